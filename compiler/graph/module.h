@@ -1,0 +1,121 @@
+/* A module: everything the compiler knows of one program.  It is what a dump holds and reads back.
+ *
+ * Entry graphs:
+ *   init        -> stores every parameter, state and optimizer state
+ *   host        the schedules: host scalars (t, epoch, steps, ...) -> host scalars, f64 only
+ *   train       one (last) minibatch of a step, with the update; stores, accumulators
+ *   accumulate  an earlier minibatch of a step when `accumulate > 1`; else NULL
+ *   eval        one batch; accumulators only
+ *   eval_one    the same for a single example (the tail of a data set)
+ *   predict     one example; results
+ *   finish      accumulators -> loss and metrics, host scalars, f64 only
+ *
+ * Host scalars are `scalar` leaves of type f64[].  `t` is the step (from 1), `epoch` the epoch (from
+ * 0), `steps` the total, `steps_per_epoch`; all others are outputs of the host graph by name. */
+#ifndef NNC_GRAPH_MODULE_H
+#define NNC_GRAPH_MODULE_H
+
+#include "graph/graph.h"
+
+typedef enum EntryKind {
+  ENTRY_INIT, ENTRY_HOST, ENTRY_TRAIN, ENTRY_ACCUMULATE, ENTRY_EVAL, ENTRY_EVAL_ONE,
+  ENTRY_PREDICT, ENTRY_FINISH, ENTRY_COUNT
+} EntryKind;
+const char *entry_name(EntryKind entry);
+
+typedef enum VariableKind {
+  VARIABLE_PARAM,           /* trained */
+  VARIABLE_STATE,           /* updated by `<-`, saved with the model */
+  VARIABLE_STREAM,          /* state of one pass over one data set */
+  VARIABLE_OPTIMIZER,       /* optimizer state, gradient accumulators */
+  VARIABLE_KIND_COUNT
+} VariableKind;
+
+typedef struct Variable {
+  VariableKind kind;
+  const char *path;  /* identity: "h1.w"; optimizer state "h1.w:m" (parameter path ':' state name) */
+  Type type;
+  bool frozen;       /* a parameter that no group trains */
+  Span span;         /* its declaration */
+} Variable;
+
+typedef struct InputInfo {
+  const char *name;
+  Type type;         /* with the training batch; the first axis is the batch when `is_batched` */
+  bool is_batched;
+  Span span;
+} InputInfo;
+
+/* An argument of a data source or stage, evaluated. */
+typedef enum DataValueKind { DATA_NUMBER, DATA_STRING, DATA_BOOL, DATA_LIST, DATA_NAME } DataValueKind;
+typedef struct DataValue {
+  DataValueKind kind;
+  double number;           /* also for bool */
+  const char *string;      /* also the field name of DATA_NAME */
+  int count;
+  struct DataValue *items; /* DATA_LIST */
+} DataValue;
+
+typedef struct DataArgument {
+  const char *name; /* formal name; positional arguments are resolved to it */
+  DataValue value;
+} DataArgument;
+
+/* A call in a pipeline: "idx", "split", ...; the vocabulary is elaborate/data.c and docs/data.md. */
+typedef struct DataCall {
+  const char *function;
+  int argument_count;
+  DataArgument *arguments;
+  Span span;
+} DataCall;
+
+typedef struct DataPipeline { /* names = source | stage | stage */
+  int field_count;
+  const char **fields;
+  int call_count;
+  DataCall *calls;
+  Span span;
+} DataPipeline;
+
+typedef struct DataSet {
+  const char *name;    /* "train", "test" */
+  int pipeline_count;
+  DataPipeline *pipelines;
+  bool file_order;     /* `order = file` */
+  bool wrap_tail;      /* `tail = wrap` */
+  Span span;
+} DataSet;
+
+typedef struct MetricInfo {
+  const char *name;  /* "loss" is the first; output of `finish` */
+  Span span;
+} MetricInfo;
+
+typedef struct RunConfig {
+  int64_t batch;
+  const char *batch_name;     /* the constant that names it; NULL when there are no batched inputs */
+  int64_t epochs;             /* 0 when steps are given */
+  int64_t steps;              /* 0 when epochs are given */
+  int64_t validate_steps;     /* 0: after each epoch */
+  int64_t accumulate;         /* minibatches a step, at least 1 */
+  int64_t seed;
+  DType precision;            /* default float */
+} RunConfig;
+
+typedef struct Module {
+  Arena *arena;
+  const char *name;           /* "mnist": the file's base name */
+  const SourceFile *source;
+  Graph *entries[ENTRY_COUNT]; /* NULL where there is none */
+  VEC(Variable) variables;     /* in order of creation; parameters and states interleaved */
+  VEC(InputInfo) inputs;
+  VEC(DataSet) data_sets;
+  VEC(MetricInfo) metrics;
+  RunConfig run;
+} Module;
+
+Module *module_create(Arena *arena, const char *name, const SourceFile *source);
+Variable *module_find_variable(Module *module, const char *path);
+InputInfo *module_find_input(Module *module, const char *name);
+
+#endif
