@@ -1,0 +1,131 @@
+/* Arenas: a list of chunks, the newest first, each filled from its beginning.
+ *
+ * Chunks come zeroed from calloc() and are never used twice, so memory needs no clearing.  A request
+ * too large for an ordinary chunk gets one of its own, put behind the current chunk, whose rest
+ * stays in use. */
+#include "support/arena.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/panic.h"
+
+enum { FIRST_CHUNK = 16 << 10, LARGEST_CHUNK = 1 << 20 };
+
+typedef struct Chunk {
+  struct Chunk *next;
+  size_t used, size; /* bytes of `data` */
+  _Alignas(max_align_t) char data[];
+} Chunk;
+
+struct Arena {
+  Chunk *chunks;
+  size_t next_size; /* of the next ordinary chunk */
+};
+
+static void *must_calloc(size_t size)
+{
+  void *memory = calloc(1, size);
+  if (!memory) {
+    fprintf(stderr, "nnc: out of memory (%zu bytes wanted)\n", size);
+    exit(3);
+  }
+  return memory;
+}
+
+Arena *arena_create(void)
+{
+  Arena *arena = must_calloc(sizeof *arena);
+  arena->next_size = FIRST_CHUNK;
+  return arena;
+}
+
+void arena_destroy(Arena *arena)
+{
+  if (!arena) return;
+  for (Chunk *chunk = arena->chunks, *next; chunk; chunk = next) {
+    next = chunk->next;
+    free(chunk);
+  }
+  free(arena);
+}
+
+static Chunk *chunk_create(size_t size)
+{
+  if (size > SIZE_MAX - sizeof(Chunk)) size = SIZE_MAX - sizeof(Chunk); /* calloc() will refuse */
+  Chunk *chunk = must_calloc(sizeof(Chunk) + size);
+  chunk->size = size;
+  return chunk;
+}
+
+void *arena_alloc(Arena *arena, size_t size)
+{
+  const size_t align = _Alignof(max_align_t);
+  size = size > SIZE_MAX - align ? size : (size + align - 1) / align * align;
+  Chunk *chunk = arena->chunks;
+  if (chunk && chunk->size - chunk->used >= size) {
+    void *memory = chunk->data + chunk->used;
+    chunk->used += size;
+    return memory;
+  }
+  if (size > arena->next_size / 2) {
+    Chunk *own = chunk_create(size);
+    own->used = size;
+    if (chunk) {
+      own->next = chunk->next;
+      chunk->next = own;
+    } else {
+      arena->chunks = own;
+    }
+    return own->data;
+  }
+  chunk = chunk_create(arena->next_size);
+  if (arena->next_size < LARGEST_CHUNK) arena->next_size *= 2;
+  chunk->next = arena->chunks;
+  chunk->used = size;
+  arena->chunks = chunk;
+  return chunk->data;
+}
+
+void *arena_copy(Arena *arena, const void *bytes, size_t size)
+{
+  void *copy = arena_alloc(arena, size);
+  if (size) memcpy(copy, bytes, size);
+  return copy;
+}
+
+char *arena_strndup(Arena *arena, const char *text, size_t length)
+{
+  char *copy = arena_alloc(arena, length + 1);
+  if (length) memcpy(copy, text, length);
+  return copy;
+}
+
+char *arena_strdup(Arena *arena, const char *text)
+{
+  return arena_strndup(arena, text, strlen(text));
+}
+
+char *arena_vprintf(Arena *arena, const char *format, va_list arguments)
+{
+  va_list again;
+  va_copy(again, arguments);
+  int length = vsnprintf(NULL, 0, format, again);
+  va_end(again);
+  if (length < 0) panic("arena_vprintf: vsnprintf cannot format '%s'", format);
+  char *text = arena_alloc(arena, (size_t)length + 1);
+  vsnprintf(text, (size_t)length + 1, format, arguments);
+  return text;
+}
+
+char *arena_printf(Arena *arena, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  char *text = arena_vprintf(arena, format, arguments);
+  va_end(arguments);
+  return text;
+}

@@ -1,0 +1,260 @@
+/* Collecting and printing diagnostics.
+ *
+ * A place is shown as its source line behind a gutter and a row of '^' and '~' below it.  Both rows
+ * are made column by column: tabs become spaces up to the next multiple of eight, whatever is not
+ * printable becomes '?', and of a line longer than WINDOW columns only the part around the caret is
+ * shown, between "...". */
+#include "support/diagnostics.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "support/text.h"
+#include "support/vec.h"
+
+enum { TAB = 8, WINDOW = 160, BEFORE_CARET = 60 };
+
+typedef enum Severity { SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_NOTE, SEVERITY_HELP } Severity;
+
+static const struct {
+  const char *word, *colour;
+} severities[] = {
+    [SEVERITY_ERROR] = {"error", "\033[1;31m"},
+    [SEVERITY_WARNING] = {"warning", "\033[1;35m"},
+    [SEVERITY_NOTE] = {"note", "\033[1;36m"},
+    [SEVERITY_HELP] = {"help", "\033[1;32m"},
+};
+
+typedef struct Message {
+  Severity severity;
+  Span at; /* line 0: no place */
+  const char *text;
+} Message;
+
+struct Diagnostic {
+  Diagnostics *owner;
+  Message message;
+  VEC(Message) more; /* notes and helps, in order */
+};
+
+struct Diagnostics {
+  Arena *arena;
+  VEC(Diagnostic *) all;
+  int errors, warnings;
+  Diagnostic **seen; /* hash table with open addressing: finds repetitions */
+  size_t seen_capacity;
+};
+
+Diagnostics *diagnostics_create(Arena *arena)
+{
+  Diagnostics *diagnostics = ARENA_NEW(arena, Diagnostics);
+  diagnostics->arena = arena;
+  return diagnostics;
+}
+
+int diagnostics_error_count(const Diagnostics *diagnostics)
+{
+  return diagnostics->errors;
+}
+
+int diagnostics_warning_count(const Diagnostics *diagnostics)
+{
+  return diagnostics->warnings;
+}
+
+/* ---- collecting --------------------------------------------------------------------------- */
+
+static int is_same_message(const Message *a, const Message *b)
+{
+  return a->severity == b->severity && a->at.file == b->at.file && a->at.line == b->at.line &&
+         a->at.column == b->at.column && !strcmp(a->text, b->text);
+}
+
+/* Where the table has the message, or would have it. */
+static Diagnostic **find_seen(Diagnostic **table, size_t capacity, const Message *message)
+{
+  size_t hash = (size_t)message->at.line * 1000003u + (size_t)message->at.column * 10007u;
+  for (const char *c = message->text; *c; c++) hash = hash * 31 + (unsigned char)*c;
+  for (size_t i = hash & (capacity - 1);; i = (i + 1) & (capacity - 1))
+    if (!table[i] || is_same_message(&table[i]->message, message)) return &table[i];
+}
+
+static void grow_seen(Diagnostics *diagnostics)
+{
+  size_t capacity = diagnostics->seen_capacity ? diagnostics->seen_capacity * 2 : 64;
+  Diagnostic **table = ARENA_ARRAY(diagnostics->arena, Diagnostic *, capacity);
+  for (int i = 0; i < diagnostics->all.count; i++) {
+    Diagnostic *diagnostic = diagnostics->all.items[i];
+    *find_seen(table, capacity, &diagnostic->message) = diagnostic;
+  }
+  diagnostics->seen = table;
+  diagnostics->seen_capacity = capacity;
+}
+
+static Diagnostic *record(Diagnostics *diagnostics, Severity severity, Span at, const char *format,
+                          va_list arguments)
+{
+  if ((size_t)diagnostics->all.count * 2 >= diagnostics->seen_capacity) grow_seen(diagnostics);
+  Arena *arena = diagnostics->arena;
+  Message message = {severity, at, arena_vprintf(arena, format, arguments)};
+  Diagnostic **slot = find_seen(diagnostics->seen, diagnostics->seen_capacity, &message);
+  Diagnostic *diagnostic = ARENA_NEW(arena, Diagnostic);
+  diagnostic->owner = diagnostics;
+  diagnostic->message = message;
+  if (*slot) return diagnostic; /* its notes go nowhere */
+  *slot = diagnostic;
+  vec_push(arena, &diagnostics->all, diagnostic);
+  if (severity == SEVERITY_ERROR) diagnostics->errors++;
+  else diagnostics->warnings++;
+  return diagnostic;
+}
+
+Diagnostic *diag_error(Diagnostics *diagnostics, Span at, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  Diagnostic *diagnostic = record(diagnostics, SEVERITY_ERROR, at, format, arguments);
+  va_end(arguments);
+  return diagnostic;
+}
+
+Diagnostic *diag_warning(Diagnostics *diagnostics, Span at, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  Diagnostic *diagnostic = record(diagnostics, SEVERITY_WARNING, at, format, arguments);
+  va_end(arguments);
+  return diagnostic;
+}
+
+static void add_more(Diagnostic *diagnostic, Severity severity, Span at, const char *format,
+                     va_list arguments)
+{
+  Arena *arena = diagnostic->owner->arena;
+  Message message = {severity, at, arena_vprintf(arena, format, arguments)};
+  for (int i = 0; i < diagnostic->more.count; i++)
+    if (is_same_message(&diagnostic->more.items[i], &message)) return;
+  vec_push(arena, &diagnostic->more, message);
+}
+
+void diag_note(Diagnostic *diagnostic, Span at, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  add_more(diagnostic, SEVERITY_NOTE, at, format, arguments);
+  va_end(arguments);
+}
+
+void diag_help(Diagnostic *diagnostic, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  add_more(diagnostic, SEVERITY_HELP, (Span){0}, format, arguments);
+  va_end(arguments);
+}
+
+/* ---- printing ----------------------------------------------------------------------------- */
+
+/* A source line as it is shown: each screen column holds one character. */
+typedef struct Row {
+  VEC(const char *) cells; /* the bytes of each screen column */
+  int caret, tail;         /* the marked screen columns: [caret, tail) */
+} Row;
+
+static const char *printable_cell(Arena *arena, const char *at, size_t length)
+{
+  unsigned char first = (unsigned char)*at;
+  int is_control = first < 0x20 || first == 0x7f || (length == 1 && first >= 0x80);
+  return is_control ? "?" : arena_strndup(arena, at, length);
+}
+
+static void lay_out_row(Arena *arena, Row *row, Span span)
+{
+  size_t length;
+  const char *at = source_line(span.file, span.line, &length);
+  const char *end = at + length;
+  int tail_column = span.end_line == span.line ? span.end_column : INT32_MAX;
+  int column = 1;
+  row->caret = row->tail = -1;
+  for (; at < end; column++) {
+    if (column == span.column) row->caret = row->cells.count;
+    if (column == tail_column) row->tail = row->cells.count;
+    size_t bytes = source_char_length(at, end);
+    int wide = *at == '\t' ? TAB - row->cells.count % TAB : 1;
+    const char *cell = *at == '\t' ? " " : printable_cell(arena, at, bytes);
+    for (int i = 0; i < wide; i++) vec_push(arena, &row->cells, cell);
+    at += bytes;
+  }
+  if (row->caret < 0) row->caret = row->cells.count;
+  if (row->tail < 0) row->tail = row->cells.count;
+  if (row->tail <= row->caret) row->tail = row->caret + 1;
+}
+
+static void add_cells(Text *out, const Row *row, int from, int to)
+{
+  for (int i = from; i < to && i < row->cells.count; i++) text_add(out, row->cells.items[i]);
+}
+
+static void print_line(Text *out, Arena *arena, Span span, const char *colour)
+{
+  Row row = {0};
+  lay_out_row(arena, &row, span);
+  int from = 0, to = row.cells.count;
+  if (to > WINDOW) {
+    if (row.caret > BEFORE_CARET) from = row.caret - BEFORE_CARET;
+    if (from + WINDOW > to) from = to - WINDOW;
+    to = from + WINDOW;
+  }
+  int tail = row.tail < to ? row.tail : to;
+  const char *left = from > 0 ? "..." : "", *right = to < row.cells.count ? "..." : "";
+  text_printf(out, "%5d | %s", span.line, left);
+  add_cells(out, &row, from, to);
+  text_printf(out, "%s\n      | ", right);
+  text_pad(out, ' ', (int)strlen(left) + row.caret - from);
+  text_printf(out, "%s^", colour);
+  text_pad(out, '~', tail - row.caret - 1);
+  text_printf(out, "%s\n", *colour ? "\033[0m" : "");
+}
+
+static void print_message(Text *out, Arena *arena, const Message *message, int colour)
+{
+  const char *tint = colour ? severities[message->severity].colour : "";
+  const char *bold = colour ? "\033[1m" : "", *plain = colour ? "\033[0m" : "";
+  const char *word = severities[message->severity].word;
+  Span at = message->at;
+  int is_main = message->severity <= SEVERITY_WARNING;
+  if (at.file && at.line)
+    text_printf(out, "%s%s:%d:%d:%s ", bold, at.file->name, at.line, at.column, plain);
+  else if (at.file) text_printf(out, "%s%s:%s ", bold, at.file->name, plain);
+  else text_add(out, is_main ? "nnc: " : "  ");
+  text_printf(out, "%s%s:%s %s\n", tint, word, plain, message->text);
+  if (at.file && at.line && at.file->text) print_line(out, arena, at, tint);
+}
+
+static void print_diagnostic(Text *out, Arena *arena, const Diagnostic *diagnostic, int colour)
+{
+  print_message(out, arena, &diagnostic->message, colour);
+  for (int i = 0; i < diagnostic->more.count; i++)
+    print_message(out, arena, &diagnostic->more.items[i], colour);
+}
+
+void diagnostics_print(const Diagnostics *diagnostics, FILE *stream, int colour)
+{
+  Text out = {0};
+  Arena *arena = arena_create();
+  int printed[2] = {0, 0};
+  for (int i = 0; i < diagnostics->all.count; i++) {
+    const Diagnostic *diagnostic = diagnostics->all.items[i];
+    if (printed[diagnostic->message.severity]++ < DIAGNOSTICS_LIMIT)
+      print_diagnostic(&out, arena, diagnostic, colour);
+  }
+  static const char *const words[] = {"error", "warning"};
+  for (int i = 0; i < 2; i++) {
+    int left = printed[i] - DIAGNOSTICS_LIMIT;
+    if (left > 0) text_printf(&out, "and %d more %s%s\n", left, words[i], left == 1 ? "" : "s");
+  }
+  if (out.length) fwrite(out.data, 1, out.length, stream); /* the stream's owner asks ferror() */
+  text_free(&out);
+  arena_destroy(arena);
+}

@@ -1,0 +1,20 @@
+/* Files embedded in nnc at build time: the prelude, the code templates.
+ * The build writes the table from compiler/prelude/ and codegen_templates/. */
+#ifndef NNC_SUPPORT_EMBEDDED_H
+#define NNC_SUPPORT_EMBEDDED_H
+
+#include <stddef.h>
+
+typedef struct EmbeddedFile {
+  const char *name; /* relative to the source tree: "prelude/layers.net", "codegen_templates/gemm.c" */
+  const char *text; /* NUL-terminated */
+  size_t length;
+} EmbeddedFile;
+
+extern const EmbeddedFile embedded_files[];
+extern const int embedded_file_count;
+
+/* NULL when there is none of that name. */
+const EmbeddedFile *embedded_find(const char *name);
+
+#endif

@@ -1,0 +1,139 @@
+/* Interned strings: a hash table with open addressing over texts in an arena that lives for the run.
+ *
+ * The one piece of global state of the compiler: names must be equal across files and phases. */
+#include "support/names.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/arena.h"
+
+typedef struct Entry {
+  const char *text; /* NULL: free */
+  size_t length;
+  uint64_t hash;
+} Entry;
+
+static struct {
+  Arena *texts;
+  Arena *tables; /* the current table; the one it grew out of is freed */
+  Entry *entries;
+  size_t capacity; /* a power of two */
+  size_t count;
+} names;
+
+/* FNV-1a. */
+static uint64_t hash_bytes(const char *bytes, size_t count)
+{
+  uint64_t hash = 14695981039346656037u;
+  for (size_t i = 0; i < count; i++) hash = (hash ^ (unsigned char)bytes[i]) * 1099511628211u;
+  return hash;
+}
+
+/* The entry that holds the text, or the free one where it belongs. */
+static Entry *find_slot(Entry *entries, size_t capacity, const char *bytes, size_t count,
+                        uint64_t hash)
+{
+  size_t mask = capacity - 1;
+  for (size_t i = hash & mask;; i = (i + 1) & mask) {
+    Entry *entry = &entries[i];
+    if (!entry->text) return entry;
+    if (entry->hash == hash && entry->length == count && !memcmp(entry->text, bytes, count))
+      return entry;
+  }
+}
+
+static void grow_table(void)
+{
+  if (!names.texts) names.texts = arena_create();
+  Arena *arena = arena_create();
+  size_t capacity = names.capacity ? names.capacity * 2 : 1024;
+  Entry *entries = ARENA_ARRAY(arena, Entry, capacity);
+  for (size_t i = 0; i < names.capacity; i++) {
+    Entry *old = &names.entries[i];
+    if (old->text) *find_slot(entries, capacity, old->text, old->length, old->hash) = *old;
+  }
+  arena_destroy(names.tables);
+  names.tables = arena;
+  names.entries = entries;
+  names.capacity = capacity;
+}
+
+const char *name_intern_bytes(const char *bytes, size_t count)
+{
+  if (names.count * 2 >= names.capacity) grow_table();
+  uint64_t hash = hash_bytes(bytes, count);
+  Entry *entry = find_slot(names.entries, names.capacity, bytes, count, hash);
+  if (!entry->text) {
+    *entry = (Entry){arena_strndup(names.texts, bytes, count), count, hash};
+    names.count++;
+  }
+  return entry->text;
+}
+
+const char *name_intern(const char *text)
+{
+  return name_intern_bytes(text, strlen(text));
+}
+
+const char *name_printf(const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  Arena *scratch = arena_create();
+  const char *name = name_intern(arena_vprintf(scratch, format, arguments));
+  va_end(arguments);
+  arena_destroy(scratch);
+  return name;
+}
+
+static int min3(int a, int b, int c)
+{
+  int least = a < b ? a : b;
+  return least < c ? least : c;
+}
+
+/* Insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */
+int name_distance(const char *a, const char *b)
+{
+  int rows = (int)strlen(a), columns = (int)strlen(b);
+  Arena *scratch = arena_create();
+  int *before = ARENA_ARRAY(scratch, int, columns + 1);
+  int *last = ARENA_ARRAY(scratch, int, columns + 1);
+  int *row = ARENA_ARRAY(scratch, int, columns + 1);
+  for (int j = 0; j <= columns; j++) row[j] = j;
+  for (int i = 1; i <= rows; i++) {
+    int *free_row = before;
+    before = last, last = row, row = free_row;
+    row[0] = i;
+    for (int j = 1; j <= columns; j++) {
+      int replace = last[j - 1] + (a[i - 1] != b[j - 1]);
+      row[j] = min3(last[j] + 1, row[j - 1] + 1, replace);
+      int swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped && before[j - 2] + 1 < row[j]) row[j] = before[j - 2] + 1;
+    }
+  }
+  int distance = row[columns];
+  arena_destroy(scratch);
+  return distance;
+}
+
+const char *name_nearest(const char *name, const char *const *candidates, int count)
+{
+  int length = (int)strlen(name);
+  int allowed = length / 3 > 1 ? length / 3 : 1;
+  const char *nearest = NULL;
+  for (int i = 0; i < count; i++) {
+    int other = (int)strlen(candidates[i]);
+    if (abs(other - length) > allowed) continue;
+    int distance = name_distance(name, candidates[i]);
+    /* A name of one or two letters has nothing in common with one that replaces a letter. */
+    if (distance > allowed || distance >= length || distance >= other) continue;
+    allowed = distance - 1; /* the first of equally near ones wins */
+    nearest = candidates[i];
+    if (distance == 0) break;
+  }
+  return nearest;
+}

@@ -1,0 +1,26 @@
+/* Bugs of ours: the message names what was being done, then the process aborts (a core is useful). */
+#include "support/panic.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *context;
+
+void panic_set_context(const char *now)
+{
+  context = now;
+}
+
+void panic(const char *format, ...)
+{
+  fflush(stdout);
+  fputs("nnc: internal error: ", stderr);
+  va_list arguments;
+  va_start(arguments, format);
+  vfprintf(stderr, format, arguments);
+  va_end(arguments);
+  if (context) fprintf(stderr, "\n  while doing: %s", context);
+  fputs("\n  this is a mistake in nnc, not in your program; please report it\n", stderr);
+  abort();
+}
