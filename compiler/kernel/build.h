@@ -1,0 +1,49 @@
+/* How an operator's `lower` rule describes its kernel.
+ *
+ * A rule says, for a point of the result given by one Index per result axis, which expression it is
+ * over the operands; the builder does the rest. So movement and elementwise rules need no loops and
+ * fuse for free: the program's fusion simply asks the producer's rule at the consumer's point.
+ *
+ *     static void lower_transpose(KernelBuilder *b, const Node *node) {
+ *       Index *at[MAX_RANK];
+ *       for (int i = 0; i < rank; i++) at[permutation[i]] = builder_point(b, i);
+ *       builder_return(b, builder_operand(b, 0, at));
+ *     }
+ */
+#ifndef NNC_KERNEL_BUILD_H
+#define NNC_KERNEL_BUILD_H
+
+#include "kernel/kernel.h"
+
+Arena *builder_arena(KernelBuilder *builder);
+/* The index along result axis `i` of the point being asked for. */
+Index *builder_point(KernelBuilder *builder, int axis);
+/* Extents of the axes in scope, for index_div and index_mod. */
+const int64_t *builder_extents(KernelBuilder *builder, int *axis_count);
+/* Element of operand `operand` of the node at `at` (an Index for each of its axes): a load, or its
+ * own expression when it is fused. */
+Expr *builder_operand(KernelBuilder *builder, int operand, Index *const *at);
+/* The same under conditions; `otherwise` where one fails. */
+Expr *builder_operand_guarded(KernelBuilder *builder, int operand, Index *const *at,
+                              int guard_count, const Guard *guards, double otherwise);
+/* An integer operand's element as an index clamped to [0, bound). */
+Index *builder_operand_index(KernelBuilder *builder, int operand, Index *const *at, int64_t bound);
+Expr *builder_const(KernelBuilder *builder, DType dtype, double value);
+Expr *builder_scalar(KernelBuilder *builder, const char *name);
+Expr *builder_index(KernelBuilder *builder, Index *index, DType dtype);
+Expr *builder_op(KernelBuilder *builder, Op op, DType dtype, int arg_count, Expr *const *args);
+Expr *builder_random(KernelBuilder *builder, Op op, const char *key, int64_t stream, Index *element, DType dtype);
+/* Opens reduction axes; returns the number of the first: index_axis(arena, first + i). */
+int builder_reduce_axes(KernelBuilder *builder, int count, const int64_t *extents);
+/* Closes them: the reduced scalar. */
+Expr *builder_reduce(KernelBuilder *builder, Op reduce, Expr *value);
+/* The node's value at the point. Exactly one of builder_return and the template calls per rule. */
+void builder_return(KernelBuilder *builder, Expr *value);
+
+/* Template kernels: operands are the node's, materialized; the result may have an epilogue. */
+void builder_contract(KernelBuilder *builder, const ContractSlots *slots);
+void builder_conv(KernelBuilder *builder, KernelKind kind, const ConvSlots *slots);
+void builder_max_pool_grad(KernelBuilder *builder, const ConvSlots *slots);
+void builder_scatter_add(KernelBuilder *builder, const ScatterSlots *slots);
+
+#endif

@@ -1,0 +1,179 @@
+/* Kernels: what one launch computes, independent of the target.
+ *
+ * A kernel is a nest of `axes` (its domain; all but reduction loops run in parallel) around a short
+ * list of stages. Each stage is a loop over inner axes of its own that either reduces an expression to
+ * a scalar or stores expressions into operands:
+ *
+ *     softmax rows, domain [b]:   stage 0  reduce max  over j:  m = x[b,j]
+ *                                 stage 1  reduce sum  over j:  s = exp(x[b,j] - m)
+ *                                 stage 2  store       over j:  y[b,j] = exp(x[b,j] - m) / s
+ *
+ * An elementwise kernel has one store stage without inner axes; a column sum (bias gradient) is domain
+ * [n], one reduce over b, one store.  Template kernels (contraction, convolution, pooling, scatter)
+ * have slots instead of a written-out nest: the target owns loop order and tiles; what is fused into
+ * them is the `epilogue`, expressions over the template's result (EXPR_RESULT) and other operands.
+ *
+ * Operands are flat arrays, accessed at an index that is an integer expression over the axes. Nothing
+ * here knows offsets: a Program binds operands to buffers, so equal structure is one kernel (key). */
+#ifndef NNC_KERNEL_KERNEL_H
+#define NNC_KERNEL_KERNEL_H
+
+#include "graph/graph.h"
+
+/* ---- integer index expressions, simplified on construction (kernel/index.c) ---- */
+
+typedef enum IndexKind {
+  INDEX_CONST, INDEX_AXIS, /* axis number: domain axes first, then the stage's inner axes */
+  INDEX_ADD, INDEX_MUL,    /* any two; MUL has a constant right side after simplification */
+  INDEX_DIV, INDEX_MOD,    /* floor division and modulus by a positive constant */
+  INDEX_LOAD               /* an integer loaded from an operand, clamped to [0, bound): gather */
+} IndexKind;
+
+typedef struct Index Index;
+struct Index {
+  IndexKind kind;
+  int64_t value;           /* CONST; AXIS: its number; DIV, MOD: the divisor; LOAD: bound */
+  Index *left, *right;     /* LOAD: left is the element's index */
+  int operand;             /* LOAD */
+};
+
+/* A condition 0 <= index < bound; padding and concat are loads under conditions. */
+typedef struct Guard {
+  Index *index;
+  int64_t bound;
+} Guard;
+
+/* ---- scalar expressions: a DAG; shared nodes are computed once per point ---- */
+
+typedef enum ExprKind {
+  EXPR_CONST,   /* value */
+  EXPR_LOAD,    /* operand[index], or `value` where a guard fails */
+  EXPR_SCALAR,  /* host scalar number `operand` of the launch (f64) */
+  EXPR_INDEX,   /* an index as a number: iota */
+  EXPR_OP,      /* an elementwise operator on args (also cast) */
+  EXPR_STAGE,   /* result of the earlier reduce stage number `operand` */
+  EXPR_RESULT,  /* template kernels: the contraction's / convolution's element */
+  EXPR_RANDOM   /* op: OP_RANDOM_*; index: element counter; operand: key slot of the launch; stream */
+} ExprKind;
+
+typedef struct Expr Expr;
+struct Expr {
+  ExprKind kind;
+  DType dtype;
+  Op op;                   /* OP, RANDOM */
+  double value;
+  int operand;
+  int64_t stream;
+  Index *index;
+  int guard_count;
+  Guard *guards;
+  int arg_count;
+  Expr *args[3];
+};
+
+/* ---- kernels ---- */
+
+enum { KERNEL_MAX_AXES = 2 * MAX_RANK };
+
+typedef enum StageKind { STAGE_REDUCE, STAGE_STORE } StageKind;
+
+typedef struct Store {
+  int operand;
+  Index *index;
+  Expr *value;
+} Store;
+
+typedef struct Stage {
+  StageKind kind;
+  int axis_count;               /* inner axes; numbered after the domain's */
+  int64_t extent[KERNEL_MAX_AXES];
+  Op reduce;                    /* OP_REDUCE_SUM, _MAX, _MIN, _PROD, OP_ARGMAX, OP_ARGMIN (one axis: its index, i32) */
+  Expr *value;                  /* STAGE_REDUCE */
+  int store_count;
+  Store *stores;                /* STAGE_STORE */
+} Stage;
+
+typedef enum KernelKind {
+  KERNEL_LOOP,        /* domain and stages */
+  KERNEL_CONTRACT,    /* result[b,m,n] = sum_k left[b,m,k] * right[b,k,n] */
+  KERNEL_CONV, KERNEL_CONV_INPUT, KERNEL_CONV_WEIGHT,
+  KERNEL_MAX_POOL_GRAD,
+  KERNEL_SCATTER_ADD,
+  KERNEL_KIND_COUNT
+} KernelKind;
+
+/* A group of axes that behaves like one: extents with strides in an operand. */
+typedef struct AxisGroup {
+  int count;
+  int64_t extent[MAX_RANK];
+  int64_t stride[3][MAX_RANK];  /* in elements: [0] left, [1] right, [2] result; 0 where absent */
+} AxisGroup;
+
+typedef struct ContractSlots {
+  AxisGroup batch, m, n, k;     /* the plan collapses groups to at most one axis where strides allow */
+} ContractSlots;
+
+typedef struct ConvSlots {
+  int spatial;                  /* 1, 2 or 3 */
+  int64_t n, c, k, groups;      /* channels: c in, k out, both whole */
+  int64_t in[3], out[3], kernel[3], stride[3], low[3], high[3], dilation[3];
+} ConvSlots;                    /* also pooling, with k == c == groups */
+
+typedef struct ScatterSlots {
+  int64_t indices, rows, row_elements; /* values [indices, row_elements], result [rows, row_elements] */
+} ScatterSlots;
+
+typedef struct KernelOperand {
+  DType dtype;
+  int64_t elements;
+  bool is_output;
+  const char *name;             /* for the emitted parameter, from the model: "h1_w" */
+} KernelOperand;
+
+typedef struct Kernel {
+  KernelKind kind;
+  const char *name;             /* a C identifier from the model's names: "h1_relu" */
+  int operand_count;
+  KernelOperand *operands;      /* template kernels: 0 left / x / dy, 1 right / w, then the rest */
+  int scalar_count;             /* host scalars it reads, EXPR_SCALAR */
+  int key_count;                /* random keys, EXPR_RANDOM */
+  int axis_count;               /* the domain; template kernels: axes of the result, for the epilogue */
+  int64_t extent[KERNEL_MAX_AXES];
+  int stage_count;
+  Stage *stages;
+  ContractSlots contract;
+  ConvSlots conv;
+  ScatterSlots scatter;
+  int epilogue_count;           /* template kernels: at least one store of EXPR_RESULT or what uses it */
+  Store *epilogue;
+  DType accumulate;             /* of reductions and contractions */
+  const char *comment;          /* the expression and where it comes from: "relu(x @ w + b), mnist.net:14" */
+} Kernel;
+
+/* Index arithmetic. */
+Index *index_const(Arena *arena, int64_t value);
+Index *index_axis(Arena *arena, int axis);
+Index *index_add(Arena *arena, Index *a, Index *b);
+Index *index_mul(Arena *arena, Index *a, int64_t factor);
+Index *index_div(Arena *arena, Index *a, int64_t divisor, const int64_t *extents, int axis_count);
+Index *index_mod(Arena *arena, Index *a, int64_t divisor, const int64_t *extents, int axis_count);
+Index *index_load(Arena *arena, int operand, Index *element, int64_t bound);
+/* Replaces axis i by by[i]. */
+Index *index_substitute(Arena *arena, Index *index, Index *const *by, int count);
+bool index_equal(const Index *a, const Index *b);
+/* True with coefficients when the index is base + sum coefficient[i] * axis i. */
+bool index_is_affine(const Index *index, int axis_count, int64_t *base, int64_t *coefficient);
+/* Least and greatest value over the axes' extents; false when a load is involved. */
+bool index_range(const Index *index, const int64_t *extents, int axis_count, int64_t *least, int64_t *greatest);
+
+/* A text that is equal for two kernels exactly when they compute the same with equal structure
+ * (names and comments left out): the key under which code is shared. */
+const char *kernel_key(Arena *arena, const Kernel *kernel);
+/* Readable form, for dumps and comments. */
+void kernel_print(Text *text, const Kernel *kernel);
+/* NULL, or what is wrong: axis and operand numbers, stage order, accesses outside an operand. */
+const char *kernel_verify(Arena *arena, const Kernel *kernel);
+
+typedef struct KernelBuilder KernelBuilder; /* kernel/build.h */
+
+#endif

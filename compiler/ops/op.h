@@ -1,0 +1,68 @@
+/* What the compiler asks of an operator: one OpClass record each, beside its rules in ops/.
+ *
+ * Passes ask these properties and never name operators; only ops/ and passes/rules/ do. */
+#ifndef NNC_OPS_OP_H
+#define NNC_OPS_OP_H
+
+#include "graph/graph.h"
+#include "kernel/kernel.h"
+#include "ops/tensor.h"
+
+typedef enum OpFamily {
+  FAMILY_LEAF, FAMILY_ELEMENTWISE, FAMILY_REDUCTION, FAMILY_MOVEMENT, FAMILY_CONTRACTION,
+  FAMILY_CONVOLUTION, FAMILY_POOLING, FAMILY_INDEXING, FAMILY_RANDOM, FAMILY_SPECIAL
+} OpFamily;
+
+/* Leaves that stand for something of the module; `name` says what (ATTR_NAME), but for constants. */
+typedef enum LeafKind {
+  LEAF_NONE, /* not a leaf, or one that needs nothing from outside (iota, random) */
+  LEAF_INPUT, LEAF_PARAM, LEAF_STATE, LEAF_SCALAR, LEAF_CONSTANT
+} LeafKind;
+
+typedef struct Cost {
+  double flops;       /* multiply-add counts two */
+  double bytes;       /* read and written once each */
+} Cost;
+
+/* The place where a gradient rule adds nodes. */
+typedef struct GradientContext {
+  Graph *graph;
+  Node *node;         /* being differentiated */
+  Node *adjoint;      /* of `node`; its type */
+} GradientContext;
+
+typedef struct OpClass {
+  OpFamily family;
+  /* The type of the result; false with *reason (in the arena, a clause such as "operands have
+   * shapes [2, 3] and [3]") when operands or attributes do not fit. */
+  bool (*infer)(Arena *arena, const Node *node, Type *type, const char **reason);
+  /* The adjoint of operand `i`, or NULL when it is zero everywhere (integer, index, comparison).
+   * NULL rule: no operand has a gradient. */
+  Node *(*gradient)(const GradientContext *context, int operand);
+  /* Plain evaluation in double; result is allocated with the node's shape. */
+  void (*evaluate)(const Node *node, const Tensor *const *operands, Tensor *result,
+                   const EvaluateContext *context);
+  /* NULL: no flops, bytes of operands and result. */
+  Cost (*cost)(const Node *node);
+  /* Elementwise operators only: one double to one double, used by folding and by `evaluate`. */
+  double (*scalar)(const double *operands, DType dtype);
+  /* The kernel that computes the node from its operands alone (kernel/build.h); NULL for leaves and
+   * for those that the differentiate pass removes. */
+  void (*lower)(KernelBuilder *builder, const Node *node);
+  bool commutes;       /* a op b == b op a */
+  bool is_random;      /* never merged by CSE */
+  LeafKind leaf;       /* what the verifier looks up in the module, and hoisting asks */
+} OpClass;
+
+typedef struct OpInfo {
+  const char *name;
+  int least_operands, most_operands; /* most -1: any */
+  const OpClass *class;
+} OpInfo;
+
+const OpInfo *op_info(Op op);
+bool op_parse(const char *name, Op *op);
+bool op_is_elementwise(Op op);
+Cost node_cost(const Node *node);
+
+#endif

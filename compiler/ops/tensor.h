@@ -1,0 +1,19 @@
+/* Values of the reference interpreter: every element is a double, rounded to the dtype where the
+ * dtype is integer or bool.  With `rounding` set in the context also floats are rounded to theirs. */
+#ifndef NNC_OPS_TENSOR_H
+#define NNC_OPS_TENSOR_H
+
+#include "graph/types.h"
+
+typedef struct Tensor {
+  Type type;
+  double *data; /* row-major, shape_elements(type.shape) */
+} Tensor;
+
+typedef struct EvaluateContext {
+  uint64_t seed;  /* for random operators */
+  uint64_t step;
+  uint64_t example_offset; /* element index of the first example of this batch, for `counter` */
+} EvaluateContext;
+
+#endif

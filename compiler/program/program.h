@@ -1,0 +1,95 @@
+/* A Program is what is executed: for every entry a list of steps over buffers in one planned arena.
+ *
+ * Steps of one entry run in order; every worker runs the same list.  A launch runs `task_count` fixed
+ * tasks of a kernel; tasks of one launch are independent. A barrier separates launches that depend on
+ * each other (program/barriers.c puts as few as the buffers' conflicts need and counts them). */
+#ifndef NNC_PROGRAM_PROGRAM_H
+#define NNC_PROGRAM_PROGRAM_H
+
+#include "graph/module.h"
+#include "kernel/kernel.h"
+
+typedef enum BufferKind {
+  BUFFER_VARIABLE,   /* parameters, state, optimizer state: persistent */
+  BUFFER_INPUT,      /* filled by the host before a run */
+  BUFFER_ACTIVATION, /* lives between its first and last step */
+  BUFFER_RESULT,     /* accumulators and predictions: read by the host after a run */
+  BUFFER_WORKER      /* in the worker's block: packing panels and partial tiles */
+} BufferKind;
+
+typedef struct Buffer {
+  int id;
+  BufferKind kind;
+  Type type;
+  const char *name;     /* path of the node or variable */
+  int64_t bytes;        /* a multiple of 64 */
+  int64_t offset;       /* from the arena's base (WORKER: from the block's base); -1 until planned */
+  int entry;            /* EntryKind of activations, inputs and results; -1 for variables */
+  int first_step, last_step; /* live range in its entry; whole entry for inputs and results */
+  int alias_of;         /* id of the buffer whose memory this is (reshape, in-place), or -1 */
+} Buffer;
+
+typedef enum StepKind { STEP_LAUNCH, STEP_BARRIER, STEP_COPY } StepKind;
+
+typedef struct Step {
+  StepKind kind;
+  int kernel;              /* index into Program.kernels */
+  int operand_count;
+  int *operands;           /* buffer ids, in the kernel's operand order */
+  int scalar_count;
+  int *scalars;            /* numbers of host scalars in Program.scalar_names */
+  int key_count;
+  uint64_t *keys;          /* FNV-1a 64 hashes of the random keys */
+  int64_t task_count;
+  int copy_from, copy_to;  /* STEP_COPY: buffer ids (an identity store that could not alias) */
+  double flops, bytes;
+  const char *path;        /* of the node: "h1.linear" */
+  const char *class_name;  /* "contraction", "elementwise", ... for the profile */
+  Span span;
+} Step;
+
+typedef struct ProgramEntry {
+  EntryKind entry;
+  bool present;
+  VEC(Step) steps;
+  VEC(int) inputs;         /* buffer ids; names are the buffers' */
+  VEC(int) results;        /* in the order of the graph's results / accumulators */
+  VEC(Combine) combines;
+  int64_t batch;
+  int barrier_count;
+  int64_t activation_peak; /* bytes live at once at most, by the schedule */
+  double flops, bytes;
+} ProgramEntry;
+
+typedef struct Program {
+  Arena *arena;
+  const Module *module;
+  VEC(Kernel *) kernels;   /* unique by kernel_key */
+  VEC(Buffer) buffers;
+  VEC(const char *) scalar_names; /* outputs of the host entry, then t, epoch, steps, steps_per_epoch when read */
+  ProgramEntry entries[ENTRY_COUNT]; /* host and finish have none: they are rendered as scalar code */
+  int64_t parameter_bytes, optimizer_bytes, state_bytes;
+  int64_t activation_bytes;  /* region of activations, inputs and results: the maximum over entries */
+  int64_t arena_bytes;       /* all of it */
+  int64_t worker_bytes;      /* a worker's block */
+} Program;
+
+typedef struct ProgramOptions {
+  int level;               /* -O: 0 is one kernel a node */
+  int vector_bytes;        /* task boundaries are aligned to it: 64 */
+} ProgramOptions;
+
+/* Lowers a module without gradient nodes: kernels, fusion of elementwise chains, schedule, aliasing,
+ * barriers, task counts, memory plan. */
+Program *program_create(Arena *arena, const Module *module, const ProgramOptions *options);
+/* Proves the plan: no two live buffers of an entry overlap unless one aliases the other, in-place
+ * writes come after the last reader, every launch reads only what was written, barriers suffice.
+ * NULL, or what is wrong. Runs on every compile. */
+const char *program_verify(Arena *arena, const Program *program);
+void program_print(Text *text, const Program *program);
+
+/* --report: layers with shapes and parameters, FLOPs and bytes of a step, memory, exact peak. */
+void report_print(Text *text, const Program *program);
+void report_print_json(Text *text, const Program *program);
+
+#endif

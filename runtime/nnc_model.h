@@ -1,0 +1,148 @@
+/* The contract between a generated program and the runtime.
+ *
+ * The generated file defines one `const nnc_model nnc_the_model`: tables that describe the network and
+ * functions that compute. The runtime owns main(), memory, threads, data, files and messages.  The
+ * generated code calls back only the inline functions of nnc_parallel.h and nnc_math.h.
+ *
+ * Memory: one arena of `arena_bytes` for variables, inputs, activations and results, and one block of
+ * `worker_bytes` for each worker thread. All offsets are bytes from the arena's base, multiples of 64. */
+#ifndef NNC_MODEL_H
+#define NNC_MODEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The numbers are those of the compiler's DType. */
+enum nnc_dtype { NNC_F64, NNC_F32, NNC_BF16, NNC_F16, NNC_I64, NNC_I32, NNC_U8, NNC_BOOL };
+
+enum { NNC_MAX_RANK = 8 };
+
+typedef struct nnc_worker nnc_worker; /* nnc_parallel.h */
+
+typedef struct nnc_tensor {
+  const char *name;  /* "h1.w", "h1.w:m", "image", "digit" */
+  int dtype;
+  int rank;
+  int64_t dim[NNC_MAX_RANK];
+  int64_t offset;    /* in the arena */
+} nnc_tensor;
+
+enum nnc_variable_kind { NNC_PARAM, NNC_STATE, NNC_STREAM, NNC_OPTIMIZER };
+
+typedef struct nnc_variable {
+  nnc_tensor tensor; /* in the plain, row-major layout */
+  int kind;
+  int frozen;
+  int line;          /* of its declaration in the .net file, 0 when unknown */
+} nnc_variable;
+
+/* How the host combines an accumulator over batches, in double; the compiler's Combine. */
+enum nnc_combine { NNC_MEAN, NNC_SUM, NNC_MAX, NNC_MIN, NNC_LAST };
+
+typedef struct nnc_accumulator {
+  const char *name;
+  int combine;
+  nnc_tensor tensor; /* a scalar; read after every run of the entry */
+} nnc_accumulator;
+
+/* A computation.  `run` is called by every worker of the pool at the same time (SPMD) and contains its
+ * own barriers; it starts and ends with all workers in step. */
+typedef struct nnc_entry {
+  void (*run)(nnc_worker *worker);       /* NULL: there is no such entry */
+  int input_count;                       /* inputs that it reads */
+  const nnc_tensor *inputs;              /* names as in the .net file; batch extent of this entry */
+  const unsigned char *input_is_batched; /* the first axis is the batch */
+  int64_t batch;                         /* examples in one run */
+  int accumulator_count;
+  const nnc_accumulator *accumulators;
+  int result_count;                      /* predict */
+  const nnc_tensor *results;
+  double flops, bytes;                   /* of one run, by the operators' cost rules */
+} nnc_entry;
+
+/* Data sources and stages: the evaluated calls of the `data` blocks.  The vocabulary and the meaning
+ * of every argument: docs/data.md. */
+enum nnc_value_kind { NNC_NUMBER, NNC_STRING, NNC_BOOLEAN, NNC_LIST, NNC_FIELD };
+
+typedef struct nnc_value {
+  int kind;
+  double number;                /* also for booleans */
+  const char *string;           /* also a field's name */
+  int count;
+  const struct nnc_value *items;
+} nnc_value;
+
+typedef struct nnc_argument {
+  const char *name;             /* the formal name; "" for each of a variable list (files of idx) */
+  nnc_value value;
+} nnc_argument;
+
+struct nnc_source_class;        /* nnc_data.h: &nnc_source_idx, ...; only what is named is linked */
+struct nnc_stage_class;
+
+typedef struct nnc_call {
+  const char *function;
+  const struct nnc_source_class *source; /* for the first call of a pipeline */
+  const struct nnc_stage_class *stage;   /* for the others */
+  int argument_count;
+  const nnc_argument *arguments;
+  int line, column;             /* in the .net file */
+} nnc_call;
+
+typedef struct nnc_pipeline {
+  int field_count;
+  const char *const *fields;
+  int call_count;
+  const nnc_call *calls;
+} nnc_pipeline;
+
+typedef struct nnc_data_set {
+  const char *name;             /* "train", "test", "predict" */
+  int pipeline_count;
+  const nnc_pipeline *pipelines;
+  int file_order;               /* 1: training does not shuffle */
+  int wrap_tail;                /* 1: the incomplete last batch of training is filled from the start */
+} nnc_data_set;
+
+typedef struct nnc_model {
+  int abi;                      /* NNC_MODEL_ABI */
+  const char *name;             /* "mnist" */
+  const char *file;             /* "mnist.net", as it was given */
+  const char *source;           /* its whole text */
+  const char *compiler;         /* "nnc 0.1.0, clang 14.0.6 -O3 -march=native" */
+  const char *isa;              /* instruction-set variant that fixes the bits, "x86-64-v3+fma" */
+
+  int64_t arena_bytes, worker_bytes;
+  int64_t parameter_bytes, optimizer_bytes, state_bytes, activation_bytes; /* for `info` */
+  int variable_count;
+  const nnc_variable *variables;
+
+  nnc_entry init, train, accumulate, eval, eval_one, predict;
+
+  /* Host scalars: `host_inputs` are t, epoch, steps, steps_per_epoch in this order. The outputs are
+   * written where the kernels read them (nnc_worker.scalars) before each run of train/accumulate/eval. */
+  int scalar_count;
+  const char *const *scalar_names;
+  void (*host)(const double inputs[4], double *scalars);
+
+  /* Metrics: `loss` first.  Accumulators of train and eval come in the same order. */
+  int metric_count;
+  const char *const *metric_names;
+  void (*finish)(const double *accumulators, double *metrics);
+
+  int data_set_count;
+  const nnc_data_set *data_sets;
+
+  int64_t batch;
+  int64_t epochs;               /* 0: `steps` counts */
+  int64_t steps;
+  int64_t validate_steps;       /* 0: after every epoch */
+  int64_t accumulation;         /* minibatches a step */
+  uint64_t seed;
+} nnc_model;
+
+enum { NNC_MODEL_ABI = 1 };
+
+extern const nnc_model nnc_the_model;
+
+#endif

@@ -1,0 +1,43 @@
+/* Workers: a fixed pool of threads that run one function together (SPMD).
+ *
+ * Worker 0 is the calling thread. Inside an entry every worker executes the same sequence of task loops
+ * and barriers. Tasks are fixed at compile time, so bits do not depend on the number of workers:
+ *
+ *     NNC_TASKS(worker, 42, task) kernel(worker, task);   // a static range of the 42 tasks each
+ *     nnc_barrier(worker);
+ */
+#ifndef NNC_PARALLEL_H
+#define NNC_PARALLEL_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+typedef struct nnc_pool nnc_pool;
+
+struct nnc_worker {
+  int index, count;
+  char *arena;            /* base of the model's arena */
+  char *scratch;          /* this worker's block of nnc_model.worker_bytes */
+  const double *scalars;  /* host scalars of this step */
+  uint64_t seed, step;    /* for the random operators */
+  uint64_t example;       /* number of the batch's first example, for random operators in evaluation */
+  nnc_pool *pool;
+};
+typedef struct nnc_worker nnc_worker;
+
+#define NNC_TASKS(worker, tasks, task)                                                             \
+  for (int64_t task = (int64_t)(tasks) * (worker)->index / (worker)->count,                        \
+               task##_end = (int64_t)(tasks) * ((worker)->index + 1) / (worker)->count;            \
+       task < task##_end; task++)
+
+/* Spins briefly, then sleeps on a futex; at once when more workers than processors are about. */
+void nnc_barrier(nnc_worker *worker);
+
+/* Starts `count` - 1 threads, pinned when every worker has a processor of its own.  NULL with a
+ * message on failure. */
+nnc_pool *nnc_pool_create(int count, char *arena, int64_t worker_bytes);
+void nnc_pool_run(nnc_pool *pool, void (*run)(nnc_worker *worker));
+nnc_worker *nnc_pool_worker(nnc_pool *pool, int index);
+void nnc_pool_destroy(nnc_pool *pool);
+
+#endif
