@@ -1,0 +1,181 @@
+/* Options by argp: one table, from which --help is made. */
+#include "driver/options.h"
+
+#include <argp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/names.h"
+
+enum {
+  KEY_EMIT = 256, KEY_REPORT, KEY_CHECK_GRADIENTS, KEY_DUMP_AFTER, KEY_STOP_AFTER, KEY_RESUME_AFTER,
+  KEY_TIME_PASSES, KEY_HELP_PASSES, KEY_FLOAT, KEY_CC, KEY_ARCH, KEY_SAVE_TEMPS, KEY_COLOUR, KEY_CHECK
+};
+
+static const struct argp_option option_table[] = {
+  {0, 0, 0, 0, "Compiling:", 1},
+  {"output", 'o', "FILE", 0, "Write the result to FILE", 1},
+  {"define", 'D', "NAME=VALUE", 0, "Give a constant, or with train.KEY a key of the train block, another value", 1},
+  {"optimize", 'O', "LEVEL", 0, "0: one kernel an operator, for debugging; 1 (default): everything", 1},
+  {"float", KEY_FLOAT, "TYPE", 0, "Compute all floating-point tensors in TYPE: f32 or f64", 1},
+  {"cc", KEY_CC, "PROGRAM", 0, "The C compiler (default: the newest clang found, else gcc)", 1},
+  {"arch", KEY_ARCH, "ARCH", 0, "-march of the C compiler (default: native)", 1},
+  {"debug", 'g', 0, 0, "Keep debugging information and symbols", 1},
+  {"save-temps", KEY_SAVE_TEMPS, 0, 0, "Keep the emitted C beside the executable", 1},
+  {"verbose", 'v', 0, 0, "Show the commands that are run", 1},
+  {0, 0, 0, 0, "Looking inside:", 2},
+  {"emit", KEY_EMIT, "KIND", 0, "Instead of an executable: c, ir (the graphs as text), dot, program", 2},
+  {"report", KEY_REPORT, "json", OPTION_ARG_OPTIONAL, "Print layers, cost and exact memory; compiles nothing", 2},
+  {"check-gradients", KEY_CHECK_GRADIENTS, 0, 0, "Compare every parameter's gradient with central differences", 2},
+  {"dump-after", KEY_DUMP_AFTER, "PASS", 0, "Print the module after PASS, or after each with \"all\"", 2},
+  {"stop-after", KEY_STOP_AFTER, "PASS", 0, "Run no pass behind PASS", 2},
+  {"resume-after", KEY_RESUME_AFTER, "PASS", 0, "FILE is a dump that was taken after PASS", 2},
+  {"time-passes", KEY_TIME_PASSES, 0, 0, "Print how long each pass took", 2},
+  {"help-passes", KEY_HELP_PASSES, 0, 0, "List the passes in their order", 2},
+  {"color", KEY_COLOUR, "WHEN", 0, "Colour messages: auto, always, never", 2},
+  {0, 0, 0, 0, "Formatting:", 3},
+  {"in-place", 'i', 0, 0, "nnc fmt: rewrite the files instead of printing", 3},
+  {"check", KEY_CHECK, 0, 0, "nnc fmt: only say which files would change", 3},
+  {0, 0, 0, 0, "Help:", -1},
+  {0, 0, 0, 0, 0, 0},
+};
+
+static const char documentation[] =
+  "Compiles a network with its data, loss, optimizer and schedule to one executable that trains.\v"
+  "Commands:\n"
+  "  nnc FILE [-o OUT]    compile FILE; OUT train|eval|predict|info|bench|export\n"
+  "  nnc check FILE...    report every mistake, compile nothing\n"
+  "  nnc fmt FILE...      the canonical form, on standard output\n"
+  "  nnc doc [NAME]       what the language offers; one entry with its source\n"
+  "\n"
+  "Exit status: 0 success, 1 mistakes in FILE or a failed check, 2 wrong usage, 3 the machine refused.";
+
+typedef struct Word {
+  const char *text;
+  int value;
+} Word;
+
+static const Word command_words[] = {
+  {"check", COMMAND_CHECK}, {"fmt", COMMAND_FORMAT}, {"doc", COMMAND_DOC}, {"compile", COMMAND_COMPILE}, {0, 0}};
+static const Word emit_words[] = {
+  {"c", EMIT_C}, {"ir", EMIT_IR}, {"dot", EMIT_DOT}, {"program", EMIT_PROGRAM}, {"exe", EMIT_EXECUTABLE}, {0, 0}};
+static const Word colour_words[] = {{"auto", -1}, {"always", 1}, {"never", 0}, {0, 0}};
+static const Word float_words[] = {{"f32", DTYPE_F32}, {"f64", DTYPE_F64}, {0, 0}};
+static const Word level_words[] = {{"0", 0}, {"1", 1}, {"2", 1}, {"3", 1}, {0, 0}};
+
+/* The value of a word, or an argp error that lists what there is. */
+static int word_value(struct argp_state *state, const Word *words, const char *text, const char *option)
+{
+  Text list = {0};
+  for (const Word *word = words; word->text; word++) {
+    if (!strcmp(word->text, text)) return word->value;
+    text_printf(&list, "%s%s", list.length ? ", " : "", word->text);
+  }
+  argp_error(state, "%s takes one of %s, not \"%s\"", option, list.data, text);
+  return 0;
+}
+
+static const char *pass_name(struct argp_state *state, const char *name, bool all)
+{
+  if ((all && !strcmp(name, "all")) || pass_find(name)) return name;
+  argp_error(state, "there is no pass \"%s\"; nnc --help-passes lists them", name);
+  return NULL;
+}
+
+static void list_passes(void)
+{
+  for (int i = 0; i < pass_count; i++)
+    printf("%-16s -O%d  %s\n", pass_table[i].name, pass_table[i].level, pass_table[i].summary);
+  exit(0);
+}
+
+typedef struct ParseState {
+  Arena *arena;
+  Options *options;
+  bool command_seen;
+} ParseState;
+
+static void parse_positional(ParseState *parse, struct argp_state *state, char *argument)
+{
+  Options *options = parse->options;
+  if (!parse->command_seen && options->files.count == 0) {
+    parse->command_seen = true;
+    for (const Word *word = command_words; word->text; word++)
+      if (!strcmp(word->text, argument)) {
+        options->command = (Command)word->value;
+        return;
+      }
+  }
+  vec_push(parse->arena, &options->files, argument);
+}
+
+static void check_usage(ParseState *parse, struct argp_state *state)
+{
+  Options *options = parse->options;
+  bool single = options->command == COMMAND_COMPILE;
+  if (options->files.count == 0 && options->command != COMMAND_DOC)
+    argp_error(state, "which .net file? (nnc FILE -o OUT)");
+  if (single && options->files.count > 1)
+    argp_error(state, "one file makes one executable, but there are %d: %s, %s%s", options->files.count,
+               options->files.items[0], options->files.items[1], options->files.count > 2 ? ", ..." : "");
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+  ParseState *parse = state->input;
+  Options *options = parse->options;
+  switch (key) {
+  case 'o': options->output = argument; break;
+  case 'D':
+    if (!strchr(argument, '=')) argp_error(state, "-D takes NAME=VALUE, not \"%s\"", argument);
+    vec_push(parse->arena, &options->definitions, argument);
+    break;
+  case 'O': options->passes.level = word_value(state, level_words, argument, "-O"); break;
+  case 'g': options->debug = true; break;
+  case 'v': options->verbose = true; break;
+  case 'i': options->format_in_place = true; break;
+  case KEY_CHECK: options->format_check = true; break;
+  case KEY_FLOAT:
+    options->has_float = true;
+    options->float_type = (DType)word_value(state, float_words, argument, "--float");
+    break;
+  case KEY_CC: options->cc = argument; break;
+  case KEY_ARCH: options->arch = argument; break;
+  case KEY_SAVE_TEMPS: options->save_temps = true; break;
+  case KEY_EMIT: options->emit = (EmitKind)word_value(state, emit_words, argument, "--emit"); break;
+  case KEY_REPORT:
+    if (argument && strcmp(argument, "json") && strcmp(argument, "text"))
+      argp_error(state, "--report takes json or text, not \"%s\"", argument);
+    options->report = argument && !strcmp(argument, "json") ? REPORT_JSON : REPORT_TEXT;
+    break;
+  case KEY_CHECK_GRADIENTS: options->check_gradients = true; break;
+  case KEY_DUMP_AFTER: options->passes.dump_after = pass_name(state, argument, true); break;
+  case KEY_STOP_AFTER: options->passes.stop_after = pass_name(state, argument, false); break;
+  case KEY_RESUME_AFTER: options->passes.start_after = pass_name(state, argument, false); break;
+  case KEY_TIME_PASSES: options->passes.time_passes = true; break;
+  case KEY_HELP_PASSES: list_passes(); break;
+  case KEY_COLOUR: options->colour = word_value(state, colour_words, argument, "--color"); break;
+  case ARGP_KEY_ARG: parse_positional(parse, state, argument); break;
+  case ARGP_KEY_END: check_usage(parse, state); break;
+  default: return ARGP_ERR_UNKNOWN;
+  }
+  return 0;
+}
+
+static void print_version(FILE *stream, struct argp_state *state)
+{
+  fprintf(stream, "nnc %s\n", NNC_VERSION);
+}
+
+Options options_parse(Arena *arena, int argc, char **argv)
+{
+  Options options = {.arch = "native", .colour = -1, .passes = {.level = 1}};
+  ParseState parse = {arena, &options, false};
+  struct argp parser = {option_table, parse_option, "[COMMAND] FILE...", documentation, 0, 0, 0};
+  argp_program_version_hook = print_version;
+  argp_err_exit_status = EXIT_USAGE;
+  argp_parse(&parser, argc, argv, 0, NULL, &parse);
+  if (options.colour < 0) options.colour = isatty(STDERR_FILENO) && !getenv("NO_COLOR");
+  return options;
+}

@@ -1,0 +1,43 @@
+/* The command line of nnc. */
+#ifndef NNC_DRIVER_OPTIONS_H
+#define NNC_DRIVER_OPTIONS_H
+
+#include <stdbool.h>
+#include "graph/types.h"
+#include "passes/pass.h"
+#include "support/vec.h"
+
+typedef enum Command { COMMAND_COMPILE, COMMAND_CHECK, COMMAND_FORMAT, COMMAND_DOC, COMMAND_COUNT } Command;
+
+typedef enum EmitKind { EMIT_EXECUTABLE, EMIT_C, EMIT_IR, EMIT_DOT, EMIT_PROGRAM, EMIT_COUNT } EmitKind;
+
+typedef enum ReportKind { REPORT_NONE, REPORT_TEXT, REPORT_JSON } ReportKind;
+
+typedef struct Options {
+  Command command;
+  VEC(const char *) files;       /* .net files; for `doc` the names asked for */
+  const char *output;            /* -o; NULL: the file's base name (executable) or stdout (text) */
+  EmitKind emit;
+  ReportKind report;
+  bool check_gradients;
+  PassOptions passes;
+  bool has_float;                /* --float */
+  DType float_type;
+  VEC(const char *) definitions; /* -D name=value */
+  const char *cc;                /* --cc; NULL: the newest clang found, else gcc */
+  const char *arch;              /* --arch; "native" */
+  bool debug;                    /* -g */
+  bool save_temps;
+  bool verbose;
+  bool format_in_place, format_check;
+  int colour;                    /* -1: where standard error is a terminal */
+} Options;
+
+/* Exit status of nnc: 0 success, 1 the program has mistakes (or a check failed), 2 wrong usage,
+ * 3 the machine refused (a file, memory, the C compiler). */
+enum { EXIT_MISTAKES = 1, EXIT_USAGE = 2, EXIT_MACHINE = 3 };
+
+/* Exits with a message on wrong usage, and after --help and --version. */
+Options options_parse(Arena *arena, int argc, char **argv);
+
+#endif

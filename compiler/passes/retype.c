@@ -1,0 +1,82 @@
+/* Retyping: a copy of each graph in which floats have one type.
+ *
+ * The host and finish entries compute host scalars and stay in f64, and so do the scalar subgraphs of
+ * the other entries that depend on host scalars and constants only (the schedule's arithmetic): they
+ * are typed f64 by the elaborator and reach tensors through a cast, whose target type is what changes. */
+#include "passes/retype.h"
+
+#include "ops/op.h"
+
+/* A leaf that the host computes, or a scalar f64 made of such leaves: its type is not the user's. */
+static bool is_host_scalar(const Node *node, const bool *host)
+{
+  if (node->type.dtype != DTYPE_F64 || node->type.shape.rank != 0) return false;
+  if (node->op == OP_SCALAR) return true;
+  bool from_host = false;
+  for (int i = 0; i < node->operand_count; i++) {
+    const Node *operand = node->operands[i];
+    if (!host[operand->id] && operand->operand_count > 0) return false;
+    from_host = from_host || host[operand->id];
+  }
+  return from_host;
+}
+
+/* Constants take the type of their users: one beside a host scalar must stay f64. */
+static void keep_constants_of_host(const Graph *graph, bool *host)
+{
+  for (int i = graph->nodes.count - 1; i >= 0; i--) {
+    const Node *node = graph->nodes.items[i];
+    if (!host[node->id]) continue;
+    for (int k = 0; k < node->operand_count; k++) host[node->operands[k]->id] = true;
+  }
+}
+
+static Node *retype_node(Graph *into, const Node *node, const NodeMap *map, DType type)
+{
+  Node *copy = graph_copy_node(into, node, map);
+  if (dtype_is_float(copy->type.dtype)) copy->type.dtype = type;
+  for (int i = 0; i < copy->attribute_count; i++) {
+    Attribute *attribute = &copy->attributes[i];
+    if (attribute->key == ATTR_DTYPE && dtype_is_float((DType)attribute->integer)) attribute->integer = type;
+  }
+  return copy;
+}
+
+static Graph *retype_graph(const Graph *graph, DType type)
+{
+  Graph *into = graph_create(graph->arena, graph->name);
+  NodeMap map = node_map_create(graph->arena, graph);
+  bool *host = ARENA_ARRAY(graph->arena, bool, graph->next_id);
+  for (int i = 0; i < graph->nodes.count; i++) {
+    const Node *node = graph->nodes.items[i];
+    host[node->id] = is_host_scalar(node, host);
+  }
+  keep_constants_of_host(graph, host);
+  for (int i = 0; i < graph->nodes.count; i++) {
+    const Node *node = graph->nodes.items[i];
+    Node *copy = host[node->id] ? graph_copy_node(into, node, &map) : retype_node(into, node, &map, type);
+    node_map_set(&map, node, copy);
+  }
+  for (int i = 0; i < graph->outputs.count; i++) {
+    Output output = graph->outputs.items[i];
+    output.node = node_map_get(&map, output.node);
+    graph_add_output(into, output);
+  }
+  return into;
+}
+
+void module_retype_floats(Module *module, DType type)
+{
+  for (int entry = 0; entry < ENTRY_COUNT; entry++)
+    if (module->entries[entry] && entry != ENTRY_HOST && entry != ENTRY_FINISH)
+      module->entries[entry] = retype_graph(module->entries[entry], type);
+  for (int i = 0; i < module->variables.count; i++) {
+    Variable *variable = &module->variables.items[i];
+    if (dtype_is_float(variable->type.dtype)) variable->type.dtype = type;
+  }
+  for (int i = 0; i < module->inputs.count; i++) {
+    InputInfo *input = &module->inputs.items[i];
+    if (dtype_is_float(input->type.dtype)) input->type.dtype = type;
+  }
+  module->run.precision = type;
+}
