@@ -52,6 +52,7 @@ typedef struct nnc_entry {
   int input_count;                       /* inputs that it reads */
   const nnc_tensor *inputs;              /* names as in the .net file; batch extent of this entry */
   const unsigned char *input_is_batched; /* the first axis is the batch */
+  const int64_t *input_limits;           /* an integer input used as an index (a label) lies in [0, limit); 0: any */
   int64_t batch;                         /* examples in one run */
   int accumulator_count;
   const nnc_accumulator *accumulators;

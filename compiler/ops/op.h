@@ -44,14 +44,22 @@ typedef struct OpClass {
                    const EvaluateContext *context);
   /* NULL: no flops, bytes of operands and result. */
   Cost (*cost)(const Node *node);
-  /* Elementwise operators only: one double to one double, used by folding and by `evaluate`. */
+  /* Elementwise operators only: one element, given the result's dtype. NULL for cast, which needs the
+   * operand's too: folding asks node_scalar(). */
   double (*scalar)(const double *operands, DType dtype);
   /* The kernel that computes the node from its operands alone (kernel/build.h); NULL for leaves and
    * for those that the differentiate pass removes. */
   void (*lower)(KernelBuilder *builder, const Node *node);
+  /* When operand `i` holds indices: how many values they may take (indices lie in [0, n)); else 0.
+   * NULL rule: no operand does. The runtime checks data against it before training. */
+  int64_t (*index_bound)(const Node *node, int operand);
   bool commutes;       /* a op b == b op a */
   bool is_random;      /* never merged by CSE */
   LeafKind leaf;       /* what the verifier looks up in the module, and hoisting asks */
+  bool moves_values;   /* elements of the result are elements of operand 0, perhaps converted */
+  /* The extent of the axis that operand `i` holds indices into; 0 when it is no index. NULL: none. */
+  int64_t (*index_extent)(const Node *node, int operand);
+  const char *doc;     /* one line for the reference of operators */
 } OpClass;
 
 typedef struct OpInfo {
@@ -64,5 +72,12 @@ const OpInfo *op_info(Op op);
 bool op_parse(const char *name, Op *op);
 bool op_is_elementwise(Op op);
 Cost node_cost(const Node *node);
+/* One element of an elementwise node, given those of its operands: what `evaluate` computes. */
+double node_scalar(const Node *node, const double *operands);
+
+/* The records, one a line of ops.def. */
+#define OP(identifier, name, least, most, table) extern const OpClass op_class_##table;
+#include "ops/ops.def"
+#undef OP
 
 #endif
