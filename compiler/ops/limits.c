@@ -1,5 +1,5 @@
 /* Follows an input through casts and movement to the operators that use it as an index. */
-#include "program/limits.h"
+#include "ops/limits.h"
 
 #include <string.h>
 #include "ops/op.h"
@@ -8,7 +8,7 @@
 static bool keeps_values(const Node *node)
 {
   if (op_info(node->op)->class->family == FAMILY_MOVEMENT) return true;
-  return op_is_cast(node->op) && dtype_is_int(node->type.dtype);
+  return node->op == OP_CAST && dtype_is_int(node->type.dtype);
 }
 
 int64_t graph_input_limit(Arena *arena, const Graph *graph, const char *input)
@@ -17,7 +17,7 @@ int64_t graph_input_limit(Arena *arena, const Graph *graph, const char *input)
   int64_t limit = 0;
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
-    if (op_is_input(node->op)) carries[node->id] = !strcmp(node_string(node, ATTR_NAME), input);
+    if (node->op == OP_INPUT) carries[node->id] = !strcmp(node_string(node, ATTR_NAME), input);
     const OpClass *class = op_info(node->op)->class;
     for (int k = 0; k < node->operand_count; k++) {
       if (!carries[node->operands[k]->id]) continue;

@@ -1,6 +1,6 @@
 /* Limits of integer inputs that are used as indices. */
-#ifndef NNC_PROGRAM_LIMITS_H
-#define NNC_PROGRAM_LIMITS_H
+#ifndef NNC_OPS_LIMITS_H
+#define NNC_OPS_LIMITS_H
 
 #include "graph/graph.h"
 
