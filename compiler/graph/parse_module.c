@@ -1,0 +1,261 @@
+/* Reading a module back from the textual form (dump_words.h shows it).
+ *
+ * A recursive descent over items, each found by its keyword in a table. What is read is a module only
+ * after the verifier agrees; its complaint becomes a diagnostic at the node's line in the dump. */
+#include "graph/textual.h"
+
+#include <string.h>
+#include "graph/dump_reader.h"
+#include "graph/dump_words.h"
+#include "graph/verify.h"
+
+enum { DEEPEST_LIST = 32 }; /* of a data argument; bounds the recursion */
+
+typedef VEC(const char *) StringList;
+typedef VEC(DataValue) ValueList;
+typedef VEC(DataArgument) ArgumentList;
+typedef VEC(DataCall) CallList;
+typedef VEC(DataPipeline) PipelineList;
+
+/* ---- run, files --------------------------------------------------------------------------- */
+
+static bool read_run_field(Reader *reader, RunConfig *run) {
+  if (reader_accept_word(reader, "batch_name"))
+    return reader_expect_mark(reader, '=') && reader_string(reader, &run->batch_name);
+  if (reader_accept_word(reader, "precision"))
+    return reader_expect_mark(reader, '=') && reader_dtype(reader, &run->precision);
+  for (int i = 0; i < dump_run_field_count; i++) {
+    int64_t value;
+    if (!reader_accept_word(reader, dump_run_fields[i].name)) continue;
+    if (!reader_expect_mark(reader, '=') ||
+        !reader_integer(reader, INT64_MIN, INT64_MAX, &value))
+      return false;
+    memcpy((char *)run + dump_run_fields[i].offset, &value, sizeof value);
+    return true;
+  }
+  return reader_fail(reader, "expected a field of the run configuration");
+}
+
+static bool read_run(Reader *reader) {
+  if (!reader_expect_mark(reader, '{')) return false;
+  do {
+    if (!read_run_field(reader, &reader->module->run)) return false;
+  } while (reader_accept_mark(reader, ','));
+  return reader_expect_mark(reader, '}');
+}
+
+static bool read_source(Reader *reader) {
+  const char *name;
+  Text text = {0};
+  if (reader->files.items[0]) return reader_fail(reader, "a dump has one source");
+  if (!reader_string(reader, &name)) return false;
+  SourceFile *file = ARENA_NEW(reader->arena, SourceFile);
+  file->name = name;
+  file->is_prelude = reader_accept_word(reader, "prelude");
+  reader->files.items[0] = file;
+  reader->module->source = file;
+  if (!reader_accept_mark(reader, '{')) return !reader->failed;
+  bool fine = true;
+  while (fine && !reader_sees_mark(reader, '}')) fine = reader_string_text(reader, &text);
+  file->text = arena_strndup(reader->arena, text.data ? text.data : "", text.length);
+  file->length = text.length;
+  text_free(&text);
+  return fine && reader_expect_mark(reader, '}');
+}
+
+static bool read_file(Reader *reader) {
+  int64_t number;
+  const char *name;
+  int expected = reader->files.count;
+  if (!reader_integer(reader, expected, expected, &number) || !reader_string(reader, &name))
+    return false;
+  SourceFile *file = ARENA_NEW(reader->arena, SourceFile);
+  file->name = name;
+  file->is_prelude = reader_accept_word(reader, "prelude");
+  vec_push(reader->arena, &reader->files, file);
+  return !reader->failed;
+}
+
+/* ---- inputs, variables, metrics ----------------------------------------------------------- */
+
+static bool read_typed_name(Reader *reader, const char **name, Type *type) {
+  return reader_string(reader, name) && reader_expect_mark(reader, ':') &&
+         reader_type(reader, type);
+}
+
+static bool read_input(Reader *reader) {
+  InputInfo input = {0};
+  if (!read_typed_name(reader, &input.name, &input.type)) return false;
+  input.is_batched = reader_accept_word(reader, "batched");
+  if (!reader_optional_place(reader, &input.span)) return false;
+  vec_push(reader->arena, &reader->module->inputs, input);
+  return true;
+}
+
+static bool read_variable(Reader *reader, VariableKind kind) {
+  Variable variable = {.kind = kind};
+  if (!read_typed_name(reader, &variable.path, &variable.type)) return false;
+  variable.frozen = reader_accept_word(reader, "frozen");
+  if (!reader_optional_place(reader, &variable.span)) return false;
+  vec_push(reader->arena, &reader->module->variables, variable);
+  return true;
+}
+
+static bool read_metric(Reader *reader) {
+  MetricInfo metric = {0};
+  if (!reader_string(reader, &metric.name) || !reader_optional_place(reader, &metric.span))
+    return false;
+  vec_push(reader->arena, &reader->module->metrics, metric);
+  return true;
+}
+
+/* ---- data --------------------------------------------------------------------------------- */
+
+static bool read_value(Reader *reader, int depth, DataValue *value);
+
+static bool read_list(Reader *reader, int depth, DataValue *value) {
+  ValueList list = {0};
+  if (depth == DEEPEST_LIST) return reader_fail(reader, "lists are nested too deeply");
+  while (!reader_sees_mark(reader, ']')) {
+    DataValue item = {0};
+    if (list.count > 0 && !reader_expect_mark(reader, ',')) return false;
+    if (!read_value(reader, depth + 1, &item)) return false;
+    vec_push(reader->arena, &list, item);
+  }
+  value->kind = DATA_LIST;
+  value->count = list.count;
+  value->items = list.items;
+  return reader_expect_mark(reader, ']');
+}
+
+static bool read_value(Reader *reader, int depth, DataValue *value) {
+  if (reader_accept_mark(reader, '[')) return read_list(reader, depth, value);
+  if (reader->token.kind == TOKEN_STRING) {
+    value->kind = DATA_STRING;
+    return reader_string(reader, &value->string);
+  }
+  if (reader_accept_word(reader, "field")) {
+    value->kind = DATA_NAME;
+    return reader_string(reader, &value->string);
+  }
+  bool is_true = reader_accept_word(reader, "true");
+  if (is_true || reader_accept_word(reader, "false")) {
+    value->kind = DATA_BOOL;
+    value->number = is_true;
+    return true;
+  }
+  value->kind = DATA_NUMBER;
+  return reader_double(reader, &value->number);
+}
+
+static bool read_call(Reader *reader, DataCall *call) {
+  ArgumentList arguments = {0};
+  if (!reader_word(reader, &call->function) || !reader_expect_mark(reader, '(')) return false;
+  while (!reader_sees_mark(reader, ')')) {
+    DataArgument argument = {0};
+    if (arguments.count > 0 && !reader_expect_mark(reader, ',')) return false;
+    if (!reader_word(reader, &argument.name) || !reader_expect_mark(reader, '=') ||
+        !read_value(reader, 0, &argument.value))
+      return false;
+    vec_push(reader->arena, &arguments, argument);
+  }
+  call->argument_count = arguments.count;
+  call->arguments = arguments.items;
+  return reader_expect_mark(reader, ')') && reader_optional_place(reader, &call->span);
+}
+
+/* "x", "y" = source() | stage() ; @place */
+static bool read_pipeline(Reader *reader, DataPipeline *pipeline) {
+  StringList fields = {0};
+  CallList calls = {0};
+  do {
+    const char *field;
+    if (!reader_string(reader, &field)) return false;
+    vec_push(reader->arena, &fields, field);
+  } while (reader_accept_mark(reader, ','));
+  if (!reader_expect_mark(reader, '=')) return false;
+  do {
+    DataCall call = {0};
+    if (!read_call(reader, &call)) return false;
+    vec_push(reader->arena, &calls, call);
+  } while (reader_accept_mark(reader, '|'));
+  pipeline->field_count = fields.count;
+  pipeline->fields = fields.items;
+  pipeline->call_count = calls.count;
+  pipeline->calls = calls.items;
+  return reader_expect_mark(reader, ';') && reader_optional_place(reader, &pipeline->span);
+}
+
+static bool read_data_set(Reader *reader) {
+  DataSet set = {0};
+  PipelineList pipelines = {0};
+  if (!reader_string(reader, &set.name)) return false;
+  set.file_order = reader_accept_word(reader, "file_order");
+  set.wrap_tail = reader_accept_word(reader, "wrap_tail");
+  if (!reader_optional_place(reader, &set.span) || !reader_expect_mark(reader, '{')) return false;
+  while (!reader_sees_mark(reader, '}')) {
+    DataPipeline pipeline = {0};
+    if (!read_pipeline(reader, &pipeline)) return false;
+    vec_push(reader->arena, &pipelines, pipeline);
+  }
+  set.pipeline_count = pipelines.count;
+  set.pipelines = pipelines.items;
+  vec_push(reader->arena, &reader->module->data_sets, set);
+  return reader_expect_mark(reader, '}');
+}
+
+/* ---- the whole ---------------------------------------------------------------------------- */
+
+typedef struct Item {
+  const char *keyword;
+  bool (*read)(Reader *reader); /* what stands behind the keyword */
+} Item;
+
+static const Item items[] = {
+  {"run", read_run},       {"source", read_source}, {"file", read_file},
+  {"input", read_input},   {"metric", read_metric}, {"data", read_data_set},
+  {"entry", reader_entry},
+};
+
+static bool read_item(Reader *reader) {
+  for (size_t i = 0; i < sizeof items / sizeof *items; i++)
+    if (reader_accept_word(reader, items[i].keyword)) return items[i].read(reader);
+  for (int kind = 0; kind < VARIABLE_KIND_COUNT; kind++)
+    if (reader_accept_word(reader, dump_variable_words[kind]))
+      return read_variable(reader, (VariableKind)kind);
+  return reader_fail(reader, "expected an item of a dump (run, source, param, entry, ...)");
+}
+
+static bool read_heading(Reader *reader) {
+  int64_t version;
+  const char *name;
+  if (!reader_expect_word(reader, DUMP_MAGIC) ||
+      !reader_integer(reader, DUMP_VERSION, DUMP_VERSION, &version) ||
+      !reader_expect_word(reader, "module") || !reader_string(reader, &name))
+    return false;
+  reader->module = module_create(reader->arena, name, NULL);
+  return true;
+}
+
+/* The line of a node in the dump; the heading when the violation is elsewhere. */
+static Span violation_place(const Reader *reader, const Violation *violation) {
+  Span heading = {reader->dump, 1, 1, 1, 1 + (int)strlen(DUMP_MAGIC)};
+  if (!violation->node) return heading;
+  const Graph *graph = reader->module->entries[violation->entry];
+  for (int i = 0; i < graph->nodes.count; i++)
+    if (graph->nodes.items[i] == violation->node)
+      return reader->node_places[violation->entry].items[i];
+  return heading;
+}
+
+Module *module_parse(Arena *arena, Diagnostics *diagnostics, const SourceFile *dump) {
+  Reader reader;
+  reader_start(&reader, arena, diagnostics, dump);
+  if (!read_heading(&reader)) return NULL;
+  while (reader.token.kind != TOKEN_END || reader.failed)
+    if (!read_item(&reader)) return NULL;
+  Violation violation;
+  if (!module_find_violation(arena, reader.module, &violation)) return reader.module;
+  diag_error(diagnostics, violation_place(&reader, &violation), "%s", violation.message);
+  return NULL;
+}

@@ -1,0 +1,302 @@
+/* Printing a module in the textual form (dump_words.h shows it).
+ *
+ * Everything of the module is printed, in the order of its arrays, so that reading the text back and
+ * printing again gives the same bytes. Files other than the source get numbers from 1 in the order in
+ * which the printed text first mentions them. */
+#include "graph/textual.h"
+
+#include <string.h>
+#include "graph/dump_words.h"
+#include "ops/op.h"
+#include "support/panic.h"
+
+/* `files` is numbered from 1; items[0] is the source (NULL if the module has none). */
+typedef struct Files {
+  const SourceFile **items;
+  int count, capacity;
+} Files;
+
+typedef struct Printer {
+  Text *text;
+  Arena *arena; /* scratch */
+  Files files;
+  bool with_places;
+} Printer;
+
+/* ---- places ------------------------------------------------------------------------------- */
+
+static int file_number(Printer *printer, const SourceFile *file) {
+  for (int i = 0; i < printer->files.count; i++)
+    if (printer->files.items[i] == file) return i;
+  vec_push(printer->arena, &printer->files, file);
+  return printer->files.count - 1;
+}
+
+static void mention(Printer *printer, Span span) {
+  if (span.line != 0) (void)file_number(printer, span.file);
+}
+
+static void mention_graph(Printer *printer, const Graph *graph) {
+  for (int i = 0; i < graph->nodes.count; i++) mention(printer, graph->nodes.items[i]->span);
+  for (int i = 0; i < graph->outputs.count; i++) mention(printer, graph->outputs.items[i].span);
+}
+
+static void mention_data(Printer *printer, const DataSet *set) {
+  mention(printer, set->span);
+  for (int i = 0; i < set->pipeline_count; i++) {
+    const DataPipeline *pipeline = &set->pipelines[i];
+    for (int k = 0; k < pipeline->call_count; k++) mention(printer, pipeline->calls[k].span);
+    mention(printer, pipeline->span);
+  }
+}
+
+/* Numbers all files in the order in which the text will mention them. */
+static void collect_files(Printer *printer, const Module *module) {
+  (void)file_number(printer, module->source);
+  for (int i = 0; i < module->inputs.count; i++) mention(printer, module->inputs.items[i].span);
+  for (int i = 0; i < module->variables.count; i++)
+    mention(printer, module->variables.items[i].span);
+  for (int i = 0; i < module->metrics.count; i++) mention(printer, module->metrics.items[i].span);
+  for (int i = 0; i < module->data_sets.count; i++)
+    mention_data(printer, &module->data_sets.items[i]);
+  for (int i = 0; i < ENTRY_COUNT; i++)
+    if (module->entries[i]) mention_graph(printer, module->entries[i]);
+}
+
+static void print_place(Printer *printer, Span span) {
+  if (!printer->with_places || span.line == 0) return;
+  text_add(printer->text, " @");
+  int number = file_number(printer, span.file);
+  if (number > 0) text_printf(printer->text, "%d/", number);
+  text_printf(printer->text, "%d:%d-%d:%d", span.line, span.column, span.end_line,
+              span.end_column);
+}
+
+/* ---- the module's tables ------------------------------------------------------------------ */
+
+static void print_run(Text *text, const RunConfig *run) {
+  text_add(text, "run {");
+  for (int i = 0; i < dump_run_field_count; i++) {
+    int64_t value;
+    memcpy(&value, (const char *)run + dump_run_fields[i].offset, sizeof value);
+    text_printf(text, "%s = %lld, ", dump_run_fields[i].name, (long long)value);
+  }
+  if (run->batch_name) {
+    text_add(text, "batch_name = ");
+    text_add_quoted(text, run->batch_name);
+    text_add(text, ", ");
+  }
+  text_printf(text, "precision = %s}\n", dtype_name(run->precision));
+}
+
+static void print_file_flags(Text *text, const SourceFile *file) {
+  if (file->is_prelude) text_add(text, " prelude");
+}
+
+/* A string a line of the file. */
+static void print_source(Printer *printer, const SourceFile *source) {
+  if (!source) return;
+  Text *text = printer->text;
+  text_add(text, "source ");
+  text_add_quoted(text, source->name);
+  print_file_flags(text, source);
+  if (!source->text) {
+    text_add_char(text, '\n');
+    return;
+  }
+  CHECK(strlen(source->text) == source->length);
+  text_add(text, " {\n");
+  for (const char *at = source->text; *at;) {
+    const char *newline = strchr(at, '\n');
+    size_t length = newline ? (size_t)(newline - at) + 1 : strlen(at);
+    text_add(text, "  ");
+    text_add_quoted(text, arena_strndup(printer->arena, at, length));
+    text_add_char(text, '\n');
+    at += length;
+  }
+  text_add(text, "}\n");
+}
+
+static void print_files(Printer *printer) {
+  for (int i = 1; i < printer->files.count; i++) {
+    const SourceFile *file = printer->files.items[i];
+    text_printf(printer->text, "file %d ", i);
+    text_add_quoted(printer->text, file->name);
+    print_file_flags(printer->text, file);
+    text_add_char(printer->text, '\n');
+  }
+}
+
+static void print_typed_name(Text *text, const char *keyword, const char *name, Type type) {
+  text_printf(text, "%s ", keyword);
+  text_add_quoted(text, name);
+  text_add(text, " : ");
+  text_add_type(text, type);
+}
+
+static void print_tables(Printer *printer, const Module *module) {
+  Text *text = printer->text;
+  for (int i = 0; i < module->inputs.count; i++) {
+    const InputInfo *input = &module->inputs.items[i];
+    print_typed_name(text, "input", input->name, input->type);
+    if (input->is_batched) text_add(text, " batched");
+    print_place(printer, input->span);
+    text_add_char(text, '\n');
+  }
+  for (int i = 0; i < module->variables.count; i++) {
+    const Variable *variable = &module->variables.items[i];
+    print_typed_name(text, dump_variable_words[variable->kind], variable->path, variable->type);
+    if (variable->frozen) text_add(text, " frozen");
+    print_place(printer, variable->span);
+    text_add_char(text, '\n');
+  }
+  for (int i = 0; i < module->metrics.count; i++) {
+    text_add(text, "metric ");
+    text_add_quoted(text, module->metrics.items[i].name);
+    print_place(printer, module->metrics.items[i].span);
+    text_add_char(text, '\n');
+  }
+}
+
+/* ---- data --------------------------------------------------------------------------------- */
+
+static void print_data_value(Text *text, const DataValue *value) {
+  switch (value->kind) {
+    case DATA_NUMBER: text_add_double(text, value->number); break;
+    case DATA_STRING: text_add_quoted(text, value->string); break;
+    case DATA_BOOL: text_add(text, value->number != 0 ? "true" : "false"); break;
+    case DATA_NAME:
+      text_add(text, "field ");
+      text_add_quoted(text, value->string);
+      break;
+    case DATA_LIST:
+      text_add_char(text, '[');
+      for (int i = 0; i < value->count; i++) {
+        if (i > 0) text_add(text, ", ");
+        print_data_value(text, &value->items[i]);
+      }
+      text_add_char(text, ']');
+      break;
+  }
+}
+
+static void print_call(Printer *printer, const DataCall *call) {
+  Text *text = printer->text;
+  text_printf(text, "%s(", call->function);
+  for (int i = 0; i < call->argument_count; i++) {
+    text_printf(text, "%s%s = ", i > 0 ? ", " : "", call->arguments[i].name);
+    print_data_value(text, &call->arguments[i].value);
+  }
+  text_add_char(text, ')');
+  print_place(printer, call->span);
+}
+
+static void print_data_set(Printer *printer, const DataSet *set) {
+  Text *text = printer->text;
+  text_add(text, "data ");
+  text_add_quoted(text, set->name);
+  if (set->file_order) text_add(text, " file_order");
+  if (set->wrap_tail) text_add(text, " wrap_tail");
+  print_place(printer, set->span);
+  text_add(text, " {\n");
+  for (int i = 0; i < set->pipeline_count; i++) {
+    const DataPipeline *pipeline = &set->pipelines[i];
+    text_add(text, "  ");
+    for (int k = 0; k < pipeline->field_count; k++) {
+      if (k > 0) text_add(text, ", ");
+      text_add_quoted(text, pipeline->fields[k]);
+    }
+    text_add(text, " =");
+    for (int k = 0; k < pipeline->call_count; k++) {
+      text_add(text, k > 0 ? " | " : " ");
+      print_call(printer, &pipeline->calls[k]);
+    }
+    text_add(text, " ;");
+    print_place(printer, pipeline->span);
+    text_add_char(text, '\n');
+  }
+  text_add(text, "}\n");
+}
+
+/* ---- graphs ------------------------------------------------------------------------------- */
+
+static void print_attribute(Text *text, const Attribute *attribute) {
+  text_printf(text, "%s = ", attribute_name(attribute->key));
+  switch (attribute_kind(attribute->key)) {
+    case ATTRIBUTE_INT:
+      if (attribute->key == ATTR_DTYPE && attribute->integer >= 0 &&
+          attribute->integer < DTYPE_COUNT)
+        text_add(text, dtype_name((DType)attribute->integer));
+      else
+        text_printf(text, "%lld", (long long)attribute->integer);
+      break;
+    case ATTRIBUTE_FLOAT: text_add_double(text, attribute->real); break;
+    case ATTRIBUTE_STRING: text_add_quoted(text, attribute->string); break;
+    case ATTRIBUTE_INTS:
+      text_add_char(text, '[');
+      for (int i = 0; i < attribute->count; i++)
+        text_printf(text, "%s%lld", i > 0 ? ", " : "", (long long)attribute->ints[i]);
+      text_add_char(text, ']');
+      break;
+  }
+}
+
+static void print_node(Printer *printer, const Node *node) {
+  Text *text = printer->text;
+  text_printf(text, "  %%%d : ", node->id);
+  text_add_type(text, node->type);
+  text_printf(text, " = %s(", op_info(node->op)->name);
+  for (int i = 0; i < node->operand_count; i++)
+    text_printf(text, "%s%%%d", i > 0 ? ", " : "", node->operands[i]->id);
+  text_add_char(text, ')');
+  for (int i = 0; i < node->attribute_count; i++) {
+    text_add(text, i > 0 ? ", " : " {");
+    print_attribute(text, &node->attributes[i]);
+  }
+  if (node->attribute_count > 0) text_add_char(text, '}');
+  text_add_char(text, ' ');
+  text_add_quoted(text, node->path);
+  print_place(printer, node->span);
+  text_add_char(text, '\n');
+}
+
+static void print_output(Printer *printer, const Output *output) {
+  Text *text = printer->text;
+  text_printf(text, "  %s ", dump_output_words[output->kind]);
+  if (output->kind == OUTPUT_ACCUMULATOR)
+    text_printf(text, "%s ", dump_combine_words[output->combine]);
+  text_add_quoted(text, output->name);
+  text_printf(text, " = %%%d", output->node->id);
+  print_place(printer, output->span);
+  text_add_char(text, '\n');
+}
+
+static void print_entry(Printer *printer, const Graph *graph) {
+  text_printf(printer->text, "entry %s {\n", graph->name);
+  for (int i = 0; i < graph->nodes.count; i++) print_node(printer, graph->nodes.items[i]);
+  for (int i = 0; i < graph->outputs.count; i++) print_output(printer, &graph->outputs.items[i]);
+  text_add(printer->text, "}\n");
+}
+
+void module_print(Text *text, const Module *module) {
+  Printer printer = {.text = text, .arena = arena_create(), .with_places = true};
+  collect_files(&printer, module);
+  text_printf(text, "%s %d\nmodule ", DUMP_MAGIC, DUMP_VERSION);
+  text_add_quoted(text, module->name);
+  text_add_char(text, '\n');
+  print_run(text, &module->run);
+  print_source(&printer, module->source);
+  print_files(&printer);
+  print_tables(&printer, module);
+  for (int i = 0; i < module->data_sets.count; i++)
+    print_data_set(&printer, &module->data_sets.items[i]);
+  for (int i = 0; i < ENTRY_COUNT; i++)
+    if (module->entries[i]) print_entry(&printer, module->entries[i]);
+  arena_destroy(printer.arena);
+}
+
+/* Without places: their files are listed only with a whole module. */
+void graph_print(Text *text, const Graph *graph) {
+  Printer printer = {.text = text};
+  print_entry(&printer, graph);
+}

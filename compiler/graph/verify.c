@@ -1,0 +1,436 @@
+/* The verifier: tells whether a module obeys every rule that the rest of the compiler relies on.
+ *
+ * It walks the module once: variables and inputs, then each entry's nodes in order (so that operands
+ * must precede users), then its outputs.  What an entry may read and give is two tables of masks.
+ * The first violation is described in a sentence that names the entry, the node and the rule.
+ *
+ * It must survive any damage: a dump may hold anything, so nothing is trusted before it was checked. */
+#include "graph/verify.h"
+
+#include "ops/op.h"
+#include "support/names.h"
+
+typedef struct Check {
+  Arena *arena;
+  const Module *module;
+  EntryKind kind;
+  const Graph *graph;
+  const Node **by_id; /* nodes seen so far, by id */
+  int64_t batch;      /* first extent of the batched inputs of this entry; -1 before any */
+  const Node *culprit;
+  const char *message;
+} Check;
+
+#define LEAF_BIT(kind) (1u << (kind))
+#define OUTPUT_BIT(kind) (1u << (kind))
+
+typedef struct EntryRules {
+  unsigned leaves;          /* LEAF_BIT of those that may be read */
+  unsigned outputs;         /* OUTPUT_BIT of those that may be given */
+  bool stores_streams_only; /* stores may name nothing else */
+  bool is_host;             /* scalars of f64 (and bool for their comparisons) alone */
+} EntryRules;
+
+enum {
+  LEAVES_HOST = LEAF_BIT(LEAF_NONE) | LEAF_BIT(LEAF_SCALAR) | LEAF_BIT(LEAF_CONSTANT),
+  LEAVES_DEVICE =
+    LEAVES_HOST | LEAF_BIT(LEAF_INPUT) | LEAF_BIT(LEAF_PARAM) | LEAF_BIT(LEAF_STATE),
+  OUTPUTS_TRAIN = OUTPUT_BIT(OUTPUT_STORE) | OUTPUT_BIT(OUTPUT_ACCUMULATOR),
+};
+
+static const EntryRules entry_rules[ENTRY_COUNT] = {
+  [ENTRY_INIT] = {.leaves = LEAVES_HOST, .outputs = OUTPUT_BIT(OUTPUT_STORE)},
+  [ENTRY_HOST] = {.leaves = LEAVES_HOST, .outputs = OUTPUT_BIT(OUTPUT_SCALAR), .is_host = true},
+  [ENTRY_TRAIN] = {.leaves = LEAVES_DEVICE, .outputs = OUTPUTS_TRAIN},
+  [ENTRY_ACCUMULATE] = {.leaves = LEAVES_DEVICE, .outputs = OUTPUTS_TRAIN},
+  [ENTRY_EVAL] = {.leaves = LEAVES_DEVICE, .outputs = OUTPUTS_TRAIN, .stores_streams_only = true},
+  [ENTRY_EVAL_ONE] = {.leaves = LEAVES_DEVICE, .outputs = OUTPUTS_TRAIN,
+                      .stores_streams_only = true},
+  [ENTRY_PREDICT] = {.leaves = LEAVES_DEVICE, .outputs = OUTPUT_BIT(OUTPUT_RESULT)},
+  [ENTRY_FINISH] = {.leaves = LEAVES_HOST, .outputs = OUTPUT_BIT(OUTPUT_SCALAR), .is_host = true},
+};
+
+static const char *const output_kind_names[OUTPUT_KIND_COUNT] = {
+  [OUTPUT_STORE] = "store", [OUTPUT_ACCUMULATOR] = "accumulator",
+  [OUTPUT_RESULT] = "result", [OUTPUT_SCALAR] = "scalar",
+};
+
+/* ---- failing ------------------------------------------------------------------------------ */
+
+__attribute__((format(printf, 2, 3)))
+static bool fail(Check *check, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  check->message = arena_vprintf(check->arena, format, arguments);
+  va_end(arguments);
+  return false;
+}
+
+static const char *describe_type(Check *check, Type type) {
+  Text text = {0};
+  text_add_type(&text, type);
+  const char *result = arena_strdup(check->arena, text.data);
+  text_free(&text);
+  return result;
+}
+
+__attribute__((format(printf, 3, 4)))
+static bool fail_node(Check *check, const Node *node, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const char *rule = arena_vprintf(check->arena, format, arguments);
+  va_end(arguments);
+  check->culprit = node;
+  const char *op = (unsigned)node->op < OP_COUNT ? op_info(node->op)->name : "?";
+  return fail(check, "entry %s: node %%%d (%s, \"%s\"): %s", entry_name(check->kind), node->id, op,
+              node->path ? node->path : "", rule);
+}
+
+__attribute__((format(printf, 3, 4)))
+static bool fail_output(Check *check, const Output *output, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const char *rule = arena_vprintf(check->arena, format, arguments);
+  va_end(arguments);
+  return fail(check, "entry %s: %s \"%s\" = %%%d: %s", entry_name(check->kind),
+              output_kind_names[output->kind], output->name, output->node->id, rule);
+}
+
+/* ---- the module's tables ------------------------------------------------------------------ */
+
+static bool type_is_sound(Type type) {
+  return (unsigned)type.dtype < DTYPE_COUNT && shape_is_representable(type.shape);
+}
+
+static bool span_is_sound(Span span) { return span.line == 0 || span.file != NULL; }
+
+static const Variable *find_variable(const Module *module, const char *path) {
+  for (int i = 0; i < module->variables.count; i++)
+    if (module->variables.items[i].path == path) return &module->variables.items[i];
+  return NULL;
+}
+
+static const InputInfo *find_input(const Module *module, const char *name) {
+  for (int i = 0; i < module->inputs.count; i++)
+    if (module->inputs.items[i].name == name) return &module->inputs.items[i];
+  return NULL;
+}
+
+static bool check_variables(Check *check) {
+  const Module *module = check->module;
+  for (int i = 0; i < module->variables.count; i++) {
+    const Variable *variable = &module->variables.items[i];
+    if (!variable->path) return fail(check, "variable %d has no path", i);
+    if ((unsigned)variable->kind >= VARIABLE_KIND_COUNT)
+      return fail(check, "variable \"%s\": its kind does not exist", variable->path);
+    if (!type_is_sound(variable->type))
+      return fail(check, "variable \"%s\": its type is too large or malformed", variable->path);
+    if (!span_is_sound(variable->span))
+      return fail(check, "variable \"%s\": its place has no file", variable->path);
+    if (find_variable(module, variable->path) != variable)
+      return fail(check, "variable \"%s\": there are two of this path", variable->path);
+  }
+  return true;
+}
+
+static bool check_inputs(Check *check) {
+  const Module *module = check->module;
+  for (int i = 0; i < module->inputs.count; i++) {
+    const InputInfo *input = &module->inputs.items[i];
+    if (!input->name) return fail(check, "input %d has no name", i);
+    if (!type_is_sound(input->type))
+      return fail(check, "input \"%s\": its type is too large or malformed", input->name);
+    if (input->is_batched && input->type.shape.rank == 0)
+      return fail(check, "input \"%s\": it is batched but has no axes", input->name);
+    if (!span_is_sound(input->span))
+      return fail(check, "input \"%s\": its place has no file", input->name);
+    if (find_input(module, input->name) != input)
+      return fail(check, "input \"%s\": there are two of this name", input->name);
+  }
+  return true;
+}
+
+static bool check_run(Check *check) {
+  const RunConfig *run = &check->module->run;
+  if (run->accumulate < 1) return fail(check, "run: accumulate is less than 1");
+  if (run->batch < 0 || run->epochs < 0 || run->steps < 0 || run->validate_steps < 0)
+    return fail(check, "run: a count is negative");
+  if ((unsigned)run->precision >= DTYPE_COUNT || !dtype_is_float(run->precision))
+    return fail(check, "run: the precision is not a float");
+  return true;
+}
+
+static bool check_metrics(Check *check) {
+  const Module *module = check->module;
+  Graph *finish = module->entries[ENTRY_FINISH];
+  for (int i = 0; i < module->metrics.count; i++) {
+    const char *name = module->metrics.items[i].name;
+    if (!name) return fail(check, "metric %d has no name", i);
+    for (int k = 0; k < i; k++)
+      if (module->metrics.items[k].name == name)
+        return fail(check, "metric \"%s\": there are two of this name", name);
+    if (finish && !graph_find_output(finish, OUTPUT_SCALAR, name))
+      return fail(check, "metric \"%s\": entry finish does not compute it", name);
+  }
+  return true;
+}
+
+/* ---- leaves ------------------------------------------------------------------------------- */
+
+static bool check_input_leaf(Check *check, const Node *node, const char *name) {
+  const InputInfo *input = find_input(check->module, name);
+  if (!input) return fail_node(check, node, "the module has no input \"%s\"", name);
+  Shape expected = input->type.shape;
+  if (input->is_batched && node->type.shape.rank > 0) {
+    expected.dim[0] = node->type.shape.dim[0];
+    if (check->batch >= 0 && check->batch != expected.dim[0])
+      return fail_node(check, node, "its batch of %lld differs from another input's %lld",
+                       (long long)expected.dim[0], (long long)check->batch);
+    check->batch = expected.dim[0];
+  }
+  if (input->type.dtype != node->type.dtype || !shape_equal(expected, node->type.shape))
+    return fail_node(check, node, "input \"%s\" is declared %s but read as %s", name,
+                     describe_type(check, input->type), describe_type(check, node->type));
+  return true;
+}
+
+static bool check_variable_leaf(Check *check, const Node *node, const char *name, bool is_param) {
+  const Variable *variable = find_variable(check->module, name);
+  if (!variable) return fail_node(check, node, "the module has no variable \"%s\"", name);
+  if ((variable->kind == VARIABLE_PARAM) != is_param)
+    return fail_node(check, node, "variable \"%s\" is %sa parameter", name, is_param ? "not " : "");
+  if (!type_equal(variable->type, node->type))
+    return fail_node(check, node, "variable \"%s\" is %s but read as %s", name,
+                     describe_type(check, variable->type), describe_type(check, node->type));
+  return true;
+}
+
+static bool gives(const Module *module, EntryKind entry, OutputKind kind, const char *name) {
+  Graph *graph = module->entries[entry];
+  return graph && graph_find_output(graph, kind, name);
+}
+
+/* What the host knows without computing it; see module.h. */
+static bool is_builtin_scalar(const char *name) {
+  static const char *const builtins[] = {"t", "epoch", "steps", "steps_per_epoch"};
+  for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
+    if (name_intern(builtins[i]) == name) return true;
+  return false;
+}
+
+static bool scalar_is_known(Check *check, const char *name) {
+  const Module *module = check->module;
+  if (is_builtin_scalar(name)) return true;
+  if (check->kind == ENTRY_HOST) return false;
+  if (gives(module, ENTRY_HOST, OUTPUT_SCALAR, name)) return true;
+  if (check->kind != ENTRY_FINISH) return false;
+  for (EntryKind entry = 0; entry < ENTRY_COUNT; entry++)
+    if (gives(module, entry, OUTPUT_ACCUMULATOR, name)) return true;
+  return false;
+}
+
+static bool check_scalar_leaf(Check *check, const Node *node, const char *name) {
+  if (!type_equal(node->type, type_scalar(DTYPE_F64)))
+    return fail_node(check, node, "a host scalar is f64[] but this is %s",
+                     describe_type(check, node->type));
+  if (!scalar_is_known(check, name))
+    return fail_node(check, node, "no host scalar \"%s\" is known here", name);
+  return true;
+}
+
+static bool check_leaf(Check *check, const Node *node) {
+  LeafKind leaf = op_info(node->op)->class->leaf;
+  if (leaf == LEAF_NONE) return true;
+  if (!(entry_rules[check->kind].leaves & LEAF_BIT(leaf)))
+    return fail_node(check, node, "this entry cannot read such a leaf");
+  if (leaf == LEAF_CONSTANT) return true;
+  const Attribute *name = node_attribute(node, ATTR_NAME);
+  if (!name || !name->string) return fail_node(check, node, "the leaf has no name");
+  if (leaf == LEAF_INPUT) return check_input_leaf(check, node, name->string);
+  if (leaf == LEAF_SCALAR) return check_scalar_leaf(check, node, name->string);
+  return check_variable_leaf(check, node, name->string, leaf == LEAF_PARAM);
+}
+
+/* ---- nodes -------------------------------------------------------------------------------- */
+
+static bool check_identity(Check *check, const Node *node, int previous_id) {
+  if (node->id <= previous_id)
+    return fail_node(check, node, "its id does not exceed %d, that of the node before it",
+                     previous_id);
+  if (node->id >= check->graph->next_id)
+    return fail_node(check, node, "its id is not below the graph's next id %d",
+                     check->graph->next_id);
+  if ((unsigned)node->op >= OP_COUNT) return fail_node(check, node, "its operator does not exist");
+  if (!node->path) return fail_node(check, node, "it has no path");
+  if (!span_is_sound(node->span)) return fail_node(check, node, "its place has no file");
+  return true;
+}
+
+static bool check_operands(Check *check, const Node *node) {
+  const OpInfo *info = op_info(node->op);
+  if (node->operand_count < info->least_operands ||
+      (info->most_operands >= 0 && node->operand_count > info->most_operands))
+    return fail_node(check, node, "it has %d operands", node->operand_count);
+  for (int i = 0; i < node->operand_count; i++) {
+    const Node *operand = node->operands[i];
+    if (!operand) return fail_node(check, node, "operand %d is missing", i);
+    if (operand->id < 0 || operand->id >= check->graph->next_id ||
+        check->by_id[operand->id] != operand)
+      return fail_node(check, node, "operand %d (%%%d) is not a node of this graph before it", i,
+                       operand->id);
+  }
+  return true;
+}
+
+static bool check_attributes(Check *check, const Node *node) {
+  for (int i = 0; i < node->attribute_count; i++) {
+    const Attribute *attribute = &node->attributes[i];
+    if ((unsigned)attribute->key >= ATTR_COUNT)
+      return fail_node(check, node, "attribute %d has a key that does not exist", i);
+    if (i > 0 && attribute[-1].key >= attribute->key)
+      return fail_node(check, node, "attribute %s is double or out of order",
+                       attribute_name(attribute->key));
+    AttributeKind kind = attribute_kind(attribute->key);
+    if (kind == ATTRIBUTE_STRING && !attribute->string)
+      return fail_node(check, node, "attribute %s has no text", attribute_name(attribute->key));
+    if (kind == ATTRIBUTE_INTS &&
+        (attribute->count < 0 || (attribute->count > 0 && !attribute->ints)))
+      return fail_node(check, node, "attribute %s has no elements",
+                       attribute_name(attribute->key));
+  }
+  return true;
+}
+
+static bool check_type(Check *check, const Node *node) {
+  if (!type_is_sound(node->type))
+    return fail_node(check, node, "its type is too large or malformed");
+  Type inferred = node->type;
+  const char *reason = "operands and attributes do not fit";
+  if (!op_info(node->op)->class->infer(check->arena, node, &inferred, &reason))
+    return fail_node(check, node, "%s", reason);
+  if (!type_is_sound(inferred))
+    return fail_node(check, node, "the type it should have is too large or malformed");
+  if (!type_equal(inferred, node->type))
+    return fail_node(check, node, "its type is %s but its rule gives %s",
+                     describe_type(check, node->type), describe_type(check, inferred));
+  if (!entry_rules[check->kind].is_host) return true;
+  if (node->type.shape.rank != 0 ||
+      (node->type.dtype != DTYPE_F64 && node->type.dtype != DTYPE_BOOL))
+    return fail_node(check, node, "this entry computes with f64 scalars, not with %s",
+                     describe_type(check, node->type));
+  return true;
+}
+
+static bool check_nodes(Check *check) {
+  int previous_id = -1;
+  for (int i = 0; i < check->graph->nodes.count; i++) {
+    const Node *node = check->graph->nodes.items[i];
+    if (!node) return fail(check, "entry %s: node number %d is missing", entry_name(check->kind), i);
+    if (!check_identity(check, node, previous_id) || !check_operands(check, node) ||
+        !check_attributes(check, node) || !check_type(check, node) || !check_leaf(check, node))
+      return false;
+    previous_id = node->id;
+    check->by_id[node->id] = node;
+  }
+  return true;
+}
+
+/* ---- outputs ------------------------------------------------------------------------------ */
+
+static bool check_store(Check *check, const Output *output) {
+  const Variable *variable = find_variable(check->module, output->name);
+  if (!variable) return fail_output(check, output, "the module has no variable of this name");
+  if (!type_equal(variable->type, output->node->type))
+    return fail_output(check, output, "the variable is %s but the value %s",
+                       describe_type(check, variable->type),
+                       describe_type(check, output->node->type));
+  if (entry_rules[check->kind].stores_streams_only && variable->kind != VARIABLE_STREAM)
+    return fail_output(check, output, "this entry may store streams only");
+  return true;
+}
+
+static bool check_output_value(Check *check, const Output *output) {
+  Type type = output->node->type;
+  switch (output->kind) {
+    case OUTPUT_STORE: return check_store(check, output);
+    case OUTPUT_ACCUMULATOR:
+      if ((unsigned)output->combine >= COMBINE_COUNT)
+        return fail_output(check, output, "its way to combine does not exist");
+      if (type.shape.rank == 0) return true;
+      return fail_output(check, output, "an accumulator is a scalar but this is %s",
+                         describe_type(check, type));
+    case OUTPUT_SCALAR:
+      if (type_equal(type, type_scalar(DTYPE_F64))) return true;
+      return fail_output(check, output, "a host scalar is f64[] but this is %s",
+                         describe_type(check, type));
+    case OUTPUT_RESULT:
+    case OUTPUT_KIND_COUNT: break;
+  }
+  return true;
+}
+
+static bool check_output(Check *check, int index) {
+  const Output *output = &check->graph->outputs.items[index];
+  const char *entry = entry_name(check->kind);
+  if ((unsigned)output->kind >= OUTPUT_KIND_COUNT)
+    return fail(check, "entry %s: output %d: its kind does not exist", entry, index);
+  if (!output->name) return fail(check, "entry %s: output %d has no name", entry, index);
+  if (!output->node)
+    return fail(check, "entry %s: output \"%s\" has no node", entry, output->name);
+  int id = output->node->id;
+  if (id < 0 || id >= check->graph->next_id || check->by_id[id] != output->node)
+    return fail_output(check, output, "its node does not belong to the graph");
+  if (!span_is_sound(output->span)) return fail_output(check, output, "its place has no file");
+  if (!(entry_rules[check->kind].outputs & OUTPUT_BIT(output->kind)))
+    return fail_output(check, output, "this entry cannot have such an output");
+  for (int i = 0; i < index; i++) {
+    const Output *other = &check->graph->outputs.items[i];
+    if (other->kind == output->kind && other->name == output->name)
+      return fail_output(check, output, "there are two of this name");
+  }
+  return check_output_value(check, output);
+}
+
+static bool check_outputs(Check *check) {
+  for (int i = 0; i < check->graph->outputs.count; i++)
+    if (!check_output(check, i)) return false;
+  if (check->kind != ENTRY_INIT) return true;
+  for (int i = 0; i < check->module->variables.count; i++) {
+    const char *path = check->module->variables.items[i].path;
+    if (!gives(check->module, ENTRY_INIT, OUTPUT_STORE, path))
+      return fail(check, "entry init: variable \"%s\" gets no value", path);
+  }
+  return true;
+}
+
+static bool check_entry(Check *check, EntryKind kind) {
+  check->kind = kind;
+  check->graph = check->module->entries[kind];
+  check->batch = -1;
+  if (!check->graph) return true;
+  if (check->graph->name != name_intern(entry_name(kind)))
+    return fail(check, "entry %s: its graph is named \"%s\"", entry_name(kind), check->graph->name);
+  check->by_id = ARENA_ARRAY(check->arena, const Node *, check->graph->next_id);
+  return check_nodes(check) && check_outputs(check);
+}
+
+static bool check_module(Check *check) {
+  if (!check_run(check) || !check_variables(check) || !check_inputs(check) ||
+      !check_metrics(check))
+    return false;
+  for (EntryKind kind = 0; kind < ENTRY_COUNT; kind++)
+    if (!check_entry(check, kind)) return false;
+  return true;
+}
+
+bool module_find_violation(Arena *arena, const Module *module, Violation *violation) {
+  Check check = {.arena = arena, .module = module, .kind = ENTRY_COUNT};
+  if (check_module(&check)) return false;
+  *violation = (Violation){check.message, check.kind, check.culprit};
+  return true;
+}
+
+const char *module_verify(Arena *arena, const Module *module) {
+  Violation violation;
+  return module_find_violation(arena, module, &violation) ? violation.message : NULL;
+}
