@@ -1,0 +1,174 @@
+/* Task grids: see tiles.h. */
+#include "kernel/tiles.h"
+
+enum {
+  TASK_LEAST_WORK = 4096,  /* element operations worth a task of their own */
+  LOOP_MOST_TASKS = 64,
+  BLOCK_ALIGNMENT = 64     /* elements: no two tasks write one cache line */
+};
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t greatest(int64_t a, int64_t b) { return a > b ? a : b; }
+static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+static int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
+
+int64_t axis_group_extent(const AxisGroup *group) {
+  int64_t extent = 1;
+  for (int i = 0; i < group->count; i++) extent *= group->extent[i];
+  return extent;
+}
+
+/* Element operations at one point of the domain. */
+static int64_t point_work(const Kernel *kernel) {
+  int64_t work = 0;
+  for (int i = 0; i < kernel->stage_count; i++) {
+    int64_t inner = 1;
+    for (int axis = 0; axis < kernel->stages[i].axis_count; axis++)
+      inner *= kernel->stages[i].extent[axis];
+    work += inner;
+  }
+  return greatest(work, 1);
+}
+
+LoopGrid kernel_loop_grid(const Kernel *kernel) {
+  LoopGrid grid = {.rows = 1, .last = 1};
+  for (int i = 0; i + 1 < kernel->axis_count; i++) grid.rows *= kernel->extent[i];
+  if (kernel->axis_count > 0) grid.last = kernel->extent[kernel->axis_count - 1];
+  int64_t work = point_work(kernel);
+  int64_t points = grid.rows * grid.last;
+  int64_t wanted = least(LOOP_MOST_TASKS, greatest(1, points * work / TASK_LEAST_WORK));
+  grid.block = greatest(grid.last, 1);
+  grid.row_chunk = greatest(divide_up(grid.rows, wanted), 1);
+  if (grid.rows < wanted && grid.last > BLOCK_ALIGNMENT) {
+    grid.row_chunk = 1;
+    int64_t pieces = divide_up(wanted, greatest(grid.rows, 1));
+    grid.block = round_up(divide_up(grid.last, pieces), BLOCK_ALIGNMENT);
+  }
+  grid.blocks = greatest(divide_up(grid.last, grid.block), 1);
+  grid.tasks = divide_up(grid.rows, grid.row_chunk) * grid.blocks;
+  return grid;
+}
+
+/* ---- contractions ---- */
+
+typedef struct Side { /* of a contraction, seen as a matrix [outer, k] */
+  const AxisGroup *outer;
+  int slot;
+  DType dtype;
+} Side;
+
+static bool is_flat(const AxisGroup *group) { return group->count <= 1; }
+
+static int64_t only_stride(const AxisGroup *group, int slot) {
+  return group->count == 0 ? 1 : group->stride[slot][0];
+}
+
+static bool reads_in_place(const Kernel *kernel, Side side) {
+  return side.dtype == kernel->accumulate && is_flat(side.outer) && is_flat(&kernel->contract.k);
+}
+
+/* b is read in place when its vectors lie in memory as they are. */
+static bool loads_vectors(const Kernel *kernel, Side side) {
+  return reads_in_place(kernel, side) &&
+         (axis_group_extent(side.outer) == 1 || only_stride(side.outer, side.slot) == 1);
+}
+
+/* Estimated cost, in multiply-adds, of everything but the multiply-adds, with `b` as vectors. */
+static double side_cost(const Kernel *kernel, Side a, Side b, bool result_transposed) {
+  double m = (double)axis_group_extent(a.outer), n = (double)axis_group_extent(b.outer);
+  double k = (double)axis_group_extent(&kernel->contract.k);
+  double cost = 0;
+  if (!loads_vectors(kernel, b)) cost += 24 * n * k;
+  if (!reads_in_place(kernel, a)) cost += 24 * m * k;
+  if (result_transposed) cost += 24 * m * n;
+  double lanes = 16, columns = (double)round_up((int64_t)n, (int64_t)lanes);
+  return cost + (columns - n) * m * k;
+}
+
+/* How even `tasks` equal tasks are on the usual numbers of threads: lost share, summed. */
+static double imbalance(int64_t tasks) {
+  double lost = 0;
+  for (int threads = 2; threads <= 16; threads *= 2) {
+    int64_t rounds = divide_up(tasks, threads);
+    lost += ((double)(rounds * threads) / (double)tasks - 1) / threads;
+  }
+  return lost;
+}
+
+/* Columns of a task: few enough for balance, a multiple of the widest register tile where it can be. */
+static void cut_columns(ContractGrid *grid) {
+  double best = 1e300;
+  grid->n_block = greatest(grid->n, 1);
+  int64_t other = grid->batch * grid->m_blocks;
+  for (int64_t columns = 48; columns <= 384; columns += 16) {
+    int64_t blocks = divide_up(grid->n, columns);
+    int64_t tasks = other * blocks;
+    double waste = (double)(blocks * columns) / (double)greatest(grid->n, 1) - 1;
+    double ragged = columns % 48 ? .03 : 0;
+    double small = columns < 96 ? .01 : 0;
+    double score = imbalance(tasks) + waste * .25 + ragged + small;
+    if (score < best && columns <= round_up(grid->n, 16)) {
+      best = score;
+      grid->n_block = columns;
+    }
+  }
+  grid->n_blocks = greatest(divide_up(grid->n, grid->n_block), 1);
+}
+
+static void cut_rows(ContractGrid *grid) {
+  enum { MOST_ROWS = 240 };
+  int64_t blocks = greatest(divide_up(grid->m, MOST_ROWS), 1);
+  grid->m_block = greatest(round_up(divide_up(grid->m, blocks), 8), 1);
+  if (grid->m_block > grid->m) grid->m_block = greatest(grid->m, 1);
+  grid->m_blocks = greatest(divide_up(grid->m, grid->m_block), 1);
+}
+
+static int64_t align_64(int64_t bytes) { return round_up(bytes, 64); }
+
+ContractGrid kernel_contract_grid(const Kernel *kernel) {
+  const ContractSlots *slots = &kernel->contract;
+  Side left = {&slots->m, 0, kernel->operands[0].dtype};
+  Side right = {&slots->n, 1, kernel->operands[1].dtype};
+  bool row_result = is_flat(&slots->n) && (axis_group_extent(&slots->n) == 1 ||
+                                           only_stride(&slots->n, 2) == 1);
+  bool column_result = is_flat(&slots->m) && axis_group_extent(&slots->m) > 1 &&
+                       only_stride(&slots->m, 2) == 1;
+  ContractGrid grid = {0};
+  grid.swap = side_cost(kernel, right, left, !column_result) <
+              side_cost(kernel, left, right, !row_result && column_result);
+  Side a = grid.swap ? right : left, b = grid.swap ? left : right;
+  grid.pack_a = !reads_in_place(kernel, a);
+  grid.pack_b = !loads_vectors(kernel, b);
+  grid.batch = axis_group_extent(&slots->batch);
+  grid.m = axis_group_extent(a.outer);
+  grid.n = axis_group_extent(b.outer);
+  grid.k = axis_group_extent(&slots->k);
+  int64_t k_blocks = greatest(divide_up(grid.k, 1024), 1);
+  grid.k_block = greatest(round_up(divide_up(grid.k, k_blocks), 8), 8);
+  cut_rows(&grid);
+  cut_columns(&grid);
+  grid.tasks = grid.batch * grid.m_blocks * grid.n_blocks;
+
+  int64_t size = dtype_size(kernel->accumulate);
+  int64_t panel_columns = round_up(grid.n_block, TILE_MAX_COLUMNS);
+  if (grid.pack_a) grid.a_bytes = align_64((grid.m_block + TILE_MAX_ROWS) * grid.k_block * size);
+  grid.b_bytes = align_64((grid.pack_b ? panel_columns : TILE_MAX_COLUMNS) * grid.k_block * size);
+  grid.tile_bytes = align_64((grid.m_block + TILE_MAX_ROWS) * panel_columns * size);
+  return grid;
+}
+
+/* ---- any kernel ---- */
+
+int64_t kernel_task_count(const Kernel *kernel) {
+  switch (kernel->kind) {
+  case KERNEL_LOOP: return kernel_loop_grid(kernel).tasks;
+  case KERNEL_CONTRACT: return kernel_contract_grid(kernel).tasks;
+  default: return 1;
+  }
+}
+
+int64_t kernel_worker_bytes(const Kernel *kernel) {
+  if (kernel->kind != KERNEL_CONTRACT) return 0;
+  ContractGrid grid = kernel_contract_grid(kernel);
+  return grid.a_bytes + grid.b_bytes + grid.tile_bytes;
+}
