@@ -1,5 +1,5 @@
 /* Values of the reference interpreter: every element is a double, rounded to the dtype where the
- * dtype is integer or bool.  With `rounding` set in the context also floats are rounded to theirs. */
+ * dtype is integer or bool.  Floats are not rounded to theirs. */
 #ifndef NNC_OPS_TENSOR_H
 #define NNC_OPS_TENSOR_H
 
@@ -13,7 +13,7 @@ typedef struct Tensor {
 typedef struct EvaluateContext {
   uint64_t seed;  /* for random operators */
   uint64_t step;
-  uint64_t example_offset; /* element index of the first example of this batch, for `counter` */
+  uint64_t example_offset; /* number of the batch's first example, for random operators: random.c */
 } EvaluateContext;
 
 #endif

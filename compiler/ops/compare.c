@@ -1,0 +1,123 @@
+/* Elementwise comparison, logic, selection and conversion.
+ *
+ * Comparisons give bool and follow IEEE: any with NaN is false, but `ne`, which is true. Order is
+ * defined on numbers (u8 included), equality also on bool. None of it has a gradient but `where`, to
+ * the chosen side, and `cast`, between floats. */
+#include "ops/elementwise.h"
+
+static bool order_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
+  if (!elementwise_infer(arena, node, type, DTYPES_ORDERED, reason)) return false;
+  type->dtype = DTYPE_BOOL;
+  return true;
+}
+
+static bool equality_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
+  if (!elementwise_infer(arena, node, type, DTYPES_ANY, reason)) return false;
+  type->dtype = DTYPE_BOOL;
+  return true;
+}
+
+/* x == iota is a one-hot test: x holds indices into the iota's axis. */
+static int64_t equality_index_extent(const Node *node, int operand) {
+  const Node *other = node->operands[1 - operand];
+  while (op_info(other->op)->class->moves_values) other = other->operands[0];
+  if (other->op != OP_IOTA) return 0;
+  return other->type.shape.dim[node_int(other, ATTR_AXIS)];
+}
+
+#define COMPARISON(name, symbol, infer_rule, ...)                                                  \
+  SCALAR(name, 2, x[0] symbol x[1])                                                                \
+  ELEMENTWISE(name, infer_rule, NULL, .doc = "a " #symbol " b", __VA_ARGS__)
+
+COMPARISON(eq, ==, equality_infer, .commutes = true, .index_extent = equality_index_extent)
+COMPARISON(ne, !=, equality_infer, .commutes = true, .index_extent = equality_index_extent)
+COMPARISON(lt, <, order_infer, .commutes = false)
+COMPARISON(le, <=, order_infer, .commutes = false)
+COMPARISON(gt, >, order_infer, .commutes = false)
+COMPARISON(ge, >=, order_infer, .commutes = false)
+
+/* ---- logic: bool only ---- */
+
+static bool logic_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
+  return elementwise_infer(arena, node, type, DTYPES_BOOL, reason);
+}
+
+SCALAR(not, 1, x[0] == 0)
+ELEMENTWISE(not, logic_infer, NULL, .doc = "not a")
+
+SCALAR(and, 2, x[0] != 0 && x[1] != 0)
+ELEMENTWISE(and, logic_infer, NULL, .commutes = true, .doc = "a and b")
+
+SCALAR(or, 2, x[0] != 0 || x[1] != 0)
+ELEMENTWISE(or, logic_infer, NULL, .commutes = true, .doc = "a or b")
+
+/* ---- where: condition ? a : b; the side not chosen may hold NaN or infinity without harm ---- */
+
+/* condition: bool  a, b: any one dtype; all of one shape */
+static bool where_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
+  Type condition = node->operands[0]->type, a = node->operands[1]->type;
+  Type b = node->operands[2]->type;
+  *type = a;
+  if (!infer_dtype(arena, node, 0, DTYPES_BOOL, reason)) return false;
+  if (!type_equal(a, b))
+    return infer_fail(arena, reason, "the two sides are %s and %s", infer_type_text(arena, a),
+                      infer_type_text(arena, b));
+  if (shape_equal(condition.shape, a.shape)) return true;
+  return infer_fail(arena, reason, "the condition has shape %s and the sides %s",
+                    infer_shape_text(arena, condition.shape), infer_shape_text(arena, a.shape));
+}
+
+static Node *where_gradient(const GradientContext *context, int operand) {
+  if (operand == 0) return NULL;
+  Maker maker = gradient_maker(context);
+  Node *dy = context->adjoint, *zero = filled_like(&maker, dy, 0);
+  return make_where(&maker, context->node->operands[0], operand == 1 ? dy : zero,
+                    operand == 1 ? zero : dy);
+}
+
+SCALAR(where, 3, x[0] != 0 ? x[1] : x[2])
+ELEMENTWISE(where, where_infer, where_gradient, .doc = "a where the condition holds, else b")
+
+/* ---- cast: to the type `dtype`; how each pair converts is number_convert() ---- */
+
+static bool cast_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
+  const Attribute *dtype = infer_attribute(arena, node, ATTR_DTYPE, reason);
+  if (!dtype) return false;
+  if (dtype->integer < 0 || dtype->integer >= DTYPE_COUNT)
+    return infer_fail(arena, reason, "there is no type number %lld", (long long)dtype->integer);
+  *type = type_make((DType)dtype->integer, node->operands[0]->type.shape);
+  return true;
+}
+
+static Node *cast_gradient(const GradientContext *context, int operand) {
+  DType from = context->node->operands[operand]->type.dtype;
+  Maker maker = gradient_maker(context);
+  return dtype_is_float(from) ? make_cast(&maker, context->adjoint, from) : NULL;
+}
+
+static void cast_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
+                          const EvaluateContext *context) {
+  (void)context;
+  DType from = operands[0]->type.dtype, to = node->type.dtype;
+  int64_t count = shape_elements(result->type.shape);
+  for (int64_t i = 0; i < count; i++)
+    result->data[i] = number_convert(operands[0]->data[i], from, to);
+}
+
+const OpClass op_class_cast = {
+  .family = FAMILY_ELEMENTWISE, .infer = cast_infer, .gradient = cast_gradient,
+  .evaluate = cast_evaluate, .lower = NULL, .moves_values = true,
+  .doc = "conversion; to an integer toward zero, saturating, NaN to 0; to bool x != 0",
+};
+
+/* ---- stop_gradient: the identity, constant to differentiation ---- */
+
+static bool identity_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
+  (void)arena, (void)reason;
+  *type = node->operands[0]->type;
+  return true;
+}
+
+SCALAR(stop_gradient, 1, x[0])
+ELEMENTWISE(stop_gradient, identity_infer, NULL, .moves_values = true,
+            .doc = "x, constant to differentiation")

@@ -1,0 +1,145 @@
+/* Building nodes by operator: see make.h. */
+#include "ops/make.h"
+
+#include "support/panic.h"
+
+static Node *add(const Maker *maker, Op op, int count, Node *const *operands, int attribute_count,
+                 const Attribute *attributes) {
+  return graph_add(maker->graph, op, count, operands, attribute_count, attributes, maker->span,
+                   maker->path);
+}
+
+Node *make_constant(const Maker *maker, Type type, double value) {
+  Attribute attribute = attr_make_float(ATTR_VALUE, value);
+  return graph_add_typed(maker->graph, OP_CONSTANT, type, 0, NULL, 1, &attribute, maker->span,
+                         maker->path);
+}
+
+Node *make_iota(const Maker *maker, Type type, int axis) {
+  Attribute attribute = attr_make_int(ATTR_AXIS, axis);
+  return graph_add_typed(maker->graph, OP_IOTA, type, 0, NULL, 1, &attribute, maker->span,
+                         maker->path);
+}
+
+Node *make_unary(const Maker *maker, Op op, Node *a) { return add(maker, op, 1, &a, 0, NULL); }
+
+Node *make_binary(const Maker *maker, Op op, Node *a, Node *b) {
+  return add(maker, op, 2, (Node *[]){a, b}, 0, NULL);
+}
+
+Node *make_binary_value(const Maker *maker, Op op, Node *a, double value) {
+  return make_binary(maker, op, a, make_constant(maker, a->type, value));
+}
+
+Node *make_where(const Maker *maker, Node *condition, Node *a, Node *b) {
+  return add(maker, OP_WHERE, 3, (Node *[]){condition, a, b}, 0, NULL);
+}
+
+Node *make_cast(const Maker *maker, Node *a, DType dtype) {
+  if (a->type.dtype == dtype) return a;
+  Attribute attribute = attr_make_int(ATTR_DTYPE, dtype);
+  return add(maker, OP_CAST, 1, &a, 1, &attribute);
+}
+
+Node *make_reshape(const Maker *maker, Node *a, Shape shape) {
+  if (shape_equal(a->type.shape, shape)) return a;
+  Attribute attribute = attr_make_ints(ATTR_SHAPE, shape.rank, shape.dim);
+  return add(maker, OP_RESHAPE, 1, &a, 1, &attribute);
+}
+
+Node *make_transpose(const Maker *maker, Node *a, const int64_t *permutation) {
+  int rank = a->type.shape.rank, kept = 0;
+  while (kept < rank && permutation[kept] == kept) kept++;
+  if (kept == rank) return a;
+  Attribute attribute = attr_make_ints(ATTR_PERMUTATION, rank, permutation);
+  return add(maker, OP_TRANSPOSE, 1, &a, 1, &attribute);
+}
+
+Node *make_broadcast(const Maker *maker, Node *a, Shape shape, const int64_t *axes) {
+  if (shape_equal(a->type.shape, shape)) return a;
+  Attribute attributes[] = {attr_make_ints(ATTR_SHAPE, shape.rank, shape.dim),
+                            attr_make_ints(ATTR_AXES, a->type.shape.rank, axes)};
+  return add(maker, OP_BROADCAST, 1, &a, 2, attributes);
+}
+
+Node *make_slice(const Maker *maker, Node *a, const int64_t *start, const int64_t *stop,
+                 const int64_t *step) {
+  Shape shape = a->type.shape;
+  bool whole = true;
+  for (int i = 0; i < shape.rank; i++)
+    whole = whole && start[i] == 0 && stop[i] == shape.dim[i] && step[i] == 1;
+  if (whole) return a;
+  Attribute attributes[] = {attr_make_ints(ATTR_START, shape.rank, start),
+                            attr_make_ints(ATTR_STOP, shape.rank, stop),
+                            attr_make_ints(ATTR_STEP, shape.rank, step)};
+  return add(maker, OP_SLICE, 1, &a, 3, attributes);
+}
+
+Node *make_pad(const Maker *maker, Node *a, const int64_t *low, const int64_t *high,
+               const int64_t *step, double value) {
+  int rank = a->type.shape.rank;
+  bool nothing = true;
+  for (int i = 0; i < rank; i++)
+    nothing = nothing && low[i] == 0 && high[i] == 0 && (step[i] == 1 || a->type.shape.dim[i] <= 1);
+  if (nothing) return a;
+  Attribute attributes[] = {
+      attr_make_ints(ATTR_LOW, rank, low), attr_make_ints(ATTR_HIGH, rank, high),
+      attr_make_ints(ATTR_STEP, rank, step), attr_make_float(ATTR_VALUE, value)};
+  return add(maker, OP_PAD, 1, &a, 4, attributes);
+}
+
+Node *make_concat(const Maker *maker, int count, Node *const *parts, int axis) {
+  if (count == 1) return parts[0];
+  Attribute attribute = attr_make_int(ATTR_AXIS, axis);
+  return add(maker, OP_CONCAT, count, parts, 1, &attribute);
+}
+
+Node *make_reduce(const Maker *maker, Op op, Node *a, int count, const int64_t *axes) {
+  if (count == 0) return a;
+  Attribute attribute = attr_make_ints(ATTR_AXES, count, axes);
+  return add(maker, op, 1, &a, 1, &attribute);
+}
+
+Node *make_arg(const Maker *maker, Op op, Node *a, int axis) {
+  Attribute attribute = attr_make_int(ATTR_AXIS, axis);
+  return add(maker, op, 1, &a, 1, &attribute);
+}
+
+Node *make_contract(const Maker *maker, Node *left, Node *right, const ContractAxes *axes) {
+  Attribute attributes[] = {attr_make_ints(ATTR_BATCH_LEFT, axes->batch_count, axes->batch_left),
+                            attr_make_ints(ATTR_BATCH_RIGHT, axes->batch_count, axes->batch_right),
+                            attr_make_ints(ATTR_SUM_LEFT, axes->sum_count, axes->sum_left),
+                            attr_make_ints(ATTR_SUM_RIGHT, axes->sum_count, axes->sum_right)};
+  return add(maker, OP_CONTRACT, 2, (Node *[]){left, right}, 4, attributes);
+}
+
+Node *make_gather(const Maker *maker, Node *table, Node *index) {
+  return add(maker, OP_GATHER, 2, (Node *[]){table, index}, 0, NULL);
+}
+
+Node *make_scatter_add(const Maker *maker, Node *values, Node *index, Shape shape) {
+  Attribute attribute = attr_make_ints(ATTR_SHAPE, shape.rank, shape.dim);
+  return add(maker, OP_SCATTER_ADD, 2, (Node *[]){values, index}, 1, &attribute);
+}
+
+Node *make_pick(const Maker *maker, Node *a, Node *index, int axis) {
+  Attribute attribute = attr_make_int(ATTR_AXIS, axis);
+  return add(maker, OP_PICK, 2, (Node *[]){a, index}, 1, &attribute);
+}
+
+Node *make_unpick(const Maker *maker, Node *a, Node *index, int axis, Shape shape) {
+  Attribute attributes[] = {attr_make_int(ATTR_AXIS, axis),
+                            attr_make_ints(ATTR_SHAPE, shape.rank, shape.dim)};
+  return add(maker, OP_UNPICK, 2, (Node *[]){a, index}, 2, attributes);
+}
+
+Node *make_like(const Maker *maker, Op op, Node *a, Node *b, const Node *like,
+                const Shape *shape) {
+  Attribute attributes[ATTR_COUNT];
+  int count = 0;
+  for (int i = 0; like && i < like->attribute_count; i++)
+    if (like->attributes[i].key != ATTR_SHAPE) attributes[count++] = like->attributes[i];
+  if (shape) attributes[count++] = attr_make_ints(ATTR_SHAPE, shape->rank, shape->dim);
+  CHECK(count <= ATTR_COUNT);
+  return add(maker, op, b ? 2 : 1, (Node *[]){a, b}, count, attributes);
+}

@@ -1,0 +1,55 @@
+/* Building nodes by operator, for gradient rules, passes and whoever else writes graphs.
+ *
+ * A Maker says where nodes go and whose place and path they carry. Types are inferred; identities
+ * (a cast to the same type, a reshape to the same shape, ...) return their operand. */
+#ifndef NNC_OPS_MAKE_H
+#define NNC_OPS_MAKE_H
+
+#include "graph/graph.h"
+
+typedef struct Maker {
+  Graph *graph;
+  Span span;
+  const char *path;
+} Maker;
+
+Node *make_constant(const Maker *maker, Type type, double value); /* every element */
+Node *make_iota(const Maker *maker, Type type, int axis);
+Node *make_unary(const Maker *maker, Op op, Node *a);
+Node *make_binary(const Maker *maker, Op op, Node *a, Node *b);
+/* a op value, the value in every element. */
+Node *make_binary_value(const Maker *maker, Op op, Node *a, double value);
+Node *make_where(const Maker *maker, Node *condition, Node *a, Node *b);
+Node *make_cast(const Maker *maker, Node *a, DType dtype);
+
+Node *make_reshape(const Maker *maker, Node *a, Shape shape);
+/* Result axis i is operand axis permutation[i]. */
+Node *make_transpose(const Maker *maker, Node *a, const int64_t *permutation);
+/* Operand axis i becomes result axis axes[i]. */
+Node *make_broadcast(const Maker *maker, Node *a, Shape shape, const int64_t *axes);
+Node *make_slice(const Maker *maker, Node *a, const int64_t *start, const int64_t *stop,
+                 const int64_t *step);
+Node *make_pad(const Maker *maker, Node *a, const int64_t *low, const int64_t *high,
+               const int64_t *step, double value);
+Node *make_concat(const Maker *maker, int count, Node *const *parts, int axis);
+/* A reduction over sorted axes. */
+Node *make_reduce(const Maker *maker, Op op, Node *a, int count, const int64_t *axes);
+/* argmax, argmin. */
+Node *make_arg(const Maker *maker, Op op, Node *a, int axis);
+
+typedef struct ContractAxes { /* paired: batch_left[i] with batch_right[i], sums likewise */
+  int batch_count, sum_count;
+  int64_t batch_left[MAX_RANK], batch_right[MAX_RANK], sum_left[MAX_RANK], sum_right[MAX_RANK];
+} ContractAxes;
+Node *make_contract(const Maker *maker, Node *left, Node *right, const ContractAxes *axes);
+
+Node *make_gather(const Maker *maker, Node *table, Node *index);
+Node *make_scatter_add(const Maker *maker, Node *values, Node *index, Shape shape);
+Node *make_pick(const Maker *maker, Node *a, Node *index, int axis);
+Node *make_unpick(const Maker *maker, Node *a, Node *index, int axis, Shape shape);
+
+/* Any operator with attributes of its own; `like`, if not NULL, lends its attributes but `shape`,
+ * and `shape`, if not NULL, becomes that attribute. */
+Node *make_like(const Maker *maker, Op op, Node *a, Node *b, const Node *like, const Shape *shape);
+
+#endif

@@ -1,0 +1,53 @@
+/* Numbers of the reference evaluation: every element is a double, integers with two's complement.
+ *
+ * An i64 beyond 2^53 is inexact here (its nearest double stands for it); everything else is exact. */
+#ifndef NNC_OPS_NUMBER_H
+#define NNC_OPS_NUMBER_H
+
+#include <math.h>
+#include "graph/types.h"
+
+static inline bool number_is_integer(DType dtype) {
+  return dtype == DTYPE_I64 || dtype == DTYPE_I32 || dtype == DTYPE_U8;
+}
+
+/* Toward zero, saturating; NaN is 0. */
+static inline int64_t number_truncate(double x) {
+  if (x != x) return 0;
+  if (x >= 9223372036854775808.0) return INT64_MAX;
+  if (x < -9223372036854775808.0) return INT64_MIN;
+  return (int64_t)x;
+}
+
+/* The low bits of `x` read as `dtype`: what integer arithmetic leaves on overflow. */
+static inline double number_wrap(uint64_t x, DType dtype) {
+  if (dtype == DTYPE_I32) return (int32_t)(uint32_t)x;
+  if (dtype == DTYPE_U8) return (uint8_t)x;
+  return (double)(int64_t)x;
+}
+
+static inline double number_saturate(double x, double least, double greatest) {
+  double whole = x != x ? 0 : trunc(x);
+  return whole < least ? least : whole > greatest ? greatest : whole;
+}
+
+/* What `cast` computes: to bool, x != 0 (NaN is true); integer to integer keeps the low bits; float
+ * to integer truncates toward zero and saturates, NaN gives 0; to a float, the value itself. */
+static inline double number_convert(double x, DType from, DType to) {
+  if (to == DTYPE_BOOL) return x != 0;
+  if (!number_is_integer(to)) return x;
+  if (number_is_integer(from)) return number_wrap((uint64_t)number_truncate(x), to);
+  switch (to) {
+  case DTYPE_I32: return number_saturate(x, INT32_MIN, INT32_MAX);
+  case DTYPE_U8: return number_saturate(x, 0, UINT8_MAX);
+  default: return (double)number_truncate(x);
+  }
+}
+
+/* An index element, clamped to the axis as the generated code clamps it. */
+static inline int64_t number_clamp_index(double x, int64_t extent) {
+  int64_t index = number_truncate(x);
+  return index < 0 ? 0 : index >= extent ? extent - 1 : index;
+}
+
+#endif

@@ -1,0 +1,47 @@
+/* The table of operators: ops.def joined with the records of the op files. */
+#include "ops/op.h"
+
+#include <string.h>
+
+#include "ops/number.h"
+#include "support/panic.h"
+
+static const OpInfo op_table[OP_COUNT] = {
+#define OP(identifier, name, least, most, table)                                                   \
+  [OP_##identifier] = {name, least, most, &op_class_##table},
+#include "ops/ops.def"
+#undef OP
+};
+
+const OpInfo *op_info(Op op) {
+  if ((unsigned)op >= OP_COUNT) panic("there is no operator number %d", (int)op);
+  return &op_table[op];
+}
+
+bool op_parse(const char *name, Op *op) {
+  for (int i = 0; i < OP_COUNT; i++) {
+    if (strcmp(op_table[i].name, name) != 0) continue;
+    *op = (Op)i;
+    return true;
+  }
+  return false;
+}
+
+bool op_is_elementwise(Op op) { return op_info(op)->class->family == FAMILY_ELEMENTWISE; }
+
+Cost node_cost(const Node *node) {
+  const OpClass *class = op_info(node->op)->class;
+  if (class->cost) return class->cost(node);
+  Cost cost = {.bytes = (double)type_bytes(node->type)};
+  for (int i = 0; i < node->operand_count; i++)
+    cost.bytes += (double)type_bytes(node->operands[i]->type);
+  return cost;
+}
+
+double node_scalar(const Node *node, const double *operands) {
+  if (node->op == OP_CAST)
+    return number_convert(operands[0], node->operands[0]->type.dtype, node->type.dtype);
+  const OpClass *class = op_info(node->op)->class;
+  if (!class->scalar) panic("%s is not elementwise", op_info(node->op)->name);
+  return class->scalar(operands, node->type.dtype);
+}
