@@ -15,6 +15,11 @@ typedef struct Pass {
   const char *summary;           /* one line for --help-passes and the documentation */
 } Pass;
 
+/* pass_simplify(), pass_differentiate(), ...: one function a distinct pass, in a file of its name. */
+#define PASS(function, ...) void pass_##function(Module *module, Diagnostics *diagnostics);
+#include "passes/passes.def"
+#undef PASS
+
 extern const Pass pass_table[];
 extern const int pass_count;
 

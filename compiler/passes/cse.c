@@ -1,0 +1,109 @@
+/* cse: of nodes that compute the same, the first remains.
+ *
+ * Two nodes are the same when operator, attributes, type and (after merging) operands are; operands of
+ * a commuting operator are compared without regard to order.  Random nodes never merge: each draw is
+ * its own.  The first keeps its name and place.  A hash table with chains; what it finds does not
+ * depend on the order within a bucket, so the result is deterministic. */
+#include <string.h>
+#include "ops/op.h"
+#include "passes/pass.h"
+#include "passes/rewrite.h"
+
+/* A node that stands for all equal ones. */
+typedef struct Leader Leader;
+struct Leader {
+  Leader *next; /* in its bucket */
+  uint64_t hash;
+  Node *node;
+};
+
+typedef struct Merger {
+  Graph *into;
+  NodeMap map;
+  Leader **buckets;
+  uint64_t mask; /* their number is a power of two */
+} Merger;
+
+static uint64_t mix(uint64_t hash, uint64_t value) {
+  hash ^= value + 0x9e3779b97f4a7c15u + (hash << 6) + (hash >> 2);
+  return hash * 0xff51afd7ed558ccdu;
+}
+
+static uint64_t hash_string(uint64_t hash, const char *string) {
+  for (const char *c = string; *c; c++) hash = mix(hash, (unsigned char)*c);
+  return hash;
+}
+
+static uint64_t hash_attribute(uint64_t hash, const Attribute *attribute) {
+  uint64_t bits;
+  hash = mix(hash, attribute->key);
+  switch (attribute_kind(attribute->key)) {
+    case ATTRIBUTE_INT: return mix(hash, (uint64_t)attribute->integer);
+    case ATTRIBUTE_FLOAT:
+      memcpy(&bits, &attribute->real, sizeof bits);
+      return mix(hash, bits);
+    case ATTRIBUTE_STRING: return hash_string(hash, attribute->string);
+    case ATTRIBUTE_INTS:
+      for (int i = 0; i < attribute->count; i++) hash = mix(hash, (uint64_t)attribute->ints[i]);
+  }
+  return hash;
+}
+
+/* Operands add up where their order does not matter. */
+static uint64_t hash_node(const Merger *merger, const Node *node) {
+  uint64_t hash = mix(node->type.dtype, node->op), sum = 0;
+  for (int i = 0; i < node->type.shape.rank; i++) hash = mix(hash, (uint64_t)node->type.shape.dim[i]);
+  for (int i = 0; i < node->attribute_count; i++) hash = hash_attribute(hash, &node->attributes[i]);
+  for (int i = 0; i < node->operand_count; i++) {
+    uint64_t id = (uint64_t)node_map_get(&merger->map, node->operands[i])->id;
+    if (op_info(node->op)->class->commutes)
+      sum += mix(0, id);
+    else
+      hash = mix(hash, id);
+  }
+  return mix(hash, sum);
+}
+
+static bool same_operands(const Merger *merger, const Node *leader, const Node *node) {
+  Node *const *a = leader->operands;
+  bool in_order = leader->operand_count == node->operand_count;
+  for (int i = 0; i < node->operand_count && in_order; i++)
+    in_order = a[i] == node_map_get(&merger->map, node->operands[i]);
+  if (in_order || node->operand_count != 2 || !op_info(node->op)->class->commutes) return in_order;
+  return a[0] == node_map_get(&merger->map, node->operands[1]) &&
+         a[1] == node_map_get(&merger->map, node->operands[0]);
+}
+
+static Node *merge_node(Merger *merger, const Node *node) {
+  if (op_info(node->op)->class->is_random)
+    return graph_copy_node(merger->into, node, &merger->map);
+  uint64_t hash = hash_node(merger, node);
+  Leader **bucket = &merger->buckets[hash & merger->mask];
+  for (const Leader *leader = *bucket; leader; leader = leader->next)
+    if (leader->hash == hash && leader->node->op == node->op &&
+        type_equal(leader->node->type, node->type) && node_same_attributes(leader->node, node) &&
+        same_operands(merger, leader->node, node))
+      return leader->node;
+  Leader *leader = ARENA_NEW(merger->into->arena, Leader);
+  *leader = (Leader){*bucket, hash, graph_copy_node(merger->into, node, &merger->map)};
+  *bucket = leader;
+  return leader->node;
+}
+
+static Graph *merge_graph(const Graph *graph) {
+  uint64_t buckets = 64;
+  while (buckets < (uint64_t)graph->nodes.count) buckets *= 2;
+  Merger merger = {.into = rewrite_start(graph), .map = node_map_create(graph->arena, graph),
+                   .buckets = ARENA_ARRAY(graph->arena, Leader *, buckets), .mask = buckets - 1};
+  for (int i = 0; i < graph->nodes.count; i++) {
+    const Node *node = graph->nodes.items[i];
+    node_map_set(&merger.map, node, merge_node(&merger, node));
+  }
+  rewrite_outputs(merger.into, graph, &merger.map);
+  return merger.into;
+}
+
+void pass_cse(Module *module, Diagnostics *diagnostics) {
+  (void)diagnostics;
+  rewrite_entries(module, merge_graph);
+}
