@@ -1,0 +1,283 @@
+/* Saving and loading of checkpoint.h.  The differences between a file and the program are found first and
+ * told all at once; only then is anything read into the arena. */
+#define _GNU_SOURCE
+#include "checkpoint.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fitted_text.h"
+#include "message.h"
+#include "number.h"
+#include "source_change.h"
+
+static const char format_name[] = "nnc checkpoint 1";
+
+/* --- Saving ------------------------------------------------------------------------------------- */
+
+static bool is_wanted(const nnc_variable *variable, unsigned kinds) {
+  return kinds >> variable->kind & 1;
+}
+
+/* "12 0 12 600 0 3.25 2048": the fields of nnc_position in their order */
+static char *position_format(const nnc_position *position) {
+  char *text = NULL;
+  int length = asprintf(&text, "%lld %lld %lld %lld %d %.17g %lld", (long long)position->step,
+                        (long long)position->epoch, (long long)position->step_in_epoch,
+                        (long long)position->steps_per_epoch, position->report_is_due,
+                        position->seconds, (long long)position->log_bytes);
+  return length < 0 ? NULL : text;
+}
+
+static bool position_parse(nnc_position *position, const char *text) {
+  int due, length = 0;
+  long long step, epoch, step_in_epoch, steps_per_epoch, log_bytes;
+  int fields = sscanf(text, "%lld %lld %lld %lld %d %lf %lld%n", &step, &epoch, &step_in_epoch,
+                      &steps_per_epoch, &due, &position->seconds, &log_bytes, &length);
+  if (fields != 7 || text[length] != '\0' || step < 0 || epoch < 0 || steps_per_epoch < 1 ||
+      step_in_epoch < 0 || step_in_epoch >= steps_per_epoch || !(position->seconds >= 0))
+    return false;
+  position->step = step;
+  position->epoch = epoch;
+  position->step_in_epoch = step_in_epoch;
+  position->steps_per_epoch = steps_per_epoch;
+  position->report_is_due = due != 0;
+  position->log_bytes = log_bytes;
+  return true;
+}
+
+typedef struct Texts { /* malloc'ed parts of the metadata */
+  char *fitted, *position, *tally, *seed, *step;
+} Texts;
+
+static bool texts_make(Texts *texts, const nnc_session *session, const nnc_position *position,
+                       const nnc_tally *tally) {
+  *texts = (Texts){.fitted = nnc_fitted_format(&session->fitted)};
+  if (!texts->fitted || asprintf(&texts->seed, "%" PRIu64, session->seed) < 0) return false;
+  if (!position) return true;
+  texts->position = position_format(position);
+  texts->tally = nnc_tally_format(tally);
+  return texts->position && texts->tally &&
+         asprintf(&texts->step, "%lld", (long long)position->step) >= 0;
+}
+
+static void texts_free(Texts *texts) {
+  free(texts->fitted);
+  free(texts->position);
+  free(texts->tally);
+  free(texts->seed);
+  free(texts->step);
+}
+
+static bool save_with(const nnc_session *session, const char *path, const char *keep, unsigned kinds,
+                      const Texts *texts, bool is_checkpoint) {
+  const nnc_model *model = session->model;
+  const nnc_tensor **tensors = calloc((size_t)model->variable_count + 1, sizeof *tensors);
+  int count = 0;
+  if (!tensors) {
+    nnc_error("cannot allocate the list of variables");
+    return false;
+  }
+  for (int i = 0; i < model->variable_count; i++)
+    if (is_wanted(&model->variables[i], kinds)) tensors[count++] = &model->variables[i].tensor;
+  const nnc_metadata metadata[] = {
+      {"format", format_name},      {"model", model->name},  {"file", model->file},
+      {"compiler", model->compiler}, {"isa", model->isa},     {"source", model->source},
+      {"fitted", texts->fitted},    {"seed", texts->seed},   {"step", texts->step},
+      {"position", texts->position}, {"metrics", texts->tally},
+  };
+  enum { ALL = sizeof metadata / sizeof *metadata, OF_A_RUN = 3 };
+  bool good = nnc_safetensors_write(path, keep, count, tensors, session->arena.base,
+                                    is_checkpoint ? ALL : ALL - OF_A_RUN, metadata);
+  free(tensors);
+  return good;
+}
+
+bool nnc_checkpoint_save(const nnc_session *session, const char *path, const char *keep,
+                         unsigned kinds, const nnc_position *position, const nnc_tally *tally) {
+  Texts texts = {0};
+  bool good = texts_make(&texts, session, position, tally);
+  if (good) good = save_with(session, path, keep, kinds, &texts, position != NULL);
+  else nnc_error("cannot allocate the metadata of %s", path);
+  texts_free(&texts);
+  return good;
+}
+
+/* --- Differences -------------------------------------------------------------------------------- */
+
+enum { MOST_SHOWN = 20 };
+
+static void difference(int *count, const char *path, const char *name, const char *what) {
+  if ((*count)++ == 0) nnc_error("%s does not fit this program:", path);
+  if (*count <= MOST_SHOWN) nnc_error("  %s: %s", name, what);
+}
+
+static bool fits(const nnc_stored *stored, const nnc_tensor *tensor) {
+  if (stored->dtype != tensor->dtype || stored->rank != tensor->rank) return false;
+  for (int i = 0; i < tensor->rank; i++)
+    if (stored->dim[i] != tensor->dim[i]) return false;
+  return true;
+}
+
+/* What keeps a variable from being read; false when nothing does. */
+static bool describe_misfit(char text[512], const nnc_tensor *tensor, const nnc_stored *stored) {
+  char wanted[NNC_SHAPE_TEXT], found[NNC_STORED_TEXT];
+  nnc_tensor_type_text(wanted, tensor->dtype, tensor->rank, tensor->dim);
+  if (stored && fits(stored, tensor)) return false;
+  if (!stored) snprintf(text, 512, "missing in the file, the program has %s", wanted);
+  else snprintf(text, 512, "%s in the file, %s in the program",
+                nnc_stored_type_text(found, stored), wanted);
+  return true;
+}
+
+static bool is_in_model(const nnc_model *model, const char *name) {
+  for (int i = 0; i < model->variable_count; i++)
+    if (strcmp(model->variables[i].tensor.name, name) == 0) return true;
+  return false;
+}
+
+static int count_differences(const nnc_session *session, const nnc_safetensors *file, unsigned kinds,
+                             bool strict) {
+  const nnc_model *model = session->model;
+  char text[512];
+  int count = 0;
+  for (int i = 0; i < model->variable_count; i++) {
+    const nnc_tensor *tensor = &model->variables[i].tensor;
+    if (!is_wanted(&model->variables[i], kinds)) continue;
+    if (describe_misfit(text, tensor, nnc_safetensors_find(file, tensor->name)))
+      difference(&count, file->path, tensor->name, text);
+  }
+  for (int i = 0; strict && i < file->count; i++)
+    if (!is_in_model(model, file->tensors[i].name))
+      difference(&count, file->path, file->tensors[i].name, "in the file, unknown to the program");
+  if (count > MOST_SHOWN) nnc_error("  ... and %d more", count - MOST_SHOWN);
+  return count;
+}
+
+/* --- Loading ------------------------------------------------------------------------------------ */
+
+nnc_safetensors *nnc_checkpoint_open(const nnc_session *session, const char *path, unsigned kinds,
+                                     bool strict) {
+  nnc_safetensors *file = nnc_safetensors_open(path);
+  if (file && count_differences(session, file, kinds, strict) > 0) {
+    nnc_safetensors_close(file);
+    return NULL;
+  }
+  return file;
+}
+
+bool nnc_checkpoint_read(nnc_session *session, const nnc_safetensors *file, unsigned kinds) {
+  for (int i = 0; i < session->model->variable_count; i++) {
+    const nnc_variable *variable = &session->model->variables[i];
+    if (!is_wanted(variable, kinds)) continue;
+    const nnc_stored *stored = nnc_safetensors_find(file, variable->tensor.name);
+    if (!nnc_safetensors_read(file, stored, nnc_session_at(session, &variable->tensor))) return false;
+  }
+  return true;
+}
+
+bool nnc_checkpoint_fitted(nnc_session *session, const nnc_safetensors *file) {
+  const char *text = nnc_safetensors_metadata(file, "fitted");
+  char message[256];
+  if (!text || nnc_fitted_parse(&session->fitted, text, message, sizeof message)) return true;
+  nnc_error("%s: metadata 'fitted': %s", file->path, message);
+  return false;
+}
+
+static void warn_of_changes(const nnc_session *session, const nnc_safetensors *file) {
+  const char *isa = nnc_safetensors_metadata(file, "isa");
+  const char *compiler = nnc_safetensors_metadata(file, "compiler");
+  const char *source = nnc_safetensors_metadata(file, "source");
+  if (isa && strcmp(isa, session->model->isa) != 0)
+    nnc_warning("%s was made with %s, this program is for %s: the bits may differ", file->path, isa,
+                session->model->isa);
+  else if (compiler && strcmp(compiler, session->model->compiler) != 0)
+    nnc_warning("%s was made by %s, this program by %s: the bits may differ", file->path, compiler,
+                session->model->compiler);
+  if (source) nnc_warn_source_change(file->path, source, session->model->source);
+}
+
+static bool bad_metadata(const nnc_safetensors *file, const char *key, const char *text) {
+  if (text) nnc_error("%s: metadata '%s' is malformed: '%.100s'", file->path, key, text);
+  else nnc_error("%s is no checkpoint of a run (no metadata '%s'); --init can use it", file->path, key);
+  return false;
+}
+
+bool nnc_checkpoint_resume(nnc_session *session, const nnc_safetensors *file,
+                           nnc_position *position, nnc_tally *tally) {
+  const char *seed = nnc_safetensors_metadata(file, "seed"); /* of the other metadata, fitted comes later */
+  const char *place = nnc_safetensors_metadata(file, "position");
+  const char *metrics = nnc_safetensors_metadata(file, "metrics");
+  char *end = NULL;
+  errno = 0;
+  if (seed) session->seed = strtoull(seed, &end, 10);
+  if (!seed || *seed < '0' || *seed > '9' || *end || errno) return bad_metadata(file, "seed", seed);
+  if (!place || !position_parse(position, place)) return bad_metadata(file, "position", place);
+  if (!metrics) return bad_metadata(file, "metrics", metrics);
+  warn_of_changes(session, file);
+  if (nnc_tally_parse(tally, metrics)) return true;
+  nnc_warning("%s has other metrics; those of this period start anew", file->path);
+  nnc_tally_reset(tally);
+  return true;
+}
+
+static bool is_for_init(const nnc_variable *variable) { return is_wanted(variable, NNC_WEIGHTS); }
+
+static int read_what_fits(nnc_session *session, const nnc_safetensors *file) {
+  const nnc_model *model = session->model;
+  char text[512];
+  int loaded = 0;
+  for (int i = 0; i < model->variable_count; i++) {
+    const nnc_tensor *tensor = &model->variables[i].tensor;
+    const nnc_stored *stored = nnc_safetensors_find(file, tensor->name);
+    if (!is_for_init(&model->variables[i])) continue;
+    if (describe_misfit(text, tensor, stored)) nnc_note("not loaded: %s: %s", tensor->name, text);
+    else if (nnc_safetensors_read(file, stored, nnc_session_at(session, tensor))) loaded++;
+    else return -1;
+  }
+  return loaded;
+}
+
+/* Optimizer states are named "PARAMETER:NAME"; an --init starts them anew. */
+static void list_unused(const nnc_session *session, const nnc_safetensors *file) {
+  for (int i = 0; i < file->count; i++) {
+    const char *name = file->tensors[i].name;
+    if (!is_in_model(session->model, name) && !strchr(name, ':'))
+      nnc_note("not used: %s of the file", name);
+  }
+}
+
+bool nnc_checkpoint_init(nnc_session *session, const char *path) {
+  nnc_safetensors *file = nnc_safetensors_open(path);
+  if (!file) return false;
+  int loaded = read_what_fits(session, file);
+  if (loaded > 0) {
+    list_unused(session, file);
+    nnc_note("loaded %d tensors of %s", loaded, path);
+  } else if (loaded == 0) {
+    nnc_error("%s: none of its %d tensors fits this program", path, file->count);
+  }
+  nnc_safetensors_close(file);
+  return loaded > 0;
+}
+
+bool nnc_checkpoint_load(nnc_session *session, int64_t *step) {
+  const char *path = session->options->init ? session->options->init : session->checkpoint;
+  if (!session->options->init && access(path, F_OK) != 0 && errno == ENOENT) {
+    nnc_error("there is no checkpoint %s; train first, or give one with --init FILE", path);
+    return false;
+  }
+  nnc_safetensors *file = nnc_checkpoint_open(session, path, NNC_WEIGHTS, false);
+  if (!file) return false;
+  const char *text = nnc_safetensors_metadata(file, "step");
+  if (step) *step = text ? strtoll(text, NULL, 10) : 0;
+  const char *seed = nnc_safetensors_metadata(file, "seed");
+  if (seed) session->seed = strtoull(seed, NULL, 10);
+  bool good = nnc_checkpoint_read(session, file, NNC_WEIGHTS) && nnc_checkpoint_fitted(session, file);
+  nnc_safetensors_close(file);
+  return good;
+}

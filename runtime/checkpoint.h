@@ -1,0 +1,52 @@
+/* Checkpoints: all variables in the plain layout and, as metadata, all else that a run needs to go on as if
+ * it had never stopped: position in the data, seed, accumulated metrics, fitted data values. */
+#ifndef NNC_CHECKPOINT_H
+#define NNC_CHECKPOINT_H
+
+#include "safetensors.h"
+#include "session.h"
+#include "tally.h"
+
+typedef struct nnc_position {
+  int64_t step;            /* steps done */
+  int64_t epoch;           /* of the next step, from 0 */
+  int64_t step_in_epoch;   /* of the next step, from 0 */
+  int64_t steps_per_epoch; /* the unit of step_in_epoch */
+  bool report_is_due;      /* the metrics of `step` are not yet validated and logged */
+  double seconds;          /* of training so far */
+  int64_t log_bytes;       /* length of the log file; -1: unknown */
+} nnc_position;
+
+/* Kinds of variables, as bits. */
+enum {
+  NNC_WEIGHTS = 1 << NNC_PARAM | 1 << NNC_STATE,
+  NNC_EVERYTHING = NNC_WEIGHTS | 1 << NNC_STREAM | 1 << NNC_OPTIMIZER
+};
+
+/* Writes the kinds of variables to `path`; `position` and `tally` may be NULL (an export), `keep` too
+ * (see nnc_replace_commit).  False after a message; the old file is untouched then. */
+bool nnc_checkpoint_save(const nnc_session *session, const char *path, const char *keep,
+                         unsigned kinds, const nnc_position *position, const nnc_tally *tally);
+
+/* Opens and checks it: the kinds of variables must be there with their shapes and types, and, with
+ * `strict`, nothing else.  NULL after a message that lists the differences. */
+nnc_safetensors *nnc_checkpoint_open(const nnc_session *session, const char *path, unsigned kinds,
+                                     bool strict);
+
+/* Reads those variables into the arena. */
+bool nnc_checkpoint_read(nnc_session *session, const nnc_safetensors *file, unsigned kinds);
+
+/* Reads the fitted values; none are there in a file of another program. */
+bool nnc_checkpoint_fitted(nnc_session *session, const nnc_safetensors *file);
+
+/* Reads seed, position and tally; warns when the source or the instruction set differ. */
+bool nnc_checkpoint_resume(nnc_session *session, const nnc_safetensors *file,
+                           nnc_position *position, nnc_tally *tally);
+
+/* --init: reads the parameters and states that fit and lists the rest; false when none does. */
+bool nnc_checkpoint_init(nnc_session *session, const char *path);
+
+/* eval, predict, export: --init or the default checkpoint, with its fitted values.  `step` may be NULL. */
+bool nnc_checkpoint_load(nnc_session *session, int64_t *step);
+
+#endif

@@ -1,0 +1,48 @@
+/* The command line: one table of flags, one of commands; see docs/executable.md. */
+#ifndef NNC_OPTIONS_H
+#define NNC_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum nnc_exit {
+  NNC_EXIT_OK = 0,
+  NNC_EXIT_FAILURE = 1,       /* a file, the data, the numbers, memory */
+  NNC_EXIT_USAGE = 2,
+  NNC_EXIT_INTERRUPTED = 130, /* by a signal, after saving */
+};
+
+enum nnc_command_bit {
+  NNC_TRAIN = 1, NNC_EVAL = 2, NNC_PREDICT = 4, NNC_INFO = 8, NNC_BENCH = 16, NNC_EXPORT = 32
+};
+
+typedef struct nnc_options nnc_options;
+
+typedef struct nnc_command {
+  const char *name;
+  unsigned bit;
+  const char *arguments;   /* "FILE...", for the usage line */
+  int least, most;         /* arguments; most -1: any number */
+  const char *summary;
+  int (*run)(const nnc_options *options); /* an nnc_exit */
+} nnc_command;
+
+struct nnc_options {
+  const nnc_command *command;
+  const char *data, *out, *init, *log, *format;
+  const char *resume;      /* "": the default checkpoint; NULL: no --resume */
+  int64_t epochs, steps, save_every, validate_every, warmup, threads; /* -1: not given */
+  uint64_t seed;
+  bool has_seed, quiet, keep_going, json, help, version;
+  int argument_count;      /* behind the command */
+  char **arguments;
+};
+
+/* Reads argv; the default command is the first of the table.  An nnc_exit other than NNC_EXIT_OK ends
+ * the program after a message.  `arguments` points into argv, which is rearranged. */
+int nnc_options_parse(nnc_options *options, int argc, char **argv, int command_count,
+                      const nnc_command *commands);
+void nnc_options_help(const nnc_options *options, const char *program, int command_count,
+                      const nnc_command *commands);
+
+#endif

@@ -1,0 +1,30 @@
+/* Replacing a file as a whole or not at all: the new content goes to PATH.tmp in the same folder, is
+ * flushed to the disk, and takes the old one's name.  After any failure the old file is as it was. */
+#ifndef NNC_REPLACE_H
+#define NNC_REPLACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct nnc_replacement {
+  const char *path; /* the caller's */
+  char *temporary;
+  int fd;
+  uint64_t written;
+} nnc_replacement;
+
+/* Each returns false after a message; nnc_replace_write and _commit have then removed the temporary. */
+bool nnc_replace_open(nnc_replacement *replacement, const char *path);
+bool nnc_replace_write(nnc_replacement *replacement, const void *bytes, size_t count);
+/* With `keep` the old file, if there is one, first gets that name. */
+bool nnc_replace_commit(nnc_replacement *replacement, const char *keep);
+void nnc_replace_abandon(nnc_replacement *replacement);
+
+/* Creates the folder if it does not exist, with its parents. */
+bool nnc_make_folder(const char *path);
+
+/* malloc'ed "folder/name"; NULL after a message. */
+char *nnc_path_join(const char *folder, const char *name);
+
+#endif

@@ -1,0 +1,152 @@
+/* Opening, running and closing of session.h. */
+#define _GNU_SOURCE
+#include "session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpus.h"
+#include "message.h"
+#include "number.h"
+#include "replace.h"
+
+/* --- Streams ------------------------------------------------------------------------------------ */
+
+enum Direction { TO_ARENA, FROM_ARENA };
+
+static size_t streams_copy(const nnc_session *session, char *buffer, enum Direction direction) {
+  size_t at = 0;
+  for (int i = 0; i < session->model->variable_count; i++) {
+    const nnc_variable *variable = &session->model->variables[i];
+    if (variable->kind != NNC_STREAM) continue;
+    size_t bytes = (size_t)nnc_tensor_bytes(&variable->tensor);
+    char *place = nnc_session_at(session, &variable->tensor);
+    if (buffer && direction == TO_ARENA) memcpy(place, buffer + at, bytes);
+    if (buffer && direction == FROM_ARENA) memcpy(buffer + at, place, bytes);
+    at += bytes;
+  }
+  return at;
+}
+
+static bool streams_open(nnc_session *session) {
+  size_t bytes = streams_copy(session, NULL, TO_ARENA);
+  if (bytes == 0) return true;
+  session->stream_start = malloc(bytes);
+  session->stream_saved = malloc(bytes);
+  if (session->stream_start && session->stream_saved) return true;
+  nnc_error("cannot allocate %zu bytes for the streams", bytes);
+  return false;
+}
+
+void nnc_streams_start(nnc_session *session) {
+  streams_copy(session, session->stream_start, TO_ARENA);
+}
+
+void nnc_streams_save(nnc_session *session) {
+  streams_copy(session, session->stream_saved, FROM_ARENA);
+}
+
+void nnc_streams_restore(nnc_session *session) {
+  streams_copy(session, session->stream_saved, TO_ARENA);
+}
+
+/* --- Sessions ----------------------------------------------------------------------------------- */
+
+static int choose_threads(const nnc_options *options) {
+  nnc_cpus cpus;
+  if (options->threads > 0) return (int)options->threads;
+  nnc_cpus_find(&cpus);
+  return nnc_cpus_default_threads(&cpus);
+}
+
+char *nnc_default_folder(const nnc_options *options) {
+  char *folder = NULL;
+  int length = options->out ? asprintf(&folder, "%s", options->out)
+                            : asprintf(&folder, "%s.run", nnc_the_model.name);
+  if (length >= 0) return folder;
+  nnc_error("cannot allocate a path");
+  return NULL;
+}
+
+static bool open_parts(nnc_session *session) {
+  const nnc_model *model = session->model;
+  char *folder = nnc_default_folder(session->options);
+  session->checkpoint = folder ? nnc_path_join(folder, "checkpoint.safetensors") : NULL;
+  free(folder);
+  session->scalars = calloc((size_t)model->scalar_count + 1, sizeof *session->scalars);
+  if (!session->scalars) nnc_error("cannot allocate %d scalars", model->scalar_count);
+  if (!session->checkpoint || !session->scalars) return false;
+  if (!nnc_block_take(&session->arena, model->arena_bytes, "the model's arena")) return false;
+  if (!streams_open(session)) return false;
+  session->threads = choose_threads(session->options);
+  session->pool = nnc_pool_create(session->threads, session->arena.base, model->worker_bytes);
+  return session->pool != NULL;
+}
+
+bool nnc_session_open(nnc_session *session, const nnc_options *options) {
+  const nnc_model *model = &nnc_the_model;
+  *session = (nnc_session){.model = model, .options = options};
+  session->seed = options->has_seed ? options->seed : model->seed;
+  if (open_parts(session)) return true;
+  nnc_session_close(session);
+  return false;
+}
+
+void nnc_session_close(nnc_session *session) {
+  nnc_pool_destroy(session->pool);
+  nnc_block_free(&session->arena);
+  nnc_fitted_free(&session->fitted);
+  free(session->scalars);
+  free(session->stream_start);
+  free(session->stream_saved);
+  free(session->checkpoint);
+}
+
+void nnc_session_run(nnc_session *session, const nnc_entry *entry, int64_t step, int64_t example) {
+  for (int i = 0; i < session->threads; i++) {
+    nnc_worker *worker = nnc_pool_worker(session->pool, i);
+    worker->scalars = session->scalars;
+    worker->seed = session->seed;
+    worker->step = (uint64_t)step;
+    worker->example = (uint64_t)example;
+  }
+  nnc_pool_run(session->pool, entry->run);
+}
+
+void nnc_session_initialize(nnc_session *session) {
+  if (session->model->init.run) nnc_session_run(session, &session->model->init, 0, 0);
+  streams_copy(session, session->stream_start, FROM_ARENA);
+}
+
+void nnc_session_host(nnc_session *session, int64_t t, int64_t epoch, int64_t steps,
+                      int64_t steps_per_epoch) {
+  double inputs[4] = {(double)t, (double)epoch, (double)steps, (double)steps_per_epoch};
+  if (session->model->host) session->model->host(inputs, session->scalars);
+}
+
+static const nnc_tensor *find_input(const nnc_entry *entry, const char *name) {
+  for (int i = 0; i < entry->input_count; i++)
+    if (strcmp(entry->inputs[i].name, name) == 0) return &entry->inputs[i];
+  return NULL;
+}
+
+void **nnc_session_bind(const nnc_session *session, const nnc_entry *from, const nnc_entry *entry) {
+  void **places = calloc((size_t)from->input_count + 1, sizeof *places);
+  if (!places) {
+    nnc_error("cannot allocate the places of %d inputs", from->input_count);
+    return NULL;
+  }
+  for (int i = 0; i < from->input_count; i++) {
+    const nnc_tensor *input = find_input(entry, from->inputs[i].name);
+    places[i] = nnc_session_at(session, input ? input : &from->inputs[i]);
+  }
+  for (int i = 0; i < entry->input_count; i++) {
+    if (find_input(from, entry->inputs[i].name)) continue;
+    nnc_error("the compiled program is inconsistent: no data were opened for the input '%s'",
+              entry->inputs[i].name);
+    free(places);
+    return NULL;
+  }
+  return places;
+}
