@@ -1,0 +1,224 @@
+/* contract: sums of products over paired axes; matrix products and most of einsum.
+ *
+ *   left  [batch..., free..., sum...]  in any order of axes
+ *   right [batch..., free..., sum...]
+ *   result[b, m, n] = sum over k of left[b, m, k] * right[b, k, n]
+ *
+ * batch_left[i] is paired with batch_right[i], sum_left[i] with sum_right[i]; an axis in no list is
+ * free. Result axes: the pairs of the batch in the order of their lists, the free axes of the left
+ * in their order, those of the right. An empty sum gives 0. The gradients are contractions again. */
+#include "ops/elementwise.h"
+#include "ops/strided.h"
+#include "support/panic.h"
+
+/* One side's axes: batch as listed, sum as listed, the free ones increasing. */
+typedef struct Side {
+  const Attribute *batch, *sum;
+  int free_count;
+  int64_t free[MAX_RANK];
+} Side;
+
+static Side side_of(Shape shape, const Attribute *batch, const Attribute *sum) {
+  Side side = {.batch = batch, .sum = sum};
+  bool taken[MAX_RANK] = {false};
+  for (int i = 0; i < batch->count; i++) taken[batch->ints[i]] = true;
+  for (int i = 0; i < sum->count; i++) taken[sum->ints[i]] = true;
+  for (int i = 0; i < shape.rank; i++)
+    if (!taken[i]) side.free[side.free_count++] = i;
+  return side;
+}
+
+static Side left_side(const Node *node) {
+  return side_of(node->operands[0]->type.shape, node_ints(node, ATTR_BATCH_LEFT),
+                 node_ints(node, ATTR_SUM_LEFT));
+}
+
+static Side right_side(const Node *node) {
+  return side_of(node->operands[1]->type.shape, node_ints(node, ATTR_BATCH_RIGHT),
+                 node_ints(node, ATTR_SUM_RIGHT));
+}
+
+/* ---- type rule ---- */
+
+static bool pairs_fit(Arena *arena, const Node *node, AttributeKey left_key,
+                      AttributeKey right_key, const char **reason) {
+  Shape left = node->operands[0]->type.shape, right = node->operands[1]->type.shape;
+  const Attribute *l = infer_axes(arena, node, left_key, left.rank, false, reason);
+  const Attribute *r = l ? infer_axes(arena, node, right_key, right.rank, false, reason) : NULL;
+  if (!r) return false;
+  if (l->count != r->count)
+    return infer_fail(arena, reason, "'%s' has %d axes but '%s' has %d", attribute_name(left_key),
+                      l->count, attribute_name(right_key), r->count);
+  for (int i = 0; i < l->count; i++)
+    if (left.dim[l->ints[i]] != right.dim[r->ints[i]])
+      return infer_fail(arena, reason, "axis %lld of %s does not match axis %lld of %s",
+                        (long long)l->ints[i], infer_shape_text(arena, left),
+                        (long long)r->ints[i], infer_shape_text(arena, right));
+  return true;
+}
+
+/* No axis is in both lists of a side. */
+static bool lists_are_disjoint(Arena *arena, const Node *node, AttributeKey batch, AttributeKey sum,
+                               const char **reason) {
+  const Attribute *b = node_ints(node, batch), *s = node_ints(node, sum);
+  for (int i = 0; i < b->count; i++)
+    for (int k = 0; k < s->count; k++)
+      if (b->ints[i] == s->ints[k])
+        return infer_fail(arena, reason, "axis %lld is in both '%s' and '%s'",
+                          (long long)b->ints[i], attribute_name(batch), attribute_name(sum));
+  return true;
+}
+
+static bool contract_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
+  if (!infer_same(arena, node, false, reason) ||
+      !infer_dtype(arena, node, 0, DTYPES_FLOAT, reason) ||
+      !pairs_fit(arena, node, ATTR_BATCH_LEFT, ATTR_BATCH_RIGHT, reason) ||
+      !pairs_fit(arena, node, ATTR_SUM_LEFT, ATTR_SUM_RIGHT, reason) ||
+      !lists_are_disjoint(arena, node, ATTR_BATCH_LEFT, ATTR_SUM_LEFT, reason) ||
+      !lists_are_disjoint(arena, node, ATTR_BATCH_RIGHT, ATTR_SUM_RIGHT, reason))
+    return false;
+  Side left = left_side(node), right = right_side(node);
+  int rank = left.batch->count + left.free_count + right.free_count;
+  if (rank > MAX_RANK)
+    return infer_fail(arena, reason, "the result would have %d axes; the limit is %d", rank,
+                      MAX_RANK);
+  const Type *l = &node->operands[0]->type, *r = &node->operands[1]->type;
+  Shape shape = {.rank = 0};
+  for (int i = 0; i < left.batch->count; i++)
+    shape.dim[shape.rank++] = l->shape.dim[left.batch->ints[i]];
+  for (int i = 0; i < left.free_count; i++) shape.dim[shape.rank++] = l->shape.dim[left.free[i]];
+  for (int i = 0; i < right.free_count; i++)
+    shape.dim[shape.rank++] = r->shape.dim[right.free[i]];
+  *type = type_make(l->dtype, shape);
+  if (shape_is_representable(shape)) return true;
+  return infer_fail(arena, reason, "the result has too many elements");
+}
+
+/* ---- evaluation: both sides packed, then a matrix product for each element of the batch ---- */
+
+static int64_t extent(Shape shape, int count, const int64_t *axes) {
+  int64_t elements = 1;
+  for (int i = 0; i < count; i++) elements *= shape.dim[axes[i]];
+  return elements;
+}
+
+static int join(int64_t *order, int at, int count, const int64_t *axes) {
+  for (int i = 0; i < count; i++) order[at++] = axes[i];
+  return at;
+}
+
+/* y[m,n] += sum_k a[m,k] b[k,n], four k at a time to spare loads and stores of y. */
+static void multiply(int64_t rows, int64_t columns, int64_t depth, const double *restrict a,
+                     const double *restrict b, double *restrict y) {
+  for (int64_t i = 0; i < rows; i++) {
+    double *restrict row = y + i * columns;
+    const double *factor = a + i * depth;
+    int64_t k = 0;
+    for (; k + 4 <= depth; k += 4) {
+      const double *b0 = b + k * columns, *b1 = b0 + columns, *b2 = b1 + columns;
+      const double *b3 = b2 + columns;
+      double a0 = factor[k], a1 = factor[k + 1], a2 = factor[k + 2], a3 = factor[k + 3];
+      for (int64_t j = 0; j < columns; j++)
+        row[j] += a0 * b0[j] + a1 * b1[j] + a2 * b2[j] + a3 * b3[j];
+    }
+    for (; k < depth; k++)
+      for (int64_t j = 0; j < columns; j++) row[j] += factor[k] * b[k * columns + j];
+  }
+}
+
+static void contract_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
+                              const EvaluateContext *context) {
+  (void)context;
+  Side left = left_side(node), right = right_side(node);
+  Shape l = operands[0]->type.shape, r = operands[1]->type.shape;
+  int64_t batch = extent(l, left.batch->count, left.batch->ints);
+  int64_t rows = extent(l, left.free_count, left.free);
+  int64_t columns = extent(r, right.free_count, right.free);
+  int64_t depth = extent(l, left.sum->count, left.sum->ints), order[MAX_RANK];
+  Arena *scratch = arena_create();
+  double *a = ARENA_ARRAY(scratch, double, batch * rows * depth);
+  double *b = ARENA_ARRAY(scratch, double, batch * depth * columns);
+  int at = join(order, 0, left.batch->count, left.batch->ints);
+  at = join(order, at, left.free_count, left.free);
+  at = join(order, at, left.sum->count, left.sum->ints);
+  strided_pack(a, operands[0]->data, l, at, order);
+  at = join(order, 0, right.batch->count, right.batch->ints);
+  at = join(order, at, right.sum->count, right.sum->ints);
+  at = join(order, at, right.free_count, right.free);
+  strided_pack(b, operands[1]->data, r, at, order);
+  for (int64_t i = 0; i < batch * rows * columns; i++) result->data[i] = 0;
+  for (int64_t i = 0; i < batch; i++)
+    multiply(rows, columns, depth, a + i * rows * depth, b + i * depth * columns,
+             result->data + i * rows * columns);
+  arena_destroy(scratch);
+}
+
+static Cost contract_cost(const Node *node) {
+  Shape left = node->operands[0]->type.shape;
+  const Attribute *sum = node_ints(node, ATTR_SUM_LEFT);
+  double depth = (double)extent(left, sum->count, sum->ints);
+  return (Cost){.flops = 2 * depth * (double)shape_elements(node->type.shape),
+                .bytes = (double)type_bytes(node->operands[0]->type) +
+                         (double)type_bytes(node->operands[1]->type) +
+                         (double)type_bytes(node->type)};
+}
+
+/* ---- gradients ----
+ *
+ * d left = dy . right over the right's free axes; d right = left . dy over the left's.  Each leaves
+ * the batch first, then free and sum axes in some order, which a transposition puts in place. */
+
+/* The position of sum axis `axis` of the other side among that side's sum axes, increasing. */
+static int rank_among(const Attribute *axes, int64_t axis) {
+  int before = 0;
+  for (int i = 0; i < axes->count; i++) before += axes->ints[i] < axis;
+  return before;
+}
+
+static void iota_axes(int64_t *axes, int64_t from, int count) {
+  for (int i = 0; i < count; i++) axes[i] = from + i;
+}
+
+/* The contraction gives [batch, own free, sum axes in the right's order]. */
+static Node *left_gradient(const Maker *m, const Node *node, Node *dy) {
+  Side left = left_side(node), right = right_side(node);
+  ContractAxes axes = {.batch_count = left.batch->count, .sum_count = right.free_count};
+  iota_axes(axes.batch_left, 0, left.batch->count);
+  join(axes.batch_right, 0, right.batch->count, right.batch->ints);
+  iota_axes(axes.sum_left, left.batch->count + left.free_count, right.free_count);
+  join(axes.sum_right, 0, right.free_count, right.free);
+  Node *product = make_contract(m, dy, node->operands[1], &axes);
+  int64_t place[MAX_RANK]; /* for each axis of the left, its axis in the product */
+  for (int i = 0; i < left.batch->count; i++) place[left.batch->ints[i]] = i;
+  for (int i = 0; i < left.free_count; i++) place[left.free[i]] = left.batch->count + i;
+  for (int i = 0; i < left.sum->count; i++)
+    place[left.sum->ints[i]] =
+        left.batch->count + left.free_count + rank_among(right.sum, right.sum->ints[i]);
+  return make_transpose(m, product, place);
+}
+
+/* The contraction gives [batch, sum axes in the left's order, own free]. */
+static Node *right_gradient(const Maker *m, const Node *node, Node *dy) {
+  Side left = left_side(node), right = right_side(node);
+  ContractAxes axes = {.batch_count = left.batch->count, .sum_count = left.free_count};
+  join(axes.batch_left, 0, left.batch->count, left.batch->ints);
+  iota_axes(axes.batch_right, 0, left.batch->count);
+  join(axes.sum_left, 0, left.free_count, left.free);
+  iota_axes(axes.sum_right, left.batch->count, left.free_count);
+  Node *product = make_contract(m, node->operands[0], dy, &axes);
+  int64_t place[MAX_RANK];
+  for (int i = 0; i < right.batch->count; i++) place[right.batch->ints[i]] = i;
+  for (int i = 0; i < right.sum->count; i++)
+    place[right.sum->ints[i]] = left.batch->count + rank_among(left.sum, left.sum->ints[i]);
+  for (int i = 0; i < right.free_count; i++)
+    place[right.free[i]] = left.batch->count + left.sum->count + i;
+  return make_transpose(m, product, place);
+}
+
+GRADIENT(contract, operand == 0 ? left_gradient(m, y, dy) : right_gradient(m, y, dy))
+
+const OpClass op_class_contract = {
+  .family = FAMILY_CONTRACTION, .infer = contract_infer, .gradient = contract_gradient,
+  .evaluate = contract_evaluate, .cost = contract_cost, .lower = NULL,
+  .doc = "sums of products over paired axes: batch, free of the left, free of the right",
+};

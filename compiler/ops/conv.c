@@ -1,0 +1,210 @@
+/* Convolution (cross-correlation, as the field has it) and its two adjoints.
+ *
+ *   x [n, c, in...]   w [k, c / groups, kernel...]   y [n, k, out...]   up to MAX_RANK - 2 spatial axes
+ *   y[n, k, o] = sum over c, t of w[k, c, t] * x[n, c + group(k), o * stride - low + t * dilation]
+ *   out = (in + low + high - dilation * (kernel - 1) - 1) / stride + 1, rounded down
+ *
+ * Outside x there are zeros; `low` and `high` may be negative, which crops. Channels fall into `groups`
+ * of equal size, and outputs of a group see its inputs only; groups == c is depthwise.
+ *
+ * The three are one trilinear form in x, w and y, so the gradient of each is the other two:
+ *   conv_input(dy, w) = d/dx     conv_weight(x, dy) = d/dw    (both carry `shape`, of their result) */
+#include "ops/elementwise.h"
+#include "ops/window.h"
+#include "support/panic.h"
+
+/* The shapes of the three tensors, whichever of them the node computes. */
+typedef struct ConvShapes {
+  Shape x, w, y;
+} ConvShapes;
+
+static bool common_infer(Arena *arena, const Node *node, const char **reason) {
+  if (!infer_same(arena, node, false, reason) ||
+      !infer_dtype(arena, node, 0, DTYPES_FLOAT, reason))
+    return false;
+  const Attribute *groups = infer_attribute(arena, node, ATTR_GROUPS, reason);
+  if (!groups) return false;
+  if (groups->integer >= 1) return true;
+  return infer_fail(arena, reason, "there cannot be %lld groups", (long long)groups->integer);
+}
+
+/* The result shape of convolving x with w under the node's attributes. */
+static bool conv_shape(Arena *arena, const Node *node, Shape x, Shape w, Shape *y,
+                       const char **reason) {
+  int64_t groups = node_int(node, ATTR_GROUPS);
+  if (x.rank < 3 || x.rank != w.rank)
+    return infer_fail(arena, reason,
+                      "x %s and w %s must be [n, c, spatial...] and [k, c / groups, spatial...]",
+                      infer_shape_text(arena, x), infer_shape_text(arena, w));
+  if (x.dim[1] % groups != 0 || w.dim[0] % groups != 0)
+    return infer_fail(arena, reason, "%lld input and %lld output channels do not fall into %lld "
+                      "groups", (long long)x.dim[1], (long long)w.dim[0], (long long)groups);
+  if (w.dim[1] != x.dim[1] / groups)
+    return infer_fail(arena, reason, "w %s has %lld input channels where x %s gives %lld a group",
+                      infer_shape_text(arena, w), (long long)w.dim[1], infer_shape_text(arena, x),
+                      (long long)(x.dim[1] / groups));
+  Window window;
+  if (!window_infer(arena, node, x.rank - 2, x.dim + 2, w.dim + 2, INT32_MIN, &window, reason))
+    return false;
+  *y = (Shape){.rank = x.rank, .dim = {x.dim[0], w.dim[0]}};
+  for (int i = 0; i < window.rank; i++) y->dim[2 + i] = window.out[i];
+  if (shape_is_representable(*y)) return true;
+  return infer_fail(arena, reason, "the result has too many elements");
+}
+
+static bool conv_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
+  if (!common_infer(arena, node, reason)) return false;
+  type->dtype = node->operands[0]->type.dtype;
+  return conv_shape(arena, node, node->operands[0]->type.shape, node->operands[1]->type.shape,
+                    &type->shape, reason);
+}
+
+/* The forward shape of an adjoint's x and w must be that of its dy. */
+static bool adjoint_fits(Arena *arena, const Node *node, ConvShapes shapes, const char **reason) {
+  Shape y;
+  if (!conv_shape(arena, node, shapes.x, shapes.w, &y, reason)) return false;
+  if (shape_equal(y, shapes.y)) return true;
+  return infer_fail(arena, reason, "dy has shape %s but x %s and w %s give %s",
+                    infer_shape_text(arena, shapes.y), infer_shape_text(arena, shapes.x),
+                    infer_shape_text(arena, shapes.w), infer_shape_text(arena, y));
+}
+
+static bool conv_input_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
+  ConvShapes shapes = {.y = node->operands[0]->type.shape, .w = node->operands[1]->type.shape};
+  if (!common_infer(arena, node, reason) || !infer_shape(arena, node, &shapes.x, reason))
+    return false;
+  *type = type_make(node->operands[0]->type.dtype, shapes.x);
+  return adjoint_fits(arena, node, shapes, reason);
+}
+
+static bool conv_weight_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
+  ConvShapes shapes = {.x = node->operands[0]->type.shape, .y = node->operands[1]->type.shape};
+  if (!common_infer(arena, node, reason) || !infer_shape(arena, node, &shapes.w, reason))
+    return false;
+  *type = type_make(node->operands[0]->type.dtype, shapes.w);
+  return adjoint_fits(arena, node, shapes, reason);
+}
+
+/* ---- evaluation ---- */
+
+/* One tap of one channel pair in one image; the tap's weight is *w. */
+typedef void (*TapRule)(const WindowTap *tap, int64_t step, double *x, double *w, double *y);
+
+static void forward_tap(const WindowTap *tap, int64_t step, double *x, double *w, double *y) {
+  double weight = *w;
+  for (int r = 0; r < tap->run_count; r++) {
+    WindowRun run = tap->runs[r];
+    double *to = y + run.out;
+    const double *from = x + run.in;
+    if (step == 1)
+      for (int64_t i = 0; i < run.length; i++) to[i] += weight * from[i];
+    else
+      for (int64_t i = 0; i < run.length; i++) to[i] += weight * from[i * step];
+  }
+}
+
+static void input_tap(const WindowTap *tap, int64_t step, double *x, double *w, double *y) {
+  double weight = *w;
+  for (int r = 0; r < tap->run_count; r++) {
+    WindowRun run = tap->runs[r];
+    const double *from = y + run.out;
+    double *to = x + run.in;
+    if (step == 1)
+      for (int64_t i = 0; i < run.length; i++) to[i] += weight * from[i];
+    else
+      for (int64_t i = 0; i < run.length; i++) to[i * step] += weight * from[i];
+  }
+}
+
+static void weight_tap(const WindowTap *tap, int64_t step, double *x, double *w, double *y) {
+  double sum = 0;
+  for (int r = 0; r < tap->run_count; r++) {
+    WindowRun run = tap->runs[r];
+    const double *a = y + run.out, *b = x + run.in;
+    for (int64_t i = 0; i < run.length; i++) sum += a[i] * b[i * step];
+  }
+  *w += sum;
+}
+
+/* Applies the rule to every image, pair of channels and tap. */
+static void convolve(const Node *node, const ConvShapes *shapes, double *x, double *w, double *y,
+                     TapRule rule) {
+  Arena *scratch = arena_create();
+  Window window = window_read(node, shapes->x.rank - 2, shapes->x.dim + 2, shapes->w.dim + 2);
+  WindowTaps taps = window_taps(scratch, &window);
+  int64_t channels = shapes->x.dim[1], outputs = shapes->w.dim[0], inner = shapes->w.dim[1];
+  int64_t outputs_of_group = outputs / node_int(node, ATTR_GROUPS);
+  for (int64_t n = 0; n < shapes->x.dim[0]; n++)
+    for (int64_t k = 0; k < outputs; k++)
+      for (int64_t c = 0; c < inner; c++) {
+        int64_t channel = k / outputs_of_group * inner + c;
+        double *plane = x + (n * channels + channel) * taps.in_size;
+        double *result = y + (n * outputs + k) * taps.out_size;
+        double *weights = w + (k * inner + c) * taps.count;
+        for (int64_t t = 0; t < taps.count; t++)
+          rule(&taps.taps[t], taps.step, plane, weights + t, result);
+      }
+  arena_destroy(scratch);
+}
+
+static void clear(Tensor *tensor) {
+  int64_t count = shape_elements(tensor->type.shape);
+  for (int64_t i = 0; i < count; i++) tensor->data[i] = 0;
+}
+
+static void conv_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
+                          const EvaluateContext *context) {
+  (void)context;
+  clear(result);
+  ConvShapes shapes = {operands[0]->type.shape, operands[1]->type.shape, result->type.shape};
+  convolve(node, &shapes, operands[0]->data, operands[1]->data, result->data, forward_tap);
+}
+
+static void conv_input_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
+                                const EvaluateContext *context) {
+  (void)context;
+  clear(result);
+  ConvShapes shapes = {result->type.shape, operands[1]->type.shape, operands[0]->type.shape};
+  convolve(node, &shapes, result->data, operands[1]->data, operands[0]->data, input_tap);
+}
+
+static void conv_weight_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
+                                 const EvaluateContext *context) {
+  (void)context;
+  clear(result);
+  ConvShapes shapes = {operands[0]->type.shape, result->type.shape, operands[1]->type.shape};
+  convolve(node, &shapes, operands[0]->data, result->data, operands[1]->data, weight_tap);
+}
+
+/* All taps of all outputs, those in the padding included. */
+static Cost conv_cost(const Node *node) {
+  const Node *a = node->operands[0], *b = node->operands[1];
+  Shape y = node->op == OP_CONV ? node->type.shape
+            : node->op == OP_CONV_INPUT ? a->type.shape : b->type.shape;
+  Shape w = node->op == OP_CONV_WEIGHT ? node->type.shape : b->type.shape;
+  double taps = w.dim[0] > 0 ? (double)shape_elements(w) / (double)w.dim[0] : 0;
+  return (Cost){.flops = 2 * taps * (double)shape_elements(y),
+                .bytes = (double)type_bytes(a->type) + (double)type_bytes(b->type) +
+                         (double)type_bytes(node->type)};
+}
+
+/* ---- gradients ---- */
+
+GRADIENT(conv, operand == 0 ? make_like(m, OP_CONV_INPUT, dy, b, y, &a->type.shape)
+                            : make_like(m, OP_CONV_WEIGHT, a, dy, y, &b->type.shape))
+/* a is dy, b is w; the node has the shape of x. */
+GRADIENT(conv_input, operand == 0 ? make_like(m, OP_CONV, dy, b, y, NULL)
+                                  : make_like(m, OP_CONV_WEIGHT, dy, a, y, &b->type.shape))
+/* a is x, b is dy; the node has the shape of w. */
+GRADIENT(conv_weight, operand == 0 ? make_like(m, OP_CONV_INPUT, b, dy, y, &a->type.shape)
+                                   : make_like(m, OP_CONV, a, dy, y, NULL))
+
+#define CONVOLUTION(name, text)                                                                    \
+  const OpClass op_class_##name = {                                                                \
+    .family = FAMILY_CONVOLUTION, .infer = name##_infer, .gradient = name##_gradient,              \
+    .evaluate = name##_evaluate, .cost = conv_cost, .lower = NULL, .doc = text                     \
+  };
+
+CONVOLUTION(conv, "convolution (x, w) with stride, padding, dilation, groups")
+CONVOLUTION(conv_input, "(dy, w): the adjoint of conv in x")
+CONVOLUTION(conv_weight, "(x, dy): the adjoint of conv in w")

@@ -1,0 +1,231 @@
+/* Indexing by integer tensors: rows of a table, one element along an axis, and their adjoints.
+ *
+ * Indices are i64, i32 or u8. One outside its axis is clamped to it, in the interpreter as in generated
+ * code, so nothing is read or written out of bounds; that data is in range is checked where it is
+ * loaded. Each pair is adjoint: gather with scatter_add, pick with unpick. */
+#include "ops/elementwise.h"
+#include "support/panic.h"
+
+#include <string.h>
+
+static bool infer_index(Arena *arena, const Node *node, Shape table, int axis,
+                        const char **reason) {
+  Type index = node->operands[1]->type;
+  if (!infer_dtype(arena, node, 1, DTYPES_INT, reason)) return false;
+  if (table.dim[axis] > 0 || shape_elements(index.shape) == 0) return true;
+  return infer_fail(arena, reason, "axis %d of %s has no elements to index", axis,
+                    infer_shape_text(arena, table));
+}
+
+/* Only what is chosen is read. */
+static Cost chosen_cost(const Node *node) {
+  return (Cost){.bytes = 2 * (double)type_bytes(node->type) +
+                         (double)type_bytes(node->operands[1]->type)};
+}
+
+#define INDEXING(name, ...)                                                                        \
+  const OpClass op_class_##name = {                                                                \
+    .family = FAMILY_INDEXING, .infer = name##_infer, .gradient = name##_gradient,                 \
+    .evaluate = name##_evaluate, .index_extent = name##_index_extent, .lower = NULL, __VA_ARGS__   \
+  };
+
+/* ---- gather: table [v, rest...], index [i...] -> [i..., rest...] ---- */
+
+static bool gather_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
+  Shape table = node->operands[0]->type.shape, index = node->operands[1]->type.shape;
+  if (table.rank < 1) return infer_fail(arena, reason, "the table is a scalar");
+  if (!infer_index(arena, node, table, 0, reason)) return false;
+  if (index.rank + table.rank - 1 > MAX_RANK)
+    return infer_fail(arena, reason, "the result would have %d axes; the limit is %d",
+                      index.rank + table.rank - 1, MAX_RANK);
+  Shape shape = index;
+  for (int i = 1; i < table.rank; i++) shape.dim[shape.rank++] = table.dim[i];
+  *type = type_make(node->operands[0]->type.dtype, shape);
+  if (shape_is_representable(shape)) return true;
+  return infer_fail(arena, reason, "the result has too many elements");
+}
+
+static int64_t row_elements(Shape table) {
+  int64_t elements = 1;
+  for (int i = 1; i < table.rank; i++) elements *= table.dim[i];
+  return elements;
+}
+
+static void gather_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
+                            const EvaluateContext *context) {
+  (void)node, (void)context;
+  Shape table = operands[0]->type.shape;
+  int64_t row = row_elements(table), count = shape_elements(operands[1]->type.shape);
+  if (row == 0) return;
+  for (int64_t i = 0; i < count; i++) {
+    int64_t from = number_clamp_index(operands[1]->data[i], table.dim[0]);
+    memcpy(result->data + i * row, operands[0]->data + from * row, sizeof(double) * (size_t)row);
+  }
+}
+
+static int64_t gather_index_extent(const Node *node, int operand) {
+  return operand == 1 ? node->operands[0]->type.shape.dim[0] : 0;
+}
+
+GRADIENT(gather, operand == 0 ? make_scatter_add(m, dy, b, a->type.shape) : NULL)
+INDEXING(gather, .cost = chosen_cost, .doc = "rows of a table by number")
+
+/* ---- scatter_add: values [i..., rest...], index [i...] -> `shape` [v, rest...]: each row of the
+ * values is added to the row that its index names; rows not named are 0 ---- */
+
+static bool scatter_add_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
+  Shape values = node->operands[0]->type.shape, index = node->operands[1]->type.shape;
+  type->dtype = node->operands[0]->type.dtype;
+  if (!infer_dtype(arena, node, 0, DTYPES_NUMBER, reason) ||
+      !infer_shape(arena, node, &type->shape, reason))
+    return false;
+  if (type->shape.rank < 1) return infer_fail(arena, reason, "the result is a scalar");
+  if (!infer_index(arena, node, type->shape, 0, reason)) return false;
+  bool fits = values.rank == index.rank + type->shape.rank - 1;
+  for (int i = 0; fits && i < values.rank; i++)
+    fits = values.dim[i] == (i < index.rank ? index.dim[i]
+                                            : type->shape.dim[i - index.rank + 1]);
+  if (fits) return true;
+  return infer_fail(arena, reason, "values %s are not one row of %s for each index of %s",
+                    infer_shape_text(arena, values), infer_shape_text(arena, type->shape),
+                    infer_shape_text(arena, index));
+}
+
+static void scatter_add_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
+                                 const EvaluateContext *context) {
+  (void)context;
+  Shape table = result->type.shape;
+  int64_t row = row_elements(table), count = shape_elements(operands[1]->type.shape);
+  for (int64_t i = 0; i < shape_elements(table); i++) result->data[i] = 0;
+  for (int64_t i = 0; i < count; i++) {
+    double *to = result->data + number_clamp_index(operands[1]->data[i], table.dim[0]) * row;
+    const double *from = operands[0]->data + i * row;
+    for (int64_t k = 0; k < row; k++) to[k] += from[k];
+  }
+  if (!number_is_integer(node->type.dtype)) return;
+  for (int64_t i = 0; i < shape_elements(table); i++)
+    result->data[i] = number_wrap((uint64_t)number_truncate(result->data[i]), node->type.dtype);
+}
+
+static int64_t scatter_add_index_extent(const Node *node, int operand) {
+  return operand == 1 ? node->type.shape.dim[0] : 0;
+}
+
+static Cost scatter_add_cost(const Node *node) {
+  Type values = node->operands[0]->type;
+  return (Cost){.flops = (double)shape_elements(values.shape),
+                .bytes = (double)type_bytes(values) +
+                         (double)type_bytes(node->operands[1]->type) +
+                         (double)type_bytes(node->type)};
+}
+
+GRADIENT(scatter_add, operand == 0 ? make_gather(m, dy, b) : NULL)
+INDEXING(scatter_add, .cost = scatter_add_cost,
+         .doc = "rows added into a table of zeros by number")
+
+/* ---- pick: x, index of x's shape without `axis` -> that shape: x at the index ---- */
+
+static Shape without_axis(Shape shape, int axis) {
+  Shape result = {.rank = 0};
+  for (int i = 0; i < shape.rank; i++)
+    if (i != axis) result.dim[result.rank++] = shape.dim[i];
+  return result;
+}
+
+static bool index_fits(Arena *arena, const Node *node, Shape x, int axis, const char **reason) {
+  Shape index = node->operands[1]->type.shape;
+  if (!infer_index(arena, node, x, axis, reason)) return false;
+  if (shape_equal(index, without_axis(x, axis))) return true;
+  return infer_fail(arena, reason, "the index has shape %s where %s without axis %d is needed",
+                    infer_shape_text(arena, index), infer_shape_text(arena, x), axis);
+}
+
+static bool pick_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
+  Type x = node->operands[0]->type;
+  int axis;
+  if (!infer_axis(arena, node, x.shape.rank, &axis, reason)) return false;
+  *type = type_make(x.dtype, without_axis(x.shape, axis));
+  return index_fits(arena, node, x.shape, axis, reason);
+}
+
+/* Flat places of x: for index element (outer, inner), outer * extent * inner_count + ... */
+typedef struct Places {
+  int64_t outer, extent, inner;
+} Places;
+
+static Places places_of(Shape x, int axis) {
+  Places places = {.outer = 1, .extent = x.dim[axis], .inner = 1};
+  for (int i = 0; i < axis; i++) places.outer *= x.dim[i];
+  for (int i = axis + 1; i < x.rank; i++) places.inner *= x.dim[i];
+  return places;
+}
+
+/* place[outer * extent + index][inner] of each index element, and the element's own number. */
+static int64_t place_of(Places places, const double *index, int64_t outer, int64_t inner) {
+  int64_t at = number_clamp_index(index[outer * places.inner + inner], places.extent);
+  return (outer * places.extent + at) * places.inner + inner;
+}
+
+static void pick_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
+                          const EvaluateContext *context) {
+  (void)context;
+  Places places = places_of(operands[0]->type.shape, (int)node_int(node, ATTR_AXIS));
+  for (int64_t o = 0; o < places.outer; o++)
+    for (int64_t i = 0; i < places.inner; i++)
+      result->data[o * places.inner + i] =
+          operands[0]->data[place_of(places, operands[1]->data, o, i)];
+}
+
+static int64_t pick_index_extent(const Node *node, int operand) {
+  return operand == 1 ? node->operands[0]->type.shape.dim[node_int(node, ATTR_AXIS)] : 0;
+}
+
+static Node *pick_gradient(const GradientContext *context, int operand) {
+  if (operand == 1) return NULL;
+  Maker maker = gradient_maker(context);
+  const Node *node = context->node;
+  return make_unpick(&maker, context->adjoint, node->operands[1],
+                     (int)node_int(node, ATTR_AXIS), node->operands[0]->type.shape);
+}
+
+INDEXING(pick, .cost = chosen_cost, .doc = "along an axis, the element that an index names")
+
+/* ---- unpick: y, index -> `shape`: y at the index along `axis`, 0 elsewhere ---- */
+
+static bool unpick_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
+  Type y = node->operands[0]->type;
+  int axis;
+  type->dtype = y.dtype;
+  if (!infer_shape(arena, node, &type->shape, reason) ||
+      !infer_axis(arena, node, type->shape.rank, &axis, reason) ||
+      !index_fits(arena, node, type->shape, axis, reason))
+    return false;
+  if (shape_equal(y.shape, node->operands[1]->type.shape)) return true;
+  return infer_fail(arena, reason, "values and index have shapes %s and %s",
+                    infer_shape_text(arena, y.shape),
+                    infer_shape_text(arena, node->operands[1]->type.shape));
+}
+
+static void unpick_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
+                            const EvaluateContext *context) {
+  (void)context;
+  Places places = places_of(result->type.shape, (int)node_int(node, ATTR_AXIS));
+  for (int64_t i = 0; i < shape_elements(result->type.shape); i++) result->data[i] = 0;
+  for (int64_t o = 0; o < places.outer; o++)
+    for (int64_t i = 0; i < places.inner; i++)
+      result->data[place_of(places, operands[1]->data, o, i)] =
+          operands[0]->data[o * places.inner + i];
+}
+
+static int64_t unpick_index_extent(const Node *node, int operand) {
+  return operand == 1 ? node->type.shape.dim[node_int(node, ATTR_AXIS)] : 0;
+}
+
+static Node *unpick_gradient(const GradientContext *context, int operand) {
+  if (operand == 1) return NULL;
+  Maker maker = gradient_maker(context);
+  const Node *node = context->node;
+  return make_pick(&maker, context->adjoint, node->operands[1], (int)node_int(node, ATTR_AXIS));
+}
+
+INDEXING(unpick, .doc = "zeros but the given values at an index along an axis")

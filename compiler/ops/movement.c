@@ -1,0 +1,293 @@
+/* Movement: the same elements elsewhere.  No arithmetic, any dtype; each gradient is the movement
+ * back. */
+#include "ops/elementwise.h"
+#include "ops/strided.h"
+#include "support/panic.h"
+
+#include <string.h>
+
+static void copy_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
+                          const EvaluateContext *context) {
+  (void)node, (void)context;
+  size_t count = (size_t)shape_elements(result->type.shape);
+  if (count > 0) memcpy(result->data, operands[0]->data, sizeof(double) * count);
+}
+
+#define MOVEMENT(name, ...)                                                                        \
+  const OpClass op_class_##name = {                                                                \
+    .family = FAMILY_MOVEMENT, .infer = name##_infer, .gradient = name##_gradient,                 \
+    .evaluate = name##_evaluate, .lower = NULL, __VA_ARGS__                                        \
+  };
+
+/* ---- reshape: to `shape`, of as many elements; row-major order is kept ---- */
+
+static bool reshape_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
+  Type x = node->operands[0]->type;
+  type->dtype = x.dtype;
+  if (!infer_shape(arena, node, &type->shape, reason)) return false;
+  if (shape_elements(x.shape) == shape_elements(type->shape)) return true;
+  return infer_fail(arena, reason, "%s has %lld elements but %s has %lld",
+                    infer_shape_text(arena, x.shape), (long long)shape_elements(x.shape),
+                    infer_shape_text(arena, type->shape), (long long)shape_elements(type->shape));
+}
+
+#define reshape_evaluate copy_evaluate
+GRADIENT(reshape, make_reshape(m, dy, x->type.shape))
+MOVEMENT(reshape, .moves_values = true, .doc = "the same elements in row-major order, other shape")
+
+/* ---- transpose: result axis i is operand axis permutation[i] ---- */
+
+static bool transpose_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
+  Shape x = node->operands[0]->type.shape;
+  const Attribute *axes = infer_axes(arena, node, ATTR_PERMUTATION, x.rank, false, reason);
+  if (!axes) return false;
+  if (axes->count != x.rank)
+    return infer_fail(arena, reason, "a permutation of %d axes is applied to %s", axes->count,
+                      infer_shape_text(arena, x));
+  *type = node->operands[0]->type;
+  for (int i = 0; i < x.rank; i++) type->shape.dim[i] = x.dim[axes->ints[i]];
+  return true;
+}
+
+static void transpose_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
+                               const EvaluateContext *context) {
+  (void)context;
+  const Attribute *axes = node_ints(node, ATTR_PERMUTATION);
+  strided_pack(result->data, operands[0]->data, operands[0]->type.shape, axes->count, axes->ints);
+}
+
+static Node *transpose_gradient(const GradientContext *context, int operand) {
+  (void)operand;
+  const Attribute *axes = node_ints(context->node, ATTR_PERMUTATION);
+  int64_t inverse[MAX_RANK];
+  for (int i = 0; i < axes->count; i++) inverse[axes->ints[i]] = i;
+  Maker maker = gradient_maker(context);
+  return make_transpose(&maker, context->adjoint, inverse);
+}
+
+MOVEMENT(transpose, .moves_values = true, .doc = "axes in another order")
+
+/* ---- broadcast: operand axis i becomes result axis axes[i]; the others repeat.  Extents of the
+ * operand are never stretched: an axis of extent 1 that NumPy would repeat is reshaped away first. */
+
+static bool broadcast_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
+  Type x = node->operands[0]->type;
+  type->dtype = x.dtype;
+  if (!infer_shape(arena, node, &type->shape, reason)) return false;
+  const Attribute *axes = infer_axes(arena, node, ATTR_AXES, type->shape.rank, true, reason);
+  if (!axes) return false;
+  if (axes->count != x.shape.rank)
+    return infer_fail(arena, reason, "'axes' has %d entries for the operand's shape %s",
+                      axes->count, infer_shape_text(arena, x.shape));
+  for (int i = 0; i < axes->count; i++)
+    if (type->shape.dim[axes->ints[i]] != x.shape.dim[i])
+      return infer_fail(arena, reason, "axis %d of %s does not match axis %lld of %s", i,
+                        infer_shape_text(arena, x.shape), (long long)axes->ints[i],
+                        infer_shape_text(arena, type->shape));
+  return true;
+}
+
+static void broadcast_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
+                               const EvaluateContext *context) {
+  (void)context;
+  const Attribute *axes = node_ints(node, ATTR_AXES);
+  int64_t plain[MAX_RANK], from[MAX_RANK] = {0}, to[MAX_RANK];
+  shape_strides(operands[0]->type.shape, plain);
+  shape_strides(result->type.shape, to);
+  for (int i = 0; i < axes->count; i++) from[axes->ints[i]] = plain[i];
+  strided_copy(result->type.shape.rank, result->type.shape.dim, result->data, to,
+               operands[0]->data, from);
+}
+
+/* The sum over the axes that were added. */
+static Node *broadcast_gradient(const GradientContext *context, int operand) {
+  (void)operand;
+  const Attribute *axes = node_ints(context->node, ATTR_AXES);
+  int64_t added[MAX_RANK];
+  int count = 0, next = 0;
+  for (int i = 0; i < context->node->type.shape.rank; i++) {
+    if (next < axes->count && axes->ints[next] == i) next++;
+    else added[count++] = i;
+  }
+  Maker maker = gradient_maker(context);
+  return make_reduce(&maker, OP_REDUCE_SUM, context->adjoint, count, added);
+}
+
+MOVEMENT(broadcast, .moves_values = true, .doc = "repeats along new axes")
+
+/* ---- slice: along each axis start, start + step, ... before stop (a negative step runs down; stop -1
+ * is past the beginning) ---- */
+
+static int64_t slice_extent(int64_t start, int64_t stop, int64_t step) {
+  if (step > 0) return stop <= start ? 0 : (stop - start + step - 1) / step;
+  return stop >= start ? 0 : (start - stop - step - 1) / -step;
+}
+
+static bool slice_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
+  *type = node->operands[0]->type;
+  int rank = type->shape.rank;
+  const Attribute *start = infer_ints(arena, node, ATTR_START, rank, -1, reason);
+  const Attribute *stop = start ? infer_ints(arena, node, ATTR_STOP, rank, -1, reason) : NULL;
+  const Attribute *step = stop ? infer_ints(arena, node, ATTR_STEP, rank, INT64_MIN, reason) : NULL;
+  if (!step) return false;
+  for (int i = 0; i < rank; i++) {
+    int64_t extent = type->shape.dim[i], from = start->ints[i], to = stop->ints[i];
+    int64_t by = step->ints[i];
+    if (by == 0) return infer_fail(arena, reason, "the step along axis %d is 0", i);
+    if (by < -MAX_ELEMENTS || by > MAX_ELEMENTS)
+      return infer_fail(arena, reason, "the step %lld along axis %d is too large", (long long)by,
+                        i);
+    bool inside = by > 0 ? from >= 0 && to >= from && to <= extent : from < extent && to <= from;
+    if (!inside)
+      return infer_fail(arena, reason, "%lld:%lld:%lld is outside axis %d of %s", (long long)from,
+                        (long long)to, (long long)by, i,
+                        infer_shape_text(arena, node->operands[0]->type.shape));
+    type->shape.dim[i] = slice_extent(from, to, by);
+  }
+  return true;
+}
+
+static void slice_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
+                           const EvaluateContext *context) {
+  (void)context;
+  const Attribute *start = node_ints(node, ATTR_START), *step = node_ints(node, ATTR_STEP);
+  Shape shape = result->type.shape;
+  if (shape_elements(shape) == 0) return;
+  int64_t from[MAX_RANK], to[MAX_RANK], first = 0;
+  shape_strides(operands[0]->type.shape, from);
+  shape_strides(shape, to);
+  for (int i = 0; i < shape.rank; i++) {
+    first += start->ints[i] * from[i];
+    from[i] *= step->ints[i];
+  }
+  strided_copy(shape.rank, shape.dim, result->data, to, operands[0]->data + first, from);
+}
+
+/* Zeros but where the elements came from; axes that ran down are reversed first. */
+static Node *slice_gradient(const GradientContext *context, int operand) {
+  const Node *node = context->node;
+  Shape x = node->operands[operand]->type.shape, y = node->type.shape;
+  const Attribute *start = node_ints(node, ATTR_START), *step = node_ints(node, ATTR_STEP);
+  int64_t from[MAX_RANK], stop[MAX_RANK], turn[MAX_RANK];
+  int64_t low[MAX_RANK], high[MAX_RANK], spread[MAX_RANK];
+  for (int i = 0; i < x.rank; i++) {
+    bool down = step->ints[i] < 0;
+    int64_t count = y.dim[i], last = start->ints[i] + (count - 1) * step->ints[i];
+    from[i] = down ? count - 1 : 0;
+    stop[i] = down ? -1 : count;
+    turn[i] = down ? -1 : 1;
+    low[i] = count == 0 ? 0 : down ? last : start->ints[i];
+    high[i] = count == 0 ? x.dim[i] : x.dim[i] - 1 - (down ? start->ints[i] : last);
+    spread[i] = down ? -step->ints[i] : step->ints[i];
+  }
+  Maker maker = gradient_maker(context);
+  Node *forward = make_slice(&maker, context->adjoint, from, stop, turn);
+  return make_pad(&maker, forward, low, high, spread, 0);
+}
+
+MOVEMENT(slice, .moves_values = true, .doc = "every step-th element of a range along each axis")
+
+/* ---- pad: `low` and `high` elements around and step - 1 between; all new ones are `value` ---- */
+
+static bool pad_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
+  *type = node->operands[0]->type;
+  int rank = type->shape.rank;
+  const Attribute *low = infer_ints(arena, node, ATTR_LOW, rank, 0, reason);
+  const Attribute *high = low ? infer_ints(arena, node, ATTR_HIGH, rank, 0, reason) : NULL;
+  const Attribute *step = high ? infer_ints(arena, node, ATTR_STEP, rank, 1, reason) : NULL;
+  if (!step || !infer_attribute(arena, node, ATTR_VALUE, reason)) return false;
+  for (int i = 0; i < rank; i++) {
+    int64_t extent = type->shape.dim[i], inner = 0;
+    if (low->ints[i] > MAX_ELEMENTS || high->ints[i] > MAX_ELEMENTS ||
+        step->ints[i] > MAX_ELEMENTS ||
+        (extent > 1 && __builtin_mul_overflow(extent - 1, step->ints[i], &inner)))
+      return infer_fail(arena, reason, "the padding along axis %d is too large", i);
+    type->shape.dim[i] = low->ints[i] + high->ints[i] + (extent > 0 ? inner + 1 : 0);
+  }
+  if (shape_is_representable(type->shape)) return true;
+  return infer_fail(arena, reason, "the padded tensor has too many elements");
+}
+
+static void pad_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
+                         const EvaluateContext *context) {
+  (void)context;
+  const Attribute *low = node_ints(node, ATTR_LOW), *step = node_ints(node, ATTR_STEP);
+  double value = node_float(node, ATTR_VALUE);
+  int64_t count = shape_elements(result->type.shape), from[MAX_RANK], to[MAX_RANK], first = 0;
+  for (int64_t i = 0; i < count; i++) result->data[i] = value;
+  Shape shape = operands[0]->type.shape;
+  if (shape_elements(shape) == 0) return;
+  shape_strides(shape, from);
+  shape_strides(result->type.shape, to);
+  for (int i = 0; i < shape.rank; i++) {
+    first += low->ints[i] * to[i];
+    to[i] *= step->ints[i];
+  }
+  strided_copy(shape.rank, shape.dim, result->data + first, to, operands[0]->data, from);
+}
+
+static Node *pad_gradient(const GradientContext *context, int operand) {
+  const Node *node = context->node;
+  Shape x = node->operands[operand]->type.shape;
+  const Attribute *low = node_ints(node, ATTR_LOW), *step = node_ints(node, ATTR_STEP);
+  int64_t stop[MAX_RANK];
+  for (int i = 0; i < x.rank; i++)
+    stop[i] = low->ints[i] + (x.dim[i] > 0 ? (x.dim[i] - 1) * step->ints[i] + 1 : 0);
+  Maker maker = gradient_maker(context);
+  return make_slice(&maker, context->adjoint, low->ints, stop, step->ints);
+}
+
+MOVEMENT(pad, .doc = "constant elements around and between")
+
+/* ---- concat: operands one after the other along `axis`; all other extents agree ---- */
+
+static bool concat_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
+  *type = node->operands[0]->type;
+  int axis;
+  if (!infer_axis(arena, node, type->shape.rank, &axis, reason)) return false;
+  if (!infer_same(arena, node, false, reason)) return false;
+  for (int k = 1; k < node->operand_count; k++) {
+    Shape other = node->operands[k]->type.shape;
+    bool fits = other.rank == type->shape.rank;
+    for (int i = 0; fits && i < other.rank; i++)
+      fits = i == axis || other.dim[i] == type->shape.dim[i];
+    if (!fits)
+      return infer_fail(arena, reason, "shapes %s and %s differ in more than axis %d",
+                        infer_shape_text(arena, node->operands[0]->type.shape),
+                        infer_shape_text(arena, other), axis);
+    type->shape.dim[axis] += other.dim[axis];
+  }
+  if (shape_is_representable(type->shape)) return true;
+  return infer_fail(arena, reason, "the result has too many elements");
+}
+
+static void concat_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
+                            const EvaluateContext *context) {
+  (void)context;
+  int axis = (int)node_int(node, ATTR_AXIS);
+  int64_t to[MAX_RANK], from[MAX_RANK], first = 0;
+  shape_strides(result->type.shape, to);
+  for (int k = 0; k < node->operand_count; k++) {
+    Shape part = operands[k]->type.shape;
+    shape_strides(part, from);
+    strided_copy(part.rank, part.dim, result->data + first * to[axis], to, operands[k]->data,
+                 from);
+    first += part.dim[axis];
+  }
+}
+
+static Node *concat_gradient(const GradientContext *context, int operand) {
+  const Node *node = context->node;
+  int axis = (int)node_int(node, ATTR_AXIS);
+  int64_t start[MAX_RANK] = {0}, stop[MAX_RANK], step[MAX_RANK];
+  for (int i = 0; i < node->type.shape.rank; i++) {
+    stop[i] = node->type.shape.dim[i];
+    step[i] = 1;
+  }
+  for (int k = 0; k < operand; k++) start[axis] += node->operands[k]->type.shape.dim[axis];
+  stop[axis] = start[axis] + node->operands[operand]->type.shape.dim[axis];
+  Maker maker = gradient_maker(context);
+  return make_slice(&maker, context->adjoint, start, stop, step);
+}
+
+MOVEMENT(concat, .doc = "tensors one after the other along an axis")

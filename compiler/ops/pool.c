@@ -1,0 +1,219 @@
+/* Pooling: the greatest element or the sum of each window over [n, c, spatial...], and the adjoints.
+ *
+ *   x [n, c, in...]   y [n, c, out...]   windows as in conv.c, `kernel` their extents
+ *
+ * Padding (never negative) counts as -inf for the maximum and 0 for the sum; a maximum all of whose
+ * window is padding is refused. The first maximum in row-major order of the window counts; NaN is
+ * greater than all. An average is a sum divided by what the program says.
+ *
+ * max_pool_grad(x, dy) sends dy to the first maximum, max_pool_pick(x, v) reads v there; they are
+ * adjoint to each other in their second operand and locally constant in x. */
+#include "ops/elementwise.h"
+#include "ops/window.h"
+#include "support/panic.h"
+
+/* ---- type rules ---- */
+
+static bool pool_shape(Arena *arena, const Node *node, Shape x, bool is_max, Shape *y,
+                       const char **reason) {
+  const Attribute *kernel = infer_attribute(arena, node, ATTR_KERNEL, reason);
+  if (!kernel) return false;
+  if (kernel->count < 1 || x.rank != kernel->count + 2)
+    return infer_fail(arena, reason, "x has shape %s where [n, c] and %d spatial axes are needed",
+                      infer_shape_text(arena, x), kernel->count);
+  Window window;
+  if (!window_infer(arena, node, kernel->count, x.dim + 2, kernel->ints, 0, &window, reason))
+    return false;
+  int axis;
+  int64_t position;
+  if (is_max && !window_touches_input(&window, &axis, &position))
+    return infer_fail(arena, reason, "window %lld along spatial axis %d lies in the padding",
+                      (long long)position, axis);
+  *y = (Shape){.rank = x.rank, .dim = {x.dim[0], x.dim[1]}};
+  for (int i = 0; i < window.rank; i++) y->dim[2 + i] = window.out[i];
+  if (shape_is_representable(*y)) return true;
+  return infer_fail(arena, reason, "the result has too many elements");
+}
+
+static bool pool_infer(Arena *arena, const Node *node, Type *type, bool is_max,
+                       const char **reason) {
+  type->dtype = node->operands[0]->type.dtype;
+  return infer_dtype(arena, node, 0, DTYPES_FLOAT, reason) &&
+         pool_shape(arena, node, node->operands[0]->type.shape, is_max, &type->shape, reason);
+}
+
+static bool max_pool_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
+  return pool_infer(arena, node, type, true, reason);
+}
+
+static bool sum_pool_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
+  return pool_infer(arena, node, type, false, reason);
+}
+
+/* `given` must be what pooling x gives. */
+static bool pooled_fits(Arena *arena, const Node *node, Shape x, Shape given, bool is_max,
+                        const char **reason) {
+  Shape y;
+  if (!pool_shape(arena, node, x, is_max, &y, reason)) return false;
+  if (shape_equal(y, given)) return true;
+  return infer_fail(arena, reason, "dy has shape %s but pooling %s gives %s",
+                    infer_shape_text(arena, given), infer_shape_text(arena, x),
+                    infer_shape_text(arena, y));
+}
+
+static bool max_pool_grad_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
+  *type = node->operands[0]->type;
+  return infer_same(arena, node, false, reason) &&
+         infer_dtype(arena, node, 0, DTYPES_FLOAT, reason) &&
+         pooled_fits(arena, node, type->shape, node->operands[1]->type.shape, true, reason);
+}
+
+static bool max_pool_pick_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
+  if (!infer_same(arena, node, true, reason)) return false;
+  return pool_infer(arena, node, type, true, reason);
+}
+
+static bool sum_pool_grad_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
+  type->dtype = node->operands[0]->type.dtype;
+  if (!infer_dtype(arena, node, 0, DTYPES_FLOAT, reason) ||
+      !infer_shape(arena, node, &type->shape, reason))
+    return false;
+  return pooled_fits(arena, node, type->shape, node->operands[0]->type.shape, false, reason);
+}
+
+/* ---- evaluation: a loop over planes (image and channel), then taps, then runs ---- */
+
+static WindowTaps pool_taps(Arena *scratch, const Node *node, Shape x) {
+  Window window = window_read(node, x.rank - 2, x.dim + 2, node_ints(node, ATTR_KERNEL)->ints);
+  return window_taps(scratch, &window);
+}
+
+/* For each output of a plane, the flat position of its first maximum. */
+static void find_maxima(const WindowTaps *taps, const double *x, int64_t *where) {
+  for (int64_t o = 0; o < taps->out_size; o++) where[o] = -1;
+  for (int64_t t = 0; t < taps->count; t++)
+    for (int r = 0; r < taps->taps[t].run_count; r++) {
+      WindowRun run = taps->taps[t].runs[r];
+      for (int64_t i = 0; i < run.length; i++) {
+        int64_t *best = where + run.out + i, at = run.in + i * taps->step;
+        bool wins = *best < 0 || x[at] > x[*best] || (x[at] != x[at] && x[*best] == x[*best]);
+        if (wins) *best = at;
+      }
+    }
+}
+
+/* One plane of x with the places of its maxima. */
+typedef void (*MaximaRule)(int64_t count, const int64_t *where, const double *other, double *result);
+
+/* `other` is taken from operand `operand`, which has the shape of x or of y, as `result` has. */
+static void for_maxima(const Node *node, const Tensor *x, const Tensor *other, Tensor *result,
+                       MaximaRule rule) {
+  Arena *scratch = arena_create();
+  Shape shape = x->type.shape;
+  WindowTaps taps = pool_taps(scratch, node, shape);
+  int64_t *where = ARENA_ARRAY(scratch, int64_t, taps.out_size);
+  int64_t planes = shape.dim[0] * shape.dim[1];
+  int64_t other_size = planes ? shape_elements(other->type.shape) / planes : 0;
+  int64_t result_size = planes ? shape_elements(result->type.shape) / planes : 0;
+  for (int64_t p = 0; p < planes; p++) {
+    find_maxima(&taps, x->data + p * taps.in_size, where);
+    rule(taps.out_size, where, other->data + p * other_size, result->data + p * result_size);
+  }
+  arena_destroy(scratch);
+}
+
+static void pick_maxima(int64_t count, const int64_t *where, const double *v, double *result) {
+  for (int64_t o = 0; o < count; o++) result[o] = v[where[o]];
+}
+
+static void add_to_maxima(int64_t count, const int64_t *where, const double *dy, double *result) {
+  for (int64_t o = 0; o < count; o++) result[where[o]] += dy[o];
+}
+
+static void clear(Tensor *tensor) {
+  int64_t count = shape_elements(tensor->type.shape);
+  for (int64_t i = 0; i < count; i++) tensor->data[i] = 0;
+}
+
+static void max_pool_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
+                              const EvaluateContext *context) {
+  (void)context;
+  for_maxima(node, operands[0], operands[0], result, pick_maxima);
+}
+
+static void max_pool_pick_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
+                                   const EvaluateContext *context) {
+  (void)context;
+  for_maxima(node, operands[0], operands[1], result, pick_maxima);
+}
+
+static void max_pool_grad_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
+                                   const EvaluateContext *context) {
+  (void)context;
+  clear(result);
+  for_maxima(node, operands[0], operands[1], result, add_to_maxima);
+}
+
+/* y += x over the windows, or (`back`) x += y. */
+static void sum_windows(const Node *node, Shape shape, double *x, double *y, bool back) {
+  Arena *scratch = arena_create();
+  WindowTaps taps = pool_taps(scratch, node, shape);
+  for (int64_t p = 0; p < shape.dim[0] * shape.dim[1]; p++, x += taps.in_size, y += taps.out_size)
+    for (int64_t t = 0; t < taps.count; t++)
+      for (int r = 0; r < taps.taps[t].run_count; r++) {
+        WindowRun run = taps.taps[t].runs[r];
+        for (int64_t i = 0; i < run.length; i++) {
+          if (back) x[run.in + i * taps.step] += y[run.out + i];
+          else y[run.out + i] += x[run.in + i * taps.step];
+        }
+      }
+  arena_destroy(scratch);
+}
+
+static void sum_pool_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
+                              const EvaluateContext *context) {
+  (void)context;
+  clear(result);
+  sum_windows(node, operands[0]->type.shape, operands[0]->data, result->data, false);
+}
+
+static void sum_pool_grad_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
+                                   const EvaluateContext *context) {
+  (void)context;
+  clear(result);
+  sum_windows(node, result->type.shape, result->data, operands[0]->data, true);
+}
+
+/* One flop an element of each window. */
+static Cost pool_cost(const Node *node) {
+  const Attribute *kernel = node_ints(node, ATTR_KERNEL);
+  double taps = 1;
+  for (int i = 0; i < kernel->count; i++) taps *= (double)kernel->ints[i];
+  const Node *last = node->operands[node->operand_count - 1];
+  bool is_adjoint = node->op == OP_MAX_POOL_GRAD || node->op == OP_SUM_POOL_GRAD;
+  Cost cost = {.bytes = (double)type_bytes(node->type)};
+  for (int i = 0; i < node->operand_count; i++)
+    cost.bytes += (double)type_bytes(node->operands[i]->type);
+  cost.flops = taps * (double)shape_elements((is_adjoint ? last : node)->type.shape);
+  return cost;
+}
+
+/* ---- gradients ---- */
+
+GRADIENT(max_pool, make_like(m, OP_MAX_POOL_GRAD, x, dy, y, NULL))
+GRADIENT(max_pool_grad, operand == 0 ? NULL : make_like(m, OP_MAX_POOL_PICK, x, dy, y, NULL))
+GRADIENT(max_pool_pick, operand == 0 ? NULL : make_like(m, OP_MAX_POOL_GRAD, x, dy, y, NULL))
+GRADIENT(sum_pool, make_like(m, OP_SUM_POOL_GRAD, dy, NULL, y, &x->type.shape))
+GRADIENT(sum_pool_grad, make_like(m, OP_SUM_POOL, dy, NULL, y, NULL))
+
+#define POOLING(name, text)                                                                        \
+  const OpClass op_class_##name = {                                                                \
+    .family = FAMILY_POOLING, .infer = name##_infer, .gradient = name##_gradient,                  \
+    .evaluate = name##_evaluate, .cost = pool_cost, .lower = NULL, .doc = text                     \
+  };
+
+POOLING(max_pool, "the greatest element of each window")
+POOLING(max_pool_grad, "(x, dy): dy to the first maximum of each window of x")
+POOLING(max_pool_pick, "(x, v): v at the first maximum of each window of x")
+POOLING(sum_pool, "the sum of each window")
+POOLING(sum_pool_grad, "(dy): the adjoint of sum_pool")

@@ -1,0 +1,307 @@
+/* Reductions over `axes`, which vanish from the shape, and argmax / argmin along one axis.
+ *
+ * x: [...]  y: x's shape without the axes.  No axes: the identity. Over no elements a sum is 0 and a
+ * product 1; a mean or an extremum of nothing is refused. NaN is the largest for max and argmax and
+ * the smallest for min and argmin, so it always shows; at a tie argmax and argmin take the first.
+ *
+ * Evaluation packs the operand as [kept, reduced], so that each result element is a loop over
+ * neighbours, in row-major order of the reduced axes. */
+#include "ops/elementwise.h"
+#include "ops/strided.h"
+#include "support/panic.h"
+
+/* The axes that stay, then the reduced ones, as lists. */
+typedef struct Split {
+  int kept_count, reduced_count;
+  int64_t order[MAX_RANK];     /* kept axes, then reduced axes, each increasing */
+  int64_t kept_elements, reduced_elements;
+} Split;
+
+static Split split_axes(Shape shape, int count, const int64_t *axes) {
+  Split split = {.kept_elements = 1, .reduced_elements = 1};
+  bool is_reduced[MAX_RANK] = {false};
+  for (int i = 0; i < count; i++) is_reduced[axes[i]] = true;
+  for (int i = 0; i < shape.rank; i++) {
+    if (is_reduced[i]) continue;
+    split.order[split.kept_count++] = i;
+    split.kept_elements *= shape.dim[i];
+  }
+  for (int i = 0; i < shape.rank; i++) {
+    if (!is_reduced[i]) continue;
+    split.order[split.kept_count + split.reduced_count++] = i;
+    split.reduced_elements *= shape.dim[i];
+  }
+  return split;
+}
+
+static Shape kept_shape(Shape shape, const Split *split) {
+  Shape result = {.rank = split->kept_count};
+  for (int i = 0; i < split->kept_count; i++) result.dim[i] = shape.dim[split->order[i]];
+  return result;
+}
+
+/* ---- type rules ---- */
+
+static bool reduce_infer(Arena *arena, const Node *node, Type *type, int dtypes, bool needs_some,
+                         const char **reason) {
+  Shape x = node->operands[0]->type.shape;
+  if (!infer_dtype(arena, node, 0, dtypes, reason)) return false;
+  const Attribute *axes = infer_axes(arena, node, ATTR_AXES, x.rank, true, reason);
+  if (!axes) return false;
+  Split split = split_axes(x, axes->count, axes->ints);
+  *type = type_make(node->operands[0]->type.dtype, kept_shape(x, &split));
+  if (!needs_some || split.reduced_elements > 0 || split.kept_elements == 0) return true;
+  return infer_fail(arena, reason, "%s of %s is over no elements", op_info(node->op)->name,
+                    infer_shape_text(arena, x));
+}
+
+static bool total_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
+  return reduce_infer(arena, node, type, DTYPES_NUMBER, false, reason);
+}
+
+static bool mean_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
+  return reduce_infer(arena, node, type, DTYPES_FLOAT, true, reason);
+}
+
+static bool extremum_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
+  return reduce_infer(arena, node, type, DTYPES_NUMBER, true, reason);
+}
+
+static bool arg_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
+  Shape x = node->operands[0]->type.shape;
+  int axis;
+  if (!infer_dtype(arena, node, 0, DTYPES_NUMBER, reason) ||
+      !infer_axis(arena, node, x.rank, &axis, reason))
+    return false;
+  Split split = split_axes(x, 1, (int64_t[]){axis});
+  *type = type_make(DTYPE_I32, kept_shape(x, &split));
+  if (x.dim[axis] > INT32_MAX)
+    return infer_fail(arena, reason, "an index along axis %d of %s does not fit i32", axis,
+                      infer_shape_text(arena, x));
+  if (x.dim[axis] > 0 || split.kept_elements == 0) return true;
+  return infer_fail(arena, reason, "%s of %s is over no elements", op_info(node->op)->name,
+                    infer_shape_text(arena, x));
+}
+
+/* ---- evaluation ---- */
+
+typedef double (*RowRule)(const double *x, int64_t count, DType dtype);
+
+static void reduce_rows(const Tensor *x, Tensor *result, int axis_count, const int64_t *axes,
+                        RowRule rule) {
+  Split split = split_axes(x->type.shape, axis_count, axes);
+  Arena *scratch = arena_create();
+  double *rows = ARENA_ARRAY(scratch, double, split.kept_elements * split.reduced_elements);
+  strided_pack(rows, x->data, x->type.shape, x->type.shape.rank, split.order);
+  for (int64_t i = 0; i < split.kept_elements; i++)
+    result->data[i] = rule(rows + i * split.reduced_elements, split.reduced_elements,
+                           x->type.dtype);
+  arena_destroy(scratch);
+}
+
+static double sum_row(const double *x, int64_t count, DType dtype) {
+  double sum = 0;
+  if (number_is_integer(dtype)) {
+    uint64_t bits = 0;
+    for (int64_t i = 0; i < count; i++) bits += (uint64_t)number_truncate(x[i]);
+    return number_wrap(bits, dtype);
+  }
+  for (int64_t i = 0; i < count; i++) sum += x[i];
+  return sum;
+}
+
+static double mean_row(const double *x, int64_t count, DType dtype) {
+  return sum_row(x, count, dtype) / (double)count;
+}
+
+static double prod_row(const double *x, int64_t count, DType dtype) {
+  double product = 1;
+  if (number_is_integer(dtype)) {
+    uint64_t bits = 1;
+    for (int64_t i = 0; i < count; i++) bits *= (uint64_t)number_truncate(x[i]);
+    return number_wrap(bits, dtype);
+  }
+  for (int64_t i = 0; i < count; i++) product *= x[i];
+  return product;
+}
+
+static double argmax_row(const double *x, int64_t count, DType dtype) {
+  (void)dtype;
+  int64_t best = 0;
+  for (int64_t i = 0; i < count && x[best] == x[best]; i++)
+    if (x[i] > x[best] || x[i] != x[i]) best = i;
+  return (double)best;
+}
+
+static double argmin_row(const double *x, int64_t count, DType dtype) {
+  (void)dtype;
+  int64_t best = 0;
+  for (int64_t i = 0; i < count && x[best] == x[best]; i++)
+    if (x[i] < x[best] || x[i] != x[i]) best = i;
+  return (double)best;
+}
+
+static double max_row(const double *x, int64_t count, DType dtype) {
+  return x[(int64_t)argmax_row(x, count, dtype)];
+}
+
+static double min_row(const double *x, int64_t count, DType dtype) {
+  return x[(int64_t)argmin_row(x, count, dtype)];
+}
+
+#define EVALUATE_AXES(name)                                                                        \
+  static void name##_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,     \
+                              const EvaluateContext *context) {                                    \
+    (void)context;                                                                                 \
+    const Attribute *axes = node_ints(node, ATTR_AXES);                                            \
+    reduce_rows(operands[0], result, axes->count, axes->ints, name##_row);                         \
+  }
+EVALUATE_AXES(sum)
+EVALUATE_AXES(mean)
+EVALUATE_AXES(max)
+EVALUATE_AXES(min)
+EVALUATE_AXES(prod)
+
+#define EVALUATE_AXIS(name)                                                                        \
+  static void name##_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,     \
+                              const EvaluateContext *context) {                                    \
+    (void)context;                                                                                 \
+    int64_t axis = node_int(node, ATTR_AXIS);                                                      \
+    reduce_rows(operands[0], result, 1, &axis, name##_row);                                        \
+  }
+EVALUATE_AXIS(argmax)
+EVALUATE_AXIS(argmin)
+
+/* One flop an element of the operand. */
+static Cost reduce_cost(const Node *node) {
+  Type x = node->operands[0]->type;
+  return (Cost){.flops = (double)shape_elements(x.shape),
+                .bytes = (double)type_bytes(x) + (double)type_bytes(node->type)};
+}
+
+/* ---- gradients ---- */
+
+static Split node_split(const Node *node) {
+  const Attribute *axes = node_ints(node, ATTR_AXES);
+  return split_axes(node->operands[0]->type.shape, axes->count, axes->ints);
+}
+
+/* dy repeated along the reduced axes. */
+static Node *spread(const Maker *m, const Node *node, Node *dy) {
+  Split split = node_split(node);
+  return make_broadcast(m, dy, node->operands[0]->type.shape, split.order);
+}
+
+GRADIENT(sum, spread(m, y, dy))
+
+static Node *mean_gradient(const GradientContext *context, int operand) {
+  (void)operand;
+  Maker maker = gradient_maker(context);
+  double count = (double)node_split(context->node).reduced_elements;
+  /* A mean over no elements exists only where there are no results either. */
+  Node *share = count > 0 ? times(&maker, context->adjoint, 1 / count) : context->adjoint;
+  return spread(&maker, context->node, share);
+}
+
+/* x as [kept..., n]: the reduced axes last and joined. */
+static Node *join_reduced(const Maker *m, const Node *node, Node *x) {
+  Split split = node_split(node);
+  Node *last = make_transpose(m, x, split.order);
+  Shape joined = kept_shape(x->type.shape, &split);
+  joined.dim[joined.rank++] = split.reduced_elements;
+  return make_reshape(m, last, joined);
+}
+
+/* The inverse, to the operand's shape. */
+static Node *part_reduced(const Maker *m, const Node *node, Node *joined) {
+  Split split = node_split(node);
+  Shape x = node->operands[0]->type.shape, ordered = {.rank = x.rank};
+  int64_t inverse[MAX_RANK];
+  for (int i = 0; i < x.rank; i++) {
+    ordered.dim[i] = x.dim[split.order[i]];
+    inverse[split.order[i]] = i;
+  }
+  return make_transpose(m, make_reshape(m, joined, ordered), inverse);
+}
+
+/* All of dy to the first extremum in row-major order. */
+static Node *extremum_gradient(const Maker *m, Op arg, const Node *node, Node *dy) {
+  if (node_ints(node, ATTR_AXES)->count == 0) return dy;
+  Node *joined = join_reduced(m, node, node->operands[0]);
+  int axis = joined->type.shape.rank - 1;
+  if (shape_elements(joined->type.shape) == 0)
+    return make_constant(m, node->operands[0]->type, 0);
+  Node *index = make_arg(m, arg, joined, axis);
+  return part_reduced(m, node, make_unpick(m, dy, index, axis, joined->type.shape));
+}
+
+GRADIENT(max, extremum_gradient(m, OP_ARGMAX, y, dy))
+GRADIENT(min, extremum_gradient(m, OP_ARGMIN, y, dy))
+
+/* x moved by `by` places along its last axis, toward the end or (`back`) the beginning; ones enter. */
+static Node *shift_ones(const Maker *m, Node *x, int64_t by, bool back) {
+  Shape shape = x->type.shape;
+  int axis = shape.rank - 1;
+  int64_t start[MAX_RANK] = {0}, stop[MAX_RANK], step[MAX_RANK];
+  int64_t low[MAX_RANK] = {0}, high[MAX_RANK] = {0};
+  for (int i = 0; i < shape.rank; i++) {
+    stop[i] = shape.dim[i];
+    step[i] = 1;
+  }
+  if (back) {
+    start[axis] = by;
+    high[axis] = by;
+  } else {
+    stop[axis] -= by;
+    low[axis] = by;
+  }
+  return make_pad(m, make_slice(m, x, start, stop, step), low, high, step, 1);
+}
+
+/* For each element the product of all before it (or behind it, `back`) along the last axis, by
+ * doubling: log2 n multiplications of shifted copies. */
+static Node *products_beside(const Maker *m, Node *x, bool back) {
+  int64_t n = x->type.shape.dim[x->type.shape.rank - 1];
+  Node *product = shift_ones(m, x, 1, back);
+  for (int64_t covered = 1; covered < n - 1; covered *= 2)
+    product = mul(m, product, shift_ones(m, product, covered, back));
+  return product;
+}
+
+/* dy times the product of all other elements.  Without division, so it holds where elements are 0,
+ * and so do its own derivatives. */
+static Node *prod_gradient(const GradientContext *context, int operand) {
+  (void)operand;
+  Maker maker = gradient_maker(context);
+  const Node *node = context->node;
+  Node *x = node->operands[0], *dy = spread(&maker, node, context->adjoint);
+  if (node_split(node).reduced_elements <= 1) return dy;
+  Node *joined = join_reduced(&maker, node, x);
+  Node *others = mul(&maker, products_beside(&maker, joined, false),
+                     products_beside(&maker, joined, true));
+  return mul(&maker, dy, part_reduced(&maker, node, others));
+}
+
+/* ---- records ---- */
+
+#define REDUCTION(name, short_name, infer_rule, text)                                              \
+  const OpClass op_class_##name = {                                                                \
+    .family = FAMILY_REDUCTION, .infer = infer_rule, .gradient = short_name##_gradient,            \
+    .evaluate = short_name##_evaluate, .cost = reduce_cost, .lower = NULL, .doc = text             \
+  };
+
+REDUCTION(reduce_sum, sum, total_infer, "sum; 0 over nothing")
+REDUCTION(reduce_mean, mean, mean_infer, "arithmetic mean")
+REDUCTION(reduce_max, max, extremum_infer, "the greatest; NaN if any is; gradient to the first")
+REDUCTION(reduce_min, min, extremum_infer, "the least; NaN if any is; gradient to the first")
+REDUCTION(reduce_prod, prod, total_infer, "product; 1 over nothing")
+
+const OpClass op_class_argmax = {
+  .family = FAMILY_REDUCTION, .infer = arg_infer, .evaluate = argmax_evaluate,
+  .cost = reduce_cost, .lower = NULL, .doc = "index of the first greatest; NaN is greatest",
+};
+
+const OpClass op_class_argmin = {
+  .family = FAMILY_REDUCTION, .infer = arg_infer, .evaluate = argmin_evaluate,
+  .cost = reduce_cost, .lower = NULL, .doc = "index of the first least; NaN is least",
+};

@@ -1,0 +1,46 @@
+/* The geometry of a window sliding over spatial axes, shared by convolution and pooling.
+ *
+ * Along each axis output position o and tap t meet the input at o * stride - low + t * dilation; what
+ * falls outside the input is padding. */
+#ifndef NNC_OPS_WINDOW_H
+#define NNC_OPS_WINDOW_H
+
+#include "graph/graph.h"
+
+typedef struct Window {
+  int rank; /* spatial axes */
+  int64_t in[MAX_RANK], out[MAX_RANK], kernel[MAX_RANK];
+  int64_t stride[MAX_RANK], low[MAX_RANK], high[MAX_RANK], dilation[MAX_RANK];
+} Window;
+
+/* Reads the attributes for a window of `rank` axes over `in` with `kernel` taps, and computes `out`.
+ * `least_padding` is the least low and high allowed. False with *reason when it does not fit. */
+bool window_infer(Arena *arena, const Node *node, int rank, const int64_t *in,
+                  const int64_t *kernel, int64_t least_padding, Window *window,
+                  const char **reason);
+/* The same of a node known to be sound. */
+Window window_read(const Node *node, int rank, const int64_t *in, const int64_t *kernel);
+/* False when some window lies in the padding entirely: *axis and *position say where. */
+bool window_touches_input(const Window *window, int *axis, int64_t *position);
+
+/* For each tap, in row-major order, the stretches of output positions that it serves: output
+ * out + i meets input in + i * step, for i below length, both flat over the spatial axes. */
+typedef struct WindowRun {
+  int64_t out, in, length;
+} WindowRun;
+
+typedef struct WindowTap {
+  int run_count;
+  WindowRun *runs;
+} WindowTap;
+
+typedef struct WindowTaps {
+  int64_t count;
+  WindowTap *taps;
+  int64_t step;              /* stride of the last axis */
+  int64_t in_size, out_size; /* elements of one plane */
+} WindowTaps;
+
+WindowTaps window_taps(Arena *arena, const Window *window);
+
+#endif
