@@ -31,6 +31,13 @@ Node *make_binary_value(const Maker *maker, Op op, Node *a, double value) {
   return make_binary(maker, op, a, make_constant(maker, a->type, value));
 }
 
+Node *make_add(const Maker *maker, Node *a, Node *b) { return make_binary(maker, OP_ADD, a, b); }
+
+Node *make_alias(const Maker *maker, Node *a) {
+  Attribute shape = attr_make_ints(ATTR_SHAPE, a->type.shape.rank, a->type.shape.dim);
+  return add(maker, OP_RESHAPE, 1, &a, 1, &shape);
+}
+
 Node *make_where(const Maker *maker, Node *condition, Node *a, Node *b) {
   return add(maker, OP_WHERE, 3, (Node *[]){condition, a, b}, 0, NULL);
 }

@@ -19,6 +19,9 @@ Node *make_unary(const Maker *maker, Op op, Node *a);
 Node *make_binary(const Maker *maker, Op op, Node *a, Node *b);
 /* a op value, the value in every element. */
 Node *make_binary_value(const Maker *maker, Op op, Node *a, double value);
+Node *make_add(const Maker *maker, Node *a, Node *b);
+/* A node of its own with the value of `a`. */
+Node *make_alias(const Maker *maker, Node *a);
 Node *make_where(const Maker *maker, Node *condition, Node *a, Node *b);
 Node *make_cast(const Maker *maker, Node *a, DType dtype);
 
