@@ -40,9 +40,9 @@ static bool check_name(Diagnostics *diagnostics, const char *option, const char 
 
 static bool check_options(Diagnostics *diagnostics, const PassOptions *options) {
   bool dumps_all = options->dump_after && strcmp(options->dump_after, "all") == 0;
-  return (dumps_all || check_name(diagnostics, "--dump-after", options->dump_after)) &
-         check_name(diagnostics, "--stop-after", options->stop_after) &
-         check_name(diagnostics, "--start-after", options->start_after);
+  bool fine = dumps_all || check_name(diagnostics, "--dump-after", options->dump_after);
+  fine = check_name(diagnostics, "--stop-after", options->stop_after) && fine;
+  return check_name(diagnostics, "--start-after", options->start_after) && fine;
 }
 
 static bool is_named(const char *option, const Pass *pass) {

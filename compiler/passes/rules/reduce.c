@@ -1,0 +1,46 @@
+/* Reductions over nothing much, and the expansion of means. */
+#include "passes/rules/rules.h"
+
+Node *rule_reduce_units(const Rewrite *rewrite, Node *node) {
+  Node *x = node->operands[0];
+  const Attribute *axes = node_ints(node, ATTR_AXES);
+  int64_t rest[MAX_RANK];
+  int count = 0;
+  for (int i = 0; i < axes->count; i++)
+    if (x->type.shape.dim[axes->ints[i]] != 1) rest[count++] = axes->ints[i];
+  if (count == axes->count && count > 0) return NULL;
+  Node *reduced = make_reduce(&rewrite->maker, node->op, x, count, rest);
+  return make_reshape(&rewrite->maker, reduced, node->type.shape);
+}
+
+/* Extrema only: sums are not reassociated. */
+Node *rule_reduce_twice(const Rewrite *rewrite, Node *node) {
+  Node *inner = node->operands[0];
+  if (inner->op != node->op) return NULL;
+  Node *x = inner->operands[0];
+  const Attribute *first = node_ints(inner, ATTR_AXES), *then = node_ints(node, ATTR_AXES);
+  bool reduced[MAX_RANK] = {false};
+  int64_t left[MAX_RANK], axes[MAX_RANK];
+  int left_count = 0, count = 0;
+  for (int i = 0; i < first->count; i++) reduced[first->ints[i]] = true;
+  for (int i = 0; i < x->type.shape.rank; i++)
+    if (!reduced[i]) left[left_count++] = i;
+  for (int i = 0; i < then->count; i++) reduced[left[then->ints[i]]] = true;
+  for (int i = 0; i < x->type.shape.rank; i++)
+    if (reduced[i]) axes[count++] = i;
+  return make_reduce(&rewrite->maker, node->op, x, count, axes);
+}
+
+/* mean(x) -> sum(x) * (1 / n) */
+static Node *expand_mean(const Maker *maker, const Node *node, const NodeMap *map) {
+  Node *x = node_map_get(map, node->operands[0]);
+  const Attribute *axes = node_ints(node, ATTR_AXES);
+  double count = 1;
+  for (int i = 0; i < axes->count; i++) count *= (double)x->type.shape.dim[axes->ints[i]];
+  Node *sum = make_reduce(maker, OP_REDUCE_SUM, x, axes->count, axes->ints);
+  return make_binary_value(maker, OP_MUL, sum, 1 / count);
+}
+
+Node *rules_expand(const Maker *maker, const Node *node, const NodeMap *map) {
+  return node->op == OP_REDUCE_MEAN ? expand_mean(maker, node, map) : NULL;
+}
