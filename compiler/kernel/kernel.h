@@ -53,7 +53,8 @@ typedef enum ExprKind {
   EXPR_OP,      /* an elementwise operator on args (also cast) */
   EXPR_STAGE,   /* result of the earlier reduce stage number `operand` */
   EXPR_RESULT,  /* template kernels: the contraction's / convolution's element */
-  EXPR_RANDOM   /* op: OP_RANDOM_*; index: element counter; operand: key slot of the launch; stream */
+  EXPR_RANDOM   /* op: OP_RANDOM_*; index: the node's element; operand: key slot of the launch; stream;
+                 * value: elements of one example. Counter: (worker's) example * value + index */
 } ExprKind;
 
 typedef struct Expr Expr;
@@ -109,7 +110,7 @@ typedef struct AxisGroup {
   int64_t stride[3][MAX_RANK];  /* in elements: [0] left, [1] right, [2] result; 0 where absent */
 } AxisGroup;
 
-typedef struct ContractSlots {
+typedef struct ContractSlots {  /* the kernel's domain is the axes of batch, m and n, in this order */
   AxisGroup batch, m, n, k;     /* the plan collapses groups to at most one axis where strides allow */
 } ContractSlots;
 
@@ -126,7 +127,7 @@ typedef struct ScatterSlots {
 typedef struct KernelOperand {
   DType dtype;
   int64_t elements;
-  bool is_output;
+  bool is_output;               /* stored; an update in place also loads it, at the index of its store */
   const char *name;             /* for the emitted parameter, from the model: "h1_w" */
 } KernelOperand;
 
@@ -146,7 +147,8 @@ typedef struct Kernel {
   ScatterSlots scatter;
   int epilogue_count;           /* template kernels: at least one store of EXPR_RESULT or what uses it */
   Store *epilogue;
-  DType accumulate;             /* of reductions and contractions */
+  DType accumulate;             /* F32 or F64: of contractions and of reductions of floats; those of
+                                 * integers are in i64 */
   const char *comment;          /* the expression and where it comes from: "relu(x @ w + b), mnist.net:14" */
 } Kernel;
 
@@ -163,7 +165,8 @@ Index *index_substitute(Arena *arena, Index *index, Index *const *by, int count)
 bool index_equal(const Index *a, const Index *b);
 /* True with coefficients when the index is base + sum coefficient[i] * axis i. */
 bool index_is_affine(const Index *index, int axis_count, int64_t *base, int64_t *coefficient);
-/* Least and greatest value over the axes' extents; false when a load is involved. */
+/* Least and greatest value over the axes' extents (a load is within its bound); false when an axis
+ * beyond axis_count is involved. */
 bool index_range(const Index *index, const int64_t *extents, int axis_count, int64_t *least, int64_t *greatest);
 
 /* A text that is equal for two kernels exactly when they compute the same with equal structure

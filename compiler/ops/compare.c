@@ -4,6 +4,7 @@
  * defined on numbers (u8 included), equality also on bool. None of it has a gradient but `where`, to
  * the chosen side, and `cast`, between floats. */
 #include "ops/elementwise.h"
+#include "ops/lower.h"
 
 static bool order_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
   if (!elementwise_infer(arena, node, type, DTYPES_ORDERED, reason)) return false;
@@ -106,7 +107,7 @@ static void cast_evaluate(const Node *node, const Tensor *const *operands, Tenso
 
 const OpClass op_class_cast = {
   .family = FAMILY_ELEMENTWISE, .infer = cast_infer, .gradient = cast_gradient,
-  .evaluate = cast_evaluate, .lower = NULL, .moves_values = true,
+  .evaluate = cast_evaluate, .lower = lower_elementwise, .moves_values = true,
   .doc = "conversion; to an integer toward zero, saturating, NaN to 0; to bool x != 0",
 };
 

@@ -8,6 +8,7 @@
  * free. Result axes: the pairs of the batch in the order of their lists, the free axes of the left
  * in their order, those of the right. An empty sum gives 0. The gradients are contractions again. */
 #include "ops/elementwise.h"
+#include "ops/lower.h"
 #include "ops/strided.h"
 #include "support/panic.h"
 
@@ -219,6 +220,6 @@ GRADIENT(contract, operand == 0 ? left_gradient(m, y, dy) : right_gradient(m, y,
 
 const OpClass op_class_contract = {
   .family = FAMILY_CONTRACTION, .infer = contract_infer, .gradient = contract_gradient,
-  .evaluate = contract_evaluate, .cost = contract_cost, .lower = NULL,
+  .evaluate = contract_evaluate, .cost = contract_cost, .lower = lower_contract,
   .doc = "sums of products over paired axes: batch, free of the left, free of the right",
 };

@@ -10,6 +10,7 @@
  * The three are one trilinear form in x, w and y, so the gradient of each is the other two:
  *   conv_input(dy, w) = d/dx     conv_weight(x, dy) = d/dw    (both carry `shape`, of their result) */
 #include "ops/elementwise.h"
+#include "ops/lower.h"
 #include "ops/window.h"
 #include "support/panic.h"
 
@@ -202,7 +203,7 @@ GRADIENT(conv_weight, operand == 0 ? make_like(m, OP_CONV_INPUT, b, dy, y, &a->t
 #define CONVOLUTION(name, text)                                                                    \
   const OpClass op_class_##name = {                                                                \
     .family = FAMILY_CONVOLUTION, .infer = name##_infer, .gradient = name##_gradient,              \
-    .evaluate = name##_evaluate, .cost = conv_cost, .lower = NULL, .doc = text                     \
+    .evaluate = name##_evaluate, .cost = conv_cost, .lower = lower_##name, .doc = text                     \
   };
 
 CONVOLUTION(conv, "convolution (x, w) with stride, padding, dilation, groups")

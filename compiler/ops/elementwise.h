@@ -10,6 +10,7 @@
 #define NNC_OPS_ELEMENTWISE_H
 
 #include "ops/infer.h"
+#include "ops/lower.h"
 #include "ops/make.h"
 #include "ops/number.h"
 #include "ops/op.h"
@@ -43,7 +44,8 @@
 #define ELEMENTWISE(name, infer_rule, gradient_rule, ...)                                          \
   const OpClass op_class_##name = {                                                                \
     .family = FAMILY_ELEMENTWISE, .infer = infer_rule, .gradient = gradient_rule,                  \
-    .evaluate = name##_evaluate, .scalar = name##_scalar, .lower = NULL, __VA_ARGS__               \
+    .evaluate = name##_evaluate, .scalar = name##_scalar, .lower = lower_elementwise,              \
+    __VA_ARGS__                                                                                    \
   };
 
 /* Place and path of what a gradient rule adds: those of the forward node, the path with ".grad". */

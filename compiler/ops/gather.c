@@ -4,6 +4,7 @@
  * code, so nothing is read or written out of bounds; that data is in range is checked where it is
  * loaded. Each pair is adjoint: gather with scatter_add, pick with unpick. */
 #include "ops/elementwise.h"
+#include "ops/lower.h"
 #include "support/panic.h"
 
 #include <string.h>
@@ -26,7 +27,8 @@ static Cost chosen_cost(const Node *node) {
 #define INDEXING(name, ...)                                                                        \
   const OpClass op_class_##name = {                                                                \
     .family = FAMILY_INDEXING, .infer = name##_infer, .gradient = name##_gradient,                 \
-    .evaluate = name##_evaluate, .index_extent = name##_index_extent, .lower = NULL, __VA_ARGS__   \
+    .evaluate = name##_evaluate, .index_extent = name##_index_extent, .lower = lower_##name,       \
+    __VA_ARGS__                                                                                    \
   };
 
 /* ---- gather: table [v, rest...], index [i...] -> [i..., rest...] ---- */

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "ops/infer.h"
+#include "ops/lower.h"
 #include "ops/op.h"
 
 static Cost no_cost(const Node *node) {
@@ -40,6 +41,7 @@ const OpClass op_class_state = {
 
 const OpClass op_class_scalar = {
   .family = FAMILY_LEAF, .leaf = LEAF_SCALAR, .infer = scalar_infer, .cost = no_cost,
+  .lower = lower_scalar,
   .doc = "a number that the host computes for the step, f64[]",
 };
 
@@ -72,7 +74,7 @@ static void constant_evaluate(const Node *node, const Tensor *const *operands, T
 
 const OpClass op_class_constant = {
   .family = FAMILY_LEAF, .leaf = LEAF_CONSTANT, .infer = constant_infer,
-  .evaluate = constant_evaluate, .cost = no_cost, .lower = NULL,
+  .evaluate = constant_evaluate, .cost = no_cost, .lower = lower_constant,
   .doc = "one value in every element",
 };
 
@@ -102,5 +104,5 @@ static void iota_evaluate(const Node *node, const Tensor *const *operands, Tenso
 
 const OpClass op_class_iota = {
   .family = FAMILY_LEAF, .infer = iota_infer, .evaluate = iota_evaluate, .cost = no_cost,
-  .lower = NULL, .doc = "the index along an axis",
+  .lower = lower_iota, .doc = "the index along an axis",
 };

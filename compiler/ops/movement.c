@@ -1,6 +1,7 @@
 /* Movement: the same elements elsewhere.  No arithmetic, any dtype; each gradient is the movement
  * back. */
 #include "ops/elementwise.h"
+#include "ops/lower.h"
 #include "ops/strided.h"
 #include "support/panic.h"
 
@@ -16,7 +17,7 @@ static void copy_evaluate(const Node *node, const Tensor *const *operands, Tenso
 #define MOVEMENT(name, ...)                                                                        \
   const OpClass op_class_##name = {                                                                \
     .family = FAMILY_MOVEMENT, .infer = name##_infer, .gradient = name##_gradient,                 \
-    .evaluate = name##_evaluate, .lower = NULL, __VA_ARGS__                                        \
+    .evaluate = name##_evaluate, .lower = lower_##name, __VA_ARGS__                                        \
   };
 
 /* ---- reshape: to `shape`, of as many elements; row-major order is kept ---- */

@@ -9,6 +9,7 @@
  * max_pool_grad(x, dy) sends dy to the first maximum, max_pool_pick(x, v) reads v there; they are
  * adjoint to each other in their second operand and locally constant in x. */
 #include "ops/elementwise.h"
+#include "ops/lower.h"
 #include "ops/window.h"
 #include "support/panic.h"
 
@@ -209,7 +210,7 @@ GRADIENT(sum_pool_grad, make_like(m, OP_SUM_POOL, dy, NULL, y, NULL))
 #define POOLING(name, text)                                                                        \
   const OpClass op_class_##name = {                                                                \
     .family = FAMILY_POOLING, .infer = name##_infer, .gradient = name##_gradient,                  \
-    .evaluate = name##_evaluate, .cost = pool_cost, .lower = NULL, .doc = text                     \
+    .evaluate = name##_evaluate, .cost = pool_cost, .lower = lower_##name, .doc = text                     \
   };
 
 POOLING(max_pool, "the greatest element of each window")

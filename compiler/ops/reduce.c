@@ -7,6 +7,7 @@
  * Evaluation packs the operand as [kept, reduced], so that each result element is a loop over
  * neighbours, in row-major order of the reduced axes. */
 #include "ops/elementwise.h"
+#include "ops/lower.h"
 #include "ops/strided.h"
 #include "support/panic.h"
 
@@ -284,24 +285,26 @@ static Node *prod_gradient(const GradientContext *context, int operand) {
 
 /* ---- records ---- */
 
-#define REDUCTION(name, short_name, infer_rule, text)                                              \
+#define REDUCTION(name, short_name, infer_rule, lower_rule, text)                                  \
   const OpClass op_class_##name = {                                                                \
     .family = FAMILY_REDUCTION, .infer = infer_rule, .gradient = short_name##_gradient,            \
-    .evaluate = short_name##_evaluate, .cost = reduce_cost, .lower = NULL, .doc = text             \
+    .evaluate = short_name##_evaluate, .cost = reduce_cost, .lower = lower_rule, .doc = text       \
   };
 
-REDUCTION(reduce_sum, sum, total_infer, "sum; 0 over nothing")
-REDUCTION(reduce_mean, mean, mean_infer, "arithmetic mean")
-REDUCTION(reduce_max, max, extremum_infer, "the greatest; NaN if any is; gradient to the first")
-REDUCTION(reduce_min, min, extremum_infer, "the least; NaN if any is; gradient to the first")
-REDUCTION(reduce_prod, prod, total_infer, "product; 1 over nothing")
+REDUCTION(reduce_sum, sum, total_infer, lower_reduce, "sum; 0 over nothing")
+REDUCTION(reduce_mean, mean, mean_infer, lower_reduce_mean, "arithmetic mean")
+REDUCTION(reduce_max, max, extremum_infer, lower_reduce,
+          "the greatest; NaN if any is; gradient to the first")
+REDUCTION(reduce_min, min, extremum_infer, lower_reduce,
+          "the least; NaN if any is; gradient to the first")
+REDUCTION(reduce_prod, prod, total_infer, lower_reduce, "product; 1 over nothing")
 
 const OpClass op_class_argmax = {
   .family = FAMILY_REDUCTION, .infer = arg_infer, .evaluate = argmax_evaluate,
-  .cost = reduce_cost, .lower = NULL, .doc = "index of the first greatest; NaN is greatest",
+  .cost = reduce_cost, .lower = lower_arg_reduce, .doc = "index of the first greatest; NaN is greatest",
 };
 
 const OpClass op_class_argmin = {
   .family = FAMILY_REDUCTION, .infer = arg_infer, .evaluate = argmin_evaluate,
-  .cost = reduce_cost, .lower = NULL, .doc = "index of the first least; NaN is least",
+  .cost = reduce_cost, .lower = lower_arg_reduce, .doc = "index of the first least; NaN is least",
 };

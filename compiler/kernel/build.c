@@ -1,0 +1,592 @@
+/* The kernel builder: asks operators' rules for expressions and collects stages, operands and
+ * epilogues.
+ *
+ * A rule runs in a frame: a node and the point of its result that is asked for. Asking for an operand
+ * opens the next frame when the operand is computed in this kernel, else makes a load. Results are
+ * remembered by node and point, so a value used twice at one point is one expression; the memory is
+ * per loop, since values of different loops are never shared. A reduction becomes a stage as soon as
+ * its value is complete, so stages it depends on come before it. */
+#include "kernel/builder.h"
+
+#include <string.h>
+#include "support/panic.h"
+
+typedef struct Memo Memo; /* a value already built */
+struct Memo {
+  Memo *next;
+  const Node *node;
+  const Guard *guard; /* the innermost guard at that time */
+  Index *at[MAX_RANK];
+  Expr *value;
+};
+
+enum { MEMO_BUCKETS = 64 };
+
+typedef VEC(const char *) NameList;
+
+/* One loop: the domain alone, a reduction's, or that of a store stage. */
+typedef struct Loop Loop;
+struct Loop {
+  Loop *outer;
+  int axis_count;      /* inner axes */
+  int64_t extent[KERNEL_MAX_AXES];
+  Memo *memo[MEMO_BUCKETS];
+};
+
+typedef struct Anchor {
+  const Node *node;
+  Index *at[MAX_RANK];
+} Anchor;
+
+/* Guards in force, innermost first. */
+typedef struct GuardScope GuardScope;
+struct GuardScope {
+  GuardScope *outer;
+  int count;
+  const Guard *guards;
+};
+
+struct KernelBuilder {
+  Arena *arena;
+  const BuilderHost *host;
+  Kernel *kernel;
+  /* the frame */
+  const Node *node;
+  Index *const *at;
+  Expr *returned;
+  /* the loop */
+  Loop *loop;
+  int64_t extents[2 * KERNEL_MAX_AXES];
+  GuardScope *guards;
+  Expr *result;               /* of the template */
+  const Node *template_node;
+  bool reduced;               /* the frame's rule has made a stage */
+  Memo *reductions;           /* values over EXPR_STAGE; for all loops */
+  VEC(Anchor) anchors;
+  VEC(KernelOperand) operands;
+  VEC(const Node *) nodes;    /* by operand */
+  NameList scalars, keys;
+  VEC(Stage) stages;
+  VEC(Store) stores;          /* of the open store stage or the epilogue */
+  const char *failure;
+  const Node *blame;
+};
+
+Arena *builder_arena(KernelBuilder *builder) { return builder->arena; }
+
+static void builder_fail(KernelBuilder *builder, const Node *blame, const char *reason) {
+  if (builder->failure != NULL) return;
+  builder->failure = reason;
+  builder->blame = blame;
+}
+
+const char *builder_failure(const KernelBuilder *builder, const Node **blame) {
+  *blame = builder->blame;
+  return builder->failure;
+}
+
+/* ---- loops --------------------------------------------------------------------------------- */
+
+static void loop_open(KernelBuilder *builder, int axis_count, const int64_t *extents) {
+  Loop *loop = ARENA_NEW(builder->arena, Loop);
+  CHECK(axis_count <= KERNEL_MAX_AXES);
+  loop->outer = builder->loop;
+  loop->axis_count = axis_count;
+  for (int i = 0; i < axis_count; i++) {
+    loop->extent[i] = extents[i];
+    builder->extents[builder->kernel->axis_count + i] = extents[i];
+  }
+  builder->loop = loop;
+}
+
+static void loop_close(KernelBuilder *builder) {
+  builder->loop = builder->loop->outer;
+  const Loop *loop = builder->loop;
+  for (int i = 0; loop != NULL && i < loop->axis_count; i++)
+    builder->extents[builder->kernel->axis_count + i] = loop->extent[i];
+}
+
+KernelBuilder *builder_create(Arena *arena, const BuilderHost *host, int axis_count,
+                              const int64_t *extents) {
+  KernelBuilder *builder = ARENA_NEW(arena, KernelBuilder);
+  builder->arena = arena;
+  builder->host = host;
+  builder->kernel = ARENA_NEW(arena, Kernel);
+  builder->kernel->accumulate = DTYPE_F32;
+  builder->kernel->axis_count = axis_count;
+  CHECK(axis_count <= KERNEL_MAX_AXES);
+  for (int i = 0; i < axis_count; i++)
+    builder->kernel->extent[i] = builder->extents[i] = extents[i];
+  loop_open(builder, 0, NULL);
+  return builder;
+}
+
+Index *builder_point(KernelBuilder *builder, int axis) {
+  CHECK(axis < builder->node->type.shape.rank);
+  return builder->at[axis];
+}
+
+const int64_t *builder_extents(KernelBuilder *builder, int *axis_count) {
+  *axis_count = builder->kernel->axis_count + builder->loop->axis_count;
+  return builder->extents;
+}
+
+void builder_anchor(KernelBuilder *builder, const Node *node, Index *const *at) {
+  Anchor anchor = {.node = node};
+  for (int i = 0; i < node->type.shape.rank; i++) anchor.at[i] = at[i];
+  vec_push(builder->arena, &builder->anchors, anchor);
+}
+
+/* ---- operands ------------------------------------------------------------------------------ */
+
+static int builder_operand_number(KernelBuilder *builder, const Node *node, bool is_output) {
+  for (int i = 0; i < builder->nodes.count; i++)
+    if (builder->nodes.items[i] == node && builder->operands.items[i].is_output == is_output)
+      return i;
+  vec_push(builder->arena, &builder->nodes, node);
+  KernelOperand operand = {.dtype = node->type.dtype,
+                           .elements = shape_elements(node->type.shape),
+                           .is_output = is_output,
+                           .name = node->path};
+  vec_push(builder->arena, &builder->operands, operand);
+  return builder->operands.count - 1;
+}
+
+/* The row-major element number of `at`. */
+static Index *flat_index(KernelBuilder *builder, const Node *node, Index *const *at) {
+  int64_t stride[MAX_RANK];
+  shape_strides(node->type.shape, stride);
+  Index *flat = index_const(builder->arena, 0);
+  for (int i = 0; i < node->type.shape.rank; i++)
+    flat = index_add(builder->arena, flat, index_mul(builder->arena, at[i], stride[i]));
+  return flat;
+}
+
+static Expr *expr_new(KernelBuilder *builder, ExprKind kind, DType dtype) {
+  Expr *expr = ARENA_NEW(builder->arena, Expr);
+  expr->kind = kind;
+  expr->dtype = dtype;
+  return expr;
+}
+
+static void load_add_guards(KernelBuilder *builder, Expr *load) {
+  int count = 0;
+  for (const GuardScope *scope = builder->guards; scope; scope = scope->outer) count += scope->count;
+  if (count == 0) return;
+  load->guards = ARENA_ARRAY(builder->arena, Guard, count);
+  for (const GuardScope *scope = builder->guards; scope; scope = scope->outer)
+    for (int i = 0; i < scope->count; i++) load->guards[load->guard_count++] = scope->guards[i];
+}
+
+static bool index_has_load(const Index *index) {
+  if (index == NULL) return false;
+  return index->kind == INDEX_LOAD || index_has_load(index->left) || index_has_load(index->right);
+}
+
+static Expr *builder_load(KernelBuilder *builder, const Node *node, Index *const *at) {
+  Expr *load = expr_new(builder, EXPR_LOAD, node->type.dtype);
+  load->operand = builder_operand_number(builder, node, false);
+  load->index = flat_index(builder, node, at);
+  load_add_guards(builder, load);
+  return load;
+}
+
+/* ---- values -------------------------------------------------------------------------------- */
+
+static const Guard *guard_key(const KernelBuilder *builder) {
+  return builder->guards == NULL ? NULL : builder->guards->guards;
+}
+
+static bool points_equal(const Node *node, Index *const *a, Index *const *b) {
+  for (int i = 0; i < node->type.shape.rank; i++)
+    if (!index_equal(a[i], b[i])) return false;
+  return true;
+}
+
+/* A value built under weaker guards serves as well, but one under none only. */
+static Expr *memo_find(KernelBuilder *builder, Memo *list, const Node *node, Index *const *at) {
+  for (Memo *memo = list; memo != NULL; memo = memo->next)
+    if (memo->node == node && (memo->guard == NULL || memo->guard == guard_key(builder)) &&
+        points_equal(node, memo->at, at))
+      return memo->value;
+  return NULL;
+}
+
+static void memo_add(KernelBuilder *builder, Memo **list, const Node *node, Index *const *at,
+                     Expr *value) {
+  Memo *memo = ARENA_NEW(builder->arena, Memo);
+  *memo = (Memo){.next = *list, .node = node, .guard = guard_key(builder), .value = value};
+  for (int i = 0; i < node->type.shape.rank; i++) memo->at[i] = at[i];
+  *list = memo;
+}
+
+static const Anchor *anchor_find(const KernelBuilder *builder, const Node *node) {
+  for (int i = 0; i < builder->anchors.count; i++)
+    if (builder->anchors.items[i].node == node) return &builder->anchors.items[i];
+  return NULL;
+}
+
+/* Runs the node's rule at `at`. */
+static Expr *builder_run_rule(KernelBuilder *builder, const Node *node, Index *const *at) {
+  const Node *outer_node = builder->node;
+  Index *const *outer_at = builder->at;
+  builder->node = node;
+  builder->at = at;
+  bool outer_reduced = builder->reduced;
+  builder->reduced = false;
+  builder->returned = NULL;
+  builder->host->lower(builder, node);
+  Expr *value = builder->returned;
+  if (value == NULL) {
+    builder_fail(builder, node, "a template inside of another kernel");
+    value = builder_const(builder, node->type.dtype, 0);
+  }
+  if (builder->reduced) memo_add(builder, &builder->reductions, node, at, value);
+  builder->reduced = outer_reduced;
+  builder->returned = NULL;
+  builder->node = outer_node;
+  builder->at = outer_at;
+  return value;
+}
+
+/* Loops share no expressions. */
+static Expr *expr_copy(KernelBuilder *builder, const Expr *expr) {
+  Expr *copy = arena_copy(builder->arena, expr, sizeof *expr);
+  for (int i = 0; i < expr->arg_count; i++) copy->args[i] = expr_copy(builder, expr->args[i]);
+  return copy;
+}
+
+/* The element of `node` at `at`, whatever it takes. */
+static Expr *builder_element(KernelBuilder *builder, const Node *node, Index *const *asked) {
+  Index *at[MAX_RANK];
+  for (int i = 0; i < node->type.shape.rank; i++) /* the only index of an axis of extent 1 */
+    at[i] = node->type.shape.dim[i] == 1 ? index_const(builder->arena, 0) : asked[i];
+  Expr *value = memo_find(builder, builder->loop->memo[node->id % MEMO_BUCKETS], node, at);
+  if (value != NULL) return value;
+  if (!builder->host->is_computed(builder->host->context, node)) {
+    value = builder_load(builder, node, at);
+  } else if (node == builder->template_node) {
+    value = builder->result;
+  } else {
+    const Anchor *anchor = anchor_find(builder, node);
+    if (anchor != NULL && !points_equal(node, anchor->at, at))
+      builder_fail(builder, node, "a value of this kernel at another point");
+    value = memo_find(builder, builder->reductions, node, at);
+    value = value == NULL ? builder_run_rule(builder, node, at) : expr_copy(builder, value);
+  }
+  memo_add(builder, &builder->loop->memo[node->id % MEMO_BUCKETS], node, at, value);
+  return value;
+}
+
+Expr *builder_operand(KernelBuilder *builder, int operand, Index *const *at) {
+  CHECK(operand < builder->node->operand_count);
+  return builder_element(builder, builder->node->operands[operand], at);
+}
+
+/* True where all guards hold, as an expression. */
+static Expr *guards_condition(KernelBuilder *builder, int count, const Guard *guards) {
+  Expr *all = NULL;
+  for (int i = 0; i < count; i++) {
+    int64_t least = -1, greatest = 0;
+    int axis_count;
+    const int64_t *extents = builder_extents(builder, &axis_count);
+    bool known = index_range(guards[i].index, extents, axis_count, &least, &greatest);
+    Expr *index = builder_index(builder, guards[i].index, DTYPE_I64);
+    Expr *both[2] = {index, NULL};
+    for (int side = 0; side < 2; side++) {
+      if (known && (side == 0 ? least >= 0 : greatest < guards[i].bound)) continue;
+      both[1] = builder_const(builder, DTYPE_I64, side == 0 ? 0 : (double)guards[i].bound);
+      Expr *holds = builder_op(builder, side == 0 ? OP_GE : OP_LT, DTYPE_BOOL, 2, both);
+      all = all == NULL ? holds
+                        : builder_op(builder, OP_AND, DTYPE_BOOL, 2, (Expr *[]){all, holds});
+    }
+  }
+  return all;
+}
+
+Expr *builder_operand_guarded(KernelBuilder *builder, int operand, Index *const *at,
+                              int guard_count, const Guard *guards, double otherwise) {
+  Guard *needed = ARENA_ARRAY(builder->arena, Guard, guard_count + 1);
+  int count = 0, axis_count;
+  const int64_t *extents = builder_extents(builder, &axis_count);
+  for (int i = 0; i < guard_count; i++) {
+    int64_t least, greatest;
+    if (index_range(guards[i].index, extents, axis_count, &least, &greatest) && least >= 0 &&
+        greatest < guards[i].bound)
+      continue;
+    needed[count++] = guards[i];
+  }
+  if (count == 0) return builder_operand(builder, operand, at);
+  GuardScope scope = {.outer = builder->guards, .count = count, .guards = needed};
+  builder->guards = &scope;
+  Expr *value = builder_operand(builder, operand, at);
+  builder->guards = scope.outer;
+  if (value->kind == EXPR_LOAD && value->guards != NULL && value->guards[0].index == needed[0].index &&
+      value->value == 0) {
+    if (otherwise == 0) return value;
+    Expr *load = arena_copy(builder->arena, value, sizeof *value);
+    load->value = otherwise;
+    return load;
+  }
+  Expr *condition = guards_condition(builder, count, needed);
+  if (condition == NULL) return value;
+  Expr *other = builder_const(builder, value->dtype, otherwise);
+  return builder_op(builder, OP_WHERE, value->dtype, 3, (Expr *[]){condition, value, other});
+}
+
+/* An expression that is an integer in memory, perhaps widened, as an index. */
+static Index *expr_as_index(KernelBuilder *builder, const Expr *expr, int64_t bound) {
+  while (expr->kind == EXPR_OP && expr->op == OP_CAST && dtype_is_int(expr->dtype) &&
+         dtype_is_int(expr->args[0]->dtype) &&
+         dtype_size(expr->dtype) >= dtype_size(expr->args[0]->dtype))
+    expr = expr->args[0];
+  if (expr->kind == EXPR_LOAD && dtype_is_int(expr->dtype) && expr->guard_count == 0)
+    return index_load(builder->arena, expr->operand, expr->index, bound);
+  if (expr->kind == EXPR_CONST && expr->value >= 0 && expr->value < (double)bound)
+    return index_const(builder->arena, (int64_t)expr->value);
+  if (expr->kind != EXPR_INDEX) return NULL;
+  int64_t least, greatest;
+  int axis_count;
+  const int64_t *extents = builder_extents(builder, &axis_count);
+  if (!index_range(expr->index, extents, axis_count, &least, &greatest)) return NULL;
+  return least >= 0 && greatest < bound ? expr->index : NULL;
+}
+
+Index *builder_operand_index(KernelBuilder *builder, int operand, Index *const *at, int64_t bound) {
+  const Node *index_node = builder->node->operands[operand];
+  if (builder->guards != NULL) {
+    builder_fail(builder, builder->node, "an index load under a guard");
+    return index_const(builder->arena, 0);
+  }
+  Index *index = expr_as_index(builder, builder_operand(builder, operand, at), bound);
+  if (index != NULL) return index;
+  builder_fail(builder, index_node, "an index that is not in memory");
+  return index_const(builder->arena, 0);
+}
+
+Expr *builder_const(KernelBuilder *builder, DType dtype, double value) {
+  Expr *expr = expr_new(builder, EXPR_CONST, dtype);
+  expr->value = value;
+  return expr;
+}
+
+static int name_number(KernelBuilder *builder, NameList *names, const char *name) {
+  for (int i = 0; i < names->count; i++)
+    if (strcmp(names->items[i], name) == 0) return i;
+  vec_push(builder->arena, names, name);
+  return names->count - 1;
+}
+
+Expr *builder_scalar(KernelBuilder *builder, const char *name) {
+  Expr *expr = expr_new(builder, EXPR_SCALAR, DTYPE_F64);
+  expr->operand = name_number(builder, &builder->scalars, name);
+  return expr;
+}
+
+Expr *builder_index(KernelBuilder *builder, Index *index, DType dtype) {
+  if (index->kind == INDEX_CONST) return builder_const(builder, dtype, (double)index->value);
+  if (builder->guards != NULL && index_has_load(index))
+    builder_fail(builder, builder->node, "an index load under a guard");
+  Expr *expr = expr_new(builder, EXPR_INDEX, dtype);
+  expr->index = index;
+  return expr;
+}
+
+Expr *builder_op(KernelBuilder *builder, Op op, DType dtype, int arg_count, Expr *const *args) {
+  Expr *expr = expr_new(builder, EXPR_OP, dtype);
+  CHECK(arg_count <= 3);
+  expr->op = op;
+  expr->arg_count = arg_count;
+  for (int i = 0; i < arg_count; i++) expr->args[i] = args[i];
+  return expr;
+}
+
+Expr *builder_random(KernelBuilder *builder, Op op, const char *key, int64_t stream, Index *element,
+                     DType dtype) {
+  Expr *expr = expr_new(builder, EXPR_RANDOM, dtype);
+  expr->op = op;
+  expr->operand = name_number(builder, &builder->keys, key);
+  expr->stream = stream;
+  expr->index = element;
+  Shape shape = builder->node->type.shape;
+  int64_t examples = shape.rank > 0 && shape.dim[0] > 0 ? shape.dim[0] : 1;
+  expr->value = (double)(shape_elements(shape) / examples);
+  return expr;
+}
+
+void builder_return(KernelBuilder *builder, Expr *value) {
+  CHECK(builder->returned == NULL);
+  builder->returned = value;
+}
+
+/* ---- reductions ---------------------------------------------------------------------------- */
+
+static bool index_is_outer(const Index *index, int axis_count) {
+  if (index == NULL) return true;
+  if (index->kind == INDEX_AXIS) return index->value < axis_count;
+  return index_is_outer(index->left, axis_count) && index_is_outer(index->right, axis_count);
+}
+
+int builder_reduce_axes(KernelBuilder *builder, int count, const int64_t *extents) {
+  int first = builder->kernel->axis_count;
+  for (int i = 0; i < builder->node->type.shape.rank; i++)
+    if (!index_is_outer(builder->at[i], first))
+      builder_fail(builder, builder->node, "a reduction inside of another loop");
+  if (builder->guards != NULL) builder_fail(builder, builder->node, "a reduction under a guard");
+  if (builder->kernel->kind != KERNEL_LOOP)
+    builder_fail(builder, builder->node, "a reduction behind a template");
+  loop_open(builder, count, extents);
+  return first;
+}
+
+Expr *builder_reduce(KernelBuilder *builder, Op reduce, Expr *value) {
+  Stage stage = {.kind = STAGE_REDUCE, .axis_count = builder->loop->axis_count, .reduce = reduce,
+                 .value = value};
+  for (int i = 0; i < stage.axis_count; i++) stage.extent[i] = builder->loop->extent[i];
+  loop_close(builder);
+  vec_push(builder->arena, &builder->stages, stage);
+  if (value->dtype == DTYPE_F64) builder->kernel->accumulate = DTYPE_F64;
+  Expr *result = expr_new(builder, EXPR_STAGE, builder->node->type.dtype);
+  result->operand = builder->stages.count - 1;
+  builder->reduced = true;
+  return result;
+}
+
+/* ---- stores -------------------------------------------------------------------------------- */
+
+void builder_begin_stores(KernelBuilder *builder, int axis_count, const int64_t *extents) {
+  loop_open(builder, axis_count, extents);
+  memset(&builder->stores, 0, sizeof builder->stores);
+}
+
+void builder_store(KernelBuilder *builder, const Node *node, Index *const *at) {
+  Expr *value = builder_element(builder, node, at);
+  Store store = {.operand = builder_operand_number(builder, node, true),
+                 .index = flat_index(builder, node, at),
+                 .value = value};
+  vec_push(builder->arena, &builder->stores, store);
+}
+
+void builder_end_stores(KernelBuilder *builder) {
+  Stage stage = {.kind = STAGE_STORE, .axis_count = builder->loop->axis_count};
+  for (int i = 0; i < stage.axis_count; i++) stage.extent[i] = builder->loop->extent[i];
+  loop_close(builder);
+  if (builder->kernel->kind != KERNEL_LOOP) return; /* the epilogue: builder_finish takes it */
+  stage.store_count = builder->stores.count;
+  stage.stores = builder->stores.items;
+  if (stage.store_count > 0) vec_push(builder->arena, &builder->stages, stage);
+}
+
+/* ---- templates ----------------------------------------------------------------------------- */
+
+void builder_template(KernelBuilder *builder, const Node *node) {
+  Index *at[MAX_RANK];
+  CHECK(builder->kernel->axis_count == node->type.shape.rank);
+  for (int i = 0; i < node->type.shape.rank; i++) at[i] = index_axis(builder->arena, i);
+  const Node *outer_node = builder->node;
+  builder->template_node = node;
+  builder->result = expr_new(builder, EXPR_RESULT, node->type.dtype);
+  builder->node = node;
+  builder->at = at;
+  if (node->type.dtype == DTYPE_F64) builder->kernel->accumulate = DTYPE_F64;
+  builder->host->lower(builder, node);
+  builder->node = outer_node;
+  if (builder->kernel->kind == KERNEL_LOOP)
+    builder_fail(builder, node, "an operator without a template");
+}
+
+/* The node in memory behind operand `operand`, with the stride of each of the operand's axes in it;
+ * the operand itself is to blame when it is no strided view from the beginning. */
+static const Node *operand_view(KernelBuilder *builder, int operand, int64_t *stride) {
+  const Node *node = builder->node->operands[operand];
+  int rank = node->type.shape.rank;
+  shape_strides(node->type.shape, stride);
+  if (!builder->host->is_computed(builder->host->context, node)) return node;
+  int64_t saved[2 * KERNEL_MAX_AXES];
+  memcpy(saved, builder->extents, sizeof saved);
+  int saved_axes = builder->kernel->axis_count, operand_count = builder->operands.count;
+  builder->kernel->axis_count = rank; /* the operand's axes take the place of the result's */
+  Index *at[MAX_RANK];
+  for (int i = 0; i < rank; i++) {
+    at[i] = index_axis(builder->arena, i);
+    builder->extents[i] = node->type.shape.dim[i];
+  }
+  loop_open(builder, 0, NULL);
+  const char *failure = builder->failure;
+  Expr *value = builder_element(builder, node, at);
+  builder->failure = failure;
+  loop_close(builder);
+  const Node *base = NULL;
+  int64_t start;
+  if (value->kind == EXPR_LOAD && value->guard_count == 0 &&
+      index_is_affine(value->index, rank, &start, stride) && start == 0)
+    base = builder->nodes.items[value->operand];
+  builder->operands.count = builder->nodes.count = operand_count; /* what was loaded on the way */
+  builder->kernel->axis_count = saved_axes;
+  memcpy(builder->extents, saved, sizeof saved);
+  for (int i = 0; i < rank && base != NULL; i++)
+    if (stride[i] < 0) base = NULL;
+  if (base != NULL) return base;
+  builder_fail(builder, node, "an operand that is no strided view");
+  return node;
+}
+
+void builder_operand_strides(KernelBuilder *builder, int operand, int64_t *stride) {
+  const Node *base = operand_view(builder, operand, stride);
+  int number = builder_operand_number(builder, base, false);
+  if (number != operand) { /* both operands are one: the second gets a number of its own */
+    KernelOperand same = builder->operands.items[number];
+    vec_push(builder->arena, &builder->nodes, base);
+    vec_push(builder->arena, &builder->operands, same);
+  }
+  CHECK(builder->operands.count == operand + 1);
+}
+
+void builder_operand_plain(KernelBuilder *builder, int operand) {
+  const Node *node = builder->node->operands[operand];
+  int64_t stride[MAX_RANK], plain[MAX_RANK];
+  builder_operand_strides(builder, operand, stride);
+  shape_strides(node->type.shape, plain);
+  for (int i = 0; i < node->type.shape.rank; i++)
+    if (node->type.shape.dim[i] > 1 && stride[i] != plain[i])
+      builder_fail(builder, node, "an operand that is not row-major");
+}
+
+static void builder_set_kind(KernelBuilder *builder, KernelKind kind) {
+  if (builder->node != builder->template_node) return; /* inside of another kernel: a failure */
+  builder->kernel->kind = kind;
+}
+
+void builder_contract(KernelBuilder *builder, const ContractSlots *slots) {
+  builder_set_kind(builder, KERNEL_CONTRACT);
+  builder->kernel->contract = *slots;
+}
+
+void builder_conv(KernelBuilder *builder, KernelKind kind, const ConvSlots *slots) {
+  builder_set_kind(builder, kind);
+  builder->kernel->conv = *slots;
+}
+
+void builder_max_pool_grad(KernelBuilder *builder, const ConvSlots *slots) {
+  builder_conv(builder, KERNEL_MAX_POOL_GRAD, slots);
+}
+
+void builder_scatter_add(KernelBuilder *builder, const ScatterSlots *slots) {
+  builder_set_kind(builder, KERNEL_SCATTER_ADD);
+  builder->kernel->scatter = *slots;
+}
+
+BuiltKernel builder_finish(KernelBuilder *builder) {
+  Kernel *kernel = builder->kernel;
+  kernel->operand_count = builder->operands.count;
+  kernel->operands = builder->operands.items;
+  kernel->scalar_count = builder->scalars.count;
+  kernel->key_count = builder->keys.count;
+  kernel->stage_count = builder->stages.count;
+  kernel->stages = builder->stages.items;
+  if (kernel->kind != KERNEL_LOOP) {
+    kernel->epilogue_count = builder->stores.count;
+    kernel->epilogue = builder->stores.items;
+  }
+  return (BuiltKernel){kernel, builder->nodes.items, builder->scalars.items, builder->keys.items};
+}

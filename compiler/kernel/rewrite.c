@@ -1,0 +1,250 @@
+/* Kernels made simpler after they are built: axes that every access treats as one become one, and an
+ * operand that is updated in place becomes one operand.
+ *
+ * Two neighbouring axes i and i+1 of extents a and b are replaced by one axis x of extent a*b: i = x/b,
+ * i+1 = x%b. When the index algebra makes all those divisions vanish again, nothing is lost. */
+#include "kernel/builder.h"
+
+#include <string.h>
+#include "support/panic.h"
+
+/* ---- collapsing axes ----------------------------------------------------------------------- */
+
+static int index_divisions(const Index *index) {
+  if (index == NULL) return 0;
+  int own = index->kind == INDEX_DIV || index->kind == INDEX_MOD;
+  return own + index_divisions(index->left) + index_divisions(index->right);
+}
+
+typedef struct Collapse {
+  Arena *arena;
+  Index *by[2 * KERNEL_MAX_AXES];
+  int count;             /* axes before */
+  int64_t extents[2 * KERNEL_MAX_AXES];
+  int after;             /* axes after */
+  bool commit;
+  bool gets_worse;
+} Collapse;
+
+static void collapse_index(Collapse *collapse, Index **index) {
+  if (*index == NULL) return;
+  Index *next = index_substitute_in(collapse->arena, *index, collapse->by, collapse->count,
+                                    collapse->extents, collapse->after);
+  if (index_divisions(next) > index_divisions(*index)) collapse->gets_worse = true;
+  if (collapse->commit) *index = next;
+}
+
+static void collapse_stage(Collapse *collapse, Kernel *kernel, int number) {
+  ExprList list = kernel_expressions(collapse->arena, kernel, number);
+  for (int i = 0; i < list.count; i++) {
+    Expr *expr = list.items[i];
+    collapse_index(collapse, &expr->index);
+    for (int k = 0; k < expr->guard_count; k++) {
+      if (!collapse->commit) {
+        Index *copy = expr->guards[k].index;
+        collapse_index(collapse, &copy);
+        continue;
+      }
+      if (k == 0) /* guards are shared between loads */
+        expr->guards = arena_copy(collapse->arena, expr->guards,
+                                  sizeof *expr->guards * (size_t)expr->guard_count);
+      collapse_index(collapse, &expr->guards[k].index);
+    }
+  }
+  Stage stage = kernel_stage(kernel, number);
+  for (int i = 0; i < stage.store_count; i++) collapse_index(collapse, &stage.stores[i].index);
+}
+
+/* Axes and extents when `axis` and `axis + 1` of `count` are one; those of a stage follow. */
+static void collapse_prepare(Collapse *collapse, int axis, const int64_t *extent, int count) {
+  collapse->count = count;
+  collapse->after = count - 1;
+  for (int i = 0; i < count - 1; i++)
+    collapse->extents[i] = i < axis ? extent[i] : i == axis ? extent[i] * extent[i + 1] : extent[i + 1];
+  for (int i = 0; i < count; i++)
+    collapse->by[i] = index_axis(collapse->arena, i <= axis ? i : i - 1);
+  Index *joined = index_axis(collapse->arena, axis);
+  collapse->by[axis] = index_div(collapse->arena, joined, extent[axis + 1], collapse->extents,
+                                 count - 1);
+  collapse->by[axis + 1] = index_mod(collapse->arena, joined, extent[axis + 1], collapse->extents,
+                                     count - 1);
+}
+
+static int64_t *all_extents(Arena *arena, const Kernel *kernel, const Stage *stage, int *count) {
+  int64_t *extent = ARENA_ARRAY(arena, int64_t, 2 * KERNEL_MAX_AXES);
+  for (int i = 0; i < kernel->axis_count; i++) extent[i] = kernel->extent[i];
+  for (int i = 0; i < stage->axis_count; i++) extent[kernel->axis_count + i] = stage->extent[i];
+  *count = kernel->axis_count + stage->axis_count;
+  return extent;
+}
+
+static void remove_extent(int64_t *extent, int *count, int axis) {
+  extent[axis] *= extent[axis + 1];
+  for (int i = axis + 1; i + 1 < *count; i++) extent[i] = extent[i + 1];
+  --*count;
+}
+
+static bool collapse_domain_pair(Arena *arena, Kernel *kernel, int axis) {
+  for (int commit = 0; commit < 2; commit++) {
+    Collapse collapse = {.arena = arena, .commit = commit};
+    for (int i = 0; i < kernel_stage_count(kernel); i++) {
+      Stage stage = kernel_stage(kernel, i);
+      int count;
+      int64_t *extent = all_extents(arena, kernel, &stage, &count);
+      collapse_prepare(&collapse, axis, extent, count);
+      collapse_stage(&collapse, kernel, i);
+    }
+    if (collapse.gets_worse) return false;
+  }
+  remove_extent(kernel->extent, &kernel->axis_count, axis);
+  return true;
+}
+
+static bool collapse_inner_pair(Arena *arena, Kernel *kernel, int number, int axis) {
+  Stage *stage = &kernel->stages[number];
+  int count;
+  int64_t *extent = all_extents(arena, kernel, stage, &count);
+  for (int commit = 0; commit < 2; commit++) {
+    Collapse collapse = {.arena = arena, .commit = commit};
+    collapse_prepare(&collapse, kernel->axis_count + axis, extent, count);
+    collapse_stage(&collapse, kernel, number);
+    if (collapse.gets_worse) return false;
+  }
+  remove_extent(stage->extent, &stage->axis_count, axis);
+  return true;
+}
+
+/* ---- the groups of a contraction ---- */
+
+static bool group_can_collapse(const AxisGroup *group, int axis) {
+  for (int slot = 0; slot < 3; slot++)
+    if (group->stride[slot][axis] != group->stride[slot][axis + 1] * group->extent[axis + 1])
+      return false;
+  return true;
+}
+
+static void group_collapse(AxisGroup *group, int axis) {
+  for (int slot = 0; slot < 3; slot++) {
+    group->stride[slot][axis] = group->stride[slot][axis + 1];
+    for (int i = axis + 1; i + 1 < group->count; i++)
+      group->stride[slot][i] = group->stride[slot][i + 1];
+  }
+  remove_extent(group->extent, &group->count, axis);
+}
+
+static void collapse_contract(Arena *arena, Kernel *kernel) {
+  AxisGroup *groups[3] = {&kernel->contract.batch, &kernel->contract.m, &kernel->contract.n};
+  int first = 0;
+  for (int g = 0; g < 3; g++) {
+    for (int i = 0; i + 1 < groups[g]->count;) {
+      if (group_can_collapse(groups[g], i) && collapse_domain_pair(arena, kernel, first + i))
+        group_collapse(groups[g], i);
+      else i++;
+    }
+    first += groups[g]->count;
+  }
+  AxisGroup *k = &kernel->contract.k;
+  for (int i = 0; i + 1 < k->count;)
+    if (group_can_collapse(k, i)) group_collapse(k, i);
+    else i++;
+}
+
+void kernel_collapse(Arena *arena, Kernel *kernel) {
+  if (kernel->kind == KERNEL_CONTRACT) collapse_contract(arena, kernel);
+  if (kernel->kind != KERNEL_LOOP) return;
+  for (int i = 0; i + 1 < kernel->axis_count;)
+    if (!collapse_domain_pair(arena, kernel, i)) i++;
+  for (int s = 0; s < kernel->stage_count; s++) {
+    Op reduce = kernel->stages[s].reduce;
+    if (kernel->stages[s].kind == STAGE_REDUCE && (reduce == OP_ARGMAX || reduce == OP_ARGMIN))
+      continue;
+    for (int i = 0; i + 1 < kernel->stages[s].axis_count;)
+      if (!collapse_inner_pair(arena, kernel, s, i)) i++;
+  }
+}
+
+/* ---- updates in place ---------------------------------------------------------------------- */
+
+static bool index_loads_from(const Index *index, int operand) {
+  if (index == NULL) return false;
+  if (index->kind == INDEX_LOAD && index->operand == operand) return true;
+  return index_loads_from(index->left, operand) || index_loads_from(index->right, operand);
+}
+
+/* The loops of two stages run over the same points. */
+static bool same_loop(const Stage *a, const Stage *b) {
+  if (a->axis_count != b->axis_count) return false;
+  return memcmp(a->extent, b->extent, sizeof *a->extent * (size_t)a->axis_count) == 0;
+}
+
+bool kernel_can_unify(const Kernel *kernel, int into, int from) {
+  Arena *arena = arena_create();
+  const Index *at = NULL;
+  int store_stage = -1;
+  Stage storing = {0};
+  bool fits = kernel->operands[into].dtype == kernel->operands[from].dtype &&
+              kernel->operands[into].elements == kernel->operands[from].elements &&
+              (kernel->kind == KERNEL_LOOP || into > 1);
+  for (int s = 0; s < kernel_stage_count(kernel); s++) {
+    Stage stage = kernel_stage(kernel, s);
+    for (int i = 0; i < stage.store_count; i++)
+      if (stage.stores[i].operand == from) {
+        at = stage.stores[i].index;
+        store_stage = s;
+        storing = stage;
+      }
+  }
+  for (int s = 0; s < kernel_stage_count(kernel) && fits; s++) {
+    ExprList list = kernel_expressions(arena, kernel, s);
+    Stage stage = kernel_stage(kernel, s);
+    for (int i = 0; i < list.count && fits; i++) {
+      const Expr *expr = list.items[i];
+      if (index_loads_from(expr->index, into)) fits = false;
+      for (int k = 0; k < expr->guard_count; k++)
+        if (index_loads_from(expr->guards[k].index, into)) fits = false;
+      if (expr->kind != EXPR_LOAD || expr->operand != into) continue;
+      /* Earlier stages have read this point's elements before; later ones would see the new value. */
+      if (s > store_stage || !same_loop(&stage, &storing) || !index_equal(expr->index, at))
+        fits = false;
+    }
+  }
+  arena_destroy(arena);
+  return fits && at != NULL;
+}
+
+static void index_renumber(Arena *arena, Index **index, const int *to) {
+  if (*index == NULL) return;
+  *index = arena_copy(arena, *index, sizeof **index);
+  if ((*index)->kind == INDEX_LOAD) (*index)->operand = to[(*index)->operand];
+  index_renumber(arena, &(*index)->left, to);
+  index_renumber(arena, &(*index)->right, to);
+}
+
+void kernel_unify(Arena *arena, Kernel *kernel, int into, int from) {
+  int *to = ARENA_ARRAY(arena, int, kernel->operand_count);
+  for (int i = 0; i < kernel->operand_count; i++) to[i] = i - (i > from);
+  to[from] = to[into];
+  for (int s = 0; s < kernel_stage_count(kernel); s++) {
+    ExprList list = kernel_expressions(arena, kernel, s);
+    for (int i = 0; i < list.count; i++) {
+      Expr *expr = list.items[i];
+      if (expr->kind == EXPR_LOAD) expr->operand = to[expr->operand];
+      index_renumber(arena, &expr->index, to);
+      Guard *guards = ARENA_ARRAY(arena, Guard, expr->guard_count);
+      for (int k = 0; k < expr->guard_count; k++) {
+        guards[k] = expr->guards[k];
+        index_renumber(arena, &guards[k].index, to);
+      }
+      expr->guards = guards;
+    }
+    Stage stage = kernel_stage(kernel, s);
+    for (int i = 0; i < stage.store_count; i++) {
+      stage.stores[i].operand = to[stage.stores[i].operand];
+      index_renumber(arena, &stage.stores[i].index, to);
+    }
+  }
+  kernel->operands[into].is_output = true;
+  for (int i = from; i + 1 < kernel->operand_count; i++)
+    kernel->operands[i] = kernel->operands[i + 1];
+  kernel->operand_count--;
+}

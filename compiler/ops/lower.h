@@ -1,0 +1,51 @@
+/* The lowering rules of the operators: OpClass.lower.  How one is written: kernel/build.h. */
+#ifndef NNC_OPS_LOWER_H
+#define NNC_OPS_LOWER_H
+
+#include "kernel/build.h"
+
+/* lower_elementwise.c */
+void lower_elementwise(KernelBuilder *builder, const Node *node);   /* also cast */
+void lower_constant(KernelBuilder *builder, const Node *node);
+void lower_scalar(KernelBuilder *builder, const Node *node);
+void lower_iota(KernelBuilder *builder, const Node *node);
+void lower_random(KernelBuilder *builder, const Node *node);
+
+/* lower_reduce.c */
+void lower_reduce(KernelBuilder *builder, const Node *node);        /* sum, max, min, prod */
+void lower_reduce_mean(KernelBuilder *builder, const Node *node);
+void lower_arg_reduce(KernelBuilder *builder, const Node *node);    /* argmax, argmin */
+
+/* lower_movement.c */
+void lower_reshape(KernelBuilder *builder, const Node *node);
+void lower_transpose(KernelBuilder *builder, const Node *node);
+void lower_broadcast(KernelBuilder *builder, const Node *node);
+void lower_slice(KernelBuilder *builder, const Node *node);
+void lower_pad(KernelBuilder *builder, const Node *node);
+void lower_concat(KernelBuilder *builder, const Node *node);
+
+/* lower_contract.c */
+void lower_contract(KernelBuilder *builder, const Node *node);
+
+/* lower_window.c: convolutions and pooling */
+void lower_conv(KernelBuilder *builder, const Node *node);
+void lower_conv_input(KernelBuilder *builder, const Node *node);
+void lower_conv_weight(KernelBuilder *builder, const Node *node);
+void lower_max_pool(KernelBuilder *builder, const Node *node);
+void lower_max_pool_grad(KernelBuilder *builder, const Node *node);
+void lower_max_pool_pick(KernelBuilder *builder, const Node *node);
+void lower_sum_pool(KernelBuilder *builder, const Node *node);
+void lower_sum_pool_grad(KernelBuilder *builder, const Node *node);
+
+/* lower_gather.c */
+void lower_gather(KernelBuilder *builder, const Node *node);
+void lower_scatter_add(KernelBuilder *builder, const Node *node);
+void lower_pick(KernelBuilder *builder, const Node *node);
+void lower_unpick(KernelBuilder *builder, const Node *node);
+
+/* What the rules share: the point of the result that is asked for, whole. */
+static inline void lower_point(KernelBuilder *builder, const Node *node, Index **at) {
+  for (int i = 0; i < node->type.shape.rank; i++) at[i] = builder_point(builder, i);
+}
+
+#endif

@@ -1,0 +1,154 @@
+/* Lowering of convolutions (templates) and of pooling (reductions over the window, with guards for
+ * the padding).
+ *
+ *   window element of output o at tap t:  i = o * stride - low + t * dilation   where 0 <= i < in
+ *   output of input i at tap t:           o = (i + low - t * dilation) / stride where that is whole */
+#include <math.h>
+
+#include "ops/lower.h"
+
+/* x: [n, c, in...]; y: [n, k, out...]; window [..., kernel...] */
+static ConvSlots window_slots(const Node *node, Shape x, Shape y) {
+  ConvSlots slots = {.spatial = x.rank - 2, .n = x.dim[0], .c = x.dim[1], .k = y.dim[1]};
+  const Attribute *stride = node_ints(node, ATTR_STRIDE), *low = node_ints(node, ATTR_LOW);
+  const Attribute *high = node_ints(node, ATTR_HIGH), *dilation = node_ints(node, ATTR_DILATION);
+  for (int i = 0; i < slots.spatial; i++) {
+    slots.in[i] = x.dim[2 + i];
+    slots.out[i] = y.dim[2 + i];
+    slots.stride[i] = stride->ints[i];
+    slots.low[i] = low->ints[i];
+    slots.high[i] = high->ints[i];
+    slots.dilation[i] = dilation->ints[i];
+  }
+  return slots;
+}
+
+static void conv_lower(KernelBuilder *builder, const Node *node, KernelKind kind, Shape x, Shape w,
+                       Shape y) {
+  ConvSlots slots = window_slots(node, x, y);
+  slots.groups = node_int(node, ATTR_GROUPS);
+  for (int i = 0; i < slots.spatial; i++) slots.kernel[i] = w.dim[2 + i];
+  builder_operand_plain(builder, 0);
+  builder_operand_plain(builder, 1);
+  builder_conv(builder, kind, &slots);
+}
+
+void lower_conv(KernelBuilder *builder, const Node *node) {
+  conv_lower(builder, node, KERNEL_CONV, node->operands[0]->type.shape,
+             node->operands[1]->type.shape, node->type.shape);
+}
+
+void lower_conv_input(KernelBuilder *builder, const Node *node) {
+  conv_lower(builder, node, KERNEL_CONV_INPUT, node->type.shape, node->operands[1]->type.shape,
+             node->operands[0]->type.shape);
+}
+
+void lower_conv_weight(KernelBuilder *builder, const Node *node) {
+  conv_lower(builder, node, KERNEL_CONV_WEIGHT, node->operands[0]->type.shape, node->type.shape,
+             node->operands[1]->type.shape);
+}
+
+/* ---- pooling ---- */
+
+static ConvSlots pool_slots(const Node *node, Shape x, Shape y) {
+  ConvSlots slots = window_slots(node, x, y);
+  const Attribute *kernel = node_ints(node, ATTR_KERNEL);
+  slots.groups = slots.c;
+  for (int i = 0; i < slots.spatial; i++) slots.kernel[i] = kernel->ints[i];
+  return slots;
+}
+
+/* Index of x under tap `tap` of the window at the point; with a guard for each spatial axis. */
+static void window_element(KernelBuilder *builder, const ConvSlots *slots, Index *const *tap,
+                           Index **at, Guard *guards) {
+  Arena *arena = builder_arena(builder);
+  at[0] = builder_point(builder, 0);
+  at[1] = builder_point(builder, 1);
+  for (int i = 0; i < slots->spatial; i++) {
+    Index *begin = index_add(arena, index_mul(arena, builder_point(builder, 2 + i), slots->stride[i]),
+                             index_const(arena, -slots->low[i]));
+    at[2 + i] = index_add(arena, begin, index_mul(arena, tap[i], slots->dilation[i]));
+    guards[i] = (Guard){at[2 + i], slots->in[i]};
+  }
+}
+
+static void pool_lower(KernelBuilder *builder, const Node *node, Op reduce, double padding) {
+  ConvSlots slots = pool_slots(node, node->operands[0]->type.shape, node->type.shape);
+  int first = builder_reduce_axes(builder, slots.spatial, slots.kernel);
+  Index *tap[3], *at[MAX_RANK];
+  Guard guards[3];
+  for (int i = 0; i < slots.spatial; i++) tap[i] = index_axis(builder_arena(builder), first + i);
+  window_element(builder, &slots, tap, at, guards);
+  Expr *value = builder_operand_guarded(builder, 0, at, slots.spatial, guards, padding);
+  builder_return(builder, builder_reduce(builder, reduce, value));
+}
+
+void lower_max_pool(KernelBuilder *builder, const Node *node) {
+  pool_lower(builder, node, OP_REDUCE_MAX, -INFINITY);
+}
+
+void lower_sum_pool(KernelBuilder *builder, const Node *node) {
+  pool_lower(builder, node, OP_REDUCE_SUM, 0);
+}
+
+void lower_sum_pool_grad(KernelBuilder *builder, const Node *node) {
+  Arena *arena = builder_arena(builder);
+  ConvSlots slots = pool_slots(node, node->type.shape, node->operands[0]->type.shape);
+  int first = builder_reduce_axes(builder, slots.spatial, slots.kernel), axis_count;
+  const int64_t *extents = builder_extents(builder, &axis_count);
+  Index *at[MAX_RANK] = {builder_point(builder, 0), builder_point(builder, 1)};
+  Guard guards[6];
+  int count = 0;
+  for (int i = 0; i < slots.spatial; i++) {
+    Index *tap = index_mul(arena, index_axis(arena, first + i), -slots.dilation[i]);
+    Index *begin = index_add(arena, builder_point(builder, 2 + i), index_const(arena, slots.low[i]));
+    Index *place = index_add(arena, begin, tap);
+    if (slots.stride[i] > 1)
+      guards[count++] = (Guard){index_mod(arena, place, slots.stride[i], extents, axis_count), 1};
+    at[2 + i] = index_div(arena, place, slots.stride[i], extents, axis_count);
+    guards[count++] = (Guard){at[2 + i], slots.out[i]};
+  }
+  Expr *value = builder_operand_guarded(builder, 0, at, count, guards, 0);
+  builder_return(builder, builder_reduce(builder, OP_REDUCE_SUM, value));
+}
+
+void lower_max_pool_grad(KernelBuilder *builder, const Node *node) {
+  ConvSlots slots = pool_slots(node, node->type.shape, node->operands[1]->type.shape);
+  builder_operand_plain(builder, 0);
+  builder_operand_plain(builder, 1);
+  builder_max_pool_grad(builder, &slots);
+}
+
+/* Tap number `number` of the window, row-major over its axes, as a tap for each axis. */
+static void tap_digits(KernelBuilder *builder, const ConvSlots *slots, Index *number, Index **tap) {
+  int axis_count;
+  const int64_t *extents = builder_extents(builder, &axis_count);
+  for (int i = slots->spatial - 1; i >= 0; i--) {
+    tap[i] = index_mod(builder_arena(builder), number, slots->kernel[i], extents, axis_count);
+    number = index_div(builder_arena(builder), number, slots->kernel[i], extents, axis_count);
+  }
+}
+
+/* First the number of the first greatest tap, then v under that tap, as a sum with one term. */
+void lower_max_pool_pick(KernelBuilder *builder, const Node *node) {
+  Arena *arena = builder_arena(builder);
+  ConvSlots slots = pool_slots(node, node->operands[0]->type.shape, node->type.shape);
+  int64_t taps = 1;
+  for (int i = 0; i < slots.spatial; i++) taps *= slots.kernel[i];
+  Index *tap[3], *at[MAX_RANK];
+  Guard guards[3];
+  int first = builder_reduce_axes(builder, 1, &taps);
+  tap_digits(builder, &slots, index_axis(arena, first), tap);
+  window_element(builder, &slots, tap, at, guards);
+  Expr *x = builder_operand_guarded(builder, 0, at, slots.spatial, guards, -INFINITY);
+  Expr *greatest = builder_reduce(builder, OP_ARGMAX, x);
+  builder_reduce_axes(builder, 1, &taps);
+  tap_digits(builder, &slots, index_axis(arena, first), tap);
+  window_element(builder, &slots, tap, at, guards);
+  Expr *v = builder_operand_guarded(builder, 1, at, slots.spatial, guards, 0);
+  Expr *both[2] = {builder_index(builder, index_axis(arena, first), DTYPE_I32), greatest};
+  Expr *is_it = builder_op(builder, OP_EQ, DTYPE_BOOL, 2, both);
+  Expr *zero = builder_const(builder, node->type.dtype, 0);
+  Expr *term = builder_op(builder, OP_WHERE, node->type.dtype, 3, (Expr *[]){is_it, v, zero});
+  builder_return(builder, builder_reduce(builder, OP_REDUCE_SUM, term));
+}
