@@ -18,9 +18,16 @@ typedef struct Evaluation Evaluation;
  * binding of another shape. `arena` owns the values. */
 Evaluation *graph_evaluate(Arena *arena, const Graph *graph, int binding_count,
                            const Binding *bindings, const EvaluateContext *context);
+/* The same for the outputs alone: memory of other nodes is used again, so their values are gone. */
+Evaluation *graph_evaluate_outputs(Arena *arena, const Graph *graph, int binding_count,
+                                   const Binding *bindings, const EvaluateContext *context);
 /* The value of a node or of output number `i`. */
 const Tensor *evaluation_node(const Evaluation *evaluation, const Node *node);
 const Tensor *evaluation_output(const Evaluation *evaluation, int i);
+/* The leaf's own value, for writing; then evaluation_refresh() computes again what depends on it.
+ * Only after graph_evaluate(). */
+Tensor *evaluation_leaf(Evaluation *evaluation, const Node *leaf);
+void evaluation_refresh(Evaluation *evaluation, const Node *leaf);
 
 Tensor *tensor_create(Arena *arena, Type type); /* zeros */
 
@@ -29,9 +36,21 @@ typedef struct Interpreter Interpreter;
 Interpreter *interpreter_create(Arena *arena, const Module *module, uint64_t seed);
 /* Current value of a variable; writing into it is allowed. */
 Tensor *interpreter_variable(Interpreter *interpreter, const char *path);
-/* Runs one entry (train, accumulate, eval, ...) on inputs bound by name, with host scalars from the host
- * entry at step t (from 1) and the given epoch; performs its stores. Results are output values. */
+/* For random operators of an evaluation: the number of the batch's first example; 0 at first. */
+void interpreter_set_example(Interpreter *interpreter, uint64_t example);
+/* Everything that an entry's leaves may ask for: variables, host scalars (through the host entry) and
+ * the given inputs. In the arena; values are the interpreter's own. Returns their number. */
+int interpreter_bind(Interpreter *interpreter, Arena *arena, int input_count,
+                     const Binding *inputs, int64_t t, int64_t epoch, int64_t steps,
+                     int64_t steps_per_epoch, Binding **bindings);
+/* Runs one entry (train, accumulate, eval, ...) on inputs bound by name, with host scalars from the
+ * host entry at step t (from 1) and the given epoch; performs its stores. `inputs` may also bind host
+ * scalars (OP_SCALAR), as the finish entry needs: the accumulators by name. Results are output
+ * values, valid until the end of the next run. Random operators see step t while training, else 0. */
 Evaluation *interpreter_run(Interpreter *interpreter, EntryKind entry, int input_count,
                             const Binding *inputs, int64_t t, int64_t epoch, int64_t steps,
                             int64_t steps_per_epoch);
+/* Frees what runs allocated; the interpreter itself belongs to its arena. */
+void interpreter_destroy(Interpreter *interpreter);
+
 #endif

@@ -1,0 +1,266 @@
+/* Gradients against central differences.
+ *
+ * The gradient(loss, parameter) nodes of the train entry and their losses become the results of a
+ * graph of their own, which the differentiate pass writes out; that gives the gradients. The losses
+ * alone are a second graph, evaluated again with one element of a parameter moved by +-h and +-h/2.
+ *
+ *   slope(h) = (L(+h) - L(-h)) / 2h          Richardson: (4 slope(h/2) - slope(h)) / 3
+ *
+ * Where the two slopes disagree, or the two sides do at both steps alike, the loss has a kink within
+ * reach (relu, max), no derivative is comparable, and the element is skipped and counted as such.
+ * The error is relative to the largest element of the parameter's gradient, with a floor from the
+ * loss, since differences of the loss carry its rounding.
+ *
+ * Half of the sample are the elements with the largest gradients (an embedding's other rows are all
+ * 0), half are random. */
+#include "interpret/check_gradients.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "interpret/inputs.h"
+#include "ops/op.h"
+#include "ops/philox.h"
+#include "passes/pass.h"
+#include "support/names.h"
+#include "support/panic.h"
+
+/* One parameter of one loss. */
+typedef struct Pair {
+  const Node *gradient;  /* the node of the train entry */
+  const char *parameter;
+  const Tensor *slope;   /* the gradient to be judged */
+  Node *loss, *leaf;     /* in the graph of the losses */
+} Pair;
+
+typedef struct Checker {
+  Arena *arena;
+  const GradientCheck *check;
+  VEC(Pair) pairs;
+  Evaluation *losses;
+} Checker;
+
+typedef struct Verdict {
+  int checked, kinks;
+  double worst;
+} Verdict;
+
+/* ---- finding what to check ---- */
+
+static bool is_parameter_gradient(const Node *node) {
+  return op_info(node->op)->class->family == FAMILY_SPECIAL &&
+         op_info(node->operands[1]->op)->class->leaf == LEAF_PARAM;
+}
+
+static void find_pairs(Checker *checker, const Graph *train) {
+  const bool *live = graph_live_nodes(checker->arena, train);
+  for (int i = 0; i < train->nodes.count; i++) {
+    const Node *node = train->nodes.items[i];
+    if (!live[node->id] || !is_parameter_gradient(node)) continue;
+    bool known = false;
+    for (int k = 0; k < checker->pairs.count && !known; k++) {
+      const Node *other = checker->pairs.items[k].gradient;
+      known = other->operands[0] == node->operands[0] && other->operands[1] == node->operands[1];
+    }
+    Pair pair = {.gradient = node, .parameter = node_string(node->operands[1], ATTR_NAME)};
+    if (!known) vec_push(checker->arena, &checker->pairs, pair);
+  }
+}
+
+static void add_result(Graph *graph, const char *name, Node *node) {
+  graph_add_output(graph, (Output){.kind = OUTPUT_RESULT, .name = name_intern(name), .node = node});
+}
+
+/* The results of pair i are outputs 2i, its loss, and 2i + 1, its gradient; differentiated. */
+static Module *module_of_gradients(Checker *checker, const Module *module) {
+  const Graph *train = module->entries[ENTRY_TRAIN];
+  Graph *graph = graph_create(checker->arena, "check_gradients");
+  NodeMap map = node_map_create(checker->arena, train);
+  for (int i = 0; i < checker->pairs.count; i++) {
+    const Node *gradient = checker->pairs.items[i].gradient;
+    add_result(graph, name_printf("loss.%d", i), graph_copy_tree(graph, gradient->operands[0], &map));
+    add_result(graph, name_printf("gradient.%d", i),
+               graph_copy_tree(graph, (Node *)gradient, &map));
+  }
+  Module *copy = arena_copy(checker->arena, module, sizeof *module);
+  memset(copy->entries, 0, sizeof copy->entries);
+  copy->arena = checker->arena;
+  copy->entries[ENTRY_INIT] = module->entries[ENTRY_INIT];
+  copy->entries[ENTRY_HOST] = module->entries[ENTRY_HOST];
+  copy->entries[ENTRY_TRAIN] = graph;
+  pass_find("differentiate")->run(copy, diagnostics_create(checker->arena));
+  return copy;
+}
+
+/* The losses alone; finds each pair's loss and leaf in it. */
+static Graph *graph_of_losses(Checker *checker, const Graph *gradients) {
+  Graph *graph = graph_create(checker->arena, "losses");
+  NodeMap map = node_map_create(checker->arena, gradients);
+  for (int i = 0; i < checker->pairs.count; i++) {
+    Node *loss = graph_copy_tree(graph, gradients->outputs.items[2 * i].node, &map);
+    checker->pairs.items[i].loss = loss;
+    add_result(graph, name_printf("loss.%d", i), loss);
+  }
+  for (int i = 0; i < checker->pairs.count; i++) {
+    Pair *pair = &checker->pairs.items[i];
+    for (int k = 0; k < graph->nodes.count; k++) {
+      Node *node = graph->nodes.items[k];
+      if (op_info(node->op)->class->leaf == LEAF_PARAM &&
+          node_string(node, ATTR_NAME) == pair->parameter)
+        pair->leaf = node; /* stays NULL when no loss depends on it */
+    }
+  }
+  return graph;
+}
+
+static void evaluate_all(Checker *checker, const Module *module) {
+  Module *gradients = module_of_gradients(checker, module);
+  const Graph *graph = gradients->entries[ENTRY_TRAIN];
+  Interpreter *interpreter = interpreter_create(checker->arena, gradients, checker->check->seed);
+  Binding *inputs = random_inputs(checker->arena, module, checker->check->seed), *bindings;
+  int count = interpreter_bind(interpreter, checker->arena, module->inputs.count, inputs, 1, 0, 100,
+                               100, &bindings);
+  EvaluateContext context = {.seed = checker->check->seed, .step = 1};
+  Evaluation *evaluation =
+      graph_evaluate_outputs(checker->arena, graph, count, bindings, &context);
+  for (int i = 0; i < checker->pairs.count; i++)
+    checker->pairs.items[i].slope = evaluation_output(evaluation, 2 * i + 1);
+  checker->losses = graph_evaluate(checker->arena, graph_of_losses(checker, graph), count, bindings,
+                                   &context);
+  interpreter_destroy(interpreter);
+}
+
+/* ---- the sample ---- */
+
+static bool is_chosen(const int64_t *sample, int count, int64_t element) {
+  for (int i = 0; i < count; i++)
+    if (sample[i] == element) return true;
+  return false;
+}
+
+/* Distinct elements of the gradient; all of them when there are few. */
+static int choose_sample(const Checker *checker, const Pair *pair, int64_t *sample) {
+  int64_t elements = shape_elements(pair->slope->type.shape);
+  int wanted = elements < checker->check->samples ? (int)elements : checker->check->samples;
+  int count = 0;
+  for (; count < (wanted + 1) / 2; count++) {
+    int64_t best = -1;
+    for (int64_t i = 0; i < elements; i++) {
+      if (is_chosen(sample, count, i)) continue;
+      if (best < 0 || fabs(pair->slope->data[i]) > fabs(pair->slope->data[best])) best = i;
+    }
+    sample[count] = best;
+  }
+  uint64_t key = philox_key(checker->check->seed, philox_hash(pair->parameter));
+  for (uint64_t draw = 0; count < wanted; draw++) {
+    uint64_t word = philox_block(key, draw, 0, 0).word[draw % 4];
+    int64_t element = (int64_t)(word * (uint64_t)elements >> 32);
+    while (is_chosen(sample, count, element)) element = (element + 1) % elements;
+    sample[count++] = element;
+  }
+  return count;
+}
+
+/* ---- the differences ---- */
+
+static double loss_at(const Checker *checker, const Pair *pair, int64_t element, double value) {
+  evaluation_leaf(checker->losses, pair->leaf)->data[element] = value;
+  evaluation_refresh(checker->losses, pair->leaf);
+  return evaluation_node(checker->losses, pair->loss)->data[0];
+}
+
+typedef struct Difference {
+  double slope; /* central */
+  double bend;  /* right slope - left slope */
+} Difference;
+
+static Difference difference(const Checker *checker, const Pair *pair, int64_t element,
+                             double value, double h, double loss) {
+  double up = loss_at(checker, pair, element, value + h);
+  double down = loss_at(checker, pair, element, value - h);
+  double width = (value + h) - (value - h); /* as it was rounded */
+  return (Difference){(up - down) / width, 2 * ((up - loss) - (loss - down)) / width};
+}
+
+/* A smooth loss bends half as much at half the step, and its slope hardly changes. */
+static bool is_kink(Difference whole, Difference half, double allowed) {
+  if (fabs(whole.slope - half.slope) > allowed) return true;
+  return fabs(whole.bend) > 4 * allowed && fabs(half.bend) > 0.75 * fabs(whole.bend);
+}
+
+static void check_element(const Checker *checker, const Pair *pair, int64_t element, double scale,
+                          Verdict *verdict) {
+  double value = evaluation_leaf(checker->losses, pair->leaf)->data[element];
+  double loss = evaluation_node(checker->losses, pair->loss)->data[0];
+  double h = 2e-5 * fmax(1, fabs(value));
+  Difference whole = difference(checker, pair, element, value, h, loss);
+  Difference half = difference(checker, pair, element, value, h / 2, loss);
+  loss_at(checker, pair, element, value);
+  scale = fmax(scale, fabs(half.slope));
+  if (is_kink(whole, half, 0.25 * checker->check->tolerance * scale)) {
+    verdict->kinks++;
+    return;
+  }
+  double expected = (4 * half.slope - whole.slope) / 3;
+  double error = fabs(expected - pair->slope->data[element]) / scale;
+  verdict->checked++;
+  if (!(error <= verdict->worst)) verdict->worst = error; /* NaN counts as the worst */
+}
+
+static Verdict check_pair(const Checker *checker, const Pair *pair) {
+  Verdict verdict = {0};
+  int64_t elements = shape_elements(pair->slope->type.shape);
+  int64_t *sample = ARENA_ARRAY(checker->arena, int64_t, checker->check->samples);
+  double scale = 0;
+  for (int64_t i = 0; i < elements; i++) scale = fmax(scale, fabs(pair->slope->data[i]));
+  if (!pair->leaf) { /* no loss depends on it: the gradient must be 0 */
+    verdict.checked = (int)(elements < checker->check->samples ? elements
+                                                               : checker->check->samples);
+    verdict.worst = scale;
+    return verdict;
+  }
+  double loss = evaluation_node(checker->losses, pair->loss)->data[0];
+  scale = fmax(scale, 1e-5 * (fabs(loss) + 1));
+  int count = choose_sample(checker, pair, sample);
+  for (int i = 0; i < count; i++) check_element(checker, pair, sample[i], scale, &verdict);
+  return verdict;
+}
+
+/* ---- the table ---- */
+
+static void add_row(Text *table, int width, const Pair *pair, const Verdict *verdict, bool passes) {
+  Text shape = {0};
+  text_add_shape(&shape, pair->slope->type.shape);
+  const char *words = passes ? "ok" : verdict->checked == 0 ? "nothing smooth to check" : "WRONG";
+  text_printf(table, "%-*s  %-18s  %7d  %5d  %9.2e  %s\n", width, pair->parameter, shape.data,
+              verdict->checked, verdict->kinks, verdict->worst, words);
+  text_free(&shape);
+}
+
+bool check_gradients(Arena *arena, const Module *module, const GradientCheck *check, Text *table) {
+  Checker checker = {.arena = arena, .check = check};
+  const Graph *train = module->entries[ENTRY_TRAIN];
+  if (train) find_pairs(&checker, train);
+  if (checker.pairs.count == 0) {
+    text_add(table, "no parameter is trained: there is no gradient to check\n");
+    return true;
+  }
+  evaluate_all(&checker, module);
+  int width = (int)strlen("parameter");
+  for (int i = 0; i < checker.pairs.count; i++) {
+    int length = (int)strlen(checker.pairs.items[i].parameter);
+    if (length > width) width = length;
+  }
+  text_printf(table, "%-*s  %-18s  %7s  %5s  %9s  %s\n", width, "parameter", "shape", "checked",
+              "kinks", "error", "verdict");
+  bool all_pass = true;
+  for (int i = 0; i < checker.pairs.count; i++) {
+    const Pair *pair = &checker.pairs.items[i];
+    Verdict verdict = check_pair(&checker, pair);
+    bool is_empty = shape_elements(pair->slope->type.shape) == 0;
+    bool passes = verdict.worst <= check->tolerance && (verdict.checked > 0 || is_empty);
+    all_pass = all_pass && passes;
+    add_row(table, width, pair, &verdict, passes);
+  }
+  return all_pass;
+}
