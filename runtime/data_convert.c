@@ -182,6 +182,10 @@ void data_widen(int from, const void *source, int to, void *target, int64_t coun
   widen_table[from][to](source, target, count);
 }
 
+bool data_store_double(double number, int to, void *value) {
+  return dtypes[to].store(&number, 1, value) < 0;
+}
+
 /* One block: false when a value is bad. */
 static bool convert_block(const char *source, int from, char *target, int to, int64_t count,
                           int64_t first, DataConversion *conversion) {

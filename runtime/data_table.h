@@ -133,6 +133,8 @@ bool data_dtype_is_float(int dtype);
 /* Can a batch be converted without checking?  (Every value of `from` is one of `to`.) */
 bool data_is_widening(int from, int to);
 void data_widen(int from, const void *source, int to, void *target, int64_t count);
+/* One double to a value of type `to`, an input's; false when it cannot be represented. */
+bool data_store_double(double number, int to, void *value);
 /* In place; *values may move when the type grows.  -1 with `bad` < 0: no memory. */
 int data_convert(char **values, int from, int to, int64_t count, DataConversion *conversion);
 void data_swap_bytes(void *values, int size, int64_t count);
@@ -195,6 +197,9 @@ void data_gather(const nnc_data *data, const uint32_t *examples, int64_t first, 
 int32_t data_dictionary_add(DataDictionary *dictionary, const char *word, int64_t length,
                             int64_t line); /* -1: no memory */
 void data_dictionary_free(DataDictionary *dictionary);
+
+/* data_number.c: a decimal number, whatever the locale; nothing may follow. false: it is none. */
+bool data_parse_number(const char *text, int64_t length, double *number);
 
 void data_table_free(DataTable *table);
 /* Sets rank, dims and width of `field` and checks them against the input: `rank` extents including the
