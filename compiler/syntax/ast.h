@@ -6,8 +6,9 @@
  * be long.  Every node has the span of its text; operators and names have spans of their own, so a
  * message can put its caret on exactly the right token.
  *
- * Trees are bounded: brackets nest at most AST_MAX_NESTING deep, an expression is at most
- * AST_MAX_DEPTH nodes high (a + a + a + ... counts).  So walking a tree recursively is safe. */
+ * Trees are bounded: brackets nest at most AST_MAX_NESTING deep, and no statement is more than
+ * AST_MAX_DEPTH nodes high, all blocks and expressions in it included (a + a + a + ... counts).
+ * So walking a tree recursively is safe. */
 #ifndef NNC_SYNTAX_AST_H
 #define NNC_SYNTAX_AST_H
 
@@ -35,6 +36,7 @@ typedef VEC(AstStmt *) AstStmts;
 /* { ... }; the span includes the braces. */
 typedef struct AstBlock {
   AstStmts stmts;
+  int depth; /* of the highest statement */
   Span span;
 } AstBlock;
 
@@ -263,6 +265,7 @@ const char *ast_stmt_kind_text(AstStmtKind kind);
 
 struct AstStmt {
   AstStmtKind kind;
+  int depth; /* 1 + the highest expression or block in it; at most AST_MAX_DEPTH */
   Span span;
   Span keyword; /* the first word; for AST_ASSIGN and AST_STORE the '=' or '<-' */
   union {

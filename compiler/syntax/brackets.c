@@ -1,0 +1,242 @@
+/* Matching brackets, and repairing what does not match.
+ *
+ * The first walk pairs brackets with a stack and finds openers that are never closed and closers
+ * that close nothing.  When a '{' stays open at the end of the file the walk is repeated and now
+ * trusts the indentation: a '}' at the beginning of a line closes the '{' whose line stands in the
+ * same column.  The second walk writes the list anew: a closer that is missing is put in before the
+ * first thing that looks like a new statement (for a brace: that stands as far left as the line of
+ * the brace), at the latest where the bracket around it ends. */
+#include "syntax/tokens.h"
+
+#include "syntax/ast.h"
+#include "syntax/net.tab.h"
+
+enum { UNMATCHED = -1, STRAY = -2 };
+
+typedef VEC(int) Ints;
+
+typedef struct Matcher {
+  Arena *arena;
+  Tokens *tokens;
+  int *partner;    /* of each token: index, UNMATCHED for an opener, STRAY for a closer */
+  int *limit;      /* of an unmatched opener: it must be closed before this token */
+  Ints open;       /* stack of openers */
+  int by_indent;   /* trust the indentation of '}' */
+  int is_too_deep; /* index of the opener that was one too many, or 0 */
+} Matcher;
+
+static int closer_of(int opener)
+{
+  return opener == '(' ? ')' : opener == '[' ? ']' : '}';
+}
+
+static Token *token_at(const Matcher *m, int index)
+{
+  return m->tokens->items[index];
+}
+
+static int top(const Matcher *m)
+{
+  return m->open.items[m->open.count - 1];
+}
+
+/* ---- the first walk ----------------------------------------------------------------------- */
+
+/* Closes the openers above stack position `position` by force, and that one properly. */
+static void close_at(Matcher *m, int position, int closer)
+{
+  while (m->open.count - 1 > position) m->limit[m->open.items[--m->open.count]] = closer;
+  int opener = m->open.items[--m->open.count];
+  m->partner[opener] = closer;
+  m->partner[closer] = opener;
+}
+
+/* The stack position of the nearest '{' whose line begins in the column of this '}', or -1. */
+static int find_by_indent(const Matcher *m, const Token *closer)
+{
+  for (int i = m->open.count - 1; i >= 0; i--) {
+    const Token *opener = token_at(m, m->open.items[i]);
+    if (opener->kind == '{' && opener->indent == closer->indent) return i;
+  }
+  return -1;
+}
+
+/* The stack position of the opener that this closer belongs to, or -1.  A ')' or ']' never reaches
+ * out of a block. */
+static int find_opener(const Matcher *m, const Token *closer)
+{
+  if (m->by_indent && closer->kind == '}' && closer->span.column == closer->indent) {
+    int position = find_by_indent(m, closer);
+    if (position >= 0) return position;
+  }
+  for (int i = m->open.count - 1; i >= 0; i--) {
+    int kind = token_at(m, m->open.items[i])->kind;
+    if (closer_of(kind) == closer->kind) return i;
+    if (kind == '{') return -1;
+  }
+  return -1;
+}
+
+static void match_closer(Matcher *m, int index)
+{
+  Token *closer = token_at(m, index);
+  int position = find_opener(m, closer);
+  if (position >= 0) {
+    close_at(m, position, index);
+    return;
+  }
+  int is_wrong_kind = m->open.count && token_at(m, top(m))->kind != '{' && closer->kind != '}';
+  if (is_wrong_kind) close_at(m, m->open.count - 1, index);
+  else m->partner[index] = STRAY;
+}
+
+static void match_all(Matcher *m)
+{
+  int count = m->tokens->count;
+  m->open.count = 0;
+  for (int i = 0; i < count; i++) {
+    m->partner[i] = UNMATCHED;
+    m->limit[i] = count - 1; /* T_END */
+    int kind = token_at(m, i)->kind;
+    if (token_is_closer(kind)) match_closer(m, i);
+    if (!token_is_opener(kind)) continue;
+    vec_push(m->arena, &m->open, i);
+    if (m->open.count > AST_MAX_NESTING) {
+      m->is_too_deep = i;
+      return;
+    }
+  }
+}
+
+static int has_open_brace(const Matcher *m)
+{
+  for (int i = 0; i < m->open.count; i++)
+    if (token_at(m, m->open.items[i])->kind == '{') return 1;
+  return 0;
+}
+
+/* ---- where a missing closer belongs ------------------------------------------------------- */
+
+/* Does `a, b =` or `a <-` or `data name` or a hard word begin here, where an operand has ended? */
+static int looks_like_statement(const Matcher *m, int index)
+{
+  int kind = token_at(m, index)->kind;
+  if (!token_is_name(kind)) return token_begins_statement(kind);
+  if (!token_ends_operand(token_at(m, index - 1)->kind)) return 0;
+  int next = token_at(m, index + 1)->kind;
+  if (kind != T_ID && token_begins_statement(kind) && (token_is_name(next) || next == '{')) return 1;
+  while (next == ',' && token_is_name(token_at(m, index + 2)->kind)) {
+    index += 2;
+    next = token_at(m, index + 1)->kind;
+  }
+  return next == '=' || next == T_ARROW;
+}
+
+static int place_of_closer(const Matcher *m, int opener)
+{
+  const Token *open = token_at(m, opener);
+  for (int i = opener + 1; i < m->limit[opener]; i++) {
+    const Token *token = token_at(m, i);
+    int is_first = token->newlines > 0 && !token_is_closer(token->kind);
+    if (is_first && open->kind == '{' && token->indent <= open->indent) return i;
+    if (is_first && open->kind != '{' && looks_like_statement(m, i)) return i;
+    if (token_is_opener(token->kind) && m->partner[i] > i) i = m->partner[i];
+  }
+  return m->limit[opener];
+}
+
+/* A string that ran to the end of its line has swallowed the closer: that was reported already. */
+static int is_swallowed(const Matcher *m, int opener, int place)
+{
+  for (int i = opener; i < place; i++)
+    if (token_at(m, i)->is_unclosed) return 1;
+  return 0;
+}
+
+/* ---- the second walk ---------------------------------------------------------------------- */
+
+static void report_closer(Matcher *m, int index)
+{
+  Token *closer = token_at(m, index);
+  const Token *opener = token_at(m, m->partner[index]);
+  int right = closer_of(opener->kind);
+  if (closer->kind == right) return;
+  Problem *problem = token_problem(m->arena, closer, closer->span, "'%c' where '%c' is needed",
+                                   closer->kind, right);
+  problem->note = arena_printf(m->arena, "the '%c' was opened here", opener->kind);
+  problem->note_at = opener->span;
+  closer->kind = right;
+}
+
+static void drop_stray(Matcher *m, int index)
+{
+  Token *closer = token_at(m, index);
+  token_problem(m->arena, closer, closer->span, "'%c' closes nothing", closer->kind);
+  closer->kind = T_IGNORED;
+}
+
+static void put_closer(Matcher *m, Tokens *out, int opener)
+{
+  const Token *open = token_at(m, opener);
+  Token *closer = token_synthetic(m->arena, closer_of(open->kind), out->items[out->count - 1], open);
+  vec_push(m->arena, out, closer);
+}
+
+/* Writes the list anew.  waiting: the unmatched openers whose closer is due, innermost last. */
+static void rewrite(Matcher *m, int *place)
+{
+  Tokens out = {0};
+  Ints waiting = {0};
+  for (int i = 0; i < m->tokens->count; i++) {
+    Token *token = token_at(m, i);
+    while (waiting.count && place[waiting.items[waiting.count - 1]] <= i)
+      put_closer(m, &out, waiting.items[--waiting.count]);
+    if (m->partner[i] == STRAY) drop_stray(m, i);
+    if (token_is_closer(token->kind)) report_closer(m, i);
+    vec_push(m->arena, &out, token);
+    if (!token_is_opener(token->kind) || m->partner[i] != UNMATCHED) continue;
+    place[i] = place_of_closer(m, i);
+    for (int j = waiting.count - 1; j >= 0 && place[waiting.items[j]] < place[i]; j--)
+      place[waiting.items[j]] = place[i];
+    vec_push(m->arena, &waiting, i);
+    if (!is_swallowed(m, i, place[i]))
+      token_problem(m->arena, token, token->span, "this '%c' is never closed", token->kind);
+  }
+  *m->tokens = tokens_without_ignored(m->arena, &out);
+}
+
+/* How many ( and [ are open around each token, counted from the innermost { . */
+static void set_depths(Matcher *m)
+{
+  Ints depths = {0}; /* of the blocks around */
+  int depth = 0;
+  for (int i = 0; i < m->tokens->count; i++) {
+    Token *token = token_at(m, i);
+    if (token->kind == ')' || token->kind == ']') depth--;
+    if (token->kind == '}') depth = depths.items[--depths.count];
+    token->depth = depth;
+    if (token->kind == '(' || token->kind == '[') depth++;
+    if (token->kind != '{') continue;
+    vec_push(m->arena, &depths, depth);
+    depth = 0;
+  }
+}
+
+int brackets_match(Arena *arena, Tokens *tokens, const Token **too_deep)
+{
+  Matcher m = {.arena = arena, .tokens = tokens};
+  m.partner = ARENA_ARRAY(arena, int, tokens->count);
+  m.limit = ARENA_ARRAY(arena, int, tokens->count);
+  match_all(&m);
+  if (!m.is_too_deep && has_open_brace(&m)) {
+    m.by_indent = 1;
+    match_all(&m);
+  }
+  if (m.is_too_deep) {
+    *too_deep = token_at(&m, m.is_too_deep);
+    return 0;
+  }
+  rewrite(&m, ARENA_ARRAY(arena, int, tokens->count));
+  set_depths(&m);
+  return 1;
+}

@@ -1,0 +1,350 @@
+/* The grammar of .net: LALR(1) without conflicts, reentrant.
+ *
+ * Its input is the repaired list of tokens (tokens.h).  Actions only call the builders in build.c.
+ * After a syntax error the statement is dropped and parser_resume() moves to the separator or brace
+ * that ends it; brackets always match, so that place is certain. */
+%require "3.6"
+%define api.pure full
+%define api.prefix {net_}
+%define api.token.prefix {T_}
+%define api.location.type {Span}
+%define parse.error custom
+%define parse.lac full
+%locations
+%expect 0
+%param { Parser *parser }
+
+%code requires {
+#include "syntax/build.h"
+}
+
+%code provides {
+int net_lex(NET_STYPE *value, Span *span, Parser *parser); /* parse.c */
+void net_error(Span *span, Parser *parser, const char *message);
+}
+
+%code {
+#define YYLLOC_DEFAULT(Result, Rhs, N) ((Result) = parser_join_spans((Rhs), (N)))
+#define YYMAXDEPTH 20000
+#define NEW_LIST(type) ARENA_NEW(parser->arena, type)
+#define PUSH(list, item) vec_push(parser->arena, (list), (item))
+/* The statement or entry in which the error was is given up. */
+#define RESUME() do { yyerrok; yyclearin; parser_resume(parser); } while (0)
+}
+
+%union {
+  Token *token;
+  AstName *name;
+  AstNames *names;
+  AstExpr *expr;
+  AstExprs *exprs;
+  AstStmt *stmt;
+  AstStmts *stmts;
+  AstBlock *block;
+  AstBinding *binding;
+  AstBindings *bindings;
+  AstType *type;
+  AstFormal *formal;
+  AstFormals *formals;
+  AstGradient *gradient;
+  AstEntry *entry;
+  AstEntries *entries;
+  AstArgument *argument;
+  AstArguments *arguments;
+  AstIndex *index;
+  AstIndices *indices;
+}
+
+%token END 0
+%token SEP COMMENT IGNORED BAD START_EXPR
+%token <token> ID NUMBER STRING BOOL
+%token <token> CONST DEF FOR IN IF ELSE RETURN YIELD SCAN WITH PARAM
+%token <token> DATA INPUT STATE TRAIN PREDICT OPTIMIZER ALONG INIT SCHEDULE STREAM PARAMS EXTERN GRADIENT
+%token DOTDOT ELLIPSIS ARROW LE GE EQ NE AND OR FLOORDIV
+
+%type <token> contextual
+%type <name> name
+%type <names> names pattern
+%type <expr> expr ternary or and cmp range add mul unary power postfix primary opt_expr opt_init opt_along scan
+%type <exprs> exprs opt_exprs dims strings stages
+%type <stmt> stmt if_stmt
+%type <stmts> stmts stmt_list
+%type <block> block opt_else
+%type <binding> binding
+%type <bindings> bindings opt_with
+%type <type> type opt_type
+%type <formal> formal
+%type <formals> formals formal_list
+%type <gradient> opt_gradient
+%type <entry> entry data_entry
+%type <entries> entries entry_list data_entries data_list
+%type <argument> arg
+%type <arguments> args arg_list
+%type <index> index
+%type <indices> indices index_list
+
+%%
+
+start
+  : stmts                        { parser->program->stmts = *$1; (void)yynerrs; }
+  | START_EXPR expr opt_sep      { parser->expression = $2; }
+  ;
+opt_sep: %empty | SEP ;
+opt_comma: %empty | ',' ;
+
+stmts
+  : %empty                       { $$ = NEW_LIST(AstStmts); }
+  | stmt_list opt_sep
+  ;
+stmt_list
+  : stmt                         { $$ = NEW_LIST(AstStmts); PUSH($$, $1); }
+  | stmt_list SEP stmt           { PUSH($1, $3); $$ = $1; }
+  | error                        { $$ = NEW_LIST(AstStmts); RESUME(); }
+  | stmt_list SEP error          { $$ = $1; RESUME(); }
+  ;
+block: '{' stmts '}'             { $$ = build_block(parser, @$, $2); } ;
+
+stmt
+  : CONST bindings               { $$ = build_const(parser, @$, @1, $2); }
+  | INPUT name ':' type          { $$ = build_variable(parser, AST_INPUT, @$, @1, $2, $4, NULL); }
+  | PARAM name opt_type opt_init { $$ = build_variable(parser, AST_PARAM, @$, @1, $2, $3, $4); }
+  | STATE name opt_type opt_init { $$ = build_variable(parser, AST_STATE, @$, @1, $2, $3, $4); }
+  | STREAM name opt_type opt_init { $$ = build_variable(parser, AST_STREAM, @$, @1, $2, $3, $4); }
+  | DATA name '{' data_entries '}' { $$ = build_section(parser, AST_DATA, @$, @1, $2, $4); }
+  | TRAIN '{' entries '}'        { $$ = build_section(parser, AST_TRAIN, @$, @1, NULL, $3); }
+  | PREDICT '{' entries '}'      { $$ = build_section(parser, AST_PREDICT, @$, @1, NULL, $3); }
+  | DEF name '(' formals ')' block opt_gradient
+                                 { $$ = build_function(parser, AST_DEF, @$, @1, $2, $4, $6, $7); }
+  | OPTIMIZER name '(' formals ')' block
+                                 { $$ = build_function(parser, AST_OPTIMIZER, @$, @1, $2, $4, $6, NULL); }
+  | INIT name '(' formals ')' block
+                                 { $$ = build_function(parser, AST_INIT, @$, @1, $2, $4, $6, NULL); }
+  | SCHEDULE name '(' formals ')' block
+                                 { $$ = build_function(parser, AST_SCHEDULE, @$, @1, $2, $4, $6, NULL); }
+  | EXTERN name '(' formals ')' ':' type '{' entries '}' opt_gradient
+                                 { $$ = build_extern(parser, @$, @1, $2, $4, $7, $9, $11); }
+  | names '=' expr               { $$ = build_assignment(parser, AST_ASSIGN, @$, @2, $1, $3); }
+  | names ARROW expr             { $$ = build_assignment(parser, AST_STORE, @$, @2, $1, $3); }
+  | FOR pattern IN expr block    { $$ = build_for(parser, @$, @1, $2, $4, $5); }
+  | if_stmt
+  | RETURN exprs                 { $$ = build_values(parser, AST_RETURN, @$, @1, $2); }
+  | YIELD exprs                  { $$ = build_values(parser, AST_YIELD, @$, @1, $2); }
+  ;
+if_stmt
+  : IF expr block opt_else       { $$ = build_if(parser, @$, @1, $2, $3, $4, 0); }
+  | IF expr block ELSE if_stmt   { $$ = build_else_if(parser, @$, @1, $2, $3, $5); }
+  ;
+opt_else
+  : %empty                       { $$ = NULL; }
+  | ELSE block                   { $$ = $2; }
+  ;
+opt_gradient
+  : %empty                       { $$ = NULL; }
+  | GRADIENT '(' formals ')' block { $$ = build_gradient(parser, @1, $3, $5); }
+  ;
+bindings
+  : binding                      { $$ = NEW_LIST(AstBindings); PUSH($$, *$1); }
+  | bindings ',' binding         { PUSH($1, *$3); $$ = $1; }
+  ;
+binding: name '=' expr           { $$ = build_binding(parser, $1, $3); } ;
+
+names
+  : name                         { $$ = NEW_LIST(AstNames); PUSH($$, *$1); }
+  | names ',' name               { PUSH($1, *$3); $$ = $1; }
+  ;
+pattern: names | '(' names ')'   { $$ = $2; } ;
+
+/* Words that are keywords only where a statement or a clause begins; elsewhere ordinary names. */
+name
+  : ID                           { $$ = build_ast_name(parser, $1); }
+  | contextual                   { $$ = build_ast_name(parser, $1); }
+  ;
+contextual
+  : DATA | INPUT | STATE | TRAIN | PREDICT | OPTIMIZER | ALONG | INIT | SCHEDULE | STREAM | PARAMS
+  | EXTERN | GRADIENT
+  ;
+
+opt_init: %empty                 { $$ = NULL; }
+  | '=' expr                     { $$ = $2; }
+  ;
+opt_type: %empty                 { $$ = NULL; }
+  | ':' type                     { $$ = $2; }
+  ;
+type
+  : ID                           { $$ = build_type(parser, @$, $1, NULL); }
+  | ID '[' dims ']'              { $$ = build_type(parser, @$, $1, $3); }
+  | '[' dims ']'                 { $$ = build_type(parser, @$, NULL, $2); }
+  ;
+dims                             /* NULL stands for any shape */
+  : opt_exprs
+  | ELLIPSIS                     { $$ = NULL; }
+  ;
+
+formals
+  : %empty                       { $$ = NEW_LIST(AstFormals); }
+  | formal_list opt_comma
+  ;
+formal_list
+  : formal                       { $$ = build_formal_list(parser, NULL, $1); }
+  | formal_list ',' formal       { $$ = build_formal_list(parser, $1, $3); }
+  ;
+formal: name opt_type opt_init   { $$ = build_formal(parser, @$, $1, $2, $3); } ;
+
+entries
+  : %empty                       { $$ = NEW_LIST(AstEntries); }
+  | entry_list opt_end
+  ;
+opt_end: opt_sep | ',' ;
+between: SEP | ',' ;
+entry_list
+  : entry                        { $$ = NEW_LIST(AstEntries); PUSH($$, *$1); }
+  | entry_list between entry     { PUSH($1, *$3); $$ = $1; }
+  | error                        { $$ = NEW_LIST(AstEntries); RESUME(); }
+  | entry_list between error     { $$ = $1; RESUME(); }
+  ;
+entry
+  : names '=' expr               { $$ = build_entry(parser, @$, $1, $3, NULL); }
+  | PARAMS strings '{' entries '}' { $$ = build_group(parser, @$, $2, $4); }
+  ;
+strings
+  : STRING                       { $$ = NEW_LIST(AstExprs); PUSH($$, build_literal(parser, $1)); }
+  | strings ',' STRING           { PUSH($1, build_literal(parser, $3)); $$ = $1; }
+  ;
+data_entries
+  : %empty                       { $$ = NEW_LIST(AstEntries); }
+  | data_list opt_end
+  ;
+data_list
+  : data_entry                   { $$ = NEW_LIST(AstEntries); PUSH($$, *$1); }
+  | data_list between data_entry { PUSH($1, *$3); $$ = $1; }
+  | error                        { $$ = NEW_LIST(AstEntries); RESUME(); }
+  | data_list between error      { $$ = $1; RESUME(); }
+  ;
+data_entry
+  : names '=' expr               { $$ = build_entry(parser, @$, $1, $3, NULL); }
+  | names '=' expr stages        { $$ = build_entry(parser, @$, $1, $3, $4); }
+  ;
+stages
+  : '|' expr                     { $$ = NEW_LIST(AstExprs); PUSH($$, $2); }
+  | stages '|' expr              { PUSH($1, $3); $$ = $1; }
+  ;
+
+expr: ternary | scan ;
+ternary
+  : or
+  | or '?' expr ':' expr         { $$ = build_ternary(parser, @$, @2, $1, $3, $5); }
+  ;
+or: and
+  | or OR and                    { $$ = build_binary(parser, AST_OR, @$, @2, $1, $3); }
+  ;
+and: cmp
+  | and AND cmp                  { $$ = build_binary(parser, AST_AND, @$, @2, $1, $3); }
+  ;
+cmp: range
+  | range EQ range               { $$ = build_binary(parser, AST_EQ, @$, @2, $1, $3); }
+  | range NE range               { $$ = build_binary(parser, AST_NE, @$, @2, $1, $3); }
+  | range '<' range              { $$ = build_binary(parser, AST_LT, @$, @2, $1, $3); }
+  | range '>' range              { $$ = build_binary(parser, AST_GT, @$, @2, $1, $3); }
+  | range LE range               { $$ = build_binary(parser, AST_LE, @$, @2, $1, $3); }
+  | range GE range               { $$ = build_binary(parser, AST_GE, @$, @2, $1, $3); }
+  ;
+range: add
+  | add DOTDOT add               { $$ = build_range(parser, @$, @2, $1, $3); }
+  ;
+add: mul
+  | add '+' mul                  { $$ = build_binary(parser, AST_ADD, @$, @2, $1, $3); }
+  | add '-' mul                  { $$ = build_binary(parser, AST_SUB, @$, @2, $1, $3); }
+  ;
+mul: unary
+  | mul '*' unary                { $$ = build_binary(parser, AST_MUL, @$, @2, $1, $3); }
+  | mul '/' unary                { $$ = build_binary(parser, AST_DIV, @$, @2, $1, $3); }
+  | mul FLOORDIV unary           { $$ = build_binary(parser, AST_FLOORDIV, @$, @2, $1, $3); }
+  | mul '%' unary                { $$ = build_binary(parser, AST_MOD, @$, @2, $1, $3); }
+  | mul '@' unary                { $$ = build_binary(parser, AST_MATMUL, @$, @2, $1, $3); }
+  ;
+unary: power
+  | '-' unary                    { $$ = build_unary(parser, AST_NEG, @$, @1, $2); }
+  | '!' unary                    { $$ = build_unary(parser, AST_NOT, @$, @1, $2); }
+  ;
+power: postfix
+  | postfix '^' unary            { $$ = build_binary(parser, AST_POW, @$, @2, $1, $3); }
+  ;
+postfix: primary
+  | postfix '.' name             { $$ = build_member(parser, @$, $1, $3); }
+  | postfix '(' args ')'         { $$ = build_call(parser, @$, @2, @4, $1, $3); }
+  | postfix '[' indices ']'      { $$ = build_index_expr(parser, @$, @2, @4, $1, $3); }
+  ;
+primary
+  : name                         { $$ = build_name(parser, $1); }
+  | NUMBER                       { $$ = build_literal(parser, $1); }
+  | STRING                       { $$ = build_literal(parser, $1); }
+  | BOOL                         { $$ = build_literal(parser, $1); }
+  | NUMBER ID                    { $$ = build_quantity(parser, @$, $1, $2); }
+  | '(' expr ')'                 { $$ = $2; }
+  | '(' expr ',' opt_exprs ')'   { $$ = build_tuple(parser, @$, $2, $4); }
+  | '[' opt_exprs ']'            { $$ = build_list(parser, @$, $2); }
+  ;
+exprs
+  : expr                         { $$ = NEW_LIST(AstExprs); PUSH($$, $1); }
+  | exprs ',' expr               { PUSH($1, $3); $$ = $1; }
+  ;
+opt_exprs
+  : %empty                       { $$ = NEW_LIST(AstExprs); }
+  | exprs opt_comma
+  ;
+args
+  : %empty                       { $$ = NEW_LIST(AstArguments); }
+  | arg_list opt_comma
+  ;
+arg_list
+  : arg                          { $$ = build_arguments(parser, NULL, $1); }
+  | arg_list ',' arg             { $$ = build_arguments(parser, $1, $3); }
+  ;
+arg
+  : expr                         { $$ = build_argument(parser, @$, NULL, $1); }
+  | name '=' expr                { $$ = build_argument(parser, @$, $1, $3); }
+  ;
+indices: index_list opt_comma ;
+index_list
+  : index                        { $$ = build_indices(parser, NULL, $1); }
+  | index_list ',' index         { $$ = build_indices(parser, $1, $3); }
+  ;
+index
+  : expr                         { $$ = build_at(parser, @$, $1); }
+  | ELLIPSIS                     { $$ = build_ellipsis(parser, @$); }
+  | opt_expr ':' opt_expr        { $$ = build_slice(parser, @$, $1, $3, NULL); }
+  | opt_expr ':' opt_expr ':' opt_expr { $$ = build_slice(parser, @$, $1, $3, $5); }
+  ;
+opt_expr: %empty                 { $$ = NULL; }
+  | expr
+  ;
+
+scan: SCAN pattern IN exprs opt_along opt_with block
+                                 { $$ = build_scan(parser, @$, @1, $2, $4, $5, $6, $7); } ;
+opt_along: %empty                { $$ = NULL; }
+  | ALONG unary                  { $$ = $2; }
+  ;
+opt_with: %empty                 { $$ = NEW_LIST(AstBindings); }
+  | WITH bindings                { $$ = $2; }
+  ;
+
+%%
+
+/* The number of the token that stands for a symbol of the grammar. */
+static int token_of_symbol(yysymbol_kind_t symbol)
+{
+  for (int token = 0; token <= YYMAXUTOK; token++)
+    if (YYTRANSLATE(token) == symbol) return token;
+  return T_BAD;
+}
+
+static int yyreport_syntax_error(const yypcontext_t *context, Parser *parser)
+{
+  yysymbol_kind_t symbols[YYNTOKENS];
+  int tokens[YYNTOKENS];
+  int count = yypcontext_expected_tokens(context, symbols, YYNTOKENS);
+  if (count < 0) return count;
+  for (int i = 0; i < count; i++) tokens[i] = token_of_symbol(symbols[i]);
+  parser_syntax_error(parser, tokens, count);
+  return 0;
+}

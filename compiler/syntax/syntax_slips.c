@@ -1,0 +1,397 @@
+/* Syntax errors with a message of their own.
+ *
+ * Each rule looks at the place where the grammar failed and either reports the error in the terms of
+ * the slip that is likely behind it, or leaves it to the next rule.  The table at the end gives
+ * their order. */
+#include <string.h>
+
+#include "support/names.h"
+#include "syntax/syntax_error.h"
+
+typedef const SyntaxError *Error;
+
+static Diagnostic *complain(Error e, Span at, const char *message)
+{
+  return diag_error(e->parser->diagnostics, at, "%s", message);
+}
+
+static int complain_with_help(Error e, Span at, const char *message, const char *help)
+{
+  diag_help(complain(e, at, message), "%s", help);
+  return 1;
+}
+
+static int kind_at(Error e, int index)
+{
+  int last = e->parser->tokens.count - 1;
+  return e->tokens[index < last ? index : last]->kind;
+}
+
+static int is_end(int kind)
+{
+  return kind == T_SEP || kind == T_END || kind == '}';
+}
+
+static int is_comparison(int kind)
+{
+  return kind == '<' || kind == '>' || kind == T_LE || kind == T_GE || kind == T_EQ || kind == T_NE;
+}
+
+static int is_hard_word(int kind)
+{
+  return kind >= T_CONST && kind <= T_PARAM;
+}
+
+/* ---- statements that are none ------------------------------------------------------------- */
+
+static const char *const statement_words[] = {
+    "const",   "def",       "for",  "if",       "else",   "return", "yield",  "param", "data",
+    "input",   "state",     "train", "predict", "optimizer", "init", "schedule", "stream",
+    "extern",
+};
+
+/* fro i in 0..3 { */
+static int misspelt_statement(Error e)
+{
+  const Token *word = e->tokens[e->start];
+  int fits = e->expects[T_ARROW] && e->at == e->start + 1 && token_is_name(word->kind) &&
+             (token_is_name(e->found->kind) || e->found->kind == '{' || e->found->kind == '(');
+  if (!fits) return 0;
+  int count = (int)(sizeof statement_words / sizeof *statement_words);
+  const char *nearest = name_nearest(word->name, statement_words, count);
+  if (!nearest || (e->found->kind == '(' && strcmp(nearest, "if") && strcmp(nearest, "for"))) return 0;
+  if (e->found->kind == '(' && strlen(word->name) > strlen(nearest)) return 0;
+  Diagnostic *diagnostic = diag_error(e->parser->diagnostics, word->span, "unknown statement '%s'",
+                                      word->name);
+  diag_help(diagnostic, "did you mean '%s'?", nearest);
+  return 1;
+}
+
+/* The end of the statement, or the '=' or '<-' in it that stands outside brackets. */
+static int find_binder(Error e)
+{
+  int depth = e->tokens[e->start]->depth;
+  for (int i = e->start;; i++) {
+    const Token *token = e->tokens[i];
+    if (is_end(token->kind) || token->kind == '{') return i;
+    if (token->depth == depth && (token->kind == '=' || token->kind == T_ARROW)) return i;
+  }
+}
+
+static Span span_of(Error e, int from, int to)
+{
+  return span_join(e->tokens[from]->span, e->tokens[to > from ? to - 1 : from]->span);
+}
+
+/* x[0] = 1 and (a, b) = f(x) and f(x) = x + 1 */
+static int complain_of_target(Error e, int binder)
+{
+  Span left = span_of(e, e->start, binder);
+  const Token *first = e->tokens[e->start];
+  Diagnostic *diagnostic =
+      e->tokens[binder]->kind == '='
+          ? complain(e, left, "only names can stand on the left side of '='")
+          : complain(e, left, "only names can stand on the left side of '<-'");
+  int second = kind_at(e, e->start + 1);
+  if (first->kind == '(' || first->kind == '[')
+    diag_help(diagnostic, "several names are bound without brackets: 'a, b = ...'");
+  else if (token_is_name(first->kind) && second == '(')
+    diag_help(diagnostic, "a function is written 'def %s(...) { return ... }'", first->name);
+  else if (token_is_name(first->kind) && second == '[')
+    diag_help(diagnostic, "tensors are values: elements cannot be set; make a new value, for example "
+                          "with 'where' or 'concat'");
+  return 1;
+}
+
+static int expression_statement(Error e)
+{
+  int is_first = e->at == e->start && e->expects[T_CONST] && token_begins_operand(e->found->kind);
+  if (!is_first && !(e->expects[T_ARROW] && e->at > e->start)) return 0;
+  if (!is_first && token_begins_operand(e->found->kind) && e->found->kind != '(' &&
+      e->found->kind != '[' && e->found->kind != '-')
+    return 0;
+  if (e->found->kind == ':' && e->at == e->start + 1) return 0;
+  int binder = find_binder(e);
+  int kind = e->tokens[binder]->kind;
+  if (kind == '=' || kind == T_ARROW) return complain_of_target(e, binder);
+  if (kind == '{' && e->found->kind != T_SCAN) return 0;
+  return complain_with_help(e, span_of(e, e->start, binder),
+                            "a statement cannot be just an expression",
+                            "bind its value to a name, as in 'y = ...', or return it");
+}
+
+/* x : f32 = 3 */
+static int annotated_name(Error e)
+{
+  if (e->found->kind != ':' || !e->expects[T_ARROW] || e->at != e->start + 1) return 0;
+  return complain_with_help(e, e->found->span, "a name is bound without a type",
+                            "types stand in 'input', 'param', 'state' and in formals");
+}
+
+/* ---- words at the wrong place ------------------------------------------------------------- */
+
+/* a if c else b */
+static int python_ternary(Error e)
+{
+  if (e->found->kind != T_IF || !e->last || !token_ends_operand(e->last->kind) || !e->expects['*'])
+    return 0;
+  for (int i = e->at + 1; !is_end(kind_at(e, i)) && kind_at(e, i) != '{'; i++)
+    if (kind_at(e, i) == T_ELSE)
+      return complain_with_help(e, e->found->span, "'if' cannot stand in an expression",
+                                "a choice is written 'condition ? a : b'");
+  return 0;
+}
+
+static int comprehension(Error e)
+{
+  if (e->found->kind != T_FOR || !e->found->depth) return 0;
+  return complain_with_help(e, e->found->span, "'for' cannot stand in an expression",
+                            "build a value step by step in a 'for' statement");
+}
+
+static int lonely_else(Error e)
+{
+  if (e->found->kind != T_ELSE) return 0;
+  complain(e, e->found->span, "'else' without an 'if' before it");
+  return 1;
+}
+
+static int reserved_word(Error e)
+{
+  if (!is_hard_word(e->found->kind) || !e->expects[T_ID] || e->expects['*'] || e->expects[T_CONST])
+    return 0;
+  if (e->found->newlines) return 0; /* rather something is missing on the line before */
+  const char *word = e->found->name;
+  if (e->expects[T_NUMBER] && e->found->kind == T_IF)
+    return complain_with_help(e, e->found->span, "'if' is a statement, not an expression",
+                              "a choice is written 'condition ? a : b'");
+  diag_error(e->parser->diagnostics, e->found->span,
+             e->expects[T_NUMBER] ? "'%s' cannot stand in an expression: it is a reserved word"
+                                  : "'%s' is a reserved word and cannot be a name", word);
+  return 1;
+}
+
+/* ---- '=', ':', '<-', '|' ------------------------------------------------------------------ */
+
+/* `x =` on one line and `y = 3` on the next: the newline was no separator. */
+static int dangling_line(Error e)
+{
+  int at = e->at;
+  if ((e->found->kind == '=' || e->found->kind == T_ARROW) && e->last && token_is_name(e->last->kind))
+    at--;
+  if (at < 1 || !e->tokens[at]->newlines || e->tokens[at]->depth) return 0;
+  const Token *before = e->tokens[at - 1];
+  if (token_ends_operand(before->kind) || is_end(before->kind) || before->kind == '{') return 0;
+  if (at == e->at && !token_begins_statement(e->found->kind)) return 0;
+  diag_error(e->parser->diagnostics, before->span, "something is missing behind '%.*s'",
+             (int)before->length, before->text);
+  syntax_error_restart(e, at);
+  return 1;
+}
+
+/* a = 5 b = 3 reads as the quantity `5 b` first. */
+static int swallowed_name(Error e)
+{
+  int fits = (e->found->kind == '=' || e->found->kind == T_ARROW) && e->at >= 2 &&
+             e->last->kind == T_ID && e->tokens[e->at - 2]->kind == T_NUMBER && !e->found->depth;
+  if (!fits) return 0;
+  syntax_error_restart(e, e->at - 1);
+  return complain_with_help(e, e->last->span, "two statements on one line",
+                            "put ';' or a new line between them");
+}
+
+static int c_loop(Error e)
+{
+  if (e->tokens[e->start]->kind != T_FOR || !e->expects[T_IN]) return 0;
+  if (e->found->kind != '=' && e->found->kind != ':') return 0;
+  return complain_with_help(e, e->found->span, "a loop runs over a range or a list",
+                            "write 'for i in 0..n { ... }'");
+}
+
+static int misplaced_equals(Error e)
+{
+  if (e->found->kind != '=') return 0;
+  int first = e->tokens[e->start]->kind;
+  if (first == T_DEF && e->expects['{'])
+    return complain_with_help(e, e->found->span, "the body of a 'def' is a block",
+                              "write '{ return ... }'");
+  if (first == T_INPUT && e->expects[':'])
+    return complain_with_help(e, e->found->span, "an input has a type and no value",
+                              "write 'input x : f32[batch, 10]'; a 'data' block feeds it");
+  if (first == T_INPUT)
+    return complain_with_help(e, e->found->span, "an input has no value", "a 'data' block feeds it");
+  if (!e->expects['*']) return 0;
+  return complain_with_help(e, e->found->span, "'=' cannot stand in an expression", "'==' compares");
+}
+
+static int misplaced_colon(Error e)
+{
+  if (e->found->kind != ':') return 0;
+  if (e->expects['{'])
+    return complain_with_help(e, e->found->span, "a block is written in braces",
+                              "write '{' here and '}' behind the block");
+  if (e->tokens[e->start]->kind == T_CONST)
+    return complain_with_help(e, e->found->span, "a constant has no type", "write 'const n = 3'");
+  if (e->expects['='])
+    return complain_with_help(e, e->found->span, "a key is set with '='", "write 'key = value'");
+  if (e->found->depth && e->last && token_is_name(e->last->kind) && e->expects[')'])
+    return complain_with_help(e, e->found->span, "an argument is named with '='",
+                              "write 'name = value'");
+  return 0;
+}
+
+static int misplaced_arrow(Error e)
+{
+  if (e->found->kind != T_ARROW || !e->expects['*']) return 0;
+  return complain_with_help(e, e->found->span, "'<-' cannot stand in an expression: it stores a state",
+                            "a comparison with a negative number is written '< -'");
+}
+
+static int misplaced_bar(Error e)
+{
+  if (e->found->kind != '|') return 0;
+  return complain_with_help(e, e->found->span, "'|' joins the stages of a 'data' block",
+                            "'||' is the logical or");
+}
+
+/* ---- inside expressions ------------------------------------------------------------------- */
+
+static int comparison_chain(Error e)
+{
+  if (!is_comparison(e->found->kind) || !e->expects['*']) return 0;
+  return complain_with_help(e, e->found->span, "comparisons cannot be chained",
+                            "write 'a < b && b < c'");
+}
+
+static int range_step(Error e)
+{
+  if (e->found->kind != T_DOTDOT || !e->expects['*']) return 0;
+  return complain_with_help(e, e->found->span, "a range has no step",
+                            "write 'a..b' and compute with its elements");
+}
+
+static int unary_plus(Error e)
+{
+  if (e->found->kind != '+' || !e->expects[T_NUMBER] || e->expects['*']) return 0;
+  complain(e, e->found->span, "there is no unary '+'");
+  return 1;
+}
+
+static int misplaced_ellipsis(Error e)
+{
+  if (e->found->kind != T_ELLIPSIS) return 0;
+  if (e->expects[T_DOTDOT])
+    return complain_with_help(e, e->found->span, "'...' stands only in an index or a type",
+                              "a range is written 'a..b'");
+  complain(e, e->found->span, "'...' stands only in an index or a type");
+  return 1;
+}
+
+static int empty_index(Error e)
+{
+  if (e->found->kind != ']' || !e->last || e->last->kind != '[') return 0;
+  return complain_with_help(e, span_join(e->last->span, e->found->span), "an index is missing",
+                            "':' takes the whole axis, '...' all of them");
+}
+
+/* f(a b), and a list whose line lacks its comma */
+static int missing_comma(Error e)
+{
+  if (!e->found->depth || !e->expects[','] || !token_begins_operand(e->found->kind)) return 0;
+  Span at = e->found->span;
+  if (e->found->newlines && e->last) {
+    at = e->last->span;
+    at.line = at.end_line;
+    at.column = at.end_column;
+  }
+  Diagnostic *diagnostic = diag_error(e->parser->diagnostics, at, "expected %s, found %s",
+                                      syntax_error_expected(e), syntax_error_found(e));
+  diag_help(diagnostic, "is a comma missing?");
+  return 1;
+}
+
+/* x = a, b and a = 1, b = 2 */
+static int bare_tuple(Error e)
+{
+  if (e->found->kind != ',' || !e->expects['*'] || !e->expects[T_SEP]) return 0;
+  if (token_is_name(e->next->kind) && kind_at(e, e->at + 2) == '=') {
+    syntax_error_restart(e, e->at + 1);
+    return complain_with_help(e, e->found->span, "',' cannot separate statements",
+                              "put ';' or a new line between them");
+  }
+  return complain_with_help(e, e->found->span, "a tuple is written in parentheses",
+                            "write 'x = (a, b)'");
+}
+
+/* ---- statements ---------------------------------------------------------------------------- */
+
+static int missing_value(Error e)
+{
+  if (!e->last || !is_end(e->found->kind)) return 0;
+  if (e->last->kind != T_RETURN && e->last->kind != T_YIELD) return 0;
+  diag_error(e->parser->diagnostics, e->last->span, "'%s' needs a value", e->last->name);
+  return 1;
+}
+
+static int nameless_data(Error e)
+{
+  if (e->found->kind != '{' || !e->last || e->last->kind != T_DATA) return 0;
+  return complain_with_help(e, e->last->span, "a 'data' block needs a name",
+                            "write 'data train { ... }'");
+}
+
+static int untyped_input(Error e)
+{
+  if (e->tokens[e->start]->kind != T_INPUT || !e->expects[':'] || !is_end(e->found->kind)) return 0;
+  return complain_with_help(e, e->last->span, "an input needs a type",
+                            "write 'input x : f32[batch, 10]'");
+}
+
+static int missing_formals(Error e)
+{
+  int first = e->tokens[e->start]->kind;
+  if (first != T_DEF || e->found->kind != '{' || !e->expects['(']) return 0;
+  return complain_with_help(e, e->found->span, "a 'def' has a list of formals",
+                            "it may be empty: 'def f() { ... }'");
+}
+
+static int result_type(Error e)
+{
+  int first = e->tokens[e->start]->kind;
+  if (first != T_DEF || e->found->kind != '-' || e->next->kind != '>' || !e->expects['{']) return 0;
+  return complain_with_help(e, span_join(e->found->span, e->next->span),
+                            "the result of a 'def' has no type", "it follows from the arguments");
+}
+
+static int missing_separator(Error e)
+{
+  int may_end = e->expects[T_SEP] || e->expects[T_END];
+  if (!may_end || e->found->newlines || !e->last || e->found->depth) return 0;
+  int begins = is_hard_word(e->found->kind) && token_begins_statement(e->found->kind);
+  if (token_is_name(e->found->kind)) {
+    int next = e->next->kind;
+    begins = next == '=' || next == T_ARROW || next == ',' ||
+             (e->found->kind != T_ID && (next == '{' || token_is_name(next)));
+  }
+  if (!begins) return 0;
+  syntax_error_restart(e, e->at);
+  return complain_with_help(e, e->found->span, "two statements on one line",
+                            "put ';' or a new line between them");
+}
+
+/* Before the general message; the first rule that knows the slip reports it. */
+static int (*const rules[])(Error) = {
+    dangling_line,    misspelt_statement, annotated_name,     expression_statement, python_ternary,
+    comprehension,    lonely_else,        swallowed_name,     c_loop,               misplaced_equals,
+    misplaced_colon,  misplaced_arrow,    misplaced_bar,      comparison_chain,     range_step,
+    unary_plus,       misplaced_ellipsis, empty_index,        missing_separator,    missing_comma,
+    bare_tuple,       missing_value,      nameless_data,      untyped_input,        missing_formals,
+    result_type,      reserved_word,
+};
+
+int syntax_slip_report(const SyntaxError *error)
+{
+  for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+    if (rules[i](error)) return 1;
+  return 0;
+}
