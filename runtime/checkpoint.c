@@ -1,6 +1,5 @@
 /* Saving and loading of checkpoint.h.  The differences between a file and the program are found first and
  * told all at once; only then is anything read into the arena. */
-#define _GNU_SOURCE
 #include "checkpoint.h"
 
 #include <errno.h>
@@ -73,6 +72,10 @@ static void texts_free(Texts *texts) {
   free(texts->step);
 }
 
+static const char *log_name(const nnc_session *session) {
+  return session->options->log ? session->options->log : "";
+}
+
 static bool save_with(const nnc_session *session, const char *path, const char *keep, unsigned kinds,
                       const Texts *texts, bool is_checkpoint) {
   const nnc_model *model = session->model;
@@ -88,9 +91,9 @@ static bool save_with(const nnc_session *session, const char *path, const char *
       {"format", format_name},      {"model", model->name},  {"file", model->file},
       {"compiler", model->compiler}, {"isa", model->isa},     {"source", model->source},
       {"fitted", texts->fitted},    {"seed", texts->seed},   {"step", texts->step},
-      {"position", texts->position}, {"metrics", texts->tally},
+      {"position", texts->position}, {"metrics", texts->tally}, {"log", log_name(session)},
   };
-  enum { ALL = sizeof metadata / sizeof *metadata, OF_A_RUN = 3 };
+  enum { ALL = sizeof metadata / sizeof *metadata, OF_A_RUN = 4 };
   bool good = nnc_safetensors_write(path, keep, count, tensors, session->arena.base,
                                     is_checkpoint ? ALL : ALL - OF_A_RUN, metadata);
   free(tensors);
@@ -218,6 +221,8 @@ bool nnc_checkpoint_resume(nnc_session *session, const nnc_safetensors *file,
   if (!seed || *seed < '0' || *seed > '9' || *end || errno) return bad_metadata(file, "seed", seed);
   if (!place || !position_parse(position, place)) return bad_metadata(file, "position", place);
   if (!metrics) return bad_metadata(file, "metrics", metrics);
+  const char *log = nnc_safetensors_metadata(file, "log");
+  if (!log || strcmp(log, log_name(session)) != 0) position->log_bytes = -1;
   warn_of_changes(session, file);
   if (nnc_tally_parse(tally, metrics)) return true;
   nnc_warning("%s has other metrics; those of this period start anew", file->path);
@@ -265,7 +270,7 @@ bool nnc_checkpoint_init(nnc_session *session, const char *path) {
   return loaded > 0;
 }
 
-bool nnc_checkpoint_load(nnc_session *session, int64_t *step) {
+bool nnc_checkpoint_load(nnc_session *session, nnc_position *position) {
   const char *path = session->options->init ? session->options->init : session->checkpoint;
   if (!session->options->init && access(path, F_OK) != 0 && errno == ENOENT) {
     nnc_error("there is no checkpoint %s; train first, or give one with --init FILE", path);
@@ -273,8 +278,8 @@ bool nnc_checkpoint_load(nnc_session *session, int64_t *step) {
   }
   nnc_safetensors *file = nnc_checkpoint_open(session, path, NNC_WEIGHTS, false);
   if (!file) return false;
-  const char *text = nnc_safetensors_metadata(file, "step");
-  if (step) *step = text ? strtoll(text, NULL, 10) : 0;
+  const char *place = nnc_safetensors_metadata(file, "position");
+  if (!place || !position_parse(position, place)) *position = (nnc_position){.steps_per_epoch = 1};
   const char *seed = nnc_safetensors_metadata(file, "seed");
   if (seed) session->seed = strtoull(seed, NULL, 10);
   bool good = nnc_checkpoint_read(session, file, NNC_WEIGHTS) && nnc_checkpoint_fitted(session, file);

@@ -14,7 +14,7 @@ typedef struct nnc_position {
   int64_t steps_per_epoch; /* the unit of step_in_epoch */
   bool report_is_due;      /* the metrics of `step` are not yet validated and logged */
   double seconds;          /* of training so far */
-  int64_t log_bytes;       /* length of the log file; -1: unknown */
+  int64_t log_bytes;       /* length of the log file; -1: unknown, or another log */
 } nnc_position;
 
 /* Kinds of variables, as bits. */
@@ -46,7 +46,8 @@ bool nnc_checkpoint_resume(nnc_session *session, const nnc_safetensors *file,
 /* --init: reads the parameters and states that fit and lists the rest; false when none does. */
 bool nnc_checkpoint_init(nnc_session *session, const char *path);
 
-/* eval, predict, export: --init or the default checkpoint, with its fitted values.  `step` may be NULL. */
-bool nnc_checkpoint_load(nnc_session *session, int64_t *step);
+/* eval, predict, export: the weights of --init or of the default checkpoint, its fitted values, and where
+ * its training stood (step 0 when the file does not say). */
+bool nnc_checkpoint_load(nnc_session *session, nnc_position *position);
 
 #endif

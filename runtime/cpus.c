@@ -1,7 +1,6 @@
 /* Processors: the affinity mask, the cores behind it (hardware threads of one core share its vector
  * units, so a second worker there gains nothing), and the control group's quota (workers beyond it would
  * be stopped in turn while the others wait for them). */
-#define _GNU_SOURCE
 #include "cpus.h"
 
 #include <sched.h>

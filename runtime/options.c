@@ -205,7 +205,7 @@ static int check(const Parse *parse) {
 
 int nnc_options_parse(nnc_options *options, int argc, char **argv, int command_count,
                       const nnc_command *commands) {
-  *options = (nnc_options){.data = ".", .epochs = -1, .steps = -1, .save_every = -1,
+  *options = (nnc_options){.epochs = -1, .steps = -1, .save_every = -1,
                            .validate_every = -1, .warmup = -1, .threads = -1, .arguments = argv};
   Parse parse = {.options = options, .argc = argc, .at = 1, .argv = argv,
                  .command_count = command_count, .commands = commands};

@@ -6,7 +6,6 @@
  * arrival advances the phase before it looks for sleepers, both sequentially consistent, so either it
  * sees the sleeper or the sleeper sees the phase.  With more workers than processors nobody spins: the
  * worker that is waited for may need this very processor. */
-#define _GNU_SOURCE
 #include "nnc_parallel.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* Writing files safely.  The name is changed last, after fsync of the content; fsync of the folder makes
  * the new name itself durable. */
-#define _GNU_SOURCE
 #include "replace.h"
 
 #include <errno.h>

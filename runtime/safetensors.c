@@ -1,5 +1,4 @@
 /* The reader and writer of safetensors.h. */
-#define _GNU_SOURCE
 #include "safetensors.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* Opening, running and closing of session.h. */
-#define _GNU_SOURCE
 #include "session.h"
 
 #include <stdio.h>
@@ -84,11 +83,30 @@ static bool open_parts(nnc_session *session) {
   return session->pool != NULL;
 }
 
+/* Metrics are added up over entries: their accumulators must be the same list. */
+static bool check_model(const nnc_model *model) {
+  const nnc_entry *const entries[] = {&model->accumulate, &model->eval, &model->eval_one};
+  if (model->abi != NNC_MODEL_ABI) {
+    nnc_error("compiled for runtime interface %d, this is %d: compile %s again", model->abi,
+              NNC_MODEL_ABI, model->file);
+    return false;
+  }
+  for (int i = 0; i < 3; i++) {
+    int count = i < 2 ? model->train.accumulator_count : model->eval.accumulator_count;
+    bool is_compared = entries[i]->run && (i == 0 || model->train.run || i == 2);
+    if (!is_compared || entries[i]->accumulator_count == count) continue;
+    nnc_error("the compiled program is inconsistent: an entry has %d accumulators, another %d",
+              entries[i]->accumulator_count, count);
+    return false;
+  }
+  return true;
+}
+
 bool nnc_session_open(nnc_session *session, const nnc_options *options) {
   const nnc_model *model = &nnc_the_model;
   *session = (nnc_session){.model = model, .options = options};
   session->seed = options->has_seed ? options->seed : model->seed;
-  if (open_parts(session)) return true;
+  if (check_model(model) && open_parts(session)) return true;
   nnc_session_close(session);
   return false;
 }

@@ -48,6 +48,11 @@ static inline char *nnc_session_at(const nnc_session *session, const nnc_tensor 
  * that `entry` lacks go where they lie for `from`.  malloc'ed; NULL after a message. */
 void **nnc_session_bind(const nnc_session *session, const nnc_entry *from, const nnc_entry *entry);
 
+/* The folder of the data: --data or the current one. */
+static inline const char *nnc_data_folder(const nnc_options *options) {
+  return options->data ? options->data : ".";
+}
+
 /* Streams: the state of one pass over one data set. */
 void nnc_streams_start(nnc_session *session);   /* a new pass begins */
 void nnc_streams_save(nnc_session *session);    /* training's, before an evaluation */

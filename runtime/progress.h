@@ -1,0 +1,36 @@
+/* The lines that tell how training goes. */
+#ifndef NNC_PROGRESS_H
+#define NNC_PROGRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nnc_model.h"
+
+enum { NNC_PROGRESS_LINE = 1024 };
+
+typedef struct nnc_progress {
+  double shown;          /* when the last line was shown */
+  double reported;       /* when the last report was shown */
+  double period_start;   /* of the rate */
+  int64_t period_step;
+  double rate;           /* steps a second, over the last period */
+} nnc_progress;
+
+double nnc_seconds_now(void); /* monotonic */
+
+void nnc_progress_start(nnc_progress *progress, int64_t step);
+/* The rate's period starts anew: what was done since does not count (validation, saving). */
+void nnc_progress_restart(nnc_progress *progress, int64_t step);
+/* Is it time for a line?  Cheap. */
+bool nnc_progress_is_due(const nnc_progress *progress);
+/* "epoch 3/20  step 1500/12000  loss 0.0342  accuracy 0.989  41230 examples/s  0:12 left" */
+void nnc_progress_step(nnc_progress *progress, const nnc_model *model, int64_t epoch, int64_t epochs,
+                       int64_t step, int64_t steps, int64_t examples_per_step,
+                       const double *metrics);
+/* Appends "  loss 0.0342  accuracy 0.989" at `at`; the new end. */
+size_t nnc_progress_metrics(char line[NNC_PROGRESS_LINE], size_t at, const nnc_model *model,
+                            const char *prefix, const double *metrics);
+
+#endif

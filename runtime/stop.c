@@ -1,0 +1,30 @@
+/* The handler only sets a flag and says so; write() and _exit() are all it may call. */
+#include "stop.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <unistd.h>
+
+#include "message.h"
+#include "options.h"
+
+static volatile sig_atomic_t request_count;
+
+static void on_signal(int signal) {
+  static const char text[] = "\ninterrupted: saving after this step; a second signal ends at once\n";
+  (void)signal;
+  if (request_count > 0) _exit(NNC_EXIT_INTERRUPTED);
+  request_count = 1;
+  ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
+  (void)written; /* nothing can be done about it here */
+}
+
+bool nnc_stop_install(void) {
+  struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+  sigemptyset(&action.sa_mask);
+  if (sigaction(SIGINT, &action, NULL) == 0 && sigaction(SIGTERM, &action, NULL) == 0) return true;
+  nnc_error_system("handle", "signals");
+  return false;
+}
+
+bool nnc_stop_requested(void) { return request_count > 0; }

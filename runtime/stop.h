@@ -1,0 +1,10 @@
+/* Interrupts: the first SIGINT or SIGTERM asks the loop to stop, the second ends the program at once. */
+#ifndef NNC_STOP_H
+#define NNC_STOP_H
+
+#include <stdbool.h>
+
+bool nnc_stop_install(void); /* false after a message */
+bool nnc_stop_requested(void);
+
+#endif

@@ -1,0 +1,231 @@
+/* Opening a training run: data, folder, log, weights.  Whatever can be wrong is found here, before the first
+ * step. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "message.h"
+#include "replace.h"
+#include "trainer.h"
+
+/* --- Data --------------------------------------------------------------------------------------- */
+
+static const nnc_data_set *find_set(const nnc_model *model, const char *name) {
+  for (int i = 0; i < model->data_set_count; i++)
+    if (strcmp(model->data_sets[i].name, name) == 0) return &model->data_sets[i];
+  return NULL;
+}
+
+/* Stages may learn values that a later `eval` of the checkpoint needs. */
+static bool has_stages(const nnc_data_set *set) {
+  for (int i = 0; i < set->pipeline_count; i++)
+    if (set->pipelines[i].call_count > 1) return true;
+  return false;
+}
+
+static bool open_loader(Trainer *trainer) {
+  nnc_session *session = trainer->session;
+  const nnc_model *model = trainer->model;
+  char message[NNC_MESSAGE];
+  trainer->data = nnc_data_open(model, "train", &model->train, nnc_data_folder(trainer->options),
+                                &session->fitted, message);
+  if (!trainer->data) {
+    nnc_error("data train: %s", message);
+    return false;
+  }
+  nnc_loader_options options = nnc_loader_training(model, trainer->data);
+  options.seed = session->seed;
+  trainer->loader = nnc_loader_open(trainer->data, &options, message);
+  if (!trainer->loader) nnc_error("data train: %s", message);
+  trainer->train_places = nnc_session_bind(session, &model->train, &model->train);
+  if (model->accumulation > 1)
+    trainer->accumulate_places = nnc_session_bind(session, &model->train, &model->accumulate);
+  return trainer->loader && trainer->train_places &&
+         (model->accumulation <= 1 || trainer->accumulate_places);
+}
+
+static bool wants_training(const Trainer *trainer) {
+  const nnc_options *options = trainer->options;
+  if (options->epochs >= 0) return options->epochs > 0;
+  if (options->steps >= 0) return options->steps > 0;
+  return trainer->model->epochs > 0 || trainer->model->steps > 0;
+}
+
+static bool open_data(Trainer *trainer) {
+  const nnc_model *model = trainer->model;
+  const nnc_data_set *set = find_set(model, "train");
+  bool trains = wants_training(trainer);
+  if (trains && !model->train.run) {
+    nnc_error("%s does not train: it has no 'train' block", model->file);
+    return false;
+  }
+  if (model->train.input_count == 0) return true;
+  if (!set && trains) {
+    nnc_error("%s has inputs but no 'data train'", model->file);
+    return false;
+  }
+  if (!set || (!trains && !has_stages(set))) return true;
+  return open_loader(trainer);
+}
+
+/* --- How long ----------------------------------------------------------------------------------- */
+
+static bool find_length(Trainer *trainer) {
+  const nnc_model *model = trainer->model;
+  const nnc_options *options = trainer->options;
+  nnc_position *position = &trainer->position;
+  int64_t epochs = options->epochs >= 0 ? options->epochs : options->steps >= 0 ? 0 : model->epochs;
+  int64_t steps = options->steps >= 0 ? options->steps : model->steps;
+  int64_t batches = trainer->loader ? nnc_loader_batches(trainer->loader) : 0;
+  int64_t per_epoch = trainer->loader ? batches / model->accumulation : epochs > 0 ? 1 : steps;
+  if (trainer->loader && per_epoch < 1) {
+    nnc_error("data train: %lld batches are fewer than the %lld of one step (accumulate)",
+              (long long)batches, (long long)model->accumulation);
+    return false;
+  }
+  if (per_epoch < 1) per_epoch = 1;
+  if (position->step_in_epoch > 0 && position->steps_per_epoch != per_epoch) {
+    nnc_warning("an epoch has %lld steps, in the checkpoint it had %lld: epoch %lld starts anew",
+                (long long)per_epoch, (long long)position->steps_per_epoch,
+                (long long)position->epoch + 1);
+    position->step_in_epoch = 0;
+  }
+  position->steps_per_epoch = per_epoch;
+  int64_t left = (epochs - position->epoch) * per_epoch - position->step_in_epoch;
+  trainer->total_epochs = epochs;
+  trainer->total_steps = epochs > 0 || options->epochs == 0 ? position->step + left : steps;
+  trainer->validate_steps = options->validate_every >= 0 ? options->validate_every : model->validate_steps;
+  return true;
+}
+
+/* --- Folder, log, weights ----------------------------------------------------------------------- */
+
+/* One run a folder.  A file system that cannot lock is trusted. */
+static bool lock_folder(Trainer *trainer) {
+  trainer->folder_lock = open(trainer->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (trainer->folder_lock < 0) {
+    nnc_error_system("open the folder", trainer->folder);
+    return false;
+  }
+  if (flock(trainer->folder_lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return true;
+  nnc_error("another run is writing to %s; choose another folder with --out", trainer->folder);
+  return false;
+}
+
+static bool open_folder(Trainer *trainer) {
+  trainer->folder = nnc_default_folder(trainer->options);
+  if (!trainer->folder || !nnc_make_folder(trainer->folder)) return false;
+  if (access(trainer->folder, W_OK) != 0) {
+    nnc_error_system("write to the folder", trainer->folder);
+    return false;
+  }
+  return lock_folder(trainer);
+}
+
+static bool open_log(Trainer *trainer) {
+  trainer->log_path = trainer->options->log ? strdup(trainer->options->log)
+                                            : nnc_path_join(trainer->folder, "log.jsonl");
+  if (!trainer->log_path) return false;
+  return nnc_log_open(&trainer->log, trainer->log_path, trainer->position.log_bytes);
+}
+
+static const char *resume_path(const Trainer *trainer) {
+  const char *given = trainer->options->resume;
+  return given && *given ? given : trainer->session->checkpoint;
+}
+
+/* What a new run finds in its folder is kept under another name until the run after. */
+static bool choose_keep(Trainer *trainer) {
+  const char *checkpoint = trainer->session->checkpoint;
+  bool is_own = trainer->options->resume && strcmp(resume_path(trainer), checkpoint) == 0;
+  if (is_own || access(checkpoint, F_OK) != 0) return true;
+  trainer->keep_path = nnc_path_join(trainer->folder, "checkpoint.previous.safetensors");
+  if (trainer->keep_path) nnc_note("the first save renames %s to %s", checkpoint, trainer->keep_path);
+  return trainer->keep_path != NULL;
+}
+
+/* Reads what must be known before the data are opened: the seed and the fitted values. */
+static nnc_safetensors *open_resumed(Trainer *trainer) {
+  nnc_session *session = trainer->session;
+  const char *path = resume_path(trainer);
+  nnc_safetensors *file = nnc_checkpoint_open(session, path, NNC_EVERYTHING, true);
+  if (!file) return NULL;
+  if (nnc_checkpoint_resume(session, file, &trainer->position, &trainer->tally) &&
+      nnc_checkpoint_fitted(session, file))
+    return file;
+  nnc_safetensors_close(file);
+  return NULL;
+}
+
+static bool load_weights(Trainer *trainer, const nnc_safetensors *resumed) {
+  nnc_session *session = trainer->session;
+  nnc_session_initialize(session);
+  if (resumed) return nnc_checkpoint_read(session, resumed, NNC_EVERYTHING);
+  return !trainer->options->init || nnc_checkpoint_init(session, trainer->options->init);
+}
+
+static bool open_tallies(Trainer *trainer) {
+  const nnc_model *model = trainer->model;
+  size_t rows = (size_t)model->data_set_count + 1;
+  if (!nnc_tally_open(&trainer->tally, &model->train)) return false;
+  if (!nnc_tally_open(&trainer->step_tally, &model->train)) return false;
+  trainer->metrics = calloc(rows * (size_t)model->metric_count + 1, sizeof(double));
+  trainer->step_metrics = calloc((size_t)model->metric_count + 1, sizeof(double));
+  if (trainer->metrics && trainer->step_metrics) return true;
+  nnc_error("cannot allocate %d metrics", model->metric_count);
+  return false;
+}
+
+static bool open_rest(Trainer *trainer, const nnc_safetensors *resumed) {
+  return open_data(trainer) && find_length(trainer) &&
+         (trainer->total_steps == 0 || nnc_evaluator_open(&trainer->evaluator, trainer->session, 0, NULL)) &&
+         open_folder(trainer) && choose_keep(trainer) && open_log(trainer) &&
+         load_weights(trainer, resumed);
+}
+
+bool nnc_trainer_open(Trainer *trainer, nnc_session *session) {
+  nnc_safetensors *resumed = NULL;
+  *trainer = (Trainer){.session = session, .model = session->model, .options = session->options,
+                       .folder_lock = -1, .saved_step = -1};
+  trainer->position = (nnc_position){.steps_per_epoch = 1, .log_bytes = -1};
+  bool good = open_tallies(trainer);
+  if (good && trainer->options->resume) {
+    resumed = open_resumed(trainer);
+    good = resumed != NULL;
+  }
+  good = good && open_rest(trainer, resumed);
+  nnc_safetensors_close(resumed);
+  if (!good) {
+    nnc_trainer_close(trainer);
+    return false;
+  }
+  const nnc_position *position = &trainer->position;
+  if (trainer->loader)
+    nnc_loader_seek(trainer->loader, position->epoch,
+                    position->step_in_epoch * trainer->model->accumulation);
+  bool is_own = trainer->options->resume && !trainer->keep_path;
+  if (is_own && !position->report_is_due) trainer->saved_step = position->step;
+  trainer->start = trainer->save_time = nnc_seconds_now();
+  trainer->start -= position->seconds;
+  return true;
+}
+
+void nnc_trainer_close(Trainer *trainer) {
+  nnc_loader_close(trainer->loader);
+  nnc_data_close(trainer->data);
+  nnc_evaluator_close(&trainer->evaluator);
+  nnc_tally_close(&trainer->tally);
+  nnc_tally_close(&trainer->step_tally);
+  nnc_log_close(&trainer->log);
+  if (trainer->folder_lock >= 0) close(trainer->folder_lock); /* only locked: nothing can be lost */
+  free(trainer->train_places);
+  free(trainer->accumulate_places);
+  free(trainer->metrics);
+  free(trainer->step_metrics);
+  free(trainer->folder);
+  free(trainer->log_path);
+  free(trainer->keep_path);
+}
