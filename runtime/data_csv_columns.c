@@ -117,7 +117,7 @@ static int resolve_default(CsvColumns *columns, const CsvReader *reader, const D
   for (int f = 0; f < table->field_count; f++) {
     int64_t count = f ? 1 : is_partial ? input_width(first) : columns->count - others;
     bool is_needed = table->fields[f].input;
-    if (is_needed && set_range(reader, &columns->fields[f], at, count, f == 0 && others > 0) < 0)
+    if (is_needed && set_range(reader, &columns->fields[f], at, count, f == 0) < 0)
       return -1;
     if (is_needed || !is_partial) at += count;
   }

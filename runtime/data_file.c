@@ -105,13 +105,16 @@ int64_t data_file_read(const DataContext *context, DataFile *file, void *buffer,
     unsigned piece = size - done < PIECE ? (unsigned)(size - done) : PIECE;
     errno = 0;
     int got = gzread(file->stream, (char *)buffer + done, piece);
-    int code = Z_OK;
-    const char *reason = gzerror(file->stream, &code);
-    if (got < 0 || (code != Z_OK && code != Z_STREAM_END)) {
+    if (got <= 0) { /* the end, or what zlib noticed while it read ahead */
+      int code = Z_OK;
+      const char *reason = gzerror(file->stream, &code);
       if (code == Z_ERRNO) reason = strerror(errno);
       if (code == Z_BUF_ERROR) reason = "the compressed file ends too early";
-      return data_fail(context, "%s: cannot read after %lld bytes: %s", file->name,
-                       (long long)(file->consumed + (got > 0 ? got : 0)), reason);
+      if (code == Z_DATA_ERROR)
+        return data_fail(context, "%s: the compressed data is damaged", file->name);
+      if (got < 0 || (code != Z_OK && code != Z_STREAM_END))
+        return data_fail(context, "%s: cannot read after %lld bytes: %s", file->name,
+                         (long long)file->consumed, reason);
     }
     if (got == 0) break;
     done += got;
