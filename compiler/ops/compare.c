@@ -18,20 +18,12 @@ static bool equality_infer(Arena *arena, const Node *node, Type *type, const cha
   return true;
 }
 
-/* x == iota is a one-hot test: x holds indices into the iota's axis. */
-static int64_t equality_index_extent(const Node *node, int operand) {
-  const Node *other = node->operands[1 - operand];
-  while (op_info(other->op)->class->moves_values) other = other->operands[0];
-  if (other->op != OP_IOTA) return 0;
-  return other->type.shape.dim[node_int(other, ATTR_AXIS)];
-}
-
 #define COMPARISON(name, symbol, infer_rule, ...)                                                  \
   SCALAR(name, 2, x[0] symbol x[1])                                                                \
   ELEMENTWISE(name, infer_rule, NULL, .doc = "a " #symbol " b", __VA_ARGS__)
 
-COMPARISON(eq, ==, equality_infer, .commutes = true, .index_extent = equality_index_extent)
-COMPARISON(ne, !=, equality_infer, .commutes = true, .index_extent = equality_index_extent)
+COMPARISON(eq, ==, equality_infer, .commutes = true)
+COMPARISON(ne, !=, equality_infer, .commutes = true)
 COMPARISON(lt, <, order_infer, .commutes = false)
 COMPARISON(le, <=, order_infer, .commutes = false)
 COMPARISON(gt, >, order_infer, .commutes = false)

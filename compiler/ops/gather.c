@@ -1,8 +1,9 @@
 /* Indexing by integer tensors: rows of a table, one element along an axis, and their adjoints.
  *
- * Indices are i64, i32 or u8. One outside its axis is clamped to it, in the interpreter as in generated
- * code, so nothing is read or written out of bounds; that data is in range is checked where it is
- * loaded. Each pair is adjoint: gather with scatter_add, pick with unpick. */
+ * Indices are i64, i32 or u8. The runtime checks those that come with the data (index_bound). Where
+ * one is outside its axis after all, gather and pick read the nearest element, scatter_add and
+ * unpick write nothing, in the interpreter as in generated code, so memory is safe. Each pair is
+ * adjoint: gather with scatter_add, pick with unpick. */
 #include "ops/elementwise.h"
 #include "ops/lower.h"
 #include "support/panic.h"
@@ -27,7 +28,7 @@ static Cost chosen_cost(const Node *node) {
 #define INDEXING(name, ...)                                                                        \
   const OpClass op_class_##name = {                                                                \
     .family = FAMILY_INDEXING, .infer = name##_infer, .gradient = name##_gradient,                 \
-    .evaluate = name##_evaluate, .index_extent = name##_index_extent, .lower = lower_##name,       \
+    .evaluate = name##_evaluate, .index_bound = name##_index_bound, .lower = lower_##name,       \
     __VA_ARGS__                                                                                    \
   };
 
@@ -65,7 +66,7 @@ static void gather_evaluate(const Node *node, const Tensor *const *operands, Ten
   }
 }
 
-static int64_t gather_index_extent(const Node *node, int operand) {
+static int64_t gather_index_bound(const Node *node, int operand) {
   return operand == 1 ? node->operands[0]->type.shape.dim[0] : 0;
 }
 
@@ -100,7 +101,9 @@ static void scatter_add_evaluate(const Node *node, const Tensor *const *operands
   int64_t row = row_elements(table), count = shape_elements(operands[1]->type.shape);
   for (int64_t i = 0; i < shape_elements(table); i++) result->data[i] = 0;
   for (int64_t i = 0; i < count; i++) {
-    double *to = result->data + number_clamp_index(operands[1]->data[i], table.dim[0]) * row;
+    double at = operands[1]->data[i];
+    if (at < 0 || at >= (double)table.dim[0]) continue;
+    double *to = result->data + (int64_t)at * row;
     const double *from = operands[0]->data + i * row;
     for (int64_t k = 0; k < row; k++) to[k] += from[k];
   }
@@ -109,7 +112,7 @@ static void scatter_add_evaluate(const Node *node, const Tensor *const *operands
     result->data[i] = number_wrap((uint64_t)number_truncate(result->data[i]), node->type.dtype);
 }
 
-static int64_t scatter_add_index_extent(const Node *node, int operand) {
+static int64_t scatter_add_index_bound(const Node *node, int operand) {
   return operand == 1 ? node->type.shape.dim[0] : 0;
 }
 
@@ -150,7 +153,7 @@ static bool pick_infer(Arena *arena, const Node *node, Type *type, const char **
   return index_fits(arena, node, x.shape, axis, reason);
 }
 
-/* Flat places of x: for index element (outer, inner), outer * extent * inner_count + ... */
+/* x as [outer, extent, inner], the axis in the middle; the index is [outer, inner]. */
 typedef struct Places {
   int64_t outer, extent, inner;
 } Places;
@@ -162,23 +165,19 @@ static Places places_of(Shape x, int axis) {
   return places;
 }
 
-/* place[outer * extent + index][inner] of each index element, and the element's own number. */
-static int64_t place_of(Places places, const double *index, int64_t outer, int64_t inner) {
-  int64_t at = number_clamp_index(index[outer * places.inner + inner], places.extent);
-  return (outer * places.extent + at) * places.inner + inner;
-}
-
 static void pick_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
                           const EvaluateContext *context) {
   (void)context;
   Places places = places_of(operands[0]->type.shape, (int)node_int(node, ATTR_AXIS));
   for (int64_t o = 0; o < places.outer; o++)
-    for (int64_t i = 0; i < places.inner; i++)
-      result->data[o * places.inner + i] =
-          operands[0]->data[place_of(places, operands[1]->data, o, i)];
+    for (int64_t i = 0; i < places.inner; i++) {
+      int64_t y = o * places.inner + i;
+      int64_t at = number_clamp_index(operands[1]->data[y], places.extent);
+      result->data[y] = operands[0]->data[(o * places.extent + at) * places.inner + i];
+    }
 }
 
-static int64_t pick_index_extent(const Node *node, int operand) {
+static int64_t pick_index_bound(const Node *node, int operand) {
   return operand == 1 ? node->operands[0]->type.shape.dim[node_int(node, ATTR_AXIS)] : 0;
 }
 
@@ -214,12 +213,15 @@ static void unpick_evaluate(const Node *node, const Tensor *const *operands, Ten
   Places places = places_of(result->type.shape, (int)node_int(node, ATTR_AXIS));
   for (int64_t i = 0; i < shape_elements(result->type.shape); i++) result->data[i] = 0;
   for (int64_t o = 0; o < places.outer; o++)
-    for (int64_t i = 0; i < places.inner; i++)
-      result->data[place_of(places, operands[1]->data, o, i)] =
-          operands[0]->data[o * places.inner + i];
+    for (int64_t i = 0; i < places.inner; i++) {
+      int64_t y = o * places.inner + i;
+      double at = operands[1]->data[y];
+      if (at < 0 || at >= (double)places.extent) continue;
+      result->data[(o * places.extent + (int64_t)at) * places.inner + i] = operands[0]->data[y];
+    }
 }
 
-static int64_t unpick_index_extent(const Node *node, int operand) {
+static int64_t unpick_index_bound(const Node *node, int operand) {
   return operand == 1 ? node->type.shape.dim[node_int(node, ATTR_AXIS)] : 0;
 }
 

@@ -57,8 +57,6 @@ typedef struct OpClass {
   bool is_random;      /* never merged by CSE */
   LeafKind leaf;       /* what the verifier looks up in the module, and hoisting asks */
   bool moves_values;   /* elements of the result are elements of operand 0, perhaps converted */
-  /* The extent of the axis that operand `i` holds indices into; 0 when it is no index. NULL: none. */
-  int64_t (*index_extent)(const Node *node, int operand);
   const char *doc;     /* one line for the reference of operators */
 } OpClass;
 
