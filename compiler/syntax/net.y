@@ -303,6 +303,7 @@ arg_list
 arg
   : expr                         { $$ = build_argument(parser, @$, NULL, $1); }
   | name '=' expr                { $$ = build_argument(parser, @$, $1, $3); }
+  | WITH '=' expr                { $$ = build_argument(parser, @$, build_ast_name(parser, $1), $3); }
   ;
 indices: index_list opt_comma ;
 index_list

@@ -39,7 +39,10 @@ static int is_covered(const SyntaxError *error, int kind)
   switch (kind) {
   case T_STRING: return operand || statement;
   case '(': return operand || operators || statement || expects[T_ID];
-  case T_ELLIPSIS: case T_ALONG: return operand || expects[T_ID];
+  case '=': return operators;
+  case T_ELLIPSIS:
+  case T_ALONG:
+  case T_WITH: return operand || expects[T_ID];
   case '}': return expects[T_SEP] || statement || expects[','];
   default: return 0;
   }

@@ -54,7 +54,7 @@ static const char *const statement_words[] = {
 static int misspelt_statement(Error e)
 {
   const Token *word = e->tokens[e->start];
-  int fits = e->expects[T_ARROW] && e->at == e->start + 1 && token_is_name(word->kind) &&
+  int fits = e->expects[T_ARROW] && e->at == e->start + 1 && word->kind == T_ID &&
              (token_is_name(e->found->kind) || e->found->kind == '{' || e->found->kind == '(');
   if (!fits) return 0;
   int count = (int)(sizeof statement_words / sizeof *statement_words);
@@ -111,6 +111,7 @@ static int expression_statement(Error e)
       e->found->kind != '[' && e->found->kind != '-')
     return 0;
   if (e->found->kind == ':' && e->at == e->start + 1) return 0;
+  if (is_hard_word(e->found->kind) && e->found->kind != T_SCAN) return 0;
   int binder = find_binder(e);
   int kind = e->tokens[binder]->kind;
   if (kind == '=' || kind == T_ARROW) return complain_of_target(e, binder);
@@ -149,6 +150,14 @@ static int comprehension(Error e)
                             "build a value step by step in a 'for' statement");
 }
 
+static int lonely_gradient(Error e)
+{
+  int at = e->found->kind == T_GRADIENT ? e->at : e->start;
+  if (e->tokens[at]->kind != T_GRADIENT || kind_at(e, at + 1) != '(') return 0;
+  return complain_with_help(e, e->tokens[at]->span, "'gradient' without a 'def' or 'extern' before it",
+                            "it stands behind the '}' of the function it belongs to");
+}
+
 static int lonely_else(Error e)
 {
   if (e->found->kind != T_ELSE) return 0;
@@ -158,9 +167,9 @@ static int lonely_else(Error e)
 
 static int reserved_word(Error e)
 {
-  if (!is_hard_word(e->found->kind) || !e->expects[T_ID] || e->expects['*'] || e->expects[T_CONST])
-    return 0;
-  if (e->found->newlines) return 0; /* rather something is missing on the line before */
+  if (!is_hard_word(e->found->kind) || !e->expects[T_ID] || e->expects['*']) return 0;
+  if (e->expects[T_CONST] && e->next->kind != '=') return 0;
+  if (e->found->newlines && !e->found->starts_stmt) return 0; /* the line before lacks something */
   const char *word = e->found->name;
   if (e->expects[T_NUMBER] && e->found->kind == T_IF)
     return complain_with_help(e, e->found->span, "'if' is a statement, not an expression",
@@ -189,12 +198,17 @@ static int dangling_line(Error e)
   return 1;
 }
 
-/* a = 5 b = 3 reads as the quantity `5 b` first. */
+/* a = 5 b = 3 and f(a = 5 b = 3) read as the quantity `5 b` first. */
 static int swallowed_name(Error e)
 {
   int fits = (e->found->kind == '=' || e->found->kind == T_ARROW) && e->at >= 2 &&
-             e->last->kind == T_ID && e->tokens[e->at - 2]->kind == T_NUMBER && !e->found->depth;
+             e->last->kind == T_ID && e->tokens[e->at - 2]->kind == T_NUMBER;
   if (!fits) return 0;
+  if (e->found->depth) {
+    Span at = e->tokens[e->at - 2]->span;
+    at.column = at.end_column;
+    return complain_with_help(e, at, "expected ',' behind the number", "is a comma missing?");
+  }
   syntax_error_restart(e, e->at - 1);
   return complain_with_help(e, e->last->span, "two statements on one line",
                             "put ';' or a new line between them");
@@ -202,7 +216,7 @@ static int swallowed_name(Error e)
 
 static int c_loop(Error e)
 {
-  if (e->tokens[e->start]->kind != T_FOR || !e->expects[T_IN]) return 0;
+  if (e->tokens[e->start]->kind != T_FOR || e->expects['*']) return 0;
   if (e->found->kind != '=' && e->found->kind != ':') return 0;
   return complain_with_help(e, e->found->span, "a loop runs over a range or a list",
                             "write 'for i in 0..n { ... }'");
@@ -232,11 +246,11 @@ static int misplaced_colon(Error e)
                               "write '{' here and '}' behind the block");
   if (e->tokens[e->start]->kind == T_CONST)
     return complain_with_help(e, e->found->span, "a constant has no type", "write 'const n = 3'");
-  if (e->expects['='])
-    return complain_with_help(e, e->found->span, "a key is set with '='", "write 'key = value'");
-  if (e->found->depth && e->last && token_is_name(e->last->kind) && e->expects[')'])
+  if (e->expects['='] && e->found->depth)
     return complain_with_help(e, e->found->span, "an argument is named with '='",
                               "write 'name = value'");
+  if (e->expects['='])
+    return complain_with_help(e, e->found->span, "a key is set with '='", "write 'key = value'");
   return 0;
 }
 
@@ -381,12 +395,12 @@ static int missing_separator(Error e)
 
 /* Before the general message; the first rule that knows the slip reports it. */
 static int (*const rules[])(Error) = {
-    dangling_line,    misspelt_statement, annotated_name,     expression_statement, python_ternary,
-    comprehension,    lonely_else,        swallowed_name,     c_loop,               misplaced_equals,
-    misplaced_colon,  misplaced_arrow,    misplaced_bar,      comparison_chain,     range_step,
-    unary_plus,       misplaced_ellipsis, empty_index,        missing_separator,    missing_comma,
-    bare_tuple,       missing_value,      nameless_data,      untyped_input,        missing_formals,
-    result_type,      reserved_word,
+    dangling_line,     nameless_data,    lonely_gradient, misspelt_statement, annotated_name,
+    expression_statement, python_ternary, comprehension,  lonely_else,        swallowed_name,
+    c_loop,            misplaced_equals, misplaced_colon, misplaced_arrow,    misplaced_bar,
+    comparison_chain,  range_step,       unary_plus,      misplaced_ellipsis, empty_index,
+    missing_separator, missing_comma,    bare_tuple,      missing_value,      untyped_input,
+    missing_formals,   result_type,      reserved_word,
 };
 
 int syntax_slip_report(const SyntaxError *error)
