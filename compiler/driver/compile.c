@@ -1,0 +1,163 @@
+/* nnc FILE -o OUT: the whole compiler as a list of calls. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backend/c/compile.h"
+#include "backend/c/emit.h"
+#include "driver/commands.h"
+#include "elaborate/elaborate.h"
+#include "graph/textual.h"
+#include "graph/verify.h"
+#include "interpret/check_gradients.h"
+#include "passes/retype.h"
+#include "program/program.h"
+#include "support/panic.h"
+#include "syntax/parse.h"
+
+typedef struct Compilation {
+  Arena *arena;
+  const Options *options;
+  Diagnostics *diagnostics;
+  int status;
+} Compilation;
+
+/* ---- from text to module ---- */
+
+static Definition *definitions(const Compilation *compilation)
+{
+  const Options *options = compilation->options;
+  Definition *result = ARENA_ARRAY(compilation->arena, Definition, options->definitions.count + 1);
+  for (int i = 0; i < options->definitions.count; i++) {
+    const char *text = options->definitions.items[i];
+    const char *equals = strchr(text, '=');
+    result[i].name = arena_strndup(compilation->arena, text, (size_t)(equals - text));
+    result[i].value = equals + 1;
+  }
+  return result;
+}
+
+static Module *front_end(Compilation *compilation, const SourceFile *source)
+{
+  const Options *options = compilation->options;
+  if (options->passes.start_after) return module_parse(compilation->arena, compilation->diagnostics, source);
+  AstProgram *program = parse_program(compilation->arena, compilation->diagnostics, source);
+  if (diagnostics_error_count(compilation->diagnostics) > 0) return NULL;
+  ElaborateOptions elaboration = {.definition_count = options->definitions.count,
+                                  .definitions = definitions(compilation)};
+  Module *module = elaborate(compilation->arena, compilation->diagnostics, program, &elaboration);
+  if (module && options->has_float) module_retype_floats(module, options->float_type);
+  if (!module) return NULL;
+  const char *broken = module_verify(compilation->arena, module);
+  if (broken) panic("elaboration made a bad module: %s", broken);
+  return module;
+}
+
+/* ---- what can be asked for instead of an executable ---- */
+
+static int write_text(const Compilation *compilation, Text *text)
+{
+  bool written = driver_write(compilation->options->output, text);
+  text_free(text);
+  return written ? 0 : EXIT_MACHINE;
+}
+
+static int gradient_table(const Compilation *compilation, const Module *module)
+{
+  Text table = {0};
+  bool good = check_gradients(compilation->arena, module, NULL, &table);
+  int status = write_text(compilation, &table);
+  return status ? status : good ? 0 : EXIT_MISTAKES;
+}
+
+static int emit_module(const Compilation *compilation, const Module *module)
+{
+  Text text = {0};
+  if (compilation->options->emit == EMIT_DOT) module_print_dot(&text, module);
+  else module_print(&text, module);
+  return write_text(compilation, &text);
+}
+
+static int emit_report(const Compilation *compilation, const Program *program)
+{
+  Text text = {0};
+  if (compilation->options->report == REPORT_JSON) report_print_json(&text, program);
+  else report_print(&text, program);
+  return write_text(compilation, &text);
+}
+
+static int emit_program(const Compilation *compilation, const Program *program)
+{
+  Text text = {0};
+  program_print(&text, program);
+  return write_text(compilation, &text);
+}
+
+/* ---- the executable ---- */
+
+/* The folder above the one of nnc itself: include/nnc and lib/nnc lie below it. */
+static const char *installation_prefix(Arena *arena)
+{
+  char path[PATH_MAX];
+  ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+  if (length < 0) panic("cannot read the link /proc/self/exe: %s", strerror(errno));
+  path[length] = 0;
+  for (int i = 0; i < 2; i++) {
+    char *slash = strrchr(path, '/');
+    if (slash) *slash = 0;
+  }
+  return arena_strdup(arena, path);
+}
+
+static int back_end(const Compilation *compilation, const Program *program)
+{
+  const Options *options = compilation->options;
+  const char *output = options->output ? options->output : program->module->name;
+  CompileOptions compile = {
+    .cc = options->cc,
+    .arch = options->arch,
+    .debug = options->debug,
+    .save_temps = options->save_temps,
+    .verbose = options->verbose,
+    .prefix = installation_prefix(compilation->arena),
+    .output = output,
+  };
+  if (!compile_prepare(compilation->arena, &compile)) return EXIT_MACHINE;
+  Text source = {0};
+  emit_c(&source, program, &compile);
+  if (options->emit == EMIT_C) return write_text(compilation, &source);
+  bool built = compile_c(compilation->arena, &compile, &source);
+  text_free(&source);
+  return built ? 0 : EXIT_MACHINE;
+}
+
+static int compile_module(Compilation *compilation, Module *module)
+{
+  const Options *options = compilation->options;
+  if (options->check_gradients) return gradient_table(compilation, module);
+  bool stopped = false;
+  if (!passes_run(module, compilation->diagnostics, &options->passes, &stopped) && !stopped)
+    return EXIT_MISTAKES;
+  if (options->emit == EMIT_IR || options->emit == EMIT_DOT) return emit_module(compilation, module);
+  if (stopped || options->passes.dump_after) return 0;
+
+  ProgramOptions lowering = {.level = options->passes.level, .vector_bytes = 64};
+  Program *program = program_create(compilation->arena, module, &lowering);
+  const char *broken = program_verify(compilation->arena, program);
+  if (broken) panic("the program is not sound: %s", broken);
+  if (options->report != REPORT_NONE) return emit_report(compilation, program);
+  if (options->emit == EMIT_PROGRAM) return emit_program(compilation, program);
+  return back_end(compilation, program);
+}
+
+int command_compile(Arena *arena, const Options *options)
+{
+  Compilation compilation = {arena, options, diagnostics_create(arena), 0};
+  SourceFile *source = driver_read(arena, options->files.items[0]);
+  if (!source) return EXIT_MACHINE;
+  Module *module = front_end(&compilation, source);
+  int status = module ? compile_module(&compilation, module) : EXIT_MISTAKES;
+  return driver_report(compilation.diagnostics, options) && status == 0 ? EXIT_MISTAKES : status;
+}

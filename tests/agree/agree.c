@@ -1,0 +1,287 @@
+/* The executable against the reference interpreter, on whole training steps.
+ *
+ *     agree NNC MODEL.net FLOAT STEPS WORKDIR
+ *
+ * Elaborates MODEL, lets the interpreter initialize it and take STEPS steps in double on generated inputs;
+ * compiles it at -O0 and -O1 and lets each executable take the same steps from the same weights (command
+ * `step`) with 1 and 2 threads.  Weights must agree norm-wise with the interpreter's within the tolerance
+ * of FLOAT, losses too, and files of different thread counts byte for byte.  Prints one line a check. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "elaborate/elaborate.h"
+#include "interpret/inputs.h"
+#include "interpret/interpret.h"
+#include "passes/pass.h"
+#include "passes/retype.h"
+#include "safetensors.h"
+#include "syntax/parse.h"
+
+typedef struct Case {
+  const char *nnc, *model, *work;
+  DType float_type;
+  int steps;
+  Arena *arena;
+  Module *module;
+  Interpreter *interpreter;
+  double *losses; /* the interpreter's, by step */
+  double worst_weight, worst_loss;
+  int passed, failed;
+} Case;
+
+static void die(const char *what, const char *name)
+{
+  fprintf(stderr, "agree: %s %s\n", what, name);
+  exit(2);
+}
+
+static void verdict(Case *test, bool good, const char *check, double value, double limit)
+{
+  printf("%s %s %s: %.3g (at most %.3g)\n", good ? "ok  " : "FAIL", test->model, check, value, limit);
+  good ? test->passed++ : test->failed++;
+}
+
+/* ---- values of the executable's types ---- */
+
+static void to_storage(const Tensor *tensor, char *into)
+{
+  int64_t count = shape_elements(tensor->type.shape);
+  for (int64_t i = 0; i < count; i++) {
+    double value = tensor->data[i];
+    switch (tensor->type.dtype) {
+    case DTYPE_F64: ((double *)into)[i] = value; break;
+    case DTYPE_F32: ((float *)into)[i] = (float)value; break;
+    case DTYPE_I64: ((int64_t *)into)[i] = (int64_t)value; break;
+    case DTYPE_I32: ((int32_t *)into)[i] = (int32_t)value; break;
+    case DTYPE_U8: case DTYPE_BOOL: ((uint8_t *)into)[i] = (uint8_t)value; break;
+    default: die("cannot write values of type", dtype_name(tensor->type.dtype));
+    }
+  }
+}
+
+static void from_storage(const char *from, DType dtype, int64_t count, double *values)
+{
+  for (int64_t i = 0; i < count; i++)
+    switch (dtype) {
+    case DTYPE_F64: values[i] = ((const double *)from)[i]; break;
+    case DTYPE_F32: values[i] = ((const float *)from)[i]; break;
+    case DTYPE_I64: values[i] = (double)((const int64_t *)from)[i]; break;
+    case DTYPE_I32: values[i] = ((const int32_t *)from)[i]; break;
+    case DTYPE_U8: case DTYPE_BOOL: values[i] = ((const uint8_t *)from)[i]; break;
+    default: die("cannot read values of type", dtype_name(dtype));
+    }
+}
+
+/* ---- files ---- */
+
+typedef struct Writer {
+  VEC(nnc_tensor *) tensors;
+  char *bytes;
+  size_t used, room;
+} Writer;
+
+static void writer_add(Case *test, Writer *writer, const char *name, const Tensor *tensor)
+{
+  nnc_tensor *entry = ARENA_NEW(test->arena, nnc_tensor);
+  *entry = (nnc_tensor){.name = name, .dtype = (int)tensor->type.dtype, .rank = tensor->type.shape.rank,
+                        .offset = (int64_t)writer->used};
+  for (int i = 0; i < entry->rank; i++) entry->dim[i] = tensor->type.shape.dim[i];
+  size_t bytes = (size_t)type_bytes(tensor->type);
+  while (writer->used + bytes + 64 > writer->room) {
+    writer->room = writer->room ? 2 * writer->room : 1 << 20;
+    writer->bytes = realloc(writer->bytes, writer->room);
+    if (!writer->bytes) die("no memory for", name);
+  }
+  to_storage(tensor, writer->bytes + writer->used);
+  writer->used += (bytes + 63) / 64 * 64;
+  vec_push(test->arena, &writer->tensors, entry);
+}
+
+static const char *writer_save(Case *test, Writer *writer, const char *name)
+{
+  const char *path = arena_printf(test->arena, "%s/%s", test->work, name);
+  if (!nnc_safetensors_write(path, NULL, writer->tensors.count, (const nnc_tensor *const *)writer->tensors.items,
+                             writer->bytes, 0, NULL))
+    die("cannot write", path);
+  free(writer->bytes);
+  return path;
+}
+
+/* ---- the two sides ---- */
+
+/* Rounds to what the executable can hold, so that both sides start from equal weights. */
+static void save_start(Case *test)
+{
+  Writer writer = {0};
+  for (int i = 0; i < test->module->variables.count; i++) {
+    const Variable *variable = &test->module->variables.items[i];
+    Tensor *value = interpreter_variable(test->interpreter, variable->path);
+    int64_t count = shape_elements(value->type.shape);
+    for (int64_t k = 0; k < count && variable->type.dtype == DTYPE_F32; k++) value->data[k] = (float)value->data[k];
+    if (variable->kind == VARIABLE_PARAM || variable->kind == VARIABLE_STATE)
+      writer_add(test, &writer, variable->path, value);
+  }
+  writer_save(test, &writer, "start.safetensors");
+}
+
+static void interpret_steps(Case *test)
+{
+  Writer writer = {0};
+  test->losses = ARENA_ARRAY(test->arena, double, test->steps);
+  int64_t parts = test->module->run.accumulate;
+  for (int step = 0; step < test->steps; step++)
+    for (int64_t part = 0; part < parts; part++) {
+      Binding bindings[64];
+      int count = 0;
+      int64_t batch = step * parts + part;
+      for (int i = 0; i < test->module->inputs.count && count < 64; i++) {
+        const InputInfo *input = &test->module->inputs.items[i];
+        Tensor *value = random_input(test->arena, test->module, input, (uint64_t)(1000 + batch));
+        int64_t elements = shape_elements(value->type.shape);
+        for (int64_t k = 0; k < elements && input->type.dtype == DTYPE_F32; k++) value->data[k] = (float)value->data[k];
+        writer_add(test, &writer, arena_printf(test->arena, "%d/%s", (int)batch, input->name), value);
+        bindings[count++] = (Binding){OP_INPUT, input->name, value};
+      }
+      EntryKind entry = part + 1 < parts ? ENTRY_ACCUMULATE : ENTRY_TRAIN;
+      Evaluation *result = interpreter_run(test->interpreter, entry, count, bindings, step + 1, 0, test->steps, test->steps);
+      if (part == 0)
+        for (int i = 0; i < test->module->entries[entry]->outputs.count; i++)
+          if (test->module->entries[entry]->outputs.items[i].kind == OUTPUT_ACCUMULATOR) {
+            test->losses[step] = evaluation_output(result, i)->data[0];
+            break;
+          }
+    }
+  writer_save(test, &writer, "inputs.safetensors");
+}
+
+static void run_command(Case *test, const char *command)
+{
+  if (system(command) != 0) die("this command failed:", command);
+}
+
+/* Largest norm-wise difference of a variable from the interpreter's. */
+static double compare_weights(Case *test, const char *path)
+{
+  nnc_safetensors *file = nnc_safetensors_open(path);
+  if (!file) die("cannot read", path);
+  double worst = 0;
+  int compared = 0;
+  for (int i = 0; i < test->module->variables.count; i++) {
+    const Variable *variable = &test->module->variables.items[i];
+    if (variable->kind != VARIABLE_PARAM && variable->kind != VARIABLE_STATE) continue;
+    const nnc_stored *stored = nnc_safetensors_find(file, variable->path);
+    if (!stored) die("the result lacks", variable->path);
+    const Tensor *expected = interpreter_variable(test->interpreter, variable->path);
+    int64_t count = shape_elements(variable->type.shape);
+    char *raw = malloc((size_t)type_bytes(variable->type) + 8);
+    double *values = malloc((size_t)count * sizeof *values + 8);
+    if (!raw || !values || !nnc_safetensors_read(file, stored, raw)) die("cannot read", variable->path);
+    from_storage(raw, variable->type.dtype, count, values);
+    double difference = 0, norm = 0;
+    for (int64_t k = 0; k < count; k++) {
+      double d = values[k] - expected->data[k];
+      difference += d * d;
+      norm += expected->data[k] * expected->data[k];
+    }
+    double relative = sqrt(difference) / (sqrt(norm) + 1e-12);
+    if (!(relative <= worst)) worst = relative;
+    if (getenv("AGREE_VERBOSE")) printf("     %-32s %.3g\n", variable->path, relative);
+    compared++;
+    free(raw);
+    free(values);
+  }
+  if (compared == 0) die("nothing to compare in", path);
+  nnc_safetensors_close(file);
+  return worst;
+}
+
+/* Largest relative difference of the loss over the steps printed as JSON lines. */
+static double compare_losses(Case *test, const char *path)
+{
+  FILE *stream = fopen(path, "r");
+  if (!stream) die("cannot read", path);
+  char line[4096];
+  double worst = 0;
+  int step = 0;
+  while (fgets(line, sizeof line, stream)) {
+    const char *loss = strstr(line, "\"loss\": ");
+    if (!loss || step >= test->steps) die("unexpected line", line);
+    double value = strtod(loss + 8, NULL);
+    double relative = fabs(value - test->losses[step]) / (fabs(test->losses[step]) + 1e-12);
+    if (!(relative <= worst)) worst = relative;
+    step++;
+  }
+  fclose(stream);
+  if (step != test->steps) die("too few steps in", path);
+  return worst;
+}
+
+static bool same_bytes(const char *a, const char *b)
+{
+  FILE *one = fopen(a, "rb"), *two = fopen(b, "rb");
+  if (!one || !two) die("cannot read", a);
+  int c, d;
+  do {
+    c = getc(one);
+    d = getc(two);
+  } while (c == d && c != EOF);
+  fclose(one);
+  fclose(two);
+  return c == d;
+}
+
+static void run_level(Case *test, int level)
+{
+  double limit = test->float_type == DTYPE_F64 ? 1e-10 : 2e-4;
+  const char *results[2];
+  run_command(test, arena_printf(test->arena, "'%s' '%s' -O%d --float=%s -o '%s/model%d'", test->nnc, test->model,
+                                 level, dtype_name(test->float_type), test->work, level));
+  for (int threads = 1; threads <= 2; threads++) {
+    results[threads - 1] = arena_printf(test->arena, "%s/result%d.%d.safetensors", test->work, level, threads);
+    const char *losses = arena_printf(test->arena, "%s/losses%d.%d", test->work, level, threads);
+    run_command(test, arena_printf(test->arena, "'%s/model%d' step --inputs '%s/inputs.safetensors' --init "
+                                   "'%s/start.safetensors' --steps %d --threads %d --quiet '%s' > '%s'", test->work,
+                                   level, test->work, test->work, test->steps, threads, results[threads - 1], losses));
+    char check[64];
+    snprintf(check, sizeof check, "-O%d %d thread%s weights", level, threads, threads > 1 ? "s" : "");
+    double worst = compare_weights(test, results[threads - 1]);
+    verdict(test, worst <= limit, check, worst, limit);
+    snprintf(check, sizeof check, "-O%d %d thread%s losses", level, threads, threads > 1 ? "s" : "");
+    worst = compare_losses(test, losses);
+    verdict(test, worst <= limit, check, worst, limit);
+  }
+  verdict(test, same_bytes(results[0], results[1]), level ? "-O1 bits of 1 and 2 threads differ" :
+          "-O0 bits of 1 and 2 threads differ", !same_bytes(results[0], results[1]), 0);
+}
+
+static void load(Case *test)
+{
+  const char *reason = NULL;
+  SourceFile *source = source_read(test->arena, test->model, &reason);
+  if (!source) die("cannot read", test->model);
+  Diagnostics *diagnostics = diagnostics_create(test->arena);
+  AstProgram *program = parse_program(test->arena, diagnostics, source);
+  test->module = diagnostics_error_count(diagnostics) ? NULL : elaborate(test->arena, diagnostics, program, NULL);
+  diagnostics_print(diagnostics, stderr, 0);
+  if (!test->module) die("cannot elaborate", test->model);
+  module_retype_floats(test->module, test->float_type);
+  PassOptions options = {.level = 0};
+  bool stopped = false;
+  if (!passes_run(test->module, diagnostics, &options, &stopped)) die("passes fail on", test->model);
+  test->interpreter = interpreter_create(test->arena, test->module, 7);
+}
+
+int main(int argc, char **argv)
+{
+  if (argc != 6) die("usage:", "agree NNC MODEL.net f32|f64 STEPS WORKDIR");
+  Case test = {.nnc = argv[1], .model = argv[2], .steps = atoi(argv[4]), .work = argv[5], .arena = arena_create()};
+  if (!dtype_parse(argv[3], &test.float_type)) die("no such type:", argv[3]);
+  load(&test);
+  save_start(&test);
+  interpret_steps(&test);
+  for (int level = 0; level <= 1; level++) run_level(&test, level);
+  arena_destroy(test.arena);
+  return test.failed ? 1 : 0;
+}
