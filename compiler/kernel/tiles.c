@@ -51,6 +51,14 @@ LoopGrid kernel_loop_grid(const Kernel *kernel) {
 
 /* ---- contractions ---- */
 
+DType kernel_sum_type(const Kernel *kernel) {
+  DType left = kernel->operands[0].dtype, right = kernel->operands[1].dtype;
+  if (left == DTYPE_F64 || right == DTYPE_F64) return DTYPE_F64;
+  if (!dtype_is_float(left) && !dtype_is_float(right))
+    return left == DTYPE_I64 || right == DTYPE_I64 ? DTYPE_I64 : DTYPE_I32;
+  return kernel->accumulate == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
+}
+
 typedef struct Side { /* of a contraction, seen as a matrix [outer, k] */
   const AxisGroup *outer;
   int slot;
@@ -64,7 +72,7 @@ static int64_t only_stride(const AxisGroup *group, int slot) {
 }
 
 static bool reads_in_place(const Kernel *kernel, Side side) {
-  return side.dtype == kernel->accumulate && is_flat(side.outer) && is_flat(&kernel->contract.k);
+  return side.dtype == kernel_sum_type(kernel) && is_flat(side.outer) && is_flat(&kernel->contract.k);
 }
 
 /* b is read in place when its vectors lie in memory as they are. */
@@ -149,8 +157,8 @@ ContractGrid kernel_contract_grid(const Kernel *kernel) {
   cut_columns(&grid);
   grid.tasks = grid.batch * grid.m_blocks * grid.n_blocks;
 
-  int64_t size = dtype_size(kernel->accumulate);
-  int64_t panel_columns = round_up(grid.n_block, TILE_MAX_COLUMNS);
+  int64_t size = dtype_size(kernel_sum_type(kernel));
+  int64_t panel_columns = round_up(grid.n_block, TILE_MAX_COLUMNS) + TILE_MAX_COLUMNS;
   if (grid.pack_a) grid.a_bytes = align_64((grid.m_block + TILE_MAX_ROWS) * grid.k_block * size);
   grid.b_bytes = align_64((grid.pack_b ? panel_columns : TILE_MAX_COLUMNS) * grid.k_block * size);
   grid.tile_bytes = align_64((grid.m_block + TILE_MAX_ROWS) * panel_columns * size);

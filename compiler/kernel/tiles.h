@@ -42,6 +42,8 @@ int64_t kernel_task_count(const Kernel *kernel);
 /* Bytes that a task needs in its worker's block; a multiple of 64. */
 int64_t kernel_worker_bytes(const Kernel *kernel);
 
+/* The type in which a contraction or convolution adds up: integers in theirs, floats in f32 or f64. */
+DType kernel_sum_type(const Kernel *kernel);
 /* Product of a group's extents; 1 when it is empty. */
 int64_t axis_group_extent(const AxisGroup *group);
 

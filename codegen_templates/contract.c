@@ -1,0 +1,54 @@
+/* A contraction with all extents known: C[m, n] = sum_k A[m, k] B[k, n], for each element of a batch.
+ *
+ * A task's columns are walked in panels as wide as the register tile (nnc_gemm.h).  A panel of B is read
+ * in place where its rows are whole vectors in memory, else from a packed copy in the worker's block,
+ * which following tasks with the same columns use again. Tiles go through the epilogue one by one, or a
+ * whole panel at a time where the result is contiguous along the tile's rows. */
+/* Elements [m, m + rows) x [n, n + cols) of the product are tile[r * TILE_ROW + c]. */
+NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t batch, const int64_t m,
+                                const int64_t rows, const int64_t n, const int64_t cols,
+                                const @TYPE@ *restrict tile, const int64_t tile_row@PARAMETERS@)
+{
+  (void)worker, (void)batch@UNUSED@;
+  @EPILOGUE@
+}
+
+NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
+{
+  enum { M = @M@, N = @N@, K = @K@, MB = @MB@, NB = @NB@, KB = @KB@ };
+  enum { M_BLOCKS = @M_BLOCKS@, N_BLOCKS = @N_BLOCKS@, TASKS = @TASKS@ };
+  enum { MR = NNC_TILE_ROWS, LANES = NNC_LANES_@T@, NR = NNC_TILE_VECTORS * LANES };
+  enum { ODD_1 = MB % MR, ODD_2 = (M - (M_BLOCKS - 1) * MB) % MR, TILE_ROW = @TILE_ROW@ };
+  @TYPE@ *const packed_a = (@TYPE@ *)worker->scratch;
+  @TYPE@ *const packed_b = (@TYPE@ *)(worker->scratch + @A_BYTES@);
+  @TYPE@ *const sums = (@TYPE@ *)(worker->scratch + @A_BYTES@ + @B_BYTES@);
+  (void)packed_a, (void)packed_b;
+  @KEYS@
+  @PACKED@
+  NNC_TASKS(worker, TASKS, task) {
+    const int64_t batch = task / (M_BLOCKS * N_BLOCKS);
+    const int64_t m_first = task % M_BLOCKS * MB, m_end = nnc_least(m_first + MB, M);
+    const int64_t n_first = task / M_BLOCKS % N_BLOCKS * NB, n_end = nnc_least(n_first + NB, N);
+    const @A_TYPE@ *const left = @LEFT@;
+    const @B_TYPE@ *const right = @RIGHT@;
+    for (int64_t k = 0; k == 0 || k < K; k += KB) {
+      const int64_t depth = nnc_least(KB, K - k);
+      const bool is_first = k == 0, is_last = k + KB >= K;
+      @PACK_A@
+      @PACK_B@
+      for (int64_t n = n_first; n < n_end; n += NR) {
+        const int64_t cols = nnc_least(NR, n_end - n), vectors = (cols + LANES - 1) / LANES;
+        @PANEL@
+        for (int64_t m = m_first; m < m_end; m += MR) {
+          const int64_t rows = nnc_least(MR, m_end - m);
+          const @TYPE@ *const a = @A@;
+          @TYPE@ *const tile = @TILE@;
+          NNC_TILE(@T@, rows, vectors, ODD_1, ODD_2, depth, a, @A_ROW@, @A_K@, panel, panel_row, tile,
+                   TILE_ROW, is_first);
+          @TILE_DONE@
+        }
+        @PANEL_DONE@
+      }
+    }
+  }
+}

@@ -1,0 +1,182 @@
+/* Writing C: see code.h. */
+#include "backend/c/code.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void code_vline(Code *code, const char *format, va_list arguments, const char *end) {
+  text_pad(code->out, ' ', 2 * code->indent);
+  text_vprintf(code->out, format, arguments);
+  text_add(code->out, end);
+}
+
+void code_line(Code *code, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  code_vline(code, format, arguments, "\n");
+  va_end(arguments);
+}
+
+void code_open(Code *code, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  code_vline(code, format, arguments, " {\n");
+  va_end(arguments);
+  code->indent++;
+}
+
+void code_block(Code *code) {
+  code_line(code, "{");
+  code->indent++;
+}
+
+void code_close(Code *code) {
+  code->indent--;
+  code_line(code, "}");
+}
+
+void code_blank(Code *code) { text_add_char(code->out, '\n'); }
+
+void code_comment(Code *code, const char *format, ...) {
+  enum { WIDTH = 98 };
+  va_list arguments;
+  va_start(arguments, format);
+  char *text = arena_vprintf(code->arena, format, arguments);
+  va_end(arguments);
+  for (char *end = text; (end = strstr(end, "*/")) != NULL;) *end = '+';
+  for (char *end = text; (end = strstr(end, "/*")) != NULL;) end[1] = '+';
+  size_t room = (size_t)(WIDTH - 2 * code->indent - 3);
+  const char *lead = "/* ";
+  while (strlen(text) > room - 3 || strchr(text, '\n') != NULL) {
+    char *newline = strchr(text, '\n');
+    size_t cut = newline != NULL && (size_t)(newline - text) <= room ? (size_t)(newline - text) : room;
+    if (newline == NULL || (size_t)(newline - text) > room) {
+      while (cut > room / 2 && text[cut] != ' ') cut--;
+      if (text[cut] != ' ') cut = strlen(text) < room ? strlen(text) : room;
+    }
+    code_line(code, "%s%.*s", lead, (int)cut, text);
+    text += cut;
+    while (*text == ' ' || *text == '\n') text++;
+    lead = " * ";
+  }
+  code_line(code, "%s%s */", lead, text);
+}
+
+/* ---- identifiers ---- */
+
+static const char *const reserved[] = {
+  "auto", "bool", "break", "case", "char", "const", "continue", "default", "do", "double", "else",
+  "enum", "extern", "false", "float", "for", "goto", "if", "inline", "int", "long", "register",
+  "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "true", "typedef",
+  "union", "unsigned", "void", "volatile", "while", "asm", "typeof", "main", "linux", "unix",
+  "worker", "arena", "task", "first", "last", "row", "rows", "tile", "cols", "acc", "packed", "host",
+  "finish", "left", "right", "depth", "batch", "panel", "sums", "begin", "end", "count", "best", "better", "errno", "stdin", "stdout", "stderr", "NULL", "INFINITY", "NAN", "M", "N", "K", "I",
+};
+
+/* Names such as i0, t12, a1 belong to the generated code. */
+static bool is_generated_name(const char *name) {
+  if (strchr("abcijklmnrstvx", name[0]) == NULL) return false;
+  if (name[1] == 0) return true;
+  for (const char *c = name + 1; *c; c++)
+    if (!isdigit((unsigned char)*c)) return false;
+  return true;
+}
+
+static bool is_reserved(const char *name) {
+  for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
+    if (strcmp(reserved[i], name) == 0) return true;
+  return is_generated_name(name) || strncmp(name, "nnc_", 4) == 0 || strncmp(name, "mem_", 4) == 0 ||
+         name[0] == '_';
+}
+
+static bool is_taken(const NameScope *scope, const char *name) {
+  for (; scope != NULL; scope = scope->outer)
+    for (int i = 0; i < scope->taken.count; i++)
+      if (strcmp(scope->taken.items[i], name) == 0) return true;
+  return false;
+}
+
+const char *scope_name(NameScope *scope, const char *wish) {
+  if (*wish == 0) wish = "value";
+  char *base = arena_printf(scope->arena, "%s%s", isdigit((unsigned char)*wish) ? "n" : "", wish);
+  for (char *c = base; *c; c++)
+    if (!isalnum((unsigned char)*c)) *c = '_';
+  while (*base == '_' && base[1]) base++;
+  const char *name = base;
+  if (is_reserved(name)) name = base = arena_printf(scope->arena, "%s_", base);
+  for (int number = 2; is_reserved(name) || is_taken(scope, name); number++)
+    name = arena_printf(scope->arena, "%s_%d", base, number);
+  vec_push(scope->arena, &scope->taken, name);
+  return name;
+}
+
+/* ---- types and literals ---- */
+
+static const struct {
+  const char *storage, *value, *name;
+} c_types[DTYPE_COUNT] = {
+  [DTYPE_F64] = {"double", "double", "f64"},      [DTYPE_F32] = {"float", "float", "f32"},
+  [DTYPE_BF16] = {"uint16_t", "float", "f32"},    [DTYPE_F16] = {"uint16_t", "float", "f32"},
+  [DTYPE_I64] = {"int64_t", "int64_t", "i64"},    [DTYPE_I32] = {"int32_t", "int32_t", "i32"},
+  [DTYPE_U8] = {"uint8_t", "uint8_t", "u8"},      [DTYPE_BOOL] = {"uint8_t", "bool", "bool"},
+};
+
+const char *c_storage_type(DType dtype) { return c_types[dtype].storage; }
+const char *c_value_type(DType dtype) { return c_types[dtype].value; }
+const char *c_type_name(DType dtype) { return c_types[dtype].name; }
+
+const char *c_string(Arena *arena, const char *string) {
+  char *literal = arena_alloc(arena, 4 * strlen(string) + 3), *at = literal;
+  *at++ = '"';
+  for (const unsigned char *c = (const unsigned char *)string; *c; c++) {
+    if (*c == '\n') at += sprintf(at, "\\n");
+    else if (*c == '"' || *c == '\\' || *c == '?') at += sprintf(at, "\\%c", *c);
+    else if (*c < 0x20 || *c == 0x7F) at += sprintf(at, "\\%03o", *c);
+    else *at++ = (char)*c;
+  }
+  *at = '"';
+  return literal;
+}
+
+const char *c_integer(Arena *arena, int64_t value) {
+  if (value == INT64_MIN) return "INT64_MIN";
+  return arena_printf(arena, "%lld", (long long)value);
+}
+
+/* The shortest decimal that reads back to the same float. */
+static const char *float_literal(Arena *arena, float value) {
+  char digits[40];
+  for (int precision = 1; precision <= 9; precision++) {
+    snprintf(digits, sizeof digits, "%.*g", precision, (double)value);
+    if (strtof(digits, NULL) == value) break;
+  }
+  bool is_whole = strpbrk(digits, ".e") == NULL;
+  return arena_printf(arena, "%s%sf", digits, is_whole ? ".0" : "");
+}
+
+static const char *double_literal(Arena *arena, double value) {
+  Text text = {0};
+  text_add_double(&text, value);
+  const char *literal = arena_strdup(arena, text.data);
+  text_free(&text);
+  return literal;
+}
+
+const char *c_literal(Arena *arena, DType dtype, double value) {
+  if (dtype == DTYPE_BOOL) return value != 0 ? "true" : "false";
+  if (!dtype_is_float(dtype)) {
+    if (value >= 0x1p63) return "INT64_MAX";
+    return dtype == DTYPE_I64 && fabs(value) > INT32_MAX
+               ? arena_printf(arena, "INT64_C(%s)", c_integer(arena, (int64_t)value))
+               : c_integer(arena, (int64_t)value);
+  }
+  if (isnan(value)) return dtype == DTYPE_F64 ? "(double)NAN" : "NAN";
+  bool is_double = dtype == DTYPE_F64;
+  if (isinf(is_double ? value : (float)value)) return value < 0 ? "(-INFINITY)" : "INFINITY";
+  const char *literal = is_double ? double_literal(arena, value) : float_literal(arena, (float)value);
+  return *literal == '-' ? arena_printf(arena, "(%s)", literal) : literal;
+}

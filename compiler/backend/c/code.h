@@ -1,0 +1,43 @@
+/* Writing C: indented lines, identifiers made from the model's names, literals. */
+#ifndef NNC_BACKEND_C_CODE_H
+#define NNC_BACKEND_C_CODE_H
+
+#include "graph/types.h"
+#include "support/text.h"
+#include "support/vec.h"
+
+typedef struct Code {
+  Arena *arena;
+  Text *out;
+  int indent;  /* levels of two spaces */
+} Code;
+
+/* One line. */
+void code_line(Code *code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A line with " {" and one level more; the closing brace. */
+void code_open(Code *code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* An opening brace alone. */
+void code_block(Code *code);
+void code_close(Code *code);
+void code_blank(Code *code);
+/* Comment lines broken at spaces; what would end the comment is made harmless. */
+void code_comment(Code *code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Identifiers that are taken in one scope. */
+typedef struct NameScope {
+  Arena *arena;
+  VEC(const char *) taken;
+  const struct NameScope *outer;
+} NameScope;
+/* "h1.w:m" -> "h1_w_m", with a number where that is taken, or a word of C or of the generated code. */
+const char *scope_name(NameScope *scope, const char *wish);
+
+const char *c_storage_type(DType dtype); /* of an element in memory: "float", "uint16_t" */
+const char *c_value_type(DType dtype);   /* of a value in an expression: bf16 is a float */
+const char *c_type_name(DType dtype);    /* of the values, in names of functions: "f32" for bf16 */
+const char *c_literal(Arena *arena, DType dtype, double value);
+/* A string literal; control characters in octal, no trigraphs. */
+const char *c_string(Arena *arena, const char *string);
+const char *c_integer(Arena *arena, int64_t value);
+
+#endif

@@ -1,0 +1,305 @@
+/* Contractions as C: fills codegen_templates/contract.c.
+ *
+ * Roles: the grid (kernel/tiles.h) may swap the operands, so that the side whose elements are broadcast
+ * (`a`, rows of the tile) is the kernel's right one.  The epilogue's inner loop runs over the axis along
+ * which its accesses are contiguous: the tile's columns, or its rows (then a panel at a time). */
+#include "backend/c/kernels.h"
+
+#include "backend/c/template.h"
+#include "kernel/builder.h"
+#include "kernel/tiles.h"
+#include "support/panic.h"
+
+typedef struct ContractWriter {
+  Arena *arena;
+  KernelFunction *function;
+  const Kernel *kernel;
+  ContractGrid grid;
+  DType sum;
+  const AxisGroup *a, *b;   /* outer groups of the broadcast side and of the vector side */
+  int a_slot, b_slot;       /* operand numbers */
+  bool rows_inner;          /* the epilogue's inner loop is over the tile's rows */
+  bool whole_block;         /* sums of the whole task are kept: k is cut */
+} ContractWriter;
+
+/* The offset that element `flat` of a group has in an operand. */
+static const char *group_offset(Arena *arena, const AxisGroup *group, int slot, const char *flat) {
+  const char *text = NULL;
+  int64_t below = 1;
+  for (int i = group->count - 1; i >= 0; i--) {
+    const char *digit = flat;
+    if (below > 1) digit = arena_printf(arena, "%s / %lld", digit, (long long)below);
+    if (i > 0) digit = arena_printf(arena, "%s %% %lld", digit, (long long)group->extent[i]);
+    const char *term = arena_printf(arena, "%s * %lld", digit, (long long)group->stride[slot][i]);
+    text = text == NULL ? term : arena_printf(arena, "%s + %s", term, text);
+    below *= group->extent[i];
+  }
+  return text == NULL ? "0" : text;
+}
+
+static long long only_stride(const AxisGroup *group, int slot) {
+  return group->count == 0 ? 0 : (long long)group->stride[slot][0];
+}
+
+/* ---- the epilogue ---- */
+
+/* Accesses of the epilogue that are contiguous along an axis of the kernel. */
+static int smooth_accesses(const ContractWriter *writer, int axis) {
+  const Kernel *kernel = writer->kernel;
+  int64_t base, coefficient[KERNEL_MAX_AXES];
+  int smooth = 0;
+  ExprList list = kernel_expressions(writer->arena, kernel, 0);
+  for (int i = 0; i < list.count; i++)
+    if (list.items[i]->kind == EXPR_LOAD &&
+        index_is_affine(list.items[i]->index, kernel->axis_count, &base, coefficient))
+      smooth += coefficient[axis] == 1;
+  for (int i = 0; i < kernel->epilogue_count; i++)
+    if (index_is_affine(kernel->epilogue[i].index, kernel->axis_count, &base, coefficient))
+      smooth += 2 * (coefficient[axis] == 1);
+  return smooth;
+}
+
+/* Declares the kernel's axes of a group from the flat number. */
+static void declare_axes(Code *code, const AxisGroup *group, int first_axis, const char *flat) {
+  int64_t below = 1;
+  for (int i = group->count - 1; i >= 0; i--) {
+    const char *text = flat;
+    if (below > 1) text = arena_printf(code->arena, "(%s) / %lld", text, (long long)below);
+    else if (i > 0) text = arena_printf(code->arena, "(%s)", text);
+    if (i > 0) text = arena_printf(code->arena, "%s %% %lld", text, (long long)group->extent[i]);
+    code_line(code, "const int64_t i%d = %s;", first_axis + i, text);
+    code_line(code, "(void)i%d;", first_axis + i);
+    below *= group->extent[i];
+  }
+}
+
+static const char *epilogue_text(ContractWriter *writer) {
+  const ContractSlots *slots = &writer->kernel->contract;
+  Text text = {0};
+  Code code = {.arena = writer->arena, .out = &text};
+  int m_axis = slots->batch.count, n_axis = m_axis + slots->m.count;
+  int row_axis = writer->grid.swap ? n_axis : m_axis, column_axis = writer->grid.swap ? m_axis : n_axis;
+  ExprScope scope = function_scope(writer->arena, writer->function);
+  scope.result = "tile[r * tile_row + c]";
+  scope.result_dtype = writer->sum;
+  declare_axes(&code, &slots->batch, 0, "batch");
+  const char *outer = writer->rows_inner ? "c" : "r", *inner = writer->rows_inner ? "r" : "c";
+  for (int level = 0; level < 2; level++) {
+    const char *name = level == 0 ? outer : inner;
+    bool is_row = *name == 'r';
+    code_open(&code, "for (int64_t %s = 0; %s < %s; %s++)", name, name, is_row ? "rows" : "cols", name);
+    declare_axes(&code, is_row ? writer->a : writer->b, is_row ? row_axis : column_axis,
+                 is_row ? "m + r" : "n + c");
+  }
+  const char **values = expression_render(&code, &scope, 0);
+  for (int i = 0; i < writer->kernel->epilogue_count; i++)
+    expression_store(&code, &scope, &writer->kernel->epilogue[i], values[i]);
+  code_close(&code);
+  code_close(&code);
+  const char *result = arena_strdup(writer->arena, text.data);
+  text_free(&text);
+  return result;
+}
+
+static const char *epilogue_call(const ContractWriter *writer, const char *tile, const char *m,
+                                 const char *rows, const char *cols) {
+  return arena_printf(writer->arena, "%s_epilogue(worker, batch, %s, %s, n, %s, %s, TILE_ROW%s);",
+                      writer->function->name, m, rows, cols, tile,
+                      function_arguments(writer->arena, writer->function));
+}
+
+/* ---- packing ---- */
+
+static const char *converted(const ContractWriter *writer, int slot, const char *element) {
+  DType dtype = writer->kernel->operands[slot].dtype;
+  if (dtype == DTYPE_BF16 || dtype == DTYPE_F16)
+    return arena_printf(writer->arena, "nnc_from_%s(%s)", dtype_name(dtype), element);
+  return arena_printf(writer->arena, "(%s)%s", c_value_type(writer->sum), element);
+}
+
+/* Tiles of MR rows: [depth][MR] each. */
+static const char *pack_a_text(const ContractWriter *writer) {
+  if (!writer->grid.pack_a) return "";
+  Arena *arena = writer->arena;
+  const char *element = arena_printf(
+      arena, "left[%s + %s]", group_offset(arena, writer->a, writer->a_slot, "(m_first + r)"),
+      group_offset(arena, &writer->kernel->contract.k, writer->a_slot, "(k + i)"));
+  return arena_printf(arena,
+                      "for (int64_t r = 0; r < m_end - m_first; r++)\n"
+                      "  for (int64_t i = 0; i < depth; i++)\n"
+                      "    packed_a[(r / MR * KB + i) * MR + r %% MR] = %s;\n",
+                      converted(writer, writer->a_slot, element));
+}
+
+static bool is_plain(const ContractWriter *writer) {
+  return writer->kernel->operands[writer->b_slot].dtype == writer->sum && writer->b->count <= 1 &&
+         writer->kernel->contract.k.count <= 1;
+}
+
+/* Panels of NR columns: [depth][NR] each, whole vectors filled with 0. */
+static const char *pack_b_text(const ContractWriter *writer) {
+  if (!writer->grid.pack_b) return "";
+  Arena *arena = writer->arena;
+  const AxisGroup *k = &writer->kernel->contract.k;
+  const char *body;
+  if (is_plain(writer)) {
+    body = arena_printf(arena,
+                        "    nnc_pack_%s(packed_b + (n - n_first) * KB, NR, depth, nnc_least(NR, n_end - n),\n"
+                        "                right + n * %lld + k * %lld, %lld, %lld);\n",
+                        c_type_name(writer->sum), only_stride(writer->b, writer->b_slot),
+                        only_stride(k, writer->b_slot), only_stride(k, writer->b_slot),
+                        only_stride(writer->b, writer->b_slot));
+  } else {
+    const char *element = arena_printf(arena, "right[%s + %s]",
+                                       group_offset(arena, writer->b, writer->b_slot, "(n + c)"),
+                                       group_offset(arena, k, writer->b_slot, "(k + i)"));
+    body = arena_printf(arena,
+                        "    for (int64_t i = 0; i < depth; i++)\n"
+                        "      for (int64_t c = 0; c < NR; c++)\n"
+                        "        packed_b[(n - n_first) * KB + i * NR + c] = n + c < n_end ? %s : 0;\n",
+                        converted(writer, writer->b_slot, element));
+  }
+  return arena_printf(arena,
+                      "if (K > KB || packed != task / M_BLOCKS) {\n"
+                      "  for (int64_t n = n_first; n < n_end; n += NR)\n"
+                      "%s"
+                      "  packed = task / M_BLOCKS;\n"
+                      "}\n",
+                      body);
+}
+
+static const char *panel_text(const ContractWriter *writer) {
+  Arena *arena = writer->arena;
+  const char *type = c_value_type(writer->sum);
+  if (writer->grid.pack_b)
+    return arena_printf(arena, "const %s *const panel = packed_b + (n - n_first) * KB;\n"
+                               "const int64_t panel_row = NR;\n", type);
+  long long row = only_stride(&writer->kernel->contract.k, writer->b_slot);
+  return arena_printf(arena,
+                      "const %s *panel = right + k * %lld + n;\n"
+                      "int64_t panel_row = %lld;\n"
+                      "if (cols %% LANES != 0) {\n"
+                      "  nnc_pack_%s(packed_b, NR, depth, cols, panel, panel_row, 1);\n"
+                      "  panel = packed_b;\n"
+                      "  panel_row = NR;\n"
+                      "}\n",
+                      type, row, row, c_type_name(writer->sum));
+}
+
+/* ---- the function ---- */
+
+static const char *number(Arena *arena, int64_t value) { return c_integer(arena, value); }
+
+static const char *side_pointer(const ContractWriter *writer, int slot) {
+  const AxisGroup *batch = &writer->kernel->contract.batch;
+  const char *name = writer->function->operands[slot];
+  if (batch->count == 0) return name;
+  return arena_printf(writer->arena, "%s + %s", name,
+                      group_offset(writer->arena, batch, slot, "batch"));
+}
+
+static const char *keys_text(const ContractWriter *writer) {
+  Text text = {0};
+  Code code = {.arena = writer->arena, .out = &text};
+  function_keys(&code, writer->function);
+  const char *result = text.data ? arena_strdup(writer->arena, text.data) : "";
+  text_free(&text);
+  return result;
+}
+
+static const char *tile_done(const ContractWriter *writer) {
+  if (writer->rows_inner) return "";
+  const char *call = epilogue_call(writer, "tile", "m", "MR", "NR");
+  const char *odd = epilogue_call(writer, "tile", "m", "rows", "cols");
+  return arena_printf(writer->arena,
+                      "if (is_last && rows == MR && cols == NR)\n  %s\nelse if (is_last)\n  %s\n", call, odd);
+}
+
+static const char *panel_done(const ContractWriter *writer) {
+  if (!writer->rows_inner) return "";
+  const char *tile = writer->whole_block ? "sums + (n - n_first)" : "sums";
+  return arena_printf(writer->arena, "if (is_last)\n  %s\n",
+                      epilogue_call(writer, tile, "m_first", "m_end - m_first", "cols"));
+}
+
+static const char *tile_place(const ContractWriter *writer) {
+  if (writer->whole_block) return "sums + (m - m_first) * TILE_ROW + (n - n_first)";
+  return writer->rows_inner ? "sums + (m - m_first) * TILE_ROW" : "sums";
+}
+
+static const char *a_place(const ContractWriter *writer) {
+  if (writer->grid.pack_a) return "packed_a + (m - m_first) * KB";
+  return arena_printf(writer->arena, "left + m * %lld + k * %lld", only_stride(writer->a, writer->a_slot),
+                      only_stride(&writer->kernel->contract.k, writer->a_slot));
+}
+
+static const char *unused_text(const ContractWriter *writer) {
+  const Kernel *kernel = writer->kernel;
+  Arena *arena = writer->arena;
+  const char *text = ", (void)m, (void)n";
+  for (int i = 0; i < kernel->operand_count; i++)
+    text = arena_printf(arena, "%s, (void)%s", text, writer->function->operands[i]);
+  return text;
+}
+
+static void prepare(ContractWriter *writer) {
+  const Kernel *kernel = writer->kernel;
+  const ContractSlots *slots = &kernel->contract;
+  CHECK(kernel->axis_count == slots->batch.count + slots->m.count + slots->n.count);
+  writer->grid = kernel_contract_grid(kernel);
+  writer->sum = kernel_sum_type(kernel);
+  writer->a_slot = writer->grid.swap ? 1 : 0;
+  writer->b_slot = 1 - writer->a_slot;
+  writer->a = writer->grid.swap ? &slots->n : &slots->m;
+  writer->b = writer->grid.swap ? &slots->m : &slots->n;
+  writer->whole_block = writer->grid.k > writer->grid.k_block;
+  int m_last = slots->batch.count + slots->m.count - 1, n_last = kernel->axis_count - 1;
+  int m_smooth = slots->m.count > 0 ? smooth_accesses(writer, m_last) : 0;
+  int n_smooth = slots->n.count > 0 ? smooth_accesses(writer, n_last) : 0;
+  writer->rows_inner = writer->grid.swap ? n_smooth >= m_smooth : m_smooth > n_smooth;
+}
+
+void contract_write(Code *code, KernelFunction *function) {
+  Arena *arena = code->arena;
+  ContractWriter writer = {.arena = arena, .function = function, .kernel = function->kernel};
+  prepare(&writer);
+  const ContractGrid *grid = &writer.grid;
+  const AxisGroup *k = &function->kernel->contract.k;
+  const char *block_row = number(arena, (grid->n_block + 63) / 64 * 64);
+  const TemplateHole holes[] = {
+    {"NAME", function->name},
+    {"PARAMETERS", function_parameters(arena, function)},
+    {"UNUSED", unused_text(&writer)},
+    {"EPILOGUE", epilogue_text(&writer)},
+    {"TYPE", c_value_type(writer.sum)},
+    {"T", c_type_name(writer.sum)},
+    {"A_TYPE", c_storage_type(function->kernel->operands[writer.a_slot].dtype)},
+    {"B_TYPE", c_storage_type(function->kernel->operands[writer.b_slot].dtype)},
+    {"M", number(arena, grid->m)},
+    {"N", number(arena, grid->n)},
+    {"K", number(arena, grid->k)},
+    {"MB", number(arena, grid->m_block)},
+    {"NB", number(arena, grid->n_block)},
+    {"KB", number(arena, grid->k_block)},
+    {"M_BLOCKS", number(arena, grid->m_blocks)},
+    {"N_BLOCKS", number(arena, grid->n_blocks)},
+    {"TASKS", number(arena, grid->tasks)},
+    {"A_BYTES", number(arena, grid->a_bytes)},
+    {"B_BYTES", number(arena, grid->b_bytes)},
+    {"TILE_ROW", writer.whole_block ? block_row : "NR"},
+    {"KEYS", keys_text(&writer)},
+    {"PACKED", grid->pack_b ? "int64_t packed = -1; /* the columns that packed_b holds */\n" : ""},
+    {"LEFT", side_pointer(&writer, writer.a_slot)},
+    {"RIGHT", side_pointer(&writer, writer.b_slot)},
+    {"PACK_A", pack_a_text(&writer)},
+    {"PACK_B", pack_b_text(&writer)},
+    {"PANEL", panel_text(&writer)},
+    {"A", a_place(&writer)},
+    {"TILE", tile_place(&writer)},
+    {"A_ROW", grid->pack_a ? "1" : number(arena, only_stride(writer.a, writer.a_slot))},
+    {"A_K", grid->pack_a ? "MR" : number(arena, only_stride(k, writer.a_slot))},
+    {"TILE_DONE", tile_done(&writer)},
+    {"PANEL_DONE", panel_done(&writer)},
+  };
+  template_render(code->out, "codegen_templates/contract.c", (int)(sizeof holes / sizeof *holes), holes);
+}

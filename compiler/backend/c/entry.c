@@ -1,0 +1,141 @@
+/* The memory plan and the entry functions. */
+#include "backend/c/parts.h"
+
+#include <string.h>
+#include "support/panic.h"
+
+/* ---- memory ---- */
+
+int64_t buffer_offset(const Program *program, int buffer) {
+  while (program->buffers.items[buffer].alias_of >= 0) buffer = program->buffers.items[buffer].alias_of;
+  CHECK(program->buffers.items[buffer].offset >= 0);
+  return program->buffers.items[buffer].offset;
+}
+
+void emit_memory(Emitter *emitter) {
+  static const char *const kinds[] = {
+    [BUFFER_VARIABLE] = "variable", [BUFFER_INPUT] = "input", [BUFFER_ACTIVATION] = "activation",
+    [BUFFER_RESULT] = "result", [BUFFER_WORKER] = "worker"};
+  Code *code = &emitter->code;
+  const Program *program = emitter->program;
+  NameScope scope = {.arena = emitter->arena};
+  emitter->memory = ARENA_ARRAY(emitter->arena, const char *, program->buffers.count + 1);
+  code_blank(code);
+  code_comment(code, "The memory plan: bytes from the arena's base, %lld in all.",
+               (long long)program->arena_bytes);
+  code_open(code, "enum");
+  code_line(code, "mem_end = %lld,", (long long)program->arena_bytes);
+  for (int i = 0; i < program->buffers.count; i++) {
+    const Buffer *buffer = &program->buffers.items[i];
+    if (buffer->kind == BUFFER_WORKER) continue;
+    emitter->memory[i] = arena_printf(emitter->arena, "mem_%s", scope_name(&scope, buffer->name));
+    Text type = {0};
+    text_add_type(&type, buffer->type);
+    code_line(code, "%s = %lld, /* %s, %s%s%s */", emitter->memory[i],
+              (long long)buffer_offset(program, i), type.data, kinds[buffer->kind],
+              buffer->entry >= 0 && buffer->kind != BUFFER_VARIABLE ? " of " : "",
+              buffer->entry >= 0 && buffer->kind != BUFFER_VARIABLE
+                  ? entry_name((EntryKind)buffer->entry) : "");
+    text_free(&type);
+  }
+  code->indent--;
+  code_line(code, "};");
+}
+
+/* ---- steps ---- */
+
+/* A call, its arguments broken over lines. */
+typedef struct Call {
+  Text text;
+  size_t line_start;
+} Call;
+
+static void call_begin(Call *call, const char *function) {
+  text_printf(&call->text, "%s(worker", function);
+}
+
+static void call_add(Call *call, const char *argument) {
+  enum { WIDTH = 96 };
+  text_add_char(&call->text, ',');
+  if (call->text.length - call->line_start + strlen(argument) > WIDTH) {
+    text_add(&call->text, "\n      ");
+    call->line_start = call->text.length - 6;
+  } else {
+    text_add_char(&call->text, ' ');
+  }
+  text_add(&call->text, argument);
+}
+
+static void check_aliases(const Emitter *emitter, const Step *step) {
+  const Program *program = emitter->program;
+  const Kernel *kernel = program->kernels.items[step->kernel];
+  for (int i = 0; i < step->operand_count; i++)
+    for (int k = 0; k < step->operand_count; k++) {
+      if (i == k || !kernel->operands[i].is_output) continue;
+      int64_t a = buffer_offset(program, step->operands[i]);
+      int64_t b = buffer_offset(program, step->operands[k]);
+      int64_t a_bytes = program->buffers.items[step->operands[i]].bytes;
+      int64_t b_bytes = program->buffers.items[step->operands[k]].bytes;
+      if (a < b + b_bytes && b < a + a_bytes && a_bytes > 0 && b_bytes > 0)
+        panic("step %s: operands %s and %s share memory, but the kernel takes them for distinct",
+              step->path, kernel->operands[i].name, kernel->operands[k].name);
+    }
+}
+
+static void emit_launch(Emitter *emitter, const Step *step) {
+  const Program *program = emitter->program;
+  const KernelFunction *function = &emitter->functions[step->kernel];
+  const Kernel *kernel = function->kernel;
+  Arena *arena = emitter->arena;
+  CHECK(step->operand_count == kernel->operand_count);
+  check_aliases(emitter, step);
+  Call call = {0};
+  call_begin(&call, function->name);
+  for (int i = 0; i < step->operand_count; i++)
+    call_add(&call, arena_printf(arena, "(%s%s *)(arena + %s)",
+                                 kernel->operands[i].is_output ? "" : "const ",
+                                 c_storage_type(kernel->operands[i].dtype),
+                                 emitter->memory[step->operands[i]]));
+  for (int i = 0; i < step->scalar_count; i++)
+    call_add(&call, arena_printf(arena, "worker->scalars[%d]", step->scalars[i]));
+  for (int i = 0; i < step->key_count; i++)
+    call_add(&call, arena_printf(arena, "UINT64_C(0x%016llx)", (unsigned long long)step->keys[i]));
+  text_add(&call.text, ");");
+  const char *place = "";
+  if (step->span.line > 0 && step->span.file)
+    place = arena_printf(arena, ", %s:%d", step->span.file->name, step->span.line);
+  code_comment(&emitter->code, "%s%s", step->path, place);
+  code_line(&emitter->code, "%s", call.text.data);
+  text_free(&call.text);
+  (void)program;
+}
+
+static void emit_step(Emitter *emitter, const Step *step) {
+  switch (step->kind) {
+  case STEP_LAUNCH: emit_launch(emitter, step); return;
+  case STEP_BARRIER: code_line(&emitter->code, "nnc_barrier(worker);"); return;
+  case STEP_COPY:
+    code_line(&emitter->code, "nnc_copy(worker, arena + %s, arena + %s, %lld); /* %s */",
+              emitter->memory[step->copy_to], emitter->memory[step->copy_from],
+              (long long)type_bytes(emitter->program->buffers.items[step->copy_to].type), step->path);
+    return;
+  }
+}
+
+void emit_entries(Emitter *emitter) {
+  Code *code = &emitter->code;
+  for (int e = 0; e < ENTRY_COUNT; e++) {
+    const ProgramEntry *entry = &emitter->program->entries[e];
+    if (!entry->present) continue;
+    code_blank(code);
+    code_comment(code, "%s: %d steps, %d barriers, %.4g Mflop, %.4g MB.", entry_name((EntryKind)e),
+                 entry->steps.count - entry->barrier_count, entry->barrier_count,
+                 entry->flops / 1e6, entry->bytes / 1e6);
+    code_line(code, "static void %s_run(nnc_worker *worker)", entry_name((EntryKind)e));
+    code_block(code);
+    code_line(code, "char *const arena = worker->arena;");
+    code_line(code, "(void)arena;");
+    for (int i = 0; i < entry->steps.count; i++) emit_step(emitter, &entry->steps.items[i]);
+    code_close(code);
+  }
+}

@@ -1,0 +1,258 @@
+/* Indices and scalar expressions of kernels as C: see expression.h.
+ *
+ * An operator is C's own where there is one for the type; else it is the runtime's inline function
+ * nnc_<operator>_<type> (nnc_ops.h, nnc_math.h), so a new operator needs a function there and nothing
+ * here. Sixteen-bit floats are computed in f32 and rounded after each operator. */
+#include "backend/c/expression.h"
+
+#include <ctype.h>
+#include <string.h>
+#include "kernel/builder.h"
+#include "ops/op.h"
+#include "support/panic.h"
+
+/* ---- indices ---- */
+
+/* Whether the text binds tighter than any operator: nothing open outside of parentheses. */
+static bool is_atom(const char *text) {
+  int depth = 0;
+  for (const char *c = text; *c; c++) {
+    depth += (*c == '(' || *c == '[') - (*c == ')' || *c == ']');
+    if (depth == 0 && strchr(" -?", *c) != NULL) return false;
+  }
+  return true;
+}
+
+static bool is_word(const char *text) {
+  while (isalnum((unsigned char)*text) || *text == '_') text++;
+  return *text == 0;
+}
+
+static const char *in_parentheses(Arena *arena, const char *text) {
+  return is_atom(text) ? text : arena_printf(arena, "(%s)", text);
+}
+
+const char *index_atom(const ExprScope *scope, const Index *index) {
+  return in_parentheses(scope->arena, index_text(scope, index));
+}
+
+static bool is_never_negative(const ExprScope *scope, const Index *index) {
+  int64_t least, greatest;
+  return index_range(index, scope->extents, scope->axis_count, &least, &greatest) && least >= 0;
+}
+
+static const char *division_text(const ExprScope *scope, const Index *index) {
+  const char *symbol = index->kind == INDEX_DIV ? "/" : "%";
+  const char *name = index->kind == INDEX_DIV ? "floordiv" : "mod";
+  if (is_never_negative(scope, index->left))
+    return arena_printf(scope->arena, "%s %s %lld", index_atom(scope, index->left), symbol,
+                        (long long)index->value);
+  return arena_printf(scope->arena, "nnc_%s_i64(%s, %lld)", name, index_text(scope, index->left),
+                      (long long)index->value);
+}
+
+static const char *sum_text(const ExprScope *scope, const Index *index) {
+  const char *left = index_text(scope, index->left);
+  if (index->right->kind == INDEX_CONST && index->right->value < 0)
+    return arena_printf(scope->arena, "%s - %lld", left, -(long long)index->right->value);
+  return arena_printf(scope->arena, "%s + %s", left, index_text(scope, index->right));
+}
+
+const char *index_text(const ExprScope *scope, const Index *index) {
+  switch (index->kind) {
+  case INDEX_CONST: return c_integer(scope->arena, index->value);
+  case INDEX_AXIS:
+    CHECK(index->value < scope->axis_count);
+    return scope->axes[index->value];
+  case INDEX_ADD: return sum_text(scope, index);
+  case INDEX_MUL: {
+    const char *left = index->left->kind == INDEX_ADD || index->left->kind == INDEX_CONST
+                           ? index_atom(scope, index->left)
+                           : index_text(scope, index->left);
+    if (index->left->kind == INDEX_DIV || index->left->kind == INDEX_MOD)
+      left = index_atom(scope, index->left);
+    return arena_printf(scope->arena, "%s * %s", left, index_atom(scope, index->right));
+  }
+  case INDEX_DIV:
+  case INDEX_MOD: return division_text(scope, index);
+  case INDEX_LOAD:
+    return arena_printf(scope->arena, "nnc_clamp(%s[%s], %lld)", scope->operands[index->operand],
+                        index_text(scope, index->left), (long long)index->value);
+  }
+  panic("index of kind %d", (int)index->kind);
+}
+
+/* ---- operators ---- */
+
+typedef enum OpForm { FORM_CALL, FORM_INFIX, FORM_FLOAT_INFIX, FORM_FLOAT_PREFIX, FORM_PREFIX, FORM_SAME } OpForm;
+
+static const struct {
+  OpForm form;
+  const char *symbol;
+  bool is_exact;    /* the result of sixteen-bit operands needs no rounding */
+} op_forms[OP_COUNT] = {
+  [OP_ADD] = {FORM_FLOAT_INFIX, "+", false}, [OP_SUB] = {FORM_FLOAT_INFIX, "-", false},
+  [OP_MUL] = {FORM_FLOAT_INFIX, "*", false}, [OP_DIV] = {FORM_FLOAT_INFIX, "/", false},
+  [OP_NEG] = {FORM_FLOAT_PREFIX, "-", true}, [OP_NOT] = {FORM_PREFIX, "!", true},
+  [OP_EQ] = {FORM_INFIX, "==", true},        [OP_NE] = {FORM_INFIX, "!=", true},
+  [OP_LT] = {FORM_INFIX, "<", true},         [OP_LE] = {FORM_INFIX, "<=", true},
+  [OP_GT] = {FORM_INFIX, ">", true},         [OP_GE] = {FORM_INFIX, ">=", true},
+  [OP_AND] = {FORM_INFIX, "&", true},        [OP_OR] = {FORM_INFIX, "|", true},
+  [OP_STOP_GRADIENT] = {FORM_SAME, "", true},
+  [OP_ABS] = {FORM_CALL, NULL, true},        [OP_SIGN] = {FORM_CALL, NULL, true},
+  [OP_MIN] = {FORM_CALL, NULL, true},        [OP_MAX] = {FORM_CALL, NULL, true},
+};
+
+static bool is_sixteen_bit(DType dtype) { return dtype == DTYPE_BF16 || dtype == DTYPE_F16; }
+
+static const char *rounded(Arena *arena, DType dtype, const char *text) {
+  return is_sixteen_bit(dtype) ? arena_printf(arena, "nnc_round_%s(%s)", dtype_name(dtype), text)
+                               : text;
+}
+
+static const char *cast_text(Arena *arena, DType from, DType to, const char *text) {
+  if (from == to) return text;
+  if (to == DTYPE_BOOL) return arena_printf(arena, "%s != 0", in_parentheses(arena, text));
+  if (dtype_is_float(from) && dtype_is_int(to))
+    return arena_printf(arena, "nnc_cast_%s_%s(%s)", c_type_name(from), c_type_name(to), text);
+  if (is_sixteen_bit(from) && to == DTYPE_F32) return text;
+  const char *type = c_value_type(to);
+  return rounded(arena, to, arena_printf(arena, "(%s)%s", type, in_parentheses(arena, text)));
+}
+
+static const char *call_text(Arena *arena, const Expr *expr, const char *const *args) {
+  const char *text = arena_printf(arena, "nnc_%s_%s(%s", op_info(expr->op)->name,
+                                  c_type_name(expr->args[0]->dtype), args[0]);
+  for (int i = 1; i < expr->arg_count; i++) text = arena_printf(arena, "%s, %s", text, args[i]);
+  return arena_printf(arena, "%s)", text);
+}
+
+static const char *operator_text(Arena *arena, const Expr *expr, const char *const *args) {
+  if (expr->op == OP_CAST) return cast_text(arena, expr->args[0]->dtype, expr->dtype, args[0]);
+  const char *atom[3];
+  for (int i = 0; i < expr->arg_count; i++) atom[i] = in_parentheses(arena, args[i]);
+  if (expr->op == OP_WHERE) return arena_printf(arena, "%s ? %s : %s", atom[0], atom[1], atom[2]);
+  OpForm form = op_forms[expr->op].form;
+  const char *symbol = op_forms[expr->op].symbol, *text;
+  bool is_float = dtype_is_float(expr->args[0]->dtype);
+  if (form == FORM_SAME) return args[0];
+  if (form == FORM_INFIX || (form == FORM_FLOAT_INFIX && is_float))
+    text = arena_printf(arena, "%s %s %s", atom[0], symbol, atom[1]);
+  else if (form == FORM_PREFIX || (form == FORM_FLOAT_PREFIX && is_float))
+    text = arena_printf(arena, "%s%s", symbol, atom[0]);
+  else
+    text = call_text(arena, expr, args);
+  return op_forms[expr->op].is_exact ? text : rounded(arena, expr->dtype, text);
+}
+
+/* ---- the other kinds ---- */
+
+static const char *load_text(const ExprScope *scope, const Expr *expr) {
+  Arena *arena = scope->arena;
+  const char *text = arena_printf(arena, "%s[%s]", scope->operands[expr->operand],
+                                  index_text(scope, expr->index));
+  DType dtype = scope->kernel->operands[expr->operand].dtype;
+  if (is_sixteen_bit(dtype)) text = arena_printf(arena, "nnc_from_%s(%s)", dtype_name(dtype), text);
+  if (expr->guard_count == 0) return text;
+  const char *condition = NULL;
+  for (int i = 0; i < expr->guard_count; i++) {
+    const char *within = arena_printf(arena, "nnc_within(%s, %lld)",
+                                      index_text(scope, expr->guards[i].index),
+                                      (long long)expr->guards[i].bound);
+    condition = condition ? arena_printf(arena, "%s & %s", condition, within) : within;
+  }
+  return arena_printf(arena, "%s ? %s : %s", in_parentheses(arena, condition), text,
+                      c_literal(arena, expr->dtype, expr->value));
+}
+
+static const char *random_text(const ExprScope *scope, const Expr *expr) {
+  return arena_printf(scope->arena,
+                      "nnc_%s_%s(%s, worker->step, %lld, worker->example * %lld + (uint64_t)%s)",
+                      op_info(expr->op)->name, c_type_name(expr->dtype), scope->keys[expr->operand],
+                      (long long)expr->stream, (long long)expr->value,
+                      index_atom(scope, expr->index));
+}
+
+static const char *leaf_text(const ExprScope *scope, const Expr *expr) {
+  Arena *arena = scope->arena;
+  switch (expr->kind) {
+  case EXPR_CONST: return rounded(arena, expr->dtype, c_literal(arena, expr->dtype, expr->value));
+  case EXPR_LOAD: return load_text(scope, expr);
+  case EXPR_SCALAR: return scope->scalars[expr->operand];
+  case EXPR_INDEX:
+    return rounded(arena, expr->dtype,
+                   arena_printf(arena, "(%s)%s", c_value_type(expr->dtype),
+                                index_atom(scope, expr->index)));
+  case EXPR_STAGE: return scope->stages[expr->operand];
+  case EXPR_RESULT:
+    CHECK(scope->result != NULL);
+    return cast_text(arena, scope->result_dtype, expr->dtype, scope->result);
+  case EXPR_RANDOM: return rounded(arena, expr->dtype, random_text(scope, expr));
+  default: panic("expression of kind %d", (int)expr->kind);
+  }
+}
+
+/* ---- whole stages ---- */
+
+static int position(const ExprList *list, const Expr *expr) {
+  for (int i = 0; i < list->count; i++)
+    if (list->items[i] == expr) return i;
+  panic("an expression that is not in its stage");
+}
+
+static bool is_stored_here(const Stage *stage, int operand) {
+  for (int i = 0; i < stage->store_count; i++)
+    if (stage->stores[i].operand == operand) return true;
+  return false;
+}
+
+static const char *make_temporary(Code *code, const ExprScope *scope, DType dtype,
+                                  const char *text) {
+  const char *name = arena_printf(scope->arena, "t%d", (*scope->temporaries)++);
+  code_line(code, "const %s %s = %s;", c_value_type(dtype), name, text);
+  return name;
+}
+
+const char **expression_render(Code *code, const ExprScope *scope, int number) {
+  enum { LONG_TEXT = 72 };
+  Arena *arena = scope->arena;
+  Stage stage = kernel_stage(scope->kernel, number);
+  ExprList list = kernel_expressions(arena, scope->kernel, number);
+  int *uses = ARENA_ARRAY(arena, int, list.count);
+  const char **texts = ARENA_ARRAY(arena, const char *, list.count);
+  for (int i = 0; i < list.count; i++)
+    for (int k = 0; k < list.items[i]->arg_count; k++) uses[position(&list, list.items[i]->args[k])]++;
+  for (int i = 0; i < stage.store_count; i++) uses[position(&list, stage.stores[i].value)]++;
+  for (int i = 0; i < list.count; i++) {
+    const Expr *expr = list.items[i];
+    const char *args[3] = {NULL, NULL, NULL};
+    for (int k = 0; k < expr->arg_count; k++) args[k] = texts[position(&list, expr->args[k])];
+    texts[i] = expr->kind == EXPR_OP ? operator_text(arena, expr, args) : leaf_text(scope, expr);
+    bool is_cheap = expr->kind == EXPR_CONST || expr->kind == EXPR_STAGE || is_word(texts[i]);
+    bool is_memory_written = expr->kind == EXPR_LOAD && stage.store_count > 1 &&
+                             is_stored_here(&stage, expr->operand);
+    if (strlen(texts[i]) > LONG_TEXT || (uses[i] > 1 && !is_cheap) || is_memory_written)
+      texts[i] = make_temporary(code, scope, expr->dtype, texts[i]);
+  }
+  if (stage.kind == STAGE_REDUCE) {
+    const char **root = ARENA_ARRAY(arena, const char *, 1);
+    root[0] = texts[position(&list, stage.value)];
+    return root;
+  }
+  const char **roots = ARENA_ARRAY(arena, const char *, stage.store_count);
+  for (int i = 0; i < stage.store_count; i++) {
+    int at = position(&list, stage.stores[i].value);
+    if (stage.store_count > 1 && list.items[at]->kind != EXPR_CONST && !is_word(texts[at]))
+      texts[at] = make_temporary(code, scope, list.items[at]->dtype, texts[at]);
+    roots[i] = texts[at];
+  }
+  return roots;
+}
+
+void expression_store(Code *code, const ExprScope *scope, const Store *store, const char *text) {
+  DType dtype = scope->kernel->operands[store->operand].dtype;
+  if (is_sixteen_bit(dtype))
+    text = arena_printf(scope->arena, "nnc_to_%s(%s)", dtype_name(dtype), text);
+  code_line(code, "%s[%s] = %s;", scope->operands[store->operand], index_text(scope, store->index),
+            text);
+}

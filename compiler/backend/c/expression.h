@@ -1,0 +1,34 @@
+/* Indices and scalar expressions of kernels as C. */
+#ifndef NNC_BACKEND_C_EXPRESSION_H
+#define NNC_BACKEND_C_EXPRESSION_H
+
+#include "backend/c/code.h"
+#include "kernel/kernel.h"
+
+/* What the names in an expression stand for at the place where it is written. */
+typedef struct ExprScope {
+  Arena *arena;
+  const Kernel *kernel;
+  const char **operands;                   /* parameters, by operand */
+  const char **scalars, **keys;
+  const char *axes[2 * KERNEL_MAX_AXES];   /* variables: the domain's, then the stage's */
+  int64_t extents[2 * KERNEL_MAX_AXES];
+  int axis_count;
+  const char **stages;                     /* text of each earlier stage's result */
+  const char *result;                      /* text of the template's element, of type result_dtype */
+  DType result_dtype;
+  int *temporaries;                        /* numbers used so far in this function: t0, t1, ... */
+} ExprScope;
+
+const char *index_text(const ExprScope *scope, const Index *index);
+/* An index as a factor: in parentheses unless it is a name or a number. */
+const char *index_atom(const ExprScope *scope, const Index *index);
+
+/* Writes temporaries for what is used more than once, and returns the text of every root: the value of
+ * a reduction, or the stores' values. Roots may not be read from memory after the first store: with
+ * several stores they are names of temporaries. */
+const char **expression_render(Code *code, const ExprScope *scope, int stage);
+/* The statement that stores `text` at `index`. */
+void expression_store(Code *code, const ExprScope *scope, const Store *store, const char *text);
+
+#endif

@@ -1,0 +1,161 @@
+/* The host's arithmetic: schedules before a step, metrics after a pass over a data set.
+ *
+ * The host and finish graphs hold scalars only; they are written as the body of a kernel without axes
+ * whose loads are the inputs. */
+#include "backend/c/parts.h"
+
+#include <string.h>
+#include "kernel/build.h"
+#include "ops/op.h"
+#include "support/panic.h"
+
+typedef struct HostWriter {
+  Arena *arena;
+  const Graph *graph;
+  Expr **values;            /* by node id */
+  VEC(const char *) leaves; /* texts of the scalars */
+} HostWriter;
+
+typedef const char *(*LeafText)(const Emitter *emitter, const char *name);
+
+static Expr *make_expr(HostWriter *writer, ExprKind kind, DType dtype) {
+  Expr *expr = ARENA_NEW(writer->arena, Expr);
+  expr->kind = kind;
+  expr->dtype = dtype;
+  return expr;
+}
+
+static Expr *node_expr(HostWriter *writer, const Emitter *emitter, const Node *node,
+                       LeafText leaf_text) {
+  const OpClass *class = op_info(node->op)->class;
+  CHECK(shape_elements(node->type.shape) == 1);
+  if (class->leaf == LEAF_CONSTANT) {
+    Expr *expr = make_expr(writer, EXPR_CONST, node->type.dtype);
+    expr->value = node_float(node, ATTR_VALUE);
+    return expr;
+  }
+  if (class->leaf != LEAF_NONE) {
+    Expr *expr = make_expr(writer, EXPR_SCALAR, node->type.dtype);
+    expr->operand = writer->leaves.count;
+    vec_push(writer->arena, &writer->leaves, leaf_text(emitter, node_string(node, ATTR_NAME)));
+    return expr;
+  }
+  if (class->family == FAMILY_MOVEMENT || class->family == FAMILY_REDUCTION)
+    return writer->values[node->operands[0]->id]; /* of one element */
+  if (class->family != FAMILY_ELEMENTWISE)
+    panic("%s: operator %s in the host's arithmetic", node->path, op_info(node->op)->name);
+  Expr *expr = make_expr(writer, EXPR_OP, node->type.dtype);
+  expr->op = node->op;
+  expr->arg_count = node->operand_count;
+  for (int i = 0; i < node->operand_count; i++) expr->args[i] = writer->values[node->operands[i]->id];
+  return expr;
+}
+
+/* Statements "<target> = <value>;" for every output of the graph; targets may be NULL. */
+static void write_graph(Emitter *emitter, const Graph *graph, const char **targets,
+                        LeafText leaf_text) {
+  HostWriter writer = {.arena = emitter->arena, .graph = graph};
+  writer.values = ARENA_ARRAY(emitter->arena, Expr *, graph->next_id + 1);
+  bool *live = graph_live_nodes(emitter->arena, graph);
+  for (int i = 0; i < graph->nodes.count; i++) {
+    const Node *node = graph->nodes.items[i];
+    if (live[node->id]) writer.values[node->id] = node_expr(&writer, emitter, node, leaf_text);
+  }
+  Stage stage = {.kind = STAGE_STORE};
+  stage.stores = ARENA_ARRAY(emitter->arena, Store, graph->outputs.count + 1);
+  const char **names = ARENA_ARRAY(emitter->arena, const char *, graph->outputs.count + 1);
+  for (int i = 0; i < graph->outputs.count; i++) {
+    if (targets[i] == NULL) continue;
+    Store store = {.value = writer.values[graph->outputs.items[i].node->id],
+                   .index = index_const(emitter->arena, 0), .operand = -1};
+    names[stage.store_count] = targets[i];
+    stage.stores[stage.store_count++] = store;
+  }
+  Kernel kernel = {.kind = KERNEL_LOOP, .stage_count = 1, .stages = &stage};
+  KernelFunction function = {.kernel = &kernel, .scalars = writer.leaves.items};
+  ExprScope scope = function_scope(emitter->arena, &function);
+  const char **texts = expression_render(&emitter->code, &scope, 0);
+  for (int i = 0; i < stage.store_count; i++)
+    code_line(&emitter->code, "%s = %s;", names[i], texts[i]);
+}
+
+/* ---- host ---- */
+
+static const char *const host_inputs[4] = {"t", "epoch", "steps", "steps_per_epoch"};
+
+static const char *host_leaf(const Emitter *emitter, const char *name) {
+  for (int i = 0; i < 4; i++)
+    if (strcmp(host_inputs[i], name) == 0) return arena_printf(emitter->arena, "inputs[%d]", i);
+  panic("the host entry reads %s", name);
+}
+
+static const char *const *host_targets(Emitter *emitter, const Graph *graph) {
+  const Program *program = emitter->program;
+  const char **targets = ARENA_ARRAY(emitter->arena, const char *, graph->outputs.count + 1);
+  for (int i = 0; i < graph->outputs.count; i++)
+    for (int s = 0; s < program->scalar_names.count; s++)
+      if (strcmp(program->scalar_names.items[s], graph->outputs.items[i].name) == 0)
+        targets[i] = arena_printf(emitter->arena, "scalars[%d] /* %s */", s,
+                                  graph->outputs.items[i].name);
+  return targets;
+}
+
+static void emit_host_function(Emitter *emitter) {
+  const Graph *graph = emitter->program->module->entries[ENTRY_HOST];
+  const Program *program = emitter->program;
+  Code *code = &emitter->code;
+  code_blank(code);
+  code_comment(code, "Host scalars of a step, from t, epoch, steps and steps_per_epoch.");
+  code_line(code, "static void host(const double inputs[4], double *scalars)");
+  code_block(code);
+  code_line(code, "(void)inputs, (void)scalars;");
+  for (int s = 0; s < program->scalar_names.count; s++)
+    for (int i = 0; i < 4; i++)
+      if (strcmp(program->scalar_names.items[s], host_inputs[i]) == 0)
+        code_line(code, "scalars[%d] = inputs[%d]; /* %s */", s, i, host_inputs[i]);
+  if (graph != NULL)
+    write_graph(emitter, graph, (const char **)host_targets(emitter, graph), host_leaf);
+  code_close(code);
+}
+
+/* ---- finish ---- */
+
+/* Accumulators are numbered as the entry that evaluates them lists them. */
+static const char *finish_leaf(const Emitter *emitter, const char *name) {
+  const Module *module = emitter->program->module;
+  const Graph *graph = module->entries[ENTRY_TRAIN] ? module->entries[ENTRY_TRAIN] : module->entries[ENTRY_EVAL];
+  CHECK(graph != NULL);
+  for (int i = 0, number = 0; i < graph->outputs.count; i++) {
+    if (graph->outputs.items[i].kind != OUTPUT_ACCUMULATOR) continue;
+    if (strcmp(graph->outputs.items[i].name, name) == 0)
+      return arena_printf(emitter->arena, "accumulators[%d]", number);
+    number++;
+  }
+  panic("the finish entry reads %s, which is no accumulator", name);
+}
+
+static void emit_finish_function(Emitter *emitter) {
+  const Module *module = emitter->program->module;
+  const Graph *graph = module->entries[ENTRY_FINISH];
+  Code *code = &emitter->code;
+  code_blank(code);
+  code_comment(code, "Metrics of a data set from its accumulators.");
+  code_line(code, "static void finish(const double *accumulators, double *metrics)");
+  code_block(code);
+  code_line(code, "(void)accumulators, (void)metrics;");
+  if (graph != NULL) {
+    const char **targets = ARENA_ARRAY(emitter->arena, const char *, graph->outputs.count + 1);
+    for (int i = 0; i < graph->outputs.count; i++)
+      for (int m = 0; m < module->metrics.count; m++)
+        if (strcmp(module->metrics.items[m].name, graph->outputs.items[i].name) == 0)
+          targets[i] = arena_printf(emitter->arena, "metrics[%d] /* %s */", m,
+                                    module->metrics.items[m].name);
+    write_graph(emitter, graph, targets, finish_leaf);
+  }
+  code_close(code);
+}
+
+void emit_host(Emitter *emitter) {
+  emit_host_function(emitter);
+  emit_finish_function(emitter);
+}

@@ -1,0 +1,63 @@
+/* Functions of kernels: what all kinds share. */
+#include "backend/c/kernels.h"
+
+#include "support/panic.h"
+
+void kernel_write(Code *code, KernelFunction *function) {
+  static void (*const writers[KERNEL_KIND_COUNT])(Code *, KernelFunction *) = {
+    [KERNEL_LOOP] = loop_write,
+    [KERNEL_CONTRACT] = contract_write,
+  };
+  if (writers[function->kernel->kind] == NULL)
+    panic("kernel %s: no code for kind %d", function->name, (int)function->kernel->kind);
+  writers[function->kernel->kind](code, function);
+}
+
+ExprScope function_scope(Arena *arena, KernelFunction *function) {
+  const Kernel *kernel = function->kernel;
+  ExprScope scope = {.arena = arena,
+                     .kernel = kernel,
+                     .operands = function->operands,
+                     .scalars = function->scalars,
+                     .keys = function->keys,
+                     .axis_count = kernel->axis_count,
+                     .stages = ARENA_ARRAY(arena, const char *, kernel->stage_count + 1),
+                     .temporaries = &function->temporaries};
+  for (int i = 0; i < kernel->axis_count; i++) {
+    scope.axes[i] = arena_printf(arena, "i%d", i);
+    scope.extents[i] = kernel->extent[i];
+  }
+  return scope;
+}
+
+const char *function_parameters(Arena *arena, const KernelFunction *function) {
+  const Kernel *kernel = function->kernel;
+  const char *text = "";
+  for (int i = 0; i < kernel->operand_count; i++) {
+    const KernelOperand *operand = &kernel->operands[i];
+    text = arena_printf(arena, "%s, %s%s *restrict %s", text, operand->is_output ? "" : "const ",
+                        c_storage_type(operand->dtype), function->operands[i]);
+  }
+  for (int i = 0; i < kernel->scalar_count; i++)
+    text = arena_printf(arena, "%s, double %s", text, function->scalars[i]);
+  for (int i = 0; i < kernel->key_count; i++)
+    text = arena_printf(arena, "%s, uint64_t %s", text, function->keys[i]);
+  return text;
+}
+
+const char *function_arguments(Arena *arena, const KernelFunction *function) {
+  const Kernel *kernel = function->kernel;
+  const char *text = "";
+  for (int i = 0; i < kernel->operand_count; i++)
+    text = arena_printf(arena, "%s, %s", text, function->operands[i]);
+  for (int i = 0; i < kernel->scalar_count; i++)
+    text = arena_printf(arena, "%s, %s", text, function->scalars[i]);
+  for (int i = 0; i < kernel->key_count; i++)
+    text = arena_printf(arena, "%s, %s", text, function->keys[i]);
+  return text;
+}
+
+void function_keys(Code *code, const KernelFunction *function) {
+  for (int i = 0; i < function->kernel->key_count; i++)
+    code_line(code, "%s = nnc_philox_key(worker->seed, %s);", function->keys[i], function->keys[i]);
+}

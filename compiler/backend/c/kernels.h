@@ -1,0 +1,31 @@
+/* Functions of kernels: one C function each, called by every worker, which runs its share of the tasks. */
+#ifndef NNC_BACKEND_C_KERNELS_H
+#define NNC_BACKEND_C_KERNELS_H
+
+#include "backend/c/expression.h"
+
+/* A kernel with the names of its function and its parameters. */
+typedef struct KernelFunction {
+  const Kernel *kernel;
+  const char *name;
+  const char **operands, **scalars, **keys;
+  int temporaries;
+} KernelFunction;
+
+/* Writes the function (with what it needs before it), without its comment. */
+void kernel_write(Code *code, KernelFunction *function);
+
+/* The parts by kind of kernel. */
+void loop_write(Code *code, KernelFunction *function);
+void contract_write(Code *code, KernelFunction *function);
+
+/* Shared by them. */
+ExprScope function_scope(Arena *arena, KernelFunction *function);
+/* ", const float *restrict x, double lr, uint64_t k0_hash" */
+const char *function_parameters(Arena *arena, const KernelFunction *function);
+/* ", x, lr": what the function passes on to its epilogue; keys are already mixed with the seed. */
+const char *function_arguments(Arena *arena, const KernelFunction *function);
+/* Lines that mix the random keys with the run's seed. */
+void function_keys(Code *code, const KernelFunction *function);
+
+#endif

@@ -1,0 +1,393 @@
+/* Loop kernels as C.
+ *
+ * A function runs its worker's tasks; a task is a piece of the domain (kernel/tiles.h). Three shapes:
+ *
+ *   points   no reductions: a plain loop over the last axis of the domain, which the compiler vectorizes
+ *   rows     each point of the domain runs the stages one after the other; their inner loops are the
+ *            ones that vectorize.  Reductions of floats go through blocks of NNC_BLOCK values and
+ *            fixed lanes (nnc_ops.h), since a compiler may not reorder them
+ *   columns  up to COLUMN_BLOCK points of the last domain axis run together, the stages' results are
+ *            small arrays, and the loop over those points is the innermost: for sums over a strided
+ *            axis such as the gradient of a bias
+ *
+ * The choice between rows and columns counts which of the two makes more accesses contiguous. */
+#include "backend/c/kernels.h"
+
+#include <string.h>
+#include "kernel/builder.h"
+#include "kernel/tiles.h"
+#include "support/panic.h"
+
+enum {
+  COLUMN_BLOCK = 64,
+  SHORT_ROW = 8,          /* a reduction over fewer elements is a scalar loop */
+  LONG_SUM = 4096         /* more floats than this are summed in double between blocks */
+};
+
+typedef struct LoopWriter {
+  Code *code;
+  KernelFunction *function;
+  const Kernel *kernel;
+  ExprScope scope;
+  bool columns;
+} LoopWriter;
+
+/* ---- reductions ---- */
+
+static bool is_arg(Op reduce) { return reduce == OP_ARGMAX || reduce == OP_ARGMIN; }
+
+/* "sum", "prod", "max", "min": the family of functions in nnc_ops.h. */
+static const char *reduction_name(Op reduce) {
+  switch (reduce) {
+  case OP_REDUCE_SUM: return "sum";
+  case OP_REDUCE_PROD: return "prod";
+  case OP_REDUCE_MAX: return "max";
+  case OP_REDUCE_MIN: return "min";
+  default: panic("operator %d is no reduction", (int)reduce);
+  }
+}
+
+static const char *reduction_start(Op reduce, DType dtype) {
+  bool is_float = dtype_is_float(dtype);
+  switch (reduce) {
+  case OP_REDUCE_SUM: return "0";
+  case OP_REDUCE_PROD: return "1";
+  case OP_REDUCE_MAX:
+  case OP_ARGMAX:
+    return is_float ? "-INFINITY" : dtype == DTYPE_I64 ? "INT64_MIN" : dtype == DTYPE_I32 ? "INT32_MIN" : "0";
+  default:
+    return is_float ? "INFINITY" : dtype == DTYPE_I64 ? "INT64_MAX"
+                               : dtype == DTYPE_I32   ? "INT32_MAX"
+                               : dtype == DTYPE_U8    ? "UINT8_MAX"
+                                                      : "1";
+  }
+}
+
+/* The statement that joins `value` to the accumulator. */
+static void write_join(Code *code, Op reduce, DType dtype, const char *accumulator,
+                       const char *value) {
+  if (reduce == OP_REDUCE_SUM && (dtype_is_float(dtype) || dtype == DTYPE_BOOL))
+    code_line(code, "%s += %s;", accumulator, value);
+  else if (reduce == OP_REDUCE_PROD && dtype_is_float(dtype))
+    code_line(code, "%s *= %s;", accumulator, value);
+  else if (reduce == OP_REDUCE_SUM || reduce == OP_REDUCE_PROD)
+    code_line(code, "%s = nnc_%s_%s(%s, %s);", accumulator, reduce == OP_REDUCE_SUM ? "add" : "mul",
+              c_type_name(dtype), accumulator, value);
+  else
+    code_line(code, "%s = nnc_%s_%s(%s, %s);", accumulator, reduction_name(reduce),
+              c_type_name(dtype == DTYPE_BOOL ? DTYPE_U8 : dtype), accumulator, value);
+}
+
+/* The first of the largest (or least) wins; NaN counts as larger (and as less) than anything. */
+static void write_arg_join(Code *code, Op reduce, DType dtype, const char *best, const char *place,
+                           const char *value, const char *axis) {
+  code_line(code, "const %s a = %s;", c_value_type(dtype), value);
+  const char *sign = reduce == OP_ARGMAX ? ">" : "<";
+  if (dtype_is_float(dtype))
+    code_line(code, "const bool better = (a %s %s) | ((a != a) & (%s == %s));", sign, best, best, best);
+  else
+    code_line(code, "const bool better = a %s %s;", sign, best);
+  code_line(code, "%s = better ? a : %s;", best, best);
+  code_line(code, "%s = better ? (int32_t)%s : %s;", place, axis, place);
+}
+
+/* ---- axes ---- */
+
+static void stage_axes(LoopWriter *writer, const Stage *stage) {
+  ExprScope *scope = &writer->scope;
+  scope->axis_count = writer->kernel->axis_count + stage->axis_count;
+  for (int i = 0; i < stage->axis_count; i++) {
+    int axis = writer->kernel->axis_count + i;
+    scope->axes[axis] = arena_printf(scope->arena, "j%d", i);
+    scope->extents[axis] = stage->extent[i];
+  }
+}
+
+static void open_inner_axes(LoopWriter *writer, const Stage *stage, int count) {
+  for (int i = 0; i < count; i++)
+    code_open(writer->code, "for (int64_t j%d = 0; j%d < %lld; j%d++)", i, i,
+              (long long)stage->extent[i], i);
+}
+
+static void close_loops(LoopWriter *writer, int count) {
+  for (int i = 0; i < count; i++) code_close(writer->code);
+}
+
+static int64_t stage_extent(const Stage *stage) {
+  int64_t extent = 1;
+  for (int i = 0; i < stage->axis_count; i++) extent *= stage->extent[i];
+  return extent;
+}
+
+/* The type in which a stage's values are accumulated. */
+static DType accumulator_type(const Stage *stage) {
+  DType dtype = stage->value->dtype;
+  return dtype == DTYPE_BF16 || dtype == DTYPE_F16 ? DTYPE_F32 : dtype;
+}
+
+static void write_stores(LoopWriter *writer, int number) {
+  Stage stage = kernel_stage(writer->kernel, number);
+  const char **texts = expression_render(writer->code, &writer->scope, number);
+  for (int i = 0; i < stage.store_count; i++)
+    expression_store(writer->code, &writer->scope, &stage.stores[i], texts[i]);
+}
+
+/* ---- rows ---- */
+
+static void write_row_arg(LoopWriter *writer, const Stage *stage, int number) {
+  Code *code = writer->code;
+  DType dtype = stage->value->dtype;
+  code_line(code, "int32_t s%d = 0;", number);
+  code_block(code);
+  code_line(code, "%s best = %s;", c_value_type(dtype), reduction_start(stage->reduce, dtype));
+  open_inner_axes(writer, stage, stage->axis_count);
+  const char *value = expression_render(code, &writer->scope, number)[0];
+  write_arg_join(code, stage->reduce, dtype, "best", arena_printf(code->arena, "s%d", number), value,
+                 "j0");
+  close_loops(writer, stage->axis_count);
+  code_close(code);
+}
+
+static void write_row_scalar(LoopWriter *writer, const Stage *stage, int number) {
+  Code *code = writer->code;
+  DType dtype = accumulator_type(stage);
+  const char *accumulator = arena_printf(code->arena, "s%d", number);
+  code_line(code, "%s %s = %s;", c_value_type(dtype), accumulator,
+            reduction_start(stage->reduce, dtype));
+  open_inner_axes(writer, stage, stage->axis_count);
+  const char *value = expression_render(code, &writer->scope, number)[0];
+  write_join(code, stage->reduce, dtype, accumulator, value);
+  close_loops(writer, stage->axis_count);
+}
+
+/* Blocks of values through fixed lanes. */
+static void write_row_lanes(LoopWriter *writer, const Stage *stage, int number) {
+  enum { NNC_BLOCK = 128 }; /* of nnc_ops.h */
+  Code *code = writer->code;
+  const char *type = c_value_type(accumulator_type(stage));
+  const char *lanes = arena_printf(code->arena, "nnc_%s_%s", reduction_name(stage->reduce),
+                                   c_type_name(accumulator_type(stage)));
+  int last = stage->axis_count - 1;
+  int64_t extent = stage->extent[last];
+  code_line(code, "%s s%d;", type, number);
+  code_block(code);
+  code_line(code, "%s_lanes acc;", lanes);
+  code_line(code, "%s_begin(&acc);", lanes);
+  open_inner_axes(writer, stage, last);
+  const char *axis = arena_printf(code->arena, "j%d", last);
+  if (extent > NNC_BLOCK) {
+    code_open(code, "for (int64_t first = 0; first < %lld; first += NNC_BLOCK)", (long long)extent);
+    code_line(code, "const int64_t count = nnc_least(NNC_BLOCK, %lld - first);", (long long)extent);
+  }
+  code_line(code, "%s v[NNC_BLOCK] NNC_ALIGNED;", type);
+  code_open(code, "for (int64_t l = 0; l < %s; l++)",
+            extent > NNC_BLOCK ? "count" : c_integer(code->arena, extent));
+  code_line(code, "const int64_t %s = %s;", axis, extent > NNC_BLOCK ? "first + l" : "l");
+  const char *value = expression_render(code, &writer->scope, number)[0];
+  code_line(code, "v[l] = %s;", value);
+  code_close(code);
+  code_line(code, "%s_block(&acc, v, %s);", lanes,
+            extent > NNC_BLOCK ? "count" : c_integer(code->arena, extent));
+  close_loops(writer, last + (extent > NNC_BLOCK));
+  code_line(code, "s%d = %s_end(&acc);", number, lanes);
+  code_close(code);
+}
+
+static void write_row_stage(LoopWriter *writer, int number) {
+  const Stage *stage = &writer->kernel->stages[number];
+  stage_axes(writer, stage);
+  if (stage->kind == STAGE_STORE) {
+    open_inner_axes(writer, stage, stage->axis_count);
+    write_stores(writer, number);
+    close_loops(writer, stage->axis_count);
+    return;
+  }
+  bool is_short = stage->axis_count == 0 || stage->extent[stage->axis_count - 1] < SHORT_ROW;
+  if (is_arg(stage->reduce)) write_row_arg(writer, stage, number);
+  else if (is_short || !dtype_is_float(stage->value->dtype)) write_row_scalar(writer, stage, number);
+  else write_row_lanes(writer, stage, number);
+  writer->scope.stages[number] = arena_printf(writer->code->arena, "s%d", number);
+}
+
+/* ---- columns ---- */
+
+static void open_columns(LoopWriter *writer) {
+  code_open(writer->code, "for (int64_t l = 0; l < count; l++)");
+  if (writer->kernel->axis_count > 0)
+    code_line(writer->code, "const int64_t i%d = first + l;", writer->kernel->axis_count - 1);
+}
+
+static void write_column_reduction(LoopWriter *writer, int number) {
+  Code *code = writer->code;
+  const Stage *stage = &writer->kernel->stages[number];
+  DType dtype = accumulator_type(stage);
+  bool is_long = stage_extent(stage) > LONG_SUM && stage->reduce == OP_REDUCE_SUM;
+  if (dtype == DTYPE_F32 && is_long) dtype = DTYPE_F64;
+  const char *start = reduction_start(stage->reduce, dtype);
+  code_line(code, "%s a%d[%d] NNC_ALIGNED;", c_value_type(dtype), number, COLUMN_BLOCK);
+  code_line(code, "for (int64_t l = 0; l < count; l++) a%d[l] = %s;", number, start);
+  if (is_arg(stage->reduce)) {
+    code_line(code, "int32_t s%d[%d] NNC_ALIGNED;", number, COLUMN_BLOCK);
+    code_line(code, "for (int64_t l = 0; l < count; l++) s%d[l] = 0;", number);
+  }
+  open_inner_axes(writer, stage, stage->axis_count);
+  open_columns(writer);
+  const char *value = expression_render(code, &writer->scope, number)[0];
+  const char *accumulator = arena_printf(code->arena, "a%d[l]", number);
+  const char *place = arena_printf(code->arena, "s%d[l]", number);
+  if (is_arg(stage->reduce))
+    write_arg_join(code, stage->reduce, dtype, accumulator, place, value, "j0");
+  else write_join(code, stage->reduce, dtype, accumulator, value);
+  close_loops(writer, stage->axis_count + 1);
+  bool narrow = dtype == DTYPE_F64 && stage->value->dtype != DTYPE_F64;
+  writer->scope.stages[number] = is_arg(stage->reduce) ? place
+                                 : narrow ? arena_printf(code->arena, "(float)%s", accumulator)
+                                          : accumulator;
+}
+
+static void write_column_stage(LoopWriter *writer, int number) {
+  const Stage *stage = &writer->kernel->stages[number];
+  stage_axes(writer, stage);
+  if (stage->kind == STAGE_REDUCE) {
+    write_column_reduction(writer, number);
+    return;
+  }
+  open_inner_axes(writer, stage, stage->axis_count);
+  open_columns(writer);
+  write_stores(writer, number);
+  close_loops(writer, stage->axis_count + 1);
+}
+
+/* ---- rows or columns ---- */
+
+/* Whether the index moves by one element or none along the axis. */
+static bool is_smooth(const LoopWriter *writer, const Index *index, int axis_count, int axis) {
+  int64_t base, coefficient[2 * KERNEL_MAX_AXES];
+  (void)writer;
+  if (!index_is_affine(index, axis_count, &base, coefficient)) return false;
+  return coefficient[axis] == 0 || coefficient[axis] == 1;
+}
+
+/* Accesses of a stage, weighted by its trips, that do not move smoothly along an axis; `axis` -1 is the
+ * stage's own last one. */
+static double rough_accesses(LoopWriter *writer, int number, int axis) {
+  const Stage *stage = &writer->kernel->stages[number];
+  int axis_count = writer->kernel->axis_count + stage->axis_count;
+  double trips = (double)stage_extent(stage), rough = 0;
+  bool has_own = stage->axis_count > 0;
+  ExprList list = kernel_expressions(writer->code->arena, writer->kernel, number);
+  for (int i = 0; i < list.count; i++) {
+    const Expr *expr = list.items[i];
+    if (expr->kind != EXPR_LOAD) continue;
+    bool smooth = axis >= 0 ? is_smooth(writer, expr->index, axis_count, axis)
+                            : has_own && is_smooth(writer, expr->index, axis_count, axis_count - 1);
+    if (!smooth) rough += trips;
+  }
+  for (int i = 0; i < stage->store_count; i++) {
+    const Index *index = stage->stores[i].index;
+    bool smooth = axis >= 0 ? is_smooth(writer, index, axis_count, axis)
+                            : has_own && is_smooth(writer, index, axis_count, axis_count - 1);
+    if (!smooth) rough += trips;
+  }
+  return rough;
+}
+
+static bool columns_are_better(LoopWriter *writer) {
+  const Kernel *kernel = writer->kernel;
+  if (kernel->axis_count == 0 || kernel->extent[kernel->axis_count - 1] < SHORT_ROW) return false;
+  double rows = 0, columns = 0;
+  for (int i = 0; i < kernel->stage_count; i++) {
+    rows += rough_accesses(writer, i, -1);
+    columns += rough_accesses(writer, i, kernel->axis_count - 1);
+  }
+  return columns < rows;
+}
+
+/* ---- the function ---- */
+
+static bool has_only_points(const Kernel *kernel) {
+  for (int i = 0; i < kernel->stage_count; i++)
+    if (kernel->stages[i].kind != STAGE_STORE || kernel->stages[i].axis_count > 0) return false;
+  return true;
+}
+
+/* The domain's axes but the last, from the number of the row. */
+static void write_row_axes(LoopWriter *writer) {
+  const Kernel *kernel = writer->kernel;
+  int64_t below = 1;
+  for (int i = kernel->axis_count - 2; i >= 0; i--) {
+    int64_t extent = kernel->extent[i];
+    Arena *arena = writer->code->arena;
+    const char *text = below == 1 ? "row" : arena_printf(arena, "row / %lld", (long long)below);
+    if (i > 0) text = arena_printf(arena, "%s %% %lld", text, (long long)extent);
+    code_line(writer->code, "const int64_t i%d = %s;", i, text);
+    below *= extent;
+  }
+}
+
+static void write_points(LoopWriter *writer, const char *begin, const char *end) {
+  Code *code = writer->code;
+  const Kernel *kernel = writer->kernel;
+  int last = kernel->axis_count - 1;
+  if (has_only_points(kernel)) {
+    for (int i = 0; i < kernel->stage_count; i++) {
+      if (last >= 0) code_open(code, "for (int64_t i%d = %s; i%d < %s; i%d++)", last, begin, last, end, last);
+      stage_axes(writer, &kernel->stages[i]);
+      write_stores(writer, i);
+      if (last >= 0) code_close(code);
+    }
+  } else if (writer->columns) {
+    code_open(code, "for (int64_t first = %s; first < %s; first += %d)", begin, end, COLUMN_BLOCK);
+    code_line(code, "const int64_t count = nnc_least(%d, %s - first);", COLUMN_BLOCK, end);
+    for (int i = 0; i < kernel->stage_count; i++) write_column_stage(writer, i);
+    code_close(code);
+  } else {
+    if (last >= 0) code_open(code, "for (int64_t i%d = %s; i%d < %s; i%d++)", last, begin, last, end, last);
+    for (int i = 0; i < kernel->stage_count; i++) write_row_stage(writer, i);
+    if (last >= 0) code_close(code);
+  }
+}
+
+static void write_task(LoopWriter *writer, const LoopGrid *grid) {
+  Code *code = writer->code;
+  Arena *arena = code->arena;
+  const char *piece = grid->blocks == 1 ? "task" : arena_printf(arena, "task / %lld", (long long)grid->blocks);
+  const char *begin = "0", *end = c_integer(arena, grid->last);
+  if (grid->blocks > 1) {
+    const char *number = grid->rows == 1 ? "task" : arena_printf(arena, "task %% %lld", (long long)grid->blocks);
+    code_line(code, "const int64_t begin = %s * %lld;", number, (long long)grid->block);
+    code_line(code, "const int64_t end = nnc_least(begin + %lld, %lld);", (long long)grid->block,
+              (long long)grid->last);
+    begin = "begin";
+    end = "end";
+  }
+  bool has_rows = writer->kernel->axis_count > 1;
+  if (has_rows && grid->row_chunk == 1) {
+    code_line(code, "const int64_t row = %s;", piece);
+    write_row_axes(writer);
+  } else if (has_rows) {
+    code_line(code, "const int64_t rows = nnc_least((%s + 1) * %lld, %lld);", piece,
+              (long long)grid->row_chunk, (long long)grid->rows);
+    code_open(code, "for (int64_t row = %s * %lld; row < rows; row++)",
+              grid->blocks == 1 ? piece : arena_printf(arena, "(%s)", piece), (long long)grid->row_chunk);
+    write_row_axes(writer);
+  }
+  write_points(writer, begin, end);
+  if (has_rows && grid->row_chunk != 1) code_close(code);
+}
+
+void loop_write(Code *code, KernelFunction *function) {
+  LoopWriter writer = {.code = code, .function = function, .kernel = function->kernel,
+                       .scope = function_scope(code->arena, function)};
+  LoopGrid grid = kernel_loop_grid(function->kernel);
+  writer.columns = !has_only_points(function->kernel) && columns_are_better(&writer);
+  code_line(code, "NNC_KERNEL void %s(nnc_worker *worker%s)", function->name,
+            function_parameters(code->arena, function));
+  code_block(code);
+  function_keys(code, function);
+  code_open(code, "NNC_TASKS(worker, %lld, task)", (long long)grid.tasks);
+  write_task(&writer, &grid);
+  if (grid.tasks == 1) code_line(code, "(void)task;");
+  code_close(code);
+  code_close(code);
+}

@@ -1,0 +1,27 @@
+/* The parts of the emitted file behind the kernels. */
+#ifndef NNC_BACKEND_C_PARTS_H
+#define NNC_BACKEND_C_PARTS_H
+
+#include "backend/c/emit.h"
+#include "backend/c/kernels.h"
+
+typedef struct Emitter {
+  Code code;
+  Arena *arena;
+  const Program *program;
+  const EmitOptions *options;
+  NameScope names;             /* of the file */
+  KernelFunction *functions;   /* by kernel */
+  const char **memory;         /* by buffer: "mem_h1_w"; NULL for workers' */
+} Emitter;
+
+/* The memory plan as enumerators. */
+void emit_memory(Emitter *emitter);
+/* The buffer's place after following aliases. */
+int64_t buffer_offset(const Program *program, int buffer);
+
+void emit_entries(Emitter *emitter);
+void emit_host(Emitter *emitter);
+void emit_tables(Emitter *emitter);
+
+#endif

@@ -1,0 +1,304 @@
+/* The tables of nnc_the_model. */
+#include "backend/c/parts.h"
+
+#include <string.h>
+#include "ops/limits.h"
+#include "ops/op.h"
+#include "support/panic.h"
+
+static const char *const dtype_enumerators[DTYPE_COUNT] = {
+  "NNC_F64", "NNC_F32", "NNC_BF16", "NNC_F16", "NNC_I64", "NNC_I32", "NNC_U8", "NNC_BOOL"};
+static const char *const combine_enumerators[COMBINE_COUNT] = {
+  "NNC_MEAN", "NNC_SUM", "NNC_MAX", "NNC_MIN", "NNC_LAST"};
+static const char *const variable_enumerators[VARIABLE_KIND_COUNT] = {
+  "NNC_PARAM", "NNC_STATE", "NNC_STREAM", "NNC_OPTIMIZER"};
+
+static const char *quoted(Emitter *emitter, const char *string) { return c_string(emitter->arena, string); }
+
+static const char *tensor_text(Emitter *emitter, const char *name, Type type, const char *offset) {
+  const char *dims = "";
+  for (int i = 0; i < type.shape.rank; i++)
+    dims = arena_printf(emitter->arena, "%s%s%lld", dims, i ? ", " : "", (long long)type.shape.dim[i]);
+  if (type.shape.rank == 0) dims = "0";
+  return arena_printf(emitter->arena, "{%s, %s, %d, {%s}, %s}", quoted(emitter, name),
+                      dtype_enumerators[type.dtype], type.shape.rank, dims, offset);
+}
+
+/* ---- variables ---- */
+
+static const char *variable_offset(const Emitter *emitter, const char *path) {
+  for (int i = 0; i < emitter->program->buffers.count; i++) {
+    const Buffer *buffer = &emitter->program->buffers.items[i];
+    if (buffer->kind == BUFFER_VARIABLE && strcmp(buffer->name, path) == 0) return emitter->memory[i];
+  }
+  panic("variable %s has no buffer", path);
+}
+
+static int emit_variables(Emitter *emitter) {
+  const Module *module = emitter->program->module;
+  Code *code = &emitter->code;
+  if (module->variables.count == 0) return 0;
+  code_blank(code);
+  code_open(code, "static const nnc_variable variables[%d] =", module->variables.count);
+  for (int i = 0; i < module->variables.count; i++) {
+    const Variable *variable = &module->variables.items[i];
+    code_line(code, "{%s, %s, %d, %d},",
+              tensor_text(emitter, variable->path, variable->type,
+                          variable_offset(emitter, variable->path)),
+              variable_enumerators[variable->kind], variable->frozen, variable->span.line);
+  }
+  code->indent--;
+  code_line(code, "};");
+  return module->variables.count;
+}
+
+/* ---- entries ---- */
+
+static bool input_is_batched(const Module *module, const char *name) {
+  for (int i = 0; i < module->inputs.count; i++)
+    if (strcmp(module->inputs.items[i].name, name) == 0) return module->inputs.items[i].is_batched;
+  panic("input %s is not declared", name);
+}
+
+static void emit_inputs(Emitter *emitter, const char *name, const ProgramEntry *entry) {
+  Code *code = &emitter->code;
+  const Program *program = emitter->program;
+  const Graph *graph = program->module->entries[entry->entry];
+  const char *batched = "", *limits = "";
+  code_open(code, "static const nnc_tensor %s_inputs[%d] =", name, entry->inputs.count);
+  for (int i = 0; i < entry->inputs.count; i++) {
+    const Buffer *buffer = &program->buffers.items[entry->inputs.items[i]];
+    code_line(code, "%s,", tensor_text(emitter, buffer->name, buffer->type,
+                                       emitter->memory[entry->inputs.items[i]]));
+    batched = arena_printf(emitter->arena, "%s%s%d", batched, i ? ", " : "",
+                           input_is_batched(program->module, buffer->name));
+    limits = arena_printf(emitter->arena, "%s%s%lld", limits, i ? ", " : "",
+                          (long long)graph_input_limit(emitter->arena, graph, buffer->name));
+  }
+  code->indent--;
+  code_line(code, "};");
+  code_line(code, "static const unsigned char %s_batched[%d] = {%s};", name, entry->inputs.count, batched);
+  code_line(code, "static const int64_t %s_limits[%d] = {%s};", name, entry->inputs.count, limits);
+}
+
+/* Accumulators and results of an entry, in the graph's order; returns how many. */
+static int emit_outputs(Emitter *emitter, const char *name, const ProgramEntry *entry,
+                        OutputKind kind) {
+  Code *code = &emitter->code;
+  const Program *program = emitter->program;
+  const Graph *graph = program->module->entries[entry->entry];
+  int count = 0, number = 0;
+  for (int i = 0; i < graph->outputs.count; i++) count += graph->outputs.items[i].kind == kind;
+  if (count == 0) return 0;
+  bool is_result = kind == OUTPUT_RESULT;
+  code_open(code, "static const %s %s_%s[%d] =", is_result ? "nnc_tensor" : "nnc_accumulator", name,
+            is_result ? "results" : "accumulators", count);
+  for (int i = 0; i < graph->outputs.count; i++) {
+    const Output *output = &graph->outputs.items[i];
+    if (output->kind != OUTPUT_RESULT && output->kind != OUTPUT_ACCUMULATOR) continue;
+    int buffer = entry->results.items[number++];
+    if (output->kind != kind) continue;
+    const char *tensor = tensor_text(emitter, output->name, output->node->type, emitter->memory[buffer]);
+    if (is_result) code_line(code, "%s,", tensor);
+    else
+      code_line(code, "{%s, %s, %s},", quoted(emitter, output->name),
+                combine_enumerators[output->combine], tensor);
+  }
+  code->indent--;
+  code_line(code, "};");
+  return count;
+}
+
+/* Returns the initializer of the nnc_entry. */
+static const char *emit_entry_tables(Emitter *emitter, EntryKind kind) {
+  const ProgramEntry *entry = &emitter->program->entries[kind];
+  if (!entry->present) return "{0}";
+  const char *name = entry_name(kind);
+  Arena *arena = emitter->arena;
+  code_blank(&emitter->code);
+  const char *text = arena_printf(arena, "{.run = %s_run, .batch = %lld, .flops = %.17g, .bytes = %.17g",
+                                  name, (long long)entry->batch, entry->flops, entry->bytes);
+  if (entry->inputs.count > 0) {
+    emit_inputs(emitter, name, entry);
+    text = arena_printf(arena, "%s,\n    .input_count = %d, .inputs = %s_inputs,\n"
+                               "    .input_is_batched = %s_batched, .input_limits = %s_limits",
+                        text, entry->inputs.count, name, name, name);
+  }
+  int accumulators = emit_outputs(emitter, name, entry, OUTPUT_ACCUMULATOR);
+  if (accumulators > 0)
+    text = arena_printf(arena, "%s,\n    .accumulator_count = %d, .accumulators = %s_accumulators", text,
+                        accumulators, name);
+  int results = emit_outputs(emitter, name, entry, OUTPUT_RESULT);
+  if (results > 0)
+    text = arena_printf(arena, "%s,\n    .result_count = %d, .results = %s_results", text, results, name);
+  return arena_printf(arena, "%s}", text);
+}
+
+/* ---- data sets ---- */
+
+static const char *value_text(Emitter *emitter, const DataValue *value) {
+  Arena *arena = emitter->arena;
+  switch (value->kind) {
+  case DATA_NUMBER: return arena_printf(arena, "{.kind = NNC_NUMBER, .number = %.17g}", value->number);
+  case DATA_BOOL: return arena_printf(arena, "{.kind = NNC_BOOLEAN, .number = %.17g}", value->number);
+  case DATA_STRING:
+    return arena_printf(arena, "{.kind = NNC_STRING, .string = %s}", quoted(emitter, value->string));
+  case DATA_NAME:
+    return arena_printf(arena, "{.kind = NNC_FIELD, .string = %s}", quoted(emitter, value->string));
+  case DATA_LIST: break;
+  }
+  const char *items = "";
+  for (int i = 0; i < value->count; i++)
+    items = arena_printf(arena, "%s%s%s", items, i ? ", " : "", value_text(emitter, &value->items[i]));
+  if (value->count == 0) return "{.kind = NNC_LIST}";
+  return arena_printf(arena, "{.kind = NNC_LIST, .count = %d, .items = (const nnc_value[]){%s}}",
+                      value->count, items);
+}
+
+static void emit_arguments(Emitter *emitter, const DataCall *call, const char *name) {
+  Code *code = &emitter->code;
+  if (call->argument_count == 0) return;
+  code_open(code, "static const nnc_argument %s[%d] =", name, call->argument_count);
+  for (int i = 0; i < call->argument_count; i++)
+    code_line(code, "{%s, %s},",
+              quoted(emitter, call->arguments[i].name ? call->arguments[i].name : ""),
+              value_text(emitter, &call->arguments[i].value));
+  code->indent--;
+  code_line(code, "};");
+}
+
+static const char *emit_pipeline(Emitter *emitter, const DataPipeline *pipeline, const char *name) {
+  Arena *arena = emitter->arena;
+  Code *code = &emitter->code;
+  const char *fields = "";
+  for (int i = 0; i < pipeline->field_count; i++)
+    fields = arena_printf(arena, "%s%s%s", fields, i ? ", " : "", quoted(emitter, pipeline->fields[i]));
+  code_line(code, "static const char *const %s_fields[%d] = {%s};", name, pipeline->field_count, fields);
+  for (int i = 0; i < pipeline->call_count; i++)
+    emit_arguments(emitter, &pipeline->calls[i], arena_printf(arena, "%s_call_%d", name, i));
+  code_open(code, "static const nnc_call %s_calls[%d] =", name, pipeline->call_count);
+  for (int i = 0; i < pipeline->call_count; i++) {
+    const DataCall *call = &pipeline->calls[i];
+    const char *arguments = call->argument_count > 0 ? arena_printf(arena, "%s_call_%d", name, i) : "NULL";
+    code_line(code, "{.function = %s, .%s = &nnc_%s_%s, .argument_count = %d, .arguments = %s,",
+              quoted(emitter, call->function), i == 0 ? "source" : "stage", i == 0 ? "source" : "stage",
+              call->function, call->argument_count, arguments);
+    code_line(code, " .line = %d, .column = %d},", call->span.line, call->span.column);
+  }
+  code->indent--;
+  code_line(code, "};");
+  return arena_printf(arena, "{%d, %s_fields, %d, %s_calls}", pipeline->field_count, name,
+                      pipeline->call_count, name);
+}
+
+static void emit_data_sets(Emitter *emitter) {
+  const Module *module = emitter->program->module;
+  Arena *arena = emitter->arena;
+  Code *code = &emitter->code;
+  if (module->data_sets.count == 0) return;
+  code_blank(code);
+  const char **rows = ARENA_ARRAY(arena, const char *, module->data_sets.count);
+  for (int i = 0; i < module->data_sets.count; i++) {
+    const DataSet *set = &module->data_sets.items[i];
+    const char *pipelines = "";
+    for (int p = 0; p < set->pipeline_count; p++)
+      pipelines = arena_printf(arena, "%s%s%s", pipelines, p ? ", " : "",
+                               emit_pipeline(emitter, &set->pipelines[p],
+                                             arena_printf(arena, "data_%d_%d", i, p)));
+    code_line(code, "static const nnc_pipeline data_%d[%d] = {%s};", i,
+              set->pipeline_count > 0 ? set->pipeline_count : 1, set->pipeline_count > 0 ? pipelines : "{0}");
+    rows[i] = arena_printf(arena, "{%s, %d, data_%d, %d, %d},", quoted(emitter, set->name),
+                           set->pipeline_count, i, set->file_order, set->wrap_tail);
+  }
+  code_open(code, "static const nnc_data_set data_sets[%d] =", module->data_sets.count);
+  for (int i = 0; i < module->data_sets.count; i++) code_line(code, "%s", rows[i]);
+  code->indent--;
+  code_line(code, "};");
+}
+
+/* ---- the model ---- */
+
+static void emit_names(Emitter *emitter, const char *table, int count, const char *const *names) {
+  if (count == 0) return;
+  Code *code = &emitter->code;
+  code_blank(code);
+  code_open(code, "static const char *const %s[%d] =", table, count);
+  for (int i = 0; i < count; i++) code_line(code, "%s,", quoted(emitter, names[i]));
+  code->indent--;
+  code_line(code, "};");
+}
+
+/* The text of the .net file, a literal a line. */
+static void emit_source(Emitter *emitter) {
+  const SourceFile *source = emitter->program->module->source;
+  Code *code = &emitter->code;
+  code_blank(code);
+  code_line(code, "static const char source[] =");
+  code->indent++;
+  const char *line = source && source->text ? source->text : "";
+  while (*line) {
+    const char *end = strchr(line, '\n');
+    size_t length = end ? (size_t)(end - line) + 1 : strlen(line);
+    code_line(code, "%s", quoted(emitter, arena_strndup(emitter->arena, line, length)));
+    line += length;
+  }
+  code_line(code, "\"\";");
+  code->indent--;
+}
+
+static void emit_model(Emitter *emitter, const char *const *entries) {
+  const Program *program = emitter->program;
+  const Module *module = program->module;
+  Code *code = &emitter->code;
+  static const EntryKind order[] = {ENTRY_INIT, ENTRY_TRAIN, ENTRY_ACCUMULATE, ENTRY_EVAL,
+                                    ENTRY_EVAL_ONE, ENTRY_PREDICT};
+  code_blank(code);
+  code_open(code, "const nnc_model nnc_the_model =");
+  code_line(code, ".abi = NNC_MODEL_ABI,");
+  code_line(code, ".name = %s,", quoted(emitter, module->name));
+  code_line(code, ".file = %s,", quoted(emitter, module->source ? module->source->name : module->name));
+  code_line(code, ".source = source,");
+  code_line(code, ".compiler = %s,", quoted(emitter, emitter->options->compiler));
+  code_line(code, ".isa = %s,", quoted(emitter, emitter->options->isa));
+  code_line(code, ".arena_bytes = mem_end,");
+  code_line(code, ".worker_bytes = %lld,", (long long)program->worker_bytes);
+  code_line(code, ".parameter_bytes = %lld,", (long long)program->parameter_bytes);
+  code_line(code, ".optimizer_bytes = %lld,", (long long)program->optimizer_bytes);
+  code_line(code, ".state_bytes = %lld,", (long long)program->state_bytes);
+  code_line(code, ".activation_bytes = %lld,", (long long)program->activation_bytes);
+  if (module->variables.count > 0)
+    code_line(code, ".variable_count = %d, .variables = variables,", module->variables.count);
+  for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+    code_line(code, ".%s = %s,", entry_name(order[i]), entries[order[i]]);
+  if (program->scalar_names.count > 0)
+    code_line(code, ".scalar_count = %d, .scalar_names = scalar_names,", program->scalar_names.count);
+  code_line(code, ".host = host,");
+  if (module->metrics.count > 0)
+    code_line(code, ".metric_count = %d, .metric_names = metric_names,", module->metrics.count);
+  code_line(code, ".finish = finish,");
+  if (module->data_sets.count > 0)
+    code_line(code, ".data_set_count = %d, .data_sets = data_sets,", module->data_sets.count);
+  code_line(code, ".batch = %lld,", (long long)module->run.batch);
+  code_line(code, ".epochs = %lld,", (long long)module->run.epochs);
+  code_line(code, ".steps = %lld,", (long long)module->run.steps);
+  code_line(code, ".validate_steps = %lld,", (long long)module->run.validate_steps);
+  code_line(code, ".accumulation = %lld,", (long long)module->run.accumulate);
+  code_line(code, ".seed = %llu,", (unsigned long long)module->run.seed);
+  code->indent--;
+  code_line(code, "};");
+}
+
+void emit_tables(Emitter *emitter) {
+  const Program *program = emitter->program;
+  const Module *module = program->module;
+  emit_variables(emitter);
+  const char *entries[ENTRY_COUNT];
+  for (int e = 0; e < ENTRY_COUNT; e++) entries[e] = emit_entry_tables(emitter, (EntryKind)e);
+  emit_data_sets(emitter);
+  emit_names(emitter, "scalar_names", program->scalar_names.count, program->scalar_names.items);
+  const char **metrics = ARENA_ARRAY(emitter->arena, const char *, module->metrics.count + 1);
+  for (int i = 0; i < module->metrics.count; i++) metrics[i] = module->metrics.items[i].name;
+  emit_names(emitter, "metric_names", module->metrics.count, metrics);
+  emit_source(emitter);
+  emit_model(emitter, entries);
+}

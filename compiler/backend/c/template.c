@@ -1,0 +1,77 @@
+/* Code templates: see template.h. */
+#include "backend/c/template.h"
+
+#include <stdbool.h>
+#include <ctype.h>
+#include <string.h>
+#include "support/embedded.h"
+#include "support/panic.h"
+
+typedef struct Filling {
+  const char *template_name;
+  int count;
+  const TemplateHole *holes;
+} Filling;
+
+/* The hole that begins at `at`, or NULL; *length includes both '@'. */
+static const char *hole_at(const Filling *filling, const char *at, size_t *length) {
+  const char *end = at + 1;
+  while (isupper((unsigned char)*end) || isdigit((unsigned char)*end) || *end == '_') end++;
+  if (*at != '@' || *end != '@' || end == at + 1) return NULL;
+  *length = (size_t)(end + 1 - at);
+  for (int i = 0; i < filling->count; i++)
+    if (strlen(filling->holes[i].name) == *length - 2 &&
+        strncmp(filling->holes[i].name, at + 1, *length - 2) == 0)
+      return filling->holes[i].text;
+  panic("template %s: nothing fills %.*s", filling->template_name, (int)*length, at);
+}
+
+static void add_indented(Text *out, const char *text, size_t indent) {
+  while (*text) {
+    const char *end = strchr(text, '\n');
+    size_t length = end ? (size_t)(end - text) : strlen(text);
+    if (length > 0) text_pad(out, ' ', (int)indent);
+    text_add_bytes(out, text, length);
+    text_add_char(out, '\n');
+    text += length + (end != NULL);
+  }
+}
+
+static void render_line(const Filling *filling, Text *out, const char *line, size_t length) {
+  size_t indent = strspn(line, " "), hole_length;
+  if (indent < length && line[indent] == '@') {
+    const char *text = hole_at(filling, line + indent, &hole_length);
+    if (text != NULL && indent + hole_length == length) {
+      add_indented(out, text, indent);
+      return;
+    }
+  }
+  for (size_t i = 0; i < length;) {
+    const char *text = line[i] == '@' ? hole_at(filling, line + i, &hole_length) : NULL;
+    if (text != NULL) {
+      text_add(out, text);
+      i += hole_length;
+    } else {
+      text_add_char(out, line[i++]);
+    }
+  }
+  text_add_char(out, '\n');
+}
+
+void template_render(Text *out, const char *name, int count, const TemplateHole *holes) {
+  const EmbeddedFile *file = embedded_find(name);
+  if (file == NULL) panic("there is no template %s", name);
+  Filling filling = {name, count, holes};
+  const char *line = file->text;
+  if (strncmp(line, "/*", 2) == 0) {
+    const char *end = strstr(line, "*/\n");
+    CHECK(end != NULL);
+    line = end + 3;
+  }
+  while (*line) {
+    const char *end = strchr(line, '\n');
+    size_t length = end ? (size_t)(end - line) : strlen(line);
+    render_line(&filling, out, line, length);
+    line += length + (end != NULL);
+  }
+}

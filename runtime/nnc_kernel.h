@@ -1,0 +1,22 @@
+/* All that generated kernels use of the runtime: inline functions only. */
+#ifndef NNC_KERNEL_H
+#define NNC_KERNEL_H
+
+#include "nnc_gemm.h"
+#include "nnc_math.h"
+#include "nnc_ops.h"
+#include "nnc_parallel.h"
+#include "nnc_random.h"
+#include "nnc_vector.h"
+
+/* Copies a buffer, every worker its share. */
+NNC_INLINE void nnc_copy(nnc_worker *worker, void *restrict to, const void *restrict from,
+                         int64_t bytes) {
+  enum { PIECE = 16384 };
+  NNC_TASKS(worker, (bytes + PIECE - 1) / PIECE, task) {
+    const int64_t at = task * PIECE;
+    memcpy((char *)to + at, (const char *)from + at, (size_t)nnc_least(PIECE, bytes - at));
+  }
+}
+
+#endif
