@@ -13,14 +13,24 @@
 
 #if defined(__AVX512F__)
 #define NNC_VECTOR_BYTES 64
-#define NNC_PICK(for_64, for_32, for_16) (for_64)
+#define NNC_PICK(for_64, for_32, for_16) for_64
 #elif defined(__AVX__)
 #define NNC_VECTOR_BYTES 32
-#define NNC_PICK(for_64, for_32, for_16) (for_32)
+#define NNC_PICK(for_64, for_32, for_16) for_32
 #else
 #define NNC_VECTOR_BYTES 16
-#define NNC_PICK(for_64, for_32, for_16) (for_16)
+#define NNC_PICK(for_64, for_32, for_16) for_16
 #endif
+
+/* The instruction-set variant: what the bits of results may depend on. */
+#if defined(__x86_64__)
+#define NNC_ISA_FAMILY "x86-64"
+#elif defined(__aarch64__)
+#define NNC_ISA_FAMILY "aarch64"
+#else
+#define NNC_ISA_FAMILY "generic"
+#endif
+#define NNC_ISA NNC_ISA_FAMILY NNC_PICK("+avx512", "+avx", "") NNC_ISA_FMA
 
 #define NNC_INLINE static inline __attribute__((always_inline, unused))
 #define NNC_KERNEL static __attribute__((noinline))
@@ -33,9 +43,11 @@
 
 /* a * b + c, in one rounding where the target has the instruction. */
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__AVX512F__)
+#define NNC_ISA_FMA "+fma"
 #define NNC_FMA(a, b, c) __builtin_fma(a, b, c)
 #define NNC_FMAF(a, b, c) __builtin_fmaf(a, b, c)
 #else
+#define NNC_ISA_FMA ""
 #define NNC_FMA(a, b, c) ((a) * (b) + (c))
 #define NNC_FMAF(a, b, c) ((a) * (b) + (c))
 #endif

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "support/text.h"
 #include "support/vec.h"
 
 extern char **environ;
@@ -82,11 +81,12 @@ static const char *version_line(Arena *arena, const char *cc) {
   return line;
 }
 
-const char *compile_find_cc(Arena *arena, const CompileOptions *options, const char **reason) {
+/* NULL after a message. */
+static const char *find_compiler(Arena *arena, const char *asked) {
   enum { NEWEST = 23, OLDEST = 14 };
-  if (options->cc != NULL) {
-    if (version_line(arena, options->cc) != NULL) return options->cc;
-    *reason = arena_printf(arena, "the C compiler '%s' (--cc) does not run", options->cc);
+  if (asked != NULL) {
+    if (version_line(arena, asked) != NULL) return asked;
+    fprintf(stderr, "nnc: error: the C compiler '%s' (--cc) does not run\n", asked);
     return NULL;
   }
   for (int version = NEWEST; version >= OLDEST; version--) {
@@ -96,12 +96,13 @@ const char *compile_find_cc(Arena *arena, const CompileOptions *options, const c
   static const char *const others[] = {"clang", "gcc", "cc"};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (version_line(arena, others[i]) != NULL) return others[i];
-  *reason = "there is no C compiler: none of clang, gcc and cc runs (install clang, or name one with --cc)";
+  fprintf(stderr, "nnc: error: none of clang, gcc and cc runs: install clang, or name a C compiler "
+                  "with --cc\n");
   return NULL;
 }
 
-/* The first word with a digit and a dot. */
-const char *compile_describe_cc(Arena *arena, const char *cc) {
+/* "clang-19 19.1.7": with the first word of its version line that has a digit and a dot. */
+static const char *describe_compiler(Arena *arena, const char *cc) {
   const char *line = version_line(arena, cc);
   if (line == NULL) return cc;
   while (*line) {
@@ -127,26 +128,22 @@ static bool has_static_zlib(Arena *arena, const char *cc) {
   return found;
 }
 
-static Arguments compile_arguments(Arena *arena, const CompileOptions *options, const char *cc,
-                                   const char *source_path, const char *output_path) {
-  static const char *const fixed[] = {"-std=gnu11", "-O3"};
-  /* None of these changes a result: errno and traps are not observed. */
-  static const char *const exact[] = {"-fno-math-errno", "-fno-trapping-math", "-ffunction-sections",
-                                      "-fdata-sections"};
+static Arguments compile_arguments(Arena *arena, const CompileOptions *options) {
+  /* Neither errno nor traps are observed: no result changes by the last two. */
+  static const char *const fixed[] = {"-std=gnu11", "-O3", "-ffunction-sections", "-fdata-sections",
+                                      "-fno-math-errno", "-fno-trapping-math"};
   Arguments arguments = {0};
-  vec_push(arena, &arguments, cc);
+  vec_push(arena, &arguments, options->cc);
   for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) vec_push(arena, &arguments, fixed[i]);
-  const char *arch = options->arch ? options->arch : "native";
-  vec_push(arena, &arguments, arena_printf(arena, "-march=%s", arch));
-  for (size_t i = 0; i < sizeof exact / sizeof *exact; i++) vec_push(arena, &arguments, exact[i]);
+  vec_push(arena, &arguments, arena_printf(arena, "-march=%s", options->arch));
   if (options->debug) vec_push(arena, &arguments, "-g");
   vec_push(arena, &arguments, "-I");
-  vec_push(arena, &arguments, options->include_directory);
-  vec_push(arena, &arguments, source_path);
+  vec_push(arena, &arguments, arena_printf(arena, "%s/include/nnc", options->prefix));
+  vec_push(arena, &arguments, options->source);
   vec_push(arena, &arguments, "-o");
-  vec_push(arena, &arguments, output_path);
-  vec_push(arena, &arguments, arena_printf(arena, "%s/libnncrt.a", options->library_directory));
-  vec_push(arena, &arguments, has_static_zlib(arena, cc) ? "-l:libz.a" : "-lz");
+  vec_push(arena, &arguments, options->output);
+  vec_push(arena, &arguments, arena_printf(arena, "%s/lib/nnc/libnncrt.a", options->prefix));
+  vec_push(arena, &arguments, has_static_zlib(arena, options->cc) ? "-l:libz.a" : "-lz");
   vec_push(arena, &arguments, "-lm");
   vec_push(arena, &arguments, "-lpthread");
   vec_push(arena, &arguments, "-Wl,--gc-sections");
@@ -179,45 +176,48 @@ static const char *shell_line(Arena *arena, const Arguments *arguments) {
   return line;
 }
 
-const char *compile_command(Arena *arena, const CompileOptions *options, const char *cc,
-                            const char *source_path, const char *output_path) {
-  Arguments arguments = compile_arguments(arena, options, cc, source_path, output_path);
-  return shell_line(arena, &arguments);
+bool compile_prepare(Arena *arena, CompileOptions *options) {
+  size_t length = strlen(options->output);
+  bool names_source = length > 2 && strcmp(options->output + length - 2, ".c") == 0;
+  options->source = names_source ? options->output : arena_printf(arena, "%s.c", options->output);
+  if (names_source) options->output = arena_strndup(arena, options->output, length - 2);
+  if (options->arch == NULL) options->arch = "native";
+  options->cc = find_compiler(arena, options->cc);
+  if (options->cc == NULL) return false;
+  options->compiler = arena_printf(arena, "%s -O3 -march=%s", describe_compiler(arena, options->cc),
+                                   options->arch);
+  Arguments arguments = compile_arguments(arena, options);
+  options->command = shell_line(arena, &arguments);
+  return true;
 }
 
-bool compile_c(Arena *arena, const CompileOptions *options, const char *cc, const char *source_path,
-               const char *output_path, const char **reason) {
-  Arguments arguments = compile_arguments(arena, options, cc, source_path, output_path);
+/* ---- compiling ---- */
+
+static bool write_source(const char *path, const Text *text) {
+  FILE *file = fopen(path, "w");
+  bool written = file != NULL && fwrite(text->data, 1, text->length, file) == text->length;
+  if (file != NULL && fclose(file) != 0) written = false;
+  if (!written) fprintf(stderr, "nnc: error: cannot write %s: %s\n", path, strerror(errno));
+  return written;
+}
+
+bool compile_c(Arena *arena, const CompileOptions *options, const Text *text) {
+  if (!write_source(options->source, text)) return false;
+  Arguments arguments = compile_arguments(arena, options);
   if (options->verbose) fprintf(stderr, "%s\n", shell_line(arena, &arguments));
   int status = run(arena, &arguments, NULL);
-  if (status == 0) return true;
-  if (status < 0) *reason = arena_printf(arena, "cannot run %s: %s", cc, strerror(errno));
-  else
-    *reason = arena_printf(arena,
-                           "%s failed (status %d) on the generated file; this is a bug of nnc, please "
-                           "report it with the file, which is kept: %s",
-                           cc, status, source_path);
-  return false;
-}
-
-/* ---- the runtime ---- */
-
-bool compile_find_runtime(Arena *arena, CompileOptions *options, const char **reason) {
-  char path[4096];
-  ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-  if (length < 0) {
-    *reason = arena_printf(arena, "cannot find nnc's own executable: %s", strerror(errno));
-    return false;
+  if (status < 0) {
+    fprintf(stderr, "nnc: error: cannot run %s: %s\n", options->cc, strerror(errno));
+  } else if (status > 0) {
+    const char *library = arena_printf(arena, "%s/lib/nnc/libnncrt.a", options->prefix);
+    if (access(library, R_OK) != 0)
+      fprintf(stderr, "nnc: error: cannot read the runtime library %s: %s\n", library, strerror(errno));
+    else
+      fprintf(stderr, "nnc: internal error: %s refused the generated code (status %d); please report "
+                      "it with %s, which is kept\n", options->cc, status, options->source);
   }
-  path[length] = 0;
-  for (int up = 0; up < 2; up++) {
-    char *slash = strrchr(path, '/');
-    if (slash != NULL) *slash = 0;
-  }
-  options->include_directory = arena_printf(arena, "%s/include/nnc", path);
-  options->library_directory = arena_printf(arena, "%s/lib/nnc", path);
-  const char *library = arena_printf(arena, "%s/libnncrt.a", options->library_directory);
-  if (access(library, R_OK) == 0) return true;
-  *reason = arena_printf(arena, "the runtime library is not at %s: %s", library, strerror(errno));
+  if (status != 0) return false;
+  if (options->save_temps || unlink(options->source) == 0) return true;
+  fprintf(stderr, "nnc: error: cannot remove %s: %s\n", options->source, strerror(errno));
   return false;
 }

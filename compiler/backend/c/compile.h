@@ -4,29 +4,26 @@
 
 #include <stdbool.h>
 #include "support/arena.h"
+#include "support/text.h"
 
 typedef struct CompileOptions {
   const char *cc;        /* --cc; NULL: the newest clang found, else gcc, else cc */
   const char *arch;      /* -march; NULL: "native" */
   bool debug;            /* -g, not stripped */
+  bool save_temps;       /* the C file is kept beside the executable */
   bool verbose;          /* prints the command before it runs */
-  const char *include_directory; /* of nnc_kernel.h */
-  const char *library_directory; /* of libnncrt.a */
+  const char *prefix;    /* PREFIX/include/nnc and PREFIX/lib/nnc hold the runtime */
+  const char *output;    /* the executable; a name that ends in .c is the C file's */
+  /* filled by compile_prepare */
+  const char *source;    /* the C file: OUTPUT.c */
+  const char *compiler;  /* "clang-19 19.1.7 -O3 -march=native", for the tables */
+  const char *command;   /* quoted for a shell; exactly what compile_c runs */
 } CompileOptions;
 
-/* The compiler that will be used: a name for the PATH, or a path.  NULL with *reason when there is none. */
-const char *compile_find_cc(Arena *arena, const CompileOptions *options, const char **reason);
-/* "clang-19 19.1.7": the compiler and its version, for the tables. */
-const char *compile_describe_cc(Arena *arena, const char *cc);
-/* The command line, quoted for a shell: exactly what compile_c runs. */
-const char *compile_command(Arena *arena, const CompileOptions *options, const char *cc,
-                            const char *source_path, const char *output_path);
-/* Runs it.  False with *reason (one line; the compiler's own messages have gone to standard error). */
-bool compile_c(Arena *arena, const CompileOptions *options, const char *cc, const char *source_path,
-               const char *output_path, const char **reason);
-
-/* The directories beside nnc's own executable: DIR/../include/nnc and DIR/../lib/nnc, both in the
- * build tree and installed.  False with *reason when the runtime is not there. */
-bool compile_find_runtime(Arena *arena, CompileOptions *options, const char **reason);
+/* Finds the C compiler and writes the command. False after a message on standard error. */
+bool compile_prepare(Arena *arena, CompileOptions *options);
+/* Writes `text` to the C file and compiles it. The file is removed unless it is to be kept or the
+ * compiler failed, which is a bug of ours.  False after a message on standard error. */
+bool compile_c(Arena *arena, const CompileOptions *options, const Text *text);
 
 #endif

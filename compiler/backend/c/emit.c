@@ -93,7 +93,7 @@ static void emit_kernel(Emitter *emitter, int number) {
   kernel_write(code, function);
 }
 
-void emit_c(Text *text, const Program *program, const EmitOptions *options) {
+void emit_c(Text *text, const Program *program, const CompileOptions *options) {
   Arena *arena = arena_create();
   Emitter emitter = {.code = {.arena = arena, .out = text},
                      .arena = arena,

@@ -10,15 +10,11 @@
 #ifndef NNC_BACKEND_C_EMIT_H
 #define NNC_BACKEND_C_EMIT_H
 
+#include "backend/c/compile.h"
 #include "program/program.h"
 #include "support/text.h"
 
-typedef struct EmitOptions {
-  const char *command;   /* that builds the file, as compile_c_command() gives it */
-  const char *compiler;  /* "clang-19 -O3 -march=native": names the C compiler in `info` */
-  const char *isa;       /* instruction-set variant that fixes the bits: "native", "x86-64-v3" */
-} EmitOptions;
-
-void emit_c(Text *text, const Program *program, const EmitOptions *options);
+/* `options` after compile_prepare: the command in the header and the compiler in the tables. */
+void emit_c(Text *text, const Program *program, const CompileOptions *options);
 
 #endif

@@ -9,7 +9,7 @@ typedef struct Emitter {
   Code code;
   Arena *arena;
   const Program *program;
-  const EmitOptions *options;
+  const CompileOptions *options;
   NameScope names;             /* of the file */
   KernelFunction *functions;   /* by kernel */
   const char **memory;         /* by buffer: "mem_h1_w"; NULL for workers' */

@@ -259,7 +259,7 @@ static void emit_model(Emitter *emitter, const char *const *entries) {
   code_line(code, ".file = %s,", quoted(emitter, module->source ? module->source->name : module->name));
   code_line(code, ".source = source,");
   code_line(code, ".compiler = %s,", quoted(emitter, emitter->options->compiler));
-  code_line(code, ".isa = %s,", quoted(emitter, emitter->options->isa));
+  code_line(code, ".isa = NNC_ISA,");
   code_line(code, ".arena_bytes = mem_end,");
   code_line(code, ".worker_bytes = %lld,", (long long)program->worker_bytes);
   code_line(code, ".parameter_bytes = %lld,", (long long)program->parameter_bytes);
