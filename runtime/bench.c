@@ -31,25 +31,25 @@ static uint64_t next_random(uint64_t *state) {
   return *state * 2685821657736338717u;
 }
 
-/* Floats in [-1, 1). Bytes of images (rank 3 and more) are any; all other integers may be class
- * numbers or tokens, of which only 0 and 1 are sure to exist. */
-static void fill_input(char *to, const nnc_tensor *input, uint64_t *state) {
+/* Floats in [-1, 1), integers in [0, limit); without a limit any byte will do. */
+static void fill_input(char *to, const nnc_tensor *input, int64_t limit, uint64_t *state) {
   int64_t elements = nnc_tensor_elements(input);
-  bool is_image = input->dtype == NNC_U8 && input->rank >= 3;
+  if (limit <= 0 || (input->dtype == NNC_U8 && limit > 256)) limit = 256;
   for (int64_t i = 0; i < elements; i++) {
     uint64_t bits = next_random(state);
     double uniform = (double)(bits >> 11) * 0x1p-52 - 1;
     float narrow = (float)uniform;
     uint32_t narrow_bits;
+    int64_t index = (int64_t)((bits >> 16) % (uint64_t)limit);
     memcpy(&narrow_bits, &narrow, sizeof narrow_bits);
     switch (input->dtype) {
       case NNC_F64: ((double *)to)[i] = uniform; break;
       case NNC_F32: ((float *)to)[i] = narrow; break;
       case NNC_BF16: ((uint16_t *)to)[i] = (uint16_t)(narrow_bits >> 16); break;
       case NNC_F16: ((uint16_t *)to)[i] = (uint16_t)(bits >> 63 << 15 | 0x3800); break; /* +-0.5 */
-      case NNC_I64: ((int64_t *)to)[i] = (int64_t)(bits >> 63); break;
-      case NNC_I32: ((int32_t *)to)[i] = (int32_t)(bits >> 63); break;
-      case NNC_U8: ((uint8_t *)to)[i] = (uint8_t)(bits >> (is_image ? 56 : 63)); break;
+      case NNC_I64: ((int64_t *)to)[i] = index; break;
+      case NNC_I32: ((int32_t *)to)[i] = (int32_t)index; break;
+      case NNC_U8: ((uint8_t *)to)[i] = (uint8_t)index; break;
       default: ((uint8_t *)to)[i] = (uint8_t)(bits >> 63); break;
     }
   }
@@ -58,7 +58,8 @@ static void fill_input(char *to, const nnc_tensor *input, uint64_t *state) {
 static void fill_entry(const nnc_session *session, const nnc_entry *entry) {
   uint64_t state = session->seed * 2 + 1;
   for (int i = 0; i < entry->input_count; i++)
-    fill_input(nnc_session_at(session, &entry->inputs[i]), &entry->inputs[i], &state);
+    fill_input(nnc_session_at(session, &entry->inputs[i]), &entry->inputs[i],
+               entry->input_limits ? entry->input_limits[i] : 0, &state);
 }
 
 /* --- Opening ------------------------------------------------------------------------------------ */
@@ -68,12 +69,10 @@ static bool open_data(Bench *bench) {
   const nnc_model *model = session->model;
   char message[NNC_MESSAGE];
   if (!session->options->data || model->train.input_count == 0) return true;
-  bench->data = nnc_data_open(model, "train", &model->train, session->options->data,
-                              &session->fitted, message);
-  if (bench->data) {
-    nnc_loader_options options = nnc_loader_training(model, bench->data);
-    bench->loader = nnc_loader_open(bench->data, &options, message);
-  }
+  bench->data = nnc_session_open_data(session, "train", &model->train);
+  if (!bench->data) return false;
+  nnc_loader_options options = nnc_loader_training(model, bench->data);
+  bench->loader = nnc_loader_open(bench->data, &options, message);
   if (!bench->loader) nnc_error("data train: %s", message);
   return bench->loader != NULL;
 }

@@ -22,30 +22,28 @@ static bool is_wanted(const nnc_variable *variable, unsigned kinds) {
   return kinds >> variable->kind & 1;
 }
 
-/* "12 0 12 600 0 3.25 2048": the fields of nnc_position in their order */
+/* "612 1 12 600 0": the fields of nnc_position in their order */
 static char *position_format(const nnc_position *position) {
   char *text = NULL;
-  int length = asprintf(&text, "%lld %lld %lld %lld %d %.17g %lld", (long long)position->step,
+  int length = asprintf(&text, "%lld %lld %lld %lld %d", (long long)position->step,
                         (long long)position->epoch, (long long)position->step_in_epoch,
-                        (long long)position->steps_per_epoch, position->report_is_due,
-                        position->seconds, (long long)position->log_bytes);
+                        (long long)position->steps_per_epoch, position->report_is_due);
   return length < 0 ? NULL : text;
 }
 
 static bool position_parse(nnc_position *position, const char *text) {
   int due, length = 0;
-  long long step, epoch, step_in_epoch, steps_per_epoch, log_bytes;
-  int fields = sscanf(text, "%lld %lld %lld %lld %d %lf %lld%n", &step, &epoch, &step_in_epoch,
-                      &steps_per_epoch, &due, &position->seconds, &log_bytes, &length);
-  if (fields != 7 || text[length] != '\0' || step < 0 || epoch < 0 || steps_per_epoch < 1 ||
-      step_in_epoch < 0 || step_in_epoch >= steps_per_epoch || !(position->seconds >= 0))
+  long long step, epoch, step_in_epoch, steps_per_epoch;
+  int fields = sscanf(text, "%lld %lld %lld %lld %d%n", &step, &epoch, &step_in_epoch,
+                      &steps_per_epoch, &due, &length);
+  if (fields != 5 || text[length] != '\0' || step < 0 || epoch < 0 || steps_per_epoch < 1 ||
+      step_in_epoch < 0 || step_in_epoch >= steps_per_epoch)
     return false;
   position->step = step;
   position->epoch = epoch;
   position->step_in_epoch = step_in_epoch;
   position->steps_per_epoch = steps_per_epoch;
   position->report_is_due = due != 0;
-  position->log_bytes = log_bytes;
   return true;
 }
 
@@ -72,10 +70,6 @@ static void texts_free(Texts *texts) {
   free(texts->step);
 }
 
-static const char *log_name(const nnc_session *session) {
-  return session->options->log ? session->options->log : "";
-}
-
 static bool save_with(const nnc_session *session, const char *path, const char *keep, unsigned kinds,
                       const Texts *texts, bool is_checkpoint) {
   const nnc_model *model = session->model;
@@ -91,9 +85,9 @@ static bool save_with(const nnc_session *session, const char *path, const char *
       {"format", format_name},      {"model", model->name},  {"file", model->file},
       {"compiler", model->compiler}, {"isa", model->isa},     {"source", model->source},
       {"fitted", texts->fitted},    {"seed", texts->seed},   {"step", texts->step},
-      {"position", texts->position}, {"metrics", texts->tally}, {"log", log_name(session)},
+      {"position", texts->position}, {"metrics", texts->tally},
   };
-  enum { ALL = sizeof metadata / sizeof *metadata, OF_A_RUN = 4 };
+  enum { ALL = sizeof metadata / sizeof *metadata, OF_A_RUN = 3 };
   bool good = nnc_safetensors_write(path, keep, count, tensors, session->arena.base,
                                     is_checkpoint ? ALL : ALL - OF_A_RUN, metadata);
   free(tensors);
@@ -221,8 +215,6 @@ bool nnc_checkpoint_resume(nnc_session *session, const nnc_safetensors *file,
   if (!seed || *seed < '0' || *seed > '9' || *end || errno) return bad_metadata(file, "seed", seed);
   if (!place || !position_parse(position, place)) return bad_metadata(file, "position", place);
   if (!metrics) return bad_metadata(file, "metrics", metrics);
-  const char *log = nnc_safetensors_metadata(file, "log");
-  if (!log || strcmp(log, log_name(session)) != 0) position->log_bytes = -1;
   warn_of_changes(session, file);
   if (nnc_tally_parse(tally, metrics)) return true;
   nnc_warning("%s has other metrics; those of this period start anew", file->path);

@@ -1,5 +1,6 @@
 /* Checkpoints: all variables in the plain layout and, as metadata, all else that a run needs to go on as if
- * it had never stopped: position in the data, seed, accumulated metrics, fitted data values. */
+ * it had never stopped: position in the data, seed, accumulated metrics, fitted data values.  Nothing in
+ * them depends on the time or the number of threads: equal runs write equal files. */
 #ifndef NNC_CHECKPOINT_H
 #define NNC_CHECKPOINT_H
 
@@ -13,8 +14,6 @@ typedef struct nnc_position {
   int64_t step_in_epoch;   /* of the next step, from 0 */
   int64_t steps_per_epoch; /* the unit of step_in_epoch */
   bool report_is_due;      /* the metrics of `step` are not yet validated and logged */
-  double seconds;          /* of training so far */
-  int64_t log_bytes;       /* length of the log file; -1: unknown, or another log */
 } nnc_position;
 
 /* Kinds of variables, as bits. */

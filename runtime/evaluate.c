@@ -20,13 +20,8 @@ static bool has_set(const nnc_model *model, const char *name) {
 
 static bool open_set(nnc_evaluator *evaluator, const char *name) {
   nnc_session *session = evaluator->session;
-  char message[NNC_MESSAGE];
-  nnc_data *data = nnc_data_open(session->model, name, &session->model->eval, nnc_data_folder(session->options),
-                                 &session->fitted, message);
-  if (!data) {
-    nnc_error("data %s: %s", name, message);
-    return false;
-  }
+  nnc_data *data = nnc_session_open_data(session, name, &session->model->eval);
+  if (!data) return false;
   evaluator->sets[evaluator->count++] = (nnc_eval_set){.name = name, .data = data};
   return true;
 }

@@ -167,20 +167,14 @@ static bool open_data(Predictor *predictor) {
   nnc_session *session = predictor->session;
   const nnc_model *model = session->model;
   const nnc_options *options = session->options;
-  char message[NNC_MESSAGE];
+  const char *set = first_evaluation_set(model);
   if (predictor->entry->input_count == 0 && options->argument_count == 0) return true;
-  if (options->argument_count > 0 || has_predict_set(model)) {
-    predictor->data = nnc_data_open_predict(model, predictor->entry, nnc_data_folder(options),
-                                            options->argument_count,
-                                            (const char *const *)options->arguments,
-                                            &session->fitted, message);
-  } else if (first_evaluation_set(model)) {
-    predictor->data = nnc_data_open(model, first_evaluation_set(model), predictor->entry,
-                                    nnc_data_folder(options), &session->fitted, message);
-  } else {
-    snprintf(message, sizeof message, "%s names no data; give the files of its inputs", model->file);
-  }
-  if (!predictor->data) nnc_error("predict: %s", message);
+  if (options->argument_count > 0 || has_predict_set(model))
+    predictor->data = nnc_session_open_files(session, predictor->entry);
+  else if (set)
+    predictor->data = nnc_session_open_data(session, set, predictor->entry);
+  else
+    nnc_error("%s names no data; give the files of the inputs", model->file);
   return predictor->data != NULL;
 }
 

@@ -1,53 +1,122 @@
-/* The log file.  A resumed run cuts it back to the length it had when the checkpoint was written, so that it
- * reads as if the run had never stopped. */
+/* The log file.  A resumed run cuts it back to what was logged when the checkpoint was written, so that it
+ * reads as if the run had never stopped.  Several runs may have appended to one file: a step that is not
+ * above the one before starts another run, and only the last is cut. */
 #include "run_log.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "json.h"
 #include "message.h"
 
-bool nnc_log_open(nnc_log *log, const char *path, int64_t keep_bytes) {
-  *log = (nnc_log){.path = path};
+/* --- Cutting ------------------------------------------------------------------------------------ */
+
+typedef struct Cut {
+  int64_t step;        /* of the checkpoint */
+  bool keeps_step;
+  int64_t last_step;   /* of the line before */
+  off_t at, end;       /* at: where the file is to end, -1: not known yet; end: of the line before */
+  double seconds;
+} Cut;
+
+/* "step" and "seconds" of a line; false for a line that is none of ours.  Destroys the line. */
+static bool read_line(char *line, size_t length, int64_t *step, double *seconds) {
+  nnc_json_document document;
+  char message[128];
+  uint64_t number = 0;
+  if (!nnc_json_parse(&document, line, length, message, sizeof message)) return false;
+  const nnc_json *step_value = nnc_json_member(&document, document.values, "step");
+  const nnc_json *seconds_value = nnc_json_member(&document, document.values, "seconds");
+  bool good = step_value && nnc_json_unsigned(step_value, &number) && number <= INT64_MAX &&
+              seconds_value && seconds_value->kind == NNC_JSON_NUMBER;
+  if (good) *seconds = strtod(seconds_value->text, NULL);
+  *step = (int64_t)number;
+  nnc_json_free(&document);
+  return good;
+}
+
+static void cut_line(Cut *cut, char *line, size_t length) {
+  int64_t step;
+  double seconds;
+  off_t start = cut->end;
+  bool is_whole = line[length - 1] == '\n';
+  cut->end += (off_t)length;
+  if (!is_whole) {
+    if (cut->at < 0) cut->at = start;
+    return;
+  }
+  if (!read_line(line, length - 1, &step, &seconds)) return;
+  if (step <= cut->last_step) {
+    cut->at = -1;
+    cut->seconds = 0;
+  }
+  cut->last_step = step;
+  bool stays = step < cut->step || (step == cut->step && cut->keeps_step);
+  if (stays) cut->seconds = seconds;
+  else if (cut->at < 0) cut->at = start;
+}
+
+bool nnc_log_cut(const char *path, int64_t step, bool keeps_step, double *seconds) {
+  Cut cut = {.step = step, .keeps_step = keeps_step, .last_step = -1, .at = -1};
   struct stat status;
-  int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (fd < 0 || fstat(fd, &status) != 0) {
+  *seconds = 0;
+  if (stat(path, &status) != 0 && errno == ENOENT) return true;
+  FILE *file = fopen(path, "r+");
+  if (!file || fstat(fileno(file), &status) != 0) {
     nnc_error_system("open the log", path);
-    if (fd >= 0) close(fd);
+    if (file) fclose(file);
     return false;
   }
-  log->is_regular = S_ISREG(status.st_mode);
-  bool cut = log->is_regular && keep_bytes >= 0 && status.st_size > keep_bytes;
-  if (cut && ftruncate(fd, (off_t)keep_bytes) != 0) {
+  char *line = NULL;
+  size_t room = 0;
+  ssize_t length = 0;
+  bool good = true;
+  while (S_ISREG(status.st_mode) && (length = getline(&line, &room, file)) > 0)
+    cut_line(&cut, line, (size_t)length);
+  if (ferror(file) || (cut.at >= 0 && ftruncate(fileno(file), cut.at) != 0)) {
     nnc_error_system("cut back the log", path);
-    close(fd);
-    return false;
+    good = false;
   }
-  log->file = fdopen(fd, "a");
-  if (log->file) return true;
+  free(line);
+  fclose(file); /* nothing is buffered: it was only read and truncated */
+  *seconds = cut.seconds;
+  return good;
+}
+
+/* --- Writing ------------------------------------------------------------------------------------ */
+
+bool nnc_log_open(nnc_log *log, const char *path) {
+  struct stat status;
+  *log = (nnc_log){.path = path, .file = fopen(path, "ae")};
+  if (log->file && fstat(fileno(log->file), &status) == 0) {
+    log->is_regular = S_ISREG(status.st_mode);
+    return true;
+  }
   nnc_error_system("open the log", path);
-  close(fd);
+  if (log->file) fclose(log->file);
+  log->file = NULL;
   return false;
 }
 
-int64_t nnc_log_bytes(const nnc_log *log) {
+/* -1: unknown */
+static off_t log_bytes(const nnc_log *log) {
   struct stat status;
-  if (!log->is_regular || fstat(fileno(log->file), &status) != 0) return -1;
-  return status.st_size;
+  return log->is_regular && fstat(fileno(log->file), &status) == 0 ? status.st_size : -1;
 }
 
 void nnc_log_write(nnc_log *log, nnc_log_writer *writer, void *context) {
-  int64_t before = nnc_log_bytes(log);
+  off_t before = log_bytes(log);
   writer(log->file, context);
   fputc('\n', log->file);
   if (fflush(log->file) == 0 && !ferror(log->file)) return;
   nnc_warning("cannot write a line of the log %s: %s", log->path, strerror(errno));
   log->has_failed = true;
   clearerr(log->file);
-  if (before >= 0 && ftruncate(fileno(log->file), (off_t)before) != 0)
+  if (before >= 0 && ftruncate(fileno(log->file), before) != 0)
     nnc_error_system("cut back the log", log->path);
 }
 

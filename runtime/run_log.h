@@ -1,4 +1,4 @@
-/* The log of a run: one JSON object a line, appended. */
+/* The log of a run: one JSON object a line, with "step" and "seconds" among its members. */
 #ifndef NNC_RUN_LOG_H
 #define NNC_RUN_LOG_H
 
@@ -13,12 +13,16 @@ typedef struct nnc_log {
   bool has_failed;   /* a line could not be written */
 } nnc_log;
 
-/* Opens for appending; what lies behind `keep_bytes` is cut off unless that is -1. */
-bool nnc_log_open(nnc_log *log, const char *path, int64_t keep_bytes);
+/* Drops from the file the last run's lines behind `step` (and the one of `step` itself unless
+ * `keeps_step`), and an unfinished last line.  `seconds`: of the last line that stays, else 0.  A file that
+ * does not exist is fine.  False after a message. */
+bool nnc_log_cut(const char *path, int64_t step, bool keeps_step, double *seconds);
+
+bool nnc_log_open(nnc_log *log, const char *path); /* for appending; false after a message */
+
 /* Writes one line; a failure is a warning, and the file keeps whole lines only. */
 typedef void nnc_log_writer(FILE *file, void *context);
 void nnc_log_write(nnc_log *log, nnc_log_writer *writer, void *context);
-int64_t nnc_log_bytes(const nnc_log *log); /* -1: unknown */
 void nnc_log_close(nnc_log *log);
 
 #endif

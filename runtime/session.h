@@ -53,6 +53,11 @@ static inline const char *nnc_data_folder(const nnc_options *options) {
   return options->data ? options->data : ".";
 }
 
+/* A data set, or the files of the command line, for an entry: opened, and index inputs checked against
+ * their limits.  NULL after a message. */
+nnc_data *nnc_session_open_data(nnc_session *session, const char *set, const nnc_entry *entry);
+nnc_data *nnc_session_open_files(nnc_session *session, const nnc_entry *entry);
+
 /* Streams: the state of one pass over one data set. */
 void nnc_streams_start(nnc_session *session);   /* a new pass begins */
 void nnc_streams_save(nnc_session *session);    /* training's, before an evaluation */

@@ -30,12 +30,8 @@ static bool open_loader(Trainer *trainer) {
   nnc_session *session = trainer->session;
   const nnc_model *model = trainer->model;
   char message[NNC_MESSAGE];
-  trainer->data = nnc_data_open(model, "train", &model->train, nnc_data_folder(trainer->options),
-                                &session->fitted, message);
-  if (!trainer->data) {
-    nnc_error("data train: %s", message);
-    return false;
-  }
+  trainer->data = nnc_session_open_data(session, "train", &model->train);
+  if (!trainer->data) return false;
   nnc_loader_options options = nnc_loader_training(model, trainer->data);
   options.seed = session->seed;
   trainer->loader = nnc_loader_open(trainer->data, &options, message);
@@ -125,11 +121,26 @@ static bool open_folder(Trainer *trainer) {
   return lock_folder(trainer);
 }
 
+/* A resumed run drops the lines that it will write again; a new one keeps an earlier run's log under
+ * another name, unless the file was named by --log. */
+static bool prepare_log(Trainer *trainer) {
+  const nnc_position *position = &trainer->position;
+  if (trainer->options->resume)
+    return nnc_log_cut(trainer->log_path, position->step, !position->report_is_due,
+                       &trainer->seconds);
+  if (trainer->options->log || access(trainer->log_path, F_OK) != 0) return true;
+  char *previous = nnc_path_join(trainer->folder, "log.previous.jsonl");
+  bool good = previous && rename(trainer->log_path, previous) == 0;
+  if (previous && !good) nnc_error_system("keep the earlier log as", previous);
+  free(previous);
+  return good;
+}
+
 static bool open_log(Trainer *trainer) {
   trainer->log_path = trainer->options->log ? strdup(trainer->options->log)
                                             : nnc_path_join(trainer->folder, "log.jsonl");
   if (!trainer->log_path) return false;
-  return nnc_log_open(&trainer->log, trainer->log_path, trainer->position.log_bytes);
+  return prepare_log(trainer) && nnc_log_open(&trainer->log, trainer->log_path);
 }
 
 static const char *resume_path(const Trainer *trainer) {
@@ -190,7 +201,7 @@ bool nnc_trainer_open(Trainer *trainer, nnc_session *session) {
   nnc_safetensors *resumed = NULL;
   *trainer = (Trainer){.session = session, .model = session->model, .options = session->options,
                        .folder_lock = -1, .saved_step = -1};
-  trainer->position = (nnc_position){.steps_per_epoch = 1, .log_bytes = -1};
+  trainer->position = (nnc_position){.steps_per_epoch = 1};
   bool good = open_tallies(trainer);
   if (good && trainer->options->resume) {
     resumed = open_resumed(trainer);
@@ -209,7 +220,7 @@ bool nnc_trainer_open(Trainer *trainer, nnc_session *session) {
   bool is_own = trainer->options->resume && !trainer->keep_path;
   if (is_own && !position->report_is_due) trainer->saved_step = position->step;
   trainer->start = trainer->save_time = nnc_seconds_now();
-  trainer->start -= position->seconds;
+  trainer->start -= trainer->seconds;
   return true;
 }
 

@@ -37,7 +37,7 @@ static void put_metrics(FILE *file, const nnc_model *model, const char *set, con
 static void write_log_line(FILE *file, void *context) {
   const Trainer *trainer = context;
   fprintf(file, "{\"epoch\":%lld,\"step\":%lld,\"seconds\":%.3f", (long long)current_epoch(trainer),
-          (long long)trainer->position.step, trainer->position.seconds);
+          (long long)trainer->position.step, trainer->seconds);
   put_metrics(file, trainer->model, "train", trainer->metrics);
   for (int i = 0; i < trainer->evaluator.count; i++)
     put_metrics(file, trainer->model, trainer->evaluator.sets[i].name, set_metrics(trainer, i));
@@ -61,7 +61,7 @@ static void show_report(Trainer *trainer) {
     snprintf(prefix, sizeof prefix, "%s ", trainer->evaluator.sets[i].name);
     at = nnc_progress_metrics(line, at, trainer->model, prefix, set_metrics(trainer, i));
   }
-  if (at < sizeof line) snprintf(line + at, sizeof line - at, "  %.1f s", trainer->position.seconds);
+  if (at < sizeof line) snprintf(line + at, sizeof line - at, "  %.1f s", trainer->seconds);
   nnc_progress_show(line);
   nnc_progress_end();
   trainer->progress.reported = trainer->progress.shown = nnc_seconds_now();
@@ -70,7 +70,7 @@ static void show_report(Trainer *trainer) {
 bool nnc_trainer_report(Trainer *trainer) {
   for (int i = 0; i < trainer->evaluator.count; i++)
     if (!nnc_evaluator_run(&trainer->evaluator, i, set_metrics(trainer, i))) return false;
-  trainer->position.seconds = nnc_seconds_now() - trainer->start;
+  trainer->seconds = nnc_seconds_now() - trainer->start;
   nnc_tally_metrics(&trainer->tally, trainer->model, &trainer->model->train, trainer->metrics);
   nnc_log_write(&trainer->log, write_log_line, trainer);
   show_report(trainer);
@@ -111,8 +111,6 @@ static bool parameters_are_finite(const Trainer *trainer) {
 bool nnc_trainer_save(Trainer *trainer) {
   nnc_position *position = &trainer->position;
   if (trainer->saved_step == position->step && !trainer->save_has_failed) return true;
-  position->seconds = nnc_seconds_now() - trainer->start;
-  position->log_bytes = nnc_log_bytes(&trainer->log);
   trainer->save_has_failed =
       (!trainer->options->keep_going && !parameters_are_finite(trainer)) ||
       !nnc_checkpoint_save(trainer->session, trainer->session->checkpoint, trainer->keep_path,

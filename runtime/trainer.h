@@ -32,7 +32,8 @@ typedef struct Trainer {
   char *log_path;
   nnc_log log;
   nnc_progress progress;
-  double start;                /* seconds_now() less the seconds of position */
+  double start;                /* nnc_seconds_now() less the seconds of the run before */
+  double seconds;              /* of training up to the last report */
 
   char *keep_path;             /* gets a checkpoint of an earlier run; NULL when there is none to keep */
   int64_t saved_step;          /* of the last good save; -1: none */
