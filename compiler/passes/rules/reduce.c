@@ -4,13 +4,9 @@
 Node *rule_reduce_units(const Rewrite *rewrite, Node *node) {
   Node *x = node->operands[0];
   const Attribute *axes = node_ints(node, ATTR_AXES);
-  int64_t rest[MAX_RANK];
-  int count = 0;
   for (int i = 0; i < axes->count; i++)
-    if (x->type.shape.dim[axes->ints[i]] != 1) rest[count++] = axes->ints[i];
-  if (count == axes->count && count > 0) return NULL;
-  Node *reduced = make_reduce(&rewrite->maker, node->op, x, count, rest);
-  return make_reshape(&rewrite->maker, reduced, node->type.shape);
+    if (x->type.shape.dim[axes->ints[i]] != 1) return NULL;
+  return make_reshape(&rewrite->maker, x, node->type.shape);
 }
 
 /* Extrema only: sums are not reassociated. */
