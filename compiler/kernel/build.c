@@ -85,6 +85,13 @@ const char *builder_failure(const KernelBuilder *builder, const Node **blame) {
   return builder->failure;
 }
 
+/* The index along an axis of extent 1 is 0, whatever it looks like; so equal points are equal. */
+static void point_normalize(KernelBuilder *builder, const Node *node, Index *const *asked,
+                            Index **at) {
+  for (int i = 0; i < node->type.shape.rank; i++)
+    at[i] = node->type.shape.dim[i] == 1 ? index_const(builder->arena, 0) : asked[i];
+}
+
 /* ---- loops --------------------------------------------------------------------------------- */
 
 static void loop_open(KernelBuilder *builder, int axis_count, const int64_t *extents) {
@@ -133,7 +140,7 @@ const int64_t *builder_extents(KernelBuilder *builder, int *axis_count) {
 
 void builder_anchor(KernelBuilder *builder, const Node *node, Index *const *at) {
   Anchor anchor = {.node = node};
-  for (int i = 0; i < node->type.shape.rank; i++) anchor.at[i] = at[i];
+  point_normalize(builder, node, at, anchor.at);
   vec_push(builder->arena, &builder->anchors, anchor);
 }
 
@@ -259,8 +266,7 @@ static Expr *expr_copy(KernelBuilder *builder, const Expr *expr) {
 /* The element of `node` at `at`, whatever it takes. */
 static Expr *builder_element(KernelBuilder *builder, const Node *node, Index *const *asked) {
   Index *at[MAX_RANK];
-  for (int i = 0; i < node->type.shape.rank; i++) /* the only index of an axis of extent 1 */
-    at[i] = node->type.shape.dim[i] == 1 ? index_const(builder->arena, 0) : asked[i];
+  point_normalize(builder, node, asked, at);
   Expr *value = memo_find(builder, builder->loop->memo[node->id % MEMO_BUCKETS], node, at);
   if (value != NULL) return value;
   if (!builder->host->is_computed(builder->host->context, node)) {
@@ -459,7 +465,9 @@ void builder_begin_stores(KernelBuilder *builder, int axis_count, const int64_t 
   memset(&builder->stores, 0, sizeof builder->stores);
 }
 
-void builder_store(KernelBuilder *builder, const Node *node, Index *const *at) {
+void builder_store(KernelBuilder *builder, const Node *node, Index *const *asked) {
+  Index *at[MAX_RANK];
+  point_normalize(builder, node, asked, at);
   Expr *value = builder_element(builder, node, at);
   Store store = {.operand = builder_operand_number(builder, node, true),
                  .index = flat_index(builder, node, at),
@@ -479,20 +487,23 @@ void builder_end_stores(KernelBuilder *builder) {
 
 /* ---- templates ----------------------------------------------------------------------------- */
 
-void builder_template(KernelBuilder *builder, const Node *node) {
+bool builder_probe(KernelBuilder *builder, const Node *node) {
   Index *at[MAX_RANK];
-  CHECK(builder->kernel->axis_count == node->type.shape.rank);
+  CHECK(builder->node == NULL && builder->kernel->axis_count == node->type.shape.rank);
   for (int i = 0; i < node->type.shape.rank; i++) at[i] = index_axis(builder->arena, i);
-  const Node *outer_node = builder->node;
   builder->template_node = node;
   builder->result = expr_new(builder, EXPR_RESULT, node->type.dtype);
   builder->node = node;
   builder->at = at;
-  if (node->type.dtype == DTYPE_F64) builder->kernel->accumulate = DTYPE_F64;
   builder->host->lower(builder, node);
-  builder->node = outer_node;
-  if (builder->kernel->kind == KERNEL_LOOP)
-    builder_fail(builder, node, "an operator without a template");
+  builder->node = NULL;
+  builder->returned = NULL;
+  return builder->kernel->kind != KERNEL_LOOP;
+}
+
+void builder_template(KernelBuilder *builder, const Node *node) {
+  if (node->type.dtype == DTYPE_F64) builder->kernel->accumulate = DTYPE_F64;
+  if (!builder_probe(builder, node)) builder_fail(builder, node, "an operator without a template");
 }
 
 /* The node in memory behind operand `operand`, with the stride of each of the operand's axes in it;

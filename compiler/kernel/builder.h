@@ -32,6 +32,9 @@ void builder_end_stores(KernelBuilder *builder);
 /* Runs the rule of a template node over the domain of its result; its value is EXPR_RESULT then. */
 void builder_template(KernelBuilder *builder, const Node *node);
 
+/* Runs the rule of `node` at the domain's point; true when it is a template. */
+bool builder_probe(KernelBuilder *builder, const Node *node);
+
 /* What went wrong first: a phrase, and the node to blame; NULL when all is well. */
 const char *builder_failure(const KernelBuilder *builder, const Node **blame);
 
@@ -61,5 +64,7 @@ ExprList kernel_expressions(Arena *arena, const Kernel *kernel, int stage);
 /* index_substitute with the extents of the axes that the new indices are over. */
 Index *index_substitute_in(Arena *arena, Index *index, Index *const *by, int count,
                            const int64_t *extents, int axis_count);
+/* The number by which `part` must be multiplied to take its first term out of `index`. */
+bool index_factor(Arena *arena, const Index *index, const Index *part, int64_t *factor);
 
 #endif

@@ -379,3 +379,16 @@ bool index_is_affine(const Index *index, int axis_count, int64_t *base, int64_t 
   for (int i = 0; i < axis_count; i++) coefficient[i] = 0;
   return affine_add(index, axis_count, 1, base, coefficient);
 }
+
+bool index_factor(Arena *arena, const Index *index, const Index *part, int64_t *factor) {
+  Sum whole = {0}, sum = {0};
+  sum_add(arena, &whole, index, 1);
+  sum_add(arena, &sum, part, 1);
+  for (int i = 0; i < whole.terms.count && sum.terms.count > 0; i++) {
+    Term term = whole.terms.items[i], first = sum.terms.items[0];
+    if (!index_equal(term.atom, first.atom) || term.coefficient % first.coefficient != 0) continue;
+    *factor = term.coefficient / first.coefficient;
+    return true;
+  }
+  return false;
+}

@@ -65,6 +65,7 @@ typedef struct Program {
   Arena *arena;
   const Module *module;
   VEC(Kernel *) kernels;   /* unique by kernel_key */
+  VEC(const char *) kernel_keys;
   VEC(Buffer) buffers;
   VEC(const char *) scalar_names; /* outputs of the host entry, then t, epoch, steps, steps_per_epoch when read */
   ProgramEntry entries[ENTRY_COUNT]; /* host and finish have none: they are rendered as scalar code */

@@ -1,0 +1,136 @@
+/* The kernel verifier: numbers in range, stages that refer to earlier ones, and every access inside
+ * its operand.
+ *
+ * An access under guards is inside when it is a sum of multiples of guarded indices: each such part is
+ * taken out of the index and counted with the guard's bound, what remains with the axes' ranges. */
+#include "kernel/builder.h"
+
+#include "support/panic.h"
+
+typedef struct Checker {
+  Arena *arena;
+  const Kernel *kernel;
+  int stage;
+  int axis_count;
+  int64_t extents[2 * KERNEL_MAX_AXES];
+} Checker;
+
+static const char *check_index(Checker *checker, const Index *index);
+
+static bool range_is_inside(const Checker *checker, const Index *index, int64_t elements,
+                            int64_t more_least, int64_t more_greatest) {
+  int64_t least, greatest;
+  if (!index_range(index, checker->extents, checker->axis_count, &least, &greatest)) return false;
+  return least + more_least >= 0 && greatest + more_greatest < elements;
+}
+
+static const char *check_access(Checker *checker, int operand, Index *index, int guard_count,
+                                const Guard *guards, const char *what) {
+  const Kernel *kernel = checker->kernel;
+  if (operand < 0 || operand >= kernel->operand_count)
+    return arena_printf(checker->arena, "operand %d of %d", operand, kernel->operand_count);
+  const char *wrong = check_index(checker, index);
+  if (wrong) return wrong;
+  for (int i = 0; i < checker->axis_count; i++)
+    if (checker->extents[i] == 0) return NULL; /* nothing is accessed */
+  int64_t elements = kernel->operands[operand].elements, least = 0, greatest = 0;
+  if (range_is_inside(checker, index, elements, 0, 0)) return NULL;
+  for (int i = 0; i < guard_count; i++) {
+    int64_t factor;
+    if (!index_factor(checker->arena, index, guards[i].index, &factor)) continue;
+    index = index_add(checker->arena, index,
+                      index_mul(checker->arena, guards[i].index, -factor));
+    int64_t end = factor * (guards[i].bound - 1);
+    least += end < 0 ? end : 0;
+    greatest += end > 0 ? end : 0;
+    if (range_is_inside(checker, index, elements, least, greatest)) return NULL;
+  }
+  return arena_printf(checker->arena, "%s of operand %d in stage %d leaves its %lld elements", what,
+                      operand, checker->stage, (long long)elements);
+}
+
+static const char *check_index(Checker *checker, const Index *index) {
+  if (index == NULL) return "an index is missing";
+  switch (index->kind) {
+  case INDEX_CONST: return NULL;
+  case INDEX_AXIS:
+    if (index->value >= 0 && index->value < checker->axis_count) return NULL;
+    return arena_printf(checker->arena, "axis %lld of %d in stage %d", (long long)index->value,
+                        checker->axis_count, checker->stage);
+  case INDEX_LOAD:
+    if (index->value < 1) return "a loaded index without a range";
+    return check_access(checker, index->operand, index->left, 0, NULL, "an index load");
+  case INDEX_DIV:
+  case INDEX_MOD:
+    if (index->value < 1) return "a division by zero in an index";
+    return check_index(checker, index->left);
+  case INDEX_ADD:
+  case INDEX_MUL: break;
+  }
+  const char *wrong = check_index(checker, index->left);
+  return wrong ? wrong : check_index(checker, index->right);
+}
+
+static const char *check_expr(Checker *checker, const Expr *expr) {
+  const Kernel *kernel = checker->kernel;
+  switch (expr->kind) {
+  case EXPR_CONST: return NULL;
+  case EXPR_LOAD:
+    for (int i = 0; i < expr->guard_count; i++) {
+      const char *wrong = check_index(checker, expr->guards[i].index);
+      if (wrong) return wrong;
+    }
+    return check_access(checker, expr->operand, expr->index, expr->guard_count, expr->guards,
+                        "a load");
+  case EXPR_SCALAR:
+    return expr->operand >= 0 && expr->operand < kernel->scalar_count ? NULL : "a scalar too many";
+  case EXPR_INDEX: return check_index(checker, expr->index);
+  case EXPR_OP: return expr->arg_count >= 1 ? NULL : "an operator without operands";
+  case EXPR_STAGE:
+    if (expr->operand >= 0 && expr->operand < checker->stage && kernel->kind == KERNEL_LOOP &&
+        kernel->stages[expr->operand].kind == STAGE_REDUCE)
+      return NULL;
+    return arena_printf(checker->arena, "stage %d refers to stage %d", checker->stage,
+                        expr->operand);
+  case EXPR_RESULT: return kernel->kind == KERNEL_LOOP ? "a result without a template" : NULL;
+  case EXPR_RANDOM:
+    if (expr->operand < 0 || expr->operand >= kernel->key_count) return "a random key too many";
+    return check_index(checker, expr->index);
+  }
+  return "an expression of unknown kind";
+}
+
+static const char *check_stage(Checker *checker, int number) {
+  const Kernel *kernel = checker->kernel;
+  Stage stage = kernel_stage(kernel, number);
+  checker->stage = number;
+  checker->axis_count = kernel->axis_count + stage.axis_count;
+  for (int i = 0; i < kernel->axis_count; i++) checker->extents[i] = kernel->extent[i];
+  for (int i = 0; i < stage.axis_count; i++)
+    checker->extents[kernel->axis_count + i] = stage.extent[i];
+  if (stage.kind == STAGE_REDUCE && stage.value == NULL) return "a reduction of nothing";
+  if (stage.kind == STAGE_STORE && stage.store_count == 0) return "a store stage without stores";
+  ExprList list = kernel_expressions(checker->arena, kernel, number);
+  for (int i = 0; i < list.count; i++) {
+    const char *wrong = check_expr(checker, list.items[i]);
+    if (wrong) return wrong;
+  }
+  for (int i = 0; i < stage.store_count; i++) {
+    const Store *store = &stage.stores[i];
+    const char *wrong = check_access(checker, store->operand, store->index, 0, NULL, "a store");
+    if (wrong) return wrong;
+    if (!kernel->operands[store->operand].is_output) return "a store into an input";
+    if (kernel->operands[store->operand].dtype != store->value->dtype)
+      return "a store of another dtype";
+  }
+  return NULL;
+}
+
+const char *kernel_verify(Arena *arena, const Kernel *kernel) {
+  Checker checker = {.arena = arena, .kernel = kernel};
+  for (int i = 0; i < kernel_stage_count(kernel); i++) {
+    const char *wrong = check_stage(&checker, i);
+    if (wrong) return wrong;
+  }
+  return NULL;
+}

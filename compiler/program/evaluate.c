@@ -1,0 +1,416 @@
+/* Evaluating a Program: every kernel by direct loops over its domain, on memory laid out by the plan.
+ *
+ * Each byte of the arena has a double; an element lives at its first byte and poisons (NaN) the others.
+ * So two buffers that overlap in the plan, or are read with another dtype, spoil each other's values as
+ * they would in the executable. Nothing is rounded to narrow floats, as in the reference interpreter. */
+#include "program/evaluate.h"
+
+#include <math.h>
+#include "kernel/builder.h"
+#include "ops/number.h"
+#include "ops/op.h"
+#include "ops/philox.h"
+#include "support/panic.h"
+
+struct Machine {
+  Arena *arena;
+  const Program *program;
+  double *memory; /* one a byte */
+};
+
+/* One kernel at one point. */
+typedef struct Run {
+  Machine *machine;
+  const Step *step;
+  const Kernel *kernel;
+  const double *scalars;
+  const EvaluateContext *context;
+  int64_t axis[2 * KERNEL_MAX_AXES];
+  double *stage;       /* results of reduce stages */
+  double result;       /* of the template */
+} Run;
+
+Machine *machine_create(Arena *arena, const Program *program) {
+  Machine *machine = ARENA_NEW(arena, Machine);
+  machine->arena = arena;
+  machine->program = program;
+  machine->memory = ARENA_ARRAY(arena, double, program->arena_bytes);
+  for (int64_t i = 0; i < program->arena_bytes; i++) machine->memory[i] = NAN;
+  return machine;
+}
+
+static double *element_at(const Machine *machine, int buffer, int64_t index) {
+  const Buffer *at = &machine->program->buffers.items[buffer];
+  if (index < 0 || index >= shape_elements(at->type.shape))
+    panic("element %lld of %s", (long long)index, at->name);
+  return &machine->memory[at->offset + index * dtype_size(at->type.dtype)];
+}
+
+static void element_set(Machine *machine, int buffer, int64_t index, double value) {
+  double *slot = element_at(machine, buffer, index);
+  int size = dtype_size(machine->program->buffers.items[buffer].type.dtype);
+  slot[0] = value;
+  for (int i = 1; i < size; i++) slot[i] = NAN;
+}
+
+void machine_write(Machine *machine, int buffer, const double *values) {
+  int64_t count = shape_elements(machine->program->buffers.items[buffer].type.shape);
+  for (int64_t i = 0; i < count; i++) element_set(machine, buffer, i, values[i]);
+}
+
+void machine_read(const Machine *machine, int buffer, double *values) {
+  int64_t count = shape_elements(machine->program->buffers.items[buffer].type.shape);
+  for (int64_t i = 0; i < count; i++) values[i] = *element_at(machine, buffer, i);
+}
+
+/* ---- indices and expressions --------------------------------------------------------------- */
+
+static double load(const Run *run, int operand, int64_t index) {
+  return *element_at(run->machine, run->step->operands[operand], index);
+}
+
+static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
+
+static int64_t index_value(const Run *run, const Index *index) {
+  switch (index->kind) {
+  case INDEX_CONST: return index->value;
+  case INDEX_AXIS: return run->axis[index->value];
+  case INDEX_ADD: return index_value(run, index->left) + index_value(run, index->right);
+  case INDEX_MUL: return index_value(run, index->left) * index_value(run, index->right);
+  case INDEX_DIV: return floor_div(index_value(run, index->left), index->value);
+  case INDEX_MOD: {
+    int64_t left = index_value(run, index->left);
+    return left - index->value * floor_div(left, index->value);
+  }
+  case INDEX_LOAD: break;
+  }
+  return number_clamp_index(load(run, index->operand, index_value(run, index->left)), index->value);
+}
+
+static bool guards_hold(const Run *run, const Expr *expr) {
+  for (int i = 0; i < expr->guard_count; i++) {
+    int64_t index = index_value(run, expr->guards[i].index);
+    if (index < 0 || index >= expr->guards[i].bound) return false;
+  }
+  return true;
+}
+
+static double random_value(const Run *run, const Expr *expr) {
+  uint64_t key = philox_key(run->context->seed, run->step->keys[expr->operand]);
+  uint64_t element = run->context->example_offset * (uint64_t)expr->value +
+                     (uint64_t)index_value(run, expr->index);
+  PhiloxBlock block =
+    philox_block(key, element, (uint32_t)run->context->step, (uint32_t)expr->stream);
+  switch (expr->op) {
+  case OP_RANDOM_UNIFORM: return philox_uniform(block.word[element % 4]);
+  case OP_RANDOM_NORMAL: return philox_normal(block, element);
+  case OP_RANDOM_BITS: return block.word[element % 4];
+  default: panic("%s is not random", op_info(expr->op)->name);
+  }
+}
+
+static double op_value(const Expr *expr, const double *args) {
+  if (expr->op == OP_CAST) return number_convert(args[0], expr->args[0]->dtype, expr->dtype);
+  return op_info(expr->op)->class->scalar(args, expr->dtype);
+}
+
+/* Expressions of one stage with their values at the point. */
+typedef struct Values {
+  ExprList list;
+  int (*args)[3];     /* positions in the list */
+  double *value;
+} Values;
+
+static int list_find(const ExprList *list, const Expr *expr) {
+  for (int i = list->count - 1; i >= 0; i--)
+    if (list->items[i] == expr) return i;
+  panic("an expression is not in its stage");
+}
+
+static Values values_create(Arena *arena, const Kernel *kernel, int stage) {
+  Values values = {.list = kernel_expressions(arena, kernel, stage)};
+  values.args = arena_alloc(arena, sizeof *values.args * (size_t)(values.list.count + 1));
+  values.value = ARENA_ARRAY(arena, double, values.list.count + 1);
+  for (int i = 0; i < values.list.count; i++)
+    for (int k = 0; k < values.list.items[i]->arg_count; k++)
+      values.args[i][k] = list_find(&values.list, values.list.items[i]->args[k]);
+  return values;
+}
+
+static double expr_value(const Run *run, const Values *values, int number) {
+  const Expr *expr = values->list.items[number];
+  double args[3] = {0};
+  switch (expr->kind) {
+  case EXPR_CONST: return expr->value;
+  case EXPR_LOAD:
+    if (!guards_hold(run, expr)) return expr->value;
+    return load(run, expr->operand, index_value(run, expr->index));
+  case EXPR_SCALAR: return run->scalars[run->step->scalars[expr->operand]];
+  case EXPR_INDEX: return (double)index_value(run, expr->index);
+  case EXPR_STAGE: return run->stage[expr->operand];
+  case EXPR_RESULT: return run->result;
+  case EXPR_RANDOM: return random_value(run, expr);
+  case EXPR_OP: break;
+  }
+  for (int k = 0; k < expr->arg_count; k++) args[k] = values->value[values->args[number][k]];
+  return op_value(expr, args);
+}
+
+static void values_compute(const Run *run, Values *values) {
+  for (int i = 0; i < values->list.count; i++) values->value[i] = expr_value(run, values, i);
+}
+
+/* ---- loops --------------------------------------------------------------------------------- */
+
+/* The next point of `count` axes from `first`; false after the last. */
+static bool next_point(Run *run, int first, int count, const int64_t *extent) {
+  for (int i = count - 1; i >= 0; i--) {
+    if (++run->axis[first + i] < extent[i]) return true;
+    run->axis[first + i] = 0;
+  }
+  return false;
+}
+
+static bool first_point(Run *run, int first, int count, const int64_t *extent) {
+  for (int i = 0; i < count; i++) run->axis[first + i] = 0;
+  for (int i = 0; i < count; i++)
+    if (extent[i] == 0) return false;
+  return true;
+}
+
+typedef struct Reduction {
+  double value;
+  int64_t at;
+  int64_t count;
+} Reduction;
+
+static bool is_better(Op reduce, double a, double b) {
+  if (isnan(b)) return false;
+  if (isnan(a)) return true;
+  return reduce == OP_REDUCE_MAX || reduce == OP_ARGMAX ? a > b : a < b;
+}
+
+static void reduction_add(Reduction *reduction, Op reduce, double value) {
+  int64_t at = reduction->count++;
+  if (reduce == OP_REDUCE_SUM) {
+    reduction->value += value;
+  } else if (reduce == OP_REDUCE_PROD) {
+    reduction->value = at == 0 ? value : reduction->value * value;
+  } else if (at == 0 || is_better(reduce, value, reduction->value)) {
+    reduction->value = value;
+    reduction->at = at;
+  }
+}
+
+static double reduction_result(const Reduction *reduction, Op reduce) {
+  if (reduce == OP_ARGMAX || reduce == OP_ARGMIN) return (double)reduction->at;
+  if (reduction->count > 0) return reduction->value;
+  return reduce == OP_REDUCE_SUM    ? 0
+         : reduce == OP_REDUCE_PROD ? 1
+         : reduce == OP_REDUCE_MAX  ? -INFINITY
+                                    : INFINITY;
+}
+
+static void run_stores(Run *run, const Stage *stage, Values *values) {
+  values_compute(run, values);
+  for (int i = 0; i < stage->store_count; i++) {
+    const Store *store = &stage->stores[i];
+    double value = values->value[list_find(&values->list, store->value)];
+    element_set(run->machine, run->step->operands[store->operand], index_value(run, store->index),
+                value);
+  }
+}
+
+static void run_stage(Run *run, int number, Values *values) {
+  const Stage *stage = &run->kernel->stages[number];
+  int first = run->kernel->axis_count;
+  Reduction reduction = {0};
+  bool more = first_point(run, first, stage->axis_count, stage->extent);
+  for (; more; more = next_point(run, first, stage->axis_count, stage->extent)) {
+    if (stage->kind == STAGE_STORE) {
+      run_stores(run, stage, values);
+      continue;
+    }
+    values_compute(run, values);
+    reduction_add(&reduction, stage->reduce, values->value[list_find(&values->list, stage->value)]);
+  }
+  if (stage->kind == STAGE_REDUCE) run->stage[number] = reduction_result(&reduction, stage->reduce);
+}
+
+static void run_loop(Run *run, Arena *scratch) {
+  const Kernel *kernel = run->kernel;
+  Values *values = ARENA_ARRAY(scratch, Values, kernel->stage_count);
+  for (int s = 0; s < kernel->stage_count; s++) values[s] = values_create(scratch, kernel, s);
+  run->stage = ARENA_ARRAY(scratch, double, kernel->stage_count);
+  bool more = first_point(run, 0, kernel->axis_count, kernel->extent);
+  for (; more; more = next_point(run, 0, kernel->axis_count, kernel->extent))
+    for (int s = 0; s < kernel->stage_count; s++) run_stage(run, s, &values[s]);
+}
+
+/* ---- templates: the result as a dense array, then the epilogue over the domain --------------- */
+
+static int64_t group_extent(const AxisGroup *group) {
+  int64_t extent = 1;
+  for (int i = 0; i < group->count; i++) extent *= group->extent[i];
+  return extent;
+}
+
+/* Offset in slot `slot` of element `number` of the group. */
+static int64_t group_offset(const AxisGroup *group, int slot, int64_t number) {
+  int64_t offset = 0;
+  for (int i = group->count - 1; i >= 0; i--) {
+    offset += number % group->extent[i] * group->stride[slot][i];
+    number /= group->extent[i];
+  }
+  return offset;
+}
+
+static void fill_contract(Run *run, double *result) {
+  const ContractSlots *slots = &run->kernel->contract;
+  int64_t at = 0, depth = group_extent(&slots->k);
+  for (int64_t b = 0; b < group_extent(&slots->batch); b++)
+    for (int64_t m = 0; m < group_extent(&slots->m); m++)
+      for (int64_t n = 0; n < group_extent(&slots->n); n++, at++) {
+        int64_t left = group_offset(&slots->batch, 0, b) + group_offset(&slots->m, 0, m);
+        int64_t right = group_offset(&slots->batch, 1, b) + group_offset(&slots->n, 1, n);
+        for (int64_t k = 0; k < depth; k++)
+          result[at] += load(run, 0, left + group_offset(&slots->k, 0, k)) *
+                        load(run, 1, right + group_offset(&slots->k, 1, k));
+      }
+}
+
+/* Calls `visit` with the flat elements of x, w and y that meet in each multiply-add. */
+typedef void (*ConvVisit)(Run *run, double *result, int64_t x, int64_t w, int64_t y);
+
+static int64_t spatial_size(const ConvSlots *conv, const int64_t *extent) {
+  int64_t size = 1;
+  for (int i = 0; i < conv->spatial; i++) size *= extent[i];
+  return size;
+}
+
+/* The input position under tap `tap` of output `out`, both flat; -1 in the padding. */
+static int64_t conv_position(const ConvSlots *conv, int64_t out, int64_t tap) {
+  int64_t position = 0, scale = 1;
+  for (int i = conv->spatial - 1; i >= 0; i--) {
+    int64_t o = out % conv->out[i], t = tap % conv->kernel[i];
+    int64_t at = o * conv->stride[i] - conv->low[i] + t * conv->dilation[i];
+    if (at < 0 || at >= conv->in[i]) return -1;
+    position += at * scale;
+    scale *= conv->in[i];
+    out /= conv->out[i];
+    tap /= conv->kernel[i];
+  }
+  return position;
+}
+
+static void conv_visit(Run *run, double *result, ConvVisit visit) {
+  const ConvSlots *conv = &run->kernel->conv;
+  int64_t in = spatial_size(conv, conv->in), out = spatial_size(conv, conv->out);
+  int64_t taps = spatial_size(conv, conv->kernel);
+  int64_t c_group = conv->c / conv->groups, k_group = conv->k / conv->groups;
+  for (int64_t n = 0; n < conv->n; n++)
+    for (int64_t k = 0; k < conv->k; k++)
+      for (int64_t o = 0; o < out; o++)
+        for (int64_t c = 0; c < c_group; c++)
+          for (int64_t t = 0; t < taps; t++) {
+            int64_t at = conv_position(conv, o, t);
+            if (at < 0) continue;
+            int64_t channel = k / k_group * c_group + c;
+            visit(run, result, (n * conv->c + channel) * in + at, (k * c_group + c) * taps + t,
+                  (n * conv->k + k) * out + o);
+          }
+}
+
+static void visit_conv(Run *run, double *result, int64_t x, int64_t w, int64_t y) {
+  result[y] += load(run, 0, x) * load(run, 1, w);
+}
+
+static void visit_conv_input(Run *run, double *result, int64_t x, int64_t w, int64_t y) {
+  result[x] += load(run, 0, y) * load(run, 1, w);
+}
+
+static void visit_conv_weight(Run *run, double *result, int64_t x, int64_t w, int64_t y) {
+  result[w] += load(run, 0, x) * load(run, 1, y);
+}
+
+static void fill_conv(Run *run, double *result) { conv_visit(run, result, visit_conv); }
+static void fill_conv_input(Run *run, double *result) { conv_visit(run, result, visit_conv_input); }
+static void fill_conv_weight(Run *run, double *result) {
+  conv_visit(run, result, visit_conv_weight);
+}
+
+static void fill_max_pool_grad(Run *run, double *result) {
+  const ConvSlots *conv = &run->kernel->conv;
+  int64_t in = spatial_size(conv, conv->in), out = spatial_size(conv, conv->out);
+  int64_t taps = spatial_size(conv, conv->kernel);
+  for (int64_t plane = 0; plane < conv->n * conv->c; plane++)
+    for (int64_t o = 0; o < out; o++) {
+      int64_t best = -1;
+      for (int64_t t = 0; t < taps; t++) {
+        int64_t at = conv_position(conv, o, t);
+        if (at < 0) continue;
+        double x = load(run, 0, plane * in + at);
+        if (best < 0 || is_better(OP_ARGMAX, x, load(run, 0, plane * in + best))) best = at;
+      }
+      if (best >= 0) result[plane * in + best] += load(run, 1, plane * out + o);
+    }
+}
+
+static void fill_scatter_add(Run *run, double *result) {
+  const ScatterSlots *slots = &run->kernel->scatter;
+  for (int64_t i = 0; i < slots->indices; i++) {
+    int64_t row = number_clamp_index(load(run, 1, i), slots->rows);
+    for (int64_t k = 0; k < slots->row_elements; k++)
+      result[row * slots->row_elements + k] += load(run, 0, i * slots->row_elements + k);
+  }
+}
+
+typedef void (*Fill)(Run *run, double *result);
+static const Fill fill_of[KERNEL_KIND_COUNT] = {
+  [KERNEL_CONTRACT] = fill_contract,
+  [KERNEL_CONV] = fill_conv,
+  [KERNEL_CONV_INPUT] = fill_conv_input,
+  [KERNEL_CONV_WEIGHT] = fill_conv_weight,
+  [KERNEL_MAX_POOL_GRAD] = fill_max_pool_grad,
+  [KERNEL_SCATTER_ADD] = fill_scatter_add,
+};
+
+static void run_template(Run *run, Arena *scratch) {
+  const Kernel *kernel = run->kernel;
+  Stage epilogue = kernel_stage(kernel, 0);
+  Values values = values_create(scratch, kernel, 0);
+  int64_t points = 1, at = 0;
+  for (int i = 0; i < kernel->axis_count; i++) points *= kernel->extent[i];
+  double *result = ARENA_ARRAY(scratch, double, points);
+  fill_of[kernel->kind](run, result);
+  bool more = first_point(run, 0, kernel->axis_count, kernel->extent);
+  for (; more; more = next_point(run, 0, kernel->axis_count, kernel->extent)) {
+    run->result = result[at++];
+    run_stores(run, &epilogue, &values);
+  }
+}
+
+/* ---- steps --------------------------------------------------------------------------------- */
+
+static void run_copy(Machine *machine, const Step *step) {
+  int64_t count = shape_elements(machine->program->buffers.items[step->copy_from].type.shape);
+  for (int64_t i = 0; i < count; i++)
+    element_set(machine, step->copy_to, i, *element_at(machine, step->copy_from, i));
+}
+
+void machine_run(Machine *machine, EntryKind entry, const double *scalars,
+                 const EvaluateContext *context) {
+  const Program *program = machine->program;
+  CHECK(program->entries[entry].present);
+  for (int i = 0; i < program->entries[entry].steps.count; i++) {
+    const Step *step = &program->entries[entry].steps.items[i];
+    if (step->kind == STEP_COPY) run_copy(machine, step);
+    if (step->kind != STEP_LAUNCH) continue;
+    Arena *scratch = arena_create();
+    Run run = {.machine = machine, .step = step, .kernel = program->kernels.items[step->kernel],
+               .scalars = scalars, .context = context};
+    if (run.kernel->kind == KERNEL_LOOP) run_loop(&run, scratch);
+    else run_template(&run, scratch);
+    arena_destroy(scratch);
+  }
+}

@@ -1,0 +1,263 @@
+/* Launches and copies of an entry, and what must come before what.
+ *
+ * A store into a variable writes the variable's memory directly when that can be arranged: the launch
+ * itself reads the old value at most at the place it writes (kernel_can_unify), and all other readers of
+ * the old value can come earlier; edges from them to the launch make it so. Where an edge would close a
+ * cycle the value goes to memory of its own and a copy at the end brings it over. */
+#include "program/lowering.h"
+
+#include "ops/op.h"
+#include "support/panic.h"
+
+int buffer_add(Program *program, BufferKind kind, Type type, const char *name, int entry) {
+  Buffer buffer = {.id = program->buffers.count,
+                   .kind = kind,
+                   .type = type,
+                   .name = name,
+                   .bytes = (type_bytes(type) + 63) / 64 * 64,
+                   .offset = -1,
+                   .entry = entry,
+                   .first_step = -1,
+                   .last_step = -1,
+                   .alias_of = -1};
+  if (buffer.bytes == 0) buffer.bytes = 64;
+  vec_push(program->arena, &program->buffers, buffer);
+  return buffer.id;
+}
+
+int variable_buffer(const Program *program, const char *path) {
+  for (int i = 0; i < program->buffers.count; i++)
+    if (program->buffers.items[i].kind == BUFFER_VARIABLE && program->buffers.items[i].name == path)
+      return i;
+  panic("there is no variable %s", path);
+}
+
+static int input_buffer(Lowering *lowering, const Node *node) {
+  Program *program = lowering->program;
+  ProgramEntry *entry = &program->entries[lowering->entry];
+  const char *name = node_string(node, ATTR_NAME);
+  for (int i = 0; i < entry->inputs.count; i++)
+    if (program->buffers.items[entry->inputs.items[i]].name == name) return entry->inputs.items[i];
+  int buffer = buffer_add(program, BUFFER_INPUT, node->type, name, lowering->entry);
+  vec_push(program->arena, &entry->inputs, buffer);
+  return buffer;
+}
+
+static void bind_leaves(Lowering *lowering) {
+  for (int i = 0; i < lowering->graph->nodes.count; i++) {
+    const Node *node = lowering->graph->nodes.items[i];
+    Place *place = &lowering->places[node->id];
+    if (place->kind != PLACE_LOAD) continue;
+    if (op_info(node->op)->class->leaf == LEAF_INPUT) place->buffer = input_buffer(lowering, node);
+    else place->buffer = variable_buffer(lowering->program, node_string(node, ATTR_NAME));
+  }
+}
+
+/* ---- units --------------------------------------------------------------------------------- */
+
+static int unit_of_group(const Lowering *lowering, int group) {
+  for (int i = 0; i < lowering->units.count; i++)
+    if (lowering->units.items[i].group == group) return i;
+  panic("group %d has no launch", group);
+}
+
+static void unit_add_before(Lowering *lowering, int unit, int before) {
+  Unit *own = &lowering->units.items[unit];
+  for (int i = 0; i < own->before.count; i++)
+    if (own->before.items[i] == before) return;
+  vec_push(lowering->arena, &own->before, before);
+}
+
+static void add_launches(Lowering *lowering) {
+  int *unit_of = ARENA_ARRAY(lowering->arena, int, lowering->groups.count + 1);
+  for (int i = 0; i < lowering->groups.count; i++) {
+    const Group *group = lowering->groups.items[i];
+    if (group->is_merged_away) continue;
+    const Node *last = group->members.items[group->members.count - 1];
+    unit_of[i] = lowering->units.count;
+    vec_push(lowering->arena, &lowering->units,
+             ((Unit){.group = i, .from = -1, .to = -1, .key = last->id, .node = last}));
+  }
+  for (int u = 0; u < lowering->units.count; u++) {
+    const Group *group = lowering->groups.items[lowering->units.items[u].group];
+    for (int i = 0; i < group->built.kernel->operand_count; i++) {
+      const Place *place = &lowering->places[group->built.nodes[i]->id];
+      if (place->kind == PLACE_GROUP && place->group != group->id)
+        unit_add_before(lowering, u, unit_of[place->group]);
+    }
+  }
+}
+
+static int add_copy(Lowering *lowering, const Node *node, int from, int to) {
+  Unit copy = {.group = -1, .from = from, .to = to, .key = lowering->graph->next_id, .node = node};
+  vec_push(lowering->arena, &lowering->units, copy);
+  int unit = lowering->units.count - 1;
+  const Place *place = &lowering->places[node->id];
+  if (place->kind == PLACE_GROUP)
+    unit_add_before(lowering, unit, unit_of_group(lowering, place->group));
+  return unit;
+}
+
+static bool unit_depends_on(const Lowering *lowering, int unit, int on, bool *seen) {
+  if (unit == on) return true;
+  if (seen[unit]) return false;
+  seen[unit] = true;
+  const Unit *own = &lowering->units.items[unit];
+  for (int i = 0; i < own->before.count; i++)
+    if (unit_depends_on(lowering, own->before.items[i], on, seen)) return true;
+  return false;
+}
+
+/* Operands of the unit that load the old value of variable buffer `buffer`. */
+static int old_value_operands(const Lowering *lowering, const Unit *unit, int buffer, int *operand) {
+  if (unit->group < 0) return unit->from == buffer;
+  const BuiltKernel *built = &lowering->groups.items[unit->group]->built;
+  int count = 0;
+  for (int i = 0; i < built->kernel->operand_count; i++) {
+    const Place *place = &lowering->places[built->nodes[i]->id];
+    if (place->kind != PLACE_LOAD || place->buffer != buffer) continue;
+    *operand = i;
+    count++;
+  }
+  return count;
+}
+
+/* Edges from all readers of the old value to `writer`; false, and none, when one is impossible. */
+static bool order_after_readers(Lowering *lowering, int writer, int buffer) {
+  VEC(int) readers = {0};
+  int operand;
+  for (int u = 0; u < lowering->units.count; u++) {
+    if (u == writer || old_value_operands(lowering, &lowering->units.items[u], buffer, &operand) == 0)
+      continue;
+    bool *seen = ARENA_ARRAY(lowering->arena, bool, lowering->units.count);
+    if (unit_depends_on(lowering, u, writer, seen)) return false;
+    vec_push(lowering->arena, &readers, u);
+  }
+  for (int i = 0; i < readers.count; i++) unit_add_before(lowering, writer, readers.items[i]);
+  return true;
+}
+
+/* ---- outputs ------------------------------------------------------------------------------- */
+
+static int output_operand(const BuiltKernel *built, const Node *node) {
+  for (int i = 0; i < built->kernel->operand_count; i++)
+    if (built->nodes[i] == node && built->kernel->operands[i].is_output) return i;
+  panic("%s is not stored by its kernel", node->path);
+}
+
+/* Writes the variable directly if it can be arranged. */
+static bool store_directly(Lowering *lowering, const Node *node, int variable) {
+  Place *place = &lowering->places[node->id];
+  if (place->kind != PLACE_GROUP || place->buffer >= 0) return false;
+  int unit = unit_of_group(lowering, place->group), operand = -1;
+  const BuiltKernel *built = &lowering->groups.items[place->group]->built;
+  int count = old_value_operands(lowering, &lowering->units.items[unit], variable, &operand);
+  if (count > 1) return false;
+  if (count == 1 && !kernel_can_unify(built->kernel, operand, output_operand(built, node)))
+    return false;
+  if (!order_after_readers(lowering, unit, variable)) return false;
+  place->buffer = variable;
+  return true;
+}
+
+/* The buffer of a value that no variable took. */
+static int value_buffer(Lowering *lowering, const Node *node, BufferKind kind, const char *name) {
+  Place *place = &lowering->places[node->id];
+  if (place->buffer < 0)
+    place->buffer = buffer_add(lowering->program, kind, node->type, name, lowering->entry);
+  return place->buffer;
+}
+
+/* A leaf's value is saved early, before its variable changes. */
+static void store_leaf(Lowering *lowering, const Node *node, int variable) {
+  int from = lowering->places[node->id].buffer;
+  if (from == variable) return; /* it keeps its value */
+  int saved = buffer_add(lowering->program, BUFFER_ACTIVATION, node->type, node->path, lowering->entry);
+  int early = add_copy(lowering, node, from, saved);
+  int late = add_copy(lowering, node, saved, variable);
+  unit_add_before(lowering, late, early);
+}
+
+static void store_by_copy(Lowering *lowering, const Node *node, int variable) {
+  int from = value_buffer(lowering, node, BUFFER_ACTIVATION, node->path);
+  int copy = add_copy(lowering, node, from, variable);
+  CHECK(order_after_readers(lowering, copy, variable));
+}
+
+static void add_stores(Lowering *lowering) {
+  const Graph *graph = lowering->graph;
+  for (int pass = 0; pass < 2; pass++) { /* copies of leaves are readers: first */
+    for (int i = 0; i < graph->outputs.count; i++) {
+      const Output *output = &graph->outputs.items[i];
+      bool is_leaf = lowering->places[output->node->id].kind == PLACE_LOAD;
+      if (output->kind != OUTPUT_STORE || is_leaf != (pass == 0)) continue;
+      int variable = variable_buffer(lowering->program, output->name);
+      if (is_leaf) store_leaf(lowering, output->node, variable);
+      else if (!store_directly(lowering, output->node, variable))
+        store_by_copy(lowering, output->node, variable);
+    }
+  }
+  /* The copies into variables that leaves are stored to come after their readers, too. */
+  for (int u = 0; u < lowering->units.count; u++) {
+    const Unit *unit = &lowering->units.items[u];
+    if (unit->group >= 0 || lowering->places[unit->node->id].kind != PLACE_LOAD) continue;
+    if (lowering->program->buffers.items[unit->to].kind == BUFFER_VARIABLE)
+      CHECK(order_after_readers(lowering, u, unit->to));
+  }
+}
+
+static void add_results(Lowering *lowering) {
+  ProgramEntry *entry = &lowering->program->entries[lowering->entry];
+  Program *program = lowering->program;
+  for (int i = 0; i < lowering->graph->outputs.count; i++) {
+    const Output *output = &lowering->graph->outputs.items[i];
+    if (output->kind != OUTPUT_ACCUMULATOR && output->kind != OUTPUT_RESULT) continue;
+    const Node *node = output->node;
+    int buffer = lowering->places[node->id].buffer;
+    if (buffer < 0) {
+      buffer = value_buffer(lowering, node, BUFFER_RESULT, output->name);
+    } else {
+      int result = buffer_add(program, BUFFER_RESULT, node->type, output->name, lowering->entry);
+      add_copy(lowering, node, buffer, result);
+      buffer = result;
+    }
+    vec_push(program->arena, &entry->results, buffer);
+    vec_push(program->arena, &entry->combines, output->combine);
+  }
+}
+
+/* A result copied from an old value is one of its readers: the copy comes before its writer. */
+static void order_copied_leaves(Lowering *lowering) {
+  for (int u = 0; u < lowering->units.count; u++) {
+    const Unit *copy = &lowering->units.items[u];
+    if (copy->group >= 0 || lowering->places[copy->node->id].kind != PLACE_LOAD) continue;
+    if (copy->from != lowering->places[copy->node->id].buffer) continue;
+    for (int w = 0; w < lowering->units.count; w++) {
+      const Unit *writer = &lowering->units.items[w];
+      bool writes = writer->group < 0 && writer->to == copy->from;
+      if (writer->group >= 0) {
+        const Group *group = lowering->groups.items[writer->group];
+        for (int i = 0; i < group->members.count; i++)
+          if (lowering->places[group->members.items[i]->id].buffer == copy->from) writes = true;
+      }
+      if (writes) unit_add_before(lowering, w, u);
+    }
+  }
+}
+
+void units_create(Lowering *lowering) {
+  bind_leaves(lowering);
+  add_launches(lowering);
+  add_stores(lowering);
+  add_results(lowering);
+  order_copied_leaves(lowering);
+  for (int i = 0; i < lowering->groups.count; i++) {
+    const Group *group = lowering->groups.items[i];
+    if (group->is_merged_away) continue;
+    for (int k = 0; k < group->members.count; k++) {
+      const Node *node = group->members.items[k];
+      if (lowering->places[node->id].is_stored)
+        value_buffer(lowering, node, BUFFER_ACTIVATION, node->path);
+    }
+  }
+}

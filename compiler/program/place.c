@@ -1,0 +1,71 @@
+/* Where the value of each node comes from: memory, a kernel of its own, or any kernel that needs it.
+ *
+ * What form an operator takes (an expression, a reduction, a template) is learned from its rule by
+ * running it once with all operands loaded; nothing here names an operator. */
+#include "program/lowering.h"
+
+#include "ops/op.h"
+#include "support/panic.h"
+
+static bool nothing_is_computed(void *context, const Node *node) { return node == context; }
+
+static void run_rule(KernelBuilder *builder, const Node *node) {
+  const OpClass *class = op_info(node->op)->class;
+  if (class->lower == NULL) panic("%s (%s) cannot be lowered", op_info(node->op)->name, node->path);
+  class->lower(builder, node);
+}
+
+static NodeForm node_form(const Node *node) {
+  Arena *scratch = arena_create();
+  BuilderHost host = {.context = (void *)node, .is_computed = nothing_is_computed, .lower = run_rule};
+  KernelBuilder *builder =
+    builder_create(scratch, &host, node->type.shape.rank, node->type.shape.dim);
+  NodeForm form = builder_probe(builder, node) ? FORM_TEMPLATE : FORM_MAP;
+  const Kernel *kernel = builder_finish(builder).kernel;
+  if (form == FORM_MAP && kernel->stage_count > 0) form = FORM_REDUCE;
+  arena_destroy(scratch);
+  return form;
+}
+
+Group *place_in_own_group(Lowering *lowering, const Node *node) {
+  Place *place = &lowering->places[node->id];
+  Group *group = ARENA_NEW(lowering->arena, Group);
+  group->id = lowering->groups.count;
+  group->domain = node->type.shape;
+  if (place->form == FORM_TEMPLATE) group->template_node = node;
+  vec_push(lowering->arena, &group->members, node);
+  vec_push(lowering->arena, &lowering->groups, group);
+  place->kind = PLACE_GROUP;
+  place->group = group->id;
+  return group;
+}
+
+static void place_node(Lowering *lowering, const Node *node) {
+  Place *place = &lowering->places[node->id];
+  LeafKind leaf = op_info(node->op)->class->leaf;
+  place->buffer = -1;
+  if (!lowering->live[node->id]) return;
+  if (leaf == LEAF_INPUT || leaf == LEAF_PARAM || leaf == LEAF_STATE) {
+    place->kind = PLACE_LOAD;
+    return;
+  }
+  place->form = node_form(node);
+  place->is_shared = leaf == LEAF_SCALAR || leaf == LEAF_CONSTANT;
+  /* A reshape is only another way to count, so even -O0 reads through it. */
+  if (!place->is_output && (place->is_shared || node->op == OP_RESHAPE)) place->kind = PLACE_INLINE;
+  else place_in_own_group(lowering, node);
+}
+
+void places_create(Lowering *lowering) {
+  const Graph *graph = lowering->graph;
+  lowering->live = graph_live_nodes(lowering->arena, graph);
+  lowering->uses = graph_use_counts(lowering->arena, graph);
+  lowering->places = ARENA_ARRAY(lowering->arena, Place, graph->next_id);
+  lowering->node_of = ARENA_ARRAY(lowering->arena, const Node *, graph->next_id);
+  for (int i = 0; i < graph->outputs.count; i++)
+    lowering->places[graph->outputs.items[i].node->id].is_output = true;
+  for (int i = 0; i < graph->nodes.count; i++) {
+    lowering->node_of[graph->nodes.items[i]->id] = graph->nodes.items[i];
+    place_node(lowering, graph->nodes.items[i]);
+  }
+}

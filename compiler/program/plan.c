@@ -1,0 +1,160 @@
+/* The memory plan: every buffer's offset in the one arena.
+ *
+ * Variables come first. Then a region that all entries share, since one entry runs at a time; in it two
+ * buffers of an entry may have the same bytes when a barrier lies between the last use of one and the
+ * first of the other. Buffers are placed from the largest to the smallest, each in the smallest gap
+ * among those already placed that are alive at the same time. */
+#include "program/lowering.h"
+
+#include <stdlib.h>
+#include "kernel/tiles.h"
+
+int buffer_root(const Program *program, int buffer) {
+  while (program->buffers.items[buffer].alias_of >= 0)
+    buffer = program->buffers.items[buffer].alias_of;
+  return buffer;
+}
+
+static void buffer_touch(Program *program, int id, int step) {
+  int root = buffer_root(program, id);
+  for (int k = 0; k < 2; k++) {
+    Buffer *buffer = &program->buffers.items[k == 0 ? id : root];
+    if (buffer->kind != BUFFER_ACTIVATION) continue;
+    if (buffer->first_step < 0 || step < buffer->first_step) buffer->first_step = step;
+    if (step > buffer->last_step) buffer->last_step = step;
+  }
+}
+
+static void find_live_ranges(Program *program, const ProgramEntry *entry) {
+  for (int i = 0; i < entry->steps.count; i++) {
+    const Step *step = &entry->steps.items[i];
+    if (step->kind == STEP_LAUNCH)
+      for (int k = 0; k < step->operand_count; k++) buffer_touch(program, step->operands[k], i);
+    if (step->kind != STEP_COPY) continue;
+    buffer_touch(program, step->copy_from, i);
+    buffer_touch(program, step->copy_to, i);
+  }
+  for (int i = 0; i < program->buffers.count; i++) {
+    Buffer *buffer = &program->buffers.items[i];
+    if (buffer->entry != (int)entry->entry || buffer->kind == BUFFER_ACTIVATION) continue;
+    buffer->first_step = 0; /* inputs and results belong to the host before and after */
+    buffer->last_step = entry->steps.count > 0 ? entry->steps.count - 1 : 0;
+  }
+}
+
+typedef struct Placed {
+  int64_t begin, end;
+} Placed;
+
+static int by_begin(const void *a, const void *b) {
+  const Placed *x = a, *y = b;
+  if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
+  return (x->end > y->end) - (x->end < y->end);
+}
+
+static const Program *sorted_program; /* for by_size: qsort has no context */
+
+static int by_size(const void *a, const void *b) {
+  int x = *(const int *)a, y = *(const int *)b;
+  int64_t p = sorted_program->buffers.items[x].bytes, q = sorted_program->buffers.items[y].bytes;
+  if (p != q) return p > q ? -1 : 1;
+  return (x > y) - (x < y);
+}
+
+/* The begin of the smallest gap of `bytes` between the `count` placed ranges; else behind them all. */
+static int64_t find_gap(Placed *placed, int count, int64_t bytes) {
+  if (count > 0) qsort(placed, (size_t)count, sizeof *placed, by_begin);
+  int64_t end = 0, best = -1, best_size = INT64_MAX;
+  for (int i = 0; i < count; i++) {
+    int64_t gap = placed[i].begin - end;
+    if (gap >= bytes && gap < best_size) {
+      best = end;
+      best_size = gap;
+    }
+    if (placed[i].end > end) end = placed[i].end;
+  }
+  return best >= 0 ? best : end;
+}
+
+/* Places the entry's buffers from offset 0; returns the bytes needed. */
+static int64_t place_entry(Program *program, const ProgramEntry *entry) {
+  Arena *scratch = arena_create();
+  int count = program->buffers.count, todo_count = 0;
+  int *phases = entry_phases(scratch, entry), *todo = ARENA_ARRAY(scratch, int, count);
+  Placed *placed = ARENA_ARRAY(scratch, Placed, count);
+  for (int i = 0; i < count; i++) {
+    const Buffer *buffer = &program->buffers.items[i];
+    if (buffer->entry == (int)entry->entry && buffer->alias_of < 0) todo[todo_count++] = i;
+  }
+  sorted_program = program;
+  if (todo_count > 0) qsort(todo, (size_t)todo_count, sizeof *todo, by_size);
+  int64_t needed = 0;
+  for (int i = 0; i < todo_count; i++) {
+    Buffer *buffer = &program->buffers.items[todo[i]];
+    if (buffer->first_step < 0) buffer->first_step = buffer->last_step = 0; /* never used */
+    int placed_count = 0;
+    for (int k = 0; k < i; k++) {
+      const Buffer *other = &program->buffers.items[todo[k]];
+      if (phases[other->last_step] < phases[buffer->first_step] ||
+          phases[buffer->last_step] < phases[other->first_step])
+        continue;
+      placed[placed_count++] = (Placed){other->offset, other->offset + other->bytes};
+    }
+    buffer->offset = find_gap(placed, placed_count, buffer->bytes);
+    if (buffer->offset + buffer->bytes > needed) needed = buffer->offset + buffer->bytes;
+  }
+  arena_destroy(scratch);
+  return needed;
+}
+
+/* Bytes of activations alive at once at most. */
+static int64_t entry_peak(const Program *program, const ProgramEntry *entry) {
+  int64_t peak = 0;
+  for (int step = 0; step < entry->steps.count; step++) {
+    int64_t live = 0;
+    for (int i = 0; i < program->buffers.count; i++) {
+      const Buffer *buffer = &program->buffers.items[i];
+      if (buffer->entry == (int)entry->entry && buffer->alias_of < 0 &&
+          buffer->first_step <= step && step <= buffer->last_step)
+        live += buffer->bytes;
+    }
+    if (live > peak) peak = live;
+  }
+  return peak;
+}
+
+static int64_t place_variables(Program *program) {
+  int64_t end = 0;
+  for (int i = 0; i < program->buffers.count; i++) {
+    Buffer *buffer = &program->buffers.items[i];
+    if (buffer->kind != BUFFER_VARIABLE) continue;
+    buffer->offset = end;
+    end += buffer->bytes;
+  }
+  return end;
+}
+
+void program_plan(Program *program) {
+  int64_t variables = place_variables(program);
+  for (int e = 0; e < ENTRY_COUNT; e++) {
+    ProgramEntry *entry = &program->entries[e];
+    if (!entry->present) continue;
+    find_live_ranges(program, entry);
+    int64_t bytes = place_entry(program, entry);
+    if (bytes > program->activation_bytes) program->activation_bytes = bytes;
+    entry->activation_peak = entry_peak(program, entry);
+  }
+  for (int i = 0; i < program->buffers.count; i++) {
+    Buffer *buffer = &program->buffers.items[i];
+    if (buffer->entry >= 0 && buffer->alias_of < 0) buffer->offset += variables;
+  }
+  for (int i = 0; i < program->buffers.count; i++) {
+    Buffer *buffer = &program->buffers.items[i];
+    if (buffer->alias_of >= 0) buffer->offset = program->buffers.items[buffer_root(program, i)].offset;
+  }
+  program->arena_bytes = variables + program->activation_bytes;
+  for (int i = 0; i < program->kernels.count; i++) {
+    int64_t bytes = kernel_worker_bytes(program->kernels.items[i]);
+    if (bytes > program->worker_bytes) program->worker_bytes = bytes;
+  }
+}

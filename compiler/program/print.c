@@ -1,0 +1,55 @@
+/* A Program as text, for dumps: kernels, buffers, steps. */
+#include "program/program.h"
+
+static const char *const kind_name[] = {
+  [BUFFER_VARIABLE] = "variable", [BUFFER_INPUT] = "input",   [BUFFER_ACTIVATION] = "activation",
+  [BUFFER_RESULT] = "result",     [BUFFER_WORKER] = "worker",
+};
+
+static void print_buffer(Text *text, const Buffer *buffer) {
+  text_printf(text, "  #%d %s ", buffer->id, kind_name[buffer->kind]);
+  text_add_type(text, buffer->type);
+  text_printf(text, " %s at %lld", buffer->name, (long long)buffer->offset);
+  if (buffer->entry >= 0)
+    text_printf(text, ", %s steps %d to %d", entry_name((EntryKind)buffer->entry),
+                buffer->first_step, buffer->last_step);
+  if (buffer->alias_of >= 0) text_printf(text, ", in the memory of #%d", buffer->alias_of);
+  text_add_char(text, '\n');
+}
+
+static void print_step(Text *text, const Program *program, int number, const Step *step) {
+  text_printf(text, "  %3d ", number);
+  if (step->kind == STEP_BARRIER) {
+    text_add(text, "barrier\n");
+    return;
+  }
+  if (step->kind == STEP_COPY) {
+    text_printf(text, "copy #%d to #%d  %s\n", step->copy_from, step->copy_to, step->path);
+    return;
+  }
+  const Kernel *kernel = program->kernels.items[step->kernel];
+  text_printf(text, "%s(", kernel->name);
+  for (int i = 0; i < step->operand_count; i++)
+    text_printf(text, "%s%s#%d", i > 0 ? ", " : "", kernel->operands[i].is_output ? ">" : "",
+                step->operands[i]);
+  for (int i = 0; i < step->scalar_count; i++)
+    text_printf(text, ", %s", program->scalar_names.items[step->scalars[i]]);
+  text_printf(text, ") x %lld  %s, %s\n", (long long)step->task_count, step->class_name,
+              step->path);
+}
+
+void program_print(Text *text, const Program *program) {
+  for (int i = 0; i < program->kernels.count; i++) kernel_print(text, program->kernels.items[i]);
+  text_add(text, "buffers\n");
+  for (int i = 0; i < program->buffers.count; i++) print_buffer(text, &program->buffers.items[i]);
+  for (int e = 0; e < ENTRY_COUNT; e++) {
+    const ProgramEntry *entry = &program->entries[e];
+    if (!entry->present) continue;
+    text_printf(text, "entry %s: batch %lld, %d barriers, %.0f flops\n", entry_name((EntryKind)e),
+                (long long)entry->batch, entry->barrier_count, entry->flops);
+    for (int i = 0; i < entry->steps.count; i++)
+      print_step(text, program, i, &entry->steps.items[i]);
+  }
+  text_printf(text, "arena %lld bytes, worker %lld bytes\n", (long long)program->arena_bytes,
+              (long long)program->worker_bytes);
+}

@@ -1,0 +1,258 @@
+/* From ordered units to steps: kernels shared by structure, operands bound to buffers, costs. */
+#include "program/lowering.h"
+
+#include <string.h>
+#include "kernel/tiles.h"
+#include "ops/op.h"
+#include "support/panic.h"
+
+static const char *const family_name[] = {
+  [FAMILY_LEAF] = "constant",          [FAMILY_ELEMENTWISE] = "elementwise",
+  [FAMILY_REDUCTION] = "reduction",    [FAMILY_MOVEMENT] = "movement",
+  [FAMILY_CONTRACTION] = "contraction", [FAMILY_CONVOLUTION] = "convolution",
+  [FAMILY_POOLING] = "pooling",        [FAMILY_INDEXING] = "indexing",
+  [FAMILY_RANDOM] = "random",          [FAMILY_SPECIAL] = "special",
+};
+
+/* How characteristic a family is of a kernel that computes several nodes; the greatest names it. */
+static const int family_weight[] = {
+  [FAMILY_LEAF] = 0,     [FAMILY_MOVEMENT] = 1,    [FAMILY_ELEMENTWISE] = 2, [FAMILY_RANDOM] = 3,
+  [FAMILY_INDEXING] = 4, [FAMILY_REDUCTION] = 5,   [FAMILY_POOLING] = 6,     [FAMILY_SPECIAL] = 6,
+  [FAMILY_CONTRACTION] = 7, [FAMILY_CONVOLUTION] = 7,
+};
+
+static OpFamily node_family(const Node *node) { return op_info(node->op)->class->family; }
+
+/* The computed node that stands for the kernel in names and reports. */
+static const Node *group_face(const Group *group) {
+  const Node *face = group->members.items[0];
+  for (int i = 0; i < group->computed.count; i++) {
+    const Node *node = group->computed.items[i];
+    if (family_weight[node_family(node)] > family_weight[node_family(face)]) face = node;
+  }
+  return face;
+}
+
+/* ---- names --------------------------------------------------------------------------------- */
+
+static const char *identifier(Arena *arena, const char *path) {
+  char *name = arena_strdup(arena, *path ? path : "value");
+  for (char *c = name; *c; c++) {
+    bool is_letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_';
+    if (!is_letter && !(*c >= '0' && *c <= '9')) *c = '_';
+  }
+  return *name >= '0' && *name <= '9' ? arena_printf(arena, "v%s", name) : name;
+}
+
+static bool operand_name_is_taken(const Kernel *kernel, int count, const char *name) {
+  for (int i = 0; i < count; i++)
+    if (strcmp(kernel->operands[i].name, name) == 0) return true;
+  return false;
+}
+
+static void name_operands(Arena *arena, Kernel *kernel, const BuiltKernel *built) {
+  for (int i = 0; i < kernel->operand_count; i++) {
+    const char *base = identifier(arena, built->nodes[i]->path), *name = base;
+    for (int k = 2; operand_name_is_taken(kernel, i, name); k++)
+      name = arena_printf(arena, "%s_%d", base, k);
+    kernel->operands[i].name = name;
+  }
+}
+
+static bool kernel_name_is_taken(const Program *program, const char *name) {
+  for (int i = 0; i < program->kernels.count; i++)
+    if (strcmp(program->kernels.items[i]->name, name) == 0) return true;
+  return false;
+}
+
+static const char *kernel_new_name(const Program *program, const Node *node, EntryKind entry) {
+  const char *base = identifier(program->arena, node->path);
+  if (entry != ENTRY_TRAIN)
+    base = arena_printf(program->arena, "%s_%s", entry_name(entry), base);
+  const char *name = base;
+  for (int k = 2; kernel_name_is_taken(program, name); k++)
+    name = arena_printf(program->arena, "%s_%d", base, k);
+  return name;
+}
+
+/* "add(contract(x, h1.w), h1.b)", cut off where it gets long. */
+static void describe_node(Text *text, const Lowering *lowering, const Group *group,
+                          const Node *node, int depth) {
+  const Place *place = &lowering->places[node->id];
+  bool is_computed = place->kind == PLACE_INLINE || place->is_shared ||
+                     (place->kind == PLACE_GROUP && place->group == group->id);
+  if (node->op == OP_CONSTANT) {
+    text_add_double(text, node_float(node, ATTR_VALUE));
+    return;
+  }
+  if (!is_computed || text->length > 120) {
+    text_add(text, *node->path ? node->path : "value");
+    return;
+  }
+  if (node->op == OP_RESHAPE && depth > 0) {
+    describe_node(text, lowering, group, node->operands[0], depth);
+    return;
+  }
+  text_printf(text, "%s(", op_info(node->op)->name);
+  for (int i = 0; i < node->operand_count; i++) {
+    if (i > 0) text_add(text, ", ");
+    describe_node(text, lowering, group, node->operands[i], depth + 1);
+  }
+  text_add_char(text, ')');
+}
+
+static const char *kernel_new_comment(const Lowering *lowering, const Group *group) {
+  Text text = {0};
+  for (int i = 0; i < group->members.count; i++) {
+    const Node *node = group->members.items[i];
+    if (!lowering->places[node->id].is_stored) continue;
+    if (text.length > 160) {
+      text_add(&text, "; ...");
+      break;
+    }
+    if (text.length > 0) text_add(&text, "; ");
+    describe_node(&text, lowering, group, node, 0);
+  }
+  Span span = group_face(group)->span;
+  if (span.file && span.line > 0) text_printf(&text, ", %s:%d", span.file->name, span.line);
+  const char *comment = arena_strndup(lowering->program->arena, text.data, text.length);
+  text_free(&text);
+  return comment;
+}
+
+/* ---- steps --------------------------------------------------------------------------------- */
+
+/* The kernel's number; a new one unless an equal one is there. */
+static int kernel_share(Lowering *lowering, const Group *group, Kernel *kernel) {
+  Program *program = lowering->program;
+  Arena *scratch = arena_create();
+  const char *key = kernel_key(scratch, kernel);
+  int found = -1;
+  for (int i = 0; i < program->kernels.count && found < 0; i++)
+    if (strcmp(program->kernel_keys.items[i], key) == 0) found = i;
+  if (found < 0) {
+    kernel->name = kernel_new_name(program, group_face(group), lowering->entry);
+    kernel->comment = kernel_new_comment(lowering, group);
+    vec_push(program->arena, &program->kernel_keys, arena_strdup(program->arena, key));
+    vec_push(program->arena, &program->kernels, kernel);
+    found = program->kernels.count - 1;
+    const char *wrong = kernel_verify(scratch, kernel);
+    if (wrong) {
+      Text text = {0};
+      kernel_print(&text, kernel);
+      panic("kernel %s: %s\n%s", kernel->name, wrong, text.data);
+    }
+  }
+  arena_destroy(scratch);
+  return found;
+}
+
+static int scalar_number(Program *program, const char *name) {
+  for (int i = 0; i < program->scalar_names.count; i++)
+    if (program->scalar_names.items[i] == name) return i;
+  vec_push(program->arena, &program->scalar_names, name);
+  return program->scalar_names.count - 1;
+}
+
+static uint64_t fnv1a(const char *text) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+  return hash;
+}
+
+static int *operand_buffers(const Lowering *lowering, const BuiltKernel *built) {
+  int *buffers = ARENA_ARRAY(lowering->arena, int, built->kernel->operand_count);
+  for (int i = 0; i < built->kernel->operand_count; i++) {
+    buffers[i] = lowering->places[built->nodes[i]->id].buffer;
+    CHECK(buffers[i] >= 0);
+  }
+  return buffers;
+}
+
+/* An output in the memory of an operand is one operand with it. */
+static void unify_in_place(Lowering *lowering, BuiltKernel *built, int *buffers) {
+  Kernel *kernel = built->kernel;
+  for (int out = 0; out < kernel->operand_count; out++) {
+    if (!kernel->operands[out].is_output) continue;
+    for (int in = 0; in < kernel->operand_count; in++) {
+      if (in == out || kernel->operands[in].is_output ||
+          buffer_root(lowering->program, buffers[in]) !=
+            buffer_root(lowering->program, buffers[out]))
+        continue;
+      CHECK(kernel_can_unify(kernel, in, out));
+      kernel_unify(lowering->program->arena, kernel, in, out);
+      buffers[in] = buffers[out];
+      built->nodes[in] = built->nodes[out];
+      for (int i = out; i < kernel->operand_count; i++) {
+        buffers[i] = buffers[i + 1];
+        built->nodes[i] = built->nodes[i + 1];
+      }
+      out--;
+      break;
+    }
+  }
+}
+
+static void launch_costs(const Group *group, const Kernel *kernel, Step *step) {
+  for (int i = 0; i < group->computed.count; i++)
+    step->flops += node_cost(group->computed.items[i]).flops;
+  for (int i = 0; i < kernel->operand_count; i++)
+    step->bytes += (double)(kernel->operands[i].elements * dtype_size(kernel->operands[i].dtype));
+}
+
+static void add_launch(Lowering *lowering, const Unit *unit) {
+  Program *program = lowering->program;
+  Group *group = lowering->groups.items[unit->group];
+  BuiltKernel *built = &group->built;
+  int *buffers = operand_buffers(lowering, built);
+  unify_in_place(lowering, built, buffers);
+  kernel_collapse(program->arena, built->kernel);
+  name_operands(program->arena, built->kernel, built);
+  Kernel *kernel = built->kernel;
+  const Node *face = group_face(group);
+  Step step = {.kind = STEP_LAUNCH,
+               .kernel = kernel_share(lowering, group, kernel),
+               .operand_count = kernel->operand_count,
+               .operands = arena_copy(program->arena, buffers,
+                                      sizeof *buffers * (size_t)kernel->operand_count),
+               .scalar_count = kernel->scalar_count,
+               .scalars = ARENA_ARRAY(program->arena, int, kernel->scalar_count),
+               .key_count = kernel->key_count,
+               .keys = ARENA_ARRAY(program->arena, uint64_t, kernel->key_count),
+               .task_count = kernel_task_count(kernel),
+               .path = face->path,
+               .class_name = family_name[node_family(face)],
+               .span = face->span};
+  for (int i = 0; i < kernel->scalar_count; i++)
+    step.scalars[i] = scalar_number(program, built->scalars[i]);
+  for (int i = 0; i < kernel->key_count; i++) step.keys[i] = fnv1a(built->keys[i]);
+  launch_costs(group, kernel, &step);
+  vec_push(program->arena, &program->entries[lowering->entry].steps, step);
+}
+
+static void add_copy_step(Lowering *lowering, const Unit *unit) {
+  Program *program = lowering->program;
+  Step step = {.kind = STEP_COPY,
+               .kernel = -1,
+               .copy_from = unit->from,
+               .copy_to = unit->to,
+               .task_count = 1,
+               .bytes = 2 * (double)type_bytes(program->buffers.items[unit->from].type),
+               .path = unit->node->path,
+               .class_name = "copy",
+               .span = unit->node->span};
+  vec_push(program->arena, &program->entries[lowering->entry].steps, step);
+}
+
+void steps_create(Lowering *lowering) {
+  for (int i = 0; i < lowering->order.count; i++) {
+    const Unit *unit = &lowering->units.items[lowering->order.items[i]];
+    if (unit->group >= 0) add_launch(lowering, unit);
+    else add_copy_step(lowering, unit);
+  }
+  ProgramEntry *entry = &lowering->program->entries[lowering->entry];
+  for (int i = 0; i < entry->steps.count; i++) {
+    entry->flops += entry->steps.items[i].flops;
+    entry->bytes += entry->steps.items[i].bytes;
+  }
+}

@@ -1,0 +1,299 @@
+/* Proof of a plan, on every compile and from the Program alone: nothing is taken from the stages that
+ * made it.
+ *
+ *   - every buffer lies inside the arena, aligned; aliases have their root's offset
+ *   - variables overlap nothing; two other buffers of an entry overlap only when one is the other's
+ *     alias or a barrier lies between the last use of one and the first use of the other
+ *   - every launch reads only what was written before it (or comes from outside)
+ *   - between two barriers no step touches what another writes */
+#include "program/lowering.h"
+
+#include "support/panic.h"
+
+typedef struct Verifier {
+  Arena *arena;
+  const Program *program;
+  const ProgramEntry *entry;
+  int *phases;
+  int *first, *last;        /* by buffer: steps that touch it; -1 */
+  bool *written;            /* by buffer */
+} Verifier;
+
+static const Buffer *buffer_at(const Program *program, int id) {
+  return &program->buffers.items[id];
+}
+
+static const char *check_bounds(Arena *arena, const Program *program) {
+  for (int i = 0; i < program->buffers.count; i++) {
+    const Buffer *buffer = buffer_at(program, i);
+    if (buffer->id != i) return arena_printf(arena, "buffer %d has the number %d", i, buffer->id);
+    if (buffer->kind == BUFFER_WORKER) continue;
+    if (buffer->bytes < type_bytes(buffer->type))
+      return arena_printf(arena, "buffer %s is too small for its type", buffer->name);
+    if (buffer->offset < 0 || buffer->offset % 64 != 0 ||
+        buffer->offset + buffer->bytes > program->arena_bytes)
+      return arena_printf(arena, "buffer %s is at %lld, outside the arena of %lld or not aligned",
+                          buffer->name, (long long)buffer->offset, (long long)program->arena_bytes);
+    if (buffer->alias_of >= 0 && buffer->offset != buffer_at(program, buffer->alias_of)->offset)
+      return arena_printf(arena, "buffer %s is not where %s is", buffer->name,
+                          buffer_at(program, buffer->alias_of)->name);
+  }
+  return NULL;
+}
+
+static bool overlap(const Buffer *a, const Buffer *b) {
+  return a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
+}
+
+static const char *check_variables(Arena *arena, const Program *program) {
+  for (int i = 0; i < program->buffers.count; i++) {
+    const Buffer *variable = buffer_at(program, i);
+    if (variable->kind != BUFFER_VARIABLE) continue;
+    for (int k = 0; k < program->buffers.count; k++)
+      if (k != i && buffer_at(program, k)->kind != BUFFER_WORKER &&
+          overlap(variable, buffer_at(program, k)))
+        return arena_printf(arena, "variable %s shares memory with %s", variable->name,
+                            buffer_at(program, k)->name);
+  }
+  return NULL;
+}
+
+/* ---- accesses of a step -------------------------------------------------------------------- */
+
+typedef struct StepAccess {
+  int buffer;
+  bool reads, writes;
+} StepAccess;
+
+typedef VEC(StepAccess) AccessList;
+
+/* What the kernel does with each operand, by its own expressions. */
+static void kernel_accesses(Arena *arena, const Kernel *kernel, bool *reads, bool *writes);
+
+static void mark_index_reads(const Index *index, bool *reads) {
+  if (index == NULL) return;
+  if (index->kind == INDEX_LOAD) reads[index->operand] = true;
+  mark_index_reads(index->left, reads);
+  mark_index_reads(index->right, reads);
+}
+
+static void kernel_accesses(Arena *arena, const Kernel *kernel, bool *reads, bool *writes) {
+  if (kernel->kind != KERNEL_LOOP) reads[0] = reads[1] = true;
+  for (int s = 0; s < kernel_stage_count(kernel); s++) {
+    ExprList list = kernel_expressions(arena, kernel, s);
+    for (int i = 0; i < list.count; i++) {
+      if (list.items[i]->kind == EXPR_LOAD) reads[list.items[i]->operand] = true;
+      mark_index_reads(list.items[i]->index, reads);
+    }
+    Stage stage = kernel_stage(kernel, s);
+    for (int i = 0; i < stage.store_count; i++) writes[stage.stores[i].operand] = true;
+  }
+}
+
+static AccessList step_accesses(Arena *arena, const Program *program, const Step *step) {
+  AccessList list = {0};
+  if (step->kind == STEP_COPY) {
+    vec_push(arena, &list, ((StepAccess){step->copy_from, true, false}));
+    vec_push(arena, &list, ((StepAccess){step->copy_to, false, true}));
+  }
+  if (step->kind != STEP_LAUNCH) return list;
+  const Kernel *kernel = program->kernels.items[step->kernel];
+  bool *reads = ARENA_ARRAY(arena, bool, kernel->operand_count);
+  bool *writes = ARENA_ARRAY(arena, bool, kernel->operand_count);
+  kernel_accesses(arena, kernel, reads, writes);
+  for (int i = 0; i < step->operand_count; i++)
+    vec_push(arena, &list, ((StepAccess){step->operands[i], reads[i], writes[i]}));
+  return list;
+}
+
+static const char *check_binding(Verifier *verifier, const Step *step) {
+  if (step->kind != STEP_LAUNCH) return NULL;
+  const Program *program = verifier->program;
+  const Kernel *kernel = program->kernels.items[step->kernel];
+  if (step->operand_count != kernel->operand_count || step->scalar_count != kernel->scalar_count ||
+      step->key_count != kernel->key_count || step->task_count < 1)
+    return arena_printf(verifier->arena, "%s does not fit its kernel %s", step->path, kernel->name);
+  for (int i = 0; i < step->operand_count; i++) {
+    const Buffer *buffer = buffer_at(program, step->operands[i]);
+    if (buffer->type.dtype != kernel->operands[i].dtype ||
+        shape_elements(buffer->type.shape) != kernel->operands[i].elements)
+      return arena_printf(verifier->arena, "operand %d of kernel %s does not fit buffer %s", i,
+                          kernel->name, buffer->name);
+    if (buffer->entry >= 0 && buffer->entry != (int)verifier->entry->entry)
+      return arena_printf(verifier->arena, "%s uses a buffer of another entry", step->path);
+  }
+  return NULL;
+}
+
+/* Two operands of one launch in one memory: only when neither is written. */
+static const char *check_within(Verifier *verifier, const Step *step, const AccessList *list) {
+  for (int i = 0; i < list->count; i++) {
+    for (int k = 0; k < list->count; k++) {
+      const Buffer *a = buffer_at(verifier->program, list->items[i].buffer);
+      const Buffer *b = buffer_at(verifier->program, list->items[k].buffer);
+      if (i != k && list->items[i].writes && overlap(a, b))
+        return arena_printf(verifier->arena, "%s writes %s over its operand %s", step->path, a->name,
+                            b->name);
+    }
+  }
+  return NULL;
+}
+
+/* Reads find a value: from outside, or written by an earlier step. */
+static const char *check_written(Verifier *verifier, const Step *step, const AccessList *list) {
+  for (int i = 0; i < list->count; i++) {
+    const Buffer *buffer = buffer_at(verifier->program, list->items[i].buffer);
+    bool is_outside = buffer->kind == BUFFER_VARIABLE || buffer->kind == BUFFER_INPUT;
+    int root = buffer_root(verifier->program, buffer->id);
+    bool in_place = list->items[i].writes && verifier->written[root];
+    if (list->items[i].reads && !is_outside && !verifier->written[buffer->id] && !in_place)
+      return arena_printf(verifier->arena, "%s reads %s before it is written", step->path,
+                          buffer->name);
+  }
+  for (int i = 0; i < list->count; i++)
+    if (list->items[i].writes) {
+      verifier->written[list->items[i].buffer] = true;
+      verifier->written[buffer_root(verifier->program, list->items[i].buffer)] = true;
+    }
+  return NULL;
+}
+
+/* An overwritten root has lost its old value: nobody may read it by its old name later. */
+static const char *check_overwritten(Verifier *verifier) {
+  const ProgramEntry *entry = verifier->entry;
+  int *writer = ARENA_ARRAY(verifier->arena, int, verifier->program->buffers.count);
+  for (int i = 0; i < verifier->program->buffers.count; i++) writer[i] = -1;
+  for (int s = 0; s < entry->steps.count; s++) {
+    AccessList list = step_accesses(verifier->arena, verifier->program, &entry->steps.items[s]);
+    for (int i = 0; i < list.count; i++) {
+      int id = list.items[i].buffer, root = buffer_root(verifier->program, id);
+      if (!list.items[i].writes && writer[root] >= 0 && writer[root] != id)
+        return arena_printf(verifier->arena, "%s reads %s after %s took its memory",
+                            entry->steps.items[s].path, buffer_at(verifier->program, id)->name,
+                            buffer_at(verifier->program, writer[root])->name);
+      if (list.items[i].writes) writer[root] = id;
+    }
+  }
+  return NULL;
+}
+
+/* ---- steps between two barriers ------------------------------------------------------------ */
+
+static const char *check_pair(Verifier *verifier, int s, const AccessList *earlier, int t,
+                              const AccessList *later) {
+  for (int i = 0; i < earlier->count; i++) {
+    for (int k = 0; k < later->count; k++) {
+      const StepAccess *a = &earlier->items[i], *b = &later->items[k];
+      if (!a->writes && !b->writes) continue;
+      if (!overlap(buffer_at(verifier->program, a->buffer), buffer_at(verifier->program, b->buffer)))
+        continue;
+      const Step *steps = verifier->entry->steps.items;
+      return arena_printf(verifier->arena,
+                          "no barrier between step %d (%s) and step %d (%s), which both use the "
+                          "memory of %s",
+                          s, steps[s].path, t, steps[t].path,
+                          buffer_at(verifier->program, b->buffer)->name);
+    }
+  }
+  return NULL;
+}
+
+static const char *check_barriers(Verifier *verifier) {
+  const ProgramEntry *entry = verifier->entry;
+  AccessList *lists = ARENA_ARRAY(verifier->arena, AccessList, entry->steps.count);
+  int begin = 0;
+  for (int s = 0; s < entry->steps.count; s++) {
+    if (entry->steps.items[s].kind == STEP_BARRIER) {
+      begin = s + 1;
+      continue;
+    }
+    lists[s] = step_accesses(verifier->arena, verifier->program, &entry->steps.items[s]);
+    for (int r = begin; r < s; r++) {
+      const char *wrong = check_pair(verifier, r, &lists[r], s, &lists[s]);
+      if (wrong) return wrong;
+    }
+  }
+  return NULL;
+}
+
+/* ---- sharing of memory over time ----------------------------------------------------------- */
+
+static void find_uses(Verifier *verifier) {
+  const Program *program = verifier->program;
+  for (int i = 0; i < program->buffers.count; i++) verifier->first[i] = verifier->last[i] = -1;
+  for (int s = 0; s < verifier->entry->steps.count; s++) {
+    AccessList list = step_accesses(verifier->arena, program, &verifier->entry->steps.items[s]);
+    for (int i = 0; i < list.count; i++) {
+      int id = list.items[i].buffer;
+      if (verifier->first[id] < 0) verifier->first[id] = s;
+      verifier->last[id] = s;
+    }
+  }
+  for (int i = 0; i < program->buffers.count; i++) {
+    BufferKind kind = buffer_at(program, i)->kind;
+    if (kind == BUFFER_ACTIVATION || buffer_at(program, i)->entry != (int)verifier->entry->entry)
+      continue;
+    verifier->first[i] = 0; /* the host has them before and after */
+    verifier->last[i] = verifier->entry->steps.count;
+  }
+}
+
+static const char *check_sharing(Verifier *verifier) {
+  const Program *program = verifier->program;
+  for (int i = 0; i < program->buffers.count; i++) {
+    const Buffer *a = buffer_at(program, i);
+    if (a->entry != (int)verifier->entry->entry || verifier->first[i] < 0) continue;
+    for (int k = 0; k < i; k++) {
+      const Buffer *b = buffer_at(program, k);
+      if (b->entry != a->entry || verifier->first[k] < 0 || !overlap(a, b)) continue;
+      if (buffer_root(program, i) == buffer_root(program, k)) continue;
+      int *phases = verifier->phases;
+      if (phases[verifier->last[i]] < phases[verifier->first[k]] ||
+          phases[verifier->last[k]] < phases[verifier->first[i]])
+        continue;
+      return arena_printf(verifier->arena, "%s and %s share memory but are alive together", a->name,
+                          b->name);
+    }
+  }
+  return NULL;
+}
+
+static const char *check_entry(Verifier *verifier) {
+  const ProgramEntry *entry = verifier->entry;
+  for (int s = 0; s < entry->steps.count; s++) {
+    const Step *step = &entry->steps.items[s];
+    AccessList list = step_accesses(verifier->arena, verifier->program, step);
+    const char *wrong = check_binding(verifier, step);
+    if (wrong == NULL) wrong = check_within(verifier, step, &list);
+    if (wrong == NULL) wrong = check_written(verifier, step, &list);
+    if (wrong) return wrong;
+  }
+  for (int i = 0; i < entry->results.count; i++)
+    if (!verifier->written[entry->results.items[i]])
+      return arena_printf(verifier->arena, "result %s is never written",
+                          buffer_at(verifier->program, entry->results.items[i])->name);
+  find_uses(verifier);
+  const char *wrong = check_overwritten(verifier);
+  if (wrong == NULL) wrong = check_barriers(verifier);
+  return wrong ? wrong : check_sharing(verifier);
+}
+
+const char *program_verify(Arena *arena, const Program *program) {
+  const char *wrong = check_bounds(arena, program);
+  if (wrong == NULL) wrong = check_variables(arena, program);
+  for (int e = 0; e < ENTRY_COUNT && wrong == NULL; e++) {
+    const ProgramEntry *entry = &program->entries[e];
+    if (!entry->present) continue;
+    int buffers = program->buffers.count;
+    Verifier verifier = {.arena = arena,
+                         .program = program,
+                         .entry = entry,
+                         .phases = entry_phases(arena, entry),
+                         .first = ARENA_ARRAY(arena, int, buffers),
+                         .last = ARENA_ARRAY(arena, int, buffers),
+                         .written = ARENA_ARRAY(arena, bool, buffers)};
+    wrong = check_entry(&verifier);
+    if (wrong) wrong = arena_printf(arena, "entry %s: %s", entry_name(entry->entry), wrong);
+  }
+  return wrong;
+}
