@@ -15,7 +15,7 @@ int command_check(Arena *arena, const Options *options)
     Diagnostics *diagnostics = diagnostics_create(arena);
     AstProgram *program = parse_program(arena, diagnostics, source);
     ElaborateOptions elaboration = {.definition_count = options->definitions.count,
-                                    .definitions = options->definitions.items,
+                                    .definitions = driver_definitions(arena, options),
                                     .check_only = true};
     if (diagnostics_error_count(diagnostics) == 0) elaborate(arena, diagnostics, program, &elaboration);
     if (driver_report(diagnostics, options) && status == 0) status = EXIT_MISTAKES;

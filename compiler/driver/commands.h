@@ -3,6 +3,7 @@
 #define NNC_DRIVER_COMMANDS_H
 
 #include "driver/options.h"
+#include "elaborate/elaborate.h"
 #include "support/diagnostics.h"
 #include "support/text.h"
 
@@ -17,5 +18,7 @@ SourceFile *driver_read(Arena *arena, const char *path);
 bool driver_report(const Diagnostics *diagnostics, const Options *options);
 /* Writes text to a file (NULL or "-": standard output); false with a message on failure. */
 bool driver_write(const char *path, const Text *text);
+/* The -D options, split at '='. */
+Definition *driver_definitions(Arena *arena, const Options *options);
 
 #endif

@@ -26,19 +26,6 @@ typedef struct Compilation {
 
 /* ---- from text to module ---- */
 
-static Definition *definitions(const Compilation *compilation)
-{
-  const Options *options = compilation->options;
-  Definition *result = ARENA_ARRAY(compilation->arena, Definition, options->definitions.count + 1);
-  for (int i = 0; i < options->definitions.count; i++) {
-    const char *text = options->definitions.items[i];
-    const char *equals = strchr(text, '=');
-    result[i].name = arena_strndup(compilation->arena, text, (size_t)(equals - text));
-    result[i].value = equals + 1;
-  }
-  return result;
-}
-
 static Module *front_end(Compilation *compilation, const SourceFile *source)
 {
   const Options *options = compilation->options;
@@ -46,7 +33,7 @@ static Module *front_end(Compilation *compilation, const SourceFile *source)
   AstProgram *program = parse_program(compilation->arena, compilation->diagnostics, source);
   if (diagnostics_error_count(compilation->diagnostics) > 0) return NULL;
   ElaborateOptions elaboration = {.definition_count = options->definitions.count,
-                                  .definitions = definitions(compilation)};
+                                  .definitions = driver_definitions(compilation->arena, options)};
   Module *module = elaborate(compilation->arena, compilation->diagnostics, program, &elaboration);
   if (module && options->has_float) module_retype_floats(module, options->float_type);
   if (!module) return NULL;
@@ -67,7 +54,7 @@ static int write_text(const Compilation *compilation, Text *text)
 static int gradient_table(const Compilation *compilation, const Module *module)
 {
   Text table = {0};
-  bool good = check_gradients(compilation->arena, module, NULL, &table);
+  bool good = check_gradients(compilation->arena, module, &gradient_check_default, &table);
   int status = write_text(compilation, &table);
   return status ? status : good ? 0 : EXIT_MISTAKES;
 }

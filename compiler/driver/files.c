@@ -1,4 +1,4 @@
-/* Reading sources, printing diagnostics, writing results. */
+/* What the commands share: reading sources, printing diagnostics, writing results. */
 #include "driver/commands.h"
 
 #include <errno.h>
@@ -36,4 +36,16 @@ bool driver_write(const char *path, const Text *text)
   }
   if (!good) fprintf(stderr, "nnc: cannot write %s: %s\n", name, strerror(error));
   return good;
+}
+
+Definition *driver_definitions(Arena *arena, const Options *options)
+{
+  Definition *result = ARENA_ARRAY(arena, Definition, options->definitions.count + 1);
+  for (int i = 0; i < options->definitions.count; i++) {
+    const char *text = options->definitions.items[i];
+    const char *equals = strchr(text, '=');
+    result[i].name = arena_strndup(arena, text, (size_t)(equals - text));
+    result[i].value = equals + 1;
+  }
+  return result;
 }
