@@ -66,8 +66,8 @@ static const nnc_command *find_command(const Parse *parse, const char *name) {
 }
 
 static int unknown(const char *what, const char *word, const char *nearest, const char *dashes) {
-  if (nearest) nnc_error("unknown %s '%s'; did you mean '%s%s'?", what, word, dashes, nearest);
-  else nnc_error("unknown %s '%s'; --help lists all", what, word);
+  if (nearest) nnc_error("unknown %s '%s%s'; did you mean '%s%s'?", what, dashes, word, dashes, nearest);
+  else nnc_error("unknown %s '%s%s'; --help lists all", what, dashes, word);
   return NNC_EXIT_USAGE;
 }
 
@@ -85,7 +85,7 @@ static int unknown_option(const char *word) {
   if (word[1] != '-' || length >= sizeof name) return unknown("flag", word, NULL, "");
   memcpy(name, word + 2, length);
   name[length] = '\0';
-  return unknown("flag", word, nnc_nearest(name, OPTION_COUNT, names), "--");
+  return unknown("flag", name, nnc_nearest(name, OPTION_COUNT, names), "--");
 }
 
 static bool read_number(const char *text, uint64_t *number) {

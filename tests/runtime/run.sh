@@ -1,0 +1,303 @@
+#!/bin/bash
+# Tests of the runtime with a program written by hand (toy_model.c): no compiler is needed.
+#
+#   run.sh BUILD_DIR    the runtime is BUILD_DIR/lib/nnc/libnncrt.a, or $NNC_RUNTIME_LIB; headers are in
+#                       ../../runtime, or $NNC_RUNTIME_INCLUDE; the C compiler is $CC or cc
+# Prints what failed and "N passed, N failed"; the exit status is 0 when nothing failed.
+
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "${1:-$here/../../build}" && pwd) || exit 2
+include=${NNC_RUNTIME_INCLUDE:-$here/../../runtime}
+library=${NNC_RUNTIME_LIB:-$build/lib/nnc/libnncrt.a}
+cc=${CC:-cc}
+flags="-std=gnu11 -D_GNU_SOURCE -O1 -g -I $include"
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 2
+
+passed=0 failed=0
+pass() { passed=$((passed + 1)); }
+fail() { failed=$((failed + 1)); echo "FAILED: $1"; [ -z "$2" ] || sed 's/^/    /' <<<"$2"; }
+
+# check NAME COMMAND...: the command must succeed.
+check() { local name=$1; shift; if "$@"; then pass; else fail "$name" "$*"; fi; }
+
+# run CODE TEXT COMMAND...: exit code and, unless empty, a text (extended expression) on stdout or stderr.
+run() {
+  local code=$1 text=$2 output status
+  shift 2
+  output=$("$@" 2>&1 </dev/null)
+  status=$?
+  if [ $status -ne "$code" ]; then fail "$*" "exit $status, expected $code: $output"; return 1; fi
+  if [ -n "$text" ] && ! grep -qE -- "$text" <<<"$output"; then fail "$*" "no '$text' in: $output"; return 1; fi
+  pass
+}
+
+differ() { ! cmp -s "$1" "$2"; }
+
+# A log without its times.
+plain_log() { sed 's/"seconds":[0-9.]*,//' "$1"; }
+same_log() { cmp -s <(plain_log "$1") <(plain_log "$2"); }
+# same NAME A B: two run folders hold the same checkpoint and log.
+same() {
+  check "$1: equal checkpoints" cmp -s "$2/checkpoint.safetensors" "$3/checkpoint.safetensors"
+  check "$1: equal logs" same_log "$2/log.jsonl" "$3/log.jsonl"
+}
+
+toy() { # toy NAME FLAGS...: builds a variant of the toy
+  local name=$1
+  shift
+  if ! $cc $flags "$@" "$here/toy_model.c" -o "$name" "$library" ${LDFLAGS:-} -lz -lm -lpthread; then
+    echo "cannot build $name"
+    echo "0 passed, 1 failed"
+    exit 1
+  fi
+}
+
+toy toy
+toy toy_accumulate -DACCUMULATE=2
+toy toy_wide -DWIDTH=4
+toy toy_other_isa -DISA='"other"'
+toy toy_huge -DARENA_BYTES=0x100000000000
+toy toy_limit -DLIMIT=2
+$cc $flags "$here/toy_data.c" -o toy_data && ./toy_data || exit 2
+
+test_training() {
+  run 0 'saved' ./toy --out one -j1
+  check "a line an epoch" test "$(wc -l <one/log.jsonl)" = 4
+  local members='^\{"epoch":4,"step":40,"seconds":[0-9.]+,"train/loss":[0-9.e-]+,"train/worst":[0-9.e-]+,'
+  members+='"test/loss":[0-9.e-]+,"test/worst":[0-9.e-]+\}$'
+  check "members of a line" grep -qE "$members" <(tail -n 1 one/log.jsonl)
+  local threads
+  for threads in 2 3 8; do
+    run 0 '' ./toy --out "threads$threads" -j$threads -q
+    same "$threads threads" one "threads$threads"
+  done
+  run 0 '' ./toy --out seed2 --seed 2 -q
+  check "another seed, another result" differ one/checkpoint.safetensors seed2/checkpoint.safetensors
+  run 0 '' ./toy --out steps --steps 12 --validate-every 5 -q
+  check "validations and the last step" test "$(grep -o '"step":[0-9]*' steps/log.jsonl | tr '\n' ' ')" = '"step":5 "step":10 "step":12 '
+  run 0 'step 0' ./toy --out none --epochs 0
+  check "epochs = 0 logs nothing" test ! -s none/log.jsonl
+  check "epochs = 0 saves" test -s none/checkpoint.safetensors
+  local said
+  said=$(./toy --out quiet -q 2>&1)
+  check "--quiet says nothing" test -z "$said"
+}
+
+test_metrics() {
+  local logged evaluated
+  logged=$(tail -n 1 one/log.jsonl | sed 's/.*"test\/loss":\([^,]*\),.*/\1/')
+  evaluated=$(./toy eval --out one | sed 's/.*"loss":\([^,]*\),.*/\1/')
+  check "eval agrees with the log" test "$logged" = "$evaluated"
+  run 0 '"data":"test","examples":34,"step":40' ./toy eval --out one
+  run 0 '"data":"train","examples":105' ./toy eval train --out one
+  run 1 "no data set 'tset'; did you mean 'test'" ./toy eval tset --out one
+  run 1 'there is no checkpoint nowhere' ./toy eval --out nowhere
+}
+
+# interrupt SIGNAL DELAY COMMAND...: the exit code of the command that got the signal.
+interrupt() {
+  local signal=$1 delay=$2
+  shift 2
+  TOY_SLOW=3000 "$@" &
+  local child=$!
+  sleep "$delay"
+  kill -"$signal" $child 2>/dev/null
+  wait $child
+}
+
+test_resume() {
+  local delay
+  for delay in 0.03 0.05 0.07 0.09 0.11; do
+    rm -rf stopped
+    interrupt INT $delay ./toy --out stopped -j2 -q 2>/dev/null
+    check "SIGINT after $delay s: exit 130" test $? = 130
+    run 0 '' ./toy --out stopped --resume -j1 -q
+    same "SIGINT after $delay s" one stopped
+  done
+  rm -rf stopped
+  interrupt TERM 0.06 ./toy --out stopped -q 2>/dev/null
+  check "SIGTERM: exit 130" test $? = 130
+  run 0 'from line|saved' ./toy --out stopped --resume
+  same "SIGTERM" one stopped
+  for delay in 0.06 0.1; do
+    rm -rf killed
+    interrupt KILL $delay ./toy --out killed --save-every 3 -q 2>/dev/null
+    run 0 '' ./toy --out killed --resume -q
+    same "SIGKILL after $delay s" one killed
+  done
+  rm -rf stopped
+  interrupt INT 0.05 ./toy_accumulate --out stopped -q 2>/dev/null
+  run 0 '' ./toy_accumulate --out stopped --resume -q
+  run 0 '' ./toy_accumulate --out whole -q
+  check "steps of two batches" grep -q '"epoch":4,"step":20' whole/log.jsonl
+  same "accumulation" whole stopped
+  run 0 'one/checkpoint.safetensors holds step 40' ./toy --out one --resume
+  run 0 '' ./toy --out further --resume one/checkpoint.safetensors --epochs 6
+  check "a longer run goes on" grep -q '"step":60' further/log.jsonl
+  TOY_SLOW=2000000 ./toy --out stopped2 -q 2>/dev/null &
+  local child=$! start=$SECONDS
+  sleep 0.3; kill -INT $child; sleep 0.1; kill -INT $child; wait $child
+  check "a second signal ends at once" test $? = 130
+  check "a second signal does not wait for the step" test $((SECONDS - start)) -lt 2
+}
+
+test_log() {
+  run 0 '' ./toy --out named --log named.jsonl -q
+  run 0 '' ./toy --out named --log named.jsonl -q
+  check "--log appends" test "$(wc -l <named.jsonl)" = 8
+  head -n 5 named.jsonl >expected
+  interrupt INT 0.06 ./toy --out named2 --log named.jsonl -q 2>/dev/null
+  printf '{"epoch":9,"step":39,"seconds":1}\n{"epoch":9,"st' >>named.jsonl
+  run 0 '' ./toy --out named2 --log named.jsonl --resume -q
+  check "resuming drops later lines of the last run only" test "$(wc -l <named.jsonl)" = 12
+  check "... and the log reads as if never stopped" same_log <(tail -n 4 named.jsonl) one/log.jsonl
+  cp one/log.jsonl before.jsonl
+  cp -r one again
+  run 0 'renames' ./toy --out again --epochs 1
+  check "a new run keeps the old log" cmp -s again/log.previous.jsonl before.jsonl
+  check "a new run keeps the old checkpoint" cmp -s again/checkpoint.previous.safetensors one/checkpoint.safetensors
+  check "a new run starts a log" test "$(wc -l <again/log.jsonl)" = 1
+}
+
+test_numbers() {
+  TOY_NAN_STEP=17 run 1 'step 17: loss is -?nan; training stops.*nan/checkpoint.safetensors holds step 16' \
+    ./toy --out nan --save-every 4
+  check "the log holds finite lines only" test "$(wc -l <nan/log.jsonl)" = 1
+  run 0 '' ./toy --out nan --resume -q
+  same "resumed before the NaN" one nan
+  TOY_NAN_STEP=17 run 0 'step 17: loss is' ./toy --out nan2 --keep-going
+  TOY_NAN_STEP=3 run 1 'nothing was saved yet' ./toy --out nan3
+}
+
+test_full_disk() {
+  cp -r one full
+  run 1 'cannot write full/checkpoint.safetensors.tmp' bash -c 'ulimit -f 1; ./toy --out full'
+  check "a failed save keeps the old file" cmp -s full/checkpoint.safetensors one/checkpoint.safetensors
+  check "a failed save leaves no temporary" test ! -e full/checkpoint.safetensors.tmp
+  rm -rf full
+  run 1 'training goes on' bash -c 'ulimit -f 1; ./toy --out full --save-every 15'
+  check "training went on" test "$(wc -l <full/log.jsonl)" = 4
+  run 1 'cannot write the predictions' bash -c './toy predict --out one >/dev/full'
+  run 1 'cannot write a line of the log /dev/full' ./toy --out full --log /dev/full
+}
+
+test_folders() {
+  touch file
+  run 1 'file is not a folder|cannot create the folder file' ./toy --out file
+  run 1 'cannot create the folder file/run' ./toy --out file/run
+  run 1 'cannot' ./toy --out /proc/nnc_cannot
+  run 1 'train_x.npy' ./toy --out x --data nowhere
+  check "no folder for a run without data" test ! -e x
+  TOY_SLOW=100000 ./toy --out busy -q 2>/dev/null &
+  local child=$!
+  sleep 0.2
+  run 1 'another run is writing to busy' ./toy --out busy
+  kill -INT $child; wait $child
+  run 0 '' ./toy --out deep/er/run -q
+}
+
+test_damage() {
+  local good=one/checkpoint.safetensors size length status
+  size=$(stat -c %s $good)
+  for length in 0 5 8 9 100 500 $((size - 100)) $((size - 1)); do
+    head -c "$length" $good >cut.safetensors
+    run 1 'cut.safetensors.*(truncated|ends|damaged)' ./toy eval --init cut.safetensors
+  done
+  cat $good <(printf x) >cut.safetensors
+  run 1 'cut.safetensors is damaged: its header describes' ./toy --resume cut.safetensors --out x
+  head -c 4096 /dev/urandom >cut.safetensors
+  run 1 'cut.safetensors' ./toy --resume cut.safetensors --out x
+  printf '\377\377\377\377\377\377\377\377' >cut.safetensors
+  run 1 'not a safetensors file' ./toy --resume cut.safetensors --out x
+  run 1 'not a regular file' ./toy --resume /dev/zero --out x
+  run 1 'cannot open gone.safetensors: No such file' ./toy --init gone.safetensors --out x
+  sed 's/"position":"40 /"position":"-4 /' $good >cut.safetensors
+  run 1 "metadata 'position' is malformed" ./toy --resume cut.safetensors --out x
+  sed 's/"seed":"1"/"seed":"x"/' $good >cut.safetensors
+  run 1 "metadata 'seed' is malformed" ./toy --resume cut.safetensors --out x
+}
+
+test_fits() {
+  ./toy_data 4 # of four columns, for toy_wide
+  run 1 'w: F32\[3\] in the file, f32\[4\] in the program' ./toy_wide --resume one/checkpoint.safetensors --out x
+  run 0 'not loaded: w: F32\[3\] in the file' ./toy_wide --init one/checkpoint.safetensors --out wide --epochs 0
+  run 1 'w: F32\[3\] in the file' ./toy_wide eval --init one/checkpoint.safetensors
+  run 0 'loaded 3 tensors' ./toy_wide --init wide/checkpoint.safetensors --out x --epochs 0
+  ./toy_data
+  run 0 'was made with any, this program is for other' ./toy_other_isa --resume one/checkpoint.safetensors --out x
+  run 0 'from line 3 on' ./toy_other_isa --resume one/checkpoint.safetensors --out x
+  run 0 '\+ isa = other' ./toy_other_isa --resume one/checkpoint.safetensors --out x
+  run 0 '' ./toy export --out one weights.safetensors -q
+  run 1 'b:m: missing in the file' ./toy --resume weights.safetensors --out x
+  run 1 "'y' holds .* but the model takes it as an index from 0 to 1" ./toy_limit --out x
+  run 1 'cannot take 17.6 TB .* for the model.s arena' ./toy_huge --out x
+}
+
+test_predict() {
+  check "a line an example" test "$(./toy predict --out one | wc -l)" = 34
+  check "the format of a line" grep -qE '^\{"value":[-0-9.]+,"pair":\[[-0-9.]+,[-0-9.]+\],"is_big":(true|false),"kind":(1234567|-1)\}$' <(./toy predict --out one | tail -n 1)
+  check "csv" test "$(./toy predict --out one --format=csv | head -n 1)" = value,pair.0,pair.1,is_big,kind
+  check "a file" cmp -s <(./toy predict --out one) <(./toy predict --out one test_x.npy)
+  check "standard input" cmp -s <(./toy predict --out one) <(./toy predict --out one - <test_x.npy)
+  run 1 'predict needs 1 file' ./toy predict --out one test_x.npy test_y.npy
+  run 1 'x.npy' ./toy predict --out one gone_x.npy
+  run 2 'json or csv' ./toy predict --format=xml
+}
+
+test_export() {
+  run 0 '' ./toy export --out one weights.safetensors -q
+  check "exported weights evaluate alike" cmp -s <(./toy eval --out one | sed 's/"step":40/"step":0/') <(./toy eval --init weights.safetensors)
+  run 0 '' ./toy export --out one weights.npz
+  run 2 "unknown --format 'npx'; did you mean 'npz'" ./toy export --out one --format=npx weights
+  run 2 'export wants FILE' ./toy export --out one
+  run 1 'cannot create file/weights.npz' ./toy export --out one file/weights.npz
+  if command -v python3 >/dev/null; then
+    check "a sound zip" python3 -c 'import zipfile; z = zipfile.ZipFile("weights.npz"); assert z.testzip() is None; assert z.namelist() == ["w.npy", "b.npy", "count.npy"]; n = z.read("w.npy"); assert n[:6] == b"\x93NUMPY" and len(n) == 128 + 12'
+  fi
+}
+
+test_usage() {
+  run 2 "unknown command 'trian'; did you mean 'train'" ./toy trian
+  run 2 "unknown flag '--epcohs'; did you mean '--epochs'" ./toy --epcohs=3
+  run 2 'at least 0' ./toy --epochs=-1
+  run 2 'at least 1' ./toy --threads 0
+  run 2 'wants a value' ./toy --out
+  run 2 'takes no value' ./toy --quiet=1
+  run 2 'contradict' ./toy --epochs 1 --steps 1
+  run 2 'cannot stand beside' ./toy --resume --seed 3
+  run 2 'no flag of info' ./toy info --steps 3
+  run 2 'one argument too many' ./toy train now
+  run 0 'Usage:' ./toy --help
+  run 0 '\-\-warmup' ./toy bench --help
+  run 0 'toy.net' ./toy --version
+  run 0 '4 parameters' ./toy info
+  run 0 '"parameters":4' ./toy info --json
+  run 0 '"step_ms":' ./toy bench --steps 5 --warmup 1
+  run 0 '"threads":2' ./toy bench --steps 5 --data . --threads 2
+  check "bench writes nothing" test ! -e toy.run
+}
+
+# The sources themselves under sanitizers, where the compiler has them.
+test_sanitized() {
+  local s="$here/../../runtime"
+  local pool="$s/pool.c $s/cpus.c $s/memory.c $s/message.c"
+  echo 'int main(void) { return 0; }' >probe.c
+  run 0 '0 failures' bash -c "$cc $flags -I $s $here/pool_test.c $pool -o pool -lpthread && ./pool"
+  if $cc -fsanitize=thread probe.c -o probe 2>/dev/null && ./probe; then
+    run 0 '0 failures' bash -c "$cc $flags -fsanitize=thread -I $s $here/pool_test.c $pool -o pool_t -lpthread && ./pool_t"
+  fi
+  if $cc -fsanitize=address,undefined probe.c -o probe 2>/dev/null && ./probe; then
+    local sane="-fsanitize=address,undefined -fno-sanitize-recover=all"
+    run 0 '0 failures' bash -c "$cc $flags $sane -I $s $here/pool_test.c $pool -o pool_a -lpthread && ./pool_a"
+    run 0 'accepted' bash -c "$cc $flags $sane -I $s $here/fuzz_safetensors.c $s/safetensors.c $s/json.c \
+      $s/replace.c $s/number.c $s/message.c -o fuzz && ./fuzz one/checkpoint.safetensors bad 3000 2>/dev/null"
+  fi
+}
+
+for test in training metrics resume log numbers full_disk folders damage fits predict export usage sanitized; do
+  test_$test
+done
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
