@@ -10,5 +10,6 @@ int nnc_predict_command(const nnc_options *options);
 int nnc_info_command(const nnc_options *options);
 int nnc_bench_command(const nnc_options *options);
 int nnc_export_command(const nnc_options *options);
+int nnc_step_command(const nnc_options *options);
 
 #endif

@@ -20,6 +20,8 @@ static const nnc_command commands[] = {
     {"bench", NNC_BENCH, "", 0, 0, "Time training steps; writes no file.", nnc_bench_command},
     {"export", NNC_EXPORT, "FILE", 1, 1, "Write parameters and states of a checkpoint to FILE.",
      nnc_export_command},
+    {"step", NNC_STEP, "RESULT", 1, 1, "Take training steps on given inputs, to compare with others.",
+     nnc_step_command},
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 

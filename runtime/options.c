@@ -25,15 +25,15 @@ typedef struct Option {
 } Option;
 
 #define FIELD(field) offsetof(nnc_options, field)
-enum { ALL = -1, RUNS = NNC_TRAIN | NNC_EVAL | NNC_PREDICT | NNC_BENCH };
-enum { LOADS = NNC_TRAIN | NNC_EVAL | NNC_PREDICT | NNC_EXPORT };
+enum { ALL = -1, RUNS = NNC_TRAIN | NNC_EVAL | NNC_PREDICT | NNC_BENCH | NNC_STEP };
+enum { LOADS = NNC_TRAIN | NNC_EVAL | NNC_PREDICT | NNC_EXPORT | NNC_STEP };
 
 static const Option options_table[] = {
     {"data", 'd', KIND_TEXT, FIELD(data), RUNS, 0, "DIR", "where the data files are (default: .)"},
     {"out", 'o', KIND_TEXT, FIELD(out), LOADS, 0, "DIR", "checkpoint and log (default: MODEL.run)"},
     {"epochs", 'e', KIND_COUNT, FIELD(epochs), NNC_TRAIN, 0, "N", "train so many epochs; 0: only initialize and save"},
-    {"steps", 's', KIND_COUNT, FIELD(steps), NNC_TRAIN | NNC_BENCH, 0, "N", "train (or time) so many steps"},
-    {"seed", 0, KIND_SEED, FIELD(seed), NNC_TRAIN | NNC_BENCH, 0, "N", "of weights, order and random operators"},
+    {"steps", 's', KIND_COUNT, FIELD(steps), NNC_TRAIN | NNC_BENCH | NNC_STEP, 0, "N", "train (or time) so many steps"},
+    {"seed", 0, KIND_SEED, FIELD(seed), NNC_TRAIN | NNC_BENCH | NNC_STEP, 0, "N", "of weights, order and random operators"},
     {"threads", 'j', KIND_COUNT, FIELD(threads), RUNS, 1, "N", "workers (default: one a core); no effect on results"},
     {"init", 'i', KIND_TEXT, FIELD(init), LOADS, 0, "FILE", "start from the tensors of FILE that fit (eval, predict, export: the checkpoint to use)"},
     {"resume", 'r', KIND_RESUME, FIELD(resume), NNC_TRAIN, 0, "[FILE]", "continue a checkpoint (default: the one in --out)"},
@@ -44,6 +44,7 @@ static const Option options_table[] = {
     {"format", 'f', KIND_TEXT, FIELD(format), NNC_PREDICT | NNC_EXPORT, 0, "NAME", "predict: json, csv; export: safetensors, npz"},
     {"json", 0, KIND_FLAG, FIELD(json), NNC_INFO | NNC_EVAL, 0, NULL, "print JSON, on a terminal too"},
     {"warmup", 0, KIND_COUNT, FIELD(warmup), NNC_BENCH, 0, "N", "steps before the clock starts (default: 5)"},
+    {"inputs", 0, KIND_TEXT, FIELD(inputs), NNC_STEP, 0, "FILE", "safetensors with the inputs: NAME, or 0/NAME, 1/NAME, ..."},
     {"quiet", 'q', KIND_FLAG, FIELD(quiet), (unsigned)ALL, 0, NULL, "only errors and warnings"},
     {"help", 'h', KIND_FLAG, FIELD(help), (unsigned)ALL, 0, NULL, "this text"},
     {"version", 'V', KIND_FLAG, FIELD(version), (unsigned)ALL, 0, NULL, "the model, the compiler, the instruction set"},

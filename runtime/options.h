@@ -13,7 +13,7 @@ enum nnc_exit {
 };
 
 enum nnc_command_bit {
-  NNC_TRAIN = 1, NNC_EVAL = 2, NNC_PREDICT = 4, NNC_INFO = 8, NNC_BENCH = 16, NNC_EXPORT = 32
+  NNC_TRAIN = 1, NNC_EVAL = 2, NNC_PREDICT = 4, NNC_INFO = 8, NNC_BENCH = 16, NNC_EXPORT = 32, NNC_STEP = 64
 };
 
 typedef struct nnc_options nnc_options;
@@ -29,7 +29,7 @@ typedef struct nnc_command {
 
 struct nnc_options {
   const nnc_command *command;
-  const char *data, *out, *init, *log, *format; /* NULL: not given */
+  const char *data, *out, *init, *log, *format, *inputs; /* NULL: not given */
   const char *resume;      /* "": the default checkpoint; NULL: no --resume */
   int64_t epochs, steps, save_every, validate_every, warmup, threads; /* -1: not given */
   uint64_t seed;

@@ -1,0 +1,100 @@
+/* `step`: training steps on inputs that are given, for comparison with another implementation.
+ *
+ *     OUT step --inputs IN.safetensors [--init WEIGHTS.safetensors] [--steps N] RESULT.safetensors
+ *
+ * IN holds, for every input of the network, one tensor of its name (used in each step) or one for each
+ * minibatch, "0/image", "1/image", ...  Shapes and types are the inputs'. Schedules see N steps in all, in
+ * one epoch.  Each step prints its metrics as a JSON line; RESULT holds all variables at the end. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "checkpoint.h"
+#include "commands.h"
+#include "json.h"
+#include "message.h"
+#include "number.h"
+
+typedef struct Feeder {
+  nnc_session *session;
+  nnc_safetensors *file;
+} Feeder;
+
+static bool same_type(const nnc_tensor *wanted, const nnc_stored *found) {
+  if (wanted->dtype != found->dtype || wanted->rank != found->rank) return false;
+  for (int i = 0; i < wanted->rank; i++)
+    if (wanted->dim[i] != found->dim[i]) return false;
+  return true;
+}
+
+/* Reads minibatch number `batch` of every input of `entry` to where the entry reads it. */
+static bool feed(const Feeder *feeder, const nnc_entry *entry, int64_t batch) {
+  for (int i = 0; i < entry->input_count; i++) {
+    const nnc_tensor *input = &entry->inputs[i];
+    char name[256], wanted[NNC_STORED_TEXT], found[NNC_STORED_TEXT];
+    snprintf(name, sizeof name, "%lld/%s", (long long)batch, input->name);
+    const nnc_stored *stored = nnc_safetensors_find(feeder->file, name);
+    if (!stored) stored = nnc_safetensors_find(feeder->file, input->name);
+    if (!stored) {
+      nnc_error("%s has neither a tensor '%s' nor '%s'", feeder->file->path, name, input->name);
+      return false;
+    }
+    if (!same_type(input, stored)) {
+      nnc_error("%s: '%s' is %s, but the input needs %s", feeder->file->path, stored->name,
+                nnc_stored_type_text(found, stored), nnc_tensor_type_text(wanted, input->dtype, input->rank, input->dim));
+      return false;
+    }
+    if (!nnc_safetensors_read(feeder->file, stored, nnc_session_at(feeder->session, input))) return false;
+  }
+  return true;
+}
+
+static void print_metrics(const nnc_model *model, int64_t step, const double *metrics) {
+  printf("{\"step\": %lld", (long long)step);
+  for (int i = 0; i < model->metric_count; i++) {
+    printf(", \"%s\": ", model->metric_names[i]);
+    nnc_json_put_number(stdout, metrics[i]);
+  }
+  puts("}");
+}
+
+static bool run_steps(const Feeder *feeder, int64_t steps) {
+  nnc_session *session = feeder->session;
+  const nnc_model *model = session->model;
+  nnc_tally tally;
+  double *metrics = calloc((size_t)model->metric_count + 1, sizeof *metrics);
+  bool good = nnc_tally_open(&tally, &model->train) && metrics;
+  for (int64_t step = 0; good && step < steps; step++) {
+    nnc_session_host(session, step + 1, 0, steps, steps);
+    nnc_tally_reset(&tally);
+    for (int64_t part = 0; good && part < model->accumulation; part++) {
+      const nnc_entry *entry = part + 1 < model->accumulation ? &model->accumulate : &model->train;
+      good = feed(feeder, entry, step * model->accumulation + part);
+      if (!good) break;
+      nnc_session_run(session, entry, step + 1, part * model->batch);
+      nnc_tally_add(&tally, entry, session->arena.base);
+    }
+    if (!good) break;
+    nnc_tally_metrics(&tally, model, &model->train, metrics);
+    print_metrics(model, step + 1, metrics);
+  }
+  nnc_tally_close(&tally);
+  free(metrics);
+  return good;
+}
+
+int nnc_step_command(const nnc_options *options) {
+  nnc_session session;
+  if (!options->inputs) {
+    nnc_error("step needs --inputs FILE, a safetensors file with the inputs");
+    return NNC_EXIT_USAGE;
+  }
+  if (!nnc_session_open(&session, options)) return NNC_EXIT_FAILURE;
+  nnc_session_initialize(&session);
+  Feeder feeder = {&session, nnc_safetensors_open(options->inputs)};
+  bool good = feeder.file && (!options->init || nnc_checkpoint_init(&session, options->init)) &&
+              run_steps(&feeder, options->steps >= 0 ? options->steps : 1) &&
+              nnc_checkpoint_save(&session, options->arguments[0], NULL, NNC_EVERYTHING, NULL, NULL);
+  if (feeder.file) nnc_safetensors_close(feeder.file);
+  nnc_session_close(&session);
+  return good ? NNC_EXIT_OK : NNC_EXIT_FAILURE;
+}
