@@ -3,12 +3,15 @@
  * scalars, random numbers, tasks for several workers, and accumulators of two kinds.
  *
  * Macros: WIDTH (columns of x), ACCUMULATE, EPOCHS, ISA, ARENA_BYTES, LIMIT (of y).  Environment, read by the kernels:
- * TOY_NAN_STEP=n makes the loss of step n NaN, TOY_SLOW=microseconds delays each step. */
+ * TOY_NAN_STEP=n makes the loss of step n NaN, TOY_SLOW=microseconds delays each step,
+ * TOY_INTERRUPT=n and TOY_KILL=n send SIGINT and SIGKILL in step n. */
 #include <math.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "nnc_data.h"
 #include "nnc_model.h"
@@ -115,9 +118,16 @@ static void update(nnc_worker *worker) {
   *(int64_t *)(worker->arena + AT_COUNT) += 1;
 }
 
+static bool is_step_of(const nnc_worker *worker, const char *variable) {
+  const char *step = getenv(variable);
+  return step && (uint64_t)atoll(step) == worker->step;
+}
+
 static void misbehave(nnc_worker *worker) {
-  const char *nan_step = getenv("TOY_NAN_STEP"), *slow = getenv("TOY_SLOW");
-  if (nan_step && (uint64_t)atoll(nan_step) == worker->step) F32(worker, AT_LOSS)[0] = NAN;
+  const char *slow = getenv("TOY_SLOW");
+  if (is_step_of(worker, "TOY_NAN_STEP")) F32(worker, AT_LOSS)[0] = NAN;
+  if (is_step_of(worker, "TOY_INTERRUPT")) kill(getpid(), SIGINT);
+  if (is_step_of(worker, "TOY_KILL")) kill(getpid(), SIGKILL);
   struct timespec left = {.tv_nsec = slow ? atol(slow) % 1000000 * 1000 : 0,
                           .tv_sec = slow ? atol(slow) / 1000000 : 0};
   while (slow && nanosleep(&left, &left) != 0) continue; /* signals do not shorten it */
