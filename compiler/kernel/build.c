@@ -317,9 +317,10 @@ Expr *builder_operand_guarded(KernelBuilder *builder, int operand, Index *const 
   const int64_t *extents = builder_extents(builder, &axis_count);
   for (int i = 0; i < guard_count; i++) {
     int64_t least, greatest;
-    if (index_range(guards[i].index, extents, axis_count, &least, &greatest) && least >= 0 &&
-        greatest < guards[i].bound)
-      continue;
+    bool known = index_range(guards[i].index, extents, axis_count, &least, &greatest);
+    if (guards[i].bound <= 0 || (known && (greatest < 0 || least >= guards[i].bound)))
+      return builder_const(builder, builder->node->operands[operand]->type.dtype, otherwise);
+    if (known && least >= 0 && greatest < guards[i].bound) continue;
     needed[count++] = guards[i];
   }
   if (count == 0) return builder_operand(builder, operand, at);

@@ -190,12 +190,12 @@ static bool is_better(Op reduce, double a, double b) {
   return reduce == OP_REDUCE_MAX || reduce == OP_ARGMAX ? a > b : a < b;
 }
 
-static void reduction_add(Reduction *reduction, Op reduce, double value) {
+static void reduction_add(Reduction *reduction, Op reduce, double value, DType dtype) {
   int64_t at = reduction->count++;
-  if (reduce == OP_REDUCE_SUM) {
-    reduction->value += value;
-  } else if (reduce == OP_REDUCE_PROD) {
-    reduction->value = at == 0 ? value : reduction->value * value;
+  if (reduce == OP_REDUCE_SUM || reduce == OP_REDUCE_PROD) {
+    Op joined = reduce == OP_REDUCE_SUM ? OP_ADD : OP_MUL; /* integers wrap */
+    double both[2] = {reduction->value, value};
+    reduction->value = at == 0 ? value : op_info(joined)->class->scalar(both, dtype);
   } else if (at == 0 || is_better(reduce, value, reduction->value)) {
     reduction->value = value;
     reduction->at = at;
@@ -232,7 +232,8 @@ static void run_stage(Run *run, int number, Values *values) {
       continue;
     }
     values_compute(run, values);
-    reduction_add(&reduction, stage->reduce, values->value[list_find(&values->list, stage->value)]);
+    double value = values->value[list_find(&values->list, stage->value)];
+    reduction_add(&reduction, stage->reduce, value, stage->value->dtype);
   }
   if (stage->kind == STAGE_REDUCE) run->stage[number] = reduction_result(&reduction, stage->reduce);
 }
@@ -359,7 +360,9 @@ static void fill_max_pool_grad(Run *run, double *result) {
 static void fill_scatter_add(Run *run, double *result) {
   const ScatterSlots *slots = &run->kernel->scatter;
   for (int64_t i = 0; i < slots->indices; i++) {
-    int64_t row = number_clamp_index(load(run, 1, i), slots->rows);
+    double row_number = load(run, 1, i);
+    if (!(row_number >= 0 && row_number < (double)slots->rows)) continue; /* dropped */
+    int64_t row = (int64_t)row_number;
     for (int64_t k = 0; k < slots->row_elements; k++)
       result[row * slots->row_elements + k] += load(run, 0, i * slots->row_elements + k);
   }

@@ -1,0 +1,370 @@
+/* The report: what a step costs and what it needs, exactly as planned.
+ *
+ * Layers are the path prefixes that own parameters ("h1" of "h1.w"), in the order of their creation;
+ * nodes and parameters outside of them are gathered under the program's name. Counted is the training
+ * entry, or the first that there is. Data sets live in memory of the host, beside the arena. */
+#include "program/lowering.h"
+
+#include <string.h>
+#include "ops/op.h"
+
+typedef struct Layer {
+  const char *prefix;     /* "" gathers the rest */
+  size_t length;
+  int64_t parameters;     /* elements */
+  double forward, backward;
+  Type output;            /* of the last forward node */
+  bool has_output;
+} Layer;
+
+typedef struct Report {
+  Arena *arena;
+  const Program *program;
+  EntryKind entry;        /* that is counted */
+  VEC(Layer) layers;
+} Report;
+
+static size_t prefix_length(const char *path) {
+  const char *dot = strrchr(path, '.');
+  return dot ? (size_t)(dot - path) : 0;
+}
+
+static bool path_is_in(const char *path, const Layer *layer) {
+  return strncmp(path, layer->prefix, layer->length) == 0 &&
+         (path[layer->length] == '.' || path[layer->length] == '\0');
+}
+
+/* The layer with the longest fitting prefix; number 0 fits all. */
+static Layer *layer_of(Report *report, const char *path) {
+  Layer *best = &report->layers.items[0];
+  for (int i = 1; i < report->layers.count; i++) {
+    Layer *layer = &report->layers.items[i];
+    if (layer->length > best->length && path_is_in(path, layer)) best = layer;
+  }
+  return best;
+}
+
+static void add_layer(Report *report, const char *path) {
+  size_t length = prefix_length(path);
+  for (int i = 0; i < report->layers.count; i++) {
+    const Layer *layer = &report->layers.items[i];
+    if (layer->length == length && strncmp(layer->prefix, path, length) == 0) return;
+  }
+  Layer layer = {.prefix = arena_strndup(report->arena, path, length), .length = length};
+  vec_push(report->arena, &report->layers, layer);
+}
+
+static bool is_backward(const Node *node) {
+  return strstr(node->path, ".grad") != NULL;
+}
+
+static void count_nodes(Report *report) {
+  const Graph *graph = report->program->module->entries[report->entry];
+  const bool *live = graph_live_nodes(report->arena, graph);
+  for (int i = 0; i < graph->nodes.count; i++) {
+    const Node *node = graph->nodes.items[i];
+    if (!live[node->id]) continue;
+    Layer *layer = layer_of(report, node->path);
+    double flops = node_cost(node).flops;
+    if (is_backward(node)) {
+      layer->backward += flops;
+      continue;
+    }
+    layer->forward += flops;
+    if (op_info(node->op)->class->leaf != LEAF_NONE) continue;
+    layer->output = node->type;
+    layer->has_output = true;
+  }
+}
+
+static Report report_create(Arena *arena, const Program *program) {
+  Report report = {.arena = arena, .program = program, .entry = ENTRY_COUNT};
+  vec_push(arena, &report.layers, ((Layer){.prefix = ""}));
+  const Module *module = program->module;
+  for (int i = 0; i < module->variables.count; i++)
+    if (module->variables.items[i].kind == VARIABLE_PARAM)
+      add_layer(&report, module->variables.items[i].path);
+  for (int i = 0; i < module->variables.count; i++)
+    if (module->variables.items[i].kind == VARIABLE_PARAM)
+      layer_of(&report, module->variables.items[i].path)->parameters +=
+        shape_elements(module->variables.items[i].type.shape);
+  static const EntryKind candidates[] = {ENTRY_TRAIN, ENTRY_EVAL, ENTRY_PREDICT, ENTRY_EVAL_ONE};
+  for (int i = 0; i < 4 && report.entry == ENTRY_COUNT; i++)
+    if (program->entries[candidates[i]].present) report.entry = candidates[i];
+  if (report.entry != ENTRY_COUNT) count_nodes(&report);
+  return report;
+}
+
+static int64_t input_bytes(const Report *report) {
+  int64_t bytes = 0;
+  if (report->entry == ENTRY_COUNT) return 0;
+  const ProgramEntry *entry = &report->program->entries[report->entry];
+  for (int i = 0; i < entry->inputs.count; i++)
+    bytes += report->program->buffers.items[entry->inputs.items[i]].bytes;
+  return bytes;
+}
+
+static int64_t parameter_count(const Report *report) {
+  int64_t count = 0;
+  for (int i = 0; i < report->layers.count; i++) count += report->layers.items[i].parameters;
+  return count;
+}
+
+/* ---- updates that are launches of their own ---- */
+
+typedef struct Update {
+  const char *variable;
+  const Step *step;      /* that stores it */
+  bool is_fused;         /* into the contraction or convolution of its gradient */
+  bool is_copied;        /* through memory of its own */
+} Update;
+
+typedef VEC(Update) UpdateList;
+
+static bool step_stores(const Program *program, const Step *step, int buffer) {
+  if (step->kind == STEP_COPY) return step->copy_to == buffer;
+  if (step->kind != STEP_LAUNCH) return false;
+  const Kernel *kernel = program->kernels.items[step->kernel];
+  for (int i = 0; i < step->operand_count; i++)
+    if (step->operands[i] == buffer && kernel->operands[i].is_output) return true;
+  return false;
+}
+
+static UpdateList find_updates(const Report *report) {
+  UpdateList list = {0};
+  const Program *program = report->program;
+  const ProgramEntry *entry = &program->entries[ENTRY_TRAIN];
+  for (int b = 0; b < program->buffers.count && entry->present; b++) {
+    if (program->buffers.items[b].kind != BUFFER_VARIABLE ||
+        program->module->variables.items[b].kind != VARIABLE_PARAM)
+      continue;
+    for (int s = 0; s < entry->steps.count; s++) {
+      const Step *step = &entry->steps.items[s];
+      if (!step_stores(program, step, b)) continue;
+      bool is_launch = step->kind == STEP_LAUNCH;
+      Update update = {program->buffers.items[b].name, step,
+                       is_launch && program->kernels.items[step->kernel]->kind != KERNEL_LOOP,
+                       !is_launch};
+      vec_push(report->arena, &list, update);
+    }
+  }
+  return list;
+}
+
+static const char *update_note(const Update *update, bool has_matrix_gradient) {
+  if (update->is_copied) return "copied at the end: the old value is still read after it is known";
+  if (!has_matrix_gradient) return "its gradient is no contraction or convolution";
+  return "its gradient has several contributions or is needed as a whole first";
+}
+
+/* True when some contraction or convolution of the entry gives a tensor of the variable's type. */
+static bool has_matrix_gradient(const Report *report, const char *variable) {
+  const Graph *graph = report->program->module->entries[ENTRY_TRAIN];
+  const Buffer *buffer = &report->program->buffers.items[variable_buffer(report->program, variable)];
+  for (int i = 0; i < graph->nodes.count; i++) {
+    const Node *node = graph->nodes.items[i];
+    OpFamily family = op_info(node->op)->class->family;
+    if ((family == FAMILY_CONTRACTION || family == FAMILY_CONVOLUTION) &&
+        type_equal(node->type, buffer->type) && is_backward(node))
+      return true;
+  }
+  return false;
+}
+
+/* ---- text ---------------------------------------------------------------------------------- */
+
+static void add_bytes_line(Text *text, const char *name, int64_t bytes) {
+  size_t before = text->length;
+  text_printf(text, "  %s", name);
+  text_pad(text, ' ', 24 - (int)(text->length - before));
+  text_add_bytes_size(text, (double)bytes);
+  text_add(text, " (");
+  text_add_grouped(text, bytes);
+  text_add(text, " bytes)\n");
+}
+
+static void add_column(Text *text, size_t line, int column) {
+  int width = column - (int)(text->length - line);
+  text_pad(text, ' ', width > 1 ? width : 1);
+}
+
+static void print_layer(Text *text, const Report *report, const Layer *layer) {
+  if (layer->parameters == 0 && layer->forward + layer->backward == 0) return;
+  size_t line = text->length;
+  text_printf(text, "  %s", layer->length > 0 ? layer->prefix : report->program->module->name);
+  add_column(text, line, 24);
+  if (layer->has_output) text_add_shape(text, layer->output.shape);
+  add_column(text, line, 46);
+  text_add_grouped(text, layer->parameters);
+  add_column(text, line, 62);
+  text_add_grouped(text, (int64_t)layer->forward);
+  add_column(text, line, 82);
+  text_add_grouped(text, (int64_t)layer->backward);
+  text_add_char(text, '\n');
+}
+
+static void print_updates(Text *text, const Report *report) {
+  UpdateList list = find_updates(report);
+  int fused = 0;
+  for (int i = 0; i < list.count; i++) fused += list.items[i].is_fused;
+  if (list.count == 0) return;
+  text_printf(text, "\nupdates: %d of %d inside the kernel of their gradient\n", fused, list.count);
+  for (int i = 0; i < list.count; i++) {
+    const Update *update = &list.items[i];
+    if (update->is_fused) continue;
+    text_printf(text, "  %s: %s\n", update->variable,
+                update_note(update, has_matrix_gradient(report, update->variable)));
+  }
+}
+
+static void print_entries(Text *text, const Program *program) {
+  text_add(text, "\nentries\n");
+  for (int e = 0; e < ENTRY_COUNT; e++) {
+    const ProgramEntry *entry = &program->entries[e];
+    if (!entry->present) continue;
+    int launches = 0, copies = 0;
+    for (int i = 0; i < entry->steps.count; i++) {
+      launches += entry->steps.items[i].kind == STEP_LAUNCH;
+      copies += entry->steps.items[i].kind == STEP_COPY;
+    }
+    size_t line = text->length;
+    text_printf(text, "  %s", entry_name((EntryKind)e));
+    add_column(text, line, 16);
+    text_printf(text, "%d launches, %d copies, %d barriers, ", launches, copies,
+                entry->barrier_count);
+    text_add_grouped(text, (int64_t)entry->flops);
+    text_add(text, " flop, ");
+    text_add_bytes_size(text, entry->bytes);
+    text_add(text, " moved\n");
+  }
+}
+
+static void print_memory(Text *text, const Report *report) {
+  const Program *program = report->program;
+  text_add(text, "\nmemory\n");
+  add_bytes_line(text, "parameters", program->parameter_bytes);
+  add_bytes_line(text, "optimizer state", program->optimizer_bytes);
+  add_bytes_line(text, "state", program->state_bytes);
+  add_bytes_line(text, "inputs of one batch", input_bytes(report));
+  add_bytes_line(text, "activations and inputs", program->activation_bytes);
+  add_bytes_line(text, "arena", program->arena_bytes);
+  add_bytes_line(text, "workspace, each thread", program->worker_bytes);
+  text_add(text, "  peak = arena + threads * workspace: ");
+  for (int threads = 1; threads <= 8; threads *= 2) {
+    text_add_grouped(text, program->arena_bytes + threads * program->worker_bytes);
+    text_printf(text, " bytes with %d%s", threads, threads < 8 ? ", " : "\n");
+  }
+  for (int i = 0; i < program->module->data_sets.count; i++)
+    text_printf(text, "  data set '%s' is held by the host beside it, as large as its files say\n",
+                program->module->data_sets.items[i].name);
+}
+
+void report_print(Text *text, const Program *program) {
+  Report report = report_create(arena_create(), program);
+  text_printf(text, "%s", program->module->name);
+  if (report.entry != ENTRY_COUNT)
+    text_printf(text, ": entry %s, batch %lld", entry_name(report.entry),
+                (long long)program->entries[report.entry].batch);
+  text_add(text, "\n\n  layer                 output                parameters      "
+                 "forward flop        backward and update flop\n");
+  for (int i = 1; i <= report.layers.count; i++)
+    print_layer(text, &report, &report.layers.items[i % report.layers.count]);
+  text_add(text, "\n  parameters: ");
+  text_add_grouped(text, parameter_count(&report));
+  text_add_char(text, '\n');
+  print_entries(text, program);
+  print_updates(text, &report);
+  print_memory(text, &report);
+  arena_destroy(report.arena);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+static void json_layer(Text *text, const Report *report, const Layer *layer) {
+  text_add(text, "    {\"layer\": ");
+  text_add_quoted(text, layer->length > 0 ? layer->prefix : report->program->module->name);
+  text_add(text, ", \"output\": [");
+  for (int i = 0; layer->has_output && i < layer->output.shape.rank; i++)
+    text_printf(text, "%s%lld", i > 0 ? ", " : "", (long long)layer->output.shape.dim[i]);
+  text_printf(text, "], \"parameters\": %lld, \"forward_flops\": %.0f, \"backward_flops\": %.0f}",
+              (long long)layer->parameters, layer->forward, layer->backward);
+}
+
+static void json_steps(Text *text, const Program *program, const ProgramEntry *entry) {
+  bool first = true;
+  for (int i = 0; i < entry->steps.count; i++) {
+    const Step *step = &entry->steps.items[i];
+    if (step->kind == STEP_BARRIER) continue;
+    text_add(text, first ? "\n" : ",\n");
+    first = false;
+    const char *kernel = step->kind == STEP_LAUNCH ? program->kernels.items[step->kernel]->name : "";
+    text_add(text, "      {\"path\": ");
+    text_add_quoted(text, step->path);
+    text_add(text, ", \"kernel\": ");
+    text_add_quoted(text, kernel);
+    text_add(text, ", \"class\": ");
+    text_add_quoted(text, step->class_name);
+    text_printf(text, ", \"line\": %d, \"tasks\": %lld, \"flops\": %.0f, \"bytes\": %.0f}",
+                step->span.line, (long long)step->task_count, step->flops, step->bytes);
+  }
+}
+
+static void json_entries(Text *text, const Program *program) {
+  bool first = true;
+  for (int e = 0; e < ENTRY_COUNT; e++) {
+    const ProgramEntry *entry = &program->entries[e];
+    if (!entry->present) continue;
+    text_printf(text, "%s    {\"entry\": \"%s\", \"batch\": %lld, \"barriers\": %d, ",
+                first ? "" : ",\n", entry_name((EntryKind)e), (long long)entry->batch,
+                entry->barrier_count);
+    text_printf(text, "\"activation_peak\": %lld, \"flops\": %.0f, \"bytes\": %.0f, \"steps\": [",
+                (long long)entry->activation_peak, entry->flops, entry->bytes);
+    json_steps(text, program, entry);
+    text_add(text, "]}");
+    first = false;
+  }
+}
+
+static void json_updates(Text *text, const Report *report) {
+  UpdateList list = find_updates(report);
+  for (int i = 0; i < list.count; i++) {
+    const Update *update = &list.items[i];
+    text_add(text, i > 0 ? ",\n    {\"parameter\": " : "    {\"parameter\": ");
+    text_add_quoted(text, update->variable);
+    text_printf(text, ", \"fused\": %s", update->is_fused ? "true" : "false");
+    if (!update->is_fused) {
+      text_add(text, ", \"reason\": ");
+      text_add_quoted(text, update_note(update, has_matrix_gradient(report, update->variable)));
+    }
+    text_add_char(text, '}');
+  }
+}
+
+void report_print_json(Text *text, const Program *program) {
+  Report report = report_create(arena_create(), program);
+  text_add(text, "{\n  \"model\": ");
+  text_add_quoted(text, program->module->name);
+  text_add(text, ",\n  \"layers\": [\n");
+  for (int i = 0; i < report.layers.count; i++) {
+    if (i > 0) text_add(text, ",\n");
+    json_layer(text, &report, &report.layers.items[i]);
+  }
+  text_add(text, "\n  ],\n  \"entries\": [\n");
+  json_entries(text, program);
+  text_add(text, "\n  ],\n  \"updates\": [\n");
+  json_updates(text, &report);
+  text_printf(text, "\n  ],\n  \"parameters\": %lld,\n  \"parameter_bytes\": %lld,\n",
+              (long long)parameter_count(&report), (long long)program->parameter_bytes);
+  text_printf(text, "  \"optimizer_bytes\": %lld,\n  \"state_bytes\": %lld,\n",
+              (long long)program->optimizer_bytes, (long long)program->state_bytes);
+  text_printf(text, "  \"activation_bytes\": %lld,\n  \"arena_bytes\": %lld,\n",
+              (long long)program->activation_bytes, (long long)program->arena_bytes);
+  text_printf(text, "  \"worker_bytes\": %lld,\n  \"data_sets\": [",
+              (long long)program->worker_bytes);
+  for (int i = 0; i < program->module->data_sets.count; i++) {
+    if (i > 0) text_add(text, ", ");
+    text_add_quoted(text, program->module->data_sets.items[i].name);
+  }
+  text_add(text, "]\n}\n");
+  arena_destroy(report.arena);
+}
