@@ -9,7 +9,7 @@
 #include "syntax/tokens.h"
 
 #include "syntax/ast.h"
-#include "syntax/net.tab.h"
+#include "net.tab.h"
 
 enum { UNMATCHED = -1, STRAY = -2 };
 

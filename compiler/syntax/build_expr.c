@@ -5,7 +5,7 @@
 
 #include "support/names.h"
 #include "syntax/build_depth.h"
-#include "syntax/net.tab.h"
+#include "net.tab.h"
 
 void depth_check(Parser *parser, int *depth, Span at)
 {

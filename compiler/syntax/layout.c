@@ -5,7 +5,7 @@
  * or of a block, and one behind another, is left out, so the grammar sees none that is idle. */
 #include "syntax/tokens.h"
 
-#include "syntax/net.tab.h"
+#include "net.tab.h"
 
 typedef struct Frame {
   int bracket;         /* 0 at the top of the file */

@@ -5,7 +5,7 @@
 #include "syntax/parse.h"
 
 #include "syntax/build.h"
-#include "syntax/net.tab.h"
+#include "net.tab.h"
 #include "syntax/syntax_error.h"
 
 enum { ERRORS_MAX = 1000 }; /* then the rest of the file is not read */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "syntax/net.tab.h"
+#include "net.tab.h"
 
 static int is_word(const Token *token, const char *word)
 {

@@ -3,7 +3,7 @@
 #define NNC_SYNTAX_SYNTAX_ERROR_H
 
 #include "syntax/build.h"
-#include "syntax/net.tab.h"
+#include "net.tab.h"
 
 enum { TOKEN_KINDS = T_FLOORDIV + 1 };
 

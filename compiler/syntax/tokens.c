@@ -4,7 +4,7 @@
 #include <stdarg.h>
 
 #include "syntax/build.h"
-#include "syntax/net.tab.h"
+#include "net.tab.h"
 
 int token_is_opener(int kind)
 {
