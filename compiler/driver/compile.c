@@ -54,7 +54,8 @@ static int write_text(const Compilation *compilation, Text *text)
 static int gradient_table(const Compilation *compilation, const Module *module)
 {
   Text table = {0};
-  bool good = check_gradients(compilation->arena, module, &gradient_check_default, &table);
+  bool good = check_gradients(compilation->arena, module, pass_find("differentiate")->run,
+                              &gradient_check_default, &table);
   int status = write_text(compilation, &table);
   return status ? status : good ? 0 : EXIT_MISTAKES;
 }

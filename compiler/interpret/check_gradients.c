@@ -21,7 +21,6 @@
 #include "interpret/inputs.h"
 #include "ops/op.h"
 #include "ops/philox.h"
-#include "passes/pass.h"
 #include "support/names.h"
 #include "support/panic.h"
 
@@ -35,6 +34,7 @@ typedef struct Pair {
 
 typedef struct Checker {
   Arena *arena;
+  DifferentiatePass *differentiate;
   const GradientCheck *check;
   VEC(Pair) pairs;
   Evaluation *losses;
@@ -88,7 +88,7 @@ static Module *module_of_gradients(Checker *checker, const Module *module) {
   copy->entries[ENTRY_INIT] = module->entries[ENTRY_INIT];
   copy->entries[ENTRY_HOST] = module->entries[ENTRY_HOST];
   copy->entries[ENTRY_TRAIN] = graph;
-  pass_find("differentiate")->run(copy, diagnostics_create(checker->arena));
+  checker->differentiate(copy, diagnostics_create(checker->arena));
   return copy;
 }
 
@@ -240,8 +240,9 @@ static void add_row(Text *table, int width, const Pair *pair, const Verdict *ver
   text_free(&shape);
 }
 
-bool check_gradients(Arena *arena, const Module *module, const GradientCheck *check, Text *table) {
-  Checker checker = {.arena = arena, .check = check};
+bool check_gradients(Arena *arena, const Module *module, DifferentiatePass *differentiate,
+                     const GradientCheck *check, Text *table) {
+  Checker checker = {.arena = arena, .differentiate = differentiate, .check = check};
   const Graph *train = module->entries[ENTRY_TRAIN];
   if (train) find_pairs(&checker, train);
   if (checker.pairs.count == 0) {

@@ -3,6 +3,7 @@
 #define NNC_INTERPRET_CHECK_GRADIENTS_H
 
 #include "interpret/interpret.h"
+#include "support/diagnostics.h"
 
 typedef struct GradientCheck {
   uint64_t seed;    /* of initial values, inputs and the sample */
@@ -12,9 +13,13 @@ typedef struct GradientCheck {
 
 static const GradientCheck gradient_check_default = {.seed = 1, .samples = 8, .tolerance = 1e-5};
 
+/* What is being judged: the pass "differentiate". */
+typedef void DifferentiatePass(Module *module, Diagnostics *diagnostics);
+
 /* Checks every parameter that the train entry differentiates by, on random inputs. The module is as
- * elaborated, its gradient nodes still in place, and stays so. Adds a table of the results to `table`.
- * True when every parameter passes. */
-bool check_gradients(Arena *arena, const Module *module, const GradientCheck *check, Text *table);
+ * elaborated, its gradient nodes still in place, and stays so. Adds a table of the results to
+ * `table`. True when every parameter passes. */
+bool check_gradients(Arena *arena, const Module *module, DifferentiatePass *differentiate,
+                     const GradientCheck *check, Text *table);
 
 #endif

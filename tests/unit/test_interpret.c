@@ -262,7 +262,8 @@ static void test_random_inputs_are_deterministic(void **state) {
 
 static bool check(Program *program, const char *part_of_table) {
   Text table = {0};
-  bool passes = check_gradients(program->arena, program->module, &gradient_check_default, &table);
+  bool passes = check_gradients(program->arena, program->module, pass_find("differentiate")->run,
+                                &gradient_check_default, &table);
   assert_non_null(table.data);
   if (!strstr(table.data, part_of_table))
     fail_msg("\"%s\" is not in the table:\n%s", part_of_table, table.data);
