@@ -178,6 +178,19 @@ static int binding_in(const Aligner *a, int line)
   return line >= 0 && is_simple_binding(a, line, line_end(a, line)) ? line + 1 : -1;
 }
 
+/* The ties that the pair has already. */
+static void collect_ties(Aligner *a, Ties *ties, const Pair *p)
+{
+  ties->upper.count = ties->lower.count = 0;
+  for (int i = p->upper; i < p->upper_end; i++) a->mark[find_class(a, i)] = i + 1;
+  for (int i = p->lower; i < p->lower_end; i++) {
+    int upper = a->mark[find_class(a, i)] - 1;
+    if (upper < p->upper || upper >= p->upper_end) continue;
+    vec_push(a->arena, &ties->upper, upper);
+    vec_push(a->arena, &ties->lower, i);
+  }
+}
+
 /* Statements below each other. */
 static void tie_statements(Aligner *a, Ties *ties)
 {
@@ -194,19 +207,6 @@ static void tie_statements(Aligner *a, Ties *ties)
     }
     last = lower;
     above = line;
-  }
-}
-
-/* The ties that the pair has already. */
-static void collect_ties(Aligner *a, Ties *ties, const Pair *p)
-{
-  ties->upper.count = ties->lower.count = 0;
-  for (int i = p->upper; i < p->upper_end; i++) a->mark[find_class(a, i)] = i + 1;
-  for (int i = p->lower; i < p->lower_end; i++) {
-    int upper = a->mark[find_class(a, i)] - 1;
-    if (upper < p->upper || upper >= p->upper_end) continue;
-    vec_push(a->arena, &ties->upper, upper);
-    vec_push(a->arena, &ties->lower, i);
   }
 }
 
