@@ -1,4 +1,5 @@
-/* The bench command: times training steps on synthetic inputs, or on the data when --data is given. */
+/* The bench command: times training steps on synthetic inputs, or on the data when --data is
+ * given. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ typedef struct Bench {
   double *seconds;     /* of each step */
 } Bench;
 
-/* --- Synthetic inputs ---------------------------------------------------------------------------- */
+/* --- Synthetic inputs ----------------------------------------------------------------------- */
 
 /* xorshift64*: any numbers will do, but the same in every run. */
 static uint64_t next_random(uint64_t *state) {
@@ -62,7 +63,7 @@ static void fill_entry(const nnc_session *session, const nnc_entry *entry) {
                entry->input_limits ? entry->input_limits[i] : 0, &state);
 }
 
-/* --- Opening ------------------------------------------------------------------------------------ */
+/* --- Opening -------------------------------------------------------------------------------- */
 
 static bool open_data(Bench *bench) {
   nnc_session *session = bench->session;
@@ -89,8 +90,8 @@ static bool open_bench(Bench *bench, nnc_session *session) {
   }
   bench->seconds = calloc((size_t)bench->steps, sizeof *bench->seconds);
   bench->places = nnc_session_bind(session, &model->train, &model->train);
-  bench->accumulate_places =
-      nnc_session_bind(session, &model->train, model->accumulation > 1 ? &model->accumulate : &model->train);
+  bench->accumulate_places = nnc_session_bind(
+      session, &model->train, model->accumulation > 1 ? &model->accumulate : &model->train);
   if (!bench->seconds) nnc_error("cannot allocate %lld times", (long long)bench->steps);
   return bench->seconds && bench->places && bench->accumulate_places && open_data(bench);
 }
@@ -103,7 +104,7 @@ static void close_bench(Bench *bench) {
   free(bench->accumulate_places);
 }
 
-/* --- Running ------------------------------------------------------------------------------------ */
+/* --- Running -------------------------------------------------------------------------------- */
 
 static void run_step(Bench *bench, int64_t step) {
   nnc_session *session = bench->session;
@@ -117,7 +118,8 @@ static void run_step(Bench *bench, int64_t step) {
     double start = nnc_seconds_now();
     if (bench->loader) nnc_loader_next(bench->loader, places);
     nnc_session_run(session, entry, step, i * entry->batch);
-    if (step > bench->warmup) bench->seconds[step - bench->warmup - 1] += nnc_seconds_now() - start;
+    if (step > bench->warmup)
+      bench->seconds[step - bench->warmup - 1] += nnc_seconds_now() - start;
   }
 }
 
@@ -143,12 +145,14 @@ static bool print_result(const Bench *bench) {
   double median = quantile(bench->seconds, bench->steps, 0.5);
   fputs("{\"model\":", stdout);
   nnc_json_put_string(stdout, model->name);
-  printf(",\"batch\":%lld,\"threads\":%d,\"steps\":%lld", (long long)(model->train.batch * (int64_t)(before + 1)),
-         session->threads, (long long)bench->steps);
+  printf(",\"batch\":%lld,\"threads\":%d,\"steps\":%lld",
+         (long long)(model->train.batch * (int64_t)(before + 1)), session->threads,
+         (long long)bench->steps);
   printf(",\"step_ms\":%.6g,\"p10\":%.6g,\"p90\":%.6g", median * 1e3,
          quantile(bench->seconds, bench->steps, 0.1) * 1e3,
          quantile(bench->seconds, bench->steps, 0.9) * 1e3);
-  printf(",\"gflop\":%.6g,\"gflops\":%.6g,\"bytes\":%.0f", flops * 1e-9, flops * 1e-9 / median, bytes);
+  printf(",\"gflop\":%.6g,\"gflops\":%.6g,\"bytes\":%.0f", flops * 1e-9, flops * 1e-9 / median,
+         bytes);
   printf(",\"arena_bytes\":%lld}\n",
          (long long)(model->arena_bytes + model->worker_bytes * session->threads));
   if (fflush(stdout) == 0) return true;

@@ -1,5 +1,5 @@
-/* Saving and loading of checkpoint.h.  The differences between a file and the program are found first and
- * told all at once; only then is anything read into the arena. */
+/* Saving and loading of checkpoint.h.  The differences between a file and the program are found
+ * first and told all at once; only then is anything read into the arena. */
 #include "checkpoint.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 static const char format_name[] = "nnc checkpoint 1";
 
-/* --- Saving ------------------------------------------------------------------------------------- */
+/* --- Saving --------------------------------------------------------------------------------- */
 
 static bool is_wanted(const nnc_variable *variable, unsigned kinds) {
   return kinds >> variable->kind & 1;
@@ -70,8 +70,8 @@ static void texts_free(Texts *texts) {
   free(texts->step);
 }
 
-static bool save_with(const nnc_session *session, const char *path, const char *keep, unsigned kinds,
-                      const Texts *texts, bool is_checkpoint) {
+static bool save_with(const nnc_session *session, const char *path, const char *keep,
+                      unsigned kinds, const Texts *texts, bool is_checkpoint) {
   const nnc_model *model = session->model;
   const nnc_tensor **tensors = calloc((size_t)model->variable_count + 1, sizeof *tensors);
   int count = 0;
@@ -104,7 +104,7 @@ bool nnc_checkpoint_save(const nnc_session *session, const char *path, const cha
   return good;
 }
 
-/* --- Differences -------------------------------------------------------------------------------- */
+/* --- Differences ---------------------------------------------------------------------------- */
 
 enum { MOST_SHOWN = 20 };
 
@@ -137,8 +137,8 @@ static bool is_in_model(const nnc_model *model, const char *name) {
   return false;
 }
 
-static int count_differences(const nnc_session *session, const nnc_safetensors *file, unsigned kinds,
-                             bool strict) {
+static int count_differences(const nnc_session *session, const nnc_safetensors *file,
+                             unsigned kinds, bool strict) {
   const nnc_model *model = session->model;
   char text[512];
   int count = 0;
@@ -155,7 +155,7 @@ static int count_differences(const nnc_session *session, const nnc_safetensors *
   return count;
 }
 
-/* --- Loading ------------------------------------------------------------------------------------ */
+/* --- Loading -------------------------------------------------------------------------------- */
 
 nnc_safetensors *nnc_checkpoint_open(const nnc_session *session, const char *path, unsigned kinds,
                                      bool strict) {
@@ -172,7 +172,8 @@ bool nnc_checkpoint_read(nnc_session *session, const nnc_safetensors *file, unsi
     const nnc_variable *variable = &session->model->variables[i];
     if (!is_wanted(variable, kinds)) continue;
     const nnc_stored *stored = nnc_safetensors_find(file, variable->tensor.name);
-    if (!nnc_safetensors_read(file, stored, nnc_session_at(session, &variable->tensor))) return false;
+    if (!nnc_safetensors_read(file, stored, nnc_session_at(session, &variable->tensor)))
+      return false;
   }
   return true;
 }
@@ -190,8 +191,8 @@ static void warn_of_changes(const nnc_session *session, const nnc_safetensors *f
   const char *compiler = nnc_safetensors_metadata(file, "compiler");
   const char *source = nnc_safetensors_metadata(file, "source");
   if (isa && strcmp(isa, session->model->isa) != 0)
-    nnc_warning("%s was made with %s, this program is for %s: the bits may differ", file->path, isa,
-                session->model->isa);
+    nnc_warning("%s was made with %s, this program is for %s: the bits may differ", file->path,
+                isa, session->model->isa);
   else if (compiler && strcmp(compiler, session->model->compiler) != 0)
     nnc_warning("%s was made by %s, this program by %s: the bits may differ", file->path, compiler,
                 session->model->compiler);
@@ -200,19 +201,23 @@ static void warn_of_changes(const nnc_session *session, const nnc_safetensors *f
 
 static bool bad_metadata(const nnc_safetensors *file, const char *key, const char *text) {
   if (text) nnc_error("%s: metadata '%s' is malformed: '%.100s'", file->path, key, text);
-  else nnc_error("%s is no checkpoint of a run (no metadata '%s'); --init can use it", file->path, key);
+  else
+    nnc_error("%s is no checkpoint of a run (no metadata '%s'); --init can use it", file->path,
+              key);
   return false;
 }
 
 bool nnc_checkpoint_resume(nnc_session *session, const nnc_safetensors *file,
                            nnc_position *position, nnc_tally *tally) {
-  const char *seed = nnc_safetensors_metadata(file, "seed"); /* of the other metadata, fitted comes later */
+  const char *seed =
+      nnc_safetensors_metadata(file, "seed"); /* of the other metadata, fitted comes later */
   const char *place = nnc_safetensors_metadata(file, "position");
   const char *metrics = nnc_safetensors_metadata(file, "metrics");
   char *end = NULL;
   errno = 0;
   if (seed) session->seed = strtoull(seed, &end, 10);
-  if (!seed || *seed < '0' || *seed > '9' || *end || errno) return bad_metadata(file, "seed", seed);
+  if (!seed || *seed < '0' || *seed > '9' || *end || errno)
+    return bad_metadata(file, "seed", seed);
   if (!place || !position_parse(position, place)) return bad_metadata(file, "position", place);
   if (!metrics) return bad_metadata(file, "metrics", metrics);
   warn_of_changes(session, file);
@@ -274,7 +279,8 @@ bool nnc_checkpoint_load(nnc_session *session, nnc_position *position) {
   if (!place || !position_parse(position, place)) *position = (nnc_position){.steps_per_epoch = 1};
   const char *seed = nnc_safetensors_metadata(file, "seed");
   if (seed) session->seed = strtoull(seed, NULL, 10);
-  bool good = nnc_checkpoint_read(session, file, NNC_WEIGHTS) && nnc_checkpoint_fitted(session, file);
+  bool good =
+      nnc_checkpoint_read(session, file, NNC_WEIGHTS) && nnc_checkpoint_fitted(session, file);
   nnc_safetensors_close(file);
   return good;
 }

@@ -1,6 +1,7 @@
-/* Checkpoints: all variables in the plain layout and, as metadata, all else that a run needs to go on as if
- * it had never stopped: position in the data, seed, accumulated metrics, fitted data values.  Nothing in
- * them depends on the time or the number of threads: equal runs write equal files. */
+/* Checkpoints: all variables in the plain layout and, as metadata, all else that a run needs to
+ * go on as if it had never stopped: position in the data, seed, accumulated metrics, fitted
+ * data values.  Nothing in them depends on the time or the number of threads: equal runs write
+ * equal files. */
 #ifndef NNC_CHECKPOINT_H
 #define NNC_CHECKPOINT_H
 
@@ -22,8 +23,8 @@ enum {
   NNC_EVERYTHING = NNC_WEIGHTS | 1 << NNC_STREAM | 1 << NNC_OPTIMIZER
 };
 
-/* Writes the kinds of variables to `path`; `position` and `tally` may be NULL (an export), `keep` too
- * (see nnc_replace_commit).  False after a message; the old file is untouched then. */
+/* Writes the kinds of variables to `path`; `position` and `tally` may be NULL (an export),
+ * `keep` too (see nnc_replace_commit).  False after a message; the old file is untouched then. */
 bool nnc_checkpoint_save(const nnc_session *session, const char *path, const char *keep,
                          unsigned kinds, const nnc_position *position, const nnc_tally *tally);
 
@@ -45,8 +46,8 @@ bool nnc_checkpoint_resume(nnc_session *session, const nnc_safetensors *file,
 /* --init: reads the parameters and states that fit and lists the rest; false when none does. */
 bool nnc_checkpoint_init(nnc_session *session, const char *path);
 
-/* eval, predict, export: the weights of --init or of the default checkpoint, its fitted values, and where
- * its training stood (step 0 when the file does not say). */
+/* eval, predict, export: the weights of --init or of the default checkpoint, its fitted values,
+ * and where its training stood (step 0 when the file does not say). */
 bool nnc_checkpoint_load(nnc_session *session, nnc_position *position);
 
 #endif

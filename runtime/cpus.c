@@ -1,15 +1,17 @@
-/* Processors: the affinity mask, the cores behind it (hardware threads of one core share its vector
- * units, so a second worker there gains nothing), and the control group's quota (workers beyond it would
- * be stopped in turn while the others wait for them). */
+/* Processors: the affinity mask, the cores behind it (hardware threads of one core share its
+ * vector units, so a second worker there gains nothing), and the control group's quota (workers
+ * beyond it would be stopped in turn while the others wait for them). */
 #include "cpus.h"
 
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-/* The number of the first processor on the same core; the processor itself when that is unknown. */
+/* The number of the first processor on the same core; the processor itself when that is
+ * unknown. */
 static int first_sibling(int cpu) {
   char path[96];
   snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
@@ -63,3 +65,18 @@ void nnc_cpus_find(nnc_cpus *cpus) {
 int nnc_cpus_default_threads(const nnc_cpus *cpus) {
   return cpus->cores < cpus->quota ? cpus->cores : cpus->quota;
 }
+
+#if defined(__x86_64__)
+const char *nnc_cpu_lacks(const char *isa) {
+  __builtin_cpu_init();
+  if (strstr(isa, "+avx512") && !__builtin_cpu_supports("avx512f")) return "AVX-512";
+  if (strstr(isa, "+avx") && !__builtin_cpu_supports("avx")) return "AVX";
+  if (strstr(isa, "+fma") && !__builtin_cpu_supports("fma")) return "FMA";
+  return NULL;
+}
+#else
+const char *nnc_cpu_lacks(const char *isa) {
+  (void)isa; /* what this family compiles for is in all its processors */
+  return NULL;
+}
+#endif

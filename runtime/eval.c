@@ -75,10 +75,12 @@ static bool evaluate(nnc_session *session) {
   }
   nnc_session_initialize(session);
   if (!nnc_checkpoint_load(session, &position)) return false;
-  if (!nnc_evaluator_open(&evaluator, session, options->argument_count, options->arguments)) return false;
+  if (!nnc_evaluator_open(&evaluator, session, options->argument_count, options->arguments))
+    return false;
   bool good = evaluator.count > 0;
   if (good) good = evaluate_all(&evaluator, &position, options->json || !isatty(STDOUT_FILENO));
-  else nnc_error("%s has no data set but train; 'eval train' evaluates that", session->model->file);
+  else
+    nnc_error("%s has no data set but train; 'eval train' evaluates that", session->model->file);
   nnc_evaluator_close(&evaluator);
   return good;
 }

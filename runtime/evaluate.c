@@ -1,5 +1,5 @@
-/* Nothing is padded: a set of 10,050 examples with batches of 100 runs 100 batches and 50 single examples,
- * and every example weighs the same in a mean. */
+/* Nothing is padded: a set of 10,050 examples with batches of 100 runs 100 batches and 50
+ * single examples, and every example weighs the same in a mean. */
 #include "evaluate.h"
 
 #include <stdlib.h>
@@ -48,7 +48,8 @@ static bool open_named(nnc_evaluator *evaluator, int name_count, char *const *na
 static bool open_all(nnc_evaluator *evaluator) {
   const nnc_model *model = evaluator->session->model;
   for (int i = 0; i < model->data_set_count; i++)
-    if (is_evaluation_set(model->data_sets[i].name) && !open_set(evaluator, model->data_sets[i].name))
+    if (is_evaluation_set(model->data_sets[i].name) &&
+        !open_set(evaluator, model->data_sets[i].name))
       return false;
   return true;
 }

@@ -18,7 +18,8 @@ typedef struct nnc_evaluator {
   nnc_tally tally;
 } nnc_evaluator;
 
-/* Opens the sets called `names`; with none, all but "train" and "predict".  False after a message. */
+/* Opens the sets called `names`; with none, all but "train" and "predict".  False after a
+ * message. */
 bool nnc_evaluator_open(nnc_evaluator *evaluator, nnc_session *session, int name_count,
                         char *const *names);
 void nnc_evaluator_close(nnc_evaluator *evaluator);

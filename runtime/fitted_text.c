@@ -1,5 +1,6 @@
-/* Numbers are written as strings of 17 digits, which is exact and has room for nan and inf.  Strings of
- * the data may be in any encoding: a byte that is no part of UTF-8, and '%', become %XX. */
+/* Numbers are written as strings of 17 digits, which is exact and has room for nan and inf.
+ * Strings of the data may be in any encoding: a byte that is no part of UTF-8, and '%', become
+ * %XX. */
 #include "fitted_text.h"
 
 #include <stdio.h>
@@ -98,11 +99,13 @@ static bool add_strings(nnc_fitted *fitted, const char *name, int64_t count, cha
   return nnc_fitted_add_strings(fitted, name, count, (const char *const *)texts) == 0;
 }
 
-static bool add_value(nnc_fitted *fitted, const nnc_json_document *document, const nnc_json *value) {
+static bool add_value(nnc_fitted *fitted, const nnc_json_document *document,
+                      const nnc_json *value) {
   const nnc_json *name = nnc_json_member(document, value, "name");
   const nnc_json *numbers = nnc_json_member(document, value, "numbers");
   const nnc_json *list = numbers ? numbers : nnc_json_member(document, value, "strings");
-  if (!name || name->kind != NNC_JSON_STRING || !list || list->kind != NNC_JSON_ARRAY) return false;
+  if (!name || name->kind != NNC_JSON_STRING || !list || list->kind != NNC_JSON_ARRAY)
+    return false;
   char **texts = calloc((size_t)list->count + 1, sizeof *texts);
   bool good = texts != NULL;
   const nnc_json *child = NULL;

@@ -9,8 +9,10 @@
 #include "nnc_model.h"
 #include "number.h"
 
-static const char *const kind_names[] = {
-    [NNC_PARAM] = "param", [NNC_STATE] = "state", [NNC_STREAM] = "stream", [NNC_OPTIMIZER] = "optimizer"};
+static const char *const kind_names[] = {[NNC_PARAM] = "param",
+                                         [NNC_STATE] = "state",
+                                         [NNC_STREAM] = "stream",
+                                         [NNC_OPTIMIZER] = "optimizer"};
 
 typedef struct NamedEntry {
   const char *name;
@@ -30,9 +32,12 @@ typedef struct NamedBytes {
 } NamedBytes;
 
 static const NamedBytes memory[] = {
-    {"parameters", &nnc_the_model.parameter_bytes}, {"optimizer", &nnc_the_model.optimizer_bytes},
-    {"state", &nnc_the_model.state_bytes},          {"activations", &nnc_the_model.activation_bytes},
-    {"arena", &nnc_the_model.arena_bytes},          {"a worker", &nnc_the_model.worker_bytes},
+    {"parameters", &nnc_the_model.parameter_bytes},
+    {"optimizer", &nnc_the_model.optimizer_bytes},
+    {"state", &nnc_the_model.state_bytes},
+    {"activations", &nnc_the_model.activation_bytes},
+    {"arena", &nnc_the_model.arena_bytes},
+    {"a worker", &nnc_the_model.worker_bytes},
 };
 enum { MEMORY_COUNT = sizeof memory / sizeof *memory };
 
@@ -46,7 +51,7 @@ static int64_t count_parameters(const nnc_model *model, bool frozen_only) {
   return count;
 }
 
-/* --- Data calls, as in the .net file -------------------------------------------------------------- */
+/* --- Data calls, as in the .net file -------------------------------------------------------- */
 
 static void put_value(FILE *file, const nnc_value *value) {
   switch (value->kind) {
@@ -79,7 +84,7 @@ static void put_pipeline(FILE *file, const nnc_pipeline *pipeline) {
   }
 }
 
-/* --- Text --------------------------------------------------------------------------------------- */
+/* --- Text ----------------------------------------------------------------------------------- */
 
 static void print_variables(const nnc_model *model) {
   int width = 8;
@@ -115,7 +120,8 @@ static void print_run(const nnc_model *model) {
   if (model->accumulation > 1) printf(", %lld batches a step", (long long)model->accumulation);
   if (model->epochs > 0) printf(", %lld epochs", (long long)model->epochs);
   else printf(", %lld steps", (long long)model->steps);
-  if (model->validate_steps > 0) printf(", validated each %lld steps", (long long)model->validate_steps);
+  if (model->validate_steps > 0)
+    printf(", validated each %lld steps", (long long)model->validate_steps);
   printf(", seed %llu; metrics:", (unsigned long long)model->seed);
   for (int i = 0; i < model->metric_count; i++) printf(" %s", model->metric_names[i]);
   putchar('\n');
@@ -133,7 +139,8 @@ static void print_data(const nnc_model *model) {
 
 static void print_text(const nnc_model *model) {
   char bytes[NNC_FORMAT_BYTES];
-  printf("%s (%s), compiled by %s for %s\n\n", model->name, model->file, model->compiler, model->isa);
+  printf("%s (%s), compiled by %s for %s\n\n", model->name, model->file, model->compiler,
+         model->isa);
   print_variables(model);
   printf("%lld parameters, %lld of them frozen\n\n", (long long)count_parameters(model, false),
          (long long)count_parameters(model, true));
@@ -144,7 +151,7 @@ static void print_text(const nnc_model *model) {
   print_data(model);
 }
 
-/* --- JSON --------------------------------------------------------------------------------------- */
+/* --- JSON ----------------------------------------------------------------------------------- */
 
 static void put_member(const char *key, const char *text) {
   printf("\"%s\":", key);
@@ -214,10 +221,11 @@ static void print_json(const nnc_model *model) {
   printf("\"activation_bytes\":%lld,\"arena_bytes\":%lld,\"worker_bytes\":%lld,",
          (long long)model->activation_bytes, (long long)model->arena_bytes,
          (long long)model->worker_bytes);
-  printf("\"batch\":%lld,\"accumulate\":%lld,\"epochs\":%lld,\"steps\":%lld,\"validate_steps\":%lld,"
-         "\"seed\":%llu,",
-         (long long)model->batch, (long long)model->accumulation, (long long)model->epochs,
-         (long long)model->steps, (long long)model->validate_steps, (unsigned long long)model->seed);
+  printf(
+      "\"batch\":%lld,\"accumulate\":%lld,\"epochs\":%lld,\"steps\":%lld,\"validate_steps\":%lld,"
+      "\"seed\":%llu,",
+      (long long)model->batch, (long long)model->accumulation, (long long)model->epochs,
+      (long long)model->steps, (long long)model->validate_steps, (unsigned long long)model->seed);
   fputs("\"metrics\":[", stdout);
   for (int i = 0; i < model->metric_count; i++) {
     if (i) putchar(',');

@@ -266,7 +266,8 @@ static int compare_keys(const void *a, const void *b) {
 }
 
 /* Sorted, not compared in pairs: a hostile header may have a million keys. */
-static bool keys_are_unique(const nnc_json_document *document, const nnc_json *object, bool *unique) {
+static bool keys_are_unique(const nnc_json_document *document, const nnc_json *object,
+                            bool *unique) {
   const char **keys = malloc(((size_t)object->count + 1) * sizeof *keys);
   if (!keys) return false;
   int count = 0;

@@ -1,7 +1,7 @@
 /* JSON (RFC 8259): a strict reader for file headers and small writers for output.
  *
- * A document is a flat array of values in reading order; the children of a value are linked by index.
- * Strings are unescaped in place, so the text must be writable and outlive the document. */
+ * A document is a flat array of values in reading order; the children of a value are linked by
+ * index. Strings are unescaped in place, so the text must be writable and outlive the document. */
 #ifndef NNC_JSON_H
 #define NNC_JSON_H
 
@@ -29,7 +29,8 @@ typedef struct nnc_json_document {
   int count;
 } nnc_json_document;
 
-/* False with a message that gives the position.  text[length] must be writable too: it is the end mark. */
+/* False with a message that gives the position.  text[length] must be writable too: it is the
+ * end mark. */
 bool nnc_json_parse(nnc_json_document *document, char *text, size_t length, char *message,
                     size_t message_size);
 void nnc_json_free(nnc_json_document *document);

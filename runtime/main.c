@@ -13,15 +13,15 @@ static const nnc_command commands[] = {
      nnc_train_command},
     {"eval", NNC_EVAL, "[SET...]", 0, -1, "Print the metrics of a checkpoint over data sets.",
      nnc_eval_command},
-    {"predict", NNC_PREDICT, "[FILE...|-]", 0, -1, "Print the predictions for each example of files.",
-     nnc_predict_command},
+    {"predict", NNC_PREDICT, "[FILE...|-]", 0, -1,
+     "Print the predictions for each example of files.", nnc_predict_command},
     {"info", NNC_INFO, "", 0, 0, "Describe the model: variables, memory, work, data.",
      nnc_info_command},
     {"bench", NNC_BENCH, "", 0, 0, "Time training steps; writes no file.", nnc_bench_command},
     {"export", NNC_EXPORT, "FILE", 1, 1, "Write parameters and states of a checkpoint to FILE.",
      nnc_export_command},
-    {"step", NNC_STEP, "RESULT", 1, 1, "Take training steps on given inputs, to compare with others.",
-     nnc_step_command},
+    {"step", NNC_STEP, "RESULT", 1, 1,
+     "Take training steps on given inputs, to compare with others.", nnc_step_command},
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 

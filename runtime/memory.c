@@ -1,5 +1,5 @@
-/* Blocks by mmap.  A block of 2 MB or more starts at a multiple of 2 MB, so that the kernel can back
- * it with huge pages; the slack around it is never touched and costs address space only. */
+/* Blocks by mmap.  A block of 2 MB or more starts at a multiple of 2 MB, so that the kernel can
+ * back it with huge pages; the slack around it is never touched and costs address space only. */
 #include "memory.h"
 
 #include <errno.h>

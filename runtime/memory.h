@@ -1,4 +1,5 @@
-/* Large blocks straight from the kernel: zeroed, aligned to 2 MB when large, huge pages advised. */
+/* Large blocks straight from the kernel: zeroed, aligned to 2 MB when large, huge pages
+ * advised. */
 #ifndef NNC_MEMORY_H
 #define NNC_MEMORY_H
 

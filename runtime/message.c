@@ -1,5 +1,5 @@
-/* Messages on stderr.  The progress line is the only state: while one stands on a terminal, any other
- * message first clears it, so that lines never run into each other. */
+/* Messages on stderr.  The progress line is the only state: while one stands on a terminal, any
+ * other message first clears it, so that lines never run into each other. */
 #include "message.h"
 
 #include <errno.h>

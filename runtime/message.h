@@ -1,4 +1,5 @@
-/* What the program says on stderr: errors, warnings, notes and the progress line, which must not mix. */
+/* What the program says on stderr: errors, warnings, notes and the progress line, which must
+ * not mix. */
 #ifndef NNC_MESSAGE_H
 #define NNC_MESSAGE_H
 
@@ -12,7 +13,8 @@ void nnc_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void nnc_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void nnc_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Says what was being done, to what, and the reason in errno: "cannot write a/b: No space left". */
+/* Says what was being done, to what, and the reason in errno: "cannot write a/b: No space
+ * left". */
 void nnc_error_system(const char *doing, const char *what);
 
 /* Quiet programs say only errors and warnings. */

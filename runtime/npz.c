@@ -1,6 +1,7 @@
-/* The zip format (APPNOTE.TXT, 4.3): for each member a local header, its name and its bytes; behind them the
- * central directory, which repeats the headers with offsets, and its end record.  Sizes are 32 bits
- * here, so an archive stops at 4 GB; larger models go to safetensors. */
+/* The zip format (APPNOTE.TXT, 4.3): for each member a local header, its name and its bytes;
+ * behind them the central directory, which repeats the headers with offsets, and its end
+ * record.  Sizes are 32 bits here, so an archive stops at 4 GB; larger models go to
+ * safetensors. */
 #include "npz.h"
 
 #include <stdio.h>
@@ -26,7 +27,7 @@ typedef struct Archive {
   uint32_t table[256]; /* of the CRC */
 } Archive;
 
-/* --- CRC-32 (the polynomial of IEEE 802.3, reflected) -------------------------------------------- */
+/* --- CRC-32 (the polynomial of IEEE 802.3, reflected) --------------------------------------- */
 
 static void crc_make_table(uint32_t table[256]) {
   for (uint32_t i = 0; i < 256; i++) {
@@ -43,7 +44,7 @@ static uint32_t crc_add(const uint32_t table[256], uint32_t crc, const void *byt
   return ~crc;
 }
 
-/* --- Members ------------------------------------------------------------------------------------ */
+/* --- Members -------------------------------------------------------------------------------- */
 
 /* NumPy's type strings; bf16 is widened. */
 static const char *const npy_types[NNC_DTYPE_COUNT] = {
@@ -105,7 +106,7 @@ static bool send(Archive *archive, Member *member, Sink *sink) {
   return true;
 }
 
-/* --- Headers ------------------------------------------------------------------------------------ */
+/* --- Headers -------------------------------------------------------------------------------- */
 
 typedef struct Bytes {
   unsigned char data[64];

@@ -30,24 +30,40 @@ enum { LOADS = NNC_TRAIN | NNC_EVAL | NNC_PREDICT | NNC_EXPORT | NNC_STEP };
 
 static const Option options_table[] = {
     {"data", 'd', KIND_TEXT, FIELD(data), RUNS, 0, "DIR", "where the data files are (default: .)"},
-    {"out", 'o', KIND_TEXT, FIELD(out), LOADS, 0, "DIR", "checkpoint and log (default: MODEL.run)"},
-    {"epochs", 'e', KIND_COUNT, FIELD(epochs), NNC_TRAIN, 0, "N", "train so many epochs; 0: only initialize and save"},
-    {"steps", 's', KIND_COUNT, FIELD(steps), NNC_TRAIN | NNC_BENCH | NNC_STEP, 0, "N", "train (or time) so many steps"},
-    {"seed", 0, KIND_SEED, FIELD(seed), NNC_TRAIN | NNC_BENCH | NNC_STEP, 0, "N", "of weights, order and random operators"},
-    {"threads", 'j', KIND_COUNT, FIELD(threads), RUNS, 1, "N", "workers (default: one a core); no effect on results"},
-    {"init", 'i', KIND_TEXT, FIELD(init), LOADS, 0, "FILE", "start from the tensors of FILE that fit (eval, predict, export: the checkpoint to use)"},
-    {"resume", 'r', KIND_RESUME, FIELD(resume), NNC_TRAIN, 0, "[FILE]", "continue a checkpoint (default: the one in --out)"},
-    {"save-every", 0, KIND_COUNT, FIELD(save_every), NNC_TRAIN, 1, "N", "save each N steps (default: after epochs and validations)"},
-    {"validate-every", 0, KIND_COUNT, FIELD(validate_every), NNC_TRAIN, 0, "N", "validate each N steps; 0: after each epoch"},
-    {"log", 'l', KIND_TEXT, FIELD(log), NNC_TRAIN, 0, "FILE", "append a JSON line for each epoch (default: OUT/log.jsonl)"},
-    {"keep-going", 0, KIND_FLAG, FIELD(keep_going), NNC_TRAIN, 0, NULL, "do not stop when the loss is not finite"},
-    {"format", 'f', KIND_TEXT, FIELD(format), NNC_PREDICT | NNC_EXPORT, 0, "NAME", "predict: json, csv; export: safetensors, npz"},
-    {"json", 0, KIND_FLAG, FIELD(json), NNC_INFO | NNC_EVAL, 0, NULL, "print JSON, on a terminal too"},
-    {"warmup", 0, KIND_COUNT, FIELD(warmup), NNC_BENCH, 0, "N", "steps before the clock starts (default: 5)"},
-    {"inputs", 0, KIND_TEXT, FIELD(inputs), NNC_STEP, 0, "FILE", "safetensors with the inputs: NAME, or 0/NAME, 1/NAME, ..."},
+    {"out", 'o', KIND_TEXT, FIELD(out), LOADS, 0, "DIR",
+     "checkpoint and log (default: MODEL.run)"},
+    {"epochs", 'e', KIND_COUNT, FIELD(epochs), NNC_TRAIN, 0, "N",
+     "train so many epochs; 0: only initialize and save"},
+    {"steps", 's', KIND_COUNT, FIELD(steps), NNC_TRAIN | NNC_BENCH | NNC_STEP, 0, "N",
+     "train (or time) so many steps"},
+    {"seed", 0, KIND_SEED, FIELD(seed), NNC_TRAIN | NNC_BENCH | NNC_STEP, 0, "N",
+     "of weights, order and random operators"},
+    {"threads", 'j', KIND_COUNT, FIELD(threads), RUNS, 1, "N",
+     "workers (default: one a core); no effect on results"},
+    {"init", 'i', KIND_TEXT, FIELD(init), LOADS, 0, "FILE",
+     "start from the tensors of FILE that fit (eval, predict, export: the checkpoint to use)"},
+    {"resume", 'r', KIND_RESUME, FIELD(resume), NNC_TRAIN, 0, "[FILE]",
+     "continue a checkpoint (default: the one in --out)"},
+    {"save-every", 0, KIND_COUNT, FIELD(save_every), NNC_TRAIN, 1, "N",
+     "save each N steps (default: after epochs and validations)"},
+    {"validate-every", 0, KIND_COUNT, FIELD(validate_every), NNC_TRAIN, 0, "N",
+     "validate each N steps; 0: after each epoch"},
+    {"log", 'l', KIND_TEXT, FIELD(log), NNC_TRAIN, 0, "FILE",
+     "append a JSON line for each epoch (default: OUT/log.jsonl)"},
+    {"keep-going", 0, KIND_FLAG, FIELD(keep_going), NNC_TRAIN, 0, NULL,
+     "do not stop when the loss is not finite"},
+    {"format", 'f', KIND_TEXT, FIELD(format), NNC_PREDICT | NNC_EXPORT, 0, "NAME",
+     "predict: json, csv; export: safetensors, npz"},
+    {"json", 0, KIND_FLAG, FIELD(json), NNC_INFO | NNC_EVAL, 0, NULL,
+     "print JSON, on a terminal too"},
+    {"warmup", 0, KIND_COUNT, FIELD(warmup), NNC_BENCH, 0, "N",
+     "steps before the clock starts (default: 5)"},
+    {"inputs", 0, KIND_TEXT, FIELD(inputs), NNC_STEP, 0, "FILE",
+     "safetensors with the inputs: NAME, or 0/NAME, 1/NAME, ..."},
     {"quiet", 'q', KIND_FLAG, FIELD(quiet), (unsigned)ALL, 0, NULL, "only errors and warnings"},
     {"help", 'h', KIND_FLAG, FIELD(help), (unsigned)ALL, 0, NULL, "this text"},
-    {"version", 'V', KIND_FLAG, FIELD(version), (unsigned)ALL, 0, NULL, "the model, the compiler, the instruction set"},
+    {"version", 'V', KIND_FLAG, FIELD(version), (unsigned)ALL, 0, NULL,
+     "the model, the compiler, the instruction set"},
 };
 enum { OPTION_COUNT = sizeof options_table / sizeof *options_table };
 
@@ -67,7 +83,8 @@ static const nnc_command *find_command(const Parse *parse, const char *name) {
 }
 
 static int unknown(const char *what, const char *word, const char *nearest, const char *dashes) {
-  if (nearest) nnc_error("unknown %s '%s%s'; did you mean '%s%s'?", what, dashes, word, dashes, nearest);
+  if (nearest)
+    nnc_error("unknown %s '%s%s'; did you mean '%s%s'?", what, dashes, word, dashes, nearest);
   else nnc_error("unknown %s '%s%s'; --help lists all", what, dashes, word);
   return NNC_EXIT_USAGE;
 }
@@ -111,7 +128,8 @@ static int store(Parse *parse, int index, const char *value) {
     return NNC_EXIT_OK;
   }
   bool is_good = read_number(value, &number);
-  if (option->kind == KIND_COUNT) is_good = is_good && number <= INT64_MAX && (int64_t)number >= option->least;
+  if (option->kind == KIND_COUNT)
+    is_good = is_good && number <= INT64_MAX && (int64_t)number >= option->least;
   if (!is_good) {
     nnc_error("--%s wants a whole number of at least %lld, not '%s'", option->name,
               (long long)option->least, value);
@@ -178,8 +196,8 @@ static int check(const Parse *parse) {
   if (options->help || options->version) return NNC_EXIT_OK;
   for (int i = 0; i < OPTION_COUNT; i++) {
     if (!parse->is_given[i] || options_table[i].commands & command->bit) continue;
-    nnc_error("--%s is no flag of %s; '%s --help' lists them", options_table[i].name, command->name,
-              command->name);
+    nnc_error("--%s is no flag of %s; '%s --help' lists them", options_table[i].name,
+              command->name, command->name);
     return NNC_EXIT_USAGE;
   }
   if (options->epochs >= 0 && options->steps >= 0) {

@@ -13,7 +13,13 @@ enum nnc_exit {
 };
 
 enum nnc_command_bit {
-  NNC_TRAIN = 1, NNC_EVAL = 2, NNC_PREDICT = 4, NNC_INFO = 8, NNC_BENCH = 16, NNC_EXPORT = 32, NNC_STEP = 64
+  NNC_TRAIN = 1,
+  NNC_EVAL = 2,
+  NNC_PREDICT = 4,
+  NNC_INFO = 8,
+  NNC_BENCH = 16,
+  NNC_EXPORT = 32,
+  NNC_STEP = 64
 };
 
 typedef struct nnc_options nnc_options;
@@ -38,8 +44,9 @@ struct nnc_options {
   char **arguments;
 };
 
-/* Reads argv; the default command is the first of the table.  An nnc_exit other than NNC_EXIT_OK ends
- * the program after a message.  `arguments` points into argv, which is rearranged. */
+/* Reads argv; the default command is the first of the table.  An nnc_exit other than
+ * NNC_EXIT_OK ends the program after a message.  `arguments` points into argv, which is
+ * rearranged. */
 int nnc_options_parse(nnc_options *options, int argc, char **argv, int command_count,
                       const nnc_command *commands);
 void nnc_options_help(const nnc_options *options, const char *program, int command_count,

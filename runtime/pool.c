@@ -1,11 +1,12 @@
 /* The pool of nnc_parallel.h: threads that wait at a barrier for the next function to run.
  *
- * The barrier counts arrivals; the last to arrive resets the count and advances `phase`, which the
- * others watch: first by spinning for some 50 microseconds (a step has many barriers, and a sleep costs
- * more than the wait), then on a futex.  A sleeper announces itself before it sleeps, and the last
- * arrival advances the phase before it looks for sleepers, both sequentially consistent, so either it
- * sees the sleeper or the sleeper sees the phase.  With more workers than processors nobody spins: the
- * worker that is waited for may need this very processor. */
+ * The barrier counts arrivals; the last to arrive resets the count and advances `phase`, which
+ * the others watch: first by spinning for some 50 microseconds (a step has many barriers, and a
+ * sleep costs more than the wait), then on a futex.  A sleeper announces itself before it
+ * sleeps, and the last arrival advances the phase before it looks for sleepers, both
+ * sequentially consistent, so either it sees the sleeper or the sleeper sees the phase.  With
+ * more workers than processors nobody spins: the worker that is waited for may need this very
+ * processor. */
 #include "nnc_parallel.h"
 
 #include <errno.h>
@@ -152,8 +153,8 @@ static void seat_workers(nnc_pool *pool, char *arena, int64_t stride) {
   }
 }
 
-/* Worker 0 stays free to move: threads that it creates later inherit its mask, and with every other core
- * taken the scheduler leaves it where it is. */
+/* Worker 0 stays free to move: threads that it creates later inherit its mask, and with every
+ * other core taken the scheduler leaves it where it is. */
 static bool start_threads(nnc_pool *pool) {
   nnc_cpus cpus;
   nnc_cpus_find(&cpus);
@@ -169,8 +170,8 @@ static bool start_threads(nnc_pool *pool) {
   return true;
 }
 
-/* Threads that already wait at the barrier cannot be released when others never came: the barrier is
- * completed in the name of the missing ones. */
+/* Threads that already wait at the barrier cannot be released when others never came: the
+ * barrier is completed in the name of the missing ones. */
 static void arrive_for_missing(nnc_pool *pool) {
   int missing = pool->count - 1 - pool->started;
   atomic_fetch_add(&pool->arrived, (unsigned)missing);

@@ -31,7 +31,7 @@ typedef struct Predictor {
   int count;
 } Predictor;
 
-/* --- Printing ----------------------------------------------------------------------------------- */
+/* --- Printing ------------------------------------------------------------------------------- */
 
 /* The shortest decimal that reads back as the same number. */
 static void put_float(double value, bool is_double, bool as_json) {
@@ -80,7 +80,8 @@ static void put_element(const Column *column, int64_t element, bool as_json) {
   else if (column->dtype == NNC_BOOL)
     fputs(nnc_number_get(NNC_BOOL, column->data, element) != 0 ? "true" : "false", stdout);
   else
-    put_float(nnc_number_get(column->dtype, column->data, element), column->dtype == NNC_F64, as_json);
+    put_float(nnc_number_get(column->dtype, column->data, element), column->dtype == NNC_F64,
+              as_json);
 }
 
 /* Nested arrays over the axes from `axis` on; `*element` walks along. */
@@ -134,7 +135,7 @@ static void print_csv(const Predictor *predictor, int64_t row) {
   putchar('\n');
 }
 
-/* --- Opening ------------------------------------------------------------------------------------ */
+/* --- Opening -------------------------------------------------------------------------------- */
 
 /* A result called like a field with categories holds class numbers of it. */
 static Column make_column(const nnc_session *session, const nnc_entry *entry,
@@ -196,7 +197,7 @@ static void close_predictor(Predictor *predictor) {
   free(predictor->places);
 }
 
-/* --- Running ------------------------------------------------------------------------------------ */
+/* --- Running -------------------------------------------------------------------------------- */
 
 static bool print_failed(void) {
   if (!ferror(stdout)) return false;

@@ -1,4 +1,5 @@
-/* Progress on stderr: ten times a second in place on a terminal, a line in five seconds elsewhere. */
+/* Progress on stderr: ten times a second in place on a terminal, a line in five seconds
+ * elsewhere. */
 #include "progress.h"
 
 #include <math.h>
@@ -66,8 +67,8 @@ static size_t append_left(char line[NNC_PROGRESS_LINE], size_t at, double second
   return append(line, at, "  %ld:%02ld:%02ld left", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
-void nnc_progress_step(nnc_progress *progress, const nnc_model *model, int64_t epoch, int64_t epochs,
-                       int64_t step, int64_t steps, int64_t examples_per_step,
+void nnc_progress_step(nnc_progress *progress, const nnc_model *model, int64_t epoch,
+                       int64_t epochs, int64_t step, int64_t steps, int64_t examples_per_step,
                        const double *metrics) {
   char line[NNC_PROGRESS_LINE];
   size_t at = 0;

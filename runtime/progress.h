@@ -26,8 +26,8 @@ void nnc_progress_restart(nnc_progress *progress, int64_t step);
 /* Is it time for a line?  Cheap. */
 bool nnc_progress_is_due(const nnc_progress *progress);
 /* "epoch 3/20  step 1500/12000  loss 0.0342  accuracy 0.989  41230 examples/s  0:12 left" */
-void nnc_progress_step(nnc_progress *progress, const nnc_model *model, int64_t epoch, int64_t epochs,
-                       int64_t step, int64_t steps, int64_t examples_per_step,
+void nnc_progress_step(nnc_progress *progress, const nnc_model *model, int64_t epoch,
+                       int64_t epochs, int64_t step, int64_t steps, int64_t examples_per_step,
                        const double *metrics);
 /* Appends "  loss 0.0342  accuracy 0.989" at `at`; the new end. */
 size_t nnc_progress_metrics(char line[NNC_PROGRESS_LINE], size_t at, const nnc_model *model,

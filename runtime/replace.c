@@ -1,5 +1,5 @@
-/* Writing files safely.  The name is changed last, after fsync of the content; fsync of the folder makes
- * the new name itself durable. */
+/* Writing files safely.  The name is changed last, after fsync of the content; fsync of the
+ * folder makes the new name itself durable. */
 #include "replace.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
-/* Replacing a file as a whole or not at all: the new content goes to PATH.tmp in the same folder, is
- * flushed to the disk, and takes the old one's name.  After any failure the old file is as it was. */
+/* Replacing a file as a whole or not at all: the new content goes to PATH.tmp in the same
+ * folder, is flushed to the disk, and takes the old one's name.  After any failure the old file
+ * is as it was. */
 #ifndef NNC_REPLACE_H
 #define NNC_REPLACE_H
 
@@ -14,7 +15,8 @@ typedef struct nnc_replacement {
   uint64_t written;
 } nnc_replacement;
 
-/* Each returns false after a message; nnc_replace_write and _commit have then removed the temporary. */
+/* Each returns false after a message; nnc_replace_write and _commit have then removed the
+ * temporary. */
 bool nnc_replace_open(nnc_replacement *replacement, const char *path);
 bool nnc_replace_write(nnc_replacement *replacement, const void *bytes, size_t count);
 /* With `keep` the old file, if there is one, first gets that name. */

@@ -1,6 +1,6 @@
-/* The log file.  A resumed run cuts it back to what was logged when the checkpoint was written, so that it
- * reads as if the run had never stopped.  Several runs may have appended to one file: a step that is not
- * above the one before starts another run, and only the last is cut. */
+/* The log file.  A resumed run cuts it back to what was logged when the checkpoint was written,
+ * so that it reads as if the run had never stopped.  Several runs may have appended to one
+ * file: a step that is not above the one before starts another run, and only the last is cut. */
 #include "run_log.h"
 
 #include <errno.h>
@@ -13,13 +13,13 @@
 #include "json.h"
 #include "message.h"
 
-/* --- Cutting ------------------------------------------------------------------------------------ */
+/* --- Cutting -------------------------------------------------------------------------------- */
 
 typedef struct Cut {
   int64_t step;        /* of the checkpoint */
   bool keeps_step;
   int64_t last_step;   /* of the line before */
-  off_t at, end;       /* at: where the file is to end, -1: not known yet; end: of the line before */
+  off_t at, end; /* at: where the file is to end, -1: not known yet; end: of the line before */
   double seconds;
 } Cut;
 
@@ -87,7 +87,7 @@ bool nnc_log_cut(const char *path, int64_t step, bool keeps_step, double *second
   return good;
 }
 
-/* --- Writing ------------------------------------------------------------------------------------ */
+/* --- Writing -------------------------------------------------------------------------------- */
 
 bool nnc_log_open(nnc_log *log, const char *path) {
   struct stat status;

@@ -14,8 +14,8 @@ typedef struct nnc_log {
 } nnc_log;
 
 /* Drops from the file the last run's lines behind `step` (and the one of `step` itself unless
- * `keeps_step`), and an unfinished last line.  `seconds`: of the last line that stays, else 0.  A file that
- * does not exist is fine.  False after a message. */
+ * `keeps_step`), and an unfinished last line.  `seconds`: of the last line that stays, else 0.
+ * A file that does not exist is fine.  False after a message. */
 bool nnc_log_cut(const char *path, int64_t step, bool keeps_step, double *seconds);
 
 bool nnc_log_open(nnc_log *log, const char *path); /* for appending; false after a message */

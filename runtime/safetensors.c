@@ -14,7 +14,7 @@
 
 enum { PREFIX = 8, ALIGNMENT = 64, LARGEST_HEADER = 100 * 1000 * 1000 };
 
-/* --- Reading ------------------------------------------------------------------------------------ */
+/* --- Reading -------------------------------------------------------------------------------- */
 
 static bool read_exactly(int fd, const char *path, void *into, uint64_t count, uint64_t at) {
   char *to = into;
@@ -47,7 +47,8 @@ static int stored_size(const char *dtype) {
   return 0;
 }
 
-/* The shape; false when a value is no extent.  `elements` saturates: a product that overflows fits no file. */
+/* The shape; false when a value is no extent.  `elements` saturates: a product that overflows
+ * fits no file. */
 static bool parse_shape(const nnc_json_document *document, const nnc_json *shape,
                         nnc_stored *stored, uint64_t *elements) {
   const nnc_json *child = NULL;
@@ -83,8 +84,9 @@ static bool parse_tensor(nnc_safetensors *file, const nnc_json *entry, nnc_store
   if (!dtype || dtype->kind != NNC_JSON_STRING ||
       !parse_shape(document, nnc_json_member(document, entry, "shape"), stored, &elements) ||
       !parse_offsets(document, nnc_json_member(document, entry, "data_offsets"), stored)) {
-    nnc_error("%s: the header's entry for '%s' is malformed (dtype, shape and data_offsets expected)",
-              file->path, entry->key);
+    nnc_error(
+        "%s: the header's entry for '%s' is malformed (dtype, shape and data_offsets expected)",
+        file->path, entry->key);
     return false;
   }
   stored->dtype_name = dtype->text;
@@ -118,8 +120,8 @@ static bool check_coverage(nnc_safetensors *file) {
   for (int i = 0; i < file->count; i++) {
     const nnc_stored *stored = &file->tensors[i];
     if (stored->begin != at) {
-      nnc_error("%s: '%s' starts at byte %llu of the data, %llu expected", file->path, stored->name,
-                (unsigned long long)stored->begin, (unsigned long long)at);
+      nnc_error("%s: '%s' starts at byte %llu of the data, %llu expected", file->path,
+                stored->name, (unsigned long long)stored->begin, (unsigned long long)at);
       return false;
     }
     at = stored->end;
@@ -254,9 +256,10 @@ const char *nnc_stored_type_text(char *buffer, const nnc_stored *stored) {
   return buffer;
 }
 
-/* --- Writing ------------------------------------------------------------------------------------ */
+/* --- Writing -------------------------------------------------------------------------------- */
 
-/* Wider types first: then every tensor is aligned to its type without holes, which the format forbids. */
+/* Wider types first: then every tensor is aligned to its type without holes, which the format
+ * forbids. */
 static const int size_order[] = {8, 4, 2, 1};
 enum { SIZE_COUNT = sizeof size_order / sizeof *size_order };
 
@@ -264,7 +267,8 @@ static void put_tensor_entry(FILE *file, const nnc_tensor *tensor, int64_t begin
   fputc(',', file);
   nnc_json_put_string(file, tensor->name);
   fprintf(file, ":{\"dtype\":\"%s\",\"shape\":[", nnc_dtype_stored_name(tensor->dtype));
-  for (int i = 0; i < tensor->rank; i++) fprintf(file, i ? ",%lld" : "%lld", (long long)tensor->dim[i]);
+  for (int i = 0; i < tensor->rank; i++)
+    fprintf(file, i ? ",%lld" : "%lld", (long long)tensor->dim[i]);
   fprintf(file, "],\"data_offsets\":[%lld,%lld]}", (long long)begin,
           (long long)(begin + nnc_tensor_bytes(tensor)));
 }

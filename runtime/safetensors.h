@@ -1,9 +1,12 @@
-/* The safetensors format: 8 bytes with the header's length (little endian), a JSON header, the data.
+/* The safetensors format: 8 bytes with the header's length (little endian), a JSON header, the
+ * data.
  *
- *     {"__metadata__": {"key": "text"}, "h1.w": {"dtype": "F32", "shape": [784, 1000], "data_offsets": [0, 3136000]}}
+ *     {"__metadata__": {"key": "text"},
+ *      "h1.w": {"dtype": "F32", "shape": [784, 1000], "data_offsets": [0, 3136000]}}
  *
- * The reader trusts nothing: every length, product and offset is checked before use, the data must be
- * covered exactly once, and messages name the file, what was expected and what was found. */
+ * The reader trusts nothing: every length, product and offset is checked before use, the data
+ * must be covered exactly once, and messages name the file, what was expected and what was
+ * found. */
 #ifndef NNC_SAFETENSORS_H
 #define NNC_SAFETENSORS_H
 

@@ -10,7 +10,7 @@
 #include "number.h"
 #include "replace.h"
 
-/* --- Streams ------------------------------------------------------------------------------------ */
+/* --- Streams -------------------------------------------------------------------------------- */
 
 enum Direction { TO_ARENA, FROM_ARENA };
 
@@ -50,7 +50,7 @@ void nnc_streams_restore(nnc_session *session) {
   streams_copy(session, session->stream_saved, TO_ARENA);
 }
 
-/* --- Sessions ----------------------------------------------------------------------------------- */
+/* --- Sessions ------------------------------------------------------------------------------- */
 
 static int choose_threads(const nnc_options *options) {
   nnc_cpus cpus;
@@ -89,6 +89,11 @@ static bool check_model(const nnc_model *model) {
   if (model->abi != NNC_MODEL_ABI) {
     nnc_error("compiled for runtime interface %d, this is %d: compile %s again", model->abi,
               NNC_MODEL_ABI, model->file);
+    return false;
+  }
+  if (nnc_cpu_lacks(model->isa)) {
+    nnc_error("compiled for %s, but this processor has no %s: compile with another --arch",
+              model->isa, nnc_cpu_lacks(model->isa));
     return false;
   }
   for (int i = 0; i < 3; i++) {
@@ -149,7 +154,8 @@ static const nnc_tensor *find_input(const nnc_entry *entry, const char *name) {
   return NULL;
 }
 
-void **nnc_session_bind(const nnc_session *session, const nnc_entry *from, const nnc_entry *entry) {
+void **nnc_session_bind(const nnc_session *session, const nnc_entry *from,
+                        const nnc_entry *entry) {
   void **places = calloc((size_t)from->input_count + 1, sizeof *places);
   if (!places) {
     nnc_error("cannot allocate the places of %d inputs", from->input_count);

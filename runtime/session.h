@@ -1,4 +1,5 @@
-/* A session: the model in memory and the workers that run its entries; what every command opens first. */
+/* A session: the model in memory and the workers that run its entries; what every command opens
+ * first. */
 #ifndef NNC_SESSION_H
 #define NNC_SESSION_H
 
@@ -44,8 +45,8 @@ static inline char *nnc_session_at(const nnc_session *session, const nnc_tensor 
   return session->arena.base + tensor->offset;
 }
 
-/* Where each input of `from` (the entry that data were opened for) lies for a run of `entry`; inputs
- * that `entry` lacks go where they lie for `from`.  malloc'ed; NULL after a message. */
+/* Where each input of `from` (the entry that data were opened for) lies for a run of `entry`;
+ * inputs that `entry` lacks go where they lie for `from`.  malloc'ed; NULL after a message. */
 void **nnc_session_bind(const nnc_session *session, const nnc_entry *from, const nnc_entry *entry);
 
 /* The folder of the data: --data or the current one. */
@@ -53,8 +54,8 @@ static inline const char *nnc_data_folder(const nnc_options *options) {
   return options->data ? options->data : ".";
 }
 
-/* A data set, or the files of the command line, for an entry: opened, and index inputs checked against
- * their limits.  NULL after a message. */
+/* A data set, or the files of the command line, for an entry: opened, and index inputs checked
+ * against their limits.  NULL after a message. */
 nnc_data *nnc_session_open_data(nnc_session *session, const char *set, const nnc_entry *entry);
 nnc_data *nnc_session_open_files(nnc_session *session, const nnc_entry *entry);
 

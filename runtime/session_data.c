@@ -1,5 +1,6 @@
-/* Opening data for an entry: the data module reads and converts; here the values of index inputs (labels,
- * tokens) are held against the limits that the program states, because kernels do not check them. */
+/* Opening data for an entry: the data module reads and converts; here the values of index
+ * inputs (labels, tokens) are held against the limits that the program states, because kernels
+ * do not check them. */
 #include <stdio.h>
 
 #include "message.h"

@@ -2,9 +2,10 @@
  *
  *     OUT step --inputs IN.safetensors [--init WEIGHTS.safetensors] [--steps N] RESULT.safetensors
  *
- * IN holds, for every input of the network, one tensor of its name (used in each step) or one for each
- * minibatch, "0/image", "1/image", ...  Shapes and types are the inputs'. Schedules see N steps in all, in
- * one epoch.  Each step prints its metrics as a JSON line; RESULT holds all variables at the end. */
+ * IN holds, for every input of the network, one tensor of its name (used in each step) or one
+ * for each minibatch, "0/image", "1/image", ...  Shapes and types are the inputs'. Schedules
+ * see N steps in all, in one epoch.  Each step prints its metrics as a JSON line; RESULT holds
+ * all variables at the end. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -40,10 +41,12 @@ static bool feed(const Feeder *feeder, const nnc_entry *entry, int64_t batch) {
     }
     if (!same_type(input, stored)) {
       nnc_error("%s: '%s' is %s, but the input needs %s", feeder->file->path, stored->name,
-                nnc_stored_type_text(found, stored), nnc_tensor_type_text(wanted, input->dtype, input->rank, input->dim));
+                nnc_stored_type_text(found, stored),
+                nnc_tensor_type_text(wanted, input->dtype, input->rank, input->dim));
       return false;
     }
-    if (!nnc_safetensors_read(feeder->file, stored, nnc_session_at(feeder->session, input))) return false;
+    if (!nnc_safetensors_read(feeder->file, stored, nnc_session_at(feeder->session, input)))
+      return false;
   }
   return true;
 }
@@ -91,9 +94,10 @@ int nnc_step_command(const nnc_options *options) {
   if (!nnc_session_open(&session, options)) return NNC_EXIT_FAILURE;
   nnc_session_initialize(&session);
   Feeder feeder = {&session, nnc_safetensors_open(options->inputs)};
-  bool good = feeder.file && (!options->init || nnc_checkpoint_init(&session, options->init)) &&
-              run_steps(&feeder, options->steps >= 0 ? options->steps : 1) &&
-              nnc_checkpoint_save(&session, options->arguments[0], NULL, NNC_EVERYTHING, NULL, NULL);
+  bool good =
+      feeder.file && (!options->init || nnc_checkpoint_init(&session, options->init)) &&
+      run_steps(&feeder, options->steps >= 0 ? options->steps : 1) &&
+      nnc_checkpoint_save(&session, options->arguments[0], NULL, NNC_EVERYTHING, NULL, NULL);
   if (feeder.file) nnc_safetensors_close(feeder.file);
   nnc_session_close(&session);
   return good ? NNC_EXIT_OK : NNC_EXIT_FAILURE;

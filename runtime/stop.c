@@ -11,7 +11,8 @@
 static volatile sig_atomic_t request_count;
 
 static void on_signal(int signal) {
-  static const char text[] = "\ninterrupted: saving after this step; a second signal ends at once\n";
+  static const char text[] =
+      "\ninterrupted: saving after this step; a second signal ends at once\n";
   (void)signal;
   if (request_count > 0) _exit(NNC_EXIT_INTERRUPTED);
   request_count = 1;

@@ -1,4 +1,5 @@
-/* Interrupts: the first SIGINT or SIGTERM asks the loop to stop, the second ends the program at once. */
+/* Interrupts: the first SIGINT or SIGTERM asks the loop to stop, the second ends the program at
+ * once. */
 #ifndef NNC_STOP_H
 #define NNC_STOP_H
 

@@ -44,7 +44,8 @@ static double combine(int kind, double sum, double value, double examples, bool 
 void nnc_tally_add(nnc_tally *tally, const nnc_entry *entry, const char *arena) {
   for (int i = 0; i < tally->count; i++) {
     const nnc_accumulator *accumulator = &entry->accumulators[i];
-    double value = nnc_number_get(accumulator->tensor.dtype, arena + accumulator->tensor.offset, 0);
+    double value =
+        nnc_number_get(accumulator->tensor.dtype, arena + accumulator->tensor.offset, 0);
     tally->sums[i] = combine(accumulator->combine, tally->sums[i], value, (double)entry->batch,
                              tally->examples == 0);
   }

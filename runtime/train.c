@@ -1,4 +1,5 @@
-/* The train command: the loop over steps.  Nothing is allocated here but the text of checkpoints. */
+/* The train command: the loop over steps.  Nothing is allocated here but the text of
+ * checkpoints. */
 #include <math.h>
 
 #include "commands.h"
@@ -6,7 +7,8 @@
 #include "stop.h"
 #include "trainer.h"
 
-static void run_minibatch(Trainer *trainer, const nnc_entry *entry, void *const *places, int64_t number) {
+static void run_minibatch(Trainer *trainer, const nnc_entry *entry, void *const *places,
+                          int64_t number) {
   nnc_session *session = trainer->session;
   if (trainer->loader) nnc_loader_next(trainer->loader, places);
   nnc_session_run(session, entry, trainer->position.step + 1, number * entry->batch);
@@ -43,7 +45,8 @@ static void advance(Trainer *trainer) {
     nnc_loader_position(trainer->loader, &epoch, &index);
     if (index != 0) nnc_loader_seek(trainer->loader, position->epoch, 0);
   }
-  bool is_due = trainer->validate_steps > 0 ? position->step % trainer->validate_steps == 0 : ends_epoch;
+  bool is_due =
+      trainer->validate_steps > 0 ? position->step % trainer->validate_steps == 0 : ends_epoch;
   position->report_is_due = is_due || position->step == trainer->total_steps;
 }
 
@@ -60,8 +63,9 @@ static bool check_loss(Trainer *trainer) {
     return true;
   }
   if (trainer->saved_step >= 0)
-    nnc_error("step %lld: %s is %g; training stops. %s holds step %lld", step, model->metric_names[0],
-              loss, trainer->session->checkpoint, (long long)trainer->saved_step);
+    nnc_error("step %lld: %s is %g; training stops. %s holds step %lld", step,
+              model->metric_names[0], loss, trainer->session->checkpoint,
+              (long long)trainer->saved_step);
   else
     nnc_error("step %lld: %s is %g; training stops, and nothing was saved yet", step,
               model->metric_names[0], loss);
@@ -70,7 +74,8 @@ static bool check_loss(Trainer *trainer) {
 
 static int interrupted(Trainer *trainer) {
   if (!nnc_trainer_save(trainer)) return NNC_EXIT_FAILURE;
-  nnc_note("interrupted; step %lld is saved, --resume continues", (long long)trainer->position.step);
+  nnc_note("interrupted; step %lld is saved, --resume continues",
+           (long long)trainer->position.step);
   return NNC_EXIT_INTERRUPTED;
 }
 

@@ -1,5 +1,5 @@
-/* Opening a training run: data, folder, log, weights.  Whatever can be wrong is found here, before the first
- * step. */
+/* Opening a training run: data, folder, log, weights.  Whatever can be wrong is found here,
+ * before the first step. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "replace.h"
 #include "trainer.h"
 
-/* --- Data --------------------------------------------------------------------------------------- */
+/* --- Data ----------------------------------------------------------------------------------- */
 
 static const nnc_data_set *find_set(const nnc_model *model, const char *name) {
   for (int i = 0; i < model->data_set_count; i++)
@@ -67,13 +67,15 @@ static bool open_data(Trainer *trainer) {
   return open_loader(trainer);
 }
 
-/* --- How long ----------------------------------------------------------------------------------- */
+/* --- How long ------------------------------------------------------------------------------- */
 
 static bool find_length(Trainer *trainer) {
   const nnc_model *model = trainer->model;
   const nnc_options *options = trainer->options;
   nnc_position *position = &trainer->position;
-  int64_t epochs = options->epochs >= 0 ? options->epochs : options->steps >= 0 ? 0 : model->epochs;
+  int64_t epochs = options->epochs >= 0  ? options->epochs
+                   : options->steps >= 0 ? 0
+                                         : model->epochs;
   int64_t steps = options->steps >= 0 ? options->steps : model->steps;
   int64_t batches = trainer->loader ? nnc_loader_batches(trainer->loader) : 0;
   int64_t per_epoch = trainer->loader ? batches / model->accumulation : epochs > 0 ? 1 : steps;
@@ -93,11 +95,12 @@ static bool find_length(Trainer *trainer) {
   int64_t left = (epochs - position->epoch) * per_epoch - position->step_in_epoch;
   trainer->total_epochs = epochs;
   trainer->total_steps = epochs > 0 || options->epochs == 0 ? position->step + left : steps;
-  trainer->validate_steps = options->validate_every >= 0 ? options->validate_every : model->validate_steps;
+  trainer->validate_steps =
+      options->validate_every >= 0 ? options->validate_every : model->validate_steps;
   return true;
 }
 
-/* --- Folder, log, weights ----------------------------------------------------------------------- */
+/* --- Folder, log, weights ------------------------------------------------------------------- */
 
 /* One run a folder.  A file system that cannot lock is trusted. */
 static bool lock_folder(Trainer *trainer) {
@@ -121,8 +124,8 @@ static bool open_folder(Trainer *trainer) {
   return lock_folder(trainer);
 }
 
-/* A resumed run drops the lines that it will write again; a new one keeps an earlier run's log under
- * another name, unless the file was named by --log. */
+/* A resumed run drops the lines that it will write again; a new one keeps an earlier run's log
+ * under another name, unless the file was named by --log. */
 static bool prepare_log(Trainer *trainer) {
   const nnc_position *position = &trainer->position;
   if (trainer->options->resume)
@@ -154,7 +157,8 @@ static bool choose_keep(Trainer *trainer) {
   bool is_own = trainer->options->resume && strcmp(resume_path(trainer), checkpoint) == 0;
   if (is_own || access(checkpoint, F_OK) != 0) return true;
   trainer->keep_path = nnc_path_join(trainer->folder, "checkpoint.previous.safetensors");
-  if (trainer->keep_path) nnc_note("the first save renames %s to %s", checkpoint, trainer->keep_path);
+  if (trainer->keep_path)
+    nnc_note("the first save renames %s to %s", checkpoint, trainer->keep_path);
   return trainer->keep_path != NULL;
 }
 
@@ -192,7 +196,8 @@ static bool open_tallies(Trainer *trainer) {
 
 static bool open_rest(Trainer *trainer, const nnc_safetensors *resumed) {
   return open_data(trainer) && find_length(trainer) &&
-         (trainer->total_steps == 0 || nnc_evaluator_open(&trainer->evaluator, trainer->session, 0, NULL)) &&
+         (trainer->total_steps == 0 ||
+          nnc_evaluator_open(&trainer->evaluator, trainer->session, 0, NULL)) &&
          open_folder(trainer) && choose_keep(trainer) && open_log(trainer) &&
          load_weights(trainer, resumed);
 }
@@ -231,7 +236,8 @@ void nnc_trainer_close(Trainer *trainer) {
   nnc_tally_close(&trainer->tally);
   nnc_tally_close(&trainer->step_tally);
   nnc_log_close(&trainer->log);
-  if (trainer->folder_lock >= 0) close(trainer->folder_lock); /* only locked: nothing can be lost */
+  if (trainer->folder_lock >= 0)
+    close(trainer->folder_lock); /* only locked: nothing can be lost */
   free(trainer->train_places);
   free(trainer->accumulate_places);
   free(trainer->metrics);

@@ -1,7 +1,8 @@
 /* Reports (validation, log line, screen) and checkpoints of a training run.
  *
- * When to save, unless --save-every says: at a report, if the last save is ten seconds old (a small model
- * makes a hundred epochs in that time), and ten minutes after the last save in any case. */
+ * When to save, unless --save-every says: at a report, if the last save is ten seconds old (a
+ * small model makes a hundred epochs in that time), and ten minutes after the last save in any
+ * case. */
 #include "trainer.h"
 
 #include <math.h>
@@ -20,14 +21,16 @@ int64_t nnc_trainer_examples_per_step(const Trainer *trainer) {
 /* The epoch that the last step belongs to, from 1. */
 static int64_t current_epoch(const Trainer *trainer) {
   const nnc_position *position = &trainer->position;
-  return position->step_in_epoch > 0 || position->step == 0 ? position->epoch + 1 : position->epoch;
+  return position->step_in_epoch > 0 || position->step == 0 ? position->epoch + 1
+                                                            : position->epoch;
 }
 
 static double *set_metrics(const Trainer *trainer, int set) {
   return trainer->metrics + (set + 1) * trainer->model->metric_count;
 }
 
-static void put_metrics(FILE *file, const nnc_model *model, const char *set, const double *metrics) {
+static void put_metrics(FILE *file, const nnc_model *model, const char *set,
+                        const double *metrics) {
   for (int i = 0; i < model->metric_count; i++) {
     fprintf(file, ",\"%s/%s\":", set, model->metric_names[i]);
     nnc_json_put_number(file, metrics[i]);
@@ -36,8 +39,8 @@ static void put_metrics(FILE *file, const nnc_model *model, const char *set, con
 
 static void write_log_line(FILE *file, void *context) {
   const Trainer *trainer = context;
-  fprintf(file, "{\"epoch\":%lld,\"step\":%lld,\"seconds\":%.3f", (long long)current_epoch(trainer),
-          (long long)trainer->position.step, trainer->seconds);
+  fprintf(file, "{\"epoch\":%lld,\"step\":%lld,\"seconds\":%.3f",
+          (long long)current_epoch(trainer), (long long)trainer->position.step, trainer->seconds);
   put_metrics(file, trainer->model, "train", trainer->metrics);
   for (int i = 0; i < trainer->evaluator.count; i++)
     put_metrics(file, trainer->model, trainer->evaluator.sets[i].name, set_metrics(trainer, i));
@@ -88,7 +91,7 @@ void nnc_trainer_show_step(Trainer *trainer) {
                     nnc_trainer_examples_per_step(trainer), trainer->metrics);
 }
 
-/* --- Saving ------------------------------------------------------------------------------------- */
+/* --- Saving --------------------------------------------------------------------------------- */
 
 /* A parameter that holds NaN or infinity must not replace a good checkpoint. */
 static bool parameters_are_finite(const Trainer *trainer) {
@@ -130,5 +133,6 @@ void nnc_trainer_save_if_due(Trainer *trainer, bool was_reported) {
   double age = nnc_seconds_now() - trainer->save_time;
   bool is_due = every > 0 ? trainer->position.step % every == 0
                           : age >= save_interval || (was_reported && age >= report_save_interval);
-  if (is_due && !nnc_trainer_save(trainer)) nnc_warning("training goes on; the next save tries again");
+  if (is_due && !nnc_trainer_save(trainer))
+    nnc_warning("training goes on; the next save tries again");
 }

@@ -1,5 +1,5 @@
-/* The state of a training run, shared by the loop (train.c), its opening (train_open.c) and its reports and
- * checkpoints (train_report.c). */
+/* The state of a training run, shared by the loop (train.c), its opening (train_open.c) and its
+ * reports and checkpoints (train_report.c). */
 #ifndef NNC_TRAINER_H
 #define NNC_TRAINER_H
 
@@ -35,7 +35,7 @@ typedef struct Trainer {
   double start;                /* nnc_seconds_now() less the seconds of the run before */
   double seconds;              /* of training up to the last report */
 
-  char *keep_path;             /* gets a checkpoint of an earlier run; NULL when there is none to keep */
+  char *keep_path; /* gets a checkpoint of an earlier run; NULL when there is none to keep */
   int64_t saved_step;          /* of the last good save; -1: none */
   double save_time;            /* when it was last tried */
   bool save_has_failed;        /* the last try */
@@ -46,7 +46,8 @@ void nnc_trainer_close(Trainer *trainer);
 
 int64_t nnc_trainer_examples_per_step(const Trainer *trainer);
 
-/* Validates, logs and shows the period that ends here; false when an interrupt came: it is still due. */
+/* Validates, logs and shows the period that ends here; false when an interrupt came: it is
+ * still due. */
 bool nnc_trainer_report(Trainer *trainer);
 /* The running line. */
 void nnc_trainer_show_step(Trainer *trainer);
