@@ -4,13 +4,14 @@
 #     tools/fetch_mnist.sh [DIRECTORY]        (default: mnist)
 #
 # Each of the four files is tried from several mirrors, checked by its SHA-256 and MD5 sums, and put in
-# its place only when both agree.  Files that are there already and whole are kept.  Without a network,
+# its place only when both agree.  Files that are there already and whole are kept.  MNIST_MIRRORS, if set,
+# lists other places.  Without a network,
 # nnc-digits writes a data set of the same form.
 set -u
 
 directory=${1:-mnist}
-mirrors="https://storage.googleapis.com/cvdf-datasets/mnist
-https://ossci-datasets.s3.amazonaws.com/mnist"
+mirrors=${MNIST_MIRRORS:-"https://storage.googleapis.com/cvdf-datasets/mnist
+https://ossci-datasets.s3.amazonaws.com/mnist"}
 
 #     name                        SHA-256                                                          MD5
 files="train-images-idx3-ubyte.gz 440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609 f68b3c2dcbeaaa9fbdd348bbdeb94873

@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# The data readers, stages and batches:
+#
+#   - the cmocka programs of this folder, under the address and undefined-behaviour sanitizers
+#   - the batches again under the thread sanitizer
+#   - mutated files of each format (tests/fuzz/mutate.c)
+#   - the generator of digits, and the script that fetches MNIST, from a mirror on this machine
+#
+# DATA_SETS is the directory of the real data sets (../shared/data unless set); without it, those tests
+# are skipped. MUTATIONS: mutated files of each format (3000).
+set -u
+root=$(cd "$(dirname "$0")/../.." && pwd)
+here=$root/tests/data
+data=${DATA_SETS-$root/../shared/data}
+[ -d "$data/mnist" ] || { echo "no real data sets in '$data': their tests are skipped"; data=; }
+compiler=${CC:-$(command -v clang || command -v gcc)}
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0
+
+report() { # NAME STATUS LOG
+  if [ "$2" -eq 0 ]; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "FAILED: $1"
+    [ -z "$3" ] || tail -n 40 "$3"
+  fi
+}
+
+# build SANITIZERS FOLDER: the readers as a library.
+build() {
+  mkdir -p "$2"
+  for source in "$root"/runtime/data_*.c "$root/runtime/message.c" "$here/support.c"; do
+    "$compiler" -std=gnu11 -g -O1 -Wall -Wextra -Werror "-fsanitize=$1" -fno-sanitize-recover=all \
+      -I"$root/runtime" -c "$source" -o "$2/$(basename "$source" .c).o" || return 1
+  done
+}
+
+# link SANITIZERS FOLDER SOURCE... : a program of that folder's library.
+link() {
+  local sanitizers=$1 folder=$2
+  shift 2
+  "$compiler" -std=gnu11 -g -O1 -Wall -Wextra -Werror "-fsanitize=$sanitizers" -fno-sanitize-recover=all \
+    -I"$root/runtime" "$@" "$folder"/data_*.o "$folder"/message.o -lz -lpthread -lm
+}
+
+# run_cmocka PROGRAM: adds its counts.
+run_cmocka() {
+  local log=$work/$(basename "$1").log good bad
+  GOLDEN=$here/golden DATA=$data "$1" >"$log" 2>&1
+  local status=$?
+  good=$(grep -c '^\[ *OK \]' "$log")
+  bad=$(grep -c '^\[  FAILED  \] test_[a-z_]*$' "$log")
+  passed=$((passed + good))
+  if [ "$status" -ne 0 ]; then
+    failed=$((failed + (bad > 0 ? bad : 1)))
+    cat "$log"
+  fi
+}
+
+memory=address,undefined
+build $memory "$work/memory" || { report "compile" 1 ""; echo "$passed passed, $failed failed"; exit 1; }
+for test in idx csv stages loader golden; do
+  if link $memory "$work/memory" "$here/test_$test.c" "$work/memory/support.o" -lcmocka -o "$work/test_$test"
+  then run_cmocka "$work/test_$test"
+  else report "link test_$test" 1 ""
+  fi
+done
+
+build thread "$work/thread" &&
+  link thread "$work/thread" "$here/test_loader.c" "$work/thread/support.o" -lcmocka -o "$work/test_threads"
+if [ -x "$work/test_threads" ]; then run_cmocka "$work/test_threads"; else report "link test_threads" 1 ""; fi
+
+python3 "$root/tests/fuzz/seeds.py" "$work/seeds" >"$work/seeds.log" 2>&1
+report "seeds for mutation" $? "$work/seeds.log"
+for format in idx npy csv; do
+  log=$work/mutate_$format.log
+  link $memory "$work/memory" "$root/tests/fuzz/fuzz_$format.c" "$root/tests/fuzz/mutate.c" \
+    -o "$work/mutate_$format" >"$log" 2>&1 &&
+    timeout 600 "$work/mutate_$format" "${MUTATIONS:-3000}" "$work/seeds/$format"/* >>"$log" 2>&1
+  report "mutated $format files" $? "$log"
+done
+
+# The generator: the same bytes every time, these bytes.
+log=$work/digits.log
+{
+  "$compiler" -std=gnu11 -O2 -ffp-contract=off -Wall -Wextra -Werror "$root/tools/digits.c" -lm -o "$work/digits" &&
+    "$work/digits" "$work/out" --train 2000 --test 500 --seed 3 &&
+    (cd "$work/out" && sha256sum -c "$here/golden/digits.sha256")
+} >"$log" 2>&1
+report "digits are the same everywhere" $? "$log"
+{ ! "$work/digits" "$work/out" --train 0 && ! "$work/digits" && ! "$work/digits" /proc/none/x; } >"$log" 2>&1
+report "digits refuses nonsense" $? "$log"
+
+# The fetch script: a wrong file is refused, the next mirror is taken, whole files are kept.
+log=$work/fetch.log
+if [ -n "$data" ] && command -v curl >/dev/null; then
+  mkdir "$work/wrong" && for file in "$data"/mnist/*.gz; do echo wrong >"$work/wrong/$(basename "$file")"; done
+  MNIST_MIRRORS="file://$work/nowhere file://$work/wrong file://$(cd "$data" && pwd)/mnist" \
+    sh "$root/tools/fetch_mnist.sh" "$work/mnist" >"$log" 2>&1 &&
+    cmp "$work/mnist/t10k-labels-idx1-ubyte.gz" "$data/mnist/t10k-labels-idx1-ubyte.gz" >>"$log" 2>&1 &&
+    [ "$(grep -c 'is not the file expected' "$log")" = 4 ] &&
+    MNIST_MIRRORS= sh "$root/tools/fetch_mnist.sh" "$work/mnist" 2>&1 | grep -c 'already there' | grep -qx 4
+  report "fetch_mnist takes the right file" $? "$log"
+fi
+MNIST_MIRRORS="file://$work/nowhere" sh "$root/tools/fetch_mnist.sh" "$work/none" >"$log" 2>&1
+[ $? -eq 1 ] && grep -q 'not downloaded: train-images-idx3-ubyte.gz' "$log"
+report "fetch_mnist without a network" $? "$log"
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
