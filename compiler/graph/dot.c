@@ -1,5 +1,5 @@
-/* Graphviz: one cluster an entry, a box a node labelled with operator, type and path, an ellipse an
- * output.  `nnc dump --dot | dot -Tsvg` draws it. */
+/* Graphviz: one cluster an entry, a box a node labelled with operator, type and path, an ellipse
+ * an output.  `nnc dump --dot | dot -Tsvg` draws it. */
 #include "graph/dump_words.h"
 #include "graph/textual.h"
 #include "ops/op.h"

@@ -59,7 +59,9 @@ static bool fail_expected(Reader *reader, const char *what) {
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+static bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
 
 static void skip_character(Reader *reader) {
   if (*reader->at == '\n') {
@@ -269,7 +271,7 @@ bool reader_string(Reader *reader, const char **string) {
 
 /* ---- numbers ------------------------------------------------------------------------------ */
 
-/* The text of the next token, a number, as a C string; false when it is too long for any number. */
+/* The text of the next token, a number, as a C string; false when it is too long for one. */
 static bool number_text(const Reader *reader, char buffer[LONGEST_NUMBER]) {
   if (reader->failed || reader->token.kind != TOKEN_NUMBER) return false;
   if (reader->token.length >= LONGEST_NUMBER) return false;
@@ -346,7 +348,8 @@ bool reader_type(Reader *reader, Type *type) {
     shape->rank++;
   }
   if (!shape_is_representable(*shape))
-    return reader_fail_at(reader, span_join(start, reader->token.span), "this tensor is too large");
+    return reader_fail_at(reader, span_join(start, reader->token.span),
+                          "this tensor is too large");
   return reader_expect_mark(reader, ']');
 }
 

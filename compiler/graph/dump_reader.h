@@ -1,7 +1,7 @@
 /* Reading tokens of the textual form: what parse_module.c and parse_graph.c are written in.
  *
- * Every function that reads returns false after an error, which it has reported with its place in the
- * dump; callers return false in turn, so the first error ends the reading. */
+ * Every function that reads returns false after an error, which it has reported with its place in
+ * the dump; callers return false in turn, so the first error ends the reading. */
 #ifndef NNC_GRAPH_DUMP_READER_H
 #define NNC_GRAPH_DUMP_READER_H
 

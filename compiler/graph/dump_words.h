@@ -23,8 +23,9 @@
  *       accumulator mean "loss" = %9 @20:3-20:30
  *     }
  *
- * A place `@line:column-line:column` lies in the source, `@k/...` in file k; a node or output without
- * one has none.  Integers are decimal, floats the shortest decimal that reads back exactly. */
+ * A place `@line:column-line:column` lies in the source, `@k/...` in file k; a node or output
+ * without one has none.  Integers are decimal, floats the shortest decimal that reads back
+ * exactly. */
 #ifndef NNC_GRAPH_DUMP_WORDS_H
 #define NNC_GRAPH_DUMP_WORDS_H
 

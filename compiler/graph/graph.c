@@ -1,7 +1,8 @@
 /* Graphs: building nodes, copying them into another graph, liveness and use counts.
  *
- * A graph only grows.  A pass that changes something copies what it keeps into a fresh graph, with a
- * NodeMap from old to new; so the topological order is kept by construction and ids stay compact. */
+ * A graph only grows.  A pass that changes something copies what it keeps into a fresh graph, with
+ * a NodeMap from old to new; so the topological order is kept by construction and ids stay
+ * compact. */
 #include "graph/graph.h"
 
 #include "ops/op.h"

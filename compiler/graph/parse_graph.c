@@ -5,7 +5,7 @@
  *       store "h1.w" = %12 @1/3:1-3:9
  *     }
  *
- * Only the form is checked here: whether a node obeys its operator's rule is the verifier's work. */
+ * Only the form is checked here; whether a node obeys its operator's rule, the verifier tells. */
 #include "graph/dump_reader.h"
 #include "graph/dump_words.h"
 #include "ops/op.h"

@@ -1,7 +1,8 @@
 /* Reading a module back from the textual form (dump_words.h shows it).
  *
- * A recursive descent over items, each found by its keyword in a table. What is read is a module only
- * after the verifier agrees; its complaint becomes a diagnostic at the node's line in the dump. */
+ * A recursive descent over items, each found by its keyword in a table. What is read is a module
+ * only after the verifier agrees; its complaint becomes a diagnostic at the node's line in the
+ * dump. */
 #include "graph/textual.h"
 
 #include <string.h>

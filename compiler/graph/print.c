@@ -1,8 +1,8 @@
 /* Printing a module in the textual form (dump_words.h shows it).
  *
- * Everything of the module is printed, in the order of its arrays, so that reading the text back and
- * printing again gives the same bytes. Files other than the source get numbers from 1 in the order in
- * which the printed text first mentions them. */
+ * Everything of the module is printed, in the order of its arrays, so that reading the text back
+ * and printing again gives the same bytes. Files other than the source get numbers from 1 in the
+ * order in which the printed text first mentions them. */
 #include "graph/textual.h"
 
 #include <string.h>

@@ -68,7 +68,7 @@ int64_t shape_elements(Shape shape) {
   return product;
 }
 
-/* Extents of 0 count as 1, so that strides and the bytes of partial shapes cannot overflow either. */
+/* Extents of 0 count as 1, so that strides and the bytes of parts cannot overflow either. */
 bool shape_is_representable(Shape shape) {
   if (shape.rank < 0 || shape.rank > MAX_RANK) return false;
   int64_t product = 1;

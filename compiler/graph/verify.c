@@ -1,10 +1,12 @@
 /* The verifier: tells whether a module obeys every rule that the rest of the compiler relies on.
  *
- * It walks the module once: variables and inputs, then each entry's nodes in order (so that operands
- * must precede users), then its outputs.  What an entry may read and give is two tables of masks.
- * The first violation is described in a sentence that names the entry, the node and the rule.
+ * It walks the module once: variables and inputs, then each entry's nodes in order (so that
+ * operands must precede users), then its outputs.  What an entry may read and give is two tables
+ * of masks. The first violation is described in a sentence that names the entry, the node and the
+ * rule.
  *
- * It must survive any damage: a dump may hold anything, so nothing is trusted before it was checked. */
+ * It must survive any damage: a dump may hold anything, so nothing is trusted before it was
+ * checked. */
 #include "graph/verify.h"
 
 #include "ops/op.h"
@@ -198,7 +200,8 @@ static bool check_variable_leaf(Check *check, const Node *node, const char *name
   const Variable *variable = find_variable(check->module, name);
   if (!variable) return fail_node(check, node, "the module has no variable \"%s\"", name);
   if ((variable->kind == VARIABLE_PARAM) != is_param)
-    return fail_node(check, node, "variable \"%s\" is %sa parameter", name, is_param ? "not " : "");
+    return fail_node(check, node, "variable \"%s\" is %sa parameter", name,
+                     is_param ? "not " : "");
   if (!type_equal(variable->type, node->type))
     return fail_node(check, node, "variable \"%s\" is %s but read as %s", name,
                      describe_type(check, variable->type), describe_type(check, node->type));
@@ -325,7 +328,8 @@ static bool check_nodes(Check *check) {
   int previous_id = -1;
   for (int i = 0; i < check->graph->nodes.count; i++) {
     const Node *node = check->graph->nodes.items[i];
-    if (!node) return fail(check, "entry %s: node number %d is missing", entry_name(check->kind), i);
+    if (!node)
+      return fail(check, "entry %s: node number %d is missing", entry_name(check->kind), i);
     if (!check_identity(check, node, previous_id) || !check_operands(check, node) ||
         !check_attributes(check, node) || !check_type(check, node) || !check_leaf(check, node))
       return false;
@@ -409,7 +413,8 @@ static bool check_entry(Check *check, EntryKind kind) {
   check->batch = -1;
   if (!check->graph) return true;
   if (check->graph->name != name_intern(entry_name(kind)))
-    return fail(check, "entry %s: its graph is named \"%s\"", entry_name(kind), check->graph->name);
+    return fail(check, "entry %s: its graph is named \"%s\"", entry_name(kind),
+                check->graph->name);
   check->by_id = ARENA_ARRAY(check->arena, const Node *, check->graph->next_id);
   return check_nodes(check) && check_outputs(check);
 }

@@ -1,9 +1,9 @@
 /* cse: of nodes that compute the same, the first remains.
  *
- * Two nodes are the same when operator, attributes, type and (after merging) operands are; operands of
- * a commuting operator are compared without regard to order.  Random nodes never merge: each draw is
- * its own.  The first keeps its name and place.  A hash table with chains; what it finds does not
- * depend on the order within a bucket, so the result is deterministic. */
+ * Two nodes are the same when operator, attributes, type and (after merging) operands are;
+ * operands of a commuting operator are compared without regard to order.  Random nodes never
+ * merge: each draw is its own.  The first keeps its name and place.  A hash table with chains;
+ * what it finds does not depend on the order within a bucket, so the result is deterministic. */
 #include <string.h>
 #include "ops/op.h"
 #include "passes/pass.h"
@@ -52,8 +52,10 @@ static uint64_t hash_attribute(uint64_t hash, const Attribute *attribute) {
 /* Operands add up where their order does not matter. */
 static uint64_t hash_node(const Merger *merger, const Node *node) {
   uint64_t hash = mix(node->type.dtype, node->op), sum = 0;
-  for (int i = 0; i < node->type.shape.rank; i++) hash = mix(hash, (uint64_t)node->type.shape.dim[i]);
-  for (int i = 0; i < node->attribute_count; i++) hash = hash_attribute(hash, &node->attributes[i]);
+  Shape shape = node->type.shape;
+  for (int i = 0; i < shape.rank; i++) hash = mix(hash, (uint64_t)shape.dim[i]);
+  for (int i = 0; i < node->attribute_count; i++)
+    hash = hash_attribute(hash, &node->attributes[i]);
   for (int i = 0; i < node->operand_count; i++) {
     uint64_t id = (uint64_t)node_map_get(&merger->map, node->operands[i])->id;
     if (op_info(node->op)->class->commutes)

@@ -1,8 +1,8 @@
-/* expand: operators that exist for the reader's and the metrics' convenience become those that have
- * kernels: a mean is a sum times 1 / n.
+/* expand: operators that exist for the reader's and the metrics' convenience become those that
+ * have kernels: a mean is a sum times 1 / n.
  *
- * Runs after differentiation, so that gradients are those of the operator as written. Requires that
- * no gradient is left; afterwards none of the expanded operators is. */
+ * Runs after differentiation, so that gradients are those of the operator as written. Requires
+ * that no gradient is left; afterwards none of the expanded operators is. */
 #include "passes/pass.h"
 #include "passes/rewrite.h"
 #include "passes/rules/rules.h"

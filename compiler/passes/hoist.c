@@ -1,11 +1,11 @@
 /* hoist: arithmetic on host scalars moves from the steps to the host entry, in double.
  *
- * A schedule or Adam's bias correction is a few operations on the step's number, the same for every
- * element of every tensor.  Host arithmetic is an f64 or bool scalar that depends on nothing but
- * `scalar` leaves and constants, through elementwise operators.  Where the rest of a graph uses an f64
- * result of such arithmetic, the result becomes an output of the host entry and the use a `scalar`
- * leaf.  Equal arithmetic of several places and entries becomes one output.  A bool result stays where
- * it is (scalars are f64), over hoisted operands.
+ * A schedule or Adam's bias correction is a few operations on the step's number, the same for
+ * every element of every tensor.  Host arithmetic is an f64 or bool scalar that depends on nothing
+ * but `scalar` leaves and constants, through elementwise operators.  Where the rest of a graph
+ * uses an f64 result of such arithmetic, the result becomes an output of the host entry and the
+ * use a `scalar` leaf.  Equal arithmetic of several places and entries becomes one output.  A bool
+ * result stays where it is (scalars are f64), over hoisted operands.
  *
  * Requires that no gradient is left (a schedule has none).  Leaves dead nodes behind for dce. */
 #include "ops/op.h"
@@ -14,7 +14,8 @@
 #include "passes/rules/rules.h"
 #include "support/names.h"
 
-static const EntryKind hoisted_entries[] = {ENTRY_TRAIN, ENTRY_ACCUMULATE, ENTRY_EVAL, ENTRY_EVAL_ONE};
+static const EntryKind hoisted_entries[] = {ENTRY_TRAIN, ENTRY_ACCUMULATE, ENTRY_EVAL,
+                                            ENTRY_EVAL_ONE};
 
 typedef struct Hoist {
   Module *module;
@@ -128,8 +129,8 @@ static const char *host_name(Hoist *hoist, const Node *node) {
   const char *name = find_host_name(hoist, value);
   if (name) return name;
   name = fresh_name(hoist);
-  graph_add_output(hoist->host,
-                   (Output){.kind = OUTPUT_SCALAR, .name = name, .node = value, .span = node->span});
+  Output output = {.kind = OUTPUT_SCALAR, .name = name, .node = value, .span = node->span};
+  graph_add_output(hoist->host, output);
   return name;
 }
 

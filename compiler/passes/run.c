@@ -1,9 +1,9 @@
 /* The runner: passes.def as a table, run in order.
  *
- * After every pass the module is verified; what the verifier says is then a mistake of that pass, and
- * the panic names it.  Dumping, stopping, resuming and timing are done here and nowhere else. A pass
- * above the -O level is passed over, but its name still marks its place for --dump-after and
- * --stop-after. */
+ * After every pass the module is verified; what the verifier says is then a mistake of that pass,
+ * and the panic names it.  Dumping, stopping, resuming and timing are done here and nowhere else.
+ * A pass above the -O level is passed over, but its name still marks its place for --dump-after
+ * and --stop-after. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -32,7 +32,8 @@ static bool check_name(Diagnostics *diagnostics, const char *option, const char 
   const char *names[sizeof pass_table / sizeof *pass_table];
   if (!name || pass_find(name)) return true;
   for (int i = 0; i < pass_count; i++) names[i] = pass_table[i].name;
-  Diagnostic *error = diag_error(diagnostics, (Span){0}, "%s: there is no pass '%s'", option, name);
+  Diagnostic *error =
+    diag_error(diagnostics, (Span){0}, "%s: there is no pass '%s'", option, name);
   const char *near = name_nearest(name, names, pass_count);
   if (near) diag_help(error, "did you mean '%s'?", near);
   return false;
@@ -94,13 +95,15 @@ static void verify_after(const Module *module, const char *culprit) {
 }
 
 /* To stdout.  With "all", each is headed by a comment. */
-static bool dump(const Module *module, Diagnostics *diagnostics, const Pass *pass, bool with_title) {
+static bool dump(const Module *module, Diagnostics *diagnostics, const Pass *pass,
+                 bool with_title) {
   Text text = {0};
   if (with_title) text_printf(&text, "# after %s\n", pass->name);
   module_print(&text, module);
   bool written = fwrite(text.data, 1, text.length, stdout) == text.length && fflush(stdout) == 0;
   text_free(&text);
-  if (!written) diag_error(diagnostics, (Span){0}, "the dump after %s cannot be written", pass->name);
+  if (!written)
+    diag_error(diagnostics, (Span){0}, "the dump after %s cannot be written", pass->name);
   return written;
 }
 

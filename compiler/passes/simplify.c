@@ -1,9 +1,10 @@
 /* simplify: rewrites by the rules of rules/rules.def, to a fixed point.
  *
  * A sweep copies the live nodes of a graph in order; each copy is offered to the rules of its
- * operator, and what a rule returns is offered again.  Sweeps repeat until one changes nothing. Both
- * loops are bounded, though every rule makes its node simpler by some measure, so that a mistake in a
- * rule costs quality and not the user's time.  A replacement takes over place and path.
+ * operator, and what a rule returns is offered again.  Sweeps repeat until one changes nothing.
+ * Both loops are bounded, though every rule makes its node simpler by some measure, so that a
+ * mistake in a rule costs quality and not the user's time.  A replacement takes over place and
+ * path.
  *
  * Requires a verified module; keeps every output's value (see rules.h for what "value" means). */
 #include "passes/pass.h"

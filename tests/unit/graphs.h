@@ -20,7 +20,7 @@
 #include "support/names.h"
 
 /* SHAPE(2, 3), a scalar is shape_scalar(). */
-#define SHAPE(...)                                                                                 \
+#define SHAPE(...)                                                                                \
   shape_make((int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (int64_t[]){__VA_ARGS__})
 #define TYPE(dtype, ...) type_make(DTYPE_##dtype, SHAPE(__VA_ARGS__))
 

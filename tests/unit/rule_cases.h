@@ -1,9 +1,9 @@
 /* Golden pairs for the rules of simplify: a graph before and after.
  *
- * One node a line, in the textual form but shorter: `%0 = x` reads the input of that name (the table
- * below), `%1 : f32[3] = 2.0` is a constant.  The last line is the result.  The rule named must fit
- * some node of the first graph; the whole pass must turn the first into the second; NULL there means
- * that nothing may change, and then no rule is named. */
+ * One node a line, in the textual form but shorter: `%0 = x` reads the input of that name (the
+ * table below), `%1 : f32[3] = 2.0` is a constant.  The last line is the result.  The rule named
+ * must fit some node of the first graph; the whole pass must turn the first into the second; NULL
+ * there means that nothing may change, and then no rule is named. */
 #ifndef NNC_TESTS_UNIT_RULE_CASES_H
 #define NNC_TESTS_UNIT_RULE_CASES_H
 

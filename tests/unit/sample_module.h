@@ -5,9 +5,9 @@
 #include <math.h>
 #include "graphs.h"
 
-#define SAMPLE_SOURCE                                                                              \
-  "const batch = 4   # \"quotes\", a tab\t and \xc3\xa9\\\n"                                       \
-  "input x : f32[batch, 3]\n"                                                                      \
+#define SAMPLE_SOURCE                                                                             \
+  "const batch = 4   # \"quotes\", a tab\t and \xc3\xa9\\\n"                                      \
+  "input x : f32[batch, 3]\n"                                                                     \
   "no newline at the end"
 
 typedef struct Sample {

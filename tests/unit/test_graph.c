@@ -135,7 +135,8 @@ static void test_a_module_reads_back_byte_for_byte(void **state) {
   assert_string_equal(read->source->text, SAMPLE_SOURCE);
   assert_int_equal(read->variables.items[0].span.file->is_prelude, 1);
   assert_int_equal(read->run.seed, -3);
-  assert_true(read->data_sets.items[0].pipelines[0].calls[0].arguments[1].value.items[2].number == 1);
+  const DataCall *call = &read->data_sets.items[0].pipelines[0].calls[0];
+  assert_true(call->arguments[1].value.items[2].number == 1);
 }
 
 static void test_doubles_read_back_exactly(void **state) {
@@ -216,7 +217,8 @@ static const Misprint misprints[] = {
   {"entry host", "entry train", NULL, "entry train stands twice"},
   {"entry host", "entry guest", NULL, "expected the name of an entry"},
   {"@1/14:1", "@2/14:1", NULL, "this place lies in a file that is not listed"},
-  {"accumulator sum \"loss\" = %3", "store \"h.w\" = %1", NULL, "this entry may store streams only"},
+  {"accumulator sum \"loss\" = %3", "store \"h.w\" = %1", NULL,
+   "this entry may store streams only"},
   {"label\" = csv", "label\" = 3", NULL, "expected a name but found '3'"},
   {"[0.1,", "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[0.1,", NULL, "nested too deeply"},
   {"epochs = 5", "epochs = 5.5", NULL, "expected an integer but found '5.5'"},
@@ -314,7 +316,7 @@ static size_t mutate_number(char *text, size_t length, size_t capacity, uint64_t
 
 typedef size_t Mutation(char *text, size_t length, size_t capacity, uint64_t *seed);
 
-/* Reads mutated copies of `dump`; those that are still modules must read back.  Returns how many. */
+/* Reads mutated copies of `dump`; those that are still modules must read back.  Their number. */
 static int survive_mutations(Arena *scratch, const char *dump, Mutation *mutation) {
   size_t length = strlen(dump), capacity = 2 * length;
   char *text = arena_alloc(scratch, capacity + 1);
@@ -371,11 +373,11 @@ static Node *train_node(Module *module, Op op) {
   return NULL;
 }
 
-#define DAMAGE(name, statement)                                                                    \
-  static void name(Module *module) {                                                               \
-    Graph *train = module->entries[ENTRY_TRAIN];                                                   \
-    (void)train;                                                                                   \
-    statement;                                                                                     \
+#define DAMAGE(name, statement)                                                                   \
+  static void name(Module *module) {                                                              \
+    Graph *train = module->entries[ENTRY_TRAIN];                                                  \
+    (void)train;                                                                                  \
+    statement;                                                                                    \
   }
 
 DAMAGE(order, train_node(module, OP_CONTRACT)->operands[0] = train_node(module, OP_MUL))

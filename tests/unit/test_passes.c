@@ -156,24 +156,24 @@ static void test_a_replacement_keeps_place_and_path(void **state) {
 /* ---- hoist -------------------------------------------------------------------------------- */
 
 /* lr comes from the host; bias = 1 - 0.9 ^ t is arithmetic of the step. */
-#define HOIST_HEADING                                                                              \
-  "nnc_dump 1\nmodule \"m\"\nparam \"w\" : f32[2]\n"                                               \
-  "entry host {\n"                                                                                 \
-  "  %0 : f64[] = scalar() {name = \"t\"} \"t\"\n"                                                 \
-  "  %1 : f64[] = constant() {value = 0.1} \"lr\"\n"                                               \
-  "  %2 : f64[] = mul(%0, %1) \"lr\"\n"                                                            \
-  "  scalar \"lr\" = %2\n"                                                                         \
+#define HOIST_HEADING                                                                             \
+  "nnc_dump 1\nmodule \"m\"\nparam \"w\" : f32[2]\n"                                              \
+  "entry host {\n"                                                                                \
+  "  %0 : f64[] = scalar() {name = \"t\"} \"t\"\n"                                                \
+  "  %1 : f64[] = constant() {value = 0.1} \"lr\"\n"                                              \
+  "  %2 : f64[] = mul(%0, %1) \"lr\"\n"                                                           \
+  "  scalar \"lr\" = %2\n"                                                                        \
   "}\n"
-#define HOIST_LINES                                                                                \
-  "  %0 : f32[2] = param() {name = \"w\"} \"w\"\n"                                                 \
-  "  %1 : f64[] = scalar() {name = \"lr\"} \"adam\"\n"                                             \
-  "  %2 : f64[] = scalar() {name = \"t\"} \"adam\"\n"                                              \
-  "  %3 : f64[] = constant() {value = 0.9} \"adam\"\n"                                             \
-  "  %4 : f64[] = pow(%3, %2) \"adam\"\n"                                                          \
-  "  %5 : f64[] = div(%1, %4) \"adam.rate\"\n"                                                     \
-  "  %6 : f32[] = cast(%5) {dtype = f32} \"adam\"\n"                                               \
-  "  %7 : f32[2] = broadcast(%6) {axes = [], shape = [2]} \"adam\"\n"                              \
-  "  %8 : f32[2] = mul(%0, %7) \"adam\"\n"                                                         \
+#define HOIST_LINES                                                                               \
+  "  %0 : f32[2] = param() {name = \"w\"} \"w\"\n"                                                \
+  "  %1 : f64[] = scalar() {name = \"lr\"} \"adam\"\n"                                            \
+  "  %2 : f64[] = scalar() {name = \"t\"} \"adam\"\n"                                             \
+  "  %3 : f64[] = constant() {value = 0.9} \"adam\"\n"                                            \
+  "  %4 : f64[] = pow(%3, %2) \"adam\"\n"                                                         \
+  "  %5 : f64[] = div(%1, %4) \"adam.rate\"\n"                                                    \
+  "  %6 : f32[] = cast(%5) {dtype = f32} \"adam\"\n"                                              \
+  "  %7 : f32[2] = broadcast(%6) {axes = [], shape = [2]} \"adam\"\n"                             \
+  "  %8 : f32[2] = mul(%0, %7) \"adam\"\n"                                                        \
   "  store \"w\" = %8\n"
 
 /* The stores of `after` from what its host entry gives at step t are those of `before`. */
@@ -195,7 +195,8 @@ static void check_hoisted(Arena *arena, const char *dump, Module *after) {
     const Evaluation *a = evaluate_with(arena, before->entries[i], given.count, given.items);
     const Evaluation *b = evaluate_with(arena, after->entries[i], given.count, given.items);
     for (int k = 0; k < before->entries[i]->outputs.count; k++)
-      assert_same_value(evaluation_output(a, k), evaluation_output(b, k), entry_name((EntryKind)i));
+      assert_same_value(evaluation_output(a, k), evaluation_output(b, k),
+                        before->entries[i]->outputs.items[k].name);
   }
 }
 

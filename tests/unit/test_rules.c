@@ -126,11 +126,13 @@ static Node *pick_like(const Maker *maker, uint64_t *seed, Type type) {
 }
 
 static Node *random_elementwise(const Maker *maker, uint64_t *seed, Node *x) {
-  static const Op unary[] = {OP_NEG, OP_ABS, OP_SIGN, OP_FLOOR, OP_ROUND, OP_TANH, OP_STOP_GRADIENT};
+  static const Op unary[] = {OP_NEG,   OP_ABS,  OP_SIGN,         OP_FLOOR,
+                             OP_ROUND, OP_TANH, OP_STOP_GRADIENT};
   static const Op binary[] = {OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_MIN, OP_MAX, OP_POW};
   if (x->type.dtype == DTYPE_BOOL) {
     if (noise(seed) % 2) return make_unary(maker, OP_NOT, x);
-    return make_binary(maker, noise(seed) % 2 ? OP_AND : OP_OR, x, pick_like(maker, seed, x->type));
+    Node *y = pick_like(maker, seed, x->type);
+    return make_binary(maker, noise(seed) % 2 ? OP_AND : OP_OR, x, y);
   }
   switch (noise(seed) % 4) {
     case 0: return make_unary(maker, unary[noise(seed) % 7], x);
@@ -233,8 +235,8 @@ static int graph_count(void) {
   return wanted ? atoi(wanted) : 400;
 }
 
-/* Signs of zeros are not observed by the rules, so a division by one may differ: then the whole graph
- * is left out, and few are. */
+/* Signs of zeros are not observed by the rules, so a division by one may differ: then the whole
+ * graph is left out, and few are. */
 static bool divides_by_zero(Arena *arena, const Graph *graph) {
   const Evaluation *evaluation = evaluate(arena, graph);
   const bool *live = graph_live_nodes(arena, graph);

@@ -1,7 +1,7 @@
 /* Constants: what is computed from them alone is computed now, in double.
  *
- * A constant is one value in every element, so a fold gives one value as well, or the rule does not
- * apply. Integers fold while they are exact in a double. */
+ * A constant is one value in every element, so a fold gives one value as well, or the rule does
+ * not apply. Integers fold while they are exact in a double. */
 #include <math.h>
 #include "passes/rules/rules.h"
 
@@ -65,7 +65,7 @@ static int exact_bits(DType dtype) {
   return bits[dtype];
 }
 
-/* c is m * 2^e with m odd: sums of up to n of them are exact while n * |m| fits the significand. */
+/* c is m * 2^e with m odd: sums of up to n of it are exact while n * |m| fits the significand. */
 Node *rule_fold_sum(const Rewrite *rewrite, Node *node) {
   double value;
   Type from = node->operands[0]->type;

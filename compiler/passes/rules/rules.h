@@ -1,12 +1,14 @@
 /* Rewrites of single nodes, and what rules share.
  *
- * A rule looks at a node, its operands and perhaps theirs, and returns the node that replaces it (an
- * existing one, or one built with the maker, all in the same graph), or NULL.  rules.def lists them.
+ * A rule looks at a node, its operands and perhaps theirs, and returns the node that replaces it
+ * (an existing one, or one built with the maker, all in the same graph), or NULL.  rules.def lists
+ * them.
  *
- * What a rule may assume and change.  Values are not assumed finite: x * 0 and x - x stay, since NaN
- * and infinity make them NaN.  The sign of a zero and which NaN it is are not observed.  Sums and
- * products are not reassociated.  Powers by the small constants of pow_constant() become products and
- * roots, at most two roundings from the power (at -inf, x ^ 0.5 becomes NaN).  Integers wrap. */
+ * What a rule may assume and change.  Values are not assumed finite: x * 0 and x - x stay, since
+ * NaN and infinity make them NaN.  The sign of a zero and which NaN it is are not observed.  Sums
+ * and products are not reassociated.  Powers by the small constants of pow_constant() become
+ * products and roots, at most two roundings from the power (at -inf, x ^ 0.5 becomes NaN).
+ * Integers wrap. */
 #ifndef NNC_PASSES_RULES_RULES_H
 #define NNC_PASSES_RULES_RULES_H
 
@@ -37,8 +39,8 @@ bool rules_need_stops(const Graph *graph);
 
 /* A host scalar as a leaf, f64[]. */
 Node *rules_make_scalar(const Maker *maker, const char *name);
-/* The node, with operands looked up in `map`, in terms of operators that have kernels; NULL when it is
- * such already. */
+/* The node, with operands looked up in `map`, in terms of operators that have kernels; NULL when
+ * it is such already. */
 Node *rules_expand(const Maker *maker, const Node *node, const NodeMap *map);
 
 /* The node has the same value in all elements, known now. */
