@@ -1,18 +1,19 @@
 /* Gradients against central differences.
  *
  * The gradient(loss, parameter) nodes of the train entry and their losses become the results of a
- * graph of their own, which the differentiate pass writes out; that gives the gradients. The losses
- * alone are a second graph, evaluated again with one element of a parameter moved by +-h and +-h/2.
+ * graph of their own, which the differentiate pass writes out; that gives the gradients. The
+ * losses alone are a second graph, evaluated again with one element of a parameter moved by +-h
+ * and +-h/2.
  *
  *   slope(h) = (L(+h) - L(-h)) / 2h          Richardson: (4 slope(h/2) - slope(h)) / 3
  *
- * Where the two slopes disagree, or the two sides do at both steps alike, the loss has a kink within
- * reach (relu, max), no derivative is comparable, and the element is skipped and counted as such.
- * The error is relative to the largest element of the parameter's gradient, with a floor from the
- * loss, since differences of the loss carry its rounding.
+ * Where the two slopes disagree, or the two sides do at both steps alike, the loss has a kink
+ * within reach (relu, max), no derivative is comparable, and the element is skipped and counted as
+ * such. The error is relative to the largest element of the parameter's gradient, with a floor
+ * from the loss, since differences of the loss carry its rounding.
  *
- * Half of the sample are the elements with the largest gradients (an embedding's other rows are all
- * 0), half are random. */
+ * Half of the sample are the elements with the largest gradients (an embedding's other rows are
+ * all 0), half are random. */
 #include "interpret/check_gradients.h"
 
 #include <math.h>
@@ -78,7 +79,8 @@ static Module *module_of_gradients(Checker *checker, const Module *module) {
   NodeMap map = node_map_create(checker->arena, train);
   for (int i = 0; i < checker->pairs.count; i++) {
     const Node *gradient = checker->pairs.items[i].gradient;
-    add_result(graph, name_printf("loss.%d", i), graph_copy_tree(graph, gradient->operands[0], &map));
+    add_result(graph, name_printf("loss.%d", i),
+               graph_copy_tree(graph, gradient->operands[0], &map));
     add_result(graph, name_printf("gradient.%d", i),
                graph_copy_tree(graph, (Node *)gradient, &map));
   }

@@ -16,8 +16,8 @@ static const GradientCheck gradient_check_default = {.seed = 1, .samples = 8, .t
 /* What is being judged: the pass "differentiate". */
 typedef void DifferentiatePass(Module *module, Diagnostics *diagnostics);
 
-/* Checks every parameter that the train entry differentiates by, on random inputs. The module is as
- * elaborated, its gradient nodes still in place, and stays so. Adds a table of the results to
+/* Checks every parameter that the train entry differentiates by, on random inputs. The module is
+ * as elaborated, its gradient nodes still in place, and stays so. Adds a table of the results to
  * `table`. True when every parameter passes. */
 bool check_gradients(Arena *arena, const Module *module, DifferentiatePass *differentiate,
                      const GradientCheck *check, Text *table);

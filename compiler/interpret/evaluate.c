@@ -1,8 +1,8 @@
 /* Evaluation of one graph: every live node in order, by its operator's own rule, in double.
  *
- * All memory is the arena's. When only outputs are wanted, a node's buffer goes to a free list after
- * its last user and serves the next tensor of the same size, so a training step needs little more
- * than its largest live set. */
+ * All memory is the arena's. When only outputs are wanted, a node's buffer goes to a free list
+ * after its last user and serves the next tensor of the same size, so a training step needs little
+ * more than its largest live set. */
 #include <string.h>
 
 #include "interpret/interpret.h"

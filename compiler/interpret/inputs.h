@@ -4,9 +4,9 @@
 
 #include "interpret/interpret.h"
 
-/* A value for an input of the module, a function of `seed` and the input's name. Floats are standard
- * normal, bools fair. Integers are uniform on [0, k): k is the extent of the axis that the input
- * indexes in any entry (the least, if several), else 256 for u8 and 10 for others. */
+/* A value for an input of the module, a function of `seed` and the input's name. Floats are
+ * standard normal, bools fair. Integers are uniform on [0, k): k is the extent of the axis that
+ * the input indexes in any entry (the least, if several), else 256 for u8 and 10 for others. */
 Tensor *random_input(Arena *arena, const Module *module, const InputInfo *input, uint64_t seed);
 /* One binding for each input, in the module's order. */
 Binding *random_inputs(Arena *arena, const Module *module, uint64_t seed);

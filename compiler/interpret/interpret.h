@@ -18,7 +18,7 @@ typedef struct Evaluation Evaluation;
  * binding of another shape. `arena` owns the values. */
 Evaluation *graph_evaluate(Arena *arena, const Graph *graph, int binding_count,
                            const Binding *bindings, const EvaluateContext *context);
-/* The same for the outputs alone: memory of other nodes is used again, so their values are gone. */
+/* The same for the outputs alone: memory of other nodes is used again, their values are gone. */
 Evaluation *graph_evaluate_outputs(Arena *arena, const Graph *graph, int binding_count,
                                    const Binding *bindings, const EvaluateContext *context);
 /* The value of a node or of output number `i`. */
@@ -38,15 +38,16 @@ Interpreter *interpreter_create(Arena *arena, const Module *module, uint64_t see
 Tensor *interpreter_variable(Interpreter *interpreter, const char *path);
 /* For random operators of an evaluation: the number of the batch's first example; 0 at first. */
 void interpreter_set_example(Interpreter *interpreter, uint64_t example);
-/* Everything that an entry's leaves may ask for: variables, host scalars (through the host entry) and
- * the given inputs. In the arena; values are the interpreter's own. Returns their number. */
+/* Everything that an entry's leaves may ask for: variables, host scalars (through the host entry)
+ * and the given inputs. In the arena; values are the interpreter's own. Returns their number. */
 int interpreter_bind(Interpreter *interpreter, Arena *arena, int input_count,
                      const Binding *inputs, int64_t t, int64_t epoch, int64_t steps,
                      int64_t steps_per_epoch, Binding **bindings);
-/* Runs one entry (train, accumulate, eval, ...) on inputs bound by name, with host scalars from the
- * host entry at step t (from 1) and the given epoch; performs its stores. `inputs` may also bind host
- * scalars (OP_SCALAR), as the finish entry needs: the accumulators by name. Results are output
- * values, valid until the end of the next run. Random operators see step t while training, else 0. */
+/* Runs one entry (train, accumulate, eval, ...) on inputs bound by name, with host scalars from
+ * the host entry at step t (from 1) and the given epoch; performs its stores. `inputs` may also
+ * bind host scalars (OP_SCALAR), as the finish entry needs: the accumulators by name. Results are
+ * output values, valid until the end of the next run. Random operators see step t while training,
+ * else 0. */
 Evaluation *interpreter_run(Interpreter *interpreter, EntryKind entry, int input_count,
                             const Binding *inputs, int64_t t, int64_t epoch, int64_t steps,
                             int64_t steps_per_epoch);

@@ -1,8 +1,8 @@
 /* The interpreter of a whole run: the values of all variables between steps.
  *
- * An entry is evaluated on the variables as they stand, and its stores are performed afterwards, all
- * at once, as a compiled step does. Each run has an arena of its own, which lives until the next run
- * has ended. */
+ * An entry is evaluated on the variables as they stand, and its stores are performed afterwards,
+ * all at once, as a compiled step does. Each run has an arena of its own, which lives until the
+ * next run has ended. */
 #include "interpret/interpret.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Elementwise comparison, logic, selection and conversion.
  *
  * Comparisons give bool and follow IEEE: any with NaN is false, but `ne`, which is true. Order is
- * defined on numbers (u8 included), equality also on bool. None of it has a gradient but `where`, to
- * the chosen side, and `cast`, between floats. */
+ * defined on numbers (u8 included), equality also on bool. None of it has a gradient but `where`,
+ * to the chosen side, and `cast`, between floats. */
 #include "ops/elementwise.h"
 #include "ops/lower.h"
 

@@ -4,9 +4,10 @@
  *   right [batch..., free..., sum...]
  *   result[b, m, n] = sum over k of left[b, m, k] * right[b, k, n]
  *
- * batch_left[i] is paired with batch_right[i], sum_left[i] with sum_right[i]; an axis in no list is
- * free. Result axes: the pairs of the batch in the order of their lists, the free axes of the left
- * in their order, those of the right. An empty sum gives 0. The gradients are contractions again. */
+ * batch_left[i] is paired with batch_right[i], sum_left[i] with sum_right[i]; an axis in no list
+ * is free. Result axes: the pairs of the batch in the order of their lists, the free axes of the
+ * left in their order, those of the right. An empty sum gives 0. The gradients are contractions
+ * again. */
 #include "ops/elementwise.h"
 #include "ops/lower.h"
 #include "ops/strided.h"
@@ -166,8 +167,9 @@ static Cost contract_cost(const Node *node) {
 
 /* ---- gradients ----
  *
- * d left = dy . right over the right's free axes; d right = left . dy over the left's.  Each leaves
- * the batch first, then free and sum axes in some order, which a transposition puts in place. */
+ * d left = dy . right over the right's free axes; d right = left . dy over the left's.  Each
+ * leaves the batch first, then free and sum axes in some order, which a transposition puts in
+ * place. */
 
 /* The position of sum axis `axis` of the other side among that side's sum axes, increasing. */
 static int rank_among(const Attribute *axes, int64_t axis) {

@@ -1,14 +1,14 @@
 /* Convolution (cross-correlation, as the field has it) and its two adjoints.
  *
- *   x [n, c, in...]   w [k, c / groups, kernel...]   y [n, k, out...]   up to MAX_RANK - 2 spatial axes
+ *   x [n, c, in...]   w [k, c / groups, kernel...]   y [n, k, out...]   (1 to 6 spatial axes)
  *   y[n, k, o] = sum over c, t of w[k, c, t] * x[n, c + group(k), o * stride - low + t * dilation]
  *   out = (in + low + high - dilation * (kernel - 1) - 1) / stride + 1, rounded down
  *
- * Outside x there are zeros; `low` and `high` may be negative, which crops. Channels fall into `groups`
- * of equal size, and outputs of a group see its inputs only; groups == c is depthwise.
+ * Outside x there are zeros; `low` and `high` may be negative, which crops. Channels fall into
+ * `groups` of equal size, and outputs of a group see its inputs only; groups == c is depthwise.
  *
  * The three are one trilinear form in x, w and y, so the gradient of each is the other two:
- *   conv_input(dy, w) = d/dx     conv_weight(x, dy) = d/dw    (both carry `shape`, of their result) */
+ *   conv_input(dy, w) = d/dx     conv_weight(x, dy) = d/dw     (`shape` is that of the result) */
 #include "ops/elementwise.h"
 #include "ops/lower.h"
 #include "ops/window.h"
@@ -203,7 +203,7 @@ GRADIENT(conv_weight, operand == 0 ? make_like(m, OP_CONV_INPUT, b, dy, y, &a->t
 #define CONVOLUTION(name, text)                                                                    \
   const OpClass op_class_##name = {                                                                \
     .family = FAMILY_CONVOLUTION, .infer = name##_infer, .gradient = name##_gradient,              \
-    .evaluate = name##_evaluate, .cost = conv_cost, .lower = lower_##name, .doc = text                     \
+    .evaluate = name##_evaluate, .cost = conv_cost, .lower = lower_##name, .doc = text             \
   };
 
 CONVOLUTION(conv, "convolution (x, w) with stride, padding, dilation, groups")

@@ -1,9 +1,9 @@
 /* Elementwise arithmetic and functions.  Comparison, selection and conversion are in compare.c.
  *
- * Broadcasting and conversion are nodes of their own, so all operands have one shape and dtype. The
- * functions of analysis are for floats only; arithmetic is also for i64 and i32, wrapping in two's
- * complement (u8 has none). Gradient rules write the derivative with the result y where that saves
- * work or cancellation: exp, tanh, sigmoid, sqrt. */
+ * Broadcasting and conversion are nodes of their own, so all operands have one shape and dtype.
+ * The functions of analysis are for floats only; arithmetic is also for i64 and i32, wrapping in
+ * two's complement (u8 has none). Gradient rules write the derivative with the result y where that
+ * saves work or cancellation: exp, tanh, sigmoid, sqrt. */
 #include "ops/elementwise.h"
 
 #include <math.h>
@@ -82,8 +82,8 @@ FUNCTION(log1p, "log(1 + x), exact near 0")
 
 /* ---- roots ---- */
 
-/* dy / 2y.  At 0, where the slope is infinite, the adjoint is 0: a norm of zeros has the subgradient 0
- * instead of NaN. */
+/* dy / 2y.  At 0, where the slope is infinite, the adjoint is 0: a norm of zeros has the
+ * subgradient 0 instead of NaN. */
 SCALAR(sqrt, 1, sqrt(x[0]))
 static Node *sqrt_gradient(const GradientContext *context, int operand) {
   (void)operand;
@@ -207,8 +207,8 @@ static bool is_uniform(const Node *node, double *value) {
   return true;
 }
 
-/* d/da: b a^(b-1).  With a constant exponent nothing else is computed; a general one of 0 gives 0 and
- * not 0 * inf at a = 0. */
+/* d/da: b a^(b-1).  With a constant exponent nothing else is computed; a general one of 0 gives 0
+ * and not 0 * inf at a = 0. */
 static Node *pow_gradient_base(const Maker *m, Node *a, Node *b, Node *dy) {
   double exponent;
   if (is_uniform(b, &exponent)) {

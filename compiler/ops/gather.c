@@ -28,7 +28,7 @@ static Cost chosen_cost(const Node *node) {
 #define INDEXING(name, ...)                                                                        \
   const OpClass op_class_##name = {                                                                \
     .family = FAMILY_INDEXING, .infer = name##_infer, .gradient = name##_gradient,                 \
-    .evaluate = name##_evaluate, .index_bound = name##_index_bound, .lower = lower_##name,       \
+    .evaluate = name##_evaluate, .index_bound = name##_index_bound, .lower = lower_##name,         \
     __VA_ARGS__                                                                                    \
   };
 

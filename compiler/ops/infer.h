@@ -1,5 +1,5 @@
-/* Clauses that the type rules of operators share. Each returns false (or NULL) with *reason set to a
- * clause in the arena when the node does not fit. */
+/* Clauses that the type rules of operators share. Each returns false (or NULL) with *reason set to
+ * a clause in the arena when the node does not fit. */
 #ifndef NNC_OPS_INFER_H
 #define NNC_OPS_INFER_H
 

@@ -17,7 +17,7 @@ static void copy_evaluate(const Node *node, const Tensor *const *operands, Tenso
 #define MOVEMENT(name, ...)                                                                        \
   const OpClass op_class_##name = {                                                                \
     .family = FAMILY_MOVEMENT, .infer = name##_infer, .gradient = name##_gradient,                 \
-    .evaluate = name##_evaluate, .lower = lower_##name, __VA_ARGS__                                        \
+    .evaluate = name##_evaluate, .lower = lower_##name, __VA_ARGS__                                \
   };
 
 /* ---- reshape: to `shape`, of as many elements; row-major order is kept ---- */
@@ -69,7 +69,7 @@ static Node *transpose_gradient(const GradientContext *context, int operand) {
 MOVEMENT(transpose, .moves_values = true, .doc = "axes in another order")
 
 /* ---- broadcast: operand axis i becomes result axis axes[i]; the others repeat.  Extents of the
- * operand are never stretched: an axis of extent 1 that NumPy would repeat is reshaped away first. */
+ * operand are never stretched: an axis of extent 1 that NumPy would repeat is reshaped first. ---- */
 
 static bool broadcast_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
   Type x = node->operands[0]->type;
@@ -116,8 +116,8 @@ static Node *broadcast_gradient(const GradientContext *context, int operand) {
 
 MOVEMENT(broadcast, .moves_values = true, .doc = "repeats along new axes")
 
-/* ---- slice: along each axis start, start + step, ... before stop (a negative step runs down; stop -1
- * is past the beginning) ---- */
+/* ---- slice: along each axis start, start + step, ... before stop; a negative step runs down, and
+ * a stop of -1 is past the beginning ---- */
 
 static int64_t slice_extent(int64_t start, int64_t stop, int64_t step) {
   if (step > 0) return stop <= start ? 0 : (stop - start + step - 1) / step;

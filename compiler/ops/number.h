@@ -1,6 +1,6 @@
 /* Numbers of the reference evaluation: every element is a double, integers with two's complement.
  *
- * An i64 beyond 2^53 is inexact here (its nearest double stands for it); everything else is exact. */
+ * An i64 beyond 2^53 is inexact here (the nearest double stands for it); all else is exact. */
 #ifndef NNC_OPS_NUMBER_H
 #define NNC_OPS_NUMBER_H
 
@@ -31,8 +31,8 @@ static inline double number_saturate(double x, double least, double greatest) {
   return whole < least ? least : whole > greatest ? greatest : whole;
 }
 
-/* What `cast` computes: to bool, x != 0 (NaN is true); integer to integer keeps the low bits; float
- * to integer truncates toward zero and saturates, NaN gives 0; to a float, the value itself. */
+/* What `cast` computes: to bool, x != 0 (NaN is true); integer to integer keeps the low bits;
+ * float to integer truncates toward zero and saturates, NaN gives 0; to a float, the value. */
 static inline double number_convert(double x, DType from, DType to) {
   if (to == DTYPE_BOOL) return x != 0;
   if (!number_is_integer(to)) return x;

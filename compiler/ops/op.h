@@ -13,7 +13,7 @@ typedef enum OpFamily {
   FAMILY_CONVOLUTION, FAMILY_POOLING, FAMILY_INDEXING, FAMILY_RANDOM, FAMILY_SPECIAL
 } OpFamily;
 
-/* Leaves that stand for something of the module; `name` says what (ATTR_NAME), but for constants. */
+/* Leaves that stand for something of the module; ATTR_NAME says what, but for constants. */
 typedef enum LeafKind {
   LEAF_NONE, /* not a leaf, or one that needs nothing from outside (iota, random) */
   LEAF_INPUT, LEAF_PARAM, LEAF_STATE, LEAF_SCALAR, LEAF_CONSTANT
@@ -44,11 +44,11 @@ typedef struct OpClass {
                    const EvaluateContext *context);
   /* NULL: no flops, bytes of operands and result. */
   Cost (*cost)(const Node *node);
-  /* Elementwise operators only: one element, given the result's dtype. NULL for cast, which needs the
-   * operand's too: folding asks node_scalar(). */
+  /* Elementwise operators only: one element, given the result's dtype. NULL for cast, which needs
+   * the operand's too: folding asks node_scalar(). */
   double (*scalar)(const double *operands, DType dtype);
-  /* The kernel that computes the node from its operands alone (kernel/build.h); NULL for leaves and
-   * for those that the differentiate pass removes. */
+  /* The kernel that computes the node from its operands alone (kernel/build.h); NULL for leaves
+   * and for those that the differentiate pass removes. */
   void (*lower)(KernelBuilder *builder, const Node *node);
   /* When operand `i` holds indices: how many values they may take (indices lie in [0, n)); else 0.
    * NULL rule: no operand does. The runtime checks data against it before training. */

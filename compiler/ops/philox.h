@@ -1,5 +1,5 @@
-/* Philox-4x32-10, a counter-based random number generator, and what the compiler makes of its words.
- * Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
+/* Philox-4x32-10, a counter-based random number generator, and what the compiler makes of its
+ * words. Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
  *
  * A random tensor is a function of (seed, key, step, stream, element): no state, any order, any
  * number of threads.  The exact definition, for everyone who computes these numbers:
@@ -15,7 +15,7 @@
  *            r = sqrt(-2 log(((first >> 8) + 1) * 2^-24)), angle = 2 pi (second >> 8) * 2^-24;
  *            the even element is r cos(angle), the odd one r sin(angle)
  *
- * Plain C, used by the interpreter and by the runtime alike; it includes nothing of the compiler. */
+ * Plain C, used by the interpreter and the runtime alike; it includes nothing of the compiler. */
 #ifndef NNC_OPS_PHILOX_H
 #define NNC_OPS_PHILOX_H
 

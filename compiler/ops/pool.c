@@ -1,10 +1,11 @@
-/* Pooling: the greatest element or the sum of each window over [n, c, spatial...], and the adjoints.
+/* Pooling: the greatest element or the sum of each window over [n, c, spatial...], and the
+ * adjoints.
  *
  *   x [n, c, in...]   y [n, c, out...]   windows as in conv.c, `kernel` their extents
  *
- * Padding (never negative) counts as -inf for the maximum and 0 for the sum; a maximum all of whose
- * window is padding is refused. The first maximum in row-major order of the window counts; NaN is
- * greater than all. An average is a sum divided by what the program says.
+ * Padding (never negative) counts as -inf for the maximum and 0 for the sum; a maximum all of
+ * whose window is padding is refused. The first maximum in row-major order of the window counts;
+ * NaN is greater than all. An average is a sum divided by what the program says.
  *
  * max_pool_grad(x, dy) sends dy to the first maximum, max_pool_pick(x, v) reads v there; they are
  * adjoint to each other in their second operand and locally constant in x. */
@@ -104,7 +105,8 @@ static void find_maxima(const WindowTaps *taps, const double *x, int64_t *where)
 }
 
 /* One plane of x with the places of its maxima. */
-typedef void (*MaximaRule)(int64_t count, const int64_t *where, const double *other, double *result);
+typedef void (*MaximaRule)(int64_t count, const int64_t *where, const double *other,
+                           double *result);
 
 /* `other` is taken from operand `operand`, which has the shape of x or of y, as `result` has. */
 static void for_maxima(const Node *node, const Tensor *x, const Tensor *other, Tensor *result,
@@ -210,7 +212,7 @@ GRADIENT(sum_pool_grad, make_like(m, OP_SUM_POOL, dy, NULL, y, NULL))
 #define POOLING(name, text)                                                                        \
   const OpClass op_class_##name = {                                                                \
     .family = FAMILY_POOLING, .infer = name##_infer, .gradient = name##_gradient,                  \
-    .evaluate = name##_evaluate, .cost = pool_cost, .lower = lower_##name, .doc = text                     \
+    .evaluate = name##_evaluate, .cost = pool_cost, .lower = lower_##name, .doc = text             \
   };
 
 POOLING(max_pool, "the greatest element of each window")

@@ -1,8 +1,8 @@
 /* Random tensors: counter-based, so a pure function of seed, step and the node's identity.
  *
- * What element e of a node is, is defined in ops/philox.h. Attributes: `key`, the node's identity (its
- * path), and `stream`, which keeps initialization, training and evaluation apart. The type is the one
- * the node was added with. They have no gradient; CSE never merges them. */
+ * What element e of a node is, is defined in ops/philox.h. Attributes: `key`, the node's identity
+ * (its path), and `stream`, which keeps initialization, training and evaluation apart. The type is
+ * the one the node was added with. They have no gradient; CSE never merges them. */
 #include "ops/infer.h"
 #include "ops/lower.h"
 #include "ops/op.h"
@@ -74,7 +74,8 @@ static void bits_evaluate(const Node *node, const Tensor *const *operands, Tenso
 }
 
 const OpClass op_class_random_uniform = {
-  .family = FAMILY_RANDOM, .infer = float_infer, .evaluate = uniform_evaluate, .lower = lower_random,
+  .family = FAMILY_RANDOM, .infer = float_infer, .evaluate = uniform_evaluate,
+  .lower = lower_random,
   .is_random = true, .doc = "uniform on [0, 1), multiples of 2^-24",
 };
 

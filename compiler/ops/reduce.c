@@ -1,8 +1,9 @@
 /* Reductions over `axes`, which vanish from the shape, and argmax / argmin along one axis.
  *
- * x: [...]  y: x's shape without the axes.  No axes: the identity. Over no elements a sum is 0 and a
- * product 1; a mean or an extremum of nothing is refused. NaN is the largest for max and argmax and
- * the smallest for min and argmin, so it always shows; at a tie argmax and argmin take the first.
+ * x: [...]  y: x's shape without the axes.  No axes: the identity. Over no elements a sum is 0 and
+ * a product 1; a mean or an extremum of nothing is refused. NaN is the largest for max and argmax
+ * and the smallest for min and argmin, so it always shows; at a tie argmax and argmin take the
+ * first.
  *
  * Evaluation packs the operand as [kept, reduced], so that each result element is a loop over
  * neighbours, in row-major order of the reduced axes. */
@@ -239,7 +240,8 @@ static Node *extremum_gradient(const Maker *m, Op arg, const Node *node, Node *d
 GRADIENT(max, extremum_gradient(m, OP_ARGMAX, y, dy))
 GRADIENT(min, extremum_gradient(m, OP_ARGMIN, y, dy))
 
-/* x moved by `by` places along its last axis, toward the end or (`back`) the beginning; ones enter. */
+/* x moved by `by` places along its last axis, toward the end or (`back`) the beginning; ones
+ * enter. */
 static Node *shift_ones(const Maker *m, Node *x, int64_t by, bool back) {
   Shape shape = x->type.shape;
   int axis = shape.rank - 1;
@@ -301,7 +303,8 @@ REDUCTION(reduce_prod, prod, total_infer, lower_reduce, "product; 1 over nothing
 
 const OpClass op_class_argmax = {
   .family = FAMILY_REDUCTION, .infer = arg_infer, .evaluate = argmax_evaluate,
-  .cost = reduce_cost, .lower = lower_arg_reduce, .doc = "index of the first greatest; NaN is greatest",
+  .cost = reduce_cost, .lower = lower_arg_reduce,
+  .doc = "index of the first greatest; NaN is greatest",
 };
 
 const OpClass op_class_argmin = {

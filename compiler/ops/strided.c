@@ -1,4 +1,4 @@
-/* Copying between strided views: the outer axes count like an odometer, the last is a plain loop. */
+/* Copying between strided views: outer axes count like an odometer, the last is a plain loop. */
 #include "ops/strided.h"
 
 typedef void (*RowRule)(int64_t count, double *to, int64_t to_step, const double *from,
@@ -49,7 +49,8 @@ void strided_add(int rank, const int64_t *dim, double *to, const int64_t *to_str
   walk(add_row, rank, dim, to, to_stride, from, from_stride);
 }
 
-/* Extents and row-major strides of the axes in the given order, and the dense strides of that order. */
+/* Extents and row-major strides of the axes in the given order, and the dense strides of that
+ * order. */
 static void order_axes(Shape shape, int count, const int64_t *axes, int64_t *dim, int64_t *plain,
                        int64_t *dense) {
   int64_t stride[MAX_RANK];

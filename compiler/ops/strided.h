@@ -4,8 +4,8 @@
 
 #include "graph/types.h"
 
-/* to[i . to_stride] = from[i . from_stride] for every index i below `dim`; strides may be 0 (repeat,
- * in `from`) or negative. */
+/* to[i . to_stride] = from[i . from_stride] for every index i below `dim`; strides may be 0
+ * (repeat, in `from`) or negative. */
 void strided_copy(int rank, const int64_t *dim, double *to, const int64_t *to_stride,
                   const double *from, const int64_t *from_stride);
 /* The same, adding. */

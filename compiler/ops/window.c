@@ -1,8 +1,9 @@
-/* The geometry of sliding windows: output extents, padding, and the runs that evaluation loops over.
+/* The geometry of sliding windows: output extents, padding, and the runs that evaluation loops
+ * over.
  *
- * Which outputs a tap serves is computed once per axis as a range; the runs of a tap are the product of
- * its ranges, one run for each row, joined where rows follow each other in input and output. So the
- * inner loops of convolution and pooling have neither tests nor divisions. */
+ * Which outputs a tap serves is computed once per axis as a range; the runs of a tap are the
+ * product of its ranges, one run for each row, joined where rows follow each other in input and
+ * output. So the inner loops of convolution and pooling have neither tests nor divisions. */
 #include "ops/window.h"
 
 #include "ops/infer.h"

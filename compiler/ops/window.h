@@ -1,7 +1,7 @@
 /* The geometry of a window sliding over spatial axes, shared by convolution and pooling.
  *
- * Along each axis output position o and tap t meet the input at o * stride - low + t * dilation; what
- * falls outside the input is padding. */
+ * Along each axis output position o and tap t meet the input at o * stride - low + t * dilation;
+ * what falls outside the input is padding. */
 #ifndef NNC_OPS_WINDOW_H
 #define NNC_OPS_WINDOW_H
 
@@ -13,8 +13,9 @@ typedef struct Window {
   int64_t stride[MAX_RANK], low[MAX_RANK], high[MAX_RANK], dilation[MAX_RANK];
 } Window;
 
-/* Reads the attributes for a window of `rank` axes over `in` with `kernel` taps, and computes `out`.
- * `least_padding` is the least low and high allowed. False with *reason when it does not fit. */
+/* Reads the attributes for a window of `rank` axes over `in` with `kernel` taps, and computes
+ * `out`. `least_padding` is the least low and high allowed. False with *reason when it does not
+ * fit. */
 bool window_infer(Arena *arena, const Node *node, int rank, const int64_t *in,
                   const int64_t *kernel, int64_t least_padding, Window *window,
                   const char **reason);

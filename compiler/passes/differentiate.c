@@ -1,14 +1,15 @@
 /* Differentiate: gradient(loss, target) nodes become the backward pass.
  *
- * Reverse mode, one sweep for each distinct loss. The graph is copied in order; at the first gradient
- * node of a loss all gradients of that loss are built: the loss has the adjoint 1, and going back through
- * the nodes each operator's rule gives what its operands receive, which is added up (users in
- * decreasing order, so the sum is the same in every run). Only nodes on a way from a target to the
- * loss are visited. What the rules add carries the forward node's place and its path with ".grad".
+ * Reverse mode, one sweep for each distinct loss. The graph is copied in order; at the first
+ * gradient node of a loss all gradients of that loss are built: the loss has the adjoint 1, and
+ * going back through the nodes each operator's rule gives what its operands receive, which is
+ * added up (users in decreasing order, so the sum is the same in every run). Only nodes on a way
+ * from a target to the loss are visited. What the rules add carries the forward node's place and
+ * its path with ".grad".
  *
- * A loss that contains gradients is no exception: they stand before it and are written out by then,
- * and every rule is made of operators that have rules. A target that the loss does not depend on
- * gets zeros (the elaborator warns of it).
+ * A loss that contains gradients is no exception: they stand before it and are written out by
+ * then, and every rule is made of operators that have rules. A target that the loss does not
+ * depend on gets zeros (the elaborator warns of it).
  *
  * Before: a sound module. After: the same without gradient nodes. */
 #include "ops/make.h"

@@ -1,5 +1,5 @@
-/* The operators: values against NumPy's (op_goldens.h), reasons of the type rules, Philox against its
- * published vectors, costs and the table. Gradients are test_gradients.c. */
+/* The operators: values against NumPy's (op_goldens.h), reasons of the type rules, Philox against
+ * its published vectors, costs and the table. Gradients are test_gradients.c. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
