@@ -9,7 +9,7 @@ NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t batch, c
                                 const int64_t rows, const int64_t n, const int64_t cols,
                                 const @TYPE@ *restrict tile, const int64_t tile_row@PARAMETERS@)
 {
-  (void)worker, (void)batch@UNUSED@;
+  (void)worker, (void)batch, (void)m, (void)n@UNUSED@;
   @EPILOGUE@
 }
 

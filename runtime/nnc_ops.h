@@ -22,8 +22,8 @@
   NNC_INLINE type nnc_mod_##name(type a, type b) {                                                 \
     return a - b * __builtin_floor##suffix(a / b);                                                 \
   }                                                                                                \
-  NNC_INLINE type nnc_min_##name(type a, type b) { return (a < b) | (a != a) ? a : b; }            \
-  NNC_INLINE type nnc_max_##name(type a, type b) { return (a > b) | (a != a) ? a : b; }
+  NNC_INLINE type nnc_min_##name(type a, type b) { return ((a < b) | (a != a)) ? a : b; }            \
+  NNC_INLINE type nnc_max_##name(type a, type b) { return ((a > b) | (a != a)) ? a : b; }
 
 NNC_DEFINE_FLOAT_OPS(f32, float, f)
 NNC_DEFINE_FLOAT_OPS(f64, double, )
@@ -53,7 +53,7 @@ NNC_DEFINE_FLOAT_OPS(f64, double, )
   NNC_INLINE type nnc_mod_##name(type a, type b) {                                                 \
     if (b == 0 || b == -1) return 0;                                                               \
     type rest = (type)(a % b);                                                                     \
-    return (rest != 0) & ((rest < 0) != (b < 0)) ? (type)(rest + b) : rest;                        \
+    return ((rest != 0) & ((rest < 0) != (b < 0))) ? (type)(rest + b) : rest;                        \
   }
 
 NNC_DEFINE_INT_OPS(i32, int32_t, uint32_t)

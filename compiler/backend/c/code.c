@@ -114,6 +114,10 @@ const char *scope_name(NameScope *scope, const char *wish) {
   return name;
 }
 
+const char *scope_function_name(NameScope *scope, const char *wish) {
+  return scope_name(scope, arena_printf(scope->arena, "net_%s", wish));
+}
+
 /* ---- types and literals ---- */
 
 static const struct {

@@ -32,6 +32,9 @@ typedef struct NameScope {
 /* "h1.w:m" -> "h1_w_m", with a number where that is taken, or a word of C or of the generated code. */
 const char *scope_name(NameScope *scope, const char *wish);
 
+/* The same for a function: "net_exp" is none of the C library's. */
+const char *scope_function_name(NameScope *scope, const char *wish);
+
 const char *c_storage_type(DType dtype); /* of an element in memory: "float", "uint16_t" */
 const char *c_value_type(DType dtype);   /* of a value in an expression: bf16 is a float */
 const char *c_type_name(DType dtype);    /* of the values, in names of functions: "f32" for bf16 */

@@ -60,15 +60,16 @@ static int smooth_accesses(const ContractWriter *writer, int axis) {
 }
 
 /* Declares the kernel's axes of a group from the flat number. */
-static void declare_axes(Code *code, const AxisGroup *group, int first_axis, const char *flat) {
+static void declare_axes(const ContractWriter *writer, Code *code, const AxisGroup *group, int first_axis,
+                         const char *flat) {
   int64_t below = 1;
   for (int i = group->count - 1; i >= 0; i--) {
     const char *text = flat;
     if (below > 1) text = arena_printf(code->arena, "(%s) / %lld", text, (long long)below);
     else if (i > 0) text = arena_printf(code->arena, "(%s)", text);
     if (i > 0) text = arena_printf(code->arena, "%s %% %lld", text, (long long)group->extent[i]);
-    code_line(code, "const int64_t i%d = %s;", first_axis + i, text);
-    code_line(code, "(void)i%d;", first_axis + i);
+    if (kernel_uses_axis(code->arena, writer->kernel, first_axis + i))
+      code_line(code, "const int64_t i%d = %s;", first_axis + i, text);
     below *= group->extent[i];
   }
 }
@@ -82,13 +83,13 @@ static const char *epilogue_text(ContractWriter *writer) {
   ExprScope scope = function_scope(writer->arena, writer->function);
   scope.result = "tile[r * tile_row + c]";
   scope.result_dtype = writer->sum;
-  declare_axes(&code, &slots->batch, 0, "batch");
+  declare_axes(writer, &code, &slots->batch, 0, "batch");
   const char *outer = writer->rows_inner ? "c" : "r", *inner = writer->rows_inner ? "r" : "c";
   for (int level = 0; level < 2; level++) {
     const char *name = level == 0 ? outer : inner;
     bool is_row = *name == 'r';
     code_open(&code, "for (int64_t %s = 0; %s < %s; %s++)", name, name, is_row ? "rows" : "cols", name);
-    declare_axes(&code, is_row ? writer->a : writer->b, is_row ? row_axis : column_axis,
+    declare_axes(writer, &code, is_row ? writer->a : writer->b, is_row ? row_axis : column_axis,
                  is_row ? "m + r" : "n + c");
   }
   const char **values = expression_render(&code, &scope, 0);
@@ -233,15 +234,6 @@ static const char *a_place(const ContractWriter *writer) {
                       only_stride(&writer->kernel->contract.k, writer->a_slot));
 }
 
-static const char *unused_text(const ContractWriter *writer) {
-  const Kernel *kernel = writer->kernel;
-  Arena *arena = writer->arena;
-  const char *text = ", (void)m, (void)n";
-  for (int i = 0; i < kernel->operand_count; i++)
-    text = arena_printf(arena, "%s, (void)%s", text, writer->function->operands[i]);
-  return text;
-}
-
 static void prepare(ContractWriter *writer) {
   const Kernel *kernel = writer->kernel;
   const ContractSlots *slots = &kernel->contract;
@@ -269,7 +261,7 @@ void contract_write(Code *code, KernelFunction *function) {
   const TemplateHole holes[] = {
     {"NAME", function->name},
     {"PARAMETERS", function_parameters(arena, function)},
-    {"UNUSED", unused_text(&writer)},
+    {"UNUSED", function_unused(arena, function)},
     {"EPILOGUE", epilogue_text(&writer)},
     {"TYPE", c_value_type(writer.sum)},
     {"T", c_type_name(writer.sum)},

@@ -27,7 +27,7 @@ static void name_kernel(Emitter *emitter, int number) {
   KernelFunction *function = &emitter->functions[number];
   Arena *arena = emitter->arena;
   function->kernel = kernel;
-  function->name = scope_name(&emitter->names, kernel->name);
+  function->name = scope_function_name(&emitter->names, kernel->name);
   NameScope inside = {.arena = arena, .outer = &emitter->names};
   function->operands = ARENA_ARRAY(arena, const char *, kernel->operand_count + 1);
   for (int i = 0; i < kernel->operand_count; i++)

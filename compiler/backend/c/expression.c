@@ -82,6 +82,27 @@ const char *index_text(const ExprScope *scope, const Index *index) {
   panic("index of kind %d", (int)index->kind);
 }
 
+static bool index_uses_axis(const Index *index, int axis) {
+  if (index == NULL) return false;
+  if (index->kind == INDEX_AXIS) return index->value == axis;
+  return index_uses_axis(index->left, axis) || index_uses_axis(index->right, axis);
+}
+
+bool kernel_uses_axis(Arena *arena, const Kernel *kernel, int axis) {
+  for (int number = 0; number < kernel_stage_count(kernel); number++) {
+    Stage stage = kernel_stage(kernel, number);
+    ExprList list = kernel_expressions(arena, kernel, number);
+    for (int i = 0; i < list.count; i++) {
+      if (index_uses_axis(list.items[i]->index, axis)) return true;
+      for (int k = 0; k < list.items[i]->guard_count; k++)
+        if (index_uses_axis(list.items[i]->guards[k].index, axis)) return true;
+    }
+    for (int i = 0; i < stage.store_count; i++)
+      if (index_uses_axis(stage.stores[i].index, axis)) return true;
+  }
+  return false;
+}
+
 /* ---- operators ---- */
 
 typedef enum OpForm { FORM_CALL, FORM_INFIX, FORM_FLOAT_INFIX, FORM_FLOAT_PREFIX, FORM_PREFIX, FORM_SAME } OpForm;

@@ -45,16 +45,25 @@ const char *function_parameters(Arena *arena, const KernelFunction *function) {
   return text;
 }
 
-const char *function_arguments(Arena *arena, const KernelFunction *function) {
+/* Every parameter behind `before`. */
+static const char *each_parameter(Arena *arena, const KernelFunction *function, const char *before) {
   const Kernel *kernel = function->kernel;
   const char *text = "";
   for (int i = 0; i < kernel->operand_count; i++)
-    text = arena_printf(arena, "%s, %s", text, function->operands[i]);
+    text = arena_printf(arena, "%s, %s%s", text, before, function->operands[i]);
   for (int i = 0; i < kernel->scalar_count; i++)
-    text = arena_printf(arena, "%s, %s", text, function->scalars[i]);
+    text = arena_printf(arena, "%s, %s%s", text, before, function->scalars[i]);
   for (int i = 0; i < kernel->key_count; i++)
-    text = arena_printf(arena, "%s, %s", text, function->keys[i]);
+    text = arena_printf(arena, "%s, %s%s", text, before, function->keys[i]);
   return text;
+}
+
+const char *function_arguments(Arena *arena, const KernelFunction *function) {
+  return each_parameter(arena, function, "");
+}
+
+const char *function_unused(Arena *arena, const KernelFunction *function) {
+  return each_parameter(arena, function, "(void)");
 }
 
 void function_keys(Code *code, const KernelFunction *function) {

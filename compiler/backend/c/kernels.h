@@ -25,6 +25,8 @@ ExprScope function_scope(Arena *arena, KernelFunction *function);
 const char *function_parameters(Arena *arena, const KernelFunction *function);
 /* ", x, lr": what the function passes on to its epilogue; keys are already mixed with the seed. */
 const char *function_arguments(Arena *arena, const KernelFunction *function);
+/* ", (void)x, (void)lr": against warnings. */
+const char *function_unused(Arena *arena, const KernelFunction *function);
 /* Lines that mix the random keys with the run's seed. */
 void function_keys(Code *code, const KernelFunction *function);
 

@@ -213,7 +213,7 @@ static void write_row_stage(LoopWriter *writer, int number) {
 
 static void open_columns(LoopWriter *writer) {
   code_open(writer->code, "for (int64_t l = 0; l < count; l++)");
-  if (writer->kernel->axis_count > 0)
+  if (kernel_uses_axis(writer->code->arena, writer->kernel, writer->kernel->axis_count - 1))
     code_line(writer->code, "const int64_t i%d = first + l;", writer->kernel->axis_count - 1);
 }
 
@@ -225,10 +225,10 @@ static void write_column_reduction(LoopWriter *writer, int number) {
   if (dtype == DTYPE_F32 && is_long) dtype = DTYPE_F64;
   const char *start = reduction_start(stage->reduce, dtype);
   code_line(code, "%s a%d[%d] NNC_ALIGNED;", c_value_type(dtype), number, COLUMN_BLOCK);
-  code_line(code, "for (int64_t l = 0; l < count; l++) a%d[l] = %s;", number, start);
+  code_line(code, "for (int64_t l = 0; l < %d; l++) a%d[l] = %s;", COLUMN_BLOCK, number, start);
   if (is_arg(stage->reduce)) {
     code_line(code, "int32_t s%d[%d] NNC_ALIGNED;", number, COLUMN_BLOCK);
-    code_line(code, "for (int64_t l = 0; l < count; l++) s%d[l] = 0;", number);
+    code_line(code, "for (int64_t l = 0; l < %d; l++) s%d[l] = 0;", COLUMN_BLOCK, number);
   }
   open_inner_axes(writer, stage, stage->axis_count);
   open_columns(writer);
@@ -320,7 +320,8 @@ static void write_row_axes(LoopWriter *writer) {
     Arena *arena = writer->code->arena;
     const char *text = below == 1 ? "row" : arena_printf(arena, "row / %lld", (long long)below);
     if (i > 0) text = arena_printf(arena, "%s %% %lld", text, (long long)extent);
-    code_line(writer->code, "const int64_t i%d = %s;", i, text);
+    if (kernel_uses_axis(arena, kernel, i))
+      code_line(writer->code, "const int64_t i%d = %s;", i, text);
     below *= extent;
   }
 }
@@ -376,6 +377,17 @@ static void write_task(LoopWriter *writer, const LoopGrid *grid) {
   if (has_rows && grid->row_chunk != 1) code_close(code);
 }
 
+/* Without a point there is nothing to do. */
+static bool write_empty(Code *code, const KernelFunction *function) {
+  const Kernel *kernel = function->kernel;
+  bool is_empty = false;
+  for (int i = 0; i < kernel->axis_count; i++) is_empty |= kernel->extent[i] == 0;
+  if (!is_empty) return false;
+  code_line(code, "(void)worker%s;", function_unused(code->arena, function));
+  code_close(code);
+  return true;
+}
+
 void loop_write(Code *code, KernelFunction *function) {
   LoopWriter writer = {.code = code, .function = function, .kernel = function->kernel,
                        .scope = function_scope(code->arena, function)};
@@ -384,6 +396,7 @@ void loop_write(Code *code, KernelFunction *function) {
   code_line(code, "NNC_KERNEL void %s(nnc_worker *worker%s)", function->name,
             function_parameters(code->arena, function));
   code_block(code);
+  if (write_empty(code, function)) return;
   function_keys(code, function);
   code_open(code, "NNC_TASKS(worker, %lld, task)", (long long)grid.tasks);
   write_task(&writer, &grid);

@@ -1,0 +1,399 @@
+/* Kernels for test_emit.c, made by hand. */
+#ifndef TESTS_KERNEL_CASES_H
+#define TESTS_KERNEL_CASES_H
+
+#include <string.h>
+#include "kernel/builder.h"
+#include "ops/op.h"
+#include "support/vec.h"
+
+typedef struct KernelCase {
+  const char *name;
+  const Kernel *kernel;
+  double scale;       /* absolute part of the tolerance, in units of the type's */
+} KernelCase;
+
+typedef struct CaseList {
+  Arena *arena;
+  VEC(KernelCase) cases;
+} CaseList;
+
+/* ---- building ---- */
+
+static Kernel *new_kernel(CaseList *list, KernelKind kind, int axis_count, const int64_t *extent) {
+  Kernel *kernel = ARENA_NEW(list->arena, Kernel);
+  kernel->kind = kind;
+  kernel->axis_count = axis_count;
+  for (int i = 0; i < axis_count; i++) kernel->extent[i] = extent[i];
+  kernel->operands = ARENA_ARRAY(list->arena, KernelOperand, 16);
+  kernel->stages = ARENA_ARRAY(list->arena, Stage, 16);
+  kernel->epilogue = ARENA_ARRAY(list->arena, Store, 8);
+  kernel->accumulate = DTYPE_F32;
+  return kernel;
+}
+
+static int add_operand(Kernel *kernel, const char *name, DType dtype, int64_t elements, bool is_output) {
+  kernel->operands[kernel->operand_count] =
+      (KernelOperand){.dtype = dtype, .elements = elements, .is_output = is_output, .name = name};
+  if (dtype == DTYPE_F64) kernel->accumulate = DTYPE_F64;
+  return kernel->operand_count++;
+}
+
+static void add_case(CaseList *list, const char *name, const Kernel *kernel, double scale) {
+  KernelCase test = {name, kernel, scale};
+  vec_push(list->arena, &list->cases, test);
+}
+
+static Expr *new_expr(CaseList *list, ExprKind kind, DType dtype) {
+  Expr *expr = ARENA_NEW(list->arena, Expr);
+  expr->kind = kind;
+  expr->dtype = dtype;
+  return expr;
+}
+
+static Expr *load_at(CaseList *list, const Kernel *kernel, int operand, Index *index) {
+  Expr *expr = new_expr(list, EXPR_LOAD, kernel->operands[operand].dtype);
+  expr->operand = operand;
+  expr->index = index;
+  return expr;
+}
+
+static Expr *number(CaseList *list, DType dtype, double value) {
+  Expr *expr = new_expr(list, EXPR_CONST, dtype);
+  expr->value = value;
+  return expr;
+}
+
+static Expr *apply(CaseList *list, Op op, DType dtype, Expr *a, Expr *b, Expr *c) {
+  Expr *expr = new_expr(list, EXPR_OP, dtype);
+  expr->op = op;
+  expr->args[0] = a;
+  expr->args[1] = b;
+  expr->args[2] = c;
+  expr->arg_count = c ? 3 : b ? 2 : 1;
+  return expr;
+}
+
+static Expr *stage_value(CaseList *list, int stage, DType dtype) {
+  Expr *expr = new_expr(list, EXPR_STAGE, dtype);
+  expr->operand = stage;
+  return expr;
+}
+
+/* sum of stride[i] * axis i */
+static Index *strided(CaseList *list, int count, const int64_t *stride) {
+  Index *index = index_const(list->arena, 0);
+  for (int i = 0; i < count; i++)
+    index = index_add(list->arena, index, index_mul(list->arena, index_axis(list->arena, i), stride[i]));
+  return index;
+}
+
+static Stage *add_stage(CaseList *list, Kernel *kernel, StageKind kind, int axis_count,
+                        const int64_t *extent) {
+  Stage *stage = &kernel->stages[kernel->stage_count++];
+  stage->kind = kind;
+  stage->axis_count = axis_count;
+  for (int i = 0; i < axis_count; i++) stage->extent[i] = extent[i];
+  stage->stores = ARENA_ARRAY(list->arena, Store, 8);
+  return stage;
+}
+
+static void add_store(Store *stores, int *count, int operand, Index *index, Expr *value) {
+  stores[(*count)++] = (Store){.operand = operand, .index = index, .value = value};
+}
+
+static int64_t product(int count, const int64_t *extent) {
+  int64_t total = 1;
+  for (int i = 0; i < count; i++) total *= extent[i];
+  return total;
+}
+
+/* ---- elementwise ---- */
+
+static const int64_t shapes[][3] = {{1, 1, 1}, {1, 1, 7}, {3, 5, 16}, {2, 9, 33}, {1, 1, 5000}, {40, 10, 11}, {1, 3, 3000}, {2, 0, 5}};
+
+/* y = op(a) or op(a, b) for every operator of a float type, over several shapes; b broadcast along the rows. */
+static void make_operator(CaseList *list, Op op, int arity, DType from, DType to, const int64_t *extent) {
+  Kernel *kernel = new_kernel(list, KERNEL_LOOP, 3, extent);
+  int64_t dense[3] = {extent[1] * extent[2], extent[2], 1}, row[3] = {0, 0, 1};
+  int a = add_operand(kernel, "a", from, product(3, extent), false);
+  int b = arity > 1 ? add_operand(kernel, "b", from, extent[2], false) : -1;
+  int y = add_operand(kernel, "y", to, product(3, extent), true);
+  Expr *x = load_at(list, kernel, a, strided(list, 3, dense));
+  if (op == OP_LOG || op == OP_SQRT || op == OP_RSQRT || op == OP_POW) x = apply(list, OP_ABS, from, x, NULL, NULL);
+  Expr *z = b < 0 ? NULL : load_at(list, kernel, b, strided(list, 3, row));
+  Stage *stage = add_stage(list, kernel, STAGE_STORE, 0, NULL);
+  add_store(stage->stores, &stage->store_count, y, strided(list, 3, dense), apply(list, op, to, x, z, NULL));
+  add_case(list, op_info(op)->name, kernel, 1);
+}
+
+/* Adam in place: three operands that are read and written, a scalar from the host, a cast. */
+static void make_update(CaseList *list, int64_t count, DType dtype) {
+  Kernel *kernel = new_kernel(list, KERNEL_LOOP, 1, &count);
+  int g = add_operand(kernel, "g", dtype, count, false), w = add_operand(kernel, "h1.w", dtype, count, true);
+  int m = add_operand(kernel, "h1.w:m", dtype, count, true), v = add_operand(kernel, "h1.w:v", dtype, count, true);
+  Index *i = index_axis(list->arena, 0);
+  Expr *gradient = load_at(list, kernel, g, i), *rate = new_expr(list, EXPR_SCALAR, DTYPE_F64);
+  kernel->scalar_count = 1;
+  Expr *m_next = apply(list, OP_ADD, dtype, apply(list, OP_MUL, dtype, number(list, dtype, 0.9), load_at(list, kernel, m, i), NULL),
+                       apply(list, OP_MUL, dtype, number(list, dtype, 0.1), gradient, NULL), NULL);
+  Expr *v_next = apply(list, OP_ADD, dtype, apply(list, OP_ABS, dtype, load_at(list, kernel, v, i), NULL, NULL),
+                       apply(list, OP_MUL, dtype, gradient, gradient, NULL), NULL);
+  Expr *step = apply(list, OP_DIV, dtype, m_next,
+                     apply(list, OP_ADD, dtype, apply(list, OP_SQRT, dtype, v_next, NULL, NULL), number(list, dtype, 0.5), NULL), NULL);
+  Expr *rate_here = dtype == DTYPE_F64 ? rate : apply(list, OP_CAST, dtype, rate, NULL, NULL);
+  Expr *w_next = apply(list, OP_SUB, dtype, load_at(list, kernel, w, i), apply(list, OP_MUL, dtype, rate_here, step, NULL), NULL);
+  Stage *stage = add_stage(list, kernel, STAGE_STORE, 0, NULL);
+  add_store(stage->stores, &stage->store_count, m, i, m_next);
+  add_store(stage->stores, &stage->store_count, v, i, v_next);
+  add_store(stage->stores, &stage->store_count, w, i, w_next);
+  add_case(list, "update", kernel, 1);
+}
+
+/* y[i, j] = table[index[i], j], zero-padded by two columns on each side; i32 indices out of range too. */
+static void make_padded_gather(CaseList *list) {
+  int64_t extent[2] = {37, 25};
+  Kernel *kernel = new_kernel(list, KERNEL_LOOP, 2, extent);
+  int table = add_operand(kernel, "table", DTYPE_F32, 6 * 21, false);
+  int which = add_operand(kernel, "index", DTYPE_I32, 37, false);
+  int y = add_operand(kernel, "y", DTYPE_F32, 37 * 25, true);
+  Arena *arena = list->arena;
+  Index *column = index_add(arena, index_axis(arena, 1), index_const(arena, -2));
+  Index *row = index_load(arena, which, index_axis(arena, 0), 6);
+  Expr *load = load_at(list, kernel, table, index_add(arena, index_mul(arena, row, 21), column));
+  load->guard_count = 1;
+  load->guards = ARENA_NEW(arena, Guard);
+  load->guards[0] = (Guard){column, 21};
+  load->value = 0.25;
+  Stage *stage = add_stage(list, kernel, STAGE_STORE, 0, NULL);
+  add_store(stage->stores, &stage->store_count, y, strided(list, 2, (int64_t[]){25, 1}), load);
+  add_case(list, "padded_gather", kernel, 1);
+}
+
+/* Transposition with division and modulus: y[i] = x[i % 6, i / 6] and a negative dividend. */
+static void make_divided(CaseList *list) {
+  int64_t extent[1] = {66};
+  Kernel *kernel = new_kernel(list, KERNEL_LOOP, 1, extent);
+  int x = add_operand(kernel, "x", DTYPE_F32, 66, false), y = add_operand(kernel, "y", DTYPE_F32, 66, true);
+  int z = add_operand(kernel, "z", DTYPE_I64, 66, true);
+  Arena *arena = list->arena;
+  Index *i = index_axis(arena, 0);
+  Index *from = index_add(arena, index_mul(arena, index_mod(arena, i, 6, extent, 1), 11), index_div(arena, i, 6, extent, 1));
+  Index *shifted = index_add(arena, i, index_const(arena, -20));
+  Expr *floor_of = new_expr(list, EXPR_INDEX, DTYPE_I64), *rest = new_expr(list, EXPR_INDEX, DTYPE_I64);
+  floor_of->index = index_div(arena, shifted, 7, extent, 1);
+  rest->index = index_mod(arena, shifted, 7, extent, 1);
+  Stage *stage = add_stage(list, kernel, STAGE_STORE, 0, NULL);
+  add_store(stage->stores, &stage->store_count, y, i, load_at(list, kernel, x, from));
+  add_store(stage->stores, &stage->store_count, z, i,
+            apply(list, OP_ADD, DTYPE_I64, apply(list, OP_MUL, DTYPE_I64, floor_of, number(list, DTYPE_I64, 100), NULL), rest, NULL));
+  add_case(list, "divided", kernel, 0);
+}
+
+static void make_random(CaseList *list, Op op, DType dtype) {
+  int64_t extent[2] = {7, 33};
+  Kernel *kernel = new_kernel(list, KERNEL_LOOP, 2, extent);
+  kernel->key_count = 2;
+  int y = add_operand(kernel, "y", dtype, 7 * 33, true);
+  Expr *random = new_expr(list, EXPR_RANDOM, dtype);
+  random->op = op;
+  random->operand = 1;
+  random->stream = 2;
+  random->value = 33;
+  random->index = strided(list, 2, (int64_t[]){33, 1});
+  Stage *stage = add_stage(list, kernel, STAGE_STORE, 0, NULL);
+  add_store(stage->stores, &stage->store_count, y, random->index, random);
+  add_case(list, op_info(op)->name, kernel, op == OP_RANDOM_NORMAL ? 1 : 0);
+}
+
+static void make_elementwise(CaseList *list) {
+  static const Op unary[] = {OP_NEG, OP_ABS, OP_SIGN, OP_EXP, OP_EXPM1, OP_LOG, OP_SQRT, OP_RSQRT, OP_SIN, OP_COS, OP_TANH,
+                             OP_SIGMOID, OP_ERF, OP_FLOOR, OP_CEIL, OP_ROUND, OP_STOP_GRADIENT};
+  static const Op binary[] = {OP_ADD, OP_SUB, OP_MUL, OP_MIN, OP_MAX};
+  static const Op compare[] = {OP_EQ, OP_NE, OP_LT, OP_LE, OP_GT, OP_GE};
+  static const DType floats[] = {DTYPE_F64, DTYPE_F32, DTYPE_BF16, DTYPE_F16};
+  int shape = 0, shape_count = (int)(sizeof shapes / sizeof *shapes);
+#define NEXT_SHAPE shapes[shape++ % shape_count]
+  for (int t = 0; t < 2; t++) {
+    for (size_t i = 0; i < sizeof unary / sizeof *unary; i++) make_operator(list, unary[i], 1, floats[t], floats[t], NEXT_SHAPE);
+    make_operator(list, OP_DIV, 2, floats[t], floats[t], shapes[3]);
+    make_operator(list, OP_POW, 2, floats[t], floats[t], shapes[2]);
+  }
+  for (int t = 0; t < 4; t++) {
+    for (size_t i = 0; i < sizeof binary / sizeof *binary; i++) make_operator(list, binary[i], 2, floats[t], floats[t], NEXT_SHAPE);
+    make_update(list, 1000 + t, floats[t]);
+  }
+  static const DType ints[] = {DTYPE_I64, DTYPE_I32};
+  for (int t = 0; t < 2; t++) {
+    for (size_t i = 0; i < sizeof binary / sizeof *binary; i++) make_operator(list, binary[i], 2, ints[t], ints[t], NEXT_SHAPE);
+    make_operator(list, OP_FLOORDIV, 2, ints[t], ints[t], shapes[3]);
+    make_operator(list, OP_MOD, 2, ints[t], ints[t], shapes[3]);
+    make_operator(list, OP_NEG, 1, ints[t], ints[t], shapes[2]);
+  }
+  for (int from = 0; from < DTYPE_COUNT; from++) {
+    for (size_t i = 0; i < sizeof compare / sizeof *compare && from != DTYPE_BOOL; i++)
+      make_operator(list, compare[i], 2, (DType)from, DTYPE_BOOL, NEXT_SHAPE);
+    for (int to = 0; to < DTYPE_COUNT; to++) make_operator(list, OP_CAST, 1, (DType)from, (DType)to, NEXT_SHAPE);
+  }
+  make_operator(list, OP_AND, 2, DTYPE_BOOL, DTYPE_BOOL, shapes[3]);
+  make_operator(list, OP_OR, 2, DTYPE_BOOL, DTYPE_BOOL, shapes[3]);
+  make_operator(list, OP_NOT, 1, DTYPE_BOOL, DTYPE_BOOL, shapes[3]);
+  make_padded_gather(list);
+  make_divided(list);
+  make_random(list, OP_RANDOM_UNIFORM, DTYPE_F32);
+  make_random(list, OP_RANDOM_UNIFORM, DTYPE_F64);
+  make_random(list, OP_RANDOM_NORMAL, DTYPE_F32);
+  make_random(list, OP_RANDOM_NORMAL, DTYPE_F64);
+  make_random(list, OP_RANDOM_BITS, DTYPE_I64);
+}
+
+/* ---- reductions ---- */
+
+/* Domain [m, n], reduced over [k, j]; the operand is laid out in the order given by the strides. */
+static void make_reduction(CaseList *list, Op op, DType dtype, int64_t m, int64_t n, int64_t k, int64_t j, bool columns) {
+  bool is_arg = op == OP_ARGMAX || op == OP_ARGMIN;
+  if (is_arg) k = 1;
+  int64_t extent[2] = {m, n}, inner[2] = {k, j};
+  Kernel *kernel = new_kernel(list, KERNEL_LOOP, 2, extent);
+  DType result = is_arg ? DTYPE_I32 : dtype;
+  int x = add_operand(kernel, "x", dtype, m * n * k * j, false), y = add_operand(kernel, "y", result, m * n, true);
+  int64_t rows[4] = {n * k * j, k * j, j, 1}, cols[4] = {n * k * j, 1, n * j, n};
+  Stage *stage = add_stage(list, kernel, STAGE_REDUCE, is_arg ? 1 : 2, is_arg ? &inner[1] : inner);
+  stage->reduce = op;
+  int64_t arg_rows[3] = {n * j, j, 1}, arg_cols[3] = {n * j, 1, n};
+  const int64_t *stride = is_arg ? (columns ? arg_cols : arg_rows) : (columns ? cols : rows);
+  stage->value = load_at(list, kernel, x, strided(list, is_arg ? 3 : 4, stride));
+  Stage *store = add_stage(list, kernel, STAGE_STORE, 0, NULL);
+  add_store(store->stores, &store->store_count, y, strided(list, 2, (int64_t[]){n, 1}), stage_value(list, 0, result));
+  add_case(list, op_info(op)->name, kernel, (double)(k * j) / 8 + 1);
+}
+
+/* softmax over the last axis of [m, j], or over the first. */
+static void make_softmax(CaseList *list, DType dtype, int64_t m, int64_t j, bool columns) {
+  Kernel *kernel = new_kernel(list, KERNEL_LOOP, 1, &m);
+  int x = add_operand(kernel, "x", dtype, m * j, false), y = add_operand(kernel, "y", dtype, m * j, true);
+  int64_t stride[2] = {columns ? 1 : j, columns ? m : 1};
+  Index *at = strided(list, 2, stride);
+  Stage *most = add_stage(list, kernel, STAGE_REDUCE, 1, &j);
+  most->reduce = OP_REDUCE_MAX;
+  most->value = load_at(list, kernel, x, at);
+  for (int i = 0; i < 2; i++) {
+    Expr *shifted = apply(list, OP_SUB, dtype, load_at(list, kernel, x, at), stage_value(list, 0, dtype), NULL);
+    Expr *power = apply(list, OP_EXP, dtype, shifted, NULL, NULL);
+    if (i == 0) {
+      Stage *sum = add_stage(list, kernel, STAGE_REDUCE, 1, &j);
+      sum->reduce = OP_REDUCE_SUM;
+      sum->value = power;
+    } else {
+      Stage *store = add_stage(list, kernel, STAGE_STORE, 1, &j);
+      add_store(store->stores, &store->store_count, y, at, apply(list, OP_DIV, dtype, power, stage_value(list, 1, dtype), NULL));
+    }
+  }
+  add_case(list, "softmax", kernel, 1);
+}
+
+static void make_reductions(CaseList *list) {
+  static const Op ops[] = {OP_REDUCE_SUM, OP_REDUCE_MAX, OP_REDUCE_MIN, OP_ARGMAX, OP_ARGMIN};
+  static const DType types[] = {DTYPE_F32, DTYPE_F64, DTYPE_BF16, DTYPE_I32, DTYPE_I64};
+  static const int64_t sizes[][4] = {{3, 5, 1, 300}, {1, 100, 7, 28}, {2, 33, 4, 5}, {1, 1, 3, 129}, {4, 70, 1, 1}};
+  for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+    for (size_t o = 0; o < sizeof ops / sizeof *ops; o++)
+      for (int columns = 0; columns < 2; columns++) {
+        const int64_t *s = sizes[(t + o + (size_t)columns * 2) % 5];
+        make_reduction(list, ops[o], types[t], s[0], s[1], s[2], s[3], columns);
+      }
+  make_reduction(list, OP_REDUCE_SUM, DTYPE_F32, 1, 1, 100, 900, false);
+  make_reduction(list, OP_REDUCE_SUM, DTYPE_F32, 1, 20, 10, 900, true);
+  make_reduction(list, OP_REDUCE_SUM, DTYPE_F32, 2, 3, 0, 4, false);
+  make_reduction(list, OP_REDUCE_MAX, DTYPE_U8, 2, 30, 2, 14, false);
+  make_reduction(list, OP_REDUCE_PROD, DTYPE_F32, 3, 7, 1, 5, false);
+  make_reduction(list, OP_REDUCE_PROD, DTYPE_F64, 3, 70, 1, 5, true);
+  for (int columns = 0; columns < 2; columns++) {
+    make_softmax(list, DTYPE_F32, 100, 10, columns);
+    make_softmax(list, DTYPE_F32, 9, 1000, columns);
+    make_softmax(list, DTYPE_F64, 30, 257, columns);
+  }
+}
+
+/* ---- contractions ---- */
+
+typedef struct ContractShape {
+  int64_t batch, m, n, k;
+  bool left_transposed, right_transposed, result_transposed;
+  DType left, right, result;
+  bool split;         /* the m and n groups are two axes that do not join */
+  int epilogue;       /* 0: store; 1: relu(x + bias[n]); 2: two stores, one an update in place */
+} ContractShape;
+
+static void group_set(AxisGroup *group, int64_t extent, int64_t left, int64_t right, int64_t result, bool split) {
+  if (split && extent % 2 == 0 && extent > 0) { /* as (extent / 2) x 2, in the other order in memory */
+    *group = (AxisGroup){.count = 2, .extent = {2, extent / 2}};
+    int64_t stride[3] = {left, right, result};
+    for (int i = 0; i < 3; i++) group->stride[i][0] = stride[i], group->stride[i][1] = 2 * stride[i];
+    return;
+  }
+  *group = (AxisGroup){.count = 1, .extent = {extent}, .stride = {{left}, {right}, {result}}};
+}
+
+static Index *group_index(CaseList *list, const AxisGroup *group, int first, int slot) {
+  Index *index = index_const(list->arena, 0);
+  for (int i = 0; i < group->count; i++)
+    index = index_add(list->arena, index, index_mul(list->arena, index_axis(list->arena, first + i), group->stride[slot][i]));
+  return index;
+}
+
+static void make_contraction(CaseList *list, const ContractShape *s) {
+  Kernel *kernel = new_kernel(list, KERNEL_CONTRACT, 0, NULL);
+  ContractSlots *slots = &kernel->contract;
+  if (s->batch > 1) group_set(&slots->batch, s->batch, s->m * s->k, s->k * s->n, s->m * s->n, s->split);
+  group_set(&slots->m, s->m, s->left_transposed ? 1 : s->k, 0, s->result_transposed ? 1 : s->n, s->split);
+  group_set(&slots->n, s->n, 0, s->right_transposed ? s->k : 1, s->result_transposed ? s->m : 1, s->split);
+  group_set(&slots->k, s->k, s->left_transposed ? s->m : 1, s->right_transposed ? 1 : s->n, 0, s->split);
+  const AxisGroup *groups[3] = {&slots->batch, &slots->m, &slots->n};
+  Index *place = index_const(list->arena, 0), *column = NULL;
+  for (int g = 0; g < 3; g++) {
+    place = index_add(list->arena, place, group_index(list, groups[g], kernel->axis_count, 2));
+    AxisGroup plain = *groups[g];
+    if (g == 2) {
+      for (int i = 0; i < plain.count; i++) plain.stride[2][i] /= s->result_transposed && s->m > 0 ? s->m : 1;
+      column = group_index(list, &plain, kernel->axis_count, 2);
+    }
+    for (int i = 0; i < groups[g]->count; i++) kernel->extent[kernel->axis_count++] = groups[g]->extent[i];
+  }
+  add_operand(kernel, "x", s->left, s->batch * s->m * s->k, false);
+  add_operand(kernel, "w", s->right, s->batch * s->k * s->n, false);
+  int y = add_operand(kernel, "y", s->result, s->batch * s->m * s->n, true);
+  Expr *result = new_expr(list, EXPR_RESULT, s->result), *value = result;
+  if (s->epilogue == 1) {
+    int bias = add_operand(kernel, "b", s->result, s->n, false);
+    value = apply(list, OP_ADD, s->result, result, load_at(list, kernel, bias, column), NULL);
+    value = apply(list, OP_MAX, s->result, value, number(list, s->result, 0), NULL);
+  }
+  if (s->epilogue == 2) {
+    int w = add_operand(kernel, "w2", s->result, s->batch * s->m * s->n, true);
+    Expr *next = apply(list, OP_ADD, s->result, load_at(list, kernel, w, place), apply(list, OP_MUL, s->result, result, number(list, s->result, 0.5), NULL), NULL);
+    add_store(kernel->epilogue, &kernel->epilogue_count, w, place, next);
+  }
+  add_store(kernel->epilogue, &kernel->epilogue_count, y, place, value);
+  add_case(list, "contraction", kernel, 1 + (double)s->k / 4);
+}
+
+static void make_contractions(CaseList *list) {
+  static const int64_t sizes[][4] = {{1, 100, 130, 70}, {1, 1, 1, 1}, {3, 17, 5, 9}, {1, 2, 200, 33}, {1, 260, 10, 64}, {1, 50, 49, 1100}, {2, 8, 48, 0}, {1, 33, 16, 1}, {1, 0, 5, 3}, {6, 24, 96, 8}};
+  int count = (int)(sizeof sizes / sizeof *sizes), number_of = 0;
+  for (int transposition = 0; transposition < 8; transposition++)
+    for (int i = 0; i < count; i++, number_of++) {
+      DType dtype = (i + transposition) % 3 == 2 ? DTYPE_F64 : DTYPE_F32;
+      ContractShape s = {.batch = sizes[i][0], .m = sizes[i][1], .n = sizes[i][2], .k = sizes[i][3],
+                         .left_transposed = transposition & 1, .right_transposed = transposition & 2, .result_transposed = transposition & 4,
+                         .left = dtype, .right = dtype, .result = dtype, .split = number_of % 7 == 3, .epilogue = number_of % 3};
+      make_contraction(list, &s);
+    }
+  static const DType others[][3] = {{DTYPE_BF16, DTYPE_BF16, DTYPE_BF16}, {DTYPE_F16, DTYPE_F16, DTYPE_F16}, {DTYPE_I32, DTYPE_I32, DTYPE_I32}, {DTYPE_I64, DTYPE_I64, DTYPE_I64}};
+  for (int i = 0; i < 4; i++) {
+    ContractShape s = {.batch = 2, .m = 13, .n = 50, .k = 21, .left = others[i][0], .right = others[i][1], .result = others[i][2], .left_transposed = i & 1, .epilogue = 0};
+    make_contraction(list, &s);
+  }
+}
+
+#endif

@@ -1,0 +1,286 @@
+/* Kernels as C: each case is emitted, compiled as a shared object by every C compiler found (warnings are
+ * errors), run with one to four workers, and compared with the plain meaning of the kernel
+ * (kernel_reference.h). The bits must not depend on the number of workers, and operands end where
+ * unreadable memory begins, so an access past an end is fatal. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "backend/c/kernels.h"
+#include "kernel/tiles.h"
+#include "kernel_cases.h"
+#include "kernel_reference.h"
+#include "nnc_parallel.h"
+
+typedef void (*CaseRunner)(nnc_worker *worker, void **operands, const double *scalars,
+                           const uint64_t *keys);
+
+static const double test_scalars[4] = {0.37, -1.25, 2, 0.9};
+static const uint64_t test_keys[2] = {0x1234567890abcdefu, 0xfedcba0987654321u};
+
+/* ---- operands ---- */
+
+static uint64_t random_state = 88172645463325252u;
+static double random_unit(void) {
+  random_state ^= random_state << 13;
+  random_state ^= random_state >> 7;
+  random_state ^= random_state << 17;
+  return (double)(random_state >> 11) * 0x1p-53;
+}
+
+static float bits_to_float(uint32_t bits) {
+  float x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+static double element_get(DType dtype, const void *data, int64_t i) {
+  switch (dtype) {
+  case DTYPE_F64: return ((const double *)data)[i];
+  case DTYPE_F32: return ((const float *)data)[i];
+  case DTYPE_BF16: return bits_to_float((uint32_t)((const uint16_t *)data)[i] << 16);
+  case DTYPE_F16: {
+    uint16_t bits = ((const uint16_t *)data)[i];
+    int exponent = bits >> 10 & 31, mantissa = bits & 1023;
+    double x = exponent ? ldexp(1024 + mantissa, exponent - 25) : ldexp(mantissa, -24);
+    return bits & 0x8000 ? -x : x;
+  }
+  case DTYPE_I64: return (double)((const int64_t *)data)[i];
+  case DTYPE_I32: return ((const int32_t *)data)[i];
+  default: return ((const uint8_t *)data)[i];
+  }
+}
+
+/* Numbers that every type holds exactly enough. */
+static void element_set(DType dtype, void *data, int64_t i, double unit) {
+  double x = floor((unit * 4 - 2) * 64) / 64;
+  switch (dtype) {
+  case DTYPE_F64: ((double *)data)[i] = unit * 4 - 2; break;
+  case DTYPE_F32: ((float *)data)[i] = (float)(unit * 4 - 2); break;
+  case DTYPE_BF16: {
+    float f = (float)x;
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    ((uint16_t *)data)[i] = (uint16_t)(bits >> 16);
+    break;
+  }
+  case DTYPE_F16: {
+    int exponent;
+    double mantissa = frexp(fabs(x), &exponent);
+    uint16_t bits = x == 0 ? 0 : (uint16_t)((exponent + 14) << 10 | ((int)(mantissa * 2048) & 1023));
+    ((uint16_t *)data)[i] = (uint16_t)(bits | (x < 0 ? 0x8000 : 0));
+    break;
+  }
+  case DTYPE_I64: ((int64_t *)data)[i] = (int64_t)floor(unit * 12) - 3; break;
+  case DTYPE_I32: ((int32_t *)data)[i] = (int32_t)floor(unit * 12) - 3; break;
+  case DTYPE_U8: ((uint8_t *)data)[i] = (uint8_t)(unit * 12); break;
+  default: ((uint8_t *)data)[i] = unit < 0.5; break;
+  }
+}
+
+/* Memory whose end is followed by an unreadable page. */
+static char *guarded_alloc(size_t bytes, size_t *mapped) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (bytes + page - 1) / page * page;
+  *mapped = whole + page;
+  char *memory = mmap(NULL, *mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_true(memory != MAP_FAILED);
+  assert_int_equal(mprotect(memory + whole, page, PROT_NONE), 0);
+  return memory + whole - bytes;
+}
+
+/* ---- one case ---- */
+
+typedef struct Operands {
+  int count;
+  void *data[16];
+  size_t bytes[16];
+} Operands;
+
+static Operands operands_create(const Kernel *kernel) {
+  Operands operands = {.count = kernel->operand_count};
+  for (int i = 0; i < kernel->operand_count; i++) {
+    size_t mapped;
+    operands.bytes[i] = (size_t)kernel->operands[i].elements * (size_t)dtype_size(kernel->operands[i].dtype);
+    operands.data[i] = guarded_alloc(operands.bytes[i], &mapped);
+    for (int64_t e = 0; e < kernel->operands[i].elements; e++)
+      element_set(kernel->operands[i].dtype, operands.data[i], e, random_unit());
+  }
+  return operands;
+}
+
+static Operands operands_copy(const Operands *from) {
+  Operands to = *from;
+  for (int i = 0; i < to.count; i++) {
+    size_t mapped;
+    to.data[i] = guarded_alloc(to.bytes[i], &mapped);
+    memcpy(to.data[i], from->data[i], to.bytes[i]);
+  }
+  return to;
+}
+
+static void operands_free(Operands *operands) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  for (int i = 0; i < operands->count; i++) {
+    size_t whole = (operands->bytes[i] + page - 1) / page * page;
+    munmap((char *)operands->data[i] + operands->bytes[i] - whole, whole + page);
+  }
+}
+
+static void run_workers(CaseRunner runner, const Kernel *kernel, Operands *operands, int workers) {
+  size_t bytes = (size_t)kernel_worker_bytes(kernel) + 64;
+  for (int i = 0; i < workers; i++) {
+    size_t mapped;
+    char *end = guarded_alloc(bytes, &mapped), *scratch = end + 64 - (uintptr_t)end % 64;
+    memset(end, 0xA5, bytes);
+    nnc_worker worker = {.index = i, .count = workers, .scratch = scratch, .seed = 42, .step = 7};
+    worker.scalars = test_scalars;
+    runner(&worker, operands->data, test_scalars, test_keys);
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (bytes + page - 1) / page * page;
+    munmap(end + bytes - whole, whole + page);
+  }
+}
+
+static double **operands_as_numbers(Arena *arena, const Kernel *kernel, const Operands *operands) {
+  double **numbers = ARENA_ARRAY(arena, double *, kernel->operand_count);
+  for (int i = 0; i < kernel->operand_count; i++) {
+    numbers[i] = ARENA_ARRAY(arena, double, kernel->operands[i].elements);
+    for (int64_t e = 0; e < kernel->operands[i].elements; e++)
+      numbers[i][e] = element_get(kernel->operands[i].dtype, operands->data[i], e);
+  }
+  return numbers;
+}
+
+static double type_tolerance(DType dtype) {
+  return dtype == DTYPE_F64 ? 1e-12 : dtype == DTYPE_F32 ? 2e-5 : dtype == DTYPE_BF16 ? 2e-2
+         : dtype == DTYPE_F16 ? 2e-3 : 0;
+}
+
+static bool is_near(DType dtype, double wanted, double found, double scale) {
+  if (wanted != wanted || found != found) return (wanted != wanted) == (found != found);
+  if (wanted == found) return true;
+  return fabs(wanted - found) <= type_tolerance(dtype) * (fabs(wanted) + scale);
+}
+
+static void check_case(const KernelCase *test, CaseRunner runner, const char *cc) {
+  const Kernel *kernel = test->kernel;
+  Arena *arena = arena_create();
+  Operands before = operands_create(kernel), one = operands_copy(&before);
+  run_workers(runner, kernel, &one, 1);
+  Reference reference = {.kernel = kernel, .scalars = test_scalars, .keys = test_keys, .seed = 42,
+                         .step = 7, .before = operands_as_numbers(arena, kernel, &before),
+                         .after = operands_as_numbers(arena, kernel, &before)};
+  reference_run(&reference);
+  double **found = operands_as_numbers(arena, kernel, &one);
+  for (int i = 0; i < kernel->operand_count; i++)
+    for (int64_t e = 0; e < kernel->operands[i].elements; e++)
+      if (!is_near(kernel->operands[i].dtype, reference.after[i][e], found[i][e], test->scale))
+        fail_msg("%s by %s: element %lld of operand %d is %.9g, should be %.9g", test->name, cc,
+                 (long long)e, i, found[i][e], reference.after[i][e]);
+  for (int workers = 2; workers <= 4; workers++) {
+    Operands many = operands_copy(&before);
+    run_workers(runner, kernel, &many, workers);
+    for (int i = 0; i < kernel->operand_count; i++)
+      if (memcmp(many.data[i], one.data[i], one.bytes[i]) != 0)
+        fail_msg("%s by %s: %d workers give other bits than one", test->name, cc, workers);
+    operands_free(&many);
+  }
+  operands_free(&before);
+  operands_free(&one);
+  arena_destroy(arena);
+}
+
+/* ---- emitting and compiling ---- */
+
+static void emit_case(Code *code, NameScope *names, const KernelCase *test, int number) {
+  const Kernel *kernel = test->kernel;
+  const char *wrong = kernel_verify(code->arena, kernel);
+  if (wrong) fail_msg("%s is no sound kernel: %s", test->name, wrong);
+  KernelFunction function = {.kernel = kernel, .name = scope_function_name(names, test->name)};
+  NameScope inside = {.arena = code->arena, .outer = names};
+  function.operands = ARENA_ARRAY(code->arena, const char *, kernel->operand_count + 1);
+  function.scalars = ARENA_ARRAY(code->arena, const char *, kernel->scalar_count + 1);
+  function.keys = ARENA_ARRAY(code->arena, const char *, kernel->key_count + 1);
+  for (int i = 0; i < kernel->operand_count; i++)
+    function.operands[i] = scope_name(&inside, kernel->operands[i].name);
+  for (int i = 0; i < kernel->scalar_count; i++) function.scalars[i] = scope_name(&inside, "lr");
+  for (int i = 0; i < kernel->key_count; i++) function.keys[i] = scope_name(&inside, "key");
+  kernel_write(code, &function);
+  code_line(code, "void run_%d(nnc_worker *worker, void **operands, const double *scalars,", number);
+  code_open(code, "           const uint64_t *keys)");
+  code_line(code, "(void)operands, (void)scalars, (void)keys;");
+  Text call = {0};
+  text_printf(&call, "%s(worker", function.name);
+  for (int i = 0; i < kernel->operand_count; i++) text_printf(&call, ", operands[%d]", i);
+  for (int i = 0; i < kernel->scalar_count; i++) text_printf(&call, ", scalars[%d]", i);
+  for (int i = 0; i < kernel->key_count; i++) text_printf(&call, ", keys[%d]", i);
+  code_line(code, "%s);", call.data);
+  text_free(&call);
+  code_close(code);
+}
+
+static void write_file(const char *path, const Text *text) {
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  assert_int_equal(fwrite(text->data, 1, text->length, file), text->length);
+  assert_int_equal(fclose(file), 0);
+}
+
+/* Compiles and runs all cases of a family. */
+static void check_family(void (*make)(CaseList *list), const char *family) {
+  static const char *const compilers[] = {"clang -march=native", "gcc -march=native",
+                                          "clang -march=x86-64-v3", "gcc -march=x86-64"};
+  Arena *arena = arena_create();
+  CaseList list = {.arena = arena};
+  make(&list);
+  Text text = {0};
+  Code code = {.arena = arena, .out = &text};
+  NameScope names = {.arena = arena};
+  code_line(&code, "#include \"nnc_kernel.h\"");
+  for (int i = 0; i < list.cases.count; i++) emit_case(&code, &names, &list.cases.items[i], i);
+  char folder[] = "/tmp/test_emit_XXXXXX";
+  assert_non_null(mkdtemp(folder));
+  const char *source = arena_printf(arena, "%s/%s.c", folder, family);
+  write_file(source, &text);
+  for (size_t c = 0; c < sizeof compilers / sizeof *compilers; c++) {
+    const char *object = arena_printf(arena, "%s/%s_%d.so", folder, family, (int)c);
+    const char *command = arena_printf(
+        arena, "%s -std=gnu11 -O3 -fno-math-errno -fno-trapping-math -Wall -Wextra -Werror -fPIC -shared "
+               "-I %s/runtime %s -o %s -lm", compilers[c], SOURCE_DIR, source, object);
+    if (system(command) != 0) fail_msg("this failed, the file is kept: %s", command);
+    void *library = dlopen(object, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) fail_msg("%s", dlerror());
+    for (int i = 0; i < list.cases.count; i++) {
+      CaseRunner runner;
+      void *symbol = dlsym(library, arena_printf(arena, "run_%d", i));
+      assert_non_null(symbol);
+      memcpy(&runner, &symbol, sizeof runner);
+      check_case(&list.cases.items[i], runner, compilers[c]);
+    }
+    dlclose(library);
+    unlink(object);
+  }
+  unlink(source);
+  rmdir(folder);
+  text_free(&text);
+  arena_destroy(arena);
+}
+
+static void test_elementwise_loops(void **state) { (void)state; check_family(make_elementwise, "elementwise"); }
+static void test_reductions(void **state) { (void)state; check_family(make_reductions, "reductions"); }
+static void test_contractions(void **state) { (void)state; check_family(make_contractions, "contractions"); }
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_elementwise_loops),
+    cmocka_unit_test(test_reductions),
+    cmocka_unit_test(test_contractions),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
