@@ -31,13 +31,16 @@ static char *position_format(const nnc_position *position) {
   return length < 0 ? NULL : text;
 }
 
+/* Numbers above MOST are no counts of a run; below it, sums and products with them are safe. */
 static bool position_parse(nnc_position *position, const char *text) {
+  const long long MOST = 1LL << 40;
   int due, length = 0;
   long long step, epoch, step_in_epoch, steps_per_epoch;
   int fields = sscanf(text, "%lld %lld %lld %lld %d%n", &step, &epoch, &step_in_epoch,
                       &steps_per_epoch, &due, &length);
   if (fields != 5 || text[length] != '\0' || step < 0 || epoch < 0 || steps_per_epoch < 1 ||
-      step_in_epoch < 0 || step_in_epoch >= steps_per_epoch)
+      step_in_epoch < 0 || step_in_epoch >= steps_per_epoch || step > MOST || epoch > MOST ||
+      steps_per_epoch > MOST)
     return false;
   position->step = step;
   position->epoch = epoch;

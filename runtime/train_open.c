@@ -69,6 +69,14 @@ static bool open_data(Trainer *trainer) {
 
 /* --- How long ------------------------------------------------------------------------------- */
 
+/* The step at which `epochs` epochs are over. */
+static int64_t step_after(const nnc_position *position, int64_t epochs, int64_t per_epoch) {
+  int64_t whole, left = epochs - position->epoch;
+  if (__builtin_mul_overflow(left, per_epoch, &whole) || whole > INT64_MAX / 2)
+    return INT64_MAX / 2;
+  return position->step + whole - position->step_in_epoch;
+}
+
 static bool find_length(Trainer *trainer) {
   const nnc_model *model = trainer->model;
   const nnc_options *options = trainer->options;
@@ -92,9 +100,9 @@ static bool find_length(Trainer *trainer) {
     position->step_in_epoch = 0;
   }
   position->steps_per_epoch = per_epoch;
-  int64_t left = (epochs - position->epoch) * per_epoch - position->step_in_epoch;
   trainer->total_epochs = epochs;
-  trainer->total_steps = epochs > 0 || options->epochs == 0 ? position->step + left : steps;
+  trainer->total_steps =
+      epochs > 0 || options->epochs == 0 ? step_after(position, epochs, per_epoch) : steps;
   trainer->validate_steps =
       options->validate_every >= 0 ? options->validate_every : model->validate_steps;
   return true;

@@ -1,5 +1,5 @@
-/* Feeds damaged copies of a good file to the safetensors reader, and reads every tensor of those that it
- * accepts.  Meant for the address and undefined-behaviour sanitizers.
+/* Feeds damaged copies of a good file to the safetensors reader, and reads every tensor and the
+ * fitted values of those that it accepts.  Meant for the address and undefined-behaviour sanitizers.
  *
  *     fuzz_safetensors GOOD SCRATCH COUNT */
 #include <stdint.h>
@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fitted_text.h"
 #include "number.h"
 #include "safetensors.h"
 
@@ -46,6 +47,11 @@ static bool read_all(const char *path) {
     if (!into || !nnc_safetensors_read(file, stored, into)) abort();
     free(into);
   }
+  const char *text = nnc_safetensors_metadata(file, "fitted");
+  nnc_fitted fitted = {0};
+  char message[256];
+  if (text) nnc_fitted_parse(&fitted, text, message, sizeof message);
+  nnc_fitted_free(&fitted);
   nnc_safetensors_close(file);
   return true;
 }

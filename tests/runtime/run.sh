@@ -174,6 +174,14 @@ test_full_disk() {
   rm -rf full
   run 1 'training goes on' bash -c 'ulimit -f 1; ./toy --out full --save-every 15'
   check "training went on" test "$(wc -l <full/log.jsonl)" = 4
+  if mkdir small && mount -t tmpfs -o size=8k tmpfs small 2>/dev/null; then
+    run 0 '' ./toy --out small --epochs 1 -q
+    cp small/checkpoint.safetensors first.safetensors
+    run 1 'cannot (write|flush) small/checkpoint.safetensors.tmp: No space left' ./toy --out small --resume
+    check "no space: the old file is intact" cmp -s small/checkpoint.safetensors first.safetensors
+    check "no space: no temporary is left" test ! -e small/checkpoint.safetensors.tmp
+    umount small
+  fi
   run 1 'cannot write the predictions' bash -c './toy predict --out one >/dev/full'
   run 1 'cannot write a line of the log /dev/full' ./toy --out full --log /dev/full
 }
@@ -260,6 +268,7 @@ test_usage() {
   run 2 'at least 1' ./toy --threads 0
   run 2 'wants a value' ./toy --out
   run 2 'takes no value' ./toy --quiet=1
+  TOY_INTERRUPT=2 run 130 '' ./toy --epochs 9223372036854775807 --out forever
   run 2 'contradict' ./toy --epochs 1 --steps 1
   run 2 'cannot stand beside' ./toy --resume --seed 3
   run 2 'no flag of info' ./toy info --steps 3
@@ -287,7 +296,7 @@ test_sanitized() {
     local sane="-fsanitize=address,undefined -fno-sanitize-recover=all"
     run 0 '0 failures' bash -c "$cc $flags $sane -I $s $here/pool_test.c $pool -o pool_a -lpthread && ./pool_a"
     run 0 'accepted' bash -c "$cc $flags $sane -I $s $here/fuzz_safetensors.c $s/safetensors.c $s/json.c \
-      $s/replace.c $s/number.c $s/message.c -o fuzz && ./fuzz one/checkpoint.safetensors bad 3000 2>/dev/null"
+      $s/replace.c $s/number.c $s/message.c $s/fitted_text.c $s/data_fitted.c -o fuzz && ./fuzz one/checkpoint.safetensors bad 3000 2>/dev/null"
   fi
 }
 
