@@ -78,9 +78,17 @@ static bool at_digit(const Reader *reader, int offset) {
   return reader->end - reader->at > offset && is_digit(reader->at[offset]);
 }
 
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+/* Blanks and comments, which run from '#' to the end of the line. */
 static void skip_blanks(Reader *reader) {
-  while (reader->at < reader->end && strchr(" \t\r\n", *reader->at) && *reader->at)
+  bool in_comment = false;
+  while (reader->at < reader->end) {
+    char c = *reader->at;
+    in_comment = (in_comment || c == '#') && c != '\n';
+    if (!in_comment && !is_blank(c)) return;
     skip_character(reader);
+  }
 }
 
 static void skip_digits(Reader *reader) {

@@ -24,8 +24,8 @@
  *     }
  *
  * A place `@line:column-line:column` lies in the source, `@k/...` in file k; a node or output
- * without one has none.  Integers are decimal, floats the shortest decimal that reads back
- * exactly. */
+ * without one has none.  '#' begins a comment.  Integers are decimal, floats the shortest decimal
+ * that reads back exactly. */
 #ifndef NNC_GRAPH_DUMP_WORDS_H
 #define NNC_GRAPH_DUMP_WORDS_H
 

@@ -172,6 +172,14 @@ static void test_gaps_between_ids_survive(void **state) {
   assert_string_equal(print_module(arena, read), printed);
 }
 
+static void test_comments_are_passed_over(void **state) {
+  static const char dump[] = "# a \"title\n  # more\nnnc_dump 1 # version\nmodule \"m#\"#end";
+  char *errors;
+  Module *module = parse_text(*state, dump, sizeof dump - 1, &errors);
+  assert_string_equal(errors, "");
+  assert_string_equal(module->name, "m#");
+}
+
 static void test_a_drawing_has_a_cluster_an_entry(void **state) {
   Sample sample = sample_create(*state);
   Text text = {0};
@@ -498,6 +506,7 @@ int main(void) {
     TEST(test_a_module_reads_back_byte_for_byte),
     TEST(test_doubles_read_back_exactly),
     TEST(test_gaps_between_ids_survive),
+    TEST(test_comments_are_passed_over),
     TEST(test_a_drawing_has_a_cluster_an_entry),
     TEST(test_misprints_are_diagnosed),
     TEST(test_a_broken_rule_is_shown_at_its_line),
