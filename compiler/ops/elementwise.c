@@ -38,7 +38,8 @@ Cost elementwise_cost(const Node *node) {
 }
 
 #define FUNCTION(name, text)                                                                       \
-  ELEMENTWISE(name, elementwise_infer_float, name##_gradient, .cost = elementwise_cost, .doc = text)
+  ELEMENTWISE(name, elementwise_infer_float, name##_gradient, .cost = elementwise_cost,            \
+              .is_costly = true, .doc = text)
 #define ARITHMETIC(name, text, ...)                                                                \
   ELEMENTWISE(name, elementwise_infer_number, name##_gradient, .cost = elementwise_cost,           \
               .doc = text, __VA_ARGS__)

@@ -55,6 +55,7 @@ typedef struct OpClass {
   int64_t (*index_bound)(const Node *node, int operand);
   bool commutes;       /* a op b == b op a */
   bool is_random;      /* never merged by CSE */
+  bool is_costly;      /* an element is worth storing rather than computing twice: exp, random */
   LeafKind leaf;       /* what the verifier looks up in the module, and hoisting asks */
   bool moves_values;   /* elements of the result are elements of operand 0, perhaps converted */
   const char *doc;     /* one line for the reference of operators */

@@ -30,13 +30,14 @@ typedef struct Place {
   int group;        /* PLACE_GROUP */
   bool is_output;   /* of the graph */
   bool is_stored;   /* PLACE_GROUP: some other kernel or the outside reads it */
+  double reads;     /* elements of an operand that one evaluation of all of the node reads, about */
   bool is_shared;   /* a constant or host scalar: computed everywhere even if also stored */
   int buffer;       /* of a stored or loaded value; -1: none */
 } Place;
 
 typedef struct Group {
   int id;
-  bool is_merged_away;
+  bool is_merged_away;          /* or inlined */
   const Node *template_node;    /* or NULL */
   Shape domain;
   bool has_inner;               /* some member has the whole shape `full`, domain axes and inner ones */
@@ -82,6 +83,8 @@ const char *group_build(Lowering *lowering, Group *group, const Node **blame);
 /* Builds, giving nodes that are to blame groups of their own, until it works. */
 void group_build_surely(Lowering *lowering, Group *group);
 
+/* inline.c */
+void places_inline(Lowering *lowering);
 /* fuse.c */
 void groups_fuse(Lowering *lowering);
 /* Marks which members other kernels or the outside read. */

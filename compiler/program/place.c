@@ -15,7 +15,7 @@ static void run_rule(KernelBuilder *builder, const Node *node) {
   class->lower(builder, node);
 }
 
-static NodeForm node_form(const Node *node) {
+static NodeForm node_form(const Node *node, double *reads) {
   Arena *scratch = arena_create();
   BuilderHost host = {.context = (void *)node, .is_computed = nothing_is_computed, .lower = run_rule};
   KernelBuilder *builder =
@@ -23,6 +23,9 @@ static NodeForm node_form(const Node *node) {
   NodeForm form = builder_probe(builder, node) ? FORM_TEMPLATE : FORM_MAP;
   const Kernel *kernel = builder_finish(builder).kernel;
   if (form == FORM_MAP && kernel->stage_count > 0) form = FORM_REDUCE;
+  *reads = (double)shape_elements(node->type.shape);
+  for (int i = 0; form == FORM_REDUCE && i < kernel->stages[0].axis_count; i++)
+    *reads *= (double)kernel->stages[0].extent[i];
   arena_destroy(scratch);
   return form;
 }
@@ -49,7 +52,7 @@ static void place_node(Lowering *lowering, const Node *node) {
     place->kind = PLACE_LOAD;
     return;
   }
-  place->form = node_form(node);
+  place->form = node_form(node, &place->reads);
   place->is_shared = leaf == LEAF_SCALAR || leaf == LEAF_CONSTANT;
   /* A reshape is only another way to count, so even -O0 reads through it. */
   if (!place->is_output && (place->is_shared || node->op == OP_RESHAPE)) place->kind = PLACE_INLINE;

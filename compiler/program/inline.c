@@ -1,0 +1,82 @@
+/* Which values are computed wherever they are needed, instead of once into memory.
+ *
+ * From the consumers back, for every node the number of its elements that are asked for in all is known
+ * when its turn comes. A value is inlined when that is no more than it has (one consumer, and no
+ * repetition on the way), or when it costs next to nothing: movement, conversion, arithmetic with one
+ * operand in memory. What a template reads stays in memory; movement before it may still be a view. */
+#include "program/lowering.h"
+
+#include "ops/op.h"
+
+enum { CHEAP_REPEATS = 4 }; /* how often one cheap operation may be done instead of a load */
+
+typedef struct Demand {
+  double reads;         /* elements asked for */
+  bool needs_memory;    /* by a template */
+} Demand;
+
+static OpFamily family_of(const Node *node) { return op_info(node->op)->class->family; }
+
+static bool is_plain_movement(const Node *node) {
+  return family_of(node) == FAMILY_MOVEMENT && op_info(node->op)->class->moves_values;
+}
+
+/* Elements of `operand` that one evaluation of all of `user` reads. */
+static double operand_reads(const Lowering *lowering, const Node *user, const Node *operand) {
+  double reads = lowering->places[user->id].reads;
+  double elements = (double)shape_elements(operand->type.shape);
+  bool reads_once = family_of(user) == FAMILY_MOVEMENT && !is_plain_movement(user); /* pad, concat */
+  return reads_once && reads > elements ? elements : reads;
+}
+
+/* Operands that are more than a constant, a host scalar or one number repeated. */
+static int real_operands(const Lowering *lowering, const Node *node) {
+  int count = 0;
+  for (int i = 0; i < node->operand_count; i++) {
+    const Node *operand = node->operands[i];
+    while (family_of(operand) == FAMILY_MOVEMENT && operand->operand_count == 1)
+      operand = operand->operands[0];
+    count += !lowering->places[operand->id].is_shared && shape_elements(operand->type.shape) != 1;
+  }
+  return count;
+}
+
+static bool should_inline(const Lowering *lowering, const Node *node, const Demand *demand) {
+  const Place *place = &lowering->places[node->id];
+  if (place->kind != PLACE_GROUP || place->form != FORM_MAP || place->is_output) return false;
+  if (is_plain_movement(node)) return true; /* as a view, where a template needs it */
+  if (demand->needs_memory) return false;
+  double elements = (double)shape_elements(node->type.shape);
+  if (demand->reads <= elements) return true;
+  const OpClass *class = op_info(node->op)->class;
+  if (class->is_costly || family_of(node) == FAMILY_MOVEMENT) return false;
+  return class->moves_values ||
+         (real_operands(lowering, node) <= 1 && demand->reads <= CHEAP_REPEATS * elements);
+}
+
+static void add_demand(const Lowering *lowering, const Node *node, Demand *demands) {
+  const Place *place = &lowering->places[node->id];
+  double elements = (double)shape_elements(node->type.shape), times = 1;
+  bool is_inline = place->kind == PLACE_INLINE;
+  if (is_inline && elements > 0) times = demands[node->id].reads / elements;
+  for (int i = 0; i < node->operand_count; i++) {
+    Demand *demand = &demands[node->operands[i]->id];
+    demand->reads += times * operand_reads(lowering, node, node->operands[i]);
+    if (place->form == FORM_TEMPLATE || (is_inline && demands[node->id].needs_memory))
+      demand->needs_memory = true;
+  }
+}
+
+void places_inline(Lowering *lowering) {
+  Demand *demands = ARENA_ARRAY(lowering->arena, Demand, lowering->graph->next_id);
+  for (int i = lowering->graph->nodes.count - 1; i >= 0; i--) {
+    const Node *node = lowering->graph->nodes.items[i];
+    if (!lowering->live[node->id]) continue;
+    if (should_inline(lowering, node, &demands[node->id])) {
+      Place *place = &lowering->places[node->id];
+      lowering->groups.items[place->group]->is_merged_away = true;
+      place->kind = PLACE_INLINE;
+    }
+    add_demand(lowering, node, demands);
+  }
+}
