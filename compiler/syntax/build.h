@@ -24,7 +24,7 @@ typedef struct Parser {
 
 /* parse.c: handing out tokens, errors. */
 Span parser_join_spans(const Span *spans, int count); /* spans[0] is what stands before */
-void parser_resume(Parser *parser);
+int parser_resume(Parser *parser); /* 0: the end of the file was tried before */
 void parser_syntax_error(Parser *parser, const int *expected, int count);
 
 /* build.c */

@@ -210,6 +210,16 @@ static void tie_statements(Aligner *a, Ties *ties)
   }
 }
 
+/* Both begin a statement, or both go on with one, at the same place.  A line that goes on may depend
+ * on the columns of the statement above it, so ties between the two kinds could run in a circle. */
+static int are_peers(const Aligner *a, int upper, int lower)
+{
+  const Item *first = item_at(a, upper), *second = item_at(a, lower);
+  return first->begins == second->begins && first->place.item == second->place.item &&
+         first->place.offset == second->place.offset &&
+         second->token->span.line == first->token->span.line + 1;
+}
+
 /* Lines below each other. */
 static void tie_lines(Aligner *a, Ties *ties)
 {
@@ -218,8 +228,7 @@ static void tie_lines(Aligner *a, Ties *ties)
     if (next >= a->items->count || item_at(a, next)->before == BREAK_BLANK) continue;
     Pair p = {line, next, next, line_end(a, next)};
     collect_ties(a, ties, &p);
-    if (item_at(a, next)->token->span.line == item_at(a, line)->token->span.line + 1)
-      tie_columns(a, ties, &p);
+    if (are_peers(a, line, next)) tie_columns(a, ties, &p);
     tie_comments(a, ties, &p);
   }
 }

@@ -29,7 +29,12 @@ void net_error(Span *span, Parser *parser, const char *message);
 #define NEW_LIST(type) ARENA_NEW(parser->arena, type)
 #define PUSH(list, item) vec_push(parser->arena, (list), (item))
 /* The statement or entry in which the error was is given up. */
-#define RESUME() do { yyerrok; yyclearin; parser_resume(parser); } while (0)
+#define RESUME()                                                                                   \
+  do {                                                                                             \
+    yyerrok;                                                                                       \
+    yyclearin;                                                                                     \
+    if (!parser_resume(parser)) YYABORT;                                                           \
+  } while (0)
 }
 
 %union {
@@ -77,7 +82,7 @@ void net_error(Span *span, Parser *parser, const char *message);
 %type <formals> formals formal_list
 %type <gradient> opt_gradient
 %type <entry> entry data_entry
-%type <entries> entries entry_list data_entries data_list
+%type <entries> entry_block data_block entries entry_list data_entries data_list
 %type <argument> arg
 %type <arguments> args arg_list
 %type <index> index
@@ -110,9 +115,9 @@ stmt
   | PARAM name opt_type opt_init { $$ = build_variable(parser, AST_PARAM, @$, @1, $2, $3, $4); }
   | STATE name opt_type opt_init { $$ = build_variable(parser, AST_STATE, @$, @1, $2, $3, $4); }
   | STREAM name opt_type opt_init { $$ = build_variable(parser, AST_STREAM, @$, @1, $2, $3, $4); }
-  | DATA name '{' data_entries '}' { $$ = build_section(parser, AST_DATA, @$, @1, $2, $4); }
-  | TRAIN '{' entries '}'        { $$ = build_section(parser, AST_TRAIN, @$, @1, NULL, $3); }
-  | PREDICT '{' entries '}'      { $$ = build_section(parser, AST_PREDICT, @$, @1, NULL, $3); }
+  | DATA name data_block         { $$ = build_section(parser, AST_DATA, @$, @1, $2, $3); }
+  | TRAIN entry_block            { $$ = build_section(parser, AST_TRAIN, @$, @1, NULL, $2); }
+  | PREDICT entry_block          { $$ = build_section(parser, AST_PREDICT, @$, @1, NULL, $2); }
   | DEF name '(' formals ')' block opt_gradient
                                  { $$ = build_function(parser, AST_DEF, @$, @1, $2, $4, $6, $7); }
   | OPTIMIZER name '(' formals ')' block
@@ -121,8 +126,8 @@ stmt
                                  { $$ = build_function(parser, AST_INIT, @$, @1, $2, $4, $6, NULL); }
   | SCHEDULE name '(' formals ')' block
                                  { $$ = build_function(parser, AST_SCHEDULE, @$, @1, $2, $4, $6, NULL); }
-  | EXTERN name '(' formals ')' ':' type '{' entries '}' opt_gradient
-                                 { $$ = build_extern(parser, @$, @1, $2, $4, $7, $9, $11); }
+  | EXTERN name '(' formals ')' ':' type entry_block opt_gradient
+                                 { $$ = build_extern(parser, @$, @1, $2, $4, $7, $8, $9); }
   | names '=' expr               { $$ = build_assignment(parser, AST_ASSIGN, @$, @2, $1, $3); }
   | names ARROW expr             { $$ = build_assignment(parser, AST_STORE, @$, @2, $1, $3); }
   | FOR pattern IN expr block    { $$ = build_for(parser, @$, @1, $2, $4, $5); }
@@ -190,6 +195,9 @@ formal_list
   ;
 formal: name opt_type opt_init   { $$ = build_formal(parser, @$, $1, $2, $3); } ;
 
+/* A brace must not stay on the stack behind its partner: recovery would fall back into the block. */
+entry_block: '{' entries '}'     { $$ = $2; } ;
+data_block: '{' data_entries '}' { $$ = $2; } ;
 entries
   : %empty                       { $$ = NEW_LIST(AstEntries); }
   | entry_list opt_end
@@ -204,7 +212,7 @@ entry_list
   ;
 entry
   : names '=' expr               { $$ = build_entry(parser, @$, $1, $3, NULL); }
-  | PARAMS strings '{' entries '}' { $$ = build_group(parser, @$, $2, $4); }
+  | PARAMS strings entry_block     { $$ = build_group(parser, @$, $2, $3); }
   ;
 strings
   : STRING                       { $$ = NEW_LIST(AstExprs); PUSH($$, build_literal(parser, $1)); }

@@ -73,11 +73,11 @@ void parser_syntax_error(Parser *parser, const int *expected, int count)
 }
 
 /* Goes on behind the statement that failed: at the next separator or closing brace of its block. */
-void parser_resume(Parser *parser)
+int parser_resume(Parser *parser)
 {
   if (parser->wants_separator) {
     parser->next = parser->failed;
-    return;
+    return 1;
   }
   const Token *const *tokens = (const Token *const *)parser->tokens.items;
   int at = parser->failed, braces = 0;
@@ -87,9 +87,13 @@ void parser_resume(Parser *parser)
     if (kind == '}' && braces-- == 0) break;
     if (kind == T_SEP && !braces && !tokens[at]->depth) break;
   }
-  if (at <= parser->resumed && tokens[at]->kind != T_END) at = parser->resumed + 1; /* go forward */
+  if (at <= parser->resumed) {
+    if (tokens[at]->kind == T_END) return 0;
+    at = parser->resumed + 1; /* always go forward */
+  }
   parser->resumed = at;
   parser->next = at;
+  return 1;
 }
 
 /* ---- entry points ------------------------------------------------------------------------- */
