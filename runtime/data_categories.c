@@ -134,6 +134,7 @@ static int apply(const DataContext *context, DataTable *table, DataField *field,
       return data_fail_call(context, "there are no classes %s: they were fitted to other columns", name);
     if (apply_column(context, table, field, column, classes) < 0) return -1;
   }
+  data_field_free_text(field); /* from here on it holds numbers */
   return 0;
 }
 

@@ -19,6 +19,7 @@ typedef struct CsvLoad {
   int64_t rows, capacity;
   int missing_count;
   const char **missing;
+  bool missing_start[256]; /* does a missing word start with this byte? [0]: is one empty? */
 } CsvLoad;
 
 /* --- arguments ------------------------------------------------------------------------------------ */
@@ -55,6 +56,7 @@ static int get_missing(CsvLoad *load, const DataContext *context) {
     if (value && items[i].kind != NNC_STRING)
       return data_fail_call(context, "missing of csv must be a list of texts in quotes");
     load->missing[i] = value ? items[i].string : usual[i];
+    load->missing_start[(unsigned char)load->missing[i][0]] = true;
   }
   return 0;
 }
@@ -62,12 +64,11 @@ static int get_missing(CsvLoad *load, const DataContext *context) {
 /* --- cells ---------------------------------------------------------------------------------------- */
 
 static bool is_missing(const CsvLoad *load, const char *text, int64_t length) {
-  for (int i = 0; i < load->missing_count; i++) {
-    const char *word = load->missing[i];
-    if (length == 0 ? !*word : word[0] == text[0] && strlen(word) == (size_t)length &&
-                                   memcmp(word, text, (size_t)length) == 0)
+  if (length == 0 || !load->missing_start[(unsigned char)text[0]])
+    return length == 0 && load->missing_start[0];
+  for (int i = 0; i < load->missing_count; i++)
+    if (strlen(load->missing[i]) == (size_t)length && memcmp(load->missing[i], text, (size_t)length) == 0)
       return true;
-  }
   return false;
 }
 
@@ -193,6 +194,26 @@ static int each_field(CsvLoad *load, int (*act)(CsvLoad *, DataField *, const Cs
   return 0;
 }
 
+/* A table of numbers whose first line is a row, not a header, would silently lose it. */
+static int check_header(CsvLoad *load) {
+  CsvReader *reader = &load->reader;
+  bool are_numbers = false;
+  if (data_argument(reader->context->call, csv_formals, "header")) return 0; /* the user said so */
+  for (int f = 0; f < load->table->field_count; f++) {
+    const CsvField *csv = &load->columns.fields[f];
+    if (load->table->fields[f].wants_text) continue;
+    for (int64_t k = 0; k < csv->count; k++) {
+      double number;
+      int64_t column = csv->column[k];
+      if (!data_parse_number(csv_text(reader, column), reader->cells[column].length, &number)) return 0;
+      are_numbers = true;
+    }
+  }
+  if (!are_numbers) return 0;
+  return csv_fail(reader, reader->cells[0].line, 1, "a header is expected, but this line has numbers; "
+                  "say header = false, or header = true if it is a header");
+}
+
 static int read_table(CsvLoad *load, bool has_header) {
   CsvReader *reader = &load->reader;
   int result = csv_reader_next(reader);
@@ -200,6 +221,7 @@ static int read_table(CsvLoad *load, bool has_header) {
   if (result < 0 || csv_columns_resolve(&load->columns, reader, load->table, has_header) < 0 ||
       each_field(load, prepare_field) < 0)
     return -1;
+  if (has_header && check_header(load) < 0) return -1;
   if (has_header) result = csv_reader_next(reader);
   for (; result > 0; result = csv_reader_next(reader))
     if (store_record(load) < 0) return -1;

@@ -83,9 +83,6 @@ static double map(double x, const double *numbers, int64_t column, int64_t width
 
 static int apply(const DataContext *context, DataTable *table, DataField *field,
                  const nnc_fitted *fitted) {
-  if (field->dictionaries)
-    return data_fail_call(context, "impute(%s): text has no mean; list the missing values' text in "
-                          "categories by missing = []", field->name);
   const double *numbers = data_fitted_numbers(context, field, "impute", field->width, fitted);
   if (!numbers) return -1;
   if (!data_dtype_is_float(field->dtype)) return 0; /* integers have no missing value */

@@ -197,8 +197,8 @@ nnc_loader *nnc_loader_open(const nnc_data *data, const nnc_loader_options *opti
   int64_t size = options->batch, total = data->count;
   bool drops = options->tail == NNC_TAIL_DROP;
   if (drops && total < size) {
-    data_fail(&context, "data %s has %lld examples, less than one batch of %lld", data->name,
-              (long long)total, (long long)size);
+    data_fail(&context, "%lld examples are less than one batch of %lld", (long long)total,
+              (long long)size);
     return NULL;
   }
   nnc_loader *loader = calloc(1, sizeof *loader);

@@ -49,8 +49,8 @@ static int fail_unfed(const Opening *opening, const char *input) {
     for (int f = 0; f < opening->set->pipelines[p].field_count && count < 64; f++)
       names[count++] = opening->set->pipelines[p].fields[f];
   const char *near = nnc_nearest(input, count, names);
-  return data_fail(&opening->context, "data %s has no field '%s' to feed the input of that name%s%s%s",
-                   opening->set->name, input, near ? "; did you mean '" : "", near ? near : "",
+  return data_fail(&opening->context, "there is no field '%s' to feed the input of that name%s%s%s",
+                   input, near ? "; did you mean '" : "", near ? near : "",
                    near ? "'?" : "");
 }
 
@@ -219,6 +219,9 @@ static int apply_stage(Opening *opening, DataTable *table, DataField *field, con
   if (!field->batched)
     return data_fail_call(context, "%s(%s): the input %s has no axis of examples", stage->name,
                           field->name, field->name);
+  if (field->dictionaries && !stage->reads_text)
+    return data_fail_call(context, "%s(%s): %s is text; categories(%s) must come first", stage->name,
+                          field->name, field->name, field->name);
   char whole[256], column[256];
   data_fitted_name(whole, sizeof whole, field->name, stage->name, -1);
   data_fitted_name(column, sizeof column, field->name, stage->name, 0);
@@ -260,21 +263,20 @@ static int join_tables(Opening *opening, nnc_data *data) {
     if (!first_batched(table)) continue;
     if (!first) first = table;
     if (table->count != first->count)
-      return data_fail(&opening->context, "data %s: %s has %lld examples, but %s has %lld",
-                       opening->set->name, first_batched(first), (long long)first->count,
-                       first_batched(table), (long long)table->count);
+      return data_fail(&opening->context, "%s has %lld examples, but %s has %lld",
+                       first_batched(first), (long long)first->count, first_batched(table),
+                       (long long)table->count);
     bool differ = !first->order != !table->order;
     if (first->order && table->order)
       differ = memcmp(first->order, table->order, (size_t)first->count * sizeof *first->order) != 0;
     if (differ)
       return data_fail(&opening->context,
-                       "data %s: %s and %s must go through the same split and shuffle stages",
-                       opening->set->name, first_batched(first), first_batched(table));
+                       "%s and %s must go through the same split and shuffle stages",
+                       first_batched(first), first_batched(table));
   }
   data->count = first ? first->count : 1;
   data->order = first ? first->order : NULL;
-  if (data->count == 0)
-    return data_fail(&opening->context, "data %s has no examples", opening->set->name);
+  if (data->count == 0) return data_fail(&opening->context, "there are no examples");
   return 0;
 }
 

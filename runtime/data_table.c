@@ -54,12 +54,17 @@ int data_field_allocate(const DataContext *context, DataField *field) {
   return field->values ? 0 : data_fail_memory(context, field->file, bytes < 0 ? INT64_MAX : bytes);
 }
 
+void data_field_free_text(DataField *field) {
+  for (int64_t k = 0; field->dictionaries && k < field->width; k++)
+    data_dictionary_free(&field->dictionaries[k]);
+  free(field->dictionaries);
+  field->dictionaries = NULL;
+}
+
 void data_table_free(DataTable *table) {
   for (int i = 0; i < table->field_count; i++) {
     DataField *field = &table->fields[i];
-    for (int64_t k = 0; field->dictionaries && k < field->width; k++)
-      data_dictionary_free(&field->dictionaries[k]);
-    free(field->dictionaries);
+    data_field_free_text(field);
     free(field->values);
     free(field->file);
   }

@@ -42,7 +42,7 @@ typedef struct DataField {
   int64_t dim[NNC_MAX_RANK]; /* dim[0]: rows, when batched */
   int64_t width;             /* values in a row; all values when not batched */
   char *values;
-  DataDictionary *dictionaries; /* `width` of them for text: values are i32 codes, -1 missing */
+  DataDictionary *dictionaries; /* text: `width` of them; values are i32 codes, -1 missing; else NULL */
 } DataField;
 
 typedef struct DataTable {
@@ -201,6 +201,7 @@ void data_dictionary_free(DataDictionary *dictionary);
 /* data_number.c: a decimal number, whatever the locale; nothing may follow. false: it is none. */
 bool data_parse_number(const char *text, int64_t length, double *number);
 
+void data_field_free_text(DataField *field);
 void data_table_free(DataTable *table);
 /* Sets rank, dims and width of `field` and checks them against the input: `rank` extents including the
  * examples' axis.  With `is_flat` only the number of values in a row must agree. */

@@ -132,6 +132,10 @@ static void test_broken_records(void **state) {
   write_file("t.csv", "a\0b\0", 4);
   expect_failure(&model, "train", &entry,
                  "$/t.csv: has a zero byte; a csv file is text in UTF-8 or ASCII");
+  nnc_model silent = MODEL(1, SET("train", PIPELINE(FIELDS("x", "y"), SOURCE(csv, FILE_ARG))));
+  write_text("t.csv", "1,2,3\n4,5,6\n");
+  expect_failure(&silent, "train", &entry, "$/t.csv:1:1: a header is expected, but this line has numbers; "
+                                           "say header = false, or header = true if it is a header");
   nnc_model headless = MODEL(1, TABLE(FIELDS("x", "y"), NO_HEADER));
   write_text("t.csv", "a,b,c\n1,2,3\n");
   expect_failure(&headless, "train", &entry, "$/t.csv:1:1: expected a number, found 'a'; is this line a "
@@ -201,6 +205,16 @@ static void test_categories(void **state) {
   nnc_fitted_free(&learnt);
   expect_failure(&model, "test", &entry, "test.net:3:9: categories of fruit was never fitted: it takes "
                                          "its values from the training set or a checkpoint");
+  nnc_model early = MODEL(1, FRUIT("train", "t.csv", STAGE(impute, ARG("", NAME("fruit"))),
+                                   STAGE(categories, ARG("", NAME("fruit")))));
+  nnc_entry only = ENTRY(1, INPUT("fruit", NNC_U8, 1));
+  expect_failure(&early, "train", &only, "test.net:3:9: impute(fruit): fruit is text; categories(fruit) "
+                                         "must come first");
+  nnc_model scored = MODEL(1, FRUIT("train", "t.csv", STAGE(categories, ARG("", NAME("fruit"))),
+                                    STAGE(standardize, ARG("", NAME("fruit")))));
+  nnc_entry score = ENTRY(1, INPUT("fruit", NNC_F32, 1));
+  nnc_data_close(open_well(&scored, "train", &score, &learnt));
+  nnc_fitted_free(&learnt);
   write_text("t.csv", "1,NA,1\n");
   expect_failure(&model, "train", &entry, "$/t.csv: fruit: a value is missing; to make the missing text "
                                           "a class of its own, leave it out of csv's missing = [...]");

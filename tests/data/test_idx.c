@@ -93,7 +93,7 @@ static void test_damaged_files(void **state) {
         "$/x: has u8[2], but input x is u8[2, 2]; all axes but the first must agree");
   FAILS("\0\0\x0e\2\xff\xff\xff\xff\0\0\0\2",
         "$/x: f64[4294967295, 2] needs 68719476732 bytes; the file ends after 12");
-  FAILS("\0\0\x08\2\0\0\0\0\0\0\0\2", "data train has no examples");
+  FAILS("\0\0\x08\2\0\0\0\0\0\0\0\2", "there are no examples");
   FAILS("\0\0\x0c\2\0\0\0\1\0\0\0\2\0\0\0\1\0\0\1\0",
         "$/x: x: value 256 of example 0 (from 0) does not fit input type u8");
 }
@@ -134,8 +134,8 @@ static void test_mismatched_files(void **state) {
   expect_failure(&model, "train", &entry,
                  "$/images has 3 examples, but $/labels has 2");
   nnc_entry typo = ENTRY(2, INPUT("imgae", NNC_U8, 2, 2, 2));
-  expect_failure(&model, "train", &typo, "data train has no field 'imgae' to feed the input of that "
-                                         "name; did you mean 'image'?");
+  expect_failure(&model, "train", &typo, "there is no field 'imgae' to feed the input of that name; "
+                                         "did you mean 'image'?");
   expect_failure(&model, "test", &entry, "test.net has no data set 'test'");
   nnc_model missing = MODEL(2, SET("train", PIPELINE(FIELDS("image"),
                                                      SOURCE(idx, ARG("", STR("nowhere"))))));

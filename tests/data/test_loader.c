@@ -134,7 +134,7 @@ static void test_seeds_and_options(void **state) {
   options.batch = ROWS + 1;
   char message[NNC_MESSAGE];
   assert_null(nnc_loader_open(data, &options, message));
-  assert_string_equal(message, "data train has 1003 examples, less than one batch of 1004");
+  assert_string_equal(message, "1003 examples are less than one batch of 1004");
   options.tail = NNC_TAIL_WRAP;
   nnc_loader *large = nnc_loader_open(data, &options, message);
   assert_non_null(large);
