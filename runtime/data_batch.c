@@ -13,4 +13,5 @@ static int option(const DataContext *context, nnc_data *data) {
                         (long long)context->model->batch);
 }
 
-const struct nnc_stage_class nnc_stage_batch = {.name = "batch", .formals = formals, .option = option};
+const struct nnc_stage_class nnc_stage_batch = {
+    .name = "batch", .formals = formals, .option = option};

@@ -1,6 +1,6 @@
-/* Stage `categories(field, ...)`: text to class numbers, from 0, in the sorted order of the training
- * set's values: by value when all are numbers, else by bytes.  A field of several text columns has
- * classes of its own for each ("field.categories.0", ...). */
+/* Stage `categories(field, ...)`: text to class numbers, from 0, in the sorted order of the
+ * training set's values: by value when all are numbers, else by bytes.  A field of several text
+ * columns has classes of its own for each ("field.categories.0", ...). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +32,8 @@ static int fit_column(const DataContext *context, const DataTable *table, const 
   const int32_t *codes = (const int32_t *)field->values;
   bool *occurs = calloc((size_t)dictionary->count + 1, sizeof *occurs);
   const char **words = malloc(((size_t)dictionary->count + 1) * sizeof *words);
-  int result = occurs && words ? 0 : data_fail_memory(context, "categories", dictionary->count * 9);
+  int result =
+      occurs && words ? 0 : data_fail_memory(context, "categories", dictionary->count * 9);
   int32_t count = 0;
   bool are_numbers = true;
   if (result == 0) {
@@ -58,7 +59,8 @@ static int fit_column(const DataContext *context, const DataTable *table, const 
 }
 
 static int fail_kind(const DataContext *context, const DataField *field) {
-  return data_fail_call(context, "categories(%s): the source delivers numbers (%s), which need none",
+  return data_fail_call(context,
+                        "categories(%s): the source delivers numbers (%s), which need none",
                         field->name, data_dtype_name(field->dtype));
 }
 
@@ -80,7 +82,8 @@ static bool find_classes(const DataDictionary *words, const nnc_fitted_value *cl
     complete = data_dictionary_add(&known, name, (int64_t)strlen(name), 0) >= 0;
   }
   for (int32_t i = 0; i < words->count && complete; i++) {
-    class_of[i] = data_dictionary_add(&known, words->words[i], (int64_t)strlen(words->words[i]), 0);
+    class_of[i] =
+        data_dictionary_add(&known, words->words[i], (int64_t)strlen(words->words[i]), 0);
     complete = class_of[i] >= 0;
     if (class_of[i] >= classes->count) class_of[i] = -1;
   }
@@ -90,9 +93,9 @@ static bool find_classes(const DataDictionary *words, const nnc_fitted_value *cl
 
 static int fail_unknown(const DataContext *context, const DataField *field, int64_t line,
                         const char *word, const nnc_fitted_value *classes) {
-  const char *near = classes->count < 1000
-                         ? nnc_nearest(word, (int)classes->count, (const char *const *)classes->strings)
-                         : NULL;
+  const char *near = classes->count < 1000 ? nnc_nearest(word, (int)classes->count,
+                                                         (const char *const *)classes->strings)
+                                           : NULL;
   return data_fail(context, "%s:%lld: %s: '%.60s' does not occur in the training set%s%.60s%s",
                    field->file, (long long)line, field->name, word, near ? "; did you mean '" : "",
                    near ? near : "", near ? "'?" : "");
@@ -112,10 +115,13 @@ static int apply_column(const DataContext *context, const DataTable *table, Data
   for (int64_t row = 0; row < table->rows && result == 0; row++) {
     int32_t *code = &codes[row * field->width + column], word = *code;
     if (word < 0)
-      result = data_fail(context, "%s: %s: a value is missing; to make the missing text a class of its "
-                         "own, leave it out of csv's missing = [...]", field->file, field->name);
+      result = data_fail(context,
+                         "%s: %s: a value is missing; to make the missing text a class of its "
+                         "own, leave it out of csv's missing = [...]",
+                         field->file, field->name);
     else if (class_of[word] < 0)
-      result = fail_unknown(context, field, dictionary->lines[word], dictionary->words[word], classes);
+      result =
+          fail_unknown(context, field, dictionary->lines[word], dictionary->words[word], classes);
     else
       *code = class_of[word];
   }
@@ -131,7 +137,8 @@ static int apply(const DataContext *context, DataTable *table, DataField *field,
     name_column(name, sizeof name, field, column);
     const nnc_fitted_value *classes = nnc_fitted_find(fitted, name);
     if (!classes || !classes->strings)
-      return data_fail_call(context, "there are no classes %s: they were fitted to other columns", name);
+      return data_fail_call(context, "there are no classes %s: they were fitted to other columns",
+                            name);
     if (apply_column(context, table, field, column, classes) < 0) return -1;
   }
   data_field_free_text(field); /* from here on it holds numbers */

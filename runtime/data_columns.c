@@ -4,7 +4,8 @@
 #include "data_table.h"
 
 void data_each_block(const DataField *field, int64_t rows, void *state,
-                     void (*each)(void *state, int64_t column, int64_t count, const double *values)) {
+                     void (*each)(void *state, int64_t column, int64_t count,
+                                  const double *values)) {
   double doubles[DATA_BLOCK];
   const char *at = field->values;
   for (int64_t row = 0; row < rows; row++)
@@ -24,14 +25,15 @@ int data_field_to_float(const DataContext *context, DataField *field) {
   if (data_convert(&field->values, field->dtype, dtype, count, &conversion) < 0)
     return conversion.bad < 0
                ? data_fail_memory(context, field->file, count * 8)
-               : data_fail(context, "%s: %s: value %.17g has no exact floating-point form", field->file,
-                           field->name, conversion.value);
+               : data_fail(context, "%s: %s: value %.17g has no exact floating-point form",
+                           field->file, field->name, conversion.value);
   field->dtype = dtype;
   return 0;
 }
 
 void data_map_columns(DataField *field, int64_t rows, const double *numbers,
-                      double (*map)(double x, const double *numbers, int64_t column, int64_t width)) {
+                      double (*map)(double x, const double *numbers, int64_t column,
+                                    int64_t width)) {
   int64_t width = field->width;
   for (int64_t row = 0; row < rows; row++)
     if (field->dtype == NNC_F64) {
@@ -49,7 +51,8 @@ const double *data_fitted_numbers(const DataContext *context, const DataField *f
   data_fitted_name(name, sizeof name, field->name, stage, -1);
   const nnc_fitted_value *value = nnc_fitted_find(fitted, name);
   if (value && value->numbers && value->count == count) return value->numbers;
-  data_fail_call(context, "%s holds %lld numbers, but %lld are needed: it was fitted to other columns",
+  data_fail_call(context,
+                 "%s holds %lld numbers, but %lld are needed: it was fitted to other columns",
                  name, value ? (long long)value->count : 0, (long long)count);
   return NULL;
 }

@@ -1,8 +1,9 @@
 /* Source `csv(file, columns = [...], header = true, separator = ",", missing = ["", "NA", "?"])`.
  *
- * One pass: each record is split (data_csv_reader.c), its cells parsed and stored in the fields' arrays,
- * which grow.  A field without value stages is checked and stored in its input's type at once; one with
- * stages is stored in f64, with NaN for missing values; text becomes codes of a dictionary. */
+ * One pass: each record is split (data_csv_reader.c), its cells parsed and stored in the fields'
+ * arrays, which grow.  A field without value stages is checked and stored in its input's type at
+ * once; one with stages is stored in f64, with NaN for missing values; text becomes codes of a
+ * dictionary. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,6 @@
 #include "data_csv_columns.h"
 
 enum { FIRST_ROWS = 1024 };
-
 
 typedef struct CsvLoad {
   CsvReader reader;
@@ -22,7 +22,7 @@ typedef struct CsvLoad {
   bool missing_start[256]; /* does a missing word start with this byte? [0]: is one empty? */
 } CsvLoad;
 
-/* --- arguments ------------------------------------------------------------------------------------ */
+/* --- arguments ------------------------------------------------------------------------------- */
 
 static int get_arguments(const DataContext *context, const char **file, bool *has_header,
                          char *separator) {
@@ -61,13 +61,14 @@ static int get_missing(CsvLoad *load, const DataContext *context) {
   return 0;
 }
 
-/* --- cells ---------------------------------------------------------------------------------------- */
+/* --- cells ----------------------------------------------------------------------------------- */
 
 static bool is_missing(const CsvLoad *load, const char *text, int64_t length) {
   if (length == 0 || !load->missing_start[(unsigned char)text[0]])
     return length == 0 && load->missing_start[0];
   for (int i = 0; i < load->missing_count; i++)
-    if (strlen(load->missing[i]) == (size_t)length && memcmp(load->missing[i], text, (size_t)length) == 0)
+    if (strlen(load->missing[i]) == (size_t)length &&
+        memcmp(load->missing[i], text, (size_t)length) == 0)
       return true;
   return false;
 }
@@ -91,18 +92,23 @@ static int fail_cell(const CsvLoad *load, const DataField *field, int64_t column
   int shown = cell->length < 60 ? (int)cell->length : 60;
   const char *text = csv_text(reader, column);
   if (is_missing(load, text, cell->length))
-    return csv_fail(reader, cell->line, cell->column, "missing value '%.*s'%s; the stage impute(%s) "
-                    "fills missing values", shown, text, name, field->name);
+    return csv_fail(reader, cell->line, cell->column,
+                    "missing value '%.*s'%s; the stage impute(%s) "
+                    "fills missing values",
+                    shown, text, name, field->name);
   if (isnan(number))
-    return csv_fail(reader, cell->line, cell->column, "expected a number%s, found '%.*s'%s%s%s", name,
-                    shown, text, load->columns.names || load->rows > 0
-                        ? "; text needs the stage categories(" : "; is this line a header? (header = true",
+    return csv_fail(reader, cell->line, cell->column, "expected a number%s, found '%.*s'%s%s%s",
+                    name, shown, text,
+                    load->columns.names || load->rows > 0
+                        ? "; text needs the stage categories("
+                        : "; is this line a header? (header = true",
                     load->columns.names || load->rows > 0 ? field->name : "", ")");
   if (isinf(number))
-    return csv_fail(reader, cell->line, cell->column, "'%.*s'%s is too large for a number", shown, text,
-                    name);
-  return csv_fail(reader, cell->line, cell->column, "'%.*s'%s does not fit the input %s, which is %s",
-                  shown, text, name, field->name, data_dtype_name(field->input->dtype));
+    return csv_fail(reader, cell->line, cell->column, "'%.*s'%s is too large for a number", shown,
+                    text, name);
+  return csv_fail(reader, cell->line, cell->column,
+                  "'%.*s'%s does not fit the input %s, which is %s", shown, text, name,
+                  field->name, data_dtype_name(field->input->dtype));
 }
 
 static int store_number(CsvLoad *load, DataField *field, int64_t position, int64_t column,
@@ -114,12 +120,13 @@ static int store_number(CsvLoad *load, DataField *field, int64_t position, int64
                     isinf(number))
     return fail_cell(load, field, column, number);
   int64_t index = load->rows * field->width + position;
-  if (!data_store_double(number, field->dtype, field->values + index * data_dtype_size(field->dtype)))
+  if (!data_store_double(number, field->dtype,
+                         field->values + index * data_dtype_size(field->dtype)))
     return fail_cell(load, field, column, number);
   return 0;
 }
 
-/* --- rows ----------------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------------------ */
 
 static int grow(CsvLoad *load) {
   int64_t capacity = load->capacity ? load->capacity + load->capacity / 2 : FIRST_ROWS;
@@ -130,7 +137,8 @@ static int grow(CsvLoad *load) {
     bool fits = data_multiply(bytes, field->width, &bytes) &&
                 data_multiply(bytes, data_dtype_size(field->dtype), &bytes);
     char *values = fits ? realloc(field->values, (size_t)bytes + 1) : NULL;
-    if (!values) return data_fail_memory(load->reader.context, field->file, fits ? bytes : INT64_MAX);
+    if (!values)
+      return data_fail_memory(load->reader.context, field->file, fits ? bytes : INT64_MAX);
     field->values = values;
   }
   load->capacity = capacity;
@@ -140,9 +148,9 @@ static int grow(CsvLoad *load) {
 static int store_record(CsvLoad *load) {
   CsvReader *reader = &load->reader;
   if (reader->count != load->columns.count)
-    return csv_fail(reader, reader->cells[0].line, 1, "%lld column%s, where the first line has %lld",
-                    (long long)reader->count, reader->count == 1 ? "" : "s",
-                    (long long)load->columns.count);
+    return csv_fail(reader, reader->cells[0].line, 1,
+                    "%lld column%s, where the first line has %lld", (long long)reader->count,
+                    reader->count == 1 ? "" : "s", (long long)load->columns.count);
   if (load->rows == load->capacity && grow(load) < 0) return -1;
   for (int f = 0; f < load->table->field_count; f++) {
     DataField *field = &load->table->fields[f];
@@ -178,7 +186,8 @@ static int prepare_field(CsvLoad *load, DataField *field, const CsvField *csv) {
 /* The shape was not known before the last row. */
 static int finish_field(CsvLoad *load, DataField *field, const CsvField *csv) {
   int64_t dim[2] = {load->rows, csv->count};
-  if (data_field_shape(load->reader.context, field, field->dtype, csv->is_vector ? 2 : 1, dim, true) < 0)
+  if (data_field_shape(load->reader.context, field, field->dtype, csv->is_vector ? 2 : 1, dim,
+                       true) < 0)
     return -1;
   int64_t bytes = load->rows * field->width * data_dtype_size(field->dtype);
   char *values = realloc(field->values, (size_t)bytes + 1);
@@ -205,12 +214,14 @@ static int check_header(CsvLoad *load) {
     for (int64_t k = 0; k < csv->count; k++) {
       double number;
       int64_t column = csv->column[k];
-      if (!data_parse_number(csv_text(reader, column), reader->cells[column].length, &number)) return 0;
+      if (!data_parse_number(csv_text(reader, column), reader->cells[column].length, &number))
+        return 0;
       are_numbers = true;
     }
   }
   if (!are_numbers) return 0;
-  return csv_fail(reader, reader->cells[0].line, 1, "a header is expected, but this line has numbers; "
+  return csv_fail(reader, reader->cells[0].line, 1,
+                  "a header is expected, but this line has numbers; "
                   "say header = false, or header = true if it is a header");
 }
 
@@ -227,7 +238,8 @@ static int read_table(CsvLoad *load, bool has_header) {
     if (store_record(load) < 0) return -1;
   if (result < 0) return -1;
   if (load->rows == 0)
-    return data_fail(reader->context, "%s: has no line after its header", data_file_name(reader->file));
+    return data_fail(reader->context, "%s: has no line after its header",
+                     data_file_name(reader->file));
   return each_field(load, finish_field);
 }
 

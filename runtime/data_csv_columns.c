@@ -11,12 +11,14 @@ const char *const csv_formals[] = {"file", "columns", "header", "separator", "mi
 
 static int fail_name(const CsvReader *reader, const CsvColumns *columns, const char *name) {
   if (!columns->names)
-    return data_fail_call(reader->context, "column \"%s\": names of columns need header = true", name);
-  const char *near = columns->count < 100000
-                         ? nnc_nearest(name, (int)columns->count, (const char *const *)columns->names)
-                         : NULL;
-  return data_fail_call(reader->context, "%s has no column \"%s\"%s%s%s", data_file_name(reader->file),
-                        name, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    return data_fail_call(reader->context, "column \"%s\": names of columns need header = true",
+                          name);
+  const char *near = columns->count < 100000 ? nnc_nearest(name, (int)columns->count,
+                                                           (const char *const *)columns->names)
+                                             : NULL;
+  return data_fail_call(reader->context, "%s has no column \"%s\"%s%s%s",
+                        data_file_name(reader->file), name, near ? "; did you mean \"" : "",
+                        near ? near : "", near ? "\"?" : "");
 }
 
 static int find_name(const CsvReader *reader, const CsvColumns *columns, const char *name,
@@ -57,7 +59,8 @@ static int add_columns(const CsvReader *reader, const CsvColumns *columns, const
                             data_file_name(reader->file), (long long)columns->count,
                             (long long)value->number);
   } else {
-    return data_fail_call(reader->context, "a column is a name in quotes, a number or a list of these");
+    return data_fail_call(reader->context,
+                          "a column is a name in quotes, a number or a list of these");
   }
   field->column[field->count++] = column;
   return 0;
@@ -72,8 +75,10 @@ static int allocate(const CsvReader *reader, CsvField *field, int64_t count) {
 static int resolve_stated(CsvColumns *columns, const CsvReader *reader, const DataTable *table,
                           const nnc_value *stated) {
   if (stated->kind != NNC_LIST || stated->count != table->field_count)
-    return data_fail_call(reader->context, "columns must be a list with one entry for each of the %d "
-                          "fields", table->field_count);
+    return data_fail_call(reader->context,
+                          "columns must be a list with one entry for each of the %d "
+                          "fields",
+                          table->field_count);
   for (int f = 0; f < table->field_count; f++) {
     CsvField *field = &columns->fields[f];
     if (!table->fields[f].input) continue;
@@ -100,8 +105,8 @@ static int64_t input_width(const DataField *field) {
   return width;
 }
 
-/* The last fields have one column each, the first has the others. A file given for prediction may hold
- * just the columns of the fields that are needed. */
+/* The last fields have one column each, the first has the others. A file given for prediction may
+ * hold just the columns of the fields that are needed. */
 static int resolve_default(CsvColumns *columns, const CsvReader *reader, const DataTable *table) {
   int64_t others = table->field_count - 1, needed = 0;
   const DataField *first = &table->fields[0];
@@ -117,8 +122,7 @@ static int resolve_default(CsvColumns *columns, const CsvReader *reader, const D
   for (int f = 0; f < table->field_count; f++) {
     int64_t count = f ? 1 : is_partial ? input_width(first) : columns->count - others;
     bool is_needed = table->fields[f].input;
-    if (is_needed && set_range(reader, &columns->fields[f], at, count, f == 0) < 0)
-      return -1;
+    if (is_needed && set_range(reader, &columns->fields[f], at, count, f == 0) < 0) return -1;
     if (is_needed || !is_partial) at += count;
   }
   return 0;
@@ -135,14 +139,18 @@ static int read_names(CsvColumns *columns, const CsvReader *reader) {
 }
 
 /* An input takes any shape that has as many values as the field has columns. */
-static int check_widths(const CsvColumns *columns, const CsvReader *reader, const DataTable *table) {
+static int check_widths(const CsvColumns *columns, const CsvReader *reader,
+                        const DataTable *table) {
   for (int f = 0; f < table->field_count; f++) {
     const DataField *field = &table->fields[f];
     if (!field->input || columns->fields[f].count == input_width(field)) continue;
     char wanted[160];
-    data_shape_text(wanted, sizeof wanted, field->input->dtype, field->input->rank, field->input->dim);
-    return data_fail(reader->context, "%s: %s has %lld column%s of the file's %lld, but input %s is %s: "
-                     "%lld value%s an example", data_file_name(reader->file), field->name,
+    data_shape_text(wanted, sizeof wanted, field->input->dtype, field->input->rank,
+                    field->input->dim);
+    return data_fail(reader->context,
+                     "%s: %s has %lld column%s of the file's %lld, but input %s is %s: "
+                     "%lld value%s an example",
+                     data_file_name(reader->file), field->name,
                      (long long)columns->fields[f].count, columns->fields[f].count == 1 ? "" : "s",
                      (long long)columns->count, field->name, wanted, (long long)input_width(field),
                      input_width(field) == 1 ? "" : "s");

@@ -11,9 +11,9 @@ typedef struct CsvField {
 } CsvField;
 
 typedef struct CsvColumns {
-  int64_t count;     /* columns of the file */
-  char **names;      /* of the header; NULL without one */
-  CsvField *fields;  /* of the table; those of fields that are not needed are empty */
+  int64_t count;    /* columns of the file */
+  char **names;     /* of the header; NULL without one */
+  CsvField *fields; /* of the table; those of fields that are not needed are empty */
 } CsvColumns;
 
 extern const char *const csv_formals[];

@@ -1,8 +1,10 @@
-/* Records of a text table (RFC 4180; lines may end in LF, CR LF or CR; a byte order mark is skipped).
+/* Records of a text table (RFC 4180; lines may end in LF, CR LF or CR; a byte order mark is
+ * skipped).
  *
- * The text passes through one buffer.  A record is split in place; when the buffer ends inside it, the
- * record moves to the front, more text is read behind it, and it is split again.  The buffer doubles
- * when a record fills it.  Doubled quotes are undone last, when the record is known to be whole. */
+ * The text passes through one buffer.  A record is split in place; when the buffer ends inside it,
+ * the record moves to the front, more text is read behind it, and it is split again.  The buffer
+ * doubles when a record fills it.  Doubled quotes are undone last, when the record is known to be
+ * whole. */
 #include "data_csv_reader.h"
 
 #include <stdarg.h>
@@ -18,8 +20,8 @@ int csv_fail(const CsvReader *reader, int64_t line, int64_t column, const char *
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  return data_fail(reader->context, "%s:%lld:%lld: %s", data_file_name(reader->file), (long long)line,
-                   (long long)column, text);
+  return data_fail(reader->context, "%s:%lld:%lld: %s", data_file_name(reader->file),
+                   (long long)line, (long long)column, text);
 }
 
 /* Moves the unread text to the front and reads behind it. */
@@ -30,8 +32,8 @@ static int refill(CsvReader *reader) {
   reader->end = kept;
   if (kept == reader->capacity) {
     if (reader->capacity >= LARGEST_BUFFER)
-      return csv_fail(reader, reader->line, 1, "a record of more than %d bytes; is a quote not closed?",
-                      LARGEST_BUFFER);
+      return csv_fail(reader, reader->line, 1,
+                      "a record of more than %d bytes; is a quote not closed?", LARGEST_BUFFER);
     char *grown = realloc(reader->buffer, (size_t)reader->capacity * 2);
     if (!grown)
       return data_fail_memory(reader->context, data_file_name(reader->file), reader->capacity * 2);
@@ -49,7 +51,8 @@ static int refill(CsvReader *reader) {
   return 0;
 }
 
-int csv_reader_open(CsvReader *reader, const DataContext *context, DataFile *file, char separator) {
+int csv_reader_open(CsvReader *reader, const DataContext *context, DataFile *file,
+                    char separator) {
   *reader = (CsvReader){.context = context, .file = file, .separator = separator, .line = 1};
   reader->capacity = FIRST_BUFFER;
   reader->buffer = malloc(FIRST_BUFFER);
@@ -127,7 +130,8 @@ static int split_plain(CsvReader *reader, CsvCell *cell, Cursor *cursor) {
   return 0;
 }
 
-/* Splits one record at the buffer's start: 1 and the cursor behind its line end, NEEDS_MORE or -1. */
+/* Splits one record at the buffer's start: 1 and the cursor behind its line end, NEEDS_MORE or -1.
+ */
 static int split_record(CsvReader *reader, Cursor *cursor) {
   const char *text = reader->buffer;
   reader->count = 0;
@@ -176,7 +180,8 @@ int csv_reader_next(CsvReader *reader) {
     if (result < 0) return -1;
     reader->start = cursor.at;
     reader->line = cursor.line;
-    bool is_empty = reader->count == 1 && !reader->cells[0].is_quoted && reader->cells[0].length == 0;
+    bool is_empty =
+        reader->count == 1 && !reader->cells[0].is_quoted && reader->cells[0].length == 0;
     if (is_empty) continue;
     for (int64_t i = 0; i < reader->count; i++)
       if (reader->cells[i].has_escapes) undo_doubled_quotes(reader, &reader->cells[i]);

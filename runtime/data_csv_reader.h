@@ -5,8 +5,9 @@
 #include "data_table.h"
 
 typedef struct CsvCell {
-  int64_t start, length; /* in the buffer; without quotes and, when not quoted, without blanks around */
-  int64_t line, column;  /* in the file, from 1; of the first character */
+  int64_t start,
+      length; /* in the buffer; without quotes and, when not quoted, without blanks around */
+  int64_t line, column; /* in the file, from 1; of the first character */
   bool is_quoted, has_escapes;
 } CsvCell;
 
@@ -23,8 +24,8 @@ typedef struct CsvReader {
 } CsvReader;
 
 int csv_reader_open(CsvReader *reader, const DataContext *context, DataFile *file, char separator);
-/* Reads the next record that is not an empty line into `cells`; 0 at the end, 1, or -1 with a message.
- * The cells' text lives until the next call. */
+/* Reads the next record that is not an empty line into `cells`; 0 at the end, 1, or -1 with a
+ * message. The cells' text lives until the next call. */
 int csv_reader_next(CsvReader *reader);
 static inline const char *csv_text(const CsvReader *reader, int64_t cell) {
   return reader->buffer + reader->cells[cell].start;

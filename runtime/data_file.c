@@ -27,8 +27,8 @@ static char *join(const char *directory, const char *name, const char *suffix) {
   bool is_alone = name[0] == '/' || !directory || !*directory || strcmp(directory, ".") == 0;
   size_t size = strlen(name) + strlen(suffix) + (is_alone ? 0 : strlen(directory) + 1) + 1;
   char *path = malloc(size);
-  if (path) snprintf(path, size, "%s%s%s%s", is_alone ? "" : directory, is_alone ? "" : "/", name,
-                     suffix);
+  if (path)
+    snprintf(path, size, "%s%s%s%s", is_alone ? "" : directory, is_alone ? "" : "/", name, suffix);
   return path;
 }
 
@@ -65,8 +65,9 @@ DataFile *data_file_open(const DataContext *context, const char *name) {
   DataFile *file = calloc(1, sizeof *file);
   if (!file) return fail_open(context, NULL, -1, strerror(ENOMEM));
   bool is_input = context->files && strcmp(name, "-") == 0;
-  int descriptor = is_input ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-                            : open_either(context->files ? NULL : context->directory, name, &file->name);
+  int descriptor =
+      is_input ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+               : open_either(context->files ? NULL : context->directory, name, &file->name);
   if (is_input) file->name = strdup("standard input");
   if (descriptor < 0 || !file->name) return fail_open(context, file, descriptor, strerror(errno));
   struct stat status;
@@ -166,7 +167,8 @@ static const char *name_of_file(const DataContext *context, const DataTable *tab
 }
 
 int data_file_load_each(const DataContext *context, DataTable *table,
-                        int (*load)(const DataContext *context, DataFile *file, DataField *field)) {
+                        int (*load)(const DataContext *context, DataFile *file,
+                                    DataField *field)) {
   for (int i = 0; i < table->field_count; i++) {
     DataField *field = &table->fields[i];
     if (!field->input) continue;
@@ -196,7 +198,7 @@ int data_file_read_field(const DataContext *context, DataFile *file, DataField *
   int64_t got = data_file_read(context, file, field->values, bytes);
   if (got < 0) return -1;
   if (got < bytes)
-    return data_fail(context, "%s: %s needs %lld bytes; the file ends after %lld", file->name, shape,
-                     (long long)(header + bytes), (long long)(header + got));
+    return data_fail(context, "%s: %s needs %lld bytes; the file ends after %lld", file->name,
+                     shape, (long long)(header + bytes), (long long)(header + got));
   return data_file_expect_end(context, file);
 }

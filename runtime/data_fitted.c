@@ -74,7 +74,8 @@ const nnc_fitted_value *nnc_data_class_names(const nnc_fitted *fitted, const cha
   return nnc_fitted_find(fitted, name);
 }
 
-void data_fitted_name(char *text, size_t size, const char *field, const char *stage, int64_t column) {
+void data_fitted_name(char *text, size_t size, const char *field, const char *stage,
+                      int64_t column) {
   if (column < 0)
     snprintf(text, size, "%s.%s", field, stage);
   else

@@ -1,4 +1,5 @@
-/* Source `idx(file, ...)`: IDX, the format of MNIST (Y. LeCun, "The MNIST database", file formats).
+/* Source `idx(file, ...)`: IDX, the format of MNIST (Y. LeCun, "The MNIST database", file
+ * formats).
  *
  *     byte 0, 1   0
  *     byte 2      type: 8 u8, 9 i8, 11 i16, 12 i32, 13 f32, 14 f64
@@ -12,7 +13,7 @@ static const char *const formals[] = {NULL};
 static const struct {
   unsigned char code;
   int dtype;
-} types[] = {{8, NNC_U8},    {9, DATA_I8},  {11, DATA_I16},
+} types[] = {{8, NNC_U8},   {9, DATA_I8},  {11, DATA_I16},
              {12, NNC_I32}, {13, NNC_F32}, {14, NNC_F64}};
 
 static int dtype_of(unsigned char code) {
@@ -28,14 +29,16 @@ static int read_header(const DataContext *context, DataFile *file, int *dtype, i
   int64_t got = data_file_read(context, file, head, 4);
   if (got < 0) return -1;
   if (got < 4)
-    return data_fail(context, "%s: not an IDX file: it ends after %lld bytes", name, (long long)got);
+    return data_fail(context, "%s: not an IDX file: it ends after %lld bytes", name,
+                     (long long)got);
   *dtype = dtype_of(head[2]);
   *rank = head[3];
   if (head[0] || head[1] || *dtype < 0)
-    return data_fail(context,
-                     "%s: not an IDX file: starts with %02x %02x %02x %02x, expected 00 00, a type "
-                     "(08 09 0b 0c 0d 0e) and a rank",
-                     name, head[0], head[1], head[2], head[3]);
+    return data_fail(
+        context,
+        "%s: not an IDX file: starts with %02x %02x %02x %02x, expected 00 00, a type "
+        "(08 09 0b 0c 0d 0e) and a rank",
+        name, head[0], head[1], head[2], head[3]);
   if (*rank < 1 || *rank > NNC_MAX_RANK)
     return data_fail(context, "%s: has rank %d, supported are 1 to %d", name, *rank, NNC_MAX_RANK);
   got = data_file_read(context, file, extents, 4 * *rank);

@@ -1,5 +1,5 @@
-/* Stage `impute(field, ..., with = "mean")`: missing values (NaN) become the column's mean or median in
- * the training set, or a given number. */
+/* Stage `impute(field, ..., with = "mean")`: missing values (NaN) become the column's mean or
+ * median in the training set, or a given number. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,11 +46,13 @@ static int learn(const DataContext *context, const DataTable *table, const DataF
   int result = 0;
   for (int64_t k = 0; k < field->width && result == 0; k++) {
     if (columns->count[k] == 0)
-      result = data_fail(context, "%s: %s: column %lld has no value in the training set; impute cannot "
-                         "fill it", field->file, field->name, (long long)k);
+      result = data_fail(context,
+                         "%s: %s: column %lld has no value in the training set; impute cannot "
+                         "fill it",
+                         field->file, field->name, (long long)k);
     else
-      columns->sum[k] = is_median ? median(field, table->rows, k, sorted)
-                                  : columns->sum[k] / columns->count[k];
+      columns->sum[k] =
+          is_median ? median(field, table->rows, k, sorted) : columns->sum[k] / columns->count[k];
   }
   free(sorted);
   return result;
@@ -71,7 +73,8 @@ static int fit(const DataContext *context, const DataTable *table, const DataFie
     result = learn(context, table, field, is_median, &columns);
   else
     for (int64_t k = 0; k < field->width; k++) columns.sum[k] = with->number;
-  if (result == 0) result = data_fit_numbers(context, field, "impute", field->width, block, fitted);
+  if (result == 0)
+    result = data_fit_numbers(context, field, "impute", field->width, block, fitted);
   free(block);
   return result;
 }

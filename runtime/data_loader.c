@@ -1,12 +1,13 @@
 /* Batches: the walk through epochs, and the thread that prepares batches ahead.
  *
- * A batch is a function of (epoch, index) alone: its examples are a slice of the epoch's permutation,
- * which is drawn from (seed, epoch).  So a position is two numbers, and seeking needs no replay.
+ * A batch is a function of (epoch, index) alone: its examples are a slice of the epoch's
+ * permutation, which is drawn from (seed, epoch).  So a position is two numbers, and seeking needs
+ * no replay.
  *
- * With prefetching, a thread fills a ring of slots and the consumer copies out of it.  Both sides share
- * three counters under one mutex: `filled` and `taken` count batches since the last seek, and
- * `generation` counts seeks, so that a batch under way during a seek is thrown away.  The thread is
- * woken when half of the ring is empty, not for every batch. */
+ * With prefetching, a thread fills a ring of slots and the consumer copies out of it.  Both sides
+ * share three counters under one mutex: `filled` and `taken` count batches since the last seek,
+ * and `generation` counts seeks, so that a batch under way during a seek is thrown away.  The
+ * thread is woken when half of the ring is empty, not for every batch. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -32,8 +33,8 @@ struct nnc_loader {
   Walk maker;       /* of what is prepared next */
   Walk taker;       /* of what is delivered next */
 
-  int slots;        /* 0: no thread */
-  char *ring;       /* slots * slot_bytes */
+  int slots;  /* 0: no thread */
+  char *ring; /* slots * slot_bytes */
   int64_t slot_bytes;
   int64_t *input_bytes; /* of a whole batch, an input each, rounded up */
   void **slot_inputs;   /* [slots][inputs] */
@@ -47,8 +48,11 @@ struct nnc_loader {
 };
 
 nnc_loader_options nnc_loader_training(const nnc_model *model, const nnc_data *data) {
-  nnc_loader_options options = {.batch = model->batch, .tail = NNC_TAIL_DROP, .shuffle = 1,
-                                .seed = model->seed, .prefetch = NNC_PREFETCH_DEFAULT};
+  nnc_loader_options options = {.batch = model->batch,
+                                .tail = NNC_TAIL_DROP,
+                                .shuffle = 1,
+                                .seed = model->seed,
+                                .prefetch = NNC_PREFETCH_DEFAULT};
   for (int i = 0; i < model->data_set_count; i++)
     if (strcmp(model->data_sets[i].name, data->name) == 0) {
       options.shuffle = !model->data_sets[i].file_order;
@@ -57,7 +61,7 @@ nnc_loader_options nnc_loader_training(const nnc_model *model, const nnc_data *d
   return options;
 }
 
-/* --- making a batch ------------------------------------------------------------------------------ */
+/* --- making a batch -------------------------------------------------------------------------- */
 
 static void advance(const nnc_loader *loader, Walk *walk) {
   if (++walk->index < loader->batches) return;
@@ -79,7 +83,8 @@ static nnc_batch make_batch(nnc_loader *loader, void *const *inputs) {
     data_gather(loader->data, loader->order ? loader->order + first : NULL, first, size, inputs);
   } else if (loader->options.tail == NNC_TAIL_KEEP) {
     batch.count = total - first;
-    data_gather(loader->data, loader->order ? loader->order + first : NULL, first, batch.count, inputs);
+    data_gather(loader->data, loader->order ? loader->order + first : NULL, first, batch.count,
+                inputs);
   } else {
     for (int64_t i = 0; i < size; i++) {
       int64_t example = (first + i) % total;
@@ -91,7 +96,7 @@ static nnc_batch make_batch(nnc_loader *loader, void *const *inputs) {
   return batch;
 }
 
-/* --- the thread ----------------------------------------------------------------------------------- */
+/* --- the thread ------------------------------------------------------------------------------ */
 
 static void *prepare(void *argument) {
   nnc_loader *loader = argument;
@@ -159,7 +164,7 @@ static bool allocate_ring(nnc_loader *loader, int slots) {
   return true;
 }
 
-/* --- the loader ------------------------------------------------------------------------------------ */
+/* --- the loader ------------------------------------------------------------------------------ */
 
 static bool allocate(nnc_loader *loader) {
   int64_t total = loader->data->count;
@@ -185,7 +190,8 @@ static void release(nnc_loader *loader) {
   free(loader);
 }
 
-static nnc_loader *fail(nnc_loader *loader, const DataContext *context, const char *what, int error) {
+static nnc_loader *fail(nnc_loader *loader, const DataContext *context, const char *what,
+                        int error) {
   data_fail(context, "cannot prepare batches: %s: %s", what, strerror(error));
   if (loader) release(loader);
   return NULL;
@@ -215,7 +221,8 @@ nnc_loader *nnc_loader_open(const nnc_data *data, const nnc_loader_options *opti
     return fail(NULL, &context, "a mutex", error);
   }
   int slots = options->prefetch;
-  if (slots == NNC_PREFETCH_DEFAULT) slots = data->prefetch >= 0 ? data->prefetch : DEFAULT_PREFETCH;
+  if (slots == NNC_PREFETCH_DEFAULT)
+    slots = data->prefetch >= 0 ? data->prefetch : DEFAULT_PREFETCH;
   if (!allocate(loader) || (slots > 0 && !allocate_ring(loader, slots)))
     return fail(loader, &context, "no memory", ENOMEM);
   loader->slots = slots;

@@ -3,11 +3,11 @@
  *     6 bytes   93 'N' 'U' 'M' 'P' 'Y'
  *     2 bytes   version, major 1 to 3
  *     2 or 4    length of the header, little-endian (4 bytes from version 2)
- *     header    a Python dictionary: {'descr': '<f4', 'fortran_order': False, 'shape': (60000, 784), }
- *     values
+ *     header    a Python dictionary: {'descr': '<f4', 'fortran_order': False, 'shape': (60000,
+ * 784), } values
  *
- * The header is read by a small strict parser.  Arrays in Fortran order are scattered into C order as
- * they are read, so that there is never a second copy. */
+ * The header is read by a small strict parser.  Arrays in Fortran order are scattered into C order
+ * as they are read, so that there is never a second copy. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +74,8 @@ static bool take_extent(const char **at, int64_t *extent) {
 static bool take_shape(const char **at, Header *header) {
   if (!take(at, "(")) return false;
   while (!take(at, ")")) {
-    if (header->rank == NNC_MAX_RANK || !take_extent(at, &header->dim[header->rank++])) return false;
+    if (header->rank == NNC_MAX_RANK || !take_extent(at, &header->dim[header->rank++]))
+      return false;
     if (take(at, ",")) continue;
     if (!take(at, ")")) return false;
     break;
@@ -103,7 +104,8 @@ static int parse_header(const DataContext *context, const char *name, const char
   if (!take(&at, "{")) return fail_header(context, name, at);
   while (!take(&at, "}")) {
     const char *start = at;
-    if (!take_string(&at, key, sizeof key) || !take(&at, ":")) return fail_header(context, name, start);
+    if (!take_string(&at, key, sizeof key) || !take(&at, ":"))
+      return fail_header(context, name, start);
     if (strcmp(key, "descr") == 0) {
       if (!take_string(&at, descr, sizeof descr) || !decode_type(descr, header))
         return data_fail(context,
@@ -153,7 +155,8 @@ static int read_header(const DataContext *context, DataFile *file, Header *heade
   return result;
 }
 
-/* Walks the array in file order, the first axis fastest, and keeps the C-order index of each value. */
+/* Walks the array in file order, the first axis fastest, and keeps the C-order index of each
+ * value. */
 typedef struct FortranWalk {
   int64_t at[NNC_MAX_RANK], stride[NNC_MAX_RANK], place;
 } FortranWalk;
@@ -202,7 +205,8 @@ static int read_fortran(const DataContext *context, DataFile *file, DataField *f
 static int load_field(const DataContext *context, DataFile *file, DataField *field) {
   Header header = {0};
   if (read_header(context, file, &header) < 0) return -1;
-  if (data_field_shape(context, field, header.dtype, header.rank, header.dim, false) < 0) return -1;
+  if (data_field_shape(context, field, header.dtype, header.rank, header.dim, false) < 0)
+    return -1;
   bool scatters = header.is_fortran && header.rank > 1;
   if ((scatters ? read_fortran : data_file_read_field)(context, file, field) < 0) return -1;
   int64_t size = data_dtype_size(field->dtype);

@@ -1,9 +1,9 @@
 /* Decimal numbers from text, independent of the locale.
  *
- * Most numbers in tables are short: a mantissa below 2^53 and a power of ten up to 10^22 are both exact
- * doubles, so one multiplication or division rounds correctly (Clinger, "How to read floating point
- * numbers accurately", 1990).  The others go to strtod, which in the "C" locale that every program has
- * unless it asks for another reads just this syntax. */
+ * Most numbers in tables are short: a mantissa below 2^53 and a power of ten up to 10^22 are both
+ * exact doubles, so one multiplication or division rounds correctly (Clinger, "How to read
+ * floating point numbers accurately", 1990).  The others go to strtod, which in the "C" locale
+ * that every program has unless it asks for another reads just this syntax. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,8 +13,9 @@
 
 enum { LONGEST = 1024 };
 
-static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 

@@ -1,4 +1,5 @@
-/* Opening a data set: from the pipelines of a `data` block to tables that feed the inputs of an entry.
+/* Opening a data set: from the pipelines of a `data` block to tables that feed the inputs of an
+ * entry.
  *
  *     bind      each input to the field of its name, and make a table for each pipeline in use
  *     load      by the source; fields that no input uses are not read
@@ -19,8 +20,8 @@ typedef struct Opening {
   const nnc_data_set *set;
   const nnc_entry *entry;
   const nnc_fitted *fitted;
-  nnc_fitted *learns;   /* where fitted values may be added; NULL: nothing may be fitted */
-  bool keeps_all_rows;  /* files from the command line: no split, no shuffle */
+  nnc_fitted *learns;  /* where fitted values may be added; NULL: nothing may be fitted */
+  bool keeps_all_rows; /* files from the command line: no split, no shuffle */
   const nnc_pipeline **pipelines; /* of the tables */
 } Opening;
 
@@ -40,7 +41,7 @@ static const nnc_pipeline *find_pipeline(const nnc_data_set *set, const char *fi
   return NULL;
 }
 
-/* --- bind --------------------------------------------------------------------------------------- */
+/* --- bind ------------------------------------------------------------------------------------ */
 
 static int fail_unfed(const Opening *opening, const char *input) {
   const char *names[64];
@@ -49,9 +50,9 @@ static int fail_unfed(const Opening *opening, const char *input) {
     for (int f = 0; f < opening->set->pipelines[p].field_count && count < 64; f++)
       names[count++] = opening->set->pipelines[p].fields[f];
   const char *near = nnc_nearest(input, count, names);
-  return data_fail(&opening->context, "there is no field '%s' to feed the input of that name%s%s%s",
-                   input, near ? "; did you mean '" : "", near ? near : "",
-                   near ? "'?" : "");
+  return data_fail(&opening->context,
+                   "there is no field '%s' to feed the input of that name%s%s%s", input,
+                   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
 static bool stage_meets(const struct nnc_stage_class *stage, const nnc_call *call,
@@ -104,10 +105,11 @@ static int bind_input(Opening *opening, nnc_data *data, int input) {
   return 0;
 }
 
-/* --- check the calls ------------------------------------------------------------------------------ */
+/* --- check the calls ------------------------------------------------------------------------- */
 
 /* A value stage outside `train` says again what `train` says. */
-static int check_repeated(const Opening *opening, const nnc_pipeline *pipeline, const nnc_call *call) {
+static int check_repeated(const Opening *opening, const nnc_pipeline *pipeline,
+                          const nnc_call *call) {
   for (int f = 0; f < pipeline->field_count; f++) {
     bool names_none, found = false;
     if (!data_call_names(call, pipeline->fields[f], &names_none)) continue;
@@ -116,10 +118,11 @@ static int check_repeated(const Opening *opening, const nnc_pipeline *pipeline, 
       if (train->calls[c].stage == call->stage)
         found |= data_call_names(&train->calls[c], pipeline->fields[f], &names_none) || names_none;
     if (!found)
-      return data_fail_call(&opening->context,
-                            "%s(%s) takes its values from the training set, but data train does not "
-                            "state it for %s",
-                            call->function, pipeline->fields[f], pipeline->fields[f]);
+      return data_fail_call(
+          &opening->context,
+          "%s(%s) takes its values from the training set, but data train does not "
+          "state it for %s",
+          call->function, pipeline->fields[f], pipeline->fields[f]);
   }
   return 0;
 }
@@ -159,21 +162,22 @@ static int check_calls(Opening *opening, const nnc_pipeline *pipeline) {
   return 0;
 }
 
-/* --- load, rows, values -------------------------------------------------------------------------- */
+/* --- load, rows, values ---------------------------------------------------------------------- */
 
 /* Converts now what a batch could not. */
 static int convert_field(const DataContext *context, DataField *field, bool knows_rows) {
   int to = field->input->dtype;
   if (field->dtype == to || data_is_widening(field->dtype, to)) return 0;
-  int64_t count = data_shape_bytes(field->dtype, field->rank, field->dim) /
-                  data_dtype_size(field->dtype);
+  int64_t count =
+      data_shape_bytes(field->dtype, field->rank, field->dim) / data_dtype_size(field->dtype);
   DataConversion conversion;
   if (data_convert(&field->values, field->dtype, to, count, &conversion) < 0) {
     if (conversion.bad < 0) return data_fail_memory(context, field->file, count * 8);
     if (!knows_rows || !field->batched)
       return data_fail(context, "%s: %s: value %.17g does not fit input type %s", field->file,
                        field->name, conversion.value, data_dtype_name(to));
-    return data_fail(context, "%s: %s: value %.17g of example %lld (from 0) does not fit input type %s",
+    return data_fail(context,
+                     "%s: %s: value %.17g of example %lld (from 0) does not fit input type %s",
                      field->file, field->name, conversion.value,
                      (long long)(conversion.bad / field->width), data_dtype_name(to));
   }
@@ -212,7 +216,8 @@ static int choose_rows(Opening *opening, nnc_data *data, DataTable *table,
   return data_table_compact(context, table);
 }
 
-static int apply_stage(Opening *opening, DataTable *table, DataField *field, const nnc_call *call) {
+static int apply_stage(Opening *opening, DataTable *table, DataField *field,
+                       const nnc_call *call) {
   DataContext *context = &opening->context;
   const struct nnc_stage_class *stage = call->stage;
   context->call = call;
@@ -220,15 +225,17 @@ static int apply_stage(Opening *opening, DataTable *table, DataField *field, con
     return data_fail_call(context, "%s(%s): the input %s has no axis of examples", stage->name,
                           field->name, field->name);
   if (field->dictionaries && !stage->reads_text)
-    return data_fail_call(context, "%s(%s): %s is text; categories(%s) must come first", stage->name,
-                          field->name, field->name, field->name);
+    return data_fail_call(context, "%s(%s): %s is text; categories(%s) must come first",
+                          stage->name, field->name, field->name, field->name);
   char whole[256], column[256];
   data_fitted_name(whole, sizeof whole, field->name, stage->name, -1);
   data_fitted_name(column, sizeof column, field->name, stage->name, 0);
   if (!nnc_fitted_find(opening->fitted, whole) && !nnc_fitted_find(opening->fitted, column)) {
     if (!opening->learns)
-      return data_fail_call(context, "%s of %s was never fitted: it takes its values from the "
-                            "training set or a checkpoint", stage->name, field->name);
+      return data_fail_call(context,
+                            "%s of %s was never fitted: it takes its values from the "
+                            "training set or a checkpoint",
+                            stage->name, field->name);
     if (stage->fit(context, table, field, opening->learns) < 0) return -1;
   }
   return stage->apply(context, table, field, opening->fitted);
@@ -247,7 +254,7 @@ static int change_values(Opening *opening, DataTable *table) {
   return 0;
 }
 
-/* --- finish -------------------------------------------------------------------------------------- */
+/* --- finish ---------------------------------------------------------------------------------- */
 
 static const char *first_batched(const DataTable *table) {
   for (int f = 0; f < table->field_count; f++)
@@ -268,7 +275,8 @@ static int join_tables(Opening *opening, nnc_data *data) {
                        (long long)table->count);
     bool differ = !first->order != !table->order;
     if (first->order && table->order)
-      differ = memcmp(first->order, table->order, (size_t)first->count * sizeof *first->order) != 0;
+      differ =
+          memcmp(first->order, table->order, (size_t)first->count * sizeof *first->order) != 0;
     if (differ)
       return data_fail(&opening->context,
                        "%s and %s must go through the same split and shuffle stages",
@@ -313,7 +321,8 @@ static int load_all(Opening *opening, nnc_data *data) {
 }
 
 static int bind_all(Opening *opening, nnc_data *data) {
-  opening->pipelines = calloc((size_t)opening->set->pipeline_count + 1, sizeof *opening->pipelines);
+  opening->pipelines =
+      calloc((size_t)opening->set->pipeline_count + 1, sizeof *opening->pipelines);
   if (!opening->pipelines) return data_fail_memory(&opening->context, "the pipelines", 64);
   for (int i = 0; i < opening->entry->input_count; i++)
     if (bind_input(opening, data, i) < 0) return -1;
@@ -324,7 +333,8 @@ static int bind_all(Opening *opening, nnc_data *data) {
 
 static nnc_data *open_set(Opening *opening) {
   nnc_data *data = allocate(opening);
-  int result = data ? bind_all(opening, data) : data_fail_memory(&opening->context, "a data set", 64);
+  int result =
+      data ? bind_all(opening, data) : data_fail_memory(&opening->context, "a data set", 64);
   if (result == 0) result = load_all(opening, data);
   free(opening->pipelines);
   if (result == 0) return data;
@@ -347,7 +357,7 @@ nnc_data *nnc_data_open(const nnc_model *model, const char *name, const nnc_entr
   return open_set(&opening);
 }
 
-/* --- prediction ---------------------------------------------------------------------------------- */
+/* --- prediction ------------------------------------------------------------------------------ */
 
 static const nnc_data_set *prediction_set(const nnc_model *model) {
   const nnc_data_set *set = find_set(model, "predict");
@@ -360,7 +370,8 @@ static const nnc_data_set *prediction_set(const nnc_model *model) {
 int nnc_data_predict_files(const nnc_model *model, const nnc_entry *entry, char *text,
                            size_t text_size, char message[NNC_MESSAGE]) {
   Opening opening = {.context = {.model = model, .set = "predict", .message = message},
-                     .set = prediction_set(model), .entry = entry};
+                     .set = prediction_set(model),
+                     .entry = entry};
   if (!opening.set) return data_fail(&opening.context, "%s has no data block", model->file);
   nnc_data *data = allocate(&opening);
   int result = data ? bind_all(&opening, data) : data_fail_memory(&opening.context, "predict", 64);
@@ -393,14 +404,19 @@ nnc_data *nnc_data_open_predict(const nnc_model *model, const nnc_entry *entry,
   int count = nnc_data_predict_files(model, entry, wanted, sizeof wanted, message);
   if (count < 0) return NULL;
   bool reads_named = file_count == 0 && find_set(model, "predict");
-  Opening opening = {.context = {.model = model, .set = "predict", .directory = directory,
-                                 .files = reads_named ? NULL : files, .is_prediction = true,
+  Opening opening = {.context = {.model = model,
+                                 .set = "predict",
+                                 .directory = directory,
+                                 .files = reads_named ? NULL : files,
+                                 .is_prediction = true,
                                  .message = message},
-                     .set = prediction_set(model), .entry = entry, .fitted = fitted,
+                     .set = prediction_set(model),
+                     .entry = entry,
+                     .fitted = fitted,
                      .keeps_all_rows = !find_set(model, "predict")};
   if (!reads_named && file_count != count) {
-    data_fail(&opening.context, "predict needs %d file%s: %s; %d given", count, count == 1 ? "" : "s",
-              wanted, file_count);
+    data_fail(&opening.context, "predict needs %d file%s: %s; %d given", count,
+              count == 1 ? "" : "s", wanted, file_count);
     return NULL;
   }
   return open_set(&opening);

@@ -1,4 +1,5 @@
-/* Stage `prefetch(count = 2)`: how many batches data_loader.c prepares ahead; 0 turns its thread off. */
+/* Stage `prefetch(count = 2)`: how many batches data_loader.c prepares ahead; 0 turns its thread
+ * off. */
 #include "data_table.h"
 
 static const char *const formals[] = {"count", NULL};

@@ -1,7 +1,8 @@
 /* Rows of a table: random orders, choosing and compacting.
  *
- * Orders are Fisher-Yates shuffles drawn from a counter-based generator: draw i of an order is a hash
- * of (seed, stream, i), so any epoch's order can be computed again without those before it. */
+ * Orders are Fisher-Yates shuffles drawn from a counter-based generator: draw i of an order is a
+ * hash of (seed, stream, i), so any epoch's order can be computed again without those before it.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,8 +32,7 @@ void data_permutation(uint64_t seed, uint64_t stream, int64_t count, uint32_t *o
 int data_table_need_order(const DataContext *context, DataTable *table) {
   if (table->order) return 0;
   table->order = malloc((size_t)table->count * sizeof *table->order + 1);
-  if (!table->order)
-    return data_fail_memory(context, "the order of the rows", table->count * 4);
+  if (!table->order) return data_fail_memory(context, "the order of the rows", table->count * 4);
   for (int64_t i = 0; i < table->count; i++) table->order[i] = (uint32_t)i;
   return 0;
 }

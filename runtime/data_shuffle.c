@@ -20,4 +20,5 @@ static int rows(const DataContext *context, DataTable *table) {
   return 0;
 }
 
-const struct nnc_stage_class nnc_stage_shuffle = {.name = "shuffle", .formals = formals, .rows = rows};
+const struct nnc_stage_class nnc_stage_shuffle = {
+    .name = "shuffle", .formals = formals, .rows = rows};

@@ -1,6 +1,6 @@
-/* Stage `split(from, to, seed = 0)`: the part [from, to) of a fixed random permutation of the rows. The
- * chosen rows stay in file order. A bound is rounded to the same row in every set, so adjoining parts
- * are disjoint and together complete. */
+/* Stage `split(from, to, seed = 0)`: the part [from, to) of a fixed random permutation of the
+ * rows. The chosen rows stay in file order. A bound is rounded to the same row in every set, so
+ * adjoining parts are disjoint and together complete. */
 #include <math.h>
 #include <stdlib.h>
 

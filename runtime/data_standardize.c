@@ -1,8 +1,8 @@
 /* Stage `standardize(field, ...)`: each column to mean 0 and standard deviation 1.
  *
  * Learns, for each field, the columns' means and then their deviations (of the population), in two
- * passes in double. A column that is constant in the training set becomes 0 everywhere: its deviation
- * is stored as infinite.  Missing values (NaN) do not count and stay. */
+ * passes in double. A column that is constant in the training set becomes 0 everywhere: its
+ * deviation is stored as infinite.  Missing values (NaN) do not count and stay. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -39,7 +39,8 @@ static int fit(const DataContext *context, const DataTable *table, const DataFie
   int64_t width = field->width;
   double *block = calloc((size_t)(5 * width), sizeof *block);
   if (!block) return data_fail_memory(context, "standardize", 40 * width);
-  Moments moments = {block, block + width, block + 2 * width, block + 3 * width, block + 4 * width};
+  Moments moments = {block, block + width, block + 2 * width, block + 3 * width,
+                     block + 4 * width};
   for (int64_t k = 0; k < width; k++) {
     moments.least[k] = INFINITY;
     moments.most[k] = -INFINITY;
@@ -53,10 +54,13 @@ static int fit(const DataContext *context, const DataTable *table, const DataFie
     bool is_constant = !(moments.least[k] < moments.most[k]);
     moments.square[k] = is_constant ? INFINITY : sqrt(moments.square[k] / moments.count[k]);
     if (result == 0 && !is_constant && !isfinite(moments.square[k]))
-      result = data_fail(context, "%s: %s: column %lld has infinite values or overflows; it cannot be "
-                         "standardized", field->file, field->name, (long long)k);
+      result = data_fail(context,
+                         "%s: %s: column %lld has infinite values or overflows; it cannot be "
+                         "standardized",
+                         field->file, field->name, (long long)k);
   }
-  if (result == 0) result = data_fit_numbers(context, field, "standardize", 2 * width, block, fitted);
+  if (result == 0)
+    result = data_fit_numbers(context, field, "standardize", 2 * width, block, fitted);
   free(block);
   return result;
 }
@@ -69,8 +73,10 @@ static double map(double x, const double *numbers, int64_t column, int64_t width
 static int apply(const DataContext *context, DataTable *table, DataField *field,
                  const nnc_fitted *fitted) {
   if (!data_dtype_is_float(field->input->dtype))
-    return data_fail_call(context, "standardize(%s): the input %s is %s; standard scores need a float "
-                          "type", field->name, field->name, data_dtype_name(field->input->dtype));
+    return data_fail_call(context,
+                          "standardize(%s): the input %s is %s; standard scores need a float "
+                          "type",
+                          field->name, field->name, data_dtype_name(field->input->dtype));
   const double *numbers =
       data_fitted_numbers(context, field, "standardize", 2 * field->width, fitted);
   if (!numbers || data_field_to_float(context, field) < 0) return -1;

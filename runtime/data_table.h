@@ -1,7 +1,8 @@
 /* Tables: what a source fills and stages change; private to data_*.c.
  *
- * A DataTable is one pipeline's rows: for each field an array with one row an example, in the number
- * type of the file.  All changes happen in place, so only one copy of the data exists at any time.
+ * A DataTable is one pipeline's rows: for each field an array with one row an example, in the
+ * number type of the file.  All changes happen in place, so only one copy of the data exists at
+ * any time.
  *
  *   source->load       fields in the files' types; text columns as codes into a dictionary
  *   stage->rows        split, shuffle: choose and order the rows (DataTable.order)
@@ -23,46 +24,47 @@ enum { DATA_I8 = NNC_BOOL + 1, DATA_I16, DATA_U16, DATA_U32, DATA_DTYPES };
 
 typedef struct DataDictionary {
   int32_t count, capacity;
-  char **words;        /* in the order of their first appearance */
-  int64_t *lines;      /* of that appearance in the file */
-  int32_t *slots;      /* open addressing: index + 1, 0 when free */
-  int32_t slot_count;  /* a power of two, over twice `count` */
+  char **words;       /* in the order of their first appearance */
+  int64_t *lines;     /* of that appearance in the file */
+  int32_t *slots;     /* open addressing: index + 1, 0 when free */
+  int32_t slot_count; /* a power of two, over twice `count` */
 } DataDictionary;
 
 typedef struct DataField {
   const char *name;
-  char *file;               /* as opened, for messages */
-  const nnc_tensor *input;  /* what it feeds; NULL: it is not loaded */
-  bool batched;             /* the first axis counts examples; else it is the whole input */
-  bool wants_text;          /* a categories stage follows */
-  bool wants_missing;       /* an impute stage follows: missing values become NaN */
-  bool changes;             /* a standardize or impute stage follows: do not check values early */
+  char *file;              /* as opened, for messages */
+  const nnc_tensor *input; /* what it feeds; NULL: it is not loaded */
+  bool batched;            /* the first axis counts examples; else it is the whole input */
+  bool wants_text;         /* a categories stage follows */
+  bool wants_missing;      /* an impute stage follows: missing values become NaN */
+  bool changes;            /* a standardize or impute stage follows: do not check values early */
   int dtype;
   int rank;
   int64_t dim[NNC_MAX_RANK]; /* dim[0]: rows, when batched */
   int64_t width;             /* values in a row; all values when not batched */
   char *values;
-  DataDictionary *dictionaries; /* text: `width` of them; values are i32 codes, -1 missing; else NULL */
+  DataDictionary
+      *dictionaries; /* text: `width` of them; values are i32 codes, -1 missing; else NULL */
 } DataField;
 
 typedef struct DataTable {
   int field_count;
   DataField *fields;
-  int64_t rows;      /* of the arrays */
-  int64_t count;     /* of examples: rows, or the length of `order` */
-  uint32_t *order;   /* row of each example; NULL: as in the file */
+  int64_t rows;    /* of the arrays */
+  int64_t count;   /* of examples: rows, or the length of `order` */
+  uint32_t *order; /* row of each example; NULL: as in the file */
 } DataTable;
 
 /* Where a call stands, for messages and for finding files. */
 typedef struct DataContext {
   const nnc_model *model;
-  const char *set;          /* "train" */
+  const char *set; /* "train" */
   const char *directory;
-  const nnc_call *call;     /* the one at work */
-  int file_count;           /* files that replace those of the source's arguments; 0: none */
+  const nnc_call *call; /* the one at work */
+  int file_count;       /* files that replace those of the source's arguments; 0: none */
   const char *const *files;
-  bool is_prediction;       /* columns of fields that are not needed may be missing */
-  char *message;            /* NNC_MESSAGE */
+  bool is_prediction; /* columns of fields that are not needed may be missing */
+  char *message;      /* NNC_MESSAGE */
 } DataContext;
 
 struct nnc_source_class {
@@ -73,15 +75,16 @@ struct nnc_source_class {
   int (*load)(const DataContext *context, DataTable *table);
 };
 
-/* A stage either chooses rows, or learns from the training set and changes values, or sets an option
- * (neither: data_open.c looks at its arguments itself through `option`). */
+/* A stage either chooses rows, or learns from the training set and changes values, or sets an
+ * option (neither: data_open.c looks at its arguments itself through `option`). */
 struct nnc_stage_class {
   const char *name;
   const char *const *formals;
-  bool names_fields;   /* its unnamed arguments are fields */
-  bool reads_text;     /* works on text columns */
+  bool names_fields; /* its unnamed arguments are fields */
+  bool reads_text;   /* works on text columns */
   bool fills_missing;
-  bool is_for_floats;  /* without names: the fields that feed a float input; else names are needed */
+  bool
+      is_for_floats; /* without names: the fields that feed a float input; else names are needed */
   int (*rows)(const DataContext *context, DataTable *table);
   /* Learns from the table's examples, under the name data_fitted_name. */
   int (*fit)(const DataContext *context, const DataTable *table, const DataField *field,
@@ -97,10 +100,10 @@ struct nnc_data {
   const char *name;
   int table_count;
   DataTable *tables;
-  DataField **fields; /* of the entry's inputs, in their order */
-  int64_t count;      /* examples */
+  DataField **fields;    /* of the entry's inputs, in their order */
+  int64_t count;         /* examples */
   const uint32_t *order; /* of the tables, which have it in common; NULL: file order */
-  int prefetch;       /* -1: no prefetch stage */
+  int prefetch;          /* -1: no prefetch stage */
 };
 
 /* data_message.c: messages and the arguments of calls.  The fail functions return -1. */
@@ -124,8 +127,8 @@ int data_check_fields(const DataContext *context, const nnc_pipeline *pipeline);
 
 /* data_convert.c */
 typedef struct DataConversion {
-  int64_t bad;   /* index of the first value that cannot be represented; -1 */
-  double value;  /* that value */
+  int64_t bad;  /* index of the first value that cannot be represented; -1 */
+  double value; /* that value */
 } DataConversion;
 const char *data_dtype_name(int dtype);
 int data_dtype_size(int dtype);
@@ -146,11 +149,12 @@ typedef struct DataFile DataFile;
 /* "-" is standard input only when `from_command_line`. */
 DataFile *data_file_open(const DataContext *context, const char *name);
 const char *data_file_name(const DataFile *file); /* lives until data_file_close */
-/* Bytes that can still follow: exact for a plain file, a bound for a compressed one, INT64_MAX for a
- * pipe.  Callers refuse larger claims before they allocate. */
+/* Bytes that can still follow: exact for a plain file, a bound for a compressed one, INT64_MAX for
+ * a pipe.  Callers refuse larger claims before they allocate. */
 int64_t data_file_limit(const DataFile *file);
-/* For sources with a file each: opens the file of every field that is needed (the nth unnamed argument,
- * or the next of the files from the command line), sets field->file, and calls `load`. */
+/* For sources with a file each: opens the file of every field that is needed (the nth unnamed
+ * argument, or the next of the files from the command line), sets field->file, and calls `load`.
+ */
 int data_file_load_each(const DataContext *context, DataTable *table,
                         int (*load)(const DataContext *context, DataFile *file, DataField *field));
 /* As many bytes as there are, up to `size`; -1 with a message on a read error or corrupt gzip. */
@@ -158,8 +162,9 @@ int64_t data_file_read(const DataContext *context, DataFile *file, void *buffer,
 /* Nothing may follow; also checks the sum at the end of a compressed file. */
 int data_file_expect_end(const DataContext *context, DataFile *file);
 void data_file_close(DataFile *file);
-/* Reads the values of a field with a file of its own, whose shape is set: allocates and reads exactly
- * data_field_bytes, and checks that the file ends there.  `unit` names what dim[0] counts. */
+/* Reads the values of a field with a file of its own, whose shape is set: allocates and reads
+ * exactly data_field_bytes, and checks that the file ends there.  `unit` names what dim[0] counts.
+ */
 int data_file_read_field(const DataContext *context, DataFile *file, DataField *field);
 
 /* data_rows.c: random orders. */
@@ -173,12 +178,14 @@ enum { DATA_STREAM_SPLIT = 1, DATA_STREAM_SHUFFLE = 2, DATA_STREAM_EPOCH = 16 };
 enum { DATA_BLOCK = 1024 }; /* values in a block of data_load_doubles */
 /* Calls `each` for blocks of up to DATA_BLOCK values of one row, left to right, row by row. */
 void data_each_block(const DataField *field, int64_t rows, void *state,
-                     void (*each)(void *state, int64_t column, int64_t count, const double *values));
+                     void (*each)(void *state, int64_t column, int64_t count,
+                                  const double *values));
 /* Makes the field f32 or f64, whichever holds its values; -1 with a message. */
 int data_field_to_float(const DataContext *context, DataField *field);
 /* x = a function of x and its column, for f32 and f64 fields. */
 void data_map_columns(DataField *field, int64_t rows, const double *numbers,
-                      double (*map)(double x, const double *numbers, int64_t column, int64_t width));
+                      double (*map)(double x, const double *numbers, int64_t column,
+                                    int64_t width));
 /* The numbers that a stage learnt about the field, `count` of them, or NULL with a message. */
 const double *data_fitted_numbers(const DataContext *context, const DataField *field,
                                   const char *stage, int64_t count, const nnc_fitted *fitted);
@@ -187,7 +194,8 @@ int data_fit_numbers(const DataContext *context, const DataField *field, const c
                      int64_t count, const double *numbers, nnc_fitted *fitted);
 
 /* "species.categories"; with `column` >= 0, "species.categories.2". */
-void data_fitted_name(char *text, size_t size, const char *field, const char *stage, int64_t column);
+void data_fitted_name(char *text, size_t size, const char *field, const char *stage,
+                      int64_t column);
 
 /* Copies the examples `examples[i]`, or first + i without a list, to the inputs. */
 void data_gather(const nnc_data *data, const uint32_t *examples, int64_t first, int64_t count,
@@ -203,8 +211,8 @@ bool data_parse_number(const char *text, int64_t length, double *number);
 
 void data_field_free_text(DataField *field);
 void data_table_free(DataTable *table);
-/* Sets rank, dims and width of `field` and checks them against the input: `rank` extents including the
- * examples' axis.  With `is_flat` only the number of values in a row must agree. */
+/* Sets rank, dims and width of `field` and checks them against the input: `rank` extents including
+ * the examples' axis.  With `is_flat` only the number of values in a row must agree. */
 int data_field_shape(const DataContext *context, DataField *field, int dtype, int rank,
                      const int64_t *dim, bool is_flat);
 /* Bytes of all values of a shape; -1 when they overflow. */

@@ -1,15 +1,15 @@
 /* Data sets: reading them, fitting their stages, and delivering batches.
  *
- * The generated program names sources and stages by `&nnc_source_NAME` and `&nnc_stage_NAME`; each is
- * an object of its own in the runtime library, so a program links only what its model names.
+ * The generated program names sources and stages by `&nnc_source_NAME` and `&nnc_stage_NAME`; each
+ * is an object of its own in the runtime library, so a program links only what its model names.
  *
- * Use: nnc_data_open reads one data set whole, in the files' own number type, applies its stages and
- * checks it against the inputs of an entry.  After that nothing can fail and nothing is allocated:
- * an nnc_loader walks through epochs of shuffled batches (prepared ahead by a thread, if wanted), and
- * nnc_data_read copies any run of examples in order, for evaluation.
+ * Use: nnc_data_open reads one data set whole, in the files' own number type, applies its stages
+ * and checks it against the inputs of an entry.  After that nothing can fail and nothing is
+ * allocated: an nnc_loader walks through epochs of shuffled batches (prepared ahead by a thread,
+ * if wanted), and nnc_data_read copies any run of examples in order, for evaluation.
  *
- * Functions that can fail take `char message[NNC_MESSAGE]`, fill it with one line without a newline,
- * and return -1 or NULL. */
+ * Functions that can fail take `char message[NNC_MESSAGE]`, fill it with one line without a
+ * newline, and return -1 or NULL. */
 #ifndef NNC_DATA_H
 #define NNC_DATA_H
 
@@ -21,13 +21,13 @@ extern const struct nnc_source_class nnc_source_idx, nnc_source_csv, nnc_source_
 extern const struct nnc_stage_class nnc_stage_split, nnc_stage_shuffle, nnc_stage_standardize,
     nnc_stage_impute, nnc_stage_categories, nnc_stage_batch, nnc_stage_prefetch;
 
-/* --- What the stages learnt from the training set; a flat list, for the checkpoint ------------- */
+/* --- What the stages learnt from the training set; a flat list, for the checkpoint ----------- */
 
 typedef struct nnc_fitted_value {
-  char *name;       /* "features.standardize.mean", "species.categories" */
+  char *name; /* "features.standardize.mean", "species.categories" */
   int64_t count;
-  double *numbers;  /* NULL for strings */
-  char **strings;   /* NULL for numbers */
+  double *numbers; /* NULL for strings */
+  char **strings;  /* NULL for numbers */
 } nnc_fitted_value;
 
 typedef struct nnc_fitted {
@@ -36,16 +36,18 @@ typedef struct nnc_fitted {
 } nnc_fitted;               /* all zero: nothing fitted */
 
 /* Add a copy, replacing a value of the same name; -1 when there is no memory. */
-int nnc_fitted_add_numbers(nnc_fitted *fitted, const char *name, int64_t count, const double *numbers);
+int nnc_fitted_add_numbers(nnc_fitted *fitted, const char *name, int64_t count,
+                           const double *numbers);
 int nnc_fitted_add_strings(nnc_fitted *fitted, const char *name, int64_t count,
                            const char *const *strings);
 const nnc_fitted_value *nnc_fitted_find(const nnc_fitted *fitted, const char *name);
 void nnc_fitted_free(nnc_fitted *fitted);
 
-/* The class names of a field with a `categories` stage, in class order; NULL when there are none. */
+/* The class names of a field with a `categories` stage, in class order; NULL when there are none.
+ */
 const nnc_fitted_value *nnc_data_class_names(const nnc_fitted *fitted, const char *field);
 
-/* --- Data sets ---------------------------------------------------------------------------------- */
+/* --- Data sets ------------------------------------------------------------------------------- */
 
 typedef struct nnc_data nnc_data;
 
@@ -57,10 +59,10 @@ nnc_data *nnc_data_open(const nnc_model *model, const char *name, const nnc_entr
                         const char *directory, nnc_fitted *fitted, char message[NNC_MESSAGE]);
 
 /* Opens files given on the command line for the inputs of `entry` (model->predict), read as `data
- * predict` says, or else the first set that is not "train", or else "train"; `split` and `shuffle` of
- * these other sets are left out.  One file for each needed field, in the order of the fields; a csv
- * source takes one file for all its fields.  "-" is standard input.  Without files those named in
- * `data predict` are read from `directory`. */
+ * predict` says, or else the first set that is not "train", or else "train"; `split` and `shuffle`
+ * of these other sets are left out.  One file for each needed field, in the order of the fields; a
+ * csv source takes one file for all its fields.  "-" is standard input.  Without files those named
+ * in `data predict` are read from `directory`. */
 nnc_data *nnc_data_open_predict(const nnc_model *model, const nnc_entry *entry,
                                 const char *directory, int file_count, const char *const *files,
                                 const nnc_fitted *fitted, char message[NNC_MESSAGE]);
@@ -73,8 +75,8 @@ int nnc_data_predict_files(const nnc_model *model, const nnc_entry *entry, char 
 int64_t nnc_data_examples(const nnc_data *data);
 int64_t nnc_data_bytes(const nnc_data *data); /* memory held */
 
-/* Smallest and largest value of the entry's input `input` over the whole set: lets the caller check
- * labels against the number of classes. */
+/* Smallest and largest value of the entry's input `input` over the whole set: lets the caller
+ * check labels against the number of classes. */
 void nnc_data_range(const nnc_data *data, int input, double *smallest, double *largest);
 
 /* Copies the examples [first, first + count) in the set's order to inputs[i], in the order of
@@ -84,7 +86,7 @@ void nnc_data_read(const nnc_data *data, int64_t first, int64_t count, void *con
 
 void nnc_data_close(nnc_data *data); /* NULL is fine */
 
-/* --- Batches ------------------------------------------------------------------------------------ */
+/* --- Batches --------------------------------------------------------------------------------- */
 
 typedef struct nnc_loader nnc_loader;
 
@@ -93,11 +95,11 @@ enum { NNC_PREFETCH_DEFAULT = -1 };
 
 typedef struct nnc_loader_options {
   int64_t batch;
-  int tail;      /* the incomplete last batch: dropped, short, or filled from the epoch's start */
-  int shuffle;   /* a new order each epoch, a function of (seed, epoch) alone */
+  int tail;    /* the incomplete last batch: dropped, short, or filled from the epoch's start */
+  int shuffle; /* a new order each epoch, a function of (seed, epoch) alone */
   uint64_t seed;
-  int prefetch;  /* batches prepared ahead by a thread; 0: no thread;
-                  * NNC_PREFETCH_DEFAULT: what the set's prefetch stage says, or 2 */
+  int prefetch; /* batches prepared ahead by a thread; 0: no thread;
+                 * NNC_PREFETCH_DEFAULT: what the set's prefetch stage says, or 2 */
 } nnc_loader_options;
 
 /* For training: the model's batch, seed, `order` and `tail`, and prefetching. */
@@ -123,6 +125,7 @@ nnc_batch nnc_loader_next(nnc_loader *loader, void *const *inputs);
 void nnc_loader_position(const nnc_loader *loader, int64_t *epoch, int64_t *index);
 void nnc_loader_seek(nnc_loader *loader, int64_t epoch, int64_t index);
 
-void nnc_loader_close(nnc_loader *loader); /* ends the thread; before nnc_data_close; NULL is fine */
+void nnc_loader_close(
+    nnc_loader *loader); /* ends the thread; before nnc_data_close; NULL is fine */
 
 #endif

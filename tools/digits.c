@@ -1,14 +1,15 @@
-/* nnc-digits: writes a data set of handwritten-like digits in MNIST's format and with its file names.
+/* nnc-digits: writes a data set of handwritten-like digits in MNIST's format and with its file
+ * names.
  *
  *     nnc-digits DIRECTORY [--train N] [--test N] [--seed S]
  *
- * For machines without the real MNIST: `tools/fetch_mnist.sh` downloads that.  An image is a style of its
- * digit, written as strokes: splines through points, which are jittered, sent through a smooth random
- * field, sheared, rotated and scaled into a box of about 20 x 20 pixels, and drawn with a round pen of
- * random width and ink.  Each image has a random stream of its own, keyed by seed, set and number, so the
- * sets are disjoint and the bytes depend on nothing else: no function of the mathematical library but the
- * square root, which is exact everywhere, is used.  (Build it with -ffp-contract=off where the machine has
- * fused multiply-adds.) */
+ * For machines without the real MNIST: `tools/fetch_mnist.sh` downloads that.  An image is a style
+ * of its digit, written as strokes: splines through points, which are jittered, sent through a
+ * smooth random field, sheared, rotated and scaled into a box of about 20 x 20 pixels, and drawn
+ * with a round pen of random width and ink.  Each image has a random stream of its own, keyed by
+ * seed, set and number, so the sets are disjoint and the bytes depend on nothing else: no function
+ * of the mathematical library but the square root, which is exact everywhere, is used.  (Build it
+ * with -ffp-contract=off where the machine has fused multiply-adds.) */
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
@@ -61,7 +62,7 @@ static const Style styles[] = {
 };
 enum { STYLES = sizeof styles / sizeof *styles };
 
-/* --- random numbers: SplitMix64, a stream an image ------------------------------------------------- */
+/* --- random numbers: SplitMix64, a stream an image ------------------------------------------- */
 
 typedef struct Random {
   uint64_t state;
@@ -87,7 +88,7 @@ static double normal(Random *random) {
   return sum * 0.8660254037844386;
 }
 
-/* --- strokes ---------------------------------------------------------------------------------------- */
+/* --- strokes --------------------------------------------------------------------------------- */
 
 typedef struct Point {
   double x, y;
@@ -101,14 +102,14 @@ typedef struct Curve {
 
 /* The shape of one image's distortions. */
 typedef struct Hand {
-  double a, b, c, d;  /* rotation, shear and scale: x' = a x + b y, y' = c x + d y */
-  double jitter;      /* of points, in the units of the styles */
+  double a, b, c, d;         /* rotation, shear and scale: x' = a x + b y, y' = c x + d y */
+  double jitter;             /* of points, in the units of the styles */
   Point field[FIELD][FIELD]; /* displacements at the nodes of a grid over the style */
-  double pen;         /* radius in pixels */
-  double ink;         /* 0 to 1 */
-  double soft;        /* width of the pen's edge in pixels */
-  Point shift;        /* pixels */
-  double box;         /* pixels of the longer side */
+  double pen;                /* radius in pixels */
+  double ink;                /* 0 to 1 */
+  double soft;               /* width of the pen's edge in pixels */
+  Point shift;               /* pixels */
+  double box;                /* pixels of the longer side */
 } Hand;
 
 static Point random_point(Random *random, double deviation) {
@@ -211,7 +212,7 @@ static void write_strokes(Random *random, const Hand *hand, const char *strokes,
   }
 }
 
-/* --- drawing ------------------------------------------------------------------------------------------ */
+/* --- drawing --------------------------------------------------------------------------------- */
 
 /* Scales the curve into the box and centers it. */
 static void place(Curve *curve, const Hand *hand) {
@@ -236,8 +237,10 @@ static int clamp(double pixel) { return pixel < 0 ? 0 : pixel > SIDE ? SIDE : (i
 
 /* Keeps, at each pixel near the piece from p to q, the least squared distance of its center. */
 static void draw_piece(double distance[SIDE][SIDE], Point p, Point q, double reach) {
-  int left = clamp((p.x < q.x ? p.x : q.x) - reach), right = clamp((p.x > q.x ? p.x : q.x) + reach + 1);
-  int top = clamp((p.y < q.y ? p.y : q.y) - reach), bottom = clamp((p.y > q.y ? p.y : q.y) + reach + 1);
+  int left = clamp((p.x < q.x ? p.x : q.x) - reach),
+      right = clamp((p.x > q.x ? p.x : q.x) + reach + 1);
+  int top = clamp((p.y < q.y ? p.y : q.y) - reach),
+      bottom = clamp((p.y > q.y ? p.y : q.y) + reach + 1);
   double dx = q.x - p.x, dy = q.y - p.y, length = dx * dx + dy * dy;
   for (int y = top; y < bottom; y++)
     for (int x = left; x < right; x++) {
@@ -249,7 +252,8 @@ static void draw_piece(double distance[SIDE][SIDE], Point p, Point q, double rea
     }
 }
 
-static void draw_curve(Random *random, const Curve *curve, const Hand *hand, unsigned char *image) {
+static void draw_curve(Random *random, const Curve *curve, const Hand *hand,
+                       unsigned char *image) {
   double distance[SIDE][SIDE];
   for (int i = 0; i < SIDE * SIDE; i++) distance[i / SIDE][i % SIDE] = 1e9;
   double reach = hand->pen + hand->soft;
@@ -279,7 +283,7 @@ static unsigned char make_digit(uint64_t seed, int set, int64_t number, unsigned
   return (unsigned char)digit;
 }
 
-/* --- files -------------------------------------------------------------------------------------------- */
+/* --- files ----------------------------------------------------------------------------------- */
 
 typedef struct Output {
   char name[4096], temporary[4096 + 8];
@@ -322,7 +326,8 @@ static void output_close(Output *output) {
   if (rename(output->temporary, output->name) != 0) fail("rename", output->temporary);
 }
 
-static void write_set(const char *directory, const char *name, int set, int64_t count, uint64_t seed) {
+static void write_set(const char *directory, const char *name, int set, int64_t count,
+                      uint64_t seed) {
   char images_name[64], labels_name[64];
   snprintf(images_name, sizeof images_name, "%s-images-idx3-ubyte", name);
   snprintf(labels_name, sizeof labels_name, "%s-labels-idx1-ubyte", name);
@@ -341,10 +346,11 @@ static void write_set(const char *directory, const char *name, int set, int64_t 
 }
 
 static _Noreturn void usage(int status) {
-  fputs("usage: nnc-digits DIRECTORY [--train N] [--test N] [--seed S]\n"
-        "Writes handwritten-like digits in MNIST's format and with its file names\n"
-        "(60000 and 10000 images unless told otherwise).\n",
-        status ? stderr : stdout);
+  fputs(
+      "usage: nnc-digits DIRECTORY [--train N] [--test N] [--seed S]\n"
+      "Writes handwritten-like digits in MNIST's format and with its file names\n"
+      "(60000 and 10000 images unless told otherwise).\n",
+      status ? stderr : stdout);
   exit(status);
 }
 
@@ -352,9 +358,10 @@ static int64_t number_of(const char *option, const char *text, int64_t least) {
   char *end;
   errno = 0;
   long long number = text ? strtoll(text, &end, 10) : 0;
-  if (text && *text && !*end && errno == 0 && number >= least && number <= INT32_MAX) return number;
-  fprintf(stderr, "nnc-digits: %s needs a number from %lld to %d, not '%s'\n", option, (long long)least,
-          INT32_MAX, text ? text : "");
+  if (text && *text && !*end && errno == 0 && number >= least && number <= INT32_MAX)
+    return number;
+  fprintf(stderr, "nnc-digits: %s needs a number from %lld to %d, not '%s'\n", option,
+          (long long)least, INT32_MAX, text ? text : "");
   exit(2);
 }
 

@@ -15,16 +15,17 @@ static void expect_doubles(nnc_data *data, int64_t count, const double *expected
       fail_msg("value %lld is %.17g, expected %.17g", (long long)i, values[i], expected[i]);
   nnc_data_close(data);
 }
-#define EXPECT(data, ...)                                                                          \
+#define EXPECT(data, ...) \
   expect_doubles(data, COUNT(double, __VA_ARGS__), (const double[]){__VA_ARGS__})
 
 static nnc_fitted fitted;
 
 static void test_numbers(void **state) {
   (void)state;
-  write_text("t.csv", "x\n1\n-2.5\n+.5\n5.\n1e3\n1.7976931348623157e308\n-1E-3\n"
-                      "0.1\n123456789012345678901234567890\n4.9e-324\n0.30000000000000004\n"
-                      "9007199254740993\n0.000000000000000000000000001\n");
+  write_text("t.csv",
+             "x\n1\n-2.5\n+.5\n5.\n1e3\n1.7976931348623157e308\n-1E-3\n"
+             "0.1\n123456789012345678901234567890\n4.9e-324\n0.30000000000000004\n"
+             "9007199254740993\n0.000000000000000000000000001\n");
   nnc_model model = MODEL(1, TABLE(FIELDS("x"), ARG("header", TRUTH(1))));
   nnc_entry entry = ENTRY(1, INPUT("x", NNC_F64, 1));
   EXPECT(open_well(&model, "train", &entry, &fitted), 1, -2.5, .5, 5, 1000, 1.7976931348623157e308,
@@ -34,24 +35,29 @@ static void test_numbers(void **state) {
 
 static void test_no_numbers(void **state) {
   (void)state;
-  static const char *const wrong[] = {"1 2", "0x10", "1e", "e5", "--1", "1.2.3", "nan", "inf", "1,",
-                                      ".",   "+",    "1f", "1_0", "1,5"};
+  static const char *const wrong[] = {"1 2", "0x10", "1e", "e5", "--1", "1.2.3", "nan",
+                                      "inf", "1,",   ".",  "+",  "1f",  "1_0",   "1,5"};
   nnc_model model = MODEL(1, TABLE(FIELDS("x"), NO_HEADER, ARG("separator", STR(";"))));
   nnc_entry entry = ENTRY(1, INPUT("x", NNC_F64, 1));
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     char text[64], message[256];
     snprintf(text, sizeof text, "1\n  %s\n", wrong[i]);
     write_text("t.csv", text);
-    snprintf(message, sizeof message, "$/t.csv:2:3: expected a number, found '%s'; text needs the "
-             "stage categories(x)", wrong[i]);
+    snprintf(message, sizeof message,
+             "$/t.csv:2:3: expected a number, found '%s'; text needs the "
+             "stage categories(x)",
+             wrong[i]);
     expect_failure(&model, "train", &entry, message);
   }
 }
 
 static void test_quotes_and_line_ends(void **state) {
   (void)state;
-  write_text("t.csv", "\xef\xbb\xbf" "a, \"b\"\"c\" ,\"d\ne\"\r\n\r\n 1 ,\"2\",3\r4,5\t,\"6\"");
-  nnc_model model = MODEL(1, TABLE(FIELDS("x"), ARG("columns", LIST(LIST(STR("d\ne"), STR("b\"c"), STR("a"))))));
+  write_text("t.csv",
+             "\xef\xbb\xbf"
+             "a, \"b\"\"c\" ,\"d\ne\"\r\n\r\n 1 ,\"2\",3\r4,5\t,\"6\"");
+  nnc_model model =
+      MODEL(1, TABLE(FIELDS("x"), ARG("columns", LIST(LIST(STR("d\ne"), STR("b\"c"), STR("a"))))));
   nnc_entry entry = ENTRY(1, INPUT("x", NNC_F64, 1, 3));
   EXPECT(open_well(&model, "train", &entry, &fitted), 3, 2, 1, 6, 5, 4);
 }
@@ -60,8 +66,10 @@ static void test_columns(void **state) {
   (void)state;
   write_text("t.csv", "a;b;c;d\n1;2;3;4\n5;6;7;8\n");
   nnc_entry one = ENTRY(1, INPUT("x", NNC_F64, 1)), two = ENTRY(1, INPUT("x", NNC_F64, 1, 2));
-  nnc_entry three = ENTRY(1, INPUT("x", NNC_F64, 1, 3)), square = ENTRY(1, INPUT("x", NNC_F64, 1, 2, 2));
-#define COLUMNS(...) MODEL(1, TABLE(FIELDS("x"), ARG("separator", STR(";")), ARG("columns", LIST(__VA_ARGS__))))
+  nnc_entry three = ENTRY(1, INPUT("x", NNC_F64, 1, 3)),
+            square = ENTRY(1, INPUT("x", NNC_F64, 1, 2, 2));
+#define COLUMNS(...) \
+  MODEL(1, TABLE(FIELDS("x"), ARG("separator", STR(";")), ARG("columns", LIST(__VA_ARGS__))))
   nnc_model by_name = COLUMNS(STR("c"));
   EXPECT(open_well(&by_name, "train", &one, &fitted), 3, 7);
   nnc_model negative = COLUMNS(NUM(-1));
@@ -75,14 +83,18 @@ static void test_columns(void **state) {
   nnc_entry last = ENTRY(1, INPUT("y", NNC_F64, 1));
   EXPECT(open_well(&rest, "train", &last, &fitted), 4, 8);
   nnc_model unknown = COLUMNS(STR("e"));
-  expect_failure(&unknown, "train", &one, "test.net:3:9: $/t.csv has no column \"e\"; did you mean \"a\"?");
+  expect_failure(&unknown, "train", &one,
+                 "test.net:3:9: $/t.csv has no column \"e\"; did you mean \"a\"?");
   nnc_model beyond = COLUMNS(NUM(4));
-  expect_failure(&beyond, "train", &one, "test.net:3:9: $/t.csv has 4 columns, so there is no column 4");
-  expect_failure(&rest, "train", &two, "$/t.csv: x has 3 columns of the file's 4, but input x is "
-                                       "f64[1, 2]: 2 values an example");
+  expect_failure(&beyond, "train", &one,
+                 "test.net:3:9: $/t.csv has 4 columns, so there is no column 4");
+  expect_failure(&rest, "train", &two,
+                 "$/t.csv: x has 3 columns of the file's 4, but input x is "
+                 "f64[1, 2]: 2 values an example");
   nnc_model wrong = MODEL(1, TABLE(FIELDS("x"), ARG("seperator", STR(";"))));
-  expect_failure(&wrong, "train", &one, "test.net:3:9: csv has no argument 'seperator'; did you mean "
-                                        "'separator'?");
+  expect_failure(&wrong, "train", &one,
+                 "test.net:3:9: csv has no argument 'seperator'; did you mean "
+                 "'separator'?");
 }
 
 static void test_types(void **state) {
@@ -97,13 +109,16 @@ static void test_types(void **state) {
   assert_memory_equal(bytes, "\0\377\1", 3);
   assert_int_equal(nnc_data_bytes(data), 3);
   nnc_data_close(data);
-  expect_failure(&model, "train", &truth, "$/t.csv:2:1: '255' does not fit the input x, which is bool");
+  expect_failure(&model, "train", &truth,
+                 "$/t.csv:2:1: '255' does not fit the input x, which is bool");
   write_text("t.csv", "0\n2.5\n");
-  expect_failure(&model, "train", &i64, "$/t.csv:2:1: '2.5' does not fit the input x, which is i64");
+  expect_failure(&model, "train", &i64,
+                 "$/t.csv:2:1: '2.5' does not fit the input x, which is i64");
   write_text("t.csv", "-1\n");
   expect_failure(&model, "train", &u8, "$/t.csv:1:1: '-1' does not fit the input x, which is u8");
   write_text("t.csv", "1e39\n");
-  expect_failure(&model, "train", &f32, "$/t.csv:1:1: '1e39' does not fit the input x, which is f32");
+  expect_failure(&model, "train", &f32,
+                 "$/t.csv:1:1: '1e39' does not fit the input x, which is f32");
   write_text("t.csv", "1e309\n");
   expect_failure(&model, "train", &f32, "$/t.csv:1:1: '1e309' is too large for a number");
 }
@@ -112,10 +127,10 @@ static void test_broken_records(void **state) {
   (void)state;
   nnc_model model = MODEL(1, TABLE(FIELDS("x", "y"), ARG("header", TRUTH(1))));
   nnc_entry entry = ENTRY(1, INPUT("x", NNC_F32, 1, 2), INPUT("y", NNC_I32, 1));
-#define BROKEN(text, message)                                                                      \
-  do {                                                                                             \
-    write_text("t.csv", text);                                                                     \
-    expect_failure(&model, "train", &entry, message);                                              \
+#define BROKEN(text, message)                         \
+  do {                                                \
+    write_text("t.csv", text);                        \
+    expect_failure(&model, "train", &entry, message); \
   } while (0)
   BROKEN("", "$/t.csv: is empty");
   BROKEN("\n \n\n", "$/t.csv: is empty");
@@ -123,23 +138,28 @@ static void test_broken_records(void **state) {
   BROKEN("a\n1\n", "$/t.csv: has 1 column, too few for 2 fields");
   BROKEN("a,b,c\n1,2,3\n\n4,5\n", "$/t.csv:4:1: 2 columns, where the first line has 3");
   BROKEN("a,b,c\n1,\"2,3\n4,5,6\n", "$/t.csv:2:3: this quote is never closed");
-  BROKEN("a,b,c\n1,\"2\"x,3\n", "$/t.csv:2:6: expected ',' or the end of the line behind the closing "
-                                "quote, found 'x'");
-  BROKEN("a,\"b\n\n\",c\n1,2,x\n", "$/t.csv:4:5: expected a number (column c), found 'x'; text needs the "
-                                   "stage categories(y)");
-  BROKEN("a,b,c\n1,?,3\n", "$/t.csv:2:3: missing value '?' (column b); the stage impute(x) fills missing "
-                           "values");
+  BROKEN("a,b,c\n1,\"2\"x,3\n",
+         "$/t.csv:2:6: expected ',' or the end of the line behind the closing "
+         "quote, found 'x'");
+  BROKEN("a,\"b\n\n\",c\n1,2,x\n",
+         "$/t.csv:4:5: expected a number (column c), found 'x'; text needs the "
+         "stage categories(y)");
+  BROKEN("a,b,c\n1,?,3\n",
+         "$/t.csv:2:3: missing value '?' (column b); the stage impute(x) fills missing "
+         "values");
   write_file("t.csv", "a\0b\0", 4);
   expect_failure(&model, "train", &entry,
                  "$/t.csv: has a zero byte; a csv file is text in UTF-8 or ASCII");
   nnc_model silent = MODEL(1, SET("train", PIPELINE(FIELDS("x", "y"), SOURCE(csv, FILE_ARG))));
   write_text("t.csv", "1,2,3\n4,5,6\n");
-  expect_failure(&silent, "train", &entry, "$/t.csv:1:1: a header is expected, but this line has numbers; "
-                                           "say header = false, or header = true if it is a header");
+  expect_failure(&silent, "train", &entry,
+                 "$/t.csv:1:1: a header is expected, but this line has numbers; "
+                 "say header = false, or header = true if it is a header");
   nnc_model headless = MODEL(1, TABLE(FIELDS("x", "y"), NO_HEADER));
   write_text("t.csv", "a,b,c\n1,2,3\n");
-  expect_failure(&headless, "train", &entry, "$/t.csv:1:1: expected a number, found 'a'; is this line a "
-                                             "header? (header = true)");
+  expect_failure(&headless, "train", &entry,
+                 "$/t.csv:1:1: expected a number, found 'a'; is this line a "
+                 "header? (header = true)");
 }
 
 /* A record far larger than the first buffer, and rows beyond every growth of the arrays. */
@@ -174,11 +194,12 @@ static void test_categories(void **state) {
   (void)state;
   write_text("t.csv", "1,pear,10\n2,apple,9\n3,\"fig, dried\",10\n4,apple,2\n");
   write_text("u.csv", "5,fig,2\n");
-#define FRUIT(name, file, ...)                                                                     \
-  SET(name, PIPELINE(FIELDS("x", "fruit", "n"),                                                    \
-                     SOURCE(csv, ARG("file", STR(file)), NO_HEADER), __VA_ARGS__))
-  nnc_model model = MODEL(1, FRUIT("train", "t.csv", STAGE(categories, ARG("", NAME("fruit")), ARG("", NAME("n")))),
-                          FRUIT("test", "u.csv", STAGE0(prefetch)));
+#define FRUIT(name, file, ...)                                                                  \
+  SET(name, PIPELINE(FIELDS("x", "fruit", "n"), SOURCE(csv, ARG("file", STR(file)), NO_HEADER), \
+                     __VA_ARGS__))
+  nnc_model model = MODEL(
+      1, FRUIT("train", "t.csv", STAGE(categories, ARG("", NAME("fruit")), ARG("", NAME("n")))),
+      FRUIT("test", "u.csv", STAGE0(prefetch)));
   nnc_entry entry = ENTRY(1, INPUT("fruit", NNC_U8, 1), INPUT("n", NNC_I32, 1));
   nnc_fitted learnt = {0};
   nnc_data *data = open_well(&model, "train", &entry, &learnt);
@@ -186,7 +207,8 @@ static void test_categories(void **state) {
   int32_t n[4];
   nnc_data_read(data, 0, 4, (void *[]){fruit, n});
   assert_memory_equal(fruit, "\2\0\1\0", 4);
-  assert_true(n[0] == 2 && n[1] == 1 && n[2] == 2 && n[3] == 0); /* 2, 9, 10: numbers sort as such */
+  assert_true(n[0] == 2 && n[1] == 1 && n[2] == 2 &&
+              n[3] == 0); /* 2, 9, 10: numbers sort as such */
   nnc_data_close(data);
   const nnc_fitted_value *names = nnc_data_class_names(&learnt, "fruit");
   assert_non_null(names);
@@ -194,8 +216,8 @@ static void test_categories(void **state) {
   assert_string_equal(names->strings[1], "fig, dried");
   char message[NNC_MESSAGE], expected[NNC_MESSAGE];
   assert_null(nnc_data_open(&model, "test", &entry, directory(), &learnt, message));
-  snprintf(expected, sizeof expected, "%s/u.csv:1: fruit: 'fig' does not occur in the training set",
-           directory());
+  snprintf(expected, sizeof expected,
+           "%s/u.csv:1: fruit: 'fig' does not occur in the training set", directory());
   assert_string_equal(message, expected);
   write_text("u.csv", "5,pear,9\n6,apple,10\n");
   data = open_well(&model, "test", &entry, &learnt);
@@ -203,28 +225,31 @@ static void test_categories(void **state) {
   assert_true(fruit[0] == 2 && fruit[1] == 0 && n[0] == 1 && n[1] == 2);
   nnc_data_close(data);
   nnc_fitted_free(&learnt);
-  expect_failure(&model, "test", &entry, "test.net:3:9: categories of fruit was never fitted: it takes "
-                                         "its values from the training set or a checkpoint");
+  expect_failure(&model, "test", &entry,
+                 "test.net:3:9: categories of fruit was never fitted: it takes "
+                 "its values from the training set or a checkpoint");
   nnc_model early = MODEL(1, FRUIT("train", "t.csv", STAGE(impute, ARG("", NAME("fruit"))),
                                    STAGE(categories, ARG("", NAME("fruit")))));
   nnc_entry only = ENTRY(1, INPUT("fruit", NNC_U8, 1));
-  expect_failure(&early, "train", &only, "test.net:3:9: impute(fruit): fruit is text; categories(fruit) "
-                                         "must come first");
+  expect_failure(&early, "train", &only,
+                 "test.net:3:9: impute(fruit): fruit is text; categories(fruit) "
+                 "must come first");
   nnc_model scored = MODEL(1, FRUIT("train", "t.csv", STAGE(categories, ARG("", NAME("fruit"))),
                                     STAGE(standardize, ARG("", NAME("fruit")))));
   nnc_entry score = ENTRY(1, INPUT("fruit", NNC_F32, 1));
   nnc_data_close(open_well(&scored, "train", &score, &learnt));
   nnc_fitted_free(&learnt);
   write_text("t.csv", "1,NA,1\n");
-  expect_failure(&model, "train", &entry, "$/t.csv: fruit: a value is missing; to make the missing text "
-                                          "a class of its own, leave it out of csv's missing = [...]");
+  expect_failure(&model, "train", &entry,
+                 "$/t.csv: fruit: a value is missing; to make the missing text "
+                 "a class of its own, leave it out of csv's missing = [...]");
 }
 
 static void test_impute(void **state) {
   (void)state;
   write_text("t.csv", "1,,3\nNA,20,3\n3,40,-9\n8,30,?\n");
-#define FILL(...)                                                                                  \
-  MODEL(1, SET("train", PIPELINE(FIELDS("x"), SOURCE(csv, FILE_ARG, NO_HEADER),                    \
+#define FILL(...)                                                               \
+  MODEL(1, SET("train", PIPELINE(FIELDS("x"), SOURCE(csv, FILE_ARG, NO_HEADER), \
                                  STAGE(impute, ARG("", NAME("x")), __VA_ARGS__))))
   nnc_entry entry = ENTRY(1, INPUT("x", NNC_F64, 1, 3));
   nnc_model mean = FILL(ARG("with", STR("mean"))), median = FILL(ARG("with", STR("median")));
@@ -237,13 +262,16 @@ static void test_impute(void **state) {
   nnc_fitted_free(&learnt);
   EXPECT(open_well(&zero, "train", &entry, &learnt), 1, 0, 3, 0, 20, 3, 3, 40, -9, 8, 30, 0);
   nnc_fitted_free(&learnt);
-  expect_failure(&wrong, "train", &entry, "test.net:3:9: with of impute must be \"mean\", \"median\" or "
-                                          "a number");
+  expect_failure(&wrong, "train", &entry,
+                 "test.net:3:9: with of impute must be \"mean\", \"median\" or "
+                 "a number");
   nnc_entry whole = ENTRY(1, INPUT("x", NNC_I32, 1, 3));
   write_text("t.csv", "1,2,4\n1,2,\n1,2,5\n");
   expect_failure(&mean, "train", &whole, "$/t.csv: x: value 4.5 does not fit input type i32");
-  nnc_model sentinel = MODEL(1, SET("train", PIPELINE(FIELDS("x"),
-      SOURCE(csv, FILE_ARG, NO_HEADER, ARG("missing", LIST(STR("-9")))), STAGE(impute, ARG("", NAME("x"))))));
+  nnc_model sentinel = MODEL(
+      1, SET("train", PIPELINE(FIELDS("x"),
+                               SOURCE(csv, FILE_ARG, NO_HEADER, ARG("missing", LIST(STR("-9")))),
+                               STAGE(impute, ARG("", NAME("x"))))));
   write_text("t.csv", "1,2,-9\n1,2,5\n");
   EXPECT(open_well(&sentinel, "train", &entry, &learnt), 1, 2, 5, 1, 2, 5);
   nnc_fitted_free(&learnt);

@@ -1,7 +1,9 @@
-/* Files written and read by other programs: NumPy arrays, a table of Python's csv writer, and the real
- * data sets, compared value by value or by check sums of all values (golden/, see make_goldens.py).
+/* Files written and read by other programs: NumPy arrays, a table of Python's csv writer, and the
+ * real data sets, compared value by value or by check sums of all values (golden/, see
+ * make_goldens.py).
  *
- * Environment: GOLDEN the directory of the goldens; DATA that of the real data sets, "" to skip them. */
+ * Environment: GOLDEN the directory of the goldens; DATA that of the real data sets, "" to skip
+ * them. */
 #include "support.h"
 
 #include <zlib.h>
@@ -39,7 +41,9 @@ static void test_numpy_files(void **state) {
     }
     snprintf(file, sizeof file, "%s.npy", name);
     nnc_model model = NPY(file);
-    nnc_entry entry = {.batch = 1, .input_count = 1, .inputs = &tensor,
+    nnc_entry entry = {.batch = 1,
+                       .input_count = 1,
+                       .inputs = &tensor,
                        .input_is_batched = (const unsigned char[]){1}};
     nnc_data *data = open_in(getenv("GOLDEN"), &model, &entry);
     assert_int_equal(nnc_data_examples(data), rows);
@@ -60,10 +64,12 @@ static void test_numpy_files(void **state) {
 
 static void test_table_of_python(void **state) {
   (void)state;
-  nnc_model model = MODEL(1, SET("train", PIPELINE(FIELDS("x", "word"),
-      SOURCE(csv, ARG("file", STR("table.csv")),
-             ARG("columns", LIST(LIST(STR("a"), STR("b"), STR("n")), STR("the word")))),
-      STAGE(categories, ARG("", NAME("word"))))));
+  nnc_model model =
+      MODEL(1, SET("train", PIPELINE(FIELDS("x", "word"),
+                                     SOURCE(csv, ARG("file", STR("table.csv")),
+                                            ARG("columns", LIST(LIST(STR("a"), STR("b"), STR("n")),
+                                                                STR("the word")))),
+                                     STAGE(categories, ARG("", NAME("word"))))));
   nnc_entry entry = ENTRY(1, INPUT("x", NNC_F64, 1, 3), INPUT("word", NNC_U8, 1));
   nnc_data *data = open_in(getenv("GOLDEN"), &model, &entry);
   FILE *list = open_golden("table.txt");
@@ -73,7 +79,8 @@ static void test_table_of_python(void **state) {
     unsigned char word;
     int class;
     nnc_data_read(data, i, 1, (void *[]){x, &word});
-    assert_int_equal(fscanf(list, "%lf %lf %lf %d", expected, expected + 1, expected + 2, &class), 4);
+    assert_int_equal(fscanf(list, "%lf %lf %lf %d", expected, expected + 1, expected + 2, &class),
+                     4);
     assert_memory_equal(x, expected, sizeof x);
     assert_int_equal(word, class);
   }
@@ -103,8 +110,9 @@ static void read_mnist(const char *part) {
   snprintf(images, sizeof images, "%s-images-idx3-ubyte", part);
   snprintf(labels, sizeof labels, "%s-labels-idx1-ubyte", part);
   snprintf(path, sizeof path, "%s/mnist", getenv("DATA"));
-  nnc_model model = MODEL(1, SET("train", PIPELINE(FIELDS("image", "label"),
-                                                   SOURCE(idx, ARG("", STR(images)), ARG("", STR(labels))))));
+  nnc_model model =
+      MODEL(1, SET("train", PIPELINE(FIELDS("image", "label"),
+                                     SOURCE(idx, ARG("", STR(images)), ARG("", STR(labels))))));
   nnc_entry entry = ENTRY(1, INPUT("label", NNC_U8, 1), INPUT("image", NNC_U8, 1, 28, 28));
   nnc_data *data = open_in(path, &model, &entry);
   int64_t rows = nnc_data_examples(data);
@@ -131,7 +139,8 @@ static void test_mnist(void **state) {
 
 static void read_table(const char *name, const nnc_model *model, int64_t width) {
   char path[512], classes[64];
-  snprintf(path, sizeof path, "%s/%s", getenv("DATA"), strcmp(name, "iris") ? "tabular-regression" : "iris");
+  snprintf(path, sizeof path, "%s/%s", getenv("DATA"),
+           strcmp(name, "iris") ? "tabular-regression" : "iris");
   nnc_entry entry = ENTRY(1, INPUT("x", NNC_F64, 1, width), INPUT("class", NNC_I32, 1));
   nnc_data *data = open_in(path, model, &entry);
   int64_t rows = nnc_data_examples(data);
@@ -140,7 +149,8 @@ static void read_table(const char *name, const nnc_model *model, int64_t width) 
   nnc_data_read(data, 0, rows, (void *[]){x, class});
   expect_sum(name, rows, x, (size_t)(rows * width) * sizeof *x);
   snprintf(classes, sizeof classes, "%s-classes", name);
-  expect_sum(classes, nnc_data_class_names(&fitted, "class")->count, class, (size_t)rows * sizeof *class);
+  expect_sum(classes, nnc_data_class_names(&fitted, "class")->count, class,
+             (size_t)rows * sizeof *class);
   free(x);
   free(class);
   nnc_data_close(data);
@@ -152,17 +162,24 @@ static void read_table(const char *name, const nnc_model *model, int64_t width) 
 static void test_tables(void **state) {
   (void)state;
   if (!*getenv("DATA")) skip();
-  nnc_model iris = MODEL(1, SET("train", PIPELINE(FIELDS("x", "class"),
-      SOURCE(csv, ARG("file", STR("iris.csv")), ARG("header", TRUTH(0))), CLASSES)));
+  nnc_model iris = MODEL(
+      1, SET("train", PIPELINE(FIELDS("x", "class"),
+                               SOURCE(csv, ARG("file", STR("iris.csv")), ARG("header", TRUTH(0))),
+                               CLASSES)));
   read_table("iris", &iris, 4);
-  nnc_model abalone = MODEL(1, SET("train", PIPELINE(FIELDS("class", "x"),
-      SOURCE(csv, ARG("file", STR("abalone.csv")), ARG("header", TRUTH(0)),
-             ARG("columns", LIST(NUM(0), LIST(NUM(1), NUM(2), NUM(3), NUM(4), NUM(5), NUM(6), NUM(7), NUM(-1))))),
-      CLASSES)));
+  nnc_model abalone = MODEL(
+      1, SET("train",
+             PIPELINE(FIELDS("class", "x"),
+                      SOURCE(csv, ARG("file", STR("abalone.csv")), ARG("header", TRUTH(0)),
+                             ARG("columns", LIST(NUM(0), LIST(NUM(1), NUM(2), NUM(3), NUM(4),
+                                                              NUM(5), NUM(6), NUM(7), NUM(-1))))),
+                      CLASSES)));
   read_table("abalone", &abalone, 8);
-  nnc_model housing = MODEL(1, SET("train", PIPELINE(FIELDS("x", "class"),
-      SOURCE(csv, ARG("file", STR("california-housing.csv"))),
-      STAGE(impute, ARG("", NAME("x")), ARG("with", STR("median"))), CLASSES)));
+  nnc_model housing = MODEL(
+      1,
+      SET("train",
+          PIPELINE(FIELDS("x", "class"), SOURCE(csv, ARG("file", STR("california-housing.csv"))),
+                   STAGE(impute, ARG("", NAME("x")), ARG("with", STR("median"))), CLASSES)));
   read_table("housing", &housing, 9);
 }
 

@@ -1,12 +1,13 @@
 /* IDX files: values of every type, compressed ones, and messages for damaged ones. */
 #include "support.h"
 
-static const unsigned char images[] = {0, 0, 8, 3, 0, 0, 0, 3, 0, 0, 0, 2, 0, 0, 0, 2,
-                                       1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 255};
+static const unsigned char images[] = {0, 0, 8, 3, 0, 0, 0, 3, 0, 0, 0, 2,  0,  0,
+                                       0, 2, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 255};
 static const unsigned char labels[] = {0, 0, 8, 1, 0, 0, 0, 3, 7, 8, 9};
 
-#define TWO_FILES SET("train", PIPELINE(FIELDS("image", "label"), \
-    SOURCE(idx, ARG("", STR("images")), ARG("", STR("labels")))))
+#define TWO_FILES                                 \
+  SET("train", PIPELINE(FIELDS("image", "label"), \
+                        SOURCE(idx, ARG("", STR("images")), ARG("", STR("labels")))))
 #define ONE_FILE SET("train", PIPELINE(FIELDS("x"), SOURCE(idx, ARG("", STR("x")))))
 
 static void test_reads_values(void **state) {
@@ -67,10 +68,10 @@ static void test_reads_only_needed_fields(void **state) {
   nnc_data_close(open_well(&model, "train", &entry, &fitted)); /* there is no file "labels" */
 }
 
-#define FAILS(bytes, message)                                                                      \
-  do {                                                                                             \
-    write_file("x", bytes, sizeof(bytes) - 1);                                                     \
-    expect_failure(&model, "train", &entry, message);                                              \
+#define FAILS(bytes, message)                         \
+  do {                                                \
+    write_file("x", bytes, sizeof(bytes) - 1);        \
+    expect_failure(&model, "train", &entry, message); \
   } while (0)
 
 static void test_damaged_files(void **state) {
@@ -79,14 +80,14 @@ static void test_damaged_files(void **state) {
   nnc_entry entry = ENTRY(2, INPUT("x", NNC_U8, 2, 2));
   FAILS("", "$/x: not an IDX file: it ends after 0 bytes");
   FAILS("\0\0\x08", "$/x: not an IDX file: it ends after 3 bytes");
-  FAILS("GIF8", "$/x: not an IDX file: starts with 47 49 46 38, expected 00 00, a type "
-                "(08 09 0b 0c 0d 0e) and a rank");
+  FAILS("GIF8",
+        "$/x: not an IDX file: starts with 47 49 46 38, expected 00 00, a type "
+        "(08 09 0b 0c 0d 0e) and a rank");
   FAILS("\0\0\x08\0", "$/x: has rank 0, supported are 1 to 8");
   FAILS("\0\0\x08\2\0\0\0\2\0\0", "$/x: ends inside the header, after 10 bytes");
   FAILS("\0\0\x08\2\0\0\0\3\0\0\0\2\1\2\3\4\5",
         "$/x: u8[3, 2] needs 18 bytes; the file ends after 17");
-  FAILS("\0\0\x08\2\0\0\0\2\0\0\0\2\1\2\3\4\5",
-        "$/x: should end after 16 bytes, but more follow");
+  FAILS("\0\0\x08\2\0\0\0\2\0\0\0\2\1\2\3\4\5", "$/x: should end after 16 bytes, but more follow");
   FAILS("\0\0\x08\2\0\0\0\2\0\0\0\3\1\2\3\4\5\6",
         "$/x: has u8[2, 3], but input x is u8[2, 2]; all axes but the first must agree");
   FAILS("\0\0\x08\1\0\0\0\2\1\2",
@@ -121,8 +122,7 @@ static void test_truncated_gzip(void **state) {
                  "$/x.gz: cannot read after 78412 bytes: the compressed file ends too early");
   packed[size - 6] ^= 1; /* in the check sum */
   write_file("x.gz", packed, size);
-  expect_failure(&model, "train", &entry,
-                 "$/x.gz: the compressed data is damaged");
+  expect_failure(&model, "train", &entry, "$/x.gz: the compressed data is damaged");
 }
 
 static void test_mismatched_files(void **state) {
@@ -131,20 +131,21 @@ static void test_mismatched_files(void **state) {
   write_file("labels", "\0\0\x08\1\0\0\0\2\1\2", 10);
   nnc_model model = MODEL(2, TWO_FILES);
   nnc_entry entry = ENTRY(2, INPUT("image", NNC_U8, 2, 2, 2), INPUT("label", NNC_U8, 2));
-  expect_failure(&model, "train", &entry,
-                 "$/images has 3 examples, but $/labels has 2");
+  expect_failure(&model, "train", &entry, "$/images has 3 examples, but $/labels has 2");
   nnc_entry typo = ENTRY(2, INPUT("imgae", NNC_U8, 2, 2, 2));
-  expect_failure(&model, "train", &typo, "there is no field 'imgae' to feed the input of that name; "
-                                         "did you mean 'image'?");
+  expect_failure(&model, "train", &typo,
+                 "there is no field 'imgae' to feed the input of that name; "
+                 "did you mean 'image'?");
   expect_failure(&model, "test", &entry, "test.net has no data set 'test'");
-  nnc_model missing = MODEL(2, SET("train", PIPELINE(FIELDS("image"),
-                                                     SOURCE(idx, ARG("", STR("nowhere"))))));
+  nnc_model missing =
+      MODEL(2, SET("train", PIPELINE(FIELDS("image"), SOURCE(idx, ARG("", STR("nowhere"))))));
   nnc_entry image = ENTRY(2, INPUT("image", NNC_U8, 2, 2, 2));
-  expect_failure(&missing, "train", &image,
-                 "test.net:3:9: cannot open $/nowhere (nor $/nowhere.gz): No such file or directory; "
-                 "--data says where the data is");
-  nnc_model few = MODEL(2, SET("train", PIPELINE(FIELDS("image", "label"),
-                                                 SOURCE(idx, ARG("", STR("images"))))));
+  expect_failure(
+      &missing, "train", &image,
+      "test.net:3:9: cannot open $/nowhere (nor $/nowhere.gz): No such file or directory; "
+      "--data says where the data is");
+  nnc_model few = MODEL(
+      2, SET("train", PIPELINE(FIELDS("image", "label"), SOURCE(idx, ARG("", STR("images"))))));
   expect_failure(&few, "train", &entry,
                  "test.net:3:9: idx has 1 files for 2 fields; each field has a file of its own");
 }

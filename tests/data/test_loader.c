@@ -1,5 +1,5 @@
-/* Batches: every example once an epoch, orders that differ by epoch and seed alone, tails, and positions
- * that continue exactly, with and without the preparing thread. */
+/* Batches: every example once an epoch, orders that differ by epoch and seed alone, tails, and
+ * positions that continue exactly, with and without the preparing thread. */
 #include "support.h"
 
 enum { ROWS = 1003, BATCH = 10 };
@@ -17,17 +17,18 @@ static int open_rows(void **state) {
   }
   write_file("x", bytes, sizeof bytes);
   static const nnc_argument arguments[] = {{"", {.kind = NNC_STRING, .string = "x"}}};
-  static const nnc_call calls[] = {{.function = "idx", .source = &nnc_source_idx, .argument_count = 1,
-                                    .arguments = arguments}};
+  static const nnc_call calls[] = {
+      {.function = "idx", .source = &nnc_source_idx, .argument_count = 1, .arguments = arguments}};
   static const char *const fields[] = {"x"};
   static const nnc_pipeline pipelines[] = {{1, fields, 1, calls}};
-  static const nnc_data_set sets[] = {{.name = "train", .pipeline_count = 1, .pipelines = pipelines}};
+  static const nnc_data_set sets[] = {
+      {.name = "train", .pipeline_count = 1, .pipelines = pipelines}};
   static const nnc_tensor inputs[] = {{"x", NNC_I64, 1, {BATCH}, 0}};
   static const unsigned char batched[] = {1};
-  static const nnc_entry entry = {.batch = BATCH, .input_count = 1, .inputs = inputs,
-                                  .input_is_batched = batched};
-  model = (nnc_model){.file = "test.net", .batch = BATCH, .seed = 5, .data_set_count = 1,
-                      .data_sets = sets};
+  static const nnc_entry entry = {
+      .batch = BATCH, .input_count = 1, .inputs = inputs, .input_is_batched = batched};
+  model = (nnc_model){
+      .file = "test.net", .batch = BATCH, .seed = 5, .data_set_count = 1, .data_sets = sets};
   data = open_well(&model, "train", &entry, &fitted);
   return 0;
 }
@@ -122,7 +123,8 @@ static void test_positions_continue_exactly(void **state) {
 static void test_seeds_and_options(void **state) {
   (void)state;
   int64_t a[BATCH], b[BATCH];
-  nnc_loader *first = open_loader(NNC_TAIL_DROP, 1, 1, 0), *second = open_loader(NNC_TAIL_DROP, 1, 2, 0);
+  nnc_loader *first = open_loader(NNC_TAIL_DROP, 1, 1, 0),
+             *second = open_loader(NNC_TAIL_DROP, 1, 2, 0);
   nnc_loader_next(first, (void *[]){a});
   nnc_loader_next(second, (void *[]){b});
   assert_true(memcmp(a, b, sizeof a) != 0);
@@ -144,7 +146,8 @@ static void test_seeds_and_options(void **state) {
   nnc_loader_close(large);
 }
 
-/* Each place of an order is drawn evenly: 1003 * 100 draws in ten tenths, chi-square below its 0.1 %. */
+/* Each place of an order is drawn evenly: 1003 * 100 draws in ten tenths, chi-square below its 0.1
+ * %. */
 static void test_orders_are_even(void **state) {
   (void)state;
   nnc_loader *loader = open_loader(NNC_TAIL_DROP, 1, 11, 0);

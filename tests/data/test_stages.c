@@ -1,5 +1,5 @@
-/* Stages: split and shuffle choose rows, standardize changes values, fitted values are kept and reused;
- * prediction files. */
+/* Stages: split and shuffle choose rows, standardize changes values, fitted values are kept and
+ * reused; prediction files. */
 #include <math.h>
 
 #include "support.h"
@@ -15,7 +15,7 @@ static void write_rows(const char *name, int rows) {
 }
 
 #define CSV(name) SOURCE(csv, ARG("file", STR(name)), ARG("header", TRUTH(0)))
-#define SPLIT(from, to, seed)                                                                      \
+#define SPLIT(from, to, seed) \
   STAGE(split, ARG("from", NUM(from)), ARG("to", NUM(to)), ARG("seed", NUM(seed)))
 #define ONE(set, ...) SET(set, PIPELINE(FIELDS("x"), CSV("t.csv"), __VA_ARGS__))
 
@@ -60,17 +60,19 @@ static void test_wrong_parts(void **state) {
   nnc_model empty = MODEL(1, ONE("train", SPLIT(0.5, 0.5, 0)));
   expect_failure(&empty, "train", &entry, "test.net:3:9: split(0.5, 0.5) of 10 rows has none");
   nnc_model percent = MODEL(1, ONE("train", SPLIT(0, 80, 0)));
-  expect_failure(&percent, "train", &entry, "test.net:3:9: to of split must be from 0 to 1, it is 80");
+  expect_failure(&percent, "train", &entry,
+                 "test.net:3:9: to of split must be from 0 to 1, it is 80");
   nnc_model batch = MODEL(32, ONE("train", STAGE(batch, ARG("size", NUM(64)))));
-  expect_failure(&batch, "train", &entry, "test.net:3:9: batch(64), but the inputs have batches of 32");
+  expect_failure(&batch, "train", &entry,
+                 "test.net:3:9: batch(64), but the inputs have batches of 32");
 }
 
 static void test_shuffle_after_split(void **state) {
   (void)state;
   write_rows("t.csv", ROWS);
-  nnc_model model = MODEL(1, ONE("train", SPLIT(0, 0.5, 0), STAGE(shuffle, ARG("seed", NUM(3)))),
-                          ONE("test", STAGE0(shuffle), SPLIT(0, 0.5, 0)),
-                          ONE("plain", SPLIT(0, 0.5, 0)));
+  nnc_model model =
+      MODEL(1, ONE("train", SPLIT(0, 0.5, 0), STAGE(shuffle, ARG("seed", NUM(3)))),
+            ONE("test", STAGE0(shuffle), SPLIT(0, 0.5, 0)), ONE("plain", SPLIT(0, 0.5, 0)));
   nnc_entry entry = ENTRY(1, INPUT("x", NNC_I32, 1, 3));
   nnc_fitted fitted = {0};
   static const char *const sets[] = {"train", "test", "plain"};
@@ -98,8 +100,9 @@ static void test_tables_must_have_the_same_rows(void **state) {
   write_rows("u.csv", ROWS);
   nnc_entry entry = ENTRY(1, INPUT("x", NNC_I32, 1, 3), INPUT("y", NNC_I32, 1, 3));
   nnc_fitted fitted = {0};
-  nnc_model same = MODEL(1, SET("train", PIPELINE(FIELDS("x"), CSV("t.csv"), STAGE0(shuffle), SPLIT(0, 0.5, 0)),
-                                PIPELINE(FIELDS("y"), CSV("u.csv"), STAGE0(shuffle), SPLIT(0, 0.5, 0))));
+  nnc_model same =
+      MODEL(1, SET("train", PIPELINE(FIELDS("x"), CSV("t.csv"), STAGE0(shuffle), SPLIT(0, 0.5, 0)),
+                   PIPELINE(FIELDS("y"), CSV("u.csv"), STAGE0(shuffle), SPLIT(0, 0.5, 0))));
   nnc_data *data = open_well(&same, "train", &entry, &fitted);
   int32_t x[3], y[3];
   for (int64_t i = 0; i < nnc_data_examples(data); i++) {
@@ -120,9 +123,10 @@ static void test_standardize(void **state) {
   (void)state;
   write_rows("t.csv", 4);
   write_text("u.csv", "10,1000,7\n");
-  nnc_model model = MODEL(1, ONE("train", STAGE0(standardize)),
-                          SET("test", PIPELINE(FIELDS("x"), CSV("u.csv"), STAGE(standardize, ARG("", NAME("x"))))),
-                          SET("bare", PIPELINE(FIELDS("x"), CSV("u.csv"), STAGE0(prefetch))));
+  nnc_model model = MODEL(
+      1, ONE("train", STAGE0(standardize)),
+      SET("test", PIPELINE(FIELDS("x"), CSV("u.csv"), STAGE(standardize, ARG("", NAME("x"))))),
+      SET("bare", PIPELINE(FIELDS("x"), CSV("u.csv"), STAGE0(prefetch))));
   nnc_entry entry = ENTRY(1, INPUT("x", NNC_F32, 1, 3));
   nnc_fitted fitted = {0};
   nnc_data *data = open_well(&model, "train", &entry, &fitted);
@@ -149,17 +153,21 @@ static void test_standardize(void **state) {
     nnc_data_close(data);
   }
   nnc_fitted_free(&fitted);
-  nnc_model unstated = MODEL(1, ONE("train", STAGE0(prefetch)), ONE("test", STAGE(standardize, ARG("", NAME("x")))));
-  expect_failure(&unstated, "test", &entry,
-                 "test.net:3:9: standardize(x) takes its values from the training set, but data train "
-                 "does not state it for x");
+  nnc_model unstated = MODEL(1, ONE("train", STAGE0(prefetch)),
+                             ONE("test", STAGE(standardize, ARG("", NAME("x")))));
+  expect_failure(
+      &unstated, "test", &entry,
+      "test.net:3:9: standardize(x) takes its values from the training set, but data train "
+      "does not state it for x");
   nnc_model typo = MODEL(1, ONE("train", STAGE(standardize, ARG("", NAME("y")))));
-  expect_failure(&typo, "train", &entry, "test.net:3:9: standardize: there is no field 'y' here; did you "
-                                         "mean 'x'?");
+  expect_failure(&typo, "train", &entry,
+                 "test.net:3:9: standardize: there is no field 'y' here; did you "
+                 "mean 'x'?");
   nnc_entry whole = ENTRY(1, INPUT("x", NNC_I32, 1, 3));
   nnc_model named = MODEL(1, ONE("train", STAGE(standardize, ARG("", NAME("x")))));
-  expect_failure(&named, "train", &whole, "test.net:3:9: standardize(x): the input x is i32; standard "
-                                          "scores need a float type");
+  expect_failure(&named, "train", &whole,
+                 "test.net:3:9: standardize(x): the input x is i32; standard "
+                 "scores need a float type");
   nnc_model text = MODEL(1, ONE("train", STAGE0(categories)));
   expect_failure(&text, "train", &entry, "test.net:3:9: categories needs the names of its fields");
 }
@@ -168,8 +176,8 @@ static void test_standardize(void **state) {
 static void test_fits_on_the_training_part(void **state) {
   (void)state;
   write_rows("t.csv", ROWS);
-  nnc_model model = MODEL(1, ONE("train", STAGE0(standardize), SPLIT(0, 0.5, 7)),
-                          ONE("test", SPLIT(0.5, 1, 7)));
+  nnc_model model =
+      MODEL(1, ONE("train", STAGE0(standardize), SPLIT(0, 0.5, 7)), ONE("test", SPLIT(0.5, 1, 7)));
   nnc_entry entry = ENTRY(1, INPUT("x", NNC_F64, 1, 3));
   nnc_fitted fitted = {0};
   nnc_data *data = open_well(&model, "train", &entry, &fitted);
@@ -193,7 +201,8 @@ static void test_fits_on_the_training_part(void **state) {
 static void test_images_are_standardized_in_place(void **state) {
   (void)state;
   write_file("x", "\0\0\x08\2\0\0\0\2\0\0\0\2\1\12\3\12", 16);
-  nnc_model model = MODEL(1, SET("train", PIPELINE(FIELDS("x"), SOURCE(idx, ARG("", STR("x"))), STAGE0(standardize))));
+  nnc_model model = MODEL(
+      1, SET("train", PIPELINE(FIELDS("x"), SOURCE(idx, ARG("", STR("x"))), STAGE0(standardize))));
   nnc_entry entry = ENTRY(1, INPUT("x", NNC_F32, 1, 2));
   nnc_fitted fitted = {0};
   nnc_data *data = open_well(&model, "train", &entry, &fitted);
@@ -221,8 +230,9 @@ static void test_predict(void **state) {
   write_text("part.csv", "5,6\n7,8\n");
   write_text("wrong.csv", "5,6,7,8\n");
 #define FLOWERS(set, ...) SET(set, PIPELINE(FIELDS("x", "kind"), CSV("t.csv"), __VA_ARGS__))
-  nnc_model model = MODEL(1, FLOWERS("train", SPLIT(0, 1, 0), STAGE(standardize, ARG("", NAME("x"))),
-                                     STAGE(categories, ARG("", NAME("kind")))),
+  nnc_model model = MODEL(1,
+                          FLOWERS("train", SPLIT(0, 1, 0), STAGE(standardize, ARG("", NAME("x"))),
+                                  STAGE(categories, ARG("", NAME("kind")))),
                           FLOWERS("test", SPLIT(0, 0.5, 0)));
   nnc_entry train = ENTRY(1, INPUT("x", NNC_F32, 1, 2), INPUT("kind", NNC_U8, 1));
   nnc_entry entry = ENTRY(1, INPUT("x", NNC_F32, 1, 2));
@@ -244,7 +254,8 @@ static void test_predict(void **state) {
   assert_int_equal(nnc_data_examples(data), 2); /* the test set's split is left out */
   nnc_data_close(data);
   assert_null(predict(&model, &entry, &fitted, 1, "wrong.csv", NULL, message));
-  assert_non_null(strstr(message, "wrong.csv: x has 3 columns of the file's 4, but input x is f32[1, 2]"));
+  assert_non_null(
+      strstr(message, "wrong.csv: x has 3 columns of the file's 4, but input x is f32[1, 2]"));
   assert_null(predict(&model, &entry, &fitted, 0, NULL, NULL, message));
   assert_string_equal(message, "predict needs 1 file: x (csv); 0 given");
   assert_null(predict(&model, &entry, &fitted, 1, "none.csv", NULL, message));
@@ -256,8 +267,9 @@ static void test_predict_of_two_files(void **state) {
   (void)state;
   write_file("a", "\0\0\x08\1\0\0\0\2\1\2", 10);
   write_file("b", "\0\0\x08\1\0\0\0\2\3\4", 10);
-  nnc_model model = MODEL(1, SET("train", PIPELINE(FIELDS("x", "y", "z"), SOURCE(idx, ARG("", STR("t")),
-                                                   ARG("", STR("t")), ARG("", STR("t"))))));
+  nnc_model model = MODEL(1, SET("train", PIPELINE(FIELDS("x", "y", "z"),
+                                                   SOURCE(idx, ARG("", STR("t")),
+                                                          ARG("", STR("t")), ARG("", STR("t"))))));
   nnc_entry entry = ENTRY(1, INPUT("z", NNC_I32, 1), INPUT("x", NNC_U8, 1));
   nnc_fitted none = {0};
   char message[NNC_MESSAGE], text[64];

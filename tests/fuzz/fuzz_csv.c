@@ -13,9 +13,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
       {"separator", {.kind = NNC_STRING, .string = bytes[1] & 2 ? ";" : ","}},
       {"columns", {.kind = NNC_LIST, .count = 1, .items = &column}}};
   nnc_argument named = {"", {.kind = NNC_FIELD, .string = "x"}};
-  nnc_call calls[] = {{.function = "csv", .source = &nnc_source_csv,
-                       .argument_count = bytes[1] & 8 ? 4 : 3, .arguments = arguments},
-                      {.function = "categories", .stage = &nnc_stage_categories, .argument_count = 1,
+  nnc_call calls[] = {{.function = "csv",
+                       .source = &nnc_source_csv,
+                       .argument_count = bytes[1] & 8 ? 4 : 3,
+                       .arguments = arguments},
+                      {.function = "categories",
+                       .stage = &nnc_stage_categories,
+                       .argument_count = 1,
                        .arguments = &named},
                       {.function = "split", .stage = &nnc_stage_split},
                       {.function = "shuffle", .stage = &nnc_stage_shuffle}};

@@ -1,5 +1,6 @@
 /* What the targets of the data readers share: the bytes become a file that a data set of one field
- * opens.  The first byte chooses the input's type and shape, so that all ways behind the header are met. */
+ * opens.  The first byte chooses the input's type and shape, so that all ways behind the header
+ * are met. */
 #ifndef TESTS_FUZZ_DATA_H
 #define TESTS_FUZZ_DATA_H
 
@@ -39,7 +40,9 @@ static inline int fuzz_file(const uint8_t *bytes, size_t size, char path[64]) {
 static inline void fuzz_open(const nnc_pipeline *pipeline, const nnc_tensor *input) {
   nnc_data_set set = {.name = "train", .pipeline_count = 1, .pipelines = pipeline};
   nnc_model model = {.file = "fuzz.net", .batch = 4, .data_set_count = 1, .data_sets = &set};
-  nnc_entry entry = {.batch = 4, .input_count = 1, .inputs = input,
+  nnc_entry entry = {.batch = 4,
+                     .input_count = 1,
+                     .inputs = input,
                      .input_is_batched = (const unsigned char *)"\1"};
   char message[NNC_MESSAGE] = "";
   nnc_fitted fitted = {0};
