@@ -1,4 +1,5 @@
 /* Types, graphs, the verifier and the textual form. */
+#include "mutate.h"
 #include "sample_module.h"
 
 static int make_arena(void **state) {
@@ -267,59 +268,10 @@ static void test_a_broken_rule_is_shown_at_its_line(void **state) {
                           "f32[3] but its rule gives f32[2]");
 }
 
-/* Deterministic noise (Knuth's MMIX generator). */
-static uint32_t noise(uint64_t *seed) {
-  *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-  return (uint32_t)(*seed >> 33);
-}
-
-/* Bytes changed, deleted, doubled or moved, or digits made large, at a few places. */
-static size_t mutate(char *text, size_t length, size_t capacity, uint64_t *seed) {
-  static const char letters[] = "0123456789-%[](){}\"\\,=:@/.e\nax";
-  int edits = 1 + (int)(noise(seed) % 4);
-  for (int i = 0; i < edits && length > 40; i++) {
-    size_t at = noise(seed) % length, span = 1 + noise(seed) % 24;
-    if (span > length - at) span = length - at;
-    switch (noise(seed) % 5) {
-      case 0: text[at] = letters[noise(seed) % (sizeof letters - 1)]; break;
-      case 1: text[at] = (char)noise(seed); break;
-      case 2:
-        memmove(text + at, text + at + span, length - at - span);
-        length -= span;
-        break;
-      case 3:
-        if (length + span > capacity) break;
-        memmove(text + at + span, text + at, length - at);
-        length += span;
-        break;
-      case 4: memset(text + at, '9', span); break;
-    }
-  }
-  return length;
-}
-
 /* The number of attempts that a build for debugging raises: NNC_MUTATIONS=100000. */
 static int mutation_count(void) {
   const char *wanted = getenv("NNC_MUTATIONS");
   return wanted ? atoi(wanted) : 2000;
-}
-
-/* A number of the text becomes one that is likely to overflow something, or to fit elsewhere. */
-static size_t mutate_number(char *text, size_t length, size_t capacity, uint64_t *seed) {
-  static const char *const numbers[] = {
-    "0", "1", "2", "3", "4", "5", "7", "-1", "-2", "1073741824", "2147483647", "2147483648",
-    "4294967297", "-4294967296", "1099511627776", "1099511627775", "-1099511627776",
-    "4611686018427387904", "9223372036854775807", "-9223372036854775808"};
-  size_t at = noise(seed) % length;
-  while (at < length && !(text[at] >= '0' && text[at] <= '9')) at++;
-  size_t end = at;
-  while (end < length && text[end] >= '0' && text[end] <= '9') end++;
-  const char *number = numbers[noise(seed) % (sizeof numbers / sizeof *numbers)];
-  size_t size = strlen(number);
-  if (end == at || length - (end - at) + size > capacity) return length;
-  memmove(text + at + size, text + end, length - end);
-  memcpy(text + at, number, size);
-  return length - (end - at) + size;
 }
 
 typedef size_t Mutation(char *text, size_t length, size_t capacity, uint64_t *seed);

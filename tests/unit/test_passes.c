@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "evaluate_graphs.h"
+#include "mutate.h"
 #include "passes/pass.h"
 #include "sample_module.h"
 
@@ -395,6 +396,30 @@ static void test_a_broken_module_is_a_bug_of_ours(void **state) {
   assert_contains(text, "elaboration");
 }
 
+/* Whatever numbers a dump holds, if the verifier accepts it so does every pass. */
+static void test_passes_take_whatever_the_verifier_accepts(void **state) {
+  const char *reason, *path = SOURCE_DIR "/tests/unit/data/operators.dump";
+  SourceFile *file = source_read(*state, path, &reason);
+  assert_non_null(file);
+  size_t capacity = 2 * file->length;
+  char *errors, *text = arena_alloc(*state, capacity);
+  const char *wanted = getenv("NNC_MUTATIONS");
+  int accepted = 0, attempts = wanted ? atoi(wanted) : 2000;
+  uint64_t seed = 1;
+  for (int i = 0; i < attempts; i++) {
+    Arena *arena = arena_create();
+    memcpy(text, file->text, file->length);
+    size_t length = mutate_number(text, file->length, capacity, &seed);
+    Module *module = parse_text(arena, text, length, &errors);
+    bool stopped;
+    PassOptions options = {.level = 2};
+    if (module) assert_true(passes_run(module, diagnostics_create(arena), &options, &stopped));
+    accepted += module != NULL;
+    arena_destroy(arena);
+  }
+  assert_true(accepted > 0);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, make_arena, drop_arena)
 
 int main(void) {
@@ -414,6 +439,7 @@ int main(void) {
     TEST(test_a_dump_resumes_where_it_was_written),
     TEST(test_low_levels_pass_over_optimizing_passes),
     TEST(test_an_unknown_pass_is_a_diagnostic),
+    TEST(test_passes_take_whatever_the_verifier_accepts),
     TEST(test_a_broken_module_is_a_bug_of_ours),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

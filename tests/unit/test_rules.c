@@ -1,6 +1,7 @@
 /* Every rule of simplify by a golden pair, and every pass on random graphs: none may change what a
  * graph computes. */
 #include "evaluate_graphs.h"
+#include "mutate.h"
 #include "passes/pass.h"
 #include "passes/rules/rules.h"
 #include "rule_cases.h"
@@ -109,11 +110,6 @@ static void test_each_rule_has_a_case(void **state) {
 }
 
 /* ---- random graphs ------------------------------------------------------------------------ */
-
-static uint32_t noise(uint64_t *seed) {
-  *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-  return (uint32_t)(*seed >> 33);
-}
 
 /* A node of the same type as `like`, an earlier one if there is one. */
 static Node *pick_like(const Maker *maker, uint64_t *seed, Type type) {
