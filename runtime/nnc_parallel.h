@@ -33,7 +33,7 @@ typedef struct nnc_worker nnc_worker;
 /* Spins briefly, then sleeps on a futex; at once when more workers than processors are about. */
 void nnc_barrier(nnc_worker *worker);
 
-/* Starts `count` - 1 threads, pinned when every worker has a processor of its own.  NULL with a
+/* Starts `count` - 1 threads, pinned when the workers take all cores for themselves.  NULL with a
  * message on failure. */
 nnc_pool *nnc_pool_create(int count, char *arena, int64_t worker_bytes);
 void nnc_pool_run(nnc_pool *pool, void (*run)(nnc_worker *worker));

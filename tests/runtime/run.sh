@@ -222,6 +222,50 @@ test_damage() {
   run 1 "metadata 'seed' is malformed" ./toy --resume cut.safetensors --out x
 }
 
+# header TEXT BYTES: a safetensors file with that header (shorter than 256 bytes) and so many bytes of data.
+header() {
+  printf "\\x$(printf %02x ${#1})\\0\\0\\0\\0\\0\\0\\0%b" "${1//\\/\\\\}" >made.safetensors
+  head -c "$2" /dev/zero >>made.safetensors
+}
+
+test_headers() {
+  local LC_ALL=C # lengths in bytes
+  local t='"dtype":"F32","shape":[2],"data_offsets":[0,8]'
+  header "{\"a\":{$t}}" 8
+  run 1 'none of its 1 tensors fits' ./toy --init made.safetensors --out x
+  local row text expected
+  local rows=(
+    "{\"a\":{$t},\"a\":{$t}}|same key twice"
+    "{\"a\":{$t},\"b\":{$t}}|'b' starts at byte 0 of the data, 8 expected"
+    '{"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}|starts at byte 4'
+    '{"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}}|is F32.3., but 8 bytes are given'
+    '{"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,8]}}|but 8 bytes'
+    '{"a":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}}|malformed'
+    '{"a":{"dtype":"F32","shape":[2.0],"data_offsets":[0,8]}}|malformed'
+    '{"a":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}}|malformed'
+    '{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,99999999999999999999]}}|malformed'
+    '{"a":{"dtype":7,"shape":[2],"data_offsets":[0,8]}}|malformed'
+    '{"a":[]}|malformed'
+    '[]|not a JSON object'
+    '{"__metadata__":{"a":1}}|not an object of strings'
+    '{"a":01}|expected at byte'
+    '{"a":1,}|a key expected'
+    '{"a" 1}|'"':' expected"
+    '{"a":"\u0000"}|zero character'
+    '{"a":"\ud800"}|lone surrogate'
+    '{"a":"\x"}|bad escape'
+    '{"a":"x|string without an end'
+    '{} {}|behind the end'
+    '[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[|too deep'
+    $'{"\xc0\xaf":1}|not UTF-8'
+  )
+  for row in "${rows[@]}"; do
+    text=${row%|*} expected=${row##*|}
+    header "$text" 8
+    run 1 "made.safetensors.*$expected" ./toy --init made.safetensors --out x
+  done
+}
+
 test_fits() {
   ./toy_data 4 # of four columns, for toy_wide
   run 1 'w: F32\[3\] in the file, f32\[4\] in the program' ./toy_wide --resume one/checkpoint.safetensors --out x
@@ -300,7 +344,7 @@ test_sanitized() {
   fi
 }
 
-for test in training metrics resume log numbers full_disk folders damage fits predict export usage sanitized; do
+for test in training metrics resume log numbers full_disk folders damage headers fits predict export usage sanitized; do
   test_$test
 done
 echo "$passed passed, $failed failed"
