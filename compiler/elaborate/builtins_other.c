@@ -1,0 +1,259 @@
+/* Making tensors, indexing, products, and what is known at compile time; the table of tables. */
+#include <math.h>
+#include <string.h>
+#include "elaborate/elaborator.h"
+#include "support/names.h"
+
+static Node *operand(Elaborator *e, const Bound *bound, int i) {
+  return convert_any_tensor(e, bound->values[i], bound->spans[i]);
+}
+
+/* ---- making tensors ----------------------------------------------------------------------- */
+
+static Value make_full(Elaborator *e, const Bound *bound, Value shape, Value number, Value type) {
+  Type result = type_scalar(e->default_float);
+  if (type.kind == VALUE_DTYPE) result.dtype = type.dtype;
+  if (!convert_shape(e, shape, bound->spans[0], "the shape", false, &result.shape))
+    return value_error();
+  if (number.kind == VALUE_BOOL) number = value_int(number.boolean);
+  else if (result.dtype != DTYPE_BOOL && !convert_fits(e, number, result.dtype, bound->call))
+    return value_error();
+  return value_tensor(e, emit_constant(e, value_number(number), result));
+}
+
+static Value apply_fill(Elaborator *e, const Bound *bound) {
+  return make_full(e, bound, bound->values[0], value_int(bound->builtin->data), bound->values[1]);
+}
+
+static Value apply_full(Elaborator *e, const Bound *bound) {
+  return make_full(e, bound, bound->values[0], bound->values[1], bound->values[2]);
+}
+
+/* arange(n) or arange(from, to), of i32 unless a type is given. */
+static Value apply_arange(Elaborator *e, const Bound *bound) {
+  int64_t from = 0, to = bound->values[0].integer;
+  if (bound->values[1].kind == VALUE_INT) {
+    from = to;
+    to = bound->values[1].integer;
+  }
+  DType dtype = bound->values[2].kind == VALUE_DTYPE ? bound->values[2].dtype : DTYPE_I32;
+  Type type = {.dtype = dtype, .shape = {.rank = 1, .dim = {to > from ? to - from : 0}}};
+  if (type.shape.dim[0] < 1 || dtype == DTYPE_U8 || dtype == DTYPE_BOOL) {
+    report_error(e, bound->call, type.shape.dim[0] < 1 ? "an empty range: %lld to %lld"
+                 : "a range of this type: %lld to %lld", (long long)from, (long long)to);
+    return value_error();
+  }
+  Attribute axis = attr_make_int(ATTR_AXIS, 0);
+  Value iota = value_tensor(e, emit_leaf(e, OP_IOTA, type, 1, &axis));
+  if (from == 0) return iota;
+  return operate_binary(e, AST_ADD, iota, value_int(from), bound->call, bound->spans[0]);
+}
+
+/* x [...] -> [..., classes]: 1 where the class is x. */
+static Value apply_one_hot(Elaborator *e, const Bound *bound) {
+  Node *x = operand(e, bound, 0);
+  int64_t classes = bound->values[1].integer;
+  if (!x) return value_error();
+  if (!dtype_is_int(x->type.dtype) || classes < 1 || x->type.shape.rank == MAX_RANK) {
+    Diagnostic *d = report_error(e, bound->call, "'one_hot' needs integers and a number of "
+                                 "classes, found %s and %lld", type_text(e->arena, x->type),
+                                 (long long)classes);
+    report_note_tensor(e, d, "the operand", x);
+    return value_error();
+  }
+  Shape shape = x->type.shape;
+  int axis = shape.rank;
+  shape.dim[shape.rank++] = classes;
+  if (!check_shape(e, bound->call, shape)) return value_error();
+  int64_t axes[MAX_RANK];
+  for (int i = 0; i < axis; i++) axes[i] = i;
+  DType index = x->type.dtype == DTYPE_I64 ? DTYPE_I64 : DTYPE_I32;
+  Attribute attribute = attr_make_int(ATTR_AXIS, axis);
+  Node *iota = emit_leaf(e, OP_IOTA, type_make(index, shape), 1, &attribute);
+  Node *wide = emit_broadcast_axes(e, emit_cast(e, x, index), shape, axes);
+  if (!iota || !wide) return value_error();
+  return value_tensor(e, emit_cast(e, emit_binary(e, OP_EQ, wide, iota), e->default_float));
+}
+
+/* ---- indexing, products ------------------------------------------------------------------- */
+
+static Value apply_pick(Elaborator *e, const Bound *bound) {
+  Node *x = operand(e, bound, 0), *index = operand(e, bound, 1);
+  int axis;
+  if (!x || !index ||
+      !convert_axis(e, bound->values[2], bound->spans[2], x->type.shape.rank, &axis))
+    return value_error();
+  Shape wanted = x->type.shape;
+  for (int i = axis; i + 1 < wanted.rank; i++) wanted.dim[i] = wanted.dim[i + 1];
+  wanted.dim[--wanted.rank] = 0;
+  bool is_index = dtype_is_int(index->type.dtype);
+  if (!is_index || !shape_equal(index->type.shape, wanted)) {
+    Diagnostic *d = report_error(e, bound->call, "'pick' of %s along axis %d needs indices %s, "
+                                 "found %s", type_text(e->arena, x->type), axis,
+                                 shape_text(e->arena, wanted), type_text(e->arena, index->type));
+    report_note_tensor(e, d, "the tensor", x);
+    report_note_tensor(e, d, "the indices", index);
+    if (!is_index) diag_help(d, "indices are integers: i32(x) converts");
+    return value_error();
+  }
+  Attribute attribute = attr_make_int(ATTR_AXIS, axis);
+  return value_tensor(e, emit(e, OP_PICK, 2, (Node *[]){x, index}, 1, &attribute));
+}
+
+static Value apply_matmul(Elaborator *e, const Bound *bound) {
+  return operate_matmul(e, bound->values[0], bound->values[1], bound->spans[0], bound->spans[1]);
+}
+
+/* ---- compile time ------------------------------------------------------------------------- */
+
+static Value apply_rank(Elaborator *e, const Bound *bound) {
+  Node *x = operand(e, bound, 0);
+  return x ? value_int(x->type.shape.rank) : value_error();
+}
+
+static Value apply_size(Elaborator *e, const Bound *bound) {
+  Node *x = operand(e, bound, 0);
+  return x ? value_int(shape_elements(x->type.shape)) : value_error();
+}
+
+static Value apply_shape(Elaborator *e, const Bound *bound) {
+  Node *x = operand(e, bound, 0);
+  return x ? value_shape(e->arena, x->type.shape) : value_error();
+}
+
+static Value apply_dtype(Elaborator *e, const Bound *bound) {
+  Node *x = operand(e, bound, 0);
+  return x ? value_dtype(x->type.dtype) : value_error();
+}
+
+static Value apply_len(Elaborator *e, const Bound *bound) {
+  Value x = bound->values[0];
+  if (value_is_sequence(x)) return value_int(value_sequence_length(x));
+  if (value_is_tensor(x) && x.tensor.node->type.shape.rank > 0)
+    return value_int(x.tensor.node->type.shape.dim[0]);
+  return report_kind(e, bound->spans[0], "the operand of 'len'", "a list or a tensor", x);
+}
+
+/* A number as a list of `count` equal ones; a list must have that many. */
+static Value apply_as_list(Elaborator *e, const Bound *bound) {
+  Value x = bound->values[0];
+  int64_t count = bound->values[1].integer;
+  if (value_is_sequence(x) && value_sequence_length(x) == count) return x;
+  if (value_is_sequence(x) || count < 0 || count > MAX_RANK) {
+    report_error(e, bound->spans[0], "a list of %lld numbers is needed here", (long long)count);
+    return value_error();
+  }
+  Value items[MAX_RANK];
+  for (int i = 0; i < count; i++) items[i] = x;
+  return value_list(e->arena, (int)count, items);
+}
+
+static Value apply_is_list(Elaborator *e, const Bound *bound) {
+  (void)e;
+  return value_bool(value_is_sequence(bound->values[0]));
+}
+
+static Value apply_is_none(Elaborator *e, const Bound *bound) {
+  (void)e;
+  return value_bool(bound->values[0].kind == VALUE_NONE);
+}
+
+/* A check of a def on its arguments: fails with the message, and the tensor's place. */
+static Value apply_assert(Elaborator *e, const Bound *bound) {
+  if (bound->values[0].boolean) return value_none();
+  Frame *frame = e->frame;
+  Span at = frame->parent ? frame->user_call : bound->call;
+  Diagnostic *d = report_error(e, at, "%s", bound->values[1].string);
+  if (frame->parent && !frame->has_returned) { /* the rest of the def would complain again */
+    frame->has_returned = true;
+    vec_push(e->arena, &frame->returned, value_error());
+  }
+  for (int i = 2; i <= 3; i++)
+    if (value_is_tensor(bound->values[i]))
+      report_note_tensor(e, d, i == 2 && bound->values[3].kind != VALUE_NONE ? "the first" :
+                         i == 3 ? "the second" : "the tensor", bound->values[i].tensor.node);
+  return value_error();
+}
+
+static Value apply_missing(Elaborator *e, const Bound *bound) {
+  report_error(e, bound->call, "%s is not available in this version of nnc", bound->builtin->name);
+  return value_error();
+}
+
+#define MISSING(name, doc)                                                                         \
+  {name, name "(...x: any, axis: any = none, k: any = none, parts: any = none)", doc,              \
+   apply_missing, 0, "not available yet"}
+
+const Builtin builtins_other[] = {
+  {"zeros", "zeros(shape: shape, type: type = none)",
+   "A tensor of zeros; without arguments the initializer.", apply_fill, 0, "making"},
+  {"ones", "ones(shape: shape, type: type = none)",
+   "A tensor of ones; without arguments the initializer.", apply_fill, 1, "making"},
+  {"full", "full(shape: shape, value: any, type: type = none)", "A tensor of one value.",
+   apply_full, 0, "making"},
+  {"arange", "arange(from: int, to: int = none, type: type = none)",
+   "0, 1, ..., n - 1 for arange(n); from, ..., to - 1 for arange(from, to); i32.", apply_arange, 0,
+   "making"},
+  {"one_hot", "one_hot(x: tensor, classes: int)",
+   "[...] integers -> [..., classes]: 1 where the class is x, else 0.", apply_one_hot, 0,
+   "indexing"},
+  {"pick", "pick(x: tensor, index: tensor, axis: int = -1)",
+   "One element along an axis: pick(x, i)[a, b] = x[a, b, i[a, b]]; i has x's shape without "
+   "the axis.", apply_pick, 0, "indexing"},
+  {"matmul", "matmul(a: tensor, b: tensor)", "The matrix product a @ b.", apply_matmul, 0,
+   "products"},
+  {"einsum", "einsum(formula: string, a: tensor, b: tensor = none, c: tensor = none)",
+   "Einstein's sum: einsum(\"bm,bnm->bn\", key, M) sums over the letters that the result lacks.",
+   builtin_einsum, 0, "products"},
+  {"rank", "rank(x: tensor)", "The number of axes.", apply_rank, 0, "compile time"},
+  {"size", "size(x: tensor)", "The number of elements.", apply_size, 0, "compile time"},
+  {"shape", "shape(x: tensor)", "The extents as a list: x.shape.", apply_shape, 0,
+   "compile time"},
+  {"dtype", "dtype(x: tensor)", "The element type: f32, i32, ...", apply_dtype, 0,
+   "compile time"},
+  {"len", "len(x: any)", "The length of a list, or the first extent of a tensor.", apply_len, 0,
+   "compile time"},
+  {"as_list", "as_list(x: any, count: int)",
+   "A number as a list of `count` equal ones; a list of that length as it is.", apply_as_list, 0,
+   "compile time"},
+  {"is_list", "is_list(x: any)", "Whether x is a list, tuple or range.", apply_is_list, 0,
+   "compile time"},
+  {"is_none", "is_none(x: any)", "Whether x is none.", apply_is_none, 0, "compile time"},
+  MISSING("sort", "Elements in order along an axis."),
+  MISSING("argsort", "The order of the elements along an axis."),
+  MISSING("top_k", "The k greatest elements along an axis and their indices."),
+  {0},
+};
+
+/* There are no expression statements: `_ = assert(...)`. */
+static const Builtin builtins_check[] = {
+  {"assert", "assert(condition: bool, message: string, x: any = none, y: any = none)",
+   "Refuses the program with `message` unless the condition holds, and shows the types of x, y.",
+   apply_assert, 0, "compile time"},
+  {0},
+};
+
+static const Builtin *const tables[] = {builtins_math,   builtins_shape,  builtins_reduce,
+                                        builtins_window, builtins_random, builtins_other,
+                                        builtins_check};
+
+const Builtin *builtins_table(int i) {
+  return i < (int)(sizeof tables / sizeof tables[0]) ? tables[i] : NULL;
+}
+
+static void bind_value(Elaborator *e, const char *name, Value value) {
+  scope_bind(e->arena, e->root, SYMBOL_BUILTIN, name_intern(name), value, (Span){0});
+}
+
+void builtins_bind(Elaborator *e) {
+  for (int i = 0; builtins_table(i); i++)
+    for (const Builtin *builtin = builtins_table(i); builtin->name; builtin++) {
+      Value value = {.kind = VALUE_BUILTIN};
+      value.builtin = builtin;
+      bind_value(e, builtin->name, value);
+    }
+  for (int i = 0; i < DTYPE_COUNT; i++) bind_value(e, dtype_name((DType)i), value_dtype((DType)i));
+  bind_value(e, "none", value_none());
+  bind_value(e, "pi", value_float(3.14159265358979323846));
+  bind_value(e, "inf", value_float(INFINITY));
+}

@@ -1,0 +1,37 @@
+/* Elaboration: syntax tree -> module.
+ *
+ * The graph statements of a program are walked several times, as a script that runs at compile time:
+ * for training, for evaluation, and with a batch of one. Names, shapes and types are settled here;
+ * what comes out is a module of entry graphs that the verifier accepts. */
+#ifndef NNC_ELABORATE_ELABORATE_H
+#define NNC_ELABORATE_ELABORATE_H
+
+#include "graph/module.h"
+#include "support/diagnostics.h"
+#include "syntax/ast.h"
+
+/* -D name=value or -D train.key=value */
+typedef struct Definition {
+  const char *name;  /* "batch", "train.epochs" */
+  const char *value; /* text of an expression */
+} Definition;
+
+typedef struct ElaborateOptions {
+  int definition_count;
+  const Definition *definitions;
+  bool check_only;     /* only mistakes are wanted; the module need not train */
+  bool override_float; /* --float: every float type becomes `default_float` */
+  DType default_float; /* where `override_float` is set */
+} ElaborateOptions;
+
+/* NULL after errors. A program without a `train` block is a mistake unless `check_only` is set or it
+ * has a `predict` block. `options` may be NULL. */
+Module *elaborate(Arena *arena, Diagnostics *diagnostics, const AstProgram *program,
+                  const ElaborateOptions *options);
+
+/* What `nnc doc NAME` prints: signature, meaning, formula, source. False when there is no such name. */
+bool doc_print(Text *out, const char *name);
+/* Every documented name with its first line, by family. */
+void doc_list(Text *out);
+
+#endif

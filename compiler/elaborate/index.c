@@ -1,0 +1,243 @@
+/* x[i, a:b:s, ..., none, positions]: NumPy's basic indexing, and one tensor of positions.
+ *
+ * The work goes axis by axis into one slice; then axes of single positions vanish and new ones
+ * appear in one reshape; a tensor of positions is a gather of the axis moved to the front. */
+#include "elaborate/elaborator.h"
+
+typedef struct Selection {
+  const AstExpr *expr;
+  Node *x;
+  int axis;                /* the next of x to be indexed */
+  int64_t start[MAX_RANK], stop[MAX_RANK], step[MAX_RANK];
+  Shape result;            /* after the reshape */
+  Node *positions;         /* at most one */
+  int positions_axis;      /* of the result */
+  bool failed;
+} Selection;
+
+static void select_fail(Selection *s) { s->failed = true; }
+
+static void select_extent(Elaborator *e, Selection *s, Span at, int64_t extent) {
+  if (s->result.rank == MAX_RANK) {
+    report_error(e, at, "the result has more than %d axes", MAX_RANK);
+    select_fail(s);
+    return;
+  }
+  s->result.dim[s->result.rank++] = extent;
+}
+
+static void select_all(Elaborator *e, Selection *s, Span at) {
+  int64_t extent = s->x->type.shape.dim[s->axis];
+  s->start[s->axis] = 0;
+  s->stop[s->axis] = extent;
+  s->step[s->axis++] = 1;
+  select_extent(e, s, at, extent);
+}
+
+static void select_position(Elaborator *e, Selection *s, int64_t position, Span at) {
+  int64_t extent = s->x->type.shape.dim[s->axis];
+  if (position < -extent || position >= extent) {
+    Diagnostic *d = report_error(e, at, "index %lld is outside axis %d of extent %lld",
+                                 (long long)position, s->axis, (long long)extent);
+    report_note_tensor(e, d, "the tensor", s->x);
+    select_fail(s);
+    return;
+  }
+  if (position < 0) position += extent;
+  s->start[s->axis] = position;
+  s->stop[s->axis] = position + 1;
+  s->step[s->axis++] = 1;
+}
+
+static void select_positions(Elaborator *e, Selection *s, Value value, Span at) {
+  Node *positions = convert_any_tensor(e, value, at);
+  if (!positions) {
+    select_fail(s);
+    return;
+  }
+  if (!dtype_is_int(positions->type.dtype)) {
+    Diagnostic *d = report_error(e, at, "an index must be an integer, found %s",
+                                 type_text(e->arena, positions->type));
+    if (positions->type.dtype == DTYPE_BOOL)
+      diag_help(d, "the size of a selection by truth values is not known at compile time; "
+                   "where(...) keeps the shape");
+    select_fail(s);
+    return;
+  }
+  if (s->positions) {
+    report_error(e, at, "only one tensor of positions may stand in an index");
+    select_fail(s);
+    return;
+  }
+  s->positions = positions;
+  s->positions_axis = s->result.rank;
+  select_all(e, s, at);
+}
+
+/* A bound of a slice, clamped as NumPy clamps. */
+static int64_t select_bound(Elaborator *e, Selection *s, const AstExpr *expr, int64_t fallback,
+                            int64_t extent, int64_t least, int64_t most) {
+  if (!expr) return fallback;
+  int64_t bound;
+  if (!convert_int(e, evaluate(e, expr), expr->span, "a bound of a slice", &bound)) {
+    select_fail(s);
+    return fallback;
+  }
+  if (bound < 0) bound += extent;
+  return bound < least ? least : bound > most ? most : bound;
+}
+
+static void select_slice(Elaborator *e, Selection *s, const AstIndex *index) {
+  int64_t extent = s->x->type.shape.dim[s->axis], step = 1;
+  if (index->step && !convert_int(e, evaluate(e, index->step), index->step->span,
+                                  "the step of a slice", &step)) {
+    select_fail(s);
+    return;
+  }
+  if (step == 0 || step > MAX_ELEMENTS || step < -MAX_ELEMENTS) {
+    report_error(e, index->span, "the step of a slice cannot be %lld", (long long)step);
+    select_fail(s);
+    return;
+  }
+  int64_t start, stop, count;
+  if (step > 0) {
+    start = select_bound(e, s, index->from, 0, extent, 0, extent);
+    stop = select_bound(e, s, index->to, extent, extent, 0, extent);
+    count = stop > start ? (stop - start + step - 1) / step : 0;
+    if (count == 0) stop = start;
+  } else {
+    start = select_bound(e, s, index->from, extent - 1, extent, -1, extent - 1);
+    stop = select_bound(e, s, index->to, -1, extent, -1, extent - 1);
+    count = start > stop ? (start - stop - step - 1) / -step : 0;
+  }
+  if (count == 0 && !s->failed) {
+    Diagnostic *d = report_error(e, index->span, "this slice of axis %d, of extent %lld, is empty",
+                                 s->axis, (long long)extent);
+    report_note_tensor(e, d, "the tensor", s->x);
+    select_fail(s);
+    return;
+  }
+  s->start[s->axis] = start;
+  s->stop[s->axis] = stop;
+  s->step[s->axis++] = step;
+  select_extent(e, s, index->span, count);
+}
+
+static void select_at(Elaborator *e, Selection *s, const AstIndex *index) {
+  Value value = convert_plain(e, evaluate(e, index->at), index->at->span);
+  if (value.kind == VALUE_NONE) {
+    select_extent(e, s, index->span, 1);
+  } else if (value.kind == VALUE_INT) {
+    select_position(e, s, value.integer, index->at->span);
+  } else if (value_is_tensor(value) || value_is_sequence(value)) {
+    select_positions(e, s, value, index->at->span);
+  } else {
+    report_kind(e, index->at->span, "an index", "an integer or a tensor of integers", value);
+    select_fail(s);
+  }
+}
+
+/* How many axes of x the index at hand uses; names that are `none` use none. */
+static int count_axes(const AstIndices *indices) {
+  int count = 0;
+  for (int i = 0; i < indices->count; i++)
+    count += indices->items[i].kind == AST_AT || indices->items[i].kind == AST_SLICE;
+  return count;
+}
+
+static Node *select_gather(Elaborator *e, Selection *s, Node *x) {
+  int rank = x->type.shape.rank, axis = s->positions_axis;
+  int permutation[MAX_RANK], back[MAX_RANK];
+  int at = 0;
+  permutation[at++] = axis;
+  for (int i = 0; i < rank; i++)
+    if (i != axis) permutation[at++] = i;
+  x = emit_transpose(e, x, permutation);
+  Node *index = s->positions;
+  int index_rank = index->type.shape.rank;
+  if (x && index_rank + rank - 1 > MAX_RANK) {
+    report_error(e, e->at, "the result has more than %d axes", MAX_RANK);
+    return NULL;
+  }
+  Node *result = x ? emit(e, OP_GATHER, 2, (Node *[]){x, index}, 0, NULL) : NULL;
+  if (!result) return NULL;
+  at = 0; /* [index.., before.., after..] -> [before.., index.., after..] */
+  for (int i = 0; i < axis; i++) back[at++] = index_rank + i;
+  for (int i = 0; i < index_rank; i++) back[at++] = i;
+  for (int i = axis + 1; i < rank; i++) back[at++] = index_rank + i - 1;
+  return emit_transpose(e, result, back);
+}
+
+static Value select_tensor(Elaborator *e, const AstExpr *expr, Node *x) {
+  Selection s = {.expr = expr, .x = x};
+  const AstIndices *indices = &expr->index.indices;
+  int rank = x->type.shape.rank, used = count_axes(indices);
+  if (used > rank) {
+    Diagnostic *d = report_error(e, expr->index.brackets, "%d indices for a tensor with %d ax%cs",
+                                 used, rank, rank == 1 ? 'i' : 'e');
+    report_note_tensor(e, d, "the tensor", x);
+    return value_error();
+  }
+  for (int i = 0; i < indices->count && !s.failed; i++) {
+    const AstIndex *index = &indices->items[i];
+    switch (index->kind) {
+      case AST_AT: select_at(e, &s, index); break;
+      case AST_SLICE: select_slice(e, &s, index); break;
+      case AST_NEW_AXIS: select_extent(e, &s, index->span, 1); break;
+      case AST_ELLIPSIS:
+        for (int k = 0; k < rank - used && !s.failed; k++) select_all(e, &s, index->span);
+    }
+  }
+  while (!s.failed && s.axis < rank) select_all(e, &s, expr->span);
+  if (s.failed) return value_error();
+  e->at = expr->span;
+  Node *result = emit_reshape(e, emit_slice(e, x, s.start, s.stop, s.step), s.result);
+  if (result && s.positions) result = select_gather(e, &s, result);
+  return value_tensor(e, result);
+}
+
+static Value index_sequence(Elaborator *e, const AstExpr *expr, Value sequence) {
+  const AstIndices *indices = &expr->index.indices;
+  const AstIndex *index = &indices->items[0];
+  int64_t length = value_sequence_length(sequence);
+  if (indices->count != 1 || index->kind == AST_ELLIPSIS || index->kind == AST_NEW_AXIS) {
+    report_error(e, expr->index.brackets, "a list has one index");
+    return value_error();
+  }
+  if (index->kind == AST_SLICE) {
+    int64_t from = 0, to = length, step = 1;
+    if ((index->from &&
+         !convert_int(e, evaluate(e, index->from), index->span, "a bound", &from)) ||
+        (index->to && !convert_int(e, evaluate(e, index->to), index->span, "a bound", &to)) ||
+        (index->step && !convert_int(e, evaluate(e, index->step), index->span, "a step", &step)))
+      return value_error();
+    if (step != 1) {
+      report_error(e, index->span, "a slice of a list has step 1");
+      return value_error();
+    }
+    from = from < 0 ? from + length : from;
+    to = to < 0 ? to + length : to;
+    from = from < 0 ? 0 : from > length ? length : from;
+    to = to < from ? from : to > length ? length : to;
+    Value *items = ARENA_ARRAY(e->arena, Value, to - from);
+    for (int64_t i = from; i < to; i++) items[i - from] = value_sequence_item(sequence, i);
+    return value_list(e->arena, (int)(to - from), items);
+  }
+  int64_t at;
+  if (!convert_int(e, evaluate(e, index->at), index->at->span, "an index of a list", &at))
+    return value_error();
+  if (at >= -length && at < length) return value_sequence_item(sequence, at < 0 ? at + length : at);
+  report_error(e, index->at->span, "index %lld is outside a list of %lld", (long long)at,
+               (long long)length);
+  return value_error();
+}
+
+Value evaluate_index(Elaborator *e, const AstExpr *expr) {
+  Value object = convert_plain(e, evaluate(e, expr->index.object), expr->index.object->span);
+  if (value_is_error(object)) return object;
+  if (value_is_sequence(object)) return index_sequence(e, expr, object);
+  if (!value_is_tensor(object))
+    return report_kind(e, expr->index.object->span, "what is indexed", "a tensor or a list", object);
+  Node *node = convert_any_tensor(e, object, expr->index.object->span);
+  return node ? select_tensor(e, expr, node) : value_error();
+}

@@ -1,0 +1,247 @@
+/* Metrics: a scalar expression is cut at the full reductions that depend on inputs.
+ *
+ * The values at the cuts are accumulators, which the host combines over batches; the expression above
+ * them becomes the finish entry, in double. So accuracy, exp(loss) and sum(a) / sum(mask) are exact
+ * over a whole data set. Whether a reduction runs over the batch is seen from two elaborations: its
+ * operand has `batch` times as many elements as the one of the program with a batch of one.
+ *
+ * All walks are cut in parallel; they must agree on the expression above the cuts. */
+#include "elaborate/train.h"
+
+#include "ops/op.h"
+#include "support/names.h"
+
+enum { MAX_WALKS = 4, CUT_DEPTH = 500 };
+
+typedef struct Cutter {
+  Elaborator *e;
+  int walk_count;
+  Walk *walks[MAX_WALKS];    /* 0: evaluation, 1: of a single example, then training */
+  bool *depends[MAX_WALKS];  /* on inputs, by node id */
+  Node **finish;             /* by node id of walk 0: what was built for it */
+  Room room;                 /* of the finish entry */
+  const Metric *metric;
+  int parts;                 /* accumulators of this metric */
+  int depth;
+} Cutter;
+
+typedef struct Cut {
+  Node *node[MAX_WALKS];
+} Cut;
+
+static bool *find_dependent(Arena *arena, const Graph *graph) {
+  bool *depends = ARENA_ARRAY(arena, bool, graph->next_id);
+  for (int i = 0; i < graph->nodes.count; i++) {
+    const Node *node = graph->nodes.items[i];
+    depends[node->id] = node->op == OP_INPUT;
+    for (int k = 0; k < node->operand_count; k++)
+      depends[node->id] = depends[node->id] || depends[node->operands[k]->id];
+  }
+  return depends;
+}
+
+static bool has_one_element(const Node *node) { return shape_elements(node->type.shape) == 1; }
+
+/* Whether the tensor has an element for each example of the batch. */
+static bool carries_batch(const Cutter *c, const Node *node, const Node *single) {
+  return shape_elements(node->type.shape) ==
+         c->e->module->run.batch * shape_elements(single->type.shape);
+}
+
+/* ---- what a node is to the cut ------------------------------------------------------------ */
+
+static const struct {
+  Op op;
+  Combine combine;
+} reductions[] = {{OP_REDUCE_MEAN, COMBINE_MEAN}, {OP_REDUCE_SUM, COMBINE_SUM},
+                  {OP_REDUCE_MAX, COMBINE_MAX},   {OP_REDUCE_MIN, COMBINE_MIN}};
+
+static bool find_reduction(const Node *node, Combine *combine) {
+  for (int i = 0; i < 4; i++)
+    if (reductions[i].op == node->op) {
+      *combine = reductions[i].combine;
+      return true;
+    }
+  return false;
+}
+
+static bool is_movement(const Node *node) {
+  return op_info(node->op)->class->family == FAMILY_MOVEMENT && node->operand_count == 1 &&
+         (node->op == OP_RESHAPE || node->op == OP_TRANSPOSE);
+}
+
+/* Reductions compose: a mean or sum over what is left of a mean or sum over the batch is linear in
+ * it, a maximum of maxima is the maximum. */
+static bool compose(Combine outer, Combine inner, Combine *combine) {
+  bool linear = (outer == COMBINE_MEAN || outer == COMBINE_SUM) &&
+                (inner == COMBINE_MEAN || inner == COMBINE_SUM);
+  *combine = inner;
+  return linear || outer == inner;
+}
+
+/* How the host combines the scalar `node`; false when it is no reduction over the batch. */
+static bool find_combine(const Cutter *c, const Node *node, const Node *single, Combine *combine) {
+  if (node->op == OP_CONTRACT && single->op == OP_CONTRACT) {
+    *combine = COMBINE_SUM;
+    return carries_batch(c, node->operands[0], single->operands[0]) &&
+           carries_batch(c, node->operands[1], single->operands[1]);
+  }
+  if (!find_reduction(node, combine) || single->op != node->op) return false;
+  while (!carries_batch(c, node->operands[0], single->operands[0])) {
+    do {
+      node = node->operands[0];
+      single = single->operands[0];
+    } while (is_movement(node) && single->op == node->op);
+    Combine inner;
+    if (!find_reduction(node, &inner) || single->op != node->op ||
+        !compose(*combine, inner, combine))
+      return false;
+  }
+  return true;
+}
+
+/* ---- accumulators ------------------------------------------------------------------------- */
+
+static Node *as_scalar(Cutter *c, int walk, Node *node) {
+  if (node->type.shape.rank == 0) return node;
+  Elaborator *e = c->e;
+  Walk *outer = e->walk;
+  e->walk = c->walks[walk];
+  e->room = &e->walk->room;
+  Node *scalar = emit_reshape(e, node, shape_scalar());
+  e->walk = outer;
+  e->room = &c->room;
+  return scalar;
+}
+
+static Node *add_accumulator(Cutter *c, const Cut *cut, Combine combine) {
+  bool is_whole = cut->node[0] == c->metric->node;
+  const char *name = is_whole ? c->metric->name
+                              : name_printf("%s.%d", c->metric->name, c->parts++);
+  for (int i = 0; i < c->walk_count; i++) {
+    Node *node = as_scalar(c, i, cut->node[i]);
+    if (!node) return NULL;
+    graph_add_output(c->walks[i]->room.graph,
+                     (Output){.kind = OUTPUT_ACCUMULATOR, .combine = combine, .name = name,
+                              .node = node, .span = c->metric->span});
+  }
+  return emit_scalar(c->e, name);
+}
+
+/* ---- the cut ------------------------------------------------------------------------------ */
+
+static Node *cut_node(Cutter *c, Cut cut);
+
+static Node *report_uncut(Cutter *c, const Node *node, const char *why) {
+  Diagnostic *d = report_error(c->e, c->metric->span, "'%s' cannot be computed over a whole data "
+                               "set: %s", c->metric->name, why);
+  report_note_tensor(c->e, d, "this part", node);
+  diag_help(d, "a metric is a scalar expression over full reductions: mean(...), sum(...), "
+               "max(...), min(...)");
+  return NULL;
+}
+
+static bool walks_agree(const Cutter *c, const Cut *cut) {
+  const Node *first = cut->node[0];
+  for (int i = 1; i < c->walk_count; i++) {
+    const Node *other = cut->node[i];
+    if (other->op != first->op || other->operand_count != first->operand_count ||
+        c->depends[i][other->id] != c->depends[0][first->id])
+      return false;
+  }
+  return true;
+}
+
+static Cut cut_operand(const Cutter *c, const Cut *cut, int k) {
+  Cut operand = {0};
+  for (int i = 0; i < c->walk_count; i++) operand.node[i] = cut->node[i]->operands[k];
+  return operand;
+}
+
+/* Elementwise on scalars: the same operator in double. */
+static Node *cut_elementwise(Cutter *c, const Cut *cut) {
+  Node *node = cut->node[0];
+  Node *operands[3];
+  for (int k = 0; k < node->operand_count; k++) {
+    operands[k] = cut_node(c, cut_operand(c, cut, k));
+    if (!operands[k]) return NULL;
+  }
+  if (node->op == OP_STOP_GRADIENT) return operands[0];
+  if (node->op != OP_CAST) return emit(c->e, node->op, node->operand_count, operands, 0, NULL);
+  DType from = node->operands[0]->type.dtype, to = node->type.dtype;
+  if (to == DTYPE_BOOL || (dtype_is_float(from) && dtype_is_int(to)))
+    return report_uncut(c, node, "it converts a result to an integer");
+  return emit_cast(c->e, operands[0], DTYPE_F64);
+}
+
+static Node *cut_new(Cutter *c, const Cut *cut) {
+  Node *node = cut->node[0];
+  if (node->op == OP_CONSTANT)
+    return emit_constant(c->e, node_float(node, ATTR_VALUE),
+                         type_scalar(node->type.dtype == DTYPE_BOOL ? DTYPE_BOOL : DTYPE_F64));
+  if (!walks_agree(c, cut))
+    return report_uncut(c, node, "training and evaluation compute it differently");
+  if (!has_one_element(node) || !has_one_element(cut->node[1]))
+    return report_uncut(c, node, "it is not a scalar");
+  if (!c->depends[0][node->id]) return add_accumulator(c, cut, COMBINE_LAST);
+  Combine combine;
+  if (find_combine(c, node, cut->node[1], &combine)) return add_accumulator(c, cut, combine);
+  if (op_is_elementwise(node->op)) return cut_elementwise(c, cut);
+  bool passes = is_movement(node) || node->op == OP_BROADCAST || node->op == OP_SLICE ||
+                find_reduction(node, &combine);
+  if (passes && has_one_element(node->operands[0])) return cut_node(c, cut_operand(c, cut, 0));
+  return report_uncut(c, node, "it is not a reduction over the examples");
+}
+
+static Node *cut_node(Cutter *c, Cut cut) {
+  const Node *node = cut.node[0];
+  if (c->finish[node->id]) return c->finish[node->id];
+  if (c->depth++ > CUT_DEPTH) return report_uncut(c, node, "its expression is too deep");
+  Node *result = cut_new(c, &cut);
+  c->depth--;
+  c->finish[node->id] = result;
+  return result;
+}
+
+static bool find_cut(const Cutter *c, const Metric *metric, Cut *cut) {
+  for (int i = 0; i < c->walk_count; i++) {
+    const Metrics *metrics = &c->walks[i]->train->metrics;
+    cut->node[i] = NULL;
+    for (int k = 0; k < metrics->count; k++)
+      if (metrics->items[k].name == metric->name) cut->node[i] = metrics->items[k].node;
+    if (!cut->node[i]) return false;
+  }
+  return true;
+}
+
+static void build_metric(Cutter *c, const Metric *metric) {
+  Elaborator *e = c->e;
+  Cut cut;
+  c->metric = metric;
+  c->parts = c->depth = 0;
+  e->at = metric->span;
+  e->frame->label = metric->name;
+  if (!find_cut(c, metric, &cut)) return;
+  Node *node = cut_node(c, cut);
+  if (!node) return;
+  node = emit_cast(e, node, DTYPE_F64);
+  graph_add_output(c->room.graph, (Output){.kind = OUTPUT_SCALAR, .name = metric->name,
+                                           .node = node, .span = metric->span});
+  vec_push(e->arena, &e->module->metrics, ((MetricInfo){metric->name, metric->span}));
+}
+
+void metrics_build(Elaborator *e, Walk *eval, Walk *eval_one, Walk *train, Walk *accumulate) {
+  Cutter c = {.e = e, .walks = {eval, eval_one, train, accumulate}};
+  c.walk_count = accumulate ? 4 : 3;
+  for (int i = 0; i < c.walk_count; i++)
+    c.depends[i] = find_dependent(e->arena, c.walks[i]->room.graph);
+  c.finish = ARENA_ARRAY(e->arena, Node *, eval->room.graph->next_id);
+  c.room = room_create(e->arena, entry_name(ENTRY_FINISH), 0);
+  c.room.is_host_only = true;
+  e->walk = eval;
+  e->room = &c.room;
+  const Metrics *metrics = &eval->train->metrics;
+  for (int i = 0; i < metrics->count; i++) build_metric(&c, &metrics->items[i]);
+  e->module->entries[ENTRY_FINISH] = c.room.graph;
+  e->room = &eval->room;
+}

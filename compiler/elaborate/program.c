@@ -1,0 +1,288 @@
+/* elaborate(): the walks through a program and what becomes of them.
+ *
+ *   train      creates variables, the init and host graphs, the update
+ *   accumulate an earlier minibatch of a step
+ *   eval       one batch; eval_one and predict: a batch of one
+ *
+ * Each walk evaluates the whole file afresh. After a walk with mistakes the later ones, which would
+ * repeat them, are left out. */
+#include <string.h>
+#include "elaborate/train.h"
+#include "ops/op.h"
+#include "support/embedded.h"
+#include "support/names.h"
+#include "support/panic.h"
+#include "syntax/parse.h"
+
+/* ---- functions of a file ------------------------------------------------------------------ */
+
+static bool is_function(const AstStmt *stmt) {
+  return stmt->kind == AST_DEF || stmt->kind == AST_OPTIMIZER || stmt->kind == AST_INIT ||
+         stmt->kind == AST_SCHEDULE || stmt->kind == AST_EXTERN;
+}
+
+static Function *make_function(Elaborator *e, const AstStmt *stmt, bool is_prelude) {
+  for (int i = 0; i < e->functions.count; i++)
+    if (e->functions.items[i]->stmt == stmt) return e->functions.items[i];
+  Function *function = ARENA_NEW(e->arena, Function);
+  function->name = stmt->function.name.text;
+  function->stmt = stmt;
+  function->is_prelude = is_prelude;
+  vec_push(e->arena, &e->functions, function);
+  return function;
+}
+
+static void bind_functions(Elaborator *e, const AstStmts *stmts, Scope *scope, bool is_prelude) {
+  for (int i = 0; i < stmts->count; i++) {
+    const AstStmt *stmt = stmts->items[i];
+    if (!is_function(stmt) || scope_find_own(scope, stmt->function.name.text)) continue;
+    Value value = {.kind = VALUE_DEF};
+    value.function = make_function(e, stmt, is_prelude);
+    Symbol *symbol =
+      scope_bind(e->arena, scope, is_prelude ? SYMBOL_BUILTIN : SYMBOL_DEF,
+                 stmt->function.name.text, value, stmt->function.name.span);
+    if (!is_prelude)
+      symbol->usage = usage_of(e, &stmt->function.name, ast_stmt_kind_text(stmt->kind));
+  }
+}
+
+static void load_prelude(Elaborator *e) {
+  for (int i = 0; i < embedded_file_count; i++) {
+    const EmbeddedFile *file = &embedded_files[i];
+    if (strncmp(file->name, "prelude/", 8) != 0) continue;
+    const char *name = arena_printf(e->arena, "<prelude>/%s", file->name + 8);
+    SourceFile *source = source_from_text(e->arena, name, file->text, file->length);
+    source->is_prelude = 1;
+    const AstProgram *program = parse_program(e->arena, e->diagnostics, source);
+    bind_functions(e, &program->stmts, e->root, true);
+  }
+}
+
+/* ---- definitions -------------------------------------------------------------------------- */
+
+AstExpr *definition_find(Elaborator *e, const char *name) {
+  for (int i = e->options->definition_count - 1; i >= 0; i--) {
+    if (strcmp(e->options->definitions[i].name, name) != 0) continue;
+    e->definition_used[i] = true;
+    return e->definition_exprs[i];
+  }
+  return NULL;
+}
+
+static void parse_definitions(Elaborator *e) {
+  int count = e->options->definition_count;
+  e->definition_used = ARENA_ARRAY(e->arena, bool, count);
+  e->definition_exprs = ARENA_ARRAY(e->arena, AstExpr *, count);
+  for (int i = 0; i < count; i++) {
+    const Definition *definition = &e->options->definitions[i];
+    SourceFile *source =
+      source_from_text(e->arena, arena_printf(e->arena, "-D %s", definition->name),
+                       definition->value, strlen(definition->value));
+    e->definition_exprs[i] = parse_expression(e->arena, e->diagnostics, source);
+  }
+}
+
+static void check_definitions(Elaborator *e) {
+  VEC(const char *) names = {0};
+  for (int i = 0; i < e->program->stmts.count; i++) {
+    const AstStmt *stmt = e->program->stmts.items[i];
+    for (int k = 0; stmt->kind == AST_CONST && k < stmt->constants.count; k++)
+      vec_push(e->arena, &names, stmt->constants.items[k].name.text);
+  }
+  static const char *const keys[] = {"minimize", "optimizer",  "clip",     "epochs", "steps",
+                                     "metrics",  "precision", "accumulate", "validate", "seed"};
+  for (int i = 0; i < (int)(sizeof keys / sizeof keys[0]); i++)
+    vec_push(e->arena, &names, name_printf("train.%s", keys[i]));
+  for (int i = 0; i < e->options->definition_count; i++) {
+    if (e->definition_used[i]) continue;
+    const char *name = e->options->definitions[i].name;
+    Diagnostic *d = report_error(e, (Span){0}, "-D %s: the program has no constant or train key of "
+                                 "this name", name);
+    report_suggest(d, name, names.items, names.count);
+  }
+}
+
+/* ---- walks -------------------------------------------------------------------------------- */
+
+static Frame *make_bottom(Elaborator *e, Scope *scope) {
+  Frame *frame = ARENA_NEW(e->arena, Frame);
+  frame->path = frame->label = name_intern("");
+  frame->scope = scope;
+  frame->stmts = &e->program->stmts;
+  return frame;
+}
+
+static Walk *walk_program(Elaborator *e, EntryKind entry, bool training, bool single) {
+  Walk *walk = ARENA_NEW(e->arena, Walk);
+  walk->entry = entry;
+  walk->training = training;
+  walk->single = single;
+  walk->room = room_create(e->arena, entry_name(entry), training ? 1 : 2);
+  walk->globals = scope_create(e->arena, e->root, false);
+  e->walk = walk;
+  e->room = &walk->room;
+  e->frame = make_bottom(e, walk->globals);
+  scope_bind(e->arena, e->root, SYMBOL_BUILTIN, name_intern("training"), value_bool(training),
+             (Span){0});
+  bind_functions(e, &e->program->stmts, walk->globals, false);
+  evaluate_block(e, &e->program->stmts);
+  e->frame->label = e->frame->path;
+  return walk;
+}
+
+static void find_batch(Elaborator *e) {
+  RunConfig *run = &e->module->run;
+  run->batch = 1;
+  if (!e->batch_name) return;
+  const Symbol *symbol = scope_find_own(e->walk->globals, e->batch_name);
+  if (!symbol || symbol->value.kind != VALUE_INT) return;
+  run->batch_name = e->batch_name;
+  run->batch = symbol->value.integer;
+}
+
+static Walk *walk_training(Elaborator *e) {
+  Walk *walk = walk_program(e, ENTRY_TRAIN, true, false);
+  find_batch(e);
+  check_definitions(e);
+  check_data(e);
+  if (!walk->train) {
+    Diagnostic *d = e->options->check_only
+                      ? report_warning(e, (Span){.file = e->program->file},
+                                       "the program has no train block")
+                      : report_error(e, (Span){.file = e->program->file},
+                                     "the program has no train block");
+    diag_help(d, "train { minimize = loss, optimizer = adam(lr = 1e-3), epochs = 20 }");
+  }
+  if (walk->train) train_configure(e);
+  if (diagnostics_error_count(e->diagnostics) > 0) return NULL;
+  if (walk->train) update_parameters(e);
+  update_states(e);
+  e->module->entries[ENTRY_TRAIN] = walk->room.graph;
+  return walk;
+}
+
+static Walk *walk_accumulation(Elaborator *e) {
+  Walk *walk = walk_program(e, ENTRY_ACCUMULATE, true, false);
+  update_accumulators(e);
+  update_states(e);
+  e->module->entries[ENTRY_ACCUMULATE] = walk->room.graph;
+  return walk;
+}
+
+static bool has_predict(const Elaborator *e) {
+  for (int i = 0; i < e->sections.count; i++)
+    if (e->sections.items[i]->kind == AST_PREDICT) return true;
+  return false;
+}
+
+static void walk_prediction(Elaborator *e) {
+  Walk *walk = walk_program(e, ENTRY_PREDICT, false, true);
+  for (int i = 0; i < walk->results.count; i++)
+    graph_add_output(walk->room.graph, walk->results.items[i]);
+  e->module->entries[ENTRY_PREDICT] = walk->room.graph;
+}
+
+static bool walk_all(Elaborator *e) {
+  Walk *train = walk_training(e), *accumulate = NULL;
+  bool failed = diagnostics_error_count(e->diagnostics) > 0;
+  if (!train || failed) return false;
+  if (train->train && e->module->run.accumulate > 1) accumulate = walk_accumulation(e);
+  Walk *eval = walk_program(e, ENTRY_EVAL, false, false);
+  if (diagnostics_error_count(e->diagnostics) > 0) return false;
+  Walk *eval_one = walk_program(e, ENTRY_EVAL_ONE, false, true);
+  if (diagnostics_error_count(e->diagnostics) > 0) return false;
+  if (has_predict(e)) walk_prediction(e);
+  if (diagnostics_error_count(e->diagnostics) > 0) return false;
+  e->module->entries[ENTRY_EVAL] = eval->room.graph;
+  e->module->entries[ENTRY_EVAL_ONE] = eval_one->room.graph;
+  if (train->train) metrics_build(e, eval, eval_one, train, accumulate);
+  return diagnostics_error_count(e->diagnostics) == 0;
+}
+
+/* ---- the module --------------------------------------------------------------------------- */
+
+/* Only what an output depends on stays. */
+static Graph *prune(Elaborator *e, const Graph *graph) {
+  Graph *kept = graph_create(e->arena, graph->name);
+  const bool *live = graph_live_nodes(e->arena, graph);
+  NodeMap map = node_map_create(e->arena, graph);
+  for (int i = 0; i < graph->nodes.count; i++) {
+    const Node *node = graph->nodes.items[i];
+    if (live[node->id]) node_map_set(&map, node, graph_copy_node(kept, node, &map));
+  }
+  for (int i = 0; i < graph->outputs.count; i++) {
+    Output output = graph->outputs.items[i];
+    output.node = node_map_get(&map, output.node);
+    graph_add_output(kept, output);
+  }
+  return kept;
+}
+
+/* --float=f64: every float type becomes one; graphs of the host are in double anyway. */
+static void retype_graph(Graph *graph, DType dtype) {
+  for (int i = 0; i < graph->nodes.count; i++) {
+    Node *node = graph->nodes.items[i];
+    if (dtype_is_float(node->type.dtype) && node->op != OP_SCALAR) node->type.dtype = dtype;
+    for (int k = 0; k < node->attribute_count; k++) {
+      Attribute *attribute = &node->attributes[k];
+      if (attribute->key == ATTR_DTYPE && dtype_is_float((DType)attribute->integer))
+        attribute->integer = dtype;
+    }
+  }
+}
+
+static void retype(Elaborator *e, DType dtype) {
+  Module *module = e->module;
+  for (int i = 0; i < ENTRY_COUNT; i++)
+    if (module->entries[i] && i != ENTRY_HOST && i != ENTRY_FINISH)
+      retype_graph(module->entries[i], dtype);
+  for (int i = 0; i < module->variables.count; i++)
+    if (dtype_is_float(module->variables.items[i].type.dtype))
+      module->variables.items[i].type.dtype = dtype;
+  for (int i = 0; i < module->inputs.count; i++)
+    if (dtype_is_float(module->inputs.items[i].type.dtype))
+      module->inputs.items[i].type.dtype = dtype;
+  module->run.precision = dtype;
+}
+
+static void finish_module(Elaborator *e) {
+  Module *module = e->module;
+  module->entries[ENTRY_INIT] = e->init.graph;
+  module->entries[ENTRY_HOST] = e->host.graph;
+  for (int i = 0; i < ENTRY_COUNT; i++)
+    if (module->entries[i]) module->entries[i] = prune(e, module->entries[i]);
+  if (e->options->override_float) retype(e, e->options->default_float);
+  else if (module->run.precision == DTYPE_F64) retype(e, DTYPE_F64);
+}
+
+/* "path/mnist.net" is the module mnist. */
+static const char *module_name(Arena *arena, const char *file) {
+  const char *slash = strrchr(file, '/');
+  const char *base = slash ? slash + 1 : file;
+  const char *dot = strrchr(base, '.');
+  size_t length = dot && dot > base ? (size_t)(dot - base) : strlen(base);
+  return length ? arena_strndup(arena, base, length) : "model";
+}
+
+Module *elaborate(Arena *arena, Diagnostics *diagnostics, const AstProgram *program,
+                  const ElaborateOptions *options) {
+  static const ElaborateOptions defaults = {0};
+  Elaborator elaborator = {.arena = arena, .diagnostics = diagnostics, .program = program,
+                           .options = options ? options : &defaults,
+                           .default_float = DTYPE_F32};
+  Elaborator *e = &elaborator;
+  if (diagnostics_error_count(diagnostics) > 0) return NULL;
+  e->module = module_create(arena, module_name(arena, program->file->name), program->file);
+  e->root = scope_create(arena, NULL, false);
+  e->init = room_create(arena, entry_name(ENTRY_INIT), 0);
+  e->host = room_create(arena, entry_name(ENTRY_HOST), 0);
+  e->host.is_host_only = true;
+  builtins_bind(e);
+  load_prelude(e);
+  parse_definitions(e);
+  if (diagnostics_error_count(diagnostics) > 0) return NULL;
+  if (!walk_all(e)) return NULL;
+  warn_unused(e);
+  finish_module(e);
+  return e->module;
+}

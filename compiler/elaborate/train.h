@@ -1,0 +1,59 @@
+/* The train block: its keys and groups, evaluated; what update.c and metrics.c make of them. */
+#ifndef NNC_ELABORATE_TRAIN_H
+#define NNC_ELABORATE_TRAIN_H
+
+#include "elaborate/elaborator.h"
+
+/* The loss and metrics that a walk has found, in order: "loss", losses of groups, metrics. */
+typedef struct Metric {
+  const char *name;
+  Node *node;
+  Span span;
+} Metric;
+typedef VEC(Metric) Metrics;
+
+typedef enum TrainKey {
+  KEY_MINIMIZE, KEY_OPTIMIZER, KEY_CLIP, KEY_LR_SCALE, KEY_FROZEN, /* groups may override these */
+  KEY_EPOCHS, KEY_STEPS, KEY_METRICS, KEY_PRECISION, KEY_ACCUMULATE, KEY_VALIDATE, KEY_SEED,
+  KEY_COUNT
+} TrainKey;
+
+typedef struct KeyValue {
+  const AstExpr *expr; /* NULL: not given */
+  Value value;
+} KeyValue;
+
+/* An argument of the optimizer that a group gives: weight_decay = 0. */
+typedef struct Override {
+  AstName name;
+  Value value;
+} Override;
+
+typedef struct TrainGroup {
+  const AstEntry *entry;
+  const char **patterns;
+  int pattern_count;
+  int matched; /* parameters */
+  KeyValue keys[KEY_COUNT];
+  VEC(Override) overrides;
+} TrainGroup;
+
+struct TrainPlan {
+  const AstStmt *stmt;
+  KeyValue keys[KEY_COUNT];
+  VEC(TrainGroup *) groups;
+  Metrics metrics;
+};
+
+/* Fills module->run from the block's keys. */
+void train_configure(Elaborator *e);
+/* update.c: the stores of the train entry; of the accumulate entry. */
+void update_parameters(Elaborator *e);
+void update_accumulators(Elaborator *e);
+/* Stores of states, behind which no reader comes. */
+void update_states(Elaborator *e);
+
+/* metrics.c: accumulators in the graph of each walk (NULL where there is none), the finish entry. */
+void metrics_build(Elaborator *e, Walk *eval, Walk *eval_one, Walk *train, Walk *accumulate);
+
+#endif

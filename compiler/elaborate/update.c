@@ -1,0 +1,499 @@
+/* Updates: gradients, accumulation, clipping, optimizers, stores.
+ *
+ * Parameters are divided into units: those of the block's own loss, and one for each group with a
+ * loss of its own. Units update in text order; a later unit's loss is computed again with the new
+ * values of the parameters updated before it, which are constants to its gradients. */
+#include <fnmatch.h>
+#include <string.h>
+
+#include "elaborate/train.h"
+#include "support/names.h"
+#include "support/panic.h"
+
+/* A parameter with the keys that hold for it. */
+typedef struct Target {
+  Slot *slot;
+  int unit;                    /* 0: the block's loss; i + 1: that of group i */
+  const KeyValue *keys[KEY_COUNT];
+  Node *gradient;
+} Target;
+
+typedef struct Update {
+  Elaborator *e;
+  const TrainPlan *plan;
+  VEC(Target) targets;         /* in the order of the variables */
+} Update;
+
+/* ---- which keys hold for a parameter ------------------------------------------------------ */
+
+static bool group_matches(const TrainGroup *group, const char *path) {
+  for (int i = 0; i < group->pattern_count; i++)
+    if (fnmatch(group->patterns[i], path, 0) == 0) return true;
+  return false;
+}
+
+static bool is_frozen(Elaborator *e, const Target *target) {
+  const KeyValue *frozen = target->keys[KEY_FROZEN];
+  if (!frozen->expr) return false;
+  if (frozen->value.kind == VALUE_BOOL) return frozen->value.boolean;
+  report_kind(e, frozen->expr->span, "frozen", "true or false", frozen->value);
+  return false;
+}
+
+static Target make_target(const TrainPlan *plan, Slot *slot) {
+  static const KeyValue none = {0};
+  Target target = {.slot = slot};
+  for (int k = 0; k < KEY_COUNT; k++)
+    target.keys[k] = plan->keys[k].expr ? &plan->keys[k] : &none;
+  for (int i = 0; i < plan->groups.count; i++) {
+    TrainGroup *group = plan->groups.items[i];
+    if (!group_matches(group, slot->path)) continue;
+    group->matched++;
+    for (int k = 0; k < KEY_COUNT; k++)
+      if (group->keys[k].expr) target.keys[k] = &group->keys[k];
+    if (group->keys[KEY_MINIMIZE].expr) target.unit = i + 1;
+  }
+  return target;
+}
+
+static void set_frozen(Elaborator *e, const Slot *slot) {
+  Variable *variable = module_find_variable(e->module, slot->path);
+  CHECK(variable != NULL);
+  variable->frozen = true;
+}
+
+/* Nodes that the loss depends on by a way that gradients go. */
+static bool *find_reached(Elaborator *e, const Node *loss) {
+  const Graph *graph = e->room->graph;
+  bool *reached = ARENA_ARRAY(e->arena, bool, graph->next_id);
+  reached[loss->id] = true;
+  for (int i = graph->nodes.count - 1; i >= 0; i--) {
+    const Node *node = graph->nodes.items[i];
+    if (!reached[node->id] || node->op == OP_STOP_GRADIENT) continue;
+    if (!dtype_is_float(node->type.dtype)) continue;
+    for (int k = 0; k < node->operand_count; k++) reached[node->operands[k]->id] = true;
+  }
+  return reached;
+}
+
+static const KeyValue *unit_loss(const TrainPlan *plan, int unit) {
+  return unit == 0 ? &plan->keys[KEY_MINIMIZE] : &plan->groups.items[unit - 1]->keys[KEY_MINIMIZE];
+}
+
+static Node *loss_node(const KeyValue *loss) {
+  bool fits = loss->expr && value_is_tensor(loss->value) &&
+              loss->value.tensor.node->type.shape.rank == 0 &&
+              dtype_is_float(loss->value.tensor.node->type.dtype);
+  return fits ? loss->value.tensor.node : NULL;
+}
+
+static void collect_targets(Update *update) {
+  Elaborator *e = update->e;
+  const TrainPlan *plan = update->plan;
+  bool **reached = ARENA_ARRAY(e->arena, bool *, plan->groups.count + 1);
+  for (int unit = 0; unit <= plan->groups.count; unit++) {
+    const KeyValue *loss = unit_loss(plan, unit);
+    if (loss_node(loss)) reached[unit] = find_reached(e, loss_node(loss));
+  }
+  bool any_param = false;
+  for (int i = 0; i < e->walk->slots.count; i++) {
+    Slot *slot = e->walk->slots.items[i];
+    if (slot->kind != VARIABLE_PARAM) continue;
+    Target target = make_target(plan, slot);
+    any_param = true;
+    if (is_frozen(e, &target)) {
+      set_frozen(e, slot);
+    } else if (reached[target.unit] && !reached[target.unit][slot->leaf->id]) {
+      Diagnostic *d = report_warning(e, slot->leaf->span, "the parameter '%s' is never trained: "
+                                     "the loss does not depend on it", slot->path);
+      diag_note(d, unit_loss(plan, target.unit)->expr->span, "the loss");
+      set_frozen(e, slot);
+    } else if (reached[target.unit]) {
+      vec_push(e->arena, &update->targets, target);
+    }
+  }
+  if (update->targets.count > 0) return;
+  const KeyValue *loss = unit_loss(plan, 0);
+  if (loss_node(loss))
+    report_error(e, loss->expr->span, any_param ? "the loss depends on no parameter that is trained"
+                                                : "the program has no parameters to train");
+}
+
+static void check_groups(Update *update) {
+  Elaborator *e = update->e;
+  for (int i = 0; i < update->plan->groups.count; i++) {
+    const TrainGroup *group = update->plan->groups.items[i];
+    if (group->matched > 0) continue;
+    Diagnostic *d = report_warning(e, group->entry->span, "no parameter matches this group");
+    Text list = {0};
+    int shown = 0;
+    for (int k = 0; k < e->walk->slots.count && shown < 8; k++)
+      if (e->walk->slots.items[k]->kind == VARIABLE_PARAM)
+        text_printf(&list, "%s%s", shown++ ? ", " : "", e->walk->slots.items[k]->path);
+    if (shown) diag_help(d, "parameters are %s%s", list.data, shown == 8 ? ", ..." : "");
+    text_free(&list);
+  }
+}
+
+/* ---- gradients ---------------------------------------------------------------------------- */
+
+/* A map in which the parameters updated so far lead to their new values and whatever does not depend
+ * on them to itself; false when none of them matters to `node`. */
+static bool map_updated(Elaborator *e, const Node *node, NodeMap *map) {
+  const bool *reached = find_reached(e, node);
+  *map = node_map_create(e->arena, e->room->graph);
+  bool changed = false;
+  for (int i = 0; i < e->walk->slots.count; i++) {
+    Slot *slot = e->walk->slots.items[i];
+    if (slot->kind != VARIABLE_PARAM || !slot->stored || !reached[slot->leaf->id]) continue;
+    Node *fixed = emit_unary(e, OP_STOP_GRADIENT, slot->current);
+    if (!fixed) return false;
+    node_map_set(map, slot->leaf, fixed);
+    changed = true;
+  }
+  bool *depends = ARENA_ARRAY(e->arena, bool, map->capacity);
+  for (int i = 0; i < map->capacity; i++) {
+    Node *old = e->room->graph->nodes.items[i];
+    depends[i] = node_map_get(map, old) != NULL;
+    for (int k = 0; k < old->operand_count; k++)
+      depends[i] = depends[i] || depends[old->operands[k]->id];
+    if (!depends[i]) node_map_set(map, old, old);
+  }
+  return changed;
+}
+
+/* The loss of a unit as the units before it have left the parameters. */
+static Node *unit_current_loss(Update *update, int unit) {
+  Elaborator *e = update->e;
+  const KeyValue *loss = unit_loss(update->plan, unit);
+  Node *node = loss_node(loss);
+  NodeMap map;
+  e->at = loss->expr->span;
+  if (!map_updated(e, node, &map)) return node;
+  node = graph_copy_tree(e->room->graph, node, &map);
+  room_sync(e);
+  return node;
+}
+
+static void add_gradients(Update *update, int unit, Node *loss) {
+  Elaborator *e = update->e;
+  const KeyValue *key = unit_loss(update->plan, unit);
+  const char *name = key->expr->kind == AST_NAME ? key->expr->name : "loss";
+  Attribute attribute = attr_make_string(ATTR_LOSS, name);
+  e->at = key->expr->span;
+  for (int i = 0; i < update->targets.count; i++) {
+    Target *target = &update->targets.items[i];
+    if (target->unit != unit) continue;
+    e->frame->label = target->slot->path;
+    target->gradient =
+      emit(e, OP_GRADIENT, 2, (Node *[]){loss, target->slot->leaf}, 1, &attribute);
+  }
+}
+
+static Node *divide_gradient(Elaborator *e, Node *sum, int64_t count) {
+  Node *factor = emit_constant(e, 1.0 / (double)count, sum->type);
+  return factor ? emit_binary(e, OP_MUL, sum, factor) : NULL;
+}
+
+/* The last of n minibatches: the mean with what the others have left, which then starts at zero. */
+static void take_accumulated(Elaborator *e, Target *target, int64_t count) {
+  const char *path = name_printf("%s:accumulated", target->slot->path);
+  Type type = target->slot->type;
+  Slot *sum = create_slot(e, VARIABLE_OPTIMIZER, path, type, target->slot->span);
+  if (!sum || !target->gradient) return;
+  initialize_variable(e, path, type, NULL, value_int(0), target->slot->span);
+  Node *total = emit_binary(e, OP_ADD, sum->leaf, target->gradient);
+  target->gradient = total ? divide_gradient(e, total, count) : NULL;
+  store_slot(e, sum, emit_constant(e, 0, type));
+}
+
+/* ---- clipping ----------------------------------------------------------------------------- */
+
+typedef enum ClipKind { CLIP_GLOBAL, CLIP_VALUE, CLIP_NORM } ClipKind;
+
+/* clip = 1.0 | clip_value(0.5) | clip_norm(1.0) */
+static bool read_clip(Elaborator *e, const AstExpr *expr, ClipKind *kind, double *limit) {
+  static const char *const names[] = {[CLIP_VALUE] = "clip_value", [CLIP_NORM] = "clip_norm"};
+  *kind = CLIP_GLOBAL;
+  if (expr->kind == AST_CALL && expr->call.callee->kind == AST_NAME &&
+      expr->call.arguments.count == 1)
+    for (int k = CLIP_VALUE; k <= CLIP_NORM; k++)
+      if (expr->call.callee->name == name_intern(names[k])) *kind = (ClipKind)k;
+  const AstExpr *number = *kind == CLIP_GLOBAL ? expr : expr->call.arguments.items[0].value;
+  if (!convert_number(e, evaluate(e, number), number->span, "clip", limit)) return false;
+  if (*limit > 0) return true;
+  report_error(e, number->span, "clip must be greater than 0");
+  return false;
+}
+
+/* g * min(1, limit / (norm + 1e-6)), the norm in the default float */
+static Node *clip_factor(Elaborator *e, Node *squares, double limit) {
+  Value norm = value_tensor(e, emit_unary(e, OP_SQRT, squares));
+  Value shifted = operate_binary(e, AST_ADD, norm, value_float(1e-6), e->at, e->at);
+  Value ratio = operate_binary(e, AST_DIV, value_float(limit), shifted, e->at, e->at);
+  if (!value_is_tensor(ratio)) return NULL;
+  Node *one = emit_constant(e, 1, ratio.tensor.node->type);
+  return emit_binary(e, OP_MIN, one, ratio.tensor.node);
+}
+
+static Node *sum_squares(Elaborator *e, Node *g) {
+  int64_t axes[MAX_RANK];
+  for (int i = 0; i < g->type.shape.rank; i++) axes[i] = i;
+  Node *square = emit_binary(e, OP_MUL, g, g);
+  return emit_cast(e, emit_reduce(e, OP_REDUCE_SUM, square, g->type.shape.rank, axes),
+                   e->default_float);
+}
+
+static Node *scale_gradient(Elaborator *e, Node *g, Node *factor) {
+  Node *wide = emit_broadcast(e, emit_cast(e, factor, g->type.dtype), g->type.shape);
+  return wide ? emit_binary(e, OP_MUL, g, wide) : NULL;
+}
+
+static Node *clip_values(Elaborator *e, Node *g, double limit) {
+  Node *low = emit_constant(e, -limit, g->type), *high = emit_constant(e, limit, g->type);
+  Node *above = low ? emit_binary(e, OP_MAX, g, low) : NULL;
+  return above && high ? emit_binary(e, OP_MIN, above, high) : NULL;
+}
+
+static bool shares_clip(const Target *target, int unit, const AstExpr *clip) {
+  return target->unit == unit && target->gradient && target->keys[KEY_CLIP]->expr == clip;
+}
+
+static void clip_globally(Update *update, int unit, const AstExpr *clip, double limit) {
+  Elaborator *e = update->e;
+  Node *total = NULL;
+  e->frame->label = "clip";
+  for (int i = 0; i < update->targets.count; i++) {
+    Target *target = &update->targets.items[i];
+    if (!shares_clip(target, unit, clip)) continue;
+    Node *squares = sum_squares(e, target->gradient);
+    total = total ? emit_binary(e, OP_ADD, total, squares) : squares;
+    if (!total) return;
+  }
+  Node *factor = clip_factor(e, total, limit);
+  for (int i = 0; i < update->targets.count && factor; i++) {
+    Target *target = &update->targets.items[i];
+    if (!shares_clip(target, unit, clip)) continue;
+    e->frame->label = target->slot->path;
+    target->gradient = scale_gradient(e, target->gradient, factor);
+  }
+}
+
+static void clip_one(Elaborator *e, Target *target, ClipKind kind, double limit) {
+  e->frame->label = target->slot->path;
+  if (kind == CLIP_VALUE) {
+    target->gradient = clip_values(e, target->gradient, limit);
+    return;
+  }
+  Node *factor = clip_factor(e, sum_squares(e, target->gradient), limit);
+  target->gradient = factor ? scale_gradient(e, target->gradient, factor) : NULL;
+}
+
+static bool clipped_before(const Update *update, int unit, const AstExpr *clip, int end) {
+  for (int i = 0; i < end; i++)
+    if (shares_clip(&update->targets.items[i], unit, clip)) return true;
+  return false;
+}
+
+static void clip_gradients(Update *update, int unit) {
+  Elaborator *e = update->e;
+  for (int i = 0; i < update->targets.count; i++) {
+    Target *target = &update->targets.items[i];
+    const AstExpr *clip = target->keys[KEY_CLIP]->expr;
+    if (target->unit != unit || !clip || !target->gradient) continue;
+    ClipKind kind;
+    double limit;
+    e->at = clip->span;
+    bool first = !clipped_before(update, unit, clip, i);
+    if (!read_clip(e, clip, &kind, &limit)) continue;
+    if (kind != CLIP_GLOBAL) clip_one(e, target, kind, limit);
+    else if (first) clip_globally(update, unit, clip, limit);
+  }
+}
+
+/* ---- optimizers --------------------------------------------------------------------------- */
+
+static int find_formal(const Function *function, const char *name) {
+  const AstFormals *formals = &function->stmt->function.formals;
+  for (int i = 0; i < formals->count; i++)
+    if (formals->items[i].name.text == name) return i;
+  return -1;
+}
+
+static Deferred *find_optimizer(Elaborator *e, const KeyValue *key) {
+  Value value = key->value;
+  if (value_is_error(value)) return NULL;
+  if (value.kind == VALUE_DEF && value.function->stmt->kind == AST_OPTIMIZER)
+    return call_defaults(e, value.function, key->expr->span);
+  if (value.kind == VALUE_DEFERRED && value.deferred->function->stmt->kind == AST_OPTIMIZER)
+    return value.deferred;
+  Value result = report_kind(e, key->expr->span, "optimizer", "an optimizer such as adam(lr = 1e-3)",
+                             value);
+  (void)result;
+  return NULL;
+}
+
+/* "D.*" gives "D.lr"; the block's own optimizer gives "lr". */
+static const char *schedule_name(const Update *update, const Target *target, const char *formal) {
+  const KeyValue *key = target->keys[KEY_OPTIMIZER];
+  for (int i = 0; i < update->plan->groups.count; i++) {
+    const TrainGroup *group = update->plan->groups.items[i];
+    if (&group->keys[KEY_OPTIMIZER] != key) continue;
+    const char *pattern = group->patterns[0];
+    size_t length = 0;
+    while (pattern[length] && !strchr("*?[.", pattern[length])) length++;
+    if (length > 0) return name_printf("%.*s.%s", (int)length, pattern, formal);
+  }
+  return formal;
+}
+
+static void override_arguments(Update *update, const Target *target, Deferred *own) {
+  Elaborator *e = update->e;
+  for (int i = 0; i < update->plan->groups.count; i++) {
+    const TrainGroup *group = update->plan->groups.items[i];
+    if (!group_matches(group, target->slot->path)) continue;
+    for (int k = 0; k < group->overrides.count; k++) {
+      const Override *override = &group->overrides.items[k];
+      int at = find_formal(own->function, override->name.text);
+      if (at >= 0) own->arguments[at] = override->value;
+      else
+        report_error(e, override->name.span, "the optimizer '%s' of '%s' has no argument '%s'",
+                     own->function->name, target->slot->path, override->name.text);
+    }
+  }
+}
+
+static void scale_rate(Elaborator *e, const Target *target, Deferred *own) {
+  const KeyValue *scale = target->keys[KEY_LR_SCALE];
+  if (!scale->expr || value_is_error(scale->value)) return;
+  double factor;
+  if (!convert_number(e, scale->value, scale->expr->span, "lr_scale", &factor)) return;
+  int at = find_formal(own->function, name_intern("lr"));
+  if (at < 0) {
+    report_error(e, scale->expr->span, "lr_scale needs an optimizer with an argument 'lr', which "
+                 "'%s' has not", own->function->name);
+    return;
+  }
+  const AstFormal *formal = &own->function->stmt->function.formals.items[at];
+  Value rate = own->arguments[at];
+  if (rate.kind == VALUE_KIND_COUNT) {
+    if (!formal->default_value) return;
+    rate = evaluate(e, formal->default_value);
+  }
+  e->at = scale->expr->span;
+  own->arguments[at] = operate_binary(e, AST_MUL, rate, scale->value, e->at, e->at);
+}
+
+/* The optimizer's application for one parameter: the group's arguments, named schedules. */
+static Deferred *bind_optimizer(Update *update, const Target *target) {
+  Elaborator *e = update->e;
+  Deferred *shared = find_optimizer(e, target->keys[KEY_OPTIMIZER]);
+  if (!shared) return NULL;
+  const AstFormals *formals = &shared->function->stmt->function.formals;
+  Deferred *own = ARENA_NEW(e->arena, Deferred);
+  *own = *shared;
+  own->arguments = arena_copy(e->arena, shared->arguments,
+                              sizeof *own->arguments * (size_t)(formals->count + 1));
+  override_arguments(update, target, own);
+  for (int i = 0; i < formals->count; i++) {
+    Value value = own->arguments[i];
+    if (value.kind == VALUE_DEFERRED && !value.deferred->scalar)
+      value.deferred->scalar = schedule_name(update, target, formals->items[i].name.text);
+  }
+  scale_rate(e, target, own);
+  return own;
+}
+
+static void run_optimizer(Update *update, Target *target) {
+  Elaborator *e = update->e;
+  Slot *slot = target->slot;
+  e->at = target->keys[KEY_OPTIMIZER]->expr->span;
+  Deferred *own = bind_optimizer(update, target);
+  if (!own || !target->gradient) return;
+  Symbol ambient[6];
+  host_ambient(e, ambient);
+  ambient[4] = (Symbol){.name = name_intern("w"), .kind = SYMBOL_PARAM, .slot = slot,
+                        .value = value_tensor(e, slot->leaf)};
+  ambient[5] = (Symbol){.name = name_intern("g"), .kind = SYMBOL_AMBIENT,
+                        .value = value_tensor(e, target->gradient)};
+  Frame *frame = call_definer(e, own, 6, ambient, slot->path);
+  if (!frame) return;
+  frame->state_prefix = name_printf("%s:", slot->path);
+  frame->state_type = &slot->type;
+  int errors = e->errors;
+  evaluate_block(e, frame->stmts);
+  if (!slot->stored && e->errors == errors)
+    report_error(e, own->function->stmt->function.name.span,
+                 "the optimizer '%s' never stores into w: w <- w - lr * g", own->function->name);
+  e->frame = frame->parent;
+}
+
+/* ---- stores ------------------------------------------------------------------------------- */
+
+void update_states(Elaborator *e) {
+  for (int i = 0; i < e->walk->slots.count; i++) {
+    const Slot *slot = e->walk->slots.items[i];
+    if (!slot->stored || !slot->current) continue;
+    graph_add_output(e->room->graph, (Output){.kind = OUTPUT_STORE, .name = slot->path,
+                                              .node = slot->current, .span = slot->span});
+  }
+}
+
+static bool unit_has_targets(const Update *update, int unit) {
+  for (int i = 0; i < update->targets.count; i++)
+    if (update->targets.items[i].unit == unit) return true;
+  return false;
+}
+
+static bool check_accumulation(Update *update) {
+  Elaborator *e = update->e;
+  for (int i = 0; i < update->plan->groups.count; i++) {
+    const KeyValue *own = &update->plan->groups.items[i]->keys[KEY_MINIMIZE];
+    if (!own->expr) continue;
+    report_error(e, own->expr->span, "accumulate cannot be combined with a group that minimizes a "
+                 "loss of its own");
+    return false;
+  }
+  return true;
+}
+
+void update_parameters(Elaborator *e) {
+  Update update = {.e = e, .plan = e->walk->train};
+  int64_t count = e->module->run.accumulate;
+  collect_targets(&update);
+  check_groups(&update);
+  if (count > 1 && !check_accumulation(&update)) return;
+  for (int unit = 0; unit <= update.plan->groups.count; unit++) {
+    if (!unit_has_targets(&update, unit)) continue;
+    add_gradients(&update, unit, unit_current_loss(&update, unit));
+    for (int i = 0; i < update.targets.count && count > 1; i++)
+      take_accumulated(e, &update.targets.items[i], count);
+    clip_gradients(&update, unit);
+    int errors = e->errors;
+    for (int i = 0; i < update.targets.count; i++)
+      if (update.targets.items[i].unit == unit) run_optimizer(&update, &update.targets.items[i]);
+    if (e->errors > errors) return;
+  }
+}
+
+/* An earlier minibatch: gradients join the sums; the walk's states are stored as well. */
+void update_accumulators(Elaborator *e) {
+  Update update = {.e = e, .plan = e->walk->train};
+  Node *loss = loss_node(unit_loss(update.plan, 0));
+  if (!loss) return;
+  for (int i = 0; i < e->walk->slots.count; i++) {
+    Slot *slot = e->walk->slots.items[i];
+    Variable *variable = module_find_variable(e->module, slot->path);
+    if (slot->kind != VARIABLE_PARAM || !variable || variable->frozen) continue;
+    vec_push(e->arena, &update.targets, ((Target){.slot = slot}));
+  }
+  add_gradients(&update, 0, loss);
+  for (int i = 0; i < update.targets.count; i++) {
+    Target *target = &update.targets.items[i];
+    const char *path = name_printf("%s:accumulated", target->slot->path);
+    Slot *sum = create_slot(e, VARIABLE_OPTIMIZER, path, target->slot->type, target->slot->span);
+    if (!sum || !target->gradient) continue;
+    e->frame->label = path;
+    store_slot(e, sum, emit_binary(e, OP_ADD, sum->leaf, target->gradient));
+  }
+}

@@ -1,0 +1,400 @@
+/* Parameters and states: declaration, initial values, stores.
+ *
+ * The training walk creates them, in the module and as stores of the init entry; every other walk
+ * finds them by path and type. Within a walk a Slot holds what a reader sees: the value at the start
+ * of the step until `<-` gives a new one. */
+#include <stdio.h>
+#include <string.h>
+#include "elaborate/elaborator.h"
+#include "support/names.h"
+#include "support/panic.h"
+
+/* ---- types -------------------------------------------------------------------------------- */
+
+static bool evaluate_element(Elaborator *e, AstName element, DType *dtype) {
+  *dtype = e->default_float;
+  if (!element.text || dtype_parse(element.text, dtype)) return true;
+  Diagnostic *d = report_error(e, element.span, "unknown type '%s'", element.text);
+  const char *names[DTYPE_COUNT];
+  for (int i = 0; i < DTYPE_COUNT; i++) names[i] = dtype_name((DType)i);
+  report_suggest(d, element.text, names, DTYPE_COUNT);
+  diag_help(d, "the types are f64 f32 f16 bf16 i64 i32 u8 bool");
+  return false;
+}
+
+bool evaluate_type(Elaborator *e, const AstType *ast, Type *type) {
+  *type = type_scalar(e->default_float);
+  if (!evaluate_element(e, ast->element, &type->dtype)) return false;
+  if (ast->any_shape) {
+    report_error(e, ast->span, "[...] stands for any shape, which only an argument may have");
+    return false;
+  }
+  for (int i = 0; i < ast->dims.count; i++) {
+    const AstExpr *expr = ast->dims.items[i];
+    Value value = evaluate(e, expr);
+    Shape part;
+    if (value_is_error(value) ||
+        !convert_shape(e, value, expr->span, "an extent", false, &part))
+      return false;
+    if (type->shape.rank + part.rank > MAX_RANK) {
+      report_error(e, ast->span, "a tensor has at most %d axes", MAX_RANK);
+      return false;
+    }
+    for (int k = 0; k < part.rank; k++) type->shape.dim[type->shape.rank++] = part.dim[k];
+  }
+  return check_shape(e, ast->span, type->shape);
+}
+
+/* One extent of a formal's type; a name without a meaning takes the argument's extent. */
+static bool check_formal_extent(Elaborator *e, const AstExpr *expr, int64_t extent, Span at,
+                                const char *formal) {
+  if (expr->kind == AST_NAME && !scope_find(e->frame->scope, expr->name, NULL)) {
+    scope_bind(e->arena, e->frame->scope, SYMBOL_FORMAL, expr->name, value_int(extent),
+               expr->span);
+    return true;
+  }
+  int64_t wanted;
+  if (!convert_int(e, evaluate(e, expr), expr->span, "an extent", &wanted)) return false;
+  if (wanted == extent) return true;
+  Diagnostic *d = report_error(e, at, "the argument '%s' has extent %lld where %lld is declared",
+                               formal, (long long)extent, (long long)wanted);
+  diag_note(d, expr->span, "declared here");
+  return false;
+}
+
+bool check_formal_type(Elaborator *e, const AstFormal *formal, Value value, Span at) {
+  const AstType *ast = formal->type;
+  DType dtype;
+  if (!evaluate_element(e, ast->element, &dtype)) return false;
+  bool is_number = value_is_number(value) || value.kind == VALUE_DEFERRED ||
+                   value.kind == VALUE_QUANTITY || value.kind == VALUE_BOOL;
+  if (is_number && ast->dims.count == 0) return true;
+  if (!value_is_tensor(value)) {
+    report_kind(e, at, arena_printf(e->arena, "the argument '%s'", formal->name.text), "a tensor",
+                value);
+    return false;
+  }
+  Type found = value.tensor.node->type;
+  bool fits = found.dtype == dtype && (ast->any_shape || found.shape.rank == ast->dims.count);
+  if (!fits) {
+    Diagnostic *d = report_error(e, at, "the argument '%s' is %s, which is not of its declared type",
+                                 formal->name.text, type_text(e->arena, found));
+    diag_note(d, ast->span, "declared here");
+    return false;
+  }
+  for (int i = 0; i < ast->dims.count; i++)
+    if (!check_formal_extent(e, ast->dims.items[i], found.shape.dim[i], at, formal->name.text))
+      return false;
+  return true;
+}
+
+/* ---- initial values ----------------------------------------------------------------------- */
+
+/* fan_in and fan_out: [in, out]; [k, c/groups, spatial...] of a convolution; [n]. */
+static void shape_fans(Shape shape, double *fan_in, double *fan_out) {
+  *fan_in = *fan_out = shape.rank == 1 ? (double)shape.dim[0] : 1;
+  if (shape.rank < 2) return;
+  if (shape.rank == 2) {
+    *fan_in = (double)shape.dim[0];
+    *fan_out = (double)shape.dim[1];
+    return;
+  }
+  double window = 1;
+  for (int i = 2; i < shape.rank; i++) window *= (double)shape.dim[i];
+  *fan_in = (double)shape.dim[1] * window;
+  *fan_out = (double)shape.dim[0] * window;
+}
+
+static Value fan_value(double fan) {
+  return fan < 1e15 ? value_int((int64_t)fan) : value_float(fan);
+}
+
+static Value run_initializer(Elaborator *e, const Deferred *deferred, Type type,
+                             const char *path) {
+  double fan_in, fan_out;
+  shape_fans(type.shape, &fan_in, &fan_out);
+  Symbol ambient[] = {
+    {.name = name_intern("shape"), .kind = SYMBOL_AMBIENT,
+     .value = value_shape(e->arena, type.shape)},
+    {.name = name_intern("fan_in"), .kind = SYMBOL_AMBIENT, .value = fan_value(fan_in)},
+    {.name = name_intern("fan_out"), .kind = SYMBOL_AMBIENT, .value = fan_value(fan_out)},
+  };
+  Frame *frame = call_definer(e, deferred, 3, ambient, path);
+  if (!frame) return value_error();
+  int errors = e->errors;
+  evaluate_block(e, frame->stmts);
+  Value result = value_error();
+  if (frame->returned.count == 1)
+    result = frame->returned.items[0];
+  else if (e->errors == errors)
+    report_error(e, deferred->function->stmt->function.name.span,
+                 "the initializer '%s' must return one value", deferred->function->name);
+  e->frame = frame->parent;
+  return result;
+}
+
+/* `zeros` and `ones` are tensors with a shape and initializers without. */
+static Value initial_value(Elaborator *e, Value value, Type type, const char *path, Span at) {
+  if (value.kind == VALUE_BUILTIN && !strcmp(value.builtin->name, "zeros")) return value_int(0);
+  if (value.kind == VALUE_BUILTIN && !strcmp(value.builtin->name, "ones")) return value_int(1);
+  Deferred *deferred = value.kind == VALUE_DEFERRED ? value.deferred : NULL;
+  if (value.kind == VALUE_DEF && value.function->stmt->kind == AST_INIT)
+    deferred = call_defaults(e, value.function, at);
+  if (value.kind == VALUE_DEF && value.function->stmt->kind == AST_INIT && !deferred)
+    return value_error();
+  if (!deferred) return value;
+  if (deferred->function->stmt->kind != AST_INIT)
+    return report_kind(e, at, "an initial value", "an initializer, a number or a tensor", value);
+  return run_initializer(e, deferred, type, path);
+}
+
+void initialize_variable(Elaborator *e, const char *path, Type type, const AstExpr *expr,
+                         Value given, Span at) {
+  Room *outer = e->room;
+  DType outer_float = e->default_float;
+  const char *label = e->frame->label;
+  e->room = &e->init;
+  e->init.key = path;
+  e->frame->label = path;
+  if (dtype_is_float(type.dtype)) e->default_float = type.dtype;
+  int count = e->frame->elements.count; /* an initializer's paths are its own */
+  Value value = expr ? evaluate(e, expr) : given;
+  if (expr) at = expr->span;
+  e->at = at;
+  value = initial_value(e, value, type, path, at);
+  e->frame->elements.count = count;
+  Node *node = NULL;
+  if (!value_is_error(value)) {
+    if (value_is_tensor(value) && value.tensor.node->type.dtype != type.dtype &&
+        dtype_is_float(value.tensor.node->type.dtype) && dtype_is_float(type.dtype) &&
+        value.tensor.graph == e->init.graph)
+      value = value_tensor(e, emit_cast(e, value.tensor.node, type.dtype));
+    node = convert_to_type(e, value, type, at, arena_printf(e->arena, "'%s'", path));
+  }
+  if (node) {
+    Output output = {.kind = OUTPUT_STORE, .name = path, .node = node, .span = at};
+    graph_add_output(e->init.graph, output);
+  }
+  e->frame->label = label;
+  e->default_float = outer_float;
+  e->init.key = NULL;
+  e->room = outer;
+}
+
+/* ---- slots -------------------------------------------------------------------------------- */
+
+Slot *find_slot(const Walk *walk, const char *path) {
+  const char *interned = name_intern(path);
+  for (int i = 0; i < walk->slots.count; i++)
+    if (walk->slots.items[i]->path == interned) return walk->slots.items[i];
+  return NULL;
+}
+
+/* The module's variable of this path: created by training, found by the others. */
+static bool settle_variable(Elaborator *e, VariableKind kind, const char *path, Type type,
+                            Span span) {
+  Variable *variable = module_find_variable(e->module, path);
+  if (e->walk->entry == ENTRY_TRAIN) {
+    CHECK(variable == NULL);
+    Variable created = {.kind = kind, .path = path, .type = type, .span = span};
+    vec_push(e->arena, &e->module->variables, created);
+    return true;
+  }
+  if (!variable) {
+    Diagnostic *d = report_error(e, span, "'%s' exists in evaluation but not in training", path);
+    diag_help(d, "parameters and states are created by training; evaluation may use fewer");
+    return false;
+  }
+  if (type_equal(variable->type, type) && variable->kind == kind) return true;
+  Diagnostic *d = report_error(e, span, "'%s' is %s in training but %s here", path,
+                               type_text(e->arena, variable->type), type_text(e->arena, type));
+  diag_help(d, "the shape of a parameter must not depend on the batch or on `training`");
+  return false;
+}
+
+Slot *create_slot(Elaborator *e, VariableKind kind, const char *path, Type type, Span span) {
+  path = name_intern(path);
+  if (!settle_variable(e, kind, path, type, report_user_span(e, span))) return NULL;
+  Slot *slot = ARENA_NEW(e->arena, Slot);
+  slot->path = path;
+  slot->kind = kind;
+  slot->type = type;
+  slot->span = span;
+  slot->owner_layer = e->frame->layer;
+  Attribute attribute = attr_make_string(ATTR_NAME, path);
+  const char *label = e->frame->label;
+  e->frame->label = path;
+  slot->leaf = emit_leaf(e, kind == VARIABLE_PARAM ? OP_PARAM : OP_STATE, type, 1, &attribute);
+  e->frame->label = label;
+  slot->current = slot->leaf;
+  if (!slot->leaf) return NULL;
+  vec_push(e->arena, &e->walk->slots, slot);
+  return slot;
+}
+
+void store_slot(Elaborator *e, Slot *slot, Node *value) {
+  (void)e;
+  slot->current = value;
+  slot->stored = true;
+}
+
+/* ---- declarations ------------------------------------------------------------------------- */
+
+static bool declaration_allowed(Elaborator *e, const AstStmt *stmt) {
+  const Frame *frame = e->frame;
+  if (stmt->kind == AST_STREAM) {
+    report_error(e, stmt->keyword, "stream is not available in this version of nnc");
+    return false;
+  }
+  const char *word = ast_stmt_kind_text(stmt->kind);
+  if (e->room != &e->walk->room) {
+    report_error(e, stmt->keyword, "%s belongs in a def or at the top level", word);
+    return false;
+  }
+  if (frame->state_prefix && stmt->kind == AST_PARAM) {
+    Diagnostic *d = report_error(e, stmt->keyword, "an optimizer has states, not parameters");
+    diag_help(d, "state %s = zeros", stmt->variable.name.text);
+    return false;
+  }
+  return true;
+}
+
+/* The type of a declaration without one: that of an optimizer's parameter, or of a number. */
+static bool default_type(Elaborator *e, const AstStmt *stmt, Type *type) {
+  const AstExpr *expr = stmt->variable.value;
+  if (e->frame->state_type) {
+    *type = *e->frame->state_type;
+    return true;
+  }
+  *type = type_scalar(e->default_float);
+  if (expr && (expr->kind == AST_INTEGER || expr->kind == AST_FLOAT || expr->kind == AST_UNARY))
+    return true;
+  Diagnostic *d = report_error(e, stmt->variable.name.span, "the %s '%s' needs a shape",
+                               ast_stmt_kind_text(stmt->kind), stmt->variable.name.text);
+  diag_help(d, "%s %s : f32[...] = ... with its extents in the brackets",
+            ast_stmt_kind_text(stmt->kind), stmt->variable.name.text);
+  return false;
+}
+
+static bool declared_type(Elaborator *e, const AstStmt *stmt, Type *type) {
+  if (!stmt->variable.type) return default_type(e, stmt, type);
+  if (!evaluate_type(e, stmt->variable.type, type)) return false;
+  for (int i = 0; i < type->shape.rank; i++) {
+    if (type->shape.dim[i] > 0) continue;
+    report_error(e, stmt->variable.type->span, "axis %d of '%s' has extent 0", i,
+                 stmt->variable.name.text);
+    return false;
+  }
+  if (stmt->kind != AST_PARAM || dtype_is_float(type->dtype)) return true;
+  Diagnostic *d = report_error(e, stmt->variable.type->span, "a parameter is trained and must be of "
+                               "a float type, not %s", dtype_name(type->dtype));
+  diag_help(d, "state %s : %s[...] is not trained", stmt->variable.name.text,
+            dtype_name(type->dtype));
+  return false;
+}
+
+/* The slot of a path that the walk has met before: shared by the uses of one layer. */
+static Slot *shared_slot(Elaborator *e, Slot *slot, const AstStmt *stmt) {
+  bool shared = slot->owner_layer && slot->owner_layer == e->frame->layer;
+  if (shared) return slot;
+  Diagnostic *d = report_error(e, stmt->variable.name.span, "two variables have the path '%s'",
+                               slot->path);
+  diag_note(d, slot->span, "the first");
+  if (e->frame->loops > 0)
+    diag_help(d, "each call of a def makes its own: declare it in a def that the loop calls");
+  else
+    diag_help(d, "give one of the calls another name: name = \"...\"");
+  return NULL;
+}
+
+static Slot *declare_slot(Elaborator *e, const AstStmt *stmt) {
+  AstName name = stmt->variable.name;
+  const char *path = e->frame->state_prefix
+                       ? name_printf("%s%s", e->frame->state_prefix, name.text)
+                       : path_join(e->frame->path, name.text);
+  VariableKind kind = e->frame->state_prefix ? VARIABLE_OPTIMIZER
+                      : stmt->kind == AST_PARAM ? VARIABLE_PARAM : VARIABLE_STATE;
+  Type type;
+  if (!declared_type(e, stmt, &type)) return NULL;
+  Slot *slot = find_slot(e->walk, path);
+  if (slot) {
+    slot = shared_slot(e, slot, stmt);
+    if (slot && !type_equal(slot->type, type)) {
+      Diagnostic *d = report_error(e, name.span, "'%s' is shared, but is %s in one use of the layer "
+                                   "and %s in another", path, type_text(e->arena, slot->type),
+                                   type_text(e->arena, type));
+      diag_note(d, slot->span, "the first use");
+      return NULL;
+    }
+    return slot;
+  }
+  if (!stmt->variable.value) {
+    Diagnostic *d = report_error(e, name.span, "the %s '%s' needs an initial value",
+                                 ast_stmt_kind_text(stmt->kind), name.text);
+    diag_help(d, "%s %s : ... = zeros, or = he_normal, normal(0, 0.02), ...",
+              ast_stmt_kind_text(stmt->kind), name.text);
+    return NULL;
+  }
+  slot = create_slot(e, kind, path, type, name.span);
+  if (slot && e->walk->entry == ENTRY_TRAIN)
+    initialize_variable(e, path, type, stmt->variable.value, value_none(), name.span);
+  return slot;
+}
+
+void declare_variable(Elaborator *e, const AstStmt *stmt) {
+  AstName name = stmt->variable.name;
+  path_begin_statement(e, NULL, NULL);
+  if (!declaration_allowed(e, stmt)) {
+    scope_bind(e->arena, e->frame->scope, SYMBOL_LOCAL, name.text, value_error(), name.span);
+    return;
+  }
+  Symbol *symbol = scope_find_own(e->frame->scope, name.text);
+  if (symbol && e->frame->loops == 0) {
+    Diagnostic *d = report_error(e, name.span, "'%s' is already defined", name.text);
+    diag_note(d, symbol->span, "it is defined here");
+    return;
+  }
+  Slot *slot = declare_slot(e, stmt);
+  SymbolKind kind = stmt->kind == AST_PARAM ? SYMBOL_PARAM : SYMBOL_STATE;
+  symbol = scope_bind(e->arena, e->frame->scope, slot ? kind : SYMBOL_LOCAL, name.text,
+                      slot ? value_tensor(e, slot->current) : value_error(), name.span);
+  symbol->slot = slot;
+}
+
+/* ---- s <- value --------------------------------------------------------------------------- */
+
+static void report_not_stored(Elaborator *e, AstName name, const Symbol *symbol) {
+  Diagnostic *d = report_error(e, name.span, "'%s' is %s; only a state takes a value by <-",
+                               name.text, symbol_kind_text(symbol->kind));
+  diag_note(d, symbol->span, "it is defined here");
+  if (symbol->kind == SYMBOL_LOCAL || symbol->kind == SYMBOL_FORMAL)
+    diag_help(d, "write %s = ... for a new value of this step", name.text);
+}
+
+void store_variable(Elaborator *e, const AstStmt *stmt) {
+  AstName name = stmt->assignment.names.items[0];
+  path_begin_statement(e, &stmt->assignment.names, stmt->assignment.value);
+  e->frame->binding = NULL;
+  Value value = evaluate(e, stmt->assignment.value);
+  Symbol *hidden = NULL;
+  Symbol *symbol = scope_find(e->frame->scope, name.text, &hidden);
+  if (stmt->assignment.names.count != 1) {
+    report_error(e, name.span, "<- stores into one state");
+    return;
+  }
+  if (!symbol) {
+    Diagnostic *d = report_error(e, name.span, "there is no state '%s'", name.text);
+    diag_help(d, "declare it: state %s : f32[...] = zeros", name.text);
+    return;
+  }
+  bool is_weight = e->frame->state_prefix && symbol->kind == SYMBOL_PARAM;
+  if (symbol->kind != SYMBOL_STATE && !is_weight) {
+    if (!value_is_error(symbol->value)) report_not_stored(e, name, symbol);
+    return;
+  }
+  if (value_is_error(value) || !symbol->slot) return;
+  e->at = stmt->span;
+  Node *node = convert_to_type(e, value, symbol->slot->type, stmt->assignment.value->span,
+                               arena_printf(e->arena, "'%s'", name.text));
+  if (node) store_slot(e, symbol->slot, node);
+}
