@@ -8,7 +8,8 @@
  *   counter  words 0, 1: block number = element / 4, low word first; word 2: step; word 3: stream
  *   element  e of a tensor is word e % 4 of its block, where
  *            e = row-major index + example * (elements / extent of axis 0),
- *            `example` the number of the batch's first example (0 in training)
+ *            `example` the number of the batch's first example: in its data set for
+ *            evaluation, in the step's whole batch for training (0 unless accumulating)
  *   bits     the word, 0 ... 2^32 - 1
  *   uniform  (word >> 8) * 2^-24: in [0, 1), the same number in f32 and f64
  *   normal   Box-Muller on words (0, 1) for elements 0, 1 and words (2, 3) for elements 2, 3:

@@ -1,5 +1,6 @@
-/* Every gradient rule against central differences, first and second derivatives; and what the
- * differentiate pass promises. The table below must have a case for every operator with a rule. */
+/* Every gradient rule against central differences, first and second derivatives. The table below
+ * must have a case for every operator with a rule. What the pass promises is test_differentiate.c.
+ * */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -410,155 +411,6 @@ static void test_reductions_at_ties_and_zeros(void **state) {
   expect("prod with two zeros", 4, dx, (double[]){0, 0, 0, 0});
 }
 
-/* ---- the pass ---- */
-
-typedef struct Fixture {
-  Arena *arena;
-  Graph *graph;
-  Maker maker;
-  Node *a, *b;
-} Fixture;
-
-static Fixture fixture_create(void) {
-  Fixture f = {.arena = arena_create()};
-  f.graph = graph_create(f.arena, "train");
-  f.maker = maker_of(f.graph, "y");
-  f.a = leaf(f.graph, OP_PARAM, type_make(DTYPE_F64, SHAPE(3)), "a");
-  f.b = leaf(f.graph, OP_PARAM, type_make(DTYPE_F64, SHAPE(3)), "b");
-  return f;
-}
-
-static const Tensor *fixture_result(Fixture *f, int output) {
-  Module *module = module_of(f->arena, f->graph);
-  pass_find("differentiate")->run(module, diagnostics_create(f->arena));
-  Graph *graph = module->entries[ENTRY_TRAIN];
-  for (int i = 0; i < graph->nodes.count; i++)
-    assert_int_not_equal(graph->nodes.items[i]->op, OP_GRADIENT);
-  Binding bindings[] = {
-      {OP_PARAM, name_intern("a"), tensor_of(f->arena, f->a->type, (double[]){1, 2, 3})},
-      {OP_PARAM, name_intern("b"), tensor_of(f->arena, f->b->type, (double[]){4, 5, 6})}};
-  EvaluateContext context = {0};
-  return evaluation_output(graph_evaluate(f->arena, graph, 2, bindings, &context), output);
-}
-
-static void test_stop_gradient_cuts(void **state) {
-  (void)state;
-  Fixture f = fixture_create();
-  Node *cut = make_unary(&f.maker, OP_STOP_GRADIENT, f.a);
-  Node *loss = sum_all(&f.maker, make_binary(&f.maker, OP_MUL, f.a, cut));
-  add_output(f.graph, OUTPUT_RESULT, "da", gradient_of(&f.maker, loss, f.a));
-  expect("a * stop(a)", 3, fixture_result(&f, 0)->data, (double[]){1, 2, 3});
-  arena_destroy(f.arena);
-}
-
-static void test_no_dependence_gives_zeros(void **state) {
-  (void)state;
-  Fixture f = fixture_create();
-  Node *loss = sum_all(&f.maker, f.a);
-  add_output(f.graph, OUTPUT_RESULT, "db", gradient_of(&f.maker, loss, f.b));
-  expect("db", 3, fixture_result(&f, 0)->data, (double[]){0, 0, 0});
-  arena_destroy(f.arena);
-}
-
-static void test_uses_add_up(void **state) {
-  (void)state;
-  Fixture f = fixture_create();
-  Node *square = make_binary(&f.maker, OP_MUL, f.a, f.a);
-  Node *loss = sum_all(&f.maker, make_add(&f.maker, square, make_add(&f.maker, f.a, f.a)));
-  add_output(f.graph, OUTPUT_RESULT, "da", gradient_of(&f.maker, loss, f.a));
-  expect("2a + 2", 3, fixture_result(&f, 0)->data, (double[]){4, 6, 8});
-  arena_destroy(f.arena);
-}
-
-static void test_inner_nodes_are_targets_too(void **state) {
-  (void)state;
-  Fixture f = fixture_create();
-  Node *h = make_binary(&f.maker, OP_MUL, f.a, f.b);
-  Node *loss = sum_all(&f.maker, make_binary(&f.maker, OP_MUL, h, h));
-  add_output(f.graph, OUTPUT_RESULT, "dh", gradient_of(&f.maker, loss, h));
-  add_output(f.graph, OUTPUT_RESULT, "da", gradient_of(&f.maker, loss, f.a));
-  expect("2h", 3, fixture_result(&f, 0)->data, (double[]){8, 20, 36});
-  f.graph = f.maker.graph;
-  expect("2hb", 3, fixture_result(&f, 1)->data, (double[]){32, 100, 216});
-  arena_destroy(f.arena);
-}
-
-/* da and db of sum(a + b) are the same node; differentiating by one must not move the other. */
-static void test_gradients_are_targets_too(void **state) {
-  (void)state;
-  Fixture f = fixture_create();
-  Node *loss = sum_all(&f.maker, make_add(&f.maker, f.a, f.b));
-  Node *da = gradient_of(&f.maker, loss, f.a), *db = gradient_of(&f.maker, loss, f.b);
-  Node *second = sum_all(&f.maker, make_add(&f.maker, make_binary_value(&f.maker, OP_MUL, da, 2),
-                                            make_binary_value(&f.maker, OP_MUL, db, 3)));
-  add_output(f.graph, OUTPUT_RESULT, "dda", gradient_of(&f.maker, second, da));
-  expect("2", 3, fixture_result(&f, 0)->data, (double[]){2, 2, 2});
-  arena_destroy(f.arena);
-}
-
-static void test_two_losses(void **state) {
-  (void)state;
-  Fixture f = fixture_create();
-  Node *first = sum_all(&f.maker, f.a);
-  Node *second = sum_all(&f.maker, make_binary(&f.maker, OP_MUL, f.a, f.b));
-  add_output(f.graph, OUTPUT_RESULT, "first", gradient_of(&f.maker, first, f.a));
-  add_output(f.graph, OUTPUT_RESULT, "second", gradient_of(&f.maker, second, f.a));
-  expect("1", 3, fixture_result(&f, 0)->data, (double[]){1, 1, 1});
-  expect("b", 3, fixture_result(&f, 1)->data, (double[]){4, 5, 6});
-  arena_destroy(f.arena);
-}
-
-/* A chain of n products with n parameters needs nodes linear in n: one sweep, not n. */
-static int nodes_of_chain(int parameters) {
-  Arena *arena = arena_create();
-  Graph *graph = graph_create(arena, "train");
-  Maker maker = maker_of(graph, "y");
-  Type type = type_make(DTYPE_F64, SHAPE(2));
-  Node *x = leaf(graph, OP_INPUT, type, "x"), *leaves[64];
-  for (int i = 0; i < parameters; i++) {
-    leaves[i] = leaf(graph, OP_PARAM, type, name_printf("w%d", i));
-    x = make_binary(&maker, OP_MUL, x, leaves[i]);
-  }
-  Node *loss = sum_all(&maker, x);
-  for (int i = 0; i < parameters; i++)
-    add_output(graph, OUTPUT_RESULT, name_printf("d%d", i), gradient_of(&maker, loss, leaves[i]));
-  Module *module = module_of(arena, graph);
-  pass_find("differentiate")->run(module, diagnostics_create(arena));
-  int count = module->entries[ENTRY_TRAIN]->nodes.count;
-  arena_destroy(arena);
-  return count;
-}
-
-static void test_one_sweep_for_all_parameters(void **state) {
-  (void)state;
-  int increase = nodes_of_chain(8) - nodes_of_chain(4);
-  assert_int_equal(nodes_of_chain(64) - nodes_of_chain(32), 8 * increase);
-}
-
-static void test_names_of_gradient_nodes(void **state) {
-  (void)state;
-  Fixture f = fixture_create();
-  Node *y = graph_add(f.graph, OP_EXP, 1, &f.a, 0, NULL, (Span){.line = 7}, "h1.exp");
-  add_output(f.graph, OUTPUT_RESULT, "da", gradient_of(&f.maker, sum_all(&f.maker, y), f.a));
-  Module *module = module_of(f.arena, f.graph);
-  pass_find("differentiate")->run(module, diagnostics_create(f.arena));
-  const Node *result = module->entries[ENTRY_TRAIN]->outputs.items[0].node;
-  assert_string_equal(result->path, "h1.exp.grad");
-  assert_int_equal(result->span.line, 7);
-  arena_destroy(f.arena);
-}
-
-static void test_low_precision_keeps_its_type(void **state) {
-  (void)state;
-  Fixture f = fixture_create();
-  Node *low = make_cast(&f.maker, f.a, DTYPE_BF16);
-  Node *loss = make_cast(&f.maker, sum_all(&f.maker, make_binary(&f.maker, OP_MUL, low, low)),
-                         DTYPE_F32);
-  add_output(f.graph, OUTPUT_RESULT, "da", gradient_of(&f.maker, loss, f.a));
-  expect("2a", 3, fixture_result(&f, 0)->data, (double[]){2, 4, 6});
-  arena_destroy(f.arena);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_every_rule_has_a_case),
@@ -568,15 +420,6 @@ int main(void) {
       cmocka_unit_test(test_singular_points_give_no_nan),
       cmocka_unit_test(test_pow_by_a_constant),
       cmocka_unit_test(test_reductions_at_ties_and_zeros),
-      cmocka_unit_test(test_stop_gradient_cuts),
-      cmocka_unit_test(test_no_dependence_gives_zeros),
-      cmocka_unit_test(test_uses_add_up),
-      cmocka_unit_test(test_inner_nodes_are_targets_too),
-      cmocka_unit_test(test_gradients_are_targets_too),
-      cmocka_unit_test(test_two_losses),
-      cmocka_unit_test(test_one_sweep_for_all_parameters),
-      cmocka_unit_test(test_names_of_gradient_nodes),
-      cmocka_unit_test(test_low_precision_keeps_its_type),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
