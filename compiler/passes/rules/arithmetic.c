@@ -89,6 +89,16 @@ Node *rule_neg_neg(const Rewrite *rewrite, Node *node) {
   return first(node)->op == OP_NEG ? first(first(node)) : NULL;
 }
 
+/* Integers wrap, but a constant must stay one of its type: those are left. */
+Node *rule_neg_inside(const Rewrite *rewrite, Node *node) {
+  Node *x = first(node);
+  double value;
+  if (x->op == OP_SUB) return make_binary(&rewrite->maker, OP_SUB, second(x), first(x));
+  if (!dtype_is_float(x->type.dtype) || (x->op != OP_MUL && x->op != OP_DIV)) return NULL;
+  if (!match_constant(second(x), &value)) return NULL;
+  return make_binary_value(&rewrite->maker, x->op, first(x), -value);
+}
+
 Node *rule_not_not(const Rewrite *rewrite, Node *node) {
   Node *x = first(node);
   if (x->op == OP_NOT) return first(x);
