@@ -435,7 +435,7 @@ void update_states(Elaborator *e) {
     const Slot *slot = e->walk->slots.items[i];
     if (!slot->stored || !slot->current) continue;
     graph_add_output(e->room->graph, (Output){.kind = OUTPUT_STORE, .name = slot->path,
-                                              .node = slot->current, .span = slot->span});
+                                              .node = slot->current, .span = slot->leaf->span});
   }
 }
 

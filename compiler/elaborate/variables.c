@@ -172,7 +172,8 @@ void initialize_variable(Elaborator *e, const char *path, Type type, const AstEx
     node = convert_to_type(e, value, type, at, arena_printf(e->arena, "'%s'", path));
   }
   if (node) {
-    Output output = {.kind = OUTPUT_STORE, .name = path, .node = node, .span = at};
+    Output output = {.kind = OUTPUT_STORE, .name = path, .node = node,
+                     .span = report_user_span(e, at)};
     graph_add_output(e->init.graph, output);
   }
   e->frame->label = label;
