@@ -94,6 +94,8 @@ DataFile *data_file_open(const DataContext *context, const char *name) {
 
 const char *data_file_name(const DataFile *file) { return file->name; }
 
+int64_t data_file_consumed(const DataFile *file) { return file->consumed; }
+
 int64_t data_file_limit(const DataFile *file) {
   if (file->size < 0) return INT64_MAX;
   if (gzdirect(file->stream)) return file->size - file->consumed;
@@ -183,22 +185,36 @@ int data_file_load_each(const DataContext *context, DataTable *table,
   return 0;
 }
 
-int data_file_read_field(const DataContext *context, DataFile *file, DataField *field) {
-  int64_t bytes = data_shape_bytes(field->dtype, field->rank, field->dim);
+int data_file_fail_short(const DataContext *context, const DataFile *file, const DataField *field,
+                         int64_t start) {
   char shape[160];
   data_shape_text(shape, sizeof shape, field->dtype, field->rank, field->dim);
-  int64_t header = file->consumed, limit = data_file_limit(file);
+  bool is_bounded = file->consumed == start; /* nothing was read: the claim was refused */
   bool is_plain = file->size >= 0 && gzdirect(file->stream);
-  if (bytes < 0 || bytes > limit)
-    return data_fail(context, "%s: %s needs %lld bytes; the file %s after %lld", file->name, shape,
-                     bytes < 0 ? (long long)INT64_MAX : (long long)(header + bytes),
-                     is_plain ? "ends" : "cannot hold more than",
-                     (long long)(is_plain ? file->size : limit));
-  if (data_field_allocate(context, field) < 0) return -1;
-  int64_t got = data_file_read(context, file, field->values, bytes);
+  int64_t needed = start + data_shape_bytes(field->dtype, field->rank, field->dim);
+  if (is_bounded && !is_plain)
+    return data_fail(context, "%s: %s needs %lld bytes; the compressed file cannot hold so many",
+                     file->name, shape, (long long)needed);
+  return data_fail(context, "%s: %s needs %lld bytes; the file ends after %lld", file->name, shape,
+                   (long long)needed, (long long)(is_bounded ? file->size : file->consumed));
+}
+
+int64_t data_file_claim(const DataContext *context, DataFile *file, DataField *field) {
+  int64_t bytes = data_shape_bytes(field->dtype, field->rank, field->dim);
+  if (bytes < 0 || bytes > INT64_MAX / 2) {
+    char shape[160];
+    data_shape_text(shape, sizeof shape, field->dtype, field->rank, field->dim);
+    return data_fail(context, "%s: %s is more than a file can hold", file->name, shape);
+  }
+  if (bytes > data_file_limit(file))
+    return data_file_fail_short(context, file, field, file->consumed);
+  return data_field_allocate(context, field) < 0 ? -1 : bytes;
+}
+
+int data_file_read_field(const DataContext *context, DataFile *file, DataField *field) {
+  int64_t start = file->consumed, bytes = data_file_claim(context, file, field);
+  int64_t got = bytes < 0 ? -1 : data_file_read(context, file, field->values, bytes);
   if (got < 0) return -1;
-  if (got < bytes)
-    return data_fail(context, "%s: %s needs %lld bytes; the file ends after %lld", file->name,
-                     shape, (long long)(header + bytes), (long long)(header + got));
+  if (got < bytes) return data_file_fail_short(context, file, field, start);
   return data_file_expect_end(context, file);
 }

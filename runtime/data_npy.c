@@ -126,8 +126,14 @@ static int parse_header(const DataContext *context, const char *name, const char
     if (!take(&at, "}")) return fail_header(context, name, at);
     break;
   }
-  if (!header->has_descr || !header->has_order || !header->has_shape || *skip_space(at))
-    return fail_header(context, name, at);
+  const char *lacks = !header->has_descr   ? "descr"
+                      : !header->has_order ? "fortran_order"
+                      : !header->has_shape ? "shape"
+                                           : NULL;
+  if (lacks)
+    return data_fail(context, "%s: cannot understand the NumPy header: it lacks '%s'", name,
+                     lacks);
+  if (*skip_space(at)) return fail_header(context, name, at);
   return 0;
 }
 
@@ -170,14 +176,11 @@ static void walk_step(FortranWalk *walk, const DataField *field) {
   }
 }
 
-/* Scatters what the file delivers; the shape is known to fit the file. */
+/* Scatters what the file delivers. */
 static int read_fortran(const DataContext *context, DataFile *file, DataField *field) {
-  int64_t size = data_dtype_size(field->dtype);
-  int64_t bytes = data_shape_bytes(field->dtype, field->rank, field->dim);
-  if (bytes < 0 || bytes > data_file_limit(file))
-    return data_fail(context, "%s: ends too early: %lld bytes of values are missing",
-                     data_file_name(file), (long long)bytes);
-  if (data_field_allocate(context, field) < 0) return -1;
+  int64_t start = data_file_consumed(file), size = data_dtype_size(field->dtype);
+  int64_t bytes = data_file_claim(context, file, field);
+  if (bytes < 0) return -1;
   char *chunk = malloc(CHUNK);
   if (!chunk) return data_fail_memory(context, data_file_name(file), CHUNK);
   FortranWalk walk = {.place = 0};
@@ -185,21 +188,18 @@ static int read_fortran(const DataContext *context, DataFile *file, DataField *f
     walk.stride[i] = stride;
     stride *= field->dim[i];
   }
-  int result = 0;
-  for (int64_t done = 0; done < bytes && result == 0;) {
+  int64_t got = 0, done = 0;
+  for (; done < bytes; done += got) {
     int64_t piece = bytes - done < CHUNK ? bytes - done : CHUNK;
-    int64_t got = data_file_read(context, file, chunk, piece);
-    if (got == piece)
-      for (int64_t k = 0; k < piece; k += size, walk_step(&walk, field))
-        memcpy(field->values + walk.place * size, chunk + k, (size_t)size);
-    else
-      result = got < 0 ? -1
-                       : data_fail(context, "%s: ends too early: %lld bytes of values are missing",
-                                   data_file_name(file), (long long)(bytes - done - got));
-    done += piece;
+    got = data_file_read(context, file, chunk, piece);
+    if (got < piece) break;
+    for (int64_t k = 0; k < piece; k += size, walk_step(&walk, field))
+      memcpy(field->values + walk.place * size, chunk + k, (size_t)size);
   }
   free(chunk);
-  return result < 0 ? -1 : data_file_expect_end(context, file);
+  if (got < 0) return -1;
+  if (done < bytes) return data_file_fail_short(context, file, field, start);
+  return data_file_expect_end(context, file);
 }
 
 static int load_field(const DataContext *context, DataFile *file, DataField *field) {

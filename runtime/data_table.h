@@ -162,6 +162,13 @@ int64_t data_file_read(const DataContext *context, DataFile *file, void *buffer,
 /* Nothing may follow; also checks the sum at the end of a compressed file. */
 int data_file_expect_end(const DataContext *context, DataFile *file);
 void data_file_close(DataFile *file);
+/* Allocates the values of a field whose shape is set, if the file can hold them: their bytes or
+ * -1. */
+int64_t data_file_claim(const DataContext *context, DataFile *file, DataField *field);
+/* Fails because the values, which start at that byte of the file, are not all there. */
+int data_file_fail_short(const DataContext *context, const DataFile *file, const DataField *field,
+                         int64_t start);
+int64_t data_file_consumed(const DataFile *file); /* bytes read so far, uncompressed */
 /* Reads the values of a field with a file of its own, whose shape is set: allocates and reads
  * exactly data_field_bytes, and checks that the file ends there.  `unit` names what dim[0] counts.
  */

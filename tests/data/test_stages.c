@@ -263,6 +263,28 @@ static void test_predict(void **state) {
   nnc_fitted_free(&fitted);
 }
 
+static void test_predict_of_standard_input(void **state) {
+  (void)state;
+  nnc_model model = MODEL(1, ONE("train", STAGE0(prefetch)));
+  nnc_entry entry = ENTRY(1, INPUT("x", NNC_I32, 1, 3));
+  nnc_fitted none = {0};
+  char message[NNC_MESSAGE], path[256];
+  write_text("u.csv", "7,8,9\n");
+  snprintf(path, sizeof path, "%s/u.csv", directory());
+  FILE *input = freopen(path, "r", stdin);
+  assert_non_null(input);
+  nnc_data *data =
+      nnc_data_open_predict(&model, &entry, directory(), 1, (const char *[]){"-"}, &none, message);
+  assert_non_null(data);
+  int32_t x[3];
+  nnc_data_read(data, 0, 1, (void *[]){x});
+  assert_true(x[0] == 7 && x[2] == 9);
+  nnc_data_close(data);
+  assert_null(nnc_data_open_predict(&model, &entry, directory(), 1, (const char *[]){"-"}, &none,
+                                    message));
+  assert_string_equal(message, "standard input: is empty");
+}
+
 static void test_predict_of_two_files(void **state) {
   (void)state;
   write_file("a", "\0\0\x08\1\0\0\0\2\1\2", 10);
@@ -294,6 +316,7 @@ int main(void) {
       cmocka_unit_test(test_fits_on_the_training_part),
       cmocka_unit_test(test_images_are_standardized_in_place),
       cmocka_unit_test(test_predict),
+      cmocka_unit_test(test_predict_of_standard_input),
       cmocka_unit_test(test_predict_of_two_files),
   };
   return cmocka_run_group_tests_name("stages", tests, enter, leave);
