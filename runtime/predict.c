@@ -137,7 +137,19 @@ static void print_csv(const Predictor *predictor, int64_t row) {
 
 /* --- Opening -------------------------------------------------------------------------------- */
 
-/* A result called like a field with categories holds class numbers of it. */
+/* A result called like a field with categories holds class numbers of it: `species`, or a name
+ * that goes on behind an underscore, `species_guess`. */
+static const nnc_fitted_value *find_classes(const nnc_fitted *fitted, const char *result) {
+  char field[256];
+  snprintf(field, sizeof field, "%s", result);
+  for (;;) {
+    const nnc_fitted_value *classes = nnc_data_class_names(fitted, field);
+    char *underscore = strrchr(field, '_');
+    if (classes || !underscore) return classes;
+    *underscore = '\0';
+  }
+}
+
 static Column make_column(const nnc_session *session, const nnc_entry *entry,
                           const nnc_tensor *tensor) {
   Column column = {.name = tensor->name, .dtype = tensor->dtype, .rank = tensor->rank,
@@ -147,7 +159,7 @@ static Column make_column(const nnc_session *session, const nnc_entry *entry,
   column.elements = 1;
   for (int i = 0; i < column.rank; i++) column.elements *= column.dim[i];
   bool is_integer = !nnc_dtype_is_float(tensor->dtype) && tensor->dtype != NNC_BOOL;
-  if (is_integer) column.classes = nnc_data_class_names(&session->fitted, tensor->name);
+  if (is_integer) column.classes = find_classes(&session->fitted, tensor->name);
   return column;
 }
 
