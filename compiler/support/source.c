@@ -49,6 +49,8 @@ SourceFile *source_read(Arena *arena, const char *path, const char **reason)
 
 SourceFile *source_from_text(Arena *arena, const char *name, const char *text, size_t length)
 {
+  static const char byte_order_mark[] = "\xef\xbb\xbf";
+  if (length >= 3 && !memcmp(text, byte_order_mark, 3)) text += 3, length -= 3;
   SourceFile *file = ARENA_NEW(arena, SourceFile);
   file->name = arena_strdup(arena, name);
   file->text = arena_strndup(arena, text, length);

@@ -22,6 +22,7 @@ typedef struct Span {
 /* Reads a file ("-" is standard input).  On failure returns NULL and sets *reason to a phrase such
  * as "No such file or directory" or "is a directory". */
 SourceFile *source_read(Arena *arena, const char *path, const char **reason);
+/* A byte order mark at the beginning is left out, here and there. */
 SourceFile *source_from_text(Arena *arena, const char *name, const char *text, size_t length);
 /* The text of line `line` without its newline. */
 const char *source_line(const SourceFile *file, int line, size_t *length);

@@ -95,17 +95,6 @@ static int is_entries_brace(const Items *items, int begin, int brace)
   return first == T_EXTERN && token_is_name(second) && before != ')';
 }
 
-/* Is a separator here idle: at the edge of a block, at the end of a line, doubled? */
-static int is_idle_separator(const Items *items, int index)
-{
-  int next = index + 1;
-  int before = item_at(items, index - 1)->kind;
-  if (next >= items->count || before == T_SEP || before == '{') return 1;
-  const Item *behind = item_at(items, next);
-  return behind->source_lines > 0 || behind->kind == '}' || behind->kind == T_SEP ||
-         behind->kind == T_COMMENT;
-}
-
 static void mark_structure(Reader *reader)
 {
   Items *items = reader->items;
@@ -117,14 +106,10 @@ static void mark_structure(Reader *reader)
     if (item->token->starts_stmt) item->begins = 1;
     if (item->begins) level->begin = i, level->in_value = 0;
     item->is_entries = level->is_entries;
-    if (item->kind == T_SEP) {
-      item->is_between = 1;
-      item->is_dropped = is_idle_separator(items, i);
-    }
+    if (item->kind == T_SEP) item->is_between = 1;
     if (item->kind == '=' || item->kind == '{') level->in_value = 1;
     if (item->kind == ',' && level->is_entries && level->in_value) {
       item->is_between = 1;
-      item->is_dropped = is_idle_separator(items, i);
       int next = i + 1;
       while (item_at(items, next)->kind == T_COMMENT) next++;
       if (next < items->count && items->items[next].kind != '}') items->items[next].begins = 1;
@@ -137,6 +122,33 @@ static void mark_structure(Reader *reader)
       vec_push(reader->arena, &reader->levels, inner);
     }
   }
+}
+
+/* Is a separator at the edge of a block, at an end of a line, doubled?  `lines`: line ends between it
+ * and the last item that stays. */
+static int is_idle(const Item *last, int lines, const Items *items, int index)
+{
+  if (!last || lines || last->kind == T_SEP || last->kind == '{') return 1;
+  if (index + 1 == items->count) return 1;
+  const Item *next = item_at(items, index + 1);
+  return next->source_lines || next->kind == '}' || next->kind == T_SEP || next->kind == T_COMMENT;
+}
+
+static Items without_idle_separators(Arena *arena, const Items *items)
+{
+  Items kept = {0};
+  int lines = 0;
+  for (int i = 0; i < items->count; i++) {
+    Item item = items->items[i];
+    const Item *last = kept.count ? &kept.items[kept.count - 1] : NULL;
+    lines += item.source_lines;
+    if (item.is_between && is_idle(last, lines, items, i)) continue;
+    if (lines) item.source_gap = 0;
+    item.source_lines = lines;
+    lines = 0;
+    vec_push(arena, &kept, item);
+  }
+  return kept;
 }
 
 /* ---- gaps --------------------------------------------------------------------------------- */
@@ -255,10 +267,7 @@ void format_items(Arena *arena, const SourceFile *file, Items *items)
   match_brackets(arena, items);
   Reader reader = {.arena = arena, .items = items};
   mark_structure(&reader);
-  Items kept_items = {0};
-  for (int i = 0; i < items->count; i++)
-    if (!items->items[i].is_dropped) vec_push(arena, &kept_items, items->items[i]);
-  *items = kept_items;
+  *items = without_idle_separators(arena, items);
   match_brackets(arena, items);
   set_gaps(&reader);
   set_breaks(&reader);

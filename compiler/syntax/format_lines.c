@@ -21,6 +21,7 @@ typedef struct Frame {
   Place base;   /* of blocks in it */
   int begin;    /* first item of the statement being read; -1 for none, as in the following */
   int equals;   /* its '=' */
+  int hangs;    /* its further lines: 1 below the '=', 2 two columns in; 0 not yet known */
   int list;     /* first of the things that commas separate */
   int scan;     /* `scan`, until its block begins */
   int carries;  /* the first name behind `with` */
@@ -45,6 +46,7 @@ static Frame *top(const Lines *lines)
 static void forget_statement(Frame *frame)
 {
   frame->equals = frame->list = frame->scan = frame->carries = -1;
+  frame->hangs = 0;
 }
 
 static void push(Lines *lines, int kind, Place indent, Place close, Place base)
@@ -79,10 +81,12 @@ static int begins_with_operator(const Lines *lines, int index)
   return 0;
 }
 
-/* Did the user put the item at least as far right as that one? */
-static int is_right_of(const Lines *lines, int index, int other)
+/* Does the line go below the item `other`?  The first line of the statement that goes on decides: did
+ * the user put it at least as far right? */
+static int goes_below(const Lines *lines, int index, int other)
 {
   const Item *item = item_at(lines, index);
+  if (top(lines)->hangs) return top(lines)->hangs == 1;
   if (!item->source_lines) return 1; /* the break is ours */
   return item->token->span.column >= item_at(lines, other)->token->span.column;
 }
@@ -96,11 +100,11 @@ static Place continuation(const Lines *lines, int index)
   if (frame->kind == '(' || frame->kind == '[') return frame->indent;
   if (begins_with_operator(lines, index)) {
     if (frame->equals < 0) return shifted(frame->indent, 4);
-    return is_right_of(lines, index, frame->equals) ? (Place){frame->equals, 0}
-                                                    : shifted(frame->indent, 2);
+    return goes_below(lines, index, frame->equals) ? (Place){frame->equals, 0}
+                                                   : shifted(frame->indent, 2);
   }
   if (frame->list >= 0 && item_at(lines, index - 1)->kind == ',') return (Place){frame->list, 0};
-  if (frame->equals < 0 || !is_right_of(lines, index, frame->equals + 1))
+  if (frame->equals < 0 || !goes_below(lines, index, frame->equals + 1))
     return shifted(frame->indent, 4);
   return (Place){frame->equals + 1, 0};
 }
@@ -141,6 +145,18 @@ static void open_bracket(Lines *lines, int index, int line)
   Place hanging = {line, 2};
   if (hangs) push(lines, '(', hanging, (Place){line, 0}, hanging);
   else push(lines, '(', (Place){index, 1}, (Place){index, 0}, base);
+}
+
+/* Takes notice of how a statement goes on. */
+static void note_line(Lines *lines, int line)
+{
+  const Item *item = item_at(lines, line);
+  Frame *frame = top(lines);
+  int is_margin = item->place.item == frame->indent.item;
+  if (item->begins || frame->equals < 0 || frame->hangs || frame->kind == '(') return;
+  if (item->kind == T_COMMENT || token_is_closer(item->kind)) return;
+  if (item->place.item == frame->equals || item->place.item == frame->equals + 1) frame->hangs = 1;
+  else if (is_margin && item->place.offset > frame->indent.offset) frame->hangs = 2;
 }
 
 /* Takes notice of an item of the line that begins with item `line`. */
@@ -203,6 +219,8 @@ static int is_short_block(const Lines *lines, int index)
          next->kind != T_COMMENT;
 }
 
+static void spread_clause(Lines *lines, int index);
+
 /* Gives a block on one line a line for each of its statements. */
 static void spread_block(Lines *lines, int open)
 {
@@ -216,11 +234,19 @@ static void spread_block(Lines *lines, int open)
     item->is_dropped = 1;
     item_at(lines, i + 1)->before = BREAK_LINE;
   }
-  int next = item_at(lines, open)->match + 1;
-  if (next == lines->items->count) return;
-  Item *clause = item_at(lines, next);
-  if ((clause->kind == T_ELSE || clause->kind == T_GRADIENT) && !clause->begins)
-    clause->before = BREAK_NONE;
+  spread_clause(lines, item_at(lines, open)->match + 1);
+}
+
+/* The `else` or `gradient` behind a block that was spread follows on the line of its '}', and its
+ * own block is spread as well. */
+static void spread_clause(Lines *lines, int index)
+{
+  if (index == lines->items->count) return;
+  Item *clause = item_at(lines, index);
+  if ((clause->kind != T_ELSE && clause->kind != T_GRADIENT) || clause->begins) return;
+  clause->before = BREAK_NONE;
+  while (item_at(lines, index)->kind != '{') index++;
+  if (is_short_block(lines, index)) spread_block(lines, index);
 }
 
 static void break_before(Lines *lines, int index)
@@ -291,6 +317,7 @@ void format_lines(Arena *arena, Items *items)
     Item *first = item_at(&lines, line);
     first->place = line_place(&lines, line);
     first->column = resolve(&lines, first->place);
+    note_line(&lines, line);
     advance(&lines, line, line);
     for (end = line + 1; end < items->count && !item_at(&lines, end)->before; end++) {
       Item *item = item_at(&lines, end), *last = item_at(&lines, end - 1);
