@@ -176,9 +176,14 @@ static Expr *expr_new(KernelBuilder *builder, ExprKind kind, DType dtype) {
   return expr;
 }
 
-static void load_add_guards(KernelBuilder *builder, Expr *load) {
+static int guards_in_force(const KernelBuilder *builder) {
   int count = 0;
   for (const GuardScope *scope = builder->guards; scope; scope = scope->outer) count += scope->count;
+  return count;
+}
+
+static void load_add_guards(KernelBuilder *builder, Expr *load) {
+  int count = guards_in_force(builder);
   if (count == 0) return;
   load->guards = ARENA_ARRAY(builder->arena, Guard, count);
   for (const GuardScope *scope = builder->guards; scope; scope = scope->outer)
@@ -269,18 +274,20 @@ static Expr *builder_element(KernelBuilder *builder, const Node *node, Index *co
   point_normalize(builder, node, asked, at);
   Expr *value = memo_find(builder, builder->loop->memo[node->id % MEMO_BUCKETS], node, at);
   if (value != NULL) return value;
+  GuardScope *guards = builder->guards;
   if (!builder->host->is_computed(builder->host->context, node)) {
     value = builder_load(builder, node, at);
-  } else if (node == builder->template_node) {
-    value = builder->result;
   } else {
     const Anchor *anchor = anchor_find(builder, node);
     if (anchor != NULL && !points_equal(node, anchor->at, at))
       builder_fail(builder, node, "a value of this kernel at another point");
-    value = memo_find(builder, builder->reductions, node, at);
+    if (anchor != NULL) builder->guards = NULL; /* that point always exists */
+    value = node == builder->template_node ? builder->result
+                                           : memo_find(builder, builder->reductions, node, at);
     value = value == NULL ? builder_run_rule(builder, node, at) : expr_copy(builder, value);
   }
   memo_add(builder, &builder->loop->memo[node->id % MEMO_BUCKETS], node, at, value);
+  builder->guards = guards;
   return value;
 }
 
@@ -327,9 +334,9 @@ Expr *builder_operand_guarded(KernelBuilder *builder, int operand, Index *const 
   GuardScope scope = {.outer = builder->guards, .count = count, .guards = needed};
   builder->guards = &scope;
   Expr *value = builder_operand(builder, operand, at);
+  int in_force = guards_in_force(builder);
   builder->guards = scope.outer;
-  if (value->kind == EXPR_LOAD && value->guards != NULL && value->guards[0].index == needed[0].index &&
-      value->value == 0) {
+  if (value->kind == EXPR_LOAD && value->guard_count == in_force && value->value == 0) {
     if (otherwise == 0) return value;
     Expr *load = arena_copy(builder->arena, value, sizeof *value);
     load->value = otherwise;

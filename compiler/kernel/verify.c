@@ -2,7 +2,8 @@
  * its operand.
  *
  * An access under guards is inside when it is a sum of multiples of guarded indices: each such part is
- * taken out of the index and counted with the guard's bound, what remains with the axes' ranges. */
+ * taken out of the index and counted with the guard's bound, what remains with the axes' ranges. Where
+ * that proves nothing (a reshape behind a pad), points are tried: all of them, or many. */
 #include "kernel/builder.h"
 
 #include "support/panic.h"
@@ -24,6 +25,55 @@ static bool range_is_inside(const Checker *checker, const Index *index, int64_t 
   return least + more_least >= 0 && greatest + more_greatest < elements;
 }
 
+/* ---- trying points ---- */
+
+enum { MOST_POINTS = 1 << 20 };
+
+static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
+
+/* The value at a point; a load gives its least or greatest value. */
+static int64_t value_at(const Index *index, const int64_t *axis, bool greatest) {
+  int64_t left = index->left ? value_at(index->left, axis, greatest) : 0;
+  switch (index->kind) {
+  case INDEX_CONST: return index->value;
+  case INDEX_AXIS: return axis[index->value];
+  case INDEX_ADD: return left + value_at(index->right, axis, greatest);
+  case INDEX_MUL: return left * value_at(index->right, axis, greatest);
+  case INDEX_DIV: return floor_div(left, index->value);
+  case INDEX_MOD: return left - index->value * floor_div(left, index->value);
+  case INDEX_LOAD: return greatest ? index->value - 1 : 0;
+  }
+  return 0;
+}
+
+static bool point_is_inside(const Index *index, int guard_count, const Guard *guards,
+                            const int64_t *axis, int64_t elements) {
+  for (int i = 0; i < guard_count; i++) {
+    int64_t value = value_at(guards[i].index, axis, false);
+    if (value < 0 || value >= guards[i].bound) return true;
+  }
+  return value_at(index, axis, false) >= 0 && value_at(index, axis, true) < elements;
+}
+
+/* Every point of a small domain; of a large one some a constant number of points apart. */
+static bool points_are_inside(const Checker *checker, const Index *index, int guard_count,
+                              const Guard *guards, int64_t elements) {
+  int64_t points = 1, axis[2 * KERNEL_MAX_AXES];
+  for (int i = 0; i < checker->axis_count; i++) points *= checker->extents[i];
+  int64_t step = points <= MOST_POINTS ? 1 : points / MOST_POINTS | 1;
+  for (int64_t point = 0; point < points; point += step) {
+    int64_t rest = point;
+    for (int i = checker->axis_count - 1; i >= 0; i--) {
+      axis[i] = rest % checker->extents[i];
+      rest /= checker->extents[i];
+    }
+    if (!point_is_inside(index, guard_count, guards, axis, elements)) return false;
+  }
+  return true;
+}
+
+/* ---- accesses ---- */
+
 static const char *check_access(Checker *checker, int operand, Index *index, int guard_count,
                                 const Guard *guards, const char *what) {
   const Kernel *kernel = checker->kernel;
@@ -34,6 +84,7 @@ static const char *check_access(Checker *checker, int operand, Index *index, int
   for (int i = 0; i < checker->axis_count; i++)
     if (checker->extents[i] == 0) return NULL; /* nothing is accessed */
   int64_t elements = kernel->operands[operand].elements, least = 0, greatest = 0;
+  const Index *whole = index;
   if (range_is_inside(checker, index, elements, 0, 0)) return NULL;
   for (int i = 0; i < guard_count; i++) {
     int64_t factor;
@@ -45,6 +96,7 @@ static const char *check_access(Checker *checker, int operand, Index *index, int
     greatest += end > 0 ? end : 0;
     if (range_is_inside(checker, index, elements, least, greatest)) return NULL;
   }
+  if (points_are_inside(checker, whole, guard_count, guards, elements)) return NULL;
   return arena_printf(checker->arena, "%s of operand %d in stage %d leaves its %lld elements", what,
                       operand, checker->stage, (long long)elements);
 }
