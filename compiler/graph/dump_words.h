@@ -33,6 +33,8 @@
 
 #define DUMP_MAGIC "nnc_dump"
 enum { DUMP_VERSION = 1 };
+/* The name of a data argument that has none: one of a variadic formal. */
+#define DUMP_NO_NAME "_"
 
 extern const char *const dump_variable_words[VARIABLE_KIND_COUNT];
 extern const char *const dump_output_words[OUTPUT_KIND_COUNT];

@@ -57,7 +57,7 @@ typedef struct DataValue {
 } DataValue;
 
 typedef struct DataArgument {
-  const char *name; /* formal name; positional arguments are resolved to it */
+  const char *name; /* formal name; positional arguments are resolved to it; "" if variadic */
   DataValue value;
 } DataArgument;
 

@@ -9,6 +9,7 @@
 #include "graph/dump_reader.h"
 #include "graph/dump_words.h"
 #include "graph/verify.h"
+#include "support/names.h"
 
 enum { DEEPEST_LIST = 32 }; /* of a data argument; bounds the recursion */
 
@@ -158,6 +159,7 @@ static bool read_call(Reader *reader, DataCall *call) {
     if (!reader_word(reader, &argument.name) || !reader_expect_mark(reader, '=') ||
         !read_value(reader, 0, &argument.value))
       return false;
+    if (strcmp(argument.name, DUMP_NO_NAME) == 0) argument.name = name_intern("");
     vec_push(reader->arena, &arguments, argument);
   }
   call->argument_count = arguments.count;

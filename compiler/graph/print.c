@@ -184,7 +184,8 @@ static void print_call(Printer *printer, const DataCall *call) {
   Text *text = printer->text;
   text_printf(text, "%s(", call->function);
   for (int i = 0; i < call->argument_count; i++) {
-    text_printf(text, "%s%s = ", i > 0 ? ", " : "", call->arguments[i].name);
+    const char *name = call->arguments[i].name;
+    text_printf(text, "%s%s = ", i > 0 ? ", " : "", *name ? name : DUMP_NO_NAME);
     print_data_value(text, &call->arguments[i].value);
   }
   text_add_char(text, ')');

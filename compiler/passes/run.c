@@ -43,7 +43,7 @@ static bool check_options(Diagnostics *diagnostics, const PassOptions *options) 
   bool dumps_all = options->dump_after && strcmp(options->dump_after, "all") == 0;
   bool fine = dumps_all || check_name(diagnostics, "--dump-after", options->dump_after);
   fine = check_name(diagnostics, "--stop-after", options->stop_after) && fine;
-  return check_name(diagnostics, "--start-after", options->start_after) && fine;
+  return check_name(diagnostics, "--resume-after", options->start_after) && fine;
 }
 
 static bool is_named(const char *option, const Pass *pass) {

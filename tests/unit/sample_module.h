@@ -38,7 +38,9 @@ static inline void sample_data(Sample *sample) {
                                             .items = sample_values(arena)}};
   DataCall *calls = ARENA_ARRAY(arena, DataCall, 2);
   calls[0] = (DataCall){"csv", 2, arguments, sample_span(module->source, 1)};
-  calls[1] = (DataCall){"standardize", 0, NULL, (Span){0}};
+  DataArgument *fields_of = ARENA_NEW(arena, DataArgument);
+  *fields_of = (DataArgument){"", {.kind = DATA_NAME, .string = "x"}};
+  calls[1] = (DataCall){"standardize", 1, fields_of, (Span){0}};
   const char **fields = ARENA_ARRAY(arena, const char *, 2);
   fields[0] = "x";
   fields[1] = "label";

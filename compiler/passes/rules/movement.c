@@ -5,42 +5,41 @@ static Node *first(const Node *node) { return node->operands[0]; }
 
 /* ---- lifting ------------------------------------------------------------------------------ */
 
-static bool same_ints(const Attribute *a, const Attribute *b) {
-  if (a->count != b->count) return false;
-  for (int i = 0; i < a->count; i++)
-    if (a->ints[i] != b->ints[i]) return false;
-  return true;
+static bool can_lift(const Node *node) {
+  return node->op == OP_BROADCAST || node->op == OP_RESHAPE || node->op == OP_TRANSPOSE;
 }
 
-/* A broadcast of the same shape along the same axes as `model`. */
-static bool broadcasts_alike(const Node *node, const Node *model) {
-  return node->op == OP_BROADCAST &&
+/* The same movement of a tensor of the same shape. */
+static bool moves_alike(const Node *node, const Node *model) {
+  return node->op == model->op &&
          shape_equal(first(node)->type.shape, first(model)->type.shape) &&
-         same_ints(node_ints(node, ATTR_AXES), node_ints(model, ATTR_AXES));
+         node_same_attributes(node, model);
 }
 
-/* Elementwise work is done before the elements multiply; so arithmetic on scalars stays scalar. */
-Node *rule_lift_broadcast(const Rewrite *rewrite, Node *node) {
-  Node *narrow[3];
+/* Elementwise work is done before elements multiply, so arithmetic on scalars stays scalar; and
+ * before they move, so the work joins what made them and movements meet and cancel. */
+Node *rule_lift_movement(const Rewrite *rewrite, Node *node) {
+  const Maker *maker = &rewrite->maker;
+  Node *operands[3];
   const Node *model = NULL;
   double value;
   if (!op_is_elementwise(node->op) || node->operand_count > 3) return NULL;
   for (int i = 0; i < node->operand_count && !model; i++)
-    if (node->operands[i]->op == OP_BROADCAST) model = node->operands[i];
+    if (can_lift(node->operands[i])) model = node->operands[i];
   if (!model) return NULL;
   for (int i = 0; i < node->operand_count; i++)
-    if (!match_constant(node->operands[i], &value) && !broadcasts_alike(node->operands[i], model))
+    if (!match_constant(node->operands[i], &value) && !moves_alike(node->operands[i], model))
       return NULL;
   for (int i = 0; i < node->operand_count; i++) {
     Node *operand = node->operands[i];
     Type type = type_make(operand->type.dtype, first(model)->type.shape);
-    narrow[i] = match_constant(operand, &value) ? make_constant(&rewrite->maker, type, value)
-                                                : first(operand);
+    operands[i] = match_constant(operand, &value) ? make_constant(maker, type, value)
+                                                  : first(operand);
   }
-  const Maker *maker = &rewrite->maker;
-  Node *result = graph_add(maker->graph, node->op, node->operand_count, narrow,
+  Node *result = graph_add(maker->graph, node->op, node->operand_count, operands,
                            node->attribute_count, node->attributes, maker->span, maker->path);
-  return make_broadcast(maker, result, node->type.shape, node_ints(model, ATTR_AXES)->ints);
+  return graph_add(maker->graph, model->op, 1, &result, model->attribute_count,
+                   model->attributes, maker->span, maker->path);
 }
 
 /* The operand of a broadcast, if it is one element, as a scalar; else NULL. */
