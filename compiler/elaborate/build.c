@@ -110,7 +110,10 @@ Node *emit_scalar(Elaborator *e, const char *name) {
     if (node_string(e->room->scalars.items[i], ATTR_NAME) == interned)
       return e->room->scalars.items[i];
   Attribute attribute = attr_make_string(ATTR_NAME, interned);
+  const char *label = e->frame->label;
+  e->frame->label = interned;
   Node *node = emit_leaf(e, OP_SCALAR, type_scalar(DTYPE_F64), 1, &attribute);
+  e->frame->label = label;
   if (node) vec_push(e->arena, &e->room->scalars, node);
   return node;
 }

@@ -103,7 +103,10 @@ static Value apply_broadcast(Elaborator *e, const Bound *bound) {
 
 /* v [c] along one axis of x: v's values where x has them, in x's shape. */
 static Value apply_along(Elaborator *e, const Bound *bound) {
-  Node *v = operand(e, bound, 0), *x = operand(e, bound, 2);
+  Node *x = operand(e, bound, 2);
+  Node *v = x && value_is_sequence(bound->values[0])
+              ? convert_tensor(e, bound->values[0], x->type.dtype, bound->spans[0])
+              : operand(e, bound, 0);
   int axis;
   if (!v || !x || !convert_axis(e, bound->values[1], bound->spans[1], x->type.shape.rank, &axis))
     return value_error();

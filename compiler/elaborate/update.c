@@ -199,9 +199,9 @@ static Node *divide_gradient(Elaborator *e, Node *sum, int64_t count) {
 static void take_accumulated(Elaborator *e, Target *target, int64_t count) {
   const char *path = name_printf("%s:accumulated", target->slot->path);
   Type type = target->slot->type;
-  Slot *sum = create_slot(e, VARIABLE_OPTIMIZER, path, type, target->slot->span);
+  Slot *sum = create_slot(e, VARIABLE_OPTIMIZER, path, type, target->slot->leaf->span);
   if (!sum || !target->gradient) return;
-  initialize_variable(e, path, type, NULL, value_int(0), target->slot->span);
+  initialize_variable(e, path, type, NULL, value_int(0), target->slot->leaf->span);
   Node *total = emit_binary(e, OP_ADD, sum->leaf, target->gradient);
   target->gradient = total ? divide_gradient(e, total, count) : NULL;
   store_slot(e, sum, emit_constant(e, 0, type));
@@ -491,7 +491,8 @@ void update_accumulators(Elaborator *e) {
   for (int i = 0; i < update.targets.count; i++) {
     Target *target = &update.targets.items[i];
     const char *path = name_printf("%s:accumulated", target->slot->path);
-    Slot *sum = create_slot(e, VARIABLE_OPTIMIZER, path, target->slot->type, target->slot->span);
+    Slot *sum = create_slot(e, VARIABLE_OPTIMIZER, path, target->slot->type,
+                            target->slot->leaf->span);
     if (!sum || !target->gradient) continue;
     e->frame->label = path;
     store_slot(e, sum, emit_binary(e, OP_ADD, sum->leaf, target->gradient));
