@@ -2,6 +2,7 @@
  * inputs (labels, tokens) are held against the limits that the program states, because kernels
  * do not check them. */
 #include <stdio.h>
+#include <string.h>
 
 #include "message.h"
 #include "session.h"
@@ -20,11 +21,12 @@ static bool check_limits(const char *title, const nnc_data *data, const nnc_entr
   return true;
 }
 
-/* Takes over `data`; NULL means that opening failed with the message. */
+/* Takes over `data`; NULL means that opening failed with the message, which may name the set. */
 static nnc_data *check(const char *title, nnc_data *data, const nnc_entry *entry,
                        const char *message) {
   if (!data) {
-    nnc_error("%s: %s", title, message);
+    bool names_set = strncmp(message, title, strlen(title)) == 0;
+    nnc_error("%s%s%s", names_set ? "" : title, names_set ? "" : ": ", message);
     return NULL;
   }
   if (check_limits(title, data, entry)) return data;

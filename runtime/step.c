@@ -27,6 +27,21 @@ static bool same_type(const nnc_tensor *wanted, const nnc_stored *found) {
   return true;
 }
 
+/* Kernels do not check what they take as an index. */
+static bool check_limit(const Feeder *feeder, const nnc_entry *entry, int input) {
+  const nnc_tensor *tensor = &entry->inputs[input];
+  int64_t limit = entry->input_limits ? entry->input_limits[input] : 0;
+  int64_t elements = limit > 0 ? nnc_tensor_elements(tensor) : 0;
+  for (int64_t i = 0; i < elements; i++) {
+    double value = nnc_number_get(tensor->dtype, nnc_session_at(feeder->session, tensor), i);
+    if (value >= 0 && value < (double)limit) continue;
+    nnc_error("%s: '%s' holds %.0f, but the model takes it as an index from 0 to %lld",
+              feeder->file->path, tensor->name, value, (long long)limit - 1);
+    return false;
+  }
+  return true;
+}
+
 /* Reads minibatch number `batch` of every input of `entry` to where the entry reads it. */
 static bool feed(const Feeder *feeder, const nnc_entry *entry, int64_t batch) {
   for (int i = 0; i < entry->input_count; i++) {
@@ -45,7 +60,8 @@ static bool feed(const Feeder *feeder, const nnc_entry *entry, int64_t batch) {
                 nnc_tensor_type_text(wanted, input->dtype, input->rank, input->dim));
       return false;
     }
-    if (!nnc_safetensors_read(feeder->file, stored, nnc_session_at(feeder->session, input)))
+    if (!nnc_safetensors_read(feeder->file, stored, nnc_session_at(feeder->session, input)) ||
+        !check_limit(feeder, entry, i))
       return false;
   }
   return true;

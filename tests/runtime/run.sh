@@ -305,6 +305,19 @@ test_export() {
   fi
 }
 
+test_step() {
+  local x='"x":{"dtype":"F32","shape":[10,3],"data_offsets":[0,120]}'
+  header "{$x,\"y\":{\"dtype\":\"F32\",\"shape\":[10],\"data_offsets\":[120,160]}}" 160
+  run 0 '"step": 2, "loss":' ./toy step --inputs made.safetensors --steps 2 result.safetensors
+  run 0 'loaded 3 tensors' ./toy --init result.safetensors --out x --epochs 0
+  run 1 'cannot open missing.safetensors' ./toy step --inputs missing.safetensors result.safetensors
+  header "{$x}" 120
+  run 1 "neither a tensor '0/y' nor 'y'" ./toy step --inputs made.safetensors result.safetensors
+  header "{$x,\"y\":{\"dtype\":\"F64\",\"shape\":[10],\"data_offsets\":[120,200]}}" 200
+  run 1 "'y' is F64.10., but the input needs f32.10." ./toy step --inputs made.safetensors result.safetensors
+  run 2 'step needs --inputs' ./toy step result.safetensors
+}
+
 test_usage() {
   run 2 "unknown command 'trian'; did you mean 'train'" ./toy trian
   run 2 "unknown flag '--epcohs'; did you mean '--epochs'" ./toy --epcohs=3
@@ -344,7 +357,7 @@ test_sanitized() {
   fi
 }
 
-for test in training metrics resume log numbers full_disk folders damage headers fits predict export usage sanitized; do
+for test in training metrics resume log numbers full_disk folders damage headers fits predict export step usage sanitized; do
   test_$test
 done
 echo "$passed passed, $failed failed"
