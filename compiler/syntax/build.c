@@ -61,7 +61,8 @@ AstBlock *build_block(Parser *parser, Span span, const AstStmts *stmts)
   block->stmts = *stmts;
   block->span = span;
   for (int i = 0; i < stmts->count; i++)
-    if (stmts->items[i]->depth > block->depth) block->depth = stmts->items[i]->depth;
+    block->depth = depth_max(block->depth, stmts->items[i]->depth);
+  if (depth_is_too_high(parser, block->depth, span)) *block = (AstBlock){.span = span};
   return block;
 }
 
@@ -124,7 +125,7 @@ static int entries_depth(const AstEntries *entries)
     const AstEntry *entry = &entries->items[i];
     depth = depth_max(depth, entry->value ? entry->value->depth : 0);
     depth = depth_max(depth, exprs_depth(&entry->stages));
-    depth = depth_max(depth, 1 + entries_depth(&entry->entries));
+    depth = depth_max(depth, entries_depth(&entry->entries)); /* groups do not nest */
   }
   return depth;
 }
@@ -142,27 +143,26 @@ static AstStmt *new_stmt(Parser *parser, AstStmtKind kind, Span span, Span keywo
 }
 
 /* The statement is higher than a part of it. */
-static void above(Parser *parser, AstStmt *stmt, int depth)
+static void above(AstStmt *stmt, int depth)
 {
   if (depth >= stmt->depth) stmt->depth = depth + 1;
-  depth_check(parser, &stmt->depth, stmt->keyword);
 }
 
-static void above_type(Parser *parser, AstStmt *stmt, const AstType *type)
+static void above_type(AstStmt *stmt, const AstType *type)
 {
-  if (type) above(parser, stmt, exprs_depth(&type->dims));
+  if (type) above(stmt, exprs_depth(&type->dims));
 }
 
-static void above_expr(Parser *parser, AstStmt *stmt, const AstExpr *expr)
+static void above_expr(AstStmt *stmt, const AstExpr *expr)
 {
-  if (expr) above(parser, stmt, expr->depth);
+  if (expr) above(stmt, expr->depth);
 }
 
-static void above_formals(Parser *parser, AstStmt *stmt, const AstFormals *formals)
+static void above_formals(AstStmt *stmt, const AstFormals *formals)
 {
   for (int i = 0; i < formals->count; i++) {
-    above_type(parser, stmt, formals->items[i].type);
-    above_expr(parser, stmt, formals->items[i].default_value);
+    above_type(stmt, formals->items[i].type);
+    above_expr(stmt, formals->items[i].default_value);
   }
 }
 
@@ -170,7 +170,7 @@ AstStmt *build_const(Parser *parser, Span span, Span keyword, AstBindings *bindi
 {
   AstStmt *stmt = new_stmt(parser, AST_CONST, span, keyword);
   stmt->constants = *bindings;
-  for (int i = 0; i < bindings->count; i++) above_expr(parser, stmt, bindings->items[i].value);
+  for (int i = 0; i < bindings->count; i++) above_expr(stmt, bindings->items[i].value);
   return stmt;
 }
 
@@ -181,8 +181,8 @@ AstStmt *build_variable(Parser *parser, AstStmtKind kind, Span span, Span keywor
   stmt->variable.name = *name;
   stmt->variable.type = type;
   stmt->variable.value = value;
-  above_type(parser, stmt, type);
-  above_expr(parser, stmt, value);
+  above_type(stmt, type);
+  above_expr(stmt, value);
   return stmt;
 }
 
@@ -192,7 +192,7 @@ AstStmt *build_section(Parser *parser, AstStmtKind kind, Span span, Span keyword
   AstStmt *stmt = new_stmt(parser, kind, span, keyword);
   if (name) stmt->section.name = *name;
   stmt->section.entries = *entries;
-  above(parser, stmt, entries_depth(entries));
+  above(stmt, entries_depth(entries));
   if (kind == AST_TRAIN) check_entries(parser, entries, "'train'", 1, 0);
   if (kind == AST_PREDICT) check_entries(parser, entries, "'predict'", 0, 1);
   return stmt;
@@ -207,11 +207,11 @@ AstStmt *build_function(Parser *parser, AstStmtKind kind, Span span, Span keywor
   stmt->function.formals = *formals;
   stmt->function.body = body;
   stmt->function.gradient = gradient;
-  above_formals(parser, stmt, formals);
-  if (body) above(parser, stmt, body->depth);
+  above_formals(stmt, formals);
+  if (body) above(stmt, body->depth);
   if (gradient) {
-    above_formals(parser, stmt, &gradient->formals);
-    above(parser, stmt, gradient->body->depth);
+    above_formals(stmt, &gradient->formals);
+    above(stmt, gradient->body->depth);
   }
   return stmt;
 }
@@ -223,8 +223,8 @@ AstStmt *build_extern(Parser *parser, Span span, Span keyword, const AstName *na
   AstStmt *stmt = build_function(parser, AST_EXTERN, span, keyword, name, formals, NULL, gradient);
   stmt->function.result = result;
   stmt->function.entries = *entries;
-  above_type(parser, stmt, result);
-  above(parser, stmt, entries_depth(entries));
+  above_type(stmt, result);
+  above(stmt, entries_depth(entries));
   check_entries(parser, entries, "'extern'", 0, 0);
   return stmt;
 }
@@ -235,7 +235,7 @@ AstStmt *build_assignment(Parser *parser, AstStmtKind kind, Span span, Span op, 
   AstStmt *stmt = new_stmt(parser, kind, span, op);
   stmt->assignment.names = *names;
   stmt->assignment.value = value;
-  above_expr(parser, stmt, value);
+  above_expr(stmt, value);
   return stmt;
 }
 
@@ -246,8 +246,8 @@ AstStmt *build_for(Parser *parser, Span span, Span keyword, AstNames *pattern, A
   stmt->loop.pattern = *pattern;
   stmt->loop.sequence = sequence;
   stmt->loop.body = body;
-  above_expr(parser, stmt, sequence);
-  above(parser, stmt, body->depth);
+  above_expr(stmt, sequence);
+  above(stmt, body->depth);
   return stmt;
 }
 
@@ -259,9 +259,9 @@ AstStmt *build_if(Parser *parser, Span span, Span keyword, AstExpr *condition, A
   stmt->branch.then = then;
   stmt->branch.otherwise = otherwise;
   stmt->branch.is_else_if = is_else_if;
-  above_expr(parser, stmt, condition);
-  above(parser, stmt, then->depth);
-  if (otherwise) above(parser, stmt, otherwise->depth);
+  above_expr(stmt, condition);
+  above(stmt, then->depth);
+  if (otherwise) above(stmt, otherwise->depth);
   return stmt;
 }
 
@@ -278,6 +278,6 @@ AstStmt *build_values(Parser *parser, AstStmtKind kind, Span span, Span keyword,
 {
   AstStmt *stmt = new_stmt(parser, kind, span, keyword);
   stmt->values = *values;
-  above(parser, stmt, exprs_depth(values));
+  above(stmt, exprs_depth(values));
   return stmt;
 }

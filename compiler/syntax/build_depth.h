@@ -16,8 +16,8 @@ static inline int exprs_depth(const AstExprs *exprs)
   return depth;
 }
 
-/* Reports a tree that is too high, once, and has it counted as a low one from there on: a program
- * with an error is not walked. */
-void depth_check(Parser *parser, int *depth, Span at);
+/* Is a tree of that height too high to be part of a statement?  Reported once; the builder then
+ * leaves the parts of the tree out. */
+int depth_is_too_high(Parser *parser, int depth, Span at);
 
 #endif

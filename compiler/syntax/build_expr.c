@@ -7,15 +7,15 @@
 #include "syntax/build_depth.h"
 #include "net.tab.h"
 
-void depth_check(Parser *parser, int *depth, Span at)
+int depth_is_too_high(Parser *parser, int depth, Span at)
 {
-  if (*depth <= AST_MAX_DEPTH) return;
-  *depth = 1;
-  if (parser->is_too_high) return;
+  if (depth < AST_MAX_DEPTH) return 0;
+  if (parser->is_too_high) return 1;
   parser->is_too_high = 1;
   Diagnostic *found = diag_error(parser->diagnostics, at, "the program nests too deeply here");
   diag_help(found, "at most %d operators and blocks may depend on each other; bind a part of this "
                    "to a name", AST_MAX_DEPTH);
+  return 1;
 }
 
 static AstExpr *new_expr(Parser *parser, AstExprKind kind, Span span)
@@ -27,11 +27,12 @@ static AstExpr *new_expr(Parser *parser, AstExprKind kind, Span span)
   return expr;
 }
 
-/* The expression is higher than a part of it. */
+/* The expression is higher than a part of it; one that is too high loses its parts. */
 static void above(Parser *parser, AstExpr *expr, int depth)
 {
   if (depth >= expr->depth) expr->depth = depth + 1;
-  depth_check(parser, &expr->depth, expr->span);
+  if (depth_is_too_high(parser, expr->depth, expr->span))
+    *expr = *new_expr(parser, AST_PLACEHOLDER, expr->span);
 }
 
 /* ---- leaves ------------------------------------------------------------------------------- */
@@ -254,7 +255,7 @@ AstExpr *build_tuple(Parser *parser, Span span, AstExpr *first, const AstExprs *
   vec_push(parser->arena, &items, first);
   for (int i = 0; i < rest->count; i++) vec_push(parser->arena, &items, rest->items[i]);
   AstExpr *expr = build_list(parser, span, &items);
-  expr->kind = AST_TUPLE;
+  if (expr->kind == AST_LIST) expr->kind = AST_TUPLE;
   return expr;
 }
 
