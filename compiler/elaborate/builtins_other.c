@@ -92,7 +92,7 @@ static Value apply_pick(Elaborator *e, const Bound *bound) {
                                  "found %s", type_text(e->arena, x->type), axis,
                                  shape_text(e->arena, wanted), type_text(e->arena, index->type));
     report_note_tensor(e, d, "the tensor", x);
-    report_note_tensor(e, d, "the indices", index);
+    report_note_tensor(e, d, "the index tensor", index);
     if (!is_index) diag_help(d, "indices are integers: i32(x) converts");
     return value_error();
   }

@@ -46,7 +46,14 @@ static int find_formal(const AstFormals *formals, const char *name) {
   return -1;
 }
 
+/* What could have been written, and where it is defined if that is the user's file. */
 static void note_definition(Diagnostic *d, const Function *function) {
+  const AstFormals *formals = &function->stmt->function.formals;
+  Text list = {0};
+  for (int i = 0; i < formals->count; i++)
+    text_printf(&list, "%s%s", i > 0 ? ", " : "", formals->items[i].name.text);
+  if (formals->count > 0) diag_help(d, "its arguments are %s", list.data);
+  text_free(&list);
   if (!function->is_prelude) diag_note(d, function->stmt->function.name.span, "defined here");
 }
 
@@ -57,11 +64,6 @@ static void report_unknown_argument(Elaborator *e, const Function *function, Ast
   Diagnostic *d =
     report_error(e, name.span, "'%s' has no argument '%s'", function->name, name.text);
   report_suggest(d, name.text, names, formals->count);
-  Text list = {0};
-  for (int i = 0; i < formals->count; i++)
-    text_printf(&list, "%s%s", i > 0 ? ", " : "", names[i]);
-  if (formals->count > 0) diag_help(d, "its arguments are %s", list.data);
-  text_free(&list);
   note_definition(d, function);
 }
 

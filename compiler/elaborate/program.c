@@ -145,7 +145,7 @@ static Walk *walk_training(Elaborator *e) {
   find_batch(e);
   check_definitions(e);
   check_data(e);
-  if (!walk->train) {
+  if (!walk->train && !walk->exhausted) {
     Diagnostic *d = e->options->check_only
                       ? report_warning(e, (Span){.file = e->program->file},
                                        "the program has no train block")

@@ -40,7 +40,14 @@ static void report_unknown_key(Elaborator *e, AstName name, bool group) {
     if (group ? key_info[i].in_group : key_info[i].in_train) names[count++] = key_info[i].name;
   Diagnostic *d = report_error(e, name.span, "unknown key '%s' in %s", name.text,
                                group ? "a group of parameters" : "train");
-  report_suggest(d, name.text, names, count);
+  VEC(const char *) known = {0};
+  for (int i = 0; i < count; i++) vec_push(e->arena, &known, names[i]);
+  for (int i = 0; group && i < e->functions.count; i++) {
+    const AstStmt *stmt = e->functions.items[i]->stmt;
+    for (int k = 0; stmt->kind == AST_OPTIMIZER && k < stmt->function.formals.count; k++)
+      vec_push(e->arena, &known, stmt->function.formals.items[k].name.text);
+  }
+  report_suggest(d, name.text, known.items, known.count);
   Text list = {0};
   for (int i = 0; i < count; i++) text_printf(&list, "%s%s", i > 0 ? ", " : "", names[i]);
   diag_help(d, "the keys are %s%s", list.data,

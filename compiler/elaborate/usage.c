@@ -3,6 +3,7 @@
  * A name's identity is its place in the tree, so the walks share one record. What only training or
  * only predict reads counts as read. */
 #include <stdint.h>
+#include <stdlib.h>
 #include "elaborate/elaborator.h"
 
 static Usage **usage_place(Usage **table, int capacity, const AstName *name) {
@@ -32,7 +33,15 @@ Usage *usage_of(Elaborator *e, const AstName *name, const char *what) {
   return usage;
 }
 
+static int compare_places(const void *a, const void *b) {
+  const Span *x = &(*(Usage *const *)a)->name->span, *y = &(*(Usage *const *)b)->name->span;
+  return x->line != y->line ? x->line - y->line : x->column - y->column;
+}
+
+/* In the order of the file. */
 void warn_unused(Elaborator *e) {
+  if (e->usages.count > 0)
+    qsort(e->usages.items, (size_t)e->usages.count, sizeof(Usage *), compare_places);
   for (int i = 0; i < e->usages.count; i++) {
     const Usage *usage = e->usages.items[i];
     if (usage->used || usage->name->text[0] == '_') continue;

@@ -133,7 +133,9 @@ const char *value_describe(Arena *arena, Value value) {
   } else if (value_name(value)) {
     text.length = 0;
     text_printf(&text, "the function '%s'", value_name(value));
-  } else if (value_is_number(value) || value.kind == VALUE_STRING || value.kind == VALUE_BOOL) {
+  } else if (value_is_number(value) || value.kind == VALUE_STRING ||
+             value.kind == VALUE_BOOL || value.kind == VALUE_DTYPE ||
+             value.kind == VALUE_QUANTITY) {
     text_add_char(&text, ' ');
     text_add_value(&text, value);
   }

@@ -294,13 +294,18 @@ static bool declared_type(Elaborator *e, const AstStmt *stmt, Type *type) {
   return false;
 }
 
+/* Where the user sees that a slot was made. */
+static Span slot_place(const Slot *slot) {
+  return slot->span.file->is_prelude ? slot->leaf->span : slot->span;
+}
+
 /* The slot of a path that the walk has met before: shared by the uses of one layer. */
 static Slot *shared_slot(Elaborator *e, Slot *slot, const AstStmt *stmt) {
   bool shared = slot->owner_layer && slot->owner_layer == e->frame->layer;
   if (shared) return slot;
   Diagnostic *d = report_error(e, stmt->variable.name.span, "two variables have the path '%s'",
                                slot->path);
-  diag_note(d, slot->span, "the first");
+  diag_note(d, slot_place(slot), "the first");
   if (e->frame->loops > 0)
     diag_help(d, "each call of a def makes its own: declare it in a def that the loop calls");
   else
@@ -324,7 +329,7 @@ static Slot *declare_slot(Elaborator *e, const AstStmt *stmt) {
       Diagnostic *d = report_error(e, name.span, "'%s' is shared, but is %s in one use of the layer "
                                    "and %s in another", path, type_text(e->arena, slot->type),
                                    type_text(e->arena, type));
-      diag_note(d, slot->span, "the first use");
+      diag_note(d, slot_place(slot), "the first use");
       return NULL;
     }
     return slot;
