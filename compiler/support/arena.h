@@ -23,6 +23,7 @@ char *arena_printf(Arena *arena, const char *format, ...) __attribute__((format(
 char *arena_vprintf(Arena *arena, const char *format, va_list arguments);
 
 #define ARENA_NEW(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
-#define ARENA_ARRAY(arena, type, count) ((type *)arena_alloc((arena), sizeof(type) * (size_t)(count)))
+#define ARENA_ARRAY(arena, type, count)                                                            \
+  ((type *)arena_alloc((arena), sizeof(type) * (size_t)(count)))
 
 #endif

@@ -33,6 +33,7 @@ Diagnostic *diag_warning(Diagnostics *diagnostics, Span at, const char *format, 
     __attribute__((format(printf, 3, 4)));
 void diag_note(Diagnostic *diagnostic, Span at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void diag_help(Diagnostic *diagnostic, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void diag_help(Diagnostic *diagnostic, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 typedef struct EmbeddedFile {
-  const char *name; /* relative to the source tree: "prelude/layers.net", "codegen_templates/gemm.c" */
+  const char *name; /* "prelude/layers.net", "codegen_templates/gemm.c" */
   const char *text; /* NUL-terminated */
   size_t length;
 } EmbeddedFile;

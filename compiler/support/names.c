@@ -1,4 +1,5 @@
-/* Interned strings: a hash table with open addressing over texts in an arena that lives for the run.
+/* Interned strings: a hash table with open addressing over texts in an arena that lives as long as
+ * the run.
  *
  * The one piece of global state of the compiler: names must be equal across files and phases. */
 #include "support/names.h"

@@ -1,4 +1,5 @@
-/* Interned strings: equal text is one pointer, so names compare with ==. They live for the whole run. */
+/* Interned strings: equal text is one pointer, so names compare with ==.  They live for the whole
+ * run. */
 #ifndef NNC_SUPPORT_NAMES_H
 #define NNC_SUPPORT_NAMES_H
 

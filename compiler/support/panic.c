@@ -1,4 +1,4 @@
-/* Bugs of ours: the message names what was being done, then the process aborts (a core is useful). */
+/* Bugs of ours: the message names what was being done, then the process aborts. */
 #include "support/panic.h"
 
 #include <stdarg.h>

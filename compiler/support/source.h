@@ -6,7 +6,7 @@
 
 typedef struct SourceFile {
   const char *name; /* as the user wrote it; "<prelude>/layers.net" for the library */
-  const char *text; /* whole content, NUL-terminated; NULL when only the name is known (a read dump) */
+  const char *text; /* all of it, NUL-terminated; NULL when only the name is known (a read dump) */
   size_t length;
   int is_prelude;
 } SourceFile;

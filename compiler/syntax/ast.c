@@ -114,8 +114,8 @@ static void print_scan(Text *out, const AstScan *scan, int indent)
   text_add_char(out, ')');
 }
 
-static void print_operator(Text *out, const char *op, int indent, const AstExpr *a, const AstExpr *b,
-                           const AstExpr *c)
+static void print_operator(Text *out, const char *op, int indent, const AstExpr *a,
+                           const AstExpr *b, const AstExpr *c)
 {
   const AstExpr *const operands[] = {a, b, c};
   text_printf(out, "(%s", op);
@@ -147,8 +147,8 @@ static void print_expr(Text *out, const AstExpr *expr, int indent)
     text_add_char(out, ')');
     return;
   case AST_UNARY:
-    print_operator(out, expr->unary.op == AST_NEG ? "neg" : "not", indent, expr->unary.operand, NULL,
-                   NULL);
+    print_operator(out, expr->unary.op == AST_NEG ? "neg" : "not", indent, expr->unary.operand,
+                   NULL, NULL);
     return;
   case AST_BINARY:
     print_operator(out, ast_operator_text(expr->binary.op), indent, expr->binary.left,

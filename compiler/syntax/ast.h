@@ -25,7 +25,7 @@ typedef struct AstStmt AstStmt;
 
 /* A name where it stands: a binding, a formal, a member, a named argument, a unit. */
 typedef struct AstName {
-  const char *text; /* interned; NULL where the name is optional and absent; may be "_" in a pattern */
+  const char *text; /* interned; NULL where a name is optional and absent; may be "_" */
   Span span;
 } AstName;
 

@@ -124,7 +124,7 @@ static int looks_like_statement(const Matcher *m, int index)
   if (!token_is_name(kind)) return token_begins_statement(kind);
   if (!token_ends_operand(token_at(m, index - 1)->kind)) return 0;
   int next = token_at(m, index + 1)->kind;
-  if (kind != T_ID && token_begins_statement(kind) && (token_is_name(next) || next == '{')) return 1;
+  if (token_begins_statement(kind) && (token_is_name(next) || next == '{')) return 1;
   while (next == ',' && token_is_name(token_at(m, index + 2)->kind)) {
     index += 2;
     next = token_at(m, index + 1)->kind;
@@ -178,8 +178,8 @@ static void drop_stray(Matcher *m, int index)
 static void put_closer(Matcher *m, Tokens *out, int opener)
 {
   const Token *open = token_at(m, opener);
-  Token *closer = token_synthetic(m->arena, closer_of(open->kind), out->items[out->count - 1], open);
-  vec_push(m->arena, out, closer);
+  const Token *last = out->items[out->count - 1];
+  vec_push(m->arena, out, token_synthetic(m->arena, closer_of(open->kind), last, open));
 }
 
 /* Writes the list anew.  waiting: the unmatched openers whose closer is due, innermost last. */

@@ -96,7 +96,7 @@ AstEntry *build_group(Parser *parser, Span span, AstExprs *patterns, AstEntries 
   return entry;
 }
 
-/* The rules that differ between blocks of the same form; data blocks are told apart by the grammar. */
+/* The rules that differ between blocks of one form; the grammar tells data blocks apart. */
 static void check_entries(Parser *parser, const AstEntries *entries, const char *where,
                           int may_group, int may_unpack)
 {

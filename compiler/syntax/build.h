@@ -34,7 +34,8 @@ AstExpr *build_literal(Parser *, const Token *);
 AstExpr *build_quantity(Parser *, Span, const Token *number, const Token *unit);
 AstExpr *build_unary(Parser *, AstOperator, Span, Span op, AstExpr *operand);
 AstExpr *build_binary(Parser *, AstOperator, Span, Span op, AstExpr *left, AstExpr *right);
-AstExpr *build_ternary(Parser *, Span, Span op, AstExpr *condition, AstExpr *then, AstExpr *otherwise);
+AstExpr *build_ternary(Parser *, Span, Span op, AstExpr *condition, AstExpr *then,
+                       AstExpr *otherwise);
 AstExpr *build_range(Parser *, Span, Span op, AstExpr *from, AstExpr *to);
 AstExpr *build_member(Parser *, Span, AstExpr *object, const AstName *);
 AstExpr *build_call(Parser *, Span, Span open, Span close, AstExpr *callee, AstArguments *);
@@ -50,7 +51,8 @@ AstIndex *build_ellipsis(Parser *, Span);
 AstIndex *build_slice(Parser *, Span, AstExpr *from, AstExpr *to, AstExpr *step);
 AstIndices *build_indices(Parser *, AstIndices *, const AstIndex *);
 
-AstType *build_type(Parser *, Span, const Token *element, const AstExprs *dims); /* both may be NULL */
+/* `element` NULL: the default; `dims` NULL: any shape, or none. */
+AstType *build_type(Parser *, Span, const Token *element, const AstExprs *dims);
 AstFormal *build_formal(Parser *, Span, const AstName *, AstType *, AstExpr *default_value);
 AstFormals *build_formal_list(Parser *, AstFormals *, const AstFormal *);
 AstBinding *build_binding(Parser *, const AstName *, AstExpr *value);

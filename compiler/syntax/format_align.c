@@ -210,8 +210,9 @@ static void tie_statements(Aligner *a, Ties *ties)
   }
 }
 
-/* Both begin a statement, or both go on with one, at the same place.  A line that goes on may depend
- * on the columns of the statement above it, so ties between the two kinds could run in a circle. */
+/* Both begin a statement, or both go on with one, at the same place.  A line that goes on may
+ * depend on the columns of the statement above it, so ties between the two kinds could run in a
+ * circle. */
 static int are_peers(const Aligner *a, int upper, int lower)
 {
   const Item *first = item_at(a, upper), *second = item_at(a, lower);
@@ -243,7 +244,8 @@ static int move_all(Aligner *a)
     Item *item = item_at(a, i);
     int class = find_class(a, i), column;
     if (item->before || i == 0) {
-      column = item->place.offset + (item->place.item < 0 ? 0 : item_at(a, item->place.item)->column);
+      Place place = item->place;
+      column = place.offset + (place.item < 0 ? 0 : item_at(a, place.item)->column);
     } else {
       const Item *last = item_at(a, i - 1);
       column = last->column + (item->is_dropped ? 0 : last->width + item->gap);

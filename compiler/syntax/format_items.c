@@ -124,8 +124,8 @@ static void mark_structure(Reader *reader)
   }
 }
 
-/* Is a separator at the edge of a block, at an end of a line, doubled?  `lines`: line ends between it
- * and the last item that stays. */
+/* Is a separator at the edge of a block, at an end of a line, doubled?  `lines`: line ends between
+ * it and the last item that stays. */
 static int is_idle(const Item *last, int lines, const Items *items, int index)
 {
   if (!last || lines || last->kind == T_SEP || last->kind == '{') return 1;
@@ -179,7 +179,7 @@ static int opens_tight(const Items *items, int index)
   return ends_operand(items, index - 1) && !is_keyword(before->kind);
 }
 
-/* The gap before item `index`; `slice`: it is the ':' of a slice, `behind_slice`: it follows one. */
+/* The gap before item `index`.  slice: it is the ':' of a slice; behind_slice: it follows one. */
 static int natural_gap(const Items *items, int index, int slice, int behind_slice)
 {
   int kind = item_at(items, index)->kind, before = item_at(items, index - 1)->kind;
@@ -229,8 +229,10 @@ static LineBreak break_before(const Items *items, int index, int in_parentheses)
 {
   const Item *item = item_at(items, index), *last = item_at(items, index - 1);
   if (index == 0) return BREAK_NONE;
-  if (last->kind == T_COMMENT) return item->source_lines > 1 && !in_parentheses && item->kind != '}'
-                                          ? BREAK_BLANK : BREAK_LINE;
+  if (last->kind == T_COMMENT) {
+    int is_blank = item->source_lines > 1 && !in_parentheses && item->kind != '}';
+    return is_blank ? BREAK_BLANK : BREAK_LINE;
+  }
   if (item->kind == '{') return BREAK_NONE;
   if (last->kind == '}' && (item->kind == T_ELSE || item->kind == T_GRADIENT) && !item->begins)
     return item->source_lines && !is_long_block(items, last->match) ? BREAK_LINE : BREAK_NONE;
@@ -238,7 +240,8 @@ static LineBreak break_before(const Items *items, int index, int in_parentheses)
     return item->kind != '}' && is_long_block(items, index - 1) ? BREAK_LINE : BREAK_NONE;
   if (item->kind == '}') return is_long_block(items, item->match) ? BREAK_LINE : BREAK_NONE;
   if (!item->source_lines) return BREAK_NONE;
-  int may_be_blank = !in_parentheses && last->kind != '{' && (item->begins || item->kind == T_COMMENT);
+  int is_start = item->begins || item->kind == T_COMMENT;
+  int may_be_blank = !in_parentheses && last->kind != '{' && is_start;
   return item->source_lines > 1 && may_be_blank ? BREAK_BLANK : BREAK_LINE;
 }
 

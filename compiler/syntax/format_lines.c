@@ -5,9 +5,8 @@
  * operator, below its '=' or two columns in (whichever the user chose), otherwise below what stands
  * behind the '='.  The clauses of a scan stand below `scan`, the carries below the first.
  *
- * A line that is too long loses, in this order: the one-line form of a block in it; its last comma
- * that is in reach and not inside further brackets gets a break behind it; its last operator that is
- * in reach gets one before it. */
+ * A line that is too long is broken where the fewest brackets are open, as late as fits: before an
+ * operator, the loosest first, behind a comma, or by giving a block in it several lines. */
 #include "syntax/format.h"
 #include "syntax/format_items.h"
 
@@ -15,7 +14,7 @@
 
 /* An open bracket, or the file. */
 typedef struct Frame {
-  int kind;
+  int kind;     /* 0, '{', or '(' which stands for '[' as well */
   Place indent; /* of lines in it */
   Place close;  /* of its closer, when that begins a line */
   Place base;   /* of blocks in it */
@@ -81,8 +80,8 @@ static int begins_with_operator(const Lines *lines, int index)
   return 0;
 }
 
-/* Does the line go below the item `other`?  The first line of the statement that goes on decides: did
- * the user put it at least as far right? */
+/* Does the line go below the item `other`?  The first line with which a statement goes on decides:
+ * did the user put it at least as far right? */
 static int goes_below(const Lines *lines, int index, int other)
 {
   const Item *item = item_at(lines, index);
@@ -97,7 +96,7 @@ static Place continuation(const Lines *lines, int index)
   int kind = item_at(lines, index)->kind;
   if ((kind == T_WITH || kind == T_ALONG) && frame->scan >= 0) return (Place){frame->scan, 0};
   if (frame->carries >= 0) return (Place){frame->carries, 0};
-  if (frame->kind == '(' || frame->kind == '[') return frame->indent;
+  if (frame->kind == '(') return frame->indent;
   if (begins_with_operator(lines, index)) {
     if (frame->equals < 0) return shifted(frame->indent, 4);
     return goes_below(lines, index, frame->equals) ? (Place){frame->equals, 0}
@@ -114,7 +113,7 @@ static Place comment_place(const Lines *lines, int index)
 {
   const Frame *frame = top(lines);
   while (index < lines->items->count && item_at(lines, index)->kind == T_COMMENT) index++;
-  if (index == lines->items->count || frame->kind == '(' || frame->kind == '[') return frame->indent;
+  if (index == lines->items->count || frame->kind == '(') return frame->indent;
   const Item *next = item_at(lines, index);
   if (next->begins || next->kind == '}' || frame->begin < 0) return frame->indent;
   return shifted(frame->indent, 4);

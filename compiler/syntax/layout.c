@@ -31,7 +31,8 @@ static int continues_statement(const Token *token, const Token *next, const Fram
   return token->kind == T_GRADIENT && next && next->kind == '(';
 }
 
-static int is_separator(const Token *last, const Token *token, const Token *next, const Frame *frame)
+static int is_separator(const Token *last, const Token *token, const Token *next,
+                        const Frame *frame)
 {
   if (!token->newlines || !last) return 0;
   if (frame->bracket == '(' || frame->bracket == '[') return 0;

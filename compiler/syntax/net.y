@@ -64,13 +64,15 @@ void net_error(Span *span, Parser *parser, const char *message);
 %token SEP COMMENT IGNORED BAD START_EXPR
 %token <token> ID NUMBER STRING BOOL
 %token <token> CONST DEF FOR IN IF ELSE RETURN YIELD SCAN WITH PARAM
-%token <token> DATA INPUT STATE TRAIN PREDICT OPTIMIZER ALONG INIT SCHEDULE STREAM PARAMS EXTERN GRADIENT
+%token <token> DATA INPUT STATE TRAIN PREDICT OPTIMIZER ALONG INIT SCHEDULE STREAM PARAMS EXTERN
+%token <token> GRADIENT
 %token DOTDOT ELLIPSIS ARROW LE GE EQ NE AND OR FLOORDIV
 
 %type <token> contextual
 %type <name> name
 %type <names> names pattern
-%type <expr> expr ternary or and cmp range add mul unary power postfix primary opt_expr opt_init opt_along scan
+%type <expr> expr ternary or and cmp range add mul unary power postfix primary scan
+%type <expr> opt_expr opt_init opt_along
 %type <exprs> exprs opt_exprs dims strings stages
 %type <stmt> stmt if_stmt
 %type <stmts> stmts stmt_list
@@ -119,13 +121,13 @@ stmt
   | TRAIN entry_block            { $$ = build_section(parser, AST_TRAIN, @$, @1, NULL, $2); }
   | PREDICT entry_block          { $$ = build_section(parser, AST_PREDICT, @$, @1, NULL, $2); }
   | DEF name '(' formals ')' block opt_gradient
-                                 { $$ = build_function(parser, AST_DEF, @$, @1, $2, $4, $6, $7); }
+      { $$ = build_function(parser, AST_DEF, @$, @1, $2, $4, $6, $7); }
   | OPTIMIZER name '(' formals ')' block
-                                 { $$ = build_function(parser, AST_OPTIMIZER, @$, @1, $2, $4, $6, NULL); }
+      { $$ = build_function(parser, AST_OPTIMIZER, @$, @1, $2, $4, $6, NULL); }
   | INIT name '(' formals ')' block
-                                 { $$ = build_function(parser, AST_INIT, @$, @1, $2, $4, $6, NULL); }
+      { $$ = build_function(parser, AST_INIT, @$, @1, $2, $4, $6, NULL); }
   | SCHEDULE name '(' formals ')' block
-                                 { $$ = build_function(parser, AST_SCHEDULE, @$, @1, $2, $4, $6, NULL); }
+      { $$ = build_function(parser, AST_SCHEDULE, @$, @1, $2, $4, $6, NULL); }
   | EXTERN name '(' formals ')' ':' type entry_block opt_gradient
                                  { $$ = build_extern(parser, @$, @1, $2, $4, $7, $8, $9); }
   | names '=' expr               { $$ = build_assignment(parser, AST_ASSIGN, @$, @2, $1, $3); }
@@ -195,7 +197,7 @@ formal_list
   ;
 formal: name opt_type opt_init   { $$ = build_formal(parser, @$, $1, $2, $3); } ;
 
-/* A brace must not stay on the stack behind its partner: recovery would fall back into the block. */
+/* A brace must not stay on the stack behind its partner: recovery would go back into the block. */
 entry_block: '{' entries '}'     { $$ = $2; } ;
 data_block: '{' data_entries '}' { $$ = $2; } ;
 entries
@@ -311,7 +313,8 @@ arg_list
 arg
   : expr                         { $$ = build_argument(parser, @$, NULL, $1); }
   | name '=' expr                { $$ = build_argument(parser, @$, $1, $3); }
-  | WITH '=' expr                { $$ = build_argument(parser, @$, build_ast_name(parser, $1), $3); }
+  | WITH '=' expr
+      { $$ = build_argument(parser, @$, build_ast_name(parser, $1), $3); }
   ;
 indices: index_list opt_comma ;
 index_list

@@ -1,4 +1,5 @@
-/* The parse of a file: prepares the tokens, runs the grammar, hands out tokens, resumes after errors.
+/* The parse of a file: prepares the tokens, runs the grammar, hands out tokens, goes on after
+ * errors.
  *
  * Problems that the earlier stages hung on tokens are reported as the grammar reads them.  Such a
  * statement is suspect: a syntax error in it is taken for a consequence and not reported. */

@@ -75,9 +75,10 @@ typedef struct ForeignWord {
 
 static const char no_binder[] = "'=' alone binds a name: 'x = ...'";
 static const char no_module[] = "a program is one file, and the library is always there";
-static const char no_loop[] = "'for' repeats over a range at compile time, 'scan' is the loop of the "
-                              "running program";
-static const char no_jump[] = "'for' and 'if' run at compile time; use 'if' around what is not wanted";
+static const char no_loop[] =
+    "'for' repeats over a range at compile time, 'scan' is the loop of the running program";
+static const char no_jump[] =
+    "'for' and 'if' run at compile time; use 'if' around what is not wanted";
 static const char no_output[] = "list what is to be seen under 'metrics' in the 'train' block";
 
 static const ForeignWord foreign_words[] = {
@@ -157,8 +158,8 @@ static int is_behind_names(const Tokens *tokens, int index)
   return 0;
 }
 
-/* x <-1 is a store or a comparison; inside an expression it can only be the latter.  Returns whether
- * a '-' is due behind the token. */
+/* x <-1 is a store or a comparison; inside an expression it can only be the latter.  Returns
+ * whether a '-' is due behind the token. */
 static int repair_arrow(Arena *arena, const Tokens *tokens, int index)
 {
   Token *arrow = tokens->items[index];
@@ -166,10 +167,9 @@ static int repair_arrow(Arena *arena, const Tokens *tokens, int index)
   if (next->newlines || next->text != arrow->text + arrow->length || next->kind == T_SEP) return 0;
   const Token *last = index ? tokens->items[index - 1] : NULL;
   int is_store = is_behind_names(tokens, index);
-  Problem *problem =
-      is_store ? token_problem(arena, arrow, arrow->span, "'<-' without a blank behind it may be a "
-                                                          "store or a comparison")
-               : token_problem(arena, arrow, arrow->span, "'<-' stores; this looks like '<' and '-'");
+  const char *message = is_store ? "'<-' without a blank behind it may be a store or a comparison"
+                                 : "'<-' stores; this looks like '<' and '-'";
+  Problem *problem = token_problem(arena, arrow, arrow->span, "%s", message);
   const char *left = last && token_is_name(last->kind) ? last->name : "x";
   const char *right = arena_strndup(arena, next->text, next->length);
   problem->help = is_store ? arena_printf(arena, "write '%s <- %s' to store, '%s < -%s' to compare",

@@ -92,7 +92,8 @@ const char *syntax_error_found(const SyntaxError *error)
     return arena_printf(error->parser->arena, "%s%.*s%s", quote, (int)found->length, found->text,
                         quote);
   size_t length = 0;
-  while (length < LONGEST) length += source_char_length(found->text + length, found->text + found->length);
+  while (length < LONGEST)
+    length += source_char_length(found->text + length, found->text + found->length);
   return arena_printf(error->parser->arena, "%s%.*s...%s", quote, (int)length, found->text, quote);
 }
 
@@ -126,8 +127,9 @@ void syntax_error_report(Parser *parser, const int *expected, int count)
   for (int i = 0; i < count; i++)
     if (expected[i] < TOKEN_KINDS) error.expects[expected[i]] = 1;
   if (syntax_slip_report(&error)) return;
-  Diagnostic *diagnostic = diag_error(parser->diagnostics, error.found->span, "expected %s, found %s",
-                                      syntax_error_expected(&error), syntax_error_found(&error));
+  Diagnostic *diagnostic =
+      diag_error(parser->diagnostics, error.found->span, "expected %s, found %s",
+                 syntax_error_expected(&error), syntax_error_found(&error));
   for (int i = error.at; i > 0 && error.tokens[i]->span.line == error.found->span.line; i--)
     if (error.tokens[i - 1]->kind == T_FLOORDIV &&
         error.tokens[i - 1]->span.line == error.found->span.line) {

@@ -1,7 +1,7 @@
 /* Syntax errors with a message of their own.
  *
- * Each rule looks at the place where the grammar failed and either reports the error in the terms of
- * the slip that is likely behind it, or leaves it to the next rule.  The table at the end gives
+ * Each rule looks at the place where the grammar failed and either reports the error in the terms
+ * of the slip that is likely behind it, or leaves it to the next rule.  The table at the end gives
  * their order. */
 #include <string.h>
 
@@ -50,23 +50,6 @@ static const char *const statement_words[] = {
     "extern",
 };
 
-/* fro i in 0..3 { */
-static int misspelt_statement(Error e)
-{
-  const Token *word = e->tokens[e->start];
-  int fits = e->expects[T_ARROW] && e->at == e->start + 1 && word->kind == T_ID &&
-             (token_is_name(e->found->kind) || e->found->kind == '{' || e->found->kind == '(');
-  if (!fits) return 0;
-  int count = (int)(sizeof statement_words / sizeof *statement_words);
-  const char *nearest = name_nearest(word->name, statement_words, count);
-  if (!nearest || (e->found->kind == '(' && strcmp(nearest, "if") && strcmp(nearest, "for"))) return 0;
-  if (e->found->kind == '(' && strlen(word->name) > strlen(nearest)) return 0;
-  Diagnostic *diagnostic = diag_error(e->parser->diagnostics, word->span, "unknown statement '%s'",
-                                      word->name);
-  diag_help(diagnostic, "did you mean '%s'?", nearest);
-  return 1;
-}
-
 /* The end of the statement, or the '=' or '<-' in it that stands outside brackets. */
 static int find_binder(Error e)
 {
@@ -76,6 +59,23 @@ static int find_binder(Error e)
     if (is_end(token->kind) || token->kind == '{') return i;
     if (token->depth == depth && (token->kind == '=' || token->kind == T_ARROW)) return i;
   }
+}
+
+/* fro i in 0..3 {, dfe f(x) {, trian { and fi (a) { */
+static int misspelt_statement(Error e)
+{
+  const Token *word = e->tokens[e->start];
+  int found = e->found->kind;
+  if (!e->expects[T_ARROW] || e->at != e->start + 1 || word->kind != T_ID) return 0;
+  if (!token_is_name(found) && found != '{' && found != '(') return 0;
+  int count = (int)(sizeof statement_words / sizeof *statement_words);
+  const char *nearest = name_nearest(word->name, statement_words, count);
+  if (!nearest) return 0;
+  if (found == '(' && kind_at(e, find_binder(e)) != '{') return 0; /* rather a call */
+  Diagnostic *diagnostic = diag_error(e->parser->diagnostics, word->span, "unknown statement '%s'",
+                                      word->name);
+  diag_help(diagnostic, "did you mean '%s'?", nearest);
+  return 1;
 }
 
 static Span span_of(Error e, int from, int to)
@@ -98,8 +98,8 @@ static int complain_of_target(Error e, int binder)
   else if (token_is_name(first->kind) && second == '(')
     diag_help(diagnostic, "a function is written 'def %s(...) { return ... }'", first->name);
   else if (token_is_name(first->kind) && second == '[')
-    diag_help(diagnostic, "tensors are values: elements cannot be set; make a new value, for example "
-                          "with 'where' or 'concat'");
+    diag_help(diagnostic, "tensors are values: elements cannot be set; make a new value, for "
+                          "example with 'where' or 'concat'");
   return 1;
 }
 
@@ -154,7 +154,8 @@ static int lonely_gradient(Error e)
 {
   int at = e->found->kind == T_GRADIENT ? e->at : e->start;
   if (e->tokens[at]->kind != T_GRADIENT || kind_at(e, at + 1) != '(') return 0;
-  return complain_with_help(e, e->tokens[at]->span, "'gradient' without a 'def' or 'extern' before it",
+  return complain_with_help(e, e->tokens[at]->span,
+                            "'gradient' without a 'def' or 'extern' before it",
                             "it stands behind the '}' of the function it belongs to");
 }
 
@@ -186,8 +187,8 @@ static int reserved_word(Error e)
 static int dangling_line(Error e)
 {
   int at = e->at;
-  if ((e->found->kind == '=' || e->found->kind == T_ARROW) && e->last && token_is_name(e->last->kind))
-    at--;
+  int is_binder = e->found->kind == '=' || e->found->kind == T_ARROW;
+  if (is_binder && e->last && token_is_name(e->last->kind)) at--;
   if (at < 1 || !e->tokens[at]->newlines || e->tokens[at]->depth) return 0;
   const Token *before = e->tokens[at - 1];
   if (token_ends_operand(before->kind) || is_end(before->kind) || before->kind == '{') return 0;
@@ -233,9 +234,11 @@ static int misplaced_equals(Error e)
     return complain_with_help(e, e->found->span, "an input has a type and no value",
                               "write 'input x : f32[batch, 10]'; a 'data' block feeds it");
   if (first == T_INPUT)
-    return complain_with_help(e, e->found->span, "an input has no value", "a 'data' block feeds it");
+    return complain_with_help(e, e->found->span, "an input has no value",
+                              "a 'data' block feeds it");
   if (!e->expects['*']) return 0;
-  return complain_with_help(e, e->found->span, "'=' cannot stand in an expression", "'==' compares");
+  return complain_with_help(e, e->found->span, "'=' cannot stand in an expression",
+                            "'==' compares");
 }
 
 static int misplaced_colon(Error e)
@@ -257,7 +260,8 @@ static int misplaced_colon(Error e)
 static int misplaced_arrow(Error e)
 {
   if (e->found->kind != T_ARROW || !e->expects['*']) return 0;
-  return complain_with_help(e, e->found->span, "'<-' cannot stand in an expression: it stores a state",
+  return complain_with_help(e, e->found->span,
+                            "'<-' cannot stand in an expression: it stores a state",
                             "a comparison with a negative number is written '< -'");
 }
 

@@ -79,8 +79,8 @@ int token_ends_operand(int kind);
 int token_begins_operand(int kind);
 int token_begins_statement(int kind); /* a word that begins a statement, hard or contextual */
 
-/* Every opener gets its closer: missing ones are put in, stray ones taken out.  Sets `depth`.  0 when
- * brackets nest too deep: then `*too_deep` is the bracket that is one too many. */
+/* Every opener gets its closer: missing ones are put in, stray ones taken out.  Sets `depth`.
+ * 0 when brackets nest too deep: then `*too_deep` is the bracket that is one too many. */
 int brackets_match(Arena *arena, Tokens *tokens, const Token **too_deep);
 void slips_in_words(Arena *arena, Tokens *tokens);
 void layout_apply(Arena *arena, Tokens *tokens);
