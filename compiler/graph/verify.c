@@ -9,12 +9,15 @@
  * checked. */
 #include "graph/verify.h"
 
+#include "graph/name_table.h"
 #include "ops/op.h"
 #include "support/names.h"
 
 typedef struct Check {
   Arena *arena;
   const Module *module;
+  NameTable variables, inputs;                      /* indices in the module's tables */
+  NameTable outputs[ENTRY_COUNT][OUTPUT_KIND_COUNT]; /* indices in the entry's outputs */
   EntryKind kind;
   const Graph *graph;
   const Node **by_id; /* nodes seen so far, by id */
@@ -106,20 +109,24 @@ static bool type_is_sound(Type type) {
 
 static bool span_is_sound(Span span) { return span.line == 0 || span.file != NULL; }
 
-static const Variable *find_variable(const Module *module, const char *path) {
-  for (int i = 0; i < module->variables.count; i++)
-    if (module->variables.items[i].path == path) return &module->variables.items[i];
-  return NULL;
+static const Variable *find_variable(const Check *check, const char *path) {
+  int index = name_table_find(&check->variables, path);
+  return index < 0 ? NULL : &check->module->variables.items[index];
 }
 
-static const InputInfo *find_input(const Module *module, const char *name) {
-  for (int i = 0; i < module->inputs.count; i++)
-    if (module->inputs.items[i].name == name) return &module->inputs.items[i];
-  return NULL;
+static const InputInfo *find_input(const Check *check, const char *name) {
+  int index = name_table_find(&check->inputs, name);
+  return index < 0 ? NULL : &check->module->inputs.items[index];
+}
+
+static bool gives(const Check *check, EntryKind entry, OutputKind kind, const char *name) {
+  return check->module->entries[entry] &&
+         name_table_find(&check->outputs[entry][kind], name) >= 0;
 }
 
 static bool check_variables(Check *check) {
   const Module *module = check->module;
+  check->variables = name_table_create(check->arena, module->variables.count);
   for (int i = 0; i < module->variables.count; i++) {
     const Variable *variable = &module->variables.items[i];
     if (!variable->path) return fail(check, "variable %d has no path", i);
@@ -129,7 +136,7 @@ static bool check_variables(Check *check) {
       return fail(check, "variable \"%s\": its type is too large or malformed", variable->path);
     if (!span_is_sound(variable->span))
       return fail(check, "variable \"%s\": its place has no file", variable->path);
-    if (find_variable(module, variable->path) != variable)
+    if (!name_table_add(&check->variables, variable->path, i))
       return fail(check, "variable \"%s\": there are two of this path", variable->path);
   }
   return true;
@@ -137,6 +144,7 @@ static bool check_variables(Check *check) {
 
 static bool check_inputs(Check *check) {
   const Module *module = check->module;
+  check->inputs = name_table_create(check->arena, module->inputs.count);
   for (int i = 0; i < module->inputs.count; i++) {
     const InputInfo *input = &module->inputs.items[i];
     if (!input->name) return fail(check, "input %d has no name", i);
@@ -146,7 +154,7 @@ static bool check_inputs(Check *check) {
       return fail(check, "input \"%s\": it is batched but has no axes", input->name);
     if (!span_is_sound(input->span))
       return fail(check, "input \"%s\": its place has no file", input->name);
-    if (find_input(module, input->name) != input)
+    if (!name_table_add(&check->inputs, input->name, i))
       return fail(check, "input \"%s\": there are two of this name", input->name);
   }
   return true;
@@ -164,14 +172,13 @@ static bool check_run(Check *check) {
 
 static bool check_metrics(Check *check) {
   const Module *module = check->module;
-  Graph *finish = module->entries[ENTRY_FINISH];
+  NameTable names = name_table_create(check->arena, module->metrics.count);
   for (int i = 0; i < module->metrics.count; i++) {
     const char *name = module->metrics.items[i].name;
     if (!name) return fail(check, "metric %d has no name", i);
-    for (int k = 0; k < i; k++)
-      if (module->metrics.items[k].name == name)
-        return fail(check, "metric \"%s\": there are two of this name", name);
-    if (finish && !graph_find_output(finish, OUTPUT_SCALAR, name))
+    if (!name_table_add(&names, name, i))
+      return fail(check, "metric \"%s\": there are two of this name", name);
+    if (module->entries[ENTRY_FINISH] && !gives(check, ENTRY_FINISH, OUTPUT_SCALAR, name))
       return fail(check, "metric \"%s\": entry finish does not compute it", name);
   }
   return true;
@@ -180,7 +187,7 @@ static bool check_metrics(Check *check) {
 /* ---- leaves ------------------------------------------------------------------------------- */
 
 static bool check_input_leaf(Check *check, const Node *node, const char *name) {
-  const InputInfo *input = find_input(check->module, name);
+  const InputInfo *input = find_input(check, name);
   if (!input) return fail_node(check, node, "the module has no input \"%s\"", name);
   Shape expected = input->type.shape;
   if (input->is_batched && node->type.shape.rank > 0) {
@@ -197,7 +204,7 @@ static bool check_input_leaf(Check *check, const Node *node, const char *name) {
 }
 
 static bool check_variable_leaf(Check *check, const Node *node, const char *name, bool is_param) {
-  const Variable *variable = find_variable(check->module, name);
+  const Variable *variable = find_variable(check, name);
   if (!variable) return fail_node(check, node, "the module has no variable \"%s\"", name);
   if ((variable->kind == VARIABLE_PARAM) != is_param)
     return fail_node(check, node, "variable \"%s\" is %sa parameter", name,
@@ -206,11 +213,6 @@ static bool check_variable_leaf(Check *check, const Node *node, const char *name
     return fail_node(check, node, "variable \"%s\" is %s but read as %s", name,
                      describe_type(check, variable->type), describe_type(check, node->type));
   return true;
-}
-
-static bool gives(const Module *module, EntryKind entry, OutputKind kind, const char *name) {
-  Graph *graph = module->entries[entry];
-  return graph && graph_find_output(graph, kind, name);
 }
 
 /* What the host knows without computing it; see module.h. */
@@ -222,13 +224,12 @@ static bool is_builtin_scalar(const char *name) {
 }
 
 static bool scalar_is_known(Check *check, const char *name) {
-  const Module *module = check->module;
   if (is_builtin_scalar(name)) return true;
   if (check->kind == ENTRY_HOST) return false;
-  if (gives(module, ENTRY_HOST, OUTPUT_SCALAR, name)) return true;
+  if (gives(check, ENTRY_HOST, OUTPUT_SCALAR, name)) return true;
   if (check->kind != ENTRY_FINISH) return false;
   for (EntryKind entry = 0; entry < ENTRY_COUNT; entry++)
-    if (gives(module, entry, OUTPUT_ACCUMULATOR, name)) return true;
+    if (gives(check, entry, OUTPUT_ACCUMULATOR, name)) return true;
   return false;
 }
 
@@ -342,7 +343,7 @@ static bool check_nodes(Check *check) {
 /* ---- outputs ------------------------------------------------------------------------------ */
 
 static bool check_store(Check *check, const Output *output) {
-  const Variable *variable = find_variable(check->module, output->name);
+  const Variable *variable = find_variable(check, output->name);
   if (!variable) return fail_output(check, output, "the module has no variable of this name");
   if (!type_equal(variable->type, output->node->type))
     return fail_output(check, output, "the variable is %s but the value %s",
@@ -375,23 +376,14 @@ static bool check_output_value(Check *check, const Output *output) {
 
 static bool check_output(Check *check, int index) {
   const Output *output = &check->graph->outputs.items[index];
-  const char *entry = entry_name(check->kind);
-  if ((unsigned)output->kind >= OUTPUT_KIND_COUNT)
-    return fail(check, "entry %s: output %d: its kind does not exist", entry, index);
-  if (!output->name) return fail(check, "entry %s: output %d has no name", entry, index);
-  if (!output->node)
-    return fail(check, "entry %s: output \"%s\" has no node", entry, output->name);
   int id = output->node->id;
   if (id < 0 || id >= check->graph->next_id || check->by_id[id] != output->node)
     return fail_output(check, output, "its node does not belong to the graph");
   if (!span_is_sound(output->span)) return fail_output(check, output, "its place has no file");
   if (!(entry_rules[check->kind].outputs & OUTPUT_BIT(output->kind)))
     return fail_output(check, output, "this entry cannot have such an output");
-  for (int i = 0; i < index; i++) {
-    const Output *other = &check->graph->outputs.items[i];
-    if (other->kind == output->kind && other->name == output->name)
-      return fail_output(check, output, "there are two of this name");
-  }
+  if (name_table_find(&check->outputs[check->kind][output->kind], output->name) != index)
+    return fail_output(check, output, "there are two of this name");
   return check_output_value(check, output);
 }
 
@@ -401,7 +393,7 @@ static bool check_outputs(Check *check) {
   if (check->kind != ENTRY_INIT) return true;
   for (int i = 0; i < check->module->variables.count; i++) {
     const char *path = check->module->variables.items[i].path;
-    if (!gives(check->module, ENTRY_INIT, OUTPUT_STORE, path))
+    if (!gives(check, ENTRY_INIT, OUTPUT_STORE, path))
       return fail(check, "entry init: variable \"%s\" gets no value", path);
   }
   return true;
@@ -419,7 +411,28 @@ static bool check_entry(Check *check, EntryKind kind) {
   return check_nodes(check) && check_outputs(check);
 }
 
+/* The names of an entry's outputs, which other entries may read. */
+static bool collect_outputs(Check *check, EntryKind kind) {
+  const Graph *graph = check->module->entries[kind];
+  if (!graph) return true;
+  for (int i = 0; i < OUTPUT_KIND_COUNT; i++)
+    check->outputs[kind][i] = name_table_create(check->arena, graph->outputs.count);
+  for (int i = 0; i < graph->outputs.count; i++) {
+    const Output *output = &graph->outputs.items[i];
+    const char *entry = entry_name(kind);
+    if ((unsigned)output->kind >= OUTPUT_KIND_COUNT)
+      return fail(check, "entry %s: output %d: its kind does not exist", entry, i);
+    if (!output->name) return fail(check, "entry %s: output %d has no name", entry, i);
+    if (!output->node)
+      return fail(check, "entry %s: output \"%s\" has no node", entry, output->name);
+    (void)name_table_add(&check->outputs[kind][output->kind], output->name, i);
+  }
+  return true;
+}
+
 static bool check_module(Check *check) {
+  for (EntryKind kind = 0; kind < ENTRY_COUNT; kind++)
+    if (!collect_outputs(check, kind)) return false;
   if (!check_run(check) || !check_variables(check) || !check_inputs(check) ||
       !check_metrics(check))
     return false;

@@ -383,6 +383,11 @@ DAMAGE(vector_metric, train->outputs.items[1].node = train_node(module, OP_MUL))
 DAMAGE(output_kind, train->outputs.items[1].kind = OUTPUT_RESULT)
 DAMAGE(output_stranger, train->outputs.items[0].node =
                           module->entries[ENTRY_EVAL]->outputs.items[0].node)
+DAMAGE(output_unkind, train->outputs.items[1].kind = OUTPUT_KIND_COUNT)
+DAMAGE(output_nameless, train->outputs.items[1].name = NULL)
+DAMAGE(output_nodeless, train->outputs.items[1].node = NULL)
+DAMAGE(combine, train->outputs.items[1].combine = COMBINE_COUNT)
+DAMAGE(two_metrics, vec_push(module->arena, &module->metrics, module->metrics.items[0]))
 DAMAGE(metric, module->entries[ENTRY_FINISH]->outputs.count = 0)
 DAMAGE(two_variables, module->variables.items[1].path = module->variables.items[2].path)
 DAMAGE(two_inputs, module->inputs.items[1].name = module->inputs.items[0].name)
@@ -423,6 +428,11 @@ static const Damage damages[] = {
   {vector_metric, "an accumulator is a scalar but this is f32[2]"},
   {output_kind, "this entry cannot have such an output"},
   {output_stranger, "its node does not belong to the graph"},
+  {output_unkind, "entry train: output 1: its kind does not exist"},
+  {output_nameless, "entry train: output 1 has no name"},
+  {output_nodeless, "entry train: output \"loss\" has no node"},
+  {combine, "accumulator \"loss\" = %3: its way to combine does not exist"},
+  {two_metrics, "metric \"loss\": there are two of this name"},
   {metric, "metric \"loss\": entry finish does not compute it"},
   {two_variables, "variable \"memory\": there are two of this path"},
   {two_inputs, "input \"x\": there are two of this name"},
