@@ -144,6 +144,7 @@ static void interpret_steps(Case *test)
         writer_add(test, &writer, arena_printf(test->arena, "%d/%s", (int)batch, input->name), value);
         bindings[count++] = (Binding){OP_INPUT, input->name, value};
       }
+      interpreter_set_example(test->interpreter, (uint64_t)(part * test->module->run.batch));
       EntryKind entry = part + 1 < parts ? ENTRY_ACCUMULATE : ENTRY_TRAIN;
       Evaluation *result = interpreter_run(test->interpreter, entry, count, bindings, step + 1, 0, test->steps, test->steps);
       if (part == 0)
