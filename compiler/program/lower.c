@@ -9,9 +9,8 @@ static const Graph *entry_graph(const Module *module, int entry) {
   return is_host ? NULL : module->entries[entry];
 }
 
-static int64_t entry_batch(const Module *module, EntryKind entry, const Graph *graph) {
+static int64_t entry_batch(const Module *module, EntryKind entry) {
   bool is_single = entry == ENTRY_EVAL_ONE || entry == ENTRY_PREDICT;
-  (void)graph;
   return is_single ? 1 : module->run.batch;
 }
 
@@ -19,13 +18,14 @@ static void entry_lower(Program *program, const Module *module, EntryKind kind, 
   ProgramEntry *entry = &program->entries[kind];
   const Graph *graph = module->entries[kind];
   entry->present = true;
-  entry->batch = entry_batch(module, kind, graph);
+  entry->batch = entry_batch(module, kind);
   Lowering lowering = {.arena = program->arena,
                        .program = program,
                        .module = module,
                        .graph = graph,
                        .entry = kind,
                        .level = level};
+  if (level > 0) lowering.graph = graph_split_reductions(program->arena, graph);
   places_create(&lowering);
   groups_fuse(&lowering);
   groups_mark_stored(&lowering);

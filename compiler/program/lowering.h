@@ -73,6 +73,9 @@ typedef struct Lowering {
   VEC(int) order;               /* unit numbers */
 } Lowering;
 
+/* split.c: large reductions to few elements in two steps; the graph itself or a copy */
+const Graph *graph_split_reductions(Arena *arena, const Graph *graph);
+
 /* place.c */
 void places_create(Lowering *lowering);
 /* Gives `node` a kernel of its own. */

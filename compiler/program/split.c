@@ -1,0 +1,86 @@
+/* Large reductions to few elements, cut in two: partial results of fixed pieces, then those.
+ *
+ * A mean over a batch of images would be one task. So a reduction of many elements to less than FEW is
+ * written as two of the same operator: over all axes but one, or over equal pieces of the only one, and
+ * then over the pieces. The pieces depend on the shape alone, so the result has the same bits whatever
+ * the number of threads. The interpreter sees the same value; the module itself is not changed. */
+#include "program/lowering.h"
+
+#include "ops/make.h"
+#include "ops/op.h"
+
+enum {
+  FEW = 48,             /* results with less than this many are no parallel work */
+  LARGE = 32768,        /* elements worth a second kernel */
+  MOST_PIECES = 64,
+  LEAST_PIECES = 4
+};
+
+/* The greatest divisor of `extent` that is a good number of pieces; 1 when there is none. */
+static int64_t good_pieces(int64_t extent) {
+  for (int64_t pieces = MOST_PIECES; pieces >= LEAST_PIECES; pieces--)
+    if (extent % pieces == 0) return pieces;
+  return 1;
+}
+
+/* A reduction whose pieces may be reduced first: those over `axes`; argmax and argmin are over `axis`. */
+static bool should_split(const Node *node) {
+  if (op_info(node->op)->class->family != FAMILY_REDUCTION || !node_attribute(node, ATTR_AXES))
+    return false;
+  return shape_elements(node->type.shape) < FEW &&
+         shape_elements(node->operands[0]->type.shape) >= LARGE;
+}
+
+/* First over all axes but the first reduced one, then over that. */
+static Node *split_by_axis(const Maker *maker, const Node *node, Node *operand) {
+  const Attribute *axes = node_ints(node, ATTR_AXES);
+  Node *partial = make_reduce(maker, node->op, operand, axes->count - 1, axes->ints + 1);
+  return make_reduce(maker, node->op, partial, 1, axes->ints);
+}
+
+/* The first reduced axis of extent pieces * rest becomes two; first over all but the pieces. */
+static Node *split_by_pieces(const Maker *maker, const Node *node, Node *operand, int64_t pieces) {
+  const Attribute *axes = node_ints(node, ATTR_AXES);
+  Shape from = operand->type.shape, shape = {.rank = from.rank + 1};
+  int64_t first = axes->ints[0], inner[MAX_RANK];
+  for (int i = 0; i < from.rank; i++) shape.dim[i + (i > first)] = from.dim[i];
+  shape.dim[first] = pieces;
+  shape.dim[first + 1] = from.dim[first] / pieces;
+  for (int i = 0; i < axes->count; i++) inner[i] = axes->ints[i] + 1;
+  Node *cut = make_reshape(maker, operand, shape);
+  Node *partial = make_reduce(maker, node->op, cut, axes->count, inner);
+  return make_reduce(maker, node->op, partial, 1, &first);
+}
+
+/* NULL when no cut is good. */
+static Node *split_node(Graph *graph, const Node *node, Node *operand) {
+  Maker maker = {graph, node->span, node->path};
+  const Attribute *axes = node_ints(node, ATTR_AXES);
+  int64_t extent = operand->type.shape.dim[axes->ints[0]];
+  if (axes->count > 1 && extent >= LEAST_PIECES && extent <= 4 * MOST_PIECES)
+    return split_by_axis(&maker, node, operand);
+  int64_t pieces = good_pieces(extent);
+  if (pieces == 1 || operand->type.shape.rank == MAX_RANK) return NULL;
+  return split_by_pieces(&maker, node, operand, pieces);
+}
+
+const Graph *graph_split_reductions(Arena *arena, const Graph *graph) {
+  bool found = false;
+  for (int i = 0; i < graph->nodes.count; i++) found = found || should_split(graph->nodes.items[i]);
+  if (!found) return graph;
+  Graph *copy = graph_create(arena, graph->name);
+  NodeMap map = node_map_create(arena, graph);
+  for (int i = 0; i < graph->nodes.count; i++) {
+    const Node *node = graph->nodes.items[i];
+    Node *split = should_split(node)
+                    ? split_node(copy, node, node_map_get(&map, node->operands[0]))
+                    : NULL;
+    node_map_set(&map, node, split ? split : graph_copy_node(copy, node, &map));
+  }
+  for (int i = 0; i < graph->outputs.count; i++) {
+    Output output = graph->outputs.items[i];
+    output.node = node_map_get(&map, output.node);
+    graph_add_output(copy, output);
+  }
+  return copy;
+}
