@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# The command line of nnc as its user meets it.  Usage: tests/cli/run.sh BUILD
+set -uo pipefail
+build=$(cd "$1" && pwd)
+cd "$(dirname "$0")/../.."
+source tests/lib/check.sh
+nnc=$build/bin/nnc
+work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+
+# ---- help, versions, wrong usage ----
+check_status "version" 0 '^nnc [0-9]+\.[0-9]+\.[0-9]+$' "$nnc" --version
+check_status "help names every command" 0 'nnc doc \[NAME\]' "$nnc" --help
+check_status "no file" 2 'which .net file' "$nnc"
+check_status "two files" 2 'one file makes one executable' "$nnc" a.net b.net
+check_status "unknown flag" 2 'unrecognized option' "$nnc" --no-such-flag x.net
+check_status "unknown kind" 2 '--emit takes one of c, ir' "$nnc" --emit=pdf x.net
+check_status "unknown pass" 2 'there is no pass "nothing"' "$nnc" --dump-after=nothing x.net
+check_status "bad definition" 2 'NAME=VALUE' "$nnc" -D batch models/iris.net
+check_status "missing file" 3 'cannot read .*nowhere\.net: No such file' "$nnc" "$work/nowhere.net"
+check_status "a folder as file" 3 'cannot read' "$nnc" "$work"
+check_status "unwritable output" 3 'cannot|No such' "$nnc" models/iris.net -o "$work/none/iris"
+check_status "no such C compiler" 3 'no-such-compiler' "$nnc" models/iris.net --cc=no-such-compiler -o "$work/iris"
+check_status "mistakes" 1 "unknown name 'relux'" sh -c "sed s/tanh/relux/ models/iris.net > $work/bad.net; $nnc $work/bad.net -o $work/bad"
+check_status "unknown definition" 1 "batsch" "$nnc" -D batsch=5 models/iris.net -o "$work/iris"
+check_status "check prints nothing of a good file" 0 '^$' "$nnc" check models/iris.net
+check_status "doc lists" 0 '^  linear ' "$nnc" doc
+check_status "doc of one" 0 'param w' "$nnc" doc linear
+check_status "doc of nothing known" 1 '^$|linear' "$nnc" doc linea
+check_status "passes" 0 '^differentiate' "$nnc" --help-passes
+
+# ---- looking inside ----
+check_status "report" 0 'peak' "$nnc" models/iris.net --report
+check "report as JSON" sh -c "'$nnc' models/mnist.net --report=json | python3 -m json.tool"
+check_status "gradients" 0 'logits\.w .*ok' "$nnc" models/iris.net --check-gradients
+check_status "dot" 0 '^digraph' "$nnc" models/iris.net --emit=dot
+check_status "time of passes" 0 'differentiate' "$nnc" models/iris.net --time-passes --stop-after=dce
+check_status "program" 0 'launch|kernel' "$nnc" models/iris.net --emit=program
+
+# ---- dumps resume to the same C, byte for byte ----
+for model in models/*.net; do
+  name=$(basename "$model" .net)
+  "$nnc" "$model" --emit=c -o "$work/$name.c" || { fail "emit=c of $model"; continue; }
+  for pass in $("$nnc" --help-passes | awk '{print $1}'); do
+    "$nnc" "$model" --dump-after="$pass" --stop-after="$pass" > "$work/$name.ir" 2>/dev/null
+    if "$nnc" "$work/$name.ir" --resume-after="$pass" --emit=c -o "$work/$name.resumed.c" &&
+       cmp -s "$work/$name.c" <(sed "s/$name\.resumed\.c/$name.c/g; s/$name\.resumed/$name/g" "$work/$name.resumed.c"); then ok
+    else fail "$name resumed after $pass gives other C"; fi
+  done
+done
+
+# ---- emitted C has no warnings, and its header's command builds it ----
+for model in models/*.net; do
+  name=$(basename "$model" .net)
+  for cc in gcc clang; do
+    command -v $cc >/dev/null || { echo "skipped: $cc is not installed"; continue; }
+    check "$cc -Wall -Wextra on $model" $cc -std=gnu11 -Wall -Wextra -Werror -O1 -march=native \
+      -I"$build/include/nnc" -fsyntax-only "$work/$name.c"
+  done
+done
+command=$(sed -n 's/^ \*  *\(.*clang.* -o .*\|.*gcc.* -o .*\)$/\1/p' "$work/iris.c" | head -1)
+rm -f "$work/iris"
+if [ -n "$command" ] && (cd "$work" && eval "$command") && [ -x "$work/iris" ]; then ok
+else fail "the header's command does not build iris.c: $command"; fi
+check "gcc builds a model" "$nnc" models/iris.net --cc=gcc -o "$work/iris_gcc"
+check_status "an executable with -g" 0 'iris' sh -c "'$nnc' -g models/iris.net -o '$work/iris_g' && '$work/iris_g' --version"
+check_status "equal sources give equal C" 0 '^$' sh -c "'$nnc' models/iris.net --emit=c -o '$work/again.c'; '$nnc' models/iris.net --emit=c -o '$work/again2.c'; sed s/again2/again/g '$work/again2.c' | cmp '$work/again.c' -"
+
+# ---- formatting ----
+for file in models/*.net examples/*.net compiler/prelude/*.net ../shared/design/programs/*.net; do
+  [ -f "$file" ] || { echo "skipped: $file is not there"; continue; }
+  "$nnc" fmt "$file" > "$work/once.net" && "$nnc" fmt "$work/once.net" > "$work/twice.net"
+  if cmp -s "$work/once.net" "$work/twice.net"; then ok; else fail "fmt is not idempotent on $file"; fi
+done
+check "models are formatted" "$nnc" fmt --check models/*.net examples/*.net compiler/prelude/*.net
+
+# ---- the design's programs: mnist and mnist_cnn run; the others say what is missing ----
+for program in gpt2 mobilenet_v2 ntm; do
+  file=../shared/design/programs/$program.net
+  [ -f $file ] || { echo "skipped: $file is not there"; continue; }
+  check_status "$program names what is missing" 1 'is not available in this version of nnc' "$nnc" check $file
+  if "$nnc" check $file 2>&1 | grep ': error: ' | grep -qv 'is not available'; then fail "$program has other errors"; else ok; fi
+done
+
+# ---- an installed nnc works from elsewhere ----
+if cmake --install "$build" --prefix "$work/prefix" >/dev/null 2>&1; then
+  check "an installed nnc compiles" sh -c "cd '$work' && '$work/prefix/bin/nnc' '$PWD/models/iris.net' -o '$work/iris_installed'"
+  check_status "its executable runs" 0 'h\.w' "$work/iris_installed" info
+else fail "cmake --install"; fi
+
+summary

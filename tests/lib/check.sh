@@ -1,0 +1,23 @@
+# Small vocabulary for the test scripts: each call is one check, counted in $passed and $failed.
+
+passed=0 failed=0
+ok() { passed=$((passed + 1)); }
+fail() { failed=$((failed + 1)); echo "FAIL $*"; }
+# check NAME COMMAND...: the command succeeds.
+check() {
+  local name=$1 output status; shift
+  output=$("$@" 2>&1 </dev/null); status=$?
+  if [ $status -eq 0 ]; then ok; else fail "$name: exit status $status: ${output:0:2000}"; fi
+}
+# check_status NAME STATUS PATTERN COMMAND...: it ends with STATUS and prints a line that matches PATTERN.
+check_status() {
+  local name=$1 wanted=$2 pattern=$3 output status; shift 3
+  output=$("$@" 2>&1 </dev/null); status=$?
+  if [ "$status" != "$wanted" ]; then fail "$name: exit status $status instead of $wanted: ${output:0:2000}"
+  elif ! grep -qE -- "$pattern" <<<"$output"; then fail "$name: no line matches /$pattern/: ${output:0:2000}"
+  else ok; fi
+}
+# at_least NAME VALUE LIMIT, at_most NAME VALUE LIMIT: numbers.
+at_least() { if awk "BEGIN { exit !($2 + 0 >= $3) }" && [ -n "$2" ]; then ok; else fail "$1: ${2:-nothing} is below $3"; fi; }
+at_most() { if awk "BEGIN { exit !($2 + 0 <= $3) }" && [ -n "$2" ]; then ok; else fail "$1: ${2:-nothing} is above $3"; fi; }
+summary() { echo "$passed passed, $failed failed"; [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]; }
