@@ -29,6 +29,6 @@ for s, shape in enumerate(shapes):
         save("npy", f"{s}-{t}", [s * 8 + t + (128 if t > 4 else 0)], b"\x93NUMPY" + version + header + values)
 tables = [b"a\n1\n0\n1\n", b"1,0\r\n0,1\r\n", b"a;b\n1;0\n;1\n", b'"a","b"\n"x ""y""",2\n"z\nw",3\n\n', b"1.5e3\n-.5\n12345678901234567890\n", b"NA\n?\n\n7\n"]
 for i, table in enumerate(tables):
-    for choice in range(64):
-        if (choice + i) % 5 == 0:
+    for choice in range(256):
+        if (choice + i) % 11 == 0:
             save("csv", f"{i}-{choice}", [(choice + i) % 8 + 8 * (i % 4), choice], table)
