@@ -9,6 +9,16 @@ Node *rule_reduce_units(const Rewrite *rewrite, Node *node) {
   return make_reshape(&rewrite->maker, x, node->type.shape);
 }
 
+/* Rounding is symmetric: every partial sum changes its sign and nothing else. */
+Node *rule_sum_negated(const Rewrite *rewrite, Node *node) {
+  const Node *x = node->operands[0];
+  if (x->op != OP_NEG) return NULL;
+  const Attribute *axes = node_ints(node, ATTR_AXES);
+  Node *sum =
+    make_reduce(&rewrite->maker, node->op, x->operands[0], axes->count, axes->ints);
+  return make_unary(&rewrite->maker, OP_NEG, sum);
+}
+
 /* Extrema only: sums are not reassociated. */
 Node *rule_reduce_twice(const Rewrite *rewrite, Node *node) {
   Node *inner = node->operands[0];
