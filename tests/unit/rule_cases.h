@@ -26,7 +26,8 @@ typedef struct RuleCase {
 } RuleCase;
 
 static const RuleCase rule_cases[] = {
-#include "rule_cases.inc"
+#include "rule_cases_elementwise.inc"
+#include "rule_cases_movement.inc"
 };
 
 #endif
