@@ -1,18 +1,8 @@
 /* Programs: lowering, fusion and memory plans, judged by the interpreter; the verifier of plans, by
  * faults put into good ones. */
-#include "passes/pass.h"
+#include "networks.h"
 #include "random_graph.h"
 #include "run_program.h"
-
-static int make_arena(void **state) {
-  *state = arena_create();
-  return 0;
-}
-
-static int drop_arena(void **state) {
-  arena_destroy(*state);
-  return 0;
-}
 
 /* ---- random graphs ------------------------------------------------------------------------ */
 
@@ -28,9 +18,28 @@ static void test_random_graphs(void **state) {
   }
 }
 
+/* ---- networks ----------------------------------------------------------------------------- */
+
+static void test_networks(void **state) {
+  (void)state;
+  for (int i = 0; i < NETWORKS; i++) {
+    for (int level = 0; level <= 1; level++) {
+      Arena *arena = arena_create();
+      Module *module = network_module(arena, network_names[i], level);
+      for (int e = 0; e < ENTRY_COUNT; e++)
+        if (module->entries[e] && e != ENTRY_HOST && e != ENTRY_FINISH)
+          check_program(arena, module, (EntryKind)e, 1e-9,
+                        arena_printf(arena, "%s, passes at level %d, entry %s", network_names[i], level,
+                                     entry_name((EntryKind)e)));
+      arena_destroy(arena);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test_setup_teardown(test_random_graphs, make_arena, drop_arena),
+    cmocka_unit_test(test_networks),
+    cmocka_unit_test(test_random_graphs),
   };
   return cmocka_run_group_tests_name("program", tests, NULL, NULL);
 }
