@@ -190,7 +190,8 @@ typedef struct Walk {
   Room room;
   Scope *globals;
   VEC(Slot *) slots;
-  VEC(const char *) keys;  /* random keys given out */
+  Scope *slot_names;       /* by path: symbols with a slot */
+  Scope *keys;             /* random keys given out */
   VEC(Output) results;     /* predict */
   TrainPlan *train;        /* NULL until the block is reached */
   int64_t statements;      /* executed */
@@ -223,6 +224,7 @@ struct Elaborator {
   int usage_capacity;
   VEC(Function *) functions;
   VEC(HostScalar) scalars;
+  Scope *variable_names;   /* by path: symbols with the number of the module's variable */
   VEC(const AstStmt *) sections; /* train and predict blocks seen */
   bool *definition_used;         /* by number of -D */
   AstExpr **definition_exprs;
@@ -351,6 +353,7 @@ const char *path_unique_key(Elaborator *e);
 void declare_variable(Elaborator *e, const AstStmt *stmt);
 void store_variable(Elaborator *e, const AstStmt *stmt);
 Slot *find_slot(const Walk *walk, const char *path);
+Variable *find_variable(const Elaborator *e, const char *path); /* NULL when there is none */
 /* An optimizer's own state without a declaration: "path:accumulated". */
 Slot *create_slot(Elaborator *e, VariableKind kind, const char *path, Type type, Span span);
 void store_slot(Elaborator *e, Slot *slot, Node *value);

@@ -211,13 +211,7 @@ const char *path_unique_key(Elaborator *e) {
   }
   const char *base = e->frame->label[0] ? e->frame->label : "random";
   const char *key = name_intern(base);
-  for (int k = 1;; k++) {
-    bool taken = false;
-    for (int i = 0; i < e->walk->keys.count && !taken; i++)
-      taken = e->walk->keys.items[i] == key;
-    if (!taken) break;
-    key = name_printf("%s.%d", base, k);
-  }
-  vec_push(e->arena, &e->walk->keys, key);
+  for (int k = 1; scope_find_own(e->walk->keys, key); k++) key = name_printf("%s.%d", base, k);
+  scope_bind(e->arena, e->walk->keys, SYMBOL_LOCAL, key, value_none(), e->at);
   return key;
 }

@@ -119,6 +119,8 @@ static Walk *walk_program(Elaborator *e, EntryKind entry, bool training, bool si
   walk->single = single;
   walk->room = room_create(e->arena, entry_name(entry), training ? 1 : 2);
   walk->globals = scope_create(e->arena, e->root, false);
+  walk->slot_names = scope_create(e->arena, NULL, false);
+  walk->keys = scope_create(e->arena, NULL, false);
   e->walk = walk;
   e->room = &walk->room;
   e->frame = make_bottom(e, walk->globals);
@@ -274,6 +276,7 @@ Module *elaborate(Arena *arena, Diagnostics *diagnostics, const AstProgram *prog
   if (diagnostics_error_count(diagnostics) > 0) return NULL;
   e->module = module_create(arena, module_name(arena, program->file->name), program->file);
   e->root = scope_create(arena, NULL, false);
+  e->variable_names = scope_create(arena, NULL, false);
   e->init = room_create(arena, entry_name(ENTRY_INIT), 0);
   e->host = room_create(arena, entry_name(ENTRY_HOST), 0);
   e->host.is_host_only = true;

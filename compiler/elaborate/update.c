@@ -57,7 +57,7 @@ static Target make_target(const TrainPlan *plan, Slot *slot) {
 }
 
 static void set_frozen(Elaborator *e, const Slot *slot) {
-  Variable *variable = module_find_variable(e->module, slot->path);
+  Variable *variable = find_variable(e, slot->path);
   CHECK(variable != NULL);
   variable->frozen = true;
 }
@@ -483,7 +483,7 @@ void update_accumulators(Elaborator *e) {
   if (!loss) return;
   for (int i = 0; i < e->walk->slots.count; i++) {
     Slot *slot = e->walk->slots.items[i];
-    Variable *variable = module_find_variable(e->module, slot->path);
+    Variable *variable = find_variable(e, slot->path);
     if (slot->kind != VARIABLE_PARAM || !variable || variable->frozen) continue;
     vec_push(e->arena, &update.targets, ((Target){.slot = slot}));
   }

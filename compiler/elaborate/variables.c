@@ -185,18 +185,23 @@ void initialize_variable(Elaborator *e, const char *path, Type type, const AstEx
 /* ---- slots -------------------------------------------------------------------------------- */
 
 Slot *find_slot(const Walk *walk, const char *path) {
-  const char *interned = name_intern(path);
-  for (int i = 0; i < walk->slots.count; i++)
-    if (walk->slots.items[i]->path == interned) return walk->slots.items[i];
-  return NULL;
+  Symbol *symbol = scope_find_own(walk->slot_names, name_intern(path));
+  return symbol ? symbol->slot : NULL;
+}
+
+Variable *find_variable(const Elaborator *e, const char *path) {
+  Symbol *symbol = scope_find_own(e->variable_names, name_intern(path));
+  return symbol ? &e->module->variables.items[symbol->value.integer] : NULL;
 }
 
 /* The module's variable of this path: created by training, found by the others. */
 static bool settle_variable(Elaborator *e, VariableKind kind, const char *path, Type type,
                             Span span) {
-  Variable *variable = module_find_variable(e->module, path);
+  Variable *variable = find_variable(e, path);
   if (e->walk->entry == ENTRY_TRAIN) {
     CHECK(variable == NULL);
+    Value number = value_int(e->module->variables.count);
+    scope_bind(e->arena, e->variable_names, SYMBOL_LOCAL, path, number, span);
     Variable created = {.kind = kind, .path = path, .type = type, .span = span};
     vec_push(e->arena, &e->module->variables, created);
     return true;
@@ -230,6 +235,7 @@ Slot *create_slot(Elaborator *e, VariableKind kind, const char *path, Type type,
   slot->current = slot->leaf;
   if (!slot->leaf) return NULL;
   vec_push(e->arena, &e->walk->slots, slot);
+  scope_bind(e->arena, e->walk->slot_names, SYMBOL_LOCAL, path, value_none(), span)->slot = slot;
   return slot;
 }
 
