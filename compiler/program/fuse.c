@@ -21,7 +21,7 @@ enum {
   MOST_MEMBERS = 64,
   FEW_ROWS = 64,             /* fewer rows than this are no parallelism for ... */
   LARGE_ROWS = 16384,        /* ... more elements than this in all */
-  SMALL_KERNEL = 8192        /* elements; small kernels over one domain merge without common operands */
+  SMALL_KERNEL = 16384       /* elements read; small kernels over one domain merge without common operands */
 };
 
 typedef VEC(int) IdList;
@@ -265,23 +265,33 @@ static void merge_with_producers(Fuser *fuser) {
   }
 }
 
-static double group_elements(const Group *group) {
-  return (double)shape_elements(group->has_inner ? group->full : group->domain);
+static int64_t group_elements(const Group *group) {
+  return shape_elements(group->has_inner ? group->full : group->domain);
 }
 
+/* Both read some tensor that is not small beside what they compute. */
 static bool share_reads(const Fuser *fuser, int a, int b) {
-  for (int i = 0; i < fuser->leaves[a].count; i++)
-    if (list_has(&fuser->leaves[b], fuser->leaves[a].items[i])) return true;
+  int64_t elements = group_elements(group_at(fuser, a));
+  for (int i = 0; i < fuser->leaves[a].count; i++) {
+    int id = fuser->leaves[a].items[i];
+    if (4 * shape_elements(fuser->lowering->node_of[id]->type.shape) >= elements &&
+        list_has(&fuser->leaves[b], id))
+      return true;
+  }
   return false;
 }
 
-static bool is_small(const Fuser *fuser, const Group *group) {
-  double elements = group_elements(group), reads = 0;
-  for (int i = 0; i < group->members.count; i++) {
-    double own = fuser->lowering->places[group->members.items[i]->id].reads;
-    reads = own > reads ? own : reads;
-  }
-  return elements <= SMALL_KERNEL && reads <= SMALL_KERNEL && !group->template_node;
+/* Elements that the members read, about. */
+static double group_reads(const Fuser *fuser, const Group *group) {
+  double reads = 0;
+  for (int i = 0; i < group->members.count; i++)
+    reads += fuser->lowering->places[group->members.items[i]->id].reads;
+  return reads;
+}
+
+static bool are_small(const Fuser *fuser, const Group *a, const Group *b) {
+  return shape_equal(a->domain, b->domain) &&
+         group_reads(fuser, a) + group_reads(fuser, b) <= SMALL_KERNEL;
 }
 
 /* Siblings: neither depends on the other. */
@@ -291,9 +301,8 @@ static void merge_siblings(Fuser *fuser) {
     for (int b = a + 1; b < count; b++) {
       if (group_at(fuser, a)->is_merged_away || group_at(fuser, b)->is_merged_away) continue;
       if (group_at(fuser, a)->template_node || group_at(fuser, b)->template_node) continue;
-      bool both_small = is_small(fuser, group_at(fuser, a)) && is_small(fuser, group_at(fuser, b)) &&
-                        shape_equal(group_at(fuser, a)->domain, group_at(fuser, b)->domain);
-      if (both_small || share_reads(fuser, a, b)) try_merge(fuser, a, b);
+      if (are_small(fuser, group_at(fuser, a), group_at(fuser, b)) || share_reads(fuser, a, b))
+        try_merge(fuser, a, b);
     }
   }
 }

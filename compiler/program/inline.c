@@ -3,12 +3,16 @@
  * From the consumers back, for every node the number of its elements that are asked for in all is known
  * when its turn comes. A value is inlined when that is no more than it has (one consumer, and no
  * repetition on the way), or when it costs next to nothing: movement, conversion, arithmetic with one
- * operand in memory. What a template reads stays in memory; movement before it may still be a view. */
+ * operand in memory, a mask made of indices. What a template reads stays in memory; movement before it
+ * may still be a view. */
 #include "program/lowering.h"
 
 #include "ops/op.h"
 
-enum { CHEAP_REPEATS = 4 }; /* how often one cheap operation may be done instead of a load */
+enum {
+  CHEAP_REPEATS = 4,    /* how often one cheap operation may be done instead of a load */
+  FREE_OPERATIONS = 12  /* of an expression that loads nothing */
+};
 
 typedef struct Demand {
   double reads;         /* elements asked for */
@@ -36,9 +40,26 @@ static int real_operands(const Lowering *lowering, const Node *node) {
     const Node *operand = node->operands[i];
     while (family_of(operand) == FAMILY_MOVEMENT && operand->operand_count == 1)
       operand = operand->operands[0];
-    count += !lowering->places[operand->id].is_shared && shape_elements(operand->type.shape) != 1;
+    count += !lowering->places[operand->id].is_free && shape_elements(operand->type.shape) != 1;
   }
   return count;
+}
+
+/* Finds expressions that load nothing: constants, indices, and a few cheap operations on them. */
+static void find_free(Lowering *lowering) {
+  int *operations = ARENA_ARRAY(lowering->arena, int, lowering->graph->next_id);
+  for (int i = 0; i < lowering->graph->nodes.count; i++) {
+    const Node *node = lowering->graph->nodes.items[i];
+    Place *place = &lowering->places[node->id];
+    bool is_free = place->kind != PLACE_LOAD && place->form == FORM_MAP && lowering->live[node->id] &&
+                   !op_info(node->op)->class->is_costly;
+    operations[node->id] = node->operand_count > 0 && !is_plain_movement(node);
+    for (int k = 0; k < node->operand_count; k++) {
+      is_free = is_free && lowering->places[node->operands[k]->id].is_free;
+      operations[node->id] += operations[node->operands[k]->id];
+    }
+    place->is_free = is_free && operations[node->id] <= FREE_OPERATIONS;
+  }
 }
 
 static bool should_inline(const Lowering *lowering, const Node *node, const Demand *demand) {
@@ -46,6 +67,7 @@ static bool should_inline(const Lowering *lowering, const Node *node, const Dema
   if (place->kind != PLACE_GROUP || place->form != FORM_MAP || place->is_output) return false;
   if (is_plain_movement(node)) return true; /* as a view, where a template needs it */
   if (demand->needs_memory) return false;
+  if (place->is_free) return true;
   double elements = (double)shape_elements(node->type.shape);
   if (demand->reads <= elements) return true;
   const OpClass *class = op_info(node->op)->class;
@@ -68,6 +90,7 @@ static void add_demand(const Lowering *lowering, const Node *node, Demand *deman
 }
 
 void places_inline(Lowering *lowering) {
+  find_free(lowering);
   Demand *demands = ARENA_ARRAY(lowering->arena, Demand, lowering->graph->next_id);
   for (int i = lowering->graph->nodes.count - 1; i >= 0; i--) {
     const Node *node = lowering->graph->nodes.items[i];

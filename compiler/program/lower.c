@@ -25,7 +25,7 @@ static void entry_lower(Program *program, const Module *module, EntryKind kind, 
                        .graph = graph,
                        .entry = kind,
                        .level = level};
-  if (level > 0) lowering.graph = graph_split_reductions(program->arena, graph);
+  if (level > 0) lowering.graph = graph_prepare(program->arena, graph);
   places_create(&lowering);
   groups_fuse(&lowering);
   groups_mark_stored(&lowering);

@@ -31,6 +31,7 @@ typedef struct Place {
   bool is_output;   /* of the graph */
   bool is_stored;   /* PLACE_GROUP: some other kernel or the outside reads it */
   double reads;     /* elements of an operand that one evaluation of all of the node reads, about */
+  bool is_free;     /* an expression of a few operations that loads nothing */
   bool is_shared;   /* a constant or host scalar: computed everywhere even if also stored */
   int buffer;       /* of a stored or loaded value; -1: none */
 } Place;
@@ -73,8 +74,8 @@ typedef struct Lowering {
   VEC(int) order;               /* unit numbers */
 } Lowering;
 
-/* split.c: large reductions to few elements in two steps; the graph itself or a copy */
-const Graph *graph_split_reductions(Arena *arena, const Graph *graph);
+/* prepare.c: a copy with large reductions in two steps and a node for every output */
+const Graph *graph_prepare(Arena *arena, const Graph *graph);
 
 /* place.c */
 void places_create(Lowering *lowering);

@@ -1,9 +1,12 @@
-/* Large reductions to few elements, cut in two: partial results of fixed pieces, then those.
+/* A copy of an entry's graph that lowers better; the module itself is not changed.
  *
- * A mean over a batch of images would be one task. So a reduction of many elements to less than FEW is
- * written as two of the same operator: over all axes but one, or over equal pieces of the only one, and
- * then over the pieces. The pieces depend on the shape alone, so the result has the same bits whatever
- * the number of threads. The interpreter sees the same value; the module itself is not changed. */
+ * Large reductions to few elements are cut in two. A mean over a batch of images would be one task: so it
+ * is written as two reductions by the same operator, over all axes but one, or over equal pieces of the
+ * only one, and then over the pieces. The pieces depend on the shape alone, so the result has the same
+ * bits whatever the number of threads.
+ *
+ * Outputs with one node, or with a leaf that is in memory anyway, get nodes of their own: then a value
+ * that goes to several places is stored by its kernel and needs no copy afterwards. */
 #include "program/lowering.h"
 
 #include "ops/make.h"
@@ -15,6 +18,8 @@ enum {
   MOST_PIECES = 64,
   LEAST_PIECES = 4
 };
+
+/* ---- reductions ---------------------------------------------------------------------------- */
 
 /* The greatest divisor of `extent` that is a good number of pieces; 1 when there is none. */
 static int64_t good_pieces(int64_t extent) {
@@ -64,10 +69,35 @@ static Node *split_node(Graph *graph, const Node *node, Node *operand) {
   return split_by_pieces(&maker, node, operand, pieces);
 }
 
-const Graph *graph_split_reductions(Arena *arena, const Graph *graph) {
-  bool found = false;
-  for (int i = 0; i < graph->nodes.count; i++) found = found || should_split(graph->nodes.items[i]);
-  if (!found) return graph;
+/* ---- outputs ------------------------------------------------------------------------------- */
+
+static bool is_loaded(const Node *node) {
+  LeafKind leaf = op_info(node->op)->class->leaf;
+  return leaf == LEAF_INPUT || leaf == LEAF_PARAM || leaf == LEAF_STATE;
+}
+
+/* A variable that keeps its value. */
+static bool keeps_value(const Output *output, const Node *node) {
+  return output->kind == OUTPUT_STORE && is_loaded(node) &&
+         op_info(node->op)->class->leaf != LEAF_INPUT && node_string(node, ATTR_NAME) == output->name;
+}
+
+static void add_outputs(Graph *copy, const Graph *graph, const NodeMap *map) {
+  for (int i = 0; i < graph->outputs.count; i++) {
+    Output output = graph->outputs.items[i];
+    Node *node = node_map_get(map, output.node);
+    bool is_taken = is_loaded(node);
+    for (int k = 0; k < i; k++) is_taken = is_taken || graph->outputs.items[k].node == output.node;
+    if (is_taken && !keeps_value(&output, node)) {
+      Maker maker = {copy, node->span, node->path};
+      node = make_alias(&maker, node);
+    }
+    output.node = node;
+    graph_add_output(copy, output);
+  }
+}
+
+const Graph *graph_prepare(Arena *arena, const Graph *graph) {
   Graph *copy = graph_create(arena, graph->name);
   NodeMap map = node_map_create(arena, graph);
   for (int i = 0; i < graph->nodes.count; i++) {
@@ -77,10 +107,6 @@ const Graph *graph_split_reductions(Arena *arena, const Graph *graph) {
                     : NULL;
     node_map_set(&map, node, split ? split : graph_copy_node(copy, node, &map));
   }
-  for (int i = 0; i < graph->outputs.count; i++) {
-    Output output = graph->outputs.items[i];
-    output.node = node_map_get(&map, output.node);
-    graph_add_output(copy, output);
-  }
+  add_outputs(copy, graph, &map);
   return copy;
 }
