@@ -34,7 +34,8 @@ static bool reshape_infer(Arena *arena, const Node *node, Type *type, const char
 
 #define reshape_evaluate copy_evaluate
 GRADIENT(reshape, make_reshape(m, dy, x->type.shape))
-MOVEMENT(reshape, .moves_values = true, .doc = "the same elements in row-major order, other shape")
+MOVEMENT(reshape, .moves_values = true, .keeps_order = true,
+         .doc = "the same elements in row-major order, other shape")
 
 /* ---- transpose: result axis i is operand axis permutation[i] ---- */
 

@@ -55,7 +55,8 @@ static void place_node(Lowering *lowering, const Node *node) {
   place->form = node_form(node, &place->reads);
   place->is_shared = leaf == LEAF_SCALAR || leaf == LEAF_CONSTANT;
   /* A reshape is only another way to count, so even -O0 reads through it. */
-  if (!place->is_output && (place->is_shared || node->op == OP_RESHAPE)) place->kind = PLACE_INLINE;
+  bool keeps_order = op_info(node->op)->class->keeps_order;
+  if (!place->is_output && (place->is_shared || keeps_order)) place->kind = PLACE_INLINE;
   else place_in_own_group(lowering, node);
 }
 

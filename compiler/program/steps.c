@@ -89,7 +89,7 @@ static void describe_node(Text *text, const Lowering *lowering, const Group *gro
     text_add(text, *node->path ? node->path : "value");
     return;
   }
-  if (node->op == OP_RESHAPE && depth > 0) {
+  if (op_info(node->op)->class->keeps_order && depth > 0) {
     describe_node(text, lowering, group, node->operands[0], depth);
     return;
   }
