@@ -20,7 +20,7 @@ typedef struct ElaborateOptions {
   int definition_count;
   const Definition *definitions;
   bool check_only;     /* only mistakes are wanted; the module need not train */
-  bool override_float; /* --float: every float type becomes `default_float` */
+  bool override_float; /* compute in `default_float` whatever the program says: f32 or f64 */
   DType default_float; /* where `override_float` is set */
 } ElaborateOptions;
 

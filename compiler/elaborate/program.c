@@ -220,31 +220,30 @@ static Graph *prune(Elaborator *e, const Graph *graph) {
   return kept;
 }
 
-/* --float=f64: every float type becomes one; graphs of the host are in double anyway. */
-static void retype_graph(Graph *graph, DType dtype) {
+/* Every float becomes f64; host scalars are already. */
+static void retype_graph(Graph *graph) {
   for (int i = 0; i < graph->nodes.count; i++) {
     Node *node = graph->nodes.items[i];
-    if (dtype_is_float(node->type.dtype) && node->op != OP_SCALAR) node->type.dtype = dtype;
+    if (dtype_is_float(node->type.dtype)) node->type.dtype = DTYPE_F64;
     for (int k = 0; k < node->attribute_count; k++) {
       Attribute *attribute = &node->attributes[k];
       if (attribute->key == ATTR_DTYPE && dtype_is_float((DType)attribute->integer))
-        attribute->integer = dtype;
+        attribute->integer = DTYPE_F64;
     }
   }
 }
 
-static void retype(Elaborator *e, DType dtype) {
+static void retype(Elaborator *e) {
   Module *module = e->module;
   for (int i = 0; i < ENTRY_COUNT; i++)
-    if (module->entries[i] && i != ENTRY_HOST && i != ENTRY_FINISH)
-      retype_graph(module->entries[i], dtype);
+    if (module->entries[i]) retype_graph(module->entries[i]);
   for (int i = 0; i < module->variables.count; i++)
     if (dtype_is_float(module->variables.items[i].type.dtype))
-      module->variables.items[i].type.dtype = dtype;
+      module->variables.items[i].type.dtype = DTYPE_F64;
   for (int i = 0; i < module->inputs.count; i++)
     if (dtype_is_float(module->inputs.items[i].type.dtype))
-      module->inputs.items[i].type.dtype = dtype;
-  module->run.precision = dtype;
+      module->inputs.items[i].type.dtype = DTYPE_F64;
+  module->run.precision = DTYPE_F64;
 }
 
 static void finish_module(Elaborator *e) {
@@ -253,8 +252,9 @@ static void finish_module(Elaborator *e) {
   module->entries[ENTRY_HOST] = e->host.graph;
   for (int i = 0; i < ENTRY_COUNT; i++)
     if (module->entries[i]) module->entries[i] = prune(e, module->entries[i]);
-  if (e->options->override_float) retype(e, e->options->default_float);
-  else if (module->run.precision == DTYPE_F64) retype(e, DTYPE_F64);
+  bool is_double = e->options->override_float ? e->options->default_float == DTYPE_F64
+                                              : module->run.precision == DTYPE_F64;
+  if (is_double) retype(e);
 }
 
 /* "path/mnist.net" is the module mnist. */
@@ -274,6 +274,11 @@ Module *elaborate(Arena *arena, Diagnostics *diagnostics, const AstProgram *prog
                            .default_float = DTYPE_F32};
   Elaborator *e = &elaborator;
   if (diagnostics_error_count(diagnostics) > 0) return NULL;
+  if (e->options->override_float && dtype_size(e->options->default_float) < 4) {
+    diag_error(diagnostics, (Span){0}, "computing in %s is not available in this version of nnc",
+               dtype_name(e->options->default_float));
+    return NULL;
+  }
   e->module = module_create(arena, module_name(arena, program->file->name), program->file);
   e->root = scope_create(arena, NULL, false);
   e->variable_names = scope_create(arena, NULL, false);
