@@ -123,7 +123,8 @@ void text_add_double(Text *text, double value)
     if (strtod(number, NULL) == value) break;
   }
   /* 1e+03 is 1000: whole numbers that a reader can take in at a glance are written out. */
-  if (strchr(number, 'e') && fabs(value) < 1e9 && value == floor(value)) snprintf(number, sizeof number, "%.0f", value);
+  if (strchr(number, 'e') && fabs(value) < 1e9 && value == floor(value))
+    snprintf(number, sizeof number, "%.0f", value);
   fix_point(number);
   text_add(text, number);
   if (!strpbrk(number, ".e")) text_add(text, ".0");
