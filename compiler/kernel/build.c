@@ -65,6 +65,7 @@ struct KernelBuilder {
   VEC(Anchor) anchors;
   VEC(KernelOperand) operands;
   VEC(const Node *) nodes;    /* by operand */
+  VEC(int64_t) starts;        /* by operand: the node's element that it begins with */
   NameList scalars, keys;
   VEC(Stage) stages;
   VEC(Store) stores;          /* of the open store stage or the epilogue */
@@ -146,17 +147,24 @@ void builder_anchor(KernelBuilder *builder, const Node *node, Index *const *at) 
 
 /* ---- operands ------------------------------------------------------------------------------ */
 
-static int builder_operand_number(KernelBuilder *builder, const Node *node, bool is_output) {
-  for (int i = 0; i < builder->nodes.count; i++)
-    if (builder->nodes.items[i] == node && builder->operands.items[i].is_output == is_output)
-      return i;
+static int builder_add_operand(KernelBuilder *builder, const Node *node, int64_t start,
+                               bool is_output) {
   vec_push(builder->arena, &builder->nodes, node);
+  vec_push(builder->arena, &builder->starts, start);
   KernelOperand operand = {.dtype = node->type.dtype,
-                           .elements = shape_elements(node->type.shape),
+                           .elements = shape_elements(node->type.shape) - start,
                            .is_output = is_output,
                            .name = node->path};
   vec_push(builder->arena, &builder->operands, operand);
   return builder->operands.count - 1;
+}
+
+static int builder_operand_number(KernelBuilder *builder, const Node *node, bool is_output) {
+  for (int i = 0; i < builder->nodes.count; i++)
+    if (builder->nodes.items[i] == node && builder->starts.items[i] == 0 &&
+        builder->operands.items[i].is_output == is_output)
+      return i;
+  return builder_add_operand(builder, node, 0, is_output);
 }
 
 /* The row-major element number of `at`. */
@@ -514,11 +522,13 @@ void builder_template(KernelBuilder *builder, const Node *node) {
   if (!builder_probe(builder, node)) builder_fail(builder, node, "an operator without a template");
 }
 
-/* The node in memory behind operand `operand`, with the stride of each of the operand's axes in it;
- * the operand itself is to blame when it is no strided view from the beginning. */
-static const Node *operand_view(KernelBuilder *builder, int operand, int64_t *stride) {
+/* The node in memory behind operand `operand`, with the stride of each of the operand's axes in it and
+ * the element it starts with; the operand itself is to blame when it is no strided view. */
+static const Node *operand_view(KernelBuilder *builder, int operand, int64_t *stride,
+                                int64_t *start) {
   const Node *node = builder->node->operands[operand];
   int rank = node->type.shape.rank;
+  *start = 0;
   shape_strides(node->type.shape, stride);
   if (!builder->host->is_computed(builder->host->context, node)) return node;
   int64_t saved[2 * KERNEL_MAX_AXES];
@@ -536,11 +546,11 @@ static const Node *operand_view(KernelBuilder *builder, int operand, int64_t *st
   builder->failure = failure;
   loop_close(builder);
   const Node *base = NULL;
-  int64_t start;
   if (value->kind == EXPR_LOAD && value->guard_count == 0 &&
-      index_is_affine(value->index, rank, &start, stride) && start == 0)
+      index_is_affine(value->index, rank, start, stride) && *start >= 0)
     base = builder->nodes.items[value->operand];
-  builder->operands.count = builder->nodes.count = operand_count; /* what was loaded on the way */
+  /* what was loaded on the way */
+  builder->operands.count = builder->nodes.count = builder->starts.count = operand_count;
   builder->kernel->axis_count = saved_axes;
   memcpy(builder->extents, saved, sizeof saved);
   for (int i = 0; i < rank && base != NULL; i++)
@@ -551,14 +561,10 @@ static const Node *operand_view(KernelBuilder *builder, int operand, int64_t *st
 }
 
 void builder_operand_strides(KernelBuilder *builder, int operand, int64_t *stride) {
-  const Node *base = operand_view(builder, operand, stride);
-  int number = builder_operand_number(builder, base, false);
-  if (number != operand) { /* both operands are one: the second gets a number of its own */
-    KernelOperand same = builder->operands.items[number];
-    vec_push(builder->arena, &builder->nodes, base);
-    vec_push(builder->arena, &builder->operands, same);
-  }
-  CHECK(builder->operands.count == operand + 1);
+  int64_t start;
+  const Node *base = operand_view(builder, operand, stride, &start);
+  int number = builder_add_operand(builder, base, start, false);
+  CHECK(number == operand);
 }
 
 void builder_operand_plain(KernelBuilder *builder, int operand) {
@@ -607,5 +613,6 @@ BuiltKernel builder_finish(KernelBuilder *builder) {
     kernel->epilogue_count = builder->stores.count;
     kernel->epilogue = builder->stores.items;
   }
-  return (BuiltKernel){kernel, builder->nodes.items, builder->scalars.items, builder->keys.items};
+  return (BuiltKernel){kernel, builder->nodes.items, builder->starts.items, builder->scalars.items,
+                       builder->keys.items};
 }

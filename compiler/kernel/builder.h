@@ -41,6 +41,7 @@ const char *builder_failure(const KernelBuilder *builder, const Node **blame);
 typedef struct BuiltKernel {
   Kernel *kernel;
   const Node **nodes;     /* by operand: the node loaded or stored */
+  int64_t *starts;        /* by operand: the node's element that it begins with; 0 but for views */
   const char **scalars;   /* by scalar number: its name */
   const char **keys;      /* by key slot */
 } BuiltKernel;

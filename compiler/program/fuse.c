@@ -225,6 +225,26 @@ static bool kernel_is_reasonable(const BuiltKernel *built) {
   return built->kernel->operand_count <= MOST_OPERANDS && built->kernel->stage_count <= MOST_STAGES;
 }
 
+/* A variable that the kernel stores is loaded by it, if at all, only where it is stored. */
+static bool updates_in_place(const Fuser *fuser, const BuiltKernel *built) {
+  const Graph *graph = fuser->lowering->graph;
+  for (int o = 0; o < graph->outputs.count; o++) {
+    const Output *output = &graph->outputs.items[o];
+    int stored = -1;
+    for (int i = 0; i < built->kernel->operand_count; i++)
+      if (built->nodes[i] == output->node && built->kernel->operands[i].is_output) stored = i;
+    if (output->kind != OUTPUT_STORE || stored < 0) continue;
+    for (int i = 0; i < built->kernel->operand_count; i++) {
+      LeafKind leaf = op_info(built->nodes[i]->op)->class->leaf;
+      if ((leaf == LEAF_PARAM || leaf == LEAF_STATE) && !built->kernel->operands[i].is_output &&
+          node_string(built->nodes[i], ATTR_NAME) == output->name &&
+          !kernel_can_unify(built->kernel, i, stored))
+        return false;
+    }
+  }
+  return true;
+}
+
 /* Makes b part of a if that is possible. */
 static bool try_merge(Fuser *fuser, int a, int b) {
   if (a == b || group_at(fuser, a)->is_merged_away || group_at(fuser, b)->is_merged_away)
@@ -239,7 +259,7 @@ static bool try_merge(Fuser *fuser, int a, int b) {
   claim_members(fuser, &merged);
   const Node *blame;
   if (group_build(fuser->lowering, &merged, &blame) != NULL ||
-      !kernel_is_reasonable(&merged.built)) {
+      !kernel_is_reasonable(&merged.built) || !updates_in_place(fuser, &merged.built)) {
     claim_members(fuser, group_at(fuser, a));
     claim_members(fuser, group_at(fuser, b));
     return false;

@@ -33,16 +33,27 @@ static double operand_reads(const Lowering *lowering, const Node *user, const No
   return reads_once && reads > elements ? elements : reads;
 }
 
-/* Operands that are more than a constant, a host scalar or one number repeated. */
-static int real_operands(const Lowering *lowering, const Node *node) {
+/* The operand behind movement; about as large as the node itself, or it does not count. */
+static const Node *real_operand(const Lowering *lowering, const Node *node, int i) {
+  const Node *operand = node->operands[i];
+  while (family_of(operand) == FAMILY_MOVEMENT && operand->operand_count == 1)
+    operand = operand->operands[0];
+  bool is_small = 4 * shape_elements(operand->type.shape) <= shape_elements(node->type.shape);
+  return lowering->places[operand->id].is_free || is_small ? NULL : operand;
+}
+
+/* One large operand, which is in memory in any case: then computing the node again where it is needed
+ * costs no more than loading it. An operand with no other user would have to be stored for it. */
+static bool is_cheap_to_repeat(const Lowering *lowering, const Node *node) {
   int count = 0;
   for (int i = 0; i < node->operand_count; i++) {
-    const Node *operand = node->operands[i];
-    while (family_of(operand) == FAMILY_MOVEMENT && operand->operand_count == 1)
-      operand = operand->operands[0];
-    count += !lowering->places[operand->id].is_free && shape_elements(operand->type.shape) != 1;
+    const Node *operand = real_operand(lowering, node, i);
+    if (operand == NULL) continue;
+    bool is_in_memory =
+      lowering->places[operand->id].kind == PLACE_LOAD || lowering->uses[operand->id] > 1;
+    if (!is_in_memory || ++count > 1) return false;
   }
-  return count;
+  return true;
 }
 
 /* Finds expressions that load nothing: constants, indices, and a few cheap operations on them. */
@@ -73,7 +84,7 @@ static bool should_inline(const Lowering *lowering, const Node *node, const Dema
   const OpClass *class = op_info(node->op)->class;
   if (class->is_costly || family_of(node) == FAMILY_MOVEMENT) return false;
   return class->moves_values ||
-         (real_operands(lowering, node) <= 1 && demand->reads <= CHEAP_REPEATS * elements);
+         (demand->reads <= CHEAP_REPEATS * elements && is_cheap_to_repeat(lowering, node));
 }
 
 static void add_demand(const Lowering *lowering, const Node *node, Demand *demands) {

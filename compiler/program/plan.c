@@ -127,7 +127,7 @@ static int64_t place_variables(Program *program) {
   int64_t end = 0;
   for (int i = 0; i < program->buffers.count; i++) {
     Buffer *buffer = &program->buffers.items[i];
-    if (buffer->kind != BUFFER_VARIABLE) continue;
+    if (buffer->kind != BUFFER_VARIABLE || buffer->alias_of >= 0) continue;
     buffer->offset = end;
     end += buffer->bytes;
   }
@@ -150,7 +150,12 @@ void program_plan(Program *program) {
   }
   for (int i = 0; i < program->buffers.count; i++) {
     Buffer *buffer = &program->buffers.items[i];
-    if (buffer->alias_of >= 0) buffer->offset = program->buffers.items[buffer_root(program, i)].offset;
+    if (buffer->alias_of < 0) continue;
+    buffer->offset = 0;
+    for (int at = i; at >= 0; at = program->buffers.items[at].alias_of)
+      buffer->offset += program->buffers.items[at].alias_of >= 0
+                          ? program->buffers.items[at].alias_offset
+                          : program->buffers.items[at].offset;
   }
   program->arena_bytes = variables + program->activation_bytes;
   for (int i = 0; i < program->kernels.count; i++) {

@@ -26,7 +26,9 @@ typedef struct Buffer {
   int64_t offset;       /* from the arena's base (WORKER: from the block's base); -1 until planned */
   int entry;            /* EntryKind of activations, inputs and results; -1 for variables */
   int first_step, last_step; /* live range in its entry; whole entry for inputs and results */
-  int alias_of;         /* id of the buffer whose memory this is (reshape, in-place), or -1 */
+  int alias_of;         /* id of the buffer whose memory this is (view, in-place), or -1 */
+  int64_t alias_offset; /* bytes from the beginning of that buffer; not aligned then */
+  bool is_view;         /* part of that buffer's value rather than a later one in its memory */
 } Buffer;
 
 typedef enum StepKind { STEP_LAUNCH, STEP_BARRIER, STEP_COPY } StepKind;

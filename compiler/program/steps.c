@@ -160,11 +160,32 @@ static uint64_t fnv1a(const char *text) {
   return hash;
 }
 
+/* The part of `buffer` from element `start` on. */
+static int view_buffer(Program *program, int buffer, int64_t start) {
+  Type type = program->buffers.items[buffer].type;
+  int64_t elements = shape_elements(type.shape) - start, offset = start * dtype_size(type.dtype);
+  for (int i = 0; i < program->buffers.count; i++) {
+    const Buffer *view = &program->buffers.items[i];
+    if (view->is_view && view->alias_of == buffer && view->alias_offset == offset) return i;
+  }
+  const Buffer *whole = &program->buffers.items[buffer];
+  int id = buffer_add(program, BUFFER_ACTIVATION, type_make(type.dtype, shape_make(1, &elements)),
+                      whole->name, whole->entry);
+  Buffer *view = &program->buffers.items[id];
+  view->bytes = type_bytes(view->type);
+  view->alias_of = buffer;
+  view->alias_offset = offset;
+  view->is_view = true;
+  return id;
+}
+
 static int *operand_buffers(const Lowering *lowering, const BuiltKernel *built) {
   int *buffers = ARENA_ARRAY(lowering->arena, int, built->kernel->operand_count);
   for (int i = 0; i < built->kernel->operand_count; i++) {
     buffers[i] = lowering->places[built->nodes[i]->id].buffer;
     CHECK(buffers[i] >= 0);
+    if (built->starts[i] > 0)
+      buffers[i] = view_buffer(lowering->program, buffers[i], built->starts[i]);
   }
   return buffers;
 }

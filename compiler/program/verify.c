@@ -30,11 +30,14 @@ static const char *check_bounds(Arena *arena, const Program *program) {
     if (buffer->kind == BUFFER_WORKER) continue;
     if (buffer->bytes < type_bytes(buffer->type))
       return arena_printf(arena, "buffer %s is too small for its type", buffer->name);
-    if (buffer->offset < 0 || buffer->offset % 64 != 0 ||
+    int64_t alignment = buffer->is_view ? dtype_size(buffer->type.dtype) : 64;
+    if (buffer->offset < 0 || buffer->offset % alignment != 0 ||
         buffer->offset + buffer->bytes > program->arena_bytes)
       return arena_printf(arena, "buffer %s is at %lld, outside the arena of %lld or not aligned",
                           buffer->name, (long long)buffer->offset, (long long)program->arena_bytes);
-    if (buffer->alias_of >= 0 && buffer->offset != buffer_at(program, buffer->alias_of)->offset)
+    const Buffer *whole = buffer->alias_of >= 0 ? buffer_at(program, buffer->alias_of) : NULL;
+    if (whole && (buffer->offset != whole->offset + buffer->alias_offset ||
+                  buffer->alias_offset + buffer->bytes > whole->bytes))
       return arena_printf(arena, "buffer %s is not where %s is", buffer->name,
                           buffer_at(program, buffer->alias_of)->name);
   }
@@ -51,6 +54,7 @@ static const char *check_variables(Arena *arena, const Program *program) {
     if (variable->kind != BUFFER_VARIABLE) continue;
     for (int k = 0; k < program->buffers.count; k++)
       if (k != i && buffer_at(program, k)->kind != BUFFER_WORKER &&
+          buffer_root(program, k) != buffer_root(program, i) &&
           overlap(variable, buffer_at(program, k)))
         return arena_printf(arena, "variable %s shares memory with %s", variable->name,
                             buffer_at(program, k)->name);
@@ -67,9 +71,6 @@ typedef struct StepAccess {
 
 typedef VEC(StepAccess) AccessList;
 
-/* What the kernel does with each operand, by its own expressions. */
-static void kernel_accesses(Arena *arena, const Kernel *kernel, bool *reads, bool *writes);
-
 static void mark_index_reads(const Index *index, bool *reads) {
   if (index == NULL) return;
   if (index->kind == INDEX_LOAD) reads[index->operand] = true;
@@ -77,6 +78,7 @@ static void mark_index_reads(const Index *index, bool *reads) {
   mark_index_reads(index->right, reads);
 }
 
+/* What the kernel does with each operand, by its own expressions. */
 static void kernel_accesses(Arena *arena, const Kernel *kernel, bool *reads, bool *writes) {
   if (kernel->kind != KERNEL_LOOP) reads[0] = reads[1] = true;
   for (int s = 0; s < kernel_stage_count(kernel); s++) {
@@ -101,8 +103,11 @@ static AccessList step_accesses(Arena *arena, const Program *program, const Step
   bool *reads = ARENA_ARRAY(arena, bool, kernel->operand_count);
   bool *writes = ARENA_ARRAY(arena, bool, kernel->operand_count);
   kernel_accesses(arena, kernel, reads, writes);
-  for (int i = 0; i < step->operand_count; i++)
-    vec_push(arena, &list, ((StepAccess){step->operands[i], reads[i], writes[i]}));
+  for (int i = 0; i < step->operand_count; i++) {
+    const Buffer *buffer = buffer_at(program, step->operands[i]); /* a view reads the whole's value */
+    int id = buffer->is_view ? buffer->alias_of : buffer->id;
+    vec_push(arena, &list, ((StepAccess){id, reads[i], writes[i]}));
+  }
   return list;
 }
 
