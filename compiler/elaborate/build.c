@@ -1,8 +1,8 @@
 /* Building nodes.
  *
- * Every node of every graph is made by emit() or emit_leaf(): they ask the operator's type rule first,
- * so that whatever the checks before them have missed is still a diagnostic and never a panic, and
- * they guard the number of nodes and elements. */
+ * Every node of every graph is made by emit() or emit_leaf(): they ask the operator's type rule
+ * first, so that whatever the checks before them have missed is still a diagnostic and never a
+ * panic, and they guard the number of nodes and elements. */
 #include "elaborate/elaborator.h"
 #include "ops/op.h"
 #include "support/names.h"
@@ -55,9 +55,21 @@ static Span emit_span(const Elaborator *e) {
   return inside ? e->frame->user_call : e->at;
 }
 
+/* A tensor of this type may be added; offsets of all together stay far from overflow. */
+static bool check_room(Elaborator *e, Type type) {
+  if (!check_shape(e, e->at, type.shape)) return false;
+  e->room->bytes += (double)type_bytes(type);
+  if (e->room->bytes <= MAX_TOTAL_BYTES) return true;
+  if (!e->walk->exhausted)
+    report_error(e, e->at, "the tensors of one step need more than 1 PiB, with this one of %s",
+                 type_text(e->arena, type));
+  e->walk->exhausted = true;
+  return false;
+}
+
 Node *emit_leaf(Elaborator *e, Op op, Type type, int attribute_count,
                 const Attribute *attributes) {
-  if (!emit_allowed(e) || !check_shape(e, e->at, type.shape)) return NULL;
+  if (!emit_allowed(e) || !check_room(e, type)) return NULL;
   Node *node = graph_add_typed(e->room->graph, op, type, 0, NULL, attribute_count, attributes,
                                emit_span(e), e->frame->label);
   room_note_host(e, node);
@@ -86,7 +98,7 @@ Node *emit(Elaborator *e, Op op, int operand_count, Node *const *operands, int a
     report_error(e, e->at, "%s: %s", op_info(op)->name, reason);
     return NULL;
   }
-  if (!check_shape(e, e->at, type.shape)) return NULL;
+  if (!check_room(e, type)) return NULL;
   Node *node = graph_add_typed(e->room->graph, op, type, operand_count, operands, attribute_count,
                                sorted, trial.span, trial.path);
   room_note_host(e, node);

@@ -80,7 +80,8 @@ static Value apply_operator(Elaborator *e, const Bound *bound) {
 
 static Value apply_clip(Elaborator *e, const Bound *bound) {
   Bound part = *bound;
-  static const Builtin above = {.name = "clip", .data = OP_MAX}, below = {.name = "clip", .data = OP_MIN};
+  static const Builtin above = {.name = "clip", .data = OP_MAX};
+  static const Builtin below = {.name = "clip", .data = OP_MIN};
   Value result = bound->values[0];
   for (int i = 1; i <= 2; i++) {
     if (bound->values[i].kind == VALUE_NONE) continue;
@@ -113,8 +114,8 @@ static Value apply_where(Elaborator *e, const Bound *bound) {
     return value_error();
   Shape shape;
   if (!shape_broadcast(c->type.shape, x->type.shape, &shape)) {
-    Diagnostic *d = report_error(e, bound->call, "'where' of a condition %s and values %s, which do "
-                                 "not broadcast", shape_text(e->arena, c->type.shape),
+    Diagnostic *d = report_error(e, bound->call, "'where' of a condition %s and values %s, "
+                                 "which do not broadcast", shape_text(e->arena, c->type.shape),
                                  shape_text(e->arena, x->type.shape));
     report_note_tensor(e, d, "the condition", c);
     return value_error();
@@ -142,7 +143,8 @@ static Value apply_int(Elaborator *e, const Bound *bound) {
   if (x.kind == VALUE_INT) return x;
   if (x.kind == VALUE_BOOL) return value_int(x.boolean);
   if (value_is_tensor(x)) {
-    Diagnostic *d = report_error(e, bound->spans[0], "int(...) is for numbers known at compile time");
+    Diagnostic *d = report_error(e, bound->spans[0],
+                                 "int(...) is for numbers known at compile time");
     diag_help(d, "i32(x) converts a tensor");
     return value_error();
   }

@@ -1,5 +1,6 @@
-/* Random tensors.  The key is the path of the call, so every call has numbers of its own, the same in
- * every run with the same seed; initialization, training and evaluation have streams of their own. */
+/* Random tensors.  The key is the path of the call, so every call has numbers of its own, the same
+ * in every run with the same seed; initialization, training and evaluation have streams of their
+ * own. */
 #include "elaborate/elaborator.h"
 
 static Value apply_random(Elaborator *e, const Bound *bound) {

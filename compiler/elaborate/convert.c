@@ -34,7 +34,8 @@ bool convert_fits(Elaborator *e, Value number, DType dtype, Span at) {
     return false;
   }
   double real = value_number(number);
-  bool fits = !isfinite(real) || (real >= dtype_range[dtype].least && real <= dtype_range[dtype].most);
+  bool fits = !isfinite(real) ||
+              (real >= dtype_range[dtype].least && real <= dtype_range[dtype].most);
   /* Constants are kept as doubles. */
   if (number.kind == VALUE_INT && (int64_t)real != number.integer) fits = false;
   if (fits) return true;

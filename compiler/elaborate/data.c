@@ -162,7 +162,8 @@ static const DataFormal *place_argument(Elaborator *e, const DataWord *word,
     if (formal) return formal;
     const char *names[6];
     int count = 0;
-    for (; count < 6 && word->formals[count].name; count++) names[count] = word->formals[count].name;
+    for (; count < 6 && word->formals[count].name; count++)
+      names[count] = word->formals[count].name;
     Diagnostic *d = report_error(e, argument->name.span, "'%s' has no argument '%s'", word->name,
                                  argument->name.text);
     report_suggest(d, argument->name.text, names, count);
@@ -331,7 +332,8 @@ static bool set_has_field(const DataSet *set, const char *name) {
 static bool check_fields(Elaborator *e, const DataSet *set, const AstEntry *entry) {
   for (int i = 0; i < entry->names.count; i++) {
     bool twice = set_has_field(set, entry->names.items[i].text);
-    for (int k = 0; k < i; k++) twice = twice || entry->names.items[k].text == entry->names.items[i].text;
+    for (int k = 0; k < i; k++)
+      twice = twice || entry->names.items[k].text == entry->names.items[i].text;
     if (!twice) continue;
     report_error(e, entry->names.items[i].span, "the field '%s' is given twice",
                  entry->names.items[i].text);

@@ -158,12 +158,22 @@ static bool is_listed_before(const char *family, const Builtin *end) {
   return false;
 }
 
+/* Up to a ';', or a '.' or ':' that a space or the end follows. */
+static size_t first_clause(const char *text) {
+  size_t length = 0;
+  for (;; length++) {
+    length += strcspn(text + length, ".;:");
+    char next = text[length] ? text[length + 1] : 0;
+    if (!text[length] || text[length] == ';' || !next || next == ' ') return length;
+  }
+}
+
 static void list_family(Text *out, const char *family) {
   text_printf(out, "%s\n", family);
   for (int i = 0; builtins_table(i); i++)
     for (const Builtin *builtin = builtins_table(i); builtin->name; builtin++) {
       if (strcmp(builtin->family, family) != 0) continue;
-      size_t length = strcspn(builtin->doc, ".;:");
+      size_t length = first_clause(builtin->doc);
       list_line(out, builtin->name, strlen(builtin->name), builtin->doc, length);
     }
   text_add_char(out, '\n');

@@ -121,8 +121,10 @@ static bool contract(Elaborator *e, Lettered *a, const Lettered *b, const char *
     return false;
   }
   Attribute attributes[] = {
-    attr_make_ints(ATTR_BATCH_LEFT, batch, axes[0]), attr_make_ints(ATTR_BATCH_RIGHT, batch, axes[1]),
-    attr_make_ints(ATTR_SUM_LEFT, sum, axes[2]), attr_make_ints(ATTR_SUM_RIGHT, sum, axes[3])};
+    attr_make_ints(ATTR_BATCH_LEFT, batch, axes[0]),
+    attr_make_ints(ATTR_BATCH_RIGHT, batch, axes[1]),
+    attr_make_ints(ATTR_SUM_LEFT, sum, axes[2]),
+    attr_make_ints(ATTR_SUM_RIGHT, sum, axes[3])};
   a->node = emit(e, OP_CONTRACT, 2, (Node *[]){a->node, b->node}, 4, attributes);
   memcpy(a->letters, letters, (size_t)count + 1);
   return a->node != NULL;
@@ -133,8 +135,8 @@ static bool read_operands(Elaborator *e, const Bound *bound, int count, Lettered
     Node *node = convert_any_tensor(e, bound->values[i + 1], bound->spans[i + 1]);
     if (!node) return false;
     operands[i].node = node;
-    bool fits = dtype_is_float(node->type.dtype) && node->type.dtype == operands[0].node->type.dtype;
-    if (fits) continue;
+    DType dtype = node->type.dtype;
+    if (dtype_is_float(dtype) && dtype == operands[0].node->type.dtype) continue;
     Diagnostic *d = report_error(e, bound->spans[i + 1], "'einsum' of %s",
                                  dtype_name(node->type.dtype));
     report_note_tensor(e, d, "the tensor", node);

@@ -1,8 +1,8 @@
 /* Elaboration: syntax tree -> module.
  *
- * The graph statements of a program are walked several times, as a script that runs at compile time:
- * for training, for evaluation, and with a batch of one. Names, shapes and types are settled here;
- * what comes out is a module of entry graphs that the verifier accepts. */
+ * The graph statements of a program are walked several times, as a script that runs at compile
+ * time: for training, for evaluation, and with a batch of one. Names, shapes and types are settled
+ * here; what comes out is a module of entry graphs that the verifier accepts. */
 #ifndef NNC_ELABORATE_ELABORATE_H
 #define NNC_ELABORATE_ELABORATE_H
 
@@ -24,12 +24,13 @@ typedef struct ElaborateOptions {
   DType default_float; /* where `override_float` is set */
 } ElaborateOptions;
 
-/* NULL after errors. A program without a `train` block is a mistake unless `check_only` is set or it
- * has a `predict` block. `options` may be NULL. */
+/* NULL after errors. A program without a `train` block is a mistake; with `check_only` it is a
+ * warning. `options` may be NULL. */
 Module *elaborate(Arena *arena, Diagnostics *diagnostics, const AstProgram *program,
                   const ElaborateOptions *options);
 
-/* What `nnc doc NAME` prints: signature, meaning, formula, source. False when there is no such name. */
+/* What `nnc doc NAME` prints: signature, meaning, formula, source. False when there is no such
+ * name. */
 bool doc_print(Text *out, const char *name);
 /* Every documented name with its first line, by family. */
 void doc_list(Text *out);

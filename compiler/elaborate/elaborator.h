@@ -1,8 +1,8 @@
 /* What the rooms of elaboration share.
  *
- * An Elaborator walks the program once for each entry graph (a Walk). Nodes are added to the graph of
- * the current Room: that of the walk, or for a while the init or the host graph. A Frame is one call
- * of a def: its scope, its path, and who called it, for messages. */
+ * An Elaborator walks the program once for each entry graph (a Walk). Nodes are added to the graph
+ * of the current Room: that of the walk, or for a while the init or the host graph. A Frame is one
+ * call of a def: its scope, its path, and who called it, for messages. */
 #ifndef NNC_ELABORATE_ELABORATOR_H
 #define NNC_ELABORATE_ELABORATOR_H
 
@@ -19,6 +19,7 @@ enum {
   MAX_ITERATIONS = 1000000, /* of one `for`, and elements of one list */
   MAX_FORMALS = 16
 };
+#define MAX_TOTAL_BYTES 0x1p50 /* of the tensors of one entry graph: 1 PiB */
 #define MAX_STATEMENTS ((int64_t)4000000) /* executed in one walk */
 
 /* ---- names (scope.c) ---------------------------------------------------------------------- */
@@ -176,6 +177,7 @@ typedef struct Room {
   Graph *graph;
   VEC(bool) is_host; /* by node id */
   VEC(Node *) scalars; /* one leaf a name */
+  double bytes;        /* of all nodes */
   int stream;        /* of random operators */
   const char *key;   /* of random operators; NULL: the path of the call */
   bool is_host_only; /* host and finish: everything is f64 */

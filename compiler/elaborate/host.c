@@ -1,7 +1,8 @@
 /* The host graph: schedules as scalars in double, computed before each step.
  *
- * An application of a schedule is elaborated once, into an output of the host graph; each graph that
- * uses it has a `scalar` leaf of that name. Inside the host graph schedules use each other directly. */
+ * An application of a schedule is elaborated once, into an output of the host graph; each graph
+ * that uses it has a `scalar` leaf of that name. Inside the host graph schedules use each other
+ * directly. */
 #include "elaborate/elaborator.h"
 #include "support/names.h"
 

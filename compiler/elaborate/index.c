@@ -237,7 +237,8 @@ Value evaluate_index(Elaborator *e, const AstExpr *expr) {
   if (value_is_error(object)) return object;
   if (value_is_sequence(object)) return index_sequence(e, expr, object);
   if (!value_is_tensor(object))
-    return report_kind(e, expr->index.object->span, "what is indexed", "a tensor or a list", object);
+    return report_kind(e, expr->index.object->span, "what is indexed", "a tensor or a list",
+                       object);
   Node *node = convert_any_tensor(e, object, expr->index.object->span);
   return node ? select_tensor(e, expr, node) : value_error();
 }

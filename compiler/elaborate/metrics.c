@@ -1,11 +1,16 @@
 /* Metrics: a scalar expression is cut at the full reductions that depend on inputs.
  *
- * The values at the cuts are accumulators, which the host combines over batches; the expression above
- * them becomes the finish entry, in double. So accuracy, exp(loss) and sum(a) / sum(mask) are exact
- * over a whole data set. Whether a reduction runs over the batch is seen from two elaborations: its
- * operand has `batch` times as many elements as the one of the program with a batch of one.
+ * The values at the cuts are accumulators, which the host combines over batches; the expression
+ * above them becomes the finish entry, in double. So accuracy, exp(loss) and sum(a) / sum(mask)
+ * are exact over a whole data set. Whether a reduction runs over the batch is seen from two
+ * elaborations: its operand has `batch` times as many elements as the one of the program with a
+ * batch of one.
  *
- * All walks are cut in parallel; they must agree on the expression above the cuts. */
+ * All walks are cut in parallel; they must agree on the expression above the cuts.
+ *
+ * A metric that cannot be cut, or whose reductions would see parts of a batch (coupling.c), is
+ * refused. A loss need not be a metric in this sense to be trained: it is then averaged over the
+ * batches as a whole, and a warning says so. */
 #include "elaborate/train.h"
 
 #include "ops/op.h"
@@ -21,6 +26,9 @@ typedef struct Cutter {
   Node **finish;             /* by node id of walk 0: what was built for it */
   Room room;                 /* of the finish entry */
   const Metric *metric;
+  const Node **coupling;     /* of this metric's graph: coupling.c */
+  const char *uncut;         /* why this metric cannot be cut; NULL: it can, so far */
+  const Node *uncut_at, *uncut_by; /* the part; a reduction in it or NULL */
   int parts;                 /* accumulators of this metric */
   int depth;
 } Cutter;
@@ -79,8 +87,11 @@ static bool compose(Combine outer, Combine inner, Combine *combine) {
   return linear || outer == inner;
 }
 
-/* How the host combines the scalar `node`; false when it is no reduction over the batch. */
-static bool find_combine(const Cutter *c, const Node *node, const Node *single, Combine *combine) {
+/* How the host combines the scalar `node`; false when it is no reduction over the batch. *reduced
+ * is the innermost one. */
+static bool find_combine(const Cutter *c, const Node *node, const Node *single, Combine *combine,
+                         const Node **reduced) {
+  *reduced = node;
   if (node->op == OP_CONTRACT && single->op == OP_CONTRACT) {
     *combine = COMBINE_SUM;
     return carries_batch(c, node->operands[0], single->operands[0]) &&
@@ -97,6 +108,7 @@ static bool find_combine(const Cutter *c, const Node *node, const Node *single, 
         !compose(*combine, inner, combine))
       return false;
   }
+  *reduced = node;
   return true;
 }
 
@@ -132,13 +144,31 @@ static Node *add_accumulator(Cutter *c, const Cut *cut, Combine combine) {
 
 static Node *cut_node(Cutter *c, Cut cut);
 
-static Node *report_uncut(Cutter *c, const Node *node, const char *why) {
-  Diagnostic *d = report_error(c->e, c->metric->span, "'%s' cannot be computed over a whole data "
-                               "set: %s", c->metric->name, why);
-  report_note_tensor(c->e, d, "this part", node);
-  diag_help(d, "a metric is a scalar expression over full reductions: mean(...), sum(...), "
-               "max(...), min(...)");
+/* The metric cannot be cut at `node`; report_uncut() says so. */
+static Node *leave_uncut(Cutter *c, const Node *node, const char *why) {
+  c->uncut = why;
+  c->uncut_at = node;
+  c->uncut_by = NULL;
   return NULL;
+}
+
+static void report_uncut(Cutter *c) {
+  const char *name = c->metric->name;
+  Diagnostic *d =
+    c->metric->is_loss
+      ? report_warning(c->e, c->metric->span, "reports of '%s' will be means over batches: %s",
+                       name, c->uncut)
+      : report_error(c->e, c->metric->span, "'%s' cannot be computed over a whole data set: %s",
+                     name, c->uncut);
+  report_note_tensor(c->e, d, "this part", c->uncut_at);
+  if (c->uncut_by) report_note_tensor(c->e, d, "what it depends on", c->uncut_by);
+  if (c->metric->is_loss) return;
+  if (c->uncut_by)
+    diag_help(d, "write it with reductions of single examples: mean(x * x) - mean(x) ^ 2 for "
+                 "mean((x - mean(x)) ^ 2)");
+  else
+    diag_help(d, "a metric is a scalar expression over full reductions: mean(...), sum(...), "
+                 "max(...), min(...)");
 }
 
 static bool walks_agree(const Cutter *c, const Cut *cut) {
@@ -170,33 +200,47 @@ static Node *cut_elementwise(Cutter *c, const Cut *cut) {
   if (node->op != OP_CAST) return emit(c->e, node->op, node->operand_count, operands, 0, NULL);
   DType from = node->operands[0]->type.dtype, to = node->type.dtype;
   if (to == DTYPE_BOOL || (dtype_is_float(from) && dtype_is_int(to)))
-    return report_uncut(c, node, "it converts a result to an integer");
+    return leave_uncut(c, node, "it converts a result to an integer");
   return emit_cast(c->e, operands[0], DTYPE_F64);
+}
+
+/* The reduction as an accumulator, unless what it reduces mixes the examples of a batch. */
+static Node *cut_reduction(Cutter *c, const Cut *cut, const Node *reduced, Combine combine) {
+  for (int k = 0; k < reduced->operand_count; k++) {
+    const Node *by = c->coupling[reduced->operands[k]->id];
+    if (!by) continue;
+    leave_uncut(c, reduced, "it reduces what another reduction over the batch has a part in");
+    c->uncut_by = by;
+    return NULL;
+  }
+  return add_accumulator(c, cut, combine);
 }
 
 static Node *cut_new(Cutter *c, const Cut *cut) {
   Node *node = cut->node[0];
+  const Node *reduced;
   if (node->op == OP_CONSTANT)
     return emit_constant(c->e, node_float(node, ATTR_VALUE),
                          type_scalar(node->type.dtype == DTYPE_BOOL ? DTYPE_BOOL : DTYPE_F64));
   if (!walks_agree(c, cut))
-    return report_uncut(c, node, "training and evaluation compute it differently");
+    return leave_uncut(c, node, "training and evaluation compute it differently");
   if (!has_one_element(node) || !has_one_element(cut->node[1]))
-    return report_uncut(c, node, "it is not a scalar");
+    return leave_uncut(c, node, "it is not a scalar");
   if (!c->depends[0][node->id]) return add_accumulator(c, cut, COMBINE_LAST);
   Combine combine;
-  if (find_combine(c, node, cut->node[1], &combine)) return add_accumulator(c, cut, combine);
+  if (find_combine(c, node, cut->node[1], &combine, &reduced))
+    return cut_reduction(c, cut, reduced, combine);
   if (op_is_elementwise(node->op)) return cut_elementwise(c, cut);
   bool passes = is_movement(node) || node->op == OP_BROADCAST || node->op == OP_SLICE ||
                 find_reduction(node, &combine);
   if (passes && has_one_element(node->operands[0])) return cut_node(c, cut_operand(c, cut, 0));
-  return report_uncut(c, node, "it is not a reduction over the examples");
+  return leave_uncut(c, node, "it is not a reduction over the examples");
 }
 
 static Node *cut_node(Cutter *c, Cut cut) {
   const Node *node = cut.node[0];
   if (c->finish[node->id]) return c->finish[node->id];
-  if (c->depth++ > CUT_DEPTH) return report_uncut(c, node, "its expression is too deep");
+  if (c->depth++ > CUT_DEPTH) return leave_uncut(c, node, "its expression is too deep");
   Node *result = cut_new(c, &cut);
   c->depth--;
   c->finish[node->id] = result;
@@ -214,15 +258,33 @@ static bool find_cut(const Cutter *c, const Metric *metric, Cut *cut) {
   return true;
 }
 
+/* After a cut that failed: the whole loss is one accumulator. */
+static Node *cut_nowhere(Cutter *c, const Cut *cut, const int *output_counts) {
+  for (int i = 0; i < c->walk_count; i++)
+    c->walks[i]->room.graph->outputs.count = output_counts[i];
+  c->finish = ARENA_ARRAY(c->e->arena, Node *, c->walks[0]->room.graph->next_id);
+  return add_accumulator(c, cut, COMBINE_MEAN);
+}
+
 static void build_metric(Cutter *c, const Metric *metric) {
   Elaborator *e = c->e;
   Cut cut;
+  int output_counts[MAX_WALKS];
   c->metric = metric;
   c->parts = c->depth = 0;
+  c->uncut = NULL;
   e->at = metric->span;
   e->frame->label = metric->name;
   if (!find_cut(c, metric, &cut)) return;
+  for (int i = 0; i < c->walk_count; i++)
+    output_counts[i] = c->walks[i]->room.graph->outputs.count;
+  c->coupling = find_coupling(e->arena, c->walks[0]->room.graph, cut.node[0], cut.node[1],
+                              e->module->run.batch);
   Node *node = cut_node(c, cut);
+  if (c->uncut) {
+    report_uncut(c);
+    node = metric->is_loss ? cut_nowhere(c, &cut, output_counts) : NULL;
+  }
   if (!node) return;
   node = emit_cast(e, node, DTYPE_F64);
   graph_add_output(c->room.graph, (Output){.kind = OUTPUT_SCALAR, .name = metric->name,

@@ -1,8 +1,8 @@
 /* Unary and binary operators: weak compile-time numbers, and tensors with NumPy broadcasting.
  *
- * Types of two tensors (docs/language.md, "Types"): equal types stay; of two integers the wider wins;
- * bool becomes the other's type; an integer with a float is a mistake. Host scalars take the type of
- * the tensor they meet. */
+ * Types of two tensors (docs/language.md, "Types"): equal types stay; of two integers the wider
+ * wins; bool becomes the other's type; an integer with a float is a mistake. Host scalars take the
+ * type of the tensor they meet. */
 #include <math.h>
 #include "elaborate/elaborator.h"
 
@@ -48,9 +48,15 @@ static Value power_int(Elaborator *e, int64_t base, int64_t exponent) {
 static Value operate_ints(Elaborator *e, AstOperator op, int64_t a, int64_t b) {
   int64_t result = 0;
   switch (op) {
-    case AST_ADD: return __builtin_add_overflow(a, b, &result) ? overflow(e, op) : value_int(result);
-    case AST_SUB: return __builtin_sub_overflow(a, b, &result) ? overflow(e, op) : value_int(result);
-    case AST_MUL: return __builtin_mul_overflow(a, b, &result) ? overflow(e, op) : value_int(result);
+    case AST_ADD:
+      if (__builtin_add_overflow(a, b, &result)) return overflow(e, op);
+      return value_int(result);
+    case AST_SUB:
+      if (__builtin_sub_overflow(a, b, &result)) return overflow(e, op);
+      return value_int(result);
+    case AST_MUL:
+      if (__builtin_mul_overflow(a, b, &result)) return overflow(e, op);
+      return value_int(result);
     case AST_POW: return power_int(e, a, b);
     case AST_DIV: {
       Diagnostic *d = report_error(e, e->at, "'/' of two integers, %lld / %lld", (long long)a,

@@ -2,7 +2,8 @@
  *
  * A path is the chain of calls from the top level. The element of one call is
  *   1. the string of `name = "..."`, if given;
- *   2. the name that the statement binds, if the statement is the only one of its body that binds it,
+ *   2. the name that the statement binds, if the statement is the only one of its body that binds
+ * it,
  *      stands in no loop, and exactly one call of its right side owns variables: this one;
  *   3. else `def.k`: the k-th call of that def from this frame that rule 1 or 2 did not name.
  * A call owns variables when the def, or one that it calls, declares some. Calls that own none get

@@ -1,7 +1,7 @@
 /* Messages: errors with the chain of calls that led to them.
  *
- * The caret of a mistake inside the standard library goes to the user's call; the line of the library
- * follows as a note, then each call of a user's def from the inside out. */
+ * The caret of a mistake inside the standard library goes to the user's call; the line of the
+ * library follows as a note, then each call of a user's def from the inside out. */
 #include <stdarg.h>
 #include <stdio.h>
 #include "elaborate/elaborator.h"

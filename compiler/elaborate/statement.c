@@ -1,4 +1,5 @@
-/* Statements: the walk through a block.  A mistake in one binds an error value, and the walk goes on. */
+/* Statements: the walk through a block.  A mistake in one binds an error value, and the walk goes
+ * on. */
 #include "elaborate/elaborator.h"
 #include "support/names.h"
 #include "syntax/parse.h"
@@ -13,8 +14,10 @@ static void report_redefinition(Elaborator *e, AstName name, const Symbol *symbo
   Diagnostic *d = report_error(e, name.span, "'%s' is %s and cannot be bound again", name.text,
                                symbol_kind_text(symbol->kind));
   diag_note(d, symbol->span, "it is defined here");
-  if (symbol->kind == SYMBOL_STATE) diag_help(d, "a state takes a new value by %s <- ...", name.text);
-  else diag_help(d, "choose another name for the new value");
+  if (symbol->kind == SYMBOL_STATE)
+    diag_help(d, "a state takes a new value by %s <- ...", name.text);
+  else
+    diag_help(d, "choose another name for the new value");
 }
 
 /* A name that `=` or a loop may bind here. */
@@ -202,10 +205,11 @@ static void evaluate_if(Elaborator *e, const AstStmt *stmt) {
     return;
   }
   if (value_is_error(condition)) return;
-  Diagnostic *d = report_error(e, expr->span, "the condition of `if` must be true or false, found %s",
-                               value_describe(e->arena, condition));
+  Diagnostic *d = report_error(e, expr->span, "the condition of `if` must be true or false, "
+                               "found %s", value_describe(e->arena, condition));
   if (value_is_tensor(condition))
-    diag_help(d, "if chooses at compile time; where(condition, then, otherwise) chooses by element");
+    diag_help(d, "if chooses at compile time; where(condition, then, otherwise) chooses by "
+                 "element");
 }
 
 static void evaluate_return(Elaborator *e, const AstStmt *stmt) {

@@ -59,7 +59,8 @@ static void report_unknown_key(Elaborator *e, AstName name, bool group) {
 
 static void add_metric(Elaborator *e, Metrics *metrics, const char *name, Value value, Span at,
                        bool is_loss) {
-  const char *what = is_loss ? "what is minimized" : arena_printf(e->arena, "the metric '%s'", name);
+  const char *what =
+    is_loss ? "what is minimized" : arena_printf(e->arena, "the metric '%s'", name);
   value = convert_plain(e, value, at);
   if (value_is_error(value)) return;
   if (!value_is_tensor(value)) {
@@ -79,7 +80,7 @@ static void add_metric(Elaborator *e, Metrics *metrics, const char *name, Value 
   }
   for (int i = 0; i < metrics->count; i++)
     if (metrics->items[i].name == name) return; /* the same loss again */
-  vec_push(e->arena, metrics, ((Metric){name, node, at}));
+  vec_push(e->arena, metrics, ((Metric){name, node, at, is_loss}));
 }
 
 static const char *expr_name(const AstExpr *expr) {
@@ -259,7 +260,8 @@ static void configure_validate(Elaborator *e, const KeyValue *key) {
   Value value = key->value;
   if (value.kind == VALUE_QUANTITY && value.quantity.is_epochs) {
     if (value.quantity.number != 1)
-      report_error(e, key->expr->span, "validate takes steps, or 1 epochs for the end of each epoch");
+      report_error(e, key->expr->span,
+                   "validate takes steps, or 1 epochs for the end of each epoch");
     return;
   }
   read_positive(e, key, "validate", 1, &e->module->run.validate_steps);

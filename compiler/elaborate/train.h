@@ -9,6 +9,7 @@ typedef struct Metric {
   const char *name;
   Node *node;
   Span span;
+  bool is_loss;
 } Metric;
 typedef VEC(Metric) Metrics;
 
@@ -53,7 +54,12 @@ void update_accumulators(Elaborator *e);
 /* Stores of states, behind which no reader comes. */
 void update_states(Elaborator *e);
 
-/* metrics.c: accumulators in the graph of each walk (NULL where there is none), the finish entry. */
+/* metrics.c: accumulators in the graph of each walk (NULL where there is none), the finish
+ * entry. */
 void metrics_build(Elaborator *e, Walk *eval, Walk *eval_one, Walk *train, Walk *accumulate);
+/* coupling.c: for each node of the evaluation's `graph` that `root` depends on, a reduction over
+ * the batch in what it is computed from, or NULL. `single_root` is `root` with a batch of one. */
+const Node **find_coupling(Arena *arena, const Graph *graph, const Node *root,
+                           const Node *single_root, int64_t batch);
 
 #endif

@@ -1,8 +1,8 @@
 /* Parameters and states: declaration, initial values, stores.
  *
  * The training walk creates them, in the module and as stores of the init entry; every other walk
- * finds them by path and type. Within a walk a Slot holds what a reader sees: the value at the start
- * of the step until `<-` gives a new one. */
+ * finds them by path and type. Within a walk a Slot holds what a reader sees: the value at the
+ * start of the step until `<-` gives a new one. */
 #include <stdio.h>
 #include <string.h>
 #include "elaborate/elaborator.h"
@@ -77,8 +77,8 @@ bool check_formal_type(Elaborator *e, const AstFormal *formal, Value value, Span
   Type found = value.tensor.node->type;
   bool fits = found.dtype == dtype && (ast->any_shape || found.shape.rank == ast->dims.count);
   if (!fits) {
-    Diagnostic *d = report_error(e, at, "the argument '%s' is %s, which is not of its declared type",
-                                 formal->name.text, type_text(e->arena, found));
+    Diagnostic *d = report_error(e, at, "the argument '%s' is %s, which is not of its declared "
+                                 "type", formal->name.text, type_text(e->arena, found));
     diag_note(d, ast->span, "declared here");
     return false;
   }
@@ -293,8 +293,8 @@ static bool declared_type(Elaborator *e, const AstStmt *stmt, Type *type) {
     return false;
   }
   if (stmt->kind != AST_PARAM || dtype_is_float(type->dtype)) return true;
-  Diagnostic *d = report_error(e, stmt->variable.type->span, "a parameter is trained and must be of "
-                               "a float type, not %s", dtype_name(type->dtype));
+  Diagnostic *d = report_error(e, stmt->variable.type->span, "a parameter is trained and must be "
+                               "of a float type, not %s", dtype_name(type->dtype));
   diag_help(d, "state %s : %s[...] is not trained", stmt->variable.name.text,
             dtype_name(type->dtype));
   return false;
@@ -332,8 +332,8 @@ static Slot *declare_slot(Elaborator *e, const AstStmt *stmt) {
   if (slot) {
     slot = shared_slot(e, slot, stmt);
     if (slot && !type_equal(slot->type, type)) {
-      Diagnostic *d = report_error(e, name.span, "'%s' is shared, but is %s in one use of the layer "
-                                   "and %s in another", path, type_text(e->arena, slot->type),
+      Diagnostic *d = report_error(e, name.span, "'%s' is shared, but is %s in one use of the "
+                                   "layer and %s in another", path, type_text(e->arena, slot->type),
                                    type_text(e->arena, type));
       diag_note(d, slot_place(slot), "the first use");
       return NULL;

@@ -72,7 +72,8 @@ static const double *const input_values[] = {x_values, k_values};
 static const Tensor *evaluate_expression(Arena *arena, const char *expression) {
   char *probe = arena_printf(arena,
                              HEAD "loss = mean(x * p)\nif training {\n  v = %s\n"
-                             "  state s : [v.shape] = 0\n  s <- cast(v, f32)\n}\n" TRAIN, expression);
+                             "  state s : [v.shape] = 0\n  s <- cast(v, f32)\n}\n" TRAIN,
+                             expression);
   Module *module = elaborate_good(arena, probe);
   Binding bindings[8];
   int count = bind_inputs(arena, module, input_values, bindings);
@@ -227,10 +228,12 @@ static void test_paths(void **state) {
               "loss = mean(h) + sum(p)\n", "linear.0.w linear.1.w");
   check_paths(arena, "h = linear(x, 3, bias = false)\nh = linear(h, 3, bias = false)\n"
               "loss = mean(h) + sum(p)\n", "linear.0.w linear.1.w");
-  check_paths(arena, "def block(x) { y = linear(x, 3, bias = false) ; return linear(y, 3, bias = false) }\n"
+  check_paths(arena, "def block(x) { y = linear(x, 3, bias = false)\n"
+              "  return linear(y, 3, bias = false) }\n"
               "h = x\nfor i in 0..2 { h = block(h) }\nloss = mean(h) + sum(p)\n",
               "block.0.y.w block.0.linear.0.w block.1.y.w block.1.linear.0.w");
-  check_paths(arena, "e = linear(_, 3, bias = false)\nloss = mean(e(x) + e(e(x))) + sum(p)\n", "e.w");
+  check_paths(arena, "e = linear(_, 3, bias = false)\nloss = mean(e(x) + e(e(x))) + sum(p)\n",
+              "e.w");
   check_paths(arena, "h = linear(x, 3, bias = false, name = \"head\")\nloss = mean(h) + sum(p)\n",
               "head.w");
   check_paths(arena, "def twice(f, x) { return f(f(x, 3, bias = false), 3, bias = false) }\n"
@@ -240,7 +243,8 @@ static void test_paths(void **state) {
 
 /* ---- updates ------------------------------------------------------------------------------ */
 
-/* Steps of a program with one parameter w of one element and loss = w * w / 2: the gradient is w. */
+/* Steps of a program with one parameter w of one element and loss = w * w / 2: the gradient is
+ * w. */
 static double run_steps(Arena *arena, const char *train, int steps, int64_t micro) {
   const char *text = arena_printf(arena,
     "const batch = 2\ndata train { x = npy(\"x\") }\ninput x : f32[batch]\n"
@@ -305,8 +309,8 @@ static double rate_by_hand(int steps) { /* cosine with 5 steps of warm-up to 100
 static void test_optimizers(void **state) {
   Arena *arena = *state;
   assert_near(run_steps(arena, "optimizer = sgd(lr = 0.1)", 3, 1), 2 * pow(0.9, 3));
-  assert_near(run_steps(arena, "optimizer = sgd(lr = 0.1, momentum = 0.9, weight_decay = 0.01)", 4, 1),
-              momentum_by_hand(4));
+  assert_near(run_steps(arena, "optimizer = sgd(lr = 0.1, momentum = 0.9, weight_decay = 0.01)",
+                        4, 1), momentum_by_hand(4));
   assert_near(run_steps(arena, "optimizer = adam(lr = 0.1)", 5, 1), adam_by_hand(5, 0));
   assert_near(run_steps(arena, "optimizer = adamw(lr = 0.1, weight_decay = 0.5)", 5, 1),
               adam_by_hand(5, 0.5));
@@ -318,14 +322,17 @@ static void test_optimizers(void **state) {
 
 static void test_clip_and_groups(void **state) {
   Arena *arena = *state;
-  assert_near(run_steps(arena, "optimizer = sgd(lr = 1), clip = 0.5", 1, 1), 2 - 0.5 * 2 / (2 + 1e-6));
+  assert_near(run_steps(arena, "optimizer = sgd(lr = 1), clip = 0.5", 1, 1),
+              2 - 0.5 * 2 / (2 + 1e-6));
   assert_near(run_steps(arena, "optimizer = sgd(lr = 1), clip = clip_value(0.25)", 1, 1), 1.75);
-  assert_near(run_steps(arena, "optimizer = sgd(lr = 0.1), params \"w\" { lr_scale = 2 }", 1, 1), 1.6);
+  assert_near(run_steps(arena, "optimizer = sgd(lr = 0.1), params \"w\" { lr_scale = 2 }", 1, 1),
+              1.6);
   assert_near(run_steps(arena, "optimizer = sgd(lr = 0.1), params \"*\" { lr = 0.3 }", 1, 1), 1.4);
 }
 
 static void test_accumulation_is_the_mean(void **state) {
-  assert_near(run_steps(*state, "optimizer = sgd(lr = 0.1), accumulate = 4", 3, 4), 2 * pow(0.9, 3));
+  assert_near(run_steps(*state, "optimizer = sgd(lr = 0.1), accumulate = 4", 3, 4),
+              2 * pow(0.9, 3));
 }
 
 /* d is updated first here: its group stands alone, then g sees the new d. */

@@ -1,0 +1,65 @@
+/* Values that take part of a batch only.
+ *
+ * A metric of a data set is joined from what its reductions give for each batch. That is exact
+ * where what is reduced belongs to single examples, and wrong where it depends on another
+ * reduction over the batch, as the outer mean of mean((x - mean(x)) ^ 2) does. Which reductions
+ * run over the batch is seen from two elaborations, with a batch and with a batch of one: their
+ * operand has `batch` times as many elements, their result as many. */
+#include "elaborate/train.h"
+
+#include "ops/op.h"
+
+static bool is_simple_movement(const Node *node) {
+  return op_info(node->op)->class->family == FAMILY_MOVEMENT && node->operand_count == 1;
+}
+
+/* For each node that `root` depends on its counterpart; NULL where the graphs differ. With a batch
+ * of one some reshapes and broadcasts are not there. */
+static const Node **find_counterparts(Arena *arena, const Graph *graph, const Node *root,
+                                      const Node *single_root) {
+  const Node **single = ARENA_ARRAY(arena, const Node *, graph->next_id);
+  single[root->id] = single_root;
+  for (int i = root->id; i >= 0; i--) {
+    const Node *node = graph->nodes.items[i], *other = single[node->id];
+    if (!other) continue;
+    while (other->op != node->op && is_simple_movement(other)) other = other->operands[0];
+    single[node->id] = other;
+    if (other->op != node->op) {
+      if (is_simple_movement(node)) single[node->operands[0]->id] = other;
+      continue;
+    }
+    for (int k = 0; k < node->operand_count && node->operand_count == other->operand_count; k++)
+      single[node->operands[k]->id] = other->operands[k];
+  }
+  return single;
+}
+
+static bool is_times(const Node *node, const Node *single, int64_t factor) {
+  return shape_elements(node->type.shape) == factor * shape_elements(single->type.shape);
+}
+
+static bool reduces_batch(const Node *node, const Node *single, int64_t batch) {
+  if (!single || single->op != node->op || !is_times(node, single, 1)) return false;
+  OpFamily family = op_info(node->op)->class->family;
+  if (family != FAMILY_REDUCTION && family != FAMILY_CONTRACTION) return false;
+  for (int k = 0; k < node->operand_count; k++)
+    if (!is_times(node->operands[k], single->operands[k], batch)) return false;
+  return true;
+}
+
+const Node **find_coupling(Arena *arena, const Graph *graph, const Node *root,
+                           const Node *single_root, int64_t batch) {
+  const Node **coupling = ARENA_ARRAY(arena, const Node *, graph->next_id);
+  if (batch == 1) return coupling;
+  const Node **single = find_counterparts(arena, graph, root, single_root);
+  for (int i = 0; i <= root->id; i++) {
+    const Node *node = graph->nodes.items[i];
+    for (int k = 0; k < node->operand_count && !coupling[node->id]; k++) {
+      const Node *operand = node->operands[k];
+      coupling[node->id] = coupling[operand->id];
+      if (!coupling[node->id] && reduces_batch(operand, single[operand->id], batch))
+        coupling[node->id] = operand;
+    }
+  }
+  return coupling;
+}
