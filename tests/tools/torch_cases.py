@@ -1,0 +1,303 @@
+"""The cases of compare_torch.py: programs and the same in PyTorch.
+
+One program holds many independent parts, each with parameters of its own, because a compilation takes
+longer than a step; a message names the parameter that differs and with it the part.
+"""
+import fnmatch
+import math
+
+import torch
+import torch.nn.functional as F
+
+CASES = []
+
+
+class Case:
+    """program: text; inputs: name -> (shape, classes or None for floats); loss(params, batch, state)
+    -> scalar; stepper(params) -> what takes the step t, from 1, once gradients are there."""
+
+    def __init__(self, name, program, inputs, loss, stepper=None, steps=5, accumulate=1):
+        self.name, self.program, self.inputs, self.loss = name, program, inputs, loss
+        self.stepper = stepper or plain_sgd
+        self.steps, self.accumulate = steps, accumulate
+        CASES.append(self)
+
+
+def plain_sgd(params, lr=0.05):
+    def step(t):
+        with torch.no_grad():
+            for p in params.values():
+                if p.grad is not None:
+                    p -= lr * p.grad
+    return step
+
+
+def matching(params, pattern):
+    return [p for name, p in params.items() if fnmatch.fnmatch(name, pattern)]
+
+
+def by_group(makers):
+    """makers: pattern -> function of a list of parameters that gives a torch optimizer, or a pair of
+    it and a function lr(t)."""
+    def stepper(params):
+        made = []
+        for pattern, maker in makers.items():
+            result = maker(matching(params, pattern))
+            made.append(result if isinstance(result, tuple) else (result, None))
+
+        def step(t):
+            for optimizer, rate in made:
+                if rate:
+                    for group in optimizer.param_groups:
+                        group["lr"] = rate(t)
+                optimizer.step()
+        return step
+    return stepper
+
+
+HEAD = """
+const batch = 6
+data train { x, y = npy("x.npy", "y.npy") }
+input x : f32[batch, 5]
+input y : i32[batch]
+"""
+INPUTS = {"x": ((6, 5), None), "y": ((6,), 3)}
+TRAIN = "train { minimize = loss, optimizer = sgd(lr = 0.05), steps = 100 }\n"
+
+
+def affine(p, name, x):
+    y = x @ p[name + ".w"]
+    return y + p[name + ".b"] if name + ".b" in p else y
+
+
+# ---- optimizers: one linear layer each ----------------------------------------------------------
+
+class Lion:
+    """Chen et al. 2023, algorithm 2."""
+
+    def __init__(self, params, lr, betas=(0.9, 0.99), weight_decay=0.0):
+        self.params, self.betas, self.weight_decay = params, betas, weight_decay
+        self.param_groups = [{"lr": lr}]
+        self.m = [torch.zeros_like(p) for p in params]
+
+    @torch.no_grad()
+    def step(self):
+        lr = self.param_groups[0]["lr"]
+        for p, m in zip(self.params, self.m):
+            update = torch.sign(self.betas[0] * m + (1 - self.betas[0]) * p.grad)
+            p -= lr * (update + self.weight_decay * p)
+            m.mul_(self.betas[1]).add_(p.grad, alpha=1 - self.betas[1])
+
+
+O = torch.optim
+OPTIMIZERS = [
+    ("sgd(lr = 0.1)", lambda p: O.SGD(p, 0.1)),
+    ("sgd(lr = 0.1, momentum = 0.9)", lambda p: O.SGD(p, 0.1, momentum=0.9)),
+    ("sgd(lr = 0.1, momentum = 0.9, nesterov = true)", lambda p: O.SGD(p, 0.1, momentum=0.9, nesterov=True)),
+    ("sgd(lr = 0.1, momentum = 0.9, weight_decay = 0.01)",
+     lambda p: O.SGD(p, 0.1, momentum=0.9, weight_decay=0.01)),
+    ("momentum(lr = 0.02)", lambda p: O.SGD(p, 0.02, momentum=0.9)),
+    ("momentum(lr = 0.02, momentum = 0.8, nesterov = true, weight_decay = 0.1)",
+     lambda p: O.SGD(p, 0.02, momentum=0.8, nesterov=True, weight_decay=0.1)),
+    ("rmsprop", lambda p: O.RMSprop(p)),
+    ("rmsprop(lr = 1e-3, decay = 0.9, momentum = 0.9, weight_decay = 0.1)",
+     lambda p: O.RMSprop(p, 1e-3, alpha=0.9, momentum=0.9, weight_decay=0.1)),
+    ("adagrad", lambda p: O.Adagrad(p)),
+    ("adagrad(lr = 0.1, weight_decay = 0.1)", lambda p: O.Adagrad(p, 0.1, weight_decay=0.1)),
+    ("adam", lambda p: O.Adam(p)),
+    ("adam(lr = 0.01, beta1 = 0.8, beta2 = 0.99, eps = 1e-6, weight_decay = 0.1)",
+     lambda p: O.Adam(p, 0.01, (0.8, 0.99), 1e-6, weight_decay=0.1)),
+    ("adamw", lambda p: O.AdamW(p)),
+    ("adamw(lr = 0.01, weight_decay = 0.3)", lambda p: O.AdamW(p, 0.01, weight_decay=0.3)),
+    ("lion", lambda p: Lion(p, 1e-4)),
+    ("lion(lr = 0.01, beta1 = 0.8, beta2 = 0.95, weight_decay = 0.1)",
+     lambda p: Lion(p, 0.01, (0.8, 0.95), 0.1)),
+]
+
+
+def many_layers(count):
+    lines = [f"l{i} = cross_entropy(linear(x, 3, name = \"m{i}\"), y)\n" for i in range(count)]
+    return "".join(lines) + "loss = " + " + ".join(f"l{i}" for i in range(count)) + "\n"
+
+
+def many_losses(count):
+    return lambda p, b, state: sum(F.cross_entropy(affine(p, f"m{i}", b["x"]), b["y"]) for i in range(count))
+
+
+def optimizers_case():
+    groups = "".join(f"  params \"m{i}.*\" {{ optimizer = {text} }}\n" for i, (text, _) in enumerate(OPTIMIZERS))
+    program = (HEAD + many_layers(len(OPTIMIZERS)) +
+               "train {\n  minimize = loss, optimizer = sgd, steps = 12\n" + groups + "}\n")
+    Case("optimizers", program, INPUTS, many_losses(len(OPTIMIZERS)),
+         by_group({f"m{i}.*": maker for i, (_, maker) in enumerate(OPTIMIZERS)}), steps=12)
+
+
+optimizers_case()
+
+
+# ---- schedules ----------------------------------------------------------------------------------
+
+def warmed(t, warmup):
+    return min(1.0, t / warmup) if warmup else 1.0
+
+
+def fraction(t, warmup, steps):
+    return min(max((t - warmup) / max(steps - warmup, 1), 0.0), 1.0)
+
+
+STEPS = 14
+SCHEDULES = [
+    ("constant_rate(0.1, warmup = 4)", lambda t: 0.1 * warmed(t, 4)),
+    ("cosine(0.1)", lambda t: 0.05 * (1 + math.cos(math.pi * t / STEPS))),
+    ("cosine(0.1, floor = 0.02, warmup = 3, steps = 10)",
+     lambda t: warmed(t, 3) * (0.02 + 0.04 * (1 + math.cos(math.pi * fraction(t, 3, 10))))),
+    ("linear_decay(0.1, floor = 0.01, warmup = 2)",
+     lambda t: warmed(t, 2) * (0.1 - 0.09 * fraction(t, 2, STEPS))),
+    ("step(0.1, every = 5, factor = 0.5)", lambda t: 0.1 * 0.5 ** ((t - 1) // 5)),
+    ("inverse(0.1, gamma = 0.1, power = 0.75)", lambda t: 0.1 * (1 + 0.1 * (t - 1)) ** -0.75),
+    ("exponential(0.1, decay = 0.9, every = 2, warmup = 5)",
+     lambda t: warmed(t, 5) * 0.1 * 0.9 ** ((t - 1) / 2)),
+    # `step` gives schedules one epoch of all its steps
+    ("constant_rate(0.1, warmup = 0.5 epochs)", lambda t: 0.1 * warmed(t, STEPS / 2)),
+    ("2 * cosine(0.05) + 0.01", lambda t: 0.05 * (1 + math.cos(math.pi * t / STEPS)) + 0.01),
+    ("mine(0.1)", lambda t: 0.1 / math.sqrt(t)),
+]
+
+
+def schedules_case():
+    groups = "".join(f"  params \"m{i}.*\" {{ optimizer = sgd(lr = {text}) }}\n"
+                     for i, (text, _) in enumerate(SCHEDULES))
+    program = (HEAD + "schedule mine(peak) { return peak / sqrt(t) }\n" + many_layers(len(SCHEDULES)) +
+               f"train {{\n  minimize = loss, optimizer = sgd, steps = {STEPS}\n" + groups + "}\n")
+    makers = {f"m{i}.*": (lambda p, rate=rate: (O.SGD(p, 1.0), rate)) for i, (_, rate) in enumerate(SCHEDULES)}
+    Case("schedules", program, INPUTS, many_losses(len(SCHEDULES)), by_group(makers), steps=STEPS)
+
+
+schedules_case()
+
+# ---- clipping, accumulation, groups -------------------------------------------------------------
+
+MLP = HEAD + "h = tanh(linear(x, 7))\nlogits = linear(h, 3)\nloss = cross_entropy(logits, y)\n"
+
+
+def mlp_loss(p, b, state):
+    return F.cross_entropy(affine(p, "logits", torch.tanh(affine(p, "h", b["x"]))), b["y"])
+
+
+def clipped(clip, optimizer=lambda p: O.SGD(p, 0.5)):
+    def stepper(params):
+        made = optimizer(list(params.values()))
+
+        def step(t):
+            clip(params)
+            made.step()
+        return step
+    return stepper
+
+
+U = torch.nn.utils
+Case("clip_global", MLP + "train { minimize = loss, optimizer = adam(lr = 0.1), clip = 0.3, steps = 9 }", INPUTS,
+     mlp_loss, clipped(lambda p: U.clip_grad_norm_(list(p.values()), 0.3), lambda p: O.Adam(p, 0.1)))
+Case("clip_value", MLP + "train { minimize = loss, optimizer = sgd(lr = 0.5), clip = clip_value(0.05), steps = 9 }",
+     INPUTS, mlp_loss, clipped(lambda p: U.clip_grad_value_(list(p.values()), 0.05)))
+Case("clip_norm", MLP + "train { minimize = loss, optimizer = sgd(lr = 0.5), clip = clip_norm(0.1), steps = 9 }",
+     INPUTS, mlp_loss, clipped(lambda p: [U.clip_grad_norm_([q], 0.1) for q in p.values()]))
+Case("accumulate", MLP + "train { minimize = loss, optimizer = adam(lr = 0.1), accumulate = 3, clip = 0.2, steps = 9 }",
+     INPUTS, mlp_loss, clipped(lambda p: U.clip_grad_norm_(list(p.values()), 0.2), lambda p: O.Adam(p, 0.1)),
+     accumulate=3)
+Case("groups", MLP + """train {
+  minimize = loss, optimizer = adamw(lr = cosine(0.1), weight_decay = 0.2), steps = 6
+  params "*.b" { weight_decay = 0, lr_scale = 3 }
+  params "h.w" { frozen = true }
+}""", INPUTS, mlp_loss, by_group({
+    "*.w": lambda p: (O.AdamW(p[1:], weight_decay=0.2), lambda t: 0.05 * (1 + math.cos(math.pi * t / 6))),
+    "*.b": lambda p: (O.AdamW(p, weight_decay=0.0), lambda t: 0.15 * (1 + math.cos(math.pi * t / 6)))}), steps=6)
+
+
+def gan_stepper(params):
+    """The block's loss updates G; then the group's loss, with the new G, updates D."""
+    g, d = O.SGD(matching(params, "G.*"), 0.2), O.SGD(matching(params, "D.*"), 0.1)
+
+    def step(t):
+        g.step()
+        d.zero_grad()
+        gan_d(params, gan_stepper.batch).backward()
+        d.step()
+    return step
+
+
+def gan_d(p, b):
+    real, fake = affine(p, "D", b["x"]), affine(p, "D", affine(p, "G", b["x"]).detach())
+    return F.softplus(-real).mean() + F.softplus(fake).mean()
+
+
+def gan_loss(p, b, state):
+    gan_stepper.batch = b
+    return F.softplus(-affine(p, "D", affine(p, "G", b["x"]))).mean()
+
+
+Case("two_losses", HEAD + """
+D = linear(_, 1)
+G = linear(_, 5)
+fake = G(x)
+d_loss = mean(softplus(-D(x))) + mean(softplus(D(stop_gradient(fake))))
+g_loss = mean(softplus(-D(fake))) + 0 * mean(f32(y))
+train {
+  minimize = g_loss, optimizer = sgd(lr = 0.2), steps = 9
+  params "D.*" { minimize = d_loss, optimizer = sgd(lr = 0.1) }
+}""", INPUTS, gan_loss, gan_stepper)
+
+# ---- losses -------------------------------------------------------------------------------------
+
+Case("losses", HEAD + """
+z = linear(x, 3)
+t = one_hot(y, 3)
+loss = cross_entropy(z, y) + cross_entropy(3 * z, y, smoothing = 0.1) + 2 * binary_cross_entropy(z, t) +
+       mse(z, t) + l1(z, t) + huber(z, t) + huber(2 * z, t, delta = 0.3) +
+       mean(cross_entropy(z, y, reduce = false) ^ 2) + mean(mse(z, t, reduce = false) ^ 2)
+""" + TRAIN, INPUTS, lambda p, b, state: losses(affine(p, "z", b["x"]), b["y"]))
+
+
+def losses(z, y):
+    t = F.one_hot(y, 3).double()
+    return (F.cross_entropy(z, y) + F.cross_entropy(3 * z, y, label_smoothing=0.1) +
+            2 * F.binary_cross_entropy_with_logits(z, t) + F.mse_loss(z, t) + F.l1_loss(z, t) +
+            F.huber_loss(z, t) + F.huber_loss(2 * z, t, delta=0.3) +
+            (F.cross_entropy(z, y, reduction="none") ** 2).mean() + (((z - t) ** 2) ** 2).mean())
+
+
+# ---- activations --------------------------------------------------------------------------------
+
+ACTIVATIONS = [
+    ("relu({})", F.relu), ("relu6(5 * {})", lambda z: F.relu6(5 * z)), ("leaky_relu({})", F.leaky_relu),
+    ("leaky_relu({}, 0.2)", lambda z: F.leaky_relu(z, 0.2)), ("elu({})", F.elu),
+    ("elu({}, alpha = 0.5)", lambda z: F.elu(z, 0.5)), ("selu({})", F.selu), ("gelu({})", F.gelu),
+    ("gelu({}, approximate = true)", lambda z: F.gelu(z, approximate="tanh")), ("silu({})", F.silu),
+    ("hard_swish(3 * {})", lambda z: F.hardswish(3 * z)),
+    ("softplus(4 * {})", lambda z: F.softplus(4 * z, threshold=1e9)),
+    ("log_sigmoid(4 * {})", lambda z: F.logsigmoid(4 * z)), ("softsign({})", F.softsign), ("mish({})", F.mish),
+    ("softmax(9 * {})", lambda z: F.softmax(9 * z, -1)), ("softmax({}, axis = 0)", lambda z: F.softmax(z, 0)),
+    ("log_softmax(9 * {}, axis = 0)", lambda z: F.log_softmax(9 * z, 0)),
+    ("logsumexp(9 * {}, axis = 1)", lambda z: torch.logsumexp(9 * z, 1)),
+    ("logsumexp({}, axis = [0, 1])", lambda z: torch.logsumexp(z, (0, 1))),
+    ("logsumexp({}, axis = 0, keep = true)", lambda z: torch.logsumexp(z, 0, keepdim=True)),
+    ("tanh({})", torch.tanh), ("sigmoid({})", torch.sigmoid), ("erf({})", torch.erf), ("exp({})", torch.exp),
+    ("expm1({})", torch.expm1), ("log1p(abs({}))", lambda z: torch.log1p(torch.abs(z))),
+    ("log({} ^ 2 + 1)", lambda z: torch.log(z ** 2 + 1)), ("sqrt(1 + {} ^ 2)", lambda z: torch.sqrt(1 + z ** 2)),
+    ("rsqrt(1 + {} ^ 2)", lambda z: torch.rsqrt(1 + z ** 2)), ("sin({})", torch.sin), ("cos({})", torch.cos),
+    ("tan(0.3 * {})", lambda z: torch.tan(0.3 * z)), ("clip({}, -0.5, 0.5)", lambda z: torch.clamp(z, -0.5, 0.5)),
+    ("minimum({}, 0.3)", lambda z: torch.clamp(z, max=0.3)), ("abs({}) ^ 1.5", lambda z: torch.abs(z) ** 1.5),
+    ("{} ^ 3", lambda z: z ** 3), ("2 ^ {}", lambda z: 2 ** z), ("{} % 1", lambda z: z - torch.floor(z)),
+]
+
+
+def activations_case():
+    lines = [f"z{i} = linear(x, 4)\nl{i} = mean(({text.format(f'z{i}')} + 1) ^ 2)\n"
+             for i, (text, _) in enumerate(ACTIVATIONS)]
+    program = (HEAD + "".join(lines) + "loss = 0 * mean(f32(y))\n" +
+               "".join(f"loss = loss + l{i}\n" for i in range(len(ACTIVATIONS))) + TRAIN)
+    Case("activations", program, INPUTS, lambda p, b, state: sum(
+        ((f(affine(p, f"z{i}", b["x"])) + 1) ** 2).mean() for i, (_, f) in enumerate(ACTIVATIONS)), steps=3)
+
+
+activations_case()
