@@ -20,6 +20,7 @@ typedef struct Matcher {
   Tokens *tokens;
   int *partner;    /* of each token: index, UNMATCHED for an opener, STRAY for a closer */
   int *limit;      /* of an unmatched opener: it must be closed before this token */
+  int *indent;     /* of an opener: the column where its statement begins */
   Ints open;       /* stack of openers */
   int by_indent;   /* trust the indentation of '}' */
   int is_too_deep; /* index of the opener that was one too many, or 0 */
@@ -51,12 +52,15 @@ static void close_at(Matcher *m, int position, int closer)
   m->partner[closer] = opener;
 }
 
-/* The stack position of the nearest '{' whose line begins in the column of this '}', or -1. */
+/* The stack position of the nearest '{' whose statement or line begins in the column of this '}', or
+ * -1. */
 static int find_by_indent(const Matcher *m, const Token *closer)
 {
   for (int i = m->open.count - 1; i >= 0; i--) {
-    const Token *opener = token_at(m, m->open.items[i]);
-    if (opener->kind == '{' && opener->indent == closer->indent) return i;
+    int index = m->open.items[i];
+    const Token *opener = token_at(m, index);
+    int is_below = opener->indent == closer->indent || m->indent[index] == closer->indent;
+    if (opener->kind == '{' && is_below) return i;
   }
   return -1;
 }
@@ -77,6 +81,36 @@ static int find_opener(const Matcher *m, const Token *closer)
   return -1;
 }
 
+/* Does `a, b =` or `a <-` or `data name` or a hard word begin here, where an operand has ended? */
+static int looks_like_statement(const Matcher *m, int index)
+{
+  int kind = token_at(m, index)->kind;
+  if (!token_is_name(kind)) return token_begins_statement(kind);
+  if (!token_ends_operand(token_at(m, index - 1)->kind)) return 0;
+  int next = token_at(m, index + 1)->kind;
+  if (token_begins_statement(kind) && (token_is_name(next) || next == '{')) return 1;
+  while (next == ',' && token_is_name(token_at(m, index + 2)->kind)) {
+    index += 2;
+    next = token_at(m, index + 1)->kind;
+  }
+  return next == '=' || next == T_ARROW;
+}
+
+/* Does the right closer of the innermost opener follow, so that this wrong one is one too many? */
+static int is_closed_later(const Matcher *m, int index)
+{
+  int right = closer_of(token_at(m, top(m))->kind), depth = 0;
+  for (int i = index + 1; i < m->tokens->count - 1; i++) {
+    const Token *token = token_at(m, i);
+    if (token->kind == '{' || token->kind == '}') return 0;
+    if (token->newlines && looks_like_statement(m, i)) return 0;
+    if (token->kind == right && !depth) return 1;
+    if (token_is_opener(token->kind)) depth++;
+    if (token_is_closer(token->kind) && depth) depth--;
+  }
+  return 0;
+}
+
 static void match_closer(Matcher *m, int index)
 {
   Token *closer = token_at(m, index);
@@ -85,21 +119,36 @@ static void match_closer(Matcher *m, int index)
     close_at(m, position, index);
     return;
   }
-  int is_wrong_kind = m->open.count && token_at(m, top(m))->kind != '{' && closer->kind != '}';
+  int is_wrong_kind = m->open.count && token_at(m, top(m))->kind != '{' && closer->kind != '}' &&
+                      !is_closed_later(m, index);
   if (is_wrong_kind) close_at(m, m->open.count - 1, index);
   else m->partner[index] = STRAY;
 }
 
+/* The column where the statement around token `index` begins, when `column` is the one where that
+ * around the token before it begins. */
+static int statement_column(const Matcher *m, int index, int column)
+{
+  const Token *token = token_at(m, index), *last = index ? token_at(m, index - 1) : NULL;
+  if (!last || last->kind == '{') return token->newlines || !last ? token->indent : column;
+  if (!token->newlines) return column;
+  if (m->open.count && token_at(m, top(m))->kind != '{') return column;
+  return layout_ends_statement(last, token) ? token->indent : column;
+}
+
 static void match_all(Matcher *m)
 {
-  int count = m->tokens->count;
+  int count = m->tokens->count, column = 1;
   m->open.count = 0;
   for (int i = 0; i < count; i++) {
     m->partner[i] = UNMATCHED;
     m->limit[i] = count - 1; /* T_END */
     int kind = token_at(m, i)->kind;
+    column = statement_column(m, i, column);
     if (token_is_closer(kind)) match_closer(m, i);
+    if (token_is_closer(kind) && m->partner[i] >= 0) column = m->indent[m->partner[i]];
     if (!token_is_opener(kind)) continue;
+    m->indent[i] = column;
     vec_push(m->arena, &m->open, i);
     if (m->open.count > AST_MAX_NESTING) {
       m->is_too_deep = i;
@@ -117,28 +166,13 @@ static int has_open_brace(const Matcher *m)
 
 /* ---- where a missing closer belongs ------------------------------------------------------- */
 
-/* Does `a, b =` or `a <-` or `data name` or a hard word begin here, where an operand has ended? */
-static int looks_like_statement(const Matcher *m, int index)
-{
-  int kind = token_at(m, index)->kind;
-  if (!token_is_name(kind)) return token_begins_statement(kind);
-  if (!token_ends_operand(token_at(m, index - 1)->kind)) return 0;
-  int next = token_at(m, index + 1)->kind;
-  if (token_begins_statement(kind) && (token_is_name(next) || next == '{')) return 1;
-  while (next == ',' && token_is_name(token_at(m, index + 2)->kind)) {
-    index += 2;
-    next = token_at(m, index + 1)->kind;
-  }
-  return next == '=' || next == T_ARROW;
-}
-
 static int place_of_closer(const Matcher *m, int opener)
 {
   const Token *open = token_at(m, opener);
   for (int i = opener + 1; i < m->limit[opener]; i++) {
     const Token *token = token_at(m, i);
     int is_first = token->newlines > 0 && !token_is_closer(token->kind);
-    if (is_first && open->kind == '{' && token->indent <= open->indent) return i;
+    if (is_first && open->kind == '{' && token->indent <= m->indent[opener]) return i;
     if (is_first && open->kind != '{' && looks_like_statement(m, i)) return i;
     if (token_is_opener(token->kind) && m->partner[i] > i) i = m->partner[i];
   }
@@ -171,7 +205,8 @@ static void report_closer(Matcher *m, int index)
 static void drop_stray(Matcher *m, int index)
 {
   Token *closer = token_at(m, index);
-  token_problem(m->arena, closer, closer->span, "'%c' closes nothing", closer->kind);
+  token_problem(m->arena, closer, closer->span, "'%c' closes nothing", closer->kind)->stray =
+      closer->kind;
   closer->kind = T_IGNORED;
 }
 
@@ -227,6 +262,7 @@ int brackets_match(Arena *arena, Tokens *tokens, const Token **too_deep)
   Matcher m = {.arena = arena, .tokens = tokens};
   m.partner = ARENA_ARRAY(arena, int, tokens->count);
   m.limit = ARENA_ARRAY(arena, int, tokens->count);
+  m.indent = ARENA_ARRAY(arena, int, tokens->count);
   match_all(&m);
   if (!m.is_too_deep && has_open_brace(&m)) {
     m.by_indent = 1;

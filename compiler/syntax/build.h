@@ -17,6 +17,7 @@ typedef struct Parser {
   int resumed;   /* where the parse went on after it */
   int is_suspect;  /* a problem was reported in this statement: its syntax errors are not news */
   int is_too_high; /* that was reported */
+  int missing_braces; /* errors that may be followed by a '}' without a partner */
   int wants_separator; /* hand out a separator before the next token */
   AstProgram *program;
   AstExpr *expression; /* of parse_expression() */

@@ -152,9 +152,10 @@ AstArgument *build_argument(Parser *parser, Span span, const AstName *name, AstE
   return argument;
 }
 
-AstArguments *build_arguments(Parser *parser, AstArguments *arguments, const AstArgument *argument)
+static void check_argument(Parser *parser, const AstArguments *arguments,
+                           const AstArgument *argument)
 {
-  if (!arguments) arguments = ARENA_NEW(parser->arena, AstArguments);
+  if (parser->is_suspect) return; /* brackets were repaired: who knows what belongs to what */
   const AstArgument *last = arguments->count ? &arguments->items[arguments->count - 1] : NULL;
   if (last && last->name.text && !argument->name.text) {
     Diagnostic *found = diag_error(parser->diagnostics, argument->span,
@@ -167,6 +168,12 @@ AstArguments *build_arguments(Parser *parser, AstArguments *arguments, const Ast
                                    "the argument '%s' is given twice", argument->name.text);
     diag_note(found, arguments->items[i].name.span, "here for the first time");
   }
+}
+
+AstArguments *build_arguments(Parser *parser, AstArguments *arguments, const AstArgument *argument)
+{
+  if (!arguments) arguments = ARENA_NEW(parser->arena, AstArguments);
+  check_argument(parser, arguments, argument);
   vec_push(parser->arena, arguments, *argument);
   return arguments;
 }

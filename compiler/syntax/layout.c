@@ -23,10 +23,21 @@ static int can_end_statement(int kind)
   return token_ends_operand(kind) || kind == T_RETURN || kind == T_YIELD || kind == T_BAD;
 }
 
-static int continues_statement(const Token *token, const Token *next, const Frame *frame)
+static int is_continuing(int kind)
 {
   for (size_t i = 0; i < sizeof continuing / sizeof *continuing; i++)
-    if (token->kind == continuing[i]) return 1;
+    if (kind == continuing[i]) return 1;
+  return 0;
+}
+
+int layout_ends_statement(const Token *last, const Token *token)
+{
+  return can_end_statement(last->kind) && !is_continuing(token->kind);
+}
+
+static int continues_statement(const Token *token, const Token *next, const Frame *frame)
+{
+  if (is_continuing(token->kind)) return 1;
   if (token->kind == T_ALONG) return frame->in_scan_header;
   return token->kind == T_GRADIENT && next && next->kind == '(';
 }

@@ -18,6 +18,23 @@ static int ends_statement(int kind)
   return kind == T_SEP || kind == '{' || kind == '}';
 }
 
+/* Is a closer without a partner only the other end of a mistake that was reported? */
+static int is_aftermath(Parser *parser, const Problem *problem)
+{
+  if (problem->stray == '}') return parser->missing_braces > 0 && parser->missing_braces--;
+  return problem->stray && parser->resumed >= 0 && parser->next <= parser->resumed + 1;
+}
+
+static void report_problems(Parser *parser, Token *token)
+{
+  for (const Problem *problem = token->problem; problem; problem = problem->next) {
+    if (is_aftermath(parser, problem)) continue;
+    problem_report(parser->diagnostics, problem);
+    parser->is_suspect = 1;
+  }
+  token->problem = NULL;
+}
+
 int net_lex(NET_STYPE *value, Span *span, Parser *parser)
 {
   Token *token = parser->tokens.items[parser->next];
@@ -29,11 +46,7 @@ int net_lex(NET_STYPE *value, Span *span, Parser *parser)
   }
   if (parser->next && ends_statement(parser->tokens.items[parser->next - 1]->kind))
     parser->is_suspect = 0;
-  if (token->problem) {
-    problem_report(parser->diagnostics, token->problem);
-    token->problem = NULL;
-    parser->is_suspect = 1;
-  }
+  report_problems(parser, token);
   if (diagnostics_error_count(parser->diagnostics) > ERRORS_MAX)
     parser->next = parser->tokens.count - 1;
   token = parser->tokens.items[parser->next];
@@ -70,6 +83,8 @@ void net_error(Span *span, Parser *parser, const char *message)
 void parser_syntax_error(Parser *parser, const int *expected, int count)
 {
   parser->failed = parser->last_read;
+  for (int i = 0; i < count; i++)
+    if (expected[i] == '{') parser->missing_braces++;
   if (!parser->is_suspect) syntax_error_report(parser, expected, count);
 }
 

@@ -99,6 +99,7 @@ const char *syntax_error_found(const SyntaxError *error)
 
 void syntax_error_restart(const SyntaxError *error, int at)
 {
+  error->tokens[at]->starts_stmt = 1;
   error->parser->failed = at;
   error->parser->wants_separator = 1;
 }

@@ -121,6 +121,17 @@ static int expression_statement(Error e)
                             "bind its value to a name, as in 'y = ...', or return it");
 }
 
+/* train on a line of its own */
+static int blockless_section(Error e)
+{
+  const Token *first = e->tokens[e->start];
+  int is_section = first->kind == T_TRAIN || first->kind == T_PREDICT;
+  if (!is_section || e->at != e->start + 1 || !is_end(e->found->kind)) return 0;
+  diag_error(e->parser->diagnostics, first->span, "a '%s' block is written '%s { ... }'",
+             first->name, first->name);
+  return 1;
+}
+
 /* x : f32 = 3 */
 static int annotated_name(Error e)
 {
@@ -183,20 +194,34 @@ static int reserved_word(Error e)
 
 /* ---- '=', ':', '<-', '|' ------------------------------------------------------------------ */
 
+/* Does a statement seem to begin with token `at`: a word that begins one, or `a, b =`? */
+static int seems_to_begin(Error e, int at)
+{
+  int kind = kind_at(e, at), next = kind_at(e, at + 1);
+  if (!token_is_name(kind)) return token_begins_statement(kind);
+  if (token_begins_statement(kind) && (token_is_name(next) || next == '{')) return 1;
+  while (next == ',' && token_is_name(kind_at(e, at + 2))) {
+    at += 2;
+    next = kind_at(e, at + 1);
+  }
+  return next == '=' || next == T_ARROW;
+}
+
 /* `x =` on one line and `y = 3` on the next: the newline was no separator. */
 static int dangling_line(Error e)
 {
-  int at = e->at;
-  int is_binder = e->found->kind == '=' || e->found->kind == T_ARROW;
-  if (is_binder && e->last && token_is_name(e->last->kind)) at--;
-  if (at < 1 || !e->tokens[at]->newlines || e->tokens[at]->depth) return 0;
-  const Token *before = e->tokens[at - 1];
-  if (token_ends_operand(before->kind) || is_end(before->kind) || before->kind == '{') return 0;
-  if (at == e->at && !token_begins_statement(e->found->kind)) return 0;
-  diag_error(e->parser->diagnostics, before->span, "something is missing behind '%.*s'",
-             (int)before->length, before->text);
-  syntax_error_restart(e, at);
-  return 1;
+  for (int at = e->at; at > e->start; at--) {
+    const Token *token = e->tokens[at], *before = e->tokens[at - 1];
+    if (token->kind == '}') return 0;
+    if (!token->newlines || token->depth || token->starts_stmt) continue;
+    if (token_ends_operand(before->kind)) continue; /* the newline belongs to a continued line */
+    if (is_end(before->kind) || before->kind == '{' || !seems_to_begin(e, at)) continue;
+    diag_error(e->parser->diagnostics, before->span, "something is missing behind '%.*s'",
+               (int)before->length, before->text);
+    syntax_error_restart(e, at);
+    return 1;
+  }
+  return 0;
 }
 
 /* a = 5 b = 3 and f(a = 5 b = 3) read as the quantity `5 b` first. */
@@ -332,11 +357,9 @@ static int missing_comma(Error e)
 static int bare_tuple(Error e)
 {
   if (e->found->kind != ',' || !e->expects['*'] || !e->expects[T_SEP]) return 0;
-  if (token_is_name(e->next->kind) && kind_at(e, e->at + 2) == '=') {
-    syntax_error_restart(e, e->at + 1);
+  if (token_is_name(e->next->kind) && kind_at(e, e->at + 2) == '=')
     return complain_with_help(e, e->found->span, "',' cannot separate statements",
                               "put ';' or a new line between them");
-  }
   return complain_with_help(e, e->found->span, "a tuple is written in parentheses",
                             "write 'x = (a, b)'");
 }
@@ -385,13 +408,7 @@ static int missing_separator(Error e)
 {
   int may_end = e->expects[T_SEP] || e->expects[T_END];
   if (!may_end || e->found->newlines || !e->last || e->found->depth) return 0;
-  int begins = is_hard_word(e->found->kind) && token_begins_statement(e->found->kind);
-  if (token_is_name(e->found->kind)) {
-    int next = e->next->kind;
-    begins = next == '=' || next == T_ARROW || next == ',' ||
-             (e->found->kind != T_ID && (next == '{' || token_is_name(next)));
-  }
-  if (!begins) return 0;
+  if (!seems_to_begin(e, e->at)) return 0;
   syntax_error_restart(e, e->at);
   return complain_with_help(e, e->found->span, "two statements on one line",
                             "put ';' or a new line between them");
@@ -399,12 +416,12 @@ static int missing_separator(Error e)
 
 /* Before the general message; the first rule that knows the slip reports it. */
 static int (*const rules[])(Error) = {
-    dangling_line,     nameless_data,    lonely_gradient, misspelt_statement, annotated_name,
-    expression_statement, python_ternary, comprehension,  lonely_else,        swallowed_name,
-    c_loop,            misplaced_equals, misplaced_colon, misplaced_arrow,    misplaced_bar,
-    comparison_chain,  range_step,       unary_plus,      misplaced_ellipsis, empty_index,
-    missing_separator, missing_comma,    bare_tuple,      missing_value,      untyped_input,
-    missing_formals,   result_type,      reserved_word,
+    dangling_line, nameless_data, blockless_section, lonely_gradient, misspelt_statement,
+    annotated_name, expression_statement, python_ternary, comprehension, lonely_else,
+    swallowed_name, c_loop, misplaced_equals, misplaced_colon, misplaced_arrow, misplaced_bar,
+    comparison_chain, range_step, unary_plus, misplaced_ellipsis, empty_index, missing_separator,
+    missing_comma, bare_tuple, missing_value, untyped_input, missing_formals, result_type,
+    reserved_word,
 };
 
 int syntax_slip_report(const SyntaxError *error)

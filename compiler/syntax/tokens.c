@@ -57,11 +57,9 @@ Problem *token_problem(Arena *arena, Token *token, Span at, const char *format, 
 
 void problem_report(Diagnostics *diagnostics, const Problem *problem)
 {
-  for (; problem; problem = problem->next) {
-    Diagnostic *diagnostic = diag_error(diagnostics, problem->at, "%s", problem->message);
-    if (problem->note) diag_note(diagnostic, problem->note_at, "%s", problem->note);
-    if (problem->help) diag_help(diagnostic, "%s", problem->help);
-  }
+  Diagnostic *diagnostic = diag_error(diagnostics, problem->at, "%s", problem->message);
+  if (problem->note) diag_note(diagnostic, problem->note_at, "%s", problem->note);
+  if (problem->help) diag_help(diagnostic, "%s", problem->help);
 }
 
 Token *token_synthetic(Arena *arena, int kind, const Token *before, const Token *after)

@@ -27,6 +27,7 @@ typedef struct Problem {
   const char *help; /* NULL when there is none */
   Span note_at;     /* line 0 when there is no note */
   const char *note;
+  int stray;        /* the closer that closes nothing; 0 for other problems */
 } Problem;
 
 typedef struct Token {
@@ -67,6 +68,7 @@ Tokens tokens_without_ignored(Arena *arena, const Tokens *tokens);
  * for a bug. */
 Problem *token_problem(Arena *arena, Token *token, Span at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* Reports this one, without those behind it in the list. */
 void problem_report(Diagnostics *diagnostics, const Problem *problem);
 /* A token without text, standing at the end of `before` (or at the file's beginning). */
 Token *token_synthetic(Arena *arena, int kind, const Token *before, const Token *after);
@@ -84,6 +86,9 @@ int token_begins_statement(int kind); /* a word that begins a statement, hard or
 int brackets_match(Arena *arena, Tokens *tokens, const Token **too_deep);
 void slips_in_words(Arena *arena, Tokens *tokens);
 void layout_apply(Arena *arena, Tokens *tokens);
+/* Does a newline between the two, outside ( ) and [ ], end a statement?  (Clauses of a scan and
+ * gradients aside.) */
+int layout_ends_statement(const Token *last, const Token *token);
 void slips_in_statements(Arena *arena, Tokens *tokens);
 
 #endif
