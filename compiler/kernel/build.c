@@ -6,76 +6,14 @@
  * remembered by node and point, so a value used twice at one point is one expression; the memory is
  * per loop, since values of different loops are never shared. A reduction becomes a stage as soon as
  * its value is complete, so stages it depends on come before it. */
-#include "kernel/builder.h"
+#include "kernel/builder_state.h"
 
 #include <string.h>
 #include "support/panic.h"
 
-typedef struct Memo Memo; /* a value already built */
-struct Memo {
-  Memo *next;
-  const Node *node;
-  const Guard *guard; /* the innermost guard at that time */
-  Index *at[MAX_RANK];
-  Expr *value;
-};
-
-enum { MEMO_BUCKETS = 64 };
-
-typedef VEC(const char *) NameList;
-
-/* One loop: the domain alone, a reduction's, or that of a store stage. */
-typedef struct Loop Loop;
-struct Loop {
-  Loop *outer;
-  int axis_count;      /* inner axes */
-  int64_t extent[KERNEL_MAX_AXES];
-  Memo *memo[MEMO_BUCKETS];
-};
-
-typedef struct Anchor {
-  const Node *node;
-  Index *at[MAX_RANK];
-} Anchor;
-
-/* Guards in force, innermost first. */
-typedef struct GuardScope GuardScope;
-struct GuardScope {
-  GuardScope *outer;
-  int count;
-  const Guard *guards;
-};
-
-struct KernelBuilder {
-  Arena *arena;
-  const BuilderHost *host;
-  Kernel *kernel;
-  /* the frame */
-  const Node *node;
-  Index *const *at;
-  Expr *returned;
-  /* the loop */
-  Loop *loop;
-  int64_t extents[2 * KERNEL_MAX_AXES];
-  GuardScope *guards;
-  Expr *result;               /* of the template */
-  const Node *template_node;
-  bool reduced;               /* the frame's rule has made a stage */
-  Memo *reductions;           /* values over EXPR_STAGE; for all loops */
-  VEC(Anchor) anchors;
-  VEC(KernelOperand) operands;
-  VEC(const Node *) nodes;    /* by operand */
-  VEC(int64_t) starts;        /* by operand: the node's element that it begins with */
-  NameList scalars, keys;
-  VEC(Stage) stages;
-  VEC(Store) stores;          /* of the open store stage or the epilogue */
-  const char *failure;
-  const Node *blame;
-};
-
 Arena *builder_arena(KernelBuilder *builder) { return builder->arena; }
 
-static void builder_fail(KernelBuilder *builder, const Node *blame, const char *reason) {
+void builder_fail(KernelBuilder *builder, const Node *blame, const char *reason) {
   if (builder->failure != NULL) return;
   builder->failure = reason;
   builder->blame = blame;
@@ -87,7 +25,7 @@ const char *builder_failure(const KernelBuilder *builder, const Node **blame) {
 }
 
 /* The index along an axis of extent 1 is 0, whatever it looks like; so equal points are equal. */
-static void point_normalize(KernelBuilder *builder, const Node *node, Index *const *asked,
+void builder_normalize_point(KernelBuilder *builder, const Node *node, Index *const *asked,
                             Index **at) {
   for (int i = 0; i < node->type.shape.rank; i++)
     at[i] = node->type.shape.dim[i] == 1 ? index_const(builder->arena, 0) : asked[i];
@@ -95,7 +33,7 @@ static void point_normalize(KernelBuilder *builder, const Node *node, Index *con
 
 /* ---- loops --------------------------------------------------------------------------------- */
 
-static void loop_open(KernelBuilder *builder, int axis_count, const int64_t *extents) {
+void builder_open_loop(KernelBuilder *builder, int axis_count, const int64_t *extents) {
   Loop *loop = ARENA_NEW(builder->arena, Loop);
   CHECK(axis_count <= KERNEL_MAX_AXES);
   loop->outer = builder->loop;
@@ -107,7 +45,7 @@ static void loop_open(KernelBuilder *builder, int axis_count, const int64_t *ext
   builder->loop = loop;
 }
 
-static void loop_close(KernelBuilder *builder) {
+void builder_close_loop(KernelBuilder *builder) {
   builder->loop = builder->loop->outer;
   const Loop *loop = builder->loop;
   for (int i = 0; loop != NULL && i < loop->axis_count; i++)
@@ -125,7 +63,7 @@ KernelBuilder *builder_create(Arena *arena, const BuilderHost *host, int axis_co
   CHECK(axis_count <= KERNEL_MAX_AXES);
   for (int i = 0; i < axis_count; i++)
     builder->kernel->extent[i] = builder->extents[i] = extents[i];
-  loop_open(builder, 0, NULL);
+  builder_open_loop(builder, 0, NULL);
   return builder;
 }
 
@@ -141,13 +79,13 @@ const int64_t *builder_extents(KernelBuilder *builder, int *axis_count) {
 
 void builder_anchor(KernelBuilder *builder, const Node *node, Index *const *at) {
   Anchor anchor = {.node = node};
-  point_normalize(builder, node, at, anchor.at);
+  builder_normalize_point(builder, node, at, anchor.at);
   vec_push(builder->arena, &builder->anchors, anchor);
 }
 
 /* ---- operands ------------------------------------------------------------------------------ */
 
-static int builder_add_operand(KernelBuilder *builder, const Node *node, int64_t start,
+int builder_add_operand(KernelBuilder *builder, const Node *node, int64_t start,
                                bool is_output) {
   vec_push(builder->arena, &builder->nodes, node);
   vec_push(builder->arena, &builder->starts, start);
@@ -159,7 +97,7 @@ static int builder_add_operand(KernelBuilder *builder, const Node *node, int64_t
   return builder->operands.count - 1;
 }
 
-static int builder_operand_number(KernelBuilder *builder, const Node *node, bool is_output) {
+int builder_operand_number(KernelBuilder *builder, const Node *node, bool is_output) {
   for (int i = 0; i < builder->nodes.count; i++)
     if (builder->nodes.items[i] == node && builder->starts.items[i] == 0 &&
         builder->operands.items[i].is_output == is_output)
@@ -168,7 +106,7 @@ static int builder_operand_number(KernelBuilder *builder, const Node *node, bool
 }
 
 /* The row-major element number of `at`. */
-static Index *flat_index(KernelBuilder *builder, const Node *node, Index *const *at) {
+Index *builder_flat_index(KernelBuilder *builder, const Node *node, Index *const *at) {
   int64_t stride[MAX_RANK];
   shape_strides(node->type.shape, stride);
   Index *flat = index_const(builder->arena, 0);
@@ -177,7 +115,7 @@ static Index *flat_index(KernelBuilder *builder, const Node *node, Index *const 
   return flat;
 }
 
-static Expr *expr_new(KernelBuilder *builder, ExprKind kind, DType dtype) {
+Expr *builder_new_expr(KernelBuilder *builder, ExprKind kind, DType dtype) {
   Expr *expr = ARENA_NEW(builder->arena, Expr);
   expr->kind = kind;
   expr->dtype = dtype;
@@ -204,9 +142,9 @@ static bool index_has_load(const Index *index) {
 }
 
 static Expr *builder_load(KernelBuilder *builder, const Node *node, Index *const *at) {
-  Expr *load = expr_new(builder, EXPR_LOAD, node->type.dtype);
+  Expr *load = builder_new_expr(builder, EXPR_LOAD, node->type.dtype);
   load->operand = builder_operand_number(builder, node, false);
-  load->index = flat_index(builder, node, at);
+  load->index = builder_flat_index(builder, node, at);
   load_add_guards(builder, load);
   return load;
 }
@@ -276,10 +214,9 @@ static Expr *expr_copy(KernelBuilder *builder, const Expr *expr) {
   return copy;
 }
 
-/* The element of `node` at `at`, whatever it takes. */
-static Expr *builder_element(KernelBuilder *builder, const Node *node, Index *const *asked) {
+Expr *builder_element(KernelBuilder *builder, const Node *node, Index *const *asked) {
   Index *at[MAX_RANK];
-  point_normalize(builder, node, asked, at);
+  builder_normalize_point(builder, node, asked, at);
   Expr *value = memo_find(builder, builder->loop->memo[node->id % MEMO_BUCKETS], node, at);
   if (value != NULL) return value;
   GuardScope *guards = builder->guards;
@@ -387,7 +324,7 @@ Index *builder_operand_index(KernelBuilder *builder, int operand, Index *const *
 }
 
 Expr *builder_const(KernelBuilder *builder, DType dtype, double value) {
-  Expr *expr = expr_new(builder, EXPR_CONST, dtype);
+  Expr *expr = builder_new_expr(builder, EXPR_CONST, dtype);
   expr->value = value;
   return expr;
 }
@@ -400,7 +337,7 @@ static int name_number(KernelBuilder *builder, NameList *names, const char *name
 }
 
 Expr *builder_scalar(KernelBuilder *builder, const char *name) {
-  Expr *expr = expr_new(builder, EXPR_SCALAR, DTYPE_F64);
+  Expr *expr = builder_new_expr(builder, EXPR_SCALAR, DTYPE_F64);
   expr->operand = name_number(builder, &builder->scalars, name);
   return expr;
 }
@@ -409,13 +346,13 @@ Expr *builder_index(KernelBuilder *builder, Index *index, DType dtype) {
   if (index->kind == INDEX_CONST) return builder_const(builder, dtype, (double)index->value);
   if (builder->guards != NULL && index_has_load(index))
     builder_fail(builder, builder->node, "an index load under a guard");
-  Expr *expr = expr_new(builder, EXPR_INDEX, dtype);
+  Expr *expr = builder_new_expr(builder, EXPR_INDEX, dtype);
   expr->index = index;
   return expr;
 }
 
 Expr *builder_op(KernelBuilder *builder, Op op, DType dtype, int arg_count, Expr *const *args) {
-  Expr *expr = expr_new(builder, EXPR_OP, dtype);
+  Expr *expr = builder_new_expr(builder, EXPR_OP, dtype);
   CHECK(arg_count <= 3);
   expr->op = op;
   expr->arg_count = arg_count;
@@ -425,7 +362,7 @@ Expr *builder_op(KernelBuilder *builder, Op op, DType dtype, int arg_count, Expr
 
 Expr *builder_random(KernelBuilder *builder, Op op, const char *key, int64_t stream, Index *element,
                      DType dtype) {
-  Expr *expr = expr_new(builder, EXPR_RANDOM, dtype);
+  Expr *expr = builder_new_expr(builder, EXPR_RANDOM, dtype);
   expr->op = op;
   expr->operand = name_number(builder, &builder->keys, key);
   expr->stream = stream;
@@ -457,7 +394,7 @@ int builder_reduce_axes(KernelBuilder *builder, int count, const int64_t *extent
   if (builder->guards != NULL) builder_fail(builder, builder->node, "a reduction under a guard");
   if (builder->kernel->kind != KERNEL_LOOP)
     builder_fail(builder, builder->node, "a reduction behind a template");
-  loop_open(builder, count, extents);
+  builder_open_loop(builder, count, extents);
   return first;
 }
 
@@ -465,154 +402,12 @@ Expr *builder_reduce(KernelBuilder *builder, Op reduce, Expr *value) {
   Stage stage = {.kind = STAGE_REDUCE, .axis_count = builder->loop->axis_count, .reduce = reduce,
                  .value = value};
   for (int i = 0; i < stage.axis_count; i++) stage.extent[i] = builder->loop->extent[i];
-  loop_close(builder);
+  builder_close_loop(builder);
   vec_push(builder->arena, &builder->stages, stage);
   if (value->dtype == DTYPE_F64) builder->kernel->accumulate = DTYPE_F64;
-  Expr *result = expr_new(builder, EXPR_STAGE, builder->node->type.dtype);
+  Expr *result = builder_new_expr(builder, EXPR_STAGE, builder->node->type.dtype);
   result->operand = builder->stages.count - 1;
   builder->reduced = true;
   return result;
 }
 
-/* ---- stores -------------------------------------------------------------------------------- */
-
-void builder_begin_stores(KernelBuilder *builder, int axis_count, const int64_t *extents) {
-  loop_open(builder, axis_count, extents);
-  memset(&builder->stores, 0, sizeof builder->stores);
-}
-
-void builder_store(KernelBuilder *builder, const Node *node, Index *const *asked) {
-  Index *at[MAX_RANK];
-  point_normalize(builder, node, asked, at);
-  Expr *value = builder_element(builder, node, at);
-  Store store = {.operand = builder_operand_number(builder, node, true),
-                 .index = flat_index(builder, node, at),
-                 .value = value};
-  vec_push(builder->arena, &builder->stores, store);
-}
-
-void builder_end_stores(KernelBuilder *builder) {
-  Stage stage = {.kind = STAGE_STORE, .axis_count = builder->loop->axis_count};
-  for (int i = 0; i < stage.axis_count; i++) stage.extent[i] = builder->loop->extent[i];
-  loop_close(builder);
-  if (builder->kernel->kind != KERNEL_LOOP) return; /* the epilogue: builder_finish takes it */
-  stage.store_count = builder->stores.count;
-  stage.stores = builder->stores.items;
-  if (stage.store_count > 0) vec_push(builder->arena, &builder->stages, stage);
-}
-
-/* ---- templates ----------------------------------------------------------------------------- */
-
-bool builder_probe(KernelBuilder *builder, const Node *node) {
-  Index *at[MAX_RANK];
-  CHECK(builder->node == NULL && builder->kernel->axis_count == node->type.shape.rank);
-  for (int i = 0; i < node->type.shape.rank; i++) at[i] = index_axis(builder->arena, i);
-  builder->template_node = node;
-  builder->result = expr_new(builder, EXPR_RESULT, node->type.dtype);
-  builder->node = node;
-  builder->at = at;
-  builder->host->lower(builder, node);
-  builder->node = NULL;
-  builder->returned = NULL;
-  return builder->kernel->kind != KERNEL_LOOP;
-}
-
-void builder_template(KernelBuilder *builder, const Node *node) {
-  if (node->type.dtype == DTYPE_F64) builder->kernel->accumulate = DTYPE_F64;
-  if (!builder_probe(builder, node)) builder_fail(builder, node, "an operator without a template");
-}
-
-/* The node in memory behind operand `operand`, with the stride of each of the operand's axes in it and
- * the element it starts with; the operand itself is to blame when it is no strided view. */
-static const Node *operand_view(KernelBuilder *builder, int operand, int64_t *stride,
-                                int64_t *start) {
-  const Node *node = builder->node->operands[operand];
-  int rank = node->type.shape.rank;
-  *start = 0;
-  shape_strides(node->type.shape, stride);
-  if (!builder->host->is_computed(builder->host->context, node)) return node;
-  int64_t saved[2 * KERNEL_MAX_AXES];
-  memcpy(saved, builder->extents, sizeof saved);
-  int saved_axes = builder->kernel->axis_count, operand_count = builder->operands.count;
-  builder->kernel->axis_count = rank; /* the operand's axes take the place of the result's */
-  Index *at[MAX_RANK];
-  for (int i = 0; i < rank; i++) {
-    at[i] = index_axis(builder->arena, i);
-    builder->extents[i] = node->type.shape.dim[i];
-  }
-  loop_open(builder, 0, NULL);
-  const char *failure = builder->failure;
-  Expr *value = builder_element(builder, node, at);
-  builder->failure = failure;
-  loop_close(builder);
-  const Node *base = NULL;
-  if (value->kind == EXPR_LOAD && value->guard_count == 0 &&
-      index_is_affine(value->index, rank, start, stride) && *start >= 0)
-    base = builder->nodes.items[value->operand];
-  /* what was loaded on the way */
-  builder->operands.count = builder->nodes.count = builder->starts.count = operand_count;
-  builder->kernel->axis_count = saved_axes;
-  memcpy(builder->extents, saved, sizeof saved);
-  for (int i = 0; i < rank && base != NULL; i++)
-    if (stride[i] < 0) base = NULL;
-  if (base != NULL) return base;
-  builder_fail(builder, node, "an operand that is no strided view");
-  return node;
-}
-
-void builder_operand_strides(KernelBuilder *builder, int operand, int64_t *stride) {
-  int64_t start;
-  const Node *base = operand_view(builder, operand, stride, &start);
-  int number = builder_add_operand(builder, base, start, false);
-  CHECK(number == operand);
-}
-
-void builder_operand_plain(KernelBuilder *builder, int operand) {
-  const Node *node = builder->node->operands[operand];
-  int64_t stride[MAX_RANK], plain[MAX_RANK];
-  builder_operand_strides(builder, operand, stride);
-  shape_strides(node->type.shape, plain);
-  for (int i = 0; i < node->type.shape.rank; i++)
-    if (node->type.shape.dim[i] > 1 && stride[i] != plain[i])
-      builder_fail(builder, node, "an operand that is not row-major");
-}
-
-static void builder_set_kind(KernelBuilder *builder, KernelKind kind) {
-  if (builder->node != builder->template_node) return; /* inside of another kernel: a failure */
-  builder->kernel->kind = kind;
-}
-
-void builder_contract(KernelBuilder *builder, const ContractSlots *slots) {
-  builder_set_kind(builder, KERNEL_CONTRACT);
-  builder->kernel->contract = *slots;
-}
-
-void builder_conv(KernelBuilder *builder, KernelKind kind, const ConvSlots *slots) {
-  builder_set_kind(builder, kind);
-  builder->kernel->conv = *slots;
-}
-
-void builder_max_pool_grad(KernelBuilder *builder, const ConvSlots *slots) {
-  builder_conv(builder, KERNEL_MAX_POOL_GRAD, slots);
-}
-
-void builder_scatter_add(KernelBuilder *builder, const ScatterSlots *slots) {
-  builder_set_kind(builder, KERNEL_SCATTER_ADD);
-  builder->kernel->scatter = *slots;
-}
-
-BuiltKernel builder_finish(KernelBuilder *builder) {
-  Kernel *kernel = builder->kernel;
-  kernel->operand_count = builder->operands.count;
-  kernel->operands = builder->operands.items;
-  kernel->scalar_count = builder->scalars.count;
-  kernel->key_count = builder->keys.count;
-  kernel->stage_count = builder->stages.count;
-  kernel->stages = builder->stages.items;
-  if (kernel->kind != KERNEL_LOOP) {
-    kernel->epilogue_count = builder->stores.count;
-    kernel->epilogue = builder->stores.items;
-  }
-  return (BuiltKernel){kernel, builder->nodes.items, builder->starts.items, builder->scalars.items,
-                       builder->keys.items};
-}

@@ -50,6 +50,8 @@ BuiltKernel builder_finish(KernelBuilder *builder);
 
 /* Joins adjacent axes wherever every access treats them as one. */
 void kernel_collapse(Arena *arena, Kernel *kernel);
+/* x / s becomes x * (1 / s) where s is the same in the whole launch; 1 / s leaves the loops. */
+void kernel_multiply_by_reciprocals(Arena *arena, Kernel *kernel);
 /* Makes operand `from` the same memory as `into`: an update in place.  Both are accessed at equal
  * indices only (kernel_can_unify). */
 bool kernel_can_unify(const Kernel *kernel, int into, int from);

@@ -1,5 +1,5 @@
-/* Kernels made simpler after they are built: axes that every access treats as one become one, and an
- * operand that is updated in place becomes one operand.
+/* Kernels made simpler after they are built: axes that every access treats as one become one, an operand
+ * that is updated in place becomes one operand, a division by a host scalar a multiplication.
  *
  * Two neighbouring axes i and i+1 of extents a and b are replaced by one axis x of extent a*b: i = x/b,
  * i+1 = x%b. When the index algebra makes all those divisions vanish again, nothing is lost. */
@@ -160,6 +160,56 @@ void kernel_collapse(Arena *arena, Kernel *kernel) {
       continue;
     for (int i = 0; i + 1 < kernel->stages[s].axis_count;)
       if (!collapse_inner_pair(arena, kernel, s, i)) i++;
+  }
+}
+
+/* ---- division by host scalars -------------------------------------------------------------- */
+
+/* A number that is the same in the whole launch: host scalars, constants, arithmetic on them. */
+static bool is_launch_constant(const Expr *expr, bool *has_scalar) {
+  if (expr->kind == EXPR_CONST) return true;
+  if (expr->kind == EXPR_SCALAR) return *has_scalar = true;
+  if (expr->kind != EXPR_OP) return false;
+  for (int i = 0; i < expr->arg_count; i++)
+    if (!is_launch_constant(expr->args[i], has_scalar)) return false;
+  return true;
+}
+
+static Expr *make_op(Arena *arena, Op op, DType dtype, Expr *a, Expr *b) {
+  Expr *expr = ARENA_NEW(arena, Expr);
+  *expr = (Expr){.kind = EXPR_OP, .op = op, .dtype = dtype, .arg_count = b ? 2 : 1, .args = {a, b}};
+  return expr;
+}
+
+/* 1 / divisor, divided in double where the divisor comes from one. */
+static Expr *reciprocal(Arena *arena, Expr *divisor) {
+  bool from_double = divisor->kind == EXPR_OP && divisor->op == OP_CAST &&
+                     divisor->args[0]->dtype == DTYPE_F64;
+  Expr *wide = from_double ? divisor->args[0] : divisor, *one = ARENA_NEW(arena, Expr);
+  *one = (Expr){.kind = EXPR_CONST, .dtype = wide->dtype, .value = 1};
+  Expr *result = make_op(arena, OP_DIV, wide->dtype, one, wide);
+  return from_double ? make_op(arena, OP_CAST, divisor->dtype, result, NULL) : result;
+}
+
+void kernel_multiply_by_reciprocals(Arena *arena, Kernel *kernel) {
+  for (int s = 0; s < kernel_stage_count(kernel); s++) {
+    ExprList list = kernel_expressions(arena, kernel, s), divisors = {0}, reciprocals = {0};
+    for (int i = 0; i < list.count; i++) {
+      Expr *expr = list.items[i];
+      bool has_scalar = false;
+      if (expr->kind != EXPR_OP || expr->op != OP_DIV || !dtype_is_float(expr->dtype) ||
+          is_launch_constant(expr->args[0], &has_scalar) ||
+          !is_launch_constant(expr->args[1], &has_scalar) || !has_scalar)
+        continue;
+      int at = 0;
+      while (at < divisors.count && divisors.items[at] != expr->args[1]) at++;
+      if (at == divisors.count) {
+        vec_push(arena, &divisors, expr->args[1]);
+        vec_push(arena, &reciprocals, reciprocal(arena, expr->args[1]));
+      }
+      expr->op = OP_MUL;
+      expr->args[1] = reciprocals.items[at];
+    }
   }
 }
 

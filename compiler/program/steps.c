@@ -228,6 +228,7 @@ static void add_launch(Lowering *lowering, const Unit *unit) {
   int *buffers = operand_buffers(lowering, built);
   unify_in_place(lowering, built, buffers);
   kernel_collapse(program->arena, built->kernel);
+  if (lowering->level > 0) kernel_multiply_by_reciprocals(program->arena, built->kernel);
   name_operands(program->arena, built->kernel, built);
   Kernel *kernel = built->kernel;
   const Node *face = group_face(group);

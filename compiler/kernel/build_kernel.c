@@ -1,0 +1,148 @@
+/* The second half of the kernel builder: stores, templates and the finished kernel. */
+#include "kernel/builder_state.h"
+
+#include <string.h>
+#include "support/panic.h"
+
+/* ---- stores -------------------------------------------------------------------------------- */
+
+void builder_begin_stores(KernelBuilder *builder, int axis_count, const int64_t *extents) {
+  builder_open_loop(builder, axis_count, extents);
+  memset(&builder->stores, 0, sizeof builder->stores);
+}
+
+void builder_store(KernelBuilder *builder, const Node *node, Index *const *asked) {
+  Index *at[MAX_RANK];
+  builder_normalize_point(builder, node, asked, at);
+  Expr *value = builder_element(builder, node, at);
+  Store store = {.operand = builder_operand_number(builder, node, true),
+                 .index = builder_flat_index(builder, node, at),
+                 .value = value};
+  vec_push(builder->arena, &builder->stores, store);
+}
+
+void builder_end_stores(KernelBuilder *builder) {
+  Stage stage = {.kind = STAGE_STORE, .axis_count = builder->loop->axis_count};
+  for (int i = 0; i < stage.axis_count; i++) stage.extent[i] = builder->loop->extent[i];
+  builder_close_loop(builder);
+  if (builder->kernel->kind != KERNEL_LOOP) return; /* the epilogue: builder_finish takes it */
+  stage.store_count = builder->stores.count;
+  stage.stores = builder->stores.items;
+  if (stage.store_count > 0) vec_push(builder->arena, &builder->stages, stage);
+}
+
+/* ---- templates ----------------------------------------------------------------------------- */
+
+bool builder_probe(KernelBuilder *builder, const Node *node) {
+  Index *at[MAX_RANK];
+  CHECK(builder->node == NULL && builder->kernel->axis_count == node->type.shape.rank);
+  for (int i = 0; i < node->type.shape.rank; i++) at[i] = index_axis(builder->arena, i);
+  builder->template_node = node;
+  builder->result = builder_new_expr(builder, EXPR_RESULT, node->type.dtype);
+  builder->node = node;
+  builder->at = at;
+  builder->host->lower(builder, node);
+  builder->node = NULL;
+  builder->returned = NULL;
+  return builder->kernel->kind != KERNEL_LOOP;
+}
+
+void builder_template(KernelBuilder *builder, const Node *node) {
+  if (node->type.dtype == DTYPE_F64) builder->kernel->accumulate = DTYPE_F64;
+  if (!builder_probe(builder, node)) builder_fail(builder, node, "an operator without a template");
+}
+
+/* The node in memory behind operand `operand`, with the stride of each of the operand's axes in it and
+ * the element it starts with; the operand itself is to blame when it is no strided view. */
+static const Node *operand_view(KernelBuilder *builder, int operand, int64_t *stride,
+                                int64_t *start) {
+  const Node *node = builder->node->operands[operand];
+  int rank = node->type.shape.rank;
+  *start = 0;
+  shape_strides(node->type.shape, stride);
+  if (!builder->host->is_computed(builder->host->context, node)) return node;
+  int64_t saved[2 * KERNEL_MAX_AXES];
+  memcpy(saved, builder->extents, sizeof saved);
+  int saved_axes = builder->kernel->axis_count, operand_count = builder->operands.count;
+  builder->kernel->axis_count = rank; /* the operand's axes take the place of the result's */
+  Index *at[MAX_RANK];
+  for (int i = 0; i < rank; i++) {
+    at[i] = index_axis(builder->arena, i);
+    builder->extents[i] = node->type.shape.dim[i];
+  }
+  builder_open_loop(builder, 0, NULL);
+  const char *failure = builder->failure;
+  Expr *value = builder_element(builder, node, at);
+  builder->failure = failure;
+  builder_close_loop(builder);
+  const Node *base = NULL;
+  if (value->kind == EXPR_LOAD && value->guard_count == 0 &&
+      index_is_affine(value->index, rank, start, stride) && *start >= 0)
+    base = builder->nodes.items[value->operand];
+  /* what was loaded on the way */
+  builder->operands.count = builder->nodes.count = builder->starts.count = operand_count;
+  builder->kernel->axis_count = saved_axes;
+  memcpy(builder->extents, saved, sizeof saved);
+  for (int i = 0; i < rank && base != NULL; i++)
+    if (stride[i] < 0) base = NULL;
+  if (base != NULL) return base;
+  builder_fail(builder, node, "an operand that is no strided view");
+  return node;
+}
+
+void builder_operand_strides(KernelBuilder *builder, int operand, int64_t *stride) {
+  int64_t start;
+  const Node *base = operand_view(builder, operand, stride, &start);
+  int number = builder_add_operand(builder, base, start, false);
+  CHECK(number == operand);
+}
+
+void builder_operand_plain(KernelBuilder *builder, int operand) {
+  const Node *node = builder->node->operands[operand];
+  int64_t stride[MAX_RANK], plain[MAX_RANK];
+  builder_operand_strides(builder, operand, stride);
+  shape_strides(node->type.shape, plain);
+  for (int i = 0; i < node->type.shape.rank; i++)
+    if (node->type.shape.dim[i] > 1 && stride[i] != plain[i])
+      builder_fail(builder, node, "an operand that is not row-major");
+}
+
+static void builder_set_kind(KernelBuilder *builder, KernelKind kind) {
+  if (builder->node != builder->template_node) return; /* inside of another kernel: a failure */
+  builder->kernel->kind = kind;
+}
+
+void builder_contract(KernelBuilder *builder, const ContractSlots *slots) {
+  builder_set_kind(builder, KERNEL_CONTRACT);
+  builder->kernel->contract = *slots;
+}
+
+void builder_conv(KernelBuilder *builder, KernelKind kind, const ConvSlots *slots) {
+  builder_set_kind(builder, kind);
+  builder->kernel->conv = *slots;
+}
+
+void builder_max_pool_grad(KernelBuilder *builder, const ConvSlots *slots) {
+  builder_conv(builder, KERNEL_MAX_POOL_GRAD, slots);
+}
+
+void builder_scatter_add(KernelBuilder *builder, const ScatterSlots *slots) {
+  builder_set_kind(builder, KERNEL_SCATTER_ADD);
+  builder->kernel->scatter = *slots;
+}
+
+BuiltKernel builder_finish(KernelBuilder *builder) {
+  Kernel *kernel = builder->kernel;
+  kernel->operand_count = builder->operands.count;
+  kernel->operands = builder->operands.items;
+  kernel->scalar_count = builder->scalars.count;
+  kernel->key_count = builder->keys.count;
+  kernel->stage_count = builder->stages.count;
+  kernel->stages = builder->stages.items;
+  if (kernel->kind != KERNEL_LOOP) {
+    kernel->epilogue_count = builder->stores.count;
+    kernel->epilogue = builder->stores.items;
+  }
+  return (BuiltKernel){kernel, builder->nodes.items, builder->starts.items, builder->scalars.items,
+                       builder->keys.items};
+}
