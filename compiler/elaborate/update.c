@@ -123,15 +123,28 @@ static void check_groups(Update *update) {
 
 /* ---- gradients ---------------------------------------------------------------------------- */
 
+/* Nodes that `node` is computed from, by whatever way. */
+static const bool *find_needed(Elaborator *e, const Node *node) {
+  const Graph *graph = e->room->graph;
+  bool *needed = ARENA_ARRAY(e->arena, bool, graph->next_id);
+  needed[node->id] = true;
+  for (int i = graph->nodes.count - 1; i >= 0; i--) {
+    const Node *user = graph->nodes.items[i];
+    for (int k = 0; k < user->operand_count && needed[user->id]; k++)
+      needed[user->operands[k]->id] = true;
+  }
+  return needed;
+}
+
 /* A map in which the parameters updated so far lead to their new values and whatever does not
  * depend on them to itself; false when none of them matters to `node`. */
 static bool map_updated(Elaborator *e, const Node *node, NodeMap *map) {
-  const bool *reached = find_reached(e, node);
+  const bool *needed = find_needed(e, node);
   *map = node_map_create(e->arena, e->room->graph);
   bool changed = false;
   for (int i = 0; i < e->walk->slots.count; i++) {
     Slot *slot = e->walk->slots.items[i];
-    if (slot->kind != VARIABLE_PARAM || !slot->stored || !reached[slot->leaf->id]) continue;
+    if (slot->kind != VARIABLE_PARAM || !slot->stored || !needed[slot->leaf->id]) continue;
     Node *fixed = emit_unary(e, OP_STOP_GRADIENT, slot->current);
     if (!fixed) return false;
     node_map_set(map, slot->leaf, fixed);

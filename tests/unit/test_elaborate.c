@@ -335,13 +335,13 @@ static void test_accumulation_is_the_mean(void **state) {
               2 * pow(0.9, 3));
 }
 
-/* d is updated first here: its group stands alone, then g sees the new d. */
+/* The block's loss updates g; then the group's loss sees the new g, also behind stop_gradient. */
 static void test_groups_update_in_text_order(void **state) {
   Arena *arena = *state;
   Module *module = elaborate_good(arena,
     "const batch = 2\ndata train { x = npy(\"x\") }\ninput x : f32[batch]\n"
     "param g : [1] = 1\nparam d : [1] = 1\n"
-    "a = mean(x) * sum(g * g * d)\nb = mean(x) * sum(d * d * g)\n"
+    "a = mean(x) * sum(g * g * d)\nb = mean(x) * sum(d * d * stop_gradient(g))\n"
     "train { minimize = a, optimizer = sgd(lr = 0.1), steps = 1,\n"
     "  params \"d\" { minimize = b } }\n");
   Diagnostics *diagnostics = diagnostics_create(arena);
