@@ -62,11 +62,15 @@ static int is_simple_binding(const Aligner *a, int line, int end)
          item_at(a, line + 1)->kind == '=';
 }
 
-/* Has the item more blanks before it than it needs? */
+/* May there be more blanks before the item than it needs?  Not behind '(', for example. */
+static int is_movable(const Item *item)
+{
+  return item->gap > 0 || item->kind == T_SEP;
+}
+
 static int is_padded(const Item *item)
 {
-  int may_be = item->gap > 0 || item->kind == T_SEP;
-  return may_be && !item->source_lines && item->source_gap > item->gap;
+  return is_movable(item) && !item->source_lines && item->source_gap > item->gap;
 }
 
 static int same_column(const Item *a, const Item *b)
@@ -143,9 +147,9 @@ static void tie_columns(Aligner *a, Ties *ties, const Pair *p)
     while (j < p->lower_end && item_at(a, j)->token->span.column < upper->token->span.column) j++;
     if (j == p->lower_end) return;
     const Item *lower = item_at(a, j);
-    if (same_column(upper, lower) && upper->kind == lower->kind && upper->kind != T_COMMENT &&
-        (is_padded(upper) || is_padded(lower)))
-      tie(a, ties, i, j);
+    int is_pair = same_column(upper, lower) && upper->kind == lower->kind &&
+                  upper->kind != T_COMMENT && is_movable(upper) && is_movable(lower);
+    if (is_pair && (is_padded(upper) || is_padded(lower))) tie(a, ties, i, j);
   }
 }
 
