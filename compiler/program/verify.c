@@ -223,15 +223,25 @@ static const char *check_barriers(Verifier *verifier) {
 
 /* ---- sharing of memory over time ----------------------------------------------------------- */
 
+static void note_use(Verifier *verifier, int buffer, int step) {
+  if (verifier->first[buffer] < 0) verifier->first[buffer] = step;
+  verifier->last[buffer] = step;
+}
+
+/* First and last step of each buffer's value. An update in place reads the value that was in the memory
+ * before, whatever it was called. */
 static void find_uses(Verifier *verifier) {
   const Program *program = verifier->program;
-  for (int i = 0; i < program->buffers.count; i++) verifier->first[i] = verifier->last[i] = -1;
+  int *writer = ARENA_ARRAY(verifier->arena, int, program->buffers.count); /* by root */
+  for (int i = 0; i < program->buffers.count; i++)
+    verifier->first[i] = verifier->last[i] = writer[i] = -1;
   for (int s = 0; s < verifier->entry->steps.count; s++) {
     AccessList list = step_accesses(verifier->arena, program, &verifier->entry->steps.items[s]);
     for (int i = 0; i < list.count; i++) {
-      int id = list.items[i].buffer;
-      if (verifier->first[id] < 0) verifier->first[id] = s;
-      verifier->last[id] = s;
+      int id = list.items[i].buffer, root = buffer_root(program, id);
+      note_use(verifier, id, s);
+      if (list.items[i].reads && writer[root] >= 0) note_use(verifier, writer[root], s);
+      if (list.items[i].writes) writer[root] = id;
     }
   }
   for (int i = 0; i < program->buffers.count; i++) {

@@ -36,10 +36,281 @@ static void test_networks(void **state) {
   }
 }
 
+/* ---- stores into variables ---------------------------------------------------------------- */
+
+static Module *two_variables(Arena *arena, Shape shape) {
+  Module *module = module_create(arena, "stores", NULL);
+  add_variable(module, VARIABLE_PARAM, "a", type_make(DTYPE_F32, shape));
+  add_variable(module, VARIABLE_PARAM, "b", type_make(DTYPE_F32, shape));
+  return module;
+}
+
+static Node *variable_leaf(const Maker *maker, const char *name, Shape shape) {
+  return leaf(maker, OP_PARAM, type_make(DTYPE_F32, shape), name_intern(name));
+}
+
+static void store(Module *module, const char *name, Node *node) {
+  output(module->entries[ENTRY_TRAIN], OUTPUT_STORE, name_intern(name), node);
+}
+
+static void test_variables_can_swap(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  Module *module = two_variables(arena, SHAPE(5));
+  Maker maker = entry_maker(module, ENTRY_TRAIN, "swap");
+  Node *a = variable_leaf(&maker, "a", SHAPE(5)), *b = variable_leaf(&maker, "b", SHAPE(5));
+  store(module, "a", b);
+  store(module, "b", a);
+  check_program(arena, module, ENTRY_TRAIN, 0, "swap");
+  arena_destroy(arena);
+}
+
+static void test_a_new_value_may_read_the_old_one_elsewhere(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  Module *module = two_variables(arena, SHAPE(4, 4));
+  Maker maker = entry_maker(module, ENTRY_TRAIN, "turn");
+  Node *a = variable_leaf(&maker, "a", SHAPE(4, 4)), *b = variable_leaf(&maker, "b", SHAPE(4, 4));
+  int64_t turn[] = {1, 0}, axis = 0;
+  Node *turned = make_transpose(&maker, a, turn);
+  store(module, "a", turned);
+  store(module, "b", make_binary(&maker, OP_ADD, turned, b));
+  output(maker.graph, OUTPUT_RESULT, "r", make_reduce(&maker, OP_REDUCE_SUM, a, 1, &axis));
+  check_program(arena, module, ENTRY_TRAIN, 1e-12, "turn");
+  arena_destroy(arena);
+}
+
+static void test_readers_of_the_old_value_come_first(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  Module *module = two_variables(arena, SHAPE(6, 6));
+  Maker maker = entry_maker(module, ENTRY_TRAIN, "order");
+  Node *a = variable_leaf(&maker, "a", SHAPE(6, 6)), *b = variable_leaf(&maker, "b", SHAPE(6, 6));
+  ContractAxes axes = {.sum_count = 1, .sum_left = {1}, .sum_right = {0}};
+  Node *next = make_binary_value(&maker, OP_MUL, a, 0.5);
+  Node *product = make_contract(&maker, next, b, &axes);  /* of the new value */
+  Node *other = make_contract(&maker, b, a, &axes);       /* of the old one */
+  store(module, "a", next);
+  store(module, "b", make_binary(&maker, OP_SUB, b, product));
+  output(maker.graph, OUTPUT_RESULT, "old", other);
+  output(maker.graph, OUTPUT_RESULT, "new", product);
+  check_program(arena, module, ENTRY_TRAIN, 1e-12, "order");
+  arena_destroy(arena);
+}
+
+static void test_one_value_goes_to_several_places(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  Module *module = two_variables(arena, SHAPE(3));
+  Maker maker = entry_maker(module, ENTRY_TRAIN, "twice");
+  Node *a = variable_leaf(&maker, "a", SHAPE(3));
+  Node *zero = make_constant(&maker, a->type, 0), *sum = make_binary(&maker, OP_ADD, a, a);
+  store(module, "a", sum);
+  store(module, "b", zero);
+  output(maker.graph, OUTPUT_RESULT, "r", sum);
+  output(maker.graph, OUTPUT_RESULT, "old", a);
+  output(maker.graph, OUTPUT_RESULT, "zero", zero);
+  check_program(arena, module, ENTRY_TRAIN, 0, "twice");
+  const Program *program = make_program(arena, module, 1);
+  for (int i = 0; i < program->entries[ENTRY_TRAIN].steps.count; i++)
+    assert_int_not_equal(program->entries[ENTRY_TRAIN].steps.items[i].kind, STEP_COPY);
+  arena_destroy(arena);
+}
+
+/* ---- shape of programs -------------------------------------------------------------------- */
+
+static void test_large_reductions_have_many_tasks(void **state) {
+  (void)state;
+  static const Op ops[] = {OP_REDUCE_SUM, OP_REDUCE_MAX, OP_REDUCE_MEAN};
+  for (int i = 0; i < 3; i++) {
+    Arena *arena = arena_create();
+    Module *module = module_create(arena, "reduce", NULL);
+    Maker maker = entry_maker(module, ENTRY_TRAIN, "reduce");
+    Type x = TYPE(F32, 48, 30, 50), flat = TYPE(F32, 60000);
+    add_input(module, "x", x, false);
+    add_input(module, "flat", flat, false);
+    int64_t all[] = {0, 1, 2};
+    output(maker.graph, OUTPUT_RESULT, "a",
+           make_reduce(&maker, ops[i], leaf(&maker, OP_INPUT, x, "x"), 3, all));
+    output(maker.graph, OUTPUT_RESULT, "b",
+           make_reduce(&maker, ops[i], leaf(&maker, OP_INPUT, flat, "flat"), 1, all));
+    check_program(arena, module, ENTRY_TRAIN, 1e-9, "large reduction");
+    const Program *program = make_program(arena, module, 1);
+    int64_t most = 0;
+    for (int s = 0; s < program->entries[ENTRY_TRAIN].steps.count; s++)
+      if (program->entries[ENTRY_TRAIN].steps.items[s].task_count > most)
+        most = program->entries[ENTRY_TRAIN].steps.items[s].task_count;
+    assert_true(most >= 4);
+    arena_destroy(arena);
+  }
+}
+
+static int launches(const Program *program, EntryKind entry) {
+  int count = 0;
+  for (int i = 0; i < program->entries[entry].steps.count; i++)
+    count += program->entries[entry].steps.items[i].kind == STEP_LAUNCH;
+  return count;
+}
+
+/* Forward and backward contractions, the images' conversion, rows of the loss, the means, column sums;
+ * the optimizer adds none. */
+static void test_a_perceptron_needs_few_launches(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  const Program *program = make_program(arena, network_module(arena, "mlp", 1), 1);
+  assert_int_equal(launches(program, ENTRY_TRAIN), 3 + 5 + 1 + 2 + 3);
+  for (int i = 0; i < program->entries[ENTRY_TRAIN].steps.count; i++)
+    assert_int_not_equal(program->entries[ENTRY_TRAIN].steps.items[i].kind, STEP_COPY);
+  arena_destroy(arena);
+}
+
+static void test_programs_are_deterministic(void **state) {
+  (void)state;
+  for (int i = 0; i < NETWORKS; i++) {
+    Arena *arena = arena_create();
+    Text texts[2] = {{0}, {0}};
+    for (int k = 0; k < 2; k++)
+      program_print(&texts[k], make_program(arena, network_module(arena, network_names[i], 1), 1));
+    assert_string_equal(texts[0].data, texts[1].data);
+    text_free(&texts[0]);
+    text_free(&texts[1]);
+    arena_destroy(arena);
+  }
+}
+
+/* ---- the verifier of plans ---------------------------------------------------------------- */
+
+typedef bool (*SpoilPlan)(Program *program, int number); /* false: there is no such place */
+
+static ProgramEntry *train(Program *program) { return &program->entries[ENTRY_TRAIN]; }
+
+static bool drop_barrier(Program *program, int number) {
+  ProgramEntry *entry = train(program);
+  for (int i = 0; i < entry->steps.count; i++) {
+    if (entry->steps.items[i].kind != STEP_BARRIER || number-- > 0) continue;
+    for (int k = i; k + 1 < entry->steps.count; k++) entry->steps.items[k] = entry->steps.items[k + 1];
+    entry->steps.count--;
+    return true;
+  }
+  return false;
+}
+
+/* Moves an activation onto another that is alive at the same time. */
+static bool overlap_buffers(Program *program, int number) {
+  for (int i = 0; i < program->buffers.count; i++) {
+    Buffer *a = &program->buffers.items[i];
+    if (a->kind != BUFFER_ACTIVATION || a->entry != ENTRY_TRAIN || a->alias_of >= 0) continue;
+    for (int k = 0; k < i; k++) {
+      const Buffer *b = &program->buffers.items[k];
+      if (b->kind != BUFFER_ACTIVATION || b->entry != ENTRY_TRAIN || b->alias_of >= 0 ||
+          a->offset == b->offset || a->last_step < b->first_step || b->last_step < a->first_step)
+        continue;
+      if (number-- > 0) continue;
+      a->offset = b->offset;
+      for (int v = 0; v < program->buffers.count; v++) /* its aliases move along */
+        if (program->buffers.items[v].alias_of == i)
+          program->buffers.items[v].offset = a->offset + program->buffers.items[v].alias_offset;
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool move_over_variable(Program *program, int number) {
+  int variable = number % program->module->variables.count;
+  for (int i = 0; i < program->buffers.count; i++) {
+    Buffer *buffer = &program->buffers.items[i];
+    if (buffer->kind != BUFFER_ACTIVATION || buffer->is_view) continue;
+    if (number-- > 0) continue;
+    buffer->offset = program->buffers.items[variable].offset;
+    return true;
+  }
+  return false;
+}
+
+static bool move_out_of_arena(Program *program, int number) {
+  if (number >= program->buffers.count) return false;
+  program->buffers.items[number].offset = program->arena_bytes - 32;
+  return true;
+}
+
+/* Drops a launch whose result somebody needs. */
+static bool drop_launch(Program *program, int number) {
+  ProgramEntry *entry = train(program);
+  for (int i = 0; i < entry->steps.count; i++) {
+    Step *step = &entry->steps.items[i];
+    if (step->kind != STEP_LAUNCH) continue;
+    const Kernel *kernel = program->kernels.items[step->kernel];
+    bool is_needed = false;
+    for (int k = 0; k < step->operand_count; k++) {
+      const Buffer *buffer = &program->buffers.items[step->operands[k]];
+      is_needed = is_needed || (kernel->operands[k].is_output && buffer->kind == BUFFER_ACTIVATION &&
+                                buffer->alias_of < 0 && buffer->last_step > i);
+    }
+    if (!is_needed || number-- > 0) continue;
+    step->kind = STEP_BARRIER;
+    return true;
+  }
+  return false;
+}
+
+/* Binds an operand to a buffer of another type. */
+static bool bind_wrongly(Program *program, int number) {
+  ProgramEntry *entry = train(program);
+  for (int i = 0; i < entry->steps.count; i++) {
+    Step *step = &entry->steps.items[i];
+    if (step->kind != STEP_LAUNCH || number-- > 0) continue;
+    for (int b = 0; b < program->buffers.count; b++) {
+      const Buffer *own = &program->buffers.items[step->operands[0]];
+      if (shape_elements(program->buffers.items[b].type.shape) == shape_elements(own->type.shape))
+        continue;
+      step->operands[0] = b;
+      return true;
+    }
+  }
+  return false;
+}
+
+static void check_faults(SpoilPlan spoil, const char *name) {
+  int found = 0;
+  for (int i = 0; i < NETWORKS; i++) {
+    for (int number = 0; number < 12; number++) {
+      Arena *arena = arena_create();
+      Program *program = make_program(arena, network_module(arena, network_names[i], 1), 1);
+      assert_null(program_verify(arena, program));
+      bool is_spoiled = spoil(program, number);
+      if (is_spoiled && program_verify(arena, program) == NULL)
+        fail_msg("%s %d of %s was not found", name, number, network_names[i]);
+      found += is_spoiled;
+      arena_destroy(arena);
+      if (!is_spoiled) break;
+    }
+  }
+  assert_true(found > 10);
+}
+
+static void test_verifier_finds_seeded_faults(void **state) {
+  (void)state;
+  check_faults(drop_barrier, "missing barrier");
+  check_faults(overlap_buffers, "overlap");
+  check_faults(move_over_variable, "overlap with a variable");
+  check_faults(move_out_of_arena, "buffer outside");
+  check_faults(drop_launch, "missing launch");
+  check_faults(bind_wrongly, "wrong operand");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_networks),
     cmocka_unit_test(test_random_graphs),
+    cmocka_unit_test(test_variables_can_swap),
+    cmocka_unit_test(test_a_new_value_may_read_the_old_one_elsewhere),
+    cmocka_unit_test(test_readers_of_the_old_value_come_first),
+    cmocka_unit_test(test_one_value_goes_to_several_places),
+    cmocka_unit_test(test_large_reductions_have_many_tasks),
+    cmocka_unit_test(test_a_perceptron_needs_few_launches),
+    cmocka_unit_test(test_programs_are_deterministic),
+    cmocka_unit_test(test_verifier_finds_seeded_faults),
   };
   return cmocka_run_group_tests_name("program", tests, NULL, NULL);
 }
