@@ -2,6 +2,7 @@
 #ifndef NNC_KERNEL_H
 #define NNC_KERNEL_H
 
+#include "nnc_conv.h"
 #include "nnc_gemm.h"
 #include "nnc_math.h"
 #include "nnc_ops.h"

@@ -4,6 +4,7 @@
 enum {
   TASK_LEAST_WORK = 4096,  /* element operations worth a task of their own */
   LOOP_MOST_TASKS = 64,
+  ROW_WORK = 256,          /* element operations of a row that may be a task of its own */
   BLOCK_ALIGNMENT = 64     /* elements: no two tasks write one cache line */
 };
 
@@ -39,10 +40,13 @@ LoopGrid kernel_loop_grid(const Kernel *kernel) {
   int64_t wanted = least(LOOP_MOST_TASKS, greatest(1, points * work / TASK_LEAST_WORK));
   grid.block = greatest(grid.last, 1);
   grid.row_chunk = greatest(divide_up(grid.rows, wanted), 1);
-  if (grid.rows < wanted && grid.last > BLOCK_ALIGNMENT) {
+  /* Rows of much work each may be tasks of their own, in whatever cache line their results lie. */
+  bool are_rows = work >= ROW_WORK && kernel_runs_along_rows(kernel);
+  int64_t alignment = are_rows ? 1 : BLOCK_ALIGNMENT;
+  if (grid.rows < wanted && grid.last > alignment) {
     grid.row_chunk = 1;
     int64_t pieces = divide_up(wanted, greatest(grid.rows, 1));
-    grid.block = round_up(divide_up(grid.last, pieces), BLOCK_ALIGNMENT);
+    grid.block = round_up(divide_up(grid.last, pieces), alignment);
   }
   grid.blocks = greatest(divide_up(grid.last, grid.block), 1);
   grid.tasks = divide_up(grid.rows, grid.row_chunk) * grid.blocks;
@@ -165,18 +169,65 @@ ContractGrid kernel_contract_grid(const Kernel *kernel) {
   return grid;
 }
 
+/* Elements of one channel of the pooled tensor. */
+static int64_t plane_elements(const Kernel *kernel) {
+  int64_t elements = 1;
+  for (int i = 0; i < kernel->conv.spatial; i++) elements *= kernel->conv.in[i];
+  return elements;
+}
+
 /* ---- any kernel ---- */
+
+/* Whole planes [n, c] of a pooling; a scatter's rows, as many as stay in the cache. */
+LoopGrid kernel_plane_grid(const Kernel *kernel) {
+  enum { SUMS_BYTES = 128 << 10 };
+  LoopGrid grid = {.blocks = 1};
+  int64_t work = 1;
+  if (kernel->kind == KERNEL_SCATTER_ADD) {
+    grid.rows = kernel->scatter.rows;
+    work = greatest(kernel->scatter.row_elements, 1);
+  } else {
+    grid.rows = kernel->conv.n * kernel->conv.c;
+    for (int i = 0; i < kernel->conv.spatial; i++) work *= kernel->conv.out[i] * kernel->conv.kernel[i];
+  }
+  int64_t wanted = least(LOOP_MOST_TASKS, greatest(1, grid.rows * work / TASK_LEAST_WORK));
+  grid.row_chunk = greatest(divide_up(grid.rows, wanted), 1);
+  if (kernel->kind == KERNEL_SCATTER_ADD) {
+    int64_t fitting = SUMS_BYTES / (work * greatest(dtype_size(kernel->operands[0].dtype), 4));
+    grid.row_chunk = greatest(least(grid.row_chunk, fitting), 1);
+  }
+  grid.tasks = divide_up(grid.rows, grid.row_chunk);
+  return grid;
+}
 
 int64_t kernel_task_count(const Kernel *kernel) {
   switch (kernel->kind) {
   case KERNEL_LOOP: return kernel_loop_grid(kernel).tasks;
   case KERNEL_CONTRACT: return kernel_contract_grid(kernel).tasks;
-  default: return 1;
+  case KERNEL_CONV:
+  case KERNEL_CONV_INPUT:
+  case KERNEL_CONV_WEIGHT: return kernel_conv_grid(kernel).tasks;
+  default: return kernel_plane_grid(kernel).tasks;
   }
 }
 
 int64_t kernel_worker_bytes(const Kernel *kernel) {
-  if (kernel->kind != KERNEL_CONTRACT) return 0;
-  ContractGrid grid = kernel_contract_grid(kernel);
-  return grid.a_bytes + grid.b_bytes + grid.tile_bytes;
+  switch (kernel->kind) {
+  case KERNEL_LOOP: return 0;
+  case KERNEL_CONTRACT: {
+    ContractGrid grid = kernel_contract_grid(kernel);
+    return grid.a_bytes + grid.b_bytes + grid.tile_bytes;
+  }
+  case KERNEL_CONV:
+  case KERNEL_CONV_INPUT:
+  case KERNEL_CONV_WEIGHT: {
+    ConvGrid grid = kernel_conv_grid(kernel);
+    return grid.source_bytes + grid.other_bytes + grid.tile_bytes;
+  }
+  case KERNEL_MAX_POOL_GRAD:
+    return align_64(plane_elements(kernel) * greatest(dtype_size(kernel->operands[0].dtype), 4));
+  default:
+    return align_64(kernel_plane_grid(kernel).row_chunk * kernel->scatter.row_elements *
+                    greatest(dtype_size(kernel->operands[0].dtype), 4));
+  }
 }

@@ -31,13 +31,45 @@ typedef struct ContractGrid {
   int64_t tasks;
 } ContractGrid;
 
+/* Convolutions, with one or two spatial axes as three whose first extents are 1.
+ *
+ * A task works on a block of one image's grid: output positions of conv, for conv_input positions that
+ * stand for `stride` inputs each ("output phases").  Planes of its source (x, or dy) are copied into the
+ * worker's block with padding as rasters `length` long along each axis, for conv one for every residue of
+ * the taps modulo the stride ("source phases").  conv_weight sums over images and blocks within a task,
+ * which owns `rows` x `channels` kernels. */
+typedef struct ConvGrid {
+  int64_t extent_in[3], extent_out[3], kernel[3], stride[3], low[3], dilation[3];
+  int64_t grid[3];         /* positions along each axis */
+  int64_t least[3];        /* conv_input: the first position */
+  int64_t extra[3];        /* raster length beyond the block */
+  int64_t length[3];       /* of a raster */
+  int64_t source_phases[3], output_phases[3];
+  int64_t phase_residue[3][512];  /* of each source phase */
+  int block_axis;
+  int64_t block, blocks;
+  int64_t images, groups, group_chunk, chunks;
+  int64_t rows, channels;  /* of a group: result channels, summed channels; conv_weight: k and c */
+  int64_t row_block, channel_block; /* conv_weight */
+  int64_t plane;           /* elements of one channel's rasters of all source phases */
+  int64_t raster;          /* elements of a raster, at most, up to the last output position */
+  int64_t source_bytes, other_bytes, tile_bytes; /* pieces of the worker's block, in this order */
+  int64_t tasks;
+} ConvGrid;
+
 enum {
   TILE_MAX_ROWS = 16,     /* of a register tile, at any vector width */
   TILE_MAX_COLUMNS = 64
 };
 
 LoopGrid kernel_loop_grid(const Kernel *kernel);
+/* True when the stages with loops of their own read along these loops rather than along the domain's
+ * last axis: rows, not columns. */
+bool kernel_runs_along_rows(const Kernel *kernel);
 ContractGrid kernel_contract_grid(const Kernel *kernel);
+ConvGrid kernel_conv_grid(const Kernel *kernel);
+/* Pooling gradients and scatters: pieces of `row_chunk` of `rows`. */
+LoopGrid kernel_plane_grid(const Kernel *kernel);
 int64_t kernel_task_count(const Kernel *kernel);
 /* Bytes that a task needs in its worker's block; a multiple of 64. */
 int64_t kernel_worker_bytes(const Kernel *kernel);

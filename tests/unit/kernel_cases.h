@@ -170,6 +170,28 @@ static void make_padded_gather(CaseList *list) {
   add_case(list, "padded_gather", kernel, 1);
 }
 
+/* Two guards on one load; logic on calls. */
+static void make_twice_padded(CaseList *list) {
+  int64_t extent[2] = {12, 40};
+  Kernel *kernel = new_kernel(list, KERNEL_LOOP, 2, extent);
+  int x = add_operand(kernel, "x", DTYPE_F32, 10 * 33, false), y = add_operand(kernel, "y", DTYPE_BOOL, 480, true);
+  Arena *arena = list->arena;
+  Index *row = index_add(arena, index_axis(arena, 0), index_const(arena, -1));
+  Index *column = index_add(arena, index_axis(arena, 1), index_const(arena, -3));
+  Expr *load = load_at(list, kernel, x, index_add(arena, index_mul(arena, row, 33), column));
+  load->guard_count = 2;
+  load->guards = ARENA_ARRAY(arena, Guard, 2);
+  load->guards[0] = (Guard){row, 10};
+  load->guards[1] = (Guard){column, 33};
+  Expr *floor_of = apply(list, OP_FLOOR, DTYPE_F32, load, NULL, NULL), *zero = number(list, DTYPE_F32, 0);
+  Expr *both = apply(list, OP_AND, DTYPE_BOOL, apply(list, OP_EQ, DTYPE_BOOL, floor_of, load, NULL),
+                     apply(list, OP_NE, DTYPE_BOOL, apply(list, OP_CEIL, DTYPE_F32, load, NULL, NULL), zero, NULL), NULL);
+  Expr *any = apply(list, OP_OR, DTYPE_BOOL, both, apply(list, OP_GT, DTYPE_BOOL, apply(list, OP_ABS, DTYPE_F32, load, NULL, NULL), zero, NULL), NULL);
+  Stage *stage = add_stage(list, kernel, STAGE_STORE, 0, NULL);
+  add_store(stage->stores, &stage->store_count, y, strided(list, 2, (int64_t[]){40, 1}), any);
+  add_case(list, "twice_padded", kernel, 0);
+}
+
 /* Transposition with division and modulus: y[i] = x[i % 6, i / 6] and a negative dividend. */
 static void make_divided(CaseList *list) {
   int64_t extent[1] = {66};
@@ -239,6 +261,7 @@ static void make_elementwise(CaseList *list) {
   make_operator(list, OP_OR, 2, DTYPE_BOOL, DTYPE_BOOL, shapes[3]);
   make_operator(list, OP_NOT, 1, DTYPE_BOOL, DTYPE_BOOL, shapes[3]);
   make_padded_gather(list);
+  make_twice_padded(list);
   make_divided(list);
   make_random(list, OP_RANDOM_UNIFORM, DTYPE_F32);
   make_random(list, OP_RANDOM_UNIFORM, DTYPE_F64);
@@ -394,6 +417,136 @@ static void make_contractions(CaseList *list) {
     ContractShape s = {.batch = 2, .m = 13, .n = 50, .k = 21, .left = others[i][0], .right = others[i][1], .result = others[i][2], .left_transposed = i & 1, .epilogue = 0};
     make_contraction(list, &s);
   }
+}
+
+/* ---- convolutions ---- */
+
+typedef struct ConvShape {
+  int64_t n, c, k, groups;
+  int spatial;
+  int64_t in[3], kernel[3], stride[3], low[3], high[3], dilation[3];
+} ConvShape;
+
+static ConvSlots conv_slots(const ConvShape *s) {
+  ConvSlots slots = {.spatial = s->spatial, .n = s->n, .c = s->c, .k = s->k, .groups = s->groups};
+  for (int i = 0; i < s->spatial; i++) {
+    slots.in[i] = s->in[i];
+    slots.kernel[i] = s->kernel[i];
+    slots.stride[i] = s->stride[i];
+    slots.low[i] = s->low[i];
+    slots.high[i] = s->high[i];
+    slots.dilation[i] = s->dilation[i];
+    slots.out[i] = (s->in[i] + s->low[i] + s->high[i] - (s->kernel[i] - 1) * s->dilation[i] - 1) / s->stride[i] + 1;
+  }
+  return slots;
+}
+
+/* epilogue 0: store; 1: relu(result + bias[axis 1]); 2: an update in place. */
+static void make_conv(CaseList *list, const ConvShape *s, KernelKind kind, DType dtype, int epilogue) {
+  ConvSlots slots = conv_slots(s);
+  int64_t x[5] = {s->n, s->c}, w[5] = {s->k, s->c / s->groups}, y[5] = {s->n, s->k};
+  for (int i = 0; i < s->spatial; i++) x[2 + i] = slots.in[i], w[2 + i] = slots.kernel[i], y[2 + i] = slots.out[i];
+  const int64_t *result = kind == KERNEL_CONV ? y : kind == KERNEL_CONV_INPUT ? x : w;
+  const int64_t *left = kind == KERNEL_CONV_INPUT ? y : x, *right = kind == KERNEL_CONV_WEIGHT ? y : w;
+  int rank = 2 + s->spatial;
+  Kernel *kernel = new_kernel(list, kind, rank, result);
+  kernel->conv = slots;
+  add_operand(kernel, "x", dtype, product(rank, left), false);
+  add_operand(kernel, "w", dtype, product(rank, right), false);
+  int out = add_operand(kernel, "y", dtype, product(rank, result), true);
+  int64_t stride[5] = {0};
+  for (int i = rank - 1, below = 1; i >= 0; i--) stride[i] = below, below *= (int)result[i];
+  Index *place = strided(list, rank, stride);
+  Expr *value = new_expr(list, EXPR_RESULT, dtype);
+  if (epilogue == 1) {
+    int bias = add_operand(kernel, "b", dtype, result[1], false);
+    value = apply(list, OP_ADD, dtype, value, load_at(list, kernel, bias, index_axis(list->arena, 1)), NULL);
+    value = apply(list, OP_MAX, dtype, value, number(list, dtype, 0), NULL);
+  }
+  if (epilogue == 2)
+    value = apply(list, OP_SUB, dtype, load_at(list, kernel, out, place), apply(list, OP_MUL, dtype, value, number(list, dtype, 0.5), NULL), NULL);
+  add_store(kernel->epilogue, &kernel->epilogue_count, out, place, value);
+  add_case(list, kind == KERNEL_CONV ? "conv" : kind == KERNEL_CONV_INPUT ? "conv_input" : "conv_weight", kernel, 20);
+}
+
+static const ConvShape conv_shapes[] = {
+  {2, 3, 8, 1, 2, {28, 28}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+  {3, 1, 20, 1, 2, {12, 13}, {5, 5}, {1, 1}, {0, 0}, {0, 0}, {1, 1}},
+  {2, 4, 6, 2, 2, {11, 9}, {3, 2}, {2, 2}, {1, 0}, {0, 1}, {1, 1}},
+  {2, 6, 6, 6, 2, {10, 17}, {3, 3}, {2, 1}, {1, 1}, {1, 1}, {1, 1}},
+  {1, 5, 7, 1, 1, {40}, {4}, {3}, {2}, {1}, {2}},
+  {2, 2, 3, 1, 3, {5, 6, 7}, {2, 3, 2}, {1, 2, 1}, {0, 1, 1}, {1, 1, 0}, {2, 1, 1}},
+  {2, 3, 4, 1, 2, {9, 9}, {1, 1}, {2, 2}, {0, 0}, {0, 0}, {1, 1}},
+  {1, 2, 2, 1, 2, {12, 12}, {3, 3}, {1, 1}, {-2, -1}, {-1, 2}, {1, 1}},
+  {1, 3, 3, 1, 2, {16, 16}, {4, 4}, {4, 4}, {0, 0}, {0, 0}, {1, 1}},
+  {1, 2, 9, 1, 2, {8, 8}, {2, 2}, {3, 3}, {0, 0}, {0, 0}, {1, 1}},
+  {1, 16, 17, 1, 2, {60, 50}, {3, 3}, {1, 1}, {2, 2}, {2, 2}, {2, 2}},
+  {1, 3, 3, 1, 1, {5000}, {5}, {1}, {2}, {2}, {1}},
+  {2, 40, 20, 1, 2, {4, 4}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+  {0, 2, 2, 1, 2, {4, 4}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+};
+
+static void make_convolutions(CaseList *list) {
+  static const KernelKind kinds[] = {KERNEL_CONV, KERNEL_CONV_INPUT, KERNEL_CONV_WEIGHT};
+  int turn = 0;
+  for (size_t i = 0; i < sizeof conv_shapes / sizeof *conv_shapes; i++)
+    for (int kind = 0; kind < 3; kind++, turn++)
+      make_conv(list, &conv_shapes[i], kinds[kind], turn % 4 == 3 ? DTYPE_F64 : DTYPE_F32, turn % 3 ? (turn + (int)i) % 3 : (turn / 3) % 3);
+  for (int kind = 0; kind < 3; kind++) {
+    make_conv(list, &conv_shapes[2], kinds[kind], DTYPE_BF16, 0);
+    make_conv(list, &conv_shapes[0], kinds[kind], DTYPE_F16, 1);
+    make_conv(list, &conv_shapes[5], kinds[kind], DTYPE_F64, 1);
+  }
+}
+
+/* ---- adding at places ---- */
+
+static void make_pool(CaseList *list, const ConvShape *s, DType dtype) {
+  ConvSlots slots = conv_slots(s);
+  int64_t x[5] = {s->n, s->c}, y[5] = {s->n, s->c};
+  for (int i = 0; i < s->spatial; i++) x[2 + i] = slots.in[i], y[2 + i] = slots.out[i];
+  int rank = 2 + s->spatial;
+  Kernel *kernel = new_kernel(list, KERNEL_MAX_POOL_GRAD, rank, x);
+  kernel->conv = slots;
+  kernel->conv.k = kernel->conv.groups = s->c;
+  add_operand(kernel, "x", dtype, product(rank, x), false);
+  add_operand(kernel, "dy", dtype, product(rank, y), false);
+  int out = add_operand(kernel, "dx", dtype, product(rank, x), true);
+  int64_t stride[5] = {0};
+  for (int i = rank - 1, below = 1; i >= 0; i--) stride[i] = below, below *= (int)x[i];
+  Index *place = strided(list, rank, stride);
+  Expr *value = apply(list, OP_MUL, dtype, new_expr(list, EXPR_RESULT, dtype), load_at(list, kernel, 0, place), NULL);
+  add_store(kernel->epilogue, &kernel->epilogue_count, out, place, value);
+  add_case(list, "max_pool_grad", kernel, 1);
+}
+
+static void make_scatter(CaseList *list, int64_t indices, int64_t rows, int64_t a, int64_t b, DType dtype, DType index) {
+  int64_t extent[3] = {rows, a, b};
+  int rank = b > 1 ? 3 : 2;
+  Kernel *kernel = new_kernel(list, KERNEL_SCATTER_ADD, rank, extent);
+  kernel->scatter = (ScatterSlots){indices, rows, a * b};
+  add_operand(kernel, "values", dtype, indices * a * b, false);
+  add_operand(kernel, "index", index, indices, false);
+  int out = add_operand(kernel, "table", dtype, rows * a * b, true);
+  Index *place = strided(list, rank, b > 1 ? (int64_t[]){a * b, b, 1} : (int64_t[]){a, 1});
+  Expr *value = apply(list, OP_ADD, dtype, load_at(list, kernel, out, place), new_expr(list, EXPR_RESULT, dtype), NULL);
+  add_store(kernel->epilogue, &kernel->epilogue_count, out, place, value);
+  add_case(list, "scatter_add", kernel, 4);
+}
+
+static void make_indexed(CaseList *list) {
+  static const ConvShape pools[] = {
+    {2, 3, 3, 3, 2, {8, 8}, {2, 2}, {2, 2}, {0, 0}, {0, 0}, {1, 1}},
+    {2, 5, 5, 5, 2, {9, 7}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}},
+    {1, 2, 2, 2, 1, {30}, {3}, {1}, {0}, {0}, {2}},
+    {1, 2, 2, 2, 3, {4, 5, 6}, {2, 2, 3}, {2, 1, 2}, {0, 1, 1}, {0, 0, 1}, {1, 1, 1}},
+  };
+  for (size_t i = 0; i < sizeof pools / sizeof *pools; i++)
+    for (int t = 0; t < 3; t++) make_pool(list, &pools[i], t == 0 ? DTYPE_F32 : t == 1 ? DTYPE_F64 : DTYPE_BF16);
+  make_scatter(list, 50, 9, 33, 1, DTYPE_F32, DTYPE_I32);
+  make_scatter(list, 70, 5, 4, 5, DTYPE_F64, DTYPE_I64);
+  make_scatter(list, 20, 300, 200, 1, DTYPE_F32, DTYPE_U8);
+  make_scatter(list, 0, 3, 2, 1, DTYPE_F32, DTYPE_I32);
 }
 
 #endif

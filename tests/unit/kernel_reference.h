@@ -165,36 +165,65 @@ static bool reference_under(const ConvSlots *s, const int64_t *out, const int64_
   return true;
 }
 
-/* The element `r->at` of any of the three convolutions: every product whose result it is. */
+/* x, w or y at the point, from the operand that holds it. */
+static double reference_x(const Reference *r, int operand, int64_t n, int64_t channel, const int64_t *in) {
+  const ConvSlots *s = &r->kernel->conv;
+  return r->before[operand][reference_place(n, channel, s->c, in, s->in, s->spatial)];
+}
+
+static double reference_w(const Reference *r, int operand, int64_t k, int64_t c, const int64_t *tap) {
+  const ConvSlots *s = &r->kernel->conv;
+  return r->before[operand][reference_place(k, c, s->c / s->groups, tap, s->kernel, s->spatial)];
+}
+
+static double reference_y(const Reference *r, int operand, int64_t n, int64_t k, const int64_t *out) {
+  const ConvSlots *s = &r->kernel->conv;
+  return r->before[operand][reference_place(n, k, s->k, out, s->out, s->spatial)];
+}
+
+/* y[n, k, out] */
 static double reference_conv(const Reference *r) {
   const ConvSlots *s = &r->kernel->conv;
-  int64_t c_group = s->c / s->groups, k_group = s->k / s->groups;
+  int64_t c_group = s->c / s->groups, group = r->at[1] / (s->k / s->groups), tap[3] = {0}, in[3];
   double sum = 0;
-  for (int64_t n = 0; n < s->n; n++)
-    for (int64_t k = 0; k < s->k; k++)
-      for (int64_t c = 0; c < c_group; c++) {
-        int64_t x_channel = k / k_group * c_group + c, out[3] = {0}, tap[3] = {0}, in[3];
-        KernelKind kind = r->kernel->kind;
-        if (kind == KERNEL_CONV && (n != r->at[0] || k != r->at[1])) continue;
-        if (kind == KERNEL_CONV_INPUT && (n != r->at[0] || x_channel != r->at[1])) continue;
-        if (kind == KERNEL_CONV_WEIGHT && (k != r->at[0] || c != r->at[1])) continue;
-        if (reference_is_empty(s->out, s->spatial)) continue;
-        do {
-          if (kind == KERNEL_CONV && memcmp(out, r->at + 2, sizeof *out * (size_t)s->spatial)) continue;
-          do {
-            if (kind == KERNEL_CONV_WEIGHT && memcmp(tap, r->at + 2, sizeof *tap * (size_t)s->spatial))
-              continue;
-            if (!reference_under(s, out, tap, in)) continue;
-            if (kind == KERNEL_CONV_INPUT && memcmp(in, r->at + 2, sizeof *in * (size_t)s->spatial)) continue;
-            int64_t x = reference_place(n, x_channel, s->c, in, s->in, s->spatial);
-            int64_t w = reference_place(k, c, c_group, tap, s->kernel, s->spatial);
-            int64_t y = reference_place(n, k, s->k, out, s->out, s->spatial);
-            if (kind == KERNEL_CONV) sum += r->before[0][x] * r->before[1][w];
-            if (kind == KERNEL_CONV_INPUT) sum += r->before[0][y] * r->before[1][w];
-            if (kind == KERNEL_CONV_WEIGHT) sum += r->before[0][x] * r->before[1][y];
-          } while (reference_next(tap, s->kernel, s->spatial));
-        } while (reference_next(out, s->out, s->spatial));
-      }
+  do {
+    if (!reference_under(s, r->at + 2, tap, in)) continue;
+    for (int64_t c = 0; c < c_group; c++)
+      sum += reference_x(r, 0, r->at[0], group * c_group + c, in) * reference_w(r, 1, r->at[1], c, tap);
+  } while (reference_next(tap, s->kernel, s->spatial));
+  return sum;
+}
+
+/* dx[n, c, in]: the output that has the element under the tap, if there is one. */
+static double reference_conv_input(const Reference *r) {
+  const ConvSlots *s = &r->kernel->conv;
+  int64_t c_group = s->c / s->groups, k_group = s->k / s->groups, group = r->at[1] / c_group;
+  int64_t tap[3] = {0}, out[3], in[3];
+  double sum = 0;
+  do {
+    for (int i = 0; i < s->spatial; i++)
+      out[i] = (r->at[2 + i] + s->low[i] - tap[i] * s->dilation[i]) / s->stride[i];
+    bool hits = reference_under(s, out, tap, in);
+    for (int i = 0; i < s->spatial; i++)
+      hits = hits && in[i] == r->at[2 + i] && out[i] >= 0 && out[i] < s->out[i];
+    for (int64_t k = 0; hits && k < k_group; k++)
+      sum += reference_y(r, 0, r->at[0], group * k_group + k, out) *
+             reference_w(r, 1, group * k_group + k, r->at[1] % c_group, tap);
+  } while (reference_next(tap, s->kernel, s->spatial));
+  return sum;
+}
+
+/* dw[k, c, tap] */
+static double reference_conv_weight(const Reference *r) {
+  const ConvSlots *s = &r->kernel->conv;
+  int64_t channel = r->at[0] / (s->k / s->groups) * (s->c / s->groups) + r->at[1], out[3] = {0}, in[3];
+  double sum = 0;
+  if (reference_is_empty(s->out, s->spatial)) return 0;
+  do {
+    if (!reference_under(s, out, r->at + 2, in)) continue;
+    for (int64_t n = 0; n < s->n; n++)
+      sum += reference_x(r, 0, n, channel, in) * reference_y(r, 1, n, r->at[0], out);
+  } while (reference_next(out, s->out, s->spatial));
   return sum;
 }
 
@@ -238,7 +267,10 @@ static double reference_template(const Reference *r) {
   case KERNEL_CONTRACT: return reference_contract(r);
   case KERNEL_MAX_POOL_GRAD: return reference_max_pool_grad(r);
   case KERNEL_SCATTER_ADD: return reference_scatter(r);
-  default: return reference_conv(r);
+  case KERNEL_CONV: return reference_conv(r);
+  case KERNEL_CONV_INPUT: return reference_conv_input(r);
+  case KERNEL_CONV_WEIGHT: return reference_conv_weight(r);
+  default: panic("kernel kind");
   }
 }
 

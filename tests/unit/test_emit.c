@@ -275,12 +275,16 @@ static void check_family(void (*make)(CaseList *list), const char *family) {
 static void test_elementwise_loops(void **state) { (void)state; check_family(make_elementwise, "elementwise"); }
 static void test_reductions(void **state) { (void)state; check_family(make_reductions, "reductions"); }
 static void test_contractions(void **state) { (void)state; check_family(make_contractions, "contractions"); }
+static void test_convolutions(void **state) { (void)state; check_family(make_convolutions, "convolutions"); }
+static void test_indexed(void **state) { (void)state; check_family(make_indexed, "indexed"); }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_elementwise_loops),
     cmocka_unit_test(test_reductions),
     cmocka_unit_test(test_contractions),
+    cmocka_unit_test(test_convolutions),
+    cmocka_unit_test(test_indexed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

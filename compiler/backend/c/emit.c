@@ -18,6 +18,7 @@ static void emit_header(Emitter *emitter) {
   code_line(code, "#include \"nnc_kernel.h\"");
   code_line(code, "#include \"nnc_model.h\"");
   code_line(code, "#include \"nnc_data.h\"");
+  code_line(code, "#include \"nnc_limits.h\"");
 }
 
 /* ---- names ---- */

@@ -135,7 +135,11 @@ void emit_entries(Emitter *emitter) {
     code_block(code);
     code_line(code, "char *const arena = worker->arena;");
     code_line(code, "(void)arena;");
-    for (int i = 0; i < entry->steps.count; i++) emit_step(emitter, &entry->steps.items[i]);
+    emit_mark(emitter, 0);
+    for (int i = 0; i < entry->steps.count; i++) {
+      emit_step(emitter, &entry->steps.items[i]);
+      emit_mark(emitter, i + 1);
+    }
     code_close(code);
   }
 }

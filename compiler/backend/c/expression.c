@@ -180,7 +180,7 @@ static const char *load_text(const ExprScope *scope, const Expr *expr) {
     const char *within = arena_printf(arena, "nnc_within(%s, %lld)",
                                       index_text(scope, expr->guards[i].index),
                                       (long long)expr->guards[i].bound);
-    condition = condition ? arena_printf(arena, "%s & %s", condition, within) : within;
+    condition = condition ? arena_printf(arena, "%s && %s", condition, within) : within;
   }
   return arena_printf(arena, "%s ? %s : %s", in_parentheses(arena, condition), text,
                       c_literal(arena, expr->dtype, expr->value));
@@ -247,7 +247,13 @@ const char **expression_render(Code *code, const ExprScope *scope, int number) {
   for (int i = 0; i < list.count; i++) {
     const Expr *expr = list.items[i];
     const char *args[3] = {NULL, NULL, NULL};
-    for (int k = 0; k < expr->arg_count; k++) args[k] = texts[position(&list, expr->args[k])];
+    for (int k = 0; k < expr->arg_count; k++) {
+      int at = position(&list, expr->args[k]);
+      bool is_logic = expr->kind == EXPR_OP && (expr->op == OP_AND || expr->op == OP_OR);
+      if (is_logic && strchr(texts[at], '(') != NULL) /* compilers warn of calls beside & and | */
+        texts[at] = make_temporary(code, scope, list.items[at]->dtype, texts[at]);
+      args[k] = texts[at];
+    }
     texts[i] = expr->kind == EXPR_OP ? operator_text(arena, expr, args) : leaf_text(scope, expr);
     bool is_cheap = expr->kind == EXPR_CONST || expr->kind == EXPR_STAGE || is_word(texts[i]);
     bool is_memory_written = expr->kind == EXPR_LOAD && stage.store_count > 1 &&

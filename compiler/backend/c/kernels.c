@@ -7,6 +7,11 @@ void kernel_write(Code *code, KernelFunction *function) {
   static void (*const writers[KERNEL_KIND_COUNT])(Code *, KernelFunction *) = {
     [KERNEL_LOOP] = loop_write,
     [KERNEL_CONTRACT] = contract_write,
+    [KERNEL_CONV] = conv_write,
+    [KERNEL_CONV_INPUT] = conv_write,
+    [KERNEL_CONV_WEIGHT] = conv_write,
+    [KERNEL_MAX_POOL_GRAD] = max_pool_grad_write,
+    [KERNEL_SCATTER_ADD] = scatter_write,
   };
   if (writers[function->kernel->kind] == NULL)
     panic("kernel %s: no code for kind %d", function->name, (int)function->kernel->kind);
@@ -64,6 +69,14 @@ const char *function_arguments(Arena *arena, const KernelFunction *function) {
 
 const char *function_unused(Arena *arena, const KernelFunction *function) {
   return each_parameter(arena, function, "(void)");
+}
+
+void function_write_empty(Code *code, const KernelFunction *function) {
+  code_line(code, "NNC_KERNEL void %s(nnc_worker *worker%s)", function->name,
+            function_parameters(code->arena, function));
+  code_block(code);
+  code_line(code, "(void)worker%s;", function_unused(code->arena, function));
+  code_close(code);
 }
 
 void function_keys(Code *code, const KernelFunction *function) {

@@ -18,6 +18,9 @@ void kernel_write(Code *code, KernelFunction *function);
 /* The parts by kind of kernel. */
 void loop_write(Code *code, KernelFunction *function);
 void contract_write(Code *code, KernelFunction *function);
+void conv_write(Code *code, KernelFunction *function);
+void max_pool_grad_write(Code *code, KernelFunction *function);
+void scatter_write(Code *code, KernelFunction *function);
 
 /* Shared by them. */
 ExprScope function_scope(Arena *arena, KernelFunction *function);
@@ -27,6 +30,8 @@ const char *function_parameters(Arena *arena, const KernelFunction *function);
 const char *function_arguments(Arena *arena, const KernelFunction *function);
 /* ", (void)x, (void)lr": against warnings. */
 const char *function_unused(Arena *arena, const KernelFunction *function);
+/* The whole function when the domain has no point. */
+void function_write_empty(Code *code, const KernelFunction *function);
 /* Lines that mix the random keys with the run's seed. */
 void function_keys(Code *code, const KernelFunction *function);
 

@@ -377,18 +377,12 @@ static void write_task(LoopWriter *writer, const LoopGrid *grid) {
   if (has_rows && grid->row_chunk != 1) code_close(code);
 }
 
-/* Without a point there is nothing to do. */
-static bool write_empty(Code *code, const KernelFunction *function) {
-  const Kernel *kernel = function->kernel;
-  bool is_empty = false;
-  for (int i = 0; i < kernel->axis_count; i++) is_empty |= kernel->extent[i] == 0;
-  if (!is_empty) return false;
-  code_line(code, "(void)worker%s;", function_unused(code->arena, function));
-  code_close(code);
-  return true;
-}
-
 void loop_write(Code *code, KernelFunction *function) {
+  for (int i = 0; i < function->kernel->axis_count; i++)
+    if (function->kernel->extent[i] == 0) {
+      function_write_empty(code, function);
+      return;
+    }
   LoopWriter writer = {.code = code, .function = function, .kernel = function->kernel,
                        .scope = function_scope(code->arena, function)};
   LoopGrid grid = kernel_loop_grid(function->kernel);
@@ -396,7 +390,6 @@ void loop_write(Code *code, KernelFunction *function) {
   code_line(code, "NNC_KERNEL void %s(nnc_worker *worker%s)", function->name,
             function_parameters(code->arena, function));
   code_block(code);
-  if (write_empty(code, function)) return;
   function_keys(code, function);
   code_open(code, "NNC_TASKS(worker, %lld, task)", (long long)grid.tasks);
   write_task(&writer, &grid);

@@ -131,7 +131,7 @@ static const char *emit_entry_tables(Emitter *emitter, EntryKind kind) {
   int results = emit_outputs(emitter, name, entry, OUTPUT_RESULT);
   if (results > 0)
     text = arena_printf(arena, "%s,\n    .result_count = %d, .results = %s_results", text, results, name);
-  return arena_printf(arena, "%s}", text);
+  return arena_printf(arena, "%s%s}", text, emit_step_table(emitter, name, entry));
 }
 
 /* ---- data sets ---- */
@@ -246,12 +246,25 @@ static void emit_source(Emitter *emitter) {
   code->indent--;
 }
 
+/* The type of most of the arithmetic, for what the machine can do at best. */
+static const char *main_float(const Module *module) {
+  bool has_f64 = false, has_narrower = false;
+  for (int i = 0; i < module->variables.count; i++) {
+    DType dtype = module->variables.items[i].type.dtype;
+    has_f64 |= dtype == F64;
+    has_narrower |= dtype == F32 || dtype == BF16 || dtype == F16;
+  }
+  return has_f64 && !has_narrower ? "f64" : "f32";
+}
+
 static void emit_model(Emitter *emitter, const char *const *entries) {
   const Program *program = emitter->program;
   const Module *module = program->module;
   Code *code = &emitter->code;
   static const EntryKind order[] = {ENTRY_INIT, ENTRY_TRAIN, ENTRY_ACCUMULATE, ENTRY_EVAL,
                                     ENTRY_EVAL_ONE, ENTRY_PREDICT};
+  code_blank(code);
+  code_line(code, "NNC_DEFINE_LIMITS(%s);", main_float(module));
   code_blank(code);
   code_open(code, "const nnc_model nnc_the_model =");
   code_line(code, ".abi = NNC_MODEL_ABI,");
@@ -270,6 +283,7 @@ static void emit_model(Emitter *emitter, const char *const *entries) {
     code_line(code, ".variable_count = %d, .variables = variables,", module->variables.count);
   for (size_t i = 0; i < sizeof order / sizeof *order; i++)
     code_line(code, ".%s = %s,", entry_name(order[i]), entries[order[i]]);
+  code_line(code, ".limits = &nnc_limits_%s,", main_float(module));
   if (program->scalar_names.count > 0)
     code_line(code, ".scalar_count = %d, .scalar_names = scalar_names,", program->scalar_names.count);
   code_line(code, ".host = host,");

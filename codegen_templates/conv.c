@@ -1,0 +1,65 @@
+/* A convolution, or its adjoint in the input, with all extents known: rows of the register tile are
+ * result channels, its columns neighbouring positions of the raster (nnc_conv.h).
+ *
+ * A task copies the planes that its block of one image needs, with zeros around them, and walks the
+ * result channels of the group in strips. The adjoint of a strided convolution has an output phase for
+ * each residue of the position modulo the stride, with its own taps. */
+/* Result channels [channel, channel + rows) at a block's positions: tile[r * TILE_ROW + place in the raster]. */
+NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t image, const int64_t channel,
+                                const int64_t rows, const int64_t first, const int64_t count,
+                                const int32_t *shift, const @TYPE@ *restrict tile@PARAMETERS@)
+{
+  (void)worker, (void)image, (void)channel, (void)first, (void)count, (void)shift@UNUSED@;
+  @EPILOGUE@
+}
+
+NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
+{
+  enum { GROUPS = @GROUPS@, ROWS = @ROWS@, CHANNELS = @CHANNELS@, TASKS = @TASKS@ };
+  enum { CHUNK = @CHUNK@, CHUNKS = @CHUNKS@, BLOCK = @BLOCK@, BLOCKS = @BLOCKS@, POSITIONS = @POSITIONS@ };
+  enum { L0 = @L0@, L1 = @L1@, L2 = @L2@, PLANE = @PLANE@, TILE_ROW = @TILE_ROW@ };
+  enum { X0 = @X0@, X1 = @X1@, X2 = @X2@, S0 = @S0@, S1 = @S1@, S2 = @S2@ };
+  enum { SOURCE_PHASES = @SOURCE_PHASES@, OUTPUT_PHASES = @OUTPUT_PHASES@, TAPS = @TAPS@ };
+  enum { MR = NNC_TILE_ROWS, ODD = ROWS % MR, LANES = NNC_LANES_@T@, NR = NNC_TILE_VECTORS * LANES };
+  /* For each source phase where its raster begins along each axis. */
+  static const int32_t begin[SOURCE_PHASES][3] = @BEGINS@;
+  static const nnc_tap taps[] = @TAP_TABLE@;
+  /* First tap, number of taps, shift of the position along each axis. */
+  static const int32_t phases[OUTPUT_PHASES][5] = @PHASE_TABLE@;
+  @TYPE@ *const source = (@TYPE@ *)worker->scratch;
+  @TYPE@ *const packed = (@TYPE@ *)(worker->scratch + @SOURCE_BYTES@);
+  @TYPE@ *const tile = (@TYPE@ *)(worker->scratch + @SOURCE_BYTES@ + @OTHER_BYTES@);
+  (void)packed;
+  @KEYS@
+  memset(source + CHANNELS * PLANE, 0, @SOURCE_BYTES@ - sizeof *source * CHANNELS * PLANE);
+  NNC_TASKS(worker, TASKS, task) {
+    const int64_t image = task / (CHUNKS * BLOCKS), chunk = task / BLOCKS % CHUNKS;
+    const int64_t first = task % BLOCKS * BLOCK, count = nnc_least(BLOCK, POSITIONS - first);
+    const int64_t end = nnc_least((chunk + 1) * CHUNK, GROUPS);
+    for (int64_t group = chunk * CHUNK; group < end; group++) {
+      for (int64_t c = 0; c < CHANNELS; c++) {
+        const @SOURCE_TYPE@ *const from = @SOURCE@ + ((image * GROUPS + group) * CHANNELS + c) * (X0 * X1 * X2);
+        @TYPE@ *to = source + c * PLANE;
+        for (int64_t f = 0; f < SOURCE_PHASES; f++)
+          for (int64_t w = 0; w < L0 * L1; w++) {
+            const int64_t x0 = S0 * (w / L1 + @FIRST_0@) + begin[f][0];
+            const int64_t x1 = S1 * (w % L1 + @FIRST_1@) + begin[f][1];
+            const bool inside = nnc_within(x0, X0) && nnc_within(x1, X1);
+            nnc_spread_@T@_@SOURCE_T@(to, L2, inside ? from + (x0 * X1 + x1) * X2 : NULL, S2,
+                               begin[f][2] + S2 * @FIRST_2@, X2);
+            to += L2;
+          }
+      }
+      const int64_t raster = ((@COUNT_0@ - 1) * L1 + @COUNT_1@ - 1) * L2 + @COUNT_2@;
+      for (int64_t f = 0; f < OUTPUT_PHASES; f++)
+        for (int64_t m = 0; m < ROWS; m += MR) {
+          const int64_t rows = nnc_least(MR, ROWS - m);
+          @WEIGHTS@
+          for (int64_t p = 0; p < raster; p += NR)
+            NNC_CONV_TILE(@T@, rows, (raster - p + LANES - 1) / LANES, ODD, CHANNELS, taps + phases[f][0],
+                          phases[f][1], a, @A_ROW@, @A_CHANNEL@, source + p, PLANE, tile + p, TILE_ROW);
+          @NAME@_epilogue(worker, image, group * ROWS + m, rows, first, count, phases[f] + 2, tile@ARGUMENTS@);
+        }
+    }
+  }
+}

@@ -1,0 +1,81 @@
+/* The adjoint of a convolution in its weights, with all extents known: for a block of result and input
+ * channels, sums of products of dy and x along the raster (nnc_conv.h), over all images in order.
+ *
+ * A task owns its weights, so nothing is joined between tasks; vector sums stay in the worker's block
+ * until the last image. dy is copied with zeros where the raster is wider than the output. */
+/* Weights [row, row + rows) x [channel, channel + channels): lanes of sums[(r * COLUMNS) + (c * TAPS) + t]. */
+NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t row, const int64_t rows,
+                                const int64_t channel, const int64_t channels,
+                                const nnc_mem_@T@ *sums@PARAMETERS@)
+{
+  (void)worker, (void)row, (void)channel, (void)channels, (void)sums@UNUSED@;
+  @EPILOGUE@
+}
+
+NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
+{
+  enum { IMAGES = @IMAGES@, GROUPS = @GROUPS@, ROWS = @ROWS@, CHANNELS = @CHANNELS@, TASKS = @TASKS@ };
+  enum { RB = @RB@, CB = @CB@, ROW_BLOCKS = @ROW_BLOCKS@, CHANNEL_BLOCKS = @CHANNEL_BLOCKS@ };
+  enum { CHUNK = @CHUNK@, BLOCK = @BLOCK@, POSITIONS = @POSITIONS@ };
+  enum { L0 = @L0@, L1 = @L1@, L2 = @L2@, PLANE = @PLANE@, DY_ROW = @TILE_ROW@ };
+  enum { X0 = @X0@, X1 = @X1@, X2 = @X2@, S0 = @S0@, S1 = @S1@, S2 = @S2@ };
+  enum { Y0 = @Y0@, Y1 = @Y1@, Y2 = @Y2@ };
+  enum { SOURCE_PHASES = @SOURCE_PHASES@, TAPS = @TAPS@, COLUMNS = CB * TAPS, LANES = NNC_LANES_@T@ };
+  static const int32_t begin[SOURCE_PHASES][3] = @BEGINS@;
+  static const nnc_tap taps[] = @TAP_TABLE@;
+  @TYPE@ *const source = (@TYPE@ *)worker->scratch;
+  @TYPE@ *const rasters = (@TYPE@ *)(worker->scratch + @SOURCE_BYTES@);
+  nnc_mem_@T@ *const sums = (nnc_mem_@T@ *)(worker->scratch + @SOURCE_BYTES@ + @OTHER_BYTES@);
+  @KEYS@
+  memset(source + CB * PLANE, 0, @SOURCE_BYTES@ - sizeof *source * CB * PLANE);
+  NNC_TASKS(worker, TASKS, task) {
+    const int64_t row = task % ROW_BLOCKS * RB, rows = nnc_least(RB, ROWS - row);
+    const int64_t channel = task / ROW_BLOCKS % CHANNEL_BLOCKS * CB;
+    const int64_t channels = nnc_least(CB, CHANNELS - channel);
+    const int64_t chunk = task / (ROW_BLOCKS * CHANNEL_BLOCKS), end = nnc_least((chunk + 1) * CHUNK, GROUPS);
+    for (int64_t group = chunk * CHUNK; group < end; group++) {
+      memset(sums, 0, sizeof *sums * RB * COLUMNS);
+      for (int64_t image = 0; image < IMAGES; image++)
+        for (int64_t first = 0; first < POSITIONS; first += BLOCK) {
+          const int64_t count = nnc_least(BLOCK, POSITIONS - first);
+          for (int64_t c = 0; c < channels; c++) {
+            const @SOURCE_TYPE@ *const from =
+                @SOURCE@ + ((image * GROUPS + group) * CHANNELS + channel + c) * (X0 * X1 * X2);
+            @TYPE@ *to = source + c * PLANE;
+            for (int64_t f = 0; f < SOURCE_PHASES; f++)
+              for (int64_t w = 0; w < L0 * L1; w++) {
+                const int64_t x0 = S0 * (w / L1 + @FIRST_0@) + begin[f][0];
+                const int64_t x1 = S1 * (w % L1 + @FIRST_1@) + begin[f][1];
+                const bool inside = nnc_within(x0, X0) && nnc_within(x1, X1);
+                nnc_spread_@T@_@SOURCE_T@(to, L2, inside ? from + (x0 * X1 + x1) * X2 : NULL, S2,
+                                   begin[f][2] + S2 * @FIRST_2@, X2);
+                to += L2;
+              }
+          }
+          const int64_t raster = ((@COUNT_0@ - 1) * L1 + @COUNT_1@ - 1) * L2 + @COUNT_2@;
+          const int64_t length = nnc_round_up(raster, LANES);
+          for (int64_t r = 0; r < rows; r++) {
+            const @DY_TYPE@ *const from =
+                @DY@ + ((image * GROUPS + group) * ROWS + row + r) * (Y0 * Y1 * Y2);
+            for (int64_t w = 0; w * L2 < length; w++) {
+              const int64_t y0 = w / L1 + @FIRST_0@, y1 = w % L1 + @FIRST_1@;
+              const bool inside = w / L1 < @COUNT_0@ && w % L1 < @COUNT_1@;
+              nnc_spread_@T@_@DY_T@(rasters + r * DY_ROW + w * L2, nnc_least(L2, length - w * L2),
+                               inside ? from + (y0 * Y1 + y1) * Y2 : NULL, 1, @FIRST_2@,
+                               @FIRST_2@ + @COUNT_2@);
+            }
+          }
+          for (int64_t r = 0; r < rows; r += NNC_DOT_ROWS)
+            for (int64_t t = 0; t < channels * TAPS; t += NNC_DOT_TAPS) {
+              const int64_t tap_count = nnc_least(NNC_DOT_TAPS, channels * TAPS - t);
+              const @TYPE@ *x[NNC_DOT_TAPS] = {0};
+              for (int64_t i = 0; i < tap_count; i++)
+                x[i] = source + (t + i) / TAPS * PLANE + taps[(t + i) % TAPS].offset;
+              nnc_conv_dots_@T@(nnc_least(NNC_DOT_ROWS, rows - r), tap_count, length, rasters + r * DY_ROW,
+                            DY_ROW, x, sums + r * COLUMNS + t, COLUMNS);
+            }
+        }
+      @NAME@_epilogue(worker, group * ROWS + row, rows, channel, channels, sums@ARGUMENTS@);
+    }
+  }
+}

@@ -1,0 +1,170 @@
+/* Kernels that add at computed places, as C: the adjoint of max pooling and scatter_add. */
+#include "backend/c/kernels.h"
+
+#include "backend/c/template.h"
+#include "kernel/tiles.h"
+#include "support/panic.h"
+
+static DType value_type(const Kernel *kernel) {
+  DType dtype = kernel->operands[0].dtype;
+  return dtype == DTYPE_BF16 || dtype == DTYPE_F16 ? DTYPE_F32 : dtype;
+}
+
+/* The function that makes a stored element a value; nothing for most types. */
+static const char *loader(Arena *arena, DType dtype) {
+  bool converts = dtype == DTYPE_BF16 || dtype == DTYPE_F16;
+  return converts ? arena_printf(arena, "nnc_from_%s", dtype_name(dtype)) : "";
+}
+
+static void write_stores(Code *code, KernelFunction *function, const char *result) {
+  const Kernel *kernel = function->kernel;
+  ExprScope scope = function_scope(code->arena, function);
+  scope.result = result;
+  scope.result_dtype = value_type(kernel);
+  const char **values = expression_render(code, &scope, 0);
+  for (int i = 0; i < kernel->epilogue_count; i++)
+    expression_store(code, &scope, &kernel->epilogue[i], values[i]);
+}
+
+static const char *take_text(Arena *arena, Text *text) {
+  const char *result = text->data ? arena_strdup(arena, text->data) : "";
+  text_free(text);
+  return result;
+}
+
+static const char *keys_text(Arena *arena, const KernelFunction *function) {
+  Text text = {0};
+  Code code = {.arena = arena, .out = &text};
+  function_keys(&code, function);
+  return take_text(arena, &text);
+}
+
+static bool is_empty(const Kernel *kernel) {
+  for (int i = 0; i < kernel->axis_count; i++)
+    if (kernel->extent[i] == 0) return true;
+  return false;
+}
+
+/* ---- max pooling ---- */
+
+static const char *plane_epilogue(Arena *arena, KernelFunction *function) {
+  const Kernel *kernel = function->kernel;
+  Text text = {0};
+  Code code = {.arena = arena, .out = &text};
+  if (kernel_uses_axis(arena, kernel, 0))
+    code_line(&code, "const int64_t i0 = plane / %lld;", (long long)kernel->conv.c);
+  if (kernel_uses_axis(arena, kernel, 1))
+    code_line(&code, "const int64_t i1 = plane %% %lld;", (long long)kernel->conv.c);
+  const char *place = NULL;
+  for (int i = 0; i < kernel->conv.spatial; i++) {
+    long long extent = (long long)kernel->conv.in[i];
+    code_open(&code, "for (int64_t i%d = 0; i%d < %lld; i%d++)", 2 + i, 2 + i, extent, 2 + i);
+    const char *axis = arena_printf(arena, "i%d", 2 + i);
+    place = place ? arena_printf(arena, "(%s) * %lld + %s", place, extent, axis) : axis;
+  }
+  write_stores(&code, function, arena_printf(arena, "sums[%s]", place));
+  for (int i = 0; i < kernel->conv.spatial; i++) code_close(&code);
+  return take_text(arena, &text);
+}
+
+/* The test that a tap lies inside; "true" when no window leaves the input. */
+static const char *inside_text(Arena *arena, const ConvSlots *slots) {
+  const char *text = NULL;
+  for (int i = 0; i < slots->spatial; i++) {
+    int64_t last = (slots->out[i] - 1) * slots->stride[i] + (slots->kernel[i] - 1) * slots->dilation[i];
+    if (slots->low[i] <= 0 && last - slots->low[i] < slots->in[i]) continue;
+    int axis = i + 3 - slots->spatial;
+    const char *test = arena_printf(arena, "nnc_within(x%d, X%d)", axis, axis);
+    text = text ? arena_printf(arena, "%s && %s", text, test) : test;
+  }
+  return text ? arena_printf(arena, "(%s)", text) : "true";
+}
+
+void max_pool_grad_write(Code *code, KernelFunction *function) {
+  Arena *arena = code->arena;
+  const Kernel *kernel = function->kernel;
+  const ConvSlots *slots = &kernel->conv;
+  LoopGrid grid = kernel_plane_grid(kernel);
+  CHECK(kernel->axis_count == 2 + slots->spatial);
+  if (is_empty(kernel)) {
+    function_write_empty(code, function);
+    return;
+  }
+  int64_t x[3], y[3], k[3], s[3], d[3], p[3];
+  for (int i = 0; i < 3; i++) {
+    int own = i - (3 - slots->spatial);
+    x[i] = own < 0 ? 1 : slots->in[own];
+    y[i] = own < 0 ? 1 : slots->out[own];
+    k[i] = own < 0 ? 1 : slots->kernel[own];
+    s[i] = own < 0 ? 1 : slots->stride[own];
+    d[i] = own < 0 ? 1 : slots->dilation[own];
+    p[i] = own < 0 ? 0 : slots->low[own];
+  }
+#define INTEGER(name, value) {name, c_integer(arena, value)}
+#define AXES(letter, array)                                                                        \
+  INTEGER(letter "0", array[0]), INTEGER(letter "1", array[1]), INTEGER(letter "2", array[2])
+  const TemplateHole holes[] = {
+    {"NAME", function->name},
+    {"PARAMETERS", function_parameters(arena, function)},
+    {"KEYS", keys_text(arena, function)},
+    {"TYPE", c_value_type(value_type(kernel))},
+    {"X", function->operands[0]},
+    {"DY", function->operands[1]},
+    {"LOAD_X", loader(arena, kernel->operands[0].dtype)},
+    {"LOAD_DY", loader(arena, kernel->operands[1].dtype)},
+    {"INSIDE", inside_text(arena, slots)},
+    {"EPILOGUE", plane_epilogue(arena, function)},
+    INTEGER("PLANES", grid.rows),
+    INTEGER("CHUNK", grid.row_chunk),
+    INTEGER("TASKS", grid.tasks),
+    AXES("X", x), AXES("Y", y), AXES("K", k), AXES("S", s), AXES("D", d), AXES("P", p),
+  };
+  template_render(code->out, "codegen_templates/max_pool_grad.c", (int)(sizeof holes / sizeof *holes), holes);
+}
+
+/* ---- scatter_add ---- */
+
+static const char *row_epilogue(Arena *arena, KernelFunction *function) {
+  const Kernel *kernel = function->kernel;
+  Text text = {0};
+  Code code = {.arena = arena, .out = &text};
+  bool is_matrix = kernel->axis_count == 2 && kernel->extent[0] == kernel->scatter.rows;
+  int64_t below = 1;
+  for (int i = kernel->axis_count - 1; i >= 0; i--) {
+    const char *flat = "((first + r) * ELEMENTS + e)";
+    const char *value = is_matrix ? (i == 0 ? "first + r" : "e")
+                                  : arena_printf(arena, "%s / %lld %% %lld", flat, (long long)below,
+                                                 (long long)kernel->extent[i]);
+    if (kernel_uses_axis(arena, kernel, i)) code_line(&code, "const int64_t i%d = %s;", i, value);
+    below *= kernel->extent[i];
+  }
+  CHECK(below == kernel->scatter.rows * kernel->scatter.row_elements);
+  write_stores(&code, function, "sums[r * ELEMENTS + e]");
+  return take_text(arena, &text);
+}
+
+void scatter_write(Code *code, KernelFunction *function) {
+  Arena *arena = code->arena;
+  const Kernel *kernel = function->kernel;
+  LoopGrid grid = kernel_plane_grid(kernel);
+  if (is_empty(kernel)) {
+    function_write_empty(code, function);
+    return;
+  }
+  const TemplateHole holes[] = {
+    {"NAME", function->name},
+    {"PARAMETERS", function_parameters(arena, function)},
+    {"KEYS", keys_text(arena, function)},
+    {"TYPE", c_value_type(value_type(kernel))},
+    {"VALUES", function->operands[0]},
+    {"INDEX", function->operands[1]},
+    {"LOAD", loader(arena, kernel->operands[0].dtype)},
+    {"EPILOGUE", row_epilogue(arena, function)},
+    INTEGER("INDICES", kernel->scatter.indices),
+    INTEGER("ROWS", kernel->scatter.rows),
+    INTEGER("ELEMENTS", kernel->scatter.row_elements),
+    INTEGER("CHUNK", grid.row_chunk),
+    INTEGER("TASKS", grid.tasks),
+  };
+  template_render(code->out, "codegen_templates/scatter_add.c", (int)(sizeof holes / sizeof *holes), holes);
+}

@@ -1,0 +1,42 @@
+/* The table of an entry's steps, for `profile`, and the marks between them in its function. */
+#include "backend/c/parts.h"
+
+void emit_mark(Emitter *emitter, int number) {
+  code_line(&emitter->code, "nnc_mark(worker, %d);", number);
+}
+
+/* "h1.w:m, h1.w:v, h1.w" */
+static const char *stored_names(const Emitter *emitter, const Step *step) {
+  const Program *program = emitter->program;
+  if (step->kind == STEP_BARRIER) return "";
+  if (step->kind == STEP_COPY) return program->buffers.items[step->copy_to].name;
+  const Kernel *kernel = program->kernels.items[step->kernel];
+  const char *names = "";
+  for (int i = 0; i < step->operand_count; i++)
+    if (kernel->operands[i].is_output)
+      names = arena_printf(emitter->arena, "%s%s%s", names, *names ? ", " : "",
+                           program->buffers.items[step->operands[i]].name);
+  return names;
+}
+
+static void emit_row(Emitter *emitter, const Step *step) {
+  Arena *arena = emitter->arena;
+  const char *kernel = step->kind == STEP_LAUNCH ? emitter->functions[step->kernel].name : "";
+  code_line(&emitter->code, "{%s, %s, %s, %s,", c_string(arena, step->class_name),
+            c_string(arena, step->operator_name ? step->operator_name : ""),
+            c_string(arena, kernel), c_string(arena, step->path));
+  code_line(&emitter->code, " %s, %.17g, %.17g, %lld, %d},",
+            c_string(arena, stored_names(emitter, step)), step->flops, step->bytes,
+            (long long)step->task_count, step->span.file ? step->span.line : 0);
+}
+
+const char *emit_step_table(Emitter *emitter, const char *name, const ProgramEntry *entry) {
+  Code *code = &emitter->code;
+  if (entry->steps.count == 0) return "";
+  code_open(code, "static const nnc_step %s_steps[%d] =", name, entry->steps.count);
+  for (int i = 0; i < entry->steps.count; i++) emit_row(emitter, &entry->steps.items[i]);
+  code->indent--;
+  code_line(code, "};");
+  return arena_printf(emitter->arena, ",\n    .step_count = %d, .steps = %s_steps",
+                      entry->steps.count, name);
+}
