@@ -5,6 +5,7 @@ longer than a step; a message names the parameter that differs and with it the p
 """
 import fnmatch
 import math
+import re
 
 import torch
 import torch.nn.functional as F
@@ -301,3 +302,213 @@ def activations_case():
 
 
 activations_case()
+
+# ---- layers -------------------------------------------------------------------------------------
+
+PICTURES = """
+const batch = 3
+data train { a, b, c, i = npy("a.npy", "b.npy", "c.npy", "i.npy") }
+input a : f32[batch, 4, 11]
+input b : f32[batch, 4, 7, 8]
+input c : f32[batch, 2, 4, 5, 6]
+input i : i32[batch, 5]
+"""
+PICTURE_INPUTS = {"a": ((3, 4, 11), None), "b": ((3, 4, 7, 8), None), "c": ((3, 2, 4, 5, 6), None),
+                  "i": ((3, 5), 9)}
+
+
+def same(x, kernel, stride=(1, 1), dilation=(1, 1), value=0.0):
+    """Pads the last axes so that out = ceil(in / stride); the odd one goes to the end."""
+    pads = []
+    for axis in range(len(kernel)):
+        extent = x.shape[2 + axis]
+        out = -(-extent // stride[axis])
+        total = max((out - 1) * stride[axis] + dilation[axis] * (kernel[axis] - 1) + 1 - extent, 0)
+        pads = [total // 2, total - total // 2] + pads
+    return F.pad(x, pads, value=value)
+
+
+INF = float("inf")
+# the layer's text, the same in PyTorch of (x, w, b)
+CONVOLUTIONS = [
+    ("conv1d(a, 5, 3)", lambda b, w, v: F.conv1d(b["a"], w, v)),
+    ("conv1d(a, 6, 3, stride = 2, padding = 2, dilation = 2, groups = 2)",
+     lambda b, w, v: F.conv1d(b["a"], w, v, 2, 2, 2, 2)),
+    ("conv1d(a, 3, 4, padding = \"same\")", lambda b, w, v: F.conv1d(same(b["a"], (4,), (1,), (1,)), w, v)),
+    ("conv2d(b, 5, 3)", lambda b, w, v: F.conv2d(b["b"], w, v)),
+    ("conv2d(b, 5, 3, padding = 1, bias = false)", lambda b, w, v: F.conv2d(b["b"], w, v, 1, 1)),
+    ("conv2d(b, 5, [2, 3], stride = [2, 1], padding = [1, 2])",
+     lambda b, w, v: F.conv2d(b["b"], w, v, (2, 1), (1, 2))),
+    ("conv2d(b, 3, 3, stride = 2, padding = \"same\")",
+     lambda b, w, v: F.conv2d(same(b["b"], (3, 3), (2, 2)), w, v, 2)),
+    ("conv2d(b, 3, [4, 2], padding = \"same\", dilation = [1, 2])",
+     lambda b, w, v: F.conv2d(same(b["b"], (4, 2), (1, 1), (1, 2)), w, v, 1, 0, (1, 2))),
+    ("conv2d(b, 3, 3, padding = \"valid\", stride = 3)", lambda b, w, v: F.conv2d(b["b"], w, v, 3)),
+    ("conv2d(b, 3, 3, padding = [(0, 2), (1, 0)])", lambda b, w, v: F.conv2d(F.pad(b["b"], (1, 0, 0, 2)), w, v)),
+    ("conv2d(b, 8, 3, dilation = 2, groups = 4, padding = 2)",
+     lambda b, w, v: F.conv2d(b["b"], w, v, 1, 2, 2, 4)),
+    ("conv2d(b, 4, 1, stride = 2)", lambda b, w, v: F.conv2d(b["b"], w, v, 2)),
+    ("conv3d(c, 3, [2, 3, 3], padding = [0, 1, 1], stride = [1, 2, 1])",
+     lambda b, w, v: F.conv3d(b["c"], w, v, (1, 2, 1), (0, 1, 1))),
+    ("conv2d_transpose(b, 3, 3)", lambda b, w, v: F.conv_transpose2d(b["b"], w, v)),
+    ("conv2d_transpose(b, 3, 4, stride = 2, padding = 1)",
+     lambda b, w, v: F.conv_transpose2d(b["b"], w, v, 2, 1)),
+    ("conv2d_transpose(b, 6, 3, stride = [2, 3], padding = 1, output_padding = [1, 2], groups = 2, bias = false)",
+     lambda b, w, v: F.conv_transpose2d(b["b"], w, v, (2, 3), 1, (1, 2), 2)),
+    ("conv2d_transpose(b, 2, 3, stride = 2, dilation = 2)",
+     lambda b, w, v: F.conv_transpose2d(b["b"], w, v, 2, dilation=2)),
+]
+
+
+def layers_program(layers, head, extra=""):
+    lines = [f"z{i} = {text}\nl{i} = mean(tanh(z{i}))\n" for i, text in enumerate(layers)]
+    return (head + "".join(lines) + extra + "loss = 0 * (mean(a) + mean(b) + mean(c) + mean(f32(i)))\n" +
+            "".join(f"loss = loss + l{i}\n" for i in range(len(layers))) + TRAIN.replace("0.05", "0.5"))
+
+
+def half_sgd(params):
+    return plain_sgd(params, 0.5)
+
+
+Case("convolutions", layers_program([text for text, _ in CONVOLUTIONS], PICTURES), PICTURE_INPUTS,
+     lambda p, b, state: sum(torch.tanh(f(b, p[f"z{i}.w"], p.get(f"z{i}.b"))).mean()
+                             for i, (_, f) in enumerate(CONVOLUTIONS)), half_sgd, steps=3)
+
+# Pooling of a 1x1 convolution, so that gradients flow back through it.
+POOLS = [
+    ("max_pool2d({}, 2)", lambda z: F.max_pool2d(z, 2)),
+    ("max_pool2d({}, 3, stride = 2, padding = 1)", lambda z: F.max_pool2d(z, 3, 2, 1)),
+    ("max_pool2d({}, [3, 2], stride = [1, 3])", lambda z: F.max_pool2d(z, (3, 2), (1, 3))),
+    ("max_pool2d({}, 3, stride = 2, padding = \"same\")",
+     lambda z: F.max_pool2d(same(z, (3, 3), (2, 2), value=-INF), 3, 2)),
+    ("avg_pool2d({}, 2)", lambda z: F.avg_pool2d(z, 2)),
+    ("avg_pool2d({}, 3, stride = 2, padding = 1)", lambda z: F.avg_pool2d(z, 3, 2, 1)),
+    ("avg_pool2d({}, [1, 3], stride = 1)", lambda z: F.avg_pool2d(z, (1, 3), 1)),
+    ("global_avg_pool({})", lambda z: z.mean((2, 3))),
+    ("max_pool({}, 2, dilation = 2, stride = 1)", lambda z: F.max_pool2d(z, 2, 1, dilation=2)),
+]
+Case("pools", layers_program([text.format(f"conv2d(b, 3, 1, name = \"m{i}\")") for i, (text, _) in enumerate(POOLS)],
+                             PICTURES), PICTURE_INPUTS,
+     lambda p, b, state: sum(torch.tanh(f(F.conv2d(b["b"], p[f"m{i}.w"], p[f"m{i}.b"]))).mean()
+                             for i, (_, f) in enumerate(POOLS)), half_sgd, steps=3)
+
+
+def batch_norm(p, state, name, x, momentum=0.1, eps=1e-5):
+    mean, var = (state.setdefault(f"{name}.running_{what}", make(x.shape[1]))
+                 for what, make in (("mean", torch.zeros), ("var", torch.ones)))
+    return F.batch_norm(x, mean, var, p.get(f"{name}.gamma"), p.get(f"{name}.beta"), True, momentum, eps)
+
+
+def rms_norm(x, gamma):
+    return x / torch.sqrt((x * x).mean(-1, keepdim=True) + 1e-6) * gamma
+
+
+def attention(q, k, v, heads, causal):
+    depth = q.shape[2] // heads
+    parts = []
+    for h in range(heads):
+        at = slice(h * depth, (h + 1) * depth)
+        scores = q[:, :, at] @ k[:, :, at].transpose(1, 2) / math.sqrt(depth)
+        if causal:
+            scores = scores + torch.triu(torch.full((q.shape[1], k.shape[1]), -INF), 1)
+        parts.append(torch.softmax(scores, -1) @ v[:, :, at])
+    return torch.cat(parts, 2)
+
+
+def norms_loss(p, b, state):
+    x = F.conv2d(b["b"], p["m.w"], p["m.b"])
+    e = p["table.w"][b["i"]]
+    parts = [batch_norm(p, state, "n0", x), batch_norm(p, state, "n1", x.mean((2, 3)), 0.3, 1e-3),
+             batch_norm(p, state, "n2", x), F.layer_norm(x, x.shape[-1:], p["n3.gamma"], p["n3.beta"]),
+             F.layer_norm(e, e.shape[-1:], eps=0.1), rms_norm(e, p["n5.gamma"]),
+             attention(e, e * 2, e - 1, 2, False), attention(e, e, e, 3, True),
+             F.layer_norm(e, e.shape[-1:], p["n8.gamma"])]
+    return sum((torch.tanh(part) * torch.arange(part.shape[-1])).mean() for part in parts)
+
+
+NORMS = ["batch_norm(x)", "batch_norm(global_avg_pool(x), momentum = 0.3, eps = 1e-3)",
+         "batch_norm(x, scale = false, shift = false)", "layer_norm(x)",
+         "layer_norm(e, eps = 0.1, scale = false, shift = false)", "rms_norm(e)",
+         "attention(e, e * 2, e - 1, heads = 2)", "attention(e, e, e, heads = 3, causal = true)",
+         "layer_norm(e, shift = false)"]
+Case("norms", PICTURES + "x = conv2d(b, 6, 1, name = \"m\")\ne = embedding(i, 9, 6, name = \"table\")\n" + "".join(
+    f"n{k} = {text}\nl{k} = mean(tanh(n{k}) * f32(arange(n{k}.shape[-1])))\n" for k, text in enumerate(NORMS)) +
+     "loss = 0 * (mean(a) + mean(c))\n" + "".join(f"loss = loss + l{k}\n" for k in range(len(NORMS))) + TRAIN,
+     PICTURE_INPUTS, norms_loss, steps=4)
+
+# ---- functions of tensors -----------------------------------------------------------------------
+
+# over w [4, 6] and v [6], both parameters; r [5] are rows of w
+TENSORS = [
+    ("var(w)", lambda w, v, r: w.var(unbiased=False)), ("var(w, axis = 0)", lambda w, v, r: w.var(0, unbiased=False)),
+    ("std(w, axis = 1, keep = true)", lambda w, v, r: w.std(1, unbiased=False, keepdim=True)),
+    ("norm(w)", lambda w, v, r: w.norm()), ("norm(w, axis = 1)", lambda w, v, r: w.norm(dim=1)),
+    ("outer(v, w[0])", lambda w, v, r: torch.outer(v, w[0])),
+    ("tril(w)", lambda w, v, r: w.tril()), ("tril(w, k = -1)", lambda w, v, r: w.tril(-1)),
+    ("triu(w, k = 2)", lambda w, v, r: w.triu(2)), ("eye(4) @ w", lambda w, v, r: w),
+    ("diag(v)", lambda w, v, r: torch.diag(v)), ("diag(w[:, 1:5])", lambda w, v, r: torch.diag(w[:, 1:5])),
+    ("cumsum(w)", lambda w, v, r: w.cumsum(-1)), ("cumsum(w, axis = 0)", lambda w, v, r: w.cumsum(0)),
+    ("w @ v", lambda w, v, r: w @ v), ("v @ w.T", lambda w, v, r: v @ w.T),
+    ("stack(w, 2 * w) @ w.T", lambda w, v, r: torch.stack([w, 2 * w]) @ w.T),
+    ("stack(w, 2 * w)[:, none] @ stack(w, -w, w, axis = -1)[..., 0].T",
+     lambda w, v, r: torch.stack([w, 2 * w])[:, None] @ w.T),
+    ("einsum(\"ij,j->i\", w, v)", lambda w, v, r: w @ v),
+    ("einsum(\"ij,ik->jk\", w, w)", lambda w, v, r: w.T @ w),
+    ("einsum(\"ij,j,ik->k\", w, v, w)", lambda w, v, r: torch.einsum("ij,j,ik->k", w, v, w)),
+    ("einsum(\"ij->j\", w)", lambda w, v, r: w.sum(0)), ("einsum(\"i,j->ij\", v, v)", lambda w, v, r: torch.outer(v, v)),
+    ("w[1]", lambda w, v, r: w[1]), ("w[-1, 2]", lambda w, v, r: w[-1, 2]), ("w[:, 1:-1:2]", lambda w, v, r: w[:, 1:-1:2]),
+    ("w[::-1]", lambda w, v, r: w.flip(0)), ("w[..., 4:1:-2]", lambda w, v, r: w[..., 2:5].flip(-1)[..., ::2]),
+    ("w[:, none, 0]", lambda w, v, r: w[:, None, 0]), ("w[i % 4, 1:3]", lambda w, v, r: w[r, 1:3]),
+    ("w[:, [0, 5, 5]]", lambda w, v, r: w[:, [0, 5, 5]]),
+    ("pick(w[i % 4], i)", lambda w, v, r: torch.gather(w[r], 1, (state_index()[:, None])).squeeze(1)),
+    ("roll(w, 2)", lambda w, v, r: w.roll(2, 1)), ("roll(w, -1, axis = 0)", lambda w, v, r: w.roll(-1, 0)),
+    ("flip(w, [0, 1])", lambda w, v, r: w.flip(0, 1)), ("tile(w, [2, 1])", lambda w, v, r: w.tile(2, 1)),
+    ("repeat(w, 3, axis = 0)", lambda w, v, r: w.repeat_interleave(3, 0)),
+    ("pad(w, [(1, 0), 2], value = 3)", lambda w, v, r: F.pad(w, (2, 2, 1, 0), value=3)),
+    ("concat(w, w * 2)", lambda w, v, r: torch.cat([w, w * 2], -1)), ("concat([w, w], axis = 0)", lambda w, v, r: torch.cat([w, w])),
+    ("split(w, [1, 2, 3])[2]", lambda w, v, r: w[:, 3:]), ("split(w, 2, axis = 0)[1]", lambda w, v, r: w[2:]),
+    ("transpose(reshape(w, [2, 2, -1]), [2, 0, 1])", lambda w, v, r: w.reshape(2, 2, 6).permute(2, 0, 1)),
+    ("along(v, 1, w)", lambda w, v, r: v.expand(4, 6)), ("broadcast(v, [2, 6])", lambda w, v, r: v.expand(2, 6)),
+    ("max(w)", lambda w, v, r: w.max()), ("min(w, axis = 0)", lambda w, v, r: w.min(0).values),
+    ("prod(w, axis = 1)", lambda w, v, r: w.prod(1)), ("mean(w, axis = -1)", lambda w, v, r: w.mean(-1)),
+    ("w * where(w > 0, v, 1)", lambda w, v, r: w * torch.where(w > 0, v, torch.ones(()))),
+    ("f64(argmax(w, axis = 0)) * v", lambda w, v, r: w.argmax(0) * v),
+    ("f64(argmin(w)) * w[:, 0]", lambda w, v, r: w.argmin(1) * w[:, 0]),
+    ("maximum(w, v)", lambda w, v, r: torch.maximum(w, v)), ("w // 0.5 * w", lambda w, v, r: (w / 0.5).floor() * w),
+    ("round(3 * w) * w", lambda w, v, r: torch.round(3 * w) * w), ("-w ^ 2", lambda w, v, r: -(w ** 2)),
+    ("2 ^ 3 ^ 0.5 * w", lambda w, v, r: 2 ** 3 ** 0.5 * w), ("w - 1 - v", lambda w, v, r: w - 1 - v),
+]
+INDEX = {}
+
+
+def state_index():
+    return INDEX["i"]
+
+
+def tensors_loss(p, b, state):
+    INDEX["i"] = b["i"]
+    total = 0
+    for k, (_, f) in enumerate(TENSORS):
+        y = f(p[f"w{k}"], p[f"v{k}"], b["i"] % 4)
+        total = total + (torch.sin(y) * (1 + torch.arange(y.numel())).reshape(y.shape)).mean()
+    return total
+
+
+def tensors_program():
+    text = "const batch = 5\ndata train { i = npy(\"i.npy\") }\ninput i : i32[batch]\nloss = 0 * mean(f32(i))\n"
+    for k, (expression, _) in enumerate(TENSORS):
+        body = expression
+        for name in "wv":
+            body = "".join(part if at % 2 == 0 else f"{name}{k}" for at, part in enumerate(split_names(body, name)))
+        text += (f"param w{k} : [4, 6] = randn([4, 6])\nparam v{k} : [6] = randn([6])\n"
+                 f"y{k} = {body}\nn{k} = reshape(f64(arange(size(y{k}))) + 1, shape(y{k}))\n"
+                 f"loss = loss + mean(sin(y{k}) * n{k}) + 0 * (sum(w{k}) + sum(v{k}))\n")
+    return text.replace("f64(", "f32(") + TRAIN
+
+
+def split_names(text, name):
+    """Text, name, text, ...: `name` where it stands alone."""
+    return re.split(rf"(?<![A-Za-z0-9_\"])({name})(?![A-Za-z0-9_])", text)
+
+
+Case("tensors", tensors_program(), {"i": ((5,), 6)}, tensors_loss, steps=3)
