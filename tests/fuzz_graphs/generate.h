@@ -1,0 +1,89 @@
+/* What recipes are written in: a pool of nodes with known values, and draws.
+ *
+ * A recipe adds nodes and returns one, or NULL when it cannot. Then every new node is computed; where
+ * one is not steady (numeric.c), not finite or too large, all of it is taken back. So recipes need
+ * not prove anything: they draw, and rejection keeps inputs of operators in their domains, exactly. */
+#ifndef NNC_TESTS_FUZZ_GRAPHS_GENERATE_H
+#define NNC_TESTS_FUZZ_GRAPHS_GENERATE_H
+
+#include "fuzz.h"
+#include "ops/make.h"
+#include "ops/op.h"
+
+typedef struct Generator {
+  Arena *arena;
+  Case *test;
+  uint64_t state;      /* of the draws */
+  const char *prefix;  /* "g12." */
+  Maker maker;         /* into the train entry */
+  Graph *graph_of_leaves;
+  const char *rate_name;
+  Numbers numbers, init_numbers;
+  int computed;        /* nodes of the train entry that have values */
+  VEC(Node *) pool;
+  VEC(Node *) params;
+  int64_t extents[5];  /* from which shapes are drawn, so that axes match */
+  DType real;          /* f32, or now and then f64 */
+  int leaf_count;
+} Generator;
+
+typedef Node *RecipeRule(Generator *g);
+typedef struct Recipe {
+  const char *name;
+  RecipeRule *grow;
+  int weight;
+} Recipe;
+
+#define RECIPE(name, weight) RecipeRule grow_##name;
+#include "recipes.def"
+#undef RECIPE
+
+/* Adds the losses, gradients, updates and outputs (train.c). */
+void train_finish(Generator *g);
+
+/* ---- draws ---- */
+
+int64_t draw_below(Generator *g, int64_t bound);
+bool draw_chance(Generator *g, int percent);
+double draw_real(Generator *g, double least, double most); /* a multiple of 1/64 */
+Shape draw_shape(Generator *g, int least_rank, int most_rank);
+int64_t draw_extent(Generator *g);
+void draw_permutation(Generator *g, int count, int64_t *permutation);
+
+enum {
+  KIND_FLOAT = 1, KIND_INT = 2, KIND_BOOL = 4, KIND_ANY = 7,
+  KIND_AXES = 8,     /* of rank at least 1 */
+  KIND_ELEMENTS = 16 /* not empty */
+};
+/* A node of the pool, recent ones more often; NULL when none fits. */
+Node *draw_node(Generator *g, int kinds);
+/* A node of the type, made from whatever fits. */
+Node *draw_like(Generator *g, Type type);
+/* Index values in [0, bound), now and then beyond; i32, i64 or u8. */
+Node *draw_index(Generator *g, Shape shape, int64_t bound);
+
+/* ---- nodes ---- */
+
+/* Leaves of the module, with values. */
+Node *leaf_param(Generator *g, Type type);
+Node *leaf_state(Generator *g, VariableKind kind, Type type, const char *name);
+Node *leaf_input(Generator *g, Type type, int64_t bound); /* bound 0: not an index */
+Node *add_scalar_leaf(Generator *g, const char *name); /* a host scalar, f64[] */
+Node *leaf_host(Generator *g);                         /* some of them */
+Node *constant_of(Generator *g, Type type, double value);
+
+/* NULL where the operator's rule refuses. */
+Node *try_add(Generator *g, Op op, int operand_count, Node *const *operands, int attribute_count,
+              const Attribute *attributes);
+Node *try_unary(Generator *g, Op op, Node *a);
+Node *try_binary(Generator *g, Op op, Node *a, Node *b);
+/* x, moved into [least, most] if it is not there. */
+Node *fit_range(Generator *g, Node *x, double least, double most);
+const Tensor *value_of(Generator *g, Node *node);
+bool value_range(Generator *g, Node *node, double *least, double *most);
+/* Computes what is new; false, and takes it back to `mark`, when some of it is not sound. */
+bool settle(Generator *g, int mark);
+void take_back(Generator *g, int mark);
+int mark_now(const Generator *g);
+
+#endif

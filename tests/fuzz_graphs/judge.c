@@ -1,0 +1,214 @@
+/* The stages that need no C compiler.
+ *
+ *   interpreter      its own runner against the node-by-node evaluation of play.c
+ *   passes           the pipeline at -O0 and -O1, interpreted after every pass from differentiation on;
+ *                    after every pass the module is verified and goes on as what its dump reads back as
+ *   each pass alone  on the differentiated module
+ *   programs         lowered with passes and fusion at each level; plan verified; evaluated */
+#include <math.h>
+#include <string.h>
+
+#include "fuzz.h"
+#include "graph/verify.h"
+#include "passes/pass.h"
+#include "program/evaluate.h"
+#include "support/panic.h"
+
+typedef struct Judge {
+  Arena *arena;
+  const Case *test;
+  const Reference *reference;
+  const char *stage;
+} Judge;
+
+static const char *differs(const Judge *judge, const Expected *expected, const double *given, int step) {
+  const char *text = expected_differs(judge->arena, expected, given, PRECISION_DOUBLE);
+  if (!text) return NULL;
+  if (step < 0) return arena_printf(judge->arena, "%s: after init, %s", judge->stage, text);
+  return arena_printf(judge->arena, "%s: step %d, %s", judge->stage, step + 1, text);
+}
+
+/* ---- interpreting a module ---- */
+
+static const char *check_variables(const Judge *judge, Interpreter *interpreter,
+                                   const Expected *expected, int step) {
+  const char *text = NULL;
+  for (int i = 0; i < judge->test->start.count && !text; i++)
+    text = differs(judge, &expected[i], interpreter_variable(interpreter, expected[i].name)->data, step);
+  return text;
+}
+
+static const char *interpret(const Judge *judge, const Module *module) {
+  const Case *test = judge->test;
+  const Graph *graph = module->entries[ENTRY_TRAIN];
+  if (graph->outputs.count != judge->reference->output_count)
+    return arena_printf(judge->arena, "%s: %d outputs", judge->stage, graph->outputs.count);
+  Interpreter *interpreter = interpreter_create(judge->arena, module, (uint64_t)module->run.seed);
+  Binding *inputs = case_bind_inputs(judge->arena, test);
+  const char *text = check_variables(judge, interpreter, judge->reference->init, -1);
+  case_set_start(test, interpreter);
+  for (int step = 0; step < test->steps && !text; step++) {
+    Evaluation *result = interpreter_run(interpreter, ENTRY_TRAIN, test->inputs.count, inputs, step + 1,
+                                         0, test->steps, test->steps);
+    for (int i = 0; i < graph->outputs.count && !text; i++)
+      text = differs(judge, &judge->reference->outputs[step][i], evaluation_output(result, i)->data, step);
+    if (!text) text = check_variables(judge, interpreter, judge->reference->variables[step], step);
+  }
+  interpreter_destroy(interpreter);
+  return text;
+}
+
+/* ---- passes ---- */
+
+static void run_pass(Judge *judge, Module *module, const Pass *pass, const char *stage) {
+  judge->stage = stage;
+  panic_set_context(stage);
+  pass->run(module, diagnostics_create(judge->arena));
+  const char *broken = module_verify(judge->arena, module);
+  if (broken) panic("the verifier rejects the module: %s", broken);
+}
+
+static const char *judge_pipeline(Judge *judge, int level) {
+  Module *module = module_copy(judge->arena, judge->test->module);
+  bool is_differentiated = false;
+  for (int i = 0; i < pass_count; i++) {
+    const Pass *pass = &pass_table[i];
+    if (pass->level > level) continue;
+    run_pass(judge, module, pass, arena_printf(judge->arena, "-O%d after pass %s", level, pass->name));
+    is_differentiated = is_differentiated || strcmp(pass->name, "differentiate") == 0;
+    module = module_copy(judge->arena, module);
+    const char *text = is_differentiated ? interpret(judge, module) : NULL;
+    if (text) return text;
+  }
+  return NULL;
+}
+
+static const char *judge_passes_alone(Judge *judge) {
+  for (int i = 0; i < pass_count; i++) {
+    const Pass *pass = &pass_table[i];
+    bool known = strcmp(pass->name, "differentiate") == 0;
+    for (int k = 0; k < i; k++) known = known || pass_table[k].run == pass->run;
+    if (known) continue;
+    Module *module = module_copy(judge->arena, judge->reference->module);
+    run_pass(judge, module, pass, arena_printf(judge->arena, "pass %s alone", pass->name));
+    const char *text = interpret(judge, module);
+    if (text) return text;
+  }
+  return NULL;
+}
+
+/* ---- programs ---- */
+
+typedef struct Levels { int passes, program; } Levels;
+
+static int find_buffer(const Program *program, BufferKind kind, const char *name) {
+  for (int i = 0; i < program->buffers.count; i++) {
+    const Buffer *buffer = &program->buffers.items[i];
+    if (buffer->kind == kind && strcmp(buffer->name, name) == 0 &&
+        (kind == BUFFER_VARIABLE || buffer->entry == ENTRY_TRAIN))
+      return i;
+  }
+  return -1;
+}
+
+static const char *check_buffer(const Judge *judge, const Machine *machine, int buffer,
+                                const Expected *expected, int step) {
+  CHECK(buffer >= 0);
+  double *values = ARENA_ARRAY(judge->arena, double, shape_elements(expected->value->type.shape) + 1);
+  machine_read(machine, buffer, values);
+  return differs(judge, expected, values, step);
+}
+
+static const char *check_machine(const Judge *judge, const Program *program, const Machine *machine,
+                                 const Expected *expected, int step) {
+  const char *text = NULL;
+  for (int i = 0; i < judge->test->start.count && !text; i++)
+    text = check_buffer(judge, machine, find_buffer(program, BUFFER_VARIABLE, expected[i].name),
+                        &expected[i], step);
+  return text;
+}
+
+static void write_inputs(const Judge *judge, const Program *program, Machine *machine) {
+  for (int i = 0; i < judge->test->inputs.count; i++) {
+    int buffer = find_buffer(program, BUFFER_INPUT, judge->test->module->inputs.items[i].name);
+    if (buffer >= 0) machine_write(machine, buffer, judge->test->inputs.items[i]->data);
+  }
+}
+
+/* Host scalars as the program numbers them. */
+static double *host_scalars(const Judge *judge, const Program *program, int step) {
+  const Module *module = program->module;
+  Interpreter *interpreter = interpreter_create(judge->arena, module, 0);
+  Binding *bindings;
+  int64_t steps = judge->test->steps;
+  int count = interpreter_bind(interpreter, judge->arena, 0, NULL, step + 1, 0, steps, steps, &bindings);
+  double *scalars = ARENA_ARRAY(judge->arena, double, program->scalar_names.count + 1);
+  for (int i = 0; i < program->scalar_names.count; i++) {
+    scalars[i] = NAN;
+    for (int k = 0; k < count; k++)
+      if (bindings[k].op == OP_SCALAR && strcmp(bindings[k].name, program->scalar_names.items[i]) == 0)
+        scalars[i] = bindings[k].value->data[0];
+  }
+  interpreter_destroy(interpreter);
+  return scalars;
+}
+
+static const char *check_results(const Judge *judge, const Program *program, const Machine *machine,
+                                 int step) {
+  const Graph *graph = program->module->entries[ENTRY_TRAIN];
+  const char *text = NULL;
+  for (int i = 0, result = 0; i < graph->outputs.count && !text; i++) {
+    if (graph->outputs.items[i].kind == OUTPUT_STORE) continue;
+    int buffer = program->entries[ENTRY_TRAIN].results.items[result++];
+    text = check_buffer(judge, machine, buffer, &judge->reference->outputs[step][i], step);
+  }
+  return text;
+}
+
+static const char *run_program(const Judge *judge, const Program *program) {
+  const Case *test = judge->test;
+  Machine *machine = machine_create(judge->arena, program);
+  EvaluateContext context = {.seed = (uint64_t)test->module->run.seed};
+  machine_run(machine, ENTRY_INIT, host_scalars(judge, program, 0), &context);
+  const char *text = check_machine(judge, program, machine, judge->reference->init, -1);
+  for (int i = 0; i < test->start.count; i++)
+    machine_write(machine, find_buffer(program, BUFFER_VARIABLE, test->module->variables.items[i].path),
+                  test->start.items[i]->data);
+  for (int step = 0; step < test->steps && !text; step++) {
+    write_inputs(judge, program, machine);
+    context.step = (uint64_t)step + 1;
+    machine_run(machine, ENTRY_TRAIN, host_scalars(judge, program, step), &context);
+    text = check_machine(judge, program, machine, judge->reference->variables[step], step);
+    if (!text) text = check_results(judge, program, machine, step);
+  }
+  return text;
+}
+
+static const char *judge_program(Judge *judge, Levels levels) {
+  judge->stage = arena_printf(judge->arena, "program of -O%d passes and -O%d lowering", levels.passes,
+                              levels.program);
+  panic_set_context(judge->stage);
+  Module *module = module_copy(judge->arena, judge->test->module);
+  PassOptions passes = {.level = levels.passes};
+  bool stopped;
+  if (!passes_run(module, diagnostics_create(judge->arena), &passes, &stopped))
+    panic("the passes reported an error");
+  ProgramOptions options = {.level = levels.program, .vector_bytes = 64};
+  panic_set_context(judge->stage);
+  Program *program = program_create(judge->arena, module, &options);
+  const char *broken = program_verify(judge->arena, program);
+  if (broken) panic("the program is not sound: %s", broken);
+  return run_program(judge, program);
+}
+
+const char *judge_case(const Case *test, Arena *arena) {
+  static const Levels levels[] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}};
+  Judge judge = {.arena = arena, .test = test, .reference = reference_create(arena, test)};
+  judge.stage = "interpreter";
+  const char *text = interpret(&judge, judge.reference->module);
+  for (int level = 0; level <= 1 && !text; level++) text = judge_pipeline(&judge, level);
+  if (!text) text = judge_passes_alone(&judge);
+  for (int i = 0; i < 4 && !text; i++) text = judge_program(&judge, levels[i]);
+  panic_set_context(NULL);
+  return text;
+}
