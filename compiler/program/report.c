@@ -1,8 +1,9 @@
 /* The report: what a step costs and what it needs, exactly as planned.
  *
  * Layers are the path prefixes that own parameters ("h1" of "h1.w"), in the order of their creation;
- * nodes and parameters outside of them are gathered under the program's name. Counted is the training
- * entry, or the first that there is. Data sets live in memory of the host, beside the arena. */
+ * nodes and parameters outside of them are gathered under the program's name. The forward pass is what
+ * evaluation computes; what the training step computes beyond it is the backward pass and the update.
+ * Data sets live in memory of the host, beside the arena. */
 #include "program/lowering.h"
 
 #include <string.h>
@@ -54,19 +55,18 @@ static void add_layer(Report *report, const char *path) {
   vec_push(report->arena, &report->layers, layer);
 }
 
-static bool is_backward(const Node *node) {
-  return strstr(node->path, ".grad") != NULL;
-}
+static bool is_backward(const Node *node) { return strstr(node->path, ".grad") != NULL; }
 
-static void count_nodes(Report *report) {
-  const Graph *graph = report->program->module->entries[report->entry];
+/* Flops of the nodes of an entry by layer: to `forward` with shapes, or to `backward`. */
+static void count_nodes(Report *report, EntryKind entry, bool is_forward) {
+  const Graph *graph = report->program->module->entries[entry];
   const bool *live = graph_live_nodes(report->arena, graph);
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
     if (!live[node->id]) continue;
     Layer *layer = layer_of(report, node->path);
     double flops = node_cost(node).flops;
-    if (is_backward(node)) {
+    if (!is_forward) {
       layer->backward += flops;
       continue;
     }
@@ -74,6 +74,18 @@ static void count_nodes(Report *report) {
     if (op_info(node->op)->class->leaf != LEAF_NONE) continue;
     layer->output = node->type;
     layer->has_output = true;
+  }
+}
+
+static void count_layers(Report *report) {
+  const ProgramEntry *entries = report->program->entries;
+  EntryKind forward = entries[ENTRY_EVAL].present ? ENTRY_EVAL : report->entry;
+  count_nodes(report, forward, true);
+  if (report->entry != ENTRY_TRAIN || forward == ENTRY_TRAIN) return;
+  count_nodes(report, ENTRY_TRAIN, false);
+  for (int i = 0; i < report->layers.count; i++) {
+    Layer *layer = &report->layers.items[i];
+    layer->backward = layer->backward > layer->forward ? layer->backward - layer->forward : 0;
   }
 }
 
@@ -91,7 +103,7 @@ static Report report_create(Arena *arena, const Program *program) {
   static const EntryKind candidates[] = {ENTRY_TRAIN, ENTRY_EVAL, ENTRY_PREDICT, ENTRY_EVAL_ONE};
   for (int i = 0; i < 4 && report.entry == ENTRY_COUNT; i++)
     if (program->entries[candidates[i]].present) report.entry = candidates[i];
-  if (report.entry != ENTRY_COUNT) count_nodes(&report);
+  if (report.entry != ENTRY_COUNT) count_layers(&report);
   return report;
 }
 
@@ -152,9 +164,9 @@ static UpdateList find_updates(const Report *report) {
 }
 
 static const char *update_note(const Update *update, bool has_matrix_gradient) {
-  if (update->is_copied) return "copied at the end: the old value is still read after it is known";
-  if (!has_matrix_gradient) return "its gradient is no contraction or convolution";
-  return "its gradient has several contributions or is needed as a whole first";
+  if (update->is_copied) return "copied at the end, since the old value is read after the new is known";
+  if (!has_matrix_gradient) return "the gradient is no contraction or convolution";
+  return "the gradient has several contributions or is needed as a whole first (clip)";
 }
 
 /* True when some contraction or convolution of the entry gives a tensor of the variable's type. */
@@ -176,7 +188,7 @@ static bool has_matrix_gradient(const Report *report, const char *variable) {
 static void add_bytes_line(Text *text, const char *name, int64_t bytes) {
   size_t before = text->length;
   text_printf(text, "  %s", name);
-  text_pad(text, ' ', 24 - (int)(text->length - before));
+  text_pad(text, ' ', 28 - (int)(text->length - before));
   text_add_bytes_size(text, (double)bytes);
   text_add(text, " (");
   text_add_grouped(text, bytes);
@@ -203,17 +215,37 @@ static void print_layer(Text *text, const Report *report, const Layer *layer) {
   text_add_char(text, '\n');
 }
 
+/* The updates that share a reason, with the first few names. */
+static void print_reason(Text *text, const UpdateList *list, const char *const *reasons, int first) {
+  enum { NAMED = 4 };
+  int count = 0;
+  for (int i = first; i < list->count; i++) count += reasons[i] == reasons[first];
+  text_printf(text, "  %d in a pass of %s own (", count, count > 1 ? "their" : "its");
+  int named = 0;
+  for (int i = first; i < list->count && named < NAMED; i++) {
+    if (reasons[i] != reasons[first]) continue;
+    text_printf(text, "%s%s", named > 0 ? ", " : "", list->items[i].variable);
+    named++;
+  }
+  text_printf(text, "%s): %s\n", count > named ? ", ..." : "", reasons[first]);
+}
+
 static void print_updates(Text *text, const Report *report) {
   UpdateList list = find_updates(report);
-  int fused = 0;
-  for (int i = 0; i < list.count; i++) fused += list.items[i].is_fused;
   if (list.count == 0) return;
-  text_printf(text, "\nupdates: %d of %d inside the kernel of their gradient\n", fused, list.count);
+  const char **reasons = ARENA_ARRAY(report->arena, const char *, list.count);
+  int fused = 0;
   for (int i = 0; i < list.count; i++) {
     const Update *update = &list.items[i];
-    if (update->is_fused) continue;
-    text_printf(text, "  %s: %s\n", update->variable,
-                update_note(update, has_matrix_gradient(report, update->variable)));
+    fused += update->is_fused;
+    if (!update->is_fused)
+      reasons[i] = update_note(update, has_matrix_gradient(report, update->variable));
+  }
+  text_printf(text, "\nupdates\n  %d of %d inside the kernel of their gradient\n", fused, list.count);
+  for (int i = 0; i < list.count; i++) {
+    bool is_first = reasons[i] != NULL;
+    for (int k = 0; k < i; k++) is_first = is_first && reasons[k] != reasons[i];
+    if (is_first) print_reason(text, &list, reasons, i);
   }
 }
 
