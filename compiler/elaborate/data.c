@@ -415,6 +415,7 @@ static void check_batch_stage(Elaborator *e, const DataSet *set) {
 
 void check_data(Elaborator *e) {
   Module *module = e->module;
+  bool complete = e->errors == 0; /* else an input may be missing */
   const DataSet *train = find_set(module, "train");
   if (!train && e->walk->train && module->inputs.count > 0) {
     Diagnostic *d = report_error(e, module->inputs.items[0].span,
@@ -427,7 +428,7 @@ void check_data(Elaborator *e) {
     for (int k = 0; k < module->inputs.count && feeds_all; k++)
       if (!set_has_field(set, module->inputs.items[k].name))
         report_unfed(e, set, &module->inputs.items[k]);
-    warn_unused_fields(e, set);
+    if (complete) warn_unused_fields(e, set);
     check_batch_stage(e, set);
   }
 }

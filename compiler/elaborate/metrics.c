@@ -13,6 +13,7 @@
  * batches as a whole, and a warning says so. */
 #include "elaborate/train.h"
 
+#include <math.h>
 #include "ops/op.h"
 #include "support/names.h"
 
@@ -112,6 +113,61 @@ static bool find_combine(const Cutter *c, const Node *node, const Node *single, 
   return true;
 }
 
+/* A reduction over the batch that has a part in what `reduced` reduces; NULL when none has. */
+static const Node *find_mixed(const Cutter *c, const Node *reduced) {
+  for (int k = 0; k < reduced->operand_count; k++)
+    if (c->coupling[reduced->operands[k]->id]) return c->coupling[reduced->operands[k]->id];
+  return NULL;
+}
+
+/* ---- means by hand ------------------------------------------------------------------------ */
+
+static bool is_constant(const Node *node, const Node *single, double *value, double *one) {
+  if (node->op != OP_CONSTANT || single->op != OP_CONSTANT) return false;
+  *value = node_float(node, ATTR_VALUE);
+  *one = node_float(single, ATTR_VALUE);
+  return true;
+}
+
+/* A sum over the examples times a constant, or a sum of such. */
+static bool is_linear_sum(const Cutter *c, const Node *node, const Node *single, int depth) {
+  if (node->op != single->op || depth > 32) return false;
+  Combine combine;
+  const Node *reduced;
+  if (find_combine(c, node, single, &combine, &reduced))
+    return combine == COMBINE_SUM && !find_mixed(c, reduced);
+  double value, one;
+  Node *const *x = node->operands, *const *y = single->operands;
+  switch (node->op) {
+    case OP_NEG: return is_linear_sum(c, x[0], y[0], depth + 1);
+    case OP_ADD:
+    case OP_SUB:
+      return is_linear_sum(c, x[0], y[0], depth + 1) && is_linear_sum(c, x[1], y[1], depth + 1);
+    case OP_MUL:
+      if (is_constant(x[0], y[0], &value, &one) && value == one)
+        return is_linear_sum(c, x[1], y[1], depth + 1);
+      /* fall through */
+    case OP_DIV:
+      return is_constant(x[1], y[1], &value, &one) && value == one &&
+             is_linear_sum(c, x[0], y[0], depth + 1);
+    default: return false;
+  }
+}
+
+/* sum(...) / batch: a mean over the examples written by hand, in evaluation a mean as well. */
+static bool is_hand_mean(const Cutter *c, const Node *node, const Node *single) {
+  double value, one, batch = (double)c->e->module->run.batch;
+  if (node->op != single->op || (node->op != OP_DIV && node->op != OP_MUL)) return false;
+  for (int i = node->op == OP_DIV ? 1 : 0; i < 2; i++) {
+    if (!is_constant(node->operands[i], single->operands[i], &value, &one) || value == one)
+      continue;
+    bool scales = node->op == OP_DIV ? value == one * batch
+                                     : fabs(value * batch - one) <= 1e-12 * fabs(one);
+    return scales && is_linear_sum(c, node->operands[1 - i], single->operands[1 - i], 0);
+  }
+  return false;
+}
+
 /* ---- accumulators ------------------------------------------------------------------------- */
 
 static Node *as_scalar(Cutter *c, int walk, Node *node) {
@@ -206,9 +262,8 @@ static Node *cut_elementwise(Cutter *c, const Cut *cut) {
 
 /* The reduction as an accumulator, unless what it reduces mixes the examples of a batch. */
 static Node *cut_reduction(Cutter *c, const Cut *cut, const Node *reduced, Combine combine) {
-  for (int k = 0; k < reduced->operand_count; k++) {
-    const Node *by = c->coupling[reduced->operands[k]->id];
-    if (!by) continue;
+  const Node *by = find_mixed(c, reduced);
+  if (by) {
     leave_uncut(c, reduced, "it reduces what another reduction over the batch has a part in");
     c->uncut_by = by;
     return NULL;
@@ -219,6 +274,10 @@ static Node *cut_reduction(Cutter *c, const Cut *cut, const Node *reduced, Combi
 static Node *cut_new(Cutter *c, const Cut *cut) {
   Node *node = cut->node[0];
   const Node *reduced;
+  double value, one;
+  if (is_constant(node, cut->node[1], &value, &one) && value != one)
+    return leave_uncut(c, node, "it uses the batch size beside reductions, which run over the "
+                       "whole set");
   if (node->op == OP_CONSTANT)
     return emit_constant(c->e, node_float(node, ATTR_VALUE),
                          type_scalar(node->type.dtype == DTYPE_BOOL ? DTYPE_BOOL : DTYPE_F64));
@@ -230,6 +289,7 @@ static Node *cut_new(Cutter *c, const Cut *cut) {
   Combine combine;
   if (find_combine(c, node, cut->node[1], &combine, &reduced))
     return cut_reduction(c, cut, reduced, combine);
+  if (is_hand_mean(c, node, cut->node[1])) return add_accumulator(c, cut, COMBINE_MEAN);
   if (op_is_elementwise(node->op)) return cut_elementwise(c, cut);
   bool passes = is_movement(node) || node->op == OP_BROADCAST || node->op == OP_SLICE ||
                 find_reduction(node, &combine);

@@ -395,6 +395,15 @@ static void test_entries(void **state) {
   }
 }
 
+/* sum / batch is a mean over the examples, and so over a data set. */
+static void test_mean_by_hand(void **state) {
+  Module *module = elaborate_good(*state,
+    HEAD "loss = -0.5 * sum((x * p) ^ 2) / batch + sum(x * p) * (1.0 / batch)\n" TRAIN);
+  const Graph *eval = module->entries[ENTRY_EVAL];
+  assert_int_equal(eval->outputs.count, 2);
+  for (int i = 0; i < 2; i++) assert_int_equal(eval->outputs.items[i].combine, COMBINE_MEAN);
+}
+
 static void test_definitions(void **state) {
   Arena *arena = *state;
   static const Definition good[] = {{"batch", "5"}, {"train.steps", "77"}};
@@ -472,6 +481,7 @@ int main(void) {
     cmocka_unit_test_setup_teardown(test_accumulation_is_the_mean, make_arena, drop_arena),
     cmocka_unit_test_setup_teardown(test_groups_update_in_text_order, make_arena, drop_arena),
     cmocka_unit_test_setup_teardown(test_entries, make_arena, drop_arena),
+    cmocka_unit_test_setup_teardown(test_mean_by_hand, make_arena, drop_arena),
     cmocka_unit_test_setup_teardown(test_definitions, make_arena, drop_arena),
     cmocka_unit_test_setup_teardown(test_frozen_and_states, make_arena, drop_arena),
     cmocka_unit_test_setup_teardown(test_random_keys_differ, make_arena, drop_arena),
