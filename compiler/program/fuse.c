@@ -5,6 +5,7 @@
  *
  *   - their domains fit: equal; or the one is elementwise over the whole shape of which the other
  *     reduces the trailing axes (softmax, layer norm: one row after the other, several stages)
+ *   - they belong to one stage (ATTR_STAGE), so that what is computed again stays late
  *   - no path through a third group leads from one to the other, edges for updates in place included
  *   - the merged kernel can be built: the rules themselves say no (kernel/builder.h).
  *
@@ -159,7 +160,8 @@ static bool fits_as_inner(const Fuser *fuser, const Group *rows, const Group *ma
 
 /* The iteration space of both together, in *merged. */
 static bool spaces_merge(const Fuser *fuser, const Group *a, const Group *b, Group *merged) {
-  if (a->template_node && b->template_node) return false;
+  if (a->stage != b->stage || (a->template_node && b->template_node)) return false;
+  merged->stage = a->stage;
   const Group *template_group = a->template_node ? a : b->template_node ? b : NULL;
   const Group *other = template_group == a ? b : a;
   if (template_group) {

@@ -40,6 +40,7 @@ typedef struct Group {
   int id;
   bool is_merged_away;          /* or inlined */
   const Node *template_node;    /* or NULL */
+  int stage;                    /* of all its members */
   Shape domain;
   bool has_inner;               /* some member has the whole shape `full`, domain axes and inner ones */
   Shape full;
@@ -53,7 +54,8 @@ typedef struct Group {
 typedef struct Unit {
   int group;                    /* -1: a copy */
   int from, to;                 /* buffers of a copy */
-  int key;                      /* order among those that are ready: greatest node id */
+  int stage;                    /* those of an earlier one go first when both are ready */
+  int key;                      /* order among those of a stage: greatest node id */
   VEC(int) before;              /* units that must come earlier */
   const Node *node;             /* for path and span */
 } Unit;
@@ -67,6 +69,7 @@ typedef struct Lowering {
   int level;
   bool *live;                   /* by node id */
   int *uses;                    /* by node id */
+  int *stages;                  /* by node id: its own (ATTR_STAGE) or an operand's, if later */
   Place *places;                /* by node id */
   const Node **node_of;         /* by node id */
   VEC(Group *) groups;

@@ -1,11 +1,15 @@
 /* The order of an entry's launches and copies: topological, deterministic, and with little memory
  * alive at once.
  *
- * Among the units that are ready, -O0 takes the one whose node is first in the graph. Otherwise the one
+ * Among the units that are ready, those of the earliest stage come first: a stage is a wish of a pass
+ * that trades time for memory (ATTR_STAGE), so that what is computed again is computed late. Of one
+ * stage, -O0 takes the one whose node is first in the graph. Otherwise the one
  * that frees most bytes, less what it newly needs, goes first; ties go to the graph's order. So a
  * parameter's update runs as soon as its gradient is there and the last reader of the old value is
  * done, and the gradient's memory is free again. */
 #include "program/lowering.h"
+
+#include <limits.h>
 
 #include "support/panic.h"
 
@@ -83,14 +87,24 @@ static int64_t unit_gain(Scheduler *scheduler, const Unit *unit) {
   return gain;
 }
 
+/* The earliest stage of a unit that is ready. */
+static int next_stage(const Scheduler *scheduler) {
+  const Lowering *lowering = scheduler->lowering;
+  int stage = INT_MAX;
+  for (int u = 0; u < lowering->units.count; u++)
+    if (!scheduler->done[u] && scheduler->waiting[u] == 0 && lowering->units.items[u].stage < stage)
+      stage = lowering->units.items[u].stage;
+  return stage;
+}
+
 /* The next unit: one that needs no more memory than it frees at once, else the first in the graph. */
 static int choose(Scheduler *scheduler) {
   const Lowering *lowering = scheduler->lowering;
-  int best = -1, first = -1;
+  int best = -1, first = -1, stage = next_stage(scheduler);
   int64_t best_gain = -1;
   for (int u = 0; u < lowering->units.count; u++) {
     const Unit *unit = &lowering->units.items[u];
-    if (scheduler->done[u] || scheduler->waiting[u] > 0) continue;
+    if (scheduler->done[u] || scheduler->waiting[u] > 0 || unit->stage != stage) continue;
     if (first < 0 || unit->key < lowering->units.items[first].key) first = u;
     if (lowering->level == 0) continue;
     int64_t gain = unit_gain(scheduler, unit);
