@@ -45,6 +45,18 @@ typedef struct nnc_accumulator {
   nnc_tensor tensor; /* a scalar; read after every run of the entry */
 } nnc_accumulator;
 
+/* One step of an entry, for `profile`. */
+typedef struct nnc_step {
+  const char *class_name;     /* "contraction", "elementwise", "copy", "barrier", ... */
+  const char *operator_name;  /* "contract+9": with 9 operators fused into it; "" for a barrier */
+  const char *kernel;         /* its function in the emitted file; "" for barriers and copies */
+  const char *path;           /* of the node: "h1.y"; "" for a barrier */
+  const char *stores;         /* what it writes: "h1.w:m, h1.w:v, h1.w" */
+  double flops, bytes;        /* by the operators' cost rules */
+  int64_t tasks;
+  int line;                   /* in the .net file, 0 when unknown */
+} nnc_step;
+
 /* A computation.  `run` is called by every worker of the pool at the same time (SPMD) and contains its
  * own barriers; it starts and ends with all workers in step. */
 typedef struct nnc_entry {
@@ -59,6 +71,8 @@ typedef struct nnc_entry {
   int result_count;                      /* predict */
   const nnc_tensor *results;
   double flops, bytes;                   /* of one run, by the operators' cost rules */
+  int step_count;
+  const nnc_step *steps;                 /* `run` calls nnc_mark(worker, 0), step 0, nnc_mark(worker, 1), ... */
 } nnc_entry;
 
 /* Data sources and stages: the evaluated calls of the `data` blocks.  The vocabulary and the meaning
@@ -119,6 +133,7 @@ typedef struct nnc_model {
   const nnc_variable *variables;
 
   nnc_entry init, train, accumulate, eval, eval_one, predict;
+  const struct nnc_limits *limits; /* nnc_limits.h: how fast this machine runs such code */
 
   /* Host scalars: `host_inputs` are t, epoch, steps, steps_per_epoch in this order. The outputs are
    * written where the kernels read them (nnc_worker.scalars) before each run of train/accumulate/eval. */
@@ -142,7 +157,7 @@ typedef struct nnc_model {
   uint64_t seed;
 } nnc_model;
 
-enum { NNC_MODEL_ABI = 1 };
+enum { NNC_MODEL_ABI = 2 };
 
 extern const nnc_model nnc_the_model;
 

@@ -21,6 +21,7 @@ struct nnc_worker {
   const double *scalars;  /* host scalars of this step */
   uint64_t seed, step;    /* for the random operators */
   uint64_t example;       /* number of the batch's first example, for random operators in evaluation */
+  int64_t *marks;         /* `profile`: when each step of the entry began; NULL otherwise */
   nnc_pool *pool;
 };
 typedef struct nnc_worker nnc_worker;
@@ -32,6 +33,12 @@ typedef struct nnc_worker nnc_worker;
 
 /* Spins briefly, then sleeps on a futex; at once when more workers than processors are about. */
 void nnc_barrier(nnc_worker *worker);
+
+/* Between steps of an entry, number `number` of them behind it: notes the time when it is profiled. */
+void nnc_mark_now(nnc_worker *worker, int number);
+static inline __attribute__((always_inline, unused)) void nnc_mark(nnc_worker *worker, int number) {
+  if (__builtin_expect(worker->marks != 0, 0)) nnc_mark_now(worker, number);
+}
 
 /* Starts `count` - 1 threads, pinned when the workers take all cores for themselves.  NULL with a
  * message on failure. */

@@ -47,6 +47,7 @@ typedef struct Step {
   double flops, bytes;
   const char *path;        /* of the node: "h1.linear" */
   const char *class_name;  /* "contraction", "elementwise", ... for the profile */
+  const char *operator_name; /* "contract+9": with 9 operators fused into it; NULL for a barrier */
   Span span;
 } Step;
 

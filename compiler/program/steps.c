@@ -214,6 +214,18 @@ static void unify_in_place(Lowering *lowering, BuiltKernel *built, int *buffers)
   }
 }
 
+/* The face's operator and how many more the kernel computes. */
+static const char *operator_name(Arena *arena, const Group *group) {
+  const Node *face = group_face(group);
+  int fused = 0;
+  for (int i = 0; i < group->computed.count; i++) {
+    const Node *node = group->computed.items[i];
+    fused += node != face && node_family(node) != FAMILY_LEAF && node_family(node) != FAMILY_MOVEMENT;
+  }
+  const char *name = op_info(face->op)->name;
+  return fused > 0 ? arena_printf(arena, "%s+%d", name, fused) : name;
+}
+
 static void launch_costs(const Group *group, const Kernel *kernel, Step *step) {
   for (int i = 0; i < group->computed.count; i++)
     step->flops += node_cost(group->computed.items[i]).flops;
@@ -244,6 +256,7 @@ static void add_launch(Lowering *lowering, const Unit *unit) {
                .task_count = kernel_task_count(kernel),
                .path = face->path,
                .class_name = family_name[node_family(face)],
+               .operator_name = operator_name(program->arena, group),
                .span = face->span};
   for (int i = 0; i < kernel->scalar_count; i++)
     step.scalars[i] = scalar_number(program, built->scalars[i]);
@@ -262,6 +275,7 @@ static void add_copy_step(Lowering *lowering, const Unit *unit) {
                .bytes = 2 * (double)type_bytes(program->buffers.items[unit->from].type),
                .path = unit->node->path,
                .class_name = "copy",
+               .operator_name = "copy",
                .span = unit->node->span};
   vec_push(program->arena, &program->entries[lowering->entry].steps, step);
 }

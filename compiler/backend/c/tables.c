@@ -251,8 +251,8 @@ static const char *main_float(const Module *module) {
   bool has_f64 = false, has_narrower = false;
   for (int i = 0; i < module->variables.count; i++) {
     DType dtype = module->variables.items[i].type.dtype;
-    has_f64 |= dtype == F64;
-    has_narrower |= dtype == F32 || dtype == BF16 || dtype == F16;
+    has_f64 |= dtype == DTYPE_F64;
+    has_narrower |= dtype == DTYPE_F32 || dtype == DTYPE_BF16 || dtype == DTYPE_F16;
   }
   return has_f64 && !has_narrower ? "f64" : "f32";
 }
