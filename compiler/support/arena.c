@@ -26,13 +26,16 @@ struct Arena {
   size_t next_size; /* of the next ordinary chunk */
 };
 
+static _Noreturn void out_of_memory(size_t wanted)
+{
+  fprintf(stderr, "nnc: out of memory (%zu bytes wanted)\n", wanted);
+  exit(3);
+}
+
 static void *must_calloc(size_t size)
 {
   void *memory = calloc(1, size);
-  if (!memory) {
-    fprintf(stderr, "nnc: out of memory (%zu bytes wanted)\n", size);
-    exit(3);
-  }
+  if (!memory) out_of_memory(size);
   return memory;
 }
 
@@ -55,7 +58,7 @@ void arena_destroy(Arena *arena)
 
 static Chunk *chunk_create(size_t size)
 {
-  if (size > SIZE_MAX - sizeof(Chunk)) size = SIZE_MAX - sizeof(Chunk); /* calloc() will refuse */
+  if (size > PTRDIFF_MAX - sizeof(Chunk)) out_of_memory(size);
   Chunk *chunk = must_calloc(sizeof(Chunk) + size);
   chunk->size = size;
   return chunk;

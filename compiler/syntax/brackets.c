@@ -99,8 +99,9 @@ static int looks_like_statement(const Matcher *m, int index)
 /* Does the right closer of the innermost opener follow, so that this wrong one is one too many? */
 static int is_closed_later(const Matcher *m, int index)
 {
+  enum { REACH = 500 }; /* tokens; further away nothing is certain, and the walk costs time */
   int right = closer_of(token_at(m, top(m))->kind), depth = 0;
-  for (int i = index + 1; i < m->tokens->count - 1; i++) {
+  for (int i = index + 1; i < m->tokens->count - 1 && i < index + REACH; i++) {
     const Token *token = token_at(m, i);
     if (token->kind == '{' || token->kind == '}') return 0;
     if (token->newlines && looks_like_statement(m, i)) return 0;

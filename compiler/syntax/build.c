@@ -38,11 +38,12 @@ AstFormal *build_formal(Parser *parser, Span span, const AstName *name, AstType 
 AstFormals *build_formal_list(Parser *parser, AstFormals *formals, const AstFormal *formal)
 {
   if (!formals) formals = ARENA_NEW(parser->arena, AstFormals);
-  for (int i = 0; i < formals->count; i++) {
+  for (int i = 0; i < formals->count && i < REPETITIONS_MAX; i++) {
     if (formals->items[i].name.text != formal->name.text) continue;
     Diagnostic *found = diag_error(parser->diagnostics, formal->name.span,
                                    "the formal '%s' is named twice", formal->name.text);
     diag_note(found, formals->items[i].name.span, "here for the first time");
+    break;
   }
   vec_push(parser->arena, formals, *formal);
   return formals;

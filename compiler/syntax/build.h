@@ -6,6 +6,9 @@
 #include "syntax/ast.h"
 #include "syntax/tokens.h"
 
+/* Repetitions are looked for among so many formals or arguments. */
+enum { REPETITIONS_MAX = 1000 };
+
 typedef struct Parser {
   Arena *arena;
   Diagnostics *diagnostics;

@@ -162,11 +162,12 @@ static void check_argument(Parser *parser, const AstArguments *arguments,
                                    "a positional argument behind a named one");
     diag_note(found, last->name.span, "'%s' is named", last->name.text);
   }
-  for (int i = 0; i < arguments->count && argument->name.text; i++) {
+  for (int i = 0; i < arguments->count && argument->name.text && i < REPETITIONS_MAX; i++) {
     if (arguments->items[i].name.text != argument->name.text) continue;
     Diagnostic *found = diag_error(parser->diagnostics, argument->name.span,
                                    "the argument '%s' is given twice", argument->name.text);
     diag_note(found, arguments->items[i].name.span, "here for the first time");
+    break;
   }
 }
 
@@ -218,6 +219,7 @@ AstIndices *build_indices(Parser *parser, AstIndices *indices, const AstIndex *i
     Diagnostic *found = diag_error(parser->diagnostics, index->span,
                                    "'...' can stand only once in an index");
     diag_note(found, indices->items[i].span, "here for the first time");
+    break;
   }
   vec_push(parser->arena, indices, *index);
   return indices;

@@ -30,6 +30,7 @@ typedef struct Lines {
   Arena *arena;
   Items *items;
   VEC(Frame) frames;
+  int *code; /* of each item: the first one from there on that is no comment */
 } Lines;
 
 static Item *item_at(const Lines *lines, int index)
@@ -112,7 +113,7 @@ static Place continuation(const Lines *lines, int index)
 static Place comment_place(const Lines *lines, int index)
 {
   const Frame *frame = top(lines);
-  while (index < lines->items->count && item_at(lines, index)->kind == T_COMMENT) index++;
+  index = lines->code[index];
   if (index == lines->items->count || frame->kind == '(') return frame->indent;
   const Item *next = item_at(lines, index);
   if (next->begins || next->kind == '}' || frame->begin < 0) return frame->indent;
@@ -138,8 +139,7 @@ static void open_bracket(Lines *lines, int index, int line)
     push(lines, '{', shifted(base, 2), base, shifted(base, 2));
     return;
   }
-  int next = index + 1;
-  while (next < lines->items->count && item_at(lines, next)->kind == T_COMMENT) next++;
+  int next = lines->code[index + 1];
   int hangs = next < lines->items->count && item_at(lines, next)->before;
   Place hanging = {line, 2};
   if (hangs) push(lines, '(', hanging, (Place){line, 0}, hanging);
@@ -309,6 +309,10 @@ static int shorten_line(Lines *lines, int line)
 void format_lines(Arena *arena, Items *items)
 {
   Lines lines = {.arena = arena, .items = items};
+  lines.code = ARENA_ARRAY(arena, int, items->count + 1);
+  lines.code[items->count] = items->count;
+  for (int i = items->count - 1; i >= 0; i--)
+    lines.code[i] = items->items[i].kind == T_COMMENT ? lines.code[i + 1] : i;
   const Place margin = {-1, 0};
   push(&lines, 0, margin, margin, margin);
   for (int line = 0, end; line < items->count; line = end) {
