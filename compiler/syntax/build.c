@@ -2,8 +2,6 @@
  * Those of expressions are in build_expr.c. */
 #include "syntax/build.h"
 
-#include <string.h>
-
 #include "syntax/build_depth.h"
 
 /* ---- types, formals, blocks --------------------------------------------------------------- */

@@ -64,8 +64,7 @@ int tokens_scan(Arena *arena, const SourceFile *file, Tokens *tokens);
 /* Without T_COMMENT and T_IGNORED; line ends and problems go to the token behind them. */
 Tokens tokens_without_ignored(Arena *arena, const Tokens *tokens);
 
-/* Hangs a problem on the token; the result's help and note may be set.  A NULL `message` is taken
- * for a bug. */
+/* Hangs a problem on the token, behind those it has; the result's help and note may be set. */
 Problem *token_problem(Arena *arena, Token *token, Span at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /* Reports this one, without those behind it in the list. */
