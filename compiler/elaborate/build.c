@@ -29,6 +29,16 @@ static void room_note_host(Elaborator *e, const Node *node) {
   CHECK(e->room->is_host.count == node->id + 1);
 }
 
+bool allow_elements(Elaborator *e, int64_t count) {
+  e->walk->elements += count;
+  if (e->walk->elements <= MAX_ELEMENTS_MADE) return true;
+  if (!e->walk->exhausted)
+    report_error(e, e->at, "the program makes lists of more than %lld elements",
+                 (long long)MAX_ELEMENTS_MADE);
+  e->walk->exhausted = true;
+  return false;
+}
+
 void room_sync(Elaborator *e) {
   const Graph *graph = e->room->graph;
   while (e->room->is_host.count < graph->nodes.count)

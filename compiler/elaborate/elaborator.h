@@ -15,11 +15,14 @@ typedef struct Frame Frame;
 
 enum {
   MAX_CALL_DEPTH = 256,
+  MAX_EVALUATION_DEPTH = 5000, /* expressions inside each other, through calls */
+  MAX_OWNER_DEPTH = 500,       /* defs that call each other, looked through for variables */
   MAX_NODES = 1000000,      /* in one entry graph */
   MAX_ITERATIONS = 1000000, /* of one `for`, and elements of one list */
   MAX_FORMALS = 16
 };
 #define MAX_TOTAL_BYTES 0x1p50 /* of the tensors of one entry graph: 1 PiB */
+#define MAX_ELEMENTS_MADE ((int64_t)4000000) /* of lists, in one walk */
 #define MAX_STATEMENTS ((int64_t)4000000) /* executed in one walk */
 
 /* ---- names (scope.c) ---------------------------------------------------------------------- */
@@ -196,7 +199,8 @@ typedef struct Walk {
   Scope *keys;             /* random keys given out */
   VEC(Output) results;     /* predict */
   TrainPlan *train;        /* NULL until the block is reached */
-  int64_t statements;      /* executed */
+  int64_t statements;      /* executed, and rounds of loops */
+  int64_t elements;        /* of lists made */
   bool exhausted;          /* a limit was reached and reported */
 } Walk;
 
@@ -219,6 +223,8 @@ struct Elaborator {
   Frame *frame;
   Span at;            /* the expression being evaluated */
   int errors;         /* reported, repetitions included */
+  int depth;          /* of evaluate() */
+  int owner_depth;    /* of paths.c looking through defs */
   DType default_float;
   const char *batch_name;   /* NULL until an input tells */
   VEC(Usage *) usages;
@@ -275,6 +281,8 @@ Node *emit_reduce(Elaborator *e, Op op, Node *x, int axis_count, const int64_t *
 Node *emit_concat(Elaborator *e, int count, Node *const *parts, int axis);
 /* A tensor value; NULL gives an error value. */
 Value value_tensor(Elaborator *e, Node *node);
+/* Room for `count` more elements of lists; else reports. */
+bool allow_elements(Elaborator *e, int64_t count);
 bool node_is_host(const Elaborator *e, const Node *node);
 /* True when a tensor of this shape may exist; else reports. */
 bool check_shape(Elaborator *e, Span at, Shape shape);

@@ -257,9 +257,17 @@ static Value (*const evaluators[AST_EXPR_KINDS])(Elaborator *e, const AstExpr *e
 };
 
 Value evaluate(Elaborator *e, const AstExpr *expr) {
+  if (e->depth >= MAX_EVALUATION_DEPTH) {
+    if (!e->walk->exhausted)
+      report_error(e, expr->span, "expressions are nested too deeply through calls");
+    e->walk->exhausted = true;
+    return value_error();
+  }
   Span outer = e->at;
   e->at = expr->span;
+  e->depth++;
   Value value = evaluators[expr->kind](e, expr);
+  e->depth--;
   e->at = outer;
   return value;
 }

@@ -219,6 +219,7 @@ static Value index_sequence(Elaborator *e, const AstExpr *expr, Value sequence) 
     to = to < 0 ? to + length : to;
     from = from < 0 ? 0 : from > length ? length : from;
     to = to < from ? from : to > length ? length : to;
+    if (!allow_elements(e, to - from)) return value_error();
     Value *items = ARENA_ARRAY(e->arena, Value, to - from);
     for (int64_t i = from; i < to; i++) items[i - from] = value_sequence_item(sequence, i);
     return value_list(e->arena, (int)(to - from), items);

@@ -131,7 +131,7 @@ static bool is_constant(const Node *node, const Node *single, double *value, dou
 
 /* A sum over the examples times a constant, or a sum of such. */
 static bool is_linear_sum(const Cutter *c, const Node *node, const Node *single, int depth) {
-  if (node->op != single->op || depth > 32) return false;
+  if (node->op != single->op || depth > 8) return false;
   Combine combine;
   const Node *reduced;
   if (find_combine(c, node, single, &combine, &reduced))

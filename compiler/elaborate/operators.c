@@ -113,6 +113,7 @@ static Value join_lists(Elaborator *e, Value a, Value b) {
     report_error(e, e->at, "a list of more than %d elements", MAX_ITERATIONS);
     return value_error();
   }
+  if (!allow_elements(e, first + second)) return value_error();
   Value *items = ARENA_ARRAY(e->arena, Value, first + second);
   for (int64_t i = 0; i < first; i++) items[i] = value_sequence_item(a, i);
   for (int64_t i = 0; i < second; i++) items[first + i] = value_sequence_item(b, i);

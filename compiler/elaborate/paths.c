@@ -109,11 +109,14 @@ static bool block_owns(Census *census, const AstStmts *stmts) {
 
 static bool function_owns(Elaborator *e, Function *function) {
   if (function->owns == OWNS_UNKNOWN) {
+    if (e->owner_depth >= MAX_OWNER_DEPTH) return false;
+    e->owner_depth++;
     function->owns = OWNS_VISITING; /* a call of itself adds nothing */
     Census census = {.e = e, .scope = function->is_prelude ? e->root : e->walk->globals};
     bool owns = function->stmt->function.body &&
                 block_owns(&census, &function->stmt->function.body->stmts);
     function->owns = owns ? OWNS_VARIABLES : OWNS_NOTHING;
+    e->owner_depth--;
   }
   return function->owns == OWNS_VARIABLES;
 }

@@ -168,6 +168,16 @@ static void evaluate_input(Elaborator *e, const AstStmt *stmt) {
 
 /* ---- control ------------------------------------------------------------------------------ */
 
+/* Counts one unit of work; false when there was too much. */
+static bool allow_statement(Elaborator *e, Span at) {
+  if (++e->walk->statements > MAX_STATEMENTS && !e->walk->exhausted) {
+    report_error(e, at, "the program runs more than %lld statements at compile time",
+                 (long long)MAX_STATEMENTS);
+    e->walk->exhausted = true;
+  }
+  return !e->walk->exhausted;
+}
+
 static void evaluate_for(Elaborator *e, const AstStmt *stmt) {
   path_begin_statement(e, NULL, NULL);
   const AstExpr *expr = stmt->loop.sequence;
@@ -187,7 +197,8 @@ static void evaluate_for(Elaborator *e, const AstStmt *stmt) {
   int64_t length = value_sequence_length(sequence);
   int errors = e->errors;
   e->frame->loops++;
-  for (int64_t i = 0; i < length && !e->frame->has_returned && !e->walk->exhausted; i++) {
+  for (int64_t i = 0; i < length && !e->frame->has_returned; i++) {
+    if (!allow_statement(e, stmt->keyword)) break;
     bind_names(e, &stmt->loop.pattern, SYMBOL_LOOP, value_sequence_item(sequence, i), expr->span);
     evaluate_block(e, &stmt->loop.body->stmts);
     if (e->errors > errors) break; /* further rounds would say the same */
@@ -256,12 +267,7 @@ static const struct {
 };
 
 static void evaluate_statement(Elaborator *e, const AstStmt *stmt) {
-  if (++e->walk->statements > MAX_STATEMENTS && !e->walk->exhausted) {
-    report_error(e, stmt->span, "the program runs more than %lld statements at compile time",
-                 (long long)MAX_STATEMENTS);
-    e->walk->exhausted = true;
-  }
-  if (e->walk->exhausted) return;
+  if (!allow_statement(e, stmt->span)) return;
   if (statement_rules[stmt->kind].top_only && (!at_top_level(e) || e->frame->loops > 0)) {
     report_error(e, stmt->keyword, "%s belongs at the top level of the program",
                  ast_stmt_kind_text(stmt->kind));

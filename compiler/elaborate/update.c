@@ -3,7 +3,6 @@
  * Parameters are divided into units: those of the block's own loss, and one for each group with a
  * loss of its own. Units update in text order; a later unit's loss is computed again with the new
  * values of the parameters updated before it, which are constants to its gradients. */
-#include <fnmatch.h>
 #include <string.h>
 
 #include "elaborate/update.h"
@@ -12,9 +11,31 @@
 
 /* ---- which keys hold for a parameter ------------------------------------------------------ */
 
+/* '*' stands for any characters, dots included, '?' for one. Only the last '*' is ever tried again,
+ * so the work is at most the product of the lengths. */
+static bool pattern_matches(const char *pattern, const char *path) {
+  const char *star = NULL, *retry = NULL;
+  while (*path) {
+    if (*pattern == '*') {
+      star = ++pattern;
+      retry = path;
+    } else if (*pattern == '?' || *pattern == *path) {
+      pattern++;
+      path++;
+    } else if (star) {
+      pattern = star;
+      path = ++retry;
+    } else {
+      return false;
+    }
+  }
+  while (*pattern == '*') pattern++;
+  return !*pattern;
+}
+
 static bool group_matches(const TrainGroup *group, const char *path) {
   for (int i = 0; i < group->pattern_count; i++)
-    if (fnmatch(group->patterns[i], path, 0) == 0) return true;
+    if (pattern_matches(group->patterns[i], path)) return true;
   return false;
 }
 
@@ -234,7 +255,7 @@ static const char *schedule_name(const Update *update, const Target *target, con
     if (&group->keys[KEY_OPTIMIZER] != key) continue;
     const char *pattern = group->patterns[0];
     size_t length = 0;
-    while (pattern[length] && !strchr("*?[.", pattern[length])) length++;
+    while (pattern[length] && !strchr("*?.", pattern[length])) length++;
     if (length > 0) return name_printf("%.*s.%s", (int)length, pattern, formal);
   }
   return formal;
