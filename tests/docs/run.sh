@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# What the pages of docs/ and models/README.md show is true: their programs compile and their commands
+# run.  Usage: tests/docs/run.sh BUILD
+#
+# A fenced block is checked by the words behind its fence:
+#   net                   a whole program, for `nnc check`
+#   net fragment          the same behind the lines of tests/docs/harness.net
+#   net [fragment] refused   must be refused; the first line, a comment, quotes the message
+#   sh run                commands, run in a folder that has models/*.net, the fragments' data and
+#                         generated digits in data/digits; a line "# prints: TEXT" wants TEXT in the
+#                         output of the commands above it
+#   sh                    commands that take long: of `nnc FILE.net ...` FILE.net is checked
+# A sentence that says what an expression gives says it with `_ = assert(...)`, so it is checked too.
+set -uo pipefail
+build=$(cd "$1" && pwd)
+cd "$(dirname "$0")/../.."
+source tests/lib/check.sh
+nnc=$build/bin/nnc
+root=$PWD
+work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+sandbox=$work/sandbox
+
+# blocks FILE FOLDER: each fenced block as FOLDER/NNN.KIND, KIND the words with '-', NNN its line.
+blocks() {
+  awk -v folder="$2" '
+    !inside && /^```[a-z]/ { kind = substr($0, 4); gsub(/ +/, "-", kind); inside = 1
+                             file = sprintf("%s/%04d.%s", folder, NR, kind); printf "" > file; next }
+    inside && /^```/ { inside = 0; close(file); next }
+    inside { print > file }' "$1"
+}
+
+check_program() { # NAME FILE REFUSED
+  local output status message
+  output=$("$nnc" check "$2" 2>&1); status=$?
+  if [ -z "$3" ]; then
+    if [ $status -eq 0 ]; then ok; else fail "$1: exit status $status: $output"; fi
+    return
+  fi
+  message=$(grep -m 1 '^# error: ' "$2" | sed 's/^# error: //')
+  if [ $status -ne 1 ]; then fail "$1: exit status $status instead of 1: $output"
+  elif [ -z "$message" ] || ! grep -qF -- "$message" <<<"$output"; then fail "$1: '$message' is not in: $output"
+  else ok; fi
+}
+
+run_commands() { # NAME FILE: in $sandbox
+  local line output="" all status
+  while IFS= read -r line; do
+    if [[ $line == "# prints: "* ]]; then
+      if grep -qF -- "${line#\# prints: }" <<<"$output"; then ok; else fail "$1: '${line#\# prints: }' is not in: $output"; fi
+    elif [[ -n $line && $line != "#"* ]]; then
+      output=$(cd "$sandbox" && PATH=$build/bin:$PATH timeout 300 bash -c "$line" 2>&1 </dev/null); status=$?
+      if [ $status -eq 0 ]; then ok; else fail "$1: '$line' ends with $status: $output"; fi
+    fi
+  done < "$2"
+}
+
+check_commands() { # NAME FILE: programs that it compiles
+  local file
+  for file in $(grep -oE '\bnnc +[^ ]+\.net' "$2" | awk '{print $2}'); do
+    if [ -f "$file" ] || [ -f "models/$file" ]; then ok; else fail "$1: there is no $file"; fi
+  done
+}
+
+make_sandbox() {
+  mkdir -p "$sandbox/data" && cp models/*.net examples/*.net "$sandbox" || return 1
+  "$build/bin/nnc-digits" "$sandbox/data/digits" --train 400 --test 100 >/dev/null 2>&1
+}
+
+check "a folder for the commands" make_sandbox
+for page in docs/*.md models/README.md; do
+  folder=$work/$(basename "$page").blocks
+  mkdir -p "$folder"
+  blocks "$page" "$folder"
+  for file in "$folder"/*; do
+    [ -f "$file" ] || continue
+    line=$(basename "$file"); kind=${line#*.}; line=${line%%.*}
+    name="$page:$((10#$line))"
+    refused=""; [[ $kind == *refused* ]] && refused=1
+    case $kind in
+      net|net-refused) cp "$file" "$work/block.net"; check_program "$name" "$work/block.net" "$refused" ;;
+      net-fragment*) cat tests/docs/harness.net "$file" > "$work/block.net"; check_program "$name" "$work/block.net" "$refused" ;;
+      sh-run) run_commands "$name" "$file" ;;
+      sh) check_commands "$name" "$file" ;;
+      text|json|c) ;;
+      *) fail "$name: unknown kind of block '$kind'" ;;
+    esac
+  done
+done
+
+# ---- docs/library.md is what `nnc doc` says ----
+"$root/tools/library_page.sh" "$nnc" > "$work/library.md" || fail "tools/library_page.sh"
+if cmp -s "$work/library.md" docs/library.md; then ok
+else fail "docs/library.md is stale: tools/library_page.sh BUILD/bin/nnc > docs/library.md"; fi
+
+# ---- links lead somewhere ----
+for page in README.md docs/*.md models/README.md; do
+  while IFS= read -r link; do
+    target=${link%%#*}
+    [ -z "$target" ] && continue
+    if [ -e "$(dirname "$page")/$target" ]; then ok; else fail "$page links to $target, which is not there"; fi
+  done < <(grep -oE '\]\([^)]+\)' "$page" | sed 's/^](//; s/)$//' | grep -v '^https\?:')
+done
+summary

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Prints docs/library.md: every name that the language offers, made of what `nnc doc` says.
+#
+#   tools/library_page.sh build/bin/nnc > docs/library.md
+set -euo pipefail
+nnc=$1
+
+cat <<'HEAD'
+# The library
+
+Every name that the language offers, with its signature; `nnc doc NAME` prints the same with the source of
+what is written in `.net` (`compiler/prelude`). The sections with a file's name are the standard library; the
+rest is built into the language. In signatures of built-in functions the word behind `:` says what is taken;
+`...` marks any number of arguments; what has a default may be left out. [language.md](language.md) says what
+these things mean.
+
+This page is made by `tools/library_page.sh`.
+HEAD
+
+# A section's names, one a line, behind "# SECTION" lines; what is only announced has no meaning yet.
+"$nnc" doc | awk '/^[a-z]/ { skip = /not available/ } skip { next }
+                  /^[a-z]/ { print "# " $0; next } NF { print $1 }' | while IFS= read -r line; do
+  if [ "${line:0:2}" = "# " ]; then
+    section=${line#\# }
+    file="" ; case $section in activations|initializers|layers|losses|optimizers|schedules|tensors) file=" (\`$section.net\`)" ;; esac
+    printf '\n## %s%s\n\n| call | meaning |\n|---|---|\n' "${section^}" "$file"
+  else
+    "$nnc" doc "$line" | awk '
+      NR == 1 { call = $0; sub(/^(def|optimizer|init|schedule) /, "", call); more = 1; next }
+      more && /^[^ ]|^  +[a-z]/ && !blank { call = call " " $0; gsub(/ +/, " ", call); next }
+      !NF { blank++; next }
+      /from the standard library|built into the language/ { exit }
+      { sub(/^ +/, ""); text = text (text == "" ? "" : " ") $0 }
+      END { gsub(/\|/, "\\|", call); gsub(/\|/, "\\|", text); gsub(/[*<]/, "\\\\&", text)
+            printf "| `%s` | %s |\n", call, text }'
+  fi
+done
