@@ -10,7 +10,12 @@ int command_doc(Arena *arena, const Options *options)
   if (options->files.count == 0) doc_list(&text);
   for (int i = 0; i < options->files.count; i++) {
     if (i > 0) text_add_char(&text, '\n');
-    if (!doc_print(&text, options->files.items[i])) status = EXIT_MISTAKES;
+    const char *name = options->files.items[i];
+    if (doc_print(&text, name)) continue;
+    const char *nearest = doc_nearest(arena, name);
+    fprintf(stderr, "nnc: there is no '%s' in the language%s%s%s\n", name,
+            nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    status = EXIT_MISTAKES;
   }
   if (text.length > 0 && !driver_write(options->output, &text)) status = EXIT_MACHINE;
   text_free(&text);

@@ -221,7 +221,6 @@ const Builtin builtins_other[] = {
   {"is_none", "is_none(x: any)", "Whether x is none.", apply_is_none, 0, "compile time"},
   MISSING("sort", "Elements in order along an axis."),
   MISSING("argsort", "The order of the elements along an axis."),
-  MISSING("top_k", "The k greatest elements along an axis and their indices."),
   {0},
 };
 

@@ -127,6 +127,20 @@ bool doc_print(Text *out, const char *name) {
   return print_definition(out, name) || print_builtin(out, name);
 }
 
+const char *doc_nearest(Arena *arena, const char *name) {
+  VEC(const char *) names = {0};
+  for (int i = 0; i < embedded_file_count; i++) {
+    const char *at = embedded_files[i].text;
+    Entry entry = {.file = &embedded_files[i]};
+    while (is_prelude(&embedded_files[i]) && next_entry(&at, &entry))
+      vec_push(arena, &names, arena_strndup(arena, entry.name, entry.name_length));
+  }
+  for (int i = 0; builtins_table(i); i++)
+    for (const Builtin *builtin = builtins_table(i); builtin->name; builtin++)
+      vec_push(arena, &names, builtin->name);
+  return name_nearest(name, names.items, names.count);
+}
+
 /* ---- the list ----------------------------------------------------------------------------- */
 
 static void list_line(Text *out, const char *name, size_t length, const char *text,
@@ -144,7 +158,10 @@ static void list_file(Text *out, const EmbeddedFile *file) {
   while (next_entry(&at, &entry)) {
     const char *text = entry.comment < entry.head ? entry.comment + 1 : "";
     while (*text == ' ') text++;
-    list_line(out, entry.name, entry.name_length, text, strcspn(text, "\n"));
+    size_t length = strcspn(text, "\n");
+    const char *sentence = strstr(text, ".  ");
+    if (sentence && sentence < text + length) length = (size_t)(sentence - text);
+    list_line(out, entry.name, entry.name_length, text, length);
   }
   text_add_char(out, '\n');
 }

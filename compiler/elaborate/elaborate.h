@@ -32,6 +32,8 @@ Module *elaborate(Arena *arena, Diagnostics *diagnostics, const AstProgram *prog
 /* What `nnc doc NAME` prints: signature, meaning, formula, source. False when there is no such
  * name. */
 bool doc_print(Text *out, const char *name);
+/* The documented name nearest to a slip; NULL when none is near. */
+const char *doc_nearest(Arena *arena, const char *name);
 /* Every documented name with its first line, by family. */
 void doc_list(Text *out);
 
