@@ -200,6 +200,87 @@ static inline void add_gather(RandomGraph *r) {
   if (draw(r, 2)) pool_add(r, make_scatter_add(&r->maker, rows, index, table->type.shape));
 }
 
+/* A node reshaped to [n, c, h, w]. */
+static inline Node *draw_image(RandomGraph *r) {
+  Node *x = draw_node(r);
+  int64_t elements = shape_elements(x->type.shape), dim[4] = {1, 1, 1, 1};
+  for (int i = 0; i < 4; i++)
+    for (int64_t extent = 6; extent > 1 && dim[i] == 1; extent--)
+      if (elements % extent == 0 && draw(r, 3)) {
+        dim[i] = extent;
+        elements /= extent;
+      }
+  dim[0] *= elements;
+  return make_reshape(&r->maker, x, shape_make(4, dim));
+}
+
+/* Stride, padding (less than the window) and dilation for a window over the last two axes. */
+static inline int draw_window(RandomGraph *r, Shape x, int64_t *kernel, Attribute *attributes) {
+  static int64_t stride[2], low[2], high[2], dilation[2];
+  for (int i = 0; i < 2; i++) {
+    dilation[i] = 1 + (draw(r, 4) == 0);
+    kernel[i] = 1 + draw(r, 3);
+    while ((kernel[i] - 1) * dilation[i] + 1 > x.dim[2 + i]) {
+      dilation[i] = 1;
+      if (kernel[i] > 1) kernel[i]--;
+    }
+    stride[i] = 1 + draw(r, 3);
+    low[i] = draw(r, kernel[i]);
+    high[i] = draw(r, kernel[i]);
+  }
+  attributes[0] = attr_make_ints(ATTR_STRIDE, 2, stride);
+  attributes[1] = attr_make_ints(ATTR_LOW, 2, low);
+  attributes[2] = attr_make_ints(ATTR_HIGH, 2, high);
+  attributes[3] = attr_make_ints(ATTR_DILATION, 2, dilation);
+  return 4;
+}
+
+static inline Node *add_node(RandomGraph *r, Op op, Node *a, Node *b, int count,
+                             const Attribute *attributes) {
+  return graph_add(r->maker.graph, op, b ? 2 : 1, (Node *[]){a, b}, count, attributes, (Span){0},
+                   r->maker.path);
+}
+
+static inline void add_convolution(RandomGraph *r) {
+  Node *x = draw_image(r);
+  Shape shape = x->type.shape;
+  int64_t kernel[2];
+  Attribute attributes[6];
+  int count = draw_window(r, shape, kernel, attributes);
+  int64_t groups = draw(r, 3) == 0 ? shape.dim[1] : 1, k = groups * (1 + draw(r, 3));
+  Type type = TYPE(F32, k, shape.dim[1] / groups, kernel[0], kernel[1]);
+  Node *w = make_binary_value(&r->maker, OP_ADD, make_iota(&r->maker, type, (int)draw(r, 4)), -1.5);
+  attributes[count++] = attr_make_int(ATTR_GROUPS, groups);
+  Node *y = add_node(r, OP_CONV, x, w, count, attributes);
+  pool_add(r, tame(r, y));
+  if (draw(r, 2) == 0) return;
+  Node *dy = make_binary_value(&r->maker, OP_MUL, y, 0.25);
+  attributes[count] = attr_make_ints(ATTR_SHAPE, 4, shape.dim);
+  pool_add(r, tame(r, add_node(r, OP_CONV_INPUT, dy, w, count + 1, attributes)));
+  attributes[count] = attr_make_ints(ATTR_SHAPE, 4, type.shape.dim);
+  pool_add(r, tame(r, add_node(r, OP_CONV_WEIGHT, x, dy, count + 1, attributes)));
+}
+
+static inline void add_pooling(RandomGraph *r) {
+  Node *x = draw_image(r);
+  int64_t kernel[2];
+  Attribute attributes[6];
+  int count = draw_window(r, x->type.shape, kernel, attributes);
+  attributes[1].ints[0] = attributes[1].ints[1] = 0; /* no window lies in the padding */
+  attributes[2].ints[0] = attributes[2].ints[1] = 0;
+  attributes[count++] = attr_make_ints(ATTR_KERNEL, 2, kernel);
+  bool is_max = draw(r, 2);
+  Node *y = add_node(r, is_max ? OP_MAX_POOL : OP_SUM_POOL, x, NULL, count, attributes);
+  pool_add(r, tame(r, y));
+  if (is_max) {
+    pool_add(r, add_node(r, OP_MAX_POOL_GRAD, x, tame(r, y), count, attributes));
+    pool_add(r, add_node(r, OP_MAX_POOL_PICK, x, tame(r, x), count, attributes));
+    return;
+  }
+  attributes[count] = attr_make_ints(ATTR_SHAPE, 4, x->type.shape.dim);
+  pool_add(r, tame(r, add_node(r, OP_SUM_POOL_GRAD, y, NULL, count + 1, attributes)));
+}
+
 static inline void add_random(RandomGraph *r) {
   Shape shape = draw_shape(r);
   Attribute attributes[] = {attr_make_string(ATTR_KEY, name_printf("random.%d", r->pool.count)),
@@ -236,7 +317,8 @@ static inline Module *random_module(Arena *arena, uint64_t seed) {
   typedef void (*Grow)(RandomGraph *r);
   static const Grow grow[] = {add_unary, add_unary,    add_binary,      add_binary, add_binary,
                               add_rows,  add_reduction, add_reshape,    add_movement, add_movement,
-                              add_contraction, add_contraction, add_gather, add_random, add_scalar};
+                              add_contraction, add_contraction, add_gather, add_random, add_scalar,
+                              add_convolution, add_pooling};
   int operators = 3 + (int)draw(r, 30);
   for (int i = 0; i < operators; i++) {
     r->maker.path = name_printf("node.%d", i);
