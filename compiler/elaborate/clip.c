@@ -1,7 +1,7 @@
 /* Clipping: `clip = c` limits the norm of all gradients of a unit together (Pascanu et al. 2013),
  * clip_norm(c) the norm of each, clip_value(c) each element.
  *
- * Parameters whose clip is the same expression share one global norm, so a group may have its own. */
+ * Parameters whose clip is the same expression share one global norm: a group may have its own. */
 #include "elaborate/update.h"
 #include "support/names.h"
 
