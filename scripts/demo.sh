@@ -23,7 +23,7 @@ say "building nnc"
 scripts/build.sh build -DNNC_TESTS=OFF
 if [ -z "$data" ]; then
   data=data/digits
-  [ -f $data/t10k-labels-idx1-ubyte ] || { say "drawing 70,000 digits into $data"; build/bin/nnc-digits $data; }
+  [ -f $data/t10k-labels-idx1-ubyte ] || { say "drawing 70,000 digits into $data"; mkdir -p data; build/bin/nnc-digits $data; }
 fi
 say "nnc models/mnist.net -o build/mnist"
 build/bin/nnc models/mnist.net -o build/mnist
