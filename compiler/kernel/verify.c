@@ -31,43 +31,53 @@ enum { MOST_POINTS = 1 << 20 };
 
 static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 
-/* The value at a point; a load gives its least or greatest value. */
-static int64_t value_at(const Index *index, const int64_t *axis, bool greatest) {
-  int64_t left = index->left ? value_at(index->left, axis, greatest) : 0;
+/* The value at a point, where every load gives `loaded` modulo its bound. */
+static int64_t value_at(const Index *index, const int64_t *axis, int64_t loaded) {
+  int64_t left = index->left ? value_at(index->left, axis, loaded) : 0;
   switch (index->kind) {
   case INDEX_CONST: return index->value;
   case INDEX_AXIS: return axis[index->value];
-  case INDEX_ADD: return left + value_at(index->right, axis, greatest);
-  case INDEX_MUL: return left * value_at(index->right, axis, greatest);
+  case INDEX_ADD: return left + value_at(index->right, axis, loaded);
+  case INDEX_MUL: return left * value_at(index->right, axis, loaded);
   case INDEX_DIV: return floor_div(left, index->value);
   case INDEX_MOD: return left - index->value * floor_div(left, index->value);
-  case INDEX_LOAD: return greatest ? index->value - 1 : 0;
+  case INDEX_LOAD: return loaded % index->value;
   }
   return 0;
 }
 
-static bool point_is_inside(const Index *index, int guard_count, const Guard *guards,
-                            const int64_t *axis, int64_t elements) {
-  for (int i = 0; i < guard_count; i++) {
-    int64_t value = value_at(guards[i].index, axis, false);
-    if (value < 0 || value >= guards[i].bound) return true;
-  }
-  return value_at(index, axis, false) >= 0 && value_at(index, axis, true) < elements;
+/* The greatest bound of a load in the index; 1 when there is none. */
+static int64_t loaded_values(const Index *index) {
+  if (index == NULL) return 1;
+  int64_t left = loaded_values(index->left), right = loaded_values(index->right);
+  int64_t most = left > right ? left : right;
+  return index->kind == INDEX_LOAD && index->value > most ? index->value : most;
 }
 
-/* Every point of a small domain; of a large one some a constant number of points apart. */
+static bool point_is_inside(const Index *index, int guard_count, const Guard *guards,
+                            const int64_t *axis, int64_t loaded, int64_t elements) {
+  for (int i = 0; i < guard_count; i++) {
+    int64_t value = value_at(guards[i].index, axis, loaded);
+    if (value < 0 || value >= guards[i].bound) return true;
+  }
+  int64_t value = value_at(index, axis, loaded);
+  return value >= 0 && value < elements;
+}
+
+/* Every point of a small domain, with every value of a load; of a large one some, a constant number of
+ * points apart. */
 static bool points_are_inside(const Checker *checker, const Index *index, int guard_count,
                               const Guard *guards, int64_t elements) {
-  int64_t points = 1, axis[2 * KERNEL_MAX_AXES];
+  int64_t points = loaded_values(index), axis[2 * KERNEL_MAX_AXES], values = points;
   for (int i = 0; i < checker->axis_count; i++) points *= checker->extents[i];
   int64_t step = points <= MOST_POINTS ? 1 : points / MOST_POINTS | 1;
   for (int64_t point = 0; point < points; point += step) {
-    int64_t rest = point;
+    int64_t rest = point / values;
     for (int i = checker->axis_count - 1; i >= 0; i--) {
       axis[i] = rest % checker->extents[i];
       rest /= checker->extents[i];
     }
-    if (!point_is_inside(index, guard_count, guards, axis, elements)) return false;
+    if (!point_is_inside(index, guard_count, guards, axis, point % values, elements)) return false;
   }
   return true;
 }
