@@ -220,8 +220,22 @@ static Node *right_gradient(const Maker *m, const Node *node, Node *dy) {
 
 GRADIENT(contract, operand == 0 ? left_gradient(m, y, dy) : right_gradient(m, y, dy))
 
+static int contract_cut(const Node *node, int axis, int operand) {
+  Side left = left_side(node), right = right_side(node);
+  const Side *own = operand == 0 ? &left : &right;
+  int batches = own->batch->count;
+  if (axis < batches) return (int)own->batch->ints[axis];
+  axis -= batches;
+  if (axis < left.free_count) return operand == 0 ? (int)left.free[axis] : AXIS_WHOLE;
+  axis -= left.free_count;
+  if (axis < right.free_count) return operand == 1 ? (int)right.free[axis] : AXIS_WHOLE;
+  axis -= right.free_count;
+  return axis < own->sum->count ? (int)own->sum->ints[axis] : AXIS_UNCUT;
+}
+
 const OpClass op_class_contract = {
   .family = FAMILY_CONTRACTION, .infer = contract_infer, .gradient = contract_gradient,
   .evaluate = contract_evaluate, .cost = contract_cost, .lower = lower_contract,
+  .cut = contract_cut, .join = OP_ADD,
   .doc = "sums of products over paired axes: batch, free of the left, free of the right",
 };

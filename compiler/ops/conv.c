@@ -200,10 +200,26 @@ GRADIENT(conv_input, operand == 0 ? make_like(m, OP_CONV, dy, b, y, NULL)
 GRADIENT(conv_weight, operand == 0 ? make_like(m, OP_CONV_INPUT, b, dy, y, &a->type.shape)
                                    : make_like(m, OP_CONV, a, dy, y, NULL))
 
+/* ---- pieces: the examples; the gradient of the weights sums over them ---- */
+
+static int conv_cut(const Node *node, int axis, int operand) {
+  (void)node;
+  if (axis != 0) return AXIS_UNCUT;
+  return operand == 0 ? 0 : AXIS_WHOLE;
+}
+
+#define conv_input_cut conv_cut
+
+static int conv_weight_cut(const Node *node, int axis, int operand) {
+  (void)operand;
+  return axis == node->type.shape.rank ? 0 : AXIS_UNCUT;
+}
+
 #define CONVOLUTION(name, text)                                                                    \
   const OpClass op_class_##name = {                                                                \
     .family = FAMILY_CONVOLUTION, .infer = name##_infer, .gradient = name##_gradient,              \
-    .evaluate = name##_evaluate, .cost = conv_cost, .lower = lower_##name, .doc = text             \
+    .evaluate = name##_evaluate, .cost = conv_cost, .lower = lower_##name, .cut = name##_cut,      \
+    .join = OP_ADD, .doc = text                                                                    \
   };
 
 CONVOLUTION(conv, "convolution (x, w) with stride, padding, dilation, groups")

@@ -29,6 +29,11 @@ bool elementwise_infer_number(Arena *arena, const Node *node, Type *type, const 
   return elementwise_infer(arena, node, type, DTYPES_NUMBER, reason);
 }
 
+int elementwise_cut(const Node *node, int axis, int operand) {
+  (void)operand;
+  return axis < node->type.shape.rank ? axis : AXIS_UNCUT;
+}
+
 Cost elementwise_cost(const Node *node) {
   Cost cost = {.flops = (double)shape_elements(node->type.shape),
                .bytes = (double)type_bytes(node->type)};

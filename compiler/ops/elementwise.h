@@ -45,6 +45,7 @@
   const OpClass op_class_##name = {                                                                \
     .family = FAMILY_ELEMENTWISE, .infer = infer_rule, .gradient = gradient_rule,                  \
     .evaluate = name##_evaluate, .scalar = name##_scalar, .lower = lower_elementwise,              \
+    .cut = elementwise_cut,                                                                        \
     __VA_ARGS__                                                                                    \
   };
 
@@ -56,6 +57,8 @@ bool elementwise_infer(Arena *arena, const Node *node, Type *type, int dtypes,
                        const char **reason);
 bool elementwise_infer_float(Arena *arena, const Node *node, Type *type, const char **reason);
 bool elementwise_infer_number(Arena *arena, const Node *node, Type *type, const char **reason);
+/* OpClass.cut where operands and result have one shape. */
+int elementwise_cut(const Node *node, int axis, int operand);
 /* Bytes of operands and result, one flop an element. */
 Cost elementwise_cost(const Node *node);
 

@@ -29,7 +29,7 @@ static Cost chosen_cost(const Node *node) {
   const OpClass op_class_##name = {                                                                \
     .family = FAMILY_INDEXING, .infer = name##_infer, .gradient = name##_gradient,                 \
     .evaluate = name##_evaluate, .index_bound = name##_index_bound, .lower = lower_##name,         \
-    __VA_ARGS__                                                                                    \
+    .cut = name##_cut, __VA_ARGS__                                                                 \
   };
 
 /* ---- gather: table [v, rest...], index [i...] -> [i..., rest...] ---- */
@@ -68,6 +68,13 @@ static void gather_evaluate(const Node *node, const Tensor *const *operands, Ten
 
 static int64_t gather_index_bound(const Node *node, int operand) {
   return operand == 1 ? node->operands[0]->type.shape.dim[0] : 0;
+}
+
+static int gather_cut(const Node *node, int axis, int operand) {
+  int index_rank = node->operands[1]->type.shape.rank;
+  if (axis < index_rank) return operand == 0 ? AXIS_WHOLE : axis;
+  if (axis >= node->type.shape.rank) return AXIS_UNCUT;
+  return operand == 0 ? axis - index_rank + 1 : AXIS_WHOLE;
 }
 
 GRADIENT(gather, operand == 0 ? make_scatter_add(m, dy, b, a->type.shape) : NULL)
@@ -124,8 +131,16 @@ static Cost scatter_add_cost(const Node *node) {
                          (double)type_bytes(node->type)};
 }
 
+/* Rows of the table cannot be cut: an index may name any. Behind the result's axes, the index's. */
+static int scatter_add_cut(const Node *node, int axis, int operand) {
+  int rank = node->type.shape.rank, index_rank = node->operands[1]->type.shape.rank;
+  if (axis == 0 || axis >= rank + index_rank) return AXIS_UNCUT;
+  if (axis >= rank) return axis - rank;
+  return operand == 0 ? axis - 1 + index_rank : AXIS_WHOLE;
+}
+
 GRADIENT(scatter_add, operand == 0 ? make_gather(m, dy, b) : NULL)
-INDEXING(scatter_add, .cost = scatter_add_cost,
+INDEXING(scatter_add, .join = OP_ADD, .cost = scatter_add_cost,
          .doc = "rows added into a table of zeros by number")
 
 /* ---- pick: x, index of x's shape without `axis` -> that shape: x at the index ---- */
@@ -189,6 +204,11 @@ static Node *pick_gradient(const GradientContext *context, int operand) {
                      (int)node_int(node, ATTR_AXIS), node->operands[0]->type.shape);
 }
 
+static int pick_cut(const Node *node, int axis, int operand) {
+  if (axis >= node->type.shape.rank) return AXIS_UNCUT;
+  return operand == 1 ? axis : axis + (axis >= (int)node_int(node, ATTR_AXIS));
+}
+
 INDEXING(pick, .cost = chosen_cost, .doc = "along an axis, the element that an index names")
 
 /* ---- unpick: y, index -> `shape`: y at the index along `axis`, 0 elsewhere ---- */
@@ -230,6 +250,13 @@ static Node *unpick_gradient(const GradientContext *context, int operand) {
   Maker maker = gradient_maker(context);
   const Node *node = context->node;
   return make_pick(&maker, context->adjoint, node->operands[1], (int)node_int(node, ATTR_AXIS));
+}
+
+static int unpick_cut(const Node *node, int axis, int operand) {
+  int picked = (int)node_int(node, ATTR_AXIS);
+  (void)operand;
+  if (axis >= node->type.shape.rank || axis == picked) return AXIS_UNCUT;
+  return axis - (axis > picked);
 }
 
 INDEXING(unpick, .doc = "zeros but the given values at an index along an axis")

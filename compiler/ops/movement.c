@@ -17,7 +17,7 @@ static void copy_evaluate(const Node *node, const Tensor *const *operands, Tenso
 #define MOVEMENT(name, ...)                                                                        \
   const OpClass op_class_##name = {                                                                \
     .family = FAMILY_MOVEMENT, .infer = name##_infer, .gradient = name##_gradient,                 \
-    .evaluate = name##_evaluate, .lower = lower_##name, __VA_ARGS__                                \
+    .evaluate = name##_evaluate, .lower = lower_##name, .cut = name##_cut, __VA_ARGS__             \
   };
 
 /* ---- reshape: to `shape`, of as many elements; row-major order is kept ---- */
@@ -33,6 +33,17 @@ static bool reshape_infer(Arena *arena, const Node *node, Type *type, const char
 }
 
 #define reshape_evaluate copy_evaluate
+/* Pieces of the result are pieces of the operand where as many elements lie before both axes. */
+static int reshape_cut(const Node *node, int axis, int operand) {
+  Shape x = node->operands[operand]->type.shape, y = node->type.shape;
+  int64_t before = 1, outer = 1;
+  if (axis >= y.rank || shape_elements(y) == 0) return AXIS_UNCUT;
+  for (int i = 0; i < axis; i++) before *= y.dim[i];
+  for (int i = 0; i < x.rank; outer *= x.dim[i++])
+    if (outer == before && (x.dim[i] > 1 || y.dim[axis] == 1)) return i;
+  return AXIS_UNCUT;
+}
+
 GRADIENT(reshape, make_reshape(m, dy, x->type.shape))
 MOVEMENT(reshape, .moves_values = true, .keeps_order = true,
          .doc = "the same elements in row-major order, other shape")
@@ -65,6 +76,12 @@ static Node *transpose_gradient(const GradientContext *context, int operand) {
   for (int i = 0; i < axes->count; i++) inverse[axes->ints[i]] = i;
   Maker maker = gradient_maker(context);
   return make_transpose(&maker, context->adjoint, inverse);
+}
+
+static int transpose_cut(const Node *node, int axis, int operand) {
+  (void)operand;
+  return axis < node->type.shape.rank ? (int)node_ints(node, ATTR_PERMUTATION)->ints[axis]
+                                      : AXIS_UNCUT;
 }
 
 MOVEMENT(transpose, .moves_values = true, .doc = "axes in another order")
@@ -113,6 +130,14 @@ static Node *broadcast_gradient(const GradientContext *context, int operand) {
   }
   Maker maker = gradient_maker(context);
   return make_reduce(&maker, OP_REDUCE_SUM, context->adjoint, count, added);
+}
+
+static int broadcast_cut(const Node *node, int axis, int operand) {
+  (void)operand;
+  const Attribute *axes = node_ints(node, ATTR_AXES);
+  for (int i = 0; i < axes->count; i++)
+    if (axes->ints[i] == axis) return i;
+  return axis < node->type.shape.rank ? AXIS_WHOLE : AXIS_UNCUT;
 }
 
 MOVEMENT(broadcast, .moves_values = true, .doc = "repeats along new axes")
@@ -187,6 +212,15 @@ static Node *slice_gradient(const GradientContext *context, int operand) {
   return make_pad(&maker, forward, low, high, spread, 0);
 }
 
+/* Along an axis that it leaves alone. */
+static int slice_cut(const Node *node, int axis, int operand) {
+  Shape x = node->operands[operand]->type.shape;
+  bool is_all = axis < x.rank && node_ints(node, ATTR_START)->ints[axis] == 0 &&
+                node_ints(node, ATTR_STEP)->ints[axis] == 1 &&
+                node_ints(node, ATTR_STOP)->ints[axis] == x.dim[axis];
+  return is_all ? axis : AXIS_UNCUT;
+}
+
 MOVEMENT(slice, .moves_values = true, .doc = "every step-th element of a range along each axis")
 
 /* ---- pad: `low` and `high` elements around and step - 1 between; all new ones are `value` ---- */
@@ -237,6 +271,14 @@ static Node *pad_gradient(const GradientContext *context, int operand) {
     stop[i] = low->ints[i] + (x.dim[i] > 0 ? (x.dim[i] - 1) * step->ints[i] + 1 : 0);
   Maker maker = gradient_maker(context);
   return make_slice(&maker, context->adjoint, low->ints, stop, step->ints);
+}
+
+static int pad_cut(const Node *node, int axis, int operand) {
+  (void)operand;
+  bool is_all = axis < node->type.shape.rank && node_ints(node, ATTR_LOW)->ints[axis] == 0 &&
+                node_ints(node, ATTR_HIGH)->ints[axis] == 0 &&
+                node_ints(node, ATTR_STEP)->ints[axis] == 1;
+  return is_all ? axis : AXIS_UNCUT;
 }
 
 MOVEMENT(pad, .doc = "constant elements around and between")
@@ -290,6 +332,12 @@ static Node *concat_gradient(const GradientContext *context, int operand) {
   stop[axis] = start[axis] + node->operands[operand]->type.shape.dim[axis];
   Maker maker = gradient_maker(context);
   return make_slice(&maker, context->adjoint, start, stop, step);
+}
+
+static int concat_cut(const Node *node, int axis, int operand) {
+  (void)operand;
+  bool is_other = axis < node->type.shape.rank && axis != (int)node_int(node, ATTR_AXIS);
+  return is_other ? axis : AXIS_UNCUT;
 }
 
 MOVEMENT(concat, .doc = "tensors one after the other along an axis")

@@ -19,6 +19,12 @@ typedef enum LeafKind {
   LEAF_INPUT, LEAF_PARAM, LEAF_STATE, LEAF_SCALAR, LEAF_CONSTANT
 } LeafKind;
 
+/* Answers of OpClass.cut that are no axis. */
+enum {
+  AXIS_WHOLE = -1, /* every piece reads all of the operand */
+  AXIS_UNCUT = -2  /* there is no such axis, or no pieces along it */
+};
+
 typedef struct Cost {
   double flops;       /* multiply-add counts two */
   double bytes;       /* read and written once each */
@@ -53,6 +59,13 @@ typedef struct OpClass {
   /* When operand `i` holds indices: how many values they may take (indices lie in [0, n)); else 0.
    * NULL rule: no operand does. The runtime checks data against it before training. */
   int64_t (*index_bound)(const Node *node, int operand);
+  /* How the operator is computed in equal pieces, one after the other. Its loop runs over the axes
+   * of the result and, numbered after these, those that it sums over. The axis of operand `operand`
+   * that is cut along with axis `axis` of the loop, or an answer from above; the same one for any
+   * number of pieces that divides both extents. A piece is the same operator, ATTR_SHAPE and
+   * ATTR_STOP being as large as the result's piece. NULL rule: never. */
+  int (*cut)(const Node *node, int axis, int operand);
+  Op join;             /* what joins the pieces along axes that it sums over: OP_ADD, OP_MAX, ... */
   bool commutes;       /* a op b == b op a */
   bool is_random;      /* never merged by CSE */
   bool is_costly;      /* an element is worth storing rather than computing twice: exp, random */

@@ -209,10 +209,17 @@ GRADIENT(max_pool_pick, operand == 0 ? NULL : make_like(m, OP_MAX_POOL_GRAD, x, 
 GRADIENT(sum_pool, make_like(m, OP_SUM_POOL_GRAD, dy, NULL, y, &x->type.shape))
 GRADIENT(sum_pool_grad, make_like(m, OP_SUM_POOL, dy, NULL, y, NULL))
 
+/* Pieces along the examples or the channels. */
+static int pool_cut(const Node *node, int axis, int operand) {
+  (void)node, (void)operand;
+  return axis < 2 ? axis : AXIS_UNCUT;
+}
+
 #define POOLING(name, text)                                                                        \
   const OpClass op_class_##name = {                                                                \
     .family = FAMILY_POOLING, .infer = name##_infer, .gradient = name##_gradient,                  \
-    .evaluate = name##_evaluate, .cost = pool_cost, .lower = lower_##name, .doc = text             \
+    .evaluate = name##_evaluate, .cost = pool_cost, .lower = lower_##name, .cut = pool_cut,        \
+    .doc = text                                                                                    \
   };
 
 POOLING(max_pool, "the greatest element of each window")

@@ -285,29 +285,48 @@ static Node *prod_gradient(const GradientContext *context, int operand) {
   return mul(&maker, dy, part_reduced(&maker, node, others));
 }
 
+/* ---- pieces: axes of the result are those that stay; the others follow in their order ---- */
+
+static int reduce_cut(const Node *node, int axis, int operand) {
+  (void)operand;
+  Split split = node_split(node);
+  bool is_axis = axis < split.kept_count + split.reduced_count;
+  bool joins = axis < split.kept_count || op_info(node->op)->class->join != OP_INPUT;
+  return is_axis && joins ? (int)split.order[axis] : AXIS_UNCUT;
+}
+
+/* Which of the pieces has the extremum nobody would know. */
+static int arg_cut(const Node *node, int axis, int operand) {
+  (void)operand;
+  if (axis >= node->type.shape.rank) return AXIS_UNCUT;
+  return axis + (axis >= (int)node_int(node, ATTR_AXIS));
+}
+
 /* ---- records ---- */
 
-#define REDUCTION(name, short_name, infer_rule, lower_rule, text)                                  \
+#define REDUCTION(name, short_name, infer_rule, lower_rule, join_op, text)                         \
   const OpClass op_class_##name = {                                                                \
     .family = FAMILY_REDUCTION, .infer = infer_rule, .gradient = short_name##_gradient,            \
-    .evaluate = short_name##_evaluate, .cost = reduce_cost, .lower = lower_rule, .doc = text       \
+    .evaluate = short_name##_evaluate, .cost = reduce_cost, .lower = lower_rule, .doc = text,      \
+    .cut = reduce_cut, .join = join_op                                                             \
   };
 
-REDUCTION(reduce_sum, sum, total_infer, lower_reduce, "sum; 0 over nothing")
-REDUCTION(reduce_mean, mean, mean_infer, lower_reduce_mean, "arithmetic mean")
-REDUCTION(reduce_max, max, extremum_infer, lower_reduce,
+REDUCTION(reduce_sum, sum, total_infer, lower_reduce, OP_ADD, "sum; 0 over nothing")
+REDUCTION(reduce_mean, mean, mean_infer, lower_reduce_mean, OP_INPUT, "arithmetic mean")
+REDUCTION(reduce_max, max, extremum_infer, lower_reduce, OP_MAX,
           "the greatest; NaN if any is; gradient to the first")
-REDUCTION(reduce_min, min, extremum_infer, lower_reduce,
+REDUCTION(reduce_min, min, extremum_infer, lower_reduce, OP_MIN,
           "the least; NaN if any is; gradient to the first")
-REDUCTION(reduce_prod, prod, total_infer, lower_reduce, "product; 1 over nothing")
+REDUCTION(reduce_prod, prod, total_infer, lower_reduce, OP_MUL, "product; 1 over nothing")
 
 const OpClass op_class_argmax = {
   .family = FAMILY_REDUCTION, .infer = arg_infer, .evaluate = argmax_evaluate,
-  .cost = reduce_cost, .lower = lower_arg_reduce,
+  .cost = reduce_cost, .lower = lower_arg_reduce, .cut = arg_cut,
   .doc = "index of the first greatest; NaN is greatest",
 };
 
 const OpClass op_class_argmin = {
   .family = FAMILY_REDUCTION, .infer = arg_infer, .evaluate = argmin_evaluate,
-  .cost = reduce_cost, .lower = lower_arg_reduce, .doc = "index of the first least; NaN is least",
+  .cost = reduce_cost, .lower = lower_arg_reduce, .cut = arg_cut,
+  .doc = "index of the first least; NaN is least",
 };
