@@ -31,5 +31,6 @@ say "build/mnist train --data $data --epochs $epochs --out build/mnist.run"
 build/mnist train --data "$data" --epochs "$epochs" --out build/mnist.run
 say "build/mnist eval --data $data --out build/mnist.run"
 build/mnist eval --data "$data" --out build/mnist.run
-say "build/mnist predict --data $data --out build/mnist.run   (the first five test images)"
-build/mnist predict --data "$data" --out build/mnist.run 2>/dev/null | head -5
+say "build/mnist predict --data $data --out build/mnist.run > build/predictions.jsonl   (the first five)"
+build/mnist predict --data "$data" --out build/mnist.run > build/predictions.jsonl
+head -n 5 build/predictions.jsonl
