@@ -2,122 +2,49 @@
  * given. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "commands.h"
 #include "json.h"
 #include "message.h"
-#include "number.h"
 #include "progress.h"
-#include "session.h"
+#include "trial.h"
 
 enum { DEFAULT_STEPS = 50, DEFAULT_WARMUP = 5 };
 
 typedef struct Bench {
   nnc_session *session;
-  nnc_data *data;
-  nnc_loader *loader;  /* NULL: synthetic inputs, filled once */
-  void **places, **accumulate_places;
+  nnc_trial trial;
   int64_t steps, warmup;
   double *seconds;     /* of each step */
 } Bench;
 
-/* --- Synthetic inputs ----------------------------------------------------------------------- */
-
-/* xorshift64*: any numbers will do, but the same in every run. */
-static uint64_t next_random(uint64_t *state) {
-  *state ^= *state >> 12;
-  *state ^= *state << 25;
-  *state ^= *state >> 27;
-  return *state * 2685821657736338717u;
-}
-
-/* Floats in [-1, 1), integers in [0, limit); without a limit any byte will do. */
-static void fill_input(char *to, const nnc_tensor *input, int64_t limit, uint64_t *state) {
-  int64_t elements = nnc_tensor_elements(input);
-  if (limit <= 0 || (input->dtype == NNC_U8 && limit > 256)) limit = 256;
-  for (int64_t i = 0; i < elements; i++) {
-    uint64_t bits = next_random(state);
-    double uniform = (double)(bits >> 11) * 0x1p-52 - 1;
-    float narrow = (float)uniform;
-    uint32_t narrow_bits;
-    int64_t index = (int64_t)((bits >> 16) % (uint64_t)limit);
-    memcpy(&narrow_bits, &narrow, sizeof narrow_bits);
-    switch (input->dtype) {
-      case NNC_F64: ((double *)to)[i] = uniform; break;
-      case NNC_F32: ((float *)to)[i] = narrow; break;
-      case NNC_BF16: ((uint16_t *)to)[i] = (uint16_t)(narrow_bits >> 16); break;
-      case NNC_F16: ((uint16_t *)to)[i] = (uint16_t)(bits >> 63 << 15 | 0x3800); break; /* +-0.5 */
-      case NNC_I64: ((int64_t *)to)[i] = index; break;
-      case NNC_I32: ((int32_t *)to)[i] = (int32_t)index; break;
-      case NNC_U8: ((uint8_t *)to)[i] = (uint8_t)index; break;
-      default: ((uint8_t *)to)[i] = (uint8_t)(bits >> 63); break;
-    }
-  }
-}
-
-static void fill_entry(const nnc_session *session, const nnc_entry *entry) {
-  uint64_t state = session->seed * 2 + 1;
-  for (int i = 0; i < entry->input_count; i++)
-    fill_input(nnc_session_at(session, &entry->inputs[i]), &entry->inputs[i],
-               entry->input_limits ? entry->input_limits[i] : 0, &state);
-}
-
-/* --- Opening -------------------------------------------------------------------------------- */
-
-static bool open_data(Bench *bench) {
-  nnc_session *session = bench->session;
-  const nnc_model *model = session->model;
-  char message[NNC_MESSAGE];
-  if (!session->options->data || model->train.input_count == 0) return true;
-  bench->data = nnc_session_open_data(session, "train", &model->train);
-  if (!bench->data) return false;
-  nnc_loader_options options = nnc_loader_training(model, bench->data);
-  bench->loader = nnc_loader_open(bench->data, &options, message);
-  if (!bench->loader) nnc_error("data train: %s", message);
-  return bench->loader != NULL;
-}
-
 static bool open_bench(Bench *bench, nnc_session *session) {
-  const nnc_model *model = session->model;
   const nnc_options *options = session->options;
   *bench = (Bench){.session = session,
                    .steps = options->steps >= 0 ? options->steps : DEFAULT_STEPS,
                    .warmup = options->warmup >= 0 ? options->warmup : DEFAULT_WARMUP};
-  if (!model->train.run || bench->steps < 1) {
-    nnc_error(model->train.run ? "--steps: at least 1" : "%s does not train", model->file);
+  if (bench->steps < 1) {
+    nnc_error("--steps: at least 1");
     return false;
   }
   bench->seconds = calloc((size_t)bench->steps, sizeof *bench->seconds);
-  bench->places = nnc_session_bind(session, &model->train, &model->train);
-  bench->accumulate_places = nnc_session_bind(
-      session, &model->train, model->accumulation > 1 ? &model->accumulate : &model->train);
   if (!bench->seconds) nnc_error("cannot allocate %lld times", (long long)bench->steps);
-  return bench->seconds && bench->places && bench->accumulate_places && open_data(bench);
+  return bench->seconds && nnc_trial_open(&bench->trial, session, bench->warmup + bench->steps);
 }
 
 static void close_bench(Bench *bench) {
-  nnc_loader_close(bench->loader);
-  nnc_data_close(bench->data);
+  nnc_trial_close(&bench->trial);
   free(bench->seconds);
-  free(bench->places);
-  free(bench->accumulate_places);
 }
 
-/* --- Running -------------------------------------------------------------------------------- */
-
 static void run_step(Bench *bench, int64_t step) {
-  nnc_session *session = bench->session;
-  const nnc_model *model = session->model;
-  nnc_session_host(session, step, 0, bench->warmup + bench->steps, bench->warmup + bench->steps);
-  for (int64_t i = 0; i < model->accumulation || i == 0; i++) {
-    bool is_last = i + 1 >= model->accumulation;
-    const nnc_entry *entry = is_last ? &model->train : &model->accumulate;
-    void *const *places = is_last ? bench->places : bench->accumulate_places;
-    if (!bench->loader) fill_entry(session, entry);
+  nnc_trial *trial = &bench->trial;
+  nnc_trial_host(trial, step);
+  for (int64_t run = 0; run < trial->runs; run++) {
+    nnc_trial_fill(trial, run);
     double start = nnc_seconds_now();
-    if (bench->loader) nnc_loader_next(bench->loader, places);
-    nnc_session_run(session, entry, step, i * entry->batch);
+    nnc_trial_load(trial, run);
+    nnc_trial_run(trial, step, run);
     if (step > bench->warmup)
       bench->seconds[step - bench->warmup - 1] += nnc_seconds_now() - start;
   }
@@ -164,8 +91,6 @@ static bool bench_model(nnc_session *session) {
   Bench bench;
   bool good = open_bench(&bench, session);
   if (good) {
-    nnc_session_initialize(session);
-    nnc_streams_start(session);
     for (int64_t step = 1; step <= bench.warmup + bench.steps; step++) run_step(&bench, step);
     qsort(bench.seconds, (size_t)bench.steps, sizeof *bench.seconds, compare_doubles);
     good = print_result(&bench);

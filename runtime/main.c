@@ -18,6 +18,8 @@ static const nnc_command commands[] = {
     {"info", NNC_INFO, "", 0, 0, "Describe the model: variables, memory, work, data.",
      nnc_info_command},
     {"bench", NNC_BENCH, "", 0, 0, "Time training steps; writes no file.", nnc_bench_command},
+    {"profile", NNC_PROFILE, "", 0, 0, "Show where the time of training steps goes.",
+     nnc_profile_command},
     {"export", NNC_EXPORT, "FILE", 1, 1, "Write parameters and states of a checkpoint to FILE.",
      nnc_export_command},
     {"step", NNC_STEP, "RESULT", 1, 1,

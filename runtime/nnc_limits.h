@@ -2,7 +2,7 @@
  * read memory.  It is compiled with the model, for the same instruction set, and `profile` times it
  * (limits.c) to say what a step could at best take.
  *
- * Both run on all workers of a pool of their own: the arena is what is read, scalars[0] says how much. */
+ * Both run on all workers of a pool of their own, whose arena is what is read; the scalars say how much. */
 #ifndef NNC_LIMITS_H
 #define NNC_LIMITS_H
 
@@ -13,7 +13,7 @@ typedef struct nnc_limits {
   const char *float_name;               /* "f32": what `multiply` computes in */
   double flops;                         /* of one round of `multiply`, in each worker */
   void (*multiply)(nnc_worker *worker); /* scalars[0] rounds */
-  void (*read)(nnc_worker *worker);     /* the worker's share of scalars[0] bytes */
+  void (*read)(nnc_worker *worker);     /* the worker's share of scalars[0] bytes, scalars[1] times */
 } nnc_limits;
 
 /* Independent chains hide the latency of a multiply-add: 4 cycles, two a cycle, and some to spare.  The
@@ -34,14 +34,17 @@ enum { NNC_LIMIT_CHAINS = 12, NNC_LIMIT_REPEATS = 1000 };
     nnc_store_##name((void *)worker->scratch, sum);                                                \
   }
 
-NNC_KERNEL void nnc_read_memory(nnc_worker *worker) {
+__attribute__((unused)) NNC_KERNEL void nnc_read_memory(nnc_worker *worker) {
   enum { STREAMS = 8 };
   const int64_t block = STREAMS * NNC_VECTOR_BYTES;
   nnc_vec_i64 sums[STREAMS] = {0}, sum = {0};
-  NNC_TASKS(worker, (int64_t)worker->scalars[0] / block, task) {
-    const char *from = worker->arena + task * block;
-    NNC_UNROLL for (int i = 0; i < STREAMS; i++)
-      sums[i] += nnc_load_i64((const void *)(from + i * NNC_VECTOR_BYTES));
+  for (int64_t left = (int64_t)worker->scalars[1]; left > 0; left--) {
+    NNC_TASKS(worker, (int64_t)worker->scalars[0] / block, task) {
+      const char *from = worker->arena + task * block;
+      NNC_UNROLL for (int i = 0; i < STREAMS; i++)
+        sums[i] += nnc_load_i64((const void *)(from + i * NNC_VECTOR_BYTES));
+    }
+    __asm__ volatile("" ::: "memory"); /* it is read again */
   }
   NNC_UNROLL for (int i = 0; i < STREAMS; i++) sum += sums[i];
   nnc_store_i64((void *)worker->scratch, sum);

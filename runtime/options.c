@@ -25,7 +25,8 @@ typedef struct Option {
 } Option;
 
 #define FIELD(field) offsetof(nnc_options, field)
-enum { ALL = -1, RUNS = NNC_TRAIN | NNC_EVAL | NNC_PREDICT | NNC_BENCH | NNC_STEP };
+enum { ALL = -1, TIMES = NNC_BENCH | NNC_PROFILE };
+enum { RUNS = NNC_TRAIN | NNC_EVAL | NNC_PREDICT | NNC_STEP | TIMES };
 enum { LOADS = NNC_TRAIN | NNC_EVAL | NNC_PREDICT | NNC_EXPORT | NNC_STEP };
 
 static const Option options_table[] = {
@@ -34,9 +35,9 @@ static const Option options_table[] = {
      "checkpoint and log (default: MODEL.run)"},
     {"epochs", 'e', KIND_COUNT, FIELD(epochs), NNC_TRAIN, 0, "N",
      "train so many epochs; 0: only initialize and save"},
-    {"steps", 's', KIND_COUNT, FIELD(steps), NNC_TRAIN | NNC_BENCH | NNC_STEP, 0, "N",
+    {"steps", 's', KIND_COUNT, FIELD(steps), NNC_TRAIN | NNC_STEP | TIMES, 0, "N",
      "train (or time) so many steps"},
-    {"seed", 0, KIND_SEED, FIELD(seed), NNC_TRAIN | NNC_BENCH | NNC_STEP, 0, "N",
+    {"seed", 0, KIND_SEED, FIELD(seed), NNC_TRAIN | NNC_STEP | TIMES, 0, "N",
      "of weights, order and random operators"},
     {"threads", 'j', KIND_COUNT, FIELD(threads), RUNS, 1, "N",
      "workers (default: one a core); no effect on results"},
@@ -54,9 +55,13 @@ static const Option options_table[] = {
      "do not stop when the loss is not finite"},
     {"format", 'f', KIND_TEXT, FIELD(format), NNC_PREDICT | NNC_EXPORT, 0, "NAME",
      "predict: json, csv; export: safetensors, npz"},
-    {"json", 0, KIND_FLAG, FIELD(json), NNC_INFO | NNC_EVAL, 0, NULL,
+    {"json", 0, KIND_FLAG, FIELD(json), NNC_INFO | NNC_EVAL | NNC_PROFILE, 0, NULL,
      "print JSON, on a terminal too"},
-    {"warmup", 0, KIND_COUNT, FIELD(warmup), NNC_BENCH, 0, "N",
+    {"all", 0, KIND_FLAG, FIELD(all), NNC_PROFILE, 0, NULL,
+     "every instance, not only the 20 longest"},
+    {"trace", 0, KIND_TEXT, FIELD(trace), NNC_PROFILE, 0, "FILE",
+     "write the last steps for a trace viewer (Perfetto, chrome://tracing)"},
+    {"warmup", 0, KIND_COUNT, FIELD(warmup), TIMES, 0, "N",
      "steps before the clock starts (default: 5)"},
     {"inputs", 0, KIND_TEXT, FIELD(inputs), NNC_STEP, 0, "FILE",
      "safetensors with the inputs: NAME, or 0/NAME, 1/NAME, ..."},

@@ -19,7 +19,8 @@ enum nnc_command_bit {
   NNC_INFO = 8,
   NNC_BENCH = 16,
   NNC_EXPORT = 32,
-  NNC_STEP = 64
+  NNC_STEP = 64,
+  NNC_PROFILE = 128
 };
 
 typedef struct nnc_options nnc_options;
@@ -35,11 +36,11 @@ typedef struct nnc_command {
 
 struct nnc_options {
   const nnc_command *command;
-  const char *data, *out, *init, *log, *format, *inputs; /* NULL: not given */
+  const char *data, *out, *init, *log, *format, *inputs, *trace; /* NULL: not given */
   const char *resume;      /* "": the default checkpoint; NULL: no --resume */
   int64_t epochs, steps, save_every, validate_every, warmup, threads; /* -1: not given */
   uint64_t seed;
-  bool has_seed, quiet, keep_going, json, help, version;
+  bool has_seed, quiet, keep_going, json, all, help, version;
   int argument_count;      /* behind the command */
   char **arguments;
 };
