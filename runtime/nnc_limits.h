@@ -1,6 +1,6 @@
 /* How fast this machine can be: code that does nothing but multiply-add, and code that does nothing but
  * read memory.  It is compiled with the model, for the same instruction set, and `profile` times it
- * (limits.c) to say what a step could at best take.
+ * (speed.c) to say what a step could at best take.
  *
  * Both run on all workers of a pool of their own, whose arena is what is read; the scalars say how much. */
 #ifndef NNC_LIMITS_H

@@ -8,7 +8,7 @@
 #ifndef NNC_PROFILE_H
 #define NNC_PROFILE_H
 
-#include "limits.h"
+#include "speed.h"
 #include "trial.h"
 
 enum nnc_profile_own_row {

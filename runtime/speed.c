@@ -1,10 +1,10 @@
-/* The machine's speed: see limits.h.
+/* The machine's speed: see speed.h.
  *
  * Multiply-add: for half a millisecond at a time, the fastest counts.  Reading: over and over through as
  * much memory as the model takes (at least 1 MB, at most 256 MB), since that decides from which level
  * of the caches its kernels can be served; the fastest counts.  A kernel whose own operands fit a
  * nearer cache may read faster. */
-#include "limits.h"
+#include "speed.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* What this machine can do at best, measured with the code of nnc_limits.h in some 0.3 seconds. */
-#ifndef LIMITS_H
-#define LIMITS_H
+#ifndef NNC_SPEED_H
+#define NNC_SPEED_H
 
 #include <stdbool.h>
 
