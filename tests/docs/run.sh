@@ -33,12 +33,12 @@ check_program() { # NAME FILE REFUSED
   local output status message
   output=$("$nnc" check "$2" 2>&1); status=$?
   if [ -z "$3" ]; then
-    if [ $status -eq 0 ]; then ok; else fail "$1: exit status $status: $output"; fi
+    if [ $status -eq 0 ]; then ok; else fail "$1: exit status $status: ${output:0:1500}"; fi
     return
   fi
   message=$(grep -m 1 '^# error: ' "$2" | sed 's/^# error: //')
-  if [ $status -ne 1 ]; then fail "$1: exit status $status instead of 1: $output"
-  elif [ -z "$message" ] || ! grep -qF -- "$message" <<<"$output"; then fail "$1: '$message' is not in: $output"
+  if [ $status -ne 1 ]; then fail "$1: exit status $status instead of 1: ${output:0:1500}"
+  elif [ -z "$message" ] || ! grep -qF -- "$message" <<<"$output"; then fail "$1: '$message' is not in: ${output:0:1500}"
   else ok; fi
 }
 
@@ -46,10 +46,10 @@ run_commands() { # NAME FILE: in $sandbox
   local line output="" all status
   while IFS= read -r line; do
     if [[ $line == "# prints: "* ]]; then
-      if grep -qF -- "${line#\# prints: }" <<<"$output"; then ok; else fail "$1: '${line#\# prints: }' is not in: $output"; fi
+      if grep -qF -- "${line#\# prints: }" <<<"$output"; then ok; else fail "$1: '${line#\# prints: }' is not in: ${output:0:1500}"; fi
     elif [[ -n $line && $line != "#"* ]]; then
       output=$(cd "$sandbox" && PATH=$build/bin:$PATH timeout 300 bash -c "$line" 2>&1 </dev/null); status=$?
-      if [ $status -eq 0 ]; then ok; else fail "$1: '$line' ends with $status: $output"; fi
+      if [ $status -eq 0 ]; then ok; else fail "$1: '$line' ends with $status: ${output:0:1500}"; fi
     fi
   done < "$2"
 }
@@ -91,6 +91,22 @@ done
 "$root/tools/library_page.sh" "$nnc" > "$work/library.md" || fail "tools/library_page.sh"
 if cmp -s "$work/library.md" docs/library.md; then ok
 else fail "docs/library.md is stale: tools/library_page.sh BUILD/bin/nnc > docs/library.md"; fi
+
+# ---- docs/architecture.md names the passes in their order, and files that are there ----
+if diff <("$nnc" --help-passes | awk '{print $1}') \
+        <(sed -n 's/^| `\([a-z0-9_]*\)` | -O[01] |.*/\1/p' docs/architecture.md); then ok
+else fail "the passes of docs/architecture.md (>) are not those of nnc --help-passes (<)"; fi
+here="" # files of a table's row belong to the folder that its heading names
+while IFS= read -r line; do
+  case $line in *'`program_create` in `program/lower.c`'*) here=program ;; '## The runtime'*) here=runtime ;; '## '*) here="" ;; esac
+  for file in $(grep -v NAME <<<"$line" | grep -oE '`[a-z][a-zA-Z0-9_/.]*\.(c|h|def|net|sh|py|y|l)`' | tr -d '`'); do
+    found=""
+    for folder in . compiler "compiler/$here" "$here" compiler/* compiler/backend/c runtime codegen_templates tests/tools tests/unit; do
+      [ -e "$folder/$file" ] && { found=1; break; }
+    done
+    if [ -n "$found" ]; then ok; else fail "docs/architecture.md names $file, which is not there"; fi
+  done
+done < docs/architecture.md
 
 # ---- links lead somewhere ----
 for page in README.md docs/*.md models/README.md; do
