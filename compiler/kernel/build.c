@@ -184,6 +184,19 @@ static const Anchor *anchor_find(const KernelBuilder *builder, const Node *node)
   return NULL;
 }
 
+/* In all of the loop: an inner axis of another loop may have the same number and a greater extent. */
+static bool point_exists(const KernelBuilder *builder, const Node *node, Index *const *at) {
+  int axis_count;
+  const int64_t *extents = builder_extents((KernelBuilder *)builder, &axis_count);
+  for (int i = 0; i < node->type.shape.rank; i++) {
+    int64_t least, greatest;
+    if (!index_range(at[i], extents, axis_count, &least, &greatest) || least < 0 ||
+        greatest >= node->type.shape.dim[i])
+      return false;
+  }
+  return true;
+}
+
 /* Runs the node's rule at `at`. */
 static Expr *builder_run_rule(KernelBuilder *builder, const Node *node, Index *const *at) {
   const Node *outer_node = builder->node;
@@ -226,7 +239,7 @@ Expr *builder_element(KernelBuilder *builder, const Node *node, Index *const *as
     const Anchor *anchor = anchor_find(builder, node);
     if (anchor != NULL && !points_equal(node, anchor->at, at))
       builder_fail(builder, node, "a value of this kernel at another point");
-    if (anchor != NULL) builder->guards = NULL; /* that point always exists */
+    if (anchor != NULL && point_exists(builder, node, at)) builder->guards = NULL;
     value = node == builder->template_node ? builder->result
                                            : memo_find(builder, builder->reductions, node, at);
     value = value == NULL ? builder_run_rule(builder, node, at) : expr_copy(builder, value);

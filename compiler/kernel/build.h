@@ -1,8 +1,8 @@
 /* How an operator's `lower` rule describes its kernel.
  *
- * A rule says, for a point of the result given by one Index per result axis, which expression it is
- * over the operands; the builder does the rest. So movement and elementwise rules need no loops and
- * fuse for free: the program's fusion simply asks the producer's rule at the consumer's point.
+ * A rule says, for a point of the result given by one Index per result axis, which expression it
+ * is over the operands; the builder does the rest. So movement and elementwise rules need no loops
+ * and fuse for free: the program's fusion simply asks the producer's rule at the consumer's point.
  *
  *     static void lower_transpose(KernelBuilder *b, const Node *node) {
  *       Index *at[MAX_RANK];
@@ -32,7 +32,8 @@ Expr *builder_const(KernelBuilder *builder, DType dtype, double value);
 Expr *builder_scalar(KernelBuilder *builder, const char *name);
 Expr *builder_index(KernelBuilder *builder, Index *index, DType dtype);
 Expr *builder_op(KernelBuilder *builder, Op op, DType dtype, int arg_count, Expr *const *args);
-Expr *builder_random(KernelBuilder *builder, Op op, const char *key, int64_t stream, Index *element, DType dtype);
+Expr *builder_random(KernelBuilder *builder, Op op, const char *key, int64_t stream,
+                     Index *element, DType dtype);
 /* Opens reduction axes; returns the number of the first: index_axis(arena, first + i). */
 int builder_reduce_axes(KernelBuilder *builder, int count, const int64_t *extents);
 /* Closes them: the reduced scalar. */
@@ -40,9 +41,10 @@ Expr *builder_reduce(KernelBuilder *builder, Op reduce, Expr *value);
 /* The node's value at the point. Exactly one of builder_return and the template calls per rule. */
 void builder_return(KernelBuilder *builder, Expr *value);
 
-/* Template kernels: operands are the node's, materialized; the result may have an epilogue. Each of
- * the node's operands is claimed in order before the slots are given: as a view with a stride for
- * each of its axes (so a transposed or broadcast operand needs no copy), or as plain row-major. */
+/* Template kernels: operands are the node's, materialized; the result may have an epilogue. Each
+ * of the node's operands is claimed in order before the slots are given: as a view with a stride
+ * for each of its axes (so a transposed or broadcast operand needs no copy), or as plain
+ * row-major. */
 void builder_operand_strides(KernelBuilder *builder, int operand, int64_t *stride);
 void builder_operand_plain(KernelBuilder *builder, int operand);
 void builder_contract(KernelBuilder *builder, const ContractSlots *slots);

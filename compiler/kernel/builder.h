@@ -1,11 +1,11 @@
 /* The program's side of the builder: it opens a kernel over a domain, asks for values of nodes at
  * points, and stores them.  What is computed inside and what is loaded is the host's decision.
  *
- * A request that one kernel cannot fulfil (a reduction inside of another loop's axes, a value that the
- * kernel itself stores but at another point, an index load under a guard, an operand of a template that
- * is no strided view) does not stop the work: it is remembered with the node to blame, and the program
- * builds again after putting that node into a kernel of its own. So fusion needs no second copy of the
- * rules: it tries. */
+ * A request that one kernel cannot fulfil (a reduction inside of another loop's axes, a value that
+ * the kernel itself stores but at another point, an index load under a guard, an operand of a
+ * template that is no strided view) does not stop the work: it is remembered with the node to
+ * blame, and the program builds again after putting that node into a kernel of its own. So fusion
+ * needs no second copy of the rules: it tries. */
 #ifndef NNC_KERNEL_BUILDER_H
 #define NNC_KERNEL_BUILDER_H
 
@@ -25,11 +25,12 @@ KernelBuilder *builder_create(Arena *arena, const BuilderHost *host, int axis_co
 void builder_anchor(KernelBuilder *builder, const Node *node, Index *const *at);
 /* Opens a store stage with inner axes, numbered after the domain's. */
 void builder_begin_stores(KernelBuilder *builder, int axis_count, const int64_t *extents);
-/* In a store stage or, for a template kernel, in its epilogue: node's value at `at` into an operand
- * of the node's own. */
+/* In a store stage or, for a template kernel, in its epilogue: node's value at `at` into an
+ * operand of the node's own. */
 void builder_store(KernelBuilder *builder, const Node *node, Index *const *at);
 void builder_end_stores(KernelBuilder *builder);
-/* Runs the rule of a template node over the domain of its result; its value is EXPR_RESULT then. */
+/* Runs the rule of a template node over the domain of its result; its value is EXPR_RESULT
+ * then. */
 void builder_template(KernelBuilder *builder, const Node *node);
 
 /* Runs the rule of `node` at the domain's point; true when it is a template. */

@@ -1,5 +1,5 @@
-/* Inside of the builder: its state, and what build.c (values) and build_kernel.c (stores, templates) call
- * of each other. */
+/* Inside of the builder: its state, and what build.c (values) and build_kernel.c (stores,
+ * templates) call of each other. */
 #ifndef NNC_KERNEL_BUILDER_STATE_H
 #define NNC_KERNEL_BUILDER_STATE_H
 

@@ -1,8 +1,8 @@
 /* Integer index algebra: sums of axes, floor division and modulus, simplified on construction.
  *
  * An index is kept in a normal form: a sum of terms  coefficient * atom  sorted by atom, then the
- * constant.  Atoms are axes, divisions, moduli and loads.  Because the extents of the axes are known,
- * most divisions of a reshape disappear:
+ * constant.  Atoms are axes, divisions, moduli and loads.  Because the extents of the axes are
+ * known, most divisions of a reshape disappear:
  *
  *     (28 * i + j) / 28  ->  i            when 0 <= j < 28
  *     28 * (x / 28) + x % 28  ->  x       the two halves of a split meet again
@@ -237,8 +237,8 @@ static void sum_split(Arena *arena, const Index *a, int64_t divisor, Sum *quotie
   rest->constant = floor_mod(sum.constant, divisor);
 }
 
-/* Divides the rest by what divides all its coefficients and the divisor; *low is what is left of the
- * constant: rest = scale * rest' + low with 0 <= low < scale. */
+/* Divides the rest by what divides all its coefficients and the divisor; *low is what is left of
+ * the constant: rest = scale * rest' + low with 0 <= low < scale. */
 static int64_t sum_shrink(Sum *rest, int64_t divisor, int64_t *low) {
   int64_t scale = divisor;
   for (int i = 0; i < rest->terms.count; i++)
@@ -332,7 +332,8 @@ Index *index_load(Arena *arena, int operand, Index *element, int64_t bound) {
   return index;
 }
 
-/* ---- substitution and affine form ----------------------------------------------------------------------------- */
+/* ---- substitution and affine form
+ * ----------------------------------------------------------------------------- */
 
 Index *index_substitute_in(Arena *arena, Index *index, Index *const *by, int count,
                            const int64_t *extents, int axis_count) {

@@ -1,20 +1,22 @@
 /* Kernels: what one launch computes, independent of the target.
  *
- * A kernel is a nest of `axes` (its domain; all but reduction loops run in parallel) around a short
- * list of stages. Each stage is a loop over inner axes of its own that either reduces an expression to
- * a scalar or stores expressions into operands:
+ * A kernel is a nest of `axes` (its domain; all but reduction loops run in parallel) around a
+ * short list of stages. Each stage is a loop over inner axes of its own that either reduces an
+ * expression to a scalar or stores expressions into operands:
  *
  *     softmax rows, domain [b]:   stage 0  reduce max  over j:  m = x[b,j]
  *                                 stage 1  reduce sum  over j:  s = exp(x[b,j] - m)
  *                                 stage 2  store       over j:  y[b,j] = exp(x[b,j] - m) / s
  *
- * An elementwise kernel has one store stage without inner axes; a column sum (bias gradient) is domain
- * [n], one reduce over b, one store.  Template kernels (contraction, convolution, pooling, scatter)
- * have slots instead of a written-out nest: the target owns loop order and tiles; what is fused into
- * them is the `epilogue`, expressions over the template's result (EXPR_RESULT) and other operands.
+ * An elementwise kernel has one store stage without inner axes; a column sum (bias gradient) is
+ * domain [n], one reduce over b, one store.  Template kernels (contraction, convolution, pooling,
+ * scatter) have slots instead of a written-out nest: the target owns loop order and tiles; what is
+ * fused into them is the `epilogue`, expressions over the template's result (EXPR_RESULT) and
+ * other operands.
  *
- * Operands are flat arrays, accessed at an index that is an integer expression over the axes. Nothing
- * here knows offsets: a Program binds operands to buffers, so equal structure is one kernel (key). */
+ * Operands are flat arrays, accessed at an index that is an integer expression over the axes.
+ * Nothing here knows offsets: a Program binds operands to buffers, so equal structure is one
+ * kernel (key). */
 #ifndef NNC_KERNEL_KERNEL_H
 #define NNC_KERNEL_KERNEL_H
 
@@ -53,8 +55,8 @@ typedef enum ExprKind {
   EXPR_OP,      /* an elementwise operator on args (also cast) */
   EXPR_STAGE,   /* result of the earlier reduce stage number `operand` */
   EXPR_RESULT,  /* template kernels: the contraction's / convolution's element */
-  EXPR_RANDOM   /* op: OP_RANDOM_*; index: the node's element; operand: key slot of the launch; stream;
-                 * value: elements of one example. Counter: (worker's) example * value + index */
+  EXPR_RANDOM   /* op: OP_RANDOM_*; index: the node's element; operand: key slot of the launch;
+                 * stream; value: elements of one example. Counter: worker's example * value + index */
 } ExprKind;
 
 typedef struct Expr Expr;
@@ -88,7 +90,8 @@ typedef struct Stage {
   StageKind kind;
   int axis_count;               /* inner axes; numbered after the domain's */
   int64_t extent[KERNEL_MAX_AXES];
-  Op reduce;                    /* OP_REDUCE_SUM, _MAX, _MIN, _PROD, OP_ARGMAX, OP_ARGMIN (one axis: its index, i32) */
+  Op reduce;                    /* OP_REDUCE_SUM, _MAX, _MIN, _PROD; OP_ARGMAX, OP_ARGMIN (one axis:
+                                 * its index, i32) */
   Expr *value;                  /* STAGE_REDUCE */
   int store_count;
   Store *stores;                /* STAGE_STORE */
@@ -110,8 +113,10 @@ typedef struct AxisGroup {
   int64_t stride[3][MAX_RANK];  /* in elements: [0] left, [1] right, [2] result; 0 where absent */
 } AxisGroup;
 
-typedef struct ContractSlots {  /* the kernel's domain is the axes of batch, m and n, in this order */
-  AxisGroup batch, m, n, k;     /* the plan collapses groups to at most one axis where strides allow */
+/* The kernel's domain is the axes of batch, m and n, in this order.  Groups are collapsed to at most
+ * one axis where strides allow. */
+typedef struct ContractSlots {
+  AxisGroup batch, m, n, k;
 } ContractSlots;
 
 typedef struct ConvSlots {
@@ -121,13 +126,13 @@ typedef struct ConvSlots {
 } ConvSlots;                    /* also pooling, with k == c == groups */
 
 typedef struct ScatterSlots {
-  int64_t indices, rows, row_elements; /* values [indices, row_elements], result [rows, row_elements] */
+  int64_t indices, rows, row_elements; /* values [indices, row_elements], result [rows, ...] */
 } ScatterSlots;
 
 typedef struct KernelOperand {
   DType dtype;
   int64_t elements;
-  bool is_output;               /* stored; an update in place also loads it, at the index of its store */
+  bool is_output;               /* stored; an update in place also loads it, where it stores it */
   const char *name;             /* for the emitted parameter, from the model: "h1_w" */
 } KernelOperand;
 
@@ -138,18 +143,18 @@ typedef struct Kernel {
   KernelOperand *operands;      /* template kernels: 0 left / x / dy, 1 right / w, then the rest */
   int scalar_count;             /* host scalars it reads, EXPR_SCALAR */
   int key_count;                /* random keys, EXPR_RANDOM */
-  int axis_count;               /* the domain; template kernels: axes of the result, for the epilogue */
+  int axis_count;               /* the domain; template kernels: axes of the result (epilogue) */
   int64_t extent[KERNEL_MAX_AXES];
   int stage_count;
   Stage *stages;
   ContractSlots contract;
   ConvSlots conv;
   ScatterSlots scatter;
-  int epilogue_count;           /* template kernels: at least one store of EXPR_RESULT or what uses it */
+  int epilogue_count;           /* template kernels: one store at least */
   Store *epilogue;
   DType accumulate;             /* F32 or F64: of contractions and of reductions of floats; those of
                                  * integers are in i64 */
-  const char *comment;          /* the expression and where it comes from: "relu(x @ w + b), mnist.net:14" */
+  const char *comment;          /* the expression and its place: "relu(x @ w + b), mnist.net:14" */
 } Kernel;
 
 /* Index arithmetic. */
@@ -167,7 +172,8 @@ bool index_equal(const Index *a, const Index *b);
 bool index_is_affine(const Index *index, int axis_count, int64_t *base, int64_t *coefficient);
 /* Least and greatest value over the axes' extents (a load is within its bound); false when an axis
  * beyond axis_count is involved. */
-bool index_range(const Index *index, const int64_t *extents, int axis_count, int64_t *least, int64_t *greatest);
+bool index_range(const Index *index, const int64_t *extents, int axis_count, int64_t *least,
+                 int64_t *greatest);
 
 /* A text that is equal for two kernels exactly when they compute the same with equal structure
  * (names and comments left out): the key under which code is shared. */

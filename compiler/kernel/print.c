@@ -1,5 +1,5 @@
-/* Kernels as text, for dumps, and the key under which equal kernels are shared: the same text without
- * names. Expressions are numbered in the order of kernel_expressions, so sharing shows. */
+/* Kernels as text, for dumps, and the key under which equal kernels are shared: the same text
+ * without names. Expressions are numbered in the order of kernel_expressions, so sharing shows. */
 #include "kernel/builder.h"
 
 static const char *const op_name[OP_COUNT] = {

@@ -1,8 +1,10 @@
-/* Kernels made simpler after they are built: axes that every access treats as one become one, an operand
- * that is updated in place becomes one operand, a division by a host scalar a multiplication.
+/* Kernels made simpler after they are built: axes that every access treats as one become one, an
+ * operand that is updated in place becomes one operand, a division by a host scalar a
+ * multiplication.
  *
- * Two neighbouring axes i and i+1 of extents a and b are replaced by one axis x of extent a*b: i = x/b,
- * i+1 = x%b. When the index algebra makes all those divisions vanish again, nothing is lost. */
+ * Two neighbouring axes i and i+1 of extents a and b are replaced by one axis x of extent a*b: i =
+ * x/b, i+1 = x%b. When the index algebra makes all those divisions vanish again, nothing is
+ * lost. */
 #include "kernel/builder.h"
 
 #include <string.h>
@@ -60,7 +62,9 @@ static void collapse_prepare(Collapse *collapse, int axis, const int64_t *extent
   collapse->count = count;
   collapse->after = count - 1;
   for (int i = 0; i < count - 1; i++)
-    collapse->extents[i] = i < axis ? extent[i] : i == axis ? extent[i] * extent[i + 1] : extent[i + 1];
+    collapse->extents[i] = i < axis    ? extent[i]
+                           : i == axis ? extent[i] * extent[i + 1]
+                                       : extent[i + 1];
   for (int i = 0; i < count; i++)
     collapse->by[i] = index_axis(collapse->arena, i <= axis ? i : i - 1);
   Index *joined = index_axis(collapse->arena, axis);
@@ -85,6 +89,7 @@ static void remove_extent(int64_t *extent, int *count, int axis) {
 }
 
 static bool collapse_domain_pair(Arena *arena, Kernel *kernel, int axis) {
+  if (kernel->extent[axis + 1] == 0) return false; /* no points: nothing to divide by */
   for (int commit = 0; commit < 2; commit++) {
     Collapse collapse = {.arena = arena, .commit = commit};
     for (int i = 0; i < kernel_stage_count(kernel); i++) {
@@ -102,6 +107,7 @@ static bool collapse_domain_pair(Arena *arena, Kernel *kernel, int axis) {
 
 static bool collapse_inner_pair(Arena *arena, Kernel *kernel, int number, int axis) {
   Stage *stage = &kernel->stages[number];
+  if (stage->extent[axis + 1] == 0) return false;
   int count;
   int64_t *extent = all_extents(arena, kernel, stage, &count);
   for (int commit = 0; commit < 2; commit++) {
@@ -177,7 +183,8 @@ static bool is_launch_constant(const Expr *expr, bool *has_scalar) {
 
 static Expr *make_op(Arena *arena, Op op, DType dtype, Expr *a, Expr *b) {
   Expr *expr = ARENA_NEW(arena, Expr);
-  *expr = (Expr){.kind = EXPR_OP, .op = op, .dtype = dtype, .arg_count = b ? 2 : 1, .args = {a, b}};
+  *expr =
+      (Expr){.kind = EXPR_OP, .op = op, .dtype = dtype, .arg_count = b ? 2 : 1, .args = {a, b}};
   return expr;
 }
 
@@ -253,7 +260,8 @@ bool kernel_can_unify(const Kernel *kernel, int into, int from) {
       for (int k = 0; k < expr->guard_count; k++)
         if (index_loads_from(expr->guards[k].index, into)) fits = false;
       if (expr->kind != EXPR_LOAD || expr->operand != into) continue;
-      /* Earlier stages have read this point's elements before; later ones would see the new value. */
+      /* Earlier stages have read this point's elements before; later ones would see the new
+       * value. */
       if (s > store_stage || !same_loop(&stage, &storing) || !index_equal(expr->index, at))
         fits = false;
     }

@@ -1,9 +1,10 @@
-/* The kernel verifier: numbers in range, stages that refer to earlier ones, and every access inside
- * its operand.
+/* The kernel verifier: numbers in range, stages that refer to earlier ones, and every access
+ * inside its operand.
  *
- * An access under guards is inside when it is a sum of multiples of guarded indices: each such part is
- * taken out of the index and counted with the guard's bound, what remains with the axes' ranges. Where
- * that proves nothing (a reshape behind a pad), points are tried: all of them, or many. */
+ * An access under guards is inside when it is a sum of multiples of guarded indices: each such
+ * part is taken out of the index and counted with the guard's bound, what remains with the axes'
+ * ranges. Where that proves nothing (a reshape behind a pad), points are tried: all of them, or
+ * many. */
 #include "kernel/builder.h"
 
 #include "support/panic.h"
@@ -64,8 +65,8 @@ static bool point_is_inside(const Index *index, int guard_count, const Guard *gu
   return value >= 0 && value < elements;
 }
 
-/* Every point of a small domain, with every value of a load; of a large one some, a constant number of
- * points apart. */
+/* Every point of a small domain, with every value of a load; of a large one some, a constant
+ * number of points apart. */
 static bool points_are_inside(const Checker *checker, const Index *index, int guard_count,
                               const Guard *guards, int64_t elements) {
   int64_t points = loaded_values(index), axis[2 * KERNEL_MAX_AXES], values = points;

@@ -1,5 +1,6 @@
-/* Walking over a kernel's expressions.  They form a DAG, so each is visited once, found again by its
- * address in a small table; the order is that of the first visit and never depends on addresses. */
+/* Walking over a kernel's expressions.  They form a DAG, so each is visited once, found again by
+ * its address in a small table; the order is that of the first visit and never depends on
+ * addresses. */
 #include "kernel/builder.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Lowering of contractions.  Axes go into the groups batch, m, n and k with their strides in both
- * operands, so any transposition is only strides.  Without summed axes it is a product of two elements,
- * which fuses with anything; with a single row or column it is a reduction, for which a tile of
- * accumulators would be a waste. */
+ * operands, so any transposition is only strides.  Without summed axes it is a product of two
+ * elements, which fuses with anything; with a single row or column it is a reduction, for which a
+ * tile of accumulators would be a waste. */
 #include "ops/lower.h"
 
 typedef struct Sides {

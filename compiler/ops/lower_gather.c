@@ -1,5 +1,5 @@
-/* Lowering of indexing: loads at loaded indices; unpick compares instead, so it writes every element
- * once; only scatter_add, where indices may repeat, is a template. */
+/* Lowering of indexing: loads at loaded indices; unpick compares instead, so it writes every
+ * element once; only scatter_add, where indices may repeat, is a template. */
 #include "ops/lower.h"
 
 /* table [v, rest...], index [i...] -> [i..., rest...] */

@@ -19,7 +19,7 @@ void lower_reshape(KernelBuilder *builder, const Node *node) {
   int first = 0; /* the outermost digit needs no modulus */
   while (first < from.rank && from.dim[first] == 1) first++;
   for (int i = 0; i < from.rank; i++) {
-    if (from.dim[i] <= 1) {
+    if (from.dim[i] <= 1 || from_stride[i] == 0) { /* 0: there are no elements */
       at[i] = index_const(arena, 0);
       continue;
     }

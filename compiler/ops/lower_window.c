@@ -2,7 +2,8 @@
  * the padding).
  *
  *   window element of output o at tap t:  i = o * stride - low + t * dilation   where 0 <= i < in
- *   output of input i at tap t:           o = (i + low - t * dilation) / stride where that is whole */
+ *   output of input i at tap t:           o = (i + low - t * dilation) / stride where that is
+ * whole */
 #include <math.h>
 
 #include "ops/lower.h"
@@ -65,8 +66,9 @@ static void window_element(KernelBuilder *builder, const ConvSlots *slots, Index
   at[0] = builder_point(builder, 0);
   at[1] = builder_point(builder, 1);
   for (int i = 0; i < slots->spatial; i++) {
-    Index *begin = index_add(arena, index_mul(arena, builder_point(builder, 2 + i), slots->stride[i]),
-                             index_const(arena, -slots->low[i]));
+    Index *begin =
+        index_add(arena, index_mul(arena, builder_point(builder, 2 + i), slots->stride[i]),
+                  index_const(arena, -slots->low[i]));
     at[2 + i] = index_add(arena, begin, index_mul(arena, tap[i], slots->dilation[i]));
     guards[i] = (Guard){at[2 + i], slots->in[i]};
   }
@@ -101,7 +103,8 @@ void lower_sum_pool_grad(KernelBuilder *builder, const Node *node) {
   int count = 0;
   for (int i = 0; i < slots.spatial; i++) {
     Index *tap = index_mul(arena, index_axis(arena, first + i), -slots.dilation[i]);
-    Index *begin = index_add(arena, builder_point(builder, 2 + i), index_const(arena, slots.low[i]));
+    Index *begin =
+        index_add(arena, builder_point(builder, 2 + i), index_const(arena, slots.low[i]));
     Index *place = index_add(arena, begin, tap);
     if (slots.stride[i] > 1)
       guards[count++] = (Guard){index_mod(arena, place, slots.stride[i], extents, axis_count), 1};
@@ -120,7 +123,8 @@ void lower_max_pool_grad(KernelBuilder *builder, const Node *node) {
 }
 
 /* Tap number `number` of the window, row-major over its axes, as a tap for each axis. */
-static void tap_digits(KernelBuilder *builder, const ConvSlots *slots, Index *number, Index **tap) {
+static void tap_digits(KernelBuilder *builder, const ConvSlots *slots, Index *number,
+                       Index **tap) {
   int axis_count;
   const int64_t *extents = builder_extents(builder, &axis_count);
   for (int i = slots->spatial - 1; i >= 0; i--) {

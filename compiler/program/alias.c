@@ -1,5 +1,5 @@
-/* Activations over dead operands: a result takes the memory of an operand of equal size that nobody
- * reads afterwards, when the kernel reads each of its elements only where it writes. */
+/* Activations over dead operands: a result takes the memory of an operand of equal size that
+ * nobody reads afterwards, when the kernel reads each of its elements only where it writes. */
 #include "program/lowering.h"
 
 /* The last unit, in the schedule, that touches the memory of each buffer. */
@@ -48,6 +48,7 @@ void buffers_share(Lowering *lowering) {
   int *last = last_uses(lowering);
   for (int i = 0; i < lowering->order.count; i++) {
     const Unit *unit = &lowering->units.items[lowering->order.items[i]];
-    if (unit->group >= 0) share_outputs(lowering, &lowering->groups.items[unit->group]->built, i, last);
+    if (unit->group >= 0)
+      share_outputs(lowering, &lowering->groups.items[unit->group]->built, i, last);
   }
 }

@@ -1,7 +1,7 @@
-/* Barriers: one goes before a step that touches memory which a step since the last barrier wrote, or
- * that writes what such a step read.  Buffers are compared by the memory they stand for (aliases);
- * buffers that merely share bytes at different times are kept apart by the plan, which lets them share
- * only across a barrier. Greedy placement gives the fewest for the given order. */
+/* Barriers: one goes before a step that touches memory which a step since the last barrier wrote,
+ * or that writes what such a step read.  Buffers are compared by the memory they stand for
+ * (aliases); buffers that merely share bytes at different times are kept apart by the plan, which
+ * lets them share only across a barrier. Greedy placement gives the fewest for the given order. */
 #include "program/lowering.h"
 
 typedef struct Access {

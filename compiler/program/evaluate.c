@@ -1,8 +1,10 @@
-/* Evaluating a Program: every kernel by direct loops over its domain, on memory laid out by the plan.
+/* Evaluating a Program: every kernel by direct loops over its domain, on memory laid out by the
+ * plan.
  *
- * Each byte of the arena has a double; an element lives at its first byte and poisons (NaN) the others.
- * So two buffers that overlap in the plan, or are read with another dtype, spoil each other's values as
- * they would in the executable. Nothing is rounded to narrow floats, as in the reference interpreter. */
+ * Each byte of the arena has a double; an element lives at its first byte and poisons (NaN) the
+ * others. So two buffers that overlap in the plan, or are read with another dtype, spoil each
+ * other's values as they would in the executable. Nothing is rounded to narrow floats, as in the
+ * reference interpreter. */
 #include "program/evaluate.h"
 
 #include <math.h>
@@ -248,7 +250,8 @@ static void run_loop(Run *run, Arena *scratch) {
     for (int s = 0; s < kernel->stage_count; s++) run_stage(run, s, &values[s]);
 }
 
-/* ---- templates: the result as a dense array, then the epilogue over the domain --------------- */
+/* ---- templates: the result as a dense array, then the epilogue over the domain
+ * --------------- */
 
 static int64_t group_extent(const AxisGroup *group) {
   int64_t extent = 1;

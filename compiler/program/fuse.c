@@ -1,28 +1,30 @@
 /* Fusion: which nodes one kernel computes.
  *
- * Every node that is not inlined starts as a group of its own. Groups are merged along the edges from
- * producer to consumer, then between siblings that read the same memory, where
+ * Every node that is not inlined starts as a group of its own. Groups are merged along the edges
+ * from producer to consumer, then between siblings that read the same memory, where
  *
  *   - their domains fit: equal; or the one is elementwise over the whole shape of which the other
  *     reduces the trailing axes (softmax, layer norm: one row after the other, several stages)
  *   - they belong to one stage (ATTR_STAGE), so that what is computed again stays late
- *   - no path through a third group leads from one to the other, edges for updates in place included
+ *   - no path through a third group leads from one to the other, edges for updates in place
+ * included
  *   - the merged kernel can be built: the rules themselves say no (kernel/builder.h).
  *
- * A contraction or convolution takes what follows it elementwise into its epilogue: bias, activation,
- * and the whole update of the parameter whose gradient it is. */
+ * A contraction or convolution takes what follows it elementwise into its epilogue: bias,
+ * activation, and the whole update of the parameter whose gradient it is. */
 #include "program/lowering.h"
 
 #include <string.h>
 #include "ops/op.h"
 
 enum {
-  MOST_OPERANDS = 40,        /* of a kernel */
+  MOST_OPERANDS = 40, /* of a kernel */
   MOST_STAGES = 16,
   MOST_MEMBERS = 64,
-  FEW_ROWS = 64,             /* fewer rows than this are no parallelism for ... */
-  LARGE_ROWS = 16384,        /* ... more elements than this in all */
-  SMALL_KERNEL = 16384       /* elements read; small kernels over one domain merge without common operands */
+  FEW_ROWS = 64,      /* fewer rows than this are no parallelism for ... */
+  LARGE_ROWS = 16384, /* ... more elements than this in all */
+  SMALL_KERNEL =
+      16384 /* elements read; small kernels over one domain merge without common operands */
 };
 
 typedef VEC(int) IdList;
@@ -30,7 +32,7 @@ typedef VEC(int) IdList;
 typedef struct Fuser {
   Lowering *lowering;
   IdList *inputs;            /* by group: groups that must come before */
-  IdList *leaves;            /* by group: ids of leaves and members of other groups that it reads */
+  IdList *leaves; /* by group: ids of leaves and members of other groups that it reads */
   int *seen;                 /* by node or group, stamped */
   int stamp;
 } Fuser;
@@ -71,7 +73,8 @@ static void find_inputs(Fuser *fuser, int group) {
   for (int i = 0; i < own->members.count; i++) find_reads(fuser, own->members.items[i], group);
 }
 
-/* True when `group` or something before it is `target`; `direct` edges from the first do not count. */
+/* True when `group` or something before it is `target`; `direct` edges from the first do not
+ * count. */
 static bool comes_after(Fuser *fuser, int group, int target, bool direct) {
   if (fuser->seen[group] == fuser->stamp) return false;
   fuser->seen[group] = fuser->stamp;
@@ -104,7 +107,8 @@ static void add_update_edges(Fuser *fuser) {
       for (int k = 0; k < fuser->leaves[g].count; k++) {
         const Node *leaf = lowering->node_of[fuser->leaves[g].items[k]];
         LeafKind kind = op_info(leaf->op)->class->leaf;
-        if ((kind != LEAF_PARAM && kind != LEAF_STATE) || node_string(leaf, ATTR_NAME) != output->name)
+        if ((kind != LEAF_PARAM && kind != LEAF_STATE) ||
+            node_string(leaf, ATTR_NAME) != output->name)
           continue;
         fuser->stamp++;
         if (!comes_after(fuser, g, place->group, true))
@@ -207,7 +211,8 @@ static void redirect_edges(Fuser *fuser, int a, int b) {
   for (int side = 0; side < 2; side++) {
     const IdList *inputs = &fuser->inputs[side == 0 ? a : b];
     for (int i = 0; i < inputs->count; i++)
-      if (inputs->items[i] != a && inputs->items[i] != b) list_add(arena, &joined, inputs->items[i]);
+      if (inputs->items[i] != a && inputs->items[i] != b)
+        list_add(arena, &joined, inputs->items[i]);
   }
   fuser->inputs[a] = joined;
   for (int i = 0; i < fuser->leaves[b].count; i++)
@@ -224,7 +229,8 @@ static void redirect_edges(Fuser *fuser, int a, int b) {
 }
 
 static bool kernel_is_reasonable(const BuiltKernel *built) {
-  return built->kernel->operand_count <= MOST_OPERANDS && built->kernel->stage_count <= MOST_STAGES;
+  return built->kernel->operand_count <= MOST_OPERANDS &&
+         built->kernel->stage_count <= MOST_STAGES;
 }
 
 /* A variable that the kernel stores is loaded by it, if at all, only where it is stored. */
@@ -322,6 +328,7 @@ static void merge_siblings(Fuser *fuser) {
   for (int a = 0; a < count; a++) {
     for (int b = a + 1; b < count; b++) {
       if (group_at(fuser, a)->is_merged_away || group_at(fuser, b)->is_merged_away) continue;
+      if (group_at(fuser, a)->stage != group_at(fuser, b)->stage) continue;
       if (group_at(fuser, a)->template_node || group_at(fuser, b)->template_node) continue;
       if (are_small(fuser, group_at(fuser, a), group_at(fuser, b)) || share_reads(fuser, a, b))
         try_merge(fuser, a, b);

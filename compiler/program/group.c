@@ -85,10 +85,11 @@ void group_build_surely(Lowering *lowering, Group *group) {
     const char *failure = group_build(lowering, group, &blame);
     if (failure == NULL) return;
     Place *place = &lowering->places[blame->id];
-    if (place->kind != PLACE_INLINE)
+    if (place->kind != PLACE_INLINE && !place->is_shared)
       panic("%s: the kernel of %s cannot be built: %s (%%%d %s)", lowering->graph->name,
             group->members.items[0]->path, failure, blame->id, op_info(blame->op)->name);
-    place_in_own_group(lowering, blame);
+    if (place->kind == PLACE_INLINE) place_in_own_group(lowering, blame);
+    place->is_shared = false; /* a constant that a template reads is in memory for all */
     place->is_stored = true;
   }
 }

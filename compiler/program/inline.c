@@ -1,10 +1,10 @@
 /* Which values are computed wherever they are needed, instead of once into memory.
  *
- * From the consumers back, for every node the number of its elements that are asked for in all is known
- * when its turn comes. A value is inlined when that is no more than it has (one consumer, and no
- * repetition on the way), or when it costs next to nothing: movement, conversion, arithmetic with one
- * operand in memory, a mask made of indices. What a template reads stays in memory; movement before it
- * may still be a view. */
+ * From the consumers back, for every node the number of its elements that are asked for in all is
+ * known when its turn comes. A value is inlined when that is no more than it has (one consumer,
+ * and no repetition on the way), or when it costs next to nothing: movement, conversion,
+ * arithmetic with one operand in memory, a mask made of indices. What a template reads stays in
+ * memory; movement before it may still be a view. */
 #include "program/lowering.h"
 
 #include "ops/op.h"
@@ -17,6 +17,7 @@ enum {
 typedef struct Demand {
   double reads;         /* elements asked for */
   bool needs_memory;    /* by a template */
+  int stage;            /* the latest of a kernel that asks */
 } Demand;
 
 static OpFamily family_of(const Node *node) { return op_info(node->op)->class->family; }
@@ -29,7 +30,8 @@ static bool is_plain_movement(const Node *node) {
 static double operand_reads(const Lowering *lowering, const Node *user, const Node *operand) {
   double reads = lowering->places[user->id].reads;
   double elements = (double)shape_elements(operand->type.shape);
-  bool reads_once = family_of(user) == FAMILY_MOVEMENT && !is_plain_movement(user); /* pad, concat */
+  bool reads_once =
+      family_of(user) == FAMILY_MOVEMENT && !is_plain_movement(user); /* pad, concat */
   return reads_once && reads > elements ? elements : reads;
 }
 
@@ -42,16 +44,23 @@ static const Node *real_operand(const Lowering *lowering, const Node *node, int 
   return lowering->places[operand->id].is_free || is_small ? NULL : operand;
 }
 
-/* One large operand, which is in memory in any case: then computing the node again where it is needed
- * costs no more than loading it. An operand with no other user would have to be stored for it. */
+/* Would the operand be in memory without this user?  A guess: a leaf is; a value with another user
+ * may be; one with a single other user that the node feeds, too, is not (x <= 0 and where(x <= 0,
+ * 0, x): the mask is smaller than x, so it is better to keep the mask). */
+static bool is_in_memory_anyway(const Lowering *lowering, const Node *operand, const Node *node) {
+  if (lowering->places[operand->id].kind == PLACE_LOAD) return true;
+  bool is_narrower = dtype_size(node->type.dtype) < dtype_size(operand->type.dtype);
+  return lowering->uses[operand->id] > (is_narrower ? 2 : 1);
+}
+
+/* One large operand, which is in memory in any case: then computing the node again where it is
+ * needed costs no more than loading it. */
 static bool is_cheap_to_repeat(const Lowering *lowering, const Node *node) {
   int count = 0;
   for (int i = 0; i < node->operand_count; i++) {
     const Node *operand = real_operand(lowering, node, i);
     if (operand == NULL) continue;
-    bool is_in_memory =
-      lowering->places[operand->id].kind == PLACE_LOAD || lowering->uses[operand->id] > 1;
-    if (!is_in_memory || ++count > 1) return false;
+    if (!is_in_memory_anyway(lowering, operand, node) || ++count > 1) return false;
   }
   return true;
 }
@@ -62,8 +71,8 @@ static void find_free(Lowering *lowering) {
   for (int i = 0; i < lowering->graph->nodes.count; i++) {
     const Node *node = lowering->graph->nodes.items[i];
     Place *place = &lowering->places[node->id];
-    bool is_free = place->kind != PLACE_LOAD && place->form == FORM_MAP && lowering->live[node->id] &&
-                   !op_info(node->op)->class->is_costly;
+    bool is_free = place->kind != PLACE_LOAD && place->form == FORM_MAP &&
+                   lowering->live[node->id] && !op_info(node->op)->class->is_costly;
     operations[node->id] = node->operand_count > 0 && !is_plain_movement(node);
     for (int k = 0; k < node->operand_count; k++) {
       is_free = is_free && lowering->places[node->operands[k]->id].is_free;
@@ -73,12 +82,20 @@ static void find_free(Lowering *lowering) {
   }
 }
 
+/* Would keep several large operands alive until a later stage, in place of one result. */
+static bool prolongs_lives(const Lowering *lowering, const Node *node, const Demand *demand) {
+  int count = 0;
+  for (int i = 0; i < node->operand_count; i++) count += real_operand(lowering, node, i) != NULL;
+  return demand->stage > lowering->stages[node->id] && count > 1;
+}
+
 static bool should_inline(const Lowering *lowering, const Node *node, const Demand *demand) {
   const Place *place = &lowering->places[node->id];
   if (place->kind != PLACE_GROUP || place->form != FORM_MAP || place->is_output) return false;
   if (is_plain_movement(node)) return true; /* as a view, where a template needs it */
   if (demand->needs_memory) return false;
   if (place->is_free) return true;
+  if (prolongs_lives(lowering, node, demand)) return false;
   double elements = (double)shape_elements(node->type.shape);
   if (demand->reads <= elements) return true;
   const OpClass *class = op_info(node->op)->class;
@@ -92,9 +109,11 @@ static void add_demand(const Lowering *lowering, const Node *node, Demand *deman
   double elements = (double)shape_elements(node->type.shape), times = 1;
   bool is_inline = place->kind == PLACE_INLINE;
   if (is_inline && elements > 0) times = demands[node->id].reads / elements;
+  int stage = is_inline ? demands[node->id].stage : lowering->stages[node->id];
   for (int i = 0; i < node->operand_count; i++) {
     Demand *demand = &demands[node->operands[i]->id];
     demand->reads += times * operand_reads(lowering, node, node->operands[i]);
+    if (stage > demand->stage) demand->stage = stage;
     if (place->form == FORM_TEMPLATE || (is_inline && demands[node->id].needs_memory))
       demand->needs_memory = true;
   }

@@ -1,5 +1,5 @@
-/* A module becomes a Program: each entry graph through the stages of lowering.h, then one memory plan
- * for all.  The pipeline is entry_lower(). */
+/* A module becomes a Program: each entry graph through the stages of lowering.h, then one memory
+ * plan for all.  The pipeline is entry_lower(). */
 #include "program/lowering.h"
 
 #include "support/panic.h"

@@ -42,7 +42,7 @@ typedef struct Group {
   const Node *template_node;    /* or NULL */
   int stage;                    /* of all its members */
   Shape domain;
-  bool has_inner;               /* some member has the whole shape `full`, domain axes and inner ones */
+  bool has_inner;               /* some member has the whole shape `full`: domain and inner axes */
   Shape full;
   unsigned reduced;             /* bit i: axis i of `full` is inner */
   VEC(const Node *) members;    /* in the graph's order */

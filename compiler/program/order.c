@@ -1,9 +1,10 @@
 /* Launches and copies of an entry, and what must come before what.
  *
- * A store into a variable writes the variable's memory directly when that can be arranged: the launch
- * itself reads the old value at most at the place it writes (kernel_can_unify), and all other readers of
- * the old value can come earlier; edges from them to the launch make it so. Where an edge would close a
- * cycle the value goes to memory of its own and a copy at the end brings it over. */
+ * A store into a variable writes the variable's memory directly when that can be arranged: the
+ * launch itself reads the old value at most at the place it writes (kernel_can_unify), and all
+ * other readers of the old value can come earlier; edges from them to the launch make it so. Where
+ * an edge would close a cycle the value goes to memory of its own and a copy at the end brings it
+ * over. */
 #include "program/lowering.h"
 
 #include "ops/op.h"
@@ -27,7 +28,8 @@ int buffer_add(Program *program, BufferKind kind, Type type, const char *name, i
 
 int variable_buffer(const Program *program, const char *path) {
   for (int i = 0; i < program->buffers.count; i++)
-    if (program->buffers.items[i].kind == BUFFER_VARIABLE && program->buffers.items[i].name == path)
+    if (program->buffers.items[i].kind == BUFFER_VARIABLE &&
+        program->buffers.items[i].name == path)
       return i;
   panic("there is no variable %s", path);
 }
@@ -111,7 +113,8 @@ static bool unit_depends_on(const Lowering *lowering, int unit, int on, bool *se
 }
 
 /* Operands of the unit that load the old value of variable buffer `buffer`. */
-static int old_value_operands(const Lowering *lowering, const Unit *unit, int buffer, int *operand) {
+static int old_value_operands(const Lowering *lowering, const Unit *unit, int buffer,
+                              int *operand) {
   if (unit->group < 0) return unit->from == buffer;
   const BuiltKernel *built = &lowering->groups.items[unit->group]->built;
   int count = 0;
@@ -129,7 +132,8 @@ static bool order_after_readers(Lowering *lowering, int writer, int buffer) {
   VEC(int) readers = {0};
   int operand;
   for (int u = 0; u < lowering->units.count; u++) {
-    if (u == writer || old_value_operands(lowering, &lowering->units.items[u], buffer, &operand) == 0)
+    if (u == writer ||
+        old_value_operands(lowering, &lowering->units.items[u], buffer, &operand) == 0)
       continue;
     bool *seen = ARENA_ARRAY(lowering->arena, bool, lowering->units.count);
     if (unit_depends_on(lowering, u, writer, seen)) return false;
@@ -174,7 +178,8 @@ static int value_buffer(Lowering *lowering, const Node *node, BufferKind kind, c
 static void store_leaf(Lowering *lowering, const Node *node, int variable) {
   int from = lowering->places[node->id].buffer;
   if (from == variable) return; /* it keeps its value */
-  int saved = buffer_add(lowering->program, BUFFER_ACTIVATION, node->type, node->path, lowering->entry);
+  int saved =
+      buffer_add(lowering->program, BUFFER_ACTIVATION, node->type, node->path, lowering->entry);
   int early = add_copy(lowering, node, from, saved);
   int late = add_copy(lowering, node, saved, variable);
   unit_add_before(lowering, late, early);

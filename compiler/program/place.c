@@ -1,4 +1,5 @@
-/* Where the value of each node comes from: memory, a kernel of its own, or any kernel that needs it.
+/* Where the value of each node comes from: memory, a kernel of its own, or any kernel that needs
+ * it.
  *
  * What form an operator takes (an expression, a reduction, a template) is learned from its rule by
  * running it once with all operands loaded; nothing here names an operator. */
@@ -11,13 +12,15 @@ static bool nothing_is_computed(void *context, const Node *node) { return node =
 
 static void run_rule(KernelBuilder *builder, const Node *node) {
   const OpClass *class = op_info(node->op)->class;
-  if (class->lower == NULL) panic("%s (%s) cannot be lowered", op_info(node->op)->name, node->path);
+  if (class->lower == NULL)
+    panic("%s (%s) cannot be lowered", op_info(node->op)->name, node->path);
   class->lower(builder, node);
 }
 
 static NodeForm node_form(const Node *node, double *reads) {
   Arena *scratch = arena_create();
-  BuilderHost host = {.context = (void *)node, .is_computed = nothing_is_computed, .lower = run_rule};
+  BuilderHost host = {
+      .context = (void *)node, .is_computed = nothing_is_computed, .lower = run_rule};
   KernelBuilder *builder =
     builder_create(scratch, &host, node->type.shape.rank, node->type.shape.dim);
   NodeForm form = builder_probe(builder, node) ? FORM_TEMPLATE : FORM_MAP;

@@ -1,9 +1,9 @@
 /* The memory plan: every buffer's offset in the one arena.
  *
- * Variables come first. Then a region that all entries share, since one entry runs at a time; in it two
- * buffers of an entry may have the same bytes when a barrier lies between the last use of one and the
- * first of the other. Buffers are placed from the largest to the smallest, each in the smallest gap
- * among those already placed that are alive at the same time. */
+ * Variables come first. Then a region that all entries share, since one entry runs at a time; in
+ * it two buffers of an entry may have the same bytes when a barrier lies between the last use of
+ * one and the first of the other. Buffers are placed from the largest to the smallest, each in the
+ * smallest gap among those already placed that are alive at the same time. */
 #include "program/lowering.h"
 
 #include <stdlib.h>
@@ -61,7 +61,8 @@ static int by_size(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* The begin of the smallest gap of `bytes` between the `count` placed ranges; else behind them all. */
+/* The begin of the smallest gap of `bytes` between the `count` placed ranges; else behind them
+ * all. */
 static int64_t find_gap(Placed *placed, int count, int64_t bytes) {
   if (count > 0) qsort(placed, (size_t)count, sizeof *placed, by_begin);
   int64_t end = 0, best = -1, best_size = INT64_MAX;

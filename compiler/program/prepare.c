@@ -1,12 +1,12 @@
 /* A copy of an entry's graph that lowers better; the module itself is not changed.
  *
- * Large reductions to few elements are cut in two. A mean over a batch of images would be one task: so it
- * is written as two reductions by the same operator, over all axes but one, or over equal pieces of the
- * only one, and then over the pieces. The pieces depend on the shape alone, so the result has the same
- * bits whatever the number of threads.
+ * Large reductions to few elements are cut in two. A mean over a batch of images would be one
+ * task: so it is written as two reductions by the same operator, over all axes but one, or over
+ * equal pieces of the only one, and then over the pieces. The pieces depend on the shape alone, so
+ * the result has the same bits whatever the number of threads.
  *
- * Outputs with one node, or with a leaf that is in memory anyway, get nodes of their own: then a value
- * that goes to several places is stored by its kernel and needs no copy afterwards. */
+ * Outputs with one node, or with a leaf that is in memory anyway, get nodes of their own: then a
+ * value that goes to several places is stored by its kernel and needs no copy afterwards. */
 #include "program/lowering.h"
 
 #include "ops/make.h"
@@ -28,7 +28,8 @@ static int64_t good_pieces(int64_t extent) {
   return 1;
 }
 
-/* A reduction whose pieces may be reduced first: those over `axes`; argmax and argmin are over `axis`. */
+/* A reduction whose pieces may be reduced first: those over `axes`; argmax and argmin are over
+ * `axis`. */
 static bool should_split(const Node *node) {
   if (op_info(node->op)->class->family != FAMILY_REDUCTION || !node_attribute(node, ATTR_AXES))
     return false;
@@ -79,7 +80,8 @@ static bool is_loaded(const Node *node) {
 /* A variable that keeps its value. */
 static bool keeps_value(const Output *output, const Node *node) {
   return output->kind == OUTPUT_STORE && is_loaded(node) &&
-         op_info(node->op)->class->leaf != LEAF_INPUT && node_string(node, ATTR_NAME) == output->name;
+         op_info(node->op)->class->leaf != LEAF_INPUT &&
+         node_string(node, ATTR_NAME) == output->name;
 }
 
 static void add_outputs(Graph *copy, const Graph *graph, const NodeMap *map) {

@@ -1,8 +1,10 @@
-/* A Program is what is executed: for every entry a list of steps over buffers in one planned arena.
+/* A Program is what is executed: for every entry a list of steps over buffers in one planned
+ * arena.
  *
- * Steps of one entry run in order; every worker runs the same list.  A launch runs `task_count` fixed
- * tasks of a kernel; tasks of one launch are independent. A barrier separates launches that depend on
- * each other (program/barriers.c puts as few as the buffers' conflicts need and counts them). */
+ * Steps of one entry run in order; every worker runs the same list.  A launch runs `task_count`
+ * fixed tasks of a kernel; tasks of one launch are independent. A barrier separates launches that
+ * depend on each other (program/barriers.c puts as few as the buffers' conflicts need and counts
+ * them). */
 #ifndef NNC_PROGRAM_PROGRAM_H
 #define NNC_PROGRAM_PROGRAM_H
 
@@ -23,7 +25,7 @@ typedef struct Buffer {
   Type type;
   const char *name;     /* path of the node or variable */
   int64_t bytes;        /* a multiple of 64 */
-  int64_t offset;       /* from the arena's base (WORKER: from the block's base); -1 until planned */
+  int64_t offset;       /* from the arena's base (WORKER: the block's); -1 until planned */
   int entry;            /* EntryKind of activations, inputs and results; -1 for variables */
   int first_step, last_step; /* live range in its entry; whole entry for inputs and results */
   int alias_of;         /* id of the buffer whose memory this is (view, in-place), or -1 */
@@ -70,10 +72,10 @@ typedef struct Program {
   VEC(Kernel *) kernels;   /* unique by kernel_key */
   VEC(const char *) kernel_keys;
   VEC(Buffer) buffers;
-  VEC(const char *) scalar_names; /* outputs of the host entry, then t, epoch, steps, steps_per_epoch when read */
-  ProgramEntry entries[ENTRY_COUNT]; /* host and finish have none: they are rendered as scalar code */
+  VEC(const char *) scalar_names; /* outputs of the host entry, then t, epoch, ... when read */
+  ProgramEntry entries[ENTRY_COUNT]; /* host and finish have none: they are scalar code */
   int64_t parameter_bytes, optimizer_bytes, state_bytes;
-  int64_t activation_bytes;  /* region of activations, inputs and results: the maximum over entries */
+  int64_t activation_bytes;  /* activations, inputs and results: the maximum over entries */
   int64_t arena_bytes;       /* all of it */
   int64_t worker_bytes;      /* a worker's block */
 } Program;
@@ -83,8 +85,8 @@ typedef struct ProgramOptions {
   int vector_bytes;        /* task boundaries are aligned to it: 64 */
 } ProgramOptions;
 
-/* Lowers a module without gradient nodes: kernels, fusion of elementwise chains, schedule, aliasing,
- * barriers, task counts, memory plan. */
+/* Lowers a module without gradient nodes: kernels, fusion of elementwise chains, schedule,
+ * aliasing, barriers, task counts, memory plan. */
 Program *program_create(Arena *arena, const Module *module, const ProgramOptions *options);
 /* Proves the plan: no two live buffers of an entry overlap unless one aliases the other, in-place
  * writes come after the last reader, every launch reads only what was written, barriers suffice.

@@ -1,9 +1,9 @@
 /* The report: what a step costs and what it needs, exactly as planned.
  *
- * Layers are the path prefixes that own parameters ("h1" of "h1.w"), in the order of their creation;
- * nodes and parameters outside of them are gathered under the program's name. The forward pass is what
- * evaluation computes; what the training step computes beyond it is the backward pass and the update.
- * Data sets live in memory of the host, beside the arena. */
+ * Layers are the path prefixes that own parameters ("h1" of "h1.w"), in the order of their
+ * creation; nodes and parameters outside of them are gathered under the program's name. The
+ * forward pass is what evaluation computes; what the training step computes beyond it is the
+ * backward pass and the update. Data sets live in memory of the host, beside the arena. */
 #include "program/lowering.h"
 
 #include <string.h>
@@ -164,7 +164,8 @@ static UpdateList find_updates(const Report *report) {
 }
 
 static const char *update_note(const Update *update, bool has_matrix_gradient) {
-  if (update->is_copied) return "copied at the end, since the old value is read after the new is known";
+  if (update->is_copied)
+    return "copied at the end, since the old value is read after the new is known";
   if (!has_matrix_gradient) return "the gradient is no contraction or convolution";
   return "the gradient has several contributions or is needed as a whole first (clip)";
 }
@@ -172,7 +173,8 @@ static const char *update_note(const Update *update, bool has_matrix_gradient) {
 /* True when some contraction or convolution of the entry gives a tensor of the variable's type. */
 static bool has_matrix_gradient(const Report *report, const char *variable) {
   const Graph *graph = report->program->module->entries[ENTRY_TRAIN];
-  const Buffer *buffer = &report->program->buffers.items[variable_buffer(report->program, variable)];
+  const Buffer *buffer =
+      &report->program->buffers.items[variable_buffer(report->program, variable)];
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
     OpFamily family = op_info(node->op)->class->family;
@@ -216,7 +218,8 @@ static void print_layer(Text *text, const Report *report, const Layer *layer) {
 }
 
 /* The updates that share a reason, with the first few names. */
-static void print_reason(Text *text, const UpdateList *list, const char *const *reasons, int first) {
+static void print_reason(Text *text, const UpdateList *list, const char *const *reasons,
+                         int first) {
   enum { NAMED = 4 };
   int count = 0;
   for (int i = first; i < list->count; i++) count += reasons[i] == reasons[first];
@@ -241,7 +244,8 @@ static void print_updates(Text *text, const Report *report) {
     if (!update->is_fused)
       reasons[i] = update_note(update, has_matrix_gradient(report, update->variable));
   }
-  text_printf(text, "\nupdates\n  %d of %d inside the kernel of their gradient\n", fused, list.count);
+  text_printf(text, "\nupdates\n  %d of %d inside the kernel of their gradient\n", fused,
+              list.count);
   for (int i = 0; i < list.count; i++) {
     bool is_first = reasons[i] != NULL;
     for (int k = 0; k < i; k++) is_first = is_first && reasons[k] != reasons[i];
@@ -329,7 +333,8 @@ static void json_steps(Text *text, const Program *program, const ProgramEntry *e
     if (step->kind == STEP_BARRIER) continue;
     text_add(text, first ? "\n" : ",\n");
     first = false;
-    const char *kernel = step->kind == STEP_LAUNCH ? program->kernels.items[step->kernel]->name : "";
+    const char *kernel =
+        step->kind == STEP_LAUNCH ? program->kernels.items[step->kernel]->name : "";
     text_add(text, "      {\"path\": ");
     text_add_quoted(text, step->path);
     text_add(text, ", \"kernel\": ");

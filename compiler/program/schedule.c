@@ -1,9 +1,9 @@
 /* The order of an entry's launches and copies: topological, deterministic, and with little memory
  * alive at once.
  *
- * Among the units that are ready, those of the earliest stage come first: a stage is a wish of a pass
- * that trades time for memory (ATTR_STAGE), so that what is computed again is computed late. Of one
- * stage, -O0 takes the one whose node is first in the graph. Otherwise the one
+ * Among the units that are ready, those of the earliest stage come first: a stage is a wish of a
+ * pass that trades time for memory (ATTR_STAGE), so that what is computed again is computed late.
+ * Of one stage, -O0 takes the one whose node is first in the graph. Otherwise the one
  * that frees most bytes, less what it newly needs, goes first; ties go to the graph's order. So a
  * parameter's update runs as soon as its gradient is there and the last reader of the old value is
  * done, and the gradient's memory is free again. */
@@ -97,7 +97,8 @@ static int next_stage(const Scheduler *scheduler) {
   return stage;
 }
 
-/* The next unit: one that needs no more memory than it frees at once, else the first in the graph. */
+/* The next unit: one that needs no more memory than it frees at once, else the first in the
+ * graph. */
 static int choose(Scheduler *scheduler) {
   const Lowering *lowering = scheduler->lowering;
   int best = -1, first = -1, stage = next_stage(scheduler);

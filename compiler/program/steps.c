@@ -14,7 +14,8 @@ static const char *const family_name[] = {
   [FAMILY_RANDOM] = "random",          [FAMILY_SPECIAL] = "special",
 };
 
-/* How characteristic a family is of a kernel that computes several nodes; the greatest names it. */
+/* How characteristic a family is of a kernel that computes several nodes; the greatest names
+ * it. */
 static const int family_weight[] = {
   [FAMILY_LEAF] = 0,     [FAMILY_MOVEMENT] = 1,    [FAMILY_ELEMENTWISE] = 2, [FAMILY_RANDOM] = 3,
   [FAMILY_INDEXING] = 4, [FAMILY_REDUCTION] = 5,   [FAMILY_POOLING] = 6,     [FAMILY_SPECIAL] = 6,
@@ -220,7 +221,8 @@ static const char *operator_name(Arena *arena, const Group *group) {
   int fused = 0;
   for (int i = 0; i < group->computed.count; i++) {
     const Node *node = group->computed.items[i];
-    fused += node != face && node_family(node) != FAMILY_LEAF && node_family(node) != FAMILY_MOVEMENT;
+    fused +=
+        node != face && node_family(node) != FAMILY_LEAF && node_family(node) != FAMILY_MOVEMENT;
   }
   const char *name = op_info(face->op)->name;
   return fused > 0 ? arena_printf(arena, "%s+%d", name, fused) : name;

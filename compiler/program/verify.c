@@ -1,8 +1,9 @@
-/* Proof of a plan, on every compile and from the Program alone: nothing is taken from the stages that
- * made it.
+/* Proof of a plan, on every compile and from the Program alone: nothing is taken from the stages
+ * that made it.
  *
  *   - every buffer lies inside the arena, aligned; aliases have their root's offset
- *   - variables overlap nothing; two other buffers of an entry overlap only when one is the other's
+ *   - variables overlap nothing; two other buffers of an entry overlap only when one is the
+ * other's
  *     alias or a barrier lies between the last use of one and the first use of the other
  *   - every launch reads only what was written before it (or comes from outside)
  *   - between two barriers no step touches what another writes */
@@ -34,7 +35,8 @@ static const char *check_bounds(Arena *arena, const Program *program) {
     if (buffer->offset < 0 || buffer->offset % alignment != 0 ||
         buffer->offset + buffer->bytes > program->arena_bytes)
       return arena_printf(arena, "buffer %s is at %lld, outside the arena of %lld or not aligned",
-                          buffer->name, (long long)buffer->offset, (long long)program->arena_bytes);
+                          buffer->name, (long long)buffer->offset,
+                          (long long)program->arena_bytes);
     const Buffer *whole = buffer->alias_of >= 0 ? buffer_at(program, buffer->alias_of) : NULL;
     if (whole && (buffer->offset != whole->offset + buffer->alias_offset ||
                   buffer->alias_offset + buffer->bytes > whole->bytes))
@@ -104,7 +106,8 @@ static AccessList step_accesses(Arena *arena, const Program *program, const Step
   bool *writes = ARENA_ARRAY(arena, bool, kernel->operand_count);
   kernel_accesses(arena, kernel, reads, writes);
   for (int i = 0; i < step->operand_count; i++) {
-    const Buffer *buffer = buffer_at(program, step->operands[i]); /* a view reads the whole's value */
+    const Buffer *buffer =
+        buffer_at(program, step->operands[i]); /* a view reads the whole's value */
     int id = buffer->is_view ? buffer->alias_of : buffer->id;
     vec_push(arena, &list, ((StepAccess){id, reads[i], writes[i]}));
   }
@@ -117,7 +120,8 @@ static const char *check_binding(Verifier *verifier, const Step *step) {
   const Kernel *kernel = program->kernels.items[step->kernel];
   if (step->operand_count != kernel->operand_count || step->scalar_count != kernel->scalar_count ||
       step->key_count != kernel->key_count || step->task_count < 1)
-    return arena_printf(verifier->arena, "%s does not fit its kernel %s", step->path, kernel->name);
+    return arena_printf(verifier->arena, "%s does not fit its kernel %s", step->path,
+                        kernel->name);
   for (int i = 0; i < step->operand_count; i++) {
     const Buffer *buffer = buffer_at(program, step->operands[i]);
     if (buffer->type.dtype != kernel->operands[i].dtype ||
@@ -137,8 +141,8 @@ static const char *check_within(Verifier *verifier, const Step *step, const Acce
       const Buffer *a = buffer_at(verifier->program, list->items[i].buffer);
       const Buffer *b = buffer_at(verifier->program, list->items[k].buffer);
       if (i != k && list->items[i].writes && overlap(a, b))
-        return arena_printf(verifier->arena, "%s writes %s over its operand %s", step->path, a->name,
-                            b->name);
+        return arena_printf(verifier->arena, "%s writes %s over its operand %s", step->path,
+                            a->name, b->name);
     }
   }
   return NULL;
@@ -190,7 +194,8 @@ static const char *check_pair(Verifier *verifier, int s, const AccessList *earli
     for (int k = 0; k < later->count; k++) {
       const StepAccess *a = &earlier->items[i], *b = &later->items[k];
       if (!a->writes && !b->writes) continue;
-      if (!overlap(buffer_at(verifier->program, a->buffer), buffer_at(verifier->program, b->buffer)))
+      if (!overlap(buffer_at(verifier->program, a->buffer),
+                   buffer_at(verifier->program, b->buffer)))
         continue;
       const Step *steps = verifier->entry->steps.items;
       return arena_printf(verifier->arena,
@@ -228,8 +233,8 @@ static void note_use(Verifier *verifier, int buffer, int step) {
   verifier->last[buffer] = step;
 }
 
-/* First and last step of each buffer's value. An update in place reads the value that was in the memory
- * before, whatever it was called. */
+/* First and last step of each buffer's value. An update in place reads the value that was in the
+ * memory before, whatever it was called. */
 static void find_uses(Verifier *verifier) {
   const Program *program = verifier->program;
   int *writer = ARENA_ARRAY(verifier->arena, int, program->buffers.count); /* by root */
@@ -266,8 +271,8 @@ static const char *check_sharing(Verifier *verifier) {
       if (phases[verifier->last[i]] < phases[verifier->first[k]] ||
           phases[verifier->last[k]] < phases[verifier->first[i]])
         continue;
-      return arena_printf(verifier->arena, "%s and %s share memory but are alive together", a->name,
-                          b->name);
+      return arena_printf(verifier->arena, "%s and %s share memory but are alive together",
+                          a->name, b->name);
     }
   }
   return NULL;
