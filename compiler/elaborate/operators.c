@@ -320,67 +320,83 @@ Value operate_unary(Elaborator *e, AstOperator op, Value a, Span a_at) {
 
 /* ---- matrix product ----------------------------------------------------------------------- */
 
+static Value refuse_matmul(Elaborator *e, const char *why, Node *x, Node *y) {
+  Diagnostic *d = report_error(e, e->at, "%s", why);
+  report_note_tensor(e, d, "the left operand", x);
+  report_note_tensor(e, d, "the right operand", y);
+  return value_error();
+}
+
+/* The axis of the right operand that is summed. */
+static int matmul_axis(Shape right) { return right.rank == 1 ? 0 : right.rank - 2; }
+
+/* Types and summed extents; NULL or what is wrong. */
+static const char *check_matmul(Elaborator *e, const Node *x, const Node *y) {
+  Shape p = x->type.shape, q = y->type.shape;
+  if (p.rank == 0 || q.rank == 0) return "'@' needs at least one axis on each side";
+  if (x->type.dtype != y->type.dtype || !dtype_is_float(x->type.dtype))
+    return arena_printf(e->arena, "'@' of %s and %s; both must be the same float type",
+                        dtype_name(x->type.dtype), dtype_name(y->type.dtype));
+  if (p.dim[p.rank - 1] == q.dim[matmul_axis(q)]) return NULL;
+  return arena_printf(e->arena, "'@' of shapes %s and %s: %lld against %lld",
+                      shape_text(e->arena, p), shape_text(e->arena, q),
+                      (long long)p.dim[p.rank - 1], (long long)q.dim[matmul_axis(q)]);
+}
+
+/* Two stacks of matrices get the same leading axes. */
+static bool broadcast_stacks(Elaborator *e, Node **x, Node **y) {
+  Shape p = (*x)->type.shape, q = (*y)->type.shape, lead;
+  Shape before[] = {p, q};
+  before[0].rank -= 2;
+  before[1].rank -= 2;
+  if (!shape_broadcast(before[0], before[1], &lead)) {
+    refuse_matmul(e, arena_printf(e->arena, "'@' of shapes %s and %s, whose leading axes do not "
+                                  "broadcast", shape_text(e->arena, p), shape_text(e->arena, q)),
+                  *x, *y);
+    return false;
+  }
+  Shape wide[] = {lead, lead};
+  for (int i = 2; i > 0; i--) {
+    wide[0].dim[wide[0].rank++] = p.dim[p.rank - i];
+    wide[1].dim[wide[1].rank++] = q.dim[q.rank - i];
+  }
+  *x = emit_broadcast(e, *x, wide[0]);
+  *y = emit_broadcast(e, *y, wide[1]);
+  return *x && *y;
+}
+
+static Node *contract_matrices(Elaborator *e, Node *x, Node *y, int batch) {
+  int64_t axes[MAX_RANK];
+  int64_t left = x->type.shape.rank - 1, right = matmul_axis(y->type.shape);
+  for (int i = 0; i < batch; i++) axes[i] = i;
+  Attribute attributes[] = {
+    attr_make_ints(ATTR_BATCH_LEFT, batch, axes), attr_make_ints(ATTR_BATCH_RIGHT, batch, axes),
+    attr_make_ints(ATTR_SUM_LEFT, 1, &left), attr_make_ints(ATTR_SUM_RIGHT, 1, &right)};
+  return emit(e, OP_CONTRACT, 2, (Node *[]){x, y}, 4, attributes);
+}
+
+/* [.., k] @ [b.., k, n] contracts to [.., b.., n]; NumPy puts b.. first. */
+static Node *lead_with_stack(Elaborator *e, Node *product, int left, int right) {
+  int permutation[MAX_RANK], at = 0;
+  for (int i = 0; i < right - 1; i++) permutation[at++] = left + i;
+  for (int i = 0; i < left; i++) permutation[at++] = i;
+  permutation[at++] = left + right - 1;
+  return emit_transpose(e, product, permutation);
+}
+
 /* NumPy's @: the last axis of the left with the last but one of the right (or its only one); axes
  * before them broadcast. */
 Value operate_matmul(Elaborator *e, Value a, Value b, Span a_at, Span b_at) {
   Node *x = convert_any_tensor(e, a, a_at), *y = convert_any_tensor(e, b, b_at);
   if (!x || !y) return value_error();
-  a = value_tensor(e, x);
-  b = value_tensor(e, y);
-  Shape p = x->type.shape, q = y->type.shape;
-  int x_rank = p.rank, y_rank = q.rank;
-  if (x_rank == 0 || y_rank == 0) {
-    Diagnostic *d = report_error(e, e->at, "'@' needs at least one axis on each side");
-    note_operands(e, d, a, b);
-    return value_error();
-  }
-  if (x->type.dtype != y->type.dtype || !dtype_is_float(x->type.dtype)) {
-    Diagnostic *d = report_error(e, e->at, "'@' of %s and %s; both must be the same float type",
-                                 dtype_name(x->type.dtype), dtype_name(y->type.dtype));
-    note_operands(e, d, a, b);
-    return value_error();
-  }
-  int y_sum = y_rank == 1 ? 0 : y_rank - 2;
-  bool fits = p.dim[x_rank - 1] == q.dim[y_sum];
-  int batch = y_rank > 2 && x_rank > 2 ? (x_rank > y_rank ? x_rank : y_rank) - 2 : 0;
-  if (y_rank > 2 && x_rank <= 2) batch = 0;
-  Shape lead = {0};
-  if (fits && batch > 0) {
-    Shape l = p, r = q;
-    l.rank -= 2;
-    r.rank -= 2;
-    fits = shape_broadcast(l, r, &lead);
-  }
-  if (!fits) {
-    Diagnostic *d = report_error(e, e->at, "'@' of shapes %s and %s: %lld against %lld",
-                                 shape_text(e->arena, p), shape_text(e->arena, q),
-                                 (long long)p.dim[x_rank - 1], (long long)q.dim[y_sum]);
-    note_operands(e, d, a, b);
-    return value_error();
-  }
-  if (batch > 0) { /* both get the same leading axes */
-    Shape l = lead, r = lead;
-    l.dim[l.rank++] = p.dim[x_rank - 2];
-    l.dim[l.rank++] = p.dim[x_rank - 1];
-    r.dim[r.rank++] = q.dim[y_rank - 2];
-    r.dim[r.rank++] = q.dim[y_rank - 1];
-    x = emit_broadcast(e, x, l);
-    y = emit_broadcast(e, y, r);
-    if (!x || !y) return value_error();
-    x_rank = y_rank = batch + 2;
-    y_sum = y_rank - 2;
-  }
-  int64_t axes[MAX_RANK], left = x_rank - 1, right = y_sum;
-  for (int i = 0; i < batch; i++) axes[i] = i;
-  Attribute attributes[] = {
-    attr_make_ints(ATTR_BATCH_LEFT, batch, axes), attr_make_ints(ATTR_BATCH_RIGHT, batch, axes),
-    attr_make_ints(ATTR_SUM_LEFT, 1, &left), attr_make_ints(ATTR_SUM_RIGHT, 1, &right)};
-  Node *result = emit(e, OP_CONTRACT, 2, (Node *[]){x, y}, 4, attributes);
-  if (!result || y_rank <= 2 || batch > 0) return value_tensor(e, result);
-  /* [.., k] @ [b.., k, n] gives free axes of the left first; NumPy puts b.. first. */
-  int permutation[MAX_RANK], at = 0, free_left = x_rank - 1, free_right = y_rank - 1;
-  for (int i = 0; i < free_right - 1; i++) permutation[at++] = free_left + i;
-  for (int i = 0; i < free_left; i++) permutation[at++] = i;
-  permutation[at++] = free_left + free_right - 1;
-  return value_tensor(e, emit_transpose(e, result, permutation));
+  const char *why = check_matmul(e, x, y);
+  if (why) return refuse_matmul(e, why, x, y);
+  bool stacks = x->type.shape.rank > 2 && y->type.shape.rank > 2;
+  if (stacks && !broadcast_stacks(e, &x, &y)) return value_error();
+  int left = x->type.shape.rank, right = y->type.shape.rank;
+  if (left + right - 2 > MAX_RANK && !stacks)
+    return refuse_matmul(e, "'@' would give more than 8 axes", x, y);
+  Node *product = contract_matrices(e, x, y, stacks ? left - 2 : 0);
+  if (product && right > 2 && !stacks) product = lead_with_stack(e, product, left - 1, right - 1);
+  return value_tensor(e, product);
 }
