@@ -1,0 +1,224 @@
+"""Kills and starves training runs, resumes them and compares them with an uninterrupted one.
+
+    kill.py FOLDER [--rounds N] [--seed N]      FOLDER holds digits (the executable) and data/
+
+Each round saves after every one to three steps and ends the run by SIGKILL several times, at random instants
+and inside a save (the process is stopped, its unfinished file looked for, then it is killed). The number of
+threads changes at each start. In the end the checkpoint must be the same byte for byte, the log line by line
+but for its times, and nothing else may lie in the folder. Then the disk is full for a while."""
+import argparse, errno, os, random, re, resource, shutil, signal, subprocess, sys, time
+
+parser = argparse.ArgumentParser()
+parser.add_argument("folder")
+parser.add_argument("--rounds", type=int, default=5)
+parser.add_argument("--seed", type=int, default=1)
+options = parser.parse_args()
+os.chdir(options.folder)
+draw = random.Random(options.seed)
+KILLS = 4  # a round
+CHECKPOINT = "checkpoint.safetensors"
+passed = failed = 0
+
+
+def check(name, good, detail=""):
+    global passed, failed
+    passed, failed = passed + good, failed + (not good)
+    if not good:
+        print(f"FAILED: {name}{': ' if detail else ''}{detail}")
+    return good
+
+
+# ---- runs ----
+
+def command(out, epochs, *flags):
+    resume = ["--resume"] if os.path.exists(f"{out}/{CHECKPOINT}") else []
+    return ["./digits", "--data", "data", "--out", out, "--epochs", str(epochs), "-q",
+            f"-j{draw.randint(1, 3)}", *resume, *flags]
+
+
+def start(words, **more):
+    errors = open("errors", "wb")
+    return subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors, **more)
+
+
+def said():
+    with open("errors", errors="replace") as file:
+        return file.read().strip()
+
+
+def plain_log(out):
+    with open(f"{out}/log.jsonl") as file:
+        return re.sub(r'"seconds":[0-9.]+,', "", file.read())
+
+
+def same(name, out):
+    """The run in `out` ended like the one in `whole`."""
+    with open(f"{out}/{CHECKPOINT}", "rb") as ours, open(f"whole/{CHECKPOINT}", "rb") as whole:
+        check(f"{name}: equal checkpoints", ours.read() == whole.read())
+    check(f"{name}: equal logs", plain_log(out) == plain_log("whole"))
+    files = set(os.listdir(out)) - {"log.previous.jsonl"}  # of a start that was killed before its first save
+    check(f"{name}: nothing else in the folder", files == {CHECKPOINT, "log.jsonl"}, str(files))
+
+
+def finish(name, out, *flags):
+    child = start(command(out, epochs, *flags))
+    if check(f"{name}: goes on to the end", child.wait() == 0, f"exit {child.returncode}: {said()}"):
+        same(name, out)
+
+
+# ---- killing ----
+
+def stop(child):
+    """Stopped at an instant; False when it has ended."""
+    child.send_signal(signal.SIGSTOP)
+    pid, status = os.waitpid(child.pid, os.WUNTRACED)
+    if os.WIFSTOPPED(status):
+        return True
+    child.returncode = os.waitstatus_to_exitcode(status)
+    return False
+
+
+def kill_at(child, seconds):
+    """True when it was still running then."""
+    try:
+        child.wait(seconds)
+        return False
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
+        return True
+
+
+def kill_in_save(child, out, seconds):
+    """The same inside a save after that time."""
+    unfinished = f"{out}/{CHECKPOINT}.tmp"
+    begin = time.monotonic()
+    while child.poll() is None:
+        if time.monotonic() - begin < seconds or not os.path.exists(unfinished):
+            continue
+        if not stop(child):
+            return False
+        if os.path.exists(unfinished):
+            child.kill()
+            child.wait()
+            return True
+        child.send_signal(signal.SIGCONT)
+    return False
+
+
+def play_round(number):
+    out, counts = f"round{number}", [0, 0]
+    flags = ["--save-every", str(draw.randint(1, 3))]
+    for kill in range(KILLS):
+        in_save = draw.random() < 0.5
+        child = start(command(out, epochs, *flags))
+        seconds = draw.uniform(0, 1.5 * duration)
+        killed = kill_in_save(child, out, seconds) if in_save else kill_at(child, seconds)
+        counts[in_save] += killed
+        if not killed:
+            check(f"round {number}: ends well", child.returncode == 0, f"exit {child.returncode}: {said()}")
+            break
+    finish(f"round {number} ({' '.join(flags)}, {sum(counts)} kills)", out, *flags)
+    shutil.rmtree(out)
+    return counts
+
+
+# A new run in the folder of another: whenever it is killed, the other's result is still there.
+def play_replacement():
+    with open(f"whole/{CHECKPOINT}", "rb") as file:
+        whole = file.read()
+    shutil.copytree("whole", "again")
+    words = ["./digits", "--data", "data", "--out", "again", "--seed", "2", "--save-every", "1", "-q"]
+    killed = kill_in_save(start(words), "again", 0)
+    check("a new run is killed in its first save", killed, said())
+    kept = [open(f"again/{name}", "rb").read() for name in os.listdir("again") if name.endswith("safetensors")]
+    check("... and the old checkpoint is whole", whole in kept)
+    shutil.rmtree("again")
+
+
+# ---- full disks ----
+
+def wait_for_failure(child, text):
+    """Stopped behind its first failed save."""
+    while child.poll() is None:
+        if text in said():
+            return stop(child)
+    return False
+
+
+def starve(name, out, child, text, give_space):
+    if not check(f"{name}: a failed save is no end", wait_for_failure(child, text), said()):
+        child.kill()
+        child.wait()
+        return
+    give_space(child)
+    child.send_signal(signal.SIGCONT)
+    if check(f"{name}: goes on when space returns", child.wait() == 0, f"exit {child.returncode}: {said()}"):
+        same(name, out)
+
+
+def limit_files():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size // 2, resource.RLIM_INFINITY))
+
+
+def unlimit(child):
+    resource.prlimit(child.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+
+
+def play_limit():
+    too_large = os.strerror(errno.EFBIG)
+    child = start(command("limited", epochs, "--save-every", "3"), preexec_fn=limit_files)
+    starve("a limit of file sizes", "limited", child, too_large, unlimit)
+    # the same, killed while nothing can be saved, behind a checkpoint
+    child = start(command("starved", epochs, "--save-every", "3"))
+    kill_in_save(child, "starved", duration / 4)
+    child = start(command("starved", epochs, "--save-every", "3"), preexec_fn=limit_files)
+    if check("a full disk, then a kill", wait_for_failure(child, too_large), said()):
+        child.kill()
+    child.wait()
+    finish("a full disk, then a kill", "starved")
+
+
+def mount(*words):
+    return subprocess.run(["mount", *words], stderr=subprocess.DEVNULL).returncode == 0
+
+
+def play_small_disk():
+    os.mkdir("disk")
+    room = f"size={size * 3 // 2 // 4096 * 4096 + 3 * 4096}"  # one checkpoint and a log, not two
+    if not mount("-t", "tmpfs", "-o", room, "tmpfs", "disk"):
+        print("(no tmpfs can be mounted here: only the limit of file sizes was tried)")
+        return
+    child = start(command("disk/run", epochs, "--save-every", "2"))
+    starve("a full disk", "disk/run", child, os.strerror(errno.ENOSPC),
+           lambda child: mount("-o", "remount,size=64m", "disk") or sys.exit("cannot enlarge the disk"))
+    subprocess.run(["umount", "disk"], check=True)
+
+
+# ---- all ----
+
+def run_whole(epochs):
+    shutil.rmtree("whole", ignore_errors=True)
+    begin = time.monotonic()
+    child = start(command("whole", epochs))
+    if child.wait() != 0:
+        sys.exit(f"the whole run fails: {said()}\n0 passed, 1 failed")
+    return time.monotonic() - begin
+
+
+# As many epochs as take a third of a second.
+base = run_whole(4)
+more = run_whole(24)
+epochs = min(400, max(6, int(20 * 0.3 / max(more - base, 1e-3))))
+duration = run_whole(epochs)
+size = os.path.getsize(f"whole/{CHECKPOINT}")
+counts = [play_round(number) for number in range(1, options.rounds + 1)]
+play_replacement()
+play_limit()
+play_small_disk()
+at_random, in_saves = (sum(count) for count in zip(*counts))
+check("runs were killed at random instants and in saves", at_random > 0 and in_saves > 0,
+      f"{at_random} and {in_saves}; the run took {duration:.2f} s")
+print(f"{options.rounds} rounds of {epochs} epochs: {at_random} kills at random instants, {in_saves} in a save")
+print(f"{passed} passed, {failed} failed")
+sys.exit(failed > 0)

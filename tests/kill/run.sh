@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Trained runs that are killed, or whose disk is full, end like the run that nothing befell: kill.py.
+#
+#   tests/kill/run.sh BUILD [--rounds N] [--seed N]     5 rounds (half a minute); 20 to be thorough
+#
+# Prints what failed and "N passed, N failed"; the exit status is 0 when nothing failed.
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "${1:?usage: run.sh BUILD [--rounds N] [--seed N]}" && pwd) || exit 2
+shift
+work=$(mktemp -d) || exit 2
+trap 'mountpoint -q "$work/disk" && umount "$work/disk"; rm -rf "$work"' EXIT
+
+"$build/bin/nnc" "$here/digits.net" -o "$work/digits" &&
+  "$build/bin/nnc-digits" "$work/data" --train 2000 --test 300 2>/dev/null ||
+  { echo "0 passed, 1 failed"; exit 1; }
+python3 "$here/kill.py" "$work" "$@"
