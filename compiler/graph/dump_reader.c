@@ -338,7 +338,7 @@ bool reader_node_id(Reader *reader, int *id) {
 
 bool reader_dtype(Reader *reader, DType *dtype) {
   Span span = reader->token.span;
-  const char *word;
+  const char *word = NULL;
   if (!reader_word(reader, &word)) return false;
   if (dtype_parse(word, dtype)) return true;
   return reader_fail_at(reader, span, "'%.40s' is not an element type", word);
