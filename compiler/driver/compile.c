@@ -8,6 +8,7 @@
 #include "backend/c/compile.h"
 #include "backend/c/emit.h"
 #include "driver/commands.h"
+#include "driver/memory.h"
 #include "elaborate/elaborate.h"
 #include "graph/textual.h"
 #include "graph/verify.h"
@@ -68,11 +69,16 @@ static int emit_module(const Compilation *compilation, const Module *module)
   return write_text(compilation, &text);
 }
 
-static int emit_report(const Compilation *compilation, const Program *program)
+static int emit_report(const Compilation *compilation, const Program *program, const MemoryFit *fit)
 {
   Text text = {0};
-  if (compilation->options->report == REPORT_JSON) report_print_json(&text, program);
-  else report_print(&text, program);
+  if (compilation->options->report == REPORT_JSON) {
+    report_print_json(&text, program);
+    if (fit->limit > 0) memory_add_json(&text, fit);
+  } else {
+    report_print(&text, program);
+    memory_print(&text, fit);
+  }
   return write_text(compilation, &text);
 }
 
@@ -128,14 +134,19 @@ static int compile_module(Compilation *compilation, Module *module)
   bool stopped = false;
   if (!passes_run(module, compilation->diagnostics, &options->passes, &stopped) && !stopped)
     return EXIT_MISTAKES;
-  if (options->emit == EMIT_IR || options->emit == EMIT_DOT) return emit_module(compilation, module);
+  bool is_module_wanted = options->emit == EMIT_IR || options->emit == EMIT_DOT;
+  if (is_module_wanted && (stopped || options->memory_limit == 0))
+    return emit_module(compilation, module);
   if (stopped || options->passes.dump_after) return 0;
 
-  ProgramOptions lowering = {.level = options->passes.level, .vector_bytes = 64};
-  Program *program = program_create(compilation->arena, module, &lowering);
+  MemoryFit fit;
+  Program *program =
+    memory_fit(compilation->arena, module, compilation->diagnostics, options, &fit);
+  if (!program) return EXIT_MISTAKES;
+  if (is_module_wanted) return emit_module(compilation, module);
   const char *broken = program_verify(compilation->arena, program);
   if (broken) panic("the program is not sound: %s", broken);
-  if (options->report != REPORT_NONE) return emit_report(compilation, program);
+  if (options->report != REPORT_NONE) return emit_report(compilation, program, &fit);
   if (options->emit == EMIT_PROGRAM) return emit_program(compilation, program);
   return back_end(compilation, program);
 }

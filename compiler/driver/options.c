@@ -2,6 +2,7 @@
 #include "driver/options.h"
 
 #include <argp.h>
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,7 +11,8 @@
 
 enum {
   KEY_EMIT = 256, KEY_REPORT, KEY_CHECK_GRADIENTS, KEY_DUMP_AFTER, KEY_STOP_AFTER, KEY_RESUME_AFTER,
-  KEY_TIME_PASSES, KEY_HELP_PASSES, KEY_FLOAT, KEY_CC, KEY_ARCH, KEY_SAVE_TEMPS, KEY_COLOUR, KEY_CHECK
+  KEY_TIME_PASSES, KEY_HELP_PASSES, KEY_FLOAT, KEY_CC, KEY_ARCH, KEY_SAVE_TEMPS, KEY_COLOUR, KEY_CHECK,
+  KEY_MEMORY_LIMIT, KEY_THREADS
 };
 
 static const struct argp_option option_table[] = {
@@ -19,6 +21,8 @@ static const struct argp_option option_table[] = {
   {"define", 'D', "NAME=VALUE", 0, "Give a constant, or with train.KEY a key of the train block, another value", 1},
   {"optimize", 'O', "LEVEL", 0, "0: one kernel an operator, for debugging; 1 (default): everything", 1},
   {"float", KEY_FLOAT, "TYPE", 0, "Compute all floating-point tensors in TYPE: f32 or f64", 1},
+  {"memory-limit", KEY_MEMORY_LIMIT, "SIZE", 0, "Recompute values or take the batch in parts until a run needs at most SIZE (64M, 1.5G) besides its data", 1},
+  {"threads", KEY_THREADS, "N", 0, "The threads that --memory-limit is for (default: all of this machine)", 1},
   {"cc", KEY_CC, "PROGRAM", 0, "The C compiler (default: the newest clang found, else gcc)", 1},
   {"arch", KEY_ARCH, "ARCH", 0, "-march of the C compiler (default: native)", 1},
   {"debug", 'g', 0, 0, "Keep debugging information and symbols", 1},
@@ -68,12 +72,38 @@ static const Word level_words[] = {{"0", 0}, {"1", 1}, {"2", 1}, {"3", 1}, {0, 0
 static int word_value(struct argp_state *state, const Word *words, const char *text, const char *option)
 {
   Text list = {0};
-  for (const Word *word = words; word->text; word++) {
+  for (const Word *word = words; word->text; word++)
     if (!strcmp(word->text, text)) return word->value;
+  for (const Word *word = words; word->text; word++)
     text_printf(&list, "%s%s", list.length ? ", " : "", word->text);
-  }
   argp_error(state, "%s takes one of %s, not \"%s\"", option, list.data, text);
   return 0;
+}
+
+/* Bytes: a number with K, M, G or T for powers of 1024, fractions allowed, "iB" or "B" behind or not. */
+static int64_t parse_size(struct argp_state *state, const char *text)
+{
+  static const char units[] = "KMGT";
+  char *end;
+  double value = strtod(text, &end);
+  bool is_number = end > text && value > 0 && strspn(text, "0123456789.") == (size_t)(end - text);
+  const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+  for (int i = 0; unit && i <= unit - units; i++) value *= 1024;
+  if (unit) end++;
+  if (unit && *end == 'i') end++;
+  if (*end == 'B') end++;
+  if (!is_number || *end || value >= 0x1p60 || value < 1)
+    argp_error(state, "--memory-limit takes a size such as 64M, 1.5G or a number of bytes, not \"%s\"", text);
+  return (int64_t)value;
+}
+
+static int parse_threads(struct argp_state *state, const char *text)
+{
+  char *end;
+  long value = strtol(text, &end, 10);
+  if (end == text || *end || value < 1 || value > 4096)
+    argp_error(state, "--threads takes a number from 1 to 4096, not \"%s\"", text);
+  return (int)value;
 }
 
 static const char *pass_name(struct argp_state *state, const char *name, bool all)
@@ -140,6 +170,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     options->has_float = true;
     options->float_type = (DType)word_value(state, float_words, argument, "--float");
     break;
+  case KEY_MEMORY_LIMIT: options->memory_limit = parse_size(state, argument); break;
+  case KEY_THREADS: options->threads = parse_threads(state, argument); break;
   case KEY_CC: options->cc = argument; break;
   case KEY_ARCH: options->arch = argument; break;
   case KEY_SAVE_TEMPS: options->save_temps = true; break;

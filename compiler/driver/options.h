@@ -24,6 +24,8 @@ typedef struct Options {
   bool has_float;                /* --float */
   DType float_type;
   VEC(const char *) definitions; /* -D name=value */
+  int64_t memory_limit;          /* --memory-limit in bytes; 0: none */
+  int threads;                   /* --threads that the limit is for; 0: as many as there are */
   const char *cc;                /* --cc; NULL: the newest clang found, else gcc */
   const char *arch;              /* --arch; "native" */
   bool debug;                    /* -g */

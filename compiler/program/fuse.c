@@ -6,8 +6,8 @@
  *   - their domains fit: equal; or the one is elementwise over the whole shape of which the other
  *     reduces the trailing axes (softmax, layer norm: one row after the other, several stages)
  *   - they belong to one stage (ATTR_STAGE), so that what is computed again stays late
- *   - no path through a third group leads from one to the other, edges for updates in place
- * included
+ *   - no path through a third group leads from one to the other, not even one that keeps readers
+ *     of a variable before its update
  *   - the merged kernel can be built: the rules themselves say no (kernel/builder.h).
  *
  * A contraction or convolution takes what follows it elementwise into its epilogue: bias,
@@ -18,13 +18,12 @@
 #include "ops/op.h"
 
 enum {
-  MOST_OPERANDS = 40, /* of a kernel */
+  MOST_OPERANDS = 40,   /* of a kernel */
   MOST_STAGES = 16,
   MOST_MEMBERS = 64,
-  FEW_ROWS = 64,      /* fewer rows than this are no parallelism for ... */
-  LARGE_ROWS = 16384, /* ... more elements than this in all */
-  SMALL_KERNEL =
-      16384 /* elements read; small kernels over one domain merge without common operands */
+  FEW_ROWS = 64,        /* fewer rows than this are no parallelism for ... */
+  LARGE_ROWS = 16384,   /* ... more elements than this in all */
+  SMALL_KERNEL = 16384  /* elements read; small kernels merge without common operands */
 };
 
 typedef VEC(int) IdList;
@@ -32,7 +31,7 @@ typedef VEC(int) IdList;
 typedef struct Fuser {
   Lowering *lowering;
   IdList *inputs;            /* by group: groups that must come before */
-  IdList *leaves; /* by group: ids of leaves and members of other groups that it reads */
+  IdList *leaves;            /* by group: leaves and members of other groups that it reads */
   int *seen;                 /* by node or group, stamped */
   int stamp;
 } Fuser;

@@ -1,0 +1,245 @@
+/* Recomputation by segments (Chen et al., "Training Deep Nets with Sublinear Memory Cost", 2016, for
+ * any graph).
+ *
+ * The forward part is what the accumulators (loss, metrics) depend on; the rest, gradients and
+ * updates, is late. The forward part, in the order of its nodes, is cut into segments with about
+ * equal bytes of what late nodes read, at places near the ideal that few bytes cross. Values that
+ * cross a cut stay in memory until they are needed, small values too. Everything else of a segment
+ * that late nodes read is computed for them once more, from the values that stay; only the last
+ * segment, which the gradients need first, is not.
+ *
+ * The copies carry the stage (ATTR_STAGE) in which the gradients reach their segment, so that the
+ * schedule cannot run them early, beside the originals, and that nothing fuses them with these.
+ * Random nodes are copied with their key: they give the same bits.
+ *
+ * Requires a graph without gradient nodes.  A later CSE does not merge the copies: the stages
+ * differ. */
+#include "passes/recompute.h"
+
+#include "ops/op.h"
+#include "passes/rewrite.h"
+
+enum {
+  SMALL_PART = 512,        /* a value with less than this part of all that late nodes read stays */
+  FLOPS_WORTH_KEEPING = 64 /* an element that costs more than this is not cheap */
+};
+
+typedef struct Recompute {
+  const Graph *graph;
+  const RecomputeOptions *options;
+  RecomputeResult *result;
+  Arena *arena;
+  int count;              /* nodes; all arrays below are by position in the graph */
+  int *position;          /* by id */
+  bool *is_forward;
+  bool *is_late_read;     /* late nodes read its memory */
+  int *base;              /* whose memory holds its value: itself but for movement */
+  int *last_use;          /* of a base: the last forward node that reads its memory */
+  int *segment;           /* forward nodes */
+  bool *stays;
+  int64_t late_bytes;     /* of all bases that late nodes read */
+  Graph *into;
+  Node **copy;            /* the first one */
+  Node **again;           /* the second one, or NULL */
+} Recompute;
+
+static const Node *node_at(const Recompute *r, int i) { return r->graph->nodes.items[i]; }
+
+static int operand_at(const Recompute *r, int i, int k) {
+  return r->position[node_at(r, i)->operands[k]->id];
+}
+
+/* Is in memory anyway, or needs none. */
+static bool is_leaf(const Node *node) {
+  return node->operand_count == 0 && !op_info(node->op)->class->is_random;
+}
+
+static bool is_view(const Node *node) {
+  const OpClass *class = op_info(node->op)->class;
+  return class->family == FAMILY_MOVEMENT && class->moves_values && node->operand_count == 1;
+}
+
+static int64_t base_bytes(const Recompute *r, int i) {
+  const Node *node = node_at(r, i);
+  return r->base[i] != i || is_leaf(node) ? 0 : type_bytes(node->type);
+}
+
+/* ---- what is forward, and how long its values live ------------------------------------------ */
+
+static void find_forward(Recompute *r) {
+  for (int i = 0; i < r->graph->outputs.count; i++) {
+    const Output *output = &r->graph->outputs.items[i];
+    if (output->kind == OUTPUT_ACCUMULATOR) r->is_forward[r->position[output->node->id]] = true;
+  }
+  for (int i = r->count - 1; i >= 0; i--)
+    for (int k = 0; r->is_forward[i] && k < node_at(r, i)->operand_count; k++)
+      r->is_forward[operand_at(r, i, k)] = true;
+}
+
+static void find_uses(Recompute *r) {
+  for (int i = 0; i < r->count; i++) {
+    const Node *node = node_at(r, i);
+    r->base[i] = is_view(node) ? r->base[operand_at(r, i, 0)] : i;
+    r->last_use[i] = i;
+    for (int k = 0; k < node->operand_count; k++) {
+      int base = r->base[operand_at(r, i, k)];
+      if (!r->is_forward[i]) r->is_late_read[base] = true;
+      else r->last_use[base] = i;
+    }
+  }
+  for (int i = 0; i < r->count; i++)
+    if (r->is_forward[i] && r->is_late_read[i]) r->late_bytes += base_bytes(r, i);
+}
+
+/* ---- segments ------------------------------------------------------------------------------- */
+
+/* By position: the bytes of values that are there and that later forward nodes read. */
+static int64_t *find_crossing(const Recompute *r) {
+  int64_t *crossing = ARENA_ARRAY(r->arena, int64_t, r->count + 1), alive = 0;
+  for (int i = 0; i < r->count; i++) {
+    if (!r->is_forward[i]) continue;
+    crossing[i] += base_bytes(r, i);
+    crossing[r->last_use[i]] -= base_bytes(r, i);
+  }
+  for (int i = 0; i < r->count; i++) crossing[i] = alive += crossing[i];
+  return crossing;
+}
+
+/* Cut number c of s lies behind the position with the fewest bytes across it among those where
+ * between c - 1/2 and c + 1/2 of 1/s of the bytes lie before it; near the middle if equal. */
+static void find_segments(Recompute *r) {
+  const int64_t *crossing = find_crossing(r);
+  double share = (double)r->late_bytes / r->options->segments, before = 0, best_distance = 0;
+  int *best = ARENA_ARRAY(r->arena, int, r->options->segments + 1);
+  for (int c = 0; c <= r->options->segments; c++) best[c] = -1;
+  for (int i = 0; i < r->count; i++) {
+    if (!r->is_forward[i]) continue;
+    if (r->is_late_read[i]) before += (double)base_bytes(r, i);
+    int cut = share > 0 ? (int)(before / share + 0.5) : 0;
+    if (cut < 1 || cut >= r->options->segments) continue;
+    double distance = before / share - cut;
+    if (distance < 0) distance = -distance;
+    bool is_better = best[cut] < 0 || crossing[i] < crossing[best[cut]] ||
+                     (crossing[i] == crossing[best[cut]] && distance < best_distance);
+    if (!is_better) continue;
+    best[cut] = i;
+    best_distance = distance;
+  }
+  int segment = 0;
+  for (int i = 0; i < r->count; i++) {
+    r->segment[i] = segment;
+    for (int c = 1; c < r->options->segments; c++)
+      if (best[c] == i) segment++;
+  }
+  for (int i = 0; i < r->count; i++) /* the last one is not recomputed, whatever its number */
+    if (r->segment[i] == segment) r->segment[i] = r->options->segments - 1;
+}
+
+static bool is_costly(const Node *node) {
+  double elements = (double)shape_elements(node->type.shape);
+  return node_cost(node).flops > FLOPS_WORTH_KEEPING * elements;
+}
+
+static void find_stays(Recompute *r) {
+  for (int i = 0; i < r->count; i++) {
+    if (!r->is_forward[i]) continue;
+    int base = r->base[i];
+    if (base != i) {
+      r->stays[i] = r->stays[base];
+      continue;
+    }
+    const Node *node = node_at(r, i);
+    bool crosses = r->segment[r->last_use[i]] != r->segment[i];
+    bool is_small = base_bytes(r, i) < r->late_bytes / SMALL_PART;
+    r->stays[i] = is_leaf(node) || r->segment[i] == r->options->segments - 1 || crosses ||
+                  is_small || (r->options->cheap_only && is_costly(node));
+    if (crosses && r->is_late_read[i] && !is_leaf(node) && !is_small)
+      vec_push(r->into->arena, &r->result->kept, node->path);
+  }
+}
+
+/* ---- the copy ------------------------------------------------------------------------------- */
+
+static Node *copy_node(const Recompute *r, const Node *node, Node *const *operands, int stage) {
+  Attribute *attributes = ARENA_ARRAY(r->arena, Attribute, node->attribute_count + 1);
+  int count = 0;
+  for (int i = 0; i < node->attribute_count; i++)
+    if (stage == 0 || node->attributes[i].key != ATTR_STAGE)
+      attributes[count++] = node->attributes[i];
+  if (stage > 0) attributes[count++] = attr_make_int(ATTR_STAGE, stage);
+  return graph_add_typed(r->into, node->op, node->type, node->operand_count, operands, count,
+                         attributes, node->span, node->path);
+}
+
+static void copy_again(Recompute *r, int i) {
+  const Node *node = node_at(r, i);
+  Node **operands = ARENA_ARRAY(r->arena, Node *, node->operand_count + 1);
+  for (int k = 0; k < node->operand_count; k++) {
+    int operand = operand_at(r, i, k);
+    operands[k] = r->again[operand] ? r->again[operand] : r->copy[operand];
+  }
+  r->again[i] = copy_node(r, node, operands, r->options->segments - 1 - r->segment[i]);
+  r->result->node_count++;
+  r->result->flops += node_cost(node).flops;
+}
+
+/* Computes position `wanted` once more, after all that it needs, in the graph's order. */
+static void compute_again(Recompute *r, int wanted) {
+  bool *needed = ARENA_ARRAY(r->arena, bool, wanted + 1);
+  needed[wanted] = true;
+  int first = wanted;
+  for (int i = wanted; i >= first; i--) {
+    needed[i] = needed[i] && !r->stays[i] && !r->again[i];
+    for (int k = 0; needed[i] && k < node_at(r, i)->operand_count; k++) {
+      int operand = operand_at(r, i, k);
+      needed[operand] = true;
+      if (operand < first) first = operand;
+    }
+  }
+  for (int i = first; i <= wanted; i++)
+    if (needed[i]) copy_again(r, i);
+}
+
+static void copy_late(Recompute *r, int i) {
+  const Node *node = node_at(r, i);
+  Node **operands = ARENA_ARRAY(r->arena, Node *, node->operand_count + 1);
+  for (int k = 0; k < node->operand_count; k++) {
+    int operand = operand_at(r, i, k);
+    if (r->is_forward[operand] && !r->stays[operand]) compute_again(r, operand);
+    operands[k] = r->again[operand] ? r->again[operand] : r->copy[operand];
+  }
+  r->copy[i] = copy_node(r, node, operands, 0);
+}
+
+static void copy_all(Recompute *r) {
+  NodeMap map = node_map_create(r->arena, r->graph);
+  for (int i = 0; i < r->count; i++) {
+    if (r->is_forward[i]) r->copy[i] = graph_copy_node(r->into, node_at(r, i), &map);
+    else copy_late(r, i);
+    node_map_set(&map, node_at(r, i), r->copy[i]);
+  }
+  rewrite_outputs(r->into, r->graph, &map);
+}
+
+Graph *graph_recompute(Arena *into, const Graph *graph, const RecomputeOptions *options,
+                       RecomputeResult *result) {
+  Arena *arena = arena_create();
+  int count = graph->nodes.count;
+  Recompute r = {.graph = graph, .options = options, .result = result, .arena = arena, .count = count,
+                 .position = ARENA_ARRAY(arena, int, graph->next_id),
+                 .is_forward = ARENA_ARRAY(arena, bool, count),
+                 .is_late_read = ARENA_ARRAY(arena, bool, count),
+                 .base = ARENA_ARRAY(arena, int, count), .last_use = ARENA_ARRAY(arena, int, count),
+                 .segment = ARENA_ARRAY(arena, int, count), .stays = ARENA_ARRAY(arena, bool, count),
+                 .into = graph_create(into, graph->name), .copy = ARENA_ARRAY(arena, Node *, count),
+                 .again = ARENA_ARRAY(arena, Node *, count)};
+  *result = (RecomputeResult){0};
+  for (int i = 0; i < count; i++) r.position[graph->nodes.items[i]->id] = i;
+  find_forward(&r);
+  find_uses(&r);
+  find_segments(&r);
+  find_stays(&r);
+  copy_all(&r);
+  arena_destroy(arena);
+  return r.into;
+}

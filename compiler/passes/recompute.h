@@ -1,0 +1,22 @@
+/* Recomputation: less memory for a training step, for some of the forward pass once more. */
+#ifndef NNC_PASSES_RECOMPUTE_H
+#define NNC_PASSES_RECOMPUTE_H
+
+#include "graph/graph.h"
+
+typedef struct RecomputeOptions {
+  int segments;      /* of the forward part, at least 2; all but the last are recomputed */
+  bool cheap_only;   /* results of contractions and the like are kept all the same */
+} RecomputeOptions;
+
+typedef struct RecomputeResult {
+  int node_count;          /* nodes that are computed twice */
+  double flops;            /* of these */
+  VEC(const char *) kept;  /* paths of large values that the segments start from */
+} RecomputeResult;
+
+/* A copy of `graph` in the arena `into`; the values of its outputs are the same. */
+Graph *graph_recompute(Arena *into, const Graph *graph, const RecomputeOptions *options,
+                       RecomputeResult *result);
+
+#endif
