@@ -79,6 +79,8 @@ static void find_free(Lowering *lowering) {
       operations[node->id] += operations[node->operands[k]->id];
     }
     place->is_free = is_free && operations[node->id] <= FREE_OPERATIONS;
+    /* a chain of sums of a value with itself has exponentially many: more than enough is enough */
+    if (operations[node->id] > FREE_OPERATIONS) operations[node->id] = FREE_OPERATIONS + 1;
   }
 }
 
