@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Writes the seeds of the data readers' fuzzing targets: seeds.py DIRECTORY -> idx/, npy/, csv/.
+"""Writes the seeds of the fuzzing targets: seeds.py DIRECTORY [NNC] -> idx/, npy/, csv/, safetensors/;
+with the path of nnc also source/, compile/, format/, dump/ and the dictionaries source.dict, dump.dict.
 
-A seed is a choice of the input (see fuzz_data.h; csv has a second byte of choices) and a file."""
-import pathlib, struct, sys
+A seed of a data reader is a choice of the input (see fuzz_data.h; csv has a second byte of choices) and a
+file; one of dump/ is a choice of the pass (see fuzz_dump.c) and a dump."""
+import json, pathlib, re, struct, subprocess, sys
 
 root = pathlib.Path(sys.argv[1])
+tree = pathlib.Path(__file__).resolve().parents[2]
 shapes = [(4,), (4, 2), (4, 2, 2), (4, 1)]
 
 def save(kind, name, choice, content):
@@ -32,3 +35,63 @@ for i, table in enumerate(tables):
     for choice in range(256):
         if (choice + i) % 11 == 0:
             save("csv", f"{i}-{choice}", [(choice + i) % 8 + 8 * (i % 4), choice], table)
+
+fitted = [{"name": "x:mean", "numbers": [0.5, -1e300]}, {"name": "s", "strings": ["a", "\\u00e9\n"]}]
+def safetensors(name, tensors, metadata):
+    header, data = {"__metadata__": metadata} if metadata else {}, b""
+    for path, dtype, shape, content in tensors:
+        header[path] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + len(content)]}
+        data += content
+    text = json.dumps(header).encode()
+    save("safetensors", name, b"", struct.pack("<Q", len(text)) + text + data)
+
+safetensors("empty", [], {})
+safetensors("plain", [("w", "F32", [2, 3], bytes(24)), ("b", "F64", [], bytes(8)), ("k", "BOOL", [0, 7], b"")], {})
+safetensors("checkpoint", [("h1.w", "F32", [1], b"\0\0\x80?"), ("h1.w:m", "I64", [1], bytes(8))],
+            {"format": "nnc checkpoint 1", "seed": "1", "step": "40", "position": "40 4 0 10 0",
+             "metrics": "5 1.5", "fitted": json.dumps(fitted), "source": "const batch = 2\nh = linear(x, 3)\n"})
+
+if len(sys.argv) > 2:
+    nnc = sys.argv[2]
+    def run(*arguments):
+        return subprocess.run([nnc, *arguments], cwd=tree, check=True, stdout=subprocess.PIPE).stdout
+
+    programs = {kind: [] for kind in ("source", "compile", "format", "dump")}
+    for pattern in ("models/*.net", "examples/*.net", "tests/unit/networks/*.net"):
+        for kind in ("source", "compile", "format"):
+            programs[kind] += sorted(tree.glob(pattern))
+    for pattern in ("tests/syntax/ok/*.net", "tests/syntax/format/*.net", "tests/syntax/errors/*.net"):
+        programs["source"] += sorted(tree.glob(pattern))
+        programs["format"] += sorted(tree.glob(pattern))
+    programs["format"] += sorted(tree.glob("compiler/prelude/*.net"))
+    small = sorted(tree.glob("tests/fuzz/programs/*.net"))
+    for kind in programs:
+        programs[kind] += small
+    programs["source"] += sorted(tree.glob("tests/elaborate/errors/*.net"))
+    for kind in ("source", "compile", "format"):
+        for path in programs[kind]:
+            name = str(path.relative_to(tree)).replace("/", "-")
+            save(kind, name, b"", path.read_bytes())
+    passes = [line.split()[0] for line in run("--help-passes").decode().splitlines()]
+    for path in programs["dump"]:
+        whole = run("-O0", str(path), "--dump-after=" + passes[0], "--stop-after=" + passes[0])
+        late = run(str(path), "--emit=ir")
+        for name, choice, dump in (("0", 0, whole), ("1", 1, whole), ("late", 2 * len(passes) + 1, late)):
+            save("dump", f"{path.stem}-{name}", [ord("@") + choice], dump)
+
+    def dictionary(name, words):
+        lines = ['"' + re.sub(r'(["\\\\])', r"\\\1", word) + '"' for word in words]
+        (root / name).write_text("\n".join(lines) + "\n")
+    # the first column of `nnc doc`, and the words and marks of the grammar
+    names = re.findall(r"^  (\w+)", run("doc").decode(), re.M)
+    hard = "const def for in if else return yield scan with param true false input data train predict state stream " \
+           "optimizer schedule init metrics minimize epochs steps validate accumulate params frozen order tail wrap " \
+           "f32 f64 i64 u8 bool shape along and or not".split()
+    marks = "<- -> => .. ... ** // == != <= >= ? : | @ ^ % _ [ ] { } ( ) ; , \\".split() + ["# ", "\\x0a"]
+    dictionary("source.dict", hard + names + marks[:-1])
+    operators = re.findall(r'"(\w+)"', (tree / "compiler/ops/ops.def").read_text())
+    attributes = re.findall(r'"(\w+)"', (tree / "compiler/graph/attributes.def").read_text())
+    items = "nnc_dump module run source file input param state stream optimizer metric data entry batched frozen " \
+            "store accumulator result scalar mean sum max min last prelude file_order wrap_tail".split()
+    entries = "init host train accumulate eval eval_one predict finish".split()
+    dictionary("dump.dict", items + entries + operators + attributes + "f32 f64 i64 i32 u8 bool".split())
