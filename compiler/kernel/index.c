@@ -332,8 +332,7 @@ Index *index_load(Arena *arena, int operand, Index *element, int64_t bound) {
   return index;
 }
 
-/* ---- substitution and affine form
- * ----------------------------------------------------------------------------- */
+/* ---- substitution and affine form ---- */
 
 Index *index_substitute_in(Arena *arena, Index *index, Index *const *by, int count,
                            const int64_t *extents, int axis_count) {

@@ -250,8 +250,7 @@ static void run_loop(Run *run, Arena *scratch) {
     for (int s = 0; s < kernel->stage_count; s++) run_stage(run, s, &values[s]);
 }
 
-/* ---- templates: the result as a dense array, then the epilogue over the domain
- * --------------- */
+/* ---- templates: the result as a dense array, then the epilogue over the domain ---- */
 
 static int64_t group_extent(const AxisGroup *group) {
   int64_t extent = 1;
