@@ -153,6 +153,11 @@ static Value apply_is_list(Elaborator *e, const Bound *bound) {
   return value_bool(value_is_sequence(bound->values[0]));
 }
 
+static Value apply_is_number(Elaborator *e, const Bound *bound) {
+  (void)e;
+  return value_bool(value_is_number(bound->values[0]));
+}
+
 static Value apply_is_none(Elaborator *e, const Bound *bound) {
   (void)e;
   return value_bool(bound->values[0].kind == VALUE_NONE);
@@ -217,6 +222,9 @@ const Builtin builtins_other[] = {
    "A number as a list of `count` equal ones; a list of that length as it is.", apply_as_list, 0,
    "compile time"},
   {"is_list", "is_list(x: any)", "Whether x is a list, tuple or range.", apply_is_list, 0,
+   "compile time"},
+  {"is_number", "is_number(x: any)",
+   "Whether x is a compile-time number, not a tensor or a schedule.", apply_is_number, 0,
    "compile time"},
   {"is_none", "is_none(x: any)", "Whether x is none.", apply_is_none, 0, "compile time"},
   MISSING("sort", "Elements in order along an axis."),

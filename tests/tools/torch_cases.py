@@ -512,3 +512,28 @@ def split_names(text, name):
 
 
 Case("tensors", tensors_program(), {"i": ((5,), 6)}, tensors_loss, steps=3)
+
+
+# ---- schedules of other arguments than the rate -------------------------------------------------
+
+def scheduled(params):
+    made = O.AdamW(list(params.values()), 0.01)
+    slow = {p: torch.zeros_like(p) for p in matching(params, "logits.*")}
+
+    def step(t):
+        with torch.no_grad():
+            for p, v in slow.items():  # sgd with momentum 0.9 t / 6 and weight decay 0.1 (1 - t / 6)
+                v.mul_(0.9 * t / 6).add_(p.grad + 0.1 * (1 - t / 6) * p)
+                p -= 0.1 * v
+                p.grad = None
+        made.param_groups[0]["weight_decay"] = 0.5 * (1 - t / 6)
+        made.step()
+    return step
+
+
+Case("scheduled_arguments", MLP + """
+schedule rising(peak) { return peak * t / steps }
+train {
+  minimize = loss, optimizer = adamw(lr = 0.01, weight_decay = linear_decay(0.5)), steps = 6
+  params "logits.*" { optimizer = sgd(lr = 0.1, momentum = rising(0.9), weight_decay = linear_decay(0.1)) }
+}""", INPUTS, mlp_loss, scheduled, steps=6)
