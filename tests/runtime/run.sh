@@ -60,6 +60,7 @@ toy toy_wide -DWIDTH=4
 toy toy_other_isa -DISA='"other"'
 toy toy_huge -DARENA_BYTES=0x100000000000
 toy toy_limit -DLIMIT=2
+toy toy_counted -DCOUNT_ALLOCATIONS -Wl,--wrap=malloc,--wrap=calloc,--wrap=aligned_alloc
 $cc $flags "$here/toy_data.c" -o toy_data && ./toy_data || exit 2
 
 test_training() {
@@ -318,6 +319,25 @@ test_step() {
   run 2 'step needs --inputs' ./toy step result.safetensors
 }
 
+test_profile() {
+  run 0 '^elementwise +[0-9]' ./toy profile --steps 4 --warmup 0
+  run 0 '^error .* 11  contract\+2 -> partial' ./toy profile --steps 4 -j2
+  run 0 'bound: [0-9.]+ GFLOP' ./toy profile --steps 4 --data .
+  run 2 'no flag of train' ./toy --trace x
+  run 1 'cannot write the profile' bash -c './toy profile --steps 1 >/dev/full'
+  check "profile writes nothing" test ! -e toy.run
+  local name few many
+  for name in toy toy_accumulate; do
+    ./$name profile --json --trace trace --steps 9 -j3 >profile
+    command -v python3 >/dev/null && check "$name: tables and trace" python3 "$here/../profile/check.py" profile trace
+  done
+  for name in profile bench; do
+    few=$(./toy_counted $name --steps 8 --data . 2>&1 | grep allocations)
+    many=$(./toy_counted $name --steps 300 --data . 2>&1 | grep allocations)
+    check "$name allocates nothing in the loop: $few, $many" test -n "$few" -a "$few" = "$many"
+  done
+}
+
 test_usage() {
   run 2 "unknown command 'trian'; did you mean 'train'" ./toy trian
   run 2 "unknown flag '--epcohs'; did you mean '--epochs'" ./toy --epcohs=3
@@ -357,7 +377,7 @@ test_sanitized() {
   fi
 }
 
-for test in training metrics resume log numbers full_disk folders damage headers fits predict export step usage sanitized; do
+for test in training metrics resume log numbers full_disk folders damage headers fits predict export step profile usage sanitized; do
   test_$test
 done
 echo "$passed passed, $failed failed"

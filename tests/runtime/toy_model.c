@@ -2,18 +2,20 @@
  * without the compiler.  It has one of everything: parameters, a state, a stream, optimizer states, host
  * scalars, random numbers, tasks for several workers, and accumulators of two kinds.
  *
- * Macros: WIDTH (columns of x), ACCUMULATE, EPOCHS, ISA, ARENA_BYTES, LIMIT (of y).  Environment, read by the kernels:
+ * Macros: WIDTH (columns of x), ACCUMULATE, EPOCHS, ISA, ARENA_BYTES, LIMIT (of y), COUNT_ALLOCATIONS.  Environment, read by the kernels:
  * TOY_NAN_STEP=n makes the loss of step n NaN, TOY_SLOW=microseconds delays each step,
  * TOY_INTERRUPT=n and TOY_KILL=n send SIGINT and SIGKILL in step n. */
 #include <math.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "nnc_data.h"
+#include "nnc_limits.h"
 #include "nnc_model.h"
 #include "nnc_parallel.h"
 
@@ -133,11 +135,17 @@ static void misbehave(nnc_worker *worker) {
   while (slow && nanosleep(&left, &left) != 0) continue; /* signals do not shorten it */
 }
 
+/* The numbers of the marks are those of train_steps. */
 static void run_accumulate(nnc_worker *worker) {
+  nnc_mark(worker, 0);
   NNC_TASKS(worker, TASKS, task) task_backward(worker, task, PER_TASK, 0.01);
+  nnc_mark(worker, 1);
   nnc_barrier(worker);
+  nnc_mark(worker, 2);
   if (worker->index == 0) join(worker, TASKS, BATCH, true);
+  nnc_mark(worker, 3);
   nnc_barrier(worker);
+  nnc_mark(worker, 4);
 }
 
 static void run_train(nnc_worker *worker) {
@@ -146,7 +154,9 @@ static void run_train(nnc_worker *worker) {
     update(worker);
     misbehave(worker);
   }
+  nnc_mark(worker, 5);
   nnc_barrier(worker);
+  nnc_mark(worker, 6);
 }
 
 static void run_eval(nnc_worker *worker) {
@@ -235,11 +245,42 @@ static const nnc_data_set data_sets[] = {{"train", 2, train_pipelines, 0, 0},
 static const char *const metric_names[] = {"loss", "worst"};
 static const char *const scalar_names[] = {"lr"};
 
-#define ENTRY(function, tensors, count, batch_, result_count_, results_)                           \
+#define BARRIER {"barrier", "", "", "", "", 0, 0, 0, 0}
+static const nnc_step train_steps[] = {
+    {"contraction", "contract+2", "backward", "error", "partial", 6.0 * BATCH * WIDTH, 4.0 * BATCH * WIDTH, TASKS, 11},
+    BARRIER,
+    {"reduction", "reduce_sum", "join", "loss", "loss, worst, gradient", TASKS, 8.0 * TASKS * PARTIALS, 1, 12},
+    BARRIER,
+    {"elementwise", "add+3", "update", "w", "w:m, w, b:m, b", 4.0 * (WIDTH + 1), 16.0 * (WIDTH + 1), 1, 13},
+    BARRIER,
+};
+
+NNC_DEFINE_LIMITS(f32);
+
+/* For the test that training allocates nothing: the number of allocations does not depend on the number of
+ * steps.  Linked with -Wl,--wrap for the three. */
+#ifdef COUNT_ALLOCATIONS
+static _Atomic long allocations;
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t count, size_t bytes);
+void *__real_aligned_alloc(size_t alignment, size_t bytes);
+void *__wrap_malloc(size_t bytes) { allocations++; return __real_malloc(bytes); }
+void *__wrap_calloc(size_t count, size_t bytes) { allocations++; return __real_calloc(count, bytes); }
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes) {
+  allocations++;
+  return __real_aligned_alloc(alignment, bytes);
+}
+__attribute__((destructor)) static void tell_allocations(void) {
+  fprintf(stderr, "allocations: %ld\n", allocations);
+}
+#endif
+
+#define ENTRY(function, tensors, count, batch_, result_count_, results_, step_count_)              \
   {.run = function, .input_count = count, .inputs = tensors, .input_is_batched = are_batched,      \
    .input_limits = limits, .batch = batch_, .accumulator_count = result_count_ ? 0 : 2,            \
    .accumulators = accumulators, .result_count = result_count_, .results = results_,               \
-   .flops = 8.0 * (batch_)*WIDTH, .bytes = 4.0 * (batch_)*WIDTH}
+   .flops = 8.0 * (batch_)*WIDTH, .bytes = 4.0 * (batch_)*WIDTH,                                   \
+   .step_count = step_count_, .steps = train_steps}
 
 const nnc_model nnc_the_model = {
     .abi = NNC_MODEL_ABI,
@@ -257,11 +298,12 @@ const nnc_model nnc_the_model = {
     .variable_count = 6,
     .variables = variables,
     .init = {.run = run_init},
-    .train = ENTRY(run_train, inputs, 2, BATCH, 0, NULL),
-    .accumulate = ENTRY(run_accumulate, inputs, 2, BATCH, 0, NULL),
-    .eval = ENTRY(run_eval, inputs, 2, BATCH, 0, NULL),
-    .eval_one = ENTRY(run_eval_one, inputs_one, 2, 1, 0, NULL),
-    .predict = ENTRY(run_predict, inputs_one, 1, 1, 4, results),
+    .train = ENTRY(run_train, inputs, 2, BATCH, 0, NULL, 6),
+    .accumulate = ENTRY(run_accumulate, inputs, 2, BATCH, 0, NULL, 4),
+    .eval = ENTRY(run_eval, inputs, 2, BATCH, 0, NULL, 0),
+    .eval_one = ENTRY(run_eval_one, inputs_one, 2, 1, 0, NULL, 0),
+    .predict = ENTRY(run_predict, inputs_one, 1, 1, 4, results, 0),
+    .limits = &nnc_limits_f32,
     .scalar_count = 1,
     .scalar_names = scalar_names,
     .host = host,
