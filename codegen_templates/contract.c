@@ -43,8 +43,9 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
           const int64_t rows = nnc_least(MR, m_end - m);
           const @TYPE@ *const a = @A@;
           @TYPE@ *const tile = @TILE@;
+          @AHEAD@
           NNC_TILE(@T@, rows, vectors, ODD_1, ODD_2, depth, a, @A_ROW@, @A_K@, panel, panel_row, tile,
-                   TILE_ROW, is_first);
+                   TILE_ROW, is_first, @AHEAD_POINTER@);
           @TILE_DONE@
         }
         @PANEL_DONE@

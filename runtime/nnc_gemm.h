@@ -14,25 +14,45 @@
 /* Rows and vectors of a register tile: 24 accumulators of 32 registers, 12 of 16. */
 enum { NNC_TILE_ROWS = NNC_PICK(8, 6, 6), NNC_TILE_VECTORS = NNC_PICK(3, 2, 2) };
 
+/* Memory that will be needed soon: `rows` rows, each of `bytes` in `count` places, `step` apart.  The
+ * tile spreads their prefetching over its sum. */
+typedef struct nnc_ahead {
+  int64_t rows, bytes;
+  int count;
+  uintptr_t base[6];
+  int64_t step[6];
+} nnc_ahead;
+
+NNC_INLINE void nnc_prefetch_row(const nnc_ahead *ahead, int64_t row) {
+  for (int i = 0; i < ahead->count; i++)
+    for (int64_t at = 0; at < ahead->bytes; at += 64)
+      __builtin_prefetch((const char *)(ahead->base[i] + (uintptr_t)(row * ahead->step[i] + at)));
+}
+
 #define NNC_DEFINE_TILE(name, type)                                                                \
   NNC_INLINE void nnc_tile_##name(const int rows, const int vectors, int64_t k, const type *a,     \
                                   int64_t a_row, int64_t a_k, const type *b, int64_t b_k,          \
-                                  type *tile, int64_t tile_row, bool first) {                      \
+                                  type *tile, int64_t tile_row, bool first,                        \
+                                  const nnc_ahead *ahead) {                                        \
     enum { lanes = NNC_LANES_##name };                                                             \
     nnc_vec_##name sum[NNC_TILE_ROWS][NNC_TILE_VECTORS];                                           \
     NNC_UNROLL for (int r = 0; r < rows; r++)                                                      \
       NNC_UNROLL for (int v = 0; v < vectors; v++)                                                 \
         sum[r][v] = first ? (nnc_vec_##name){0}                                                    \
                           : nnc_load_##name(tile + r * tile_row + v * lanes);                      \
-    for (int64_t i = 0; i < k; i++) {                                                              \
-      nnc_vec_##name row[NNC_TILE_VECTORS];                                                        \
-      NNC_UNROLL for (int v = 0; v < vectors; v++) row[v] = nnc_load_##name(b + v * lanes);        \
-      NNC_UNROLL for (int r = 0; r < rows; r++) {                                                  \
-        const nnc_vec_##name x = nnc_splat_##name(a[r * a_row]);                                   \
-        NNC_UNROLL for (int v = 0; v < vectors; v++) sum[r][v] += x * row[v];                      \
+    const int64_t parts = ahead ? ahead->rows : 1, part_length = ahead ? (k + parts - 1) / parts : k;\
+    for (int64_t i = 0, part = 0; i < k; part++) {                                                 \
+      if (ahead) nnc_prefetch_row(ahead, part);                                                    \
+      for (const int64_t end = nnc_least(k, i + part_length); i < end; i++) {                      \
+        nnc_vec_##name row[NNC_TILE_VECTORS];                                                      \
+        NNC_UNROLL for (int v = 0; v < vectors; v++) row[v] = nnc_load_##name(b + v * lanes);      \
+        NNC_UNROLL for (int r = 0; r < rows; r++) {                                                \
+          const nnc_vec_##name x = nnc_splat_##name(a[r * a_row]);                                 \
+          NNC_UNROLL for (int v = 0; v < vectors; v++) sum[r][v] += x * row[v];                    \
+        }                                                                                          \
+        a += a_k;                                                                                  \
+        b += b_k;                                                                                  \
       }                                                                                            \
-      a += a_k;                                                                                    \
-      b += b_k;                                                                                    \
     }                                                                                              \
     NNC_UNROLL for (int r = 0; r < rows; r++)                                                      \
       NNC_UNROLL for (int v = 0; v < vectors; v++)                                                 \

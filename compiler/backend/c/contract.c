@@ -187,6 +187,89 @@ static const char *panel_text(const ContractWriter *writer) {
                       type, row, row, c_type_name(writer->sum));
 }
 
+/* ---- what to prefetch during a tile ---- */
+
+enum { LARGE_BYTES = 256 << 10, MOST_PLACES = 6 };
+
+typedef struct Place {
+  int operand;
+  int64_t base, row, column; /* element = base + row * m + column * n, in the tile's sense */
+} Place;
+
+static bool is_large(const ContractWriter *writer, int operand) {
+  const KernelOperand *slot = &writer->kernel->operands[operand];
+  return slot->elements * dtype_size(slot->dtype) >= LARGE_BYTES;
+}
+
+/* Adds an access of the epilogue that walks along rows of a large operand. */
+static void add_place(const ContractWriter *writer, Place *places, int *count, int operand,
+                      const Index *index) {
+  const Kernel *kernel = writer->kernel;
+  int64_t base, coefficient[KERNEL_MAX_AXES];
+  if (*count == MOST_PLACES || !is_large(writer, operand)) return;
+  if (!index_is_affine(index, kernel->axis_count, &base, coefficient)) return;
+  int m_axis = kernel->contract.batch.count, n_axis = m_axis + 1;
+  Place place = {operand, base, coefficient[writer->grid.swap ? n_axis : m_axis],
+                 coefficient[writer->grid.swap ? m_axis : n_axis]};
+  if (place.column != 1 || place.row == 0) return;
+  for (int i = 0; i < *count; i++)
+    if (places[i].operand == operand && places[i].base == base) return;
+  places[(*count)++] = place;
+}
+
+/* Where the epilogue of the next tile reads: the next rows, or the next panel's first. */
+static const char *ahead_of_epilogue(const ContractWriter *writer, const Place *places, int count) {
+  Arena *arena = writer->arena;
+  const char *bases = "", *steps = "";
+  for (int i = 0; i < count; i++) {
+    const KernelOperand *operand = &writer->kernel->operands[places[i].operand];
+    bases = arena_printf(arena, "%s%s(uintptr_t)%s + (uintptr_t)(%lld + m_next * %lld + n_next) * sizeof *%s",
+                         bases, i ? ",\n             " : "", writer->function->operands[places[i].operand],
+                         (long long)places[i].base, (long long)places[i].row,
+                         writer->function->operands[places[i].operand]);
+    steps = arena_printf(arena, "%s%s%lld", steps, i ? ", " : "",
+                         (long long)(places[i].row * dtype_size(operand->dtype)));
+  }
+  int size = dtype_size(writer->kernel->operands[places[0].operand].dtype);
+  return arena_printf(arena,
+                      "const int64_t m_next = m + MR < m_end ? m + MR : m_first;\n"
+                      "const int64_t n_next = m + MR < m_end ? n : n + NR;\n"
+                      "const nnc_ahead ahead = {\n"
+                      "    .rows = MR, .bytes = NR * %d + 60, .count = %d, .step = {%s},\n"
+                      "    .base = {%s}};\n",
+                      size, count, steps, bases);
+}
+
+/* A share of the next panel of b for each of the block's tiles. */
+static const char *ahead_of_panel(const ContractWriter *writer) {
+  long long row = only_stride(&writer->kernel->contract.k, writer->b_slot);
+  int size = dtype_size(writer->sum);
+  return arena_printf(writer->arena,
+                      "const int64_t share = (K + MB / MR) / (MB / MR + 1); /* rows of the next panel */\n"
+                      "const nnc_ahead ahead = {\n"
+                      "    .rows = share, .bytes = NR * %d + 60, .count = 1, .step = {%lld},\n"
+                      "    .base = {(uintptr_t)right + (uintptr_t)((m - m_first) / MR * share * %lld + n + NR) * %d}};\n",
+                      size, row * size, row, size);
+}
+
+static const char *ahead_text(const ContractWriter *writer) {
+  const Kernel *kernel = writer->kernel;
+  Place places[MOST_PLACES];
+  int count = 0;
+  bool is_flat = kernel->contract.m.count == 1 && kernel->contract.n.count == 1 &&
+                 kernel->contract.batch.count == 0;
+  if (!is_flat) return "";
+  ExprList list = kernel_expressions(writer->arena, kernel, 0);
+  for (int i = 0; i < list.count; i++)
+    if (list.items[i]->kind == EXPR_LOAD)
+      add_place(writer, places, &count, list.items[i]->operand, list.items[i]->index);
+  if (count > 0 && !writer->rows_inner && writer->grid.k >= 32)
+    return ahead_of_epilogue(writer, places, count);
+  bool streams = !writer->grid.pack_b && is_large(writer, writer->b_slot) && !writer->whole_block &&
+                 writer->grid.k >= 128 && writer->grid.m >= 4 * TILE_MAX_ROWS;
+  return streams ? ahead_of_panel(writer) : "";
+}
+
 /* ---- the function ---- */
 
 static const char *number(Arena *arena, int64_t value) { return c_integer(arena, value); }
@@ -290,6 +373,8 @@ void contract_write(Code *code, KernelFunction *function) {
     {"TILE", tile_place(&writer)},
     {"A_ROW", grid->pack_a ? "1" : number(arena, only_stride(writer.a, writer.a_slot))},
     {"A_K", grid->pack_a ? "MR" : number(arena, only_stride(k, writer.a_slot))},
+    {"AHEAD", ahead_text(&writer)},
+    {"AHEAD_POINTER", *ahead_text(&writer) ? "&ahead" : "NULL"},
     {"TILE_DONE", tile_done(&writer)},
     {"PANEL_DONE", panel_done(&writer)},
   };
