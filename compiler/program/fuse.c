@@ -21,7 +21,7 @@ enum {
   MOST_OPERANDS = 40,   /* of a kernel */
   MOST_STAGES = 16,
   MOST_MEMBERS = 64,
-  FEW_ROWS = 64,        /* fewer rows than this are no parallelism for ... */
+  FEW_ROWS = 16,        /* fewer rows than this are no parallelism for ... */
   LARGE_ROWS = 16384,   /* ... more elements than this in all */
   SMALL_KERNEL = 16384  /* elements read; small kernels merge without common operands */
 };

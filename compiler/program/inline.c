@@ -10,7 +10,7 @@
 #include "ops/op.h"
 
 enum {
-  CHEAP_REPEATS = 4,    /* how often one cheap operation may be done instead of a load */
+  CHEAP_REPEATS = 8,    /* how often one cheap operation may be done instead of a load */
   FREE_OPERATIONS = 12  /* of an expression that loads nothing */
 };
 
@@ -44,13 +44,13 @@ static const Node *real_operand(const Lowering *lowering, const Node *node, int 
   return lowering->places[operand->id].is_free || is_small ? NULL : operand;
 }
 
-/* Would the operand be in memory without this user?  A guess: a leaf is; a value with another user
- * may be; one with a single other user that the node feeds, too, is not (x <= 0 and where(x <= 0,
- * 0, x): the mask is smaller than x, so it is better to keep the mask). */
+/* Would the operand be in memory without this user?  A guess: a leaf is, and a value with another
+ * user may be. But beside masks one user of the operand is none: of x <= 0 and where(x <= 0, 0, x)
+ * the mask is smaller than x, so it is better to keep the mask. */
 static bool is_in_memory_anyway(const Lowering *lowering, const Node *operand, const Node *node) {
   if (lowering->places[operand->id].kind == PLACE_LOAD) return true;
-  bool is_narrower = dtype_size(node->type.dtype) < dtype_size(operand->type.dtype);
-  return lowering->uses[operand->id] > (is_narrower ? 2 : 1);
+  bool is_mask = dtype_size(node->type.dtype) < dtype_size(operand->type.dtype);
+  return is_mask ? lowering->wide_uses[operand->id] > 1 : lowering->uses[operand->id] > 1;
 }
 
 /* One large operand, which is in memory in any case: then computing the node again where it is
@@ -63,6 +63,21 @@ static bool is_cheap_to_repeat(const Lowering *lowering, const Node *node) {
     if (!is_in_memory_anyway(lowering, operand, node) || ++count > 1) return false;
   }
   return true;
+}
+
+/* Uses of each node by nodes whose elements are no smaller, and by outputs. */
+static int *count_wide_uses(const Lowering *lowering) {
+  const Graph *graph = lowering->graph;
+  int *uses = ARENA_ARRAY(lowering->arena, int, graph->next_id);
+  for (int i = 0; i < graph->nodes.count; i++) {
+    const Node *node = graph->nodes.items[i];
+    for (int k = 0; lowering->live[node->id] && k < node->operand_count; k++) {
+      const Node *operand = node->operands[k];
+      uses[operand->id] += dtype_size(node->type.dtype) >= dtype_size(operand->type.dtype);
+    }
+  }
+  for (int i = 0; i < graph->outputs.count; i++) uses[graph->outputs.items[i].node->id]++;
+  return uses;
 }
 
 /* Finds expressions that load nothing: constants, indices, and a few cheap operations on them. */
@@ -123,6 +138,7 @@ static void add_demand(const Lowering *lowering, const Node *node, Demand *deman
 
 void places_inline(Lowering *lowering) {
   find_free(lowering);
+  lowering->wide_uses = count_wide_uses(lowering);
   Demand *demands = ARENA_ARRAY(lowering->arena, Demand, lowering->graph->next_id);
   for (int i = lowering->graph->nodes.count - 1; i >= 0; i--) {
     const Node *node = lowering->graph->nodes.items[i];

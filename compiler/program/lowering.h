@@ -69,6 +69,7 @@ typedef struct Lowering {
   int level;
   bool *live;                   /* by node id */
   int *uses;                    /* by node id */
+  int *wide_uses;               /* by node id: without those by masks (inline.c) */
   int *stages;                  /* by node id: its own (ATTR_STAGE) or an operand's, if later */
   Place *places;                /* by node id */
   const Node **node_of;         /* by node id */

@@ -13,7 +13,8 @@
 #include "ops/op.h"
 
 enum {
-  FEW = 48,             /* results with less than this many are no parallel work */
+  FEW_COLUMNS = 48,     /* results with less than this many are no parallel work ... */
+  FEW_ROWS = 16,        /* ... nor these, each of a row that lies in one piece */
   LARGE = 32768,        /* elements worth a second kernel */
   MOST_PIECES = 64,
   LEAST_PIECES = 4
@@ -33,8 +34,11 @@ static int64_t good_pieces(int64_t extent) {
 static bool should_split(const Node *node) {
   if (op_info(node->op)->class->family != FAMILY_REDUCTION || !node_attribute(node, ATTR_AXES))
     return false;
-  return shape_elements(node->type.shape) < FEW &&
-         shape_elements(node->operands[0]->type.shape) >= LARGE;
+  Shape from = node->operands[0]->type.shape;
+  const Attribute *axes = node_ints(node, ATTR_AXES);
+  bool has_rows = axes->count > 0 && axes->ints[axes->count - 1] == from.rank - 1;
+  return axes->count > 0 && shape_elements(from) >= LARGE &&
+         shape_elements(node->type.shape) < (has_rows ? FEW_ROWS : FEW_COLUMNS);
 }
 
 /* First over all axes but the first reduced one, then over that. */
