@@ -1,10 +1,14 @@
 /* fuzz_graphs: random graphs against the reference interpreter.
  *
- *     fuzz_graphs [--seed N | --from A --count N] [--stage program|c] [--dump] [--coverage]
+ *     fuzz_graphs [--from A] [--count N]    judges seeds A ... A + N - 1
+ *     fuzz_graphs --seed N                  judges one; if it fails, prints a small module that does
+ *     fuzz_graphs --module FILE...          judges dumps, on values made up for them
+ *       --stage program|c                   without or with the C compiler
+ *       --dump                              prints the module as generated
+ *       --coverage                          fails when an operator of ops.def was never generated
  *
- * Each seed is judged in a process of its own, so that a panic or a crash is a verdict like any other.
- * Prints a line for each failing seed, then "N passed, N failed". --dump prints the module;
- * --coverage fails when an operator of ops.def was never generated. */
+ * Each case is judged in a process of its own, so that a panic or a crash is a verdict like any other.
+ * Prints a line for each that fails, then "N passed, N failed". */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,11 +19,16 @@
 
 #include "fuzz.h"
 #include "graph/textual.h"
+#include "graph/verify.h"
+#include "interpret/inputs.h"
 #include "ops/op.h"
+#include "support/panic.h"
 
 typedef struct Options {
   uint64_t from, count;
-  bool in_c, dump, coverage;
+  bool in_c, dump, coverage, shrink;
+  int file_count;
+  char **files;
 } Options;
 
 /* Shared with the child. */
@@ -30,7 +39,34 @@ typedef struct Verdict {
   int64_t nodes, gradients, steps;
 } Verdict;
 
-enum { SECONDS_A_SEED = 60 };
+/* What a child does: makes the case, or is given it. */
+typedef struct Task {
+  const Options *options;
+  uint64_t seed;
+  const char *file;
+  const Case *test;
+} Task;
+
+enum { SECONDS_A_CASE = 60 };
+
+/* ---- cases ---- */
+
+static Case *read_case(Arena *arena, const char *path) {
+  const char *reason = NULL;
+  SourceFile *dump = source_read(arena, path, &reason);
+  Diagnostics *diagnostics = diagnostics_create(arena);
+  Module *module = dump ? module_parse(arena, diagnostics, dump) : NULL;
+  diagnostics_print(diagnostics, stderr, 0);
+  if (!module) panic("%s cannot be read: %s", path, reason ? reason : "it is no dump");
+  Case *test = ARENA_NEW(arena, Case);
+  *test = (Case){.arena = arena, .module = module, .steps = 2};
+  for (int i = 0; i < module->inputs.count; i++)
+    vec_push(arena, &test->inputs, random_input(arena, module, &module->inputs.items[i], 1));
+  Interpreter *interpreter = interpreter_create(arena, module, (uint64_t)module->run.seed);
+  for (int i = 0; i < module->variables.count; i++)
+    vec_push(arena, &test->start, interpreter_variable(interpreter, module->variables.items[i].path));
+  return test;
+}
 
 static void count_nodes(const Case *test, Verdict *verdict) {
   for (int entry = 0; entry < ENTRY_COUNT; entry++) {
@@ -51,16 +87,19 @@ static void print_module(const Module *module) {
   text_free(&text);
 }
 
-static void judge_seed(const Options *options, uint64_t seed, Verdict *verdict) {
+static void judge_task(const Task *task, Verdict *verdict) {
   Arena *arena = arena_create();
-  Case *test = generate_case(arena, seed);
+  const Case *test = task->test;
+  if (!test) test = task->file ? read_case(arena, task->file) : generate_case(arena, task->seed);
   count_nodes(test, verdict);
-  if (options->dump) print_module(test->module);
+  if (task->options->dump && !task->test) print_module(test->module);
   const char *message = judge_case(test, arena);
   if (message) snprintf(verdict->message, sizeof verdict->message, "%s", message);
   verdict->finished = true;
   arena_destroy(arena);
 }
+
+/* ---- processes ---- */
 
 static Verdict *verdict_create(void) {
   void *memory = mmap(NULL, sizeof(Verdict), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -71,8 +110,9 @@ static Verdict *verdict_create(void) {
   return memory;
 }
 
-/* In a child, which has SECONDS_A_SEED. */
-static void judge_apart(const Options *options, uint64_t seed, Verdict *verdict) {
+/* In a child, which has SECONDS_A_CASE. */
+typedef void Work(const Task *task, Verdict *verdict);
+static void work_apart(const Task *task, Work *work, Verdict *verdict, bool quietly) {
   memset(verdict, 0, sizeof *verdict);
   fflush(NULL);
   pid_t child = fork();
@@ -81,8 +121,9 @@ static void judge_apart(const Options *options, uint64_t seed, Verdict *verdict)
     exit(2);
   }
   if (child == 0) {
-    alarm(SECONDS_A_SEED);
-    judge_seed(options, seed, verdict);
+    alarm(SECONDS_A_CASE);
+    if (quietly && !freopen("/dev/null", "w", stderr)) _exit(2);
+    work(task, verdict);
     fflush(NULL);
     _exit(0);
   }
@@ -93,9 +134,65 @@ static void judge_apart(const Options *options, uint64_t seed, Verdict *verdict)
   }
   if (verdict->finished) return;
   int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-  snprintf(verdict->message, sizeof verdict->message, "died of %s",
-           signal == SIGALRM ? "taking too long" : signal ? strsignal(signal) : "an early exit");
+  snprintf(verdict->message, sizeof verdict->message, "died: %s",
+           signal == SIGALRM ? "it took too long" : signal ? strsignal(signal) : "an early exit");
 }
+
+/* ---- shrinking ---- */
+
+typedef struct Shrinking {
+  Task task;
+  Verdict *verdict;
+  char kind[200];  /* of the failure: the message up to a colon */
+} Shrinking;
+
+static void copy_kind(char *kind, const char *message) {
+  snprintf(kind, sizeof ((Shrinking *)NULL)->kind, "%.*s", (int)strcspn(message, ":"), message);
+}
+
+/* A case that is no longer sound proves nothing: no verdict. */
+static void judge_sound(const Task *task, Verdict *verdict) {
+  Arena *arena = arena_create();
+  verdict->finished = true;
+  if (module_verify(arena, task->test->module)) return;
+  if (case_find_steps(task->test) < task->test->steps) return;
+  verdict->finished = false;
+  judge_task(task, verdict);
+}
+
+static bool still_fails(void *context, const Case *test) {
+  Shrinking *shrinking = context;
+  char kind[sizeof shrinking->kind];
+  shrinking->task.test = test;
+  work_apart(&shrinking->task, judge_sound, shrinking->verdict, true);
+  copy_kind(kind, shrinking->verdict->message);
+  return strcmp(kind, shrinking->kind) == 0;
+}
+
+static void print_values(const char *what, const char *name, const Tensor *tensor) {
+  int64_t count = shape_elements(tensor->type.shape);
+  printf("# %s %s =", what, name);
+  for (int64_t i = 0; i < count && i < 40; i++) printf(" %.9g", tensor->data[i]);
+  puts(count > 40 ? " ..." : "");
+}
+
+static void shrink(const Task *task, const char *message) {
+  Arena *arena = arena_create();
+  Shrinking shrinking = {.task = *task, .verdict = verdict_create()};
+  copy_kind(shrinking.kind, message);
+  const Case *whole = task->file ? read_case(arena, task->file) : generate_case(arena, task->seed);
+  const Case *small = shrink_case(arena, whole, still_fails, &shrinking);
+  still_fails(&shrinking, small);
+  printf("# %s\n", shrinking.verdict->message);
+  for (int i = 0; i < small->inputs.count; i++)
+    print_values("input", small->module->inputs.items[i].name, small->inputs.items[i]);
+  for (int i = 0; i < small->start.count; i++)
+    print_values("variable", small->module->variables.items[i].path, small->start.items[i]);
+  print_module(small->module);
+  arena_destroy(arena);
+}
+
+/* ---- options ---- */
 
 static uint64_t number(const char *text) {
   char *end;
@@ -111,11 +208,18 @@ static Options read_options(int argc, char **argv) {
     const char *value = i + 1 < argc ? argv[i + 1] : NULL;
     if (!strcmp(argv[i], "--dump")) options.dump = true;
     else if (!strcmp(argv[i], "--coverage")) options.coverage = true;
+    else if (!strcmp(argv[i], "--shrink")) options.shrink = true;
     else if (!strcmp(argv[i], "--from")) options.from = number(value), i++;
     else if (!strcmp(argv[i], "--count")) options.count = number(value), i++;
-    else if (!strcmp(argv[i], "--seed")) options.from = number(value), options.count = 1, i++;
+    else if (!strcmp(argv[i], "--seed")) options.from = number(value), options.count = 1, options.shrink = true, i++;
     else if (!strcmp(argv[i], "--stage") && value) options.in_c = !strcmp(value, "c"), i++;
-    else {
+    else if (!strcmp(argv[i], "--module") && value) {
+      options.files = argv + i + 1;
+      options.file_count = argc - i - 1;
+      options.count = (uint64_t)options.file_count;
+      options.from = 0;
+      break;
+    } else {
       fprintf(stderr, "fuzz_graphs: unknown option '%s'\n", argv[i]);
       exit(2);
     }
@@ -140,7 +244,8 @@ int main(int argc, char **argv) {
   int64_t operators[OP_COUNT] = {0}, nodes = 0, gradients = 0, steps = 0;
   int passed = 0, failed = 0;
   for (uint64_t seed = options.from; seed < options.from + options.count; seed++) {
-    judge_apart(&options, seed, verdict);
+    Task task = {.options = &options, .seed = seed, .file = options.files ? options.files[seed] : NULL};
+    work_apart(&task, judge_task, verdict, false);
     for (int op = 0; op < OP_COUNT; op++) operators[op] += verdict->operators[op];
     nodes += verdict->nodes;
     gradients += verdict->gradients > 0;
@@ -150,7 +255,9 @@ int main(int argc, char **argv) {
       continue;
     }
     failed++;
-    printf("FAILED: seed %llu: %s\n", (unsigned long long)seed, verdict->message);
+    if (task.file) printf("FAILED: %s: %s\n", task.file, verdict->message);
+    else printf("FAILED: seed %llu: %s\n", (unsigned long long)seed, verdict->message);
+    if (options.shrink) shrink(&task, verdict->message);
     fflush(stdout);
   }
   if (options.coverage) {

@@ -61,6 +61,8 @@ void numbers_compute(Numbers *numbers, const Node *node, const Tensor *binding,
 bool numbers_are_steady(const Numbers *numbers, const Node *node);
 /* The first unsteady node of a graph without gradients, or NULL. */
 const Node *numbers_find_unsteady(const Numbers *numbers, const Graph *graph);
+/* The value of a leaf that needs one; NULL of other nodes. */
+const Tensor *find_binding(const Node *node, int count, const Binding *bindings);
 /* Everything that an output needs. */
 Numbers numbers_of_graph(Arena *arena, const Graph *graph, int binding_count,
                          const Binding *bindings, const EvaluateContext *context, Noise *noise);
@@ -114,6 +116,7 @@ const char *judge_case_c(const Case *test, Arena *arena, const CStage *stage);
 /* ---- shrink.c ---- */
 
 typedef bool StillFails(void *context, const Case *test);
+/* A case as small as the moves make it, for which still_fails holds. */
 Case *shrink_case(Arena *arena, const Case *test, StillFails *still_fails, void *context);
 
 #endif

@@ -156,7 +156,7 @@ void numbers_compute(Numbers *numbers, const Node *node, const Tensor *binding,
   add_noise(value, noise);
 }
 
-static const Tensor *find_binding(const Node *node, int count, const Binding *bindings) {
+const Tensor *find_binding(const Node *node, int count, const Binding *bindings) {
   LeafKind leaf = op_info(node->op)->class->leaf;
   if (leaf == LEAF_NONE || leaf == LEAF_CONSTANT) return NULL;
   const char *name = node_string(node, ATTR_NAME);
