@@ -72,8 +72,9 @@ const char *group_build(Lowering *lowering, Group *group, const Node **blame) {
     builder_anchor(builder, group->members.items[i], at);
   }
   if (group->template_node) builder_template(builder, group->template_node);
-  store_members(lowering, group, builder, false);
+  /* Rows last: what the loops read of a row may be updated in place then (gamma of a norm). */
   if (group->has_inner) store_members(lowering, group, builder, true);
+  store_members(lowering, group, builder, false);
   const char *failure = builder_failure(builder, blame);
   if (failure == NULL) group->built = builder_finish(builder);
   return failure;
