@@ -112,6 +112,7 @@ static int back_end(const Compilation *compilation, const Program *program)
   CompileOptions compile = {
     .cc = options->cc,
     .arch = options->arch,
+    .cflags = options->cflags,
     .debug = options->debug,
     .save_temps = options->save_temps,
     .verbose = options->verbose,

@@ -12,7 +12,7 @@
 enum {
   KEY_EMIT = 256, KEY_REPORT, KEY_CHECK_GRADIENTS, KEY_DUMP_AFTER, KEY_STOP_AFTER, KEY_RESUME_AFTER,
   KEY_TIME_PASSES, KEY_HELP_PASSES, KEY_FLOAT, KEY_CC, KEY_ARCH, KEY_SAVE_TEMPS, KEY_COLOUR, KEY_CHECK,
-  KEY_MEMORY_LIMIT, KEY_THREADS
+  KEY_MEMORY_LIMIT, KEY_THREADS, KEY_CFLAGS
 };
 
 static const struct argp_option option_table[] = {
@@ -25,6 +25,7 @@ static const struct argp_option option_table[] = {
   {"threads", KEY_THREADS, "N", 0, "The threads that --memory-limit is for (default: all of this machine)", 1},
   {"cc", KEY_CC, "PROGRAM", 0, "The C compiler (default: the newest clang found, else gcc)", 1},
   {"arch", KEY_ARCH, "ARCH", 0, "-march of the C compiler (default: native)", 1},
+  {"cflags", KEY_CFLAGS, "FLAGS", 0, "More flags for the C compiler, separated by blanks", 1},
   {"debug", 'g', 0, 0, "Keep debugging information and symbols", 1},
   {"save-temps", KEY_SAVE_TEMPS, 0, 0, "Keep the emitted C beside the executable", 1},
   {"verbose", 'v', 0, 0, "Show the commands that are run", 1},
@@ -174,6 +175,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
   case KEY_THREADS: options->threads = parse_threads(state, argument); break;
   case KEY_CC: options->cc = argument; break;
   case KEY_ARCH: options->arch = argument; break;
+  case KEY_CFLAGS: options->cflags = argument; break;
   case KEY_SAVE_TEMPS: options->save_temps = true; break;
   case KEY_EMIT: options->emit = (EmitKind)word_value(state, emit_words, argument, "--emit"); break;
   case KEY_REPORT:

@@ -28,6 +28,7 @@ typedef struct Options {
   int threads;                   /* --threads that the limit is for; 0: as many as there are */
   const char *cc;                /* --cc; NULL: the newest clang found, else gcc */
   const char *arch;              /* --arch; "native" */
+  const char *cflags;            /* --cflags; NULL: none */
   bool debug;                    /* -g */
   bool save_temps;
   bool verbose;

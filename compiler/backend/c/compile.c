@@ -128,6 +128,15 @@ static bool has_static_zlib(Arena *arena, const char *cc) {
   return found;
 }
 
+static void add_words(Arena *arena, Arguments *arguments, const char *text) {
+  static const char blanks[] = " \t\n";
+  for (text += strspn(text, blanks); *text; text += strspn(text, blanks)) {
+    size_t length = strcspn(text, blanks);
+    vec_push(arena, arguments, arena_strndup(arena, text, length));
+    text += length;
+  }
+}
+
 static Arguments compile_arguments(Arena *arena, const CompileOptions *options) {
   /* Neither errno nor traps are observed: no result changes by the last two. */
   static const char *const fixed[] = {"-std=gnu11", "-O3", "-ffunction-sections", "-fdata-sections",
@@ -137,6 +146,7 @@ static Arguments compile_arguments(Arena *arena, const CompileOptions *options) 
   for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) vec_push(arena, &arguments, fixed[i]);
   vec_push(arena, &arguments, arena_printf(arena, "-march=%s", options->arch));
   if (options->debug) vec_push(arena, &arguments, "-g");
+  add_words(arena, &arguments, options->cflags);
   vec_push(arena, &arguments, "-I");
   vec_push(arena, &arguments, arena_printf(arena, "%s/include/nnc", options->prefix));
   vec_push(arena, &arguments, options->source);
@@ -182,10 +192,12 @@ bool compile_prepare(Arena *arena, CompileOptions *options) {
   options->source = names_source ? options->output : arena_printf(arena, "%s.c", options->output);
   if (names_source) options->output = arena_strndup(arena, options->output, length - 2);
   if (options->arch == NULL) options->arch = "native";
+  if (options->cflags == NULL) options->cflags = "";
   options->cc = find_compiler(arena, options->cc);
   if (options->cc == NULL) return false;
-  options->compiler = arena_printf(arena, "%s -O3 -march=%s", describe_compiler(arena, options->cc),
-                                   options->arch);
+  options->compiler = arena_printf(arena, "%s -O3 -march=%s%s%s",
+                                   describe_compiler(arena, options->cc), options->arch,
+                                   *options->cflags ? " " : "", options->cflags);
   Arguments arguments = compile_arguments(arena, options);
   options->command = shell_line(arena, &arguments);
   return true;

@@ -9,6 +9,7 @@
 typedef struct CompileOptions {
   const char *cc;        /* --cc; NULL: the newest clang found, else gcc, else cc */
   const char *arch;      /* -march; NULL: "native" */
+  const char *cflags;    /* more flags behind those of ours, separated by blanks; NULL: none */
   bool debug;            /* -g, not stripped */
   bool save_temps;       /* the C file is kept beside the executable */
   bool verbose;          /* prints the command before it runs */
