@@ -2,6 +2,7 @@
 # Trained runs that are killed, or whose disk is full, end like the run that nothing befell: kill.py.
 #
 #   tests/kill/run.sh BUILD [--rounds N] [--seed N]     5 rounds (half a minute); 20 to be thorough
+#   $NNC_CFLAGS: flags of BUILD's sanitizers, for the generated C
 #
 # Prints what failed and "N passed, N failed"; the exit status is 0 when nothing failed.
 set -uo pipefail
@@ -11,7 +12,7 @@ shift
 work=$(mktemp -d) || exit 2
 trap 'mountpoint -q "$work/disk" && umount "$work/disk"; rm -rf "$work"' EXIT
 
-"$build/bin/nnc" "$here/digits.net" -o "$work/digits" &&
+ASAN_OPTIONS=detect_leaks=0 "$build/bin/nnc" "$here/digits.net" --cflags="${NNC_CFLAGS:-}" -o "$work/digits" &&
   "$build/bin/nnc-digits" "$work/data" --train 2000 --test 300 2>/dev/null ||
   { echo "0 passed, 1 failed"; exit 1; }
 python3 "$here/kill.py" "$work" "$@"
