@@ -87,6 +87,10 @@ for page in docs/*.md models/README.md; do
   done
 done
 
+# ---- the program of README.md, its first block ----
+awk '/^```/ { count++; next } count == 1' README.md > "$work/block.net"
+check_program README.md "$work/block.net" ""
+
 # ---- docs/library.md is what `nnc doc` says ----
 "$root/tools/library_page.sh" "$nnc" > "$work/library.md" || fail "tools/library_page.sh"
 if cmp -s "$work/library.md" docs/library.md; then ok
