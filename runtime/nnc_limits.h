@@ -1,8 +1,9 @@
-/* How fast this machine can be: code that does nothing but multiply-add, and code that does nothing but
- * read memory.  It is compiled with the model, for the same instruction set, and `profile` times it
- * (speed.c) to say what a step could at best take.
+/* How fast this machine can be: code that does nothing but multiply-add, and code that does nothing
+ * but read memory.  It is compiled with the model, for the same instruction set, and `profile`
+ * times it (speed.c) to say what a step could at best take.
  *
- * Both run on all workers of a pool of their own, whose arena is what is read; the scalars say how much. */
+ * Both run on all workers of a pool of their own, whose arena is what is read; the scalars say how
+ * much. */
 #ifndef NNC_LIMITS_H
 #define NNC_LIMITS_H
 
@@ -13,14 +14,14 @@ typedef struct nnc_limits {
   const char *float_name;               /* "f32": what `multiply` computes in */
   double flops;                         /* of one round of `multiply`, in each worker */
   void (*multiply)(nnc_worker *worker); /* scalars[0] rounds */
-  void (*read)(nnc_worker *worker);     /* the worker's share of scalars[0] bytes, scalars[1] times */
+  void (*read)(nnc_worker *worker);     /* its share of scalars[0] bytes, scalars[1] times */
 } nnc_limits;
 
-/* Independent chains hide the latency of a multiply-add: 4 cycles, two a cycle, and some to spare.  The
- * smallest target has 16 registers; two hold the factors. */
+/* Independent chains hide the latency of a multiply-add: 4 cycles, two a cycle, and some to spare.
+ * The smallest target has 16 registers; two hold the factors. */
 enum { NNC_LIMIT_CHAINS = 12, NNC_LIMIT_REPEATS = 1000 };
 
-/* A round is NNC_LIMIT_REPEATS multiply-adds in every lane of every chain; values fall from 2 or more to 1. */
+/* A round is NNC_LIMIT_REPEATS multiply-adds in every lane of every chain; values fall to 1. */
 #define NNC_DEFINE_MULTIPLY(name)                                                                  \
   NNC_KERNEL void nnc_multiply_##name(nnc_worker *worker) {                                        \
     const nnc_vec_##name half = nnc_splat_##name(0.5f);                                            \

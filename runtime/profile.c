@@ -1,8 +1,8 @@
 /* The profile command: where the time of a training step goes.
  *
- * Steps with marks and steps without alternate, so that what measuring costs is measured too.  Of the
- * marked steps the middle half by duration counts: on a busy machine a few steps take far longer, and
- * the tables should tell of the others. The loop allocates nothing. */
+ * Steps with marks and steps without alternate, so that what measuring costs is measured too.
+ * Of the marked steps the middle half by duration counts: on a busy machine a few steps take far
+ * longer, and the tables should tell of the others. The loop allocates nothing. */
 #include "profile.h"
 
 #include <stdio.h>

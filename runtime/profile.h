@@ -1,10 +1,10 @@
-/* Inside of the profile command: what is measured (profile.c), the tables made of it (profile_table.c)
- * and the ways to show them (profile_text.c, profile_json.c, profile_trace.c).
+/* Inside of the profile command: what is measured (profile.c), the tables made of it
+ * (profile_table.c) and the ways to show them (profile_text.c, profile_json.c, profile_trace.c).
  *
- * A step's time is divided into rows: one for every step of the train and accumulate entries, and four
- * of the runtime's own. Each worker's times between marks sum to the step exactly; a row's time is the
- * mean over the workers, so the rows sum to the step as well, and what a worker waits for others is in
- * the barriers' rows. */
+ * A step's time is divided into rows: one for every step of the train and accumulate entries, and
+ * four of the runtime's own. Each worker's times between marks sum to the step exactly; a row's
+ * time is the mean over the workers, so the rows sum to the step as well, but for the marks' own
+ * time, which is taken off.  What a worker waits for others is in the barriers' rows. */
 #ifndef NNC_PROFILE_H
 #define NNC_PROFILE_H
 
@@ -60,7 +60,8 @@ typedef struct nnc_profile {
   int64_t *trace_begin;  /* [trace_steps]: when the host began */
   int64_t *trace_marks;
   /* Results. */
-  double step_seconds, plain_seconds, mark_seconds; /* mark_seconds: of one mark */
+  double mark_seconds;   /* what one mark costs: taken off the row of the step before it */
+  double marked_seconds, plain_seconds; /* a step with and without marks */
   int64_t counted;       /* steps in the middle half */
   nnc_speed speed;
   nnc_profile_table classes, operators, instances;

@@ -57,8 +57,9 @@ void nnc_profile_print_json(const nnc_profile *profile) {
   put_number("threads", profile->session->threads);
   put_number("steps", (double)profile->steps);
   put_number("counted_steps", (double)profile->counted);
-  put_number("step_ms", profile->step_seconds * 1e3);
-  put_number("unmeasured_step_ms", profile->plain_seconds * 1e3);
+  put_number("step_ms", profile->instances.total.seconds * 1e3);
+  put_number("marked_step_ms", profile->marked_seconds * 1e3);
+  put_number("unmarked_step_ms", profile->plain_seconds * 1e3);
   put_number("mark_ns", profile->mark_seconds * 1e9);
   put_number("peak_gflops", profile->speed.flops * 1e-9);
   put_number("peak_gbs", profile->speed.bandwidth * 1e-9);

@@ -1,4 +1,5 @@
-/* Tables of a profile: the mean of the middle half of the steps, by instance, by operator, by class. */
+/* Tables of a profile: means over the middle half of the steps, by instance, operator, class. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,8 +16,8 @@ static int compare_timed(const void *a, const void *b) {
   return (x->step > y->step) - (x->step < y->step);
 }
 
-/* The steps of the middle half of `times`, the number of which goes to *count; malloc'ed, NULL after a
- * message. Of fewer than four all count. */
+/* The steps of the middle half of `times`, the number of which goes to *count; malloc'ed, NULL
+ * after a message. Of fewer than four all count. */
 static Timed *middle_half(const int64_t *times, int64_t steps, int64_t *count) {
   Timed *timed = calloc((size_t)steps, sizeof *timed);
   if (!timed) {
@@ -42,6 +43,8 @@ static void fill_row(const nnc_profile *profile, const Timed *timed, int row) {
   for (int64_t i = 0; i < profile->counted; i++)
     sum += profile->times[timed[i].step * profile->row_count + row];
   to->seconds = (double)sum * 1e-9 / (double)(profile->counted * profile->session->threads);
+  bool has_mark = to->step || row == NNC_ROW_START;
+  if (has_mark) to->seconds = fmax(0, to->seconds - to->calls * profile->mark_seconds);
   double compute = to->flops / profile->speed.flops, memory = to->bytes / profile->speed.bandwidth;
   to->least_seconds = compute > memory ? compute : memory;
 }
@@ -50,7 +53,7 @@ static bool fill_rows(nnc_profile *profile) {
   Timed *marked = middle_half(profile->marked, profile->steps, &profile->counted);
   Timed *plain = middle_half(profile->plain, profile->steps, &profile->counted);
   if (marked && plain) {
-    profile->step_seconds = mean_seconds(marked, profile->counted);
+    profile->marked_seconds = mean_seconds(marked, profile->counted);
     profile->plain_seconds = mean_seconds(plain, profile->counted);
     for (int i = 0; i < profile->row_count; i++) fill_row(profile, marked, i);
   }

@@ -34,10 +34,17 @@ static int label_width(const nnc_profile_table *table, int shown, bool is_instan
   return width;
 }
 
+/* Milliseconds, microseconds for short steps. */
+static bool is_short(double seconds) { return seconds < 1e-3; }
+static const char *unit(double seconds) { return is_short(seconds) ? "us" : "ms"; }
+static double in_unit(double seconds, double total) {
+  return seconds * (is_short(total) ? 1e6 : 1e3);
+}
+
 /* The columns behind the name; `sum` is the time of the rows so far, this one included. */
 static void print_numbers(const nnc_profile_row *row, double sum, double total) {
   double share = total > 0 ? 100 / total : 0;
-  printf(" %10.4f %6.1f%% %6.1f%% %7.0f %10.2f", row->seconds * 1e3, row->seconds * share,
+  printf(" %10.4f %6.1f%% %6.1f%% %7.0f %10.2f", in_unit(row->seconds, total), row->seconds * share,
          sum * share, row->calls, row->calls > 0 ? row->seconds / row->calls * 1e6 : 0);
   if (row->seconds <= 0 || row->least_seconds <= 0) return;
   printf(" %8.2f %8.2f %6.1f%%", row->flops / row->seconds * 1e-9,
@@ -57,7 +64,8 @@ static void print_table(const nnc_profile_table *table, const char *title, int s
   char buffer[128];
   if (shown > table->count) shown = table->count;
   int width = label_width(table, shown, is_instance);
-  printf("\n%-*s %10s %7s %7s %7s %10s %8s %8s %7s%s\n", width, title, "ms", "share", "cum.",
+  printf("\n%-*s %10s %7s %7s %7s %10s %8s %8s %7s%s\n", width, title,
+         unit(table->total.seconds), "share", "cum.",
          "calls", "us a call", "GFLOP/s", "GB/s", "bound",
          is_instance ? "  line  operator -> what it stores" : "");
   double sum = 0;
@@ -97,10 +105,12 @@ static void print_head(const nnc_profile *profile) {
   double marks = (double)model->train.step_count + 1;
   if (profile->trial.runs > 1)
     marks += (double)(profile->trial.runs - 1) * ((double)model->accumulate.step_count + 1);
-  printf("A step takes %.4f ms, without measuring %.4f ms; %.0f marks of %.0f ns in each worker "
-         "cost %.2f%% of it.\n",
-         profile->step_seconds * 1e3, profile->plain_seconds * 1e3, marks,
-         profile->mark_seconds * 1e9, 100 * marks * profile->mark_seconds / profile->step_seconds);
+  double step = profile->instances.total.seconds;
+  const char *name = unit(step);
+  printf("A step takes %.4f %s: %.4f %s while it is measured, %.4f %s while not; the %.0f marks of "
+         "%.0f ns in each worker are taken off.\n",
+         in_unit(step, step), name, in_unit(profile->marked_seconds, step), name,
+         in_unit(profile->plain_seconds, step), name, marks, profile->mark_seconds * 1e9);
   printf("The bound: %.1f GFLOP/s (multiply-add in %s for %s), %.1f GB/s (reading %s, the model's "
          "size).\n",
          profile->speed.flops * 1e-9, model->limits->float_name, model->isa,

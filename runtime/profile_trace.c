@@ -1,5 +1,5 @@
-/* The last steps as a file for trace viewers (chrome://tracing, Perfetto): a track for each worker, an
- * event for each step of an entry.
+/* The last steps as a file for trace viewers (chrome://tracing, Perfetto): a track for each
+ * worker, an event for each step of an entry.
  * Format: "Trace Event Format", complete events ("ph": "X") in microseconds. */
 #include <stdio.h>
 #include <string.h>

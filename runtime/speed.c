@@ -1,9 +1,9 @@
 /* The machine's speed: see speed.h.
  *
- * Multiply-add: for half a millisecond at a time, the fastest counts.  Reading: over and over through as
- * much memory as the model takes (at least 1 MB, at most 256 MB), since that decides from which level
- * of the caches its kernels can be served; the fastest counts.  A kernel whose own operands fit a
- * nearer cache may read faster. */
+ * Multiply-add: for half a millisecond at a time, the fastest counts.  Reading: over and over
+ * through as much memory as the model takes (at least 1 MB, at most 256 MB), since that decides
+ * from which level of the caches its kernels can be served; the fastest counts.  A kernel whose
+ * own operands fit a nearer cache may read faster. */
 #include "speed.h"
 
 #include <stdlib.h>
@@ -43,8 +43,8 @@ static double multiply_speed(nnc_pool *pool, int threads, double scalars[2]) {
     }
   }
   for (int w = 0; w < threads; w++)
-    speed += rounds * nnc_the_model.limits->flops * 1e9 / (double)nnc_pool_worker(pool, w)->marks[1];
-  return speed;
+    speed += rounds / (double)nnc_pool_worker(pool, w)->marks[1];
+  return speed * nnc_the_model.limits->flops * 1e9;
 }
 
 /* Together: the workers share the memory. */

@@ -21,8 +21,8 @@ void nnc_trial_close(nnc_trial *trial);
 /* The entry of the step's run `run`, from 0. */
 const nnc_entry *nnc_trial_entry(const nnc_trial *trial, int64_t run);
 
-/* The parts of a step, in this order; it is counted from 1.  Filling the synthetic inputs is no part of
- * what is measured. */
+/* The parts of a step, in this order; it is counted from 1.  Filling the synthetic inputs is no
+ * part of what is measured. */
 void nnc_trial_host(nnc_trial *trial, int64_t step);
 void nnc_trial_fill(nnc_trial *trial, int64_t run);
 void nnc_trial_load(nnc_trial *trial, int64_t run);

@@ -30,6 +30,10 @@ def check_tables(profile):
         times = [row["ms"] for row in rows]
         assert times == sorted(times, reverse=True), f"{name}: not sorted"
         assert total(rows, "calls") == total(profile["classes"], "calls"), f"{name}: calls"
+    marks = total((row for row in profile["instances"] if "step" in row or row["class"] == "start"), "calls")
+    cost = profile["marked_step_ms"] - step
+    rounding = 1e-7 * step
+    assert -rounding <= cost <= marks * profile["mark_ns"] * 1e-6 + rounding, f"{cost} ms for {marks} marks"
     assert profile["peak_gflops"] > 0 and profile["peak_gbs"] > 0 and profile["mark_ns"] > 0
 
 
@@ -62,7 +66,7 @@ def check_trace(profile, trace):
 
 
 def difference(profile):
-    return abs(total(profile["instances"], "ms") / profile["unmeasured_step_ms"] - 1) * 100
+    return abs(total(profile["instances"], "ms") / profile["unmarked_step_ms"] - 1) * 100
 
 
 def updates(profile):

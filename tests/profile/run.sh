@@ -19,9 +19,9 @@ profile() {
 
 # The machine may be busy with other things: one of some profiles must be within 3 %.
 close_to_unmeasured() {
-  local model=$1 steps=$2 best=100 difference try
+  local model=$1 best=100 difference try; shift
   for try in 1 2 3 4 5 6 7 8; do
-    "$work/$model" profile --json --steps "$steps" >"$work/$model.json" || break
+    "$work/$model" profile --json "$@" >"$work/$model.json" || break
     difference=$(python3 $check --difference "$work/$model.json")
     if awk "BEGIN { exit !($difference < $best) }"; then best=$difference; fi
     if awk "BEGIN { exit !($best <= 3) }"; then break; fi
@@ -38,8 +38,8 @@ profile mnist --steps 3 --threads 1
 profile mnist --steps 4 --threads 3
 profile iris --steps 200
 profile mnist_cnn --steps 4
-close_to_unmeasured mnist 20
-close_to_unmeasured iris 2000
+close_to_unmeasured mnist --steps 20
+close_to_unmeasured iris --steps 4000 --threads 1 # two microseconds a step: the marks' time shows
 
 # Adam rides in the gradients of the weights: what is left for rows of its own is that of the biases.
 read -r share fused < <(python3 $check --updates "$work/mnist.json")
@@ -51,7 +51,7 @@ digits=$work/digits
 check "digits" "$build/bin/nnc-digits" "$digits" --train 2000 --test 100
 profile mnist --steps 8 --data "$digits"
 check_status "the loader has a row" 0 '"class":"data"' cat "$work/mnist.json"
-check_status "text" 0 '^h1\.y.* 13 +contract.*-> h1\.y, h1\.relu' "$work/mnist" profile --steps 3 --all
+check_status "text" 0 '^h1\.y.* 13  contract.* -> .*h1\.relu' "$work/mnist" profile --steps 3 --all
 check_status "the machine's limits" 0 'The bound: [0-9.]+ GFLOP/s .*, [0-9.]+ GB/s' "$work/mnist" profile --steps 3
 sed 's/^train {/train {\n  accumulate = 4/' models/mnist.net >"$work/several.net"
 check "nnc several.net" "$nnc" "$work/several.net" -o "$work/several"
