@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Random graphs (fuzz.c).  Usage: tests/fuzz_graphs/run.sh BUILD
+#
+#   - the cases of this folder: small modules that once failed
+#   - 300 fixed seeds through all that needs no C compiler; together they hold every operator
+#
+# Longer:  BUILD/tests/fuzz_graphs --from 1000 --count 20000
+set -uo pipefail
+build=$(cd "$1" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+passed=0 failed=0
+judge() {
+  local out line
+  out=$("$build/tests/fuzz_graphs" "$@" 2>&1); local status=$?
+  line=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' <<<"$out" | tail -n 1)
+  if [ -z "$line" ]; then
+    printf '%s\n' "$out"; failed=$((failed + 1)); return
+  fi
+  [ $status -eq 0 ] || printf '%s\n' "$out"
+  passed=$((passed + $(cut -d' ' -f1 <<<"$line")))
+  failed=$((failed + $(cut -d' ' -f3 <<<"$line")))
+}
+judge --module "$here"/cases/*.dump
+judge --from 1 --count 300 --coverage
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
