@@ -157,11 +157,12 @@ static const char *map_epilogue(const ConvWriter *writer) {
   if (kernel_uses_axis(code.arena, writer->kernel, 0)) code_line(&code, "const int64_t i0 = image;");
   code_open(&code, "for (int64_t r = 0; r < rows; r++)");
   if (kernel_uses_axis(code.arena, writer->kernel, 1)) code_line(&code, "const int64_t i1 = channel + r;");
-  const char *place = NULL;
+  const char *place = "0";
   for (int i = writer->absent; i < 3; i++) {
     open_position(writer, &code, i);
     const char *own = arena_printf(code.arena, i == grid->block_axis ? "(g%d - first)" : "g%d", i);
-    place = place ? arena_printf(code.arena, "(%s) * %lld + %s", place, (long long)grid->length[i], own) : own;
+    place = i == writer->absent ? own : arena_printf(code.arena, "(%s) * %lld + %s", place,
+                                                     (long long)grid->length[i], own);
   }
   write_epilogue_stores(writer, &code,
                         arena_printf(code.arena, "tile[r * %lld + %s]",
@@ -180,11 +181,12 @@ static const char *weight_epilogue(const ConvWriter *writer) {
   if (kernel_uses_axis(code.arena, writer->kernel, 0)) code_line(&code, "const int64_t i0 = row + r;");
   code_open(&code, "for (int64_t c = 0; c < channels; c++)");
   if (kernel_uses_axis(code.arena, writer->kernel, 1)) code_line(&code, "const int64_t i1 = channel + c;");
-  const char *tap = NULL;
+  const char *tap = "0";
   for (int i = writer->absent; i < 3; i++) {
     const char *axis = arena_printf(code.arena, "i%d", 2 + i - writer->absent);
     code_open(&code, "for (int64_t %s = 0; %s < %lld; %s++)", axis, axis, (long long)grid->kernel[i], axis);
-    tap = tap ? arena_printf(code.arena, "(%s) * %lld + %s", tap, (long long)grid->kernel[i], axis) : axis;
+    tap = i == writer->absent ? axis : arena_printf(code.arena, "(%s) * %lld + %s", tap,
+                                                    (long long)grid->kernel[i], axis);
   }
   const char *result = arena_printf(code.arena, "nnc_lane_sum_%s(sums + (r * %lld + c) * %lld + %s)",
                                     c_type_name(writer->sum), (long long)grid->channel_block, taps, tap);
