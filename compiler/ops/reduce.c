@@ -65,8 +65,17 @@ static bool mean_infer(Arena *arena, const Node *node, Type *type, const char **
   return reduce_infer(arena, node, type, DTYPES_FLOAT, true, reason);
 }
 
+static Split node_split(const Node *node) {
+  const Attribute *axes = node_ints(node, ATTR_AXES);
+  return split_axes(node->operands[0]->type.shape, axes->count, axes->ints);
+}
+
+/* The gradient goes to the first extremum, which argmax or argmin finds: its index is an i32. */
 static bool extremum_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  return reduce_infer(arena, node, type, DTYPES_NUMBER, true, reason);
+  if (!reduce_infer(arena, node, type, DTYPES_NUMBER, true, reason)) return false;
+  if (node_split(node).reduced_elements <= INT32_MAX) return true;
+  return infer_fail(arena, reason, "%s has more than 2147483647 elements for each result",
+                    infer_shape_text(arena, node->operands[0]->type.shape));
 }
 
 static bool arg_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
@@ -182,11 +191,6 @@ static Cost reduce_cost(const Node *node) {
 }
 
 /* ---- gradients ---- */
-
-static Split node_split(const Node *node) {
-  const Attribute *axes = node_ints(node, ATTR_AXES);
-  return split_axes(node->operands[0]->type.shape, axes->count, axes->ints);
-}
 
 /* dy repeated along the reduced axes. */
 static Node *spread(const Maker *m, const Node *node, Node *dy) {
