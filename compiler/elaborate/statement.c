@@ -100,6 +100,8 @@ static void evaluate_const(Elaborator *e, const AstStmt *stmt) {
     }
     value = override_constant(e, binding->name, value);
     if (e->walk->single && binding->name.text == e->batch_name) value = value_int(1);
+    if (value.kind == VALUE_DEFERRED && !value.deferred->scalar)
+      value.deferred->scalar = binding->name.text;
     Symbol *constant = scope_bind(e->arena, e->frame->scope, SYMBOL_CONST, binding->name.text,
                                   value, binding->name.span);
     constant->usage = usage_of(e, &binding->name, "constant");
