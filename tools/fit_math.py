@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Fits the polynomials of runtime/nnc_math.h; its output is runtime/nnc_math_coefficients.h.
+
+    tools/fit_math.py > runtime/nnc_math_coefficients.h        (needs mpmath)
+
+Chebyshev interpolation at 60 digits, within a small factor of the minimax error; the relative error of
+each polynomial, evaluated exactly with its rounded coefficients, stands beside it."""
+from mpmath import mp, mpf, cos, pi, exp, expm1, log, sqrt, erf, erfc, sin, matrix, lu_solve
+
+mp.dps = 60
+
+
+def fit(f, low, high, degree):
+    """Coefficients, lowest first, of the polynomial through f at the Chebyshev nodes."""
+    nodes = [(low + high) / 2 + (high - low) / 2 * cos(pi * (2 * i + 1) / (2 * degree + 2)) for i in range(degree + 1)]
+    rows = matrix(degree + 1, degree + 1)
+    for i, x in enumerate(nodes):
+        for k in range(degree + 1):
+            rows[i, k] = x ** k
+    return [float(c) for c in lu_solve(rows, matrix([f(x) for x in nodes]))]
+
+
+def error(f, low, high, coefficients):
+    worst = mpf(0)
+    for i in range(2001):
+        x = low + (high - low) * i / 2000
+        if f(x) == 0:
+            continue
+        value = sum(mpf(c) * x ** k for k, c in enumerate(coefficients))
+        worst = max(worst, abs(value / f(x) - 1))
+    return worst
+
+
+def table(name, what, f, low, high, degree):
+    coefficients = fit(f, mpf(low), mpf(high), degree)
+    print("/* %s; error %s */" % (what, mp.nstr(error(f, mpf(low), mpf(high), coefficients), 2)))
+    print("#define %s(x) \\" % name)
+    text = "%r" % coefficients[-1]
+    for c in reversed(coefficients[:-1]):
+        text = "NNC_FMA(%s, x, %r)" % (text, c) if len(text) < 60 else "NNC_FMA( \\\n    %s, x, %r)" % (text, c)
+    print("  (%s)\n" % text)
+
+
+half = log(mpf(2)) / 2
+bound = (sqrt(mpf(2)) - 1) ** 2 / (sqrt(mpf(2)) + 1) ** 2 * mpf("1.0001")
+
+
+def expm1_part(r):  # (e^r - 1 - r) / r^2
+    return (expm1(r) - r) / r ** 2 if abs(r) > mpf(10) ** -15 else mpf(1) / 2 + r / 6
+
+
+def log_part(z):  # (log((1 + s) / (1 - s)) / s - 2) / z, z = s^2
+    s = sqrt(z)
+    return (log((1 + s) / (1 - s)) / s - 2) / z if z > mpf(10) ** -15 else mpf(2) / 3
+
+
+def erf_part(z):
+    x = sqrt(z)
+    return erf(x) / x if z > mpf(10) ** -30 else 2 / sqrt(pi)
+
+
+def erfc_part(t):  # erfc(x) e^(x^2), t = (x - 3) / (x + 3)
+    x = 3 * (1 + t) / (1 - t)
+    return erfc(x) * exp(x * x)
+
+
+def sin_part(z):  # (sin(r) / r - 1) / z
+    r = sqrt(z)
+    return (sin(r) / r - 1) / z if z > mpf(10) ** -15 else -mpf(1) / 6
+
+
+def cos_part(z):  # (cos(r) - 1 + z / 2) / z^2
+    r = sqrt(z)
+    return (cos(r) - 1 + z / 2) / z ** 2 if z > mpf(10) ** -12 else mpf(1) / 24
+
+
+print("/* Polynomials of nnc_math.h; written by tools/fit_math.py, do not edit. */")
+print("#ifndef NNC_MATH_COEFFICIENTS_H\n#define NNC_MATH_COEFFICIENTS_H\n")
+table("NNC_EXPM1_SHORT", "(e^x - 1 - x) / x^2, |x| <= log(2) / 2", expm1_part, -half, half, 5)
+table("NNC_EXPM1_LONG", "the same for f64", expm1_part, -half, half, 10)
+table("NNC_LOG_SHORT", "(2 atanh(s) / s - 2) / x, x = s^2", log_part, 0, bound, 4)
+table("NNC_LOG_LONG", "the same for f64", log_part, 0, bound, 7)
+table("NNC_ERF_NEAR", "erf(s) / s, x = s^2, |s| <= 1", erf_part, 0, 1, 8)
+table("NNC_ERFC_FAR", "erfc(s) e^(s^2), x = (s - 3) / (s + 3), 1 <= s <= 4.1", erfc_part, mpf(-1) / 2, mpf(11) / 71, 8)
+table("NNC_SIN_SHORT", "(sin(s) / s - 1) / x, x = s^2, |s| <= pi / 4", sin_part, 0, (pi / 4) ** 2 * mpf("1.001"), 3)
+table("NNC_COS_SHORT", "(cos(s) - 1 + x / 2) / x^2, x = s^2, |s| <= pi / 4", cos_part, 0, (pi / 4) ** 2 * mpf("1.001"), 3)
+print("#endif")
