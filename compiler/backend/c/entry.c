@@ -7,7 +7,6 @@
 /* ---- memory ---- */
 
 int64_t buffer_offset(const Program *program, int buffer) {
-  while (program->buffers.items[buffer].alias_of >= 0) buffer = program->buffers.items[buffer].alias_of;
   CHECK(program->buffers.items[buffer].offset >= 0);
   return program->buffers.items[buffer].offset;
 }
