@@ -1,0 +1,133 @@
+/* Recomputation and micro-batches: the graphs mean what they did before, the programs compute it, and
+ * what cannot be taken in pieces is refused. */
+#include "networks.h"
+#include "passes/microbatch.h"
+#include "passes/recompute.h"
+#include "run_program.h"
+
+static void assert_close_results(Arena *arena, const Graph *before, const Graph *after,
+                                 double tolerance, const char *what) {
+  const Evaluation *a = evaluate(arena, before), *b = evaluate(arena, after);
+  assert_int_equal(before->outputs.count, after->outputs.count);
+  for (int i = 0; i < before->outputs.count; i++) {
+    const Tensor *x = evaluation_output(a, i), *y = evaluation_output(b, i);
+    assert_true(type_equal(x->type, y->type));
+    double difference = 0, norm = 0;
+    for (int64_t k = 0; k < shape_elements(x->type.shape); k++) {
+      difference = fmax(difference, fabs(x->data[k] - y->data[k]));
+      norm = fmax(norm, fabs(x->data[k]));
+    }
+    if (!(difference <= tolerance * (norm + 1e-300)))
+      fail_msg("%s: output %s differs by %g of %g", what, before->outputs.items[i].name, difference,
+               norm);
+  }
+}
+
+static void check_recompute(Arena *arena, Module *module, const char *name) {
+  Graph *before = module->entries[ENTRY_TRAIN];
+  for (int segments = 2; segments <= 5; segments++)
+    for (int cheap = 0; cheap <= 1; cheap++) {
+      RecomputeOptions options = {segments, cheap == 1};
+      RecomputeResult result;
+      Graph *after = graph_recompute(arena, before, &options, &result);
+      const char *what = arena_printf(arena, "%s, %d segments, cheap %d", name, segments, cheap);
+      assert_close_results(arena, before, after, 0, what);
+      assert_int_equal(after->nodes.count, before->nodes.count + result.node_count);
+      module->entries[ENTRY_TRAIN] = after;
+      assert_null(module_verify(arena, module));
+      check_program(arena, module, ENTRY_TRAIN, 1e-9, what);
+      module->entries[ENTRY_TRAIN] = before;
+    }
+}
+
+static void test_recomputation_keeps_results(void **state) {
+  (void)state;
+  for (int i = 0; i < NETWORKS; i++) {
+    Arena *arena = arena_create();
+    check_recompute(arena, network_module(arena, network_names[i], 1), network_names[i]);
+    arena_destroy(arena);
+  }
+}
+
+static void check_pieces(Arena *arena, Module *module, const char *name, int pieces) {
+  Graph *before = module->entries[ENTRY_TRAIN];
+  for (int segments = 1; segments <= 3; segments += 2) {
+    RecomputeOptions options = {segments, false};
+    RecomputeResult result;
+    const Node *coupled;
+    Graph *first = segments > 1 ? graph_recompute(arena, before, &options, &result) : before;
+    Graph *after = graph_microbatch(arena, module, first, pieces, &coupled);
+    const char *what = arena_printf(arena, "%s, %d pieces, %d segments", name, pieces, segments);
+    if (!after) fail_msg("%s: impossible because of %s", what, coupled ? coupled->path : "nothing");
+    assert_close_results(arena, before, after, 1e-11, what);
+    module->entries[ENTRY_TRAIN] = after;
+    assert_null(module_verify(arena, module));
+    check_program(arena, module, ENTRY_TRAIN, 1e-9, what);
+    module->entries[ENTRY_TRAIN] = before;
+  }
+}
+
+static void test_micro_batches_keep_results(void **state) {
+  (void)state;
+  static const char *const names[] = {"mlp", "gpt"};
+  for (int i = 0; i < 2; i++) {
+    Arena *arena = arena_create();
+    Module *module = network_module(arena, names[i], 1);
+    for (int pieces = 2; pieces <= module->run.batch; pieces++)
+      if (module->run.batch % pieces == 0) check_pieces(arena, module, names[i], pieces);
+    arena_destroy(arena);
+  }
+}
+
+static void test_batch_normalization_couples_the_examples(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  Module *module = network_module(arena, "cnn", 1);
+  const Node *coupled = NULL;
+  assert_null(graph_microbatch(arena, module, module->entries[ENTRY_TRAIN], 2, &coupled));
+  assert_non_null(coupled);
+  assert_non_null(strstr(coupled->path, "batch_norm"));
+  arena_destroy(arena);
+}
+
+static void test_pieces_must_divide_the_batch(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  Module *module = network_module(arena, "mlp", 1);
+  const Node *coupled = NULL;
+  int pieces = (int)module->run.batch + 1;
+  assert_null(graph_microbatch(arena, module, module->entries[ENTRY_TRAIN], pieces, &coupled));
+  assert_null(coupled);
+  arena_destroy(arena);
+}
+
+static void test_stages_survive_a_dump(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  Module *module = network_module(arena, "mlp", 1);
+  const Node *coupled;
+  module->entries[ENTRY_TRAIN] =
+    graph_microbatch(arena, module, module->entries[ENTRY_TRAIN], 2, &coupled);
+  Text text = {0}, again = {0};
+  module_print(&text, module);
+  SourceFile *file = source_from_text(arena, "dump", text.data, text.length);
+  Module *read = module_parse(arena, diagnostics_create(arena), file);
+  assert_non_null(read);
+  module_print(&again, read);
+  assert_string_equal(text.data, again.data);
+  assert_non_null(strstr(text.data, "stage = 1"));
+  text_free(&text);
+  text_free(&again);
+  arena_destroy(arena);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_recomputation_keeps_results),
+    cmocka_unit_test(test_micro_batches_keep_results),
+    cmocka_unit_test(test_batch_normalization_couples_the_examples),
+    cmocka_unit_test(test_pieces_must_divide_the_batch),
+    cmocka_unit_test(test_stages_survive_a_dump),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
