@@ -234,6 +234,14 @@ static bool same_loop(const Stage *a, const Stage *b) {
   return memcmp(a->extent, b->extent, sizeof *a->extent * (size_t)a->axis_count) == 0;
 }
 
+/* The index is made of the domain's axes alone. */
+static bool is_of_domain(const Kernel *kernel, const Index *index) {
+  if (index == NULL) return true;
+  if (index->kind == INDEX_LOAD) return false;
+  if (index->kind == INDEX_AXIS) return index->value < kernel->axis_count;
+  return is_of_domain(kernel, index->left) && is_of_domain(kernel, index->right);
+}
+
 bool kernel_can_unify(const Kernel *kernel, int into, int from) {
   Arena *arena = arena_create();
   const Index *at = NULL;
@@ -261,9 +269,9 @@ bool kernel_can_unify(const Kernel *kernel, int into, int from) {
         if (index_loads_from(expr->guards[k].index, into)) fits = false;
       if (expr->kind != EXPR_LOAD || expr->operand != into) continue;
       /* Earlier stages have read this point's elements before; later ones would see the new
-       * value. */
-      if (s > store_stage || !same_loop(&stage, &storing) || !index_equal(expr->index, at))
-        fits = false;
+       * value.  One element a row may be read in any loop of the row. */
+      bool same_elements = same_loop(&stage, &storing) || is_of_domain(kernel, at);
+      if (s > store_stage || !same_elements || !index_equal(expr->index, at)) fits = false;
     }
   }
   arena_destroy(arena);

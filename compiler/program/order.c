@@ -20,7 +20,8 @@ int buffer_add(Program *program, BufferKind kind, Type type, const char *name, i
                    .entry = entry,
                    .first_step = -1,
                    .last_step = -1,
-                   .alias_of = -1};
+                   .alias_of = -1,
+                   .view_of = -1};
   if (buffer.bytes == 0) buffer.bytes = 64;
   vec_push(program->arena, &program->buffers, buffer);
   return buffer.id;

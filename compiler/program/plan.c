@@ -10,9 +10,11 @@
 #include "kernel/tiles.h"
 
 int buffer_root(const Program *program, int buffer) {
-  while (program->buffers.items[buffer].alias_of >= 0)
-    buffer = program->buffers.items[buffer].alias_of;
-  return buffer;
+  for (;;) {
+    const Buffer *at = &program->buffers.items[buffer];
+    if (at->alias_of < 0 && at->view_of < 0) return buffer;
+    buffer = at->view_of >= 0 ? at->view_of : at->alias_of;
+  }
 }
 
 static void buffer_touch(Program *program, int id, int step) {
@@ -151,12 +153,8 @@ void program_plan(Program *program) {
   }
   for (int i = 0; i < program->buffers.count; i++) {
     Buffer *buffer = &program->buffers.items[i];
-    if (buffer->alias_of < 0) continue;
-    buffer->offset = 0;
-    for (int at = i; at >= 0; at = program->buffers.items[at].alias_of)
-      buffer->offset += program->buffers.items[at].alias_of >= 0
-                          ? program->buffers.items[at].alias_offset
-                          : program->buffers.items[at].offset;
+    int root = buffer_root(program, i);
+    if (root != i) buffer->offset = program->buffers.items[root].offset + buffer->view_offset;
   }
   program->arena_bytes = variables + program->activation_bytes;
   for (int i = 0; i < program->kernels.count; i++) {

@@ -13,9 +13,8 @@ static void print_buffer(Text *text, const Buffer *buffer) {
   if (buffer->entry >= 0)
     text_printf(text, ", %s steps %d to %d", entry_name((EntryKind)buffer->entry),
                 buffer->first_step, buffer->last_step);
-  if (buffer->alias_of >= 0)
-    text_printf(text, ", %s #%d", buffer->is_view ? "part of" : "in the memory of",
-                buffer->alias_of);
+  if (buffer->alias_of >= 0) text_printf(text, ", in the memory of #%d", buffer->alias_of);
+  if (buffer->view_of >= 0) text_printf(text, ", part of #%d", buffer->view_of);
   text_add_char(text, '\n');
 }
 

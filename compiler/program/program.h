@@ -28,9 +28,9 @@ typedef struct Buffer {
   int64_t offset;       /* from the arena's base (WORKER: the block's); -1 until planned */
   int entry;            /* EntryKind of activations, inputs and results; -1 for variables */
   int first_step, last_step; /* live range in its entry; whole entry for inputs and results */
-  int alias_of;         /* id of the buffer whose memory this is (view, in-place), or -1 */
-  int64_t alias_offset; /* bytes from the beginning of that buffer; not aligned then */
-  bool is_view;         /* part of that buffer's value rather than a later one in its memory */
+  int alias_of;         /* id of the buffer whose memory this is (in-place), or -1 */
+  int view_of;          /* id of the buffer whose value this is a part of, or -1; entry is -1 then */
+  int64_t view_offset;  /* bytes from the beginning of that buffer; a multiple of the dtype's size */
 } Buffer;
 
 typedef enum StepKind { STEP_LAUNCH, STEP_BARRIER, STEP_COPY } StepKind;

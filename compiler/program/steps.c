@@ -167,16 +167,15 @@ static int view_buffer(Program *program, int buffer, int64_t start) {
   int64_t elements = shape_elements(type.shape) - start, offset = start * dtype_size(type.dtype);
   for (int i = 0; i < program->buffers.count; i++) {
     const Buffer *view = &program->buffers.items[i];
-    if (view->is_view && view->alias_of == buffer && view->alias_offset == offset) return i;
+    if (view->view_of == buffer && view->view_offset == offset) return i;
   }
   const Buffer *whole = &program->buffers.items[buffer];
   int id = buffer_add(program, BUFFER_ACTIVATION, type_make(type.dtype, shape_make(1, &elements)),
-                      whole->name, whole->entry);
+                      whole->name, -1);
   Buffer *view = &program->buffers.items[id];
   view->bytes = type_bytes(view->type);
-  view->alias_of = buffer;
-  view->alias_offset = offset;
-  view->is_view = true;
+  view->view_of = buffer;
+  view->view_offset = offset;
   return id;
 }
 

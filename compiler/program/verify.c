@@ -31,17 +31,16 @@ static const char *check_bounds(Arena *arena, const Program *program) {
     if (buffer->kind == BUFFER_WORKER) continue;
     if (buffer->bytes < type_bytes(buffer->type))
       return arena_printf(arena, "buffer %s is too small for its type", buffer->name);
-    int64_t alignment = buffer->is_view ? dtype_size(buffer->type.dtype) : 64;
+    int64_t alignment = buffer->view_of >= 0 ? dtype_size(buffer->type.dtype) : 64;
     if (buffer->offset < 0 || buffer->offset % alignment != 0 ||
         buffer->offset + buffer->bytes > program->arena_bytes)
       return arena_printf(arena, "buffer %s is at %lld, outside the arena of %lld or not aligned",
                           buffer->name, (long long)buffer->offset,
                           (long long)program->arena_bytes);
-    const Buffer *whole = buffer->alias_of >= 0 ? buffer_at(program, buffer->alias_of) : NULL;
-    if (whole && (buffer->offset != whole->offset + buffer->alias_offset ||
-                  buffer->alias_offset + buffer->bytes > whole->bytes))
-      return arena_printf(arena, "buffer %s is not where %s is", buffer->name,
-                          buffer_at(program, buffer->alias_of)->name);
+    const Buffer *whole = buffer_at(program, buffer_root(program, i));
+    if (buffer->offset != whole->offset + buffer->view_offset ||
+        buffer->view_offset + buffer->bytes > whole->bytes)
+      return arena_printf(arena, "buffer %s is not where %s is", buffer->name, whole->name);
   }
   return NULL;
 }
@@ -108,7 +107,7 @@ static AccessList step_accesses(Arena *arena, const Program *program, const Step
   for (int i = 0; i < step->operand_count; i++) {
     const Buffer *buffer =
         buffer_at(program, step->operands[i]); /* a view reads the whole's value */
-    int id = buffer->is_view ? buffer->alias_of : buffer->id;
+    int id = buffer->view_of >= 0 ? buffer->view_of : buffer->id;
     vec_push(arena, &list, ((StepAccess){id, reads[i], writes[i]}));
   }
   return list;

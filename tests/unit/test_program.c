@@ -164,6 +164,25 @@ static void test_a_perceptron_needs_few_launches(void **state) {
   arena_destroy(arena);
 }
 
+/* Whoever follows alias_of to the memory's owner must not lose the offset of a view. */
+static void test_views_have_offsets_of_their_own(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  const Program *program = make_program(arena, network_module(arena, "gpt", 1), 1);
+  int views = 0;
+  for (int i = 0; i < program->buffers.count; i++) {
+    const Buffer *buffer = &program->buffers.items[i];
+    if (buffer->view_of < 0) continue;
+    views++;
+    assert_int_equal(buffer->alias_of, -1);
+    assert_int_equal(buffer->entry, -1);
+    assert_int_equal(buffer->offset,
+                     program->buffers.items[buffer->view_of].offset + buffer->view_offset);
+  }
+  assert_true(views > 0); /* keys and values behind the queries */
+  arena_destroy(arena);
+}
+
 static void test_programs_are_deterministic(void **state) {
   (void)state;
   for (int i = 0; i < NETWORKS; i++) {
@@ -208,8 +227,8 @@ static bool overlap_buffers(Program *program, int number) {
       if (number-- > 0) continue;
       a->offset = b->offset;
       for (int v = 0; v < program->buffers.count; v++) /* its aliases move along */
-        if (program->buffers.items[v].alias_of == i)
-          program->buffers.items[v].offset = a->offset + program->buffers.items[v].alias_offset;
+        if (program->buffers.items[v].alias_of == i || program->buffers.items[v].view_of == i)
+          program->buffers.items[v].offset = a->offset + program->buffers.items[v].view_offset;
       return true;
     }
   }
@@ -220,7 +239,7 @@ static bool move_over_variable(Program *program, int number) {
   int variable = number % program->module->variables.count;
   for (int i = 0; i < program->buffers.count; i++) {
     Buffer *buffer = &program->buffers.items[i];
-    if (buffer->kind != BUFFER_ACTIVATION || buffer->is_view) continue;
+    if (buffer->kind != BUFFER_ACTIVATION || buffer->view_of >= 0) continue;
     if (number-- > 0) continue;
     buffer->offset = program->buffers.items[variable].offset;
     return true;
@@ -309,6 +328,7 @@ int main(void) {
     cmocka_unit_test(test_one_value_goes_to_several_places),
     cmocka_unit_test(test_large_reductions_have_many_tasks),
     cmocka_unit_test(test_a_perceptron_needs_few_launches),
+    cmocka_unit_test(test_views_have_offsets_of_their_own),
     cmocka_unit_test(test_programs_are_deterministic),
     cmocka_unit_test(test_verifier_finds_seeded_faults),
   };
