@@ -29,8 +29,8 @@ typedef struct Buffer {
   int entry;            /* EntryKind of activations, inputs and results; -1 for variables */
   int first_step, last_step; /* live range in its entry; whole entry for inputs and results */
   int alias_of;         /* id of the buffer whose memory this is (in-place), or -1 */
-  int view_of;          /* id of the buffer whose value this is a part of, or -1; entry is -1 then */
-  int64_t view_offset;  /* bytes from the beginning of that buffer; a multiple of the dtype's size */
+  int view_of;          /* id of the buffer of whose value this is a part (entry -1), or -1 */
+  int64_t view_offset;  /* bytes from that buffer's beginning; a multiple of the dtype's size */
 } Buffer;
 
 typedef enum StepKind { STEP_LAUNCH, STEP_BARRIER, STEP_COPY } StepKind;
