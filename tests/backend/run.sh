@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# The emitted file: free of warnings by every compiler found, the same bytes each time, and built by
+# exactly the command in its header; --cc, --save-temps and a compiler that does not run.
+# Usage: tests/backend/run.sh BUILD
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+build=$(cd "$1" && pwd) root=$PWD
+nnc=$build/bin/nnc passed=0 failed=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+pass() { passed=$((passed + 1)); }
+complain() { echo "FAIL $*"; failed=$((failed + 1)); }
+check() { local what=$1; shift; if "$@" >"$work/log" 2>&1; then pass; else complain "$what"; head -5 "$work/log"; fi; }
+
+cd "$work"
+for model in iris mnist mnist_cnn lenet housing; do
+  for level in 0 2; do
+    cp "$root/models/$model.net" .
+    if ! "$nnc" "$model.net" "-O$level" --emit=c -o "$model.c" 2>log; then complain "$model -O$level"; continue; fi
+    for cc in clang gcc; do
+      command -v $cc >/dev/null || continue
+      check "$model -O$level has warnings by $cc" $cc -std=gnu11 -O1 -Wall -Wextra -Werror \
+        -I "$build/include/nnc" -c "$model.c" -o object.o
+    done
+    cp "$model.c" first.c
+    "$nnc" "$model.net" "-O$level" --emit=c -o "$model.c"
+    check "$model -O$level differs between two runs" cmp first.c "$model.c"
+  done
+done
+
+command=$(sed -n 's/^ \*   //p' iris.c | head -1)
+rm -f iris
+check "the command in the header does not build the file: $command" bash -c "$command"
+check "what the header's command built does not run" ./iris info
+rm -f iris iris.c
+check "--save-temps" "$nnc" iris.net --save-temps -o iris
+check "--save-temps keeps no file" test -s iris.c
+rm -f iris iris.c
+check "a plain compilation" "$nnc" iris.net -o iris
+check "the C file is left behind" test ! -e iris.c
+if command -v gcc >/dev/null; then check "--cc gcc" "$nnc" iris.net --cc gcc -o iris_gcc; fi
+"$nnc" iris.net --cc no-such-compiler -o none 2>log
+[ $? -eq 3 ] && grep -q "no-such-compiler" log && pass || complain "a compiler that does not run must exit with 3 and be named"
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
