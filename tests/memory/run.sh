@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# --memory-limit: limits at half of the default plan are met, by the plan and by the resident memory of the
+# executable, with the same training steps; what cannot be met is refused with the least limit.
+# Usage: tests/memory/run.sh BUILD
+set -uo pipefail
+build=$(cd "$1" && pwd)
+cd "$(dirname "$0")/../.."
+source tests/lib/check.sh
+nnc="$build/bin/nnc" agree="$build/tests/agree" threads=2
+work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+
+says() { [[ $1 == *"$2"* ]]; }
+says_not() { ! says "$@"; }
+# Peak of the plan of MODEL with further options.
+planned() { "$nnc" "$@" --report=json --threads=$threads | awk -F'[:,]' '
+  /"arena_bytes"/ { for (i = 1; i < NF; i++) if ($i ~ /"arena_bytes"/) arena = $(i + 1) }
+  /"worker_bytes"/ { for (i = 1; i < NF; i++) if ($i ~ /"worker_bytes"/) worker = $(i + 1) }
+  END { print arena + '$threads' * worker }'; }
+# Runs `OUT bench` until its steps are done and keeps what the kernel says of its memory.
+watch() {
+  local name=$1 out=$2; shift 2
+  "$out" "$@" >"$work/watched" 2>&1 & local pid=$!
+  while kill -0 $pid 2>/dev/null; do
+    cat /proc/$pid/status >"$work/status.new" 2>/dev/null && grep -q VmHWM "$work/status.new" &&
+      mv "$work/status.new" "$work/status.$name"
+    sleep 0.05
+  done
+  wait $pid
+}
+
+# half MODEL NAME: half of the default plan.
+half() {
+  local model=$1 name=$2 default limit
+  default=$(planned "$model"); limit=$((default / 2))
+  at_least "$name: the default plan is known" "$default" 1000000
+  at_most "$name: plan at half" "$(planned "$model" --memory-limit=$limit)" $limit
+  check "$name: report" bash -c "'$nnc' '$model' --report --threads=$threads --memory-limit=$limit |
+    grep -E 'micro-batches|recomputed'"
+  check "$name: compiles" "$nnc" "$model" --threads=$threads --memory-limit=$limit -o "$work/$name"
+  for type in f32 f64; do
+    default=$(planned "$model" --float=$type)
+    check "$name: the same steps in $type" env AGREE_OPTIONS="--threads=$threads --memory-limit=$((default / 2))" \
+      "$agree" "$nnc" "$model" $type 1 "$work"
+  done
+}
+half models/lenet.net lenet
+half tests/memory/deep.net deep
+
+# Resident memory. 6 MiB are for the program itself, its stacks and the kernel's huge pages, which round up;
+# the default plan of this batch exceeds that by far.
+big=(tests/memory/deep.net -D batch=8192)
+default=$(planned "${big[@]}"); limit=$((default / 2))
+for name in default half; do
+  options=(); [ $name = half ] && options=(--memory-limit=$limit)
+  check "deep, batch 8192, $name: compiles" "$nnc" "${big[@]}" --threads=$threads "${options[@]}" -o "$work/big.$name"
+  check "deep, batch 8192, $name: bench" watch $name "$work/big.$name" bench --steps 5 --warmup 1 --threads $threads
+done
+rss() { awk '/VmHWM/ { print $2 * 1024 }' "$work/status.$1"; }
+at_most "deep, batch 8192: resident at half" "$(rss half)" $((limit + 6 * 1048576))
+at_least "deep, batch 8192: resident without a limit" "$(rss default)" $((default * 8 / 10))
+
+# Where recomputation alone is enough, the batch stays whole.
+default=$(planned tests/memory/deep.net); limit=$((default * 3 / 4))
+report=$("$nnc" tests/memory/deep.net --report --threads=$threads --memory-limit=$limit)
+check "deep at 3/4: recomputes" says "$report" recomputed
+check "deep at 3/4: without micro-batches" says_not "$report" micro-batches
+
+# Refusal.
+refused=$("$nnc" tests/memory/deep.net --threads=$threads --memory-limit=100K -o "$work/none" 2>&1); status=$?
+at_most "refusal: status" $status 1
+at_least "refusal: status" $status 1
+for text in 'the memory limit of 100.0 KiB (102,400 bytes) cannot be met; the least is' 'parameters take' \
+            'workspace of 2 threads' 'values of the entry' 'held while'; do
+  check "refusal says '$text'" says "$refused" "$text"
+done
+least=$(grep -o 'the least is .*(\([0-9,]*\) bytes)' <<<"$refused" | grep -o '([0-9,]*' | tail -1 | tr -d '(,')
+check "the least limit can be met" "$nnc" tests/memory/deep.net --threads=$threads --memory-limit="$least" --report
+check_status "one byte less cannot" 1 'cannot be met' "$nnc" tests/memory/deep.net --threads=$threads \
+  --memory-limit=$((least - 1)) --report
+check_status "batch normalization couples examples" 1 'no micro-batches: each example needs' \
+  "$nnc" tests/unit/networks/cnn.net --threads=1 --memory-limit=1K --report
+
+# Usage.
+for size in 64X M -1 0 1..5G; do
+  check_status "size $size" 2 'takes a size such as' "$nnc" models/lenet.net --memory-limit=$size --report
+done
+for size in 64M 1.5G 1GiB 70000000 64mB; do
+  check "size $size" "$nnc" models/lenet.net --memory-limit=$size --report
+done
+summary
