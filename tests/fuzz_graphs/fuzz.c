@@ -3,7 +3,10 @@
  *     fuzz_graphs [--from A] [--count N]    judges seeds A ... A + N - 1
  *     fuzz_graphs --seed N                  judges one; if it fails, prints a small module that does
  *     fuzz_graphs --module FILE...          judges dumps, on values made up for them
- *       --stage program|c                   without or with the C compiler
+ *       --stage program|c                   without or with the C compiler (c needs --build)
+ *       --build BUILD --work DIR            the build directory, and one for files
+ *       --batch K                           seeds that share an executable (6); where it fails, each
+ *                                           of them is judged alone
  *       --dump                              prints the module as generated
  *       --coverage                          fails when an operator of ops.def was never generated
  *
@@ -26,7 +29,9 @@
 
 typedef struct Options {
   uint64_t from, count;
+  uint64_t batch;
   bool in_c, dump, coverage, shrink;
+  CStage stage;
   int file_count;
   char **files;
 } Options;
@@ -43,11 +48,12 @@ typedef struct Verdict {
 typedef struct Task {
   const Options *options;
   uint64_t seed;
+  int count;                 /* seeds from `seed` on, in one module */
   const char *file;
   const Case *test;
 } Task;
 
-enum { SECONDS_A_CASE = 60 };
+enum { SECONDS_A_CASE = 60, SECONDS_IN_C = 600, MOST_BATCH = 32 };
 
 /* ---- cases ---- */
 
@@ -87,13 +93,20 @@ static void print_module(const Module *module) {
   text_free(&text);
 }
 
+static Case *generate_seeds(Arena *arena, const Task *task) {
+  uint64_t seeds[MOST_BATCH];
+  for (int i = 0; i < task->count; i++) seeds[i] = task->seed + (uint64_t)i;
+  return generate_cases(arena, task->count, seeds);
+}
+
 static void judge_task(const Task *task, Verdict *verdict) {
   Arena *arena = arena_create();
   const Case *test = task->test;
-  if (!test) test = task->file ? read_case(arena, task->file) : generate_case(arena, task->seed);
+  if (!test) test = task->file ? read_case(arena, task->file) : generate_seeds(arena, task);
   count_nodes(test, verdict);
   if (task->options->dump && !task->test) print_module(test->module);
-  const char *message = judge_case(test, arena);
+  const char *message = task->options->in_c ? judge_case_c(test, arena, &task->options->stage)
+                                            : judge_case(test, arena);
   if (message) snprintf(verdict->message, sizeof verdict->message, "%s", message);
   verdict->finished = true;
   arena_destroy(arena);
@@ -110,7 +123,7 @@ static Verdict *verdict_create(void) {
   return memory;
 }
 
-/* In a child, which has SECONDS_A_CASE. */
+/* In a child, which has so many seconds. */
 typedef void Work(const Task *task, Verdict *verdict);
 static void work_apart(const Task *task, Work *work, Verdict *verdict, bool quietly) {
   memset(verdict, 0, sizeof *verdict);
@@ -121,7 +134,7 @@ static void work_apart(const Task *task, Work *work, Verdict *verdict, bool quie
     exit(2);
   }
   if (child == 0) {
-    alarm(SECONDS_A_CASE);
+    alarm(task->options->in_c ? SECONDS_IN_C : SECONDS_A_CASE);
     if (quietly && !freopen("/dev/null", "w", stderr)) _exit(2);
     work(task, verdict);
     fflush(NULL);
@@ -180,7 +193,7 @@ static void shrink(const Task *task, const char *message) {
   Arena *arena = arena_create();
   Shrinking shrinking = {.task = *task, .verdict = verdict_create()};
   copy_kind(shrinking.kind, message);
-  const Case *whole = task->file ? read_case(arena, task->file) : generate_case(arena, task->seed);
+  const Case *whole = task->file ? read_case(arena, task->file) : generate_seeds(arena, task);
   const Case *small = shrink_case(arena, whole, still_fails, &shrinking);
   still_fails(&shrinking, small);
   printf("# %s\n", shrinking.verdict->message);
@@ -203,7 +216,7 @@ static uint64_t number(const char *text) {
 }
 
 static Options read_options(int argc, char **argv) {
-  Options options = {.from = 1, .count = 100};
+  Options options = {.from = 1, .count = 100, .batch = 6, .stage = {.work = ".", .optimize = "-O1"}};
   for (int i = 1; i < argc; i++) {
     const char *value = i + 1 < argc ? argv[i + 1] : NULL;
     if (!strcmp(argv[i], "--dump")) options.dump = true;
@@ -212,6 +225,9 @@ static Options read_options(int argc, char **argv) {
     else if (!strcmp(argv[i], "--from")) options.from = number(value), i++;
     else if (!strcmp(argv[i], "--count")) options.count = number(value), i++;
     else if (!strcmp(argv[i], "--seed")) options.from = number(value), options.count = 1, options.shrink = true, i++;
+    else if (!strcmp(argv[i], "--batch")) options.batch = number(value), i++;
+    else if (!strcmp(argv[i], "--build") && value) options.stage.build = value, i++;
+    else if (!strcmp(argv[i], "--work") && value) options.stage.work = value, i++;
     else if (!strcmp(argv[i], "--stage") && value) options.in_c = !strcmp(value, "c"), i++;
     else if (!strcmp(argv[i], "--module") && value) {
       options.files = argv + i + 1;
@@ -224,6 +240,11 @@ static Options read_options(int argc, char **argv) {
       exit(2);
     }
   }
+  if ((options.in_c && !options.stage.build) || options.batch < 1 || options.batch > MOST_BATCH) {
+    fprintf(stderr, "fuzz_graphs: --stage c needs --build BUILD; --batch is 1 to %d\n", MOST_BATCH);
+    exit(2);
+  }
+  if (!options.in_c || options.files) options.batch = 1;
   return options;
 }
 
@@ -238,35 +259,69 @@ static int missing_operators(const int64_t *operators) {
   return missing;
 }
 
+/* ---- the run ---- */
+
+typedef struct Totals {
+  int64_t operators[OP_COUNT], nodes, gradients, steps;
+  int passed, failed;
+} Totals;
+
+static void add_verdict(Totals *totals, const Task *task, const Verdict *verdict) {
+  for (int op = 0; op < OP_COUNT; op++) totals->operators[op] += verdict->operators[op];
+  totals->nodes += verdict->nodes;
+  totals->gradients += verdict->gradients > 0;
+  totals->steps += verdict->steps;
+  if (!verdict->message[0]) {
+    totals->passed += task->count;
+    return;
+  }
+  totals->failed++;
+  if (task->file) printf("FAILED: %s: %s\n", task->file, verdict->message);
+  else printf("FAILED: seed %llu: %s\n", (unsigned long long)task->seed, verdict->message);
+  if (task->options->shrink) shrink(task, verdict->message);
+  fflush(stdout);
+}
+
+/* Several seeds in one executable; where it fails, each alone; the batch, if none of them fails. */
+static void judge_batch(const Task *batch, Verdict *verdict, Totals *totals) {
+  work_apart(batch, judge_task, verdict, batch->count > 1);
+  if (batch->count == 1 || !verdict->message[0]) {
+    add_verdict(totals, batch, verdict);
+    return;
+  }
+  Verdict of_all = *verdict;
+  int before = totals->failed;
+  for (int i = 0; i < batch->count; i++) {
+    Task task = *batch;
+    task.seed += (uint64_t)i;
+    task.count = 1;
+    work_apart(&task, judge_task, verdict, false);
+    add_verdict(totals, &task, verdict);
+  }
+  if (totals->failed > before) return;
+  printf("seeds %llu and the %d behind it fail together only\n", (unsigned long long)batch->seed,
+         batch->count - 1);
+  add_verdict(totals, batch, &of_all);
+}
+
 int main(int argc, char **argv) {
   Options options = read_options(argc, argv);
   Verdict *verdict = verdict_create();
-  int64_t operators[OP_COUNT] = {0}, nodes = 0, gradients = 0, steps = 0;
-  int passed = 0, failed = 0;
-  for (uint64_t seed = options.from; seed < options.from + options.count; seed++) {
-    Task task = {.options = &options, .seed = seed, .file = options.files ? options.files[seed] : NULL};
-    work_apart(&task, judge_task, verdict, false);
-    for (int op = 0; op < OP_COUNT; op++) operators[op] += verdict->operators[op];
-    nodes += verdict->nodes;
-    gradients += verdict->gradients > 0;
-    steps += verdict->steps;
-    if (!verdict->message[0]) {
-      passed++;
-      continue;
-    }
-    failed++;
-    if (task.file) printf("FAILED: %s: %s\n", task.file, verdict->message);
-    else printf("FAILED: seed %llu: %s\n", (unsigned long long)seed, verdict->message);
-    if (options.shrink) shrink(&task, verdict->message);
-    fflush(stdout);
+  Totals totals = {0};
+  for (uint64_t done = 0; done < options.count; done += options.batch) {
+    uint64_t left = options.count - done;
+    Task task = {.options = &options, .seed = options.from + done,
+                 .count = (int)(left < options.batch ? left : options.batch),
+                 .file = options.files ? options.files[done] : NULL};
+    judge_batch(&task, verdict, &totals);
   }
   if (options.coverage) {
-    int missing = missing_operators(operators);
-    failed += missing;
-    passed += missing == 0;
+    int missing = missing_operators(totals.operators);
+    totals.failed += missing;
+    totals.passed += missing == 0;
   }
-  printf("%lld nodes, %lld graphs with gradients, %lld steps\n", (long long)nodes, (long long)gradients,
-         (long long)steps);
-  printf("%d passed, %d failed\n", passed, failed);
-  return failed > 0;
+  printf("%lld nodes, %lld modules with gradients, %lld steps\n", (long long)totals.nodes,
+         (long long)totals.gradients, (long long)totals.steps);
+  printf("%d passed, %d failed\n", totals.passed, totals.failed);
+  return totals.failed > 0;
 }

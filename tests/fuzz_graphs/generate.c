@@ -96,7 +96,7 @@ static Node *init_value(Generator *g, const Maker *maker, VariableKind kind, Typ
   if (kind == VARIABLE_OPTIMIZER) {
     if (draw_chance(g, 50)) return make_constant(maker, type, draw_real(g, 0.5, 2));
     Node *uniform = random_value(maker, OP_RANDOM_UNIFORM, type, 0);
-    return make_binary_value(maker, OP_ADD, uniform, 1);
+    return make_binary_value(maker, OP_MAX, uniform, 0.5); /* exact, as uniform + 1 is not */
   }
   if (draw_chance(g, 15) && type.shape.rank > 0)
     return make_iota(maker, type, (int)draw_below(g, type.shape.rank));

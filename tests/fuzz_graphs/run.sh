@@ -3,11 +3,16 @@
 #
 #   - the cases of this folder: small modules that once failed
 #   - 300 fixed seeds through all that needs no C compiler; together they hold every operator
+#   - the cases and the first C_SEEDS (36) of the seeds as executables: -O0 and -O1, own types and f64,
+#     1 and 2 threads
 #
 # Longer:  BUILD/tests/fuzz_graphs --from 1000 --count 20000
+#          C_SEEDS=300 tests/fuzz_graphs/run.sh BUILD
 set -uo pipefail
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
 passed=0 failed=0
 judge() {
   local out line
@@ -22,5 +27,8 @@ judge() {
 }
 judge --module "$here"/cases/*.dump
 judge --from 1 --count 300 --coverage
+in_c=(--stage c --build "$build" --work "$work")
+judge "${in_c[@]}" --module "$here"/cases/*.dump
+judge "${in_c[@]}" --from 1 --count "${C_SEEDS:-36}"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
