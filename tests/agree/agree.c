@@ -20,6 +20,8 @@
 #include "safetensors.h"
 #include "syntax/parse.h"
 
+enum { MOST_INPUTS = 64, SEED = 7 };
+
 typedef struct Case {
   const char *nnc, *model, *work;
   DType float_type;
@@ -127,34 +129,83 @@ static void save_start(Case *test)
   writer_save(test, &writer, "start.safetensors");
 }
 
+/* The inputs of minibatch number `batch`, also written to the file of inputs; returns their count. */
+static int make_inputs(Case *test, Writer *writer, int64_t batch, Binding bindings[MOST_INPUTS])
+{
+  int count = 0;
+  for (int i = 0; i < test->module->inputs.count; i++) {
+    const InputInfo *input = &test->module->inputs.items[i];
+    if (count == MOST_INPUTS) die("too many inputs in", test->model);
+    Tensor *value = random_input(test->arena, test->module, input, (uint64_t)(1000 + batch));
+    int64_t elements = shape_elements(value->type.shape);
+    for (int64_t k = 0; k < elements && input->type.dtype == DTYPE_F32; k++)
+      value->data[k] = (float)value->data[k];
+    writer_add(test, writer, arena_printf(test->arena, "%d/%s", (int)batch, input->name), value);
+    bindings[count++] = (Binding){OP_INPUT, input->name, value};
+  }
+  return count;
+}
+
+/* Adds the accumulators of one run to those of the step. */
+static void tally(Case *test, EntryKind entry, const Evaluation *result, int64_t part, double *sums)
+{
+  const Graph *graph = test->module->entries[entry];
+  for (int i = 0, k = 0; i < graph->outputs.count; i++) {
+    const Output *output = &graph->outputs.items[i];
+    if (output->kind != OUTPUT_ACCUMULATOR) continue;
+    double value = evaluation_output(result, i)->data[0];
+    double parts = (double)test->module->run.accumulate;
+    switch (output->combine) {
+    case COMBINE_MEAN: sums[k] += value / parts; break;
+    case COMBINE_SUM: sums[k] += value; break;
+    case COMBINE_MAX: sums[k] = part == 0 ? value : fmax(sums[k], value); break;
+    case COMBINE_MIN: sums[k] = part == 0 ? value : fmin(sums[k], value); break;
+    default: sums[k] = value; break;
+    }
+    k++;
+  }
+}
+
+/* The loss as the finish entry makes it of the step's accumulators. */
+static double finish_loss(Case *test, const double *sums)
+{
+  const Graph *train = test->module->entries[ENTRY_TRAIN], *finish = test->module->entries[ENTRY_FINISH];
+  Binding *bindings = ARENA_ARRAY(test->arena, Binding, train->outputs.count + 1);
+  int count = 0;
+  for (int i = 0; i < train->outputs.count; i++) {
+    const Output *output = &train->outputs.items[i];
+    if (output->kind != OUTPUT_ACCUMULATOR) continue;
+    Tensor *value = tensor_create(test->arena, type_scalar(DTYPE_F64));
+    value->data[0] = sums[count];
+    bindings[count++] = (Binding){OP_SCALAR, output->name, value};
+  }
+  EvaluateContext context = {0};
+  Evaluation *metrics = graph_evaluate(test->arena, finish, count, bindings, &context);
+  for (int i = 0; i < finish->outputs.count; i++)
+    if (!strcmp(finish->outputs.items[i].name, "loss")) return evaluation_output(metrics, i)->data[0];
+  die("there is no loss in", test->model);
+  return 0;
+}
+
 static void interpret_steps(Case *test)
 {
   Writer writer = {0};
   test->losses = ARENA_ARRAY(test->arena, double, test->steps);
   int64_t parts = test->module->run.accumulate;
-  for (int step = 0; step < test->steps; step++)
+  double *sums = ARENA_ARRAY(test->arena, double, test->module->entries[ENTRY_TRAIN]->outputs.count + 1);
+  for (int step = 0; step < test->steps; step++) {
+    memset(sums, 0, sizeof *sums * (size_t)test->module->entries[ENTRY_TRAIN]->outputs.count);
     for (int64_t part = 0; part < parts; part++) {
-      Binding bindings[64];
-      int count = 0;
-      int64_t batch = step * parts + part;
-      for (int i = 0; i < test->module->inputs.count && count < 64; i++) {
-        const InputInfo *input = &test->module->inputs.items[i];
-        Tensor *value = random_input(test->arena, test->module, input, (uint64_t)(1000 + batch));
-        int64_t elements = shape_elements(value->type.shape);
-        for (int64_t k = 0; k < elements && input->type.dtype == DTYPE_F32; k++) value->data[k] = (float)value->data[k];
-        writer_add(test, &writer, arena_printf(test->arena, "%d/%s", (int)batch, input->name), value);
-        bindings[count++] = (Binding){OP_INPUT, input->name, value};
-      }
+      Binding bindings[MOST_INPUTS];
+      int count = make_inputs(test, &writer, step * parts + part, bindings);
       interpreter_set_example(test->interpreter, (uint64_t)(part * test->module->run.batch));
       EntryKind entry = part + 1 < parts ? ENTRY_ACCUMULATE : ENTRY_TRAIN;
-      Evaluation *result = interpreter_run(test->interpreter, entry, count, bindings, step + 1, 0, test->steps, test->steps);
-      if (part == 0)
-        for (int i = 0; i < test->module->entries[entry]->outputs.count; i++)
-          if (test->module->entries[entry]->outputs.items[i].kind == OUTPUT_ACCUMULATOR) {
-            test->losses[step] = evaluation_output(result, i)->data[0];
-            break;
-          }
+      Evaluation *result = interpreter_run(test->interpreter, entry, count, bindings, step + 1, 0,
+                                           test->steps, test->steps);
+      tally(test, entry, result, part, sums);
     }
+    test->losses[step] = finish_loss(test, sums);
+  }
   writer_save(test, &writer, "inputs.safetensors");
 }
 
@@ -246,8 +297,8 @@ static void run_level(Case *test, int level)
     results[threads - 1] = arena_printf(test->arena, "%s/result%d.%d.safetensors", test->work, level, threads);
     const char *losses = arena_printf(test->arena, "%s/losses%d.%d", test->work, level, threads);
     run_command(test, arena_printf(test->arena, "'%s/model%d' step --inputs '%s/inputs.safetensors' --init "
-                                   "'%s/start.safetensors' --steps %d --threads %d --quiet '%s' > '%s'", test->work,
-                                   level, test->work, test->work, test->steps, threads, results[threads - 1], losses));
+                                   "'%s/start.safetensors' --steps %d --threads %d --seed %d --quiet '%s' > '%s'", test->work,
+                                   level, test->work, test->work, test->steps, threads, SEED, results[threads - 1], losses));
     char check[64];
     snprintf(check, sizeof check, "-O%d %d thread%s weights", level, threads, threads > 1 ? "s" : "");
     double worst = compare_weights(test, results[threads - 1]);
@@ -274,7 +325,7 @@ static void load(Case *test)
   PassOptions options = {.level = 0};
   bool stopped = false;
   if (!passes_run(test->module, diagnostics, &options, &stopped)) die("passes fail on", test->model);
-  test->interpreter = interpreter_create(test->arena, test->module, 7);
+  test->interpreter = interpreter_create(test->arena, test->module, SEED);
 }
 
 int main(int argc, char **argv)

@@ -5,7 +5,7 @@ set -uo pipefail
 build=$(cd "$1" && pwd); shift
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
-[ $# -gt 0 ] || set -- models/*.net examples/*.net
+[ $# -gt 0 ] || set -- models/*.net examples/*.net tests/agree/programs/*.net
 passed=0 failed=0
 for model in "$@"; do
   for type in f32 f64; do
