@@ -1,10 +1,11 @@
 /* How a memory limit is met: candidates are planned, the cheapest that fits is taken.
  *
- * A candidate is a number of micro-batches and a recomputation (segments, cheap values or all). All
- * recomputations of one number of micro-batches are made, ordered by the flops that they repeat, and
- * lowered and planned in this order until one fits; only then the number of micro-batches grows, to
- * the next divisor of the batch that is at least twice as large. The plan's peak is exact, so there
- * is no estimate to go wrong. Only entries that are too large by themselves are changed.
+ * A candidate is a number of micro-batches and a recomputation (segments, cheap values or all).
+ * All recomputations of one number of micro-batches are made, ordered by the flops that they
+ * repeat, and lowered and planned in this order until one fits; only then the number of
+ * micro-batches grows, to the next divisor of the batch that is at least twice as large. The plan's
+ * peak is exact, so there is no estimate to go wrong. Only entries that are too large by themselves
+ * are changed. Graphs of more than MOST_NODES are not tried.
  *
  * The limit is for the arena and the blocks of `threads` workers. */
 #include "driver/memory.h"
@@ -95,7 +96,7 @@ static bool apply(Fitter *fitter, Module *module, const Candidate *candidate, Ar
       graph = graph_recompute(arena, graph, &candidate->recompute, &result);
       total->node_count += result.node_count;
       total->flops += result.flops;
-      if (kind == ENTRY_TRAIN) total->kept.items = result.kept.items, total->kept.count = result.kept.count;
+      if (kind == ENTRY_TRAIN) memcpy(&total->kept, &result.kept, sizeof total->kept);
     }
     if (candidate->pieces > 1) {
       if ((int64_t)graph->nodes.count * candidate->pieces > MOST_NODES) return false;
@@ -117,11 +118,14 @@ static const char *candidate_text(Arena *arena, const Candidate *candidate, int6
 {
   const char *pieces = candidate->pieces > 1
     ? arena_printf(arena, "%d micro-batches of %lld example%s", candidate->pieces,
-                   (long long)(batch / candidate->pieces), batch / candidate->pieces == 1 ? "" : "s")
+                   (long long)(batch / candidate->pieces),
+                   batch / candidate->pieces == 1 ? "" : "s")
     : "no micro-batches";
-  if (candidate->recompute.segments == 1) return arena_printf(arena, "%s, no recomputation", pieces);
+  if (candidate->recompute.segments == 1)
+    return arena_printf(arena, "%s, no recomputation", pieces);
   return arena_printf(arena, "%s, recomputation of %s values in %d segments", pieces,
-                      candidate->recompute.cheap_only ? "cheap" : "all", candidate->recompute.segments);
+                      candidate->recompute.cheap_only ? "cheap" : "all",
+                      candidate->recompute.segments);
 }
 
 /* The peak of the candidate, or -1 when it is impossible. */
@@ -135,8 +139,8 @@ static int64_t try_candidate(Fitter *fitter, const Candidate *candidate)
     verify(scratch, &module, "the memory limit");
     peak = program_peak(plan(scratch, &module, fitter->options), fitter->threads);
     if (fitter->options->verbose)
-      fprintf(stderr, "memory: %s: %lld bytes\n", candidate_text(scratch, candidate, module.run.batch),
-              (long long)peak);
+      fprintf(stderr, "memory: %s: %lld bytes\n",
+              candidate_text(scratch, candidate, module.run.batch), (long long)peak);
     if (peak < fitter->best_peak) {
       fitter->best_peak = peak;
       fitter->best = *candidate;
@@ -227,8 +231,8 @@ static int peak_step(const Program *program, const ProgramEntry *entry)
     int64_t alive = 0;
     for (int i = 0; i < program->buffers.count; i++) {
       const Buffer *buffer = &program->buffers.items[i];
-      if (buffer->entry == (int)entry->entry && buffer->alias_of < 0 && buffer->first_step <= step &&
-          step <= buffer->last_step)
+      if (buffer->entry == (int)entry->entry && buffer->alias_of < 0 &&
+          buffer->first_step <= step && step <= buffer->last_step)
         alive += buffer->bytes;
     }
     if (alive > most) {
@@ -275,14 +279,15 @@ static void refuse(Fitter *fitter, Diagnostics *diagnostics)
   const Program *program = plan(arena, &module, fitter->options);
   EntryKind largest = ENTRY_INIT;
   for (int i = 0; i < ENTRY_COUNT; i++)
-    if (program->entries[i].present && entry_bytes(program, (EntryKind)i) > entry_bytes(program, largest))
+    if (program->entries[i].present &&
+        entry_bytes(program, (EntryKind)i) > entry_bytes(program, largest))
       largest = (EntryKind)i;
   Diagnostic *error = diag_error(
     diagnostics, (Span){0}, "the memory limit of %s cannot be met; the least is %s",
     bytes_text(arena, fitter->limit), bytes_text(arena, fitter->best_peak));
   diag_note(error, (Span){0}, "parameters take %s, optimizer state %s, state %s",
-            bytes_text(arena, program->parameter_bytes), bytes_text(arena, program->optimizer_bytes),
-            bytes_text(arena, program->state_bytes));
+            bytes_text(arena, program->parameter_bytes),
+            bytes_text(arena, program->optimizer_bytes), bytes_text(arena, program->state_bytes));
   diag_note(error, (Span){0}, "workspace of %d thread%s: %s", fitter->threads,
             fitter->threads == 1 ? "" : "s",
             bytes_text(arena, fitter->threads * program->worker_bytes));
@@ -291,8 +296,10 @@ static void refuse(Fitter *fitter, Diagnostics *diagnostics)
             candidate_text(arena, &fitter->best, module.run.batch));
   note_holders(arena, error, program, &program->entries[largest]);
   if (coupled)
-    diag_note(error, coupled->span, "no micro-batches: each example needs '%s', which depends on all "
-              "examples of the batch", coupled->path);
+    diag_note(error, coupled->span,
+              "no micro-batches: each example needs '%s', which depends on all examples of the "
+              "batch",
+              coupled->path);
   if (fitter->threads > 1) diag_help(error, "--threads=1 needs a single workspace");
 }
 
@@ -351,12 +358,14 @@ void memory_print(Text *text, const MemoryFit *fit)
   if (fit->limit == 0) return;
   text_add(text, "\nmemory limit: ");
   text_add_grouped(text, fit->limit);
-  text_printf(text, " bytes with %d thread%s; planned ", fit->threads, fit->threads == 1 ? "" : "s");
+  text_printf(text, " bytes with %d thread%s; planned ", fit->threads,
+              fit->threads == 1 ? "" : "s");
   text_add_grouped(text, fit->peak);
   text_add(text, ", without a limit ");
   text_add_grouped(text, fit->default_peak);
   text_add_char(text, '\n');
-  if (fit->pieces > 1) text_printf(text, "  a step takes its batch in %d micro-batches\n", fit->pieces);
+  if (fit->pieces > 1)
+    text_printf(text, "  a step takes its batch in %d micro-batches\n", fit->pieces);
   if (fit->segments == 1) return;
   text_printf(text, "  recomputed: %d %snodes of %d segments, ", fit->recomputed,
               fit->cheap_only ? "cheap " : "", fit->segments - 1);
@@ -370,12 +379,13 @@ void memory_print(Text *text, const MemoryFit *fit)
 
 void memory_add_json(Text *text, const MemoryFit *fit)
 {
-  while (text->length > 0 && (text->data[text->length - 1] == '\n' || text->data[text->length - 1] == '}'))
-    text->length--;
-  text_printf(text, ",\n  \"memory_limit\": {\"limit\": %lld, \"threads\": %d, \"peak\": %lld, \"default_peak\": %lld, ",
-              (long long)fit->limit, fit->threads, (long long)fit->peak, (long long)fit->default_peak);
-  text_printf(text, "\"micro_batches\": %d, \"segments\": %d, \"recomputed_nodes\": %d, ", fit->pieces,
-              fit->segments, fit->recomputed);
+  while (text->length > 0 && strchr("\n}", text->data[text->length - 1])) text->length--;
+  text_printf(text, ",\n  \"memory_limit\": {\"limit\": %lld, \"threads\": %d, ",
+              (long long)fit->limit, fit->threads);
+  text_printf(text, "\"peak\": %lld, \"default_peak\": %lld, \"micro_batches\": %d, ",
+              (long long)fit->peak, (long long)fit->default_peak, fit->pieces);
+  text_printf(text, "\"segments\": %d, \"recomputed_nodes\": %d, ", fit->segments,
+              fit->recomputed);
   text_printf(text, "\"recomputed_flops\": %.0f, \"kept\": [", fit->flops);
   for (int i = 0; i < fit->kept_count; i++) {
     if (i > 0) text_add(text, ", ");

@@ -3,18 +3,18 @@
  * From the batched inputs on, every node is sorted by what the operators' `cut` rules say:
  *
  *   cut       pieces of the result come from pieces of the operands: one copy of the node a piece
- *   joined    it sums over the examples (the gradient of a weight, the loss): a copy a piece, joined
- *             one after the other by the operator's `join`
+ *   joined    it sums over the examples (the gradient of a weight, the loss): a copy a piece,
+ *             joined one after the other by the operator's `join`
  *   whole     it does not depend on examples, or only through what was joined; or it needs all
  *             pieces at once (concat puts them together): one node, as before
  *
  * When a cut or joined node needs a whole one that depends on examples (batch normalization), the
  * pieces cannot run one after the other, and nothing is done.
  *
- * Piece p of a node of stage s has stage p * (number of stages) + s, so that the schedule finishes a
- * piece, its gradients included, before it begins the next.  Nodes that only the whole ones at the end
- * need come in the last stage.  Random nodes stay whole and are sliced: the same bits for an example
- * whatever the number of pieces.
+ * Piece p of a node of stage s has stage p * (number of stages) + s, so that the schedule finishes
+ * a piece, its gradients included, before it begins the next.  Nodes that only the whole ones at
+ * the end need come in the last stage.  Random nodes stay whole and are sliced: the same bits for
+ * an example whatever the number of pieces.
  *
  * Requires a graph without gradient nodes; after recomputation, if there is any. */
 #include "passes/microbatch.h"
@@ -136,7 +136,7 @@ static int64_t own_stage(const Node *node) {
   return stage ? stage->integer : 0;
 }
 
-/* Attributes for piece `piece`, those that are as large as the result cut along `axis` (-1: none). */
+/* Attributes of a piece; those that are as large as the result are cut along `axis` (-1: none). */
 static int copy_attributes(const MicroBatch *m, const Node *node, int axis, int piece,
                            Attribute *attributes) {
   int count = 0;
@@ -170,7 +170,8 @@ static Node *copy_piece(const MicroBatch *m, const Node *node, Node *const *oper
 
 /* Piece `piece` of a tensor that is there as a whole. */
 static Node *slice_whole(const MicroBatch *m, const Node *node, Node *whole, int axis, int piece) {
-  if (op_info(node->op)->class->leaf == LEAF_CONSTANT) return copy_piece(m, node, NULL, axis, piece);
+  if (op_info(node->op)->class->leaf == LEAF_CONSTANT)
+    return copy_piece(m, node, NULL, axis, piece);
   int64_t start[MAX_RANK] = {0}, stop[MAX_RANK], step[MAX_RANK];
   Shape shape = node->type.shape;
   for (int i = 0; i < shape.rank; i++) {

@@ -1,5 +1,5 @@
-/* Recomputation by segments (Chen et al., "Training Deep Nets with Sublinear Memory Cost", 2016, for
- * any graph).
+/* Recomputation by segments (Chen et al., "Training Deep Nets with Sublinear Memory Cost", 2016,
+ * for any graph).
  *
  * The forward part is what the accumulators (loss, metrics) depend on; the rest, gradients and
  * updates, is late. The forward part, in the order of its nodes, is cut into segments with about
@@ -274,7 +274,8 @@ Graph *graph_recompute(Arena *into, const Graph *graph, const RecomputeOptions *
                        RecomputeResult *result) {
   Arena *arena = arena_create();
   int count = graph->nodes.count;
-  Recompute r = {.graph = graph, .options = options, .result = result, .arena = arena, .count = count,
+  Recompute r = {.graph = graph, .options = options, .result = result, .arena = arena,
+                 .count = count,
                  .position = ARENA_ARRAY(arena, int, graph->next_id),
                  .is_forward = ARENA_ARRAY(arena, bool, count),
                  .is_late_read = ARENA_ARRAY(arena, bool, count),

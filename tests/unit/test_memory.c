@@ -1,5 +1,5 @@
-/* Recomputation and micro-batches: the graphs mean what they did before, the programs compute it, and
- * what cannot be taken in pieces is refused. */
+/* Recomputation and micro-batches: the graphs mean what they did before, the programs compute it,
+ * and what cannot be taken in pieces is refused. */
 #include "networks.h"
 #include "passes/microbatch.h"
 #include "passes/recompute.h"
