@@ -223,14 +223,15 @@ static bool is_builtin_scalar(const char *name) {
   return false;
 }
 
+/* finish reads accumulators alone; which entries have them is check_accumulators' matter. */
 static bool scalar_is_known(Check *check, const char *name) {
+  if (check->kind == ENTRY_FINISH) {
+    for (EntryKind entry = 0; entry < ENTRY_COUNT; entry++)
+      if (gives(check, entry, OUTPUT_ACCUMULATOR, name)) return true;
+    return false;
+  }
   if (is_builtin_scalar(name)) return true;
-  if (check->kind == ENTRY_HOST) return false;
-  if (gives(check, ENTRY_HOST, OUTPUT_SCALAR, name)) return true;
-  if (check->kind != ENTRY_FINISH) return false;
-  for (EntryKind entry = 0; entry < ENTRY_COUNT; entry++)
-    if (gives(check, entry, OUTPUT_ACCUMULATOR, name)) return true;
-  return false;
+  return check->kind != ENTRY_HOST && gives(check, ENTRY_HOST, OUTPUT_SCALAR, name);
 }
 
 static bool check_scalar_leaf(Check *check, const Node *node, const char *name) {
@@ -430,6 +431,36 @@ static bool collect_outputs(Check *check, EntryKind kind) {
   return true;
 }
 
+/* The next accumulator of an entry from output *at on; NULL behind the last. */
+static const Output *next_accumulator(const Graph *graph, int *at) {
+  while (*at < graph->outputs.count) {
+    const Output *output = &graph->outputs.items[(*at)++];
+    if (output->kind == OUTPUT_ACCUMULATOR) return output;
+  }
+  return NULL;
+}
+
+/* The host adds accumulators up by their number, so all entries list the same ones; earlier
+ * minibatches of a step may add nothing. */
+static bool check_accumulators(Check *check) {
+  EntryKind first = ENTRY_COUNT;
+  for (EntryKind kind = ENTRY_TRAIN; kind <= ENTRY_EVAL_ONE; kind++) {
+    const Graph *graph = check->module->entries[kind];
+    const Output *a, *b;
+    int i = 0, j = 0, none = 0;
+    if (!graph || (kind == ENTRY_ACCUMULATE && !next_accumulator(graph, &none))) continue;
+    if (first == ENTRY_COUNT) first = kind;
+    do {
+      a = next_accumulator(check->module->entries[first], &i);
+      b = next_accumulator(graph, &j);
+      if (!a != !b || (a && a->name != b->name))
+        return fail(check, "entries %s and %s do not have the same accumulators",
+                    entry_name(first), entry_name(kind));
+    } while (a);
+  }
+  return true;
+}
+
 static bool check_module(Check *check) {
   for (EntryKind kind = 0; kind < ENTRY_COUNT; kind++)
     if (!collect_outputs(check, kind)) return false;
@@ -438,7 +469,8 @@ static bool check_module(Check *check) {
     return false;
   for (EntryKind kind = 0; kind < ENTRY_COUNT; kind++)
     if (!check_entry(check, kind)) return false;
-  return true;
+  check->kind = ENTRY_COUNT;
+  return check_accumulators(check);
 }
 
 bool module_find_violation(Arena *arena, const Module *module, Violation *violation) {

@@ -387,6 +387,9 @@ DAMAGE(output_unkind, train->outputs.items[1].kind = OUTPUT_KIND_COUNT)
 DAMAGE(output_nameless, train->outputs.items[1].name = NULL)
 DAMAGE(output_nodeless, train->outputs.items[1].node = NULL)
 DAMAGE(combine, train->outputs.items[1].combine = COMBINE_COUNT)
+DAMAGE(accumulator, module->entries[ENTRY_EVAL]->outputs.items[0].name = name_intern("error"))
+DAMAGE(finish_reads,
+       module->entries[ENTRY_FINISH]->nodes.items[0]->attributes[0].string = name_intern("lr"))
 DAMAGE(two_metrics, vec_push(module->arena, &module->metrics, module->metrics.items[0]))
 DAMAGE(metric, module->entries[ENTRY_FINISH]->outputs.count = 0)
 DAMAGE(two_variables, module->variables.items[1].path = module->variables.items[2].path)
@@ -432,6 +435,8 @@ static const Damage damages[] = {
   {output_nameless, "entry train: output 1 has no name"},
   {output_nodeless, "entry train: output \"loss\" has no node"},
   {combine, "accumulator \"loss\" = %3: its way to combine does not exist"},
+  {accumulator, "entries train and eval do not have the same accumulators"},
+  {finish_reads, "entry finish: node %0 (scalar, \"loss\"): no host scalar \"lr\" is known here"},
   {two_metrics, "metric \"loss\": there are two of this name"},
   {metric, "metric \"loss\": entry finish does not compute it"},
   {two_variables, "variable \"memory\": there are two of this path"},
