@@ -2,10 +2,10 @@
 #include "kernel/tiles.h"
 
 enum {
-  TASK_LEAST_WORK = 4096,  /* element operations worth a task of their own */
+  TASK_LEAST_WORK = 4096, /* element operations worth a task of their own */
   LOOP_MOST_TASKS = 64,
-  ROW_WORK = 256,          /* element operations of a row that may be a task of its own */
-  BLOCK_ALIGNMENT = 64     /* elements: no two tasks write one cache line */
+  ROW_WORK = 256,      /* element operations of a row that may be a task of its own */
+  BLOCK_ALIGNMENT = 64 /* elements: no two tasks write one cache line */
 };
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -76,7 +76,8 @@ static int64_t only_stride(const AxisGroup *group, int slot) {
 }
 
 static bool reads_in_place(const Kernel *kernel, Side side) {
-  return side.dtype == kernel_sum_type(kernel) && is_flat(side.outer) && is_flat(&kernel->contract.k);
+  return side.dtype == kernel_sum_type(kernel) && is_flat(side.outer) &&
+         is_flat(&kernel->contract.k);
 }
 
 /* b is read in place when its vectors lie in memory as they are. */
@@ -107,7 +108,7 @@ static double imbalance(int64_t tasks) {
   return lost;
 }
 
-/* Columns of a task: few enough for balance, a multiple of the widest register tile where it can be. */
+/* Columns of a task: few enough for balance, a multiple of the widest register tile if it can be. */
 static void cut_columns(ContractGrid *grid) {
   double best = 1e300;
   grid->n_block = greatest(grid->n, 1);
@@ -141,10 +142,10 @@ ContractGrid kernel_contract_grid(const Kernel *kernel) {
   const ContractSlots *slots = &kernel->contract;
   Side left = {&slots->m, 0, kernel->operands[0].dtype};
   Side right = {&slots->n, 1, kernel->operands[1].dtype};
-  bool row_result = is_flat(&slots->n) && (axis_group_extent(&slots->n) == 1 ||
-                                           only_stride(&slots->n, 2) == 1);
-  bool column_result = is_flat(&slots->m) && axis_group_extent(&slots->m) > 1 &&
-                       only_stride(&slots->m, 2) == 1;
+  bool row_result =
+      is_flat(&slots->n) && (axis_group_extent(&slots->n) == 1 || only_stride(&slots->n, 2) == 1);
+  bool column_result =
+      is_flat(&slots->m) && axis_group_extent(&slots->m) > 1 && only_stride(&slots->m, 2) == 1;
   ContractGrid grid = {0};
   grid.swap = side_cost(kernel, right, left, !column_result) <
               side_cost(kernel, left, right, !row_result && column_result);
@@ -188,7 +189,8 @@ LoopGrid kernel_plane_grid(const Kernel *kernel) {
     work = greatest(kernel->scatter.row_elements, 1);
   } else {
     grid.rows = kernel->conv.n * kernel->conv.c;
-    for (int i = 0; i < kernel->conv.spatial; i++) work *= kernel->conv.out[i] * kernel->conv.kernel[i];
+    for (int i = 0; i < kernel->conv.spatial; i++)
+      work *= kernel->conv.out[i] * kernel->conv.kernel[i];
   }
   int64_t wanted = least(LOOP_MOST_TASKS, greatest(1, grid.rows * work / TASK_LEAST_WORK));
   grid.row_chunk = greatest(divide_up(grid.rows, wanted), 1);

@@ -1,26 +1,27 @@
 /* How the work of a kernel is cut into tasks and tiles on a CPU.
  *
- * The Program asks for the number of tasks and the bytes of a worker's block; the C back end cuts the
- * same way when it writes the loops. Everything here depends on the kernel alone, never on the number
- * of threads or the width of vectors, so the grid (and with it every bit of the result) is fixed at
- * compile time. */
+ * The Program asks for the number of tasks and the bytes of a worker's block; the C back end cuts
+ * the same way when it writes the loops. Everything here depends on the kernel alone, never on the
+ * number of threads or the width of vectors, so the grid (and with it every bit of the result) is
+ * fixed at compile time. */
 #ifndef NNC_KERNEL_TILES_H
 #define NNC_KERNEL_TILES_H
 
 #include "kernel/kernel.h"
 
 /* Loop kernels: the domain's axes but the last are flattened to `rows`; a task takes `row_chunk` of
- * them and one of `blocks` pieces, `block` long, of the last axis. Task = row chunk * blocks + block. */
+ * them and one of `blocks` pieces, `block` long, of the last axis. Task = row chunk * blocks +
+ * block. */
 typedef struct LoopGrid {
   int64_t rows, row_chunk;
   int64_t last, blocks, block;
   int64_t tasks;
 } LoopGrid;
 
-/* Contractions.  `a` is the side whose elements are broadcast, `b` the one that is loaded as vectors;
- * a is the left operand unless `swap`.  A task computes `m_block` rows by `n_block` columns of one
- * batch element; task = (batch * n_blocks + n) * m_blocks + m, so that consecutive tasks of a worker
- * share packed panels of b. */
+/* Contractions.  `a` is the side whose elements are broadcast, `b` the one that is loaded as
+ * vectors; a is the left operand unless `swap`.  A task computes `m_block` rows by `n_block`
+ * columns of one batch element; task = (batch * n_blocks + n) * m_blocks + m, so that consecutive
+ * tasks of a worker share packed panels of b. */
 typedef struct ContractGrid {
   bool swap;                     /* rows of the tile are n of the kernel, columns its m */
   bool pack_a, pack_b;           /* copied to the worker's block: other dtype or awkward strides */
@@ -33,11 +34,11 @@ typedef struct ContractGrid {
 
 /* Convolutions, with one or two spatial axes as three whose first extents are 1.
  *
- * A task works on a block of one image's grid: output positions of conv, for conv_input positions that
- * stand for `stride` inputs each ("output phases").  Planes of its source (x, or dy) are copied into the
- * worker's block with padding as rasters `length` long along each axis, for conv one for every residue of
- * the taps modulo the stride ("source phases").  conv_weight sums over images and blocks within a task,
- * which owns `rows` x `channels` kernels. */
+ * A task works on a block of one image's grid: output positions of conv, for conv_input positions
+ * that stand for `stride` inputs each ("output phases").  Planes of its source (x, or dy) are
+ * copied into the worker's block with padding as rasters `length` long along each axis, for conv
+ * one for every residue of the taps modulo the stride ("source phases").  conv_weight sums over
+ * images and blocks within a task, which owns `rows` x `channels` kernels. */
 typedef struct ConvGrid {
   int64_t extent_in[3], extent_out[3], kernel[3], stride[3], low[3], dilation[3];
   int64_t grid[3];         /* positions along each axis */
@@ -63,8 +64,8 @@ enum {
 };
 
 LoopGrid kernel_loop_grid(const Kernel *kernel);
-/* True when the stages with loops of their own read along these loops rather than along the domain's
- * last axis: rows, not columns. */
+/* True when the stages with loops of their own read along these loops rather than along the
+ * domain's last axis: rows, not columns. */
 bool kernel_runs_along_rows(const Kernel *kernel);
 ContractGrid kernel_contract_grid(const Kernel *kernel);
 ConvGrid kernel_conv_grid(const Kernel *kernel);

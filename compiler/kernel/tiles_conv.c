@@ -4,12 +4,12 @@
 #include "support/panic.h"
 
 enum {
-  SOURCE_BYTES = 256 << 10,   /* of the padded planes of a block, for the second-level cache */
-  RASTER_BYTES = 16 << 10,    /* of a tile's row */
-  SUMS_BYTES = 192 << 10,     /* of the vector sums of a weight gradient */
+  SOURCE_BYTES = 256 << 10, /* of the padded planes of a block, for the second-level cache */
+  RASTER_BYTES = 16 << 10,  /* of a tile's row */
+  SUMS_BYTES = 192 << 10,   /* of the vector sums of a weight gradient */
   LEAST_TASKS = 16,
   SLACK = 2 * TILE_MAX_COLUMNS, /* elements that vectors read or write beyond a raster */
-  VECTOR_BYTES = 64           /* the widest */
+  VECTOR_BYTES = 64             /* the widest */
 };
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -23,7 +23,8 @@ static void find_source_phases(ConvGrid *grid, int axis) {
   for (int64_t tap = 0; tap < grid->kernel[axis]; tap++) {
     int64_t residue = tap * grid->dilation[axis] % grid->stride[axis];
     int64_t found = 0;
-    while (found < grid->source_phases[axis] && grid->phase_residue[axis][found] != residue) found++;
+    while (found < grid->source_phases[axis] && grid->phase_residue[axis][found] != residue)
+      found++;
     if (found < grid->source_phases[axis]) continue;
     CHECK(found < 512);
     grid->phase_residue[axis][grid->source_phases[axis]++] = residue;
@@ -68,7 +69,8 @@ static void measure(ConvGrid *grid) {
   int64_t first = grid->block_axis == 0 ? grid->block : grid->grid[0];
   int64_t second = grid->block_axis == 1 ? grid->block : grid->grid[1];
   int64_t third = grid->block_axis == 2 ? grid->block : grid->grid[2];
-  grid->raster = greatest(((first - 1) * grid->length[1] + second - 1) * grid->length[2] + third, 0);
+  grid->raster =
+      greatest(((first - 1) * grid->length[1] + second - 1) * grid->length[2] + third, 0);
 }
 
 /* The largest block that fits the caches and leaves enough tasks. */
@@ -78,10 +80,12 @@ static void cut_grid(ConvGrid *grid, int64_t others, int64_t size, int64_t chann
   for (grid->blocks = 1;; grid->blocks++) {
     grid->block = divide_up(whole, grid->blocks);
     measure(grid);
-    bool fits = channels * grid->plane * size <= SOURCE_BYTES && grid->raster * size <= RASTER_BYTES;
+    bool fits =
+        channels * grid->plane * size <= SOURCE_BYTES && grid->raster * size <= RASTER_BYTES;
     bool busy = others * grid->blocks >= LEAST_TASKS;
     if ((fits && busy) || grid->block == 1) break;
-    if (fits && grid->block <= 4 * (grid->extra[grid->block_axis] + 1)) break; /* copies would dominate */
+    if (fits && grid->block <= 4 * (grid->extra[grid->block_axis] + 1))
+      break; /* copies would dominate */
   }
   grid->blocks = divide_up(whole, grid->block);
 }
@@ -105,9 +109,11 @@ static void cut_weight(ConvGrid *grid, int64_t size) {
   grid->channel_block = greatest(grid->channel_block, 1);
   cut_grid(grid, LEAST_TASKS, size, grid->channel_block);
   grid->other_bytes = align_64((grid->row_block * (grid->raster + SLACK) + SLACK) * size);
-  grid->tile_bytes = align_64(grid->row_block * grid->channel_block * greatest(taps, 1) * VECTOR_BYTES);
+  grid->tile_bytes =
+      align_64(grid->row_block * grid->channel_block * greatest(taps, 1) * VECTOR_BYTES);
   grid->source_bytes = align_64((grid->channel_block * grid->plane + SLACK) * size);
-  int64_t tasks = divide_up(grid->rows, grid->row_block) * divide_up(grid->channels, grid->channel_block);
+  int64_t tasks =
+      divide_up(grid->rows, grid->row_block) * divide_up(grid->channels, grid->channel_block);
   grid->group_chunk = tasks > 1 ? 1 : greatest(divide_up(grid->groups, 64), 1);
   grid->chunks = divide_up(grid->groups, grid->group_chunk);
   grid->tasks = grid->chunks * tasks;
@@ -117,7 +123,8 @@ ConvGrid kernel_conv_grid(const Kernel *kernel) {
   const ConvSlots *slots = &kernel->conv;
   ConvGrid grid = {.images = slots->n, .groups = slots->groups};
   bool is_input = kernel->kind == KERNEL_CONV_INPUT;
-  for (int axis = 0; axis < 3; axis++) set_axis(&grid, slots, axis, axis - (3 - slots->spatial), is_input);
+  for (int axis = 0; axis < 3; axis++)
+    set_axis(&grid, slots, axis, axis - (3 - slots->spatial), is_input);
   int64_t size = dtype_size(kernel_sum_type(kernel));
   int64_t k = slots->k / slots->groups, c = slots->c / slots->groups;
   grid.rows = is_input ? c : k;

@@ -10,7 +10,7 @@
 typedef struct KernelCase {
   const char *name;
   const Kernel *kernel;
-  double scale;       /* absolute part of the tolerance, in units of the type's */
+  double scale; /* absolute part of the tolerance, in units of the type's */
 } KernelCase;
 
 typedef struct CaseList {
@@ -32,7 +32,8 @@ static Kernel *new_kernel(CaseList *list, KernelKind kind, int axis_count, const
   return kernel;
 }
 
-static int add_operand(Kernel *kernel, const char *name, DType dtype, int64_t elements, bool is_output) {
+static int add_operand(Kernel *kernel, const char *name, DType dtype, int64_t elements,
+                       bool is_output) {
   kernel->operands[kernel->operand_count] =
       (KernelOperand){.dtype = dtype, .elements = elements, .is_output = is_output, .name = name};
   if (dtype == DTYPE_F64) kernel->accumulate = DTYPE_F64;
@@ -84,7 +85,8 @@ static Expr *stage_value(CaseList *list, int stage, DType dtype) {
 static Index *strided(CaseList *list, int count, const int64_t *stride) {
   Index *index = index_const(list->arena, 0);
   for (int i = 0; i < count; i++)
-    index = index_add(list->arena, index, index_mul(list->arena, index_axis(list->arena, i), stride[i]));
+    index = index_add(list->arena, index,
+                      index_mul(list->arena, index_axis(list->arena, i), stride[i]));
   return index;
 }
 
@@ -110,39 +112,51 @@ static int64_t product(int count, const int64_t *extent) {
 
 /* ---- elementwise ---- */
 
-static const int64_t shapes[][3] = {{1, 1, 1}, {1, 1, 7}, {3, 5, 16}, {2, 9, 33}, {1, 1, 5000}, {40, 10, 11}, {1, 3, 3000}, {2, 0, 5}};
+static const int64_t shapes[][3] = {{1, 1, 1},    {1, 1, 7},    {3, 5, 16},   {2, 9, 33},
+                                    {1, 1, 5000}, {40, 10, 11}, {1, 3, 3000}, {2, 0, 5}};
 
 /* y = op(a) or op(a, b) for every operator of a float type, over several shapes; b broadcast along the rows. */
-static void make_operator(CaseList *list, Op op, int arity, DType from, DType to, const int64_t *extent) {
+static void make_operator(CaseList *list, Op op, int arity, DType from, DType to,
+                          const int64_t *extent) {
   Kernel *kernel = new_kernel(list, KERNEL_LOOP, 3, extent);
   int64_t dense[3] = {extent[1] * extent[2], extent[2], 1}, row[3] = {0, 0, 1};
   int a = add_operand(kernel, "a", from, product(3, extent), false);
   int b = arity > 1 ? add_operand(kernel, "b", from, extent[2], false) : -1;
   int y = add_operand(kernel, "y", to, product(3, extent), true);
   Expr *x = load_at(list, kernel, a, strided(list, 3, dense));
-  if (op == OP_LOG || op == OP_SQRT || op == OP_RSQRT || op == OP_POW) x = apply(list, OP_ABS, from, x, NULL, NULL);
+  if (op == OP_LOG || op == OP_SQRT || op == OP_RSQRT || op == OP_POW)
+    x = apply(list, OP_ABS, from, x, NULL, NULL);
   Expr *z = b < 0 ? NULL : load_at(list, kernel, b, strided(list, 3, row));
   Stage *stage = add_stage(list, kernel, STAGE_STORE, 0, NULL);
-  add_store(stage->stores, &stage->store_count, y, strided(list, 3, dense), apply(list, op, to, x, z, NULL));
+  add_store(stage->stores, &stage->store_count, y, strided(list, 3, dense),
+            apply(list, op, to, x, z, NULL));
   add_case(list, op_info(op)->name, kernel, 1);
 }
 
 /* Adam in place: three operands that are read and written, a scalar from the host, a cast. */
 static void make_update(CaseList *list, int64_t count, DType dtype) {
   Kernel *kernel = new_kernel(list, KERNEL_LOOP, 1, &count);
-  int g = add_operand(kernel, "g", dtype, count, false), w = add_operand(kernel, "h1.w", dtype, count, true);
-  int m = add_operand(kernel, "h1.w:m", dtype, count, true), v = add_operand(kernel, "h1.w:v", dtype, count, true);
+  int g = add_operand(kernel, "g", dtype, count, false),
+      w = add_operand(kernel, "h1.w", dtype, count, true);
+  int m = add_operand(kernel, "h1.w:m", dtype, count, true),
+      v = add_operand(kernel, "h1.w:v", dtype, count, true);
   Index *i = index_axis(list->arena, 0);
   Expr *gradient = load_at(list, kernel, g, i), *rate = new_expr(list, EXPR_SCALAR, DTYPE_F64);
   kernel->scalar_count = 1;
-  Expr *m_next = apply(list, OP_ADD, dtype, apply(list, OP_MUL, dtype, number(list, dtype, 0.9), load_at(list, kernel, m, i), NULL),
-                       apply(list, OP_MUL, dtype, number(list, dtype, 0.1), gradient, NULL), NULL);
-  Expr *v_next = apply(list, OP_ADD, dtype, apply(list, OP_ABS, dtype, load_at(list, kernel, v, i), NULL, NULL),
+  Expr *m_next =
+      apply(list, OP_ADD, dtype,
+            apply(list, OP_MUL, dtype, number(list, dtype, 0.9), load_at(list, kernel, m, i), NULL),
+            apply(list, OP_MUL, dtype, number(list, dtype, 0.1), gradient, NULL), NULL);
+  Expr *v_next = apply(list, OP_ADD, dtype,
+                       apply(list, OP_ABS, dtype, load_at(list, kernel, v, i), NULL, NULL),
                        apply(list, OP_MUL, dtype, gradient, gradient, NULL), NULL);
   Expr *step = apply(list, OP_DIV, dtype, m_next,
-                     apply(list, OP_ADD, dtype, apply(list, OP_SQRT, dtype, v_next, NULL, NULL), number(list, dtype, 0.5), NULL), NULL);
+                     apply(list, OP_ADD, dtype, apply(list, OP_SQRT, dtype, v_next, NULL, NULL),
+                           number(list, dtype, 0.5), NULL),
+                     NULL);
   Expr *rate_here = dtype == DTYPE_F64 ? rate : apply(list, OP_CAST, dtype, rate, NULL, NULL);
-  Expr *w_next = apply(list, OP_SUB, dtype, load_at(list, kernel, w, i), apply(list, OP_MUL, dtype, rate_here, step, NULL), NULL);
+  Expr *w_next = apply(list, OP_SUB, dtype, load_at(list, kernel, w, i),
+                       apply(list, OP_MUL, dtype, rate_here, step, NULL), NULL);
   Stage *stage = add_stage(list, kernel, STAGE_STORE, 0, NULL);
   add_store(stage->stores, &stage->store_count, m, i, m_next);
   add_store(stage->stores, &stage->store_count, v, i, v_next);
@@ -174,7 +188,8 @@ static void make_padded_gather(CaseList *list) {
 static void make_twice_padded(CaseList *list) {
   int64_t extent[2] = {12, 40};
   Kernel *kernel = new_kernel(list, KERNEL_LOOP, 2, extent);
-  int x = add_operand(kernel, "x", DTYPE_F32, 10 * 33, false), y = add_operand(kernel, "y", DTYPE_BOOL, 480, true);
+  int x = add_operand(kernel, "x", DTYPE_F32, 10 * 33, false),
+      y = add_operand(kernel, "y", DTYPE_BOOL, 480, true);
   Arena *arena = list->arena;
   Index *row = index_add(arena, index_axis(arena, 0), index_const(arena, -1));
   Index *column = index_add(arena, index_axis(arena, 1), index_const(arena, -3));
@@ -183,10 +198,16 @@ static void make_twice_padded(CaseList *list) {
   load->guards = ARENA_ARRAY(arena, Guard, 2);
   load->guards[0] = (Guard){row, 10};
   load->guards[1] = (Guard){column, 33};
-  Expr *floor_of = apply(list, OP_FLOOR, DTYPE_F32, load, NULL, NULL), *zero = number(list, DTYPE_F32, 0);
-  Expr *both = apply(list, OP_AND, DTYPE_BOOL, apply(list, OP_EQ, DTYPE_BOOL, floor_of, load, NULL),
-                     apply(list, OP_NE, DTYPE_BOOL, apply(list, OP_CEIL, DTYPE_F32, load, NULL, NULL), zero, NULL), NULL);
-  Expr *any = apply(list, OP_OR, DTYPE_BOOL, both, apply(list, OP_GT, DTYPE_BOOL, apply(list, OP_ABS, DTYPE_F32, load, NULL, NULL), zero, NULL), NULL);
+  Expr *floor_of = apply(list, OP_FLOOR, DTYPE_F32, load, NULL, NULL),
+       *zero = number(list, DTYPE_F32, 0);
+  Expr *both = apply(
+      list, OP_AND, DTYPE_BOOL, apply(list, OP_EQ, DTYPE_BOOL, floor_of, load, NULL),
+      apply(list, OP_NE, DTYPE_BOOL, apply(list, OP_CEIL, DTYPE_F32, load, NULL, NULL), zero, NULL),
+      NULL);
+  Expr *any = apply(
+      list, OP_OR, DTYPE_BOOL, both,
+      apply(list, OP_GT, DTYPE_BOOL, apply(list, OP_ABS, DTYPE_F32, load, NULL, NULL), zero, NULL),
+      NULL);
   Stage *stage = add_stage(list, kernel, STAGE_STORE, 0, NULL);
   add_store(stage->stores, &stage->store_count, y, strided(list, 2, (int64_t[]){40, 1}), any);
   add_case(list, "twice_padded", kernel, 0);
@@ -196,19 +217,24 @@ static void make_twice_padded(CaseList *list) {
 static void make_divided(CaseList *list) {
   int64_t extent[1] = {66};
   Kernel *kernel = new_kernel(list, KERNEL_LOOP, 1, extent);
-  int x = add_operand(kernel, "x", DTYPE_F32, 66, false), y = add_operand(kernel, "y", DTYPE_F32, 66, true);
+  int x = add_operand(kernel, "x", DTYPE_F32, 66, false),
+      y = add_operand(kernel, "y", DTYPE_F32, 66, true);
   int z = add_operand(kernel, "z", DTYPE_I64, 66, true);
   Arena *arena = list->arena;
   Index *i = index_axis(arena, 0);
-  Index *from = index_add(arena, index_mul(arena, index_mod(arena, i, 6, extent, 1), 11), index_div(arena, i, 6, extent, 1));
+  Index *from = index_add(arena, index_mul(arena, index_mod(arena, i, 6, extent, 1), 11),
+                          index_div(arena, i, 6, extent, 1));
   Index *shifted = index_add(arena, i, index_const(arena, -20));
-  Expr *floor_of = new_expr(list, EXPR_INDEX, DTYPE_I64), *rest = new_expr(list, EXPR_INDEX, DTYPE_I64);
+  Expr *floor_of = new_expr(list, EXPR_INDEX, DTYPE_I64),
+       *rest = new_expr(list, EXPR_INDEX, DTYPE_I64);
   floor_of->index = index_div(arena, shifted, 7, extent, 1);
   rest->index = index_mod(arena, shifted, 7, extent, 1);
   Stage *stage = add_stage(list, kernel, STAGE_STORE, 0, NULL);
   add_store(stage->stores, &stage->store_count, y, i, load_at(list, kernel, x, from));
   add_store(stage->stores, &stage->store_count, z, i,
-            apply(list, OP_ADD, DTYPE_I64, apply(list, OP_MUL, DTYPE_I64, floor_of, number(list, DTYPE_I64, 100), NULL), rest, NULL));
+            apply(list, OP_ADD, DTYPE_I64,
+                  apply(list, OP_MUL, DTYPE_I64, floor_of, number(list, DTYPE_I64, 100), NULL),
+                  rest, NULL));
   add_case(list, "divided", kernel, 0);
 }
 
@@ -229,25 +255,29 @@ static void make_random(CaseList *list, Op op, DType dtype) {
 }
 
 static void make_elementwise(CaseList *list) {
-  static const Op unary[] = {OP_NEG, OP_ABS, OP_SIGN, OP_EXP, OP_EXPM1, OP_LOG, OP_SQRT, OP_RSQRT, OP_SIN, OP_COS, OP_TANH,
-                             OP_SIGMOID, OP_ERF, OP_FLOOR, OP_CEIL, OP_ROUND, OP_STOP_GRADIENT};
+  static const Op unary[] = {OP_NEG,  OP_ABS,   OP_SIGN, OP_EXP,   OP_EXPM1,        OP_LOG,
+                             OP_SQRT, OP_RSQRT, OP_SIN,  OP_COS,   OP_TANH,         OP_SIGMOID,
+                             OP_ERF,  OP_FLOOR, OP_CEIL, OP_ROUND, OP_STOP_GRADIENT};
   static const Op binary[] = {OP_ADD, OP_SUB, OP_MUL, OP_MIN, OP_MAX};
   static const Op compare[] = {OP_EQ, OP_NE, OP_LT, OP_LE, OP_GT, OP_GE};
   static const DType floats[] = {DTYPE_F64, DTYPE_F32, DTYPE_BF16, DTYPE_F16};
   int shape = 0, shape_count = (int)(sizeof shapes / sizeof *shapes);
 #define NEXT_SHAPE shapes[shape++ % shape_count]
   for (int t = 0; t < 2; t++) {
-    for (size_t i = 0; i < sizeof unary / sizeof *unary; i++) make_operator(list, unary[i], 1, floats[t], floats[t], NEXT_SHAPE);
+    for (size_t i = 0; i < sizeof unary / sizeof *unary; i++)
+      make_operator(list, unary[i], 1, floats[t], floats[t], NEXT_SHAPE);
     make_operator(list, OP_DIV, 2, floats[t], floats[t], shapes[3]);
     make_operator(list, OP_POW, 2, floats[t], floats[t], shapes[2]);
   }
   for (int t = 0; t < 4; t++) {
-    for (size_t i = 0; i < sizeof binary / sizeof *binary; i++) make_operator(list, binary[i], 2, floats[t], floats[t], NEXT_SHAPE);
+    for (size_t i = 0; i < sizeof binary / sizeof *binary; i++)
+      make_operator(list, binary[i], 2, floats[t], floats[t], NEXT_SHAPE);
     make_update(list, 1000 + t, floats[t]);
   }
   static const DType ints[] = {DTYPE_I64, DTYPE_I32};
   for (int t = 0; t < 2; t++) {
-    for (size_t i = 0; i < sizeof binary / sizeof *binary; i++) make_operator(list, binary[i], 2, ints[t], ints[t], NEXT_SHAPE);
+    for (size_t i = 0; i < sizeof binary / sizeof *binary; i++)
+      make_operator(list, binary[i], 2, ints[t], ints[t], NEXT_SHAPE);
     make_operator(list, OP_FLOORDIV, 2, ints[t], ints[t], shapes[3]);
     make_operator(list, OP_MOD, 2, ints[t], ints[t], shapes[3]);
     make_operator(list, OP_NEG, 1, ints[t], ints[t], shapes[2]);
@@ -255,7 +285,8 @@ static void make_elementwise(CaseList *list) {
   for (int from = 0; from < DTYPE_COUNT; from++) {
     for (size_t i = 0; i < sizeof compare / sizeof *compare && from != DTYPE_BOOL; i++)
       make_operator(list, compare[i], 2, (DType)from, DTYPE_BOOL, NEXT_SHAPE);
-    for (int to = 0; to < DTYPE_COUNT; to++) make_operator(list, OP_CAST, 1, (DType)from, (DType)to, NEXT_SHAPE);
+    for (int to = 0; to < DTYPE_COUNT; to++)
+      make_operator(list, OP_CAST, 1, (DType)from, (DType)to, NEXT_SHAPE);
   }
   make_operator(list, OP_AND, 2, DTYPE_BOOL, DTYPE_BOOL, shapes[3]);
   make_operator(list, OP_OR, 2, DTYPE_BOOL, DTYPE_BOOL, shapes[3]);
@@ -273,13 +304,15 @@ static void make_elementwise(CaseList *list) {
 /* ---- reductions ---- */
 
 /* Domain [m, n], reduced over [k, j]; the operand is laid out in the order given by the strides. */
-static void make_reduction(CaseList *list, Op op, DType dtype, int64_t m, int64_t n, int64_t k, int64_t j, bool columns) {
+static void make_reduction(CaseList *list, Op op, DType dtype, int64_t m, int64_t n, int64_t k,
+                           int64_t j, bool columns) {
   bool is_arg = op == OP_ARGMAX || op == OP_ARGMIN;
   if (is_arg) k = 1;
   int64_t extent[2] = {m, n}, inner[2] = {k, j};
   Kernel *kernel = new_kernel(list, KERNEL_LOOP, 2, extent);
   DType result = is_arg ? DTYPE_I32 : dtype;
-  int x = add_operand(kernel, "x", dtype, m * n * k * j, false), y = add_operand(kernel, "y", result, m * n, true);
+  int x = add_operand(kernel, "x", dtype, m * n * k * j, false),
+      y = add_operand(kernel, "y", result, m * n, true);
   int64_t rows[4] = {n * k * j, k * j, j, 1}, cols[4] = {n * k * j, 1, n * j, n};
   Stage *stage = add_stage(list, kernel, STAGE_REDUCE, is_arg ? 1 : 2, is_arg ? &inner[1] : inner);
   stage->reduce = op;
@@ -287,21 +320,24 @@ static void make_reduction(CaseList *list, Op op, DType dtype, int64_t m, int64_
   const int64_t *stride = is_arg ? (columns ? arg_cols : arg_rows) : (columns ? cols : rows);
   stage->value = load_at(list, kernel, x, strided(list, is_arg ? 3 : 4, stride));
   Stage *store = add_stage(list, kernel, STAGE_STORE, 0, NULL);
-  add_store(store->stores, &store->store_count, y, strided(list, 2, (int64_t[]){n, 1}), stage_value(list, 0, result));
+  add_store(store->stores, &store->store_count, y, strided(list, 2, (int64_t[]){n, 1}),
+            stage_value(list, 0, result));
   add_case(list, op_info(op)->name, kernel, (double)(k * j) / 8 + 1);
 }
 
 /* softmax over the last axis of [m, j], or over the first. */
 static void make_softmax(CaseList *list, DType dtype, int64_t m, int64_t j, bool columns) {
   Kernel *kernel = new_kernel(list, KERNEL_LOOP, 1, &m);
-  int x = add_operand(kernel, "x", dtype, m * j, false), y = add_operand(kernel, "y", dtype, m * j, true);
+  int x = add_operand(kernel, "x", dtype, m * j, false),
+      y = add_operand(kernel, "y", dtype, m * j, true);
   int64_t stride[2] = {columns ? 1 : j, columns ? m : 1};
   Index *at = strided(list, 2, stride);
   Stage *most = add_stage(list, kernel, STAGE_REDUCE, 1, &j);
   most->reduce = OP_REDUCE_MAX;
   most->value = load_at(list, kernel, x, at);
   for (int i = 0; i < 2; i++) {
-    Expr *shifted = apply(list, OP_SUB, dtype, load_at(list, kernel, x, at), stage_value(list, 0, dtype), NULL);
+    Expr *shifted =
+        apply(list, OP_SUB, dtype, load_at(list, kernel, x, at), stage_value(list, 0, dtype), NULL);
     Expr *power = apply(list, OP_EXP, dtype, shifted, NULL, NULL);
     if (i == 0) {
       Stage *sum = add_stage(list, kernel, STAGE_REDUCE, 1, &j);
@@ -309,7 +345,8 @@ static void make_softmax(CaseList *list, DType dtype, int64_t m, int64_t j, bool
       sum->value = power;
     } else {
       Stage *store = add_stage(list, kernel, STAGE_STORE, 1, &j);
-      add_store(store->stores, &store->store_count, y, at, apply(list, OP_DIV, dtype, power, stage_value(list, 1, dtype), NULL));
+      add_store(store->stores, &store->store_count, y, at,
+                apply(list, OP_DIV, dtype, power, stage_value(list, 1, dtype), NULL));
     }
   }
   add_case(list, "softmax", kernel, 1);
@@ -318,7 +355,8 @@ static void make_softmax(CaseList *list, DType dtype, int64_t m, int64_t j, bool
 static void make_reductions(CaseList *list) {
   static const Op ops[] = {OP_REDUCE_SUM, OP_REDUCE_MAX, OP_REDUCE_MIN, OP_ARGMAX, OP_ARGMIN};
   static const DType types[] = {DTYPE_F32, DTYPE_F64, DTYPE_BF16, DTYPE_I32, DTYPE_I64};
-  static const int64_t sizes[][4] = {{3, 5, 1, 300}, {1, 100, 7, 28}, {2, 33, 4, 5}, {1, 1, 3, 129}, {4, 70, 1, 1}};
+  static const int64_t sizes[][4] = {
+      {3, 5, 1, 300}, {1, 100, 7, 28}, {2, 33, 4, 5}, {1, 1, 3, 129}, {4, 70, 1, 1}};
   for (size_t t = 0; t < sizeof types / sizeof *types; t++)
     for (size_t o = 0; o < sizeof ops / sizeof *ops; o++)
       for (int columns = 0; columns < 2; columns++) {
@@ -336,217 +374,6 @@ static void make_reductions(CaseList *list) {
     make_softmax(list, DTYPE_F32, 9, 1000, columns);
     make_softmax(list, DTYPE_F64, 30, 257, columns);
   }
-}
-
-/* ---- contractions ---- */
-
-typedef struct ContractShape {
-  int64_t batch, m, n, k;
-  bool left_transposed, right_transposed, result_transposed;
-  DType left, right, result;
-  bool split;         /* the m and n groups are two axes that do not join */
-  int epilogue;       /* 0: store; 1: relu(x + bias[n]); 2: two stores, one an update in place */
-} ContractShape;
-
-static void group_set(AxisGroup *group, int64_t extent, int64_t left, int64_t right, int64_t result, bool split) {
-  if (split && extent % 2 == 0 && extent > 0) { /* as (extent / 2) x 2, in the other order in memory */
-    *group = (AxisGroup){.count = 2, .extent = {2, extent / 2}};
-    int64_t stride[3] = {left, right, result};
-    for (int i = 0; i < 3; i++) group->stride[i][0] = stride[i], group->stride[i][1] = 2 * stride[i];
-    return;
-  }
-  *group = (AxisGroup){.count = 1, .extent = {extent}, .stride = {{left}, {right}, {result}}};
-}
-
-static Index *group_index(CaseList *list, const AxisGroup *group, int first, int slot) {
-  Index *index = index_const(list->arena, 0);
-  for (int i = 0; i < group->count; i++)
-    index = index_add(list->arena, index, index_mul(list->arena, index_axis(list->arena, first + i), group->stride[slot][i]));
-  return index;
-}
-
-static void make_contraction(CaseList *list, const ContractShape *s) {
-  Kernel *kernel = new_kernel(list, KERNEL_CONTRACT, 0, NULL);
-  ContractSlots *slots = &kernel->contract;
-  if (s->batch > 1) group_set(&slots->batch, s->batch, s->m * s->k, s->k * s->n, s->m * s->n, s->split);
-  group_set(&slots->m, s->m, s->left_transposed ? 1 : s->k, 0, s->result_transposed ? 1 : s->n, s->split);
-  group_set(&slots->n, s->n, 0, s->right_transposed ? s->k : 1, s->result_transposed ? s->m : 1, s->split);
-  group_set(&slots->k, s->k, s->left_transposed ? s->m : 1, s->right_transposed ? 1 : s->n, 0, s->split);
-  const AxisGroup *groups[3] = {&slots->batch, &slots->m, &slots->n};
-  Index *place = index_const(list->arena, 0), *column = NULL;
-  for (int g = 0; g < 3; g++) {
-    place = index_add(list->arena, place, group_index(list, groups[g], kernel->axis_count, 2));
-    AxisGroup plain = *groups[g];
-    if (g == 2) {
-      for (int i = 0; i < plain.count; i++) plain.stride[2][i] /= s->result_transposed && s->m > 0 ? s->m : 1;
-      column = group_index(list, &plain, kernel->axis_count, 2);
-    }
-    for (int i = 0; i < groups[g]->count; i++) kernel->extent[kernel->axis_count++] = groups[g]->extent[i];
-  }
-  add_operand(kernel, "x", s->left, s->batch * s->m * s->k, false);
-  add_operand(kernel, "w", s->right, s->batch * s->k * s->n, false);
-  int y = add_operand(kernel, "y", s->result, s->batch * s->m * s->n, true);
-  Expr *result = new_expr(list, EXPR_RESULT, s->result), *value = result;
-  if (s->epilogue == 1) {
-    int bias = add_operand(kernel, "b", s->result, s->n, false);
-    value = apply(list, OP_ADD, s->result, result, load_at(list, kernel, bias, column), NULL);
-    value = apply(list, OP_MAX, s->result, value, number(list, s->result, 0), NULL);
-  }
-  if (s->epilogue == 2) {
-    int w = add_operand(kernel, "w2", s->result, s->batch * s->m * s->n, true);
-    Expr *next = apply(list, OP_ADD, s->result, load_at(list, kernel, w, place), apply(list, OP_MUL, s->result, result, number(list, s->result, 0.5), NULL), NULL);
-    add_store(kernel->epilogue, &kernel->epilogue_count, w, place, next);
-  }
-  add_store(kernel->epilogue, &kernel->epilogue_count, y, place, value);
-  add_case(list, "contraction", kernel, 1 + (double)s->k / 4);
-}
-
-static void make_contractions(CaseList *list) {
-  static const int64_t sizes[][4] = {{1, 100, 130, 70}, {1, 1, 1, 1}, {3, 17, 5, 9}, {1, 2, 200, 33}, {1, 260, 10, 64}, {1, 50, 49, 1100}, {2, 8, 48, 0}, {1, 33, 16, 1}, {1, 0, 5, 3}, {6, 24, 96, 8}};
-  int count = (int)(sizeof sizes / sizeof *sizes), number_of = 0;
-  for (int transposition = 0; transposition < 8; transposition++)
-    for (int i = 0; i < count; i++, number_of++) {
-      DType dtype = (i + transposition) % 3 == 2 ? DTYPE_F64 : DTYPE_F32;
-      ContractShape s = {.batch = sizes[i][0], .m = sizes[i][1], .n = sizes[i][2], .k = sizes[i][3],
-                         .left_transposed = transposition & 1, .right_transposed = transposition & 2, .result_transposed = transposition & 4,
-                         .left = dtype, .right = dtype, .result = dtype, .split = number_of % 7 == 3, .epilogue = number_of % 3};
-      make_contraction(list, &s);
-    }
-  static const DType others[][3] = {{DTYPE_BF16, DTYPE_BF16, DTYPE_BF16}, {DTYPE_F16, DTYPE_F16, DTYPE_F16}, {DTYPE_I32, DTYPE_I32, DTYPE_I32}, {DTYPE_I64, DTYPE_I64, DTYPE_I64}};
-  for (int i = 0; i < 4; i++) {
-    ContractShape s = {.batch = 2, .m = 13, .n = 50, .k = 21, .left = others[i][0], .right = others[i][1], .result = others[i][2], .left_transposed = i & 1, .epilogue = 0};
-    make_contraction(list, &s);
-  }
-}
-
-/* ---- convolutions ---- */
-
-typedef struct ConvShape {
-  int64_t n, c, k, groups;
-  int spatial;
-  int64_t in[3], kernel[3], stride[3], low[3], high[3], dilation[3];
-} ConvShape;
-
-static ConvSlots conv_slots(const ConvShape *s) {
-  ConvSlots slots = {.spatial = s->spatial, .n = s->n, .c = s->c, .k = s->k, .groups = s->groups};
-  for (int i = 0; i < s->spatial; i++) {
-    slots.in[i] = s->in[i];
-    slots.kernel[i] = s->kernel[i];
-    slots.stride[i] = s->stride[i];
-    slots.low[i] = s->low[i];
-    slots.high[i] = s->high[i];
-    slots.dilation[i] = s->dilation[i];
-    slots.out[i] = (s->in[i] + s->low[i] + s->high[i] - (s->kernel[i] - 1) * s->dilation[i] - 1) / s->stride[i] + 1;
-  }
-  return slots;
-}
-
-/* epilogue 0: store; 1: relu(result + bias[axis 1]); 2: an update in place. */
-static void make_conv(CaseList *list, const ConvShape *s, KernelKind kind, DType dtype, int epilogue) {
-  ConvSlots slots = conv_slots(s);
-  int64_t x[5] = {s->n, s->c}, w[5] = {s->k, s->c / s->groups}, y[5] = {s->n, s->k};
-  for (int i = 0; i < s->spatial; i++) x[2 + i] = slots.in[i], w[2 + i] = slots.kernel[i], y[2 + i] = slots.out[i];
-  const int64_t *result = kind == KERNEL_CONV ? y : kind == KERNEL_CONV_INPUT ? x : w;
-  const int64_t *left = kind == KERNEL_CONV_INPUT ? y : x, *right = kind == KERNEL_CONV_WEIGHT ? y : w;
-  int rank = 2 + s->spatial;
-  Kernel *kernel = new_kernel(list, kind, rank, result);
-  kernel->conv = slots;
-  add_operand(kernel, "x", dtype, product(rank, left), false);
-  add_operand(kernel, "w", dtype, product(rank, right), false);
-  int out = add_operand(kernel, "y", dtype, product(rank, result), true);
-  int64_t stride[5] = {0};
-  for (int i = rank - 1, below = 1; i >= 0; i--) stride[i] = below, below *= (int)result[i];
-  Index *place = strided(list, rank, stride);
-  Expr *value = new_expr(list, EXPR_RESULT, dtype);
-  if (epilogue == 1) {
-    int bias = add_operand(kernel, "b", dtype, result[1], false);
-    value = apply(list, OP_ADD, dtype, value, load_at(list, kernel, bias, index_axis(list->arena, 1)), NULL);
-    value = apply(list, OP_MAX, dtype, value, number(list, dtype, 0), NULL);
-  }
-  if (epilogue == 2)
-    value = apply(list, OP_SUB, dtype, load_at(list, kernel, out, place), apply(list, OP_MUL, dtype, value, number(list, dtype, 0.5), NULL), NULL);
-  add_store(kernel->epilogue, &kernel->epilogue_count, out, place, value);
-  add_case(list, kind == KERNEL_CONV ? "conv" : kind == KERNEL_CONV_INPUT ? "conv_input" : "conv_weight", kernel, 20);
-}
-
-static const ConvShape conv_shapes[] = {
-  {2, 3, 8, 1, 2, {28, 28}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
-  {3, 1, 20, 1, 2, {12, 13}, {5, 5}, {1, 1}, {0, 0}, {0, 0}, {1, 1}},
-  {2, 4, 6, 2, 2, {11, 9}, {3, 2}, {2, 2}, {1, 0}, {0, 1}, {1, 1}},
-  {2, 6, 6, 6, 2, {10, 17}, {3, 3}, {2, 1}, {1, 1}, {1, 1}, {1, 1}},
-  {1, 5, 7, 1, 1, {40}, {4}, {3}, {2}, {1}, {2}},
-  {2, 2, 3, 1, 3, {5, 6, 7}, {2, 3, 2}, {1, 2, 1}, {0, 1, 1}, {1, 1, 0}, {2, 1, 1}},
-  {2, 3, 4, 1, 2, {9, 9}, {1, 1}, {2, 2}, {0, 0}, {0, 0}, {1, 1}},
-  {1, 2, 2, 1, 2, {12, 12}, {3, 3}, {1, 1}, {-2, -1}, {-1, 2}, {1, 1}},
-  {1, 3, 3, 1, 2, {16, 16}, {4, 4}, {4, 4}, {0, 0}, {0, 0}, {1, 1}},
-  {1, 2, 9, 1, 2, {8, 8}, {2, 2}, {3, 3}, {0, 0}, {0, 0}, {1, 1}},
-  {1, 16, 17, 1, 2, {60, 50}, {3, 3}, {1, 1}, {2, 2}, {2, 2}, {2, 2}},
-  {1, 3, 3, 1, 1, {5000}, {5}, {1}, {2}, {2}, {1}},
-  {2, 40, 20, 1, 2, {4, 4}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
-  {0, 2, 2, 1, 2, {4, 4}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
-};
-
-static void make_convolutions(CaseList *list) {
-  static const KernelKind kinds[] = {KERNEL_CONV, KERNEL_CONV_INPUT, KERNEL_CONV_WEIGHT};
-  int turn = 0;
-  for (size_t i = 0; i < sizeof conv_shapes / sizeof *conv_shapes; i++)
-    for (int kind = 0; kind < 3; kind++, turn++)
-      make_conv(list, &conv_shapes[i], kinds[kind], turn % 4 == 3 ? DTYPE_F64 : DTYPE_F32, turn % 3 ? (turn + (int)i) % 3 : (turn / 3) % 3);
-  for (int kind = 0; kind < 3; kind++) {
-    make_conv(list, &conv_shapes[2], kinds[kind], DTYPE_BF16, 0);
-    make_conv(list, &conv_shapes[0], kinds[kind], DTYPE_F16, 1);
-    make_conv(list, &conv_shapes[5], kinds[kind], DTYPE_F64, 1);
-  }
-}
-
-/* ---- adding at places ---- */
-
-static void make_pool(CaseList *list, const ConvShape *s, DType dtype) {
-  ConvSlots slots = conv_slots(s);
-  int64_t x[5] = {s->n, s->c}, y[5] = {s->n, s->c};
-  for (int i = 0; i < s->spatial; i++) x[2 + i] = slots.in[i], y[2 + i] = slots.out[i];
-  int rank = 2 + s->spatial;
-  Kernel *kernel = new_kernel(list, KERNEL_MAX_POOL_GRAD, rank, x);
-  kernel->conv = slots;
-  kernel->conv.k = kernel->conv.groups = s->c;
-  add_operand(kernel, "x", dtype, product(rank, x), false);
-  add_operand(kernel, "dy", dtype, product(rank, y), false);
-  int out = add_operand(kernel, "dx", dtype, product(rank, x), true);
-  int64_t stride[5] = {0};
-  for (int i = rank - 1, below = 1; i >= 0; i--) stride[i] = below, below *= (int)x[i];
-  Index *place = strided(list, rank, stride);
-  Expr *value = apply(list, OP_MUL, dtype, new_expr(list, EXPR_RESULT, dtype), load_at(list, kernel, 0, place), NULL);
-  add_store(kernel->epilogue, &kernel->epilogue_count, out, place, value);
-  add_case(list, "max_pool_grad", kernel, 1);
-}
-
-static void make_scatter(CaseList *list, int64_t indices, int64_t rows, int64_t a, int64_t b, DType dtype, DType index) {
-  int64_t extent[3] = {rows, a, b};
-  int rank = b > 1 ? 3 : 2;
-  Kernel *kernel = new_kernel(list, KERNEL_SCATTER_ADD, rank, extent);
-  kernel->scatter = (ScatterSlots){indices, rows, a * b};
-  add_operand(kernel, "values", dtype, indices * a * b, false);
-  add_operand(kernel, "index", index, indices, false);
-  int out = add_operand(kernel, "table", dtype, rows * a * b, true);
-  Index *place = strided(list, rank, b > 1 ? (int64_t[]){a * b, b, 1} : (int64_t[]){a, 1});
-  Expr *value = apply(list, OP_ADD, dtype, load_at(list, kernel, out, place), new_expr(list, EXPR_RESULT, dtype), NULL);
-  add_store(kernel->epilogue, &kernel->epilogue_count, out, place, value);
-  add_case(list, "scatter_add", kernel, 4);
-}
-
-static void make_indexed(CaseList *list) {
-  static const ConvShape pools[] = {
-    {2, 3, 3, 3, 2, {8, 8}, {2, 2}, {2, 2}, {0, 0}, {0, 0}, {1, 1}},
-    {2, 5, 5, 5, 2, {9, 7}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}},
-    {1, 2, 2, 2, 1, {30}, {3}, {1}, {0}, {0}, {2}},
-    {1, 2, 2, 2, 3, {4, 5, 6}, {2, 2, 3}, {2, 1, 2}, {0, 1, 1}, {0, 0, 1}, {1, 1, 1}},
-  };
-  for (size_t i = 0; i < sizeof pools / sizeof *pools; i++)
-    for (int t = 0; t < 3; t++) make_pool(list, &pools[i], t == 0 ? DTYPE_F32 : t == 1 ? DTYPE_F64 : DTYPE_BF16);
-  make_scatter(list, 50, 9, 33, 1, DTYPE_F32, DTYPE_I32);
-  make_scatter(list, 70, 5, 4, 5, DTYPE_F64, DTYPE_I64);
-  make_scatter(list, 20, 300, 200, 1, DTYPE_F32, DTYPE_U8);
-  make_scatter(list, 0, 3, 2, 1, DTYPE_F32, DTYPE_I32);
 }
 
 #endif

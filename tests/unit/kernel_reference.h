@@ -13,8 +13,8 @@
 
 typedef struct Reference {
   const Kernel *kernel;
-  double **before;          /* operands, as numbers, before the launch */
-  double **after;           /* and after it */
+  double **before; /* operands, as numbers, before the launch */
+  double **after;  /* and after it */
   const double *scalars;
   const uint64_t *keys;
   uint64_t seed, step;
@@ -30,7 +30,8 @@ static int64_t reference_index(const Reference *r, const Index *index) {
   case INDEX_ADD: return reference_index(r, index->left) + reference_index(r, index->right);
   case INDEX_MUL: return reference_index(r, index->left) * reference_index(r, index->right);
   case INDEX_LOAD:
-    return number_clamp_index(r->before[index->operand][reference_index(r, index->left)], index->value);
+    return number_clamp_index(r->before[index->operand][reference_index(r, index->left)],
+                              index->value);
   case INDEX_DIV: {
     int64_t a = reference_index(r, index->left);
     return a / index->value - (a % index->value < 0);
@@ -109,7 +110,8 @@ static void reference_stage(Reference *r, int number) {
   if (stage->kind == STAGE_REDUCE)
     r->stages[number] = stage->reduce == OP_REDUCE_PROD  ? 1
                         : stage->reduce == OP_REDUCE_MAX ? -INFINITY
-                        : stage->reduce == OP_REDUCE_MIN ? INFINITY : 0;
+                        : stage->reduce == OP_REDUCE_MIN ? INFINITY
+                                                         : 0;
   if (reference_is_empty(stage->extent, stage->axis_count)) return;
   double best = 0;
   bool is_arg = stage->reduce == OP_ARGMAX || stage->reduce == OP_ARGMIN;
@@ -157,7 +159,8 @@ static int64_t reference_place(int64_t a, int64_t b, int64_t extent_b, const int
 }
 
 /* Position under a tap; false in the padding. */
-static bool reference_under(const ConvSlots *s, const int64_t *out, const int64_t *tap, int64_t *in) {
+static bool reference_under(const ConvSlots *s, const int64_t *out, const int64_t *tap,
+                            int64_t *in) {
   for (int i = 0; i < s->spatial; i++) {
     in[i] = out[i] * s->stride[i] - s->low[i] + tap[i] * s->dilation[i];
     if (in[i] < 0 || in[i] >= s->in[i]) return false;
@@ -166,17 +169,20 @@ static bool reference_under(const ConvSlots *s, const int64_t *out, const int64_
 }
 
 /* x, w or y at the point, from the operand that holds it. */
-static double reference_x(const Reference *r, int operand, int64_t n, int64_t channel, const int64_t *in) {
+static double reference_x(const Reference *r, int operand, int64_t n, int64_t channel,
+                          const int64_t *in) {
   const ConvSlots *s = &r->kernel->conv;
   return r->before[operand][reference_place(n, channel, s->c, in, s->in, s->spatial)];
 }
 
-static double reference_w(const Reference *r, int operand, int64_t k, int64_t c, const int64_t *tap) {
+static double reference_w(const Reference *r, int operand, int64_t k, int64_t c,
+                          const int64_t *tap) {
   const ConvSlots *s = &r->kernel->conv;
   return r->before[operand][reference_place(k, c, s->c / s->groups, tap, s->kernel, s->spatial)];
 }
 
-static double reference_y(const Reference *r, int operand, int64_t n, int64_t k, const int64_t *out) {
+static double reference_y(const Reference *r, int operand, int64_t n, int64_t k,
+                          const int64_t *out) {
   const ConvSlots *s = &r->kernel->conv;
   return r->before[operand][reference_place(n, k, s->k, out, s->out, s->spatial)];
 }
@@ -189,7 +195,8 @@ static double reference_conv(const Reference *r) {
   do {
     if (!reference_under(s, r->at + 2, tap, in)) continue;
     for (int64_t c = 0; c < c_group; c++)
-      sum += reference_x(r, 0, r->at[0], group * c_group + c, in) * reference_w(r, 1, r->at[1], c, tap);
+      sum += reference_x(r, 0, r->at[0], group * c_group + c, in) *
+             reference_w(r, 1, r->at[1], c, tap);
   } while (reference_next(tap, s->kernel, s->spatial));
   return sum;
 }
@@ -216,7 +223,8 @@ static double reference_conv_input(const Reference *r) {
 /* dw[k, c, tap] */
 static double reference_conv_weight(const Reference *r) {
   const ConvSlots *s = &r->kernel->conv;
-  int64_t channel = r->at[0] / (s->k / s->groups) * (s->c / s->groups) + r->at[1], out[3] = {0}, in[3];
+  int64_t channel = r->at[0] / (s->k / s->groups) * (s->c / s->groups) + r->at[1], out[3] = {0},
+          in[3];
   double sum = 0;
   if (reference_is_empty(s->out, s->spatial)) return 0;
   do {

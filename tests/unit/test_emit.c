@@ -1,7 +1,7 @@
-/* Kernels as C: each case is emitted, compiled as a shared object by every C compiler found (warnings are
- * errors), run with one to four workers, and compared with the plain meaning of the kernel
- * (kernel_reference.h). The bits must not depend on the number of workers, and operands end where
- * unreadable memory begins, so an access past an end is fatal. */
+/* Kernels as C: each case is emitted, compiled as a shared object by every C compiler found
+ * (warnings are errors), run with one to four workers, and compared with the plain meaning of the
+ * kernel (kernel_reference.h). The bits must not depend on the number of workers, and operands end
+ * where unreadable memory begins, so an access past an end is fatal. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,6 +17,7 @@
 #include "kernel/tiles.h"
 #include "kernel_cases.h"
 #include "kernel_reference.h"
+#include "template_cases.h"
 #include "nnc_parallel.h"
 
 typedef void (*CaseRunner)(nnc_worker *worker, void **operands, const double *scalars,
@@ -74,7 +75,8 @@ static void element_set(DType dtype, void *data, int64_t i, double unit) {
   case DTYPE_F16: {
     int exponent;
     double mantissa = frexp(fabs(x), &exponent);
-    uint16_t bits = x == 0 ? 0 : (uint16_t)((exponent + 14) << 10 | ((int)(mantissa * 2048) & 1023));
+    uint16_t bits =
+        x == 0 ? 0 : (uint16_t)((exponent + 14) << 10 | ((int)(mantissa * 2048) & 1023));
     ((uint16_t *)data)[i] = (uint16_t)(bits | (x < 0 ? 0x8000 : 0));
     break;
   }
@@ -107,7 +109,8 @@ static Operands operands_create(const Kernel *kernel) {
   Operands operands = {.count = kernel->operand_count};
   for (int i = 0; i < kernel->operand_count; i++) {
     size_t mapped;
-    operands.bytes[i] = (size_t)kernel->operands[i].elements * (size_t)dtype_size(kernel->operands[i].dtype);
+    operands.bytes[i] =
+        (size_t)kernel->operands[i].elements * (size_t)dtype_size(kernel->operands[i].dtype);
     operands.data[i] = guarded_alloc(operands.bytes[i], &mapped);
     for (int64_t e = 0; e < kernel->operands[i].elements; e++)
       element_set(kernel->operands[i].dtype, operands.data[i], e, random_unit());
@@ -158,8 +161,11 @@ static double **operands_as_numbers(Arena *arena, const Kernel *kernel, const Op
 }
 
 static double type_tolerance(DType dtype) {
-  return dtype == DTYPE_F64 ? 1e-12 : dtype == DTYPE_F32 ? 2e-5 : dtype == DTYPE_BF16 ? 2e-2
-         : dtype == DTYPE_F16 ? 2e-3 : 0;
+  return dtype == DTYPE_F64    ? 1e-12
+         : dtype == DTYPE_F32  ? 2e-5
+         : dtype == DTYPE_BF16 ? 2e-2
+         : dtype == DTYPE_F16  ? 2e-3
+                               : 0;
 }
 
 static bool is_near(DType dtype, double wanted, double found, double scale) {
@@ -173,8 +179,12 @@ static void check_case(const KernelCase *test, CaseRunner runner, const char *cc
   Arena *arena = arena_create();
   Operands before = operands_create(kernel), one = operands_copy(&before);
   run_workers(runner, kernel, &one, 1);
-  Reference reference = {.kernel = kernel, .scalars = test_scalars, .keys = test_keys, .seed = 42,
-                         .step = 7, .before = operands_as_numbers(arena, kernel, &before),
+  Reference reference = {.kernel = kernel,
+                         .scalars = test_scalars,
+                         .keys = test_keys,
+                         .seed = 42,
+                         .step = 7,
+                         .before = operands_as_numbers(arena, kernel, &before),
                          .after = operands_as_numbers(arena, kernel, &before)};
   reference_run(&reference);
   double **found = operands_as_numbers(arena, kernel, &one);
@@ -212,7 +222,8 @@ static void emit_case(Code *code, NameScope *names, const KernelCase *test, int 
   for (int i = 0; i < kernel->scalar_count; i++) function.scalars[i] = scope_name(&inside, "lr");
   for (int i = 0; i < kernel->key_count; i++) function.keys[i] = scope_name(&inside, "key");
   kernel_write(code, &function);
-  code_line(code, "void run_%d(nnc_worker *worker, void **operands, const double *scalars,", number);
+  code_line(code, "void run_%d(nnc_worker *worker, void **operands, const double *scalars,",
+            number);
   code_open(code, "           const uint64_t *keys)");
   code_line(code, "(void)operands, (void)scalars, (void)keys;");
   Text call = {0};
@@ -251,8 +262,10 @@ static void check_family(void (*make)(CaseList *list), const char *family) {
   for (size_t c = 0; c < sizeof compilers / sizeof *compilers; c++) {
     const char *object = arena_printf(arena, "%s/%s_%d.so", folder, family, (int)c);
     const char *command = arena_printf(
-        arena, "%s -std=gnu11 -O3 -fno-math-errno -fno-trapping-math -Wall -Wextra -Werror -fPIC -shared "
-               "-I %s/runtime %s -o %s -lm", compilers[c], SOURCE_DIR, source, object);
+        arena,
+        "%s -std=gnu11 -O3 -fno-math-errno -fno-trapping-math -Wall -Wextra -Werror -fPIC -shared "
+        "-I %s/runtime %s -o %s -lm",
+        compilers[c], SOURCE_DIR, source, object);
     if (system(command) != 0) fail_msg("this failed, the file is kept: %s", command);
     void *library = dlopen(object, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) fail_msg("%s", dlerror());
@@ -272,19 +285,32 @@ static void check_family(void (*make)(CaseList *list), const char *family) {
   arena_destroy(arena);
 }
 
-static void test_elementwise_loops(void **state) { (void)state; check_family(make_elementwise, "elementwise"); }
-static void test_reductions(void **state) { (void)state; check_family(make_reductions, "reductions"); }
-static void test_contractions(void **state) { (void)state; check_family(make_contractions, "contractions"); }
-static void test_convolutions(void **state) { (void)state; check_family(make_convolutions, "convolutions"); }
-static void test_indexed(void **state) { (void)state; check_family(make_indexed, "indexed"); }
+static void test_elementwise_loops(void **state) {
+  (void)state;
+  check_family(make_elementwise, "elementwise");
+}
+static void test_reductions(void **state) {
+  (void)state;
+  check_family(make_reductions, "reductions");
+}
+static void test_contractions(void **state) {
+  (void)state;
+  check_family(make_contractions, "contractions");
+}
+static void test_convolutions(void **state) {
+  (void)state;
+  check_family(make_convolutions, "convolutions");
+}
+static void test_indexed(void **state) {
+  (void)state;
+  check_family(make_indexed, "indexed");
+}
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_elementwise_loops),
-    cmocka_unit_test(test_reductions),
-    cmocka_unit_test(test_contractions),
-    cmocka_unit_test(test_convolutions),
-    cmocka_unit_test(test_indexed),
+      cmocka_unit_test(test_elementwise_loops), cmocka_unit_test(test_reductions),
+      cmocka_unit_test(test_contractions),      cmocka_unit_test(test_convolutions),
+      cmocka_unit_test(test_indexed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,7 +53,8 @@ void code_comment(Code *code, const char *format, ...) {
   const char *lead = "/* ";
   while (strlen(text) > room - 3 || strchr(text, '\n') != NULL) {
     char *newline = strchr(text, '\n');
-    size_t cut = newline != NULL && (size_t)(newline - text) <= room ? (size_t)(newline - text) : room;
+    size_t cut =
+        newline != NULL && (size_t)(newline - text) <= room ? (size_t)(newline - text) : room;
     if (newline == NULL || (size_t)(newline - text) > room) {
       while (cut > room / 2 && text[cut] != ' ') cut--;
       if (text[cut] != ' ') cut = strlen(text) < room ? strlen(text) : room;
@@ -69,12 +70,16 @@ void code_comment(Code *code, const char *format, ...) {
 /* ---- identifiers ---- */
 
 static const char *const reserved[] = {
-  "auto", "bool", "break", "case", "char", "const", "continue", "default", "do", "double", "else",
-  "enum", "extern", "false", "float", "for", "goto", "if", "inline", "int", "long", "register",
-  "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "true", "typedef",
-  "union", "unsigned", "void", "volatile", "while", "asm", "typeof", "main", "linux", "unix",
-  "worker", "arena", "task", "first", "last", "row", "rows", "tile", "cols", "acc", "packed", "host",
-  "finish", "left", "right", "depth", "batch", "panel", "sums", "begin", "end", "count", "best", "better", "errno", "stdin", "stdout", "stderr", "NULL", "INFINITY", "NAN", "M", "N", "K", "I",
+    "auto",  "bool",     "break",  "case",     "char",   "const",    "continue", "default",
+    "do",    "double",   "else",   "enum",     "extern", "false",    "float",    "for",
+    "goto",  "if",       "inline", "int",      "long",   "register", "restrict", "return",
+    "short", "signed",   "sizeof", "static",   "struct", "switch",   "true",     "typedef",
+    "union", "unsigned", "void",   "volatile", "while",  "asm",      "typeof",   "main",
+    "linux", "unix",     "worker", "arena",    "task",   "first",    "last",     "row",
+    "rows",  "tile",     "cols",   "acc",      "packed", "host",     "finish",   "left",
+    "right", "depth",    "batch",  "panel",    "sums",   "begin",    "end",      "count",
+    "best",  "better",   "errno",  "stdin",    "stdout", "stderr",   "NULL",     "INFINITY",
+    "NAN",   "M",        "N",      "K",        "I",
 };
 
 /* Names such as i0, t12, a1 belong to the generated code. */
@@ -89,8 +94,8 @@ static bool is_generated_name(const char *name) {
 static bool is_reserved(const char *name) {
   for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
     if (strcmp(reserved[i], name) == 0) return true;
-  return is_generated_name(name) || strncmp(name, "nnc_", 4) == 0 || strncmp(name, "mem_", 4) == 0 ||
-         name[0] == '_';
+  return is_generated_name(name) || strncmp(name, "nnc_", 4) == 0 ||
+         strncmp(name, "mem_", 4) == 0 || name[0] == '_';
 }
 
 static bool is_taken(const NameScope *scope, const char *name) {
@@ -123,10 +128,10 @@ const char *scope_function_name(NameScope *scope, const char *wish) {
 static const struct {
   const char *storage, *value, *name;
 } c_types[DTYPE_COUNT] = {
-  [DTYPE_F64] = {"double", "double", "f64"},      [DTYPE_F32] = {"float", "float", "f32"},
-  [DTYPE_BF16] = {"uint16_t", "float", "f32"},    [DTYPE_F16] = {"uint16_t", "float", "f32"},
-  [DTYPE_I64] = {"int64_t", "int64_t", "i64"},    [DTYPE_I32] = {"int32_t", "int32_t", "i32"},
-  [DTYPE_U8] = {"uint8_t", "uint8_t", "u8"},      [DTYPE_BOOL] = {"uint8_t", "bool", "bool"},
+    [DTYPE_F64] = {"double", "double", "f64"},   [DTYPE_F32] = {"float", "float", "f32"},
+    [DTYPE_BF16] = {"uint16_t", "float", "f32"}, [DTYPE_F16] = {"uint16_t", "float", "f32"},
+    [DTYPE_I64] = {"int64_t", "int64_t", "i64"}, [DTYPE_I32] = {"int32_t", "int32_t", "i32"},
+    [DTYPE_U8] = {"uint8_t", "uint8_t", "u8"},   [DTYPE_BOOL] = {"uint8_t", "bool", "bool"},
 };
 
 const char *c_storage_type(DType dtype) { return c_types[dtype].storage; }
@@ -181,6 +186,7 @@ const char *c_literal(Arena *arena, DType dtype, double value) {
   if (isnan(value)) return dtype == DTYPE_F64 ? "(double)NAN" : "NAN";
   bool is_double = dtype == DTYPE_F64;
   if (isinf(is_double ? value : (float)value)) return value < 0 ? "(-INFINITY)" : "INFINITY";
-  const char *literal = is_double ? double_literal(arena, value) : float_literal(arena, (float)value);
+  const char *literal =
+      is_double ? double_literal(arena, value) : float_literal(arena, (float)value);
   return *literal == '-' ? arena_printf(arena, "(%s)", literal) : literal;
 }

@@ -29,7 +29,7 @@ typedef struct NameScope {
   VEC(const char *) taken;
   const struct NameScope *outer;
 } NameScope;
-/* "h1.w:m" -> "h1_w_m", with a number where that is taken, or a word of C or of the generated code. */
+/* "h1.w:m" -> "h1_w_m", with a number where that is taken or a word of C or of generated code. */
 const char *scope_name(NameScope *scope, const char *wish);
 
 /* The same for a function: "net_exp" is none of the C library's. */

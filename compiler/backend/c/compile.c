@@ -29,8 +29,8 @@ static int wait_for(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* The exit status; -1 with errno when it could not be started. With `output` standard output is read
- * into it and standard error is thrown away. */
+/* The exit status; -1 with errno when it could not be started. With `output` standard output is
+ * read into it and standard error is thrown away. */
 static int run(Arena *arena, const Arguments *arguments, Text *output) {
   posix_spawn_file_actions_t actions;
   int ends[2] = {-1, -1};
@@ -108,7 +108,8 @@ static const char *describe_compiler(Arena *arena, const char *cc) {
   while (*line) {
     size_t length = strcspn(line, " ");
     const char *word = arena_strndup(arena, line, length);
-    if (*word >= '0' && *word <= '9' && strchr(word, '.')) return arena_printf(arena, "%s %s", cc, word);
+    if (*word >= '0' && *word <= '9' && strchr(word, '.'))
+      return arena_printf(arena, "%s %s", cc, word);
     line += length + strspn(line + length, " ");
   }
   return cc;
@@ -139,8 +140,9 @@ static void add_words(Arena *arena, Arguments *arguments, const char *text) {
 
 static Arguments compile_arguments(Arena *arena, const CompileOptions *options) {
   /* Neither errno nor traps are observed: no result changes by the last two. */
-  static const char *const fixed[] = {"-std=gnu11", "-O3", "-ffunction-sections", "-fdata-sections",
-                                      "-fno-math-errno", "-fno-trapping-math"};
+  static const char *const fixed[] = {"-std=gnu11",          "-O3",
+                                      "-ffunction-sections", "-fdata-sections",
+                                      "-fno-math-errno",     "-fno-trapping-math"};
   Arguments arguments = {0};
   vec_push(arena, &arguments, options->cc);
   for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) vec_push(arena, &arguments, fixed[i]);
@@ -162,7 +164,8 @@ static Arguments compile_arguments(Arena *arena, const CompileOptions *options) 
 }
 
 static void add_for_shell(Text *text, const char *word) {
-  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
+  static const char plain[] =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
   if (*word && word[strspn(word, plain)] == 0) {
     text_add(text, word);
     return;
@@ -195,9 +198,9 @@ bool compile_prepare(Arena *arena, CompileOptions *options) {
   if (options->cflags == NULL) options->cflags = "";
   options->cc = find_compiler(arena, options->cc);
   if (options->cc == NULL) return false;
-  options->compiler = arena_printf(arena, "%s -O3 -march=%s%s%s",
-                                   describe_compiler(arena, options->cc), options->arch,
-                                   *options->cflags ? " " : "", options->cflags);
+  options->compiler =
+      arena_printf(arena, "%s -O3 -march=%s%s%s", describe_compiler(arena, options->cc),
+                   options->arch, *options->cflags ? " " : "", options->cflags);
   Arguments arguments = compile_arguments(arena, options);
   options->command = shell_line(arena, &arguments);
   return true;
@@ -223,10 +226,13 @@ bool compile_c(Arena *arena, const CompileOptions *options, const Text *text) {
   } else if (status > 0) {
     const char *library = arena_printf(arena, "%s/lib/nnc/libnncrt.a", options->prefix);
     if (access(library, R_OK) != 0)
-      fprintf(stderr, "nnc: error: cannot read the runtime library %s: %s\n", library, strerror(errno));
+      fprintf(stderr, "nnc: error: cannot read the runtime library %s: %s\n", library,
+              strerror(errno));
     else
-      fprintf(stderr, "nnc: internal error: %s refused the generated code (status %d); please report "
-                      "it with %s, which is kept\n", options->cc, status, options->source);
+      fprintf(stderr,
+              "nnc: internal error: %s refused the generated code (status %d); please report "
+              "it with %s, which is kept\n",
+              options->cc, status, options->source);
   }
   if (status != 0) return false;
   if (options->save_temps || unlink(options->source) == 0) return true;

@@ -1,8 +1,9 @@
 /* Contractions as C: fills codegen_templates/contract.c.
  *
- * Roles: the grid (kernel/tiles.h) may swap the operands, so that the side whose elements are broadcast
- * (`a`, rows of the tile) is the kernel's right one.  The epilogue's inner loop runs over the axis along
- * which its accesses are contiguous: the tile's columns, or its rows (then a panel at a time). */
+ * Roles: the grid (kernel/tiles.h) may swap the operands, so that the side whose elements are
+ * broadcast (`a`, rows of the tile) is the kernel's right one.  The epilogue's inner loop runs
+ * over the axis along which its accesses are contiguous: the tile's columns, or its rows (then a
+ * panel at a time). */
 #include "backend/c/kernels.h"
 
 #include "backend/c/template.h"
@@ -16,10 +17,10 @@ typedef struct ContractWriter {
   const Kernel *kernel;
   ContractGrid grid;
   DType sum;
-  const AxisGroup *a, *b;   /* outer groups of the broadcast side and of the vector side */
-  int a_slot, b_slot;       /* operand numbers */
-  bool rows_inner;          /* the epilogue's inner loop is over the tile's rows */
-  bool whole_block;         /* sums of the whole task are kept: k is cut */
+  const AxisGroup *a, *b; /* outer groups of the broadcast side and of the vector side */
+  int a_slot, b_slot;     /* operand numbers */
+  bool rows_inner;        /* the epilogue's inner loop is over the tile's rows */
+  bool whole_block;       /* sums of the whole task are kept: k is cut */
 } ContractWriter;
 
 /* The offset that element `flat` of a group has in an operand. */
@@ -60,8 +61,8 @@ static int smooth_accesses(const ContractWriter *writer, int axis) {
 }
 
 /* Declares the kernel's axes of a group from the flat number. */
-static void declare_axes(const ContractWriter *writer, Code *code, const AxisGroup *group, int first_axis,
-                         const char *flat) {
+static void declare_axes(const ContractWriter *writer, Code *code, const AxisGroup *group,
+                         int first_axis, const char *flat) {
   int64_t below = 1;
   for (int i = group->count - 1; i >= 0; i--) {
     const char *text = flat;
@@ -79,7 +80,8 @@ static const char *epilogue_text(ContractWriter *writer) {
   Text text = {0};
   Code code = {.arena = writer->arena, .out = &text};
   int m_axis = slots->batch.count, n_axis = m_axis + slots->m.count;
-  int row_axis = writer->grid.swap ? n_axis : m_axis, column_axis = writer->grid.swap ? m_axis : n_axis;
+  int row_axis = writer->grid.swap ? n_axis : m_axis,
+      column_axis = writer->grid.swap ? m_axis : n_axis;
   ExprScope scope = function_scope(writer->arena, writer->function);
   scope.result = "tile[r * tile_row + c]";
   scope.result_dtype = writer->sum;
@@ -88,7 +90,8 @@ static const char *epilogue_text(ContractWriter *writer) {
   for (int level = 0; level < 2; level++) {
     const char *name = level == 0 ? outer : inner;
     bool is_row = *name == 'r';
-    code_open(&code, "for (int64_t %s = 0; %s < %s; %s++)", name, name, is_row ? "rows" : "cols", name);
+    code_open(&code, "for (int64_t %s = 0; %s < %s; %s++)", name, name, is_row ? "rows" : "cols",
+              name);
     declare_axes(writer, &code, is_row ? writer->a : writer->b, is_row ? row_axis : column_axis,
                  is_row ? "m + r" : "n + c");
   }
@@ -144,21 +147,23 @@ static const char *pack_b_text(const ContractWriter *writer) {
   const AxisGroup *k = &writer->kernel->contract.k;
   const char *body;
   if (is_plain(writer)) {
-    body = arena_printf(arena,
-                        "    nnc_pack_%s(packed_b + (n - n_first) * KB, NR, depth, nnc_least(NR, n_end - n),\n"
-                        "                right + n * %lld + k * %lld, %lld, %lld);\n",
-                        c_type_name(writer->sum), only_stride(writer->b, writer->b_slot),
-                        only_stride(k, writer->b_slot), only_stride(k, writer->b_slot),
-                        only_stride(writer->b, writer->b_slot));
+    body = arena_printf(
+        arena,
+        "    nnc_pack_%s(packed_b + (n - n_first) * KB, NR, depth, nnc_least(NR, n_end - n),\n"
+        "                right + n * %lld + k * %lld, %lld, %lld);\n",
+        c_type_name(writer->sum), only_stride(writer->b, writer->b_slot),
+        only_stride(k, writer->b_slot), only_stride(k, writer->b_slot),
+        only_stride(writer->b, writer->b_slot));
   } else {
     const char *element = arena_printf(arena, "right[%s + %s]",
                                        group_offset(arena, writer->b, writer->b_slot, "(n + c)"),
                                        group_offset(arena, k, writer->b_slot, "(k + i)"));
-    body = arena_printf(arena,
-                        "    for (int64_t i = 0; i < depth; i++)\n"
-                        "      for (int64_t c = 0; c < NR; c++)\n"
-                        "        packed_b[(n - n_first) * KB + i * NR + c] = n + c < n_end ? %s : 0;\n",
-                        converted(writer, writer->b_slot, element));
+    body = arena_printf(
+        arena,
+        "    for (int64_t i = 0; i < depth; i++)\n"
+        "      for (int64_t c = 0; c < NR; c++)\n"
+        "        packed_b[(n - n_first) * KB + i * NR + c] = n + c < n_end ? %s : 0;\n",
+        converted(writer, writer->b_slot, element));
   }
   return arena_printf(arena,
                       "if (K > KB || packed != task / M_BLOCKS) {\n"
@@ -173,8 +178,10 @@ static const char *panel_text(const ContractWriter *writer) {
   Arena *arena = writer->arena;
   const char *type = c_value_type(writer->sum);
   if (writer->grid.pack_b)
-    return arena_printf(arena, "const %s *const panel = packed_b + (n - n_first) * KB;\n"
-                               "const int64_t panel_row = NR;\n", type);
+    return arena_printf(arena,
+                        "const %s *const panel = packed_b + (n - n_first) * KB;\n"
+                        "const int64_t panel_row = NR;\n",
+                        type);
   long long row = only_stride(&writer->kernel->contract.k, writer->b_slot);
   return arena_printf(arena,
                       "const %s *panel = right + k * %lld + n;\n"
@@ -223,10 +230,11 @@ static const char *ahead_of_epilogue(const ContractWriter *writer, const Place *
   const char *bases = "", *steps = "";
   for (int i = 0; i < count; i++) {
     const KernelOperand *operand = &writer->kernel->operands[places[i].operand];
-    bases = arena_printf(arena, "%s%s(uintptr_t)%s + (uintptr_t)(%lld + m_next * %lld + n_next) * sizeof *%s",
-                         bases, i ? ",\n             " : "", writer->function->operands[places[i].operand],
-                         (long long)places[i].base, (long long)places[i].row,
-                         writer->function->operands[places[i].operand]);
+    bases = arena_printf(
+        arena, "%s%s(uintptr_t)%s + (uintptr_t)(%lld + m_next * %lld + n_next) * sizeof *%s", bases,
+        i ? ",\n             " : "", writer->function->operands[places[i].operand],
+        (long long)places[i].base, (long long)places[i].row,
+        writer->function->operands[places[i].operand]);
     steps = arena_printf(arena, "%s%s%lld", steps, i ? ", " : "",
                          (long long)(places[i].row * dtype_size(operand->dtype)));
   }
@@ -244,12 +252,13 @@ static const char *ahead_of_epilogue(const ContractWriter *writer, const Place *
 static const char *ahead_of_panel(const ContractWriter *writer) {
   long long row = only_stride(&writer->kernel->contract.k, writer->b_slot);
   int size = dtype_size(writer->sum);
-  return arena_printf(writer->arena,
-                      "const int64_t share = (K + MB / MR) / (MB / MR + 1); /* rows of the next panel */\n"
-                      "const nnc_ahead ahead = {\n"
-                      "    .rows = share, .bytes = NR * %d + 60, .count = 1, .step = {%lld},\n"
-                      "    .base = {(uintptr_t)right + (uintptr_t)((m - m_first) / MR * share * %lld + n + NR) * %d}};\n",
-                      size, row * size, row, size);
+  return arena_printf(
+      writer->arena,
+      "const int64_t share = (K + MB / MR) / (MB / MR + 1); /* rows of the next panel */\n"
+      "const nnc_ahead ahead = {\n"
+      "    .rows = share, .bytes = NR * %d + 60, .count = 1, .step = {%lld},\n"
+      "    .base = {(uintptr_t)right + (uintptr_t)((m - m_first) / MR * share * %lld + n + NR) * %d}};\n",
+      size, row * size, row, size);
 }
 
 static const char *ahead_text(const ContractWriter *writer) {
@@ -296,7 +305,8 @@ static const char *tile_done(const ContractWriter *writer) {
   const char *call = epilogue_call(writer, "tile", "m", "MR", "NR");
   const char *odd = epilogue_call(writer, "tile", "m", "rows", "cols");
   return arena_printf(writer->arena,
-                      "if (is_last && rows == MR && cols == NR)\n  %s\nelse if (is_last)\n  %s\n", call, odd);
+                      "if (is_last && rows == MR && cols == NR)\n  %s\nelse if (is_last)\n  %s\n",
+                      call, odd);
 }
 
 static const char *panel_done(const ContractWriter *writer) {
@@ -313,7 +323,8 @@ static const char *tile_place(const ContractWriter *writer) {
 
 static const char *a_place(const ContractWriter *writer) {
   if (writer->grid.pack_a) return "packed_a + (m - m_first) * KB";
-  return arena_printf(writer->arena, "left + m * %lld + k * %lld", only_stride(writer->a, writer->a_slot),
+  return arena_printf(writer->arena, "left + m * %lld + k * %lld",
+                      only_stride(writer->a, writer->a_slot),
                       only_stride(&writer->kernel->contract.k, writer->a_slot));
 }
 
@@ -342,41 +353,43 @@ void contract_write(Code *code, KernelFunction *function) {
   const AxisGroup *k = &function->kernel->contract.k;
   const char *block_row = number(arena, (grid->n_block + 63) / 64 * 64);
   const TemplateHole holes[] = {
-    {"NAME", function->name},
-    {"PARAMETERS", function_parameters(arena, function)},
-    {"UNUSED", function_unused(arena, function)},
-    {"EPILOGUE", epilogue_text(&writer)},
-    {"TYPE", c_value_type(writer.sum)},
-    {"T", c_type_name(writer.sum)},
-    {"A_TYPE", c_storage_type(function->kernel->operands[writer.a_slot].dtype)},
-    {"B_TYPE", c_storage_type(function->kernel->operands[writer.b_slot].dtype)},
-    {"M", number(arena, grid->m)},
-    {"N", number(arena, grid->n)},
-    {"K", number(arena, grid->k)},
-    {"MB", number(arena, grid->m_block)},
-    {"NB", number(arena, grid->n_block)},
-    {"KB", number(arena, grid->k_block)},
-    {"M_BLOCKS", number(arena, grid->m_blocks)},
-    {"N_BLOCKS", number(arena, grid->n_blocks)},
-    {"TASKS", number(arena, grid->tasks)},
-    {"A_BYTES", number(arena, grid->a_bytes)},
-    {"B_BYTES", number(arena, grid->b_bytes)},
-    {"TILE_ROW", writer.whole_block ? block_row : "NR"},
-    {"KEYS", keys_text(&writer)},
-    {"PACKED", grid->pack_b ? "int64_t packed = -1; /* the columns that packed_b holds */\n" : ""},
-    {"LEFT", side_pointer(&writer, writer.a_slot)},
-    {"RIGHT", side_pointer(&writer, writer.b_slot)},
-    {"PACK_A", pack_a_text(&writer)},
-    {"PACK_B", pack_b_text(&writer)},
-    {"PANEL", panel_text(&writer)},
-    {"A", a_place(&writer)},
-    {"TILE", tile_place(&writer)},
-    {"A_ROW", grid->pack_a ? "1" : number(arena, only_stride(writer.a, writer.a_slot))},
-    {"A_K", grid->pack_a ? "MR" : number(arena, only_stride(k, writer.a_slot))},
-    {"AHEAD", ahead_text(&writer)},
-    {"AHEAD_POINTER", *ahead_text(&writer) ? "&ahead" : "NULL"},
-    {"TILE_DONE", tile_done(&writer)},
-    {"PANEL_DONE", panel_done(&writer)},
+      {"NAME", function->name},
+      {"PARAMETERS", function_parameters(arena, function)},
+      {"UNUSED", function_unused(arena, function)},
+      {"EPILOGUE", epilogue_text(&writer)},
+      {"TYPE", c_value_type(writer.sum)},
+      {"T", c_type_name(writer.sum)},
+      {"A_TYPE", c_storage_type(function->kernel->operands[writer.a_slot].dtype)},
+      {"B_TYPE", c_storage_type(function->kernel->operands[writer.b_slot].dtype)},
+      {"M", number(arena, grid->m)},
+      {"N", number(arena, grid->n)},
+      {"K", number(arena, grid->k)},
+      {"MB", number(arena, grid->m_block)},
+      {"NB", number(arena, grid->n_block)},
+      {"KB", number(arena, grid->k_block)},
+      {"M_BLOCKS", number(arena, grid->m_blocks)},
+      {"N_BLOCKS", number(arena, grid->n_blocks)},
+      {"TASKS", number(arena, grid->tasks)},
+      {"A_BYTES", number(arena, grid->a_bytes)},
+      {"B_BYTES", number(arena, grid->b_bytes)},
+      {"TILE_ROW", writer.whole_block ? block_row : "NR"},
+      {"KEYS", keys_text(&writer)},
+      {"PACKED",
+       grid->pack_b ? "int64_t packed = -1; /* the columns that packed_b holds */\n" : ""},
+      {"LEFT", side_pointer(&writer, writer.a_slot)},
+      {"RIGHT", side_pointer(&writer, writer.b_slot)},
+      {"PACK_A", pack_a_text(&writer)},
+      {"PACK_B", pack_b_text(&writer)},
+      {"PANEL", panel_text(&writer)},
+      {"A", a_place(&writer)},
+      {"TILE", tile_place(&writer)},
+      {"A_ROW", grid->pack_a ? "1" : number(arena, only_stride(writer.a, writer.a_slot))},
+      {"A_K", grid->pack_a ? "MR" : number(arena, only_stride(k, writer.a_slot))},
+      {"AHEAD", ahead_text(&writer)},
+      {"AHEAD_POINTER", *ahead_text(&writer) ? "&ahead" : "NULL"},
+      {"TILE_DONE", tile_done(&writer)},
+      {"PANEL_DONE", panel_done(&writer)},
   };
-  template_render(code->out, "codegen_templates/contract.c", (int)(sizeof holes / sizeof *holes), holes);
+  template_render(code->out, "codegen_templates/contract.c", (int)(sizeof holes / sizeof *holes),
+                  holes);
 }

@@ -15,12 +15,12 @@ typedef struct ConvWriter {
   ConvGrid grid;
   DType sum;
   bool is_input, is_weight;
-  int absent;               /* leading axes that the kernel does not have */
+  int absent; /* leading axes that the kernel does not have */
 } ConvWriter;
 
 /* ---- tables ---- */
 
-/* For each source phase: source element of raster place 0 along each axis, for a block that begins at 0. */
+/* For each source phase: source element of raster place 0 along each axis, block beginning at 0. */
 static const char *begin_table(const ConvWriter *writer) {
   const ConvGrid *grid = &writer->grid;
   Text text = {0};
@@ -65,7 +65,8 @@ static int64_t tap_offset(const ConvWriter *writer, const int64_t *tap) {
 static bool tap_is_of_phase(const ConvWriter *writer, const int64_t *tap, const int64_t *residue) {
   const ConvGrid *grid = &writer->grid;
   for (int i = 0; i < 3; i++)
-    if (writer->is_input && tap[i] * grid->dilation[i] % grid->stride[i] != residue[i]) return false;
+    if (writer->is_input && tap[i] * grid->dilation[i] % grid->stride[i] != residue[i])
+      return false;
   return true;
 }
 
@@ -154,15 +155,18 @@ static const char *map_epilogue(const ConvWriter *writer) {
   const ConvGrid *grid = &writer->grid;
   Text text = {0};
   Code code = {.arena = writer->arena, .out = &text};
-  if (kernel_uses_axis(code.arena, writer->kernel, 0)) code_line(&code, "const int64_t i0 = image;");
+  if (kernel_uses_axis(code.arena, writer->kernel, 0))
+    code_line(&code, "const int64_t i0 = image;");
   code_open(&code, "for (int64_t r = 0; r < rows; r++)");
-  if (kernel_uses_axis(code.arena, writer->kernel, 1)) code_line(&code, "const int64_t i1 = channel + r;");
+  if (kernel_uses_axis(code.arena, writer->kernel, 1))
+    code_line(&code, "const int64_t i1 = channel + r;");
   const char *place = "0";
   for (int i = writer->absent; i < 3; i++) {
     open_position(writer, &code, i);
     const char *own = arena_printf(code.arena, i == grid->block_axis ? "(g%d - first)" : "g%d", i);
-    place = i == writer->absent ? own : arena_printf(code.arena, "(%s) * %lld + %s", place,
-                                                     (long long)grid->length[i], own);
+    place = i == writer->absent ? own
+                                : arena_printf(code.arena, "(%s) * %lld + %s", place,
+                                               (long long)grid->length[i], own);
   }
   write_epilogue_stores(writer, &code,
                         arena_printf(code.arena, "tile[r * %lld + %s]",
@@ -178,18 +182,23 @@ static const char *weight_epilogue(const ConvWriter *writer) {
   Text text = {0};
   Code code = {.arena = writer->arena, .out = &text};
   code_open(&code, "for (int64_t r = 0; r < rows; r++)");
-  if (kernel_uses_axis(code.arena, writer->kernel, 0)) code_line(&code, "const int64_t i0 = row + r;");
+  if (kernel_uses_axis(code.arena, writer->kernel, 0))
+    code_line(&code, "const int64_t i0 = row + r;");
   code_open(&code, "for (int64_t c = 0; c < channels; c++)");
-  if (kernel_uses_axis(code.arena, writer->kernel, 1)) code_line(&code, "const int64_t i1 = channel + c;");
+  if (kernel_uses_axis(code.arena, writer->kernel, 1))
+    code_line(&code, "const int64_t i1 = channel + c;");
   const char *tap = "0";
   for (int i = writer->absent; i < 3; i++) {
     const char *axis = arena_printf(code.arena, "i%d", 2 + i - writer->absent);
-    code_open(&code, "for (int64_t %s = 0; %s < %lld; %s++)", axis, axis, (long long)grid->kernel[i], axis);
-    tap = i == writer->absent ? axis : arena_printf(code.arena, "(%s) * %lld + %s", tap,
-                                                    (long long)grid->kernel[i], axis);
+    code_open(&code, "for (int64_t %s = 0; %s < %lld; %s++)", axis, axis,
+              (long long)grid->kernel[i], axis);
+    tap = i == writer->absent
+              ? axis
+              : arena_printf(code.arena, "(%s) * %lld + %s", tap, (long long)grid->kernel[i], axis);
   }
-  const char *result = arena_printf(code.arena, "nnc_lane_sum_%s(sums + (r * %lld + c) * %lld + %s)",
-                                    c_type_name(writer->sum), (long long)grid->channel_block, taps, tap);
+  const char *result =
+      arena_printf(code.arena, "nnc_lane_sum_%s(sums + (r * %lld + c) * %lld + %s)",
+                   c_type_name(writer->sum), (long long)grid->channel_block, taps, tap);
   write_epilogue_stores(writer, &code, result);
   for (int i = writer->absent; i < 3; i++) code_close(&code);
   code_close(&code);
@@ -199,23 +208,26 @@ static const char *weight_epilogue(const ConvWriter *writer) {
 
 /* ---- the function ---- */
 
-/* Weights of a strip: `a` with the strides of rows and channels. Other types are converted first. */
+/* Weights of a strip: `a` with strides of rows and channels. Other types are converted first. */
 static const char *weights_text(const ConvWriter *writer) {
   Arena *arena = writer->arena;
   const char *w = writer->function->operands[1], *type = c_value_type(writer->sum);
-  const char *place = writer->is_input ? "(group * CHANNELS + c) * ROWS + m + r" : "(group * ROWS + m + r) * CHANNELS + c";
+  const char *place = writer->is_input ? "(group * CHANNELS + c) * ROWS + m + r"
+                                       : "(group * ROWS + m + r) * CHANNELS + c";
   if (writer->kernel->operands[1].dtype == writer->sum) {
-    const char *first = writer->is_input ? "group * CHANNELS * ROWS + m" : "(group * ROWS + m) * CHANNELS";
+    const char *first =
+        writer->is_input ? "group * CHANNELS * ROWS + m" : "(group * ROWS + m) * CHANNELS";
     return arena_printf(arena, "const %s *const a = %s + (%s) * TAPS;\n", type, w, first);
   }
   const char *names = arena_printf(arena, "%s_%s", c_type_name(writer->sum),
                                    dtype_name(writer->kernel->operands[1].dtype));
-  return arena_printf(arena,
-                      "for (int64_t r = 0; r < rows; r++)\n"
-                      "  for (int64_t c = 0; c < CHANNELS; c++)\n"
-                      "    nnc_spread_%s(packed + (r * CHANNELS + c) * TAPS, TAPS, %s + (%s) * TAPS, 1, 0, TAPS);\n"
-                      "const %s *const a = packed;\n",
-                      names, w, place, type);
+  return arena_printf(
+      arena,
+      "for (int64_t r = 0; r < rows; r++)\n"
+      "  for (int64_t c = 0; c < CHANNELS; c++)\n"
+      "    nnc_spread_%s(packed + (r * CHANNELS + c) * TAPS, TAPS, %s + (%s) * TAPS, 1, 0, TAPS);\n"
+      "const %s *const a = packed;\n",
+      names, w, place, type);
 }
 
 static const char *keys_text(const ConvWriter *writer) {
@@ -236,8 +248,11 @@ static bool is_empty(const ConvWriter *writer) {
 void conv_write(Code *code, KernelFunction *function) {
   Arena *arena = code->arena;
   const Kernel *kernel = function->kernel;
-  ConvWriter writer = {.arena = arena, .function = function, .kernel = kernel,
-                       .grid = kernel_conv_grid(kernel), .sum = kernel_sum_type(kernel),
+  ConvWriter writer = {.arena = arena,
+                       .function = function,
+                       .kernel = kernel,
+                       .grid = kernel_conv_grid(kernel),
+                       .sum = kernel_sum_type(kernel),
                        .is_input = kernel->kind == KERNEL_CONV_INPUT,
                        .is_weight = kernel->kind == KERNEL_CONV_WEIGHT,
                        .absent = 3 - kernel->conv.spatial};
@@ -256,71 +271,77 @@ void conv_write(Code *code, KernelFunction *function) {
     first[i] = i == grid->block_axis ? "first" : "0";
     count[i] = i == grid->block_axis ? "count" : c_integer(arena, grid->grid[i]);
   }
-  int64_t own_channel = writer.is_input ? grid->rows : 1, own_row = writer.is_input ? 1 : grid->channels;
+  int64_t own_channel = writer.is_input ? grid->rows : 1,
+          own_row = writer.is_input ? 1 : grid->channels;
   int64_t tap_count = product(grid->kernel);
-#define INTEGER(name, value) {name, c_integer(arena, value)}
+#define INTEGER(name, value)                                                                       \
+  { name, c_integer(arena, value) }
   const TemplateHole holes[] = {
-    {"NAME", function->name},
-    {"PARAMETERS", function_parameters(arena, function)},
-    {"ARGUMENTS", function_arguments(arena, function)},
-    {"UNUSED", function_unused(arena, function)},
-    {"EPILOGUE", writer.is_weight ? weight_epilogue(&writer) : map_epilogue(&writer)},
-    {"KEYS", keys_text(&writer)},
-    {"TYPE", c_value_type(writer.sum)},
-    {"T", c_type_name(writer.sum)},
-    {"SOURCE", function->operands[0]},
-    {"SOURCE_TYPE", c_storage_type(kernel->operands[0].dtype)},
-    {"SOURCE_T", dtype_name(kernel->operands[0].dtype)},
-    {"DY", function->operands[1]},
-    {"DY_TYPE", c_storage_type(kernel->operands[1].dtype)},
-    {"DY_T", dtype_name(kernel->operands[1].dtype)},
-    {"WEIGHTS", writer.is_weight ? "" : weights_text(&writer)},
-    INTEGER("A_ROW", (converts ? grid->channels : own_row) * tap_count),
-    INTEGER("A_CHANNEL", (converts ? 1 : own_channel) * tap_count),
-    INTEGER("IMAGES", grid->images),
-    INTEGER("GROUPS", grid->groups),
-    INTEGER("ROWS", grid->rows),
-    INTEGER("CHANNELS", grid->channels),
-    INTEGER("RB", grid->row_block),
-    INTEGER("CB", grid->channel_block),
-    INTEGER("ROW_BLOCKS", writer.is_weight ? (grid->rows + grid->row_block - 1) / grid->row_block : 1),
-    INTEGER("CHANNEL_BLOCKS", writer.is_weight ? (grid->channels + grid->channel_block - 1) / grid->channel_block : 1),
-    INTEGER("TASKS", grid->tasks),
-    INTEGER("CHUNK", grid->group_chunk),
-    INTEGER("CHUNKS", grid->chunks),
-    INTEGER("BLOCK", grid->block),
-    INTEGER("BLOCKS", grid->blocks),
-    INTEGER("POSITIONS", grid->grid[grid->block_axis]),
-    INTEGER("L0", grid->length[0]),
-    INTEGER("L1", grid->length[1]),
-    INTEGER("L2", grid->length[2]),
-    INTEGER("PLANE", grid->plane),
-    INTEGER("TILE_ROW", grid->raster + RASTER_SLACK),
-    INTEGER("X0", source[0]),
-    INTEGER("X1", source[1]),
-    INTEGER("X2", source[2]),
-    INTEGER("Y0", grid->extent_out[0]),
-    INTEGER("Y1", grid->extent_out[1]),
-    INTEGER("Y2", grid->extent_out[2]),
-    INTEGER("S0", writer.is_input ? 1 : grid->stride[0]),
-    INTEGER("S1", writer.is_input ? 1 : grid->stride[1]),
-    INTEGER("S2", writer.is_input ? 1 : grid->stride[2]),
-    INTEGER("SOURCE_PHASES", product(grid->source_phases)),
-    INTEGER("OUTPUT_PHASES", product(grid->output_phases)),
-    INTEGER("TAPS", tap_count),
-    {"BEGINS", begin_table(&writer)},
-    {"TAP_TABLE", taps},
-    {"PHASE_TABLE", phases},
-    INTEGER("SOURCE_BYTES", grid->source_bytes),
-    INTEGER("OTHER_BYTES", grid->other_bytes),
-    {"FIRST_0", first[0]},
-    {"FIRST_1", first[1]},
-    {"FIRST_2", first[2]},
-    {"COUNT_0", count[0]},
-    {"COUNT_1", count[1]},
-    {"COUNT_2", count[2]},
+      {"NAME", function->name},
+      {"PARAMETERS", function_parameters(arena, function)},
+      {"ARGUMENTS", function_arguments(arena, function)},
+      {"UNUSED", function_unused(arena, function)},
+      {"EPILOGUE", writer.is_weight ? weight_epilogue(&writer) : map_epilogue(&writer)},
+      {"KEYS", keys_text(&writer)},
+      {"TYPE", c_value_type(writer.sum)},
+      {"T", c_type_name(writer.sum)},
+      {"SOURCE", function->operands[0]},
+      {"SOURCE_TYPE", c_storage_type(kernel->operands[0].dtype)},
+      {"SOURCE_T", dtype_name(kernel->operands[0].dtype)},
+      {"DY", function->operands[1]},
+      {"DY_TYPE", c_storage_type(kernel->operands[1].dtype)},
+      {"DY_T", dtype_name(kernel->operands[1].dtype)},
+      {"WEIGHTS", writer.is_weight ? "" : weights_text(&writer)},
+      INTEGER("A_ROW", (converts ? grid->channels : own_row) * tap_count),
+      INTEGER("A_CHANNEL", (converts ? 1 : own_channel) * tap_count),
+      INTEGER("IMAGES", grid->images),
+      INTEGER("GROUPS", grid->groups),
+      INTEGER("ROWS", grid->rows),
+      INTEGER("CHANNELS", grid->channels),
+      INTEGER("RB", grid->row_block),
+      INTEGER("CB", grid->channel_block),
+      INTEGER("ROW_BLOCKS",
+              writer.is_weight ? (grid->rows + grid->row_block - 1) / grid->row_block : 1),
+      INTEGER("CHANNEL_BLOCKS",
+              writer.is_weight ? (grid->channels + grid->channel_block - 1) / grid->channel_block
+                               : 1),
+      INTEGER("TASKS", grid->tasks),
+      INTEGER("CHUNK", grid->group_chunk),
+      INTEGER("CHUNKS", grid->chunks),
+      INTEGER("BLOCK", grid->block),
+      INTEGER("BLOCKS", grid->blocks),
+      INTEGER("POSITIONS", grid->grid[grid->block_axis]),
+      INTEGER("L0", grid->length[0]),
+      INTEGER("L1", grid->length[1]),
+      INTEGER("L2", grid->length[2]),
+      INTEGER("PLANE", grid->plane),
+      INTEGER("TILE_ROW", grid->raster + RASTER_SLACK),
+      INTEGER("X0", source[0]),
+      INTEGER("X1", source[1]),
+      INTEGER("X2", source[2]),
+      INTEGER("Y0", grid->extent_out[0]),
+      INTEGER("Y1", grid->extent_out[1]),
+      INTEGER("Y2", grid->extent_out[2]),
+      INTEGER("S0", writer.is_input ? 1 : grid->stride[0]),
+      INTEGER("S1", writer.is_input ? 1 : grid->stride[1]),
+      INTEGER("S2", writer.is_input ? 1 : grid->stride[2]),
+      INTEGER("SOURCE_PHASES", product(grid->source_phases)),
+      INTEGER("OUTPUT_PHASES", product(grid->output_phases)),
+      INTEGER("TAPS", tap_count),
+      {"BEGINS", begin_table(&writer)},
+      {"TAP_TABLE", taps},
+      {"PHASE_TABLE", phases},
+      INTEGER("SOURCE_BYTES", grid->source_bytes),
+      INTEGER("OTHER_BYTES", grid->other_bytes),
+      {"FIRST_0", first[0]},
+      {"FIRST_1", first[1]},
+      {"FIRST_2", first[2]},
+      {"COUNT_0", count[0]},
+      {"COUNT_1", count[1]},
+      {"COUNT_2", count[2]},
   };
 #undef INTEGER
-  template_render(code->out, writer.is_weight ? "codegen_templates/conv_weight.c" : "codegen_templates/conv.c",
+  template_render(code->out,
+                  writer.is_weight ? "codegen_templates/conv_weight.c" : "codegen_templates/conv.c",
                   (int)(sizeof holes / sizeof *holes), holes);
 }

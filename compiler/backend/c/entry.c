@@ -12,9 +12,11 @@ int64_t buffer_offset(const Program *program, int buffer) {
 }
 
 void emit_memory(Emitter *emitter) {
-  static const char *const kinds[] = {
-    [BUFFER_VARIABLE] = "variable", [BUFFER_INPUT] = "input", [BUFFER_ACTIVATION] = "activation",
-    [BUFFER_RESULT] = "result", [BUFFER_WORKER] = "worker"};
+  static const char *const kinds[] = {[BUFFER_VARIABLE] = "variable",
+                                      [BUFFER_INPUT] = "input",
+                                      [BUFFER_ACTIVATION] = "activation",
+                                      [BUFFER_RESULT] = "result",
+                                      [BUFFER_WORKER] = "worker"};
   Code *code = &emitter->code;
   const Program *program = emitter->program;
   NameScope scope = {.arena = emitter->arena};
@@ -34,7 +36,8 @@ void emit_memory(Emitter *emitter) {
               (long long)buffer_offset(program, i), type.data, kinds[buffer->kind],
               buffer->entry >= 0 && buffer->kind != BUFFER_VARIABLE ? " of " : "",
               buffer->entry >= 0 && buffer->kind != BUFFER_VARIABLE
-                  ? entry_name((EntryKind)buffer->entry) : "");
+                  ? entry_name((EntryKind)buffer->entry)
+                  : "");
     text_free(&type);
   }
   code->indent--;
@@ -116,7 +119,8 @@ static void emit_step(Emitter *emitter, const Step *step) {
   case STEP_COPY:
     code_line(&emitter->code, "nnc_copy(worker, arena + %s, arena + %s, %lld); /* %s */",
               emitter->memory[step->copy_to], emitter->memory[step->copy_from],
-              (long long)type_bytes(emitter->program->buffers.items[step->copy_to].type), step->path);
+              (long long)type_bytes(emitter->program->buffers.items[step->copy_to].type),
+              step->path);
     return;
   }
 }

@@ -1,8 +1,8 @@
 /* Indices and scalar expressions of kernels as C: see expression.h.
  *
  * An operator is C's own where there is one for the type; else it is the runtime's inline function
- * nnc_<operator>_<type> (nnc_ops.h, nnc_math.h), so a new operator needs a function there and nothing
- * here. Sixteen-bit floats are computed in f32 and rounded after each operator. */
+ * nnc_<operator>_<type> (nnc_ops.h, nnc_math.h), so a new operator needs a function there and
+ * nothing here. Sixteen-bit floats are computed in f32 and rounded after each operator. */
 #include "backend/c/expression.h"
 
 #include <ctype.h>
@@ -61,9 +61,7 @@ static const char *sum_text(const ExprScope *scope, const Index *index) {
 const char *index_text(const ExprScope *scope, const Index *index) {
   switch (index->kind) {
   case INDEX_CONST: return c_integer(scope->arena, index->value);
-  case INDEX_AXIS:
-    CHECK(index->value < scope->axis_count);
-    return scope->axes[index->value];
+  case INDEX_AXIS: CHECK(index->value < scope->axis_count); return scope->axes[index->value];
   case INDEX_ADD: return sum_text(scope, index);
   case INDEX_MUL: {
     const char *left = index->left->kind == INDEX_ADD || index->left->kind == INDEX_CONST
@@ -105,23 +103,30 @@ bool kernel_uses_axis(Arena *arena, const Kernel *kernel, int axis) {
 
 /* ---- operators ---- */
 
-typedef enum OpForm { FORM_CALL, FORM_INFIX, FORM_FLOAT_INFIX, FORM_FLOAT_PREFIX, FORM_PREFIX, FORM_SAME } OpForm;
+typedef enum OpForm {
+  FORM_CALL,
+  FORM_INFIX,
+  FORM_FLOAT_INFIX,
+  FORM_FLOAT_PREFIX,
+  FORM_PREFIX,
+  FORM_SAME
+} OpForm;
 
 static const struct {
   OpForm form;
   const char *symbol;
-  bool is_exact;    /* the result of sixteen-bit operands needs no rounding */
+  bool is_exact; /* the result of sixteen-bit operands needs no rounding */
 } op_forms[OP_COUNT] = {
-  [OP_ADD] = {FORM_FLOAT_INFIX, "+", false}, [OP_SUB] = {FORM_FLOAT_INFIX, "-", false},
-  [OP_MUL] = {FORM_FLOAT_INFIX, "*", false}, [OP_DIV] = {FORM_FLOAT_INFIX, "/", false},
-  [OP_NEG] = {FORM_FLOAT_PREFIX, "-", true}, [OP_NOT] = {FORM_PREFIX, "!", true},
-  [OP_EQ] = {FORM_INFIX, "==", true},        [OP_NE] = {FORM_INFIX, "!=", true},
-  [OP_LT] = {FORM_INFIX, "<", true},         [OP_LE] = {FORM_INFIX, "<=", true},
-  [OP_GT] = {FORM_INFIX, ">", true},         [OP_GE] = {FORM_INFIX, ">=", true},
-  [OP_AND] = {FORM_INFIX, "&", true},        [OP_OR] = {FORM_INFIX, "|", true},
-  [OP_STOP_GRADIENT] = {FORM_SAME, "", true},
-  [OP_ABS] = {FORM_CALL, NULL, true},        [OP_SIGN] = {FORM_CALL, NULL, true},
-  [OP_MIN] = {FORM_CALL, NULL, true},        [OP_MAX] = {FORM_CALL, NULL, true},
+    [OP_ADD] = {FORM_FLOAT_INFIX, "+", false},  [OP_SUB] = {FORM_FLOAT_INFIX, "-", false},
+    [OP_MUL] = {FORM_FLOAT_INFIX, "*", false},  [OP_DIV] = {FORM_FLOAT_INFIX, "/", false},
+    [OP_NEG] = {FORM_FLOAT_PREFIX, "-", true},  [OP_NOT] = {FORM_PREFIX, "!", true},
+    [OP_EQ] = {FORM_INFIX, "==", true},         [OP_NE] = {FORM_INFIX, "!=", true},
+    [OP_LT] = {FORM_INFIX, "<", true},          [OP_LE] = {FORM_INFIX, "<=", true},
+    [OP_GT] = {FORM_INFIX, ">", true},          [OP_GE] = {FORM_INFIX, ">=", true},
+    [OP_AND] = {FORM_INFIX, "&", true},         [OP_OR] = {FORM_INFIX, "|", true},
+    [OP_STOP_GRADIENT] = {FORM_SAME, "", true}, [OP_ABS] = {FORM_CALL, NULL, true},
+    [OP_SIGN] = {FORM_CALL, NULL, true},        [OP_MIN] = {FORM_CALL, NULL, true},
+    [OP_MAX] = {FORM_CALL, NULL, true},
 };
 
 static bool is_sixteen_bit(DType dtype) { return dtype == DTYPE_BF16 || dtype == DTYPE_F16; }
@@ -161,8 +166,7 @@ static const char *operator_text(Arena *arena, const Expr *expr, const char *con
     text = arena_printf(arena, "%s %s %s", atom[0], symbol, atom[1]);
   else if (form == FORM_PREFIX || (form == FORM_FLOAT_PREFIX && is_float))
     text = arena_printf(arena, "%s%s", symbol, atom[0]);
-  else
-    text = call_text(arena, expr, args);
+  else text = call_text(arena, expr, args);
   return op_forms[expr->op].is_exact ? text : rounded(arena, expr->dtype, text);
 }
 
@@ -170,16 +174,16 @@ static const char *operator_text(Arena *arena, const Expr *expr, const char *con
 
 static const char *load_text(const ExprScope *scope, const Expr *expr) {
   Arena *arena = scope->arena;
-  const char *text = arena_printf(arena, "%s[%s]", scope->operands[expr->operand],
-                                  index_text(scope, expr->index));
+  const char *text =
+      arena_printf(arena, "%s[%s]", scope->operands[expr->operand], index_text(scope, expr->index));
   DType dtype = scope->kernel->operands[expr->operand].dtype;
   if (is_sixteen_bit(dtype)) text = arena_printf(arena, "nnc_from_%s(%s)", dtype_name(dtype), text);
   if (expr->guard_count == 0) return text;
   const char *condition = NULL;
   for (int i = 0; i < expr->guard_count; i++) {
-    const char *within = arena_printf(arena, "nnc_within(%s, %lld)",
-                                      index_text(scope, expr->guards[i].index),
-                                      (long long)expr->guards[i].bound);
+    const char *within =
+        arena_printf(arena, "nnc_within(%s, %lld)", index_text(scope, expr->guards[i].index),
+                     (long long)expr->guards[i].bound);
     condition = condition ? arena_printf(arena, "%s && %s", condition, within) : within;
   }
   return arena_printf(arena, "%s ? %s : %s", in_parentheses(arena, condition), text,
@@ -187,11 +191,10 @@ static const char *load_text(const ExprScope *scope, const Expr *expr) {
 }
 
 static const char *random_text(const ExprScope *scope, const Expr *expr) {
-  return arena_printf(scope->arena,
-                      "nnc_%s_%s(%s, worker->step, %lld, worker->example * %lld + (uint64_t)%s)",
-                      op_info(expr->op)->name, c_type_name(expr->dtype), scope->keys[expr->operand],
-                      (long long)expr->stream, (long long)expr->value,
-                      index_atom(scope, expr->index));
+  return arena_printf(
+      scope->arena, "nnc_%s_%s(%s, worker->step, %lld, worker->example * %lld + (uint64_t)%s)",
+      op_info(expr->op)->name, c_type_name(expr->dtype), scope->keys[expr->operand],
+      (long long)expr->stream, (long long)expr->value, index_atom(scope, expr->index));
 }
 
 static const char *leaf_text(const ExprScope *scope, const Expr *expr) {
@@ -201,9 +204,9 @@ static const char *leaf_text(const ExprScope *scope, const Expr *expr) {
   case EXPR_LOAD: return load_text(scope, expr);
   case EXPR_SCALAR: return scope->scalars[expr->operand];
   case EXPR_INDEX:
-    return rounded(arena, expr->dtype,
-                   arena_printf(arena, "(%s)%s", c_value_type(expr->dtype),
-                                index_atom(scope, expr->index)));
+    return rounded(
+        arena, expr->dtype,
+        arena_printf(arena, "(%s)%s", c_value_type(expr->dtype), index_atom(scope, expr->index)));
   case EXPR_STAGE: return scope->stages[expr->operand];
   case EXPR_RESULT:
     CHECK(scope->result != NULL);
@@ -242,7 +245,8 @@ const char **expression_render(Code *code, const ExprScope *scope, int number) {
   int *uses = ARENA_ARRAY(arena, int, list.count);
   const char **texts = ARENA_ARRAY(arena, const char *, list.count);
   for (int i = 0; i < list.count; i++)
-    for (int k = 0; k < list.items[i]->arg_count; k++) uses[position(&list, list.items[i]->args[k])]++;
+    for (int k = 0; k < list.items[i]->arg_count; k++)
+      uses[position(&list, list.items[i]->args[k])]++;
   for (int i = 0; i < stage.store_count; i++) uses[position(&list, stage.stores[i].value)]++;
   for (int i = 0; i < list.count; i++) {
     const Expr *expr = list.items[i];
@@ -256,8 +260,8 @@ const char **expression_render(Code *code, const ExprScope *scope, int number) {
     }
     texts[i] = expr->kind == EXPR_OP ? operator_text(arena, expr, args) : leaf_text(scope, expr);
     bool is_cheap = expr->kind == EXPR_CONST || expr->kind == EXPR_STAGE || is_word(texts[i]);
-    bool is_memory_written = expr->kind == EXPR_LOAD && stage.store_count > 1 &&
-                             is_stored_here(&stage, expr->operand);
+    bool is_memory_written =
+        expr->kind == EXPR_LOAD && stage.store_count > 1 && is_stored_here(&stage, expr->operand);
     if (strlen(texts[i]) > LONG_TEXT || (uses[i] > 1 && !is_cheap) || is_memory_written)
       texts[i] = make_temporary(code, scope, expr->dtype, texts[i]);
   }

@@ -27,9 +27,9 @@ const char *index_atom(const ExprScope *scope, const Index *index);
 /* Whether an access of any stage or of the epilogue depends on the axis of the domain. */
 bool kernel_uses_axis(Arena *arena, const Kernel *kernel, int axis);
 
-/* Writes temporaries for what is used more than once, and returns the text of every root: the value of
- * a reduction, or the stores' values. Roots may not be read from memory after the first store: with
- * several stores they are names of temporaries. */
+/* Writes temporaries for what is used more than once, and returns the text of every root: the
+ * value of a reduction, or the stores' values. Roots may not be read from memory after the first
+ * store: with several stores they are names of temporaries. */
 const char **expression_render(Code *code, const ExprScope *scope, int stage);
 /* The statement that stores `text` at `index`. */
 void expression_store(Code *code, const ExprScope *scope, const Store *store, const char *text);

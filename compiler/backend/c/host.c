@@ -1,7 +1,7 @@
 /* The host's arithmetic: schedules before a step, metrics after a pass over a data set.
  *
- * The host and finish graphs hold scalars only; they are written as the body of a kernel without axes
- * whose loads are the inputs. */
+ * The host and finish graphs hold scalars only; they are written as the body of a kernel without
+ * axes whose loads are the inputs. */
 #include "backend/c/parts.h"
 
 #include <string.h>
@@ -47,7 +47,8 @@ static Expr *node_expr(HostWriter *writer, const Emitter *emitter, const Node *n
   Expr *expr = make_expr(writer, EXPR_OP, node->type.dtype);
   expr->op = node->op;
   expr->arg_count = node->operand_count;
-  for (int i = 0; i < node->operand_count; i++) expr->args[i] = writer->values[node->operands[i]->id];
+  for (int i = 0; i < node->operand_count; i++)
+    expr->args[i] = writer->values[node->operands[i]->id];
   return expr;
 }
 
@@ -67,7 +68,8 @@ static void write_graph(Emitter *emitter, const Graph *graph, const char **targe
   for (int i = 0; i < graph->outputs.count; i++) {
     if (targets[i] == NULL) continue;
     Store store = {.value = writer.values[graph->outputs.items[i].node->id],
-                   .index = index_const(emitter->arena, 0), .operand = -1};
+                   .index = index_const(emitter->arena, 0),
+                   .operand = -1};
     names[stage.store_count] = targets[i];
     stage.stores[stage.store_count++] = store;
   }
@@ -95,8 +97,8 @@ static const char *const *host_targets(Emitter *emitter, const Graph *graph) {
   for (int i = 0; i < graph->outputs.count; i++)
     for (int s = 0; s < program->scalar_names.count; s++)
       if (strcmp(program->scalar_names.items[s], graph->outputs.items[i].name) == 0)
-        targets[i] = arena_printf(emitter->arena, "scalars[%d] /* %s */", s,
-                                  graph->outputs.items[i].name);
+        targets[i] =
+            arena_printf(emitter->arena, "scalars[%d] /* %s */", s, graph->outputs.items[i].name);
   return targets;
 }
 
@@ -123,7 +125,8 @@ static void emit_host_function(Emitter *emitter) {
 /* Accumulators are numbered as the entry that evaluates them lists them. */
 static const char *finish_leaf(const Emitter *emitter, const char *name) {
   const Module *module = emitter->program->module;
-  const Graph *graph = module->entries[ENTRY_TRAIN] ? module->entries[ENTRY_TRAIN] : module->entries[ENTRY_EVAL];
+  const Graph *graph =
+      module->entries[ENTRY_TRAIN] ? module->entries[ENTRY_TRAIN] : module->entries[ENTRY_EVAL];
   CHECK(graph != NULL);
   for (int i = 0, number = 0; i < graph->outputs.count; i++) {
     if (graph->outputs.items[i].kind != OUTPUT_ACCUMULATOR) continue;

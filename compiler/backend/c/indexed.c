@@ -71,7 +71,8 @@ static const char *plane_epilogue(Arena *arena, KernelFunction *function) {
 static const char *inside_text(Arena *arena, const ConvSlots *slots) {
   const char *text = NULL;
   for (int i = 0; i < slots->spatial; i++) {
-    int64_t last = (slots->out[i] - 1) * slots->stride[i] + (slots->kernel[i] - 1) * slots->dilation[i];
+    int64_t last =
+        (slots->out[i] - 1) * slots->stride[i] + (slots->kernel[i] - 1) * slots->dilation[i];
     if (slots->low[i] <= 0 && last - slots->low[i] < slots->in[i]) continue;
     int axis = i + 3 - slots->spatial;
     const char *test = arena_printf(arena, "nnc_within(x%d, X%d)", axis, axis);
@@ -100,26 +101,33 @@ void max_pool_grad_write(Code *code, KernelFunction *function) {
     d[i] = own < 0 ? 1 : slots->dilation[own];
     p[i] = own < 0 ? 0 : slots->low[own];
   }
-#define INTEGER(name, value) {name, c_integer(arena, value)}
+#define INTEGER(name, value)                                                                       \
+  { name, c_integer(arena, value) }
 #define AXES(letter, array)                                                                        \
   INTEGER(letter "0", array[0]), INTEGER(letter "1", array[1]), INTEGER(letter "2", array[2])
   const TemplateHole holes[] = {
-    {"NAME", function->name},
-    {"PARAMETERS", function_parameters(arena, function)},
-    {"KEYS", keys_text(arena, function)},
-    {"TYPE", c_value_type(value_type(kernel))},
-    {"X", function->operands[0]},
-    {"DY", function->operands[1]},
-    {"LOAD_X", loader(arena, kernel->operands[0].dtype)},
-    {"LOAD_DY", loader(arena, kernel->operands[1].dtype)},
-    {"INSIDE", inside_text(arena, slots)},
-    {"EPILOGUE", plane_epilogue(arena, function)},
-    INTEGER("PLANES", grid.rows),
-    INTEGER("CHUNK", grid.row_chunk),
-    INTEGER("TASKS", grid.tasks),
-    AXES("X", x), AXES("Y", y), AXES("K", k), AXES("S", s), AXES("D", d), AXES("P", p),
+      {"NAME", function->name},
+      {"PARAMETERS", function_parameters(arena, function)},
+      {"KEYS", keys_text(arena, function)},
+      {"TYPE", c_value_type(value_type(kernel))},
+      {"X", function->operands[0]},
+      {"DY", function->operands[1]},
+      {"LOAD_X", loader(arena, kernel->operands[0].dtype)},
+      {"LOAD_DY", loader(arena, kernel->operands[1].dtype)},
+      {"INSIDE", inside_text(arena, slots)},
+      {"EPILOGUE", plane_epilogue(arena, function)},
+      INTEGER("PLANES", grid.rows),
+      INTEGER("CHUNK", grid.row_chunk),
+      INTEGER("TASKS", grid.tasks),
+      AXES("X", x),
+      AXES("Y", y),
+      AXES("K", k),
+      AXES("S", s),
+      AXES("D", d),
+      AXES("P", p),
   };
-  template_render(code->out, "codegen_templates/max_pool_grad.c", (int)(sizeof holes / sizeof *holes), holes);
+  template_render(code->out, "codegen_templates/max_pool_grad.c",
+                  (int)(sizeof holes / sizeof *holes), holes);
 }
 
 /* ---- scatter_add ---- */
@@ -152,19 +160,20 @@ void scatter_write(Code *code, KernelFunction *function) {
     return;
   }
   const TemplateHole holes[] = {
-    {"NAME", function->name},
-    {"PARAMETERS", function_parameters(arena, function)},
-    {"KEYS", keys_text(arena, function)},
-    {"TYPE", c_value_type(value_type(kernel))},
-    {"VALUES", function->operands[0]},
-    {"INDEX", function->operands[1]},
-    {"LOAD", loader(arena, kernel->operands[0].dtype)},
-    {"EPILOGUE", row_epilogue(arena, function)},
-    INTEGER("INDICES", kernel->scatter.indices),
-    INTEGER("ROWS", kernel->scatter.rows),
-    INTEGER("ELEMENTS", kernel->scatter.row_elements),
-    INTEGER("CHUNK", grid.row_chunk),
-    INTEGER("TASKS", grid.tasks),
+      {"NAME", function->name},
+      {"PARAMETERS", function_parameters(arena, function)},
+      {"KEYS", keys_text(arena, function)},
+      {"TYPE", c_value_type(value_type(kernel))},
+      {"VALUES", function->operands[0]},
+      {"INDEX", function->operands[1]},
+      {"LOAD", loader(arena, kernel->operands[0].dtype)},
+      {"EPILOGUE", row_epilogue(arena, function)},
+      INTEGER("INDICES", kernel->scatter.indices),
+      INTEGER("ROWS", kernel->scatter.rows),
+      INTEGER("ELEMENTS", kernel->scatter.row_elements),
+      INTEGER("CHUNK", grid.row_chunk),
+      INTEGER("TASKS", grid.tasks),
   };
-  template_render(code->out, "codegen_templates/scatter_add.c", (int)(sizeof holes / sizeof *holes), holes);
+  template_render(code->out, "codegen_templates/scatter_add.c", (int)(sizeof holes / sizeof *holes),
+                  holes);
 }

@@ -1,12 +1,16 @@
 /* Loop kernels as C.
  *
- * A function runs its worker's tasks; a task is a piece of the domain (kernel/tiles.h). Three shapes:
+ * A function runs its worker's tasks; a task is a piece of the domain (kernel/tiles.h). Three
+ * shapes:
  *
- *   points   no reductions: a plain loop over the last axis of the domain, which the compiler vectorizes
- *   rows     each point of the domain runs the stages one after the other; their inner loops are the
+ *   points   no reductions: a plain loop over the last axis of the domain, which the compiler
+ * vectorizes
+ *   rows     each point of the domain runs the stages one after the other; their inner loops are
+ * the
  *            ones that vectorize.  Reductions of floats go through blocks of NNC_BLOCK values and
  *            fixed lanes (nnc_ops.h), since a compiler may not reorder them
- *   columns  up to COLUMN_BLOCK points of the last domain axis run together, the stages' results are
+ *   columns  up to COLUMN_BLOCK points of the last domain axis run together, the stages' results
+ * are
  *            small arrays, and the loop over those points is the innermost: for sums over a strided
  *            axis such as the gradient of a bias
  *
@@ -20,8 +24,8 @@
 
 enum {
   COLUMN_BLOCK = 64,
-  SHORT_ROW = 8,          /* a reduction over fewer elements is a scalar loop */
-  LONG_SUM = 4096         /* more floats than this are summed in double between blocks */
+  SHORT_ROW = 8,  /* a reduction over fewer elements is a scalar loop */
+  LONG_SUM = 4096 /* more floats than this are summed in double between blocks */
 };
 
 typedef struct LoopWriter {
@@ -54,12 +58,16 @@ static const char *reduction_start(Op reduce, DType dtype) {
   case OP_REDUCE_PROD: return "1";
   case OP_REDUCE_MAX:
   case OP_ARGMAX:
-    return is_float ? "-INFINITY" : dtype == DTYPE_I64 ? "INT64_MIN" : dtype == DTYPE_I32 ? "INT32_MIN" : "0";
+    return is_float             ? "-INFINITY"
+           : dtype == DTYPE_I64 ? "INT64_MIN"
+           : dtype == DTYPE_I32 ? "INT32_MIN"
+                                : "0";
   default:
-    return is_float ? "INFINITY" : dtype == DTYPE_I64 ? "INT64_MAX"
-                               : dtype == DTYPE_I32   ? "INT32_MAX"
-                               : dtype == DTYPE_U8    ? "UINT8_MAX"
-                                                      : "1";
+    return is_float             ? "INFINITY"
+           : dtype == DTYPE_I64 ? "INT64_MAX"
+           : dtype == DTYPE_I32 ? "INT32_MAX"
+           : dtype == DTYPE_U8  ? "UINT8_MAX"
+                                : "1";
   }
 }
 
@@ -84,9 +92,9 @@ static void write_arg_join(Code *code, Op reduce, DType dtype, const char *best,
   code_line(code, "const %s a = %s;", c_value_type(dtype), value);
   const char *sign = reduce == OP_ARGMAX ? ">" : "<";
   if (dtype_is_float(dtype))
-    code_line(code, "const bool better = (a %s %s) | ((a != a) & (%s == %s));", sign, best, best, best);
-  else
-    code_line(code, "const bool better = a %s %s;", sign, best);
+    code_line(code, "const bool better = (a %s %s) | ((a != a) & (%s == %s));", sign, best, best,
+              best);
+  else code_line(code, "const bool better = a %s %s;", sign, best);
   code_line(code, "%s = better ? a : %s;", best, best);
   code_line(code, "%s = better ? (int32_t)%s : %s;", place, axis, place);
 }
@@ -142,8 +150,8 @@ static void write_row_arg(LoopWriter *writer, const Stage *stage, int number) {
   code_line(code, "%s best = %s;", c_value_type(dtype), reduction_start(stage->reduce, dtype));
   open_inner_axes(writer, stage, stage->axis_count);
   const char *value = expression_render(code, &writer->scope, number)[0];
-  write_arg_join(code, stage->reduce, dtype, "best", arena_printf(code->arena, "s%d", number), value,
-                 "j0");
+  write_arg_join(code, stage->reduce, dtype, "best", arena_printf(code->arena, "s%d", number),
+                 value, "j0");
   close_loops(writer, stage->axis_count);
   code_close(code);
 }
@@ -204,7 +212,8 @@ static void write_row_stage(LoopWriter *writer, int number) {
   }
   bool is_short = stage->axis_count == 0 || stage->extent[stage->axis_count - 1] < SHORT_ROW;
   if (is_arg(stage->reduce)) write_row_arg(writer, stage, number);
-  else if (is_short || !dtype_is_float(stage->value->dtype)) write_row_scalar(writer, stage, number);
+  else if (is_short || !dtype_is_float(stage->value->dtype))
+    write_row_scalar(writer, stage, number);
   else write_row_lanes(writer, stage, number);
   writer->scope.stages[number] = arena_printf(writer->code->arena, "s%d", number);
 }
@@ -268,8 +277,8 @@ static bool is_smooth(const LoopWriter *writer, const Index *index, int axis_cou
   return coefficient[axis] == 0 || coefficient[axis] == 1;
 }
 
-/* Accesses of a stage, weighted by its trips, that do not move smoothly along an axis; `axis` -1 is the
- * stage's own last one. */
+/* Accesses of a stage, weighted by its trips, that do not move smoothly along an axis; `axis` -1
+ * is the stage's own last one. */
 static double rough_accesses(LoopWriter *writer, int number, int axis) {
   const Stage *stage = &writer->kernel->stages[number];
   int axis_count = writer->kernel->axis_count + stage->axis_count;
@@ -332,7 +341,8 @@ static void write_points(LoopWriter *writer, const char *begin, const char *end)
   int last = kernel->axis_count - 1;
   if (has_only_points(kernel)) {
     for (int i = 0; i < kernel->stage_count; i++) {
-      if (last >= 0) code_open(code, "for (int64_t i%d = %s; i%d < %s; i%d++)", last, begin, last, end, last);
+      if (last >= 0)
+        code_open(code, "for (int64_t i%d = %s; i%d < %s; i%d++)", last, begin, last, end, last);
       stage_axes(writer, &kernel->stages[i]);
       write_stores(writer, i);
       if (last >= 0) code_close(code);
@@ -343,7 +353,8 @@ static void write_points(LoopWriter *writer, const char *begin, const char *end)
     for (int i = 0; i < kernel->stage_count; i++) write_column_stage(writer, i);
     code_close(code);
   } else {
-    if (last >= 0) code_open(code, "for (int64_t i%d = %s; i%d < %s; i%d++)", last, begin, last, end, last);
+    if (last >= 0)
+      code_open(code, "for (int64_t i%d = %s; i%d < %s; i%d++)", last, begin, last, end, last);
     for (int i = 0; i < kernel->stage_count; i++) write_row_stage(writer, i);
     if (last >= 0) code_close(code);
   }
@@ -352,10 +363,12 @@ static void write_points(LoopWriter *writer, const char *begin, const char *end)
 static void write_task(LoopWriter *writer, const LoopGrid *grid) {
   Code *code = writer->code;
   Arena *arena = code->arena;
-  const char *piece = grid->blocks == 1 ? "task" : arena_printf(arena, "task / %lld", (long long)grid->blocks);
+  const char *piece =
+      grid->blocks == 1 ? "task" : arena_printf(arena, "task / %lld", (long long)grid->blocks);
   const char *begin = "0", *end = c_integer(arena, grid->last);
   if (grid->blocks > 1) {
-    const char *number = grid->rows == 1 ? "task" : arena_printf(arena, "task %% %lld", (long long)grid->blocks);
+    const char *number =
+        grid->rows == 1 ? "task" : arena_printf(arena, "task %% %lld", (long long)grid->blocks);
     code_line(code, "const int64_t begin = %s * %lld;", number, (long long)grid->block);
     code_line(code, "const int64_t end = nnc_least(begin + %lld, %lld);", (long long)grid->block,
               (long long)grid->last);
@@ -370,7 +383,8 @@ static void write_task(LoopWriter *writer, const LoopGrid *grid) {
     code_line(code, "const int64_t rows = nnc_least((%s + 1) * %lld, %lld);", piece,
               (long long)grid->row_chunk, (long long)grid->rows);
     code_open(code, "for (int64_t row = %s * %lld; row < rows; row++)",
-              grid->blocks == 1 ? piece : arena_printf(arena, "(%s)", piece), (long long)grid->row_chunk);
+              grid->blocks == 1 ? piece : arena_printf(arena, "(%s)", piece),
+              (long long)grid->row_chunk);
     write_row_axes(writer);
   }
   write_points(writer, begin, end);
@@ -383,7 +397,9 @@ void loop_write(Code *code, KernelFunction *function) {
       function_write_empty(code, function);
       return;
     }
-  LoopWriter writer = {.code = code, .function = function, .kernel = function->kernel,
+  LoopWriter writer = {.code = code,
+                       .function = function,
+                       .kernel = function->kernel,
                        .scope = function_scope(code->arena, function)};
   LoopGrid grid = kernel_loop_grid(function->kernel);
   writer.columns = !has_only_points(function->kernel) && columns_are_better(&writer);

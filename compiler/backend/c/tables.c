@@ -7,18 +7,21 @@
 #include "support/panic.h"
 
 static const char *const dtype_enumerators[DTYPE_COUNT] = {
-  "NNC_F64", "NNC_F32", "NNC_BF16", "NNC_F16", "NNC_I64", "NNC_I32", "NNC_U8", "NNC_BOOL"};
-static const char *const combine_enumerators[COMBINE_COUNT] = {
-  "NNC_MEAN", "NNC_SUM", "NNC_MAX", "NNC_MIN", "NNC_LAST"};
+    "NNC_F64", "NNC_F32", "NNC_BF16", "NNC_F16", "NNC_I64", "NNC_I32", "NNC_U8", "NNC_BOOL"};
+static const char *const combine_enumerators[COMBINE_COUNT] = {"NNC_MEAN", "NNC_SUM", "NNC_MAX",
+                                                               "NNC_MIN", "NNC_LAST"};
 static const char *const variable_enumerators[VARIABLE_KIND_COUNT] = {
-  "NNC_PARAM", "NNC_STATE", "NNC_STREAM", "NNC_OPTIMIZER"};
+    "NNC_PARAM", "NNC_STATE", "NNC_STREAM", "NNC_OPTIMIZER"};
 
-static const char *quoted(Emitter *emitter, const char *string) { return c_string(emitter->arena, string); }
+static const char *quoted(Emitter *emitter, const char *string) {
+  return c_string(emitter->arena, string);
+}
 
 static const char *tensor_text(Emitter *emitter, const char *name, Type type, const char *offset) {
   const char *dims = "";
   for (int i = 0; i < type.shape.rank; i++)
-    dims = arena_printf(emitter->arena, "%s%s%lld", dims, i ? ", " : "", (long long)type.shape.dim[i]);
+    dims =
+        arena_printf(emitter->arena, "%s%s%lld", dims, i ? ", " : "", (long long)type.shape.dim[i]);
   if (type.shape.rank == 0) dims = "0";
   return arena_printf(emitter->arena, "{%s, %s, %d, {%s}, %s}", quoted(emitter, name),
                       dtype_enumerators[type.dtype], type.shape.rank, dims, offset);
@@ -29,7 +32,8 @@ static const char *tensor_text(Emitter *emitter, const char *name, Type type, co
 static const char *variable_offset(const Emitter *emitter, const char *path) {
   for (int i = 0; i < emitter->program->buffers.count; i++) {
     const Buffer *buffer = &emitter->program->buffers.items[i];
-    if (buffer->kind == BUFFER_VARIABLE && strcmp(buffer->name, path) == 0) return emitter->memory[i];
+    if (buffer->kind == BUFFER_VARIABLE && strcmp(buffer->name, path) == 0)
+      return emitter->memory[i];
   }
   panic("variable %s has no buffer", path);
 }
@@ -68,8 +72,9 @@ static void emit_inputs(Emitter *emitter, const char *name, const ProgramEntry *
   code_open(code, "static const nnc_tensor %s_inputs[%d] =", name, entry->inputs.count);
   for (int i = 0; i < entry->inputs.count; i++) {
     const Buffer *buffer = &program->buffers.items[entry->inputs.items[i]];
-    code_line(code, "%s,", tensor_text(emitter, buffer->name, buffer->type,
-                                       emitter->memory[entry->inputs.items[i]]));
+    code_line(
+        code, "%s,",
+        tensor_text(emitter, buffer->name, buffer->type, emitter->memory[entry->inputs.items[i]]));
     batched = arena_printf(emitter->arena, "%s%s%d", batched, i ? ", " : "",
                            input_is_batched(program->module, buffer->name));
     limits = arena_printf(emitter->arena, "%s%s%lld", limits, i ? ", " : "",
@@ -77,7 +82,8 @@ static void emit_inputs(Emitter *emitter, const char *name, const ProgramEntry *
   }
   code->indent--;
   code_line(code, "};");
-  code_line(code, "static const unsigned char %s_batched[%d] = {%s};", name, entry->inputs.count, batched);
+  code_line(code, "static const unsigned char %s_batched[%d] = {%s};", name, entry->inputs.count,
+            batched);
   code_line(code, "static const int64_t %s_limits[%d] = {%s};", name, entry->inputs.count, limits);
 }
 
@@ -98,7 +104,8 @@ static int emit_outputs(Emitter *emitter, const char *name, const ProgramEntry *
     if (output->kind != OUTPUT_RESULT && output->kind != OUTPUT_ACCUMULATOR) continue;
     int buffer = entry->results.items[number++];
     if (output->kind != kind) continue;
-    const char *tensor = tensor_text(emitter, output->name, output->node->type, emitter->memory[buffer]);
+    const char *tensor =
+        tensor_text(emitter, output->name, output->node->type, emitter->memory[buffer]);
     if (is_result) code_line(code, "%s,", tensor);
     else
       code_line(code, "{%s, %s, %s},", quoted(emitter, output->name),
@@ -116,21 +123,24 @@ static const char *emit_entry_tables(Emitter *emitter, EntryKind kind) {
   const char *name = entry_name(kind);
   Arena *arena = emitter->arena;
   code_blank(&emitter->code);
-  const char *text = arena_printf(arena, "{.run = %s_run, .batch = %lld, .flops = %.17g, .bytes = %.17g",
-                                  name, (long long)entry->batch, entry->flops, entry->bytes);
+  const char *text =
+      arena_printf(arena, "{.run = %s_run, .batch = %lld, .flops = %.17g, .bytes = %.17g", name,
+                   (long long)entry->batch, entry->flops, entry->bytes);
   if (entry->inputs.count > 0) {
     emit_inputs(emitter, name, entry);
-    text = arena_printf(arena, "%s,\n    .input_count = %d, .inputs = %s_inputs,\n"
-                               "    .input_is_batched = %s_batched, .input_limits = %s_limits",
+    text = arena_printf(arena,
+                        "%s,\n    .input_count = %d, .inputs = %s_inputs,\n"
+                        "    .input_is_batched = %s_batched, .input_limits = %s_limits",
                         text, entry->inputs.count, name, name, name);
   }
   int accumulators = emit_outputs(emitter, name, entry, OUTPUT_ACCUMULATOR);
   if (accumulators > 0)
-    text = arena_printf(arena, "%s,\n    .accumulator_count = %d, .accumulators = %s_accumulators", text,
-                        accumulators, name);
+    text = arena_printf(arena, "%s,\n    .accumulator_count = %d, .accumulators = %s_accumulators",
+                        text, accumulators, name);
   int results = emit_outputs(emitter, name, entry, OUTPUT_RESULT);
   if (results > 0)
-    text = arena_printf(arena, "%s,\n    .result_count = %d, .results = %s_results", text, results, name);
+    text = arena_printf(arena, "%s,\n    .result_count = %d, .results = %s_results", text, results,
+                        name);
   return arena_printf(arena, "%s%s}", text, emit_step_table(emitter, name, entry));
 }
 
@@ -139,17 +149,21 @@ static const char *emit_entry_tables(Emitter *emitter, EntryKind kind) {
 static const char *value_text(Emitter *emitter, const DataValue *value) {
   Arena *arena = emitter->arena;
   switch (value->kind) {
-  case DATA_NUMBER: return arena_printf(arena, "{.kind = NNC_NUMBER, .number = %.17g}", value->number);
-  case DATA_BOOL: return arena_printf(arena, "{.kind = NNC_BOOLEAN, .number = %.17g}", value->number);
+  case DATA_NUMBER:
+    return arena_printf(arena, "{.kind = NNC_NUMBER, .number = %.17g}", value->number);
+  case DATA_BOOL:
+    return arena_printf(arena, "{.kind = NNC_BOOLEAN, .number = %.17g}", value->number);
   case DATA_STRING:
-    return arena_printf(arena, "{.kind = NNC_STRING, .string = %s}", quoted(emitter, value->string));
+    return arena_printf(arena, "{.kind = NNC_STRING, .string = %s}",
+                        quoted(emitter, value->string));
   case DATA_NAME:
     return arena_printf(arena, "{.kind = NNC_FIELD, .string = %s}", quoted(emitter, value->string));
   case DATA_LIST: break;
   }
   const char *items = "";
   for (int i = 0; i < value->count; i++)
-    items = arena_printf(arena, "%s%s%s", items, i ? ", " : "", value_text(emitter, &value->items[i]));
+    items =
+        arena_printf(arena, "%s%s%s", items, i ? ", " : "", value_text(emitter, &value->items[i]));
   if (value->count == 0) return "{.kind = NNC_LIST}";
   return arena_printf(arena, "{.kind = NNC_LIST, .count = %d, .items = (const nnc_value[]){%s}}",
                       value->count, items);
@@ -172,17 +186,20 @@ static const char *emit_pipeline(Emitter *emitter, const DataPipeline *pipeline,
   Code *code = &emitter->code;
   const char *fields = "";
   for (int i = 0; i < pipeline->field_count; i++)
-    fields = arena_printf(arena, "%s%s%s", fields, i ? ", " : "", quoted(emitter, pipeline->fields[i]));
-  code_line(code, "static const char *const %s_fields[%d] = {%s};", name, pipeline->field_count, fields);
+    fields =
+        arena_printf(arena, "%s%s%s", fields, i ? ", " : "", quoted(emitter, pipeline->fields[i]));
+  code_line(code, "static const char *const %s_fields[%d] = {%s};", name, pipeline->field_count,
+            fields);
   for (int i = 0; i < pipeline->call_count; i++)
     emit_arguments(emitter, &pipeline->calls[i], arena_printf(arena, "%s_call_%d", name, i));
   code_open(code, "static const nnc_call %s_calls[%d] =", name, pipeline->call_count);
   for (int i = 0; i < pipeline->call_count; i++) {
     const DataCall *call = &pipeline->calls[i];
-    const char *arguments = call->argument_count > 0 ? arena_printf(arena, "%s_call_%d", name, i) : "NULL";
+    const char *arguments =
+        call->argument_count > 0 ? arena_printf(arena, "%s_call_%d", name, i) : "NULL";
     code_line(code, "{.function = %s, .%s = &nnc_%s_%s, .argument_count = %d, .arguments = %s,",
-              quoted(emitter, call->function), i == 0 ? "source" : "stage", i == 0 ? "source" : "stage",
-              call->function, call->argument_count, arguments);
+              quoted(emitter, call->function), i == 0 ? "source" : "stage",
+              i == 0 ? "source" : "stage", call->function, call->argument_count, arguments);
     code_line(code, " .line = %d, .column = %d},", call->span.line, call->span.column);
   }
   code->indent--;
@@ -202,11 +219,12 @@ static void emit_data_sets(Emitter *emitter) {
     const DataSet *set = &module->data_sets.items[i];
     const char *pipelines = "";
     for (int p = 0; p < set->pipeline_count; p++)
-      pipelines = arena_printf(arena, "%s%s%s", pipelines, p ? ", " : "",
-                               emit_pipeline(emitter, &set->pipelines[p],
-                                             arena_printf(arena, "data_%d_%d", i, p)));
+      pipelines = arena_printf(
+          arena, "%s%s%s", pipelines, p ? ", " : "",
+          emit_pipeline(emitter, &set->pipelines[p], arena_printf(arena, "data_%d_%d", i, p)));
     code_line(code, "static const nnc_pipeline data_%d[%d] = {%s};", i,
-              set->pipeline_count > 0 ? set->pipeline_count : 1, set->pipeline_count > 0 ? pipelines : "{0}");
+              set->pipeline_count > 0 ? set->pipeline_count : 1,
+              set->pipeline_count > 0 ? pipelines : "{0}");
     rows[i] = arena_printf(arena, "{%s, %d, data_%d, %d, %d},", quoted(emitter, set->name),
                            set->pipeline_count, i, set->file_order, set->wrap_tail);
   }
@@ -261,15 +279,16 @@ static void emit_model(Emitter *emitter, const char *const *entries) {
   const Program *program = emitter->program;
   const Module *module = program->module;
   Code *code = &emitter->code;
-  static const EntryKind order[] = {ENTRY_INIT, ENTRY_TRAIN, ENTRY_ACCUMULATE, ENTRY_EVAL,
-                                    ENTRY_EVAL_ONE, ENTRY_PREDICT};
+  static const EntryKind order[] = {ENTRY_INIT, ENTRY_TRAIN,    ENTRY_ACCUMULATE,
+                                    ENTRY_EVAL, ENTRY_EVAL_ONE, ENTRY_PREDICT};
   code_blank(code);
   code_line(code, "NNC_DEFINE_LIMITS(%s);", main_float(module));
   code_blank(code);
   code_open(code, "const nnc_model nnc_the_model =");
   code_line(code, ".abi = NNC_MODEL_ABI,");
   code_line(code, ".name = %s,", quoted(emitter, module->name));
-  code_line(code, ".file = %s,", quoted(emitter, module->source ? module->source->name : module->name));
+  code_line(code, ".file = %s,",
+            quoted(emitter, module->source ? module->source->name : module->name));
   code_line(code, ".source = source,");
   code_line(code, ".compiler = %s,", quoted(emitter, emitter->options->compiler));
   code_line(code, ".isa = NNC_ISA,");
@@ -285,7 +304,8 @@ static void emit_model(Emitter *emitter, const char *const *entries) {
     code_line(code, ".%s = %s,", entry_name(order[i]), entries[order[i]]);
   code_line(code, ".limits = &nnc_limits_%s,", main_float(module));
   if (program->scalar_names.count > 0)
-    code_line(code, ".scalar_count = %d, .scalar_names = scalar_names,", program->scalar_names.count);
+    code_line(code, ".scalar_count = %d, .scalar_names = scalar_names,",
+              program->scalar_names.count);
   code_line(code, ".host = host,");
   if (module->metrics.count > 0)
     code_line(code, ".metric_count = %d, .metric_names = metric_names,", module->metrics.count);

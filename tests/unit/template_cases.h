@@ -1,0 +1,269 @@
+/* Template kernels for test_emit.c, made by hand: contractions, convolutions, sums at places. */
+#ifndef TESTS_TEMPLATE_CASES_H
+#define TESTS_TEMPLATE_CASES_H
+
+#include "kernel_cases.h"
+
+/* ---- contractions ---- */
+
+typedef struct ContractShape {
+  int64_t batch, m, n, k;
+  bool left_transposed, right_transposed, result_transposed;
+  DType left, right, result;
+  bool split;   /* the m and n groups are two axes that do not join */
+  int epilogue; /* 0: store; 1: relu(x + bias[n]); 2: two stores, one an update in place */
+} ContractShape;
+
+static void group_set(AxisGroup *group, int64_t extent, int64_t left, int64_t right, int64_t result,
+                      bool split) {
+  if (split && extent % 2 == 0 &&
+      extent > 0) { /* as (extent / 2) x 2, in the other order in memory */
+    *group = (AxisGroup){.count = 2, .extent = {2, extent / 2}};
+    int64_t stride[3] = {left, right, result};
+    for (int i = 0; i < 3; i++)
+      group->stride[i][0] = stride[i], group->stride[i][1] = 2 * stride[i];
+    return;
+  }
+  *group = (AxisGroup){.count = 1, .extent = {extent}, .stride = {{left}, {right}, {result}}};
+}
+
+static Index *group_index(CaseList *list, const AxisGroup *group, int first, int slot) {
+  Index *index = index_const(list->arena, 0);
+  for (int i = 0; i < group->count; i++)
+    index = index_add(
+        list->arena, index,
+        index_mul(list->arena, index_axis(list->arena, first + i), group->stride[slot][i]));
+  return index;
+}
+
+static void make_contraction(CaseList *list, const ContractShape *s) {
+  Kernel *kernel = new_kernel(list, KERNEL_CONTRACT, 0, NULL);
+  ContractSlots *slots = &kernel->contract;
+  if (s->batch > 1)
+    group_set(&slots->batch, s->batch, s->m * s->k, s->k * s->n, s->m * s->n, s->split);
+  group_set(&slots->m, s->m, s->left_transposed ? 1 : s->k, 0, s->result_transposed ? 1 : s->n,
+            s->split);
+  group_set(&slots->n, s->n, 0, s->right_transposed ? s->k : 1, s->result_transposed ? s->m : 1,
+            s->split);
+  group_set(&slots->k, s->k, s->left_transposed ? s->m : 1, s->right_transposed ? 1 : s->n, 0,
+            s->split);
+  const AxisGroup *groups[3] = {&slots->batch, &slots->m, &slots->n};
+  Index *place = index_const(list->arena, 0), *column = NULL;
+  for (int g = 0; g < 3; g++) {
+    place = index_add(list->arena, place, group_index(list, groups[g], kernel->axis_count, 2));
+    AxisGroup plain = *groups[g];
+    if (g == 2) {
+      for (int i = 0; i < plain.count; i++)
+        plain.stride[2][i] /= s->result_transposed && s->m > 0 ? s->m : 1;
+      column = group_index(list, &plain, kernel->axis_count, 2);
+    }
+    for (int i = 0; i < groups[g]->count; i++)
+      kernel->extent[kernel->axis_count++] = groups[g]->extent[i];
+  }
+  add_operand(kernel, "x", s->left, s->batch * s->m * s->k, false);
+  add_operand(kernel, "w", s->right, s->batch * s->k * s->n, false);
+  int y = add_operand(kernel, "y", s->result, s->batch * s->m * s->n, true);
+  Expr *result = new_expr(list, EXPR_RESULT, s->result), *value = result;
+  if (s->epilogue == 1) {
+    int bias = add_operand(kernel, "b", s->result, s->n, false);
+    value = apply(list, OP_ADD, s->result, result, load_at(list, kernel, bias, column), NULL);
+    value = apply(list, OP_MAX, s->result, value, number(list, s->result, 0), NULL);
+  }
+  if (s->epilogue == 2) {
+    int w = add_operand(kernel, "w2", s->result, s->batch * s->m * s->n, true);
+    Expr *next =
+        apply(list, OP_ADD, s->result, load_at(list, kernel, w, place),
+              apply(list, OP_MUL, s->result, result, number(list, s->result, 0.5), NULL), NULL);
+    add_store(kernel->epilogue, &kernel->epilogue_count, w, place, next);
+  }
+  add_store(kernel->epilogue, &kernel->epilogue_count, y, place, value);
+  add_case(list, "contraction", kernel, 1 + (double)s->k / 4);
+}
+
+static void make_contractions(CaseList *list) {
+  static const int64_t sizes[][4] = {
+      {1, 100, 130, 70}, {1, 1, 1, 1},  {3, 17, 5, 9},  {1, 2, 200, 33}, {1, 260, 10, 64},
+      {1, 50, 49, 1100}, {2, 8, 48, 0}, {1, 33, 16, 1}, {1, 0, 5, 3},    {6, 24, 96, 8}};
+  int count = (int)(sizeof sizes / sizeof *sizes), number_of = 0;
+  for (int transposition = 0; transposition < 8; transposition++)
+    for (int i = 0; i < count; i++, number_of++) {
+      DType dtype = (i + transposition) % 3 == 2 ? DTYPE_F64 : DTYPE_F32;
+      ContractShape s = {.batch = sizes[i][0],
+                         .m = sizes[i][1],
+                         .n = sizes[i][2],
+                         .k = sizes[i][3],
+                         .left_transposed = transposition & 1,
+                         .right_transposed = transposition & 2,
+                         .result_transposed = transposition & 4,
+                         .left = dtype,
+                         .right = dtype,
+                         .result = dtype,
+                         .split = number_of % 7 == 3,
+                         .epilogue = number_of % 3};
+      make_contraction(list, &s);
+    }
+  static const DType others[][3] = {{DTYPE_BF16, DTYPE_BF16, DTYPE_BF16},
+                                    {DTYPE_F16, DTYPE_F16, DTYPE_F16},
+                                    {DTYPE_I32, DTYPE_I32, DTYPE_I32},
+                                    {DTYPE_I64, DTYPE_I64, DTYPE_I64}};
+  for (int i = 0; i < 4; i++) {
+    ContractShape s = {.batch = 2,
+                       .m = 13,
+                       .n = 50,
+                       .k = 21,
+                       .left = others[i][0],
+                       .right = others[i][1],
+                       .result = others[i][2],
+                       .left_transposed = i & 1,
+                       .epilogue = 0};
+    make_contraction(list, &s);
+  }
+}
+
+/* ---- convolutions ---- */
+
+typedef struct ConvShape {
+  int64_t n, c, k, groups;
+  int spatial;
+  int64_t in[3], kernel[3], stride[3], low[3], high[3], dilation[3];
+} ConvShape;
+
+static ConvSlots conv_slots(const ConvShape *s) {
+  ConvSlots slots = {.spatial = s->spatial, .n = s->n, .c = s->c, .k = s->k, .groups = s->groups};
+  for (int i = 0; i < s->spatial; i++) {
+    slots.in[i] = s->in[i];
+    slots.kernel[i] = s->kernel[i];
+    slots.stride[i] = s->stride[i];
+    slots.low[i] = s->low[i];
+    slots.high[i] = s->high[i];
+    slots.dilation[i] = s->dilation[i];
+    slots.out[i] = (s->in[i] + s->low[i] + s->high[i] - (s->kernel[i] - 1) * s->dilation[i] - 1) /
+                       s->stride[i] +
+                   1;
+  }
+  return slots;
+}
+
+/* epilogue 0: store; 1: relu(result + bias[axis 1]); 2: an update in place. */
+static void make_conv(CaseList *list, const ConvShape *s, KernelKind kind, DType dtype,
+                      int epilogue) {
+  ConvSlots slots = conv_slots(s);
+  int64_t x[5] = {s->n, s->c}, w[5] = {s->k, s->c / s->groups}, y[5] = {s->n, s->k};
+  for (int i = 0; i < s->spatial; i++)
+    x[2 + i] = slots.in[i], w[2 + i] = slots.kernel[i], y[2 + i] = slots.out[i];
+  const int64_t *result = kind == KERNEL_CONV ? y : kind == KERNEL_CONV_INPUT ? x : w;
+  const int64_t *left = kind == KERNEL_CONV_INPUT ? y : x,
+                *right = kind == KERNEL_CONV_WEIGHT ? y : w;
+  int rank = 2 + s->spatial;
+  Kernel *kernel = new_kernel(list, kind, rank, result);
+  kernel->conv = slots;
+  add_operand(kernel, "x", dtype, product(rank, left), false);
+  add_operand(kernel, "w", dtype, product(rank, right), false);
+  int out = add_operand(kernel, "y", dtype, product(rank, result), true);
+  int64_t stride[5] = {0};
+  for (int i = rank - 1, below = 1; i >= 0; i--) stride[i] = below, below *= (int)result[i];
+  Index *place = strided(list, rank, stride);
+  Expr *value = new_expr(list, EXPR_RESULT, dtype);
+  if (epilogue == 1) {
+    int bias = add_operand(kernel, "b", dtype, result[1], false);
+    value = apply(list, OP_ADD, dtype, value,
+                  load_at(list, kernel, bias, index_axis(list->arena, 1)), NULL);
+    value = apply(list, OP_MAX, dtype, value, number(list, dtype, 0), NULL);
+  }
+  if (epilogue == 2)
+    value = apply(list, OP_SUB, dtype, load_at(list, kernel, out, place),
+                  apply(list, OP_MUL, dtype, value, number(list, dtype, 0.5), NULL), NULL);
+  add_store(kernel->epilogue, &kernel->epilogue_count, out, place, value);
+  add_case(list,
+           kind == KERNEL_CONV         ? "conv"
+           : kind == KERNEL_CONV_INPUT ? "conv_input"
+                                       : "conv_weight",
+           kernel, 20);
+}
+
+static const ConvShape conv_shapes[] = {
+    {2, 3, 8, 1, 2, {28, 28}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+    {3, 1, 20, 1, 2, {12, 13}, {5, 5}, {1, 1}, {0, 0}, {0, 0}, {1, 1}},
+    {2, 4, 6, 2, 2, {11, 9}, {3, 2}, {2, 2}, {1, 0}, {0, 1}, {1, 1}},
+    {2, 6, 6, 6, 2, {10, 17}, {3, 3}, {2, 1}, {1, 1}, {1, 1}, {1, 1}},
+    {1, 5, 7, 1, 1, {40}, {4}, {3}, {2}, {1}, {2}},
+    {2, 2, 3, 1, 3, {5, 6, 7}, {2, 3, 2}, {1, 2, 1}, {0, 1, 1}, {1, 1, 0}, {2, 1, 1}},
+    {2, 3, 4, 1, 2, {9, 9}, {1, 1}, {2, 2}, {0, 0}, {0, 0}, {1, 1}},
+    {1, 2, 2, 1, 2, {12, 12}, {3, 3}, {1, 1}, {-2, -1}, {-1, 2}, {1, 1}},
+    {1, 3, 3, 1, 2, {16, 16}, {4, 4}, {4, 4}, {0, 0}, {0, 0}, {1, 1}},
+    {1, 2, 9, 1, 2, {8, 8}, {2, 2}, {3, 3}, {0, 0}, {0, 0}, {1, 1}},
+    {1, 16, 17, 1, 2, {60, 50}, {3, 3}, {1, 1}, {2, 2}, {2, 2}, {2, 2}},
+    {1, 3, 3, 1, 1, {5000}, {5}, {1}, {2}, {2}, {1}},
+    {2, 40, 20, 1, 2, {4, 4}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+    {0, 2, 2, 1, 2, {4, 4}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+};
+
+static void make_convolutions(CaseList *list) {
+  static const KernelKind kinds[] = {KERNEL_CONV, KERNEL_CONV_INPUT, KERNEL_CONV_WEIGHT};
+  int turn = 0;
+  for (size_t i = 0; i < sizeof conv_shapes / sizeof *conv_shapes; i++)
+    for (int kind = 0; kind < 3; kind++, turn++)
+      make_conv(list, &conv_shapes[i], kinds[kind], turn % 4 == 3 ? DTYPE_F64 : DTYPE_F32,
+                turn % 3 ? (turn + (int)i) % 3 : (turn / 3) % 3);
+  for (int kind = 0; kind < 3; kind++) {
+    make_conv(list, &conv_shapes[2], kinds[kind], DTYPE_BF16, 0);
+    make_conv(list, &conv_shapes[0], kinds[kind], DTYPE_F16, 1);
+    make_conv(list, &conv_shapes[5], kinds[kind], DTYPE_F64, 1);
+  }
+}
+
+/* ---- adding at places ---- */
+
+static void make_pool(CaseList *list, const ConvShape *s, DType dtype) {
+  ConvSlots slots = conv_slots(s);
+  int64_t x[5] = {s->n, s->c}, y[5] = {s->n, s->c};
+  for (int i = 0; i < s->spatial; i++) x[2 + i] = slots.in[i], y[2 + i] = slots.out[i];
+  int rank = 2 + s->spatial;
+  Kernel *kernel = new_kernel(list, KERNEL_MAX_POOL_GRAD, rank, x);
+  kernel->conv = slots;
+  kernel->conv.k = kernel->conv.groups = s->c;
+  add_operand(kernel, "x", dtype, product(rank, x), false);
+  add_operand(kernel, "dy", dtype, product(rank, y), false);
+  int out = add_operand(kernel, "dx", dtype, product(rank, x), true);
+  int64_t stride[5] = {0};
+  for (int i = rank - 1, below = 1; i >= 0; i--) stride[i] = below, below *= (int)x[i];
+  Index *place = strided(list, rank, stride);
+  Expr *value = apply(list, OP_MUL, dtype, new_expr(list, EXPR_RESULT, dtype),
+                      load_at(list, kernel, 0, place), NULL);
+  add_store(kernel->epilogue, &kernel->epilogue_count, out, place, value);
+  add_case(list, "max_pool_grad", kernel, 1);
+}
+
+static void make_scatter(CaseList *list, int64_t indices, int64_t rows, int64_t a, int64_t b,
+                         DType dtype, DType index) {
+  int64_t extent[3] = {rows, a, b};
+  int rank = b > 1 ? 3 : 2;
+  Kernel *kernel = new_kernel(list, KERNEL_SCATTER_ADD, rank, extent);
+  kernel->scatter = (ScatterSlots){indices, rows, a * b};
+  add_operand(kernel, "values", dtype, indices * a * b, false);
+  add_operand(kernel, "index", index, indices, false);
+  int out = add_operand(kernel, "table", dtype, rows * a * b, true);
+  Index *place = strided(list, rank, b > 1 ? (int64_t[]){a * b, b, 1} : (int64_t[]){a, 1});
+  Expr *value = apply(list, OP_ADD, dtype, load_at(list, kernel, out, place),
+                      new_expr(list, EXPR_RESULT, dtype), NULL);
+  add_store(kernel->epilogue, &kernel->epilogue_count, out, place, value);
+  add_case(list, "scatter_add", kernel, 4);
+}
+
+static void make_indexed(CaseList *list) {
+  static const ConvShape pools[] = {
+      {2, 3, 3, 3, 2, {8, 8}, {2, 2}, {2, 2}, {0, 0}, {0, 0}, {1, 1}},
+      {2, 5, 5, 5, 2, {9, 7}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}},
+      {1, 2, 2, 2, 1, {30}, {3}, {1}, {0}, {0}, {2}},
+      {1, 2, 2, 2, 3, {4, 5, 6}, {2, 2, 3}, {2, 1, 2}, {0, 1, 1}, {0, 0, 1}, {1, 1, 1}},
+  };
+  for (size_t i = 0; i < sizeof pools / sizeof *pools; i++)
+    for (int t = 0; t < 3; t++)
+      make_pool(list, &pools[i], t == 0 ? DTYPE_F32 : t == 1 ? DTYPE_F64 : DTYPE_BF16);
+  make_scatter(list, 50, 9, 33, 1, DTYPE_F32, DTYPE_I32);
+  make_scatter(list, 70, 5, 4, 5, DTYPE_F64, DTYPE_I64);
+  make_scatter(list, 20, 300, 200, 1, DTYPE_F32, DTYPE_U8);
+  make_scatter(list, 0, 3, 2, 1, DTYPE_F32, DTYPE_I32);
+}
+
+#endif
