@@ -49,7 +49,8 @@ LoopGrid kernel_loop_grid(const Kernel *kernel) {
     grid.block = round_up(divide_up(grid.last, pieces), alignment);
   }
   grid.blocks = greatest(divide_up(grid.last, grid.block), 1);
-  grid.tasks = divide_up(grid.rows, grid.row_chunk) * grid.blocks;
+  /* Without rows, one task that finds nothing to do. */
+  grid.tasks = greatest(divide_up(grid.rows, grid.row_chunk), 1) * grid.blocks;
   return grid;
 }
 
