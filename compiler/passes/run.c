@@ -9,6 +9,7 @@
 #include <time.h>
 #include "graph/textual.h"
 #include "graph/verify.h"
+#include "ops/op.h"
 #include "passes/pass.h"
 #include "support/names.h"
 #include "support/panic.h"
@@ -145,6 +146,24 @@ static bool run_all(Module *module, Diagnostics *diagnostics, const PassOptions 
   return true;
 }
 
+/* A dump may hold what a skipped pass would have replaced: it was taken before that pass. */
+static bool check_resumed(const Module *module, Diagnostics *diagnostics, const char *after) {
+  for (int entry = 0; entry < ENTRY_COUNT; entry++) {
+    const Graph *graph = module->entries[entry];
+    for (int i = 0; graph && i < graph->nodes.count; i++) {
+      const Node *node = graph->nodes.items[i];
+      const OpInfo *info = op_info(node->op);
+      if (info->class->lower || info->class->leaf != LEAF_NONE) continue;
+      Diagnostic *error =
+        diag_error(diagnostics, node->span, "the dump was not taken after %s: it holds a '%s'",
+                   after, info->name);
+      diag_help(error, "--resume-after takes the pass that --dump-after named");
+      return false;
+    }
+  }
+  return true;
+}
+
 bool passes_run(Module *module, Diagnostics *diagnostics, const PassOptions *options,
                 bool *stopped) {
   PassTime times[sizeof pass_table / sizeof *pass_table] = {{0}};
@@ -153,5 +172,6 @@ bool passes_run(Module *module, Diagnostics *diagnostics, const PassOptions *opt
   verify_after(module, "elaboration or the reading of a dump");
   bool finished = run_all(module, diagnostics, options, stopped, times);
   if (options->time_passes) print_times(times);
-  return finished;
+  const char *after = options->start_after;
+  return finished && (!after || check_resumed(module, diagnostics, after));
 }

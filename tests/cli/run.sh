@@ -48,6 +48,10 @@ for model in models/*.net; do
   done
 done
 
+"$nnc" models/iris.net -O0 --dump-after=simplify --stop-after=simplify > "$work/early.ir"
+check_status "a dump from before the pass named" 1 "not taken after dce: it holds a 'gradient'" \
+  "$nnc" "$work/early.ir" --resume-after=dce -o "$work/early"
+
 # ---- emitted C has no warnings, and its header's command builds it ----
 for model in models/*.net; do
   name=$(basename "$model" .net)
