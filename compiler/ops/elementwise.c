@@ -104,7 +104,11 @@ static Node *sqrt_gradient(const GradientContext *context, int operand) {
 FUNCTION(sqrt, "square root; NaN below 0; its gradient at 0 is 0")
 
 SCALAR(rsqrt, 1, 1 / sqrt(x[0]))
-GRADIENT(rsqrt, mul(m, times(m, dy, -0.5), mul(m, y, mul(m, y, y))))
+static Node *rsqrt_adjoint(const Maker *m, Node *y, Node *dy) {
+  Node *cube = mul(m, y, mul(m, y, y));
+  return mul(m, times(m, dy, -0.5), cube);
+}
+GRADIENT(rsqrt, rsqrt_adjoint(m, y, dy))
 FUNCTION(rsqrt, "1 / sqrt(x)")
 
 /* ---- trigonometry ---- */
@@ -124,7 +128,11 @@ FUNCTION(tan, "tangent")
 /* ---- sigmoids ---- */
 
 SCALAR(tanh, 1, tanh(x[0]))
-GRADIENT(tanh, mul(m, dy, sub(m, filled_like(m, y, 1), mul(m, y, y))))
+static Node *tanh_adjoint(const Maker *m, Node *y, Node *dy) {
+  Node *square = mul(m, y, y);
+  return mul(m, dy, sub(m, filled_like(m, y, 1), square));
+}
+GRADIENT(tanh, tanh_adjoint(m, y, dy))
 FUNCTION(tanh, "hyperbolic tangent")
 
 /* Never overflows: e^-|x| is at most 1. */
@@ -225,15 +233,16 @@ static Node *pow_gradient_base(const Maker *m, Node *a, Node *b, Node *dy) {
     return mul(m, dy, times(m, power, exponent));
   }
   Node *zero = filled_like(m, b, 0), *is_zero = make_binary(m, OP_EQ, b, zero);
-  Node *less = make_where(m, is_zero, filled_like(m, b, 1), make_binary_value(m, OP_SUB, b, 1));
+  Node *below = make_binary_value(m, OP_SUB, b, 1);
+  Node *less = make_where(m, is_zero, filled_like(m, b, 1), below);
   return make_where(m, is_zero, zero, mul(m, dy, mul(m, b, make_binary(m, OP_POW, a, less))));
 }
 
 /* d/db: a^b log a, which is 0 at a = 0 (for b >= 0), not 0 * -inf. */
 static Node *pow_gradient_exponent(const Maker *m, Node *a, Node *b, Node *y, Node *dy) {
   Node *zero = filled_like(m, a, 0);
-  Node *vanishes = make_binary(m, OP_AND, make_binary(m, OP_EQ, a, zero),
-                               make_binary(m, OP_GE, b, zero));
+  Node *is_power = make_binary(m, OP_GE, b, zero);
+  Node *vanishes = make_binary(m, OP_AND, make_binary(m, OP_EQ, a, zero), is_power);
   Node *safe = make_where(m, vanishes, filled_like(m, a, 1), a);
   return mul(m, dy, mul(m, y, make_unary(m, OP_LOG, safe)));
 }
@@ -245,8 +254,8 @@ FUNCTION(pow, "a^b, as C's pow: 0^0 is 1, NaN for a < 0 and b not whole")
 /* ---- minimum and maximum; NaN wins; at a tie half of the adjoint goes to each ---- */
 
 static Node *extremum_gradient(const Maker *m, Op wins, Node *mine, Node *other, Node *dy) {
-  Node *tied = make_where(m, make_binary(m, OP_EQ, mine, other), times(m, dy, 0.5),
-                          filled_like(m, dy, 0));
+  Node *zero = filled_like(m, dy, 0), *half = times(m, dy, 0.5);
+  Node *tied = make_where(m, make_binary(m, OP_EQ, mine, other), half, zero);
   return make_where(m, make_binary(m, wins, mine, other), dy, tied);
 }
 

@@ -1,7 +1,10 @@
 /* Building nodes by operator, for gradient rules, passes and whoever else writes graphs.
  *
  * A Maker says where nodes go and whose place and path they carry. Types are inferred; identities
- * (a cast to the same type, a reshape to the same shape, ...) return their operand. */
+ * (a cast to the same type, a reshape to the same shape, ...) return their operand.
+ *
+ * C leaves open which argument of a call is computed first: at most one of them may make nodes, or
+ * their ids would depend on the compiler that built nnc. */
 #ifndef NNC_OPS_MAKE_H
 #define NNC_OPS_MAKE_H
 

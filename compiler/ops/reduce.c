@@ -284,8 +284,8 @@ static Node *prod_gradient(const GradientContext *context, int operand) {
   Node *x = node->operands[0], *dy = spread(&maker, node, context->adjoint);
   if (node_split(node).reduced_elements <= 1) return dy;
   Node *joined = join_reduced(&maker, node, x);
-  Node *others = mul(&maker, products_beside(&maker, joined, false),
-                     products_beside(&maker, joined, true));
+  Node *behind = products_beside(&maker, joined, true);
+  Node *others = mul(&maker, products_beside(&maker, joined, false), behind);
   return mul(&maker, dy, part_reduced(&maker, node, others));
 }
 
