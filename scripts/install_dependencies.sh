@@ -6,7 +6,7 @@
 set -euo pipefail
 
 packages=(cmake flex bison zlib1g-dev clang make)
-[ "${1:-}" = --build-only ] || packages+=(libcmocka-dev gcc python3)
+[ "${1:-}" = --build-only ] || packages+=(libcmocka-dev gcc python3 curl ca-certificates)
 
 missing=()
 for package in "${packages[@]}"; do

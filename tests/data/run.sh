@@ -13,7 +13,10 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 here=$root/tests/data
 data=${DATA_SETS-$root/../shared/data}
 [ -d "$data/mnist" ] || { echo "no real data sets in '$data': their tests are skipped"; data=; }
-compiler=${CC:-$(command -v clang || command -v gcc)}
+# A compiler whose sanitizers are installed: clang's are a package of their own.
+sanitizes() { echo 'int main(void) { return 0; }' | "$1" -fsanitize=address,undefined -x c - -o /dev/null 2>/dev/null; }
+compiler=${CC:-clang}
+sanitizes "$compiler" || compiler=gcc
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0
