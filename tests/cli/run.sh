@@ -71,6 +71,11 @@ check_status "flags that the C compiler refuses" 3 'refused' "$nnc" models/iris.
 check_status "an executable with -g" 0 'iris' sh -c "'$nnc' -g models/iris.net -o '$work/iris_g' && '$work/iris_g' --version"
 check_status "equal sources give equal C" 0 '^$' sh -c "'$nnc' models/iris.net --emit=c -o '$work/again.c'; '$nnc' models/iris.net --emit=c -o '$work/again2.c'; sed s/again2/again/g '$work/again2.c' | cmp '$work/again.c' -"
 
+# ---- names that C cannot write still get names ----
+sed 's/linear(measures, 16)/linear(measures, 16, name = "\xc3\xa9")/; s/linear(h, 3)/linear(h, 3, name = "2")/' models/iris.net > "$work/names.net"
+check "names of signs and digits" timeout 60 "$nnc" "$work/names.net" -o "$work/names"
+check_status "keep their paths" 0 'é\.w' "$work/names" info
+
 # ---- formatting ----
 for file in models/*.net examples/*.net compiler/prelude/*.net ../shared/design/programs/*.net; do
   [ -f "$file" ] || { echo "skipped: $file is not there"; continue; }

@@ -106,11 +106,12 @@ static bool is_taken(const NameScope *scope, const char *name) {
 }
 
 const char *scope_name(NameScope *scope, const char *wish) {
-  if (*wish == 0) wish = "value";
-  char *base = arena_printf(scope->arena, "%s%s", isdigit((unsigned char)*wish) ? "n" : "", wish);
+  char *base = arena_strdup(scope->arena, wish);
   for (char *c = base; *c; c++)
     if (!isalnum((unsigned char)*c)) *c = '_';
-  while (*base == '_' && base[1]) base++;
+  while (*base == '_') base++;
+  if (*base == 0) base = arena_strdup(scope->arena, "value"); /* a name of signs alone */
+  if (isdigit((unsigned char)*base)) base = arena_printf(scope->arena, "n%s", base);
   const char *name = base;
   if (is_reserved(name)) name = base = arena_printf(scope->arena, "%s_", base);
   for (int number = 2; is_reserved(name) || is_taken(scope, name); number++)
