@@ -74,8 +74,9 @@ if len(sys.argv) > 2:
             save(kind, name, b"", path.read_bytes())
     passes = [line.split()[0] for line in run("--help-passes").decode().splitlines()]
     for path in programs["dump"]:
-        whole = run("-O0", str(path), "--dump-after=" + passes[0], "--stop-after=" + passes[0])
-        late = run(str(path), "--emit=ir")
+        file = str(path.relative_to(tree))  # a dump names its file: the same bytes wherever the tree lies
+        whole = run("-O0", file, "--dump-after=" + passes[0], "--stop-after=" + passes[0])
+        late = run(file, "--emit=ir")
         for name, choice, dump in (("0", 0, whole), ("1", 1, whole), ("late", 2 * len(passes) + 1, late)):
             save("dump", f"{path.stem}-{name}", [ord("@") + choice], dump)
 
