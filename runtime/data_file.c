@@ -21,7 +21,7 @@ struct DataFile {
 };
 
 /* Deflate codes at best 258 bytes in 2 bits; zlib's documentation states 1032 : 1 as the bound. */
-enum { BEST_COMPRESSION = 1032, BUFFER = 1 << 17, PIECE = 1 << 30 };
+enum { BEST_COMPRESSION = 1032, BUFFER = 1 << 17, PIECE = 1 << 30, FIRST_PIECE = 1 << 20 };
 
 static char *join(const char *directory, const char *name, const char *suffix) {
   bool is_alone = name[0] == '/' || !directory || !*directory || strcmp(directory, ".") == 0;
@@ -217,4 +217,39 @@ int data_file_read_field(const DataContext *context, DataFile *file, DataField *
   if (got < 0) return -1;
   if (got < bytes) return data_file_fail_short(context, file, field, start);
   return data_file_expect_end(context, file);
+}
+
+/* A pipe's or a compressed file's size shows only at its end. */
+char *data_file_read_all(const DataContext *context, DataFile *file, int64_t *size) {
+  int64_t limit = data_file_limit(file), capacity = limit < FIRST_PIECE ? limit : FIRST_PIECE;
+  if (file->size >= 0 && gzdirect(file->stream)) capacity = limit;
+  char *bytes = NULL;
+  *size = 0;
+  for (;; capacity += capacity / 2 + 1) {
+    char *larger = capacity < INT64_MAX / 2 ? realloc(bytes, (size_t)capacity + 1) : NULL;
+    int64_t got = -1;
+    if (larger) {
+      bytes = larger;
+      got = data_file_read(context, file, bytes + *size, capacity + 1 - *size);
+    } else {
+      data_fail_memory(context, file->name, capacity);
+    }
+    if (got < 0) {
+      free(bytes);
+      return NULL;
+    }
+    *size += got;
+    if (*size <= capacity) break; /* not even the last byte of room was needed */
+  }
+  bytes[*size] = 0;
+  return bytes;
+}
+
+DataFile *data_file_open_argument(const DataContext *context, const char *const *formals) {
+  const nnc_value *value = data_argument(context->call, formals, "file");
+  if (!value || value->kind != NNC_STRING) {
+    data_fail_call(context, "%s needs the name of its file in quotes", context->call->function);
+    return NULL;
+  }
+  return data_file_open(context, context->files ? context->files[0] : value->string);
 }

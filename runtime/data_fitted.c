@@ -69,9 +69,14 @@ void nnc_fitted_free(nnc_fitted *fitted) {
 }
 
 const nnc_fitted_value *nnc_data_class_names(const nnc_fitted *fitted, const char *field) {
-  char name[256];
-  if (snprintf(name, sizeof name, "%s.categories", field) >= (int)sizeof name) return NULL;
-  return nnc_fitted_find(fitted, name);
+  static const char *const kinds[] = {"categories", "text"};
+  const nnc_fitted_value *found = NULL;
+  for (int i = 0; i < 2 && !found; i++) {
+    char name[256];
+    if (snprintf(name, sizeof name, "%s.%s", field, kinds[i]) >= (int)sizeof name) return NULL;
+    found = nnc_fitted_find(fitted, name);
+  }
+  return found;
 }
 
 void data_fitted_name(char *text, size_t size, const char *field, const char *stage,

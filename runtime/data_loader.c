@@ -55,7 +55,7 @@ nnc_loader_options nnc_loader_training(const nnc_model *model, const nnc_data *d
                                 .prefetch = NNC_PREFETCH_DEFAULT};
   for (int i = 0; i < model->data_set_count; i++)
     if (strcmp(model->data_sets[i].name, data->name) == 0) {
-      options.shuffle = !model->data_sets[i].file_order;
+      options.shuffle = model->data_sets[i].order == NNC_ORDER_SHUFFLED;
       if (model->data_sets[i].wrap_tail) options.tail = NNC_TAIL_WRAP;
     }
   return options;

@@ -19,8 +19,6 @@ typedef struct Opening {
   DataContext context;
   const nnc_data_set *set;
   const nnc_entry *entry;
-  const nnc_fitted *fitted;
-  nnc_fitted *learns;  /* where fitted values may be added; NULL: nothing may be fitted */
   bool keeps_all_rows; /* files from the command line: no split, no shuffle */
   const nnc_pipeline **pipelines; /* of the tables */
 } Opening;
@@ -86,6 +84,7 @@ static int add_table(Opening *opening, nnc_data *data, const nnc_pipeline *pipel
   if (!table->fields) return data_fail_memory(&opening->context, "the fields", 64);
   table->field_count = pipeline->field_count;
   for (int f = 0; f < pipeline->field_count; f++) table->fields[f].name = pipeline->fields[f];
+  table->source = pipeline->calls[0].source;
   opening->pipelines[data->table_count] = pipeline;
   return data->table_count++;
 }
@@ -213,7 +212,9 @@ static int choose_rows(Opening *opening, nnc_data *data, DataTable *table,
     if (stage->rows && !opening->keeps_all_rows && stage->rows(context, table) < 0) return -1;
     if (stage->option && stage->option(context, data) < 0) return -1;
   }
-  return data_table_compact(context, table);
+  if (data_table_compact(context, table) < 0) return -1;
+  if (opening->set->order != NNC_ORDER_STREAMS || opening->keeps_all_rows) return 0;
+  return data_table_order_lanes(context, table, context->model->batch);
 }
 
 static int apply_stage(Opening *opening, DataTable *table, DataField *field,
@@ -224,21 +225,24 @@ static int apply_stage(Opening *opening, DataTable *table, DataField *field,
   if (!field->batched)
     return data_fail_call(context, "%s(%s): the input %s has no axis of examples", stage->name,
                           field->name, field->name);
+  if (table->keeps_rows)
+    return data_fail_call(context, "%s(%s): not behind %s, whose values are final", stage->name,
+                          field->name, table->source->name);
   if (field->dictionaries && !stage->reads_text)
     return data_fail_call(context, "%s(%s): %s is text; categories(%s) must come first",
                           stage->name, field->name, field->name, field->name);
   char whole[256], column[256];
   data_fitted_name(whole, sizeof whole, field->name, stage->name, -1);
   data_fitted_name(column, sizeof column, field->name, stage->name, 0);
-  if (!nnc_fitted_find(opening->fitted, whole) && !nnc_fitted_find(opening->fitted, column)) {
-    if (!opening->learns)
+  if (!nnc_fitted_find(context->fitted, whole) && !nnc_fitted_find(context->fitted, column)) {
+    if (!context->learns)
       return data_fail_call(context,
                             "%s of %s was never fitted: it takes its values from the "
                             "training set or a checkpoint",
                             stage->name, field->name);
-    if (stage->fit(context, table, field, opening->learns) < 0) return -1;
+    if (stage->fit(context, table, field, context->learns) < 0) return -1;
   }
-  return stage->apply(context, table, field, opening->fitted);
+  return stage->apply(context, table, field, context->fitted);
 }
 
 static int change_values(Opening *opening, DataTable *table) {
@@ -345,11 +349,14 @@ static nnc_data *open_set(Opening *opening) {
 nnc_data *nnc_data_open(const nnc_model *model, const char *name, const nnc_entry *entry,
                         const char *directory, nnc_fitted *fitted, char message[NNC_MESSAGE]) {
   Opening opening = {
-      .context = {.model = model, .set = name, .directory = directory, .message = message},
+      .context = {.model = model,
+                  .set = name,
+                  .directory = directory,
+                  .fitted = fitted,
+                  .learns = strcmp(name, "train") == 0 ? fitted : NULL,
+                  .message = message},
       .set = find_set(model, name),
-      .entry = entry,
-      .fitted = fitted,
-      .learns = strcmp(name, "train") == 0 ? fitted : NULL};
+      .entry = entry};
   if (!opening.set) {
     data_fail(&opening.context, "%s has no data set '%s'", model->file, name);
     return NULL;
@@ -408,11 +415,11 @@ nnc_data *nnc_data_open_predict(const nnc_model *model, const nnc_entry *entry,
                                  .set = "predict",
                                  .directory = directory,
                                  .files = reads_named ? NULL : files,
+                                 .fitted = fitted,
                                  .is_prediction = true,
                                  .message = message},
                      .set = prediction_set(model),
                      .entry = entry,
-                     .fitted = fitted,
                      .keeps_all_rows = !find_set(model, "predict")};
   if (!reads_named && file_count != count) {
     data_fail(&opening.context, "predict needs %d file%s: %s; %d given", count,

@@ -17,14 +17,14 @@ static void gather_field(const DataField *field, const uint32_t *order, const ui
                          int64_t first, int64_t count, char *target) {
   if (!field->batched) {
     copy_values(field, 0, field->width, target);
-  } else if (!examples && !order) {
+  } else if (!examples && !order && field->step == field->width) {
     copy_values(field, first * field->width, count * field->width, target);
   } else {
     int64_t row_bytes = field->width * data_dtype_size(field->input->dtype);
     for (int64_t i = 0; i < count; i++) {
       int64_t row = examples ? examples[i] : first + i;
       if (order) row = order[row];
-      copy_values(field, row * field->width, field->width, target + i * row_bytes);
+      copy_values(field, row * field->step, field->width, target + i * row_bytes);
     }
   }
 }
@@ -45,7 +45,11 @@ int64_t nnc_data_bytes(const nnc_data *data) {
   int64_t bytes = data->order ? data->count * (int64_t)sizeof *data->order : 0;
   for (int i = 0; i < data->entry->input_count; i++) {
     const DataField *field = data->fields[i];
-    bytes += data_shape_bytes(field->dtype, field->rank, field->dim);
+    if (!field->is_view) bytes += data_field_held(field) * data_dtype_size(field->dtype);
+  }
+  for (int t = 0; t < data->table_count; t++) {
+    const DataStream *stream = &data->tables[t].stream;
+    if (stream->values) bytes += stream->count * data_dtype_size(stream->dtype);
   }
   return bytes;
 }
@@ -64,9 +68,10 @@ static void widen_range(void *state, int64_t column, int64_t count, const double
 }
 
 void nnc_data_range(const nnc_data *data, int input, double *smallest, double *largest) {
-  const DataField *field = data->fields[input];
+  DataField flat = *data->fields[input]; /* as one row */
+  flat.width = data_field_held(&flat);
   Range range = {INFINITY, -INFINITY};
-  data_each_block(field, field->batched ? data->count : 1, &range, widen_range);
+  data_each_block(&flat, 1, &range, widen_range);
   *smallest = range.least;
   *largest = range.most;
 }

@@ -49,7 +49,7 @@ static void compact_field(DataField *field, const uint32_t *chosen, int64_t coun
 
 /* place[row] becomes the row's new number; then order[] is rewritten by it. */
 int data_table_compact(const DataContext *context, DataTable *table) {
-  if (!table->order || table->count == table->rows) return 0;
+  if (!table->order || table->count == table->rows || table->keeps_rows) return 0;
   uint32_t *place = calloc((size_t)table->rows + 1, sizeof *place);
   uint32_t *chosen = malloc((size_t)table->count * sizeof *chosen + 1);
   if (!place || !chosen) {
@@ -77,5 +77,21 @@ int data_table_compact(const DataContext *context, DataTable *table) {
   }
   free(place);
   free(chosen);
+  return 0;
+}
+
+int data_table_order_lanes(const DataContext *context, DataTable *table, int64_t lanes) {
+  int64_t count = table->count, length = count / lanes;
+  uint32_t *order = malloc((size_t)count * sizeof *order + 1);
+  if (!order || data_table_need_order(context, table) < 0) {
+    free(order);
+    return data_fail_memory(context, "the order of the rows", count * 4);
+  }
+  for (int64_t lane = 0; lane < lanes; lane++)
+    for (int64_t i = 0; i < length; i++)
+      order[i * lanes + lane] = table->order[lane * length + i];
+  for (int64_t i = length * lanes; i < count; i++) order[i] = table->order[i];
+  free(table->order);
+  table->order = order;
   return 0;
 }

@@ -37,8 +37,13 @@ int data_field_shape(const DataContext *context, DataField *field, int dtype, in
   field->dtype = dtype;
   field->rank = rank;
   memcpy(field->dim, dim, (size_t)rank * sizeof *dim);
-  field->width = width;
+  field->width = field->step = width;
   return 0;
+}
+
+int64_t data_field_held(const DataField *field) {
+  if (!field->batched) return field->width;
+  return field->dim[0] > 0 ? (field->dim[0] - 1) * field->step + field->width : 0;
 }
 
 int64_t data_shape_bytes(int dtype, int rank, const int64_t *dim) {
@@ -65,10 +70,11 @@ void data_table_free(DataTable *table) {
   for (int i = 0; i < table->field_count; i++) {
     DataField *field = &table->fields[i];
     data_field_free_text(field);
-    free(field->values);
+    if (!field->is_view) free(field->values);
     free(field->file);
   }
   free(table->fields);
+  free(table->stream.values);
   free(table->order);
   *table = (DataTable){0};
 }

@@ -42,17 +42,30 @@ typedef struct DataField {
   int rank;
   int64_t dim[NNC_MAX_RANK]; /* dim[0]: rows, when batched */
   int64_t width;             /* values in a row; all values when not batched */
+  int64_t step;              /* values from a row to the next: width, less where rows overlap */
   char *values;
+  bool is_view;              /* the values belong to the table's stream */
   DataDictionary
       *dictionaries; /* text: `width` of them; values are i32 codes, -1 missing; else NULL */
 } DataField;
 
+/* One long row of class numbers. */
+typedef struct DataStream {
+  char *values;
+  int dtype;
+  int64_t count;
+  double most; /* the largest of them */
+} DataStream;
+
 typedef struct DataTable {
+  const struct nnc_source_class *source;
   int field_count;
   DataField *fields;
   int64_t rows;    /* of the arrays */
+  bool keeps_rows; /* chosen rows are not moved together, and values not changed: rows overlap */
   int64_t count;   /* of examples: rows, or the length of `order` */
   uint32_t *order; /* row of each example; NULL: as in the file */
+  DataStream stream; /* of which the rows are windows */
 } DataTable;
 
 /* Where a call stands, for messages and for finding files. */
@@ -63,6 +76,8 @@ typedef struct DataContext {
   const nnc_call *call; /* the one at work */
   int file_count;       /* files that replace those of the source's arguments; 0: none */
   const char *const *files;
+  const nnc_fitted *fitted; /* what the training set taught, so far */
+  nnc_fitted *learns;       /* where more may be added; NULL: nothing may be fitted */
   bool is_prediction; /* columns of fields that are not needed may be missing */
   char *message;      /* NNC_MESSAGE */
 } DataContext;
@@ -169,6 +184,11 @@ int64_t data_file_claim(const DataContext *context, DataFile *file, DataField *f
 int data_file_fail_short(const DataContext *context, const DataFile *file, const DataField *field,
                          int64_t start);
 int64_t data_file_consumed(const DataFile *file); /* bytes read so far, uncompressed */
+/* The rest of the file, allocated, with a zero byte behind it; NULL with a message. */
+char *data_file_read_all(const DataContext *context, DataFile *file, int64_t *size);
+/* For sources with one file for all fields: opens it (the argument `file`, or the file from the
+ * command line). */
+DataFile *data_file_open_argument(const DataContext *context, const char *const *formals);
 /* Reads the values of a field with a file of its own, whose shape is set: allocates and reads
  * exactly data_field_bytes, and checks that the file ends there.  `unit` names what dim[0] counts.
  */
@@ -178,6 +198,9 @@ int data_file_read_field(const DataContext *context, DataFile *file, DataField *
 void data_permutation(uint64_t seed, uint64_t stream, int64_t count, uint32_t *order);
 /* Makes the chosen rows the only ones, in file order. */
 int data_table_compact(const DataContext *context, DataTable *table);
+/* Orders the examples for minibatches of `lanes`: row b of a minibatch continues row b of the one
+ * before, so each lane walks through a part of the set of its own, in order. */
+int data_table_order_lanes(const DataContext *context, DataTable *table, int64_t lanes);
 int data_table_need_order(const DataContext *context, DataTable *table);
 enum { DATA_STREAM_SPLIT = 1, DATA_STREAM_SHUFFLE = 2, DATA_STREAM_EPOCH = 16 };
 
@@ -222,8 +245,21 @@ void data_table_free(DataTable *table);
  * the examples' axis.  With `is_flat` only the number of values in a row must agree. */
 int data_field_shape(const DataContext *context, DataField *field, int dtype, int rank,
                      const int64_t *dim, bool is_flat);
+/* The values that the rows cover, from the first to the last. */
+int64_t data_field_held(const DataField *field);
 /* Bytes of all values of a shape; -1 when they overflow. */
 int64_t data_shape_bytes(int dtype, int rank, const int64_t *dim);
+/* data_windows.c: the arguments that text and token_stream share: windows of `length` values,
+ * `stride` apart, of the part from ... to (fractions) of a stream. */
+typedef struct DataWindows {
+  double length, stride, from, to;
+} DataWindows;
+int data_window_arguments(const DataContext *context, const char *const *formals,
+                          DataWindows *windows);
+/* Makes the table's rows: the fields share the stream, the second begins one value later.  The
+ * stream belongs to the table from then on, also when this fails. */
+int data_window_stream(const DataContext *context, DataTable *table, const char *file,
+                       DataStream stream, const DataWindows *windows);
 /* Allocates field->values for its shape. */
 int data_field_allocate(const DataContext *context, DataField *field);
 /* a * b into *product, false on overflow of int64_t; both >= 0. */

@@ -17,7 +17,8 @@
 
 enum { NNC_MESSAGE = 1024 };
 
-extern const struct nnc_source_class nnc_source_idx, nnc_source_csv, nnc_source_npy;
+extern const struct nnc_source_class nnc_source_idx, nnc_source_csv, nnc_source_npy,
+    nnc_source_text, nnc_source_token_stream;
 extern const struct nnc_stage_class nnc_stage_split, nnc_stage_shuffle, nnc_stage_standardize,
     nnc_stage_impute, nnc_stage_categories, nnc_stage_batch, nnc_stage_prefetch;
 
@@ -43,8 +44,8 @@ int nnc_fitted_add_strings(nnc_fitted *fitted, const char *name, int64_t count,
 const nnc_fitted_value *nnc_fitted_find(const nnc_fitted *fitted, const char *name);
 void nnc_fitted_free(nnc_fitted *fitted);
 
-/* The class names of a field with a `categories` stage, in class order; NULL when there are none.
- */
+/* The class names of a field with a `categories` stage, or the vocabulary of a text, in class order;
+ * NULL when there are none. */
 const nnc_fitted_value *nnc_data_class_names(const nnc_fitted *fitted, const char *field);
 
 /* --- Data sets ------------------------------------------------------------------------------- */

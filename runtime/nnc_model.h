@@ -111,11 +111,15 @@ typedef struct nnc_pipeline {
   const nnc_call *calls;
 } nnc_pipeline;
 
+/* How training goes through a data set, and with STREAMS every reader of it: row b of a minibatch
+ * continues row b of the one before. */
+enum nnc_order { NNC_ORDER_SHUFFLED, NNC_ORDER_FILE, NNC_ORDER_STREAMS };
+
 typedef struct nnc_data_set {
   const char *name;             /* "train", "test", "predict" */
   int pipeline_count;
   const nnc_pipeline *pipelines;
-  int file_order;               /* 1: training does not shuffle */
+  int order;                    /* enum nnc_order */
   int wrap_tail;                /* 1: the incomplete last batch of training is filled from the start */
 } nnc_data_set;
 

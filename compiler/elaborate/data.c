@@ -31,7 +31,13 @@ static const DataWord sources[] = {
                  {"header", BOOL, false, false}, {"separator", STRING, false, false},
                  {"missing", LIST, false, false}}},
   {"npy", true, {{"file", STRING, true, true}}},
-  {"image_folder", false, {{0}}}, {"token_stream", false, {{0}}}, {"text", false, {{0}}},
+  {"text", true, {{"file", STRING, true, false}, {"length", NUMBER, true, false},
+                  {"stride", NUMBER, false, false}, {"from", NUMBER, false, false},
+                  {"to", NUMBER, false, false}, {"unit", STRING, false, false}}},
+  {"token_stream", true, {{"file", STRING, true, false}, {"length", NUMBER, true, false},
+                          {"stride", NUMBER, false, false}, {"from", NUMBER, false, false},
+                          {"to", NUMBER, false, false}, {"type", STRING, false, false}}},
+  {"image_folder", false, {{0}}},
   {"copy_task", false, {{0}}},    {"files", false, {{0}}},        {"counter", false, {{0}}},
   {"constant", false, {{0}}},
 };
@@ -240,45 +246,76 @@ static double argument_number(const DataCall *call, const char *name, double fal
   return fallback;
 }
 
-static bool check_call(Elaborator *e, const DataPipeline *pipeline, const DataCall *call) {
+static bool check_file_count(Elaborator *e, const DataPipeline *pipeline, const DataCall *call) {
   bool is_files = !strcmp(call->function, "idx") || !strcmp(call->function, "npy");
-  if (is_files && call->argument_count != pipeline->field_count) {
-    report_error(e, call->span, "%d fields from %d file%s: '%s' gives one field a file",
-                 pipeline->field_count, call->argument_count,
-                 call->argument_count == 1 ? "" : "s", call->function);
-    return false;
-  }
-  if (!strcmp(call->function, "split")) {
-    double from = argument_number(call, "from", 0), to = argument_number(call, "to", 1);
-    if (from >= 0 && from < to && to <= 1) return true;
-    report_error(e, call->span, "split takes fractions with 0 <= from < to <= 1, found %g and %g",
-                 from, to);
-    return false;
-  }
-  for (int i = 0; i < call->argument_count; i++) {
-    const DataValue *value = &call->arguments[i].value;
-    bool counts = !strcmp(call->arguments[i].name, "seed") ||
-                  !strcmp(call->arguments[i].name, "size") ||
-                  !strcmp(call->arguments[i].name, "count");
-    if (!counts || (value->number >= 0 && value->number == floor(value->number))) continue;
-    report_error(e, call->span, "'%s' must be a whole number, found %g", call->arguments[i].name,
-                 value->number);
-    return false;
-  }
+  if (!is_files || call->argument_count == pipeline->field_count) return true;
+  report_error(e, call->span, "%d fields from %d file%s: '%s' gives one field a file",
+               pipeline->field_count, call->argument_count, call->argument_count == 1 ? "" : "s",
+               call->function);
+  return false;
+}
+
+/* Windows: the first field, and, where there is a second, what follows each of its values. */
+static bool check_windows(Elaborator *e, const DataPipeline *pipeline, const DataCall *call) {
+  bool is_stream = !strcmp(call->function, "text") || !strcmp(call->function, "token_stream");
+  if (!is_stream || pipeline->field_count <= 2) return true;
+  report_error(e, call->span, "'%s' gives one or two fields (a window and what follows it), not %d",
+               call->function, pipeline->field_count);
+  return false;
+}
+
+static bool check_part(Elaborator *e, const DataCall *call) {
+  double from = argument_number(call, "from", 0), to = argument_number(call, "to", 1);
+  if (from >= 0 && from < to && to <= 1) return true;
+  report_error(e, call->span, "%s takes fractions with 0 <= from < to <= 1, found %g and %g",
+               call->function, from, to);
+  return false;
+}
+
+/* Arguments that count something, and the least that makes sense. */
+static bool check_counts(Elaborator *e, const DataCall *call) {
+  static const struct {
+    const char *name;
+    double least;
+  } counts[] = {{"seed", 0}, {"size", 0}, {"count", 0}, {"length", 1}, {"stride", 1}};
+  for (int i = 0; i < call->argument_count; i++)
+    for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++) {
+      double number = call->arguments[i].value.number;
+      if (strcmp(call->arguments[i].name, counts[k].name) != 0) continue;
+      if (number >= counts[k].least && number == floor(number)) continue;
+      report_error(e, call->span, "'%s' must be a whole number%s, found %g", counts[k].name,
+                   counts[k].least > 0 ? " above 0" : "", number);
+      return false;
+    }
   return true;
 }
 
-static bool check_with(Elaborator *e, const DataCall *call) {
-  for (int i = 0; i < call->argument_count; i++) {
-    const DataArgument *argument = &call->arguments[i];
-    if (strcmp(argument->name, "with") != 0 || argument->value.kind != DATA_STRING) continue;
-    if (!strcmp(argument->value.string, "mean") || !strcmp(argument->value.string, "median"))
-      continue;
-    report_error(e, call->span, "impute takes with = \"mean\", \"median\" or a number, not \"%s\"",
-                 argument->value.string);
-    return false;
-  }
+/* A word where only some make sense: impute's `with`, the unit of a text, the type of tokens. */
+static bool check_words(Elaborator *e, const DataCall *call) {
+  static const struct {
+    const char *function, *argument, *words[4], *text;
+  } rows[] = {{"impute", "with", {"mean", "median"}, "\"mean\", \"median\" or a number"},
+              {"text", "unit", {"character", "byte", "word"}, "\"character\", \"byte\" or \"word\""},
+              {"token_stream", "type", {"u16", "u32"}, "\"u16\" or \"u32\""}};
+  for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++)
+    for (int i = 0; i < call->argument_count; i++) {
+      const DataValue *value = &call->arguments[i].value;
+      bool fits = strcmp(call->function, rows[r].function) != 0 ||
+                  strcmp(call->arguments[i].name, rows[r].argument) != 0 ||
+                  value->kind != DATA_STRING;
+      for (int w = 0; w < 4 && rows[r].words[w]; w++)
+        fits = fits || !strcmp(value->string, rows[r].words[w]);
+      if (fits) continue;
+      report_error(e, call->span, "%s takes %s = %s, not \"%s\"", rows[r].function,
+                   rows[r].argument, rows[r].text, value->string);
+      return false;
+    }
   return true;
+}
+
+static bool check_call(Elaborator *e, const DataPipeline *pipeline, const DataCall *call) {
+  return check_file_count(e, pipeline, call) && check_windows(e, pipeline, call) &&
+         check_part(e, call) && check_counts(e, call) && check_words(e, call);
 }
 
 /* ---- blocks ------------------------------------------------------------------------------- */
@@ -294,33 +331,32 @@ static bool read_pipeline(Elaborator *e, const AstEntry *entry, DataPipeline *pi
   for (int i = 0; i < count; i++) {
     const AstExpr *expr = i == 0 ? entry->value : entry->stages.items[i - 1];
     DataCall *call = &pipeline->calls[pipeline->call_count];
-    bool good = read_call(e, pipeline, expr, i == 0, call) && check_call(e, pipeline, call) &&
-                check_with(e, call);
+    bool good = read_call(e, pipeline, expr, i == 0, call) && check_call(e, pipeline, call);
     if (good) pipeline->call_count++;
     fits = fits && good;
   }
   return fits;
 }
 
-/* order = file, tail = wrap: words, not fields. */
+/* order = file | streams, tail = wrap: words, not fields. */
 static bool read_option(Elaborator *e, const AstEntry *entry, DataSet *set) {
-  static const struct {
-    const char *name, *value;
-  } options[] = {{"order", "file"}, {"tail", "wrap"}};
+  static const char *const orders[DATA_ORDER_COUNT] = {"", "file", "streams"};
   if (entry->names.count != 1 || entry->stages.count > 0) return false;
-  for (int i = 0; i < 2; i++) {
-    if (entry->names.items[0].text != name_intern(options[i].name)) continue;
-    if (entry->value->kind == AST_CALL) return false;
-    if (entry->value->kind == AST_NAME && entry->value->name == name_intern(options[i].value)) {
-      if (i == 0) set->file_order = true;
-      else set->wrap_tail = true;
-    } else {
-      report_error(e, entry->value->span, "the only value of '%s' is %s", options[i].name,
-                   options[i].value);
+  const AstExpr *value = entry->value;
+  bool is_order = entry->names.items[0].text == name_intern("order");
+  bool is_tail = entry->names.items[0].text == name_intern("tail");
+  if ((!is_order && !is_tail) || value->kind == AST_CALL) return false;
+  const char *word = value->kind == AST_NAME ? value->name : "";
+  for (int i = 1; is_order && i < DATA_ORDER_COUNT; i++)
+    if (word == name_intern(orders[i])) {
+      set->order = (DataOrder)i;
+      return true;
     }
-    return true;
-  }
-  return false;
+  if (is_tail && word == name_intern("wrap")) set->wrap_tail = true;
+  else
+    report_error(e, value->span, is_order ? "the values of 'order' are file and streams"
+                                          : "the only value of 'tail' is wrap");
+  return true;
 }
 
 static bool set_has_field(const DataSet *set, const char *name) {

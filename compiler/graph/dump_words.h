@@ -36,6 +36,7 @@ enum { DUMP_VERSION = 1 };
 /* The name of a data argument that has none: one of a variadic formal. */
 #define DUMP_NO_NAME "_"
 
+extern const char *const dump_order_words[DATA_ORDER_COUNT]; /* NULL for the first */
 extern const char *const dump_variable_words[VARIABLE_KIND_COUNT];
 extern const char *const dump_output_words[OUTPUT_KIND_COUNT];
 extern const char *const dump_combine_words[COMBINE_COUNT];

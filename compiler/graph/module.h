@@ -77,11 +77,16 @@ typedef struct DataPipeline { /* names = source | stage | stage */
   Span span;
 } DataPipeline;
 
+/* `order = file`, `order = streams` */
+typedef enum DataOrder {
+  DATA_ORDER_SHUFFLED, DATA_ORDER_FILE, DATA_ORDER_STREAMS, DATA_ORDER_COUNT
+} DataOrder;
+
 typedef struct DataSet {
   const char *name;    /* "train", "test" */
   int pipeline_count;
   DataPipeline *pipelines;
-  bool file_order;     /* `order = file` */
+  DataOrder order;
   bool wrap_tail;      /* `tail = wrap` */
   Span span;
 } DataSet;

@@ -193,7 +193,8 @@ static bool read_data_set(Reader *reader) {
   DataSet set = {0};
   PipelineList pipelines = {0};
   if (!reader_string(reader, &set.name)) return false;
-  set.file_order = reader_accept_word(reader, "file_order");
+  for (int i = 1; i < DATA_ORDER_COUNT; i++)
+    if (reader_accept_word(reader, dump_order_words[i])) set.order = (DataOrder)i;
   set.wrap_tail = reader_accept_word(reader, "wrap_tail");
   if (!reader_optional_place(reader, &set.span) || !reader_expect_mark(reader, '{')) return false;
   while (!reader_sees_mark(reader, '}')) {

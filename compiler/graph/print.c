@@ -196,7 +196,7 @@ static void print_data_set(Printer *printer, const DataSet *set) {
   Text *text = printer->text;
   text_add(text, "data ");
   text_add_quoted(text, set->name);
-  if (set->file_order) text_add(text, " file_order");
+  if (set->order) text_printf(text, " %s", dump_order_words[set->order]);
   if (set->wrap_tail) text_add(text, " wrap_tail");
   print_place(printer, set->span);
   text_add(text, " {\n");

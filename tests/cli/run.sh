@@ -84,12 +84,12 @@ for file in models/*.net examples/*.net compiler/prelude/*.net ../shared/design/
 done
 check "models are formatted" "$nnc" fmt --check models/*.net examples/*.net compiler/prelude/*.net
 
-# ---- the design's programs: mnist and mnist_cnn run; the others say what is missing ----
+# ---- the design's programs: those that need what is not there yet say so, and nothing else ----
 for program in gpt2 mobilenet_v2 ntm; do
   file=../shared/design/programs/$program.net
   [ -f $file ] || { echo "skipped: $file is not there"; continue; }
-  check_status "$program names what is missing" 1 'is not available in this version of nnc' "$nnc" check $file
-  if "$nnc" check $file 2>&1 | grep ': error: ' | grep -qv 'is not available'; then fail "$program has other errors"; else ok; fi
+  if "$nnc" check $file 2>&1 | grep ': error: ' | grep -v 'is not available in this version of nnc'
+  then fail "$program has other errors"; else ok; fi
 done
 
 # ---- an installed nnc works from elsewhere ----

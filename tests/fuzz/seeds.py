@@ -93,6 +93,6 @@ if len(sys.argv) > 2:
     operators = re.findall(r'"(\w+)"', (tree / "compiler/ops/ops.def").read_text())
     attributes = re.findall(r'"(\w+)"', (tree / "compiler/graph/attributes.def").read_text())
     items = "nnc_dump module run source file input param state stream optimizer metric data entry batched frozen " \
-            "store accumulator result scalar mean sum max min last prelude file_order wrap_tail".split()
+            "store accumulator result scalar mean sum max min last prelude file_order stream_order wrap_tail".split()
     entries = "init host train accumulate eval eval_one predict finish".split()
     dictionary("dump.dict", items + entries + operators + attributes + "f32 f64 i64 i32 u8 bool".split())
