@@ -37,7 +37,7 @@ bool convert_fits(Elaborator *e, Value number, DType dtype, Span at) {
   bool fits = !isfinite(real) ||
               (real >= dtype_range[dtype].least && real <= dtype_range[dtype].most);
   /* Constants are kept as doubles. */
-  if (number.kind == VALUE_INT && (int64_t)real != number.integer) fits = false;
+  if (number.kind == VALUE_INT && (real >= 0x1p63 || (int64_t)real != number.integer)) fits = false;
   if (fits) return true;
   report_error(e, at, "%s is not representable in %s", shown, dtype_name(dtype));
   return false;

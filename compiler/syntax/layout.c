@@ -50,6 +50,16 @@ static int is_separator(const Token *last, const Token *token, const Token *next
   return can_end_statement(last->kind) && !continues_statement(token, next, frame);
 }
 
+/* What is left out leaves its problems with the token behind it. */
+static void hand_on_problems(const Token *token, Token *next)
+{
+  if (!token->problem) return;
+  Problem *last = token->problem;
+  while (last->next) last = last->next;
+  last->next = next->problem;
+  next->problem = token->problem;
+}
+
 void layout_apply(Arena *arena, Tokens *tokens)
 {
   Tokens out = {0};
@@ -65,7 +75,10 @@ void layout_apply(Arena *arena, Tokens *tokens)
       vec_push(arena, &out, last);
     }
     int is_idle = !last || last->kind == T_SEP || last->kind == '{';
-    if (token->kind == T_SEP && is_idle) continue;
+    if (token->kind == T_SEP && is_idle) { /* never the last: T_END is */
+      hand_on_problems(token, tokens->items[i + 1]);
+      continue;
+    }
     token->starts_stmt = is_idle;
     if (token->kind == T_SCAN) frame->in_scan_header = 1;
     if (token->kind == '{') frame->in_scan_header = 0;
