@@ -3,7 +3,8 @@
  *     cc -O2 -march=native -pthread bench/limits.c -o limits && ./limits [THREADS [ROUNDS]]
  *
  * Prints one JSON object: the best of ROUNDS rounds, GFLOP/s (a multiply-add counts two) and GB/s of
- * reading, of writing and of an update in place (read and written bytes both count). */
+ * reading, of writing, of an update in place and of a scaled copy with ordinary stores (of both the read
+ * and the written bytes count, what a store reads first does not). */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -22,7 +23,7 @@ typedef float vec __attribute__((vector_size(LANES * 4)));
 
 enum { FMA_STEPS = 2000000, MEMORY_BYTES = 256 << 20 };
 
-typedef enum Job { JOB_FMA, JOB_READ, JOB_WRITE, JOB_UPDATE, JOB_COUNT } Job;
+typedef enum Job { JOB_FMA, JOB_READ, JOB_WRITE, JOB_UPDATE, JOB_COPY, JOB_COUNT } Job;
 
 static pthread_barrier_t barrier;
 static volatile float sink;
@@ -66,6 +67,8 @@ static void touch(float *memory, Job job)
   if (job == JOB_WRITE) memset(memory, 1, MEMORY_BYTES);
   if (job == JOB_UPDATE)
     for (size_t i = 0; i < count; i++) block[i] = block[i] * 0.5f + 1;
+  if (job == JOB_COPY)
+    for (size_t i = 0; i < count / 2; i++) block[count / 2 + i] = block[i] * 0.5f + 1;
 }
 
 static void *run(void *argument)
@@ -108,8 +111,10 @@ int main(int argc, char **argv)
   for (int i = 1; i < threads; i++) pthread_join(handles[i], NULL);
   const double *best = workers[0].best;
   double flops = 2.0 * LANES * CHAINS * FMA_STEPS * threads, bytes = (double)MEMORY_BYTES * threads;
-  printf("{\"threads\": %d, \"fma_gflops\": %.1f, \"read_gbs\": %.1f, \"write_gbs\": %.1f, \"update_gbs\": %.1f}\n",
-         threads, flops / best[JOB_FMA] * 1e-9, bytes / best[JOB_READ] * 1e-9, bytes / best[JOB_WRITE] * 1e-9,
-         2 * bytes / best[JOB_UPDATE] * 1e-9);
+  printf("{\"threads\": %d, \"fma_gflops\": %.1f, \"read_gbs\": %.1f, \"write_gbs\": %.1f, ",
+         threads, flops / best[JOB_FMA] * 1e-9, bytes / best[JOB_READ] * 1e-9,
+         bytes / best[JOB_WRITE] * 1e-9);
+  printf("\"update_gbs\": %.1f, \"copy_gbs\": %.1f}\n", 2 * bytes / best[JOB_UPDATE] * 1e-9,
+         bytes / best[JOB_COPY] * 1e-9);
   return 0;
 }

@@ -2,6 +2,7 @@
  * given. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "commands.h"
 #include "json.h"
@@ -15,7 +16,8 @@ typedef struct Bench {
   nnc_session *session;
   nnc_trial trial;
   int64_t steps, warmup;
-  double *seconds;     /* of each step */
+  double *seconds;     /* of each step, in their order */
+  double *sorted;      /* the same, the shortest first */
 } Bench;
 
 static bool open_bench(Bench *bench, nnc_session *session) {
@@ -28,13 +30,16 @@ static bool open_bench(Bench *bench, nnc_session *session) {
     return false;
   }
   bench->seconds = calloc((size_t)bench->steps, sizeof *bench->seconds);
-  if (!bench->seconds) nnc_error("cannot allocate %lld times", (long long)bench->steps);
-  return bench->seconds && nnc_trial_open(&bench->trial, session, bench->warmup + bench->steps);
+  bench->sorted = calloc((size_t)bench->steps, sizeof *bench->sorted);
+  bool has_times = bench->seconds && bench->sorted;
+  if (!has_times) nnc_error("cannot allocate %lld times", (long long)bench->steps);
+  return has_times && nnc_trial_open(&bench->trial, session, bench->warmup + bench->steps);
 }
 
 static void close_bench(Bench *bench) {
   nnc_trial_close(&bench->trial);
   free(bench->seconds);
+  free(bench->sorted);
 }
 
 static void run_step(Bench *bench, int64_t step) {
@@ -63,25 +68,35 @@ static double quantile(const double *sorted, int64_t count, double q) {
   return sorted[below] + (place - (double)below) * (sorted[above] - sorted[below]);
 }
 
+static void put_times(const Bench *bench) {
+  printf(",\"all_ms\":[");
+  for (int64_t i = 0; i < bench->steps; i++)
+    printf("%s%.6g", i > 0 ? "," : "", bench->seconds[i] * 1e3);
+  putchar(']');
+}
+
 static bool print_result(const Bench *bench) {
   const nnc_session *session = bench->session;
   const nnc_model *model = session->model;
   double before = (double)(model->accumulation > 1 ? model->accumulation - 1 : 0);
   double flops = before * model->accumulate.flops + model->train.flops;
+  double products = before * model->accumulate.product_flops + model->train.product_flops;
   double bytes = before * model->accumulate.bytes + model->train.bytes;
-  double median = quantile(bench->seconds, bench->steps, 0.5);
+  double median = quantile(bench->sorted, bench->steps, 0.5);
   fputs("{\"model\":", stdout);
   nnc_json_put_string(stdout, model->name);
   printf(",\"batch\":%lld,\"threads\":%d,\"steps\":%lld",
          (long long)(model->train.batch * (int64_t)(before + 1)), session->threads,
          (long long)bench->steps);
   printf(",\"step_ms\":%.6g,\"p10\":%.6g,\"p90\":%.6g", median * 1e3,
-         quantile(bench->seconds, bench->steps, 0.1) * 1e3,
-         quantile(bench->seconds, bench->steps, 0.9) * 1e3);
-  printf(",\"gflop\":%.6g,\"gflops\":%.6g,\"bytes\":%.0f", flops * 1e-9, flops * 1e-9 / median,
-         bytes);
-  printf(",\"arena_bytes\":%lld}\n",
+         quantile(bench->sorted, bench->steps, 0.1) * 1e3,
+         quantile(bench->sorted, bench->steps, 0.9) * 1e3);
+  printf(",\"gflop\":%.6g,\"product_gflop\":%.9g,\"gflops\":%.6g,\"bytes\":%.0f", flops * 1e-9,
+         products * 1e-9, flops * 1e-9 / median, bytes);
+  printf(",\"arena_bytes\":%lld",
          (long long)(model->arena_bytes + model->worker_bytes * session->threads));
+  if (session->options->all) put_times(bench);
+  puts("}");
   if (fflush(stdout) == 0) return true;
   nnc_error_system("write", "the result");
   return false;
@@ -92,7 +107,8 @@ static bool bench_model(nnc_session *session) {
   bool good = open_bench(&bench, session);
   if (good) {
     for (int64_t step = 1; step <= bench.warmup + bench.steps; step++) run_step(&bench, step);
-    qsort(bench.seconds, (size_t)bench.steps, sizeof *bench.seconds, compare_doubles);
+    memcpy(bench.sorted, bench.seconds, (size_t)bench.steps * sizeof *bench.sorted);
+    qsort(bench.sorted, (size_t)bench.steps, sizeof *bench.sorted, compare_doubles);
     good = print_result(&bench);
   }
   close_bench(&bench);

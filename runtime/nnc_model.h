@@ -71,6 +71,7 @@ typedef struct nnc_entry {
   int result_count;                      /* predict */
   const nnc_tensor *results;
   double flops, bytes;                   /* of one run, by the operators' cost rules */
+  double product_flops;                  /* of these: contractions and convolutions, 2 m n k */
   int step_count;
   const nnc_step *steps;                 /* `run` calls nnc_mark(worker, 0), step 0, nnc_mark(worker, 1), ... */
 } nnc_entry;
@@ -161,7 +162,7 @@ typedef struct nnc_model {
   uint64_t seed;
 } nnc_model;
 
-enum { NNC_MODEL_ABI = 2 };
+enum { NNC_MODEL_ABI = 3 };
 
 extern const nnc_model nnc_the_model;
 

@@ -48,6 +48,12 @@ static void put_table(const char *name, const nnc_profile_table *table, bool is_
   putchar(']');
 }
 
+static double product_flops(const nnc_profile *profile) {
+  const nnc_model *model = profile->session->model;
+  double earlier = (double)(profile->trial.runs - 1);
+  return earlier * model->accumulate.product_flops + model->train.product_flops;
+}
+
 void nnc_profile_print_json(const nnc_profile *profile) {
   const nnc_model *model = profile->session->model;
   printf("{\"model\":");
@@ -57,6 +63,7 @@ void nnc_profile_print_json(const nnc_profile *profile) {
   put_number("threads", profile->session->threads);
   put_number("steps", (double)profile->steps);
   put_number("counted_steps", (double)profile->counted);
+  put_number("product_gflop", product_flops(profile) * 1e-9);
   put_number("step_ms", profile->instances.total.seconds * 1e3);
   put_number("marked_step_ms", profile->marked_seconds * 1e3);
   put_number("unmarked_step_ms", profile->plain_seconds * 1e3);

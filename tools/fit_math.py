@@ -20,6 +20,24 @@ def fit(f, low, high, degree):
     return [float(c) for c in lu_solve(rows, matrix([f(x) for x in nodes]))]
 
 
+def fit_weighted(f, weight, low, high, degree, nodes=120):
+    """The same by least squares of weight times error, at more nodes: where little of f counts, fewer bits do."""
+    rows, right = matrix(degree + 1, degree + 1), matrix(degree + 1, 1)
+    for node in range(nodes):
+        x = (low + high) / 2 + (high - low) / 2 * cos(pi * (2 * node + 1) / (2 * nodes))
+        square, value, powers = weight(x) ** 2, f(x), [x ** k for k in range(degree + 1)]
+        for i in range(degree + 1):
+            right[i] += square * powers[i] * value
+            for k in range(degree + 1):
+                rows[i, k] += square * powers[i] * powers[k]
+    return [float(c) for c in lu_solve(rows, right)]
+
+
+def error_weighted(f, weight, low, high, coefficients):
+    points = [low + (high - low) * i / 2000 for i in range(2001)]
+    return max(abs(weight(x) * (sum(mpf(c) * x ** k for k, c in enumerate(coefficients)) - f(x))) for x in points)
+
+
 def error(f, low, high, coefficients):
     worst = mpf(0)
     for i in range(2001):
@@ -31,9 +49,15 @@ def error(f, low, high, coefficients):
     return worst
 
 
-def table(name, what, f, low, high, degree):
-    coefficients = fit(f, mpf(low), mpf(high), degree)
-    print("/* %s; error %s */" % (what, mp.nstr(error(f, mpf(low), mpf(high), coefficients), 2)))
+def table(name, what, f, low, high, degree, weight=None):
+    low, high = mpf(low), mpf(high)
+    if weight:
+        coefficients = fit_weighted(f, weight, low, high, degree)
+        size = error_weighted(f, weight, low, high, coefficients)
+    else:
+        coefficients = fit(f, low, high, degree)
+        size = error(f, low, high, coefficients)
+    print("/* %s; error %s */" % (what, mp.nstr(size, 2)))
     print("#define %s(x) \\" % name)
     text = "%r" % coefficients[-1]
     for c in reversed(coefficients[:-1]):
@@ -64,6 +88,24 @@ def erfc_part(t):  # erfc(x) e^(x^2), t = (x - 3) / (x + 3)
     return erfc(x) * exp(x * x)
 
 
+def erf_rest(z):  # erf(x) / x - 1
+    return erf_part(z) - 1
+
+
+def erfc_long_part(t):  # erfc(x) e^(x^2), t = (x - 2) / (x + 2)
+    x = 2 * (1 + t) / (1 - t)
+    return erfc(x) * exp(x * x)
+
+
+def erfc_long_weight(t):
+    x = 2 * (1 + t) / (1 - t)
+    return exp(-x * x)
+
+
+def log_tail(z):  # (log_part - 2/3) / z
+    return (log_part(z) - mpf(2) / 3) / z if z > mpf(10) ** -15 else mpf(2) / 5
+
+
 def sin_part(z):  # (sin(r) / r - 1) / z
     r = sqrt(z)
     return (sin(r) / r - 1) / z if z > mpf(10) ** -15 else -mpf(1) / 6
@@ -82,6 +124,10 @@ table("NNC_LOG_SHORT", "(2 atanh(s) / s - 2) / x, x = s^2", log_part, 0, bound, 
 table("NNC_LOG_LONG", "the same for f64", log_part, 0, bound, 7)
 table("NNC_ERF_NEAR", "erf(s) / s, x = s^2, |s| <= 1", erf_part, 0, 1, 8)
 table("NNC_ERFC_FAR", "erfc(s) e^(s^2), x = (s - 3) / (s + 3), 1 <= s <= 4.1", erfc_part, mpf(-1) / 2, mpf(11) / 71, 8)
+table("NNC_LOG_TAIL", "((2 atanh(s) / s - 2) / x - 2 / 3) / x, x = s^2, for f64", log_tail, 0, bound, 7)
+table("NNC_ERF_LONG", "erf(s) / s - 1 for f64, x = s^2, |s| <= 1; absolute", erf_rest, 0, 1, 11, lambda z: 1)
+table("NNC_ERFC_LONG", "erfc(s) e^(s^2) for f64, x = (s - 2) / (s + 2), 1 <= s <= 6; times e^-(s^2), absolute", erfc_long_part,
+      mpf(-1) / 3, mpf(1) / 2, 12, erfc_long_weight)
 table("NNC_SIN_SHORT", "(sin(s) / s - 1) / x, x = s^2, |s| <= pi / 4", sin_part, 0, (pi / 4) ** 2 * mpf("1.001"), 3)
 table("NNC_COS_SHORT", "(cos(s) - 1 + x / 2) / x^2, x = s^2, |s| <= pi / 4", cos_part, 0, (pi / 4) ** 2 * mpf("1.001"), 3)
 print("#endif")

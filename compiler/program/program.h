@@ -47,6 +47,7 @@ typedef struct Step {
   int64_t task_count;
   int copy_from, copy_to;  /* STEP_COPY: buffer ids (an identity store that could not alias) */
   double flops, bytes;
+  double product_flops;    /* of `flops`: those of contractions and convolutions */
   const char *path;        /* of the node: "h1.linear" */
   const char *class_name;  /* "contraction", "elementwise", ... for the profile */
   const char *operator_name; /* "contract+9": with 9 operators fused into it; NULL for a barrier */
@@ -63,7 +64,7 @@ typedef struct ProgramEntry {
   int64_t batch;
   int barrier_count;
   int64_t activation_peak; /* bytes live at once at most, by the schedule */
-  double flops, bytes;
+  double flops, bytes, product_flops; /* sums over the steps */
 } ProgramEntry;
 
 typedef struct Program {

@@ -354,8 +354,9 @@ static void json_entries(Text *text, const Program *program) {
     text_printf(text, "%s    {\"entry\": \"%s\", \"batch\": %lld, \"barriers\": %d, ",
                 first ? "" : ",\n", entry_name((EntryKind)e), (long long)entry->batch,
                 entry->barrier_count);
-    text_printf(text, "\"activation_peak\": %lld, \"flops\": %.0f, \"bytes\": %.0f, \"steps\": [",
-                (long long)entry->activation_peak, entry->flops, entry->bytes);
+    text_printf(text, "\"activation_peak\": %lld, \"flops\": %.0f, \"product_flops\": %.0f, "
+                      "\"bytes\": %.0f, \"steps\": [", (long long)entry->activation_peak, entry->flops,
+                entry->product_flops, entry->bytes);
     json_steps(text, program, entry);
     text_add(text, "]}");
     first = false;

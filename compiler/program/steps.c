@@ -227,9 +227,17 @@ static const char *operator_name(Arena *arena, const Group *group) {
   return fused > 0 ? arena_printf(arena, "%s+%d", name, fused) : name;
 }
 
+static bool is_product(const Node *node) {
+  return node_family(node) == FAMILY_CONTRACTION || node_family(node) == FAMILY_CONVOLUTION;
+}
+
 static void launch_costs(const Group *group, const Kernel *kernel, Step *step) {
-  for (int i = 0; i < group->computed.count; i++)
-    step->flops += node_cost(group->computed.items[i]).flops;
+  for (int i = 0; i < group->computed.count; i++) {
+    const Node *node = group->computed.items[i];
+    double flops = node_cost(node).flops;
+    step->flops += flops;
+    if (is_product(node)) step->product_flops += flops;
+  }
   for (int i = 0; i < kernel->operand_count; i++)
     step->bytes += (double)(kernel->operands[i].elements * dtype_size(kernel->operands[i].dtype));
 }
@@ -291,5 +299,6 @@ void steps_create(Lowering *lowering) {
   for (int i = 0; i < entry->steps.count; i++) {
     entry->flops += entry->steps.items[i].flops;
     entry->bytes += entry->steps.items[i].bytes;
+    entry->product_flops += entry->steps.items[i].product_flops;
   }
 }

@@ -46,6 +46,10 @@ read -r share fused < <(python3 $check --updates "$work/mnist.json")
 at_most "mnist: percent of the updates that are launches of their own" "$share" 5
 at_least "mnist: contractions with an update" "$fused" 3
 
+# The benchmark counts the products of a step from the shapes; its bars are not of this suite.
+check "flops by the shapes and by the compiler" bash -c \
+  'python3 bench/step_bound.py --rounds 1 --steps 2 --build "$1" --json; [ $? -le 1 ]' - "$build"
+
 # Minibatches of data, and steps of several of them.
 digits=$work/digits
 check "digits" "$build/bin/nnc-digits" "$digits" --train 2000 --test 100

@@ -102,23 +102,99 @@ static double double_ulps(double found, long double exact) {
 
 static long double exact_sigmoid_long(long double x) { return 1 / (1 + expl(-x)); }
 
+typedef struct DoubleFunction {
+  const char *name;
+  double (*ours)(double x);
+  long double (*exact)(long double x);
+  double limit;             /* of the error, in units */
+} DoubleFunction;
+
+#define WRAP_DOUBLE(name) static double double_##name(double x) { return nnc_##name##_f64(x); }
+WRAP_DOUBLE(exp) WRAP_DOUBLE(expm1) WRAP_DOUBLE(log) WRAP_DOUBLE(log1p) WRAP_DOUBLE(tanh) WRAP_DOUBLE(sigmoid)
+WRAP_DOUBLE(erf) WRAP_DOUBLE(sin) WRAP_DOUBLE(cos) WRAP_DOUBLE(tan)
+
+static const DoubleFunction double_functions[] = {
+  {"exp", double_exp, expl, 1},          {"expm1", double_expm1, expm1l, 1},
+  {"log", double_log, logl, 1},          {"log1p", double_log1p, log1pl, 1.5},
+  {"tanh", double_tanh, tanhl, 2},       {"sigmoid", double_sigmoid, exact_sigmoid_long, 2},
+  {"erf", double_erf, erfl, 1.5},          {"sin", double_sin, sinl, 1},
+  {"cos", double_cos, cosl, 1},          {"tan", double_tan, tanl, 1.5},
+};
+
+typedef struct Worst {
+  const DoubleFunction *function;
+  double error, x;
+} Worst;
+
+static void try_double(Worst *worst, double x) {
+  double error = double_ulps(worst->function->ours(x), worst->function->exact(x));
+  if (!(error <= worst->error)) worst->error = error, worst->x = x;
+}
+
+/* Over all exponents, and densely where the functions are neither 0, 1 nor x. */
 static void test_doubles(void **state) {
   (void)state;
-  double worst[3] = {0, 0, 0};
-  for (int64_t i = -400000; i < 400000; i++) {
-    double x = (double)i * 0.0018731;
-    worst[0] = fmax(worst[0], double_ulps(nnc_exp_f64(x), expl(x)));
-    worst[2] = fmax(worst[2], double_ulps(nnc_sigmoid_f64(x), exact_sigmoid_long(x)));
-    double positive = nnc_bits_f64((uint64_t)(i + 400001) * 11520000000000u);
-    worst[1] = fmax(worst[1], double_ulps(nnc_log_f64(positive), logl(positive)));
-    double near_one = 1 + (double)i * 1e-6;
-    worst[1] = fmax(worst[1], double_ulps(nnc_log_f64(near_one), logl(near_one)));
+  for (size_t i = 0; i < sizeof double_functions / sizeof *double_functions; i++) {
+    Worst worst = {.function = &double_functions[i]};
+    for (int64_t k = -200000; k < 200000; k++) {
+      try_double(&worst, (double)k * 0.0037462);
+      try_double(&worst, (double)k * 0.0000353);
+      try_double(&worst, 1 + (double)k * 2e-6);
+      double positive = nnc_bits_f64((uint64_t)(k + 200001) * 23040000000000u);
+      try_double(&worst, positive);
+      try_double(&worst, -positive);
+    }
+    printf("%-8s f64: %.3f ulp, at %a\n", worst.function->name, worst.error, worst.x);
+    if (!(worst.error < worst.function->limit))
+      fail_msg("%s is off by %g units at %a", worst.function->name, worst.error, worst.x);
   }
-  printf("exp %.3f, log %.3f, sigmoid %.3f ulp in f64\n", worst[0], worst[1], worst[2]);
-  assert_true(worst[0] < 2 && worst[1] < 2 && worst[2] < 3);
-  assert_true(nnc_exp_f64(-INFINITY) == 0 && nnc_exp_f64(INFINITY) == INFINITY && nnc_exp_f64(0) == 1);
-  assert_true(nnc_log_f64(0) == -INFINITY && nnc_log_f64(INFINITY) == INFINITY && nnc_log_f64(1) == 0);
-  assert_true(nnc_log_f64(-1) != nnc_log_f64(-1) && nnc_exp_f64(NAN) != nnc_exp_f64(NAN));
+}
+
+static bool same_double(double found, double wanted) {
+  return found == wanted ? !signbit(found) == !signbit(wanted) : found != found && wanted != wanted;
+}
+
+static void test_double_specials(void **state) {
+  (void)state;
+  static const double specials[] = {0.0, -0.0, 1, -1, INFINITY, -INFINITY, NAN, DBL_MIN, -DBL_MIN, 0x1p-1074,
+                                    -0x1p-1074, DBL_MAX, -DBL_MAX, 709.7827128933840, 709.7827128933841,
+                                    -745.13321910194, -745.1332191019412, 0.5, -0.5, 22, -22, 1e15, 0x1p1023,
+                                    -0x1.fffffffffffffp-1, 0x1.fffffffffffffp-1, 420, 421, 6, -37.5};
+  for (size_t i = 0; i < sizeof double_functions / sizeof *double_functions; i++)
+    for (size_t k = 0; k < sizeof specials / sizeof *specials; k++) {
+      const DoubleFunction *function = &double_functions[i];
+      double x = specials[k], found = function->ours(x), wanted = (double)function->exact(x);
+      if (!same_double(found, wanted) && (found == wanted || !(double_ulps(found, function->exact(x)) < 2)))
+        fail_msg("%s(%a) is %a, should be %a", function->name, x, found, wanted);
+    }
+}
+
+static void try_double_pow(double x, double y, double *worst) {
+  double found = nnc_pow_f64(x, y);
+  long double exact = powl(x, y);
+  double error = double_ulps(found, exact);
+  bool sign = !signbit(found) == !signbit(exact) || exact != exact;
+  if (!(error < 1) || !sign) fail_msg("pow(%a, %a) is %a, should be %La", x, y, found, exact);
+  *worst = fmax(*worst, error);
+}
+
+static void test_double_pow(void **state) {
+  (void)state;
+  static const double numbers[] = {0.0, -0.0, 1, -1, 2, -2, 3, -3, 0.5, -0.5, INFINITY, -INFINITY, NAN, 1e10,
+                                   -1e-10, 0x1p-1074, -0x1p-1074, 0x1p53, 0x1p53 - 1, 1 - 0x1p53, 1 + 0x1p-52,
+                                   1 - 0x1p-53, 7.3, -7.3, DBL_MAX, -DBL_MAX, DBL_MIN, 1e-300, 709, -745};
+  enum { COUNT = sizeof numbers / sizeof *numbers };
+  double worst = 0;
+  for (int i = 0; i < COUNT; i++)
+    for (int k = 0; k < COUNT; k++) try_double_pow(numbers[i], numbers[k], &worst);
+  for (int64_t i = 1; i < 400000; i++) {
+    double x = (double)i * 0.00037, y = (double)(i % 2027 - 1013) * 0.083;
+    try_double_pow(x, y, &worst);
+    double any = nnc_bits_f64((uint64_t)i * 23040000000000u);
+    try_double_pow(any, (double)(i % 997 - 498) * 0.0021, &worst);
+    try_double_pow(1 + (double)(i - 200000) * 0x1p-40, (double)(i % 1013) * 1e6, &worst);
+  }
+  printf("pow      f64: %.3f ulp\n", worst);
 }
 
 int main(void) {
@@ -127,6 +203,8 @@ int main(void) {
     cmocka_unit_test(test_float_specials),
     cmocka_unit_test(test_pow),
     cmocka_unit_test(test_doubles),
+    cmocka_unit_test(test_double_specials),
+    cmocka_unit_test(test_double_pow),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

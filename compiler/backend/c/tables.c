@@ -124,8 +124,9 @@ static const char *emit_entry_tables(Emitter *emitter, EntryKind kind) {
   Arena *arena = emitter->arena;
   code_blank(&emitter->code);
   const char *text =
-      arena_printf(arena, "{.run = %s_run, .batch = %lld, .flops = %.17g, .bytes = %.17g", name,
-                   (long long)entry->batch, entry->flops, entry->bytes);
+      arena_printf(arena, "{.run = %s_run, .batch = %lld, .flops = %.17g, .bytes = %.17g,\n"
+                   "    .product_flops = %.17g", name, (long long)entry->batch, entry->flops,
+                   entry->bytes, entry->product_flops);
   if (entry->inputs.count > 0) {
     emit_inputs(emitter, name, entry);
     text = arena_printf(arena,
