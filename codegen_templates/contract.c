@@ -15,10 +15,14 @@ NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t batch, c
 
 NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
 {
-  enum { M = @M@, N = @N@, K = @K@, MB = @MB@, NB = @NB@, KB = @KB@ };
-  enum { M_BLOCKS = @M_BLOCKS@, N_BLOCKS = @N_BLOCKS@, TASKS = @TASKS@ };
-  enum { MR = NNC_TILE_ROWS, LANES = NNC_LANES_@T@, NR = NNC_TILE_VECTORS * LANES };
-  enum { ODD_1 = MB % MR, ODD_2 = (M - (M_BLOCKS - 1) * MB) % MR, TILE_ROW = @TILE_ROW@ };
+  enum { M = @M@, N = @N@, K = @K@, MB = @MB@, NB = @NB@, KB = @KB@,
+         M_BLOCKS = @M_BLOCKS@, N_BLOCKS = @N_BLOCKS@, TASKS = @TASKS@,
+         MR = NNC_TILE_ROWS, LANES = NNC_LANES_@T@, NR = NNC_TILE_VECTORS * LANES, TILE_ROW = @TILE_ROW@,
+         ROWS_1 = MB % MR, ROWS_2 = (M - (M_BLOCKS - 1) * MB) % MR, /* of the last tiles of blocks */
+         VECTORS_1 = (NB % NR + LANES - 1) / LANES,
+         VECTORS_2 = ((N - (N_BLOCKS - 1) * NB) % NR + LANES - 1) / LANES };
+  static nnc_tile_of_@T@ *const tiles[3][3] =
+      NNC_TILE_TABLE(@T@, MB < MR ? 0 : MR, ROWS_1, ROWS_2, NB < NR ? 0 : NNC_TILE_VECTORS, VECTORS_1, VECTORS_2);
   @TYPE@ *const packed_a = (@TYPE@ *)worker->scratch;
   @TYPE@ *const packed_b = (@TYPE@ *)(worker->scratch + @A_BYTES@);
   @TYPE@ *const sums = (@TYPE@ *)(worker->scratch + @A_BYTES@ + @B_BYTES@);
@@ -38,14 +42,15 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
       @PACK_B@
       for (int64_t n = n_first; n < n_end; n += NR) {
         const int64_t cols = nnc_least(NR, n_end - n), vectors = (cols + LANES - 1) / LANES;
+        const int width = vectors == VECTORS_1 ? 1 : vectors == VECTORS_2 ? 2 : 0;
         @PANEL@
         for (int64_t m = m_first; m < m_end; m += MR) {
           const int64_t rows = nnc_least(MR, m_end - m);
           const @TYPE@ *const a = @A@;
           @TYPE@ *const tile = @TILE@;
           @AHEAD@
-          NNC_TILE(@T@, rows, vectors, ODD_1, ODD_2, depth, a, @A_ROW@, @A_K@, panel, panel_row, tile,
-                   TILE_ROW, is_first, @AHEAD_POINTER@);
+          tiles[rows == ROWS_1 ? 1 : rows == ROWS_2 ? 2 : 0][width](
+              depth, a, @A_ROW@, @A_K@, panel, panel_row, tile, TILE_ROW, is_first, @AHEAD_POINTER@);
           @TILE_DONE@
         }
         @PANEL_DONE@

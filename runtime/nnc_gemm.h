@@ -2,10 +2,21 @@
  *
  *     tile[r, c] (+)= sum_k a[r, k] * b[k, c]      r < rows, c < vectors * lanes
  *
- * Elements of a are broadcast, rows of b are loaded as vectors, the tile stays in registers: `rows` and
- * `vectors` are constants wherever nnc_tile_* is called, so its loops unroll completely. A generated
- * contraction walks its tasks' tiles with NNC_TILES and writes the finished tile through its epilogue.
- * Goto, van de Geijn: "Anatomy of high-performance matrix multiplication", TOMS 34 (2008). */
+ * Elements of a are broadcast, rows of b are loaded as vectors, the tile stays in registers.  There is a
+ * function for each number of rows and vectors, nnc_tile_f32_8_3 and so on, strides being arguments: all
+ * kernels of a translation unit share them, and only those that it names are compiled.
+ * Goto, van de Geijn: "Anatomy of high-performance matrix multiplication", TOMS 34 (2008).
+ *
+ * Two packed blocks, a of M rows in groups of MR = NNC_TILE_ROWS, [M / MR][depth][MR], b in panels
+ * [N / NR][depth][NR] with NR = NNC_TILE_VECTORS * NNC_LANES_f32, rest filled up with zeros, are multiplied by
+ *
+ *     for each panel n, for each group m:
+ *       NNC_TILE(f32, MR, NNC_TILE_VECTORS)(depth, a + m * depth * MR, 1, MR, b + n * depth * NR, NR,
+ *                                           tile, NR, true, NULL);
+ *
+ * with `first` false to add to the tile's contents instead (further pieces of a cut k).  Neither operand
+ * need be packed: a_row, a_k, b_k are any strides in elements; only a row of b has to be contiguous.
+ * For ragged blocks take the functions from a table (NNC_TILE_TABLE; codegen_templates/contract.c). */
 #ifndef NNC_GEMM_H
 #define NNC_GEMM_H
 
@@ -14,22 +25,19 @@
 /* Rows and vectors of a register tile: 24 accumulators of 32 registers, 12 of 16. */
 enum { NNC_TILE_ROWS = NNC_PICK(8, 6, 6), NNC_TILE_VECTORS = NNC_PICK(3, 2, 2) };
 
-/* Memory that will be needed soon: `rows` rows, each of `bytes` in `count` places, `step` apart.  The
- * tile spreads their prefetching over its sum. */
+/* Memory that will be needed soon: `rows` places at each of `count` bases, `step` apart.  The tile
+ * spreads over its sum the prefetching of a row of its own width from each place. */
 typedef struct nnc_ahead {
-  int64_t rows, bytes;
-  int count;
+  int64_t rows, count;
   uintptr_t base[6];
   int64_t step[6];
 } nnc_ahead;
 
-NNC_INLINE void nnc_prefetch_row(const nnc_ahead *ahead, int64_t row) {
-  for (int i = 0; i < ahead->count; i++)
-    for (int64_t at = 0; at < ahead->bytes; at += 64)
-      __builtin_prefetch((const char *)(ahead->base[i] + (uintptr_t)(row * ahead->step[i] + at)));
-}
-
+/* nnc_tile_f32(8, 3, ...) is the code of a tile; nnc_tile_f32_8_3 a function made of it. */
 #define NNC_DEFINE_TILE(name, type)                                                                \
+  typedef void nnc_tile_of_##name(int64_t k, const type *a, int64_t a_row, int64_t a_k,            \
+                                  const type *b, int64_t b_k, type *tile, int64_t tile_row,        \
+                                  bool first, const nnc_ahead *ahead);                             \
   NNC_INLINE void nnc_tile_##name(const int rows, const int vectors, int64_t k, const type *a,     \
                                   int64_t a_row, int64_t a_k, const type *b, int64_t b_k,          \
                                   type *tile, int64_t tile_row, bool first,                        \
@@ -40,23 +48,57 @@ NNC_INLINE void nnc_prefetch_row(const nnc_ahead *ahead, int64_t row) {
       NNC_UNROLL for (int v = 0; v < vectors; v++)                                                 \
         sum[r][v] = first ? (nnc_vec_##name){0}                                                    \
                           : nnc_load_##name(tile + r * tile_row + v * lanes);                      \
-    const int64_t parts = ahead ? ahead->rows : 1, part_length = ahead ? (k + parts - 1) / parts : k;\
-    for (int64_t i = 0, part = 0; i < k; part++) {                                                 \
-      if (ahead) nnc_prefetch_row(ahead, part);                                                    \
-      for (const int64_t end = nnc_least(k, i + part_length); i < end; i++) {                      \
+    const type *third[(NNC_TILE_ROWS + 2) / 3]; /* every third row: the two behind it by addressing */\
+    NNC_UNROLL for (int r = 0; r < rows; r += 3) {                                                 \
+      third[r / 3] = a + r * a_row;                                                                \
+      NNC_OPAQUE(third[r / 3]);                                                                    \
+    }                                                                                              \
+    const int64_t places = ahead ? ahead->count * ahead->rows : 0;                                 \
+    const int64_t share = places > 0 ? nnc_greatest(k / places, 1) : k;                            \
+    uintptr_t next = places > 0 ? ahead->base[0] : 0;                                              \
+    for (int64_t i = 0, place = 0, base = 0, at = 0; i < k; place++) {                             \
+      if (place < places) {                                                                        \
+        NNC_UNROLL for (int v = 0; v <= vectors; v++)                                              \
+          __builtin_prefetch((const char *)(next + (uintptr_t)(v * NNC_VECTOR_BYTES)));            \
+        next += (uintptr_t)ahead->step[base];                                                      \
+        if (++at == ahead->rows && ++base < ahead->count) next = ahead->base[base], at = 0;        \
+      }                                                                                            \
+      NNC_ROLLED for (const int64_t end = place < places ? nnc_least(k, i + share) : k; i < end; i++) {\
         nnc_vec_##name row[NNC_TILE_VECTORS];                                                      \
         NNC_UNROLL for (int v = 0; v < vectors; v++) row[v] = nnc_load_##name(b + v * lanes);      \
         NNC_UNROLL for (int r = 0; r < rows; r++) {                                                \
-          const nnc_vec_##name x = nnc_splat_##name(a[r * a_row]);                                 \
+          const nnc_vec_##name x = nnc_splat_##name(third[r / 3][r % 3 * a_row]);                  \
           NNC_UNROLL for (int v = 0; v < vectors; v++) sum[r][v] += x * row[v];                    \
         }                                                                                          \
-        a += a_k;                                                                                  \
+        NNC_UNROLL for (int r = 0; r < rows; r += 3) third[r / 3] += a_k;                          \
         b += b_k;                                                                                  \
       }                                                                                            \
     }                                                                                              \
     NNC_UNROLL for (int r = 0; r < rows; r++)                                                      \
       NNC_UNROLL for (int v = 0; v < vectors; v++)                                                 \
         nnc_store_##name(tile + r * tile_row + v * lanes, sum[r][v]);                              \
+  }                                                                                                \
+  NNC_TILES_OF_ROWS(name, type, 1)                                                                 \
+  NNC_TILES_OF_ROWS(name, type, 2)                                                                 \
+  NNC_TILES_OF_ROWS(name, type, 3)                                                                 \
+  NNC_TILES_OF_ROWS(name, type, 4)                                                                 \
+  NNC_TILES_OF_ROWS(name, type, 5)                                                                 \
+  NNC_TILES_OF_ROWS(name, type, 6)                                                                 \
+  NNC_TILES_OF_ROWS(name, type, 7)                                                                 \
+  NNC_TILES_OF_ROWS(name, type, 8)
+
+#define NNC_TILES_OF_ROWS(name, type, rows)                                                        \
+  NNC_DEFINE_TILE_FUNCTION(name, type, rows, 1)                                                    \
+  NNC_DEFINE_TILE_FUNCTION(name, type, rows, 2)                                                    \
+  NNC_DEFINE_TILE_FUNCTION(name, type, rows, 3)
+
+#define NNC_DEFINE_TILE_FUNCTION(name, type, rows, vectors)                                        \
+  NNC_SHARED void nnc_tile_##name##_##rows##_##vectors(                                            \
+      int64_t k, const type *a, int64_t a_row, int64_t a_k, const type *b, int64_t b_k,            \
+      type *tile, int64_t tile_row, bool first, const nnc_ahead *ahead) {                          \
+    enum { r = rows < NNC_TILE_ROWS ? rows : NNC_TILE_ROWS,                                        \
+           v = vectors < NNC_TILE_VECTORS ? vectors : NNC_TILE_VECTORS };                          \
+    nnc_tile_##name(r, v, k, a, a_row, a_k, b, b_k, tile, tile_row, first, ahead);                 \
   }
 
 NNC_DEFINE_TILE(f32, float)
@@ -64,29 +106,38 @@ NNC_DEFINE_TILE(f64, double)
 NNC_DEFINE_TILE(i32, int32_t)
 NNC_DEFINE_TILE(i64, int64_t)
 
-/* Calls nnc_tile_* with constant sizes: whole tiles, or one of the kernel's two odd numbers of rows
- * (its blocks' and its last block's remainder), by any number of vectors.  An odd number that is 0 does
- * not occur, and its branch folds away. */
-#define NNC_TILE_OF_ROWS(name, rows, vectors, ...)                                                 \
-  do {                                                                                             \
-    if ((vectors) == NNC_TILE_VECTORS) nnc_tile_##name(rows, NNC_TILE_VECTORS, __VA_ARGS__);       \
-    else if (NNC_TILE_VECTORS > 2 && (vectors) == 2) nnc_tile_##name(rows, 2, __VA_ARGS__);        \
-    else nnc_tile_##name(rows, 1, __VA_ARGS__);                                                    \
-  } while (0)
-#define NNC_TILE(name, rows, vectors, odd_1, odd_2, ...)                                           \
-  do {                                                                                             \
-    if ((rows) == NNC_TILE_ROWS)                                                                   \
-      NNC_TILE_OF_ROWS(name, NNC_TILE_ROWS, vectors, __VA_ARGS__);                                 \
-    else if ((odd_1) && (rows) == (odd_1))                                                         \
-      NNC_TILE_OF_ROWS(name, (odd_1), vectors, __VA_ARGS__);                                       \
-    else if ((odd_2) && (odd_2) != (odd_1))                                                        \
-      NNC_TILE_OF_ROWS(name, (odd_2), vectors, __VA_ARGS__);                                       \
-  } while (0)
+/* The function of a tile whose size is a constant expression; NULL for no rows or no vectors. What a
+ * translation unit does not name in this way is not compiled. */
+#define NNC_TILE(name, rows, vectors)                                                              \
+  ((rows) == 1   ? NNC_TILE_OF_VECTORS(name, 1, vectors)                                           \
+   : (rows) == 2 ? NNC_TILE_OF_VECTORS(name, 2, vectors)                                           \
+   : (rows) == 3 ? NNC_TILE_OF_VECTORS(name, 3, vectors)                                           \
+   : (rows) == 4 ? NNC_TILE_OF_VECTORS(name, 4, vectors)                                           \
+   : (rows) == 5 ? NNC_TILE_OF_VECTORS(name, 5, vectors)                                           \
+   : (rows) == 6 ? NNC_TILE_OF_VECTORS(name, 6, vectors)                                           \
+   : (rows) == 7 ? NNC_TILE_OF_VECTORS(name, 7, vectors)                                           \
+   : (rows) == 8 ? NNC_TILE_OF_VECTORS(name, 8, vectors)                                           \
+                 : NULL)
+#define NNC_TILE_OF_VECTORS(name, rows, vectors)                                                   \
+  ((vectors) == 1   ? nnc_tile_##name##_##rows##_1                                                 \
+   : (vectors) == 2 ? nnc_tile_##name##_##rows##_2                                                 \
+   : (vectors) == 3 ? nnc_tile_##name##_##rows##_3                                                 \
+                    : NULL)
+/* For three numbers of rows by three of vectors: what a matrix cut into blocks needs. */
+#define NNC_TILE_TABLE(name, rows_1, rows_2, rows_3, vectors_1, vectors_2, vectors_3)              \
+  {                                                                                                \
+    {NNC_TILE(name, rows_1, vectors_1), NNC_TILE(name, rows_1, vectors_2),                         \
+     NNC_TILE(name, rows_1, vectors_3)},                                                           \
+    {NNC_TILE(name, rows_2, vectors_1), NNC_TILE(name, rows_2, vectors_2),                         \
+     NNC_TILE(name, rows_2, vectors_3)},                                                           \
+    {NNC_TILE(name, rows_3, vectors_1), NNC_TILE(name, rows_3, vectors_2),                         \
+     NNC_TILE(name, rows_3, vectors_3)},                                                           \
+  }
 
 /* dst[k, columns], rows `width` apart, from src[k * src_k + c * src_c]; columns from `count` to the
  * next whole vector are 0. */
 #define NNC_DEFINE_PACK(name, type)                                                                \
-  NNC_INLINE void nnc_pack_##name(type *restrict dst, int64_t width, int64_t k, int64_t count,     \
+  NNC_SHARED void nnc_pack_##name(type *restrict dst, int64_t width, int64_t k, int64_t count,     \
                                   const type *restrict src, int64_t src_k, int64_t src_c) {        \
     const int64_t padded = nnc_round_up_lanes(count, NNC_LANES_##name);                            \
     if (src_c == 1) {                                                                              \

@@ -34,11 +34,15 @@
 
 #define NNC_INLINE static inline __attribute__((always_inline, unused))
 #define NNC_KERNEL static __attribute__((noinline))
+#define NNC_SHARED static __attribute__((noinline, unused)) /* by a translation unit's kernels */
+#define NNC_OPAQUE(pointer) __asm__("" : "+r"(pointer)) /* the compiler forgets how it was computed */
 #define NNC_ALIGNED __attribute__((aligned(64)))
 #if defined(__clang__)
 #define NNC_UNROLL _Pragma("clang loop unroll(full)")
+#define NNC_ROLLED _Pragma("clang loop unroll(disable) interleave(disable)")
 #else
 #define NNC_UNROLL _Pragma("GCC unroll 64")
+#define NNC_ROLLED _Pragma("GCC unroll 1")
 #endif
 
 /* a * b + c, in one rounding where the target has the instruction. */

@@ -90,8 +90,8 @@ static const char *epilogue_text(ContractWriter *writer) {
   for (int level = 0; level < 2; level++) {
     const char *name = level == 0 ? outer : inner;
     bool is_row = *name == 'r';
-    code_open(&code, "for (int64_t %s = 0; %s < %s; %s++)", name, name, is_row ? "rows" : "cols",
-              name);
+    code_open(&code, "NNC_ROLLED for (int64_t %s = 0; %s < %s; %s++)", name, name,
+              is_row ? "rows" : "cols", name);
     declare_axes(writer, &code, is_row ? writer->a : writer->b, is_row ? row_axis : column_axis,
                  is_row ? "m + r" : "n + c");
   }
@@ -238,14 +238,13 @@ static const char *ahead_of_epilogue(const ContractWriter *writer, const Place *
     steps = arena_printf(arena, "%s%s%lld", steps, i ? ", " : "",
                          (long long)(places[i].row * dtype_size(operand->dtype)));
   }
-  int size = dtype_size(writer->kernel->operands[places[0].operand].dtype);
   return arena_printf(arena,
                       "const int64_t m_next = m + MR < m_end ? m + MR : m_first;\n"
                       "const int64_t n_next = m + MR < m_end ? n : n + NR;\n"
                       "const nnc_ahead ahead = {\n"
-                      "    .rows = MR, .bytes = NR * %d + 60, .count = %d, .step = {%s},\n"
+                      "    .rows = MR, .count = %d, .step = {%s},\n"
                       "    .base = {%s}};\n",
-                      size, count, steps, bases);
+                      count, steps, bases);
 }
 
 /* A share of the next panel of b for each of the block's tiles. */
@@ -256,9 +255,9 @@ static const char *ahead_of_panel(const ContractWriter *writer) {
       writer->arena,
       "const int64_t share = (K + MB / MR) / (MB / MR + 1); /* rows of the next panel */\n"
       "const nnc_ahead ahead = {\n"
-      "    .rows = share, .bytes = NR * %d + 60, .count = 1, .step = {%lld},\n"
+      "    .rows = share, .count = 1, .step = {%lld},\n"
       "    .base = {(uintptr_t)right + (uintptr_t)((m - m_first) / MR * share * %lld + n + NR) * %d}};\n",
-      size, row * size, row, size);
+      row * size, row, size);
 }
 
 static const char *ahead_text(const ContractWriter *writer) {
@@ -302,11 +301,8 @@ static const char *keys_text(const ContractWriter *writer) {
 
 static const char *tile_done(const ContractWriter *writer) {
   if (writer->rows_inner) return "";
-  const char *call = epilogue_call(writer, "tile", "m", "MR", "NR");
-  const char *odd = epilogue_call(writer, "tile", "m", "rows", "cols");
-  return arena_printf(writer->arena,
-                      "if (is_last && rows == MR && cols == NR)\n  %s\nelse if (is_last)\n  %s\n",
-                      call, odd);
+  return arena_printf(writer->arena, "if (is_last)\n  %s\n",
+                      epilogue_call(writer, "tile", "m", "rows", "cols"));
 }
 
 static const char *panel_done(const ContractWriter *writer) {
