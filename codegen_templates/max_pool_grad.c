@@ -1,34 +1,49 @@
 /* The adjoint of max pooling: dy of each window is added at the window's first maximum (NaN is greater
- * than all). A task takes whole planes; a plane's sums are collected in the worker's block. */
+ * than all). A task takes whole planes; a plane's sums are collected in the worker's block.
+ *
+ * Windows along the last axis are compared tap by tap, all at once: `best` and `where` (the maximum's
+ * distance from the window's begin) are vectors of them. Only the adding goes one by one. */
 NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
 {
   enum { PLANES = @PLANES@, CHUNK = @CHUNK@, TASKS = @TASKS@ };
   enum { X0 = @X0@, X1 = @X1@, X2 = @X2@, Y0 = @Y0@, Y1 = @Y1@, Y2 = @Y2@, K0 = @K0@, K1 = @K1@, K2 = @K2@ };
   enum { S0 = @S0@, S1 = @S1@, S2 = @S2@, D0 = @D0@, D1 = @D1@, D2 = @D2@, P0 = @P0@, P1 = @P1@, P2 = @P2@ };
+  enum { SPAN = @SPAN@ }; /* windows at a time */
   @TYPE@ *const sums = (@TYPE@ *)worker->scratch;
   @KEYS@
   NNC_TASKS(worker, TASKS, task) {
     const int64_t end = nnc_least((task + 1) * CHUNK, PLANES);
     for (int64_t plane = task * CHUNK; plane < end; plane++) {
       memset(sums, 0, sizeof *sums * (X0 * X1 * X2));
-      for (int64_t y0 = 0; y0 < Y0; y0++)
-        for (int64_t y1 = 0; y1 < Y1; y1++)
-          for (int64_t y2 = 0; y2 < Y2; y2++) {
-            @TYPE@ best = 0;
-            int64_t place = -1;
-            for (int64_t t0 = 0; t0 < K0; t0++)
-              for (int64_t t1 = 0; t1 < K1; t1++)
-                for (int64_t t2 = 0; t2 < K2; t2++) {
-                  const int64_t x0 = y0 * S0 - P0 + t0 * D0, x1 = y1 * S1 - P1 + t1 * D1;
-                  const int64_t x2 = y2 * S2 - P2 + t2 * D2, at = (x0 * X1 + x1) * X2 + x2;
-                  if (!@INSIDE@) continue;
-                  const @TYPE@ value = @LOAD_X@(@X@[plane * (X0 * X1 * X2) + at]);
-                  const bool better = (place < 0) | (value > best) | ((value != value) & (best == best));
-                  best = better ? value : best;
-                  place = better ? at : place;
+      for (int64_t window = 0; window < Y0 * Y1; window++) {
+        const int64_t y0 = window / Y1, y1 = window % Y1;
+        for (int64_t first = 0; first < Y2; first += SPAN) {
+          const int64_t count = nnc_least(SPAN, Y2 - first);
+          const int64_t begin = ((y0 * S0 - P0) * X1 + y1 * S1 - P1) * X2 + first * S2 - P2;
+          @TYPE@ best[SPAN];
+          @PLACE@ where[SPAN];
+          for (int64_t i = 0; i < count; i++) best[i] = 0, where[i] = -1;
+          for (int64_t t0 = 0; t0 < K0; t0++)
+            for (int64_t t1 = 0; t1 < K1; t1++) {
+              const int64_t x0 = y0 * S0 - P0 + t0 * D0, x1 = y1 * S1 - P1 + t1 * D1;
+              (void)x0, (void)x1;
+              if (!@INSIDE@) continue;
+              for (int64_t t2 = 0; t2 < K2; t2++) {
+                const int64_t distance = (t0 * D0 * X1 + t1 * D1) * X2 + t2 * D2;
+                const @X_TYPE@ *const from = @X@ + plane * (X0 * X1 * X2) + begin + distance;
+                for (int64_t i = @FROM@; i < @TO@; i++) {
+                  const @TYPE@ value = @LOAD_X@(from[i * S2]);
+                  const bool better =
+                      (where[i] < 0) | (value > best[i]) | ((value != value) & (best[i] == best[i]));
+                  best[i] = better ? value : best[i];
+                  where[i] = better ? (@PLACE@)distance : where[i];
                 }
-            if (place >= 0) sums[place] += @LOAD_DY@(@DY@[plane * (Y0 * Y1 * Y2) + (y0 * Y1 + y1) * Y2 + y2]);
-          }
+              }
+            }
+          const @DY_TYPE@ *const given = @DY@ + (plane * (Y0 * Y1) + window) * Y2 + first;
+          for (int64_t i = 0; i < count; i++) sums[begin + i * S2 + where[i]] += @LOAD_DY@(given[i]);
+        }
+      }
       @EPILOGUE@
     }
   }

@@ -306,7 +306,9 @@ static void test_indexed(void **state) {
   check_family(make_indexed, "indexed");
 }
 
-int main(void) {
+/* test_emit [PATTERN]: the tests whose name matches, as test_conv*. */
+int main(int count, char **arguments) {
+  if (count > 1) cmocka_set_test_filter(arguments[1]);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_elementwise_loops), cmocka_unit_test(test_reductions),
       cmocka_unit_test(test_contractions),      cmocka_unit_test(test_convolutions),

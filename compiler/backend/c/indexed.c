@@ -45,7 +45,15 @@ static bool is_empty(const Kernel *kernel) {
   return false;
 }
 
+static int64_t product(const int64_t *extent, int count) {
+  int64_t elements = 1;
+  for (int i = 0; i < count; i++) elements *= extent[i];
+  return elements;
+}
+
 /* ---- max pooling ---- */
+
+enum { MOST_SPAN = 128 }; /* windows whose maxima are found at once */
 
 static const char *plane_epilogue(Arena *arena, KernelFunction *function) {
   const Kernel *kernel = function->kernel;
@@ -67,13 +75,18 @@ static const char *plane_epilogue(Arena *arena, KernelFunction *function) {
   return take_text(arena, &text);
 }
 
-/* The test that a tap lies inside; "true" when no window leaves the input. */
+/* Whether no window leaves the input along spatial axis `i`. */
+static bool stays_inside(const ConvSlots *slots, int i) {
+  int64_t reach =
+      (slots->out[i] - 1) * slots->stride[i] + (slots->kernel[i] - 1) * slots->dilation[i];
+  return slots->low[i] <= 0 && reach - slots->low[i] < slots->in[i];
+}
+
+/* The test that a tap lies inside along all spatial axes but the last. */
 static const char *inside_text(Arena *arena, const ConvSlots *slots) {
   const char *text = NULL;
-  for (int i = 0; i < slots->spatial; i++) {
-    int64_t last =
-        (slots->out[i] - 1) * slots->stride[i] + (slots->kernel[i] - 1) * slots->dilation[i];
-    if (slots->low[i] <= 0 && last - slots->low[i] < slots->in[i]) continue;
+  for (int i = 0; i < slots->spatial - 1; i++) {
+    if (stays_inside(slots, i)) continue;
     int axis = i + 3 - slots->spatial;
     const char *test = arena_printf(arena, "nnc_within(x%d, X%d)", axis, axis);
     text = text ? arena_printf(arena, "%s && %s", text, test) : test;
@@ -101,6 +114,7 @@ void max_pool_grad_write(Code *code, KernelFunction *function) {
     d[i] = own < 0 ? 1 : slots->dilation[own];
     p[i] = own < 0 ? 0 : slots->low[own];
   }
+  bool is_inner = stays_inside(slots, slots->spatial - 1);
 #define INTEGER(name, value)                                                                       \
   { name, c_integer(arena, value) }
 #define AXES(letter, array)                                                                        \
@@ -115,7 +129,14 @@ void max_pool_grad_write(Code *code, KernelFunction *function) {
       {"LOAD_X", loader(arena, kernel->operands[0].dtype)},
       {"LOAD_DY", loader(arena, kernel->operands[1].dtype)},
       {"INSIDE", inside_text(arena, slots)},
+      /* windows, from `first`, whose tap t2 lies inside along the last axis */
+      {"FROM", is_inner ? "0" : "nnc_greatest((P2 - t2 * D2 + S2 - 1) / S2 - first, 0)"},
+      {"TO", is_inner ? "count" : "nnc_least((X2 - 1 + P2 - t2 * D2 + S2) / S2 - first, count)"},
+      {"PLACE", product(slots->in, slots->spatial) > INT32_MAX ? "int64_t" : "int32_t"},
+      {"X_TYPE", c_storage_type(kernel->operands[0].dtype)},
+      {"DY_TYPE", c_storage_type(kernel->operands[1].dtype)},
       {"EPILOGUE", plane_epilogue(arena, function)},
+      INTEGER("SPAN", y[2] < MOST_SPAN ? y[2] : MOST_SPAN),
       INTEGER("PLANES", grid.rows),
       INTEGER("CHUNK", grid.row_chunk),
       INTEGER("TASKS", grid.tasks),
