@@ -123,8 +123,10 @@ Node *graph_copy_node(Graph *into, const Node *node, const NodeMap *map) {
       panic("node %%%d (%s) is copied before its operand %%%d", node->id, node->path,
             node->operands[i]->id);
   }
-  return graph_add_typed(into, node->op, node->type, node->operand_count, operands,
-                         node->attribute_count, node->attributes, node->span, node->path);
+  Node *copy = graph_add_typed(into, node->op, node->type, node->operand_count, operands,
+                               node->attribute_count, node->attributes, node->span, node->path);
+  copy->body = node->body;
+  return copy;
 }
 
 /* Depth first with a stack of its own: graphs are deep where programs are long. */

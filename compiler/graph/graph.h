@@ -2,7 +2,7 @@
  *
  * A Graph is one entry point of the executable (a training step, an evaluation batch, ...): nodes in
  * creation order (operands precede users) and a list of outputs, the only roots. Nothing has a side
- * effect: stores into parameters and state are outputs. Elementwise operators need operands of equal
+ * effect: stores into parameters and state are outputs. A scan owns one more graph, its body. Elementwise operators need operands of equal
  * shape and dtype; broadcasting is an explicit `broadcast` node, conversion an explicit `cast`.
  *
  * What an operator means (its type rule, gradient, evaluation, cost, lowering) is in ops/; this file
@@ -42,6 +42,7 @@ typedef struct Attribute {
 } Attribute;
 
 typedef struct Node Node;
+typedef struct Graph Graph;
 struct Node {
   int id;                /* unique in its graph and increasing; printed as %id */
   Op op;
@@ -52,6 +53,7 @@ struct Node {
   Attribute *attributes; /* sorted by key */
   Span span;             /* where in the .net file it comes from */
   const char *path;      /* dotted name: "h1.relu"; interned, never NULL */
+  const Graph *body;     /* of a scan: what one step computes (ops/scan.h); else NULL */
 };
 
 typedef enum OutputKind {
@@ -78,13 +80,13 @@ typedef struct Output {
   Span span;
 } Output;
 
-typedef struct Graph {
+struct Graph {
   Arena *arena;
   const char *name; /* "train" */
   int next_id;
   VEC(Node *) nodes;
   VEC(Output) outputs;
-} Graph;
+};
 
 Graph *graph_create(Arena *arena, const char *name);
 

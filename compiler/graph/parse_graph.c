@@ -5,10 +5,14 @@
  *       store "h1.w" = %12 @1/3:1-3:9
  *     }
  *
+ * The body of a scan stands in braces behind its node, in the same form.
+ *
  * Only the form is checked here; whether a node obeys its operator's rule, the verifier tells. */
 #include "graph/dump_reader.h"
 #include "graph/dump_words.h"
 #include "ops/op.h"
+
+enum { DEEPEST_BODY = 16 }; /* of scans in scans; bounds the recursion */
 
 typedef VEC(Node *) NodeList;
 typedef VEC(Attribute) AttributeList;
@@ -132,7 +136,18 @@ static bool read_op(Reader *reader, Op *op) {
   return reader_fail_at(reader, span, "'%.40s' is not an operator", word);
 }
 
-static bool read_node(Reader *reader, EntryKind entry, Graph *graph) {
+static bool read_graph(Reader *reader, Graph *graph, int depth, Spans *places);
+
+/* { nodes and outputs } behind a scan. */
+static bool read_body(Reader *reader, Node *node, int depth) {
+  if (!reader_accept_mark(reader, '{')) return !reader->failed;
+  if (depth == DEEPEST_BODY) return reader_fail(reader, "scans are nested too deeply");
+  Graph *body = graph_create(reader->arena, "body");
+  node->body = body;
+  return read_graph(reader, body, depth + 1, NULL) && reader_expect_mark(reader, '}');
+}
+
+static bool read_node(Reader *reader, Graph *graph, int depth, Spans *places) {
   Span start = reader->token.span;
   int id;
   Op op;
@@ -152,10 +167,10 @@ static bool read_node(Reader *reader, EntryKind entry, Graph *graph) {
   Span end = reader->token.span;
   if (!reader_string(reader, &path) || !reader_optional_place(reader, &span)) return false;
   graph->next_id = id;
-  graph_add_typed(graph, op, type, operands.count, operands.items, attributes.count,
-                  attributes.items, span, path);
-  vec_push(reader->arena, &reader->node_places[entry], span_join(start, end));
-  return true;
+  Node *node = graph_add_typed(graph, op, type, operands.count, operands.items, attributes.count,
+                               attributes.items, span, path);
+  if (places) vec_push(reader->arena, places, span_join(start, end));
+  return read_body(reader, node, depth);
 }
 
 static bool read_output(Reader *reader, Graph *graph) {
@@ -177,6 +192,14 @@ static bool read_output(Reader *reader, Graph *graph) {
   return true;
 }
 
+static bool read_graph(Reader *reader, Graph *graph, int depth, Spans *places) {
+  while (reader->token.kind == TOKEN_NODE && !reader->failed)
+    if (!read_node(reader, graph, depth, places)) return false;
+  while (!reader_sees_mark(reader, '}'))
+    if (!read_output(reader, graph)) return false;
+  return true;
+}
+
 bool reader_entry(Reader *reader) {
   const char *names[ENTRY_COUNT];
   for (int i = 0; i < ENTRY_COUNT; i++) names[i] = entry_name((EntryKind)i);
@@ -187,10 +210,7 @@ bool reader_entry(Reader *reader) {
     return reader_fail_at(reader, span, "entry %s stands twice", names[entry]);
   Graph *graph = graph_create(reader->arena, names[entry]);
   reader->module->entries[entry] = graph;
-  if (!reader_expect_mark(reader, '{')) return false;
-  while (reader->token.kind == TOKEN_NODE && !reader->failed)
-    if (!read_node(reader, (EntryKind)entry, graph)) return false;
-  while (!reader_sees_mark(reader, '}'))
-    if (!read_output(reader, graph)) return false;
-  return reader_expect_mark(reader, '}');
+  return reader_expect_mark(reader, '{') &&
+         read_graph(reader, graph, 0, &reader->node_places[entry]) &&
+         reader_expect_mark(reader, '}');
 }

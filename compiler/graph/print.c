@@ -37,7 +37,10 @@ static void mention(Printer *printer, Span span) {
 }
 
 static void mention_graph(Printer *printer, const Graph *graph) {
-  for (int i = 0; i < graph->nodes.count; i++) mention(printer, graph->nodes.items[i]->span);
+  for (int i = 0; i < graph->nodes.count; i++) {
+    mention(printer, graph->nodes.items[i]->span);
+    if (graph->nodes.items[i]->body) mention_graph(printer, graph->nodes.items[i]->body);
+  }
   for (int i = 0; i < graph->outputs.count; i++) mention(printer, graph->outputs.items[i].span);
 }
 
@@ -242,9 +245,11 @@ static void print_attribute(Text *text, const Attribute *attribute) {
   }
 }
 
-static void print_node(Printer *printer, const Node *node) {
+static void print_graph(Printer *printer, const Graph *graph, int depth);
+
+static void print_node(Printer *printer, const Node *node, int depth) {
   Text *text = printer->text;
-  text_printf(text, "  %%%d : ", node->id);
+  text_printf(text, "%*s%%%d : ", 2 * depth, "", node->id);
   text_add_type(text, node->type);
   text_printf(text, " = %s(", op_info(node->op)->name);
   for (int i = 0; i < node->operand_count; i++)
@@ -258,12 +263,17 @@ static void print_node(Printer *printer, const Node *node) {
   text_add_char(text, ' ');
   text_add_quoted(text, node->path);
   print_place(printer, node->span);
+  if (node->body) {
+    text_add(text, " {\n");
+    print_graph(printer, node->body, depth + 1);
+    text_printf(text, "%*s}", 2 * depth, "");
+  }
   text_add_char(text, '\n');
 }
 
-static void print_output(Printer *printer, const Output *output) {
+static void print_output(Printer *printer, const Output *output, int depth) {
   Text *text = printer->text;
-  text_printf(text, "  %s ", dump_output_words[output->kind]);
+  text_printf(text, "%*s%s ", 2 * depth, "", dump_output_words[output->kind]);
   if (output->kind == OUTPUT_ACCUMULATOR)
     text_printf(text, "%s ", dump_combine_words[output->combine]);
   text_add_quoted(text, output->name);
@@ -272,10 +282,15 @@ static void print_output(Printer *printer, const Output *output) {
   text_add_char(text, '\n');
 }
 
+static void print_graph(Printer *printer, const Graph *graph, int depth) {
+  for (int i = 0; i < graph->nodes.count; i++) print_node(printer, graph->nodes.items[i], depth);
+  for (int i = 0; i < graph->outputs.count; i++)
+    print_output(printer, &graph->outputs.items[i], depth);
+}
+
 static void print_entry(Printer *printer, const Graph *graph) {
   text_printf(printer->text, "entry %s {\n", graph->name);
-  for (int i = 0; i < graph->nodes.count; i++) print_node(printer, graph->nodes.items[i]);
-  for (int i = 0; i < graph->outputs.count; i++) print_output(printer, &graph->outputs.items[i]);
+  print_graph(printer, graph, 1);
   text_add(printer->text, "}\n");
 }
 

@@ -21,7 +21,9 @@ typedef struct Check {
   EntryKind kind;
   const Graph *graph;
   const Node **by_id; /* nodes seen so far, by id */
+  int depth;          /* of bodies in bodies */
   int64_t batch;      /* first extent of the batched inputs of this entry; -1 before any */
+  const Node *scan;   /* the outermost scan whose body is checked; NULL in the entry itself */
   const Node *culprit;
   const char *message;
 } Check;
@@ -85,9 +87,10 @@ static bool fail_node(Check *check, const Node *node, const char *format, ...) {
   va_start(arguments, format);
   const char *rule = arena_vprintf(check->arena, format, arguments);
   va_end(arguments);
-  check->culprit = node;
+  check->culprit = check->scan ? check->scan : node;
   const char *op = (unsigned)node->op < OP_COUNT ? op_info(node->op)->name : "?";
-  return fail(check, "entry %s: node %%%d (%s, \"%s\"): %s", entry_name(check->kind), node->id, op,
+  return fail(check, "entry %s: %snode %%%d (%s, \"%s\"): %s", entry_name(check->kind),
+              check->scan ? "in the body of a scan: " : "", node->id, op,
               node->path ? node->path : "", rule);
 }
 
@@ -246,6 +249,10 @@ static bool check_scalar_leaf(Check *check, const Node *node, const char *name) 
 static bool check_leaf(Check *check, const Node *node) {
   LeafKind leaf = op_info(node->op)->class->leaf;
   if (leaf == LEAF_NONE) return true;
+  if (check->scan) {
+    if (leaf == LEAF_CONSTANT || leaf == LEAF_ARGUMENT) return true;
+    return fail_node(check, node, "a body reads what is around it by arguments alone");
+  }
   if (!(entry_rules[check->kind].leaves & LEAF_BIT(leaf)))
     return fail_node(check, node, "this entry cannot read such a leaf");
   if (leaf == LEAF_CONSTANT) return true;
@@ -288,6 +295,10 @@ static bool check_operands(Check *check, const Node *node) {
 }
 
 static bool check_attributes(Check *check, const Node *node) {
+  if (check->scan && op_info(node->op)->class->is_random)
+    return fail_node(check, node, "random numbers come to a body as a sequence");
+  if (check->scan && op_info(node->op)->class->family == FAMILY_SPECIAL)
+    return fail_node(check, node, "a body holds no gradients");
   for (int i = 0; i < node->attribute_count; i++) {
     const Attribute *attribute = &node->attributes[i];
     if ((unsigned)attribute->key >= ATTR_COUNT)
@@ -326,6 +337,39 @@ static bool check_type(Check *check, const Node *node) {
   return true;
 }
 
+static bool check_nodes(Check *check);
+
+/* A step's results; what they must be, the scan's own rule tells. */
+static bool check_body_outputs(Check *check, const Node *scan) {
+  for (int i = 0; i < scan->body->outputs.count; i++) {
+    const Output *output = &scan->body->outputs.items[i];
+    const Node *node = output->node;
+    if (output->kind != OUTPUT_RESULT || !output->name || !span_is_sound(output->span))
+      return fail_node(check, scan, "result %d of its body is malformed", i);
+    if (!node || node->id < 0 || node->id >= scan->body->next_id || check->by_id[node->id] != node)
+      return fail_node(check, scan, "result %d of its body is no node of it", i);
+  }
+  return true;
+}
+
+static bool check_body(Check *check, const Node *node) {
+  enum { DEEPEST = 16 };
+  bool owns_body = op_info(node->op)->class->owns_body;
+  if (!node->body && owns_body) return fail_node(check, node, "it has no body");
+  if (!node->body) return true;
+  if (!owns_body) return fail_node(check, node, "only a scan has a body");
+  if (entry_rules[check->kind].is_host) return fail_node(check, node, "the host knows no scans");
+  if (check->depth == DEEPEST) return fail_node(check, node, "scans are nested too deeply");
+  const Check outer = *check;
+  if (!check->scan) check->scan = node;
+  check->depth++;
+  check->graph = node->body;
+  check->by_id = ARENA_ARRAY(check->arena, const Node *, node->body->next_id);
+  if (!check_nodes(check) || !check_body_outputs(check, node)) return false;
+  *check = outer;
+  return true;
+}
+
 static bool check_nodes(Check *check) {
   int previous_id = -1;
   for (int i = 0; i < check->graph->nodes.count; i++) {
@@ -333,7 +377,8 @@ static bool check_nodes(Check *check) {
     if (!node)
       return fail(check, "entry %s: node number %d is missing", entry_name(check->kind), i);
     if (!check_identity(check, node, previous_id) || !check_operands(check, node) ||
-        !check_attributes(check, node) || !check_type(check, node) || !check_leaf(check, node))
+        !check_attributes(check, node) || !check_body(check, node) || !check_type(check, node) ||
+        !check_leaf(check, node))
       return false;
     previous_id = node->id;
     check->by_id[node->id] = node;

@@ -1,5 +1,7 @@
 /* Evaluation of one graph: every live node in order, by its operator's own rule, in double.
  *
+ * A scan runs its body once a step; its results are kept beside its node until the end.
+ *
  * All memory is the arena's. When only outputs are wanted, a node's buffer goes to a free list
  * after its last user and serves the next tensor of the same size, so a training step needs little
  * more than its largest live set. */
@@ -7,6 +9,7 @@
 
 #include "interpret/interpret.h"
 #include "ops/op.h"
+#include "ops/scan.h"
 #include "support/panic.h"
 
 typedef struct FreeBuffer {
@@ -23,6 +26,8 @@ struct Evaluation {
   Tensor **values;         /* by node id; NULL: dead, or its memory is used again */
   int *uses;               /* outstanding uses by id; NULL: all values stay */
   VEC(FreeBuffer) free;
+  const Tensor *const *arguments; /* of a body: one an operand of the scan */
+  Tensor ***results;              /* by id of a scan: its results; NULL: the graph has no scan yet */
 };
 
 Tensor *tensor_create(Arena *arena, Type type) {
@@ -68,14 +73,79 @@ static void bind_leaf(Evaluation *evaluation, const Node *node, Tensor *value) {
   panic("graph %s: %s %s has no value", evaluation->graph->name, op, name);
 }
 
+/* ---- scans -------------------------------------------------------------------------------- */
+
+static Evaluation *evaluate_body(Arena *arena, const Graph *body, const Tensor *const *arguments,
+                                 const EvaluateContext *context);
+
+/* Element `t` of a sequence, not copied. */
+static const Tensor *sequence_element(Arena *arena, const Tensor *sequence, Type type, int64_t t) {
+  Tensor *element = ARENA_NEW(arena, Tensor);
+  *element = (Tensor){type, sequence->data + t * shape_elements(type.shape)};
+  return element;
+}
+
+static void copy_elements(double *to, const Tensor *from) {
+  size_t count = (size_t)shape_elements(from->type.shape);
+  if (count > 0) memcpy(to, from->data, sizeof(double) * count);
+}
+
+/* One step: the carries, which are the first results, take their next values. */
+static void run_step(const Node *scan, const ScanShape *shape, const Tensor *const *operands,
+                     Tensor **results, int64_t t, const EvaluateContext *context) {
+  Arena *scratch = arena_create();
+  const Tensor **arguments = ARENA_ARRAY(scratch, const Tensor *, scan->operand_count);
+  for (int i = 0; i < scan->operand_count; i++) {
+    bool is_sequence = i >= shape->carries && i < shape->carries + shape->sequences;
+    arguments[i] = i < shape->carries ? results[i] : operands[i];
+    if (is_sequence)
+      arguments[i] = sequence_element(scratch, operands[i],
+                                      scan_argument_type(shape, scan->operands[i], i), t);
+  }
+  const Evaluation *step = evaluate_body(scratch, scan->body, arguments, context);
+  for (int i = 0; i < scan_result_count(scan); i++) {
+    const Tensor *value = evaluation_output(step, i);
+    int64_t at = i < shape->carries ? 0 : t * shape_elements(value->type.shape);
+    copy_elements(results[i]->data + at, value);
+  }
+  arena_destroy(scratch);
+}
+
+static void compute_scan(Evaluation *evaluation, const Node *scan, const Tensor *const *operands,
+                         Tensor *token) {
+  Arena *arena = evaluation->arena;
+  ScanShape shape = scan_shape(scan);
+  if (!evaluation->results)
+    evaluation->results = ARENA_ARRAY(arena, Tensor **, evaluation->graph->next_id);
+  Tensor **results = ARENA_ARRAY(arena, Tensor *, scan_result_count(scan));
+  for (int i = 0; i < scan_result_count(scan); i++)
+    results[i] = tensor_create(arena, scan_result_type(&shape, scan->body, i));
+  for (int i = 0; i < shape.carries; i++) copy_elements(results[i]->data, operands[i]);
+  for (int64_t step = 0; step < shape.length; step++)
+    run_step(scan, &shape, operands, results, shape.reverse ? shape.length - 1 - step : step,
+             &evaluation->context);
+  token->data[0] = (double)shape.length;
+  evaluation->results[scan->id] = results;
+}
+
 static bool is_bound(const Node *node) {
   LeafKind leaf = op_info(node->op)->class->leaf;
-  return leaf != LEAF_NONE && leaf != LEAF_CONSTANT;
+  return leaf != LEAF_NONE && leaf != LEAF_CONSTANT && leaf != LEAF_ARGUMENT;
 }
 
 static void compute(Evaluation *evaluation, const Node *node, Tensor *value) {
   const OpInfo *info = op_info(node->op);
-  if (!info->class->evaluate)
+  bool is_result = node->operand_count == 1 && node->operands[0]->body;
+  if (is_result) {
+    Tensor **results = evaluation->results[node->operands[0]->id];
+    copy_elements(value->data, results[node_int(node, ATTR_INDEX)]);
+    return;
+  }
+  if (info->class->leaf == LEAF_ARGUMENT) {
+    copy_elements(value->data, evaluation->arguments[node_int(node, ATTR_INDEX)]);
+    return;
+  }
+  if (!info->class->evaluate && !node->body)
     panic("graph %s: nothing evaluates %s (%%%d, %s)", evaluation->graph->name, info->name,
           node->id, node->path);
   enum { FEW = 8 };
@@ -84,15 +154,15 @@ static void compute(Evaluation *evaluation, const Node *node, Tensor *value) {
     operands = ARENA_ARRAY(evaluation->arena, const Tensor *, node->operand_count);
   for (int i = 0; i < node->operand_count; i++)
     operands[i] = evaluation->values[node->operands[i]->id];
-  info->class->evaluate(node, operands, value, &evaluation->context);
+  if (node->body) compute_scan(evaluation, node, operands, value);
+  else info->class->evaluate(node, operands, value, &evaluation->context);
 }
 
-static Evaluation *evaluate(Arena *arena, const Graph *graph, int binding_count,
-                            const Binding *bindings, const EvaluateContext *context,
-                            bool keep_all) {
+static Evaluation *evaluate_with(Arena *arena, const Evaluation *given, bool keep_all) {
   Evaluation *evaluation = ARENA_NEW(arena, Evaluation);
-  *evaluation = (Evaluation){.arena = arena, .graph = graph, .context = *context,
-                             .binding_count = binding_count, .bindings = bindings};
+  const Graph *graph = given->graph;
+  *evaluation = *given;
+  evaluation->arena = arena;
   evaluation->values = ARENA_ARRAY(arena, Tensor *, graph->next_id);
   evaluation->uses = keep_all ? NULL : graph_use_counts(arena, graph);
   const bool *live = graph_live_nodes(arena, graph);
@@ -107,6 +177,20 @@ static Evaluation *evaluate(Arena *arena, const Graph *graph, int binding_count,
   }
   evaluation->bindings = NULL;
   return evaluation;
+}
+
+static Evaluation *evaluate_body(Arena *arena, const Graph *body, const Tensor *const *arguments,
+                                 const EvaluateContext *context) {
+  Evaluation given = {.graph = body, .context = *context, .arguments = arguments};
+  return evaluate_with(arena, &given, false);
+}
+
+static Evaluation *evaluate(Arena *arena, const Graph *graph, int binding_count,
+                            const Binding *bindings, const EvaluateContext *context,
+                            bool keep_all) {
+  Evaluation given = {.graph = graph, .context = *context, .binding_count = binding_count,
+                      .bindings = bindings};
+  return evaluate_with(arena, &given, keep_all);
 }
 
 Evaluation *graph_evaluate(Arena *arena, const Graph *graph, int binding_count,

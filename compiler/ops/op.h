@@ -10,13 +10,14 @@
 
 typedef enum OpFamily {
   FAMILY_LEAF, FAMILY_ELEMENTWISE, FAMILY_REDUCTION, FAMILY_MOVEMENT, FAMILY_CONTRACTION,
-  FAMILY_CONVOLUTION, FAMILY_POOLING, FAMILY_INDEXING, FAMILY_RANDOM, FAMILY_SPECIAL
+  FAMILY_CONVOLUTION, FAMILY_POOLING, FAMILY_INDEXING, FAMILY_RANDOM, FAMILY_SCAN, FAMILY_SPECIAL
 } OpFamily;
 
 /* Leaves that stand for something of the module; ATTR_NAME says what, but for constants. */
 typedef enum LeafKind {
   LEAF_NONE, /* not a leaf, or one that needs nothing from outside (iota, random) */
-  LEAF_INPUT, LEAF_PARAM, LEAF_STATE, LEAF_SCALAR, LEAF_CONSTANT
+  LEAF_INPUT, LEAF_PARAM, LEAF_STATE, LEAF_SCALAR, LEAF_CONSTANT,
+  LEAF_ARGUMENT /* only in the body of a scan */
 } LeafKind;
 
 /* Answers of OpClass.cut that are no axis. */
@@ -70,6 +71,7 @@ typedef struct OpClass {
   bool is_random;      /* never merged by CSE */
   bool is_costly;      /* an element is worth storing rather than computing twice: exp, random */
   LeafKind leaf;       /* what the verifier looks up in the module, and hoisting asks */
+  bool owns_body;      /* a scan: node->body is what one step computes */
   bool keeps_order;    /* the elements of operand 0 in the same row-major order: a reshape */
   bool moves_values;   /* elements of the result are elements of operand 0, perhaps converted */
   const char *doc;     /* one line for the reference of operators */

@@ -1,0 +1,210 @@
+/* scan, scan_result, argument: see scan.h.
+ *
+ * The interpreter runs bodies itself (interpret/evaluate.c), differentiation and writing out are
+ * passes: here are the type rules, the constructors and what they share. */
+#include "ops/scan.h"
+
+#include <string.h>
+#include "ops/infer.h"
+#include "ops/op.h"
+#include "support/panic.h"
+
+ScanShape scan_shape(const Node *scan) {
+  return (ScanShape){.carries = (int)node_int(scan, ATTR_CARRIES),
+                     .sequences = (int)node_int(scan, ATTR_SEQUENCES),
+                     .length = node_int(scan, ATTR_LENGTH),
+                     .reverse = node_int(scan, ATTR_REVERSE) != 0};
+}
+
+int scan_result_count(const Node *scan) { return scan->body->outputs.count; }
+
+Type scan_argument_type(const ScanShape *shape, const Node *operand, int i) {
+  Type type = operand->type;
+  if (i < shape->carries || i >= shape->carries + shape->sequences) return type;
+  type.shape.rank--;
+  memmove(type.shape.dim, type.shape.dim + 1, sizeof type.shape.dim[0] * (MAX_RANK - 1));
+  type.shape.dim[MAX_RANK - 1] = 0;
+  return type;
+}
+
+Type scan_result_type(const ScanShape *shape, const Graph *body, int i) {
+  Type type = body->outputs.items[i].node->type;
+  if (i < shape->carries) return type;
+  memmove(type.shape.dim + 1, type.shape.dim, sizeof type.shape.dim[0] * (MAX_RANK - 1));
+  type.shape.dim[0] = shape->length;
+  type.shape.rank++;
+  return type;
+}
+
+Node **scan_arguments(Arena *arena, const Graph *body, int operand_count) {
+  Node **arguments = ARENA_ARRAY(arena, Node *, operand_count);
+  for (int i = 0; i < body->nodes.count; i++) {
+    Node *node = body->nodes.items[i];
+    if (op_info(node->op)->class->leaf == LEAF_ARGUMENT)
+      arguments[node_int(node, ATTR_INDEX)] = node;
+  }
+  return arguments;
+}
+
+/* ---- constructors ------------------------------------------------------------------------- */
+
+Node *make_scan(const Maker *maker, const Graph *body, ScanShape shape, int operand_count,
+                Node *const *operands) {
+  Attribute attributes[] = {attr_make_int(ATTR_CARRIES, shape.carries),
+                            attr_make_int(ATTR_SEQUENCES, shape.sequences),
+                            attr_make_int(ATTR_LENGTH, shape.length),
+                            attr_make_int(ATTR_REVERSE, shape.reverse)};
+  Node *scan = graph_add_typed(maker->graph, OP_SCAN, type_scalar(DTYPE_F64), operand_count,
+                               operands, 4, attributes, maker->span, maker->path);
+  scan->body = body;
+  const char *reason = "no reason given";
+  if (!op_class_scan.infer(maker->graph->arena, scan, &scan->type, &reason))
+    panic("a scan (%s) in graph %s cannot be built: %s", maker->path, maker->graph->name, reason);
+  return scan;
+}
+
+Node *make_scan_result(const Maker *maker, Node *scan, int index) {
+  Attribute attribute = attr_make_int(ATTR_INDEX, index);
+  return graph_add(maker->graph, OP_SCAN_RESULT, 1, &scan, 1, &attribute, maker->span,
+                   maker->path);
+}
+
+Node *make_argument(const Maker *maker, Type type, int index) {
+  Attribute attribute = attr_make_int(ATTR_INDEX, index);
+  return graph_add_typed(maker->graph, OP_ARGUMENT, type, 0, NULL, 1, &attribute, maker->span,
+                         maker->path);
+}
+
+/* ---- type rules --------------------------------------------------------------------------- */
+
+static bool int_attribute(Arena *arena, const Node *node, AttributeKey key, int64_t most,
+                          int64_t *value, const char **reason) {
+  const Attribute *attribute = infer_attribute(arena, node, key, reason);
+  if (!attribute) return false;
+  *value = attribute->integer;
+  if (*value >= 0 && *value <= most) return true;
+  return infer_fail(arena, reason, "%s = %lld is not between 0 and %lld", attribute_name(key),
+                    (long long)*value, (long long)most);
+}
+
+static bool infer_scan_shape(Arena *arena, const Node *node, ScanShape *shape,
+                             const char **reason) {
+  int64_t carries, sequences, reverse;
+  if (!int_attribute(arena, node, ATTR_CARRIES, node->operand_count, &carries, reason) ||
+      !int_attribute(arena, node, ATTR_SEQUENCES, node->operand_count - carries, &sequences,
+                     reason) ||
+      !int_attribute(arena, node, ATTR_LENGTH, MAX_ELEMENTS, &shape->length, reason) ||
+      !int_attribute(arena, node, ATTR_REVERSE, 1, &reverse, reason))
+    return false;
+  shape->carries = (int)carries;
+  shape->sequences = (int)sequences;
+  shape->reverse = reverse != 0;
+  return true;
+}
+
+static bool infer_sequences(Arena *arena, const Node *node, const ScanShape *shape,
+                            const char **reason) {
+  for (int i = shape->carries; i < shape->carries + shape->sequences; i++) {
+    Shape found = node->operands[i]->type.shape;
+    if (found.rank == 0 || found.dim[0] != shape->length)
+      return infer_fail(arena, reason, "sequence %d has shape %s, not %lld elements", i,
+                        infer_shape_text(arena, found), (long long)shape->length);
+  }
+  return true;
+}
+
+static bool infer_arguments(Arena *arena, const Node *node, const ScanShape *shape,
+                            const char **reason) {
+  bool *seen = ARENA_ARRAY(arena, bool, node->operand_count);
+  for (int i = 0; i < node->body->nodes.count; i++) {
+    const Node *argument = node->body->nodes.items[i];
+    if (op_info(argument->op)->class->leaf != LEAF_ARGUMENT) continue;
+    const Attribute *index = infer_attribute(arena, argument, ATTR_INDEX, reason);
+    if (!index) return false;
+    int64_t k = index->integer;
+    if (k < 0 || k >= node->operand_count || seen[k])
+      return infer_fail(arena, reason, "argument %lld of its body is no operand or stands twice",
+                        (long long)k);
+    seen[k] = true;
+    Type expected = scan_argument_type(shape, node->operands[k], (int)k);
+    if (!type_equal(argument->type, expected))
+      return infer_fail(arena, reason, "argument %lld of its body is %s but gets %s", (long long)k,
+                        infer_type_text(arena, argument->type), infer_type_text(arena, expected));
+  }
+  return true;
+}
+
+static bool infer_results(Arena *arena, const Node *node, const ScanShape *shape,
+                          const char **reason) {
+  const Graph *body = node->body;
+  if (body->outputs.count < shape->carries)
+    return infer_fail(arena, reason, "its body gives %d results for %d carries",
+                      body->outputs.count, shape->carries);
+  for (int i = 0; i < body->outputs.count; i++) {
+    const Output *output = &body->outputs.items[i];
+    if (i < shape->carries && !type_equal(output->node->type, node->operands[i]->type))
+      return infer_fail(arena, reason, "the carry '%s' begins as %s and goes on as %s",
+                        output->name, infer_type_text(arena, node->operands[i]->type),
+                        infer_type_text(arena, output->node->type));
+    if (i >= shape->carries && (output->node->type.shape.rank == MAX_RANK ||
+        !shape_is_representable(scan_result_type(shape, body, i).shape)))
+      return infer_fail(arena, reason, "what it yields is too large when stacked");
+  }
+  return true;
+}
+
+static bool scan_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
+  ScanShape shape;
+  *type = type_scalar(DTYPE_F64);
+  if (!node->body) return infer_fail(arena, reason, "it has no body");
+  return infer_scan_shape(arena, node, &shape, reason) &&
+         infer_sequences(arena, node, &shape, reason) &&
+         infer_arguments(arena, node, &shape, reason) && infer_results(arena, node, &shape, reason);
+}
+
+static bool scan_result_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
+  const Node *scan = node->operands[0];
+  int64_t index;
+  if (!scan->body) return infer_fail(arena, reason, "its operand is no scan");
+  if (!int_attribute(arena, node, ATTR_INDEX, scan_result_count(scan) - 1, &index, reason))
+    return false;
+  ScanShape shape = scan_shape(scan);
+  *type = scan_result_type(&shape, scan->body, (int)index);
+  return true;
+}
+
+static bool argument_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
+  *type = node->type;
+  return infer_attribute(arena, node, ATTR_INDEX, reason) != NULL;
+}
+
+static Cost scan_cost(const Node *node) {
+  Cost cost = {0};
+  for (int i = 0; i < node->body->nodes.count; i++) {
+    Cost step = node_cost(node->body->nodes.items[i]);
+    cost.flops += step.flops;
+    cost.bytes += step.bytes;
+  }
+  double length = (double)node_int(node, ATTR_LENGTH);
+  return (Cost){cost.flops * length, cost.bytes * length};
+}
+
+static Cost no_cost(const Node *node) {
+  (void)node;
+  return (Cost){0};
+}
+
+const OpClass op_class_scan = {
+  .family = FAMILY_SCAN, .infer = scan_infer, .cost = scan_cost, .owns_body = true,
+  .doc = "a loop with carries over sequences; its results are scan_result nodes",
+};
+
+const OpClass op_class_scan_result = {
+  .family = FAMILY_SCAN, .infer = scan_result_infer, .cost = no_cost,
+  .doc = "a final carry of a scan, or what its steps yield",
+};
+
+const OpClass op_class_argument = {
+  .family = FAMILY_LEAF, .leaf = LEAF_ARGUMENT, .infer = argument_infer, .cost = no_cost,
+  .doc = "the step's value of an operand, in the body of a scan",
+};
