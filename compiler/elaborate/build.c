@@ -20,6 +20,7 @@ bool node_is_host(const Elaborator *e, const Node *node) {
 static void room_note_host(Elaborator *e, const Node *node) {
   bool host = node->type.shape.rank == 0;
   bool depends = node->op == OP_SCALAR;
+  if (node->body || node->op == OP_SCAN_RESULT) host = false;
   for (int i = 0; i < node->operand_count && host; i++) {
     bool operand = node_is_host(e, node->operands[i]);
     if (!operand && node->operands[i]->op != OP_CONSTANT) host = false;
@@ -128,6 +129,13 @@ Node *emit_constant(Elaborator *e, double value, Type type) {
 
 Node *emit_scalar(Elaborator *e, const char *name) {
   const char *interned = name_intern(name);
+  Room *body = e->room;
+  if (body->outer) {
+    e->room = body->outer;
+    Node *scalar = emit_scalar(e, name);
+    e->room = body;
+    return scalar ? scan_capture(e, scalar, body->outer->graph) : NULL;
+  }
   for (int i = 0; i < e->room->scalars.count; i++)
     if (node_string(e->room->scalars.items[i], ATTR_NAME) == interned)
       return e->room->scalars.items[i];

@@ -20,7 +20,7 @@ static Value apply_random(Elaborator *e, const Bound *bound) {
   }
   Attribute attributes[] = {attr_make_int(ATTR_STREAM, e->room->stream),
                             attr_make_string(ATTR_KEY, path_unique_key(e))};
-  return value_tensor(e, emit_leaf(e, op, type, 2, attributes));
+  return value_tensor(e, scan_random(e, op, type, 2, attributes));
 }
 
 const Builtin builtins_random[] = {

@@ -145,8 +145,10 @@ static Node *convert_list(Elaborator *e, Value value, DType dtype, Span at) {
   return emit_concat(e, (int)length, parts, 0);
 }
 
-static bool convert_same_graph(Elaborator *e, Value value, Span at) {
-  if (value.tensor.graph == e->room->graph) return true;
+/* The tensor in the current graph: itself, or what stands for it in the body of a scan. */
+static Node *convert_same_graph(Elaborator *e, Value value, Span at) {
+  Node *node = scan_capture(e, value.tensor.node, value.tensor.graph);
+  if (node || e->walk->exhausted) return node;
   if (e->room == &e->init)
     report_error(e, at, "an initial value cannot use a tensor of the step");
   else if (e->room->is_host_only)
@@ -154,14 +156,14 @@ static bool convert_same_graph(Elaborator *e, Value value, Span at) {
   else
     report_error(e, at, "this tensor cannot be used here: it belongs to the graph '%s'",
                  value.tensor.graph->name);
-  return false;
+  return NULL;
 }
 
 Node *convert_tensor(Elaborator *e, Value value, DType dtype, Span at) {
   value = convert_plain(e, value, at);
   if (value_is_error(value)) return NULL;
   if (value_is_tensor(value))
-    return convert_same_graph(e, value, at) ? value.tensor.node : NULL;
+    return convert_same_graph(e, value, at);
   if (value_is_number(value))
     return convert_fits(e, value, dtype, at)
              ? emit_constant(e, value_number(value), type_scalar(dtype)) : NULL;

@@ -47,6 +47,21 @@ static bool reduces_batch(const Node *node, const Node *single, int64_t batch) {
   return true;
 }
 
+/* A reduction over the batch in the steps of a scan; NULL when there is none. */
+static const Node *couples_in_body(Arena *arena, const Node *scan, const Node *single,
+                                   int64_t batch) {
+  if (!scan->body || !single || !single->body) return NULL;
+  int count = scan->body->outputs.count, single_count = single->body->outputs.count;
+  for (int i = 0; i < count && i < single_count; i++) {
+    const Node *root = scan->body->outputs.items[i].node;
+    const Node *other = single->body->outputs.items[i].node;
+    const Node **inside = find_coupling(arena, scan->body, root, other, batch);
+    if (reduces_batch(root, other, batch)) return root;
+    if (inside[root->id]) return inside[root->id];
+  }
+  return NULL;
+}
+
 const Node **find_coupling(Arena *arena, const Graph *graph, const Node *root,
                            const Node *single_root, int64_t batch) {
   const Node **coupling = ARENA_ARRAY(arena, const Node *, graph->next_id);
@@ -54,6 +69,7 @@ const Node **find_coupling(Arena *arena, const Graph *graph, const Node *root,
   const Node **single = find_counterparts(arena, graph, root, single_root);
   for (int i = 0; i <= root->id; i++) {
     const Node *node = graph->nodes.items[i];
+    coupling[node->id] = couples_in_body(arena, node, single[node->id], batch);
     for (int k = 0; k < node->operand_count && !coupling[node->id]; k++) {
       const Node *operand = node->operands[k];
       coupling[node->id] = coupling[operand->id];

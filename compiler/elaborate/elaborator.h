@@ -68,6 +68,7 @@ typedef struct Symbol {
 typedef struct Scope {
   struct Scope *parent;
   bool is_body;    /* of a def: hides the values of the program around it */
+  bool is_scan;    /* of a scan: may not bind the names around it again */
   VEC(Symbol *) symbols;
   Symbol **table;  /* hash by the interned name; open addressing */
   int capacity;
@@ -151,6 +152,13 @@ struct Builtin {
   const char *family;    /* of the documentation */
 };
 
+/* The innermost scan whose body a frame is in. */
+typedef struct ScanFrame {
+  const AstScan *scan;
+  VEC(Node *) yields;
+  bool has_yielded, failed;
+} ScanFrame;
+
 struct Frame {
   Frame *parent;        /* the caller */
   const char *function; /* NULL at the top level */
@@ -165,6 +173,7 @@ struct Frame {
   int owners;           /* calls that own variables on its right side */
   const char *label;    /* path of the nodes of the current statement */
   int loops;            /* `for`s around the current statement */
+  ScanFrame *scan;      /* NULL outside */
   VEC(struct { const char *element; int count; }) elements; /* path elements given out */
   const char *state_prefix; /* optimizers: "h1.w:" */
   Type *state_type;         /* optimizers: the type a state has by default */
@@ -175,6 +184,17 @@ struct Frame {
 
 /* ---- the elaborator ----------------------------------------------------------------------- */
 
+/* What a body reads from the room around it: operands of its scan, in this order. */
+typedef enum ArgumentKind {
+  ARGUMENT_CARRY, ARGUMENT_SEQUENCE, ARGUMENT_INVARIANT, ARGUMENT_KINDS
+} ArgumentKind;
+
+typedef struct RoomArgument {
+  ArgumentKind kind;
+  Node *outer; /* in the room around */
+  Node *leaf;
+} RoomArgument;
+
 /* A graph under construction. */
 typedef struct Room {
   Graph *graph;
@@ -184,6 +204,9 @@ typedef struct Room {
   int stream;        /* of random operators */
   const char *key;   /* of random operators; NULL: the path of the call */
   bool is_host_only; /* host and finish: everything is f64 */
+  struct Room *outer; /* of a scan's body: the room around it; else NULL */
+  int64_t length;     /* of a scan's body: steps */
+  VEC(RoomArgument) arguments;
 } Room;
 
 typedef struct TrainPlan TrainPlan; /* train.h */
@@ -268,7 +291,7 @@ Node *emit_leaf(Elaborator *e, Op op, Type type, int attribute_count, const Attr
 Node *emit_unary(Elaborator *e, Op op, Node *x);
 Node *emit_binary(Elaborator *e, Op op, Node *x, Node *y);
 Node *emit_constant(Elaborator *e, double value, Type type);
-Node *emit_scalar(Elaborator *e, const char *name); /* a host scalar leaf, one a graph */
+Node *emit_scalar(Elaborator *e, const char *name); /* a host scalar leaf, one an entry */
 Node *emit_cast(Elaborator *e, Node *x, DType dtype);
 Node *emit_reshape(Elaborator *e, Node *x, Shape shape);
 Node *emit_transpose(Elaborator *e, Node *x, const int *permutation);
@@ -333,6 +356,19 @@ bool check_formal_type(Elaborator *e, const AstFormal *formal, Value value, Span
 /* A written type; dims may be shapes. False after an error. */
 bool evaluate_type(Elaborator *e, const AstType *ast, Type *type);
 
+/* ---- scans (scan.c) ----------------------------------------------------------------------- */
+
+Value evaluate_scan(Elaborator *e, const AstExpr *expr);
+/* The same where `wanted` names are bound: final carries follow what is yielded if they fit. */
+Value evaluate_scan_for(Elaborator *e, const AstExpr *expr, int wanted);
+void evaluate_yield(Elaborator *e, const AstStmt *stmt);
+/* A node of a room around the current one as an argument of the bodies between; NULL when `graph` is
+ * not around. */
+Node *scan_capture(Elaborator *e, Node *node, const Graph *graph);
+/* A random leaf; inside a body, one drawn outside for all steps. */
+Node *scan_random(Elaborator *e, Op op, Type type, int attribute_count,
+                  const Attribute *attributes);
+
 /* ---- builtins ----------------------------------------------------------------------------- */
 
 extern const Builtin builtins_math[], builtins_shape[], builtins_reduce[], builtins_window[],
@@ -366,6 +402,8 @@ Slot *find_slot(const Walk *walk, const char *path);
 Variable *find_variable(const Elaborator *e, const char *path); /* NULL when there is none */
 /* An optimizer's own state without a declaration: "path:accumulated". */
 Slot *create_slot(Elaborator *e, VariableKind kind, const char *path, Type type, Span span);
+/* What a reader sees of it; in the body of a scan, too. */
+Value value_slot(Elaborator *e, const Slot *slot);
 void store_slot(Elaborator *e, Slot *slot, Node *value);
 /* Evaluates an initial value in the init graph and stores it. */
 void initialize_variable(Elaborator *e, const char *path, Type type, const AstExpr *expr,

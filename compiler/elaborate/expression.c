@@ -62,8 +62,7 @@ static Value evaluate_name(Elaborator *e, const AstExpr *expr) {
   Symbol *symbol = scope_find(e->frame->scope, expr->name, &hidden);
   if (!symbol) return unknown_name(e, expr->name, expr->span, hidden);
   if (symbol->usage) symbol->usage->used = true;
-  if (symbol->slot && e->room == &e->walk->room)
-    return symbol->slot->current ? value_tensor(e, symbol->slot->current) : value_error();
+  if (symbol->slot && (e->room == &e->walk->room || e->room->outer)) return value_slot(e, symbol->slot);
   return symbol->value;
 }
 
@@ -176,27 +175,29 @@ static Value evaluate_ternary(Elaborator *e, const AstExpr *expr) {
 
 /* ---- members ------------------------------------------------------------------------------ */
 
-static Value member_shape(Elaborator *e, Node *node) {
-  return value_shape(e->arena, node->type.shape);
+static Value member_shape(Elaborator *e, Value object) {
+  return value_shape(e->arena, object.tensor.node->type.shape);
 }
 
-static Value member_rank(Elaborator *e, Node *node) {
+static Value member_rank(Elaborator *e, Value object) {
   (void)e;
-  return value_int(node->type.shape.rank);
+  return value_int(object.tensor.node->type.shape.rank);
 }
 
-static Value member_size(Elaborator *e, Node *node) {
+static Value member_size(Elaborator *e, Value object) {
   (void)e;
-  return value_int(shape_elements(node->type.shape));
+  return value_int(shape_elements(object.tensor.node->type.shape));
 }
 
-static Value member_dtype(Elaborator *e, Node *node) {
+static Value member_dtype(Elaborator *e, Value object) {
   (void)e;
-  return value_dtype(node->type.dtype);
+  return value_dtype(object.tensor.node->type.dtype);
 }
 
 /* All axes reversed. */
-static Value member_transpose(Elaborator *e, Node *node) {
+static Value member_transpose(Elaborator *e, Value object) {
+  Node *node = convert_any_tensor(e, object, e->at);
+  if (!node) return value_error();
   int permutation[MAX_RANK];
   int rank = node->type.shape.rank;
   for (int i = 0; i < rank; i++) permutation[i] = rank - 1 - i;
@@ -205,7 +206,7 @@ static Value member_transpose(Elaborator *e, Node *node) {
 
 static const struct {
   const char *name;
-  Value (*evaluate)(Elaborator *e, Node *node);
+  Value (*evaluate)(Elaborator *e, Value object);
 } members[] = {{"shape", member_shape}, {"T", member_transpose}, {"rank", member_rank},
                {"size", member_size},   {"dtype", member_dtype}};
 enum { MEMBER_COUNT = sizeof members / sizeof members[0] };
@@ -227,18 +228,12 @@ static Value evaluate_member(Elaborator *e, const AstExpr *expr) {
   for (int i = 0; i < MEMBER_COUNT; i++) {
     names[i] = members[i].name;
     if (name != name_intern(members[i].name)) continue;
-    Node *node = object.tensor.node;
-    return members[i].evaluate(e, node);
+    return members[i].evaluate(e, object);
   }
   Diagnostic *d =
     report_error(e, expr->member.name.span, "a tensor has no member '%s'", name);
   report_suggest(d, name, names, MEMBER_COUNT);
   diag_help(d, "the members are shape, T, rank, size and dtype");
-  return value_error();
-}
-
-static Value evaluate_scan(Elaborator *e, const AstExpr *expr) {
-  report_error(e, expr->scan->keyword, "scan is not available in this version of nnc");
   return value_error();
 }
 

@@ -24,8 +24,18 @@ typedef struct Census {
 
 static void count_expr(Census *census, const AstExpr *expr);
 
+static bool block_owns(Census *census, const AstStmts *stmts);
+
 static void count_exprs(Census *census, const AstExprs *exprs) {
   for (int i = 0; i < exprs->count; i++) count_expr(census, exprs->items[i]);
+}
+
+/* The statements of the body name their calls themselves: it is one owner at most. */
+static void count_scan(Census *census, const AstScan *scan) {
+  Census body = {.e = census->e, .scope = census->scope};
+  if (block_owns(&body, &scan->body->stmts)) census->owners++;
+  count_exprs(census, &scan->sources);
+  for (int i = 0; i < scan->carries.count; i++) count_expr(census, scan->carries.items[i].value);
 }
 
 static void count_call(Census *census, const AstExpr *expr) {
@@ -78,7 +88,8 @@ static void count_expr(Census *census, const AstExpr *expr) {
     case AST_MEMBER: count_expr(census, expr->member.object); return;
     case AST_CALL: count_call(census, expr); return;
     case AST_INDEX: count_index(census, expr); return;
-    default: return; /* leaves; a scan is not available */
+    case AST_SCAN: count_scan(census, expr->scan); return;
+    default: return; /* leaves */
   }
 }
 
@@ -91,7 +102,8 @@ static bool block_owns(Census *census, const AstStmts *stmts) {
       case AST_STREAM: return true;
       case AST_ASSIGN:
       case AST_STORE: count_expr(census, stmt->assignment.value); break;
-      case AST_RETURN: count_exprs(census, &stmt->values); break;
+      case AST_RETURN:
+      case AST_YIELD: count_exprs(census, &stmt->values); break;
       case AST_FOR:
         if (block_owns(census, &stmt->loop.body->stmts)) return true;
         break;
@@ -123,7 +135,14 @@ static bool function_owns(Elaborator *e, Function *function) {
 
 /* ---- statements --------------------------------------------------------------------------- */
 
-/* How often the body binds the name: a loop counts twice, of two branches the greater. */
+static int count_bindings(const AstStmts *stmts, const char *name);
+
+static int count_scan_bindings(const AstExpr *expr, const char *name) {
+  return expr->kind == AST_SCAN ? count_bindings(&expr->scan->body->stmts, name) : 0;
+}
+
+/* How often the body binds the name, in scans too: a loop counts twice, of two branches the
+ * greater. */
 static int count_bindings(const AstStmts *stmts, const char *name) {
   int count = 0;
   for (int i = 0; i < stmts->count && count < 2; i++) {
@@ -131,6 +150,10 @@ static int count_bindings(const AstStmts *stmts, const char *name) {
     if (stmt->kind == AST_ASSIGN) {
       for (int k = 0; k < stmt->assignment.names.count; k++)
         count += stmt->assignment.names.items[k].text == name;
+      count += count_scan_bindings(stmt->assignment.value, name);
+    } else if (stmt->kind == AST_RETURN) {
+      for (int k = 0; k < stmt->values.count; k++)
+        count += count_scan_bindings(stmt->values.items[k], name);
     } else if (stmt->kind == AST_FOR) {
       count += 2 * count_bindings(&stmt->loop.body->stmts, name);
     } else if (stmt->kind == AST_IF) {

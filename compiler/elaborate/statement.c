@@ -20,10 +20,28 @@ static void report_redefinition(Elaborator *e, AstName name, const Symbol *symbo
     diag_help(d, "choose another name for the new value");
 }
 
+/* Inside a scan, a name of the frame around it. */
+static Symbol *find_around(const Scope *scope, const char *name) {
+  while (scope->is_scan) {
+    scope = scope->parent;
+    Symbol *symbol = scope_find_own(scope, name);
+    if (symbol) return symbol;
+  }
+  return NULL;
+}
+
 /* A name that `=` or a loop may bind here. */
 static bool may_bind(Elaborator *e, AstName name) {
   Symbol *symbol = scope_find_own(e->frame->scope, name.text);
-  if (!symbol) return true;
+  if (!symbol) {
+    symbol = find_around(e->frame->scope, name.text);
+    if (!symbol) return true;
+    Diagnostic *d = report_error(e, name.span, "'%s' is %s around this scan, which a step cannot "
+                                 "bind again", name.text, symbol_kind_text(symbol->kind));
+    diag_note(d, symbol->span, "it is defined here");
+    diag_help(d, "carry it from step to step: with %s = %s", name.text, name.text);
+    return false;
+  }
   if (symbol->kind == SYMBOL_LOCAL || symbol->kind == SYMBOL_LOOP ||
       symbol->kind == SYMBOL_FORMAL)
     return true;
@@ -59,7 +77,9 @@ static void bind_names(Elaborator *e, const AstNames *names, SymbolKind kind, Va
 
 static void evaluate_assign(Elaborator *e, const AstStmt *stmt) {
   path_begin_statement(e, &stmt->assignment.names, stmt->assignment.value);
-  Value value = evaluate(e, stmt->assignment.value);
+  const AstExpr *expr = stmt->assignment.value;
+  Value value = expr->kind == AST_SCAN ? evaluate_scan_for(e, expr, stmt->assignment.names.count)
+                                       : evaluate(e, expr);
   if (value.kind == VALUE_DEFERRED && !value.deferred->scalar && stmt->assignment.names.count == 1)
     value.deferred->scalar = stmt->assignment.names.items[0].text;
   bind_names(e, &stmt->assignment.names, SYMBOL_LOCAL, value, stmt->assignment.value->span);
@@ -231,16 +251,16 @@ static void evaluate_return(Elaborator *e, const AstStmt *stmt) {
     report_error(e, stmt->keyword, "return belongs inside a def");
     return;
   }
+  if (frame->scan) {
+    report_error(e, stmt->keyword, "a scan cannot be left by return; each step ends with yield");
+    return;
+  }
   path_begin_statement(e, NULL, NULL);
   for (int i = 0; i < stmt->values.count; i++) {
     Value value = evaluate(e, stmt->values.items[i]);
     vec_push(e->arena, &frame->returned, value);
   }
   frame->has_returned = true;
-}
-
-static void evaluate_yield(Elaborator *e, const AstStmt *stmt) {
-  report_error(e, stmt->keyword, "yield belongs inside a scan");
 }
 
 /* ---- definitions -------------------------------------------------------------------------- */
@@ -270,9 +290,14 @@ static const struct {
 
 static void evaluate_statement(Elaborator *e, const AstStmt *stmt) {
   if (!allow_statement(e, stmt->span)) return;
-  if (statement_rules[stmt->kind].top_only && (!at_top_level(e) || e->frame->loops > 0)) {
+  if (statement_rules[stmt->kind].top_only && (!at_top_level(e) || e->frame->loops > 0 || e->frame->scan)) {
     report_error(e, stmt->keyword, "%s belongs at the top level of the program",
                  ast_stmt_kind_text(stmt->kind));
+    return;
+  }
+  if (e->frame->scan && e->frame->scan->has_yielded) {
+    report_error(e, stmt->span, "a step of a scan ends with its yield");
+    e->frame->scan->failed = true;
     return;
   }
   e->at = stmt->span;

@@ -229,14 +229,25 @@ Slot *create_slot(Elaborator *e, VariableKind kind, const char *path, Type type,
   slot->owner_layer = e->frame->layer;
   Attribute attribute = attr_make_string(ATTR_NAME, path);
   const char *label = e->frame->label;
+  Room *room = e->room;
   e->frame->label = path;
+  e->room = &e->walk->room; /* also from the body of a scan */
   slot->leaf = emit_leaf(e, kind == VARIABLE_PARAM ? OP_PARAM : OP_STATE, type, 1, &attribute);
   e->frame->label = label;
+  e->room = room;
   slot->current = slot->leaf;
   if (!slot->leaf) return NULL;
   vec_push(e->arena, &e->walk->slots, slot);
   scope_bind(e->arena, e->walk->slot_names, SYMBOL_LOCAL, path, value_none(), span)->slot = slot;
   return slot;
+}
+
+Value value_slot(Elaborator *e, const Slot *slot) {
+  if (!slot->current) return value_error();
+  Value value = {.kind = VALUE_TENSOR};
+  value.tensor.node = slot->current;
+  value.tensor.graph = e->walk->room.graph;
+  return value;
 }
 
 void store_slot(Elaborator *e, Slot *slot, Node *value) {
@@ -254,7 +265,7 @@ static bool declaration_allowed(Elaborator *e, const AstStmt *stmt) {
     return false;
   }
   const char *word = ast_stmt_kind_text(stmt->kind);
-  if (e->room != &e->walk->room) {
+  if (e->room != &e->walk->room && !e->room->outer) {
     report_error(e, stmt->keyword, "%s belongs in a def or at the top level", word);
     return false;
   }
@@ -369,7 +380,7 @@ void declare_variable(Elaborator *e, const AstStmt *stmt) {
   Slot *slot = declare_slot(e, stmt);
   SymbolKind kind = stmt->kind == AST_PARAM ? SYMBOL_PARAM : SYMBOL_STATE;
   symbol = scope_bind(e->arena, e->frame->scope, slot ? kind : SYMBOL_LOCAL, name.text,
-                      slot ? value_tensor(e, slot->current) : value_error(), name.span);
+                      slot ? value_slot(e, slot) : value_error(), name.span);
   symbol->slot = slot;
 }
 
@@ -397,6 +408,12 @@ void store_variable(Elaborator *e, const AstStmt *stmt) {
   if (!symbol) {
     Diagnostic *d = report_error(e, name.span, "there is no state '%s'", name.text);
     diag_help(d, "declare it: state %s : f32[...] = zeros", name.text);
+    return;
+  }
+  if (symbol->kind == SYMBOL_STATE && e->room->outer) {
+    Diagnostic *d = report_error(e, name.span, "the state '%s' cannot be stored inside a scan",
+                                 name.text);
+    diag_help(d, "carry it from step to step, and store it once behind the scan");
     return;
   }
   bool is_weight = e->frame->state_prefix && symbol->kind == SYMBOL_PARAM;

@@ -153,13 +153,31 @@ static bool infer_results(Arena *arena, const Node *node, const ScanShape *shape
   return true;
 }
 
+/* From result `saved` on, the carries' values before each step. */
+static bool infer_saved(Arena *arena, const Node *node, const ScanShape *shape,
+                        const char **reason) {
+  int64_t saved;
+  const Graph *body = node->body;
+  if (!node_attribute(node, ATTR_SAVED)) return true;
+  if (!int_attribute(arena, node, ATTR_SAVED, body->outputs.count - shape->carries, &saved, reason))
+    return false;
+  for (int i = 0; i < shape->carries; i++) {
+    const Node *result = body->outputs.items[saved + i].node;
+    if (saved < shape->carries || result->op != OP_ARGUMENT || node_int(result, ATTR_INDEX) != i)
+      return infer_fail(arena, reason, "result %lld of its body is not the saved carry %d",
+                        (long long)saved + i, i);
+  }
+  return true;
+}
+
 static bool scan_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
   ScanShape shape;
   *type = type_scalar(DTYPE_F64);
   if (!node->body) return infer_fail(arena, reason, "it has no body");
   return infer_scan_shape(arena, node, &shape, reason) &&
          infer_sequences(arena, node, &shape, reason) &&
-         infer_arguments(arena, node, &shape, reason) && infer_results(arena, node, &shape, reason);
+         infer_arguments(arena, node, &shape, reason) &&
+         infer_results(arena, node, &shape, reason) && infer_saved(arena, node, &shape, reason);
 }
 
 static bool scan_result_infer(Arena *arena, const Node *node, Type *type, const char **reason) {

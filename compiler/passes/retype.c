@@ -12,6 +12,7 @@ static bool is_host_scalar(const Node *node, const bool *host)
 {
   if (node->type.dtype != DTYPE_F64 || node->type.shape.rank != 0) return false;
   if (node->op == OP_SCALAR) return true;
+  if (node->body || (node->operand_count > 0 && node->operands[0]->body)) return false;
   bool from_host = false;
   for (int i = 0; i < node->operand_count; i++) {
     const Node *operand = node->operands[i];
@@ -42,19 +43,32 @@ static Node *retype_node(Graph *into, const Node *node, const NodeMap *map, DTyp
   return copy;
 }
 
-static Graph *retype_graph(const Graph *graph, DType type)
+static Graph *retype_graph(const Graph *graph, DType type, const bool *host_arguments);
+
+/* The body of a scan, whose arguments are host scalars where its operands are. */
+static const Graph *retype_body(const Node *scan, const bool *host, DType type)
+{
+  bool *arguments = ARENA_ARRAY(scan->body->arena, bool, scan->operand_count);
+  for (int i = 0; i < scan->operand_count; i++) arguments[i] = host[scan->operands[i]->id];
+  return retype_graph(scan->body, type, arguments);
+}
+
+static Graph *retype_graph(const Graph *graph, DType type, const bool *host_arguments)
 {
   Graph *into = graph_create(graph->arena, graph->name);
   NodeMap map = node_map_create(graph->arena, graph);
   bool *host = ARENA_ARRAY(graph->arena, bool, graph->next_id);
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
-    host[node->id] = is_host_scalar(node, host);
+    bool is_argument = op_info(node->op)->class->leaf == LEAF_ARGUMENT;
+    host[node->id] = is_argument ? host_arguments[node_int(node, ATTR_INDEX)] : is_host_scalar(node, host);
   }
   keep_constants_of_host(graph, host);
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
-    Node *copy = host[node->id] ? graph_copy_node(into, node, &map) : retype_node(into, node, &map, type);
+    bool keeps = host[node->id] || node->body;
+    Node *copy = keeps ? graph_copy_node(into, node, &map) : retype_node(into, node, &map, type);
+    if (node->body) copy->body = retype_body(node, host, type);
     node_map_set(&map, node, copy);
   }
   for (int i = 0; i < graph->outputs.count; i++) {
@@ -69,7 +83,7 @@ void module_retype_floats(Module *module, DType type)
 {
   for (int entry = 0; entry < ENTRY_COUNT; entry++)
     if (module->entries[entry] && entry != ENTRY_HOST && entry != ENTRY_FINISH)
-      module->entries[entry] = retype_graph(module->entries[entry], type);
+      module->entries[entry] = retype_graph(module->entries[entry], type, NULL);
   for (int i = 0; i < module->variables.count; i++) {
     Variable *variable = &module->variables.items[i];
     if (dtype_is_float(variable->type.dtype)) variable->type.dtype = type;

@@ -1,0 +1,212 @@
+/* unroll: scans are written out, a copy of the body a step.
+ *
+ * Carries become plain values, an element of a sequence a slice of it; where the sequence is what
+ * another scan yields, the element is the very node that the step has yielded. What is yielded is
+ * stacked by one concatenation. So after this pass a loop is a graph like any other: equal
+ * subexpressions of forward and backward steps merge, kernels are shared by structure, and a memory
+ * limit decides what is computed again.
+ *
+ * Before: no gradients. After: no scans. Refuses loops that would make too many operations. */
+#include "ops/op.h"
+#include "ops/scan.h"
+#include "passes/pass.h"
+#include "passes/rewrite.h"
+
+#define MOST_OPERATIONS 400000.0 /* of one entry, written out */
+
+/* What became of a scan. */
+typedef struct Results {
+  int carries;
+  int64_t length;
+  Node **final;   /* by carry */
+  Node ***yields; /* by yield, then by step */
+} Results;
+
+/* A graph or body being copied. */
+typedef struct Copy {
+  Graph *into;
+  Arena *arena;
+  NodeMap map;
+  Results **results; /* by id of a scan in the graph that is copied */
+} Copy;
+
+static void copy_graph(Copy *copy, const Graph *from);
+
+static Maker maker_of(const Copy *copy, const Node *node) {
+  return (Maker){copy->into, node->span, node->path};
+}
+
+/* ---- sequences ---------------------------------------------------------------------------- */
+
+static bool is_result(const Node *node) {
+  return node->operand_count == 1 && node->operands[0]->body != NULL;
+}
+
+/* The steps' own nodes, when the sequence is what a scan yields; else NULL. */
+static Node **yielded_parts(const Copy *copy, const Node *sequence) {
+  if (!is_result(sequence)) return NULL;
+  const Results *results = copy->results[sequence->operands[0]->id];
+  int yield = (int)node_int(sequence, ATTR_INDEX) - results->carries;
+  return yield < 0 ? NULL : results->yields[yield];
+}
+
+/* [length, ...] at t: [...] */
+static Node *slice_element(const Maker *maker, Node *sequence, Type type, int64_t t) {
+  int64_t start[MAX_RANK] = {0}, stop[MAX_RANK], step[MAX_RANK];
+  for (int i = 0; i < sequence->type.shape.rank; i++) {
+    stop[i] = sequence->type.shape.dim[i];
+    step[i] = 1;
+  }
+  start[0] = t;
+  stop[0] = t + 1;
+  return make_reshape(maker, make_slice(maker, sequence, start, stop, step), type.shape);
+}
+
+static Node *element(Copy *copy, const Node *scan, const ScanShape *shape, int operand,
+                     int64_t t) {
+  const Node *sequence = scan->operands[operand];
+  Node **parts = yielded_parts(copy, sequence);
+  if (parts) return parts[t];
+  Maker maker = maker_of(copy, scan);
+  return slice_element(&maker, node_map_get(&copy->map, sequence),
+                       scan_argument_type(shape, sequence, operand), t);
+}
+
+/* ---- steps -------------------------------------------------------------------------------- */
+
+static Node *argument_value(Copy *copy, const Node *scan, const ScanShape *shape,
+                            const Results *results, int operand, int64_t t) {
+  if (operand < shape->carries) return results->final[operand];
+  if (operand < shape->carries + shape->sequences) return element(copy, scan, shape, operand, t);
+  return node_map_get(&copy->map, scan->operands[operand]);
+}
+
+static void write_step(Copy *copy, const Node *scan, const ScanShape *shape,
+                       Node *const *arguments, Results *results, int64_t t) {
+  Arena *scratch = arena_create();
+  Copy step = {.into = copy->into, .arena = scratch, .map = node_map_create(scratch, scan->body),
+               .results = ARENA_ARRAY(scratch, Results *, scan->body->next_id)};
+  for (int i = 0; i < scan->operand_count; i++)
+    if (arguments[i])
+      node_map_set(&step.map, arguments[i], argument_value(copy, scan, shape, results, i, t));
+  copy_graph(&step, scan->body);
+  const Graph *body = scan->body;
+  for (int i = 0; i < body->outputs.count; i++) {
+    Node *value = node_map_get(&step.map, body->outputs.items[i].node);
+    if (i < shape->carries) results->final[i] = value;
+    else results->yields[i - shape->carries][t] = value;
+  }
+  arena_destroy(scratch);
+}
+
+static void write_scan(Copy *copy, const Node *scan) {
+  ScanShape shape = scan_shape(scan);
+  int yields = scan_result_count(scan) - shape.carries;
+  Results *results = ARENA_NEW(copy->arena, Results);
+  results->carries = shape.carries;
+  results->length = shape.length;
+  results->final = ARENA_ARRAY(copy->arena, Node *, shape.carries);
+  results->yields = ARENA_ARRAY(copy->arena, Node **, yields);
+  for (int i = 0; i < yields; i++)
+    results->yields[i] = ARENA_ARRAY(copy->arena, Node *, shape.length);
+  for (int i = 0; i < shape.carries; i++)
+    results->final[i] = node_map_get(&copy->map, scan->operands[i]);
+  Node **arguments = scan_arguments(copy->arena, scan->body, scan->operand_count);
+  for (int64_t step = 0; step < shape.length; step++)
+    write_step(copy, scan, &shape, arguments, results,
+               shape.reverse ? shape.length - 1 - step : step);
+  copy->results[scan->id] = results;
+}
+
+/* ---- results ------------------------------------------------------------------------------ */
+
+static Node *stack(Copy *copy, const Node *result, Node *const *parts, int64_t length) {
+  Maker maker = maker_of(copy, result);
+  if (length == 0) return make_constant(&maker, result->type, 0);
+  Node **rows = ARENA_ARRAY(copy->arena, Node *, length);
+  Shape row = result->type.shape;
+  row.dim[0] = 1;
+  for (int64_t t = 0; t < length; t++) rows[t] = make_reshape(&maker, parts[t], row);
+  return length == 1 ? rows[0] : make_concat(&maker, (int)length, rows, 0);
+}
+
+static Node *result_value(Copy *copy, const Node *result) {
+  const Results *results = copy->results[result->operands[0]->id];
+  int index = (int)node_int(result, ATTR_INDEX);
+  if (index < results->carries) return results->final[index];
+  return stack(copy, result, results->yields[index - results->carries], results->length);
+}
+
+/* Nodes that something else than a scan's steps reads: others need not be made. */
+static bool *find_read(Arena *arena, const Graph *from) {
+  bool *read = ARENA_ARRAY(arena, bool, from->next_id);
+  for (int i = 0; i < from->outputs.count; i++) read[from->outputs.items[i].node->id] = true;
+  for (int i = 0; i < from->nodes.count; i++) {
+    const Node *node = from->nodes.items[i];
+    ScanShape shape = {0};
+    if (node->body) shape = scan_shape(node);
+    for (int k = 0; k < node->operand_count; k++) {
+      bool is_sequence = k >= shape.carries && k < shape.carries + shape.sequences;
+      if (!node->body || !is_sequence) read[node->operands[k]->id] = true;
+    }
+  }
+  return read;
+}
+
+static void copy_graph(Copy *copy, const Graph *from) {
+  const bool *live = graph_live_nodes(copy->arena, from);
+  const bool *read = find_read(copy->arena, from);
+  for (int i = 0; i < from->nodes.count; i++) {
+    const Node *node = from->nodes.items[i];
+    if (!live[node->id] || node_map_get(&copy->map, node)) continue;
+    if (node->body) {
+      write_scan(copy, node);
+    } else if (!is_result(node)) {
+      node_map_set(&copy->map, node, graph_copy_node(copy->into, node, &copy->map));
+    } else if (read[node->id] || !yielded_parts(copy, node)) {
+      node_map_set(&copy->map, node, result_value(copy, node));
+    }
+  }
+}
+
+/* ---- the pass ----------------------------------------------------------------------------- */
+
+static double count_operations(const Graph *graph) {
+  double count = 0;
+  for (int i = 0; i < graph->nodes.count; i++) {
+    const Node *node = graph->nodes.items[i];
+    count += node->body ? scan_shape(node).length * count_operations(node->body) : 1;
+  }
+  return count;
+}
+
+static const Node *first_scan(const Graph *graph) {
+  for (int i = 0; i < graph->nodes.count; i++)
+    if (graph->nodes.items[i]->body) return graph->nodes.items[i];
+  return NULL;
+}
+
+static bool check_size(const Graph *graph, Diagnostics *diagnostics) {
+  double count = count_operations(graph);
+  if (count <= MOST_OPERATIONS) return true;
+  const Node *scan = first_scan(graph);
+  Diagnostic *d = diag_error(diagnostics, scan->span,
+                             "the scans of this program make %.0f operations when their steps are "
+                             "written out, more than %.0f", count, MOST_OPERATIONS);
+  diag_help(d, "walk over shorter sequences; `stream` keeps a memory from one to the next");
+  return false;
+}
+
+void pass_unroll(Module *module, Diagnostics *diagnostics) {
+  for (int i = 0; i < ENTRY_COUNT; i++) {
+    const Graph *graph = module->entries[i];
+    if (!graph || !first_scan(graph)) continue;
+    if (!check_size(graph, diagnostics)) return;
+    Copy copy = {.into = rewrite_start(graph), .arena = graph->arena,
+                 .map = node_map_create(graph->arena, graph),
+                 .results = ARENA_ARRAY(graph->arena, Results *, graph->next_id)};
+    copy_graph(&copy, graph);
+    rewrite_outputs(copy.into, graph, &copy.map);
+    module->entries[i] = copy.into;
+  }
+}
