@@ -52,6 +52,7 @@ typedef struct Slot {
   Node *leaf;    /* its value at the start of the step */
   Node *current; /* what a reader sees now */
   bool stored;
+  bool is_fresh; /* a stream of a single example: begins anew, is never stored */
   const char *owner_layer; /* path of the shared layer that made it, or NULL */
   Span span;
 } Slot;

@@ -190,8 +190,10 @@ static bool walk_all(Elaborator *e) {
   if (!train || failed) return false;
   if (train->train && e->module->run.accumulate > 1) accumulate = walk_accumulation(e);
   Walk *eval = walk_program(e, ENTRY_EVAL, false, false);
+  update_states(e);
   if (diagnostics_error_count(e->diagnostics) > 0) return false;
   Walk *eval_one = walk_program(e, ENTRY_EVAL_ONE, false, true);
+  update_states(e);
   if (diagnostics_error_count(e->diagnostics) > 0) return false;
   if (has_predict(e)) walk_prediction(e);
   if (diagnostics_error_count(e->diagnostics) > 0) return false;

@@ -347,7 +347,8 @@ static void run_optimizer(Update *update, Target *target) {
 void update_states(Elaborator *e) {
   for (int i = 0; i < e->walk->slots.count; i++) {
     const Slot *slot = e->walk->slots.items[i];
-    if (!slot->stored || !slot->current) continue;
+    bool is_kept = e->walk->training || slot->kind == VARIABLE_STREAM;
+    if (!slot->stored || !slot->current || !is_kept) continue;
     graph_add_output(e->room->graph, (Output){.kind = OUTPUT_STORE, .name = slot->path,
                                               .node = slot->current, .span = slot->leaf->span});
   }

@@ -253,17 +253,13 @@ Value value_slot(Elaborator *e, const Slot *slot) {
 void store_slot(Elaborator *e, Slot *slot, Node *value) {
   (void)e;
   slot->current = value;
-  slot->stored = true;
+  slot->stored = !slot->is_fresh;
 }
 
 /* ---- declarations ------------------------------------------------------------------------- */
 
 static bool declaration_allowed(Elaborator *e, const AstStmt *stmt) {
   const Frame *frame = e->frame;
-  if (stmt->kind == AST_STREAM) {
-    report_error(e, stmt->keyword, "stream is not available in this version of nnc");
-    return false;
-  }
   const char *word = ast_stmt_kind_text(stmt->kind);
   if (e->room != &e->walk->room && !e->room->outer) {
     report_error(e, stmt->keyword, "%s belongs in a def or at the top level", word);
@@ -330,13 +326,41 @@ static Slot *shared_slot(Elaborator *e, Slot *slot, const AstStmt *stmt) {
   return NULL;
 }
 
+/* A stream with an axis for the batch, seen by a walk of single examples: it has no row of its own
+ * among the minibatch's. */
+static bool is_of_one_example(const Elaborator *e, const char *path, Type type) {
+  const Variable *variable = find_variable(e, path);
+  return e->walk->single && variable && variable->kind == VARIABLE_STREAM &&
+         !type_equal(variable->type, type) && variable->type.dtype == type.dtype;
+}
+
+/* Such an example begins with the initial value and leaves nothing behind. */
+static Slot *fresh_stream(Elaborator *e, const AstStmt *stmt, const char *path, Type type) {
+  Room *room = e->room;
+  e->room = &e->walk->room;
+  const AstExpr *expr = stmt->variable.value;
+  Value value = initial_value(e, evaluate(e, expr), type, path, expr->span);
+  Node *node = value_is_error(value) ? NULL : convert_to_type(e, value, type, expr->span,
+                                                              arena_printf(e->arena, "'%s'", path));
+  e->room = room;
+  if (!node) return NULL;
+  Slot *slot = ARENA_NEW(e->arena, Slot);
+  *slot = (Slot){.path = path, .kind = VARIABLE_STREAM, .type = type, .leaf = node,
+                 .current = node, .is_fresh = true, .owner_layer = e->frame->layer,
+                 .span = stmt->variable.name.span};
+  vec_push(e->arena, &e->walk->slots, slot);
+  scope_bind(e->arena, e->walk->slot_names, SYMBOL_LOCAL, path, value_none(), slot->span)->slot = slot;
+  return slot;
+}
+
 static Slot *declare_slot(Elaborator *e, const AstStmt *stmt) {
   AstName name = stmt->variable.name;
   const char *path = e->frame->state_prefix
                        ? name_printf("%s%s", e->frame->state_prefix, name.text)
                        : path_join(e->frame->path, name.text);
   VariableKind kind = e->frame->state_prefix ? VARIABLE_OPTIMIZER
-                      : stmt->kind == AST_PARAM ? VARIABLE_PARAM : VARIABLE_STATE;
+                      : stmt->kind == AST_PARAM  ? VARIABLE_PARAM
+                      : stmt->kind == AST_STREAM ? VARIABLE_STREAM : VARIABLE_STATE;
   Type type;
   if (!declared_type(e, stmt, &type)) return NULL;
   Slot *slot = find_slot(e->walk, path);
@@ -358,6 +382,8 @@ static Slot *declare_slot(Elaborator *e, const AstStmt *stmt) {
               ast_stmt_kind_text(stmt->kind), name.text);
     return NULL;
   }
+  if (kind == VARIABLE_STREAM && is_of_one_example(e, path, type))
+    return fresh_stream(e, stmt, path, type);
   slot = create_slot(e, kind, path, type, name.span);
   if (slot && e->walk->entry == ENTRY_TRAIN)
     initialize_variable(e, path, type, stmt->variable.value, value_none(), name.span);
