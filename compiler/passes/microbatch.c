@@ -8,6 +8,10 @@
  *   whole     it does not depend on examples, or only through what was joined; or it needs all
  *             pieces at once (concat puts them together): one node, as before
  *
+ * A sum over the examples that is larger than all that it is computed from, as the gradient of a wide
+ * layer's weight, is not joined but whole: keeping what it reads takes less memory than keeping the
+ * sum of the pieces so far, and the update stays in its epilogue.
+ *
  * When a cut or joined node needs a whole one that depends on examples (batch normalization), the
  * pieces cannot run one after the other, and nothing is done.
  *
@@ -80,6 +84,16 @@ static bool axis_fits(const MicroBatch *m, int i, int axis) {
   return true;
 }
 
+/* Does the node store more than twice what the pieces that it reads take up? They are there beside the
+ * whole that is put together of them. */
+static bool outgrows_operands(const MicroBatch *m, int i) {
+  const Node *node = node_at(m, i);
+  int64_t bytes = 0;
+  for (int k = 0; k < node->operand_count; k++)
+    if (m->nodes[operand_at(m, i, k)].sort == SORT_CUT) bytes += type_bytes(node->operands[k]->type);
+  return type_bytes(node->type) > 2 * bytes;
+}
+
 static void sort_node(MicroBatch *m, int i) {
   const Node *node = node_at(m, i);
   Piecewise *own = &m->nodes[i];
@@ -94,6 +108,10 @@ static void sort_node(MicroBatch *m, int i) {
   int rank = node->type.shape.rank;
   for (int axis = 0; axis < rank + MAX_RANK; axis++) {
     if (!axis_fits(m, i, axis)) continue;
+    if (axis >= rank && outgrows_operands(m, i)) {
+      own->is_late = true;
+      return;
+    }
     own->sort = axis < rank ? SORT_CUT : SORT_JOINED;
     own->axis = axis;
     own->is_late = false;
