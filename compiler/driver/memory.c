@@ -1,11 +1,13 @@
-/* How a memory limit is met: candidates are planned, the cheapest that fits is taken.
+/* How a memory limit is met: candidates are planned, the fastest that fits is taken.
  *
  * A candidate is a number of micro-batches and a recomputation (segments, cheap values or all).
- * All recomputations of one number of micro-batches are made, ordered by the flops that they
- * repeat, and lowered and planned in this order until one fits; only then the number of
- * micro-batches grows, to the next divisor of the batch that is at least twice as large. The plan's
- * peak is exact, so there is no estimate to go wrong. Only entries that are too large by themselves
- * are changed. Graphs of more than MOST_NODES are not tried.
+ * All recomputations of one number of micro-batches are made, lowered and planned; of those that fit,
+ * the one is taken whose step should take the shortest, by flops, bytes moved and barriers of its
+ * program. When none fits, the number of micro-batches grows to the next divisor of the batch that is
+ * at least twice as large. Once there are several, it grows once more, if that is no large work: the
+ * smaller parts may need no recomputation. The plan's peak is exact, so only the choice rests on an
+ * estimate. Only entries that are too large by themselves are changed. Graphs of more than MOST_NODES
+ * are not tried.
  *
  * The limit is for the arena and the blocks of `threads` workers. */
 #include "driver/memory.h"
@@ -23,8 +25,12 @@
 enum {
   MOST_CANDIDATES = 32,
   MOST_NODES = 12000,   /* of an entry in pieces: planning takes seconds beyond */
+  MOST_NODES_FURTHER = 4000, /* the same, to look further when some candidates fit */
   SHOWN_HOLDERS = 3
 };
+
+/* What else a step's time depends on, in flops: 200 GFLOP/s, 25 GB/s, 2 us a barrier. */
+static const double flops_a_byte = 8, flops_a_barrier = 400000;
 
 static const int segment_counts[] = {2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32};
 static const EntryKind fitted_entries[] = {ENTRY_TRAIN, ENTRY_ACCUMULATE, ENTRY_EVAL};
@@ -34,7 +40,9 @@ typedef struct Candidate {
   int pieces;
   RecomputeOptions recompute; /* segments 1: none */
   int recomputed;
-  double flops;
+  double flops;      /* of these */
+  int64_t peak;      /* bytes, once it is planned; -1: the candidate is impossible */
+  double cost;       /* of a training step, in flops */
 } Candidate;
 
 typedef struct Fitter {
@@ -128,26 +136,40 @@ static const char *candidate_text(Arena *arena, const Candidate *candidate, int6
                       candidate->recompute.segments);
 }
 
-/* The peak of the candidate, or -1 when it is impossible. */
-static int64_t try_candidate(Fitter *fitter, const Candidate *candidate)
+static double entry_cost(const ProgramEntry *entry)
+{
+  return entry->flops + flops_a_byte * entry->bytes + flops_a_barrier * entry->barrier_count;
+}
+
+static double step_cost(const Program *program)
+{
+  double earlier = (double)program->module->run.accumulate - 1;
+  return entry_cost(&program->entries[ENTRY_TRAIN]) +
+         (earlier > 0 ? earlier * entry_cost(&program->entries[ENTRY_ACCUMULATE]) : 0);
+}
+
+/* Plans the candidate, for its peak and its cost. */
+static void try_candidate(Fitter *fitter, Candidate *candidate)
 {
   Arena *scratch = arena_create();
   Module module = *fitter->module;
   RecomputeResult result;
-  int64_t peak = -1;
+  candidate->peak = -1;
   if (apply(fitter, &module, candidate, scratch, &result)) {
     verify(scratch, &module, "the memory limit");
-    peak = program_peak(plan(scratch, &module, fitter->options), fitter->threads);
+    const Program *program = plan(scratch, &module, fitter->options);
+    candidate->peak = program_peak(program, fitter->threads);
+    candidate->cost = step_cost(program);
     if (fitter->options->verbose)
-      fprintf(stderr, "memory: %s: %lld bytes\n",
-              candidate_text(scratch, candidate, module.run.batch), (long long)peak);
-    if (peak < fitter->best_peak) {
-      fitter->best_peak = peak;
+      fprintf(stderr, "memory: %s: %lld bytes, cost %.0f Mflop\n",
+              candidate_text(scratch, candidate, module.run.batch), (long long)candidate->peak,
+              candidate->cost * 1e-6);
+    if (candidate->peak < fitter->best_peak) {
+      fitter->best_peak = candidate->peak;
       fitter->best = *candidate;
     }
   }
   arena_destroy(scratch);
-  return peak;
 }
 
 static int by_flops(const void *a, const void *b)
@@ -191,21 +213,32 @@ static int next_pieces(const Module *module, int pieces)
   return 0;
 }
 
-/* The first candidate that fits, in *found; false when none does. */
+/* Plans all candidates of a number of micro-batches; *found becomes the cheapest that fits (peak 0:
+ * none so far). False when so many pieces, and any more, are impossible. */
+static bool search_pieces(Fitter *fitter, int pieces, Candidate *found)
+{
+  Candidate list[MOST_CANDIDATES];
+  int count = list_candidates(fitter, pieces, list);
+  for (int i = 0; i < count; i++) {
+    try_candidate(fitter, &list[i]);
+    if (list[i].peak < 0) return false;
+    bool fits = list[i].peak <= fitter->limit;
+    if (fits && (found->peak == 0 || list[i].cost < found->cost)) *found = list[i];
+  }
+  return true;
+}
+
+/* False when no candidate fits. */
 static bool search(Fitter *fitter, Candidate *found)
 {
+  int64_t nodes = fitter->module->entries[ENTRY_TRAIN]->nodes.count;
+  *found = (Candidate){0};
   for (int pieces = 1; pieces > 0; pieces = next_pieces(fitter->module, pieces)) {
-    Candidate list[MOST_CANDIDATES];
-    int count = list_candidates(fitter, pieces, list);
-    for (int i = 0; i < count; i++) {
-      int64_t peak = try_candidate(fitter, &list[i]);
-      if (peak < 0) return false; /* neither is any other with so many pieces or more */
-      if (peak > fitter->limit) continue;
-      *found = list[i];
-      return true;
-    }
+    bool is_further = found->peak > 0; /* whole batches, bit for bit the same, are best */
+    if (is_further && (found->pieces == 1 || nodes * pieces > MOST_NODES_FURTHER)) break;
+    if (!search_pieces(fitter, pieces, found) || is_further) break;
   }
-  return false;
+  return found->peak > 0;
 }
 
 /* ---- refusal ---- */

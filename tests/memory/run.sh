@@ -47,17 +47,27 @@ half models/lenet.net lenet
 half tests/memory/deep.net deep
 
 # Resident memory. 6 MiB are for the program itself, its stacks and the kernel's huge pages, which round up;
-# the default plan of this batch exceeds that by far.
-big=(tests/memory/deep.net -D batch=8192)
-default=$(planned "${big[@]}"); limit=$((default / 2))
-for name in default half; do
-  options=(); [ $name = half ] && options=(--memory-limit=$limit)
-  check "deep, batch 8192, $name: compiles" "$nnc" "${big[@]}" --threads=$threads "${options[@]}" -o "$work/big.$name"
-  check "deep, batch 8192, $name: bench" watch $name "$work/big.$name" bench --steps 5 --warmup 1 --threads $threads
-done
+# the default plan of such batches exceeds that by far.
 rss() { awk '/VmHWM/ { print $2 * 1024 }' "$work/status.$1"; }
-at_most "deep, batch 8192: resident at half" "$(rss half)" $((limit + 6 * 1048576))
-at_least "deep, batch 8192: resident without a limit" "$(rss default)" $((default * 8 / 10))
+# resident MODEL BATCH STEPS
+resident() {
+  local big=("$1" -D batch=$2) what="$1, batch $2" default limit options name
+  default=$(planned "${big[@]}"); limit=$((default / 2))
+  for name in default half; do
+    options=(); [ $name = half ] && options=(--memory-limit=$limit)
+    check "$what, $name: compiles" "$nnc" "${big[@]}" --threads=$threads "${options[@]}" -o "$work/big.$name"
+    check "$what, $name: bench" watch $name "$work/big.$name" bench --steps "$3" --warmup 1 --threads $threads
+  done
+  at_most "$what: resident at half" "$(rss half)" $((limit + 6 * 1048576))
+  at_least "$what: resident without a limit" "$(rss default)" $((default * 8 / 10))
+}
+resident tests/memory/deep.net 8192 5
+resident models/lenet.net 512 3
+
+# A step of LeNet in parts costs about what it did: the gradient of the wide layer is not kept beside its weight.
+default=$(planned models/lenet.net)
+pieces=$("$nnc" models/lenet.net --report --threads=$threads --memory-limit=$((default / 2)) | grep -oE '[0-9]+ micro-batches')
+at_most "lenet at half: micro-batches" "${pieces% *}" 8
 
 # Where recomputation alone is enough, the batch stays whole.
 default=$(planned tests/memory/deep.net); limit=$((default * 3 / 4))

@@ -79,6 +79,30 @@ static void test_micro_batches_keep_results(void **state) {
   }
 }
 
+/* The gradient of 60 x 50 weights is much larger than what 8 examples make it of: it is a single node,
+ * while that of the 50 others is one a piece. */
+static void test_large_sums_over_examples_stay_whole(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  Module *module = network_module(arena, "wide", 1);
+  const Node *coupled;
+  Graph *graph = graph_microbatch(arena, module, module->entries[ENTRY_TRAIN], 4, &coupled);
+  assert_non_null(graph);
+  int wide = 0, narrow = 0;
+  for (int i = 0; i < graph->nodes.count; i++) {
+    const Node *node = graph->nodes.items[i];
+    if (node->op != OP_CONTRACT) continue;
+    wide += shape_elements(node->type.shape) == 60 * 50;
+    narrow += shape_elements(node->type.shape) == 50;
+  }
+  assert_int_equal(wide, 1);
+  assert_int_equal(narrow, 4);
+  module->entries[ENTRY_TRAIN] = graph;
+  assert_null(module_verify(arena, module));
+  check_program(arena, module, ENTRY_TRAIN, 1e-9, "wide");
+  arena_destroy(arena);
+}
+
 static void test_batch_normalization_couples_the_examples(void **state) {
   (void)state;
   Arena *arena = arena_create();
@@ -125,6 +149,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_recomputation_keeps_results),
     cmocka_unit_test(test_micro_batches_keep_results),
+    cmocka_unit_test(test_large_sums_over_examples_stay_whole),
     cmocka_unit_test(test_batch_normalization_couples_the_examples),
     cmocka_unit_test(test_pieces_must_divide_the_batch),
     cmocka_unit_test(test_stages_survive_a_dump),
