@@ -22,7 +22,7 @@ HEAD
                   /^[a-z]/ { print "# " $0; next } NF { print $1 }' | while IFS= read -r line; do
   if [ "${line:0:2}" = "# " ]; then
     section=${line#\# }
-    file="" ; case $section in activations|initializers|layers|losses|optimizers|schedules|tensors) file=" (\`$section.net\`)" ;; esac
+    file="" ; case $section in activations|images|initializers|layers|losses|optimizers|schedules|tensors) file=" (\`$section.net\`)" ;; esac
     printf '\n## %s%s\n\n| call | meaning |\n|---|---|\n' "${section^}" "$file"
   else
     "$nnc" doc "$line" | awk '
@@ -31,7 +31,10 @@ HEAD
       !NF { blank++; next }
       /from the standard library|built into the language/ { exit }
       { sub(/^ +/, ""); text = text (text == "" ? "" : " ") $0 }
-      END { gsub(/\|/, "\\|", call); gsub(/\|/, "\\|", text); gsub(/[*<]/, "\\\\&", text)
-            printf "| `%s` | %s |\n", call, text }'
+      END { gsub(/\|/, "\\|", call); gsub(/\|/, "\\|", text)
+            at = index(text, " Example: "); example = ""
+            if (at) { example = " Example: `" substr(text, at + 10) "`"; text = substr(text, 1, at - 1) }
+            gsub(/[*<]/, "\\\\&", text)
+            printf "| `%s` | %s |\n", call, text example }'
   fi
 done

@@ -100,6 +100,30 @@ static Value apply_pick(Elaborator *e, const Bound *bound) {
   return value_tensor(e, emit(e, OP_PICK, 2, (Node *[]){x, index}, 1, &attribute));
 }
 
+/* x [v, rest...], index [i...], values [i..., rest...]: x with each row of the values added. */
+static Value apply_scatter_add(Elaborator *e, const Bound *bound) {
+  Node *x = operand(e, bound, 0), *index = operand(e, bound, 1);
+  Node *values = x ? convert_tensor(e, bound->values[2], x->type.dtype, bound->spans[2]) : NULL;
+  if (!x || !index || !values) return value_error();
+  Shape rows = index->type.shape;
+  bool fits = x->type.shape.rank > 0 && rows.rank + x->type.shape.rank - 1 <= MAX_RANK;
+  for (int i = 1; fits && i < x->type.shape.rank; i++) rows.dim[rows.rank++] = x->type.shape.dim[i];
+  fits = fits && dtype_is_int(index->type.dtype) && values->type.dtype == x->type.dtype &&
+         shape_equal(values->type.shape, rows);
+  if (!fits) {
+    Diagnostic *d = report_error(e, bound->call, "'scatter_add' into %s at %s of %s",
+                                 type_text(e->arena, x->type), type_text(e->arena, index->type),
+                                 type_text(e->arena, values->type));
+    report_note_tensor(e, d, "the tensor", x);
+    report_note_tensor(e, d, "the index tensor", index);
+    diag_help(d, "into [v, rest...] at integers [i...] go values [i..., rest...] of its type");
+    return value_error();
+  }
+  Attribute shape = attr_make_ints(ATTR_SHAPE, x->type.shape.rank, x->type.shape.dim);
+  Node *sums = emit(e, OP_SCATTER_ADD, 2, (Node *[]){values, index}, 1, &shape);
+  return value_tensor(e, sums ? emit_binary(e, OP_ADD, x, sums) : NULL);
+}
+
 static Value apply_matmul(Elaborator *e, const Bound *bound) {
   return operate_matmul(e, bound->values[0], bound->values[1], bound->spans[0], bound->spans[1]);
 }
@@ -180,15 +204,6 @@ static Value apply_assert(Elaborator *e, const Bound *bound) {
   return value_error();
 }
 
-static Value apply_missing(Elaborator *e, const Bound *bound) {
-  report_error(e, bound->call, "%s is not available in this version of nnc", bound->builtin->name);
-  return value_error();
-}
-
-#define MISSING(name, doc)                                                                         \
-  {name, name "(...x: any, axis: any = none, k: any = none, parts: any = none)", doc,              \
-   apply_missing, 0, "not available yet"}
-
 const Builtin builtins_other[] = {
   {"zeros", "zeros(shape: shape, type: type = none)",
    "A tensor of zeros; without arguments the initializer.", apply_fill, 0, "making"},
@@ -205,6 +220,10 @@ const Builtin builtins_other[] = {
   {"pick", "pick(x: tensor, index: tensor, axis: int = -1)",
    "One element along an axis: pick(x, i)[a, b] = x[a, b, i[a, b]]; i has x's shape without "
    "the axis.", apply_pick, 0, "indexing"},
+  {"scatter_add", "scatter_add(x: tensor, index: tensor, values: tensor)",
+   "x with rows of `values` added: x [v, rest...], index [i...] integers, values [i..., rest...]; "
+   "row values[k] is added to row x[index[k]], as often as it is named.", apply_scatter_add, 0,
+   "indexing"},
   {"matmul", "matmul(a: tensor, b: tensor)", "The matrix product a @ b.", apply_matmul, 0,
    "products"},
   {"einsum", "einsum(formula: string, a: tensor, b: tensor = none, c: tensor = none)",
@@ -227,8 +246,6 @@ const Builtin builtins_other[] = {
    "Whether x is a compile-time number, not a tensor or a schedule.", apply_is_number, 0,
    "compile time"},
   {"is_none", "is_none(x: any)", "Whether x is none.", apply_is_none, 0, "compile time"},
-  MISSING("sort", "Elements in order along an axis."),
-  MISSING("argsort", "The order of the elements along an axis."),
   {0},
 };
 

@@ -1,4 +1,5 @@
 /* Movement: shapes, axes, joining and parting tensors. */
+#include <string.h>
 #include "elaborate/elaborator.h"
 #include "support/names.h"
 
@@ -267,6 +268,64 @@ static bool read_widths(Elaborator *e, const Bound *bound, int rank, int64_t *lo
   return true;
 }
 
+/* `count` elements of one axis, from `from` on, in steps of `by`. */
+static Node *border(Elaborator *e, Node *x, int axis, int64_t from, int64_t count, int64_t by) {
+  int64_t to = from + by * count;
+  return slice_axis(e, x, axis, from, to < 0 ? -1 : to, by);
+}
+
+/* Borders made of the tensor's own elements, one axis after the other. */
+static Node *pad_axis(Elaborator *e, Node *x, int axis, const char *mode, int64_t low,
+                      int64_t high) {
+  int64_t n = x->type.shape.dim[axis];
+  Node *parts[3];
+  int count = 0;
+  bool reflects = !strcmp(mode, "reflect"), wraps = !strcmp(mode, "wrap");
+  Shape wide = x->type.shape;
+  if (low > 0) {
+    wide.dim[axis] = low;
+    parts[count++] = reflects ? border(e, x, axis, low, low, -1)
+                     : wraps  ? border(e, x, axis, n - low, low, 1)
+                              : emit_broadcast(e, border(e, x, axis, 0, 1, 1), wide);
+  }
+  parts[count++] = x;
+  if (high > 0) {
+    wide.dim[axis] = high;
+    parts[count++] = reflects ? border(e, x, axis, n - 2, high, -1)
+                     : wraps  ? border(e, x, axis, 0, high, 1)
+                              : emit_broadcast(e, border(e, x, axis, n - 1, 1, 1), wide);
+  }
+  return emit_concat(e, count, parts, axis);
+}
+
+/* mode: "reflect" does not repeat the edge, "edge" repeats it alone, "wrap" goes on at the other end. */
+static Value pad_by_mode(Elaborator *e, const Bound *bound, Node *x, const int64_t *low,
+                         const int64_t *high) {
+  const char *mode = bound->values[3].string;
+  const char *modes[] = {"constant", "reflect", "edge", "wrap"};
+  int which = 0;
+  while (which < 4 && strcmp(mode, modes[which]) != 0) which++;
+  if (which == 4) {
+    Diagnostic *d = report_error(e, bound->spans[3], "unknown mode of padding \"%s\"", mode);
+    report_suggest(d, mode, modes, 4);
+    diag_help(d, "the modes are \"constant\", \"reflect\", \"edge\" and \"wrap\"");
+    return value_error();
+  }
+  for (int i = 0; i < x->type.shape.rank; i++) {
+    int64_t width = low[i] > high[i] ? low[i] : high[i], extent = x->type.shape.dim[i];
+    int64_t most = which == 1 ? extent - 1 : which == 3 ? extent : extent > 0 ? width : 0;
+    if (width <= most) continue;
+    Diagnostic *d = report_error(e, bound->call, "padding of %lld by \"%s\" needs more than the "
+                                 "%lld elements of axis %d", (long long)width, mode,
+                                 (long long)extent, i);
+    report_note_tensor(e, d, "the tensor", x);
+    return value_error();
+  }
+  for (int i = 0; x && i < x->type.shape.rank; i++)
+    if (low[i] + high[i] > 0) x = pad_axis(e, x, i, mode, low[i], high[i]);
+  return value_tensor(e, x);
+}
+
 static Value apply_pad(Elaborator *e, const Bound *bound) {
   Node *x = operand(e, bound, 0);
   int64_t low[MAX_RANK], high[MAX_RANK], step[MAX_RANK];
@@ -282,6 +341,8 @@ static Value apply_pad(Elaborator *e, const Bound *bound) {
     shape.dim[i] += low[i] + high[i];
   }
   if (!check_shape(e, bound->call, shape)) return value_error();
+  if (strcmp(bound->values[3].string, "constant") != 0)
+    return pad_by_mode(e, bound, x, low, high);
   Attribute attributes[] = {attr_make_ints(ATTR_LOW, rank, low),
                             attr_make_ints(ATTR_HIGH, rank, high),
                             attr_make_ints(ATTR_STEP, rank, step),
@@ -394,8 +455,10 @@ const Builtin builtins_shape[] = {
   {"split", "split(x: tensor, parts: ints, axis: int = -1)",
    "A tuple of pieces along an axis: `parts` equal ones, or of the extents in a list.",
    apply_split, 0, "movement"},
-  {"pad", "pad(x: tensor, widths: ints, value: number = 0)",
-   "x with borders of `value`: one width for all sides, or for each axis a width or (low, high).",
+  {"pad", "pad(x: tensor, widths: ints, value: number = 0, mode: string = \"constant\")",
+   "x with borders: one width for all sides, or for each axis a width or (low, high). mode: "
+   "\"constant\" is `value`, \"edge\" the outermost element, \"reflect\" the elements in front of it "
+   "backwards, \"wrap\" those of the other end.",
    apply_pad, 0, "movement"},
   {"flip", "flip(x: tensor, axis: axes)", "x backwards along axes.", apply_flip, 0, "movement"},
   {"roll", "roll(x: tensor, shift: int, axis: int = -1)",

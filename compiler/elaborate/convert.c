@@ -205,7 +205,7 @@ bool convert_shape(Elaborator *e, Value value, Span at, const char *what, bool a
   *shape = shape_scalar();
   if (value.kind == VALUE_INT) value = value_list(e->arena, 1, &value);
   if (!value_is_sequence(value)) {
-    report_kind(e, at, what, "a list of integers", value);
+    report_kind(e, at, what, value_is_number(value) ? "an integer" : "a list of integers", value);
     return false;
   }
   int64_t length = value_sequence_length(value);

@@ -49,8 +49,30 @@ static void select_position(Elaborator *e, Selection *s, int64_t position, Span 
   s->step[s->axis++] = 1;
 }
 
+/* Positions known at compile time are checked, and count from the end when negative. */
+static Value settle_positions(Elaborator *e, Selection *s, Value value, Span at) {
+  int64_t extent = s->x->type.shape.dim[s->axis];
+  if (value_is_sequence(value)) {
+    int count = (int)value_sequence_length(value);
+    Value *items = ARENA_ARRAY(e->arena, Value, count);
+    for (int i = 0; i < count; i++) {
+      items[i] = settle_positions(e, s, value_sequence_item(value, i), at);
+      if (value_is_error(items[i])) return value_error();
+    }
+    return value_list(e->arena, count, items);
+  }
+  if (value.kind != VALUE_INT) return value;
+  if (value.integer >= -extent && value.integer < extent)
+    return value_int(value.integer < 0 ? value.integer + extent : value.integer);
+  Diagnostic *d = report_error(e, at, "index %lld is outside axis %d of extent %lld",
+                               (long long)value.integer, s->axis, (long long)extent);
+  report_note_tensor(e, d, "the tensor", s->x);
+  return value_error();
+}
+
 static void select_positions(Elaborator *e, Selection *s, Value value, Span at) {
-  Node *positions = convert_any_tensor(e, value, at);
+  value = settle_positions(e, s, value, at);
+  Node *positions = value_is_error(value) ? NULL : convert_any_tensor(e, value, at);
   if (!positions) {
     select_fail(s);
     return;

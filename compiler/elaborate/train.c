@@ -55,6 +55,16 @@ static void report_unknown_key(Elaborator *e, AstName name, bool group) {
   text_free(&list);
 }
 
+/* A slip is one mistake: the key that was probably meant is not reported as missing. */
+static void report_unknown_train_key(Elaborator *e, TrainPlan *plan, AstName name) {
+  const char *names[KEY_COUNT];
+  for (int i = 0; i < KEY_COUNT; i++) names[i] = key_info[i].in_train ? key_info[i].name : "";
+  const char *nearest = name_nearest(name.text, names, KEY_COUNT);
+  for (int i = 0; nearest && i < KEY_COUNT; i++)
+    if (names[i] == nearest) plan->misspelt[i] = true;
+  report_unknown_key(e, name, false);
+}
+
 /* ---- loss and metrics --------------------------------------------------------------------- */
 
 static void add_metric(Elaborator *e, Metrics *metrics, const char *name, Value value, Span at,
@@ -206,15 +216,15 @@ void evaluate_train(Elaborator *e, const AstStmt *stmt) {
     }
     AstName name = entry->names.items[0];
     int which = find_key(name.text, false);
-    if (which < 0) report_unknown_key(e, name, false);
+    if (which < 0) report_unknown_train_key(e, plan, name);
     else read_key(e, &plan->keys[which], which, entry);
   }
   apply_definitions(e, plan);
   plan->metrics = collect_metrics(e, plan);
   if (e->walk->entry != ENTRY_TRAIN) return;
-  if (!plan->keys[KEY_MINIMIZE].expr)
+  if (!plan->keys[KEY_MINIMIZE].expr && !plan->misspelt[KEY_MINIMIZE])
     report_error(e, stmt->keyword, "train does not say what to minimize: minimize = loss");
-  if (!plan->keys[KEY_OPTIMIZER].expr)
+  if (!plan->keys[KEY_OPTIMIZER].expr && !plan->misspelt[KEY_OPTIMIZER])
     report_error(e, stmt->keyword, "train needs an optimizer: optimizer = adam(lr = 1e-3)");
 }
 
@@ -240,6 +250,7 @@ static void configure_length(Elaborator *e, const TrainPlan *plan) {
   }
   const KeyValue *given = epochs->expr ? epochs : steps;
   if (!given->expr) {
+    if (plan->misspelt[KEY_EPOCHS] || plan->misspelt[KEY_STEPS]) return;
     report_error(e, plan->stmt->keyword, "train does not say how long: epochs = 20 or "
                  "steps = 10000");
     return;

@@ -42,6 +42,7 @@ typedef struct TrainGroup {
 struct TrainPlan {
   const AstStmt *stmt;
   KeyValue keys[KEY_COUNT];
+  bool misspelt[KEY_COUNT]; /* an unknown key is near to this one */
   VEC(TrainGroup *) groups;
   Metrics metrics;
 };

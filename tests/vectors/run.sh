@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# The library against reference vectors made with PyTorch (make.py), through the interpreter and through
+# executables of f64 and f32.  Usage: tests/vectors/run.sh BUILD [GROUP...]
+#
+# Every function that `nnc doc` lists is used by some vector, but for those in `exceptions`; optimizers,
+# schedules and initializers are compared by tests/tools/compare_torch.py.
+set -uo pipefail
+build=$(cd "$1" && pwd); shift
+cd "$(dirname "$0")/../.."
+source tests/lib/check.sh
+nnc=$build/bin/nnc
+work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+
+# What a vector cannot show, and what shows it instead.
+exceptions="
+  rand randn random_bits       tests/unit/test_ops.c: numbers of the generator
+  int float rank size shape dtype len as_list is_list is_number is_none assert
+                               docs/language.md: compile-time values
+"
+if [ $# -eq 0 ]; then
+  shown=$(sed 's/#.*//' tests/vectors/*.net | grep -oE '[A-Za-z_][A-Za-z0-9_]*\(' | tr -d '(' | sort -u)
+  excused=$(sed 's/^\( *[a-z_ 0-9]*\)  .*/\1/' <<<"$exceptions" | tr ' ' '\n' | sort -u)
+  for name in $("$nnc" doc | awk '/^[a-z]/ { skip = /^(optimizers|schedules|initializers)/ } !skip && /^  / { print $1 }'); do
+    if grep -qx -- "$name" <<<"$shown" || grep -qx -- "$name" <<<"$excused"; then ok
+    else fail "$name has no vector: add a case to tests/vectors/cases_*.py"; fi
+  done
+fi
+
+[ $# -gt 0 ] || set -- $(cd tests/vectors && ls *.net | sed 's/\.net$//')
+for group in "$@"; do
+  output=$("$build/tests/vectors" "$nnc" "tests/vectors/$group.net" "tests/vectors/$group.safetensors" "$work" 2>&1)
+  status=$?
+  printf '%s\n' "$output"
+  counts=$(sed -n 's/^[^ ]*: \([0-9]*\) compared, \([0-9]*\) differ$/\1 \2/p' <<<"$output")
+  if [ -z "$counts" ]; then fail "$group: exit status $status"; continue; fi
+  passed=$((passed + ${counts% *} - ${counts#* })) failed=$((failed + ${counts#* }))
+done
+summary
