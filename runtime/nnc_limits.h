@@ -23,7 +23,7 @@ enum { NNC_LIMIT_CHAINS = 12, NNC_LIMIT_REPEATS = 1000 };
 
 /* A round is NNC_LIMIT_REPEATS multiply-adds in every lane of every chain; values fall to 1. */
 #define NNC_DEFINE_MULTIPLY(name)                                                                  \
-  NNC_KERNEL void nnc_multiply_##name(nnc_worker *worker) {                                        \
+  static void nnc_multiply_##name(nnc_worker *worker) {                                            \
     const nnc_vec_##name half = nnc_splat_##name(0.5f);                                            \
     nnc_vec_##name chains[NNC_LIMIT_CHAINS], sum = {0};                                            \
     NNC_UNROLL for (int i = 0; i < NNC_LIMIT_CHAINS; i++)                                          \
@@ -35,7 +35,7 @@ enum { NNC_LIMIT_CHAINS = 12, NNC_LIMIT_REPEATS = 1000 };
     nnc_store_##name((void *)worker->scratch, sum);                                                \
   }
 
-__attribute__((unused)) NNC_KERNEL void nnc_read_memory(nnc_worker *worker) {
+__attribute__((unused)) static void nnc_read_memory(nnc_worker *worker) {
   enum { STREAMS = 8 };
   const int64_t block = STREAMS * NNC_VECTOR_BYTES;
   nnc_vec_i64 sums[STREAMS] = {0}, sum = {0};

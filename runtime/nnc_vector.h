@@ -33,8 +33,14 @@
 #define NNC_ISA NNC_ISA_FAMILY NNC_PICK("+avx512", "+avx", "") NNC_ISA_FMA
 
 #define NNC_INLINE static inline __attribute__((always_inline, unused))
-#define NNC_KERNEL static __attribute__((noinline))
-#define NNC_SHARED static __attribute__((noinline, unused)) /* by a translation unit's kernels */
+/* A kernel is external to its file, so it is compiled alike in one file and in several. */
+#if defined(__clang__)
+#define NNC_APART noinline
+#else
+#define NNC_APART noipa
+#endif
+#define NNC_KERNEL __attribute__((NNC_APART, visibility("hidden")))
+#define NNC_SHARED static __attribute__((NNC_APART, unused)) /* by a translation unit's kernels */
 #define NNC_OPAQUE(pointer) __asm__("" : "+r"(pointer)) /* the compiler forgets how it was computed */
 #define NNC_ALIGNED __attribute__((aligned(64)))
 #if defined(__clang__)

@@ -115,17 +115,23 @@ static int back_end(const Compilation *compilation, const Program *program)
     .cflags = options->cflags,
     .debug = options->debug,
     .save_temps = options->save_temps,
+    .is_static = options->is_static,
     .verbose = options->verbose,
+    .jobs = options->jobs,
+    .has_cache = !options->no_cache,
+    .cache_folder = options->cache_folder,
+    .cache_bytes = options->cache_bytes,
     .prefix = installation_prefix(compilation->arena),
     .output = output,
   };
   if (!compile_prepare(compilation->arena, &compile)) return EXIT_MACHINE;
-  Text source = {0};
-  emit_c(&source, program, &compile);
-  if (options->emit == EMIT_C) return write_text(compilation, &source);
-  bool built = compile_c(compilation->arena, &compile, &source);
-  text_free(&source);
-  return built ? 0 : EXIT_MACHINE;
+  CSource source = {0};
+  emit_source(compilation->arena, &source, program, &compile);
+  int status = 0;
+  if (options->emit == EMIT_C) status = write_text(compilation, &source.whole);
+  else if (!compile_c(compilation->arena, &compile, &source)) status = EXIT_MACHINE;
+  source_free(&source);
+  return status;
 }
 
 static int compile_module(Compilation *compilation, Module *module)

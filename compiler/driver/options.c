@@ -12,7 +12,7 @@
 enum {
   KEY_EMIT = 256, KEY_REPORT, KEY_CHECK_GRADIENTS, KEY_DUMP_AFTER, KEY_STOP_AFTER, KEY_RESUME_AFTER,
   KEY_TIME_PASSES, KEY_HELP_PASSES, KEY_FLOAT, KEY_CC, KEY_ARCH, KEY_SAVE_TEMPS, KEY_COLOUR, KEY_CHECK,
-  KEY_MEMORY_LIMIT, KEY_THREADS, KEY_CFLAGS
+  KEY_MEMORY_LIMIT, KEY_THREADS, KEY_CFLAGS, KEY_STATIC, KEY_CACHE_DIR, KEY_CACHE_SIZE, KEY_NO_CACHE
 };
 
 static const struct argp_option option_table[] = {
@@ -26,7 +26,12 @@ static const struct argp_option option_table[] = {
   {"cc", KEY_CC, "PROGRAM", 0, "The C compiler (default: the newest clang found, else gcc)", 1},
   {"arch", KEY_ARCH, "ARCH", 0, "-march of the C compiler (default: native)", 1},
   {"cflags", KEY_CFLAGS, "FLAGS", 0, "More flags for the C compiler, separated by blanks", 1},
-  {"debug", 'g', 0, 0, "Keep debugging information and symbols", 1},
+  {"debug", 'g', 0, 0, "Keep debugging information and symbols, and the emitted C that debuggers show", 1},
+  {"static", KEY_STATIC, 0, 0, "Link no shared library, not even the C library", 1},
+  {"jobs", 'j', "N", 0, "How many C compilers run at a time (default: one a core)", 1},
+  {"cache-dir", KEY_CACHE_DIR, "DIR", 0, "Where compiled code is kept (default: $XDG_CACHE_HOME/nnc or ~/.cache/nnc)", 1},
+  {"cache-size", KEY_CACHE_SIZE, "SIZE", 0, "The most that is kept; what was used longest ago goes first (default: 512M)", 1},
+  {"no-cache", KEY_NO_CACHE, 0, 0, "Compile everything, keep nothing", 1},
   {"save-temps", KEY_SAVE_TEMPS, 0, 0, "Keep the emitted C beside the executable", 1},
   {"verbose", 'v', 0, 0, "Show the commands that are run", 1},
   {0, 0, 0, 0, "Looking inside:", 2},
@@ -82,7 +87,7 @@ static int word_value(struct argp_state *state, const Word *words, const char *t
 }
 
 /* Bytes: a number with K, M, G or T for powers of 1024, fractions allowed, "iB" or "B" behind or not. */
-static int64_t parse_size(struct argp_state *state, const char *text)
+static int64_t parse_size(struct argp_state *state, const char *option, const char *text)
 {
   static const char units[] = "KMGT";
   char *end;
@@ -94,16 +99,16 @@ static int64_t parse_size(struct argp_state *state, const char *text)
   if (unit && *end == 'i') end++;
   if (*end == 'B') end++;
   if (!is_number || *end || value >= 0x1p60 || value < 1)
-    argp_error(state, "--memory-limit takes a size such as 64M, 1.5G or a number of bytes, not \"%s\"", text);
+    argp_error(state, "%s takes a size such as 64M, 1.5G or a number of bytes, not \"%s\"", option, text);
   return (int64_t)value;
 }
 
-static int parse_threads(struct argp_state *state, const char *text)
+static int parse_count(struct argp_state *state, const char *option, const char *text)
 {
   char *end;
   long value = strtol(text, &end, 10);
   if (end == text || *end || value < 1 || value > 4096)
-    argp_error(state, "--threads takes a number from 1 to 4096, not \"%s\"", text);
+    argp_error(state, "%s takes a number from 1 to 4096, not \"%s\"", option, text);
   return (int)value;
 }
 
@@ -171,11 +176,16 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     options->has_float = true;
     options->float_type = (DType)word_value(state, float_words, argument, "--float");
     break;
-  case KEY_MEMORY_LIMIT: options->memory_limit = parse_size(state, argument); break;
-  case KEY_THREADS: options->threads = parse_threads(state, argument); break;
+  case KEY_MEMORY_LIMIT: options->memory_limit = parse_size(state, "--memory-limit", argument); break;
+  case KEY_THREADS: options->threads = parse_count(state, "--threads", argument); break;
   case KEY_CC: options->cc = argument; break;
   case KEY_ARCH: options->arch = argument; break;
   case KEY_CFLAGS: options->cflags = argument; break;
+  case KEY_STATIC: options->is_static = true; break;
+  case 'j': options->jobs = parse_count(state, "--jobs", argument); break;
+  case KEY_CACHE_DIR: options->cache_folder = argument; break;
+  case KEY_CACHE_SIZE: options->cache_bytes = parse_size(state, "--cache-size", argument); break;
+  case KEY_NO_CACHE: options->no_cache = true; break;
   case KEY_SAVE_TEMPS: options->save_temps = true; break;
   case KEY_EMIT: options->emit = (EmitKind)word_value(state, emit_words, argument, "--emit"); break;
   case KEY_REPORT:
@@ -204,7 +214,7 @@ static void print_version(FILE *stream, struct argp_state *state)
 
 Options options_parse(Arena *arena, int argc, char **argv)
 {
-  Options options = {.arch = "native", .colour = -1, .passes = {.level = 1}};
+  Options options = {.arch = "native", .cache_bytes = 512 << 20, .colour = -1, .passes = {.level = 1}};
   ParseState parse = {arena, &options, false};
   struct argp parser = {option_table, parse_option, "[COMMAND] FILE...", documentation, 0, 0, 0};
   argp_program_version_hook = print_version;

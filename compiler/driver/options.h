@@ -31,6 +31,11 @@ typedef struct Options {
   const char *cflags;            /* --cflags; NULL: none */
   bool debug;                    /* -g */
   bool save_temps;
+  bool is_static;                /* --static */
+  int jobs;                      /* --jobs; 0: one a core */
+  bool no_cache;                 /* --no-cache */
+  const char *cache_folder;      /* --cache-dir; NULL: the user's */
+  int64_t cache_bytes;           /* --cache-size */
   bool verbose;
   bool format_in_place, format_check;
   int colour;                    /* -1: where standard error is a terminal */

@@ -116,10 +116,10 @@ static void build(const CJudge *judge, int level) {
   CompileOptions compile = {.prefix = judge->stage->build, .cflags = judge->stage->optimize,
                             .output = arena_printf(judge->arena, "%s/model", judge->stage->work)};
   if (!compile_prepare(judge->arena, &compile)) panic("there is no C compiler");
-  Text source = {0};
-  emit_c(&source, program, &compile);
+  CSource source = {0};
+  emit_source(judge->arena, &source, program, &compile);
   if (!compile_c(judge->arena, &compile, &source)) panic("the C compiler refuses the code");
-  text_free(&source);
+  source_free(&source);
 }
 
 static const char *path_in_work(const CJudge *judge, const char *name, int threads) {

@@ -2,191 +2,28 @@
 #include "backend/c/compile.h"
 
 #include <errno.h>
-#include <spawn.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
+#include <sys/stat.h>
 #include <unistd.h>
-#include "support/vec.h"
-
-extern char **environ;
-
-typedef VEC(const char *) Arguments;
-
-/* ---- running ---- */
-
-static char **argument_vector(Arena *arena, const Arguments *arguments) {
-  char **vector = ARENA_ARRAY(arena, char *, arguments->count + 1);
-  for (int i = 0; i < arguments->count; i++) vector[i] = arena_strdup(arena, arguments->items[i]);
-  return vector;
-}
-
-static int wait_for(pid_t child) {
-  int status;
-  while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) return -1;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-/* The exit status; -1 with errno when it could not be started. With `output` standard output is
- * read into it and standard error is thrown away. */
-static int run(Arena *arena, const Arguments *arguments, Text *output) {
-  posix_spawn_file_actions_t actions;
-  int ends[2] = {-1, -1};
-  if ((errno = posix_spawn_file_actions_init(&actions)) != 0) return -1;
-  if (output != NULL) {
-    if (pipe(ends) < 0) {
-      posix_spawn_file_actions_destroy(&actions);
-      return -1;
-    }
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", 1 /* O_WRONLY */, 0);
-    posix_spawn_file_actions_addclose(&actions, ends[0]);
-    posix_spawn_file_actions_addclose(&actions, ends[1]);
-  }
-  pid_t child;
-  int failure = posix_spawnp(&child, arguments->items[0], &actions, NULL,
-                             argument_vector(arena, arguments), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (output != NULL) {
-    close(ends[1]);
-    char piece[512];
-    for (ssize_t got; failure == 0 && (got = read(ends[0], piece, sizeof piece)) != 0;) {
-      if (got < 0 && errno != EINTR) break;
-      if (got > 0) text_add_bytes(output, piece, (size_t)got);
-    }
-    close(ends[0]);
-  }
-  if (failure != 0) {
-    errno = failure;
-    return -1;
-  }
-  return wait_for(child);
-}
-
-/* ---- which compiler ---- */
-
-/* First line of `cc --version`; NULL when it does not run. */
-static const char *version_line(Arena *arena, const char *cc) {
-  Arguments arguments = {0};
-  Text output = {0};
-  vec_push(arena, &arguments, cc);
-  vec_push(arena, &arguments, "--version");
-  int status = run(arena, &arguments, &output);
-  const char *line = NULL;
-  if (status == 0 && output.data != NULL)
-    line = arena_strndup(arena, output.data, strcspn(output.data, "\n"));
-  text_free(&output);
-  return line;
-}
-
-/* NULL after a message. */
-static const char *find_compiler(Arena *arena, const char *asked) {
-  enum { NEWEST = 23, OLDEST = 14 };
-  if (asked != NULL) {
-    if (version_line(arena, asked) != NULL) return asked;
-    fprintf(stderr, "nnc: error: the C compiler '%s' (--cc) does not run\n", asked);
-    return NULL;
-  }
-  for (int version = NEWEST; version >= OLDEST; version--) {
-    const char *name = arena_printf(arena, "clang-%d", version);
-    if (version_line(arena, name) != NULL) return name;
-  }
-  static const char *const others[] = {"clang", "gcc", "cc"};
-  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-    if (version_line(arena, others[i]) != NULL) return others[i];
-  fprintf(stderr, "nnc: error: none of clang, gcc and cc runs: install clang, or name a C compiler "
-                  "with --cc\n");
-  return NULL;
-}
+#include "backend/c/command.h"
+#include "backend/c/keys.h"
+#include "backend/c/process.h"
+#include "backend/c/scratch.h"
 
 /* "clang-19 19.1.7": with the first word of its version line that has a digit and a dot. */
-static const char *describe_compiler(Arena *arena, const char *cc) {
-  const char *line = version_line(arena, cc);
-  if (line == NULL) return cc;
+static const char *describe_compiler(Arena *arena, const Toolchain *toolchain) {
+  const char *line = toolchain->version;
   while (*line) {
     size_t length = strcspn(line, " ");
     const char *word = arena_strndup(arena, line, length);
     if (*word >= '0' && *word <= '9' && strchr(word, '.'))
-      return arena_printf(arena, "%s %s", cc, word);
+      return arena_printf(arena, "%s %s", toolchain->cc, word);
     line += length + strspn(line + length, " ");
   }
-  return cc;
-}
-
-/* ---- the command ---- */
-
-/* Whether the linker finds a static libz. */
-static bool has_static_zlib(Arena *arena, const char *cc) {
-  Arguments arguments = {0};
-  Text output = {0};
-  vec_push(arena, &arguments, cc);
-  vec_push(arena, &arguments, "-print-file-name=libz.a");
-  bool found = run(arena, &arguments, &output) == 0 && output.data != NULL &&
-               strchr(output.data, '/') != NULL;
-  text_free(&output);
-  return found;
-}
-
-static void add_words(Arena *arena, Arguments *arguments, const char *text) {
-  static const char blanks[] = " \t\n";
-  for (text += strspn(text, blanks); *text; text += strspn(text, blanks)) {
-    size_t length = strcspn(text, blanks);
-    vec_push(arena, arguments, arena_strndup(arena, text, length));
-    text += length;
-  }
-}
-
-static Arguments compile_arguments(Arena *arena, const CompileOptions *options) {
-  /* Neither errno nor traps are observed: no result changes by the last two. */
-  static const char *const fixed[] = {"-std=gnu11",          "-O3",
-                                      "-ffunction-sections", "-fdata-sections",
-                                      "-fno-math-errno",     "-fno-trapping-math"};
-  Arguments arguments = {0};
-  vec_push(arena, &arguments, options->cc);
-  for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) vec_push(arena, &arguments, fixed[i]);
-  vec_push(arena, &arguments, arena_printf(arena, "-march=%s", options->arch));
-  if (options->debug) vec_push(arena, &arguments, "-g");
-  add_words(arena, &arguments, options->cflags);
-  vec_push(arena, &arguments, "-I");
-  vec_push(arena, &arguments, arena_printf(arena, "%s/include/nnc", options->prefix));
-  vec_push(arena, &arguments, options->source);
-  vec_push(arena, &arguments, "-o");
-  vec_push(arena, &arguments, options->output);
-  vec_push(arena, &arguments, arena_printf(arena, "%s/lib/nnc/libnncrt.a", options->prefix));
-  vec_push(arena, &arguments, has_static_zlib(arena, options->cc) ? "-l:libz.a" : "-lz");
-  vec_push(arena, &arguments, "-lm");
-  vec_push(arena, &arguments, "-lpthread");
-  vec_push(arena, &arguments, "-Wl,--gc-sections");
-  if (!options->debug) vec_push(arena, &arguments, "-Wl,-s");
-  return arguments;
-}
-
-static void add_for_shell(Text *text, const char *word) {
-  static const char plain[] =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
-  if (*word && word[strspn(word, plain)] == 0) {
-    text_add(text, word);
-    return;
-  }
-  text_add_char(text, '\'');
-  for (; *word; word++) {
-    if (*word == '\'') text_add(text, "'\\''");
-    else text_add_char(text, *word);
-  }
-  text_add_char(text, '\'');
-}
-
-static const char *shell_line(Arena *arena, const Arguments *arguments) {
-  Text text = {0};
-  for (int i = 0; i < arguments->count; i++) {
-    if (i > 0) text_add_char(&text, ' ');
-    add_for_shell(&text, arguments->items[i]);
-  }
-  const char *line = arena_strdup(arena, text.data);
-  text_free(&text);
-  return line;
+  return toolchain->cc;
 }
 
 bool compile_prepare(Arena *arena, CompileOptions *options) {
@@ -196,46 +33,239 @@ bool compile_prepare(Arena *arena, CompileOptions *options) {
   if (names_source) options->output = arena_strndup(arena, options->output, length - 2);
   if (options->arch == NULL) options->arch = "native";
   if (options->cflags == NULL) options->cflags = "";
-  options->cc = find_compiler(arena, options->cc);
-  if (options->cc == NULL) return false;
+  if (options->has_cache)
+    options->cache = cache_open(arena, options->cache_folder, options->cache_bytes);
+  if (!toolchain_find(arena, &options->toolchain, options->cc, options->cache)) return false;
   options->compiler =
-      arena_printf(arena, "%s -O3 -march=%s%s%s", describe_compiler(arena, options->cc),
+      arena_printf(arena, "%s -O3 -march=%s%s%s", describe_compiler(arena, &options->toolchain),
                    options->arch, *options->cflags ? " " : "", options->cflags);
-  Arguments arguments = compile_arguments(arena, options);
-  options->command = shell_line(arena, &arguments);
+  options->command = command_whole(arena, options);
   return true;
 }
 
-/* ---- compiling ---- */
+/* ---- what they said ---- */
 
-static bool write_source(const char *path, const Text *text) {
-  FILE *file = fopen(path, "w");
-  bool written = file != NULL && fwrite(text->data, 1, text->length, file) == text->length;
-  if (file != NULL && fclose(file) != 0) written = false;
-  if (!written) fprintf(stderr, "nnc: error: cannot write %s: %s\n", path, strerror(errno));
-  return written;
+static bool write_whole(const Build *build) {
+  const Text *whole = &build->source->whole;
+  if (file_write(build->options->source, whole->data, whole->length)) return true;
+  fprintf(stderr, "nnc: error: cannot write %s: %s\n", build->options->source, strerror(errno));
+  return false;
 }
 
-bool compile_c(Arena *arena, const CompileOptions *options, const Text *text) {
-  if (!write_source(options->source, text)) return false;
-  Arguments arguments = compile_arguments(arena, options);
-  if (options->verbose) fprintf(stderr, "%s\n", shell_line(arena, &arguments));
-  int status = run(arena, &arguments, NULL);
-  if (status < 0) {
-    fprintf(stderr, "nnc: error: cannot run %s: %s\n", options->cc, strerror(errno));
-  } else if (status > 0) {
-    const char *library = arena_printf(arena, "%s/lib/nnc/libnncrt.a", options->prefix);
-    if (access(library, R_OK) != 0)
-      fprintf(stderr, "nnc: error: cannot read the runtime library %s: %s\n", library,
-              strerror(errno));
-    else
-      fprintf(stderr,
-              "nnc: internal error: %s refused the generated code (status %d); please report "
-              "it with %s, which is kept\n",
-              options->cc, status, options->source);
+/* What failed jobs printed, or all: equal texts once. True when that was anything. */
+static bool print_logs(const Build *build, int count, const Job *jobs, bool only_failed) {
+  const char **seen = ARENA_ARRAY(build->arena, const char *, count + 1);
+  int seen_count = 0;
+  for (int i = 0; i < count; i++) {
+    Text text = {0};
+    bool is_new = jobs[i].status >= 0 && !(only_failed && jobs[i].status == 0) &&
+                  file_read(jobs[i].log, &text) && text.length > 0;
+    for (int k = 0; is_new && k < seen_count; k++) is_new = strcmp(seen[k], text.data) != 0;
+    if (is_new) {
+      fputs(text.data, stderr);
+      seen[seen_count++] = arena_strdup(build->arena, text.data);
+    }
+    text_free(&text);
   }
-  if (status != 0) return false;
-  if (options->save_temps || unlink(options->source) == 0) return true;
-  fprintf(stderr, "nnc: error: cannot remove %s: %s\n", options->source, strerror(errno));
+  return seen_count > 0;
+}
+
+static void print_command(const Build *build, const Job *job) {
+  if (build->options->verbose)
+    fprintf(stderr, "%s\n", arguments_line(build->arena, &job->arguments));
+}
+
+static Job make_job(const Build *build, const char *name, const char *input) {
+  return (Job){.input = input,
+               .output = scratch_file(build->scratch, arena_printf(build->arena, "%s.out", name)),
+               .log = scratch_file(build->scratch, arena_printf(build->arena, "%s.log", name))};
+}
+
+/* The whole file once more, for messages that name its lines. */
+static bool print_syntax_errors(const Build *build) {
+  Job job = make_job(build, "syntax", "/dev/null");
+  command_flags(build->arena, &job.arguments, build->options);
+  command_include(build->arena, &job.arguments, build->options);
+  vec_push(build->arena, &job.arguments, "-fsyntax-only");
+  vec_push(build->arena, &job.arguments, build->options->source);
+  return !jobs_run(build->arena, 1, &job, 1) && print_logs(build, 1, &job, true);
+}
+
+static void explain_failure(const Build *build, int count, const Job *jobs) {
+  const CompileOptions *options = build->options;
+  const Job *failed = jobs;
+  for (int i = count - 1; i >= 0; i--)
+    if (jobs[i].status > 0 || jobs[i].status == -1) failed = &jobs[i];
+  if (failed->status == -1) {
+    fprintf(stderr, "nnc: error: cannot run %s: %s\n", options->toolchain.cc,
+            strerror(failed->error));
+    return;
+  }
+  if (!write_whole(build)) return;
+  if (!print_syntax_errors(build)) print_logs(build, count, jobs, true);
+  const char *library = command_library(build->arena, options);
+  if (access(library, R_OK) != 0)
+    fprintf(stderr, "nnc: error: cannot read the runtime library %s: %s\n", library,
+            strerror(errno));
+  else if (*options->cflags)
+    fprintf(stderr, "nnc: error: %s refused the generated code with the flags %s (status %d); it is "
+            "kept in %s\n", options->toolchain.cc, options->cflags, failed->status, options->source);
+  else
+    fprintf(stderr, "nnc: internal error: %s refused the generated code (status %d); please report "
+            "it with %s, which is kept\n", options->toolchain.cc, failed->status, options->source);
+}
+
+/* ---- objects ---- */
+
+static int count_cores(void) {
+  cpu_set_t allowed;
+  return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+}
+
+static Job object_job(const Build *build, int unit, const char *input, const char *headers) {
+  static const char *const words[] = {"-c", "-x", "c", "-", "-o"};
+  Arena *arena = build->arena;
+  Job job = make_job(build, arena_printf(arena, "unit_%d", unit), input);
+  job.weight = build->source->units[unit].weight;
+  command_flags(arena, &job.arguments, build->options);
+  command_include(arena, &job.arguments, build->options);
+  if (unit == 0) {
+    vec_push(arena, &job.arguments, "-MD");
+    vec_push(arena, &job.arguments, "-MF");
+    vec_push(arena, &job.arguments, headers);
+  }
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    vec_push(arena, &job.arguments, words[i]);
+  vec_push(arena, &job.arguments, build->files[unit]);
+  return job;
+}
+
+static bool write_file(const char *path, const Text *text) {
+  if (file_write(path, text->data, text->length)) return true;
+  fprintf(stderr, "nnc: error: cannot write %s: %s\n", path, strerror(errno));
   return false;
+}
+
+/* Takes the objects that the cache has. */
+static bool find_objects(Build *build) {
+  bool good = true;
+  for (int i = 0; good && i < build->source->unit_count; i++) {
+    Text object = {0};
+    build->is_cached[i] = cache_get(build->options->cache, &build->keys[i], &object);
+    if (build->is_cached[i]) good = write_file(build->files[i], &object);
+    text_free(&object);
+  }
+  return good;
+}
+
+/* What was printed while a file was made would be lost in the cache, so such a file is not kept. */
+static void keep(const Build *build, const Job *job, const CacheKey *key, const char *path) {
+  struct stat log;
+  Text bytes = {0};
+  bool is_quiet = stat(job->log, &log) == 0 && log.st_size == 0;
+  if (is_quiet && file_read(path, &bytes))
+    cache_put(build->options->cache, key, bytes.data, bytes.length);
+  text_free(&bytes);
+}
+
+static bool compile_objects(Build *build) {
+  const int count = build->source->unit_count;
+  Job *jobs = ARENA_ARRAY(build->arena, Job, count + 1);
+  int *units = ARENA_ARRAY(build->arena, int, count + 1);
+  const char *headers = scratch_file(build->scratch, "headers.d");
+  int job_count = 0;
+  for (int i = 0; i < count; i++) {
+    if (build->is_cached[i]) continue;
+    const char *input = scratch_file(build->scratch, arena_printf(build->arena, "unit_%d.c", i));
+    if (!write_file(input, &build->source->units[i].text)) return false;
+    units[job_count] = i;
+    jobs[job_count] = object_job(build, i, input, headers);
+    print_command(build, &jobs[job_count++]);
+  }
+  int parallel = build->options->jobs > 0 ? build->options->jobs : count_cores();
+  if (!jobs_run(build->arena, job_count, jobs, parallel)) {
+    explain_failure(build, job_count, jobs);
+    return false;
+  }
+  print_logs(build, job_count, jobs, false);
+  if (build->options->cache == NULL) return true;
+  keys_keep_headers(build, headers);
+  if (!keys_of_objects(build)) return true;
+  for (int i = 0; i < job_count; i++)
+    keep(build, &jobs[i], &build->keys[units[i]], build->files[units[i]]);
+  return true;
+}
+
+/* ---- the executable ---- */
+
+static bool link_objects(const Build *build, const char *executable) {
+  Job job = make_job(build, "link", "/dev/null");
+  command_flags(build->arena, &job.arguments, build->options);
+  for (int i = 0; i < build->source->unit_count; i++)
+    vec_push(build->arena, &job.arguments, build->files[i]);
+  vec_push(build->arena, &job.arguments, "-o");
+  vec_push(build->arena, &job.arguments, executable);
+  command_libraries(build->arena, &job.arguments, build->options);
+  print_command(build, &job);
+  if (build->options->cache != NULL) vec_push(build->arena, &job.arguments, "-Wl,--trace");
+  if (!jobs_run(build->arena, 1, &job, 1)) {
+    explain_failure(build, 1, &job);
+    return false;
+  }
+  print_logs(build, 1, &job, false);
+  if (build->options->cache == NULL) return true;
+  keys_keep_linked(build, job.output);
+  CacheKey key;
+  if (keys_of_objects((Build *)build) && keys_of_link(build, &key))
+    keep(build, &job, &key, executable);
+  return true;
+}
+
+static bool install(const Build *build, const Text *executable) {
+  mode_t mask = umask(0);
+  umask(mask);
+  if (file_replace(build->arena, build->options->output, 0777 & ~mask, executable->data,
+                   executable->length))
+    return true;
+  fprintf(stderr, "nnc: error: cannot write %s: %s\n", build->options->output, strerror(errno));
+  return false;
+}
+
+/* Into `executable`: out of the cache, or made. */
+static bool make_executable(Build *build, Text *executable) {
+  CacheKey key;
+  bool has_keys = build->options->cache != NULL && keys_of_objects(build);
+  if (has_keys && keys_of_link(build, &key) &&
+      cache_get(build->options->cache, &key, executable)) {
+    if (build->options->verbose) fprintf(stderr, "nnc: the executable is in the cache\n");
+    return true;
+  }
+  build->scratch = scratch_create(build->arena);
+  if (build->scratch == NULL) return false;
+  for (int i = 0; i < build->source->unit_count; i++)
+    build->files[i] = scratch_file(build->scratch, arena_printf(build->arena, "unit_%d.o", i));
+  const char *path = scratch_file(build->scratch, "executable");
+  bool good = (!has_keys || find_objects(build)) && compile_objects(build) &&
+              link_objects(build, path);
+  if (good && !file_read(path, executable)) {
+    fprintf(stderr, "nnc: error: cannot read %s: %s\n", path, strerror(errno));
+    good = false;
+  }
+  scratch_remove(build->scratch);
+  return good;
+}
+
+bool compile_c(Arena *arena, const CompileOptions *given, const CSource *source) {
+  CompileOptions options = *given;
+  if (!keys_are_complete(&options)) options.cache = NULL;
+  Build build = {.arena = arena, .options = &options, .source = source};
+  build.keys = ARENA_ARRAY(arena, CacheKey, source->unit_count + 1);
+  build.files = ARENA_ARRAY(arena, const char *, source->unit_count + 1);
+  build.is_cached = ARENA_ARRAY(arena, bool, source->unit_count + 1);
+  Text executable = {0};
+  bool good = make_executable(&build, &executable) && install(&build, &executable);
+  if (good && (options.debug || options.save_temps)) good = write_whole(&build);
+  text_free(&executable);
+  cache_close(options.cache);
+  return good;
 }

@@ -1,4 +1,4 @@
-/* A Program as one C file: see emit.h. */
+/* A Program as C: see emit.h. It is written in parts, which are joined to one file or to units. */
 #include "backend/c/parts.h"
 
 #include <stdlib.h>
@@ -17,10 +17,13 @@ static void emit_header(Emitter *emitter) {
   code_line(code, " *");
   code_line(code, " *   %s", emitter->options->command);
   code_line(code, " */");
-  code_line(code, "#include \"nnc_kernel.h\"");
-  code_line(code, "#include \"nnc_model.h\"");
-  code_line(code, "#include \"nnc_data.h\"");
-  code_line(code, "#include \"nnc_limits.h\"");
+}
+
+static void emit_includes(Emitter *emitter) {
+  static const char *const headers[] = {"nnc_kernel.h", "nnc_model.h", "nnc_data.h",
+                                        "nnc_limits.h"};
+  for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
+    code_line(&emitter->code, "#include \"%s\"", headers[i]);
 }
 
 /* ---- names ---- */
@@ -97,20 +100,58 @@ static void emit_kernel(Emitter *emitter, int number) {
   kernel_write(code, function);
 }
 
-void emit_c(Text *text, const Program *program, const CompileOptions *options) {
-  Arena *arena = arena_create();
-  Emitter emitter = {.code = {.arena = arena, .out = text},
-                     .arena = arena,
+static void emit_declaration(Emitter *emitter, int number) {
+  const KernelFunction *function = &emitter->functions[number];
+  code_line(&emitter->code, "NNC_KERNEL void %s(nnc_worker *worker%s);", function->name,
+            function_parameters(emitter->arena, function));
+}
+
+static void emit_parts(Emitter *emitter, SourceParts *parts) {
+  Code *code = &emitter->code;
+  code->out = &parts->header;
+  emit_header(emitter);
+  code->out = &parts->includes;
+  emit_includes(emitter);
+  code->out = &parts->memory;
+  emit_memory(emitter);
+  for (int i = 0; i < parts->kernel_count; i++) name_kernel(emitter, i);
+  for (int i = 0; i < parts->kernel_count; i++) {
+    parts->kernels[i].kernel = emitter->program->kernels.items[i];
+    code->out = &parts->kernels[i].text;
+    emit_kernel(emitter, i);
+  }
+  code->out = &parts->declarations;
+  code_blank(code);
+  for (int i = 0; i < parts->kernel_count; i++) emit_declaration(emitter, i);
+  code->out = &parts->calls;
+  emit_entries(emitter);
+  emit_host(emitter);
+  emit_tables(emitter);
+}
+
+void emit_source(Arena *arena, CSource *source, const Program *program,
+                 const CompileOptions *options) {
+  const int count = program->kernels.count;
+  Arena *work = arena_create();
+  Emitter emitter = {.code = {.arena = work},
+                     .arena = work,
                      .program = program,
                      .options = options,
-                     .names = {.arena = arena},
-                     .functions = ARENA_ARRAY(arena, KernelFunction, program->kernels.count + 1)};
-  emit_header(&emitter);
-  emit_memory(&emitter);
-  for (int i = 0; i < program->kernels.count; i++) name_kernel(&emitter, i);
-  for (int i = 0; i < program->kernels.count; i++) emit_kernel(&emitter, i);
-  emit_entries(&emitter);
-  emit_host(&emitter);
-  emit_tables(&emitter);
+                     .names = {.arena = work},
+                     .functions = ARENA_ARRAY(work, KernelFunction, count + 1)};
+  SourceParts parts = {.kernel_count = count, .kernels = ARENA_ARRAY(work, KernelPart, count + 1)};
+  emit_parts(&emitter, &parts);
+  source_join(&source->whole, &parts);
+  source_cut(arena, source, &parts, options->debug ? options->source : NULL);
+  parts_free(&parts);
+  arena_destroy(work);
+}
+
+void emit_c(Text *text, const Program *program, const CompileOptions *options) {
+  Arena *arena = arena_create();
+  CSource source = {0};
+  emit_source(arena, &source, program, options);
+  if (source.whole.length > 0) text_add_bytes(text, source.whole.data, source.whole.length);
+  source_free(&source);
   arena_destroy(arena);
 }

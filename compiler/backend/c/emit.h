@@ -6,6 +6,10 @@
  *   host       schedules and metrics as plain double arithmetic
  *   tables     nnc_the_model: variables, inputs, data sets, the text of the .net file
  *
+ * The C compiler gets the same functions cut into units, which it compiles side by side: some
+ * kernels each, and one unit of all that calls them. A kernel is the same text in both forms and
+ * external to its file in both, so the bits of results are the same, too.
+ *
  * The same program and options give the same bytes. */
 #ifndef NNC_BACKEND_C_EMIT_H
 #define NNC_BACKEND_C_EMIT_H
@@ -14,7 +18,11 @@
 #include "program/program.h"
 #include "support/text.h"
 
-/* `options` after compile_prepare: the command in the header and the compiler in the tables. */
+/* The whole file and its units. `options` after compile_prepare: the command in the header and the
+ * compiler in the tables. */
+void emit_source(Arena *arena, CSource *source, const Program *program,
+                 const CompileOptions *options);
+/* The whole file alone. */
 void emit_c(Text *text, const Program *program, const CompileOptions *options);
 
 #endif

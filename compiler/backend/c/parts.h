@@ -1,4 +1,4 @@
-/* The parts of the emitted file behind the kernels. */
+/* The parts of the emitted source: who writes them, and how they are joined. */
 #ifndef NNC_BACKEND_C_PARTS_H
 #define NNC_BACKEND_C_PARTS_H
 
@@ -27,5 +27,25 @@ void emit_mark(Emitter *emitter, int number);
 const char *emit_step_table(Emitter *emitter, const char *name, const ProgramEntry *entry);
 void emit_host(Emitter *emitter);
 void emit_tables(Emitter *emitter);
+
+/* ---- joining (units.c) ---- */
+
+typedef struct KernelPart {
+  const Kernel *kernel;
+  Text text;
+} KernelPart;
+
+/* In their order in the one file; the declarations are for the unit that calls the kernels. */
+typedef struct SourceParts {
+  Text header, includes, memory;
+  int kernel_count;
+  KernelPart *kernels;
+  Text declarations, calls;
+} SourceParts;
+
+void source_join(Text *whole, const SourceParts *parts);
+/* Units; with `file` their lines are numbered as those of the one file of that name. */
+void source_cut(Arena *arena, CSource *source, const SourceParts *parts, const char *file);
+void parts_free(SourceParts *parts);
 
 #endif

@@ -250,7 +250,7 @@ static void emit_names(Emitter *emitter, const char *table, int count, const cha
 }
 
 /* The text of the .net file, a literal a line. */
-static void emit_source(Emitter *emitter) {
+static void emit_source_text(Emitter *emitter) {
   const SourceFile *source = emitter->program->module->source;
   Code *code = &emitter->code;
   code_blank(code);
@@ -336,6 +336,6 @@ void emit_tables(Emitter *emitter) {
   const char **metrics = ARENA_ARRAY(emitter->arena, const char *, module->metrics.count + 1);
   for (int i = 0; i < module->metrics.count; i++) metrics[i] = module->metrics.items[i].name;
   emit_names(emitter, "metric_names", module->metrics.count, metrics);
-  emit_source(emitter);
+  emit_source_text(emitter);
   emit_model(emitter, entries);
 }

@@ -1,0 +1,18 @@
+/* The flags that the C compiler is called with. */
+#ifndef NNC_BACKEND_C_COMMAND_H
+#define NNC_BACKEND_C_COMMAND_H
+
+#include "backend/c/compile.h"
+#include "backend/c/process.h"
+
+/* The compiler and the flags that compiling and linking get. */
+void command_flags(Arena *arena, Arguments *arguments, const CompileOptions *options);
+void command_include(Arena *arena, Arguments *arguments, const CompileOptions *options);
+/* What stands behind the objects when they are linked. */
+void command_libraries(Arena *arena, Arguments *arguments, const CompileOptions *options);
+/* The one command that makes the executable of the one file. */
+const char *command_whole(Arena *arena, const CompileOptions *options);
+/* The runtime's library. */
+const char *command_library(Arena *arena, const CompileOptions *options);
+
+#endif

@@ -1,0 +1,157 @@
+/* Keys of what is compiled: see keys.h, and compile.h for what they are made of. */
+#include "backend/c/keys.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "backend/c/command.h"
+
+bool keys_are_complete(const CompileOptions *options) {
+  static const char *const flags[] = {"@", "-fplugin", "-fprofile", "-fauto-profile", "-specs"};
+  for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+    if (strstr(options->cflags, flags[i]) != NULL) return false;
+  return true;
+}
+
+static void add_words(Sha256 *hash, const Arguments *arguments) {
+  for (int i = 0; i < arguments->count; i++) sha256_add_string(hash, arguments->items[i]);
+}
+
+/* Toolchain and flags; `step` keeps the kinds of keys apart. */
+static void begin_key(const Build *build, Sha256 *hash, const char *step) {
+  const CompileOptions *options = build->options;
+  Arguments flags = {0};
+  command_flags(build->arena, &flags, options);
+  command_include(build->arena, &flags, options);
+  command_libraries(build->arena, &flags, options);
+  bool native = strstr(options->arch, "native") || strstr(options->cflags, "native");
+  sha256_begin(hash);
+  sha256_add_string(hash, step);
+  identity_add(build->arena, hash, &options->toolchain, native);
+  add_words(hash, &flags);
+  char *folder = options->debug ? getcwd(NULL, 0) : NULL; /* it is in the debugging information */
+  if (folder != NULL) sha256_add_string(hash, folder);
+  free(folder);
+}
+
+/* The entry that lists the headers of a unit, or the files of a link. */
+static CacheKey list_key(const Build *build, const char *step) {
+  Sha256 hash;
+  begin_key(build, &hash, step);
+  return cache_key(&hash);
+}
+
+static bool add_contents(Sha256 *hash, const char *path) {
+  Text text = {0};
+  bool good = file_read(path, &text);
+  if (good) {
+    sha256_add(hash, &text.length, sizeof text.length);
+    sha256_add(hash, text.data, text.length);
+  }
+  text_free(&text);
+  return good;
+}
+
+/* Adds the files of a list in the cache, contents and all, or what identifies them; false when there is
+ * none. */
+static bool add_listed(const Build *build, Sha256 *hash, const char *step, bool with_contents) {
+  CacheKey key = list_key(build, step);
+  Text list = {0};
+  bool good = cache_get(build->options->cache, &key, &list) && list.length > 0;
+  const char *library = command_library(build->arena, build->options);
+  for (char *path = list.data; good && *path;) {
+    size_t length = strcspn(path, "\n");
+    char *next = path + length + (path[length] != 0);
+    path[length] = 0;
+    if (with_contents || strcmp(path, library) == 0) good = add_contents(hash, path);
+    else identity_add_file(hash, path);
+    path = next;
+  }
+  text_free(&list);
+  return good;
+}
+
+static const char headers_list[] = "headers 1", linked_list[] = "linked 1";
+
+bool keys_of_objects(Build *build) {
+  Sha256 base;
+  begin_key(build, &base, "object 1");
+  if (!add_listed(build, &base, headers_list, true)) return false;
+  for (int i = 0; i < build->source->unit_count; i++) {
+    Sha256 hash = base;
+    const Text *text = &build->source->units[i].text;
+    sha256_add(&hash, text->data, text->length);
+    build->keys[i] = cache_key(&hash);
+  }
+  return true;
+}
+
+bool keys_of_link(const Build *build, CacheKey *key) {
+  Sha256 hash;
+  begin_key(build, &hash, "executable 1");
+  for (int i = 0; i < build->source->unit_count; i++)
+    sha256_add_string(&hash, build->keys[i].text);
+  bool good = add_listed(build, &hash, linked_list, false);
+  *key = cache_key(&hash);
+  return good;
+}
+
+/* ---- lists of files, from those that used them ---- */
+
+/* One path a line, each once. */
+static void add_path(Text *list, const char *path, size_t length) {
+  for (const char *at = list->data; at && *at; at += strcspn(at, "\n") + 1)
+    if (strncmp(at, path, length) == 0 && at[length] == '\n') return;
+  text_add_bytes(list, path, length);
+  text_add_char(list, '\n');
+}
+
+/* A rule of make: "x.o: a.h b\ c.h \" and so on. */
+static void read_headers(Text *list, const char *rule) {
+  const char *at = strstr(rule, ": ");
+  if (at == NULL) return;
+  Text path = {0};
+  for (at += 2;; at++) {
+    bool is_escape = at[0] == '\\' && at[1] && at[1] != '\n';
+    bool is_end = !is_escape && (*at == 0 || strchr(" \n\\", *at) != NULL);
+    if (is_escape) at++;
+    if (!is_end) text_add_char(&path, *at);
+    if (is_end && path.length > 0 && path.data[0] == '/') add_path(list, path.data, path.length);
+    if (is_end) path.length = 0;
+    if (*at == 0) break;
+  }
+  text_free(&path);
+}
+
+/* Lines of a linker's --trace: a file, or "archive(member)". Objects of ours are not listed. */
+static void read_linked(const Build *build, Text *list, const char *trace) {
+  while (*trace) {
+    size_t length = strcspn(trace, "\n"), path = length;
+    if (length > 0 && trace[length - 1] == ')') path = strcspn(trace, "(");
+    bool is_ours = false;
+    for (int i = 0; i < build->source->unit_count; i++)
+      is_ours |= strlen(build->files[i]) == path && !strncmp(build->files[i], trace, path);
+    if (!is_ours && path > 0 && trace[0] == '/') add_path(list, trace, path);
+    trace += length + (trace[length] != 0);
+  }
+}
+
+static void keep_list(const Build *build, const char *step, Text *list) {
+  CacheKey key = list_key(build, step);
+  if (list->length > 0) cache_put(build->options->cache, &key, list->data, list->length);
+  text_free(list);
+}
+
+void keys_keep_headers(const Build *build, const char *rule_file) {
+  Text rule = {0}, list = {0};
+  if (file_read(rule_file, &rule) && rule.length > 0) read_headers(&list, rule.data);
+  text_free(&rule);
+  keep_list(build, headers_list, &list);
+}
+
+void keys_keep_linked(const Build *build, const char *trace_file) {
+  Text trace = {0}, list = {0};
+  if (file_read(trace_file, &trace) && trace.length > 0) read_linked(build, &list, trace.data);
+  text_free(&trace);
+  keep_list(build, linked_list, &list);
+}

@@ -1,0 +1,161 @@
+/* Running other programs: see process.h. */
+#include "backend/c/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* ---- arguments ---- */
+
+void arguments_add_words(Arena *arena, Arguments *arguments, const char *text) {
+  static const char blanks[] = " \t\n";
+  for (text += strspn(text, blanks); *text; text += strspn(text, blanks)) {
+    size_t length = strcspn(text, blanks);
+    vec_push(arena, arguments, arena_strndup(arena, text, length));
+    text += length;
+  }
+}
+
+static void add_for_shell(Text *text, const char *word) {
+  static const char plain[] =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
+  if (*word && word[strspn(word, plain)] == 0) {
+    text_add(text, word);
+    return;
+  }
+  text_add_char(text, '\'');
+  for (; *word; word++) {
+    if (*word == '\'') text_add(text, "'\\''");
+    else text_add_char(text, *word);
+  }
+  text_add_char(text, '\'');
+}
+
+const char *arguments_line(Arena *arena, const Arguments *arguments) {
+  Text text = {0};
+  for (int i = 0; i < arguments->count; i++) {
+    if (i > 0) text_add_char(&text, ' ');
+    add_for_shell(&text, arguments->items[i]);
+  }
+  const char *line = arena_strdup(arena, text.data);
+  text_free(&text);
+  return line;
+}
+
+static char **argument_vector(Arena *arena, const Arguments *arguments) {
+  char **vector = ARENA_ARRAY(arena, char *, arguments->count + 1);
+  for (int i = 0; i < arguments->count; i++) vector[i] = arena_strdup(arena, arguments->items[i]);
+  return vector;
+}
+
+/* ---- one ---- */
+
+static int exit_status(int status) {
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int wait_for(pid_t child) {
+  int status;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) return -1;
+  return exit_status(status);
+}
+
+static void read_all(int end, Text *output) {
+  char piece[512];
+  for (ssize_t got; (got = read(end, piece, sizeof piece)) != 0;) {
+    if (got < 0 && errno != EINTR) return;
+    if (got > 0) text_add_bytes(output, piece, (size_t)got);
+  }
+}
+
+int process_read(Arena *arena, const Arguments *arguments, Text *output) {
+  posix_spawn_file_actions_t actions;
+  int ends[2];
+  if ((errno = posix_spawn_file_actions_init(&actions)) != 0) return -1;
+  if (pipe2(ends, O_CLOEXEC) < 0) {
+    posix_spawn_file_actions_destroy(&actions);
+    return -1;
+  }
+  pid_t child;
+  int failure = posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  if (!failure)
+    failure = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  if (!failure)
+    failure = posix_spawnp(&child, arguments->items[0], &actions, NULL,
+                           argument_vector(arena, arguments), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  if (!failure) read_all(ends[0], output);
+  close(ends[0]);
+  errno = failure;
+  return failure ? -1 : wait_for(child);
+}
+
+/* ---- several ---- */
+
+static int start(Arena *arena, Job *job) {
+  posix_spawn_file_actions_t actions;
+  const int flags = O_WRONLY | O_CREAT | O_TRUNC;
+  int failure = posix_spawn_file_actions_init(&actions);
+  if (failure) return failure;
+  failure = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, job->input, O_RDONLY, 0);
+  if (!failure)
+    failure = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, job->output, flags, 0600);
+  if (!failure)
+    failure = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, job->log, flags, 0600);
+  if (!failure)
+    failure = posix_spawnp(&job->child, job->arguments.items[0], &actions, NULL,
+                           argument_vector(arena, &job->arguments), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  return failure;
+}
+
+enum { NOT_STARTED = -2, RUNNING = -3 };
+
+static Job *heaviest(int count, Job *jobs) {
+  Job *best = NULL;
+  for (int i = 0; i < count; i++)
+    if (jobs[i].status == NOT_STARTED && (best == NULL || jobs[i].weight > best->weight))
+      best = &jobs[i];
+  return best;
+}
+
+/* Waits for the end of one; its status is not 0 when waiting failed. */
+static Job *wait_for_any(int count, Job *jobs) {
+  for (;;) {
+    int status = 0;
+    pid_t child = waitpid(-1, &status, 0);
+    if (child < 0 && errno == EINTR) continue;
+    for (int i = 0; i < count; i++) {
+      if (jobs[i].status != RUNNING || (child >= 0 && jobs[i].child != child)) continue;
+      jobs[i].error = child < 0 ? errno : 0;
+      jobs[i].status = child < 0 ? -1 : exit_status(status);
+      return &jobs[i];
+    }
+  }
+}
+
+bool jobs_run(Arena *arena, int count, Job *jobs, int parallel) {
+  bool good = true;
+  int running = 0;
+  for (int i = 0; i < count; i++) jobs[i].status = NOT_STARTED;
+  for (;;) {
+    Job *next = good && running < parallel ? heaviest(count, jobs) : NULL;
+    if (next == NULL && running == 0) return good;
+    if (next != NULL) {
+      next->error = start(arena, next);
+      next->status = next->error ? -1 : RUNNING;
+      running += next->error == 0;
+      good = good && next->error == 0;
+    } else {
+      running--;
+      good = wait_for_any(count, jobs)->status == 0 && good;
+    }
+  }
+}

@@ -1,0 +1,40 @@
+/* Running other programs: one whose output is read, or several side by side. */
+#ifndef NNC_BACKEND_C_PROCESS_H
+#define NNC_BACKEND_C_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "support/text.h"
+#include "support/vec.h"
+
+typedef struct Arguments {
+  const char **items;
+  int count, capacity;
+} Arguments;
+
+/* Adds the words of a text that blanks separate. */
+void arguments_add_words(Arena *arena, Arguments *arguments, const char *text);
+/* Quoted for a shell. */
+const char *arguments_line(Arena *arena, const Arguments *arguments);
+
+/* The exit status; -1 with errno when it could not be started. Standard output is read into `output`,
+ * standard error is thrown away. */
+int process_read(Arena *arena, const Arguments *arguments, Text *output);
+
+/* A program to run. */
+typedef struct Job {
+  Arguments arguments;
+  const char *input;         /* file for its standard input */
+  const char *output, *log;  /* files for its standard output and error */
+  int64_t weight;            /* about its duration */
+  int status;                /* as of process_read, with `error`; -2: was not started */
+  int error;
+  pid_t child;
+} Job;
+
+/* Runs them, the heaviest first, `parallel` at a time; when one fails, those that wait are not
+ * started. True when all ended with status 0. */
+bool jobs_run(Arena *arena, int count, Job *jobs, int parallel);
+
+#endif

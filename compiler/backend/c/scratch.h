@@ -1,0 +1,24 @@
+/* A folder for the files between the compiler's steps, and files as wholes. */
+#ifndef NNC_BACKEND_C_SCRATCH_H
+#define NNC_BACKEND_C_SCRATCH_H
+
+#include <stdbool.h>
+#include "support/arena.h"
+#include "support/text.h"
+
+typedef struct Scratch Scratch;
+
+/* In $TMPDIR or /tmp. It is removed, with its files, when a signal ends nnc. NULL after a message. */
+Scratch *scratch_create(Arena *arena);
+/* The path of a file in it, which need not exist yet. */
+const char *scratch_file(Scratch *scratch, const char *name);
+/* Removes its files and it. */
+void scratch_remove(Scratch *scratch);
+
+/* False with errno. */
+bool file_read(const char *path, Text *text);
+bool file_write(const char *path, const char *bytes, size_t count);
+/* Under another name first, then renamed: readers see the old file or the new one. */
+bool file_replace(Arena *arena, const char *path, unsigned mode, const char *bytes, size_t count);
+
+#endif

@@ -1,0 +1,176 @@
+/* The C compiler: see toolchain.h. */
+#include "backend/c/toolchain.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "backend/c/process.h"
+#include "backend/c/scratch.h"
+
+/* ---- identities ---- */
+
+void identity_add_file(Sha256 *hash, const char *path) {
+  struct stat status;
+  sha256_add_string(hash, path);
+  if (stat(path, &status) != 0) {
+    sha256_add_string(hash, "absent");
+    return;
+  }
+  int64_t facts[] = {status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
+                     (int64_t)status.st_ino};
+  sha256_add(hash, facts, sizeof facts);
+}
+
+/* Where $PATH leads; NULL when nowhere. */
+static const char *find_program(Arena *arena, const char *name) {
+  if (strchr(name, '/') != NULL) return access(name, X_OK) == 0 ? name : NULL;
+  const char *folders = getenv("PATH");
+  if (folders == NULL) folders = "/bin:/usr/bin";
+  for (;;) {
+    size_t length = strcspn(folders, ":");
+    const char *path = arena_printf(arena, "%.*s%s%s", (int)length, folders, length ? "/" : "./",
+                                    name);
+    struct stat status;
+    if (access(path, X_OK) == 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode)) return path;
+    if (folders[length] == 0) return NULL;
+    folders += length + 1;
+  }
+}
+
+void identity_add_program(Arena *arena, Sha256 *hash, const char *name) {
+  const char *path = find_program(arena, name);
+  char whole[PATH_MAX];
+  sha256_add_string(hash, path ? path : name);
+  if (path != NULL) identity_add_file(hash, realpath(path, whole) ? whole : path);
+}
+
+static void add_environment(Sha256 *hash) {
+  static const char *const names[] = {
+    "CPATH", "C_INCLUDE_PATH", "CCC_OVERRIDE_OPTIONS", "COMPILER_PATH", "GCC_EXEC_PREFIX",
+    "LIBRARY_PATH", "LD_RUN_PATH", "LDEMULATION", "SOURCE_DATE_EPOCH"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const char *value = getenv(names[i]);
+    if (value == NULL) continue;
+    sha256_add_string(hash, names[i]);
+    sha256_add_string(hash, value);
+  }
+}
+
+/* The lines that say what the first processor is; clocks and numbers of cores do not matter. */
+static void add_processor(Sha256 *hash) {
+  static const char *const names[] = {"vendor_id", "cpu family", "model", "stepping", "flags",
+                                      "CPU implementer", "CPU part", "CPU variant", "Features",
+                                      "isa", "uarch", "cpu"};
+  char line[8192];
+  FILE *file = fopen("/proc/cpuinfo", "r");
+  while (file != NULL && fgets(line, sizeof line, file) != NULL && line[0] != '\n') {
+    size_t length = strcspn(line, "\t:");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+      if (strlen(names[i]) == length && strncmp(line, names[i], length) == 0)
+        sha256_add_string(hash, line);
+  }
+  if (file != NULL) fclose(file);
+}
+
+void identity_add(Arena *arena, Sha256 *hash, const Toolchain *toolchain, bool native) {
+  sha256_add_string(hash, toolchain->version);
+  identity_add_program(arena, hash, toolchain->cc);
+  identity_add_file(hash, toolchain->linker);
+  add_environment(hash);
+  if (native) add_processor(hash);
+}
+
+/* ---- asking a compiler ---- */
+
+/* The first line that it prints when called with `option`; NULL when it does not run. */
+static const char *ask(Arena *arena, const char *cc, const char *option) {
+  Arguments arguments = {0};
+  Text output = {0};
+  vec_push(arena, &arguments, cc);
+  vec_push(arena, &arguments, option);
+  int status = process_read(arena, &arguments, &output);
+  const char *line = NULL;
+  if (status == 0 && output.data != NULL)
+    line = arena_strndup(arena, output.data, strcspn(output.data, "\n"));
+  text_free(&output);
+  return line;
+}
+
+/* "" for a name that is not found. */
+static const char *ask_path(Arena *arena, const char *cc, const char *option) {
+  const char *line = ask(arena, cc, option);
+  const char *path = line ? find_program(arena, line) : NULL;
+  if (path != NULL) return path;
+  return line != NULL && line[0] == '/' && access(line, R_OK) == 0 ? line : "";
+}
+
+static bool ask_all(Arena *arena, Toolchain *toolchain) {
+  toolchain->version = ask(arena, toolchain->cc, "--version");
+  if (toolchain->version == NULL) return false;
+  toolchain->linker = ask_path(arena, toolchain->cc, "-print-prog-name=ld");
+  toolchain->zlib = ask_path(arena, toolchain->cc, "-print-file-name=libz.a");
+  return true;
+}
+
+/* ---- remembering ---- */
+
+static CacheKey facts_key(Arena *arena, const char *cc) {
+  Sha256 hash;
+  sha256_begin(&hash);
+  sha256_add_string(&hash, "toolchain 1");
+  identity_add_program(arena, &hash, cc);
+  add_environment(&hash);
+  return cache_key(&hash);
+}
+
+/* Three lines; where a path does not exist any more, they are not believed. */
+static bool read_facts(Arena *arena, Toolchain *toolchain, const Text *text) {
+  const char **const fields[] = {&toolchain->version, &toolchain->linker, &toolchain->zlib};
+  const char *line = arena_strndup(arena, text->data, text->length);
+  for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+    size_t length = strcspn(line, "\n");
+    if (line[length] == 0) return false;
+    *fields[i] = arena_strndup(arena, line, length);
+    line += length + 1;
+  }
+  return access(toolchain->linker, X_OK) == 0 && access(toolchain->zlib, R_OK) == 0;
+}
+
+/* Whether `cc` is there and runs; then the toolchain is filled. */
+static bool try_compiler(Arena *arena, Toolchain *toolchain, const char *cc, Cache *cache) {
+  toolchain->cc = cc;
+  if (find_program(arena, cc) == NULL) return false;
+  CacheKey key = facts_key(arena, cc);
+  Text text = {0};
+  bool known = cache_get(cache, &key, &text) && read_facts(arena, toolchain, &text);
+  text_free(&text);
+  if (known) return true;
+  if (!ask_all(arena, toolchain)) return false;
+  if (!*toolchain->linker || !*toolchain->zlib) return true; /* it may be there next time */
+  text_printf(&text, "%s\n%s\n%s\n", toolchain->version, toolchain->linker, toolchain->zlib);
+  cache_put(cache, &key, text.data, text.length);
+  text_free(&text);
+  return true;
+}
+
+bool toolchain_find(Arena *arena, Toolchain *toolchain, const char *asked, Cache *cache) {
+  enum { NEWEST = 23, OLDEST = 14 };
+  if (asked != NULL) {
+    if (try_compiler(arena, toolchain, asked, cache)) return true;
+    fprintf(stderr, "nnc: error: the C compiler '%s' (--cc) does not run\n", asked);
+    return false;
+  }
+  for (int version = NEWEST; version >= OLDEST; version--) {
+    const char *name = arena_printf(arena, "clang-%d", version);
+    if (try_compiler(arena, toolchain, name, cache)) return true;
+  }
+  static const char *const others[] = {"clang", "gcc", "cc"};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (try_compiler(arena, toolchain, others[i], cache)) return true;
+  fprintf(stderr, "nnc: error: none of clang, gcc and cc runs: install clang, or name a C compiler "
+                  "with --cc\n");
+  return false;
+}

@@ -1,0 +1,25 @@
+/* Which C compiler is called, and what decides what it makes: see compile.h for the rest. */
+#ifndef NNC_BACKEND_C_TOOLCHAIN_H
+#define NNC_BACKEND_C_TOOLCHAIN_H
+
+#include "backend/c/cache.h"
+
+typedef struct Toolchain {
+  const char *cc;        /* as it is called */
+  const char *version;   /* first line of `cc --version` */
+  const char *linker;    /* path of what it links with; "" when it does not say */
+  const char *zlib;      /* path of a static libz, or "" */
+} Toolchain;
+
+/* `asked`: --cc, or NULL for the newest clang, else gcc, else cc.  A compiler that was met before is not
+ * run: its path, size and time say that it is the same.  False after a message. */
+bool toolchain_find(Arena *arena, Toolchain *toolchain, const char *asked, Cache *cache);
+
+/* Adds path, size and time of a file; of the program behind a name that is called. */
+void identity_add_file(Sha256 *hash, const char *path);
+void identity_add_program(Arena *arena, Sha256 *hash, const char *name);
+/* Compiler and linker, the variables of the environment that they heed, and with `native` the
+ * processor. */
+void identity_add(Arena *arena, Sha256 *hash, const Toolchain *toolchain, bool native);
+
+#endif
