@@ -6,6 +6,7 @@ cd "$(dirname "$0")/../.."
 source tests/lib/check.sh
 nnc=$build/bin/nnc
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+export XDG_CACHE_HOME=$work/cache
 
 # ---- help, versions, wrong usage ----
 check_status "version" 0 '^nnc [0-9]+\.[0-9]+\.[0-9]+$' "$nnc" --version

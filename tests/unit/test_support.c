@@ -13,6 +13,7 @@
 #include "support/diagnostics.h"
 #include "support/embedded.h"
 #include "support/names.h"
+#include "support/sha256.h"
 #include "support/text.h"
 #include "support/vec.h"
 
@@ -415,6 +416,54 @@ static void embedded_files_are_found_by_name(void **state)
   }
 }
 
+/* ---- SHA-256: the examples of FIPS 180-4 and of NIST's test vectors --------------------------- */
+
+static void check_digest(const char *text, int times, const char *expected)
+{
+  Sha256 hash;
+  unsigned char digest[SHA256_BYTES];
+  char hex[SHA256_HEX + 1];
+  sha256_begin(&hash);
+  for (int i = 0; i < times; i++) sha256_add(&hash, text, strlen(text));
+  sha256_end(&hash, digest);
+  sha256_hex(digest, hex);
+  assert_string_equal(hex, expected);
+}
+
+static void sha256_is_that_of_the_standard(void **state)
+{
+  (void)state;
+  check_digest("", 1, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  check_digest("abc", 1, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  check_digest("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 1,
+               "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  check_digest("abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmno"
+               "ijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu", 1,
+               "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1");
+  check_digest("a", 1000000, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+static void sha256_does_not_depend_on_the_pieces(void **state)
+{
+  (void)state;
+  char text[200];
+  for (int i = 0; i < 200; i++) text[i] = (char)(i * 7);
+  for (size_t length = 0; length <= 200; length++) {
+    unsigned char whole[SHA256_BYTES], pieces[SHA256_BYTES];
+    Sha256 hash;
+    sha256_begin(&hash);
+    sha256_add(&hash, text, length);
+    sha256_end(&hash, whole);
+    sha256_begin(&hash);
+    for (size_t at = 0, size = 1; at < length; at += size, size = size * 3 % 71 + 1) {
+      if (size > length - at) size = length - at;
+      sha256_add(&hash, text + at, size);
+    }
+    sha256_end(&hash, pieces);
+    assert_memory_equal(whole, pieces, SHA256_BYTES);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -440,6 +489,8 @@ int main(void)
       cmocka_unit_test(many_errors_are_counted),
       cmocka_unit_test(colour_only_when_asked),
       cmocka_unit_test(what_cannot_be_printed_is_masked),
+      cmocka_unit_test(sha256_is_that_of_the_standard),
+      cmocka_unit_test(sha256_does_not_depend_on_the_pieces),
       cmocka_unit_test(embedded_files_are_found_by_name),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

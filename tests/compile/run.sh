@@ -1,0 +1,138 @@
+#!/usr/bin/env bash
+# From emitted C to the executable: units and one file, the cache, flags of the C compiler.
+# Usage: tests/compile/run.sh BUILD
+set -uo pipefail
+build=$(cd "$1" && pwd)
+cd "$(dirname "$0")/../.."
+source tests/lib/check.sh
+nnc=$build/bin/nnc
+work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+export XDG_CACHE_HOME=$work/home TMPDIR=$work/tmp
+mkdir "$work/tmp"
+said() { grep -c "$1" "$2"; }
+compilers() { grep -c ' -c -x c - ' "$1"; } # how many units a log of -v compiles
+check "digits" "$build/bin/nnc-digits" "$work/digits" --train 600 --test 100
+
+# ---- one file and several units give the same weights ----
+weights() { # weights EXECUTABLE: what some steps make, without what names the compiler's command
+  rm -rf "$work/run"
+  "$1" --data "$work/digits" --steps 6 --threads 2 --quiet --out "$work/run" &&
+    "$1" export --out "$work/run" "$work/weights.npz" --quiet && sha256sum < "$work/weights.npz"
+}
+for model in mnist_cnn lenet; do
+  "$nnc" models/$model.net --emit=c -o "$work/whole.c" || fail "emit=c of $model"
+  command=$(sed -n 's/^ \*  *\(.* -o .*\)$/\1/p' "$work/whole.c" | head -1)
+  check "$model as one file" eval "$command"
+  check "$model in units" "$nnc" models/$model.net -o "$work/units" --jobs=3 --no-cache -v
+  one=$(weights "$work/whole") several=$(weights "$work/units")
+  if [ -n "$one" ] && [ "$one" = "$several" ]; then ok; else fail "$model: units and one file differ: $one, $several"; fi
+done
+"$nnc" models/mnist_cnn.net -o "$work/units" --no-cache -v 2> "$work/log"
+at_least "units of mnist_cnn" "$(compilers "$work/log")" 3
+
+# ---- what is in the cache is the same bytes ----
+cached() { "$nnc" models/iris.net -v --cache-dir="$work/cache" -o "$work/$1" "${@:2}" > "$work/log" 2>&1; }
+cached first; at_least "first time compiles" "$(compilers "$work/log")" 1
+cached second; check_status "second time finds it" 0 'the executable is in the cache' cat "$work/log"
+check "the same bytes" cmp "$work/first" "$work/second"
+check "which run" "$work/second" info
+check "under another name" sh -c "cp models/iris.net '$work/other.net'"
+"$nnc" models/iris.net --no-cache -o "$work/plain"
+check "as without a cache" cmp "$work/first" "$work/plain"
+
+# ---- whatever decides the bytes is in the key ----
+cached flags --cflags=-DSOME=1; at_least "other flags compile" "$(compilers "$work/log")" 1
+cached gcc --cc=gcc; at_least "another compiler compiles" "$(compilers "$work/log")" 1
+cached static --static; check_status "another link links" 0 ' -static' cat "$work/log"
+mkdir -p "$work/prefix/bin" "$work/prefix/lib"
+cp "$nnc" "$work/prefix/bin"; cp -r "$build/include" "$work/prefix"; cp -r "$build/lib/nnc" "$work/prefix/lib"
+moved() { "$work/prefix/bin/nnc" models/iris.net -v --cache-dir="$work/cache" -o "$work/moved" > "$work/log" 2>&1; }
+moved; moved; check_status "an installation finds its own" 0 'in the cache' cat "$work/log"
+touch "$work/prefix/include/nnc/nnc_math.h"
+moved; check_status "a header of another time is the same" 0 'in the cache' cat "$work/log"
+echo "/* edited */" >> "$work/prefix/include/nnc/nnc_math.h"
+moved; at_least "an edited header compiles" "$(compilers "$work/log")" 1
+cp tests/compile/run.sh "$work/extra"; ar r "$work/prefix/lib/nnc/libnncrt.a" "$work/extra" 2>/dev/null
+moved; check_status "an edited library links" 0 'libnncrt' cat "$work/log"
+at_most "but compiles nothing" "$(compilers "$work/log")" 0
+mkdir "$work/bin"; printf '#!/bin/sh\nexec %s "$@"\n' "$(command -v gcc)" > "$work/bin/mycc"; chmod +x "$work/bin/mycc"
+cached mine --cc="$work/bin/mycc"; cached mine --cc="$work/bin/mycc"
+check_status "a compiler of one's own" 0 'in the cache' cat "$work/log"
+echo '# another' >> "$work/bin/mycc"
+cached mine --cc="$work/bin/mycc"; at_least "that changed compiles" "$(compilers "$work/log")" 1
+printf 'CFLAG="-w"\n' > "$work/response"
+cached response --cflags="-DX @/dev/null"; cached response --cflags="-DX @/dev/null"
+at_least "flags from a file are never cached" "$(compilers "$work/log")" 1
+
+# ---- an edit of the model compiles what changed ----
+cat models/mnist_cnn.net > "$work/edited.net"
+"$nnc" "$work/edited.net" --cache-dir="$work/cache" -v -o "$work/edited" 2> "$work/log"
+all=$(compilers "$work/log")
+sed -i 's/lr = 0.01/lr = 0.02/' "$work/edited.net"
+"$nnc" "$work/edited.net" --cache-dir="$work/cache" -v -o "$work/edited" 2> "$work/log"
+at_least "an edit compiles" "$(compilers "$work/log")" 1
+at_most "not everything" "$(compilers "$work/log")" $((all - 1))
+
+# ---- damage ----
+for file in "$work"/cache/*.nnc; do printf 'damage' | dd of="$file" bs=1 seek=60 conv=notrunc status=none; done
+cached damaged; at_least "damaged files are not used" "$(compilers "$work/log")" 1
+check "the bytes are the same again" cmp "$work/first" "$work/damaged"
+cached repaired; check_status "and were replaced" 0 'in the cache' cat "$work/log"
+for file in "$work"/cache/*.nnc; do : > "$file"; done
+cached emptied; check "emptied files are not used" cmp "$work/first" "$work/emptied"
+
+# ---- several at a time, one cache ----
+rm -rf "$work/cache"
+for i in 1 2 3; do "$nnc" models/iris.net --cache-dir="$work/cache" -o "$work/at_once.$i" & done; wait
+for i in 1 2 3; do check "at once: $i" cmp "$work/first" "$work/at_once.$i"; done
+check_status "no temporary files stay" 0 '^0$' sh -c "ls '$work/cache' | grep -vc '\.nnc$'; true"
+
+# ---- the bound ----
+cached bounded --cache-size=100K --cflags=-DOTHER
+kept=$(cat "$work"/cache/*.nnc 2>/dev/null | wc -c)
+at_most "bytes in a cache of 100K" "$kept" 102400
+
+# ---- no cache ----
+: > "$work/file"
+check_status "a cache that is a file" 0 'warning: nothing is cached in .*file' "$nnc" models/iris.net --cache-dir="$work/file" -o "$work/uncached"
+check "does not matter" cmp "$work/first" "$work/uncached"
+if [ "$(id -u)" != 0 ]; then
+  mkdir "$work/sealed"; chmod a-w "$work/sealed"
+  check_status "a read-only cache" 0 'warning: nothing is cached in .*sealed: Permission denied' "$nnc" models/iris.net --cache-dir="$work/sealed" -o "$work/uncached"
+elif command -v setpriv >/dev/null; then
+  mkdir "$work/sealed" "$work/open"; chmod a+rx "$work"; chmod a-w "$work/sealed"; chmod a+rwx "$work/open" "$work/tmp"
+  cp models/iris.net "$work/open"
+  check_status "a read-only cache" 0 'warning: nothing is cached in .*sealed: Permission denied' \
+    setpriv --reuid=65534 --regid=65534 --clear-groups "$nnc" "$work/open/iris.net" --cache-dir="$work/sealed" -o "$work/open/uncached"
+else echo "skipped: root may write to a read-only folder and setpriv is not installed"; fi
+check "its own folder by default" sh -c "'$nnc' models/iris.net -o '$work/home_cached' && ls '$work'/home/nnc/*.nnc"
+
+# ---- what the C compiler says is said once ----
+"$nnc" models/mnist.net --no-cache --cflags=-fno-such -o "$work/refused" 2> "$work/log"
+at_most "an unknown flag is told once" "$(said 'fno-such' "$work/log")" 2 # by it, and by us
+"$nnc" models/mnist.net --no-cache --cflags=-Dnet_h1_y=5 -o "$work/refused" > "$work/log" 2>&1
+check_status "errors name lines of the C file" 0 'refused\.c:[0-9]+:[0-9]+: error' cat "$work/log"
+check_status "which is kept" 0 'kept in .*refused\.c' cat "$work/log"
+at_most "once" "$(said 'kept in' "$work/log")" 1
+check_status "nothing else stays" 0 '^0$' sh -c "ls -d '$work'/tmp/nnc-* 2>/dev/null | wc -l"
+cp models/iris.net "$work/mine.net"; echo precious > "$work/mine.c"
+check "compiling leaves a C file of that name" sh -c "'$nnc' '$work/mine.net' -o '$work/mine' && grep -q precious '$work/mine.c'"
+
+# ---- signals leave nothing ----
+"$nnc" models/mnist.net --no-cache --jobs=1 -o "$work/interrupted" & child=$!
+for _ in $(seq 100); do compgen -G "$work/tmp/nnc-*/unit_0.c" >/dev/null && break; sleep 0.05; done
+kill -TERM $child; wait $child; status=$?
+if [ $status -eq 143 ] && ! compgen -G "$work/tmp/nnc-*" >/dev/null; then ok; else fail "SIGTERM: status $status, left: $(ls "$work/tmp")"; fi
+
+# ---- flags ----
+check_status "--jobs wants a number" 2 '--jobs takes a number' "$nnc" models/iris.net --jobs=none
+check_status "--cache-size wants a size" 2 '--cache-size takes a size' "$nnc" models/iris.net --cache-size=big
+check "-g" "$nnc" models/iris.net -g -o "$work/debug"
+check "keeps the C file" grep -q 'net_h_y' "$work/debug.c"
+if command -v readelf >/dev/null; then
+  check_status "whose lines are in the executable" 0 'debug\.c' readelf --debug-dump=decodedline "$work/debug"
+fi
+check "--static" "$nnc" models/iris.net --static -o "$work/static"
+check_status "links nothing shared" 0 'There is no dynamic section' readelf -d "$work/static"
+check_status "and runs with threads" 0 '"threads":2' "$work/static" bench --steps 5 --threads 2
+summary
