@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -141,13 +142,26 @@ static Job *wait_for_any(int count, Job *jobs) {
   }
 }
 
+/* What jobs_stop ends. */
+static Job *volatile live_jobs;
+static volatile int live_count;
+
+void jobs_stop(void) {
+  for (int i = 0; i < live_count; i++)
+    if (live_jobs[i].status == RUNNING) kill(live_jobs[i].child, SIGTERM);
+  for (int i = 0; i < live_count; i++)
+    if (live_jobs[i].status == RUNNING) waitpid(live_jobs[i].child, NULL, 0);
+}
+
 bool jobs_run(Arena *arena, int count, Job *jobs, int parallel) {
   bool good = true;
   int running = 0;
   for (int i = 0; i < count; i++) jobs[i].status = NOT_STARTED;
+  live_jobs = jobs;
+  live_count = count;
   for (;;) {
     Job *next = good && running < parallel ? heaviest(count, jobs) : NULL;
-    if (next == NULL && running == 0) return good;
+    if (next == NULL && running == 0) break;
     if (next != NULL) {
       next->error = start(arena, next);
       next->status = next->error ? -1 : RUNNING;
@@ -158,4 +172,6 @@ bool jobs_run(Arena *arena, int count, Job *jobs, int parallel) {
       good = wait_for_any(count, jobs)->status == 0 && good;
     }
   }
+  live_count = 0;
+  return good;
 }

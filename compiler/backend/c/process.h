@@ -36,5 +36,7 @@ typedef struct Job {
 /* Runs them, the heaviest first, `parallel` at a time; when one fails, those that wait are not
  * started. True when all ended with status 0. */
 bool jobs_run(Arena *arena, int count, Job *jobs, int parallel);
+/* Ends those that run and waits for them; may be called by a signal's handler. */
+void jobs_stop(void);
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "backend/c/process.h"
 #include "support/panic.h"
 
 /* ---- the folder ---- */
@@ -31,6 +32,7 @@ static void remove_files(const Scratch *scratch) {
 }
 
 static void on_signal(int number) {
+  jobs_stop(); /* they would still write */
   if (live != NULL) remove_files(live);
   raise(number); /* SA_RESETHAND: the default action */
 }
