@@ -87,6 +87,12 @@ for i in 1 2 3; do "$nnc" models/iris.net --cache-dir="$work/cache" -o "$work/at
 for i in 1 2 3; do check "at once: $i" cmp "$work/first" "$work/at_once.$i"; done
 check_status "no temporary files stay" 0 '^0$' sh -c "ls '$work/cache' | grep -vc '\.nnc$'; true"
 
+# ---- what an executable weighs ----
+"$nnc" models/mnist.net -o "$work/weighed"
+at_most "bytes of mnist, stripped and optimized" "$(stat -c %s "$work/weighed")" 400000
+"$nnc" models/iris.net -o "$work/weighed"
+at_most "bytes of iris" "$(stat -c %s "$work/weighed")" 300000
+
 # ---- the bound ----
 cached bounded --cache-size=100K --cflags=-DOTHER
 kept=$(cat "$work"/cache/*.nnc 2>/dev/null | wc -c)

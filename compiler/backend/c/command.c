@@ -8,8 +8,8 @@ void command_flags(Arena *arena, Arguments *arguments, const CompileOptions *opt
                                       "-fno-math-errno",     "-fno-trapping-math"};
   vec_push(arena, arguments, options->toolchain.cc);
   for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) vec_push(arena, arguments, fixed[i]);
+  vec_push(arena, arguments, options->debug ? "-g" : "-fno-asynchronous-unwind-tables");
   vec_push(arena, arguments, arena_printf(arena, "-march=%s", options->arch));
-  if (options->debug) vec_push(arena, arguments, "-g");
   arguments_add_words(arena, arguments, options->cflags);
 }
 
