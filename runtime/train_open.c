@@ -7,6 +7,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "memory.h"
 #include "message.h"
 #include "replace.h"
 #include "trainer.h"
@@ -210,6 +211,19 @@ static bool open_rest(Trainer *trainer, const nnc_safetensors *resumed) {
          load_weights(trainer, resumed);
 }
 
+/* What the run holds: the plan is exact, the program itself and its stacks come to it. */
+static void say_memory(const Trainer *trainer) {
+  const nnc_session *session = trainer->session;
+  int64_t plan = session->model->arena_bytes + session->threads * session->model->worker_bytes;
+  int64_t data = trainer->data ? nnc_data_bytes(trainer->data) : 0;
+  for (int i = 0; i < trainer->evaluator.count; i++)
+    data += nnc_data_bytes(trainer->evaluator.sets[i].data);
+  char planned[NNC_FORMAT_BYTES], held[NNC_FORMAT_BYTES];
+  nnc_note("%s planned for %d thread%s, %s of data", nnc_format_bytes(planned, (double)plan),
+           session->threads, session->threads == 1 ? "" : "s",
+           nnc_format_bytes(held, (double)data));
+}
+
 bool nnc_trainer_open(Trainer *trainer, nnc_session *session) {
   nnc_safetensors *resumed = NULL;
   *trainer = (Trainer){.session = session, .model = session->model, .options = session->options,
@@ -232,6 +246,7 @@ bool nnc_trainer_open(Trainer *trainer, nnc_session *session) {
                     position->step_in_epoch * trainer->model->accumulation);
   bool is_own = trainer->options->resume && !trainer->keep_path;
   if (is_own && !position->report_is_due) trainer->saved_step = position->step;
+  if (position->step < trainer->total_steps) say_memory(trainer);
   trainer->start = trainer->save_time = nnc_seconds_now();
   trainer->start -= trainer->seconds;
   return true;
