@@ -61,6 +61,7 @@ g.case("i32(x)", lambda x: x.to(torch.int32), x=[-2.75, -0.5, 0.5, 2.75])
 g.case("cast(x, u8)", lambda x: x.to(torch.uint8), x=[0.0, 1.75, 254.5])
 g.case("cast(a, f32) * x", lambda a, x: a * x, a=I(9, 4), x=N(4))
 g.case("f32(a > 1) + x", lambda a, x: (a > 1) + x, a=I(4, 4), x=N(4))
+g.case("floor_of(x)", torch.floor, x=[-1.5, 2.75])
 g.case("stop_gradient(x) * x", lambda x: x.detach() * x, x=N(4))
 
 # ---- activations --------------------------------------------------------------------------------

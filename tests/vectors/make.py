@@ -132,7 +132,8 @@ class Group:
         for name, value in news.items():
             self.tensors[f"=y{k}.{name}"] = value.detach().numpy().astype(np.float64)
         if result.is_floating_point():
-            weigh(result).backward()
+            if result.requires_grad:
+                weigh(result).backward()
             for name in values:
                 if values[name].dtype == np.float64:
                     self.expect_gradient(f"{name}{k}", tensors[name])
@@ -168,6 +169,77 @@ class Group:
 
     def program(self):
         return HEAD + self.definitions + "\n".join(self.lines) + "\n" + TAIL
+
+
+TRAJECTORY = """# Made by tests/vectors/make.py: do not edit. Steps are compared with PyTorch's.
+const batch = 4
+data train { x, y = npy("x.npy", "y.npy") }
+input x : f32[batch, 3]
+input y : f32[batch, 4]
+loss = 0 * mean(x)
+"""
+
+
+class Trajectory:
+    """Steps of optimizers, each on a matrix w [3, 4] of its own and the loss mean((tanh(x w) - y)^2)."""
+
+    def __init__(self, name, steps, keys="", **metadata):
+        self.name, self.steps, self.keys, self.metadata = name, steps, keys, metadata
+        self.tensors, self.makers, self.groups, self.count = {}, [], "", 0
+        self.rng = np.random.default_rng(zlib.crc32(name.encode()))
+        GROUPS[name] = self
+
+    def case(self, keys, maker):
+        """keys: of the group of parameters; maker(w): what takes a step, with w.grad set, given t."""
+        self.makers.append(maker)
+        self.groups += f"  params \"w{self.count}\" {{ {keys} }}\n"
+        self.count += 1
+
+    def run(self):
+        data = np.random.default_rng(5)
+        start = data.standard_normal((3, 4)).astype(np.float32)
+        ws = [torch.tensor(start.astype(np.float64), requires_grad=True) for _ in self.makers]
+        steppers = [maker(w) for maker, w in zip(self.makers, ws)]
+        losses = []
+        for t in range(self.steps):
+            x, y = (data.standard_normal(shape).astype(np.float32) for shape in [(4, 3), (4, 4)])
+            self.tensors[f"{t}/x"], self.tensors[f"{t}/y"] = x, y
+            x, y = torch.tensor(x.astype(np.float64)), torch.tensor(y.astype(np.float64))
+            total = 0.0
+            for w, step in zip(ws, steppers):
+                w.grad = None
+                loss = ((torch.tanh(x @ w) - y) ** 2).mean()
+                loss.backward()
+                total += loss.item()
+                step(t + 1)
+            losses.append(total)
+        self.tensors["=loss"] = np.array(losses)
+        for k, w in enumerate(ws):
+            self.tensors[f"w{k}"], self.tensors[f"=w{k}"] = start, w.detach().numpy()
+
+    def program(self):
+        self.run()
+        body = "".join(f"param w{k} : [3, 4] = zeros\nloss = loss + mse(tanh(x @ w{k}), y)\n" for k in range(self.count))
+        return TRAJECTORY + body + f"train {{\n  minimize = loss, optimizer = sgd, steps = {self.steps}{self.keys}\n{self.groups}}}\n"
+
+
+class Traces:
+    """The values of schedules over the steps of a run, each kept in a state."""
+
+    def __init__(self, name, steps, **metadata):
+        self.name, self.steps, self.metadata = name, steps, metadata
+        self.tensors, self.lines, self.count = {"unused": np.zeros(1, np.float32), "=loss": np.zeros(steps)}, [], 0
+        GROUPS[name] = self
+
+    def case(self, text, f):
+        """f(t), t from 1."""
+        k, self.count = self.count, self.count + 1
+        self.lines += [f"state s{k} : [{self.steps}] = zeros", f"s{k} <- concat(s{k}[1:], reshape(0 * w + {text}, [1]))"]
+        self.tensors[f"=s{k}"] = np.array([float(f(t)) for t in range(1, self.steps + 1)])
+
+    def program(self):
+        head = re.sub(r"# The sum of y.*\n.*\n", "", HEAD).replace("loss = 0 * mean(unused)\n", "param w = 0.0\nloss = 0 * mean(unused) + 0 * w\n")
+        return head + "\n".join(self.lines) + "\n" + TAIL.replace("steps = 1", f"steps = {self.steps}")
 
 
 def main():

@@ -2,8 +2,8 @@
 # The library against reference vectors made with PyTorch (make.py), through the interpreter and through
 # executables of f64 and f32.  Usage: tests/vectors/run.sh BUILD [GROUP...]
 #
-# Every function that `nnc doc` lists is used by some vector, but for those in `exceptions`; optimizers,
-# schedules and initializers are compared by tests/tools/compare_torch.py.
+# Every name that `nnc doc` lists is called in some vector, but for those in `exceptions`; optimizers,
+# schedules and initializers may be named alone.
 set -uo pipefail
 build=$(cd "$1" && pwd); shift
 cd "$(dirname "$0")/../.."
@@ -18,12 +18,16 @@ exceptions="
                                docs/language.md: compile-time values
 "
 if [ $# -eq 0 ]; then
-  shown=$(sed 's/#.*//' tests/vectors/*.net | grep -oE '[A-Za-z_][A-Za-z0-9_]*\(' | tr -d '(' | sort -u)
+  text=$(sed 's/#.*//' tests/vectors/*.net)
+  called=$(grep -oE '[A-Za-z_][A-Za-z0-9_]*\(' <<<"$text" | tr -d '(' | sort -u)
+  named=$(grep -oE '[A-Za-z_][A-Za-z0-9_]*' <<<"$text" | sort -u)
   excused=$(sed 's/^\( *[a-z_ 0-9]*\)  .*/\1/' <<<"$exceptions" | tr ' ' '\n' | sort -u)
-  for name in $("$nnc" doc | awk '/^[a-z]/ { skip = /^(optimizers|schedules|initializers)/ } !skip && /^  / { print $1 }'); do
+  while read -r section name; do
+    shown=$called
+    case $section in optimizers|schedules|initializers) shown=$named ;; esac
     if grep -qx -- "$name" <<<"$shown" || grep -qx -- "$name" <<<"$excused"; then ok
     else fail "$name has no vector: add a case to tests/vectors/cases_*.py"; fi
-  done
+  done < <("$nnc" doc | awk '/^[a-z]/ { section = $1 } /^  / { print section, $1 }')
 fi
 
 [ $# -gt 0 ] || set -- $(cd tests/vectors && ls *.net | sed 's/\.net$//')
