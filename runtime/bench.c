@@ -106,10 +106,11 @@ static bool bench_model(nnc_session *session) {
   Bench bench;
   bool good = open_bench(&bench, session);
   if (good) {
-    for (int64_t step = 1; step <= bench.warmup + bench.steps; step++) run_step(&bench, step);
+    for (int64_t step = 1; step <= bench.warmup + bench.steps && !bench.trial.has_failed; step++)
+      run_step(&bench, step);
     memcpy(bench.sorted, bench.seconds, (size_t)bench.steps * sizeof *bench.sorted);
     qsort(bench.sorted, (size_t)bench.steps, sizeof *bench.sorted, compare_doubles);
-    good = print_result(&bench);
+    good = !bench.trial.has_failed && print_result(&bench);
   }
   close_bench(&bench);
   return good;

@@ -45,6 +45,7 @@ struct nnc_loader {
   pthread_cond_t has_room, has_batch;
   int64_t filled, taken, generation;
   bool ends;
+  char failure[NNC_MESSAGE]; /* of the first batch that could not be made */
 };
 
 nnc_loader_options nnc_loader_training(const nnc_model *model, const nnc_data *data) {
@@ -79,18 +80,21 @@ static nnc_batch make_batch(nnc_loader *loader, void *const *inputs) {
   }
   int64_t first = walk->index * size;
   nnc_batch batch = {walk->epoch, walk->index, size};
-  if (first + size <= total) {
-    data_gather(loader->data, loader->order ? loader->order + first : NULL, first, size, inputs);
-  } else if (loader->options.tail == NNC_TAIL_KEEP) {
+  const uint32_t *examples = loader->order ? loader->order + first : NULL;
+  if (first + size > total && loader->options.tail == NNC_TAIL_KEEP) {
     batch.count = total - first;
-    data_gather(loader->data, loader->order ? loader->order + first : NULL, first, batch.count,
-                inputs);
-  } else {
+  } else if (first + size > total) {
     for (int64_t i = 0; i < size; i++) {
       int64_t example = (first + i) % total;
       loader->picked[i] = loader->order ? loader->order[example] : (uint32_t)example;
     }
-    data_gather(loader->data, loader->picked, 0, size, inputs);
+    examples = loader->picked;
+  }
+  DataVisit visit = {.seed = loader->options.seed, .epoch = walk->epoch};
+  char message[NNC_MESSAGE];
+  if (data_gather(loader->data, examples, first, batch.count, &visit, inputs, message) < 0) {
+    if (!loader->failure[0]) memcpy(loader->failure, message, sizeof message);
+    batch.count = -1;
   }
   advance(loader, walk);
   return batch;
@@ -233,9 +237,12 @@ nnc_loader *nnc_loader_open(const nnc_data *data, const nnc_loader_options *opti
 
 int64_t nnc_loader_batches(const nnc_loader *loader) { return loader->batches; }
 
+const char *nnc_loader_failure(const nnc_loader *loader) { return loader->failure; }
+
 static void copy_out(const nnc_loader *loader, int slot, void *const *inputs) {
   int count = loader->data->entry->input_count;
   const nnc_batch *batch = &loader->made[slot];
+  if (batch->count < 0) return;
   for (int i = 0; i < count; i++) {
     int64_t bytes = loader->input_bytes[i];
     if (loader->data->fields[i]->batched) bytes = bytes / loader->options.batch * batch->count;

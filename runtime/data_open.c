@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpus.h"
 #include "data_table.h"
 #include "message.h"
 
@@ -21,6 +22,7 @@ typedef struct Opening {
   const nnc_entry *entry;
   bool keeps_all_rows; /* files from the command line: no split, no shuffle */
   const nnc_pipeline **pipelines; /* of the tables */
+  int file_count;                 /* given on the command line */
 } Opening;
 
 static const nnc_data_set *find_set(const nnc_model *model, const char *name) {
@@ -37,6 +39,16 @@ static const nnc_pipeline *find_pipeline(const nnc_data_set *set, const char *fi
         return &set->pipelines[p];
       }
   return NULL;
+}
+
+bool nnc_data_learns(const nnc_data_set *set) {
+  for (int p = 0; p < set->pipeline_count; p++) {
+    const nnc_pipeline *pipeline = &set->pipelines[p];
+    if (pipeline->calls[0].source->learns) return true;
+    for (int c = 1; c < pipeline->call_count; c++)
+      if (pipeline->calls[c].stage->fit) return true;
+  }
+  return false;
 }
 
 /* --- bind ------------------------------------------------------------------------------------ */
@@ -192,7 +204,7 @@ static int load_table(Opening *opening, DataTable *table, const nnc_pipeline *pi
   for (int f = 0; f < table->field_count; f++) {
     DataField *field = &table->fields[f];
     if (!field->input) continue;
-    if (!field->changes && convert_field(context, field, true) < 0) return -1;
+    if (!field->changes && !field->is_made && convert_field(context, field, true) < 0) return -1;
     if (!field->batched) continue;
     if (!first) first = field;
     if (field->dim[0] != first->dim[0])
@@ -211,7 +223,10 @@ static int choose_rows(Opening *opening, nnc_data *data, DataTable *table,
     context->call = &pipeline->calls[c];
     if (stage->rows && !opening->keeps_all_rows && stage->rows(context, table) < 0) return -1;
     if (stage->option && stage->option(context, data) < 0) return -1;
+    if (stage->picture && stage->picture(context, table) < 0) return -1;
   }
+  context->call = &pipeline->calls[0];
+  if (table->source->ready && table->source->ready(context, table) < 0) return -1;
   if (data_table_compact(context, table) < 0) return -1;
   if (opening->set->order != NNC_ORDER_STREAMS || opening->keeps_all_rows) return 0;
   return data_table_order_lanes(context, table, context->model->batch);
@@ -253,7 +268,8 @@ static int change_values(Opening *opening, DataTable *table) {
       if (stage_meets(train->calls[c].stage, &train->calls[c], field) &&
           apply_stage(opening, table, field, &train->calls[c]) < 0)
         return -1;
-    if (field->input && convert_field(&opening->context, field, false) < 0) return -1;
+    if (field->input && !field->is_made && convert_field(&opening->context, field, false) < 0)
+      return -1;
   }
   return 0;
 }
@@ -298,11 +314,29 @@ static nnc_data *allocate(const Opening *opening) {
   data->tables = calloc((size_t)opening->set->pipeline_count + 1, sizeof *data->tables);
   data->fields = calloc((size_t)opening->entry->input_count + 1, sizeof *data->fields);
   data->entry = opening->entry;
+  data->model = opening->context.model;
   data->name = opening->set->name;
   data->prefetch = -1;
   if (data->tables && data->fields) return data;
   nnc_data_close(data);
   return NULL;
+}
+
+/* Threads for the tables whose rows are made. */
+static int start_workers(Opening *opening, nnc_data *data) {
+  nnc_cpus cpus;
+  int count = 0;
+  for (int t = 0; t < data->table_count; t++) {
+    const DataTable *table = &data->tables[t];
+    if (!table->source->make) continue;
+    if (!count) nnc_cpus_find(&cpus);
+    int wanted = table->source->workers ? table->source->workers(table) : 0;
+    if (!wanted) wanted = nnc_cpus_default_threads(&cpus);
+    if (wanted > count) count = wanted;
+  }
+  if (count == 0) return 0;
+  data->workers = data_workers_open(&opening->context, count);
+  return data->workers ? 0 : -1;
 }
 
 /* Files from the command line go to the tables in turn. */
@@ -315,13 +349,14 @@ static int load_all(Opening *opening, nnc_data *data) {
     int needed = 0;
     for (int f = 0; f < table->field_count; f++) needed += table->fields[f].input != NULL;
     context->file_count = pipeline->calls[0].source->has_file_each ? needed : 1;
+    if (files && pipeline->calls[0].source->takes_many_files) context->file_count = opening->file_count;
     context->files = files;
     if (load_table(opening, table, pipeline) < 0 ||
         choose_rows(opening, data, table, pipeline) < 0 || change_values(opening, table) < 0)
       return -1;
     if (files) files += context->file_count;
   }
-  return join_tables(opening, data);
+  return join_tables(opening, data) < 0 ? -1 : start_workers(opening, data);
 }
 
 static int bind_all(Opening *opening, nnc_data *data) {
@@ -404,6 +439,18 @@ int nnc_data_predict_files(const nnc_model *model, const nnc_entry *entry, char 
   return result < 0 ? -1 : files;
 }
 
+/* One pipeline feeds the inputs, and each of its files is an example. */
+static bool takes_many(const Opening *opening) {
+  const nnc_pipeline *first = NULL;
+  for (int i = 0; i < opening->entry->input_count; i++) {
+    int index;
+    const nnc_pipeline *pipeline = find_pipeline(opening->set, opening->entry->inputs[i].name, &index);
+    if (!pipeline || (first && pipeline != first)) return false;
+    first = pipeline;
+  }
+  return first && first->calls[0].source->takes_many_files;
+}
+
 nnc_data *nnc_data_open_predict(const nnc_model *model, const nnc_entry *entry,
                                 const char *directory, int file_count, const char *const *files,
                                 const nnc_fitted *fitted, char message[NNC_MESSAGE]) {
@@ -420,8 +467,9 @@ nnc_data *nnc_data_open_predict(const nnc_model *model, const nnc_entry *entry,
                                  .message = message},
                      .set = prediction_set(model),
                      .entry = entry,
-                     .keeps_all_rows = !find_set(model, "predict")};
-  if (!reads_named && file_count != count) {
+                     .keeps_all_rows = !find_set(model, "predict"),
+                     .file_count = file_count};
+  if (!reads_named && file_count != count && !(file_count > count && takes_many(&opening))) {
     data_fail(&opening.context, "predict needs %d file%s: %s; %d given", count,
               count == 1 ? "" : "s", wanted, file_count);
     return NULL;

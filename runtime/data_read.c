@@ -1,5 +1,6 @@
 /* Reading an open data set: copies of examples, in the types of the inputs. */
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,14 +30,105 @@ static void gather_field(const DataField *field, const uint32_t *order, const ui
   }
 }
 
-void data_gather(const nnc_data *data, const uint32_t *examples, int64_t first, int64_t count,
-                 void *const *inputs) {
-  for (int i = 0; i < data->entry->input_count; i++)
-    gather_field(data->fields[i], data->order, examples, first, count, inputs[i]);
+/* --- rows that are made ----------------------------------------------------------------------- */
+
+/* One batch of one field.  The failure of the first example is the one that is told. */
+typedef struct Making {
+  const nnc_data *data;
+  const DataTable *table;
+  const DataField *field;
+  const uint32_t *examples;
+  int64_t first;
+  const DataVisit *visit;
+  char *target;
+  pthread_mutex_t mutex;
+  int64_t failed; /* least index of an example that failed; -1 */
+  char *message;
+} Making;
+
+static int64_t row_of(const nnc_data *data, const uint32_t *examples, int64_t first, int64_t i) {
+  int64_t row = examples ? examples[i] : first + i;
+  return data->order ? data->order[row] : row;
 }
 
-void nnc_data_read(const nnc_data *data, int64_t first, int64_t count, void *const *inputs) {
-  data_gather(data, NULL, first, count, inputs);
+#define WIDEN_BYTES(type)                                            \
+  for (int64_t i = 0; i < count; i++) {                              \
+    type value = (type)bytes[i];                                     \
+    memcpy(row + i * (int64_t)sizeof value, &value, sizeof value);   \
+  }                                                                  \
+  break
+
+/* Bytes at the end of the row become its values: value i ends no later than byte i. */
+static void widen_bytes(const unsigned char *bytes, int to, char *row, int64_t count) {
+  switch (to) {
+    case NNC_I32: WIDEN_BYTES(int32_t);
+    case NNC_I64: WIDEN_BYTES(int64_t);
+    case NNC_F32: WIDEN_BYTES(float);
+    case NNC_F64: WIDEN_BYTES(double);
+    default: break; /* u8: they are the values */
+  }
+}
+
+/* The bytes are made at the end of the target's row. */
+static void make_row(void *state, int64_t index, int worker) {
+  Making *making = state;
+  const DataField *field = making->field;
+  char message[NNC_MESSAGE];
+  DataContext context = {.model = making->data->model, .set = making->data->name,
+                         .message = message};
+  DataVisit visit = *making->visit;
+  visit.row = row_of(making->data, making->examples, making->first, index);
+  visit.worker = worker;
+  int to = field->input->dtype;
+  int64_t row_bytes = field->width * data_dtype_size(to);
+  char *row = making->target + index * row_bytes;
+  unsigned char *bytes = (unsigned char *)row + row_bytes - field->width;
+  if (making->table->source->make(&context, making->table, field, &visit, bytes) == 0) {
+    widen_bytes(bytes, to, row, field->width);
+    return;
+  }
+  pthread_mutex_lock(&making->mutex);
+  if (making->failed < 0 || index < making->failed) {
+    making->failed = index;
+    memcpy(making->message, message, sizeof message);
+  }
+  pthread_mutex_unlock(&making->mutex);
+}
+
+static int make_field(const nnc_data *data, const DataTable *table, const DataField *field,
+                      const uint32_t *examples, int64_t first, int64_t count,
+                      const DataVisit *visit, char *target, char *message) {
+  Making making = {data, table, field, examples, first, visit, target,
+                   .mutex = PTHREAD_MUTEX_INITIALIZER, .failed = -1, .message = message};
+  data_workers_run(data->workers, count, &making, make_row);
+  return making.failed < 0 ? 0 : -1;
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static const DataTable *table_of(const nnc_data *data, const DataField *field) {
+  const DataTable *table = data->tables;
+  while (field < table->fields || field >= table->fields + table->field_count) table++;
+  return table;
+}
+
+int data_gather(const nnc_data *data, const uint32_t *examples, int64_t first, int64_t count,
+                const DataVisit *visit, void *const *inputs, char *message) {
+  for (int i = 0; i < data->entry->input_count; i++) {
+    const DataField *field = data->fields[i];
+    if (!field->is_made)
+      gather_field(field, data->order, examples, first, count, inputs[i]);
+    else if (make_field(data, table_of(data, field), field, examples, first, count, visit, inputs[i],
+                        message) < 0)
+      return -1;
+  }
+  return 0;
+}
+
+int nnc_data_read(const nnc_data *data, int64_t first, int64_t count, void *const *inputs,
+                  char message[NNC_MESSAGE]) {
+  DataVisit visit = {.seed = data->model->seed, .epoch = DATA_NO_EPOCH};
+  return data_gather(data, NULL, first, count, &visit, inputs, message);
 }
 
 int64_t nnc_data_examples(const nnc_data *data) { return data->count; }
@@ -45,7 +137,8 @@ int64_t nnc_data_bytes(const nnc_data *data) {
   int64_t bytes = data->order ? data->count * (int64_t)sizeof *data->order : 0;
   for (int i = 0; i < data->entry->input_count; i++) {
     const DataField *field = data->fields[i];
-    if (!field->is_view) bytes += data_field_held(field) * data_dtype_size(field->dtype);
+    if (!field->is_view && !field->is_made)
+      bytes += data_field_held(field) * data_dtype_size(field->dtype);
   }
   for (int t = 0; t < data->table_count; t++) {
     const DataStream *stream = &data->tables[t].stream;
@@ -69,6 +162,11 @@ static void widen_range(void *state, int64_t column, int64_t count, const double
 
 void nnc_data_range(const nnc_data *data, int input, double *smallest, double *largest) {
   DataField flat = *data->fields[input]; /* as one row */
+  if (flat.is_made) {
+    *smallest = 0;
+    *largest = flat.made_most;
+    return;
+  }
   flat.width = data_field_held(&flat);
   Range range = {INFINITY, -INFINITY};
   data_each_block(&flat, 1, &range, widen_range);
@@ -78,6 +176,7 @@ void nnc_data_range(const nnc_data *data, int input, double *smallest, double *l
 
 void nnc_data_close(nnc_data *data) {
   if (!data) return;
+  data_workers_close(data->workers);
   for (int t = 0; t < data->table_count; t++) data_table_free(&data->tables[t]);
   free(data->tables);
   free(data->fields);

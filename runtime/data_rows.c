@@ -29,6 +29,18 @@ void data_permutation(uint64_t seed, uint64_t stream, int64_t count, uint32_t *o
   }
 }
 
+uint64_t data_random_bits(const DataVisit *visit, uint64_t stream, uint64_t index) {
+  const uint64_t golden = 0x9e3779b97f4a7c15u;
+  uint64_t key = mix(visit->seed + golden);
+  key = mix(key ^ mix((uint64_t)(visit->epoch + 2) * golden));
+  key = mix(key ^ mix((uint64_t)visit->row * golden + stream));
+  return mix(key + index * golden);
+}
+
+int64_t data_random_below(const DataVisit *visit, uint64_t stream, uint64_t index, int64_t bound) {
+  return (int64_t)((unsigned __int128)data_random_bits(visit, stream, index) * (uint64_t)bound >> 64);
+}
+
 int data_table_need_order(const DataContext *context, DataTable *table) {
   if (table->order) return 0;
   table->order = malloc((size_t)table->count * sizeof *table->order + 1);

@@ -74,6 +74,7 @@ void data_table_free(DataTable *table) {
     free(field->file);
   }
   free(table->fields);
+  if (table->source && table->source->close) table->source->close(table);
   free(table->stream.values);
   free(table->order);
   *table = (DataTable){0};

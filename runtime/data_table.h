@@ -4,7 +4,8 @@
  * number type of the file.  All changes happen in place, so only one copy of the data exists at
  * any time.
  *
- *   source->load       fields in the files' types; text columns as codes into a dictionary
+ *   source->load       fields in the files' types; text columns as codes into a dictionary; or a
+ *                      state from which rows are made when they are read (pictures, tasks)
  *   stage->rows        split, shuffle: choose and order the rows (DataTable.order)
  *   stage->fit, apply  standardize, impute, categories: change values
  *   data_open.c        converts to the input's type what would not widen exactly in a batch */
@@ -45,6 +46,8 @@ typedef struct DataField {
   int64_t step;              /* values from a row to the next: width, less where rows overlap */
   char *values;
   bool is_view;              /* the values belong to the table's stream */
+  bool is_made;              /* no values: the source makes rows (u8) when they are read */
+  int made_most;             /* the largest value that it makes */
   DataDictionary
       *dictionaries; /* text: `width` of them; values are i32 codes, -1 missing; else NULL */
 } DataField;
@@ -62,11 +65,22 @@ typedef struct DataTable {
   int field_count;
   DataField *fields;
   int64_t rows;    /* of the arrays */
-  bool keeps_rows; /* chosen rows are not moved together, and values not changed: rows overlap */
+  bool keeps_rows; /* chosen rows are not moved together, and values not changed: rows overlap or
+                    * are made */
   int64_t count;   /* of examples: rows, or the length of `order` */
   uint32_t *order; /* row of each example; NULL: as in the file */
   DataStream stream; /* of which the rows are windows */
+  void *state;       /* of a source that makes rows */
 } DataTable;
+
+/* The reading of a row that is made: what is random in it depends on this alone. */
+typedef struct DataVisit {
+  uint64_t seed;
+  int64_t epoch; /* DATA_NO_EPOCH: in evaluation, always the same */
+  int64_t row;
+  int worker; /* whose memory the source may use */
+} DataVisit;
+enum { DATA_NO_EPOCH = -1 };
 
 /* Where a call stands, for messages and for finding files. */
 typedef struct DataContext {
@@ -88,6 +102,17 @@ struct nnc_source_class {
   bool has_file_each;         /* one file a field, else one for all */
   /* Fills the fields that have an input, and table->rows. */
   int (*load)(const DataContext *context, DataTable *table);
+  /* For rows that are made when they are read; several threads call it at a time, with different
+   * workers.  Fills field->width bytes, or -1 with a message. */
+  int (*make)(const DataContext *context, const DataTable *table, const DataField *field,
+              const DataVisit *visit, unsigned char *bytes);
+  /* Behind all stages: the last chance to compare what they make with the input. */
+  int (*ready)(const DataContext *context, DataTable *table);
+  /* Threads that make rows; NULL: as many as there are processors. */
+  int (*workers)(const DataTable *table);
+  void (*close)(DataTable *table); /* frees table->state */
+  bool learns;                     /* load may add fitted values */
+  bool takes_many_files;           /* each file of a prediction is an example */
 };
 
 /* A stage either chooses rows, or learns from the training set and changes values, or sets an
@@ -101,6 +126,8 @@ struct nnc_stage_class {
   bool
       is_for_floats; /* without names: the fields that feed a float input; else names are needed */
   int (*rows)(const DataContext *context, DataTable *table);
+  /* Tells the source what to do with the pictures that it makes. */
+  int (*picture)(const DataContext *context, DataTable *table);
   /* Learns from the table's examples, under the name data_fitted_name. */
   int (*fit)(const DataContext *context, const DataTable *table, const DataField *field,
              nnc_fitted *fitted);
@@ -118,6 +145,8 @@ struct nnc_data {
   DataField **fields;    /* of the entry's inputs, in their order */
   int64_t count;         /* examples */
   const uint32_t *order; /* of the tables, which have it in common; NULL: file order */
+  const nnc_model *model;
+  struct DataWorkers *workers; /* NULL: no rows are made */
   int prefetch;          /* -1: no prefetch stage */
 };
 
@@ -196,6 +225,10 @@ int data_file_read_field(const DataContext *context, DataFile *file, DataField *
 
 /* data_rows.c: random orders. */
 void data_permutation(uint64_t seed, uint64_t stream, int64_t count, uint32_t *order);
+/* 64 random bits, a function of the visit, the stream and the index. */
+uint64_t data_random_bits(const DataVisit *visit, uint64_t stream, uint64_t index);
+/* A whole number from 0 to bound - 1. */
+int64_t data_random_below(const DataVisit *visit, uint64_t stream, uint64_t index, int64_t bound);
 /* Makes the chosen rows the only ones, in file order. */
 int data_table_compact(const DataContext *context, DataTable *table);
 /* Orders the examples for minibatches of `lanes`: row b of a minibatch continues row b of the one
@@ -227,9 +260,19 @@ int data_fit_numbers(const DataContext *context, const DataField *field, const c
 void data_fitted_name(char *text, size_t size, const char *field, const char *stage,
                       int64_t column);
 
-/* Copies the examples `examples[i]`, or first + i without a list, to the inputs. */
-void data_gather(const nnc_data *data, const uint32_t *examples, int64_t first, int64_t count,
-                 void *const *inputs);
+/* Copies the examples `examples[i]`, or first + i without a list, to the inputs; 0, or -1 with a
+ * message in the context. The context's message alone is used; the visit's row and worker are not. */
+int data_gather(const nnc_data *data, const uint32_t *examples, int64_t first, int64_t count,
+                const DataVisit *visit, void *const *inputs, char *message);
+
+/* data_workers.c: threads that make the rows of a batch side by side. */
+typedef struct DataWorkers DataWorkers;
+DataWorkers *data_workers_open(const DataContext *context, int count);
+int data_workers_count(const DataWorkers *workers); /* the caller is one of them */
+/* Calls run(state, index, worker) for each index below `count`, in any order. */
+void data_workers_run(DataWorkers *workers, int64_t count, void *state,
+                      void (*run)(void *state, int64_t index, int worker));
+void data_workers_close(DataWorkers *workers); /* NULL is fine */
 
 /* data_dictionary.c */
 int32_t data_dictionary_add(DataDictionary *dictionary, const char *word, int64_t length,

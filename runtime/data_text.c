@@ -229,4 +229,4 @@ static int load(const DataContext *context, DataTable *table) {
 }
 
 const struct nnc_source_class nnc_source_text = {
-    .name = "text", .formals = formals, .has_file_each = false, .load = load};
+    .name = "text", .formals = formals, .has_file_each = false, .load = load, .learns = true};

@@ -55,7 +55,10 @@ static bool evaluate_all(nnc_evaluator *evaluator, const nnc_position *position,
   set_scalars(evaluator->session, position);
   if (!as_json) print_head(model);
   for (int i = 0; i < evaluator->count; i++) {
-    nnc_evaluator_run(evaluator, i, metrics);
+    if (!nnc_evaluator_run(evaluator, i, metrics) && evaluator->has_failed) {
+      free(metrics);
+      return false;
+    }
     if (as_json) print_json(model, &evaluator->sets[i], position->step, metrics);
     else print_row(model, &evaluator->sets[i], metrics);
   }

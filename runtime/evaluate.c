@@ -94,13 +94,19 @@ void nnc_evaluator_close(nnc_evaluator *evaluator) {
   *evaluator = (nnc_evaluator){0};
 }
 
-/* Runs [first, first + entry->batch). */
-static void run_examples(nnc_evaluator *evaluator, const nnc_data *data, const nnc_entry *entry,
+/* Runs [first, first + entry->batch); false when an example cannot be read. */
+static bool run_examples(nnc_evaluator *evaluator, const nnc_data *data, const nnc_entry *entry,
                          void *const *places, int64_t first) {
   nnc_session *session = evaluator->session;
-  nnc_data_read(data, first, entry->batch, places);
+  char message[NNC_MESSAGE];
+  if (nnc_data_read(data, first, entry->batch, places, message) < 0) {
+    nnc_error("%s", message);
+    evaluator->has_failed = true;
+    return false;
+  }
   nnc_session_run(session, entry, 0, first);
   nnc_tally_add(&evaluator->tally, entry, session->arena.base);
+  return true;
 }
 
 static bool run_set(nnc_evaluator *evaluator, const nnc_data *data) {
@@ -108,12 +114,13 @@ static bool run_set(nnc_evaluator *evaluator, const nnc_data *data) {
   int64_t examples = nnc_data_examples(data), first = 0;
   while (first + model->eval.batch <= examples) {
     if (nnc_stop_requested()) return false;
-    run_examples(evaluator, data, &model->eval, evaluator->batch_places, first);
+    if (!run_examples(evaluator, data, &model->eval, evaluator->batch_places, first)) return false;
     first += model->eval.batch;
   }
   while (model->eval_one.run && first + model->eval_one.batch <= examples) {
     if (nnc_stop_requested()) return false;
-    run_examples(evaluator, data, &model->eval_one, evaluator->one_places, first);
+    if (!run_examples(evaluator, data, &model->eval_one, evaluator->one_places, first))
+      return false;
     first += model->eval_one.batch;
   }
   return true;

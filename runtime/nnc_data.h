@@ -4,23 +4,27 @@
  * is an object of its own in the runtime library, so a program links only what its model names.
  *
  * Use: nnc_data_open reads one data set whole, in the files' own number type, applies its stages
- * and checks it against the inputs of an entry.  After that nothing can fail and nothing is
- * allocated: an nnc_loader walks through epochs of shuffled batches (prepared ahead by a thread,
- * if wanted), and nnc_data_read copies any run of examples in order, for evaluation.
+ * and checks it against the inputs of an entry.  After that nothing is allocated: an nnc_loader
+ * walks through epochs of shuffled batches (prepared ahead by a thread, if wanted), and
+ * nnc_data_read copies any run of examples in order, for evaluation.  Only pictures, which are
+ * decoded when they are read, can still fail then, and take memory for it.
  *
  * Functions that can fail take `char message[NNC_MESSAGE]`, fill it with one line without a
  * newline, and return -1 or NULL. */
 #ifndef NNC_DATA_H
 #define NNC_DATA_H
 
+#include <stdbool.h>
+
 #include "nnc_model.h"
 
 enum { NNC_MESSAGE = 1024 };
 
 extern const struct nnc_source_class nnc_source_idx, nnc_source_csv, nnc_source_npy,
-    nnc_source_text, nnc_source_token_stream;
+    nnc_source_text, nnc_source_token_stream, nnc_source_copy_task, nnc_source_image_folder;
 extern const struct nnc_stage_class nnc_stage_split, nnc_stage_shuffle, nnc_stage_standardize,
-    nnc_stage_impute, nnc_stage_categories, nnc_stage_batch, nnc_stage_prefetch;
+    nnc_stage_impute, nnc_stage_categories, nnc_stage_batch, nnc_stage_prefetch, nnc_stage_resize,
+    nnc_stage_center_crop, nnc_stage_random_crop, nnc_stage_random_flip;
 
 /* --- What the stages learnt from the training set; a flat list, for the checkpoint ----------- */
 
@@ -52,6 +56,9 @@ const nnc_fitted_value *nnc_data_class_names(const nnc_fitted *fitted, const cha
 
 typedef struct nnc_data nnc_data;
 
+/* Does reading the set teach what a later `eval` of the checkpoint needs (means, classes)? */
+bool nnc_data_learns(const nnc_data_set *set);
+
 /* Opens the set called `name` ("train", "test", ...) for the inputs of `entry`, and checks their
  * types and shapes.  Paths are relative to `directory`.  Stages take their values from `fitted`;
  * those not found there are fitted when the set is "train" and added; in any other set they are an
@@ -82,8 +89,10 @@ void nnc_data_range(const nnc_data *data, int input, double *smallest, double *l
 
 /* Copies the examples [first, first + count) in the set's order to inputs[i], in the order of
  * entry->inputs, in the inputs' number types, densely.  first + count <= nnc_data_examples.
- * Threads may read one data set at the same time. */
-void nnc_data_read(const nnc_data *data, int64_t first, int64_t count, void *const *inputs);
+ * Threads may read one data set at the same time.  -1 with a message when an example cannot be
+ * made (a damaged picture). */
+int nnc_data_read(const nnc_data *data, int64_t first, int64_t count, void *const *inputs,
+                  char message[NNC_MESSAGE]);
 
 void nnc_data_close(nnc_data *data); /* NULL is fine */
 
@@ -109,7 +118,8 @@ nnc_loader_options nnc_loader_training(const nnc_model *model, const nnc_data *d
 typedef struct nnc_batch {
   int64_t epoch; /* from 0 */
   int64_t index; /* of the batch in its epoch, from 0 */
-  int64_t count; /* examples; less than options.batch only for the last with NNC_TAIL_KEEP */
+  int64_t count; /* examples; less than options.batch only for the last with NNC_TAIL_KEEP; -1: an
+                  * example could not be made, nnc_loader_failure says why */
 } nnc_batch;
 
 /* Starts at epoch 0, batch 0.  A data set without a whole batch is an error with NNC_TAIL_DROP. */
@@ -118,8 +128,9 @@ nnc_loader *nnc_loader_open(const nnc_data *data, const nnc_loader_options *opti
 int64_t nnc_loader_batches(const nnc_loader *loader); /* in an epoch */
 
 /* Delivers the next batch into inputs[i] as nnc_data_read does; after the last batch of an epoch
- * comes the first of the next.  Never fails, allocates nothing. */
+ * comes the first of the next.  Allocates nothing. */
 nnc_batch nnc_loader_next(nnc_loader *loader, void *const *inputs);
+const char *nnc_loader_failure(const nnc_loader *loader);
 
 /* The position is (epoch, index) of the batch that comes next; seeking there later, in another
  * process too, continues with the same examples. */

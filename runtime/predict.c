@@ -224,7 +224,12 @@ static bool predict_all(Predictor *predictor, bool as_csv) {
   if (as_csv) print_csv_head(predictor);
   for (int64_t first = 0; first < examples; first += batch) {
     int64_t count = examples - first < batch ? examples - first : batch;
-    if (predictor->data) nnc_data_read(predictor->data, first, count, predictor->places);
+    char message[NNC_MESSAGE];
+    if (predictor->data &&
+        nnc_data_read(predictor->data, first, count, predictor->places, message) < 0) {
+      nnc_error("%s", message);
+      return false;
+    }
     nnc_session_run(predictor->session, entry, 0, first);
     for (int64_t row = 0; row < count; row++) (as_csv ? print_csv : print_json)(predictor, row);
     if (print_failed()) return false;

@@ -194,7 +194,7 @@ static int64_t run_step(nnc_profile *profile, int64_t number, int64_t step) {
 static void run_steps(nnc_profile *profile) {
   int64_t number = 0;
   for (int64_t i = 0; i < profile->warmup; i++) run_step(profile, ++number, -1);
-  for (int64_t i = 0; i < profile->steps; i++) {
+  for (int64_t i = 0; i < profile->steps && !profile->trial.has_failed; i++) {
     bool is_marked_first = i % 2 == 0;
     if (is_marked_first) profile->marked[i] = run_step(profile, ++number, i);
     profile->plain[i] = run_step(profile, ++number, -1);
@@ -228,7 +228,7 @@ static bool profile_model(nnc_session *session) {
   if (good) {
     run_steps(&profile);
     profile.mark_seconds = time_mark(&profile);
-    good = nnc_profile_tabulate(&profile) && show(&profile);
+    good = !profile.trial.has_failed && nnc_profile_tabulate(&profile) && show(&profile);
   }
   close_profile(&profile);
   return good;

@@ -7,27 +7,34 @@
 #include "stop.h"
 #include "trainer.h"
 
-static void run_minibatch(Trainer *trainer, const nnc_entry *entry, void *const *places,
+/* False when its examples cannot be read; then nothing has changed. */
+static bool run_minibatch(Trainer *trainer, const nnc_entry *entry, void *const *places,
                           int64_t number) {
   nnc_session *session = trainer->session;
-  if (trainer->loader) nnc_loader_next(trainer->loader, places);
+  if (trainer->loader && nnc_loader_next(trainer->loader, places).count < 0) return false;
   nnc_session_run(session, entry, trainer->position.step + 1, number * entry->batch);
   nnc_tally_add(&trainer->tally, entry, session->arena.base);
   nnc_tally_add(&trainer->step_tally, entry, session->arena.base);
+  return true;
 }
 
-/* One step: `accumulation` - 1 minibatches that add up gradients, and one that updates. */
-static void run_step(Trainer *trainer) {
+static int64_t minibatches_per_step(const nnc_model *model) {
+  return model->accumulation > 1 ? model->accumulation : 1;
+}
+
+/* One step: `accumulation` - 1 minibatches that add up gradients, and one that updates.  Returns
+ * how many of them ran. */
+static int64_t run_step(Trainer *trainer) {
   const nnc_model *model = trainer->model;
   nnc_position *position = &trainer->position;
-  int64_t last = model->accumulation > 1 ? model->accumulation - 1 : 0;
+  int64_t last = minibatches_per_step(model) - 1;
   if (position->step_in_epoch == 0) nnc_streams_start(trainer->session);
   nnc_session_host(trainer->session, position->step + 1, position->epoch, trainer->total_steps,
                    position->steps_per_epoch);
   nnc_tally_reset(&trainer->step_tally);
   for (int64_t i = 0; i < last; i++)
-    run_minibatch(trainer, &model->accumulate, trainer->accumulate_places, i);
-  run_minibatch(trainer, &model->train, trainer->train_places, last);
+    if (!run_minibatch(trainer, &model->accumulate, trainer->accumulate_places, i)) return i;
+  return last + run_minibatch(trainer, &model->train, trainer->train_places, last);
 }
 
 /* Batches that fill no step are left out: the loader goes on with the next epoch. */
@@ -72,8 +79,17 @@ static bool check_loss(Trainer *trainer) {
   return false;
 }
 
+/* An example could not be read.  What the steps before it did is saved, unless the step had begun:
+ * then its sums hold a part of it. */
+static int starved(Trainer *trainer, bool has_begun) {
+  nnc_error("%s", nnc_loader_failure(trainer->loader));
+  if (!has_begun && nnc_trainer_save(trainer))
+    nnc_note("step %lld is saved, --resume continues", (long long)trainer->position.step);
+  return NNC_EXIT_FAILURE;
+}
+
 static int interrupted(Trainer *trainer) {
-  if (!nnc_trainer_save(trainer)) return NNC_EXIT_FAILURE;
+  if (!nnc_trainer_save(trainer) || trainer->evaluator.has_failed) return NNC_EXIT_FAILURE;
   nnc_note("interrupted; step %lld is saved, --resume continues",
            (long long)trainer->position.step);
   return NNC_EXIT_INTERRUPTED;
@@ -96,7 +112,8 @@ static int run_steps(Trainer *trainer) {
     if (position->step >= trainer->total_steps) return finished(trainer);
     nnc_trainer_save_if_due(trainer, is_reported);
     if (nnc_stop_requested()) return interrupted(trainer);
-    run_step(trainer);
+    int64_t ran = run_step(trainer);
+    if (ran < minibatches_per_step(trainer->model)) return starved(trainer, ran > 0);
     advance(trainer);
     if (!check_loss(trainer)) return NNC_EXIT_FAILURE;
     nnc_trainer_show_step(trainer);

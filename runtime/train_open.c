@@ -20,13 +20,6 @@ static const nnc_data_set *find_set(const nnc_model *model, const char *name) {
   return NULL;
 }
 
-/* Stages may learn values that a later `eval` of the checkpoint needs. */
-static bool has_stages(const nnc_data_set *set) {
-  for (int i = 0; i < set->pipeline_count; i++)
-    if (set->pipelines[i].call_count > 1) return true;
-  return false;
-}
-
 static bool open_loader(Trainer *trainer) {
   nnc_session *session = trainer->session;
   const nnc_model *model = trainer->model;
@@ -64,7 +57,7 @@ static bool open_data(Trainer *trainer) {
     nnc_error("%s has inputs but no 'data train'", model->file);
     return false;
   }
-  if (!set || (!trains && !has_stages(set))) return true;
+  if (!set || (!trains && !nnc_data_learns(set))) return true;
   return open_loader(trainer);
 }
 

@@ -105,7 +105,10 @@ void nnc_trial_fill(nnc_trial *trial, int64_t run) {
 
 void nnc_trial_load(nnc_trial *trial, int64_t run) {
   if (!trial->loader) return;
-  nnc_loader_next(trial->loader, run + 1 < trial->runs ? trial->accumulate_places : trial->places);
+  void **places = run + 1 < trial->runs ? trial->accumulate_places : trial->places;
+  if (nnc_loader_next(trial->loader, places).count >= 0 || trial->has_failed) return;
+  nnc_error("%s", nnc_loader_failure(trial->loader));
+  trial->has_failed = true;
 }
 
 void nnc_trial_run(nnc_trial *trial, int64_t step, int64_t run) {

@@ -12,6 +12,7 @@ typedef struct nnc_trial {
   void **places, **accumulate_places;
   int64_t runs;               /* of an entry, in a step: the minibatches */
   int64_t steps;              /* in all, as the host's schedules see it */
+  bool has_failed;            /* an example could not be read; the message was given */
 } nnc_trial;
 
 /* Initializes the model; `steps` will be taken. False after a message. */

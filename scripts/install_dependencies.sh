@@ -5,7 +5,7 @@
 #   scripts/install_dependencies.sh [--build-only]     --build-only leaves the tests' needs out
 set -euo pipefail
 
-packages=(cmake flex bison zlib1g-dev clang make)
+packages=(cmake flex bison zlib1g-dev libjpeg-dev libpng-dev clang make)
 [ "${1:-}" = --build-only ] || packages+=(libcmocka-dev gcc python3 curl ca-certificates)
 
 missing=()

@@ -37,8 +37,11 @@ static const DataWord sources[] = {
   {"token_stream", true, {{"file", STRING, true, false}, {"length", NUMBER, true, false},
                           {"stride", NUMBER, false, false}, {"from", NUMBER, false, false},
                           {"to", NUMBER, false, false}, {"type", STRING, false, false}}},
-  {"image_folder", false, {{0}}},
-  {"copy_task", false, {{0}}},    {"files", false, {{0}}},        {"counter", false, {{0}}},
+  {"image_folder", true, {{"folder", STRING, true, false}, {"workers", NUMBER, false, false}}},
+  {"copy_task", true, {{"words", NUMBER, true, false}, {"bits", NUMBER, true, false},
+                       {"count", NUMBER, false, false}, {"least", NUMBER, false, false},
+                       {"seed", NUMBER, false, false}}},
+  {"files", false, {{0}}},        {"counter", false, {{0}}},
   {"constant", false, {{0}}},
 };
 enum { SOURCE_COUNT = sizeof sources / sizeof sources[0] };
@@ -52,8 +55,10 @@ static const DataWord stages[] = {
   {"categories", true, {{"field", FIELD, true, true}}},
   {"batch", true, {{"size", NUMBER, true, false}}},
   {"prefetch", true, {{"count", NUMBER, false, false}}},
-  {"random_crop", false, {{0}}}, {"random_flip", false, {{0}}}, {"resize", false, {{0}}},
-  {"center_crop", false, {{0}}},
+  {"resize", true, {{"height", NUMBER, true, false}, {"width", NUMBER, false, false}}},
+  {"center_crop", true, {{"height", NUMBER, true, false}, {"width", NUMBER, false, false}}},
+  {"random_crop", true, {{"height", NUMBER, true, false}, {"width", NUMBER, false, false}}},
+  {"random_flip", true, {{"probability", NUMBER, false, false}}},
 };
 enum { STAGE_COUNT = sizeof stages / sizeof stages[0] };
 
@@ -255,13 +260,25 @@ static bool check_file_count(Elaborator *e, const DataPipeline *pipeline, const 
   return false;
 }
 
-/* Windows: the first field, and, where there is a second, what follows each of its values. */
-static bool check_windows(Elaborator *e, const DataPipeline *pipeline, const DataCall *call) {
-  bool is_stream = !strcmp(call->function, "text") || !strcmp(call->function, "token_stream");
-  if (!is_stream || pipeline->field_count <= 2) return true;
-  report_error(e, call->span, "'%s' gives one or two fields (a window and what follows it), not %d",
-               call->function, pipeline->field_count);
-  return false;
+/* Sources whose fields have a meaning by their place. */
+static bool check_field_count(Elaborator *e, const DataPipeline *pipeline, const DataCall *call) {
+  static const struct {
+    const char *source;
+    int least, most;
+    const char *text;
+  } rows[] = {{"text", 1, 2, "a window and what follows it"},
+              {"token_stream", 1, 2, "a window and what follows it"},
+              {"image_folder", 1, 2, "a picture and its class"},
+              {"copy_task", 3, 3, "source, target and mask"}};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    if (strcmp(call->function, rows[i].source) != 0) continue;
+    if (pipeline->field_count >= rows[i].least && pipeline->field_count <= rows[i].most) continue;
+    report_error(e, call->span, "'%s' gives %s (%s), not %d", rows[i].source,
+                 rows[i].least == 3 ? "three fields" : "one or two fields", rows[i].text,
+                 pipeline->field_count);
+    return false;
+  }
+  return true;
 }
 
 static bool check_part(Elaborator *e, const DataCall *call) {
@@ -277,7 +294,8 @@ static bool check_counts(Elaborator *e, const DataCall *call) {
   static const struct {
     const char *name;
     double least;
-  } counts[] = {{"seed", 0}, {"size", 0}, {"count", 0}, {"length", 1}, {"stride", 1}};
+  } counts[] = {{"seed", 0}, {"size", 0}, {"count", 0}, {"length", 1}, {"stride", 1},
+              {"words", 1}, {"bits", 1}, {"least", 1}, {"workers", 0}, {"height", 1}, {"width", 1}};
   for (int i = 0; i < call->argument_count; i++)
     for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++) {
       double number = call->arguments[i].value.number;
@@ -314,7 +332,7 @@ static bool check_words(Elaborator *e, const DataCall *call) {
 }
 
 static bool check_call(Elaborator *e, const DataPipeline *pipeline, const DataCall *call) {
-  return check_file_count(e, pipeline, call) && check_windows(e, pipeline, call) &&
+  return check_file_count(e, pipeline, call) && check_field_count(e, pipeline, call) &&
          check_part(e, call) && check_counts(e, call) && check_words(e, call);
 }
 

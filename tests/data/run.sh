@@ -34,9 +34,9 @@ report() { # NAME STATUS LOG
 # build SANITIZERS FOLDER: the readers as a library.
 build() {
   mkdir -p "$2"
-  for source in "$root"/runtime/data_*.c "$root/runtime/message.c" "$here/support.c"; do
+  for source in "$root"/runtime/data_*.c "$root/runtime/message.c" "$root/runtime/cpus.c" "$here/support.c"; do
     "$compiler" -std=gnu11 -g -O1 -Wall -Wextra -Werror "-fsanitize=$1" -fno-sanitize-recover=all \
-      -I"$root/runtime" -c "$source" -o "$2/$(basename "$source" .c).o" || return 1
+      -D_GNU_SOURCE -I"$root/runtime" -c "$source" -o "$2/$(basename "$source" .c).o" || return 1
   done
 }
 
@@ -45,7 +45,7 @@ link() {
   local sanitizers=$1 folder=$2
   shift 2
   "$compiler" -std=gnu11 -g -O1 -Wall -Wextra -Werror "-fsanitize=$sanitizers" -fno-sanitize-recover=all \
-    -I"$root/runtime" "$@" "$folder"/data_*.o "$folder"/message.o -lz -lpthread -lm
+    -I"$root/runtime" "$@" "$folder"/data_*.o "$folder"/message.o "$folder"/cpus.o -ljpeg -lpng -lz -lpthread -lm
 }
 
 # run_cmocka PROGRAM: adds its counts.
@@ -64,7 +64,7 @@ run_cmocka() {
 
 memory=address,undefined
 build $memory "$work/memory" || { report "compile" 1 ""; echo "$passed passed, $failed failed"; exit 1; }
-for test in idx csv npy stages streams loader golden; do
+for test in idx csv npy stages streams pictures loader golden; do
   if link $memory "$work/memory" "$here/test_$test.c" "$work/memory/support.o" -lcmocka -o "$work/test_$test"
   then run_cmocka "$work/test_$test"
   else report "link test_$test" 1 ""

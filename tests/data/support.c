@@ -58,6 +58,11 @@ nnc_data *open_well(const nnc_model *model, const char *set, const nnc_entry *en
   return data;
 }
 
+void read_well(const nnc_data *data, int64_t first, int64_t count, void *const *inputs) {
+  char message[NNC_MESSAGE] = "";
+  if (nnc_data_read(data, first, count, inputs, message) < 0) fail_msg("%s", message);
+}
+
 void expect_failure(const nnc_model *model, const char *set, const nnc_entry *entry,
                     const char *expected) {
   char message[NNC_MESSAGE] = "", whole[2 * NNC_MESSAGE];

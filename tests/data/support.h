@@ -78,6 +78,8 @@ void write_gzip(const char *name, const void *bytes, size_t size);
 /* Opens `set`, expecting success: the message is the failure. */
 nnc_data *open_well(const nnc_model *model, const char *set, const nnc_entry *entry,
                     nnc_fitted *fitted);
+/* nnc_data_read, expecting success. */
+void read_well(const nnc_data *data, int64_t first, int64_t count, void *const *inputs);
 /* Opens `set`, expecting failure with exactly this message; $ stands for the directory. */
 void expect_failure(const nnc_model *model, const char *set, const nnc_entry *entry,
                     const char *message);

@@ -9,7 +9,7 @@ static void expect_doubles(nnc_data *data, int64_t count, const double *expected
   double values[64];
   int64_t rows = nnc_data_examples(data);
   assert_true(rows > 0 && count % rows == 0 && count <= 64);
-  nnc_data_read(data, 0, rows, (void *[]){values});
+  read_well(data, 0, rows, (void *[]){values});
   for (int64_t i = 0; i < count; i++)
     if (values[i] != expected[i])
       fail_msg("value %lld is %.17g, expected %.17g", (long long)i, values[i], expected[i]);
@@ -105,7 +105,7 @@ static void test_types(void **state) {
   nnc_entry truth = ENTRY(1, INPUT("x", NNC_BOOL, 1)), f32 = ENTRY(1, INPUT("x", NNC_F32, 1));
   unsigned char bytes[3];
   nnc_data *data = open_well(&model, "train", &u8, &fitted);
-  nnc_data_read(data, 0, 3, (void *[]){bytes});
+  read_well(data, 0, 3, (void *[]){bytes});
   assert_memory_equal(bytes, "\0\377\1", 3);
   assert_int_equal(nnc_data_bytes(data), 3);
   nnc_data_close(data);
@@ -184,7 +184,7 @@ static void test_large_files(void **state) {
   for (int i = 0; i < ROWS; i++) {
     int32_t x;
     unsigned char y;
-    nnc_data_read(data, i, 1, (void *[]){&x, &y});
+    read_well(data, i, 1, (void *[]){&x, &y});
     assert_true(x == i % 1000 && y == i % 7);
   }
   nnc_data_close(data);
@@ -205,7 +205,7 @@ static void test_categories(void **state) {
   nnc_data *data = open_well(&model, "train", &entry, &learnt);
   unsigned char fruit[4];
   int32_t n[4];
-  nnc_data_read(data, 0, 4, (void *[]){fruit, n});
+  read_well(data, 0, 4, (void *[]){fruit, n});
   assert_memory_equal(fruit, "\2\0\1\0", 4);
   assert_true(n[0] == 2 && n[1] == 1 && n[2] == 2 &&
               n[3] == 0); /* 2, 9, 10: numbers sort as such */
@@ -221,7 +221,7 @@ static void test_categories(void **state) {
   assert_string_equal(message, expected);
   write_text("u.csv", "5,pear,9\n6,apple,10\n");
   data = open_well(&model, "test", &entry, &learnt);
-  nnc_data_read(data, 0, 2, (void *[]){fruit, n});
+  read_well(data, 0, 2, (void *[]){fruit, n});
   assert_true(fruit[0] == 2 && fruit[1] == 0 && n[0] == 1 && n[1] == 2);
   nnc_data_close(data);
   nnc_fitted_free(&learnt);

@@ -48,7 +48,7 @@ static void test_numpy_files(void **state) {
     nnc_data *data = open_in(getenv("GOLDEN"), &model, &entry);
     assert_int_equal(nnc_data_examples(data), rows);
     double *values = calloc((size_t)(rows * width), sizeof *values);
-    nnc_data_read(data, 0, rows, (void *[]){values});
+    read_well(data, 0, rows, (void *[]){values});
     for (int64_t i = 0; i < rows * width; i++) {
       double expected;
       assert_int_equal(fscanf(list, "%lf", &expected), 1);
@@ -78,7 +78,7 @@ static void test_table_of_python(void **state) {
     double x[3], expected[3];
     unsigned char word;
     int class;
-    nnc_data_read(data, i, 1, (void *[]){x, &word});
+    read_well(data, i, 1, (void *[]){x, &word});
     assert_int_equal(fscanf(list, "%lf %lf %lf %d", expected, expected + 1, expected + 2, &class),
                      4);
     assert_memory_equal(x, expected, sizeof x);
@@ -117,7 +117,7 @@ static void read_mnist(const char *part) {
   nnc_data *data = open_in(path, &model, &entry);
   int64_t rows = nnc_data_examples(data);
   unsigned char *label = malloc((size_t)rows), *image = malloc((size_t)rows * 784);
-  nnc_data_read(data, 0, rows, (void *[]){label, image});
+  read_well(data, 0, rows, (void *[]){label, image});
   snprintf(images, sizeof images, "%s-images-idx3", part);
   snprintf(labels, sizeof labels, "%s-labels-idx1", part);
   expect_sum(images, rows, image, (size_t)rows * 784);
@@ -146,7 +146,7 @@ static void read_table(const char *name, const nnc_model *model, int64_t width) 
   int64_t rows = nnc_data_examples(data);
   double *x = malloc((size_t)(rows * width) * sizeof *x);
   int32_t *class = malloc((size_t)rows * sizeof *class);
-  nnc_data_read(data, 0, rows, (void *[]){x, class});
+  read_well(data, 0, rows, (void *[]){x, class});
   expect_sum(name, rows, x, (size_t)(rows * width) * sizeof *x);
   snprintf(classes, sizeof classes, "%s-classes", name);
   expect_sum(classes, nnc_data_class_names(&fitted, "class")->count, class,

@@ -22,10 +22,10 @@ static void test_reads_values(void **state) {
   assert_int_equal(nnc_data_bytes(data), 15);
   float image[12];
   unsigned char label[3];
-  nnc_data_read(data, 0, 3, (void *[]){image, label});
+  read_well(data, 0, 3, (void *[]){image, label});
   for (int i = 0; i < 12; i++) assert_true(image[i] == images[16 + i]);
   assert_memory_equal(label, "\7\10\11", 3);
-  nnc_data_read(data, 2, 1, (void *[]){image, label});
+  read_well(data, 2, 1, (void *[]){image, label});
   assert_true(image[3] == 255 && label[0] == 9);
   double least, most;
   nnc_data_range(data, 1, &least, &most);
@@ -53,7 +53,7 @@ static void test_reads_every_type(void **state) {
     nnc_fitted fitted = {0};
     nnc_data *data = open_well(&model, "train", &entry, &fitted);
     double x;
-    nnc_data_read(data, 0, 1, (void *[]){&x});
+    read_well(data, 0, 1, (void *[]){&x});
     assert_true(x == cases[i].value);
     nnc_data_close(data);
   }

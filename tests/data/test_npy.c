@@ -68,7 +68,7 @@ static void test_large_integers(void **state) {
   nnc_entry small = ENTRY(1, INPUT("x", NNC_I32, 1));
   nnc_data *data = open_well(&model, "train", &whole, &fitted);
   int64_t read[2];
-  nnc_data_read(data, 0, 2, (void *[]){read});
+  read_well(data, 0, 2, (void *[]){read});
   assert_memory_equal(read, values, sizeof values);
   nnc_data_close(data);
   expect_failure(
@@ -89,7 +89,7 @@ static void test_missing_values(void **state) {
   nnc_entry entry = ENTRY(1, INPUT("x", NNC_F32, 1, 2));
   nnc_data *data = open_well(&model, "train", &entry, &fitted);
   float read[6];
-  nnc_data_read(data, 0, 3, (void *[]){read});
+  read_well(data, 0, 3, (void *[]){read});
   assert_true(read[1] == 0 && read[3] == 0 && read[5] == 0 && fabsf(read[2] + 0.3396831f) < 1e-6f);
   assert_int_equal(fitted.count, 2);
   nnc_data_close(data);
@@ -116,7 +116,7 @@ static void test_whole_inputs(void **state) {
   assert_int_equal(nnc_data_examples(data), 2);
   float x[3];
   unsigned char y;
-  nnc_data_read(data, 1, 1, (void *[]){x, &y});
+  read_well(data, 1, 1, (void *[]){x, &y});
   assert_true(x[0] == 1 && x[2] == 3 && y == 8);
   char message[NNC_MESSAGE];
   nnc_loader_options options = {1, NNC_TAIL_DROP, 1, 1, 2};
@@ -146,7 +146,7 @@ static void test_half_precision(void **state) {
               56);
     nnc_data *data = open_well(&model, "train", &entries[k], &fitted);
     uint16_t read[7];
-    nnc_data_read(data, 0, 7, (void *[]){read});
+    read_well(data, 0, 7, (void *[]){read});
     for (int i = 0; i < 7; i++) assert_int_equal(read[i], k ? f16[i] : bf16[i]);
     nnc_data_close(data);
   }

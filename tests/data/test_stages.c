@@ -32,7 +32,7 @@ static void test_parts_are_disjoint_and_complete(void **state) {
     nnc_data *data = open_well(&model, sets[s], &entry, &fitted);
     int32_t x[3], last = -1;
     for (int64_t i = 0; i < nnc_data_examples(data); i++, total++) {
-      nnc_data_read(data, i, 1, (void *[]){x});
+      read_well(data, i, 1, (void *[]){x});
       assert_true(x[1] == 1000 - x[0] && x[0] > last); /* in file order */
       seen[last = x[0]]++;
     }
@@ -46,8 +46,8 @@ static void test_parts_are_disjoint_and_complete(void **state) {
   int64_t count = nnc_data_examples(first);
   assert_int_equal(count, 69); /* 0.67 * 103 = 69.01 */
   assert_int_equal(nnc_data_examples(other), count);
-  nnc_data_read(first, 0, count, (void *[]){a});
-  nnc_data_read(other, 0, count, (void *[]){b});
+  read_well(first, 0, count, (void *[]){a});
+  read_well(other, 0, count, (void *[]){b});
   assert_true(memcmp(a, b, (size_t)count * 12) != 0);
   nnc_data_close(first);
   nnc_data_close(other);
@@ -83,7 +83,7 @@ static void test_shuffle_after_split(void **state) {
     int falls = 0;
     assert_int_equal(nnc_data_examples(data), 52);
     for (int64_t i = 0; i < 52; i++, last = x[0]) {
-      nnc_data_read(data, i, 1, (void *[]){x});
+      read_well(data, i, 1, (void *[]){x});
       falls += x[0] < last;
       sums[s] += (int64_t)x[0] * x[0];
     }
@@ -106,7 +106,7 @@ static void test_tables_must_have_the_same_rows(void **state) {
   nnc_data *data = open_well(&same, "train", &entry, &fitted);
   int32_t x[3], y[3];
   for (int64_t i = 0; i < nnc_data_examples(data); i++) {
-    nnc_data_read(data, i, 1, (void *[]){x, y});
+    read_well(data, i, 1, (void *[]){x, y});
     assert_memory_equal(x, y, sizeof x);
   }
   nnc_data_close(data);
@@ -131,7 +131,7 @@ static void test_standardize(void **state) {
   nnc_fitted fitted = {0};
   nnc_data *data = open_well(&model, "train", &entry, &fitted);
   float x[12];
-  nnc_data_read(data, 0, 4, (void *[]){x});
+  read_well(data, 0, 4, (void *[]){x});
   double deviation = sqrt(1.25); /* of 0, 1, 2, 3 */
   for (int i = 0; i < 4; i++) {
     assert_true(x[3 * i] == (float)((i - 1.5) / deviation));
@@ -146,7 +146,7 @@ static void test_standardize(void **state) {
   static const char *const sets[] = {"test", "bare"};
   for (int s = 0; s < 2; s++) {
     data = open_well(&model, sets[s], &entry, &fitted);
-    nnc_data_read(data, 0, 1, (void *[]){x});
+    read_well(data, 0, 1, (void *[]){x});
     assert_true(x[0] == (float)((10 - 1.5) / deviation));
     assert_true(x[1] == (float)((1000 - 998.5) / deviation));
     assert_true(x[2] == 0);
@@ -184,14 +184,14 @@ static void test_fits_on_the_training_part(void **state) {
   double sum = 0, squares = 0, x[3];
   int64_t count = nnc_data_examples(data);
   for (int64_t i = 0; i < count; i++) {
-    nnc_data_read(data, i, 1, (void *[]){x});
+    read_well(data, i, 1, (void *[]){x});
     sum += x[0];
     squares += x[0] * x[0];
   }
   assert_true(fabs(sum) < 1e-12 && fabs(squares / (double)count - 1) < 1e-12);
   nnc_data_close(data);
   data = open_well(&model, "test", &entry, &fitted);
-  nnc_data_read(data, 0, 1, (void *[]){x});
+  read_well(data, 0, 1, (void *[]){x});
   double first = x[0] * fitted.values[0].numbers[3] + fitted.values[0].numbers[0];
   assert_true(fabs(first - nearbyint(first)) < 1e-9);
   nnc_data_close(data);
@@ -207,7 +207,7 @@ static void test_images_are_standardized_in_place(void **state) {
   nnc_fitted fitted = {0};
   nnc_data *data = open_well(&model, "train", &entry, &fitted);
   float x[4];
-  nnc_data_read(data, 0, 2, (void *[]){x});
+  read_well(data, 0, 2, (void *[]){x});
   assert_true(x[0] == -1 && x[1] == 0 && x[2] == 1 && x[3] == 0);
   assert_int_equal(nnc_data_bytes(data), 16);
   nnc_data_close(data);
@@ -246,7 +246,7 @@ static void test_predict(void **state) {
   float x[4];
   nnc_data *data = predict(&model, &entry, &fitted, 1, "whole.csv", NULL, message);
   assert_non_null(data);
-  nnc_data_read(data, 0, 1, (void *[]){x});
+  read_well(data, 0, 1, (void *[]){x});
   assert_true(x[0] == 3 && x[1] == 3);
   nnc_data_close(data);
   data = predict(&model, &entry, &fitted, 1, "part.csv", NULL, message);
@@ -277,7 +277,7 @@ static void test_predict_of_standard_input(void **state) {
       nnc_data_open_predict(&model, &entry, directory(), 1, (const char *[]){"-"}, &none, message);
   assert_non_null(data);
   int32_t x[3];
-  nnc_data_read(data, 0, 1, (void *[]){x});
+  read_well(data, 0, 1, (void *[]){x});
   assert_true(x[0] == 7 && x[2] == 9);
   nnc_data_close(data);
   assert_null(nnc_data_open_predict(&model, &entry, directory(), 1, (const char *[]){"-"}, &none,
@@ -301,7 +301,7 @@ static void test_predict_of_two_files(void **state) {
   assert_non_null(data);
   int32_t z[2];
   unsigned char x[2];
-  nnc_data_read(data, 0, 2, (void *[]){z, x});
+  read_well(data, 0, 2, (void *[]){z, x});
   assert_true(z[0] == 3 && z[1] == 4 && x[0] == 1 && x[1] == 2);
   nnc_data_close(data);
 }

@@ -14,7 +14,7 @@ enum { MOST = 64 };
 static int32_t xs[MOST], ys[MOST];
 
 static void read_windows(const nnc_data *data, int64_t first, int64_t count) {
-  nnc_data_read(data, first, count, (void *[]){xs, ys});
+  read_well(data, first, count, (void *[]){xs, ys});
 }
 
 static void test_a_field_is_followed_by_what_comes_next(void **state) {
@@ -93,7 +93,7 @@ static void test_split_of_windows(void **state) {
     nnc_data *data = open_well(&model, sets[s], &entry, &fitted);
     assert_int_equal(nnc_data_examples(data), s ? 3 : 7);
     for (int64_t i = 0; i < nnc_data_examples(data); i++) {
-      nnc_data_read(data, i, 1, (void *[]){xs});
+      read_well(data, i, 1, (void *[]){xs});
       seen[(xs[0] - 32) / 10]++;
       for (int k = 1; k < 10; k++) assert_int_equal(xs[k], 32 + (xs[0] - 32 + k) % 90);
     }
@@ -110,7 +110,7 @@ static void test_utf8_and_words(void **state) {
   nnc_entry entry = ENTRY(1, INPUT("x", NNC_I32, 1, 5));
   nnc_fitted fitted = {0};
   nnc_data *data = open_well(&characters, "train", &entry, &fitted);
-  nnc_data_read(data, 0, 1, (void *[]){xs});
+  read_well(data, 0, 1, (void *[]){xs});
   assert_memory_equal(xs, ((int32_t[]){0, 1, 2, 3, 0}), 5 * 4);
   assert_string_equal(fitted.values[0].strings[2], "\xe2\x82\xac");
   nnc_data_close(data);
@@ -124,11 +124,11 @@ static void test_utf8_and_words(void **state) {
                                               ARG("unit", STR("word"))))));
   nnc_entry three = ENTRY(1, INPUT("x", NNC_I32, 1, 3));
   data = open_well(&words, "train", &three, &fitted); /* <eos> <unk> cat the */
-  nnc_data_read(data, 0, 2, (void *[]){xs});
+  read_well(data, 0, 2, (void *[]){xs});
   assert_memory_equal(xs, ((int32_t[]){3, 2, 0, 1, 3, 0}), 6 * 4);
   nnc_data_close(data);
   data = open_well(&words, "val", &three, &fitted);
-  nnc_data_read(data, 0, 1, (void *[]){xs});
+  read_well(data, 0, 1, (void *[]){xs});
   assert_memory_equal(xs, ((int32_t[]){3, 1, 0}), 3 * 4); /* dog is unknown */
   nnc_data_close(data);
   nnc_fitted_free(&fitted);

@@ -60,7 +60,8 @@ static inline void fuzz_open(const nnc_pipeline *pipeline, const nnc_tensor *inp
   for (int i = 1; i < input->rank; i++) least_width *= input->dim[i];
   void *values = malloc((size_t)(width * least_width));
   if (!values) abort();
-  for (int64_t i = 0; i < nnc_data_examples(data); i++) nnc_data_read(data, i, 1, &values);
+  for (int64_t i = 0; i < nnc_data_examples(data); i++)
+    if (nnc_data_read(data, i, 1, &values, message) < 0) abort(); /* only pictures can fail */
   double least, most;
   nnc_data_range(data, 0, &least, &most);
   free(values);

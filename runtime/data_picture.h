@@ -1,0 +1,62 @@
+/* Pictures: decoding JPEG and PNG, and the stages that cut and scale; private to data_picture*.c and
+ * data_image_folder.c.
+ *
+ * A picture is interleaved bytes, rows from the top: [height][width][channels], 1 channel (grey) or
+ * 3 (red, green, blue). */
+#ifndef NNC_DATA_PICTURE_H
+#define NNC_DATA_PICTURE_H
+
+#include "data_table.h"
+
+typedef struct Picture {
+  int64_t height, width;
+  int channels;
+  unsigned char *bytes; /* allocated */
+} Picture;
+
+/* Decodes a file in memory to `channels` channels: JPEG, or PNG (over black where it is
+ * transparent).  0, or -1 with a message; then there is nothing to free. */
+int data_picture_decode(const DataContext *context, const char *name, const unsigned char *file,
+                        size_t size, int channels, Picture *picture);
+
+/* Scales to height x width by the triangle filter whose support grows with the reduction, so that
+ * what gets smaller is averaged, not skipped: what others call antialiased bilinear
+ * interpolation.  Pixel centres lie at halves.  -1 when there is no memory. */
+int data_picture_resize(Picture *picture, int64_t height, int64_t width);
+
+/* The part from (top, left) on. */
+void data_picture_crop(Picture *picture, int64_t top, int64_t left, int64_t height, int64_t width);
+void data_picture_mirror(Picture *picture); /* left and right change places */
+
+typedef enum PictureStageKind {
+  PICTURE_RESIZE, PICTURE_CENTER_CROP, PICTURE_RANDOM_CROP, PICTURE_RANDOM_FLIP
+} PictureStageKind;
+
+typedef struct PictureStage {
+  PictureStageKind kind;
+  int64_t height, width; /* resize: width 0 says that `height` is for the shorter side */
+  double probability;    /* of a flip */
+} PictureStage;
+
+enum { PICTURE_STAGES = 16 };
+
+typedef struct PictureStages {
+  int count;
+  PictureStage stages[PICTURE_STAGES];
+} PictureStages;
+
+/* Adds a stage to the table's, which must make pictures. */
+int data_picture_add_stage(const DataContext *context, DataTable *table, PictureStage stage);
+
+/* Applies all in their order; -1 when there is no memory. */
+int data_picture_apply(const PictureStages *stages, const DataVisit *visit, Picture *picture);
+
+/* What a table of pictures has as its state. */
+typedef struct ImageFolder {
+  int64_t count;
+  char **files; /* as opened */
+  PictureStages stages;
+  int workers; /* 0: as many as there are processors */
+} ImageFolder;
+
+#endif

@@ -1,0 +1,401 @@
+/* Pictures: folders of JPEG and PNG files, decoding against what was encoded, scaling against the
+ * Pillow library, cutting, what is random, damaged files; and the examples of the copy task. */
+#include <stdio.h>
+
+#include <jpeglib.h>
+#include <png.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "data_picture.h"
+#include "support.h"
+
+enum { MOST = 64 * 64 * 3 };
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+static char *path_to(const char *name) {
+  static char path[256];
+  snprintf(path, sizeof path, "%s/%s", directory(), name);
+  return path;
+}
+
+static void make_folder(const char *name) { assert_int_equal(mkdir(path_to(name), 0777), 0); }
+
+/* Smooth enough for a JPEG of high quality to stay near it. */
+static void paint(unsigned char *bytes, int height, int width, int channels, int shade) {
+  for (int y = 0; y < height; y++)
+    for (int x = 0; x < width; x++)
+      for (int c = 0; c < channels; c++)
+        bytes[(y * width + x) * channels + c] =
+            (unsigned char)(shade + 2 * y + (c == 1 ? 3 : 1) * x + 20 * c);
+}
+
+static void write_png(const char *name, int height, int width, int channels, int shade) {
+  unsigned char bytes[MOST];
+  png_image image = {.version = PNG_IMAGE_VERSION, .width = (unsigned)width,
+                     .height = (unsigned)height,
+                     .format = channels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB};
+  paint(bytes, height, width, channels, shade);
+  assert_true(png_image_write_to_file(&image, path_to(name), 0, bytes, 0, NULL));
+}
+
+static void write_jpeg(const char *name, int height, int width, int channels, int shade) {
+  unsigned char bytes[MOST];
+  struct jpeg_compress_struct encoder;
+  struct jpeg_error_mgr errors;
+  FILE *file = fopen(path_to(name), "wb");
+  assert_non_null(file);
+  paint(bytes, height, width, channels, shade);
+  encoder.err = jpeg_std_error(&errors);
+  jpeg_create_compress(&encoder);
+  jpeg_stdio_dest(&encoder, file);
+  encoder.image_height = (unsigned)height;
+  encoder.image_width = (unsigned)width;
+  encoder.input_components = channels;
+  encoder.in_color_space = channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+  jpeg_set_defaults(&encoder);
+  jpeg_set_quality(&encoder, 98, TRUE);
+  for (int i = 0; i < channels; i++)
+    encoder.comp_info[i].h_samp_factor = encoder.comp_info[i].v_samp_factor = 1;
+  jpeg_start_compress(&encoder, TRUE);
+  while (encoder.next_scanline < encoder.image_height) {
+    JSAMPROW row = bytes + encoder.next_scanline * encoder.image_width * (unsigned)channels;
+    jpeg_write_scanlines(&encoder, &row, 1);
+  }
+  jpeg_finish_compress(&encoder);
+  jpeg_destroy_compress(&encoder);
+  assert_int_equal(fclose(file), 0);
+}
+
+static int leave_folders(void **state) {
+  static const char *const names[] = {"t/b/2.jpg", "t/b/1.png", "t/b/x.txt", "t/a/big.PNG",
+                                      "t/a/grey.jpeg", "t/b", "t/a", "t", "v/c/1.png", "v/c", "v"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) remove(path_to(names[i]));
+  return leave(state);
+}
+
+/* a: a grey JPEG and a larger PNG; b: a PNG and a JPEG, and a file that is none. */
+static int enter_folders(void **state) {
+  if (enter(state) < 0) return -1;
+  make_folder("t");
+  make_folder("t/a");
+  make_folder("t/b");
+  write_png("t/a/big.PNG", 20, 30, 3, 10);
+  write_jpeg("t/a/grey.jpeg", 8, 10, 1, 40);
+  write_png("t/b/1.png", 8, 10, 3, 70);
+  write_jpeg("t/b/2.jpg", 8, 10, 3, 100);
+  write_text("t/b/x.txt", "no picture");
+  return 0;
+}
+
+#define FOLDER(...) SOURCE(image_folder, ARG("folder", STR("t")), __VA_ARGS__)
+#define THREADS(n) ARG("workers", NUM(n))
+#define CROP(kind, h, w) STAGE(kind, ARG("height", NUM(h)), ARG("width", NUM(w)))
+#define XY FIELDS("x", "y")
+#define ENTRY_OF(type, batch, channels, h, w) \
+  ENTRY(batch, INPUT("x", type, batch, channels, h, w), INPUT("y", NNC_I32, batch))
+
+/* --- tests ------------------------------------------------------------------------------------ */
+
+static void test_classes_and_values(void **state) {
+  (void)state;
+  nnc_model model =
+      MODEL(1, SET("train", PIPELINE(XY, FOLDER(THREADS(2)), CROP(center_crop, 8, 10))));
+  nnc_entry entry = ENTRY_OF(NNC_U8, 1, 3, 8, 10);
+  nnc_fitted fitted = {0};
+  nnc_data *data = open_well(&model, "train", &entry, &fitted);
+  assert_int_equal(nnc_data_examples(data), 4);
+  assert_string_equal(nnc_data_class_names(&fitted, "y")->strings[1], "b");
+  static unsigned char x[4][3][8][10], painted[MOST];
+  int32_t y[4];
+  char message[NNC_MESSAGE] = "";
+  assert_int_equal(nnc_data_read(data, 0, 4, (void *[]){x, y}, message), 0);
+  assert_memory_equal(y, ((int32_t[]){0, 0, 1, 1}), sizeof y);
+  static const struct {
+    int height, width, channels, shade, top, left, error;
+  } files[] = {{20, 30, 3, 10, 6, 10, 0}, {8, 10, 1, 40, 0, 0, 2}, {8, 10, 3, 70, 0, 0, 0},
+               {8, 10, 3, 100, 0, 0, 3}};
+  for (int i = 0; i < 4; i++) {
+    paint(painted, files[i].height, files[i].width, files[i].channels, files[i].shade);
+    for (int c = 0; c < 3; c++)
+      for (int r = 0; r < 8; r++)
+        for (int k = 0; k < 10; k++) {
+          int channel = files[i].channels == 1 ? 0 : c;
+          int place = (r + files[i].top) * files[i].width + k + files[i].left;
+          int wanted = painted[place * files[i].channels + channel];
+          assert_true(abs(x[i][c][r][k] - wanted) <= files[i].error);
+        }
+  }
+  nnc_data_close(data);
+  nnc_fitted_free(&fitted);
+}
+
+static void test_float_inputs_get_the_same_numbers(void **state) {
+  (void)state;
+  nnc_model model = MODEL(1, SET("train", PIPELINE(XY, FOLDER(THREADS(1)), CROP(resize, 5, 7))));
+  nnc_entry bytes = ENTRY_OF(NNC_U8, 1, 1, 5, 7), floats = ENTRY_OF(NNC_F32, 1, 1, 5, 7);
+  nnc_fitted fitted = {0};
+  unsigned char x[4][35];
+  float f[4][35];
+  int32_t y[4];
+  char message[NNC_MESSAGE] = "";
+  nnc_data *data = open_well(&model, "train", &bytes, &fitted);
+  assert_int_equal(nnc_data_read(data, 0, 4, (void *[]){x, y}, message), 0);
+  nnc_data_close(data);
+  data = open_well(&model, "train", &floats, &fitted);
+  assert_int_equal(nnc_data_read(data, 0, 4, (void *[]){f, y}, message), 0);
+  for (int i = 0; i < 4 * 35; i++) assert_true((&f[0][0])[i] == (&x[0][0])[i]);
+  nnc_data_close(data);
+  nnc_fitted_free(&fitted);
+}
+
+/* What Image.resize((width, height), Image.BILINEAR) of Pillow 9.4 gives; it rounds twice. */
+static void test_scaling_as_pillow_does(void **state) {
+  (void)state;
+  static const struct {
+    int height, width, values[99];
+  } cases[] = {
+      {4, 3, {64, 102, 117, 122, 124, 135, 137, 122, 116, 115, 102, 128}},
+      {11, 9, {0, 7, 16, 24, 33, 42, 50, 59, 66, 27, 48, 73, 98, 123, 148, 173, 136, 33,
+        98, 135, 116, 82, 125, 169, 212, 170, 37, 122, 175, 123, 43, 105, 167, 177, 143,
+        87, 78, 146, 113, 51, 131, 175, 129, 101, 139, 80, 165, 150, 106, 205, 105, 147,
+        160, 74, 143, 104, 130, 176, 130, 48, 109, 140, 70, 90, 144, 176, 165, 102, 38,
+        117, 167, 113, 38, 170, 210, 165, 120, 75, 108, 125, 87, 33, 134, 169, 143, 117,
+        90, 103, 107, 84, 64, 55, 45, 35, 25, 15, 147, 251, 242}},
+      {9, 3, {9, 33, 57, 71, 157, 151, 152, 114, 155, 106, 115, 124, 134, 145, 130, 126,
+        113, 100, 156, 110, 144, 150, 151, 61, 53, 40, 198}}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    Picture picture = {9, 7, 1, malloc(63)};
+    assert_non_null(picture.bytes);
+    for (int y = 0; y < 9; y++)
+      for (int x = 0; x < 7; x++)
+        picture.bytes[y * 7 + x] = (unsigned char)(37 * y * y + 11 * x + 29 * x * y);
+    assert_int_equal(data_picture_resize(&picture, cases[i].height, cases[i].width), 0);
+    for (int k = 0; k < cases[i].height * cases[i].width; k++)
+      assert_true(abs(picture.bytes[k] - cases[i].values[k]) <= 1);
+    free(picture.bytes);
+  }
+}
+
+/* Crops and flips are parts of the picture, differ between epochs, and come again. */
+static void test_random_stages(void **state) {
+  (void)state;
+  nnc_model model = MODEL(2, SET("train", PIPELINE(XY, FOLDER(THREADS(3)), CROP(random_crop, 5, 6),
+                                                   STAGE0(random_flip))));
+  nnc_entry entry = ENTRY_OF(NNC_U8, 2, 3, 5, 6);
+  nnc_fitted fitted = {0};
+  char message[NNC_MESSAGE] = "";
+  static unsigned char first[10][2][3][5][6], again[10][2][3][5][6];
+  int32_t y[2];
+  nnc_data *data = open_well(&model, "train", &entry, &fitted);
+  nnc_loader_options options = nnc_loader_training(&model, data);
+  int mirrored = 0, distinct = 0;
+  for (int round = 0; round < 2; round++) {
+    options.prefetch = round ? 0 : 3;
+    nnc_loader *loader = nnc_loader_open(data, &options, message);
+    assert_non_null(loader);
+    for (int b = 0; b < 10; b++) {
+      assert_int_equal(nnc_loader_next(loader, (void *[]){round ? again[b] : first[b], y}).count, 2);
+      for (int i = 0; i < 2 && !round; i++)
+        mirrored += first[b][i][0][0][0] > first[b][i][0][0][1]; /* painted brighter rightwards */
+    }
+    nnc_loader_close(loader);
+  }
+  assert_memory_equal(first, again, sizeof first);
+  assert_true(mirrored > 2 && mirrored < 18);
+  for (int b = 1; b < 10; b++) distinct += memcmp(first[b], first[0], sizeof first[0]) != 0;
+  assert_true(distinct > 6);
+  assert_int_equal(nnc_data_read(data, 1, 2, (void *[]){first, y}, message), 0);
+  assert_int_equal(nnc_data_read(data, 1, 2, (void *[]){again, y}, message), 0);
+  assert_memory_equal(first, again, 2 * 3 * 5 * 6);
+  nnc_data_close(data);
+  nnc_fitted_free(&fitted);
+}
+
+static void test_split_and_prediction_files(void **state) {
+  (void)state;
+#define PART(from, to)                                                                     \
+  PIPELINE(XY, FOLDER(THREADS(1)), STAGE(resize, ARG("height", NUM(8)), ARG("width", NUM(8))), \
+           STAGE(split, ARG("from", NUM(from)), ARG("to", NUM(to))))
+  nnc_model model = MODEL(1, SET("train", PART(0, 0.5)), SET("val", PART(0.5, 1)));
+  nnc_entry entry = ENTRY_OF(NNC_U8, 1, 3, 8, 8);
+  nnc_fitted fitted = {0};
+  char message[NNC_MESSAGE] = "", names[64];
+  unsigned char x[2][3][8][8], again[3][8][8];
+  int32_t y[2], sum = 0;
+  for (int s = 0; s < 2; s++) {
+    nnc_data *data = open_well(&model, s ? "val" : "train", &entry, &fitted);
+    assert_int_equal(nnc_data_examples(data), 2);
+    assert_int_equal(nnc_data_read(data, 0, 2, (void *[]){x, y}, message), 0);
+    sum += y[0] + y[1];
+    nnc_data_close(data);
+  }
+  assert_int_equal(sum, 2); /* two of each class in all */
+  nnc_entry only = ENTRY(1, INPUT("x", NNC_U8, 1, 3, 8, 8));
+  assert_int_equal(nnc_data_predict_files(&model, &only, names, sizeof names, message), 1);
+  char one[256], folder[256];
+  snprintf(one, sizeof one, "%s", path_to("t/b/2.jpg"));
+  snprintf(folder, sizeof folder, "%s", path_to("t/b"));
+  const char *files[] = {one, folder};
+  nnc_data *data = nnc_data_open_predict(&model, &only, ".", 2, files, &fitted, message);
+  if (!data) fail_msg("%s", message);
+  assert_int_equal(nnc_data_examples(data), 3); /* 2.jpg; 1.png, 2.jpg */
+  assert_int_equal(nnc_data_read(data, 0, 1, (void *[]){x}, message), 0);
+  assert_int_equal(nnc_data_read(data, 2, 1, (void *[]){again}, message), 0);
+  assert_memory_equal(x, again, sizeof again);
+  nnc_data_close(data);
+  nnc_fitted_free(&fitted);
+}
+
+static void expect_unreadable(const nnc_model *model, const nnc_entry *entry,
+                              const char *expected) {
+  char message[NNC_MESSAGE] = "", whole[2 * NNC_MESSAGE];
+  static unsigned char x[MOST];
+  int32_t y;
+  nnc_fitted fitted = {0};
+  nnc_data *data = open_well(model, "train", entry, &fitted);
+  assert_int_equal(nnc_data_read(data, 3, 1, (void *[]){x, &y}, message), -1);
+  snprintf(whole, sizeof whole, "%s/%s", directory(), expected);
+  assert_string_equal(message, whole);
+  bool others_fail = nnc_data_read(data, 2, 1, (void *[]){x, &y}, message) < 0;
+  nnc_loader_options options = {.batch = 4, .shuffle = 1, .prefetch = 1};
+  nnc_loader *loader = nnc_loader_open(data, &options, message);
+  assert_non_null(loader);
+  int32_t labels[4];
+  assert_int_equal(nnc_loader_next(loader, (void *[]){x, labels}).count, -1);
+  if (!others_fail) assert_string_equal(nnc_loader_failure(loader), whole);
+  nnc_loader_close(loader);
+  nnc_data_close(data);
+  nnc_fitted_free(&fitted);
+}
+
+static void test_damaged_pictures(void **state) {
+  (void)state;
+  nnc_model model = MODEL(1, SET("train", PIPELINE(XY, FOLDER(THREADS(2)), CROP(resize, 8, 10))));
+  nnc_entry entry = ENTRY_OF(NNC_U8, 1, 3, 8, 10);
+  static unsigned char bytes[4096];
+  FILE *file = fopen(path_to("t/b/2.jpg"), "rb");
+  assert_non_null(file);
+  size_t size = fread(bytes, 1, sizeof bytes, file);
+  fclose(file);
+  write_file("t/b/2.jpg", bytes, size / 2);
+  expect_unreadable(&model, &entry, "t/b/2.jpg: cannot decode the JPEG: Premature end of JPEG file");
+  write_file("t/b/2.jpg", bytes, 20);
+  expect_unreadable(&model, &entry, "t/b/2.jpg: cannot decode the JPEG: Premature end of JPEG file");
+  write_text("t/b/2.jpg", "GIF89a");
+  expect_unreadable(&model, &entry, "t/b/2.jpg: neither a JPEG nor a PNG file");
+  write_file("t/b/2.jpg", "\x89PNG\r\n\x1a\n\0\0", 10);
+  expect_unreadable(&model, &entry, "t/b/2.jpg: cannot decode the PNG: read beyond end of data");
+}
+
+static void test_mistakes(void **state) {
+  (void)state;
+  nnc_entry entry = ENTRY_OF(NNC_U8, 1, 3, 8, 10);
+  nnc_model size = MODEL(1, SET("train", PIPELINE(XY, FOLDER(THREADS(1)), CROP(center_crop, 9, 9),
+                                                  STAGE0(random_flip))));
+  expect_failure(&size, "train", &entry,
+                 "test.net:3:9: the stages make pictures of 9 x 9, but the input x is 8 x 10");
+  nnc_model none = MODEL(1, SET("train", PIPELINE(XY, FOLDER(THREADS(1)))));
+  nnc_entry taller = ENTRY_OF(NNC_U8, 1, 3, 9, 10);
+  expect_unreadable(&none, &taller,
+                    "t/b/2.jpg is 8 x 10 after its stages, but the input x is 9 x 10; resize, "
+                    "center_crop and random_crop change sizes");
+  nnc_entry flat = ENTRY(1, INPUT("x", NNC_U8, 1, 240), INPUT("y", NNC_I32, 1));
+  expect_failure(&none, "train", &flat,
+                 "test.net:3:9: the input x must be [batch, channels, height, width] with 1 or 3 "
+                 "channels");
+  nnc_model missing = MODEL(
+      1, SET("train", PIPELINE(XY, SOURCE(image_folder, ARG("folder", STR("u"))))));
+  expect_failure(&missing, "train", &entry,
+                 "test.net:3:9: cannot read the folder $/u: No such file or directory; --data says "
+                 "where the data is");
+  nnc_model leaf = MODEL(
+      1, SET("train", PIPELINE(XY, SOURCE(image_folder, ARG("folder", STR("t/a"))))));
+  expect_failure(&leaf, "train", &entry,
+                 "$/t/a has no folders; image_folder expects one for each class");
+  write_text("t.csv", "1,2\n");
+  nnc_model text = MODEL(1, SET("train", PIPELINE(FIELDS("x"), SOURCE(csv, ARG("file", STR("t.csv")),
+                                                                      ARG("header", TRUTH(0))),
+                                                  CROP(resize, 8, 10))));
+  nnc_entry row = ENTRY(1, INPUT("x", NNC_F32, 1, 2));
+  expect_failure(&text, "train", &row,
+                 "test.net:3:9: resize changes pictures, which csv does not give");
+  make_folder("v");
+  make_folder("v/c");
+  write_png("v/c/1.png", 8, 10, 3, 0);
+  nnc_model other = MODEL(
+      1, SET("train", PIPELINE(XY, FOLDER(THREADS(1)))),
+      SET("val", PIPELINE(XY, SOURCE(image_folder, ARG("folder", STR("v"))))));
+  nnc_fitted fitted = {0};
+  nnc_data_close(open_well(&other, "train", &entry, &fitted));
+  char message[NNC_MESSAGE], expected[2 * NNC_MESSAGE];
+  assert_null(nnc_data_open(&other, "val", &entry, directory(), &fitted, message));
+  snprintf(expected, sizeof expected, "%s/v/c: the class 'c' does not occur in the training set",
+           directory());
+  assert_string_equal(message, expected);
+  nnc_fitted_free(&fitted);
+}
+
+enum { WORDS = 5, BITS = 3, TIMES = 2 * WORDS + 2 };
+
+static void test_copy_task(void **state) {
+  (void)state;
+  nnc_model model = MODEL(
+      4, SET("train", PIPELINE(FIELDS("source", "target", "mask"),
+                               SOURCE(copy_task, ARG("words", NUM(WORDS)), ARG("bits", NUM(BITS)),
+                                      ARG("count", NUM(40)), ARG("least", NUM(2))))));
+  nnc_entry entry = ENTRY(4, INPUT("source", NNC_F32, 4, TIMES, BITS + 2),
+                          INPUT("target", NNC_U8, 4, TIMES, BITS),
+                          INPUT("mask", NNC_F64, 4, TIMES, 1));
+  nnc_fitted fitted = {0};
+  char message[NNC_MESSAGE];
+  nnc_data *data = open_well(&model, "train", &entry, &fitted);
+  nnc_loader_options options = nnc_loader_training(&model, data);
+  nnc_loader *loader = nnc_loader_open(data, &options, message);
+  assert_non_null(loader);
+  int lengths[WORDS + 1] = {0}, ones = 0, bits = 0;
+  for (int b = 0; b < 40; b++) { /* four epochs */
+    static float source[4][TIMES][BITS + 2];
+    static unsigned char target[4][TIMES][BITS];
+    static double mask[4][TIMES][1];
+    nnc_loader_next(loader, (void *[]){source, target, mask});
+    for (int i = 0; i < 4; i++) {
+      int words = 0;
+      while (words + 2 < TIMES && source[i][words + 1][BITS + 1] == 0) words++;
+      assert_true(words >= 2 && words <= WORDS && source[i][0][BITS] == 1);
+      lengths[words]++;
+      for (int t = 0; t < TIMES; t++) {
+        int recalled = t - words - 2;
+        bool is_recall = recalled >= 0 && recalled < words;
+        assert_true(mask[i][t][0] == is_recall);
+        assert_true((source[i][t][BITS] == 1) == (t == 0));
+        assert_true((source[i][t][BITS + 1] == 1) == (t == words + 1));
+        for (int k = 0; k < BITS; k++) {
+          assert_true(target[i][t][k] == (is_recall ? source[i][1 + recalled][k] : 0));
+          if (is_recall) ones += target[i][t][k], bits++;
+        }
+      }
+    }
+  }
+  for (int n = 2; n <= WORDS; n++) assert_true(lengths[n] > 20 && lengths[n] < 60);
+  assert_true(abs(2 * ones - bits) < bits / 5);
+  nnc_loader_close(loader);
+  nnc_data_close(data);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(test_classes_and_values, enter_folders, leave_folders),
+      cmocka_unit_test_setup_teardown(test_float_inputs_get_the_same_numbers, enter_folders,
+                                      leave_folders),
+      cmocka_unit_test(test_scaling_as_pillow_does),
+      cmocka_unit_test_setup_teardown(test_random_stages, enter_folders, leave_folders),
+      cmocka_unit_test_setup_teardown(test_split_and_prediction_files, enter_folders,
+                                      leave_folders),
+      cmocka_unit_test_setup_teardown(test_damaged_pictures, enter_folders, leave_folders),
+      cmocka_unit_test_setup_teardown(test_mistakes, enter_folders, leave_folders),
+      cmocka_unit_test_setup_teardown(test_copy_task, enter, leave),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
