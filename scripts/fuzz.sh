@@ -63,7 +63,7 @@ link() { # TARGET
   is_compilers "$1" && mutator=(tests/fuzz/text_mutator.c)
   "$clang" $common -std=gnu11 -D_GNU_SOURCE -fsanitize=fuzzer $sanitize -Icompiler -Iruntime -I"$build/generated" \
     "tests/fuzz/fuzz_$1.c" "${mutator[@]}" "$build/lib/libnnccompiler.a" "$build/lib/nnc/libnncrt.a" \
-    -lz -lm -lpthread -o "$build/fuzz_$1"
+    -ljpeg -lpng -lz -lm -lpthread -o "$build/fuzz_$1"
 }
 
 run() { # TARGET

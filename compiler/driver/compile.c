@@ -105,6 +105,17 @@ static const char *installation_prefix(Arena *arena)
   return arena_strdup(arena, path);
 }
 
+/* Whether a data set names pictures. */
+static bool reads_pictures(const Module *module) {
+  for (int i = 0; i < module->data_sets.count; i++)
+    for (int p = 0; p < module->data_sets.items[i].pipeline_count; p++) {
+      const DataPipeline *pipeline = &module->data_sets.items[i].pipelines[p];
+      for (int c = 0; c < pipeline->call_count; c++)
+        if (!strcmp(pipeline->calls[c].function, "image_folder")) return true;
+    }
+  return false;
+}
+
 static int back_end(const Compilation *compilation, const Program *program)
 {
   const Options *options = compilation->options;
@@ -121,6 +132,7 @@ static int back_end(const Compilation *compilation, const Program *program)
     .has_cache = !options->no_cache,
     .cache_folder = options->cache_folder,
     .cache_bytes = options->cache_bytes,
+    .reads_pictures = reads_pictures(program->module),
     .prefix = installation_prefix(compilation->arena),
     .output = output,
   };

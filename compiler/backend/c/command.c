@@ -24,7 +24,10 @@ const char *command_library(Arena *arena, const CompileOptions *options) {
 
 void command_libraries(Arena *arena, Arguments *arguments, const CompileOptions *options) {
   vec_push(arena, arguments, command_library(arena, options));
-  vec_push(arena, arguments, *options->toolchain.zlib ? "-l:libz.a" : "-lz");
+  for (int i = options->reads_pictures ? 0 : LIBRARY_ZLIB; i < LIBRARY_COUNT; i++)
+    vec_push(arena, arguments,
+             arena_printf(arena, *options->toolchain.libraries[i] ? "-l:lib%s.a" : "-l%s",
+                          library_names[i]));
   vec_push(arena, arguments, "-lm");
   vec_push(arena, arguments, "-lpthread");
   vec_push(arena, arguments, "-Wl,--gc-sections");

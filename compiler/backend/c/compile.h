@@ -29,6 +29,7 @@ typedef struct CompileOptions {
   bool has_cache;
   const char *cache_folder; /* NULL: the user's */
   int64_t cache_bytes;     /* bound of the folder */
+  bool reads_pictures;     /* links the libraries that decode them */
   const char *prefix;      /* PREFIX/include/nnc and PREFIX/lib/nnc hold the runtime */
   const char *output;      /* the executable; a name that ends in .c is the C file's */
   /* filled by compile_prepare */

@@ -85,6 +85,8 @@ void identity_add(Arena *arena, Sha256 *hash, const Toolchain *toolchain, bool n
 
 /* ---- asking a compiler ---- */
 
+const char *const library_names[LIBRARY_COUNT] = {"jpeg", "png", "z"};
+
 /* The first line that it prints when called with `option`; NULL when it does not run. */
 static const char *ask(Arena *arena, const char *cc, const char *option) {
   Arguments arguments = {0};
@@ -111,7 +113,9 @@ static bool ask_all(Arena *arena, Toolchain *toolchain) {
   toolchain->version = ask(arena, toolchain->cc, "--version");
   if (toolchain->version == NULL) return false;
   toolchain->linker = ask_path(arena, toolchain->cc, "-print-prog-name=ld");
-  toolchain->zlib = ask_path(arena, toolchain->cc, "-print-file-name=libz.a");
+  for (int i = 0; i < LIBRARY_COUNT; i++)
+    toolchain->libraries[i] = ask_path(
+        arena, toolchain->cc, arena_printf(arena, "-print-file-name=lib%s.a", library_names[i]));
   return true;
 }
 
@@ -120,23 +124,27 @@ static bool ask_all(Arena *arena, Toolchain *toolchain) {
 static CacheKey facts_key(Arena *arena, const char *cc) {
   Sha256 hash;
   sha256_begin(&hash);
-  sha256_add_string(&hash, "toolchain 1");
+  sha256_add_string(&hash, "toolchain 2");
   identity_add_program(arena, &hash, cc);
   add_environment(&hash);
   return cache_key(&hash);
 }
 
-/* Three lines; where a path does not exist any more, they are not believed. */
+/* A line each: version, linker, libraries. Where a path does not exist any more, they are not
+ * believed. */
 static bool read_facts(Arena *arena, Toolchain *toolchain, const Text *text) {
-  const char **const fields[] = {&toolchain->version, &toolchain->linker, &toolchain->zlib};
   const char *line = arena_strndup(arena, text->data, text->length);
-  for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+  for (int i = -2; i < LIBRARY_COUNT; i++) {
+    const char **field = i >= 0   ? &toolchain->libraries[i]
+                         : i == -2 ? &toolchain->version
+                                   : &toolchain->linker;
     size_t length = strcspn(line, "\n");
     if (line[length] == 0) return false;
-    *fields[i] = arena_strndup(arena, line, length);
+    *field = arena_strndup(arena, line, length);
     line += length + 1;
+    if (i >= 0 && **field && access(*field, R_OK) != 0) return false;
   }
-  return access(toolchain->linker, X_OK) == 0 && access(toolchain->zlib, R_OK) == 0;
+  return access(toolchain->linker, X_OK) == 0;
 }
 
 /* Whether `cc` is there and runs; then the toolchain is filled. */
@@ -149,8 +157,10 @@ static bool try_compiler(Arena *arena, Toolchain *toolchain, const char *cc, Cac
   text_free(&text);
   if (known) return true;
   if (!ask_all(arena, toolchain)) return false;
-  if (!*toolchain->linker || !*toolchain->zlib) return true; /* it may be there next time */
-  text_printf(&text, "%s\n%s\n%s\n", toolchain->version, toolchain->linker, toolchain->zlib);
+  if (!*toolchain->linker || !*toolchain->libraries[LIBRARY_ZLIB])
+    return true; /* it may be there next time */
+  text_printf(&text, "%s\n%s\n", toolchain->version, toolchain->linker);
+  for (int i = 0; i < LIBRARY_COUNT; i++) text_printf(&text, "%s\n", toolchain->libraries[i]);
   cache_put(cache, &key, text.data, text.length);
   text_free(&text);
   return true;

@@ -4,11 +4,15 @@
 
 #include "backend/c/cache.h"
 
+/* What the runtime needs, in the order of linking. */
+typedef enum Library { LIBRARY_JPEG, LIBRARY_PNG, LIBRARY_ZLIB, LIBRARY_COUNT } Library;
+extern const char *const library_names[LIBRARY_COUNT]; /* "z": for -lz, -l:libz.a */
+
 typedef struct Toolchain {
   const char *cc;        /* as it is called */
   const char *version;   /* first line of `cc --version` */
   const char *linker;    /* path of what it links with; "" when it does not say */
-  const char *zlib;      /* path of a static libz, or "" */
+  const char *libraries[LIBRARY_COUNT]; /* paths of the static ones, or "" */
 } Toolchain;
 
 /* `asked`: --cc, or NULL for the newest clang, else gcc, else cc.  A compiler that was met before is not
