@@ -22,7 +22,7 @@ HEAD
                   /^[a-z]/ { print "# " $0; next } NF { print $1 }' | while IFS= read -r line; do
   if [ "${line:0:2}" = "# " ]; then
     section=${line#\# }
-    file="" ; case $section in activations|images|initializers|layers|losses|optimizers|schedules|tensors) file=" (\`$section.net\`)" ;; esac
+    file="" ; case $section in activations|images|initializers|layers|losses|optimizers|recurrent|schedules|tensors) file=" (\`$section.net\`)" ;; esac
     printf '\n## %s%s\n\n| call | meaning |\n|---|---|\n' "${section^}" "$file"
   else
     "$nnc" doc "$line" | awk '

@@ -159,7 +159,8 @@ static Value apply_float(Elaborator *e, const Bound *bound) {
   return value_float(value_number(bound->values[0]));
 }
 
-#define UNARY(name, op, doc) {name, name "(x: tensor)", doc, apply_unary, op, "elementwise"}
+#define UNARY(name, op, doc)                                                                      \
+  {name, name "(x: tensor)", doc " Example: y = " name "(x)", apply_unary, op, "elementwise"}
 
 const Builtin builtins_math[] = {
   UNARY("exp", OP_EXP, "e^x, elementwise."),
@@ -179,25 +180,34 @@ const Builtin builtins_math[] = {
   UNARY("floor", OP_FLOOR, "The greatest whole number not above x; gradient 0."),
   UNARY("ceil", OP_CEIL, "The least whole number not below x; gradient 0."),
   UNARY("round", OP_ROUND, "The nearest whole number, halves to even; gradient 0."),
-  {"minimum", "minimum(x: tensor, y: tensor)", "The lesser, elementwise, with broadcasting.",
+  {"minimum", "minimum(x: tensor, y: tensor)", "The lesser, elementwise, with broadcasting."
+   " Example: y = minimum(x, 1)",
    apply_extreme, OP_MIN, "elementwise"},
-  {"maximum", "maximum(x: tensor, y: tensor)", "The greater, elementwise, with broadcasting.",
+  {"maximum", "maximum(x: tensor, y: tensor)", "The greater, elementwise, with broadcasting."
+   " Example: y = maximum(x, 2 * x)",
    apply_extreme, OP_MAX, "elementwise"},
-  {"pow", "pow(x: tensor, y: tensor)", "x ^ y, elementwise.", apply_operator, AST_POW,
+  {"pow", "pow(x: tensor, y: tensor)", "x ^ y, elementwise."
+   " Example: y = pow(abs(x), 1.5)", apply_operator, AST_POW,
    "elementwise"},
   {"clip", "clip(x: tensor, low: tensor = none, high: tensor = none)",
-   "x limited to [low, high], elementwise; none is no limit.", apply_clip, 0, "elementwise"},
+   "x limited to [low, high], elementwise; none is no limit."
+   " Example: y = clip(x, -1, 1)", apply_clip, 0, "elementwise"},
   {"where", "where(condition: tensor, x: tensor, y: tensor)",
-   "x where the condition holds, else y; elementwise with broadcasting.", apply_where, 0,
+   "x where the condition holds, else y; elementwise with broadcasting."
+   " Example: y = where(x > 0, x, 0.1 * x)", apply_where, 0,
    "elementwise"},
   {"cast", "cast(x: tensor, type: type)",
-   "x converted: cast(x, f32) is f32(x). Floats become integers toward zero.", apply_cast, 0,
+   "x converted: cast(x, f32) is f32(x). Floats become integers toward zero."
+   " Example: y = cast(label, f32)", apply_cast, 0,
    "elementwise"},
-  {"stop_gradient", "stop_gradient(x: tensor)", "x, through which no gradient flows.",
+  {"stop_gradient", "stop_gradient(x: tensor)", "x, through which no gradient flows."
+   " Example: y = x - stop_gradient(x)",
    apply_stop_gradient, 0, "elementwise"},
-  {"int", "int(x: any)", "A compile-time number as an integer, toward zero.", apply_int, 0,
+  {"int", "int(x: any)", "A compile-time number as an integer, toward zero."
+   " Example: _ = assert(int(3.9) == 3, \"int\")", apply_int, 0,
    "compile time"},
-  {"float", "float(x: number)", "A compile-time number with a fraction.", apply_float, 0,
+  {"float", "float(x: number)", "A compile-time number with a fraction."
+   " Example: _ = assert(float(3) / 2 == 1.5, \"float\")", apply_float, 0,
    "compile time"},
   {0},
 };

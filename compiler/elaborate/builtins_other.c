@@ -206,53 +206,72 @@ static Value apply_assert(Elaborator *e, const Bound *bound) {
 
 const Builtin builtins_other[] = {
   {"zeros", "zeros(shape: shape, type: type = none)",
-   "A tensor of zeros; without arguments the initializer.", apply_fill, 0, "making"},
+   "A tensor of zeros; without arguments the initializer."
+   " Example: y = concat(x, zeros([batch, 2]))", apply_fill, 0, "making"},
   {"ones", "ones(shape: shape, type: type = none)",
-   "A tensor of ones; without arguments the initializer.", apply_fill, 1, "making"},
-  {"full", "full(shape: shape, value: any, type: type = none)", "A tensor of one value.",
+   "A tensor of ones; without arguments the initializer."
+   " Example: y = ones([2, 3])", apply_fill, 1, "making"},
+  {"full", "full(shape: shape, value: any, type: type = none)", "A tensor of one value."
+   " Example: y = full([2, 3], 0.5)",
    apply_full, 0, "making"},
   {"arange", "arange(from: int, to: int = none, type: type = none)",
-   "0, 1, ..., n - 1 for arange(n); from, ..., to - 1 for arange(from, to); i32.", apply_arange, 0,
+   "0, 1, ..., n - 1 for arange(n); from, ..., to - 1 for arange(from, to); i32."
+   " Example: y = x * f32(arange(16))", apply_arange, 0,
    "making"},
   {"one_hot", "one_hot(x: tensor, classes: int)",
-   "[...] integers -> [..., classes]: 1 where the class is x, else 0.", apply_one_hot, 0,
+   "[...] integers -> [..., classes]: 1 where the class is x, else 0."
+   " Example: y = one_hot(label, 10)", apply_one_hot, 0,
    "indexing"},
   {"pick", "pick(x: tensor, index: tensor, axis: int = -1)",
    "One element along an axis: pick(x, i)[a, b] = x[a, b, i[a, b]]; i has x's shape without "
-   "the axis.", apply_pick, 0, "indexing"},
+   "the axis."
+   " Example: y = pick(logits, label)", apply_pick, 0, "indexing"},
   {"scatter_add", "scatter_add(x: tensor, index: tensor, values: tensor)",
    "x with rows of `values` added: x [v, rest...], index [i...] integers, values [i..., rest...]; "
-   "row values[k] is added to row x[index[k]], as often as it is named.", apply_scatter_add, 0,
+   "row values[k] is added to row x[index[k]], as often as it is named."
+   " Example: counts = scatter_add(zeros([10], i32), label, ones([batch], i32))", apply_scatter_add, 0,
    "indexing"},
-  {"matmul", "matmul(a: tensor, b: tensor)", "The matrix product a @ b.", apply_matmul, 0,
+  {"matmul", "matmul(a: tensor, b: tensor)", "The matrix product a @ b."
+   " Example: y = matmul(x, x.T)", apply_matmul, 0,
    "products"},
   {"einsum", "einsum(formula: string, a: tensor, b: tensor = none, c: tensor = none)",
-   "Einstein's sum: einsum(\"bm,bnm->bn\", key, M) sums over the letters that the result lacks.",
+   "Einstein's sum: einsum(\"bm,bnm->bn\", key, M) sums over the letters that the result lacks."
+   " Example: y = einsum(\"bi,bj->bij\", x, x)",
    builtin_einsum, 0, "products"},
-  {"rank", "rank(x: tensor)", "The number of axes.", apply_rank, 0, "compile time"},
-  {"size", "size(x: tensor)", "The number of elements.", apply_size, 0, "compile time"},
-  {"shape", "shape(x: tensor)", "The extents as a list: x.shape.", apply_shape, 0,
+  {"rank", "rank(x: tensor)", "The number of axes."
+   " Example: _ = assert(rank(x) == 2, \"rank\")", apply_rank, 0, "compile time"},
+  {"size", "size(x: tensor)", "The number of elements."
+   " Example: _ = assert(size(x) == 16 * batch, \"size\")", apply_size, 0, "compile time"},
+  {"shape", "shape(x: tensor)", "The extents as a list: x.shape."
+   " Example: _ = assert(shape(x) == [batch, 16], \"shape\")", apply_shape, 0,
    "compile time"},
-  {"dtype", "dtype(x: tensor)", "The element type: f32, i32, ...", apply_dtype, 0,
+  {"dtype", "dtype(x: tensor)", "The element type: f32, i32, ..."
+   " Example: _ = assert(dtype(x) == f32, \"dtype\")", apply_dtype, 0,
    "compile time"},
-  {"len", "len(x: any)", "The length of a list, or the first extent of a tensor.", apply_len, 0,
+  {"len", "len(x: any)", "The length of a list, or the first extent of a tensor."
+   " Example: _ = assert(len([1, 2]) == 2, \"len\")", apply_len, 0,
    "compile time"},
   {"as_list", "as_list(x: any, count: int)",
-   "A number as a list of `count` equal ones; a list of that length as it is.", apply_as_list, 0,
+   "A number as a list of `count` equal ones; a list of that length as it is."
+   " Example: _ = assert(as_list(3, 2) == [3, 3], \"as_list\")", apply_as_list, 0,
    "compile time"},
-  {"is_list", "is_list(x: any)", "Whether x is a list, tuple or range.", apply_is_list, 0,
+  {"is_list", "is_list(x: any)", "Whether x is a list, tuple or range."
+   " Example: _ = assert(is_list(0..3), \"is_list\")", apply_is_list, 0,
    "compile time"},
   {"is_number", "is_number(x: any)",
-   "Whether x is a compile-time number, not a tensor or a schedule.", apply_is_number, 0,
+   "Whether x is a compile-time number, not a tensor or a schedule."
+   " Example: _ = assert(!is_number(x), \"is_number\")", apply_is_number, 0,
    "compile time"},
-  {"is_none", "is_none(x: any)", "Whether x is none.", apply_is_none, 0, "compile time"},
+  {"is_none", "is_none(x: any)", "Whether x is none."
+   " Example: _ = assert(is_none(none), \"is_none\")", apply_is_none, 0, "compile time"},
   {0},
 };
 
 /* There are no expression statements: `_ = assert(...)`. */
 static const Builtin builtins_check[] = {
   {"assert", "assert(condition: bool, message: string, x: any = none, y: any = none)",
-   "Refuses the program with `message` unless the condition holds, and shows the types of x, y.",
+   "Refuses the program with `message` unless the condition holds, and shows the types of x, y."
+   " Example: _ = assert(rank(x) == 2, \"a matrix is needed\", x)",
    apply_assert, 0, "compile time"},
   {0},
 };

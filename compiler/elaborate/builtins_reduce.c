@@ -108,24 +108,33 @@ static Value apply_argument(Elaborator *e, const Bound *bound) {
 const Builtin builtins_reduce[] = {
   REDUCTION("sum", OP_REDUCE_SUM,
             "The sum over `axis`, all axes by default; keep leaves them with extent 1. Truth "
-            "values count."),
-  REDUCTION("mean", OP_REDUCE_MEAN, "The mean over `axis`; the mean of truth values is f32."),
-  REDUCTION("prod", OP_REDUCE_PROD, "The product over `axis`."),
+            "values count."
+            " Example: y = sum(x, axis = -1)"),
+  REDUCTION("mean", OP_REDUCE_MEAN, "The mean over `axis`; the mean of truth values is f32."
+            " Example: y = mean(image, axis = [2, 3])"),
+  REDUCTION("prod", OP_REDUCE_PROD, "The product over `axis`."
+            " Example: y = prod(x, axis = 0)"),
   {"max", "max(x: tensor, axis: any = none, keep: bool = false)",
-   "The greatest element over `axis`; of two numbers or of a list of numbers the greatest.",
+   "The greatest element over `axis`; of two numbers or of a list of numbers the greatest."
+   " Example: y = max(x, axis = -1)",
    apply_extreme, OP_REDUCE_MAX, "reductions"},
   {"min", "min(x: tensor, axis: any = none, keep: bool = false)",
-   "The least element over `axis`; of two numbers or of a list of numbers the least.",
+   "The least element over `axis`; of two numbers or of a list of numbers the least."
+   " Example: y = min(x)",
    apply_extreme, OP_REDUCE_MIN, "reductions"},
   {"any", "any(x: tensor, axis: axes = none, keep: bool = false)",
-   "Whether some element over `axis` is true.", apply_truth, OP_REDUCE_MAX, "reductions"},
+   "Whether some element over `axis` is true."
+   " Example: y = any(x > 3)", apply_truth, OP_REDUCE_MAX, "reductions"},
   {"all", "all(x: tensor, axis: axes = none, keep: bool = false)",
-   "Whether every element over `axis` is true.", apply_truth, OP_REDUCE_MIN, "reductions"},
+   "Whether every element over `axis` is true."
+   " Example: y = all(x > -9, axis = 0)", apply_truth, OP_REDUCE_MIN, "reductions"},
   {"argmax", "argmax(x: tensor, axis: int = -1, keep: bool = false)",
-   "The index of the greatest element along `axis`, the first of equals; i32.", apply_argument,
+   "The index of the greatest element along `axis`, the first of equals; i32."
+   " Example: digit = argmax(logits)", apply_argument,
    OP_ARGMAX, "reductions"},
   {"argmin", "argmin(x: tensor, axis: int = -1, keep: bool = false)",
-   "The index of the least element along `axis`, the first of equals; i32.", apply_argument,
+   "The index of the least element along `axis`, the first of equals; i32."
+   " Example: y = argmin(x, axis = 0)", apply_argument,
    OP_ARGMIN, "reductions"},
   {0},
 };

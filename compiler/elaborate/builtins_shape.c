@@ -432,41 +432,55 @@ static Value apply_repeat(Elaborator *e, const Bound *bound) {
 
 const Builtin builtins_shape[] = {
   {"reshape", "reshape(x: tensor, shape: shape)",
-   "x with another shape, row by row; one extent may be -1 and is then computed.", apply_reshape,
+   "x with another shape, row by row; one extent may be -1 and is then computed."
+   " Example: y = reshape(x, [batch, 4, -1])", apply_reshape,
    0, "movement"},
   {"flatten", "flatten(x: tensor, start: int = 1)",
-   "Axes from `start` on become one: [n, a, b] -> [n, a*b]. Axis 0, the batch, stays.",
+   "Axes from `start` on become one: [n, a, b] -> [n, a*b]. Axis 0, the batch, stays."
+   " Example: y = flatten(image)",
    apply_flatten, 0, "movement"},
   {"transpose", "transpose(x: tensor, axes: axes = none)",
-   "Axes in a new order: result axis i is axis axes[i] of x; reversed by default. x.T is short.",
+   "Axes in a new order: result axis i is axis axes[i] of x; reversed by default. x.T is short."
+   " Example: y = transpose(image, [0, 2, 3, 1])",
    apply_transpose, 0, "movement"},
   {"permute", "permute(x: tensor, axes: list)",
-   "Axes in a new order: result axis i is axis axes[i] of x.", apply_transpose, 0, "movement"},
+   "Axes in a new order: result axis i is axis axes[i] of x."
+   " Example: y = permute(image, [0, 2, 3, 1])", apply_transpose, 0, "movement"},
   {"broadcast", "broadcast(x: tensor, shape: shape)",
-   "x repeated to a shape by NumPy's rules: missing axes in front, extents of 1 grow.",
+   "x repeated to a shape by NumPy's rules: missing axes in front, extents of 1 grow."
+   " Example: y = broadcast(x[0], [3, 16])",
    apply_broadcast, 0, "movement"},
   {"along", "along(v: tensor, axis: int, x: tensor)",
-   "The vector v laid along one axis of x and repeated over the others: the shape of x.",
+   "The vector v laid along one axis of x and repeated over the others: the shape of x."
+   " Example: y = along([1.0, 2.0, 3.0], 1, image) * image",
    apply_along, 0, "movement"},
   {"concat", "concat(...parts: tensor, axis: int = -1)",
-   "Tensors joined along an axis; given one by one or as a list.", apply_concat, 0, "movement"},
+   "Tensors joined along an axis; given one by one or as a list."
+   " Example: y = concat(x, 2 * x)", apply_concat, 0, "movement"},
   {"stack", "stack(...parts: tensor, axis: int = 0)",
-   "Tensors of one shape joined along a new axis.", apply_stack, 0, "movement"},
+   "Tensors of one shape joined along a new axis."
+   " Example: y = stack(x, 2 * x)", apply_stack, 0, "movement"},
   {"split", "split(x: tensor, parts: ints, axis: int = -1)",
-   "A tuple of pieces along an axis: `parts` equal ones, or of the extents in a list.",
+   "A tuple of pieces along an axis: `parts` equal ones, or of the extents in a list."
+   " Example: a, b = split(x, 2)",
    apply_split, 0, "movement"},
   {"pad", "pad(x: tensor, widths: ints, value: number = 0, mode: string = \"constant\")",
    "x with borders: one width for all sides, or for each axis a width or (low, high). mode: "
    "\"constant\" is `value`, \"edge\" the outermost element, \"reflect\" the elements in front of it "
-   "backwards, \"wrap\" those of the other end.",
+   "backwards, \"wrap\" those of the other end."
+   " Example: y = pad(image, [0, 0, 2, (1, 0)], mode = \"reflect\")",
    apply_pad, 0, "movement"},
-  {"flip", "flip(x: tensor, axis: axes)", "x backwards along axes.", apply_flip, 0, "movement"},
+  {"flip", "flip(x: tensor, axis: axes)", "x backwards along axes."
+   " Example: y = flip(image, -1)", apply_flip, 0, "movement"},
   {"roll", "roll(x: tensor, shift: int, axis: int = -1)",
-   "Elements moved `shift` places along an axis; those that leave come in at the other end.",
+   "Elements moved `shift` places along an axis; those that leave come in at the other end."
+   " Example: y = roll(x, 1)",
    apply_roll, 0, "movement"},
-  {"tile", "tile(x: tensor, counts: ints)", "Each axis repeated as a whole: a count for each axis.",
+  {"tile", "tile(x: tensor, counts: ints)", "Each axis repeated as a whole: a count for each axis."
+   " Example: y = tile(x, [1, 2])",
    apply_tile, 0, "movement"},
   {"repeat", "repeat(x: tensor, count: int, axis: int = -1)",
-   "Each element repeated along an axis.", apply_repeat, 0, "movement"},
+   "Each element repeated along an axis."
+   " Example: y = repeat(x, 2, axis = 0)", apply_repeat, 0, "movement"},
   {0},
 };

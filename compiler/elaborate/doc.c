@@ -1,6 +1,6 @@
 /* `nnc doc`: what the language knows, from where it is defined.
  *
- * Builtins carry signature and text in their tables. For the prelude both are read from its source:
+ * Builtins carry signature, text and an example in their tables. For the prelude both are read from its source:
  * the text is the comment directly above a definition, the signature its head up to the brace. */
 #include <string.h>
 #include "elaborate/elaborator.h"
@@ -79,18 +79,19 @@ static void print_entry(Text *out, const Entry *entry) {
 }
 
 /* Text broken at spaces before the 96th column. */
-static void add_wrapped(Text *out, const char *text) {
+static void add_wrapped(Text *out, const char *text, size_t rest) {
   enum { WIDTH = 92 };
-  while (*text) {
-    size_t length = strlen(text);
+  while (rest > 0) {
+    size_t length = rest;
     if (length > WIDTH) {
       length = WIDTH;
       while (length > 0 && text[length] != ' ') length--;
       if (length == 0) length = WIDTH;
     }
     text_printf(out, "    %.*s\n", (int)length, text);
+    while (length < rest && text[length] == ' ') length++;
     text += length;
-    while (*text == ' ') text++;
+    rest -= length;
   }
 }
 
@@ -98,8 +99,11 @@ static bool print_builtin(Text *out, const char *name) {
   for (int i = 0; builtins_table(i); i++)
     for (const Builtin *builtin = builtins_table(i); builtin->name; builtin++) {
       if (strcmp(builtin->name, name) != 0) continue;
+      const char *example = strstr(builtin->doc, " Example: ");
+      size_t length = example ? (size_t)(example - builtin->doc) : strlen(builtin->doc);
       text_printf(out, "%s\n\n", builtin->signature);
-      add_wrapped(out, builtin->doc);
+      add_wrapped(out, builtin->doc, length);
+      if (example) text_printf(out, "    %s\n", example + 1);
       text_add(out, "\n    built into the language\n");
       return true;
     }

@@ -6,7 +6,8 @@
  * it,
  *      stands in no loop, and exactly one call of its right side owns variables: this one;
  *   3. else `def.k`: the k-th call of that def from this frame that rule 1 or 2 did not name.
- * A call owns variables when the def, or one that it calls, declares some. Calls that own none get
+ * A call owns variables when the def, or one that it calls or has as an argument's default, declares
+ * some. Calls that own none get
  * `binding.def` or `def.k`; only random keys and names in messages come of it. */
 #include <stdio.h>
 #include "elaborate/elaborator.h"
@@ -119,6 +120,19 @@ static bool block_owns(Census *census, const AstStmts *stmts) {
   return false;
 }
 
+/* A formal that is a layer unless another is given: the body calls it. */
+static bool formals_own(const Census *census, const AstStmt *stmt) {
+  for (int i = 0; i < stmt->function.formals.count; i++) {
+    const AstExpr *fallback = stmt->function.formals.items[i].default_value;
+    if (!fallback || fallback->kind != AST_NAME) continue;
+    Symbol *symbol = scope_find(census->scope, fallback->name, NULL);
+    if (symbol && symbol->value.kind == VALUE_DEF &&
+        function_owns(census->e, symbol->value.function))
+      return true;
+  }
+  return false;
+}
+
 static bool function_owns(Elaborator *e, Function *function) {
   if (function->owns == OWNS_UNKNOWN) {
     if (e->owner_depth >= MAX_OWNER_DEPTH) return false;
@@ -126,7 +140,8 @@ static bool function_owns(Elaborator *e, Function *function) {
     function->owns = OWNS_VISITING; /* a call of itself adds nothing */
     Census census = {.e = e, .scope = function->is_prelude ? e->root : e->walk->globals};
     bool owns = function->stmt->function.body &&
-                block_owns(&census, &function->stmt->function.body->stmts);
+                (block_owns(&census, &function->stmt->function.body->stmts) ||
+                 formals_own(&census, function->stmt));
     function->owns = owns ? OWNS_VARIABLES : OWNS_NOTHING;
     e->owner_depth--;
   }

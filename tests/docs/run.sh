@@ -10,6 +10,7 @@
 #                         generated digits in data/digits; a line "# prints: TEXT" wants TEXT in the
 #                         output of the commands above it
 #   sh                    commands that take long: of `nnc FILE.net ...` FILE.net is checked
+# Examples of `nnc doc` stand behind the lines of tests/docs/examples.net.
 # A sentence that says what an expression gives says it with `_ = assert(...)`, so it is checked too.
 set -uo pipefail
 build=$(cd "$1" && pwd)
@@ -85,6 +86,20 @@ for page in docs/*.md models/README.md; do
       *) fail "$name: unknown kind of block '$kind'" ;;
     esac
   done
+done
+
+# ---- every entry of `nnc doc` has an example, and it compiles: statements, or the optimizer of a train block ----
+example() { # NAME
+  "$nnc" doc "$1" | awk '/^ +Example: / { sub(/^ +Example: /, ""); print; exit }'
+}
+for name in $("$nnc" doc | awk '/^  / { print $1 }'); do
+  line=$(example "$name")
+  if [ -z "$line" ]; then fail "nnc doc $name has no example"; continue; fi
+  if ! grep -qE "(^|[^a-z_0-9])$name([^a-z_0-9]|\$)" <<<"$line"; then fail "the example of $name does not name it: $line"; fi
+  [[ $line == "optimizer = "* ]] &&
+    line="train { minimize = mse(linear(x, 16, name = \"h\"), x), steps = 9, $line }"
+  { cat tests/docs/examples.net; echo "$line"; } > "$work/block.net"
+  check_program "the example of $name" "$work/block.net" ""
 done
 
 # ---- the program of README.md, its first block ----
