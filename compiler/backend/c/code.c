@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "support/names.h"
 
 static void code_vline(Code *code, const char *format, va_list arguments, const char *end) {
   text_pad(code->out, ' ', 2 * code->indent);
@@ -98,10 +99,39 @@ static bool is_reserved(const char *name) {
          strncmp(name, "mem_", 4) == 0 || name[0] == '_';
 }
 
+static int *scope_place(const NameScope *scope, const char *name) {
+  size_t hash = (size_t)((uintptr_t)name >> 3) * 0x9E3779B97F4A7C15u, mask = scope->capacity - 1;
+  for (size_t i = hash >> 20 & mask;; i = (i + 1) & mask) {
+    int *place = &scope->table[i];
+    if (*place == 0 || scope->taken.items[*place - 1].name == name) return place;
+  }
+}
+
+/* In this scope alone; NULL when it is free. */
+static TakenName *find_taken(const NameScope *scope, const char *name) {
+  int place = scope->capacity > 0 ? *scope_place(scope, name) : 0;
+  return place > 0 ? &scope->taken.items[place - 1] : NULL;
+}
+
+static void scope_grow(NameScope *scope) {
+  scope->capacity = scope->capacity > 0 ? 2 * scope->capacity : 32;
+  scope->table = ARENA_ARRAY(scope->arena, int, scope->capacity);
+  for (int i = 0; i < scope->taken.count; i++)
+    *scope_place(scope, scope->taken.items[i].name) = i + 1;
+}
+
+void scope_take(NameScope *scope, const char *name) {
+  name = name_intern(name);
+  if (find_taken(scope, name)) return;
+  if (2 * scope->taken.count >= scope->capacity) scope_grow(scope);
+  vec_push(scope->arena, &scope->taken, ((TakenName){name, 2}));
+  *scope_place(scope, name) = scope->taken.count;
+}
+
 static bool is_taken(const NameScope *scope, const char *name) {
+  name = name_intern(name);
   for (; scope != NULL; scope = scope->outer)
-    for (int i = 0; i < scope->taken.count; i++)
-      if (strcmp(scope->taken.items[i], name) == 0) return true;
+    if (find_taken(scope, name)) return true;
   return false;
 }
 
@@ -114,9 +144,12 @@ const char *scope_name(NameScope *scope, const char *wish) {
   if (isdigit((unsigned char)*base)) base = arena_printf(scope->arena, "n%s", base);
   const char *name = base;
   if (is_reserved(name)) name = base = arena_printf(scope->arena, "%s_", base);
-  for (int number = 2; is_reserved(name) || is_taken(scope, name); number++)
-    name = arena_printf(scope->arena, "%s_%d", base, number);
-  vec_push(scope->arena, &scope->taken, name);
+  TakenName *same = find_taken(scope, name_intern(base));
+  int number = same ? same->next : 2;
+  while (is_reserved(name) || is_taken(scope, name))
+    name = arena_printf(scope->arena, "%s_%d", base, number++);
+  if (same) same->next = number;
+  scope_take(scope, name);
   return name;
 }
 

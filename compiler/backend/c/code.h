@@ -24,11 +24,18 @@ void code_blank(Code *code);
 void code_comment(Code *code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Identifiers that are taken in one scope. */
+typedef struct TakenName {
+  const char *name; /* interned */
+  int next;         /* the number to try for one more of this name */
+} TakenName;
+
 typedef struct NameScope {
   Arena *arena;
-  VEC(const char *) taken;
+  VEC(TakenName) taken;
+  int *table, capacity; /* 1 + index in `taken` by the name's hash; open addressing */
   const struct NameScope *outer;
 } NameScope;
+void scope_take(NameScope *scope, const char *name);
 /* "h1.w:m" -> "h1_w_m", with a number where that is taken or a word of C or of generated code. */
 const char *scope_name(NameScope *scope, const char *wish);
 

@@ -68,7 +68,7 @@ static void name_scalars(Emitter *emitter, int number, const UseList *uses) {
   KernelFunction *function = &emitter->functions[number];
   NameScope inside = {.arena = emitter->arena, .outer = &emitter->names};
   for (int i = 0; i < function->kernel->operand_count; i++)
-    vec_push(emitter->arena, &inside.taken, function->operands[i]);
+    scope_take(&inside, function->operands[i]);
   for (int i = 0; i < function->kernel->scalar_count; i++) {
     const char *wish = "scalar";
     if (uses->count > 0)
