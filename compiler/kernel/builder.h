@@ -53,6 +53,9 @@ BuiltKernel builder_finish(KernelBuilder *builder);
 void kernel_collapse(Arena *arena, Kernel *kernel);
 /* x / s becomes x * (1 / s) where s is the same in the whole launch; 1 / s leaves the loops. */
 void kernel_multiply_by_reciprocals(Arena *arena, Kernel *kernel);
+/* Operands that are only read become the part that is read; first[i]: the element that operand i
+ * begins with afterwards. */
+void kernel_trim_operands(Arena *arena, Kernel *kernel, int64_t *first);
 /* Makes operand `from` the same memory as `into`: an update in place.  Both are accessed at equal
  * indices only (kernel_can_unify). */
 bool kernel_can_unify(const Kernel *kernel, int into, int from);

@@ -161,13 +161,20 @@ static uint64_t fnv1a(const char *text) {
   return hash;
 }
 
-/* The part of `buffer` from element `start` on. */
-static int view_buffer(Program *program, int buffer, int64_t start) {
+/* `elements` of `buffer`, from element `start` on; of the whole when it is a view itself. */
+static int view_buffer(Program *program, int buffer, int64_t start, int64_t elements) {
   Type type = program->buffers.items[buffer].type;
-  int64_t elements = shape_elements(type.shape) - start, offset = start * dtype_size(type.dtype);
+  int64_t offset = start * dtype_size(type.dtype);
+  if (start == 0 && elements == shape_elements(type.shape)) return buffer;
+  if (program->buffers.items[buffer].view_of >= 0) {
+    offset += program->buffers.items[buffer].view_offset;
+    buffer = program->buffers.items[buffer].view_of;
+  }
   for (int i = 0; i < program->buffers.count; i++) {
     const Buffer *view = &program->buffers.items[i];
-    if (view->view_of == buffer && view->view_offset == offset) return i;
+    if (view->view_of == buffer && view->view_offset == offset &&
+        shape_elements(view->type.shape) == elements)
+      return i;
   }
   const Buffer *whole = &program->buffers.items[buffer];
   int id = buffer_add(program, BUFFER_ACTIVATION, type_make(type.dtype, shape_make(1, &elements)),
@@ -185,7 +192,8 @@ static int *operand_buffers(const Lowering *lowering, const BuiltKernel *built) 
     buffers[i] = lowering->places[built->nodes[i]->id].buffer;
     CHECK(buffers[i] >= 0);
     if (built->starts[i] > 0)
-      buffers[i] = view_buffer(lowering->program, buffers[i], built->starts[i]);
+      buffers[i] = view_buffer(lowering->program, buffers[i], built->starts[i],
+                               built->kernel->operands[i].elements);
   }
   return buffers;
 }
@@ -212,6 +220,14 @@ static void unify_in_place(Lowering *lowering, BuiltKernel *built, int *buffers)
       break;
     }
   }
+}
+
+/* What differs by the part of a buffer that it reads is one kernel. */
+static void trim_operands(Program *program, Kernel *kernel, int *buffers) {
+  int64_t *first = ARENA_ARRAY(program->arena, int64_t, kernel->operand_count);
+  kernel_trim_operands(program->arena, kernel, first);
+  for (int i = 0; i < kernel->operand_count; i++)
+    buffers[i] = view_buffer(program, buffers[i], first[i], kernel->operands[i].elements);
 }
 
 /* The face's operator and how many more the kernel computes. */
@@ -249,6 +265,7 @@ static void add_launch(Lowering *lowering, const Unit *unit) {
   int *buffers = operand_buffers(lowering, built);
   unify_in_place(lowering, built, buffers);
   kernel_collapse(program->arena, built->kernel);
+  if (lowering->level > 0) trim_operands(program, built->kernel, buffers);
   if (lowering->level > 0) kernel_multiply_by_reciprocals(program->arena, built->kernel);
   name_operands(program->arena, built->kernel, built);
   Kernel *kernel = built->kernel;

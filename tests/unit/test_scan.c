@@ -1,0 +1,275 @@
+/* Scans: the textual form, the verifier, evaluation against a loop by hand, gradients against those of
+ * the loop written out, and that compiled steps share kernels. Whole training steps against executables
+ * are tests/agree/programs/recurrent*.net, diagnostics tests/elaborate/errors/scan_*.net. */
+#include <math.h>
+
+#include "elaborate/elaborate.h"
+#include "graphs.h"
+#include "interpret/interpret.h"
+#include "passes/pass.h"
+#include "program/program.h"
+#include "syntax/parse.h"
+
+/* h' = h * w + x, yields h * x; over x: [3]. */
+static const char dump[] =
+  "nnc_dump 1\nmodule \"m\"\n"
+  "run {batch = 1, epochs = 1, steps = 0, validate_steps = 0, accumulate = 1, seed = 0, "
+  "precision = f64}\n"
+  "param \"w\" : f64[]\nparam \"x\" : f64[3]\n"
+  "entry init {\n"
+  "  %0 : f64[] = constant() {value = 0.5} \"w\"\n"
+  "  %1 : f64[3] = constant() {value = 2.0} \"x\"\n"
+  "  store \"w\" = %0\n"
+  "  store \"x\" = %1\n"
+  "}\n"
+  "entry predict {\n"
+  "  %0 : f64[] = param() {name = \"w\"} \"w\"\n"
+  "  %1 : f64[3] = param() {name = \"x\"} \"x\"\n"
+  "  %2 : f64[] = constant() {value = 1.0} \"h\"\n"
+  "  %3 : f64[] = scan(%2, %1, %0) {carries = 1, sequences = 1, length = 3, reverse = 0} \"h\" {\n"
+  "    %0 : f64[] = argument() {index = 0} \"h\"\n"
+  "    %1 : f64[] = argument() {index = 1} \"x\"\n"
+  "    %2 : f64[] = argument() {index = 2} \"w\"\n"
+  "    %3 : f64[] = mul(%0, %2) \"h\"\n"
+  "    %4 : f64[] = add(%3, %1) \"h\"\n"
+  "    %5 : f64[] = mul(%0, %1) \"y\"\n"
+  "    result \"h\" = %4\n"
+  "    result \"yield\" = %5\n"
+  "  }\n"
+  "  %4 : f64[] = scan_result(%3) {index = 0} \"h\"\n"
+  "  %5 : f64[3] = scan_result(%3) {index = 1} \"y\"\n"
+  "  result \"last\" = %4\n"
+  "  result \"all\" = %5\n"
+  "}\n";
+
+static char *replaced(Arena *arena, const char *text, const char *what, const char *by) {
+  const char *at = strstr(text, what);
+  assert_non_null(at);
+  return arena_printf(arena, "%.*s%s%s", (int)(at - text), text, by, at + strlen(what));
+}
+
+static Module *read_dump(Arena *arena, const char *text) {
+  char *errors;
+  Module *module = parse_text(arena, text, strlen(text), &errors);
+  if (!module) fail_msg("%s", errors);
+  assert_verified(arena, module);
+  return module;
+}
+
+static void test_printed_with_its_body(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  Module *module = read_dump(arena, dump);
+  char *printed = print_module(arena, module);
+  assert_non_null(strstr(printed, "    %4 : f64[] = add(%3, %1) \"h\"\n"));
+  assert_string_equal(print_module(arena, read_dump(arena, printed)), printed);
+  arena_destroy(arena);
+}
+
+static void expect_refusal(const char *what, const char *by, const char *message) {
+  Arena *arena = arena_create();
+  char *errors, *text = replaced(arena, dump, what, by);
+  assert_null(parse_text(arena, text, strlen(text), &errors));
+  assert_contains(errors, message);
+  arena_destroy(arena);
+}
+
+static void test_damaged_bodies_are_refused(void **state) {
+  (void)state;
+  expect_refusal("length = 3", "length = 4", "sequence 1 has shape [3], not 4 elements");
+  expect_refusal("carries = 1", "carries = 5", "carries = 5 is not between 0 and 3");
+  expect_refusal("{index = 2} \"w\"", "{index = 3} \"w\"", "argument 3 of its body");
+  expect_refusal("{index = 2} \"w\"", "{index = 1} \"w\"", "argument 1 of its body");
+  expect_refusal("{carries = 1, sequences = 1", "{carries = 2, sequences = 0",
+                 "argument 1 of its body is f64[] but gets f64[3]");
+  expect_refusal("argument() {index = 2}", "param() {name = \"w\"}", "by arguments alone");
+  expect_refusal("    result \"h\" = %4\n    result \"yield\" = %5\n", "", "0 results for 1 carries");
+  expect_refusal("scan_result(%3) {index = 1}", "scan_result(%3) {index = 2}",
+                 "index = 2 is not between 0 and 1");
+  expect_refusal("scan_result(%3) {index = 1}", "scan_result(%2) {index = 1}", "is no scan");
+  expect_refusal("    result \"h\" = %4\n", "    store \"h\" = %4\n", "malformed");
+  expect_refusal("%2 : f64[] = constant() {value = 1.0} \"h\"\n",
+                 "%2 : f64[] = constant() {value = 1.0} \"h\" {\n  }\n", "only a scan has a body");
+  expect_refusal("reverse = 0}", "reverse = 0, saved = 1}", "is not the saved carry 0");
+}
+
+static const double *results(Arena *arena, const char *text, bool unrolled, int output) {
+  Module *module = read_dump(arena, text);
+  if (unrolled) pass_find("unroll")->run(module, diagnostics_create(arena));
+  assert_verified(arena, module);
+  Interpreter *interpreter = interpreter_create(arena, module, 1);
+  double x[] = {2, 3, 5};
+  for (int i = 0; i < 3; i++) interpreter_variable(interpreter, "x")->data[i] = x[i];
+  Evaluation *evaluation = interpreter_run(interpreter, ENTRY_PREDICT, 0, NULL, 1, 0, 1, 1);
+  return evaluation_output(evaluation, output)->data;
+}
+
+static void test_steps_forward_and_backward(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  for (int unrolled = 0; unrolled <= 1; unrolled++) {
+    const double *all = results(arena, dump, unrolled, 1);
+    /* h: 1, 2.5, 4.25, 7.125 */
+    assert_true(results(arena, dump, unrolled, 0)[0] == 7.125);
+    assert_true(all[0] == 2 && all[1] == 7.5 && all[2] == 21.25);
+    char *back = replaced(arena, dump, "reverse = 0", "reverse = 1");
+    all = results(arena, back, unrolled, 1);
+    /* h: 1, 5.5, 5.75, 4.875 */
+    assert_true(results(arena, back, unrolled, 0)[0] == 4.875);
+    assert_true(all[2] == 5 && all[1] == 16.5 && all[0] == 11.5);
+  }
+  arena_destroy(arena);
+}
+
+/* ---- whole programs ----------------------------------------------------------------------- */
+
+static Module *elaborate_text(Arena *arena, const char *text, const char *stop_after, int level) {
+  Diagnostics *diagnostics = diagnostics_create(arena);
+  const SourceFile *file = source_from_text(arena, "a.net", text, strlen(text));
+  AstProgram *program = parse_program(arena, diagnostics, file);
+  Module *module = elaborate(arena, diagnostics, program, NULL);
+  PassOptions options = {.level = level, .stop_after = stop_after};
+  bool stopped = false;
+  if (!module || (!passes_run(module, diagnostics, &options, &stopped) && !stopped))
+    fail_msg("%s", print_diagnostics(arena, diagnostics));
+  return module;
+}
+
+#define HEADING                                                                                   \
+  "const batch = 2\n"                                                                             \
+  "data train { x, y = csv(\"a.csv\") }\n"                                                        \
+  "input x : f32[batch, 3]\ninput y : f32[batch, 3]\n"                                            \
+  "param w : f32[3, 3] = 0.3 * randn([3, 3])\nparam b : f32[3] = 0.1\n"                           \
+  "param k : f32[3, 3] = 0.2 * randn([3, 3])\n"
+#define ENDING "train { minimize = loss, optimizer = sgd(lr = 0.5), steps = 3, precision = f64 }\n"
+
+static void set_input(Tensor *tensor, double start) {
+  for (int64_t i = 0; i < shape_elements(tensor->type.shape); i++)
+    tensor->data[i] = sin(start + 1.7 * (double)i);
+}
+
+/* The weights after two steps. */
+static Interpreter *train_twice(Arena *arena, const char *text, const char *stop_after) {
+  Module *module = elaborate_text(arena, text, stop_after, 0);
+  Interpreter *interpreter = interpreter_create(arena, module, 5);
+  Type type = type_make(DTYPE_F64, SHAPE(2, 3));
+  Binding inputs[2] = {{OP_INPUT, name_intern("x"), NULL}, {OP_INPUT, name_intern("y"), NULL}};
+  for (int step = 1; step <= 2; step++) {
+    for (int i = 0; i < 2; i++) {
+      Tensor *tensor = tensor_create(arena, type);
+      set_input(tensor, step + 10 * i);
+      inputs[i].value = tensor;
+    }
+    interpreter_run(interpreter, ENTRY_TRAIN, 2, inputs, step, 0, 3, 3);
+  }
+  return interpreter;
+}
+
+static void expect_same_weights(const char *scan, const char *loop, const char *stop_after) {
+  Arena *arena = arena_create();
+  Interpreter *a = train_twice(arena, scan, stop_after), *b = train_twice(arena, loop, stop_after);
+  static const char *const names[] = {"w", "b", "k"};
+  for (int n = 0; n < 3; n++) {
+    const Tensor *x = interpreter_variable(a, names[n]), *y = interpreter_variable(b, names[n]);
+    for (int64_t i = 0; i < shape_elements(x->type.shape); i++)
+      if (!(fabs(x->data[i] - y->data[i]) < 1e-14))
+        fail_msg("%s[%lld]: %.17g and %.17g", names[n], (long long)i, x->data[i], y->data[i]);
+  }
+  arena_destroy(arena);
+}
+
+/* Carries read and not read, one that stays, several sequences, a scan in a scan, invariants used in
+ * products and otherwise, a yield that the loss does not read. */
+static void test_same_as_written_by_hand(void **state) {
+  (void)state;
+  static const char scan[] = HEADING
+    "ys, hs, h, n, _, inner = scan u, v in x, y[:, ::-1] along 1\n"
+    "  with h = zeros([batch, 3]), n = 0, fixed = b * 2, s = ones([batch]) {\n"
+    "  h = tanh((h + u[:, none]) @ w + b * v[:, none] + fixed)\n"
+    "  n = n + 1\n"
+    "  s = scan row in k with s = s { s = sin(s + h @ row + sum(row * b)) }\n"
+    "  yield h * s[:, none] @ k, h\n"
+    "}\n"
+    "loss = mean(ys ^ 2) + mean(h) + 0.1 * f32(n) + mean(ys[:, 1] * x) + 0 * mean(hs) + 0 * mean(inner)\n" ENDING;
+  static const char loop[] = HEADING
+    "h = zeros([batch, 3])\nfixed = b * 2\ns = ones([batch])\nall = []\n"
+    "for t in 0..3 {\n"
+    "  h = tanh((h + x[:, t:t + 1]) @ w + b * y[:, 2 - t:3 - t] + fixed)\n"
+    "  for r in 0..3 { s = sin(s + h @ k[r] + sum(k[r] * b)) }\n"
+    "  out = h * s[:, none] @ k\n"
+    "  all = all + [out]\n"
+    "}\n"
+    "ys = stack(all, axis = 1)\n"
+    "loss = mean(ys ^ 2) + mean(h) + 0.3 + mean(ys[:, 1] * x)\n" ENDING;
+  (void)loop;
+  expect_same_weights(scan, loop, "differentiate");
+  expect_same_weights(scan, loop, "dce");
+}
+
+static void test_none_and_one_step(void **state) {
+  (void)state;
+  static const char scan[] = HEADING
+    "none_, h = scan i in 0..0 with h = b * 1.0 { h = h * sum(w) ; yield h + f32(i) }\n"
+    "one, g = scan v in x[:, 1:2] along 1 with g = h { g = g * sum(k) ; yield g + v[0] }\n"
+    "_ = assert(none_.shape == [0, 3] && one.shape == [3, 1], \"shapes\")\n"
+    "loss = mean(one * g[:, none]) + mean(w)\n" ENDING;
+  static const char loop[] = HEADING
+    "g = b * sum(k)\nloss = mean((g + x[0, 1]) * g) + mean(w)\n" ENDING;
+  expect_same_weights(scan, loop, "differentiate");
+  expect_same_weights(scan, loop, "dce");
+}
+
+static const char *recurrent(Arena *arena, int steps) {
+  return arena_printf(arena,
+    "const batch = 4\ndata train { x, y = csv(\"a.csv\") }\n"
+    "input x : f32[batch, %d, 6]\ninput y : f32[batch]\n"
+    "_, h = scan v in x along 1 with h = zeros([batch, 8]) {\n"
+    "  h = tanh(linear(concat(v, h), 8)) ; yield h }\n"
+    "loss = mean((sum(h, axis = 1) - y) ^ 2)\n"
+    "train { minimize = loss, optimizer = sgd(lr = 0.5), steps = 3 }\n", steps);
+}
+
+static void test_steps_share_kernels(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  ProgramOptions options = {.level = 1, .vector_bytes = 64};
+  int kernels[2], steps[2];
+  for (int i = 0; i < 2; i++) {
+    Module *module = elaborate_text(arena, recurrent(arena, i == 0 ? 10 : 30), NULL, 1);
+    const Program *program = program_create(arena, module, &options);
+    kernels[i] = program->kernels.count;
+    steps[i] = program->entries[ENTRY_TRAIN].steps.count;
+  }
+  assert_true(steps[1] > 2 * steps[0]);
+  assert_int_equal(kernels[1], kernels[0]);
+  arena_destroy(arena);
+}
+
+static void test_too_many_steps_are_refused(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  Diagnostics *diagnostics = diagnostics_create(arena);
+  const char *text = recurrent(arena, 100000);
+  const SourceFile *file = source_from_text(arena, "a.net", text, strlen(text));
+  AstProgram *program = parse_program(arena, diagnostics, file);
+  Module *module = elaborate(arena, diagnostics, program, NULL);
+  PassOptions options = {.level = 1};
+  bool stopped;
+  assert_non_null(module);
+  assert_false(passes_run(module, diagnostics, &options, &stopped));
+  assert_contains(print_diagnostics(arena, diagnostics), "operations when their steps are written out");
+  arena_destroy(arena);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_printed_with_its_body),
+    cmocka_unit_test(test_damaged_bodies_are_refused),
+    cmocka_unit_test(test_steps_forward_and_backward),
+    cmocka_unit_test(test_same_as_written_by_hand),
+    cmocka_unit_test(test_none_and_one_step),
+    cmocka_unit_test(test_steps_share_kernels),
+    cmocka_unit_test(test_too_many_steps_are_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
