@@ -181,6 +181,7 @@ static bool begin_carries(Elaborator *e, const AstScan *scan, Node **initial) {
 /* A carry's value at the end of a step, of the type it began with. */
 static Node *end_carry(Elaborator *e, const AstBinding *carry, Type type) {
   const Symbol *symbol = scope_find_own(e->frame->scope, carry->name.text);
+  if (symbol->usage) symbol->usage->used = true; /* by the next step */
   if (value_is_error(symbol->value)) return NULL;
   Span at = symbol->span;
   e->at = at;

@@ -1,0 +1,68 @@
+"""Recurrent layers written by hand with scan: the loop of the language against PyTorch's own."""
+import torch
+
+from make import Group, N
+
+g = Group("scan", """# x: [batch, steps, n]; weights as PyTorch has them, gates in the order i, f, g, o.
+def cell(z, c) {
+  n = c.shape[1]
+  c = sigmoid(z[:, n:2 * n]) * c + sigmoid(z[:, :n]) * tanh(z[:, 2 * n:3 * n])
+  return sigmoid(z[:, 3 * n:]) * tanh(c), c
+}
+def lstm(x, h, c, w, u, a, b) {
+  hs, h, c = scan v in x along 1 with h = h, c = c {
+    h, c = cell(v @ w.T + a + h @ u.T + b, c)
+    yield h
+  }
+  return concat(reshape(hs, [-1]), reshape(h, [-1]), reshape(c, [-1]))
+}
+# What does not depend on the carries stands before the loop.
+def lstm_hoisted(x, h, c, w, u, a, b) {
+  hs, h, c = scan z in x @ w.T + (a + b) along 1 with h = h, c = c { h, c = cell(z + h @ u.T, c) ; yield h }
+  return concat(reshape(hs, [-1]), reshape(h, [-1]), reshape(c, [-1]))
+}
+def gru(x, h, w, u, a, b) {
+  n = h.shape[1]
+  return scan v in x along 1 with h = h {
+    p = v @ w.T + a
+    q = h @ u.T + b
+    r = sigmoid(p[:, :n] + q[:, :n])
+    z = sigmoid(p[:, n:2 * n] + q[:, n:2 * n])
+    h = (1 - z) * tanh(p[:, 2 * n:] + r * q[:, 2 * n:]) + z * h
+    yield h
+  }
+}
+def rnn(x, h, w, u, a, b) {
+  return scan v in x along 1 with h = h { h = tanh(v @ w.T + a + h @ u.T + b) ; yield h }
+}
+def both_ways(x, h, w, u, a, b, k, w2, u2, a2, b2) {
+  return concat(rnn(x, h, w, u, a, b), rnn(x[:, ::-1], k, w2, u2, a2, b2)[:, ::-1], axis = 2)
+}
+""")
+
+
+def weights(gates, n, units, tail=""):
+    rows = gates * units
+    return {"w" + tail: N(rows, n, scale=0.5), "u" + tail: N(rows, units, scale=0.5), "a" + tail: N(rows, scale=0.5),
+            "b" + tail: N(rows, scale=0.5)}
+
+
+def flat_lstm(x, h, c, w, u, a, b):
+    results = torch.lstm(x, (h[None], c[None]), [w, u, a, b], True, 1, 0.0, False, False, True)
+    return torch.cat([r.reshape(-1) for r in results])
+
+
+def torch_gru(x, h, w, u, a, b):
+    return torch.gru(x, h[None], [w, u, a, b], True, 1, 0.0, False, False, True)[0]
+
+
+def torch_both(x, h, w, u, a, b, k, w2, u2, a2, b2):
+    return torch.rnn_tanh(x, torch.stack([h, k]), [w, u, a, b, w2, u2, a2, b2], True, 1, 0.0, False, True, True)[0]
+
+
+for steps in (1, 5):
+    g.case("lstm(x, h, c, w, u, a, b)", flat_lstm, x=N(3, steps, 2), h=N(3, 4), c=N(3, 4), **weights(4, 2, 4))
+g.case("lstm_hoisted(x, h, c, w, u, a, b)", flat_lstm, x=N(2, 4, 3), h=N(2, 5), c=N(2, 5), **weights(4, 3, 5))
+g.case("gru(x, h, w, u, a, b)", torch_gru, x=N(2, 6, 3), h=N(2, 4), **weights(3, 3, 4))
+g.case("both_ways(x, h, w, u, a, b, k, w2, u2, a2, b2)", torch_both, x=N(2, 4, 3), h=N(2, 3), **weights(1, 3, 3), k=N(2, 3),
+       **weights(1, 3, 3, "2"))
