@@ -253,3 +253,16 @@ g.case("poisson_nll(x, z)", lambda x, z: F.poisson_nll_loss(x, z), x=N(4, 3), z=
 g.case("gaussian_nll(x, z, u)", lambda x, z, u: F.gaussian_nll_loss(x, z, u), x=N(4, 3), z=N(4, 3), u=U(0.2, 2, 4, 3))
 for k in (1, 2, 4):
     g.case(f"in_top_k(x, a, {k})", lambda x, a, k=k: (x.topk(k).indices == a[:, None]).any(1), x=D(6, 4), a=I(4, 6))
+
+
+def ctc(x, target, times=None, lengths=None, blank=0, reduction="mean"):
+    n, steps = x.shape[:2]
+    times = torch.full((n,), steps) if times is None else times
+    lengths = torch.full((n,), target.shape[1]) if lengths is None else lengths
+    return F.ctc_loss(x.log_softmax(-1).transpose(0, 1), target, times, lengths, blank, reduction)
+
+
+g.case("ctc(x, a)", ctc, x=N(3, 6, 4), a=[[1, 2], [3, 3], [2, 1]])
+g.case("ctc(x, a, reduce = false)", lambda x, a: ctc(x, a, reduction="none"), x=N(2, 8, 3, scale=3), a=[[1, 1, 2], [2, 2, 2]])
+g.case("ctc(x, a, times = d, lengths = e, blank = 2)", lambda x, a, d, e: ctc(x, a, d, e, 2), x=N(4, 7, 4), a=[[0, 1, 3], [3, 1, 0], [1, 1, 1], [0, 1, 0]],
+       d=[7, 5, 6, 3], e=[3, 2, 1, 0])
