@@ -401,6 +401,8 @@ void declare_variable(Elaborator *e, const AstStmt *stmt);
 void store_variable(Elaborator *e, const AstStmt *stmt);
 Slot *find_slot(const Walk *walk, const char *path);
 Variable *find_variable(const Elaborator *e, const char *path); /* NULL when there is none */
+/* In evaluation, the leaf that stands for a parameter with an average; else NULL (average.c). */
+Node *average_leaf(Elaborator *e, const char *path, Type type);
 /* An optimizer's own state without a declaration: "path:accumulated". */
 Slot *create_slot(Elaborator *e, VariableKind kind, const char *path, Type type, Span span);
 /* What a reader sees of it; in the body of a scan, too. */

@@ -236,14 +236,14 @@ static int find_formal(const Function *function, const char *name) {
   return -1;
 }
 
-static Deferred *find_optimizer(Elaborator *e, const KeyValue *key) {
+Deferred *update_definer(Elaborator *e, const KeyValue *key, const char *what, const char *wanted) {
   Value value = key->value;
   if (value_is_error(value)) return NULL;
   if (value.kind == VALUE_DEF && value.function->stmt->kind == AST_OPTIMIZER)
     return call_defaults(e, value.function, key->expr->span);
   if (value.kind == VALUE_DEFERRED && value.deferred->function->stmt->kind == AST_OPTIMIZER)
     return value.deferred;
-  report_kind(e, key->expr->span, "optimizer", "an optimizer such as adam(lr = 1e-3)", value);
+  report_kind(e, key->expr->span, what, wanted, value);
   return NULL;
 }
 
@@ -301,7 +301,8 @@ static void scale_rate(Elaborator *e, const Target *target, Deferred *own) {
 /* The optimizer's application for one parameter: the group's arguments, named schedules. */
 static Deferred *bind_optimizer(Update *update, const Target *target) {
   Elaborator *e = update->e;
-  Deferred *shared = find_optimizer(e, target->keys[KEY_OPTIMIZER]);
+  Deferred *shared = update_definer(e, target->keys[KEY_OPTIMIZER], "optimizer",
+                                    "an optimizer such as adam(lr = 1e-3)");
   if (!shared) return NULL;
   const AstFormals *formals = &shared->function->stmt->function.formals;
   Deferred *own = ARENA_NEW(e->arena, Deferred);
@@ -385,8 +386,12 @@ void update_parameters(Elaborator *e) {
       take_accumulated(e, &update.targets.items[i], count);
     clip_gradients(&update, unit);
     int errors = e->errors;
-    for (int i = 0; i < update.targets.count; i++)
-      if (update.targets.items[i].unit == unit) run_optimizer(&update, &update.targets.items[i]);
+    for (int i = 0; i < update.targets.count; i++) {
+      Target *target = &update.targets.items[i];
+      if (target->unit != unit) continue;
+      run_optimizer(&update, target);
+      average_parameter(&update, target);
+    }
     if (e->errors > errors) return;
   }
 }

@@ -18,6 +18,11 @@ typedef struct Update {
   VEC(Target) targets;         /* in the order of the variables */
 } Update;
 
+/* The value of a key as a definer of the form of an optimizer; NULL after an error. */
+Deferred *update_definer(Elaborator *e, const KeyValue *key, const char *what, const char *wanted);
+/* average.c: the average of a parameter that the optimizer has just stored. */
+void average_parameter(Update *update, const Target *target);
+
 /* Limits the gradients of a unit by the `clip` that holds for each. */
 void clip_gradients(Update *update, int unit);
 

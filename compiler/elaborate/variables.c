@@ -232,7 +232,9 @@ Slot *create_slot(Elaborator *e, VariableKind kind, const char *path, Type type,
   Room *room = e->room;
   e->frame->label = path;
   e->room = &e->walk->room; /* also from the body of a scan */
-  slot->leaf = emit_leaf(e, kind == VARIABLE_PARAM ? OP_PARAM : OP_STATE, type, 1, &attribute);
+  slot->leaf = kind == VARIABLE_PARAM ? average_leaf(e, path, type) : NULL;
+  if (!slot->leaf)
+    slot->leaf = emit_leaf(e, kind == VARIABLE_PARAM ? OP_PARAM : OP_STATE, type, 1, &attribute);
   e->frame->label = label;
   e->room = room;
   slot->current = slot->leaf;

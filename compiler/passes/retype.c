@@ -7,10 +7,12 @@
 
 #include "ops/op.h"
 
-/* A leaf that the host computes, or a scalar f64 made of such leaves: its type is not the user's. */
+/* A leaf that the host computes, or a scalar made of such leaves, f64 or a comparison of those: its type is
+ * not the user's. */
 static bool is_host_scalar(const Node *node, const bool *host)
 {
-  if (node->type.dtype != DTYPE_F64 || node->type.shape.rank != 0) return false;
+  bool fits = node->type.dtype == DTYPE_F64 || node->type.dtype == DTYPE_BOOL;
+  if (!fits || node->type.shape.rank != 0) return false;
   if (node->op == OP_SCALAR) return true;
   if (node->body || (node->operand_count > 0 && node->operands[0]->body)) return false;
   bool from_host = false;

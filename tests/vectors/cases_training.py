@@ -168,6 +168,27 @@ g.case("optimizer = adamw(lr = 0.01, weight_decay = 0.5), weight_decay = 0", of(
 g.case("optimizer = sgd(lr = cosine(0.3, warmup = 10)), lr_scale = 0.5",
        scheduled(lambda t: 0.15 * min(1, t / 10) * 0.5 * (1 + math.cos(math.pi * min(max((t - 10) / 40, 0), 1))), lambda p: O.SGD(p, 0.3)))
 
+
+
+def averaged(update=None, start=0, every=1):
+    """torch.optim.swa_utils.AveragedModel over a history."""
+    def f(history):
+        holder = torch.nn.Module()
+        holder.w = torch.nn.Parameter(history[0].clone())
+        model = torch.optim.swa_utils.AveragedModel(holder, avg_fn=update)
+        for t, w in enumerate(history, 1):
+            if t > start and (t - start) % every == 0:
+                holder.w.data = w
+                model.update_parameters(holder)
+        return model.module.w.detach()
+    return f
+
+
+SGD = of(lambda p: O.SGD(p, 0.1))
+g.case("optimizer = sgd(lr = 0.1), average = ema(0.9)", SGD, averaged(lambda a, w, n: 0.9 * a + 0.1 * w))
+g.case("optimizer = sgd(lr = 0.1), average = swa", SGD, averaged())
+g.case("optimizer = sgd(lr = 0.1), average = swa(start = 20, every = 7)", SGD, averaged(start=20, every=7))
+
 # ---- schedules ----------------------------------------------------------------------------------
 
 STEPS = 40

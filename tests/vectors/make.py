@@ -185,13 +185,15 @@ class Trajectory:
 
     def __init__(self, name, steps, keys="", **metadata):
         self.name, self.steps, self.keys, self.metadata = name, steps, keys, metadata
-        self.tensors, self.makers, self.groups, self.count = {}, [], "", 0
+        self.tensors, self.makers, self.averages, self.groups, self.count = {}, [], [], "", 0
         self.rng = np.random.default_rng(zlib.crc32(name.encode()))
         GROUPS[name] = self
 
-    def case(self, keys, maker):
-        """keys: of the group of parameters; maker(w): what takes a step, with w.grad set, given t."""
+    def case(self, keys, maker, average=None):
+        """keys: of the group of parameters; maker(w): what takes a step, with w.grad set, given t;
+        average: of all values of w behind a step, what w's average must be."""
         self.makers.append(maker)
+        self.averages.append(average)
         self.groups += f"  params \"w{self.count}\" {{ {keys} }}\n"
         self.count += 1
 
@@ -200,7 +202,7 @@ class Trajectory:
         start = data.standard_normal((3, 4)).astype(np.float32)
         ws = [torch.tensor(start.astype(np.float64), requires_grad=True) for _ in self.makers]
         steppers = [maker(w) for maker, w in zip(self.makers, ws)]
-        losses = []
+        losses, history = [], [[] for _ in ws]
         for t in range(self.steps):
             x, y = (data.standard_normal(shape).astype(np.float32) for shape in [(4, 3), (4, 4)])
             self.tensors[f"{t}/x"], self.tensors[f"{t}/y"] = x, y
@@ -212,10 +214,14 @@ class Trajectory:
                 loss.backward()
                 total += loss.item()
                 step(t + 1)
+            for w, values in zip(ws, history):
+                values.append(w.detach().clone())
             losses.append(total)
         self.tensors["=loss"] = np.array(losses)
         for k, w in enumerate(ws):
             self.tensors[f"w{k}"], self.tensors[f"=w{k}"] = start, w.detach().numpy()
+            if self.averages[k]:
+                self.tensors[f"=w{k}:average"] = self.averages[k](history[k]).numpy()
 
     def program(self):
         self.run()
