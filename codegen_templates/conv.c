@@ -20,7 +20,10 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
   enum { L0 = @L0@, L1 = @L1@, L2 = @L2@, PLANE = @PLANE@, TILE_ROW = @TILE_ROW@ };
   enum { X0 = @X0@, X1 = @X1@, X2 = @X2@, S0 = @S0@, S1 = @S1@, S2 = @S2@ };
   enum { SOURCE_PHASES = @SOURCE_PHASES@, OUTPUT_PHASES = @OUTPUT_PHASES@, TAPS = @TAPS@ };
-  enum { MR = NNC_TILE_ROWS, ODD = ROWS % MR, LANES = NNC_LANES_@T@, NR = NNC_TILE_VECTORS * LANES };
+  enum { MR = NNC_TILE_ROWS, WHOLE = (int)ROWS < (int)NNC_TILE_ROWS ? 0 : NNC_TILE_ROWS, ODD = ROWS % MR,
+         LANES = NNC_LANES_@T@, NR = NNC_TILE_VECTORS * LANES };
+  static nnc_conv_tile_of_@T@ *const tiles[2][3] = {NNC_CONV_TILES(@T@, WHOLE),
+                                                    NNC_CONV_TILES(@T@, ODD)};
   /* For each source phase where its raster begins along each axis. */
   static const int32_t begin[SOURCE_PHASES][3] = @BEGINS@;
   static const nnc_tap taps[] = @TAP_TABLE@;
@@ -56,8 +59,9 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
           const int64_t rows = nnc_least(MR, ROWS - m);
           @WEIGHTS@
           for (int64_t p = 0; p < raster; p += NR)
-            NNC_CONV_TILE(@T@, rows, (raster - p + LANES - 1) / LANES, ODD, CHANNELS, taps + phases[f][0],
-                          phases[f][1], a, @A_ROW@, @A_CHANNEL@, source + p, PLANE, tile + p, TILE_ROW);
+            tiles[rows < MR][nnc_least((raster - p + LANES - 1) / LANES, NNC_TILE_VECTORS) - 1](
+                CHANNELS, taps + phases[f][0], phases[f][1], a, @A_ROW@, @A_CHANNEL@, source + p, PLANE,
+                tile + p, TILE_ROW);
           @NAME@_epilogue(worker, image, group * ROWS + m, rows, first, count, phases[f] + 2, tile@ARGUMENTS@);
         }
     }

@@ -18,6 +18,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
   enum { RB = @RB@, CB = @CB@, ROW_BLOCKS = @ROW_BLOCKS@, CHANNEL_BLOCKS = @CHANNEL_BLOCKS@ };
   enum { CHUNK = @CHUNK@, BLOCK = @BLOCK@, POSITIONS = @POSITIONS@ };
   enum { L0 = @L0@, L1 = @L1@, L2 = @L2@, PLANE = @PLANE@, DY_ROW = @TILE_ROW@ };
+  enum { DY_IN_PLACE = @DY_IN_PLACE@, SPAN = @SPAN@ /* of the raster, summed at a time */ };
   enum { X0 = @X0@, X1 = @X1@, X2 = @X2@, S0 = @S0@, S1 = @S1@, S2 = @S2@ };
   enum { Y0 = @Y0@, Y1 = @Y1@, Y2 = @Y2@ };
   enum { SOURCE_PHASES = @SOURCE_PHASES@, TAPS = @TAPS@, COLUMNS = CB * TAPS, LANES = NNC_LANES_@T@ };
@@ -54,7 +55,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
           }
           const int64_t raster = ((@COUNT_0@ - 1) * L1 + @COUNT_1@ - 1) * L2 + @COUNT_2@;
           const int64_t length = nnc_round_up(raster, LANES);
-          for (int64_t r = 0; r < rows; r++) {
+          for (int64_t r = 0; r < rows && !DY_IN_PLACE; r++) {
             const @DY_TYPE@ *const from =
                 @DY@ + ((image * GROUPS + group) * ROWS + row + r) * (Y0 * Y1 * Y2);
             for (int64_t w = 0; w * L2 < length; w++) {
@@ -65,15 +66,18 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
                                @FIRST_2@ + @COUNT_2@);
             }
           }
-          for (int64_t r = 0; r < rows; r += NNC_DOT_ROWS)
-            for (int64_t t = 0; t < channels * TAPS; t += NNC_DOT_TAPS) {
-              const int64_t tap_count = nnc_least(NNC_DOT_TAPS, channels * TAPS - t);
-              const @TYPE@ *x[NNC_DOT_TAPS] = {0};
-              for (int64_t i = 0; i < tap_count; i++)
-                x[i] = source + (t + i) / TAPS * PLANE + taps[(t + i) % TAPS].offset;
-              nnc_conv_dots_@T@(nnc_least(NNC_DOT_ROWS, rows - r), tap_count, length, rasters + r * DY_ROW,
-                            DY_ROW, x, sums + r * COLUMNS + t, COLUMNS);
-            }
+          const @TYPE@ *const given =
+              DY_IN_PLACE ? (const @TYPE@ *)(@DY@ + ((image * GROUPS + group) * ROWS + row) * DY_ROW) : rasters;
+          for (int64_t part = 0; part < length; part += SPAN)
+            for (int64_t r = 0; r < rows; r += NNC_DOT_ROWS)
+              for (int64_t t = 0; t < channels * TAPS; t += NNC_DOT_TAPS) {
+                const int64_t tap_count = nnc_least(NNC_DOT_TAPS, channels * TAPS - t);
+                const @TYPE@ *x[NNC_DOT_TAPS] = {0};
+                for (int64_t i = 0; i < tap_count; i++)
+                  x[i] = source + (t + i) / TAPS * PLANE + taps[(t + i) % TAPS].offset + part;
+                nnc_conv_dots_@T@(nnc_least(NNC_DOT_ROWS, rows - r), tap_count, nnc_least(SPAN, length - part),
+                              given + r * DY_ROW + part, DY_ROW, x, sums + r * COLUMNS + t, COLUMNS);
+              }
         }
       @NAME@_epilogue(worker, group * ROWS + row, rows, channel, channels, sums@ARGUMENTS@);
     }

@@ -15,8 +15,13 @@ typedef struct nnc_tap {
   int32_t offset;  /* in the raster */
 } nnc_tap;
 
-/* tile[r, p] = sum over channels and taps of w[r, channel, tap] * x[channel, p + offset of tap] */
+/* tile[r, p] = sum over channels and taps of w[r, channel, tap] * x[channel, p + offset of tap]: functions
+ * nnc_conv_tile_f32_8_3 and so on, as in nnc_gemm.h. */
 #define NNC_DEFINE_CONV_TILE(name, type)                                                           \
+  typedef void nnc_conv_tile_of_##name(int64_t channels, const nnc_tap *taps, int64_t tap_count,   \
+                                       const type *w, int64_t w_row, int64_t w_channel,            \
+                                       const type *x, int64_t x_channel, type *tile,               \
+                                       int64_t tile_row);                                          \
   NNC_INLINE void nnc_conv_tile_##name(const int rows, const int vectors, int64_t channels,        \
                                        const nnc_tap *taps, int64_t tap_count, const type *w,      \
                                        int64_t w_row, int64_t w_channel, const type *x,            \
@@ -25,22 +30,51 @@ typedef struct nnc_tap {
     nnc_vec_##name sum[NNC_TILE_ROWS][NNC_TILE_VECTORS];                                           \
     NNC_UNROLL for (int r = 0; r < rows; r++)                                                      \
       NNC_UNROLL for (int v = 0; v < vectors; v++) sum[r][v] = (nnc_vec_##name){0};                \
+    const type *third[(NNC_TILE_ROWS + 2) / 3]; /* every third row: the two behind it by addressing */\
+    NNC_UNROLL for (int r = 0; r < rows; r += 3) {                                                 \
+      third[r / 3] = w + r * w_row;                                                                \
+      NNC_OPAQUE(third[r / 3]);                                                                    \
+    }                                                                                              \
     for (int64_t c = 0; c < channels; c++) {                                                       \
-      for (int64_t t = 0; t < tap_count; t++) {                                                    \
-        const type *const a = w + taps[t].weight, *const b = x + taps[t].offset;                   \
+      NNC_ROLLED for (int64_t t = 0; t < tap_count; t++) {                                         \
+        const int64_t at = taps[t].weight;                                                         \
+        const type *const b = x + taps[t].offset;                                                  \
         nnc_vec_##name row[NNC_TILE_VECTORS];                                                      \
         NNC_UNROLL for (int v = 0; v < vectors; v++) row[v] = nnc_load_##name(b + v * lanes);      \
         NNC_UNROLL for (int r = 0; r < rows; r++) {                                                \
-          const nnc_vec_##name y = nnc_splat_##name(a[r * w_row]);                                 \
+          const nnc_vec_##name y = nnc_splat_##name((third[r / 3] + at)[r % 3 * w_row]);           \
           NNC_UNROLL for (int v = 0; v < vectors; v++) sum[r][v] += y * row[v];                    \
         }                                                                                          \
       }                                                                                            \
-      w += w_channel;                                                                              \
+      NNC_UNROLL for (int r = 0; r < rows; r += 3) third[r / 3] += w_channel;                      \
       x += x_channel;                                                                              \
     }                                                                                              \
     NNC_UNROLL for (int r = 0; r < rows; r++)                                                      \
       NNC_UNROLL for (int v = 0; v < vectors; v++)                                                 \
         nnc_store_##name(tile + r * tile_row + v * lanes, sum[r][v]);                              \
+  }                                                                                                \
+  NNC_CONV_TILES_OF_ROWS(name, type, 1)                                                            \
+  NNC_CONV_TILES_OF_ROWS(name, type, 2)                                                            \
+  NNC_CONV_TILES_OF_ROWS(name, type, 3)                                                            \
+  NNC_CONV_TILES_OF_ROWS(name, type, 4)                                                            \
+  NNC_CONV_TILES_OF_ROWS(name, type, 5)                                                            \
+  NNC_CONV_TILES_OF_ROWS(name, type, 6)                                                            \
+  NNC_CONV_TILES_OF_ROWS(name, type, 7)                                                            \
+  NNC_CONV_TILES_OF_ROWS(name, type, 8)
+
+#define NNC_CONV_TILES_OF_ROWS(name, type, rows)                                                   \
+  NNC_DEFINE_CONV_TILE_FUNCTION(name, type, rows, 1)                                               \
+  NNC_DEFINE_CONV_TILE_FUNCTION(name, type, rows, 2)                                               \
+  NNC_DEFINE_CONV_TILE_FUNCTION(name, type, rows, 3)
+
+#define NNC_DEFINE_CONV_TILE_FUNCTION(name, type, rows, vectors)                                   \
+  NNC_SHARED void nnc_conv_tile_##name##_##rows##_##vectors(                                       \
+      int64_t channels, const nnc_tap *taps, int64_t tap_count, const type *w, int64_t w_row,      \
+      int64_t w_channel, const type *x, int64_t x_channel, type *tile, int64_t tile_row) {         \
+    enum { r = rows < NNC_TILE_ROWS ? rows : NNC_TILE_ROWS,                                        \
+           v = vectors < NNC_TILE_VECTORS ? vectors : NNC_TILE_VECTORS };                          \
+    nnc_conv_tile_##name(r, v, channels, taps, tap_count, w, w_row, w_channel, x, x_channel, tile, \
+                         tile_row);                                                                \
   }
 
 NNC_DEFINE_CONV_TILE(f32, float)
@@ -48,20 +82,20 @@ NNC_DEFINE_CONV_TILE(f64, double)
 NNC_DEFINE_CONV_TILE(i32, int32_t)
 NNC_DEFINE_CONV_TILE(i64, int64_t)
 
-#define NNC_CONV_TILE_OF_ROWS(name, rows, vectors, ...)                                            \
-  do {                                                                                             \
-    if ((vectors) >= NNC_TILE_VECTORS) nnc_conv_tile_##name(rows, NNC_TILE_VECTORS, __VA_ARGS__);  \
-    else if (NNC_TILE_VECTORS > 2 && (vectors) == 2) nnc_conv_tile_##name(rows, 2, __VA_ARGS__);   \
-    else nnc_conv_tile_##name(rows, 1, __VA_ARGS__);                                               \
-  } while (0)
-/* `odd` is the number of rows of a last, smaller tile; 0 when there is none. */
-#define NNC_CONV_TILE(name, rows, vectors, odd, ...)                                               \
-  do {                                                                                             \
-    if ((rows) == NNC_TILE_ROWS)                                                                   \
-      NNC_CONV_TILE_OF_ROWS(name, NNC_TILE_ROWS, vectors, __VA_ARGS__);                            \
-    else if (odd)                                                                                  \
-      NNC_CONV_TILE_OF_ROWS(name, (odd), vectors, __VA_ARGS__);                                    \
-  } while (0)
+/* The functions for a constant number of rows, by vectors; NULL for no rows. */
+#define NNC_CONV_TILES(name, rows)                                                                 \
+  { NNC_CONV_TILE(name, rows, 1), NNC_CONV_TILE(name, rows, 2),                                    \
+    NNC_TILE_VECTORS < 3 ? NULL : NNC_CONV_TILE(name, rows, 3) }
+#define NNC_CONV_TILE(name, rows, vectors)                                                         \
+  ((rows) == 1   ? nnc_conv_tile_##name##_1_##vectors                                              \
+   : (rows) == 2 ? nnc_conv_tile_##name##_2_##vectors                                              \
+   : (rows) == 3 ? nnc_conv_tile_##name##_3_##vectors                                              \
+   : (rows) == 4 ? nnc_conv_tile_##name##_4_##vectors                                              \
+   : (rows) == 5 ? nnc_conv_tile_##name##_5_##vectors                                              \
+   : (rows) == 6 ? nnc_conv_tile_##name##_6_##vectors                                              \
+   : (rows) == 7 ? nnc_conv_tile_##name##_7_##vectors                                              \
+   : (rows) == 8 ? nnc_conv_tile_##name##_8_##vectors                                              \
+                 : NULL)
 
 /* Vector sums of products along the raster: sums[r * sums_row + j] += w[r, p] * x[p + offset j]. */
 enum { NNC_DOT_ROWS = NNC_PICK(4, 3, 3), NNC_DOT_TAPS = NNC_PICK(6, 4, 4) };
@@ -85,28 +119,33 @@ enum { NNC_DOT_ROWS = NNC_PICK(4, 3, 3), NNC_DOT_TAPS = NNC_PICK(6, 4, 4) };
     NNC_UNROLL for (int r = 0; r < rows; r++)                                                      \
       NNC_UNROLL for (int t = 0; t < taps; t++) sums[r * sums_row + t] = (nnc_mem_##name)sum[r][t];\
   }                                                                                                \
-  /* Any number of rows and taps up to the tile's: whole tiles, else one by one. */                \
-  NNC_INLINE void nnc_conv_dots_##name(int64_t rows, int64_t taps, int64_t length, const type *dy, \
+  NNC_DEFINE_CONV_DOT_FUNCTION(name, type, whole, NNC_DOT_ROWS, NNC_DOT_TAPS)                      \
+  NNC_DEFINE_CONV_DOT_FUNCTION(name, type, half, NNC_DOT_ROWS, NNC_DOT_TAPS / 2)                   \
+  NNC_DEFINE_CONV_DOT_FUNCTION(name, type, column, NNC_DOT_ROWS, 1)                                \
+  NNC_DEFINE_CONV_DOT_FUNCTION(name, type, row, 1, NNC_DOT_TAPS)                                   \
+  NNC_DEFINE_CONV_DOT_FUNCTION(name, type, one, 1, 1)                                              \
+  /* Any number of rows and taps up to the tile's: whole tiles, halves, else one by one. */        \
+  NNC_SHARED void nnc_conv_dots_##name(int64_t rows, int64_t taps, int64_t length, const type *dy, \
                                        int64_t dy_row, const type *const *x, nnc_mem_##name *sums, \
                                        int64_t sums_row) {                                         \
-    if (rows == NNC_DOT_ROWS && taps == NNC_DOT_TAPS) {                                            \
-      nnc_conv_dot_##name(NNC_DOT_ROWS, NNC_DOT_TAPS, length, dy, dy_row, x, sums, sums_row);      \
-      return;                                                                                      \
-    }                                                                                              \
+    const bool whole = taps == NNC_DOT_TAPS;                                                       \
     if (rows == NNC_DOT_ROWS) {                                                                    \
-      for (int64_t t = 0; t < taps; t++)                                                           \
-        nnc_conv_dot_##name(NNC_DOT_ROWS, 1, length, dy, dy_row, x + t, sums + t, sums_row);       \
+      int64_t t = 0;                                                                               \
+      if (whole) {                                                                                 \
+        nnc_conv_whole_##name(length, dy, dy_row, x, sums, sums_row);                              \
+        return;                                                                                    \
+      }                                                                                            \
+      for (; t + NNC_DOT_TAPS / 2 <= taps; t += NNC_DOT_TAPS / 2)                                  \
+        nnc_conv_half_##name(length, dy, dy_row, x + t, sums + t, sums_row);                       \
+      for (; t < taps; t++)                                                                        \
+        nnc_conv_column_##name(length, dy, dy_row, x + t, sums + t, sums_row);                     \
       return;                                                                                      \
     }                                                                                              \
-    for (int64_t r = 0; r < rows; r++) {                                                           \
-      if (taps == NNC_DOT_TAPS) {                                                                  \
-        nnc_conv_dot_##name(1, NNC_DOT_TAPS, length, dy + r * dy_row, dy_row, x,                   \
-                            sums + r * sums_row, sums_row);                                        \
-        continue;                                                                                  \
-      }                                                                                            \
-      for (int64_t t = 0; t < taps; t++)                                                           \
-        nnc_conv_dot_##name(1, 1, length, dy + r * dy_row, dy_row, x + t,                          \
-                            sums + r * sums_row + t, sums_row);                                    \
+    for (int64_t r = 0; r < rows; r++, dy += dy_row, sums += sums_row) {                           \
+      if (whole) nnc_conv_row_##name(length, dy, dy_row, x, sums, sums_row);                       \
+      else                                                                                         \
+        for (int64_t t = 0; t < taps; t++)                                                         \
+          nnc_conv_one_##name(length, dy, dy_row, x + t, sums + t, sums_row);                      \
     }                                                                                              \
   }                                                                                                \
   NNC_INLINE type nnc_lane_sum_##name(const nnc_mem_##name *sums) {                                \
@@ -117,10 +156,27 @@ enum { NNC_DOT_ROWS = NNC_PICK(4, 3, 3), NNC_DOT_TAPS = NNC_PICK(6, 4, 4) };
     return lane[0];                                                                                \
   }
 
+#define NNC_DEFINE_CONV_DOT_FUNCTION(name, type, shape, rows, taps)                                \
+  NNC_SHARED void nnc_conv_##shape##_##name(int64_t length, const type *dy, int64_t dy_row,        \
+                                            const type *const *x, nnc_mem_##name *sums,            \
+                                            int64_t sums_row) {                                    \
+    nnc_conv_dot_##name(rows, taps, length, dy, dy_row, x, sums, sums_row);                        \
+  }
+
 NNC_DEFINE_CONV_DOT(f32, float)
 NNC_DEFINE_CONV_DOT(f64, double)
 NNC_DEFINE_CONV_DOT(i32, int32_t)
 NNC_DEFINE_CONV_DOT(i64, int64_t)
+
+/* A row of a plane: moves of constant size, where a loop or a call would take longer than they. */
+NNC_INLINE void nnc_copy_short(char *restrict to, const char *restrict from, int64_t bytes) {
+  int64_t i = 0;
+  for (; i + 64 <= bytes; i += 64) memcpy(to + i, from + i, 64);
+  if (bytes & 32) memcpy(to + i, from + i, 32), i += 32;
+  if (bytes & 16) memcpy(to + i, from + i, 16), i += 16;
+  if (bytes & 8) memcpy(to + i, from + i, 8), i += 8;
+  if (bytes & 4) memcpy(to + i, from + i, 4);
+}
 
 /* to[i] = from[step * i + shift] for i < count, 0 where that is outside of [0, extent); nothing is read
  * when `from` is NULL. */
@@ -132,7 +188,10 @@ NNC_DEFINE_CONV_DOT(i64, int64_t)
     end = from == NULL ? 0 : nnc_least(end, count);                                                \
     first = nnc_least(first, count);                                                               \
     for (int64_t i = 0; i < first; i++) to[i] = 0;                                                 \
-    if (step == 1)                                                                                 \
+    if (step == 1 && sizeof(type) == sizeof(from_type))                                            \
+      nnc_copy_short((char *)(to + first), (const char *)(from + first + shift),                   \
+                     nnc_greatest(end - first, 0) * (int64_t)sizeof(type));                        \
+    else if (step == 1)                                                                            \
       for (int64_t i = first; i < end; i++) to[i] = convert(from[i + shift]);                      \
     else                                                                                           \
       for (int64_t i = first; i < end; i++) to[i] = convert(from[step * i + shift]);               \

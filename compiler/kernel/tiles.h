@@ -51,7 +51,15 @@ typedef struct ConvGrid {
   int64_t block, blocks;
   int64_t images, groups, group_chunk, chunks;
   int64_t rows, channels;  /* of a group: result channels, summed channels; conv_weight: k and c */
-  int64_t row_block, channel_block; /* conv_weight */
+  int64_t row_block, channel_block; /* conv_weight, and by columns or patches */
+  bool by_columns;         /* conv_input: codegen_templates/conv_columns.c */
+  bool by_patches;         /* conv_patches.c, conv_weight_patches.c */
+  bool shifted;            /* conv_weight: for each tap of the last axis rasters of their own, as long as
+                            * the output along it, so that dy needs no gaps */
+  bool dy_in_place;        /* conv_weight: read where it is */
+  int64_t span;            /* conv_weight: positions summed at a time, for the first-level cache */
+  int64_t stack;           /* conv_weight by patches: images at a time */
+  int64_t padded;          /* by columns or patches: output positions, up to whole vectors */
   int64_t plane;           /* elements of one channel's rasters of all source phases */
   int64_t raster;          /* elements of a raster, at most, up to the last output position */
   int64_t source_bytes, other_bytes, tile_bytes; /* pieces of the worker's block, in this order */

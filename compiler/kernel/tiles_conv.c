@@ -7,7 +7,10 @@ enum {
   SOURCE_BYTES = 256 << 10, /* of the padded planes of a block, for the second-level cache */
   RASTER_BYTES = 16 << 10,  /* of a tile's row */
   SUMS_BYTES = 192 << 10,   /* of the vector sums of a weight gradient */
+  SPAN_BYTES = 64 << 10,    /* of what a tile of a weight gradient sums, for the first-level cache
+                             * and what it gets from the second in time */
   LEAST_TASKS = 16,
+  LEAST_WEIGHT_TASKS = 8,   /* fewer, as each copies what it sums */
   SLACK = 2 * TILE_MAX_COLUMNS, /* elements that vectors read or write beyond a raster */
   VECTOR_BYTES = 64             /* the widest */
 };
@@ -90,24 +93,178 @@ static void cut_grid(ConvGrid *grid, int64_t others, int64_t size, int64_t chann
   grid->blocks = divide_up(whole, grid->block);
 }
 
-static void cut_weight(ConvGrid *grid, int64_t size) {
-  int64_t taps = grid->kernel[0] * grid->kernel[1] * grid->kernel[2];
-  grid->row_block = least(grid->rows, 16);
-  grid->channel_block = least(grid->channels, 16);
-  for (;;) {
-    int64_t tasks = grid->groups * divide_up(grid->rows, greatest(grid->row_block, 1)) *
-                    divide_up(grid->channels, greatest(grid->channel_block, 1));
-    int64_t sums = grid->row_block * grid->channel_block * taps * VECTOR_BYTES;
-    if (tasks >= LEAST_TASKS && sums <= SUMS_BYTES) break;
-    if (grid->channel_block > 2 && grid->channel_block >= grid->row_block / 2)
-      grid->channel_block = divide_up(grid->channel_block, 2);
-    else if (grid->row_block > 4) grid->row_block = divide_up(grid->row_block, 2);
-    else if (grid->channel_block > 1) grid->channel_block = divide_up(grid->channel_block, 2);
-    else break;
-  }
-  grid->row_block = greatest(grid->row_block, 1);
-  grid->channel_block = greatest(grid->channel_block, 1);
+/* ---- small planes: without padding ----
+ *
+ * Costs are vector multiply-adds for one row of weights and one tap of one channel. */
+
+enum { LANES = 16 }; /* what `padded` is a multiple of, and costs are reckoned with */
+
+static int64_t product(const int64_t *extent) { return extent[0] * extent[1] * extent[2]; }
+static int64_t vectors(int64_t elements) { return divide_up(elements, LANES); }
+
+/* Elements of a raster of the whole grid, up to the last position. */
+static int64_t whole_raster(const ConvGrid *grid) {
+  int64_t raster = 0;
+  for (int i = 0; i < 3; i++)
+    raster = raster * (grid->grid[i] + grid->extra[i]) + grid->grid[i] - 1;
+  return raster + 1;
+}
+
+/* Of moving the rows of a plane of the output, as a tap sees it, one by one. */
+static int64_t cost_of_rows(const ConvGrid *grid, bool strided) {
+  const int64_t *out = grid->extent_out;
+  return out[0] * out[1] * (3 + (strided ? 3 * out[2] / 2 : out[2] / 8));
+}
+
+static bool has_work(const ConvGrid *grid) {
+  return grid->rows > 0 && grid->channels > 0 && product(grid->kernel) > 0 &&
+         product(grid->extent_out) > 0 && product(grid->extent_in) > 0;
+}
+
+/* Halves the blocks of rows, at least `least_rows` long, until there are enough tasks. */
+static void cut_rows(ConvGrid *grid, int64_t others, int64_t least_rows, int64_t tasks) {
+  while (grid->row_block > least_rows && others * divide_up(grid->rows, grid->row_block) < tasks)
+    grid->row_block = divide_up(grid->row_block, 2);
+  grid->tasks = others * divide_up(grid->rows, grid->row_block);
+}
+
+/* Columns for conv_input: less to multiply, but the products are added in memory. */
+static bool cut_columns(ConvGrid *grid, int64_t size) {
+  if (!has_work(grid)) return false;
+  int64_t plane = product(grid->extent_in), taps = product(grid->kernel);
+  int64_t direct = grid->channels * vectors(whole_raster(grid));
+  grid->padded = vectors(product(grid->extent_out)) * LANES;
+  int64_t columns =
+      grid->channels * (grid->padded / LANES) + cost_of_rows(grid, grid->stride[2] > 1);
+  int64_t given = grid->channels * grid->padded * size;
+  if (columns >= direct || given > SOURCE_BYTES || plane * size > SUMS_BYTES) return false;
+  grid->by_columns = true;
+  grid->row_block = least(grid->rows, SUMS_BYTES / (plane * size));
+  cut_rows(grid, grid->images * grid->groups, divide_up(2 * TILE_MAX_ROWS, taps), LEAST_TASKS);
+  grid->source_bytes = align_64(given);
+  grid->other_bytes = align_64(grid->row_block * plane * size);
+  grid->tile_bytes = align_64(TILE_MAX_ROWS * grid->padded * size);
+  return true;
+}
+
+/* The raster that patches are cut from: of a whole plane, of one channel. */
+static void set_whole_block(ConvGrid *grid, int64_t size) {
+  grid->block_axis = 0;
+  grid->block = grid->grid[0];
+  grid->blocks = 1;
+  measure(grid);
+  grid->source_bytes = align_64(grid->plane * size);
+}
+
+/* Patches for conv: less to multiply, but more to copy. */
+static bool cut_patches(ConvGrid *grid, int64_t size) {
+  enum { PATCH_BYTES = 128 << 10 };
+  if (!has_work(grid)) return false;
+  int64_t taps = product(grid->kernel);
+  grid->padded = vectors(product(grid->extent_out)) * LANES;
+  if (TILE_MAX_ROWS * grid->padded * size > SUMS_BYTES) return false;
+  grid->row_block = least(grid->rows, SUMS_BYTES / (grid->padded * size));
+  cut_rows(grid, grid->images * grid->groups, TILE_MAX_ROWS, LEAST_TASKS);
+  int64_t by_raster = grid->row_block * vectors(whole_raster(grid));
+  int64_t by_patch = grid->row_block * (grid->padded / LANES) + cost_of_rows(grid, false);
+  if (by_patch >= by_raster || taps * grid->padded * size > PATCH_BYTES) return false;
+  grid->by_patches = true;
+  int64_t fitting = PATCH_BYTES / (taps * grid->padded * size);
+  grid->channel_block = divide_up(grid->channels, divide_up(grid->channels, fitting));
+  set_whole_block(grid, size);
+  grid->other_bytes = align_64(grid->channel_block * taps * grid->padded * size);
+  grid->tile_bytes = align_64(grid->row_block * grid->padded * size);
+  return true;
+}
+
+/* Patches for conv_weight: less to multiply, and longer sums, but more to copy. */
+static bool cut_weight_patches(ConvGrid *grid, int64_t size) {
+  enum { COLUMNS = 48, LENGTH = 1024, STACK_BYTES = 384 << 10 };
+  if (!has_work(grid)) return false;
+  int64_t taps = product(grid->kernel);
+  grid->padded = vectors(product(grid->extent_out)) * LANES;
+  int64_t columns = least(divide_up(COLUMNS, taps), grid->channels);
+  while (columns > 1 && grid->groups * divide_up(grid->channels, columns) < LEAST_WEIGHT_TASKS)
+    columns = divide_up(columns, 2);
+  int64_t others = grid->groups * divide_up(grid->channels, columns);
+  grid->row_block =
+      least(grid->rows, greatest(SUMS_BYTES / (columns * taps * VECTOR_BYTES), 1));
+  cut_rows(grid, others, 4, LEAST_WEIGHT_TASKS);
+  int64_t of_sums = 2; /* loaded and stored for each plane */
+  int64_t by_raster = grid->row_block * (vectors(whole_raster(grid)) + of_sums);
+  int64_t by_patch = grid->row_block * (grid->padded / LANES) + cost_of_rows(grid, false);
+  if (by_patch >= by_raster || grid->padded > LENGTH) return false;
+  grid->by_patches = true;
+  grid->channel_block = columns;
+  int64_t bytes = (grid->row_block + columns * taps) * grid->padded * size;
+  grid->stack = least(LENGTH / grid->padded, greatest(STACK_BYTES / bytes, 1));
+  grid->stack = greatest(least(grid->stack, grid->images), 1);
+  set_whole_block(grid, size);
+  grid->other_bytes = align_64(bytes * grid->stack);
+  grid->tile_bytes = align_64(grid->row_block * columns * taps * VECTOR_BYTES);
+  return true;
+}
+
+/* Cycles, roughly, that the tasks of conv_weight.c take for an image, on few and on many workers. */
+static int64_t weight_cost(const ConvGrid *grid) {
+  int64_t planes = product(grid->source_phases) * grid->channel_block, plane_rows = 1, given = 1;
+  for (int i = 0; i < 2; i++) plane_rows *= grid->grid[i] + grid->extra[i], given *= grid->grid[i];
+  int64_t length = grid->grid[2] + grid->extra[2];
+  int64_t row = 10 + (grid->stride[2] > 1 ? length : length / 8);
+  int64_t products = grid->row_block * grid->channel_block * product(grid->kernel);
+  int64_t copies = planes * plane_rows * row +
+                   grid->row_block * given * (length / 8 + (grid->dy_in_place ? 0 : 10));
+  int64_t tasks = grid->groups * divide_up(grid->rows, grid->row_block) *
+                  divide_up(grid->channels, grid->channel_block);
+  int64_t rounds = 3 * (2 * divide_up(tasks, 2)) + 8 * divide_up(tasks, 8);
+  return rounds * (products * (vectors(whole_raster(grid)) + 2) + copies);
+}
+
+/* The cheapest blocks of rows and channels whose sums fit. */
+static void cut_sums(ConvGrid *grid) {
+  enum { MOST_ROWS = 128, MOST_CHANNELS = 64, TILE_ROWS = 4 /* of the widest, NNC_DOT_ROWS */ };
+  int64_t taps = product(grid->kernel), best = INT64_MAX;
+  ConvGrid trial = *grid;
+  grid->row_block = grid->channel_block = 1;
+  for (int64_t rows = TILE_ROWS; rows < grid->rows + TILE_ROWS && rows <= MOST_ROWS;
+       rows += TILE_ROWS)
+    for (int64_t channels = 1; channels <= least(grid->channels, MOST_CHANNELS); channels++) {
+      trial.row_block = least(rows, grid->rows);
+      trial.channel_block = channels;
+      int64_t sums = trial.row_block * channels * taps * VECTOR_BYTES;
+      int64_t cost = weight_cost(&trial);
+      if (sums > SUMS_BYTES || cost >= best) continue;
+      best = cost;
+      grid->row_block = trial.row_block;
+      grid->channel_block = channels;
+    }
+}
+
+/* Rasters for each tap of the last axis where that is less work. */
+static void shift_rasters(ConvGrid *grid, bool converts) {
+  ConvGrid other = *grid;
+  if (!has_work(grid) || grid->kernel[2] > 16) return;
+  other.shifted = true;
+  other.extra[2] = 0;
+  other.source_phases[2] = grid->kernel[2];
+  for (int64_t t = 0; t < grid->kernel[2]; t++)
+    other.phase_residue[2][t] = t * grid->dilation[2];
+  int64_t plane = product(other.extent_out);
+  other.dy_in_place = !converts && plane % LANES == 0 && whole_raster(&other) == plane;
+  cut_sums(&other);
+  if (weight_cost(&other) < weight_cost(grid)) *grid = other;
+}
+
+static void cut_weight(ConvGrid *grid, int64_t size, bool converts) {
+  if (cut_weight_patches(grid, size)) return;
+  int64_t taps = product(grid->kernel);
+  cut_sums(grid);
+  shift_rasters(grid, converts);
   cut_grid(grid, LEAST_TASKS, size, grid->channel_block);
+  grid->dy_in_place = grid->dy_in_place && grid->blocks == 1;
+  int64_t tile_rows = 4 + least(divide_up(6 * product(grid->source_phases), greatest(taps, 1)), 6);
+  int64_t parts = greatest(divide_up(grid->raster * size * tile_rows, SPAN_BYTES), 1);
+  grid->span = greatest(vectors(divide_up(grid->raster, parts)), 1) * LANES;
   grid->other_bytes = align_64((grid->row_block * (grid->raster + SLACK) + SLACK) * size);
   grid->tile_bytes =
       align_64(grid->row_block * grid->channel_block * greatest(taps, 1) * VECTOR_BYTES);
@@ -126,13 +283,16 @@ ConvGrid kernel_conv_grid(const Kernel *kernel) {
   for (int axis = 0; axis < 3; axis++)
     set_axis(&grid, slots, axis, axis - (3 - slots->spatial), is_input);
   int64_t size = dtype_size(kernel_sum_type(kernel));
+  bool converts = kernel->operands[1].dtype != kernel_sum_type(kernel);
   int64_t k = slots->k / slots->groups, c = slots->c / slots->groups;
   grid.rows = is_input ? c : k;
   grid.channels = is_input ? k : c;
   if (kernel->kind == KERNEL_CONV_WEIGHT) {
-    cut_weight(&grid, size);
+    cut_weight(&grid, size, converts);
     return grid;
   }
+  bool is_small = !converts && (is_input ? cut_columns(&grid, size) : cut_patches(&grid, size));
+  if (is_small) return grid;
   int64_t work = grid.rows * grid.channels * grid.kernel[0] * grid.kernel[1] * grid.kernel[2] *
                  grid.grid[0] * grid.grid[1] * grid.grid[2];
   grid.group_chunk = least(grid.groups, greatest(65536 / greatest(work, 1), 1));
@@ -140,7 +300,6 @@ ConvGrid kernel_conv_grid(const Kernel *kernel) {
   cut_grid(&grid, grid.images * grid.chunks, size, grid.channels);
   grid.source_bytes = align_64((grid.channels * grid.plane + SLACK) * size);
   grid.tile_bytes = align_64(TILE_MAX_ROWS * (grid.raster + SLACK) * size);
-  bool converts = kernel->operands[1].dtype != kernel_sum_type(kernel);
   int64_t taps = grid.kernel[0] * grid.kernel[1] * grid.kernel[2];
   grid.other_bytes = converts ? align_64(TILE_MAX_ROWS * grid.channels * taps * size) : 0;
   grid.tasks = grid.images * grid.chunks * grid.blocks;

@@ -1,5 +1,6 @@
-/* Convolutions as C: fills codegen_templates/conv.c (forward and the adjoint in the input) and
- * conv_weight.c from the grid of kernel/tiles.h. */
+/* Convolutions as C, from the grid of kernel/tiles.h: fills codegen_templates/conv.c (forward and the
+ * adjoint in the input) and conv_weight.c, or where planes are small conv_patches.c (forward),
+ * conv_columns.c (the adjoint in the input) and conv_weight_patches.c (in the weights). */
 #include "backend/c/kernels.h"
 
 #include "backend/c/template.h"
@@ -54,6 +55,11 @@ static int64_t tap_offset(const ConvWriter *writer, const int64_t *tap) {
   const ConvGrid *grid = &writer->grid;
   int64_t place = 0, phase = 0;
   for (int i = 0; i < 3; i++) {
+    if (grid->shifted && i == 2) {
+      place *= grid->length[i];
+      phase = phase * grid->source_phases[i] + tap[i];
+      continue;
+    }
     int64_t reach = tap[i] * grid->dilation[i], steps = reach / grid->stride[i];
     place = place * grid->length[i] + (writer->is_input ? grid->extra[i] - steps : steps);
     if (!writer->is_input)
@@ -176,6 +182,38 @@ static const char *map_epilogue(const ConvWriter *writer) {
   return code_text(writer->arena, &text);
 }
 
+/* Opens loops over the spatial axes; returns the place in a plane of these extents. */
+static const char *open_plane(const ConvWriter *writer, Code *code, const int64_t *extent) {
+  const char *place = "0";
+  for (int i = writer->absent; i < 3; i++) {
+    const char *axis = arena_printf(code->arena, "i%d", 2 + i - writer->absent);
+    code_open(code, "for (int64_t %s = 0; %s < %lld; %s++)", axis, axis, (long long)extent[i],
+              axis);
+    place = i == writer->absent
+                ? axis
+                : arena_printf(code->arena, "(%s) * %lld + %s", place, (long long)extent[i], axis);
+  }
+  return place;
+}
+
+/* Of whole planes of one image; `plane` elements from one to the next. */
+static const char *planes_epilogue(const ConvWriter *writer, const int64_t *extent, int64_t plane) {
+  Text text = {0};
+  Code code = {.arena = writer->arena, .out = &text};
+  if (kernel_uses_axis(code.arena, writer->kernel, 0))
+    code_line(&code, "const int64_t i0 = image;");
+  code_open(&code, "for (int64_t r = 0; r < channels; r++)");
+  if (kernel_uses_axis(code.arena, writer->kernel, 1))
+    code_line(&code, "const int64_t i1 = channel + r;");
+  const char *place = open_plane(writer, &code, extent);
+  const char *result =
+      arena_printf(code.arena, "planes[r * %lld + %s]", (long long)plane, place);
+  write_epilogue_stores(writer, &code, result);
+  for (int i = writer->absent; i < 3; i++) code_close(&code);
+  code_close(&code);
+  return code_text(writer->arena, &text);
+}
+
 static const char *weight_epilogue(const ConvWriter *writer) {
   const ConvGrid *grid = &writer->grid;
   long long taps = (long long)(grid->kernel[0] * grid->kernel[1] * grid->kernel[2]);
@@ -187,15 +225,7 @@ static const char *weight_epilogue(const ConvWriter *writer) {
   code_open(&code, "for (int64_t c = 0; c < channels; c++)");
   if (kernel_uses_axis(code.arena, writer->kernel, 1))
     code_line(&code, "const int64_t i1 = channel + c;");
-  const char *tap = "0";
-  for (int i = writer->absent; i < 3; i++) {
-    const char *axis = arena_printf(code.arena, "i%d", 2 + i - writer->absent);
-    code_open(&code, "for (int64_t %s = 0; %s < %lld; %s++)", axis, axis,
-              (long long)grid->kernel[i], axis);
-    tap = i == writer->absent
-              ? axis
-              : arena_printf(code.arena, "(%s) * %lld + %s", tap, (long long)grid->kernel[i], axis);
-  }
+  const char *tap = open_plane(writer, &code, grid->kernel);
   const char *result =
       arena_printf(code.arena, "nnc_lane_sum_%s(sums + (r * %lld + c) * %lld + %s)",
                    c_type_name(writer->sum), (long long)grid->channel_block, taps, tap);
@@ -239,6 +269,74 @@ static const char *keys_text(const ConvWriter *writer) {
 
 static int64_t product(const int64_t *extent) { return extent[0] * extent[1] * extent[2]; }
 
+/* ---- small planes ---- */
+
+/* Whether the window at every position stays inside along axis `i`. */
+static bool stays_inside(const ConvGrid *grid, int i) {
+  int64_t reach =
+      (grid->extent_out[i] - 1) * grid->stride[i] + (grid->kernel[i] - 1) * grid->dilation[i];
+  return grid->low[i] <= 0 && reach - grid->low[i] < grid->extent_in[i];
+}
+
+/* The test that the row under a tap lies inside. */
+static const char *inside_text(const ConvWriter *writer) {
+  const char *text = NULL;
+  for (int i = 0; i < 2; i++) {
+    if (stays_inside(&writer->grid, i)) continue;
+    const char *test = arena_printf(writer->arena, "nnc_within(x%d, X%d)", i, i);
+    text = text ? arena_printf(writer->arena, "%s && %s", text, test) : test;
+  }
+  return text ? arena_printf(writer->arena, "(%s)", text) : "true";
+}
+
+/* Declares `seen`, from which patches are cut: the plane itself where it has no padding and is walked
+ * step by step, else a raster of it. */
+static const char *raster_text(const ConvWriter *writer) {
+  const ConvGrid *grid = &writer->grid;
+  const char *type = c_value_type(writer->sum);
+  bool as_it_is = writer->kernel->operands[0].dtype == writer->sum;
+  for (int i = 0; i < 3; i++)
+    as_it_is = as_it_is && grid->low[i] == 0 && grid->stride[i] == 1 &&
+               grid->length[i] == grid->extent_in[i];
+  if (as_it_is) return arena_printf(writer->arena, "const %s *const seen = from;\n", type);
+  return arena_printf(
+      writer->arena,
+      "const %s *const seen = raster;\n"
+      "for (int64_t f = 0; f < SOURCE_PHASES; f++)\n"
+      "  for (int64_t w = 0; w < L0 * L1; w++) {\n"
+      "    const int64_t x0 = S0 * (w / L1) + begin[f][0], x1 = S1 * (w %% L1) + begin[f][1];\n"
+      "    const bool inside = nnc_within(x0, X0) && nnc_within(x1, X1);\n"
+      "    nnc_spread_%s_%s(raster + (f * (L0 * L1) + w) * L2, L2,\n"
+      "                     inside ? from + (x0 * X1 + x1) * X2 : NULL, S2, begin[f][2], X2);\n"
+      "  }\n",
+      type, c_type_name(writer->sum), dtype_name(writer->kernel->operands[0].dtype));
+}
+
+/* Rows of the smallest block of conv_columns.c. */
+static int64_t least_rows(const ConvGrid *grid) {
+  int64_t last = grid->rows - (grid->rows - 1) / grid->row_block * grid->row_block;
+  return last * grid->kernel[0] * grid->kernel[1] * grid->kernel[2];
+}
+
+static const char *template_name(const ConvWriter *writer) {
+  bool by_patches = writer->grid.by_patches;
+  if (writer->grid.by_columns) return "codegen_templates/conv_columns.c";
+  if (writer->is_weight)
+    return by_patches ? "codegen_templates/conv_weight_patches.c"
+                      : "codegen_templates/conv_weight.c";
+  return by_patches ? "codegen_templates/conv_patches.c" : "codegen_templates/conv.c";
+}
+
+static const char *epilogue_text(const ConvWriter *writer) {
+  const ConvGrid *grid = &writer->grid;
+  if (writer->is_weight) return weight_epilogue(writer);
+  if (grid->by_columns)
+    return planes_epilogue(writer, grid->extent_in,
+                           grid->extent_in[0] * grid->extent_in[1] * grid->extent_in[2]);
+  if (grid->by_patches) return planes_epilogue(writer, grid->extent_out, grid->padded);
+  return map_epilogue(writer);
+}
+
 static bool is_empty(const ConvWriter *writer) {
   for (int i = 0; i < writer->kernel->axis_count; i++)
     if (writer->kernel->extent[i] == 0) return true;
@@ -264,7 +362,10 @@ void conv_write(Code *code, KernelFunction *function) {
   }
   const char *taps, *phases;
   tap_tables(&writer, &taps, &phases);
-  const int64_t *source = writer.is_input ? grid->extent_out : grid->extent_in;
+  bool by_columns = grid->by_columns, is_small = by_columns || grid->by_patches;
+  bool from_y = writer.is_input && !by_columns;
+  const int64_t *source = from_y ? grid->extent_out : grid->extent_in;
+  bool blocks_rows = writer.is_weight || is_small, inner = stays_inside(grid, 2);
   bool converts = kernel->operands[1].dtype != writer.sum;
   const char *first[3], *count[3];
   for (int i = 0; i < 3; i++) {
@@ -281,7 +382,7 @@ void conv_write(Code *code, KernelFunction *function) {
       {"PARAMETERS", function_parameters(arena, function)},
       {"ARGUMENTS", function_arguments(arena, function)},
       {"UNUSED", function_unused(arena, function)},
-      {"EPILOGUE", writer.is_weight ? weight_epilogue(&writer) : map_epilogue(&writer)},
+      {"EPILOGUE", epilogue_text(&writer)},
       {"KEYS", keys_text(&writer)},
       {"TYPE", c_value_type(writer.sum)},
       {"T", c_type_name(writer.sum)},
@@ -301,7 +402,7 @@ void conv_write(Code *code, KernelFunction *function) {
       INTEGER("RB", grid->row_block),
       INTEGER("CB", grid->channel_block),
       INTEGER("ROW_BLOCKS",
-              writer.is_weight ? (grid->rows + grid->row_block - 1) / grid->row_block : 1),
+              blocks_rows ? (grid->rows + grid->row_block - 1) / grid->row_block : 1),
       INTEGER("CHANNEL_BLOCKS",
               writer.is_weight ? (grid->channels + grid->channel_block - 1) / grid->channel_block
                                : 1),
@@ -310,21 +411,39 @@ void conv_write(Code *code, KernelFunction *function) {
       INTEGER("CHUNKS", grid->chunks),
       INTEGER("BLOCK", grid->block),
       INTEGER("BLOCKS", grid->blocks),
-      INTEGER("POSITIONS", grid->grid[grid->block_axis]),
+      INTEGER("POSITIONS", is_small ? product(grid->extent_out) : grid->grid[grid->block_axis]),
+      INTEGER("PADDED", grid->padded),
+      INTEGER("STACK", grid->stack),
+      INTEGER("LEAST_ROWS", by_columns ? least_rows(grid) : 1),
+      {"RASTER", grid->by_patches ? raster_text(&writer) : ""},
+      {"W", writer.is_weight ? "" : function->operands[1]},
+      {"INSIDE", inside_text(&writer)},
+      {"FROM", inner ? "0" : "nnc_greatest((P2 - t2 * D2 + S2 - 1) / S2, 0)"},
+      {"TO", inner ? "Y2" : "nnc_least((X2 - 1 + P2 - t2 * D2 + S2) / S2, Y2)"},
+      INTEGER("K1", grid->kernel[1]),
+      INTEGER("K2", grid->kernel[2]),
+      INTEGER("D0", grid->dilation[0]),
+      INTEGER("D1", grid->dilation[1]),
+      INTEGER("D2", grid->dilation[2]),
+      INTEGER("P0", grid->low[0]),
+      INTEGER("P1", grid->low[1]),
+      INTEGER("P2", grid->low[2]),
       INTEGER("L0", grid->length[0]),
       INTEGER("L1", grid->length[1]),
       INTEGER("L2", grid->length[2]),
       INTEGER("PLANE", grid->plane),
-      INTEGER("TILE_ROW", grid->raster + RASTER_SLACK),
+      INTEGER("TILE_ROW", grid->raster + (grid->dy_in_place ? 0 : RASTER_SLACK)),
+      INTEGER("DY_IN_PLACE", grid->dy_in_place),
+      INTEGER("SPAN", grid->span),
       INTEGER("X0", source[0]),
       INTEGER("X1", source[1]),
       INTEGER("X2", source[2]),
       INTEGER("Y0", grid->extent_out[0]),
       INTEGER("Y1", grid->extent_out[1]),
       INTEGER("Y2", grid->extent_out[2]),
-      INTEGER("S0", writer.is_input ? 1 : grid->stride[0]),
-      INTEGER("S1", writer.is_input ? 1 : grid->stride[1]),
-      INTEGER("S2", writer.is_input ? 1 : grid->stride[2]),
+      INTEGER("S0", from_y ? 1 : grid->stride[0]),
+      INTEGER("S1", from_y ? 1 : grid->stride[1]),
+      INTEGER("S2", from_y ? 1 : grid->stride[2]),
       INTEGER("SOURCE_PHASES", product(grid->source_phases)),
       INTEGER("OUTPUT_PHASES", product(grid->output_phases)),
       INTEGER("TAPS", tap_count),
@@ -341,7 +460,5 @@ void conv_write(Code *code, KernelFunction *function) {
       {"COUNT_2", count[2]},
   };
 #undef INTEGER
-  template_render(code->out,
-                  writer.is_weight ? "codegen_templates/conv_weight.c" : "codegen_templates/conv.c",
-                  (int)(sizeof holes / sizeof *holes), holes);
+  template_render(code->out, template_name(&writer), (int)(sizeof holes / sizeof *holes), holes);
 }

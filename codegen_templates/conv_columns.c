@@ -1,0 +1,58 @@
+/* The adjoint of a convolution in its input by columns, with all extents known: for an image, the product
+ * of the transposed weights and dy has a row for each input channel and tap, over the output's positions
+ * (nnc_gemm.h); each row is added at the places that its tap has read (nnc_conv.h).
+ *
+ * It does no work for padding, and pays where the planes are small beside the window. A task takes a
+ * block of one image's input channels, whose planes are collected in the worker's block. */
+/* Input channels [channel, channel + channels) of an image. */
+NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t image, const int64_t channel,
+                                const int64_t channels, const @TYPE@ *restrict planes@PARAMETERS@)
+{
+  (void)worker, (void)image, (void)channel@UNUSED@;
+  @EPILOGUE@
+}
+
+NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
+{
+  enum { GROUPS = @GROUPS@, ROWS = @ROWS@, CHANNELS = @CHANNELS@, TASKS = @TASKS@ };
+  enum { RB = @RB@, ROW_BLOCKS = @ROW_BLOCKS@, POSITIONS = @POSITIONS@, PADDED = @PADDED@ };
+  enum { X0 = @X0@, X1 = @X1@, X2 = @X2@, Y0 = @Y0@, Y1 = @Y1@, Y2 = @Y2@, K1 = @K1@, K2 = @K2@ };
+  enum { S0 = @S0@, S1 = @S1@, S2 = @S2@, D0 = @D0@, D1 = @D1@, D2 = @D2@, P0 = @P0@, P1 = @P1@, P2 = @P2@ };
+  enum { TAPS = @TAPS@, LANES = NNC_LANES_@T@, VECTORS = PADDED / LANES };
+  enum { PANELS = (VECTORS + (int)NNC_TILE_VECTORS - 1) / (int)NNC_TILE_VECTORS };
+  enum { WIDE = (VECTORS + PANELS - 1) / PANELS, LAST = VECTORS - (PANELS - 1) * WIDE };
+  enum { MR = (int)NNC_TILE_ROWS < @LEAST_ROWS@ ? (int)NNC_TILE_ROWS : @LEAST_ROWS@ };
+  @TYPE@ *const given = (@TYPE@ *)worker->scratch;
+  @TYPE@ *const planes = (@TYPE@ *)(worker->scratch + @SOURCE_BYTES@);
+  @TYPE@ *const tile = (@TYPE@ *)(worker->scratch + @SOURCE_BYTES@ + @OTHER_BYTES@);
+  @KEYS@
+  NNC_TASKS(worker, TASKS, task) {
+    const int64_t image = task / (GROUPS * ROW_BLOCKS), group = task / ROW_BLOCKS % GROUPS;
+    const int64_t channel = task % ROW_BLOCKS * RB, channels = nnc_least(RB, ROWS - channel);
+    for (int64_t k = 0; k < CHANNELS; k++)
+      nnc_spread_@T@_@SOURCE_T@(given + k * PADDED, PADDED,
+                         @SOURCE@ + ((image * GROUPS + group) * CHANNELS + k) * POSITIONS, 1, 0, POSITIONS);
+    memset(planes, 0, sizeof *planes * (X0 * X1 * X2) * (size_t)channels);
+    const @TYPE@ *const weights = @W@ + (group * CHANNELS * ROWS + channel) * TAPS;
+    /* The last tile of rows overlaps the one before, whose rows are not added twice. */
+    for (int64_t done = 0; done < channels * TAPS; done += MR) {
+      const int64_t m = nnc_least(done, channels * TAPS - MR);
+      for (int64_t p = 0; p < PANELS; p++)
+        (p < PANELS - 1 ? NNC_TILE(@T@, MR, WIDE) : NNC_TILE(@T@, MR, LAST))(
+            CHANNELS, weights + m, 1, ROWS * TAPS, given + p * (WIDE * LANES), PADDED,
+            tile + p * (WIDE * LANES), PADDED, true, NULL);
+      for (int64_t row = done; row < m + MR; row++) {
+        const int64_t t0 = row % TAPS / (K1 * K2), t1 = row % TAPS / K2 % K1, t2 = row % K2;
+        const @TYPE@ *restrict from = tile + (row - m) * PADDED;
+        @TYPE@ *restrict plane = planes + row / TAPS * (X0 * X1 * X2);
+        for (int64_t y = 0; y < Y0 * Y1; y++) {
+          const int64_t x0 = y / Y1 * S0 - P0 + t0 * D0, x1 = y % Y1 * S1 - P1 + t1 * D1;
+          if (!@INSIDE@) continue;
+          @TYPE@ *const to = plane + (x0 * X1 + x1) * X2 - P2 + t2 * D2;
+          for (int64_t i = @FROM@; i < @TO@; i++) to[i * S2] += from[y * Y2 + i];
+        }
+      }
+    }
+    @NAME@_epilogue(worker, image, group * ROWS + channel, channels, planes@ARGUMENTS@);
+  }
+}

@@ -1,0 +1,62 @@
+/* A convolution by patches, with all extents known: for an image, what each tap of each channel sees is
+ * copied without gaps, and the weights are multiplied by that matrix (nnc_gemm.h), a block of channels
+ * after the other.
+ *
+ * Where planes are small, rasters (conv.c) would be mostly padding. A task takes a block of one image's
+ * result channels, whose sums stay in the worker's block until the last input channel. */
+/* Result channels [channel, channel + channels) of an image. */
+NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t image, const int64_t channel,
+                                const int64_t channels, const @TYPE@ *restrict planes@PARAMETERS@)
+{
+  (void)worker, (void)image, (void)channel@UNUSED@;
+  @EPILOGUE@
+}
+
+NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
+{
+  enum { GROUPS = @GROUPS@, ROWS = @ROWS@, CHANNELS = @CHANNELS@, TASKS = @TASKS@ };
+  enum { RB = @RB@, ROW_BLOCKS = @ROW_BLOCKS@, CB = @CB@, POSITIONS = @POSITIONS@, PADDED = @PADDED@ };
+  enum { L0 = @L0@, L1 = @L1@, L2 = @L2@, Y0 = @Y0@, Y1 = @Y1@, Y2 = @Y2@ };
+  enum { X0 = @X0@, X1 = @X1@, X2 = @X2@, S0 = @S0@, S1 = @S1@, S2 = @S2@ };
+  enum { SOURCE_PHASES = @SOURCE_PHASES@, TAPS = @TAPS@, LANES = NNC_LANES_@T@ };
+  enum { VECTORS = PADDED / LANES, MR = NNC_TILE_ROWS, ROWS_1 = RB % MR, ROWS_2 = ROWS % RB % MR };
+  enum { WHOLE = (int)RB < (int)MR ? 0 : (int)MR };
+  enum { PANELS = (VECTORS + NNC_TILE_VECTORS - 1) / NNC_TILE_VECTORS };
+  enum { WIDE = (VECTORS + PANELS - 1) / PANELS, LAST = VECTORS - (PANELS - 1) * WIDE };
+  static nnc_tile_of_@T@ *const tiles[3][3] =
+      NNC_TILE_TABLE(@T@, WHOLE, ROWS_1, ROWS_2, PANELS == 1 ? 0 : WIDE, LAST, 0);
+  static const int32_t begin[SOURCE_PHASES][3] = @BEGINS@;
+  static const nnc_tap taps[] = @TAP_TABLE@;
+  @TYPE@ *const raster = (@TYPE@ *)worker->scratch;
+  @TYPE@ *const patches = (@TYPE@ *)(worker->scratch + @SOURCE_BYTES@);
+  @TYPE@ *const planes = (@TYPE@ *)(worker->scratch + @SOURCE_BYTES@ + @OTHER_BYTES@);
+  (void)begin, (void)raster;
+  @KEYS@
+  NNC_TASKS(worker, TASKS, task) {
+    const int64_t image = task / (GROUPS * ROW_BLOCKS), group = task / ROW_BLOCKS % GROUPS;
+    const int64_t row = task % ROW_BLOCKS * RB, rows = nnc_least(RB, ROWS - row);
+    for (int64_t channel = 0; channel < CHANNELS; channel += CB) {
+      const int64_t channels = nnc_least(CB, CHANNELS - channel);
+      for (int64_t c = 0; c < channels; c++) {
+        const @SOURCE_TYPE@ *const from =
+            @SOURCE@ + ((image * GROUPS + group) * CHANNELS + channel + c) * (X0 * X1 * X2);
+        @RASTER@
+        for (int64_t t = 0; t < TAPS; t++) {
+          @TYPE@ *to = patches + (c * TAPS + t) * PADDED;
+          for (int64_t w = 0; w < Y0 * Y1; w++, to += Y2)
+            memcpy(to, seen + taps[t].offset + (w / Y1 * L1 + w % Y1) * L2, sizeof *to * Y2);
+          for (int64_t i = POSITIONS; i < PADDED; i++) *to++ = 0;
+        }
+      }
+      for (int64_t m = 0; m < rows; m += MR) {
+        const int shape = rows - m >= MR ? 0 : rows - m == ROWS_1 ? 1 : 2;
+        const @TYPE@ *const a = @W@ + ((group * ROWS + row + m) * CHANNELS + channel) * TAPS;
+        for (int64_t p = 0; p < PANELS; p++)
+          tiles[shape][p == PANELS - 1](channels * TAPS, a, CHANNELS * TAPS, 1, patches + p * (WIDE * LANES),
+                                        PADDED, planes + m * PADDED + p * (WIDE * LANES), PADDED,
+                                        channel == 0, NULL);
+      }
+    }
+    @NAME@_epilogue(worker, image, group * ROWS + row, rows, planes@ARGUMENTS@);
+  }
+}
