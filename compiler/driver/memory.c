@@ -1,6 +1,7 @@
 /* How a memory limit is met: candidates are planned, the fastest that fits is taken.
  *
- * A candidate is a number of micro-batches and a recomputation (segments, cheap values or all).
+ * A candidate is a number of micro-batches and a recomputation (segments, equal or tapering, cheap
+ * values or all).
  * All recomputations of one number of micro-batches are made, lowered and planned; of those that fit,
  * the one is taken whose step should take the shortest, by flops, bytes moved and barriers of its
  * program. When none fits, the number of micro-batches grows to the next divisor of the batch that is
@@ -23,7 +24,7 @@
 #include "support/panic.h"
 
 enum {
-  MOST_CANDIDATES = 32,
+  MOST_CANDIDATES = 45,
   MOST_NODES = 12000,   /* of an entry in pieces: planning takes seconds beyond */
   MOST_NODES_FURTHER = 4000, /* the same, to look further when some candidates fit */
   SHOWN_HOLDERS = 3
@@ -131,9 +132,10 @@ static const char *candidate_text(Arena *arena, const Candidate *candidate, int6
     : "no micro-batches";
   if (candidate->recompute.segments == 1)
     return arena_printf(arena, "%s, no recomputation", pieces);
-  return arena_printf(arena, "%s, recomputation of %s values in %d segments", pieces,
+  return arena_printf(arena, "%s, recomputation of %s values in %d%s segments", pieces,
                       candidate->recompute.cheap_only ? "cheap" : "all",
-                      candidate->recompute.segments);
+                      candidate->recompute.segments,
+                      candidate->recompute.tapers ? " tapering" : "");
 }
 
 static double entry_cost(const ProgramEntry *entry)
@@ -177,7 +179,9 @@ static int by_flops(const void *a, const void *b)
   const Candidate *x = a, *y = b;
   if (x->flops != y->flops) return x->flops < y->flops ? -1 : 1;
   if (x->recomputed != y->recomputed) return x->recomputed < y->recomputed ? -1 : 1;
-  return x->recompute.segments - y->recompute.segments;
+  if (x->recompute.segments != y->recompute.segments)
+    return x->recompute.segments - y->recompute.segments;
+  return x->recompute.tapers - y->recompute.tapers;
 }
 
 /* All recomputations that differ, the cheapest first; the first is none at all. */
@@ -185,8 +189,9 @@ static int list_candidates(Fitter *fitter, int pieces, Candidate *list)
 {
   int count = 0;
   list[count++] = (Candidate){.pieces = pieces, .recompute = {.segments = 1}};
-  for (size_t i = 0; i < 2 * sizeof segment_counts / sizeof *segment_counts; i++) {
-    Candidate candidate = {.pieces = 1, .recompute = {segment_counts[i / 2], i % 2 == 0}};
+  for (size_t i = 0; i < 4 * sizeof segment_counts / sizeof *segment_counts; i++) {
+    Candidate candidate = {.pieces = 1,
+                           .recompute = {segment_counts[i / 4], i / 2 % 2 == 0, i % 2 == 1}};
     Arena *scratch = arena_create();
     Module module = *fitter->module;
     RecomputeResult result;
@@ -197,7 +202,8 @@ static int list_candidates(Fitter *fitter, int pieces, Candidate *list)
     bool is_new = result.node_count > 0 && count < MOST_CANDIDATES;
     for (int k = 0; k < count && is_new; k++)
       is_new = list[k].recomputed != candidate.recomputed || list[k].flops != candidate.flops ||
-               list[k].recompute.segments != candidate.recompute.segments;
+               list[k].recompute.segments != candidate.recompute.segments ||
+               list[k].recompute.tapers != candidate.recompute.tapers;
     if (is_new) list[count++] = candidate;
     arena_destroy(scratch);
   }

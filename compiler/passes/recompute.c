@@ -3,7 +3,9 @@
  *
  * The forward part is what the accumulators (loss, metrics) depend on; the rest, gradients and
  * updates, is late. The forward part, in the order of its nodes, is cut into segments with about
- * equal bytes of what late nodes read, at places near the ideal that few bytes cross. Values that
+ * equal bytes of what late nodes read, at places near the ideal that few bytes cross. Or they taper: the
+ * last of s has one part of s (s + 1) / 2, the one before two, and so on, because while the gradients are
+ * in a segment, only the cuts before it are still held. Values that
  * cross a cut stay in memory until they are needed, small values too. Everything else of a segment
  * that late nodes read is computed for them once more, from the values that stay; only the last
  * segment, which the gradients need first, is not.
@@ -17,6 +19,8 @@
  * Requires a graph without gradient nodes.  A later CSE does not merge the copies: the stages
  * differ. */
 #include "passes/recompute.h"
+
+#include <math.h>
 
 #include "ops/op.h"
 #include "passes/rewrite.h"
@@ -108,19 +112,29 @@ static int64_t *find_crossing(const Recompute *r) {
   return crossing;
 }
 
-/* Cut number c of s lies behind the position with the fewest bytes across it among those where
- * between c - 1/2 and c + 1/2 of 1/s of the bytes lie before it; near the middle if equal. */
+/* How many segments fit into the first `part` of the bytes (0 to 1). Tapering segments: the first c are
+ * c (2 s + 1 - c) / (s (s + 1)) of all. */
+static double segments_before(const RecomputeOptions *options, double part) {
+  double s = options->segments;
+  if (!options->tapers) return part * s;
+  double square = (2 * s + 1) * (2 * s + 1) - 4 * s * (s + 1) * part;
+  return (2 * s + 1 - sqrt(square > 1 ? square : 1)) / 2;
+}
+
+/* Cut number c lies behind the position with the fewest bytes across it among those that have between
+ * c - 1/2 and c + 1/2 segments before them; near the middle if equal. */
 static void find_segments(Recompute *r) {
   const int64_t *crossing = find_crossing(r);
-  double share = (double)r->late_bytes / r->options->segments, before = 0, best_distance = 0;
+  double all = (double)r->late_bytes, before = 0, best_distance = 0;
   int *best = ARENA_ARRAY(r->arena, int, r->options->segments + 1);
   for (int c = 0; c <= r->options->segments; c++) best[c] = -1;
   for (int i = 0; i < r->count; i++) {
     if (!r->is_forward[i]) continue;
     if (r->is_late_read[i]) before += (double)base_bytes(r, i);
-    int cut = share > 0 ? (int)(before / share + 0.5) : 0;
+    double segments = all > 0 ? segments_before(r->options, before / all) : 0;
+    int cut = (int)(segments + 0.5);
     if (cut < 1 || cut >= r->options->segments) continue;
-    double distance = before / share - cut;
+    double distance = segments - cut;
     if (distance < 0) distance = -distance;
     bool is_better = best[cut] < 0 || crossing[i] < crossing[best[cut]] ||
                      (crossing[i] == crossing[best[cut]] && distance < best_distance);

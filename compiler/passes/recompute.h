@@ -7,6 +7,7 @@
 typedef struct RecomputeOptions {
   int segments;      /* of the forward part, at least 2; all but the last are recomputed */
   bool cheap_only;   /* results of contractions and the like are kept all the same */
+  bool tapers;       /* segments are the smaller the later they are, else equal */
 } RecomputeOptions;
 
 typedef struct RecomputeResult {

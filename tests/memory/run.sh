@@ -45,6 +45,26 @@ half() {
 }
 half models/lenet.net lenet
 half tests/memory/deep.net deep
+half tests/memory/normalized.net normalized
+report=$("$nnc" tests/memory/normalized.net --report --threads=$threads --memory-limit=$(($(planned tests/memory/normalized.net) / 2)))
+check "normalized at half: recomputes" says "$report" recomputed
+check "normalized at half: without micro-batches" says_not "$report" micro-batches
+
+# Training on data: after a few steps the weights are those of the executable without a limit. Parts of a
+# batch are summed in another order, and a kernel that recomputation cuts off may round otherwise.
+check "digits" "$build/bin/nnc-digits" "$work/digits" --train 1000 --test 100
+# same_weights MODEL NAME
+same_weights() {
+  local name=$2 kind
+  check "$name: compiles without a limit" "$nnc" "$1" -o "$work/$name.whole"
+  for kind in "$name" "$name.whole"; do
+    check "$kind: trains" "$work/$kind" train --steps 5 --data "$work/digits" --threads $threads --out "$work/$kind.run"
+  done
+  at_most "$name: weights with and without a limit differ by" "$(python3 tests/memory/compare_weights.py \
+    "$work/$name.run/checkpoint.safetensors" "$work/$name.whole.run/checkpoint.safetensors")" 1e-5
+}
+same_weights models/lenet.net lenet
+same_weights tests/memory/normalized.net normalized
 
 # Resident memory. 6 MiB are for the program itself, its stacks and the kernel's huge pages, which round up;
 # the default plan of such batches exceeds that by far.

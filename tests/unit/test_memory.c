@@ -26,11 +26,11 @@ static void assert_close_results(Arena *arena, const Graph *before, const Graph 
 static void check_recompute(Arena *arena, Module *module, const char *name) {
   Graph *before = module->entries[ENTRY_TRAIN];
   for (int segments = 2; segments <= 5; segments++)
-    for (int cheap = 0; cheap <= 1; cheap++) {
-      RecomputeOptions options = {segments, cheap == 1};
+    for (int kind = 0; kind < 4; kind++) {
+      RecomputeOptions options = {segments, (kind & 1) != 0, (kind & 2) != 0};
       RecomputeResult result;
       Graph *after = graph_recompute(arena, before, &options, &result);
-      const char *what = arena_printf(arena, "%s, %d segments, cheap %d", name, segments, cheap);
+      const char *what = arena_printf(arena, "%s, %d segments, kind %d", name, segments, kind);
       assert_close_results(arena, before, after, 0, what);
       assert_int_equal(after->nodes.count, before->nodes.count + result.node_count);
       module->entries[ENTRY_TRAIN] = after;
@@ -52,7 +52,7 @@ static void test_recomputation_keeps_results(void **state) {
 static void check_pieces(Arena *arena, Module *module, const char *name, int pieces) {
   Graph *before = module->entries[ENTRY_TRAIN];
   for (int segments = 1; segments <= 3; segments += 2) {
-    RecomputeOptions options = {segments, false};
+    RecomputeOptions options = {.segments = segments};
     RecomputeResult result;
     const Node *coupled;
     Graph *first = segments > 1 ? graph_recompute(arena, before, &options, &result) : before;
