@@ -17,7 +17,7 @@
 #include "interpret/interpret.h"
 #include "passes/pass.h"
 #include "passes/retype.h"
-#include "safetensors.h"
+#include "lib/storage.h"
 #include "syntax/parse.h"
 
 enum { MOST_INPUTS = 64, SEED = 7 };
@@ -46,91 +46,25 @@ static void verdict(Case *test, bool good, const char *check, double value, doub
   good ? test->passed++ : test->failed++;
 }
 
-/* ---- values of the executable's types ---- */
-
-static void to_storage(const Tensor *tensor, char *into)
-{
-  int64_t count = shape_elements(tensor->type.shape);
-  for (int64_t i = 0; i < count; i++) {
-    double value = tensor->data[i];
-    switch (tensor->type.dtype) {
-    case DTYPE_F64: ((double *)into)[i] = value; break;
-    case DTYPE_F32: ((float *)into)[i] = (float)value; break;
-    case DTYPE_I64: ((int64_t *)into)[i] = (int64_t)value; break;
-    case DTYPE_I32: ((int32_t *)into)[i] = (int32_t)value; break;
-    case DTYPE_U8: case DTYPE_BOOL: ((uint8_t *)into)[i] = (uint8_t)value; break;
-    default: die("cannot write values of type", dtype_name(tensor->type.dtype));
-    }
-  }
-}
-
-static void from_storage(const char *from, DType dtype, int64_t count, double *values)
-{
-  for (int64_t i = 0; i < count; i++)
-    switch (dtype) {
-    case DTYPE_F64: values[i] = ((const double *)from)[i]; break;
-    case DTYPE_F32: values[i] = ((const float *)from)[i]; break;
-    case DTYPE_I64: values[i] = (double)((const int64_t *)from)[i]; break;
-    case DTYPE_I32: values[i] = ((const int32_t *)from)[i]; break;
-    case DTYPE_U8: case DTYPE_BOOL: values[i] = ((const uint8_t *)from)[i]; break;
-    default: die("cannot read values of type", dtype_name(dtype));
-    }
-}
-
-/* ---- files ---- */
-
-typedef struct Writer {
-  VEC(nnc_tensor *) tensors;
-  char *bytes;
-  size_t used, room;
-} Writer;
-
-static void writer_add(Case *test, Writer *writer, const char *name, const Tensor *tensor)
-{
-  nnc_tensor *entry = ARENA_NEW(test->arena, nnc_tensor);
-  *entry = (nnc_tensor){.name = name, .dtype = (int)tensor->type.dtype, .rank = tensor->type.shape.rank,
-                        .offset = (int64_t)writer->used};
-  for (int i = 0; i < entry->rank; i++) entry->dim[i] = tensor->type.shape.dim[i];
-  size_t bytes = (size_t)type_bytes(tensor->type);
-  while (writer->used + bytes + 64 > writer->room) {
-    writer->room = writer->room ? 2 * writer->room : 1 << 20;
-    writer->bytes = realloc(writer->bytes, writer->room);
-    if (!writer->bytes) die("no memory for", name);
-  }
-  to_storage(tensor, writer->bytes + writer->used);
-  writer->used += (bytes + 63) / 64 * 64;
-  vec_push(test->arena, &writer->tensors, entry);
-}
-
-static const char *writer_save(Case *test, Writer *writer, const char *name)
-{
-  const char *path = arena_printf(test->arena, "%s/%s", test->work, name);
-  if (!nnc_safetensors_write(path, NULL, writer->tensors.count, (const nnc_tensor *const *)writer->tensors.items,
-                             writer->bytes, 0, NULL))
-    die("cannot write", path);
-  free(writer->bytes);
-  return path;
-}
-
 /* ---- the two sides ---- */
 
 /* Rounds to what the executable can hold, so that both sides start from equal weights. */
 static void save_start(Case *test)
 {
-  Writer writer = {0};
+  StorageWriter writer = {.arena = test->arena};
   for (int i = 0; i < test->module->variables.count; i++) {
     const Variable *variable = &test->module->variables.items[i];
     Tensor *value = interpreter_variable(test->interpreter, variable->path);
     int64_t count = shape_elements(value->type.shape);
     for (int64_t k = 0; k < count && variable->type.dtype == DTYPE_F32; k++) value->data[k] = (float)value->data[k];
     if (variable->kind == VARIABLE_PARAM || variable->kind == VARIABLE_STATE)
-      writer_add(test, &writer, variable->path, value);
+      storage_add(&writer, variable->path, variable->type.dtype, value);
   }
-  writer_save(test, &writer, "start.safetensors");
+  storage_save(&writer, arena_printf(test->arena, "%s/start.safetensors", test->work));
 }
 
 /* The inputs of minibatch number `batch`, also written to the file of inputs; returns their count. */
-static int make_inputs(Case *test, Writer *writer, int64_t batch, Binding bindings[MOST_INPUTS])
+static int make_inputs(Case *test, StorageWriter *writer, int64_t batch, Binding bindings[MOST_INPUTS])
 {
   int count = 0;
   for (int i = 0; i < test->module->inputs.count; i++) {
@@ -140,7 +74,8 @@ static int make_inputs(Case *test, Writer *writer, int64_t batch, Binding bindin
     int64_t elements = shape_elements(value->type.shape);
     for (int64_t k = 0; k < elements && input->type.dtype == DTYPE_F32; k++)
       value->data[k] = (float)value->data[k];
-    writer_add(test, writer, arena_printf(test->arena, "%d/%s", (int)batch, input->name), value);
+    const char *name = arena_printf(test->arena, "%d/%s", (int)batch, input->name);
+    storage_add(writer, name, input->type.dtype, value);
     bindings[count++] = (Binding){OP_INPUT, input->name, value};
   }
   return count;
@@ -189,7 +124,7 @@ static double finish_loss(Case *test, const double *sums)
 
 static void interpret_steps(Case *test)
 {
-  Writer writer = {0};
+  StorageWriter writer = {.arena = test->arena};
   test->losses = ARENA_ARRAY(test->arena, double, test->steps);
   int64_t parts = test->module->run.accumulate;
   double *sums = ARENA_ARRAY(test->arena, double, test->module->entries[ENTRY_TRAIN]->outputs.count + 1);
@@ -206,7 +141,7 @@ static void interpret_steps(Case *test)
     }
     test->losses[step] = finish_loss(test, sums);
   }
-  writer_save(test, &writer, "inputs.safetensors");
+  storage_save(&writer, arena_printf(test->arena, "%s/inputs.safetensors", test->work));
 }
 
 static void run_command(Case *test, const char *command)
@@ -224,14 +159,9 @@ static double compare_weights(Case *test, const char *path)
   for (int i = 0; i < test->module->variables.count; i++) {
     const Variable *variable = &test->module->variables.items[i];
     if (variable->kind != VARIABLE_PARAM && variable->kind != VARIABLE_STATE) continue;
-    const nnc_stored *stored = nnc_safetensors_find(file, variable->path);
-    if (!stored) die("the result lacks", variable->path);
     const Tensor *expected = interpreter_variable(test->interpreter, variable->path);
     int64_t count = shape_elements(variable->type.shape);
-    char *raw = malloc((size_t)type_bytes(variable->type) + 8);
-    double *values = malloc((size_t)count * sizeof *values + 8);
-    if (!raw || !values || !nnc_safetensors_read(file, stored, raw)) die("cannot read", variable->path);
-    from_storage(raw, variable->type.dtype, count, values);
+    const double *values = storage_load(test->arena, file, variable->path, variable->type);
     double difference = 0, norm = 0;
     for (int64_t k = 0; k < count; k++) {
       double d = values[k] - expected->data[k];
@@ -242,8 +172,6 @@ static double compare_weights(Case *test, const char *path)
     if (!(relative <= worst)) worst = relative;
     if (getenv("AGREE_VERBOSE")) printf("     %-32s %.3g\n", variable->path, relative);
     compared++;
-    free(raw);
-    free(values);
   }
   if (compared == 0) die("nothing to compare in", path);
   nnc_safetensors_close(file);
@@ -271,20 +199,6 @@ static double compare_losses(Case *test, const char *path)
   return worst;
 }
 
-static bool same_bytes(const char *a, const char *b)
-{
-  FILE *one = fopen(a, "rb"), *two = fopen(b, "rb");
-  if (!one || !two) die("cannot read", a);
-  int c, d;
-  do {
-    c = getc(one);
-    d = getc(two);
-  } while (c == d && c != EOF);
-  fclose(one);
-  fclose(two);
-  return c == d;
-}
-
 static void run_level(Case *test, int level)
 {
   /* Adam divides small gradients by their own size, so float32 rounding shows in its first steps. */
@@ -307,8 +221,8 @@ static void run_level(Case *test, int level)
     worst = compare_losses(test, losses);
     verdict(test, worst <= limit, check, worst, limit);
   }
-  verdict(test, same_bytes(results[0], results[1]), level ? "-O1 bits of 1 and 2 threads differ" :
-          "-O0 bits of 1 and 2 threads differ", !same_bytes(results[0], results[1]), 0);
+  verdict(test, storage_files_equal(results[0], results[1]), level ? "-O1 bits of 1 and 2 threads differ" :
+          "-O0 bits of 1 and 2 threads differ", !storage_files_equal(results[0], results[1]), 0);
 }
 
 static void load(Case *test)

@@ -1,16 +1,20 @@
 /* Random graphs, and what judges them: the parts of the fuzzer.
  *
- *   generate.c   a valid module from a seed: recipes (recipes.def, recipes_*.c) grow a train entry, then
- *                train.c adds losses, gradients, updates and outputs
- *   numeric.c    values of nodes, whether they are well-conditioned, and how far rounding moves them
+ *   generate.c   a valid module from a seed: recipes (recipes.def, recipes_*.c) grow a train entry,
+ *                then train.c adds losses, gradients, updates and outputs
+ *   merge.c      several cases as one module, for one executable
+ *   numeric.c    values of nodes, and how far rounding moves them
+ *   steady.c     whether they are well-conditioned
  *   play.c       steps of training on a case's values: the reference
  *   judge.c      the stages that need no C compiler: passes, text, programs
  *   judge_c.c    the stage that compiles and runs an executable
  *   shrink.c     a smaller module that still fails
+ *   coverage.c   which operators occurred, and had gradients flow through them
+ *   run.c        many seeds, in processes of their own
  *   fuzz.c       the command
  *
- * A Case carries values as well as a module, so that it can be cut anywhere: a node is replaced by an
- * input that has its value. */
+ * A Case carries values as well as a module, so that it can be cut anywhere: a node is replaced by
+ * an input that has its value. */
 #ifndef NNC_TESTS_FUZZ_GRAPHS_FUZZ_H
 #define NNC_TESTS_FUZZ_GRAPHS_FUZZ_H
 
@@ -19,44 +23,46 @@
 
 #include "interpret/interpret.h"
 
+enum { MOST_STEPS = 4 };
+
 typedef struct Case {
   Arena *arena;
   uint64_t seed;
-  Module *module;           /* gradient nodes still in place */
-  VEC(Tensor *) inputs;     /* parallel to the module's inputs; the same in every step */
-  VEC(Tensor *) start;      /* parallel to the module's variables: their values before step 1 */
-  int steps;                /* 1 or 2 */
+  Module *module;       /* gradient nodes still in place */
+  VEC(Tensor *) inputs; /* parallel to the module's inputs; the same in every step */
+  VEC(Tensor *) start;  /* parallel to the module's variables: their values before step 1 */
+  int steps;            /* 1 to MOST_STEPS */
+  double gap;           /* Numbers.gap */
 } Case;
 
 /* ---- generate.c ---- */
 
-/* Adds the graph of `seed` to `test`, all names prefixed by "g<seed>."; the module exists already.  The
- * graph is the same whatever else the module holds. */
-void generate_into(Case *test, uint64_t seed);
-/* One graph alone. */
+/* The graph of a seed; all its names begin with "g<seed>.", so that cases can be merged. */
 Case *generate_case(Arena *arena, uint64_t seed);
-/* Several in one module. */
-Case *generate_cases(Arena *arena, int count, const uint64_t *seeds);
 
 /* ---- numeric.c ---- */
 
-typedef struct Numbers {      /* by node id */
+typedef struct Numbers { /* by node id */
   Arena *arena;
   int room;
   Tensor **values;
-  bool *exact;                /* the same bits in every sound evaluation, in float too */
-  bool variables_moved;       /* they are results of a step, not given */
+  bool *exact;          /* the same bits in every sound evaluation, in float too */
+  bool variables_moved; /* they are results of a step, not given */
+  double gap;           /* how near to a jump a value may be; 0: GAP_USUAL */
 } Numbers;
 
-typedef struct Noise {        /* rounding, imitated by random errors */
+typedef struct Noise { /* rounding, imitated by random errors */
   uint64_t state;
-  double unit[DTYPE_COUNT];   /* relative error of one operation in each type; all 0: none */
+  double unit[DTYPE_COUNT]; /* relative error of one operation in each type; all 0: none */
 } Noise;
 
 Numbers numbers_create(Arena *arena);
 /* Computes one node whose operands are there. `binding`: of leaves that need one, or NULL. */
 void numbers_compute(Numbers *numbers, const Node *node, const Tensor *binding,
                      const EvaluateContext *context, Noise *noise);
+
+/* ---- steady.c ---- */
+
 /* Whether the node's value moves smoothly with its operands': far from jumps, poles and ties. */
 bool numbers_are_steady(const Numbers *numbers, const Node *node);
 /* The first unsteady node of a graph without gradients, or NULL. */
@@ -73,23 +79,25 @@ double tensor_magnitude(const Tensor *tensor); /* max |x|; inf when an element i
 /* How many steps of the case are steady: 0, 1 or more; at most test->steps. */
 int case_find_steps(const Case *test);
 
+typedef enum Precision { PRECISION_DOUBLE, PRECISION_OWN } Precision;
+
 typedef struct Expected {
   const char *name;
   const Tensor *value;
-  double spread[2];         /* how far rounding moves it: in double, and in the module's own types */
+  double spread[2]; /* how far rounding moves it: in double, and in the module's own types */
 } Expected;
 
 /* What every implementation must give. */
 typedef struct Reference {
-  Module *module;           /* differentiated */
-  int output_count;         /* of the train entry */
-  Expected *init;           /* by variable */
-  Expected *variables[2];   /* [step][variable] */
-  Expected *outputs[2];     /* [step][output of the train entry] */
+  Module *module;                  /* differentiated */
+  int output_count;                /* of the train entry */
+  Expected *init;                  /* by variable */
+  Expected *variables[MOST_STEPS]; /* [step][variable] */
+  Expected *outputs[MOST_STEPS];   /* [step][output of the train entry] */
+  bool is_steady_in_own;           /* no comparison turns over under the module's own rounding */
 } Reference;
 Reference *reference_create(Arena *arena, const Case *test);
 
-typedef enum Precision { PRECISION_DOUBLE, PRECISION_OWN } Precision;
 /* NULL, or where `given` differs. */
 const char *expected_differs(Arena *arena, const Expected *expected, const double *given,
                              Precision precision);
@@ -100,23 +108,66 @@ Module *module_copy(Arena *arena, const Module *module);
 Binding *case_bind_inputs(Arena *arena, const Case *test);
 void case_set_start(const Case *test, Interpreter *interpreter);
 
-/* ---- judge.c: NULL when all agree, or the stage and what differs; a broken compiler may panic ---- */
+/* ---- merge.c: cases of equal steps as one, and their references ---- */
 
-const char *judge_case(const Case *test, Arena *arena);
+Case *cases_merge(Arena *arena, int count, Case *const *cases);
+Reference *references_merge(Arena *arena, const Case *merged, int count,
+                            Reference *const *references);
+
+/* ---- judge.c: NULL when all agree, or the stage and what differs; a broken compiler may panic
+ * ---- */
+
+const char *judge_case(const Case *test, const Reference *reference, Arena *arena);
 
 /* ---- judge_c.c ---- */
 
+typedef enum Looks {
+  LOOKS_F64,   /* all floats in f64, -O1 */
+  LOOKS_TYPES, /* also in the module's own types */
+  LOOKS_ALL    /* both, also at -O0 */
+} Looks;
+
 typedef struct CStage {
-  const char *build;      /* build directory: include/nnc and lib/nnc */
-  const char *work;       /* a directory for files */
-  const char *optimize;   /* "-O1", for the C compiler */
+  const char *build;    /* build directory: include/nnc and lib/nnc */
+  const char *work;     /* a directory for files */
+  const char *optimize; /* "-O1", for the C compiler */
+  Looks looks;
+  bool keeps_c; /* the C file stays in `work` */
 } CStage;
-const char *judge_case_c(const Case *test, Arena *arena, const CStage *stage);
+const char *judge_case_c(const Case *test, const Reference *reference, Arena *arena,
+                         const CStage *stage);
 
 /* ---- shrink.c ---- */
 
 typedef bool StillFails(void *context, const Case *test);
 /* A case as small as the moves make it, for which still_fails holds. */
 Case *shrink_case(Arena *arena, const Case *test, StillFails *still_fails, void *context);
+
+/* ---- coverage.c ---- */
+
+typedef struct Coverage { /* by operator */
+  int64_t generated[OP_COUNT];
+  int64_t differentiated[OP_COUNT]; /* on a way from a parameter to a loss */
+} Coverage;
+void coverage_add(Coverage *coverage, const Module *module);
+void coverage_join(Coverage *into, const Coverage *coverage);
+/* A table; then how many operators never occurred, or have a gradient that nothing asked for. */
+int coverage_print(const Coverage *coverage);
+
+/* ---- run.c ---- */
+
+typedef struct Options {
+  uint64_t from, count;
+  uint64_t batch; /* seeds that share an executable */
+  int jobs;       /* processes that judge at the same time */
+  bool in_c, dumps, covers, shrinks, progress;
+  const char *kept; /* the folder that shrunk cases go to; NULL: standard output */
+  int looks;        /* a Looks, or -1: LOOKS_TYPES of every fourth batch, else LOOKS_F64 */
+  CStage stage;
+  int file_count;
+  char **files; /* dumps instead of seeds */
+} Options;
+/* The exit status. */
+int run_all(const Options *options);
 
 #endif

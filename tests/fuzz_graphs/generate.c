@@ -6,7 +6,10 @@
 #include "support/names.h"
 #include "support/panic.h"
 
-enum { MOST_ELEMENTS = 4000, MOST_POOL_ELEMENTS = 2500, SEED_OF_RANDOM = 11, STEPS = 2 };
+enum { SEED_OF_RANDOM = 11, USUAL_STEPS = 2 };
+
+static const Sizes small_sizes = {4000, 2500, 1500, 800, 2500, 1 << 30, 5, 36, 0};
+static const Sizes large_sizes = {100000, 40000, 20000, 10000, 30000, 2000000, 4, 14, 1e-4};
 
 /* ---- draws ---- */
 
@@ -34,7 +37,7 @@ Shape draw_shape(Generator *g, int least_rank, int most_rank) {
   int64_t elements = 1;
   for (int i = 0; i < shape.rank; i++) {
     int64_t extent = draw_extent(g);
-    shape.dim[i] = elements * extent > 1500 ? 1 : extent;
+    shape.dim[i] = elements * extent > g->sizes->drawn ? 1 : extent;
     elements *= shape.dim[i];
   }
   if (shape.rank > 0 && draw_below(g, 150) == 0) shape.dim[draw_below(g, shape.rank)] = 0;
@@ -81,7 +84,8 @@ static Node *add_leaf(Generator *g, Op op, Type type, const char *name) {
 }
 
 static Node *random_value(const Maker *maker, Op op, Type type, int64_t stream) {
-  Attribute attributes[] = {attr_make_string(ATTR_KEY, maker->path), attr_make_int(ATTR_STREAM, stream)};
+  Attribute attributes[] = {attr_make_string(ATTR_KEY, maker->path),
+                            attr_make_int(ATTR_STREAM, stream)};
   return graph_add_typed(maker->graph, op, type, 0, NULL, 2, attributes, maker->span, maker->path);
 }
 
@@ -127,7 +131,8 @@ Node *leaf_state(Generator *g, VariableKind kind, Type type, const char *name) {
 }
 
 Node *leaf_param(Generator *g, Type type) {
-  Node *leaf = leaf_state(g, VARIABLE_PARAM, type, name_printf("%sw%d", g->prefix, g->leaf_count++));
+  Node *leaf =
+      leaf_state(g, VARIABLE_PARAM, type, name_printf("%sw%d", g->prefix, g->leaf_count++));
   vec_push(g->arena, &g->params, leaf);
   return leaf;
 }
@@ -137,7 +142,8 @@ static double input_element(Generator *g, DType dtype, int64_t bound) {
   switch (dtype) {
   case DTYPE_BOOL: return (double)draw_below(g, 2);
   case DTYPE_U8: return (double)draw_below(g, 256);
-  case DTYPE_I32: case DTYPE_I64: return (double)(draw_below(g, 41) - 20);
+  case DTYPE_I32:
+  case DTYPE_I64: return (double)(draw_below(g, 41) - 20);
   default: break;
   }
   double magnitude = 0.05 + (double)draw_below(g, 1 << 20) * 0x1p-19;
@@ -228,7 +234,7 @@ bool settle(Generator *g, int mark) {
   Graph *graph = g->maker.graph;
   for (int i = mark; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
-    bool sound = shape_elements(node->type.shape) <= MOST_ELEMENTS;
+    bool sound = shape_elements(node->type.shape) <= g->sizes->node;
     if (sound && i >= g->computed) compute_next(g);
     if (sound && is_sound(g, node)) continue;
     take_back(g, mark);
@@ -267,13 +273,17 @@ Node *try_add(Generator *g, Op op, int operand_count, Node *const *operands, int
   }
   Attribute ordered[8];
   for (int i = 0; i < attribute_count; i++) ordered[i] = *sorted[i];
-  Node node = {.op = op, .operand_count = operand_count, .operands = (Node **)operands,
-               .attribute_count = attribute_count, .attributes = ordered, .path = g->maker.path};
+  Node node = {.op = op,
+               .operand_count = operand_count,
+               .operands = (Node **)operands,
+               .attribute_count = attribute_count,
+               .attributes = ordered,
+               .path = g->maker.path};
   const char *reason = NULL;
   if (!op_info(op)->class->infer(g->arena, &node, &node.type, &reason)) return NULL;
   if (!shape_is_representable(node.type.shape)) return NULL;
-  return graph_add(g->maker.graph, op, operand_count, operands, attribute_count, ordered,
-                   (Span){0}, g->maker.path);
+  return graph_add(g->maker.graph, op, operand_count, operands, attribute_count, ordered, (Span){0},
+                   g->maker.path);
 }
 
 Node *try_unary(Generator *g, Op op, Node *a) { return try_add(g, op, 1, &a, 0, NULL); }
@@ -293,6 +303,17 @@ Node *fit_range(Generator *g, Node *x, double least, double most) {
   Node *unit = make_unary(m, OP_SIGMOID, x); /* strictly inside (0, 1) */
   Node *wide = make_binary_value(m, OP_MUL, unit, floor((to - from) * 64) / 64);
   return make_binary_value(m, OP_ADD, wide, ceil(from * 64) / 64);
+}
+
+Node *broadcast_over(Generator *g, Node *of, Shape shape, int count, const int64_t *axes) {
+  int64_t kept[MAX_RANK];
+  int rank = 0;
+  for (int i = 0; i < shape.rank; i++) {
+    bool is_gone = false;
+    for (int k = 0; k < count; k++) is_gone = is_gone || axes[k] == i;
+    if (!is_gone) kept[rank++] = i;
+  }
+  return make_broadcast(&g->maker, of, shape, kept);
 }
 
 /* ---- a node of a given type ---- */
@@ -319,7 +340,7 @@ static Node *as_dtype(Generator *g, Node *x, DType dtype) {
 static Node *fresh_like(Generator *g, Type type) {
   bool is_float = dtype_is_float(type.dtype);
   int choice = (int)draw_below(g, 4);
-  if (choice == 0 || shape_elements(type.shape) > 800)
+  if (choice == 0 || shape_elements(type.shape) > g->sizes->fresh)
     return constant_of(g, type, is_float ? draw_real(g, -2, 2) : (double)draw_below(g, 2));
   if (choice == 1 && is_float) return leaf_param(g, type);
   bool has_iota = is_float || type.dtype == DTYPE_I32 || type.dtype == DTYPE_I64;
@@ -361,26 +382,31 @@ Node *draw_index(Generator *g, Shape shape, int64_t bound) {
   Node *raw = draw_like(g, type_make(dtype, shape));
   Node *index = make_binary(m, OP_MOD, raw, constant_of(g, raw->type, (double)bound));
   if (draw_chance(g, 12)) /* some beyond the ends: clamped, or left out */
-    index = make_binary_value(m, OP_SUB, make_binary_value(m, OP_MUL, index, 2), (double)(bound / 2));
+    index =
+        make_binary_value(m, OP_SUB, make_binary_value(m, OP_MUL, index, 2), (double)(bound / 2));
   return index;
 }
 
 /* ---- growing ---- */
 
 static const Recipe recipes[] = {
-#define RECIPE(name, weight) {#name, grow_##name, weight},
+#define RECIPE(name, weight, in_large) {#name, grow_##name, weight, in_large},
 #include "recipes.def"
 #undef RECIPE
 };
 enum { RECIPE_COUNT = sizeof recipes / sizeof *recipes };
 
+static int weight_of(const Generator *g, const Recipe *recipe) {
+  return g->is_large ? recipe->weight_in_large : recipe->weight;
+}
+
 static const Recipe *draw_recipe(Generator *g) {
   int64_t total = 0;
-  for (int i = 0; i < RECIPE_COUNT; i++) total += recipes[i].weight;
+  for (int i = 0; i < RECIPE_COUNT; i++) total += weight_of(g, &recipes[i]);
   int64_t at = draw_below(g, total);
   for (int i = 0;; i++) {
-    if (at < recipes[i].weight) return &recipes[i];
-    at -= recipes[i].weight;
+    if (at < weight_of(g, &recipes[i])) return &recipes[i];
+    at -= weight_of(g, &recipes[i]);
   }
 }
 
@@ -399,12 +425,12 @@ static bool grow(Generator *g) {
   int mark = mark_now(g);
   g->maker.path = name_printf("%s%s.%d", g->prefix, recipe->name, mark);
   Node *node = recipe->grow(g);
-  bool fits = node && shape_elements(node->type.shape) <= MOST_POOL_ELEMENTS &&
-              node->type.shape.rank <= 6;
+  bool fits =
+      node && shape_elements(node->type.shape) <= g->sizes->pooled && node->type.shape.rank <= 6;
   if (fits) {
     bool small = true;
     for (int i = mark; i < mark_now(g) && small; i++)
-      small = shape_elements(g->maker.graph->nodes.items[i]->type.shape) <= MOST_ELEMENTS;
+      small = shape_elements(g->maker.graph->nodes.items[i]->type.shape) <= g->sizes->node;
     if (small) node = tame(g, node);
   }
   if (!fits) take_back(g, mark);
@@ -429,41 +455,53 @@ static void add_first_leaves(Generator *g) {
   }
 }
 
-void generate_into(Case *test, uint64_t seed) {
+/* Extents from which shapes are drawn, so that axes match. */
+static void draw_extents(Generator *g) {
+  static const int64_t small[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 15, 16, 17};
+  static const int64_t large[] = {24, 31, 32, 33, 48, 50, 64, 65, 80, 96, 100, 128, 130, 150};
+  enum { LARGE = sizeof large / sizeof *large, SMALL = sizeof small / sizeof *small };
+  for (int i = 0; i < 5; i++)
+    g->extents[i] =
+        g->is_large && i < 3 ? large[draw_below(g, LARGE)] : small[draw_below(g, SMALL)];
+}
+
+static void generate(Case *test) {
   Module *module = test->module;
   Generator *g = ARENA_NEW(test->arena, Generator);
-  *g = (Generator){.arena = test->arena, .test = test, .state = seed * 0x2545F4914F6CDD1Du + 99};
-  g->prefix = name_printf("g%llu.", (unsigned long long)seed);
+  *g = (Generator){.arena = test->arena, .test = test};
+  g->state = test->seed * 0x2545F4914F6CDD1Du + 99;
+  g->prefix = name_printf("g%llu.", (unsigned long long)test->seed);
   g->maker = (Maker){module->entries[ENTRY_TRAIN], {0}, g->prefix};
   g->graph_of_leaves = g->maker.graph;
   g->numbers = numbers_create(test->arena);
   g->init_numbers = numbers_create(test->arena);
-  g->computed = mark_now(g);
-  static const int64_t extents[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 15, 16, 17};
-  for (int i = 0; i < 5; i++) g->extents[i] = extents[draw_below(g, sizeof extents / sizeof *extents)];
+  g->is_large = draw_chance(g, 12);
+  g->sizes = g->is_large ? &large_sizes : &small_sizes;
+  g->numbers.gap = test->gap = g->sizes->gap;
+  if (draw_chance(g, 15)) test->steps = MOST_STEPS;
+  draw_extents(g);
   g->real = draw_chance(g, 90) ? DTYPE_F32 : DTYPE_F64;
   add_rate(g);
   add_first_leaves(g);
-  if (!settle(g, g->computed)) panic("seed %llu: the leaves are not sound", (unsigned long long)seed);
-  int wanted = 5 + (int)draw_below(g, 36);
+  if (!settle(g, g->computed)) panic("%s the leaves are not sound", g->prefix);
+  int wanted = g->sizes->least_nodes + (int)draw_below(g, g->sizes->more_nodes);
   for (int tries = 0; wanted > 0 && tries < 400; tries++) wanted -= grow(g);
   g->maker.path = g->prefix;
   train_finish(g);
 }
 
-/* ---- cases ---- */
-
-Case *generate_cases(Arena *arena, int count, const uint64_t *seeds) {
+Case *generate_case(Arena *arena, uint64_t seed) {
   Case *test = ARENA_NEW(arena, Case);
-  *test = (Case){.arena = arena, .seed = seeds[0], .steps = STEPS};
+  *test = (Case){.arena = arena, .seed = seed, .steps = USUAL_STEPS};
   test->module = module_create(arena, "fuzz", NULL);
-  test->module->run = (RunConfig){.batch = 1, .steps = STEPS, .accumulate = 1,
-                                  .seed = SEED_OF_RANDOM, .precision = DTYPE_F32};
+  test->module->run = (RunConfig){.batch = 1,
+                                  .steps = MOST_STEPS,
+                                  .accumulate = 1,
+                                  .seed = SEED_OF_RANDOM,
+                                  .precision = DTYPE_F32};
   static const EntryKind entries[] = {ENTRY_INIT, ENTRY_HOST, ENTRY_TRAIN, ENTRY_FINISH};
   for (int i = 0; i < 4; i++)
     test->module->entries[entries[i]] = graph_create(arena, entry_name(entries[i]));
-  for (int i = 0; i < count; i++) generate_into(test, seeds[i]);
+  generate(test);
   return test;
 }
-
-Case *generate_case(Arena *arena, uint64_t seed) { return generate_cases(arena, 1, &seed); }

@@ -1,8 +1,9 @@
 /* What recipes are written in: a pool of nodes with known values, and draws.
  *
- * A recipe adds nodes and returns one, or NULL when it cannot. Then every new node is computed; where
- * one is not steady (numeric.c), not finite or too large, all of it is taken back. So recipes need
- * not prove anything: they draw, and rejection keeps inputs of operators in their domains, exactly. */
+ * A recipe adds nodes and returns one, or NULL when it cannot. Then every new node is computed;
+ * where one is not steady (numeric.c), not finite or too large, all of it is taken back. So recipes
+ * need not prove anything: they draw, and rejection keeps inputs of operators in their domains,
+ * exactly. */
 #ifndef NNC_TESTS_FUZZ_GRAPHS_GENERATE_H
 #define NNC_TESTS_FUZZ_GRAPHS_GENERATE_H
 
@@ -10,20 +11,35 @@
 #include "ops/make.h"
 #include "ops/op.h"
 
+/* Bounds of one graph, in elements. Most graphs are small, so that many are judged; large ones have
+ * kernels of several tasks. */
+typedef struct Sizes {
+  int64_t node;                /* any node */
+  int64_t pooled;              /* a node that others are made from */
+  int64_t drawn;               /* a leaf of drawn shape */
+  int64_t fresh;               /* a leaf made to fit */
+  int64_t operand;             /* of a contraction or convolution */
+  int64_t products;            /* of a contraction or convolution */
+  int least_nodes, more_nodes; /* recipes that succeed: least + below more */
+  double gap;                  /* Numbers.gap: among many values some are near to a jump */
+} Sizes;
+
 typedef struct Generator {
   Arena *arena;
   Case *test;
-  uint64_t state;      /* of the draws */
-  const char *prefix;  /* "g12." */
-  Maker maker;         /* into the train entry */
+  uint64_t state;     /* of the draws */
+  const char *prefix; /* "g12." */
+  bool is_large;
+  const Sizes *sizes;
+  Maker maker; /* into the train entry */
   Graph *graph_of_leaves;
   const char *rate_name;
   Numbers numbers, init_numbers;
-  int computed;        /* nodes of the train entry that have values */
+  int computed; /* nodes of the train entry that have values */
   VEC(Node *) pool;
   VEC(Node *) params;
-  int64_t extents[5];  /* from which shapes are drawn, so that axes match */
-  DType real;          /* f32, or now and then f64 */
+  int64_t extents[5]; /* from which shapes are drawn, so that axes match */
+  DType real;         /* f32, or now and then f64 */
   int leaf_count;
 } Generator;
 
@@ -31,10 +47,10 @@ typedef Node *RecipeRule(Generator *g);
 typedef struct Recipe {
   const char *name;
   RecipeRule *grow;
-  int weight;
+  int weight, weight_in_large;
 } Recipe;
 
-#define RECIPE(name, weight) RecipeRule grow_##name;
+#define RECIPE(name, weight, in_large) RecipeRule grow_##name;
 #include "recipes.def"
 #undef RECIPE
 
@@ -51,7 +67,10 @@ int64_t draw_extent(Generator *g);
 void draw_permutation(Generator *g, int count, int64_t *permutation);
 
 enum {
-  KIND_FLOAT = 1, KIND_INT = 2, KIND_BOOL = 4, KIND_ANY = 7,
+  KIND_FLOAT = 1,
+  KIND_INT = 2,
+  KIND_BOOL = 4,
+  KIND_ANY = 7,
   KIND_AXES = 8,     /* of rank at least 1 */
   KIND_ELEMENTS = 16 /* not empty */
 };
@@ -68,8 +87,8 @@ Node *draw_index(Generator *g, Shape shape, int64_t bound);
 Node *leaf_param(Generator *g, Type type);
 Node *leaf_state(Generator *g, VariableKind kind, Type type, const char *name);
 Node *leaf_input(Generator *g, Type type, int64_t bound); /* bound 0: not an index */
-Node *add_scalar_leaf(Generator *g, const char *name); /* a host scalar, f64[] */
-Node *leaf_host(Generator *g);                         /* some of them */
+Node *add_scalar_leaf(Generator *g, const char *name);    /* a host scalar, f64[] */
+Node *leaf_host(Generator *g);                            /* some of them */
 Node *constant_of(Generator *g, Type type, double value);
 
 /* NULL where the operator's rule refuses. */
@@ -79,6 +98,8 @@ Node *try_unary(Generator *g, Op op, Node *a);
 Node *try_binary(Generator *g, Op op, Node *a, Node *b);
 /* x, moved into [least, most] if it is not there. */
 Node *fit_range(Generator *g, Node *x, double least, double most);
+/* `of` along the axes that `axes` does not name, the extents of `shape`. */
+Node *broadcast_over(Generator *g, Node *of, Shape shape, int count, const int64_t *axes);
 const Tensor *value_of(Generator *g, Node *node);
 bool value_range(Generator *g, Node *node, double *least, double *most);
 /* Computes what is new; false, and takes it back to `mark`, when some of it is not sound. */

@@ -1,16 +1,19 @@
 /* The stages that need no C compiler.
  *
  *   interpreter      its own runner against the node-by-node evaluation of play.c
- *   passes           the pipeline at -O0 and -O1, interpreted after every pass from differentiation on;
- *                    after every pass the module is verified and goes on as what its dump reads back as
- *   each pass alone  on the differentiated module
- *   programs         lowered with passes and fusion at each level; plan verified; evaluated */
+ *   passes           the pipeline at -O0 and -O1, interpreted after every pass from differentiation
+ *                    on; after every pass the module is verified and goes on as what its dump reads
+ *                    back as
+ *   each pass alone  on the differentiated module; with the needed ones, as a program
+ *   programs         lowered with passes and fusion at each level; plan verified; evaluated
+ *   recomputation    of segments of the train entry, interpreted and as a program */
 #include <math.h>
 #include <string.h>
 
 #include "fuzz.h"
 #include "graph/verify.h"
 #include "passes/pass.h"
+#include "passes/recompute.h"
 #include "program/evaluate.h"
 #include "support/panic.h"
 
@@ -21,7 +24,8 @@ typedef struct Judge {
   const char *stage;
 } Judge;
 
-static const char *differs(const Judge *judge, const Expected *expected, const double *given, int step) {
+static const char *differs(const Judge *judge, const Expected *expected, const double *given,
+                           int step) {
   const char *text = expected_differs(judge->arena, expected, given, PRECISION_DOUBLE);
   if (!text) return NULL;
   if (step < 0) return arena_printf(judge->arena, "%s: after init, %s", judge->stage, text);
@@ -34,7 +38,8 @@ static const char *check_variables(const Judge *judge, Interpreter *interpreter,
                                    const Expected *expected, int step) {
   const char *text = NULL;
   for (int i = 0; i < judge->test->start.count && !text; i++)
-    text = differs(judge, &expected[i], interpreter_variable(interpreter, expected[i].name)->data, step);
+    text = differs(judge, &expected[i], interpreter_variable(interpreter, expected[i].name)->data,
+                   step);
   return text;
 }
 
@@ -48,10 +53,11 @@ static const char *interpret(const Judge *judge, const Module *module) {
   const char *text = check_variables(judge, interpreter, judge->reference->init, -1);
   case_set_start(test, interpreter);
   for (int step = 0; step < test->steps && !text; step++) {
-    Evaluation *result = interpreter_run(interpreter, ENTRY_TRAIN, test->inputs.count, inputs, step + 1,
-                                         0, test->steps, test->steps);
+    Evaluation *result = interpreter_run(interpreter, ENTRY_TRAIN, test->inputs.count, inputs,
+                                         step + 1, 0, test->steps, test->steps);
     for (int i = 0; i < graph->outputs.count && !text; i++)
-      text = differs(judge, &judge->reference->outputs[step][i], evaluation_output(result, i)->data, step);
+      text = differs(judge, &judge->reference->outputs[step][i], evaluation_output(result, i)->data,
+                     step);
     if (!text) text = check_variables(judge, interpreter, judge->reference->variables[step], step);
   }
   interpreter_destroy(interpreter);
@@ -74,7 +80,8 @@ static const char *judge_pipeline(Judge *judge, int level) {
   for (int i = 0; i < pass_count; i++) {
     const Pass *pass = &pass_table[i];
     if (pass->level > level) continue;
-    run_pass(judge, module, pass, arena_printf(judge->arena, "-O%d after pass %s", level, pass->name));
+    run_pass(judge, module, pass,
+             arena_printf(judge->arena, "-O%d after pass %s", level, pass->name));
     is_differentiated = is_differentiated || strcmp(pass->name, "differentiate") == 0;
     module = module_copy(judge->arena, module);
     const char *text = is_differentiated ? interpret(judge, module) : NULL;
@@ -99,8 +106,6 @@ static const char *judge_passes_alone(Judge *judge) {
 
 /* ---- programs ---- */
 
-typedef struct Levels { int passes, program; } Levels;
-
 static int find_buffer(const Program *program, BufferKind kind, const char *name) {
   for (int i = 0; i < program->buffers.count; i++) {
     const Buffer *buffer = &program->buffers.items[i];
@@ -114,7 +119,8 @@ static int find_buffer(const Program *program, BufferKind kind, const char *name
 static const char *check_buffer(const Judge *judge, const Machine *machine, int buffer,
                                 const Expected *expected, int step) {
   CHECK(buffer >= 0);
-  double *values = ARENA_ARRAY(judge->arena, double, shape_elements(expected->value->type.shape) + 1);
+  double *values =
+      ARENA_ARRAY(judge->arena, double, shape_elements(expected->value->type.shape) + 1);
   machine_read(machine, buffer, values);
   return differs(judge, expected, values, step);
 }
@@ -141,12 +147,14 @@ static double *host_scalars(const Judge *judge, const Program *program, int step
   Interpreter *interpreter = interpreter_create(judge->arena, module, 0);
   Binding *bindings;
   int64_t steps = judge->test->steps;
-  int count = interpreter_bind(interpreter, judge->arena, 0, NULL, step + 1, 0, steps, steps, &bindings);
+  int count =
+      interpreter_bind(interpreter, judge->arena, 0, NULL, step + 1, 0, steps, steps, &bindings);
   double *scalars = ARENA_ARRAY(judge->arena, double, program->scalar_names.count + 1);
   for (int i = 0; i < program->scalar_names.count; i++) {
     scalars[i] = NAN;
     for (int k = 0; k < count; k++)
-      if (bindings[k].op == OP_SCALAR && strcmp(bindings[k].name, program->scalar_names.items[i]) == 0)
+      if (bindings[k].op == OP_SCALAR &&
+          strcmp(bindings[k].name, program->scalar_names.items[i]) == 0)
         scalars[i] = bindings[k].value->data[0];
   }
   interpreter_destroy(interpreter);
@@ -172,7 +180,8 @@ static const char *run_program(const Judge *judge, const Program *program) {
   machine_run(machine, ENTRY_INIT, host_scalars(judge, program, 0), &context);
   const char *text = check_machine(judge, program, machine, judge->reference->init, -1);
   for (int i = 0; i < test->start.count; i++)
-    machine_write(machine, find_buffer(program, BUFFER_VARIABLE, test->module->variables.items[i].path),
+    machine_write(machine,
+                  find_buffer(program, BUFFER_VARIABLE, test->module->variables.items[i].path),
                   test->start.items[i]->data);
   for (int step = 0; step < test->steps && !text; step++) {
     write_inputs(judge, program, machine);
@@ -184,31 +193,77 @@ static const char *run_program(const Judge *judge, const Program *program) {
   return text;
 }
 
-static const char *judge_program(Judge *judge, Levels levels) {
-  judge->stage = arena_printf(judge->arena, "program of -O%d passes and -O%d lowering", levels.passes,
-                              levels.program);
-  panic_set_context(judge->stage);
-  Module *module = module_copy(judge->arena, judge->test->module);
-  PassOptions passes = {.level = levels.passes};
+static void passes_at(const Judge *judge, Module *module, int level) {
+  PassOptions passes = {.level = level};
   bool stopped;
   if (!passes_run(module, diagnostics_create(judge->arena), &passes, &stopped))
     panic("the passes reported an error");
-  ProgramOptions options = {.level = levels.program, .vector_bytes = 64};
-  panic_set_context(judge->stage);
+}
+
+/* Of a module behind its passes. */
+static const char *judge_program(Judge *judge, const Module *module, int level, const char *stage) {
+  judge->stage = stage;
+  panic_set_context(stage);
+  ProgramOptions options = {.level = level, .vector_bytes = 64};
   Program *program = program_create(judge->arena, module, &options);
   const char *broken = program_verify(judge->arena, program);
   if (broken) panic("the program is not sound: %s", broken);
   return run_program(judge, program);
 }
 
-const char *judge_case(const Case *test, Arena *arena) {
-  static const Levels levels[] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}};
-  Judge judge = {.arena = arena, .test = test, .reference = reference_create(arena, test)};
+static const char *judge_levels(Judge *judge, int passes, int lowering) {
+  Module *module = module_copy(judge->arena, judge->test->module);
+  const char *stage =
+      arena_printf(judge->arena, "program of -O%d passes and -O%d lowering", passes, lowering);
+  panic_set_context(stage);
+  passes_at(judge, module, passes);
+  return judge_program(judge, module, lowering, stage);
+}
+
+/* The pass alone, with those that are always needed, lowered with fusion. */
+static const char *judge_pass_programs(Judge *judge) {
+  const char *text = NULL;
+  for (int i = 0; i < pass_count && !text; i++) {
+    if (pass_table[i].level == 0) continue;
+    Module *module = module_copy(judge->arena, judge->test->module);
+    const char *name = pass_table[i].name;
+    for (int k = 0; k < pass_count; k++)
+      if (pass_table[k].level == 0 || k == i)
+        run_pass(judge, module, &pass_table[k],
+                 arena_printf(judge->arena, "pass %s before the program of pass %s alone",
+                              pass_table[k].name, name));
+    text = judge_program(judge, module, 1,
+                         arena_printf(judge->arena, "program of pass %s alone", name));
+  }
+  return text;
+}
+
+/* What a memory limit makes of the train entry, behind all passes. */
+static const char *judge_recomputation(Judge *judge) {
+  Module *module = module_copy(judge->arena, judge->test->module);
+  passes_at(judge, module, 1);
+  RecomputeOptions options = {.segments = 2 + (int)(judge->test->seed % 3),
+                              .cheap_only = judge->test->seed % 2 == 0};
+  judge->stage = arena_printf(judge->arena, "recomputation in %d segments", options.segments);
+  panic_set_context(judge->stage);
+  RecomputeResult result;
+  Graph *graph = module->entries[ENTRY_TRAIN];
+  module->entries[ENTRY_TRAIN] = graph_recompute(judge->arena, graph, &options, &result);
+  const char *broken = module_verify(judge->arena, module);
+  if (broken) panic("the verifier rejects the module: %s", broken);
+  const char *text = interpret(judge, module);
+  return text ? text : judge_program(judge, module, 1, "program with recomputation");
+}
+
+const char *judge_case(const Case *test, const Reference *reference, Arena *arena) {
+  Judge judge = {.arena = arena, .test = test, .reference = reference};
   judge.stage = "interpreter";
-  const char *text = interpret(&judge, judge.reference->module);
+  const char *text = interpret(&judge, reference->module);
   for (int level = 0; level <= 1 && !text; level++) text = judge_pipeline(&judge, level);
   if (!text) text = judge_passes_alone(&judge);
-  for (int i = 0; i < 4 && !text; i++) text = judge_program(&judge, levels[i]);
+  for (int i = 0; i < 4 && !text; i++) text = judge_levels(&judge, i / 2, i % 2);
+  if (!text) text = judge_pass_programs(&judge);
+  if (!text) text = judge_recomputation(&judge);
   panic_set_context(NULL);
   return text;
 }

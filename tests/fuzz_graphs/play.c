@@ -1,5 +1,6 @@
 /* The reference: a case's training steps on the differentiated but otherwise untouched module, in
  * double, with the spread of every result under imitated rounding (numeric.c). */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -58,8 +59,8 @@ void case_set_start(const Case *test, Interpreter *interpreter) {
 }
 
 /* One step from the interpreter's variables into them. */
-static Numbers play_step(Arena *arena, const Case *test, const Module *module, Interpreter *interpreter,
-                         int step, Noise *noise) {
+static Numbers play_step(Arena *arena, const Case *test, const Module *module,
+                         Interpreter *interpreter, int step, Noise *noise) {
   Binding *bindings, *inputs = case_bind_inputs(arena, test);
   int count = interpreter_bind(interpreter, arena, test->inputs.count, inputs, step, 0, test->steps,
                                test->steps, &bindings);
@@ -69,7 +70,8 @@ static Numbers play_step(Arena *arena, const Case *test, const Module *module, I
   for (int i = 0; i < graph->outputs.count; i++) {
     const Output *output = &graph->outputs.items[i];
     if (output->kind == OUTPUT_STORE)
-      copy_values(interpreter_variable(interpreter, output->name), numbers.values[output->node->id]);
+      copy_values(interpreter_variable(interpreter, output->name),
+                  numbers.values[output->node->id]);
   }
   return numbers;
 }
@@ -83,6 +85,7 @@ int case_find_steps(const Case *test) {
   int steady = 0;
   for (; steady < test->steps; steady++) {
     Numbers numbers = play_step(arena, test, module, interpreter, steady + 1, NULL);
+    numbers.gap = test->gap;
     bool good = numbers_find_unsteady(&numbers, graph) == NULL;
     for (int i = 0; i < graph->nodes.count && good; i++) {
       const Tensor *value = numbers.values[graph->nodes.items[i]->id];
@@ -104,13 +107,15 @@ static Tensor *kept_copy(Arena *arena, const Tensor *tensor) {
 }
 
 /* The first run gives the value, the others its spread. */
-static void record(Arena *arena, Expected *expected, const char *name, const Tensor *value, int kind) {
+static void record(Arena *arena, Expected *expected, const char *name, const Tensor *value,
+                   int kind) {
   if (kind < 0) {
     *expected = (Expected){.name = name, .value = kept_copy(arena, value)};
     return;
   }
   for (int64_t i = 0; i < shape_elements(value->type.shape); i++)
-    expected->spread[kind] = fmax(expected->spread[kind], fabs(value->data[i] - expected->value->data[i]));
+    expected->spread[kind] =
+        fmax(expected->spread[kind], fabs(value->data[i] - expected->value->data[i]));
 }
 
 static Noise make_noise(int kind, int run) {
@@ -123,7 +128,8 @@ static Noise make_noise(int kind, int run) {
   return noise;
 }
 
-static void record_init(Arena *arena, const Case *test, Reference *reference, int kind, Noise *noise) {
+static void record_init(Arena *arena, const Case *test, Reference *reference, int kind,
+                        Noise *noise) {
   Arena *scratch = arena_create();
   const Graph *init = reference->module->entries[ENTRY_INIT];
   EvaluateContext context = {.seed = (uint64_t)test->module->run.seed};
@@ -136,7 +142,33 @@ static void record_init(Arena *arena, const Case *test, Reference *reference, in
   arena_destroy(scratch);
 }
 
-static void record_run(Arena *arena, const Case *test, Reference *reference, int kind, Noise *noise) {
+/* Indices, comparisons and the like of a step without noise. */
+typedef struct Choices {
+  Tensor **values; /* by node id; NULL of floats and of what nothing needs */
+} Choices;
+
+static Choices choices_keep(Arena *arena, const Graph *graph, const Numbers *numbers) {
+  Choices choices = {ARENA_ARRAY(arena, Tensor *, graph->next_id + 1)};
+  for (int i = 0; i < graph->nodes.count; i++) {
+    const Node *node = graph->nodes.items[i];
+    Tensor *value = dtype_is_float(node->type.dtype) ? NULL : numbers->values[node->id];
+    choices.values[node->id] = value ? kept_copy(arena, value) : NULL;
+  }
+  return choices;
+}
+
+static bool choices_hold(const Choices *choices, const Graph *graph, const Numbers *numbers) {
+  for (int i = 0; i < graph->nodes.count; i++) {
+    int id = graph->nodes.items[i]->id;
+    const Tensor *kept = choices->values[id];
+    for (int64_t k = 0; kept && k < shape_elements(kept->type.shape); k++)
+      if (kept->data[k] != numbers->values[id]->data[k]) return false;
+  }
+  return true;
+}
+
+static void record_run(Arena *arena, const Case *test, Reference *reference, Choices *choices,
+                       int kind, Noise *noise) {
   Module *module = reference->module;
   const Graph *graph = module->entries[ENTRY_TRAIN];
   Arena *scratch = arena_create();
@@ -144,12 +176,16 @@ static void record_run(Arena *arena, const Case *test, Reference *reference, int
   case_set_start(test, interpreter);
   for (int step = 0; step < test->steps; step++) {
     Numbers numbers = play_step(scratch, test, module, interpreter, step + 1, noise);
+    if (kind < 0) choices[step] = choices_keep(arena, graph, &numbers);
+    else if (kind == PRECISION_OWN && !choices_hold(&choices[step], graph, &numbers))
+      reference->is_steady_in_own = false;
     for (int i = 0; i < graph->outputs.count; i++)
       record(arena, &reference->outputs[step][i], graph->outputs.items[i].name,
              numbers.values[graph->outputs.items[i].node->id], kind);
     for (int i = 0; i < test->start.count; i++) {
       const char *path = test->module->variables.items[i].path;
-      record(arena, &reference->variables[step][i], path, interpreter_variable(interpreter, path), kind);
+      record(arena, &reference->variables[step][i], path, interpreter_variable(interpreter, path),
+             kind);
     }
   }
   interpreter_destroy(interpreter);
@@ -160,34 +196,39 @@ Reference *reference_create(Arena *arena, const Case *test) {
   Reference *reference = ARENA_NEW(arena, Reference);
   reference->module = differentiated(arena, test->module);
   reference->output_count = reference->module->entries[ENTRY_TRAIN]->outputs.count;
+  reference->is_steady_in_own = true;
   reference->init = ARENA_ARRAY(arena, Expected, test->start.count + 1);
-  for (int step = 0; step < 2; step++) {
+  for (int step = 0; step < test->steps; step++) {
     reference->variables[step] = ARENA_ARRAY(arena, Expected, test->start.count + 1);
     reference->outputs[step] = ARENA_ARRAY(arena, Expected, reference->output_count + 1);
   }
+  Choices choices[MOST_STEPS];
   record_init(arena, test, reference, -1, NULL);
-  record_run(arena, test, reference, -1, NULL);
+  record_run(arena, test, reference, choices, -1, NULL);
   for (int kind = 0; kind < 2; kind++)
     for (int run = 0; run < NOISY_RUNS; run++) {
       Noise noise = make_noise(kind, run);
       record_init(arena, test, reference, kind, &noise);
-      record_run(arena, test, reference, kind, &noise);
+      record_run(arena, test, reference, choices, kind, &noise);
     }
   return reference;
 }
 
 /* ---- comparing ---- */
 
-/* Norm-wise: errors against the tensor's greatest element, and against how far rounding moves it. The
- * factor covers what a few noisy runs miss, and functions that are good to some ulps. */
+/* An executable may take what is smaller than the least normal number for 0. Norm-wise: errors
+ * against the tensor's greatest element, and against how far rounding moves it. The factor covers
+ * what a few noisy runs miss, and functions that are good to some ulps. */
 const char *expected_differs(Arena *arena, const Expected *expected, const double *given,
                              Precision precision) {
   static const double relative[] = {[PRECISION_DOUBLE] = 1e-10, [PRECISION_OWN] = 0x1p-20};
+  static const double least[] = {[PRECISION_DOUBLE] = DBL_MIN, [PRECISION_OWN] = FLT_MIN};
   const Tensor *value = expected->value;
   bool is_float = dtype_is_float(value->type.dtype);
   double allowed = 0;
   if (is_float)
-    allowed = relative[precision] * tensor_magnitude(value) + 32 * expected->spread[precision];
+    allowed = least[precision] + relative[precision] * tensor_magnitude(value) +
+              32 * expected->spread[precision];
   double worst = 0;
   int64_t where = -1, count = shape_elements(value->type.shape);
   for (int64_t i = 0; i < count; i++) {
@@ -199,10 +240,11 @@ const char *expected_differs(Arena *arena, const Expected *expected, const doubl
   if (where < 0) return NULL;
   Text type = {0};
   text_add_type(&type, value->type);
-  const char *text = arena_printf(arena, "%s %s: element %lld is %.17g and should be %.17g (error %.3g, "
-                                  "allowed %.3g, spread %.3g)", expected->name, type.data,
-                                  (long long)where, given[where], value->data[where], worst, allowed,
-                                  expected->spread[precision]);
+  const char *text = arena_printf(arena,
+                                  "%s %s: element %lld is %.17g and should be %.17g (error %.3g, "
+                                  "allowed %.3g, spread %.3g)",
+                                  expected->name, type.data, (long long)where, given[where],
+                                  value->data[where], worst, allowed, expected->spread[precision]);
   text_free(&type);
   return text;
 }

@@ -9,12 +9,25 @@ typedef struct RangeRule {
 } RangeRule;
 
 static const RangeRule unary_rules[] = {
-  {OP_NEG, -INFINITY, INFINITY}, {OP_ABS, -INFINITY, INFINITY}, {OP_SIGN, -INFINITY, INFINITY},
-  {OP_EXP, -4, 3}, {OP_EXPM1, -4, 3}, {OP_LOG, 0.1, INFINITY}, {OP_LOG1P, -0.8, INFINITY},
-  {OP_SQRT, 0.1, INFINITY}, {OP_RSQRT, 0.1, INFINITY}, {OP_SIN, -20, 20}, {OP_COS, -20, 20},
-  {OP_TAN, -1.2, 1.2}, {OP_TANH, -INFINITY, INFINITY}, {OP_SIGMOID, -INFINITY, INFINITY},
-  {OP_ERF, -INFINITY, INFINITY}, {OP_FLOOR, -INFINITY, INFINITY}, {OP_CEIL, -INFINITY, INFINITY},
-  {OP_ROUND, -INFINITY, INFINITY}, {OP_STOP_GRADIENT, -INFINITY, INFINITY},
+    {OP_NEG, -INFINITY, INFINITY},
+    {OP_ABS, -INFINITY, INFINITY},
+    {OP_SIGN, -INFINITY, INFINITY},
+    {OP_EXP, -4, 3},
+    {OP_EXPM1, -4, 3},
+    {OP_LOG, 0.1, INFINITY},
+    {OP_LOG1P, -0.8, INFINITY},
+    {OP_SQRT, 0.1, INFINITY},
+    {OP_RSQRT, 0.1, INFINITY},
+    {OP_SIN, -20, 20},
+    {OP_COS, -20, 20},
+    {OP_TAN, -1.2, 1.2},
+    {OP_TANH, -INFINITY, INFINITY},
+    {OP_SIGMOID, -INFINITY, INFINITY},
+    {OP_ERF, -INFINITY, INFINITY},
+    {OP_FLOOR, -INFINITY, INFINITY},
+    {OP_CEIL, -INFINITY, INFINITY},
+    {OP_ROUND, -INFINITY, INFINITY},
+    {OP_STOP_GRADIENT, -INFINITY, INFINITY},
 };
 
 Node *grow_unary(Generator *g) {
@@ -31,9 +44,15 @@ Node *grow_unary(Generator *g) {
 
 /* Ranges of the second operand; of the first for pow, whose second is a small number. */
 static const RangeRule binary_rules[] = {
-  {OP_ADD, -INFINITY, INFINITY}, {OP_SUB, -INFINITY, INFINITY}, {OP_MUL, -INFINITY, INFINITY},
-  {OP_DIV, 0.25, 20}, {OP_FLOORDIV, 0.3, 20}, {OP_MOD, 0.3, 20}, {OP_POW, 0.2, 4},
-  {OP_MIN, -INFINITY, INFINITY}, {OP_MAX, -INFINITY, INFINITY},
+    {OP_ADD, -INFINITY, INFINITY},
+    {OP_SUB, -INFINITY, INFINITY},
+    {OP_MUL, -INFINITY, INFINITY},
+    {OP_DIV, 0.25, 20},
+    {OP_FLOORDIV, 0.3, 20},
+    {OP_MOD, 0.3, 20},
+    {OP_POW, 0.2, 4},
+    {OP_MIN, -INFINITY, INFINITY},
+    {OP_MAX, -INFINITY, INFINITY},
 };
 
 static Node *power(Generator *g, Node *x) {
@@ -111,7 +130,8 @@ Node *grow_cast(Generator *g) {
   if (!x) return NULL;
   /* Whole numbers become floats of a sane size. */
   bool is_wide = x->type.dtype == DTYPE_I32 || x->type.dtype == DTYPE_I64;
-  if (is_wide && dtype_is_float(to)) x = make_binary(&g->maker, OP_MOD, x, constant_of(g, x->type, 13));
+  if (is_wide && dtype_is_float(to))
+    x = make_binary(&g->maker, OP_MOD, x, constant_of(g, x->type, 13));
   Node *result = make_cast(&g->maker, x, to);
   if (x->type.dtype == DTYPE_U8 && dtype_is_float(to))
     result = make_binary_value(&g->maker, OP_DIV, result, 64);

@@ -23,7 +23,8 @@ Node *grow_scatter(Generator *g) {
   if (rank > 2) rank = 2;
   Shape index_shape = shape_make(rank, values->type.shape.dim), result = {.rank = 1};
   result.dim[0] = 1 + draw_below(g, 12);
-  for (int i = rank; i < values->type.shape.rank; i++) result.dim[result.rank++] = values->type.shape.dim[i];
+  for (int i = rank; i < values->type.shape.rank; i++)
+    result.dim[result.rank++] = values->type.shape.dim[i];
   Node *index = draw_index(g, index_shape, result.dim[0]);
   Attribute shape = attr_make_ints(ATTR_SHAPE, result.rank, result.dim);
   return index ? try_add(g, OP_SCATTER_ADD, 2, (Node *[]){values, index}, 1, &shape) : NULL;
@@ -53,7 +54,8 @@ Node *grow_unpick(Generator *g) {
   for (int i = shape.rank++; i > axis; i--) shape.dim[i] = shape.dim[i - 1];
   shape.dim[axis] = 1 + draw_below(g, 9);
   Node *index = draw_index(g, y->type.shape, shape.dim[axis]);
-  Attribute attributes[] = {attr_make_int(ATTR_AXIS, axis), attr_make_ints(ATTR_SHAPE, shape.rank, shape.dim)};
+  Attribute attributes[] = {attr_make_int(ATTR_AXIS, axis),
+                            attr_make_ints(ATTR_SHAPE, shape.rank, shape.dim)};
   return index ? try_add(g, OP_UNPICK, 2, (Node *[]){y, index}, 2, attributes) : NULL;
 }
 
@@ -61,12 +63,15 @@ Node *grow_random(Generator *g) {
   static const Op ops[] = {OP_RANDOM_UNIFORM, OP_RANDOM_NORMAL, OP_RANDOM_BITS};
   Op op = ops[draw_below(g, 3)];
   Type type = type_make(op == OP_RANDOM_BITS ? DTYPE_I64 : g->real, draw_shape(g, 0, 4));
-  Attribute attributes[] = {attr_make_int(ATTR_STREAM, 1), attr_make_string(ATTR_KEY, g->maker.path)};
-  return graph_add_typed(g->maker.graph, op, type, 0, NULL, 2, attributes, (Span){0}, g->maker.path);
+  Attribute attributes[] = {attr_make_int(ATTR_STREAM, 1),
+                            attr_make_string(ATTR_KEY, g->maker.path)};
+  return graph_add_typed(g->maker.graph, op, type, 0, NULL, 2, attributes, (Span){0},
+                         g->maker.path);
 }
 
 Node *grow_iota(Generator *g) {
   static const DType whole[] = {DTYPE_I32, DTYPE_I64};
-  Type type = type_make(draw_chance(g, 50) ? g->real : whole[draw_below(g, 2)], draw_shape(g, 1, 4));
+  Type type =
+      type_make(draw_chance(g, 50) ? g->real : whole[draw_below(g, 2)], draw_shape(g, 1, 4));
   return make_iota(&g->maker, type, (int)draw_below(g, type.shape.rank));
 }

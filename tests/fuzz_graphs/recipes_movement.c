@@ -51,7 +51,8 @@ static void draw_range(Generator *g, int64_t extent, int64_t *start, int64_t *st
     *stop = extent;
     return;
   }
-  int64_t a = draw_below(g, extent), b = draw_below(g, extent), most = a > b ? a : b, least = a + b - most;
+  int64_t a = draw_below(g, extent), b = draw_below(g, extent), most = a > b ? a : b,
+          least = a + b - most;
   bool is_down = draw_chance(g, 35);
   *start = is_down ? most : least;
   *stop = is_down ? least - 1 : most + 1;
@@ -65,7 +66,8 @@ Node *grow_slice(Generator *g) {
   int rank = x->type.shape.rank;
   int64_t start[MAX_RANK], stop[MAX_RANK], step[MAX_RANK];
   for (int i = 0; i < rank; i++) draw_range(g, x->type.shape.dim[i], &start[i], &stop[i], &step[i]);
-  Attribute attributes[] = {attr_make_ints(ATTR_START, rank, start), attr_make_ints(ATTR_STOP, rank, stop),
+  Attribute attributes[] = {attr_make_ints(ATTR_START, rank, start),
+                            attr_make_ints(ATTR_STOP, rank, stop),
                             attr_make_ints(ATTR_STEP, rank, step)};
   return try_add(g, OP_SLICE, 1, &x, 3, attributes);
 }
@@ -80,12 +82,13 @@ Node *grow_pad(Generator *g) {
     high[i] = draw_chance(g, 50) ? draw_below(g, 3) : 0;
     step[i] = draw_chance(g, 25) ? 1 + draw_below(g, 3) : 1;
   }
-  double value = draw_chance(g, 50)                   ? 0
-                 : dtype_is_float(x->type.dtype)      ? draw_real(g, -2, 2)
-                 : x->type.dtype == DTYPE_BOOL        ? 1
-                                                      : (double)draw_below(g, 9);
-  Attribute attributes[] = {attr_make_float(ATTR_VALUE, value), attr_make_ints(ATTR_STEP, rank, step),
-                            attr_make_ints(ATTR_LOW, rank, low), attr_make_ints(ATTR_HIGH, rank, high)};
+  double value = draw_chance(g, 50)              ? 0
+                 : dtype_is_float(x->type.dtype) ? draw_real(g, -2, 2)
+                 : x->type.dtype == DTYPE_BOOL   ? 1
+                                                 : (double)draw_below(g, 9);
+  Attribute attributes[] = {
+      attr_make_float(ATTR_VALUE, value), attr_make_ints(ATTR_STEP, rank, step),
+      attr_make_ints(ATTR_LOW, rank, low), attr_make_ints(ATTR_HIGH, rank, high)};
   return try_add(g, OP_PAD, 1, &x, 4, attributes);
 }
 

@@ -10,7 +10,8 @@ static int draw_axes(Generator *g, int rank, int64_t *axes) {
 }
 
 Node *grow_reduce(Generator *g) {
-  static const Op ops[] = {OP_REDUCE_SUM, OP_REDUCE_MEAN, OP_REDUCE_MAX, OP_REDUCE_MIN, OP_REDUCE_PROD};
+  static const Op ops[] = {OP_REDUCE_SUM, OP_REDUCE_MEAN, OP_REDUCE_MAX, OP_REDUCE_MIN,
+                           OP_REDUCE_PROD};
   Op op = ops[draw_below(g, 5)];
   Node *x = draw_node(g, draw_chance(g, 85) ? KIND_FLOAT : KIND_INT);
   if (!x) return NULL;
@@ -57,7 +58,7 @@ static Node *make_right(Generator *g, Node *left, Pairs *batch, Pairs *sum) {
     shape.dim[i] = dim[order[i]];
     place[order[i]] = i;
   }
-  if (shape_elements(shape) > 2000) return NULL;
+  if (shape_elements(shape) > g->sizes->operand) return NULL;
   for (int i = 0; i < rank; i++)
     if (source[i] >= 0) pair(draw_chance(g, 35) ? batch : sum, source[i], place[i]);
   return draw_like(g, type_make(left->type.dtype, shape));
@@ -73,20 +74,29 @@ static void shuffle_pairs(Generator *g, Pairs *pairs) {
   }
 }
 
+static int64_t products(const Node *left, const Node *right, const Pairs *batch, const Pairs *sum) {
+  int64_t shared = 1;
+  for (int i = 0; i < batch->count; i++) shared *= left->type.shape.dim[batch->left[i]];
+  for (int i = 0; i < sum->count; i++) shared *= left->type.shape.dim[sum->left[i]];
+  int64_t all = shape_elements(left->type.shape) * shape_elements(right->type.shape);
+  return shared > 0 ? all / shared : 0;
+}
+
 Node *grow_contract(Generator *g) {
   Node *left = draw_node(g, KIND_FLOAT);
   if (!left) return NULL;
   Pairs batch = {0}, sum = {0};
   Node *right = make_right(g, left, &batch, &sum);
-  if (!right) return NULL;
+  if (!right || products(left, right, &batch, &sum) > g->sizes->products) return NULL;
   shuffle_pairs(g, &batch);
   shuffle_pairs(g, &sum);
   bool swap = draw_chance(g, 40);
   Attribute attributes[] = {
-    attr_make_ints(ATTR_BATCH_LEFT, batch.count, swap ? batch.right : batch.left),
-    attr_make_ints(ATTR_BATCH_RIGHT, batch.count, swap ? batch.left : batch.right),
-    attr_make_ints(ATTR_SUM_LEFT, sum.count, swap ? sum.right : sum.left),
-    attr_make_ints(ATTR_SUM_RIGHT, sum.count, swap ? sum.left : sum.right),
+      attr_make_ints(ATTR_BATCH_LEFT, batch.count, swap ? batch.right : batch.left),
+      attr_make_ints(ATTR_BATCH_RIGHT, batch.count, swap ? batch.left : batch.right),
+      attr_make_ints(ATTR_SUM_LEFT, sum.count, swap ? sum.right : sum.left),
+      attr_make_ints(ATTR_SUM_RIGHT, sum.count, swap ? sum.left : sum.right),
   };
-  return try_add(g, OP_CONTRACT, 2, (Node *[]){swap ? right : left, swap ? left : right}, 4, attributes);
+  return try_add(g, OP_CONTRACT, 2, (Node *[]){swap ? right : left, swap ? left : right}, 4,
+                 attributes);
 }

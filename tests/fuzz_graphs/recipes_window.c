@@ -9,12 +9,13 @@ typedef struct Geometry {
   int64_t high[MOST_SPATIAL], dilation[MOST_SPATIAL], out[MOST_SPATIAL];
 } Geometry;
 
-/* `crops`: negative padding too. */
-static Geometry draw_geometry(Generator *g, bool crops) {
-  static const int64_t most_in[] = {17, 9, 5};
-  Geometry w = {.spatial = 1 + (int)draw_below(g, MOST_SPATIAL)};
+/* Of a tensor [n, c, spatial...] that exists, or one to be made. `crops`: negative padding too. */
+static Geometry draw_geometry(Generator *g, const Node *x, bool crops) {
+  static const int64_t most_in[] = {17, 9, 5}, most_in_large[] = {200, 28, 9};
+  Geometry w = {.spatial = x ? x->type.shape.rank - 2 : 1 + (int)draw_below(g, MOST_SPATIAL)};
   for (int i = 0; i < w.spatial; i++) {
-    w.in[i] = 1 + draw_below(g, most_in[w.spatial - 1]);
+    int64_t most = (g->is_large ? most_in_large : most_in)[w.spatial - 1];
+    w.in[i] = x ? x->type.shape.dim[2 + i] : 1 + draw_below(g, most);
     w.kernel[i] = 1 + draw_below(g, w.spatial == 3 ? 3 : 4);
     w.stride[i] = draw_chance(g, 55) ? 1 : 1 + draw_below(g, 3);
     w.dilation[i] = draw_chance(g, 70) ? 1 : 1 + draw_below(g, 3);
@@ -28,6 +29,13 @@ static Geometry draw_geometry(Generator *g, bool crops) {
     w.out[i] = (w.in[i] + w.low[i] + w.high[i] - reach) / w.stride[i] + 1;
   }
   return w;
+}
+
+/* A node of the pool that is [n, c, spatial...], now and then: so that windows follow windows. */
+static Node *draw_image(Generator *g) {
+  if (!draw_chance(g, g->is_large ? 70 : 40)) return NULL;
+  Node *x = draw_node(g, KIND_FLOAT | KIND_AXES | KIND_ELEMENTS);
+  return x && x->type.shape.rank >= 3 && x->type.shape.rank <= 2 + MOST_SPATIAL ? x : NULL;
 }
 
 /* [first, second, axes...] */
@@ -46,23 +54,53 @@ static int geometry_attributes(const Geometry *w, Attribute *attributes) {
 }
 
 static Node *draw_real_like(Generator *g, Shape shape) {
-  return shape_elements(shape) > 2500 ? NULL : draw_like(g, type_make(g->real, shape));
+  return shape_elements(shape) > g->sizes->operand ? NULL : draw_like(g, type_make(g->real, shape));
+}
+
+typedef struct Channels {
+  int64_t n, groups, c, k; /* c and k of each group */
+} Channels;
+
+static Channels draw_channels(Generator *g, const Node *image) {
+  bool is_large = g->is_large;
+  Channels it = {.n = 1 + draw_below(g, is_large ? 16 : 3), .groups = 1};
+  it.c = 1 + draw_below(g, is_large ? 20 : 5);
+  it.k = 1 + draw_below(g, is_large ? 40 : 6);
+  if (draw_chance(g, 35)) it.groups = 2 + draw_below(g, 3);
+  if (it.groups > 1 && draw_chance(g, 50)) it.c = 1; /* depthwise, with k channels each */
+  if (!image) return it;
+  it.n = image->type.shape.dim[0];
+  int64_t c = image->type.shape.dim[1];
+  if (c % it.groups != 0 || draw_chance(g, 60)) it.groups = draw_chance(g, 80) ? 1 : c;
+  it.c = c / it.groups;
+  if (it.groups * it.k > 64) it.k = 1;
+  return it;
+}
+
+static Node *with_bias(Generator *g, Node *y) {
+  Node *bias = leaf_param(g, type_make(y->type.dtype, shape_make(1, &y->type.shape.dim[1])));
+  int64_t axis = 1;
+  Node *sum =
+      make_binary(&g->maker, OP_ADD, y, make_broadcast(&g->maker, bias, y->type.shape, &axis));
+  return draw_chance(g, 50) ? make_unary(&g->maker, OP_TANH, sum) : sum;
 }
 
 Node *grow_conv(Generator *g) {
-  Geometry w = draw_geometry(g, true);
-  int64_t n = 1 + draw_below(g, 3), groups = 1, c = 1 + draw_below(g, 5), k = 1 + draw_below(g, 6);
-  if (draw_chance(g, 35)) groups = 2 + draw_below(g, 3);
-  if (groups > 1 && draw_chance(g, 50)) c = 1; /* depthwise, with k channels each */
-  Shape x = shape_of(&w, n, c * groups, w.in), y = shape_of(&w, n, k * groups, w.out);
-  Shape weights = shape_of(&w, k * groups, c, w.kernel);
+  Node *image = draw_image(g);
+  Geometry w = draw_geometry(g, image, true);
+  Channels it = draw_channels(g, image);
+  Shape x = shape_of(&w, it.n, it.c * it.groups, w.in);
+  Shape y = shape_of(&w, it.n, it.k * it.groups, w.out);
+  Shape weights = shape_of(&w, it.k * it.groups, it.c, w.kernel);
+  int64_t rows = it.k * it.groups > 0 ? it.k * it.groups : 1;
+  if (shape_elements(y) * (shape_elements(weights) / rows) > g->sizes->products) return NULL;
   Attribute attributes[6];
   int count = geometry_attributes(&w, attributes);
-  attributes[count++] = attr_make_int(ATTR_GROUPS, groups);
+  attributes[count++] = attr_make_int(ATTR_GROUPS, it.groups);
   Op op = OP_CONV;
   Shape left = x, right = weights;
   int kind = (int)draw_below(g, 5);
-  if (kind == 3) {
+  if (kind == 3 && !image) {
     op = OP_CONV_INPUT;
     left = y;
     attributes[count++] = attr_make_ints(ATTR_SHAPE, x.rank, x.dim);
@@ -71,23 +109,32 @@ Node *grow_conv(Generator *g) {
     right = y;
     attributes[count++] = attr_make_ints(ATTR_SHAPE, weights.rank, weights.dim);
   }
-  Node *a = draw_real_like(g, left), *b = a ? draw_real_like(g, right) : NULL;
-  return b ? try_add(g, op, 2, (Node *[]){a, b}, count, attributes) : NULL;
+  Node *a = image ? image : draw_real_like(g, left), *b = NULL;
+  if (a && op == OP_CONV && draw_chance(g, 50) && shape_elements(right) <= g->sizes->operand)
+    b = leaf_param(g, type_make(a->type.dtype, right));
+  else if (a && a->type.dtype == g->real) b = draw_real_like(g, right);
+  Node *result = b ? try_add(g, op, 2, (Node *[]){a, b}, count, attributes) : NULL;
+  return result && op == OP_CONV && draw_chance(g, 40) ? with_bias(g, result) : result;
 }
 
 Node *grow_pool(Generator *g) {
-  static const Op ops[] = {OP_MAX_POOL, OP_MAX_POOL_GRAD, OP_MAX_POOL_PICK, OP_SUM_POOL, OP_SUM_POOL_GRAD};
+  static const Op ops[] = {OP_MAX_POOL, OP_MAX_POOL_GRAD, OP_MAX_POOL_PICK, OP_SUM_POOL,
+                           OP_SUM_POOL_GRAD};
   Op op = ops[draw_below(g, 5)];
-  Geometry w = draw_geometry(g, false);
-  int64_t n = 1 + draw_below(g, 3), c = 1 + draw_below(g, 6);
+  Node *image = op == OP_SUM_POOL_GRAD ? NULL : draw_image(g);
+  Geometry w = draw_geometry(g, image, false);
+  int64_t n = 1 + draw_below(g, g->is_large ? 8 : 3), c = 1 + draw_below(g, g->is_large ? 16 : 6);
+  if (image) n = image->type.shape.dim[0], c = image->type.shape.dim[1];
   Shape x = shape_of(&w, n, c, w.in), y = shape_of(&w, n, c, w.out);
   Attribute attributes[6];
   int count = geometry_attributes(&w, attributes);
   attributes[count++] = attr_make_ints(ATTR_KERNEL, w.spatial, w.kernel);
   if (op == OP_SUM_POOL_GRAD) attributes[count++] = attr_make_ints(ATTR_SHAPE, x.rank, x.dim);
-  Node *a = draw_real_like(g, op == OP_SUM_POOL_GRAD ? y : x);
+  Node *a = image ? image : draw_real_like(g, op == OP_SUM_POOL_GRAD ? y : x);
   if (!a) return NULL;
-  if (op != OP_MAX_POOL_GRAD && op != OP_MAX_POOL_PICK) return try_add(g, op, 1, &a, count, attributes);
+  if (op != OP_MAX_POOL_GRAD && op != OP_MAX_POOL_PICK)
+    return try_add(g, op, 1, &a, count, attributes);
+  if (a->type.dtype != g->real) return NULL;
   Node *b = draw_real_like(g, op == OP_MAX_POOL_GRAD ? y : x);
   return b ? try_add(g, op, 2, (Node *[]){a, b}, count, attributes) : NULL;
 }

@@ -2,12 +2,12 @@
 # Random graphs (fuzz.c).  Usage: tests/fuzz_graphs/run.sh BUILD
 #
 #   - the cases of this folder: small modules that once failed
-#   - 300 fixed seeds through all that needs no C compiler; together they hold every operator
-#   - the cases and the first C_SEEDS (36) of the seeds as executables: -O0 and -O1, own types and f64,
-#     1 and 2 threads
+#   - 300 fixed seeds through all that needs no C compiler; together they hold every operator, and
+#     gradients flow through every operator that has one
+#   - the cases as executables: -O0 and -O1, own types and f64, 1 and 2 threads
+#   - the first C_SEEDS (48) of the seeds as executables, at -O1
 #
-# Longer:  BUILD/tests/fuzz_graphs --from 1000 --count 20000
-#          C_SEEDS=300 tests/fuzz_graphs/run.sh BUILD
+# Longer: docs/testing.md.  $NNC_CFLAGS: flags of BUILD's sanitizers
 set -uo pipefail
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
@@ -26,9 +26,9 @@ judge() {
   failed=$((failed + $(cut -d' ' -f3 <<<"$line")))
 }
 judge --module "$here"/cases/*.dump
-judge --from 1 --count 300 --coverage
-in_c=(--stage c --build "$build" --work "$work")
-judge "${in_c[@]}" --module "$here"/cases/*.dump
-judge "${in_c[@]}" --from 1 --count "${C_SEEDS:-36}"
+judge --from 1 --count 300 --jobs 2 --coverage
+in_c=(--stage c --build "$build" --work "$work" --jobs 2 --cflags "-O1 ${NNC_CFLAGS:-}")
+judge "${in_c[@]}" --looks all --module "$here"/cases/*.dump
+judge "${in_c[@]}" --from 1 --count "${C_SEEDS:-48}" --batch 12
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

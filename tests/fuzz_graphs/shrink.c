@@ -1,9 +1,10 @@
 /* Making a failing case small.
  *
- * Moves, each tried in turn until none helps: forget the metrics, the second step, the gradients (the
- * module as differentiated); drop an output; put an input with the node's own value, or an operand, in
- * the place of a node; give an extent a smaller value everywhere. What a move leaves without use goes
- * with it. The caller's test decides, so it must also refuse cases that are no longer well-conditioned. */
+ * Moves, each tried in turn until none helps: forget the metrics, the second step, the gradients
+ * (the module as differentiated); drop an output; put an input with the node's own value, or an
+ * operand, in the place of a node; give an extent a smaller value everywhere. What a move leaves
+ * without use goes with it. The caller's test decides, so it must also refuse cases that are no
+ * longer well-conditioned. */
 #include <string.h>
 
 #include "fuzz.h"
@@ -23,8 +24,10 @@ static Case *case_copy(Arena *arena, const Case *test) {
   Case *copy = arena_copy(arena, test, sizeof *test);
   copy->arena = arena;
   copy->module = module_copy(arena, test->module);
-  copy->inputs.items = arena_copy(arena, test->inputs.items, sizeof(Tensor *) * (size_t)test->inputs.count);
-  copy->start.items = arena_copy(arena, test->start.items, sizeof(Tensor *) * (size_t)test->start.count);
+  copy->inputs.items =
+      arena_copy(arena, test->inputs.items, sizeof(Tensor *) * (size_t)test->inputs.count);
+  copy->start.items =
+      arena_copy(arena, test->start.items, sizeof(Tensor *) * (size_t)test->start.count);
   copy->inputs.capacity = copy->inputs.count;
   copy->start.capacity = copy->start.count;
   return copy;
@@ -45,7 +48,8 @@ static bool is_read(const Module *module, const char *name) {
 }
 
 static void drop_output(Graph *graph, int number) {
-  for (int i = number; i + 1 < graph->outputs.count; i++) graph->outputs.items[i] = graph->outputs.items[i + 1];
+  for (int i = number; i + 1 < graph->outputs.count; i++)
+    graph->outputs.items[i] = graph->outputs.items[i + 1];
   graph->outputs.count--;
 }
 
@@ -129,7 +133,8 @@ static bool drop_outputs(Shrinker *shrinker) {
 }
 
 /* Puts `by` (in the new graph) in the place of node number `number`. */
-typedef Node *Replacement(Case *test, Graph *into, const Node *node, const NodeMap *map, void *context);
+typedef Node *Replacement(Case *test, Graph *into, const Node *node, const NodeMap *map,
+                          void *context);
 
 static bool replace_node(Shrinker *shrinker, int number, Replacement *replacement, void *context) {
   Case *test = case_copy(shrinker->arena, shrinker->best);
@@ -138,7 +143,8 @@ static bool replace_node(Shrinker *shrinker, int number, Replacement *replacemen
   NodeMap map = node_map_create(test->arena, graph);
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
-    Node *copy = i == number ? replacement(test, into, node, &map, context) : graph_copy_node(into, node, &map);
+    Node *copy = i == number ? replacement(test, into, node, &map, context)
+                             : graph_copy_node(into, node, &map);
     if (!copy) return false;
     node_map_set(&map, node, copy);
   }
@@ -151,7 +157,8 @@ static bool replace_node(Shrinker *shrinker, int number, Replacement *replacemen
   return offer(shrinker, test);
 }
 
-static Node *as_input(Case *test, Graph *into, const Node *node, const NodeMap *map, void *context) {
+static Node *as_input(Case *test, Graph *into, const Node *node, const NodeMap *map,
+                      void *context) {
   (void)map;
   Tensor *value = context;
   const char *name = name_printf("cut%d", node->id);
@@ -163,7 +170,8 @@ static Node *as_input(Case *test, Graph *into, const Node *node, const NodeMap *
   return graph_add_typed(into, OP_INPUT, node->type, 0, NULL, 1, &attribute, (Span){0}, name);
 }
 
-static Node *as_operand(Case *test, Graph *into, const Node *node, const NodeMap *map, void *context) {
+static Node *as_operand(Case *test, Graph *into, const Node *node, const NodeMap *map,
+                        void *context) {
   (void)test, (void)into;
   return node_map_get(map, node->operands[*(int *)context]);
 }
@@ -185,7 +193,8 @@ static Numbers forward_values(Arena *arena, const Case *test) {
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
     bool known = node->op != OP_GRADIENT;
-    for (int k = 0; k < node->operand_count; k++) known = known && numbers.values[node->operands[k]->id];
+    for (int k = 0; k < node->operand_count; k++)
+      known = known && numbers.values[node->operands[k]->id];
     if (known) numbers_compute(&numbers, node, find_binding(node, count, bindings), &context, NULL);
   }
   interpreter_destroy(interpreter);
@@ -200,7 +209,8 @@ static bool cut_nodes(Shrinker *shrinker) {
     const Node *node = graph->nodes.items[i];
     bool moved = false;
     for (int k = 0; k < node->operand_count && !moved; k++)
-      moved = type_equal(node->operands[k]->type, node->type) && replace_node(shrinker, i, as_operand, &k);
+      moved = type_equal(node->operands[k]->type, node->type) &&
+              replace_node(shrinker, i, as_operand, &k);
     Numbers numbers = moved ? (Numbers){0} : forward_values(shrinker->arena, shrinker->best);
     if (!moved && numbers.values[node->id])
       moved = replace_node(shrinker, i, as_input, numbers.values[node->id]);
@@ -211,7 +221,9 @@ static bool cut_nodes(Shrinker *shrinker) {
 
 /* ---- extents ---- */
 
-typedef struct Extents { int64_t from, to; } Extents;
+typedef struct Extents {
+  int64_t from, to;
+} Extents;
 
 static void replace_dims(Shape *shape, Extents extents) {
   for (int i = 0; i < shape->rank; i++)
@@ -235,12 +247,14 @@ static Tensor *part_of(Arena *arena, const Tensor *tensor, Extents extents) {
 }
 
 static Attribute *replace_attributes(Arena *arena, const Node *node, Extents extents) {
-  Attribute *attributes = arena_copy(arena, node->attributes, sizeof(Attribute) * (size_t)node->attribute_count);
+  Attribute *attributes =
+      arena_copy(arena, node->attributes, sizeof(Attribute) * (size_t)node->attribute_count);
   for (int i = 0; i < node->attribute_count; i++) {
     Attribute *attribute = &attributes[i];
     bool is_extent = attribute->key == ATTR_SHAPE || attribute->key == ATTR_STOP;
     if (!is_extent && attribute->key != ATTR_START) continue;
-    attribute->ints = arena_copy(arena, attribute->ints, sizeof(int64_t) * (size_t)attribute->count);
+    attribute->ints =
+        arena_copy(arena, attribute->ints, sizeof(int64_t) * (size_t)attribute->count);
     for (int k = 0; k < attribute->count; k++) {
       if (is_extent && attribute->ints[k] == extents.from) attribute->ints[k] = extents.to;
       if (attribute->key == ATTR_START && attribute->ints[k] == extents.from - 1)
@@ -258,12 +272,14 @@ static Graph *replace_graph(Arena *arena, const Graph *graph, Extents extents) {
     Node copy = *node;
     copy.attributes = replace_attributes(arena, node, extents);
     copy.operands = ARENA_ARRAY(arena, Node *, node->operand_count + 1);
-    for (int k = 0; k < node->operand_count; k++) copy.operands[k] = node_map_get(&map, node->operands[k]);
+    for (int k = 0; k < node->operand_count; k++)
+      copy.operands[k] = node_map_get(&map, node->operands[k]);
     const char *reason;
     if (node->operand_count == 0) replace_dims(&copy.type.shape, extents);
     if (!op_info(node->op)->class->infer(arena, &copy, &copy.type, &reason)) return NULL;
-    node_map_set(&map, node, graph_add_typed(into, node->op, copy.type, node->operand_count, copy.operands,
-                                             node->attribute_count, copy.attributes, node->span, node->path));
+    node_map_set(&map, node,
+                 graph_add_typed(into, node->op, copy.type, node->operand_count, copy.operands,
+                                 node->attribute_count, copy.attributes, node->span, node->path));
   }
   for (int i = 0; i < graph->outputs.count; i++) {
     Output output = graph->outputs.items[i];
@@ -275,7 +291,8 @@ static Graph *replace_graph(Arena *arena, const Graph *graph, Extents extents) {
 
 static int64_t count_elements(const Graph *graph) {
   int64_t count = 0;
-  for (int i = 0; i < graph->nodes.count; i++) count += shape_elements(graph->nodes.items[i]->type.shape);
+  for (int i = 0; i < graph->nodes.count; i++)
+    count += shape_elements(graph->nodes.items[i]->type.shape);
   return count;
 }
 
@@ -287,7 +304,8 @@ static bool try_extent(Shrinker *shrinker, Extents extents) {
     module->entries[entry] = replace_graph(test->arena, module->entries[entry], extents);
     if (!module->entries[entry]) return false;
   }
-  if (count_elements(module->entries[ENTRY_TRAIN]) >= count_elements(shrinker->best->module->entries[ENTRY_TRAIN]))
+  if (count_elements(module->entries[ENTRY_TRAIN]) >=
+      count_elements(shrinker->best->module->entries[ENTRY_TRAIN]))
     return false;
   for (int i = 0; i < module->inputs.count; i++) {
     replace_dims(&module->inputs.items[i].type.shape, extents);
@@ -319,13 +337,15 @@ static bool shrink_extents(Shrinker *shrinker) {
 }
 
 Case *shrink_case(Arena *arena, const Case *test, StillFails *still_fails, void *context) {
-  Shrinker shrinker = {.arena = arena, .still_fails = still_fails, .context = context, .best = test};
-  typedef bool Move(Shrinker *shrinker);
-  static Move *const moves[] = {forget_metrics, forget_second_step, forget_gradients, drop_outputs,
-                                cut_nodes, shrink_extents};
+  Shrinker shrinker = {
+      .arena = arena, .still_fails = still_fails, .context = context, .best = test};
+  typedef bool Move(Shrinker * shrinker);
+  static Move *const moves[] = {forget_metrics, forget_second_step, forget_gradients,
+                                drop_outputs,   cut_nodes,          shrink_extents};
   for (bool progress = true; progress;) {
     progress = false;
-    for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) progress = moves[i](&shrinker) || progress;
+    for (size_t i = 0; i < sizeof moves / sizeof *moves; i++)
+      progress = moves[i](&shrinker) || progress;
   }
   return case_copy(arena, shrinker.best);
 }

@@ -265,7 +265,7 @@ static double reference_scatter(const Reference *r) {
   double sum = 0;
   for (int i = 0; i < r->kernel->axis_count; i++) place = place * r->kernel->extent[i] + r->at[i];
   for (int64_t i = 0; i < s->indices; i++)
-    if (number_clamp_index(r->before[1][i], s->rows) == place / s->row_elements)
+    if (r->before[1][i] == (double)(place / s->row_elements)) /* others are dropped */
       sum += r->before[0][i * s->row_elements + place % s->row_elements];
   return sum;
 }

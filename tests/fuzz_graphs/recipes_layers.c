@@ -1,0 +1,145 @@
+/* What networks are made of: dense layers, normalization, softmax, cross entropy, attention. Chains
+ * of them are what fusion, epilogues and task loops work on. */
+#include <math.h>
+
+#include "generate.h"
+
+/* Most of them continuous; the last has none. */
+static Node *activate(Generator *g, Node *x) {
+  const Maker *m = &g->maker;
+  switch (draw_below(g, 6)) {
+  case 0: return make_binary(m, OP_MAX, x, constant_of(g, x->type, 0));
+  case 1: return make_unary(m, OP_TANH, x);
+  case 2: return make_binary(m, OP_MUL, x, make_unary(m, OP_SIGMOID, x));
+  case 3: {
+    Node *erf = make_unary(m, OP_ERF, make_binary_value(m, OP_MUL, x, 0.75));
+    return make_binary(m, OP_MUL, x, make_binary_value(m, OP_ADD, erf, 1));
+  }
+  case 4: {
+    Node *slope = make_binary_value(m, OP_MUL, x, 0.125);
+    return make_where(m, make_binary(m, OP_GT, x, constant_of(g, x->type, 0)), x, slope);
+  }
+  default: return x;
+  }
+}
+
+static Node *draw_layer_input(Generator *g, int least_rank) {
+  Node *x = draw_node(g, KIND_FLOAT | KIND_AXES | KIND_ELEMENTS);
+  return x && x->type.shape.rank >= least_rank && x->type.shape.rank <= 5 ? x : NULL;
+}
+
+/* x w + b along the last axis, the weights as they are or transposed. */
+Node *grow_dense(Generator *g) {
+  const Maker *m = &g->maker;
+  Node *x = draw_layer_input(g, 1);
+  if (!x) return NULL;
+  int last = x->type.shape.rank - 1;
+  int64_t in = x->type.shape.dim[last], out = draw_extent(g);
+  if (in * out > g->sizes->operand || shape_elements(x->type.shape) * out > g->sizes->products)
+    return NULL;
+  bool is_turned = draw_chance(g, 30);
+  int64_t dim[] = {is_turned ? out : in, is_turned ? in : out}, left = last, right = is_turned;
+  Node *w = leaf_param(g, type_make(x->type.dtype, shape_make(2, dim)));
+  w = make_binary_value(m, OP_MUL, w, exp2(-ceil(log2((double)in) / 2)));
+  Attribute attributes[] = {
+      attr_make_ints(ATTR_BATCH_LEFT, 0, NULL), attr_make_ints(ATTR_BATCH_RIGHT, 0, NULL),
+      attr_make_ints(ATTR_SUM_LEFT, 1, &left), attr_make_ints(ATTR_SUM_RIGHT, 1, &right)};
+  Node *y = try_add(g, OP_CONTRACT, 2, (Node *[]){x, w}, 4, attributes);
+  if (!y) return NULL;
+  if (draw_chance(g, 70)) {
+    Node *bias = leaf_param(g, type_make(x->type.dtype, shape_make(1, &out)));
+    int64_t axis = last;
+    y = make_binary(m, OP_ADD, y, make_broadcast(m, bias, y->type.shape, &axis));
+  }
+  return activate(g, y);
+}
+
+/* Over the last axis, or over all but the second. */
+Node *grow_norm(Generator *g) {
+  const Maker *m = &g->maker;
+  Node *x = draw_layer_input(g, 2);
+  if (!x) return NULL;
+  Shape shape = x->type.shape;
+  int64_t axes[MAX_RANK];
+  int count = 0;
+  bool is_batch = draw_chance(g, 50);
+  for (int i = 0; i < shape.rank; i++)
+    if (is_batch ? i != 1 : i == shape.rank - 1) axes[count++] = i;
+  Node *mean = make_reduce(m, OP_REDUCE_MEAN, x, count, axes);
+  Node *centred = make_binary(m, OP_SUB, x, broadcast_over(g, mean, shape, count, axes));
+  Node *square = make_binary(m, OP_MUL, centred, centred);
+  Node *variance = make_reduce(m, OP_REDUCE_MEAN, square, count, axes);
+  Node *scale = make_unary(m, OP_RSQRT, make_binary_value(m, OP_ADD, variance, 0.25));
+  return make_binary(m, OP_MUL, centred, broadcast_over(g, scale, shape, count, axes));
+}
+
+/* x - max, or x: values are tame. */
+static Node *shifted(Generator *g, Node *x, int64_t axis) {
+  const Maker *m = &g->maker;
+  if (draw_chance(g, 30)) return fit_range(g, x, -4, 3);
+  Node *most = make_reduce(m, OP_REDUCE_MAX, x, 1, &axis);
+  if (draw_chance(g, 50)) most = make_unary(m, OP_STOP_GRADIENT, most);
+  return make_binary(m, OP_SUB, x, broadcast_over(g, most, x->type.shape, 1, &axis));
+}
+
+/* The range of exp bounds what is below the maximum. */
+static Node *softmax(Generator *g, Node *x, int64_t axis, bool of_log) {
+  const Maker *m = &g->maker;
+  double low, high;
+  if (!value_range(g, x, &low, &high)) return NULL;
+  if (high - low > 7) x = make_binary_value(m, OP_MUL, x, exp2(-ceil(log2((high - low) / 6))));
+  Node *z = shifted(g, x, axis), *e = make_unary(m, OP_EXP, z);
+  Node *sum = make_reduce(m, OP_REDUCE_SUM, e, 1, &axis);
+  if (of_log) sum = make_unary(m, OP_LOG, sum);
+  sum = broadcast_over(g, sum, x->type.shape, 1, &axis);
+  return of_log ? make_binary(m, OP_SUB, z, sum) : make_binary(m, OP_DIV, e, sum);
+}
+
+Node *grow_softmax(Generator *g) {
+  Node *x = draw_layer_input(g, 1);
+  if (!x) return NULL;
+  int last = x->type.shape.rank - 1;
+  int64_t axis = draw_chance(g, 75) ? last : draw_below(g, last + 1);
+  return softmax(g, x, axis, draw_chance(g, 30));
+}
+
+Node *grow_cross_entropy(Generator *g) {
+  Node *x = draw_layer_input(g, 1);
+  if (!x) return NULL;
+  int64_t axis = x->type.shape.rank - 1;
+  Node *logs = softmax(g, x, axis, true);
+  if (!logs) return NULL;
+  Shape shape = shape_make(x->type.shape.rank - 1, x->type.shape.dim);
+  Node *index = draw_index(g, shape, x->type.shape.dim[axis]);
+  if (!index) return NULL;
+  return make_unary(&g->maker, OP_NEG, make_pick(&g->maker, logs, index, (int)axis));
+}
+
+/* A contraction of [batch, a, b] with [batch, c, d]; `left` and `right` say which axis is summed.
+ * */
+static Node *contract_batches(Generator *g, Node *a, Node *b, int64_t left, int64_t right) {
+  int64_t batch = 0;
+  Attribute attributes[] = {
+      attr_make_ints(ATTR_BATCH_LEFT, 1, &batch), attr_make_ints(ATTR_BATCH_RIGHT, 1, &batch),
+      attr_make_ints(ATTR_SUM_LEFT, 1, &left), attr_make_ints(ATTR_SUM_RIGHT, 1, &right)};
+  return try_add(g, OP_CONTRACT, 2, (Node *[]){a, b}, 4, attributes);
+}
+
+/* softmax(q k') v of [batch, time, channel], with a causal mask now and then. */
+Node *grow_attention(Generator *g) {
+  const Maker *m = &g->maker;
+  Node *q = draw_layer_input(g, 3);
+  if (!q || q->type.shape.rank != 3) return NULL;
+  int64_t time = q->type.shape.dim[1];
+  if (shape_elements(q->type.shape) * time > g->sizes->products) return NULL;
+  Node *k = draw_like(g, q->type), *v = draw_like(g, q->type);
+  Node *scores = contract_batches(g, q, k, 2, 2);
+  if (!scores) return NULL;
+  if (draw_chance(g, 40)) {
+    Type type = type_make(DTYPE_I32, scores->type.shape);
+    Node *seen = make_binary(m, OP_GE, make_iota(m, type, 1), make_iota(m, type, 2));
+    scores = make_where(m, seen, scores, constant_of(g, scores->type, -4));
+  }
+  Node *shares = softmax(g, scores, 2, false);
+  return shares ? contract_batches(g, shares, v, 2, 1) : NULL;
+}

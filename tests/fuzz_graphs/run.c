@@ -1,0 +1,398 @@
+/* Many cases, each judged in a process of its own, so that a panic or a crash is a verdict like any
+ * other.
+ *
+ * Workers take batches of seeds in turn; totals are in memory that they share with the parent,
+ * which tells how far they are. With the C compiler a batch becomes one executable for each number
+ * of steps in it; where that fails, each seed is judged alone, and shrunk. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+#include "graph/textual.h"
+#include "graph/verify.h"
+#include "interpret/inputs.h"
+#include "support/panic.h"
+
+/* CPU time bounds a case, as the machine may be busy; the clock only where it hangs. */
+enum { CPU_SECONDS = 120, SECONDS = 1800, REPORT_SECONDS = 10 };
+
+typedef struct Verdict { /* shared with the child */
+  bool finished;         /* else it died */
+  char message[2000];    /* "" when all agrees */
+  Coverage coverage;
+  int64_t nodes, with_gradients, steps;
+} Verdict;
+
+typedef struct Totals { /* shared by all */
+  uint64_t taken;       /* batches that some worker has */
+  int64_t passed, failed, nodes, with_gradients, steps;
+  Coverage coverage;
+} Totals;
+
+/* What a child does: makes the cases, or is given one. */
+typedef struct Task {
+  const Options *options;
+  CStage stage;
+  uint64_t seed;
+  int count; /* seeds from `seed` on, in one executable */
+  const char *file;
+  const Case *test;
+} Task;
+
+/* ---- cases ---- */
+
+static Case *read_case(Arena *arena, const char *path) {
+  const char *reason = NULL;
+  SourceFile *dump = source_read(arena, path, &reason);
+  Diagnostics *diagnostics = diagnostics_create(arena);
+  Module *module = dump ? module_parse(arena, diagnostics, dump) : NULL;
+  diagnostics_print(diagnostics, stderr, 0);
+  if (!module) panic("%s cannot be read: %s", path, reason ? reason : "it is no dump");
+  Case *test = ARENA_NEW(arena, Case);
+  *test = (Case){.arena = arena, .module = module, .steps = 2};
+  for (int i = 0; i < module->inputs.count; i++)
+    vec_push(arena, &test->inputs, random_input(arena, module, &module->inputs.items[i], 1));
+  Interpreter *interpreter = interpreter_create(arena, module, (uint64_t)module->run.seed);
+  for (int i = 0; i < module->variables.count; i++) {
+    const char *path_of_it = module->variables.items[i].path;
+    vec_push(arena, &test->start, interpreter_variable(interpreter, path_of_it));
+  }
+  return test;
+}
+
+static void print_module(FILE *stream, const Module *module) {
+  Text text = {0};
+  module_print(&text, module);
+  fprintf(stream, "%s\n", text.data);
+  text_free(&text);
+}
+
+static void note(const Case *test, const Task *task, Verdict *verdict) {
+  const Graph *train = test->module->entries[ENTRY_TRAIN];
+  coverage_add(&verdict->coverage, test->module);
+  verdict->nodes += train->nodes.count;
+  verdict->steps += test->steps;
+  bool has_gradients = false;
+  for (int i = 0; i < train->nodes.count; i++)
+    has_gradients = has_gradients || train->nodes.items[i]->op == OP_GRADIENT;
+  verdict->with_gradients += has_gradients;
+  if (task->options->dumps && !task->test) print_module(stdout, test->module);
+}
+
+/* ---- judging, in a child ---- */
+
+/* One executable for those of the cases that take so many steps. */
+static const char *judge_group(const Task *task, Arena *arena, Case **cases, int steps) {
+  Case *some[64];
+  Reference *references[64];
+  int count = 0;
+  for (int i = 0; i < task->count; i++) {
+    if (cases[i]->steps != steps) continue;
+    references[count] = reference_create(arena, cases[i]);
+    some[count++] = cases[i];
+  }
+  if (count == 0) return NULL;
+  const Case *test = count == 1 ? some[0] : cases_merge(arena, count, some);
+  const Reference *reference =
+      count == 1 ? references[0] : references_merge(arena, test, count, references);
+  return judge_case_c(test, reference, arena, &task->stage);
+}
+
+static const char *judge_seeds(const Task *task, Arena *arena, Verdict *verdict) {
+  Case *cases[64];
+  const char *message = NULL;
+  for (int i = 0; i < task->count; i++) {
+    cases[i] = generate_case(arena, task->seed + (uint64_t)i);
+    note(cases[i], task, verdict);
+  }
+  for (int steps = 1; steps <= MOST_STEPS && !message; steps++)
+    message = judge_group(task, arena, cases, steps);
+  return message;
+}
+
+static const char *judge_one(const Task *task, Arena *arena, Verdict *verdict) {
+  const Case *test = task->test;
+  if (!test && task->file) test = read_case(arena, task->file);
+  if (!test) test = generate_case(arena, task->seed);
+  note(test, task, verdict);
+  const Reference *reference = reference_create(arena, test);
+  return task->options->in_c ? judge_case_c(test, reference, arena, &task->stage)
+                             : judge_case(test, reference, arena);
+}
+
+static void judge_task(const Task *task, Verdict *verdict) {
+  Arena *arena = arena_create();
+  const char *message =
+      task->count > 1 ? judge_seeds(task, arena, verdict) : judge_one(task, arena, verdict);
+  if (message) snprintf(verdict->message, sizeof verdict->message, "%s", message);
+  verdict->finished = true;
+  arena_destroy(arena);
+}
+
+/* ---- processes ---- */
+
+static void must(bool good, const char *what) {
+  if (good) return;
+  fprintf(stderr, "fuzz_graphs: %s: %s\n", what, strerror(errno));
+  exit(2);
+}
+
+static void *share(size_t bytes) {
+  void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  must(memory != MAP_FAILED, "mmap");
+  return memory;
+}
+
+static void limit_time(void) {
+  struct rlimit limit = {CPU_SECONDS, CPU_SECONDS};
+  must(setrlimit(RLIMIT_CPU, &limit) == 0, "setrlimit");
+  alarm(SECONDS);
+}
+
+/* In a child, with all that it starts in one group. */
+typedef void Work(const Task *task, Verdict *verdict);
+static void work_apart(const Task *task, Work *work, Verdict *verdict, bool quietly) {
+  memset(verdict, 0, sizeof *verdict);
+  fflush(NULL);
+  pid_t child = fork();
+  must(child >= 0, "fork");
+  if (child == 0) {
+    must(setpgid(0, 0) == 0, "setpgid");
+    limit_time();
+    if (quietly && !freopen("/dev/null", "w", stderr)) _exit(2);
+    work(task, verdict);
+    fflush(NULL);
+    _exit(0);
+  }
+  int status;
+  must(waitpid(child, &status, 0) == child, "waitpid");
+  if (verdict->finished) return;
+  kill(-child, SIGKILL); /* what a dead child left running; mostly there is nothing */
+  int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  bool is_late = signal == SIGALRM || signal == SIGXCPU;
+  snprintf(verdict->message, sizeof verdict->message, "died: %s",
+           is_late  ? "it took too long"
+           : signal ? strsignal(signal)
+                    : "an early exit");
+}
+
+/* ---- shrinking ---- */
+
+typedef struct Shrinking {
+  Task task;
+  Verdict *verdict;
+  char kind[200]; /* of the failure: the message up to a colon */
+} Shrinking;
+
+static void copy_kind(char *kind, const char *message) {
+  snprintf(kind, sizeof((Shrinking *)NULL)->kind, "%.*s", (int)strcspn(message, ":"), message);
+}
+
+/* A case that is no longer sound proves nothing: no verdict. */
+static void judge_sound(const Task *task, Verdict *verdict) {
+  Arena *arena = arena_create();
+  verdict->finished = true;
+  if (module_verify(arena, task->test->module)) return;
+  if (case_find_steps(task->test) < task->test->steps) return;
+  verdict->finished = false;
+  judge_task(task, verdict);
+}
+
+static bool still_fails(void *context, const Case *test) {
+  Shrinking *shrinking = context;
+  char kind[sizeof shrinking->kind];
+  shrinking->task.test = test;
+  work_apart(&shrinking->task, judge_sound, shrinking->verdict, true);
+  copy_kind(kind, shrinking->verdict->message);
+  return strcmp(kind, shrinking->kind) == 0;
+}
+
+static void print_values(FILE *stream, const char *what, const char *name, const Tensor *tensor) {
+  int64_t count = shape_elements(tensor->type.shape);
+  fprintf(stream, "# %s %s =", what, name);
+  for (int64_t i = 0; i < count && i < 40; i++) fprintf(stream, " %.9g", tensor->data[i]);
+  fputs(count > 40 ? " ...\n" : "\n", stream);
+}
+
+static void print_case(FILE *stream, const Case *test, const char *message) {
+  fprintf(stream, "# %s\n", message);
+  for (int i = 0; i < test->inputs.count; i++)
+    print_values(stream, "input", test->module->inputs.items[i].name, test->inputs.items[i]);
+  for (int i = 0; i < test->start.count; i++)
+    print_values(stream, "variable", test->module->variables.items[i].path, test->start.items[i]);
+  print_module(stream, test->module);
+}
+
+/* To the folder of kept cases, or to standard output. */
+static void shrink(const Task *task, const char *message) {
+  Arena *arena = arena_create();
+  Shrinking shrinking = {.task = *task, .verdict = share(sizeof(Verdict))};
+  copy_kind(shrinking.kind, message);
+  const Case *whole = task->file ? read_case(arena, task->file) : generate_case(arena, task->seed);
+  const Case *small = shrink_case(arena, whole, still_fails, &shrinking);
+  still_fails(&shrinking, small);
+  const char *path = task->options->kept ? arena_printf(arena, "%s/%llu.dump", task->options->kept,
+                                                        (unsigned long long)task->seed)
+                                         : NULL;
+  FILE *stream = path ? fopen(path, "w") : stdout;
+  must(stream != NULL, path);
+  print_case(stream, small, shrinking.verdict->message);
+  if (path) {
+    must(fclose(stream) == 0, path);
+    printf("kept, made small: %s\n", path);
+  }
+  munmap(shrinking.verdict, sizeof(Verdict));
+  arena_destroy(arena);
+}
+
+/* ---- workers ---- */
+
+#define COUNT(where, by) __atomic_fetch_add(&(where), (by), __ATOMIC_RELAXED)
+
+static void add_verdict(Totals *totals, const Task *task, const Verdict *verdict) {
+  for (int op = 0; op < OP_COUNT; op++) {
+    COUNT(totals->coverage.generated[op], verdict->coverage.generated[op]);
+    COUNT(totals->coverage.differentiated[op], verdict->coverage.differentiated[op]);
+  }
+  COUNT(totals->nodes, verdict->nodes);
+  COUNT(totals->with_gradients, verdict->with_gradients);
+  COUNT(totals->steps, verdict->steps);
+  if (!verdict->message[0]) {
+    COUNT(totals->passed, task->count);
+    return;
+  }
+  COUNT(totals->failed, 1);
+  if (task->file) printf("FAILED: %s: %s\n", task->file, verdict->message);
+  else printf("FAILED: seed %llu: %s\n", (unsigned long long)task->seed, verdict->message);
+  if (task->count == 1 && (task->options->shrinks || task->options->kept))
+    shrink(task, verdict->message);
+  fflush(stdout);
+}
+
+/* Where a batch fails, each of it alone; the batch, if none of them fails. */
+static void judge_batch(const Task *batch, Verdict *verdict, Totals *totals) {
+  work_apart(batch, judge_task, verdict, batch->count > 1);
+  if (batch->count == 1 || !verdict->message[0]) {
+    add_verdict(totals, batch, verdict);
+    return;
+  }
+  Verdict of_all = *verdict;
+  bool some_failed = false;
+  for (int i = 0; i < batch->count; i++) {
+    Task task = *batch;
+    task.seed += (uint64_t)i;
+    task.count = 1;
+    work_apart(&task, judge_task, verdict, false);
+    add_verdict(totals, &task, verdict);
+    some_failed = some_failed || verdict->message[0];
+  }
+  if (some_failed) return;
+  printf("seeds %llu and the %d behind it fail together only\n", (unsigned long long)batch->seed,
+         batch->count - 1);
+  memset(&of_all.coverage, 0, sizeof of_all.coverage);
+  add_verdict(totals, batch, &of_all);
+}
+
+static void work(const Options *options, int worker, Totals *totals) {
+  Verdict *verdict = share(sizeof *verdict);
+  char folder[4096];
+  snprintf(folder, sizeof folder, "%s/%d", options->stage.work, worker);
+  if (options->in_c && mkdir(folder, 0777) != 0) must(errno == EEXIST, folder);
+  uint64_t count = (options->count + options->batch - 1) / options->batch, number;
+  while ((number = COUNT(totals->taken, 1)) < count) {
+    uint64_t done = number * options->batch, left = options->count - done;
+    Task task = {.options = options,
+                 .stage = options->stage,
+                 .seed = options->from + done,
+                 .count = (int)(left < options->batch ? left : options->batch),
+                 .file = options->files ? options->files[done] : NULL};
+    task.stage.work = folder;
+    task.stage.looks = options->looks >= 0                   ? (Looks)options->looks
+                       : task.seed / options->batch % 4 == 0 ? LOOKS_TYPES
+                                                             : LOOKS_F64;
+    judge_batch(&task, verdict, totals);
+  }
+}
+
+/* ---- progress ---- */
+
+static double now(void) {
+  struct timespec time;
+  must(clock_gettime(CLOCK_MONOTONIC, &time) == 0, "clock_gettime");
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static double cpu_seconds(void) { /* of all processes that have ended */
+  struct rusage used;
+  must(getrusage(RUSAGE_CHILDREN, &used) == 0, "getrusage");
+  return (double)used.ru_utime.tv_sec + (double)used.ru_stime.tv_sec +
+         1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
+static void report(const Options *options, const Totals *totals, double since) {
+  double seconds = now() - since;
+  double done = (double)(totals->passed + totals->failed), rate = done / seconds;
+  fprintf(stderr, "%.0f of %llu, %lld failed, %.1f a second", done,
+          (unsigned long long)options->count, (long long)totals->failed, rate);
+  if (rate > 0) fprintf(stderr, ", %.0f s left", ((double)options->count - done) / rate);
+  fputs("\n", stderr);
+}
+
+/* Until all workers have ended; how many of them did not end well. */
+static int wait_for(const Options *options, const Totals *totals, double since) {
+  double told = since;
+  int bad = 0;
+  for (int left = options->jobs; left > 0;) {
+    int status;
+    pid_t child = waitpid(-1, &status, options->progress ? WNOHANG : 0);
+    must(child >= 0, "waitpid");
+    if (child > 0) {
+      left--;
+      bad += status != 0;
+      continue;
+    }
+    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    if (now() - told < REPORT_SECONDS) continue;
+    report(options, totals, since);
+    told = now();
+  }
+  return bad;
+}
+
+int run_all(const Options *options) {
+  Totals *totals = share(sizeof *totals);
+  double since = now();
+  fflush(NULL);
+  for (int i = 0; i < options->jobs; i++) {
+    pid_t child = fork();
+    must(child >= 0, "fork");
+    if (child > 0) continue;
+    work(options, i, totals);
+    fflush(NULL);
+    _exit(0);
+  }
+  int bad = wait_for(options, totals, since);
+  if (bad > 0) printf("FAILED: %d workers ended early\n", bad);
+  totals->failed += bad;
+  if (options->covers) {
+    int missing = coverage_print(&totals->coverage);
+    totals->failed += missing;
+    totals->passed += missing == 0;
+  }
+  if (options->progress)
+    fprintf(stderr, "%.0f s, %.0f of CPU: %.3f a case\n", now() - since, cpu_seconds(),
+            cpu_seconds() / (double)options->count);
+  printf("%lld nodes, %lld modules with gradients, %lld steps\n", (long long)totals->nodes,
+         (long long)totals->with_gradients, (long long)totals->steps);
+  printf("%lld passed, %lld failed\n", (long long)totals->passed, (long long)totals->failed);
+  return totals->failed > 0;
+}
