@@ -89,7 +89,7 @@ static void check_options(Options *options) {
 
 static Options read_options(int argc, char **argv) {
   Options options = {.from = 1, .count = 100, .batch = 16, .jobs = 1, .looks = -1};
-  options.stage = (CStage){.work = ".", .optimize = "-O1"};
+  options.stage = (CStage){.work = "."};
   const OptionRow rows[] = {{"--dump", OPTION_FLAG, &options.dumps},
                             {"--coverage", OPTION_FLAG, &options.covers},
                             {"--shrink", OPTION_FLAG, &options.shrinks},

@@ -130,7 +130,7 @@ typedef enum Looks {
 typedef struct CStage {
   const char *build;    /* build directory: include/nnc and lib/nnc */
   const char *work;     /* a directory for files */
-  const char *optimize; /* "-O1", for the C compiler */
+  const char *optimize; /* "-O1", for the C compiler; NULL: by the batch */
   Looks looks;
   bool keeps_c; /* the C file stays in `work` */
 } CStage;
@@ -162,7 +162,7 @@ typedef struct Options {
   int jobs;       /* processes that judge at the same time */
   bool in_c, dumps, covers, shrinks, progress;
   const char *kept; /* the folder that shrunk cases go to; NULL: standard output */
-  int looks;        /* a Looks, or -1: LOOKS_TYPES of every fourth batch, else LOOKS_F64 */
+  int looks; /* a Looks, or -1: by the batch */
   CStage stage;
   int file_count;
   char **files; /* dumps instead of seeds */
