@@ -168,14 +168,33 @@ NNC_DEFINE_CONV_DOT(f64, double)
 NNC_DEFINE_CONV_DOT(i32, int32_t)
 NNC_DEFINE_CONV_DOT(i64, int64_t)
 
-/* A row of a plane: moves of constant size, where a loop or a call would take longer than they. */
+/* A row of a plane, copied and cleared by a few moves, the last of which overlap: a call would take longer.
+ * The compiler is kept from seeing loops that copy or clear, which it makes calls. */
 NNC_INLINE void nnc_copy_short(char *restrict to, const char *restrict from, int64_t bytes) {
-  int64_t i = 0;
-  for (; i + 64 <= bytes; i += 64) memcpy(to + i, from + i, 64);
-  if (bytes & 32) memcpy(to + i, from + i, 32), i += 32;
-  if (bytes & 16) memcpy(to + i, from + i, 16), i += 16;
-  if (bytes & 8) memcpy(to + i, from + i, 8), i += 8;
-  if (bytes & 4) memcpy(to + i, from + i, 4);
+  const int64_t move = bytes >= 64 ? 64 : bytes >= 32 ? 32 : bytes >= 16 ? 16 : bytes >= 8 ? 8 : 4;
+  const int64_t last = bytes - move;
+  if (bytes >= 64) {
+    char *next = to;
+    for (int64_t i = 0; i < last; i += 64, next += 64) {
+      memcpy(next, from + i, 64);
+      NNC_OPAQUE(next);
+    }
+    memcpy(to + last, from + last, 64);
+  } else if (bytes >= 32) memcpy(to, from, 32), memcpy(to + last, from + last, 32);
+  else if (bytes >= 16) memcpy(to, from, 16), memcpy(to + last, from + last, 16);
+  else if (bytes >= 8) memcpy(to, from, 8), memcpy(to + last, from + last, 8);
+  else if (bytes >= 4) memcpy(to, from, 4);
+}
+
+NNC_INLINE void nnc_clear_short(char *to, int64_t bytes) {
+  for (; bytes >= 32; bytes -= 32, to += 32) {
+    memset(to, 0, 32);
+    NNC_OPAQUE(to);
+  }
+  for (; bytes >= 4; bytes -= 4, to += 4) {
+    memset(to, 0, 4);
+    NNC_OPAQUE(to);
+  }
 }
 
 /* to[i] = from[step * i + shift] for i < count, 0 where that is outside of [0, extent); nothing is read
@@ -187,7 +206,7 @@ NNC_INLINE void nnc_copy_short(char *restrict to, const char *restrict from, int
     int64_t end = extent > shift ? (extent - shift + step - 1) / step : 0;                         \
     end = from == NULL ? 0 : nnc_least(end, count);                                                \
     first = nnc_least(first, count);                                                               \
-    for (int64_t i = 0; i < first; i++) to[i] = 0;                                                 \
+    nnc_clear_short((char *)to, first * (int64_t)sizeof(type));                                    \
     if (step == 1 && sizeof(type) == sizeof(from_type))                                            \
       nnc_copy_short((char *)(to + first), (const char *)(from + first + shift),                   \
                      nnc_greatest(end - first, 0) * (int64_t)sizeof(type));                        \
@@ -195,7 +214,8 @@ NNC_INLINE void nnc_copy_short(char *restrict to, const char *restrict from, int
       for (int64_t i = first; i < end; i++) to[i] = convert(from[i + shift]);                      \
     else                                                                                           \
       for (int64_t i = first; i < end; i++) to[i] = convert(from[step * i + shift]);               \
-    for (int64_t i = nnc_greatest(first, end); i < count; i++) to[i] = 0;                          \
+    end = nnc_greatest(first, end);                                                                \
+    nnc_clear_short((char *)(to + end), (count - end) * (int64_t)sizeof(type));                    \
   }
 
 NNC_DEFINE_SPREAD(f32_f32, float, float, )
