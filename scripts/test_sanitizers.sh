@@ -3,9 +3,9 @@
 #
 #   scripts/test_sanitizers.sh [address|thread] [JOBS]    both, unless one is named
 #
-# address  (with undefined) in build-asan: the unit tests, the golden mistakes, the damaged data files, kills
-#          and full disks, and generated executables that train, evaluate, predict and export
-# thread   in build-tsan: the unit tests of threads, generated executables that train with several threads
+# address  (with undefined) in build-asan: the unit tests, the golden mistakes, the damaged data files, random
+#          graphs, kills and full disks, and generated executables that train, evaluate, predict and export
+# thread   in build-tsan: the unit tests of threads, random graphs, generated executables that train with several threads
 #
 # nnc --cflags gives the sanitizer to the generated C. A leak counts in the runtime and in what is generated;
 # the compiler frees nothing that lives as long as its run. Prints "N passed, N failed".
@@ -32,7 +32,7 @@ export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
 suite() {
   local name=$1; shift
   printf '%s: ' "$name"
-  if timeout 1500 "$@" >"$work/log" 2>&1 </dev/null; then
+  if timeout 3000 "$@" >"$work/log" 2>&1 </dev/null; then
     ok
     tail -n 1 "$work/log" | grep -iE 'passed' || echo ok
   else
@@ -80,6 +80,12 @@ models() { # FOLDER FLAGS
   rm -rf "$work"/*
 }
 
+graphs() { # FOLDER FLAGS: random graphs, as programs and as executables
+  suite "$1 graphs" "$1/tests/fuzz_graphs" --from 1 --count 30
+  suite "$1 graphs in C" "$1/tests/fuzz_graphs" --stage c --build "$1" --work "$work" --from 1 --count 24 --batch 8 \
+    --cflags "-O1 $2"
+}
+
 test_address() {
   local folder=build-asan flags="-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
   build $folder address,undefined || return
@@ -88,6 +94,7 @@ test_address() {
   suite "$folder syntax" bash tests/syntax/run.sh $folder
   suite "$folder elaborate" bash tests/elaborate/run.sh $folder
   suite "$folder fuzz" env NNC_CFLAGS="$flags" CC="$compiler" bash tests/fuzz/run.sh $folder
+  graphs $folder "$flags"
   export ASAN_OPTIONS=detect_leaks=1
   models $folder "$flags"
   suite "$folder kill" env NNC_CFLAGS="-O1 $flags" bash tests/kill/run.sh $folder --rounds 2
@@ -98,6 +105,7 @@ test_thread() {
   local folder=build-tsan flags="-fsanitize=thread -fno-omit-frame-pointer"
   build $folder thread || return
   unit $folder test_support test_syntax test_graph
+  graphs $folder "$flags"
   models $folder "$flags"
 }
 
