@@ -25,13 +25,49 @@
 /* Rows and vectors of a register tile: 24 accumulators of 32 registers, 12 of 16. */
 enum { NNC_TILE_ROWS = NNC_PICK(8, 6, 6), NNC_TILE_VECTORS = NNC_PICK(3, 2, 2) };
 
-/* Memory that will be needed soon: `rows` places at each of `count` bases, `step` apart.  The tile
- * spreads over its sum the prefetching of a row of its own width from each place. */
+/* Memory that will be needed soon: `rows` places at each of `count` bases, `step` apart, each as wide as
+ * a panel's row.  The tile spreads their prefetching over its sum. */
 typedef struct nnc_ahead {
   int64_t rows, count;
   uintptr_t base[6];
   int64_t step[6];
 } nnc_ahead;
+
+enum { NNC_AHEAD_BYTES = NNC_TILE_VECTORS * NNC_VECTOR_BYTES };
+
+NNC_INLINE void nnc_prefetch_row(const nnc_ahead *ahead, int64_t row) {
+  NNC_ROLLED for (int64_t i = 0; i < ahead->count; i++)
+    NNC_UNROLL for (int at = 0; at < NNC_AHEAD_BYTES + 60; at += 64)
+      __builtin_prefetch((const char *)(ahead->base[i] + (uintptr_t)(row * ahead->step[i] + at)));
+}
+
+/* The rows of a tile, each with the pointer by which its elements of a are reached: every third row has
+ * one, the two behind it are reached by addressing.  Sums are variables, not an array, lest the compiler
+ * leave one in memory. */
+#define NNC_TILE_EACH_ROW(what, name)                                                              \
+  what(name, 0, a_0, 0) what(name, 1, a_0, 1) what(name, 2, a_0, 2) what(name, 3, a_3, 0)          \
+  what(name, 4, a_3, 1) what(name, 5, a_3, 2) what(name, 6, a_6, 0) what(name, 7, a_6, 1)
+#define NNC_TILE_DECLARE(name, r, pointer, times)                                                  \
+  nnc_vec_##name sum_##r##_0 = {0}, sum_##r##_1 = {0}, sum_##r##_2 = {0};
+#define NNC_TILE_LOAD(name, r, pointer, times)                                                     \
+  if (rows > r) {                                                                                  \
+    sum_##r##_0 = nnc_load_##name(tile + r * tile_row);                                            \
+    if (vectors > 1) sum_##r##_1 = nnc_load_##name(tile + r * tile_row + NNC_LANES_##name);        \
+    if (vectors > 2) sum_##r##_2 = nnc_load_##name(tile + r * tile_row + 2 * NNC_LANES_##name);    \
+  }
+#define NNC_TILE_ADD(name, r, pointer, times)                                                      \
+  if (rows > r) {                                                                                  \
+    const nnc_vec_##name x = nnc_splat_##name(pointer[times * a_row]);                             \
+    sum_##r##_0 += x * b_0;                                                                        \
+    if (vectors > 1) sum_##r##_1 += x * b_1;                                                       \
+    if (vectors > 2) sum_##r##_2 += x * b_2;                                                       \
+  }
+#define NNC_TILE_STORE(name, r, pointer, times)                                                    \
+  if (rows > r) {                                                                                  \
+    nnc_store_##name(tile + r * tile_row, sum_##r##_0);                                            \
+    if (vectors > 1) nnc_store_##name(tile + r * tile_row + NNC_LANES_##name, sum_##r##_1);        \
+    if (vectors > 2) nnc_store_##name(tile + r * tile_row + 2 * NNC_LANES_##name, sum_##r##_2);    \
+  }
 
 /* nnc_tile_f32(8, 3, ...) is the code of a tile; nnc_tile_f32_8_3 a function made of it. */
 #define NNC_DEFINE_TILE(name, type)                                                                \
@@ -42,41 +78,30 @@ typedef struct nnc_ahead {
                                   int64_t a_row, int64_t a_k, const type *b, int64_t b_k,          \
                                   type *tile, int64_t tile_row, bool first,                        \
                                   const nnc_ahead *ahead) {                                        \
-    enum { lanes = NNC_LANES_##name };                                                             \
-    nnc_vec_##name sum[NNC_TILE_ROWS][NNC_TILE_VECTORS];                                           \
-    NNC_UNROLL for (int r = 0; r < rows; r++)                                                      \
-      NNC_UNROLL for (int v = 0; v < vectors; v++)                                                 \
-        sum[r][v] = first ? (nnc_vec_##name){0}                                                    \
-                          : nnc_load_##name(tile + r * tile_row + v * lanes);                      \
-    const type *third[(NNC_TILE_ROWS + 2) / 3]; /* every third row: the two behind it by addressing */\
-    NNC_UNROLL for (int r = 0; r < rows; r += 3) {                                                 \
-      third[r / 3] = a + r * a_row;                                                                \
-      NNC_OPAQUE(third[r / 3]);                                                                    \
+    NNC_TILE_EACH_ROW(NNC_TILE_DECLARE, name)                                                      \
+    if (!first) {                                                                                  \
+      NNC_TILE_EACH_ROW(NNC_TILE_LOAD, name)                                                       \
     }                                                                                              \
-    const int64_t places = ahead ? ahead->count * ahead->rows : 0;                                 \
+    const type *a_0 = a, *a_3 = a + (rows > 3 ? 3 : 0) * a_row, *a_6 = a + (rows > 6 ? 6 : 0) * a_row;\
+    NNC_OPAQUE(a_0);                                                                               \
+    if (rows > 3) NNC_OPAQUE(a_3);                                                                 \
+    if (rows > 6) NNC_OPAQUE(a_6);                                                                 \
+    const int64_t places = ahead ? ahead->rows : 0;                                                \
     const int64_t share = places > 0 ? nnc_greatest(k / places, 1) : k;                            \
-    uintptr_t next = places > 0 ? ahead->base[0] : 0;                                              \
-    for (int64_t i = 0, place = 0, base = 0, at = 0; i < k; place++) {                             \
-      if (place < places) {                                                                        \
-        NNC_UNROLL for (int v = 0; v <= vectors; v++)                                              \
-          __builtin_prefetch((const char *)(next + (uintptr_t)(v * NNC_VECTOR_BYTES)));            \
-        next += (uintptr_t)ahead->step[base];                                                      \
-        if (++at == ahead->rows && ++base < ahead->count) next = ahead->base[base], at = 0;        \
-      }                                                                                            \
+    for (int64_t i = 0, place = 0; i < k; place++) {                                               \
+      if (place < places) nnc_prefetch_row(ahead, place);                                          \
       NNC_ROLLED for (const int64_t end = place < places ? nnc_least(k, i + share) : k; i < end; i++) {\
-        nnc_vec_##name row[NNC_TILE_VECTORS];                                                      \
-        NNC_UNROLL for (int v = 0; v < vectors; v++) row[v] = nnc_load_##name(b + v * lanes);      \
-        NNC_UNROLL for (int r = 0; r < rows; r++) {                                                \
-          const nnc_vec_##name x = nnc_splat_##name(third[r / 3][r % 3 * a_row]);                  \
-          NNC_UNROLL for (int v = 0; v < vectors; v++) sum[r][v] += x * row[v];                    \
-        }                                                                                          \
-        NNC_UNROLL for (int r = 0; r < rows; r += 3) third[r / 3] += a_k;                          \
+        const nnc_vec_##name b_0 = nnc_load_##name(b);                                             \
+        const nnc_vec_##name b_1 = nnc_load_##name(b + (vectors > 1 ? NNC_LANES_##name : 0));      \
+        const nnc_vec_##name b_2 = nnc_load_##name(b + (vectors > 2 ? 2 * NNC_LANES_##name : 0));  \
+        NNC_TILE_EACH_ROW(NNC_TILE_ADD, name)                                                      \
+        a_0 += a_k;                                                                                \
+        if (rows > 3) a_3 += a_k;                                                                  \
+        if (rows > 6) a_6 += a_k;                                                                  \
         b += b_k;                                                                                  \
       }                                                                                            \
     }                                                                                              \
-    NNC_UNROLL for (int r = 0; r < rows; r++)                                                      \
-      NNC_UNROLL for (int v = 0; v < vectors; v++)                                                 \
-        nnc_store_##name(tile + r * tile_row + v * lanes, sum[r][v]);                              \
+    NNC_TILE_EACH_ROW(NNC_TILE_STORE, name)                                                        \
   }                                                                                                \
   NNC_TILES_OF_ROWS(name, type, 1)                                                                 \
   NNC_TILES_OF_ROWS(name, type, 2)                                                                 \
@@ -134,27 +159,52 @@ NNC_DEFINE_TILE(i64, int64_t)
      NNC_TILE(name, rows_3, vectors_3)},                                                           \
   }
 
-/* dst[k, columns], rows `width` apart, from src[k * src_k + c * src_c]; columns from `count` to the
- * next whole vector are 0. */
-#define NNC_DEFINE_PACK(name, type)                                                                \
-  NNC_SHARED void nnc_pack_##name(type *restrict dst, int64_t width, int64_t k, int64_t count,     \
-                                  const type *restrict src, int64_t src_k, int64_t src_c) {        \
-    const int64_t padded = nnc_round_up_lanes(count, NNC_LANES_##name);                            \
-    if (src_c == 1) {                                                                              \
-      for (int64_t i = 0; i < k; i++) {                                                            \
-        for (int64_t c = 0; c < count; c++) dst[i * width + c] = src[i * src_k + c];               \
-        for (int64_t c = count; c < padded; c++) dst[i * width + c] = 0;                           \
-      }                                                                                            \
-      return;                                                                                      \
-    }                                                                                              \
-    for (int64_t c = 0; c < padded; c++)                                                           \
-      for (int64_t i = 0; i < k; i++)                                                              \
-        dst[i * width + c] = c < count ? src[i * src_k + c * src_c] : 0;                           \
-  }
-
 NNC_INLINE int64_t nnc_round_up_lanes(int64_t n, int64_t lanes) {
   return (n + lanes - 1) / lanes * lanes;
 }
+
+/* dst[k, columns], rows `width` apart, from src[k * src_k + c * src_c]; columns from `count` to the
+ * next whole vector, or to `width` where that is less, are 0. */
+#define NNC_DEFINE_PACK(name, type)                                                                \
+  /* A line of each column at a time, so that lines of both sides stay in the cache. */    \
+  NNC_INLINE void nnc_pack_columns_##name(type *restrict dst, int64_t width, int64_t k,            \
+                                          int64_t count, const type *restrict src,                 \
+                                          int64_t src_k, int64_t src_c) {                          \
+    enum { LENGTH = 64 / (int)sizeof(type) };                                                      \
+    for (int64_t first = 0; first < k; first += LENGTH) {                                          \
+      const int64_t end = nnc_least(first + LENGTH, k);                                            \
+      for (int64_t c = 0; c < count; c++) {                                                        \
+        __builtin_prefetch(src + c * src_c + (first + 2 * LENGTH) * src_k);                        \
+        NNC_ROLLED for (int64_t i = first; i < end; i++) dst[i * width + c] = src[c * src_c + i * src_k];\
+      }                                                                                            \
+    }                                                                                              \
+  }                                                                                                \
+  NNC_INLINE void nnc_pack_rows_##name(type *restrict dst, int64_t width, int64_t k, int64_t count,\
+                                       const type *restrict src, int64_t src_k) {                  \
+    enum { LENGTH = 64 / (int)sizeof(type) };                                                      \
+    for (int64_t i = 0; i < k; i++) {                                                              \
+      const type *const later = src + (i + 16) * src_k;                                            \
+      for (int64_t c = 0; c < count; c += LENGTH) __builtin_prefetch(later + c);                   \
+      NNC_ROLLED for (int64_t c = 0; c < count; c++) dst[i * width + c] = src[i * src_k + c];      \
+    }                                                                                              \
+  }                                                                                                \
+  /* Without zeros behind the columns. */                                                          \
+  NNC_SHARED void nnc_pack_part_##name(type *restrict dst, int64_t width, int64_t k, int64_t count,\
+                                       const type *restrict src, int64_t src_k, int64_t src_c) {   \
+    if (src_c == 1) nnc_pack_rows_##name(dst, width, k, count, src, src_k);                        \
+    else nnc_pack_columns_##name(dst, width, k, count, src, src_k, src_c);                         \
+  }                                                                                                \
+  NNC_SHARED void nnc_pack_zeros_##name(type *dst, int64_t width, int64_t k, int64_t count) {      \
+    const int64_t padded = nnc_least(width, nnc_round_up_lanes(count, NNC_LANES_##name));          \
+    if (padded == count) return;                                                                   \
+    for (int64_t i = 0; i < k; i++)                                                                \
+      for (int64_t c = count; c < padded; c++) dst[i * width + c] = 0;                             \
+  }                                                                                                \
+  NNC_INLINE void nnc_pack_##name(type *restrict dst, int64_t width, int64_t k, int64_t count,     \
+                                  const type *restrict src, int64_t src_k, int64_t src_c) {        \
+    nnc_pack_part_##name(dst, width, k, count, src, src_k, src_c);                                 \
+    nnc_pack_zeros_##name(dst, width, k, count);                                                   \
+  }
 
 NNC_DEFINE_PACK(f32, float)
 NNC_DEFINE_PACK(f64, double)

@@ -41,7 +41,7 @@
 #endif
 #define NNC_KERNEL __attribute__((NNC_APART, visibility("hidden")))
 #define NNC_SHARED static __attribute__((NNC_APART, unused)) /* by a translation unit's kernels */
-#define NNC_OPAQUE(pointer) __asm__("" : "+r"(pointer)) /* the compiler forgets how it was computed */
+#define NNC_OPAQUE(value) __asm__("" : "+r"(value)) /* the compiler forgets how it was computed */
 #define NNC_ALIGNED __attribute__((aligned(64)))
 #if defined(__clang__)
 #define NNC_UNROLL _Pragma("clang loop unroll(full)")

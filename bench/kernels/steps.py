@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Times every step of an entry of an emitted C file on one thread: the least of many repetitions, each
-with the caches as the step before left them.
+with the caches as the step before left them. Contractions also in GFLOP/s and as a share of the fastest
+multiply-adds that the run saw.
 
     nnc model.net --emit=c -o model.c
     bench/kernels/steps.py model.c [--entry train] [--repeat 60] [--cc clang] [--arch native]
@@ -22,6 +23,22 @@ static double now(void) {
 }
 static double least[STEP_COUNT + 1];
 static const char *const names[] = {NAMES 0};
+static const double flop[] = {FLOP 0};
+static double peak(void) {
+  enum { CHAINS = NNC_PICK(24, 12, 12), STEPS = 20000 };
+  nnc_vec_f32 sum[CHAINS], x = nnc_splat_f32(1.000001f), y = nnc_splat_f32(1e-7f);
+  for (int i = 0; i < CHAINS; i++) sum[i] = nnc_splat_f32((float)i);
+  double best = 1e30;
+  for (int repeat = 0; repeat < 100; repeat++) {
+    const double start = now();
+    for (int i = 0; i < STEPS; i++)
+      NNC_UNROLL for (int c = 0; c < CHAINS; c++) sum[c] = sum[c] * x + y;
+    best = fmin(best, now() - start);
+  }
+  volatile float sink = 0;
+  for (int i = 0; i < CHAINS; i++) sink += sum[i][0];
+  return 2.0 * CHAINS * NNC_LANES_f32 * STEPS / best;
+}
 static void timed(nnc_worker *worker) {
   char *const arena = worker->arena;
   double start;
@@ -42,12 +59,30 @@ int main(void) {
   for (int i = 0; i < REPEAT; i++) timed(&worker);
   double total = 0;
   for (int i = 0; i < STEP_COUNT; i++) total += least[i];
-  for (int i = 0; i < STEP_COUNT; i++)
-    printf("%9.1f us %5.1f %%  %s\n", least[i] * 1e6, 100 * least[i] / total, names[i]);
+  const double most = peak();
+  for (int i = 0; i < STEP_COUNT; i++) {
+    printf("%9.1f us %5.1f %%  ", least[i] * 1e6, 100 * least[i] / total);
+    if (flop[i] > 0) printf("%6.1f GFLOP/s %3.0f %%  ", flop[i] / least[i] * 1e-9, 100 * flop[i] / least[i] / most);
+    printf("%s\n", names[i]);
+  }
   printf("%9.1f us          sum, one thread\n", total * 1e6);
   return 0;
 }
 """
+
+
+def flop_of(text):
+    """Name of each contraction: its flop and its extents."""
+    found = {}
+    for name, body in re.findall(r"^NNC_KERNEL void (net_\w+)\(.*?\)\n\{\n(.*?)^\}", text, re.S | re.M):
+        extents = re.search(r"enum \{ M = (\d+), N = (\d+), K = (\d+)", body)
+        tasks = re.search(r"M_BLOCKS = (\d+), N_BLOCKS = (\d+), TASKS = (\d+)", body)
+        if not extents or not tasks: continue
+        m, n, k = map(int, extents.groups())
+        row_blocks, column_blocks, all_tasks = map(int, tasks.groups())
+        batch = all_tasks // (row_blocks * column_blocks)
+        found[name] = 2.0 * batch * m * n * k, "  %s%d x %d x %d" % ("%d of " % batch if batch > 1 else "", m, k, n)
+    return found
 
 
 def main():
@@ -66,10 +101,13 @@ def main():
     for number, call in enumerate(calls):
         timed += "  start = now(); %s\n  start = now() - start;\n" % call
         timed += "  if (start < least[%d]) least[%d] = start;\n" % (number, number)
-    names = "".join('"%s", ' % re.match(r"\w+", call).group(0) for call in calls)
+    kernels = [re.match(r"\w+", call).group(0) for call in calls]
+    work = flop_of(text)
+    names = "".join('"%s%s", ' % (kernel, work.get(kernel, (0, ""))[1]) for kernel in kernels)
+    flop = "".join("%r, " % work.get(kernel, (0, ""))[0] for kernel in kernels)
     text = re.sub(r'#include "nnc_data.h"', "", text)
     text = re.sub(r"&nnc_(source|stage)_\w+", "NULL", text)
-    program = text + MAIN.replace("STEP_COUNT", str(len(calls))).replace("NAMES", names) \
+    program = text + MAIN.replace("STEP_COUNT", str(len(calls))).replace("NAMES", names).replace("FLOP ", flop) \
         .replace("BODY", timed).replace("REPEAT", str(arguments.repeat))
     with tempfile.TemporaryDirectory() as folder:
         source = os.path.join(folder, "steps.c")

@@ -87,6 +87,17 @@ static bool loads_vectors(const Kernel *kernel, Side side) {
          (axis_group_extent(side.outer) == 1 || only_stride(side.outer, side.slot) == 1);
 }
 
+/* A column of a row-major matrix whose rows are a multiple of this apart lies in few sets of a cache. */
+enum { CONFLICTING_BYTES = 1024, CONFLICTING_DEPTH = 64 };
+
+/* Elements of `a` along k that would drive each other out of the cache. */
+static bool has_conflicts(const Kernel *kernel, Side a) {
+  const AxisGroup *k = &kernel->contract.k;
+  int64_t bytes = only_stride(k, a.slot) * dtype_size(a.dtype);
+  return reads_in_place(kernel, a) && k->count > 0 && bytes % CONFLICTING_BYTES == 0 &&
+         axis_group_extent(k) >= CONFLICTING_DEPTH;
+}
+
 /* Estimated cost, in multiply-adds, of everything but the multiply-adds, with `b` as vectors. */
 static double side_cost(const Kernel *kernel, Side a, Side b, bool result_transposed) {
   double m = (double)axis_group_extent(a.outer), n = (double)axis_group_extent(b.outer);
@@ -120,7 +131,8 @@ static void cut_columns(ContractGrid *grid) {
     double waste = (double)(blocks * columns) / (double)greatest(grid->n, 1) - 1;
     double ragged = columns % 48 ? .03 : 0;
     double small = columns < 96 ? .01 : 0;
-    double score = imbalance(tasks) + waste * .25 + ragged + small;
+    double packing = grid->pack_a ? 16. / (double)columns : 0; /* each task packs its rows of a */
+    double score = imbalance(tasks) + waste * .25 + ragged + small + packing;
     if (score < best && columns <= round_up(grid->n, 16)) {
       best = score;
       grid->n_block = columns;
@@ -151,7 +163,7 @@ ContractGrid kernel_contract_grid(const Kernel *kernel) {
   grid.swap = side_cost(kernel, right, left, !column_result) <
               side_cost(kernel, left, right, !row_result && column_result);
   Side a = grid.swap ? right : left, b = grid.swap ? left : right;
-  grid.pack_a = !reads_in_place(kernel, a);
+  grid.pack_a = !reads_in_place(kernel, a) || has_conflicts(kernel, a);
   grid.pack_b = !loads_vectors(kernel, b);
   grid.batch = axis_group_extent(&slots->batch);
   grid.m = axis_group_extent(a.outer);

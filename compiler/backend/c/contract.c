@@ -121,57 +121,95 @@ static const char *converted(const ContractWriter *writer, int slot, const char 
   return arena_printf(writer->arena, "(%s)%s", c_value_type(writer->sum), element);
 }
 
+static const char *number(Arena *arena, int64_t value) { return c_integer(arena, value); }
+
+typedef struct Packing {
+  int slot;
+  const AxisGroup *outer;
+  const char *from, *to;       /* pointers: the operand, the block's group of `width` columns */
+  const char *width, *first;   /* columns of a group; the number of its first column */
+  const char *count;           /* its columns */
+} Packing;
+
+/* Elements from the flat number `at` on whose offsets grow by the innermost stride. */
+static const char *run_length(Arena *arena, const AxisGroup *group, const char *at, const char *left) {
+  if (group->count <= 1) return left;
+  long long extent = (long long)group->extent[group->count - 1];
+  return arena_printf(arena, "nnc_least(%lld - (%s) %% %lld, %s)", extent, at, extent, left);
+}
+
+static long long inner_stride(const AxisGroup *group, int slot) {
+  return group->count == 0 ? 0 : (long long)group->stride[slot][group->count - 1];
+}
+
+/* By runs along both axes: of the sum's type, so that pieces are only copied. */
+static const char *pack_runs(const ContractWriter *writer, const Packing *pack) {
+  Arena *arena = writer->arena;
+  const AxisGroup *k = &writer->kernel->contract.k, *outer = pack->outer;
+  const char *type = c_type_name(writer->sum);
+  const char *column = arena_printf(arena, "(%s + c)", pack->first);
+  return arena_printf(
+      arena,
+      "  for (int64_t c = 0, columns; c < %s; c += columns) {\n"
+      "    columns = %s;\n"
+      "    for (int64_t i = 0, steps; i < depth; i += steps) {\n"
+      "      steps = %s;\n"
+      "      nnc_pack_part_%s(%s + i * %s + c, %s, steps, columns,\n"
+      "                       %s + %s + %s, %lld, %lld);\n"
+      "    }\n"
+      "  }\n"
+      "  nnc_pack_zeros_%s(%s, %s, depth, %s);\n",
+      pack->count,
+      run_length(arena, outer, column, arena_printf(arena, "%s - c", pack->count)),
+      run_length(arena, k, "k + i", "depth - i"), type, pack->to, pack->width, pack->width,
+      pack->from, group_offset(arena, outer, pack->slot, column),
+      group_offset(arena, k, pack->slot, "(k + i)"), inner_stride(k, pack->slot),
+      inner_stride(outer, pack->slot), type, pack->to, pack->width, pack->count);
+}
+
+/* Element by element, converted to the sum's type. */
+static const char *pack_elements(const ContractWriter *writer, const Packing *pack) {
+  Arena *arena = writer->arena;
+  const char *element = arena_printf(
+      arena, "%s[%s + %s]", pack->from,
+      group_offset(arena, pack->outer, pack->slot, arena_printf(arena, "(%s + c)", pack->first)),
+      group_offset(arena, &writer->kernel->contract.k, pack->slot, "(k + i)"));
+  return arena_printf(arena,
+                      "  for (int64_t i = 0; i < depth; i++)\n"
+                      "    for (int64_t c = 0; c < %s; c++)\n"
+                      "      (%s)[i * %s + c] = %s;\n"
+                      "  nnc_pack_zeros_%s(%s, %s, depth, %s);\n",
+                      pack->count, pack->to, pack->width, converted(writer, pack->slot, element),
+                      c_type_name(writer->sum), pack->to, pack->width, pack->count);
+}
+
+static const char *pack_text(const ContractWriter *writer, const Packing *pack) {
+  return writer->kernel->operands[pack->slot].dtype == writer->sum ? pack_runs(writer, pack)
+                                                                   : pack_elements(writer, pack);
+}
+
 /* Tiles of MR rows: [depth][MR] each. */
 static const char *pack_a_text(const ContractWriter *writer) {
   if (!writer->grid.pack_a) return "";
-  Arena *arena = writer->arena;
-  const char *element = arena_printf(
-      arena, "left[%s + %s]", group_offset(arena, writer->a, writer->a_slot, "(m_first + r)"),
-      group_offset(arena, &writer->kernel->contract.k, writer->a_slot, "(k + i)"));
-  return arena_printf(arena,
-                      "for (int64_t r = 0; r < m_end - m_first; r++)\n"
-                      "  for (int64_t i = 0; i < depth; i++)\n"
-                      "    packed_a[(r / MR * KB + i) * MR + r %% MR] = %s;\n",
-                      converted(writer, writer->a_slot, element));
-}
-
-static bool is_plain(const ContractWriter *writer) {
-  return writer->kernel->operands[writer->b_slot].dtype == writer->sum && writer->b->count <= 1 &&
-         writer->kernel->contract.k.count <= 1;
+  Packing pack = {.slot = writer->a_slot, .outer = writer->a, .from = "left",
+                  .to = "packed_a + (m - m_first) * KB", .width = "MR", .first = "m",
+                  .count = "nnc_least(MR, m_end - m)"};
+  return arena_printf(writer->arena, "for (int64_t m = m_first; m < m_end; m += MR) {\n%s}\n",
+                      pack_text(writer, &pack));
 }
 
 /* Panels of NR columns: [depth][NR] each, whole vectors filled with 0. */
 static const char *pack_b_text(const ContractWriter *writer) {
   if (!writer->grid.pack_b) return "";
-  Arena *arena = writer->arena;
-  const AxisGroup *k = &writer->kernel->contract.k;
-  const char *body;
-  if (is_plain(writer)) {
-    body = arena_printf(
-        arena,
-        "    nnc_pack_%s(packed_b + (n - n_first) * KB, NR, depth, nnc_least(NR, n_end - n),\n"
-        "                right + n * %lld + k * %lld, %lld, %lld);\n",
-        c_type_name(writer->sum), only_stride(writer->b, writer->b_slot),
-        only_stride(k, writer->b_slot), only_stride(k, writer->b_slot),
-        only_stride(writer->b, writer->b_slot));
-  } else {
-    const char *element = arena_printf(arena, "right[%s + %s]",
-                                       group_offset(arena, writer->b, writer->b_slot, "(n + c)"),
-                                       group_offset(arena, k, writer->b_slot, "(k + i)"));
-    body = arena_printf(
-        arena,
-        "    for (int64_t i = 0; i < depth; i++)\n"
-        "      for (int64_t c = 0; c < NR; c++)\n"
-        "        packed_b[(n - n_first) * KB + i * NR + c] = n + c < n_end ? %s : 0;\n",
-        converted(writer, writer->b_slot, element));
-  }
-  return arena_printf(arena,
+  Packing pack = {.slot = writer->b_slot, .outer = writer->b, .from = "right",
+                  .to = "packed_b + (n - n_first) * KB", .width = "NR", .first = "n",
+                  .count = "nnc_least(NR, n_end - n)"};
+  return arena_printf(writer->arena,
                       "if (K > KB || packed != task / M_BLOCKS) {\n"
-                      "  for (int64_t n = n_first; n < n_end; n += NR)\n"
-                      "%s"
+                      "  for (int64_t n = n_first; n < n_end; n += NR) {\n%s  }\n"
                       "  packed = task / M_BLOCKS;\n"
                       "}\n",
-                      body);
+                      pack_text(writer, &pack));
 }
 
 static const char *panel_text(const ContractWriter *writer) {
@@ -253,11 +291,37 @@ static const char *ahead_of_panel(const ContractWriter *writer) {
   int size = dtype_size(writer->sum);
   return arena_printf(
       writer->arena,
-      "const int64_t share = (K + MB / MR) / (MB / MR + 1); /* rows of the next panel */\n"
+      "const int64_t share = (depth + TILES - 1) / TILES; /* rows of the next panel */\n"
       "const nnc_ahead ahead = {\n"
       "    .rows = share, .count = 1, .step = {%lld},\n"
-      "    .base = {(uintptr_t)right + (uintptr_t)((m - m_first) / MR * share * %lld + n + NR) * %d}};\n",
+      "    .base = {(uintptr_t)right +\n"
+      "             (uintptr_t)((k + (m - m_first) / MR * share) * %lld + n + cols) * %d}};\n",
       row * size, row, size);
+}
+
+/* The next tile's rows of a, where a is large and used for few columns. */
+static const char *ahead_of_rows(const ContractWriter *writer) {
+  int size = dtype_size(writer->sum);
+  long long step = only_stride(writer->a, writer->a_slot) * size;
+  const char *next = arena_printf(writer->arena, "(uintptr_t)a + MR * %lldu", step), *bases = next;
+  const char *steps = number(writer->arena, step);
+  for (int i = 1; i < MOST_PLACES; i++) {
+    bases = arena_printf(writer->arena, "%s, %s + %d * NNC_AHEAD_BYTES", bases, next, i);
+    steps = arena_printf(writer->arena, "%s, %lld", steps, step);
+  }
+  return arena_printf(writer->arena,
+                      "const nnc_ahead ahead = {\n"
+                      "    .rows = MR, .count = nnc_least(%d, depth * %d / NNC_AHEAD_BYTES + 1),\n"
+                      "    .step = {%s},\n    .base = {%s}};\n",
+                      MOST_PLACES, size, steps, bases);
+}
+
+static bool reads_rows_once(const ContractWriter *writer) {
+  enum { FEW_COLUMNS = 128, LONG_ROW = 1024 };
+  const ContractGrid *grid = &writer->grid;
+  return !grid->pack_a && is_large(writer, writer->a_slot) && grid->n <= FEW_COLUMNS &&
+         grid->k * dtype_size(writer->sum) <= LONG_ROW && grid->k >= 8 &&
+         only_stride(&writer->kernel->contract.k, writer->a_slot) == 1;
 }
 
 static const char *ahead_text(const ContractWriter *writer) {
@@ -266,21 +330,19 @@ static const char *ahead_text(const ContractWriter *writer) {
   int count = 0;
   bool is_flat = kernel->contract.m.count == 1 && kernel->contract.n.count == 1 &&
                  kernel->contract.batch.count == 0;
-  if (!is_flat) return "";
+  if (!is_flat) return reads_rows_once(writer) ? ahead_of_rows(writer) : "";
   ExprList list = kernel_expressions(writer->arena, kernel, 0);
   for (int i = 0; i < list.count; i++)
     if (list.items[i]->kind == EXPR_LOAD)
       add_place(writer, places, &count, list.items[i]->operand, list.items[i]->index);
-  if (count > 0 && !writer->rows_inner && writer->grid.k >= 32)
+  if (count > 0 && !writer->rows_inner && writer->grid.k >= 8)
     return ahead_of_epilogue(writer, places, count);
-  bool streams = !writer->grid.pack_b && is_large(writer, writer->b_slot) && !writer->whole_block &&
-                 writer->grid.k >= 128 && writer->grid.m >= 4 * TILE_MAX_ROWS;
-  return streams ? ahead_of_panel(writer) : "";
+  bool streams = !writer->grid.pack_b && is_large(writer, writer->b_slot) && writer->grid.k >= 64;
+  if (streams) return ahead_of_panel(writer);
+  return reads_rows_once(writer) ? ahead_of_rows(writer) : "";
 }
 
 /* ---- the function ---- */
-
-static const char *number(Arena *arena, int64_t value) { return c_integer(arena, value); }
 
 static const char *side_pointer(const ContractWriter *writer, int slot) {
   const AxisGroup *batch = &writer->kernel->contract.batch;
