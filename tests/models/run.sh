@@ -48,6 +48,10 @@ done
 check_status "--init lists what it did not load" 0 'head\.w' \
   "$work/fine_tune" --data "$digits" --steps 10 --init "$work/cnn.run/checkpoint.safetensors" --out "$work/tuned.run"
 
+# ---- a loop learns to copy what it has read ----
+check "copy" "$work/copy" --out "$work/copy.run" --quiet
+at_most "copy: wrong bits" "$(last "$work/copy.run" test/error)" 0.01
+
 # ---- real data ----
 if [ -f "$data/iris/iris.csv" ]; then
   check "iris" "$work/iris" --data "$data/iris" --out "$work/iris.run" --quiet
