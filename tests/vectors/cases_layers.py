@@ -54,8 +54,14 @@ for shape in [(4, 3), (2, 3, 4), (3, 2, 2, 3)]:
                 mean, var = (t.clone() for t in rest)
                 y = F.batch_norm(x, mean, var, gamma, beta, True, 0.2, 1e-3)
                 return y, {"running_mean": mean, "running_var": var}
+
+            def evaluated(x, *rest, scale=scale, shift=shift):
+                rest = list(rest)
+                gamma = rest.pop(0) if scale else None
+                beta = rest.pop(0) if shift else None
+                return F.batch_norm(x, rest[0], rest[1], gamma, beta, False, 0.2, 1e-3)
             more = ("" if scale else ", scale = false") + ("" if shift else ", shift = false")
-            g.case(f"batch_norm(x, momentum = 0.2, eps = 1e-3{more})", f, x=N(*shape), params=params,
+            g.case(f"batch_norm(x, momentum = 0.2, eps = 1e-3{more})", f, x=N(*shape), params=params, predicts=evaluated,
                    states={"running_mean": N(channels), "running_var": U(0.5, 2, channels)})
             text = f"layer_norm(x{more})"
             g.case(text, lambda x, *p, s=scale, h=shift: affine(F.layer_norm(x, x.shape[-1:]), p, s, h, -1),
@@ -73,6 +79,7 @@ g.case("instance_norm(x, scale = true, shift = true, eps = 1e-3)",
 g.case("rms_norm(x)", lambda x, s: x / torch.sqrt((x * x).mean(-1, keepdim=True) + 1e-6) * s, x=N(3, 4), params={"gamma": N(4)})
 g.case("rms_norm(x, eps = 0.1, scale = false)", lambda x: x / torch.sqrt((x * x).mean(-1, keepdim=True) + 0.1), x=N(2, 3, 4))
 # Dropout draws its own numbers: what it may give, not which.
+g.case("dropout(x, 0.0)", lambda x: x, x=N(4), predicts=lambda x: x)
 g.case("zero_or(dropout(x, 0.25), x / 0.75)", lambda x: torch.tensor(True), x=U(0.1, 0.7, 40))
 g.case("abs(mean(dropout(x, 0.25)) - 1) < 0.05", lambda x: torch.tensor(True), x=[1.0] * 4000)
 g.case("any(dropout(x, 0.25) == 0)", lambda x: torch.tensor(True), x=[1.0] * 400)

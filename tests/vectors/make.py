@@ -72,7 +72,7 @@ def make_operand(spec, rng):
 
 HEAD = """# Made by tests/vectors/make.py: do not edit. Every result is compared with PyTorch's.
 const batch = 1
-data train { unused = npy("unused.npy") }
+data train { unused = csv("unused.csv", columns = [0], header = false) }
 input unused : f32[batch]
 optimizer observe() {
   state d = zeros
@@ -102,6 +102,7 @@ class Group:
     def __init__(self, name, definitions="", **metadata):
         self.name, self.definitions, self.metadata = name, definitions, metadata
         self.lines, self.tensors, self.seen = [], {"unused": np.zeros(1, np.float32)}, {}
+        self.results = []
         self.count = 0
         GROUPS[name] = self
 
@@ -110,10 +111,11 @@ class Group:
         self.seen[key] = self.seen.get(key, 0) + 1
         return np.random.default_rng(zlib.crc32(f"{key} {self.seen[key]}".encode()))
 
-    def case(self, text, f, params=None, states=None, **operands):
+    def case(self, text, f, params=None, states=None, predicts=None, **operands):
         """text: an expression of the operands' names. params: what layers in it declare, by path behind
         the result's; states likewise, from their first values. f(operands, params, states) gives
-        the result, or a pair of it and the new values of states."""
+        the result, or a pair of it and the new values of states; predicts, of the same with the new states,
+        what evaluation must give."""
         k, self.count = self.count, self.count + 1
         rng = self.generator(text)
         values = {name: make_operand(spec, rng) for name, spec in operands.items()}
@@ -131,6 +133,10 @@ class Group:
             self.start(f"y{k}.{name}", value)
         for name, value in news.items():
             self.tensors[f"=y{k}.{name}"] = value.detach().numpy().astype(np.float64)
+        if predicts:
+            last = [news.get(name, tensor) for name, tensor in tensors.items()]
+            self.tensors[f">e{k}"] = predicts(*last).detach().numpy()
+            self.results.append(f"e{k} = y{k} + 0 * sum(unused)")
         if result.is_floating_point():
             if result.requires_grad:
                 weigh(result).backward()
@@ -168,7 +174,8 @@ class Group:
         self.tensors[f"={name}:d"] = value.numpy()
 
     def program(self):
-        return HEAD + self.definitions + "\n".join(self.lines) + "\n" + TAIL
+        predict = "predict {\n  " + "\n  ".join(self.results) + "\n}\n" if self.results else ""
+        return HEAD + self.definitions + "\n".join(self.lines) + "\n" + TAIL + predict
 
 
 TRAJECTORY = """# Made by tests/vectors/make.py: do not edit. Steps are compared with PyTorch's.

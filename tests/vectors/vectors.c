@@ -3,8 +3,8 @@
  *     vectors NNC PROGRAM.net VECTORS.safetensors WORKDIR
  *
  * VECTORS holds values that variables start from ("x3", "y3.w"), minibatches of inputs ("0/x", or "x" for
- * all steps) and, with '=' in front, what variables must hold at the end ("=y3.out", "=x3:d"); "=loss" is
- * the loss of each step and gives their number, else there is one.  A variable without a start keeps its
+ * all steps) and, with '=' in front, what variables must hold at the end ("=y3.out", "=x3:d"), with '>' what
+ * `predict` gives then (">e3"); "=loss" is the loss of each step and gives their number, else there is one.  A variable without a start keeps its
  * initial value.  The interpreter takes the steps in double; then executables of f64 and of f32 do, by
  * their command `step`.  Each expected tensor must agree within the tolerance, relative to its greatest
  * element; infinities and NaNs must be where they are expected.  Metadata of the file may give
@@ -202,6 +202,67 @@ static void compare_interpreter(Case *test) {
   }
 }
 
+/* ---- predictions ---- */
+
+static void check_prediction(Case *test, const char *by, const nnc_stored *expected, const double *found,
+                             DType float_type) {
+  check_one(test, by, expected->name, stored_count(expected), found,
+            read_values(test, test->vectors, expected), tolerance_of(test, float_type));
+}
+
+static bool has_predictions(const Case *test) {
+  for (int i = 0; i < test->vectors->count; i++)
+    if (test->vectors->tensors[i].name[0] == '>') return true;
+  return false;
+}
+
+static void interpret_predictions(Case *test, int count, const Binding *bindings) {
+  Evaluation *result = interpreter_run(test->interpreter, ENTRY_PREDICT, count, bindings, test->steps, 0,
+                                       test->steps, test->steps);
+  const Graph *graph = test->module->entries[ENTRY_PREDICT];
+  for (int k = 0; k < test->vectors->count; k++) {
+    const nnc_stored *expected = &test->vectors->tensors[k];
+    int i = 0;
+    if (expected->name[0] != '>') continue;
+    while (i < graph->outputs.count && strcmp(graph->outputs.items[i].name, expected->name + 1)) i++;
+    if (i == graph->outputs.count || !same_shape(expected, graph->outputs.items[i].node->type.shape))
+      die("there is no prediction of this shape:", expected->name);
+    check_prediction(test, "interpreter", expected, evaluation_output(result, i)->data, DTYPE_F64);
+  }
+}
+
+/* Numbers of the one line of JSON that `predict` prints: {"e3": [[1, 2], [3, 4]], ...}. */
+static void compare_predictions(Case *test, const char *path, DType float_type) {
+  enum { LONGEST = 1 << 20 };
+  FILE *stream = fopen(path, "r");
+  char *line = ARENA_ARRAY(test->arena, char, LONGEST);
+  if (!stream || !fgets(line, LONGEST, stream)) die("cannot read", path);
+  fclose(stream);
+  for (int k = 0; k < test->vectors->count; k++) {
+    const nnc_stored *expected = &test->vectors->tensors[k];
+    if (expected->name[0] != '>') continue;
+    char *at = strstr(line, arena_printf(test->arena, "\"%s\":", expected->name + 1));
+    if (!at) die("predict does not print", expected->name + 1);
+    at += strlen(expected->name) + 2;
+    double *found = ARENA_ARRAY(test->arena, double, stored_count(expected) + 1);
+    for (int64_t i = 0; i < stored_count(expected); i++) {
+      at += strspn(at, "[], ");
+      found[i] = strtod(at, &at);
+    }
+    check_prediction(test, dtype_name(float_type), expected, found, float_type);
+  }
+}
+
+static void run_predictions(Case *test, DType float_type) {
+  const char *work = test->work;
+  const char *predictions = arena_printf(test->arena, "%s/predictions", work);
+  const char *command = arena_printf(test->arena, "printf '0\\n' > '%s/input.csv' && '%s/program' predict --init "
+                                     "'%s/result' --quiet '%s/input.csv' > '%s'", work, work, work, work,
+                                     predictions);
+  if (system(command) != 0) die("this command failed:", command);
+  compare_predictions(test, predictions, float_type);
+}
+
 static void compare_losses(Case *test, const char *path, DType float_type) {
   FILE *stream = fopen(path, "r");
   if (!stream) die("cannot read", path);
@@ -267,7 +328,7 @@ static void set_start(Case *test) {
   for (int i = 0; i < test->vectors->count; i++) {
     const nnc_stored *stored = &test->vectors->tensors[i];
     bool is_input = module_find_input(test->module, name_intern(stored->name)) || strchr(stored->name, '/');
-    if (stored->name[0] == '=' || is_input) continue;
+    if (strchr("=>", stored->name[0]) || is_input) continue;
     const Variable *variable = module_find_variable(test->module, name_intern(stored->name));
     if (!variable || !same_shape(stored, variable->type.shape))
       die("there is no variable of this name and shape:", stored->name);
@@ -290,6 +351,7 @@ static void interpret(Case *test) {
     }
     interpreter_run(test->interpreter, ENTRY_TRAIN, count, bindings, step + 1, 0, test->steps,
                     test->steps);
+    if (step + 1 == test->steps && has_predictions(test)) interpret_predictions(test, count, bindings);
   }
 }
 
@@ -305,6 +367,7 @@ static void run_executable(Case *test, DType float_type) {
     if (system(commands[i]) != 0) die("this command failed:", commands[i]);
   compare_result(test, arena_printf(test->arena, "%s/result", work), float_type);
   compare_losses(test, arena_printf(test->arena, "%s/losses", work), float_type);
+  if (has_predictions(test)) run_predictions(test, float_type);
 }
 
 int main(int argc, char **argv) {
