@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* The number of the first processor on the same core; the processor itself when that is
@@ -65,18 +64,3 @@ void nnc_cpus_find(nnc_cpus *cpus) {
 int nnc_cpus_default_threads(const nnc_cpus *cpus) {
   return cpus->cores < cpus->quota ? cpus->cores : cpus->quota;
 }
-
-#if defined(__x86_64__)
-const char *nnc_cpu_lacks(const char *isa) {
-  __builtin_cpu_init();
-  if (strstr(isa, "+avx512") && !__builtin_cpu_supports("avx512f")) return "AVX-512";
-  if (strstr(isa, "+avx") && !__builtin_cpu_supports("avx")) return "AVX";
-  if (strstr(isa, "+fma") && !__builtin_cpu_supports("fma")) return "FMA";
-  return NULL;
-}
-#else
-const char *nnc_cpu_lacks(const char *isa) {
-  (void)isa; /* what this family compiles for is in all its processors */
-  return NULL;
-}
-#endif

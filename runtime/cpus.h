@@ -16,8 +16,4 @@ void nnc_cpus_find(nnc_cpus *cpus);
 /* How many workers to start unless told: a worker a core, within the quota. */
 int nnc_cpus_default_threads(const nnc_cpus *cpus);
 
-/* What the instruction-set variant ("x86-64+avx512+fma") asks for and this processor lacks;
- * NULL: nothing. */
-const char *nnc_cpu_lacks(const char *isa);
-
 #endif

@@ -4,6 +4,7 @@
 
 #include "commands.h"
 #include "json.h"
+#include "level.h"
 #include "memory.h"
 #include "message.h"
 #include "nnc_model.h"
@@ -137,10 +138,21 @@ static void print_data(const nnc_model *model) {
   }
 }
 
+static void print_levels(const nnc_model *model) {
+  for (int i = 0; i < model->level_count; i++) {
+    const nnc_level *level = model->levels[i];
+    const char *lacks = nnc_level_lacks(level);
+    printf("code for %s (%s)%s%s%s\n", level->name, level->isa,
+           lacks ? ": this processor has no " : "", lacks ? lacks : "",
+           level == nnc_level_used() && !lacks ? ": used" : "");
+  }
+  putchar('\n');
+}
+
 static void print_text(const nnc_model *model) {
   char bytes[NNC_FORMAT_BYTES];
-  printf("%s (%s), compiled by %s for %s\n\n", model->name, model->file, model->compiler,
-         model->isa);
+  printf("%s (%s), compiled by %s\n", model->name, model->file, model->compiler);
+  print_levels(model);
   print_variables(model);
   printf("%lld parameters, %lld of them frozen\n\n", (long long)count_parameters(model, false),
          (long long)count_parameters(model, true));
@@ -172,6 +184,19 @@ static void json_variables(const nnc_model *model) {
     for (int k = 0; k < tensor->rank; k++) printf(k ? ",%lld" : "%lld", (long long)tensor->dim[k]);
     printf("],\"bytes\":%lld,\"frozen\":%s,\"line\":%d}", (long long)nnc_tensor_bytes(tensor),
            variable->frozen ? "true" : "false", variable->line);
+  }
+  fputs("],", stdout);
+}
+
+static void json_levels(const nnc_model *model) {
+  fputs("\"levels\":[", stdout);
+  for (int i = 0; i < model->level_count; i++) {
+    const char *lacks = nnc_level_lacks(model->levels[i]);
+    fputs(i ? ",{" : "{", stdout);
+    put_member("name", model->levels[i]->name);
+    put_member("isa", model->levels[i]->isa);
+    if (lacks) put_member("lacks", lacks);
+    printf("\"used\":%s}", model->levels[i] == nnc_level_used() && !lacks ? "true" : "false");
   }
   fputs("],", stdout);
 }
@@ -214,6 +239,7 @@ static void print_json(const nnc_model *model) {
   put_member("file", model->file);
   put_member("compiler", model->compiler);
   put_member("isa", model->isa);
+  json_levels(model);
   printf("\"parameters\":%lld,", (long long)count_parameters(model, false));
   printf("\"parameter_bytes\":%lld,\"optimizer_bytes\":%lld,\"state_bytes\":%lld,",
          (long long)model->parameter_bytes, (long long)model->optimizer_bytes,

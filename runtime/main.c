@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "commands.h"
+#include "level.h"
 #include "message.h"
 #include "nnc_model.h"
 
@@ -38,6 +39,8 @@ int main(int argc, char **argv) {
   /* A file size limit shows as a failed write, which is told and survived. */
   if (signal(SIGXFSZ, SIG_IGN) == SIG_ERR) nnc_error_system("ignore", "SIGXFSZ");
   int code = nnc_options_parse(&options, argc, argv, COMMAND_COUNT, commands);
+  if (code != NNC_EXIT_OK) return code;
+  code = nnc_level_choose(options.isa);
   if (code != NNC_EXIT_OK) return code;
   if (!options.help && !options.version) {
     nnc_message_quiet(options.quiet);

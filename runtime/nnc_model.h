@@ -1,6 +1,6 @@
 /* The contract between a generated program and the runtime.
  *
- * The generated file defines one `const nnc_model nnc_the_model`: tables that describe the network and
+ * The generated file defines one `nnc_model nnc_the_model`: tables that describe the network and
  * functions that compute. The runtime owns main(), memory, threads, data, files and messages.  The
  * generated code calls back only the inline functions of nnc_parallel.h and nnc_math.h.
  *
@@ -18,6 +18,9 @@ enum nnc_dtype { NNC_F64, NNC_F32, NNC_BF16, NNC_F16, NNC_I64, NNC_I32, NNC_U8, 
 enum { NNC_MAX_RANK = 8 };
 
 typedef struct nnc_worker nnc_worker; /* nnc_parallel.h */
+
+enum nnc_entry_number { NNC_RUN_INIT, NNC_RUN_TRAIN, NNC_RUN_ACCUMULATE, NNC_RUN_EVAL,
+                        NNC_RUN_EVAL_ONE, NNC_RUN_PREDICT, NNC_ENTRY_COUNT };
 
 typedef struct nnc_tensor {
   const char *name;  /* "h1.w", "h1.w:m", "image", "digit" */
@@ -57,10 +60,21 @@ typedef struct nnc_step {
   int line;                   /* in the .net file, 0 when unknown */
 } nnc_step;
 
+/* The code of a model for one instruction set. */
+typedef struct nnc_level {
+  const char *name;        /* as --arch named it: "native", "x86-64-v3" */
+  const char *isa;         /* the variant that fixes the bits, "x86-64+avx+fma" */
+  const char *extensions;  /* what the processor must have: nnc_isa.h */
+  const struct nnc_limits *limits; /* nnc_limits.h: how fast this machine runs such code */
+  void (*host)(const double inputs[4], double *scalars);
+  void (*finish)(const double *accumulators, double *metrics);
+  void (*run[NNC_ENTRY_COUNT])(nnc_worker *worker); /* NULL: there is no such entry */
+} nnc_level;
+
 /* A computation.  `run` is called by every worker of the pool at the same time (SPMD) and contains its
  * own barriers; it starts and ends with all workers in step. */
 typedef struct nnc_entry {
-  void (*run)(nnc_worker *worker);       /* NULL: there is no such entry */
+  void (*run)(nnc_worker *worker);       /* the level's; NULL: there is no such entry */
   int input_count;                       /* inputs that it reads */
   const nnc_tensor *inputs;              /* names as in the .net file; batch extent of this entry */
   const unsigned char *input_is_batched; /* the first axis is the batch */
@@ -130,7 +144,12 @@ typedef struct nnc_model {
   const char *file;             /* "mnist.net", as it was given */
   const char *source;           /* its whole text */
   const char *compiler;         /* "nnc 0.1.0, clang 14.0.6 -O3 -march=native" */
-  const char *isa;              /* instruction-set variant that fixes the bits, "x86-64-v3+fma" */
+
+  /* In the order of what they need. One is chosen before anything else; it fills `run` of the entries,
+   * `isa`, `limits`, `host` and `finish`, which the generated file leaves empty. */
+  int level_count;
+  const nnc_level *const *levels;
+  const char *isa;
 
   int64_t arena_bytes, worker_bytes;
   int64_t parameter_bytes, optimizer_bytes, state_bytes, activation_bytes; /* for `info` */
@@ -162,8 +181,8 @@ typedef struct nnc_model {
   uint64_t seed;
 } nnc_model;
 
-enum { NNC_MODEL_ABI = 3 };
+enum { NNC_MODEL_ABI = 4 };
 
-extern const nnc_model nnc_the_model;
+extern nnc_model nnc_the_model;
 
 #endif

@@ -65,6 +65,8 @@ static const Option options_table[] = {
      "steps before the clock starts (default: 5)"},
     {"inputs", 0, KIND_TEXT, FIELD(inputs), NNC_STEP, 0, "FILE",
      "safetensors with the inputs: NAME, or 0/NAME, 1/NAME, ..."},
+    {"isa", 0, KIND_TEXT, FIELD(isa), (unsigned)ALL, 0, "LEVEL",
+     "the instruction set to use, of those compiled in (default: the best)"},
     {"quiet", 'q', KIND_FLAG, FIELD(quiet), (unsigned)ALL, 0, NULL, "only errors and warnings"},
     {"help", 'h', KIND_FLAG, FIELD(help), (unsigned)ALL, 0, NULL, "this text"},
     {"version", 'V', KIND_FLAG, FIELD(version), (unsigned)ALL, 0, NULL,

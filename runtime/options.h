@@ -36,7 +36,7 @@ typedef struct nnc_command {
 
 struct nnc_options {
   const nnc_command *command;
-  const char *data, *out, *init, *log, *format, *inputs, *trace; /* NULL: not given */
+  const char *data, *out, *init, *log, *format, *inputs, *trace, *isa; /* NULL: not given */
   const char *resume;      /* "": the default checkpoint; NULL: no --resume */
   int64_t epochs, steps, save_every, validate_every, warmup, threads; /* -1: not given */
   uint64_t seed;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cpus.h"
+#include "level.h"
 #include "message.h"
 #include "number.h"
 #include "replace.h"
@@ -91,9 +92,9 @@ static bool check_model(const nnc_model *model) {
               NNC_MODEL_ABI, model->file);
     return false;
   }
-  if (nnc_cpu_lacks(model->isa)) {
+  if (nnc_level_lacks(nnc_level_used())) {
     nnc_error("compiled for %s, but this processor has no %s: compile with another --arch",
-              model->isa, nnc_cpu_lacks(model->isa));
+              nnc_level_used()->name, nnc_level_lacks(nnc_level_used()));
     return false;
   }
   for (int i = 0; i < 3; i++) {

@@ -24,7 +24,7 @@ static const struct argp_option option_table[] = {
   {"memory-limit", KEY_MEMORY_LIMIT, "SIZE", 0, "Recompute values or take the batch in parts until a run needs at most SIZE (64M, 1.5G) besides its data", 1},
   {"threads", KEY_THREADS, "N", 0, "The threads that --memory-limit is for (default: all of this machine)", 1},
   {"cc", KEY_CC, "PROGRAM", 0, "The C compiler (default: the newest clang found, else gcc)", 1},
-  {"arch", KEY_ARCH, "ARCH", 0, "-march of the C compiler (default: native)", 1},
+  {"arch", KEY_ARCH, "ARCH", 0, "What the code is for, a -march of the C compiler (default: native) or a list: x86-64-v2,x86-64-v3,x86-64-v4. OUT then takes the best that its machine has, or the one of OUT --isa", 1},
   {"cflags", KEY_CFLAGS, "FLAGS", 0, "More flags for the C compiler, separated by blanks", 1},
   {"debug", 'g', 0, 0, "Keep debugging information and symbols, and the emitted C that debuggers show", 1},
   {"static", KEY_STATIC, 0, 0, "Link no shared library, not even the C library", 1},

@@ -16,7 +16,7 @@ check "digits" "$build/bin/nnc-digits" "$work/digits" --train 600 --test 100
 # ---- one file and several units give the same weights ----
 weights() { # weights EXECUTABLE: what some steps make, without what names the compiler's command
   rm -rf "$work/run"
-  "$1" --data "$work/digits" --steps 6 --threads 2 --quiet --out "$work/run" &&
+  "$1" train --data "$work/digits" --steps 6 --threads 2 --quiet --out "$work/run" &&
     "$1" export --out "$work/run" "$work/weights.npz" --quiet && sha256sum < "$work/weights.npz"
 }
 for model in mnist_cnn lenet; do
@@ -129,6 +129,46 @@ check "compiling leaves a C file of that name" sh -c "'$nnc' '$work/mine.net' -o
 for _ in $(seq 100); do compgen -G "$work/tmp/nnc-*/unit_0.c" >/dev/null && break; sleep 0.05; done
 kill -TERM $child; wait $child; status=$?
 if [ $status -eq 143 ] && ! compgen -G "$work/tmp/nnc-*" >/dev/null; then ok; else fail "SIGTERM: status $status, left: $(ls "$work/tmp")"; fi
+
+# ---- instruction sets ----
+"$nnc" models/mnist_cnn.net --arch=v4,x86-64-v2,v3 -o "$work/levels" 2> "$work/log"
+if [ "$(uname -m)" != x86_64 ]; then echo "skipped: levels are those of x86-64"
+else
+  check "a list of levels" test -x "$work/levels"
+  check_status "info tells what is there" 0 '^code for x86-64-v2 \(x86-64\)' "$work/levels" info
+  check_status "in ascending order" 0 '"levels":\[.*x86-64-v2.*x86-64-v3.*x86-64-v4.*\]' "$work/levels" info --json
+  last=""
+  for level in v2 v3 v4; do
+    if "$work/levels" info | grep -q "^code for x86-64-$level .*processor has no"; then
+      echo "skipped: this processor does not run x86-64-$level"
+      check_status "$level is refused" 1 "isa=$level: this processor has no" "$work/levels" --isa=$level bench
+      continue
+    fi
+    last=$level
+    check_status "$level is used" 0 "^code for x86-64-$level .*: used" "$work/levels" info --isa=$level
+    check "$level alone" "$nnc" models/mnist_cnn.net --arch=$level -o "$work/alone"
+    many() { "$work/levels" "$@" --isa=$level; }
+    one=$(weights "$work/alone") several=$(weights many)
+    if [ -n "$one" ] && [ "$one" = "$several" ]; then ok; else fail "$level alone and in a list differ: $one, $several"; fi
+    for case in "iris f64" "mnist_cnn f32"; do
+      read -r model type <<< "$case"; mkdir -p "$work/agree"
+      AGREE_OPTIONS="--arch=$level" check "$level: $case agrees with the interpreter" \
+        "$build/tests/agree" "$nnc" models/$model.net $type 3 "$work/agree"
+    done
+  done
+  check_status "the best is taken" 0 "^code for x86-64-$last .*: used" "$work/levels" info
+  rm -rf "$work/run"
+  check "a run at v2" "$work/levels" --isa=v2 --data "$work/digits" --steps 2 --out "$work/run"
+  if [ "$last" != v2 ]; then
+    check_status "goes on at $last with a warning" 0 'warning: .*was made with x86-64, this program' \
+      "$work/levels" --resume --data "$work/digits" --steps 4 --out "$work/run"
+  fi
+  "$nnc" models/iris.net --arch=v2,v3 --emit=c -o "$work/listed.c"
+  command=$(sed -n 's/^ \*  *\(.* -o .*\)$/\1/p' "$work/listed.c" | head -1)
+  check "one file with levels" sh -c "$command"
+  check_status "has them" 0 '^code for x86-64-v3' "$work/listed" info
+fi
+check_status "a list of what is no level" 3 "in a list stand .* not 'znver3'" "$nnc" models/iris.net --arch=v3,znver3 -o "$work/wrong"
 
 # ---- flags ----
 check_status "--jobs wants a number" 2 '--jobs takes a number' "$nnc" models/iris.net --jobs=none

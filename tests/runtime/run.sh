@@ -58,6 +58,7 @@ toy toy
 toy toy_accumulate -DACCUMULATE=2
 toy toy_wide -DWIDTH=4
 toy toy_other_isa -DISA='"other"'
+toy toy_levels -DMORE_LEVELS
 toy toy_huge -DARENA_BYTES=0x100000000000
 toy toy_limit -DLIMIT=2
 toy toy_counted -DCOUNT_ALLOCATIONS -Wl,--wrap=malloc,--wrap=calloc,--wrap=aligned_alloc
@@ -264,6 +265,23 @@ test_headers() {
     text=${row%|*} expected=${row##*|}
     header "$text" 8
     run 1 "made.safetensors.*$expected" ./toy --init made.safetensors --out x
+  done
+}
+
+test_levels() {
+  run 0 '^code for toy \(any\): used' ./toy_levels info
+  run 0 '^code for toy-beyond \(beyond\): this processor has no teleport' ./toy_levels info
+  run 0 '"name":"toy-beyond","isa":"beyond","lacks":"teleport","used":false' ./toy_levels info --json
+  run 0 ' for any$' ./toy_levels --version
+  run 0 '' ./toy_levels --out level -j1 -q
+  same "the level that runs" one level
+  run 0 '' ./toy_levels --isa=toy --out pinned -j1 -q
+  same "the level asked for" one pinned
+  local command
+  for command in '' eval predict info bench export; do
+    run 1 "isa=toy-beyond: this processor has no teleport" ./toy_levels $command --isa=toy-beyond
+    run 1 "isa=beyond: this processor has no teleport" ./toy_levels $command --isa beyond
+    run 2 "compiled for toy, toy-beyond, not for 'v9'" ./toy_levels $command --isa=v9
   done
 }
 

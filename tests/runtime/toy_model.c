@@ -2,7 +2,7 @@
  * without the compiler.  It has one of everything: parameters, a state, a stream, optimizer states, host
  * scalars, random numbers, tasks for several workers, and accumulators of two kinds.
  *
- * Macros: WIDTH (columns of x), ACCUMULATE, EPOCHS, ISA, ARENA_BYTES, LIMIT (of y), COUNT_ALLOCATIONS.  Environment, read by the kernels:
+ * Macros: WIDTH (columns of x), ACCUMULATE, EPOCHS, ISA, MORE_LEVELS, ARENA_BYTES, LIMIT (of y), COUNT_ALLOCATIONS.  Environment, read by the kernels:
  * TOY_NAN_STEP=n makes the loss of step n NaN, TOY_SLOW=microseconds delays each step,
  * TOY_INTERRUPT=n and TOY_KILL=n send SIGINT and SIGKILL in step n. */
 #include <math.h>
@@ -275,20 +275,45 @@ __attribute__((destructor)) static void tell_allocations(void) {
 }
 #endif
 
-#define ENTRY(function, tensors, count, batch_, result_count_, results_, step_count_)              \
-  {.run = function, .input_count = count, .inputs = tensors, .input_is_batched = are_batched,      \
+#define ENTRY(tensors, count, batch_, result_count_, results_, step_count_)                        \
+  {.input_count = count, .inputs = tensors, .input_is_batched = are_batched,                       \
    .input_limits = limits, .batch = batch_, .accumulator_count = result_count_ ? 0 : 2,            \
    .accumulators = accumulators, .result_count = result_count_, .results = results_,               \
    .flops = 8.0 * (batch_)*WIDTH, .bytes = 4.0 * (batch_)*WIDTH,                                   \
    .step_count = step_count_, .steps = train_steps}
 
-const nnc_model nnc_the_model = {
+static const nnc_level level = {
+    .name = "toy",
+    .isa = ISA,
+    .extensions = "",
+    .limits = &nnc_limits_f32,
+    .host = host,
+    .finish = finish,
+    .run = {run_init, run_train, run_accumulate, run_eval, run_eval_one, run_predict},
+};
+#ifdef MORE_LEVELS /* the same code under a name that wants what no processor has */
+static const nnc_level level_beyond = {
+    .name = "toy-beyond",
+    .isa = "beyond",
+    .extensions = "teleport ",
+    .limits = &nnc_limits_f32,
+    .host = host,
+    .finish = finish,
+    .run = {run_init, run_train, run_accumulate, run_eval, run_eval_one, run_predict},
+};
+static const nnc_level *const levels[] = {&level, &level_beyond};
+#else
+static const nnc_level *const levels[] = {&level};
+#endif
+
+nnc_model nnc_the_model = {
     .abi = NNC_MODEL_ABI,
     .name = "toy",
     .file = "toy.net",
     .source = "# a toy\nwidth = 3\nisa = " ISA "\nend\n" FILL_512 FILL_512,
     .compiler = "by hand",
-    .isa = ISA,
+    .level_count = sizeof levels / sizeof *levels,
+    .levels = levels,
     .arena_bytes = ARENA_BYTES,
     .worker_bytes = 64,
     .parameter_bytes = 4 * (WIDTH + 1),
@@ -297,19 +322,15 @@ const nnc_model nnc_the_model = {
     .activation_bytes = ARENA - AT_X,
     .variable_count = 6,
     .variables = variables,
-    .init = {.run = run_init},
-    .train = ENTRY(run_train, inputs, 2, BATCH, 0, NULL, 6),
-    .accumulate = ENTRY(run_accumulate, inputs, 2, BATCH, 0, NULL, 4),
-    .eval = ENTRY(run_eval, inputs, 2, BATCH, 0, NULL, 0),
-    .eval_one = ENTRY(run_eval_one, inputs_one, 2, 1, 0, NULL, 0),
-    .predict = ENTRY(run_predict, inputs_one, 1, 1, 4, results, 0),
-    .limits = &nnc_limits_f32,
+    .train = ENTRY(inputs, 2, BATCH, 0, NULL, 6),
+    .accumulate = ENTRY(inputs, 2, BATCH, 0, NULL, 4),
+    .eval = ENTRY(inputs, 2, BATCH, 0, NULL, 0),
+    .eval_one = ENTRY(inputs_one, 2, 1, 0, NULL, 0),
+    .predict = ENTRY(inputs_one, 1, 1, 4, results, 0),
     .scalar_count = 1,
     .scalar_names = scalar_names,
-    .host = host,
     .metric_count = 2,
     .metric_names = metric_names,
-    .finish = finish,
     .data_set_count = 2,
     .data_sets = data_sets,
     .batch = BATCH,

@@ -1,7 +1,8 @@
 /* The flags that the C compiler is called with. */
 #include "backend/c/command.h"
 
-void command_flags(Arena *arena, Arguments *arguments, const CompileOptions *options) {
+void command_flags(Arena *arena, Arguments *arguments, const CompileOptions *options,
+                   const char *level) {
   /* Neither errno nor traps are observed: no result changes by the last two. */
   static const char *const fixed[] = {"-std=gnu11",          "-O3",
                                       "-ffunction-sections", "-fdata-sections",
@@ -9,7 +10,10 @@ void command_flags(Arena *arena, Arguments *arguments, const CompileOptions *opt
   vec_push(arena, arguments, options->toolchain.cc);
   for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) vec_push(arena, arguments, fixed[i]);
   vec_push(arena, arguments, options->debug ? "-g" : "-fno-asynchronous-unwind-tables");
-  vec_push(arena, arguments, arena_printf(arena, "-march=%s", options->arch));
+  const char *lowest = options->level_count > 0 ? options->levels[0] : NULL;
+  const char *march = lowest ? arena_printf(arena, "x86-64-%s", level ? level : lowest) : options->arch;
+  vec_push(arena, arguments, arena_printf(arena, "-march=%s", march));
+  if (level != NULL) vec_push(arena, arguments, arena_printf(arena, "-DNNC_LEVEL=%s", level));
   arguments_add_words(arena, arguments, options->cflags);
 }
 
@@ -35,13 +39,31 @@ void command_libraries(Arena *arena, Arguments *arguments, const CompileOptions 
   if (!options->debug) vec_push(arena, arguments, "-Wl,-s");
 }
 
+/* The object of a level, beside the C file. */
+static const char *level_object(Arena *arena, const CompileOptions *options, const char *level) {
+  return arena_printf(arena, "%s.%s.o", options->output, level);
+}
+
 const char *command_whole(Arena *arena, const CompileOptions *options) {
-  Arguments arguments = {0};
-  command_flags(arena, &arguments, options);
-  command_include(arena, &arguments, options);
-  vec_push(arena, &arguments, options->source);
-  vec_push(arena, &arguments, "-o");
-  vec_push(arena, &arguments, options->output);
-  command_libraries(arena, &arguments, options);
-  return arguments_line(arena, &arguments);
+  const char *line = "";
+  Arguments last = {0};
+  command_flags(arena, &last, options, NULL);
+  command_include(arena, &last, options);
+  vec_push(arena, &last, options->source);
+  for (int i = 0; i < options->level_count; i++) {
+    const char *object = level_object(arena, options, options->levels[i]);
+    Arguments one = {0};
+    command_flags(arena, &one, options, options->levels[i]);
+    command_include(arena, &one, options);
+    vec_push(arena, &one, "-c");
+    vec_push(arena, &one, options->source);
+    vec_push(arena, &one, "-o");
+    vec_push(arena, &one, object);
+    vec_push(arena, &last, object);
+    line = arena_printf(arena, "%s%s && ", line, arguments_line(arena, &one));
+  }
+  vec_push(arena, &last, "-o");
+  vec_push(arena, &last, options->output);
+  command_libraries(arena, &last, options);
+  return arena_printf(arena, "%s%s", line, arguments_line(arena, &last));
 }

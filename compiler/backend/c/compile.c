@@ -26,12 +26,43 @@ static const char *describe_compiler(Arena *arena, const Toolchain *toolchain) {
   return toolchain->cc;
 }
 
+/* Splits a list of levels; false after a message. */
+static bool find_levels(Arena *arena, CompileOptions *options) {
+  static const char *const known[MOST_LEVELS] = {"v2", "v3", "v4"};
+  bool is_asked[MOST_LEVELS] = {false};
+  for (const char *at = options->arch; *at;) {
+    size_t length = strcspn(at, ",");
+    const char *word = arena_strndup(arena, at, length);
+    const char *name = strncmp(word, "x86-64-", 7) == 0 ? word + 7 : word;
+    int level = 0;
+    while (level < MOST_LEVELS && strcmp(known[level], name) != 0) level++;
+    if (level == MOST_LEVELS) {
+      fprintf(stderr, "nnc: error: --arch: in a list stand x86-64-v2, x86-64-v3 and x86-64-v4, not "
+              "'%s'\n", word);
+      return false;
+    }
+    is_asked[level] = true;
+    at += length + (at[length] != 0);
+  }
+  const char *list = "";
+  for (int i = 0; i < MOST_LEVELS; i++) {
+    if (!is_asked[i]) continue;
+    list = arena_printf(arena, "%s%sx86-64-%s", list, *list ? "," : "", known[i]);
+    options->levels[options->level_count++] = known[i];
+  }
+  options->arch = list;
+  return true;
+}
+
 bool compile_prepare(Arena *arena, CompileOptions *options) {
   size_t length = strlen(options->output);
   bool names_source = length > 2 && strcmp(options->output + length - 2, ".c") == 0;
   options->source = names_source ? options->output : arena_printf(arena, "%s.c", options->output);
   if (names_source) options->output = arena_strndup(arena, options->output, length - 2);
   if (options->arch == NULL) options->arch = "native";
+  if (options->arch[0] == 'v' && options->arch[1] && !options->arch[2])
+    options->arch = arena_printf(arena, "x86-64-%s", options->arch); /* "v3" */
+  if (strchr(options->arch, ',') != NULL && !find_levels(arena, options)) return false;
   if (options->cflags == NULL) options->cflags = "";
   if (options->has_cache)
     options->cache = cache_open(arena, options->cache_folder, options->cache_bytes);
@@ -84,7 +115,8 @@ static Job make_job(const Build *build, const char *name, const char *input) {
 /* The whole file once more, for messages that name its lines. */
 static bool print_syntax_errors(const Build *build) {
   Job job = make_job(build, "syntax", "/dev/null");
-  command_flags(build->arena, &job.arguments, build->options);
+  const char *level = build->options->level_count > 0 ? build->options->levels[0] : NULL;
+  command_flags(build->arena, &job.arguments, build->options, level);
   command_include(build->arena, &job.arguments, build->options);
   vec_push(build->arena, &job.arguments, "-fsyntax-only");
   vec_push(build->arena, &job.arguments, build->options->source);
@@ -122,21 +154,22 @@ static int count_cores(void) {
   return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
 }
 
-static Job object_job(const Build *build, int unit, const char *input, const char *headers) {
+static Job object_job(const Build *build, const Object *object, const char *input,
+                      const char *headers) {
   static const char *const words[] = {"-c", "-x", "c", "-", "-o"};
   Arena *arena = build->arena;
-  Job job = make_job(build, arena_printf(arena, "unit_%d", unit), input);
-  job.weight = build->source->units[unit].weight;
-  command_flags(arena, &job.arguments, build->options);
+  Job job = make_job(build, object->name, input);
+  job.weight = build->source->units[object->unit].weight;
+  command_flags(arena, &job.arguments, build->options, object->level);
   command_include(arena, &job.arguments, build->options);
-  if (unit == 0) {
+  if (object->unit == 0) {
     vec_push(arena, &job.arguments, "-MD");
     vec_push(arena, &job.arguments, "-MF");
     vec_push(arena, &job.arguments, headers);
   }
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     vec_push(arena, &job.arguments, words[i]);
-  vec_push(arena, &job.arguments, build->files[unit]);
+  vec_push(arena, &job.arguments, object->file);
   return job;
 }
 
@@ -146,14 +179,31 @@ static bool write_file(const char *path, const Text *text) {
   return false;
 }
 
+/* Lists the objects: every unit, and those of levels for each level. */
+static void list_objects(Build *build) {
+  const CSource *source = build->source;
+  const int levels = build->options->level_count;
+  build->objects = ARENA_ARRAY(build->arena, Object, source->unit_count * (levels + 1) + 1);
+  for (int i = 0; i < source->unit_count; i++) {
+    bool is_of_level = source->units[i].is_of_level;
+    for (int k = 0; k < (is_of_level ? levels : 1); k++) {
+      const char *level = is_of_level ? build->options->levels[k] : NULL;
+      const char *name = arena_printf(build->arena, "unit_%d%s%s", i, level ? "_" : "",
+                                      level ? level : "");
+      build->objects[build->object_count++] = (Object){.unit = i, .level = level, .name = name};
+    }
+  }
+}
+
 /* Takes the objects that the cache has. */
 static bool find_objects(Build *build) {
   bool good = true;
-  for (int i = 0; good && i < build->source->unit_count; i++) {
-    Text object = {0};
-    build->is_cached[i] = cache_get(build->options->cache, &build->keys[i], &object);
-    if (build->is_cached[i]) good = write_file(build->files[i], &object);
-    text_free(&object);
+  for (int i = 0; good && i < build->object_count; i++) {
+    Object *object = &build->objects[i];
+    Text bytes = {0};
+    object->is_cached = cache_get(build->options->cache, &object->key, &bytes);
+    if (object->is_cached) good = write_file(object->file, &bytes);
+    text_free(&bytes);
   }
   return good;
 }
@@ -168,41 +218,50 @@ static void keep(const Build *build, const Job *job, const CacheKey *key, const 
   text_free(&bytes);
 }
 
-static bool compile_objects(Build *build) {
-  const int count = build->source->unit_count;
-  Job *jobs = ARENA_ARRAY(build->arena, Job, count + 1);
-  int *units = ARENA_ARRAY(build->arena, int, count + 1);
-  const char *headers = scratch_file(build->scratch, "headers.d");
-  int job_count = 0;
-  for (int i = 0; i < count; i++) {
-    if (build->is_cached[i]) continue;
-    const char *input = scratch_file(build->scratch, arena_printf(build->arena, "unit_%d.c", i));
-    if (!write_file(input, &build->source->units[i].text)) return false;
-    units[job_count] = i;
-    jobs[job_count] = object_job(build, i, input, headers);
-    print_command(build, &jobs[job_count++]);
+/* The jobs of the objects that are not there; false after a message. */
+static bool make_jobs(Build *build, const char *headers, Job *jobs, Object **made, int *count) {
+  const char **inputs = ARENA_ARRAY(build->arena, const char *, build->source->unit_count + 1);
+  for (int i = 0; i < build->object_count; i++) {
+    Object *object = &build->objects[i];
+    if (object->is_cached) continue;
+    const char **input = &inputs[object->unit];
+    if (*input == NULL) {
+      *input = scratch_file(build->scratch, arena_printf(build->arena, "unit_%d.c", object->unit));
+      if (!write_file(*input, &build->source->units[object->unit].text)) return false;
+    }
+    made[*count] = object;
+    jobs[*count] = object_job(build, object, *input, headers);
+    print_command(build, &jobs[(*count)++]);
   }
+  return true;
+}
+
+static bool compile_objects(Build *build) {
+  Job *jobs = ARENA_ARRAY(build->arena, Job, build->object_count + 1);
+  Object **made = ARENA_ARRAY(build->arena, Object *, build->object_count + 1);
+  const char *headers = scratch_file(build->scratch, "headers.d");
+  int count = 0;
+  if (!make_jobs(build, headers, jobs, made, &count)) return false;
   int parallel = build->options->jobs > 0 ? build->options->jobs : count_cores();
-  if (!jobs_run(build->arena, job_count, jobs, parallel)) {
-    explain_failure(build, job_count, jobs);
+  if (!jobs_run(build->arena, count, jobs, parallel)) {
+    explain_failure(build, count, jobs);
     return false;
   }
-  print_logs(build, job_count, jobs, false);
+  print_logs(build, count, jobs, false);
   if (build->options->cache == NULL) return true;
   keys_keep_headers(build, headers);
   if (!keys_of_objects(build)) return true;
-  for (int i = 0; i < job_count; i++)
-    keep(build, &jobs[i], &build->keys[units[i]], build->files[units[i]]);
+  for (int i = 0; i < count; i++) keep(build, &jobs[i], &made[i]->key, made[i]->file);
   return true;
 }
 
 /* ---- the executable ---- */
 
-static bool link_objects(const Build *build, const char *executable) {
+static bool link_objects(Build *build, const char *executable) {
   Job job = make_job(build, "link", "/dev/null");
-  command_flags(build->arena, &job.arguments, build->options);
-  for (int i = 0; i < build->source->unit_count; i++)
-    vec_push(build->arena, &job.arguments, build->files[i]);
+  command_flags(build->arena, &job.arguments, build->options, NULL);
+  for (int i = 0; i < build->object_count; i++)
+    vec_push(build->arena, &job.arguments, build->objects[i].file);
   vec_push(build->arena, &job.arguments, "-o");
   vec_push(build->arena, &job.arguments, executable);
   command_libraries(build->arena, &job.arguments, build->options);
@@ -216,7 +275,7 @@ static bool link_objects(const Build *build, const char *executable) {
   if (build->options->cache == NULL) return true;
   keys_keep_linked(build, job.output);
   CacheKey key;
-  if (keys_of_objects((Build *)build) && keys_of_link(build, &key))
+  if (keys_of_objects(build) && keys_of_link(build, &key))
     keep(build, &job, &key, executable);
   return true;
 }
@@ -242,8 +301,9 @@ static bool make_executable(Build *build, Text *executable) {
   }
   build->scratch = scratch_create(build->arena);
   if (build->scratch == NULL) return false;
-  for (int i = 0; i < build->source->unit_count; i++)
-    build->files[i] = scratch_file(build->scratch, arena_printf(build->arena, "unit_%d.o", i));
+  for (int i = 0; i < build->object_count; i++)
+    build->objects[i].file =
+        scratch_file(build->scratch, arena_printf(build->arena, "%s.o", build->objects[i].name));
   const char *path = scratch_file(build->scratch, "executable");
   bool good = (!has_keys || find_objects(build)) && compile_objects(build) &&
               link_objects(build, path);
@@ -259,9 +319,7 @@ bool compile_c(Arena *arena, const CompileOptions *given, const CSource *source)
   CompileOptions options = *given;
   if (!keys_are_complete(&options)) options.cache = NULL;
   Build build = {.arena = arena, .options = &options, .source = source};
-  build.keys = ARENA_ARRAY(arena, CacheKey, source->unit_count + 1);
-  build.files = ARENA_ARRAY(arena, const char *, source->unit_count + 1);
-  build.is_cached = ARENA_ARRAY(arena, bool, source->unit_count + 1);
+  list_objects(&build);
   Text executable = {0};
   bool good = make_executable(&build, &executable) && install(&build, &executable);
   if (good && (options.debug || options.save_temps)) good = write_whole(&build);

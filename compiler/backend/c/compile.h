@@ -17,9 +17,12 @@
 #include "backend/c/toolchain.h"
 #include "support/text.h"
 
+/* Of x86-64: what one executable may hold side by side. */
+enum { MOST_LEVELS = 3 };
+
 typedef struct CompileOptions {
   const char *cc;          /* --cc; NULL: the newest clang found, else gcc, else cc */
-  const char *arch;        /* -march; NULL: "native" */
+  const char *arch;        /* -march, or levels "x86-64-v2,x86-64-v3"; NULL: "native" */
   const char *cflags;      /* more flags behind those of ours, separated by blanks; NULL: none */
   bool debug;              /* -g: not stripped; the C file is kept, its lines are those of debuggers */
   bool save_temps;         /* the C file is kept beside the executable */
@@ -34,6 +37,8 @@ typedef struct CompileOptions {
   const char *output;      /* the executable; a name that ends in .c is the C file's */
   /* filled by compile_prepare */
   const char *source;      /* the C file: OUTPUT.c */
+  int level_count;         /* 0: `arch` is one, and not a list */
+  const char *levels[MOST_LEVELS]; /* "v2", "v3", in ascending order */
   const char *compiler;    /* "clang-19 19.1.7 -O3 -march=native", for the tables */
   const char *command;     /* quoted for a shell; makes the executable of the C file */
   Toolchain toolchain;
@@ -44,6 +49,7 @@ typedef struct CompileOptions {
 typedef struct SourceUnit {
   Text text;
   int64_t weight;          /* about the microseconds of compiling it */
+  bool is_of_level;        /* compiled once for each level */
 } SourceUnit;
 
 typedef struct CSource {

@@ -21,7 +21,7 @@ static void emit_header(Emitter *emitter) {
 
 static void emit_includes(Emitter *emitter) {
   static const char *const headers[] = {"nnc_kernel.h", "nnc_model.h", "nnc_data.h",
-                                        "nnc_limits.h"};
+                                        "nnc_limits.h", "nnc_isa.h"};
   for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
     code_line(&emitter->code, "#include \"%s\"", headers[i]);
 }
@@ -117,6 +117,7 @@ static void emit_parts(Emitter *emitter, SourceParts *parts) {
   for (int i = 0; i < parts->kernel_count; i++) name_kernel(emitter, i);
   for (int i = 0; i < parts->kernel_count; i++) {
     parts->kernels[i].kernel = emitter->program->kernels.items[i];
+    parts->kernels[i].name = emitter->functions[i].name;
     code->out = &parts->kernels[i].text;
     emit_kernel(emitter, i);
   }
@@ -126,6 +127,8 @@ static void emit_parts(Emitter *emitter, SourceParts *parts) {
   code->out = &parts->calls;
   emit_entries(emitter);
   emit_host(emitter);
+  emit_level(emitter);
+  code->out = &parts->tables;
   emit_tables(emitter);
 }
 
@@ -139,7 +142,9 @@ void emit_source(Arena *arena, CSource *source, const Program *program,
                      .options = options,
                      .names = {.arena = work},
                      .functions = ARENA_ARRAY(work, KernelFunction, count + 1)};
-  SourceParts parts = {.kernel_count = count, .kernels = ARENA_ARRAY(work, KernelPart, count + 1)};
+  SourceParts parts = {.has_levels = options->level_count > 0,
+                       .kernel_count = count,
+                       .kernels = ARENA_ARRAY(work, KernelPart, count + 1)};
   emit_parts(&emitter, &parts);
   source_join(&source->whole, &parts);
   source_cut(arena, source, &parts, options->debug ? options->source : NULL);

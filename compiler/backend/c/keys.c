@@ -21,7 +21,9 @@ static void add_words(Sha256 *hash, const Arguments *arguments) {
 static void begin_key(const Build *build, Sha256 *hash, const char *step) {
   const CompileOptions *options = build->options;
   Arguments flags = {0};
-  command_flags(build->arena, &flags, options);
+  command_flags(build->arena, &flags, options, NULL);
+  for (int i = 0; i < options->level_count; i++)
+    command_flags(build->arena, &flags, options, options->levels[i]);
   command_include(build->arena, &flags, options);
   command_libraries(build->arena, &flags, options);
   bool native = strstr(options->arch, "native") || strstr(options->cflags, "native");
@@ -77,11 +79,13 @@ bool keys_of_objects(Build *build) {
   Sha256 base;
   begin_key(build, &base, "object 1");
   if (!add_listed(build, &base, headers_list, true)) return false;
-  for (int i = 0; i < build->source->unit_count; i++) {
+  for (int i = 0; i < build->object_count; i++) {
+    Object *object = &build->objects[i];
     Sha256 hash = base;
-    const Text *text = &build->source->units[i].text;
+    const Text *text = &build->source->units[object->unit].text;
+    sha256_add_string(&hash, object->level ? object->level : "");
     sha256_add(&hash, text->data, text->length);
-    build->keys[i] = cache_key(&hash);
+    object->key = cache_key(&hash);
   }
   return true;
 }
@@ -89,8 +93,8 @@ bool keys_of_objects(Build *build) {
 bool keys_of_link(const Build *build, CacheKey *key) {
   Sha256 hash;
   begin_key(build, &hash, "executable 1");
-  for (int i = 0; i < build->source->unit_count; i++)
-    sha256_add_string(&hash, build->keys[i].text);
+  for (int i = 0; i < build->object_count; i++)
+    sha256_add_string(&hash, build->objects[i].key.text);
   bool good = add_listed(build, &hash, linked_list, false);
   *key = cache_key(&hash);
   return good;
@@ -129,8 +133,9 @@ static void read_linked(const Build *build, Text *list, const char *trace) {
     size_t length = strcspn(trace, "\n"), path = length;
     if (length > 0 && trace[length - 1] == ')') path = strcspn(trace, "(");
     bool is_ours = false;
-    for (int i = 0; i < build->source->unit_count; i++)
-      is_ours |= strlen(build->files[i]) == path && !strncmp(build->files[i], trace, path);
+    for (int i = 0; i < build->object_count; i++)
+      is_ours |= strlen(build->objects[i].file) == path &&
+                 !strncmp(build->objects[i].file, trace, path);
     if (!is_ours && path > 0 && trace[0] == '/') add_path(list, trace, path);
     trace += length + (trace[length] != 0);
   }

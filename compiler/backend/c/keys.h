@@ -6,19 +6,27 @@
 #include "backend/c/compile.h"
 #include "backend/c/scratch.h"
 
+/* A unit compiled for a level. */
+typedef struct Object {
+  int unit;
+  const char *level;      /* "v3"; NULL: the unit is compiled once */
+  CacheKey key;
+  const char *name, *file;
+  bool is_cached;         /* it came from the cache */
+} Object;
+
 typedef struct Build {
   Arena *arena;
   const CompileOptions *options;
   const CSource *source;
   Scratch *scratch;
-  CacheKey *keys;         /* of the objects, by unit */
-  const char **files;     /* the objects */
-  bool *is_cached;        /* the object came from the cache */
+  int object_count;
+  Object *objects; /* in the order of linking */
 } Build;
 
 /* Whether anything of this build may be kept: not with flags that name files no key would cover. */
 bool keys_are_complete(const CompileOptions *options);
-/* Fills build->keys; false while it is not known which headers a unit includes. */
+/* Fills the keys of the objects; false while it is not known which headers a unit includes. */
 bool keys_of_objects(Build *build);
 /* False while it is not known which files are linked. */
 bool keys_of_link(const Build *build, CacheKey *key);

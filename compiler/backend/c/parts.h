@@ -26,12 +26,17 @@ void emit_mark(Emitter *emitter, int number);
 /* The table of the steps; returns what it adds to the initializer of the nnc_entry. */
 const char *emit_step_table(Emitter *emitter, const char *name, const ProgramEntry *entry);
 void emit_host(Emitter *emitter);
+/* The table of the functions; the list of such tables (levels.c). */
+void emit_level(Emitter *emitter);
+void emit_level_table(Emitter *emitter);
+int level_count(const CompileOptions *options);
 void emit_tables(Emitter *emitter);
 
 /* ---- joining (units.c) ---- */
 
 typedef struct KernelPart {
   const Kernel *kernel;
+  const char *name;
   Text text;
 } KernelPart;
 
@@ -41,6 +46,8 @@ typedef struct SourceParts {
   int kernel_count;
   KernelPart *kernels;
   Text declarations, calls;
+  Text tables;
+  bool has_levels;     /* all but the tables is compiled once for each level */
 } SourceParts;
 
 void source_join(Text *whole, const SourceParts *parts);

@@ -124,9 +124,9 @@ static const char *emit_entry_tables(Emitter *emitter, EntryKind kind) {
   Arena *arena = emitter->arena;
   code_blank(&emitter->code);
   const char *text =
-      arena_printf(arena, "{.run = %s_run, .batch = %lld, .flops = %.17g, .bytes = %.17g,\n"
-                   "    .product_flops = %.17g", name, (long long)entry->batch, entry->flops,
-                   entry->bytes, entry->product_flops);
+      arena_printf(arena, "{.batch = %lld, .flops = %.17g, .bytes = %.17g,\n"
+                   "    .product_flops = %.17g", (long long)entry->batch, entry->flops, entry->bytes,
+                   entry->product_flops);
   if (entry->inputs.count > 0) {
     emit_inputs(emitter, name, entry);
     text = arena_printf(arena,
@@ -267,17 +267,6 @@ static void emit_source_text(Emitter *emitter) {
   code->indent--;
 }
 
-/* The type of most of the arithmetic, for what the machine can do at best. */
-static const char *main_float(const Module *module) {
-  bool has_f64 = false, has_narrower = false;
-  for (int i = 0; i < module->variables.count; i++) {
-    DType dtype = module->variables.items[i].type.dtype;
-    has_f64 |= dtype == DTYPE_F64;
-    has_narrower |= dtype == DTYPE_F32 || dtype == DTYPE_BF16 || dtype == DTYPE_F16;
-  }
-  return has_f64 && !has_narrower ? "f64" : "f32";
-}
-
 static void emit_model(Emitter *emitter, const char *const *entries) {
   const Program *program = emitter->program;
   const Module *module = program->module;
@@ -285,16 +274,15 @@ static void emit_model(Emitter *emitter, const char *const *entries) {
   static const EntryKind order[] = {ENTRY_INIT, ENTRY_TRAIN,    ENTRY_ACCUMULATE,
                                     ENTRY_EVAL, ENTRY_EVAL_ONE, ENTRY_PREDICT};
   code_blank(code);
-  code_line(code, "NNC_DEFINE_LIMITS(%s);", main_float(module));
-  code_blank(code);
-  code_open(code, "const nnc_model nnc_the_model =");
+  code_open(code, "nnc_model nnc_the_model =");
   code_line(code, ".abi = NNC_MODEL_ABI,");
   code_line(code, ".name = %s,", quoted(emitter, module->name));
   code_line(code, ".file = %s,",
             quoted(emitter, module->source ? module->source->name : module->name));
   code_line(code, ".source = source,");
   code_line(code, ".compiler = %s,", quoted(emitter, emitter->options->compiler));
-  code_line(code, ".isa = NNC_ISA,");
+  code_line(code, ".level_count = %d,", level_count(emitter->options));
+  code_line(code, ".levels = levels,");
   code_line(code, ".arena_bytes = mem_end,");
   code_line(code, ".worker_bytes = %lld,", (long long)program->worker_bytes);
   code_line(code, ".parameter_bytes = %lld,", (long long)program->parameter_bytes);
@@ -305,14 +293,11 @@ static void emit_model(Emitter *emitter, const char *const *entries) {
     code_line(code, ".variable_count = %d, .variables = variables,", module->variables.count);
   for (size_t i = 0; i < sizeof order / sizeof *order; i++)
     code_line(code, ".%s = %s,", entry_name(order[i]), entries[order[i]]);
-  code_line(code, ".limits = &nnc_limits_%s,", main_float(module));
   if (program->scalar_names.count > 0)
     code_line(code, ".scalar_count = %d, .scalar_names = scalar_names,",
               program->scalar_names.count);
-  code_line(code, ".host = host,");
   if (module->metrics.count > 0)
     code_line(code, ".metric_count = %d, .metric_names = metric_names,", module->metrics.count);
-  code_line(code, ".finish = finish,");
   if (module->data_sets.count > 0)
     code_line(code, ".data_set_count = %d, .data_sets = data_sets,", module->data_sets.count);
   code_line(code, ".batch = %lld,", (long long)module->run.batch);
@@ -337,5 +322,6 @@ void emit_tables(Emitter *emitter) {
   for (int i = 0; i < module->metrics.count; i++) metrics[i] = module->metrics.items[i].name;
   emit_names(emitter, "metric_names", module->metrics.count, metrics);
   emit_source_text(emitter);
+  emit_level_table(emitter);
   emit_model(emitter, entries);
 }

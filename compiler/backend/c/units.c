@@ -8,12 +8,27 @@ static void add_text(Text *text, const Text *more) {
   if (more->length > 0) text_add_bytes(text, more->data, more->length);
 }
 
+static const char levels_begin[] =
+    "\n#ifdef NNC_LEVEL /* what is compiled once for each instruction set, under names of its own */\n";
+static const char levels_else[] = "\n#else /* and once for all of them */\n";
+static const char levels_end[] = "\n#endif\n";
+
+static void add_level_name(Text *text, const KernelPart *part) {
+  text_printf(text, "#define %s NNC_OF_LEVEL(%s)\n", part->name, part->name);
+}
+
 void source_join(Text *whole, const SourceParts *parts) {
   add_text(whole, &parts->header);
   add_text(whole, &parts->includes);
   add_text(whole, &parts->memory);
+  if (parts->has_levels) text_add(whole, levels_begin);
+  for (int i = 0; parts->has_levels && i < parts->kernel_count; i++)
+    add_level_name(whole, &parts->kernels[i]);
   for (int i = 0; i < parts->kernel_count; i++) add_text(whole, &parts->kernels[i].text);
   add_text(whole, &parts->calls);
+  if (parts->has_levels) text_add(whole, levels_else);
+  add_text(whole, &parts->tables);
+  if (parts->has_levels) text_add(whole, levels_end);
 }
 
 void parts_free(SourceParts *parts) {
@@ -23,6 +38,7 @@ void parts_free(SourceParts *parts) {
   for (int i = 0; i < parts->kernel_count; i++) text_free(&parts->kernels[i].text);
   text_free(&parts->declarations);
   text_free(&parts->calls);
+  text_free(&parts->tables);
 }
 
 void source_free(CSource *source) {
@@ -39,13 +55,15 @@ static int count_lines(const Text *text) {
 }
 
 typedef struct Cutter {
+  const SourceParts *parts;
+  CSource *source;
   const char *file;  /* whose lines are named, or NULL */
-  int line;          /* of the one file, where the next part begins */
 } Cutter;
 
-static void add_part(Cutter *cutter, SourceUnit *unit, const Text *part) {
+/* Adds a part that begins at a line of the one file. */
+static void add_part(const Cutter *cutter, SourceUnit *unit, const Text *part, int line) {
   if (cutter->file != NULL) {
-    text_printf(&unit->text, "#line %d ", cutter->line);
+    text_printf(&unit->text, "#line %d ", line);
     text_add_quoted(&unit->text, cutter->file);
     text_add_char(&unit->text, '\n');
   }
@@ -66,41 +84,66 @@ static int64_t kernel_weight(const KernelPart *part) {
 }
 
 /* A unit costs about 40000 microseconds of its own: starting the compiler, reading the headers. */
-enum { UNIT_WEIGHT = 40000, FULL_UNIT = 500000 };
+enum { UNIT_WEIGHT = 40000, FULL_UNIT = 500000, WEIGHT_OF_BYTE = 4 };
 
-static SourceUnit *next_unit(CSource *source) {
-  SourceUnit *unit = &source->units[source->unit_count++];
+static SourceUnit *next_unit(const Cutter *cutter, bool is_of_level) {
+  SourceUnit *unit = &cutter->source->units[cutter->source->unit_count++];
   unit->weight = UNIT_WEIGHT;
+  unit->is_of_level = is_of_level && cutter->parts->has_levels;
   return unit;
 }
 
-static void add_calls(Cutter *cutter, CSource *source, const SourceParts *parts, int calls_line) {
-  enum { WEIGHT_OF_BYTE = 4 };
-  SourceUnit *unit = next_unit(source);
-  add_part(cutter, unit, &parts->includes);
-  cutter->line += count_lines(&parts->includes);
-  add_part(cutter, unit, &parts->memory);
-  cutter->line += count_lines(&parts->memory);
+/* Includes and memory plan; returns the line behind them. */
+static int add_common(const Cutter *cutter, SourceUnit *unit) {
+  const SourceParts *parts = cutter->parts;
+  int line = 1 + count_lines(&parts->header);
+  add_part(cutter, unit, &parts->includes, line);
+  line += count_lines(&parts->includes);
+  add_part(cutter, unit, &parts->memory, line);
+  return line + count_lines(&parts->memory);
+}
+
+/* What calls the kernels and the tables: one unit, or two when there are levels. */
+static void add_calls(const Cutter *cutter, int calls_line) {
+  const SourceParts *parts = cutter->parts;
+  SourceUnit *unit = next_unit(cutter, false), *tables = unit;
+  add_common(cutter, unit);
+  if (parts->has_levels) {
+    unit = next_unit(cutter, true);
+    add_common(cutter, unit);
+    for (int i = 0; i < parts->kernel_count; i++) add_level_name(&unit->text, &parts->kernels[i]);
+  }
   add_text(&unit->text, &parts->declarations);
-  Cutter behind = {cutter->file, calls_line};
-  add_part(&behind, unit, &parts->calls);
-  unit->weight += (int64_t)unit->text.length * WEIGHT_OF_BYTE;
+  add_part(cutter, unit, &parts->calls, calls_line);
+  int tables_line = calls_line + count_lines(&parts->calls) + (parts->has_levels ? 2 : 0);
+  add_part(cutter, tables, &parts->tables, tables_line);
+  for (int i = 0; i < cutter->source->unit_count; i++)
+    cutter->source->units[i].weight += (int64_t)unit->text.length * WEIGHT_OF_BYTE;
+}
+
+static SourceUnit *next_kernels(const Cutter *cutter) {
+  SourceUnit *unit = next_unit(cutter, true);
+  text_add(&unit->text, "#include \"nnc_kernel.h\"\n");
+  if (unit->is_of_level) text_add(&unit->text, "#include \"nnc_isa.h\"\n");
+  return unit;
 }
 
 void source_cut(Arena *arena, CSource *source, const SourceParts *parts, const char *file) {
-  Cutter cutter = {file, 1 + count_lines(&parts->header)};
-  int calls_line = cutter.line + count_lines(&parts->includes) + count_lines(&parts->memory);
+  const Cutter cutter = {parts, source, file};
+  int line = 1 + count_lines(&parts->header) + count_lines(&parts->includes) +
+             count_lines(&parts->memory) + (parts->has_levels ? 2 + parts->kernel_count : 0);
+  int calls_line = line;
   for (int i = 0; i < parts->kernel_count; i++) calls_line += count_lines(&parts->kernels[i].text);
   source->units = ARENA_ARRAY(arena, SourceUnit, parts->kernel_count + 2);
-  add_calls(&cutter, source, parts, calls_line);
+  add_calls(&cutter, calls_line);
   SourceUnit *unit = NULL;
   for (int i = 0; i < parts->kernel_count; i++) {
-    if (unit == NULL || unit->weight + kernel_weight(&parts->kernels[i]) > FULL_UNIT) {
-      unit = next_unit(source);
-      text_add(&unit->text, "#include \"nnc_kernel.h\"\n");
-    }
-    add_part(&cutter, unit, &parts->kernels[i].text);
-    cutter.line += count_lines(&parts->kernels[i].text);
-    unit->weight += kernel_weight(&parts->kernels[i]);
+    const KernelPart *part = &parts->kernels[i];
+    if (unit == NULL || unit->weight + kernel_weight(part) > FULL_UNIT)
+      unit = next_kernels(&cutter);
+    if (unit->is_of_level) add_level_name(&unit->text, part);
+    add_part(&cutter, unit, &part->text, line);
+    line += count_lines(&part->text);
+    unit->weight += kernel_weight(part);
   }
 }

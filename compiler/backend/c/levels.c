@@ -1,0 +1,64 @@
+/* What the runtime calls, for each instruction set.
+ *
+ * A program for one has the table of its functions beside them. For several, everything that computes is
+ * compiled once for each: what other files see of it gets the level's name (nnc_isa.h), and the other
+ * tables, which are compiled once, list the levels. */
+#include "backend/c/parts.h"
+
+int level_count(const CompileOptions *options) {
+  return options->level_count > 0 ? options->level_count : 1;
+}
+
+/* The type of most of the arithmetic, for what the machine can do at best. */
+static const char *main_float(const Module *module) {
+  bool has_f64 = false, has_narrower = false;
+  for (int i = 0; i < module->variables.count; i++) {
+    DType dtype = module->variables.items[i].type.dtype;
+    has_f64 |= dtype == DTYPE_F64;
+    has_narrower |= dtype == DTYPE_F32 || dtype == DTYPE_BF16 || dtype == DTYPE_F16;
+  }
+  return has_f64 && !has_narrower ? "f64" : "f32";
+}
+
+void emit_level(Emitter *emitter) {
+  static const EntryKind order[] = {ENTRY_INIT, ENTRY_TRAIN,    ENTRY_ACCUMULATE,
+                                    ENTRY_EVAL, ENTRY_EVAL_ONE, ENTRY_PREDICT};
+  Code *code = &emitter->code;
+  const char *number = main_float(emitter->program->module);
+  bool is_one = emitter->options->level_count == 0;
+  code_blank(code);
+  code_line(code, "NNC_DEFINE_LIMITS(%s);", number);
+  code_blank(code);
+  code_comment(code, "What the runtime calls.");
+  code_open(code, is_one ? "static const nnc_level nnc_level_only ="
+                         : "const nnc_level NNC_OF_LEVEL(nnc_level) =");
+  if (is_one) code_line(code, ".name = %s,", c_string(emitter->arena, emitter->options->arch));
+  else code_line(code, ".name = NNC_LEVEL_NAME,");
+  code_line(code, ".isa = NNC_ISA,");
+  code_line(code, ".extensions = NNC_EXTENSIONS,");
+  code_line(code, ".limits = &nnc_limits_%s,", number);
+  code_line(code, ".host = host,");
+  code_line(code, ".finish = finish,");
+  code_open(code, ".run =");
+  for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+    bool present = emitter->program->entries[order[i]].present;
+    code_line(code, "%s%s,", present ? entry_name(order[i]) : "NULL", present ? "_run" : "");
+  }
+  code->indent--;
+  code_line(code, "},");
+  code->indent--;
+  code_line(code, "};");
+}
+
+void emit_level_table(Emitter *emitter) {
+  Code *code = &emitter->code;
+  const CompileOptions *options = emitter->options;
+  const char *names = "&nnc_level_only";
+  code_blank(code);
+  for (int i = 0; i < options->level_count; i++) {
+    code_line(code, "extern const nnc_level nnc_level_%s;", options->levels[i]);
+    names = arena_printf(emitter->arena, "%s%s&nnc_level_%s", i ? names : "", i ? ", " : "",
+                         options->levels[i]);
+  }
+  code_line(code, "static const nnc_level *const levels[%d] = {%s};", level_count(options), names);
+}
