@@ -395,7 +395,7 @@ test_sanitized() {
   fi
 }
 
-for test in training metrics resume log numbers full_disk folders damage headers fits predict export step profile usage sanitized; do
+for test in training metrics resume log numbers full_disk folders damage headers fits levels predict export step profile usage sanitized; do
   test_$test
 done
 echo "$passed passed, $failed failed"
