@@ -278,7 +278,7 @@ test_levels() {
   run 0 '' ./toy_levels --isa=toy --out pinned -j1 -q
   same "the level asked for" one pinned
   local command
-  for command in '' eval predict info bench export; do
+  for command in '' eval predict info bench; do
     run 1 "isa=toy-beyond: this processor has no teleport" ./toy_levels $command --isa=toy-beyond
     run 1 "isa=beyond: this processor has no teleport" ./toy_levels $command --isa beyond
     run 2 "compiled for toy, toy-beyond, not for 'v9'" ./toy_levels $command --isa=v9
