@@ -26,7 +26,8 @@
 #include "passes/rewrite.h"
 
 enum {
-  SMALL_PART = 512,        /* a value with less than this part of all that late nodes read stays */
+  SMALL_PART = 512,        /* a value with less than this part of all that late nodes read stays, */
+  SMALL_SUM = 16,          /* if such values together are less than this part */
   FLOPS_WORTH_KEEPING = 64 /* an element that costs more than this is not cheap */
 };
 
@@ -157,7 +158,23 @@ static bool is_costly(const Node *node) {
   return node_cost(node).flops > FLOPS_WORTH_KEEPING * elements;
 }
 
+/* Values with fewer bytes are not worth computing again. In a loop that is written out every value is
+ * a small part of the whole: then the limit is lower. */
+static int64_t find_small(const Recompute *r) {
+  int64_t limit = r->late_bytes / SMALL_PART;
+  for (; limit > 0; limit /= 2) {
+    int64_t sum = 0;
+    for (int i = 0; i < r->count; i++) {
+      int64_t bytes = r->is_forward[i] && r->is_late_read[i] ? base_bytes(r, i) : 0;
+      if (bytes < limit) sum += bytes;
+    }
+    if (sum <= r->late_bytes / SMALL_SUM) break;
+  }
+  return limit;
+}
+
 static void find_stays(Recompute *r) {
+  int64_t small = find_small(r);
   for (int i = 0; i < r->count; i++) {
     if (!r->is_forward[i]) continue;
     int base = r->base[i];
@@ -167,7 +184,7 @@ static void find_stays(Recompute *r) {
     }
     const Node *node = node_at(r, i);
     bool crosses = r->segment[r->last_use[i]] != r->segment[i];
-    bool is_small = base_bytes(r, i) < r->late_bytes / SMALL_PART;
+    bool is_small = base_bytes(r, i) < small;
     r->stays[i] = is_leaf(node) || r->segment[i] == r->options->segments - 1 || crosses ||
                   is_small || (r->options->cheap_only && is_costly(node));
     if (crosses && r->is_late_read[i] && !is_leaf(node) && !is_small)

@@ -7,6 +7,7 @@
 #include "graphs.h"
 #include "interpret/interpret.h"
 #include "passes/pass.h"
+#include "passes/recompute.h"
 #include "program/program.h"
 #include "syntax/parse.h"
 
@@ -245,6 +246,18 @@ static void test_steps_share_kernels(void **state) {
   arena_destroy(arena);
 }
 
+/* Each value of a long loop is a small part of all, but they are worth computing again. */
+static void test_steps_are_computed_again(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  Module *module = elaborate_text(arena, recurrent(arena, 400), NULL, 1);
+  RecomputeOptions options = {.segments = 4};
+  RecomputeResult result = {0};
+  graph_recompute(arena, module->entries[ENTRY_TRAIN], &options, &result);
+  assert_true(result.node_count > 400);
+  arena_destroy(arena);
+}
+
 static void test_too_many_steps_are_refused(void **state) {
   (void)state;
   Arena *arena = arena_create();
@@ -269,6 +282,7 @@ int main(void) {
     cmocka_unit_test(test_same_as_written_by_hand),
     cmocka_unit_test(test_none_and_one_step),
     cmocka_unit_test(test_steps_share_kernels),
+    cmocka_unit_test(test_steps_are_computed_again),
     cmocka_unit_test(test_too_many_steps_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
