@@ -1,16 +1,18 @@
-/* Functions of analysis for generated kernels: inline and without branches, so that loops over them
- * vectorize.
+/* Functions of analysis for generated kernels: inline and without branches, so that loops over
+ * them vectorize.
  *
- * The functions of a float are computed in double with short polynomials (tools/fit_math.py) and rounded
- * once: cancellation and the parts of a reduction need no care, and the error is hardly more than the
- * half unit of that rounding. Those of a double keep the lost parts of the few steps where they count;
- * pow computes the logarithm in two parts. sin, cos and tan of a double are the C library's: no loop
- * without branches reduces huge arguments, of which the leading bits of 2 / pi depend on the exponent.
+ * The functions of a float are computed in double with short polynomials (tools/fit_math.py) and
+ * rounded once: cancellation and the parts of a reduction need no care, and the error is hardly
+ * more than the half unit of that rounding. Those of a double keep the lost parts of the few steps
+ * where they count; pow computes the logarithm in two parts. sin, cos and tan of a double are the
+ * C library's: no loop without branches reduces huge arguments, of which the leading bits of 2 /
+ * pi depend on the exponent.
  *
- * Greatest error found by tests/unit/test_math.c in units in the last place: 0.51 for every function of
- * a float; of a double, with and without an instruction for fused multiply-adds: exp 0.97, expm1 1.0,
- * log 0.83, log1p 0.76, pow 0.96, erf 1.3, sigmoid 1.5, tanh 1.6. Infinities, NaN, signed zeros and
- * subnormal numbers are treated as by C; sin, cos and tan of a float are meant for |x| < 2^30. */
+ * Greatest error found by tests/unit/test_math.c in units in the last place: 0.51 for every
+ * function of a float; of a double, with and without an instruction for fused multiply-adds: exp
+ * 0.97, expm1 1.0, log 0.83, log1p 0.76, pow 0.96, erf 1.3, sigmoid 1.5, tanh 1.6. Infinities,
+ * NaN, signed zeros and subnormal numbers are treated as by C; sin, cos and tan of a float are
+ * meant for |x| < 2^30. */
 #ifndef NNC_MATH_H
 #define NNC_MATH_H
 
@@ -36,8 +38,8 @@ NNC_INLINE uint64_t nnc_f64_bits(double x) {
 
 /* ---- the parts, in double ---- */
 
-/* a b - p, exactly, where p is a b rounded; by Dekker's splitting where there is no instruction for it
- * (|a|, |b| < 2^990). */
+/* a b - p, exactly, where p is a b rounded; by Dekker's splitting where there is no instruction
+ * for it (|a|, |b| < 2^990). */
 NNC_INLINE double nnc_product_rest(double a, double b, double p) {
   if (*NNC_ISA_FMA) return NNC_FMA(a, b, -p);
   const double a_part = a * 0x1.0000002p27, b_part = b * 0x1.0000002p27;
@@ -224,8 +226,8 @@ NNC_INLINE double nnc_sigmoid_f64(double x) {
   return q + nnc_quotient_rest(above, d, e - (d - 1), q, inverse);
 }
 
-/* (scale - 1) + scale (e^r - 1) in a sum of three parts, the first two exact together. Of large results
- * the one is no part, and they are doubled at last, for 2^1024 is no double. */
+/* (scale - 1) + scale (e^r - 1) in a sum of three parts, the first two exact together. Of large
+ * results the one is no part, and they are doubled at last, for 2^1024 is no double. */
 NNC_INLINE double nnc_expm1_f64(double x) {
   double sum;
   const double bounded = nnc_bounded(x, -50, 710), r = nnc_reduce_exp(bounded, &sum);
@@ -273,8 +275,8 @@ NNC_INLINE double nnc_erf_f64(double x) {
   return __builtin_copysign(a < 1 ? near : far, x);
 }
 
-/* log(1 + f) + k log(2) in two parts, good to 2^-64: s = f / (2 + f), its square and the coefficient of
- * its third power are pairs as well. */
+/* log(1 + f) + k log(2) in two parts, good to 2^-64: s = f / (2 + f), its square and the
+ * coefficient of its third power are pairs as well. */
 NNC_INLINE double nnc_pair_log(double f, double k, double *low) {
   const double d = 2 + f, inverse = 1 / d;
   const double s = f * inverse, s_low = nnc_quotient_rest(f, d, f - (d - 2), s, inverse);

@@ -1,14 +1,13 @@
 /* How a memory limit is met: candidates are planned, the fastest that fits is taken.
  *
  * A candidate is a number of micro-batches and a recomputation (segments, equal or tapering, cheap
- * values or all).
- * All recomputations of one number of micro-batches are made, lowered and planned; of those that fit,
- * the one is taken whose step should take the shortest, by flops, bytes moved and barriers of its
- * program. When none fits, the number of micro-batches grows to the next divisor of the batch that is
- * at least twice as large. Once there are several, it grows once more, if that is no large work: the
- * smaller parts may need no recomputation. The plan's peak is exact, so only the choice rests on an
- * estimate. Only entries that are too large by themselves are changed. Graphs of more than MOST_NODES
- * are not tried.
+ * values or all). All recomputations of one number of micro-batches are made, lowered and planned;
+ * of those that fit, the one is taken whose step should take the shortest, by flops, bytes moved
+ * and barriers of its program. When none fits, the number of micro-batches grows to the next
+ * divisor of the batch that is at least twice as large. Once there are several, it grows once
+ * more, if that is no large work: the smaller parts may need no recomputation. The plan's peak is
+ * exact, so only the choice rests on an estimate. Only entries that are too large by themselves
+ * are changed. Graphs of more than MOST_NODES are not tried.
  *
  * The limit is for the arena and the blocks of `threads` workers. */
 #include "driver/memory.h"

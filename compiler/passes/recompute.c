@@ -3,12 +3,12 @@
  *
  * The forward part is what the accumulators (loss, metrics) depend on; the rest, gradients and
  * updates, is late. The forward part, in the order of its nodes, is cut into segments with about
- * equal bytes of what late nodes read, at places near the ideal that few bytes cross. Or they taper: the
- * last of s has one part of s (s + 1) / 2, the one before two, and so on, because while the gradients are
- * in a segment, only the cuts before it are still held. Values that
- * cross a cut stay in memory until they are needed, small values too. Everything else of a segment
- * that late nodes read is computed for them once more, from the values that stay; only the last
- * segment, which the gradients need first, is not.
+ * equal bytes of what late nodes read, at places near the ideal that few bytes cross. Or they
+ * taper: the last of s has one part of s (s + 1) / 2, the one before two, and so on, because while
+ * the gradients are in a segment, only the cuts before it are still held. Values that cross a cut
+ * stay in memory until they are needed, small values too. Everything else of a segment that late
+ * nodes read is computed for them once more, from the values that stay; only the last segment,
+ * which the gradients need first, is not.
  *
  * The copies carry the stage (ATTR_STAGE) in which the gradients reach their segment, so that the
  * schedule cannot run them early, beside the originals, and that nothing fuses them with these.
@@ -113,8 +113,8 @@ static int64_t *find_crossing(const Recompute *r) {
   return crossing;
 }
 
-/* How many segments fit into the first `part` of the bytes (0 to 1). Tapering segments: the first c are
- * c (2 s + 1 - c) / (s (s + 1)) of all. */
+/* How many segments fit into the first `part` of the bytes (0 to 1). Tapering segments: the first
+ * c are c (2 s + 1 - c) / (s (s + 1)) of all. */
 static double segments_before(const RecomputeOptions *options, double part) {
   double s = options->segments;
   if (!options->tapers) return part * s;
@@ -122,8 +122,8 @@ static double segments_before(const RecomputeOptions *options, double part) {
   return (2 * s + 1 - sqrt(square > 1 ? square : 1)) / 2;
 }
 
-/* Cut number c lies behind the position with the fewest bytes across it among those that have between
- * c - 1/2 and c + 1/2 segments before them; near the middle if equal. */
+/* Cut number c lies behind the position with the fewest bytes across it among those that have
+ * between c - 1/2 and c + 1/2 segments before them; near the middle if equal. */
 static void find_segments(Recompute *r) {
   const int64_t *crossing = find_crossing(r);
   double all = (double)r->late_bytes, before = 0, best_distance = 0;
