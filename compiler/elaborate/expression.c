@@ -62,7 +62,8 @@ static Value evaluate_name(Elaborator *e, const AstExpr *expr) {
   Symbol *symbol = scope_find(e->frame->scope, expr->name, &hidden);
   if (!symbol) return unknown_name(e, expr->name, expr->span, hidden);
   if (symbol->usage) symbol->usage->used = true;
-  if (symbol->slot && (e->room == &e->walk->room || e->room->outer)) return value_slot(e, symbol->slot);
+  if (symbol->slot && (e->room == &e->walk->room || e->room->outer))
+    return value_slot(e, symbol->slot);
   return symbol->value;
 }
 

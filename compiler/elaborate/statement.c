@@ -290,7 +290,8 @@ static const struct {
 
 static void evaluate_statement(Elaborator *e, const AstStmt *stmt) {
   if (!allow_statement(e, stmt->span)) return;
-  if (statement_rules[stmt->kind].top_only && (!at_top_level(e) || e->frame->loops > 0 || e->frame->scan)) {
+  bool is_inside = !at_top_level(e) || e->frame->loops > 0 || e->frame->scan;
+  if (statement_rules[stmt->kind].top_only && is_inside) {
     report_error(e, stmt->keyword, "%s belongs at the top level of the program",
                  ast_stmt_kind_text(stmt->kind));
     return;

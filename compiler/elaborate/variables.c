@@ -351,7 +351,8 @@ static Slot *fresh_stream(Elaborator *e, const AstStmt *stmt, const char *path, 
                  .current = node, .is_fresh = true, .owner_layer = e->frame->layer,
                  .span = stmt->variable.name.span};
   vec_push(e->arena, &e->walk->slots, slot);
-  scope_bind(e->arena, e->walk->slot_names, SYMBOL_LOCAL, path, value_none(), slot->span)->slot = slot;
+  Scope *names = e->walk->slot_names;
+  scope_bind(e->arena, names, SYMBOL_LOCAL, path, value_none(), slot->span)->slot = slot;
   return slot;
 }
 

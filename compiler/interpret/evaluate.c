@@ -27,7 +27,7 @@ struct Evaluation {
   int *uses;               /* outstanding uses by id; NULL: all values stay */
   VEC(FreeBuffer) free;
   const Tensor *const *arguments; /* of a body: one an operand of the scan */
-  Tensor ***results;              /* by id of a scan: its results; NULL: the graph has no scan yet */
+  Tensor ***results;              /* by id of a scan: its results; NULL before the first scan */
 };
 
 Tensor *tensor_create(Arena *arena, Type type) {

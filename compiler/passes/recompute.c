@@ -158,8 +158,8 @@ static bool is_costly(const Node *node) {
   return node_cost(node).flops > FLOPS_WORTH_KEEPING * elements;
 }
 
-/* Values with fewer bytes are not worth computing again. In a loop that is written out every value is
- * a small part of the whole: then the limit is lower. */
+/* Values with fewer bytes are not worth computing again. In a loop that is written out every value
+ * is a small part of the whole: then the limit is lower. */
 static int64_t find_small(const Recompute *r) {
   int64_t limit = r->late_bytes / SMALL_PART;
   for (; limit > 0; limit /= 2) {

@@ -4,7 +4,7 @@
  * scan yields for this (ATTR_SAVED), and runs reverse mode over it. Carries are the adjoints of the
  * carries; sequences are the saved carries, the forward sequences and the adjoints of what was
  * yielded; it yields the adjoints of the sequences. The adjoint of an invariant is a sum over the
- * steps: where that is one contraction or reduction of values of the steps (rules/sum_steps.h) these
+ * steps: where that is one contraction or reduction of the steps' values (rules/sum_steps.h) these
  * are yielded and it is computed behind the loop, else it is one more carry.
  *
  * After `unroll`, cse finds the forward values that are there already; so what is saved and what is

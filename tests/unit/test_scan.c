@@ -1,6 +1,6 @@
-/* Scans: the textual form, the verifier, evaluation against a loop by hand, gradients against those of
- * the loop written out, and that compiled steps share kernels. Whole training steps against executables
- * are tests/agree/programs/recurrent*.net, diagnostics tests/elaborate/errors/scan_*.net. */
+/* Scans: the textual form, the verifier, evaluation against a loop by hand, gradients against those
+ * of the loop written out, and that compiled steps share kernels. Whole training steps against
+ * executables are tests/agree/programs/recurrent*.net, messages tests/elaborate/errors/scan_*. */
 #include <math.h>
 
 #include "elaborate/elaborate.h"
@@ -84,7 +84,8 @@ static void test_damaged_bodies_are_refused(void **state) {
   expect_refusal("{carries = 1, sequences = 1", "{carries = 2, sequences = 0",
                  "argument 1 of its body is f64[] but gets f64[3]");
   expect_refusal("argument() {index = 2}", "param() {name = \"w\"}", "by arguments alone");
-  expect_refusal("    result \"h\" = %4\n    result \"yield\" = %5\n", "", "0 results for 1 carries");
+  expect_refusal("    result \"h\" = %4\n    result \"yield\" = %5\n", "",
+                 "0 results for 1 carries");
   expect_refusal("scan_result(%3) {index = 1}", "scan_result(%3) {index = 2}",
                  "index = 2 is not between 0 and 1");
   expect_refusal("scan_result(%3) {index = 1}", "scan_result(%2) {index = 1}", "is no scan");
@@ -179,7 +180,7 @@ static void expect_same_weights(const char *scan, const char *loop, const char *
   arena_destroy(arena);
 }
 
-/* Carries read and not read, one that stays, several sequences, a scan in a scan, invariants used in
+/* Carries read and not read, one that stays, several sequences, a scan in a scan, invariants in
  * products and otherwise, a yield that the loss does not read. */
 static void test_same_as_written_by_hand(void **state) {
   (void)state;
@@ -191,7 +192,8 @@ static void test_same_as_written_by_hand(void **state) {
     "  s = scan row in k with s = s { s = sin(s + h @ row + sum(row * b)) }\n"
     "  yield h * s[:, none] @ k, h\n"
     "}\n"
-    "loss = mean(ys ^ 2) + mean(h) + 0.1 * f32(n) + mean(ys[:, 1] * x) + 0 * mean(hs) + 0 * mean(inner)\n" ENDING;
+    "loss = mean(ys ^ 2) + mean(h) + 0.1 * f32(n) + mean(ys[:, 1] * x)\n"
+    "loss = loss + 0 * mean(hs) + 0 * mean(inner)\n" ENDING;
   static const char loop[] = HEADING
     "h = zeros([batch, 3])\nfixed = b * 2\ns = ones([batch])\nall = []\n"
     "for t in 0..3 {\n"
@@ -270,7 +272,8 @@ static void test_too_many_steps_are_refused(void **state) {
   bool stopped;
   assert_non_null(module);
   assert_false(passes_run(module, diagnostics, &options, &stopped));
-  assert_contains(print_diagnostics(arena, diagnostics), "operations when their steps are written out");
+  assert_contains(print_diagnostics(arena, diagnostics),
+                  "operations when their steps are written out");
   arena_destroy(arena);
 }
 
