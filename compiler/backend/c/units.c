@@ -73,18 +73,18 @@ static void add_part(const Cutter *cutter, SourceUnit *unit, const Text *part, i
 /* About the microseconds that the C compiler needs for a kernel at -O3. */
 static int64_t kernel_weight(const KernelPart *part) {
   static const int by_byte[KERNEL_KIND_COUNT] = {
-    [KERNEL_LOOP] = 30,
-    [KERNEL_CONTRACT] = 45,
-    [KERNEL_CONV] = 45,
-    [KERNEL_CONV_INPUT] = 45,
-    [KERNEL_CONV_WEIGHT] = 45,
+    [KERNEL_LOOP] = 10,
+    [KERNEL_CONTRACT] = 15,
+    [KERNEL_CONV] = 15,
+    [KERNEL_CONV_INPUT] = 15,
+    [KERNEL_CONV_WEIGHT] = 15,
   };
   int factor = by_byte[part->kernel->kind];
   return (int64_t)part->text.length * (factor > 0 ? factor : by_byte[KERNEL_LOOP]);
 }
 
 /* A unit costs about 40000 microseconds of its own: starting the compiler, reading the headers. */
-enum { UNIT_WEIGHT = 40000, FULL_UNIT = 500000, WEIGHT_OF_BYTE = 4 };
+enum { UNIT_WEIGHT = 40000, FULL_UNIT = 560000, WEIGHT_OF_BYTE = 4 };
 
 static SourceUnit *next_unit(const Cutter *cutter, bool is_of_level) {
   SourceUnit *unit = &cutter->source->units[cutter->source->unit_count++];
