@@ -157,11 +157,15 @@ static void make_conv(CaseList *list, const ConvShape *s, KernelKind kind, DType
   const int64_t *left = kind == KERNEL_CONV_INPUT ? y : x,
                 *right = kind == KERNEL_CONV_WEIGHT ? y : w;
   int rank = 2 + s->spatial;
+  /* names that the templates use themselves */
+  static const char *const all_names[][3] = {
+      {"image", "taps", "tile"}, {"X0", "given", "planes"}, {"source", "ROWS", "patches"}};
+  const char *const *names = all_names[list->cases.count % 3];
   Kernel *kernel = new_kernel(list, kind, rank, result);
   kernel->conv = slots;
-  add_operand(kernel, "x", dtype, product(rank, left), false);
-  add_operand(kernel, "w", dtype, product(rank, right), false);
-  int out = add_operand(kernel, "y", dtype, product(rank, result), true);
+  add_operand(kernel, names[0], dtype, product(rank, left), false);
+  add_operand(kernel, names[1], dtype, product(rank, right), false);
+  int out = add_operand(kernel, names[2], dtype, product(rank, result), true);
   int64_t stride[5] = {0};
   for (int i = rank - 1, below = 1; i >= 0; i--) stride[i] = below, below *= (int)result[i];
   Index *place = strided(list, rank, stride);

@@ -80,7 +80,11 @@ static const char *const reserved[] = {
     "rows",  "tile",     "cols",   "acc",      "packed", "host",     "finish",   "left",
     "right", "depth",    "batch",  "panel",    "sums",   "begin",    "end",      "count",
     "best",  "better",   "errno",  "stdin",    "stdout", "stderr",   "NULL",     "INFINITY",
-    "NAN",   "M",        "N",      "K",        "I",
+    "NAN",   "source",   "image",  "images",   "chunk",  "group",    "channel",  "channels",
+    "taps",  "phases",   "phase",  "shift",    "length", "raster",   "rasters",  "from",
+    "to",    "value",    "given",  "planes",   "plane",  "patches",  "seen",     "tiles",
+    "part",  "slot",     "done",   "weights",  "window", "where",    "distance", "inside",
+    "shape", "tap_count",
 };
 
 /* Names such as i0, t12, a1 belong to the generated code. */
@@ -142,6 +146,9 @@ const char *scope_name(NameScope *scope, const char *wish) {
   while (*base == '_') base++;
   if (*base == 0) base = arena_strdup(scope->arena, "value"); /* a name of signs alone */
   if (isdigit((unsigned char)*base)) base = arena_printf(scope->arena, "n%s", base);
+  /* Names without small letters are the templates' constants. */
+  if (strpbrk(base, "abcdefghijklmnopqrstuvwxyz") == NULL)
+    base = arena_printf(scope->arena, "v_%s", base);
   const char *name = base;
   if (is_reserved(name)) name = base = arena_printf(scope->arena, "%s_", base);
   TakenName *same = find_taken(scope, name_intern(base));
