@@ -4,12 +4,14 @@
  * A task copies the planes that its block of one image needs, with zeros around them, and walks the
  * result channels of the group in strips. The adjoint of a strided convolution has an output phase for
  * each residue of the position modulo the stride, with its own taps. */
-/* Result channels [channel, channel + rows) at a block's positions: tile[r * TILE_ROW + place in the raster]. */
+/* Result channels [channel, channel + rows) at a block's positions: tile[r * TILE_ROW + place in the raster],
+ * and so on for each phase of the last axis; `row` is room for a row of all. */
 NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t image, const int64_t channel,
                                 const int64_t rows, const int64_t first, const int64_t count,
-                                const int32_t *shift, const @TYPE@ *restrict tile@PARAMETERS@)
+                                const int32_t *shift, const @TYPE@ *restrict tile,
+                                @TYPE@ *restrict row@PARAMETERS@)
 {
-  (void)worker, (void)image, (void)channel, (void)first, (void)count, (void)shift@UNUSED@;
+  (void)worker, (void)image, (void)channel, (void)first, (void)count, (void)shift, (void)row@UNUSED@;
   @EPILOGUE@
 }
 
@@ -19,7 +21,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
   enum { CHUNK = @CHUNK@, CHUNKS = @CHUNKS@, BLOCK = @BLOCK@, BLOCKS = @BLOCKS@, POSITIONS = @POSITIONS@ };
   enum { L0 = @L0@, L1 = @L1@, L2 = @L2@, PLANE = @PLANE@, TILE_ROW = @TILE_ROW@ };
   enum { X0 = @X0@, X1 = @X1@, X2 = @X2@, S0 = @S0@, S1 = @S1@, S2 = @S2@ };
-  enum { SOURCE_PHASES = @SOURCE_PHASES@, OUTPUT_PHASES = @OUTPUT_PHASES@, TAPS = @TAPS@ };
+  enum { SOURCE_PHASES = @SOURCE_PHASES@, OUTPUT_PHASES = @OUTPUT_PHASES@, ROW_PHASES = @ROW_PHASES@, TAPS = @TAPS@ };
   enum { MR = NNC_TILE_ROWS, WHOLE = (int)ROWS < (int)NNC_TILE_ROWS ? 0 : NNC_TILE_ROWS, ODD = ROWS % MR,
          LANES = NNC_LANES_@T@, NR = NNC_TILE_VECTORS * LANES };
   static nnc_conv_tile_of_@T@ *const tiles[2][3] = {NNC_CONV_TILES(@T@, WHOLE),
@@ -54,15 +56,17 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
           }
       }
       const int64_t raster = ((@COUNT_0@ - 1) * L1 + @COUNT_1@ - 1) * L2 + @COUNT_2@;
-      for (int64_t f = 0; f < OUTPUT_PHASES; f++)
+      for (int64_t f = 0; f < OUTPUT_PHASES; f += ROW_PHASES)
         for (int64_t m = 0; m < ROWS; m += MR) {
           const int64_t rows = nnc_least(MR, ROWS - m);
           @WEIGHTS@
-          for (int64_t p = 0; p < raster; p += NR)
-            tiles[rows < MR][nnc_least((raster - p + LANES - 1) / LANES, NNC_TILE_VECTORS) - 1](
-                CHANNELS, taps + phases[f][0], phases[f][1], a, @A_ROW@, @A_CHANNEL@, source + p, PLANE,
-                tile + p, TILE_ROW);
-          @NAME@_epilogue(worker, image, group * ROWS + m, rows, first, count, phases[f] + 2, tile@ARGUMENTS@);
+          for (int64_t phase = 0; phase < ROW_PHASES; phase++)
+            for (int64_t p = 0; p < raster; p += NR)
+              tiles[rows < MR][nnc_least((raster - p + LANES - 1) / LANES, NNC_TILE_VECTORS) - 1](
+                  CHANNELS, taps + phases[f + phase][0], phases[f + phase][1], a, @A_ROW@, @A_CHANNEL@,
+                  source + p, PLANE, tile + phase * (MR * TILE_ROW) + p, TILE_ROW);
+          @NAME@_epilogue(worker, image, group * ROWS + m, rows, first, count, phases[f] + 2, tile,
+              tile + ROW_PHASES * MR * TILE_ROW@ARGUMENTS@);
         }
     }
   }

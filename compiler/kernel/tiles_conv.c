@@ -299,7 +299,8 @@ ConvGrid kernel_conv_grid(const Kernel *kernel) {
   grid.chunks = divide_up(grid.groups, grid.group_chunk);
   cut_grid(&grid, grid.images * grid.chunks, size, grid.channels);
   grid.source_bytes = align_64((grid.channels * grid.plane + SLACK) * size);
-  grid.tile_bytes = align_64(TILE_MAX_ROWS * (grid.raster + SLACK) * size);
+  grid.tile_bytes =
+      align_64((TILE_MAX_ROWS * (grid.raster + SLACK) + grid.length[2]) * grid.output_phases[2] * size);
   int64_t taps = grid.kernel[0] * grid.kernel[1] * grid.kernel[2];
   grid.other_bytes = converts ? align_64(TILE_MAX_ROWS * grid.channels * taps * size) : 0;
   grid.tasks = grid.images * grid.chunks * grid.blocks;

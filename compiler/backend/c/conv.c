@@ -157,8 +157,31 @@ static const char *code_text(Arena *arena, Text *text) {
   return result;
 }
 
+/* Opens the loop over the last axis where each phase of it has a tile: a row of the result is put together
+ * first, so that what the epilogue reads and writes is contiguous. Returns its element. */
+static const char *open_interleaved(const ConvWriter *writer, Code *code, const char *place) {
+  const ConvGrid *grid = &writer->grid;
+  Arena *arena = code->arena;
+  long long stride = (long long)grid->stride[2];
+  long long origin = stride * (long long)grid->least[2] - (long long)grid->low[2];
+  bool blocked = grid->block_axis == 2;
+  const char *count = blocked ? "count" : c_integer(arena, grid->grid[2]);
+  const char *begin = arena_printf(arena, "%lld * %s - %lld", stride, blocked ? "first" : "0", -origin);
+  code_line(code, "for (int64_t phase = 0; phase < %lld; phase++)", stride);
+  code_line(code, "  for (int64_t g = 0; g < %s; g++)", count);
+  code_line(code, "    row[g * %lld + phase] = tile[(phase * NNC_TILE_ROWS + r) * %lld + (%s) * %lld + g];",
+            stride, (long long)(grid->raster + RASTER_SLACK), place, (long long)grid->length[2]);
+  code_line(code, "const int64_t begin = %s;", begin);
+  code_line(code, "const int64_t end = nnc_least(begin + %lld * %s, %lld);", stride, count,
+            (long long)grid->extent_in[2]);
+  const char *axis = arena_printf(arena, "i%d", 4 - writer->absent);
+  code_open(code, "for (int64_t %s = nnc_greatest(begin, 0); %s < end; %s++)", axis, axis, axis);
+  return arena_printf(arena, "row[%s - begin]", axis);
+}
+
 static const char *map_epilogue(const ConvWriter *writer) {
   const ConvGrid *grid = &writer->grid;
+  bool interleaves = grid->output_phases[2] > 1;
   Text text = {0};
   Code code = {.arena = writer->arena, .out = &text};
   if (kernel_uses_axis(code.arena, writer->kernel, 0))
@@ -166,17 +189,19 @@ static const char *map_epilogue(const ConvWriter *writer) {
   code_open(&code, "for (int64_t r = 0; r < rows; r++)");
   if (kernel_uses_axis(code.arena, writer->kernel, 1))
     code_line(&code, "const int64_t i1 = channel + r;");
-  const char *place = "0";
-  for (int i = writer->absent; i < 3; i++) {
+  const char *place = "0", *result = NULL;
+  for (int i = writer->absent; i < (interleaves ? 2 : 3); i++) {
     open_position(writer, &code, i);
     const char *own = arena_printf(code.arena, i == grid->block_axis ? "(g%d - first)" : "g%d", i);
     place = i == writer->absent ? own
                                 : arena_printf(code.arena, "(%s) * %lld + %s", place,
                                                (long long)grid->length[i], own);
   }
-  write_epilogue_stores(writer, &code,
-                        arena_printf(code.arena, "tile[r * %lld + %s]",
-                                     (long long)(grid->raster + RASTER_SLACK), place));
+  if (interleaves) result = open_interleaved(writer, &code, place);
+  else
+    result = arena_printf(code.arena, "tile[r * %lld + %s]",
+                          (long long)(grid->raster + RASTER_SLACK), place);
+  write_epilogue_stores(writer, &code, result);
   for (int i = writer->absent; i < 3; i++) code_close(&code);
   code_close(&code);
   return code_text(writer->arena, &text);
@@ -446,6 +471,7 @@ void conv_write(Code *code, KernelFunction *function) {
       INTEGER("S2", from_y ? 1 : grid->stride[2]),
       INTEGER("SOURCE_PHASES", product(grid->source_phases)),
       INTEGER("OUTPUT_PHASES", product(grid->output_phases)),
+      INTEGER("ROW_PHASES", grid->output_phases[2]),
       INTEGER("TAPS", tap_count),
       {"BEGINS", begin_table(&writer)},
       {"TAP_TABLE", taps},
