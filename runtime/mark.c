@@ -17,3 +17,19 @@ int64_t nnc_nanoseconds_now(void) {
 void nnc_mark_now(nnc_worker *worker, int number) {
   worker->marks[number] = nnc_nanoseconds_now();
 }
+
+void nnc_laps_begin_now(nnc_worker *worker, int first, int count) {
+  worker->lap = nnc_nanoseconds_now();
+  worker->marks[first] = worker->lap;
+  for (int i = 1; i <= count; i++) worker->marks[first + i] = 0;
+}
+
+void nnc_lap_now(nnc_worker *worker, int number) {
+  int64_t now = nnc_nanoseconds_now();
+  worker->marks[number] += now - worker->lap;
+  worker->lap = now;
+}
+
+void nnc_laps_end_now(nnc_worker *worker, int first, int count) {
+  for (int i = 1; i <= count; i++) worker->marks[first + i] += worker->marks[first + i - 1];
+}

@@ -87,7 +87,8 @@ typedef struct nnc_entry {
   double flops, bytes;                   /* of one run, by the operators' cost rules */
   double product_flops;                  /* of these: contractions and convolutions, 2 m n k */
   int step_count;
-  const nnc_step *steps;                 /* `run` calls nnc_mark(worker, 0), step 0, nnc_mark(worker, 1), ... */
+  const nnc_step *steps;                 /* `run` calls nnc_mark(worker, 0), step 0, nnc_mark(worker, 1), ...;
+                                          * nnc_lap() between those of a task loop */
 } nnc_entry;
 
 /* Data sources and stages: the evaluated calls of the `data` blocks.  The vocabulary and the meaning

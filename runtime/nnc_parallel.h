@@ -22,6 +22,7 @@ struct nnc_worker {
   uint64_t seed, step;    /* for the random operators */
   uint64_t example;       /* number of the batch's first example, for random operators in evaluation */
   int64_t *marks;         /* `profile`: when each step of the entry began; NULL otherwise */
+  int64_t lap;            /* `profile`: when the step of a task loop began that is running */
   nnc_pool *pool;
 };
 typedef struct nnc_worker nnc_worker;
@@ -38,6 +39,35 @@ void nnc_barrier(nnc_worker *worker);
 void nnc_mark_now(nnc_worker *worker, int number);
 static inline __attribute__((always_inline, unused)) void nnc_mark(nnc_worker *worker, int number) {
   if (__builtin_expect(worker->marks != 0, 0)) nnc_mark_now(worker, number);
+}
+
+/* A worker on his own, who does all tasks of a kernel, for the block of a task loop that begins
+ * `examples` behind the first of the batch. */
+static inline __attribute__((always_inline, unused)) nnc_worker nnc_solo(const nnc_worker *worker,
+                                                                         int64_t examples) {
+  nnc_worker solo = *worker;
+  solo.index = 0;
+  solo.count = 1;
+  solo.example += (uint64_t)examples;
+  return solo;
+}
+
+/* In a task loop of `count` steps from number `first` on: nnc_lap adds the time since the lap before
+ * to what the step has taken, number + 1 of them being behind it; at the end marks are set as if
+ * each step had run once, for all of that time. */
+void nnc_laps_begin_now(nnc_worker *worker, int first, int count);
+void nnc_lap_now(nnc_worker *worker, int number);
+void nnc_laps_end_now(nnc_worker *worker, int first, int count);
+static inline __attribute__((always_inline, unused)) void nnc_laps_begin(nnc_worker *worker,
+                                                                         int first, int count) {
+  if (__builtin_expect(worker->marks != 0, 0)) nnc_laps_begin_now(worker, first, count);
+}
+static inline __attribute__((always_inline, unused)) void nnc_lap(nnc_worker *worker, int number) {
+  if (__builtin_expect(worker->marks != 0, 0)) nnc_lap_now(worker, number);
+}
+static inline __attribute__((always_inline, unused)) void nnc_laps_end(nnc_worker *worker,
+                                                                       int first, int count) {
+  if (__builtin_expect(worker->marks != 0, 0)) nnc_laps_end_now(worker, first, count);
 }
 
 /* Starts `count` - 1 threads, pinned when the workers take all cores for themselves.  NULL with a

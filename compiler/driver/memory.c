@@ -5,9 +5,10 @@
  * of those that fit, the one is taken whose step should take the shortest, by flops, bytes moved
  * and barriers of its program. When none fits, the number of micro-batches grows to the next
  * divisor of the batch that is at least twice as large. Once there are several, it grows once
- * more, if that is no large work: the smaller parts may need no recomputation. The plan's peak is
- * exact, so only the choice rests on an estimate. Only entries that are too large by themselves
- * are changed. Graphs of more than MOST_NODES are not tried.
+ * more, if that is no large work: the smaller parts may need no recomputation. What does not fit
+ * with task loops is planned without them, too. The plan's peak is exact, so only the choice rests
+ * on an estimate. Only entries that are too large by themselves are changed. Graphs of more than
+ * MOST_NODES are not tried.
  *
  * The limit is for the arena and the blocks of `threads` workers. */
 #include "driver/memory.h"
@@ -65,15 +66,21 @@ static int default_threads(void)
   return online < 1 ? 1 : (int)online;
 }
 
-static Program *plan(Arena *arena, const Module *module, const Options *options)
-{
-  ProgramOptions lowering = {.level = options->passes.level, .vector_bytes = 64};
-  return program_create(arena, module, &lowering);
-}
-
 static int64_t program_peak(const Program *program, int threads)
 {
   return program->arena_bytes + threads * program->worker_bytes;
+}
+
+/* Without task loops where the limit is not met with them and they need more. */
+static Program *plan(Arena *arena, const Module *module, const Options *options, int threads)
+{
+  ProgramOptions lowering = {.level = options->passes.level, .vector_bytes = 64};
+  Program *program = program_create(arena, module, &lowering);
+  int64_t peak = program_peak(program, threads);
+  if (options->memory_limit == 0 || peak <= options->memory_limit) return program;
+  lowering.without_loops = true;
+  Program *other = program_create(arena, module, &lowering);
+  return program_peak(other, threads) < peak ? other : program;
 }
 
 /* Bytes of the region of activations that the entry takes up. */
@@ -82,7 +89,7 @@ static int64_t entry_bytes(const Program *program, EntryKind entry)
   int64_t variables = program->arena_bytes - program->activation_bytes, end = variables;
   for (int i = 0; i < program->buffers.count; i++) {
     const Buffer *buffer = &program->buffers.items[i];
-    if (buffer->entry == (int)entry && buffer->offset + buffer->bytes > end)
+    if (buffer->entry == (int)entry && buffer->kind != BUFFER_WORKER && buffer->offset + buffer->bytes > end)
       end = buffer->offset + buffer->bytes;
   }
   return end - variables;
@@ -158,7 +165,7 @@ static void try_candidate(Fitter *fitter, Candidate *candidate)
   candidate->peak = -1;
   if (apply(fitter, &module, candidate, scratch, &result)) {
     verify(scratch, &module, "the memory limit");
-    const Program *program = plan(scratch, &module, fitter->options);
+    const Program *program = plan(scratch, &module, fitter->options, fitter->threads);
     candidate->peak = program_peak(program, fitter->threads);
     candidate->cost = step_cost(program);
     if (fitter->options->verbose)
@@ -270,7 +277,7 @@ static int peak_step(const Program *program, const ProgramEntry *entry)
     for (int i = 0; i < program->buffers.count; i++) {
       const Buffer *buffer = &program->buffers.items[i];
       if (buffer->entry == (int)entry->entry && buffer->alias_of < 0 &&
-          buffer->first_step <= step && step <= buffer->last_step)
+          buffer->kind != BUFFER_WORKER && buffer->first_step <= step && step <= buffer->last_step)
         alive += buffer->bytes;
     }
     if (alive > most) {
@@ -290,7 +297,7 @@ static void note_holders(Arena *arena, Diagnostic *error, const Program *program
     for (int i = 0; i < program->buffers.count; i++) {
       const Buffer *buffer = &program->buffers.items[i];
       bool is_candidate = buffer->entry == (int)entry->entry && buffer->alias_of < 0 &&
-                          buffer->first_step <= step && step <= buffer->last_step;
+                          buffer->kind != BUFFER_WORKER && buffer->first_step <= step && step <= buffer->last_step;
       for (int k = 0; k < n; k++) is_candidate = is_candidate && shown[k] != i;
       if (is_candidate && (largest < 0 || buffer->bytes > program->buffers.items[largest].bytes))
         largest = i;
@@ -314,7 +321,7 @@ static void refuse(Fitter *fitter, Diagnostics *diagnostics)
   RecomputeResult result;
   apply(fitter, &module, &fitter->best, arena, &result);
   const Node *coupled = fitter->coupled;
-  const Program *program = plan(arena, &module, fitter->options);
+  const Program *program = plan(arena, &module, fitter->options, fitter->threads);
   EntryKind largest = ENTRY_INIT;
   for (int i = 0; i < ENTRY_COUNT; i++)
     if (program->entries[i].present &&
@@ -358,7 +365,7 @@ static Program *accept(Fitter *fitter, const Candidate *found, MemoryFit *fit)
   RecomputeResult result;
   apply(fitter, fitter->module, found, fitter->arena, &result);
   verify(fitter->arena, fitter->module, "the memory limit");
-  Program *program = plan(fitter->arena, fitter->module, fitter->options);
+  Program *program = plan(fitter->arena, fitter->module, fitter->options, fitter->threads);
   fit->peak = program_peak(program, fitter->threads);
   fit->pieces = found->pieces;
   fit->segments = found->recompute.segments;
@@ -374,7 +381,7 @@ Program *memory_fit(Arena *arena, Module *module, Diagnostics *diagnostics, cons
                     MemoryFit *fit)
 {
   int threads = options->threads > 0 ? options->threads : default_threads();
-  Program *program = plan(arena, module, options);
+  Program *program = plan(arena, module, options, threads);
   int64_t peak = program_peak(program, threads);
   *fit = (MemoryFit){.limit = options->memory_limit, .threads = threads, .default_peak = peak,
                      .peak = peak, .pieces = 1, .segments = 1};

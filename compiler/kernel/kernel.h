@@ -123,6 +123,8 @@ typedef struct ConvSlots {
   int spatial;                  /* 1, 2 or 3 */
   int64_t n, c, k, groups;      /* channels: c in, k out, both whole */
   int64_t in[3], out[3], kernel[3], stride[3], low[3], high[3], dilation[3];
+  int64_t pieces;               /* conv_weight: sums over this many equal parts of the images, the
+                                 * first axis of the domain (kernel/block.h); 0: over all */
 } ConvSlots;                    /* also pooling, with k == c == groups */
 
 typedef struct ScatterSlots {
@@ -152,6 +154,7 @@ typedef struct Kernel {
   ScatterSlots scatter;
   int epilogue_count;           /* template kernels: one store at least */
   Store *epilogue;
+  bool is_serial;               /* one worker does all of it (block.h): cut for its caches alone */
   DType accumulate;             /* F32 or F64: of contractions and of reductions of floats; those of
                                  * integers are in i64 */
   const char *comment;          /* the expression and its place: "relu(x @ w + b), mnist.net:14" */

@@ -130,6 +130,7 @@ static void print_slots(Text *text, const Kernel *kernel) {
   }
   text_printf(text, "  n %lld, c %lld, k %lld, groups %lld\n", (long long)conv->n,
               (long long)conv->c, (long long)conv->k, (long long)conv->groups);
+  if (conv->pieces > 0) text_printf(text, "  pieces %lld\n", (long long)conv->pieces);
   for (int i = 0; i < conv->spatial; i++)
     text_printf(text, "  in %lld, out %lld, kernel %lld, stride %lld, low %lld, high %lld, "
                       "dilation %lld\n",
@@ -150,7 +151,8 @@ static const char *const kind_name[KERNEL_KIND_COUNT] = {
 
 static void kernel_describe(Text *text, const Kernel *kernel, bool with_names) {
   text_printf(text, "%s, in %s", kind_name[kernel->kind], dtype_name(kernel->accumulate));
-  text_printf(text, ", %d scalars, %d keys\n", kernel->scalar_count, kernel->key_count);
+  text_printf(text, ", %d scalars, %d keys%s\n", kernel->scalar_count, kernel->key_count,
+              kernel->is_serial ? ", serial" : "");
   for (int i = 0; i < kernel->operand_count; i++) {
     const KernelOperand *operand = &kernel->operands[i];
     text_printf(text, "  @%d: %s[%lld]%s", i, dtype_name(operand->dtype),

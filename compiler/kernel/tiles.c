@@ -37,7 +37,8 @@ LoopGrid kernel_loop_grid(const Kernel *kernel) {
   if (kernel->axis_count > 0) grid.last = kernel->extent[kernel->axis_count - 1];
   int64_t work = point_work(kernel);
   int64_t points = grid.rows * grid.last;
-  int64_t wanted = least(LOOP_MOST_TASKS, greatest(1, points * work / TASK_LEAST_WORK));
+  int64_t most = kernel->is_serial ? 1 : LOOP_MOST_TASKS;
+  int64_t wanted = least(most, greatest(1, points * work / TASK_LEAST_WORK));
   grid.block = greatest(grid.last, 1);
   grid.row_chunk = greatest(divide_up(grid.rows, wanted), 1);
   /* Rows of much work each may be tasks of their own, in whatever cache line their results lie. */
@@ -121,7 +122,7 @@ static double imbalance(int64_t tasks) {
 }
 
 /* Columns of a task: few enough for balance, a multiple of the widest register tile if it can be. */
-static void cut_columns(ContractGrid *grid) {
+static void cut_columns(ContractGrid *grid, bool is_serial) {
   double best = 1e300;
   grid->n_block = greatest(grid->n, 1);
   int64_t other = grid->batch * grid->m_blocks;
@@ -132,7 +133,8 @@ static void cut_columns(ContractGrid *grid) {
     double ragged = columns % 48 ? .03 : 0;
     double small = columns < 96 ? .01 : 0;
     double packing = grid->pack_a ? 16. / (double)columns : 0; /* each task packs its rows of a */
-    double score = imbalance(tasks) + waste * .25 + ragged + small + packing;
+    double balance = is_serial ? 0 : imbalance(tasks);
+    double score = balance + waste * .25 + ragged + small + packing;
     if (score < best && columns <= round_up(grid->n, 16)) {
       best = score;
       grid->n_block = columns;
@@ -172,7 +174,7 @@ ContractGrid kernel_contract_grid(const Kernel *kernel) {
   int64_t k_blocks = greatest(divide_up(grid.k, 1024), 1);
   grid.k_block = greatest(round_up(divide_up(grid.k, k_blocks), 8), 8);
   cut_rows(&grid);
-  cut_columns(&grid);
+  cut_columns(&grid, kernel->is_serial);
   grid.tasks = grid.batch * grid.m_blocks * grid.n_blocks;
 
   int64_t size = dtype_size(kernel_sum_type(kernel));
@@ -205,7 +207,8 @@ LoopGrid kernel_plane_grid(const Kernel *kernel) {
     for (int i = 0; i < kernel->conv.spatial; i++)
       work *= kernel->conv.out[i] * kernel->conv.kernel[i];
   }
-  int64_t wanted = least(LOOP_MOST_TASKS, greatest(1, grid.rows * work / TASK_LEAST_WORK));
+  int64_t most = kernel->is_serial ? 1 : LOOP_MOST_TASKS;
+  int64_t wanted = least(most, greatest(1, grid.rows * work / TASK_LEAST_WORK));
   grid.row_chunk = greatest(divide_up(grid.rows, wanted), 1);
   if (kernel->kind == KERNEL_SCATTER_ADD) {
     int64_t fitting = SUMS_BYTES / (work * greatest(dtype_size(kernel->operands[0].dtype), 4));

@@ -40,6 +40,7 @@ typedef struct ContractGrid {
  * one for every residue of the taps modulo the stride ("source phases").  conv_weight sums over
  * images and blocks within a task, which owns `rows` x `channels` kernels. */
 typedef struct ConvGrid {
+  bool is_serial;          /* one worker does all tasks */
   int64_t extent_in[3], extent_out[3], kernel[3], stride[3], low[3], dilation[3];
   int64_t grid[3];         /* positions along each axis */
   int64_t least[3];        /* conv_input: the first position */

@@ -76,6 +76,9 @@ static void measure(ConvGrid *grid) {
       greatest(((first - 1) * grid->length[1] + second - 1) * grid->length[2] + third, 0);
 }
 
+/* How many tasks there should be. */
+static int64_t wanted(const ConvGrid *grid, int64_t tasks) { return grid->is_serial ? 1 : tasks; }
+
 /* The largest block that fits the caches and leaves enough tasks. */
 static void cut_grid(ConvGrid *grid, int64_t others, int64_t size, int64_t channels) {
   grid->block_axis = grid->grid[0] > 1 ? 0 : grid->grid[1] > 1 ? 1 : 2;
@@ -85,7 +88,7 @@ static void cut_grid(ConvGrid *grid, int64_t others, int64_t size, int64_t chann
     measure(grid);
     bool fits =
         channels * grid->plane * size <= SOURCE_BYTES && grid->raster * size <= RASTER_BYTES;
-    bool busy = others * grid->blocks >= LEAST_TASKS;
+    bool busy = others * grid->blocks >= wanted(grid, LEAST_TASKS);
     if ((fits && busy) || grid->block == 1) break;
     if (fits && grid->block <= 4 * (grid->extra[grid->block_axis] + 1))
       break; /* copies would dominate */
@@ -140,7 +143,8 @@ static bool cut_columns(ConvGrid *grid, int64_t size) {
   if (columns >= direct || given > SOURCE_BYTES || plane * size > SUMS_BYTES) return false;
   grid->by_columns = true;
   grid->row_block = least(grid->rows, SUMS_BYTES / (plane * size));
-  cut_rows(grid, grid->images * grid->groups, divide_up(2 * TILE_MAX_ROWS, taps), LEAST_TASKS);
+  cut_rows(grid, grid->images * grid->groups, divide_up(2 * TILE_MAX_ROWS, taps),
+           wanted(grid, LEAST_TASKS));
   grid->source_bytes = align_64(given);
   grid->other_bytes = align_64(grid->row_block * plane * size);
   grid->tile_bytes = align_64(TILE_MAX_ROWS * grid->padded * size);
@@ -164,7 +168,7 @@ static bool cut_patches(ConvGrid *grid, int64_t size) {
   grid->padded = vectors(product(grid->extent_out)) * LANES;
   if (TILE_MAX_ROWS * grid->padded * size > SUMS_BYTES) return false;
   grid->row_block = least(grid->rows, SUMS_BYTES / (grid->padded * size));
-  cut_rows(grid, grid->images * grid->groups, TILE_MAX_ROWS, LEAST_TASKS);
+  cut_rows(grid, grid->images * grid->groups, TILE_MAX_ROWS, wanted(grid, LEAST_TASKS));
   int64_t by_raster = grid->row_block * vectors(whole_raster(grid));
   int64_t by_patch = grid->row_block * (grid->padded / LANES) + cost_of_rows(grid, false);
   if (by_patch >= by_raster || taps * grid->padded * size > PATCH_BYTES) return false;
@@ -184,12 +188,13 @@ static bool cut_weight_patches(ConvGrid *grid, int64_t size) {
   int64_t taps = product(grid->kernel);
   grid->padded = vectors(product(grid->extent_out)) * LANES;
   int64_t columns = least(divide_up(COLUMNS, taps), grid->channels);
-  while (columns > 1 && grid->groups * divide_up(grid->channels, columns) < LEAST_WEIGHT_TASKS)
+  int64_t tasks = wanted(grid, LEAST_WEIGHT_TASKS);
+  while (columns > 1 && grid->groups * divide_up(grid->channels, columns) < tasks)
     columns = divide_up(columns, 2);
   int64_t others = grid->groups * divide_up(grid->channels, columns);
   grid->row_block =
       least(grid->rows, greatest(SUMS_BYTES / (columns * taps * VECTOR_BYTES), 1));
-  cut_rows(grid, others, 4, LEAST_WEIGHT_TASKS);
+  cut_rows(grid, others, 4, tasks);
   int64_t of_sums = 2; /* loaded and stored for each plane */
   int64_t by_raster = grid->row_block * (vectors(whole_raster(grid)) + of_sums);
   int64_t by_patch = grid->row_block * (grid->padded / LANES) + cost_of_rows(grid, false);
@@ -217,6 +222,7 @@ static int64_t weight_cost(const ConvGrid *grid) {
   int64_t tasks = grid->groups * divide_up(grid->rows, grid->row_block) *
                   divide_up(grid->channels, grid->channel_block);
   int64_t rounds = 3 * (2 * divide_up(tasks, 2)) + 8 * divide_up(tasks, 8);
+  if (grid->is_serial) rounds = tasks;
   return rounds * (products * (vectors(whole_raster(grid)) + 2) + copies);
 }
 
@@ -278,7 +284,7 @@ static void cut_weight(ConvGrid *grid, int64_t size, bool converts) {
 
 ConvGrid kernel_conv_grid(const Kernel *kernel) {
   const ConvSlots *slots = &kernel->conv;
-  ConvGrid grid = {.images = slots->n, .groups = slots->groups};
+  ConvGrid grid = {.is_serial = kernel->is_serial, .images = slots->n, .groups = slots->groups};
   bool is_input = kernel->kind == KERNEL_CONV_INPUT;
   for (int axis = 0; axis < 3; axis++)
     set_axis(&grid, slots, axis, axis - (3 - slots->spatial), is_input);

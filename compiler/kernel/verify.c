@@ -189,8 +189,55 @@ static const char *check_stage(Checker *checker, int number) {
   return NULL;
 }
 
+/* ---- slots of templates -------------------------------------------------------------------- */
+
+/* One past the greatest element that a side of a contraction reads. */
+static int64_t contract_reach(const ContractSlots *slots, int slot) {
+  const AxisGroup *groups[] = {&slots->batch, &slots->m, &slots->n, &slots->k};
+  int64_t reach = 1;
+  for (int g = 0; g < 4; g++)
+    for (int i = 0; i < groups[g]->count; i++) {
+      if (groups[g]->extent[i] == 0) return 0;
+      reach += (groups[g]->extent[i] - 1) * groups[g]->stride[slot][i];
+    }
+  return reach;
+}
+
+static const char *check_slots(Arena *arena, const Kernel *kernel) {
+  const ConvSlots *conv = &kernel->conv;
+  const KernelOperand *operands = kernel->operands;
+  int64_t x = conv->n * conv->c, y = conv->n * conv->k, w = conv->k;
+  if (conv->groups > 0) w *= conv->c / conv->groups;
+  for (int i = 0; i < conv->spatial; i++) {
+    x *= conv->in[i];
+    y *= conv->out[i];
+    w *= conv->kernel[i];
+  }
+  int64_t needed[2] = {x, y}; /* conv_weight and the adjoint of pooling */
+  switch (kernel->kind) {
+  case KERNEL_LOOP:
+  case KERNEL_SCATTER_ADD: return NULL;
+  case KERNEL_CONTRACT:
+    for (int i = 0; i < 2; i++) needed[i] = contract_reach(&kernel->contract, i);
+    break;
+  case KERNEL_CONV: needed[1] = w; break;
+  case KERNEL_CONV_INPUT:
+    needed[0] = y;
+    needed[1] = w;
+    break;
+  default: break;
+  }
+  for (int i = 0; i < 2; i++)
+    if (needed[i] > operands[i].elements)
+      return arena_printf(arena, "the template reads %lld elements of operand %d, which has %lld",
+                          (long long)needed[i], i, (long long)operands[i].elements);
+  return NULL;
+}
+
 const char *kernel_verify(Arena *arena, const Kernel *kernel) {
   Checker checker = {.arena = arena, .kernel = kernel};
+  const char *misfit = check_slots(arena, kernel);
+  if (misfit) return misfit;
   for (int i = 0; i < kernel_stage_count(kernel); i++) {
     const char *wrong = check_stage(&checker, i);
     if (wrong) return wrong;

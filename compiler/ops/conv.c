@@ -7,6 +7,9 @@
  * Outside x there are zeros; `low` and `high` may be negative, which crops. Channels fall into
  * `groups` of equal size, and outputs of a group see its inputs only; groups == c is depthwise.
  *
+ * With ATTR_PIECES p conv_weight is [p, k, c / groups, kernel...]: the sums over p equal parts of the
+ * images. The program makes it so for its task loops; it has no gradient then.
+ *
  * The three are one trilinear form in x, w and y, so the gradient of each is the other two:
  *   conv_input(dy, w) = d/dx     conv_weight(x, dy) = d/dw     (`shape` is that of the result) */
 #include "ops/elementwise.h"
@@ -78,11 +81,35 @@ static bool conv_input_infer(Arena *arena, const Node *node, Type *type, const c
   return adjoint_fits(arena, node, shapes, reason);
 }
 
+static int64_t weight_pieces(const Node *node) {
+  const Attribute *pieces = node_attribute(node, ATTR_PIECES);
+  return pieces ? pieces->integer : 0;
+}
+
+/* The shape of w in a node of its gradient. */
+static Shape weight_shape(const Node *node, Shape shape) {
+  if (weight_pieces(node) == 0) return shape;
+  Shape w = {.rank = shape.rank - 1};
+  for (int i = 0; i < w.rank; i++) w.dim[i] = shape.dim[i + 1];
+  return w;
+}
+
+static bool pieces_fit(Arena *arena, const Node *node, Shape shape, const char **reason) {
+  int64_t pieces = weight_pieces(node), images = node->operands[0]->type.shape.dim[0];
+  if (pieces == 0) return true;
+  if (pieces > 0 && shape.rank > 1 && shape.dim[0] == pieces && images % pieces == 0) return true;
+  return infer_fail(arena, reason, "%lld images cannot be summed in %lld pieces to %s",
+                    (long long)images, (long long)pieces, infer_shape_text(arena, shape));
+}
+
 static bool conv_weight_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
   ConvShapes shapes = {.x = node->operands[0]->type.shape, .y = node->operands[1]->type.shape};
-  if (!common_infer(arena, node, reason) || !infer_shape(arena, node, &shapes.w, reason))
+  Shape shape;
+  if (!common_infer(arena, node, reason) || !infer_shape(arena, node, &shape, reason) ||
+      !pieces_fit(arena, node, shape, reason))
     return false;
-  *type = type_make(node->operands[0]->type.dtype, shapes.w);
+  shapes.w = weight_shape(node, shape);
+  *type = type_make(node->operands[0]->type.dtype, shape);
   return adjoint_fits(arena, node, shapes, reason);
 }
 
@@ -173,8 +200,15 @@ static void conv_weight_evaluate(const Node *node, const Tensor *const *operands
                                  const EvaluateContext *context) {
   (void)context;
   clear(result);
-  ConvShapes shapes = {operands[0]->type.shape, result->type.shape, operands[1]->type.shape};
-  convolve(node, &shapes, operands[0]->data, result->data, operands[1]->data, weight_tap);
+  ConvShapes shapes = {operands[0]->type.shape, weight_shape(node, result->type.shape),
+                       operands[1]->type.shape};
+  int64_t pieces = weight_pieces(node), parts = pieces > 0 ? pieces : 1;
+  shapes.x.dim[0] /= parts;
+  shapes.y.dim[0] /= parts;
+  for (int64_t i = 0; i < parts; i++)
+    convolve(node, &shapes, operands[0]->data + i * shape_elements(shapes.x),
+             result->data + i * shape_elements(shapes.w),
+             operands[1]->data + i * shape_elements(shapes.y), weight_tap);
 }
 
 /* All taps of all outputs, those in the padding included. */
@@ -182,7 +216,7 @@ static Cost conv_cost(const Node *node) {
   const Node *a = node->operands[0], *b = node->operands[1];
   Shape y = node->op == OP_CONV ? node->type.shape
             : node->op == OP_CONV_INPUT ? a->type.shape : b->type.shape;
-  Shape w = node->op == OP_CONV_WEIGHT ? node->type.shape : b->type.shape;
+  Shape w = node->op == OP_CONV_WEIGHT ? weight_shape(node, node->type.shape) : b->type.shape;
   double taps = w.dim[0] > 0 ? (double)shape_elements(w) / (double)w.dim[0] : 0;
   return (Cost){.flops = 2 * taps * (double)shape_elements(y),
                 .bytes = (double)type_bytes(a->type) + (double)type_bytes(b->type) +
@@ -212,7 +246,8 @@ static int conv_cut(const Node *node, int axis, int operand) {
 
 static int conv_weight_cut(const Node *node, int axis, int operand) {
   (void)operand;
-  return axis == node->type.shape.rank ? 0 : AXIS_UNCUT;
+  bool is_summed = axis == node->type.shape.rank && weight_pieces(node) == 0;
+  return is_summed ? 0 : AXIS_UNCUT;
 }
 
 #define CONVOLUTION(name, text)                                                                    \

@@ -45,8 +45,16 @@ void lower_conv_input(KernelBuilder *builder, const Node *node) {
 }
 
 void lower_conv_weight(KernelBuilder *builder, const Node *node) {
-  conv_lower(builder, node, KERNEL_CONV_WEIGHT, node->operands[0]->type.shape, node->type.shape,
-             node->operands[1]->type.shape);
+  const Attribute *pieces = node_attribute(node, ATTR_PIECES);
+  Shape x = node->operands[0]->type.shape, y = node->operands[1]->type.shape;
+  ConvSlots slots = window_slots(node, x, y);
+  slots.groups = node_int(node, ATTR_GROUPS);
+  slots.pieces = pieces ? pieces->integer : 0;
+  int first = node->type.shape.rank - slots.spatial;
+  for (int i = 0; i < slots.spatial; i++) slots.kernel[i] = node->type.shape.dim[first + i];
+  builder_operand_plain(builder, 0);
+  builder_operand_plain(builder, 1);
+  builder_conv(builder, KERNEL_CONV_WEIGHT, &slots);
 }
 
 /* ---- pooling ---- */

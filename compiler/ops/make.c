@@ -150,3 +150,16 @@ Node *make_like(const Maker *maker, Op op, Node *a, Node *b, const Node *like,
   CHECK(count <= ATTR_COUNT);
   return add(maker, op, b ? 2 : 1, (Node *[]){a, b}, count, attributes);
 }
+
+Node *make_pieces(const Maker *maker, const Node *node, Node *a, Node *b, int64_t pieces) {
+  Attribute attributes[ATTR_COUNT];
+  int count = 0;
+  Shape shape = {.rank = node->type.shape.rank + 1, .dim = {pieces}};
+  for (int i = 0; i < node->type.shape.rank; i++) shape.dim[i + 1] = node->type.shape.dim[i];
+  for (int i = 0; i < node->attribute_count; i++)
+    if (node->attributes[i].key != ATTR_SHAPE) attributes[count++] = node->attributes[i];
+  attributes[count++] = attr_make_ints(ATTR_SHAPE, shape.rank, shape.dim);
+  attributes[count++] = attr_make_int(ATTR_PIECES, pieces);
+  CHECK(count <= ATTR_COUNT);
+  return add(maker, node->op, 2, (Node *[]){a, b}, count, attributes);
+}

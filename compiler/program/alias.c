@@ -1,5 +1,6 @@
 /* Activations over dead operands: a result takes the memory of an operand of equal size that
- * nobody reads afterwards, when the kernel reads each of its elements only where it writes. */
+ * nobody reads afterwards, when the kernel reads each of its elements only where it writes. In a
+ * task loop only memory that the loop itself wrote is taken: everyone in it keeps to his block. */
 #include "program/lowering.h"
 
 /* The last unit, in the schedule, that touches the memory of each buffer. */
@@ -23,7 +24,25 @@ static int *last_uses(const Lowering *lowering) {
   return last;
 }
 
-static void share_outputs(Lowering *lowering, const BuiltKernel *built, int at, int *last) {
+/* The loop of the unit that writes each buffer; -1: none, or it comes from outside. */
+static int *writer_loops(const Lowering *lowering) {
+  int count = lowering->program->buffers.count;
+  int *loops = ARENA_ARRAY(lowering->arena, int, count);
+  for (int i = 0; i < count; i++) loops[i] = -1;
+  for (int u = 0; u < lowering->units.count; u++) {
+    const Unit *unit = &lowering->units.items[u];
+    if (unit->group < 0) continue;
+    const BuiltKernel *built = &lowering->groups.items[unit->group]->built;
+    for (int k = 0; k < built->kernel->operand_count; k++)
+      if (built->kernel->operands[k].is_output)
+        loops[lowering->places[built->nodes[k]->id].buffer] = unit->loop;
+  }
+  return loops;
+}
+
+static void share_outputs(Lowering *lowering, const Unit *unit, const int *loops, int at,
+                          int *last) {
+  const BuiltKernel *built = &lowering->groups.items[unit->group]->built;
   const Kernel *kernel = built->kernel;
   Program *program = lowering->program;
   for (int out = 0; out < kernel->operand_count; out++) {
@@ -33,6 +52,7 @@ static void share_outputs(Lowering *lowering, const BuiltKernel *built, int at, 
       int from = lowering->places[built->nodes[in]->id].buffer, root = buffer_root(program, from);
       if (kernel->operands[in].is_output || last[root] != at ||
           program->buffers.items[root].kind != BUFFER_ACTIVATION ||
+          (unit->loop >= 0 && loops[from] != unit->loop) ||
           !kernel_can_unify(kernel, in, out))
         continue;
       result->alias_of = root;
@@ -45,10 +65,9 @@ static void share_outputs(Lowering *lowering, const BuiltKernel *built, int at, 
 
 void buffers_share(Lowering *lowering) {
   if (lowering->level == 0) return;
-  int *last = last_uses(lowering);
+  int *last = last_uses(lowering), *loops = writer_loops(lowering);
   for (int i = 0; i < lowering->order.count; i++) {
     const Unit *unit = &lowering->units.items[lowering->order.items[i]];
-    if (unit->group >= 0)
-      share_outputs(lowering, &lowering->groups.items[unit->group]->built, i, last);
+    if (unit->group >= 0) share_outputs(lowering, unit, loops, i, last);
   }
 }

@@ -4,7 +4,8 @@
  * Each byte of the arena has a double; an element lives at its first byte and poisons (NaN) the
  * others. So two buffers that overlap in the plan, or are read with another dtype, spoil each
  * other's values as they would in the executable. Nothing is rounded to narrow floats, as in the
- * reference interpreter. */
+ * reference interpreter. One worker does it all; his block of memory lies behind the arena and is
+ * poisoned before each block of a task loop. */
 #include "program/evaluate.h"
 
 #include <math.h>
@@ -17,7 +18,7 @@
 struct Machine {
   Arena *arena;
   const Program *program;
-  double *memory; /* one a byte */
+  double *memory; /* one a byte: the arena, then a worker's block */
 };
 
 /* One kernel at one point. */
@@ -27,6 +28,8 @@ typedef struct Run {
   const Kernel *kernel;
   const double *scalars;
   const EvaluateContext *context;
+  int64_t block;       /* of a task loop */
+  uint64_t example;    /* the first of the block, beyond the context's */
   int64_t axis[2 * KERNEL_MAX_AXES];
   double *stage;       /* results of reduce stages */
   double result;       /* of the template */
@@ -36,8 +39,9 @@ Machine *machine_create(Arena *arena, const Program *program) {
   Machine *machine = ARENA_NEW(arena, Machine);
   machine->arena = arena;
   machine->program = program;
-  machine->memory = ARENA_ARRAY(arena, double, program->arena_bytes);
-  for (int64_t i = 0; i < program->arena_bytes; i++) machine->memory[i] = NAN;
+  int64_t bytes = program->arena_bytes + program->worker_bytes;
+  machine->memory = ARENA_ARRAY(arena, double, bytes);
+  for (int64_t i = 0; i < bytes; i++) machine->memory[i] = NAN;
   return machine;
 }
 
@@ -45,14 +49,18 @@ static double *element_at(const Machine *machine, int buffer, int64_t index) {
   const Buffer *at = &machine->program->buffers.items[buffer];
   if (index < 0 || index >= shape_elements(at->type.shape))
     panic("element %lld of %s", (long long)index, at->name);
-  return &machine->memory[at->offset + index * dtype_size(at->type.dtype)];
+  int64_t base = at->kind == BUFFER_WORKER ? machine->program->arena_bytes : 0;
+  return &machine->memory[base + at->offset + index * dtype_size(at->type.dtype)];
+}
+
+static void slot_set(double *slot, DType dtype, double value) {
+  slot[0] = value;
+  for (int i = 1; i < dtype_size(dtype); i++) slot[i] = NAN;
 }
 
 static void element_set(Machine *machine, int buffer, int64_t index, double value) {
-  double *slot = element_at(machine, buffer, index);
-  int size = dtype_size(machine->program->buffers.items[buffer].type.dtype);
-  slot[0] = value;
-  for (int i = 1; i < size; i++) slot[i] = NAN;
+  slot_set(element_at(machine, buffer, index),
+           machine->program->buffers.items[buffer].type.dtype, value);
 }
 
 void machine_write(Machine *machine, int buffer, const double *values) {
@@ -67,8 +75,19 @@ void machine_read(const Machine *machine, int buffer, double *values) {
 
 /* ---- indices and expressions --------------------------------------------------------------- */
 
+/* Where an element of an operand lies; in a task loop, of the block's part of it. */
+static double *operand_at(const Run *run, int operand, int64_t index) {
+  const KernelOperand *own = &run->kernel->operands[operand];
+  int64_t first = 0;
+  if (index < 0 || index >= own->elements)
+    panic("element %lld of operand %s", (long long)index, own->name);
+  if (run->step->loop >= 0)
+    first = run->block * run->step->block_bytes[operand] / dtype_size(own->dtype);
+  return element_at(run->machine, run->step->operands[operand], first + index);
+}
+
 static double load(const Run *run, int operand, int64_t index) {
-  return *element_at(run->machine, run->step->operands[operand], index);
+  return *operand_at(run, operand, index);
 }
 
 static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
@@ -99,8 +118,9 @@ static bool guards_hold(const Run *run, const Expr *expr) {
 
 static double random_value(const Run *run, const Expr *expr) {
   uint64_t key = philox_key(run->context->seed, run->step->keys[expr->operand]);
-  uint64_t element = run->context->example_offset * (uint64_t)expr->value +
-                     (uint64_t)index_value(run, expr->index);
+  uint64_t example = run->context->example_offset + run->example;
+  uint64_t element =
+      example * (uint64_t)expr->value + (uint64_t)index_value(run, expr->index);
   PhiloxBlock block =
     philox_block(key, element, (uint32_t)run->context->step, (uint32_t)expr->stream);
   switch (expr->op) {
@@ -218,8 +238,8 @@ static void run_stores(Run *run, const Stage *stage, Values *values) {
   for (int i = 0; i < stage->store_count; i++) {
     const Store *store = &stage->stores[i];
     double value = values->value[list_find(&values->list, store->value)];
-    element_set(run->machine, run->step->operands[store->operand], index_value(run, store->index),
-                value);
+    slot_set(operand_at(run, store->operand, index_value(run, store->index)),
+             run->kernel->operands[store->operand].dtype, value);
   }
 }
 
@@ -403,19 +423,42 @@ static void run_copy(Machine *machine, const Step *step) {
     element_set(machine, step->copy_to, i, *element_at(machine, step->copy_from, i));
 }
 
-void machine_run(Machine *machine, EntryKind entry, const double *scalars,
+static void run_launch(Machine *machine, Run run) {
+  Arena *scratch = arena_create();
+  run.machine = machine;
+  run.kernel = machine->program->kernels.items[run.step->kernel];
+  if (run.kernel->kind == KERNEL_LOOP) run_loop(&run, scratch);
+  else run_template(&run, scratch);
+  arena_destroy(scratch);
+}
+
+static void run_task_loop(Machine *machine, const ProgramEntry *entry, const TaskLoop *loop,
+                          Run run) {
+  for (run.block = 0; run.block < loop->blocks; run.block++) {
+    for (int64_t i = 0; i < machine->program->worker_bytes; i++)
+      machine->memory[machine->program->arena_bytes + i] = NAN;
+    run.example = (uint64_t)(run.block * loop->examples);
+    for (int s = loop->first_step; s <= loop->last_step; s++) {
+      run.step = &entry->steps.items[s];
+      run_launch(machine, run);
+    }
+  }
+}
+
+void machine_run(Machine *machine, EntryKind kind, const double *scalars,
                  const EvaluateContext *context) {
-  const Program *program = machine->program;
-  CHECK(program->entries[entry].present);
-  for (int i = 0; i < program->entries[entry].steps.count; i++) {
-    const Step *step = &program->entries[entry].steps.items[i];
+  const ProgramEntry *entry = &machine->program->entries[kind];
+  CHECK(entry->present);
+  for (int i = 0; i < entry->steps.count; i++) {
+    const Step *step = &entry->steps.items[i];
+    Run run = {.step = step, .scalars = scalars, .context = context};
     if (step->kind == STEP_COPY) run_copy(machine, step);
     if (step->kind != STEP_LAUNCH) continue;
-    Arena *scratch = arena_create();
-    Run run = {.machine = machine, .step = step, .kernel = program->kernels.items[step->kernel],
-               .scalars = scalars, .context = context};
-    if (run.kernel->kind == KERNEL_LOOP) run_loop(&run, scratch);
-    else run_template(&run, scratch);
-    arena_destroy(scratch);
+    if (step->loop < 0) {
+      run_launch(machine, run);
+      continue;
+    }
+    run_task_loop(machine, entry, &entry->loops.items[step->loop], run);
+    i = entry->loops.items[step->loop].last_step;
   }
 }

@@ -14,7 +14,8 @@ static int64_t entry_batch(const Module *module, EntryKind entry) {
   return is_single ? 1 : module->run.batch;
 }
 
-static void entry_lower(Program *program, const Module *module, EntryKind kind, int level) {
+static void entry_lower(Program *program, const Module *module, EntryKind kind,
+                        const ProgramOptions *options) {
   ProgramEntry *entry = &program->entries[kind];
   const Graph *graph = module->entries[kind];
   entry->present = true;
@@ -24,8 +25,14 @@ static void entry_lower(Program *program, const Module *module, EntryKind kind, 
                        .module = module,
                        .graph = graph,
                        .entry = kind,
-                       .level = level};
-  if (level > 0) lowering.graph = graph_prepare(program->arena, graph);
+                       .level = options->level};
+  if (options->level > 0) {
+    lowering.is_eager = options->blocks > 0;
+    lowering.blocks = lowering.is_eager        ? options->blocks
+                      : options->without_loops ? 0
+                                               : batch_blocks(entry->batch);
+    lowering.graph = graph_prepare(&lowering);
+  }
   places_create(&lowering);
   groups_fuse(&lowering);
   groups_mark_stored(&lowering);
@@ -34,6 +41,7 @@ static void entry_lower(Program *program, const Module *module, EntryKind kind, 
       group_build_surely(&lowering, lowering.groups.items[i]);
   units_create(&lowering);
   units_schedule(&lowering);
+  loops_form(&lowering);
   buffers_share(&lowering);
   steps_create(&lowering);
   barriers_insert(lowering.arena, program, entry);
@@ -67,7 +75,7 @@ Program *program_create(Arena *arena, const Module *module, const ProgramOptions
     program->entries[i].entry = (EntryKind)i;
     if (entry_graph(module, i) == NULL) continue;
     panic_set_context(arena_printf(arena, "lowering of %s", entry_name((EntryKind)i)));
-    entry_lower(program, module, (EntryKind)i, options->level);
+    entry_lower(program, module, (EntryKind)i, options);
   }
   program_plan(program);
   panic_set_context("memory plan");

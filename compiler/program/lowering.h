@@ -3,6 +3,7 @@
  *   places   for every node: where its value comes from (place.c)
  *   groups   which nodes one kernel computes (fuse.c), the kernel (group.c)
  *   units    launches and copies with their order (order.c, schedule.c)
+ *   loops    runs of launches that go through the batch in blocks (loops.c)
  *   buffers  of what is stored, in place where it can be (alias.c)
  *   steps    with barriers (barriers.c), then the memory plan (plan.c) */
 #ifndef NNC_PROGRAM_LOWERING_H
@@ -56,6 +57,7 @@ typedef struct Unit {
   int from, to;                 /* buffers of a copy */
   int stage;                    /* those of an earlier one go first when both are ready */
   int key;                      /* order among those of a stage: greatest node id */
+  int loop;                     /* number of its task loop, or -1 */
   VEC(int) before;              /* units that must come earlier */
   const Node *node;             /* for path and span */
 } Unit;
@@ -76,10 +78,13 @@ typedef struct Lowering {
   VEC(Group *) groups;
   VEC(Unit) units;
   VEC(int) order;               /* unit numbers */
+  int64_t blocks;               /* of the batch, in task loops; 0: there are none */
+  bool is_eager;                /* task loops wherever they are possible */
 } Lowering;
 
-/* prepare.c: a copy with large reductions in two steps and a node for every output */
-const Graph *graph_prepare(Arena *arena, const Graph *graph);
+/* prepare.c: a copy with large reductions in two steps and a node for every output; sums over the
+ * batch in pieces, one for each block of a task loop, where that gains */
+const Graph *graph_prepare(const Lowering *lowering);
 
 /* place.c */
 void places_create(Lowering *lowering);
@@ -102,6 +107,17 @@ void groups_mark_stored(Lowering *lowering);
 void units_create(Lowering *lowering);
 /* schedule.c */
 void units_schedule(Lowering *lowering);
+/* What the values and weights that a block of a task loop touches may take of a second-level cache
+ * of 512 KiB. */
+enum { LOOP_CACHE_BYTES = 384 << 10 };
+
+/* loops.c: the number of blocks for a batch, 0 when it has none that is good */
+int64_t batch_blocks(int64_t batch);
+/* Finds task loops and moves their units together. */
+void loops_form(Lowering *lowering);
+/* loop_memory.c: bytes of activations alive at once at most, by the order and the loops; parts are by
+ * unit and operand whether it is touched by blocks in a loop */
+int64_t order_peak(const Lowering *lowering, bool *const *parts);
 /* alias.c: activations over dead operands */
 void buffers_share(Lowering *lowering);
 /* steps.c */

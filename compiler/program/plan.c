@@ -3,7 +3,10 @@
  * Variables come first. Then a region that all entries share, since one entry runs at a time; in
  * it two buffers of an entry may have the same bytes when a barrier lies between the last use of
  * one and the first of the other. Buffers are placed from the largest to the smallest, each in the
- * smallest gap among those already placed that are alive at the same time. */
+ * smallest gap among those already placed that are alive at the same time.
+ *
+ * What lives only within a block of a task loop needs memory for one block, and each worker has its
+ * own: behind the place in his block of memory that the loop's kernels use for themselves. */
 #include "program/lowering.h"
 
 #include <stdlib.h>
@@ -17,13 +20,67 @@ int buffer_root(const Program *program, int buffer) {
   }
 }
 
-static void buffer_touch(Program *program, int id, int step) {
-  int root = buffer_root(program, id);
+static int64_t align_64(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+/* ---- values of one block ------------------------------------------------------------------- */
+
+/* The loop whose blocks are all that touches each root; -1: none. */
+static int *find_own_loops(Arena *arena, const Program *program, const ProgramEntry *entry) {
+  enum { UNSEEN = -2, NONE = -1 };
+  int *loops = ARENA_ARRAY(arena, int, program->buffers.count);
+  for (int i = 0; i < program->buffers.count; i++) loops[i] = UNSEEN;
+  for (int s = 0; s < entry->steps.count; s++) {
+    const Step *step = &entry->steps.items[s];
+    if (step->kind == STEP_COPY)
+      loops[buffer_root(program, step->copy_from)] = loops[buffer_root(program, step->copy_to)] =
+        NONE;
+    for (int i = 0; i < step->operand_count; i++) {
+      int root = buffer_root(program, step->operands[i]);
+      int own = step->loop >= 0 && step->block_bytes[i] > 0 ? step->loop : NONE;
+      loops[root] = loops[root] == UNSEEN || loops[root] == own ? own : NONE;
+    }
+  }
+  return loops;
+}
+
+static void make_block_buffer(Buffer *buffer, int64_t blocks) {
+  Shape *shape = &buffer->type.shape;
+  int64_t elements = shape_elements(*shape) / blocks;
+  if (shape->rank > 0 && shape->dim[0] % blocks == 0) shape->dim[0] /= blocks;
+  else *shape = shape_make(1, &elements);
+  buffer->kind = BUFFER_WORKER;
+  buffer->bytes = align_64(type_bytes(buffer->type));
+}
+
+static void move_to_workers(Program *program, ProgramEntry *entry) {
+  Arena *scratch = arena_create();
+  int *loops = find_own_loops(scratch, program, entry);
+  for (int s = 0; s < entry->steps.count; s++) {
+    Step *step = &entry->steps.items[s];
+    for (int i = 0; step->loop >= 0 && i < step->operand_count; i++) {
+      Buffer *buffer = &program->buffers.items[step->operands[i]];
+      if (buffer->kind == BUFFER_ACTIVATION &&
+          loops[buffer_root(program, buffer->id)] == step->loop)
+        make_block_buffer(buffer, step->task_count);
+      if (buffer->kind == BUFFER_WORKER) step->block_bytes[i] = 0;
+    }
+  }
+  arena_destroy(scratch);
+}
+
+/* ---- live ranges --------------------------------------------------------------------------- */
+
+/* The memory of a value that more than one block of a loop touches is in use as long as the loop. */
+static void buffer_touch(Program *program, const ProgramEntry *entry, int id, int step) {
+  int root = buffer_root(program, id), loop = entry->steps.items[step].loop;
   for (int k = 0; k < 2; k++) {
     Buffer *buffer = &program->buffers.items[k == 0 ? id : root];
-    if (buffer->kind != BUFFER_ACTIVATION) continue;
-    if (buffer->first_step < 0 || step < buffer->first_step) buffer->first_step = step;
-    if (step > buffer->last_step) buffer->last_step = step;
+    if (buffer->kind != BUFFER_ACTIVATION && buffer->kind != BUFFER_WORKER) continue;
+    bool whole_loop = loop >= 0 && buffer->kind == BUFFER_ACTIVATION;
+    int first = whole_loop ? entry->loops.items[loop].first_step : step;
+    int last = whole_loop ? entry->loops.items[loop].last_step : step;
+    if (buffer->first_step < 0 || first < buffer->first_step) buffer->first_step = first;
+    if (last > buffer->last_step) buffer->last_step = last;
   }
 }
 
@@ -31,14 +88,16 @@ static void find_live_ranges(Program *program, const ProgramEntry *entry) {
   for (int i = 0; i < entry->steps.count; i++) {
     const Step *step = &entry->steps.items[i];
     if (step->kind == STEP_LAUNCH)
-      for (int k = 0; k < step->operand_count; k++) buffer_touch(program, step->operands[k], i);
+      for (int k = 0; k < step->operand_count; k++)
+        buffer_touch(program, entry, step->operands[k], i);
     if (step->kind != STEP_COPY) continue;
-    buffer_touch(program, step->copy_from, i);
-    buffer_touch(program, step->copy_to, i);
+    buffer_touch(program, entry, step->copy_from, i);
+    buffer_touch(program, entry, step->copy_to, i);
   }
   for (int i = 0; i < program->buffers.count; i++) {
     Buffer *buffer = &program->buffers.items[i];
-    if (buffer->entry != (int)entry->entry || buffer->kind == BUFFER_ACTIVATION) continue;
+    bool is_inside = buffer->kind == BUFFER_ACTIVATION || buffer->kind == BUFFER_WORKER;
+    if (buffer->entry != (int)entry->entry || is_inside) continue;
     buffer->first_step = 0; /* inputs and results belong to the host before and after */
     buffer->last_step = entry->steps.count > 0 ? entry->steps.count - 1 : 0;
   }
@@ -87,7 +146,9 @@ static int64_t place_entry(Program *program, const ProgramEntry *entry) {
   Placed *placed = ARENA_ARRAY(scratch, Placed, count);
   for (int i = 0; i < count; i++) {
     const Buffer *buffer = &program->buffers.items[i];
-    if (buffer->entry == (int)entry->entry && buffer->alias_of < 0) todo[todo_count++] = i;
+    if (buffer->entry == (int)entry->entry && buffer->alias_of < 0 &&
+        buffer->kind != BUFFER_WORKER)
+      todo[todo_count++] = i;
   }
   sorted_program = program;
   if (todo_count > 0) qsort(todo, (size_t)todo_count, sizeof *todo, by_size);
@@ -110,6 +171,44 @@ static int64_t place_entry(Program *program, const ProgramEntry *entry) {
   return needed;
 }
 
+/* Places the worker buffers of a loop from `begin`, behind what its kernels need; returns the end. */
+static int64_t place_loop(Program *program, const ProgramEntry *entry, const TaskLoop *loop) {
+  Arena *scratch = arena_create();
+  int count = program->buffers.count, todo_count = 0;
+  int *todo = ARENA_ARRAY(scratch, int, count);
+  Placed *placed = ARENA_ARRAY(scratch, Placed, count);
+  int64_t begin = 0, end;
+  for (int s = loop->first_step; s <= loop->last_step; s++) {
+    int64_t own =
+      align_64(kernel_worker_bytes(program->kernels.items[entry->steps.items[s].kernel]));
+    if (own > begin) begin = own;
+  }
+  for (int i = 0; i < count; i++) {
+    const Buffer *buffer = &program->buffers.items[i];
+    if (buffer->kind == BUFFER_WORKER && buffer->entry == (int)entry->entry &&
+        buffer->alias_of < 0 && loop->first_step <= buffer->first_step &&
+        buffer->last_step <= loop->last_step)
+      todo[todo_count++] = i;
+  }
+  sorted_program = program;
+  if (todo_count > 0) qsort(todo, (size_t)todo_count, sizeof *todo, by_size);
+  end = begin;
+  for (int i = 0; i < todo_count; i++) {
+    Buffer *buffer = &program->buffers.items[todo[i]];
+    int placed_count = 0;
+    for (int k = 0; k < i; k++) {
+      const Buffer *other = &program->buffers.items[todo[k]];
+      if (other->last_step < buffer->first_step || buffer->last_step < other->first_step) continue;
+      placed[placed_count++] =
+        (Placed){other->offset - begin, other->offset - begin + other->bytes};
+    }
+    buffer->offset = begin + find_gap(placed, placed_count, buffer->bytes);
+    if (buffer->offset + buffer->bytes > end) end = buffer->offset + buffer->bytes;
+  }
+  arena_destroy(scratch);
+  return end;
+}
+
 /* Bytes of activations alive at once at most. */
 static int64_t entry_peak(const Program *program, const ProgramEntry *entry) {
   int64_t peak = 0;
@@ -118,7 +217,7 @@ static int64_t entry_peak(const Program *program, const ProgramEntry *entry) {
     for (int i = 0; i < program->buffers.count; i++) {
       const Buffer *buffer = &program->buffers.items[i];
       if (buffer->entry == (int)entry->entry && buffer->alias_of < 0 &&
-          buffer->first_step <= step && step <= buffer->last_step)
+          buffer->kind != BUFFER_WORKER && buffer->first_step <= step && step <= buffer->last_step)
         live += buffer->bytes;
     }
     if (live > peak) peak = live;
@@ -142,14 +241,20 @@ void program_plan(Program *program) {
   for (int e = 0; e < ENTRY_COUNT; e++) {
     ProgramEntry *entry = &program->entries[e];
     if (!entry->present) continue;
+    move_to_workers(program, entry);
     find_live_ranges(program, entry);
+    for (int i = 0; i < entry->loops.count; i++) {
+      int64_t end = place_loop(program, entry, &entry->loops.items[i]);
+      if (end > program->worker_bytes) program->worker_bytes = end;
+    }
     int64_t bytes = place_entry(program, entry);
     if (bytes > program->activation_bytes) program->activation_bytes = bytes;
     entry->activation_peak = entry_peak(program, entry);
   }
   for (int i = 0; i < program->buffers.count; i++) {
     Buffer *buffer = &program->buffers.items[i];
-    if (buffer->entry >= 0 && buffer->alias_of < 0) buffer->offset += variables;
+    if (buffer->entry >= 0 && buffer->alias_of < 0 && buffer->kind != BUFFER_WORKER)
+      buffer->offset += variables;
   }
   for (int i = 0; i < program->buffers.count; i++) {
     Buffer *buffer = &program->buffers.items[i];
@@ -158,7 +263,7 @@ void program_plan(Program *program) {
   }
   program->arena_bytes = variables + program->activation_bytes;
   for (int i = 0; i < program->kernels.count; i++) {
-    int64_t bytes = kernel_worker_bytes(program->kernels.items[i]);
+    int64_t bytes = align_64(kernel_worker_bytes(program->kernels.items[i]));
     if (bytes > program->worker_bytes) program->worker_bytes = bytes;
   }
 }

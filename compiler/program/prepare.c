@@ -5,6 +5,9 @@
  * equal pieces of the only one, and then over the pieces. The pieces depend on the shape alone, so
  * the result has the same bits whatever the number of threads.
  *
+ * A convolution's gradient in small weights becomes sums over blocks of the batch and a sum of
+ * these: then it is done where the images are in the cache (loops.c), and images are parallel work.
+ *
  * Outputs with one node, or with a leaf that is in memory anyway, get nodes of their own: then a
  * value that goes to several places is stored by its kernel and needs no copy afterwards. */
 #include "program/lowering.h"
@@ -17,7 +20,10 @@ enum {
   FEW_ROWS = 16,        /* ... nor these, each of a row that lies in one piece */
   LARGE = 32768,        /* elements worth a second kernel */
   MOST_PIECES = 64,
-  LEAST_PIECES = 4
+  LEAST_PIECES = 4,
+  LONG_ROW = 256,       /* elements of an example summed before the batch is */
+  SMALL_WEIGHTS = 32 << 10, /* bytes; larger gradients are not worth a copy for each block ... */
+  FEW_WEIGHTS = 8       /* ... nor those that are no smaller a part of what they are made of */
 };
 
 /* ---- reductions ---------------------------------------------------------------------------- */
@@ -74,6 +80,39 @@ static Node *split_node(Graph *graph, const Node *node, Node *operand) {
   return split_by_pieces(&maker, node, operand, pieces);
 }
 
+/* ---- sums over the batch ------------------------------------------------------------------- */
+
+/* A value that a template may read as a view into another. */
+static bool may_be_view(const Node *node) {
+  while (op_info(node->op)->class->keeps_order) node = node->operands[0];
+  return op_info(node->op)->class->family == FAMILY_MOVEMENT;
+}
+
+/* A gradient that is a sum over the examples of products of two operands. */
+static bool should_cut_batch(const Lowering *lowering, const Node *node) {
+  const OpClass *class = op_info(node->op)->class;
+  int summed = node->type.shape.rank; /* the first axis behind those of the result */
+  if (lowering->blocks == 0 || class->family != FAMILY_CONVOLUTION || class->cut == NULL ||
+      class->cut(node, summed, 0) != 0 || class->cut(node, summed, 1) != 0 || summed == MAX_RANK)
+    return false;
+  if (may_be_view(node->operands[0]) || may_be_view(node->operands[1])) return false;
+  Type a = node->operands[0]->type, b = node->operands[1]->type;
+  int64_t bytes = type_bytes(node->type), examples = a.shape.dim[0];
+  int64_t read = type_bytes(a) + type_bytes(b);
+  if (lowering->is_eager) return examples > 0 && examples % lowering->blocks == 0;
+  return examples == lowering->program->entries[lowering->entry].batch && bytes <= SMALL_WEIGHTS &&
+         FEW_WEIGHTS * lowering->blocks * bytes <= read &&
+         read / lowering->blocks <= LOOP_CACHE_BYTES;
+}
+
+static Node *cut_batch(Graph *graph, const Node *node, const NodeMap *map, int64_t blocks) {
+  Maker maker = {graph, node->span, node->path};
+  Node *pieces = make_pieces(&maker, node, node_map_get(map, node->operands[0]),
+                             node_map_get(map, node->operands[1]), blocks);
+  int64_t first = 0;
+  return make_reduce(&maker, OP_REDUCE_SUM, pieces, 1, &first);
+}
+
 /* ---- outputs ------------------------------------------------------------------------------- */
 
 static bool is_loaded(const Node *node) {
@@ -103,14 +142,15 @@ static void add_outputs(Graph *copy, const Graph *graph, const NodeMap *map) {
   }
 }
 
-const Graph *graph_prepare(Arena *arena, const Graph *graph) {
-  Graph *copy = graph_create(arena, graph->name);
-  NodeMap map = node_map_create(arena, graph);
+const Graph *graph_prepare(const Lowering *lowering) {
+  const Graph *graph = lowering->graph;
+  Graph *copy = graph_create(lowering->arena, graph->name);
+  NodeMap map = node_map_create(lowering->arena, graph);
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
-    Node *split = should_split(node)
-                    ? split_node(copy, node, node_map_get(&map, node->operands[0]))
-                    : NULL;
+    Node *split = NULL;
+    if (should_split(node)) split = split_node(copy, node, node_map_get(&map, node->operands[0]));
+    else if (should_cut_batch(lowering, node)) split = cut_batch(copy, node, &map, lowering->blocks);
     node_map_set(&map, node, split ? split : graph_copy_node(copy, node, &map));
   }
   add_outputs(copy, graph, &map);

@@ -21,7 +21,7 @@ static void print_buffer(Text *text, const Buffer *buffer) {
 static void print_step(Text *text, const Program *program, int number, const Step *step) {
   text_printf(text, "  %3d ", number);
   if (step->kind == STEP_BARRIER) {
-    text_add(text, "barrier\n");
+    text_printf(text, "barrier: %s\n", step->reason);
     return;
   }
   if (step->kind == STEP_COPY) {
@@ -35,8 +35,14 @@ static void print_step(Text *text, const Program *program, int number, const Ste
                 step->operands[i]);
   for (int i = 0; i < step->scalar_count; i++)
     text_printf(text, ", %s", program->scalar_names.items[step->scalars[i]]);
-  text_printf(text, ") x %lld  %s, %s\n", (long long)step->task_count, step->class_name,
-              step->path);
+  text_printf(text, ") x %lld  %s, %s", (long long)step->task_count, step->class_name, step->path);
+  if (step->loop >= 0) text_printf(text, ", in loop %d", step->loop);
+  text_add_char(text, '\n');
+}
+
+static void print_loop(Text *text, int number, const TaskLoop *loop) {
+  text_printf(text, "  loop %d: steps %d to %d in %lld blocks of %lld\n", number, loop->first_step,
+              loop->last_step, (long long)loop->blocks, (long long)loop->examples);
 }
 
 void program_print(Text *text, const Program *program) {
@@ -48,6 +54,8 @@ void program_print(Text *text, const Program *program) {
     if (!entry->present) continue;
     text_printf(text, "entry %s: batch %lld, %d barriers, %.0f flops\n", entry_name((EntryKind)e),
                 (long long)entry->batch, entry->barrier_count, entry->flops);
+    for (int i = 0; i < entry->loops.count; i++)
+      print_loop(text, i, &entry->loops.items[i]);
     for (int i = 0; i < entry->steps.count; i++)
       print_step(text, program, i, &entry->steps.items[i]);
   }

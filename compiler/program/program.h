@@ -1,10 +1,16 @@
 /* A Program is what is executed: for every entry a list of steps over buffers in one planned
  * arena.
  *
+ * Neighbouring launches may form a task loop: the batch goes through them in blocks, and a worker
+ * runs all of them for one block before the next, so that what they hand on stays in its cache. The
+ * blocks are shared out like tasks. In such a launch an operand either lies in the arena and moves
+ * on by `block_bytes` from block to block, or is the same for all blocks and not written, or lies
+ * in the worker's block of memory, where it lives from its first to its last step of one block.
+ *
  * Steps of one entry run in order; every worker runs the same list.  A launch runs `task_count`
  * fixed tasks of a kernel; tasks of one launch are independent. A barrier separates launches that
- * depend on each other (program/barriers.c puts as few as the buffers' conflicts need and counts
- * them). */
+ * depend on each other, unless every worker reads only what it wrote itself (program/barriers.c
+ * puts as few as the buffers' conflicts need and counts them). */
 #ifndef NNC_PROGRAM_PROGRAM_H
 #define NNC_PROGRAM_PROGRAM_H
 
@@ -16,7 +22,7 @@ typedef enum BufferKind {
   BUFFER_INPUT,      /* filled by the host before a run */
   BUFFER_ACTIVATION, /* lives between its first and last step */
   BUFFER_RESULT,     /* accumulators and predictions: read by the host after a run */
-  BUFFER_WORKER      /* in the worker's block: packing panels and partial tiles */
+  BUFFER_WORKER      /* an activation of one block of a task loop, in the worker's block */
 } BufferKind;
 
 typedef struct Buffer {
@@ -44,7 +50,10 @@ typedef struct Step {
   int *scalars;            /* numbers of host scalars in Program.scalar_names */
   int key_count;
   uint64_t *keys;          /* FNV-1a 64 hashes of the random keys */
-  int64_t task_count;
+  int64_t task_count;      /* in a task loop: blocks */
+  int loop;                /* number of its task loop in the entry, or -1 */
+  int64_t *block_bytes;    /* in a task loop: by operand, from one block to the next; or 0 */
+  const char *reason;      /* of a barrier: what would go wrong without it */
   int copy_from, copy_to;  /* STEP_COPY: buffer ids (an identity store that could not alias) */
   double flops, bytes;
   double product_flops;    /* of `flops`: those of contractions and convolutions */
@@ -54,10 +63,17 @@ typedef struct Step {
   Span span;
 } Step;
 
+typedef struct TaskLoop {
+  int first_step, last_step;
+  int64_t blocks;
+  int64_t examples;        /* of a block */
+} TaskLoop;
+
 typedef struct ProgramEntry {
   EntryKind entry;
   bool present;
   VEC(Step) steps;
+  VEC(TaskLoop) loops;
   VEC(int) inputs;         /* buffer ids; names are the buffers' */
   VEC(int) results;        /* in the order of the graph's results / accumulators */
   VEC(Combine) combines;
@@ -84,6 +100,9 @@ typedef struct Program {
 typedef struct ProgramOptions {
   int level;               /* -O: 0 is one kernel a node */
   int vector_bytes;        /* task boundaries are aligned to it: 64 */
+  bool without_loops;      /* no task loops: they may need more memory */
+  int64_t blocks;          /* for tests: task loops of so many blocks wherever they are possible; 0:
+                            * of blocks that the batch gives, where they gain */
 } ProgramOptions;
 
 /* Lowers a module without gradient nodes: kernels, fusion of elementwise chains, schedule,

@@ -258,20 +258,44 @@ static void print_entries(Text *text, const Program *program) {
   for (int e = 0; e < ENTRY_COUNT; e++) {
     const ProgramEntry *entry = &program->entries[e];
     if (!entry->present) continue;
-    int launches = 0, copies = 0;
+    int launches = 0, copies = 0, looped = 0;
     for (int i = 0; i < entry->steps.count; i++) {
       launches += entry->steps.items[i].kind == STEP_LAUNCH;
       copies += entry->steps.items[i].kind == STEP_COPY;
+      looped += entry->steps.items[i].loop >= 0;
     }
     size_t line = text->length;
     text_printf(text, "  %s", entry_name((EntryKind)e));
     add_column(text, line, 16);
-    text_printf(text, "%d launches, %d copies, %d barriers, ", launches, copies,
-                entry->barrier_count);
+    text_printf(text, "%d launches", launches);
+    if (entry->loops.count > 0)
+      text_printf(text, " (%d in %d task loop%s)", looped, entry->loops.count,
+                  entry->loops.count > 1 ? "s" : "");
+    text_printf(text, ", %d copies, %d barriers, ", copies, entry->barrier_count);
     text_add_grouped(text, (int64_t)entry->flops);
     text_add(text, " flop, ");
     text_add_bytes_size(text, entry->bytes);
     text_add(text, " moved\n");
+  }
+}
+
+static void print_loop(Text *text, const ProgramEntry *entry, const TaskLoop *loop) {
+  text_printf(text, "  a task loop of %lld blocks of %lld example%s, %s to %s\n",
+              (long long)loop->blocks, (long long)loop->examples, loop->examples > 1 ? "s" : "",
+              entry->steps.items[loop->first_step].path, entry->steps.items[loop->last_step].path);
+}
+
+/* Where the workers of the counted entry wait for each other, and why. */
+static void print_barriers(Text *text, const Report *report) {
+  if (report->entry == ENTRY_COUNT) return;
+  const ProgramEntry *entry = &report->program->entries[report->entry];
+  if (entry->barrier_count + entry->loops.count == 0) return;
+  text_printf(text, "\nbarriers of %s\n", entry_name(entry->entry));
+  for (int i = 0; i < entry->steps.count; i++) {
+    const Step *step = &entry->steps.items[i];
+    if (step->kind == STEP_BARRIER) text_printf(text, "  barrier: %s\n", step->reason);
+    if (step->loop >= 0 && entry->loops.items[step->loop].first_step == i)
+      print_loop(text, entry, &entry->loops.items[step->loop]);
   }
 }
 
@@ -309,6 +333,7 @@ void report_print(Text *text, const Program *program) {
   text_add_grouped(text, parameter_count(&report));
   text_add_char(text, '\n');
   print_entries(text, program);
+  print_barriers(text, &report);
   print_updates(text, &report);
   print_memory(text, &report);
   arena_destroy(report.arena);
@@ -346,6 +371,18 @@ static void json_steps(Text *text, const Program *program, const ProgramEntry *e
   }
 }
 
+static void json_barriers(Text *text, const ProgramEntry *entry) {
+  text_printf(text, "\"task_loops\": %d, \"barrier_reasons\": [", entry->loops.count);
+  bool first = true;
+  for (int i = 0; i < entry->steps.count; i++) {
+    if (entry->steps.items[i].kind != STEP_BARRIER) continue;
+    if (!first) text_add(text, ", ");
+    text_add_quoted(text, entry->steps.items[i].reason);
+    first = false;
+  }
+  text_add(text, "], ");
+}
+
 static void json_entries(Text *text, const Program *program) {
   bool first = true;
   for (int e = 0; e < ENTRY_COUNT; e++) {
@@ -354,6 +391,7 @@ static void json_entries(Text *text, const Program *program) {
     text_printf(text, "%s    {\"entry\": \"%s\", \"batch\": %lld, \"barriers\": %d, ",
                 first ? "" : ",\n", entry_name((EntryKind)e), (long long)entry->batch,
                 entry->barrier_count);
+    json_barriers(text, entry);
     text_printf(text, "\"activation_peak\": %lld, \"flops\": %.0f, \"product_flops\": %.0f, "
                       "\"bytes\": %.0f, \"steps\": [", (long long)entry->activation_peak, entry->flops,
                 entry->product_flops, entry->bytes);

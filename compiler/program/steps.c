@@ -2,6 +2,7 @@
 #include "program/lowering.h"
 
 #include <string.h>
+#include "kernel/block.h"
 #include "kernel/tiles.h"
 #include "ops/op.h"
 #include "support/panic.h"
@@ -254,18 +255,52 @@ static void launch_costs(const Group *group, const Kernel *kernel, Step *step) {
     step->flops += flops;
     if (is_product(node)) step->product_flops += flops;
   }
+  for (int i = 0; i < kernel->operand_count; i++) {
+    int64_t parts = step->block_bytes && step->block_bytes[i] > 0 ? step->task_count : 1;
+    step->bytes +=
+      (double)(parts * kernel->operands[i].elements * dtype_size(kernel->operands[i].dtype));
+  }
+}
+
+/* The kernel of one block of the unit's loop; by operand the bytes from block to block. */
+static int64_t *cut_kernel(const Lowering *lowering, const Unit *unit, Kernel *kernel) {
+  Program *program = lowering->program;
+  const ProgramEntry *entry = &program->entries[lowering->entry];
+  BlockCut cut = {entry->loops.items[unit->loop].blocks, entry->batch};
+  bool *parts = ARENA_ARRAY(lowering->arena, bool, kernel->operand_count);
+  CHECK(kernel_can_block(kernel, cut, parts));
+  kernel_block(program->arena, kernel, cut, parts);
+  int64_t *bytes = ARENA_ARRAY(program->arena, int64_t, kernel->operand_count);
   for (int i = 0; i < kernel->operand_count; i++)
-    step->bytes += (double)(kernel->operands[i].elements * dtype_size(kernel->operands[i].dtype));
+    if (parts[i]) bytes[i] = kernel->operands[i].elements * dtype_size(kernel->operands[i].dtype);
+  return bytes;
+}
+
+/* Notes the step that comes next as one of its loop. */
+static void extend_loop(ProgramEntry *entry, int loop) {
+  TaskLoop *own = &entry->loops.items[loop];
+  if (own->first_step < 0) own->first_step = entry->steps.count;
+  CHECK(own->last_step < 0 || own->last_step == entry->steps.count - 1);
+  own->last_step = entry->steps.count;
 }
 
 static void add_launch(Lowering *lowering, const Unit *unit) {
   Program *program = lowering->program;
+  ProgramEntry *entry = &program->entries[lowering->entry];
   Group *group = lowering->groups.items[unit->group];
   BuiltKernel *built = &group->built;
   int *buffers = operand_buffers(lowering, built);
   unify_in_place(lowering, built, buffers);
+  int64_t *block_bytes = NULL;
+  int64_t blocks = 1;
+  if (unit->loop >= 0) {
+    extend_loop(entry, unit->loop);
+    block_bytes = cut_kernel(lowering, unit, built->kernel);
+    blocks = entry->loops.items[unit->loop].blocks;
+  }
+  CHECK(built->kernel->conv.pieces == 0);
   kernel_collapse(program->arena, built->kernel);
-  if (lowering->level > 0) trim_operands(program, built->kernel, buffers);
+  if (lowering->level > 0 && unit->loop < 0) trim_operands(program, built->kernel, buffers);
   if (lowering->level > 0) kernel_multiply_by_reciprocals(program->arena, built->kernel);
   name_operands(program->arena, built->kernel, built);
   Kernel *kernel = built->kernel;
@@ -279,7 +314,9 @@ static void add_launch(Lowering *lowering, const Unit *unit) {
                .scalars = ARENA_ARRAY(program->arena, int, kernel->scalar_count),
                .key_count = kernel->key_count,
                .keys = ARENA_ARRAY(program->arena, uint64_t, kernel->key_count),
-               .task_count = kernel_task_count(kernel),
+               .task_count = unit->loop >= 0 ? blocks : kernel_task_count(kernel),
+               .loop = unit->loop,
+               .block_bytes = block_bytes,
                .path = face->path,
                .class_name = family_name[node_family(face)],
                .operator_name = operator_name(program->arena, group),
@@ -288,7 +325,7 @@ static void add_launch(Lowering *lowering, const Unit *unit) {
     step.scalars[i] = scalar_number(program, built->scalars[i]);
   for (int i = 0; i < kernel->key_count; i++) step.keys[i] = fnv1a(built->keys[i]);
   launch_costs(group, kernel, &step);
-  vec_push(program->arena, &program->entries[lowering->entry].steps, step);
+  vec_push(program->arena, &entry->steps, step);
 }
 
 static void add_copy_step(Lowering *lowering, const Unit *unit) {
@@ -298,6 +335,7 @@ static void add_copy_step(Lowering *lowering, const Unit *unit) {
                .copy_from = unit->from,
                .copy_to = unit->to,
                .task_count = 1,
+               .loop = -1,
                .bytes = 2 * (double)type_bytes(program->buffers.items[unit->from].type),
                .path = unit->node->path,
                .class_name = "copy",

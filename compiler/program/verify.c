@@ -1,14 +1,21 @@
 /* Proof of a plan, on every compile and from the Program alone: nothing is taken from the stages
  * that made it.
  *
- *   - every buffer lies inside the arena, aligned; aliases have their root's offset
+ *   - every buffer lies inside the arena or a worker's block, aligned; aliases have their root's
+ *     offset
  *   - variables overlap nothing; two other buffers of an entry overlap only when one is the
  * other's
  *     alias or a barrier lies between the last use of one and the first use of the other
  *   - every launch reads only what was written before it (or comes from outside)
- *   - between two barriers no step touches what another writes */
+ *   - between two barriers no worker touches what another one writes: two steps use different
+ *     memory, or both go through it in the same blocks, so that a worker meets only his own
+ *   - a task loop is a run of launches in equally many blocks that writes nothing as a whole; each
+ *     of its kernels, which kernel_verify() keeps inside its operands, has those of one block. What
+ *     lies in a worker's block of memory belongs to one loop and is written there before it is read
+ */
 #include "program/lowering.h"
 
+#include "kernel/tiles.h"
 #include "support/panic.h"
 
 typedef struct Verifier {
@@ -28,16 +35,17 @@ static const char *check_bounds(Arena *arena, const Program *program) {
   for (int i = 0; i < program->buffers.count; i++) {
     const Buffer *buffer = buffer_at(program, i);
     if (buffer->id != i) return arena_printf(arena, "buffer %d has the number %d", i, buffer->id);
-    if (buffer->kind == BUFFER_WORKER) continue;
+    int64_t end = buffer->kind == BUFFER_WORKER ? program->worker_bytes : program->arena_bytes;
     if (buffer->bytes < type_bytes(buffer->type))
       return arena_printf(arena, "buffer %s is too small for its type", buffer->name);
     int64_t alignment = buffer->view_of >= 0 ? dtype_size(buffer->type.dtype) : 64;
     if (buffer->offset < 0 || buffer->offset % alignment != 0 ||
-        buffer->offset + buffer->bytes > program->arena_bytes)
-      return arena_printf(arena, "buffer %s is at %lld, outside the arena of %lld or not aligned",
-                          buffer->name, (long long)buffer->offset,
-                          (long long)program->arena_bytes);
+        buffer->offset + buffer->bytes > end)
+      return arena_printf(arena, "buffer %s is at %lld, outside the memory of %lld or not aligned",
+                          buffer->name, (long long)buffer->offset, (long long)end);
     const Buffer *whole = buffer_at(program, buffer_root(program, i));
+    if ((whole->kind == BUFFER_WORKER) != (buffer->kind == BUFFER_WORKER))
+      return arena_printf(arena, "buffer %s is not of the kind of %s", buffer->name, whole->name);
     if (buffer->offset != whole->offset + buffer->view_offset ||
         buffer->view_offset + buffer->bytes > whole->bytes)
       return arena_printf(arena, "buffer %s is not where %s is", buffer->name, whole->name);
@@ -46,7 +54,7 @@ static const char *check_bounds(Arena *arena, const Program *program) {
 }
 
 static bool overlap(const Buffer *a, const Buffer *b) {
-  return a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
+  return (a->kind == BUFFER_WORKER) == (b->kind == BUFFER_WORKER) && a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
 }
 
 static const char *check_variables(Arena *arena, const Program *program) {
@@ -68,6 +76,7 @@ static const char *check_variables(Arena *arena, const Program *program) {
 typedef struct StepAccess {
   int buffer;
   bool reads, writes;
+  int64_t block_bytes, blocks; /* of a task loop that goes through it; 0 */
 } StepAccess;
 
 typedef VEC(StepAccess) AccessList;
@@ -96,8 +105,8 @@ static void kernel_accesses(Arena *arena, const Kernel *kernel, bool *reads, boo
 static AccessList step_accesses(Arena *arena, const Program *program, const Step *step) {
   AccessList list = {0};
   if (step->kind == STEP_COPY) {
-    vec_push(arena, &list, ((StepAccess){step->copy_from, true, false}));
-    vec_push(arena, &list, ((StepAccess){step->copy_to, false, true}));
+    vec_push(arena, &list, ((StepAccess){step->copy_from, true, false, 0, 0}));
+    vec_push(arena, &list, ((StepAccess){step->copy_to, false, true, 0, 0}));
   }
   if (step->kind != STEP_LAUNCH) return list;
   const Kernel *kernel = program->kernels.items[step->kernel];
@@ -108,9 +117,45 @@ static AccessList step_accesses(Arena *arena, const Program *program, const Step
     const Buffer *buffer =
         buffer_at(program, step->operands[i]); /* a view reads the whole's value */
     int id = buffer->view_of >= 0 ? buffer->view_of : buffer->id;
-    vec_push(arena, &list, ((StepAccess){id, reads[i], writes[i]}));
+    int64_t block_bytes = step->loop >= 0 ? step->block_bytes[i] : 0;
+    vec_push(arena, &list, ((StepAccess){id, reads[i], writes[i], block_bytes,
+                                         block_bytes > 0 ? step->task_count : 0}));
   }
   return list;
+}
+
+/* Elements of the buffer that all blocks of the launch touch by this operand; -1: these are not what
+ * a launch may touch. */
+static int64_t operand_elements(const Verifier *verifier, const Step *step, const Kernel *kernel,
+                                int operand) {
+  const Buffer *buffer = buffer_at(verifier->program, step->operands[operand]);
+  const KernelOperand *own = &kernel->operands[operand];
+  if (step->loop < 0) return buffer->kind == BUFFER_WORKER ? -1 : own->elements;
+  int64_t bytes = step->block_bytes[operand];
+  if (bytes == 0) {
+    bool is_shared = buffer->kind != BUFFER_WORKER;
+    return is_shared && own->is_output ? -1 : own->elements;
+  }
+  bool fits = buffer->kind != BUFFER_WORKER && buffer->view_of < 0 &&
+              bytes == own->elements * dtype_size(own->dtype);
+  return fits ? own->elements * step->task_count : -1;
+}
+
+/* A step's task loop lies around it, in one piece. */
+static const char *check_loop(const Verifier *verifier, int number) {
+  const ProgramEntry *entry = verifier->entry;
+  const Step *step = &entry->steps.items[number];
+  const char *wrong = arena_printf(verifier->arena, "step %d is not in its task loop", number);
+  if (step->loop < 0) {
+    for (int i = 0; i < entry->loops.count; i++)
+      if (entry->loops.items[i].first_step <= number && number <= entry->loops.items[i].last_step)
+        return wrong;
+    return NULL;
+  }
+  if (step->kind != STEP_LAUNCH || step->loop >= entry->loops.count) return wrong;
+  const TaskLoop *loop = &entry->loops.items[step->loop];
+  bool is_inside = loop->first_step <= number && number <= loop->last_step;
+  return is_inside && step->task_count == loop->blocks ? NULL : wrong;
 }
 
 static const char *check_binding(Verifier *verifier, const Step *step) {
@@ -124,7 +169,7 @@ static const char *check_binding(Verifier *verifier, const Step *step) {
   for (int i = 0; i < step->operand_count; i++) {
     const Buffer *buffer = buffer_at(program, step->operands[i]);
     if (buffer->type.dtype != kernel->operands[i].dtype ||
-        shape_elements(buffer->type.shape) != kernel->operands[i].elements)
+        shape_elements(buffer->type.shape) != operand_elements(verifier, step, kernel, i))
       return arena_printf(verifier->arena, "operand %d of kernel %s does not fit buffer %s", i,
                           kernel->name, buffer->name);
     if (buffer->entry >= 0 && buffer->entry != (int)verifier->entry->entry)
@@ -187,6 +232,16 @@ static const char *check_overwritten(Verifier *verifier) {
 
 /* ---- steps between two barriers ------------------------------------------------------------ */
 
+/* Whatever memory both accesses touch, the same worker does: it is his own block of memory, or both
+ * go through it from the same place in the same blocks. */
+static bool is_of_one_worker(const Verifier *verifier, const StepAccess *a, const StepAccess *b) {
+  const Buffer *first = buffer_at(verifier->program, a->buffer);
+  const Buffer *second = buffer_at(verifier->program, b->buffer);
+  if (first->kind == BUFFER_WORKER) return true;
+  return a->blocks > 0 && a->blocks == b->blocks && a->block_bytes == b->block_bytes &&
+         first->offset == second->offset;
+}
+
 static const char *check_pair(Verifier *verifier, int s, const AccessList *earlier, int t,
                               const AccessList *later) {
   for (int i = 0; i < earlier->count; i++) {
@@ -194,7 +249,8 @@ static const char *check_pair(Verifier *verifier, int s, const AccessList *earli
       const StepAccess *a = &earlier->items[i], *b = &later->items[k];
       if (!a->writes && !b->writes) continue;
       if (!overlap(buffer_at(verifier->program, a->buffer),
-                   buffer_at(verifier->program, b->buffer)))
+                   buffer_at(verifier->program, b->buffer)) ||
+          is_of_one_worker(verifier, a, b))
         continue;
       const Step *steps = verifier->entry->steps.items;
       return arena_printf(verifier->arena,
@@ -250,18 +306,49 @@ static void find_uses(Verifier *verifier) {
   }
   for (int i = 0; i < program->buffers.count; i++) {
     BufferKind kind = buffer_at(program, i)->kind;
-    if (kind == BUFFER_ACTIVATION || buffer_at(program, i)->entry != (int)verifier->entry->entry)
+    if (kind == BUFFER_ACTIVATION || kind == BUFFER_WORKER ||
+        buffer_at(program, i)->entry != (int)verifier->entry->entry)
       continue;
     verifier->first[i] = 0; /* the host has them before and after */
     verifier->last[i] = verifier->entry->steps.count;
   }
 }
 
+/* Values of a block: of one loop, apart from what its kernels use and from each other while both
+ * live. */
+static const char *check_block_values(Verifier *verifier) {
+  const Program *program = verifier->program;
+  const Step *steps = verifier->entry->steps.items;
+  for (int i = 0; i < program->buffers.count; i++) {
+    const Buffer *a = buffer_at(program, i);
+    int first = verifier->first[i], last = verifier->last[i];
+    if (a->kind != BUFFER_WORKER || a->entry != (int)verifier->entry->entry || first < 0) continue;
+    if (steps[first].loop < 0 || steps[first].loop != steps[last].loop)
+      return arena_printf(verifier->arena, "%s leaves its task loop", a->name);
+    const TaskLoop *loop = &verifier->entry->loops.items[steps[first].loop];
+    for (int s = loop->first_step; s <= loop->last_step; s++)
+      if (a->offset < kernel_worker_bytes(program->kernels.items[steps[s].kernel]))
+        return arena_printf(verifier->arena, "%s lies where %s works", a->name, steps[s].path);
+    for (int k = 0; k < i; k++) {
+      const Buffer *b = buffer_at(program, k);
+      bool is_other = b->kind == BUFFER_WORKER && b->entry == a->entry &&
+                      buffer_root(program, i) != buffer_root(program, k) &&
+                      verifier->first[k] >= 0;
+      if (is_other && overlap(a, b) && first <= verifier->last[k] && verifier->first[k] <= last)
+        return arena_printf(verifier->arena, "%s and %s share memory but are alive together",
+                            a->name, b->name);
+    }
+  }
+  return NULL;
+}
+
 static const char *check_sharing(Verifier *verifier) {
   const Program *program = verifier->program;
   for (int i = 0; i < program->buffers.count; i++) {
     const Buffer *a = buffer_at(program, i);
-    if (a->entry != (int)verifier->entry->entry || verifier->first[i] < 0) continue;
+    if (a->entry != (int)verifier->entry->entry || verifier->first[i] < 0 ||
+        a->kind == BUFFER_WORKER)
+      continue;
     for (int k = 0; k < i; k++) {
       const Buffer *b = buffer_at(program, k);
       if (b->entry != a->entry || verifier->first[k] < 0 || !overlap(a, b)) continue;
@@ -282,7 +369,8 @@ static const char *check_entry(Verifier *verifier) {
   for (int s = 0; s < entry->steps.count; s++) {
     const Step *step = &entry->steps.items[s];
     AccessList list = step_accesses(verifier->arena, verifier->program, step);
-    const char *wrong = check_binding(verifier, step);
+    const char *wrong = check_loop(verifier, s);
+    if (wrong == NULL) wrong = check_binding(verifier, step);
     if (wrong == NULL) wrong = check_within(verifier, step, &list);
     if (wrong == NULL) wrong = check_written(verifier, step, &list);
     if (wrong) return wrong;
@@ -294,6 +382,7 @@ static const char *check_entry(Verifier *verifier) {
   find_uses(verifier);
   const char *wrong = check_overwritten(verifier);
   if (wrong == NULL) wrong = check_barriers(verifier);
+  if (wrong == NULL) wrong = check_block_values(verifier);
   return wrong ? wrong : check_sharing(verifier);
 }
 

@@ -201,14 +201,28 @@ static void passes_at(const Judge *judge, Module *module, int level) {
 }
 
 /* Of a module behind its passes. */
-static const char *judge_program(Judge *judge, const Module *module, int level, const char *stage) {
+static const char *judge_lowered(Judge *judge, const Module *module, const ProgramOptions *options,
+                                 const char *stage) {
   judge->stage = stage;
   panic_set_context(stage);
-  ProgramOptions options = {.level = level, .vector_bytes = 64};
-  Program *program = program_create(judge->arena, module, &options);
+  Program *program = program_create(judge->arena, module, options);
   const char *broken = program_verify(judge->arena, program);
   if (broken) panic("the program is not sound: %s", broken);
   return run_program(judge, program);
+}
+
+static const char *judge_program(Judge *judge, const Module *module, int level, const char *stage) {
+  ProgramOptions options = {.level = level, .vector_bytes = 64};
+  return judge_lowered(judge, module, &options, stage);
+}
+
+/* With task loops wherever they are possible. */
+static const char *judge_blocks(Judge *judge, int passes, int blocks) {
+  Module *module = module_copy(judge->arena, judge->test->module);
+  passes_at(judge, module, passes);
+  ProgramOptions options = {.level = 1, .vector_bytes = 64, .blocks = blocks};
+  return judge_lowered(judge, module, &options,
+                       arena_printf(judge->arena, "program of -O%d passes in %d blocks", passes, blocks));
 }
 
 static const char *judge_levels(Judge *judge, int passes, int lowering) {
@@ -262,6 +276,8 @@ const char *judge_case(const Case *test, const Reference *reference, Arena *aren
   for (int level = 0; level <= 1 && !text; level++) text = judge_pipeline(&judge, level);
   if (!text) text = judge_passes_alone(&judge);
   for (int i = 0; i < 4 && !text; i++) text = judge_levels(&judge, i / 2, i % 2);
+  if (!text) text = judge_blocks(&judge, 1, 2);
+  if (!text) text = judge_blocks(&judge, 0, 3);
   if (!text) text = judge_pass_programs(&judge);
   if (!text) text = judge_recomputation(&judge);
   panic_set_context(NULL);

@@ -7,7 +7,8 @@
 #include "passes/pass.h"
 #include "syntax/parse.h"
 
-static const char *const network_names[] = {"mlp", "cnn", "gpt", "accumulate", "bn1d", "lstm"};
+static const char *const network_names[] = {"mlp",  "cnn",    "gpt",        "accumulate", "bn1d",
+                                            "lstm", "blocks", "blocks_norm"};
 enum { NETWORKS = sizeof network_names / sizeof *network_names };
 
 static inline Module *network_module(Arena *arena, const char *name, int level) {

@@ -83,23 +83,31 @@ static inline const char *compare_outputs(Arena *arena, const Program *program, 
   return NULL;
 }
 
+/* `blocks` > 0: with task loops of so many blocks wherever they are possible. */
+static inline Program *make_program_in_blocks(Arena *arena, const Module *module, int64_t blocks) {
+  ProgramOptions options = {.level = 1, .vector_bytes = 64, .blocks = blocks};
+  return program_create(arena, module, &options);
+}
+
 static inline Program *make_program(Arena *arena, const Module *module, int level) {
   ProgramOptions options = {.level = level, .vector_bytes = 64};
   return program_create(arena, module, &options);
 }
 
-/* Lowers and runs the entry plainly and optimized. */
+/* Lowers and runs the entry plainly, optimized, and so in blocks. */
 static inline void check_program(Arena *arena, const Module *module, EntryKind entry,
                                  double tolerance, const char *what) {
-  for (int level = 0; level <= 1; level++) {
-    const Program *program = make_program(arena, module, level);
+  for (int variant = 0; variant <= 3; variant++) {
+    int level = variant > 0;
+    const Program *program = variant < 2 ? make_program(arena, module, level)
+                                         : make_program_in_blocks(arena, module, variant);
     const char *wrong = compare_outputs(arena, program, entry, tolerance);
     if (wrong == NULL) continue;
     Text text = {0};
     graph_print(&text, module->entries[entry]);
     program_print(&text, program);
     printf("%s\n", text.data);
-    fail_msg("%s, level %d: %s", what, level, wrong);
+    fail_msg("%s, variant %d: %s", what, variant, wrong);
   }
 }
 

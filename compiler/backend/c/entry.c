@@ -52,8 +52,8 @@ typedef struct Call {
   size_t line_start;
 } Call;
 
-static void call_begin(Call *call, const char *function) {
-  text_printf(&call->text, "%s(worker", function);
+static void call_begin(Call *call, const char *function, const char *worker) {
+  text_printf(&call->text, "%s(%s", function, worker);
 }
 
 static void call_add(Call *call, const char *argument) {
@@ -73,7 +73,10 @@ static void check_aliases(const Emitter *emitter, const Step *step) {
   const Kernel *kernel = program->kernels.items[step->kernel];
   for (int i = 0; i < step->operand_count; i++)
     for (int k = 0; k < step->operand_count; k++) {
-      if (i == k || !kernel->operands[i].is_output) continue;
+      if (i == k || !kernel->operands[i].is_output ||
+          (program->buffers.items[step->operands[i]].kind == BUFFER_WORKER) !=
+            (program->buffers.items[step->operands[k]].kind == BUFFER_WORKER))
+        continue;
       int64_t a = buffer_offset(program, step->operands[i]);
       int64_t b = buffer_offset(program, step->operands[k]);
       int64_t a_bytes = program->buffers.items[step->operands[i]].bytes;
@@ -84,6 +87,19 @@ static void check_aliases(const Emitter *emitter, const Step *step) {
     }
 }
 
+/* The address of an operand: in the arena, there for the block of a task loop, or in the worker's
+ * block of memory. */
+static const char *operand_place(const Emitter *emitter, const Step *step, int operand) {
+  const Buffer *buffer = &emitter->program->buffers.items[step->operands[operand]];
+  if (buffer->kind == BUFFER_WORKER)
+    return arena_printf(emitter->arena, "scratch + %lld", (long long)buffer->offset);
+  int64_t bytes = step->loop >= 0 ? step->block_bytes[operand] : 0;
+  const char *whole = arena_printf(emitter->arena, "arena + %s", emitter->memory[buffer->id]);
+  return bytes == 0
+           ? whole
+           : arena_printf(emitter->arena, "%s + %lld * block", whole, (long long)bytes);
+}
+
 static void emit_launch(Emitter *emitter, const Step *step) {
   const Program *program = emitter->program;
   const KernelFunction *function = &emitter->functions[step->kernel];
@@ -92,12 +108,12 @@ static void emit_launch(Emitter *emitter, const Step *step) {
   CHECK(step->operand_count == kernel->operand_count);
   check_aliases(emitter, step);
   Call call = {0};
-  call_begin(&call, function->name);
+  call_begin(&call, function->name, step->loop >= 0 ? "&solo" : "worker");
   for (int i = 0; i < step->operand_count; i++)
-    call_add(&call, arena_printf(arena, "(%s%s *)(arena + %s)",
-                                 kernel->operands[i].is_output ? "" : "const ",
-                                 c_storage_type(kernel->operands[i].dtype),
-                                 emitter->memory[step->operands[i]]));
+    call_add(&call,
+             arena_printf(arena, "(%s%s *)(%s)", kernel->operands[i].is_output ? "" : "const ",
+                          c_storage_type(kernel->operands[i].dtype),
+                          operand_place(emitter, step, i)));
   for (int i = 0; i < step->scalar_count; i++)
     call_add(&call, arena_printf(arena, "worker->scalars[%d]", step->scalars[i]));
   for (int i = 0; i < step->key_count; i++)
@@ -125,24 +141,59 @@ static void emit_step(Emitter *emitter, const Step *step) {
   }
 }
 
-void emit_entries(Emitter *emitter) {
+/* ---- task loops ---- */
+
+static bool loop_uses_scratch(const Emitter *emitter, const ProgramEntry *entry,
+                              const TaskLoop *loop) {
+  for (int s = loop->first_step; s <= loop->last_step; s++)
+    for (int i = 0; i < entry->steps.items[s].operand_count; i++)
+      if (emitter->program->buffers.items[entry->steps.items[s].operands[i]].kind == BUFFER_WORKER)
+        return true;
+  return false;
+}
+
+static void emit_loop(Emitter *emitter, const ProgramEntry *entry, const TaskLoop *loop) {
   Code *code = &emitter->code;
-  for (int e = 0; e < ENTRY_COUNT; e++) {
-    const ProgramEntry *entry = &emitter->program->entries[e];
-    if (!entry->present) continue;
-    code_blank(code);
-    code_comment(code, "%s: %d steps, %d barriers, %.4g Mflop, %.4g MB.", entry_name((EntryKind)e),
-                 entry->steps.count - entry->barrier_count, entry->barrier_count,
-                 entry->flops / 1e6, entry->bytes / 1e6);
-    code_line(code, "static void %s_run(nnc_worker *worker)", entry_name((EntryKind)e));
-    code_block(code);
-    code_line(code, "char *const arena = worker->arena;");
-    code_line(code, "(void)arena;");
-    emit_mark(emitter, 0);
-    for (int i = 0; i < entry->steps.count; i++) {
-      emit_step(emitter, &entry->steps.items[i]);
-      emit_mark(emitter, i + 1);
-    }
-    code_close(code);
+  int first = loop->first_step, count = loop->last_step - first + 1;
+  code_comment(code, "%lld blocks of %lld example%s: a worker takes each through all of it.",
+               (long long)loop->blocks, (long long)loop->examples, loop->examples == 1 ? "" : "s");
+  code_line(code, "nnc_laps_begin(worker, %d, %d);", first, count);
+  code_open(code, "NNC_TASKS(worker, %lld, block)", (long long)loop->blocks);
+  code_line(code, "nnc_worker solo = nnc_solo(worker, block * %lld);", (long long)loop->examples);
+  if (loop_uses_scratch(emitter, entry, loop)) code_line(code, "char *const scratch = worker->scratch;");
+  for (int s = first; s <= loop->last_step; s++) {
+    emit_launch(emitter, &entry->steps.items[s]);
+    code_line(code, "nnc_lap(worker, %d);", s + 1);
   }
+  code_close(code);
+  code_line(code, "nnc_laps_end(worker, %d, %d);", first, count);
+}
+
+static void emit_entry(Emitter *emitter, const ProgramEntry *entry) {
+  Code *code = &emitter->code;
+  code_blank(code);
+  code_comment(code, "%s: %d steps, %d barriers, %.4g Mflop, %.4g MB.", entry_name(entry->entry),
+               entry->steps.count - entry->barrier_count, entry->barrier_count,
+               entry->flops / 1e6, entry->bytes / 1e6);
+  code_line(code, "static void %s_run(nnc_worker *worker)", entry_name(entry->entry));
+  code_block(code);
+  code_line(code, "char *const arena = worker->arena;");
+  code_line(code, "(void)arena;");
+  emit_mark(emitter, 0);
+  for (int i = 0; i < entry->steps.count; i++) {
+    const Step *step = &entry->steps.items[i];
+    if (step->loop >= 0) {
+      emit_loop(emitter, entry, &entry->loops.items[step->loop]);
+      i = entry->loops.items[step->loop].last_step;
+      continue;
+    }
+    emit_step(emitter, step);
+    emit_mark(emitter, i + 1);
+  }
+  code_close(code);
+}
+
+void emit_entries(Emitter *emitter) {
+  for (int e = 0; e < ENTRY_COUNT; e++)
+    if (emitter->program->entries[e].present) emit_entry(emitter, &emitter->program->entries[e]);
 }

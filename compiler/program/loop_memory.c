@@ -1,0 +1,73 @@
+/* How much memory is alive at once at most in an order of units with task loops, before there is a
+ * plan. Values of which a loop sees only its own block are not in the arena; others that a loop
+ * touches live as long as it runs. */
+#include "program/lowering.h"
+
+typedef struct Life {
+  int first, last;      /* places in the order */
+  int loop;             /* that alone touches it, by blocks; -1: others do */
+} Life;
+
+typedef struct Lives {
+  const Lowering *lowering;
+  bool *const *parts;   /* by unit, by operand: touched by blocks when it is in a loop */
+  Life *lives;          /* by buffer */
+} Lives;
+
+static void touch(Lives *lives, int buffer, int first, int last, int loop) {
+  Life *life = &lives->lives[buffer];
+  if (life->last < 0) {
+    *life = (Life){first, last, loop};
+    return;
+  }
+  if (first < life->first) life->first = first;
+  if (last > life->last) life->last = last;
+  if (life->loop != loop) life->loop = -1;
+}
+
+static void touch_operands(Lives *lives, int number, int first, int last) {
+  const Lowering *lowering = lives->lowering;
+  const Unit *unit = &lowering->units.items[number];
+  if (unit->group < 0) {
+    touch(lives, unit->from, first, last, -1);
+    touch(lives, unit->to, first, last, -1);
+    return;
+  }
+  const BuiltKernel *built = &lowering->groups.items[unit->group]->built;
+  for (int i = 0; i < built->kernel->operand_count; i++) {
+    bool is_part = unit->loop >= 0 && lives->parts[number][i];
+    touch(lives, lowering->places[built->nodes[i]->id].buffer, first, last,
+          is_part ? unit->loop : -1);
+  }
+}
+
+static int unit_loop(const Lowering *lowering, int at) {
+  return lowering->units.items[lowering->order.items[at]].loop;
+}
+
+int64_t order_peak(const Lowering *lowering, bool *const *parts) {
+  Arena *scratch = arena_create();
+  int buffers = lowering->program->buffers.count, count = lowering->order.count;
+  Lives lives = {lowering, parts, ARENA_ARRAY(scratch, Life, buffers)};
+  int64_t *change = ARENA_ARRAY(scratch, int64_t, count + 1), alive = 0, peak = 0;
+  for (int i = 0; i < buffers; i++) lives.lives[i].last = -1;
+  for (int at = 0; at < count; at++) {
+    int first = at, last = at, loop = unit_loop(lowering, at);
+    while (loop >= 0 && first > 0 && unit_loop(lowering, first - 1) == loop) first--;
+    while (loop >= 0 && last + 1 < count && unit_loop(lowering, last + 1) == loop) last++;
+    touch_operands(&lives, lowering->order.items[at], first, last);
+  }
+  for (int i = 0; i < buffers; i++) {
+    const Buffer *buffer = &lowering->program->buffers.items[i];
+    const Life *life = &lives.lives[i];
+    if (buffer->kind != BUFFER_ACTIVATION || life->last < 0 || life->loop >= 0) continue;
+    change[life->first] += buffer->bytes;
+    change[life->last + 1] -= buffer->bytes;
+  }
+  for (int at = 0; at < count; at++) {
+    alive += change[at];
+    if (alive > peak) peak = alive;
+  }
+  arena_destroy(scratch);
+  return peak;
+}
