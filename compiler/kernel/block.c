@@ -74,9 +74,11 @@ static bool note_index_loads(Blocker *blocker, const Index *index) {
   return note_index_loads(blocker, index->left) && note_index_loads(blocker, index->right);
 }
 
+/* Blocks of whole examples, since the counter moves on by examples. */
 static bool note_random(const Blocker *blocker, const Expr *expr) {
   int64_t step = 0;
-  return add_first_axis(expr->index, 1, &step) &&
+  return blocker->cut.examples % blocker->cut.blocks == 0 &&
+         add_first_axis(expr->index, 1, &step) &&
          step * blocker->first == blocker->cut.examples * (int64_t)expr->value;
 }
 
