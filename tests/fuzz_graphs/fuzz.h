@@ -132,6 +132,7 @@ typedef struct CStage {
   const char *work;     /* a directory for files */
   const char *optimize; /* "-O1", for the C compiler; NULL: by the batch */
   Looks looks;
+  int blocks; /* of task loops, wherever they are possible; 0: none, as there is no batch */
   bool keeps_c; /* the C file stays in `work` */
 } CStage;
 const char *judge_case_c(const Case *test, const Reference *reference, Arena *arena,

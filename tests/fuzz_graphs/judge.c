@@ -221,8 +221,9 @@ static const char *judge_blocks(Judge *judge, int passes, int blocks) {
   Module *module = module_copy(judge->arena, judge->test->module);
   passes_at(judge, module, passes);
   ProgramOptions options = {.level = 1, .vector_bytes = 64, .blocks = blocks};
-  return judge_lowered(judge, module, &options,
-                       arena_printf(judge->arena, "program of -O%d passes in %d blocks", passes, blocks));
+  return judge_lowered(
+      judge, module, &options,
+      arena_printf(judge->arena, "program of -O%d passes in %d blocks", passes, blocks));
 }
 
 static const char *judge_levels(Judge *judge, int passes, int lowering) {

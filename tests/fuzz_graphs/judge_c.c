@@ -65,7 +65,8 @@ static void build(const CJudge *judge, int level) {
   if (!passes_run(module, diagnostics_create(judge->arena), &passes, &stopped))
     panic("the passes failed");
   static const int64_t blocks[] = {0, 2, 3}; /* with task loops, in two cases of three */
-  ProgramOptions lowering = {.level = level, .vector_bytes = 64,
+  ProgramOptions lowering = {.level = level,
+                             .vector_bytes = 64,
                              .blocks = blocks[module->entries[ENTRY_TRAIN]->nodes.count % 3]};
   Program *program = program_create(judge->arena, module, &lowering);
   const char *broken = program_verify(judge->arena, program);
