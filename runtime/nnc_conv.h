@@ -207,13 +207,15 @@ NNC_INLINE void nnc_clear_short(char *to, int64_t bytes) {
     end = from == NULL ? 0 : nnc_least(end, count);                                                \
     first = nnc_least(first, count);                                                               \
     nnc_clear_short((char *)to, first * (int64_t)sizeof(type));                                    \
-    if (step == 1 && sizeof(type) == sizeof(from_type))                                            \
-      nnc_copy_short((char *)(to + first), (const char *)(from + first + shift),                   \
-                     nnc_greatest(end - first, 0) * (int64_t)sizeof(type));                        \
-    else if (step == 1)                                                                            \
+    if (step == 1 && sizeof(type) == sizeof(from_type)) {                                          \
+      if (first < end)                                                                             \
+        nnc_copy_short((char *)(to + first), (const char *)(from + first + shift),                 \
+                       (end - first) * (int64_t)sizeof(type));                                     \
+    } else if (step == 1) {                                                                        \
       for (int64_t i = first; i < end; i++) to[i] = convert(from[i + shift]);                      \
-    else                                                                                           \
+    } else {                                                                                       \
       for (int64_t i = first; i < end; i++) to[i] = convert(from[step * i + shift]);               \
+    }                                                                                              \
     end = nnc_greatest(first, end);                                                                \
     nnc_clear_short((char *)(to + end), (count - end) * (int64_t)sizeof(type));                    \
   }
