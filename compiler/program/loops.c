@@ -27,7 +27,7 @@ enum {
   MOST_BLOCKS = 64,
   GOOD_BLOCKS = 32,
   MORE_MEMORY = 8,          /* this part of it may be added to the memory alive at once */
-  PANEL_BYTES = 64 << 10    /* the other side of a contraction few of whose rows are in a block */
+  PANEL_BYTES = 16 << 10    /* the other side of a contraction few of whose rows are in a block */
 };
 
 /* The divisor that is nearest to GOOD_BLOCKS, as a ratio; even ones balance better. */
