@@ -163,7 +163,7 @@ static const char *check_binding(Verifier *verifier, const Step *step) {
   const Program *program = verifier->program;
   const Kernel *kernel = program->kernels.items[step->kernel];
   if (step->operand_count != kernel->operand_count || step->scalar_count != kernel->scalar_count ||
-      step->key_count != kernel->key_count || step->task_count < 1)
+      step->key_count != kernel->key_count || step->task_count < 0)
     return arena_printf(verifier->arena, "%s does not fit its kernel %s", step->path,
                         kernel->name);
   for (int i = 0; i < step->operand_count; i++) {

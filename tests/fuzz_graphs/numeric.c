@@ -5,8 +5,8 @@
  *
  * Noise: Monte Carlo arithmetic (Parker, "Monte Carlo arithmetic", 1997; the idea of CESTAC). Every
  * operation that rounds gets a random relative error of its type's unit; sums also get one for each
- * operand, since they round between terms. The spread of results over a few such runs is how far
- * rounding moves them, cancellation included. */
+ * operand, and a larger one for the result, since they round between terms. The spread of results
+ * over a few such runs is how far rounding moves them, cancellation included. */
 #include <math.h>
 #include <string.h>
 
@@ -132,8 +132,9 @@ static double noise_draw(Noise *noise) {
   return (double)(noise->state >> 11) * 0x1p-52 - 1;
 }
 
-static void add_noise(Tensor *tensor, Noise *noise) {
-  double unit = noise->unit[tensor->type.dtype];
+/* Of a result that was rounded so many times on its way, up and down. */
+static void add_noise(Tensor *tensor, double times, Noise *noise) {
+  double unit = noise->unit[tensor->type.dtype] * sqrt(times);
   if (unit == 0) return;
   for (int64_t i = 0; i < shape_elements(tensor->type.shape); i++)
     tensor->data[i] *= 1 + unit * noise_draw(noise);
@@ -143,8 +144,17 @@ static const Tensor *noisy_copy(Arena *arena, const Tensor *tensor, Noise *noise
   Tensor *copy = tensor_create(arena, tensor->type);
   size_t bytes = sizeof(double) * (size_t)shape_elements(tensor->type.shape);
   if (bytes > 0) memcpy(copy->data, tensor->data, bytes);
-  add_noise(copy, noise);
+  add_noise(copy, 1, noise);
   return copy;
+}
+
+/* Terms of an element of a sum: of one operand, or of two that share axes. */
+static double terms_of(const Node *node) {
+  double terms = 1;
+  for (int i = 0; i < node->operand_count; i++)
+    terms *= (double)shape_elements(node->operands[i]->type.shape);
+  terms /= fmax(1, (double)shape_elements(node->type.shape));
+  return fmax(1, node->operand_count > 1 ? sqrt(terms) : terms);
 }
 
 void numbers_compute(Numbers *numbers, const Node *node, const Tensor *binding,
@@ -177,7 +187,7 @@ void numbers_compute(Numbers *numbers, const Node *node, const Tensor *binding,
     memset(value->data, 0, bytes);
     op_info(node->op)->class->evaluate(node, operands, value, context);
   }
-  add_noise(value, noise);
+  add_noise(value, rounding[node->op] == ROUNDS_SUM ? terms_of(node) : 1, noise);
 }
 
 const Tensor *find_binding(const Node *node, int count, const Binding *bindings) {
