@@ -23,7 +23,7 @@ struct DataFile {
 /* Deflate codes at best 258 bytes in 2 bits; zlib's documentation states 1032 : 1 as the bound. */
 enum { BEST_COMPRESSION = 1032, BUFFER = 1 << 17, PIECE = 1 << 30, FIRST_PIECE = 1 << 20 };
 
-static char *join(const char *directory, const char *name, const char *suffix) {
+char *data_path(const char *directory, const char *name, const char *suffix) {
   bool is_alone = name[0] == '/' || !directory || !*directory || strcmp(directory, ".") == 0;
   size_t size = strlen(name) + strlen(suffix) + (is_alone ? 0 : strlen(directory) + 1) + 1;
   char *path = malloc(size);
@@ -37,7 +37,7 @@ static int open_either(const char *directory, const char *name, char **path) {
   static const char *const suffixes[] = {"", ".gz"};
   for (int i = 0; i < 2; i++) {
     free(*path);
-    *path = join(directory, name, suffixes[i]);
+    *path = data_path(directory, name, suffixes[i]);
     if (!*path) return -1;
     int descriptor = open(*path, O_RDONLY | O_CLOEXEC);
     if (descriptor >= 0 || errno != ENOENT) return descriptor;

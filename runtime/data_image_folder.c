@@ -50,13 +50,6 @@ static void free_names(Names *names) {
   free(names->items);
 }
 
-static char *join(const char *folder, const char *name) {
-  size_t size = strlen(folder) + strlen(name) + 2;
-  char *path = malloc(size);
-  if (path) snprintf(path, size, "%s/%s", folder, name);
-  return path;
-}
-
 static bool is_picture(const char *name) {
   static const char *const ends[] = {".jpg", ".jpeg", ".png"};
   size_t length = strlen(name);
@@ -81,7 +74,7 @@ static int list(const DataContext *context, const char *folder, bool wants_folde
   struct dirent *entry;
   while (result == 0 && (errno = 0, entry = readdir(listing))) {
     struct stat status;
-    char *path = join(folder, entry->d_name);
+    char *path = data_path(folder, entry->d_name, "");
     if (!path) result = data_fail_memory(context, folder, 256);
     else if (entry->d_name[0] == '.' || stat(path, &status) < 0 ||
              !(wants_folders ? S_ISDIR(status.st_mode)
@@ -240,14 +233,11 @@ static int shape_fields(const DataContext *context, DataTable *table, const char
 
 static char *root_folder(const DataContext *context) {
   const nnc_value *value = data_argument(context->call, formals, "folder");
-  char *root = NULL;
   if (!value || value->kind != NNC_STRING) {
     data_fail_call(context, "image_folder needs the name of its folder in quotes");
     return NULL;
   }
-  bool is_alone = value->string[0] == '/' || !context->directory || !*context->directory ||
-                  strcmp(context->directory, ".") == 0;
-  root = is_alone ? strdup(value->string) : join(context->directory, value->string);
+  char *root = data_path(context->directory, value->string, "");
   if (!root) data_fail_memory(context, value->string, 64);
   return root;
 }

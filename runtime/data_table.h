@@ -190,6 +190,9 @@ void data_load_doubles(int dtype, const void *values, int64_t count, double *dou
 
 /* data_file.c: files, plain or gzip-compressed, and standard input. */
 typedef struct DataFile DataFile;
+/* "DIRECTORY/NAMESUFFIX", allocated; without the directory where the name is absolute or it is
+ * ".", NULL or empty.  NULL: no memory. */
+char *data_path(const char *directory, const char *name, const char *suffix);
 /* "-" is standard input only when `from_command_line`. */
 DataFile *data_file_open(const DataContext *context, const char *name);
 const char *data_file_name(const DataFile *file); /* lives until data_file_close */
@@ -261,14 +264,14 @@ void data_fitted_name(char *text, size_t size, const char *field, const char *st
                       int64_t column);
 
 /* Copies the examples `examples[i]`, or first + i without a list, to the inputs; 0, or -1 with a
- * message in the context. The context's message alone is used; the visit's row and worker are not. */
+ * message.  Of the visit, seed and epoch count. */
 int data_gather(const nnc_data *data, const uint32_t *examples, int64_t first, int64_t count,
                 const DataVisit *visit, void *const *inputs, char *message);
 
 /* data_workers.c: threads that make the rows of a batch side by side. */
 typedef struct DataWorkers DataWorkers;
+/* `count` with the caller, who is one of them. */
 DataWorkers *data_workers_open(const DataContext *context, int count);
-int data_workers_count(const DataWorkers *workers); /* the caller is one of them */
 /* Calls run(state, index, worker) for each index below `count`, in any order. */
 void data_workers_run(DataWorkers *workers, int64_t count, void *state,
                       void (*run)(void *state, int64_t index, int worker));

@@ -10,8 +10,7 @@
 #include "data_table.h"
 
 struct DataWorkers {
-  int count; /* with the caller */
-  int started;
+  int started; /* threads besides the caller */
   pthread_t *threads;
   pthread_mutex_t caller; /* held during a run */
   pthread_mutex_t mutex;
@@ -73,7 +72,6 @@ DataWorkers *data_workers_open(const DataContext *context, int count) {
       pthread_cond_init(&workers->is_done, NULL) == 0) {
     sigset_t all, before;
     sigfillset(&all);
-    workers->count = count;
     good = pthread_sigmask(SIG_SETMASK, &all, &before) == 0;
     for (int i = 1; i < count && good; i++) good = start_thread(workers, i);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -86,8 +84,6 @@ DataWorkers *data_workers_open(const DataContext *context, int count) {
   data_fail(context, "cannot start %d threads that prepare examples", count);
   return NULL;
 }
-
-int data_workers_count(const DataWorkers *workers) { return workers->count; }
 
 void data_workers_run(DataWorkers *workers, int64_t count, void *state,
                       void (*run)(void *state, int64_t index, int worker)) {
