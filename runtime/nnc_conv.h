@@ -53,19 +53,7 @@ typedef struct nnc_tap {
       NNC_UNROLL for (int v = 0; v < vectors; v++)                                                 \
         nnc_store_##name(tile + r * tile_row + v * lanes, sum[r][v]);                              \
   }                                                                                                \
-  NNC_CONV_TILES_OF_ROWS(name, type, 1)                                                            \
-  NNC_CONV_TILES_OF_ROWS(name, type, 2)                                                            \
-  NNC_CONV_TILES_OF_ROWS(name, type, 3)                                                            \
-  NNC_CONV_TILES_OF_ROWS(name, type, 4)                                                            \
-  NNC_CONV_TILES_OF_ROWS(name, type, 5)                                                            \
-  NNC_CONV_TILES_OF_ROWS(name, type, 6)                                                            \
-  NNC_CONV_TILES_OF_ROWS(name, type, 7)                                                            \
-  NNC_CONV_TILES_OF_ROWS(name, type, 8)
-
-#define NNC_CONV_TILES_OF_ROWS(name, type, rows)                                                   \
-  NNC_DEFINE_CONV_TILE_FUNCTION(name, type, rows, 1)                                               \
-  NNC_DEFINE_CONV_TILE_FUNCTION(name, type, rows, 2)                                               \
-  NNC_DEFINE_CONV_TILE_FUNCTION(name, type, rows, 3)
+  NNC_EACH_TILE_SIZE(NNC_DEFINE_CONV_TILE_FUNCTION, name, type)
 
 #define NNC_DEFINE_CONV_TILE_FUNCTION(name, type, rows, vectors)                                   \
   NNC_SHARED void nnc_conv_tile_##name##_##rows##_##vectors(                                       \

@@ -103,19 +103,18 @@ NNC_INLINE void nnc_prefetch_row(const nnc_ahead *ahead, int64_t row) {
     }                                                                                              \
     NNC_TILE_EACH_ROW(NNC_TILE_STORE, name)                                                        \
   }                                                                                                \
-  NNC_TILES_OF_ROWS(name, type, 1)                                                                 \
-  NNC_TILES_OF_ROWS(name, type, 2)                                                                 \
-  NNC_TILES_OF_ROWS(name, type, 3)                                                                 \
-  NNC_TILES_OF_ROWS(name, type, 4)                                                                 \
-  NNC_TILES_OF_ROWS(name, type, 5)                                                                 \
-  NNC_TILES_OF_ROWS(name, type, 6)                                                                 \
-  NNC_TILES_OF_ROWS(name, type, 7)                                                                 \
-  NNC_TILES_OF_ROWS(name, type, 8)
+  NNC_EACH_TILE_SIZE(NNC_DEFINE_TILE_FUNCTION, name, type)
 
-#define NNC_TILES_OF_ROWS(name, type, rows)                                                        \
-  NNC_DEFINE_TILE_FUNCTION(name, type, rows, 1)                                                    \
-  NNC_DEFINE_TILE_FUNCTION(name, type, rows, 2)                                                    \
-  NNC_DEFINE_TILE_FUNCTION(name, type, rows, 3)
+/* DEFINE(name, type, rows, vectors) for every size of a tile; nnc_conv.h has the same sizes. */
+#define NNC_EACH_TILE_SIZE(DEFINE, name, type)                                                     \
+  DEFINE(name, type, 1, 1) DEFINE(name, type, 1, 2) DEFINE(name, type, 1, 3)                       \
+  DEFINE(name, type, 2, 1) DEFINE(name, type, 2, 2) DEFINE(name, type, 2, 3)                       \
+  DEFINE(name, type, 3, 1) DEFINE(name, type, 3, 2) DEFINE(name, type, 3, 3)                       \
+  DEFINE(name, type, 4, 1) DEFINE(name, type, 4, 2) DEFINE(name, type, 4, 3)                       \
+  DEFINE(name, type, 5, 1) DEFINE(name, type, 5, 2) DEFINE(name, type, 5, 3)                       \
+  DEFINE(name, type, 6, 1) DEFINE(name, type, 6, 2) DEFINE(name, type, 6, 3)                       \
+  DEFINE(name, type, 7, 1) DEFINE(name, type, 7, 2) DEFINE(name, type, 7, 3)                       \
+  DEFINE(name, type, 8, 1) DEFINE(name, type, 8, 2) DEFINE(name, type, 8, 3)
 
 #define NNC_DEFINE_TILE_FUNCTION(name, type, rows, vectors)                                        \
   NNC_SHARED void nnc_tile_##name##_##rows##_##vectors(                                            \
