@@ -6,7 +6,8 @@
 # Targets (tests/fuzz/fuzz_TARGET.c): source compile format dump safetensors idx npy csv.
 # Build and corpora live in build-fuzz (or $FUZZ_BUILD); a corpus is kept and grows from run to run.
 # A finding stops its target, is kept in build-fuzz/findings and is run once more to show it.
-# FUZZ_FLAGS are given to libFuzzer. Prints "N passed, N failed"; the exit status is 0 if none failed.
+# FUZZ_FLAGS are given to libFuzzer; FUZZ_AT_ONCE=N runs N targets side by side (1 unless told).
+# Prints "N passed, N failed"; the exit status is 0 if none failed.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -20,6 +21,8 @@ for word in "$@"; do
   fi
 done
 [ ${#targets[@]} -gt 0 ] || targets=(source compile format dump safetensors idx npy csv)
+at_once=${FUZZ_AT_ONCE:-1}
+if ! [[ $at_once =~ ^[1-9][0-9]*$ ]]; then echo "fuzz: FUZZ_AT_ONCE is a number of targets, not '$at_once'" >&2; exit 2; fi
 build=${FUZZ_BUILD:-build-fuzz}
 mkdir -p "$build/findings" || exit 1
 build=$(cd "$build" && pwd)
@@ -98,9 +101,17 @@ run() { # TARGET
 }
 
 passed=0 failed=0
-for target in "${targets[@]}"; do
-  printf '%s: ' "$target"
-  if link "$target" && run "$target"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+for ((first = 0; first < ${#targets[@]}; first += at_once)); do
+  pids=()
+  for target in "${targets[@]:first:at_once}"; do
+    { link "$target" && run "$target"; } >"$build/$target.result" 2>&1 &
+    pids+=($!)
+  done
+  for i in "${!pids[@]}"; do
+    if wait "${pids[i]}"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+    target=${targets[first + i]}
+    echo "$target: $(cat "$build/$target.result")"
+  done
 done
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]
