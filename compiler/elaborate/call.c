@@ -165,10 +165,9 @@ static Value call_def(Elaborator *e, Function *function, const Arguments *argume
     return value_error();
   }
   if (!match_arguments(e, function, arguments, values, spans, given)) return value_error();
-  if (function->stmt->kind == AST_EXTERN || function->stmt->function.gradient) {
-    report_error(e, arguments->call, "'%s': %s not available in this version of nnc",
-                 function->name, function->stmt->kind == AST_EXTERN
-                 ? "extern operators are" : "a gradient of one's own is");
+  if (function->stmt->kind == AST_EXTERN) {
+    report_error(e, arguments->call, "'%s': extern operators are not available in this version of nnc",
+                 function->name);
     return value_error();
   }
   if (!path) path = path_of_call(e, function, argument_name(e, function, arguments));
@@ -181,6 +180,8 @@ static Value call_def(Elaborator *e, Function *function, const Arguments *argume
     evaluate_block(e, frame->stmts);
     if (frame->has_returned || e->errors == errors)
       result = frame_result(e, frame, function);
+    if (function->stmt->function.gradient)
+      result = own_gradient(e, function, arguments->call, values, result);
   }
   frame_leave(e, frame);
   return result;

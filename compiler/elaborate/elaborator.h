@@ -179,6 +179,7 @@ struct Frame {
   const char *state_prefix; /* optimizers: "h1.w:" */
   Type *state_type;         /* optimizers: the type a state has by default */
   VEC(Value) returned;
+  const AstStmt *return_stmt; /* that has returned */
   bool has_returned;
   int depth;
 };
@@ -205,7 +206,8 @@ typedef struct Room {
   int stream;        /* of random operators */
   const char *key;   /* of random operators; NULL: the path of the call */
   bool is_host_only; /* host and finish: everything is f64 */
-  struct Room *outer; /* of a scan's body: the room around it; else NULL */
+  struct Room *outer; /* of a scan's body or a gradient: the room around it; else NULL */
+  bool is_rule;       /* a gradient of one's own (own_gradient.c) */
   int64_t length;     /* of a scan's body: steps */
   VEC(RoomArgument) arguments;
 } Room;
@@ -369,6 +371,15 @@ Node *scan_capture(Elaborator *e, Node *node, const Graph *graph);
 /* A random leaf; inside a body, one drawn outside for all steps. */
 Node *scan_random(Elaborator *e, Op op, Type type, int attribute_count,
                   const Attribute *attributes);
+
+/* ---- gradients of one's own (own_gradient.c) ---------------------------------------------- */
+
+/* In the frame of a call that gave `result`: the same with the gradient that the def has behind it. `values`
+ * are those of its formals. */
+Value own_gradient(Elaborator *e, const Function *function, Span call, const Value *values,
+                   Value result);
+/* Whether the room is a gradient or inside of one. */
+bool room_in_rule(const Room *room);
 
 /* ---- builtins ----------------------------------------------------------------------------- */
 

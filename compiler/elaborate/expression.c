@@ -35,6 +35,18 @@ static const AstStmt *find_later(const Elaborator *e, const char *name) {
   return NULL;
 }
 
+/* Where the def that runs binds `name` in its gradient alone; a span without a line if it does not. */
+static Span name_of_gradient(const Elaborator *e, const char *name) {
+  for (int i = 0; i < e->functions.count && e->frame->body; i++) {
+    const AstStmt *stmt = e->functions.items[i]->stmt;
+    const AstGradient *gradient = stmt->function.gradient;
+    if (!gradient || stmt->function.body != e->frame->body) continue;
+    for (int k = 0; k < gradient->formals.count; k++)
+      if (gradient->formals.items[k].name.text == name) return gradient->formals.items[k].span;
+  }
+  return (Span){0};
+}
+
 static Value unknown_name(Elaborator *e, const char *name, Span at, const Symbol *hidden) {
   if (hidden) {
     Diagnostic *d = report_error(e, at, "'%s' is a value of the program, which a def cannot see",
@@ -48,6 +60,12 @@ static Value unknown_name(Elaborator *e, const char *name, Span at, const Symbol
   if (later) {
     Diagnostic *d = report_error(e, at, "'%s' is used before its definition", name);
     diag_note(d, later->span, "it is defined here");
+    return value_error();
+  }
+  Span in_gradient = name_of_gradient(e, name);
+  if (in_gradient.line) {
+    Diagnostic *d = report_error(e, at, "'%s' is known in the gradient alone, not in the def", name);
+    diag_note(d, in_gradient, "it is named here");
     return value_error();
   }
   Diagnostic *d = report_error(e, at, "unknown name '%s'", name);

@@ -297,7 +297,14 @@ static Node *cut_new(Cutter *c, const Cut *cut) {
   return leave_uncut(c, node, "it is not a reduction over the examples");
 }
 
+/* A gradient of one's own says nothing of the value. */
+static Node *value_of(Node *node) {
+  while (node->rule) node = node->operands[0];
+  return node;
+}
+
 static Node *cut_node(Cutter *c, Cut cut) {
+  for (int i = 0; i < c->walk_count; i++) cut.node[i] = value_of(cut.node[i]);
   const Node *node = cut.node[0];
   if (c->finish[node->id]) return c->finish[node->id];
   if (c->depth++ > CUT_DEPTH) return leave_uncut(c, node, "its expression is too deep");

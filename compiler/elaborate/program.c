@@ -226,7 +226,7 @@ static Graph *prune(Elaborator *e, const Graph *graph) {
 static void retype_graph(const Graph *graph) {
   for (int i = 0; i < graph->nodes.count; i++) {
     Node *node = graph->nodes.items[i];
-    if (node->body) retype_graph(node->body);
+    if (node_inner(node)) retype_graph(node_inner(node));
     if (dtype_is_float(node->type.dtype)) node->type.dtype = DTYPE_F64;
     for (int k = 0; k < node->attribute_count; k++) {
       Attribute *attribute = &node->attributes[k];

@@ -63,6 +63,13 @@ Node *scan_random(Elaborator *e, Op op, Type type, int attribute_count,
                   const Attribute *attributes) {
   Room *room = e->room;
   if (!room->outer) return emit_leaf(e, op, type, attribute_count, attributes);
+  if (room->is_rule) {
+    e->room = room->outer;
+    Node *outside = scan_random(e, op, type, attribute_count, attributes);
+    const Graph *graph = room->outer->graph;
+    e->room = room;
+    return outside ? scan_capture(e, outside, graph) : NULL;
+  }
   if (type.shape.rank == MAX_RANK) {
     report_error(e, e->at, "random numbers with %d axes inside a scan, which adds one", MAX_RANK);
     return NULL;

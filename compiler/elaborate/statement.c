@@ -261,6 +261,7 @@ static void evaluate_return(Elaborator *e, const AstStmt *stmt) {
     vec_push(e->arena, &frame->returned, value);
   }
   frame->has_returned = true;
+  frame->return_stmt = stmt;
 }
 
 /* ---- definitions -------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "elaborate/update.h"
+#include "ops/own_gradient.h"
 #include "support/names.h"
 #include "support/panic.h"
 
@@ -78,7 +79,8 @@ static bool *find_reached(Elaborator *e, const Node *loss) {
     const Node *node = graph->nodes.items[i];
     if (!reached[node->id] || node->op == OP_STOP_GRADIENT) continue;
     if (!dtype_is_float(node->type.dtype)) continue;
-    for (int k = 0; k < node->operand_count; k++) reached[node->operands[k]->id] = true;
+    for (int k = 0; k < node->operand_count; k++)
+      if (!node->rule || own_gradient_leads(node, k)) reached[node->operands[k]->id] = true;
   }
   return reached;
 }

@@ -267,6 +267,11 @@ static bool declaration_allowed(Elaborator *e, const AstStmt *stmt) {
     report_error(e, stmt->keyword, "%s belongs in a def or at the top level", word);
     return false;
   }
+  if (room_in_rule(e->room)) {
+    Diagnostic *d = report_error(e, stmt->keyword, "a gradient has no %s of its own", word);
+    diag_help(d, "it is computed from its argument and from what the def has bound");
+    return false;
+  }
   if (frame->state_prefix && stmt->kind == AST_PARAM) {
     Diagnostic *d = report_error(e, stmt->keyword, "an optimizer has states, not parameters");
     diag_help(d, "state %s = zeros", stmt->variable.name.text);
@@ -437,6 +442,10 @@ void store_variable(Elaborator *e, const AstStmt *stmt) {
   if (!symbol) {
     Diagnostic *d = report_error(e, name.span, "there is no state '%s'", name.text);
     diag_help(d, "declare it: state %s : f32[...] = zeros", name.text);
+    return;
+  }
+  if (symbol->kind == SYMBOL_STATE && room_in_rule(e->room)) {
+    report_error(e, name.span, "the state '%s' cannot be stored inside a gradient", name.text);
     return;
   }
   if (symbol->kind == SYMBOL_STATE && e->room->outer) {

@@ -103,6 +103,8 @@ static bool attribute_same(const Attribute *a, const Attribute *b) {
   return false;
 }
 
+const Graph *node_inner(const Node *node) { return node->body ? node->body : node->rule; }
+
 bool node_same_attributes(const Node *a, const Node *b) {
   if (a->attribute_count != b->attribute_count) return false;
   for (int i = 0; i < a->attribute_count; i++)

@@ -126,6 +126,7 @@ Node *graph_copy_node(Graph *into, const Node *node, const NodeMap *map) {
   Node *copy = graph_add_typed(into, node->op, node->type, node->operand_count, operands,
                                node->attribute_count, node->attributes, node->span, node->path);
   copy->body = node->body;
+  copy->rule = node->rule;
   return copy;
 }
 

@@ -2,8 +2,9 @@
  *
  * A Graph is one entry point of the executable (a training step, an evaluation batch, ...): nodes in
  * creation order (operands precede users) and a list of outputs, the only roots. Nothing has a side
- * effect: stores into parameters and state are outputs. A scan owns one more graph, its body. Elementwise operators need operands of equal
- * shape and dtype; broadcasting is an explicit `broadcast` node, conversion an explicit `cast`.
+ * effect: stores into parameters and state are outputs. A scan owns one more graph, its body, and so does
+ * a gradient of one's own, its rule. Elementwise operators need operands of equal shape and dtype;
+ * broadcasting is an explicit `broadcast` node, conversion an explicit `cast`.
  *
  * What an operator means (its type rule, gradient, evaluation, cost, lowering) is in ops/; this file
  * knows only nodes, attributes and outputs. */
@@ -54,6 +55,7 @@ struct Node {
   Span span;             /* where in the .net file it comes from */
   const char *path;      /* dotted name: "h1.relu"; interned, never NULL */
   const Graph *body;     /* of a scan: what one step computes (ops/scan.h); else NULL */
+  const Graph *rule;     /* of an own_gradient: what its targets receive (ops/own_gradient.c); else NULL */
 };
 
 typedef enum OutputKind {
@@ -112,6 +114,8 @@ int64_t node_int(const Node *node, AttributeKey key);
 double node_float(const Node *node, AttributeKey key);
 const char *node_string(const Node *node, AttributeKey key);
 const Attribute *node_ints(const Node *node, AttributeKey key);
+/* The graph that a node owns, a body or a rule; NULL when it owns none. */
+const Graph *node_inner(const Node *node);
 bool node_same_attributes(const Node *a, const Node *b);
 AttributeKind attribute_kind(AttributeKey key);
 const char *attribute_name(AttributeKey key);

@@ -5,7 +5,7 @@
  *       store "h1.w" = %12 @1/3:1-3:9
  *     }
  *
- * The body of a scan stands in braces behind its node, in the same form.
+ * The body of a scan, and the rule of a gradient of one's own, stands in braces behind its node, in the same form.
  *
  * Only the form is checked here; whether a node obeys its operator's rule, the verifier tells. */
 #include "graph/dump_reader.h"
@@ -138,12 +138,13 @@ static bool read_op(Reader *reader, Op *op) {
 
 static bool read_graph(Reader *reader, Graph *graph, int depth, Spans *places);
 
-/* { nodes and outputs } behind a scan. */
+/* { nodes and outputs } behind a scan or a gradient of one's own. */
 static bool read_body(Reader *reader, Node *node, int depth) {
   if (!reader_accept_mark(reader, '{')) return !reader->failed;
   if (depth == DEEPEST_BODY) return reader_fail(reader, "scans are nested too deeply");
   Graph *body = graph_create(reader->arena, "body");
-  node->body = body;
+  if (op_info(node->op)->class->owns_rule) node->rule = body;
+  else node->body = body;
   return read_graph(reader, body, depth + 1, NULL) && reader_expect_mark(reader, '}');
 }
 

@@ -39,7 +39,8 @@ static void mention(Printer *printer, Span span) {
 static void mention_graph(Printer *printer, const Graph *graph) {
   for (int i = 0; i < graph->nodes.count; i++) {
     mention(printer, graph->nodes.items[i]->span);
-    if (graph->nodes.items[i]->body) mention_graph(printer, graph->nodes.items[i]->body);
+    const Graph *inner = node_inner(graph->nodes.items[i]);
+    if (inner) mention_graph(printer, inner);
   }
   for (int i = 0; i < graph->outputs.count; i++) mention(printer, graph->outputs.items[i].span);
 }
@@ -263,9 +264,9 @@ static void print_node(Printer *printer, const Node *node, int depth) {
   text_add_char(text, ' ');
   text_add_quoted(text, node->path);
   print_place(printer, node->span);
-  if (node->body) {
+  if (node_inner(node)) {
     text_add(text, " {\n");
-    print_graph(printer, node->body, depth + 1);
+    print_graph(printer, node_inner(node), depth + 1);
     text_printf(text, "%*s}", 2 * depth, "");
   }
   text_add_char(text, '\n');

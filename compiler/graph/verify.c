@@ -341,12 +341,13 @@ static bool check_nodes(Check *check);
 
 /* A step's results; what they must be, the scan's own rule tells. */
 static bool check_body_outputs(Check *check, const Node *scan) {
-  for (int i = 0; i < scan->body->outputs.count; i++) {
-    const Output *output = &scan->body->outputs.items[i];
+  const Graph *body = node_inner(scan);
+  for (int i = 0; i < body->outputs.count; i++) {
+    const Output *output = &body->outputs.items[i];
     const Node *node = output->node;
     if (output->kind != OUTPUT_RESULT || !output->name || !span_is_sound(output->span))
       return fail_node(check, scan, "result %d of its body is malformed", i);
-    if (!node || node->id < 0 || node->id >= scan->body->next_id || check->by_id[node->id] != node)
+    if (!node || node->id < 0 || node->id >= body->next_id || check->by_id[node->id] != node)
       return fail_node(check, scan, "result %d of its body is no node of it", i);
   }
   return true;
@@ -354,17 +355,21 @@ static bool check_body_outputs(Check *check, const Node *scan) {
 
 static bool check_body(Check *check, const Node *node) {
   enum { DEEPEST = 16 };
+  const Graph *inner = node_inner(node);
   bool owns_body = op_info(node->op)->class->owns_body;
+  bool owns_rule = op_info(node->op)->class->owns_rule;
   if (!node->body && owns_body) return fail_node(check, node, "it has no body");
-  if (!node->body) return true;
-  if (!owns_body) return fail_node(check, node, "only a scan has a body");
+  if (!node->rule && owns_rule) return fail_node(check, node, "it has no rule");
+  if (!inner) return true;
+  if (node->body && !owns_body) return fail_node(check, node, "only a scan has a body");
+  if (node->rule && !owns_rule) return fail_node(check, node, "only an own gradient has a rule");
   if (entry_rules[check->kind].is_host) return fail_node(check, node, "the host knows no scans");
   if (check->depth == DEEPEST) return fail_node(check, node, "scans are nested too deeply");
   const Check outer = *check;
   if (!check->scan) check->scan = node;
   check->depth++;
-  check->graph = node->body;
-  check->by_id = ARENA_ARRAY(check->arena, const Node *, node->body->next_id);
+  check->graph = inner;
+  check->by_id = ARENA_ARRAY(check->arena, const Node *, inner->next_id);
   if (!check_nodes(check) || !check_body_outputs(check, node)) return false;
   *check = outer;
   return true;

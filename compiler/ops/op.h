@@ -72,6 +72,7 @@ typedef struct OpClass {
   bool is_costly;      /* an element is worth storing rather than computing twice: exp, random */
   LeafKind leaf;       /* what the verifier looks up in the module, and hoisting asks */
   bool owns_body;      /* a scan: node->body is what one step computes */
+  bool owns_rule;      /* an own_gradient: node->rule is what its operands receive */
   bool keeps_order;    /* the elements of operand 0 in the same row-major order: a reshape */
   bool moves_values;   /* elements of the result are elements of operand 0, perhaps converted */
   const char *doc;     /* one line for the reference of operators */

@@ -83,6 +83,7 @@ static Node *merge_node(Merger *merger, const Node *node) {
   Leader **bucket = &merger->buckets[hash & merger->mask];
   for (const Leader *leader = *bucket; leader; leader = leader->next)
     if (leader->hash == hash && leader->node->op == node->op && leader->node->body == node->body &&
+        leader->node->rule == node->rule &&
         type_equal(leader->node->type, node->type) && node_same_attributes(leader->node, node) &&
         same_operands(merger, leader->node, node))
       return leader->node;

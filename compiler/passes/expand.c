@@ -1,5 +1,5 @@
 /* expand: operators that exist for the reader's and the metrics' convenience become those that
- * have kernels: a mean is a sum times 1 / n.
+ * have kernels: a mean is a sum times 1 / n, a value with a gradient of its own that value.
  *
  * Runs after differentiation, so that gradients are those of the operator as written. Requires
  * that no gradient is left; afterwards none of the expanded operators is. */

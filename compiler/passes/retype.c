@@ -47,12 +47,15 @@ static Node *retype_node(Graph *into, const Node *node, const NodeMap *map, DTyp
 
 static Graph *retype_graph(const Graph *graph, DType type, const bool *host_arguments);
 
-/* The body of a scan, whose arguments are host scalars where its operands are. */
-static const Graph *retype_body(const Node *scan, const bool *host, DType type)
+/* A body or a rule, whose arguments are host scalars where the operands are; argument 0 of a rule is
+ * the gradient and never one. */
+static const Graph *retype_inner(const Node *node, const bool *host, DType type)
 {
-  bool *arguments = ARENA_ARRAY(scan->body->arena, bool, scan->operand_count);
-  for (int i = 0; i < scan->operand_count; i++) arguments[i] = host[scan->operands[i]->id];
-  return retype_graph(scan->body, type, arguments);
+  const Graph *inner = node_inner(node);
+  bool *arguments = ARENA_ARRAY(inner->arena, bool, node->operand_count);
+  for (int i = 0; i < node->operand_count; i++) arguments[i] = host[node->operands[i]->id];
+  if (node->rule) arguments[0] = false;
+  return retype_graph(inner, type, arguments);
 }
 
 static Graph *retype_graph(const Graph *graph, DType type, const bool *host_arguments)
@@ -70,7 +73,8 @@ static Graph *retype_graph(const Graph *graph, DType type, const bool *host_argu
     const Node *node = graph->nodes.items[i];
     bool keeps = host[node->id] || node->body;
     Node *copy = keeps ? graph_copy_node(into, node, &map) : retype_node(into, node, &map, type);
-    if (node->body) copy->body = retype_body(node, host, type);
+    if (node->body) copy->body = retype_inner(node, host, type);
+    if (node->rule) copy->rule = retype_inner(node, host, type);
     node_map_set(&map, node, copy);
   }
   for (int i = 0; i < graph->outputs.count; i++) {

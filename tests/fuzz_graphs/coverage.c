@@ -49,9 +49,9 @@ void coverage_join(Coverage *into, const Coverage *coverage) {
   }
 }
 
-/* Scans have bodies, which recipes do not make: tests/unit/test_scan.c judges them. */
+/* What owns a graph recipes do not make: tests/unit/test_scan.c and the vectors own_gradient judge it. */
 static bool is_judged_elsewhere(Op op) {
-  return op == OP_SCAN || op == OP_SCAN_RESULT || op == OP_ARGUMENT;
+  return op == OP_SCAN || op == OP_SCAN_RESULT || op == OP_ARGUMENT || op == OP_OWN_GRADIENT;
 }
 
 int coverage_print(const Coverage *coverage) {

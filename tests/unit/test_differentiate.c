@@ -5,6 +5,8 @@
 
 #include "build_graph.h"
 #include "interpret/check_gradients.h"
+#include "ops/own_gradient.h"
+#include "ops/scan.h"
 #include "passes/pass.h"
 
 static void expect(const char *what, int count, const double *given, const double *expected) {
@@ -331,6 +333,27 @@ static void test_recurrence(void **state) {
   check_network(&net, sum_all(m, times(m, h, h)));
 }
 
+/* y = a b with ten times the gradient for a, computed from dy, b and y; none for b. */
+static void test_own_gradient_is_told(void **state) {
+  (void)state;
+  Fixture f = fixture_create();
+  Graph *rule = graph_create(f.arena, "gradient");
+  Maker inside = {rule, (Span){0}, "rule"};
+  Node *dy = make_argument(&inside, f.a->type, 0), *b = make_argument(&inside, f.b->type, 2);
+  Node *part = make_binary_value(&inside, OP_MUL, make_binary(&inside, OP_MUL, dy, b), 10);
+  graph_add_output(rule, (Output){.kind = OUTPUT_RESULT, .name = "a", .node = part});
+  Node *product = make_binary(&f.maker, OP_MUL, f.a, f.b);
+  Node *y = make_own_gradient(&f.maker, rule, 3, (Node *[]){product, f.a, f.b});
+  Node *loss = sum_all(&f.maker, make_binary(&f.maker, OP_MUL, y, y));
+  add_output(f.graph, OUTPUT_RESULT, "da", gradient_of(&f.maker, loss, f.a));
+  add_output(f.graph, OUTPUT_RESULT, "db", gradient_of(&f.maker, loss, f.b));
+  add_output(f.graph, OUTPUT_RESULT, "y", y);
+  expect("10 b 2 y", 3, fixture_result(&f, 0)->data, (double[]){320, 1000, 2160});
+  expect("nothing", 3, fixture_result(&f, 1)->data, (double[]){0, 0, 0});
+  expect("y", 3, fixture_result(&f, 2)->data, (double[]){4, 10, 18});
+  arena_destroy(f.arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_stop_gradient_cuts),
@@ -346,6 +369,7 @@ int main(void) {
       cmocka_unit_test(test_attention),
       cmocka_unit_test(test_loss_of_a_gradient),
       cmocka_unit_test(test_recurrence),
+      cmocka_unit_test(test_own_gradient_is_told),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,5 +48,6 @@ static Node *expand_mean(const Maker *maker, const Node *node, const NodeMap *ma
 }
 
 Node *rules_expand(const Maker *maker, const Node *node, const NodeMap *map) {
+  if (node->op == OP_OWN_GRADIENT) return node_map_get(map, node->operands[0]);
   return node->op == OP_REDUCE_MEAN ? expand_mean(maker, node, map) : NULL;
 }

@@ -1,0 +1,96 @@
+/* own_gradient: see own_gradient.h.
+ *
+ * Its value is operand 0. The gradient rule copies what the rule graph computes for the target that
+ * is asked for, with the adjoint in the place of argument 0. The pass expand drops the node. */
+#include "ops/own_gradient.h"
+
+#include <string.h>
+#include "ops/infer.h"
+#include "ops/op.h"
+#include "support/panic.h"
+
+bool own_gradient_leads(const Node *node, int operand) {
+  return operand >= 1 && operand <= node->rule->outputs.count;
+}
+
+static bool infer_arguments(Arena *arena, const Node *node, const char **reason) {
+  bool *seen = ARENA_ARRAY(arena, bool, node->operand_count);
+  for (int i = 0; i < node->rule->nodes.count; i++) {
+    const Node *argument = node->rule->nodes.items[i];
+    if (op_info(argument->op)->class->leaf != LEAF_ARGUMENT) continue;
+    const Attribute *index = infer_attribute(arena, argument, ATTR_INDEX, reason);
+    if (!index) return false;
+    int64_t k = index->integer;
+    if (k < 0 || k >= node->operand_count || seen[k])
+      return infer_fail(arena, reason, "argument %lld of its rule is no operand or stands twice",
+                        (long long)k);
+    seen[k] = true;
+    if (!type_equal(argument->type, node->operands[k]->type))
+      return infer_fail(arena, reason, "argument %lld of its rule is %s but gets %s", (long long)k,
+                        infer_type_text(arena, argument->type),
+                        infer_type_text(arena, node->operands[k]->type));
+  }
+  return true;
+}
+
+static bool own_gradient_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
+  *type = node->operands[0]->type;
+  if (!node->rule) return infer_fail(arena, reason, "it has no rule");
+  int targets = node->rule->outputs.count;
+  if (targets < 1 || targets >= node->operand_count)
+    return infer_fail(arena, reason, "its rule gives %d gradients to %d operands", targets,
+                      node->operand_count - 1);
+  for (int i = 0; i <= targets; i++)
+    if (!infer_dtype(arena, node, i, DTYPES_FLOAT, reason)) return false;
+  for (int i = 0; i < targets; i++) {
+    Type given = node->rule->outputs.items[i].node->type, wanted = node->operands[i + 1]->type;
+    if (!type_equal(given, wanted))
+      return infer_fail(arena, reason, "result %d of its rule is %s and the operand %s", i,
+                        infer_type_text(arena, given), infer_type_text(arena, wanted));
+  }
+  return infer_arguments(arena, node, reason);
+}
+
+Node *make_own_gradient(const Maker *maker, const Graph *rule, int operand_count,
+                        Node *const *operands) {
+  Node *node = graph_add_typed(maker->graph, OP_OWN_GRADIENT, operands[0]->type, operand_count,
+                               operands, 0, NULL, maker->span, maker->path);
+  node->rule = rule;
+  const char *reason = "no reason given";
+  if (!own_gradient_infer(maker->graph->arena, node, &node->type, &reason))
+    panic("an own gradient (%s) in graph %s cannot be built: %s", maker->path, maker->graph->name,
+          reason);
+  return node;
+}
+
+static Node *own_gradient_gradient(const GradientContext *context, int operand) {
+  const Node *node = context->node;
+  if (!own_gradient_leads(node, operand)) return NULL;
+  const Graph *rule = node->rule;
+  NodeMap map = node_map_create(context->graph->arena, rule);
+  for (int i = 0; i < rule->nodes.count; i++) {
+    const Node *argument = rule->nodes.items[i];
+    if (op_info(argument->op)->class->leaf != LEAF_ARGUMENT) continue;
+    int64_t index = node_int(argument, ATTR_INDEX);
+    node_map_set(&map, argument, index == 0 ? context->adjoint : node->operands[index]);
+  }
+  return graph_copy_tree(context->graph, rule->outputs.items[operand - 1].node, &map);
+}
+
+static void own_gradient_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
+                                  const EvaluateContext *context) {
+  (void)node, (void)context;
+  size_t count = (size_t)shape_elements(result->type.shape);
+  if (count > 0) memcpy(result->data, operands[0]->data, sizeof(double) * count);
+}
+
+static Cost no_cost(const Node *node) {
+  (void)node;
+  return (Cost){0};
+}
+
+const OpClass op_class_own_gradient = {
+  .family = FAMILY_SCAN, .infer = own_gradient_infer, .gradient = own_gradient_gradient,
+  .evaluate = own_gradient_evaluate, .cost = no_cost, .owns_rule = true,
+  .doc = "the first operand, whose gradient is told by a rule; removed by the pass expand",
+};
