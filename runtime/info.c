@@ -171,6 +171,27 @@ static void put_member(const char *key, const char *text) {
   putchar(',');
 }
 
+static void put_shape(const nnc_tensor *tensor) {
+  fputs("\"shape\":[", stdout);
+  for (int k = 0; k < tensor->rank; k++) printf(k ? ",%lld" : "%lld", (long long)tensor->dim[k]);
+  putchar(']');
+}
+
+/* What a training step reads; `limit`: indices lie in [0, limit). */
+static void json_inputs(const nnc_entry *entry) {
+  fputs("\"inputs\":[", stdout);
+  for (int i = 0; i < entry->input_count; i++) {
+    fputs(i ? ",{" : "{", stdout);
+    put_member("name", entry->inputs[i].name);
+    put_member("dtype", nnc_dtype_name(entry->inputs[i].dtype));
+    put_shape(&entry->inputs[i]);
+    if (entry->input_limits && entry->input_limits[i] > 0)
+      printf(",\"limit\":%lld", (long long)entry->input_limits[i]);
+    putchar('}');
+  }
+  fputs("],", stdout);
+}
+
 static void json_variables(const nnc_model *model) {
   fputs("\"variables\":[", stdout);
   for (int i = 0; i < model->variable_count; i++) {
@@ -180,9 +201,8 @@ static void json_variables(const nnc_model *model) {
     put_member("name", tensor->name);
     put_member("kind", kind_names[variable->kind]);
     put_member("dtype", nnc_dtype_name(tensor->dtype));
-    fputs("\"shape\":[", stdout);
-    for (int k = 0; k < tensor->rank; k++) printf(k ? ",%lld" : "%lld", (long long)tensor->dim[k]);
-    printf("],\"bytes\":%lld,\"frozen\":%s,\"line\":%d}", (long long)nnc_tensor_bytes(tensor),
+    put_shape(tensor);
+    printf(",\"bytes\":%lld,\"frozen\":%s,\"line\":%d}", (long long)nnc_tensor_bytes(tensor),
            variable->frozen ? "true" : "false", variable->line);
   }
   fputs("],", stdout);
@@ -258,6 +278,7 @@ static void print_json(const nnc_model *model) {
     nnc_json_put_string(stdout, model->metric_names[i]);
   }
   fputs("],", stdout);
+  json_inputs(&model->train);
   json_variables(model);
   json_entries();
   json_data(model);

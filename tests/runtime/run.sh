@@ -373,6 +373,7 @@ test_usage() {
   run 0 'toy.net' ./toy --version
   run 0 '4 parameters' ./toy info
   run 0 '"parameters":4' ./toy info --json
+  run 0 '"inputs":[[]{"name":' ./toy info --json
   run 0 '"step_ms":' ./toy bench --steps 5 --warmup 1
   run 0 '"threads":2' ./toy bench --steps 5 --data . --threads 2
   check "bench writes nothing" test ! -e toy.run
