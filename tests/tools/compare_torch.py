@@ -11,7 +11,6 @@ change of compiler/prelude.
 """
 import json
 import os
-import struct
 import subprocess
 import sys
 import tempfile
@@ -19,39 +18,11 @@ import tempfile
 import numpy as np
 import torch
 
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from tensor_file import read_safetensors, write_safetensors
 from torch_cases import CASES
 
 TOLERANCE = 1e-9
-TYPES = {"F64": np.float64, "F32": np.float32, "I32": np.int32, "I64": np.int64, "U8": np.uint8}
-
-
-def write_safetensors(path, tensors):
-    header, at, bodies = {}, 0, []
-    names = {np.dtype(t): name for name, t in TYPES.items()}
-    for name, value in tensors.items():
-        value = np.ascontiguousarray(value)
-        body = value.tobytes()
-        header[name] = {"dtype": names[value.dtype], "shape": list(value.shape),
-                        "data_offsets": [at, at + len(body)]}
-        at += len(body)
-        bodies.append(body)
-    text = json.dumps(header).encode()
-    with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text + b"".join(bodies))
-
-
-def read_safetensors(path):
-    data = open(path, "rb").read()
-    length = struct.unpack("<Q", data[:8])[0]
-    header = json.loads(data[8:8 + length])
-    tensors = {}
-    for name, entry in header.items():
-        if name == "__metadata__":
-            continue
-        start, end = entry["data_offsets"]
-        flat = np.frombuffer(data[8 + length + start:8 + length + end], TYPES[entry["dtype"]])
-        tensors[name] = flat.reshape(entry["shape"])
-    return tensors
 
 
 def difference(found, expected):

@@ -1,0 +1,42 @@
+"""docs/agreement.md: a row for each model and float type. Rows of models that were not compared stay."""
+import os
+
+HEAD = """# Agreement with PyTorch
+
+Models of [models/](../models) beside the same networks written in PyTorch (`tests/torch/twins`), on the same weights
+and inputs: loss and every gradient of one step, then losses and all weights after some steps of the model's own
+optimizer. This page is made by `python3 tests/torch/compare.py --markdown`; [testing.md](testing.md#agreement-with-pytorch)
+says how.
+
+Errors are relative, to PyTorch in double: of a gradient to its norm, of a weight to how far it has moved; the worst tensor
+counts. In brackets is how far PyTorch's own single floats are from its double ones. A star marks a published number of
+parameters that the model was held to. What was made smaller stands in the last column.
+
+| model | floats | parameters | first loss | gradients | losses | weights | steps | constants |
+|---|---|---|---|---|---|---|---|---|
+"""
+
+
+def line(row):
+    def cell(kind):
+        their = f" ({row['theirs'][kind][0]:.0e})" if row["theirs"] else ""
+        return f"{row['errors'][kind][0]:.0e}{their}"
+    constants = ", ".join(f"`{key} = {value}`" for key, value in row["overrides"].items())
+    star = "*" if row["published"] else ""
+    steps = f"{row['steps']}{'' if row['agrees'] else ' **differs**'}"
+    return (f"| {row['model']} | {row['float']} | {row['parameters']:,}{star} | {cell('loss')} | {cell('gradient')} | "
+            f"{cell('losses')} | {cell('weight')} | {steps} | {constants} |")
+
+
+def update_page(path, rows):
+    lines = {}
+    if os.path.exists(path):
+        with open(path) as file:
+            for old in file.read().split("|---|\n")[-1].splitlines():
+                cells = [cell.strip() for cell in old.split("|")]
+                if len(cells) > 3:
+                    lines[cells[1], cells[2]] = old
+    for row in rows:
+        lines[row["model"], row["float"]] = line(row)
+    with open(path, "w") as file:
+        file.write(HEAD + "\n".join(lines[key] for key in sorted(lines)) + "\n")
