@@ -202,19 +202,40 @@ static int read_fortran(const DataContext *context, DataFile *file, DataField *f
   return data_file_expect_end(context, file);
 }
 
-static int load_field(const DataContext *context, DataFile *file, DataField *field) {
-  Header header = {0};
-  if (read_header(context, file, &header) < 0) return -1;
-  if (data_field_shape(context, field, header.dtype, header.rank, header.dim, false) < 0)
-    return -1;
-  bool scatters = header.is_fortran && header.rank > 1;
+/* The values behind the header, of the field's shape. */
+static int read_values(const DataContext *context, DataFile *file, const Header *header,
+                       DataField *field) {
+  bool scatters = header->is_fortran && header->rank > 1;
   if ((scatters ? read_fortran : data_file_read_field)(context, file, field) < 0) return -1;
   int64_t size = data_dtype_size(field->dtype);
   int64_t count = data_shape_bytes(field->dtype, field->rank, field->dim) / size;
-  if (header.is_big_endian) data_swap_bytes(field->values, (int)size, count);
+  if (header->is_big_endian) data_swap_bytes(field->values, (int)size, count);
   if (field->dtype == NNC_BOOL)
     for (int64_t i = 0; i < count; i++) field->values[i] = field->values[i] != 0;
   return 0;
+}
+
+static int load_field(const DataContext *context, DataFile *file, DataField *field) {
+  Header header = {0};
+  if (read_header(context, file, &header) < 0 ||
+      data_field_shape(context, field, header.dtype, header.rank, header.dim, false) < 0)
+    return -1;
+  return read_values(context, file, &header, field);
+}
+
+int data_npy_read(const DataContext *context, DataFile *file, DataField *field,
+                  const nnc_tensor *tensor) {
+  Header header = {0};
+  if (read_header(context, file, &header) < 0) return -1;
+  field->input = tensor;
+  field->file = (char *)data_file_name(file);
+  field->dtype = header.dtype;
+  field->rank = header.rank;
+  memcpy(field->dim, header.dim, sizeof field->dim);
+  if (header.rank != tensor->rank ||
+      memcmp(header.dim, tensor->dim, (size_t)header.rank * sizeof *header.dim) != 0)
+    return 1;
+  return read_values(context, file, &header, field);
 }
 
 static int load(const DataContext *context, DataTable *table) {

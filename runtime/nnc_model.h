@@ -9,6 +9,7 @@
 #ifndef NNC_MODEL_H
 #define NNC_MODEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,6 +39,16 @@ typedef struct nnc_variable {
   int frozen;
   int line;          /* of its declaration in the .net file, 0 when unknown */
 } nnc_variable;
+
+/* A variable whose initial value is read from a file when a run begins (initial.c). */
+typedef struct nnc_initial {
+  int variable;      /* its number */
+  const char *file;  /* in the data folder */
+  const char *entry; /* of a safetensors file; NULL: an array of NumPy's format */
+  int line, column;  /* in the .net file */
+} nnc_initial;
+
+struct nnc_session; /* session.h */
 
 /* How the host combines an accumulator over batches, in double; the compiler's Combine. */
 enum nnc_combine { NNC_MEAN, NNC_SUM, NNC_MAX, NNC_MIN, NNC_LAST };
@@ -156,6 +167,9 @@ typedef struct nnc_model {
   int64_t parameter_bytes, optimizer_bytes, state_bytes, activation_bytes; /* for `info` */
   int variable_count;
   const nnc_variable *variables;
+  int initial_count;
+  const nnc_initial *initials;
+  bool (*read_initials)(struct nnc_session *session); /* &nnc_initial_read; NULL: there are none */
 
   nnc_entry init, train, accumulate, eval, eval_one, predict;
   const struct nnc_limits *limits; /* nnc_limits.h: how fast this machine runs such code */
@@ -182,8 +196,11 @@ typedef struct nnc_model {
   uint64_t seed;
 } nnc_model;
 
-enum { NNC_MODEL_ABI = 4 };
+enum { NNC_MODEL_ABI = 5 };
 
 extern nnc_model nnc_the_model;
+
+/* False after a message. */
+bool nnc_initial_read(struct nnc_session *session);
 
 #endif

@@ -143,6 +143,10 @@ void nnc_session_initialize(nnc_session *session) {
   streams_copy(session, session->stream_start, FROM_ARENA);
 }
 
+bool nnc_session_read_initials(nnc_session *session) {
+  return !session->model->read_initials || session->model->read_initials(session);
+}
+
 void nnc_session_host(nnc_session *session, int64_t t, int64_t epoch, int64_t steps,
                       int64_t steps_per_epoch) {
   double inputs[4] = {(double)t, (double)epoch, (double)steps, (double)steps_per_epoch};

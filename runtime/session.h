@@ -31,6 +31,9 @@ void nnc_session_close(nnc_session *session);
 /* Runs the init entry with the session's seed; then the streams' start is known. */
 void nnc_session_initialize(nnc_session *session);
 
+/* A new run: reads the initial values that come from files.  False after a message. */
+bool nnc_session_read_initials(nnc_session *session);
+
 /* Runs an entry with all workers.  `step`: 0 outside training; `example`: the batch's first. */
 void nnc_session_run(nnc_session *session, const nnc_entry *entry, int64_t step, int64_t example);
 

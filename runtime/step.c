@@ -112,7 +112,7 @@ int nnc_step_command(const nnc_options *options) {
   nnc_session_initialize(&session);
   Feeder feeder = {&session, nnc_safetensors_open(options->inputs)};
   bool good =
-      feeder.file && (!options->init || nnc_checkpoint_init(&session, options->init)) &&
+      feeder.file && nnc_session_read_initials(&session) && (!options->init || nnc_checkpoint_init(&session, options->init)) &&
       run_steps(&feeder, options->steps >= 0 ? options->steps : 1) &&
       nnc_checkpoint_save(&session, options->arguments[0], NULL, NNC_EVERYTHING, NULL, NULL);
   if (feeder.file) nnc_safetensors_close(feeder.file);

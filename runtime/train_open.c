@@ -181,6 +181,7 @@ static bool load_weights(Trainer *trainer, const nnc_safetensors *resumed) {
   nnc_session *session = trainer->session;
   nnc_session_initialize(session);
   if (resumed) return nnc_checkpoint_read(session, resumed, NNC_EVERYTHING);
+  if (!nnc_session_read_initials(session)) return false;
   return !trainer->options->init || nnc_checkpoint_init(session, trainer->options->init);
 }
 

@@ -267,6 +267,37 @@ const Builtin builtins_other[] = {
   {0},
 };
 
+static bool ends_in(const char *name, const char *ending) {
+  size_t length = strlen(name), end = strlen(ending);
+  return length > end && strcmp(name + length - end, ending) == 0;
+}
+
+static Value apply_load(Elaborator *e, const Bound *bound) {
+  Value value = {.kind = VALUE_FILE};
+  value.file.name = bound->values[0].string;
+  value.file.entry = bound->values[1].kind == VALUE_NONE ? NULL : bound->values[1].string;
+  if (ends_in(value.file.name, ".safetensors")) return value;
+  if (!ends_in(value.file.name, ".npy")) {
+    Diagnostic *d = report_error(e, bound->spans[0], "'%s' is no file that load() reads",
+                                 value.file.name);
+    diag_help(d, "it reads NumPy's .npy and .safetensors");
+    return value_error();
+  }
+  if (!value.file.entry) return value;
+  report_error(e, bound->spans[1], "a .npy file holds one array and has no entries");
+  return value_error();
+}
+
+static const Builtin builtins_files[] = {
+  {"load", "load(file: string, entry: string = none)",
+   "An initial value from a file in the data folder, read when a run begins: an array of NumPy's .npy, or "
+   "a tensor of a .safetensors file, the one called as the parameter is unless `entry` names it. It has the "
+   "declared shape; numbers are converted as those of data are."
+   " Example: param w : [16, 8] = load(\"pretrained.safetensors\", \"encoder.weight\")",
+   apply_load, 0, "making"},
+  {0},
+};
+
 /* There are no expression statements: `_ = assert(...)`. */
 static const Builtin builtins_check[] = {
   {"assert", "assert(condition: bool, message: string, x: any = none, y: any = none)",
@@ -278,7 +309,7 @@ static const Builtin builtins_check[] = {
 
 static const Builtin *const tables[] = {builtins_math,   builtins_shape,  builtins_reduce,
                                         builtins_window, builtins_random, builtins_other,
-                                        builtins_check};
+                                        builtins_files,  builtins_check};
 
 const Builtin *builtins_table(int i) {
   return i < (int)(sizeof tables / sizeof tables[0]) ? tables[i] : NULL;

@@ -90,6 +90,7 @@ bool value_equal(Value a, Value b) {
     case VALUE_BUILTIN: return a.builtin == b.builtin;
     case VALUE_LAYER: return a.layer == b.layer;
     case VALUE_DEFERRED: return a.deferred == b.deferred;
+    case VALUE_FILE: return a.file.name == b.file.name && a.file.entry == b.file.entry;
     default: return false;
   }
 }
@@ -105,6 +106,7 @@ static const char *const kind_descriptions[VALUE_KIND_COUNT] = {
   [VALUE_QUANTITY] = "a quantity",   [VALUE_TENSOR] = "a tensor",
   [VALUE_DEF] = "a function",        [VALUE_BUILTIN] = "a function",
   [VALUE_LAYER] = "a layer",         [VALUE_DEFERRED] = "a definer with arguments",
+  [VALUE_FILE] = "the contents of a file",
 };
 
 static const char *value_name(Value value) {

@@ -22,6 +22,7 @@ typedef enum ValueKind {
   VALUE_BUILTIN,
   VALUE_LAYER,    /* a call with `_` */
   VALUE_DEFERRED, /* an optimizer, initializer or schedule with its arguments */
+  VALUE_FILE,     /* load("weights.npy"): an initial value */
   VALUE_KIND_COUNT
 } ValueKind;
 
@@ -61,6 +62,10 @@ struct Value {
     const Builtin *builtin;
     Layer *layer;
     Deferred *deferred;
+    struct {
+      const char *name;
+      const char *entry; /* NULL: none was named */
+    } file;
   };
 };
 

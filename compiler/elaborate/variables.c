@@ -148,6 +148,25 @@ static Value initial_value(Elaborator *e, Value value, Type type, const char *pa
   return run_initializer(e, deferred, type, path);
 }
 
+/* Numbers that stand for those of a file until it is read: what `--check-gradients` and the interpreter
+ * compute with. */
+static Value take_file(Elaborator *e, Value file, Type type, const char *path, Span at) {
+  Variable *variable = find_variable(e, path);
+  CHECK(variable != NULL);
+  if (variable->kind == VARIABLE_STREAM) {
+    Diagnostic *d = report_error(e, at, "a stream begins anew at each pass, but load() is read once");
+    diag_help(d, "load the values into a state, and begin with that");
+    return value_error();
+  }
+  bool is_npy = strcmp(file.file.name + strlen(file.file.name) - 4, ".npy") == 0;
+  variable->file = file.file.name;
+  variable->entry = is_npy ? NULL : file.file.entry ? file.file.entry : path;
+  if (!dtype_is_float(type.dtype)) return value_int(0);
+  Function *normal = scope_find_own(e->root, name_intern("lecun_normal"))->value.function;
+  Deferred *deferred = call_defaults(e, normal, at);
+  return deferred ? run_initializer(e, deferred, type, path) : value_error();
+}
+
 void initialize_variable(Elaborator *e, const char *path, Type type, const AstExpr *expr,
                          Value given, Span at) {
   Room *outer = e->room;
@@ -162,6 +181,7 @@ void initialize_variable(Elaborator *e, const char *path, Type type, const AstEx
   if (expr) at = expr->span;
   e->at = at;
   value = initial_value(e, value, type, path, at);
+  if (value.kind == VALUE_FILE) value = take_file(e, value, type, path, at);
   e->frame->elements.count = count;
   Node *node = NULL;
   if (!value_is_error(value)) {

@@ -36,6 +36,8 @@ typedef struct Variable {
   const char *path;  /* identity: "h1.w"; optimizer state "h1.w:m" (parameter path ':' state name) */
   Type type;
   bool frozen;       /* a parameter that no group trains */
+  const char *file;  /* its initial value is read from there when a run begins; NULL: init gives it */
+  const char *entry; /* of a safetensors file; NULL: an array of NumPy's format */
   Span span;         /* its declaration */
 } Variable;
 

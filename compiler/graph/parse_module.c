@@ -98,6 +98,10 @@ static bool read_variable(Reader *reader, VariableKind kind) {
   Variable variable = {.kind = kind};
   if (!read_typed_name(reader, &variable.path, &variable.type)) return false;
   variable.frozen = reader_accept_word(reader, "frozen");
+  if (reader_accept_word(reader, "file") && !reader_string(reader, &variable.file)) return false;
+  if (variable.file && reader_accept_word(reader, "entry") &&
+      !reader_string(reader, &variable.entry))
+    return false;
   if (!reader_optional_place(reader, &variable.span)) return false;
   vec_push(reader->arena, &reader->module->variables, variable);
   return true;

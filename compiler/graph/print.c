@@ -151,6 +151,10 @@ static void print_tables(Printer *printer, const Module *module) {
     const Variable *variable = &module->variables.items[i];
     print_typed_name(text, dump_variable_words[variable->kind], variable->path, variable->type);
     if (variable->frozen) text_add(text, " frozen");
+    if (variable->file) text_add(text, " file ");
+    if (variable->file) text_add_quoted(text, variable->file);
+    if (variable->entry) text_add(text, " entry ");
+    if (variable->entry) text_add_quoted(text, variable->entry);
     print_place(printer, variable->span);
     text_add_char(text, '\n');
   }

@@ -14,6 +14,7 @@ work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 # What a vector cannot show, and what shows it instead.
 exceptions="
 rand randn random_bits  # numbers of the generator: tests/unit/test_ops.c
+load  # files: tests/load
 int float rank shape dtype len as_list is_list is_number is_none assert  # compile time: docs/language.md
 "
 if [ $# -eq 0 ]; then

@@ -56,6 +56,28 @@ static int emit_variables(Emitter *emitter) {
   return module->variables.count;
 }
 
+/* Those whose initial values come from files; returns how many. */
+static int emit_initials(Emitter *emitter) {
+  const Module *module = emitter->program->module;
+  Code *code = &emitter->code;
+  int count = 0;
+  for (int i = 0; i < module->variables.count; i++)
+    count += module->variables.items[i].file != NULL;
+  if (count == 0) return 0;
+  code_blank(code);
+  code_open(code, "static const nnc_initial initials[%d] =", count);
+  for (int i = 0; i < module->variables.count; i++) {
+    const Variable *variable = &module->variables.items[i];
+    if (!variable->file) continue;
+    code_line(code, "{%d, %s, %s, %d, %d},", i, quoted(emitter, variable->file),
+              variable->entry ? quoted(emitter, variable->entry) : "NULL", variable->span.line,
+              variable->span.column);
+  }
+  code->indent--;
+  code_line(code, "};");
+  return count;
+}
+
 /* ---- entries ---- */
 
 static bool input_is_batched(const Module *module, const char *name) {
@@ -267,7 +289,7 @@ static void emit_source_text(Emitter *emitter) {
   code->indent--;
 }
 
-static void emit_model(Emitter *emitter, const char *const *entries) {
+static void emit_model(Emitter *emitter, const char *const *entries, int initials) {
   const Program *program = emitter->program;
   const Module *module = program->module;
   Code *code = &emitter->code;
@@ -291,6 +313,9 @@ static void emit_model(Emitter *emitter, const char *const *entries) {
   code_line(code, ".activation_bytes = %lld,", (long long)program->activation_bytes);
   if (module->variables.count > 0)
     code_line(code, ".variable_count = %d, .variables = variables,", module->variables.count);
+  if (initials > 0)
+    code_line(code, ".initial_count = %d, .initials = initials, .read_initials = nnc_initial_read,",
+              initials);
   for (size_t i = 0; i < sizeof order / sizeof *order; i++)
     code_line(code, ".%s = %s,", entry_name(order[i]), entries[order[i]]);
   if (program->scalar_names.count > 0)
@@ -314,6 +339,7 @@ void emit_tables(Emitter *emitter) {
   const Program *program = emitter->program;
   const Module *module = program->module;
   emit_variables(emitter);
+  int initials = emit_initials(emitter);
   const char *entries[ENTRY_COUNT];
   for (int e = 0; e < ENTRY_COUNT; e++) entries[e] = emit_entry_tables(emitter, (EntryKind)e);
   emit_data_sets(emitter);
@@ -323,5 +349,5 @@ void emit_tables(Emitter *emitter) {
   emit_names(emitter, "metric_names", module->metrics.count, metrics);
   emit_source_text(emitter);
   emit_level_table(emitter);
-  emit_model(emitter, entries);
+  emit_model(emitter, entries, initials);
 }
