@@ -96,53 +96,58 @@ static void select_positions(Elaborator *e, Selection *s, Value value, Span at) 
   select_all(e, s, at);
 }
 
-/* A bound of a slice, clamped as NumPy clamps. */
-static int64_t select_bound(Elaborator *e, Selection *s, const AstExpr *expr, int64_t fallback,
-                            int64_t extent, int64_t least, int64_t most) {
-  if (!expr) return fallback;
-  int64_t bound;
-  if (!convert_int(e, evaluate(e, expr), expr->span, "a bound of a slice", &bound)) {
-    select_fail(s);
-    return fallback;
+/* What a slice a:b:s takes of an axis or a list: elements start, start + step, ... before stop. */
+typedef struct SliceRange {
+  int64_t start, stop, step, count;
+} SliceRange;
+
+/* A bound of a slice, clamped as NumPy clamps.  False after a diagnostic. */
+static bool slice_bound(Elaborator *e, const AstExpr *expr, int64_t extent, int64_t least,
+                        int64_t most, int64_t *bound) {
+  if (!expr) return true;
+  if (!convert_int(e, evaluate(e, expr), expr->span, "a bound of a slice", bound)) return false;
+  if (*bound < 0) *bound += extent;
+  *bound = *bound < least ? least : *bound > most ? most : *bound;
+  return true;
+}
+
+static bool slice_range(Elaborator *e, const AstIndex *index, int64_t extent, SliceRange *r) {
+  int64_t step = 1;
+  if (index->step &&
+      !convert_int(e, evaluate(e, index->step), index->step->span, "the step of a slice", &step))
+    return false;
+  if (step == 0 || step > MAX_ELEMENTS || step < -MAX_ELEMENTS) {
+    report_error(e, index->span, "the step of a slice cannot be %lld", (long long)step);
+    return false;
   }
-  if (bound < 0) bound += extent;
-  return bound < least ? least : bound > most ? most : bound;
+  int64_t least = step > 0 ? 0 : -1, most = step > 0 ? extent : extent - 1;
+  *r = (SliceRange){step > 0 ? least : most, step > 0 ? most : least, step, 0};
+  if (!slice_bound(e, index->from, extent, least, most, &r->start) ||
+      !slice_bound(e, index->to, extent, least, most, &r->stop))
+    return false;
+  if (step > 0 && r->stop > r->start) r->count = (r->stop - r->start + step - 1) / step;
+  if (step < 0 && r->start > r->stop) r->count = (r->start - r->stop - step - 1) / -step;
+  return true;
 }
 
 static void select_slice(Elaborator *e, Selection *s, const AstIndex *index) {
-  int64_t extent = s->x->type.shape.dim[s->axis], step = 1;
-  if (index->step && !convert_int(e, evaluate(e, index->step), index->step->span,
-                                  "the step of a slice", &step)) {
+  int64_t extent = s->x->type.shape.dim[s->axis];
+  SliceRange r;
+  if (!slice_range(e, index, extent, &r)) {
     select_fail(s);
     return;
   }
-  if (step == 0 || step > MAX_ELEMENTS || step < -MAX_ELEMENTS) {
-    report_error(e, index->span, "the step of a slice cannot be %lld", (long long)step);
-    select_fail(s);
-    return;
-  }
-  int64_t start, stop, count;
-  if (step > 0) {
-    start = select_bound(e, s, index->from, 0, extent, 0, extent);
-    stop = select_bound(e, s, index->to, extent, extent, 0, extent);
-    count = stop > start ? (stop - start + step - 1) / step : 0;
-    if (count == 0) stop = start;
-  } else {
-    start = select_bound(e, s, index->from, extent - 1, extent, -1, extent - 1);
-    stop = select_bound(e, s, index->to, -1, extent, -1, extent - 1);
-    count = start > stop ? (start - stop - step - 1) / -step : 0;
-  }
-  if (count == 0 && !s->failed) {
+  if (r.count == 0) {
     Diagnostic *d = report_error(e, index->span, "this slice of axis %d, of extent %lld, is empty",
                                  s->axis, (long long)extent);
     report_note_tensor(e, d, "the tensor", s->x);
     select_fail(s);
     return;
   }
-  s->start[s->axis] = start;
-  s->stop[s->axis] = stop;
-  s->step[s->axis++] = step;
-  select_extent(e, s, index->span, count);
+  s->start[s->axis] = r.start;
+  s->stop[s->axis] = r.stop;
+  s->step[s->axis++] = r.step;
+  select_extent(e, s, index->span, r.count);
 }
 
 static void select_at(Elaborator *e, Selection *s, const AstIndex *index) {
@@ -227,24 +232,12 @@ static Value index_sequence(Elaborator *e, const AstExpr *expr, Value sequence) 
     return value_error();
   }
   if (index->kind == AST_SLICE) {
-    int64_t from = 0, to = length, step = 1;
-    if ((index->from &&
-         !convert_int(e, evaluate(e, index->from), index->span, "a bound", &from)) ||
-        (index->to && !convert_int(e, evaluate(e, index->to), index->span, "a bound", &to)) ||
-        (index->step && !convert_int(e, evaluate(e, index->step), index->span, "a step", &step)))
-      return value_error();
-    if (step != 1) {
-      report_error(e, index->span, "a slice of a list has step 1");
-      return value_error();
-    }
-    from = from < 0 ? from + length : from;
-    to = to < 0 ? to + length : to;
-    from = from < 0 ? 0 : from > length ? length : from;
-    to = to < from ? from : to > length ? length : to;
-    if (!allow_elements(e, to - from)) return value_error();
-    Value *items = ARENA_ARRAY(e->arena, Value, to - from);
-    for (int64_t i = from; i < to; i++) items[i - from] = value_sequence_item(sequence, i);
-    return value_list(e->arena, (int)(to - from), items);
+    SliceRange r;
+    if (!slice_range(e, index, length, &r) || !allow_elements(e, r.count)) return value_error();
+    Value *items = ARENA_ARRAY(e->arena, Value, r.count);
+    for (int64_t i = 0; i < r.count; i++)
+      items[i] = value_sequence_item(sequence, r.start + i * r.step);
+    return value_list(e->arena, (int)r.count, items);
   }
   int64_t at;
   if (!convert_int(e, evaluate(e, index->at), index->at->span, "an index of a list", &at))
