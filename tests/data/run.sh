@@ -4,7 +4,7 @@
 #   - the cmocka programs of this folder, under the address and undefined-behaviour sanitizers
 #   - the batches again under the thread sanitizer
 #   - mutated files of each format (tests/fuzz/mutate.c)
-#   - the generator of digits, and the script that fetches MNIST, from a mirror on this machine
+#   - the generators of digits and of shapes, and the script that fetches MNIST, from a mirror on this machine
 #
 # DATA_SETS is the directory of the real data sets (../shared/data unless set); without it, those tests
 # are skipped. MUTATIONS: mutated files of each format (3000).
@@ -95,6 +95,18 @@ log=$work/digits.log
 report "digits are the same everywhere" $? "$log"
 { ! "$work/digits" "$work/out" --train 0 && ! "$work/digits" && ! "$work/digits" /proc/none/x; } >"$log" 2>&1
 report "digits refuses nonsense" $? "$log"
+
+log=$work/shapes.log
+{
+  "$compiler" -std=gnu11 -O2 -ffp-contract=off -Wall -Wextra -Werror "$root/tools/shapes.c" -lpng -lm -o "$work/shapes" &&
+    "$work/shapes" "$work/drawn" --train 7 --val 2 --size 24 --seed 3 &&
+    "$work/shapes" "$work/drawn" --masks --train 30 --val 10 --size 40 --seed 3 &&
+    (cd "$work/drawn" && sha256sum -c "$here/golden/shapes.sha256" &&
+      python3 "$here/png_pixels.py" $(find train val -name '*.png' | sort) | diff "$here/golden/shapes.pixels" -)
+} >"$log" 2>&1
+report "shapes are the same everywhere" $? "$log"
+{ ! "$work/shapes" "$work/drawn" --size 4 && ! "$work/shapes" && ! "$work/shapes" /proc/none/x; } >"$log" 2>&1
+report "shapes refuses nonsense" $? "$log"
 
 # The fetch script: a wrong file is refused, the next mirror is taken, whole files are kept.
 log=$work/fetch.log
