@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Every model and example, -O0 and full, 1 and 2 threads, f32 and f64, against the interpreter over the first
+# Small models, every example, -O0 and full, 1 and 2 threads, f32 and f64, against the interpreter over the first
 # 5 steps.  Usage: tests/agree/run.sh BUILD [MODEL.net...]
 set -uo pipefail
 build=$(cd "$1" && pwd); shift
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
-[ $# -gt 0 ] || set -- models/*.net examples/*.net tests/agree/programs/*.net
+source tests/lib/check.sh
+[ $# -gt 0 ] || set -- $(models_within "$build" 1) examples/*.net tests/agree/programs/*.net
 passed=0 failed=0
 for model in "$@"; do
   for type in f32 f64; do

@@ -38,7 +38,8 @@ check_status "time of passes" 0 'differentiate' "$nnc" models/iris.net --time-pa
 check_status "program" 0 'launch|kernel' "$nnc" models/iris.net --emit=program
 
 # ---- dumps resume to the same C, byte for byte ----
-for model in models/*.net; do
+models=$(models_within "$build" 3)
+for model in $models; do
   name=$(basename "$model" .net)
   "$nnc" "$model" --emit=c -o "$work/$name.c" || { fail "emit=c of $model"; continue; }
   for pass in $("$nnc" --help-passes | awk '{print $1}'); do
@@ -54,7 +55,7 @@ check_status "a dump from before the pass named" 1 "not taken after dce: it hold
   "$nnc" "$work/early.ir" --resume-after=dce -o "$work/early"
 
 # ---- emitted C has no warnings, and its header's command builds it ----
-for model in models/*.net; do
+for model in $models; do
   name=$(basename "$model" .net)
   for cc in gcc clang; do
     command -v $cc >/dev/null || { echo "skipped: $cc is not installed"; continue; }

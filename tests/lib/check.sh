@@ -21,3 +21,14 @@ check_status() {
 at_least() { if awk "BEGIN { exit !($2 + 0 >= $3) }" && [ -n "$2" ]; then ok; else fail "$1: ${2:-nothing} is below $3"; fi; }
 at_most() { if awk "BEGIN { exit !($2 + 0 <= $3) }" && [ -n "$2" ]; then ok; else fail "$1: ${2:-nothing} is above $3"; fi; }
 summary() { echo "$passed passed, $failed failed"; [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]; }
+# models_within BUILD GFLOP: the files of models/ whose training step takes at most so many GFLOP, for tests whose time grows with them.
+models_within() {
+  local file
+  for file in models/*.net; do
+    "$1/bin/nnc" "$file" --report=json | python3 -c '
+import json, sys
+layers = json.load(sys.stdin)["layers"]
+sys.exit(sum(l["forward_flops"] + l["backward_flops"] for l in layers) > float(sys.argv[1]) * 1e9)' "$2" &&
+      echo "$file"
+  done
+}
