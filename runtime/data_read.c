@@ -148,19 +148,21 @@ int64_t nnc_data_bytes(const nnc_data *data) {
 }
 
 typedef struct Range {
-  double least, most;
+  double least, most, except;
 } Range;
 
 static void widen_range(void *state, int64_t column, int64_t count, const double *values) {
   (void)column;
   Range *range = state;
   for (int64_t i = 0; i < count; i++) {
+    if (values[i] == range->except) continue;
     if (values[i] < range->least) range->least = values[i];
     if (values[i] > range->most) range->most = values[i];
   }
 }
 
-void nnc_data_range(const nnc_data *data, int input, double *smallest, double *largest) {
+void nnc_data_range(const nnc_data *data, int input, int64_t except, double *smallest,
+                    double *largest) {
   DataField flat = *data->fields[input]; /* as one row */
   if (flat.is_made) {
     *smallest = 0;
@@ -168,7 +170,7 @@ void nnc_data_range(const nnc_data *data, int input, double *smallest, double *l
     return;
   }
   flat.width = data_field_held(&flat);
-  Range range = {INFINITY, -INFINITY};
+  Range range = {INFINITY, -INFINITY, except == INT64_MIN ? NAN : (double)except};
   data_each_block(&flat, 1, &range, widen_range);
   *smallest = range.least;
   *largest = range.most;

@@ -187,6 +187,8 @@ static void json_inputs(const nnc_entry *entry) {
     put_shape(&entry->inputs[i]);
     if (entry->input_limits && entry->input_limits[i] > 0)
       printf(",\"limit\":%lld", (long long)entry->input_limits[i]);
+    if (entry->input_exceptions && entry->input_exceptions[i] != INT64_MIN)
+      printf(",\"exception\":%lld", (long long)entry->input_exceptions[i]);
     putchar('}');
   }
   fputs("],", stdout);

@@ -90,6 +90,7 @@ typedef struct nnc_entry {
   const nnc_tensor *inputs;              /* names as in the .net file; batch extent of this entry */
   const unsigned char *input_is_batched; /* the first axis is the batch */
   const int64_t *input_limits;           /* an integer input used as an index (a label) lies in [0, limit); 0: any */
+  const int64_t *input_exceptions;       /* a value outside of that which is allowed; INT64_MIN: none; NULL: none */
   int64_t batch;                         /* examples in one run */
   int accumulator_count;
   const nnc_accumulator *accumulators;

@@ -31,10 +31,11 @@ static bool same_type(const nnc_tensor *wanted, const nnc_stored *found) {
 static bool check_limit(const Feeder *feeder, const nnc_entry *entry, int input) {
   const nnc_tensor *tensor = &entry->inputs[input];
   int64_t limit = entry->input_limits ? entry->input_limits[input] : 0;
+  int64_t except = entry->input_exceptions ? entry->input_exceptions[input] : INT64_MIN;
   int64_t elements = limit > 0 ? nnc_tensor_elements(tensor) : 0;
   for (int64_t i = 0; i < elements; i++) {
     double value = nnc_number_get(tensor->dtype, nnc_session_at(feeder->session, tensor), i);
-    if (value >= 0 && value < (double)limit) continue;
+    if ((value >= 0 && value < (double)limit) || value == (double)except) continue;
     nnc_error("%s: '%s' holds %.0f, but the model takes it as an index from 0 to %lld",
               feeder->file->path, tensor->name, value, (long long)limit - 1);
     return false;

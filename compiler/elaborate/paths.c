@@ -186,11 +186,18 @@ static bool is_formal(const Frame *frame, const char *name) {
   return symbol && symbol->kind == SYMBOL_FORMAL;
 }
 
+/* The first name that is bound; `_` throws its value away. */
+static const char *first_name(const AstNames *names) {
+  for (int i = 0; names && i < names->count; i++)
+    if (names->items[i].text != name_intern("_")) return names->items[i].text;
+  return NULL;
+}
+
 void path_begin_statement(Elaborator *e, const AstNames *names, const AstExpr *value) {
   Frame *frame = e->frame;
   frame->binding = NULL;
   frame->owners = 0;
-  const char *first = names && names->count > 0 ? names->items[0].text : NULL;
+  const char *first = first_name(names);
   frame->label = first ? path_join(frame->path, first) : frame->path;
   if (!first || names->count != 1 || frame->loops > 0 || value->kind == AST_NAME) return;
   if (is_formal(frame, first) || count_bindings(frame->stmts, first) != 1) return;

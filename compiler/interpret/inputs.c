@@ -15,7 +15,7 @@ static int64_t value_count(const Module *module, const InputInfo *input) {
   Arena *scratch = arena_create();
   for (int i = 0; i < ENTRY_COUNT; i++) {
     const Graph *graph = module->entries[i];
-    int64_t limit = graph ? graph_input_limit(scratch, graph, input->name) : 0;
+    int64_t limit = graph ? graph_input_limit(scratch, graph, input->name).bound : 0;
     if (limit > 0 && (least == 0 || limit < least)) least = limit;
   }
   arena_destroy(scratch);

@@ -11,20 +11,66 @@ static bool keeps_values(const Node *node)
   return node->op == OP_CAST && dtype_is_int(node->type.dtype);
 }
 
-int64_t graph_input_limit(Arena *arena, const Graph *graph, const char *input)
+static bool is_zero(const Node *node)
+{
+  while (node->op == OP_BROADCAST || node->op == OP_CAST) node = node->operands[0];
+  return node->op == OP_CONSTANT && node_float(node, ATTR_VALUE) == 0;
+}
+
+/* x == constant, in either order; x carries the input. */
+static bool match_comparison(const Node *node, const bool *carries, int64_t *constant)
+{
+  if (node->op != OP_EQ) return false;
+  for (int i = 0; i < 2; i++) {
+    const Node *other = node->operands[1 - i];
+    while (other->op == OP_BROADCAST || other->op == OP_CAST) other = other->operands[0];
+    if (!carries[node->operands[i]->id] || other->op != OP_CONSTANT) continue;
+    *constant = (int64_t)node_float(other, ATTR_VALUE);
+    return true;
+  }
+  return false;
+}
+
+/* where(x == k, 0, x): x, but for one value. */
+static bool match_exception(const Node *node, const bool *carries, int64_t *exception)
+{
+  return node->op == OP_WHERE && carries[node->operands[2]->id] && is_zero(node->operands[1]) &&
+         match_comparison(node->operands[0], carries, exception);
+}
+
+/* Another use as an index; what one use does not except is no exception. */
+static void narrow(InputLimit *limit, int64_t bound, const InputLimit *use)
+{
+  bool is_first = limit->bound == 0;
+  bool agrees = use->has_exception &&
+                (is_first || (limit->has_exception && limit->exception == use->exception));
+  limit->has_exception = agrees;
+  limit->exception = agrees ? use->exception : 0;
+  if (is_first || bound < limit->bound) limit->bound = bound;
+}
+
+InputLimit graph_input_limit(Arena *arena, const Graph *graph, const char *input)
 {
   bool *carries = ARENA_ARRAY(arena, bool, graph->next_id);
-  int64_t limit = 0;
+  InputLimit *seen = ARENA_ARRAY(arena, InputLimit, graph->next_id); /* exceptions on the way */
+  InputLimit limit = {0};
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
+    int64_t exception;
     if (node->op == OP_INPUT) carries[node->id] = !strcmp(node_string(node, ATTR_NAME), input);
     const OpClass *class = op_info(node->op)->class;
     for (int k = 0; k < node->operand_count; k++) {
-      if (!carries[node->operands[k]->id]) continue;
+      int operand = node->operands[k]->id;
+      if (!carries[operand]) continue;
       int64_t bound = class->index_bound ? class->index_bound(node, k) : 0;
-      if (bound > 0 && (limit == 0 || bound < limit)) limit = bound;
-      if (keeps_values(node)) carries[node->id] = true;
+      if (bound > 0) narrow(&limit, bound, &seen[operand]);
+      if (!keeps_values(node)) continue;
+      carries[node->id] = true;
+      seen[node->id] = seen[operand];
     }
+    if (!match_exception(node, carries, &exception)) continue;
+    carries[node->id] = true;
+    seen[node->id] = (InputLimit){.has_exception = true, .exception = exception};
   }
   return limit;
 }

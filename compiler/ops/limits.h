@@ -4,8 +4,13 @@
 
 #include "graph/graph.h"
 
-/* The input's values must lie in [0, result): the least bound over all operators that use it, or a
- * cast, reshape or other movement of it, as an index.  0: it is not used as an index. */
-int64_t graph_input_limit(Arena *arena, const Graph *graph, const char *input);
+typedef struct InputLimit {
+  int64_t bound;     /* values lie in [0, bound); 0: any */
+  bool has_exception;
+  int64_t exception; /* a value that never reaches an index: where(x == exception, 0, x) */
+} InputLimit;
+
+/* What an integer input is held against, because some operator of the graph takes it as an index. */
+InputLimit graph_input_limit(Arena *arena, const Graph *graph, const char *input);
 
 #endif

@@ -28,7 +28,7 @@ static void test_reads_values(void **state) {
   read_well(data, 2, 1, (void *[]){image, label});
   assert_true(image[3] == 255 && label[0] == 9);
   double least, most;
-  nnc_data_range(data, 1, &least, &most);
+  nnc_data_range(data, 1, INT64_MIN, &least, &most);
   assert_true(least == 7 && most == 9);
   nnc_data_close(data);
 }

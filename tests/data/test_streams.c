@@ -36,7 +36,7 @@ static void test_a_field_is_followed_by_what_comes_next(void **state) {
   assert_string_equal(names->strings[7], "d");
   assert_ptr_not_equal(nnc_data_class_names(&fitted, "y"), NULL);
   double least, most;
-  nnc_data_range(data, 1, &least, &most);
+  nnc_data_range(data, 1, INT64_MIN, &least, &most);
   assert_true(least == 0 && most == 7);
   nnc_data_close(data);
   nnc_fitted_free(&fitted);

@@ -63,7 +63,7 @@ static inline void fuzz_open(const nnc_pipeline *pipeline, const nnc_tensor *inp
   for (int64_t i = 0; i < nnc_data_examples(data); i++)
     if (nnc_data_read(data, i, 1, &values, message) < 0) abort(); /* only pictures can fail */
   double least, most;
-  nnc_data_range(data, 0, &least, &most);
+  nnc_data_range(data, 0, INT64_MIN, &least, &most);
   free(values);
   nnc_data_close(data);
   nnc_fitted_free(&fitted);

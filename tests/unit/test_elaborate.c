@@ -243,6 +243,23 @@ static void test_paths(void **state) {
               "h.twice.linear.0.w h.twice.linear.1.w g.twice.linear.0.w g.twice.linear.1.w");
 }
 
+/* A value that is thrown away by `_` names nothing: the others do, or the call. */
+static void test_thrown_away_values_name_nothing(void **state) {
+  Arena *arena = *state;
+  const char *body = "_, last = scan v in x with h = sum(0 * x, axis = 0) { h = h + v ; yield 2 * h }\n"
+                     "loss = mean(last) + sum(p)\n";
+  Module *module = elaborate_good(arena, arena_printf(arena, HEAD "%s" TRAIN, body));
+  const Graph *graph = module->entries[ENTRY_TRAIN];
+  bool found = false;
+  for (int i = 0; i < graph->nodes.count; i++) {
+    const Node *node = graph->nodes.items[i];
+    assert_true(node->path[0] != '_');
+    if (node->body) assert_string_equal(node->path, "last");
+    found = found || node->body;
+  }
+  assert_true(found);
+}
+
 /* ---- updates ------------------------------------------------------------------------------ */
 
 /* Steps of a program with one parameter w of one element and loss = w * w / 2: the gradient is
@@ -478,6 +495,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_expressions),
     cmocka_unit_test_setup_teardown(test_paths, make_arena, drop_arena),
+    cmocka_unit_test_setup_teardown(test_thrown_away_values_name_nothing, make_arena, drop_arena),
     cmocka_unit_test_setup_teardown(test_optimizers, make_arena, drop_arena),
     cmocka_unit_test_setup_teardown(test_clip_and_groups, make_arena, drop_arena),
     cmocka_unit_test_setup_teardown(test_accumulation_is_the_mean, make_arena, drop_arena),

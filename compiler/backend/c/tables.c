@@ -90,7 +90,7 @@ static void emit_inputs(Emitter *emitter, const char *name, const ProgramEntry *
   Code *code = &emitter->code;
   const Program *program = emitter->program;
   const Graph *graph = program->module->entries[entry->entry];
-  const char *batched = "", *limits = "";
+  const char *batched = "", *limits = "", *exceptions = "";
   code_open(code, "static const nnc_tensor %s_inputs[%d] =", name, entry->inputs.count);
   for (int i = 0; i < entry->inputs.count; i++) {
     const Buffer *buffer = &program->buffers.items[entry->inputs.items[i]];
@@ -99,14 +99,21 @@ static void emit_inputs(Emitter *emitter, const char *name, const ProgramEntry *
         tensor_text(emitter, buffer->name, buffer->type, emitter->memory[entry->inputs.items[i]]));
     batched = arena_printf(emitter->arena, "%s%s%d", batched, i ? ", " : "",
                            input_is_batched(program->module, buffer->name));
+    InputLimit limit = graph_input_limit(emitter->arena, graph, buffer->name);
     limits = arena_printf(emitter->arena, "%s%s%lld", limits, i ? ", " : "",
-                          (long long)graph_input_limit(emitter->arena, graph, buffer->name));
+                          (long long)limit.bound);
+    exceptions = limit.has_exception
+                   ? arena_printf(emitter->arena, "%s%s%lld", exceptions, i ? ", " : "",
+                                  (long long)limit.exception)
+                   : arena_printf(emitter->arena, "%s%sINT64_MIN", exceptions, i ? ", " : "");
   }
   code->indent--;
   code_line(code, "};");
   code_line(code, "static const unsigned char %s_batched[%d] = {%s};", name, entry->inputs.count,
             batched);
   code_line(code, "static const int64_t %s_limits[%d] = {%s};", name, entry->inputs.count, limits);
+  code_line(code, "static const int64_t %s_exceptions[%d] = {%s};", name, entry->inputs.count,
+            exceptions);
 }
 
 /* Accumulators and results of an entry, in the graph's order; returns how many. */
@@ -153,8 +160,9 @@ static const char *emit_entry_tables(Emitter *emitter, EntryKind kind) {
     emit_inputs(emitter, name, entry);
     text = arena_printf(arena,
                         "%s,\n    .input_count = %d, .inputs = %s_inputs,\n"
-                        "    .input_is_batched = %s_batched, .input_limits = %s_limits",
-                        text, entry->inputs.count, name, name, name);
+                        "    .input_is_batched = %s_batched, .input_limits = %s_limits,\n"
+                        "    .input_exceptions = %s_exceptions",
+                        text, entry->inputs.count, name, name, name, name);
   }
   int accumulators = emit_outputs(emitter, name, entry, OUTPUT_ACCUMULATOR);
   if (accumulators > 0)
