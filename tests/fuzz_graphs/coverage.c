@@ -4,8 +4,13 @@
 #include "fuzz.h"
 #include "ops/op.h"
 
-static bool has_gradient(const Node *node) {
-  return dtype_is_float(node->type.dtype) && op_info(node->op)->class->gradient;
+/* Scans and their results have no rule of their own: passes/scan_gradient.c. */
+static bool op_has_gradient(Op op) {
+  return op_info(op)->class->gradient || op == OP_SCAN || op == OP_SCAN_RESULT;
+}
+
+bool node_has_gradient(const Node *node) {
+  return dtype_is_float(node->type.dtype) && op_has_gradient(node->op);
 }
 
 /* Nodes between some parameter and some loss, by id. */
@@ -15,29 +20,34 @@ static bool *find_ways(Arena *arena, const Graph *graph) {
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
     leads[node->id] = node->op == OP_PARAM;
-    for (int k = 0; k < node->operand_count && has_gradient(node); k++)
+    for (int k = 0; k < node->operand_count && node_has_gradient(node); k++)
       leads[node->id] = leads[node->id] || leads[node->operands[k]->id];
   }
   for (int i = graph->nodes.count - 1; i >= 0; i--) {
     const Node *node = graph->nodes.items[i];
     if (node->op == OP_GRADIENT) asked[node->operands[0]->id] = true;
-    for (int k = 0; k < node->operand_count && asked[node->id] && has_gradient(node); k++)
+    for (int k = 0; k < node->operand_count && asked[node->id] && node_has_gradient(node); k++)
       asked[node->operands[k]->id] = asked[node->operands[k]->id] || leads[node->operands[k]->id];
   }
   for (int i = 0; i < graph->next_id; i++) asked[i] = asked[i] && leads[i];
   return asked;
 }
 
+/* Of a body only what it holds is counted. */
+static void add_graph(Coverage *coverage, const Graph *graph, const bool *ways) {
+  for (int i = 0; i < graph->nodes.count; i++) {
+    const Node *node = graph->nodes.items[i];
+    coverage->generated[node->op]++;
+    if (ways) coverage->differentiated[node->op] += ways[node->id];
+    if (node->body) add_graph(coverage, node->body, NULL);
+  }
+}
+
 void coverage_add(Coverage *coverage, const Module *module) {
   Arena *arena = arena_create();
   for (int entry = 0; entry < ENTRY_COUNT; entry++) {
     const Graph *graph = module->entries[entry];
-    const bool *ways = graph ? find_ways(arena, graph) : NULL;
-    for (int i = 0; graph && i < graph->nodes.count; i++) {
-      const Node *node = graph->nodes.items[i];
-      coverage->generated[node->op]++;
-      coverage->differentiated[node->op] += ways[node->id];
-    }
+    if (graph) add_graph(coverage, graph, find_ways(arena, graph));
   }
   arena_destroy(arena);
 }
@@ -49,10 +59,8 @@ void coverage_join(Coverage *into, const Coverage *coverage) {
   }
 }
 
-/* What owns a graph recipes do not make: tests/unit/test_scan.c and the vectors own_gradient judge it. */
-static bool is_judged_elsewhere(Op op) {
-  return op == OP_SCAN || op == OP_SCAN_RESULT || op == OP_ARGUMENT || op == OP_OWN_GRADIENT;
-}
+/* Recipes make no own gradients: the vectors own_gradient judge them. */
+static bool is_judged_elsewhere(Op op) { return op == OP_OWN_GRADIENT; }
 
 int coverage_print(const Coverage *coverage) {
   int missing = 0;
@@ -63,7 +71,7 @@ int coverage_print(const Coverage *coverage) {
       printf("%-16s %10s %15s\n", info->name, "elsewhere", "elsewhere");
       continue;
     }
-    bool wants = info->class->gradient && op != OP_GRADIENT;
+    bool wants = op_has_gradient((Op)op) && op != OP_GRADIENT;
     printf("%-16s %10lld ", info->name, (long long)coverage->generated[op]);
     if (wants) printf("%15lld\n", (long long)coverage->differentiated[op]);
     else printf("%15s\n", "-");

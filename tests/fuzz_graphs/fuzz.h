@@ -47,6 +47,8 @@ typedef struct Numbers { /* by node id */
   int room;
   Tensor **values;
   bool *exact;          /* the same bits in every sound evaluation, in float too */
+  Tensor ***results;    /* of scans */
+  bool *jumps;          /* of scans: some value inside of some step is not steady or not sound */
   bool variables_moved; /* they are results of a step, not given */
   double gap;           /* how near to a jump a value may be; 0: GAP_USUAL */
 } Numbers;
@@ -57,6 +59,8 @@ typedef struct Noise { /* rounding, imitated by random errors */
 } Noise;
 
 Numbers numbers_create(Arena *arena);
+/* Room for nodes with smaller ids, whose values are NULL then. */
+void numbers_make_room(Numbers *numbers, int ids);
 /* Computes one node whose operands are there. `binding`: of leaves that need one, or NULL. */
 void numbers_compute(Numbers *numbers, const Node *node, const Tensor *binding,
                      const EvaluateContext *context, Noise *noise);
@@ -145,6 +149,9 @@ typedef bool StillFails(void *context, const Case *test);
 Case *shrink_case(Arena *arena, const Case *test, StillFails *still_fails, void *context);
 
 /* ---- coverage.c ---- */
+
+/* Whether gradients flow from the node to operands. */
+bool node_has_gradient(const Node *node);
 
 typedef struct Coverage { /* by operator */
   int64_t generated[OP_COUNT];

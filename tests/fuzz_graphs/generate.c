@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "ops/scan.h"
 #include "support/names.h"
 #include "support/panic.h"
 
@@ -83,6 +84,26 @@ static Node *add_leaf(Generator *g, Op op, Type type, const char *name) {
   return graph_add_typed(g->graph_of_leaves, op, type, 0, NULL, 1, &attribute, (Span){0}, name);
 }
 
+Node *add_scan_argument(Generator *g, ArgumentKind kind, Node *outer, Type type) {
+  Node *leaf = make_argument(&g->maker, type, 0); /* numbered at the end */
+  vec_push(g->arena, &g->arguments, ((ScanArgument){kind, outer, leaf}));
+  return leaf;
+}
+
+Node *capture(Generator *g, Node *node) {
+  if (!g->outer) return node;
+  Node *outer = capture(g->outer, node);
+  for (int i = 0; i < g->arguments.count; i++)
+    if (g->arguments.items[i].kind == ARGUMENT_INVARIANT && g->arguments.items[i].outer == outer)
+      return g->arguments.items[i].leaf;
+  return add_scan_argument(g, ARGUMENT_INVARIANT, outer, outer->type);
+}
+
+static Generator *outermost(Generator *g) {
+  while (g->outer) g = g->outer;
+  return g;
+}
+
 static Node *random_value(const Maker *maker, Op op, Type type, int64_t stream) {
   Attribute attributes[] = {attr_make_string(ATTR_KEY, maker->path),
                             attr_make_int(ATTR_STREAM, stream)};
@@ -127,14 +148,15 @@ static void add_variable(Generator *g, VariableKind kind, Type type, const char 
 
 Node *leaf_state(Generator *g, VariableKind kind, Type type, const char *name) {
   add_variable(g, kind, type, name);
-  return add_leaf(g, kind == VARIABLE_PARAM ? OP_PARAM : OP_STATE, type, name);
+  Node *leaf = add_leaf(g, kind == VARIABLE_PARAM ? OP_PARAM : OP_STATE, type, name);
+  Generator *all = outermost(g);
+  if (kind == VARIABLE_PARAM) vec_push(all->arena, &all->params, leaf);
+  return capture(g, leaf);
 }
 
 Node *leaf_param(Generator *g, Type type) {
-  Node *leaf =
-      leaf_state(g, VARIABLE_PARAM, type, name_printf("%sw%d", g->prefix, g->leaf_count++));
-  vec_push(g->arena, &g->params, leaf);
-  return leaf;
+  const char *name = name_printf("%sw%d", g->prefix, outermost(g)->leaf_count++);
+  return leaf_state(g, VARIABLE_PARAM, type, name);
 }
 
 static double input_element(Generator *g, DType dtype, int64_t bound) {
@@ -151,17 +173,17 @@ static double input_element(Generator *g, DType dtype, int64_t bound) {
 }
 
 Node *leaf_input(Generator *g, Type type, int64_t bound) {
-  const char *name = name_printf("%sx%d", g->prefix, g->leaf_count++);
+  const char *name = name_printf("%sx%d", g->prefix, outermost(g)->leaf_count++);
   vec_push(g->arena, &g->test->module->inputs, ((InputInfo){.name = name, .type = type}));
   Tensor *value = tensor_create(g->arena, type);
   for (int64_t i = 0; i < shape_elements(type.shape); i++)
     value->data[i] = input_element(g, type.dtype, bound);
   vec_push(g->arena, &g->test->inputs, value);
-  return add_leaf(g, OP_INPUT, type, name);
+  return capture(g, add_leaf(g, OP_INPUT, type, name));
 }
 
 Node *add_scalar_leaf(Generator *g, const char *name) {
-  return add_leaf(g, OP_SCALAR, type_scalar(DTYPE_F64), name_intern(name));
+  return capture(g, add_leaf(g, OP_SCALAR, type_scalar(DTYPE_F64), name_intern(name)));
 }
 
 Node *leaf_host(Generator *g) {
@@ -191,8 +213,20 @@ static double host_number(const char *name) {
   return 0.05 * (1 + cos(0.7));
 }
 
+/* In a body: what the first step reads. */
+static const Tensor *argument_value(Generator *g, const Node *leaf) {
+  const ScanArgument *argument = g->arguments.items;
+  while (argument->leaf != leaf) argument++;
+  const Tensor *value = value_of(g->outer, argument->outer);
+  if (argument->kind != ARGUMENT_SEQUENCE) return value;
+  Tensor *element = ARENA_NEW(g->arena, Tensor);
+  *element = (Tensor){leaf->type, value->data};
+  return element;
+}
+
 static const Tensor *leaf_value(Generator *g, const Node *node) {
   LeafKind leaf = op_info(node->op)->class->leaf;
+  if (leaf == LEAF_ARGUMENT) return argument_value(g, node);
   if (leaf == LEAF_NONE || leaf == LEAF_CONSTANT) return NULL;
   const char *name = node_string(node, ATTR_NAME);
   const Module *module = g->test->module;
@@ -227,6 +261,8 @@ void take_back(Generator *g, int mark) {
   graph->nodes.count = mark;
   graph->next_id = mark;
   if (g->computed > mark) g->computed = mark;
+  while (g->arguments.count > 0 && g->arguments.items[g->arguments.count - 1].leaf->id >= mark)
+    g->arguments.count--;
   while (g->params.count > 0 && g->params.items[g->params.count - 1]->id >= mark) g->params.count--;
 }
 
@@ -410,8 +446,7 @@ static const Recipe *draw_recipe(Generator *g) {
   }
 }
 
-/* Values stay near 1 so that errors show. */
-static Node *tame(Generator *g, Node *x) {
+Node *tame(Generator *g, Node *x) {
   double least, most;
   if (!dtype_is_float(x->type.dtype) || !value_range(g, x, &least, &most)) return x;
   double magnitude = fmax(fabs(least), fabs(most));
@@ -420,7 +455,7 @@ static Node *tame(Generator *g, Node *x) {
   return make_binary_value(&g->maker, OP_MUL, x, exp2(-ceil(log2(magnitude / 8))));
 }
 
-static bool grow(Generator *g) {
+bool grow_once(Generator *g) {
   const Recipe *recipe = draw_recipe(g);
   int mark = mark_now(g);
   g->maker.path = name_printf("%s%s.%d", g->prefix, recipe->name, mark);
@@ -485,7 +520,7 @@ static void generate(Case *test) {
   add_first_leaves(g);
   if (!settle(g, g->computed)) panic("%s the leaves are not sound", g->prefix);
   int wanted = g->sizes->least_nodes + (int)draw_below(g, g->sizes->more_nodes);
-  for (int tries = 0; wanted > 0 && tries < 400; tries++) wanted -= grow(g);
+  for (int tries = 0; wanted > 0 && tries < 400; tries++) wanted -= grow_once(g);
   g->maker.path = g->prefix;
   train_finish(g);
 }

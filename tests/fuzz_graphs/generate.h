@@ -24,7 +24,15 @@ typedef struct Sizes {
   double gap;                  /* Numbers.gap: among many values some are near to a jump */
 } Sizes;
 
-typedef struct Generator {
+/* What the body of a scan reads from outside. */
+typedef enum ArgumentKind { ARGUMENT_CARRY, ARGUMENT_SEQUENCE, ARGUMENT_INVARIANT } ArgumentKind;
+typedef struct ScanArgument {
+  ArgumentKind kind;
+  Node *outer, *leaf;
+} ScanArgument;
+
+typedef struct Generator Generator;
+struct Generator {
   Arena *arena;
   Case *test;
   uint64_t state;     /* of the draws */
@@ -41,7 +49,9 @@ typedef struct Generator {
   int64_t extents[5]; /* from which shapes are drawn, so that axes match */
   DType real;         /* f32, or now and then f64 */
   int leaf_count;
-} Generator;
+  Generator *outer; /* of a generator of a body: the one around it */
+  VEC(ScanArgument) arguments;
+};
 
 typedef Node *RecipeRule(Generator *g);
 typedef struct Recipe {
@@ -53,6 +63,9 @@ typedef struct Recipe {
 #define RECIPE(name, weight, in_large) RecipeRule grow_##name;
 #include "recipes.def"
 #undef RECIPE
+
+/* One recipe, drawn; false when it has not succeeded. */
+bool grow_once(Generator *g);
 
 /* Adds the losses, gradients, updates and outputs (train.c). */
 void train_finish(Generator *g);
@@ -82,6 +95,12 @@ Node *draw_like(Generator *g, Type type);
 Node *draw_index(Generator *g, Shape shape, int64_t bound);
 
 /* ---- nodes ---- */
+
+/* `node` of the train entry, in a body as an argument of it. */
+Node *capture(Generator *g, Node *node);
+Node *add_scan_argument(Generator *g, ArgumentKind kind, Node *outer, Type type);
+/* x with values near 1, so that errors show. */
+Node *tame(Generator *g, Node *x);
 
 /* Leaves of the module, with values. */
 Node *leaf_param(Generator *g, Type type);

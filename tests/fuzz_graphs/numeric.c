@@ -5,29 +5,34 @@
  *
  * Noise: Monte Carlo arithmetic (Parker, "Monte Carlo arithmetic", 1997; the idea of CESTAC). Every
  * operation that rounds gets a random relative error of its type's unit; sums also get one for each
- * operand, and a larger one for the result, since they round between terms. The spread of results
- * over a few such runs is how far rounding moves them, cancellation included. */
+ * operand, and a larger one for the result, since they round between terms, where they may be much
+ * larger than at the end. The spread of results over a few such runs is how far rounding moves
+ * them, cancellation included. */
 #include <math.h>
 #include <string.h>
 
 #include "fuzz.h"
 #include "ops/op.h"
+#include "ops/scan.h"
 #include "support/panic.h"
 
 Numbers numbers_create(Arena *arena) { return (Numbers){.arena = arena}; }
 
-static void make_room(Numbers *numbers, int id) {
-  if (id < numbers->room) return;
-  int room = 2 * id + 64;
-  Tensor **values = ARENA_ARRAY(numbers->arena, Tensor *, room);
-  bool *exact = ARENA_ARRAY(numbers->arena, bool, room);
-  if (numbers->room > 0) {
-    memcpy(values, numbers->values, sizeof *values * (size_t)numbers->room);
-    memcpy(exact, numbers->exact, sizeof *exact * (size_t)numbers->room);
-  }
-  numbers->room = room;
-  numbers->values = values;
-  numbers->exact = exact;
+/* A copy with room for more. */
+static void *grown(Arena *arena, const void *items, size_t size, int count, int room) {
+  char *larger = ARENA_ARRAY(arena, char, size * (size_t)room);
+  if (count > 0) memcpy(larger, items, size * (size_t)count);
+  return larger;
+}
+
+void numbers_make_room(Numbers *n, int ids) {
+  if (ids <= n->room) return;
+  int room = 2 * ids + 64;
+  n->values = grown(n->arena, n->values, sizeof *n->values, n->room, room);
+  n->exact = grown(n->arena, n->exact, sizeof *n->exact, n->room, room);
+  n->results = grown(n->arena, n->results, sizeof *n->results, n->room, room);
+  n->jumps = grown(n->arena, n->jumps, sizeof *n->jumps, n->room, room);
+  n->room = room;
 }
 
 double tensor_magnitude(const Tensor *tensor) {
@@ -132,9 +137,8 @@ static double noise_draw(Noise *noise) {
   return (double)(noise->state >> 11) * 0x1p-52 - 1;
 }
 
-/* Of a result that was rounded so many times on its way, up and down. */
-static void add_noise(Tensor *tensor, double times, Noise *noise) {
-  double unit = noise->unit[tensor->type.dtype] * sqrt(times);
+static void add_noise(Tensor *tensor, Noise *noise) {
+  double unit = noise->unit[tensor->type.dtype];
   if (unit == 0) return;
   for (int64_t i = 0; i < shape_elements(tensor->type.shape); i++)
     tensor->data[i] *= 1 + unit * noise_draw(noise);
@@ -144,7 +148,14 @@ static const Tensor *noisy_copy(Arena *arena, const Tensor *tensor, Noise *noise
   Tensor *copy = tensor_create(arena, tensor->type);
   size_t bytes = sizeof(double) * (size_t)shape_elements(tensor->type.shape);
   if (bytes > 0) memcpy(copy->data, tensor->data, bytes);
-  add_noise(copy, 1, noise);
+  add_noise(copy, noise);
+  return copy;
+}
+
+static Tensor *magnitudes(Arena *arena, const Tensor *tensor) {
+  Tensor *copy = tensor_create(arena, tensor->type);
+  for (int64_t i = 0; i < shape_elements(tensor->type.shape); i++)
+    copy->data[i] = fabs(tensor->data[i]);
   return copy;
 }
 
@@ -157,17 +168,131 @@ static double terms_of(const Node *node) {
   return fmax(1, node->operand_count > 1 ? sqrt(terms) : terms);
 }
 
+static void copy_elements(double *to, const Tensor *from) {
+  size_t bytes = sizeof(double) * (size_t)shape_elements(from->type.shape);
+  if (bytes > 0) memcpy(to, from->data, bytes);
+}
+
+/* A sum from operands with noise, and with the noise of its own: rounded as often as it has terms,
+ * up and down, while as large as it is or, before terms cancel, as a part of their magnitudes. */
+static void compute_sum(Numbers *numbers, const Node *node, const Tensor **operands, Tensor *value,
+                        const EvaluateContext *context, Noise *noise) {
+  enum { PART = 8 };
+  Tensor *sizes = tensor_create(numbers->arena, node->type);
+  const Tensor **sized = ARENA_ARRAY(numbers->arena, const Tensor *, node->operand_count);
+  for (int i = 0; i < node->operand_count; i++) {
+    sized[i] = operands[i];
+    if (!dtype_is_float(operands[i]->type.dtype)) continue;
+    operands[i] = noisy_copy(numbers->arena, operands[i], noise);
+    /* The maximum must stay where it is. */
+    if (node->op != OP_MAX_POOL_GRAD) sized[i] = magnitudes(numbers->arena, operands[i]);
+  }
+  size_t bytes = sizeof(double) * (size_t)shape_elements(node->type.shape);
+  if (bytes > 0) memset(value->data, 0, bytes);
+  op_info(node->op)->class->evaluate(node, operands, value, context);
+  op_info(node->op)->class->evaluate(node, sized, sizes, context);
+  double unit = noise->unit[node->type.dtype] * sqrt(terms_of(node));
+  for (int64_t i = 0; unit > 0 && i < shape_elements(node->type.shape); i++)
+    value->data[i] +=
+        unit * fmax(fabs(value->data[i]), fabs(sizes->data[i]) / PART) * noise_draw(noise);
+}
+
+/* ---- scans: the body's nodes, step by step ---- */
+
+typedef struct Walk {
+  Numbers *outer;
+  const Node *scan;
+  ScanShape shape;
+  Tensor **results;
+  const EvaluateContext *context;
+  Noise *noise;
+} Walk;
+
+/* What the body reads of an operand in step t. */
+static const Tensor *argument_value(const Walk *walk, int operand, int64_t t) {
+  const Node *node = walk->scan->operands[operand];
+  const Tensor *value = walk->outer->values[node->id];
+  if (operand < walk->shape.carries) value = walk->results[operand];
+  if (operand < walk->shape.carries || operand >= walk->shape.carries + walk->shape.sequences)
+    return value;
+  Tensor *element =
+      tensor_create(walk->outer->arena, scan_argument_type(&walk->shape, node, operand));
+  copy_elements(element->data,
+                &(Tensor){element->type, value->data + t * shape_elements(element->type.shape)});
+  return element;
+}
+
+/* False where some value of the step jumps or is too large. */
+static bool walk_step(const Walk *walk, int64_t t) {
+  const Graph *body = walk->scan->body;
+  Numbers inner = numbers_create(walk->outer->arena);
+  inner.variables_moved = walk->outer->variables_moved;
+  inner.gap = walk->outer->gap;
+  numbers_make_room(&inner, body->next_id);
+  const bool *live = graph_live_nodes(inner.arena, body);
+  bool sound = true;
+  for (int i = 0; i < body->nodes.count; i++) {
+    const Node *node = body->nodes.items[i];
+    if (!live[node->id]) continue;
+    bool is_argument = op_info(node->op)->class->leaf == LEAF_ARGUMENT;
+    const Tensor *binding =
+        is_argument ? argument_value(walk, (int)node_int(node, ATTR_INDEX), t) : NULL;
+    numbers_compute(&inner, node, binding, walk->context, walk->noise);
+    sound = sound && numbers_are_steady(&inner, node) &&
+            tensor_magnitude(inner.values[node->id]) <
+                (dtype_is_float(node->type.dtype) ? 1e5 : 0x1p50);
+  }
+  for (int i = 0; i < body->outputs.count; i++) {
+    const Tensor *value = inner.values[body->outputs.items[i].node->id];
+    int64_t at = i < walk->shape.carries ? 0 : t * shape_elements(value->type.shape);
+    copy_elements(walk->results[i]->data + at, value);
+  }
+  return sound;
+}
+
+static void compute_scan(Numbers *numbers, const Node *scan, const EvaluateContext *context,
+                         Noise *noise) {
+  Walk walk = {numbers, scan, scan_shape(scan), NULL, context, noise};
+  int count = scan_result_count(scan);
+  walk.results = ARENA_ARRAY(numbers->arena, Tensor *, count);
+  for (int i = 0; i < count; i++)
+    walk.results[i] = tensor_create(numbers->arena, scan_result_type(&walk.shape, scan->body, i));
+  for (int i = 0; i < walk.shape.carries; i++)
+    copy_elements(walk.results[i]->data, numbers->values[scan->operands[i]->id]);
+  bool sound = true;
+  for (int64_t step = 0; step < walk.shape.length; step++)
+    sound = walk_step(&walk, walk.shape.reverse ? walk.shape.length - 1 - step : step) && sound;
+  numbers->values[scan->id]->data[0] = (double)walk.shape.length;
+  numbers->results[scan->id] = walk.results;
+  numbers->jumps[scan->id] = !sound;
+}
+
+/* Scans and their results. */
+static bool compute_loop(Numbers *numbers, const Node *node, const EvaluateContext *context,
+                         Noise *noise) {
+  if (node->op == OP_SCAN) {
+    compute_scan(numbers, node, context, noise);
+  } else if (node->op == OP_SCAN_RESULT) {
+    Tensor **results = numbers->results[node->operands[0]->id];
+    copy_elements(numbers->values[node->id]->data, results[node_int(node, ATTR_INDEX)]);
+  } else {
+    return false;
+  }
+  numbers->exact[node->id] = !dtype_is_float(node->type.dtype);
+  return true;
+}
+
 void numbers_compute(Numbers *numbers, const Node *node, const Tensor *binding,
                      const EvaluateContext *context, Noise *noise) {
-  make_room(numbers, node->id);
+  numbers_make_room(numbers, node->id + 1);
   Tensor *value = tensor_create(numbers->arena, node->type);
   numbers->values[node->id] = value;
-  size_t bytes = sizeof(double) * (size_t)shape_elements(node->type.shape);
   if (binding) {
-    if (bytes > 0) memcpy(value->data, binding->data, bytes);
+    copy_elements(value->data, binding);
     numbers->exact[node->id] = find_exact(numbers, node);
     return;
   }
+  if (compute_loop(numbers, node, context, noise)) return;
   const Tensor **operands = ARENA_ARRAY(numbers->arena, const Tensor *, node->operand_count + 1);
   bool all_exact = true;
   for (int i = 0; i < node->operand_count; i++) {
@@ -180,14 +305,9 @@ void numbers_compute(Numbers *numbers, const Node *node, const Tensor *binding,
                 (node->op == OP_CAST && dtype_is_float(operands[0]->type.dtype)) ||
                 node->op == OP_CONSTANT;
   if (!noise || numbers->exact[node->id] || !rounds) return;
-  if (rounding[node->op] == ROUNDS_SUM) {
-    for (int i = 0; i < node->operand_count; i++)
-      if (dtype_is_float(operands[i]->type.dtype))
-        operands[i] = noisy_copy(numbers->arena, operands[i], noise);
-    memset(value->data, 0, bytes);
-    op_info(node->op)->class->evaluate(node, operands, value, context);
-  }
-  add_noise(value, rounding[node->op] == ROUNDS_SUM ? terms_of(node) : 1, noise);
+  if (rounding[node->op] == ROUNDS_SUM)
+    compute_sum(numbers, node, operands, value, context, noise);
+  else add_noise(value, noise);
 }
 
 const Tensor *find_binding(const Node *node, int count, const Binding *bindings) {
@@ -204,7 +324,7 @@ Numbers numbers_of_graph(Arena *arena, const Graph *graph, int binding_count,
   Numbers numbers = numbers_create(arena);
   numbers.variables_moved = context->step > 1;
   const bool *live = graph_live_nodes(arena, graph);
-  make_room(&numbers, graph->next_id);
+  numbers_make_room(&numbers, graph->next_id);
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
     if (live[node->id])

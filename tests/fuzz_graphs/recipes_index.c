@@ -60,6 +60,7 @@ Node *grow_unpick(Generator *g) {
 }
 
 Node *grow_random(Generator *g) {
+  if (g->outer) return NULL; /* random numbers come as a sequence */
   static const Op ops[] = {OP_RANDOM_UNIFORM, OP_RANDOM_NORMAL, OP_RANDOM_BITS};
   Op op = ops[draw_below(g, 3)];
   Type type = type_make(op == OP_RANDOM_BITS ? DTYPE_I64 : g->real, draw_shape(g, 0, 4));

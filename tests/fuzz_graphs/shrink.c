@@ -187,9 +187,7 @@ static Numbers forward_values(Arena *arena, const Case *test) {
   int count = interpreter_bind(interpreter, arena, test->inputs.count, inputs, 1, 0, test->steps,
                                test->steps, &bindings);
   EvaluateContext context = {.seed = (uint64_t)module->run.seed, .step = 1};
-  numbers.values = ARENA_ARRAY(arena, Tensor *, graph->next_id);
-  numbers.exact = ARENA_ARRAY(arena, bool, graph->next_id);
-  numbers.room = graph->next_id;
+  numbers_make_room(&numbers, graph->next_id);
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
     bool known = node->op != OP_GRADIENT;
@@ -207,6 +205,7 @@ static bool cut_nodes(Shrinker *shrinker) {
     const Graph *graph = shrinker->best->module->entries[ENTRY_TRAIN];
     if (i >= graph->nodes.count || graph->nodes.items[i]->operand_count == 0) continue;
     const Node *node = graph->nodes.items[i];
+    if (node->body) continue; /* its results can be cut */
     bool moved = false;
     for (int k = 0; k < node->operand_count && !moved; k++)
       moved = type_equal(node->operands[k]->type, node->type) &&
@@ -251,6 +250,8 @@ static Attribute *replace_attributes(Arena *arena, const Node *node, Extents ext
       arena_copy(arena, node->attributes, sizeof(Attribute) * (size_t)node->attribute_count);
   for (int i = 0; i < node->attribute_count; i++) {
     Attribute *attribute = &attributes[i];
+    if (attribute->key == ATTR_LENGTH && attribute->integer == extents.from)
+      attribute->integer = extents.to;
     bool is_extent = attribute->key == ATTR_SHAPE || attribute->key == ATTR_STOP;
     if (!is_extent && attribute->key != ATTR_START) continue;
     attribute->ints =
@@ -276,10 +277,13 @@ static Graph *replace_graph(Arena *arena, const Graph *graph, Extents extents) {
       copy.operands[k] = node_map_get(&map, node->operands[k]);
     const char *reason;
     if (node->operand_count == 0) replace_dims(&copy.type.shape, extents);
+    if (node->body) copy.body = replace_graph(arena, node->body, extents);
+    if (node->body && !copy.body) return NULL;
     if (!op_info(node->op)->class->infer(arena, &copy, &copy.type, &reason)) return NULL;
-    node_map_set(&map, node,
-                 graph_add_typed(into, node->op, copy.type, node->operand_count, copy.operands,
-                                 node->attribute_count, copy.attributes, node->span, node->path));
+    Node *added = graph_add_typed(into, node->op, copy.type, node->operand_count, copy.operands,
+                                  node->attribute_count, copy.attributes, node->span, node->path);
+    added->body = copy.body;
+    node_map_set(&map, node, added);
   }
   for (int i = 0; i < graph->outputs.count; i++) {
     Output output = graph->outputs.items[i];

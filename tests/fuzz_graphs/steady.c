@@ -216,6 +216,7 @@ static bool pool_is_steady(const Numbers *numbers, const Node *node) {
 
 bool numbers_are_steady(const Numbers *numbers, const Node *node) {
   switch (node->op) {
+  case OP_SCAN: return !numbers->jumps[node->id];
   case OP_CAST: return cast_is_steady(numbers, node);
   case OP_REDUCE_MAX:
   case OP_REDUCE_MIN:
