@@ -184,6 +184,56 @@ static void make_padded_gather(CaseList *list) {
   add_case(list, "padded_gather", kernel, 1);
 }
 
+static Expr *number_of(CaseList *list, Index *index) {
+  Expr *expr = new_expr(list, EXPR_INDEX, DTYPE_I64);
+  expr->index = index;
+  return expr;
+}
+
+/* x times the row, in the columns below 20 of rows of its own. */
+static Expr *left_columns(CaseList *list, Expr *x, Index *own) {
+  Expr *row = number_of(list, index_axis(list->arena, 0));
+  Expr *column = number_of(list, index_axis(list->arena, 2));
+  Expr *is_left =
+      apply(list, OP_LT, DTYPE_BOOL, column, number(list, DTYPE_I64, 20), NULL);
+  Expr *is_own = apply(list, OP_GE, DTYPE_BOOL, number_of(list, own),
+                       number(list, DTYPE_I64, 0), NULL);
+  Expr *factor = apply(list, OP_CAST, DTYPE_F32, row, NULL, NULL);
+  return apply(list, OP_WHERE, DTYPE_F32, apply(list, OP_AND, DTYPE_BOOL, is_left, is_own, NULL),
+               apply(list, OP_MUL, DTYPE_F32, x, factor, NULL), number(list, DTYPE_F32, 0));
+}
+
+/* Parts of 1, 2, 3, 1 and 2 rows, one after the other, as a concatenation has them: y[i, r, j] is
+ * part[k][i - begin, r, j]; of the third the left columns, of the fifth a number. */
+static void make_stacked(CaseList *list) {
+  static const int64_t begin[] = {0, 1, 3, 6}, end[] = {1, 3, 6, 7};
+  Kernel *kernel = new_kernel(list, KERNEL_LOOP, 3, (int64_t[]){9, 4, 33});
+  Arena *arena = list->arena;
+  int parts[4];
+  for (int k = 0; k < 4; k++)
+    parts[k] = add_operand(kernel, arena_printf(arena, "part_%d", k), DTYPE_F32,
+                           (end[k] - begin[k]) * 132, false);
+  int y = add_operand(kernel, "y", DTYPE_F32, 9 * 132, true);
+  Expr *row = number_of(list, index_axis(arena, 0)), *value = number(list, DTYPE_F32, 0.75);
+  for (int k = 3; k >= 0; k--) {
+    Index *own = index_add(arena, row->index, index_const(arena, -begin[k]));
+    Index *inside = strided(list, 3, (int64_t[]){0, 33, 1});
+    Index *at = index_add(arena, index_mul(arena, own, 132), inside);
+    Expr *part = load_at(list, kernel, parts[k], at);
+    part->guard_count = 1;
+    part->guards = ARENA_NEW(arena, Guard);
+    part->guards[0] = (Guard){own, end[k] - begin[k]};
+    if (k == 2) part = left_columns(list, part, own);
+    Expr *limit = number(list, DTYPE_I64, (double)end[k]);
+    Expr *is_before = apply(list, OP_LT, DTYPE_BOOL, row, limit, NULL);
+    value = apply(list, OP_WHERE, DTYPE_F32, is_before, part, value);
+  }
+  Stage *stage = add_stage(list, kernel, STAGE_STORE, 0, NULL);
+  Index *at = strided(list, 3, (int64_t[]){132, 33, 1});
+  add_store(stage->stores, &stage->store_count, y, at, value);
+  add_case(list, "stacked", kernel, 1);
+}
+
 /* Two guards on one load; logic on calls. */
 static void make_twice_padded(CaseList *list) {
   int64_t extent[2] = {12, 40};
@@ -254,7 +304,7 @@ static void make_random(CaseList *list, Op op, DType dtype) {
   add_case(list, op_info(op)->name, kernel, op == OP_RANDOM_NORMAL ? 1 : 0);
 }
 
-static void make_elementwise(CaseList *list) {
+static inline void make_elementwise(CaseList *list) {
   static const Op unary[] = {OP_NEG,  OP_ABS,   OP_SIGN, OP_EXP,   OP_EXPM1,        OP_LOG,
                              OP_SQRT, OP_RSQRT, OP_SIN,  OP_COS,   OP_TANH,         OP_SIGMOID,
                              OP_ERF,  OP_FLOOR, OP_CEIL, OP_ROUND, OP_STOP_GRADIENT};
@@ -293,6 +343,7 @@ static void make_elementwise(CaseList *list) {
   make_operator(list, OP_NOT, 1, DTYPE_BOOL, DTYPE_BOOL, shapes[3]);
   make_padded_gather(list);
   make_twice_padded(list);
+  make_stacked(list);
   make_divided(list);
   make_random(list, OP_RANDOM_UNIFORM, DTYPE_F32);
   make_random(list, OP_RANDOM_UNIFORM, DTYPE_F64);
@@ -352,7 +403,7 @@ static void make_softmax(CaseList *list, DType dtype, int64_t m, int64_t j, bool
   add_case(list, "softmax", kernel, 1);
 }
 
-static void make_reductions(CaseList *list) {
+static inline void make_reductions(CaseList *list) {
   static const Op ops[] = {OP_REDUCE_SUM, OP_REDUCE_MAX, OP_REDUCE_MIN, OP_ARGMAX, OP_ARGMIN};
   static const DType types[] = {DTYPE_F32, DTYPE_F64, DTYPE_BF16, DTYPE_I32, DTYPE_I64};
   static const int64_t sizes[][4] = {

@@ -1,6 +1,8 @@
 /* Index algebra against direct evaluation; kernels: keys, collapsing, the verifier. */
 #include "graphs.h"
 #include "kernel/builder.h"
+#include "kernel/cases.h"
+#include "kernel_cases.h"
 
 /* ---- random indices ----------------------------------------------------------------------- */
 
@@ -309,6 +311,43 @@ static void test_verifier_finds_seeded_faults(void **state) {
   }
 }
 
+/* ---- cases of rows ------------------------------------------------------------------------ */
+
+static void test_a_row_of_a_concatenation_reads_its_own_part(void **state) {
+  (void)state;
+  CaseList list = {.arena = arena_create()};
+  make_stacked(&list);
+  const Kernel *kernel = list.cases.items[0].kernel;
+  KernelCases cases = kernel_cases(list.arena, kernel, 0);
+  assert_int_equal(cases.axis, 0);
+  assert_int_equal(cases.count, 5);
+  static const int64_t begin[] = {0, 1, 3, 6, 7, 9};
+  for (int i = 0; i < 6; i++) assert_int_equal(cases.begin[i], begin[i]);
+  for (int i = 0; i < 5; i++) {
+    const Kernel *one = kernel_case(list.arena, kernel, 0, &cases, i);
+    ExprList expressions = kernel_expressions(list.arena, one, 0);
+    int loads = 0, choices = 0;
+    for (int k = 0; k < expressions.count; k++) {
+      const Expr *expr = expressions.items[k];
+      loads += expr->kind == EXPR_LOAD && expr->operand == i && expr->guard_count == 0;
+      choices += expr->kind == EXPR_OP && expr->op == OP_WHERE;
+      assert_true(expr->kind != EXPR_LOAD || expr->operand == i);
+    }
+    assert_int_equal(loads, i < 4 ? 1 : 0);
+    assert_int_equal(choices, i == 2 ? 1 : 0); /* the columns are still asked for */
+  }
+  assert_true(kernel_expressions(list.arena, kernel, 0).count > 20); /* the whole is as it was */
+  arena_destroy(list.arena);
+}
+
+static void test_few_rows_are_no_cases(void **state) {
+  (void)state;
+  CaseList list = {.arena = arena_create()};
+  make_twice_padded(&list);
+  assert_int_equal(kernel_cases(list.arena, list.cases.items[0].kernel, 0).count, 1);
+  arena_destroy(list.arena);
+}
+
 static void test_guards_make_an_access_safe(void **state) {
   (void)state;
   Arena *arena = arena_create();
@@ -329,6 +368,8 @@ int main(void) {
     cmocka_unit_test(test_flat_accesses_collapse_to_one_axis),
     cmocka_unit_test(test_updates_in_place_need_equal_indices),
     cmocka_unit_test(test_verifier_finds_seeded_faults),
+    cmocka_unit_test(test_a_row_of_a_concatenation_reads_its_own_part),
+    cmocka_unit_test(test_few_rows_are_no_cases),
     cmocka_unit_test(test_guards_make_an_access_safe),
   };
   return cmocka_run_group_tests_name("kernel", tests, NULL, NULL);

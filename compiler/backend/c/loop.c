@@ -4,7 +4,7 @@
  * shapes:
  *
  *   points   no reductions: a plain loop over the last axis of the domain, which the compiler
- * vectorizes
+ * vectorizes; where conditions divide the rows into cases (kernel/cases.h), a loop for each case
  *   rows     each point of the domain runs the stages one after the other; their inner loops are
  * the
  *            ones that vectorize.  Reductions of floats go through blocks of NNC_BLOCK values and
@@ -19,6 +19,7 @@
 
 #include <string.h>
 #include "kernel/builder.h"
+#include "kernel/cases.h"
 #include "kernel/tiles.h"
 #include "support/panic.h"
 
@@ -335,17 +336,49 @@ static void write_row_axes(LoopWriter *writer) {
   }
 }
 
+/* A stage's stores for the points of a row. */
+static void write_row_points(LoopWriter *writer, int number, const char *begin, const char *end) {
+  Code *code = writer->code;
+  int last = writer->kernel->axis_count - 1;
+  if (last >= 0)
+    code_open(code, "for (int64_t i%d = %s; i%d < %s; i%d++)", last, begin, last, end, last);
+  stage_axes(writer, &writer->kernel->stages[number]);
+  write_stores(writer, number);
+  if (last >= 0) code_close(code);
+}
+
+/* A choice by halves between the cases from `first` to before `beyond`. */
+static void write_cases(LoopWriter *writer, int number, const KernelCases *cases, int first,
+                        int beyond, const char *begin, const char *end) {
+  Code *code = writer->code;
+  if (cases->count == 1) {
+    write_row_points(writer, number, begin, end);
+    return;
+  }
+  if (beyond - first == 1) {
+    const Kernel *whole = writer->kernel;
+    writer->kernel = writer->scope.kernel = kernel_case(code->arena, whole, number, cases, first);
+    write_row_points(writer, number, begin, end);
+    writer->kernel = writer->scope.kernel = whole;
+    return;
+  }
+  int middle = (first + beyond) / 2;
+  code_open(code, "if (i%d < %lld)", cases->axis, (long long)cases->begin[middle]);
+  write_cases(writer, number, cases, first, middle, begin, end);
+  code_close(code);
+  code_open(code, "else");
+  write_cases(writer, number, cases, middle, beyond, begin, end);
+  code_close(code);
+}
+
 static void write_points(LoopWriter *writer, const char *begin, const char *end) {
   Code *code = writer->code;
   const Kernel *kernel = writer->kernel;
   int last = kernel->axis_count - 1;
   if (has_only_points(kernel)) {
     for (int i = 0; i < kernel->stage_count; i++) {
-      if (last >= 0)
-        code_open(code, "for (int64_t i%d = %s; i%d < %s; i%d++)", last, begin, last, end, last);
-      stage_axes(writer, &kernel->stages[i]);
-      write_stores(writer, i);
-      if (last >= 0) code_close(code);
+      KernelCases cases = kernel_cases(code->arena, kernel, i);
+      write_cases(writer, i, &cases, 0, cases.count, begin, end);
     }
   } else if (writer->columns) {
     code_open(code, "for (int64_t first = %s; first < %s; first += %d)", begin, end, COLUMN_BLOCK);

@@ -1,0 +1,23 @@
+/* Rows of a kernel for which its conditions are decided: a concatenation of many parts, such as the
+ * steps of a loop that is written out, asks for each element which part it is of; for all elements
+ * of a row the answer is the same. */
+#ifndef NNC_KERNEL_CASES_H
+#define NNC_KERNEL_CASES_H
+
+#include "kernel/kernel.h"
+
+/* Along one axis of the domain, but the last: case i is of the indices from begin[i] to begin[i+1]. */
+typedef struct KernelCases {
+  int axis;
+  int count;      /* 1: nothing is gained, or there is no such axis */
+  int64_t *begin; /* count + 1 */
+} KernelCases;
+
+/* How a store stage without inner axes falls into cases. */
+KernelCases kernel_cases(Arena *arena, const Kernel *kernel, int stage);
+/* The kernel with that stage as it is in one case: conditions that are decided are gone, and what
+ * only other cases compute. */
+Kernel *kernel_case(Arena *arena, const Kernel *kernel, int stage, const KernelCases *cases,
+                    int number);
+
+#endif
