@@ -6,6 +6,7 @@
 #include "elaborate/elaborate.h"
 #include "graphs.h"
 #include "interpret/interpret.h"
+#include "ops/scan.h"
 #include "passes/pass.h"
 #include "passes/recompute.h"
 #include "program/program.h"
@@ -248,6 +249,32 @@ static void test_steps_share_kernels(void **state) {
   arena_destroy(arena);
 }
 
+/* The gradient of a weight that the body reads in parts is one contraction a part behind the loop,
+ * so the memory is the only carry of the backward scan. */
+static void test_parts_of_a_weight_are_summed_behind_the_loop(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  static const char text[] =
+    "const batch = 4\ndata train { x, y = csv(\"a.csv\") }\n"
+    "input x : f32[batch, 5, 8]\ninput y : f32[batch]\n"
+    "param u : f32[8, 16] = 0.1\n"
+    "_, h = scan v in x along 1 with h = zeros([batch, 8]) {\n"
+    "  h = tanh(h @ u[:, :8]) * sigmoid(v + h @ u[:, 8:]) ; yield h }\n"
+    "loss = mean((sum(h, axis = 1) - y) ^ 2)\n"
+    "train { minimize = loss, optimizer = sgd(lr = 0.5), steps = 3 }\n";
+  Module *module = elaborate_text(arena, text, "differentiate", 1);
+  const Graph *graph = module->entries[ENTRY_TRAIN];
+  int backward = 0;
+  for (int i = 0; i < graph->nodes.count; i++) {
+    const Node *node = graph->nodes.items[i];
+    if (!node->body || !scan_shape(node).reverse) continue;
+    backward++;
+    assert_int_equal(scan_shape(node).carries, 1);
+  }
+  assert_int_equal(backward, 1);
+  arena_destroy(arena);
+}
+
 /* Each value of a long loop is a small part of all, but they are worth computing again. */
 static void test_steps_are_computed_again(void **state) {
   (void)state;
@@ -285,6 +312,7 @@ int main(void) {
     cmocka_unit_test(test_same_as_written_by_hand),
     cmocka_unit_test(test_none_and_one_step),
     cmocka_unit_test(test_steps_share_kernels),
+    cmocka_unit_test(test_parts_of_a_weight_are_summed_behind_the_loop),
     cmocka_unit_test(test_steps_are_computed_again),
     cmocka_unit_test(test_too_many_steps_are_refused),
   };

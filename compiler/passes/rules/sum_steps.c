@@ -2,7 +2,7 @@
  *
  * A step's part of a weight gradient is a contraction of two values of the step; the sum of all of
  * them is one contraction in which the steps are a further summed axis. Likewise a sum over axes,
- * and what is linear in one of these. */
+ * and what is linear in one of these: a padding by zeros is, the adjoint of a slice of a weight. */
 #include "passes/rules/sum_steps.h"
 
 #include "graph/graph.h"
@@ -15,12 +15,14 @@ static void add_once(Arena *arena, Nodes *nodes, Node *node) {
   vec_push(arena, nodes, node);
 }
 
-static bool is_linear(Op op) {
+static bool is_linear(const Node *node) {
+  Op op = node->op;
+  if (op == OP_PAD) return node_float(node, ATTR_VALUE) == 0;
   return op == OP_ADD || op == OP_SUB || op == OP_NEG || op == OP_RESHAPE || op == OP_TRANSPOSE;
 }
 
 bool sum_steps_find(Arena *arena, Node *node, Nodes *stacked) {
-  if (is_linear(node->op)) {
+  if (is_linear(node)) {
     for (int k = 0; k < node->operand_count; k++)
       if (!sum_steps_find(arena, node->operands[k], stacked)) return false;
     return true;
@@ -74,6 +76,9 @@ Node *sum_steps_make(const Maker *maker, const Node *node, const Nodes *stacked,
   if (node->op == OP_RESHAPE) return make_reshape(maker, first, node->type.shape);
   if (node->op == OP_TRANSPOSE)
     return make_transpose(maker, first, node_ints(node, ATTR_PERMUTATION)->ints);
+  if (node->op == OP_PAD)
+    return graph_add(maker->graph, OP_PAD, 1, &first, node->attribute_count, node->attributes,
+                     maker->span, maker->path);
   Node *second = sum_steps_make(maker, node->operands[1], stacked, stacks);
   return make_binary(maker, node->op, first, second);
 }
