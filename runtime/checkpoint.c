@@ -12,6 +12,7 @@
 #include "fitted_text.h"
 #include "message.h"
 #include "number.h"
+#include "plateau.h"
 #include "source_change.h"
 
 static const char format_name[] = "nnc checkpoint 1";
@@ -51,13 +52,15 @@ static bool position_parse(nnc_position *position, const char *text) {
 }
 
 typedef struct Texts { /* malloc'ed parts of the metadata */
-  char *fitted, *position, *tally, *seed, *step;
+  char *fitted, *position, *tally, *seed, *step, *plateaus;
 } Texts;
 
 static bool texts_make(Texts *texts, const nnc_session *session, const nnc_position *position,
                        const nnc_tally *tally) {
   *texts = (Texts){.fitted = nnc_fitted_format(&session->fitted)};
   if (!texts->fitted || asprintf(&texts->seed, "%" PRIu64, session->seed) < 0) return false;
+  if (session->model->plateau_count > 0 && !(texts->plateaus = nnc_plateaus_format(session)))
+    return false;
   if (!position) return true;
   texts->position = position_format(position);
   texts->tally = nnc_tally_format(tally);
@@ -71,6 +74,7 @@ static void texts_free(Texts *texts) {
   free(texts->tally);
   free(texts->seed);
   free(texts->step);
+  free(texts->plateaus);
 }
 
 static bool save_with(const nnc_session *session, const char *path, const char *keep,
@@ -88,11 +92,12 @@ static bool save_with(const nnc_session *session, const char *path, const char *
       {"format", format_name},      {"model", model->name},  {"file", model->file},
       {"compiler", model->compiler}, {"isa", model->isa},     {"source", model->source},
       {"fitted", texts->fitted},    {"seed", texts->seed},   {"step", texts->step},
-      {"position", texts->position}, {"metrics", texts->tally},
+      {"position", texts->position}, {"metrics", texts->tally}, {"plateaus", texts->plateaus},
   };
-  enum { ALL = sizeof metadata / sizeof *metadata, OF_A_RUN = 3 };
+  enum { ALL = sizeof metadata / sizeof *metadata, OF_A_RUN = 4 };
+  int metadata_count = !is_checkpoint ? ALL - OF_A_RUN : ALL - (texts->plateaus == NULL);
   bool good = nnc_safetensors_write(path, keep, count, tensors, session->arena.base,
-                                    is_checkpoint ? ALL : ALL - OF_A_RUN, metadata);
+                                    metadata_count, metadata);
   free(tensors);
   return good;
 }
@@ -202,6 +207,13 @@ static void warn_of_changes(const nnc_session *session, const nnc_safetensors *f
   if (source) nnc_warn_source_change(file->path, source, session->model->source);
 }
 
+/* Values of schedules; a program that has changed begins them anew. */
+static void resume_plateaus(nnc_session *session, const nnc_safetensors *file) {
+  const char *text = nnc_safetensors_metadata(file, "plateaus");
+  if (session->model->plateau_count == 0 || (text && nnc_plateaus_parse(session, text))) return;
+  nnc_warning("%s has other plateaus: their schedules start anew", file->path);
+}
+
 static bool bad_metadata(const nnc_safetensors *file, const char *key, const char *text) {
   if (text) nnc_error("%s: metadata '%s' is malformed: '%.100s'", file->path, key, text);
   else
@@ -224,6 +236,7 @@ bool nnc_checkpoint_resume(nnc_session *session, const nnc_safetensors *file,
   if (!place || !position_parse(position, place)) return bad_metadata(file, "position", place);
   if (!metrics) return bad_metadata(file, "metrics", metrics);
   warn_of_changes(session, file);
+  resume_plateaus(session, file);
   if (nnc_tally_parse(tally, metrics)) return true;
   nnc_warning("%s has other metrics; those of this period start anew", file->path);
   nnc_tally_reset(tally);
@@ -282,6 +295,8 @@ bool nnc_checkpoint_load(nnc_session *session, nnc_position *position) {
   if (!place || !position_parse(position, place)) *position = (nnc_position){.steps_per_epoch = 1};
   const char *seed = nnc_safetensors_metadata(file, "seed");
   if (seed) session->seed = strtoull(seed, NULL, 10);
+  const char *plateaus = nnc_safetensors_metadata(file, "plateaus");
+  if (plateaus) nnc_plateaus_parse(session, plateaus);
   bool good =
       nnc_checkpoint_read(session, file, NNC_WEIGHTS) && nnc_checkpoint_fitted(session, file);
   nnc_safetensors_close(file);

@@ -50,6 +50,17 @@ typedef struct nnc_initial {
 
 struct nnc_session; /* session.h */
 
+/* A schedule that falls when a metric no longer improves (plateau.c). */
+typedef struct nnc_plateau {
+  int metric;            /* its number */
+  const char *set;       /* the data set that it is of; "train" too */
+  int is_max;            /* more is better */
+  int is_relative;       /* the threshold is a share of the best value */
+  double start, factor, threshold, floor;
+  double least;          /* falls by less are left out */
+  int64_t patience, cooldown; /* reports */
+} nnc_plateau;
+
 /* How the host combines an accumulator over batches, in double; the compiler's Combine. */
 enum nnc_combine { NNC_MEAN, NNC_SUM, NNC_MAX, NNC_MIN, NNC_LAST };
 
@@ -77,7 +88,7 @@ typedef struct nnc_level {
   const char *isa;         /* the variant that fixes the bits, "x86-64+avx+fma" */
   const char *extensions;  /* what the processor must have: nnc_isa.h */
   const struct nnc_limits *limits; /* nnc_limits.h: how fast this machine runs such code */
-  void (*host)(const double inputs[4], double *scalars);
+  void (*host)(const double *inputs, double *scalars);
   void (*finish)(const double *accumulators, double *metrics);
   void (*run[NNC_ENTRY_COUNT])(nnc_worker *worker); /* NULL: there is no such entry */
 } nnc_level;
@@ -175,11 +186,15 @@ typedef struct nnc_model {
   nnc_entry init, train, accumulate, eval, eval_one, predict;
   const struct nnc_limits *limits; /* nnc_limits.h: how fast this machine runs such code */
 
-  /* Host scalars: `host_inputs` are t, epoch, steps, steps_per_epoch in this order. The outputs are
+  int plateau_count;
+  const nnc_plateau *plateaus;
+
+  /* Host scalars: `inputs` are t, epoch, steps, steps_per_epoch in this order, then the values of the
+   * plateaus. The outputs are
    * written where the kernels read them (nnc_worker.scalars) before each run of train/accumulate/eval. */
   int scalar_count;
   const char *const *scalar_names;
-  void (*host)(const double inputs[4], double *scalars);
+  void (*host)(const double *inputs, double *scalars);
 
   /* Metrics: `loss` first.  Accumulators of train and eval come in the same order. */
   int metric_count;

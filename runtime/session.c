@@ -8,6 +8,7 @@
 #include "cpus.h"
 #include "level.h"
 #include "message.h"
+#include "plateau.h"
 #include "number.h"
 #include "replace.h"
 
@@ -69,6 +70,18 @@ char *nnc_default_folder(const nnc_options *options) {
   return NULL;
 }
 
+static bool plateaus_open(nnc_session *session) {
+  size_t count = (size_t)session->model->plateau_count;
+  session->host_inputs = calloc(4 + count, sizeof *session->host_inputs);
+  session->plateaus = calloc(count + 1, sizeof *session->plateaus);
+  if (session->host_inputs && session->plateaus) {
+    nnc_plateaus_reset(session);
+    return true;
+  }
+  nnc_error("cannot allocate the inputs of the schedules");
+  return false;
+}
+
 static bool open_parts(nnc_session *session) {
   const nnc_model *model = session->model;
   char *folder = nnc_default_folder(session->options);
@@ -76,7 +89,7 @@ static bool open_parts(nnc_session *session) {
   free(folder);
   session->scalars = calloc((size_t)model->scalar_count + 1, sizeof *session->scalars);
   if (!session->scalars) nnc_error("cannot allocate %d scalars", model->scalar_count);
-  if (!session->checkpoint || !session->scalars) return false;
+  if (!session->checkpoint || !session->scalars || !plateaus_open(session)) return false;
   if (!nnc_block_take(&session->arena, model->arena_bytes, "the model's arena")) return false;
   if (!streams_open(session)) return false;
   session->threads = choose_threads(session->options);
@@ -122,6 +135,8 @@ void nnc_session_close(nnc_session *session) {
   nnc_block_free(&session->arena);
   nnc_fitted_free(&session->fitted);
   free(session->scalars);
+  free(session->host_inputs);
+  free(session->plateaus);
   free(session->stream_start);
   free(session->stream_saved);
   free(session->checkpoint);
@@ -149,7 +164,12 @@ bool nnc_session_read_initials(nnc_session *session) {
 
 void nnc_session_host(nnc_session *session, int64_t t, int64_t epoch, int64_t steps,
                       int64_t steps_per_epoch) {
-  double inputs[4] = {(double)t, (double)epoch, (double)steps, (double)steps_per_epoch};
+  double *inputs = session->host_inputs;
+  inputs[0] = (double)t;
+  inputs[1] = (double)epoch;
+  inputs[2] = (double)steps;
+  inputs[3] = (double)steps_per_epoch;
+  for (int i = 0; i < session->model->plateau_count; i++) inputs[4 + i] = session->plateaus[i].value;
   if (session->model->host) session->model->host(inputs, session->scalars);
 }
 

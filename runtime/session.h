@@ -10,6 +10,8 @@
 #include "nnc_parallel.h"
 #include "options.h"
 
+typedef struct nnc_plateau_state nnc_plateau_state;
+
 typedef struct nnc_session {
   const nnc_model *model;
   const nnc_options *options;
@@ -19,6 +21,8 @@ typedef struct nnc_session {
   uint64_t seed;
   double *scalars;     /* the host's, read by the kernels */
   nnc_fitted fitted;   /* what the data's stages learnt */
+  double *host_inputs; /* of the model's host function */
+  struct nnc_plateau_state *plateaus; /* plateau.h */
   char *stream_start;  /* the streams' values at the start of a pass */
   char *stream_saved;  /* those of training while an evaluation runs */
   char *checkpoint;    /* path of the default checkpoint */

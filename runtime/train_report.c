@@ -8,9 +8,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "message.h"
 #include "number.h"
+#include "plateau.h"
 
 static const double report_save_interval = 10, save_interval = 600, report_show_interval = 0.25;
 
@@ -70,11 +72,28 @@ static void show_report(Trainer *trainer) {
   trainer->progress.reported = trainer->progress.shown = nnc_seconds_now();
 }
 
+/* The report at the end of a run that would not have come in a longer one does not count. */
+static void advance_plateaus(Trainer *trainer) {
+  const nnc_model *model = trainer->model;
+  const nnc_position *position = &trainer->position;
+  int64_t every = trainer->validate_steps;
+  if (every > 0 ? position->step % every != 0 : position->step_in_epoch != 0) return;
+  for (int i = 0; i < model->plateau_count && position->step > 0; i++) {
+    const nnc_plateau *plateau = &model->plateaus[i];
+    const double *metrics = trainer->metrics;
+    for (int k = 0; k < trainer->evaluator.count; k++)
+      if (strcmp(trainer->evaluator.sets[k].name, plateau->set) == 0)
+        metrics = set_metrics(trainer, k);
+    nnc_plateau_advance(trainer->session, i, metrics[plateau->metric]);
+  }
+}
+
 bool nnc_trainer_report(Trainer *trainer) {
   for (int i = 0; i < trainer->evaluator.count; i++)
     if (!nnc_evaluator_run(&trainer->evaluator, i, set_metrics(trainer, i))) return false;
   trainer->seconds = nnc_seconds_now() - trainer->start;
   nnc_tally_metrics(&trainer->tally, trainer->model, &trainer->model->train, trainer->metrics);
+  advance_plateaus(trainer);
   nnc_log_write(&trainer->log, write_log_line, trainer);
   show_report(trainer);
   nnc_tally_reset(&trainer->tally);

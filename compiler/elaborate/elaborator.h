@@ -384,7 +384,7 @@ bool room_in_rule(const Room *room);
 /* ---- builtins ----------------------------------------------------------------------------- */
 
 extern const Builtin builtins_math[], builtins_shape[], builtins_reduce[], builtins_window[],
-    builtins_random[], builtins_other[];
+    builtins_random[], builtins_other[], builtins_schedule[];
 void builtins_bind(Elaborator *e);
 /* The i-th table and its family; NULL at the end. */
 const Builtin *builtins_table(int i);
@@ -422,6 +422,11 @@ void store_slot(Elaborator *e, Slot *slot, Node *value);
 /* Evaluates an initial value in the init graph and stores it. */
 void initialize_variable(Elaborator *e, const char *path, Type type, const AstExpr *expr,
                          Value given, Span at);
+
+/* ---- plateaus (plateau.c) ----------------------------------------------------------------- */
+
+/* Behind metrics_build: the metrics and data sets that plateaus follow are there. */
+void check_plateaus(Elaborator *e);
 
 /* ---- sections ----------------------------------------------------------------------------- */
 

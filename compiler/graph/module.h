@@ -11,7 +11,8 @@
  *   finish      accumulators -> loss and metrics, host scalars, f64 only
  *
  * Host scalars are `scalar` leaves of type f64[].  `t` is the step (from 1), `epoch` the epoch (from
- * 0), `steps` the total, `steps_per_epoch`; all others are outputs of the host graph by name. */
+ * 0), `steps` the total, `steps_per_epoch`; the values of plateaus; all others are outputs of the
+ * host graph by name. */
 #ifndef NNC_GRAPH_MODULE_H
 #define NNC_GRAPH_MODULE_H
 
@@ -98,6 +99,17 @@ typedef struct MetricInfo {
   Span span;
 } MetricInfo;
 
+/* A number that falls when a metric no longer improves: a host scalar that the runtime keeps. */
+typedef struct Plateau {
+  const char *name;    /* of the scalar: "plateau.0" */
+  const char *metric;
+  const char *set;     /* the data set that the metric is of, "train" too */
+  bool is_max, is_relative;
+  double start, factor, threshold, floor, least;
+  int64_t patience, cooldown;
+  Span span;
+} Plateau;
+
 typedef struct RunConfig {
   int64_t batch;
   const char *batch_name;     /* the constant that names it; NULL when there are no batched inputs */
@@ -118,6 +130,7 @@ typedef struct Module {
   VEC(InputInfo) inputs;
   VEC(DataSet) data_sets;
   VEC(MetricInfo) metrics;
+  VEC(Plateau) plateaus;
   RunConfig run;
 } Module;
 

@@ -115,6 +115,26 @@ static bool read_metric(Reader *reader) {
   return true;
 }
 
+static bool read_plateau(Reader *reader) {
+  Plateau plateau = {0};
+  double *const numbers[] = {&plateau.start, &plateau.factor, &plateau.threshold, &plateau.floor,
+                             &plateau.least};
+  if (!reader_string(reader, &plateau.name) || !reader_expect_word(reader, "metric") ||
+      !reader_string(reader, &plateau.metric) || !reader_expect_word(reader, "of") ||
+      !reader_string(reader, &plateau.set))
+    return false;
+  plateau.is_max = reader_accept_word(reader, "max");
+  plateau.is_relative = reader_accept_word(reader, "relative");
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    if (!reader_double(reader, numbers[i])) return false;
+  if (!reader_integer(reader, 0, INT32_MAX, &plateau.patience) ||
+      !reader_integer(reader, 0, INT32_MAX, &plateau.cooldown) ||
+      !reader_optional_place(reader, &plateau.span))
+    return false;
+  vec_push(reader->arena, &reader->module->plateaus, plateau);
+  return true;
+}
+
 /* ---- data --------------------------------------------------------------------------------- */
 
 static bool read_value(Reader *reader, int depth, DataValue *value);
@@ -222,7 +242,7 @@ typedef struct Item {
 static const Item items[] = {
   {"run", read_run},       {"source", read_source}, {"file", read_file},
   {"input", read_input},   {"metric", read_metric}, {"data", read_data_set},
-  {"entry", reader_entry},
+  {"entry", reader_entry}, {"plateau", read_plateau},
 };
 
 static bool read_item(Reader *reader) {

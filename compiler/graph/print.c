@@ -166,6 +166,27 @@ static void print_tables(Printer *printer, const Module *module) {
   }
 }
 
+static void print_plateau(Printer *printer, const Plateau *plateau) {
+  Text *text = printer->text;
+  const double numbers[] = {plateau->start, plateau->factor, plateau->threshold, plateau->floor,
+                            plateau->least};
+  text_add(text, "plateau ");
+  text_add_quoted(text, plateau->name);
+  text_add(text, " metric ");
+  text_add_quoted(text, plateau->metric);
+  text_add(text, " of ");
+  text_add_quoted(text, plateau->set);
+  if (plateau->is_max) text_add(text, " max");
+  if (plateau->is_relative) text_add(text, " relative");
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    text_add_char(text, ' ');
+    text_add_double(text, numbers[i]);
+  }
+  text_printf(text, " %lld %lld", (long long)plateau->patience, (long long)plateau->cooldown);
+  print_place(printer, plateau->span);
+  text_add_char(text, '\n');
+}
+
 /* ---- data --------------------------------------------------------------------------------- */
 
 static void print_data_value(Text *text, const DataValue *value) {
@@ -309,6 +330,8 @@ void module_print(Text *text, const Module *module) {
   print_source(&printer, module->source);
   print_files(&printer);
   print_tables(&printer, module);
+  for (int i = 0; i < module->plateaus.count; i++)
+    print_plateau(&printer, &module->plateaus.items[i]);
   for (int i = 0; i < module->data_sets.count; i++)
     print_data_set(&printer, &module->data_sets.items[i]);
   for (int i = 0; i < ENTRY_COUNT; i++)

@@ -234,6 +234,8 @@ static bool scalar_is_known(Check *check, const char *name) {
     return false;
   }
   if (is_builtin_scalar(name)) return true;
+  for (int i = 0; i < check->module->plateaus.count; i++)
+    if (check->module->plateaus.items[i].name == name) return true;
   return check->kind != ENTRY_HOST && gives(check, ENTRY_HOST, OUTPUT_SCALAR, name);
 }
 

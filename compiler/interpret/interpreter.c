@@ -117,6 +117,10 @@ int interpreter_bind(Interpreter *interpreter, Arena *arena, int input_count,
   bind_number(arena, &bindings, "epoch", (double)epoch);
   bind_number(arena, &bindings, "steps", (double)steps);
   bind_number(arena, &bindings, "steps_per_epoch", (double)steps_per_epoch);
+  for (int i = 0; i < interpreter->module->plateaus.count; i++) { /* as a run begins */
+    const Plateau *plateau = &interpreter->module->plateaus.items[i];
+    bind_number(arena, &bindings, plateau->name, plateau->start);
+  }
   bind_host_scalars(interpreter, arena, &bindings);
   bind_variables(interpreter, arena, &bindings);
   *result = bindings.items;

@@ -88,6 +88,10 @@ static const char *const host_inputs[4] = {"t", "epoch", "steps", "steps_per_epo
 static const char *host_leaf(const Emitter *emitter, const char *name) {
   for (int i = 0; i < 4; i++)
     if (strcmp(host_inputs[i], name) == 0) return arena_printf(emitter->arena, "inputs[%d]", i);
+  const Module *module = emitter->program->module;
+  for (int i = 0; i < module->plateaus.count; i++)
+    if (strcmp(module->plateaus.items[i].name, name) == 0)
+      return arena_printf(emitter->arena, "inputs[%d]", 4 + i);
   panic("the host entry reads %s", name);
 }
 
@@ -107,8 +111,8 @@ static void emit_host_function(Emitter *emitter) {
   const Program *program = emitter->program;
   Code *code = &emitter->code;
   code_blank(code);
-  code_comment(code, "Host scalars of a step, from t, epoch, steps and steps_per_epoch.");
-  code_line(code, "static void host(const double inputs[4], double *scalars)");
+  code_comment(code, "Host scalars of a step, from t, epoch, steps, steps_per_epoch and the plateaus.");
+  code_line(code, "static void host(const double *inputs, double *scalars)");
   code_block(code);
   code_line(code, "(void)inputs, (void)scalars;");
   for (int s = 0; s < program->scalar_names.count; s++)

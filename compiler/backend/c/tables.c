@@ -78,6 +78,29 @@ static int emit_initials(Emitter *emitter) {
   return count;
 }
 
+/* Schedules that follow a metric. */
+static void emit_plateaus(Emitter *emitter) {
+  const Module *module = emitter->program->module;
+  Code *code = &emitter->code;
+  if (module->plateaus.count == 0) return;
+  code_blank(code);
+  code_open(code, "static const nnc_plateau plateaus[%d] =", module->plateaus.count);
+  for (int i = 0; i < module->plateaus.count; i++) {
+    const Plateau *plateau = &module->plateaus.items[i];
+    int metric = 0;
+    while (metric < module->metrics.count &&
+           strcmp(module->metrics.items[metric].name, plateau->metric) != 0)
+      metric++;
+    if (metric == module->metrics.count) panic("plateau of %s, no metric", plateau->metric);
+    code_line(code, "{%d, %s, %d, %d, %.17g, %.17g, %.17g, %.17g, %.17g, %lld, %lld},", metric,
+              quoted(emitter, plateau->set), plateau->is_max, plateau->is_relative, plateau->start,
+              plateau->factor, plateau->threshold, plateau->floor, plateau->least,
+              (long long)plateau->patience, (long long)plateau->cooldown);
+  }
+  code->indent--;
+  code_line(code, "};");
+}
+
 /* ---- entries ---- */
 
 static bool input_is_batched(const Module *module, const char *name) {
@@ -321,6 +344,8 @@ static void emit_model(Emitter *emitter, const char *const *entries, int initial
   code_line(code, ".activation_bytes = %lld,", (long long)program->activation_bytes);
   if (module->variables.count > 0)
     code_line(code, ".variable_count = %d, .variables = variables,", module->variables.count);
+  if (module->plateaus.count > 0)
+    code_line(code, ".plateau_count = %d, .plateaus = plateaus,", module->plateaus.count);
   if (initials > 0)
     code_line(code, ".initial_count = %d, .initials = initials, .read_initials = nnc_initial_read,",
               initials);
@@ -348,6 +373,7 @@ void emit_tables(Emitter *emitter) {
   const Module *module = program->module;
   emit_variables(emitter);
   int initials = emit_initials(emitter);
+  emit_plateaus(emitter);
   const char *entries[ENTRY_COUNT];
   for (int e = 0; e < ENTRY_COUNT; e++) entries[e] = emit_entry_tables(emitter, (EntryKind)e);
   emit_data_sets(emitter);
