@@ -8,8 +8,8 @@ Needs PyTorch and NumPy (Debian: apt-get install python3-torch). tests/torch/twi
 model in PyTorch; docs/testing.md says what it has. For each model and float type
 
   1. the parameters of the file as it is are counted, against the published number;
-  2. a variant that keeps its gradients (variant.py) and the model itself are compiled, with the
-     twin's overrides of constants;
+  2. a variant that keeps its gradients (variant.py) and the model itself, both without evaluation
+     and prediction, are compiled with the twin's overrides of constants;
   3. the executable makes the weights; those that are constant (biases, scales) get some noise;
   4. inputs are drawn, a minibatch for each step, and both sides start from the same numbers;
   5. loss and gradients of the first step, then losses, parameters and states after 20 steps of
@@ -40,7 +40,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(1, os.path.join(ROOT, "tests", "lib"))
 from agreement import update_page
 from tensor_file import read_safetensors, write_safetensors
-from variant import apply_edits, keep_gradients
+from variant import apply_edits, keep_gradients, only_training
 
 STEPS = 20
 GRADIENT_TOLERANCE = {"f64": 1e-9, "f32": 1e-4}
@@ -78,7 +78,7 @@ class Side:
         self.nnc = os.path.join(options.build, "bin", "nnc")
         self.name, self.folder, self.float_type = name, folder, float_type
         with open(os.path.join(ROOT, "models", name + ".net")) as file:
-            self.text = apply_edits(file.read(), getattr(twin, "edits", []))
+            self.text = only_training(apply_edits(file.read(), getattr(twin, "edits", [])))
         self.defines = []
         for key, value in getattr(twin, "overrides", {}).items():
             self.defines += ["-D", f"{key}={value}"]
