@@ -79,19 +79,23 @@ class Side:
         self.name, self.folder, self.float_type = name, folder, float_type
         with open(os.path.join(ROOT, "models", name + ".net")) as file:
             self.text = only_training(apply_edits(file.read(), getattr(twin, "edits", [])))
-        self.defines = []
-        for key, value in getattr(twin, "overrides", {}).items():
-            self.defines += ["-D", f"{key}={value}"]
+        self.overrides = getattr(twin, "overrides", {})
 
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def compile(self, text, output, extra=()):
+    def compile(self, text, output, overrides):
         source = self.path(f"{output}.net")
         with open(source, "w") as file:
             file.write(text)
-        run([self.nnc, source, f"--float={self.float_type}", *self.defines, *extra,
-             "-o", self.path(output)])
+        defines = [word for key, value in overrides.items() for word in ("-D", f"{key}={value}")]
+        run([self.nnc, source, f"--float={self.float_type}", *defines, "-o", self.path(output)])
+
+    def compile_both(self):
+        """The model, and its gradients: of the latter the text alone says how it is trained."""
+        constants = {key: value for key, value in self.overrides.items() if not key.startswith("train.")}
+        self.compile(keep_gradients(self.text), "gradients", constants)
+        self.compile(self.text, "model", self.overrides)
 
     def count_parameters(self):
         """At the constants that the file has."""
@@ -201,7 +205,7 @@ class Peer:
         if not isinstance(made, tuple):
             return made, lambda t: 1.0
         optimizer, factor = made
-        if len(inspect.signature(factor).parameters) == 2:
+        if len(inspect.signature(factor).parameters) > 1:
             return optimizer, lambda t: factor(t, self.steps)
         return optimizer, factor
 
@@ -261,8 +265,7 @@ def compare(options, name, float_type, folder):
     if published is not None and count != published:
         raise Mismatch(f"{count} parameters; published are {published}")
 
-    side.compile(keep_gradients(side.text), "gradients", ["-D", "train.steps=1"])
-    side.compile(side.text, "model")
+    side.compile_both()
     info = side.info("model")
     steps = options.steps or getattr(twin, "steps", STEPS)
     rng = np.random.default_rng(7)
