@@ -85,11 +85,14 @@ class Side:
         return os.path.join(self.folder, name)
 
     def compile(self, text, output, overrides):
-        source = self.path(f"{output}.net")
-        with open(source, "w") as file:
+        """In a folder of its own, by a name without a folder: what was compiled before is found again."""
+        folder = self.path(output + ".source")
+        os.makedirs(folder)
+        with open(os.path.join(folder, self.name + ".net"), "w") as file:
             file.write(text)
         defines = [word for key, value in overrides.items() for word in ("-D", f"{key}={value}")]
-        run([self.nnc, source, f"--float={self.float_type}", *defines, "-o", self.path(output)])
+        run([self.nnc, self.name + ".net", f"--float={self.float_type}", *defines,
+             "-o", self.path(output)], cwd=folder)
 
     def compile_both(self):
         """The model, and its gradients: of the latter the text alone says how it is trained."""
