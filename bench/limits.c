@@ -2,9 +2,9 @@
  *
  *     cc -O2 -march=native -pthread bench/limits.c -o limits && ./limits [THREADS [ROUNDS]]
  *
- * Prints one JSON object: the best of ROUNDS rounds, GFLOP/s (a multiply-add counts two) and GB/s of
- * reading, of writing, of an update in place and of a scaled copy with ordinary stores (of both the read
- * and the written bytes count, what a store reads first does not). */
+ * Prints one JSON object: the best of ROUNDS rounds, GFLOP/s (a multiply-add counts two) and GB/s
+ * of reading, of writing, of an update in place and of a scaled copy with ordinary stores (of both
+ * the read and the written bytes count, what a store reads first does not). */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -34,15 +34,13 @@ typedef struct Worker {
   double best[JOB_COUNT]; /* seconds, worker 0 only */
 } Worker;
 
-static double now(void)
-{
+static double now(void) {
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static void fma_peak(void)
-{
+static void fma_peak(void) {
   vec sum[CHAINS] = {{0}}, x = (vec){0} + 1.000001f, y = (vec){0} + 0.999999f;
   for (int i = 0; i < FMA_STEPS; i++)
 #pragma GCC unroll 32
@@ -55,8 +53,7 @@ static void fma_peak(void)
   sink = total;
 }
 
-static void touch(float *memory, Job job)
-{
+static void touch(float *memory, Job job) {
   vec *block = (vec *)memory, sum[4] = {{0}};
   size_t count = MEMORY_BYTES / sizeof(vec);
   if (job == JOB_READ) {
@@ -71,8 +68,7 @@ static void touch(float *memory, Job job)
     for (size_t i = 0; i < count / 2; i++) block[count / 2 + i] = block[i] * 0.5f + 1;
 }
 
-static void *run(void *argument)
-{
+static void *run(void *argument) {
   Worker *worker = argument;
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -92,8 +88,7 @@ static void *run(void *argument)
   return NULL;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
   int threads = argc > 1 ? atoi(argv[1]) : 2, rounds = argc > 2 ? atoi(argv[2]) : 5;
   if (threads < 1 || threads > 256 || rounds < 1) {
     fprintf(stderr, "usage: limits [THREADS [ROUNDS]]\n");
@@ -103,7 +98,8 @@ int main(int argc, char **argv)
   pthread_t *handles = calloc((size_t)threads, sizeof *handles);
   if (!workers || !handles || pthread_barrier_init(&barrier, NULL, (unsigned)threads)) return 1;
   for (int i = 0; i < threads; i++) {
-    workers[i] = (Worker){.index = i, .rounds = rounds, .memory = aligned_alloc(1 << 21, MEMORY_BYTES)};
+    workers[i] =
+        (Worker){.index = i, .rounds = rounds, .memory = aligned_alloc(1 << 21, MEMORY_BYTES)};
     if (!workers[i].memory) return 1;
     if (i > 0 && pthread_create(&handles[i], NULL, run, &workers[i])) return 1;
   }

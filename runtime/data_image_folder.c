@@ -2,10 +2,11 @@
  *
  *     train/cat/1.jpg  train/cat/2.png  train/dog/1.jpg
  *
- * Fields are the picture and, where there is a second, its class: the folders' names in sorted order,
- * learnt from the training set like the classes of a `categories` stage.  Files count when their
- * names end in .jpg, .jpeg or .png (in any case) and do not begin with a dot; their order is that of
- * the classes, then of the names.  Pictures are decoded when they are read, by worker threads. */
+ * Fields are the picture and, where there is a second, its class: the folders' names in sorted
+ * order, learnt from the training set like the classes of a `categories` stage.  Files count when
+ * their names end in .jpg, .jpeg or .png (in any case) and do not begin with a dot; their order is
+ * that of the classes, then of the names.  Pictures are decoded when they are read, by worker
+ * threads. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -142,8 +143,7 @@ static int add_folder(const DataContext *context, const char *folder, int class,
     found.items[i] = NULL; /* it belongs to `files` now, or is gone */
   }
   free_names(&found);
-  int32_t *grown =
-      result == 0 ? realloc(*labels, (size_t)files->count * sizeof **labels) : NULL;
+  int32_t *grown = result == 0 ? realloc(*labels, (size_t)files->count * sizeof **labels) : NULL;
   if (result == 0 && !grown) result = data_fail_memory(context, folder, files->count * 4);
   if (!grown) return result;
   *labels = grown;
@@ -255,7 +255,7 @@ static int load(const DataContext *context, DataTable *table) {
   folder->workers = (int)workers;
   table->keeps_rows = true;
   char *root = root_folder(context);
-  int result = !root ? -1
+  int result = !root            ? -1
                : context->files ? add_given(context, table, &files, &labels)
                                 : add_classes(context, table, root, &files, &labels);
   folder->files = files.items;
@@ -279,8 +279,9 @@ static int ready(const DataContext *context, DataTable *table) {
     if (stage->kind == PICTURE_RANDOM_FLIP) continue;
     if (stage->kind == PICTURE_RESIZE && !stage->width) return 0; /* each picture shows it */
     if (stage->height == dim[2] && stage->width == dim[3]) return 0;
-    return data_fail_call(context, "the stages make pictures of %lld x %lld, but the input %s is "
-                                   "%lld x %lld",
+    return data_fail_call(context,
+                          "the stages make pictures of %lld x %lld, but the input %s is "
+                          "%lld x %lld",
                           (long long)stage->height, (long long)stage->width, field->name,
                           (long long)dim[2], (long long)dim[3]);
   }
@@ -327,11 +328,12 @@ static int make(const DataContext *context, const DataTable *table, const DataFi
   if (result == 0 && data_picture_apply(&folder->stages, visit, &picture) < 0)
     result = data_fail_memory(context, name, field->width * 8);
   if (result == 0 && (picture.height != dim[2] || picture.width != dim[3]))
-    result = data_fail(context,
-                       "%s is %lld x %lld after its stages, but the input %s is %lld x %lld; resize, "
-                       "center_crop and random_crop change sizes",
-                       name, (long long)picture.height, (long long)picture.width, field->name,
-                       (long long)dim[2], (long long)dim[3]);
+    result =
+        data_fail(context,
+                  "%s is %lld x %lld after its stages, but the input %s is %lld x %lld; resize, "
+                  "center_crop and random_crop change sizes",
+                  name, (long long)picture.height, (long long)picture.width, field->name,
+                  (long long)dim[2], (long long)dim[3]);
   if (result == 0) store_planes(&picture, bytes);
   free(picture.bytes);
   return result;

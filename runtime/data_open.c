@@ -20,7 +20,7 @@ typedef struct Opening {
   DataContext context;
   const nnc_data_set *set;
   const nnc_entry *entry;
-  bool keeps_all_rows; /* files from the command line: no split, no shuffle */
+  bool keeps_all_rows;            /* files from the command line: no split, no shuffle */
   const nnc_pipeline **pipelines; /* of the tables */
   int file_count;                 /* given on the command line */
 } Opening;
@@ -60,9 +60,8 @@ static int fail_unfed(const Opening *opening, const char *input) {
     for (int f = 0; f < opening->set->pipelines[p].field_count && count < 64; f++)
       names[count++] = opening->set->pipelines[p].fields[f];
   const char *near = nnc_nearest(input, count, names);
-  return data_fail(&opening->context,
-                   "there is no field '%s' to feed the input of that name%s%s%s", input,
-                   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+  return data_fail(&opening->context, "there is no field '%s' to feed the input of that name%s%s%s",
+                   input, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
 static bool stage_meets(const struct nnc_stage_class *stage, const nnc_call *call,
@@ -232,8 +231,7 @@ static int choose_rows(Opening *opening, nnc_data *data, DataTable *table,
   return data_table_order_lanes(context, table, context->model->batch);
 }
 
-static int apply_stage(Opening *opening, DataTable *table, DataField *field,
-                       const nnc_call *call) {
+static int apply_stage(Opening *opening, DataTable *table, DataField *field, const nnc_call *call) {
   DataContext *context = &opening->context;
   const struct nnc_stage_class *stage = call->stage;
   context->call = call;
@@ -295,8 +293,7 @@ static int join_tables(Opening *opening, nnc_data *data) {
                        (long long)table->count);
     bool differ = !first->order != !table->order;
     if (first->order && table->order)
-      differ =
-          memcmp(first->order, table->order, (size_t)first->count * sizeof *first->order) != 0;
+      differ = memcmp(first->order, table->order, (size_t)first->count * sizeof *first->order) != 0;
     if (differ)
       return data_fail(&opening->context,
                        "%s and %s must go through the same split and shuffle stages",
@@ -349,7 +346,8 @@ static int load_all(Opening *opening, nnc_data *data) {
     int needed = 0;
     for (int f = 0; f < table->field_count; f++) needed += table->fields[f].input != NULL;
     context->file_count = pipeline->calls[0].source->has_file_each ? needed : 1;
-    if (files && pipeline->calls[0].source->takes_many_files) context->file_count = opening->file_count;
+    if (files && pipeline->calls[0].source->takes_many_files)
+      context->file_count = opening->file_count;
     context->files = files;
     if (load_table(opening, table, pipeline) < 0 ||
         choose_rows(opening, data, table, pipeline) < 0 || change_values(opening, table) < 0)
@@ -360,8 +358,7 @@ static int load_all(Opening *opening, nnc_data *data) {
 }
 
 static int bind_all(Opening *opening, nnc_data *data) {
-  opening->pipelines =
-      calloc((size_t)opening->set->pipeline_count + 1, sizeof *opening->pipelines);
+  opening->pipelines = calloc((size_t)opening->set->pipeline_count + 1, sizeof *opening->pipelines);
   if (!opening->pipelines) return data_fail_memory(&opening->context, "the pipelines", 64);
   for (int i = 0; i < opening->entry->input_count; i++)
     if (bind_input(opening, data, i) < 0) return -1;
@@ -383,15 +380,14 @@ static nnc_data *open_set(Opening *opening) {
 
 nnc_data *nnc_data_open(const nnc_model *model, const char *name, const nnc_entry *entry,
                         const char *directory, nnc_fitted *fitted, char message[NNC_MESSAGE]) {
-  Opening opening = {
-      .context = {.model = model,
-                  .set = name,
-                  .directory = directory,
-                  .fitted = fitted,
-                  .learns = strcmp(name, "train") == 0 ? fitted : NULL,
-                  .message = message},
-      .set = find_set(model, name),
-      .entry = entry};
+  Opening opening = {.context = {.model = model,
+                                 .set = name,
+                                 .directory = directory,
+                                 .fitted = fitted,
+                                 .learns = strcmp(name, "train") == 0 ? fitted : NULL,
+                                 .message = message},
+                     .set = find_set(model, name),
+                     .entry = entry};
   if (!opening.set) {
     data_fail(&opening.context, "%s has no data set '%s'", model->file, name);
     return NULL;
@@ -444,7 +440,8 @@ static bool takes_many(const Opening *opening) {
   const nnc_pipeline *first = NULL;
   for (int i = 0; i < opening->entry->input_count; i++) {
     int index;
-    const nnc_pipeline *pipeline = find_pipeline(opening->set, opening->entry->inputs[i].name, &index);
+    const nnc_pipeline *pipeline =
+        find_pipeline(opening->set, opening->entry->inputs[i].name, &index);
     if (!pipeline || (first && pipeline != first)) return false;
     first = pipeline;
   }

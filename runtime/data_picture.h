@@ -1,5 +1,5 @@
-/* Pictures: decoding JPEG and PNG, and the stages that cut and scale; private to data_picture*.c and
- * data_image_folder.c.
+/* Pictures: decoding JPEG and PNG, and the stages that cut and scale; private to data_picture*.c
+ * and data_image_folder.c.
  *
  * A picture is interleaved bytes, rows from the top: [height][width][channels], 1 channel (grey) or
  * 3 (red, green, blue). */
@@ -29,7 +29,10 @@ void data_picture_crop(Picture *picture, int64_t top, int64_t left, int64_t heig
 void data_picture_mirror(Picture *picture); /* left and right change places */
 
 typedef enum PictureStageKind {
-  PICTURE_RESIZE, PICTURE_CENTER_CROP, PICTURE_RANDOM_CROP, PICTURE_RANDOM_FLIP
+  PICTURE_RESIZE,
+  PICTURE_CENTER_CROP,
+  PICTURE_RANDOM_CROP,
+  PICTURE_RANDOM_FLIP
 } PictureStageKind;
 
 typedef struct PictureStage {

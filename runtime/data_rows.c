@@ -38,7 +38,8 @@ uint64_t data_random_bits(const DataVisit *visit, uint64_t stream, uint64_t inde
 }
 
 int64_t data_random_below(const DataVisit *visit, uint64_t stream, uint64_t index, int64_t bound) {
-  return (int64_t)((unsigned __int128)data_random_bits(visit, stream, index) * (uint64_t)bound >> 64);
+  return (int64_t)((unsigned __int128)data_random_bits(visit, stream, index) * (uint64_t)bound >>
+                   64);
 }
 
 int data_table_need_order(const DataContext *context, DataTable *table) {
@@ -100,8 +101,7 @@ int data_table_order_lanes(const DataContext *context, DataTable *table, int64_t
     return data_fail_memory(context, "the order of the rows", count * 4);
   }
   for (int64_t lane = 0; lane < lanes; lane++)
-    for (int64_t i = 0; i < length; i++)
-      order[i * lanes + lane] = table->order[lane * length + i];
+    for (int64_t i = 0; i < length; i++) order[i * lanes + lane] = table->order[lane * length + i];
   for (int64_t i = length * lanes; i < count; i++) order[i] = table->order[i];
   free(table->order);
   table->order = order;

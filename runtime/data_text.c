@@ -3,11 +3,13 @@
  *
  *     character   code points of UTF-8
  *     byte        the bytes themselves, 0 to 255: no vocabulary
- *     word        what blanks separate; the end of a line is the word <eos> (as in the language models
- *                 of T. Mikolov et al., "Recurrent neural network based language model", 2010)
+ *     word        what blanks separate; the end of a line is the word <eos> (as in the language
+ *                 models of T. Mikolov et al., "Recurrent neural network based language model",
+ *                 2010)
  *
  * The vocabulary is that of the whole training file, sorted; it is a fitted value like the classes
- * of a `categories` stage.  What does not occur in it is an error, or <unk> where that is a word. */
+ * of a `categories` stage.  What does not occur in it is an error, or <unk> where that is a
+ * word. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,9 +34,10 @@ static int sequence_length(const unsigned char *at, int64_t left) {
   static const struct {
     unsigned char first, last, second_first, second_last;
     int length;
-  } forms[] = {{0x00, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
-               {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
-               {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
+  } forms[] = {
+      {0x00, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+      {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+      {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
     if (*at < forms[i].first || *at > forms[i].last) continue;
     int length = forms[i].length;
@@ -66,10 +69,11 @@ static int cut_characters(const DataContext *context, Units *units, const char *
   for (int64_t i = 0; i < size;) {
     int length = text[i] ? sequence_length((const unsigned char *)text + i, size - i) : 0;
     if (length == 0)
-      return data_fail(context,
-                       "%s: byte %lld (0x%02x, line %lld) is no UTF-8 text; unit = \"byte\" reads any "
-                       "file",
-                       units->name, (long long)i, (unsigned char)text[i], (long long)line);
+      return data_fail(
+          context,
+          "%s: byte %lld (0x%02x, line %lld) is no UTF-8 text; unit = \"byte\" reads any "
+          "file",
+          units->name, (long long)i, (unsigned char)text[i], (long long)line);
     if (add_unit(context, units, text + i, length, line) < 0) return -1;
     line += text[i] == '\n';
     i += length;
@@ -83,8 +87,7 @@ static int cut_words(const DataContext *context, Units *units, const char *text,
     int64_t end = i;
     while (end < size && !is_blank(text[end]) && text[end]) end++;
     if (end < size && !text[end])
-      return data_fail(context, "%s: byte %lld is 0: this is no text", units->name,
-                       (long long)end);
+      return data_fail(context, "%s: byte %lld is 0: this is no text", units->name, (long long)end);
     if (end > i && add_unit(context, units, text + i, end - i, line) < 0) return -1;
     i = end + 1;
     if (end == size || text[end] != '\n') continue;
@@ -133,8 +136,9 @@ static const nnc_fitted_value *find_vocabulary(const DataContext *context, const
     value = nnc_fitted_find(context->fitted, name);
   }
   if (value && value->strings) return value;
-  data_fail_call(context, "the vocabulary of %s comes from the training set or a checkpoint, and data "
-                          "train has no text of that name",
+  data_fail_call(context,
+                 "the vocabulary of %s comes from the training set or a checkpoint, and data "
+                 "train has no text of that name",
                  table->fields[0].name);
   return NULL;
 }
@@ -165,8 +169,8 @@ static int store_classes(const DataContext *context, const Units *units, const i
   if (!values) return data_fail_memory(context, units->name, bytes);
   for (int64_t i = 0; i < units->count; i++) {
     int32_t class = class_of[units->codes[i]];
-    if (stream->dtype == NNC_U8) ((uint8_t *)values)[i] = (uint8_t)class;
-    else if (stream->dtype == DATA_U16) ((uint16_t *)values)[i] = (uint16_t)class;
+    if (stream->dtype == NNC_U8) ((uint8_t *)values)[i] = (uint8_t) class;
+    else if (stream->dtype == DATA_U16) ((uint16_t *)values)[i] = (uint16_t) class;
     else ((int32_t *)values)[i] = class;
   }
   return 0;

@@ -1,8 +1,8 @@
-/* Source `token_stream(file, length, stride = length, from = 0, to = 1, type = "u16")`: token ids, as
- * tokenizers leave them in a binary file, little-endian.
+/* Source `token_stream(file, length, stride = length, from = 0, to = 1, type = "u16")`: token ids,
+ * as tokenizers leave them in a binary file, little-endian.
  *
- * A file that begins with the header of llm.c's data (256 numbers of 32 bits: magic, version, count;
- * https://github.com/karpathy/llm.c, dev/data/data_common.py) says its type itself. */
+ * A file that begins with the header of llm.c's data (256 numbers of 32 bits: magic, version,
+ * count; https://github.com/karpathy/llm.c, dev/data/data_common.py) says its type itself. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,15 +65,15 @@ static int check_ids(const DataContext *context, const char *name, DataStream *s
 static int load(const DataContext *context, DataTable *table) {
   DataWindows windows;
   DataStream stream = {0};
-  if (data_window_arguments(context, formals, &windows) < 0 ||
-      type_of(context, &stream.dtype) < 0)
+  if (data_window_arguments(context, formals, &windows) < 0 || type_of(context, &stream.dtype) < 0)
     return -1;
   DataFile *file = data_file_open_argument(context, formals);
   if (!file) return -1;
   const char *name = data_file_name(file);
   int64_t size = 0;
   stream.values = data_file_read_all(context, file, &size);
-  int64_t start = stream.values ? read_header(context, name, stream.values, size, &stream.dtype) : -1;
+  int64_t start =
+      stream.values ? read_header(context, name, stream.values, size, &stream.dtype) : -1;
   int result = start < 0 ? -1 : 0;
   if (result == 0 && (size - start) % data_dtype_size(stream.dtype) != 0)
     result = data_fail(context, "%s: %lld bytes are no whole number of ids of type %s", name,

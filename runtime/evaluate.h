@@ -25,8 +25,8 @@ bool nnc_evaluator_open(nnc_evaluator *evaluator, nnc_session *session, int name
                         char *const *names);
 void nnc_evaluator_close(nnc_evaluator *evaluator);
 
-/* The metrics over set number `index`; false when an interrupt came, or `has_failed`.  Streams of training and
- * host scalars stay as they are. */
+/* The metrics over set number `index`; false when an interrupt came, or `has_failed`.  Streams of
+ * training and host scalars stay as they are. */
 bool nnc_evaluator_run(nnc_evaluator *evaluator, int index, double *metrics);
 
 #endif

@@ -10,22 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void fail(const char *doing, const char *path)
-{
+static void fail(const char *doing, const char *path) {
   fprintf(stderr, "embed: cannot %s %s: %s\n", doing, path, strerror(errno));
   exit(1);
 }
 
-static void write_byte(FILE *out, int byte)
-{
+static void write_byte(FILE *out, int byte) {
   if (byte == '"' || byte == '\\' || byte == '?') fprintf(out, "\\%c", byte);
   else if (byte >= ' ' && byte < 0x7f) putc(byte, out);
   else fprintf(out, "\\%03o", (unsigned)byte);
 }
 
 /* Writes the literals of one file; returns its length. */
-static size_t write_text(FILE *out, const char *path)
-{
+static size_t write_text(FILE *out, const char *path) {
   FILE *in = fopen(path, "rb");
   if (!in) fail("open", path);
   size_t length = 0, column = 0;
@@ -46,8 +43,7 @@ static size_t write_text(FILE *out, const char *path)
   return length;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
   if (argc < 2) {
     fputs("usage: embed OUTPUT.c [NAME=PATH]...\n", stderr);
     return 2;

@@ -27,10 +27,10 @@ typedef struct Compilation {
 
 /* ---- from text to module ---- */
 
-static Module *front_end(Compilation *compilation, const SourceFile *source)
-{
+static Module *front_end(Compilation *compilation, const SourceFile *source) {
   const Options *options = compilation->options;
-  if (options->passes.start_after) return module_parse(compilation->arena, compilation->diagnostics, source);
+  if (options->passes.start_after)
+    return module_parse(compilation->arena, compilation->diagnostics, source);
   AstProgram *program = parse_program(compilation->arena, compilation->diagnostics, source);
   if (diagnostics_error_count(compilation->diagnostics) > 0) return NULL;
   ElaborateOptions elaboration = {.definition_count = options->definitions.count,
@@ -45,15 +45,13 @@ static Module *front_end(Compilation *compilation, const SourceFile *source)
 
 /* ---- what can be asked for instead of an executable ---- */
 
-static int write_text(const Compilation *compilation, Text *text)
-{
+static int write_text(const Compilation *compilation, Text *text) {
   bool written = driver_write(compilation->options->output, text);
   text_free(text);
   return written ? 0 : EXIT_MACHINE;
 }
 
-static int gradient_table(const Compilation *compilation, const Module *module)
-{
+static int gradient_table(const Compilation *compilation, const Module *module) {
   Text table = {0};
   bool good = check_gradients(compilation->arena, module, pass_find("differentiate")->run,
                               &gradient_check_default, &table);
@@ -61,16 +59,15 @@ static int gradient_table(const Compilation *compilation, const Module *module)
   return status ? status : good ? 0 : EXIT_MISTAKES;
 }
 
-static int emit_module(const Compilation *compilation, const Module *module)
-{
+static int emit_module(const Compilation *compilation, const Module *module) {
   Text text = {0};
   if (compilation->options->emit == EMIT_DOT) module_print_dot(&text, module);
   else module_print(&text, module);
   return write_text(compilation, &text);
 }
 
-static int emit_report(const Compilation *compilation, const Program *program, const MemoryFit *fit)
-{
+static int emit_report(const Compilation *compilation, const Program *program,
+                       const MemoryFit *fit) {
   Text text = {0};
   if (compilation->options->report == REPORT_JSON) {
     report_print_json(&text, program);
@@ -82,8 +79,7 @@ static int emit_report(const Compilation *compilation, const Program *program, c
   return write_text(compilation, &text);
 }
 
-static int emit_program(const Compilation *compilation, const Program *program)
-{
+static int emit_program(const Compilation *compilation, const Program *program) {
   Text text = {0};
   program_print(&text, program);
   return write_text(compilation, &text);
@@ -92,8 +88,7 @@ static int emit_program(const Compilation *compilation, const Program *program)
 /* ---- the executable ---- */
 
 /* The folder above the one of nnc itself: include/nnc and lib/nnc lie below it. */
-static const char *installation_prefix(Arena *arena)
-{
+static const char *installation_prefix(Arena *arena) {
   char path[PATH_MAX];
   ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
   if (length < 0) panic("cannot read the link /proc/self/exe: %s", strerror(errno));
@@ -116,25 +111,24 @@ static bool reads_pictures(const Module *module) {
   return false;
 }
 
-static int back_end(const Compilation *compilation, const Program *program)
-{
+static int back_end(const Compilation *compilation, const Program *program) {
   const Options *options = compilation->options;
   const char *output = options->output ? options->output : program->module->name;
   CompileOptions compile = {
-    .cc = options->cc,
-    .arch = options->arch,
-    .cflags = options->cflags,
-    .debug = options->debug,
-    .save_temps = options->save_temps,
-    .is_static = options->is_static,
-    .verbose = options->verbose,
-    .jobs = options->jobs,
-    .has_cache = !options->no_cache,
-    .cache_folder = options->cache_folder,
-    .cache_bytes = options->cache_bytes,
-    .reads_pictures = reads_pictures(program->module),
-    .prefix = installation_prefix(compilation->arena),
-    .output = output,
+      .cc = options->cc,
+      .arch = options->arch,
+      .cflags = options->cflags,
+      .debug = options->debug,
+      .save_temps = options->save_temps,
+      .is_static = options->is_static,
+      .verbose = options->verbose,
+      .jobs = options->jobs,
+      .has_cache = !options->no_cache,
+      .cache_folder = options->cache_folder,
+      .cache_bytes = options->cache_bytes,
+      .reads_pictures = reads_pictures(program->module),
+      .prefix = installation_prefix(compilation->arena),
+      .output = output,
   };
   if (!compile_prepare(compilation->arena, &compile)) return EXIT_MACHINE;
   CSource source = {0};
@@ -146,8 +140,7 @@ static int back_end(const Compilation *compilation, const Program *program)
   return status;
 }
 
-static int compile_module(Compilation *compilation, Module *module)
-{
+static int compile_module(Compilation *compilation, Module *module) {
   const Options *options = compilation->options;
   if (options->check_gradients) return gradient_table(compilation, module);
   bool stopped = false;
@@ -160,7 +153,7 @@ static int compile_module(Compilation *compilation, Module *module)
 
   MemoryFit fit;
   Program *program =
-    memory_fit(compilation->arena, module, compilation->diagnostics, options, &fit);
+      memory_fit(compilation->arena, module, compilation->diagnostics, options, &fit);
   if (!program) return EXIT_MISTAKES;
   if (is_module_wanted) return emit_module(compilation, module);
   const char *broken = program_verify(compilation->arena, program);
@@ -170,8 +163,7 @@ static int compile_module(Compilation *compilation, Module *module)
   return back_end(compilation, program);
 }
 
-int command_compile(Arena *arena, const Options *options)
-{
+int command_compile(Arena *arena, const Options *options) {
   Compilation compilation = {arena, options, diagnostics_create(arena), 0};
   SourceFile *source = driver_read(arena, options->files.items[0]);
   if (!source) return EXIT_MACHINE;

@@ -3,8 +3,7 @@
 #include "driver/commands.h"
 #include "elaborate/elaborate.h"
 
-int command_doc(Arena *arena, const Options *options)
-{
+int command_doc(Arena *arena, const Options *options) {
   Text text = {0};
   int status = 0;
   if (options->files.count == 0) doc_list(&text);

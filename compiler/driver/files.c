@@ -5,22 +5,19 @@
 #include <string.h>
 #include <sys/stat.h>
 
-SourceFile *driver_read(Arena *arena, const char *path)
-{
+SourceFile *driver_read(Arena *arena, const char *path) {
   const char *reason = NULL;
   SourceFile *source = source_read(arena, path, &reason);
   if (!source) fprintf(stderr, "nnc: cannot read %s: %s\n", path, reason);
   return source;
 }
 
-bool driver_report(const Diagnostics *diagnostics, const Options *options)
-{
+bool driver_report(const Diagnostics *diagnostics, const Options *options) {
   diagnostics_print(diagnostics, stderr, options->colour);
   return diagnostics_error_count(diagnostics) > 0;
 }
 
-bool driver_write(const char *path, const Text *text)
-{
+bool driver_write(const char *path, const Text *text) {
   bool to_stdout = !path || !strcmp(path, "-");
   const char *name = to_stdout ? "standard output" : path;
   FILE *stream = to_stdout ? stdout : fopen(path, "w");
@@ -38,8 +35,7 @@ bool driver_write(const char *path, const Text *text)
   return good;
 }
 
-Definition *driver_definitions(Arena *arena, const Options *options)
-{
+Definition *driver_definitions(Arena *arena, const Options *options) {
   Definition *result = ARENA_ARRAY(arena, Definition, options->definitions.count + 1);
   for (int i = 0; i < options->definitions.count; i++) {
     const char *text = options->definitions.items[i];

@@ -7,8 +7,7 @@
 #include "syntax/format.h"
 
 /* Replaces the file at once: a crash leaves the old text or the new one. */
-static bool replace_file(Arena *arena, const char *path, const Text *text)
-{
+static bool replace_file(Arena *arena, const char *path, const Text *text) {
   const char *temporary = arena_printf(arena, "%s.nnc-fmt.%d", path, (int)getpid());
   if (!driver_write(temporary, text)) return false;
   if (rename(temporary, path) == 0) return true;
@@ -17,8 +16,7 @@ static bool replace_file(Arena *arena, const char *path, const Text *text)
   return false;
 }
 
-static int format_file(Arena *arena, const Options *options, const char *path)
-{
+static int format_file(Arena *arena, const Options *options, const char *path) {
   SourceFile *source = driver_read(arena, path);
   if (!source) return EXIT_MACHINE;
   Diagnostics *diagnostics = diagnostics_create(arena);
@@ -35,8 +33,7 @@ static int format_file(Arena *arena, const Options *options, const char *path)
   return driver_write(options->output, &text) ? 0 : EXIT_MACHINE;
 }
 
-int command_format(Arena *arena, const Options *options)
-{
+int command_format(Arena *arena, const Options *options) {
   int status = 0;
   for (int i = 0; i < options->files.count; i++) {
     int one = format_file(arena, options, options->files.items[i]);

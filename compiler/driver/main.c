@@ -1,13 +1,12 @@
 /* nnc: the compiler's main program. */
 #include "driver/commands.h"
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
   static int (*const commands[COMMAND_COUNT])(Arena *, const Options *) = {
-    [COMMAND_COMPILE] = command_compile,
-    [COMMAND_CHECK] = command_check,
-    [COMMAND_FORMAT] = command_format,
-    [COMMAND_DOC] = command_doc,
+      [COMMAND_COMPILE] = command_compile,
+      [COMMAND_CHECK] = command_check,
+      [COMMAND_FORMAT] = command_format,
+      [COMMAND_DOC] = command_doc,
   };
   Arena *arena = arena_create();
   Options options = options_parse(arena, argc, argv);

@@ -25,7 +25,7 @@
 
 enum {
   MOST_CANDIDATES = 45,
-  MOST_NODES = 12000,   /* of an entry in pieces: planning takes seconds beyond */
+  MOST_NODES = 12000,        /* of an entry in pieces: planning takes seconds beyond */
   MOST_NODES_FURTHER = 4000, /* the same, to look further when some candidates fit */
   SHOWN_HOLDERS = 3
 };
@@ -41,9 +41,9 @@ typedef struct Candidate {
   int pieces;
   RecomputeOptions recompute; /* segments 1: none */
   int recomputed;
-  double flops;      /* of these */
-  int64_t peak;      /* bytes, once it is planned; -1: the candidate is impossible */
-  double cost;       /* of a training step, in flops */
+  double flops; /* of these */
+  int64_t peak; /* bytes, once it is planned; -1: the candidate is impossible */
+  double cost;  /* of a training step, in flops */
 } Candidate;
 
 typedef struct Fitter {
@@ -58,22 +58,19 @@ typedef struct Fitter {
   int64_t best_peak;
 } Fitter;
 
-static int default_threads(void)
-{
+static int default_threads(void) {
   cpu_set_t allowed;
   if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return CPU_COUNT(&allowed);
   long online = sysconf(_SC_NPROCESSORS_ONLN);
   return online < 1 ? 1 : (int)online;
 }
 
-static int64_t program_peak(const Program *program, int threads)
-{
+static int64_t program_peak(const Program *program, int threads) {
   return program->arena_bytes + threads * program->worker_bytes;
 }
 
 /* Without task loops where the limit is not met with them and they need more. */
-static Program *plan(Arena *arena, const Module *module, const Options *options, int threads)
-{
+static Program *plan(Arena *arena, const Module *module, const Options *options, int threads) {
   ProgramOptions lowering = {.level = options->passes.level, .vector_bytes = 64};
   Program *program = program_create(arena, module, &lowering);
   int64_t peak = program_peak(program, threads);
@@ -84,12 +81,12 @@ static Program *plan(Arena *arena, const Module *module, const Options *options,
 }
 
 /* Bytes of the region of activations that the entry takes up. */
-static int64_t entry_bytes(const Program *program, EntryKind entry)
-{
+static int64_t entry_bytes(const Program *program, EntryKind entry) {
   int64_t variables = program->arena_bytes - program->activation_bytes, end = variables;
   for (int i = 0; i < program->buffers.count; i++) {
     const Buffer *buffer = &program->buffers.items[i];
-    if (buffer->entry == (int)entry && buffer->kind != BUFFER_WORKER && buffer->offset + buffer->bytes > end)
+    if (buffer->entry == (int)entry && buffer->kind != BUFFER_WORKER &&
+        buffer->offset + buffer->bytes > end)
       end = buffer->offset + buffer->bytes;
   }
   return end - variables;
@@ -99,8 +96,7 @@ static int64_t entry_bytes(const Program *program, EntryKind entry)
 
 /* Rewrites the large entries of `module`; false when the candidate is impossible. */
 static bool apply(Fitter *fitter, Module *module, const Candidate *candidate, Arena *arena,
-                  RecomputeResult *total)
-{
+                  RecomputeResult *total) {
   *total = (RecomputeResult){0};
   for (int i = 0; i < FITTED_COUNT; i++) {
     EntryKind kind = fitted_entries[i];
@@ -123,19 +119,17 @@ static bool apply(Fitter *fitter, Module *module, const Candidate *candidate, Ar
   return true;
 }
 
-static void verify(Arena *arena, const Module *module, const char *what)
-{
+static void verify(Arena *arena, const Module *module, const char *what) {
   const char *broken = module_verify(arena, module);
   if (broken) panic("%s made a bad module: %s", what, broken);
 }
 
-static const char *candidate_text(Arena *arena, const Candidate *candidate, int64_t batch)
-{
+static const char *candidate_text(Arena *arena, const Candidate *candidate, int64_t batch) {
   const char *pieces = candidate->pieces > 1
-    ? arena_printf(arena, "%d micro-batches of %lld example%s", candidate->pieces,
-                   (long long)(batch / candidate->pieces),
-                   batch / candidate->pieces == 1 ? "" : "s")
-    : "no micro-batches";
+                           ? arena_printf(arena, "%d micro-batches of %lld example%s",
+                                          candidate->pieces, (long long)(batch / candidate->pieces),
+                                          batch / candidate->pieces == 1 ? "" : "s")
+                           : "no micro-batches";
   if (candidate->recompute.segments == 1)
     return arena_printf(arena, "%s, no recomputation", pieces);
   return arena_printf(arena, "%s, recomputation of %s values in %d%s segments", pieces,
@@ -144,21 +138,18 @@ static const char *candidate_text(Arena *arena, const Candidate *candidate, int6
                       candidate->recompute.tapers ? " tapering" : "");
 }
 
-static double entry_cost(const ProgramEntry *entry)
-{
+static double entry_cost(const ProgramEntry *entry) {
   return entry->flops + flops_a_byte * entry->bytes + flops_a_barrier * entry->barrier_count;
 }
 
-static double step_cost(const Program *program)
-{
+static double step_cost(const Program *program) {
   double earlier = (double)program->module->run.accumulate - 1;
   return entry_cost(&program->entries[ENTRY_TRAIN]) +
          (earlier > 0 ? earlier * entry_cost(&program->entries[ENTRY_ACCUMULATE]) : 0);
 }
 
 /* Plans the candidate, for its peak and its cost. */
-static void try_candidate(Fitter *fitter, Candidate *candidate)
-{
+static void try_candidate(Fitter *fitter, Candidate *candidate) {
   Arena *scratch = arena_create();
   Module module = *fitter->module;
   RecomputeResult result;
@@ -180,8 +171,7 @@ static void try_candidate(Fitter *fitter, Candidate *candidate)
   arena_destroy(scratch);
 }
 
-static int by_flops(const void *a, const void *b)
-{
+static int by_flops(const void *a, const void *b) {
   const Candidate *x = a, *y = b;
   if (x->flops != y->flops) return x->flops < y->flops ? -1 : 1;
   if (x->recomputed != y->recomputed) return x->recomputed < y->recomputed ? -1 : 1;
@@ -191,8 +181,7 @@ static int by_flops(const void *a, const void *b)
 }
 
 /* All recomputations that differ, the cheapest first; the first is none at all. */
-static int list_candidates(Fitter *fitter, int pieces, Candidate *list)
-{
+static int list_candidates(Fitter *fitter, int pieces, Candidate *list) {
   int count = 0;
   list[count++] = (Candidate){.pieces = pieces, .recompute = {.segments = 1}};
   for (size_t i = 0; i < 4 * sizeof segment_counts / sizeof *segment_counts; i++) {
@@ -218,8 +207,7 @@ static int list_candidates(Fitter *fitter, int pieces, Candidate *list)
 }
 
 /* The next divisor of the batch that is at least twice as large; 0: there is none. */
-static int next_pieces(const Module *module, int pieces)
-{
+static int next_pieces(const Module *module, int pieces) {
   for (int64_t next = 2 * (int64_t)pieces; next <= module->run.batch; next++)
     if (module->run.batch % next == 0) return (int)next;
   return 0;
@@ -227,8 +215,7 @@ static int next_pieces(const Module *module, int pieces)
 
 /* Plans all candidates of a number of micro-batches; *found becomes the cheapest that fits (peak 0:
  * none so far). False when so many pieces, and any more, are impossible. */
-static bool search_pieces(Fitter *fitter, int pieces, Candidate *found)
-{
+static bool search_pieces(Fitter *fitter, int pieces, Candidate *found) {
   Candidate list[MOST_CANDIDATES];
   int count = list_candidates(fitter, pieces, list);
   for (int i = 0; i < count; i++) {
@@ -241,8 +228,7 @@ static bool search_pieces(Fitter *fitter, int pieces, Candidate *found)
 }
 
 /* False when no candidate fits. */
-static bool search(Fitter *fitter, Candidate *found)
-{
+static bool search(Fitter *fitter, Candidate *found) {
   int64_t nodes = fitter->module->entries[ENTRY_TRAIN]->nodes.count;
   *found = (Candidate){0};
   for (int pieces = 1; pieces > 0; pieces = next_pieces(fitter->module, pieces)) {
@@ -255,8 +241,7 @@ static bool search(Fitter *fitter, Candidate *found)
 
 /* ---- refusal ---- */
 
-static const char *bytes_text(Arena *arena, int64_t bytes)
-{
+static const char *bytes_text(Arena *arena, int64_t bytes) {
   Text text = {0};
   text_add_bytes_size(&text, (double)bytes);
   text_add(&text, " (");
@@ -268,8 +253,7 @@ static const char *bytes_text(Arena *arena, int64_t bytes)
 }
 
 /* The step of the entry during which most bytes are alive. */
-static int peak_step(const Program *program, const ProgramEntry *entry)
-{
+static int peak_step(const Program *program, const ProgramEntry *entry) {
   int best = 0;
   int64_t most = -1;
   for (int step = 0; step < entry->steps.count; step++) {
@@ -289,15 +273,15 @@ static int peak_step(const Program *program, const ProgramEntry *entry)
 }
 
 static void note_holders(Arena *arena, Diagnostic *error, const Program *program,
-                         const ProgramEntry *entry)
-{
+                         const ProgramEntry *entry) {
   int step = peak_step(program, entry), shown[SHOWN_HOLDERS];
   for (int n = 0; n < SHOWN_HOLDERS; n++) {
     int largest = -1;
     for (int i = 0; i < program->buffers.count; i++) {
       const Buffer *buffer = &program->buffers.items[i];
       bool is_candidate = buffer->entry == (int)entry->entry && buffer->alias_of < 0 &&
-                          buffer->kind != BUFFER_WORKER && buffer->first_step <= step && step <= buffer->last_step;
+                          buffer->kind != BUFFER_WORKER && buffer->first_step <= step &&
+                          step <= buffer->last_step;
       for (int k = 0; k < n; k++) is_candidate = is_candidate && shown[k] != i;
       if (is_candidate && (largest < 0 || buffer->bytes > program->buffers.items[largest].bytes))
         largest = i;
@@ -314,8 +298,7 @@ static void note_holders(Arena *arena, Diagnostic *error, const Program *program
   }
 }
 
-static void refuse(Fitter *fitter, Diagnostics *diagnostics)
-{
+static void refuse(Fitter *fitter, Diagnostics *diagnostics) {
   Arena *arena = fitter->arena;
   Module module = *fitter->module;
   RecomputeResult result;
@@ -327,9 +310,9 @@ static void refuse(Fitter *fitter, Diagnostics *diagnostics)
     if (program->entries[i].present &&
         entry_bytes(program, (EntryKind)i) > entry_bytes(program, largest))
       largest = (EntryKind)i;
-  Diagnostic *error = diag_error(
-    diagnostics, (Span){0}, "the memory limit of %s cannot be met; the least is %s",
-    bytes_text(arena, fitter->limit), bytes_text(arena, fitter->best_peak));
+  Diagnostic *error =
+      diag_error(diagnostics, (Span){0}, "the memory limit of %s cannot be met; the least is %s",
+                 bytes_text(arena, fitter->limit), bytes_text(arena, fitter->best_peak));
   diag_note(error, (Span){0}, "parameters take %s, optimizer state %s, state %s",
             bytes_text(arena, program->parameter_bytes),
             bytes_text(arena, program->optimizer_bytes), bytes_text(arena, program->state_bytes));
@@ -350,18 +333,16 @@ static void refuse(Fitter *fitter, Diagnostics *diagnostics)
 
 /* ---- fitting ---- */
 
-static void find_large(Fitter *fitter, const Program *program)
-{
+static void find_large(Fitter *fitter, const Program *program) {
   int64_t fixed = program_peak(program, fitter->threads) - program->activation_bytes;
   for (int i = 0; i < FITTED_COUNT; i++) {
     EntryKind kind = fitted_entries[i];
     fitter->is_large[kind] =
-      program->entries[kind].present && fixed + entry_bytes(program, kind) > fitter->limit;
+        program->entries[kind].present && fixed + entry_bytes(program, kind) > fitter->limit;
   }
 }
 
-static Program *accept(Fitter *fitter, const Candidate *found, MemoryFit *fit)
-{
+static Program *accept(Fitter *fitter, const Candidate *found, MemoryFit *fit) {
   RecomputeResult result;
   apply(fitter, fitter->module, found, fitter->arena, &result);
   verify(fitter->arena, fitter->module, "the memory limit");
@@ -378,16 +359,23 @@ static Program *accept(Fitter *fitter, const Candidate *found, MemoryFit *fit)
 }
 
 Program *memory_fit(Arena *arena, Module *module, Diagnostics *diagnostics, const Options *options,
-                    MemoryFit *fit)
-{
+                    MemoryFit *fit) {
   int threads = options->threads > 0 ? options->threads : default_threads();
   Program *program = plan(arena, module, options, threads);
   int64_t peak = program_peak(program, threads);
-  *fit = (MemoryFit){.limit = options->memory_limit, .threads = threads, .default_peak = peak,
-                     .peak = peak, .pieces = 1, .segments = 1};
+  *fit = (MemoryFit){.limit = options->memory_limit,
+                     .threads = threads,
+                     .default_peak = peak,
+                     .peak = peak,
+                     .pieces = 1,
+                     .segments = 1};
   if (options->memory_limit == 0 || peak <= options->memory_limit) return program;
-  Fitter fitter = {.arena = arena, .module = module, .options = options, .threads = threads,
-                   .limit = options->memory_limit, .best_peak = peak,
+  Fitter fitter = {.arena = arena,
+                   .module = module,
+                   .options = options,
+                   .threads = threads,
+                   .limit = options->memory_limit,
+                   .best_peak = peak,
                    .best = {.pieces = 1, .recompute = {.segments = 1}}};
   find_large(&fitter, program);
   Candidate found;
@@ -398,8 +386,7 @@ Program *memory_fit(Arena *arena, Module *module, Diagnostics *diagnostics, cons
 
 /* ---- the report ---- */
 
-void memory_print(Text *text, const MemoryFit *fit)
-{
+void memory_print(Text *text, const MemoryFit *fit) {
   if (fit->limit == 0) return;
   text_add(text, "\nmemory limit: ");
   text_add_grouped(text, fit->limit);
@@ -422,15 +409,13 @@ void memory_print(Text *text, const MemoryFit *fit)
   }
 }
 
-void memory_add_json(Text *text, const MemoryFit *fit)
-{
+void memory_add_json(Text *text, const MemoryFit *fit) {
   while (text->length > 0 && strchr("\n}", text->data[text->length - 1])) text->length--;
   text_printf(text, ",\n  \"memory_limit\": {\"limit\": %lld, \"threads\": %d, ",
               (long long)fit->limit, fit->threads);
   text_printf(text, "\"peak\": %lld, \"default_peak\": %lld, \"micro_batches\": %d, ",
               (long long)fit->peak, (long long)fit->default_peak, fit->pieces);
-  text_printf(text, "\"segments\": %d, \"recomputed_nodes\": %d, ", fit->segments,
-              fit->recomputed);
+  text_printf(text, "\"segments\": %d, \"recomputed_nodes\": %d, ", fit->segments, fit->recomputed);
   text_printf(text, "\"recomputed_flops\": %.0f, \"kept\": [", fit->flops);
   for (int i = 0; i < fit->kept_count; i++) {
     if (i > 0) text_add(text, ", ");

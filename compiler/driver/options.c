@@ -10,73 +10,117 @@
 #include "support/names.h"
 
 enum {
-  KEY_EMIT = 256, KEY_REPORT, KEY_CHECK_GRADIENTS, KEY_DUMP_AFTER, KEY_STOP_AFTER, KEY_RESUME_AFTER,
-  KEY_TIME_PASSES, KEY_HELP_PASSES, KEY_FLOAT, KEY_CC, KEY_ARCH, KEY_SAVE_TEMPS, KEY_COLOUR, KEY_CHECK,
-  KEY_MEMORY_LIMIT, KEY_THREADS, KEY_CFLAGS, KEY_STATIC, KEY_CACHE_DIR, KEY_CACHE_SIZE, KEY_NO_CACHE
+  KEY_EMIT = 256,
+  KEY_REPORT,
+  KEY_CHECK_GRADIENTS,
+  KEY_DUMP_AFTER,
+  KEY_STOP_AFTER,
+  KEY_RESUME_AFTER,
+  KEY_TIME_PASSES,
+  KEY_HELP_PASSES,
+  KEY_FLOAT,
+  KEY_CC,
+  KEY_ARCH,
+  KEY_SAVE_TEMPS,
+  KEY_COLOUR,
+  KEY_CHECK,
+  KEY_MEMORY_LIMIT,
+  KEY_THREADS,
+  KEY_CFLAGS,
+  KEY_STATIC,
+  KEY_CACHE_DIR,
+  KEY_CACHE_SIZE,
+  KEY_NO_CACHE
 };
 
 static const struct argp_option option_table[] = {
-  {0, 0, 0, 0, "Compiling:", 1},
-  {"output", 'o', "FILE", 0, "Write the result to FILE", 1},
-  {"define", 'D', "NAME=VALUE", 0, "Give a constant, or with train.KEY a key of the train block, another value", 1},
-  {"optimize", 'O', "LEVEL", 0, "0: one kernel an operator, for debugging; 1 (default): everything", 1},
-  {"float", KEY_FLOAT, "TYPE", 0, "Compute all floating-point tensors in TYPE: f32 or f64", 1},
-  {"memory-limit", KEY_MEMORY_LIMIT, "SIZE", 0, "Recompute values or take the batch in parts until a run needs at most SIZE (64M, 1.5G) besides its data", 1},
-  {"threads", KEY_THREADS, "N", 0, "The threads that --memory-limit is for (default: all of this machine)", 1},
-  {"cc", KEY_CC, "PROGRAM", 0, "The C compiler (default: the newest clang found, else gcc)", 1},
-  {"arch", KEY_ARCH, "ARCH", 0, "What the code is for, a -march of the C compiler (default: native) or a list: x86-64-v2,x86-64-v3,x86-64-v4. OUT then takes the best that its machine has, or the one of OUT --isa", 1},
-  {"cflags", KEY_CFLAGS, "FLAGS", 0, "More flags for the C compiler, separated by blanks", 1},
-  {"debug", 'g', 0, 0, "Keep debugging information and symbols, and the emitted C that debuggers show", 1},
-  {"static", KEY_STATIC, 0, 0, "Link no shared library, not even the C library", 1},
-  {"jobs", 'j', "N", 0, "How many C compilers run at a time (default: one a core)", 1},
-  {"cache-dir", KEY_CACHE_DIR, "DIR", 0, "Where compiled code is kept (default: $XDG_CACHE_HOME/nnc or ~/.cache/nnc)", 1},
-  {"cache-size", KEY_CACHE_SIZE, "SIZE", 0, "The most that is kept; what was used longest ago goes first (default: 512M)", 1},
-  {"no-cache", KEY_NO_CACHE, 0, 0, "Compile everything, keep nothing", 1},
-  {"save-temps", KEY_SAVE_TEMPS, 0, 0, "Keep the emitted C beside the executable", 1},
-  {"verbose", 'v', 0, 0, "Show the commands that are run", 1},
-  {0, 0, 0, 0, "Looking inside:", 2},
-  {"emit", KEY_EMIT, "KIND", 0, "Instead of an executable: c, ir (the graphs as text), dot, program", 2},
-  {"report", KEY_REPORT, "json", OPTION_ARG_OPTIONAL, "Print layers, cost and exact memory; compiles nothing", 2},
-  {"check-gradients", KEY_CHECK_GRADIENTS, 0, 0, "Compare every parameter's gradient with central differences", 2},
-  {"dump-after", KEY_DUMP_AFTER, "PASS", 0, "Print the module after PASS, or after each with \"all\"", 2},
-  {"stop-after", KEY_STOP_AFTER, "PASS", 0, "Run no pass behind PASS", 2},
-  {"resume-after", KEY_RESUME_AFTER, "PASS", 0, "FILE is a dump that was taken after PASS", 2},
-  {"time-passes", KEY_TIME_PASSES, 0, 0, "Print how long each pass took", 2},
-  {"help-passes", KEY_HELP_PASSES, 0, 0, "List the passes in their order", 2},
-  {"color", KEY_COLOUR, "WHEN", 0, "Colour messages: auto, always, never", 2},
-  {0, 0, 0, 0, "Formatting:", 3},
-  {"in-place", 'i', 0, 0, "nnc fmt: rewrite the files instead of printing", 3},
-  {"check", KEY_CHECK, 0, 0, "nnc fmt: only say which files would change", 3},
-  {0, 0, 0, 0, "Help:", -1},
-  {0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 0, "Compiling:", 1},
+    {"output", 'o', "FILE", 0, "Write the result to FILE", 1},
+    {"define", 'D', "NAME=VALUE", 0,
+     "Give a constant, or with train.KEY a key of the train block, another value", 1},
+    {"optimize", 'O', "LEVEL", 0,
+     "0: one kernel an operator, for debugging; 1 (default): everything", 1},
+    {"float", KEY_FLOAT, "TYPE", 0, "Compute all floating-point tensors in TYPE: f32 or f64", 1},
+    {"memory-limit", KEY_MEMORY_LIMIT, "SIZE", 0,
+     "Recompute values or take the batch in parts until a run needs at most SIZE (64M, 1.5G) "
+     "besides its data",
+     1},
+    {"threads", KEY_THREADS, "N", 0,
+     "The threads that --memory-limit is for (default: all of this machine)", 1},
+    {"cc", KEY_CC, "PROGRAM", 0, "The C compiler (default: the newest clang found, else gcc)", 1},
+    {"arch", KEY_ARCH, "ARCH", 0,
+     "What the code is for, a -march of the C compiler (default: native) or a list: "
+     "x86-64-v2,x86-64-v3,x86-64-v4. OUT then takes the best that its machine has, or the one of "
+     "OUT --isa",
+     1},
+    {"cflags", KEY_CFLAGS, "FLAGS", 0, "More flags for the C compiler, separated by blanks", 1},
+    {"debug", 'g', 0, 0,
+     "Keep debugging information and symbols, and the emitted C that debuggers show", 1},
+    {"static", KEY_STATIC, 0, 0, "Link no shared library, not even the C library", 1},
+    {"jobs", 'j', "N", 0, "How many C compilers run at a time (default: one a core)", 1},
+    {"cache-dir", KEY_CACHE_DIR, "DIR", 0,
+     "Where compiled code is kept (default: $XDG_CACHE_HOME/nnc or ~/.cache/nnc)", 1},
+    {"cache-size", KEY_CACHE_SIZE, "SIZE", 0,
+     "The most that is kept; what was used longest ago goes first (default: 512M)", 1},
+    {"no-cache", KEY_NO_CACHE, 0, 0, "Compile everything, keep nothing", 1},
+    {"save-temps", KEY_SAVE_TEMPS, 0, 0, "Keep the emitted C beside the executable", 1},
+    {"verbose", 'v', 0, 0, "Show the commands that are run", 1},
+    {0, 0, 0, 0, "Looking inside:", 2},
+    {"emit", KEY_EMIT, "KIND", 0,
+     "Instead of an executable: c, ir (the graphs as text), dot, program", 2},
+    {"report", KEY_REPORT, "json", OPTION_ARG_OPTIONAL,
+     "Print layers, cost and exact memory; compiles nothing", 2},
+    {"check-gradients", KEY_CHECK_GRADIENTS, 0, 0,
+     "Compare every parameter's gradient with central differences", 2},
+    {"dump-after", KEY_DUMP_AFTER, "PASS", 0,
+     "Print the module after PASS, or after each with \"all\"", 2},
+    {"stop-after", KEY_STOP_AFTER, "PASS", 0, "Run no pass behind PASS", 2},
+    {"resume-after", KEY_RESUME_AFTER, "PASS", 0, "FILE is a dump that was taken after PASS", 2},
+    {"time-passes", KEY_TIME_PASSES, 0, 0, "Print how long each pass took", 2},
+    {"help-passes", KEY_HELP_PASSES, 0, 0, "List the passes in their order", 2},
+    {"color", KEY_COLOUR, "WHEN", 0, "Colour messages: auto, always, never", 2},
+    {0, 0, 0, 0, "Formatting:", 3},
+    {"in-place", 'i', 0, 0, "nnc fmt: rewrite the files instead of printing", 3},
+    {"check", KEY_CHECK, 0, 0, "nnc fmt: only say which files would change", 3},
+    {0, 0, 0, 0, "Help:", -1},
+    {0, 0, 0, 0, 0, 0},
 };
 
 static const char documentation[] =
-  "Compiles a network with its data, loss, optimizer and schedule to one executable that trains.\v"
-  "Commands:\n"
-  "  nnc FILE [-o OUT]    compile FILE; OUT train|eval|predict|info|bench|export\n"
-  "  nnc check FILE...    report every mistake, compile nothing\n"
-  "  nnc fmt FILE...      the canonical form, on standard output\n"
-  "  nnc doc [NAME]       what the language offers; one entry with its source\n"
-  "\n"
-  "Exit status: 0 success, 1 mistakes in FILE or a failed check, 2 wrong usage, 3 the machine refused.";
+    "Compiles a network with its data, loss, optimizer and schedule to one executable that "
+    "trains.\v"
+    "Commands:\n"
+    "  nnc FILE [-o OUT]    compile FILE; OUT train|eval|predict|info|bench|export\n"
+    "  nnc check FILE...    report every mistake, compile nothing\n"
+    "  nnc fmt FILE...      the canonical form, on standard output\n"
+    "  nnc doc [NAME]       what the language offers; one entry with its source\n"
+    "\n"
+    "Exit status: 0 success, 1 mistakes in FILE or a failed check, 2 wrong usage, 3 the machine "
+    "refused.";
 
 typedef struct Word {
   const char *text;
   int value;
 } Word;
 
-static const Word command_words[] = {
-  {"check", COMMAND_CHECK}, {"fmt", COMMAND_FORMAT}, {"doc", COMMAND_DOC}, {"compile", COMMAND_COMPILE}, {0, 0}};
-static const Word emit_words[] = {
-  {"c", EMIT_C}, {"ir", EMIT_IR}, {"dot", EMIT_DOT}, {"program", EMIT_PROGRAM}, {"exe", EMIT_EXECUTABLE}, {0, 0}};
+static const Word command_words[] = {{"check", COMMAND_CHECK},
+                                     {"fmt", COMMAND_FORMAT},
+                                     {"doc", COMMAND_DOC},
+                                     {"compile", COMMAND_COMPILE},
+                                     {0, 0}};
+static const Word emit_words[] = {{"c", EMIT_C},
+                                  {"ir", EMIT_IR},
+                                  {"dot", EMIT_DOT},
+                                  {"program", EMIT_PROGRAM},
+                                  {"exe", EMIT_EXECUTABLE},
+                                  {0, 0}};
 static const Word colour_words[] = {{"auto", -1}, {"always", 1}, {"never", 0}, {0, 0}};
 static const Word float_words[] = {{"f32", DTYPE_F32}, {"f64", DTYPE_F64}, {0, 0}};
 static const Word level_words[] = {{"0", 0}, {"1", 1}, {"2", 1}, {"3", 1}, {0, 0}};
 
 /* The value of a word, or an argp error that lists what there is. */
-static int word_value(struct argp_state *state, const Word *words, const char *text, const char *option)
-{
+static int word_value(struct argp_state *state, const Word *words, const char *text,
+                      const char *option) {
   Text list = {0};
   for (const Word *word = words; word->text; word++)
     if (!strcmp(word->text, text)) return word->value;
@@ -86,9 +130,9 @@ static int word_value(struct argp_state *state, const Word *words, const char *t
   return 0;
 }
 
-/* Bytes: a number with K, M, G or T for powers of 1024, fractions allowed, "iB" or "B" behind or not. */
-static int64_t parse_size(struct argp_state *state, const char *option, const char *text)
-{
+/* Bytes: a number with K, M, G or T for powers of 1024, fractions allowed, "iB" or "B" behind or
+ * not. */
+static int64_t parse_size(struct argp_state *state, const char *option, const char *text) {
   static const char units[] = "KMGT";
   char *end;
   double value = strtod(text, &end);
@@ -99,12 +143,12 @@ static int64_t parse_size(struct argp_state *state, const char *option, const ch
   if (unit && *end == 'i') end++;
   if (*end == 'B') end++;
   if (!is_number || *end || value >= 0x1p60 || value < 1)
-    argp_error(state, "%s takes a size such as 64M, 1.5G or a number of bytes, not \"%s\"", option, text);
+    argp_error(state, "%s takes a size such as 64M, 1.5G or a number of bytes, not \"%s\"", option,
+               text);
   return (int64_t)value;
 }
 
-static int parse_count(struct argp_state *state, const char *option, const char *text)
-{
+static int parse_count(struct argp_state *state, const char *option, const char *text) {
   char *end;
   long value = strtol(text, &end, 10);
   if (end == text || *end || value < 1 || value > 4096)
@@ -112,15 +156,13 @@ static int parse_count(struct argp_state *state, const char *option, const char 
   return (int)value;
 }
 
-static const char *pass_name(struct argp_state *state, const char *name, bool all)
-{
+static const char *pass_name(struct argp_state *state, const char *name, bool all) {
   if ((all && !strcmp(name, "all")) || pass_find(name)) return name;
   argp_error(state, "there is no pass \"%s\"; nnc --help-passes lists them", name);
   return NULL;
 }
 
-static void list_passes(void)
-{
+static void list_passes(void) {
   for (int i = 0; i < pass_count; i++)
     printf("%-16s -O%d  %s\n", pass_table[i].name, pass_table[i].level, pass_table[i].summary);
   exit(0);
@@ -132,8 +174,7 @@ typedef struct ParseState {
   bool command_seen;
 } ParseState;
 
-static void parse_positional(ParseState *parse, struct argp_state *state, char *argument)
-{
+static void parse_positional(ParseState *parse, struct argp_state *state, char *argument) {
   Options *options = parse->options;
   if (!parse->command_seen && options->files.count == 0) {
     parse->command_seen = true;
@@ -146,19 +187,18 @@ static void parse_positional(ParseState *parse, struct argp_state *state, char *
   vec_push(parse->arena, &options->files, argument);
 }
 
-static void check_usage(ParseState *parse, struct argp_state *state)
-{
+static void check_usage(ParseState *parse, struct argp_state *state) {
   Options *options = parse->options;
   bool single = options->command == COMMAND_COMPILE;
   if (options->files.count == 0 && options->command != COMMAND_DOC)
     argp_error(state, "which .net file? (nnc FILE -o OUT)");
   if (single && options->files.count > 1)
-    argp_error(state, "one file makes one executable, but there are %d: %s, %s%s", options->files.count,
-               options->files.items[0], options->files.items[1], options->files.count > 2 ? ", ..." : "");
+    argp_error(state, "one file makes one executable, but there are %d: %s, %s%s",
+               options->files.count, options->files.items[0], options->files.items[1],
+               options->files.count > 2 ? ", ..." : "");
 }
 
-static error_t parse_option(int key, char *argument, struct argp_state *state)
-{
+static error_t parse_option(int key, char *argument, struct argp_state *state) {
   ParseState *parse = state->input;
   Options *options = parse->options;
   switch (key) {
@@ -176,7 +216,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     options->has_float = true;
     options->float_type = (DType)word_value(state, float_words, argument, "--float");
     break;
-  case KEY_MEMORY_LIMIT: options->memory_limit = parse_size(state, "--memory-limit", argument); break;
+  case KEY_MEMORY_LIMIT:
+    options->memory_limit = parse_size(state, "--memory-limit", argument);
+    break;
   case KEY_THREADS: options->threads = parse_count(state, "--threads", argument); break;
   case KEY_CC: options->cc = argument; break;
   case KEY_ARCH: options->arch = argument; break;
@@ -207,14 +249,13 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
   return 0;
 }
 
-static void print_version(FILE *stream, struct argp_state *state)
-{
+static void print_version(FILE *stream, struct argp_state *state) {
   fprintf(stream, "nnc %s\n", NNC_VERSION);
 }
 
-Options options_parse(Arena *arena, int argc, char **argv)
-{
-  Options options = {.arch = "native", .cache_bytes = 512 << 20, .colour = -1, .passes = {.level = 1}};
+Options options_parse(Arena *arena, int argc, char **argv) {
+  Options options = {
+      .arch = "native", .cache_bytes = 512 << 20, .colour = -1, .passes = {.level = 1}};
   ParseState parse = {arena, &options, false};
   struct argp parser = {option_table, parse_option, "[COMMAND] FILE...", documentation, 0, 0, 0};
   argp_program_version_hook = print_version;

@@ -7,21 +7,34 @@
 #include "passes/pass.h"
 #include "support/vec.h"
 
-typedef enum Command { COMMAND_COMPILE, COMMAND_CHECK, COMMAND_FORMAT, COMMAND_DOC, COMMAND_COUNT } Command;
+typedef enum Command {
+  COMMAND_COMPILE,
+  COMMAND_CHECK,
+  COMMAND_FORMAT,
+  COMMAND_DOC,
+  COMMAND_COUNT
+} Command;
 
-typedef enum EmitKind { EMIT_EXECUTABLE, EMIT_C, EMIT_IR, EMIT_DOT, EMIT_PROGRAM, EMIT_COUNT } EmitKind;
+typedef enum EmitKind {
+  EMIT_EXECUTABLE,
+  EMIT_C,
+  EMIT_IR,
+  EMIT_DOT,
+  EMIT_PROGRAM,
+  EMIT_COUNT
+} EmitKind;
 
 typedef enum ReportKind { REPORT_NONE, REPORT_TEXT, REPORT_JSON } ReportKind;
 
 typedef struct Options {
   Command command;
-  VEC(const char *) files;       /* .net files; for `doc` the names asked for */
-  const char *output;            /* -o; NULL: the file's base name (executable) or stdout (text) */
+  VEC(const char *) files; /* .net files; for `doc` the names asked for */
+  const char *output;      /* -o; NULL: the file's base name (executable) or stdout (text) */
   EmitKind emit;
   ReportKind report;
   bool check_gradients;
   PassOptions passes;
-  bool has_float;                /* --float */
+  bool has_float; /* --float */
   DType float_type;
   VEC(const char *) definitions; /* -D name=value */
   int64_t memory_limit;          /* --memory-limit in bytes; 0: none */
@@ -31,14 +44,14 @@ typedef struct Options {
   const char *cflags;            /* --cflags; NULL: none */
   bool debug;                    /* -g */
   bool save_temps;
-  bool is_static;                /* --static */
-  int jobs;                      /* --jobs; 0: one a core */
-  bool no_cache;                 /* --no-cache */
-  const char *cache_folder;      /* --cache-dir; NULL: the user's */
-  int64_t cache_bytes;           /* --cache-size */
+  bool is_static;           /* --static */
+  int jobs;                 /* --jobs; 0: one a core */
+  bool no_cache;            /* --no-cache */
+  const char *cache_folder; /* --cache-dir; NULL: the user's */
+  int64_t cache_bytes;      /* --cache-size */
   bool verbose;
   bool format_in_place, format_check;
-  int colour;                    /* -1: where standard error is a terminal */
+  int colour; /* -1: where standard error is a terminal */
 } Options;
 
 /* Exit status of nnc: 0 success, 1 the program has mistakes (or a check failed), 2 wrong usage,

@@ -106,15 +106,17 @@ static Value apply_broadcast(Elaborator *e, const Bound *bound) {
 static Value apply_along(Elaborator *e, const Bound *bound) {
   Node *x = operand(e, bound, 2);
   Node *v = x && value_is_sequence(bound->values[0])
-              ? convert_tensor(e, bound->values[0], x->type.dtype, bound->spans[0])
-              : operand(e, bound, 0);
+                ? convert_tensor(e, bound->values[0], x->type.dtype, bound->spans[0])
+                : operand(e, bound, 0);
   int axis;
   if (!v || !x || !convert_axis(e, bound->values[1], bound->spans[1], x->type.shape.rank, &axis))
     return value_error();
   if (v->type.shape.rank != 1 || v->type.shape.dim[0] != x->type.shape.dim[axis]) {
-    Diagnostic *d = report_error(e, bound->call, "'along' needs a vector of %lld for axis %d, "
-                                 "found %s", (long long)x->type.shape.dim[axis], axis,
-                                 type_text(e->arena, v->type));
+    Diagnostic *d =
+        report_error(e, bound->call,
+                     "'along' needs a vector of %lld for axis %d, "
+                     "found %s",
+                     (long long)x->type.shape.dim[axis], axis, type_text(e->arena, v->type));
     report_note_tensor(e, d, "the vector", v);
     report_note_tensor(e, d, "the tensor", x);
     return value_error();
@@ -138,8 +140,8 @@ static int collect_parts(Elaborator *e, const Bound *bound, Node ***parts) {
   for (int i = 0; i < count; i++) {
     Value item = as_list ? value_sequence_item(bound->rest[0], i) : bound->rest[i];
     Span at = as_list ? bound->rest_spans[0] : bound->rest_spans[i];
-    (*parts)[i] = dtype == DTYPE_COUNT ? convert_any_tensor(e, item, at)
-                                       : convert_tensor(e, item, dtype, at);
+    (*parts)[i] =
+        dtype == DTYPE_COUNT ? convert_any_tensor(e, item, at) : convert_tensor(e, item, dtype, at);
     if (!(*parts)[i]) return 0;
   }
   if (count == 0) report_error(e, bound->call, "'%s' of nothing", bound->builtin->name);
@@ -157,8 +159,10 @@ static bool check_parts(Elaborator *e, const Bound *bound, int count, Node **par
                                  type_text(e->arena, a), type_text(e->arena, b));
     report_note_tensor(e, d, "the first", parts[0]);
     report_note_tensor(e, d, arena_printf(e->arena, "part %d", i + 1), parts[i]);
-    diag_help(d, axis >= 0 ? "types must be equal, and extents but along axis %d"
-                           : "types and shapes must be equal", axis);
+    diag_help(d,
+              axis >= 0 ? "types must be equal, and extents but along axis %d"
+                        : "types and shapes must be equal",
+              axis);
     return false;
   }
   return true;
@@ -167,8 +171,8 @@ static bool check_parts(Elaborator *e, const Bound *bound, int count, Node **par
 static Value apply_concat(Elaborator *e, const Bound *bound) {
   Node **parts;
   int count = collect_parts(e, bound, &parts), axis;
-  if (count == 0 || !convert_axis(e, bound->values[1], bound->spans[1],
-                                  parts[0]->type.shape.rank, &axis))
+  if (count == 0 ||
+      !convert_axis(e, bound->values[1], bound->spans[1], parts[0]->type.shape.rank, &axis))
     return value_error();
   if (!check_parts(e, bound, count, parts, axis)) return value_error();
   return value_tensor(e, emit_concat(e, count, parts, axis));
@@ -193,8 +197,7 @@ static Value apply_stack(Elaborator *e, const Bound *bound) {
 
 /* ---- parting ------------------------------------------------------------------------------ */
 
-static Node *slice_axis(Elaborator *e, Node *x, int axis, int64_t from, int64_t to,
-                        int64_t by) {
+static Node *slice_axis(Elaborator *e, Node *x, int axis, int64_t from, int64_t to, int64_t by) {
   int64_t start[MAX_RANK], stop[MAX_RANK], step[MAX_RANK];
   for (int i = 0; i < x->type.shape.rank; i++) {
     start[i] = 0;
@@ -221,8 +224,8 @@ static Value apply_split(Elaborator *e, const Bound *bound) {
   Value *items = ARENA_ARRAY(e->arena, Value, fits ? count : 0);
   for (int64_t i = 0; i < count && fits; i++) {
     int64_t size = equal ? extent / count : 0;
-    if (!equal && !convert_int(e, value_sequence_item(parts, i), bound->spans[1], "an extent",
-                               &size))
+    if (!equal &&
+        !convert_int(e, value_sequence_item(parts, i), bound->spans[1], "an extent", &size))
       return value_error();
     fits = size > 0 && size <= extent - sum;
     if (!fits) break;
@@ -243,8 +246,7 @@ static Value apply_split(Elaborator *e, const Bound *bound) {
 /* ---- padding, repeating ------------------------------------------------------------------- */
 
 /* widths: one number for all axes, or a (low, high) pair for each axis. */
-static bool read_widths(Elaborator *e, const Bound *bound, int rank, int64_t *low,
-                        int64_t *high) {
+static bool read_widths(Elaborator *e, const Bound *bound, int rank, int64_t *low, int64_t *high) {
   Value widths = bound->values[1];
   Span at = bound->spans[1];
   if (value_is_sequence(widths) && value_sequence_length(widths) != rank) {
@@ -298,7 +300,8 @@ static Node *pad_axis(Elaborator *e, Node *x, int axis, const char *mode, int64_
   return emit_concat(e, count, parts, axis);
 }
 
-/* mode: "reflect" does not repeat the edge, "edge" repeats it alone, "wrap" goes on at the other end. */
+/* mode: "reflect" does not repeat the edge, "edge" repeats it alone, "wrap" goes on at the other
+ * end. */
 static Value pad_by_mode(Elaborator *e, const Bound *bound, Node *x, const int64_t *low,
                          const int64_t *high) {
   const char *mode = bound->values[3].string;
@@ -315,9 +318,10 @@ static Value pad_by_mode(Elaborator *e, const Bound *bound, Node *x, const int64
     int64_t width = low[i] > high[i] ? low[i] : high[i], extent = x->type.shape.dim[i];
     int64_t most = which == 1 ? extent - 1 : which == 3 ? extent : extent > 0 ? width : 0;
     if (width <= most) continue;
-    Diagnostic *d = report_error(e, bound->call, "padding of %lld by \"%s\" needs more than the "
-                                 "%lld elements of axis %d", (long long)width, mode,
-                                 (long long)extent, i);
+    Diagnostic *d = report_error(e, bound->call,
+                                 "padding of %lld by \"%s\" needs more than the "
+                                 "%lld elements of axis %d",
+                                 (long long)width, mode, (long long)extent, i);
     report_note_tensor(e, d, "the tensor", x);
     return value_error();
   }
@@ -341,12 +345,10 @@ static Value apply_pad(Elaborator *e, const Bound *bound) {
     shape.dim[i] += low[i] + high[i];
   }
   if (!check_shape(e, bound->call, shape)) return value_error();
-  if (strcmp(bound->values[3].string, "constant") != 0)
-    return pad_by_mode(e, bound, x, low, high);
-  Attribute attributes[] = {attr_make_ints(ATTR_LOW, rank, low),
-                            attr_make_ints(ATTR_HIGH, rank, high),
-                            attr_make_ints(ATTR_STEP, rank, step),
-                            attr_make_float(ATTR_VALUE, value)};
+  if (strcmp(bound->values[3].string, "constant") != 0) return pad_by_mode(e, bound, x, low, high);
+  Attribute attributes[] = {
+      attr_make_ints(ATTR_LOW, rank, low), attr_make_ints(ATTR_HIGH, rank, high),
+      attr_make_ints(ATTR_STEP, rank, step), attr_make_float(ATTR_VALUE, value)};
   return value_tensor(e, emit(e, OP_PAD, 1, &x, 4, attributes));
 }
 
@@ -388,9 +390,10 @@ static Value apply_tile(Elaborator *e, const Bound *bound) {
     return value_error();
   int rank = x->type.shape.rank;
   if (counts.rank != rank || rank * 2 > MAX_RANK) {
-    report_error(e, bound->spans[1], counts.rank != rank
-                 ? "tile of a tensor with %d axes needs a count for each"
-                 : "tile of a tensor with %d axes is too many", rank);
+    report_error(e, bound->spans[1],
+                 counts.rank != rank ? "tile of a tensor with %d axes needs a count for each"
+                                     : "tile of a tensor with %d axes is too many",
+                 rank);
     return value_error();
   }
   Shape wide = {.rank = 2 * rank}, result = {.rank = rank};
@@ -416,8 +419,11 @@ static Value apply_repeat(Elaborator *e, const Bound *bound) {
     return value_error();
   Shape wide = x->type.shape, result = x->type.shape;
   if (count < 1 || wide.rank == MAX_RANK) {
-    report_error(e, bound->call, count < 1 ? "a count of %lld" : "a tensor of too many axes; count "
-                 "%lld", (long long)count);
+    report_error(e, bound->call,
+                 count < 1 ? "a count of %lld"
+                           : "a tensor of too many axes; count "
+                             "%lld",
+                 (long long)count);
     return value_error();
   }
   int64_t axes[MAX_RANK];
@@ -431,56 +437,64 @@ static Value apply_repeat(Elaborator *e, const Bound *bound) {
 }
 
 const Builtin builtins_shape[] = {
-  {"reshape", "reshape(x: tensor, shape: shape)",
-   "x with another shape, row by row; one extent may be -1 and is then computed."
-   " Example: y = reshape(x, [batch, 4, -1])", apply_reshape,
-   0, "movement"},
-  {"flatten", "flatten(x: tensor, start: int = 1)",
-   "Axes from `start` on become one: [n, a, b] -> [n, a*b]. Axis 0, the batch, stays."
-   " Example: y = flatten(image)",
-   apply_flatten, 0, "movement"},
-  {"transpose", "transpose(x: tensor, axes: axes = none)",
-   "Axes in a new order: result axis i is axis axes[i] of x; reversed by default. x.T is short."
-   " Example: y = transpose(image, [0, 2, 3, 1])",
-   apply_transpose, 0, "movement"},
-  {"permute", "permute(x: tensor, axes: list)",
-   "Axes in a new order: result axis i is axis axes[i] of x."
-   " Example: y = permute(image, [0, 2, 3, 1])", apply_transpose, 0, "movement"},
-  {"broadcast", "broadcast(x: tensor, shape: shape)",
-   "x repeated to a shape by NumPy's rules: missing axes in front, extents of 1 grow."
-   " Example: y = broadcast(x[0], [3, 16])",
-   apply_broadcast, 0, "movement"},
-  {"along", "along(v: tensor, axis: int, x: tensor)",
-   "The vector v laid along one axis of x and repeated over the others: the shape of x."
-   " Example: y = along([1.0, 2.0, 3.0], 1, image) * image",
-   apply_along, 0, "movement"},
-  {"concat", "concat(...parts: tensor, axis: int = -1)",
-   "Tensors joined along an axis; given one by one or as a list."
-   " Example: y = concat(x, 2 * x)", apply_concat, 0, "movement"},
-  {"stack", "stack(...parts: tensor, axis: int = 0)",
-   "Tensors of one shape joined along a new axis."
-   " Example: y = stack(x, 2 * x)", apply_stack, 0, "movement"},
-  {"split", "split(x: tensor, parts: ints, axis: int = -1)",
-   "A tuple of pieces along an axis: `parts` equal ones, or of the extents in a list."
-   " Example: a, b = split(x, 2)",
-   apply_split, 0, "movement"},
-  {"pad", "pad(x: tensor, widths: ints, value: number = 0, mode: string = \"constant\")",
-   "x with borders: one width for all sides, or for each axis a width or (low, high). mode: "
-   "\"constant\" is `value`, \"edge\" the outermost element, \"reflect\" the elements in front of it "
-   "backwards, \"wrap\" those of the other end."
-   " Example: y = pad(image, [0, 0, 2, (1, 0)], mode = \"reflect\")",
-   apply_pad, 0, "movement"},
-  {"flip", "flip(x: tensor, axis: axes)", "x backwards along axes."
-   " Example: y = flip(image, -1)", apply_flip, 0, "movement"},
-  {"roll", "roll(x: tensor, shift: int, axis: int = -1)",
-   "Elements moved `shift` places along an axis; those that leave come in at the other end."
-   " Example: y = roll(x, 1)",
-   apply_roll, 0, "movement"},
-  {"tile", "tile(x: tensor, counts: ints)", "Each axis repeated as a whole: a count for each axis."
-   " Example: y = tile(x, [1, 2])",
-   apply_tile, 0, "movement"},
-  {"repeat", "repeat(x: tensor, count: int, axis: int = -1)",
-   "Each element repeated along an axis."
-   " Example: y = repeat(x, 2, axis = 0)", apply_repeat, 0, "movement"},
-  {0},
+    {"reshape", "reshape(x: tensor, shape: shape)",
+     "x with another shape, row by row; one extent may be -1 and is then computed."
+     " Example: y = reshape(x, [batch, 4, -1])",
+     apply_reshape, 0, "movement"},
+    {"flatten", "flatten(x: tensor, start: int = 1)",
+     "Axes from `start` on become one: [n, a, b] -> [n, a*b]. Axis 0, the batch, stays."
+     " Example: y = flatten(image)",
+     apply_flatten, 0, "movement"},
+    {"transpose", "transpose(x: tensor, axes: axes = none)",
+     "Axes in a new order: result axis i is axis axes[i] of x; reversed by default. x.T is short."
+     " Example: y = transpose(image, [0, 2, 3, 1])",
+     apply_transpose, 0, "movement"},
+    {"permute", "permute(x: tensor, axes: list)",
+     "Axes in a new order: result axis i is axis axes[i] of x."
+     " Example: y = permute(image, [0, 2, 3, 1])",
+     apply_transpose, 0, "movement"},
+    {"broadcast", "broadcast(x: tensor, shape: shape)",
+     "x repeated to a shape by NumPy's rules: missing axes in front, extents of 1 grow."
+     " Example: y = broadcast(x[0], [3, 16])",
+     apply_broadcast, 0, "movement"},
+    {"along", "along(v: tensor, axis: int, x: tensor)",
+     "The vector v laid along one axis of x and repeated over the others: the shape of x."
+     " Example: y = along([1.0, 2.0, 3.0], 1, image) * image",
+     apply_along, 0, "movement"},
+    {"concat", "concat(...parts: tensor, axis: int = -1)",
+     "Tensors joined along an axis; given one by one or as a list."
+     " Example: y = concat(x, 2 * x)",
+     apply_concat, 0, "movement"},
+    {"stack", "stack(...parts: tensor, axis: int = 0)",
+     "Tensors of one shape joined along a new axis."
+     " Example: y = stack(x, 2 * x)",
+     apply_stack, 0, "movement"},
+    {"split", "split(x: tensor, parts: ints, axis: int = -1)",
+     "A tuple of pieces along an axis: `parts` equal ones, or of the extents in a list."
+     " Example: a, b = split(x, 2)",
+     apply_split, 0, "movement"},
+    {"pad", "pad(x: tensor, widths: ints, value: number = 0, mode: string = \"constant\")",
+     "x with borders: one width for all sides, or for each axis a width or (low, high). mode: "
+     "\"constant\" is `value`, \"edge\" the outermost element, \"reflect\" the elements in front "
+     "of it "
+     "backwards, \"wrap\" those of the other end."
+     " Example: y = pad(image, [0, 0, 2, (1, 0)], mode = \"reflect\")",
+     apply_pad, 0, "movement"},
+    {"flip", "flip(x: tensor, axis: axes)",
+     "x backwards along axes."
+     " Example: y = flip(image, -1)",
+     apply_flip, 0, "movement"},
+    {"roll", "roll(x: tensor, shift: int, axis: int = -1)",
+     "Elements moved `shift` places along an axis; those that leave come in at the other end."
+     " Example: y = roll(x, 1)",
+     apply_roll, 0, "movement"},
+    {"tile", "tile(x: tensor, counts: ints)",
+     "Each axis repeated as a whole: a count for each axis."
+     " Example: y = tile(x, [1, 2])",
+     apply_tile, 0, "movement"},
+    {"repeat", "repeat(x: tensor, count: int, axis: int = -1)",
+     "Each element repeated along an axis."
+     " Example: y = repeat(x, 2, axis = 0)",
+     apply_repeat, 0, "movement"},
+    {0},
 };

@@ -10,8 +10,13 @@
 
 /* ---- vocabulary --------------------------------------------------------------------------- */
 
-enum { NUMBER = 1 << DATA_NUMBER, STRING = 1 << DATA_STRING, BOOL = 1 << DATA_BOOL,
-       LIST = 1 << DATA_LIST, FIELD = 1 << DATA_NAME };
+enum {
+  NUMBER = 1 << DATA_NUMBER,
+  STRING = 1 << DATA_STRING,
+  BOOL = 1 << DATA_BOOL,
+  LIST = 1 << DATA_LIST,
+  FIELD = 1 << DATA_NAME
+};
 
 typedef struct DataFormal {
   const char *name;
@@ -26,39 +31,59 @@ typedef struct DataWord {
 } DataWord;
 
 static const DataWord sources[] = {
-  {"idx", true, {{"file", STRING, true, true}}},
-  {"csv", true, {{"file", STRING, true, false}, {"columns", LIST, false, false},
-                 {"header", BOOL, false, false}, {"separator", STRING, false, false},
-                 {"missing", LIST, false, false}}},
-  {"npy", true, {{"file", STRING, true, true}}},
-  {"text", true, {{"file", STRING, true, false}, {"length", NUMBER, true, false},
-                  {"stride", NUMBER, false, false}, {"from", NUMBER, false, false},
-                  {"to", NUMBER, false, false}, {"unit", STRING, false, false}}},
-  {"token_stream", true, {{"file", STRING, true, false}, {"length", NUMBER, true, false},
-                          {"stride", NUMBER, false, false}, {"from", NUMBER, false, false},
-                          {"to", NUMBER, false, false}, {"type", STRING, false, false}}},
-  {"image_folder", true, {{"folder", STRING, true, false}, {"workers", NUMBER, false, false}}},
-  {"copy_task", true, {{"words", NUMBER, true, false}, {"bits", NUMBER, true, false},
-                       {"count", NUMBER, false, false}, {"least", NUMBER, false, false},
-                       {"seed", NUMBER, false, false}}},
-  {"files", false, {{0}}},        {"counter", false, {{0}}},
-  {"constant", false, {{0}}},
+    {"idx", true, {{"file", STRING, true, true}}},
+    {"csv",
+     true,
+     {{"file", STRING, true, false},
+      {"columns", LIST, false, false},
+      {"header", BOOL, false, false},
+      {"separator", STRING, false, false},
+      {"missing", LIST, false, false}}},
+    {"npy", true, {{"file", STRING, true, true}}},
+    {"text",
+     true,
+     {{"file", STRING, true, false},
+      {"length", NUMBER, true, false},
+      {"stride", NUMBER, false, false},
+      {"from", NUMBER, false, false},
+      {"to", NUMBER, false, false},
+      {"unit", STRING, false, false}}},
+    {"token_stream",
+     true,
+     {{"file", STRING, true, false},
+      {"length", NUMBER, true, false},
+      {"stride", NUMBER, false, false},
+      {"from", NUMBER, false, false},
+      {"to", NUMBER, false, false},
+      {"type", STRING, false, false}}},
+    {"image_folder", true, {{"folder", STRING, true, false}, {"workers", NUMBER, false, false}}},
+    {"copy_task",
+     true,
+     {{"words", NUMBER, true, false},
+      {"bits", NUMBER, true, false},
+      {"count", NUMBER, false, false},
+      {"least", NUMBER, false, false},
+      {"seed", NUMBER, false, false}}},
+    {"files", false, {{0}}},
+    {"counter", false, {{0}}},
+    {"constant", false, {{0}}},
 };
 enum { SOURCE_COUNT = sizeof sources / sizeof sources[0] };
 
 static const DataWord stages[] = {
-  {"split", true, {{"from", NUMBER, true, false}, {"to", NUMBER, true, false},
-                   {"seed", NUMBER, false, false}}},
-  {"shuffle", true, {{"seed", NUMBER, false, false}}},
-  {"standardize", true, {{"field", FIELD, false, true}}},
-  {"impute", true, {{"field", FIELD, true, true}, {"with", NUMBER | STRING, false, false}}},
-  {"categories", true, {{"field", FIELD, true, true}}},
-  {"batch", true, {{"size", NUMBER, true, false}}},
-  {"prefetch", true, {{"count", NUMBER, false, false}}},
-  {"resize", true, {{"height", NUMBER, true, false}, {"width", NUMBER, false, false}}},
-  {"center_crop", true, {{"height", NUMBER, true, false}, {"width", NUMBER, false, false}}},
-  {"random_crop", true, {{"height", NUMBER, true, false}, {"width", NUMBER, false, false}}},
-  {"random_flip", true, {{"probability", NUMBER, false, false}}},
+    {"split",
+     true,
+     {{"from", NUMBER, true, false}, {"to", NUMBER, true, false}, {"seed", NUMBER, false, false}}},
+    {"shuffle", true, {{"seed", NUMBER, false, false}}},
+    {"standardize", true, {{"field", FIELD, false, true}}},
+    {"impute", true, {{"field", FIELD, true, true}, {"with", NUMBER | STRING, false, false}}},
+    {"categories", true, {{"field", FIELD, true, true}}},
+    {"batch", true, {{"size", NUMBER, true, false}}},
+    {"prefetch", true, {{"count", NUMBER, false, false}}},
+    {"resize", true, {{"height", NUMBER, true, false}, {"width", NUMBER, false, false}}},
+    {"center_crop", true, {{"height", NUMBER, true, false}, {"width", NUMBER, false, false}}},
+    {"random_crop", true, {{"height", NUMBER, true, false}, {"width", NUMBER, false, false}}},
+    {"random_flip", true, {{"probability", NUMBER, false, false}}},
 };
 enum { STAGE_COUNT = sizeof stages / sizeof stages[0] };
 
@@ -95,24 +120,24 @@ static bool data_list(Elaborator *e, Value value, Span at, DataValue *result) {
 static bool data_value(Elaborator *e, Value value, Span at, DataValue *result) {
   *result = (DataValue){.kind = DATA_NUMBER};
   switch (value.kind) {
-    case VALUE_ERROR: return false;
-    case VALUE_INT:
-    case VALUE_FLOAT: result->number = value_number(value); return true;
-    case VALUE_BOOL:
-      result->kind = DATA_BOOL;
-      result->number = value.boolean;
-      return true;
-    case VALUE_STRING:
-      result->kind = DATA_STRING;
-      result->string = value.string;
-      return true;
-    case VALUE_TUPLE:
-    case VALUE_LIST:
-    case VALUE_RANGE: return data_list(e, value, at, result);
-    default:
-      report_kind(e, at, "an argument of a data source or stage", "a number, a string or a list",
-                  value);
-      return false;
+  case VALUE_ERROR: return false;
+  case VALUE_INT:
+  case VALUE_FLOAT: result->number = value_number(value); return true;
+  case VALUE_BOOL:
+    result->kind = DATA_BOOL;
+    result->number = value.boolean;
+    return true;
+  case VALUE_STRING:
+    result->kind = DATA_STRING;
+    result->string = value.string;
+    return true;
+  case VALUE_TUPLE:
+  case VALUE_LIST:
+  case VALUE_RANGE: return data_list(e, value, at, result);
+  default:
+    report_kind(e, at, "an argument of a data source or stage", "a number, a string or a list",
+                value);
+    return false;
   }
 }
 
@@ -144,8 +169,8 @@ static bool read_value(Elaborator *e, const DataPipeline *pipeline, const DataFo
 /* ---- calls -------------------------------------------------------------------------------- */
 
 static const DataWord *find_word(Elaborator *e, const DataWord *words, int count,
-                                 const DataWord *others, int other_count, const char *name,
-                                 Span at, bool is_source) {
+                                 const DataWord *others, int other_count, const char *name, Span at,
+                                 bool is_source) {
   const char *names[SOURCE_COUNT + STAGE_COUNT];
   for (int i = 0; i < count; i++) {
     names[i] = words[i].name;
@@ -157,8 +182,10 @@ static const DataWord *find_word(Elaborator *e, const DataWord *words, int count
   }
   for (int i = 0; i < other_count; i++) {
     if (name != name_intern(others[i].name)) continue;
-    report_error(e, at, is_source ? "'%s' is a stage; a line begins with a source"
-                                  : "'%s' is a source; behind | stand stages", name);
+    report_error(e, at,
+                 is_source ? "'%s' is a stage; a line begins with a source"
+                           : "'%s' is a source; behind | stand stages",
+                 name);
     return NULL;
   }
   Diagnostic *d = report_error(e, at, "unknown %s '%s'", is_source ? "source" : "stage", name);
@@ -225,11 +252,10 @@ static bool read_call(Elaborator *e, const DataPipeline *pipeline, const AstExpr
                  is_source ? "source" : "stage");
     return false;
   }
-  const DataWord *word =
-    is_source ? find_word(e, sources, SOURCE_COUNT, stages, STAGE_COUNT, callee->name,
-                          callee->span, true)
-              : find_word(e, stages, STAGE_COUNT, sources, SOURCE_COUNT, callee->name,
-                          callee->span, false);
+  const DataWord *word = is_source ? find_word(e, sources, SOURCE_COUNT, stages, STAGE_COUNT,
+                                               callee->name, callee->span, true)
+                                   : find_word(e, stages, STAGE_COUNT, sources, SOURCE_COUNT,
+                                               callee->name, callee->span, false);
   if (!word) return false;
   *call = (DataCall){.function = name_intern(word->name), .span = expr->span};
   const AstArguments *arguments = expr->kind == AST_CALL ? &expr->call.arguments : &none;
@@ -294,8 +320,9 @@ static bool check_counts(Elaborator *e, const DataCall *call) {
   static const struct {
     const char *name;
     double least;
-  } counts[] = {{"seed", 0}, {"size", 0}, {"count", 0}, {"length", 1}, {"stride", 1},
-              {"words", 1}, {"bits", 1}, {"least", 1}, {"workers", 0}, {"height", 1}, {"width", 1}};
+  } counts[] = {{"seed", 0},    {"size", 0},   {"count", 0}, {"length", 1},
+                {"stride", 1},  {"words", 1},  {"bits", 1},  {"least", 1},
+                {"workers", 0}, {"height", 1}, {"width", 1}};
   for (int i = 0; i < call->argument_count; i++)
     for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++) {
       double number = call->arguments[i].value.number;
@@ -312,9 +339,10 @@ static bool check_counts(Elaborator *e, const DataCall *call) {
 static bool check_words(Elaborator *e, const DataCall *call) {
   static const struct {
     const char *function, *argument, *words[4], *text;
-  } rows[] = {{"impute", "with", {"mean", "median"}, "\"mean\", \"median\" or a number"},
-              {"text", "unit", {"character", "byte", "word"}, "\"character\", \"byte\" or \"word\""},
-              {"token_stream", "type", {"u16", "u32"}, "\"u16\" or \"u32\""}};
+  } rows[] = {
+      {"impute", "with", {"mean", "median"}, "\"mean\", \"median\" or a number"},
+      {"text", "unit", {"character", "byte", "word"}, "\"character\", \"byte\" or \"word\""},
+      {"token_stream", "type", {"u16", "u32"}, "\"u16\" or \"u32\""}};
   for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++)
     for (int i = 0; i < call->argument_count; i++) {
       const DataValue *value = &call->arguments[i].value;
@@ -372,8 +400,9 @@ static bool read_option(Elaborator *e, const AstEntry *entry, DataSet *set) {
     }
   if (is_tail && word == name_intern("wrap")) set->wrap_tail = true;
   else
-    report_error(e, value->span, is_order ? "the values of 'order' are file and streams"
-                                          : "the only value of 'tail' is wrap");
+    report_error(e, value->span,
+                 is_order ? "the values of 'order' are file and streams"
+                          : "the only value of 'tail' is wrap");
   return true;
 }
 

@@ -1,7 +1,8 @@
 /* `nnc doc`: what the language knows, from where it is defined.
  *
- * Builtins carry signature, text and an example in their tables. For the prelude both are read from its source:
- * the text is the comment directly above a definition, the signature its head up to the brace. */
+ * Builtins carry signature, text and an example in their tables. For the prelude both are read from
+ * its source: the text is the comment directly above a definition, the signature its head up to the
+ * brace. */
 #include <string.h>
 #include "elaborate/elaborator.h"
 #include "support/embedded.h"

@@ -14,8 +14,19 @@ typedef struct Metric {
 typedef VEC(Metric) Metrics;
 
 typedef enum TrainKey {
-  KEY_MINIMIZE, KEY_OPTIMIZER, KEY_CLIP, KEY_LR_SCALE, KEY_FROZEN, KEY_AVERAGE, /* groups may override these */
-  KEY_EPOCHS, KEY_STEPS, KEY_METRICS, KEY_PRECISION, KEY_ACCUMULATE, KEY_VALIDATE, KEY_SEED,
+  KEY_MINIMIZE,
+  KEY_OPTIMIZER,
+  KEY_CLIP,
+  KEY_LR_SCALE,
+  KEY_FROZEN,
+  KEY_AVERAGE, /* groups may override these */
+  KEY_EPOCHS,
+  KEY_STEPS,
+  KEY_METRICS,
+  KEY_PRECISION,
+  KEY_ACCUMULATE,
+  KEY_VALIDATE,
+  KEY_SEED,
   KEY_COUNT
 } TrainKey;
 

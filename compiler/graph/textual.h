@@ -1,6 +1,6 @@
-/* The textual form of a module: printed AND read back.  print(parse(print(m))) == print(m), byte for
- * byte. It carries everything: variables, inputs, data sets, run configuration, entries with types,
- * attributes, paths and spans, the source text. */
+/* The textual form of a module: printed AND read back.  print(parse(print(m))) == print(m), byte
+ * for byte. It carries everything: variables, inputs, data sets, run configuration, entries with
+ * types, attributes, paths and spans, the source text. */
 #ifndef NNC_GRAPH_TEXTUAL_H
 #define NNC_GRAPH_TEXTUAL_H
 

@@ -13,11 +13,11 @@ typedef struct Blocker {
   Arena *arena;
   const Kernel *kernel;
   BlockCut cut;
-  int64_t first;      /* extent of the first axis */
+  int64_t first;                        /* extent of the first axis */
   int64_t extents[2 * KERNEL_MAX_AXES]; /* of the stage; 1 for the first axis */
   int axis_count;
-  Touch *touch;       /* by operand */
-  bool needs_proof;   /* an access whose range within a row does not show by itself */
+  Touch *touch;     /* by operand */
+  bool needs_proof; /* an access whose range within a row does not show by itself */
 } Blocker;
 
 /* ---- the first axis in an index ------------------------------------------------------------ */
@@ -128,7 +128,8 @@ static int64_t reach(const AxisGroup *group, int slot, int from) {
   return reach;
 }
 
-/* Side 0 or 1 of a contraction: rows of its own for each element of the first axis, or all of it. */
+/* Side 0 or 1 of a contraction: rows of its own for each element of the first axis, or all of
+ * it. */
 static bool note_side(Blocker *blocker, const ContractSlots *slots, const AxisGroup *first,
                       int slot) {
   int64_t row = first->stride[slot][0], others = 0;
@@ -174,7 +175,8 @@ static bool note_slots(Blocker *blocker) {
     return is_even && is_pair && conv->pieces == blocker->cut.blocks &&
            note_touch(blocker, 0, TOUCH_PART) && note_touch(blocker, 1, TOUCH_PART);
   case KERNEL_MAX_POOL_GRAD:
-    return is_even && is_pair && note_touch(blocker, 0, TOUCH_PART) && note_touch(blocker, 1, TOUCH_PART);
+    return is_even && is_pair && note_touch(blocker, 0, TOUCH_PART) &&
+           note_touch(blocker, 1, TOUCH_PART);
   default: return false;
   }
 }
@@ -193,7 +195,7 @@ static void drop_first_axis(Arena *arena, Kernel *kernel) {
     Expr *expr = list.items[i];
     if (expr->index) expr->index = index_substitute(arena, expr->index, by, count);
     expr->guards =
-      arena_copy(arena, expr->guards, sizeof *expr->guards * (size_t)expr->guard_count);
+        arena_copy(arena, expr->guards, sizeof *expr->guards * (size_t)expr->guard_count);
     for (int k = 0; k < expr->guard_count; k++)
       expr->guards[k].index = index_substitute(arena, expr->guards[k].index, by, count);
   }
@@ -204,8 +206,8 @@ static void drop_first_axis(Arena *arena, Kernel *kernel) {
 static void shrink(Arena *arena, Kernel *kernel, BlockCut cut, const bool *parts) {
   kernel->is_serial = true;
   kernel->extent[0] /= cut.blocks;
-  kernel->operands = arena_copy(arena, kernel->operands,
-                                sizeof *kernel->operands * (size_t)kernel->operand_count);
+  kernel->operands =
+      arena_copy(arena, kernel->operands, sizeof *kernel->operands * (size_t)kernel->operand_count);
   for (int i = 0; i < kernel->operand_count; i++)
     if (parts[i]) kernel->operands[i].elements /= cut.blocks;
   if (kernel->kind == KERNEL_CONTRACT) first_group(&kernel->contract)->extent[0] /= cut.blocks;
@@ -230,8 +232,8 @@ static bool part_is_proved(const Blocker *blocker, const bool *parts) {
 bool kernel_can_block(const Kernel *kernel, BlockCut cut, bool *parts) {
   bool has_axis = kernel->axis_count > 0 && kernel->extent[0] > 0;
   if (!has_axis || kernel->extent[0] % cut.blocks != 0) return false;
-  Blocker blocker = {.arena = arena_create(), .kernel = kernel, .cut = cut,
-                     .first = kernel->extent[0]};
+  Blocker blocker = {
+      .arena = arena_create(), .kernel = kernel, .cut = cut, .first = kernel->extent[0]};
   blocker.touch = ARENA_ARRAY(blocker.arena, Touch, kernel->operand_count);
   bool can = note_slots(&blocker);
   for (int i = 0; can && i < kernel_stage_count(kernel); i++) can = note_stage(&blocker, i);

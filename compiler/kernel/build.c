@@ -1,11 +1,11 @@
 /* The kernel builder: asks operators' rules for expressions and collects stages, operands and
  * epilogues.
  *
- * A rule runs in a frame: a node and the point of its result that is asked for. Asking for an operand
- * opens the next frame when the operand is computed in this kernel, else makes a load. Results are
- * remembered by node and point, so a value used twice at one point is one expression; the memory is
- * per loop, since values of different loops are never shared. A reduction becomes a stage as soon as
- * its value is complete, so stages it depends on come before it. */
+ * A rule runs in a frame: a node and the point of its result that is asked for. Asking for an
+ * operand opens the next frame when the operand is computed in this kernel, else makes a load.
+ * Results are remembered by node and point, so a value used twice at one point is one expression;
+ * the memory is per loop, since values of different loops are never shared. A reduction becomes a
+ * stage as soon as its value is complete, so stages it depends on come before it. */
 #include "kernel/builder_state.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ const char *builder_failure(const KernelBuilder *builder, const Node **blame) {
 
 /* The index along an axis of extent 1 is 0, whatever it looks like; so equal points are equal. */
 void builder_normalize_point(KernelBuilder *builder, const Node *node, Index *const *asked,
-                            Index **at) {
+                             Index **at) {
   for (int i = 0; i < node->type.shape.rank; i++)
     at[i] = node->type.shape.dim[i] == 1 ? index_const(builder->arena, 0) : asked[i];
 }
@@ -85,8 +85,7 @@ void builder_anchor(KernelBuilder *builder, const Node *node, Index *const *at) 
 
 /* ---- operands ------------------------------------------------------------------------------ */
 
-int builder_add_operand(KernelBuilder *builder, const Node *node, int64_t start,
-                               bool is_output) {
+int builder_add_operand(KernelBuilder *builder, const Node *node, int64_t start, bool is_output) {
   vec_push(builder->arena, &builder->nodes, node);
   vec_push(builder->arena, &builder->starts, start);
   KernelOperand operand = {.dtype = node->type.dtype,
@@ -124,7 +123,8 @@ Expr *builder_new_expr(KernelBuilder *builder, ExprKind kind, DType dtype) {
 
 static int guards_in_force(const KernelBuilder *builder) {
   int count = 0;
-  for (const GuardScope *scope = builder->guards; scope; scope = scope->outer) count += scope->count;
+  for (const GuardScope *scope = builder->guards; scope; scope = scope->outer)
+    count += scope->count;
   return count;
 }
 
@@ -184,7 +184,8 @@ static const Anchor *anchor_find(const KernelBuilder *builder, const Node *node)
   return NULL;
 }
 
-/* In all of the loop: an inner axis of another loop may have the same number and a greater extent. */
+/* In all of the loop: an inner axis of another loop may have the same number and a greater
+ * extent. */
 static bool point_exists(const KernelBuilder *builder, const Node *node, Index *const *at) {
   int axis_count;
   const int64_t *extents = builder_extents((KernelBuilder *)builder, &axis_count);
@@ -268,8 +269,8 @@ static Expr *guards_condition(KernelBuilder *builder, int count, const Guard *gu
       if (known && (side == 0 ? least >= 0 : greatest < guards[i].bound)) continue;
       both[1] = builder_const(builder, DTYPE_I64, side == 0 ? 0 : (double)guards[i].bound);
       Expr *holds = builder_op(builder, side == 0 ? OP_GE : OP_LT, DTYPE_BOOL, 2, both);
-      all = all == NULL ? holds
-                        : builder_op(builder, OP_AND, DTYPE_BOOL, 2, (Expr *[]){all, holds});
+      all =
+          all == NULL ? holds : builder_op(builder, OP_AND, DTYPE_BOOL, 2, (Expr *[]){all, holds});
     }
   }
   return all;
@@ -412,7 +413,9 @@ int builder_reduce_axes(KernelBuilder *builder, int count, const int64_t *extent
 }
 
 Expr *builder_reduce(KernelBuilder *builder, Op reduce, Expr *value) {
-  Stage stage = {.kind = STAGE_REDUCE, .axis_count = builder->loop->axis_count, .reduce = reduce,
+  Stage stage = {.kind = STAGE_REDUCE,
+                 .axis_count = builder->loop->axis_count,
+                 .reduce = reduce,
                  .value = value};
   for (int i = 0; i < stage.axis_count; i++) stage.extent[i] = builder->loop->extent[i];
   builder_close_loop(builder);
@@ -423,4 +426,3 @@ Expr *builder_reduce(KernelBuilder *builder, Op reduce, Expr *value) {
   builder->reduced = true;
   return result;
 }
-

@@ -25,18 +25,21 @@
 /* ---- integer index expressions, simplified on construction (kernel/index.c) ---- */
 
 typedef enum IndexKind {
-  INDEX_CONST, INDEX_AXIS, /* axis number: domain axes first, then the stage's inner axes */
-  INDEX_ADD, INDEX_MUL,    /* any two; MUL has a constant right side after simplification */
-  INDEX_DIV, INDEX_MOD,    /* floor division and modulus by a positive constant */
-  INDEX_LOAD               /* an integer loaded from an operand, clamped to [0, bound): gather */
+  INDEX_CONST,
+  INDEX_AXIS, /* axis number: domain axes first, then the stage's inner axes */
+  INDEX_ADD,
+  INDEX_MUL, /* any two; MUL has a constant right side after simplification */
+  INDEX_DIV,
+  INDEX_MOD, /* floor division and modulus by a positive constant */
+  INDEX_LOAD /* an integer loaded from an operand, clamped to [0, bound): gather */
 } IndexKind;
 
 typedef struct Index Index;
 struct Index {
   IndexKind kind;
-  int64_t value;           /* CONST; AXIS: its number; DIV, MOD: the divisor; LOAD: bound */
-  Index *left, *right;     /* LOAD: left is the element's index */
-  int operand;             /* LOAD */
+  int64_t value;       /* CONST; AXIS: its number; DIV, MOD: the divisor; LOAD: bound */
+  Index *left, *right; /* LOAD: left is the element's index */
+  int operand;         /* LOAD */
 };
 
 /* A condition 0 <= index < bound; padding and concat are loads under conditions. */
@@ -48,22 +51,23 @@ typedef struct Guard {
 /* ---- scalar expressions: a DAG; shared nodes are computed once per point ---- */
 
 typedef enum ExprKind {
-  EXPR_CONST,   /* value */
-  EXPR_LOAD,    /* operand[index], or `value` where a guard fails */
-  EXPR_SCALAR,  /* host scalar number `operand` of the launch (f64) */
-  EXPR_INDEX,   /* an index as a number: iota */
-  EXPR_OP,      /* an elementwise operator on args (also cast) */
-  EXPR_STAGE,   /* result of the earlier reduce stage number `operand` */
-  EXPR_RESULT,  /* template kernels: the contraction's / convolution's element */
-  EXPR_RANDOM   /* op: OP_RANDOM_*; index: the node's element; operand: key slot of the launch;
-                 * stream; value: elements of one example. Counter: worker's example * value + index */
+  EXPR_CONST,  /* value */
+  EXPR_LOAD,   /* operand[index], or `value` where a guard fails */
+  EXPR_SCALAR, /* host scalar number `operand` of the launch (f64) */
+  EXPR_INDEX,  /* an index as a number: iota */
+  EXPR_OP,     /* an elementwise operator on args (also cast) */
+  EXPR_STAGE,  /* result of the earlier reduce stage number `operand` */
+  EXPR_RESULT, /* template kernels: the contraction's / convolution's element */
+  EXPR_RANDOM  /* op: OP_RANDOM_*; index: the node's element; operand: key slot of the launch;
+                 * stream; value: elements of one example. Counter: worker's example * value +
+                 * index */
 } ExprKind;
 
 typedef struct Expr Expr;
 struct Expr {
   ExprKind kind;
   DType dtype;
-  Op op;                   /* OP, RANDOM */
+  Op op; /* OP, RANDOM */
   double value;
   int operand;
   int64_t stream;
@@ -88,19 +92,21 @@ typedef struct Store {
 
 typedef struct Stage {
   StageKind kind;
-  int axis_count;               /* inner axes; numbered after the domain's */
+  int axis_count; /* inner axes; numbered after the domain's */
   int64_t extent[KERNEL_MAX_AXES];
-  Op reduce;                    /* OP_REDUCE_SUM, _MAX, _MIN, _PROD; OP_ARGMAX, OP_ARGMIN (one axis:
+  Op reduce;   /* OP_REDUCE_SUM, _MAX, _MIN, _PROD; OP_ARGMAX, OP_ARGMIN (one axis:
                                  * its index, i32) */
-  Expr *value;                  /* STAGE_REDUCE */
+  Expr *value; /* STAGE_REDUCE */
   int store_count;
-  Store *stores;                /* STAGE_STORE */
+  Store *stores; /* STAGE_STORE */
 } Stage;
 
 typedef enum KernelKind {
-  KERNEL_LOOP,        /* domain and stages */
-  KERNEL_CONTRACT,    /* result[b,m,n] = sum_k left[b,m,k] * right[b,k,n] */
-  KERNEL_CONV, KERNEL_CONV_INPUT, KERNEL_CONV_WEIGHT,
+  KERNEL_LOOP,     /* domain and stages */
+  KERNEL_CONTRACT, /* result[b,m,n] = sum_k left[b,m,k] * right[b,k,n] */
+  KERNEL_CONV,
+  KERNEL_CONV_INPUT,
+  KERNEL_CONV_WEIGHT,
   KERNEL_MAX_POOL_GRAD,
   KERNEL_SCATTER_ADD,
   KERNEL_KIND_COUNT
@@ -110,22 +116,22 @@ typedef enum KernelKind {
 typedef struct AxisGroup {
   int count;
   int64_t extent[MAX_RANK];
-  int64_t stride[3][MAX_RANK];  /* in elements: [0] left, [1] right, [2] result; 0 where absent */
+  int64_t stride[3][MAX_RANK]; /* in elements: [0] left, [1] right, [2] result; 0 where absent */
 } AxisGroup;
 
-/* The kernel's domain is the axes of batch, m and n, in this order.  Groups are collapsed to at most
- * one axis where strides allow. */
+/* The kernel's domain is the axes of batch, m and n, in this order.  Groups are collapsed to at
+ * most one axis where strides allow. */
 typedef struct ContractSlots {
   AxisGroup batch, m, n, k;
 } ContractSlots;
 
 typedef struct ConvSlots {
-  int spatial;                  /* 1, 2 or 3 */
-  int64_t n, c, k, groups;      /* channels: c in, k out, both whole */
+  int spatial;             /* 1, 2 or 3 */
+  int64_t n, c, k, groups; /* channels: c in, k out, both whole */
   int64_t in[3], out[3], kernel[3], stride[3], low[3], high[3], dilation[3];
-  int64_t pieces;               /* conv_weight: sums over this many equal parts of the images, the
+  int64_t pieces; /* conv_weight: sums over this many equal parts of the images, the
                                  * first axis of the domain (kernel/block.h); 0: over all */
-} ConvSlots;                    /* also pooling, with k == c == groups */
+} ConvSlots;      /* also pooling, with k == c == groups */
 
 typedef struct ScatterSlots {
   int64_t indices, rows, row_elements; /* values [indices, row_elements], result [rows, ...] */
@@ -134,30 +140,30 @@ typedef struct ScatterSlots {
 typedef struct KernelOperand {
   DType dtype;
   int64_t elements;
-  bool is_output;               /* stored; an update in place also loads it, where it stores it */
-  const char *name;             /* for the emitted parameter, from the model: "h1_w" */
+  bool is_output;   /* stored; an update in place also loads it, where it stores it */
+  const char *name; /* for the emitted parameter, from the model: "h1_w" */
 } KernelOperand;
 
 typedef struct Kernel {
   KernelKind kind;
-  const char *name;             /* a C identifier from the model's names: "h1_relu" */
+  const char *name; /* a C identifier from the model's names: "h1_relu" */
   int operand_count;
-  KernelOperand *operands;      /* template kernels: 0 left / x / dy, 1 right / w, then the rest */
-  int scalar_count;             /* host scalars it reads, EXPR_SCALAR */
-  int key_count;                /* random keys, EXPR_RANDOM */
-  int axis_count;               /* the domain; template kernels: axes of the result (epilogue) */
+  KernelOperand *operands; /* template kernels: 0 left / x / dy, 1 right / w, then the rest */
+  int scalar_count;        /* host scalars it reads, EXPR_SCALAR */
+  int key_count;           /* random keys, EXPR_RANDOM */
+  int axis_count;          /* the domain; template kernels: axes of the result (epilogue) */
   int64_t extent[KERNEL_MAX_AXES];
   int stage_count;
   Stage *stages;
   ContractSlots contract;
   ConvSlots conv;
   ScatterSlots scatter;
-  int epilogue_count;           /* template kernels: one store at least */
+  int epilogue_count; /* template kernels: one store at least */
   Store *epilogue;
-  bool is_serial;               /* one worker does all of it (block.h): cut for its caches alone */
-  DType accumulate;             /* F32 or F64: of contractions and of reductions of floats; those of
+  bool is_serial;      /* one worker does all of it (block.h): cut for its caches alone */
+  DType accumulate;    /* F32 or F64: of contractions and of reductions of floats; those of
                                  * integers are in i64 */
-  const char *comment;          /* the expression and its place: "relu(x @ w + b), mnist.net:14" */
+  const char *comment; /* the expression and its place: "relu(x @ w + b), mnist.net:14" */
 } Kernel;
 
 /* Index arithmetic. */

@@ -88,7 +88,8 @@ static bool loads_vectors(const Kernel *kernel, Side side) {
          (axis_group_extent(side.outer) == 1 || only_stride(side.outer, side.slot) == 1);
 }
 
-/* A column of a row-major matrix whose rows are a multiple of this apart lies in few sets of a cache. */
+/* A column of a row-major matrix whose rows are a multiple of this apart lies in few sets of a
+ * cache. */
 enum { CONFLICTING_BYTES = 1024, CONFLICTING_DEPTH = 64 };
 
 /* Elements of `a` along k that would drive each other out of the cache. */
@@ -121,7 +122,8 @@ static double imbalance(int64_t tasks) {
   return lost;
 }
 
-/* Columns of a task: few enough for balance, a multiple of the widest register tile if it can be. */
+/* Columns of a task: few enough for balance, a multiple of the widest register tile if it can
+ * be. */
 static void cut_columns(ContractGrid *grid, bool is_serial) {
   double best = 1e300;
   grid->n_block = greatest(grid->n, 1);

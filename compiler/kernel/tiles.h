@@ -23,11 +23,11 @@ typedef struct LoopGrid {
  * columns of one batch element; task = (batch * n_blocks + n) * m_blocks + m, so that consecutive
  * tasks of a worker share packed panels of b. */
 typedef struct ContractGrid {
-  bool swap;                     /* rows of the tile are n of the kernel, columns its m */
-  bool pack_a, pack_b;           /* copied to the worker's block: other dtype or awkward strides */
-  int64_t batch, m, n, k;        /* extents after the swap */
+  bool swap;              /* rows of the tile are n of the kernel, columns its m */
+  bool pack_a, pack_b;    /* copied to the worker's block: other dtype or awkward strides */
+  int64_t batch, m, n, k; /* extents after the swap */
   int64_t m_block, m_blocks, n_block, n_blocks;
-  int64_t k_block;               /* k is cut when panels of b would leave the cache */
+  int64_t k_block;                      /* k is cut when panels of b would leave the cache */
   int64_t a_bytes, b_bytes, tile_bytes; /* pieces of the worker's block, in this order */
   int64_t tasks;
 } ContractGrid;
@@ -40,35 +40,35 @@ typedef struct ContractGrid {
  * one for every residue of the taps modulo the stride ("source phases").  conv_weight sums over
  * images and blocks within a task, which owns `rows` x `channels` kernels. */
 typedef struct ConvGrid {
-  bool is_serial;          /* one worker does all tasks */
+  bool is_serial; /* one worker does all tasks */
   int64_t extent_in[3], extent_out[3], kernel[3], stride[3], low[3], dilation[3];
-  int64_t grid[3];         /* positions along each axis */
-  int64_t least[3];        /* conv_input: the first position */
-  int64_t extra[3];        /* raster length beyond the block */
-  int64_t length[3];       /* of a raster */
+  int64_t grid[3];   /* positions along each axis */
+  int64_t least[3];  /* conv_input: the first position */
+  int64_t extra[3];  /* raster length beyond the block */
+  int64_t length[3]; /* of a raster */
   int64_t source_phases[3], output_phases[3];
-  int64_t phase_residue[3][512];  /* of each source phase */
+  int64_t phase_residue[3][512]; /* of each source phase */
   int block_axis;
   int64_t block, blocks;
   int64_t images, groups, group_chunk, chunks;
-  int64_t rows, channels;  /* of a group: result channels, summed channels; conv_weight: k and c */
+  int64_t rows, channels; /* of a group: result channels, summed channels; conv_weight: k and c */
   int64_t row_block, channel_block; /* conv_weight, and by columns or patches */
-  bool by_columns;         /* conv_input: codegen_templates/conv_columns.c */
-  bool by_patches;         /* conv_patches.c, conv_weight_patches.c */
-  bool shifted;            /* conv_weight: for each tap of the last axis rasters of their own, as long as
+  bool by_columns;                  /* conv_input: codegen_templates/conv_columns.c */
+  bool by_patches;                  /* conv_patches.c, conv_weight_patches.c */
+  bool shifted;     /* conv_weight: for each tap of the last axis rasters of their own, as long as
                             * the output along it, so that dy needs no gaps */
-  bool dy_in_place;        /* conv_weight: read where it is */
-  int64_t span;            /* conv_weight: positions summed at a time, for the first-level cache */
-  int64_t stack;           /* conv_weight by patches: images at a time */
-  int64_t padded;          /* by columns or patches: output positions, up to whole vectors */
-  int64_t plane;           /* elements of one channel's rasters of all source phases */
-  int64_t raster;          /* elements of a raster, at most, up to the last output position */
+  bool dy_in_place; /* conv_weight: read where it is */
+  int64_t span;     /* conv_weight: positions summed at a time, for the first-level cache */
+  int64_t stack;    /* conv_weight by patches: images at a time */
+  int64_t padded;   /* by columns or patches: output positions, up to whole vectors */
+  int64_t plane;    /* elements of one channel's rasters of all source phases */
+  int64_t raster;   /* elements of a raster, at most, up to the last output position */
   int64_t source_bytes, other_bytes, tile_bytes; /* pieces of the worker's block, in this order */
   int64_t tasks;
 } ConvGrid;
 
 enum {
-  TILE_MAX_ROWS = 16,     /* of a register tile, at any vector width */
+  TILE_MAX_ROWS = 16, /* of a register tile, at any vector width */
   TILE_MAX_COLUMNS = 64
 };
 
@@ -84,7 +84,8 @@ int64_t kernel_task_count(const Kernel *kernel);
 /* Bytes that a task needs in its worker's block; a multiple of 64. */
 int64_t kernel_worker_bytes(const Kernel *kernel);
 
-/* The type in which a contraction or convolution adds up: integers in theirs, floats in f32 or f64. */
+/* The type in which a contraction or convolution adds up: integers in theirs, floats in f32 or
+ * f64. */
 DType kernel_sum_type(const Kernel *kernel);
 /* Product of a group's extents; 1 when it is empty. */
 int64_t axis_group_extent(const AxisGroup *group);

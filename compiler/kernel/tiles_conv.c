@@ -10,7 +10,7 @@ enum {
   SPAN_BYTES = 64 << 10,    /* of what a tile of a weight gradient sums, for the first-level cache
                              * and what it gets from the second in time */
   LEAST_TASKS = 16,
-  LEAST_WEIGHT_TASKS = 8,   /* fewer, as each copies what it sums */
+  LEAST_WEIGHT_TASKS = 8,       /* fewer, as each copies what it sums */
   SLACK = 2 * TILE_MAX_COLUMNS, /* elements that vectors read or write beyond a raster */
   VECTOR_BYTES = 64             /* the widest */
 };
@@ -192,8 +192,7 @@ static bool cut_weight_patches(ConvGrid *grid, int64_t size) {
   while (columns > 1 && grid->groups * divide_up(grid->channels, columns) < tasks)
     columns = divide_up(columns, 2);
   int64_t others = grid->groups * divide_up(grid->channels, columns);
-  grid->row_block =
-      least(grid->rows, greatest(SUMS_BYTES / (columns * taps * VECTOR_BYTES), 1));
+  grid->row_block = least(grid->rows, greatest(SUMS_BYTES / (columns * taps * VECTOR_BYTES), 1));
   cut_rows(grid, others, 4, tasks);
   int64_t of_sums = 2; /* loaded and stored for each plane */
   int64_t by_raster = grid->row_block * (vectors(whole_raster(grid)) + of_sums);
@@ -210,7 +209,8 @@ static bool cut_weight_patches(ConvGrid *grid, int64_t size) {
   return true;
 }
 
-/* Cycles, roughly, that the tasks of conv_weight.c take for an image, on few and on many workers. */
+/* Cycles, roughly, that the tasks of conv_weight.c take for an image, on few and on many
+ * workers. */
 static int64_t weight_cost(const ConvGrid *grid) {
   int64_t planes = product(grid->source_phases) * grid->channel_block, plane_rows = 1, given = 1;
   for (int i = 0; i < 2; i++) plane_rows *= grid->grid[i] + grid->extra[i], given *= grid->grid[i];
@@ -253,8 +253,7 @@ static void shift_rasters(ConvGrid *grid, bool converts) {
   other.shifted = true;
   other.extra[2] = 0;
   other.source_phases[2] = grid->kernel[2];
-  for (int64_t t = 0; t < grid->kernel[2]; t++)
-    other.phase_residue[2][t] = t * grid->dilation[2];
+  for (int64_t t = 0; t < grid->kernel[2]; t++) other.phase_residue[2][t] = t * grid->dilation[2];
   int64_t plane = product(other.extent_out);
   other.dy_in_place = !converts && plane % LANES == 0 && whole_raster(&other) == plane;
   cut_sums(&other);
@@ -305,8 +304,8 @@ ConvGrid kernel_conv_grid(const Kernel *kernel) {
   grid.chunks = divide_up(grid.groups, grid.group_chunk);
   cut_grid(&grid, grid.images * grid.chunks, size, grid.channels);
   grid.source_bytes = align_64((grid.channels * grid.plane + SLACK) * size);
-  grid.tile_bytes =
-      align_64((TILE_MAX_ROWS * (grid.raster + SLACK) + grid.length[2]) * grid.output_phases[2] * size);
+  grid.tile_bytes = align_64((TILE_MAX_ROWS * (grid.raster + SLACK) + grid.length[2]) *
+                             grid.output_phases[2] * size);
   int64_t taps = grid.kernel[0] * grid.kernel[1] * grid.kernel[2];
   grid.other_bytes = converts ? align_64(TILE_MAX_ROWS * grid.channels * taps * size) : 0;
   grid.tasks = grid.images * grid.chunks * grid.blocks;

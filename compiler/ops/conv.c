@@ -7,8 +7,8 @@
  * Outside x there are zeros; `low` and `high` may be negative, which crops. Channels fall into
  * `groups` of equal size, and outputs of a group see its inputs only; groups == c is depthwise.
  *
- * With ATTR_PIECES p conv_weight is [p, k, c / groups, kernel...]: the sums over p equal parts of the
- * images. The program makes it so for its task loops; it has no gradient then.
+ * With ATTR_PIECES p conv_weight is [p, k, c / groups, kernel...]: the sums over p equal parts of
+ * the images. The program makes it so for its task loops; it has no gradient then.
  *
  * The three are one trilinear form in x, w and y, so the gradient of each is the other two:
  *   conv_input(dy, w) = d/dx     conv_weight(x, dy) = d/dw     (`shape` is that of the result) */
@@ -23,8 +23,7 @@ typedef struct ConvShapes {
 } ConvShapes;
 
 static bool common_infer(Arena *arena, const Node *node, const char **reason) {
-  if (!infer_same(arena, node, false, reason) ||
-      !infer_dtype(arena, node, 0, DTYPES_FLOAT, reason))
+  if (!infer_same(arena, node, false, reason) || !infer_dtype(arena, node, 0, DTYPES_FLOAT, reason))
     return false;
   const Attribute *groups = infer_attribute(arena, node, ATTR_GROUPS, reason);
   if (!groups) return false;
@@ -41,8 +40,10 @@ static bool conv_shape(Arena *arena, const Node *node, Shape x, Shape w, Shape *
                       "x %s and w %s must be [n, c, spatial...] and [k, c / groups, spatial...]",
                       infer_shape_text(arena, x), infer_shape_text(arena, w));
   if (x.dim[1] % groups != 0 || w.dim[0] % groups != 0)
-    return infer_fail(arena, reason, "%lld input and %lld output channels do not fall into %lld "
-                      "groups", (long long)x.dim[1], (long long)w.dim[0], (long long)groups);
+    return infer_fail(arena, reason,
+                      "%lld input and %lld output channels do not fall into %lld "
+                      "groups",
+                      (long long)x.dim[1], (long long)w.dim[0], (long long)groups);
   if (w.dim[1] != x.dim[1] / groups)
     return infer_fail(arena, reason, "w %s has %lld input channels where x %s gives %lld a group",
                       infer_shape_text(arena, w), (long long)w.dim[1], infer_shape_text(arena, x),
@@ -214,8 +215,9 @@ static void conv_weight_evaluate(const Node *node, const Tensor *const *operands
 /* All taps of all outputs, those in the padding included. */
 static Cost conv_cost(const Node *node) {
   const Node *a = node->operands[0], *b = node->operands[1];
-  Shape y = node->op == OP_CONV ? node->type.shape
-            : node->op == OP_CONV_INPUT ? a->type.shape : b->type.shape;
+  Shape y = node->op == OP_CONV         ? node->type.shape
+            : node->op == OP_CONV_INPUT ? a->type.shape
+                                        : b->type.shape;
   Shape w = node->op == OP_CONV_WEIGHT ? weight_shape(node, node->type.shape) : b->type.shape;
   double taps = w.dim[0] > 0 ? (double)shape_elements(w) / (double)w.dim[0] : 0;
   return (Cost){.flops = 2 * taps * (double)shape_elements(y),
@@ -250,12 +252,16 @@ static int conv_weight_cut(const Node *node, int axis, int operand) {
   return is_summed ? 0 : AXIS_UNCUT;
 }
 
-#define CONVOLUTION(name, text)                                                                    \
-  const OpClass op_class_##name = {                                                                \
-    .family = FAMILY_CONVOLUTION, .infer = name##_infer, .gradient = name##_gradient,              \
-    .evaluate = name##_evaluate, .cost = conv_cost, .lower = lower_##name, .cut = name##_cut,      \
-    .join = OP_ADD, .doc = text                                                                    \
-  };
+#define CONVOLUTION(name, text)                                  \
+  const OpClass op_class_##name = {.family = FAMILY_CONVOLUTION, \
+                                   .infer = name##_infer,        \
+                                   .gradient = name##_gradient,  \
+                                   .evaluate = name##_evaluate,  \
+                                   .cost = conv_cost,            \
+                                   .lower = lower_##name,        \
+                                   .cut = name##_cut,            \
+                                   .join = OP_ADD,               \
+                                   .doc = text};
 
 CONVOLUTION(conv, "convolution (x, w) with stride, padding, dilation, groups")
 CONVOLUTION(conv_input, "(dy, w): the adjoint of conv in x")

@@ -14,11 +14,14 @@ static void copy_evaluate(const Node *node, const Tensor *const *operands, Tenso
   if (count > 0) memcpy(result->data, operands[0]->data, sizeof(double) * count);
 }
 
-#define MOVEMENT(name, ...)                                                                        \
-  const OpClass op_class_##name = {                                                                \
-    .family = FAMILY_MOVEMENT, .infer = name##_infer, .gradient = name##_gradient,                 \
-    .evaluate = name##_evaluate, .lower = lower_##name, .cut = name##_cut, __VA_ARGS__             \
-  };
+#define MOVEMENT(name, ...)                                     \
+  const OpClass op_class_##name = {.family = FAMILY_MOVEMENT,   \
+                                   .infer = name##_infer,       \
+                                   .gradient = name##_gradient, \
+                                   .evaluate = name##_evaluate, \
+                                   .lower = lower_##name,       \
+                                   .cut = name##_cut,           \
+                                   __VA_ARGS__};
 
 /* ---- reshape: to `shape`, of as many elements; row-major order is kept ---- */
 
@@ -87,7 +90,8 @@ static int transpose_cut(const Node *node, int axis, int operand) {
 MOVEMENT(transpose, .moves_values = true, .doc = "axes in another order")
 
 /* ---- broadcast: operand axis i becomes result axis axes[i]; the others repeat.  Extents of the
- * operand are never stretched: an axis of extent 1 that NumPy would repeat is reshaped first. ---- */
+ * operand are never stretched: an axis of extent 1 that NumPy would repeat is reshaped first.
+ * ---- */
 
 static bool broadcast_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
   Type x = node->operands[0]->type;
@@ -114,8 +118,8 @@ static void broadcast_evaluate(const Node *node, const Tensor *const *operands, 
   shape_strides(operands[0]->type.shape, plain);
   shape_strides(result->type.shape, to);
   for (int i = 0; i < axes->count; i++) from[axes->ints[i]] = plain[i];
-  strided_copy(result->type.shape.rank, result->type.shape.dim, result->data, to,
-               operands[0]->data, from);
+  strided_copy(result->type.shape.rank, result->type.shape.dim, result->data, to, operands[0]->data,
+               from);
 }
 
 /* The sum over the axes that were added. */
@@ -314,8 +318,7 @@ static void concat_evaluate(const Node *node, const Tensor *const *operands, Ten
   for (int k = 0; k < node->operand_count; k++) {
     Shape part = operands[k]->type.shape;
     shape_strides(part, from);
-    strided_copy(part.rank, part.dim, result->data + first * to[axis], to, operands[k]->data,
-                 from);
+    strided_copy(part.rank, part.dim, result->data + first * to[axis], to, operands[k]->data, from);
     first += part.dim[axis];
   }
 }

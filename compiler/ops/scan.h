@@ -7,8 +7,8 @@
  * written out anywhere; random numbers come as a sequence.
  *
  * The scan node itself is a token (f64[], the number of steps). Its results are `scan_result`
- * nodes: the final carries first, then each yield stacked to [length, ...]. With `reverse` the steps
- * run from the last element to the first; what step t yields still lies at t. */
+ * nodes: the final carries first, then each yield stacked to [length, ...]. With `reverse` the
+ * steps run from the last element to the first; what step t yields still lies at t. */
 #ifndef NNC_OPS_SCAN_H
 #define NNC_OPS_SCAN_H
 

@@ -27,8 +27,8 @@ Maker adjoints_maker(Graph *into, const Node *of);
 
 /* scan_gradient.c */
 
-/* A copy that keeps what a gradient will need: a scan yields its carries' values before each step as
- * well (ATTR_SAVED), inside of bodies too. */
+/* A copy that keeps what a gradient will need: a scan yields its carries' values before each step
+ * as well (ATTR_SAVED), inside of bodies too. */
 Node *scan_copy_node(Graph *into, const Node *node, const NodeMap *map);
 /* Hands the adjoints of a scan's results on to its operands. */
 void scan_propagate(Adjoints *adjoints, Node *scan);

@@ -8,9 +8,9 @@
  *   whole     it does not depend on examples, or only through what was joined; or it needs all
  *             pieces at once (concat puts them together): one node, as before
  *
- * A sum over the examples that is larger than all that it is computed from, as the gradient of a wide
- * layer's weight, is not joined but whole: keeping what it reads takes less memory than keeping the
- * sum of the pieces so far, and the update stays in its epilogue.
+ * A sum over the examples that is larger than all that it is computed from, as the gradient of a
+ * wide layer's weight, is not joined but whole: keeping what it reads takes less memory than
+ * keeping the sum of the pieces so far, and the update stays in its epilogue.
  *
  * When a cut or joined node needs a whole one that depends on examples (batch normalization), the
  * pieces cannot run one after the other, and nothing is done.
@@ -31,9 +31,9 @@ typedef enum Sort { SORT_WHOLE, SORT_CUT, SORT_JOINED } Sort;
 
 typedef struct Piecewise {
   Sort sort;
-  int axis;           /* SORT_CUT: of the result; SORT_JOINED: the axis of the loop, behind those */
-  bool is_late;       /* whole, and depends on examples */
-  bool feeds_pieces;  /* whole, and a cut or joined node needs it */
+  int axis;          /* SORT_CUT: of the result; SORT_JOINED: the axis of the loop, behind those */
+  bool is_late;      /* whole, and depends on examples */
+  bool feeds_pieces; /* whole, and a cut or joined node needs it */
 } Piecewise;
 
 typedef struct MicroBatch {
@@ -41,7 +41,7 @@ typedef struct MicroBatch {
   const Module *module;
   const Graph *graph;
   int pieces, count, stages;
-  int *position;      /* by id; the arrays below by position */
+  int *position; /* by id; the arrays below by position */
   Piecewise *nodes;
   Graph *into;
   Node **whole;       /* NULL until it is there */
@@ -84,13 +84,14 @@ static bool axis_fits(const MicroBatch *m, int i, int axis) {
   return true;
 }
 
-/* Does the node store more than twice what the pieces that it reads take up? They are there beside the
- * whole that is put together of them. */
+/* Does the node store more than twice what the pieces that it reads take up? They are there beside
+ * the whole that is put together of them. */
 static bool outgrows_operands(const MicroBatch *m, int i) {
   const Node *node = node_at(m, i);
   int64_t bytes = 0;
   for (int k = 0; k < node->operand_count; k++)
-    if (m->nodes[operand_at(m, i, k)].sort == SORT_CUT) bytes += type_bytes(node->operands[k]->type);
+    if (m->nodes[operand_at(m, i, k)].sort == SORT_CUT)
+      bytes += type_bytes(node->operands[k]->type);
   return type_bytes(node->type) > 2 * bytes;
 }
 
@@ -162,8 +163,8 @@ static int copy_attributes(const MicroBatch *m, const Node *node, int axis, int 
     Attribute attribute = node->attributes[i];
     if (attribute.key == ATTR_STAGE) continue;
     if (axis >= 0 && (attribute.key == ATTR_SHAPE || attribute.key == ATTR_STOP)) {
-      attribute.ints = arena_copy(m->arena, attribute.ints,
-                                  sizeof *attribute.ints * (size_t)attribute.count);
+      attribute.ints =
+          arena_copy(m->arena, attribute.ints, sizeof *attribute.ints * (size_t)attribute.count);
       attribute.ints[axis] /= m->pieces;
     }
     attributes[count++] = attribute;
@@ -231,8 +232,8 @@ static void add_piece(MicroBatch *m, int i, int piece) {
     operands[k] = m->piece[operand];
     if (m->nodes[operand].sort != SORT_CUT)
       operands[k] = cut == AXIS_WHOLE
-                      ? m->whole[operand]
-                      : slice_whole(m, node->operands[k], m->whole[operand], cut, piece);
+                        ? m->whole[operand]
+                        : slice_whole(m, node->operands[k], m->whole[operand], cut, piece);
   }
   m->piece[i] = copy_piece(m, node, operands, own->sort == SORT_CUT ? own->axis : -1, piece);
 }
@@ -242,9 +243,9 @@ static void join_piece(MicroBatch *m, int i, int piece) {
   if (m->nodes[i].sort == SORT_CUT) m->all_pieces[i][piece] = m->piece[i];
   if (m->nodes[i].sort != SORT_JOINED) return;
   Maker maker = {m->into, node->span, node->path};
-  m->whole[i] = piece == 0 ? m->piece[i]
-                           : make_binary(&maker, op_info(node->op)->class->join, m->whole[i],
-                                         m->piece[i]);
+  m->whole[i] = piece == 0
+                    ? m->piece[i]
+                    : make_binary(&maker, op_info(node->op)->class->join, m->whole[i], m->piece[i]);
 }
 
 static void copy_all(MicroBatch *m) {
@@ -288,7 +289,10 @@ static bool has_cut(const MicroBatch *m) {
 
 Graph *graph_microbatch(Arena *into, const Module *module, const Graph *graph, int pieces,
                         const Node **coupled) {
-  MicroBatch m = {.arena = arena_create(), .module = module, .graph = graph, .pieces = pieces,
+  MicroBatch m = {.arena = arena_create(),
+                  .module = module,
+                  .graph = graph,
+                  .pieces = pieces,
                   .count = graph->nodes.count};
   allocate(&m);
   for (int i = 0; i < m.count; i++) sort_node(&m, i);

@@ -1,7 +1,8 @@
 /* The pipeline: a table of passes (passes.def) and the runner.
  *
- * The runner verifies the module after every pass and names the culprit; dumping, stopping and timing
- * come from the runner alone. A pass reads attributes or recomputes; nothing travels in side tables. */
+ * The runner verifies the module after every pass and names the culprit; dumping, stopping and
+ * timing come from the runner alone. A pass reads attributes or recomputes; nothing travels in side
+ * tables. */
 #ifndef NNC_PASSES_PASS_H
 #define NNC_PASSES_PASS_H
 
@@ -9,13 +10,14 @@
 #include "support/diagnostics.h"
 
 typedef struct Pass {
-  const char *name;              /* "simplify" */
+  const char *name; /* "simplify" */
   void (*run)(Module *module, Diagnostics *diagnostics);
-  int level;                     /* least -O level at which it runs: 0 always, 1 when optimizing */
-  const char *summary;           /* one line for --help-passes and the documentation */
+  int level;           /* least -O level at which it runs: 0 always, 1 when optimizing */
+  const char *summary; /* one line for --help-passes and the documentation */
 } Pass;
 
-/* pass_simplify(), pass_differentiate(), ...: one function a distinct pass, in a file of its name. */
+/* pass_simplify(), pass_differentiate(), ...: one function a distinct pass, in a file of its
+ * name. */
 #define PASS(function, ...) void pass_##function(Module *module, Diagnostics *diagnostics);
 #include "passes/passes.def"
 #undef PASS
@@ -24,15 +26,16 @@ extern const Pass pass_table[];
 extern const int pass_count;
 
 typedef struct PassOptions {
-  int level;                     /* -O */
-  const char *dump_after;        /* pass name, "all" or NULL; printed to stdout */
-  const char *stop_after;        /* NULL: run all */
-  const char *start_after;       /* resuming from a dump: passes up to this one are skipped */
-  bool time_passes;              /* a table on stderr */
+  int level;               /* -O */
+  const char *dump_after;  /* pass name, "all" or NULL; printed to stdout */
+  const char *stop_after;  /* NULL: run all */
+  const char *start_after; /* resuming from a dump: passes up to this one are skipped */
+  bool time_passes;        /* a table on stderr */
 } PassOptions;
 
 /* False when a pass reported an error or --stop-after was reached (*stopped tells). */
-bool passes_run(Module *module, Diagnostics *diagnostics, const PassOptions *options, bool *stopped);
+bool passes_run(Module *module, Diagnostics *diagnostics, const PassOptions *options,
+                bool *stopped);
 const Pass *pass_find(const char *name);
 
 #endif

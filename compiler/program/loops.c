@@ -23,11 +23,11 @@
 #include "program/lowering.h"
 
 enum {
-  LEAST_BLOCKS = 16,        /* enough for the usual numbers of workers */
+  LEAST_BLOCKS = 16, /* enough for the usual numbers of workers */
   MOST_BLOCKS = 64,
   GOOD_BLOCKS = 32,
-  MORE_MEMORY = 8,          /* this part of it may be added to the memory alive at once */
-  PANEL_BYTES = 16 << 10    /* the other side of a contraction few of whose rows are in a block */
+  MORE_MEMORY = 8,       /* this part of it may be added to the memory alive at once */
+  PANEL_BYTES = 16 << 10 /* the other side of a contraction few of whose rows are in a block */
 };
 
 /* The divisor that is nearest to GOOD_BLOCKS, as a ratio; even ones balance better. */
@@ -57,12 +57,12 @@ typedef struct Former {
   Lowering *lowering;
   Arena *scratch;
   BlockCut cut;
-  bool **parts;           /* by unit, by operand; NULL: cannot be cut */
-  bool *is_in, *waits;    /* by unit: of the loop; must come behind it */
+  bool **parts;        /* by unit, by operand; NULL: cannot be cut */
+  bool *is_in, *waits; /* by unit: of the loop; must come behind it */
   LoopReach reach;
   UnitList loop;
   UnitList written, whole, touched; /* buffers: written, read as a whole, any */
-  int64_t bytes;          /* of `touched`: parts, and wholes */
+  int64_t bytes;                    /* of `touched`: parts, and wholes */
 } Former;
 
 static bool list_has(const UnitList *list, int id) {
@@ -151,9 +151,8 @@ static bool can_join(const Former *former, int unit) {
     return false;
   if (former->loop.count == 0 && needs_loop(former, unit)) return true;
   if (former->reach == REACH_NONE) return false;
-  bool same_stage =
-    former->loop.count == 0 || lowering->units.items[former->loop.items[0]].stage ==
-                                 lowering->units.items[unit].stage;
+  bool same_stage = former->loop.count == 0 || lowering->units.items[former->loop.items[0]].stage ==
+                                                   lowering->units.items[unit].stage;
   bool fits = former->bytes + added_bytes(former, unit) <= LOOP_CACHE_BYTES;
   return lowering->is_eager || (same_stage && fits);
 }
@@ -195,7 +194,9 @@ static void number_loop(const Former *former, const UnitList *units) {
   ProgramEntry *entry = &lowering->program->entries[lowering->entry];
   for (int i = 0; i < units->count; i++)
     lowering->units.items[units->items[i]].loop = entry->loops.count;
-  TaskLoop loop = {.first_step = -1, .last_step = -1, .blocks = former->cut.blocks,
+  TaskLoop loop = {.first_step = -1,
+                   .last_step = -1,
+                   .blocks = former->cut.blocks,
                    .examples = former->cut.examples / former->cut.blocks};
   vec_push(lowering->program->arena, &entry->loops, loop);
 }
@@ -204,7 +205,8 @@ static void order_unit(const Former *former, int unit) {
   vec_push(former->lowering->arena, &former->lowering->order, unit);
 }
 
-/* The place in `units` of the first that begins a loop, which is in `former` then; or their count. */
+/* The place in `units` of the first that begins a loop, which is in `former` then; or their
+ * count. */
 static int find_loop(Former *former, const UnitList *units) {
   for (int at = 0; at < units->count; at++) {
     grow(former, units, at);

@@ -19,47 +19,47 @@ typedef enum PlaceKind {
   PLACE_GROUP   /* computed by one kernel; other kernels load it */
 } PlaceKind;
 
-typedef enum NodeForm { /* what the operator's rule makes of it */
-  FORM_MAP,      /* an expression over the point */
-  FORM_REDUCE,   /* a stage with a loop of its own */
-  FORM_TEMPLATE
+typedef enum NodeForm {              /* what the operator's rule makes of it */
+                        FORM_MAP,    /* an expression over the point */
+                        FORM_REDUCE, /* a stage with a loop of its own */
+                        FORM_TEMPLATE
 } NodeForm;
 
 typedef struct Place {
   PlaceKind kind;
   NodeForm form;
-  int group;        /* PLACE_GROUP */
-  bool is_output;   /* of the graph */
-  bool is_stored;   /* PLACE_GROUP: some other kernel or the outside reads it */
-  double reads;     /* elements of an operand that one evaluation of all of the node reads, about */
-  bool is_free;     /* an expression of a few operations that loads nothing */
-  bool is_shared;   /* a constant or host scalar: computed everywhere even if also stored */
-  int buffer;       /* of a stored or loaded value; -1: none */
+  int group;      /* PLACE_GROUP */
+  bool is_output; /* of the graph */
+  bool is_stored; /* PLACE_GROUP: some other kernel or the outside reads it */
+  double reads;   /* elements of an operand that one evaluation of all of the node reads, about */
+  bool is_free;   /* an expression of a few operations that loads nothing */
+  bool is_shared; /* a constant or host scalar: computed everywhere even if also stored */
+  int buffer;     /* of a stored or loaded value; -1: none */
 } Place;
 
 typedef struct Group {
   int id;
-  bool is_merged_away;          /* or inlined */
-  const Node *template_node;    /* or NULL */
-  int stage;                    /* of all its members */
+  bool is_merged_away;       /* or inlined */
+  const Node *template_node; /* or NULL */
+  int stage;                 /* of all its members */
   Shape domain;
-  bool has_inner;               /* some member has the whole shape `full`: domain and inner axes */
+  bool has_inner; /* some member has the whole shape `full`: domain and inner axes */
   Shape full;
-  unsigned reduced;             /* bit i: axis i of `full` is inner */
-  VEC(const Node *) members;    /* in the graph's order */
+  unsigned reduced;          /* bit i: axis i of `full` is inner */
+  VEC(const Node *) members; /* in the graph's order */
   BuiltKernel built;
-  VEC(const Node *) computed;   /* members and what is computed along with them */
+  VEC(const Node *) computed; /* members and what is computed along with them */
 } Group;
 
 /* A launch or a copy. */
 typedef struct Unit {
-  int group;                    /* -1: a copy */
-  int from, to;                 /* buffers of a copy */
-  int stage;                    /* those of an earlier one go first when both are ready */
-  int key;                      /* order among those of a stage: greatest node id */
-  int loop;                     /* number of its task loop, or -1 */
-  VEC(int) before;              /* units that must come earlier */
-  const Node *node;             /* for path and span */
+  int group;        /* -1: a copy */
+  int from, to;     /* buffers of a copy */
+  int stage;        /* those of an earlier one go first when both are ready */
+  int key;          /* order among those of a stage: greatest node id */
+  int loop;         /* number of its task loop, or -1 */
+  VEC(int) before;  /* units that must come earlier */
+  const Node *node; /* for path and span */
 } Unit;
 
 typedef struct Lowering {
@@ -69,17 +69,17 @@ typedef struct Lowering {
   const Graph *graph;
   EntryKind entry;
   int level;
-  bool *live;                   /* by node id */
-  int *uses;                    /* by node id */
-  int *wide_uses;               /* by node id: without those by masks (inline.c) */
-  int *stages;                  /* by node id: its own (ATTR_STAGE) or an operand's, if later */
-  Place *places;                /* by node id */
-  const Node **node_of;         /* by node id */
+  bool *live;           /* by node id */
+  int *uses;            /* by node id */
+  int *wide_uses;       /* by node id: without those by masks (inline.c) */
+  int *stages;          /* by node id: its own (ATTR_STAGE) or an operand's, if later */
+  Place *places;        /* by node id */
+  const Node **node_of; /* by node id */
   VEC(Group *) groups;
   VEC(Unit) units;
-  VEC(int) order;               /* unit numbers */
-  int64_t blocks;               /* of the batch, in task loops; 0: there are none */
-  bool is_eager;                /* task loops wherever they are possible */
+  VEC(int) order; /* unit numbers */
+  int64_t blocks; /* of the batch, in task loops; 0: there are none */
+  bool is_eager;  /* task loops wherever they are possible */
 } Lowering;
 
 /* prepare.c: a copy with large reductions in two steps and a node for every output; sums over the
@@ -115,8 +115,8 @@ enum { LOOP_CACHE_BYTES = 384 << 10 };
 int64_t batch_blocks(int64_t batch);
 /* Finds task loops and moves their units together. */
 void loops_form(Lowering *lowering);
-/* loop_memory.c: bytes of activations alive at once at most, by the order and the loops; parts are by
- * unit and operand whether it is touched by blocks in a loop */
+/* loop_memory.c: bytes of activations alive at once at most, by the order and the loops; parts are
+ * by unit and operand whether it is touched by blocks in a loop */
 int64_t order_peak(const Lowering *lowering, bool *const *parts);
 /* alias.c: activations over dead operands */
 void buffers_share(Lowering *lowering);

@@ -33,7 +33,7 @@ static int *find_own_loops(Arena *arena, const Program *program, const ProgramEn
     const Step *step = &entry->steps.items[s];
     if (step->kind == STEP_COPY)
       loops[buffer_root(program, step->copy_from)] = loops[buffer_root(program, step->copy_to)] =
-        NONE;
+          NONE;
     for (int i = 0; i < step->operand_count; i++) {
       int root = buffer_root(program, step->operands[i]);
       int own = step->loop >= 0 && step->block_bytes[i] > 0 ? step->loop : NONE;
@@ -70,7 +70,8 @@ static void move_to_workers(Program *program, ProgramEntry *entry) {
 
 /* ---- live ranges --------------------------------------------------------------------------- */
 
-/* The memory of a value that more than one block of a loop touches is in use as long as the loop. */
+/* The memory of a value that more than one block of a loop touches is in use as long as the
+ * loop. */
 static void buffer_touch(Program *program, const ProgramEntry *entry, int id, int step) {
   int root = buffer_root(program, id), loop = entry->steps.items[step].loop;
   for (int k = 0; k < 2; k++) {
@@ -146,8 +147,7 @@ static int64_t place_entry(Program *program, const ProgramEntry *entry) {
   Placed *placed = ARENA_ARRAY(scratch, Placed, count);
   for (int i = 0; i < count; i++) {
     const Buffer *buffer = &program->buffers.items[i];
-    if (buffer->entry == (int)entry->entry && buffer->alias_of < 0 &&
-        buffer->kind != BUFFER_WORKER)
+    if (buffer->entry == (int)entry->entry && buffer->alias_of < 0 && buffer->kind != BUFFER_WORKER)
       todo[todo_count++] = i;
   }
   sorted_program = program;
@@ -171,7 +171,8 @@ static int64_t place_entry(Program *program, const ProgramEntry *entry) {
   return needed;
 }
 
-/* Places the worker buffers of a loop from `begin`, behind what its kernels need; returns the end. */
+/* Places the worker buffers of a loop from `begin`, behind what its kernels need; returns the
+ * end. */
 static int64_t place_loop(Program *program, const ProgramEntry *entry, const TaskLoop *loop) {
   Arena *scratch = arena_create();
   int count = program->buffers.count, todo_count = 0;
@@ -180,7 +181,7 @@ static int64_t place_loop(Program *program, const ProgramEntry *entry, const Tas
   int64_t begin = 0, end;
   for (int s = loop->first_step; s <= loop->last_step; s++) {
     int64_t own =
-      align_64(kernel_worker_bytes(program->kernels.items[entry->steps.items[s].kernel]));
+        align_64(kernel_worker_bytes(program->kernels.items[entry->steps.items[s].kernel]));
     if (own > begin) begin = own;
   }
   for (int i = 0; i < count; i++) {
@@ -200,7 +201,7 @@ static int64_t place_loop(Program *program, const ProgramEntry *entry, const Tas
       const Buffer *other = &program->buffers.items[todo[k]];
       if (other->last_step < buffer->first_step || buffer->last_step < other->first_step) continue;
       placed[placed_count++] =
-        (Placed){other->offset - begin, other->offset - begin + other->bytes};
+          (Placed){other->offset - begin, other->offset - begin + other->bytes};
     }
     buffer->offset = begin + find_gap(placed, placed_count, buffer->bytes);
     if (buffer->offset + buffer->bytes > end) end = buffer->offset + buffer->bytes;

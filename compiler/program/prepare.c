@@ -16,14 +16,14 @@
 #include "ops/op.h"
 
 enum {
-  FEW_COLUMNS = 48,     /* results with less than this many are no parallel work ... */
-  FEW_ROWS = 16,        /* ... nor these, each of a row that lies in one piece */
-  LARGE = 32768,        /* elements worth a second kernel */
+  FEW_COLUMNS = 48, /* results with less than this many are no parallel work ... */
+  FEW_ROWS = 16,    /* ... nor these, each of a row that lies in one piece */
+  LARGE = 32768,    /* elements worth a second kernel */
   MOST_PIECES = 64,
   LEAST_PIECES = 4,
-  LONG_ROW = 256,       /* elements of an example summed before the batch is */
+  LONG_ROW = 256,           /* elements of an example summed before the batch is */
   SMALL_WEIGHTS = 32 << 10, /* bytes; larger gradients are not worth a copy for each block ... */
-  FEW_WEIGHTS = 8       /* ... nor those that are no smaller a part of what they are made of */
+  FEW_WEIGHTS = 8           /* ... nor those that are no smaller a part of what they are made of */
 };
 
 /* ---- reductions ---------------------------------------------------------------------------- */
@@ -150,7 +150,8 @@ const Graph *graph_prepare(const Lowering *lowering) {
     const Node *node = graph->nodes.items[i];
     Node *split = NULL;
     if (should_split(node)) split = split_node(copy, node, node_map_get(&map, node->operands[0]));
-    else if (should_cut_batch(lowering, node)) split = cut_batch(copy, node, &map, lowering->blocks);
+    else if (should_cut_batch(lowering, node))
+      split = cut_batch(copy, node, &map, lowering->blocks);
     node_map_set(&map, node, split ? split : graph_copy_node(copy, node, &map));
   }
   add_outputs(copy, graph, &map);

@@ -10,18 +10,18 @@
 #include "ops/op.h"
 
 typedef struct Layer {
-  const char *prefix;     /* "" gathers the rest */
+  const char *prefix; /* "" gathers the rest */
   size_t length;
-  int64_t parameters;     /* elements */
+  int64_t parameters; /* elements */
   double forward, backward;
-  Type output;            /* of the last forward node */
+  Type output; /* of the last forward node */
   bool has_output;
 } Layer;
 
 typedef struct Report {
   Arena *arena;
   const Program *program;
-  EntryKind entry;        /* that is counted */
+  EntryKind entry; /* that is counted */
   VEC(Layer) layers;
 } Report;
 
@@ -99,7 +99,7 @@ static Report report_create(Arena *arena, const Program *program) {
   for (int i = 0; i < module->variables.count; i++)
     if (module->variables.items[i].kind == VARIABLE_PARAM)
       layer_of(&report, module->variables.items[i].path)->parameters +=
-        shape_elements(module->variables.items[i].type.shape);
+          shape_elements(module->variables.items[i].type.shape);
   static const EntryKind candidates[] = {ENTRY_TRAIN, ENTRY_EVAL, ENTRY_PREDICT, ENTRY_EVAL_ONE};
   for (int i = 0; i < 4 && report.entry == ENTRY_COUNT; i++)
     if (program->entries[candidates[i]].present) report.entry = candidates[i];
@@ -126,9 +126,9 @@ static int64_t parameter_count(const Report *report) {
 
 typedef struct Update {
   const char *variable;
-  const Step *step;      /* that stores it */
-  bool is_fused;         /* into the contraction or convolution of its gradient */
-  bool is_copied;        /* through memory of its own */
+  const Step *step; /* that stores it */
+  bool is_fused;    /* into the contraction or convolution of its gradient */
+  bool is_copied;   /* through memory of its own */
 } Update;
 
 typedef VEC(Update) UpdateList;
@@ -325,8 +325,9 @@ void report_print(Text *text, const Program *program) {
   if (report.entry != ENTRY_COUNT)
     text_printf(text, ": entry %s, batch %lld", entry_name(report.entry),
                 (long long)program->entries[report.entry].batch);
-  text_add(text, "\n\n  layer                 output                parameters      "
-                 "forward flop        backward and update flop\n");
+  text_add(text,
+           "\n\n  layer                 output                parameters      "
+           "forward flop        backward and update flop\n");
   for (int i = 1; i <= report.layers.count; i++)
     print_layer(text, &report, &report.layers.items[i % report.layers.count]);
   text_add(text, "\n  parameters: ");
@@ -392,9 +393,11 @@ static void json_entries(Text *text, const Program *program) {
                 first ? "" : ",\n", entry_name((EntryKind)e), (long long)entry->batch,
                 entry->barrier_count);
     json_barriers(text, entry);
-    text_printf(text, "\"activation_peak\": %lld, \"flops\": %.0f, \"product_flops\": %.0f, "
-                      "\"bytes\": %.0f, \"steps\": [", (long long)entry->activation_peak, entry->flops,
-                entry->product_flops, entry->bytes);
+    text_printf(text,
+                "\"activation_peak\": %lld, \"flops\": %.0f, \"product_flops\": %.0f, "
+                "\"bytes\": %.0f, \"steps\": [",
+                (long long)entry->activation_peak, entry->flops, entry->product_flops,
+                entry->bytes);
     json_steps(text, program, entry);
     text_add(text, "]}");
     first = false;

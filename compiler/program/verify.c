@@ -23,8 +23,8 @@ typedef struct Verifier {
   const Program *program;
   const ProgramEntry *entry;
   int *phases;
-  int *first, *last;        /* by buffer: steps that touch it; -1 */
-  bool *written;            /* by buffer */
+  int *first, *last; /* by buffer: steps that touch it; -1 */
+  bool *written;     /* by buffer */
 } Verifier;
 
 static const Buffer *buffer_at(const Program *program, int id) {
@@ -54,7 +54,8 @@ static const char *check_bounds(Arena *arena, const Program *program) {
 }
 
 static bool overlap(const Buffer *a, const Buffer *b) {
-  return (a->kind == BUFFER_WORKER) == (b->kind == BUFFER_WORKER) && a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
+  return (a->kind == BUFFER_WORKER) == (b->kind == BUFFER_WORKER) &&
+         a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
 }
 
 static const char *check_variables(Arena *arena, const Program *program) {
@@ -118,14 +119,15 @@ static AccessList step_accesses(Arena *arena, const Program *program, const Step
         buffer_at(program, step->operands[i]); /* a view reads the whole's value */
     int id = buffer->view_of >= 0 ? buffer->view_of : buffer->id;
     int64_t block_bytes = step->loop >= 0 ? step->block_bytes[i] : 0;
-    vec_push(arena, &list, ((StepAccess){id, reads[i], writes[i], block_bytes,
-                                         block_bytes > 0 ? step->task_count : 0}));
+    vec_push(arena, &list,
+             ((StepAccess){id, reads[i], writes[i], block_bytes,
+                           block_bytes > 0 ? step->task_count : 0}));
   }
   return list;
 }
 
-/* Elements of the buffer that all blocks of the launch touch by this operand; -1: these are not what
- * a launch may touch. */
+/* Elements of the buffer that all blocks of the launch touch by this operand; -1: these are not
+ * what a launch may touch. */
 static int64_t operand_elements(const Verifier *verifier, const Step *step, const Kernel *kernel,
                                 int operand) {
   const Buffer *buffer = buffer_at(verifier->program, step->operands[operand]);
@@ -164,8 +166,7 @@ static const char *check_binding(Verifier *verifier, const Step *step) {
   const Kernel *kernel = program->kernels.items[step->kernel];
   if (step->operand_count != kernel->operand_count || step->scalar_count != kernel->scalar_count ||
       step->key_count != kernel->key_count || step->task_count < 0)
-    return arena_printf(verifier->arena, "%s does not fit its kernel %s", step->path,
-                        kernel->name);
+    return arena_printf(verifier->arena, "%s does not fit its kernel %s", step->path, kernel->name);
   for (int i = 0; i < step->operand_count; i++) {
     const Buffer *buffer = buffer_at(program, step->operands[i]);
     if (buffer->type.dtype != kernel->operands[i].dtype ||
@@ -332,8 +333,7 @@ static const char *check_block_values(Verifier *verifier) {
     for (int k = 0; k < i; k++) {
       const Buffer *b = buffer_at(program, k);
       bool is_other = b->kind == BUFFER_WORKER && b->entry == a->entry &&
-                      buffer_root(program, i) != buffer_root(program, k) &&
-                      verifier->first[k] >= 0;
+                      buffer_root(program, i) != buffer_root(program, k) && verifier->first[k] >= 0;
       if (is_other && overlap(a, b) && first <= verifier->last[k] && verifier->first[k] <= last)
         return arena_printf(verifier->arena, "%s and %s share memory but are alive together",
                             a->name, b->name);
@@ -357,8 +357,8 @@ static const char *check_sharing(Verifier *verifier) {
       if (phases[verifier->last[i]] < phases[verifier->first[k]] ||
           phases[verifier->last[k]] < phases[verifier->first[i]])
         continue;
-      return arena_printf(verifier->arena, "%s and %s share memory but are alive together",
-                          a->name, b->name);
+      return arena_printf(verifier->arena, "%s and %s share memory but are alive together", a->name,
+                          b->name);
     }
   }
   return NULL;

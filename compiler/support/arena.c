@@ -26,28 +26,24 @@ struct Arena {
   size_t next_size; /* of the next ordinary chunk */
 };
 
-static _Noreturn void out_of_memory(size_t wanted)
-{
+static _Noreturn void out_of_memory(size_t wanted) {
   fprintf(stderr, "nnc: out of memory (%zu bytes wanted)\n", wanted);
   exit(3);
 }
 
-static void *must_calloc(size_t size)
-{
+static void *must_calloc(size_t size) {
   void *memory = calloc(1, size);
   if (!memory) out_of_memory(size);
   return memory;
 }
 
-Arena *arena_create(void)
-{
+Arena *arena_create(void) {
   Arena *arena = must_calloc(sizeof *arena);
   arena->next_size = FIRST_CHUNK;
   return arena;
 }
 
-void arena_destroy(Arena *arena)
-{
+void arena_destroy(Arena *arena) {
   if (!arena) return;
   for (Chunk *chunk = arena->chunks, *next; chunk; chunk = next) {
     next = chunk->next;
@@ -56,16 +52,14 @@ void arena_destroy(Arena *arena)
   free(arena);
 }
 
-static Chunk *chunk_create(size_t size)
-{
+static Chunk *chunk_create(size_t size) {
   if (size > PTRDIFF_MAX - sizeof(Chunk)) out_of_memory(size);
   Chunk *chunk = must_calloc(sizeof(Chunk) + size);
   chunk->size = size;
   return chunk;
 }
 
-void *arena_alloc(Arena *arena, size_t size)
-{
+void *arena_alloc(Arena *arena, size_t size) {
   const size_t align = _Alignof(max_align_t);
   size = size > SIZE_MAX - align ? size : (size + align - 1) / align * align;
   Chunk *chunk = arena->chunks;
@@ -93,27 +87,23 @@ void *arena_alloc(Arena *arena, size_t size)
   return chunk->data;
 }
 
-void *arena_copy(Arena *arena, const void *bytes, size_t size)
-{
+void *arena_copy(Arena *arena, const void *bytes, size_t size) {
   void *copy = arena_alloc(arena, size);
   if (size) memcpy(copy, bytes, size);
   return copy;
 }
 
-char *arena_strndup(Arena *arena, const char *text, size_t length)
-{
+char *arena_strndup(Arena *arena, const char *text, size_t length) {
   char *copy = arena_alloc(arena, length + 1);
   if (length) memcpy(copy, text, length);
   return copy;
 }
 
-char *arena_strdup(Arena *arena, const char *text)
-{
+char *arena_strdup(Arena *arena, const char *text) {
   return arena_strndup(arena, text, strlen(text));
 }
 
-char *arena_vprintf(Arena *arena, const char *format, va_list arguments)
-{
+char *arena_vprintf(Arena *arena, const char *format, va_list arguments) {
   va_list again;
   va_copy(again, arguments);
   int length = vsnprintf(NULL, 0, format, again);
@@ -124,8 +114,7 @@ char *arena_vprintf(Arena *arena, const char *format, va_list arguments)
   return text;
 }
 
-char *arena_printf(Arena *arena, const char *format, ...)
-{
+char *arena_printf(Arena *arena, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   char *text = arena_vprintf(arena, format, arguments);

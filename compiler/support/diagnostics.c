@@ -46,42 +46,32 @@ struct Diagnostics {
   size_t seen_capacity;
 };
 
-Diagnostics *diagnostics_create(Arena *arena)
-{
+Diagnostics *diagnostics_create(Arena *arena) {
   Diagnostics *diagnostics = ARENA_NEW(arena, Diagnostics);
   diagnostics->arena = arena;
   return diagnostics;
 }
 
-int diagnostics_error_count(const Diagnostics *diagnostics)
-{
-  return diagnostics->errors;
-}
+int diagnostics_error_count(const Diagnostics *diagnostics) { return diagnostics->errors; }
 
-int diagnostics_warning_count(const Diagnostics *diagnostics)
-{
-  return diagnostics->warnings;
-}
+int diagnostics_warning_count(const Diagnostics *diagnostics) { return diagnostics->warnings; }
 
 /* ---- collecting --------------------------------------------------------------------------- */
 
-static int is_same_message(const Message *a, const Message *b)
-{
+static int is_same_message(const Message *a, const Message *b) {
   return a->severity == b->severity && a->at.file == b->at.file && a->at.line == b->at.line &&
          a->at.column == b->at.column && !strcmp(a->text, b->text);
 }
 
 /* Where the table has the message, or would have it. */
-static Diagnostic **find_seen(Diagnostic **table, size_t capacity, const Message *message)
-{
+static Diagnostic **find_seen(Diagnostic **table, size_t capacity, const Message *message) {
   size_t hash = (size_t)message->at.line * 1000003u + (size_t)message->at.column * 10007u;
   for (const char *c = message->text; *c; c++) hash = hash * 31 + (unsigned char)*c;
   for (size_t i = hash & (capacity - 1);; i = (i + 1) & (capacity - 1))
     if (!table[i] || is_same_message(&table[i]->message, message)) return &table[i];
 }
 
-static void grow_seen(Diagnostics *diagnostics)
-{
+static void grow_seen(Diagnostics *diagnostics) {
   size_t capacity = diagnostics->seen_capacity ? diagnostics->seen_capacity * 2 : 64;
   Diagnostic **table = ARENA_ARRAY(diagnostics->arena, Diagnostic *, capacity);
   for (int i = 0; i < diagnostics->all.count; i++) {
@@ -93,8 +83,7 @@ static void grow_seen(Diagnostics *diagnostics)
 }
 
 static Diagnostic *record(Diagnostics *diagnostics, Severity severity, Span at, const char *format,
-                          va_list arguments)
-{
+                          va_list arguments) {
   if ((size_t)diagnostics->all.count * 2 >= diagnostics->seen_capacity) grow_seen(diagnostics);
   Arena *arena = diagnostics->arena;
   Message message = {severity, at, arena_vprintf(arena, format, arguments)};
@@ -110,8 +99,7 @@ static Diagnostic *record(Diagnostics *diagnostics, Severity severity, Span at, 
   return diagnostic;
 }
 
-Diagnostic *diag_error(Diagnostics *diagnostics, Span at, const char *format, ...)
-{
+Diagnostic *diag_error(Diagnostics *diagnostics, Span at, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   Diagnostic *diagnostic = record(diagnostics, SEVERITY_ERROR, at, format, arguments);
@@ -119,8 +107,7 @@ Diagnostic *diag_error(Diagnostics *diagnostics, Span at, const char *format, ..
   return diagnostic;
 }
 
-Diagnostic *diag_warning(Diagnostics *diagnostics, Span at, const char *format, ...)
-{
+Diagnostic *diag_warning(Diagnostics *diagnostics, Span at, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   Diagnostic *diagnostic = record(diagnostics, SEVERITY_WARNING, at, format, arguments);
@@ -129,8 +116,7 @@ Diagnostic *diag_warning(Diagnostics *diagnostics, Span at, const char *format, 
 }
 
 static void add_more(Diagnostic *diagnostic, Severity severity, Span at, const char *format,
-                     va_list arguments)
-{
+                     va_list arguments) {
   Arena *arena = diagnostic->owner->arena;
   Message message = {severity, at, arena_vprintf(arena, format, arguments)};
   for (int i = 0; i < diagnostic->more.count; i++)
@@ -138,16 +124,14 @@ static void add_more(Diagnostic *diagnostic, Severity severity, Span at, const c
   vec_push(arena, &diagnostic->more, message);
 }
 
-void diag_note(Diagnostic *diagnostic, Span at, const char *format, ...)
-{
+void diag_note(Diagnostic *diagnostic, Span at, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   add_more(diagnostic, SEVERITY_NOTE, at, format, arguments);
   va_end(arguments);
 }
 
-void diag_help(Diagnostic *diagnostic, const char *format, ...)
-{
+void diag_help(Diagnostic *diagnostic, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   add_more(diagnostic, SEVERITY_HELP, (Span){0}, format, arguments);
@@ -162,15 +146,13 @@ typedef struct Row {
   int caret, tail;         /* the marked screen columns: [caret, tail) */
 } Row;
 
-static const char *printable_cell(Arena *arena, const char *at, size_t length)
-{
+static const char *printable_cell(Arena *arena, const char *at, size_t length) {
   unsigned char first = (unsigned char)*at;
   int is_control = first < 0x20 || first == 0x7f || (length == 1 && first >= 0x80);
   return is_control ? "?" : arena_strndup(arena, at, length);
 }
 
-static void lay_out_row(Arena *arena, Row *row, Span span)
-{
+static void lay_out_row(Arena *arena, Row *row, Span span) {
   size_t length;
   const char *at = source_line(span.file, span.line, &length);
   const char *end = at + length;
@@ -191,13 +173,11 @@ static void lay_out_row(Arena *arena, Row *row, Span span)
   if (row->tail <= row->caret) row->tail = row->caret + 1;
 }
 
-static void add_cells(Text *out, const Row *row, int from, int to)
-{
+static void add_cells(Text *out, const Row *row, int from, int to) {
   for (int i = from; i < to && i < row->cells.count; i++) text_add(out, row->cells.items[i]);
 }
 
-static void print_line(Text *out, Arena *arena, Span span, const char *colour)
-{
+static void print_line(Text *out, Arena *arena, Span span, const char *colour) {
   Row row = {0};
   lay_out_row(arena, &row, span);
   int from = 0, to = row.cells.count;
@@ -217,8 +197,7 @@ static void print_line(Text *out, Arena *arena, Span span, const char *colour)
   text_printf(out, "%s\n", *colour ? "\033[0m" : "");
 }
 
-static void print_message(Text *out, Arena *arena, const Message *message, int colour)
-{
+static void print_message(Text *out, Arena *arena, const Message *message, int colour) {
   const char *tint = colour ? severities[message->severity].colour : "";
   const char *bold = colour ? "\033[1m" : "", *plain = colour ? "\033[0m" : "";
   const char *word = severities[message->severity].word;
@@ -232,15 +211,13 @@ static void print_message(Text *out, Arena *arena, const Message *message, int c
   if (at.file && at.line && at.file->text) print_line(out, arena, at, tint);
 }
 
-static void print_diagnostic(Text *out, Arena *arena, const Diagnostic *diagnostic, int colour)
-{
+static void print_diagnostic(Text *out, Arena *arena, const Diagnostic *diagnostic, int colour) {
   print_message(out, arena, &diagnostic->message, colour);
   for (int i = 0; i < diagnostic->more.count; i++)
     print_message(out, arena, &diagnostic->more.items[i], colour);
 }
 
-void diagnostics_print(const Diagnostics *diagnostics, FILE *stream, int colour)
-{
+void diagnostics_print(const Diagnostics *diagnostics, FILE *stream, int colour) {
   Text out = {0};
   Arena *arena = arena_create();
   int printed[2] = {0, 0};

@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-const EmbeddedFile *embedded_find(const char *name)
-{
+const EmbeddedFile *embedded_find(const char *name) {
   for (int i = 0; i < embedded_file_count; i++)
     if (!strcmp(embedded_files[i].name, name)) return &embedded_files[i];
   return NULL;

@@ -26,8 +26,7 @@ static struct {
 } names;
 
 /* FNV-1a. */
-static uint64_t hash_bytes(const char *bytes, size_t count)
-{
+static uint64_t hash_bytes(const char *bytes, size_t count) {
   uint64_t hash = 14695981039346656037u;
   for (size_t i = 0; i < count; i++) hash = (hash ^ (unsigned char)bytes[i]) * 1099511628211u;
   return hash;
@@ -35,8 +34,7 @@ static uint64_t hash_bytes(const char *bytes, size_t count)
 
 /* The entry that holds the text, or the free one where it belongs. */
 static Entry *find_slot(Entry *entries, size_t capacity, const char *bytes, size_t count,
-                        uint64_t hash)
-{
+                        uint64_t hash) {
   size_t mask = capacity - 1;
   for (size_t i = hash & mask;; i = (i + 1) & mask) {
     Entry *entry = &entries[i];
@@ -46,8 +44,7 @@ static Entry *find_slot(Entry *entries, size_t capacity, const char *bytes, size
   }
 }
 
-static void grow_table(void)
-{
+static void grow_table(void) {
   if (!names.texts) names.texts = arena_create();
   Arena *arena = arena_create();
   size_t capacity = names.capacity ? names.capacity * 2 : 1024;
@@ -62,8 +59,7 @@ static void grow_table(void)
   names.capacity = capacity;
 }
 
-const char *name_intern_bytes(const char *bytes, size_t count)
-{
+const char *name_intern_bytes(const char *bytes, size_t count) {
   if (names.count * 2 >= names.capacity) grow_table();
   uint64_t hash = hash_bytes(bytes, count);
   Entry *entry = find_slot(names.entries, names.capacity, bytes, count, hash);
@@ -74,13 +70,9 @@ const char *name_intern_bytes(const char *bytes, size_t count)
   return entry->text;
 }
 
-const char *name_intern(const char *text)
-{
-  return name_intern_bytes(text, strlen(text));
-}
+const char *name_intern(const char *text) { return name_intern_bytes(text, strlen(text)); }
 
-const char *name_printf(const char *format, ...)
-{
+const char *name_printf(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   Arena *scratch = arena_create();
@@ -90,15 +82,13 @@ const char *name_printf(const char *format, ...)
   return name;
 }
 
-static int min3(int a, int b, int c)
-{
+static int min3(int a, int b, int c) {
   int least = a < b ? a : b;
   return least < c ? least : c;
 }
 
 /* Insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */
-int name_distance(const char *a, const char *b)
-{
+int name_distance(const char *a, const char *b) {
   int rows = (int)strlen(a), columns = (int)strlen(b);
   Arena *scratch = arena_create();
   int *before = ARENA_ARRAY(scratch, int, columns + 1);
@@ -121,8 +111,7 @@ int name_distance(const char *a, const char *b)
   return distance;
 }
 
-const char *name_nearest(const char *name, const char *const *candidates, int count)
-{
+const char *name_nearest(const char *name, const char *const *candidates, int count) {
   int length = (int)strlen(name);
   int allowed = length / 3 > 1 ? length / 3 : 1;
   const char *nearest = NULL;

@@ -7,13 +7,9 @@
 
 static const char *context;
 
-void panic_set_context(const char *now)
-{
-  context = now;
-}
+void panic_set_context(const char *now) { context = now; }
 
-void panic(const char *format, ...)
-{
+void panic(const char *format, ...) {
   fflush(stdout);
   fputs("nnc: internal error: ", stderr);
   va_list arguments;

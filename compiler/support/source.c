@@ -12,8 +12,7 @@
 enum { LARGEST_FILE = 1 << 30 }; /* whatever a dump may need; /dev/zero ends here */
 
 /* Appends all that `fd` gives.  0, or the reason for the failure. */
-static const char *read_all(int fd, Text *content)
-{
+static const char *read_all(int fd, Text *content) {
   char buffer[1 << 16];
   for (;;) {
     ssize_t count = read(fd, buffer, sizeof buffer);
@@ -25,8 +24,7 @@ static const char *read_all(int fd, Text *content)
   }
 }
 
-SourceFile *source_read(Arena *arena, const char *path, const char **reason)
-{
+SourceFile *source_read(Arena *arena, const char *path, const char **reason) {
   int is_stdin = !strcmp(path, "-");
   int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
@@ -47,8 +45,7 @@ SourceFile *source_read(Arena *arena, const char *path, const char **reason)
   return file;
 }
 
-SourceFile *source_from_text(Arena *arena, const char *name, const char *text, size_t length)
-{
+SourceFile *source_from_text(Arena *arena, const char *name, const char *text, size_t length) {
   static const char byte_order_mark[] = "\xef\xbb\xbf";
   if (length >= 3 && !memcmp(text, byte_order_mark, 3)) text += 3, length -= 3;
   SourceFile *file = ARENA_NEW(arena, SourceFile);
@@ -58,8 +55,7 @@ SourceFile *source_from_text(Arena *arena, const char *name, const char *text, s
   return file;
 }
 
-const char *source_line(const SourceFile *file, int line, size_t *length)
-{
+const char *source_line(const SourceFile *file, int line, size_t *length) {
   *length = 0;
   if (!file->text || line < 1) return "";
   const char *at = file->text, *end = file->text + file->length;
@@ -74,19 +70,21 @@ const char *source_line(const SourceFile *file, int line, size_t *length)
   return at;
 }
 
-size_t source_char_length(const char *at, const char *end)
-{
+size_t source_char_length(const char *at, const char *end) {
   unsigned char first = (unsigned char)*at;
-  size_t length = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3
-                  : first < 0xf5 ? 4 : 0;
+  size_t length = first < 0x80   ? 1
+                  : first < 0xc2 ? 0
+                  : first < 0xe0 ? 2
+                  : first < 0xf0 ? 3
+                  : first < 0xf5 ? 4
+                                 : 0;
   if (length == 0 || (size_t)(end - at) < length) return 1;
   for (size_t i = 1; i < length; i++)
     if (((unsigned char)at[i] & 0xc0) != 0x80) return 1;
   return length;
 }
 
-Span span_join(Span first, Span last)
-{
+Span span_join(Span first, Span last) {
   if (!first.line) return last;
   if (!last.line || first.file != last.file) return first;
   first.end_line = last.end_line;

@@ -11,8 +11,7 @@
 #include "support/panic.h"
 
 /* Room for `more` bytes and the NUL. */
-static void reserve(Text *text, size_t more)
-{
+static void reserve(Text *text, size_t more) {
   size_t needed = text->length + more + 1;
   if (needed < more || needed > SIZE_MAX / 2) panic("a text of %zu bytes", more);
   if (needed <= text->capacity) return;
@@ -27,26 +26,18 @@ static void reserve(Text *text, size_t more)
   text->capacity = capacity;
 }
 
-void text_add_bytes(Text *text, const char *bytes, size_t count)
-{
+void text_add_bytes(Text *text, const char *bytes, size_t count) {
   reserve(text, count);
   if (count) memcpy(text->data + text->length, bytes, count);
   text->length += count;
   text->data[text->length] = 0;
 }
 
-void text_add(Text *text, const char *string)
-{
-  text_add_bytes(text, string, strlen(string));
-}
+void text_add(Text *text, const char *string) { text_add_bytes(text, string, strlen(string)); }
 
-void text_add_char(Text *text, char c)
-{
-  text_add_bytes(text, &c, 1);
-}
+void text_add_char(Text *text, char c) { text_add_bytes(text, &c, 1); }
 
-void text_vprintf(Text *text, const char *format, va_list arguments)
-{
+void text_vprintf(Text *text, const char *format, va_list arguments) {
   va_list again;
   va_copy(again, arguments);
   int length = vsnprintf(NULL, 0, format, again);
@@ -57,16 +48,14 @@ void text_vprintf(Text *text, const char *format, va_list arguments)
   text->length += (size_t)length;
 }
 
-void text_printf(Text *text, const char *format, ...)
-{
+void text_printf(Text *text, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   text_vprintf(text, format, arguments);
   va_end(arguments);
 }
 
-void text_pad(Text *text, char c, int count)
-{
+void text_pad(Text *text, char c, int count) {
   if (count <= 0) return;
   reserve(text, (size_t)count);
   memset(text->data + text->length, c, (size_t)count);
@@ -77,8 +66,7 @@ void text_pad(Text *text, char c, int count)
 /* JSON has no \a, \v or octal escapes and C no \u below 00a0, so a control character without an
  * escape common to both is written \u00XX: the dump parser and JSON read it, and C text never has
  * one. */
-void text_add_quoted(Text *text, const char *string)
-{
+void text_add_quoted(Text *text, const char *string) {
   static const char escaped[] = "\n\t\r\b\f\"\\", letters[] = "ntrbf\"\\";
   text_add_char(text, '"');
   for (const char *c = string; *c; c++) {
@@ -96,8 +84,7 @@ void text_add_quoted(Text *text, const char *string)
 }
 
 /* The locale may print 0,5: put the point back. */
-static void fix_point(char *number)
-{
+static void fix_point(char *number) {
   const char *point = localeconv()->decimal_point;
   if (!strcmp(point, ".") || !*point) return;
   char *at = strstr(number, point);
@@ -107,8 +94,7 @@ static void fix_point(char *number)
   memmove(at + 1, at + 1 + extra, strlen(at + 1 + extra) + 1);
 }
 
-void text_add_double(Text *text, double value)
-{
+void text_add_double(Text *text, double value) {
   if (isnan(value)) {
     text_add(text, "nan");
     return;
@@ -130,8 +116,7 @@ void text_add_double(Text *text, double value)
   if (!strpbrk(number, ".e")) text_add(text, ".0");
 }
 
-void text_add_grouped(Text *text, int64_t value)
-{
+void text_add_grouped(Text *text, int64_t value) {
   char digits[32];
   uint64_t magnitude = value < 0 ? -(uint64_t)value : (uint64_t)value;
   int count = snprintf(digits, sizeof digits, "%" PRIu64, magnitude);
@@ -142,8 +127,7 @@ void text_add_grouped(Text *text, int64_t value)
   }
 }
 
-void text_add_bytes_size(Text *text, double bytes)
-{
+void text_add_bytes_size(Text *text, double bytes) {
   static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB"};
   if (fabs(bytes) < 1024) {
     text_printf(text, "%.0f byte%s", bytes, bytes == 1 ? "" : "s");
@@ -159,8 +143,7 @@ void text_add_bytes_size(Text *text, double bytes)
   text_printf(text, "%s %s", number, units[unit]);
 }
 
-void text_free(Text *text)
-{
+void text_free(Text *text) {
   free(text->data);
   *text = (Text){0};
 }

@@ -7,8 +7,7 @@
 
 #include "support/panic.h"
 
-void *vec_grow(Arena *arena, void *items, int *capacity, size_t item_size)
-{
+void *vec_grow(Arena *arena, void *items, int *capacity, size_t item_size) {
   int old = *capacity;
   if (old > INT_MAX / 2 || (old && item_size > SIZE_MAX / 2 / (size_t)old))
     panic("vec_grow: an array of more than %d items", old);

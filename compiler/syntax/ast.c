@@ -1,27 +1,27 @@
 /* Printing of trees: one S-expression a statement, blocks indented below it. */
 #include "syntax/ast.h"
 
-const char *ast_operator_text(AstOperator op)
-{
+const char *ast_operator_text(AstOperator op) {
   static const char *const texts[AST_OPERATORS] = {
-      [AST_ADD] = "+",    [AST_SUB] = "-",      [AST_MUL] = "*", [AST_DIV] = "/",
-      [AST_FLOORDIV] = "//", [AST_MOD] = "%",   [AST_MATMUL] = "@", [AST_POW] = "^",
-      [AST_EQ] = "==",    [AST_NE] = "!=",      [AST_LT] = "<",  [AST_GT] = ">",
-      [AST_LE] = "<=",    [AST_GE] = ">=",      [AST_AND] = "&&", [AST_OR] = "||",
-      [AST_NEG] = "-",    [AST_NOT] = "!",
+      [AST_ADD] = "+", [AST_SUB] = "-",    [AST_MUL] = "*", [AST_DIV] = "/", [AST_FLOORDIV] = "//",
+      [AST_MOD] = "%", [AST_MATMUL] = "@", [AST_POW] = "^", [AST_EQ] = "==", [AST_NE] = "!=",
+      [AST_LT] = "<",  [AST_GT] = ">",     [AST_LE] = "<=", [AST_GE] = ">=", [AST_AND] = "&&",
+      [AST_OR] = "||", [AST_NEG] = "-",    [AST_NOT] = "!",
   };
   return texts[op];
 }
 
-const char *ast_stmt_kind_text(AstStmtKind kind)
-{
+const char *ast_stmt_kind_text(AstStmtKind kind) {
   static const char *const texts[AST_STMT_KINDS] = {
-      [AST_CONST] = "const",       [AST_INPUT] = "input",     [AST_PARAM] = "param",
-      [AST_STATE] = "state",       [AST_STREAM] = "stream",   [AST_DATA] = "data",
-      [AST_TRAIN] = "train",       [AST_PREDICT] = "predict", [AST_DEF] = "def",
-      [AST_OPTIMIZER] = "optimizer", [AST_INIT] = "init",     [AST_SCHEDULE] = "schedule",
-      [AST_EXTERN] = "extern",     [AST_ASSIGN] = "assignment", [AST_STORE] = "store",
-      [AST_FOR] = "for",           [AST_IF] = "if",           [AST_RETURN] = "return",
+      [AST_CONST] = "const",   [AST_INPUT] = "input",
+      [AST_PARAM] = "param",   [AST_STATE] = "state",
+      [AST_STREAM] = "stream", [AST_DATA] = "data",
+      [AST_TRAIN] = "train",   [AST_PREDICT] = "predict",
+      [AST_DEF] = "def",       [AST_OPTIMIZER] = "optimizer",
+      [AST_INIT] = "init",     [AST_SCHEDULE] = "schedule",
+      [AST_EXTERN] = "extern", [AST_ASSIGN] = "assignment",
+      [AST_STORE] = "store",   [AST_FOR] = "for",
+      [AST_IF] = "if",         [AST_RETURN] = "return",
       [AST_YIELD] = "yield",
   };
   return texts[kind];
@@ -33,24 +33,21 @@ const char *ast_stmt_kind_text(AstStmtKind kind)
 static void print_expr(Text *out, const AstExpr *expr, int indent);
 static void print_block(Text *out, const AstBlock *block, int indent);
 
-static void print_exprs(Text *out, const AstExprs *exprs, int indent)
-{
+static void print_exprs(Text *out, const AstExprs *exprs, int indent) {
   for (int i = 0; i < exprs->count; i++) {
     if (i) text_add_char(out, ' ');
     print_expr(out, exprs->items[i], indent);
   }
 }
 
-static void print_names(Text *out, const AstNames *names)
-{
+static void print_names(Text *out, const AstNames *names) {
   text_add_char(out, '(');
   for (int i = 0; i < names->count; i++)
     text_printf(out, "%s%s", i ? " " : "", names->items[i].text);
   text_add_char(out, ')');
 }
 
-static void print_bindings(Text *out, const AstBindings *bindings, int indent)
-{
+static void print_bindings(Text *out, const AstBindings *bindings, int indent) {
   for (int i = 0; i < bindings->count; i++) {
     text_printf(out, "%s(%s ", i ? " " : "", bindings->items[i].name.text);
     print_expr(out, bindings->items[i].value, indent);
@@ -58,15 +55,13 @@ static void print_bindings(Text *out, const AstBindings *bindings, int indent)
   }
 }
 
-static void print_slice_part(Text *out, const AstExpr *part, int indent)
-{
+static void print_slice_part(Text *out, const AstExpr *part, int indent) {
   text_add_char(out, ' ');
   if (part) print_expr(out, part, indent);
   else text_add_char(out, '-');
 }
 
-static void print_index(Text *out, const AstIndex *index, int indent)
-{
+static void print_index(Text *out, const AstIndex *index, int indent) {
   text_add_char(out, ' ');
   switch (index->kind) {
   case AST_AT: print_expr(out, index->at, indent); return;
@@ -81,8 +76,7 @@ static void print_index(Text *out, const AstIndex *index, int indent)
   text_add_char(out, ')');
 }
 
-static void print_call(Text *out, const AstExpr *expr, int indent)
-{
+static void print_call(Text *out, const AstExpr *expr, int indent) {
   text_add(out, "(call ");
   print_expr(out, expr->call.callee, indent);
   for (int i = 0; i < expr->call.arguments.count; i++) {
@@ -94,8 +88,7 @@ static void print_call(Text *out, const AstExpr *expr, int indent)
   text_add_char(out, ')');
 }
 
-static void print_scan(Text *out, const AstScan *scan, int indent)
-{
+static void print_scan(Text *out, const AstScan *scan, int indent) {
   text_add(out, "(scan ");
   print_names(out, &scan->pattern);
   text_add(out, " (");
@@ -115,8 +108,7 @@ static void print_scan(Text *out, const AstScan *scan, int indent)
 }
 
 static void print_operator(Text *out, const char *op, int indent, const AstExpr *a,
-                           const AstExpr *b, const AstExpr *c)
-{
+                           const AstExpr *b, const AstExpr *c) {
   const AstExpr *const operands[] = {a, b, c};
   text_printf(out, "(%s", op);
   for (int i = 0; i < 3 && operands[i]; i++) {
@@ -126,8 +118,7 @@ static void print_operator(Text *out, const char *op, int indent, const AstExpr 
   text_add_char(out, ')');
 }
 
-static void print_expr(Text *out, const AstExpr *expr, int indent)
-{
+static void print_expr(Text *out, const AstExpr *expr, int indent) {
   switch (expr->kind) {
   case AST_NAME: text_add(out, expr->name); return;
   case AST_INTEGER:
@@ -181,14 +172,12 @@ static void print_expr(Text *out, const AstExpr *expr, int indent)
 
 static void print_stmt(Text *out, const AstStmt *stmt, int indent);
 
-static void new_line(Text *out, int indent)
-{
+static void new_line(Text *out, int indent) {
   text_add_char(out, '\n');
   text_pad(out, ' ', indent);
 }
 
-static void print_block(Text *out, const AstBlock *block, int indent)
-{
+static void print_block(Text *out, const AstBlock *block, int indent) {
   new_line(out, indent + 2);
   text_add(out, "(block");
   for (int i = 0; i < block->stmts.count; i++) {
@@ -198,8 +187,7 @@ static void print_block(Text *out, const AstBlock *block, int indent)
   text_add_char(out, ')');
 }
 
-static void print_type(Text *out, const AstType *type, int indent)
-{
+static void print_type(Text *out, const AstType *type, int indent) {
   text_printf(out, "(type %s", type->element.text ? type->element.text : "-");
   if (type->any_shape) text_add(out, " ...");
   if (type->dims.count) text_add_char(out, ' ');
@@ -207,8 +195,7 @@ static void print_type(Text *out, const AstType *type, int indent)
   text_add_char(out, ')');
 }
 
-static void print_formals(Text *out, const AstFormals *formals, int indent)
-{
+static void print_formals(Text *out, const AstFormals *formals, int indent) {
   text_add_char(out, '(');
   for (int i = 0; i < formals->count; i++) {
     const AstFormal *formal = &formals->items[i];
@@ -226,8 +213,7 @@ static void print_formals(Text *out, const AstFormals *formals, int indent)
   text_add_char(out, ')');
 }
 
-static void print_entries(Text *out, const AstEntries *entries, int indent)
-{
+static void print_entries(Text *out, const AstEntries *entries, int indent) {
   for (int i = 0; i < entries->count; i++) {
     const AstEntry *entry = &entries->items[i];
     new_line(out, indent + 2);
@@ -248,8 +234,7 @@ static void print_entries(Text *out, const AstEntries *entries, int indent)
   }
 }
 
-static void print_variable(Text *out, const AstStmt *stmt, int indent)
-{
+static void print_variable(Text *out, const AstStmt *stmt, int indent) {
   text_printf(out, " %s", stmt->variable.name.text);
   if (stmt->variable.type) {
     text_add_char(out, ' ');
@@ -260,8 +245,7 @@ static void print_variable(Text *out, const AstStmt *stmt, int indent)
   print_expr(out, stmt->variable.value, indent);
 }
 
-static void print_function(Text *out, const AstStmt *stmt, int indent)
-{
+static void print_function(Text *out, const AstStmt *stmt, int indent) {
   text_printf(out, " %s ", stmt->function.name.text);
   print_formals(out, &stmt->function.formals, indent);
   if (stmt->function.result) {
@@ -279,16 +263,14 @@ static void print_function(Text *out, const AstStmt *stmt, int indent)
   text_add_char(out, ')');
 }
 
-static void print_branch(Text *out, const AstStmt *stmt, int indent)
-{
+static void print_branch(Text *out, const AstStmt *stmt, int indent) {
   text_add_char(out, ' ');
   print_expr(out, stmt->branch.condition, indent);
   print_block(out, stmt->branch.then, indent);
   if (stmt->branch.otherwise) print_block(out, stmt->branch.otherwise, indent);
 }
 
-static void print_loop(Text *out, const AstStmt *stmt, int indent)
-{
+static void print_loop(Text *out, const AstStmt *stmt, int indent) {
   text_add_char(out, ' ');
   print_names(out, &stmt->loop.pattern);
   text_add_char(out, ' ');
@@ -296,47 +278,42 @@ static void print_loop(Text *out, const AstStmt *stmt, int indent)
   print_block(out, stmt->loop.body, indent);
 }
 
-static void print_section(Text *out, const AstStmt *stmt, int indent)
-{
+static void print_section(Text *out, const AstStmt *stmt, int indent) {
   if (stmt->section.name.text) text_printf(out, " %s", stmt->section.name.text);
   print_entries(out, &stmt->section.entries, indent);
 }
 
-static void print_assignment(Text *out, const AstStmt *stmt, int indent)
-{
+static void print_assignment(Text *out, const AstStmt *stmt, int indent) {
   text_add_char(out, ' ');
   print_names(out, &stmt->assignment.names);
   text_add_char(out, ' ');
   print_expr(out, stmt->assignment.value, indent);
 }
 
-static void print_constants(Text *out, const AstStmt *stmt, int indent)
-{
+static void print_constants(Text *out, const AstStmt *stmt, int indent) {
   text_add_char(out, ' ');
   print_bindings(out, &stmt->constants, indent);
 }
 
-static void print_values(Text *out, const AstStmt *stmt, int indent)
-{
+static void print_values(Text *out, const AstStmt *stmt, int indent) {
   text_add_char(out, ' ');
   print_exprs(out, &stmt->values, indent);
 }
 
-static void print_stmt(Text *out, const AstStmt *stmt, int indent)
-{
+static void print_stmt(Text *out, const AstStmt *stmt, int indent) {
   static const struct {
     const char *word;
     void (*print)(Text *, const AstStmt *, int);
   } forms[AST_STMT_KINDS] = {
-      [AST_CONST] = {"const", print_constants},   [AST_INPUT] = {"input", print_variable},
-      [AST_PARAM] = {"param", print_variable},    [AST_STATE] = {"state", print_variable},
-      [AST_STREAM] = {"stream", print_variable},  [AST_DATA] = {"data", print_section},
-      [AST_TRAIN] = {"train", print_section},     [AST_PREDICT] = {"predict", print_section},
-      [AST_DEF] = {"def", print_function},        [AST_OPTIMIZER] = {"optimizer", print_function},
-      [AST_INIT] = {"init", print_function},      [AST_SCHEDULE] = {"schedule", print_function},
-      [AST_EXTERN] = {"extern", print_function},  [AST_ASSIGN] = {"=", print_assignment},
-      [AST_STORE] = {"<-", print_assignment},     [AST_FOR] = {"for", print_loop},
-      [AST_IF] = {"if", print_branch},            [AST_RETURN] = {"return", print_values},
+      [AST_CONST] = {"const", print_constants},  [AST_INPUT] = {"input", print_variable},
+      [AST_PARAM] = {"param", print_variable},   [AST_STATE] = {"state", print_variable},
+      [AST_STREAM] = {"stream", print_variable}, [AST_DATA] = {"data", print_section},
+      [AST_TRAIN] = {"train", print_section},    [AST_PREDICT] = {"predict", print_section},
+      [AST_DEF] = {"def", print_function},       [AST_OPTIMIZER] = {"optimizer", print_function},
+      [AST_INIT] = {"init", print_function},     [AST_SCHEDULE] = {"schedule", print_function},
+      [AST_EXTERN] = {"extern", print_function}, [AST_ASSIGN] = {"=", print_assignment},
+      [AST_STORE] = {"<-", print_assignment},    [AST_FOR] = {"for", print_loop},
+      [AST_IF] = {"if", print_branch},           [AST_RETURN] = {"return", print_values},
       [AST_YIELD] = {"yield", print_values},
   };
   text_printf(out, "(%s", forms[stmt->kind].word);
@@ -344,15 +321,11 @@ static void print_stmt(Text *out, const AstStmt *stmt, int indent)
   text_add_char(out, ')');
 }
 
-void ast_print(Text *out, const AstProgram *program)
-{
+void ast_print(Text *out, const AstProgram *program) {
   for (int i = 0; i < program->stmts.count; i++) {
     print_stmt(out, program->stmts.items[i], 0);
     text_add_char(out, '\n');
   }
 }
 
-void ast_print_expr(Text *out, const AstExpr *expr)
-{
-  print_expr(out, expr, 0);
-}
+void ast_print_expr(Text *out, const AstExpr *expr) { print_expr(out, expr, 0); }

@@ -26,36 +26,25 @@ typedef struct Matcher {
   int is_too_deep; /* index of the opener that was one too many, or 0 */
 } Matcher;
 
-static int closer_of(int opener)
-{
-  return opener == '(' ? ')' : opener == '[' ? ']' : '}';
-}
+static int closer_of(int opener) { return opener == '(' ? ')' : opener == '[' ? ']' : '}'; }
 
-static Token *token_at(const Matcher *m, int index)
-{
-  return m->tokens->items[index];
-}
+static Token *token_at(const Matcher *m, int index) { return m->tokens->items[index]; }
 
-static int top(const Matcher *m)
-{
-  return m->open.items[m->open.count - 1];
-}
+static int top(const Matcher *m) { return m->open.items[m->open.count - 1]; }
 
 /* ---- the first walk ----------------------------------------------------------------------- */
 
 /* Closes the openers above stack position `position` by force, and that one properly. */
-static void close_at(Matcher *m, int position, int closer)
-{
+static void close_at(Matcher *m, int position, int closer) {
   while (m->open.count - 1 > position) m->limit[m->open.items[--m->open.count]] = closer;
   int opener = m->open.items[--m->open.count];
   m->partner[opener] = closer;
   m->partner[closer] = opener;
 }
 
-/* The stack position of the nearest '{' whose statement or line begins in the column of this '}', or
- * -1. */
-static int find_by_indent(const Matcher *m, const Token *closer)
-{
+/* The stack position of the nearest '{' whose statement or line begins in the column of this
+ * '}', or -1. */
+static int find_by_indent(const Matcher *m, const Token *closer) {
   for (int i = m->open.count - 1; i >= 0; i--) {
     int index = m->open.items[i];
     const Token *opener = token_at(m, index);
@@ -67,8 +56,7 @@ static int find_by_indent(const Matcher *m, const Token *closer)
 
 /* The stack position of the opener that this closer belongs to, or -1.  A ')' or ']' never reaches
  * out of a block. */
-static int find_opener(const Matcher *m, const Token *closer)
-{
+static int find_opener(const Matcher *m, const Token *closer) {
   if (m->by_indent && closer->kind == '}' && closer->span.column == closer->indent) {
     int position = find_by_indent(m, closer);
     if (position >= 0) return position;
@@ -82,8 +70,7 @@ static int find_opener(const Matcher *m, const Token *closer)
 }
 
 /* Does `a, b =` or `a <-` or `data name` or a hard word begin here, where an operand has ended? */
-static int looks_like_statement(const Matcher *m, int index)
-{
+static int looks_like_statement(const Matcher *m, int index) {
   int kind = token_at(m, index)->kind;
   if (!token_is_name(kind)) return token_begins_statement(kind);
   if (!token_ends_operand(token_at(m, index - 1)->kind)) return 0;
@@ -97,8 +84,7 @@ static int looks_like_statement(const Matcher *m, int index)
 }
 
 /* Does the right closer of the innermost opener follow, so that this wrong one is one too many? */
-static int is_closed_later(const Matcher *m, int index)
-{
+static int is_closed_later(const Matcher *m, int index) {
   enum { REACH = 500 }; /* tokens; further away nothing is certain, and the walk costs time */
   int right = closer_of(token_at(m, top(m))->kind), depth = 0;
   for (int i = index + 1; i < m->tokens->count - 1 && i < index + REACH; i++) {
@@ -112,8 +98,7 @@ static int is_closed_later(const Matcher *m, int index)
   return 0;
 }
 
-static void match_closer(Matcher *m, int index)
-{
+static void match_closer(Matcher *m, int index) {
   Token *closer = token_at(m, index);
   int position = find_opener(m, closer);
   if (position >= 0) {
@@ -128,8 +113,7 @@ static void match_closer(Matcher *m, int index)
 
 /* The column where the statement around token `index` begins, when `column` is the one where that
  * around the token before it begins. */
-static int statement_column(const Matcher *m, int index, int column)
-{
+static int statement_column(const Matcher *m, int index, int column) {
   const Token *token = token_at(m, index), *last = index ? token_at(m, index - 1) : NULL;
   if (!last || last->kind == '{') return token->newlines || !last ? token->indent : column;
   if (!token->newlines) return column;
@@ -137,8 +121,7 @@ static int statement_column(const Matcher *m, int index, int column)
   return layout_ends_statement(last, token) ? token->indent : column;
 }
 
-static void match_all(Matcher *m)
-{
+static void match_all(Matcher *m) {
   int count = m->tokens->count, column = 1;
   m->open.count = 0;
   for (int i = 0; i < count; i++) {
@@ -158,8 +141,7 @@ static void match_all(Matcher *m)
   }
 }
 
-static int has_open_brace(const Matcher *m)
-{
+static int has_open_brace(const Matcher *m) {
   for (int i = 0; i < m->open.count; i++)
     if (token_at(m, m->open.items[i])->kind == '{') return 1;
   return 0;
@@ -167,8 +149,7 @@ static int has_open_brace(const Matcher *m)
 
 /* ---- where a missing closer belongs ------------------------------------------------------- */
 
-static int place_of_closer(const Matcher *m, int opener)
-{
+static int place_of_closer(const Matcher *m, int opener) {
   const Token *open = token_at(m, opener);
   for (int i = opener + 1; i < m->limit[opener]; i++) {
     const Token *token = token_at(m, i);
@@ -181,8 +162,7 @@ static int place_of_closer(const Matcher *m, int opener)
 }
 
 /* A string that ran to the end of its line has swallowed the closer: that was reported already. */
-static int is_swallowed(const Matcher *m, int opener, int place)
-{
+static int is_swallowed(const Matcher *m, int opener, int place) {
   for (int i = opener; i < place; i++)
     if (token_at(m, i)->is_unclosed) return 1;
   return 0;
@@ -190,8 +170,7 @@ static int is_swallowed(const Matcher *m, int opener, int place)
 
 /* ---- the second walk ---------------------------------------------------------------------- */
 
-static void report_closer(Matcher *m, int index)
-{
+static void report_closer(Matcher *m, int index) {
   Token *closer = token_at(m, index);
   const Token *opener = token_at(m, m->partner[index]);
   int right = closer_of(opener->kind);
@@ -203,24 +182,21 @@ static void report_closer(Matcher *m, int index)
   closer->kind = right;
 }
 
-static void drop_stray(Matcher *m, int index)
-{
+static void drop_stray(Matcher *m, int index) {
   Token *closer = token_at(m, index);
   token_problem(m->arena, closer, closer->span, "'%c' closes nothing", closer->kind)->stray =
       closer->kind;
   closer->kind = T_IGNORED;
 }
 
-static void put_closer(Matcher *m, Tokens *out, int opener)
-{
+static void put_closer(Matcher *m, Tokens *out, int opener) {
   const Token *open = token_at(m, opener);
   const Token *last = out->items[out->count - 1];
   vec_push(m->arena, out, token_synthetic(m->arena, closer_of(open->kind), last, open));
 }
 
 /* Writes the list anew.  waiting: the unmatched openers whose closer is due, innermost last. */
-static void rewrite(Matcher *m, int *place)
-{
+static void rewrite(Matcher *m, int *place) {
   Tokens out = {0};
   Ints waiting = {0};
   for (int i = 0; i < m->tokens->count; i++) {
@@ -242,8 +218,7 @@ static void rewrite(Matcher *m, int *place)
 }
 
 /* How many ( and [ are open around each token, counted from the innermost { . */
-static void set_depths(Matcher *m)
-{
+static void set_depths(Matcher *m) {
   Ints depths = {0}; /* of the blocks around */
   int depth = 0;
   for (int i = 0; i < m->tokens->count; i++) {
@@ -258,8 +233,7 @@ static void set_depths(Matcher *m)
   }
 }
 
-int brackets_match(Arena *arena, Tokens *tokens, const Token **too_deep)
-{
+int brackets_match(Arena *arena, Tokens *tokens, const Token **too_deep) {
   Matcher m = {.arena = arena, .tokens = tokens};
   m.partner = ARENA_ARRAY(arena, int, tokens->count);
   m.limit = ARENA_ARRAY(arena, int, tokens->count);

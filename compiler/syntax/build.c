@@ -6,15 +6,13 @@
 
 /* ---- types, formals, blocks --------------------------------------------------------------- */
 
-AstName *build_ast_name(Parser *parser, const Token *token)
-{
+AstName *build_ast_name(Parser *parser, const Token *token) {
   AstName *name = ARENA_NEW(parser->arena, AstName);
   *name = (AstName){token->name, token->span};
   return name;
 }
 
-AstType *build_type(Parser *parser, Span span, const Token *element, const AstExprs *dims)
-{
+AstType *build_type(Parser *parser, Span span, const Token *element, const AstExprs *dims) {
   AstType *type = ARENA_NEW(parser->arena, AstType);
   type->span = span;
   if (element) type->element = (AstName){element->name, element->span};
@@ -26,15 +24,13 @@ AstType *build_type(Parser *parser, Span span, const Token *element, const AstEx
 }
 
 AstFormal *build_formal(Parser *parser, Span span, const AstName *name, AstType *type,
-                        AstExpr *default_value)
-{
+                        AstExpr *default_value) {
   AstFormal *formal = ARENA_NEW(parser->arena, AstFormal);
   *formal = (AstFormal){*name, type, default_value, span};
   return formal;
 }
 
-AstFormals *build_formal_list(Parser *parser, AstFormals *formals, const AstFormal *formal)
-{
+AstFormals *build_formal_list(Parser *parser, AstFormals *formals, const AstFormal *formal) {
   if (!formals) formals = ARENA_NEW(parser->arena, AstFormals);
   for (int i = 0; i < formals->count && i < REPETITIONS_MAX; i++) {
     if (formals->items[i].name.text != formal->name.text) continue;
@@ -47,15 +43,13 @@ AstFormals *build_formal_list(Parser *parser, AstFormals *formals, const AstForm
   return formals;
 }
 
-AstBinding *build_binding(Parser *parser, const AstName *name, AstExpr *value)
-{
+AstBinding *build_binding(Parser *parser, const AstName *name, AstExpr *value) {
   AstBinding *binding = ARENA_NEW(parser->arena, AstBinding);
   *binding = (AstBinding){*name, value};
   return binding;
 }
 
-AstBlock *build_block(Parser *parser, Span span, const AstStmts *stmts)
-{
+AstBlock *build_block(Parser *parser, Span span, const AstStmts *stmts) {
   AstBlock *block = ARENA_NEW(parser->arena, AstBlock);
   block->stmts = *stmts;
   block->span = span;
@@ -65,8 +59,7 @@ AstBlock *build_block(Parser *parser, Span span, const AstStmts *stmts)
   return block;
 }
 
-AstGradient *build_gradient(Parser *parser, Span keyword, AstFormals *formals, AstBlock *body)
-{
+AstGradient *build_gradient(Parser *parser, Span keyword, AstFormals *formals, AstBlock *body) {
   AstGradient *gradient = ARENA_NEW(parser->arena, AstGradient);
   *gradient = (AstGradient){*formals, body, keyword};
   return gradient;
@@ -74,8 +67,8 @@ AstGradient *build_gradient(Parser *parser, Span keyword, AstFormals *formals, A
 
 /* ---- entries ------------------------------------------------------------------------------ */
 
-AstEntry *build_entry(Parser *parser, Span span, AstNames *names, AstExpr *value, AstExprs *stages)
-{
+AstEntry *build_entry(Parser *parser, Span span, AstNames *names, AstExpr *value,
+                      AstExprs *stages) {
   AstEntry *entry = ARENA_NEW(parser->arena, AstEntry);
   entry->kind = AST_ENTRY_SET;
   entry->span = span;
@@ -85,8 +78,7 @@ AstEntry *build_entry(Parser *parser, Span span, AstNames *names, AstExpr *value
   return entry;
 }
 
-AstEntry *build_group(Parser *parser, Span span, AstExprs *patterns, AstEntries *entries)
-{
+AstEntry *build_group(Parser *parser, Span span, AstExprs *patterns, AstEntries *entries) {
   AstEntry *entry = ARENA_NEW(parser->arena, AstEntry);
   entry->kind = AST_ENTRY_PARAMS;
   entry->span = span;
@@ -97,8 +89,7 @@ AstEntry *build_group(Parser *parser, Span span, AstExprs *patterns, AstEntries 
 
 /* The rules that differ between blocks of one form; the grammar tells data blocks apart. */
 static void check_entries(Parser *parser, const AstEntries *entries, const char *where,
-                          int may_group, int may_unpack)
-{
+                          int may_group, int may_unpack) {
   for (int i = 0; i < entries->count; i++) {
     const AstEntry *entry = &entries->items[i];
     if (entry->kind == AST_ENTRY_PARAMS) {
@@ -117,8 +108,7 @@ static void check_entries(Parser *parser, const AstEntries *entries, const char 
   }
 }
 
-static int entries_depth(const AstEntries *entries)
-{
+static int entries_depth(const AstEntries *entries) {
   int depth = 0;
   for (int i = 0; i < entries->count; i++) {
     const AstEntry *entry = &entries->items[i];
@@ -131,8 +121,7 @@ static int entries_depth(const AstEntries *entries)
 
 /* ---- statements --------------------------------------------------------------------------- */
 
-static AstStmt *new_stmt(Parser *parser, AstStmtKind kind, Span span, Span keyword)
-{
+static AstStmt *new_stmt(Parser *parser, AstStmtKind kind, Span span, Span keyword) {
   AstStmt *stmt = ARENA_NEW(parser->arena, AstStmt);
   stmt->kind = kind;
   stmt->depth = 1;
@@ -142,31 +131,26 @@ static AstStmt *new_stmt(Parser *parser, AstStmtKind kind, Span span, Span keywo
 }
 
 /* The statement is higher than a part of it. */
-static void above(AstStmt *stmt, int depth)
-{
+static void above(AstStmt *stmt, int depth) {
   if (depth >= stmt->depth) stmt->depth = depth + 1;
 }
 
-static void above_type(AstStmt *stmt, const AstType *type)
-{
+static void above_type(AstStmt *stmt, const AstType *type) {
   if (type) above(stmt, exprs_depth(&type->dims));
 }
 
-static void above_expr(AstStmt *stmt, const AstExpr *expr)
-{
+static void above_expr(AstStmt *stmt, const AstExpr *expr) {
   if (expr) above(stmt, expr->depth);
 }
 
-static void above_formals(AstStmt *stmt, const AstFormals *formals)
-{
+static void above_formals(AstStmt *stmt, const AstFormals *formals) {
   for (int i = 0; i < formals->count; i++) {
     above_type(stmt, formals->items[i].type);
     above_expr(stmt, formals->items[i].default_value);
   }
 }
 
-AstStmt *build_const(Parser *parser, Span span, Span keyword, AstBindings *bindings)
-{
+AstStmt *build_const(Parser *parser, Span span, Span keyword, AstBindings *bindings) {
   AstStmt *stmt = new_stmt(parser, AST_CONST, span, keyword);
   stmt->constants = *bindings;
   for (int i = 0; i < bindings->count; i++) above_expr(stmt, bindings->items[i].value);
@@ -174,8 +158,7 @@ AstStmt *build_const(Parser *parser, Span span, Span keyword, AstBindings *bindi
 }
 
 AstStmt *build_variable(Parser *parser, AstStmtKind kind, Span span, Span keyword,
-                        const AstName *name, AstType *type, AstExpr *value)
-{
+                        const AstName *name, AstType *type, AstExpr *value) {
   AstStmt *stmt = new_stmt(parser, kind, span, keyword);
   stmt->variable.name = *name;
   stmt->variable.type = type;
@@ -186,8 +169,7 @@ AstStmt *build_variable(Parser *parser, AstStmtKind kind, Span span, Span keywor
 }
 
 AstStmt *build_section(Parser *parser, AstStmtKind kind, Span span, Span keyword,
-                       const AstName *name, AstEntries *entries)
-{
+                       const AstName *name, AstEntries *entries) {
   AstStmt *stmt = new_stmt(parser, kind, span, keyword);
   if (name) stmt->section.name = *name;
   stmt->section.entries = *entries;
@@ -199,8 +181,7 @@ AstStmt *build_section(Parser *parser, AstStmtKind kind, Span span, Span keyword
 
 AstStmt *build_function(Parser *parser, AstStmtKind kind, Span span, Span keyword,
                         const AstName *name, AstFormals *formals, AstBlock *body,
-                        AstGradient *gradient)
-{
+                        AstGradient *gradient) {
   AstStmt *stmt = new_stmt(parser, kind, span, keyword);
   stmt->function.name = *name;
   stmt->function.formals = *formals;
@@ -217,8 +198,7 @@ AstStmt *build_function(Parser *parser, AstStmtKind kind, Span span, Span keywor
 
 AstStmt *build_extern(Parser *parser, Span span, Span keyword, const AstName *name,
                       AstFormals *formals, AstType *result, AstEntries *entries,
-                      AstGradient *gradient)
-{
+                      AstGradient *gradient) {
   AstStmt *stmt = build_function(parser, AST_EXTERN, span, keyword, name, formals, NULL, gradient);
   stmt->function.result = result;
   stmt->function.entries = *entries;
@@ -229,8 +209,7 @@ AstStmt *build_extern(Parser *parser, Span span, Span keyword, const AstName *na
 }
 
 AstStmt *build_assignment(Parser *parser, AstStmtKind kind, Span span, Span op, AstNames *names,
-                          AstExpr *value)
-{
+                          AstExpr *value) {
   AstStmt *stmt = new_stmt(parser, kind, span, op);
   stmt->assignment.names = *names;
   stmt->assignment.value = value;
@@ -239,8 +218,7 @@ AstStmt *build_assignment(Parser *parser, AstStmtKind kind, Span span, Span op, 
 }
 
 AstStmt *build_for(Parser *parser, Span span, Span keyword, AstNames *pattern, AstExpr *sequence,
-                   AstBlock *body)
-{
+                   AstBlock *body) {
   AstStmt *stmt = new_stmt(parser, AST_FOR, span, keyword);
   stmt->loop.pattern = *pattern;
   stmt->loop.sequence = sequence;
@@ -251,8 +229,7 @@ AstStmt *build_for(Parser *parser, Span span, Span keyword, AstNames *pattern, A
 }
 
 AstStmt *build_if(Parser *parser, Span span, Span keyword, AstExpr *condition, AstBlock *then,
-                  AstBlock *otherwise, int is_else_if)
-{
+                  AstBlock *otherwise, int is_else_if) {
   AstStmt *stmt = new_stmt(parser, AST_IF, span, keyword);
   stmt->branch.condition = condition;
   stmt->branch.then = then;
@@ -265,16 +242,14 @@ AstStmt *build_if(Parser *parser, Span span, Span keyword, AstExpr *condition, A
 }
 
 AstStmt *build_else_if(Parser *parser, Span span, Span keyword, AstExpr *condition, AstBlock *then,
-                       AstStmt *branch)
-{
+                       AstStmt *branch) {
   AstStmts one = {0};
   vec_push(parser->arena, &one, branch);
   AstBlock *otherwise = build_block(parser, branch->span, &one);
   return build_if(parser, span, keyword, condition, then, otherwise, 1);
 }
 
-AstStmt *build_values(Parser *parser, AstStmtKind kind, Span span, Span keyword, AstExprs *values)
-{
+AstStmt *build_values(Parser *parser, AstStmtKind kind, Span span, Span keyword, AstExprs *values) {
   AstStmt *stmt = new_stmt(parser, kind, span, keyword);
   stmt->values = *values;
   above(stmt, exprs_depth(values));

@@ -4,13 +4,9 @@
 
 #include "syntax/build.h"
 
-static inline int depth_max(int a, int b)
-{
-  return a > b ? a : b;
-}
+static inline int depth_max(int a, int b) { return a > b ? a : b; }
 
-static inline int exprs_depth(const AstExprs *exprs)
-{
+static inline int exprs_depth(const AstExprs *exprs) {
   int depth = 0;
   for (int i = 0; i < exprs->count; i++) depth = depth_max(depth, exprs->items[i]->depth);
   return depth;

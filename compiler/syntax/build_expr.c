@@ -7,19 +7,19 @@
 #include "syntax/build_depth.h"
 #include "net.tab.h"
 
-int depth_is_too_high(Parser *parser, int depth, Span at)
-{
+int depth_is_too_high(Parser *parser, int depth, Span at) {
   if (depth < AST_MAX_DEPTH) return 0;
   if (parser->is_too_high) return 1;
   parser->is_too_high = 1;
   Diagnostic *found = diag_error(parser->diagnostics, at, "the program nests too deeply here");
-  diag_help(found, "at most %d operators and blocks may depend on each other; bind a part of this "
-                   "to a name", AST_MAX_DEPTH);
+  diag_help(found,
+            "at most %d operators and blocks may depend on each other; bind a part of this "
+            "to a name",
+            AST_MAX_DEPTH);
   return 1;
 }
 
-static AstExpr *new_expr(Parser *parser, AstExprKind kind, Span span)
-{
+static AstExpr *new_expr(Parser *parser, AstExprKind kind, Span span) {
   AstExpr *expr = ARENA_NEW(parser->arena, AstExpr);
   expr->kind = kind;
   expr->depth = 1;
@@ -28,8 +28,7 @@ static AstExpr *new_expr(Parser *parser, AstExprKind kind, Span span)
 }
 
 /* The expression is higher than a part of it; one that is too high loses its parts. */
-static void above(Parser *parser, AstExpr *expr, int depth)
-{
+static void above(Parser *parser, AstExpr *expr, int depth) {
   if (depth >= expr->depth) expr->depth = depth + 1;
   if (depth_is_too_high(parser, expr->depth, expr->span))
     *expr = *new_expr(parser, AST_PLACEHOLDER, expr->span);
@@ -37,16 +36,14 @@ static void above(Parser *parser, AstExpr *expr, int depth)
 
 /* ---- leaves ------------------------------------------------------------------------------- */
 
-AstExpr *build_name(Parser *parser, const AstName *name)
-{
+AstExpr *build_name(Parser *parser, const AstName *name) {
   int is_placeholder = !strcmp(name->text, "_");
   AstExpr *expr = new_expr(parser, is_placeholder ? AST_PLACEHOLDER : AST_NAME, name->span);
   if (!is_placeholder) expr->name = name->text;
   return expr;
 }
 
-AstExpr *build_literal(Parser *parser, const Token *token)
-{
+AstExpr *build_literal(Parser *parser, const Token *token) {
   AstExpr *expr = new_expr(parser, AST_BOOL, token->span);
   if (token->kind == T_NUMBER) {
     expr->kind = token->number.is_float ? AST_FLOAT : AST_INTEGER;
@@ -63,8 +60,7 @@ AstExpr *build_literal(Parser *parser, const Token *token)
   return expr;
 }
 
-AstExpr *build_quantity(Parser *parser, Span span, const Token *number, const Token *unit)
-{
+AstExpr *build_quantity(Parser *parser, Span span, const Token *number, const Token *unit) {
   AstExpr *expr = new_expr(parser, AST_QUANTITY, span);
   expr->quantity.number = build_literal(parser, number);
   expr->quantity.unit = (AstName){unit->name, unit->span};
@@ -74,8 +70,7 @@ AstExpr *build_quantity(Parser *parser, Span span, const Token *number, const To
 
 /* ---- operators ---------------------------------------------------------------------------- */
 
-AstExpr *build_unary(Parser *parser, AstOperator op, Span span, Span op_span, AstExpr *operand)
-{
+AstExpr *build_unary(Parser *parser, AstOperator op, Span span, Span op_span, AstExpr *operand) {
   AstExpr *expr = new_expr(parser, AST_UNARY, span);
   expr->unary.op = op;
   expr->unary.op_span = op_span;
@@ -85,8 +80,7 @@ AstExpr *build_unary(Parser *parser, AstOperator op, Span span, Span op_span, As
 }
 
 AstExpr *build_binary(Parser *parser, AstOperator op, Span span, Span op_span, AstExpr *left,
-                      AstExpr *right)
-{
+                      AstExpr *right) {
   AstExpr *expr = new_expr(parser, AST_BINARY, span);
   expr->binary.op = op;
   expr->binary.op_span = op_span;
@@ -97,8 +91,7 @@ AstExpr *build_binary(Parser *parser, AstOperator op, Span span, Span op_span, A
 }
 
 AstExpr *build_ternary(Parser *parser, Span span, Span op_span, AstExpr *condition, AstExpr *then,
-                       AstExpr *otherwise)
-{
+                       AstExpr *otherwise) {
   AstExpr *expr = new_expr(parser, AST_TERNARY, span);
   expr->ternary.op_span = op_span;
   expr->ternary.condition = condition;
@@ -108,8 +101,7 @@ AstExpr *build_ternary(Parser *parser, Span span, Span op_span, AstExpr *conditi
   return expr;
 }
 
-AstExpr *build_range(Parser *parser, Span span, Span op_span, AstExpr *from, AstExpr *to)
-{
+AstExpr *build_range(Parser *parser, Span span, Span op_span, AstExpr *from, AstExpr *to) {
   AstExpr *expr = new_expr(parser, AST_RANGE, span);
   expr->range.op_span = op_span;
   expr->range.from = from;
@@ -120,8 +112,7 @@ AstExpr *build_range(Parser *parser, Span span, Span op_span, AstExpr *from, Ast
 
 /* ---- postfix ------------------------------------------------------------------------------ */
 
-AstExpr *build_member(Parser *parser, Span span, AstExpr *object, const AstName *name)
-{
+AstExpr *build_member(Parser *parser, Span span, AstExpr *object, const AstName *name) {
   AstExpr *expr = new_expr(parser, AST_MEMBER, span);
   expr->member.object = object;
   expr->member.name = *name;
@@ -130,8 +121,7 @@ AstExpr *build_member(Parser *parser, Span span, AstExpr *object, const AstName 
 }
 
 AstExpr *build_call(Parser *parser, Span span, Span open, Span close, AstExpr *callee,
-                    AstArguments *arguments)
-{
+                    AstArguments *arguments) {
   AstExpr *expr = new_expr(parser, AST_CALL, span);
   expr->call.callee = callee;
   expr->call.arguments = *arguments;
@@ -143,8 +133,7 @@ AstExpr *build_call(Parser *parser, Span span, Span open, Span close, AstExpr *c
   return expr;
 }
 
-AstArgument *build_argument(Parser *parser, Span span, const AstName *name, AstExpr *value)
-{
+AstArgument *build_argument(Parser *parser, Span span, const AstName *name, AstExpr *value) {
   AstArgument *argument = ARENA_NEW(parser->arena, AstArgument);
   if (name) argument->name = *name;
   argument->value = value;
@@ -153,13 +142,12 @@ AstArgument *build_argument(Parser *parser, Span span, const AstName *name, AstE
 }
 
 static void check_argument(Parser *parser, const AstArguments *arguments,
-                           const AstArgument *argument)
-{
+                           const AstArgument *argument) {
   if (parser->is_suspect) return; /* brackets were repaired: who knows what belongs to what */
   const AstArgument *last = arguments->count ? &arguments->items[arguments->count - 1] : NULL;
   if (last && last->name.text && !argument->name.text) {
-    Diagnostic *found = diag_error(parser->diagnostics, argument->span,
-                                   "a positional argument behind a named one");
+    Diagnostic *found =
+        diag_error(parser->diagnostics, argument->span, "a positional argument behind a named one");
     diag_note(found, last->name.span, "'%s' is named", last->name.text);
   }
   for (int i = 0; i < arguments->count && argument->name.text && i < REPETITIONS_MAX; i++) {
@@ -171,8 +159,8 @@ static void check_argument(Parser *parser, const AstArguments *arguments,
   }
 }
 
-AstArguments *build_arguments(Parser *parser, AstArguments *arguments, const AstArgument *argument)
-{
+AstArguments *build_arguments(Parser *parser, AstArguments *arguments,
+                              const AstArgument *argument) {
   if (!arguments) arguments = ARENA_NEW(parser->arena, AstArguments);
   check_argument(parser, arguments, argument);
   vec_push(parser->arena, arguments, *argument);
@@ -181,29 +169,25 @@ AstArguments *build_arguments(Parser *parser, AstArguments *arguments, const Ast
 
 /* ---- indices ------------------------------------------------------------------------------ */
 
-static AstIndex *new_index(Parser *parser, AstIndexKind kind, Span span)
-{
+static AstIndex *new_index(Parser *parser, AstIndexKind kind, Span span) {
   AstIndex *index = ARENA_NEW(parser->arena, AstIndex);
   index->kind = kind;
   index->span = span;
   return index;
 }
 
-AstIndex *build_at(Parser *parser, Span span, AstExpr *expr)
-{
+AstIndex *build_at(Parser *parser, Span span, AstExpr *expr) {
   int is_new_axis = expr->kind == AST_NAME && !strcmp(expr->name, "none");
   AstIndex *index = new_index(parser, is_new_axis ? AST_NEW_AXIS : AST_AT, span);
   if (!is_new_axis) index->at = expr;
   return index;
 }
 
-AstIndex *build_ellipsis(Parser *parser, Span span)
-{
+AstIndex *build_ellipsis(Parser *parser, Span span) {
   return new_index(parser, AST_ELLIPSIS, span);
 }
 
-AstIndex *build_slice(Parser *parser, Span span, AstExpr *from, AstExpr *to, AstExpr *step)
-{
+AstIndex *build_slice(Parser *parser, Span span, AstExpr *from, AstExpr *to, AstExpr *step) {
   AstIndex *index = new_index(parser, AST_SLICE, span);
   index->from = from;
   index->to = to;
@@ -211,13 +195,12 @@ AstIndex *build_slice(Parser *parser, Span span, AstExpr *from, AstExpr *to, Ast
   return index;
 }
 
-AstIndices *build_indices(Parser *parser, AstIndices *indices, const AstIndex *index)
-{
+AstIndices *build_indices(Parser *parser, AstIndices *indices, const AstIndex *index) {
   if (!indices) indices = ARENA_NEW(parser->arena, AstIndices);
   for (int i = 0; i < indices->count && index->kind == AST_ELLIPSIS; i++) {
     if (indices->items[i].kind != AST_ELLIPSIS) continue;
-    Diagnostic *found = diag_error(parser->diagnostics, index->span,
-                                   "'...' can stand only once in an index");
+    Diagnostic *found =
+        diag_error(parser->diagnostics, index->span, "'...' can stand only once in an index");
     diag_note(found, indices->items[i].span, "here for the first time");
     break;
   }
@@ -225,8 +208,7 @@ AstIndices *build_indices(Parser *parser, AstIndices *indices, const AstIndex *i
   return indices;
 }
 
-static int index_depth(const AstIndex *index)
-{
+static int index_depth(const AstIndex *index) {
   const AstExpr *const parts[] = {index->at, index->from, index->to, index->step};
   int depth = 0;
   for (int i = 0; i < 4; i++)
@@ -235,8 +217,7 @@ static int index_depth(const AstIndex *index)
 }
 
 AstExpr *build_index_expr(Parser *parser, Span span, Span open, Span close, AstExpr *object,
-                          AstIndices *indices)
-{
+                          AstIndices *indices) {
   AstExpr *expr = new_expr(parser, AST_INDEX, span);
   expr->index.object = object;
   expr->index.indices = *indices;
@@ -250,16 +231,14 @@ AstExpr *build_index_expr(Parser *parser, Span span, Span open, Span close, AstE
 
 /* ---- composites --------------------------------------------------------------------------- */
 
-AstExpr *build_list(Parser *parser, Span span, const AstExprs *items)
-{
+AstExpr *build_list(Parser *parser, Span span, const AstExprs *items) {
   AstExpr *expr = new_expr(parser, AST_LIST, span);
   expr->items = *items;
   above(parser, expr, exprs_depth(items));
   return expr;
 }
 
-AstExpr *build_tuple(Parser *parser, Span span, AstExpr *first, const AstExprs *rest)
-{
+AstExpr *build_tuple(Parser *parser, Span span, AstExpr *first, const AstExprs *rest) {
   AstExprs items = {0};
   vec_push(parser->arena, &items, first);
   for (int i = 0; i < rest->count; i++) vec_push(parser->arena, &items, rest->items[i]);
@@ -269,15 +248,13 @@ AstExpr *build_tuple(Parser *parser, Span span, AstExpr *first, const AstExprs *
 }
 
 AstExpr *build_scan(Parser *parser, Span span, Span keyword, AstNames *pattern, AstExprs *sources,
-                    AstExpr *along, AstBindings *carries, AstBlock *body)
-{
+                    AstExpr *along, AstBindings *carries, AstBlock *body) {
   AstExpr *expr = new_expr(parser, AST_SCAN, span);
   AstScan *scan = expr->scan = ARENA_NEW(parser->arena, AstScan);
   *scan = (AstScan){*pattern, *sources, along, *carries, body, keyword};
   int depth = depth_max(exprs_depth(sources), body->depth);
   if (along) depth = depth_max(depth, along->depth);
-  for (int i = 0; i < carries->count; i++)
-    depth = depth_max(depth, carries->items[i].value->depth);
+  for (int i = 0; i < carries->count; i++) depth = depth_max(depth, carries->items[i].value->depth);
   above(parser, expr, depth);
   return expr;
 }

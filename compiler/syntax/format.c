@@ -9,8 +9,7 @@
 #include "syntax/format_items.h"
 #include "syntax/parse.h"
 
-static void render(const Items *items, Text *out)
-{
+static void render(const Items *items, Text *out) {
   int column = 0;
   for (int i = 0; i < items->count; i++) {
     const Item *item = &items->items[i];
@@ -26,8 +25,7 @@ static void render(const Items *items, Text *out)
   if (items->count) text_add_char(out, '\n');
 }
 
-static int count_comments(Arena *arena, const SourceFile *file)
-{
+static int count_comments(Arena *arena, const SourceFile *file) {
   Tokens tokens = {0};
   tokens_scan(arena, file, &tokens);
   int count = 0;
@@ -36,8 +34,7 @@ static int count_comments(Arena *arena, const SourceFile *file)
 }
 
 /* The same tree, and no comment lost? */
-static int is_faithful(const SourceFile *file, const AstProgram *program, const Text *formatted)
-{
+static int is_faithful(const SourceFile *file, const AstProgram *program, const Text *formatted) {
   Arena *arena = arena_create();
   Diagnostics *diagnostics = diagnostics_create(arena);
   SourceFile *again = source_from_text(arena, file->name, formatted->data ? formatted->data : "",
@@ -55,8 +52,7 @@ static int is_faithful(const SourceFile *file, const AstProgram *program, const 
   return is_same;
 }
 
-char *format_program(Arena *arena, Diagnostics *diagnostics, const SourceFile *file)
-{
+char *format_program(Arena *arena, Diagnostics *diagnostics, const SourceFile *file) {
   int errors = diagnostics_error_count(diagnostics);
   AstProgram *program = parse_program(arena, diagnostics, file);
   if (diagnostics_error_count(diagnostics) > errors) return NULL;

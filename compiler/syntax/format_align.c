@@ -17,13 +17,9 @@ typedef struct Aligner {
   int *mark;   /* of each class: its item in the upper line of the pair at hand, + 1 */
 } Aligner;
 
-static Item *item_at(const Aligner *a, int index)
-{
-  return &a->items->items[index];
-}
+static Item *item_at(const Aligner *a, int index) { return &a->items->items[index]; }
 
-static int line_end(const Aligner *a, int line)
-{
+static int line_end(const Aligner *a, int line) {
   int end = line + 1;
   while (end < a->items->count && !item_at(a, end)->before) end++;
   return end;
@@ -31,8 +27,7 @@ static int line_end(const Aligner *a, int line)
 
 /* ---- ties --------------------------------------------------------------------------------- */
 
-static int find_class(Aligner *a, int item)
-{
+static int find_class(Aligner *a, int item) {
   while (a->parent[item] != item) item = a->parent[item] = a->parent[a->parent[item]];
   return item;
 }
@@ -43,8 +38,7 @@ typedef struct Pair {
 } Pair;
 
 /* The first item of that kind in [from, end) outside brackets opened there, or -1. */
-static int find_kind(const Aligner *a, int from, int end, int kind)
-{
+static int find_kind(const Aligner *a, int from, int end, int kind) {
   for (int i = from; i < end; i++) {
     if (item_at(a, i)->kind == kind) return i;
     if (token_is_opener(item_at(a, i)->kind)) {
@@ -56,32 +50,25 @@ static int find_kind(const Aligner *a, int from, int end, int kind)
 }
 
 /* name = ... */
-static int is_simple_binding(const Aligner *a, int line, int end)
-{
+static int is_simple_binding(const Aligner *a, int line, int end) {
   return line + 1 < end && item_at(a, line)->begins && token_is_name(item_at(a, line)->kind) &&
          item_at(a, line + 1)->kind == '=';
 }
 
 /* May there be more blanks before the item than it needs?  Not behind '(', for example. */
-static int is_movable(const Item *item)
-{
-  return item->gap > 0 || item->kind == T_SEP;
-}
+static int is_movable(const Item *item) { return item->gap > 0 || item->kind == T_SEP; }
 
-static int is_padded(const Item *item)
-{
+static int is_padded(const Item *item) {
   return is_movable(item) && !item->source_lines && item->source_gap > item->gap;
 }
 
-static int same_column(const Item *a, const Item *b)
-{
+static int same_column(const Item *a, const Item *b) {
   return a->token->span.column == b->token->span.column;
 }
 
 /* Is the '=' of a simple binding padded although no neighbour has it in the same column?  Then a
  * name was changed, and the alignment is mended. */
-static int is_out_of_line(const Aligner *a, int line, int end, int above, int below)
-{
+static int is_out_of_line(const Aligner *a, int line, int end, int above, int below) {
   const Item *equals = item_at(a, line + 1);
   if (!is_simple_binding(a, line, end) || !is_padded(equals)) return 0;
   return !(above >= 0 && same_column(equals, item_at(a, above))) &&
@@ -94,8 +81,7 @@ typedef struct Ties {
   VEC(int) lower;
 } Ties;
 
-static int crosses(const Ties *ties, int upper, int lower)
-{
+static int crosses(const Ties *ties, int upper, int lower) {
   for (int i = 0; i < ties->upper.count; i++) {
     int left = upper < ties->upper.items[i], below = lower < ties->lower.items[i];
     if (upper == ties->upper.items[i] || lower == ties->lower.items[i] || left != below) return 1;
@@ -103,8 +89,7 @@ static int crosses(const Ties *ties, int upper, int lower)
   return 0;
 }
 
-static void tie(Aligner *a, Ties *ties, int upper, int lower)
-{
+static void tie(Aligner *a, Ties *ties, int upper, int lower) {
   if (upper < 0 || lower < 0 || find_class(a, upper) == find_class(a, lower)) return;
   if (crosses(ties, upper, lower)) return;
   vec_push(a->arena, &ties->upper, upper);
@@ -113,21 +98,22 @@ static void tie(Aligner *a, Ties *ties, int upper, int lower)
 }
 
 /* What neighbouring declarations of one kind have in common. */
-static void tie_declarations(Aligner *a, Ties *ties, const Pair *p)
-{
+static void tie_declarations(Aligner *a, Ties *ties, const Pair *p) {
   int kind = item_at(a, p->upper)->kind;
   int is_variable = kind == T_INPUT || kind == T_PARAM || kind == T_STATE || kind == T_STREAM;
   if (kind != item_at(a, p->lower)->kind || !item_at(a, p->lower)->begins) return;
-  if (kind == T_DATA) tie(a, ties, find_kind(a, p->upper, p->upper_end, '{'),
-                          find_kind(a, p->lower, p->lower_end, '{'));
-  if (is_variable) tie(a, ties, find_kind(a, p->upper, p->upper_end, ':'),
-                       find_kind(a, p->lower, p->lower_end, ':'));
-  if (is_variable || kind == T_CONST) tie(a, ties, find_kind(a, p->upper, p->upper_end, '='),
-                                          find_kind(a, p->lower, p->lower_end, '='));
+  if (kind == T_DATA)
+    tie(a, ties, find_kind(a, p->upper, p->upper_end, '{'),
+        find_kind(a, p->lower, p->lower_end, '{'));
+  if (is_variable)
+    tie(a, ties, find_kind(a, p->upper, p->upper_end, ':'),
+        find_kind(a, p->lower, p->lower_end, ':'));
+  if (is_variable || kind == T_CONST)
+    tie(a, ties, find_kind(a, p->upper, p->upper_end, '='),
+        find_kind(a, p->lower, p->lower_end, '='));
 }
 
-static void tie_bindings(Aligner *a, Ties *ties, const Pair *p, int above, int below)
-{
+static void tie_bindings(Aligner *a, Ties *ties, const Pair *p, int above, int below) {
   if (!is_simple_binding(a, p->upper, p->upper_end)) return;
   if (!is_simple_binding(a, p->lower, p->lower_end)) return;
   int is_entry = item_at(a, p->upper)->is_entries && item_at(a, p->lower)->is_entries;
@@ -139,8 +125,7 @@ static void tie_bindings(Aligner *a, Ties *ties, const Pair *p, int above, int b
 }
 
 /* What the user aligned. */
-static void tie_columns(Aligner *a, Ties *ties, const Pair *p)
-{
+static void tie_columns(Aligner *a, Ties *ties, const Pair *p) {
   int j = p->lower + 1;
   for (int i = p->upper + 1; i < p->upper_end; i++) {
     const Item *upper = item_at(a, i);
@@ -153,8 +138,7 @@ static void tie_columns(Aligner *a, Ties *ties, const Pair *p)
   }
 }
 
-static void tie_comments(Aligner *a, Ties *ties, const Pair *p)
-{
+static void tie_comments(Aligner *a, Ties *ties, const Pair *p) {
   int upper = p->upper_end - 1, lower = p->lower_end - 1;
   if (upper > p->upper && lower > p->lower && item_at(a, upper)->kind == T_COMMENT &&
       item_at(a, lower)->kind == T_COMMENT)
@@ -163,13 +147,12 @@ static void tie_comments(Aligner *a, Ties *ties, const Pair *p)
 
 /* The line below that begins a statement or entry at the same place, with no blank line between;
  * lines on which the upper one goes on are passed over.  -1 when there is none. */
-static int line_below(const Aligner *a, int line)
-{
+static int line_below(const Aligner *a, int line) {
   const Item *upper = item_at(a, line);
   for (int at = line_end(a, line); at < a->items->count; at = line_end(a, at)) {
     const Item *lower = item_at(a, at);
-    int is_same_place = lower->place.item == upper->place.item &&
-                        lower->place.offset == upper->place.offset;
+    int is_same_place =
+        lower->place.item == upper->place.item && lower->place.offset == upper->place.offset;
     if (lower->before == BREAK_BLANK || lower->kind == T_COMMENT || lower->kind == '}') return -1;
     if (lower->begins) return is_same_place ? at : -1;
   }
@@ -177,14 +160,12 @@ static int line_below(const Aligner *a, int line)
 }
 
 /* The '=' of the simple binding that the line is, or -1. */
-static int binding_in(const Aligner *a, int line)
-{
+static int binding_in(const Aligner *a, int line) {
   return line >= 0 && is_simple_binding(a, line, line_end(a, line)) ? line + 1 : -1;
 }
 
 /* The ties that the pair has already. */
-static void collect_ties(Aligner *a, Ties *ties, const Pair *p)
-{
+static void collect_ties(Aligner *a, Ties *ties, const Pair *p) {
   ties->upper.count = ties->lower.count = 0;
   for (int i = p->upper; i < p->upper_end; i++) a->mark[find_class(a, i)] = i + 1;
   for (int i = p->lower; i < p->lower_end; i++) {
@@ -196,8 +177,7 @@ static void collect_ties(Aligner *a, Ties *ties, const Pair *p)
 }
 
 /* Statements below each other. */
-static void tie_statements(Aligner *a, Ties *ties)
-{
+static void tie_statements(Aligner *a, Ties *ties) {
   int last = -1, above = -1; /* the line above this one, and where it expects its successor */
   for (int line = 0; line < a->items->count; line = line_end(a, line)) {
     if (!item_at(a, line)->begins) continue;
@@ -217,8 +197,7 @@ static void tie_statements(Aligner *a, Ties *ties)
 /* Both begin a statement, or both go on with one, at the same place.  A line that goes on may
  * depend on the columns of the statement above it, so ties between the two kinds could run in a
  * circle. */
-static int are_peers(const Aligner *a, int upper, int lower)
-{
+static int are_peers(const Aligner *a, int upper, int lower) {
   const Item *first = item_at(a, upper), *second = item_at(a, lower);
   return first->begins == second->begins && first->place.item == second->place.item &&
          first->place.offset == second->place.offset &&
@@ -226,8 +205,7 @@ static int are_peers(const Aligner *a, int upper, int lower)
 }
 
 /* Lines below each other. */
-static void tie_lines(Aligner *a, Ties *ties)
-{
+static void tie_lines(Aligner *a, Ties *ties) {
   for (int line = 0, next; line < a->items->count; line = next) {
     next = line_end(a, line);
     if (next >= a->items->count || item_at(a, next)->before == BREAK_BLANK) continue;
@@ -241,8 +219,7 @@ static void tie_lines(Aligner *a, Ties *ties)
 /* ---- moving ------------------------------------------------------------------------------- */
 
 /* One sweep over all items; 0 when nothing moved. */
-static int move_all(Aligner *a)
-{
+static int move_all(Aligner *a) {
   int moved = 0;
   for (int i = 0; i < a->items->count; i++) {
     Item *item = item_at(a, i);
@@ -262,8 +239,7 @@ static int move_all(Aligner *a)
   return moved;
 }
 
-void format_align(Arena *arena, Items *items)
-{
+void format_align(Arena *arena, Items *items) {
   enum { SWEEPS = 100 };
   Aligner a = {.arena = arena, .items = items};
   a.parent = ARENA_ARRAY(arena, int, items->count);

@@ -25,21 +25,16 @@ typedef struct Reader {
   VEC(Level) levels;
 } Reader;
 
-static int text_width(const char *text, size_t length)
-{
+static int text_width(const char *text, size_t length) {
   int width = 0;
   for (const char *at = text, *end = text + length; at < end; width++)
     at += source_char_length(at, end);
   return width;
 }
 
-static int is_keyword(int kind)
-{
-  return kind >= T_CONST && kind <= T_PARAM;
-}
+static int is_keyword(int kind) { return kind >= T_CONST && kind <= T_PARAM; }
 
-static const Item *item_at(const Items *items, int index)
-{
+static const Item *item_at(const Items *items, int index) {
   static const Item none = {.kind = T_SEP, .match = -1};
   return index >= 0 && index < items->count ? &items->items[index] : &none;
 }
@@ -47,16 +42,14 @@ static const Item *item_at(const Items *items, int index)
 /* ---- reading ------------------------------------------------------------------------------ */
 
 /* A comment runs to the end of its line; blanks there are not part of it. */
-static size_t trimmed_length(const Token *token)
-{
+static size_t trimmed_length(const Token *token) {
   size_t length = token->length;
   if (token->kind == T_COMMENT)
     while (length && strchr(" \t\r\f\v", token->text[length - 1])) length--;
   return length;
 }
 
-static void read_items(Arena *arena, const Tokens *all, Items *items)
-{
+static void read_items(Arena *arena, const Tokens *all, Items *items) {
   const Token *last = NULL;
   for (int i = 0; i < all->count; i++) {
     const Token *token = all->items[i];
@@ -70,8 +63,7 @@ static void read_items(Arena *arena, const Tokens *all, Items *items)
   }
 }
 
-static void match_brackets(Arena *arena, Items *items)
-{
+static void match_brackets(Arena *arena, Items *items) {
   VEC(int) open = {0};
   for (int i = 0; i < items->count; i++) {
     Item *item = &items->items[i];
@@ -84,8 +76,7 @@ static void match_brackets(Arena *arena, Items *items)
 
 /* ---- statements and entries --------------------------------------------------------------- */
 
-static int is_entries_brace(const Items *items, int begin, int brace)
-{
+static int is_entries_brace(const Items *items, int begin, int brace) {
   int first = item_at(items, begin)->kind;
   int second = item_at(items, begin + 1)->kind;
   int before = item_at(items, brace - 1)->kind;
@@ -95,8 +86,7 @@ static int is_entries_brace(const Items *items, int begin, int brace)
   return first == T_EXTERN && token_is_name(second) && before != ')';
 }
 
-static void mark_structure(Reader *reader)
-{
+static void mark_structure(Reader *reader) {
   Items *items = reader->items;
   vec_push(reader->arena, &reader->levels, ((Level){0}));
   for (int i = 0; i < items->count; i++) {
@@ -126,16 +116,14 @@ static void mark_structure(Reader *reader)
 
 /* Is a separator at the edge of a block, at an end of a line, doubled?  `lines`: line ends between
  * it and the last item that stays. */
-static int is_idle(const Item *last, int lines, const Items *items, int index)
-{
+static int is_idle(const Item *last, int lines, const Items *items, int index) {
   if (!last || lines || last->kind == T_SEP || last->kind == '{') return 1;
   if (index + 1 == items->count) return 1;
   const Item *next = item_at(items, index + 1);
   return next->source_lines || next->kind == '}' || next->kind == T_SEP || next->kind == T_COMMENT;
 }
 
-static Items without_idle_separators(Arena *arena, const Items *items)
-{
+static Items without_idle_separators(Arena *arena, const Items *items) {
   Items kept = {0};
   int lines = 0;
   for (int i = 0; i < items->count; i++) {
@@ -154,34 +142,27 @@ static Items without_idle_separators(Arena *arena, const Items *items)
 /* ---- gaps --------------------------------------------------------------------------------- */
 
 /* Does an operand end with this item?  `along` behind an operand is the clause of a scan. */
-static int ends_operand(const Items *items, int index)
-{
+static int ends_operand(const Items *items, int index) {
   const Item *item = item_at(items, index);
   if (item->kind == T_ALONG && token_ends_operand(item_at(items, index - 1)->kind)) return 0;
   return token_ends_operand(item->kind);
 }
 
-int format_is_infix(const Items *items, int index)
-{
-  return ends_operand(items, index - 1);
-}
+int format_is_infix(const Items *items, int index) { return ends_operand(items, index - 1); }
 
-static int is_sign(const Items *items, int index)
-{
+static int is_sign(const Items *items, int index) {
   int kind = item_at(items, index)->kind;
   return kind == '!' || (kind == '-' && !ends_operand(items, index - 1));
 }
 
-static int opens_tight(const Items *items, int index)
-{
+static int opens_tight(const Items *items, int index) {
   const Item *before = item_at(items, index - 1);
   if (before->kind == T_GRADIENT && item_at(items, index - 2)->kind == '}') return 0;
   return ends_operand(items, index - 1) && !is_keyword(before->kind);
 }
 
 /* The gap before item `index`.  slice: it is the ':' of a slice; behind_slice: it follows one. */
-static int natural_gap(const Items *items, int index, int slice, int behind_slice)
-{
+static int natural_gap(const Items *items, int index, int slice, int behind_slice) {
   int kind = item_at(items, index)->kind, before = item_at(items, index - 1)->kind;
   if (kind == T_COMMENT) return 2;
   if (before == '(' || before == '[' || kind == ')' || kind == ']') return 0;
@@ -195,8 +176,7 @@ static int natural_gap(const Items *items, int index, int slice, int behind_slic
   return 1;
 }
 
-static void set_gaps(Reader *reader)
-{
+static void set_gaps(Reader *reader) {
   Items *items = reader->items;
   int behind_slice = 0;
   reader->levels.count = 0;
@@ -218,15 +198,13 @@ static void set_gaps(Reader *reader)
 /* ---- breaks ------------------------------------------------------------------------------- */
 
 /* Do the braces stand on different lines? */
-static int is_long_block(const Items *items, int open)
-{
+static int is_long_block(const Items *items, int open) {
   for (int i = open + 1; i <= items->items[open].match; i++)
     if (items->items[i].source_lines) return 1;
   return 0;
 }
 
-static LineBreak break_before(const Items *items, int index, int in_parentheses)
-{
+static LineBreak break_before(const Items *items, int index, int in_parentheses) {
   const Item *item = item_at(items, index), *last = item_at(items, index - 1);
   if (index == 0) return BREAK_NONE;
   if (last->kind == T_COMMENT) {
@@ -245,8 +223,7 @@ static LineBreak break_before(const Items *items, int index, int in_parentheses)
   return item->source_lines > 1 && may_be_blank ? BREAK_BLANK : BREAK_LINE;
 }
 
-static void set_breaks(Reader *reader)
-{
+static void set_breaks(Reader *reader) {
   Items *items = reader->items;
   reader->levels.count = 0;
   vec_push(reader->arena, &reader->levels, ((Level){0}));
@@ -260,8 +237,7 @@ static void set_breaks(Reader *reader)
   }
 }
 
-void format_items(Arena *arena, const SourceFile *file, Items *items)
-{
+void format_items(Arena *arena, const SourceFile *file, Items *items) {
   Tokens all = {0};
   tokens_scan(arena, file, &all);
   read_items(arena, &all, items); /* before the next stages count line ends anew */

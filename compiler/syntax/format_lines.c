@@ -33,47 +33,36 @@ typedef struct Lines {
   int *code; /* of each item: the first one from there on that is no comment */
 } Lines;
 
-static Item *item_at(const Lines *lines, int index)
-{
-  return &lines->items->items[index];
-}
+static Item *item_at(const Lines *lines, int index) { return &lines->items->items[index]; }
 
-static Frame *top(const Lines *lines)
-{
-  return &lines->frames.items[lines->frames.count - 1];
-}
+static Frame *top(const Lines *lines) { return &lines->frames.items[lines->frames.count - 1]; }
 
-static void forget_statement(Frame *frame)
-{
+static void forget_statement(Frame *frame) {
   frame->equals = frame->list = frame->scan = frame->carries = -1;
   frame->hangs = 0;
 }
 
-static void push(Lines *lines, int kind, Place indent, Place close, Place base)
-{
+static void push(Lines *lines, int kind, Place indent, Place close, Place base) {
   Frame frame = {.kind = kind, .indent = indent, .close = close, .base = base, .begin = -1};
   forget_statement(&frame);
   vec_push(lines->arena, &lines->frames, frame);
 }
 
-static Place shifted(Place place, int columns)
-{
+static Place shifted(Place place, int columns) {
   place.offset += columns;
   return place;
 }
 
-static int resolve(const Lines *lines, Place place)
-{
+static int resolve(const Lines *lines, Place place) {
   return place.offset + (place.item < 0 ? 0 : item_at(lines, place.item)->column);
 }
 
 /* ---- the place of a line ------------------------------------------------------------------ */
 
-static int begins_with_operator(const Lines *lines, int index)
-{
+static int begins_with_operator(const Lines *lines, int index) {
   static const int operators[] = {
-      '+',  '-',  '*',  '/',  '%',   '@',  '^',     '?',     ':',        '.',      '|',  '=',
-      '<',  '>',  T_LE, T_GE, T_EQ,  T_NE, T_AND,   T_OR,    T_FLOORDIV, T_DOTDOT, T_ARROW, T_IN,
+      '+', '-', '*',  '/',  '%',  '@',  '^',   '?',  ':',        '.',      '|',     '=',
+      '<', '>', T_LE, T_GE, T_EQ, T_NE, T_AND, T_OR, T_FLOORDIV, T_DOTDOT, T_ARROW, T_IN,
   };
   int kind = item_at(lines, index)->kind;
   for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
@@ -83,16 +72,14 @@ static int begins_with_operator(const Lines *lines, int index)
 
 /* Does the line go below the item `other`?  The first line with which a statement goes on decides:
  * did the user put it at least as far right? */
-static int goes_below(const Lines *lines, int index, int other)
-{
+static int goes_below(const Lines *lines, int index, int other) {
   const Item *item = item_at(lines, index);
   if (top(lines)->hangs) return top(lines)->hangs == 1;
   if (!item->source_lines) return 1; /* the break is ours */
   return item->token->span.column >= item_at(lines, other)->token->span.column;
 }
 
-static Place continuation(const Lines *lines, int index)
-{
+static Place continuation(const Lines *lines, int index) {
   const Frame *frame = top(lines);
   int kind = item_at(lines, index)->kind;
   if ((kind == T_WITH || kind == T_ALONG) && frame->scan >= 0) return (Place){frame->scan, 0};
@@ -110,8 +97,7 @@ static Place continuation(const Lines *lines, int index)
 }
 
 /* Of a comment on a line of its own: that of what follows. */
-static Place comment_place(const Lines *lines, int index)
-{
+static Place comment_place(const Lines *lines, int index) {
   const Frame *frame = top(lines);
   index = lines->code[index];
   if (index == lines->items->count || frame->kind == '(') return frame->indent;
@@ -120,8 +106,7 @@ static Place comment_place(const Lines *lines, int index)
   return shifted(frame->indent, 4);
 }
 
-static Place line_place(const Lines *lines, int index)
-{
+static Place line_place(const Lines *lines, int index) {
   const Item *item = item_at(lines, index);
   if (item->kind == T_COMMENT) return comment_place(lines, index);
   if (token_is_closer(item->kind)) return top(lines)->close;
@@ -132,8 +117,7 @@ static Place line_place(const Lines *lines, int index)
 
 /* ---- reading on --------------------------------------------------------------------------- */
 
-static void open_bracket(Lines *lines, int index, int line)
-{
+static void open_bracket(Lines *lines, int index, int line) {
   Place base = top(lines)->base;
   if (item_at(lines, index)->kind == '{') {
     push(lines, '{', shifted(base, 2), base, shifted(base, 2));
@@ -147,8 +131,7 @@ static void open_bracket(Lines *lines, int index, int line)
 }
 
 /* Takes notice of how a statement goes on. */
-static void note_line(Lines *lines, int line)
-{
+static void note_line(Lines *lines, int line) {
   const Item *item = item_at(lines, line);
   Frame *frame = top(lines);
   int is_margin = item->place.item == frame->indent.item;
@@ -159,8 +142,7 @@ static void note_line(Lines *lines, int line)
 }
 
 /* Takes notice of an item of the line that begins with item `line`. */
-static void advance(Lines *lines, int index, int line)
-{
+static void advance(Lines *lines, int index, int line) {
   const Item *item = item_at(lines, index);
   Frame *frame = top(lines);
   int in_block = frame->kind != '(';
@@ -188,21 +170,19 @@ typedef struct Candidate {
   int depth, tightness;
 } Candidate;
 
-static void consider(Candidate *best, int item, int depth, int tightness)
-{
+static void consider(Candidate *best, int item, int depth, int tightness) {
   int is_worse = depth > best->depth || (depth == best->depth && tightness > best->tightness);
   if (best->item < 0 || !is_worse) *best = (Candidate){item, depth, tightness};
 }
 
 /* How tightly the operator at `index` binds, before which a line may be broken; 0 for others. */
-static int tightness_of(const Lines *lines, int index)
-{
+static int tightness_of(const Lines *lines, int index) {
   static const struct {
     int kind, tightness;
   } operators[] = {
-      {'|', 1},  {'?', 1},  {T_OR, 2}, {T_AND, 3}, {'<', 4},        {'>', 4}, {T_LE, 4},
-      {T_GE, 4}, {T_EQ, 4}, {T_NE, 4}, {'+', 5},   {'-', 5},        {'*', 6}, {'/', 6},
-      {'%', 6},  {'@', 6},  {T_FLOORDIV, 6},
+      {'|', 1},  {'?', 1},  {T_OR, 2}, {T_AND, 3}, {'<', 4},        {'>', 4},
+      {T_LE, 4}, {T_GE, 4}, {T_EQ, 4}, {T_NE, 4},  {'+', 5},        {'-', 5},
+      {'*', 6},  {'/', 6},  {'%', 6},  {'@', 6},   {T_FLOORDIV, 6},
   };
   int kind = item_at(lines, index)->kind;
   if (kind == '-' && !format_is_infix(lines->items, index)) return 0;
@@ -211,8 +191,7 @@ static int tightness_of(const Lines *lines, int index)
   return 0;
 }
 
-static int is_short_block(const Lines *lines, int index)
-{
+static int is_short_block(const Lines *lines, int index) {
   const Item *next = item_at(lines, index + 1);
   return item_at(lines, index)->kind == '{' && !next->before && next->kind != '}' &&
          next->kind != T_COMMENT;
@@ -221,8 +200,7 @@ static int is_short_block(const Lines *lines, int index)
 static void spread_clause(Lines *lines, int index);
 
 /* Gives a block on one line a line for each of its statements. */
-static void spread_block(Lines *lines, int open)
-{
+static void spread_block(Lines *lines, int open) {
   int depth = 0;
   for (int i = open + 1; i <= item_at(lines, open)->match; i++) {
     Item *item = item_at(lines, i);
@@ -238,8 +216,7 @@ static void spread_block(Lines *lines, int open)
 
 /* The `else` or `gradient` behind a block that was spread follows on the line of its '}', and its
  * own block is spread as well. */
-static void spread_clause(Lines *lines, int index)
-{
+static void spread_clause(Lines *lines, int index) {
   if (index == lines->items->count) return;
   Item *clause = item_at(lines, index);
   if ((clause->kind != T_ELSE && clause->kind != T_GRADIENT) || clause->begins) return;
@@ -248,16 +225,14 @@ static void spread_clause(Lines *lines, int index)
   if (is_short_block(lines, index)) spread_block(lines, index);
 }
 
-static void break_before(Lines *lines, int index)
-{
+static void break_before(Lines *lines, int index) {
   Item *last = item_at(lines, index - 1);
   item_at(lines, index)->before = BREAK_LINE;
   if (last->is_between) last->is_dropped = 1;
 }
 
 /* Behind these a comma separates values, not names to be bound. */
-static int binds(const Lines *lines, int index)
-{
+static int binds(const Lines *lines, int index) {
   int kind = item_at(lines, index)->kind;
   return kind == '=' || kind == T_ARROW || kind == T_RETURN || kind == T_YIELD || kind == T_PARAMS;
 }
@@ -268,8 +243,7 @@ typedef struct Choice {
 } Choice;
 
 /* Looks for breaks in the line that begins with item `line`; 0 when it is short enough. */
-static int survey_line(const Lines *lines, int line, Choice *choice)
-{
+static int survey_line(const Lines *lines, int line, Choice *choice) {
   const Frame *frame = top(lines);
   int is_bound = frame->kind == '(' || frame->equals >= 0 || frame->list >= 0 || frame->scan >= 0;
   int depth = 0, column = resolve(lines, line_place(lines, line));
@@ -293,12 +267,11 @@ static int survey_line(const Lines *lines, int line, Choice *choice)
 }
 
 /* Puts one more break into the line, if it is too long; 0 when nothing was done. */
-static int shorten_line(Lines *lines, int line)
-{
+static int shorten_line(Lines *lines, int line) {
   Choice choice = {{-1, 0, 0}, {-1, 0, 0}, {-1, 0, 0}};
   if (!survey_line(lines, line, &choice)) return 0;
   const Candidate *best = choice.comma.item >= 0 ? &choice.comma : &choice.operator;
-  if (choice.operator.item >= 0 && choice.operator.depth < best->depth) best = &choice.operator;
+  if (choice.operator.item >= 0 && choice.operator.depth<best->depth) best = &choice.operator;
   if (choice.block.item >= 0 && (best->item < 0 || best->depth >= choice.block.depth))
     spread_block(lines, choice.block.item);
   else if (best->item >= 0) break_before(lines, best->item);
@@ -306,8 +279,7 @@ static int shorten_line(Lines *lines, int line)
   return 1;
 }
 
-void format_lines(Arena *arena, Items *items)
-{
+void format_lines(Arena *arena, Items *items) {
   Lines lines = {.arena = arena, .items = items};
   lines.code = ARENA_ARRAY(arena, int, items->count + 1);
   lines.code[items->count] = items->count;

@@ -8,51 +8,45 @@
 #include "net.tab.h"
 
 typedef struct Frame {
-  int bracket;         /* 0 at the top of the file */
-  int in_scan_header;  /* between `scan` and its '{' */
+  int bracket;        /* 0 at the top of the file */
+  int in_scan_header; /* between `scan` and its '{' */
 } Frame;
 
 static const int continuing[] = {
-    '+',    '-',     '*',   '/',    '%',  '@',  '^',  '?',  ':',        '.',      '|',    '=',
-    '<',    '>',     ',',   ')',    ']',  '{',  T_IN, T_LE, T_GE,       T_EQ,     T_NE,   T_AND,
-    T_OR,   T_ARROW, T_ELSE, T_WITH, T_DOTDOT, T_FLOORDIV, T_SEP, T_END,
+    '+',  '-',   '*',  '/',     '%',    '@',    '^',      '?',        ':',   '.',   '|',
+    '=',  '<',   '>',  ',',     ')',    ']',    '{',      T_IN,       T_LE,  T_GE,  T_EQ,
+    T_NE, T_AND, T_OR, T_ARROW, T_ELSE, T_WITH, T_DOTDOT, T_FLOORDIV, T_SEP, T_END,
 };
 
-static int can_end_statement(int kind)
-{
+static int can_end_statement(int kind) {
   return token_ends_operand(kind) || kind == T_RETURN || kind == T_YIELD || kind == T_BAD;
 }
 
-static int is_continuing(int kind)
-{
+static int is_continuing(int kind) {
   for (size_t i = 0; i < sizeof continuing / sizeof *continuing; i++)
     if (kind == continuing[i]) return 1;
   return 0;
 }
 
-int layout_ends_statement(const Token *last, const Token *token)
-{
+int layout_ends_statement(const Token *last, const Token *token) {
   return can_end_statement(last->kind) && !is_continuing(token->kind);
 }
 
-static int continues_statement(const Token *token, const Token *next, const Frame *frame)
-{
+static int continues_statement(const Token *token, const Token *next, const Frame *frame) {
   if (is_continuing(token->kind)) return 1;
   if (token->kind == T_ALONG) return frame->in_scan_header;
   return token->kind == T_GRADIENT && next && next->kind == '(';
 }
 
 static int is_separator(const Token *last, const Token *token, const Token *next,
-                        const Frame *frame)
-{
+                        const Frame *frame) {
   if (!token->newlines || !last) return 0;
   if (frame->bracket == '(' || frame->bracket == '[') return 0;
   return can_end_statement(last->kind) && !continues_statement(token, next, frame);
 }
 
 /* What is left out leaves its problems with the token behind it. */
-static void hand_on_problems(const Token *token, Token *next)
-{
+static void hand_on_problems(const Token *token, Token *next) {
   if (!token->problem) return;
   Problem *last = token->problem;
   while (last->next) last = last->next;
@@ -60,8 +54,7 @@ static void hand_on_problems(const Token *token, Token *next)
   next->problem = token->problem;
 }
 
-void layout_apply(Arena *arena, Tokens *tokens)
-{
+void layout_apply(Arena *arena, Tokens *tokens) {
   Tokens out = {0};
   VEC(Frame) frames = {0};
   vec_push(arena, &frames, (Frame){0});

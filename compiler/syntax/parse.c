@@ -13,20 +13,15 @@ enum { ERRORS_MAX = 1000 }; /* then the rest of the file is not read */
 
 /* ---- handing out tokens ------------------------------------------------------------------- */
 
-static int ends_statement(int kind)
-{
-  return kind == T_SEP || kind == '{' || kind == '}';
-}
+static int ends_statement(int kind) { return kind == T_SEP || kind == '{' || kind == '}'; }
 
 /* Is a closer without a partner only the other end of a mistake that was reported? */
-static int is_aftermath(Parser *parser, const Problem *problem)
-{
+static int is_aftermath(Parser *parser, const Problem *problem) {
   if (problem->stray == '}') return parser->missing_braces > 0 && parser->missing_braces--;
   return problem->stray && parser->resumed >= 0 && parser->next <= parser->resumed + 1;
 }
 
-static void report_problems(Parser *parser, Token *token)
-{
+static void report_problems(Parser *parser, Token *token) {
   for (const Problem *problem = token->problem; problem; problem = problem->next) {
     if (is_aftermath(parser, problem)) continue;
     problem_report(parser->diagnostics, problem);
@@ -35,8 +30,7 @@ static void report_problems(Parser *parser, Token *token)
   token->problem = NULL;
 }
 
-int net_lex(NET_STYPE *value, Span *span, Parser *parser)
-{
+int net_lex(NET_STYPE *value, Span *span, Parser *parser) {
   Token *token = parser->tokens.items[parser->next];
   if (parser->wants_separator) {
     parser->wants_separator = 0;
@@ -57,14 +51,15 @@ int net_lex(NET_STYPE *value, Span *span, Parser *parser)
   return token->kind;
 }
 
-Span parser_join_spans(const Span *spans, int count)
-{
+Span parser_join_spans(const Span *spans, int count) {
   int first = 1, last = count;
   Span before = spans[0];
   while (first <= last && spans[first].line == spans[first].end_line &&
-         spans[first].column == spans[first].end_column) first++;
+         spans[first].column == spans[first].end_column)
+    first++;
   while (last > first && spans[last].line == spans[last].end_line &&
-         spans[last].column == spans[last].end_column) last--;
+         spans[last].column == spans[last].end_column)
+    last--;
   if (first <= last) return span_join(spans[first], spans[last]);
   before.line = before.end_line;
   before.column = before.end_column;
@@ -74,14 +69,12 @@ Span parser_join_spans(const Span *spans, int count)
 /* ---- errors ------------------------------------------------------------------------------- */
 
 /* Only "memory exhausted" arrives here: syntax errors go to parser_syntax_error(). */
-void net_error(Span *span, Parser *parser, const char *message)
-{
+void net_error(Span *span, Parser *parser, const char *message) {
   (void)message;
   diag_error(parser->diagnostics, *span, "the program nests too deeply here");
 }
 
-void parser_syntax_error(Parser *parser, const int *expected, int count)
-{
+void parser_syntax_error(Parser *parser, const int *expected, int count) {
   parser->failed = parser->last_read;
   for (int i = 0; i < count; i++)
     if (expected[i] == '{') parser->missing_braces++;
@@ -89,8 +82,7 @@ void parser_syntax_error(Parser *parser, const int *expected, int count)
 }
 
 /* Goes on behind the statement that failed: at the next separator or closing brace of its block. */
-int parser_resume(Parser *parser)
-{
+int parser_resume(Parser *parser) {
   if (parser->wants_separator) {
     parser->next = parser->failed;
     return 1;
@@ -114,8 +106,7 @@ int parser_resume(Parser *parser)
 
 /* ---- entry points ------------------------------------------------------------------------- */
 
-static int prepare_tokens(Parser *parser)
-{
+static int prepare_tokens(Parser *parser) {
   Arena *arena = parser->arena;
   Tokens all = {0};
   const SourceFile *file = parser->file;
@@ -142,23 +133,20 @@ static int prepare_tokens(Parser *parser)
   return 1;
 }
 
-static Parser parser_create(Arena *arena, Diagnostics *diagnostics, const SourceFile *file)
-{
+static Parser parser_create(Arena *arena, Diagnostics *diagnostics, const SourceFile *file) {
   Parser parser = {.arena = arena, .diagnostics = diagnostics, .file = file, .resumed = -1};
   parser.program = ARENA_NEW(arena, AstProgram);
   parser.program->file = file;
   return parser;
 }
 
-AstProgram *parse_program(Arena *arena, Diagnostics *diagnostics, const SourceFile *file)
-{
+AstProgram *parse_program(Arena *arena, Diagnostics *diagnostics, const SourceFile *file) {
   Parser parser = parser_create(arena, diagnostics, file);
   if (prepare_tokens(&parser)) net_parse(&parser); /* its result says no more than the errors do */
   return parser.program;
 }
 
-AstExpr *parse_expression(Arena *arena, Diagnostics *diagnostics, const SourceFile *file)
-{
+AstExpr *parse_expression(Arena *arena, Diagnostics *diagnostics, const SourceFile *file) {
   Parser parser = parser_create(arena, diagnostics, file);
   int errors = diagnostics_error_count(diagnostics);
   if (!prepare_tokens(&parser)) return NULL;

@@ -6,27 +6,23 @@
 
 #include "net.tab.h"
 
-static int is_word(const Token *token, const char *word)
-{
+static int is_word(const Token *token, const char *word) {
   return token->kind == T_ID && !strcmp(token->name, word);
 }
 
-static void keyword_instead(Arena *arena, Token *token, int kind, const char *right)
-{
+static void keyword_instead(Arena *arena, Token *token, int kind, const char *right) {
   token_problem(arena, token, token->span, "'%s' is written '%s'", token->name, right);
   token->kind = kind;
 }
 
 /* ---- words inside expressions, before the layout ------------------------------------------ */
 
-static int is_binder(int kind)
-{
+static int is_binder(int kind) {
   return kind == '=' || kind == ',' || kind == T_ARROW || kind == ':';
 }
 
 /* Takes `token` for what was meant; 1 when an `if` is due behind it. */
-static int repair_word(Arena *arena, const Token *last, Token *token, const Token *next)
-{
+static int repair_word(Arena *arena, const Token *last, Token *token, const Token *next) {
   int behind_operand = last && token_ends_operand(last->kind);
   int before_operand = next && token_begins_operand(next->kind);
   if (behind_operand && before_operand && is_word(token, "and"))
@@ -51,8 +47,7 @@ static int repair_word(Arena *arena, const Token *last, Token *token, const Toke
   return 0;
 }
 
-void slips_in_words(Arena *arena, Tokens *tokens)
-{
+void slips_in_words(Arena *arena, Tokens *tokens) {
   Tokens out = {0};
   for (int i = 0; i < tokens->count; i++) {
     Token *token = tokens->items[i];
@@ -116,8 +111,7 @@ static const ForeignWord foreign_words[] = {
 };
 
 /* `let = 3` and `use, x = f()` are honest bindings. */
-static void repair_statement_word(Arena *arena, Token *token, const Token *next)
-{
+static void repair_statement_word(Arena *arena, Token *token, const Token *next) {
   if (token->kind != T_ID || (next && is_binder(next->kind))) return;
   for (size_t i = 0; i < sizeof foreign_words / sizeof *foreign_words; i++) {
     const ForeignWord *foreign = &foreign_words[i];
@@ -133,8 +127,7 @@ static void repair_statement_word(Arena *arena, Token *token, const Token *next)
 /* ---- '=' in a condition, '<-' that may be '< -' ------------------------------------------- */
 
 /* if a = b { : between `if` and its brace every '=' outside brackets compares. */
-static void repair_condition(Arena *arena, const Tokens *tokens, int index)
-{
+static void repair_condition(Arena *arena, const Tokens *tokens, int index) {
   int depth = tokens->items[index]->depth;
   for (int i = index + 1; i < tokens->count; i++) {
     Token *token = tokens->items[i];
@@ -148,8 +141,7 @@ static void repair_condition(Arena *arena, const Tokens *tokens, int index)
 }
 
 /* Do only names and commas stand between the beginning of the statement and this token? */
-static int is_behind_names(const Tokens *tokens, int index)
-{
+static int is_behind_names(const Tokens *tokens, int index) {
   for (int i = index - 1; i >= 0; i--) {
     const Token *token = tokens->items[i];
     if (!token_is_name(token->kind) && token->kind != ',') return 0;
@@ -160,8 +152,7 @@ static int is_behind_names(const Tokens *tokens, int index)
 
 /* x <-1 is a store or a comparison; inside an expression it can only be the latter.  Returns
  * whether a '-' is due behind the token. */
-static int repair_arrow(Arena *arena, const Tokens *tokens, int index)
-{
+static int repair_arrow(Arena *arena, const Tokens *tokens, int index) {
   Token *arrow = tokens->items[index];
   const Token *next = tokens->items[index + 1];
   if (next->newlines || next->text != arrow->text + arrow->length || next->kind == T_SEP) return 0;
@@ -180,8 +171,7 @@ static int repair_arrow(Arena *arena, const Tokens *tokens, int index)
   return 1;
 }
 
-void slips_in_statements(Arena *arena, Tokens *tokens)
-{
+void slips_in_statements(Arena *arena, Tokens *tokens) {
   Tokens out = {0};
   for (int i = 0; i < tokens->count; i++) {
     Token *token = tokens->items[i];

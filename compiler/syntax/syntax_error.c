@@ -14,9 +14,9 @@ static const struct {
   int kind;
   const char *phrase;
 } phrases[] = {
-    {T_STRING, "a string"}, {'=', "'='"},       {T_ARROW, "'<-'"}, {T_IN, "'in'"},
-    {'(', "'('"},           {'{', "'{'"},       {':', "':'"},      {'|', "'|'"},
-    {',', "','"},           {')', "')'"},       {']', "']'"},      {'}', "'}'"},
+    {T_STRING, "a string"}, {'=', "'='"},         {T_ARROW, "'<-'"},  {T_IN, "'in'"},
+    {'(', "'('"},           {'{', "'{'"},         {':', "':'"},       {'|', "'|'"},
+    {',', "','"},           {')', "')'"},         {']', "']'"},       {'}', "'}'"},
     {T_ELLIPSIS, "'...'"},  {T_ALONG, "'along'"}, {T_WITH, "'with'"},
 };
 
@@ -25,15 +25,13 @@ typedef struct Phrases {
   int count;
 } Phrases;
 
-static void add_phrase(Phrases *list, const char *phrase)
-{
+static void add_phrase(Phrases *list, const char *phrase) {
   enum { MOST = 4 };
   if (list->count < MOST) list->items[list->count++] = phrase;
 }
 
 /* What a phrase would say twice. */
-static int is_covered(const SyntaxError *error, int kind)
-{
+static int is_covered(const SyntaxError *error, int kind) {
   const char *expects = error->expects;
   int operand = expects[T_NUMBER], statement = expects[T_CONST], operators = expects['*'];
   switch (kind) {
@@ -48,8 +46,7 @@ static int is_covered(const SyntaxError *error, int kind)
   }
 }
 
-static const char *main_phrase(const char *expects)
-{
+static const char *main_phrase(const char *expects) {
   if (expects[T_CONST]) return "a statement";
   if (expects['*']) return NULL; /* an operand has just ended */
   if (expects[T_NUMBER]) return "an expression";
@@ -58,8 +55,7 @@ static const char *main_phrase(const char *expects)
   return NULL;
 }
 
-const char *syntax_error_expected(const SyntaxError *error)
-{
+const char *syntax_error_expected(const SyntaxError *error) {
   const char *expects = error->expects;
   Phrases list = {0};
   const char *phrase = main_phrase(expects);
@@ -81,8 +77,7 @@ const char *syntax_error_expected(const SyntaxError *error)
   return result;
 }
 
-const char *syntax_error_found(const SyntaxError *error)
-{
+const char *syntax_error_found(const SyntaxError *error) {
   enum { LONGEST = 40 };
   const Token *found = error->found;
   if (found->kind == T_END) return "the end of the file";
@@ -97,16 +92,14 @@ const char *syntax_error_found(const SyntaxError *error)
   return arena_printf(error->parser->arena, "%s%.*s...%s", quote, (int)length, found->text, quote);
 }
 
-void syntax_error_restart(const SyntaxError *error, int at)
-{
+void syntax_error_restart(const SyntaxError *error, int at) {
   error->tokens[at]->starts_stmt = 1;
   error->parser->failed = at;
   error->parser->wants_separator = 1;
 }
 
 /* The first token of the statement or entry around token `at`. */
-static int find_start(Token *const *tokens, int at)
-{
+static int find_start(Token *const *tokens, int at) {
   int braces = 0;
   for (int i = at; i > 0; i--) {
     int kind = tokens[i]->kind;
@@ -117,8 +110,7 @@ static int find_start(Token *const *tokens, int at)
   return 0;
 }
 
-void syntax_error_report(Parser *parser, const int *expected, int count)
-{
+void syntax_error_report(Parser *parser, const int *expected, int count) {
   SyntaxError error = {.parser = parser, .tokens = parser->tokens.items, .at = parser->failed};
   int last = parser->tokens.count - 1;
   error.found = error.tokens[error.at];

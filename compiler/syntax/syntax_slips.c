@@ -10,49 +10,37 @@
 
 typedef const SyntaxError *Error;
 
-static Diagnostic *complain(Error e, Span at, const char *message)
-{
+static Diagnostic *complain(Error e, Span at, const char *message) {
   return diag_error(e->parser->diagnostics, at, "%s", message);
 }
 
-static int complain_with_help(Error e, Span at, const char *message, const char *help)
-{
+static int complain_with_help(Error e, Span at, const char *message, const char *help) {
   diag_help(complain(e, at, message), "%s", help);
   return 1;
 }
 
-static int kind_at(Error e, int index)
-{
+static int kind_at(Error e, int index) {
   int last = e->parser->tokens.count - 1;
   return e->tokens[index < last ? index : last]->kind;
 }
 
-static int is_end(int kind)
-{
-  return kind == T_SEP || kind == T_END || kind == '}';
-}
+static int is_end(int kind) { return kind == T_SEP || kind == T_END || kind == '}'; }
 
-static int is_comparison(int kind)
-{
+static int is_comparison(int kind) {
   return kind == '<' || kind == '>' || kind == T_LE || kind == T_GE || kind == T_EQ || kind == T_NE;
 }
 
-static int is_hard_word(int kind)
-{
-  return kind >= T_CONST && kind <= T_PARAM;
-}
+static int is_hard_word(int kind) { return kind >= T_CONST && kind <= T_PARAM; }
 
 /* ---- statements that are none ------------------------------------------------------------- */
 
 static const char *const statement_words[] = {
-    "const",   "def",       "for",  "if",       "else",   "return", "yield",  "param", "data",
-    "input",   "state",     "train", "predict", "optimizer", "init", "schedule", "stream",
-    "extern",
+    "const", "def",   "for",   "if",      "else",      "return", "yield",    "param",  "data",
+    "input", "state", "train", "predict", "optimizer", "init",   "schedule", "stream", "extern",
 };
 
 /* The end of the statement, or the '=' or '<-' in it that stands outside brackets. */
-static int find_binder(Error e)
-{
+static int find_binder(Error e) {
   int depth = e->tokens[e->start]->depth;
   for (int i = e->start;; i++) {
     const Token *token = e->tokens[i];
@@ -62,8 +50,7 @@ static int find_binder(Error e)
 }
 
 /* fro i in 0..3 {, dfe f(x) {, trian { and fi (a) { */
-static int misspelt_statement(Error e)
-{
+static int misspelt_statement(Error e) {
   const Token *word = e->tokens[e->start];
   int found = e->found->kind;
   if (!e->expects[T_ARROW] || e->at != e->start + 1 || word->kind != T_ID) return 0;
@@ -72,39 +59,36 @@ static int misspelt_statement(Error e)
   const char *nearest = name_nearest(word->name, statement_words, count);
   if (!nearest) return 0;
   if (found == '(' && kind_at(e, find_binder(e)) != '{') return 0; /* rather a call */
-  Diagnostic *diagnostic = diag_error(e->parser->diagnostics, word->span, "unknown statement '%s'",
-                                      word->name);
+  Diagnostic *diagnostic =
+      diag_error(e->parser->diagnostics, word->span, "unknown statement '%s'", word->name);
   diag_help(diagnostic, "did you mean '%s'?", nearest);
   return 1;
 }
 
-static Span span_of(Error e, int from, int to)
-{
+static Span span_of(Error e, int from, int to) {
   return span_join(e->tokens[from]->span, e->tokens[to > from ? to - 1 : from]->span);
 }
 
 /* x[0] = 1 and (a, b) = f(x) and f(x) = x + 1 */
-static int complain_of_target(Error e, int binder)
-{
+static int complain_of_target(Error e, int binder) {
   Span left = span_of(e, e->start, binder);
   const Token *first = e->tokens[e->start];
-  Diagnostic *diagnostic =
-      e->tokens[binder]->kind == '='
-          ? complain(e, left, "only names can stand on the left side of '='")
-          : complain(e, left, "only names can stand on the left side of '<-'");
+  Diagnostic *diagnostic = e->tokens[binder]->kind == '='
+                               ? complain(e, left, "only names can stand on the left side of '='")
+                               : complain(e, left, "only names can stand on the left side of '<-'");
   int second = kind_at(e, e->start + 1);
   if (first->kind == '(' || first->kind == '[')
     diag_help(diagnostic, "several names are bound without brackets: 'a, b = ...'");
   else if (token_is_name(first->kind) && second == '(')
     diag_help(diagnostic, "a function is written 'def %s(...) { return ... }'", first->name);
   else if (token_is_name(first->kind) && second == '[')
-    diag_help(diagnostic, "tensors are values: elements cannot be set; make a new value, for "
-                          "example with 'where' or 'concat'");
+    diag_help(diagnostic,
+              "tensors are values: elements cannot be set; make a new value, for "
+              "example with 'where' or 'concat'");
   return 1;
 }
 
-static int expression_statement(Error e)
-{
+static int expression_statement(Error e) {
   int is_first = e->at == e->start && e->expects[T_CONST] && token_begins_operand(e->found->kind);
   if (!is_first && !(e->expects[T_ARROW] && e->at > e->start)) return 0;
   if (!is_first && token_begins_operand(e->found->kind) && e->found->kind != '(' &&
@@ -122,8 +106,7 @@ static int expression_statement(Error e)
 }
 
 /* train on a line of its own */
-static int blockless_section(Error e)
-{
+static int blockless_section(Error e) {
   const Token *first = e->tokens[e->start];
   int is_section = first->kind == T_TRAIN || first->kind == T_PREDICT;
   if (!is_section || e->at != e->start + 1 || !is_end(e->found->kind)) return 0;
@@ -133,8 +116,7 @@ static int blockless_section(Error e)
 }
 
 /* x : f32 = 3 */
-static int annotated_name(Error e)
-{
+static int annotated_name(Error e) {
   if (e->found->kind != ':' || !e->expects[T_ARROW] || e->at != e->start + 1) return 0;
   return complain_with_help(e, e->found->span, "a name is bound without a type",
                             "types stand in 'input', 'param', 'state' and in formals");
@@ -143,8 +125,7 @@ static int annotated_name(Error e)
 /* ---- words at the wrong place ------------------------------------------------------------- */
 
 /* a if c else b */
-static int python_ternary(Error e)
-{
+static int python_ternary(Error e) {
   if (e->found->kind != T_IF || !e->last || !token_ends_operand(e->last->kind) || !e->expects['*'])
     return 0;
   for (int i = e->at + 1; !is_end(kind_at(e, i)) && kind_at(e, i) != '{'; i++)
@@ -154,15 +135,13 @@ static int python_ternary(Error e)
   return 0;
 }
 
-static int comprehension(Error e)
-{
+static int comprehension(Error e) {
   if (e->found->kind != T_FOR || !e->found->depth) return 0;
   return complain_with_help(e, e->found->span, "'for' cannot stand in an expression",
                             "build a value step by step in a 'for' statement");
 }
 
-static int lonely_gradient(Error e)
-{
+static int lonely_gradient(Error e) {
   int at = e->found->kind == T_GRADIENT ? e->at : e->start;
   if (e->tokens[at]->kind != T_GRADIENT || kind_at(e, at + 1) != '(') return 0;
   return complain_with_help(e, e->tokens[at]->span,
@@ -170,15 +149,13 @@ static int lonely_gradient(Error e)
                             "it stands behind the '}' of the function it belongs to");
 }
 
-static int lonely_else(Error e)
-{
+static int lonely_else(Error e) {
   if (e->found->kind != T_ELSE) return 0;
   complain(e, e->found->span, "'else' without an 'if' before it");
   return 1;
 }
 
-static int reserved_word(Error e)
-{
+static int reserved_word(Error e) {
   if (!is_hard_word(e->found->kind) || !e->expects[T_ID] || e->expects['*']) return 0;
   if (e->expects[T_CONST] && e->next->kind != '=') return 0;
   if (e->found->newlines && !e->found->starts_stmt) return 0; /* the line before lacks something */
@@ -188,15 +165,15 @@ static int reserved_word(Error e)
                               "a choice is written 'condition ? a : b'");
   diag_error(e->parser->diagnostics, e->found->span,
              e->expects[T_NUMBER] ? "'%s' cannot stand in an expression: it is a reserved word"
-                                  : "'%s' is a reserved word and cannot be a name", word);
+                                  : "'%s' is a reserved word and cannot be a name",
+             word);
   return 1;
 }
 
 /* ---- '=', ':', '<-', '|' ------------------------------------------------------------------ */
 
 /* Does a statement seem to begin with token `at`: a word that begins one, or `a, b =`? */
-static int seems_to_begin(Error e, int at)
-{
+static int seems_to_begin(Error e, int at) {
   int kind = kind_at(e, at), next = kind_at(e, at + 1);
   if (!token_is_name(kind)) return token_begins_statement(kind);
   if (token_begins_statement(kind) && (token_is_name(next) || next == '{')) return 1;
@@ -208,8 +185,7 @@ static int seems_to_begin(Error e, int at)
 }
 
 /* `x =` on one line and `y = 3` on the next: the newline was no separator. */
-static int dangling_line(Error e)
-{
+static int dangling_line(Error e) {
   for (int at = e->at; at > e->start; at--) {
     const Token *token = e->tokens[at], *before = e->tokens[at - 1];
     if (token->kind == '}') return 0;
@@ -225,8 +201,7 @@ static int dangling_line(Error e)
 }
 
 /* a = 5 b = 3 and f(a = 5 b = 3) read as the quantity `5 b` first. */
-static int swallowed_name(Error e)
-{
+static int swallowed_name(Error e) {
   int fits = (e->found->kind == '=' || e->found->kind == T_ARROW) && e->at >= 2 &&
              e->last->kind == T_ID && e->tokens[e->at - 2]->kind == T_NUMBER;
   if (!fits) return 0;
@@ -240,16 +215,14 @@ static int swallowed_name(Error e)
                             "put ';' or a new line between them");
 }
 
-static int c_loop(Error e)
-{
+static int c_loop(Error e) {
   if (e->tokens[e->start]->kind != T_FOR || e->expects['*']) return 0;
   if (e->found->kind != '=' && e->found->kind != ':') return 0;
   return complain_with_help(e, e->found->span, "a loop runs over a range or a list",
                             "write 'for i in 0..n { ... }'");
 }
 
-static int misplaced_equals(Error e)
-{
+static int misplaced_equals(Error e) {
   if (e->found->kind != '=') return 0;
   int first = e->tokens[e->start]->kind;
   if (first == T_DEF && e->expects['{'])
@@ -266,8 +239,7 @@ static int misplaced_equals(Error e)
                             "'==' compares");
 }
 
-static int misplaced_colon(Error e)
-{
+static int misplaced_colon(Error e) {
   if (e->found->kind != ':') return 0;
   if (e->expects['{'])
     return complain_with_help(e, e->found->span, "a block is written in braces",
@@ -282,16 +254,14 @@ static int misplaced_colon(Error e)
   return 0;
 }
 
-static int misplaced_arrow(Error e)
-{
+static int misplaced_arrow(Error e) {
   if (e->found->kind != T_ARROW || !e->expects['*']) return 0;
   return complain_with_help(e, e->found->span,
                             "'<-' cannot stand in an expression: it stores a state",
                             "a comparison with a negative number is written '< -'");
 }
 
-static int misplaced_bar(Error e)
-{
+static int misplaced_bar(Error e) {
   if (e->found->kind != '|') return 0;
   return complain_with_help(e, e->found->span, "'|' joins the stages of a 'data' block",
                             "'||' is the logical or");
@@ -299,29 +269,25 @@ static int misplaced_bar(Error e)
 
 /* ---- inside expressions ------------------------------------------------------------------- */
 
-static int comparison_chain(Error e)
-{
+static int comparison_chain(Error e) {
   if (!is_comparison(e->found->kind) || !e->expects['*']) return 0;
   return complain_with_help(e, e->found->span, "comparisons cannot be chained",
                             "write 'a < b && b < c'");
 }
 
-static int range_step(Error e)
-{
+static int range_step(Error e) {
   if (e->found->kind != T_DOTDOT || !e->expects['*']) return 0;
   return complain_with_help(e, e->found->span, "a range has no step",
                             "write 'a..b' and compute with its elements");
 }
 
-static int unary_plus(Error e)
-{
+static int unary_plus(Error e) {
   if (e->found->kind != '+' || !e->expects[T_NUMBER] || e->expects['*']) return 0;
   complain(e, e->found->span, "there is no unary '+'");
   return 1;
 }
 
-static int misplaced_ellipsis(Error e)
-{
+static int misplaced_ellipsis(Error e) {
   if (e->found->kind != T_ELLIPSIS) return 0;
   if (e->expects[T_DOTDOT])
     return complain_with_help(e, e->found->span, "'...' stands only in an index or a type",
@@ -330,16 +296,14 @@ static int misplaced_ellipsis(Error e)
   return 1;
 }
 
-static int empty_index(Error e)
-{
+static int empty_index(Error e) {
   if (e->found->kind != ']' || !e->last || e->last->kind != '[') return 0;
   return complain_with_help(e, span_join(e->last->span, e->found->span), "an index is missing",
                             "':' takes the whole axis, '...' all of them");
 }
 
 /* f(a b), and a list whose line lacks its comma */
-static int missing_comma(Error e)
-{
+static int missing_comma(Error e) {
   if (!e->found->depth || !e->expects[','] || !token_begins_operand(e->found->kind)) return 0;
   Span at = e->found->span;
   if (e->found->newlines && e->last) {
@@ -354,8 +318,7 @@ static int missing_comma(Error e)
 }
 
 /* x = a, b and a = 1, b = 2 */
-static int bare_tuple(Error e)
-{
+static int bare_tuple(Error e) {
   if (e->found->kind != ',' || !e->expects['*'] || !e->expects[T_SEP]) return 0;
   if (token_is_name(e->next->kind) && kind_at(e, e->at + 2) == '=')
     return complain_with_help(e, e->found->span, "',' cannot separate statements",
@@ -366,46 +329,40 @@ static int bare_tuple(Error e)
 
 /* ---- statements ---------------------------------------------------------------------------- */
 
-static int missing_value(Error e)
-{
+static int missing_value(Error e) {
   if (!e->last || !is_end(e->found->kind)) return 0;
   if (e->last->kind != T_RETURN && e->last->kind != T_YIELD) return 0;
   diag_error(e->parser->diagnostics, e->last->span, "'%s' needs a value", e->last->name);
   return 1;
 }
 
-static int nameless_data(Error e)
-{
+static int nameless_data(Error e) {
   if (e->found->kind != '{' || !e->last || e->last->kind != T_DATA) return 0;
   return complain_with_help(e, e->last->span, "a 'data' block needs a name",
                             "write 'data train { ... }'");
 }
 
-static int untyped_input(Error e)
-{
+static int untyped_input(Error e) {
   if (e->tokens[e->start]->kind != T_INPUT || !e->expects[':'] || !is_end(e->found->kind)) return 0;
   return complain_with_help(e, e->last->span, "an input needs a type",
                             "write 'input x : f32[batch, 10]'");
 }
 
-static int missing_formals(Error e)
-{
+static int missing_formals(Error e) {
   int first = e->tokens[e->start]->kind;
   if (first != T_DEF || e->found->kind != '{' || !e->expects['(']) return 0;
   return complain_with_help(e, e->found->span, "a 'def' has a list of formals",
                             "it may be empty: 'def f() { ... }'");
 }
 
-static int result_type(Error e)
-{
+static int result_type(Error e) {
   int first = e->tokens[e->start]->kind;
   if (first != T_DEF || e->found->kind != '-' || e->next->kind != '>' || !e->expects['{']) return 0;
   return complain_with_help(e, span_join(e->found->span, e->next->span),
                             "the result of a 'def' has no type", "it follows from the arguments");
 }
 
-static int missing_separator(Error e)
-{
+static int missing_separator(Error e) {
   int may_end = e->expects[T_SEP] || e->expects[T_END];
   if (!may_end || e->found->newlines || !e->last || e->found->depth) return 0;
   if (!seems_to_begin(e, e->at)) return 0;
@@ -416,16 +373,17 @@ static int missing_separator(Error e)
 
 /* Before the general message; the first rule that knows the slip reports it. */
 static int (*const rules[])(Error) = {
-    dangling_line, nameless_data, blockless_section, lonely_gradient, misspelt_statement,
-    annotated_name, expression_statement, python_ternary, comprehension, lonely_else,
-    swallowed_name, c_loop, misplaced_equals, misplaced_colon, misplaced_arrow, misplaced_bar,
-    comparison_chain, range_step, unary_plus, misplaced_ellipsis, empty_index, missing_separator,
-    missing_comma, bare_tuple, missing_value, untyped_input, missing_formals, result_type,
+    dangling_line,      nameless_data,     blockless_section,    lonely_gradient,
+    misspelt_statement, annotated_name,    expression_statement, python_ternary,
+    comprehension,      lonely_else,       swallowed_name,       c_loop,
+    misplaced_equals,   misplaced_colon,   misplaced_arrow,      misplaced_bar,
+    comparison_chain,   range_step,        unary_plus,           misplaced_ellipsis,
+    empty_index,        missing_separator, missing_comma,        bare_tuple,
+    missing_value,      untyped_input,     missing_formals,      result_type,
     reserved_word,
 };
 
-int syntax_slip_report(const SyntaxError *error)
-{
+int syntax_slip_report(const SyntaxError *error) {
   for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
     if (rules[i](error)) return 1;
   return 0;

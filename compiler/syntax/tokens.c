@@ -6,43 +6,30 @@
 #include "syntax/build.h"
 #include "net.tab.h"
 
-int token_is_opener(int kind)
-{
-  return kind == '(' || kind == '[' || kind == '{';
-}
+int token_is_opener(int kind) { return kind == '(' || kind == '[' || kind == '{'; }
 
-int token_is_closer(int kind)
-{
-  return kind == ')' || kind == ']' || kind == '}';
-}
+int token_is_closer(int kind) { return kind == ')' || kind == ']' || kind == '}'; }
 
-int token_is_name(int kind)
-{
-  return kind == T_ID || (kind >= T_DATA && kind <= T_GRADIENT);
-}
+int token_is_name(int kind) { return kind == T_ID || (kind >= T_DATA && kind <= T_GRADIENT); }
 
-int token_ends_operand(int kind)
-{
+int token_ends_operand(int kind) {
   return token_is_name(kind) || token_is_closer(kind) || kind == T_NUMBER || kind == T_STRING ||
          kind == T_BOOL;
 }
 
-int token_begins_operand(int kind)
-{
+int token_begins_operand(int kind) {
   return token_is_name(kind) || kind == T_NUMBER || kind == T_STRING || kind == T_BOOL ||
          kind == '(' || kind == '[' || kind == '-' || kind == '!' || kind == T_SCAN;
 }
 
-int token_begins_statement(int kind)
-{
+int token_begins_statement(int kind) {
   return kind == T_CONST || kind == T_DEF || kind == T_FOR || kind == T_IF || kind == T_RETURN ||
          kind == T_YIELD || kind == T_PARAM ||
          (kind >= T_DATA && kind <= T_GRADIENT && kind != T_ALONG && kind != T_PARAMS &&
           kind != T_GRADIENT);
 }
 
-Problem *token_problem(Arena *arena, Token *token, Span at, const char *format, ...)
-{
+Problem *token_problem(Arena *arena, Token *token, Span at, const char *format, ...) {
   Problem *problem = ARENA_NEW(arena, Problem);
   va_list arguments;
   va_start(arguments, format);
@@ -55,15 +42,13 @@ Problem *token_problem(Arena *arena, Token *token, Span at, const char *format, 
   return problem;
 }
 
-void problem_report(Diagnostics *diagnostics, const Problem *problem)
-{
+void problem_report(Diagnostics *diagnostics, const Problem *problem) {
   Diagnostic *diagnostic = diag_error(diagnostics, problem->at, "%s", problem->message);
   if (problem->note) diag_note(diagnostic, problem->note_at, "%s", problem->note);
   if (problem->help) diag_help(diagnostic, "%s", problem->help);
 }
 
-Token *token_synthetic(Arena *arena, int kind, const Token *before, const Token *after)
-{
+Token *token_synthetic(Arena *arena, int kind, const Token *before, const Token *after) {
   Token *token = ARENA_NEW(arena, Token);
   token->kind = kind;
   token->is_synthetic = 1;
@@ -85,8 +70,7 @@ Token *token_synthetic(Arena *arena, int kind, const Token *before, const Token 
 }
 
 /* What is ignored leaves its problems, up to a limit, with the token behind it. */
-Tokens tokens_without_ignored(Arena *arena, const Tokens *all)
-{
+Tokens tokens_without_ignored(Arena *arena, const Tokens *all) {
   enum { LIMIT = 100 };
   Tokens kept = {0};
   Problem *first = NULL, **end = &first;

@@ -2,11 +2,12 @@
  *
  *     agree NNC MODEL.net FLOAT STEPS WORKDIR
  *
- * Elaborates MODEL, lets the interpreter initialize it and take STEPS steps in double on generated inputs;
- * compiles it at -O0 and -O1 and lets each executable take the same steps from the same weights (command
- * `step`) with 1 and 2 threads.  Weights must agree norm-wise with the interpreter's within the tolerance
- * of FLOAT, losses too, and files of different thread counts byte for byte.  Prints one line a check.
- * AGREE_OPTIONS holds further options for NNC, e.g. --memory-limit=4M. */
+ * Elaborates MODEL, lets the interpreter initialize it and take STEPS steps in double on generated
+ * inputs; compiles it at -O0 and -O1 and lets each executable take the same steps from the same
+ * weights (command `step`) with 1 and 2 threads.  Weights must agree norm-wise with the
+ * interpreter's within the tolerance of FLOAT, losses too, and files of different thread counts
+ * byte for byte.  Prints one line a check. AGREE_OPTIONS holds further options for NNC, e.g.
+ * --memory-limit=4M. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,38 +35,38 @@ typedef struct Case {
   int passed, failed;
 } Case;
 
-static void die(const char *what, const char *name)
-{
+static void die(const char *what, const char *name) {
   fprintf(stderr, "agree: %s %s\n", what, name);
   exit(2);
 }
 
-static void verdict(Case *test, bool good, const char *check, double value, double limit)
-{
-  printf("%s %s %s: %.3g (at most %.3g)\n", good ? "ok  " : "FAIL", test->model, check, value, limit);
+static void verdict(Case *test, bool good, const char *check, double value, double limit) {
+  printf("%s %s %s: %.3g (at most %.3g)\n", good ? "ok  " : "FAIL", test->model, check, value,
+         limit);
   good ? test->passed++ : test->failed++;
 }
 
 /* ---- the two sides ---- */
 
 /* Rounds to what the executable can hold, so that both sides start from equal weights. */
-static void save_start(Case *test)
-{
+static void save_start(Case *test) {
   StorageWriter writer = {.arena = test->arena};
   for (int i = 0; i < test->module->variables.count; i++) {
     const Variable *variable = &test->module->variables.items[i];
     Tensor *value = interpreter_variable(test->interpreter, variable->path);
     int64_t count = shape_elements(value->type.shape);
-    for (int64_t k = 0; k < count && variable->type.dtype == DTYPE_F32; k++) value->data[k] = (float)value->data[k];
+    for (int64_t k = 0; k < count && variable->type.dtype == DTYPE_F32; k++)
+      value->data[k] = (float)value->data[k];
     if (variable->kind == VARIABLE_PARAM || variable->kind == VARIABLE_STATE)
       storage_add(&writer, variable->path, variable->type.dtype, value);
   }
   storage_save(&writer, arena_printf(test->arena, "%s/start.safetensors", test->work));
 }
 
-/* The inputs of minibatch number `batch`, also written to the file of inputs; returns their count. */
-static int make_inputs(Case *test, StorageWriter *writer, int64_t batch, Binding bindings[MOST_INPUTS])
-{
+/* The inputs of minibatch number `batch`, also written to the file of inputs; returns their
+ * count. */
+static int make_inputs(Case *test, StorageWriter *writer, int64_t batch,
+                       Binding bindings[MOST_INPUTS]) {
   int count = 0;
   for (int i = 0; i < test->module->inputs.count; i++) {
     const InputInfo *input = &test->module->inputs.items[i];
@@ -82,8 +83,8 @@ static int make_inputs(Case *test, StorageWriter *writer, int64_t batch, Binding
 }
 
 /* Adds the accumulators of one run to those of the step. */
-static void tally(Case *test, EntryKind entry, const Evaluation *result, int64_t part, double *sums)
-{
+static void tally(Case *test, EntryKind entry, const Evaluation *result, int64_t part,
+                  double *sums) {
   const Graph *graph = test->module->entries[entry];
   for (int i = 0, k = 0; i < graph->outputs.count; i++) {
     const Output *output = &graph->outputs.items[i];
@@ -102,9 +103,9 @@ static void tally(Case *test, EntryKind entry, const Evaluation *result, int64_t
 }
 
 /* The loss as the finish entry makes it of the step's accumulators. */
-static double finish_loss(Case *test, const double *sums)
-{
-  const Graph *train = test->module->entries[ENTRY_TRAIN], *finish = test->module->entries[ENTRY_FINISH];
+static double finish_loss(Case *test, const double *sums) {
+  const Graph *train = test->module->entries[ENTRY_TRAIN],
+              *finish = test->module->entries[ENTRY_FINISH];
   Binding *bindings = ARENA_ARRAY(test->arena, Binding, train->outputs.count + 1);
   int count = 0;
   for (int i = 0; i < train->outputs.count; i++) {
@@ -117,17 +118,18 @@ static double finish_loss(Case *test, const double *sums)
   EvaluateContext context = {0};
   Evaluation *metrics = graph_evaluate(test->arena, finish, count, bindings, &context);
   for (int i = 0; i < finish->outputs.count; i++)
-    if (!strcmp(finish->outputs.items[i].name, "loss")) return evaluation_output(metrics, i)->data[0];
+    if (!strcmp(finish->outputs.items[i].name, "loss"))
+      return evaluation_output(metrics, i)->data[0];
   die("there is no loss in", test->model);
   return 0;
 }
 
-static void interpret_steps(Case *test)
-{
+static void interpret_steps(Case *test) {
   StorageWriter writer = {.arena = test->arena};
   test->losses = ARENA_ARRAY(test->arena, double, test->steps);
   int64_t parts = test->module->run.accumulate;
-  double *sums = ARENA_ARRAY(test->arena, double, test->module->entries[ENTRY_TRAIN]->outputs.count + 1);
+  double *sums =
+      ARENA_ARRAY(test->arena, double, test->module->entries[ENTRY_TRAIN]->outputs.count + 1);
   for (int step = 0; step < test->steps; step++) {
     memset(sums, 0, sizeof *sums * (size_t)test->module->entries[ENTRY_TRAIN]->outputs.count);
     for (int64_t part = 0; part < parts; part++) {
@@ -144,14 +146,12 @@ static void interpret_steps(Case *test)
   storage_save(&writer, arena_printf(test->arena, "%s/inputs.safetensors", test->work));
 }
 
-static void run_command(Case *test, const char *command)
-{
+static void run_command(Case *test, const char *command) {
   if (system(command) != 0) die("this command failed:", command);
 }
 
 /* Largest norm-wise difference of a variable from the interpreter's. */
-static double compare_weights(Case *test, const char *path)
-{
+static double compare_weights(Case *test, const char *path) {
   nnc_safetensors *file = nnc_safetensors_open(path);
   if (!file) die("cannot read", path);
   double worst = 0;
@@ -179,8 +179,7 @@ static double compare_weights(Case *test, const char *path)
 }
 
 /* Largest relative difference of the loss over the steps printed as JSON lines. */
-static double compare_losses(Case *test, const char *path)
-{
+static double compare_losses(Case *test, const char *path) {
   FILE *stream = fopen(path, "r");
   if (!stream) die("cannot read", path);
   char line[4096];
@@ -199,40 +198,50 @@ static double compare_losses(Case *test, const char *path)
   return worst;
 }
 
-static void run_level(Case *test, int level)
-{
-  /* Adam divides small gradients by their own size, so float32 rounding shows in its first steps. */
+static void run_level(Case *test, int level) {
+  /* Adam divides small gradients by their own size, so float32 rounding shows in its first
+   * steps. */
   double limit = test->float_type == DTYPE_F64 ? 1e-10 : 1e-3;
   const char *results[2];
   const char *more = getenv("AGREE_OPTIONS");
-  run_command(test, arena_printf(test->arena, "'%s' '%s' -O%d --float=%s %s -o '%s/model%d'", test->nnc, test->model,
-                                 level, dtype_name(test->float_type), more ? more : "", test->work, level));
+  run_command(test, arena_printf(test->arena, "'%s' '%s' -O%d --float=%s %s -o '%s/model%d'",
+                                 test->nnc, test->model, level, dtype_name(test->float_type),
+                                 more ? more : "", test->work, level));
   for (int threads = 1; threads <= 2; threads++) {
-    results[threads - 1] = arena_printf(test->arena, "%s/result%d.%d.safetensors", test->work, level, threads);
+    results[threads - 1] =
+        arena_printf(test->arena, "%s/result%d.%d.safetensors", test->work, level, threads);
     const char *losses = arena_printf(test->arena, "%s/losses%d.%d", test->work, level, threads);
-    run_command(test, arena_printf(test->arena, "'%s/model%d' step --inputs '%s/inputs.safetensors' --init "
-                                   "'%s/start.safetensors' --steps %d --threads %d --seed %d --quiet '%s' > '%s'", test->work,
-                                   level, test->work, test->work, test->steps, threads, SEED, results[threads - 1], losses));
+    run_command(
+        test,
+        arena_printf(test->arena,
+                     "'%s/model%d' step --inputs '%s/inputs.safetensors' --init "
+                     "'%s/start.safetensors' --steps %d --threads %d --seed %d --quiet '%s' > '%s'",
+                     test->work, level, test->work, test->work, test->steps, threads, SEED,
+                     results[threads - 1], losses));
     char check[64];
-    snprintf(check, sizeof check, "-O%d %d thread%s weights", level, threads, threads > 1 ? "s" : "");
+    snprintf(check, sizeof check, "-O%d %d thread%s weights", level, threads,
+             threads > 1 ? "s" : "");
     double worst = compare_weights(test, results[threads - 1]);
     verdict(test, worst <= limit, check, worst, limit);
-    snprintf(check, sizeof check, "-O%d %d thread%s losses", level, threads, threads > 1 ? "s" : "");
+    snprintf(check, sizeof check, "-O%d %d thread%s losses", level, threads,
+             threads > 1 ? "s" : "");
     worst = compare_losses(test, losses);
     verdict(test, worst <= limit, check, worst, limit);
   }
-  verdict(test, storage_files_equal(results[0], results[1]), level ? "-O1 bits of 1 and 2 threads differ" :
-          "-O0 bits of 1 and 2 threads differ", !storage_files_equal(results[0], results[1]), 0);
+  verdict(test, storage_files_equal(results[0], results[1]),
+          level ? "-O1 bits of 1 and 2 threads differ" : "-O0 bits of 1 and 2 threads differ",
+          !storage_files_equal(results[0], results[1]), 0);
 }
 
-static void load(Case *test)
-{
+static void load(Case *test) {
   const char *reason = NULL;
   SourceFile *source = source_read(test->arena, test->model, &reason);
   if (!source) die("cannot read", test->model);
   Diagnostics *diagnostics = diagnostics_create(test->arena);
   AstProgram *program = parse_program(test->arena, diagnostics, source);
-  test->module = diagnostics_error_count(diagnostics) ? NULL : elaborate(test->arena, diagnostics, program, NULL);
+  test->module = diagnostics_error_count(diagnostics)
+                     ? NULL
+                     : elaborate(test->arena, diagnostics, program, NULL);
   diagnostics_print(diagnostics, stderr, 0);
   if (!test->module) die("cannot elaborate", test->model);
   module_retype_floats(test->module, test->float_type);
@@ -244,10 +253,13 @@ static void load(Case *test)
   test->interpreter = interpreter_create(test->arena, test->module, SEED);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
   if (argc != 6) die("usage:", "agree NNC MODEL.net f32|f64 STEPS WORKDIR");
-  Case test = {.nnc = argv[1], .model = argv[2], .steps = atoi(argv[4]), .work = argv[5], .arena = arena_create()};
+  Case test = {.nnc = argv[1],
+               .model = argv[2],
+               .steps = atoi(argv[4]),
+               .work = argv[5],
+               .arena = arena_create()};
   if (!dtype_parse(argv[3], &test.float_type)) die("no such type:", argv[3]);
   load(&test);
   save_start(&test);

@@ -33,7 +33,8 @@ static void paint(unsigned char *bytes, int height, int width, int channels, int
 
 static void write_png(const char *name, int height, int width, int channels, int shade) {
   unsigned char bytes[MOST];
-  png_image image = {.version = PNG_IMAGE_VERSION, .width = (unsigned)width,
+  png_image image = {.version = PNG_IMAGE_VERSION,
+                     .width = (unsigned)width,
                      .height = (unsigned)height,
                      .format = channels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB};
   paint(bytes, height, width, channels, shade);
@@ -69,8 +70,9 @@ static void write_jpeg(const char *name, int height, int width, int channels, in
 }
 
 static int leave_folders(void **state) {
-  static const char *const names[] = {"t/b/2.jpg", "t/b/1.png", "t/b/x.txt", "t/a/big.PNG",
-                                      "t/a/grey.jpeg", "t/b", "t/a", "t", "v/c/1.png", "v/c", "v"};
+  static const char *const names[] = {"t/b/2.jpg",     "t/b/1.png", "t/b/x.txt", "t/a/big.PNG",
+                                      "t/a/grey.jpeg", "t/b",       "t/a",       "t",
+                                      "v/c/1.png",     "v/c",       "v"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) remove(path_to(names[i]));
   return leave(state);
 }
@@ -89,10 +91,10 @@ static int enter_folders(void **state) {
   return 0;
 }
 
-#define FOLDER(...) SOURCE(image_folder, ARG("folder", STR("t")), __VA_ARGS__)
-#define THREADS(n) ARG("workers", NUM(n))
+#define FOLDER(...)      SOURCE(image_folder, ARG("folder", STR("t")), __VA_ARGS__)
+#define THREADS(n)       ARG("workers", NUM(n))
 #define CROP(kind, h, w) STAGE(kind, ARG("height", NUM(h)), ARG("width", NUM(w)))
-#define XY FIELDS("x", "y")
+#define XY               FIELDS("x", "y")
 #define ENTRY_OF(type, batch, channels, h, w) \
   ENTRY(batch, INPUT("x", type, batch, channels, h, w), INPUT("y", NNC_I32, batch))
 
@@ -114,7 +116,9 @@ static void test_classes_and_values(void **state) {
   assert_memory_equal(y, ((int32_t[]){0, 0, 1, 1}), sizeof y);
   static const struct {
     int height, width, channels, shade, top, left, error;
-  } files[] = {{20, 30, 3, 10, 6, 10, 0}, {8, 10, 1, 40, 0, 0, 2}, {8, 10, 3, 70, 0, 0, 0},
+  } files[] = {{20, 30, 3, 10, 6, 10, 0},
+               {8, 10, 1, 40, 0, 0, 2},
+               {8, 10, 3, 70, 0, 0, 0},
                {8, 10, 3, 100, 0, 0, 3}};
   for (int i = 0; i < 4; i++) {
     paint(painted, files[i].height, files[i].width, files[i].channels, files[i].shade);
@@ -157,14 +161,14 @@ static void test_scaling_as_pillow_does(void **state) {
     int height, width, values[99];
   } cases[] = {
       {4, 3, {64, 102, 117, 122, 124, 135, 137, 122, 116, 115, 102, 128}},
-      {11, 9, {0, 7, 16, 24, 33, 42, 50, 59, 66, 27, 48, 73, 98, 123, 148, 173, 136, 33,
-        98, 135, 116, 82, 125, 169, 212, 170, 37, 122, 175, 123, 43, 105, 167, 177, 143,
-        87, 78, 146, 113, 51, 131, 175, 129, 101, 139, 80, 165, 150, 106, 205, 105, 147,
-        160, 74, 143, 104, 130, 176, 130, 48, 109, 140, 70, 90, 144, 176, 165, 102, 38,
-        117, 167, 113, 38, 170, 210, 165, 120, 75, 108, 125, 87, 33, 134, 169, 143, 117,
-        90, 103, 107, 84, 64, 55, 45, 35, 25, 15, 147, 251, 242}},
-      {9, 3, {9, 33, 57, 71, 157, 151, 152, 114, 155, 106, 115, 124, 134, 145, 130, 126,
-        113, 100, 156, 110, 144, 150, 151, 61, 53, 40, 198}}};
+      {11, 9, {0,   7,   16,  24,  33,  42,  50,  59,  66,  27,  48,  73,  98,  123, 148, 173, 136,
+               33,  98,  135, 116, 82,  125, 169, 212, 170, 37,  122, 175, 123, 43,  105, 167, 177,
+               143, 87,  78,  146, 113, 51,  131, 175, 129, 101, 139, 80,  165, 150, 106, 205, 105,
+               147, 160, 74,  143, 104, 130, 176, 130, 48,  109, 140, 70,  90,  144, 176, 165, 102,
+               38,  117, 167, 113, 38,  170, 210, 165, 120, 75,  108, 125, 87,  33,  134, 169, 143,
+               117, 90,  103, 107, 84,  64,  55,  45,  35,  25,  15,  147, 251, 242}},
+      {9, 3, {9,   33,  57,  71,  157, 151, 152, 114, 155, 106, 115, 124, 134, 145,
+              130, 126, 113, 100, 156, 110, 144, 150, 151, 61,  53,  40,  198}}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     Picture picture = {9, 7, 1, malloc(63)};
     assert_non_null(picture.bytes);
@@ -196,7 +200,8 @@ static void test_random_stages(void **state) {
     nnc_loader *loader = nnc_loader_open(data, &options, message);
     assert_non_null(loader);
     for (int b = 0; b < 10; b++) {
-      assert_int_equal(nnc_loader_next(loader, (void *[]){round ? again[b] : first[b], y}).count, 2);
+      assert_int_equal(nnc_loader_next(loader, (void *[]){round ? again[b] : first[b], y}).count,
+                       2);
       for (int i = 0; i < 2 && !round; i++)
         mirrored += first[b][i][0][0][0] > first[b][i][0][0][1]; /* painted brighter rightwards */
     }
@@ -215,7 +220,7 @@ static void test_random_stages(void **state) {
 
 static void test_split_and_prediction_files(void **state) {
   (void)state;
-#define PART(from, to)                                                                     \
+#define PART(from, to)                                                                         \
   PIPELINE(XY, FOLDER(THREADS(1)), STAGE(resize, ARG("height", NUM(8)), ARG("width", NUM(8))), \
            STAGE(split, ARG("from", NUM(from)), ARG("to", NUM(to))))
   nnc_model model = MODEL(1, SET("train", PART(0, 0.5)), SET("val", PART(0.5, 1)));
@@ -280,9 +285,11 @@ static void test_damaged_pictures(void **state) {
   size_t size = fread(bytes, 1, sizeof bytes, file);
   fclose(file);
   write_file("t/b/2.jpg", bytes, size / 2);
-  expect_unreadable(&model, &entry, "t/b/2.jpg: cannot decode the JPEG: Premature end of JPEG file");
+  expect_unreadable(&model, &entry,
+                    "t/b/2.jpg: cannot decode the JPEG: Premature end of JPEG file");
   write_file("t/b/2.jpg", bytes, 20);
-  expect_unreadable(&model, &entry, "t/b/2.jpg: cannot decode the JPEG: Premature end of JPEG file");
+  expect_unreadable(&model, &entry,
+                    "t/b/2.jpg: cannot decode the JPEG: Premature end of JPEG file");
   write_text("t/b/2.jpg", "GIF89a");
   expect_unreadable(&model, &entry, "t/b/2.jpg: neither a JPEG nor a PNG file");
   write_file("t/b/2.jpg", "\x89PNG\r\n\x1a\n\0\0", 10);
@@ -305,28 +312,28 @@ static void test_mistakes(void **state) {
   expect_failure(&none, "train", &flat,
                  "test.net:3:9: the input x must be [batch, channels, height, width] with 1 or 3 "
                  "channels");
-  nnc_model missing = MODEL(
-      1, SET("train", PIPELINE(XY, SOURCE(image_folder, ARG("folder", STR("u"))))));
+  nnc_model missing =
+      MODEL(1, SET("train", PIPELINE(XY, SOURCE(image_folder, ARG("folder", STR("u"))))));
   expect_failure(&missing, "train", &entry,
                  "test.net:3:9: cannot read the folder $/u: No such file or directory; --data says "
                  "where the data is");
-  nnc_model leaf = MODEL(
-      1, SET("train", PIPELINE(XY, SOURCE(image_folder, ARG("folder", STR("t/a"))))));
+  nnc_model leaf =
+      MODEL(1, SET("train", PIPELINE(XY, SOURCE(image_folder, ARG("folder", STR("t/a"))))));
   expect_failure(&leaf, "train", &entry,
                  "$/t/a has no folders; image_folder expects one for each class");
   write_text("t.csv", "1,2\n");
-  nnc_model text = MODEL(1, SET("train", PIPELINE(FIELDS("x"), SOURCE(csv, ARG("file", STR("t.csv")),
-                                                                      ARG("header", TRUTH(0))),
-                                                  CROP(resize, 8, 10))));
+  nnc_model text = MODEL(
+      1, SET("train",
+             PIPELINE(FIELDS("x"), SOURCE(csv, ARG("file", STR("t.csv")), ARG("header", TRUTH(0))),
+                      CROP(resize, 8, 10))));
   nnc_entry row = ENTRY(1, INPUT("x", NNC_F32, 1, 2));
   expect_failure(&text, "train", &row,
                  "test.net:3:9: resize changes pictures, which csv does not give");
   make_folder("v");
   make_folder("v/c");
   write_png("v/c/1.png", 8, 10, 3, 0);
-  nnc_model other = MODEL(
-      1, SET("train", PIPELINE(XY, FOLDER(THREADS(1)))),
-      SET("val", PIPELINE(XY, SOURCE(image_folder, ARG("folder", STR("v"))))));
+  nnc_model other = MODEL(1, SET("train", PIPELINE(XY, FOLDER(THREADS(1)))),
+                          SET("val", PIPELINE(XY, SOURCE(image_folder, ARG("folder", STR("v"))))));
   nnc_fitted fitted = {0};
   nnc_data_close(open_well(&other, "train", &entry, &fitted));
   char message[NNC_MESSAGE], expected[2 * NNC_MESSAGE];
@@ -345,9 +352,9 @@ static void test_copy_task(void **state) {
       4, SET("train", PIPELINE(FIELDS("source", "target", "mask"),
                                SOURCE(copy_task, ARG("words", NUM(WORDS)), ARG("bits", NUM(BITS)),
                                       ARG("count", NUM(40)), ARG("least", NUM(2))))));
-  nnc_entry entry = ENTRY(4, INPUT("source", NNC_F32, 4, TIMES, BITS + 2),
-                          INPUT("target", NNC_U8, 4, TIMES, BITS),
-                          INPUT("mask", NNC_F64, 4, TIMES, 1));
+  nnc_entry entry =
+      ENTRY(4, INPUT("source", NNC_F32, 4, TIMES, BITS + 2),
+            INPUT("target", NNC_U8, 4, TIMES, BITS), INPUT("mask", NNC_F64, 4, TIMES, 1));
   nnc_fitted fitted = {0};
   char message[NNC_MESSAGE];
   nnc_data *data = open_well(&model, "train", &entry, &fitted);

@@ -1,11 +1,11 @@
-/* To be preloaded: counts the calls by which a program takes and returns memory, and at its end writes
- * them and its peak of resident memory to the file $COUNT_CALLS, "NAME NUMBER" a line.
+/* To be preloaded: counts the calls by which a program takes and returns memory, and at its end
+ * writes them and its peak of resident memory to the file $COUNT_CALLS, "NAME NUMBER" a line.
  *
  *     cc -shared -fPIC -O1 count_calls.c -o count_calls.so -ldl
  *     COUNT_CALLS=counts LD_PRELOAD=./count_calls.so ./program
  *
- * Calls inside of the C library are not seen, but what leads to them is. dlsym may allocate before the
- * functions are found; a small block serves that. */
+ * Calls inside of the C library are not seen, but what leads to them is. dlsym may allocate before
+ * the functions are found; a small block serves that. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -16,7 +16,8 @@
 #include <unistd.h>
 
 enum { MALLOC, CALLOC, REALLOC, FREE, ALIGNED, MMAP, MUNMAP, BREAK, COUNT };
-static const char *const names[COUNT] = {"malloc", "calloc", "realloc", "free", "aligned", "mmap", "munmap", "break"};
+static const char *const names[COUNT] = {"malloc",  "calloc", "realloc", "free",
+                                         "aligned", "mmap",   "munmap",  "break"};
 static atomic_long counts[COUNT];
 
 static _Alignas(16) char early[4096];
@@ -28,7 +29,9 @@ static void *take_early(size_t bytes) {
   return early + at;
 }
 
-static int is_early(const void *p) { return (const char *)p >= early && (const char *)p < early + sizeof early; }
+static int is_early(const void *p) {
+  return (const char *)p >= early && (const char *)p < early + sizeof early;
+}
 
 /* The next definition of `name`; NULL while dlsym itself allocates. */
 static void *find(const char *name) {
@@ -40,8 +43,8 @@ static void *find(const char *name) {
   return function;
 }
 
-#define NEXT(name)                                                                                 \
-  static __typeof__(&name) next;                                                                   \
+#define NEXT(name)               \
+  static __typeof__(&name) next; \
   if (!next) *(void **)&next = find(#name)
 
 void *malloc(size_t bytes) {

@@ -1,5 +1,6 @@
 /* Feeds damaged copies of a good file to the safetensors reader, and reads every tensor and the
- * fitted values of those that it accepts.  Meant for the address and undefined-behaviour sanitizers.
+ * fitted values of those that it accepts.  Meant for the address and undefined-behaviour
+ * sanitizers.
  *
  *     fuzz_safetensors GOOD SCRATCH COUNT */
 #include <stdint.h>
@@ -21,17 +22,35 @@ static uint64_t next_random(uint64_t below) {
 }
 
 static size_t damage(unsigned char *bytes, size_t size) {
-  static const char *const tokens[] = {"[", "]", "{", "}", "\"", ",", ":", "\\u0000", "-1", "1e5", "\\",
-                                       "18446744073709551615", "9223372036854775807", "[[[[[[", "\xff"};
+  static const char *const tokens[] = {"[",
+                                       "]",
+                                       "{",
+                                       "}",
+                                       "\"",
+                                       ",",
+                                       ":",
+                                       "\\u0000",
+                                       "-1",
+                                       "1e5",
+                                       "\\",
+                                       "18446744073709551615",
+                                       "9223372036854775807",
+                                       "[[[[[[",
+                                       "\xff"};
   size_t header = size < 2000 ? size : 2000;
   for (uint64_t i = 0, edits = 1 + next_random(4); i < edits; i++) {
     size_t at = (size_t)next_random(next_random(4) ? header : 8);
     const char *token = tokens[next_random(sizeof tokens / sizeof *tokens)];
     switch (next_random(4)) {
-      case 0: bytes[at] = (unsigned char)next_random(256); break;
-      case 1: bytes[at] ^= (unsigned char)(1 << next_random(8)); break;
-      case 2: if (at + strlen(token) < size) memcpy(bytes + at, token, strlen(token)); break;
-      default: if (at >= 8 && bytes[at] >= '0' && bytes[at] <= '9') bytes[at] = (unsigned char)('0' + next_random(10)); break;
+    case 0: bytes[at] = (unsigned char)next_random(256); break;
+    case 1: bytes[at] ^= (unsigned char)(1 << next_random(8)); break;
+    case 2:
+      if (at + strlen(token) < size) memcpy(bytes + at, token, strlen(token));
+      break;
+    default:
+      if (at >= 8 && bytes[at] >= '0' && bytes[at] <= '9')
+        bytes[at] = (unsigned char)('0' + next_random(10));
+      break;
     }
   }
   return next_random(8) ? size : (size_t)next_random(size + 1);

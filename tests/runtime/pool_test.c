@@ -1,5 +1,5 @@
-/* The pool and its barrier under load: every phase must see the whole of the phase before.  Meant to run plain,
- * with the thread sanitizer, and with more workers than processors. */
+/* The pool and its barrier under load: every phase must see the whole of the phase before.  Meant
+ * to run plain, with the thread sanitizer, and with more workers than processors. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,8 +7,8 @@
 
 enum { ROUNDS = 300, MOST = 9, TASKS = 1000 };
 
-static long cells[MOST][16];    /* one line a worker, written by it alone */
-static long total[2];           /* written by worker 0 */
+static long cells[MOST][16]; /* one line a worker, written by it alone */
+static long total[2];        /* written by worker 0 */
 static unsigned char seen[TASKS];
 static atomic_int failures;
 

@@ -1,4 +1,5 @@
-/* Writes train_x, train_y, test_x, test_y (.npy, f32) of a linear function into the current folder. */
+/* Writes train_x, train_y, test_x, test_y (.npy, f32) of a linear function into the current
+ * folder. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,11 @@
-/* A generated program written by hand: linear regression with momentum, so that the runtime can be tested
- * without the compiler.  It has one of everything: parameters, a state, a stream, optimizer states, host
- * scalars, random numbers, tasks for several workers, and accumulators of two kinds.
+/* A generated program written by hand: linear regression with momentum, so that the runtime can be
+ * tested without the compiler.  It has one of everything: parameters, a state, a stream, optimizer
+ * states, host scalars, random numbers, tasks for several workers, and accumulators of two kinds.
  *
- * Macros: WIDTH (columns of x), ACCUMULATE, EPOCHS, ISA, MORE_LEVELS, ARENA_BYTES, LIMIT (of y), COUNT_ALLOCATIONS.  Environment, read by the kernels:
- * TOY_NAN_STEP=n makes the loss of step n NaN, TOY_SLOW=microseconds delays each step,
- * TOY_INTERRUPT=n and TOY_KILL=n send SIGINT and SIGKILL in step n. */
+ * Macros: WIDTH (columns of x), ACCUMULATE, EPOCHS, ISA, MORE_LEVELS, ARENA_BYTES, LIMIT (of y),
+ * COUNT_ALLOCATIONS.  Environment, read by the kernels: TOY_NAN_STEP=n makes the loss of step n
+ * NaN, TOY_SLOW=microseconds delays each step, TOY_INTERRUPT=n and TOY_KILL=n send SIGINT and
+ * SIGKILL in step n. */
 #include <math.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -42,22 +43,36 @@ enum { BATCH = 10, TASKS = 5, PER_TASK = BATCH / TASKS };
 
 /* Offsets in the arena. */
 enum {
-  AT_W = 0, AT_B = 64, AT_W_M = 128, AT_B_M = 192, AT_COUNT = 256, AT_MEMORY = 320,
+  AT_W = 0,
+  AT_B = 64,
+  AT_W_M = 128,
+  AT_B_M = 192,
+  AT_COUNT = 256,
+  AT_MEMORY = 320,
   AT_GRADIENT = 384, /* accumulated: f32[WIDTH + 1] */
-  AT_X = 512, AT_Y = 1024, AT_LOSS = 1536, AT_WORST = 1600, AT_PARTIAL = 1664, /* f64[TASKS][WIDTH + 3] */
-  AT_VALUE = 3072, AT_PAIR = 3136, AT_IS_BIG = 3200, AT_KIND = 3264, ARENA = 4096
+  AT_X = 512,
+  AT_Y = 1024,
+  AT_LOSS = 1536,
+  AT_WORST = 1600,
+  AT_PARTIAL = 1664, /* f64[TASKS][WIDTH + 3] */
+  AT_VALUE = 3072,
+  AT_PAIR = 3136,
+  AT_IS_BIG = 3200,
+  AT_KIND = 3264,
+  ARENA = 4096
 };
 enum { PARTIALS = WIDTH + 3 }; /* gradient of w and b, loss, worst */
 
 /* Long enough for a checkpoint to exceed the file size limit of a test, 1024 bytes. */
-#define FILL_64 "# ............................................................\n"
+#define FILL_64  "# ............................................................\n"
 #define FILL_512 FILL_64 FILL_64 FILL_64 FILL_64 FILL_64 FILL_64 FILL_64 FILL_64
 
-#define F32(worker, offset) ((float *)((worker)->arena + (offset)))
+#define F32(worker, offset)   ((float *)((worker)->arena + (offset)))
 #define PARTIAL(worker, task) ((double *)((worker)->arena + AT_PARTIAL) + (task)*PARTIALS)
 
 static double random_uniform(uint64_t seed, uint64_t step, uint64_t element) {
-  uint64_t z = seed * 0x9E3779B97F4A7C15u + step * 0xBF58476D1CE4E5B9u + element * 0x94D049BB133111EBu;
+  uint64_t z =
+      seed * 0x9E3779B97F4A7C15u + step * 0xBF58476D1CE4E5B9u + element * 0x94D049BB133111EBu;
   z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
   z = (z ^ z >> 27) * 0x94D049BB133111EBu;
   return (double)((z ^ z >> 31) >> 11) * 0x1p-53 - 0.5;
@@ -83,7 +98,8 @@ static void task_backward(nnc_worker *worker, int64_t task, int rows, double noi
   double *partial = PARTIAL(worker, task);
   memset(partial, 0, PARTIALS * sizeof *partial);
   for (int row = (int)task * rows; row < ((int)task + 1) * rows; row++) {
-    double jitter = noise * random_uniform(worker->seed, worker->step, worker->example + (uint64_t)row);
+    double jitter =
+        noise * random_uniform(worker->seed, worker->step, worker->example + (uint64_t)row);
     double error = predict_row(worker, row) - F32(worker, AT_Y)[row] + jitter;
     for (int i = 0; i < WIDTH; i++) partial[i] += error * F32(worker, AT_X)[row * WIDTH + i];
     partial[WIDTH] += error;
@@ -195,7 +211,8 @@ static void finish(const double *accumulators, double *metrics) {
   metrics[1] = accumulators[1];
 }
 
-/* --- Tables ------------------------------------------------------------------------------------- */
+/* --- Tables
+ * ------------------------------------------------------------------------------------- */
 
 static const nnc_variable variables[] = {
     {{"w", NNC_F32, 1, {WIDTH}, AT_W}, NNC_PARAM, 0, 7},
@@ -221,7 +238,10 @@ static const nnc_tensor results[] = {{"value", NNC_F32, 1, {1}, AT_VALUE},
                                      {"is_big", NNC_BOOL, 1, {1}, AT_IS_BIG},
                                      {"kind", NNC_I32, 1, {1}, AT_KIND}};
 
-#define FILE_ARGUMENT(file) {"", {NNC_STRING, 0, file, 0, NULL}}
+#define FILE_ARGUMENT(file)              \
+  {                                      \
+    "", { NNC_STRING, 0, file, 0, NULL } \
+  }
 static const nnc_argument train_x[] = {FILE_ARGUMENT("train_x.npy")};
 static const nnc_argument train_y[] = {FILE_ARGUMENT("train_y.npy")};
 static const nnc_argument test_x[] = {FILE_ARGUMENT("test_x.npy")};
@@ -238,34 +258,46 @@ static const nnc_call train_x_calls[] = {
     {"standardize", NULL, &nnc_stage_standardize, 0, no_arguments, 1, 20},
 };
 static const char *const x_field[] = {"x"}, *const y_field[] = {"y"};
-static const nnc_pipeline train_pipelines[] = {{1, x_field, 2, train_x_calls}, {1, y_field, 1, &calls[1]}};
-static const nnc_pipeline test_pipelines[] = {{1, x_field, 1, &calls[2]}, {1, y_field, 1, &calls[3]}};
+static const nnc_pipeline train_pipelines[] = {{1, x_field, 2, train_x_calls},
+                                               {1, y_field, 1, &calls[1]}};
+static const nnc_pipeline test_pipelines[] = {{1, x_field, 1, &calls[2]},
+                                              {1, y_field, 1, &calls[3]}};
 static const nnc_data_set data_sets[] = {{"train", 2, train_pipelines, 0, 0},
                                          {"test", 2, test_pipelines, 0, 0}};
 static const char *const metric_names[] = {"loss", "worst"};
 static const char *const scalar_names[] = {"lr"};
 
-#define BARRIER {"barrier", "", "", "", "", 0, 0, 0, 0}
+#define BARRIER \
+  { "barrier", "", "", "", "", 0, 0, 0, 0 }
 static const nnc_step train_steps[] = {
-    {"contraction", "contract+2", "backward", "error", "partial", 6.0 * BATCH * WIDTH, 4.0 * BATCH * WIDTH, TASKS, 11},
+    {"contraction", "contract+2", "backward", "error", "partial", 6.0 * BATCH *WIDTH,
+     4.0 * BATCH *WIDTH, TASKS, 11},
     BARRIER,
-    {"reduction", "reduce_sum", "join", "loss", "loss, worst, gradient", TASKS, 8.0 * TASKS * PARTIALS, 1, 12},
+    {"reduction", "reduce_sum", "join", "loss", "loss, worst, gradient", TASKS,
+     8.0 * TASKS *PARTIALS, 1, 12},
     BARRIER,
-    {"elementwise", "add+3", "update", "w", "w:m, w, b:m, b", 4.0 * (WIDTH + 1), 16.0 * (WIDTH + 1), 1, 13},
+    {"elementwise", "add+3", "update", "w", "w:m, w, b:m, b", 4.0 * (WIDTH + 1), 16.0 * (WIDTH + 1),
+     1, 13},
     BARRIER,
 };
 
 NNC_DEFINE_LIMITS(f32);
 
-/* For the test that training allocates nothing: the number of allocations does not depend on the number of
- * steps.  Linked with -Wl,--wrap for the three. */
+/* For the test that training allocates nothing: the number of allocations does not depend on the
+ * number of steps.  Linked with -Wl,--wrap for the three. */
 #ifdef COUNT_ALLOCATIONS
 static _Atomic long allocations;
 void *__real_malloc(size_t bytes);
 void *__real_calloc(size_t count, size_t bytes);
 void *__real_aligned_alloc(size_t alignment, size_t bytes);
-void *__wrap_malloc(size_t bytes) { allocations++; return __real_malloc(bytes); }
-void *__wrap_calloc(size_t count, size_t bytes) { allocations++; return __real_calloc(count, bytes); }
+void *__wrap_malloc(size_t bytes) {
+  allocations++;
+  return __real_malloc(bytes);
+}
+void *__wrap_calloc(size_t count, size_t bytes) {
+  allocations++;
+  return __real_calloc(count, bytes);
+}
 void *__wrap_aligned_alloc(size_t alignment, size_t bytes) {
   allocations++;
   return __real_aligned_alloc(alignment, bytes);
@@ -275,12 +307,14 @@ __attribute__((destructor)) static void tell_allocations(void) {
 }
 #endif
 
-#define ENTRY(tensors, count, batch_, result_count_, results_, step_count_)                        \
-  {.input_count = count, .inputs = tensors, .input_is_batched = are_batched,                       \
-   .input_limits = limits, .batch = batch_, .accumulator_count = result_count_ ? 0 : 2,            \
-   .accumulators = accumulators, .result_count = result_count_, .results = results_,               \
-   .flops = 8.0 * (batch_)*WIDTH, .bytes = 4.0 * (batch_)*WIDTH,                                   \
-   .step_count = step_count_, .steps = train_steps}
+#define ENTRY(tensors, count, batch_, result_count_, results_, step_count_)                  \
+  {                                                                                          \
+    .input_count = count, .inputs = tensors, .input_is_batched = are_batched,                \
+    .input_limits = limits, .batch = batch_, .accumulator_count = result_count_ ? 0 : 2,     \
+    .accumulators = accumulators, .result_count = result_count_, .results = results_,        \
+    .flops = 8.0 * (batch_)*WIDTH, .bytes = 4.0 * (batch_)*WIDTH, .step_count = step_count_, \
+    .steps = train_steps                                                                     \
+  }
 
 static const nnc_level level = {
     .name = "toy",

@@ -1,5 +1,5 @@
-/* Random graphs for lowering: a pool of small tensors to which random operators add more.  Magnitudes
- * are kept near 1, so that an error shows and nothing overflows. */
+/* Random graphs for lowering: a pool of small tensors to which random operators add
+ * more.  Magnitudes are kept near 1, so that an error shows and nothing overflows. */
 #ifndef NNC_TESTS_UNIT_RANDOM_GRAPH_H
 #define NNC_TESTS_UNIT_RANDOM_GRAPH_H
 
@@ -9,8 +9,8 @@ typedef struct RandomGraph {
   uint64_t state;
   Maker maker;
   Module *module;
-  VEC(Node *) pool;      /* f32 */
-  VEC(Node *) integers;  /* i32 and u8 */
+  VEC(Node *) pool;     /* f32 */
+  VEC(Node *) integers; /* i32 and u8 */
 } RandomGraph;
 
 static inline int64_t draw(RandomGraph *r, int64_t bound) {
@@ -314,11 +314,11 @@ static inline Module *random_module(Arena *arena, uint64_t seed) {
   add_input(r->module, "labels", labels, false);
   pool_add(r, leaf(&r->maker, OP_INPUT, x, "x"));
   vec_push(arena, &r->integers, leaf(&r->maker, OP_INPUT, labels, "labels"));
-  typedef void (*Grow)(RandomGraph *r);
-  static const Grow grow[] = {add_unary, add_unary,    add_binary,      add_binary, add_binary,
-                              add_rows,  add_reduction, add_reshape,    add_movement, add_movement,
-                              add_contraction, add_contraction, add_gather, add_random, add_scalar,
-                              add_convolution, add_pooling};
+  typedef void (*Grow)(RandomGraph * r);
+  static const Grow grow[] = {
+      add_unary,     add_unary,   add_binary,   add_binary,      add_binary,      add_rows,
+      add_reduction, add_reshape, add_movement, add_movement,    add_contraction, add_contraction,
+      add_gather,    add_random,  add_scalar,   add_convolution, add_pooling};
   int operators = 3 + (int)draw(r, 30);
   for (int i = 0; i < operators; i++) {
     r->maker.path = name_printf("node.%d", i);

@@ -1,5 +1,5 @@
-/* Running an entry as a Program, on the leaf values of evaluate_graphs.h, and comparing every output
- * with what the interpreter says. */
+/* Running an entry as a Program, on the leaf values of evaluate_graphs.h, and comparing every
+ * output with what the interpreter says. */
 #ifndef NNC_TESTS_UNIT_RUN_PROGRAM_H
 #define NNC_TESTS_UNIT_RUN_PROGRAM_H
 
@@ -34,8 +34,8 @@ static inline double *scalar_values(Arena *arena, const Program *program) {
   double *scalars = ARENA_ARRAY(arena, double, program->scalar_names.count + 1);
   for (int i = 0; i < program->scalar_names.count; i++) {
     Attribute name = attr_make_string(ATTR_NAME, program->scalar_names.items[i]);
-    Node leaf = {.op = OP_SCALAR, .type = type_scalar(DTYPE_F64), .attribute_count = 1,
-                 .attributes = &name};
+    Node leaf = {
+        .op = OP_SCALAR, .type = type_scalar(DTYPE_F64), .attribute_count = 1, .attributes = &name};
     scalars[i] = leaf_value(arena, &leaf)->data[0];
   }
   return scalars;

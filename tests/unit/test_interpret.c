@@ -143,14 +143,17 @@ static Program program_create(bool broken) {
   Type vector = type_make(DTYPE_F64, SHAPE(WIDTH));
   vec_push(program.arena, &module->variables,
            ((Variable){.kind = VARIABLE_PARAM, .path = name_intern("w"), .type = vector}));
-  vec_push(program.arena, &module->variables,
-           ((Variable){.kind = VARIABLE_STATE, .path = name_intern("seen"),
-                       .type = type_scalar(DTYPE_F64)}));
+  vec_push(
+      program.arena, &module->variables,
+      ((Variable){
+          .kind = VARIABLE_STATE, .path = name_intern("seen"), .type = type_scalar(DTYPE_F64)}));
   vec_push(program.arena, &module->inputs,
-           ((InputInfo){.name = name_intern("x"), .is_batched = true,
+           ((InputInfo){.name = name_intern("x"),
+                        .is_batched = true,
                         .type = type_make(DTYPE_F64, SHAPE(BATCH, WIDTH))}));
   vec_push(program.arena, &module->inputs,
-           ((InputInfo){.name = name_intern("y"), .is_batched = true,
+           ((InputInfo){.name = name_intern("y"),
+                        .is_batched = true,
                         .type = type_make(DTYPE_F64, SHAPE(BATCH))}));
   build_init(module);
   build_host(module);
@@ -209,13 +212,14 @@ static Module *module_with_index(Arena *arena, DType dtype, int64_t rows) {
   Node *table = leaf(graph, OP_PARAM, type_make(DTYPE_F32, SHAPE(rows, 2)), "table");
   Node *flat = make_reshape(&maker, make_cast(&maker, index, DTYPE_I64), SHAPE(400));
   add_output(graph, OUTPUT_RESULT, "y", make_gather(&maker, table, flat));
-  vec_push(arena, &module->inputs, ((InputInfo){.name = name_intern("index"), .type = index->type}));
-  vec_push(arena, &module->inputs, ((InputInfo){.name = name_intern("image"),
-                                                .type = type_make(DTYPE_U8, SHAPE(4000))}));
-  vec_push(arena, &module->inputs, ((InputInfo){.name = name_intern("x"),
-                                                .type = type_make(DTYPE_F32, SHAPE(4000))}));
-  vec_push(arena, &module->inputs, ((InputInfo){.name = name_intern("mask"),
-                                                .type = type_make(DTYPE_BOOL, SHAPE(100))}));
+  vec_push(arena, &module->inputs,
+           ((InputInfo){.name = name_intern("index"), .type = index->type}));
+  vec_push(arena, &module->inputs,
+           ((InputInfo){.name = name_intern("image"), .type = type_make(DTYPE_U8, SHAPE(4000))}));
+  vec_push(arena, &module->inputs,
+           ((InputInfo){.name = name_intern("x"), .type = type_make(DTYPE_F32, SHAPE(4000))}));
+  vec_push(arena, &module->inputs,
+           ((InputInfo){.name = name_intern("mask"), .type = type_make(DTYPE_BOOL, SHAPE(100))}));
   return module;
 }
 
@@ -317,8 +321,8 @@ static Node *constant_loss(Maker *maker, Node *w) {
   return make_constant(maker, type_scalar(DTYPE_F64), 1);
 }
 
-/* Exactly at a kink, or within reach of the smallest step, there is nothing to compare; farther away
- * a smaller step is taken. */
+/* Exactly at a kink, or within reach of the smallest step, there is nothing to compare; farther
+ * away a smaller step is taken. */
 static void test_kinks_are_skipped_and_alone_do_not_pass(void **state) {
   (void)state;
   const double starts[] = {0, 3e-7, 3e-5, 1};

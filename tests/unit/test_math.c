@@ -1,5 +1,6 @@
-/* The functions of nnc_math.h against the C library in the next wider type: errors in units in the last
- * place over all exponents, and the special cases. Prints the greatest error of each function. */
+/* The functions of nnc_math.h against the C library in the next wider type: errors in units in the
+ * last place over all exponents, and the special cases. Prints the greatest error of each
+ * function. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,25 +16,30 @@ typedef struct FloatFunction {
   const char *name;
   float (*ours)(float x);
   double (*exact)(double x);
-  float limit;              /* of |x| */
+  float limit; /* of |x| */
 } FloatFunction;
 
-#define WRAP(name) static float wrap_##name(float x) { return nnc_##name##_f32(x); }
-WRAP(exp) WRAP(expm1) WRAP(log) WRAP(log1p) WRAP(tanh) WRAP(sigmoid) WRAP(erf) WRAP(sin) WRAP(cos) WRAP(tan)
+#define WRAP(name) \
+  static float wrap_##name(float x) { return nnc_##name##_f32(x); }
+WRAP(exp)
+WRAP(expm1) WRAP(log) WRAP(log1p) WRAP(tanh) WRAP(sigmoid) WRAP(erf) WRAP(sin) WRAP(cos) WRAP(tan)
 
-static double exact_sigmoid(double x) { return 1 / (1 + exp(-x)); }
+    static double exact_sigmoid(double x) {
+  return 1 / (1 + exp(-x));
+}
 
 static const FloatFunction functions[] = {
-  {"exp", wrap_exp, exp, FLT_MAX},          {"expm1", wrap_expm1, expm1, FLT_MAX},
-  {"log", wrap_log, log, FLT_MAX},          {"log1p", wrap_log1p, log1p, FLT_MAX},
-  {"tanh", wrap_tanh, tanh, FLT_MAX},       {"sigmoid", wrap_sigmoid, exact_sigmoid, FLT_MAX},
-  {"erf", wrap_erf, erf, FLT_MAX},          {"sin", wrap_sin, sin, 0x1p20f},
-  {"cos", wrap_cos, cos, 0x1p20f},          {"tan", wrap_tan, tan, 0x1p20f},
+    {"exp", wrap_exp, exp, FLT_MAX},    {"expm1", wrap_expm1, expm1, FLT_MAX},
+    {"log", wrap_log, log, FLT_MAX},    {"log1p", wrap_log1p, log1p, FLT_MAX},
+    {"tanh", wrap_tanh, tanh, FLT_MAX}, {"sigmoid", wrap_sigmoid, exact_sigmoid, FLT_MAX},
+    {"erf", wrap_erf, erf, FLT_MAX},    {"sin", wrap_sin, sin, 0x1p20f},
+    {"cos", wrap_cos, cos, 0x1p20f},    {"tan", wrap_tan, tan, 0x1p20f},
 };
 
 static double ulps(float found, double exact) {
   float rounded = (float)exact;
-  if (found != found || rounded != rounded) return (found != found) == (rounded != rounded) ? 0 : 1e9;
+  if (found != found || rounded != rounded)
+    return (found != found) == (rounded != rounded) ? 0 : 1e9;
   if (found == rounded) return 0;
   if (isinf(found) || isinf(rounded)) return 1e9;
   double unit = fmax(ldexp(1, ilogb(fabs(exact)) - 23), 0x1p-149);
@@ -51,36 +57,47 @@ static void test_floats(void **state) {
       double error = ulps(functions[i].ours(x), functions[i].exact(x));
       if (error > worst) worst = error, worst_x = x;
     }
-    printf("%-8s f32: wrong roundings up to %.4f ulp, at %a\n", functions[i].name, worst, (double)worst_x);
-    if (!(worst < 0.55)) fail_msg("%s is off by %g units at %a", functions[i].name, worst, (double)worst_x);
+    printf("%-8s f32: wrong roundings up to %.4f ulp, at %a\n", functions[i].name, worst,
+           (double)worst_x);
+    if (!(worst < 0.55))
+      fail_msg("%s is off by %g units at %a", functions[i].name, worst, (double)worst_x);
   }
 }
 
 static void test_float_specials(void **state) {
   (void)state;
-  static const float specials[] = {0.0f, -0.0f, 1, -1, INFINITY, -INFINITY, NAN, FLT_MIN, -FLT_MIN, 0x1p-149f,
-                                   -0x1p-149f, FLT_MAX, -FLT_MAX, 88.8f, -103.9f, 0.5f, -0.5f, 20, -20};
+  static const float specials[] = {0.0f,       -0.0f,   1,        -1,       INFINITY,
+                                   -INFINITY,  NAN,     FLT_MIN,  -FLT_MIN, 0x1p-149f,
+                                   -0x1p-149f, FLT_MAX, -FLT_MAX, 88.8f,    -103.9f,
+                                   0.5f,       -0.5f,   20,       -20};
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
     for (size_t k = 0; k < sizeof specials / sizeof *specials; k++) {
       float x = specials[k], found = functions[i].ours(x), wanted = (float)functions[i].exact(x);
       if (fabsf(x) > functions[i].limit && x - x == 0) continue;
-      bool same = found == wanted ? !signbit(found) == !signbit(wanted) : found != found && wanted != wanted;
+      bool same = found == wanted ? !signbit(found) == !signbit(wanted)
+                                  : found != found && wanted != wanted;
       if (!same && !(ulps(found, functions[i].exact(x)) < 0.55))
-        fail_msg("%s(%g) is %g, should be %g", functions[i].name, (double)x, (double)found, (double)wanted);
-      if (!same && found == wanted) fail_msg("%s(%g) has the wrong sign", functions[i].name, (double)x);
+        fail_msg("%s(%g) is %g, should be %g", functions[i].name, (double)x, (double)found,
+                 (double)wanted);
+      if (!same && found == wanted)
+        fail_msg("%s(%g) has the wrong sign", functions[i].name, (double)x);
     }
 }
 
 static void test_pow(void **state) {
   (void)state;
-  static const float numbers[] = {0.0f, -0.0f, 1, -1, 2, -2, 3, -3, 0.5f, -0.5f, INFINITY, -INFINITY, NAN, 1e10f,
-                                  -1e-10f, 0x1p-149f, 16777216, 1.0001f, 7.3f, -7.3f, FLT_MAX, 1e-30f};
+  static const float numbers[] = {0.0f, -0.0f, 1,       -1,        2,        -2,
+                                  3,    -3,    0.5f,    -0.5f,     INFINITY, -INFINITY,
+                                  NAN,  1e10f, -1e-10f, 0x1p-149f, 16777216, 1.0001f,
+                                  7.3f, -7.3f, FLT_MAX, 1e-30f};
   enum { COUNT = sizeof numbers / sizeof *numbers };
   double worst = 0;
   for (int i = 0; i < COUNT; i++)
     for (int k = 0; k < COUNT; k++) {
-      double exact = pow(numbers[i], numbers[k]), error = ulps(nnc_pow_f32(numbers[i], numbers[k]), exact);
-      bool sign = !signbit(nnc_pow_f32(numbers[i], numbers[k])) == !signbit(exact) || exact != exact;
+      double exact = pow(numbers[i], numbers[k]),
+             error = ulps(nnc_pow_f32(numbers[i], numbers[k]), exact);
+      bool sign =
+          !signbit(nnc_pow_f32(numbers[i], numbers[k])) == !signbit(exact) || exact != exact;
       if (!(error < 0.55) || !sign)
         fail_msg("pow(%g, %g) is %g, should be %g", (double)numbers[i], (double)numbers[k],
                  (double)nnc_pow_f32(numbers[i], numbers[k]), exact);
@@ -106,19 +123,21 @@ typedef struct DoubleFunction {
   const char *name;
   double (*ours)(double x);
   long double (*exact)(long double x);
-  double limit;             /* of the error, in units */
+  double limit; /* of the error, in units */
 } DoubleFunction;
 
-#define WRAP_DOUBLE(name) static double double_##name(double x) { return nnc_##name##_f64(x); }
-WRAP_DOUBLE(exp) WRAP_DOUBLE(expm1) WRAP_DOUBLE(log) WRAP_DOUBLE(log1p) WRAP_DOUBLE(tanh) WRAP_DOUBLE(sigmoid)
-WRAP_DOUBLE(erf) WRAP_DOUBLE(sin) WRAP_DOUBLE(cos) WRAP_DOUBLE(tan)
+#define WRAP_DOUBLE(name) \
+  static double double_##name(double x) { return nnc_##name##_f64(x); }
+WRAP_DOUBLE(exp)
+WRAP_DOUBLE(expm1) WRAP_DOUBLE(log) WRAP_DOUBLE(log1p) WRAP_DOUBLE(tanh) WRAP_DOUBLE(sigmoid)
+    WRAP_DOUBLE(erf) WRAP_DOUBLE(sin) WRAP_DOUBLE(cos) WRAP_DOUBLE(tan)
 
-static const DoubleFunction double_functions[] = {
-  {"exp", double_exp, expl, 1},          {"expm1", double_expm1, expm1l, 1},
-  {"log", double_log, logl, 1},          {"log1p", double_log1p, log1pl, 1.5},
-  {"tanh", double_tanh, tanhl, 2},       {"sigmoid", double_sigmoid, exact_sigmoid_long, 2},
-  {"erf", double_erf, erfl, 1.5},          {"sin", double_sin, sinl, 1},
-  {"cos", double_cos, cosl, 1},          {"tan", double_tan, tanl, 1.5},
+        static const DoubleFunction double_functions[] = {
+            {"exp", double_exp, expl, 1},    {"expm1", double_expm1, expm1l, 1},
+            {"log", double_log, logl, 1},    {"log1p", double_log1p, log1pl, 1.5},
+            {"tanh", double_tanh, tanhl, 2}, {"sigmoid", double_sigmoid, exact_sigmoid_long, 2},
+            {"erf", double_erf, erfl, 1.5},  {"sin", double_sin, sinl, 1},
+            {"cos", double_cos, cosl, 1},    {"tan", double_tan, tanl, 1.5},
 };
 
 typedef struct Worst {
@@ -156,15 +175,41 @@ static bool same_double(double found, double wanted) {
 
 static void test_double_specials(void **state) {
   (void)state;
-  static const double specials[] = {0.0, -0.0, 1, -1, INFINITY, -INFINITY, NAN, DBL_MIN, -DBL_MIN, 0x1p-1074,
-                                    -0x1p-1074, DBL_MAX, -DBL_MAX, 709.7827128933840, 709.7827128933841,
-                                    -745.13321910194, -745.1332191019412, 0.5, -0.5, 22, -22, 1e15, 0x1p1023,
-                                    -0x1.fffffffffffffp-1, 0x1.fffffffffffffp-1, 420, 421, 6, -37.5};
+  static const double specials[] = {0.0,
+                                    -0.0,
+                                    1,
+                                    -1,
+                                    INFINITY,
+                                    -INFINITY,
+                                    NAN,
+                                    DBL_MIN,
+                                    -DBL_MIN,
+                                    0x1p-1074,
+                                    -0x1p-1074,
+                                    DBL_MAX,
+                                    -DBL_MAX,
+                                    709.7827128933840,
+                                    709.7827128933841,
+                                    -745.13321910194,
+                                    -745.1332191019412,
+                                    0.5,
+                                    -0.5,
+                                    22,
+                                    -22,
+                                    1e15,
+                                    0x1p1023,
+                                    -0x1.fffffffffffffp-1,
+                                    0x1.fffffffffffffp-1,
+                                    420,
+                                    421,
+                                    6,
+                                    -37.5};
   for (size_t i = 0; i < sizeof double_functions / sizeof *double_functions; i++)
     for (size_t k = 0; k < sizeof specials / sizeof *specials; k++) {
       const DoubleFunction *function = &double_functions[i];
       double x = specials[k], found = function->ours(x), wanted = (double)function->exact(x);
-      if (!same_double(found, wanted) && (found == wanted || !(double_ulps(found, function->exact(x)) < 2)))
+      if (!same_double(found, wanted) &&
+          (found == wanted || !(double_ulps(found, function->exact(x)) < 2)))
         fail_msg("%s(%a) is %a, should be %a", function->name, x, found, wanted);
     }
 }
@@ -180,9 +225,11 @@ static void try_double_pow(double x, double y, double *worst) {
 
 static void test_double_pow(void **state) {
   (void)state;
-  static const double numbers[] = {0.0, -0.0, 1, -1, 2, -2, 3, -3, 0.5, -0.5, INFINITY, -INFINITY, NAN, 1e10,
-                                   -1e-10, 0x1p-1074, -0x1p-1074, 0x1p53, 0x1p53 - 1, 1 - 0x1p53, 1 + 0x1p-52,
-                                   1 - 0x1p-53, 7.3, -7.3, DBL_MAX, -DBL_MAX, DBL_MIN, 1e-300, 709, -745};
+  static const double numbers[] = {
+      0.0,        -0.0,     1,          -1,         2,           -2,          3,      -3,
+      0.5,        -0.5,     INFINITY,   -INFINITY,  NAN,         1e10,        -1e-10, 0x1p-1074,
+      -0x1p-1074, 0x1p53,   0x1p53 - 1, 1 - 0x1p53, 1 + 0x1p-52, 1 - 0x1p-53, 7.3,    -7.3,
+      DBL_MAX,    -DBL_MAX, DBL_MIN,    1e-300,     709,         -745};
   enum { COUNT = sizeof numbers / sizeof *numbers };
   double worst = 0;
   for (int i = 0; i < COUNT; i++)
@@ -199,12 +246,12 @@ static void test_double_pow(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_floats),
-    cmocka_unit_test(test_float_specials),
-    cmocka_unit_test(test_pow),
-    cmocka_unit_test(test_doubles),
-    cmocka_unit_test(test_double_specials),
-    cmocka_unit_test(test_double_pow),
+      cmocka_unit_test(test_floats),
+      cmocka_unit_test(test_float_specials),
+      cmocka_unit_test(test_pow),
+      cmocka_unit_test(test_doubles),
+      cmocka_unit_test(test_double_specials),
+      cmocka_unit_test(test_double_pow),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

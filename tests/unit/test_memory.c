@@ -79,8 +79,8 @@ static void test_micro_batches_keep_results(void **state) {
   }
 }
 
-/* The gradient of 60 x 50 weights is much larger than what 8 examples make it of: it is a single node,
- * while that of the 50 others is one a piece. */
+/* The gradient of 60 x 50 weights is much larger than what 8 examples make it of: it is a single
+ * node, while that of the 50 others is one a piece. */
 static void test_large_sums_over_examples_stay_whole(void **state) {
   (void)state;
   Arena *arena = arena_create();
@@ -131,7 +131,7 @@ static void test_stages_survive_a_dump(void **state) {
   Module *module = network_module(arena, "mlp", 1);
   const Node *coupled;
   module->entries[ENTRY_TRAIN] =
-    graph_microbatch(arena, module, module->entries[ENTRY_TRAIN], 2, &coupled);
+      graph_microbatch(arena, module, module->entries[ENTRY_TRAIN], 2, &coupled);
   Text text = {0}, again = {0};
   module_print(&text, module);
   SourceFile *file = source_from_text(arena, "dump", text.data, text.length);
@@ -147,12 +147,12 @@ static void test_stages_survive_a_dump(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_recomputation_keeps_results),
-    cmocka_unit_test(test_micro_batches_keep_results),
-    cmocka_unit_test(test_large_sums_over_examples_stay_whole),
-    cmocka_unit_test(test_batch_normalization_couples_the_examples),
-    cmocka_unit_test(test_pieces_must_divide_the_batch),
-    cmocka_unit_test(test_stages_survive_a_dump),
+      cmocka_unit_test(test_recomputation_keeps_results),
+      cmocka_unit_test(test_micro_batches_keep_results),
+      cmocka_unit_test(test_large_sums_over_examples_stay_whole),
+      cmocka_unit_test(test_batch_normalization_couples_the_examples),
+      cmocka_unit_test(test_pieces_must_divide_the_batch),
+      cmocka_unit_test(test_stages_survive_a_dump),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,8 +30,8 @@ static void test_networks(void **state) {
       for (int e = 0; e < ENTRY_COUNT; e++)
         if (module->entries[e] && e != ENTRY_HOST && e != ENTRY_FINISH)
           check_program(arena, module, (EntryKind)e, 1e-9,
-                        arena_printf(arena, "%s, passes at level %d, entry %s", network_names[i], level,
-                                     entry_name((EntryKind)e)));
+                        arena_printf(arena, "%s, passes at level %d, entry %s", network_names[i],
+                                     level, entry_name((EntryKind)e)));
       arena_destroy(arena);
     }
   }
@@ -89,8 +89,8 @@ static void test_readers_of_the_old_value_come_first(void **state) {
   Node *a = variable_leaf(&maker, "a", SHAPE(6, 6)), *b = variable_leaf(&maker, "b", SHAPE(6, 6));
   ContractAxes axes = {.sum_count = 1, .sum_left = {1}, .sum_right = {0}};
   Node *next = make_binary_value(&maker, OP_MUL, a, 0.5);
-  Node *product = make_contract(&maker, next, b, &axes);  /* of the new value */
-  Node *other = make_contract(&maker, b, a, &axes);       /* of the old one */
+  Node *product = make_contract(&maker, next, b, &axes); /* of the new value */
+  Node *other = make_contract(&maker, b, a, &axes);      /* of the old one */
   store(module, "a", next);
   store(module, "b", make_binary(&maker, OP_SUB, b, product));
   output(maker.graph, OUTPUT_RESULT, "old", other);
@@ -153,8 +153,8 @@ static int launches(const Program *program, EntryKind entry) {
   return count;
 }
 
-/* Forward and backward contractions, the images' conversion, rows of the loss, the means, column sums;
- * the optimizer adds none. */
+/* Forward and backward contractions, the images' conversion, rows of the loss, the means, column
+ * sums; the optimizer adds none. */
 static void test_a_perceptron_needs_few_launches(void **state) {
   (void)state;
   Arena *arena = arena_create();
@@ -165,13 +165,15 @@ static void test_a_perceptron_needs_few_launches(void **state) {
   arena_destroy(arena);
 }
 
-/* Examples go through in blocks as far as nothing couples them; what only a block sees is no part of
- * the arena. */
+/* Examples go through in blocks as far as nothing couples them; what only a block sees is no part
+ * of the arena. */
 static void test_examples_go_through_in_blocks(void **state) {
   (void)state;
-  static const struct { const char *network; int least_loops, least_workers; } cases[] = {
-      {"blocks", 1, 8},
-      {"blocks_norm", 3, 1}}; /* to the statistics, behind them, and back from them */
+  static const struct {
+    const char *network;
+    int least_loops, least_workers;
+  } cases[] = {{"blocks", 1, 8},
+               {"blocks_norm", 3, 1}}; /* to the statistics, behind them, and back from them */
   for (int c = 0; c < 2; c++) {
     Arena *arena = arena_create();
     const Program *program = make_program(arena, network_module(arena, cases[c].network, 1), 1);
@@ -239,7 +241,8 @@ static bool drop_barrier(Program *program, int number) {
   ProgramEntry *entry = train(program);
   for (int i = 0; i < entry->steps.count; i++) {
     if (entry->steps.items[i].kind != STEP_BARRIER || number-- > 0) continue;
-    for (int k = i; k + 1 < entry->steps.count; k++) entry->steps.items[k] = entry->steps.items[k + 1];
+    for (int k = i; k + 1 < entry->steps.count; k++)
+      entry->steps.items[k] = entry->steps.items[k + 1];
     entry->steps.count--;
     return true;
   }
@@ -295,8 +298,9 @@ static bool drop_launch(Program *program, int number) {
     bool is_needed = false;
     for (int k = 0; k < step->operand_count; k++) {
       const Buffer *buffer = &program->buffers.items[step->operands[k]];
-      is_needed = is_needed || (kernel->operands[k].is_output && buffer->kind == BUFFER_ACTIVATION &&
-                                buffer->alias_of < 0 && buffer->last_step > i);
+      is_needed =
+          is_needed || (kernel->operands[k].is_output && buffer->kind == BUFFER_ACTIVATION &&
+                        buffer->alias_of < 0 && buffer->last_step > i);
     }
     if (!is_needed || number-- > 0) continue;
     step->kind = STEP_BARRIER;
@@ -330,9 +334,8 @@ static Step *loop_operand(Program *program, bool is_worker, int number, int *ope
   for (int i = 0; i < train(program)->steps.count; i++) {
     Step *step = &train(program)->steps.items[i];
     for (int k = 0; step->loop >= 0 && k < step->operand_count; k++) {
-      bool fits = is_worker
-                      ? program->buffers.items[step->operands[k]].kind == BUFFER_WORKER
-                      : step->block_bytes[k] > 0;
+      bool fits = is_worker ? program->buffers.items[step->operands[k]].kind == BUFFER_WORKER
+                            : step->block_bytes[k] > 0;
       if (!fits || number-- > 0) continue;
       *operand = k;
       return step;
@@ -362,8 +365,8 @@ static bool move_where_kernels_work(Program *program, int number) {
   const TaskLoop *loop = &train(program)->loops.items[step->loop];
   bool works = false;
   for (int s = loop->first_step; s <= loop->last_step; s++)
-    works = works || kernel_worker_bytes(
-                         program->kernels.items[train(program)->steps.items[s].kernel]) > 0;
+    works = works ||
+            kernel_worker_bytes(program->kernels.items[train(program)->steps.items[s].kernel]) > 0;
   program->buffers.items[step->operands[operand]].offset = works ? 0 : -64;
   return true;
 }
@@ -447,18 +450,18 @@ static void test_verifier_finds_seeded_faults(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_networks),
-    cmocka_unit_test(test_random_graphs),
-    cmocka_unit_test(test_variables_can_swap),
-    cmocka_unit_test(test_a_new_value_may_read_the_old_one_elsewhere),
-    cmocka_unit_test(test_readers_of_the_old_value_come_first),
-    cmocka_unit_test(test_one_value_goes_to_several_places),
-    cmocka_unit_test(test_large_reductions_have_many_tasks),
-    cmocka_unit_test(test_examples_go_through_in_blocks),
-    cmocka_unit_test(test_a_perceptron_needs_few_launches),
-    cmocka_unit_test(test_views_have_offsets_of_their_own),
-    cmocka_unit_test(test_programs_are_deterministic),
-    cmocka_unit_test(test_verifier_finds_seeded_faults),
+      cmocka_unit_test(test_networks),
+      cmocka_unit_test(test_random_graphs),
+      cmocka_unit_test(test_variables_can_swap),
+      cmocka_unit_test(test_a_new_value_may_read_the_old_one_elsewhere),
+      cmocka_unit_test(test_readers_of_the_old_value_come_first),
+      cmocka_unit_test(test_one_value_goes_to_several_places),
+      cmocka_unit_test(test_large_reductions_have_many_tasks),
+      cmocka_unit_test(test_examples_go_through_in_blocks),
+      cmocka_unit_test(test_a_perceptron_needs_few_launches),
+      cmocka_unit_test(test_views_have_offsets_of_their_own),
+      cmocka_unit_test(test_programs_are_deterministic),
+      cmocka_unit_test(test_verifier_finds_seeded_faults),
   };
   return cmocka_run_group_tests_name("program", tests, NULL, NULL);
 }

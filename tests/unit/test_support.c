@@ -19,8 +19,7 @@
 
 /* ---- arenas and vectors ------------------------------------------------------------------- */
 
-static void arena_memory_is_zeroed_aligned_and_apart(void **state)
-{
+static void arena_memory_is_zeroed_aligned_and_apart(void **state) {
   (void)state;
   Arena *arena = arena_create();
   char *last = NULL;
@@ -35,8 +34,7 @@ static void arena_memory_is_zeroed_aligned_and_apart(void **state)
   arena_destroy(arena);
 }
 
-static void arena_gives_large_pieces_their_own_chunk(void **state)
-{
+static void arena_gives_large_pieces_their_own_chunk(void **state) {
   (void)state;
   Arena *arena = arena_create();
   char *small = arena_strdup(arena, "kept");
@@ -49,8 +47,7 @@ static void arena_gives_large_pieces_their_own_chunk(void **state)
   arena_destroy(NULL);
 }
 
-static void arena_formats_and_copies(void **state)
-{
+static void arena_formats_and_copies(void **state) {
   (void)state;
   Arena *arena = arena_create();
   assert_string_equal(arena_printf(arena, "%s-%d", "a", 42), "a-42");
@@ -60,8 +57,7 @@ static void arena_formats_and_copies(void **state)
   arena_destroy(arena);
 }
 
-static void vectors_keep_their_items(void **state)
-{
+static void vectors_keep_their_items(void **state) {
   (void)state;
   Arena *arena = arena_create();
   VEC(int) numbers = {0};
@@ -73,8 +69,7 @@ static void vectors_keep_their_items(void **state)
 
 /* ---- names -------------------------------------------------------------------------------- */
 
-static void equal_names_are_one_pointer(void **state)
-{
+static void equal_names_are_one_pointer(void **state) {
   (void)state;
   const char *first = name_intern("some_name");
   for (int i = 0; i < 5000; i++) name_printf("name_%d", i); /* the table grows */
@@ -85,15 +80,14 @@ static void equal_names_are_one_pointer(void **state)
   assert_string_equal(name_intern(""), "");
 }
 
-static void distances_count_slips(void **state)
-{
+static void distances_count_slips(void **state) {
   (void)state;
   static const struct {
     const char *a, *b;
     int distance;
   } cases[] = {
-      {"", "", 0},         {"relu", "relu", 0},   {"relux", "relu", 1}, {"rleu", "relu", 1},
-      {"softmax", "", 7},  {"kitten", "sitting", 3}, {"abc", "acb", 1},
+      {"", "", 0},        {"relu", "relu", 0},      {"relux", "relu", 1}, {"rleu", "relu", 1},
+      {"softmax", "", 7}, {"kitten", "sitting", 3}, {"abc", "acb", 1},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     assert_int_equal(name_distance(cases[i].a, cases[i].b), cases[i].distance);
@@ -101,8 +95,7 @@ static void distances_count_slips(void **state)
   }
 }
 
-static void nearest_is_a_likely_slip_or_none(void **state)
-{
+static void nearest_is_a_likely_slip_or_none(void **state) {
   (void)state;
   static const char *const known[] = {"relu", "relu6", "linear", "softmax", "x"};
   assert_string_equal(name_nearest("relux", known, 5), "relu");
@@ -115,22 +108,22 @@ static void nearest_is_a_likely_slip_or_none(void **state)
 
 /* ---- texts -------------------------------------------------------------------------------- */
 
-static void assert_text(Text *text, const char *expected)
-{
+static void assert_text(Text *text, const char *expected) {
   assert_string_equal(text->data, expected);
   assert_int_equal(text->length, strlen(expected));
   text_free(text);
 }
 
-static void doubles_are_short_and_exact(void **state)
-{
+static void doubles_are_short_and_exact(void **state) {
   (void)state;
   static const struct {
     double value;
     const char *text;
   } cases[] = {
-      {0.1, "0.1"},      {1e-8, "1e-08"},         {2, "2.0"},        {-0.0, "-0.0"},
-      {1e300, "1e+300"}, {1.0 / 3, "0.3333333333333333"}, {INFINITY, "inf"}, {-INFINITY, "-inf"},
+      {0.1, "0.1"},      {1e-8, "1e-08"},
+      {2, "2.0"},        {-0.0, "-0.0"},
+      {1e300, "1e+300"}, {1.0 / 3, "0.3333333333333333"},
+      {INFINITY, "inf"}, {-INFINITY, "-inf"},
       {NAN, "nan"},      {123456789, "123456789.0"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -151,8 +144,7 @@ static void doubles_are_short_and_exact(void **state)
   }
 }
 
-static void sizes_are_readable(void **state)
-{
+static void sizes_are_readable(void **state) {
   (void)state;
   Text text = {0};
   text_add_grouped(&text, 1234567);
@@ -169,8 +161,7 @@ static void sizes_are_readable(void **state)
   assert_text(&text, "0 bytes, 1 byte, 1023 bytes, 1.0 KiB, 3.0 MiB, 1.0 MiB, 4.5 TiB");
 }
 
-static void texts_grow_pad_and_quote(void **state)
-{
+static void texts_grow_pad_and_quote(void **state) {
   (void)state;
   Text text = {0};
   for (int i = 0; i < 100; i++) text_printf(&text, "%d,", i);
@@ -185,8 +176,7 @@ static void texts_grow_pad_and_quote(void **state)
 
 /* ---- sources ------------------------------------------------------------------------------ */
 
-static void lines_are_found_without_their_ends(void **state)
-{
+static void lines_are_found_without_their_ends(void **state) {
   (void)state;
   Arena *arena = arena_create();
   const char *text = "one\r\ntwo\n\nfour";
@@ -205,8 +195,7 @@ static void lines_are_found_without_their_ends(void **state)
   arena_destroy(arena);
 }
 
-static void failures_to_read_are_told(void **state)
-{
+static void failures_to_read_are_told(void **state) {
   (void)state;
   Arena *arena = arena_create();
   const char *reason = NULL;
@@ -221,15 +210,14 @@ static void failures_to_read_are_told(void **state)
   arena_destroy(arena);
 }
 
-static void characters_are_utf8_or_bytes(void **state)
-{
+static void characters_are_utf8_or_bytes(void **state) {
   (void)state;
   static const struct {
     const char *text;
     size_t length;
   } cases[] = {
-      {"a", 1}, {"\xc3\xa4", 2}, {"\xe2\x82\xac", 3}, {"\xf0\x9f\x98\x80", 4}, {"\xc3", 1},
-      {"\xa4", 1}, {"\xe2\x82", 1}, {"\xff", 1}, {"\xc0\x80", 1},
+      {"a", 1},    {"\xc3\xa4", 2}, {"\xe2\x82\xac", 3}, {"\xf0\x9f\x98\x80", 4}, {"\xc3", 1},
+      {"\xa4", 1}, {"\xe2\x82", 1}, {"\xff", 1},         {"\xc0\x80", 1},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const char *text = cases[i].text;
@@ -237,8 +225,7 @@ static void characters_are_utf8_or_bytes(void **state)
   }
 }
 
-static void spans_join(void **state)
-{
+static void spans_join(void **state) {
   (void)state;
   SourceFile file = {.name = "f"};
   Span first = {&file, 1, 2, 1, 5}, last = {&file, 3, 1, 3, 4}, none = {0};
@@ -253,8 +240,7 @@ static void spans_join(void **state)
 
 /* ---- diagnostics -------------------------------------------------------------------------- */
 
-static void assert_printed(const Diagnostics *diagnostics, int colour, const char *expected)
-{
+static void assert_printed(const Diagnostics *diagnostics, int colour, const char *expected) {
   char *printed = NULL;
   size_t size = 0;
   FILE *stream = open_memstream(&printed, &size);
@@ -271,19 +257,18 @@ typedef struct Setting {
   Diagnostics *diagnostics;
 } Setting;
 
-static Setting setting(const char *text)
-{
+static Setting setting(const char *text) {
   Setting s = {.arena = arena_create()};
   s.file = source_from_text(s.arena, "m.net", text, strlen(text));
   s.diagnostics = diagnostics_create(s.arena);
   return s;
 }
 
-static void a_message_shows_line_caret_notes_and_helps(void **state)
-{
+static void a_message_shows_line_caret_notes_and_helps(void **state) {
   (void)state;
   Setting s = setting("x = 1\nh1 = relux(x)\n");
-  Diagnostic *d = diag_error(s.diagnostics, (Span){s.file, 2, 6, 2, 11}, "unknown name '%s'", "relux");
+  Diagnostic *d =
+      diag_error(s.diagnostics, (Span){s.file, 2, 6, 2, 11}, "unknown name '%s'", "relux");
   diag_note(d, (Span){s.file, 1, 1, 1, 2}, "in the call of '%s'", "f");
   diag_note(d, (Span){0}, "without a place");
   diag_help(d, "did you mean '%s'?", "relu");
@@ -299,8 +284,7 @@ static void a_message_shows_line_caret_notes_and_helps(void **state)
   arena_destroy(s.arena);
 }
 
-static void carets_follow_tabs_and_utf8(void **state)
-{
+static void carets_follow_tabs_and_utf8(void **state) {
   (void)state;
   Setting s = setting("\tx\t= \xc3\xa4\xe2\x82\xac!\n");
   diag_warning(s.diagnostics, (Span){s.file, 1, 8, 1, 9}, "here");
@@ -313,8 +297,7 @@ static void carets_follow_tabs_and_utf8(void **state)
   arena_destroy(s.arena);
 }
 
-static void spans_over_lines_end_with_the_first(void **state)
-{
+static void spans_over_lines_end_with_the_first(void **state) {
   (void)state;
   Setting s = setting("y = f(a,\n  b)\r\n");
   diag_error(s.diagnostics, (Span){s.file, 1, 5, 2, 5}, "a call");
@@ -329,8 +312,7 @@ static void spans_over_lines_end_with_the_first(void **state)
   arena_destroy(s.arena);
 }
 
-static void long_lines_are_cut_around_the_caret(void **state)
-{
+static void long_lines_are_cut_around_the_caret(void **state) {
   (void)state;
   char line[1001];
   memset(line, 'x', 1000);
@@ -351,8 +333,7 @@ static void long_lines_are_cut_around_the_caret(void **state)
   arena_destroy(s.arena);
 }
 
-static void the_same_message_is_recorded_once(void **state)
-{
+static void the_same_message_is_recorded_once(void **state) {
   (void)state;
   Setting s = setting("x\n");
   for (int i = 0; i < 200; i++) {
@@ -361,13 +342,11 @@ static void the_same_message_is_recorded_once(void **state)
     diag_help(d, "help");
   }
   assert_int_equal(diagnostics_error_count(s.diagnostics), 1);
-  assert_printed(s.diagnostics, 0,
-                 "m.net:1:1: error: again\n    1 | x\n      | ^\n  help: help\n");
+  assert_printed(s.diagnostics, 0, "m.net:1:1: error: again\n    1 | x\n      | ^\n  help: help\n");
   arena_destroy(s.arena);
 }
 
-static void many_errors_are_counted(void **state)
-{
+static void many_errors_are_counted(void **state) {
   (void)state;
   Setting s = setting("");
   for (int i = 0; i < DIAGNOSTICS_LIMIT + 2; i++) diag_error(s.diagnostics, (Span){0}, "%d", i);
@@ -383,8 +362,7 @@ static void many_errors_are_counted(void **state)
   arena_destroy(s.arena);
 }
 
-static void colour_only_when_asked(void **state)
-{
+static void colour_only_when_asked(void **state) {
   (void)state;
   Setting s = setting("x\n");
   diag_error(s.diagnostics, (Span){s.file, 1, 1, 1, 2}, "m");
@@ -394,20 +372,17 @@ static void colour_only_when_asked(void **state)
   arena_destroy(s.arena);
 }
 
-static void what_cannot_be_printed_is_masked(void **state)
-{
+static void what_cannot_be_printed_is_masked(void **state) {
   (void)state;
   Setting s = setting("a\x1b[31m\xff b\n");
   diag_error(s.diagnostics, (Span){s.file, 1, 9, 1, 10}, "m");
-  assert_printed(s.diagnostics, 0,
-                 "m.net:1:9: error: m\n    1 | a?[31m? b\n      |         ^\n");
+  assert_printed(s.diagnostics, 0, "m.net:1:9: error: m\n    1 | a?[31m? b\n      |         ^\n");
   arena_destroy(s.arena);
 }
 
 /* ---- embedded files ----------------------------------------------------------------------- */
 
-static void embedded_files_are_found_by_name(void **state)
-{
+static void embedded_files_are_found_by_name(void **state) {
   (void)state;
   assert_null(embedded_find("no such file"));
   for (int i = 0; i < embedded_file_count; i++) {
@@ -416,10 +391,10 @@ static void embedded_files_are_found_by_name(void **state)
   }
 }
 
-/* ---- SHA-256: the examples of FIPS 180-4 and of NIST's test vectors --------------------------- */
+/* ---- SHA-256: the examples of FIPS 180-4 and of NIST's test vectors
+ * --------------------------- */
 
-static void check_digest(const char *text, int times, const char *expected)
-{
+static void check_digest(const char *text, int times, const char *expected) {
   Sha256 hash;
   unsigned char digest[SHA256_BYTES];
   char hex[SHA256_HEX + 1];
@@ -430,21 +405,20 @@ static void check_digest(const char *text, int times, const char *expected)
   assert_string_equal(hex, expected);
 }
 
-static void sha256_is_that_of_the_standard(void **state)
-{
+static void sha256_is_that_of_the_standard(void **state) {
   (void)state;
   check_digest("", 1, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   check_digest("abc", 1, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   check_digest("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 1,
                "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
-  check_digest("abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmno"
-               "ijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu", 1,
-               "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1");
+  check_digest(
+      "abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmno"
+      "ijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu",
+      1, "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1");
   check_digest("a", 1000000, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-static void sha256_does_not_depend_on_the_pieces(void **state)
-{
+static void sha256_does_not_depend_on_the_pieces(void **state) {
   (void)state;
   char text[200];
   for (int i = 0; i < 200; i++) text[i] = (char)(i * 7);
@@ -464,8 +438,7 @@ static void sha256_does_not_depend_on_the_pieces(void **state)
   }
 }
 
-int main(void)
-{
+int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(arena_memory_is_zeroed_aligned_and_apart),
       cmocka_unit_test(arena_gives_large_pieces_their_own_chunk),

@@ -1,5 +1,5 @@
-/* The parser and the formatter: trees and layouts against golden files (tests/syntax), spans, limits,
- * and damaged programs.  Messages have golden files of their own (tests/syntax/errors). */
+/* The parser and the formatter: trees and layouts against golden files (tests/syntax), spans,
+ * limits, and damaged programs.  Messages have golden files of their own (tests/syntax/errors). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,14 +19,12 @@ typedef VEC(const char *) Paths;
 
 /* ---- files -------------------------------------------------------------------------------- */
 
-static int compare_paths(const void *a, const void *b)
-{
+static int compare_paths(const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 /* The .net files of a folder of the source tree, sorted; a folder that is missing has none. */
-static void add_folder(Arena *arena, Paths *paths, const char *folder)
-{
+static void add_folder(Arena *arena, Paths *paths, const char *folder) {
   const char *path = arena_printf(arena, "%s/%s", SOURCE_DIR, folder);
   DIR *directory = opendir(path);
   if (!directory) return;
@@ -41,8 +39,7 @@ static void add_folder(Arena *arena, Paths *paths, const char *folder)
 }
 
 /* All programs that should parse. */
-static Paths good_programs(Arena *arena)
-{
+static Paths good_programs(Arena *arena) {
   Paths paths = {0};
   add_folder(arena, &paths, "tests/syntax/ok");
   add_folder(arena, &paths, "tests/syntax/format");
@@ -53,21 +50,18 @@ static Paths good_programs(Arena *arena)
   return paths;
 }
 
-static SourceFile *read_source(Arena *arena, const char *path)
-{
+static SourceFile *read_source(Arena *arena, const char *path) {
   const char *reason = NULL;
   SourceFile *file = source_read(arena, path, &reason);
   if (!file) fail_msg("%s: %s", path, reason);
   return file;
 }
 
-static const char *with_suffix(Arena *arena, const char *path, const char *suffix)
-{
+static const char *with_suffix(Arena *arena, const char *path, const char *suffix) {
   return arena_printf(arena, "%.*s%s", (int)strlen(path) - 4, path, suffix);
 }
 
-static const char *printed_tree(Arena *arena, const AstProgram *program)
-{
+static const char *printed_tree(Arena *arena, const AstProgram *program) {
   Text text = {0};
   text_add(&text, "");
   ast_print(&text, program);
@@ -84,8 +78,7 @@ typedef struct Parsed {
   AstProgram *program;
 } Parsed;
 
-static Parsed parse_bytes(const char *text, size_t length)
-{
+static Parsed parse_bytes(const char *text, size_t length) {
   Parsed parsed = {.arena = arena_create()};
   parsed.diagnostics = diagnostics_create(parsed.arena);
   parsed.program = parse_program(parsed.arena, parsed.diagnostics,
@@ -94,13 +87,9 @@ static Parsed parse_bytes(const char *text, size_t length)
   return parsed;
 }
 
-static Parsed parse_text(const char *text)
-{
-  return parse_bytes(text, strlen(text));
-}
+static Parsed parse_text(const char *text) { return parse_bytes(text, strlen(text)); }
 
-static void assert_span(Span span, int line, int column, int end_line, int end_column)
-{
+static void assert_span(Span span, int line, int column, int end_line, int end_column) {
   assert_int_equal(span.line, line);
   assert_int_equal(span.column, column);
   assert_int_equal(span.end_line, end_line);
@@ -109,8 +98,7 @@ static void assert_span(Span span, int line, int column, int end_line, int end_c
 
 /* ---- golden files ------------------------------------------------------------------------- */
 
-static void programs_give_their_trees(void **state)
-{
+static void programs_give_their_trees(void **state) {
   (void)state;
   Arena *arena = arena_create();
   Paths paths = {0};
@@ -127,8 +115,7 @@ static void programs_give_their_trees(void **state)
   arena_destroy(arena);
 }
 
-static void programs_get_their_layout(void **state)
-{
+static void programs_get_their_layout(void **state) {
   (void)state;
   Arena *arena = arena_create();
   Paths paths = {0};
@@ -138,29 +125,28 @@ static void programs_get_their_layout(void **state)
     Diagnostics *diagnostics = diagnostics_create(arena);
     char *text = format_program(arena, diagnostics, read_source(arena, paths.items[i]));
     assert_non_null(text);
-    assert_string_equal(text, read_source(arena, with_suffix(arena, paths.items[i], ".expected"))->text);
+    assert_string_equal(text,
+                        read_source(arena, with_suffix(arena, paths.items[i], ".expected"))->text);
   }
   arena_destroy(arena);
 }
 
 /* Formats a text twice; NULL when it has errors. */
-static const char *format_twice(Arena *arena, const SourceFile *file)
-{
+static const char *format_twice(Arena *arena, const SourceFile *file) {
   Diagnostics *diagnostics = diagnostics_create(arena);
   char *once = format_program(arena, diagnostics, file);
   if (!once) {
     assert_true(diagnostics_error_count(diagnostics) > 0);
     return NULL;
   }
-  char *twice = format_program(arena, diagnostics,
-                               source_from_text(arena, file->name, once, strlen(once)));
+  char *twice =
+      format_program(arena, diagnostics, source_from_text(arena, file->name, once, strlen(once)));
   assert_non_null(twice);
   assert_string_equal(once, twice);
   return once;
 }
 
-static void formatting_keeps_the_tree_and_settles_at_once(void **state)
-{
+static void formatting_keeps_the_tree_and_settles_at_once(void **state) {
   (void)state;
   Arena *arena = arena_create();
   Paths paths = good_programs(arena);
@@ -176,21 +162,20 @@ static void formatting_keeps_the_tree_and_settles_at_once(void **state)
   arena_destroy(arena);
 }
 
-static void formatting_refuses_what_does_not_parse(void **state)
-{
+static void formatting_refuses_what_does_not_parse(void **state) {
   (void)state;
   Arena *arena = arena_create();
   Diagnostics *diagnostics = diagnostics_create(arena);
   assert_null(format_program(arena, diagnostics, source_from_text(arena, "t.net", "x = ", 4)));
   assert_int_equal(diagnostics_error_count(diagnostics), 1);
-  assert_string_equal(format_program(arena, diagnostics, source_from_text(arena, "t.net", "", 0)), "");
+  assert_string_equal(format_program(arena, diagnostics, source_from_text(arena, "t.net", "", 0)),
+                      "");
   arena_destroy(arena);
 }
 
 /* ---- spans -------------------------------------------------------------------------------- */
 
-static void spans_cover_what_they_name(void **state)
-{
+static void spans_cover_what_they_name(void **state) {
   (void)state;
   Parsed p = parse_text("y = (a + b) * f(x,\n  k = 3)\nparam w : f32[2] = zeros\ns <- x[1:2].n\n");
   const AstStmt *assign = p.program->stmts.items[0];
@@ -216,8 +201,7 @@ static void spans_cover_what_they_name(void **state)
   arena_destroy(p.arena);
 }
 
-static void numbers_keep_their_text(void **state)
-{
+static void numbers_keep_their_text(void **state) {
   (void)state;
   Parsed p = parse_text("a = 1e-3\nb = 9223372036854775807\nc = 2.50 epochs\n");
   const AstExpr *a = p.program->stmts.items[0]->assignment.value;
@@ -234,8 +218,7 @@ static void numbers_keep_their_text(void **state)
   arena_destroy(p.arena);
 }
 
-static void an_expression_alone_parses(void **state)
-{
+static void an_expression_alone_parses(void **state) {
   (void)state;
   Arena *arena = arena_create();
   Diagnostics *diagnostics = diagnostics_create(arena);
@@ -255,8 +238,7 @@ static void an_expression_alone_parses(void **state)
 
 /* ---- errors ------------------------------------------------------------------------------- */
 
-static void statements_behind_an_error_are_read(void **state)
-{
+static void statements_behind_an_error_are_read(void **state) {
   (void)state;
   Parsed p = parse_text("a = * 1\nb = 2\ndef f(x) {\n  c = * 3\n  d = 4\n  return d e\n}\ng = 7\n");
   assert_int_equal(diagnostics_error_count(p.diagnostics), 3);
@@ -266,8 +248,7 @@ static void statements_behind_an_error_are_read(void **state)
 }
 
 /* `count` copies of `piece` between `before` and `after`. */
-static Parsed parse_repeated(const char *before, const char *piece, int count, const char *after)
-{
+static Parsed parse_repeated(const char *before, const char *piece, int count, const char *after) {
   Text text = {0};
   text_add(&text, before);
   for (int i = 0; i < count; i++) text_add(&text, piece);
@@ -277,8 +258,7 @@ static Parsed parse_repeated(const char *before, const char *piece, int count, c
   return parsed;
 }
 
-static void depth_is_bounded(void **state)
-{
+static void depth_is_bounded(void **state) {
   (void)state;
   static const struct {
     const char *before, *piece;
@@ -317,8 +297,7 @@ static void depth_is_bounded(void **state)
   }
 }
 
-static void size_is_bounded(void **state)
-{
+static void size_is_bounded(void **state) {
   (void)state;
   size_t length = (16 << 20) + 1;
   char *text = malloc(length);
@@ -339,13 +318,51 @@ static void size_is_bounded(void **state)
 
 /* ---- damaged programs --------------------------------------------------------------------- */
 
-static size_t insert_word(char *text, size_t length, size_t capacity, uint64_t *seed)
-{
+static size_t insert_word(char *text, size_t length, size_t capacity, uint64_t *seed) {
   static const char *const words[] = {
-      "(", ")", "{", "}", "[", "]", "\"", "'", "<-", "//", "/*", "\n", ";", ",", "..", "...", "=",
-      "**", "and ", "scan x in y {", " with a = 1", "\xff", "\xe2\x80\x9c", "0x", "5.", ".5", "#",
-      "if ", "else ", "def f(x)", "params \"a\" {", "yield ", "?", ":", "|", "not ", "lambda ", "\r",
-      "data ", "train {", "elif ", " # c\n", "  ",
+      "(",
+      ")",
+      "{",
+      "}",
+      "[",
+      "]",
+      "\"",
+      "'",
+      "<-",
+      "//",
+      "/*",
+      "\n",
+      ";",
+      ",",
+      "..",
+      "...",
+      "=",
+      "**",
+      "and ",
+      "scan x in y {",
+      " with a = 1",
+      "\xff",
+      "\xe2\x80\x9c",
+      "0x",
+      "5.",
+      ".5",
+      "#",
+      "if ",
+      "else ",
+      "def f(x)",
+      "params \"a\" {",
+      "yield ",
+      "?",
+      ":",
+      "|",
+      "not ",
+      "lambda ",
+      "\r",
+      "data ",
+      "train {",
+      "elif ",
+      " # c\n",
+      "  ",
   };
   const char *word = words[noise(seed) % (sizeof words / sizeof *words)];
   size_t size = strlen(word), at = noise(seed) % (length + 1);
@@ -356,8 +373,7 @@ static size_t insert_word(char *text, size_t length, size_t capacity, uint64_t *
 }
 
 /* Nothing crashes; what still parses formats to something stable. */
-static void damaged_programs_do_no_harm(void **state)
-{
+static void damaged_programs_do_no_harm(void **state) {
   (void)state;
   enum { ROUNDS = 3000 };
   Arena *arena = arena_create();
@@ -383,8 +399,7 @@ static void damaged_programs_do_no_harm(void **state)
   arena_destroy(arena);
 }
 
-int main(void)
-{
+int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(programs_give_their_trees),
       cmocka_unit_test(programs_get_their_layout),

@@ -2,12 +2,13 @@
  *
  *     vectors NNC PROGRAM.net VECTORS.safetensors WORKDIR
  *
- * VECTORS holds values that variables start from ("x3", "y3.w"), minibatches of inputs ("0/x", or "x" for
- * all steps) and, with '=' in front, what variables must hold at the end ("=y3.out", "=x3:d"), with '>' what
- * `predict` gives then (">e3"); "=loss" is the loss of each step and gives their number, else there is one.  A variable without a start keeps its
- * initial value.  The interpreter takes the steps in double; then executables of f64 and of f32 do, by
- * their command `step`.  Each expected tensor must agree within the tolerance, relative to its greatest
- * element; infinities and NaNs must be where they are expected.  Metadata of the file may give
+ * VECTORS holds values that variables start from ("x3", "y3.w"), minibatches of inputs ("0/x", or
+ * "x" for all steps) and, with '=' in front, what variables must hold at the end ("=y3.out",
+ * "=x3:d"), with '>' what `predict` gives then (">e3"); "=loss" is the loss of each step and gives
+ * their number, else there is one.  A variable without a start keeps its initial value.  The
+ * interpreter takes the steps in double; then executables of f64 and of f32 do, by their command
+ * `step`.  Each expected tensor must agree within the tolerance, relative to its greatest element;
+ * infinities and NaNs must be where they are expected.  Metadata of the file may give
  * "tolerance_f32" and "tolerance_f64".  Prints what differs and how much was compared. */
 #include <math.h>
 #include <stdio.h>
@@ -43,13 +44,13 @@ static void die(const char *what, const char *name) {
 /* ---- values ---- */
 
 static void to_storage(DType dtype, int64_t count, const double *from, char *into) {
-  for (int64_t i = 0; i < count; i++)
-    switch (dtype) {
+  for (int64_t i = 0; i < count; i++) switch (dtype) {
     case DTYPE_F64: ((double *)into)[i] = from[i]; break;
     case DTYPE_F32: ((float *)into)[i] = (float)from[i]; break;
     case DTYPE_I64: ((int64_t *)into)[i] = (int64_t)from[i]; break;
     case DTYPE_I32: ((int32_t *)into)[i] = (int32_t)from[i]; break;
-    case DTYPE_U8: case DTYPE_BOOL: ((uint8_t *)into)[i] = (uint8_t)from[i]; break;
+    case DTYPE_U8:
+    case DTYPE_BOOL: ((uint8_t *)into)[i] = (uint8_t)from[i]; break;
     default: die("cannot write values of type", dtype_name(dtype));
     }
 }
@@ -60,7 +61,8 @@ static double from_storage(int dtype, const char *from, int64_t i) {
   case DTYPE_F32: return ((const float *)from)[i];
   case DTYPE_I64: return (double)((const int64_t *)from)[i];
   case DTYPE_I32: return ((const int32_t *)from)[i];
-  case DTYPE_U8: case DTYPE_BOOL: return ((const uint8_t *)from)[i];
+  case DTYPE_U8:
+  case DTYPE_BOOL: return ((const uint8_t *)from)[i];
   default: die("cannot read values of type", dtype_name((DType)dtype)); return 0;
   }
 }
@@ -76,7 +78,8 @@ static double *read_values(Case *test, nnc_safetensors *file, const nnc_stored *
   int64_t count = stored_count(stored);
   char *raw = ARENA_ARRAY(test->arena, char, (stored->end - stored->begin) + 8);
   double *values = ARENA_ARRAY(test->arena, double, count + 1);
-  if (stored->dtype < 0 || !nnc_safetensors_read(file, stored, raw)) die("cannot read", stored->name);
+  if (stored->dtype < 0 || !nnc_safetensors_read(file, stored, raw))
+    die("cannot read", stored->name);
   for (int64_t i = 0; i < count; i++) values[i] = from_storage(stored->dtype, raw, i);
   return values;
 }
@@ -95,9 +98,12 @@ typedef struct Writer {
   size_t used, room;
 } Writer;
 
-static void writer_add(Case *test, Writer *writer, const char *name, Type type, const double *values) {
+static void writer_add(Case *test, Writer *writer, const char *name, Type type,
+                       const double *values) {
   nnc_tensor *entry = ARENA_NEW(test->arena, nnc_tensor);
-  *entry = (nnc_tensor){.name = name, .dtype = (int)type.dtype, .rank = type.shape.rank,
+  *entry = (nnc_tensor){.name = name,
+                        .dtype = (int)type.dtype,
+                        .rank = type.shape.rank,
                         .offset = (int64_t)writer->used};
   for (int i = 0; i < entry->rank; i++) entry->dim[i] = type.shape.dim[i];
   size_t bytes = (size_t)type_bytes(type);
@@ -114,7 +120,8 @@ static void writer_add(Case *test, Writer *writer, const char *name, Type type, 
 static void writer_save(Case *test, Writer *writer, const char *name) {
   const char *path = arena_printf(test->arena, "%s/%s", test->work, name);
   if (!nnc_safetensors_write(path, NULL, writer->tensors.count,
-                             (const nnc_tensor *const *)writer->tensors.items, writer->bytes, 0, NULL))
+                             (const nnc_tensor *const *)writer->tensors.items, writer->bytes, 0,
+                             NULL))
     die("cannot write", path);
   free(writer->bytes);
 }
@@ -129,7 +136,8 @@ static double *input_values(Case *test, const InputInfo *input, int step) {
   const nnc_stored *stored =
       nnc_safetensors_find(test->vectors, arena_printf(test->arena, "%d/%s", step, input->name));
   if (!stored) stored = nnc_safetensors_find(test->vectors, input->name);
-  if (!stored || !same_shape(stored, input->type.shape)) die("no values of this shape for", input->name);
+  if (!stored || !same_shape(stored, input->type.shape))
+    die("no values of this shape for", input->name);
   return read_values(test, test->vectors, stored);
 }
 
@@ -155,8 +163,8 @@ static void save_files(Case *test, DType float_type) {
 
 /* ---- comparison ---- */
 
-static void check_one(Case *test, const char *by, const char *name, int64_t count, const double *found,
-                      const double *expected, double tolerance) {
+static void check_one(Case *test, const char *by, const char *name, int64_t count,
+                      const double *found, const double *expected, double tolerance) {
   double greatest = 0, worst = 0;
   for (int64_t i = 0; i < count; i++)
     if (isfinite(expected[i])) greatest = fmax(greatest, fabs(expected[i]));
@@ -174,7 +182,8 @@ static void check_one(Case *test, const char *by, const char *name, int64_t coun
     return;
   }
   test->failed++;
-  printf("FAIL %s %s: %s differs by %.3g (at most %.3g)\n", test->program, by, name, worst, tolerance);
+  printf("FAIL %s %s: %s differs by %.3g (at most %.3g)\n", test->program, by, name, worst,
+         tolerance);
   for (int64_t i = 0; i < count && i < 4; i++)
     printf("       [%d] %.17g, expected %.17g\n", (int)i, found[i], expected[i]);
 }
@@ -204,8 +213,8 @@ static void compare_interpreter(Case *test) {
 
 /* ---- predictions ---- */
 
-static void check_prediction(Case *test, const char *by, const nnc_stored *expected, const double *found,
-                             DType float_type) {
+static void check_prediction(Case *test, const char *by, const nnc_stored *expected,
+                             const double *found, DType float_type) {
   check_one(test, by, expected->name, stored_count(expected), found,
             read_values(test, test->vectors, expected), tolerance_of(test, float_type));
 }
@@ -217,15 +226,17 @@ static bool has_predictions(const Case *test) {
 }
 
 static void interpret_predictions(Case *test, int count, const Binding *bindings) {
-  Evaluation *result = interpreter_run(test->interpreter, ENTRY_PREDICT, count, bindings, test->steps, 0,
-                                       test->steps, test->steps);
+  Evaluation *result = interpreter_run(test->interpreter, ENTRY_PREDICT, count, bindings,
+                                       test->steps, 0, test->steps, test->steps);
   const Graph *graph = test->module->entries[ENTRY_PREDICT];
   for (int k = 0; k < test->vectors->count; k++) {
     const nnc_stored *expected = &test->vectors->tensors[k];
     int i = 0;
     if (expected->name[0] != '>') continue;
-    while (i < graph->outputs.count && strcmp(graph->outputs.items[i].name, expected->name + 1)) i++;
-    if (i == graph->outputs.count || !same_shape(expected, graph->outputs.items[i].node->type.shape))
+    while (i < graph->outputs.count && strcmp(graph->outputs.items[i].name, expected->name + 1))
+      i++;
+    if (i == graph->outputs.count ||
+        !same_shape(expected, graph->outputs.items[i].node->type.shape))
       die("there is no prediction of this shape:", expected->name);
     check_prediction(test, "interpreter", expected, evaluation_output(result, i)->data, DTYPE_F64);
   }
@@ -256,9 +267,11 @@ static void compare_predictions(Case *test, const char *path, DType float_type) 
 static void run_predictions(Case *test, DType float_type) {
   const char *work = test->work;
   const char *predictions = arena_printf(test->arena, "%s/predictions", work);
-  const char *command = arena_printf(test->arena, "printf '0\\n' > '%s/input.csv' && '%s/program' predict --init "
-                                     "'%s/result' --quiet '%s/input.csv' > '%s'", work, work, work, work,
-                                     predictions);
+  const char *command =
+      arena_printf(test->arena,
+                   "printf '0\\n' > '%s/input.csv' && '%s/program' predict --init "
+                   "'%s/result' --quiet '%s/input.csv' > '%s'",
+                   work, work, work, work, predictions);
   if (system(command) != 0) die("this command failed:", command);
   compare_predictions(test, predictions, float_type);
 }
@@ -316,7 +329,8 @@ static void load(Case *test) {
   module_retype_floats(test->module, DTYPE_F64);
   PassOptions options = {.level = 0};
   bool stopped = false;
-  if (!passes_run(test->module, diagnostics, &options, &stopped)) die("passes fail on", test->program);
+  if (!passes_run(test->module, diagnostics, &options, &stopped))
+    die("passes fail on", test->program);
   test->interpreter = interpreter_create(test->arena, test->module, SEED);
 }
 
@@ -327,7 +341,8 @@ static void set_start(Case *test) {
   if (test->steps > MOST_STEPS) die("too many steps in", test->program);
   for (int i = 0; i < test->vectors->count; i++) {
     const nnc_stored *stored = &test->vectors->tensors[i];
-    bool is_input = module_find_input(test->module, name_intern(stored->name)) || strchr(stored->name, '/');
+    bool is_input =
+        module_find_input(test->module, name_intern(stored->name)) || strchr(stored->name, '/');
     if (strchr("=>", stored->name[0]) || is_input) continue;
     const Variable *variable = module_find_variable(test->module, name_intern(stored->name));
     if (!variable || !same_shape(stored, variable->type.shape))
@@ -351,17 +366,20 @@ static void interpret(Case *test) {
     }
     interpreter_run(test->interpreter, ENTRY_TRAIN, count, bindings, step + 1, 0, test->steps,
                     test->steps);
-    if (step + 1 == test->steps && has_predictions(test)) interpret_predictions(test, count, bindings);
+    if (step + 1 == test->steps && has_predictions(test))
+      interpret_predictions(test, count, bindings);
   }
 }
 
 static void run_executable(Case *test, DType float_type) {
   const char *type = dtype_name(float_type), *work = test->work;
   const char *commands[] = {
-    arena_printf(test->arena, "'%s' '%s' --float=%s -o '%s/program'", test->nnc, test->program, type, work),
-    arena_printf(test->arena, "'%s/program' step --inputs '%s/inputs.%s' --init '%s/start.%s' --steps %d "
-                 "--seed %d --quiet '%s/result' > '%s/losses'", work, work, type, work, type,
-                 test->steps, SEED, work, work),
+      arena_printf(test->arena, "'%s' '%s' --float=%s -o '%s/program'", test->nnc, test->program,
+                   type, work),
+      arena_printf(test->arena,
+                   "'%s/program' step --inputs '%s/inputs.%s' --init '%s/start.%s' --steps %d "
+                   "--seed %d --quiet '%s/result' > '%s/losses'",
+                   work, work, type, work, type, test->steps, SEED, work, work),
   };
   for (int i = 0; i < 2; i++)
     if (system(commands[i]) != 0) die("this command failed:", commands[i]);

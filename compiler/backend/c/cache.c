@@ -146,7 +146,8 @@ static int by_age(const void *a, const void *b) {
   return strcmp(x->name, y->name);
 }
 
-/* "<64 hexadecimal digits>.nnc", or such a name and what a writer that was killed left behind it. */
+/* "<64 hexadecimal digits>.nnc", or such a name and what a writer that was killed left behind
+ * it. */
 static bool is_ours(const char *name) {
   return strspn(name, "0123456789abcdef") == SHA256_HEX &&
          strncmp(name + SHA256_HEX, suffix, sizeof suffix - 1) == 0;

@@ -11,7 +11,8 @@ void command_flags(Arena *arena, Arguments *arguments, const CompileOptions *opt
   for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) vec_push(arena, arguments, fixed[i]);
   vec_push(arena, arguments, options->debug ? "-g" : "-fno-asynchronous-unwind-tables");
   const char *lowest = options->level_count > 0 ? options->levels[0] : NULL;
-  const char *march = lowest ? arena_printf(arena, "x86-64-%s", level ? level : lowest) : options->arch;
+  const char *march =
+      lowest ? arena_printf(arena, "x86-64-%s", level ? level : lowest) : options->arch;
   vec_push(arena, arguments, arena_printf(arena, "-march=%s", march));
   if (level != NULL) vec_push(arena, arguments, arena_printf(arena, "-DNNC_LEVEL=%s", level));
   arguments_add_words(arena, arguments, options->cflags);

@@ -5,8 +5,8 @@
 #include "backend/c/compile.h"
 #include "backend/c/process.h"
 
-/* The compiler and the flags that compiling and linking get. `level`: "v3"; NULL: what is for all levels,
- * or for the one -march. */
+/* The compiler and the flags that compiling and linking get. `level`: "v3"; NULL: what is for all
+ * levels, or for the one -march. */
 void command_flags(Arena *arena, Arguments *arguments, const CompileOptions *options,
                    const char *level);
 void command_include(Arena *arena, Arguments *arguments, const CompileOptions *options);

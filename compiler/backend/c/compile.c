@@ -37,8 +37,10 @@ static bool find_levels(Arena *arena, CompileOptions *options) {
     int level = 0;
     while (level < MOST_LEVELS && strcmp(known[level], name) != 0) level++;
     if (level == MOST_LEVELS) {
-      fprintf(stderr, "nnc: error: --arch: in a list stand x86-64-v2, x86-64-v3 and x86-64-v4, not "
-              "'%s'\n", word);
+      fprintf(stderr,
+              "nnc: error: --arch: in a list stand x86-64-v2, x86-64-v3 and x86-64-v4, not "
+              "'%s'\n",
+              word);
       return false;
     }
     is_asked[level] = true;
@@ -140,11 +142,15 @@ static void explain_failure(const Build *build, int count, const Job *jobs) {
     fprintf(stderr, "nnc: error: cannot read the runtime library %s: %s\n", library,
             strerror(errno));
   else if (*options->cflags)
-    fprintf(stderr, "nnc: error: %s refused the generated code with the flags %s (status %d); it is "
-            "kept in %s\n", options->toolchain.cc, options->cflags, failed->status, options->source);
+    fprintf(stderr,
+            "nnc: error: %s refused the generated code with the flags %s (status %d); it is "
+            "kept in %s\n",
+            options->toolchain.cc, options->cflags, failed->status, options->source);
   else
-    fprintf(stderr, "nnc: internal error: %s refused the generated code (status %d); please report "
-            "it with %s, which is kept\n", options->toolchain.cc, failed->status, options->source);
+    fprintf(stderr,
+            "nnc: internal error: %s refused the generated code (status %d); please report "
+            "it with %s, which is kept\n",
+            options->toolchain.cc, failed->status, options->source);
 }
 
 /* ---- objects ---- */
@@ -188,8 +194,8 @@ static void list_objects(Build *build) {
     bool is_of_level = source->units[i].is_of_level;
     for (int k = 0; k < (is_of_level ? levels : 1); k++) {
       const char *level = is_of_level ? build->options->levels[k] : NULL;
-      const char *name = arena_printf(build->arena, "unit_%d%s%s", i, level ? "_" : "",
-                                      level ? level : "");
+      const char *name =
+          arena_printf(build->arena, "unit_%d%s%s", i, level ? "_" : "", level ? level : "");
       build->objects[build->object_count++] = (Object){.unit = i, .level = level, .name = name};
     }
   }
@@ -275,8 +281,7 @@ static bool link_objects(Build *build, const char *executable) {
   if (build->options->cache == NULL) return true;
   keys_keep_linked(build, job.output);
   CacheKey key;
-  if (keys_of_objects(build) && keys_of_link(build, &key))
-    keep(build, &job, &key, executable);
+  if (keys_of_objects(build) && keys_of_link(build, &key)) keep(build, &job, &key, executable);
   return true;
 }
 
@@ -294,8 +299,7 @@ static bool install(const Build *build, const Text *executable) {
 static bool make_executable(Build *build, Text *executable) {
   CacheKey key;
   bool has_keys = build->options->cache != NULL && keys_of_objects(build);
-  if (has_keys && keys_of_link(build, &key) &&
-      cache_get(build->options->cache, &key, executable)) {
+  if (has_keys && keys_of_link(build, &key) && cache_get(build->options->cache, &key, executable)) {
     if (build->options->verbose) fprintf(stderr, "nnc: the executable is in the cache\n");
     return true;
   }
@@ -305,8 +309,8 @@ static bool make_executable(Build *build, Text *executable) {
     build->objects[i].file =
         scratch_file(build->scratch, arena_printf(build->arena, "%s.o", build->objects[i].name));
   const char *path = scratch_file(build->scratch, "executable");
-  bool good = (!has_keys || find_objects(build)) && compile_objects(build) &&
-              link_objects(build, path);
+  bool good =
+      (!has_keys || find_objects(build)) && compile_objects(build) && link_objects(build, path);
   if (good && !file_read(path, executable)) {
     fprintf(stderr, "nnc: error: cannot read %s: %s\n", path, strerror(errno));
     good = false;

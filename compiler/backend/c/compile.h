@@ -3,13 +3,14 @@
  * Units are compiled side by side and linked. What was compiled before is taken from the cache:
  *
  *   an object's key    the unit's text, the flags, the compiler (path, size, time, version), the
- *                      contents of all headers that such a unit includes, the environment's variables
- *                      that compilers heed, and with -march=native the processor
- *   executable's key   the keys of its objects, the flags of linking, the linker, the contents of the
- *                      runtime's library, and path, size and time of every other file that is linked
+ *                      contents of all headers that such a unit includes, the environment's
+ *                      variables that compilers heed, and with -march=native the processor
+ *   executable's key   the keys of its objects, the flags of linking, the linker, the contents of
+ *                      the runtime's library, and path, size and time of every other file that is
+ *                      linked
  *
- * Which headers are included and which files are linked the compiler and the linker say when they run;
- * these lists are entries of the cache, too. */
+ * Which headers are included and which files are linked the compiler and the linker say when they
+ * run; these lists are entries of the cache, too. */
 #ifndef NNC_BACKEND_C_COMPILE_H
 #define NNC_BACKEND_C_COMPILE_H
 
@@ -21,40 +22,40 @@
 enum { MOST_LEVELS = 3 };
 
 typedef struct CompileOptions {
-  const char *cc;          /* --cc; NULL: the newest clang found, else gcc, else cc */
-  const char *arch;        /* -march, or levels "x86-64-v2,x86-64-v3"; NULL: "native" */
-  const char *cflags;      /* more flags behind those of ours, separated by blanks; NULL: none */
-  bool debug;              /* -g: not stripped; the C file is kept, its lines are those of debuggers */
-  bool save_temps;         /* the C file is kept beside the executable */
-  bool is_static;          /* no shared libraries */
-  bool verbose;            /* prints commands before they run, and what the cache gave */
-  int jobs;                /* C compilers at a time; 0: one a core */
+  const char *cc;     /* --cc; NULL: the newest clang found, else gcc, else cc */
+  const char *arch;   /* -march, or levels "x86-64-v2,x86-64-v3"; NULL: "native" */
+  const char *cflags; /* more flags behind those of ours, separated by blanks; NULL: none */
+  bool debug;         /* -g: not stripped; the C file is kept, its lines are those of debuggers */
+  bool save_temps;    /* the C file is kept beside the executable */
+  bool is_static;     /* no shared libraries */
+  bool verbose;       /* prints commands before they run, and what the cache gave */
+  int jobs;           /* C compilers at a time; 0: one a core */
   bool has_cache;
   const char *cache_folder; /* NULL: the user's */
-  int64_t cache_bytes;     /* bound of the folder */
-  bool reads_pictures;     /* links the libraries that decode them */
-  const char *prefix;      /* PREFIX/include/nnc and PREFIX/lib/nnc hold the runtime */
-  const char *output;      /* the executable; a name that ends in .c is the C file's */
+  int64_t cache_bytes;      /* bound of the folder */
+  bool reads_pictures;      /* links the libraries that decode them */
+  const char *prefix;       /* PREFIX/include/nnc and PREFIX/lib/nnc hold the runtime */
+  const char *output;       /* the executable; a name that ends in .c is the C file's */
   /* filled by compile_prepare */
-  const char *source;      /* the C file: OUTPUT.c */
-  int level_count;         /* 0: `arch` is one, and not a list */
+  const char *source;              /* the C file: OUTPUT.c */
+  int level_count;                 /* 0: `arch` is one, and not a list */
   const char *levels[MOST_LEVELS]; /* "v2", "v3", in ascending order */
-  const char *compiler;    /* "clang-19 19.1.7 -O3 -march=native", for the tables */
-  const char *command;     /* quoted for a shell; makes the executable of the C file */
+  const char *compiler;            /* "clang-19 19.1.7 -O3 -march=native", for the tables */
+  const char *command;             /* quoted for a shell; makes the executable of the C file */
   Toolchain toolchain;
-  Cache *cache;            /* NULL: none */
+  Cache *cache; /* NULL: none */
 } CompileOptions;
 
 /* The emitted C, whole and cut into units of the same functions. */
 typedef struct SourceUnit {
   Text text;
-  int64_t weight;          /* about the microseconds of compiling it */
-  bool is_of_level;        /* compiled once for each level */
+  int64_t weight;   /* about the microseconds of compiling it */
+  bool is_of_level; /* compiled once for each level */
 } SourceUnit;
 
 typedef struct CSource {
   Text whole;
-  int unit_count;          /* the first is the one that includes every header */
+  int unit_count; /* the first is the one that includes every header */
   SourceUnit *units;
 } CSource;
 
@@ -62,8 +63,9 @@ void source_free(CSource *source);
 
 /* Finds the C compiler and writes the command. False after a message on standard error. */
 bool compile_prepare(Arena *arena, CompileOptions *options);
-/* Compiles the units and links them, or finds the result. What the C compiler says is printed once; if
- * it refuses, which is a bug of ours, the C file is kept.  False after a message on standard error. */
+/* Compiles the units and links them, or finds the result. What the C compiler says is printed once;
+ * if it refuses, which is a bug of ours, the C file is kept.  False after a message on standard
+ * error. */
 bool compile_c(Arena *arena, const CompileOptions *options, const CSource *source);
 
 #endif

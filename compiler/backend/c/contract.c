@@ -126,13 +126,14 @@ static const char *number(Arena *arena, int64_t value) { return c_integer(arena,
 typedef struct Packing {
   int slot;
   const AxisGroup *outer;
-  const char *from, *to;       /* pointers: the operand, the block's group of `width` columns */
-  const char *width, *first;   /* columns of a group; the number of its first column */
-  const char *count;           /* its columns */
+  const char *from, *to;     /* pointers: the operand, the block's group of `width` columns */
+  const char *width, *first; /* columns of a group; the number of its first column */
+  const char *count;         /* its columns */
 } Packing;
 
 /* Elements from the flat number `at` on whose offsets grow by the innermost stride. */
-static const char *run_length(Arena *arena, const AxisGroup *group, const char *at, const char *left) {
+static const char *run_length(Arena *arena, const AxisGroup *group, const char *at,
+                              const char *left) {
   if (group->count <= 1) return left;
   long long extent = (long long)group->extent[group->count - 1];
   return arena_printf(arena, "nnc_least(%lld - (%s) %% %lld, %s)", extent, at, extent, left);
@@ -148,23 +149,22 @@ static const char *pack_runs(const ContractWriter *writer, const Packing *pack) 
   const AxisGroup *k = &writer->kernel->contract.k, *outer = pack->outer;
   const char *type = c_type_name(writer->sum);
   const char *column = arena_printf(arena, "(%s + c)", pack->first);
-  return arena_printf(
-      arena,
-      "  for (int64_t c = 0, columns; c < %s; c += columns) {\n"
-      "    columns = %s;\n"
-      "    for (int64_t i = 0, steps; i < depth; i += steps) {\n"
-      "      steps = %s;\n"
-      "      nnc_pack_part_%s(%s + i * %s + c, %s, steps, columns,\n"
-      "                       %s + %s + %s, %lld, %lld);\n"
-      "    }\n"
-      "  }\n"
-      "  nnc_pack_zeros_%s(%s, %s, depth, %s);\n",
-      pack->count,
-      run_length(arena, outer, column, arena_printf(arena, "%s - c", pack->count)),
-      run_length(arena, k, "k + i", "depth - i"), type, pack->to, pack->width, pack->width,
-      pack->from, group_offset(arena, outer, pack->slot, column),
-      group_offset(arena, k, pack->slot, "(k + i)"), inner_stride(k, pack->slot),
-      inner_stride(outer, pack->slot), type, pack->to, pack->width, pack->count);
+  return arena_printf(arena,
+                      "  for (int64_t c = 0, columns; c < %s; c += columns) {\n"
+                      "    columns = %s;\n"
+                      "    for (int64_t i = 0, steps; i < depth; i += steps) {\n"
+                      "      steps = %s;\n"
+                      "      nnc_pack_part_%s(%s + i * %s + c, %s, steps, columns,\n"
+                      "                       %s + %s + %s, %lld, %lld);\n"
+                      "    }\n"
+                      "  }\n"
+                      "  nnc_pack_zeros_%s(%s, %s, depth, %s);\n",
+                      pack->count,
+                      run_length(arena, outer, column, arena_printf(arena, "%s - c", pack->count)),
+                      run_length(arena, k, "k + i", "depth - i"), type, pack->to, pack->width,
+                      pack->width, pack->from, group_offset(arena, outer, pack->slot, column),
+                      group_offset(arena, k, pack->slot, "(k + i)"), inner_stride(k, pack->slot),
+                      inner_stride(outer, pack->slot), type, pack->to, pack->width, pack->count);
 }
 
 /* Element by element, converted to the sum's type. */
@@ -191,8 +191,12 @@ static const char *pack_text(const ContractWriter *writer, const Packing *pack) 
 /* Tiles of MR rows: [depth][MR] each. */
 static const char *pack_a_text(const ContractWriter *writer) {
   if (!writer->grid.pack_a) return "";
-  Packing pack = {.slot = writer->a_slot, .outer = writer->a, .from = "left",
-                  .to = "packed_a + (m - m_first) * KB", .width = "MR", .first = "m",
+  Packing pack = {.slot = writer->a_slot,
+                  .outer = writer->a,
+                  .from = "left",
+                  .to = "packed_a + (m - m_first) * KB",
+                  .width = "MR",
+                  .first = "m",
                   .count = "nnc_least(MR, m_end - m)"};
   return arena_printf(writer->arena, "for (int64_t m = m_first; m < m_end; m += MR) {\n%s}\n",
                       pack_text(writer, &pack));
@@ -201,8 +205,12 @@ static const char *pack_a_text(const ContractWriter *writer) {
 /* Panels of NR columns: [depth][NR] each, whole vectors filled with 0. */
 static const char *pack_b_text(const ContractWriter *writer) {
   if (!writer->grid.pack_b) return "";
-  Packing pack = {.slot = writer->b_slot, .outer = writer->b, .from = "right",
-                  .to = "packed_b + (n - n_first) * KB", .width = "NR", .first = "n",
+  Packing pack = {.slot = writer->b_slot,
+                  .outer = writer->b,
+                  .from = "right",
+                  .to = "packed_b + (n - n_first) * KB",
+                  .width = "NR",
+                  .first = "n",
                   .count = "nnc_least(NR, n_end - n)"};
   return arena_printf(writer->arena,
                       "if (K > KB || packed != task / M_BLOCKS) {\n"

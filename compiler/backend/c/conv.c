@@ -1,5 +1,5 @@
-/* Convolutions as C, from the grid of kernel/tiles.h: fills codegen_templates/conv.c (forward and the
- * adjoint in the input) and conv_weight.c, or where planes are small conv_patches.c (forward),
+/* Convolutions as C, from the grid of kernel/tiles.h: fills codegen_templates/conv.c (forward and
+ * the adjoint in the input) and conv_weight.c, or where planes are small conv_patches.c (forward),
  * conv_columns.c (the adjoint in the input) and conv_weight_patches.c (in the weights). */
 #include "backend/c/kernels.h"
 
@@ -157,8 +157,8 @@ static const char *code_text(Arena *arena, Text *text) {
   return result;
 }
 
-/* Opens the loop over the last axis where each phase of it has a tile: a row of the result is put together
- * first, so that what the epilogue reads and writes is contiguous. Returns its element. */
+/* Opens the loop over the last axis where each phase of it has a tile: a row of the result is put
+ * together first, so that what the epilogue reads and writes is contiguous. Returns its element. */
 static const char *open_interleaved(const ConvWriter *writer, Code *code, const char *place) {
   const ConvGrid *grid = &writer->grid;
   Arena *arena = code->arena;
@@ -166,11 +166,14 @@ static const char *open_interleaved(const ConvWriter *writer, Code *code, const 
   long long origin = stride * (long long)grid->least[2] - (long long)grid->low[2];
   bool blocked = grid->block_axis == 2;
   const char *count = blocked ? "count" : c_integer(arena, grid->grid[2]);
-  const char *begin = arena_printf(arena, "%lld * %s - %lld", stride, blocked ? "first" : "0", -origin);
+  const char *begin =
+      arena_printf(arena, "%lld * %s - %lld", stride, blocked ? "first" : "0", -origin);
   code_line(code, "for (int64_t phase = 0; phase < %lld; phase++)", stride);
   code_line(code, "  for (int64_t g = 0; g < %s; g++)", count);
-  code_line(code, "    row[g * %lld + phase] = tile[(phase * NNC_TILE_ROWS + r) * %lld + (%s) * %lld + g];",
-            stride, (long long)(grid->raster + RASTER_SLACK), place, (long long)grid->length[2]);
+  code_line(
+      code,
+      "    row[g * %lld + phase] = tile[(phase * NNC_TILE_ROWS + r) * %lld + (%s) * %lld + g];",
+      stride, (long long)(grid->raster + RASTER_SLACK), place, (long long)grid->length[2]);
   code_line(code, "const int64_t begin = %s;", begin);
   code_line(code, "const int64_t end = nnc_least(begin + %lld * %s, %lld);", stride, count,
             (long long)grid->extent_in[2]);
@@ -231,8 +234,7 @@ static const char *planes_epilogue(const ConvWriter *writer, const int64_t *exte
   if (kernel_uses_axis(code.arena, writer->kernel, 1))
     code_line(&code, "const int64_t i1 = channel + r;");
   const char *place = open_plane(writer, &code, extent);
-  const char *result =
-      arena_printf(code.arena, "planes[r * %lld + %s]", (long long)plane, place);
+  const char *result = arena_printf(code.arena, "planes[r * %lld + %s]", (long long)plane, place);
   write_epilogue_stores(writer, &code, result);
   for (int i = writer->absent; i < 3; i++) code_close(&code);
   code_close(&code);
@@ -314,8 +316,8 @@ static const char *inside_text(const ConvWriter *writer) {
   return text ? arena_printf(writer->arena, "(%s)", text) : "true";
 }
 
-/* Declares `seen`, from which patches are cut: the plane itself where it has no padding and is walked
- * step by step, else a raster of it. */
+/* Declares `seen`, from which patches are cut: the plane itself where it has no padding and is
+ * walked step by step, else a raster of it. */
 static const char *raster_text(const ConvWriter *writer) {
   const ConvGrid *grid = &writer->grid;
   const char *type = c_value_type(writer->sum);
@@ -400,7 +402,7 @@ void conv_write(Code *code, KernelFunction *function) {
   int64_t own_channel = writer.is_input ? grid->rows : 1,
           own_row = writer.is_input ? 1 : grid->channels;
   int64_t tap_count = product(grid->kernel);
-#define INTEGER(name, value)                                                                       \
+#define INTEGER(name, value) \
   { name, c_integer(arena, value) }
   const TemplateHole holes[] = {
       {"NAME", function->name},
@@ -426,11 +428,10 @@ void conv_write(Code *code, KernelFunction *function) {
       INTEGER("CHANNELS", grid->channels),
       INTEGER("RB", grid->row_block),
       INTEGER("CB", grid->channel_block),
-      INTEGER("ROW_BLOCKS",
-              blocks_rows ? (grid->rows + grid->row_block - 1) / grid->row_block : 1),
-      INTEGER("CHANNEL_BLOCKS",
-              writer.is_weight ? (grid->channels + grid->channel_block - 1) / grid->channel_block
-                               : 1),
+      INTEGER("ROW_BLOCKS", blocks_rows ? (grid->rows + grid->row_block - 1) / grid->row_block : 1),
+      INTEGER(
+          "CHANNEL_BLOCKS",
+          writer.is_weight ? (grid->channels + grid->channel_block - 1) / grid->channel_block : 1),
       INTEGER("TASKS", grid->tasks),
       INTEGER("CHUNK", grid->group_chunk),
       INTEGER("CHUNKS", grid->chunks),

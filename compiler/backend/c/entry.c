@@ -75,7 +75,7 @@ static void check_aliases(const Emitter *emitter, const Step *step) {
     for (int k = 0; k < step->operand_count; k++) {
       if (i == k || !kernel->operands[i].is_output ||
           (program->buffers.items[step->operands[i]].kind == BUFFER_WORKER) !=
-            (program->buffers.items[step->operands[k]].kind == BUFFER_WORKER))
+              (program->buffers.items[step->operands[k]].kind == BUFFER_WORKER))
         continue;
       int64_t a = buffer_offset(program, step->operands[i]);
       int64_t b = buffer_offset(program, step->operands[k]);
@@ -95,9 +95,8 @@ static const char *operand_place(const Emitter *emitter, const Step *step, int o
     return arena_printf(emitter->arena, "scratch + %lld", (long long)buffer->offset);
   int64_t bytes = step->loop >= 0 ? step->block_bytes[operand] : 0;
   const char *whole = arena_printf(emitter->arena, "arena + %s", emitter->memory[buffer->id]);
-  return bytes == 0
-           ? whole
-           : arena_printf(emitter->arena, "%s + %lld * block", whole, (long long)bytes);
+  return bytes == 0 ? whole
+                    : arena_printf(emitter->arena, "%s + %lld * block", whole, (long long)bytes);
 }
 
 static void emit_launch(Emitter *emitter, const Step *step) {
@@ -110,10 +109,10 @@ static void emit_launch(Emitter *emitter, const Step *step) {
   Call call = {0};
   call_begin(&call, function->name, step->loop >= 0 ? "&solo" : "worker");
   for (int i = 0; i < step->operand_count; i++)
-    call_add(&call,
-             arena_printf(arena, "(%s%s *)(%s)", kernel->operands[i].is_output ? "" : "const ",
-                          c_storage_type(kernel->operands[i].dtype),
-                          operand_place(emitter, step, i)));
+    call_add(
+        &call,
+        arena_printf(arena, "(%s%s *)(%s)", kernel->operands[i].is_output ? "" : "const ",
+                     c_storage_type(kernel->operands[i].dtype), operand_place(emitter, step, i)));
   for (int i = 0; i < step->scalar_count; i++)
     call_add(&call, arena_printf(arena, "worker->scalars[%d]", step->scalars[i]));
   for (int i = 0; i < step->key_count; i++)
@@ -160,7 +159,8 @@ static void emit_loop(Emitter *emitter, const ProgramEntry *entry, const TaskLoo
   code_line(code, "nnc_laps_begin(worker, %d, %d);", first, count);
   code_open(code, "NNC_TASKS(worker, %lld, block)", (long long)loop->blocks);
   code_line(code, "nnc_worker solo = nnc_solo(worker, block * %lld);", (long long)loop->examples);
-  if (loop_uses_scratch(emitter, entry, loop)) code_line(code, "char *const scratch = worker->scratch;");
+  if (loop_uses_scratch(emitter, entry, loop))
+    code_line(code, "char *const scratch = worker->scratch;");
   for (int s = first; s <= loop->last_step; s++) {
     emit_launch(emitter, &entry->steps.items[s]);
     code_line(code, "nnc_lap(worker, %d);", s + 1);
@@ -173,8 +173,8 @@ static void emit_entry(Emitter *emitter, const ProgramEntry *entry) {
   Code *code = &emitter->code;
   code_blank(code);
   code_comment(code, "%s: %d steps, %d barriers, %.4g Mflop, %.4g MB.", entry_name(entry->entry),
-               entry->steps.count - entry->barrier_count, entry->barrier_count,
-               entry->flops / 1e6, entry->bytes / 1e6);
+               entry->steps.count - entry->barrier_count, entry->barrier_count, entry->flops / 1e6,
+               entry->bytes / 1e6);
   code_line(code, "static void %s_run(nnc_worker *worker)", entry_name(entry->entry));
   code_block(code);
   code_line(code, "char *const arena = worker->arena;");

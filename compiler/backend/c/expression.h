@@ -9,15 +9,15 @@
 typedef struct ExprScope {
   Arena *arena;
   const Kernel *kernel;
-  const char **operands;                   /* parameters, by operand */
+  const char **operands; /* parameters, by operand */
   const char **scalars, **keys;
-  const char *axes[2 * KERNEL_MAX_AXES];   /* variables: the domain's, then the stage's */
+  const char *axes[2 * KERNEL_MAX_AXES]; /* variables: the domain's, then the stage's */
   int64_t extents[2 * KERNEL_MAX_AXES];
   int axis_count;
-  const char **stages;                     /* text of each earlier stage's result */
-  const char *result;                      /* text of the template's element, of type result_dtype */
+  const char **stages; /* text of each earlier stage's result */
+  const char *result;  /* text of the template's element, of type result_dtype */
   DType result_dtype;
-  int *temporaries;                        /* numbers used so far in this function: t0, t1, ... */
+  int *temporaries; /* numbers used so far in this function: t0, t1, ... */
 } ExprScope;
 
 const char *index_text(const ExprScope *scope, const Index *index);

@@ -5,13 +5,10 @@
 
 void kernel_write(Code *code, KernelFunction *function) {
   static void (*const writers[KERNEL_KIND_COUNT])(Code *, KernelFunction *) = {
-    [KERNEL_LOOP] = loop_write,
-    [KERNEL_CONTRACT] = contract_write,
-    [KERNEL_CONV] = conv_write,
-    [KERNEL_CONV_INPUT] = conv_write,
-    [KERNEL_CONV_WEIGHT] = conv_write,
-    [KERNEL_MAX_POOL_GRAD] = max_pool_grad_write,
-    [KERNEL_SCATTER_ADD] = scatter_write,
+      [KERNEL_LOOP] = loop_write,           [KERNEL_CONTRACT] = contract_write,
+      [KERNEL_CONV] = conv_write,           [KERNEL_CONV_INPUT] = conv_write,
+      [KERNEL_CONV_WEIGHT] = conv_write,    [KERNEL_MAX_POOL_GRAD] = max_pool_grad_write,
+      [KERNEL_SCATTER_ADD] = scatter_write,
   };
   if (writers[function->kernel->kind] == NULL)
     panic("kernel %s: no code for kind %d", function->name, (int)function->kernel->kind);
@@ -51,7 +48,8 @@ const char *function_parameters(Arena *arena, const KernelFunction *function) {
 }
 
 /* Every parameter behind `before`. */
-static const char *each_parameter(Arena *arena, const KernelFunction *function, const char *before) {
+static const char *each_parameter(Arena *arena, const KernelFunction *function,
+                                  const char *before) {
   const Kernel *kernel = function->kernel;
   const char *text = "";
   for (int i = 0; i < kernel->operand_count; i++)

@@ -1,4 +1,5 @@
-/* Functions of kernels: one C function each, which every worker calls to run its share of the tasks. */
+/* Functions of kernels: one C function each, which every worker calls to run its share of the
+ * tasks. */
 #ifndef NNC_BACKEND_C_KERNELS_H
 #define NNC_BACKEND_C_KERNELS_H
 

@@ -54,8 +54,8 @@ static bool add_contents(Sha256 *hash, const char *path) {
   return good;
 }
 
-/* Adds the files of a list in the cache, contents and all, or what identifies them; false when there is
- * none. */
+/* Adds the files of a list in the cache, contents and all, or what identifies them; false when
+ * there is none. */
 static bool add_listed(const Build *build, Sha256 *hash, const char *step, bool with_contents) {
   CacheKey key = list_key(build, step);
   Text list = {0};
@@ -134,8 +134,8 @@ static void read_linked(const Build *build, Text *list, const char *trace) {
     if (length > 0 && trace[length - 1] == ')') path = strcspn(trace, "(");
     bool is_ours = false;
     for (int i = 0; i < build->object_count; i++)
-      is_ours |= strlen(build->objects[i].file) == path &&
-                 !strncmp(build->objects[i].file, trace, path);
+      is_ours |=
+          strlen(build->objects[i].file) == path && !strncmp(build->objects[i].file, trace, path);
     if (!is_ours && path > 0 && trace[0] == '/') add_path(list, trace, path);
     trace += length + (trace[length] != 0);
   }

@@ -1,8 +1,8 @@
 /* What the runtime calls, for each instruction set.
  *
- * A program for one has the table of its functions beside them. For several, everything that computes is
- * compiled once for each: what other files see of it gets the level's name (nnc_isa.h), and the other
- * tables, which are compiled once, list the levels. */
+ * A program for one has the table of its functions beside them. For several, everything that
+ * computes is compiled once for each: what other files see of it gets the level's name (nnc_isa.h),
+ * and the other tables, which are compiled once, list the levels. */
 #include "backend/c/parts.h"
 
 int level_count(const CompileOptions *options) {

@@ -18,17 +18,17 @@ void arguments_add_words(Arena *arena, Arguments *arguments, const char *text);
 /* Quoted for a shell. */
 const char *arguments_line(Arena *arena, const Arguments *arguments);
 
-/* The exit status; -1 with errno when it could not be started. Standard output is read into `output`,
- * standard error is thrown away. */
+/* The exit status; -1 with errno when it could not be started. Standard output is read into
+ * `output`, standard error is thrown away. */
 int process_read(Arena *arena, const Arguments *arguments, Text *output);
 
 /* A program to run. */
 typedef struct Job {
   Arguments arguments;
-  const char *input;         /* file for its standard input */
-  const char *output, *log;  /* files for its standard output and error */
-  int64_t weight;            /* about its duration */
-  int status;                /* as of process_read, with `error`; -2: was not started */
+  const char *input;        /* file for its standard input */
+  const char *output, *log; /* files for its standard output and error */
+  int64_t weight;           /* about its duration */
+  int status;               /* as of process_read, with `error`; -2: was not started */
   int error;
   pid_t child;
 } Job;

@@ -8,7 +8,8 @@
 
 typedef struct Scratch Scratch;
 
-/* In $TMPDIR or /tmp. It is removed, with its files, when a signal ends nnc. NULL after a message. */
+/* In $TMPDIR or /tmp. It is removed, with its files, when a signal ends nnc. NULL after a
+ * message. */
 Scratch *scratch_create(Arena *arena);
 /* The path of a file in it, which need not exist yet. */
 const char *scratch_file(Scratch *scratch, const char *name);

@@ -9,14 +9,14 @@ typedef enum Library { LIBRARY_JPEG, LIBRARY_PNG, LIBRARY_ZLIB, LIBRARY_COUNT } 
 extern const char *const library_names[LIBRARY_COUNT]; /* "z": for -lz, -l:libz.a */
 
 typedef struct Toolchain {
-  const char *cc;        /* as it is called */
-  const char *version;   /* first line of `cc --version` */
-  const char *linker;    /* path of what it links with; "" when it does not say */
+  const char *cc;                       /* as it is called */
+  const char *version;                  /* first line of `cc --version` */
+  const char *linker;                   /* path of what it links with; "" when it does not say */
   const char *libraries[LIBRARY_COUNT]; /* paths of the static ones, or "" */
 } Toolchain;
 
-/* `asked`: --cc, or NULL for the newest clang, else gcc, else cc.  A compiler that was met before is not
- * run: its path, size and time say that it is the same.  False after a message. */
+/* `asked`: --cc, or NULL for the newest clang, else gcc, else cc.  A compiler that was met before
+ * is not run: its path, size and time say that it is the same.  False after a message. */
 bool toolchain_find(Arena *arena, Toolchain *toolchain, const char *asked, Cache *cache);
 
 /* Adds path, size and time of a file; of the program behind a name that is called. */

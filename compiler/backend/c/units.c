@@ -1,7 +1,7 @@
 /* The parts of the emitted source as one file, and cut into units that are compiled side by side.
  *
- * A unit holds kernels in their order until it is full, so an edit of the model changes few units and
- * the others are found in the cache. The first unit holds what calls the kernels. */
+ * A unit holds kernels in their order until it is full, so an edit of the model changes few units
+ * and the others are found in the cache. The first unit holds what calls the kernels. */
 #include "backend/c/parts.h"
 
 static void add_text(Text *text, const Text *more) {
@@ -9,7 +9,8 @@ static void add_text(Text *text, const Text *more) {
 }
 
 static const char levels_begin[] =
-    "\n#ifdef NNC_LEVEL /* what is compiled once for each instruction set, under names of its own */\n";
+    "\n#ifdef NNC_LEVEL /* what is compiled once for each instruction set, under names of its own "
+    "*/\n";
 static const char levels_else[] = "\n#else /* and once for all of them */\n";
 static const char levels_end[] = "\n#endif\n";
 
@@ -57,7 +58,7 @@ static int count_lines(const Text *text) {
 typedef struct Cutter {
   const SourceParts *parts;
   CSource *source;
-  const char *file;  /* whose lines are named, or NULL */
+  const char *file; /* whose lines are named, or NULL */
 } Cutter;
 
 /* Adds a part that begins at a line of the one file. */
@@ -73,11 +74,8 @@ static void add_part(const Cutter *cutter, SourceUnit *unit, const Text *part, i
 /* About the microseconds that the C compiler needs for a kernel at -O3. */
 static int64_t kernel_weight(const KernelPart *part) {
   static const int by_byte[KERNEL_KIND_COUNT] = {
-    [KERNEL_LOOP] = 10,
-    [KERNEL_CONTRACT] = 15,
-    [KERNEL_CONV] = 15,
-    [KERNEL_CONV_INPUT] = 15,
-    [KERNEL_CONV_WEIGHT] = 15,
+      [KERNEL_LOOP] = 10,       [KERNEL_CONTRACT] = 15,    [KERNEL_CONV] = 15,
+      [KERNEL_CONV_INPUT] = 15, [KERNEL_CONV_WEIGHT] = 15,
   };
   int factor = by_byte[part->kernel->kind];
   return (int64_t)part->text.length * (factor > 0 ? factor : by_byte[KERNEL_LOOP]);

@@ -1,5 +1,5 @@
-/* Contractions read their operands by strides: a transposed operand is the plain one with other axes
- * in the lists. */
+/* Contractions read their operands by strides: a transposed operand is the plain one with other
+ * axes in the lists. */
 #include "passes/rules/rules.h"
 
 typedef struct SideKeys {
