@@ -33,6 +33,15 @@ check_status "a label out of range" 1 'label' sh -c "
   mkdir -p '$work/bad' && cp '$digits'/* '$work/bad/' && printf '\\377' | dd of='$work/bad/train-labels-idx1-ubyte' bs=1 seek=100 conv=notrunc 2>/dev/null
   '$work/mnist' --data '$work/bad' --epochs 1 --out '$work/bad.run'"
 
+# ---- batch normalization without scale, shift and both: what is predicted is what is evaluated ----
+check "nnc norms.net" "$nnc" tests/models/norms.net -o "$work/norms"
+check "norms on digits" "$work/norms" --data "$digits" --out "$work/norms.run" --quiet
+at_least "test accuracy of norms.net on 6,000 digits" "$(last "$work/norms.run" test/accuracy)" 0.90
+right=$(paste <("$work/norms" predict --data "$digits" --out "$work/norms.run" | tr -dc '0-9\n') \
+  <(od -An -v -tu1 -w1 -j8 "$digits/t10k-labels-idx1-ubyte") | awk '$1 == $2 { n++ } END { printf "%.3f", n / NR }')
+same=$(awk "BEGIN { d = $right - $(last "$work/norms.run" test/accuracy); print (d < 1e-6 && d > -1e-6) }")
+[ "$same" = 1 ] && ok || fail "norms.net predicts $right of the digits, but evaluates otherwise"
+
 # ---- resume is bit for bit, at 1 and 2 threads, with and without an interruption ----
 for model in mnist_cnn own_layer; do
   "$work/$model" --data "$digits" --steps 60 --out "$work/whole" --quiet --threads 2 2>&1
