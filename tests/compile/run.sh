@@ -73,6 +73,13 @@ sed -i "s/epochs *= [0-9]*/epochs = 3/" "$work/edited.net"
 at_least "an edit compiles" "$(compilers "$work/log")" 1
 at_most "not everything" "$(compilers "$work/log")" $((all - 1))
 
+mkdir "$work/elsewhere"; { echo "# A line more."; cat "$work/edited.net"; } > "$work/elsewhere/edited.net"
+"$nnc" "$work/elsewhere/edited.net" --cache-dir="$work/cache" -v -o "$work/moved_lines" 2> "$work/log"
+at_most "kernels do not care for lines and folders" "$(compilers "$work/log")" 1
+"$nnc" "$work/edited.net" --cache-dir="$work/cache" -g -o "$work/debugged" 2> "$work/log"
+"$nnc" "$work/elsewhere/edited.net" --cache-dir="$work/cache" -g -v -o "$work/debugged" 2> "$work/log"
+at_least "debugging information does" "$(compilers "$work/log")" $((all - 1))
+
 # ---- damage ----
 for file in "$work"/cache/*.nnc; do printf 'damage' | dd of="$file" bs=1 seek=60 conv=notrunc status=none; done
 cached damaged; at_least "damaged files are not used" "$(compilers "$work/log")" 1

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "backend/c/code_runs.h"
 #include "backend/c/command.h"
 
 bool keys_are_complete(const CompileOptions *options) {
@@ -75,16 +76,31 @@ static bool add_listed(const Build *build, Sha256 *hash, const char *step, bool 
 
 static const char headers_list[] = "headers 1", linked_list[] = "linked 1";
 
+/* Adds a unit's text: without comments, unless lines may be in the object, by debugging information
+ * or by what flags of the user ask for. */
+static void add_unit(const CompileOptions *options, Sha256 *hash, const Text *text) {
+  bool has_lines = options->debug || options->cflags[0] != 0;
+  if (has_lines) {
+    sha256_add(hash, text->data, text->length);
+    return;
+  }
+  CodeRun run;
+  for (const char *at = text->data; code_next(&at, text->data + text->length, &run);) {
+    sha256_add(hash, run.data, run.length);
+    sha256_add(hash, " ", 1); /* as which a comment counts */
+  }
+}
+
 bool keys_of_objects(Build *build) {
   Sha256 base;
-  begin_key(build, &base, "object 1");
+  begin_key(build, &base, "object 2");
   if (!add_listed(build, &base, headers_list, true)) return false;
   for (int i = 0; i < build->object_count; i++) {
     Object *object = &build->objects[i];
     Sha256 hash = base;
     const Text *text = &build->source->units[object->unit].text;
     sha256_add_string(&hash, object->level ? object->level : "");
-    sha256_add(&hash, text->data, text->length);
+    add_unit(build->options, &hash, text);
     object->key = cache_key(&hash);
   }
   return true;

@@ -1,7 +1,9 @@
 /* The parts of the emitted source as one file, and cut into units that are compiled side by side.
  *
  * A unit holds kernels in their order until it is full, so an edit of the model changes few units
- * and the others are found in the cache. The first unit holds what calls the kernels. */
+ * and the others are found in the cache; comments do not count. The first unit holds what calls
+ * the kernels. */
+#include "backend/c/code_runs.h"
 #include "backend/c/parts.h"
 
 static void add_text(Text *text, const Text *more) {
@@ -78,7 +80,8 @@ static int64_t kernel_weight(const KernelPart *part) {
       [KERNEL_CONV_INPUT] = 15, [KERNEL_CONV_WEIGHT] = 15,
   };
   int factor = by_byte[part->kernel->kind];
-  return (int64_t)part->text.length * (factor > 0 ? factor : by_byte[KERNEL_LOOP]);
+  int64_t length = (int64_t)code_length(part->text.data, part->text.length);
+  return length * (factor > 0 ? factor : by_byte[KERNEL_LOOP]);
 }
 
 /* A unit costs about 40000 microseconds of its own: starting the compiler, reading the headers. */

@@ -1,0 +1,27 @@
+/* Emitted C without its comments: see code_runs.h. */
+#include "backend/c/code_runs.h"
+
+bool code_next(const char **at, const char *end, CodeRun *run) {
+  const char *c = *at;
+  char quote = 0; /* what ends the string or character that c is in */
+  if (c == end) return false;
+  run->data = c;
+  for (; c < end; c++) {
+    if (quote != 0 && *c == '\\' && c + 1 < end) c++;
+    else if (quote != 0) quote = *c == quote ? 0 : quote;
+    else if (*c == '"' || *c == '\'') quote = *c;
+    else if (*c == '/' && c + 1 < end && c[1] == '*') break;
+  }
+  run->length = (size_t)(c - run->data);
+  for (c += c < end ? 2 : 0; c < end; c++)
+    if (c[0] == '*' && c + 1 < end && c[1] == '/') break;
+  *at = c < end ? c + 2 : end;
+  return true;
+}
+
+size_t code_length(const char *text, size_t length) {
+  size_t sum = 0;
+  CodeRun run;
+  for (const char *at = text; code_next(&at, text + length, &run);) sum += run.length;
+  return sum;
+}

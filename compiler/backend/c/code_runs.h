@@ -1,0 +1,23 @@
+/* Emitted C without its comments, run by run.
+ *
+ * Comments name places in the .net file, which move when a line is added above them; what is
+ * compiled does not. So keys of the cache and sizes of units go by the code alone. */
+#ifndef NNC_BACKEND_C_CODE_RUNS_H
+#define NNC_BACKEND_C_CODE_RUNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct CodeRun {
+  const char *data;
+  size_t length;
+} CodeRun;
+
+/* The code from *at to the next comment, behind which *at moves; false at the end. A run may be
+ * empty. */
+bool code_next(const char **at, const char *end, CodeRun *run);
+
+/* How many bytes of a text are no comment. */
+size_t code_length(const char *text, size_t length);
+
+#endif
