@@ -3,6 +3,7 @@
 #define NNC_KERNEL_H
 
 #include "nnc_conv.h"
+#include "nnc_extern.h"
 #include "nnc_gemm.h"
 #include "nnc_math.h"
 #include "nnc_ops.h"

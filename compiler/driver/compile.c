@@ -13,6 +13,7 @@
 #include "graph/textual.h"
 #include "graph/verify.h"
 #include "interpret/check_gradients.h"
+#include "ops/extern.h"
 #include "passes/retype.h"
 #include "program/program.h"
 #include "support/panic.h"
@@ -130,18 +131,33 @@ static int back_end(const Compilation *compilation, const Program *program) {
       .prefix = installation_prefix(compilation->arena),
       .output = output,
   };
+  compile.extern_files =
+    extern_files(compilation->arena, program->module, &compile.extern_count);
   if (!compile_prepare(compilation->arena, &compile)) return EXIT_MACHINE;
   CSource source = {0};
   emit_source(compilation->arena, &source, program, &compile);
   int status = 0;
   if (options->emit == EMIT_C) status = write_text(compilation, &source.whole);
-  else if (!compile_c(compilation->arena, &compile, &source)) status = EXIT_MACHINE;
+  else if (!source_add_externs(compilation->arena, &source, &compile) ||
+           !compile_c(compilation->arena, &compile, &source))
+    status = EXIT_MACHINE;
   source_free(&source);
   return status;
 }
 
+/* The interpreter knows no functions of the user's. */
+static bool can_interpret(const Compilation *compilation, const Module *module) {
+  const Node *external = extern_first(module);
+  if (!external) return true;
+  diag_error(compilation->diagnostics, external->span,
+             "--check-gradients cannot compute the extern operator '%s': only an executable does",
+             node_string(external, ATTR_NAME));
+  return false;
+}
+
 static int compile_module(Compilation *compilation, Module *module) {
   const Options *options = compilation->options;
+  if (options->check_gradients && !can_interpret(compilation, module)) return EXIT_MISTAKES;
   if (options->check_gradients) return gradient_table(compilation, module);
   bool stopped = false;
   if (!passes_run(module, compilation->diagnostics, &options->passes, &stopped) && !stopped)

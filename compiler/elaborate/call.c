@@ -139,6 +139,13 @@ static Value frame_result(Elaborator *e, const Frame *frame, const Function *fun
   return value_error();
 }
 
+static Value run_def(Elaborator *e, const Frame *frame, const Function *function) {
+  int errors = e->errors;
+  evaluate_block(e, frame->stmts);
+  return frame->has_returned || e->errors == errors ? frame_result(e, frame, function)
+                                                    : value_error();
+}
+
 static const char *argument_name(Elaborator *e, const Function *function,
                                  const Arguments *arguments) {
   const char *name = name_intern("name");
@@ -165,21 +172,15 @@ static Value call_def(Elaborator *e, Function *function, const Arguments *argume
     return value_error();
   }
   if (!match_arguments(e, function, arguments, values, spans, given)) return value_error();
-  if (function->stmt->kind == AST_EXTERN) {
-    report_error(e, arguments->call, "'%s': extern operators are not available in this version of nnc",
-                 function->name);
-    return value_error();
-  }
   if (!path) path = path_of_call(e, function, argument_name(e, function, arguments));
   Frame *frame = frame_enter(e, function, arguments->call, path);
   if (!frame) return value_error();
   if (layer) frame->layer = layer;
   Value result = value_error();
   if (bind_formals(e, function, values, spans, given)) {
-    int errors = e->errors;
-    evaluate_block(e, frame->stmts);
-    if (frame->has_returned || e->errors == errors)
-      result = frame_result(e, frame, function);
+    result = function->stmt->kind == AST_EXTERN
+               ? evaluate_extern(e, function, arguments->call, values)
+               : run_def(e, frame, function);
     if (function->stmt->function.gradient)
       result = own_gradient(e, function, arguments->call, values, result);
   }

@@ -372,6 +372,11 @@ Node *scan_capture(Elaborator *e, Node *node, const Graph *graph);
 Node *scan_random(Elaborator *e, Op op, Type type, int attribute_count,
                   const Attribute *attributes);
 
+/* ---- operators of one's own (extern.c) ---------------------------------------------------- */
+
+/* In the frame of the call, with the formals bound to `values`. */
+Value evaluate_extern(Elaborator *e, const Function *function, Span call, const Value *values);
+
 /* ---- gradients of one's own (own_gradient.c) ---------------------------------------------- */
 
 /* In the frame of a call that gave `result`: the same with the gradient that the def has behind it. `values`

@@ -297,6 +297,7 @@ static bool elaborate_rule(OwnGradient *own, Type packed, Room *room) {
   frame->returned.items = NULL;
   frame->returned.count = frame->returned.capacity = 0;
   frame->has_returned = false;
+  frame->stmts = &own->written->body->stmts;
   frame->loops = 0;
   bool fine = run_rule(own, packed, gradients);
   for (int i = 0; i < own->target_count && fine; i++)
@@ -306,6 +307,7 @@ static bool elaborate_rule(OwnGradient *own, Type packed, Room *room) {
   frame->returned = outer.returned;
   frame->has_returned = outer.has_returned;
   frame->return_stmt = outer.return_stmt;
+  frame->stmts = outer.stmts;
   frame->loops = outer.loops;
   frame->binding = outer.binding;
   frame->owners = outer.owners;

@@ -77,7 +77,8 @@ static bool *find_reached(Elaborator *e, const Node *loss) {
   reached[loss->id] = true;
   for (int i = graph->nodes.count - 1; i >= 0; i--) {
     const Node *node = graph->nodes.items[i];
-    if (!reached[node->id] || node->op == OP_STOP_GRADIENT) continue;
+    bool is_end = node->op == OP_STOP_GRADIENT || node->op == OP_EXTERN;
+    if (!reached[node->id] || is_end) continue;
     if (!dtype_is_float(node->type.dtype)) continue;
     for (int k = 0; k < node->operand_count; k++)
       if (!node->rule || own_gradient_leads(node, k)) reached[node->operands[k]->id] = true;

@@ -131,6 +131,11 @@ void builder_scatter_add(KernelBuilder *builder, const ScatterSlots *slots) {
   builder->kernel->scatter = *slots;
 }
 
+void builder_extern(KernelBuilder *builder, const ExternSlots *slots) {
+  builder_set_kind(builder, KERNEL_EXTERN);
+  builder->kernel->external = *slots;
+}
+
 BuiltKernel builder_finish(KernelBuilder *builder) {
   Kernel *kernel = builder->kernel;
   kernel->operand_count = builder->operands.count;

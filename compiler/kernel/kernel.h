@@ -109,6 +109,7 @@ typedef enum KernelKind {
   KERNEL_CONV_WEIGHT,
   KERNEL_MAX_POOL_GRAD,
   KERNEL_SCATTER_ADD,
+  KERNEL_EXTERN,      /* a function of the user's */
   KERNEL_KIND_COUNT
 } KernelKind;
 
@@ -137,6 +138,12 @@ typedef struct ScatterSlots {
   int64_t indices, rows, row_elements; /* values [indices, row_elements], result [rows, ...] */
 } ScatterSlots;
 
+typedef struct ExternSlots {
+  const char *function;         /* in C */
+  int count;
+  Type operands[16], result;
+} ExternSlots;
+
 typedef struct KernelOperand {
   DType dtype;
   int64_t elements;
@@ -158,6 +165,7 @@ typedef struct Kernel {
   ContractSlots contract;
   ConvSlots conv;
   ScatterSlots scatter;
+  ExternSlots external;
   int epilogue_count; /* template kernels: one store at least */
   Store *epilogue;
   bool is_serial;      /* one worker does all of it (block.h): cut for its caches alone */
@@ -184,6 +192,8 @@ bool index_is_affine(const Index *index, int axis_count, int64_t *base, int64_t 
 bool index_range(const Index *index, const int64_t *extents, int axis_count, int64_t *least,
                  int64_t *greatest);
 
+/* How many operands, the first ones, the template itself reads; 0 for loops. */
+int kernel_template_operands(const Kernel *kernel);
 /* A text that is equal for two kernels exactly when they compute the same with equal structure
  * (names and comments left out): the key under which code is shared. */
 const char *kernel_key(Arena *arena, const Kernel *kernel);

@@ -126,6 +126,16 @@ static void print_slots(Text *text, const Kernel *kernel) {
                 (long long)kernel->scatter.indices, (long long)kernel->scatter.rows,
                 (long long)kernel->scatter.row_elements);
     return;
+  case KERNEL_EXTERN:
+    text_printf(text, "  %s(", kernel->external.function);
+    for (int i = 0; i < kernel->external.count; i++) {
+      if (i > 0) text_add(text, ", ");
+      text_add_type(text, kernel->external.operands[i]);
+    }
+    text_add(text, ") : ");
+    text_add_type(text, kernel->external.result);
+    text_add_char(text, '\n');
+    return;
   default: break;
   }
   text_printf(text, "  n %lld, c %lld, k %lld, groups %lld\n", (long long)conv->n,
@@ -147,6 +157,7 @@ static const char *const kind_name[KERNEL_KIND_COUNT] = {
   [KERNEL_CONV_WEIGHT] = "conv_weight",
   [KERNEL_MAX_POOL_GRAD] = "max_pool_grad",
   [KERNEL_SCATTER_ADD] = "scatter_add",
+  [KERNEL_EXTERN] = "extern",
 };
 
 static void kernel_describe(Text *text, const Kernel *kernel, bool with_names) {

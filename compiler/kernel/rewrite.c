@@ -249,7 +249,7 @@ bool kernel_can_unify(const Kernel *kernel, int into, int from) {
   Stage storing = {0};
   bool fits = kernel->operands[into].dtype == kernel->operands[from].dtype &&
               kernel->operands[into].elements == kernel->operands[from].elements &&
-              (kernel->kind == KERNEL_LOOP || into > 1);
+              into >= kernel_template_operands(kernel);
   for (int s = 0; s < kernel_stage_count(kernel); s++) {
     Stage stage = kernel_stage(kernel, s);
     for (int i = 0; i < stage.store_count; i++)

@@ -227,13 +227,15 @@ int64_t kernel_task_count(const Kernel *kernel) {
   case KERNEL_CONV:
   case KERNEL_CONV_INPUT:
   case KERNEL_CONV_WEIGHT: return kernel_conv_grid(kernel).tasks;
+  case KERNEL_EXTERN: return 1;
   default: return kernel_plane_grid(kernel).tasks;
   }
 }
 
 int64_t kernel_worker_bytes(const Kernel *kernel) {
   switch (kernel->kind) {
-  case KERNEL_LOOP: return 0;
+  case KERNEL_LOOP:
+  case KERNEL_EXTERN: return 0;
   case KERNEL_CONTRACT: {
     ContractGrid grid = kernel_contract_grid(kernel);
     return grid.a_bytes + grid.b_bytes + grid.tile_bytes;

@@ -98,8 +98,7 @@ static int64_t contract_reach(const ContractSlots *slots, int side) {
 
 /* Operands of the template itself already begin where they are read. */
 static void note_template(const Kernel *kernel, Part *parts) {
-  if (kernel->kind == KERNEL_LOOP) return;
-  for (int i = 0; i < 2 && i < kernel->operand_count; i++) {
+  for (int i = 0; i < kernel_template_operands(kernel); i++) {
     if (kernel->kind == KERNEL_CONTRACT) {
       part_add(&parts[i], 0, contract_reach(&kernel->contract, i));
     } else {

@@ -203,6 +203,17 @@ static int64_t contract_reach(const ContractSlots *slots, int slot) {
   return reach;
 }
 
+static const char *check_extern(Arena *arena, const Kernel *kernel) {
+  const ExternSlots *slots = &kernel->external;
+  for (int i = 0; i < slots->count; i++)
+    if (shape_elements(slots->operands[i].shape) > kernel->operands[i].elements ||
+        slots->operands[i].dtype != kernel->operands[i].dtype)
+      return arena_printf(arena, "operand %d is less than the function is given", i);
+  if (kernel->epilogue_count != 1 || kernel->epilogue[0].value->kind != EXPR_RESULT)
+    return "something was fused into a function of the user's";
+  return NULL;
+}
+
 static const char *check_slots(Arena *arena, const Kernel *kernel) {
   const ConvSlots *conv = &kernel->conv;
   const KernelOperand *operands = kernel->operands;
@@ -217,6 +228,7 @@ static const char *check_slots(Arena *arena, const Kernel *kernel) {
   switch (kernel->kind) {
   case KERNEL_LOOP:
   case KERNEL_SCATTER_ADD: return NULL;
+  case KERNEL_EXTERN: return check_extern(arena, kernel);
   case KERNEL_CONTRACT:
     for (int i = 0; i < 2; i++) needed[i] = contract_reach(&kernel->contract, i);
     break;

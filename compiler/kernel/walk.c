@@ -6,6 +6,12 @@
 #include <string.h>
 #include "kernel/tiles.h"
 
+int kernel_template_operands(const Kernel *kernel) {
+  if (kernel->kind == KERNEL_LOOP) return 0;
+  int count = kernel->kind == KERNEL_EXTERN ? kernel->external.count : 2;
+  return count < kernel->operand_count ? count : kernel->operand_count;
+}
+
 int kernel_stage_count(const Kernel *kernel) {
   return kernel->kind == KERNEL_LOOP ? kernel->stage_count : 1;
 }

@@ -10,7 +10,7 @@
 
 typedef enum OpFamily {
   FAMILY_LEAF, FAMILY_ELEMENTWISE, FAMILY_REDUCTION, FAMILY_MOVEMENT, FAMILY_CONTRACTION,
-  FAMILY_CONVOLUTION, FAMILY_POOLING, FAMILY_INDEXING, FAMILY_RANDOM, FAMILY_SCAN, FAMILY_SPECIAL
+  FAMILY_CONVOLUTION, FAMILY_POOLING, FAMILY_INDEXING, FAMILY_RANDOM, FAMILY_SCAN, FAMILY_EXTERN, FAMILY_SPECIAL
 } OpFamily;
 
 /* Leaves that stand for something of the module; ATTR_NAME says what, but for constants. */
@@ -74,6 +74,7 @@ typedef struct OpClass {
   bool owns_body;      /* a scan: node->body is what one step computes */
   bool owns_rule;      /* an own_gradient: node->rule is what its operands receive */
   bool keeps_order;    /* the elements of operand 0 in the same row-major order: a reshape */
+  bool stands_alone;   /* its kernel computes nothing else */
   bool moves_values;   /* elements of the result are elements of operand 0, perhaps converted */
   const char *doc;     /* one line for the reference of operators */
 } OpClass;

@@ -168,6 +168,7 @@ static bool spaces_merge(const Fuser *fuser, const Group *a, const Group *b, Gro
   const Group *template_group = a->template_node ? a : b->template_node ? b : NULL;
   const Group *other = template_group == a ? b : a;
   if (template_group) {
+    if (op_info(template_group->template_node->op)->class->stands_alone) return false;
     merged->template_node = template_group->template_node;
     merged->domain = template_group->domain;
     return is_map_group(fuser, other) && shape_equal(a->domain, b->domain);

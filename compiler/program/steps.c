@@ -13,6 +13,7 @@ static const char *const family_name[] = {
   [FAMILY_CONTRACTION] = "contraction", [FAMILY_CONVOLUTION] = "convolution",
   [FAMILY_POOLING] = "pooling",        [FAMILY_INDEXING] = "indexing",
   [FAMILY_RANDOM] = "random",          [FAMILY_SPECIAL] = "special",
+  [FAMILY_EXTERN] = "extern",
 };
 
 /* How characteristic a family is of a kernel that computes several nodes; the greatest names
@@ -20,7 +21,7 @@ static const char *const family_name[] = {
 static const int family_weight[] = {
   [FAMILY_LEAF] = 0,     [FAMILY_MOVEMENT] = 1,    [FAMILY_ELEMENTWISE] = 2, [FAMILY_RANDOM] = 3,
   [FAMILY_INDEXING] = 4, [FAMILY_REDUCTION] = 5,   [FAMILY_POOLING] = 6,     [FAMILY_SPECIAL] = 6,
-  [FAMILY_CONTRACTION] = 7, [FAMILY_CONVOLUTION] = 7,
+  [FAMILY_EXTERN] = 7,   [FAMILY_CONTRACTION] = 7, [FAMILY_CONVOLUTION] = 7,
 };
 
 static OpFamily node_family(const Node *node) { return op_info(node->op)->class->family; }

@@ -91,7 +91,7 @@ static void mark_index_reads(const Index *index, bool *reads) {
 
 /* What the kernel does with each operand, by its own expressions. */
 static void kernel_accesses(Arena *arena, const Kernel *kernel, bool *reads, bool *writes) {
-  if (kernel->kind != KERNEL_LOOP) reads[0] = reads[1] = true;
+  for (int i = 0; i < kernel_template_operands(kernel); i++) reads[i] = true;
   for (int s = 0; s < kernel_stage_count(kernel); s++) {
     ExprList list = kernel_expressions(arena, kernel, s);
     for (int i = 0; i < list.count; i++) {

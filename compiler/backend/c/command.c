@@ -51,6 +51,8 @@ const char *command_whole(Arena *arena, const CompileOptions *options) {
   command_flags(arena, &last, options, NULL);
   command_include(arena, &last, options);
   vec_push(arena, &last, options->source);
+  for (int i = 0; i < options->extern_count; i++)
+    vec_push(arena, &last, options->extern_files[i]);
   for (int i = 0; i < options->level_count; i++) {
     const char *object = level_object(arena, options, options->levels[i]);
     Arguments one = {0};

@@ -168,6 +168,13 @@ static Job object_job(const Build *build, const Object *object, const char *inpu
   job.weight = build->source->units[object->unit].weight;
   command_flags(arena, &job.arguments, build->options, object->level);
   command_include(arena, &job.arguments, build->options);
+  const char *file = build->source->units[object->unit].file;
+  const char *slash = file ? strrchr(file, '/') : NULL;
+  if (file != NULL) { /* what lies beside it */
+    vec_push(arena, &job.arguments, "-iquote");
+    vec_push(arena, &job.arguments,
+             slash ? arena_strndup(arena, file, (size_t)(slash - file) + 1) : ".");
+  }
   if (object->unit == 0) {
     vec_push(arena, &job.arguments, "-MD");
     vec_push(arena, &job.arguments, "-MF");
@@ -242,6 +249,18 @@ static bool make_jobs(Build *build, const char *headers, Job *jobs, Object **mad
   return true;
 }
 
+/* The user's file that the C compiler refused, with what it said; false when it was another. */
+static bool explain_extern(const Build *build, int count, const Job *jobs, Object *const *made) {
+  for (int i = 0; i < count; i++) {
+    const char *file = build->source->units[made[i]->unit].file;
+    if (jobs[i].status <= 0 || file == NULL) continue;
+    print_logs(build, 1, &jobs[i], true);
+    fprintf(stderr, "nnc: error: %s refused %s\n", build->options->toolchain.cc, file);
+    return true;
+  }
+  return false;
+}
+
 static bool compile_objects(Build *build) {
   Job *jobs = ARENA_ARRAY(build->arena, Job, build->object_count + 1);
   Object **made = ARENA_ARRAY(build->arena, Object *, build->object_count + 1);
@@ -250,7 +269,7 @@ static bool compile_objects(Build *build) {
   if (!make_jobs(build, headers, jobs, made, &count)) return false;
   int parallel = build->options->jobs > 0 ? build->options->jobs : count_cores();
   if (!jobs_run(build->arena, count, jobs, parallel)) {
-    explain_failure(build, count, jobs);
+    if (!explain_extern(build, count, jobs, made)) explain_failure(build, count, jobs);
     return false;
   }
   print_logs(build, count, jobs, false);
@@ -274,7 +293,13 @@ static bool link_objects(Build *build, const char *executable) {
   print_command(build, &job);
   if (build->options->cache != NULL) vec_push(build->arena, &job.arguments, "-Wl,--trace");
   if (!jobs_run(build->arena, 1, &job, 1)) {
-    explain_failure(build, 1, &job);
+    if (build->options->extern_count == 0) {
+      explain_failure(build, 1, &job);
+      return false;
+    }
+    print_logs(build, 1, &job, true);
+    fprintf(stderr, "nnc: error: the program cannot be linked; are its extern functions all in %s?\n",
+            build->options->extern_files[0]);
     return false;
   }
   print_logs(build, 1, &job, false);
@@ -321,7 +346,10 @@ static bool make_executable(Build *build, Text *executable) {
 
 bool compile_c(Arena *arena, const CompileOptions *given, const CSource *source) {
   CompileOptions options = *given;
-  if (!keys_are_complete(&options)) options.cache = NULL;
+  bool is_complete = keys_are_complete(&options);
+  for (int i = 0; i < source->unit_count; i++)
+    is_complete = is_complete && unit_is_whole(&source->units[i]);
+  if (!is_complete) options.cache = NULL;
   Build build = {.arena = arena, .options = &options, .source = source};
   list_objects(&build);
   Text executable = {0};

@@ -34,6 +34,8 @@ typedef struct CompileOptions {
   const char *cache_folder; /* NULL: the user's */
   int64_t cache_bytes;      /* bound of the folder */
   bool reads_pictures;      /* links the libraries that decode them */
+  int extern_count;         /* C files of the user's that are compiled and linked, too */
+  const char **extern_files;
   const char *prefix;       /* PREFIX/include/nnc and PREFIX/lib/nnc hold the runtime */
   const char *output;       /* the executable; a name that ends in .c is the C file's */
   /* filled by compile_prepare */
@@ -51,6 +53,7 @@ typedef struct SourceUnit {
   Text text;
   int64_t weight;   /* about the microseconds of compiling it */
   bool is_of_level; /* compiled once for each level */
+  const char *file; /* the user's, whose text it is; NULL: the unit was emitted */
 } SourceUnit;
 
 typedef struct CSource {
@@ -60,6 +63,10 @@ typedef struct CSource {
 } CSource;
 
 void source_free(CSource *source);
+/* Adds a unit for each C file of the user's.  False after a message on standard error. */
+bool source_add_externs(Arena *arena, CSource *source, const CompileOptions *options);
+/* Whether the text of the unit tells all that it is made of; no: it includes files beside it. */
+bool unit_is_whole(const SourceUnit *unit);
 
 /* Finds the C compiler and writes the command. False after a message on standard error. */
 bool compile_prepare(Arena *arena, CompileOptions *options);

@@ -1,0 +1,89 @@
+/* Functions of the user's (extern): the kernels that call them, as C, and the units of their files. */
+#include "backend/c/compile.h"
+#include "backend/c/kernels.h"
+#include "backend/c/scratch.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support/panic.h"
+
+/* ---- kernels ------------------------------------------------------------------------------- */
+
+static const char *const dtype_enumerators[DTYPE_COUNT] = {
+    "NNC_F64", "NNC_F32", "NNC_BF16", "NNC_F16", "NNC_I64", "NNC_I32", "NNC_U8", "NNC_BOOL"};
+
+static const char *tensor_text(Arena *arena, Type type, const char *data) {
+  const char *dims = type.shape.rank == 0 ? "0" : "";
+  for (int i = 0; i < type.shape.rank; i++)
+    dims = arena_printf(arena, "%s%s%lld", dims, i ? ", " : "", (long long)type.shape.dim[i]);
+  return arena_printf(arena, "{(void *)%s, %s, %d, %lld, {%s}}", data, dtype_enumerators[type.dtype],
+                      type.shape.rank, (long long)shape_elements(type.shape), dims);
+}
+
+/* The result is stored as it is: nothing is fused into such a kernel. */
+static int result_operand(const Kernel *kernel) {
+  CHECK(kernel->epilogue_count == 1 && kernel->epilogue[0].value->kind == EXPR_RESULT);
+  return kernel->epilogue[0].operand;
+}
+
+void extern_write(Code *code, KernelFunction *function) {
+  const Kernel *kernel = function->kernel;
+  const ExternSlots *slots = &kernel->external;
+  Arena *arena = code->arena;
+  code_line(code, "NNC_KERNEL void %s(nnc_worker *worker%s)", function->name,
+            function_parameters(arena, function));
+  code_block(code);
+  code_line(code, "extern void %s(int count, const nnc_extern_tensor *inputs, "
+            "const nnc_extern_tensor *result);", slots->function);
+  code_open(code, "NNC_TASKS(worker, 1, task)");
+  code_open(code, "const nnc_extern_tensor inputs[%d] =", slots->count);
+  for (int i = 0; i < slots->count; i++)
+    code_line(code, "%s,", tensor_text(arena, slots->operands[i], function->operands[i]));
+  code->indent--;
+  code_line(code, "};");
+  code_line(code, "const nnc_extern_tensor result = %s;",
+            tensor_text(arena, slots->result, function->operands[result_operand(kernel)]));
+  code_line(code, "%s(%d, inputs, &result);", slots->function, slots->count);
+  code_close(code);
+  code_close(code);
+}
+
+/* ---- units --------------------------------------------------------------------------------- */
+
+enum { EXTERN_WEIGHT = 100000 };
+
+bool source_add_externs(Arena *arena, CSource *source, const CompileOptions *options) {
+  int count = source->unit_count;
+  SourceUnit *units = ARENA_ARRAY(arena, SourceUnit, count + options->extern_count + 1);
+  for (int i = 0; i < count; i++) units[i] = source->units[i];
+  source->units = units;
+  for (int i = 0; i < options->extern_count; i++) {
+    const char *file = options->extern_files[i];
+    SourceUnit *unit = &units[source->unit_count];
+    Text text = {0};
+    *unit = (SourceUnit){.weight = EXTERN_WEIGHT, .file = file};
+    if (!file_read(file, &text)) {
+      fprintf(stderr, "nnc: error: cannot read %s: %s\n", file, strerror(errno));
+      return false;
+    }
+    text_add(&unit->text, "#line 1 ");
+    text_add_quoted(&unit->text, file);
+    text_add_char(&unit->text, '\n');
+    if (text.length > 0) text_add_bytes(&unit->text, text.data, text.length);
+    text_free(&text);
+    source->unit_count++;
+  }
+  return true;
+}
+
+bool unit_is_whole(const SourceUnit *unit) {
+  if (unit->file == NULL) return true;
+  for (const char *at = strstr(unit->text.data, "include"); at; at = strstr(at, "include")) {
+    at += strlen("include");
+    at += strspn(at, " \t");
+    if (*at == '"' && strncmp(at, "\"nnc_extern.h\"", 14) != 0) return false;
+  }
+  return strstr(unit->text.data, "embed") == NULL;
+}

@@ -1,0 +1,29 @@
+/* Operators of one's own in C: what a function declared by `extern` is given.
+ *
+ *     #include "nnc_extern.h"
+ *     void swish(int count, const nnc_extern_tensor *inputs, const nnc_extern_tensor *result)
+ *     {
+ *       const float *x = inputs[0].data;
+ *       float *y = result->data;
+ *       for (int64_t i = 0; i < result->elements; i++) y[i] = x[i] / (1 + expf(-x[i]));
+ *     }
+ *
+ * `inputs` are the arguments in their order, numbers among them as tensors without axes; all are row-major and
+ * must not be written. Every element of the result must be. Equal inputs must give equal results: a call may be
+ * left out, or made again. One thread makes a call at a time, but not always the same one. */
+#ifndef NNC_EXTERN_H
+#define NNC_EXTERN_H
+
+#include <stdint.h>
+
+#include "nnc_model.h" /* enum nnc_dtype, NNC_MAX_RANK */
+
+typedef struct nnc_extern_tensor {
+  void *data;
+  int dtype;        /* enum nnc_dtype; with --float=f64 every float is NNC_F64 */
+  int rank;
+  int64_t elements; /* in all */
+  int64_t dim[NNC_MAX_RANK];
+} nnc_extern_tensor;
+
+#endif

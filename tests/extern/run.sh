@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# Operators of one's own in C: an executable with them trains as one without (own.net, same.net), whatever
+# the type, level and threads; what the cache knows of their files; what is said of files that do not
+# fit.  Usage: tests/extern/run.sh BUILD
+set -uo pipefail
+build=$(cd "$1" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+source "$here/../lib/check.sh"
+nnc="$build/bin/nnc --cache-dir=cache"
+work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 2
+cp "$here"/*.{c,h,net} .
+awk 'BEGIN { for (i = 1; i <= 30; i++) printf "%g,%g,%g,%g,%d\n", sin(i), cos(2 * i), sin(3 * i), cos(i / 2), i * i % 3 }' > x.csv
+
+# close A B TOLERANCE: two checkpoints hold the same tensors, relative to the largest element of each.
+close() {
+  perl -e 'sub tensors { open F, "<:raw", $_[0] or die; local $/; my $f = <F>; my $n = unpack "Q<", $f; my %t;
+      my $h = substr $f, 8, $n;
+      while ($h =~ /"([^"]+)":\{"dtype":"(F32|F64)","shape":\[[0-9,]*\],"data_offsets":\[(\d+),(\d+)\]/g) {
+        $t{$1} = [unpack(($2 eq "F32" ? "f<*" : "d<*"), substr $f, 8 + $n + $3, $4 - $3)] }
+      return %t }
+    my %a = tensors($ARGV[0]); my %b = tensors($ARGV[1]); die "no tensors" if !%a || keys %a != keys %b;
+    for my $k (keys %a) { my ($most, $worst) = (0, 0); my @b = @{$b{$k}};
+      for my $i (0 .. $#b) { $most = abs $b[$i] if abs $b[$i] > $most;
+        my $d = abs($b[$i] - $a{$k}[$i]); $worst = $d if !($d <= $worst) }
+      die "$k: $worst of $most" if !($worst <= $ARGV[2] * $most) }' "$@"
+}
+for type in f64 f32; do
+  tolerance=1e-9; [ $type = f32 ] && tolerance=2e-3
+  check "same" $nnc same.net --float=$type -o same
+  check "same" ./same --out same.run
+  for level in -O0 -O1; do
+    check "own $type $level" $nnc own.net --float=$type $level -o own
+    check "one thread $type $level" ./own --out one.run --threads 1
+    check "four threads $type $level" ./own --out four.run --threads 4
+    check "bits $type $level" cmp one.run/checkpoint.safetensors four.run/checkpoint.safetensors
+    check "agrees $type $level" close one.run/checkpoint.safetensors same.run/checkpoint.safetensors $tolerance
+  done
+  ./own predict x.csv --out one.run | head -3 > own.out 2>&1
+  check_status "predicts" 0 '"h":' cat own.out
+done
+
+# ---- forms of the program ----
+check "levels" $nnc own.net --arch=v2,v3 -o levels
+check "levels run" ./levels --out levels.run
+check "debug" $nnc own.net -g -o debug
+check "debug runs" ./debug --out debug.run
+$nnc own.net --emit=c > emitted.c && command=$($nnc own.net --emit=c | sed -n 's/^ \*   //p' | head -1)
+cp emitted.c own.c
+check "the command in the file" bash -c "$command"
+check "runs" ./own --out command.run
+check_status "the dump reads back" 0 'function' bash -c "$nnc own.net --dump-after=dce --stop-after=dce >d.ir &&
+  $nnc d.ir --resume-after=dce --emit=c >1.c && $nnc own.net --emit=c >2.c && cmp 1.c 2.c && echo function"
+check_status "gradients are not checked" 1 "cannot compute the extern operator 'swish" $nnc own.net --check-gradients
+mkdir -p deep && cp own.net *.c *.h deep && rm -f swish.c.bak
+check "files lie beside the program" $nnc deep/own.net -o deep_own
+check "deep runs" ./deep_own --out deep.run
+
+check "the example" $nnc "$here/../../examples/extern/swish.net" -o example
+check_status "the example's parameters" 0 'h.w' ./example info
+
+# ---- the cache: a changed file, and a header that it includes ----
+loss() { "./$1" --out "$1.run" --steps 1 2>&1 | sed -n 's/.*loss \([0-9.e-]*\).*/\1/p' | tail -1; }
+cat > small.net <<'E2'
+const batch = 2
+data train { x = csv("x.csv", columns = [0], header = false) }
+input x : f32[batch]
+param w = 1.0
+extern value(v : f32[]) : f32[] { c = "value.c" }
+loss = 0 * mean(x) + 0 * w ^ 2 + value(stop_gradient(w))
+train { minimize = loss, optimizer = sgd(lr = 0.1), steps = 1 }
+E2
+value() { printf '%s\n' "$1" '#include "nnc_extern.h"' 'void value(int count, const nnc_extern_tensor *inputs, const nnc_extern_tensor *result)' \
+  "{ (void)count; *(float *)result->data = $2 * *(const float *)inputs[0].data; }" > value.c; }
+value "" 3; check "compiles" $nnc small.net -o small
+at_least "the value" "$(loss small)" 3; at_most "the value" "$(loss small)" 3
+value "" 5; check "compiles again" $nnc small.net -o small
+at_least "another file" "$(loss small)" 5
+check_status "from the cache" 0 'the executable is in the cache' $nnc small.net -v -o small
+echo '#define FACTOR 7' > factor.h; value '#include "factor.h"' FACTOR; check "compiles with a header" $nnc small.net -o small
+at_least "a header" "$(loss small)" 7
+echo '#define FACTOR 9' > factor.h; check "compiles with another header" $nnc small.net -o small
+at_least "another header" "$(loss small)" 9
+
+# ---- what does not fit ----
+echo 'void value(int count { }' > value.c
+check_status "a mistake in C" 3 'refused value.c' $nnc small.net -o small
+check_status "its place" 3 'value.c:1:' $nnc small.net -o small
+echo 'int other;' > value.c
+check_status "another function" 3 'cannot be linked; are its extern functions all in value.c' $nnc small.net -o small
+summary
