@@ -226,8 +226,8 @@ DataFile *data_file_open_argument(const DataContext *context, const char *const 
  */
 int data_file_read_field(const DataContext *context, DataFile *file, DataField *field);
 
-/* data_npy.c: the array of a file in its own number type, allocated in field->values; 1 when its shape, which
- * field then has, is not the tensor's. */
+/* data_npy.c: the array of a file in its own number type, allocated in field->values; 1 when its
+ * shape, which field then has, is not the tensor's. */
 int data_npy_read(const DataContext *context, DataFile *file, DataField *field,
                   const nnc_tensor *tensor);
 

@@ -53,8 +53,8 @@ static int read_npy(const DataContext *context, const nnc_initial *initial,
   if (!file) return -1;
   int result = data_npy_read(context, file, &field, tensor);
   if (result > 0)
-    result = fail_shape(context, data_file_name(file), NULL, field.dtype, field.rank, field.dim,
-                        tensor);
+    result =
+        fail_shape(context, data_file_name(file), NULL, field.dtype, field.rank, field.dim, tensor);
   if (result == 0) result = store(context, tensor, field.dtype, &field.values, into);
   free(field.values);
   data_file_close(file);
@@ -102,7 +102,10 @@ bool nnc_initial_read(nnc_session *session) {
     const nnc_tensor *tensor = tensor_of(model, initial);
     char message[NNC_MESSAGE] = "";
     nnc_call call = {.function = "load", .line = initial->line, .column = initial->column};
-    DataContext context = {.model = model, .set = tensor->name, .call = &call, .message = message,
+    DataContext context = {.model = model,
+                           .set = tensor->name,
+                           .call = &call,
+                           .message = message,
                            .directory = nnc_data_folder(session->options)};
     void *into = nnc_session_at(session, tensor);
     int result = initial->entry ? read_safetensors(&context, initial, tensor, into)

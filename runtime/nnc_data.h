@@ -83,8 +83,8 @@ int nnc_data_predict_files(const nnc_model *model, const nnc_entry *entry, char 
 int64_t nnc_data_examples(const nnc_data *data);
 int64_t nnc_data_bytes(const nnc_data *data); /* memory held */
 
-/* Smallest and largest value of the entry's input `input` over the whole set, but for those equal to `except`
- * (INT64_MIN: none): lets the caller check labels against the number of classes. */
+/* Smallest and largest value of the entry's input `input` over the whole set, but for those equal
+ * to `except` (INT64_MIN: none): lets the caller check labels against the number of classes. */
 void nnc_data_range(const nnc_data *data, int input, int64_t except, double *smallest,
                     double *largest);
 

@@ -8,9 +8,10 @@
  *       for (int64_t i = 0; i < result->elements; i++) y[i] = x[i] / (1 + expf(-x[i]));
  *     }
  *
- * `inputs` are the arguments in their order, numbers among them as tensors without axes; all are row-major and
- * must not be written. Every element of the result must be. Equal inputs must give equal results: a call may be
- * left out, or made again. One thread makes a call at a time, but not always the same one. */
+ * `inputs` are the arguments in their order, numbers among them as tensors without axes; all are
+ * row-major and must not be written. Every element of the result must be. Equal inputs must give
+ * equal results: a call may be left out, or made again. One thread makes a call at a time, but not
+ * always the same one. */
 #ifndef NNC_EXTERN_H
 #define NNC_EXTERN_H
 
@@ -20,7 +21,7 @@
 
 typedef struct nnc_extern_tensor {
   void *data;
-  int dtype;        /* enum nnc_dtype; with --float=f64 every float is NNC_F64 */
+  int dtype; /* enum nnc_dtype; with --float=f64 every float is NNC_F64 */
   int rank;
   int64_t elements; /* in all */
   int64_t dim[NNC_MAX_RANK];

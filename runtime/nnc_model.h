@@ -181,7 +181,7 @@ typedef struct nnc_model {
   const nnc_variable *variables;
   int initial_count;
   const nnc_initial *initials;
-  bool (*read_initials)(struct nnc_session *session); /* &nnc_initial_read; NULL: there are none */
+  bool (*read_initials)(struct nnc_session *session); /* NULL: there are none */
 
   nnc_entry init, train, accumulate, eval, eval_one, predict;
   const struct nnc_limits *limits; /* nnc_limits.h: how fast this machine runs such code */

@@ -9,8 +9,8 @@
 void nnc_plateaus_reset(nnc_session *session) {
   for (int i = 0; i < session->model->plateau_count; i++) {
     const nnc_plateau *plateau = &session->model->plateaus[i];
-    session->plateaus[i] = (nnc_plateau_state){
-        .value = plateau->start, .best = plateau->is_max ? -INFINITY : INFINITY};
+    session->plateaus[i] = (nnc_plateau_state){.value = plateau->start,
+                                               .best = plateau->is_max ? -INFINITY : INFINITY};
   }
 }
 
@@ -59,9 +59,9 @@ bool nnc_plateaus_parse(nnc_session *session, const char *text) {
   for (int i = 0; i < session->model->plateau_count && good; i++) {
     nnc_plateau_state *state = &session->plateaus[i];
     int length = 0;
-    good = sscanf(text, "%lf %lf %" SCNd64 " %" SCNd64 "%n", &state->value, &state->best, &state->bad,
-                  &state->resting, &length) == 4 && isfinite(state->value) && state->bad >= 0 &&
-           state->resting >= 0;
+    good = sscanf(text, "%lf %lf %" SCNd64 " %" SCNd64 "%n", &state->value, &state->best,
+                  &state->bad, &state->resting, &length) == 4 &&
+           isfinite(state->value) && state->bad >= 0 && state->resting >= 0;
     text += length;
   }
   if (good && *text == '\0') return true;

@@ -1,14 +1,15 @@
-/* Schedules that fall when a metric no longer improves: the numbers that `plateau` begins a step with. */
+/* Schedules that fall when a metric no longer improves: the numbers that `plateau` begins a step
+ * with. */
 #ifndef NNC_PLATEAU_H
 #define NNC_PLATEAU_H
 
 #include "session.h"
 
 struct nnc_plateau_state {
-  double value;     /* of the schedule now */
-  double best;      /* of the metric so far */
-  int64_t bad;      /* reports in a row without an improvement */
-  int64_t resting;  /* reports still to come that do not count */
+  double value;    /* of the schedule now */
+  double best;     /* of the metric so far */
+  int64_t bad;     /* reports in a row without an improvement */
+  int64_t resting; /* reports still to come that do not count */
 };
 
 /* All as when a run begins. */

@@ -379,8 +379,8 @@ Value evaluate_extern(Elaborator *e, const Function *function, Span call, const 
 
 /* ---- gradients of one's own (own_gradient.c) ---------------------------------------------- */
 
-/* In the frame of a call that gave `result`: the same with the gradient that the def has behind it. `values`
- * are those of its formals. */
+/* In the frame of a call that gave `result`: the same with the gradient that the def has behind
+ * it. `values` are those of its formals. */
 Value own_gradient(Elaborator *e, const Function *function, Span call, const Value *values,
                    Value result);
 /* Whether the room is a gradient or inside of one. */

@@ -1,7 +1,8 @@
 /* Operators of one's own in C: extern f(x : f32[...]) : f32[x.shape] { c = "f.c" }.
  *
- * A call evaluates the declared types with the arguments in place, as a def does, and makes one node. Tensors
- * and numbers become its operands, in the order of the arguments; a file is looked for beside the program's. */
+ * A call evaluates the declared types with the arguments in place, as a def does, and makes one
+ * node. Tensors and numbers become its operands, in the order of the arguments; a file is looked
+ * for beside the program's. */
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
@@ -44,29 +45,33 @@ static bool read_entries(Elaborator *e, const Function *function, External *exte
   *external = (External){.function = function->name};
   for (int i = 0; i < entries->count; i++) {
     const AstEntry *entry = &entries->items[i];
-    const char *key = entry->kind == AST_ENTRY_SET && entry->names.count == 1
-                        ? entry->names.items[0].text : "";
+    const char *key =
+        entry->kind == AST_ENTRY_SET && entry->names.count == 1 ? entry->names.items[0].text : "";
     const char *ignored = NULL;
-    const char **text = !strcmp(key, known[0]) ? &external->file
+    const char **text = !strcmp(key, known[0])   ? &external->file
                         : !strcmp(key, known[1]) ? &external->function
-                        : !strcmp(key, known[2]) ? &ignored : NULL;
+                        : !strcmp(key, known[2]) ? &ignored
+                                                 : NULL;
     if (!text) {
       Diagnostic *d = report_error(e, entry->span, "an extern operator has no key '%s'", key);
       report_suggest(d, key, known, 3);
-      diag_help(d, "c = \"file.c\", and function = \"name\" where the function is called otherwise");
+      diag_help(d,
+                "c = \"file.c\", and function = \"name\" where the function is called otherwise");
       return false;
     }
     if (!read_text(e, entry, text)) return false;
     if (text == &external->file) external->file_at = entry->value->span;
   }
   if (!external->file) {
-    report_error(e, function->stmt->function.name.span, "the extern operator '%s' needs a file: "
-                 "c = \"%s.c\"", function->name, function->name);
+    report_error(e, function->stmt->function.name.span,
+                 "the extern operator '%s' needs a file: "
+                 "c = \"%s.c\"",
+                 function->name, function->name);
     return false;
   }
   if (!is_identifier(external->function) || !strncmp(external->function, "nnc_", 4)) {
-    report_error(e, function->stmt->function.name.span, "'%s' is no name of a C function of your own",
-                 external->function);
+    report_error(e, function->stmt->function.name.span,
+                 "'%s' is no name of a C function of your own", external->function);
     return false;
   }
   return true;
@@ -75,7 +80,8 @@ static bool read_entries(Elaborator *e, const Function *function, External *exte
 static bool find_file(Elaborator *e, External *external) {
   size_t length = strlen(external->file);
   if (length < 3 || strcmp(external->file + length - 2, ".c") != 0) {
-    report_error(e, external->file_at, "'%s' is no C file: its name must end in .c", external->file);
+    report_error(e, external->file_at, "'%s' is no C file: its name must end in .c",
+                 external->file);
     return false;
   }
   external->file = beside_program(e, external->file);
@@ -94,8 +100,9 @@ static Node *take_operand(Elaborator *e, const Function *function, int i, Value 
   if (value_is_tensor(value) && value.tensor.is_host)
     return emit_cast(e, convert_any_tensor(e, value, at), e->default_float);
   if (value_is_tensor(value)) return convert_any_tensor(e, value, at);
-  report_kind(e, at, arena_printf(e->arena, "the argument '%s' of an extern operator",
-                                  function->stmt->function.formals.items[i].name.text),
+  report_kind(e, at,
+              arena_printf(e->arena, "the argument '%s' of an extern operator",
+                           function->stmt->function.formals.items[i].name.text),
               "a tensor or a number", value);
   return NULL;
 }
@@ -120,8 +127,10 @@ Value evaluate_extern(Elaborator *e, const Function *function, Span call, const 
   }
   if (!evaluate_type(e, function->stmt->function.result, &type)) return value_error();
   if (shape_elements(type.shape) == 0) {
-    report_error(e, function->stmt->function.result->span, "the result of '%s' is %s: it has no "
-                 "elements", function->name, type_text(e->arena, type));
+    report_error(e, function->stmt->function.result->span,
+                 "the result of '%s' is %s: it has no "
+                 "elements",
+                 function->name, type_text(e->arena, type));
     return value_error();
   }
   Attribute attributes[] = {attr_make_string(ATTR_NAME, name_intern(external.function)),

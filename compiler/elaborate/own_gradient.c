@@ -1,8 +1,8 @@
 /* Gradients of one's own: def f(x) { ... } gradient (dy) { return ... }.
  *
  * The def runs like any other. Then, in the walks that differentiate, its block `gradient` is
- * elaborated into a graph of its own, in a Room whose `outer` is the room of the call, as the body of a
- * scan is: the names that the call has bound are seen, and each tensor that is used becomes an
+ * elaborated into a graph of its own, in a Room whose `outer` is the room of the call, as the body
+ * of a scan is: the names that the call has bound are seen, and each tensor that is used becomes an
  * argument. The result of the call is an own_gradient node on top of what the def has returned
  * (ops/own_gradient.h). Its targets are the arguments of the call that are float tensors.
  *
@@ -51,9 +51,10 @@ static bool find_targets(OwnGradient *own, const Value *values) {
   for (int i = 0; i < formals->count; i++) {
     AstName name = formals->items[i].name;
     if (value_is_sequence(values[i]) && holds_float_tensor(values[i])) {
-      Diagnostic *d = report_error(e, own->call, "'%s' has a gradient of its own, which cannot be "
-                                   "given to '%s', a list of tensors", own->function->name,
-                                   name.text);
+      Diagnostic *d = report_error(e, own->call,
+                                   "'%s' has a gradient of its own, which cannot be "
+                                   "given to '%s', a list of tensors",
+                                   own->function->name, name.text);
       diag_help(d, "make each tensor an argument, or join them: stack(...), concat(...)");
       return false;
     }
@@ -64,8 +65,10 @@ static bool find_targets(OwnGradient *own, const Value *values) {
     own->targets[own->target_count++] = node;
   }
   if (own->target_count > 0) return true;
-  Diagnostic *d = report_error(e, own->call, "'%s' has a gradient of its own, but no argument of "
-                               "this call is a tensor of floats", own->function->name);
+  Diagnostic *d = report_error(e, own->call,
+                               "'%s' has a gradient of its own, but no argument of "
+                               "this call is a tensor of floats",
+                               own->function->name);
   diag_note(d, own->written->keyword, "the gradient");
   return false;
 }
@@ -102,9 +105,10 @@ static bool check_parameters(OwnGradient *own) {
     const Node *leaf = outside_of(e->room, node);
     if (leaf->op == OP_PARAM) {
       const char *path = node_string(leaf, ATTR_NAME);
-      Diagnostic *d = report_error(e, own->written->keyword, "the gradient of '%s' gives nothing to "
-                                   "the parameter '%s', which '%s' uses", own->function->name, path,
-                                   own->function->name);
+      Diagnostic *d = report_error(e, own->written->keyword,
+                                   "the gradient of '%s' gives nothing to "
+                                   "the parameter '%s', which '%s' uses",
+                                   own->function->name, path, own->function->name);
       diag_note(d, leaf->span, "the parameter");
       diag_help(d, "take it as an argument, or use stop_gradient(...) of it");
       return false;
@@ -123,9 +127,11 @@ static bool add_result(OwnGradient *own, Value value) {
   Node *node = convert_any_tensor(e, value, own->call);
   if (!node) return false;
   if (own->result_count > 0 && node->type.dtype != own->results[0]->type.dtype) {
-    report_error(e, own->call, "the results of '%s', which has a gradient of its own, are %s and %s: "
-                 "they must be of one type", own->function->name,
-                 type_text(e->arena, own->results[0]->type), type_text(e->arena, node->type));
+    report_error(e, own->call,
+                 "the results of '%s', which has a gradient of its own, are %s and %s: "
+                 "they must be of one type",
+                 own->function->name, type_text(e->arena, own->results[0]->type),
+                 type_text(e->arena, node->type));
     return false;
   }
   own->results[own->result_count++] = node;
@@ -145,8 +151,10 @@ static bool find_results(OwnGradient *own, Value result) {
   for (int i = 0; i < count; i++)
     if (!add_result(own, is_tuple ? result.list.items[i] : result)) return false;
   if (own->result_count == 0) {
-    Diagnostic *d = report_error(e, own->written->keyword, "'%s' returns no tensor of floats: it has "
-                                 "no gradient", own->function->name);
+    Diagnostic *d = report_error(e, own->written->keyword,
+                                 "'%s' returns no tensor of floats: it has "
+                                 "no gradient",
+                                 own->function->name);
     diag_note(d, own->call, "in this call it returns %s", value_describe(e->arena, result));
     return false;
   }
@@ -183,14 +191,17 @@ static Node *unpack(Elaborator *e, Node *packed, int count, Node *const *parts, 
 
 static bool bind_gradients(OwnGradient *own, Type packed) {
   Elaborator *e = own->e;
-  const AstFormals *formals = &own->written->formals, *outer = &own->function->stmt->function.formals;
+  const AstFormals *formals = &own->written->formals,
+                   *outer = &own->function->stmt->function.formals;
   Attribute index = attr_make_int(ATTR_INDEX, 0);
   own->dy = emit_leaf(e, OP_ARGUMENT, packed, 1, &index);
   for (int i = 0; i < formals->count; i++) {
     const AstFormal *formal = &formals->items[i];
     if (formal->default_value) {
-      report_error(e, formal->default_value->span, "the gradient '%s' always comes from what uses the "
-                   "result and has no default", formal->name.text);
+      report_error(e, formal->default_value->span,
+                   "the gradient '%s' always comes from what uses the "
+                   "result and has no default",
+                   formal->name.text);
       return false;
     }
     for (int k = 0; k < outer->count; k++) {
@@ -220,7 +231,8 @@ static Node *convert_gradient(OwnGradient *own, int i, Value value, Span at) {
   if (value_is_error(value)) return NULL;
   bool is_weak = value_is_number(value) || (value_is_tensor(value) && value.tensor.is_host);
   if (is_weak)
-    return convert_to_type(e, value, type, at, arena_printf(e->arena, "the gradient of '%s'", name));
+    return convert_to_type(e, value, type, at,
+                           arena_printf(e->arena, "the gradient of '%s'", name));
   if (!value_is_tensor(value)) {
     report_kind(e, at, arena_printf(e->arena, "the gradient of '%s'", name), "a tensor", value);
     return NULL;
@@ -249,10 +261,13 @@ static bool take_gradients(OwnGradient *own, Node **gradients) {
   if (count != own->target_count) {
     Text names = {0};
     for (int i = 0; i < own->target_count; i++)
-      text_printf(&names, "%s'%s'", i == 0 ? "" : i + 1 < own->target_count ? ", " : " and ",
+      text_printf(&names, "%s'%s'",
+                  i == 0                      ? ""
+                  : i + 1 < own->target_count ? ", "
+                                              : " and ",
                   own->names[i].text);
-    Diagnostic *d = report_error(e, stmt->span, "%d gradient%s for %d tensor%s of floats: %s", count,
-                                 count == 1 ? "" : "s", own->target_count,
+    Diagnostic *d = report_error(e, stmt->span, "%d gradient%s for %d tensor%s of floats: %s",
+                                 count, count == 1 ? "" : "s", own->target_count,
                                  own->target_count == 1 ? "" : "s", names.data);
     text_free(&names);
     diag_help(d, "return one for each, in the order of the arguments; none stands for zeros");
@@ -301,8 +316,10 @@ static bool elaborate_rule(OwnGradient *own, Type packed, Room *room) {
   frame->loops = 0;
   bool fine = run_rule(own, packed, gradients);
   for (int i = 0; i < own->target_count && fine; i++)
-    graph_add_output(room->graph, (Output){.kind = OUTPUT_RESULT, .name = own->names[i].text,
-                                           .node = gradients[i], .span = own->names[i].span});
+    graph_add_output(room->graph, (Output){.kind = OUTPUT_RESULT,
+                                           .name = own->names[i].text,
+                                           .node = gradients[i],
+                                           .span = own->names[i].span});
   frame->scope = outer.scope;
   frame->returned = outer.returned;
   frame->has_returned = outer.has_returned;
@@ -359,8 +376,8 @@ Value own_gradient(Elaborator *e, const Function *function, Span call, const Val
   while (bottom->outer) bottom = bottom->outer;
   bool is_step = e->walk->training && bottom == &e->walk->room;
   if (!is_step || value_is_error(result)) return result;
-  OwnGradient own = {.e = e, .function = function, .call = call,
-                     .written = function->stmt->function.gradient};
+  OwnGradient own = {
+      .e = e, .function = function, .call = call, .written = function->stmt->function.gradient};
   e->at = call;
   if (!find_targets(&own, values) || !find_results(&own, result) || !check_parameters(&own))
     return value_error();

@@ -1,14 +1,25 @@
 /* plateau_value: the number that a schedule of the kind of PyTorch's ReduceLROnPlateau begins with.
  *
- * It is a host scalar that the runtime keeps and lowers behind a report (runtime/plateau.c). What the
- * program says of it goes into the module; equal ones are one. Which metrics there are is known only at
- * the end, when check_plateaus looks. */
+ * It is a host scalar that the runtime keeps and lowers behind a report (runtime/plateau.c). What
+ * the program says of it goes into the module; equal ones are one. Which metrics there are is known
+ * only at the end, when check_plateaus looks. */
 #include <string.h>
 #include "elaborate/elaborator.h"
 #include "support/names.h"
 
-enum { AT_START, AT_FACTOR, AT_PATIENCE, AT_THRESHOLD, AT_COOLDOWN, AT_FLOOR, AT_METRIC, AT_SET, AT_BEST,
-       AT_RELATIVE, AT_LEAST };
+enum {
+  AT_START,
+  AT_FACTOR,
+  AT_PATIENCE,
+  AT_THRESHOLD,
+  AT_COOLDOWN,
+  AT_FLOOR,
+  AT_METRIC,
+  AT_SET,
+  AT_BEST,
+  AT_RELATIVE,
+  AT_LEAST
+};
 
 static bool same_plateau(const Plateau *a, const Plateau *b) {
   return a->metric == b->metric && a->set == b->set && a->is_max == b->is_max &&
@@ -30,7 +41,8 @@ static const char *default_set(const Elaborator *e) {
 static bool check_range(Elaborator *e, const Bound *bound, int i, const char *what, double number,
                         bool fits, const char *wanted) {
   if (fits) return true;
-  report_error(e, bound->spans[i], "the %s of a plateau must be %s, found %g", what, wanted, number);
+  report_error(e, bound->spans[i], "the %s of a plateau must be %s, found %g", what, wanted,
+               number);
   return false;
 }
 
@@ -62,8 +74,8 @@ static bool read_words(Elaborator *e, const Bound *bound, Plateau *plateau) {
   plateau->is_relative = bound->values[AT_RELATIVE].boolean;
   plateau->is_max = strcmp(best, "max") == 0;
   if (!plateau->is_max && strcmp(best, "min") != 0) {
-    report_error(e, bound->spans[AT_BEST], "the best of a metric is its \"min\" or its \"max\", not "
-                 "\"%s\"", best);
+    report_error(e, bound->spans[AT_BEST],
+                 "the best of a metric is its \"min\" or its \"max\", not \"%s\"", best);
     return false;
   }
   if (set.kind != VALUE_NONE && set.kind != VALUE_STRING) {
@@ -121,13 +133,13 @@ void check_plateaus(Elaborator *e) {
 }
 
 const Builtin builtins_schedule[] = {
-  {"plateau_value",
-   "plateau_value(start: number, factor: number = 0.1, patience: int = 10, threshold: number = 1e-4, "
-   "cooldown: int = 0, floor: number = 0, metric: string = \"loss\", set: any = none, "
-   "best: string = \"min\", relative: bool = true, least: number = 1e-8)",
-   "What `plateau` begins a step with, for schedules of one's own: `start`, and times `factor` whenever a "
-   "metric of a data set has not improved for more than `patience` reports."
-   " Example: schedule calm(peak) { return minimum(plateau_value(peak), 1e-3) }",
-   apply_plateau_value, 0, "schedules"},
-  {0},
+    {"plateau_value",
+     "plateau_value(start: number, factor: number = 0.1, patience: int = 10, "
+     "threshold: number = 1e-4, cooldown: int = 0, floor: number = 0, metric: string = \"loss\", set: any = none, "
+     "best: string = \"min\", relative: bool = true, least: number = 1e-8)",
+     "What `plateau` begins a step with, for schedules of one's own: `start`, and times `factor` "
+     "whenever a metric of a data set has not improved for more than `patience` reports."
+     " Example: schedule calm(peak) { return minimum(plateau_value(peak), 1e-3) }",
+     apply_plateau_value, 0, "schedules"},
+    {0},
 };

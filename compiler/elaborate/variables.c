@@ -148,13 +148,14 @@ static Value initial_value(Elaborator *e, Value value, Type type, const char *pa
   return run_initializer(e, deferred, type, path);
 }
 
-/* Numbers that stand for those of a file until it is read: what `--check-gradients` and the interpreter
- * compute with. */
+/* Numbers that stand for those of a file until it is read: what `--check-gradients` and the
+ * interpreter compute with. */
 static Value take_file(Elaborator *e, Value file, Type type, const char *path, Span at) {
   Variable *variable = find_variable(e, path);
   CHECK(variable != NULL);
   if (variable->kind == VARIABLE_STREAM) {
-    Diagnostic *d = report_error(e, at, "a stream begins anew at each pass, but load() is read once");
+    Diagnostic *d =
+      report_error(e, at, "a stream begins anew at each pass, but load() is read once");
     diag_help(d, "load the values into a state, and begin with that");
     return value_error();
   }

@@ -2,9 +2,9 @@
  *
  * A Graph is one entry point of the executable (a training step, an evaluation batch, ...): nodes in
  * creation order (operands precede users) and a list of outputs, the only roots. Nothing has a side
- * effect: stores into parameters and state are outputs. A scan owns one more graph, its body, and so does
- * a gradient of one's own, its rule. Elementwise operators need operands of equal shape and dtype;
- * broadcasting is an explicit `broadcast` node, conversion an explicit `cast`.
+ * effect: stores into parameters and state are outputs. A scan owns one more graph, its body, and
+ * so does a gradient of one's own, its rule. Elementwise operators need operands of equal shape and
+ * dtype; broadcasting is an explicit `broadcast` node, conversion an explicit `cast`.
  *
  * What an operator means (its type rule, gradient, evaluation, cost, lowering) is in ops/; this file
  * knows only nodes, attributes and outputs. */
@@ -55,7 +55,7 @@ struct Node {
   Span span;             /* where in the .net file it comes from */
   const char *path;      /* dotted name: "h1.relu"; interned, never NULL */
   const Graph *body;     /* of a scan: what one step computes (ops/scan.h); else NULL */
-  const Graph *rule;     /* of an own_gradient: what its targets receive (ops/own_gradient.c); else NULL */
+  const Graph *rule;     /* of an own_gradient: what its targets receive; else NULL */
 };
 
 typedef enum OutputKind {

@@ -1,5 +1,6 @@
-/* extern: see extern.h. It is pure as far as the compiler is concerned: equal calls are one, and a call may be
- * computed again. It has no gradient but the one that its declaration tells (own_gradient.h). */
+/* extern: see extern.h. It is pure as far as the compiler is concerned: equal calls are one, and a
+ * call may be computed again. It has no gradient but the one that its declaration tells
+ * (own_gradient.h). */
 #include "ops/extern.h"
 
 #include "ops/infer.h"
@@ -26,8 +27,8 @@ static void extern_evaluate(const Node *node, const Tensor *const *operands, Ten
 }
 
 static void extern_lower(KernelBuilder *builder, const Node *node) {
-  ExternSlots slots = {.function = node_string(node, ATTR_NAME), .count = node->operand_count,
-                       .result = node->type};
+  ExternSlots slots = {
+      .function = node_string(node, ATTR_NAME), .count = node->operand_count, .result = node->type};
   for (int i = 0; i < node->operand_count; i++) {
     builder_operand_plain(builder, i);
     slots.operands[i] = node->operands[i]->type;
@@ -66,7 +67,11 @@ const char **extern_files(Arena *arena, const Module *module, int *count) {
 }
 
 const OpClass op_class_extern = {
-  .family = FAMILY_EXTERN, .infer = extern_infer, .evaluate = extern_evaluate,
-  .lower = extern_lower, .is_costly = true, .stands_alone = true,
-  .doc = "what a function of the user's computes",
+    .family = FAMILY_EXTERN,
+    .infer = extern_infer,
+    .evaluate = extern_evaluate,
+    .lower = extern_lower,
+    .is_costly = true,
+    .stands_alone = true,
+    .doc = "what a function of the user's computes",
 };

@@ -1,7 +1,7 @@
 /* extern: an operator that a function of the user's computes, in C.
  *
- * Operands are whole tensors, row-major; the type of the result is given by attributes. The function is
- * linked into the executable: nothing of the compiler can evaluate it. */
+ * Operands are whole tensors, row-major; the type of the result is given by attributes. The
+ * function is linked into the executable: nothing of the compiler can evaluate it. */
 #ifndef NNC_OPS_EXTERN_H
 #define NNC_OPS_EXTERN_H
 
@@ -9,7 +9,8 @@
 
 enum { EXTERN_MOST_OPERANDS = 16 };
 
-/* The files of the functions that the module's entries call, each once, in the order of their first call. */
+/* The files of the functions that the module's entries call, each once, in the order of their first
+ * call. */
 const char **extern_files(Arena *arena, const Module *module, int *count);
 /* The first such call, or NULL. */
 const Node *extern_first(const Module *module);

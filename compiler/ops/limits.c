@@ -5,21 +5,18 @@
 #include "ops/op.h"
 
 /* Values pass unchanged: movement of whole elements, and conversions between integers. */
-static bool keeps_values(const Node *node)
-{
+static bool keeps_values(const Node *node) {
   if (op_info(node->op)->class->family == FAMILY_MOVEMENT) return true;
   return node->op == OP_CAST && dtype_is_int(node->type.dtype);
 }
 
-static bool is_zero(const Node *node)
-{
+static bool is_zero(const Node *node) {
   while (node->op == OP_BROADCAST || node->op == OP_CAST) node = node->operands[0];
   return node->op == OP_CONSTANT && node_float(node, ATTR_VALUE) == 0;
 }
 
 /* x == constant, in either order; x carries the input. */
-static bool match_comparison(const Node *node, const bool *carries, int64_t *constant)
-{
+static bool match_comparison(const Node *node, const bool *carries, int64_t *constant) {
   if (node->op != OP_EQ) return false;
   for (int i = 0; i < 2; i++) {
     const Node *other = node->operands[1 - i];
@@ -32,15 +29,13 @@ static bool match_comparison(const Node *node, const bool *carries, int64_t *con
 }
 
 /* where(x == k, 0, x): x, but for one value. */
-static bool match_exception(const Node *node, const bool *carries, int64_t *exception)
-{
+static bool match_exception(const Node *node, const bool *carries, int64_t *exception) {
   return node->op == OP_WHERE && carries[node->operands[2]->id] && is_zero(node->operands[1]) &&
          match_comparison(node->operands[0], carries, exception);
 }
 
 /* Another use as an index; what one use does not except is no exception. */
-static void narrow(InputLimit *limit, int64_t bound, const InputLimit *use)
-{
+static void narrow(InputLimit *limit, int64_t bound, const InputLimit *use) {
   bool is_first = limit->bound == 0;
   bool agrees = use->has_exception &&
                 (is_first || (limit->has_exception && limit->exception == use->exception));
@@ -49,8 +44,7 @@ static void narrow(InputLimit *limit, int64_t bound, const InputLimit *use)
   if (is_first || bound < limit->bound) limit->bound = bound;
 }
 
-InputLimit graph_input_limit(Arena *arena, const Graph *graph, const char *input)
-{
+InputLimit graph_input_limit(Arena *arena, const Graph *graph, const char *input) {
   bool *carries = ARENA_ARRAY(arena, bool, graph->next_id);
   InputLimit *seen = ARENA_ARRAY(arena, InputLimit, graph->next_id); /* exceptions on the way */
   InputLimit limit = {0};

@@ -90,7 +90,11 @@ static Cost no_cost(const Node *node) {
 }
 
 const OpClass op_class_own_gradient = {
-  .family = FAMILY_SCAN, .infer = own_gradient_infer, .gradient = own_gradient_gradient,
-  .evaluate = own_gradient_evaluate, .cost = no_cost, .owns_rule = true,
-  .doc = "the first operand, whose gradient is told by a rule; removed by the pass expand",
+    .family = FAMILY_SCAN,
+    .infer = own_gradient_infer,
+    .gradient = own_gradient_gradient,
+    .evaluate = own_gradient_evaluate,
+    .cost = no_cost,
+    .owns_rule = true,
+    .doc = "the first operand, whose gradient is told by a rule; removed by the pass expand",
 };

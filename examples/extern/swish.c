@@ -1,12 +1,11 @@
-/* swish(x, beta) = x / (1 + exp(-beta x)) and its gradient, the operators of swish.net. They compute in f32;
- * with nnc --float=f64 the elements would be doubles, result->dtype NNC_F64. */
+/* swish(x, beta) = x / (1 + exp(-beta x)) and its gradient, the operators of swish.net. They
+ * compute in f32; with nnc --float=f64 the elements would be doubles, result->dtype NNC_F64. */
 #include <math.h>
 
 #include "nnc_extern.h"
 
 /* inputs: x, beta */
-void swish(int count, const nnc_extern_tensor *inputs, const nnc_extern_tensor *result)
-{
+void swish(int count, const nnc_extern_tensor *inputs, const nnc_extern_tensor *result) {
   const float *x = inputs[0].data, beta = *(const float *)inputs[1].data;
   float *y = result->data;
   (void)count;
@@ -14,8 +13,7 @@ void swish(int count, const nnc_extern_tensor *inputs, const nnc_extern_tensor *
 }
 
 /* inputs: x, dy, beta */
-void swish_gradient(int count, const nnc_extern_tensor *inputs, const nnc_extern_tensor *result)
-{
+void swish_gradient(int count, const nnc_extern_tensor *inputs, const nnc_extern_tensor *result) {
   const float *x = inputs[0].data, *dy = inputs[1].data, beta = *(const float *)inputs[2].data;
   float *dx = result->data;
   (void)count;

@@ -3,13 +3,11 @@
 
 #include "nnc_extern.h"
 
-static double number(const nnc_extern_tensor *tensor)
-{
+static double number(const nnc_extern_tensor *tensor) {
   return tensor->dtype == NNC_F64 ? *(const double *)tensor->data : *(const float *)tensor->data;
 }
 
-void swish(int count, const nnc_extern_tensor *inputs, const nnc_extern_tensor *result)
-{
+void swish(int count, const nnc_extern_tensor *inputs, const nnc_extern_tensor *result) {
   const double beta = number(&inputs[1]);
   (void)count;
   for (int64_t i = 0; i < result->elements; i++) {
@@ -23,14 +21,15 @@ void swish(int count, const nnc_extern_tensor *inputs, const nnc_extern_tensor *
   }
 }
 
-void swish_grad(int count, const nnc_extern_tensor *inputs, const nnc_extern_tensor *result)
-{
+void swish_grad(int count, const nnc_extern_tensor *inputs, const nnc_extern_tensor *result) {
   const double beta = number(&inputs[2]);
   (void)count;
   for (int64_t i = 0; i < result->elements; i++) {
     const int is_double = result->dtype == NNC_F64;
-    const double x = is_double ? ((const double *)inputs[0].data)[i] : ((const float *)inputs[0].data)[i];
-    const double dy = is_double ? ((const double *)inputs[1].data)[i] : ((const float *)inputs[1].data)[i];
+    const double x =
+        is_double ? ((const double *)inputs[0].data)[i] : ((const float *)inputs[0].data)[i];
+    const double dy =
+        is_double ? ((const double *)inputs[1].data)[i] : ((const float *)inputs[1].data)[i];
     const double s = 1 / (1 + exp(-beta * x)), dx = dy * (s + beta * x * s * (1 - s));
     if (is_double) ((double *)result->data)[i] = dx;
     else ((float *)result->data)[i] = (float)dx;

@@ -1,4 +1,5 @@
-/* Functions of the user's (extern): the kernels that call them, as C, and the units of their files. */
+/* Functions of the user's (extern): the kernels that call them, as C, and the units of their files.
+ */
 #include "backend/c/compile.h"
 #include "backend/c/kernels.h"
 #include "backend/c/scratch.h"
@@ -18,8 +19,9 @@ static const char *tensor_text(Arena *arena, Type type, const char *data) {
   const char *dims = type.shape.rank == 0 ? "0" : "";
   for (int i = 0; i < type.shape.rank; i++)
     dims = arena_printf(arena, "%s%s%lld", dims, i ? ", " : "", (long long)type.shape.dim[i]);
-  return arena_printf(arena, "{(void *)%s, %s, %d, %lld, {%s}}", data, dtype_enumerators[type.dtype],
-                      type.shape.rank, (long long)shape_elements(type.shape), dims);
+  return arena_printf(arena, "{(void *)%s, %s, %d, %lld, {%s}}", data,
+                      dtype_enumerators[type.dtype], type.shape.rank,
+                      (long long)shape_elements(type.shape), dims);
 }
 
 /* The result is stored as it is: nothing is fused into such a kernel. */
@@ -35,8 +37,10 @@ void extern_write(Code *code, KernelFunction *function) {
   code_line(code, "NNC_KERNEL void %s(nnc_worker *worker%s)", function->name,
             function_parameters(arena, function));
   code_block(code);
-  code_line(code, "extern void %s(int count, const nnc_extern_tensor *inputs, "
-            "const nnc_extern_tensor *result);", slots->function);
+  code_line(code,
+            "extern void %s(int count, const nnc_extern_tensor *inputs, "
+            "const nnc_extern_tensor *result);",
+            slots->function);
   code_open(code, "NNC_TASKS(worker, 1, task)");
   code_open(code, "const nnc_extern_tensor inputs[%d] =", slots->count);
   for (int i = 0; i < slots->count; i++)
