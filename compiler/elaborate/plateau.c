@@ -98,7 +98,8 @@ static Value apply_plateau_value(Elaborator *e, const Bound *bound) {
   for (int i = 0; i < module->plateaus.count; i++)
     if (same_plateau(&module->plateaus.items[i], &plateau))
       return value_tensor(e, emit_scalar(e, module->plateaus.items[i].name));
-  plateau.name = name_printf("plateau.%d", module->plateaus.count);
+  /* No schedule has such a name. */
+  plateau.name = name_printf("plateau:%d", module->plateaus.count);
   vec_push(e->arena, &module->plateaus, plateau);
   return value_tensor(e, emit_scalar(e, plateau.name));
 }

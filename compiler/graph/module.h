@@ -101,7 +101,7 @@ typedef struct MetricInfo {
 
 /* A number that falls when a metric no longer improves: a host scalar that the runtime keeps. */
 typedef struct Plateau {
-  const char *name;    /* of the scalar: "plateau.0" */
+  const char *name;    /* of the scalar: "plateau:0" */
   const char *metric;
   const char *set;     /* the data set that the metric is of, "train" too */
   bool is_max, is_relative;

@@ -9,6 +9,8 @@
  * checked. */
 #include "graph/verify.h"
 
+#include <string.h>
+
 #include "graph/name_table.h"
 #include "ops/op.h"
 #include "support/names.h"
@@ -170,6 +172,26 @@ static bool check_run(Check *check) {
     return fail(check, "run: a count is negative");
   if ((unsigned)run->precision >= DTYPE_COUNT || !dtype_is_float(run->precision))
     return fail(check, "run: the precision is not a float");
+  return true;
+}
+
+/* The runtime finds the metric by its number. */
+static bool check_plateaus(Check *check) {
+  const Module *module = check->module;
+  for (int i = 0; i < module->plateaus.count; i++) {
+    const Plateau *plateau = &module->plateaus.items[i];
+    bool is_metric = false;
+    if (!plateau->name || !plateau->metric || !plateau->set)
+      return fail(check, "plateau %d lacks a name", i);
+    for (int k = 0; k < module->metrics.count; k++)
+      is_metric = is_metric || strcmp(module->metrics.items[k].name, plateau->metric) == 0;
+    if (!is_metric)
+      return fail(check, "plateau \"%s\": there is no metric \"%s\"", plateau->name,
+                  plateau->metric);
+    for (int k = 0; k < i; k++)
+      if (strcmp(module->plateaus.items[k].name, plateau->name) == 0)
+        return fail(check, "plateau \"%s\": there are two of this name", plateau->name);
+  }
   return true;
 }
 
@@ -517,7 +539,7 @@ static bool check_module(Check *check) {
   for (EntryKind kind = 0; kind < ENTRY_COUNT; kind++)
     if (!collect_outputs(check, kind)) return false;
   if (!check_run(check) || !check_variables(check) || !check_inputs(check) ||
-      !check_metrics(check))
+      !check_metrics(check) || !check_plateaus(check))
     return false;
   for (EntryKind kind = 0; kind < ENTRY_COUNT; kind++)
     if (!check_entry(check, kind)) return false;

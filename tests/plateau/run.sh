@@ -43,7 +43,7 @@ check "a piece" ./plateau --out odd.run --validate-every 4 --steps 30
 check "the rest" ./plateau --out odd.run --validate-every 4 --resume
 check "the same end" cmp every.run/checkpoint.safetensors odd.run/checkpoint.safetensors
 # The dump and the checkpoint of another program.
-check_status "the dump reads back" 0 'plateau "plateau.0" metric "falling" of "val" relative 0.5 0.1' bash -c "
+check_status "the dump reads back" 0 'plateau "plateau:0" metric "falling" of "val" relative 0.5 0.1' bash -c "
   '$nnc' '$here/plateau.net' --dump-after=dce --stop-after=dce >dump.ir && grep '^plateau' dump.ir &&
   '$nnc' dump.ir --resume-after=dce --emit=c >dump.c && '$nnc' '$here/plateau.net' --emit=c >plain.c && cmp dump.c plain.c"
 sed 's/sgd(lr = .*)), epochs/sgd(lr = 1e-3), epochs/' "$here/plateau.net" > fewer.net

@@ -390,6 +390,8 @@ DAMAGE(combine, train->outputs.items[1].combine = COMBINE_COUNT)
 DAMAGE(accumulator, module->entries[ENTRY_EVAL]->outputs.items[0].name = name_intern("error"))
 DAMAGE(finish_reads,
        module->entries[ENTRY_FINISH]->nodes.items[0]->attributes[0].string = name_intern("lr"))
+DAMAGE(plateau, vec_push(module->arena, &module->plateaus,
+                         ((Plateau){.name = name_intern("plateau:0"), .metric = "nothing", .set = "test"})))
 DAMAGE(two_metrics, vec_push(module->arena, &module->metrics, module->metrics.items[0]))
 DAMAGE(metric, module->entries[ENTRY_FINISH]->outputs.count = 0)
 DAMAGE(two_variables, module->variables.items[1].path = module->variables.items[2].path)
@@ -437,6 +439,7 @@ static const Damage damages[] = {
   {combine, "accumulator \"loss\" = %3: its way to combine does not exist"},
   {accumulator, "entries train and eval do not have the same accumulators"},
   {finish_reads, "entry finish: node %0 (scalar, \"loss\"): no host scalar \"lr\" is known here"},
+  {plateau, "plateau \"plateau:0\": there is no metric \"nothing\""},
   {two_metrics, "metric \"loss\": there are two of this name"},
   {metric, "metric \"loss\": entry finish does not compute it"},
   {two_variables, "variable \"memory\": there are two of this path"},
