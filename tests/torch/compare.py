@@ -324,7 +324,7 @@ def parse_options():
     parser.add_argument("--float", choices=["f32", "f64"], action="append")
     parser.add_argument("--build", default="build")
     parser.add_argument("--steps", type=int)
-    parser.add_argument("--threads", type=int, default=2, help="of PyTorch")
+    parser.add_argument("--threads", type=int, default=1, help="of PyTorch")
     parser.add_argument("--markdown", action="store_true")
     parser.add_argument("--spoil", action="store_true")
     options = parser.parse_args()
