@@ -205,6 +205,32 @@ def block_params(width, hidden):
 g.case("transformer_block(x, 2, causal = true)", encoder(True, True, F.gelu), x=N(2, 3, 4), params=block_params(4, 16))
 g.case("transformer_block(x, 2, hidden = 5, norm_first = false, activation = relu)", encoder(False, False, F.relu), x=N(2, 3, 4), params=block_params(4, 5))
 
+
+def decoder(norm_first, activation):
+    def f(x, z, *p):
+        (s1, h1, qw, qb, kw, kb, vw, vb, ow, ob, s2, h2, cqw, cqb, ckw, ckb, cvw, cvb, cow, cob, s3, h3, uw, ub, dw, db) = p
+        layer = torch.nn.TransformerDecoderLayer(x.shape[2], 2, uw.shape[1], 0.0, activation, norm_first=norm_first, batch_first=True)
+        values = {"self_attn.in_proj_weight": torch.cat([qw.T, kw.T, vw.T]), "self_attn.in_proj_bias": torch.cat([qb, kb, vb]),
+                  "self_attn.out_proj.weight": ow.T, "self_attn.out_proj.bias": ob,
+                  "multihead_attn.in_proj_weight": torch.cat([cqw.T, ckw.T, cvw.T]), "multihead_attn.in_proj_bias": torch.cat([cqb, ckb, cvb]),
+                  "multihead_attn.out_proj.weight": cow.T, "multihead_attn.out_proj.bias": cob,
+                  "linear1.weight": uw.T, "linear1.bias": ub, "linear2.weight": dw.T, "linear2.bias": db, "norm1.weight": s1,
+                  "norm1.bias": h1, "norm2.weight": s2, "norm2.bias": h2, "norm3.weight": s3, "norm3.bias": h3}
+        future = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
+        return torch.nn.utils.stateless.functional_call(layer, values, (x, z, future))
+    return f
+
+
+def decoder_params(width, hidden):
+    norm = lambda name: {name + ".gamma": U(0.5, 2, width), name + ".beta": N(width)}
+    return (norm("norm1") | heads_params(width, prefix="attend.") | norm("norm2") | heads_params(width, prefix="cross.") |
+            norm("norm3") | FEED(width, hidden, "feed."))
+
+
+g.case("decoder_block(x, z, 2)", decoder(True, F.gelu), x=N(2, 3, 4), z=N(2, 5, 4), params=decoder_params(4, 16))
+g.case("decoder_block(x, z, 2, hidden = 5, norm_first = false, activation = relu)", decoder(False, F.relu), x=N(2, 3, 4), z=N(2, 5, 4),
+       params=decoder_params(4, 5))
+
 # ---- losses -------------------------------------------------------------------------------------
 
 g = Group("losses")
