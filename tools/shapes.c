@@ -1,12 +1,14 @@
 /* nnc-shapes: draws shapes before an uneven ground, as a data set of pictures or of masks.
  *
- *     nnc-shapes DIRECTORY [--train N] [--val N] [--size PIXELS] [--seed S]
- *     nnc-shapes DIRECTORY --masks ...
+ *     nnc-shapes DIRECTORY [--coloured] [--train N] [--val N] [--size PIXELS] [--seed S]
+ *     nnc-shapes DIRECTORY --masks [--train N] ...
  *
  * The first writes PNG files in a folder for each class, train/CLASS/NUMBER.png and val/..., for
- * `image_folder`: one shape of any colour, size, place and turn, the classes in turns.  The second
- * writes files in MNIST's format for segmentation: {train,test}-images-idx3-ubyte, grey pictures
- * with up to three shapes, and {train,test}-masks-idx3-ubyte, 1 where a shape is and 0 elsewhere.
+ * `image_folder`: one shape of any size, place and turn, the classes in turns.  Its colour says
+ * nothing, or with --coloured is near one that its class has, before a dark ground, which makes the
+ * classes easy to tell.  The second writes files in MNIST's format for segmentation:
+ * {train,test}-images-idx3-ubyte, grey pictures with up to three shapes, and
+ * {train,test}-masks-idx3-ubyte, 1 where a shape is and 0 elsewhere.
  *
  * A pixel's colour is the mean over 3 x 3 points, each of the shape's colour or the ground's, and
  * some noise; the ground fades between two colours.  Each picture has a random stream of its own,
@@ -42,7 +44,7 @@ static double between(Random *random, double low, double high) {
   return low + (high - low) * (double)(draw(random) >> 11) * 0x1p-53;
 }
 
-/* --- shapes ------------------------------------------------------------------------------------ */
+/* --- shapes ----------------------------------------------------------------------------------- */
 
 /* Whether (u, v) is inside a shape of radius 1 around (0, 0). */
 static bool in_cross(double u, double v) { return fmin(u, v) < 0.3 && fmax(u, v) < 0.95; }
@@ -57,12 +59,14 @@ static bool in_star(double u, double v) { return sqrt(u) + sqrt(v) < 1.05; }
 /* By classes in the order of their names; (u, v) are absolute but where the shape is not even. */
 typedef struct ShapeClass {
   const char *name;
+  double colour[CHANNELS];
   bool (*contains)(double u, double v); /* NULL: the triangle */
 } ShapeClass;
 
 static const ShapeClass classes[] = {
-    {"cross", in_cross},   {"disc", in_disc}, {"ring", in_ring},
-    {"square", in_square}, {"star", in_star}, {"triangle", NULL},
+    {"cross", {220, 50, 50}, in_cross},  {"disc", {50, 220, 50}, in_disc},
+    {"ring", {50, 50, 220}, in_ring},    {"square", {220, 220, 50}, in_square},
+    {"star", {220, 50, 220}, in_star},   {"triangle", {50, 220, 220}, NULL},
 };
 enum { CLASSES = sizeof classes / sizeof *classes };
 
@@ -80,10 +84,11 @@ static bool figure_contains(const Figure *figure, double x, double y) {
   return v > -0.5 && v + 1.7320508075688772 * fabs(u) < 1;
 }
 
-/* --- pictures ---------------------------------------------------------------------------------- */
+/* --- pictures --------------------------------------------------------------------------------- */
 
 typedef struct Picture {
   int size, figures;
+  bool coloured;              /* figures have the colours of their classes */
   Figure figure[MOST_SHAPES];
   double ground[2][CHANNELS]; /* colours at the two ends */
   double slope_x, slope_y;
@@ -91,8 +96,12 @@ typedef struct Picture {
   unsigned char *mask;        /* [size, size] */
 } Picture;
 
-static void random_colour(Random *random, double *colour) {
-  for (int c = 0; c < CHANNELS; c++) colour[c] = between(random, 0, 255);
+static void random_colour(Random *random, double most, double *colour) {
+  for (int c = 0; c < CHANNELS; c++) colour[c] = between(random, 0, most);
+}
+
+static void class_colour(Random *random, const ShapeClass *class, double *colour) {
+  for (int c = 0; c < CHANNELS; c++) colour[c] = class->colour[c] + between(random, -35, 35);
 }
 
 /* Whether colours differ, and in their brightness too. */
@@ -104,7 +113,7 @@ static bool differ(const double *a, const double *b) {
 
 /* A colour that both ends of the ground differ from. */
 static void striking_colour(Random *random, const Picture *picture, double *colour) {
-  do random_colour(random, colour);
+  do random_colour(random, 255, colour);
   while (!differ(colour, picture->ground[0]) || !differ(colour, picture->ground[1]));
 }
 
@@ -125,11 +134,12 @@ static void random_figure(Random *random, const Picture *picture, const ShapeCla
   figure->x = between(random, figure->radius, picture->size - figure->radius);
   figure->y = between(random, figure->radius, picture->size - figure->radius);
   random_turn(random, figure);
-  striking_colour(random, picture, figure->colour);
+  if (picture->coloured) class_colour(random, class, figure->colour);
+  else striking_colour(random, picture, figure->colour);
 }
 
 static void random_ground(Random *random, Picture *picture) {
-  random_colour(random, picture->ground[0]);
+  random_colour(random, picture->coloured ? 120 : 255, picture->ground[0]);
   for (int c = 0; c < CHANNELS; c++) {
     double near = picture->ground[0][c] + between(random, -70, 70);
     picture->ground[1][c] = near < 0 ? 0 : near > 255 ? 255 : near;
@@ -175,7 +185,7 @@ static Random picture_stream(uint64_t seed, int set, int64_t number) {
   return (Random){mix(mix(seed) ^ mix((uint64_t)number * 2 + (uint64_t)set))};
 }
 
-/* --- files ------------------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 static _Noreturn void fail(const char *doing, const char *what, const char *why) {
   fprintf(stderr, "nnc-shapes: cannot %s %s: %s\n", doing, what, why);
@@ -264,13 +274,15 @@ static void write_masks(const char *directory, const char *set_name, int set, in
   if (fclose(mask_file) != 0) fail("write", masks, strerror(errno));
 }
 
-/* --- the command line -------------------------------------------------------------------------- */
+/* --- the command line ------------------------------------------------------------------------- */
 
 static _Noreturn void usage(int status) {
-  fputs("usage: nnc-shapes DIRECTORY [--masks] [--train N] [--val N] [--size PIXELS] [--seed S]\n"
+  fputs("usage: nnc-shapes DIRECTORY [--coloured | --masks] [--train N] [--val N]\n"
+        "                  [--size PIXELS] [--seed S]\n"
         "Draws shapes: pictures in a folder for each of six classes (train/CLASS/*.png, val/...),\n"
-        "or with --masks grey pictures and masks in MNIST's format (train-*, test-*).\n"
-        "3000 and 600 pictures of 64 x 64 unless told otherwise.\n",
+        "each class in a colour of its own with --coloured; or with --masks grey pictures and\n"
+        "masks in MNIST's format (train-*, test-*).  3000 and 600 pictures of 64 x 64 unless\n"
+        "told otherwise.\n",
         status ? stderr : stdout);
   exit(status);
 }
@@ -295,7 +307,7 @@ int main(int argc, char **argv) {
   Option size = {"--size", 64, LEAST_SIZE, MOST_SIZE}, seed = {"--seed", 1, 0, INT32_MAX};
   Option *options[] = {&train, &val, &size, &seed};
   const char *directory = NULL;
-  bool masks = false;
+  bool masks = false, coloured = false;
   for (int i = 1; i < argc; i++) {
     if (strcmp(argv[i], "--help") == 0) usage(0);
     Option *option = NULL;
@@ -306,6 +318,8 @@ int main(int argc, char **argv) {
       i++;
     } else if (strcmp(argv[i], "--masks") == 0) {
       masks = true;
+    } else if (strcmp(argv[i], "--coloured") == 0) {
+      coloured = true;
     } else if (!directory && argv[i][0] != '-') {
       directory = argv[i];
     } else {
@@ -315,7 +329,8 @@ int main(int argc, char **argv) {
   if (!directory) usage(2);
   make_folder(directory);
   size_t pixels = (size_t)(size.value * size.value);
-  Picture picture = {.size = (int)size.value, .pixels = malloc(pixels * (CHANNELS + 1))};
+  Picture picture = {.size = (int)size.value, .coloured = coloured};
+  picture.pixels = malloc(pixels * (CHANNELS + 1));
   if (!picture.pixels) fail("make", "a picture", strerror(errno));
   picture.mask = picture.pixels + pixels * CHANNELS;
   void (*write)(const char *, const char *, int, int64_t, uint64_t, Picture *) =

@@ -173,41 +173,57 @@ class Peer:
         for value in self.p.values():
             value.requires_grad_(True)
 
+    def parts(self):
+        """What a step minimizes, in its order: the metric's name, the loss, the parameters."""
+        made = self.twin.parts if hasattr(self.twin, "parts") else [("loss", self.twin.loss, "*")]
+        return [(name, loss, {key: value for key, value in self.p.items() if fnmatch.fnmatch(key, pattern)})
+                for name, loss, pattern in made]
+
     def first(self, inputs):
-        """The loss and every gradient, with states as they were."""
-        states = {name: value.clone() for name, value in self.s.items()}
-        loss = self.twin.loss(self.p, states, {key: to_torch(v) for key, v in inputs[0].items()})
-        loss.backward()
-        missing = [name for name, value in self.p.items() if value.grad is None]
+        """The losses and every gradient, with parameters and states as they were."""
+        kept, self.s = self.s, {name: value.clone() for name, value in self.s.items()}
+        batch = {key: to_torch(value) for key, value in inputs[0].items()}
+        losses, gradients = {}, {}
+        for name, loss_of, own in self.parts():
+            loss = loss_of(self.p, self.s, batch)
+            found = torch.autograd.grad(loss, list(own.values()), allow_unused=True)
+            losses[name] = loss.item()
+            gradients.update(zip(own, found))
+        self.s = kept
+        missing = [name for name in self.p if gradients.get(name) is None]
         if missing:
             raise Mismatch(f"the twin does not use {', '.join(missing)}")
-        gradients = {name: value.grad.numpy().copy() for name, value in self.p.items()}
-        for value in self.p.values():
-            value.grad = None
-        return loss.item(), gradients
+        return losses, {name: value.numpy() for name, value in gradients.items()}
 
     def train(self, inputs):
-        optimizer, factor = self.optimizer()
-        rates = [group["lr"] for group in optimizer.param_groups]
+        parts = [(name, loss_of, own, *self.optimizer(own)) for name, loss_of, own in self.parts()]
         losses = []
         for t, batch in enumerate(inputs, 1):
-            for group, rate in zip(optimizer.param_groups, rates):
-                group["lr"] = rate * factor(t)
-            optimizer.zero_grad()
-            loss = self.twin.loss(self.p, self.s, {key: to_torch(v) for key, v in batch.items()})
-            loss.backward()
-            if getattr(self.twin, "clip", None):
-                torch.nn.utils.clip_grad_norm_(self.p.values(), self.twin.clip)
-            optimizer.step()
-            losses.append(loss.item())
+            batch = {key: to_torch(value) for key, value in batch.items()}
+            states = self.s
+            if len(parts) > 1:  # losses and states are those of the parameters at the step's start
+                with torch.no_grad():
+                    started = {name: loss_of(self.p, self.s, batch).item() for name, loss_of, *_ in parts}
+                states = {name: value.clone() for name, value in self.s.items()}
+            losses.append({})
+            for name, loss_of, own, optimizer, factor in parts:
+                for group in optimizer.param_groups:
+                    group["lr"] = group["initial_lr"] * factor(t)
+                optimizer.zero_grad()
+                loss = loss_of(self.p, states, batch)
+                loss.backward()
+                if getattr(self.twin, "clip", None):
+                    torch.nn.utils.clip_grad_norm_(own.values(), self.twin.clip)
+                optimizer.step()
+                losses[-1][name] = loss.item() if len(parts) == 1 else started[name]
         return losses, {name: value.detach().numpy() for name, value in {**self.p, **self.s}.items()}
 
-    def optimizer(self):
+    def optimizer(self, own):
         """And the factor of its rate in step t from 1."""
-        made = self.twin.optimizer(self.p)
-        if not isinstance(made, tuple):
-            return made, lambda t: 1.0
-        optimizer, factor = made
+        made = self.twin.optimizer(own)
+        optimizer, factor = made if isinstance(made, tuple) else (made, lambda t: 1.0)
+        for group in optimizer.param_groups:
+            group["initial_lr"] = group["lr"]
         if len(inspect.signature(factor).parameters) > 1:
             return optimizer, lambda t: factor(t, self.steps)
         return optimizer, factor
@@ -249,7 +265,11 @@ def run_errors(found, expected, start, vanishing):
 
 
 def loss_error(found, expected):
-    return max(abs(a - b) / max(abs(b), 1e-300) for a, b in zip(found, expected))
+    """Of what is minimized, by step and name; `found` has other metrics too."""
+    if any(line[name] is None for line, values in zip(found, expected) for name in values):
+        return float("nan")  # not finite
+    return max(abs(line[name] - value) / max(abs(value), 1e-300)
+               for line, values in zip(found, expected) for name, value in values.items())
 
 
 def judge(found, expected, start, vanishing):
@@ -284,14 +304,13 @@ def compare(options, name, float_type, folder):
 
     def observe(spoil, peer_float):
         peer = Peer(twin, peer_float, start, states, steps, spoil)
-        loss, gradients = peer.first(batches)
+        first, gradients = peer.first(batches)
         losses, values = peer.train(batches)
-        return [loss], gradients, losses, values
+        return [first], gradients, losses, values
 
     first, observed = side.step("gradients", 1, inputs, start)
     lines, values = side.step("model", steps, inputs, start)
-    ours = ([first[0]["loss"]], {key: observed[f"{key}:d"] for key in start},
-            [line["loss"] for line in lines], values)
+    ours = first[:1], {key: observed[f"{key}:d"] for key in start}, lines, values
     wanted = observe(options.spoil, "f64")
     begin = {**start, **states}
     errors = judge(ours, wanted, begin, vanishing)
