@@ -64,4 +64,4 @@ class Residual:
 
     def optimizer(self, p):
         """The rate that the comparison gives."""
-        return torch.optim.SGD(p.values(), lr=0.0005, momentum=0.9, weight_decay=1e-4)
+        return torch.optim.SGD(p.values(), lr=2e-5, momentum=0.9, weight_decay=1e-4)

@@ -9,7 +9,7 @@ from pictures import conv_norm, scaled
 # The warm-up of five epochs is longer than the comparison: three steps here. At the rate for real pictures the loss on
 # four random ones grows, and a rounding error by a factor of forty a step, so that nothing could be compared.
 overrides = {"batch": 4, "size": 64, "drop": 0, "classes": 20,
-             "train.optimizer": "sgd(lr = cosine(0.0005, warmup = 3), momentum = 0.9, weight_decay = 4e-5)"}
+             "train.optimizer": "sgd(lr = cosine(2e-5, warmup = 3), momentum = 0.9, weight_decay = 4e-5)"}
 parameters = 3_504_872
 
 TABLE = [(1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)]
@@ -41,4 +41,4 @@ def optimizer(p):
         if t <= warmup:
             return t / warmup
         return 0.5 * (1 + math.cos(math.pi * (t - warmup) / (steps - warmup)))
-    return torch.optim.SGD(p.values(), lr=0.0005, momentum=0.9, weight_decay=4e-5), rate
+    return torch.optim.SGD(p.values(), lr=2e-5, momentum=0.9, weight_decay=4e-5), rate
