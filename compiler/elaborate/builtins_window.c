@@ -166,6 +166,25 @@ static Value apply_conv(Elaborator *e, const Bound *bound) {
   return value_tensor(e, emit(e, OP_CONV, 2, (Node *[]){x, w}, count, attributes));
 }
 
+/* Padding "same" of conv_transpose is that of the conv whose adjoint it is: out = in * stride. Where
+ * a window is smaller than the stride, zeros follow the last one. */
+static bool pad_same_transposed(Elaborator *e, const Bound *bound, Slide *slide, int64_t *extra) {
+  Value padding = bound->values[3];
+  if (padding.kind != VALUE_STRING || strcmp(padding.string, "same") != 0) return true;
+  for (int i = 0; i < slide->rank; i++) {
+    if (extra[i] != 0) {
+      report_error(e, bound->spans[6], "padding \"same\" leaves no choice of output_padding");
+      return false;
+    }
+    int64_t total = slide->dilation[i] * (slide->kernel[i] - 1) + 1 - slide->stride[i];
+    extra[i] = total < 0 ? -total : 0;
+    if (total < 0) total = 0;
+    slide->low[i] = total / 2;
+    slide->high[i] = total - total / 2;
+  }
+  return true;
+}
+
 /* The adjoint of conv: x [n, k, in...], w [k, c / groups, kernel...] -> [n, c, out...] with
  * out = (in - 1) * stride - low - high + dilation * (kernel - 1) + 1 + output_padding. */
 static Value apply_conv_transpose(Elaborator *e, const Bound *bound) {
@@ -173,12 +192,9 @@ static Value apply_conv_transpose(Elaborator *e, const Bound *bound) {
   Slide slide;
   int64_t groups, extra[MAX_RANK];
   if (!x || !w || !check_spatial(e, bound, x) || !read_conv(e, bound, x, w, &slide, &groups) ||
-      !read_each(e, bound->values[6], bound->spans[6], "output_padding", slide.rank, 0, extra))
+      !read_each(e, bound->values[6], bound->spans[6], "output_padding", slide.rank, 0, extra) ||
+      !pad_same_transposed(e, bound, &slide, extra))
     return value_error();
-  if (bound->values[3].kind == VALUE_STRING) {
-    report_error(e, bound->spans[3], "conv_transpose takes padding in numbers");
-    return value_error();
-  }
   if (!check_conv(e, bound, x, w, groups, w->type.shape.dim[0], w->type.shape.dim[1]))
     return value_error();
   if (x->type.shape.dim[1] != w->type.shape.dim[0]) {
@@ -236,7 +252,8 @@ const Builtin builtins_window[] = {
    apply_conv, OP_CONV, "windows"},
   {"conv_transpose", "conv_transpose(x: tensor, w: tensor, stride: ints = 1, padding: any = 0, "
    "dilation: ints = 1, groups: int = 1, output_padding: ints = 0)",
-   "The adjoint of conv: x [n, k, in...], w [k, c / groups, kernel...] -> [n, c, out...]."
+   "The adjoint of conv: x [n, k, in...], w [k, c / groups, kernel...] -> [n, c, out...]. padding: "
+   "as of conv; with \"same\" each axis of the result is stride times as long."
    " Example: y = conv_transpose(image, randn([3, 8, 2, 2]), stride = 2)",
    apply_conv_transpose, OP_CONV_INPUT, "windows"},
   {"max_pool", "max_pool(x: tensor, kernel: ints, stride: axes = none, padding: any = 0, "

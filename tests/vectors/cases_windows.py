@@ -56,6 +56,27 @@ for n in (1, 2, 3):
         g.case(f"conv{n}d_transpose(x, {channels}, {kernel}{told(**more)})", lambda x, w, b, t=t, m=more: t(x, w, b, **m),
                x=N(2, c, *small), params={"w": N(c, channels // more.get("groups", 1), *[kernel] * n), "b": N(channels)})
     g.case(f"conv{n}d_transpose(x, 1, 2, bias = false)", lambda x, w, t=t: t(x, w), x=N(1, 1, *[1] * n), params={"w": N(1, 1, *[2] * n)})
+
+
+def same_transposed(t, x, w, b, stride, dilation=1):
+    """Whole, then cut (or continued with zeros) to stride times the extent."""
+    y = t(x, w, stride=stride, dilation=dilation)
+    for axis in range(2, x.dim()):
+        wanted = x.shape[axis] * stride
+        more = y.shape[axis] - wanted
+        if more < 0:
+            y = torch.cat([y, y.new_zeros([-more if i == axis else n for i, n in enumerate(y.shape)])], axis)
+        y = y.narrow(axis, max(more, 0) // 2, wanted)
+    return y + b.view(-1, *[1] * (x.dim() - 2))
+
+
+for n, kernel, more in [(1, 4, dict(stride=2)), (2, 3, dict(stride=1)), (2, 3, dict(stride=2)), (2, 4, dict(stride=2)), (2, 1, dict(stride=2)),
+                        (2, 2, dict(stride=3)), (2, 3, dict(stride=2, dilation=2)), (3, 3, dict(stride=2))]:
+    g.case(f"conv{n}d_transpose(x, 2, {kernel}{told(**more)}, padding = \"same\")",
+           lambda x, w, b, t=TRANSPOSED[n], m=more: same_transposed(t, x, w, b, **m), x=N(2, 2, *[3, 4, 2][:n]),
+           params={"w": N(2, 2, *[kernel] * n), "b": N(2)})
+g.case("conv2d_transpose(x, 2, 2, stride = 2, padding = \"valid\")", lambda x, w, b: F.conv_transpose2d(x, w, b, stride=2),
+       x=N(1, 2, 3, 2), params={"w": N(2, 2, 2, 2), "b": N(2)})
 g.case("conv2d(x, 3, [3, 1], stride = [1, 2], padding = [1, 0], dilation = [2, 1])",
        lambda x, w, b: F.conv2d(x, w, b, (1, 2), (1, 0), (2, 1)), x=N(2, 2, 6, 5), params={"w": N(3, 2, 3, 1), "b": N(3)})
 g.case("conv2d(x, 3, 3, padding = [(2, 0), (0, 1)])", lambda x, w, b: F.conv2d(F.pad(x, (0, 1, 2, 0)), w, b),
