@@ -7,6 +7,10 @@ overrides = {"batch": 4, "size": 64, "classes": 10}
 MEAN, STD = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
 
 
+def shuffle(x, groups=2):
+    return x.unflatten(1, (groups, -1)).transpose(1, 2).flatten(1, 2)
+
+
 class Net:
     def __init__(self, p, s, train):
         self.p, self.s, self.train = p, s, train
@@ -25,12 +29,12 @@ class Net:
 
     def unit(self, x, path):
         kept, worked = x.chunk(2, 1)
-        return F.channel_shuffle(torch.cat([kept, self.branch(worked, path + ".branch.0", 1)], 1), 2)
+        return shuffle(torch.cat([kept, self.branch(worked, path + ".branch.0", 1)], 1))
 
     def down(self, x, path):
         short = self.conv_bn(x, path + ".depthwise.0.conv_bn.0", stride=2, groups=x.shape[1])
         short = F.relu(self.conv_bn(short, path + ".conv_bn.0"))
-        return F.channel_shuffle(torch.cat([short, self.branch(x, path + ".branch.0", 2)], 1), 2)
+        return shuffle(torch.cat([short, self.branch(x, path + ".branch.0", 2)], 1))
 
 
 def loss(p, s, x, train=True):
