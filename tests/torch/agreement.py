@@ -10,7 +10,8 @@ says how.
 
 Errors are relative, to PyTorch in double: of a gradient to its norm, of a weight to how far it has moved; the worst tensor
 counts. In brackets is how far PyTorch's own single floats are from its double ones. A star marks a published number of
-parameters that the model was held to. What was made smaller stands in the last column.
+parameters that the model was held to. What was made smaller stands in the last column. In single floats a rectifier whose
+input rounds to the other side of 0 sends a run another way, ours or PyTorch's: up to three draws of inputs are tried then.
 
 | model | floats | parameters | first loss | gradients | losses | weights | steps | constants |
 |---|---|---|---|---|---|---|---|---|
@@ -24,6 +25,8 @@ def line(row):
     constants = ", ".join(f"`{key} = {value}`" for key, value in row["overrides"].items())
     star = "*" if row["published"] else ""
     steps = f"{row['steps']}{'' if row['agrees'] else ' **differs**'}"
+    if row["draws"] > 1:
+        steps += f", draw {row['draws']}"
     return (f"| {row['model']} | {row['float']} | {row['parameters']:,}{star} | {cell('loss')} | {cell('gradient')} | "
             f"{cell('losses')} | {cell('weight')} | {steps} | {constants} |")
 
