@@ -104,7 +104,7 @@ KernelCases kernel_cases(Arena *arena, const Kernel *kernel, int stage) {
   return cases;
 }
 
-/* ---- one case ------------------------------------------------------------------------------ */
+/* ---- in some cases ------------------------------------------------------------------------- */
 
 typedef struct Narrow {
   Arena *arena;
@@ -188,13 +188,13 @@ static Expr *narrow_expression(const Narrow *narrow, Expr *expr) {
   return narrow_operator(narrow, expr, args);
 }
 
-Kernel *kernel_case(Arena *arena, const Kernel *kernel, int stage, const KernelCases *cases,
-                    int number) {
+Kernel *kernel_in_cases(Arena *arena, const Kernel *kernel, int stage, const KernelCases *cases,
+                        int first, int beyond) {
   Narrow narrow = {.arena = arena,
                    .kernel = kernel,
                    .axis = cases->axis,
-                   .from = cases->begin[number],
-                   .to = cases->begin[number + 1],
+                   .from = cases->begin[first],
+                   .to = cases->begin[beyond],
                    .list = kernel_expressions(arena, kernel, stage)};
   narrow.now = ARENA_ARRAY(arena, Expr *, narrow.list.count);
   for (int i = 0; i < narrow.list.count; i++)

@@ -15,9 +15,10 @@ typedef struct KernelCases {
 
 /* How a store stage without inner axes falls into cases. */
 KernelCases kernel_cases(Arena *arena, const Kernel *kernel, int stage);
-/* The kernel with that stage as it is in one case: conditions that are decided are gone, and what
- * only other cases compute. */
-Kernel *kernel_case(Arena *arena, const Kernel *kernel, int stage, const KernelCases *cases,
-                    int number);
+/* The kernel with that stage as it is in the cases from `first` to before `beyond`: conditions that
+ * are decided for all of them are gone, and what only other cases compute. `kernel`: the whole, or
+ * what was made so for more cases; going by halves, the work grows little faster than the stage. */
+Kernel *kernel_in_cases(Arena *arena, const Kernel *kernel, int stage, const KernelCases *cases,
+                        int first, int beyond);
 
 #endif

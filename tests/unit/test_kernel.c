@@ -324,7 +324,7 @@ static void test_a_row_of_a_concatenation_reads_its_own_part(void **state) {
   static const int64_t begin[] = {0, 1, 3, 6, 7, 9};
   for (int i = 0; i < 6; i++) assert_int_equal(cases.begin[i], begin[i]);
   for (int i = 0; i < 5; i++) {
-    const Kernel *one = kernel_case(list.arena, kernel, 0, &cases, i);
+    const Kernel *one = kernel_in_cases(list.arena, kernel, 0, &cases, i, i + 1);
     ExprList expressions = kernel_expressions(list.arena, one, 0);
     int loads = 0, choices = 0;
     for (int k = 0; k < expressions.count; k++) {

@@ -347,27 +347,33 @@ static void write_row_points(LoopWriter *writer, int number, const char *begin, 
   if (last >= 0) code_close(code);
 }
 
+static void write_cases(LoopWriter *writer, int number, const KernelCases *cases, int first,
+                        int beyond, const char *begin, const char *end);
+
+/* Some of the cases, with what is the same in all of them decided. */
+static void write_some_cases(LoopWriter *writer, int number, const KernelCases *cases, int first,
+                             int beyond, const char *begin, const char *end) {
+  const Kernel *more = writer->kernel;
+  writer->kernel = writer->scope.kernel =
+      kernel_in_cases(writer->code->arena, more, number, cases, first, beyond);
+  write_cases(writer, number, cases, first, beyond, begin, end);
+  writer->kernel = writer->scope.kernel = more;
+}
+
 /* A choice by halves between the cases from `first` to before `beyond`. */
 static void write_cases(LoopWriter *writer, int number, const KernelCases *cases, int first,
                         int beyond, const char *begin, const char *end) {
   Code *code = writer->code;
-  if (cases->count == 1) {
-    write_row_points(writer, number, begin, end);
-    return;
-  }
   if (beyond - first == 1) {
-    const Kernel *whole = writer->kernel;
-    writer->kernel = writer->scope.kernel = kernel_case(code->arena, whole, number, cases, first);
     write_row_points(writer, number, begin, end);
-    writer->kernel = writer->scope.kernel = whole;
     return;
   }
   int middle = (first + beyond) / 2;
   code_open(code, "if (i%d < %lld)", cases->axis, (long long)cases->begin[middle]);
-  write_cases(writer, number, cases, first, middle, begin, end);
+  write_some_cases(writer, number, cases, first, middle, begin, end);
   code_close(code);
   code_open(code, "else");
-  write_cases(writer, number, cases, middle, beyond, begin, end);
+  write_some_cases(writer, number, cases, middle, beyond, begin, end);
   code_close(code);
 }
 
