@@ -73,8 +73,8 @@ bool numbers_are_steady(const Numbers *numbers, const Node *node);
 const Node *numbers_find_unsteady(const Numbers *numbers, const Graph *graph);
 /* The value of a leaf that needs one; NULL of other nodes. */
 const Tensor *find_binding(const Node *node, int count, const Binding *bindings);
-/* Everything that an output needs. */
-Numbers numbers_of_graph(Arena *arena, const Graph *graph, int binding_count,
+/* Everything that an output needs. `gap`: Numbers.gap, by which the steps of scans are judged. */
+Numbers numbers_of_graph(Arena *arena, const Graph *graph, double gap, int binding_count,
                          const Binding *bindings, const EvaluateContext *context, Noise *noise);
 double tensor_magnitude(const Tensor *tensor); /* max |x|; inf when an element is not finite */
 

@@ -319,9 +319,10 @@ const Tensor *find_binding(const Node *node, int count, const Binding *bindings)
   panic("leaf %s has no value", name);
 }
 
-Numbers numbers_of_graph(Arena *arena, const Graph *graph, int binding_count,
+Numbers numbers_of_graph(Arena *arena, const Graph *graph, double gap, int binding_count,
                          const Binding *bindings, const EvaluateContext *context, Noise *noise) {
   Numbers numbers = numbers_create(arena);
+  numbers.gap = gap;
   numbers.variables_moved = context->step > 1;
   const bool *live = graph_live_nodes(arena, graph);
   numbers_make_room(&numbers, graph->next_id);

@@ -66,7 +66,7 @@ static Numbers play_step(Arena *arena, const Case *test, const Module *module,
                                test->steps, &bindings);
   const Graph *graph = module->entries[ENTRY_TRAIN];
   EvaluateContext context = {.seed = (uint64_t)module->run.seed, .step = (uint64_t)step};
-  Numbers numbers = numbers_of_graph(arena, graph, count, bindings, &context, noise);
+  Numbers numbers = numbers_of_graph(arena, graph, test->gap, count, bindings, &context, noise);
   for (int i = 0; i < graph->outputs.count; i++) {
     const Output *output = &graph->outputs.items[i];
     if (output->kind == OUTPUT_STORE)
@@ -85,7 +85,6 @@ int case_find_steps(const Case *test) {
   int steady = 0;
   for (; steady < test->steps; steady++) {
     Numbers numbers = play_step(arena, test, module, interpreter, steady + 1, NULL);
-    numbers.gap = test->gap;
     bool good = numbers_find_unsteady(&numbers, graph) == NULL;
     for (int i = 0; i < graph->nodes.count && good; i++) {
       const Tensor *value = numbers.values[graph->nodes.items[i]->id];
@@ -138,7 +137,7 @@ static void record_init(Arena *arena, const Case *test, Reference *reference, in
   Arena *scratch = arena_create();
   const Graph *init = reference->module->entries[ENTRY_INIT];
   EvaluateContext context = {.seed = (uint64_t)test->module->run.seed};
-  Numbers numbers = numbers_of_graph(scratch, init, 0, NULL, &context, noise);
+  Numbers numbers = numbers_of_graph(scratch, init, test->gap, 0, NULL, &context, noise);
   for (int i = 0; i < test->start.count; i++) {
     const char *path = test->module->variables.items[i].path;
     const Output *output = graph_find_output((Graph *)init, OUTPUT_STORE, path);
