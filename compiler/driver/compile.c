@@ -28,10 +28,8 @@ typedef struct Compilation {
 
 /* ---- from text to module ---- */
 
-static Module *front_end(Compilation *compilation, const SourceFile *source) {
+static Module *elaborate_source(Compilation *compilation, const SourceFile *source) {
   const Options *options = compilation->options;
-  if (options->passes.start_after)
-    return module_parse(compilation->arena, compilation->diagnostics, source);
   AstProgram *program = parse_program(compilation->arena, compilation->diagnostics, source);
   if (diagnostics_error_count(compilation->diagnostics) > 0) return NULL;
   ElaborateOptions elaboration = {.definition_count = options->definitions.count,
@@ -41,6 +39,15 @@ static Module *front_end(Compilation *compilation, const SourceFile *source) {
   if (!module) return NULL;
   const char *broken = module_verify(compilation->arena, module);
   if (broken) panic("elaboration made a bad module: %s", broken);
+  return module;
+}
+
+static Module *front_end(Compilation *compilation, const SourceFile *source) {
+  const Options *options = compilation->options;
+  Module *module = options->passes.start_after
+                       ? module_parse(compilation->arena, compilation->diagnostics, source)
+                       : elaborate_source(compilation, source);
+  if (module && options->has_scans) module->run.scans = options->scans;
   return module;
 }
 
@@ -155,6 +162,21 @@ static bool can_interpret(const Compilation *compilation, const Module *module) 
   return false;
 }
 
+/* Loops are not yet lowered: a scan that stayed one ends here. */
+static bool can_lower(const Compilation *compilation, const Module *module) {
+  for (int entry = 0; entry < ENTRY_COUNT; entry++) {
+    const Graph *graph = module->entries[entry];
+    for (int i = 0; graph && i < graph->nodes.count; i++) {
+      if (!graph->nodes.items[i]->body) continue;
+      diag_error(compilation->diagnostics, graph->nodes.items[i]->span,
+                 "this scan stays a loop, which cannot be compiled yet: --scans=unroll writes its "
+                 "steps out");
+      return false;
+    }
+  }
+  return true;
+}
+
 static int compile_module(Compilation *compilation, Module *module) {
   const Options *options = compilation->options;
   if (options->check_gradients && !can_interpret(compilation, module)) return EXIT_MISTAKES;
@@ -167,6 +189,7 @@ static int compile_module(Compilation *compilation, Module *module) {
     return emit_module(compilation, module);
   if (stopped || options->passes.dump_after) return 0;
 
+  if (!can_lower(compilation, module)) return EXIT_MISTAKES;
   MemoryFit fit;
   Program *program =
       memory_fit(compilation->arena, module, compilation->diagnostics, options, &fit);

@@ -19,6 +19,7 @@ enum {
   KEY_TIME_PASSES,
   KEY_HELP_PASSES,
   KEY_FLOAT,
+  KEY_SCANS,
   KEY_CC,
   KEY_ARCH,
   KEY_SAVE_TEMPS,
@@ -41,6 +42,10 @@ static const struct argp_option option_table[] = {
     {"optimize", 'O', "LEVEL", 0,
      "0: one kernel an operator, for debugging; 1 (default): everything", 1},
     {"float", KEY_FLOAT, "TYPE", 0, "Compute all floating-point tensors in TYPE: f32 or f64", 1},
+    {"scans", KEY_SCANS, "HOW", 0,
+     "unroll: the steps of scans are written out, loop: they stay loops, auto (default): by their "
+     "size",
+     1},
     {"memory-limit", KEY_MEMORY_LIMIT, "SIZE", 0,
      "Recompute values or take the batch in parts until a run needs at most SIZE (64M, 1.5G) "
      "besides its data",
@@ -116,6 +121,8 @@ static const Word emit_words[] = {{"c", EMIT_C},
                                   {0, 0}};
 static const Word colour_words[] = {{"auto", -1}, {"always", 1}, {"never", 0}, {0, 0}};
 static const Word float_words[] = {{"f32", DTYPE_F32}, {"f64", DTYPE_F64}, {0, 0}};
+static const Word scan_words[] = {
+    {"auto", SCANS_AUTO}, {"unroll", SCANS_UNROLL}, {"loop", SCANS_LOOP}, {0, 0}};
 static const Word level_words[] = {{"0", 0}, {"1", 1}, {"2", 1}, {"3", 1}, {0, 0}};
 
 /* The value of a word, or an argp error that lists what there is. */
@@ -215,6 +222,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
   case KEY_FLOAT:
     options->has_float = true;
     options->float_type = (DType)word_value(state, float_words, argument, "--float");
+    break;
+  case KEY_SCANS:
+    options->has_scans = true;
+    options->scans = (ScanChoice)word_value(state, scan_words, argument, "--scans");
     break;
   case KEY_MEMORY_LIMIT:
     options->memory_limit = parse_size(state, "--memory-limit", argument);

@@ -3,7 +3,7 @@
 #define NNC_DRIVER_OPTIONS_H
 
 #include <stdbool.h>
-#include "graph/types.h"
+#include "graph/module.h"
 #include "passes/pass.h"
 #include "support/vec.h"
 
@@ -36,6 +36,8 @@ typedef struct Options {
   PassOptions passes;
   bool has_float; /* --float */
   DType float_type;
+  bool has_scans; /* --scans; for a dump, else what it says */
+  ScanChoice scans;
   VEC(const char *) definitions; /* -D name=value */
   int64_t memory_limit;          /* --memory-limit in bytes; 0: none */
   int threads;                   /* --threads that the limit is for; 0: as many as there are */

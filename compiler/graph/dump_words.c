@@ -17,6 +17,8 @@ const char *const dump_output_words[OUTPUT_KIND_COUNT] = {
   [OUTPUT_SCALAR] = "scalar",
 };
 
+const char *const dump_scan_words[SCAN_CHOICE_COUNT] = {"auto", "unroll", "loop"};
+
 const char *const dump_combine_words[COMBINE_COUNT] = {
   [COMBINE_MEAN] = "mean", [COMBINE_SUM] = "sum",   [COMBINE_MAX] = "max",
   [COMBINE_MIN] = "min",   [COMBINE_LAST] = "last",

@@ -41,6 +41,7 @@ enum { DUMP_VERSION = 1 };
 extern const char *const dump_order_words[DATA_ORDER_COUNT]; /* NULL for the first */
 extern const char *const dump_variable_words[VARIABLE_KIND_COUNT];
 extern const char *const dump_output_words[OUTPUT_KIND_COUNT];
+extern const char *const dump_scan_words[SCAN_CHOICE_COUNT];
 extern const char *const dump_combine_words[COMBINE_COUNT];
 
 /* The integers of the run configuration, in the order they are printed. */

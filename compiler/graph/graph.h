@@ -117,6 +117,9 @@ const Attribute *node_ints(const Node *node, AttributeKey key);
 /* The graph that a node owns, a body or a rule; NULL when it owns none. */
 const Graph *node_inner(const Node *node);
 bool node_same_attributes(const Node *a, const Node *b);
+/* The same nodes, by id, and outputs; names, paths, places and the order of operands that commute
+ * do not count. */
+bool graph_same(const Graph *a, const Graph *b);
 AttributeKind attribute_kind(AttributeKey key);
 const char *attribute_name(AttributeKey key);
 

@@ -110,6 +110,11 @@ typedef struct Plateau {
   Span span;
 } Plateau;
 
+/* --scans: whether the steps of scans are written out (passes/unroll.c). */
+typedef enum ScanChoice {
+  SCANS_AUTO, SCANS_UNROLL, SCANS_LOOP, SCAN_CHOICE_COUNT
+} ScanChoice;
+
 typedef struct RunConfig {
   int64_t batch;
   const char *batch_name;     /* the constant that names it; NULL when there are no batched inputs */
@@ -119,6 +124,7 @@ typedef struct RunConfig {
   int64_t accumulate;         /* minibatches a step, at least 1 */
   int64_t seed;
   DType precision;            /* default float */
+  ScanChoice scans;
 } RunConfig;
 
 typedef struct Module {

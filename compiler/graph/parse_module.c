@@ -21,11 +21,21 @@ typedef VEC(DataPipeline) PipelineList;
 
 /* ---- run, files --------------------------------------------------------------------------- */
 
+static bool read_scans(Reader *reader, RunConfig *run) {
+  int choice;
+  if (!reader_expect_mark(reader, '=') ||
+      !reader_choice(reader, dump_scan_words, SCAN_CHOICE_COUNT, "auto, unroll or loop", &choice))
+    return false;
+  run->scans = (ScanChoice)choice;
+  return true;
+}
+
 static bool read_run_field(Reader *reader, RunConfig *run) {
   if (reader_accept_word(reader, "batch_name"))
     return reader_expect_mark(reader, '=') && reader_string(reader, &run->batch_name);
   if (reader_accept_word(reader, "precision"))
     return reader_expect_mark(reader, '=') && reader_dtype(reader, &run->precision);
+  if (reader_accept_word(reader, "scans")) return read_scans(reader, run);
   for (int i = 0; i < dump_run_field_count; i++) {
     int64_t value;
     if (!reader_accept_word(reader, dump_run_fields[i].name)) continue;

@@ -90,6 +90,7 @@ static void print_run(Text *text, const RunConfig *run) {
     text_add_quoted(text, run->batch_name);
     text_add(text, ", ");
   }
+  if (run->scans) text_printf(text, "scans = %s, ", dump_scan_words[run->scans]);
   text_printf(text, "precision = %s}\n", dtype_name(run->precision));
 }
 

@@ -172,6 +172,8 @@ static bool check_run(Check *check) {
     return fail(check, "run: a count is negative");
   if ((unsigned)run->precision >= DTYPE_COUNT || !dtype_is_float(run->precision))
     return fail(check, "run: the precision is not a float");
+  if ((unsigned)run->scans >= SCAN_CHOICE_COUNT)
+    return fail(check, "run: this choice for scans does not exist");
   return true;
 }
 

@@ -2,7 +2,8 @@
  *
  * Two nodes are the same when operator, attributes, type and (after merging) operands are;
  * operands of a commuting operator are compared without regard to order.  Random nodes never
- * merge: each draw is its own.  The first keeps its name and place.  A hash table with chains;
+ * merge: each draw is its own.  Two scans are the same when their bodies are, after merging in
+ * them.  The first keeps its name and place.  A hash table with chains;
  * what it finds does not depend on the order within a bucket, so the result is deterministic. */
 #include <string.h>
 #include "ops/op.h"
@@ -76,19 +77,28 @@ static bool same_operands(const Merger *merger, const Node *leader, const Node *
          a[1] == node_map_get(&merger->map, node->operands[0]);
 }
 
+static Graph *merge_graph(const Graph *graph);
+
+/* Both are merged, so that equal ones have equal nodes in the same order. */
+static bool same_body(const Graph *a, const Graph *b) {
+  return a == b || (a && b && graph_same(a, b));
+}
+
 static Node *merge_node(Merger *merger, const Node *node) {
   if (op_info(node->op)->class->is_random)
     return graph_copy_node(merger->into, node, &merger->map);
   uint64_t hash = hash_node(merger, node);
+  const Graph *body = node->body ? merge_graph(node->body) : NULL;
   Leader **bucket = &merger->buckets[hash & merger->mask];
   for (const Leader *leader = *bucket; leader; leader = leader->next)
-    if (leader->hash == hash && leader->node->op == node->op && leader->node->body == node->body &&
-        leader->node->rule == node->rule &&
+    if (leader->hash == hash && leader->node->op == node->op &&
+        same_body(leader->node->body, body) && leader->node->rule == node->rule &&
         type_equal(leader->node->type, node->type) && node_same_attributes(leader->node, node) &&
         same_operands(merger, leader->node, node))
       return leader->node;
   Leader *leader = ARENA_NEW(merger->into->arena, Leader);
   *leader = (Leader){*bucket, hash, graph_copy_node(merger->into, node, &merger->map)};
+  leader->node->body = body;
   *bucket = leader;
   return leader->node;
 }

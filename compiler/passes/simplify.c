@@ -4,7 +4,7 @@
  * operator, and what a rule returns is offered again.  Sweeps repeat until one changes nothing.
  * Both loops are bounded, though every rule makes its node simpler by some measure, so that a
  * mistake in a rule costs quality and not the user's time.  A replacement takes over place and
- * path.
+ * path.  The body of a scan is swept with the graph that it is in.
  *
  * Requires a verified module; keeps every output's value (see rules.h for what "value" means). */
 #include "passes/pass.h"
@@ -32,9 +32,9 @@ static Node *apply_rules(Sweep *sweep, Node *node) {
   return node;
 }
 
-static Graph *sweep_graph(const Graph *graph, bool *changed) {
+static Graph *sweep_graph(const Graph *graph, bool keeps_stops, bool *changed) {
   Sweep sweep = {.into = rewrite_start(graph), .map = node_map_create(graph->arena, graph),
-                 .keeps_stops = rules_need_stops(graph)};
+                 .keeps_stops = keeps_stops};
   const bool *live = graph_live_nodes(graph->arena, graph);
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
@@ -43,18 +43,21 @@ static Graph *sweep_graph(const Graph *graph, bool *changed) {
       continue;
     }
     Node *copy = graph_copy_node(sweep.into, node, &sweep.map);
+    if (node->body) copy->body = sweep_graph(node->body, keeps_stops, &sweep.changed);
     node_map_set(&sweep.map, node, apply_rules(&sweep, copy));
   }
   rewrite_outputs(sweep.into, graph, &sweep.map);
-  *changed = sweep.changed;
+  *changed = *changed || sweep.changed;
   return sweep.into;
 }
 
 static Graph *simplify_graph(const Graph *graph) {
-  bool changed;
-  Graph *now = sweep_graph(graph, &changed);
-  for (int sweeps = 1; changed && sweeps < MOST_SWEEPS; sweeps++)
-    now = sweep_graph(now, &changed);
+  bool changed = true, keeps_stops = rules_need_stops(graph);
+  Graph *now = NULL;
+  for (int sweeps = 0; changed && sweeps < MOST_SWEEPS; sweeps++) {
+    changed = false;
+    now = sweep_graph(now ? now : graph, keeps_stops, &changed);
+  }
   return now;
 }
 

@@ -1,18 +1,26 @@
-/* unroll: scans are written out, a copy of the body a step.
+/* unroll: scans are written out, a copy of the body a step, or stay loops.
  *
- * Carries become plain values, an element of a sequence a slice of it; where the sequence is what
+ * The module's choice (--scans) says which: all, none but those without steps, or by the number of
+ * operations that a scan makes when it is written out, all scans in it as well. One that stays has
+ * its body treated in the same way.
+ *
+ * When a scan is written out, carries become plain values, an element of a sequence a slice of it; where the sequence is what
  * another scan yields, the element is the very node that the step has yielded. What is yielded is
- * stacked by one concatenation. So after this pass a loop is a graph like any other: equal
- * subexpressions of forward and backward steps merge, kernels are shared by structure, and a memory
- * limit decides what is computed again.
+ * stacked by one concatenation. So it is a graph like any other afterwards: equal subexpressions
+ * of forward and backward steps merge, kernels are shared by structure, and a memory limit decides
+ * what is computed again.
  *
- * Before: no gradients. After: no scans. Refuses loops that would make too many operations. */
+ * Before: no gradients. After: scans of one step or more, whose carries are no longer marked as
+ * saved. Refuses what would make too many operations. */
+#include <math.h>
+
 #include "ops/op.h"
 #include "ops/scan.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
 
 #define MOST_OPERATIONS 400000.0 /* of one entry, written out */
+#define MOST_UNROLLED INFINITY   /* of one scan that SCANS_AUTO writes out: so far every one */
 
 /* What became of a scan. */
 typedef struct Results {
@@ -27,10 +35,40 @@ typedef struct Copy {
   Graph *into;
   Arena *arena;
   NodeMap map;
-  Results **results; /* by id of a scan in the graph that is copied */
+  Results **results; /* by id of a scan in the graph that is copied; NULL: it stays */
+  ScanChoice choice;
 } Copy;
 
 static void copy_graph(Copy *copy, const Graph *from);
+
+/* ---- the choice --------------------------------------------------------------------------- */
+
+/* Of a graph, every scan in it written out. */
+static double count_written(const Graph *graph) {
+  double count = 0;
+  for (int i = 0; i < graph->nodes.count; i++) {
+    const Node *node = graph->nodes.items[i];
+    count += node->body ? (double)scan_shape(node).length * count_written(node->body) : 1;
+  }
+  return count;
+}
+
+static bool stays(const Node *scan, ScanChoice choice) {
+  int64_t length = scan_shape(scan).length;
+  if (length == 0 || choice == SCANS_UNROLL) return false;
+  return choice == SCANS_LOOP || (double)length * count_written(scan->body) > MOST_UNROLLED;
+}
+
+/* Of a graph as this pass leaves it, bodies included. */
+static double count_operations(const Graph *graph, ScanChoice choice) {
+  double count = 0;
+  for (int i = 0; i < graph->nodes.count; i++) {
+    const Node *node = graph->nodes.items[i];
+    double steps = node->body && !stays(node, choice) ? (double)scan_shape(node).length : 1;
+    count += node->body ? steps * count_operations(node->body, choice) : 1;
+  }
+  return count;
+}
 
 static Maker maker_of(const Copy *copy, const Node *node) {
   return (Maker){copy->into, node->span, node->path};
@@ -46,6 +84,7 @@ static bool is_result(const Node *node) {
 static Node **yielded_parts(const Copy *copy, const Node *sequence) {
   if (!is_result(sequence)) return NULL;
   const Results *results = copy->results[sequence->operands[0]->id];
+  if (!results) return NULL;
   int yield = (int)node_int(sequence, ATTR_INDEX) - results->carries;
   return yield < 0 ? NULL : results->yields[yield];
 }
@@ -85,7 +124,8 @@ static void write_step(Copy *copy, const Node *scan, const ScanShape *shape,
                        Node *const *arguments, Results *results, int64_t t) {
   Arena *scratch = arena_create();
   Copy step = {.into = copy->into, .arena = scratch, .map = node_map_create(scratch, scan->body),
-               .results = ARENA_ARRAY(scratch, Results *, scan->body->next_id)};
+               .results = ARENA_ARRAY(scratch, Results *, scan->body->next_id),
+               .choice = copy->choice};
   for (int i = 0; i < scan->operand_count; i++)
     if (arguments[i])
       node_map_set(&step.map, arguments[i], argument_value(copy, scan, shape, results, i, t));
@@ -137,31 +177,56 @@ static Node *result_value(Copy *copy, const Node *result) {
   return stack(copy, result, results->yields[index - results->carries], results->length);
 }
 
-/* Nodes that something else than a scan's steps reads: others need not be made. */
-static bool *find_read(Arena *arena, const Graph *from) {
+/* Nodes that something else than steps written out reads: others need not be made. */
+static bool *find_read(Arena *arena, const Graph *from, ScanChoice choice) {
   bool *read = ARENA_ARRAY(arena, bool, from->next_id);
   for (int i = 0; i < from->outputs.count; i++) read[from->outputs.items[i].node->id] = true;
   for (int i = 0; i < from->nodes.count; i++) {
     const Node *node = from->nodes.items[i];
     ScanShape shape = {0};
-    if (node->body) shape = scan_shape(node);
+    if (node->body && !stays(node, choice)) shape = scan_shape(node);
     for (int k = 0; k < node->operand_count; k++) {
       bool is_sequence = k >= shape.carries && k < shape.carries + shape.sequences;
-      if (!node->body || !is_sequence) read[node->operands[k]->id] = true;
+      if (!is_sequence) read[node->operands[k]->id] = true;
     }
   }
   return read;
 }
 
+static Graph *rewrite_graph(const Graph *graph, ScanChoice choice) {
+  Copy copy = {.into = rewrite_start(graph), .arena = graph->arena,
+               .map = node_map_create(graph->arena, graph),
+               .results = ARENA_ARRAY(graph->arena, Results *, graph->next_id),
+               .choice = choice};
+  copy_graph(&copy, graph);
+  rewrite_outputs(copy.into, graph, &copy.map);
+  return copy.into;
+}
+
+static Node *copy_scan(Copy *copy, const Node *scan) {
+  Node **operands = ARENA_ARRAY(copy->arena, Node *, scan->operand_count);
+  for (int i = 0; i < scan->operand_count; i++)
+    operands[i] = node_map_get(&copy->map, scan->operands[i]);
+  Maker maker = maker_of(copy, scan);
+  return make_scan(&maker, rewrite_graph(scan->body, copy->choice), scan_shape(scan),
+                   scan->operand_count, operands);
+}
+
+static bool is_written_out(const Copy *copy, const Node *result) {
+  return is_result(result) && copy->results[result->operands[0]->id];
+}
+
 static void copy_graph(Copy *copy, const Graph *from) {
   const bool *live = graph_live_nodes(copy->arena, from);
-  const bool *read = find_read(copy->arena, from);
+  const bool *read = find_read(copy->arena, from, copy->choice);
   for (int i = 0; i < from->nodes.count; i++) {
     const Node *node = from->nodes.items[i];
     if (!live[node->id] || node_map_get(&copy->map, node)) continue;
-    if (node->body) {
+    if (node->body && stays(node, copy->choice)) {
+      node_map_set(&copy->map, node, copy_scan(copy, node));
+    } else if (node->body) {
       write_scan(copy, node);
-    } else if (!is_result(node)) {
+    } else if (!is_written_out(copy, node)) {
       node_map_set(&copy->map, node, graph_copy_node(copy->into, node, &copy->map));
     } else if (read[node->id] || !yielded_parts(copy, node)) {
       node_map_set(&copy->map, node, result_value(copy, node));
@@ -171,25 +236,22 @@ static void copy_graph(Copy *copy, const Graph *from) {
 
 /* ---- the pass ----------------------------------------------------------------------------- */
 
-static double count_operations(const Graph *graph) {
-  double count = 0;
+/* One that is written out, itself or in a body; NULL: there is none. */
+static const Node *first_written(const Graph *graph, ScanChoice choice) {
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
-    count += node->body ? scan_shape(node).length * count_operations(node->body) : 1;
+    if (!node->body) continue;
+    const Node *found = stays(node, choice) ? first_written(node->body, choice) : node;
+    if (found) return found;
   }
-  return count;
-}
-
-static const Node *first_scan(const Graph *graph) {
-  for (int i = 0; i < graph->nodes.count; i++)
-    if (graph->nodes.items[i]->body) return graph->nodes.items[i];
   return NULL;
 }
 
-static bool check_size(const Graph *graph, Diagnostics *diagnostics) {
-  double count = count_operations(graph);
-  if (count <= MOST_OPERATIONS) return true;
-  const Node *scan = first_scan(graph);
+static bool check_size(const Module *module, const Graph *graph, Diagnostics *diagnostics) {
+  ScanChoice choice = module->run.scans;
+  double count = count_operations(graph, choice);
+  const Node *scan = first_written(graph, choice);
+  if (count <= MOST_OPERATIONS || !scan) return true;
   Diagnostic *d = diag_error(diagnostics, scan->span,
                              "the scans of this program make %.0f operations when their steps are "
                              "written out, more than %.0f", count, MOST_OPERATIONS);
@@ -197,16 +259,17 @@ static bool check_size(const Graph *graph, Diagnostics *diagnostics) {
   return false;
 }
 
+static bool has_scan(const Graph *graph) {
+  for (int i = 0; i < graph->nodes.count; i++)
+    if (graph->nodes.items[i]->body) return true;
+  return false;
+}
+
 void pass_unroll(Module *module, Diagnostics *diagnostics) {
   for (int i = 0; i < ENTRY_COUNT; i++) {
     const Graph *graph = module->entries[i];
-    if (!graph || !first_scan(graph)) continue;
-    if (!check_size(graph, diagnostics)) return;
-    Copy copy = {.into = rewrite_start(graph), .arena = graph->arena,
-                 .map = node_map_create(graph->arena, graph),
-                 .results = ARENA_ARRAY(graph->arena, Results *, graph->next_id)};
-    copy_graph(&copy, graph);
-    rewrite_outputs(copy.into, graph, &copy.map);
-    module->entries[i] = copy.into;
+    if (!graph || !has_scan(graph)) continue;
+    if (!check_size(module, graph, diagnostics)) return;
+    module->entries[i] = rewrite_graph(graph, module->run.scans);
   }
 }

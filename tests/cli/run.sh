@@ -54,6 +54,23 @@ done
 check_status "a dump from before the pass named" 1 "not taken after dce: it holds a 'gradient'" \
   "$nnc" "$work/early.ir" --resume-after=dce -o "$work/early"
 
+# ---- the choice for scans travels with a dump, and the command line has the last word ----
+cat > "$work/steps.net" <<'EOF'
+const batch = 2
+data train { x, y = csv("steps.csv") }
+input x : f32[batch, 3]
+input y : f32[batch]
+param w : f32[] = 0.5
+_, s = scan v in x along 1 with s = zeros([batch]) { s = s * w + v ; yield s }
+loss = mean((s - y) ^ 2)
+train { minimize = loss, optimizer = sgd(lr = 0.1), steps = 3 }
+EOF
+"$nnc" "$work/steps.net" --scans=loop --dump-after=simplify --stop-after=simplify > "$work/steps.ir"
+check_status "the choice is in the dump" 0 'scans = loop' cat "$work/steps.ir"
+check_status "a dump keeps its choice" 0 ' = scan\(' "$nnc" "$work/steps.ir" --resume-after=simplify --emit=ir
+check_status "another choice for a dump" 0 '^0$' sh -c "'$nnc' '$work/steps.ir' --resume-after=simplify --scans=unroll --emit=ir | grep -c ' = scan('; true"
+check_status "no such choice" 2 '--scans takes one of auto, unroll, loop' "$nnc" "$work/steps.net" --scans=some
+
 # ---- emitted C has no warnings, and its header's command builds it ----
 for model in $models; do
   name=$(basename "$model" .net)

@@ -1,9 +1,9 @@
 /* The stages that need no C compiler.
  *
  *   interpreter      its own runner against the node-by-node evaluation of play.c
- *   passes           the pipeline at -O0 and -O1, interpreted after every pass from differentiation
- *                    on; after every pass the module is verified and goes on as what its dump reads
- *                    back as
+ *   passes           the pipeline at -O0 and -O1, scans written out and left as loops, interpreted
+ *                    after every pass from differentiation on; after every pass the module is
+ *                    verified and goes on as what its dump reads back as
  *   each pass alone  on the differentiated module; with the needed ones, as a program
  *   programs         lowered with passes and fusion at each level; plan verified; evaluated
  *   recomputation    of segments of the train entry, interpreted and as a program */
@@ -74,14 +74,23 @@ static void run_pass(Judge *judge, Module *module, const Pass *pass, const char 
   if (broken) panic("the verifier rejects the module: %s", broken);
 }
 
-static const char *judge_pipeline(Judge *judge, int level) {
+static bool holds_scan(const Graph *graph) {
+  for (int i = 0; i < graph->nodes.count; i++)
+    if (graph->nodes.items[i]->body) return true;
+  return false;
+}
+
+static const char *judge_pipeline(Judge *judge, int level, ScanChoice scans) {
+  if (scans == SCANS_LOOP && !holds_scan(judge->test->module->entries[ENTRY_TRAIN])) return NULL;
   Module *module = module_copy(judge->arena, judge->test->module);
+  module->run.scans = scans;
   bool is_differentiated = false;
   for (int i = 0; i < pass_count; i++) {
     const Pass *pass = &pass_table[i];
     if (pass->level > level) continue;
     run_pass(judge, module, pass,
-             arena_printf(judge->arena, "-O%d after pass %s", level, pass->name));
+             arena_printf(judge->arena, "-O%d%s after pass %s", level,
+                          scans == SCANS_LOOP ? " with loops" : "", pass->name));
     is_differentiated = is_differentiated || strcmp(pass->name, "differentiate") == 0;
     module = module_copy(judge->arena, module);
     const char *text = is_differentiated ? interpret(judge, module) : NULL;
@@ -274,7 +283,10 @@ const char *judge_case(const Case *test, const Reference *reference, Arena *aren
   Judge judge = {.arena = arena, .test = test, .reference = reference};
   judge.stage = "interpreter";
   const char *text = interpret(&judge, reference->module);
-  for (int level = 0; level <= 1 && !text; level++) text = judge_pipeline(&judge, level);
+  for (int level = 0; level <= 1 && !text; level++) {
+    text = judge_pipeline(&judge, level, SCANS_UNROLL);
+    if (!text) text = judge_pipeline(&judge, level, SCANS_LOOP);
+  }
   if (!text) text = judge_passes_alone(&judge);
   for (int i = 0; i < 4 && !text; i++) text = judge_levels(&judge, i / 2, i % 2);
   if (!text) text = judge_blocks(&judge, 1, 2);

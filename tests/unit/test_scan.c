@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "elaborate/elaborate.h"
-#include "graphs.h"
+#include "evaluate_graphs.h"
 #include "interpret/interpret.h"
 #include "ops/scan.h"
 #include "passes/pass.h"
@@ -124,18 +124,172 @@ static void test_steps_forward_and_backward(void **state) {
   arena_destroy(arena);
 }
 
+static void run_named_pass(Arena *arena, Module *module, const char *name) {
+  pass_find(name)->run(module, diagnostics_create(arena));
+  assert_verified(arena, module);
+}
+
+static const Node *first_scan(const Graph *graph) {
+  for (int i = 0; i < graph->nodes.count; i++)
+    if (graph->nodes.items[i]->body) return graph->nodes.items[i];
+  return NULL;
+}
+
+/* The choice travels with the dump; a scan without steps is no loop. */
+static void test_chosen_scans_stay_loops(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  static const struct {
+    const char *word;
+    int64_t length;
+    bool stays;
+  } cases[] = {{"auto", 3, false}, {"unroll", 3, false}, {"loop", 3, true}, {"loop", 0, false}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const char *text = replaced(arena, dump, "precision = f64",
+                                arena_printf(arena, "scans = %s, precision = f64", cases[i].word));
+    if (cases[i].length == 0) {
+      text = replaced(arena, text, "length = 3", "length = 0");
+      for (int k = 0; k < 4; k++) text = replaced(arena, text, "f64[3]", "f64[0]");
+    }
+    Module *module = read_dump(arena, text);
+    run_named_pass(arena, module, "unroll");
+    assert_int_equal(first_scan(module->entries[ENTRY_PREDICT]) != NULL, cases[i].stays);
+  }
+  expect_refusal("precision = f64", "scans = both, precision = f64", "expected auto, unroll or loop");
+  arena_destroy(arena);
+}
+
+/* Carries a, b, c, d and yields u, v, w. The program reads the final a and v; a needs b, v needs
+ * the sequence y. So c, which only c and u need, d, u, w, and the operands that none else reads go. */
+static const char crowded[] =
+  "nnc_dump 1\nmodule \"m\"\n"
+  "run {batch = 1, epochs = 1, steps = 0, validate_steps = 0, accumulate = 1, seed = 0, "
+  "scans = loop, precision = f64}\n"
+  "input \"x\" : f64[3]\ninput \"y\" : f64[3]\n"
+  "entry predict {\n"
+  "  %0 : f64[3] = input() {name = \"x\"} \"x\"\n"
+  "  %1 : f64[3] = input() {name = \"y\"} \"y\"\n"
+  "  %2 : f64[] = constant() {value = 1.0} \"a\"\n"
+  "  %3 : f64[] = constant() {value = 2.0} \"b\"\n"
+  "  %4 : f64[] = constant() {value = 3.0} \"c\"\n"
+  "  %5 : f64[] = constant() {value = 0.5} \"k\"\n"
+  "  %6 : f64[] = scan(%4, %2, %3, %2, %0, %1, %4, %5) {carries = 4, sequences = 2, length = 3, "
+  "reverse = 0} \"s\" {\n"
+  "    %0 : f64[] = argument() {index = 0} \"c\"\n"
+  "    %1 : f64[] = argument() {index = 1} \"a\"\n"
+  "    %2 : f64[] = argument() {index = 2} \"b\"\n"
+  "    %3 : f64[] = argument() {index = 3} \"d\"\n"
+  "    %4 : f64[] = argument() {index = 4} \"x\"\n"
+  "    %5 : f64[] = argument() {index = 5} \"y\"\n"
+  "    %6 : f64[] = argument() {index = 6} \"three\"\n"
+  "    %7 : f64[] = argument() {index = 7} \"k\"\n"
+  "    %8 : f64[] = add(%0, %4) \"c\"\n"
+  "    %9 : f64[] = add(%1, %2) \"a\"\n"
+  "    %10 : f64[] = mul(%2, %7) \"b\"\n"
+  "    %11 : f64[] = mul(%3, %6) \"d\"\n"
+  "    %12 : f64[] = sin(%5) \"v\"\n"
+  "    result \"c\" = %8\n"
+  "    result \"a\" = %9\n"
+  "    result \"b\" = %10\n"
+  "    result \"d\" = %11\n"
+  "    result \"u\" = %0\n"
+  "    result \"v\" = %12\n"
+  "    result \"w\" = %4\n"
+  "  }\n"
+  "  %7 : f64[] = scan_result(%6) {index = 1} \"a\"\n"
+  "  %8 : f64[3] = scan_result(%6) {index = 5} \"v\"\n"
+  "  %9 : f64[3] = scan_result(%6) {index = 4} \"u\"\n"
+  "  result \"a\" = %7\n"
+  "  result \"v\" = %8\n"
+  "}\n";
+
+static void test_unread_results_and_operands_disappear(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  Module *module = read_dump(arena, crowded);
+  Graph *before = module->entries[ENTRY_PREDICT];
+  run_named_pass(arena, module, "dce");
+  assert_same_results(arena, before, module->entries[ENTRY_PREDICT]);
+  assert_string_equal(
+    print_graph(arena, module->entries[ENTRY_PREDICT]),
+    "entry predict {\n"
+    "  %0 : f64[3] = input() {name = \"y\"} \"y\"\n"
+    "  %1 : f64[] = constant() {value = 1.0} \"a\"\n"
+    "  %2 : f64[] = constant() {value = 2.0} \"b\"\n"
+    "  %3 : f64[] = constant() {value = 0.5} \"k\"\n"
+    "  %4 : f64[] = scan(%1, %2, %0, %3) {carries = 2, sequences = 1, length = 3, reverse = 0} "
+    "\"s\" {\n"
+    "    %0 : f64[] = argument() {index = 0} \"a\"\n"
+    "    %1 : f64[] = argument() {index = 1} \"b\"\n"
+    "    %2 : f64[] = argument() {index = 2} \"y\"\n"
+    "    %3 : f64[] = argument() {index = 3} \"k\"\n"
+    "    %4 : f64[] = add(%0, %1) \"a\"\n"
+    "    %5 : f64[] = mul(%1, %3) \"b\"\n"
+    "    %6 : f64[] = sin(%2) \"v\"\n"
+    "    result \"a\" = %4\n"
+    "    result \"b\" = %5\n"
+    "    result \"v\" = %6\n"
+    "  }\n"
+    "  %5 : f64[] = scan_result(%4) {index = 0} \"a\"\n"
+    "  %6 : f64[3] = scan_result(%4) {index = 2} \"v\"\n"
+    "  result \"a\" = %5\n"
+    "  result \"v\" = %6\n"
+    "}\n");
+  arena_destroy(arena);
+}
+
+/* The same body twice, in other words: one scan, and one sine in it. */
+static void test_equal_bodies_merge(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  static const char *const order[] = {"add(%1, %2)", "add(%2, %1)"};
+  const char *scans[2];
+  for (int i = 0; i < 2; i++)
+    scans[i] = arena_printf(arena,
+      "  %%%d : f64[] = scan(%%1, %%0) {carries = 1, sequences = 1, length = 3, reverse = 0} "
+      "\"%c\" {\n"
+      "    %%0 : f64[] = argument() {index = 0} \"a\"\n"
+      "    %%1 : f64[] = argument() {index = 1} \"x\"\n"
+      "    %%2 : f64[] = sin(%%0) \"s\"\n"
+      "    %%3 : f64[] = %s \"s\"\n"
+      "    %%4 : f64[] = sin(%%0) \"again\"\n"
+      "    %%5 : f64[] = mul(%%3, %%4) \"s\"\n"
+      "    result \"a%d\" = %%5\n"
+      "  }\n"
+      "  %%%d : f64[] = scan_result(%%%d) {index = 0} \"r\"\n",
+      2 + 2 * i, 'a' + i, order[i], i, 3 + 2 * i, 2 + 2 * i);
+  Module *module = read_dump(arena, arena_printf(arena,
+    "nnc_dump 1\nmodule \"m\"\ninput \"x\" : f64[3]\nentry predict {\n"
+    "  %%0 : f64[3] = input() {name = \"x\"} \"x\"\n"
+    "  %%1 : f64[] = constant() {value = 0.5} \"c\"\n"
+    "%s%s  result \"one\" = %%3\n  result \"two\" = %%5\n}\n", scans[0], scans[1]));
+  Graph *before = module->entries[ENTRY_PREDICT];
+  run_named_pass(arena, module, "cse");
+  const Graph *after = module->entries[ENTRY_PREDICT];
+  assert_same_results(arena, before, after);
+  assert_ptr_equal(after->outputs.items[0].node, after->outputs.items[1].node);
+  assert_int_equal(first_scan(after)->body->nodes.count, 5);
+  arena_destroy(arena);
+}
+
 /* ---- whole programs ----------------------------------------------------------------------- */
 
-static Module *elaborate_text(Arena *arena, const char *text, const char *stop_after, int level) {
+static Module *elaborate_with(Arena *arena, const char *text, const char *stop_after, int level,
+                              ScanChoice scans) {
   Diagnostics *diagnostics = diagnostics_create(arena);
   const SourceFile *file = source_from_text(arena, "a.net", text, strlen(text));
   AstProgram *program = parse_program(arena, diagnostics, file);
   Module *module = elaborate(arena, diagnostics, program, NULL);
   PassOptions options = {.level = level, .stop_after = stop_after};
   bool stopped = false;
+  if (module) module->run.scans = scans;
   if (!module || (!passes_run(module, diagnostics, &options, &stopped) && !stopped))
     fail_msg("%s", print_diagnostics(arena, diagnostics));
   return module;
+}
+
+static Module *elaborate_text(Arena *arena, const char *text, const char *stop_after, int level) {
+  return elaborate_with(arena, text, stop_after, level, SCANS_UNROLL);
 }
 
 #define HEADING                                                                                   \
@@ -152,8 +306,9 @@ static void set_input(Tensor *tensor, double start) {
 }
 
 /* The weights after two steps. */
-static Interpreter *train_twice(Arena *arena, const char *text, const char *stop_after) {
-  Module *module = elaborate_text(arena, text, stop_after, 0);
+static Interpreter *train_twice(Arena *arena, const char *text, const char *stop_after, int level,
+                                ScanChoice scans) {
+  Module *module = elaborate_with(arena, text, stop_after, level, scans);
   Interpreter *interpreter = interpreter_create(arena, module, 5);
   Type type = type_make(DTYPE_F64, SHAPE(2, 3));
   Binding inputs[2] = {{OP_INPUT, name_intern("x"), NULL}, {OP_INPUT, name_intern("y"), NULL}};
@@ -168,9 +323,11 @@ static Interpreter *train_twice(Arena *arena, const char *text, const char *stop
   return interpreter;
 }
 
-static void expect_same_weights(const char *scan, const char *loop, const char *stop_after) {
+static void expect_weights(const char *scan, const char *loop, const char *stop_after, int level,
+                           ScanChoice scans) {
   Arena *arena = arena_create();
-  Interpreter *a = train_twice(arena, scan, stop_after), *b = train_twice(arena, loop, stop_after);
+  Interpreter *a = train_twice(arena, scan, stop_after, level, scans);
+  Interpreter *b = train_twice(arena, loop, stop_after, 0, SCANS_UNROLL);
   static const char *const names[] = {"w", "b", "k"};
   for (int n = 0; n < 3; n++) {
     const Tensor *x = interpreter_variable(a, names[n]), *y = interpreter_variable(b, names[n]);
@@ -179,6 +336,15 @@ static void expect_same_weights(const char *scan, const char *loop, const char *
         fail_msg("%s[%lld]: %.17g and %.17g", names[n], (long long)i, x->data[i], y->data[i]);
   }
   arena_destroy(arena);
+}
+
+/* The gradients' scans themselves, then what all passes leave of them. */
+static void expect_same_weights(const char *scan, const char *loop) {
+  expect_weights(scan, loop, "differentiate", 0, SCANS_AUTO);
+  for (int level = 0; level <= 1; level++) {
+    expect_weights(scan, loop, "dce", level, SCANS_UNROLL);
+    expect_weights(scan, loop, "dce", level, SCANS_LOOP);
+  }
 }
 
 /* Carries read and not read, one that stays, several sequences, a scan in a scan, invariants in
@@ -205,9 +371,7 @@ static void test_same_as_written_by_hand(void **state) {
     "}\n"
     "ys = stack(all, axis = 1)\n"
     "loss = mean(ys ^ 2) + mean(h) + 0.3 + mean(ys[:, 1] * x)\n" ENDING;
-  (void)loop;
-  expect_same_weights(scan, loop, "differentiate");
-  expect_same_weights(scan, loop, "dce");
+  expect_same_weights(scan, loop);
 }
 
 static void test_none_and_one_step(void **state) {
@@ -219,8 +383,7 @@ static void test_none_and_one_step(void **state) {
     "loss = mean(one * g[:, none]) + mean(w)\n" ENDING;
   static const char loop[] = HEADING
     "g = b * sum(k)\nloss = mean((g + x[0, 1]) * g) + mean(w)\n" ENDING;
-  expect_same_weights(scan, loop, "differentiate");
-  expect_same_weights(scan, loop, "dce");
+  expect_same_weights(scan, loop);
 }
 
 static const char *recurrent(Arena *arena, int steps) {
@@ -309,6 +472,9 @@ int main(void) {
     cmocka_unit_test(test_printed_with_its_body),
     cmocka_unit_test(test_damaged_bodies_are_refused),
     cmocka_unit_test(test_steps_forward_and_backward),
+    cmocka_unit_test(test_chosen_scans_stay_loops),
+    cmocka_unit_test(test_unread_results_and_operands_disappear),
+    cmocka_unit_test(test_equal_bodies_merge),
     cmocka_unit_test(test_same_as_written_by_hand),
     cmocka_unit_test(test_none_and_one_step),
     cmocka_unit_test(test_steps_share_kernels),
