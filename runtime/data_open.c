@@ -274,37 +274,6 @@ static int change_values(Opening *opening, DataTable *table) {
 
 /* --- finish ---------------------------------------------------------------------------------- */
 
-static const char *first_batched(const DataTable *table) {
-  for (int f = 0; f < table->field_count; f++)
-    if (table->fields[f].input && table->fields[f].batched) return table->fields[f].name;
-  return NULL;
-}
-
-/* Examples are matched by their row, so all tables need the same rows in the same order. */
-static int join_tables(Opening *opening, nnc_data *data) {
-  const DataTable *first = NULL;
-  for (int t = 0; t < data->table_count; t++) {
-    const DataTable *table = &data->tables[t];
-    if (!first_batched(table)) continue;
-    if (!first) first = table;
-    if (table->count != first->count)
-      return data_fail(&opening->context, "%s has %lld examples, but %s has %lld",
-                       first_batched(first), (long long)first->count, first_batched(table),
-                       (long long)table->count);
-    bool differ = !first->order != !table->order;
-    if (first->order && table->order)
-      differ = memcmp(first->order, table->order, (size_t)first->count * sizeof *first->order) != 0;
-    if (differ)
-      return data_fail(&opening->context,
-                       "%s and %s must go through the same split and shuffle stages",
-                       first_batched(first), first_batched(table));
-  }
-  data->count = first ? first->count : 1;
-  data->order = first ? first->order : NULL;
-  if (data->count == 0) return data_fail(&opening->context, "there are no examples");
-  return 0;
-}
-
 static nnc_data *allocate(const Opening *opening) {
   nnc_data *data = calloc(1, sizeof *data);
   if (!data) return NULL;
@@ -336,25 +305,44 @@ static int start_workers(Opening *opening, nnc_data *data) {
   return data->workers ? 0 : -1;
 }
 
-/* Files from the command line go to the tables in turn. */
+/* The table to which all files from the command line belong; NULL: they go to the tables in turn. */
+static const DataTable *find_taker(const nnc_data *data) {
+  for (int t = 0; t < data->table_count; t++)
+    if (data->tables[t].source->takes_all_files) return &data->tables[t];
+  return NULL;
+}
+
+/* How many files from the command line the table takes: one a field that is needed, or one for all. */
+static int files_wanted(const nnc_data *data, const DataTable *table) {
+  const DataTable *taker = find_taker(data);
+  if (table->source->follow || (taker && taker != table)) return 0;
+  if (!table->source->has_file_each) return 1;
+  int needed = 0;
+  for (int f = 0; f < table->field_count; f++) needed += table->fields[f].input != NULL;
+  return needed;
+}
+
 static int load_all(Opening *opening, nnc_data *data) {
   DataContext *context = &opening->context;
   const char *const *files = context->files;
   for (int t = 0; t < data->table_count; t++) {
     DataTable *table = &data->tables[t];
     const nnc_pipeline *pipeline = opening->pipelines[t];
-    int needed = 0;
-    for (int f = 0; f < table->field_count; f++) needed += table->fields[f].input != NULL;
-    context->file_count = pipeline->calls[0].source->has_file_each ? needed : 1;
-    if (files && pipeline->calls[0].source->takes_many_files)
-      context->file_count = opening->file_count;
-    context->files = files;
+    if (table->source->follow) continue;
+    int count = files_wanted(data, table);
+    bool takes_many = files && count > 0 && table->source->takes_many_files;
+    context->file_count = takes_many ? opening->file_count : count;
+    context->files = count > 0 ? files : NULL;
     if (load_table(opening, table, pipeline) < 0 ||
         choose_rows(opening, data, table, pipeline) < 0 || change_values(opening, table) < 0)
       return -1;
     if (files) files += context->file_count;
   }
-  return join_tables(opening, data) < 0 ? -1 : start_workers(opening, data);
+  context->files = NULL;
+  if (data_join(context, opening->pipelines, data) < 0) return -1;
+  for (int t = 0; t < data->table_count; t++)
+    if (data->tables[t].source->follow && change_values(opening, &data->tables[t]) < 0) return -1;
+  return start_workers(opening, data);
 }
 
 static int bind_all(Opening *opening, nnc_data *data) {
@@ -417,8 +405,9 @@ int nnc_data_predict_files(const nnc_model *model, const nnc_entry *entry, char 
   int files = 0;
   if (text && text_size) *text = 0;
   for (int t = 0; result == 0 && t < data->table_count; t++) {
-    const struct nnc_source_class *source = opening.pipelines[t]->calls[0].source;
+    const struct nnc_source_class *source = data->tables[t].source;
     bool starts = true;
+    if (files_wanted(data, &data->tables[t]) == 0) continue;
     for (int f = 0; f < data->tables[t].field_count; f++) {
       if (!data->tables[t].fields[f].input) continue;
       bool is_new = starts || source->has_file_each;
@@ -435,17 +424,29 @@ int nnc_data_predict_files(const nnc_model *model, const nnc_entry *entry, char 
   return result < 0 ? -1 : files;
 }
 
-/* One pipeline feeds the inputs, and each of its files is an example. */
+/* One pipeline takes all files, and each of them is an example. */
 static bool takes_many(const Opening *opening) {
   const nnc_pipeline *first = NULL;
   for (int i = 0; i < opening->entry->input_count; i++) {
     int index;
     const nnc_pipeline *pipeline =
         find_pipeline(opening->set, opening->entry->inputs[i].name, &index);
+    if (pipeline && pipeline->calls[0].source->follow) continue;
     if (!pipeline || (first && pipeline != first)) return false;
     first = pipeline;
   }
   return first && first->calls[0].source->takes_many_files;
+}
+
+/* Does a line of `data predict` that is needed wait for files from the command line? */
+static bool needs_files(const Opening *opening) {
+  for (int i = 0; i < opening->entry->input_count; i++) {
+    int index;
+    const nnc_pipeline *pipeline =
+        find_pipeline(opening->set, opening->entry->inputs[i].name, &index);
+    if (pipeline && pipeline->calls[0].source->takes_all_files) return true;
+  }
+  return false;
 }
 
 nnc_data *nnc_data_open_predict(const nnc_model *model, const nnc_entry *entry,
@@ -454,11 +455,10 @@ nnc_data *nnc_data_open_predict(const nnc_model *model, const nnc_entry *entry,
   char wanted[256];
   int count = nnc_data_predict_files(model, entry, wanted, sizeof wanted, message);
   if (count < 0) return NULL;
-  bool reads_named = file_count == 0 && find_set(model, "predict");
   Opening opening = {.context = {.model = model,
                                  .set = "predict",
                                  .directory = directory,
-                                 .files = reads_named ? NULL : files,
+                                 .files = files,
                                  .fitted = fitted,
                                  .is_prediction = true,
                                  .message = message},
@@ -466,7 +466,9 @@ nnc_data *nnc_data_open_predict(const nnc_model *model, const nnc_entry *entry,
                      .entry = entry,
                      .keeps_all_rows = !find_set(model, "predict"),
                      .file_count = file_count};
-  if (!reads_named && file_count != count && !(file_count > count && takes_many(&opening))) {
+  bool reads_named = file_count == 0 && find_set(model, "predict") && !needs_files(&opening);
+  if (reads_named) opening.context.files = NULL;
+  if (!reads_named && file_count != count && !(file_count > count && (needs_files(&opening) || takes_many(&opening)))) {
     data_fail(&opening.context, "predict needs %d file%s: %s; %d given", count,
               count == 1 ? "" : "s", wanted, file_count);
     return NULL;

@@ -1,5 +1,5 @@
-/* Pictures: decoding JPEG and PNG, and the stages that cut and scale; private to data_picture*.c
- * and data_image_folder.c.
+/* Pictures: decoding JPEG and PNG, and the stages that cut and scale; private to data_picture*.c,
+ * data_image_folder.c and data_files.c.
  *
  * A picture is interleaved bytes, rows from the top: [height][width][channels], 1 channel (grey) or
  * 3 (red, green, blue). */
@@ -54,12 +54,42 @@ int data_picture_add_stage(const DataContext *context, DataTable *table, Picture
 /* Applies all in their order; -1 when there is no memory. */
 int data_picture_apply(const PictureStages *stages, const DataVisit *visit, Picture *picture);
 
+/* A growing list of strings that it owns. */
+typedef struct PictureNames {
+  int64_t count, capacity;
+  char **items;
+} PictureNames;
+
 /* What a table of pictures has as its state. */
-typedef struct ImageFolder {
-  int64_t count;
-  char **files; /* as opened */
+typedef struct PictureFiles {
+  PictureNames names; /* of the files, as they are opened: a row each */
   PictureStages stages;
   int workers; /* 0: as many as there are processors */
-} ImageFolder;
+} PictureFiles;
+
+/* data_picture_files.c: lists of files, and rows that are made of them. */
+
+/* Takes over `name`; NULL is a failure of memory.  0, or -1 with a message. */
+int data_picture_add_name(const DataContext *context, PictureNames *names, char *name);
+void data_picture_free_names(PictureNames *names);
+/* The folder's own folders, or its pictures, sorted; hidden ones do not count. */
+int data_picture_list(const DataContext *context, const char *folder, bool wants_folders,
+                      PictureNames *names);
+/* The pictures of a folder, of which there must be some, behind those that are there. */
+int data_picture_add_folder(const DataContext *context, const char *folder, PictureNames *names);
+/* The files from the command line: pictures, or folders of them. */
+int data_picture_add_given(const DataContext *context, PictureNames *names);
+/* Makes the table's state, with the call's argument `workers`; NULL with a message. */
+PictureFiles *data_picture_open(const DataContext *context, DataTable *table,
+                                const char *const *formals);
+/* The shape of a field whose rows are made of the files, as its input wants it. */
+int data_picture_shape(const DataContext *context, DataField *field, int64_t count);
+
+/* Of the class of a source: what load leaves to do when the table's first field is a picture. */
+int data_picture_ready(const DataContext *context, DataTable *table);
+int data_picture_make(const DataContext *context, const DataTable *table, const DataField *field,
+                      const DataVisit *visit, unsigned char *bytes);
+int data_picture_workers(const DataTable *table);
+void data_picture_close(DataTable *table);
 
 #endif

@@ -179,10 +179,10 @@ int data_picture_apply(const PictureStages *stages, const DataVisit *visit, Pict
 /* --- their calls ------------------------------------------------------------------------------ */
 
 int data_picture_add_stage(const DataContext *context, DataTable *table, PictureStage stage) {
-  if (table->source != &nnc_source_image_folder)
+  if (!table->source->makes_pictures)
     return data_fail_call(context, "%s changes pictures, which %s does not give",
                           context->call->function, table->source->name);
-  PictureStages *stages = &((ImageFolder *)table->state)->stages;
+  PictureStages *stages = &((PictureFiles *)table->state)->stages;
   if (stages->count == PICTURE_STAGES)
     return data_fail_call(context, "more than %d stages for one picture", PICTURE_STAGES);
   stages->stages[stages->count++] = stage;

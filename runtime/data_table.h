@@ -43,7 +43,8 @@ typedef struct DataField {
   int rank;
   int64_t dim[NNC_MAX_RANK]; /* dim[0]: rows, when batched */
   int64_t width;             /* values in a row; all values when not batched */
-  int64_t step;              /* values from a row to the next: width, less where rows overlap */
+  int64_t step; /* values from a row to the next: width, less where rows overlap, 0 where all are
+                 * the same */
   char *values;
   bool is_view;              /* the values belong to the table's stream */
   bool is_made;              /* no values: the source makes rows (u8) when they are read */
@@ -111,8 +112,13 @@ struct nnc_source_class {
   /* Threads that make rows; NULL: as many as there are processors. */
   int (*workers)(const DataTable *table);
   void (*close)(DataTable *table); /* frees table->state */
+  /* Instead of load, for a source without rows of its own: fills its field for as many examples as
+   * `rows` has, in their order; NULL: a single one.  Behind the stages of all other tables. */
+  int (*follow)(const DataContext *context, DataTable *table, const DataTable *rows);
+  bool makes_pictures;             /* its state is a PictureFiles (data_picture.h) */
   bool learns;                     /* load may add fitted values */
   bool takes_many_files;           /* each file of a prediction is an example */
+  bool takes_all_files;            /* and no other table has any of them */
 };
 
 /* A stage either chooses rows, or learns from the training set and changes values, or sets an
@@ -225,6 +231,10 @@ DataFile *data_file_open_argument(const DataContext *context, const char *const 
  * exactly data_field_bytes, and checks that the file ends there.  `unit` names what dim[0] counts.
  */
 int data_file_read_field(const DataContext *context, DataFile *file, DataField *field);
+
+/* data_join.c: checks that all tables have the same examples, and gives these to sources without
+ * rows of their own.  `pipelines`: of the tables. */
+int data_join(DataContext *context, const nnc_pipeline *const *pipelines, nnc_data *data);
 
 /* data_npy.c: the array of a file in its own number type, allocated in field->values; 1 when its
  * shape, which field then has, is not the tensor's. */

@@ -21,7 +21,8 @@
 enum { NNC_MESSAGE = 1024 };
 
 extern const struct nnc_source_class nnc_source_idx, nnc_source_csv, nnc_source_npy,
-    nnc_source_text, nnc_source_token_stream, nnc_source_copy_task, nnc_source_image_folder;
+    nnc_source_text, nnc_source_token_stream, nnc_source_copy_task, nnc_source_image_folder,
+    nnc_source_files, nnc_source_counter, nnc_source_constant;
 extern const struct nnc_stage_class nnc_stage_split, nnc_stage_shuffle, nnc_stage_standardize,
     nnc_stage_impute, nnc_stage_categories, nnc_stage_batch, nnc_stage_prefetch, nnc_stage_resize,
     nnc_stage_center_crop, nnc_stage_random_crop, nnc_stage_random_flip;
@@ -69,8 +70,9 @@ nnc_data *nnc_data_open(const nnc_model *model, const char *name, const nnc_entr
 /* Opens files given on the command line for the inputs of `entry` (model->predict), read as `data
  * predict` says, or else the first set that is not "train", or else "train"; `split` and `shuffle`
  * of these other sets are left out.  One file for each needed field, in the order of the fields; a
- * csv source takes one file for all its fields.  "-" is standard input.  Without files those named
- * in `data predict` are read from `directory`. */
+ * csv source takes one file for all its fields.  "-" is standard input.  Where a line has the source
+ * `files`, all are its rows, and other lines read what they name.  Without files those named in
+ * `data predict` are read from `directory`. */
 nnc_data *nnc_data_open_predict(const nnc_model *model, const nnc_entry *entry,
                                 const char *directory, int file_count, const char *const *files,
                                 const nnc_fitted *fitted, char message[NNC_MESSAGE]);

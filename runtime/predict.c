@@ -135,6 +135,21 @@ static void print_csv(const Predictor *predictor, int64_t row) {
   putchar('\n');
 }
 
+/* In the place of an example that could not be read, so that lines and examples stay side by side. */
+static void print_unread(const Predictor *predictor, bool as_csv, const char *message) {
+  if (!as_csv) {
+    fputs("{\"error\":", stdout);
+    nnc_json_put_string(stdout, message);
+    puts("}");
+    return;
+  }
+  fputs("\"\"", stdout);
+  int64_t cells = 0;
+  for (int i = 0; i < predictor->count; i++) cells += predictor->columns[i].elements;
+  for (int64_t i = 1; i < cells; i++) putchar(',');
+  putchar('\n');
+}
+
 /* --- Opening -------------------------------------------------------------------------------- */
 
 /* A result called like a field with categories holds class numbers of it: `species`, or a name
@@ -217,26 +232,40 @@ static bool print_failed(void) {
   return true;
 }
 
+/* Reads a batch of examples, which is a single one in what the compiler makes.  False when it cannot
+ * be made (a file that is no picture): that is told, and `unread` counts. */
+static bool read_examples(Predictor *predictor, int64_t first, int64_t count, bool as_csv,
+                          int64_t *unread) {
+  char message[NNC_MESSAGE];
+  if (!predictor->data ||
+      nnc_data_read(predictor->data, first, count, predictor->places, message) == 0)
+    return true;
+  nnc_error("%s", message);
+  for (int64_t row = 0; row < count; row++) print_unread(predictor, as_csv, message);
+  *unread += count;
+  return false;
+}
+
 static bool predict_all(Predictor *predictor, bool as_csv) {
   const nnc_entry *entry = predictor->entry;
-  int64_t batch = entry->batch > 0 ? entry->batch : 1;
+  int64_t batch = entry->batch > 0 ? entry->batch : 1, unread = 0;
   int64_t examples = predictor->data ? nnc_data_examples(predictor->data) : batch;
   if (as_csv) print_csv_head(predictor);
   for (int64_t first = 0; first < examples; first += batch) {
     int64_t count = examples - first < batch ? examples - first : batch;
-    char message[NNC_MESSAGE];
-    if (predictor->data &&
-        nnc_data_read(predictor->data, first, count, predictor->places, message) < 0) {
-      nnc_error("%s", message);
-      return false;
+    if (read_examples(predictor, first, count, as_csv, &unread)) {
+      nnc_session_run(predictor->session, entry, 0, first);
+      for (int64_t row = 0; row < count; row++) (as_csv ? print_csv : print_json)(predictor, row);
     }
-    nnc_session_run(predictor->session, entry, 0, first);
-    for (int64_t row = 0; row < count; row++) (as_csv ? print_csv : print_json)(predictor, row);
     if (print_failed()) return false;
   }
-  if (fflush(stdout) == 0) return true;
-  nnc_error_system("write", "the predictions");
-  return false;
+  if (fflush(stdout) != 0) {
+    nnc_error_system("write", "the predictions");
+    return false;
+  }
+  if (unread > 0 && examples > 1)
+    nnc_error("%lld of %lld examples could not be read", (long long)unread, (long long)examples);
+  return unread == 0;
 }
 
 static bool predict(nnc_session *session, bool as_csv) {

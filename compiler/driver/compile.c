@@ -114,7 +114,9 @@ static bool reads_pictures(const Module *module) {
     for (int p = 0; p < module->data_sets.items[i].pipeline_count; p++) {
       const DataPipeline *pipeline = &module->data_sets.items[i].pipelines[p];
       for (int c = 0; c < pipeline->call_count; c++)
-        if (!strcmp(pipeline->calls[c].function, "image_folder")) return true;
+        if (!strcmp(pipeline->calls[c].function, "image_folder") ||
+            !strcmp(pipeline->calls[c].function, "files"))
+          return true;
     }
   return false;
 }

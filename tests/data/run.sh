@@ -64,7 +64,7 @@ run_cmocka() {
 
 memory=address,undefined
 build $memory "$work/memory" || { report "compile" 1 ""; echo "$passed passed, $failed failed"; exit 1; }
-for test in idx csv npy stages streams pictures loader golden; do
+for test in idx csv npy stages streams rows pictures loader golden; do
   if link $memory "$work/memory" "$here/test_$test.c" "$work/memory/support.o" -lcmocka -o "$work/test_$test"
   then run_cmocka "$work/test_$test"
   else report "link test_$test" 1 ""

@@ -1,5 +1,6 @@
 /* Pictures: folders of JPEG and PNG files, decoding against what was encoded, scaling against the
- * Pillow library, cutting, what is random, damaged files; and the examples of the copy task. */
+ * Pillow library, cutting, what is random, damaged files; the source `files`; and the examples of the
+ * copy task. */
 #include <stdio.h>
 
 #include <jpeglib.h>
@@ -253,6 +254,54 @@ static void test_split_and_prediction_files(void **state) {
   nnc_fitted_free(&fitted);
 }
 
+/* `files`: every file of the command line is a row; lines beside it read what they name. */
+static void test_files(void **state) {
+  (void)state;
+#define LINE(name, ...) PIPELINE(FIELDS(name), __VA_ARGS__)
+  nnc_call files_source = {
+      .function = "files", .source = &nnc_source_files, .line = 3, .column = 9};
+  nnc_model model = MODEL(
+      1, SET("train", PIPELINE(XY, FOLDER(THREADS(1)), CROP(resize, 8, 8))),
+      SET("predict", LINE("x", files_source, CROP(resize, 8, 8)),
+          LINE("n", (nnc_call){.function = "counter", .source = &nnc_source_counter}),
+          LINE("y", SOURCE(csv, ARG("file", STR("y.csv")), ARG("header", TRUTH(0))))));
+  nnc_entry entry = ENTRY(1, INPUT("x", NNC_F32, 1, 3, 8, 8), INPUT("n", NNC_I64, 1));
+  nnc_entry with_y = ENTRY(1, INPUT("x", NNC_F32, 1, 3, 8, 8), INPUT("y", NNC_U8, 1));
+  nnc_fitted fitted = {0};
+  char message[NNC_MESSAGE] = "", text[64], one[256], folder[256];
+  assert_int_equal(nnc_data_predict_files(&model, &with_y, text, sizeof text, message), 1);
+  assert_string_equal(text, "x (files)");
+  snprintf(one, sizeof one, "%s", path_to("t/b/2.jpg"));
+  snprintf(folder, sizeof folder, "%s", path_to("t/b"));
+  const char *files[] = {one, "gone.png", folder, "-"};
+  static float x[4][3 * 8 * 8];
+  static unsigned char y[4];
+  int64_t n[4];
+  nnc_data *data = nnc_data_open_predict(&model, &entry, ".", 3, files, &fitted, message);
+  if (!data) fail_msg("%s", message);
+  assert_int_equal(nnc_data_examples(data), 4); /* 2.jpg; gone.png; 1.png, 2.jpg */
+  assert_int_equal(nnc_data_read(data, 0, 1, (void *[]){x[0], n}, message), 0);
+  assert_int_equal(nnc_data_read(data, 1, 1, (void *[]){x[1], n + 1}, message), -1);
+  assert_string_equal(message, "cannot read gone.png: No such file or directory");
+  assert_int_equal(nnc_data_read(data, 2, 2, (void *[]){x[2], n + 2}, message), 0);
+  assert_memory_equal(x[0], x[3], sizeof x[0]);
+  assert_true(n[0] == 0 && n[2] == 2 && n[3] == 3);
+  nnc_data_close(data);
+  write_text("y.csv", "5\n7\n");
+  data = nnc_data_open_predict(&model, &with_y, directory(), 2, (const char *[]){one, one}, &fitted,
+                               message);
+  if (!data) fail_msg("%s", message);
+  assert_int_equal(nnc_data_read(data, 0, 2, (void *[]){x, y}, message), 0);
+  assert_true(y[0] == 5 && y[1] == 7);
+  nnc_data_close(data);
+  assert_null(nnc_data_open_predict(&model, &entry, ".", 0, files, &fitted, message));
+  assert_string_equal(message, "predict needs 1 file: x (files); 0 given");
+  assert_null(nnc_data_open_predict(&model, &entry, ".", 1, files + 3, &fitted, message));
+  assert_string_equal(message, "pictures are read from files, not from standard input");
+  assert_null(nnc_data_open_predict(&model, &with_y, directory(), 1, files, &fitted, message));
+  assert_string_equal(message, "x has 1 examples, but y has 2");
+}
+
 static void expect_unreadable(const nnc_model *model, const nnc_entry *entry,
                               const char *expected) {
   char message[NNC_MESSAGE] = "", whole[2 * NNC_MESSAGE];
@@ -400,6 +449,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_random_stages, enter_folders, leave_folders),
       cmocka_unit_test_setup_teardown(test_split_and_prediction_files, enter_folders,
                                       leave_folders),
+      cmocka_unit_test_setup_teardown(test_files, enter_folders, leave_folders),
       cmocka_unit_test_setup_teardown(test_damaged_pictures, enter_folders, leave_folders),
       cmocka_unit_test_setup_teardown(test_mistakes, enter_folders, leave_folders),
       cmocka_unit_test_setup_teardown(test_copy_task, enter, leave),

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Sources that are no data files: counter, constant, and the files of predict's command line, in an executable.
+# Usage: tests/sources/run.sh BUILD
+set -uo pipefail
+build=$(cd "$1" && pwd)
+cd "$(dirname "$0")/../.."
+source tests/lib/check.sh
+work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+
+# Six pictures of 8 x 8, of the shades 10, 20, ... 60, in two folders.
+python3 - "$work" <<'END' || fail "the pictures"
+import os, struct, sys, zlib
+def chunk(kind, body):
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+for i in range(6):
+    folder = os.path.join(sys.argv[1], "train", "ab"[i // 3])
+    os.makedirs(folder, exist_ok=True)
+    rows = b"".join(b"\0" + bytes([10 * i + 10] * 24) for _ in range(8))
+    with open(os.path.join(folder, f"{i}.png"), "wb") as file:
+        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 8, 8, 8, 2, 0, 0, 0)) +
+                   chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+END
+check compile "$build/bin/nnc" tests/sources/rows.net -o "$work/rows"
+check "compile in double" "$build/bin/nnc" tests/sources/rows.net --float=f64 -o "$work/rows64"
+cd "$work" || exit 1
+expect() { if [ "$2" = "$3" ]; then ok; else fail "$1: '$2' instead of '$3'"; fi; }
+metric() { grep -o "\"$2\":[0-9.e+-]*" "$1/log.jsonl" | cut -d: -f2 | sort -u | tr '\n' ' '; }
+
+for program in rows rows64; do
+  check "$program: train" ./$program --quiet --out $program.out
+  expect "$program: numbers of an epoch" "$(metric $program.out train/number)" "2.5 "
+  expect "$program: a row has its number" "$(metric $program.out train/misplaced)" "0 "
+  expect "$program: constants" "$(metric $program.out train/weighed)$(metric $program.out train/scaled)" "1 7.5 "
+  expect "$program: numbers of a part" "$(metric $program.out val/number)" "1.5 "
+  expect "$program: constants of another set" "$(metric $program.out val/weighed)$(metric $program.out val/scaled)" "2 3.5 "
+done
+
+# Each file is a row; a folder stands for its pictures; what cannot be read is told, and the others are predicted.
+echo "no picture" > notes.png
+lines() { printf '{"shade":%s,"number":%s,"weight":3,"scaled":6}\n' "$@"; }
+expect "files" "$(./rows predict --out rows.out train/b/4.png train/a 2>&1)" "$(lines 50 0 10 1 20 2 30 3)"
+check_status "no files" 1 'predict needs 1 file: image \(files\); 0 given' ./rows predict --out rows.out
+check_status "standard input" 1 'pictures are read from files' ./rows predict --out rows.out -
+check_status "an empty folder" 1 'holds no pictures' ./rows predict --out rows.out train
+mixed=$(./rows predict --out rows.out train/a/0.png notes.png gone.png train/a/1.png 2>errors); status=$?
+expect "the status of a row that fails" $status 1
+expect "the other rows" "$mixed" "$(lines 10 0; echo '{"error":"notes.png: neither a JPEG nor a PNG file"}'
+  echo '{"error":"cannot read gone.png: No such file or directory"}'; lines 20 3)"
+expect "what is told" "$(wc -l <errors)$(tail -n 1 errors)" "3rows: error: 2 of 4 examples could not be read"
+expect "csv" "$(./rows predict --format=csv --out rows.out notes.png train/a/1.png 2>&-)" "$(printf 'shade,number,weight,scaled\n"",,,\n20,1,3,6')"
+summary
