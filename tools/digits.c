@@ -19,6 +19,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "random.h"
+
 enum { SIDE = 28, MOST_POINTS = 64, STEPS = 8, FIELD = 4 };
 
 /* Styles: points x y in [0, 100], y down; "/" lifts the pen; a point given twice is a corner. */
@@ -62,29 +64,10 @@ static const Style styles[] = {
 };
 enum { STYLES = sizeof styles / sizeof *styles };
 
-/* --- random numbers: SplitMix64, a stream an image ------------------------------------------- */
-
-typedef struct Random {
-  uint64_t state;
-} Random;
-
-static uint64_t mix(uint64_t x) {
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-  return x ^ x >> 31;
-}
-
-static uint64_t draw(Random *random) { return mix(random->state += 0x9e3779b97f4a7c15u); }
-
-/* In [low, high). */
-static double between(Random *random, double low, double high) {
-  return low + (high - low) * (double)(draw(random) >> 11) * 0x1p-53;
-}
-
 /* About normal, deviation 1, never beyond 3.5: the sum of four even numbers. */
 static double normal(Random *random) {
   double sum = 0;
-  for (int i = 0; i < 4; i++) sum += between(random, -1, 1);
+  for (int i = 0; i < 4; i++) sum += random_between(random, -1, 1);
   return sum * 0.8660254037844386;
 }
 
@@ -120,7 +103,7 @@ static Point random_point(Random *random, double deviation) {
 static Hand random_hand(Random *random) {
   Hand hand;
   double turn = 0.13 * normal(random), shear = 0.18 * normal(random);
-  double wide = between(random, 0.72, 1.12);
+  double wide = random_between(random, 0.72, 1.12);
   double sine = turn - turn * turn * turn / 6, cosine = 1 - turn * turn / 2;
   hand.a = cosine * wide;
   hand.b = shear * cosine - sine;
@@ -129,11 +112,11 @@ static Hand random_hand(Random *random) {
   hand.jitter = 3.3;
   for (int i = 0; i < FIELD; i++)
     for (int j = 0; j < FIELD; j++) hand.field[i][j] = random_point(random, 5.2);
-  hand.pen = between(random, 0.8, 1.8);
-  hand.ink = between(random, 0.75, 1.0);
-  hand.soft = between(random, 0.8, 1.4);
+  hand.pen = random_between(random, 0.8, 1.8);
+  hand.ink = random_between(random, 0.75, 1.0);
+  hand.soft = random_between(random, 0.8, 1.4);
   hand.shift = random_point(random, 0.65);
-  hand.box = between(random, 17, 21.5);
+  hand.box = random_between(random, 17, 21.5);
   return hand;
 }
 
@@ -180,7 +163,7 @@ static void add_stroke(Curve *curve, const Hand *hand, const Point *points, int 
 
 /* Ends may fall short or overshoot by a part of the last piece. */
 static void move_end(Random *random, Point *end, Point inner) {
-  double by = between(random, -0.3, 0.2);
+  double by = random_between(random, -0.3, 0.2);
   end->x += by * (end->x - inner.x);
   end->y += by * (end->y - inner.y);
 }
@@ -269,11 +252,11 @@ static void draw_curve(Random *random, const Curve *curve, const Hand *hand,
 }
 
 static unsigned char make_digit(uint64_t seed, int set, int64_t number, unsigned char *image) {
-  Random random = {mix(mix(seed) ^ mix((uint64_t)number * 2 + (uint64_t)set))};
-  int digit = (int)(draw(&random) % 10), chosen[STYLES], count = 0;
+  Random random = random_stream(seed, set, number);
+  int digit = (int)(random_draw(&random) % 10), chosen[STYLES], count = 0;
   for (int i = 0; i < STYLES; i++)
     if (styles[i].digit == digit) chosen[count++] = i;
-  const char *strokes = styles[chosen[draw(&random) % (uint64_t)count]].strokes;
+  const char *strokes = styles[chosen[random_draw(&random) % (uint64_t)count]].strokes;
   Hand hand = random_hand(&random);
   Curve curve;
   write_strokes(&random, &hand, strokes, &curve);

@@ -23,26 +23,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "random.h"
+
 enum { CHANNELS = 3, POINTS = 3, MOST_SHAPES = 3, LEAST_SIZE = 8, MOST_SIZE = 4096 };
-
-/* --- random numbers: SplitMix64, a stream a picture ------------------------------------------- */
-
-typedef struct Random {
-  uint64_t state;
-} Random;
-
-static uint64_t mix(uint64_t x) {
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-  return x ^ x >> 31;
-}
-
-static uint64_t draw(Random *random) { return mix(random->state += 0x9e3779b97f4a7c15u); }
-
-/* In [low, high). */
-static double between(Random *random, double low, double high) {
-  return low + (high - low) * (double)(draw(random) >> 11) * 0x1p-53;
-}
 
 /* --- shapes ----------------------------------------------------------------------------------- */
 
@@ -97,11 +80,11 @@ typedef struct Picture {
 } Picture;
 
 static void random_colour(Random *random, double most, double *colour) {
-  for (int c = 0; c < CHANNELS; c++) colour[c] = between(random, 0, most);
+  for (int c = 0; c < CHANNELS; c++) colour[c] = random_between(random, 0, most);
 }
 
 static void class_colour(Random *random, const ShapeClass *class, double *colour) {
-  for (int c = 0; c < CHANNELS; c++) colour[c] = class->colour[c] + between(random, -35, 35);
+  for (int c = 0; c < CHANNELS; c++) colour[c] = class->colour[c] + random_between(random, -35, 35);
 }
 
 /* Whether colours differ, and in their brightness too. */
@@ -121,7 +104,7 @@ static void striking_colour(Random *random, const Picture *picture, double *colo
 static void random_turn(Random *random, Figure *figure) {
   double x, y, square;
   do {
-    x = between(random, -1, 1), y = between(random, -1, 1);
+    x = random_between(random, -1, 1), y = random_between(random, -1, 1);
     square = x * x + y * y;
   } while (square > 1 || square < 0.01);
   figure->cosine = x / sqrt(square), figure->sine = y / sqrt(square);
@@ -130,9 +113,9 @@ static void random_turn(Random *random, Figure *figure) {
 static void random_figure(Random *random, const Picture *picture, const ShapeClass *class,
                           double least, double most, Figure *figure) {
   figure->class = class;
-  figure->radius = between(random, least, most) * picture->size;
-  figure->x = between(random, figure->radius, picture->size - figure->radius);
-  figure->y = between(random, figure->radius, picture->size - figure->radius);
+  figure->radius = random_between(random, least, most) * picture->size;
+  figure->x = random_between(random, figure->radius, picture->size - figure->radius);
+  figure->y = random_between(random, figure->radius, picture->size - figure->radius);
   random_turn(random, figure);
   if (picture->coloured) class_colour(random, class, figure->colour);
   else striking_colour(random, picture, figure->colour);
@@ -141,11 +124,11 @@ static void random_figure(Random *random, const Picture *picture, const ShapeCla
 static void random_ground(Random *random, Picture *picture) {
   random_colour(random, picture->coloured ? 120 : 255, picture->ground[0]);
   for (int c = 0; c < CHANNELS; c++) {
-    double near = picture->ground[0][c] + between(random, -70, 70);
+    double near = picture->ground[0][c] + random_between(random, -70, 70);
     picture->ground[1][c] = near < 0 ? 0 : near > 255 ? 255 : near;
   }
-  picture->slope_x = between(random, 0, 1) / picture->size;
-  picture->slope_y = between(random, 0, 1) / picture->size;
+  picture->slope_x = random_between(random, 0, 1) / picture->size;
+  picture->slope_y = random_between(random, 0, 1) / picture->size;
 }
 
 /* Adds the colour at a point to `sum`; gives whether a figure is there. */
@@ -169,7 +152,7 @@ static void draw_pixel(Random *random, Picture *picture, int x, int y) {
                         sum);
   int64_t at = (int64_t)y * picture->size + x;
   for (int c = 0; c < CHANNELS; c++) {
-    double value = sum[c] / (POINTS * POINTS) + between(random, -20, 20);
+    double value = sum[c] / (POINTS * POINTS) + random_between(random, -20, 20);
     picture->pixels[at * CHANNELS + c] =
         value < 0 ? 0 : value > 255 ? 255 : (unsigned char)value;
   }
@@ -179,10 +162,6 @@ static void draw_pixel(Random *random, Picture *picture, int x, int y) {
 static void draw_picture(Random *random, Picture *picture) {
   for (int y = 0; y < picture->size; y++)
     for (int x = 0; x < picture->size; x++) draw_pixel(random, picture, x, y);
-}
-
-static Random picture_stream(uint64_t seed, int set, int64_t number) {
-  return (Random){mix(mix(seed) ^ mix((uint64_t)number * 2 + (uint64_t)set))};
 }
 
 /* --- files ------------------------------------------------------------------------------------ */
@@ -218,7 +197,7 @@ static void write_classes(const char *directory, const char *set_name, int set, 
     make_folder(path);
   }
   for (int64_t i = 0; i < count; i++) {
-    Random random = picture_stream(seed, set, i);
+    Random random = random_stream(seed, set, i);
     const ShapeClass *class = &classes[i % CLASSES];
     random_ground(&random, picture);
     picture->figures = 1;
@@ -259,11 +238,11 @@ static void write_masks(const char *directory, const char *set_name, int set, in
   FILE *mask_file = open_idx(masks, count, picture->size);
   size_t pixels = (size_t)picture->size * (size_t)picture->size;
   for (int64_t i = 0; i < count; i++) {
-    Random random = picture_stream(seed, set, i);
+    Random random = random_stream(seed, set, i);
     random_ground(&random, picture);
-    picture->figures = 1 + (int)(draw(&random) % MOST_SHAPES);
+    picture->figures = 1 + (int)(random_draw(&random) % MOST_SHAPES);
     for (int k = 0; k < picture->figures; k++)
-      random_figure(&random, picture, &classes[draw(&random) % CLASSES], 0.12, 0.3,
+      random_figure(&random, picture, &classes[random_draw(&random) % CLASSES], 0.12, 0.3,
                     &picture->figure[k]);
     draw_picture(&random, picture);
     put_grey(image_file, picture, images);

@@ -85,11 +85,6 @@ static const Node *outside_of(const Room *room, const Node *node) {
   return node;
 }
 
-static bool passes_gradient(const Node *node) {
-  return dtype_is_float(node->type.dtype) &&
-         (op_info(node->op)->class->gradient || node->body || node->op == OP_SCAN_RESULT);
-}
-
 /* A parameter that the results depend on by another way than the targets: it would stop learning
  * without a word. */
 static bool check_parameters(OwnGradient *own) {
@@ -113,7 +108,7 @@ static bool check_parameters(OwnGradient *own) {
       diag_help(d, "take it as an argument, or use stop_gradient(...) of it");
       return false;
     }
-    for (int k = 0; k < node->operand_count && passes_gradient(node); k++)
+    for (int k = 0; k < node->operand_count && node_passes_gradient(node); k++)
       reached[node->operands[k]->id] = true;
   }
   return true;

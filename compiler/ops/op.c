@@ -29,6 +29,15 @@ bool op_parse(const char *name, Op *op) {
 
 bool op_is_elementwise(Op op) { return op_info(op)->class->family == FAMILY_ELEMENTWISE; }
 
+bool op_passes_gradient(Op op) {
+  const OpClass *class = op_info(op)->class;
+  return class->gradient || class->family == FAMILY_SCAN;
+}
+
+bool node_passes_gradient(const Node *node) {
+  return dtype_is_float(node->type.dtype) && op_passes_gradient(node->op);
+}
+
 Cost node_cost(const Node *node) {
   const OpClass *class = op_info(node->op)->class;
   if (class->cost) return class->cost(node);

@@ -19,20 +19,11 @@ Adjoints adjoints_create(Graph *into, int count) {
                     .adjoint = ARENA_ARRAY(into->arena, Node *, count)};
 }
 
-static bool is_scan_result(const Node *node) {
-  return node->operand_count == 1 && node->operands[0]->body;
-}
-
-static bool can_lead(const Node *node) {
-  return dtype_is_float(node->type.dtype) &&
-         (node->body || is_scan_result(node) || op_info(node->op)->class->gradient);
-}
-
 void adjoints_spread(Adjoints *adjoints) {
   bool *leads = adjoints->leads;
   for (int i = 0; i < adjoints->count; i++) {
     const Node *node = adjoints->into->nodes.items[i];
-    if (!can_lead(node)) continue;
+    if (!node_passes_gradient(node)) continue;
     for (int k = 0; k < node->operand_count && !leads[i]; k++)
       leads[i] = leads[node->operands[k]->id];
   }

@@ -4,15 +4,6 @@
 #include "fuzz.h"
 #include "ops/op.h"
 
-/* Scans and their results have no rule of their own: passes/scan_gradient.c. */
-static bool op_has_gradient(Op op) {
-  return op_info(op)->class->gradient || op == OP_SCAN || op == OP_SCAN_RESULT;
-}
-
-bool node_has_gradient(const Node *node) {
-  return dtype_is_float(node->type.dtype) && op_has_gradient(node->op);
-}
-
 /* Nodes between some parameter and some loss, by id. */
 static bool *find_ways(Arena *arena, const Graph *graph) {
   bool *leads = ARENA_ARRAY(arena, bool, graph->next_id + 1);
@@ -20,13 +11,13 @@ static bool *find_ways(Arena *arena, const Graph *graph) {
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
     leads[node->id] = node->op == OP_PARAM;
-    for (int k = 0; k < node->operand_count && node_has_gradient(node); k++)
+    for (int k = 0; k < node->operand_count && node_passes_gradient(node); k++)
       leads[node->id] = leads[node->id] || leads[node->operands[k]->id];
   }
   for (int i = graph->nodes.count - 1; i >= 0; i--) {
     const Node *node = graph->nodes.items[i];
     if (node->op == OP_GRADIENT) asked[node->operands[0]->id] = true;
-    for (int k = 0; k < node->operand_count && asked[node->id] && node_has_gradient(node); k++)
+    for (int k = 0; k < node->operand_count && asked[node->id] && node_passes_gradient(node); k++)
       asked[node->operands[k]->id] = asked[node->operands[k]->id] || leads[node->operands[k]->id];
   }
   for (int i = 0; i < graph->next_id; i++) asked[i] = asked[i] && leads[i];
@@ -73,7 +64,7 @@ int coverage_print(const Coverage *coverage) {
       printf("%-16s %10s %15s\n", info->name, "elsewhere", "elsewhere");
       continue;
     }
-    bool wants = op_has_gradient((Op)op) && op != OP_GRADIENT;
+    bool wants = op_passes_gradient((Op)op) && op != OP_GRADIENT;
     printf("%-16s %10lld ", info->name, (long long)coverage->generated[op]);
     if (wants) printf("%15lld\n", (long long)coverage->differentiated[op]);
     else printf("%15s\n", "-");

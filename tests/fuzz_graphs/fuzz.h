@@ -150,9 +150,6 @@ Case *shrink_case(Arena *arena, const Case *test, StillFails *still_fails, void 
 
 /* ---- coverage.c ---- */
 
-/* Whether gradients flow from the node to operands. */
-bool node_has_gradient(const Node *node);
-
 typedef struct Coverage { /* by operator */
   int64_t generated[OP_COUNT];
   int64_t differentiated[OP_COUNT]; /* on a way from a parameter to a loss */

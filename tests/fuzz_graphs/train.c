@@ -84,7 +84,7 @@ static bool *find_ways(Generator *g) {
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
     leads[i] = node->op == OP_PARAM;
-    if (!node_has_gradient(node)) continue;
+    if (!node_passes_gradient(node)) continue;
     for (int k = 0; k < node->operand_count && !leads[i]; k++)
       leads[i] = leads[node->operands[k]->id];
   }

@@ -8,8 +8,8 @@ TYPES = {"F64": np.float64, "F32": np.float32, "I64": np.int64, "I32": np.int32,
          "BOOL": np.bool_}
 
 
-def write_safetensors(path, tensors):
-    header, at, bodies = {}, 0, []
+def write_safetensors(path, tensors, metadata=None):
+    header, at, bodies = ({"__metadata__": metadata} if metadata else {}), 0, []
     names = {np.dtype(t): name for name, t in TYPES.items()}
     for name, value in tensors.items():
         value = np.asarray(value, order="C")
@@ -18,7 +18,7 @@ def write_safetensors(path, tensors):
                         "data_offsets": [at, at + len(body)]}
         at += len(body)
         bodies.append(body)
-    text = json.dumps(header).encode()
+    text = json.dumps(header, separators=(",", ":")).encode()
     with open(path, "wb") as file:
         file.write(struct.pack("<Q", len(text)) + text + b"".join(bodies))
 

@@ -10,10 +10,8 @@ that depends on its place, and the optimizer keeps every gradient as a state. Op
 what is expected is computed in double. Operands depend on the case's text alone, so that adding a case
 changes no other. Needs PyTorch and NumPy; the suite (run.sh) needs neither.
 """
-import json
 import os
 import re
-import struct
 import sys
 import zlib
 
@@ -21,22 +19,10 @@ import numpy as np
 import torch
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TYPES = {np.dtype(np.float64): "F64", np.dtype(np.float32): "F32", np.dtype(np.int32): "I32"}
+sys.path.insert(0, os.path.join(HERE, "..", "lib"))
+from tensor_file import write_safetensors  # noqa: E402 (beside this file, not installed)
+
 GROUPS = {}
-
-
-def write_safetensors(path, tensors, metadata):
-    header, at, bodies = ({"__metadata__": metadata} if metadata else {}), 0, []
-    for name, value in tensors.items():
-        value = np.asarray(value, order="C")
-        body = value.tobytes()
-        header[name] = {"dtype": TYPES[value.dtype], "shape": list(value.shape),
-                        "data_offsets": [at, at + len(body)]}
-        at += len(body)
-        bodies.append(body)
-    text = json.dumps(header, separators=(",", ":")).encode()
-    with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text + b"".join(bodies))
 
 
 # ---- operands: functions of a random generator --------------------------------------------------
