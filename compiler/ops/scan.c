@@ -48,19 +48,34 @@ Node **scan_arguments(Arena *arena, const Graph *body, int operand_count) {
 
 /* ---- constructors ------------------------------------------------------------------------- */
 
-Node *make_scan(const Maker *maker, const Graph *body, ScanShape shape, int operand_count,
-                Node *const *operands) {
-  Attribute attributes[] = {attr_make_int(ATTR_CARRIES, shape.carries),
-                            attr_make_int(ATTR_SEQUENCES, shape.sequences),
-                            attr_make_int(ATTR_LENGTH, shape.length),
-                            attr_make_int(ATTR_REVERSE, shape.reverse)};
+enum { NOT_SAVED = -1 };
+
+static Node *add_scan(const Maker *maker, const Graph *body, ScanShape shape, int saved,
+                      int operand_count, Node *const *operands) {
+  Attribute attributes[ATTR_COUNT];
+  int count = 0;
+  attributes[count++] = attr_make_int(ATTR_CARRIES, shape.carries);
+  attributes[count++] = attr_make_int(ATTR_SEQUENCES, shape.sequences);
+  attributes[count++] = attr_make_int(ATTR_LENGTH, shape.length);
+  attributes[count++] = attr_make_int(ATTR_REVERSE, shape.reverse);
+  if (saved != NOT_SAVED) attributes[count++] = attr_make_int(ATTR_SAVED, saved);
   Node *scan = graph_add_typed(maker->graph, OP_SCAN, type_scalar(DTYPE_F64), operand_count,
-                               operands, 4, attributes, maker->span, maker->path);
+                               operands, count, attributes, maker->span, maker->path);
   scan->body = body;
   const char *reason = "no reason given";
   if (!op_class_scan.infer(maker->graph->arena, scan, &scan->type, &reason))
     panic("a scan (%s) in graph %s cannot be built: %s", maker->path, maker->graph->name, reason);
   return scan;
+}
+
+Node *make_scan(const Maker *maker, const Graph *body, ScanShape shape, int operand_count,
+                Node *const *operands) {
+  return add_scan(maker, body, shape, NOT_SAVED, operand_count, operands);
+}
+
+Node *make_saving_scan(const Maker *maker, const Graph *body, ScanShape shape, int saved,
+                       int operand_count, Node *const *operands) {
+  return add_scan(maker, body, shape, saved, operand_count, operands);
 }
 
 Node *make_scan_result(const Maker *maker, Node *scan, int index) {

@@ -29,6 +29,9 @@ Type scan_result_type(const ScanShape *shape, const Graph *body, int i);
 
 Node *make_scan(const Maker *maker, const Graph *body, ScanShape shape, int operand_count,
                 Node *const *operands);
+/* One whose body yields from result `saved` on the carries' values before each step. */
+Node *make_saving_scan(const Maker *maker, const Graph *body, ScanShape shape, int saved,
+                       int operand_count, Node *const *operands);
 Node *make_scan_result(const Maker *maker, Node *scan, int index);
 Node *make_argument(const Maker *maker, Type type, int index);
 /* The argument leaves of a body by their index; NULL where it does not read one. */

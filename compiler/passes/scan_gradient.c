@@ -1,18 +1,21 @@
 /* The gradient of a scan: a scan in the other direction.
  *
- * Its step computes the forward step again, from the carries' values before it, which the forward
- * scan yields for this (ATTR_SAVED), and runs reverse mode over it. Carries are the adjoints of the
- * carries; sequences are the saved carries, the forward sequences and the adjoints of what was
- * yielded; it yields the adjoints of the sequences. The adjoint of an invariant is a sum over the
- * steps: where that is one contraction or reduction of the steps' values (rules/sum_steps.h) these
- * are yielded and it is computed behind the loop, else it is one more carry.
+ * Its step begins as a copy of the forward step, computed from the carries' values before it, which
+ * the forward scan yields for this (ATTR_SAVED), and runs reverse mode over it. Carries are the
+ * adjoints of the carries; sequences are the saved carries, the forward sequences and the adjoints
+ * of what was yielded; it yields the adjoints of the sequences. The adjoint of an invariant is a sum
+ * over the steps: where that is one contraction or reduction of the steps' values
+ * (rules/sum_steps.h) these are yielded and it is computed behind the loop, else it is one more
+ * carry. What is dear of the copy the forward scan yields as well (scan_save.h), and the backward
+ * step reads it instead.
  *
- * After `unroll`, cse finds the forward values that are there already; so what is saved and what is
+ * Where `unroll` writes both out, cse finds all forward values that are there already; so what is
  * computed again is decided with the rest of the graph. */
 #include "ops/op.h"
 #include "ops/scan.h"
 #include "passes/adjoints.h"
 #include "passes/rules/sum_steps.h"
+#include "passes/scan_save.h"
 #include "support/names.h"
 #include "support/panic.h"
 
@@ -30,6 +33,8 @@ typedef struct Backward {
   int saved;             /* result number of the first saved carry */
   Graph *body;           /* of the backward scan */
   Node **arguments;      /* in it: the forward step's, by operand */
+  ForwardStep step;      /* in it: the copy */
+  Node **read;           /* by id in it: the argument that is read instead; NULL elsewhere */
   bool *wanted;          /* by operand: its adjoint is asked for, or a carry's that leads to one */
   Nodes carries, sequences, invariants; /* operands of the backward scan */
   Nodes carry_arguments, sequence_arguments, invariant_arguments; /* their leaves */
@@ -69,14 +74,9 @@ static Graph *saving_body(Arena *arena, const Node *scan) {
 }
 
 static Node *make_saving(Graph *into, const Node *scan, Node *const *operands) {
-  Attribute attributes[ATTR_COUNT];
-  int count = 0;
-  for (; count < scan->attribute_count; count++) attributes[count] = scan->attributes[count];
-  attributes[count++] = attr_make_int(ATTR_SAVED, scan_result_count(scan));
-  Node *copy = graph_add_typed(into, scan->op, scan->type, scan->operand_count, operands, count,
-                               attributes, scan->span, scan->path);
-  copy->body = saving_body(into->arena, scan);
-  return copy;
+  Maker maker = {into, scan->span, scan->path};
+  return make_saving_scan(&maker, saving_body(into->arena, scan), scan_shape(scan),
+                          scan_result_count(scan), scan->operand_count, operands);
 }
 
 Node *scan_copy_node(Graph *into, const Node *node, const NodeMap *map) {
@@ -141,7 +141,7 @@ static void add_forward_arguments(Backward *b) {
   }
 }
 
-/* The forward step in the body; returns its results. */
+/* The forward step in the body; returns its results. Leaves and nodes of it are the first ones. */
 static Node **copy_forward(Backward *b) {
   Arena *arena = arena_of(b);
   const Graph *from = b->scan->body;
@@ -149,10 +149,16 @@ static Node **copy_forward(Backward *b) {
   Node **arguments = scan_arguments(arena, from, b->scan->operand_count);
   for (int i = 0; i < b->scan->operand_count; i++)
     if (arguments[i]) node_map_set(&map, arguments[i], b->arguments[i]);
+  b->step = (ForwardStep){.scan = b->scan, .in = b->body};
+  b->step.origins = ARENA_ARRAY(arena, Node *, b->body->next_id + from->next_id);
   for (int i = 0; i < from->nodes.count; i++) {
-    const Node *node = from->nodes.items[i];
-    if (!node_map_get(&map, node)) node_map_set(&map, node, scan_copy_node(b->body, node, &map));
+    Node *node = from->nodes.items[i];
+    if (node_map_get(&map, node)) continue;
+    Node *copy = scan_copy_node(b->body, node, &map);
+    node_map_set(&map, node, copy);
+    b->step.origins[copy->id] = node;
   }
+  b->step.count = b->body->next_id;
   Node **results = ARENA_ARRAY(arena, Node *, from->outputs.count);
   for (int i = 0; i < from->outputs.count; i++)
     results[i] = node_map_get(&map, from->outputs.items[i].node);
@@ -232,6 +238,35 @@ static void collect_step(Backward *b, const Adjoints *step) {
   }
 }
 
+/* ---- what the forward scan keeps ---------------------------------------------------------- */
+
+static void add_all(Arena *arena, Nodes *nodes, const Nodes *more) {
+  for (int i = 0; i < more->count; i++) vec_push(arena, nodes, more->items[i]);
+}
+
+/* Dear values of the copy become sequences. */
+static void read_saved_values(Backward *b) {
+  Arena *arena = arena_of(b);
+  Nodes roots = {0};
+  add_all(arena, &roots, &b->next);
+  add_all(arena, &roots, &b->yields);
+  add_all(arena, &roots, &b->stacked);
+  SavedValues saved = scan_save_values(arena, &b->step, &roots);
+  b->read = ARENA_ARRAY(arena, Node *, b->body->next_id + saved.count);
+  Maker maker = outer_maker(b);
+  for (int i = 0; i < saved.count; i++) {
+    const SavedValue *value = &saved.items[i];
+    Node *stack = make_scan_result(&maker, b->scan, value->result);
+    b->read[value->node->id] = add_sequence(b, stack, value->node->type);
+  }
+}
+
+/* The node of the backward step, or the argument that is read instead. */
+static Node *value_of(const Backward *b, Node *node) {
+  Node *argument = b->read[node->id];
+  return argument ? argument : node;
+}
+
 /* ---- the backward scan -------------------------------------------------------------------- */
 
 static void number_arguments(Backward *b) {
@@ -244,18 +279,14 @@ static void number_arguments(Backward *b) {
     b->invariant_arguments.items[i]->attributes[0].integer = index++;
 }
 
-static void add_result(Backward *b, Node *node) {
-  graph_add_output(b->body, (Output){.kind = OUTPUT_RESULT, .name = node->path, .node = node,
-                                     .span = node->span});
-}
-
 /* A stack is an operand already, or one more yield. */
 static int *add_stacks(Backward *b) {
   int *yield = ARENA_ARRAY(arena_of(b), int, b->stacked.count);
   for (int i = 0; i < b->stacked.count; i++) {
+    const Node *value = value_of(b, b->stacked.items[i]);
     yield[i] = -1;
     for (int k = 0; k < b->sequence_arguments.count; k++)
-      if (b->sequence_arguments.items[k] == b->stacked.items[i]) yield[i] = -2 - k;
+      if (b->sequence_arguments.items[k] == value) yield[i] = -2 - k;
     if (yield[i] != -1) continue;
     yield[i] = b->yields.count;
     vec_push(arena_of(b), &b->yields, b->stacked.items[i]);
@@ -263,19 +294,63 @@ static int *add_stacks(Backward *b) {
   return yield;
 }
 
+static void copy_leaves(Graph *into, const Nodes *leaves, NodeMap *map) {
+  for (int i = 0; i < leaves->count; i++)
+    node_map_set(map, leaves->items[i], graph_copy_node(into, leaves->items[i], map));
+}
+
+static void copy_needed(const Backward *b, Graph *into, NodeMap *map) {
+  bool *needed = ARENA_ARRAY(into->arena, bool, b->body->next_id);
+  for (int i = 0; i < b->next.count; i++) needed[value_of(b, b->next.items[i])->id] = true;
+  for (int i = 0; i < b->yields.count; i++) needed[value_of(b, b->yields.items[i])->id] = true;
+  for (int i = b->body->nodes.count - 1; i >= 0; i--) {
+    const Node *node = b->body->nodes.items[i];
+    for (int k = 0; k < node->operand_count && needed[node->id]; k++)
+      needed[value_of(b, node->operands[k])->id] = true;
+  }
+  for (int i = 0; i < b->body->nodes.count; i++) {
+    Node *node = b->body->nodes.items[i];
+    if (node_map_get(map, node)) continue;
+    if (value_of(b, node) != node) node_map_set(map, node, node_map_get(map, value_of(b, node)));
+    else if (needed[node->id]) node_map_set(map, node, graph_copy_node(into, node, map));
+  }
+}
+
+static void add_result(Graph *body, Node *node) {
+  graph_add_output(body, (Output){.kind = OUTPUT_RESULT, .name = node->path, .node = node,
+                                  .span = node->span});
+}
+
+/* What is needed of the step, its arguments in front; a step of it saves its carries, too. */
+static Graph *finish_body(Backward *b) {
+  Graph *into = graph_create(arena_of(b), b->body->name);
+  NodeMap map = node_map_create(arena_of(b), b->body);
+  number_arguments(b);
+  copy_leaves(into, &b->carry_arguments, &map);
+  copy_leaves(into, &b->sequence_arguments, &map);
+  copy_leaves(into, &b->invariant_arguments, &map);
+  copy_needed(b, into, &map);
+  for (int i = 0; i < b->next.count; i++)
+    add_result(into, node_map_get(&map, b->next.items[i]));
+  for (int i = 0; i < b->yields.count; i++)
+    add_result(into, node_map_get(&map, b->yields.items[i]));
+  for (int i = 0; i < b->carry_arguments.count; i++)
+    add_result(into, node_map_get(&map, b->carry_arguments.items[i]));
+  return into;
+}
+
 static Node *make_backward(Backward *b) {
   Arena *arena = arena_of(b);
-  for (int i = 0; i < b->next.count; i++) add_result(b, b->next.items[i]);
-  for (int i = 0; i < b->yields.count; i++) add_result(b, b->yields.items[i]);
-  number_arguments(b);
+  const Graph *body = finish_body(b);
   Nodes all = {0};
-  for (int i = 0; i < b->carries.count; i++) vec_push(arena, &all, b->carries.items[i]);
-  for (int i = 0; i < b->sequences.count; i++) vec_push(arena, &all, b->sequences.items[i]);
-  for (int i = 0; i < b->invariants.count; i++) vec_push(arena, &all, b->invariants.items[i]);
+  add_all(arena, &all, &b->carries);
+  add_all(arena, &all, &b->sequences);
+  add_all(arena, &all, &b->invariants);
   ScanShape shape = {.carries = b->carries.count, .sequences = b->sequences.count,
                      .length = b->shape.length, .reverse = !b->shape.reverse};
   Maker maker = outer_maker(b);
-  return make_scan(&maker, b->body, shape, all.count, all.items);
+  return make_saving_scan(&maker, body, shape, b->next.count + b->yields.count, all.count,
+                          all.items);
 }
 
 static void add_operand_adjoints(Backward *b, Node *backward, const int *stack_yields) {
@@ -332,6 +407,7 @@ void scan_propagate(Adjoints *outer, Node *forward) {
                    add_sequence(&b, adjoints[i], step_results[i]->type));
   adjoints_run(&step);
   collect_step(&b, &step);
+  read_saved_values(&b);
   const int *stack_yields = add_stacks(&b);
   add_operand_adjoints(&b, make_backward(&b), stack_yields);
 }

@@ -438,6 +438,51 @@ static void test_parts_of_a_weight_are_summed_behind_the_loop(void **state) {
   arena_destroy(arena);
 }
 
+static int count_family(const Graph *graph, OpFamily family) {
+  int count = 0;
+  for (int i = 0; i < graph->nodes.count; i++)
+    count += op_info(graph->nodes.items[i]->op)->class->family == family;
+  return count;
+}
+
+static const Node *reverse_scan(const Graph *graph) {
+  const Node *found = NULL;
+  for (int i = 0; i < graph->nodes.count; i++) {
+    const Node *node = graph->nodes.items[i];
+    if (!node->body || !scan_shape(node).reverse) continue;
+    assert_null(found);
+    found = node;
+  }
+  assert_non_null(found);
+  return found;
+}
+
+/* The backward step of a loop reads the contractions, sums and scans of the forward step: it has
+ * those of its adjoints alone. */
+static void test_dear_values_are_kept(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  static const char text[] = HEADING
+    "param q : f32[12, 3] = 0.1\n"
+    "_, h, s = scan u in x along 1 with h = zeros([batch, 3]), s = ones([batch]) {\n"
+    "  h = tanh(concat(h, h + u[:, none], sin(h), h) @ q)\n"
+    "  s = scan row in k with s = s { s = sin(s + row[0]) * sum(sin(concat(h, h, h) * row[0]), axis = 1) }\n"
+    "  yield h\n"
+    "}\n"
+    "loss = mean(h) + mean(s) + 0 * mean(y @ w + b)\n" ENDING;
+  Module *module = elaborate_with(arena, text, NULL, 1, SCANS_LOOP);
+  const Graph *graph = module->entries[ENTRY_TRAIN];
+  const Graph *forward = first_scan(graph)->body, *backward = reverse_scan(graph)->body;
+  assert_int_equal(count_family(forward, FAMILY_CONTRACTION), 1);
+  assert_int_equal(count_family(backward, FAMILY_CONTRACTION), 1);
+  const Node *inner = reverse_scan(backward);
+  assert_int_equal(first_scan(forward)->body->outputs.count, 3);
+  assert_int_equal(count_family(first_scan(forward)->body, FAMILY_REDUCTION), 1);
+  assert_int_equal(count_family(inner->body, FAMILY_REDUCTION), 2); /* of row, twice */
+  assert_ptr_equal(first_scan(backward), inner);
+  arena_destroy(arena);
+}
+
 /* Each value of a long loop is a small part of all, but they are worth computing again. */
 static void test_steps_are_computed_again(void **state) {
   (void)state;
@@ -479,6 +524,7 @@ int main(void) {
     cmocka_unit_test(test_none_and_one_step),
     cmocka_unit_test(test_steps_share_kernels),
     cmocka_unit_test(test_parts_of_a_weight_are_summed_behind_the_loop),
+    cmocka_unit_test(test_dear_values_are_kept),
     cmocka_unit_test(test_steps_are_computed_again),
     cmocka_unit_test(test_too_many_steps_are_refused),
   };

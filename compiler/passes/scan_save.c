@@ -1,0 +1,104 @@
+/* What a forward step keeps for the backward step.
+ *
+ * The backward step begins as a copy of the forward step with its adjoints behind it. From what it
+ * gives back to what it reads, the first values of the copy on every way that cost much more to
+ * compute than to keep are yielded by the forward scan: results of contractions, of convolutions
+ * and of reductions, and all results of scans. Only what is cheap, elementwise and movement, is
+ * left to be computed again. What does not depend on the step is never kept once a step. */
+#include "passes/scan_save.h"
+
+#include "ops/op.h"
+#include "ops/scan.h"
+
+/* Floating-point operations an element from which on a value is kept. */
+#define DEAR_OPERATIONS 8
+
+static bool is_result(const Node *node) {
+  return node->operand_count == 1 && node->operands[0]->body;
+}
+
+static bool is_dear(const Node *node) {
+  double elements = (double)shape_elements(node->type.shape);
+  if (elements == 0 || node->body) return false;
+  if (is_result(node) || op_info(node->op)->class->stands_alone) return true;
+  return node_cost(node).flops >= DEAR_OPERATIONS * elements;
+}
+
+/* By id in the body of the forward scan: what depends on a carry or a sequence. */
+static bool *find_varying(Arena *arena, const Node *scan) {
+  ScanShape shape = scan_shape(scan);
+  bool *varies = ARENA_ARRAY(arena, bool, scan->body->next_id);
+  for (int i = 0; i < scan->body->nodes.count; i++) {
+    const Node *node = scan->body->nodes.items[i];
+    if (op_info(node->op)->class->leaf == LEAF_ARGUMENT)
+      varies[node->id] = node_int(node, ATTR_INDEX) < shape.carries + shape.sequences;
+    for (int k = 0; k < node->operand_count && !varies[node->id]; k++)
+      varies[node->id] = varies[node->operands[k]->id];
+  }
+  return varies;
+}
+
+/* ---- the node of the forward body --------------------------------------------------------- */
+
+/* The pass has made it (scan_copy_node), and whoever shares it may yield more as well. */
+static Graph *own_body(const Node *scan) { return (Graph *)scan->body; }
+
+/* A result of a scan in the copy may be one that the backward part was the first to ask for. */
+static Node *find_origin(const ForwardStep *step, const Node *node) {
+  Node *origin = node->id < step->count ? step->origins[node->id] : NULL;
+  if (origin || !is_result(node) || node->operands[0]->id >= step->count) return origin;
+  Node *scan = step->origins[node->operands[0]->id];
+  if (!scan) return NULL;
+  Graph *body = own_body(step->scan);
+  for (int i = 0; i < body->nodes.count; i++) {
+    Node *other = body->nodes.items[i];
+    if (is_result(other) && other->operands[0] == scan && node_same_attributes(other, node))
+      return other;
+  }
+  Maker maker = {body, node->span, node->path};
+  return make_scan_result(&maker, scan, (int)node_int(node, ATTR_INDEX));
+}
+
+static int yield_of(const ForwardStep *step, Node *origin) {
+  Graph *body = own_body(step->scan);
+  for (int i = scan_shape(step->scan).carries; i < body->outputs.count; i++)
+    if (body->outputs.items[i].node == origin) return i;
+  graph_add_output(body, (Output){.kind = OUTPUT_RESULT, .name = origin->path, .node = origin,
+                                  .span = origin->span});
+  return body->outputs.count - 1;
+}
+
+static bool can_stack(const ForwardStep *step, const Node *node) {
+  Shape shape = node->type.shape;
+  int64_t length = scan_shape(step->scan).length;
+  return shape.rank < MAX_RANK &&
+         (double)shape_elements(shape) * (double)length <= (double)MAX_ELEMENTS;
+}
+
+/* ---- the search --------------------------------------------------------------------------- */
+
+/* From the last node to the first: a value that is kept needs nothing more. */
+SavedValues scan_save_values(Arena *arena, const ForwardStep *step, const Nodes *roots) {
+  const bool *varies = find_varying(arena, step->scan);
+  int known = step->scan->body->next_id;
+  bool *needed = ARENA_ARRAY(arena, bool, step->in->next_id);
+  Nodes found = {0};
+  for (int i = 0; i < roots->count; i++) needed[roots->items[i]->id] = true;
+  for (int i = step->in->nodes.count - 1; i >= 0; i--) {
+    Node *node = step->in->nodes.items[i];
+    if (!needed[node->id]) continue;
+    Node *origin = is_dear(node) && can_stack(step, node) ? find_origin(step, node) : NULL;
+    const Node *source = origin && origin->id >= known ? origin->operands[0] : origin;
+    if (origin && varies[source->id]) {
+      vec_push(arena, &found, node);
+      continue;
+    }
+    for (int k = 0; k < node->operand_count; k++) needed[node->operands[k]->id] = true;
+  }
+  SavedValues saved = {0};
+  for (int i = found.count - 1; i >= 0; i--) {
+    SavedValue value = {found.items[i], yield_of(step, find_origin(step, found.items[i]))};
+    vec_push(arena, &saved, value);
+  }
+  return saved;
+}
