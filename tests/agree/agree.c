@@ -169,7 +169,7 @@ static double compare_weights(Case *test, const char *path) {
       norm += expected->data[k] * expected->data[k];
     }
     double relative = sqrt(difference) / (sqrt(norm) + 1e-12);
-    if (!(relative <= worst)) worst = relative;
+    worst = fmax(worst, isnan(relative) ? INFINITY : relative);
     if (getenv("AGREE_VERBOSE")) printf("     %-32s %.3g\n", variable->path, relative);
     compared++;
   }
@@ -190,7 +190,7 @@ static double compare_losses(Case *test, const char *path) {
     if (!loss || step >= test->steps) die("unexpected line", line);
     double value = strtod(loss + 8, NULL);
     double relative = fabs(value - test->losses[step]) / (fabs(test->losses[step]) + 1e-12);
-    if (!(relative <= worst)) worst = relative;
+    worst = fmax(worst, isnan(relative) ? INFINITY : relative);
     step++;
   }
   fclose(stream);

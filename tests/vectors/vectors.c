@@ -174,8 +174,10 @@ static void check_one(Case *test, const char *by, const char *name, int64_t coun
     if (!isfinite(expected[i])) {
       bool same = isnan(expected[i]) ? isnan(found[i]) : found[i] == expected[i];
       difference = same ? 0 : INFINITY;
+    } else if (isnan(found[i])) {
+      difference = INFINITY;
     }
-    if (!(difference <= worst)) worst = difference;
+    worst = fmax(worst, difference);
   }
   if (worst <= tolerance) {
     test->passed++;
