@@ -78,21 +78,32 @@ static Value apply_operator(Elaborator *e, const Bound *bound) {
                         bound->spans[0], bound->spans[1]);
 }
 
+/* where(x < low, low, x), not a maximum: at a limit all of the gradient is x's. */
+static Value limit(Elaborator *e, const Bound *bound, Op beyond) {
+  Node *x, *y;
+  if (!operate_unify(e, "'clip'", bound->values[0], bound->values[1], bound->spans[0],
+                     bound->spans[1], &x, &y) ||
+      !require_number(e, bound, x, true))
+    return value_error();
+  Node *is_beyond = emit_binary(e, beyond, x, y);
+  Node *operands[] = {is_beyond, y, x};
+  return value_tensor(e, is_beyond ? emit(e, OP_WHERE, 3, operands, 0, NULL) : NULL);
+}
+
 static Value apply_clip(Elaborator *e, const Bound *bound) {
   Bound part = *bound;
   static const Builtin above = {.name = "clip", .data = OP_MAX};
   static const Builtin below = {.name = "clip", .data = OP_MIN};
-  Value result = bound->values[0];
   for (int i = 1; i <= 2; i++) {
     if (bound->values[i].kind == VALUE_NONE) continue;
     part.builtin = i == 1 ? &above : &below;
-    part.values[0] = result;
     part.values[1] = bound->values[i];
     part.spans[1] = bound->spans[i];
-    result = apply_extreme(e, &part);
-    if (value_is_error(result)) return result;
+    bool numbers = value_is_number(part.values[0]) && value_is_number(part.values[1]);
+    part.values[0] = numbers ? constant_extreme(&part) : limit(e, &part, i == 1 ? OP_LT : OP_GT);
+    if (value_is_error(part.values[0])) break;
   }
-  return result;
+  return part.values[0];
 }
 
 /* ---- where -------------------------------------------------------------------------------- */

@@ -155,7 +155,7 @@ class Group:
 
     def expect_gradient(self, name, tensor):
         value = tensor.grad if tensor.grad is not None else torch.zeros_like(tensor)
-        if value.abs().max() < 1e-13:  # zero but for rounding
+        if value.numel() and value.abs().max() < 1e-13:  # zero but for rounding
             value = torch.zeros_like(value)
         self.tensors[f"={name}:d"] = value.numpy()
 
