@@ -42,9 +42,9 @@ Expr *builder_reduce(KernelBuilder *builder, Op reduce, Expr *value);
 void builder_return(KernelBuilder *builder, Expr *value);
 
 /* Template kernels: operands are the node's, materialized; the result may have an epilogue. Each
- * of the node's operands is claimed in order before the slots are given: as a view with a stride
- * for each of its axes (so a transposed or broadcast operand needs no copy), or as plain
- * row-major. */
+ * of the node's operands is claimed before the slots are given, in the order in which the template
+ * numbers them: as a view with a stride for each of its axes (so a transposed or broadcast operand
+ * needs no copy), or as plain row-major. */
 void builder_operand_strides(KernelBuilder *builder, int operand, int64_t *stride);
 void builder_operand_plain(KernelBuilder *builder, int operand);
 void builder_contract(KernelBuilder *builder, const ContractSlots *slots);

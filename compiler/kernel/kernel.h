@@ -121,7 +121,8 @@ typedef struct AxisGroup {
 } AxisGroup;
 
 /* The kernel's domain is the axes of batch, m and n, in this order.  Groups are collapsed to at
- * most one axis where strides allow. */
+ * most one axis where strides allow; where those of n do so in the result alone, the domain has fewer
+ * axes for it, of the same extent in all. */
 typedef struct ContractSlots {
   AxisGroup batch, m, n, k;
 } ContractSlots;

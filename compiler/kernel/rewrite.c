@@ -153,6 +153,10 @@ static void collapse_contract(Arena *arena, Kernel *kernel) {
   for (int i = 0; i + 1 < k->count;)
     if (group_can_collapse(k, i)) group_collapse(k, i);
     else i++;
+  /* What is left of n may be one axis to the epilogue all the same. */
+  for (int axis = kernel->contract.batch.count + kernel->contract.m.count;
+       axis > 0 && axis + 1 < kernel->axis_count;)
+    if (!collapse_domain_pair(arena, kernel, axis)) axis++;
 }
 
 void kernel_collapse(Arena *arena, Kernel *kernel) {

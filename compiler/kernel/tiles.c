@@ -77,6 +77,16 @@ static int64_t only_stride(const AxisGroup *group, int slot) {
   return group->count == 0 ? 1 : group->stride[slot][0];
 }
 
+/* Elements follow each other in memory. */
+static bool is_contiguous(const AxisGroup *group, int slot) {
+  int64_t stride = 1;
+  for (int i = group->count - 1; i >= 0; i--) {
+    if (group->stride[slot][i] != stride) return false;
+    stride *= group->extent[i];
+  }
+  return true;
+}
+
 static bool reads_in_place(const Kernel *kernel, Side side) {
   return side.dtype == kernel_sum_type(kernel) && is_flat(side.outer) &&
          is_flat(&kernel->contract.k);
@@ -159,8 +169,7 @@ ContractGrid kernel_contract_grid(const Kernel *kernel) {
   const ContractSlots *slots = &kernel->contract;
   Side left = {&slots->m, 0, kernel->operands[0].dtype};
   Side right = {&slots->n, 1, kernel->operands[1].dtype};
-  bool row_result =
-      is_flat(&slots->n) && (axis_group_extent(&slots->n) == 1 || only_stride(&slots->n, 2) == 1);
+  bool row_result = axis_group_extent(&slots->n) == 1 || is_contiguous(&slots->n, 2);
   bool column_result =
       is_flat(&slots->m) && axis_group_extent(&slots->m) > 1 && only_stride(&slots->m, 2) == 1;
   ContractGrid grid = {0};

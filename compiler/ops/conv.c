@@ -252,17 +252,18 @@ static int conv_weight_cut(const Node *node, int axis, int operand) {
   return is_summed ? 0 : AXIS_UNCUT;
 }
 
-#define CONVOLUTION(name, text)                                  \
+#define CONVOLUTION(name, prepare_rule, text)                    \
   const OpClass op_class_##name = {.family = FAMILY_CONVOLUTION, \
                                    .infer = name##_infer,        \
                                    .gradient = name##_gradient,  \
                                    .evaluate = name##_evaluate,  \
                                    .cost = conv_cost,            \
                                    .lower = lower_##name,        \
+                                   .prepare = prepare_rule,      \
                                    .cut = name##_cut,            \
                                    .join = OP_ADD,               \
                                    .doc = text};
 
-CONVOLUTION(conv, "convolution (x, w) with stride, padding, dilation, groups")
-CONVOLUTION(conv_input, "(dy, w): the adjoint of conv in x")
-CONVOLUTION(conv_weight, "(x, dy): the adjoint of conv in w")
+CONVOLUTION(conv, NULL, "convolution (x, w) with stride, padding, dilation, groups")
+CONVOLUTION(conv_input, NULL, "(dy, w): the adjoint of conv in x")
+CONVOLUTION(conv_weight, conv_weight_prepare, "(x, dy): the adjoint of conv in w")

@@ -3,6 +3,7 @@
 #define NNC_OPS_LOWER_H
 
 #include "kernel/build.h"
+#include "ops/make.h"
 
 /* lower_elementwise.c */
 void lower_elementwise(KernelBuilder *builder, const Node *node);   /* also cast */
@@ -26,6 +27,12 @@ void lower_concat(KernelBuilder *builder, const Node *node);
 
 /* lower_contract.c */
 void lower_contract(KernelBuilder *builder, const Node *node);
+
+/* conv_product.c: convolutions as contractions; false where the templates are better. */
+bool lower_conv_product(KernelBuilder *builder, const Node *node);
+bool lower_conv_input_product(KernelBuilder *builder, const Node *node);
+bool lower_conv_weight_product(KernelBuilder *builder, const Node *node);
+Node *conv_weight_prepare(const Maker *maker, const Node *node, Node *const *operands);
 
 /* lower_window.c: convolutions and pooling */
 void lower_conv(KernelBuilder *builder, const Node *node);

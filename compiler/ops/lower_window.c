@@ -35,16 +35,19 @@ static void conv_lower(KernelBuilder *builder, const Node *node, KernelKind kind
 }
 
 void lower_conv(KernelBuilder *builder, const Node *node) {
+  if (lower_conv_product(builder, node)) return;
   conv_lower(builder, node, KERNEL_CONV, node->operands[0]->type.shape,
              node->operands[1]->type.shape, node->type.shape);
 }
 
 void lower_conv_input(KernelBuilder *builder, const Node *node) {
+  if (lower_conv_input_product(builder, node)) return;
   conv_lower(builder, node, KERNEL_CONV_INPUT, node->type.shape, node->operands[1]->type.shape,
              node->operands[0]->type.shape);
 }
 
 void lower_conv_weight(KernelBuilder *builder, const Node *node) {
+  if (lower_conv_weight_product(builder, node)) return;
   const Attribute *pieces = node_attribute(node, ATTR_PIECES);
   Shape x = node->operands[0]->type.shape, y = node->operands[1]->type.shape;
   ConvSlots slots = window_slots(node, x, y);

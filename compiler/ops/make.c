@@ -151,6 +151,18 @@ Node *make_like(const Maker *maker, Op op, Node *a, Node *b, const Node *like,
   return add(maker, op, b ? 2 : 1, (Node *[]){a, b}, count, attributes);
 }
 
+Node *make_unpadded(const Maker *maker, const Node *node, Node *a, Node *b) {
+  static const int64_t zeros[MAX_RANK];
+  Attribute attributes[ATTR_COUNT];
+  for (int i = 0; i < node->attribute_count; i++) {
+    AttributeKey key = node->attributes[i].key;
+    bool is_padding = key == ATTR_LOW || key == ATTR_HIGH;
+    attributes[i] = is_padding ? attr_make_ints(key, node->attributes[i].count, zeros)
+                               : node->attributes[i];
+  }
+  return add(maker, node->op, 2, (Node *[]){a, b}, node->attribute_count, attributes);
+}
+
 Node *make_pieces(const Maker *maker, const Node *node, Node *a, Node *b, int64_t pieces) {
   Attribute attributes[ATTR_COUNT];
   int count = 0;

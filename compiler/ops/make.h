@@ -57,6 +57,8 @@ Node *make_unpick(const Maker *maker, Node *a, Node *index, int axis, Shape shap
 /* Any operator with attributes of its own; `like`, if not NULL, lends its attributes but `shape`,
  * and `shape`, if not NULL, becomes that attribute. */
 Node *make_like(const Maker *maker, Op op, Node *a, Node *b, const Node *like, const Shape *shape);
+/* `node` with other operands and no padding. */
+Node *make_unpadded(const Maker *maker, const Node *node, Node *a, Node *b);
 /* The sums of `node`, which has two operands and ATTR_SHAPE, over equal pieces (ATTR_PIECES). */
 Node *make_pieces(const Maker *maker, const Node *node, Node *a, Node *b, int64_t pieces);
 

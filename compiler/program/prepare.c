@@ -8,6 +8,8 @@
  * A convolution's gradient in small weights becomes sums over blocks of the batch and a sum of
  * these: then it is done where the images are in the cache (loops.c), and images are parallel work.
  *
+ * An operator may have a form of its own that lowers better (OpClass.prepare).
+ *
  * Outputs with one node, or with a leaf that is in memory anyway, get nodes of their own: then a
  * value that goes to several places is stored by its kernel and needs no copy afterwards. */
 #include "program/lowering.h"
@@ -113,6 +115,19 @@ static Node *cut_batch(Graph *graph, const Node *node, const NodeMap *map, int64
   return make_reduce(&maker, OP_REDUCE_SUM, pieces, 1, &first);
 }
 
+/* ---- the operator's own form --------------------------------------------------------------- */
+
+static Node *prepare_by_rule(const Lowering *lowering, Graph *graph, const Node *node,
+                             const NodeMap *map) {
+  const OpClass *class = op_info(node->op)->class;
+  if (class->prepare == NULL) return NULL;
+  Maker maker = {graph, node->span, node->path};
+  Node **operands = ARENA_ARRAY(lowering->arena, Node *, node->operand_count);
+  for (int i = 0; i < node->operand_count; i++)
+    operands[i] = node_map_get(map, node->operands[i]);
+  return class->prepare(&maker, node, operands);
+}
+
 /* ---- outputs ------------------------------------------------------------------------------- */
 
 static bool is_loaded(const Node *node) {
@@ -152,6 +167,7 @@ const Graph *graph_prepare(const Lowering *lowering) {
     if (should_split(node)) split = split_node(copy, node, node_map_get(&map, node->operands[0]));
     else if (should_cut_batch(lowering, node))
       split = cut_batch(copy, node, &map, lowering->blocks);
+    else split = prepare_by_rule(lowering, copy, node, &map);
     node_map_set(&map, node, split ? split : graph_copy_node(copy, node, &map));
   }
   add_outputs(copy, graph, &map);

@@ -18,6 +18,7 @@ typedef struct ContractWriter {
   ContractGrid grid;
   DType sum;
   const AxisGroup *a, *b; /* outer groups of the broadcast side and of the vector side */
+  int m_axis, n_axis;     /* the kernel's first axes of m and n */
   int a_slot, b_slot;     /* operand numbers */
   bool rows_inner;        /* the epilogue's inner loop is over the tile's rows */
   bool whole_block;       /* sums of the whole task are kept: k is cut */
@@ -60,40 +61,38 @@ static int smooth_accesses(const ContractWriter *writer, int axis) {
   return smooth;
 }
 
-/* Declares the kernel's axes of a group from the flat number. */
-static void declare_axes(const ContractWriter *writer, Code *code, const AxisGroup *group,
-                         int first_axis, const char *flat) {
+/* Declares the kernel's axes from `first` to `end`, those of a group, from the flat number. */
+static void declare_axes(const ContractWriter *writer, Code *code, int first, int end,
+                         const char *flat) {
   int64_t below = 1;
-  for (int i = group->count - 1; i >= 0; i--) {
+  for (int i = end - 1; i >= first; i--) {
+    int64_t extent = writer->kernel->extent[i];
     const char *text = flat;
     if (below > 1) text = arena_printf(code->arena, "(%s) / %lld", text, (long long)below);
-    else if (i > 0) text = arena_printf(code->arena, "(%s)", text);
-    if (i > 0) text = arena_printf(code->arena, "%s %% %lld", text, (long long)group->extent[i]);
-    if (kernel_uses_axis(code->arena, writer->kernel, first_axis + i))
-      code_line(code, "const int64_t i%d = %s;", first_axis + i, text);
-    below *= group->extent[i];
+    else if (i > first) text = arena_printf(code->arena, "(%s)", text);
+    if (i > first) text = arena_printf(code->arena, "%s %% %lld", text, (long long)extent);
+    if (kernel_uses_axis(code->arena, writer->kernel, i))
+      code_line(code, "const int64_t i%d = %s;", i, text);
+    below *= extent;
   }
 }
 
 static const char *epilogue_text(ContractWriter *writer) {
-  const ContractSlots *slots = &writer->kernel->contract;
   Text text = {0};
   Code code = {.arena = writer->arena, .out = &text};
-  int m_axis = slots->batch.count, n_axis = m_axis + slots->m.count;
-  int row_axis = writer->grid.swap ? n_axis : m_axis,
-      column_axis = writer->grid.swap ? m_axis : n_axis;
   ExprScope scope = function_scope(writer->arena, writer->function);
   scope.result = "tile[r * tile_row + c]";
   scope.result_dtype = writer->sum;
-  declare_axes(writer, &code, &slots->batch, 0, "batch");
+  declare_axes(writer, &code, 0, writer->m_axis, "batch");
   const char *outer = writer->rows_inner ? "c" : "r", *inner = writer->rows_inner ? "r" : "c";
   for (int level = 0; level < 2; level++) {
     const char *name = level == 0 ? outer : inner;
     bool is_row = *name == 'r';
     code_open(&code, "NNC_ROLLED for (int64_t %s = 0; %s < %s; %s++)", name, name,
               is_row ? "rows" : "cols", name);
-    declare_axes(writer, &code, is_row ? writer->a : writer->b, is_row ? row_axis : column_axis,
-                 is_row ? "m + r" : "n + c");
+    bool is_m = is_row != writer->grid.swap;
+    declare_axes(writer, &code, is_m ? writer->m_axis : writer->n_axis,
+                 is_m ? writer->n_axis : writer->kernel->axis_count, is_row ? "m + r" : "n + c");
   }
   const char **values = expression_render(&code, &scope, 0);
   for (int i = 0; i < writer->kernel->epilogue_count; i++)
@@ -261,9 +260,8 @@ static void add_place(const ContractWriter *writer, Place *places, int *count, i
   int64_t base, coefficient[KERNEL_MAX_AXES];
   if (*count == MOST_PLACES || !is_large(writer, operand)) return;
   if (!index_is_affine(index, kernel->axis_count, &base, coefficient)) return;
-  int m_axis = kernel->contract.batch.count, n_axis = m_axis + 1;
-  Place place = {operand, base, coefficient[writer->grid.swap ? n_axis : m_axis],
-                 coefficient[writer->grid.swap ? m_axis : n_axis]};
+  Place place = {operand, base, coefficient[writer->grid.swap ? writer->n_axis : writer->m_axis],
+                 coefficient[writer->grid.swap ? writer->m_axis : writer->n_axis]};
   if (place.column != 1 || place.row == 0) return;
   for (int i = 0; i < *count; i++)
     if (places[i].operand == operand && places[i].base == base) return;
@@ -336,8 +334,7 @@ static const char *ahead_text(const ContractWriter *writer) {
   const Kernel *kernel = writer->kernel;
   Place places[MOST_PLACES];
   int count = 0;
-  bool is_flat = kernel->contract.m.count == 1 && kernel->contract.n.count == 1 &&
-                 kernel->contract.batch.count == 0;
+  bool is_flat = writer->m_axis == 0 && writer->n_axis == 1 && kernel->axis_count == 2;
   if (!is_flat) return reads_rows_once(writer) ? ahead_of_rows(writer) : "";
   ExprList list = kernel_expressions(writer->arena, kernel, 0);
   for (int i = 0; i < list.count; i++)
@@ -397,7 +394,10 @@ static const char *a_place(const ContractWriter *writer) {
 static void prepare(ContractWriter *writer) {
   const Kernel *kernel = writer->kernel;
   const ContractSlots *slots = &kernel->contract;
-  CHECK(kernel->axis_count == slots->batch.count + slots->m.count + slots->n.count);
+  writer->m_axis = slots->batch.count;
+  writer->n_axis = slots->batch.count + slots->m.count;
+  CHECK(kernel->axis_count <= writer->n_axis + slots->n.count &&
+        (kernel->axis_count > writer->n_axis) == (slots->n.count > 0));
   writer->grid = kernel_contract_grid(kernel);
   writer->sum = kernel_sum_type(kernel);
   writer->a_slot = writer->grid.swap ? 1 : 0;
@@ -405,9 +405,8 @@ static void prepare(ContractWriter *writer) {
   writer->a = writer->grid.swap ? &slots->n : &slots->m;
   writer->b = writer->grid.swap ? &slots->m : &slots->n;
   writer->whole_block = writer->grid.k > writer->grid.k_block;
-  int m_last = slots->batch.count + slots->m.count - 1, n_last = kernel->axis_count - 1;
-  int m_smooth = slots->m.count > 0 ? smooth_accesses(writer, m_last) : 0;
-  int n_smooth = slots->n.count > 0 ? smooth_accesses(writer, n_last) : 0;
+  int m_smooth = slots->m.count > 0 ? smooth_accesses(writer, writer->n_axis - 1) : 0;
+  int n_smooth = slots->n.count > 0 ? smooth_accesses(writer, kernel->axis_count - 1) : 0;
   writer->rows_inner = writer->grid.swap ? n_smooth >= m_smooth : m_smooth > n_smooth;
 }
 
