@@ -304,7 +304,8 @@ static bool elaborate_body(Elaborator *e, const AstScan *scan, const Walked *wal
 /* ---- the node ----------------------------------------------------------------------------- */
 
 static Node *add_scan(Elaborator *e, const AstScan *scan, const Room *room) {
-  ScanShape shape = {.carries = scan->carries.count, .length = room->length};
+  ScanShape shape = {.carries = scan->carries.count, .length = room->length,
+                     .recomputes = scan->recomputes};
   Node **operands = ARENA_ARRAY(e->arena, Node *, room->arguments.count);
   int count = 0;
   for (int kind = 0; kind < ARGUMENT_KINDS; kind++)

@@ -13,7 +13,8 @@ ScanShape scan_shape(const Node *scan) {
   return (ScanShape){.carries = (int)node_int(scan, ATTR_CARRIES),
                      .sequences = (int)node_int(scan, ATTR_SEQUENCES),
                      .length = node_int(scan, ATTR_LENGTH),
-                     .reverse = node_int(scan, ATTR_REVERSE) != 0};
+                     .reverse = node_int(scan, ATTR_REVERSE) != 0,
+                     .recomputes = node_attribute(scan, ATTR_RECOMPUTE) != NULL};
 }
 
 int scan_result_count(const Node *scan) { return scan->body->outputs.count; }
@@ -58,6 +59,7 @@ static Node *add_scan(const Maker *maker, const Graph *body, ScanShape shape, in
   attributes[count++] = attr_make_int(ATTR_SEQUENCES, shape.sequences);
   attributes[count++] = attr_make_int(ATTR_LENGTH, shape.length);
   attributes[count++] = attr_make_int(ATTR_REVERSE, shape.reverse);
+  if (shape.recomputes) attributes[count++] = attr_make_int(ATTR_RECOMPUTE, 1);
   if (saved != NOT_SAVED) attributes[count++] = attr_make_int(ATTR_SAVED, saved);
   Node *scan = graph_add_typed(maker->graph, OP_SCAN, type_scalar(DTYPE_F64), operand_count,
                                operands, count, attributes, maker->span, maker->path);
@@ -168,6 +170,13 @@ static bool infer_results(Arena *arena, const Node *node, const ScanShape *shape
   return true;
 }
 
+static bool infer_recompute(Arena *arena, const Node *node, const char **reason) {
+  const Attribute *recompute = node_attribute(node, ATTR_RECOMPUTE);
+  if (!recompute || recompute->integer == 1) return true;
+  return infer_fail(arena, reason, "recompute = %lld is neither 1 nor left out",
+                    (long long)recompute->integer);
+}
+
 /* From result `saved` on, the carries' values before each step. */
 static bool infer_saved(Arena *arena, const Node *node, const ScanShape *shape,
                         const char **reason) {
@@ -190,6 +199,7 @@ static bool scan_infer(Arena *arena, const Node *node, Type *type, const char **
   *type = type_scalar(DTYPE_F64);
   if (!node->body) return infer_fail(arena, reason, "it has no body");
   return infer_scan_shape(arena, node, &shape, reason) &&
+         infer_recompute(arena, node, reason) &&
          infer_sequences(arena, node, &shape, reason) &&
          infer_arguments(arena, node, &shape, reason) &&
          infer_results(arena, node, &shape, reason) && infer_saved(arena, node, &shape, reason);

@@ -18,6 +18,7 @@ typedef struct ScanShape {
   int carries, sequences;
   int64_t length;
   bool reverse;
+  bool recomputes; /* of a step its gradient is given the carries alone; it stays a loop */
 } ScanShape;
 
 ScanShape scan_shape(const Node *scan);

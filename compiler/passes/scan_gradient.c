@@ -7,7 +7,7 @@
  * over the steps: where that is one contraction or reduction of the steps' values
  * (rules/sum_steps.h) these are yielded and it is computed behind the loop, else it is one more
  * carry. What is dear of the copy the forward scan yields as well (scan_save.h), and the backward
- * step reads it instead.
+ * step reads it instead, unless the scan says that its steps are to be computed again.
  *
  * Where `unroll` writes both out, cse finds all forward values that are there already; so what is
  * computed again is decided with the rest of the graph. */
@@ -251,7 +251,8 @@ static void read_saved_values(Backward *b) {
   add_all(arena, &roots, &b->next);
   add_all(arena, &roots, &b->yields);
   add_all(arena, &roots, &b->stacked);
-  SavedValues saved = scan_save_values(arena, &b->step, &roots);
+  SavedValues saved = {0};
+  if (!b->shape.recomputes) saved = scan_save_values(arena, &b->step, &roots);
   b->read = ARENA_ARRAY(arena, Node *, b->body->next_id + saved.count);
   Maker maker = outer_maker(b);
   for (int i = 0; i < saved.count; i++) {
@@ -347,7 +348,8 @@ static Node *make_backward(Backward *b) {
   add_all(arena, &all, &b->sequences);
   add_all(arena, &all, &b->invariants);
   ScanShape shape = {.carries = b->carries.count, .sequences = b->sequences.count,
-                     .length = b->shape.length, .reverse = !b->shape.reverse};
+                     .length = b->shape.length, .reverse = !b->shape.reverse,
+                     .recomputes = b->shape.recomputes};
   Maker maker = outer_maker(b);
   return make_saving_scan(&maker, body, shape, b->next.count + b->yields.count, all.count,
                           all.items);

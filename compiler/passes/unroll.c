@@ -1,8 +1,9 @@
 /* unroll: scans are written out, a copy of the body a step, or stay loops.
  *
  * The module's choice (--scans) says which: all, none but those without steps, or by the number of
- * operations that a scan makes when it is written out, all scans in it as well. One that stays has
- * its body treated in the same way.
+ * operations that a scan makes when it is written out, all scans in it as well. One whose steps
+ * are to be computed again always stays: cse would merge them. One that stays has its body treated
+ * in the same way.
  *
  * When a scan is written out, carries become plain values, an element of a sequence a slice of it; where the sequence is what
  * another scan yields, the element is the very node that the step has yielded. What is yielded is
@@ -54,9 +55,10 @@ static double count_written(const Graph *graph) {
 }
 
 static bool stays(const Node *scan, ScanChoice choice) {
-  int64_t length = scan_shape(scan).length;
-  if (length == 0 || choice == SCANS_UNROLL) return false;
-  return choice == SCANS_LOOP || (double)length * count_written(scan->body) > MOST_UNROLLED;
+  ScanShape shape = scan_shape(scan);
+  if (shape.length == 0) return false;
+  if (shape.recomputes || choice == SCANS_LOOP) return true;
+  return choice == SCANS_AUTO && (double)shape.length * count_written(scan->body) > MOST_UNROLLED;
 }
 
 /* Of a graph as this pass leaves it, bodies included. */

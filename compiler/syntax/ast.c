@@ -98,6 +98,7 @@ static void print_scan(Text *out, const AstScan *scan, int indent) {
     text_add(out, " along ");
     print_expr(out, scan->along, indent);
   }
+  if (scan->recomputes) text_add(out, " recompute");
   if (scan->carries.count) {
     text_add(out, " with (");
     print_bindings(out, &scan->carries, indent);

@@ -147,11 +147,12 @@ typedef struct AstIndex {
 
 typedef VEC(AstIndex) AstIndices;
 
-/* scan PATTERN in SOURCES along AXIS with CARRIES { BODY } */
+/* scan PATTERN in SOURCES along AXIS recompute with CARRIES { BODY } */
 typedef struct AstScan {
   AstNames pattern;    /* one name for each source */
   AstExprs sources;    /* sequences, or a range */
   AstExpr *along;      /* the axis walked; NULL when not written */
+  int recomputes;      /* `recompute` is written */
   AstBindings carries; /* name and initial value */
   AstBlock *body;      /* ends with `yield` */
   Span keyword;

@@ -47,7 +47,7 @@ AstExpr *build_index_expr(Parser *, Span, Span open, Span close, AstExpr *object
 AstExpr *build_tuple(Parser *, Span, AstExpr *first, const AstExprs *rest);
 AstExpr *build_list(Parser *, Span, const AstExprs *);
 AstExpr *build_scan(Parser *, Span, Span keyword, AstNames *pattern, AstExprs *sources,
-                    AstExpr *along, AstBindings *carries, AstBlock *body);
+                    AstExpr *along, Token *recompute, AstBindings *carries, AstBlock *body);
 AstArgument *build_argument(Parser *, Span, const AstName *, AstExpr *value); /* name may be NULL */
 AstArguments *build_arguments(Parser *, AstArguments *, const AstArgument *); /* list may be NULL */
 AstIndex *build_at(Parser *, Span, AstExpr *);

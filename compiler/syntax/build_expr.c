@@ -248,10 +248,10 @@ AstExpr *build_tuple(Parser *parser, Span span, AstExpr *first, const AstExprs *
 }
 
 AstExpr *build_scan(Parser *parser, Span span, Span keyword, AstNames *pattern, AstExprs *sources,
-                    AstExpr *along, AstBindings *carries, AstBlock *body) {
+                    AstExpr *along, Token *recompute, AstBindings *carries, AstBlock *body) {
   AstExpr *expr = new_expr(parser, AST_SCAN, span);
   AstScan *scan = expr->scan = ARENA_NEW(parser->arena, AstScan);
-  *scan = (AstScan){*pattern, *sources, along, *carries, body, keyword};
+  *scan = (AstScan){*pattern, *sources, along, recompute != NULL, *carries, body, keyword};
   int depth = depth_max(exprs_depth(sources), body->depth);
   if (along) depth = depth_max(depth, along->depth);
   for (int i = 0; i < carries->count; i++) depth = depth_max(depth, carries->items[i].value->depth);

@@ -141,10 +141,12 @@ static Items without_idle_separators(Arena *arena, const Items *items) {
 
 /* ---- gaps --------------------------------------------------------------------------------- */
 
-/* Does an operand end with this item?  `along` behind an operand is the clause of a scan. */
+/* Does an operand end with this item?  Behind an operand `along` and `recompute` are clauses of a
+ * scan. */
 static int ends_operand(const Items *items, int index) {
   const Item *item = item_at(items, index);
-  if (item->kind == T_ALONG && token_ends_operand(item_at(items, index - 1)->kind)) return 0;
+  int may_be_clause = item->kind == T_ALONG || item->kind == T_RECOMPUTE;
+  if (may_be_clause && token_ends_operand(item_at(items, index - 1)->kind)) return 0;
   return token_ends_operand(item->kind);
 }
 

@@ -82,7 +82,8 @@ static int goes_below(const Lines *lines, int index, int other) {
 static Place continuation(const Lines *lines, int index) {
   const Frame *frame = top(lines);
   int kind = item_at(lines, index)->kind;
-  if ((kind == T_WITH || kind == T_ALONG) && frame->scan >= 0) return (Place){frame->scan, 0};
+  int is_clause = kind == T_ALONG || kind == T_RECOMPUTE || kind == T_WITH;
+  if (is_clause && frame->scan >= 0) return (Place){frame->scan, 0};
   if (frame->carries >= 0) return (Place){frame->carries, 0};
   if (frame->kind == '(') return frame->indent;
   if (begins_with_operator(lines, index)) {

@@ -34,7 +34,7 @@ int layout_ends_statement(const Token *last, const Token *token) {
 
 static int continues_statement(const Token *token, const Token *next, const Frame *frame) {
   if (is_continuing(token->kind)) return 1;
-  if (token->kind == T_ALONG) return frame->in_scan_header;
+  if (token->kind == T_ALONG || token->kind == T_RECOMPUTE) return frame->in_scan_header;
   return token->kind == T_GRADIENT && next && next->kind == '(';
 }
 

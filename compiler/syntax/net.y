@@ -65,10 +65,10 @@ void net_error(Span *span, Parser *parser, const char *message);
 %token <token> ID NUMBER STRING BOOL
 %token <token> CONST DEF FOR IN IF ELSE RETURN YIELD SCAN WITH PARAM
 %token <token> DATA INPUT STATE TRAIN PREDICT OPTIMIZER ALONG INIT SCHEDULE STREAM PARAMS EXTERN
-%token <token> GRADIENT
+%token <token> RECOMPUTE GRADIENT
 %token DOTDOT ELLIPSIS ARROW LE GE EQ NE AND OR FLOORDIV
 
-%type <token> contextual
+%type <token> contextual opt_recompute
 %type <name> name
 %type <names> names pattern
 %type <expr> expr ternary or and cmp range add mul unary power postfix primary scan
@@ -168,7 +168,7 @@ name
   ;
 contextual
   : DATA | INPUT | STATE | TRAIN | PREDICT | OPTIMIZER | ALONG | INIT | SCHEDULE | STREAM | PARAMS
-  | EXTERN | GRADIENT
+  | EXTERN | RECOMPUTE | GRADIENT
   ;
 
 opt_init: %empty                 { $$ = NULL; }
@@ -331,10 +331,13 @@ opt_expr: %empty                 { $$ = NULL; }
   | expr
   ;
 
-scan: SCAN pattern IN exprs opt_along opt_with block
-                                 { $$ = build_scan(parser, @$, @1, $2, $4, $5, $6, $7); } ;
+scan: SCAN pattern IN exprs opt_along opt_recompute opt_with block
+                                 { $$ = build_scan(parser, @$, @1, $2, $4, $5, $6, $7, $8); } ;
 opt_along: %empty                { $$ = NULL; }
   | ALONG unary                  { $$ = $2; }
+  ;
+opt_recompute: %empty            { $$ = NULL; }
+  | RECOMPUTE
   ;
 opt_with: %empty                 { $$ = NEW_LIST(AstBindings); }
   | WITH bindings                { $$ = $2; }

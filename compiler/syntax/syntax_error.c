@@ -17,7 +17,8 @@ static const struct {
     {T_STRING, "a string"}, {'=', "'='"},         {T_ARROW, "'<-'"},  {T_IN, "'in'"},
     {'(', "'('"},           {'{', "'{'"},         {':', "':'"},       {'|', "'|'"},
     {',', "','"},           {')', "')'"},         {']', "']'"},       {'}', "'}'"},
-    {T_ELLIPSIS, "'...'"},  {T_ALONG, "'along'"}, {T_WITH, "'with'"},
+    {T_ELLIPSIS, "'...'"},  {T_ALONG, "'along'"}, {T_RECOMPUTE, "'recompute'"},
+    {T_WITH, "'with'"},
 };
 
 typedef struct Phrases {
@@ -40,6 +41,7 @@ static int is_covered(const SyntaxError *error, int kind) {
   case '=': return operators;
   case T_ELLIPSIS:
   case T_ALONG:
+  case T_RECOMPUTE:
   case T_WITH: return operand || expects[T_ID];
   case '}': return expects[T_SEP] || statement || expects[','];
   default: return 0;

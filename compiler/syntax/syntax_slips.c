@@ -141,6 +141,38 @@ static int comprehension(Error e) {
                             "build a value step by step in a 'for' statement");
 }
 
+/* The clauses of a scan behind its sequences, in their order; 0 for other words. */
+static int clause_rank(int kind) {
+  return kind == T_ALONG ? 1 : kind == T_RECOMPUTE ? 2 : kind == T_WITH ? 3 : 0;
+}
+
+/* scan x in s with h = 0 along 1 {, scan x in s recompute along 1 { */
+static int clause_order(Error e) {
+  int rank = clause_rank(e->found->kind), depth = e->found->depth;
+  for (int i = e->at - 1; i >= e->start && rank; i--) {
+    const Token *token = e->tokens[i];
+    if (token->depth != depth) continue;
+    if (token->kind == '{' || token->kind == T_SCAN) return 0;
+    if (clause_rank(token->kind) < rank) continue;
+    return complain_with_help(e, e->found->span, arena_printf(e->parser->arena,
+                                "'%s' stands too late or twice", e->found->name),
+                              "the order is 'scan x in s along 1 recompute with h = h0 { ... }'");
+  }
+  return 0;
+}
+
+/* scan x in s aling 1 {, scan x in s recomptue { */
+static int misspelt_clause(Error e) {
+  static const char *const clauses[] = {"along", "recompute", "with"};
+  if (e->found->kind != T_ID || !e->expects[T_RECOMPUTE] || e->found->newlines) return 0;
+  const char *nearest = name_nearest(e->found->name, clauses, 3);
+  if (!nearest) return 0;
+  Diagnostic *diagnostic = diag_error(e->parser->diagnostics, e->found->span,
+                                      "a scan has no clause '%s'", e->found->name);
+  diag_help(diagnostic, "did you mean '%s'?", nearest);
+  return 1;
+}
+
 static int lonely_gradient(Error e) {
   int at = e->found->kind == T_GRADIENT ? e->at : e->start;
   if (e->tokens[at]->kind != T_GRADIENT || kind_at(e, at + 1) != '(') return 0;
@@ -380,7 +412,7 @@ static int (*const rules[])(Error) = {
     comparison_chain,   range_step,        unary_plus,           misplaced_ellipsis,
     empty_index,        missing_separator, missing_comma,        bare_tuple,
     missing_value,      untyped_input,     missing_formals,      result_type,
-    reserved_word,
+    reserved_word,      misspelt_clause,   clause_order,
 };
 
 int syntax_slip_report(const SyntaxError *error) {

@@ -26,7 +26,7 @@ int token_begins_statement(int kind) {
   return kind == T_CONST || kind == T_DEF || kind == T_FOR || kind == T_IF || kind == T_RETURN ||
          kind == T_YIELD || kind == T_PARAM ||
          (kind >= T_DATA && kind <= T_GRADIENT && kind != T_ALONG && kind != T_PARAMS &&
-          kind != T_GRADIENT);
+          kind != T_RECOMPUTE && kind != T_GRADIENT);
 }
 
 Problem *token_problem(Arena *arena, Token *token, Span at, const char *format, ...) {

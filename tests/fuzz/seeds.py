@@ -87,7 +87,7 @@ if len(sys.argv) > 2:
     names = re.findall(r"^  (\w+)", run("doc").decode(), re.M)
     hard = "const def for in if else return yield scan with param true false input data train predict state stream " \
            "optimizer schedule init metrics minimize epochs steps validate accumulate params frozen order tail wrap " \
-           "f32 f64 i64 u8 bool shape along and or not".split()
+           "f32 f64 i64 u8 bool shape along recompute and or not".split()
     marks = "<- -> => .. ... ** // == != <= >= ? : | @ ^ % _ [ ] { } ( ) ; , \\".split() + ["# ", "\\x0a"]
     dictionary("source.dict", hard + names + marks[:-1])
     operators = re.findall(r'"(\w+)"', (tree / "compiler/ops/ops.def").read_text())

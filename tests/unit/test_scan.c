@@ -94,6 +94,7 @@ static void test_damaged_bodies_are_refused(void **state) {
   expect_refusal("%2 : f64[] = constant() {value = 1.0} \"h\"\n",
                  "%2 : f64[] = constant() {value = 1.0} \"h\" {\n  }\n", "only a scan has a body");
   expect_refusal("reverse = 0}", "reverse = 0, saved = 1}", "is not the saved carry 0");
+  expect_refusal("reverse = 0}", "reverse = 0, recompute = 0}", "neither 1 nor left out");
 }
 
 static const double *results(Arena *arena, const char *text, bool unrolled, int output) {
@@ -483,6 +484,35 @@ static void test_dear_values_are_kept(void **state) {
   arena_destroy(arena);
 }
 
+/* With `recompute` the forward scan keeps its carries alone and stays a loop whatever is chosen; the
+ * backward step computes its step again. */
+static void test_recomputed_scans_keep_carries_alone(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  static const char *const words[] = {"", " recompute"};
+  const char *texts[2];
+  for (int i = 0; i < 2; i++)
+    texts[i] = arena_printf(arena, HEADING
+      "param q : f32[12, 3] = 0.1\n"
+      "hs, h, s = scan u in x along 1%s with h = zeros([batch, 3]), s = ones([batch]) {\n"
+      "  h = tanh(concat(h, h + u[:, none], sin(h), h) @ q)\n"
+      "  s = scan row in k%s with s = s { s = sin(s + row[0] * h[:, 1]) }\n"
+      "  yield h @ w\n"
+      "}\n"
+      "loss = mean(h) + mean(s) + mean(hs ^ 2) + 0 * mean(y @ w + b)\n" ENDING, words[i], words[i]);
+  expect_same_weights(texts[1], texts[0]);
+  Module *module = elaborate_with(arena, texts[1], NULL, 1, SCANS_UNROLL);
+  const Node *forward = first_scan(module->entries[ENTRY_TRAIN]);
+  const Node *backward = reverse_scan(module->entries[ENTRY_TRAIN]);
+  assert_true(scan_shape(forward).recomputes && scan_shape(backward).recomputes);
+  assert_int_equal(forward->body->outputs.count, 2 + 1 + 2);
+  assert_int_equal(count_family(backward->body, FAMILY_CONTRACTION), 3);
+  assert_false(scan_shape(first_scan(backward->body)).reverse);
+  Module *again = read_dump(arena, print_module(arena, module));
+  assert_string_equal(print_module(arena, again), print_module(arena, module));
+  arena_destroy(arena);
+}
+
 /* Each value of a long loop is a small part of all, but they are worth computing again. */
 static void test_steps_are_computed_again(void **state) {
   (void)state;
@@ -525,6 +555,7 @@ int main(void) {
     cmocka_unit_test(test_steps_share_kernels),
     cmocka_unit_test(test_parts_of_a_weight_are_summed_behind_the_loop),
     cmocka_unit_test(test_dear_values_are_kept),
+    cmocka_unit_test(test_recomputed_scans_keep_carries_alone),
     cmocka_unit_test(test_steps_are_computed_again),
     cmocka_unit_test(test_too_many_steps_are_refused),
   };
