@@ -234,8 +234,10 @@ const Builtin builtins_other[] = {
   {"matmul", "matmul(a: tensor, b: tensor)", "The matrix product a @ b."
    " Example: y = matmul(x, x.T)", apply_matmul, 0,
    "products"},
-  {"einsum", "einsum(formula: string, a: tensor, b: tensor = none, c: tensor = none)",
-   "Einstein's sum: einsum(\"bm,bnm->bn\", key, M) sums over the letters that the result lacks."
+  {"einsum", "einsum(formula: string, a: tensor, b: tensor = none, c: tensor = none, "
+   "d: tensor = none, e: tensor = none, f: tensor = none)",
+   "Einstein's sum: einsum(\"bm,bnm->bn\", key, M) sums over the letters that the result lacks. A "
+   "letter twice in one tensor takes its diagonal; \"...\" stands for axes that no letter names."
    " Example: y = einsum(\"bi,bj->bij\", x, x)",
    builtin_einsum, 0, "products"},
   {"rank", "rank(x: tensor)", "The number of axes."

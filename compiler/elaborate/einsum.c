@@ -1,16 +1,21 @@
-/* einsum: one, two or three operands, by sums, one contraction for each pair, and a transpose. */
+/* einsum: up to six operands, by diagonals, sums, a contraction for each operand, and a transpose.
+ *
+ * The axes that "..." stands for have letters of their own, the characters 1, 2, ... from the last
+ * axis on, so that operands of different ranks are aligned at it. */
 #include <string.h>
 #include "elaborate/elaborator.h"
 
-enum { MAX_OPERANDS = 3 };
+enum { MAX_OPERANDS = 6, ELLIPSIS = '.' };
 
 /* A tensor whose axes have letters. */
 typedef struct Lettered {
   Node *node;
-  char letters[MAX_RANK + 1];
+  char letters[MAX_RANK + 2]; /* with room for ELLIPSIS until it is written out */
 } Lettered;
 
 static bool has_letter(const char *letters, char letter) { return strchr(letters, letter) != NULL; }
+
+static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 static bool fail(Elaborator *e, const Bound *bound, const char *why) {
   Diagnostic *d = report_error(e, bound->spans[0], "the formula \"%s\" %s",
@@ -19,27 +24,36 @@ static bool fail(Elaborator *e, const Bound *bound, const char *why) {
   return false;
 }
 
+static bool add_letter(Elaborator *e, const Bound *bound, char *part, char letter, bool in_result) {
+  size_t length = strlen(part);
+  if (length == MAX_RANK + (size_t)has_letter(part, ELLIPSIS))
+    return fail(e, bound, "has too many letters for one tensor");
+  if (has_letter(part, letter) && letter == ELLIPSIS)
+    return fail(e, bound, "repeats \"...\" in one tensor");
+  if (has_letter(part, letter) && in_result)
+    return fail(e, bound, "repeats a letter in the result");
+  part[length] = letter;
+  part[length + 1] = 0;
+  return true;
+}
+
 /* "bm,bnm->bn" into its parts; spaces are ignored. */
 static bool parse_formula(Elaborator *e, const Bound *bound, int count, Lettered *operands,
                           char *result) {
-  const char *at = bound->values[0].string;
   char *part = operands[0].letters;
-  int operand = 0, length = 0;
+  int operand = 0;
   bool in_result = false;
-  for (; *at; at++) {
+  for (const char *at = bound->values[0].string; *at; at++) {
     if (*at == ' ') continue;
     if (*at == ',' && !in_result && operand + 1 < count) {
       part = operands[++operand].letters;
-      length = 0;
     } else if (at[0] == '-' && at[1] == '>' && !in_result) {
       at++;
       part = result;
-      length = 0;
       in_result = true;
-    } else if ((*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z')) {
-      if (length == MAX_RANK) return fail(e, bound, "has too many letters for one tensor");
-      if (has_letter(part, *at)) return fail(e, bound, "repeats a letter in one tensor");
-      part[length++] = *at;
+    } else if (is_letter(*at) || strncmp(at, "...", 3) == 0) {
+      if (!add_letter(e, bound, part, *at, in_result)) return false;
+      if (*at == ELLIPSIS) at += 2;
     } else {
       return fail(e, bound, *at == ',' ? "has more parts than there are tensors"
                                        : "has a character that is no letter");
@@ -50,35 +64,103 @@ static bool parse_formula(Elaborator *e, const Bound *bound, int count, Lettered
   return true;
 }
 
-/* Ranks and extents agree with the letters. */
-static bool check_extents(Elaborator *e, const Bound *bound, int count, const Lettered *operands,
-                          const char *result) {
-  int64_t extent[128] = {0};
-  bool seen[128] = {false};
+/* "..." as so many axes. */
+static void write_out(char *letters, int axes) {
+  char *at = strchr(letters, ELLIPSIS);
+  if (!at) return;
+  memmove(at + axes, at + 1, strlen(at));
+  for (int i = 0; i < axes; i++) at[i] = (char)(axes - i);
+}
+
+static bool write_out_all(Elaborator *e, const Bound *bound, int count, Lettered *operands,
+                          char *result) {
+  int most = 0;
   for (int i = 0; i < count; i++) {
-    Shape shape = operands[i].node->type.shape;
-    if (shape.rank != (int)strlen(operands[i].letters)) {
-      Diagnostic *d = report_error(e, bound->spans[i + 1], "the formula names %zu axes, found %s",
-                                   strlen(operands[i].letters),
-                                   type_text(e->arena, operands[i].node->type));
-      report_note_tensor(e, d, "the tensor", operands[i].node);
+    Node *node = operands[i].node;
+    bool is_open = has_letter(operands[i].letters, ELLIPSIS);
+    int named = (int)strlen(operands[i].letters) - is_open;
+    int more = node->type.shape.rank - named;
+    if (is_open ? more < 0 : more != 0) {
+      Diagnostic *d = report_error(e, bound->spans[i + 1], "the formula names %d axes, found %s",
+                                   named, type_text(e->arena, node->type));
+      report_note_tensor(e, d, "the tensor", node);
       return false;
     }
-    for (int k = 0; k < shape.rank; k++) {
-      int letter = operands[i].letters[k];
-      if (seen[letter] && extent[letter] != shape.dim[k]) {
-        Diagnostic *d = report_error(e, bound->call, "the letter '%c' stands for %lld and for %lld",
-                                     letter, (long long)extent[letter], (long long)shape.dim[k]);
-        for (int o = 0; o < count; o++)
-          report_note_tensor(e, d, arena_printf(e->arena, "tensor %d", o + 1), operands[o].node);
-        return false;
-      }
-      seen[letter] = true;
-      extent[letter] = shape.dim[k];
-    }
+    write_out(operands[i].letters, more);
+    if (more > most) most = more;
   }
+  if (has_letter(result, ELLIPSIS) && strlen(result) - 1 + (size_t)most > MAX_RANK)
+    return fail(e, bound, "has too many axes in the result");
+  write_out(result, most);
+  return true;
+}
+
+static bool report_extents(Elaborator *e, const Bound *bound, int count, const Lettered *operands,
+                           char letter, int64_t a, int64_t b) {
+  const char *what =
+      is_letter(letter) ? arena_printf(e->arena, "the letter '%c'", letter) : "an axis of \"...\"";
+  Diagnostic *d = report_error(e, bound->call, "%s stands for %lld and for %lld", what,
+                               (long long)a, (long long)b);
+  for (int o = 0; o < count; o++)
+    report_note_tensor(e, d, arena_printf(e->arena, "tensor %d", o + 1), operands[o].node);
+  return false;
+}
+
+/* Extents agree with the letters; axes of "..." may also have the extent 1, as in broadcasting. */
+static bool find_extents(Elaborator *e, const Bound *bound, int count, const Lettered *operands,
+                         const char *result, int64_t *extent) {
+  for (int i = 0; i < 128; i++) extent[i] = -1;
+  for (int i = 0; i < count; i++)
+    for (int k = 0; operands[i].letters[k]; k++) {
+      char letter = operands[i].letters[k];
+      int64_t *known = &extent[(int)letter], found = operands[i].node->type.shape.dim[k];
+      if (!is_letter(letter) && found == 1 && *known >= 0) continue;
+      if (*known >= 0 && *known != found && (is_letter(letter) || *known != 1))
+        return report_extents(e, bound, count, operands, letter, *known, found);
+      *known = found;
+    }
   for (const char *at = result; *at; at++)
-    if (!seen[(int)*at]) return fail(e, bound, "has a letter in the result that no tensor has");
+    if (extent[(int)*at] < 0)
+      return fail(e, bound, "has a letter in the result that no tensor has");
+  return true;
+}
+
+static void remove_letter(Lettered *x, int at) {
+  memmove(x->letters + at, x->letters + at + 1, strlen(x->letters + at));
+}
+
+/* Axes of "..." that repeat vanish: the product with the others broadcasts them. */
+static void drop_repeated(Elaborator *e, Lettered *x, const int64_t *extent) {
+  Shape shape = x->node->type.shape;
+  for (int i = shape.rank - 1; i >= 0; i--) {
+    if (is_letter(x->letters[i]) || shape.dim[i] == extent[(int)x->letters[i]]) continue;
+    remove_letter(x, i);
+    for (int k = i; k + 1 < shape.rank; k++) shape.dim[k] = shape.dim[k + 1];
+    shape.dim[--shape.rank] = 0;
+  }
+  x->node = emit_reshape(e, x->node, shape);
+}
+
+/* A letter twice: what lies off the diagonal becomes 0, and one of the axes is summed. */
+static bool take_diagonals(Elaborator *e, Lettered *x) {
+  for (int i = 0; x->letters[i]; i++) {
+    const char *again = strchr(x->letters + i + 1, x->letters[i]);
+    if (!again) continue;
+    int64_t axes[] = {i, again - x->letters};
+    Type type = type_make(DTYPE_I32, x->node->type.shape);
+    Node *index[2];
+    for (int k = 0; k < 2; k++) {
+      Attribute axis = attr_make_int(ATTR_AXIS, axes[k]);
+      index[k] = emit_leaf(e, OP_IOTA, type, 1, &axis);
+    }
+    Node *off = emit_constant(e, 0, x->node->type);
+    Node *operands[] = {emit_binary(e, OP_EQ, index[0], index[1]), x->node, off};
+    x->node = emit(e, OP_WHERE, 3, operands, 0, NULL);
+    if (x->node) x->node = emit_reduce(e, OP_REDUCE_SUM, x->node, 1, &axes[1]);
+    if (!x->node) return false;
+    remove_letter(x, (int)axes[1]);
+    i--; /* a letter may stand there three times */
+  }
   return true;
 }
 
@@ -86,7 +168,7 @@ static bool check_extents(Elaborator *e, const Bound *bound, int count, const Le
 static bool sum_unwanted(Elaborator *e, Lettered *x, const char *wanted) {
   int64_t axes[MAX_RANK];
   int count = 0, kept = 0;
-  char letters[MAX_RANK + 1] = "";
+  char letters[MAX_RANK + 2] = "";
   for (int i = 0; x->letters[i]; i++) {
     if (has_letter(wanted, x->letters[i])) letters[kept++] = x->letters[i];
     else axes[count++] = i;
@@ -146,26 +228,35 @@ static bool read_operands(Elaborator *e, const Bound *bound, int count, Lettered
   return true;
 }
 
+/* What the result and operands from `first` on, but `besides`, have. */
+static void collect_wanted(char *wanted, const char *result, int first, int count, int besides,
+                           const Lettered *operands) {
+  strcpy(wanted, result);
+  for (int k = first; k < count; k++)
+    if (k != besides) strcat(wanted, operands[k].letters);
+}
+
 Value builtin_einsum(Elaborator *e, const Bound *bound) {
   Lettered operands[MAX_OPERANDS] = {0};
-  char result[MAX_RANK + 1] = "";
+  char result[MAX_RANK + 2] = "", wanted[(MAX_OPERANDS + 1) * (MAX_RANK + 1) + 1];
+  int64_t extent[128];
   int count = 1;
   while (count < MAX_OPERANDS && bound->given[count + 1]) count++;
   if (!read_operands(e, bound, count, operands) ||
       !parse_formula(e, bound, count, operands, result) ||
-      !check_extents(e, bound, count, operands, result))
+      !write_out_all(e, bound, count, operands, result) ||
+      !find_extents(e, bound, count, operands, result, extent))
     return value_error();
   for (int i = 0; i < count; i++) {
-    char wanted[(MAX_OPERANDS + 1) * MAX_RANK + 1] = "";
-    strcat(wanted, result);
-    for (int k = 0; k < count; k++)
-      if (k != i) strcat(wanted, operands[k].letters);
+    drop_repeated(e, &operands[i], extent);
+    if (!operands[i].node || !take_diagonals(e, &operands[i])) return value_error();
+  }
+  for (int i = 0; i < count; i++) {
+    collect_wanted(wanted, result, 0, count, i, operands);
     if (!sum_unwanted(e, &operands[i], wanted)) return value_error();
   }
   for (int i = 1; i < count; i++) {
-    char wanted[(MAX_OPERANDS + 1) * MAX_RANK + 1] = "";
-    strcat(wanted, result);
-    for (int k = i + 1; k < count; k++) strcat(wanted, operands[k].letters);
+    collect_wanted(wanted, result, i + 1, count, -1, operands);
     if (!contract(e, &operands[0], &operands[i], wanted)) return value_error();
   }
   int permutation[MAX_RANK];

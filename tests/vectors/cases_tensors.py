@@ -90,6 +90,15 @@ for formula, shapes in [("ij,jk->ik", ((3, 4), (4, 2))), ("ij,kj->ki", ((3, 4), 
            **{name: N(*shape) for name, shape in zip(names, shapes)})
 g.case("outer(x, z)", torch.outer, x=N(3), z=N(4))
 g.case("outer(x, z)", lambda x, z: x[..., None] * z[..., None, :], x=N(2, 3), z=N(2, 4))
+for formula, shapes in [("ii->i", ((3, 3),)), ("ii->", ((4, 4),)), ("iji->j", ((3, 2, 3),)), ("iii->i", ((2, 2, 2),)), ("aab,ba->b", ((2, 2, 3), (3, 2))),
+                        ("...ij,...jk->...ik", ((2, 5, 3, 4), (5, 4, 2))), ("...ij,...jk->...ik", ((3, 1, 2, 4), (5, 4, 1))), ("...i,i->...", ((2, 3, 4), (4,))),
+                        ("i...->...i", ((2, 3, 4),)), ("...ii->...i", ((2, 3, 3),)), ("...,...->...", ((3, 1), (1, 4))), ("a...b,b->a", ((2, 3, 4), (4,))),
+                        ("...a,...b->ab", ((1, 3, 2), (2, 1, 4))), ("ij,jk,kl,lm->im", ((2, 3), (3, 1), (1, 4), (4, 2))),
+                        ("a,ab,bc,cd,de,e->", ((2,), (2, 3), (3, 2), (2, 4), (4, 3), (3,)))]:
+    names = ["x", "z", "u", "v", "w", "q"][:len(shapes)]
+    g.case(f"einsum(\"{formula}\", {', '.join(names)})", lambda *t, f=formula: torch.einsum(f, *t),
+           **{name: N(*shape) for name, shape in zip(names, shapes)})
+g.case("matmul(x, z)", torch.matmul, x=N(2, 1, 3), z=N(3, 1))
 
 # ---- tensors.net --------------------------------------------------------------------------------
 
