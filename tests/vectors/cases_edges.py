@@ -1,4 +1,4 @@
-"""Edges: extents of 1 and 0, ties, the ends of ranges, tiny and huge numbers, infinities and NaNs."""
+"""Edges: extents of 1 and 0, ties, the ends of ranges, tiny and huge numbers, infinities and NaNs; math.net."""
 import math
 import re
 
@@ -87,6 +87,33 @@ g.case("nll(x, a, ignore = 1)", lambda x, a: F.nll_loss(x, a, ignore_index=1), x
 g.case("cross_entropy(x, a, smoothing = 1.0)", lambda x, a: F.cross_entropy(x, a, label_smoothing=1.0), x=N(3, 4), a=I(4, 3))
 g.case("cosine_embedding(x, z, a)", F.cosine_embedding_loss, x=[[1.0, 0.0], [0.0, 1.0]], z=[[0.0, 2.0], [3.0, 0.0]], a=[1, 1])
 g.case("in_top_k(x, a, 2)", lambda x, a: torch.tensor([True, True, False]), x=[[1.0, 1.0, 1.0], [3.0, 2.0, 2.0], [3.0, 2.5, 2.0]], a=[2, 2, 2])
+
+# ---- math.net -----------------------------------------------------------------------------------
+
+g = Group("math")
+MORE = [("square", torch.square, N(3, 4), [-2.0, 0.0, 1e-3]), ("exp2", torch.exp2, N(3, 4, scale=3), [-100.0, -0.5, 0.0, 100.5]),
+        ("log2", torch.log2, U(0.1, 9, 3, 4), [1e-3, 0.999, 1024.0]), ("log10", torch.log10, U(0.1, 9, 3, 4), [1e-3, 1.001, 1e6]),
+        ("trunc", torch.trunc, N(3, 4, scale=3), [-2.0, -1.5, -0.5, 0.0, 0.5, 3e9]), ("sinh", torch.sinh, N(3, 4, scale=3), [-3e-7, -1e-9, 0.0, 2e-8]),
+        ("sinh", torch.sinh, U(-1, 1, 5), [-60.0, 0.1, 80.0]), ("cosh", torch.cosh, N(3, 4, scale=3), [-60.0, 0.0, 1e-4, 80.0]),
+        ("atan", torch.atan, N(3, 4, scale=3), [-1.0, 0.0, 1.0, 0.999, 1.001, 1e4, -1e8]), ("atan", torch.atan, N(2, 1, scale=0.1), [1e-9, -3e-7, 0.0]),
+        ("atan", torch.atan, [-INF, 50.0, -0.75], [1e15, 2.0, -3.0]),
+        ("asin", torch.asin, U(-0.99, 0.99, 3, 4), [0.9999, -0.999, 0.5]), ("asin", torch.asin, [1e-8, -2e-7, 0.0], [-1.0, 1.0, 0.5]),
+        ("acos", torch.acos, U(-0.99, 0.99, 3, 4), [0.9999, -0.999, 0.0]), ("acos", torch.acos, [-1.0, 1.0, 0.5], [0.99999, 0.9999]),
+        ("asinh", torch.asinh, N(3, 4, scale=3), [-1e-8, 2e-7, 0.0]), ("asinh", torch.asinh, [-100.0, 1e5, 3.0], [1e20, -1e30, INF]),
+        ("acosh", torch.acosh, U(1.1, 9, 3, 4), [1.0001, 1.001]), ("acosh", torch.acosh, [100.0, 2.0], [1e5, 1.5]),
+        ("atanh", torch.atanh, U(-0.95, 0.95, 3, 4), [-1e-8, 2e-7, 0.0]), ("atanh", torch.atanh, [-0.999, 0.0, 0.99], [0.5, -0.25])]
+for name, f, first, second in MORE:
+    for operand in (first, second):
+        g.case(f"{name}(x)", f, x=operand)
+g.case("hypot(x, z)", torch.hypot, x=N(3, 4), z=N(4))
+g.case("hypot(x, z)", torch.hypot, x=[3.0, -5.0, 1e-3], z=[4.0, 0.0, 1e-3])
+g.case("hypot(x, z)", lambda x, z: 0 * (x + z), x=[0.0], z=[0.0])
+g.case("atan2(x, z)", torch.atan2, x=N(3, 4), z=N(4))
+g.case("atan2(x, z)", torch.atan2, x=[1.0, 1.0, -1.0, -1.0, 0.0, 2.0, -2.0, 0.0], z=[1.0, -1.0, 1.0, -1.0, 3.0, 0.0, 0.0, -3.0])
+g.case("atan2(x, z)", torch.atan2, x=[[1e-6], [1e6]], z=[[-1e6, 1e6]])
+g.case("atan2(x, z)", lambda x, z: 0 * (x + z), x=[0.0], z=[0.0])
+g.case("is_inf(x)", torch.isinf, x=[1.0, NAN, INF, -INF])
+g.case("is_inf(1 / x)", lambda x: torch.isinf(1 / x), x=[[0.0, 2.0], [1e-30, -0.0]])
 
 # ---- extents of 1 and 0 -------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 # executables of f64 and f32.  Usage: tests/vectors/run.sh BUILD [GROUP...]
 #
 # Every name that `nnc doc` lists is called in some vector, but for those in `exceptions`; optimizers,
-# schedules and initializers may be named alone.
+# schedules and initializers may be named alone. Every other is called with operands of several shapes.
 set -uo pipefail
 build=$(cd "$1" && pwd); shift
 cd "$(dirname "$0")/../.."
@@ -16,16 +16,37 @@ exceptions="
 rand randn random_bits  # numbers of the generator: tests/unit/test_ops.c
 load  # files: tests/load
 plateau plateau_value  # follow reports: tests/plateau
-int float rank shape dtype len as_list is_list is_number is_none assert  # compile time: docs/language.md
+int float rank size shape dtype len as_list is_list is_number is_none assert  # compile time: docs/language.md
 "
 if [ $# -eq 0 ]; then
   text=$(sed 's/#.*//' tests/vectors/*.net)
   called=$(grep -oE '[A-Za-z_][A-Za-z0-9_]*\(' <<<"$text" | tr -d '(' | sort -u)
   named=$(grep -oE '[A-Za-z_][A-Za-z0-9_]*' <<<"$text" | sort -u)
   excused=$(sed 's/#.*//' <<<"$exceptions" | tr ' ' '\n')
+  # Names that are called with operands of more than one set of shapes.
+  several=$(cat tests/vectors/*.net | awk '
+    /^(param|state) [a-z]+[0-9]+ : / { shape = $0; sub(/^[^[]*/, "", shape); sub(/ =.*/, "", shape); of[$2] = shape }
+    /^y[0-9]+ = / {
+      text = $0; sub(/^y[0-9]+ = /, "", text); number = substr($1, 2); shapes = ""
+      rest = text
+      while (match(rest, /[A-Za-z_][A-Za-z0-9_]*/)) {
+        word = substr(rest, RSTART, RLENGTH); follows = substr(rest, RSTART + RLENGTH, 1); rest = substr(rest, RSTART + RLENGTH)
+        if (follows == "(") calls[word] = 1
+        else if (word in of && word ~ "[a-z]" number "$") shapes = shapes of[word]
+      }
+      for (word in calls) {
+        if (!(word in first)) first[word] = shapes
+        else if (first[word] != shapes && !(word in done)) { print word; done[word] = 1 }
+      }
+      delete calls
+    }')
   while read -r section name; do
     shown=$called
-    case $section in optimizers|schedules|initializers) shown=$named ;; esac
+    case $section in
+      optimizers|schedules|initializers) shown=$named ;;
+      *) if grep -qx -- "$name" <<<"$several" || grep -qx -- "$name" <<<"$excused"; then ok
+         else fail "$name has vectors of one shape alone: add a case to tests/vectors/cases_shapes.py"; fi ;;
+    esac
     if grep -qx -- "$name" <<<"$shown" || grep -qx -- "$name" <<<"$excused"; then ok
     else fail "$name has no vector: add a case to tests/vectors/cases_*.py"; fi
   done < <("$nnc" doc | awk '/^[a-z]/ { section = $1 } /^  / { print section, $1 }')
