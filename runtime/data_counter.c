@@ -1,7 +1,8 @@
 /* Source `counter()`: the number of the row in the data set, from 0 in the order of the files.
  *
- * The rows are those of the set's other lines, so `split` leaves the numbers without gaps, and a row
- * keeps its number in whatever order it is read: a table of one entry a row can be indexed by it. */
+ * The rows are those of the set's other lines, so `split` leaves the numbers without gaps, and a
+ * row keeps its number in whatever order it is read: a table of one entry a row can be indexed by
+ * it. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -305,14 +305,16 @@ static int start_workers(Opening *opening, nnc_data *data) {
   return data->workers ? 0 : -1;
 }
 
-/* The table to which all files from the command line belong; NULL: they go to the tables in turn. */
+/* The table to which all files from the command line belong; NULL: they go to the tables in turn.
+ */
 static const DataTable *find_taker(const nnc_data *data) {
   for (int t = 0; t < data->table_count; t++)
     if (data->tables[t].source->takes_all_files) return &data->tables[t];
   return NULL;
 }
 
-/* How many files from the command line the table takes: one a field that is needed, or one for all. */
+/* How many files from the command line the table takes: one a field that is needed, or one for all.
+ */
 static int files_wanted(const nnc_data *data, const DataTable *table) {
   const DataTable *taker = find_taker(data);
   if (table->source->follow || (taker && taker != table)) return 0;

@@ -135,7 +135,7 @@ static void print_csv(const Predictor *predictor, int64_t row) {
   putchar('\n');
 }
 
-/* In the place of an example that could not be read, so that lines and examples stay side by side. */
+/* In the place of an example that could not be read: lines and examples stay side by side. */
 static void print_unread(const Predictor *predictor, bool as_csv, const char *message) {
   if (!as_csv) {
     fputs("{\"error\":", stdout);

@@ -121,6 +121,18 @@ static bool reads_pictures(const Module *module) {
   return false;
 }
 
+/* The functions of the user's that are called. */
+static void find_externs(const Compilation *compilation, const Module *module,
+                         CompileOptions *compile) {
+  const bool *is_called = extern_called(compilation->arena, module);
+  VEC(const ExternInfo *) externs = {0};
+  for (int i = 0; i < module->externs.count; i++)
+    if (is_called[i]) vec_push(compilation->arena, &externs, &module->externs.items[i]);
+  compile->extern_count = externs.count;
+  compile->externs = externs.items;
+  compile->diagnostics = compilation->diagnostics;
+}
+
 static int back_end(const Compilation *compilation, const Program *program) {
   const Options *options = compilation->options;
   const char *output = options->output ? options->output : program->module->name;
@@ -140,8 +152,7 @@ static int back_end(const Compilation *compilation, const Program *program) {
       .prefix = installation_prefix(compilation->arena),
       .output = output,
   };
-  compile.extern_files =
-    extern_files(compilation->arena, program->module, &compile.extern_count);
+  find_externs(compilation, program->module, &compile);
   if (!compile_prepare(compilation->arena, &compile)) return EXIT_MACHINE;
   CSource source = {0};
   emit_source(compilation->arena, &source, program, &compile);
@@ -149,7 +160,7 @@ static int back_end(const Compilation *compilation, const Program *program) {
   if (options->emit == EMIT_C) status = write_text(compilation, &source.whole);
   else if (!source_add_externs(compilation->arena, &source, &compile) ||
            !compile_c(compilation->arena, &compile, &source))
-    status = EXIT_MACHINE;
+    status = diagnostics_error_count(compilation->diagnostics) > 0 ? EXIT_MISTAKES : EXIT_MACHINE;
   source_free(&source);
   return status;
 }

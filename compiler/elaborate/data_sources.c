@@ -18,8 +18,9 @@ static void check_files(Elaborator *e, const DataSet *set) {
     if (!is_source(pipeline, "files")) continue;
     Span at = pipeline->calls[0].span;
     if (strcmp(set->name, "predict") != 0) {
-      Diagnostic *d = report_error(e, at, "'files' stands in 'data predict' alone: its pictures are "
-                                   "named on the command line of predict");
+      Diagnostic *d = report_error(e, at,
+                                   "'files' stands in 'data predict' alone: its pictures are named "
+                                   "on the command line of predict");
       diag_help(d, "image_folder(\"%s\") reads a folder of pictures for each class", set->name);
     } else if (first) {
       Diagnostic *d = report_error(e, at, "a second 'files': one line takes all files that are "

@@ -1,8 +1,9 @@
 /* Operators of one's own in C: extern f(x : f32[...]) : f32[x.shape] { c = "f.c" }.
  *
  * A call evaluates the declared types with the arguments in place, as a def does, and makes one
- * node. Tensors and numbers become its operands, in the order of the arguments; a file is looked
- * for beside the program's. */
+ * node. Tensors and numbers become its operands, in the order of the arguments. Files of C, objects
+ * and archives are looked for beside the program's; the module knows them by the function's name.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
@@ -11,9 +12,13 @@
 #include "ops/extern.h"
 #include "support/names.h"
 
+enum { MOST_FILES = 64 };
+
 typedef struct External {
-  const char *function, *file;
-  Span file_at;
+  const char *function;
+  int file_count;
+  const char *files[MOST_FILES];
+  Span files_at;
 } External;
 
 static bool read_text(Elaborator *e, const AstEntry *entry, const char **text) {
@@ -23,6 +28,26 @@ static bool read_text(Elaborator *e, const AstEntry *entry, const char **text) {
     return true;
   }
   report_kind(e, entry->value->span, entry->names.items[0].text, "a string", value);
+  return false;
+}
+
+/* "f.c", or a list of such. */
+static bool read_files(Elaborator *e, const AstEntry *entry, External *external) {
+  Value value = evaluate(e, entry->value);
+  bool is_list = value_is_sequence(value) && value.kind != VALUE_RANGE;
+  int64_t count = is_list ? value_sequence_length(value) : 1;
+  external->files_at = entry->value->span;
+  for (int64_t i = 0; i < count && i < MOST_FILES; i++) {
+    Value file = is_list ? value_sequence_item(value, i) : value;
+    if (file.kind != VALUE_STRING || !file.string[0]) {
+      report_kind(e, entry->value->span, "c", "a string or a list of strings", file);
+      return false;
+    }
+    external->files[external->file_count++] = file.string;
+  }
+  if (count > 0 && count <= MOST_FILES) return true;
+  report_error(e, entry->value->span, "an extern operator has 1 to %d files, found %lld",
+               MOST_FILES, (long long)count);
   return false;
 }
 
@@ -48,21 +73,20 @@ static bool read_entries(Elaborator *e, const Function *function, External *exte
     const char *key =
         entry->kind == AST_ENTRY_SET && entry->names.count == 1 ? entry->names.items[0].text : "";
     const char *ignored = NULL;
-    const char **text = !strcmp(key, known[0])   ? &external->file
-                        : !strcmp(key, known[1]) ? &external->function
+    const char **text = !strcmp(key, known[1])   ? &external->function
                         : !strcmp(key, known[2]) ? &ignored
                                                  : NULL;
-    if (!text) {
+    bool is_files = !strcmp(key, known[0]);
+    if (!text && !is_files) {
       Diagnostic *d = report_error(e, entry->span, "an extern operator has no key '%s'", key);
       report_suggest(d, key, known, 3);
       diag_help(d,
                 "c = \"file.c\", and function = \"name\" where the function is called otherwise");
       return false;
     }
-    if (!read_text(e, entry, text)) return false;
-    if (text == &external->file) external->file_at = entry->value->span;
+    if (is_files ? !read_files(e, entry, external) : !read_text(e, entry, text)) return false;
   }
-  if (!external->file) {
+  if (external->file_count == 0) {
     report_error(e, function->stmt->function.name.span,
                  "the extern operator '%s' needs a file: "
                  "c = \"%s.c\"",
@@ -77,17 +101,46 @@ static bool read_entries(Elaborator *e, const Function *function, External *exte
   return true;
 }
 
-static bool find_file(Elaborator *e, External *external) {
-  size_t length = strlen(external->file);
-  if (length < 3 || strcmp(external->file + length - 2, ".c") != 0) {
-    report_error(e, external->file_at, "'%s' is no C file: its name must end in .c",
-                 external->file);
+static bool find_file(Elaborator *e, const External *external, const char **file) {
+  static const char *const ends[] = {".c", ".o", ".a"};
+  size_t length = strlen(*file);
+  bool is_known = false;
+  for (int i = 0; i < 3; i++) is_known |= length > 2 && !strcmp(*file + length - 2, ends[i]);
+  if (!is_known) {
+    report_error(e, external->files_at,
+                 "'%s' is no C file, object or archive: its name must end in .c, .o or .a", *file);
     return false;
   }
-  external->file = beside_program(e, external->file);
-  if (access(external->file, R_OK) == 0) return true;
-  report_error(e, external->file_at, "cannot read %s: %s", external->file, strerror(errno));
+  *file = beside_program(e, *file);
+  if (access(*file, R_OK) == 0) return true;
+  report_error(e, external->files_at, "cannot read %s: %s", *file, strerror(errno));
   return false;
+}
+
+static bool same_files(const ExternInfo *known, const External *external) {
+  bool same = known->file_count == external->file_count;
+  for (int i = 0; same && i < known->file_count; i++)
+    same = known->files[i] == external->files[i]; /* interned */
+  return same;
+}
+
+/* Two operators may share a function, but then it must be the same. */
+static bool enter(Elaborator *e, const Function *function, const External *external) {
+  const char *name = name_intern(external->function);
+  Span at = function->stmt->function.name.span;
+  const ExternInfo *known = module_find_extern(e->module, name);
+  if (known && !same_files(known, external)) {
+    Diagnostic *d = report_error(e, at, "the C function '%s' is taken from other files elsewhere",
+                                 name);
+    diag_note(d, known->span, "here");
+    return false;
+  }
+  if (known) return true;
+  ExternInfo info = {.function = name, .file_count = external->file_count, .span = at,
+                     .files = ARENA_ARRAY(e->arena, const char *, external->file_count)};
+  for (int i = 0; i < info.file_count; i++) info.files[i] = external->files[i];
+  vec_push(e->arena, &e->module->externs, info);
+  return true;
 }
 
 /* A number comes as a tensor without axes. */
@@ -120,7 +173,9 @@ Value evaluate_extern(Elaborator *e, const Function *function, Span call, const 
     report_error(e, function->stmt->function.name.span, "an extern operator needs an argument");
     return value_error();
   }
-  if (!read_entries(e, function, &external) || !find_file(e, &external)) return value_error();
+  if (!read_entries(e, function, &external)) return value_error();
+  for (int i = 0; i < external.file_count; i++)
+    if (!find_file(e, &external, &external.files[i])) return value_error();
   for (int i = 0; i < formals->count; i++) {
     operands[i] = take_operand(e, function, i, values[i], call);
     if (!operands[i]) return value_error();
@@ -135,8 +190,8 @@ Value evaluate_extern(Elaborator *e, const Function *function, Span call, const 
   }
   Attribute attributes[] = {attr_make_string(ATTR_NAME, name_intern(external.function)),
                             attr_make_int(ATTR_DTYPE, type.dtype),
-                            attr_make_ints(ATTR_SHAPE, type.shape.rank, type.shape.dim),
-                            attr_make_string(ATTR_FILE, external.file)};
+                            attr_make_ints(ATTR_SHAPE, type.shape.rank, type.shape.dim)};
+  if (!enter(e, function, &external)) return value_error();
   e->at = call;
-  return value_tensor(e, emit(e, OP_EXTERN, formals->count, operands, 4, attributes));
+  return value_tensor(e, emit(e, OP_EXTERN, formals->count, operands, 3, attributes));
 }

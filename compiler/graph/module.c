@@ -40,3 +40,10 @@ InputInfo *module_find_input(Module *module, const char *name) {
     if (module->inputs.items[i].name == interned) return &module->inputs.items[i];
   return NULL;
 }
+
+const ExternInfo *module_find_extern(const Module *module, const char *function) {
+  const char *interned = name_intern(function);
+  for (int i = 0; i < module->externs.count; i++)
+    if (module->externs.items[i].function == interned) return &module->externs.items[i];
+  return NULL;
+}

@@ -115,6 +115,14 @@ typedef enum ScanChoice {
   SCANS_AUTO, SCANS_UNROLL, SCANS_LOOP, SCAN_CHOICE_COUNT
 } ScanChoice;
 
+/* A function of the user's in C that nodes call by its name (extern). */
+typedef struct ExternInfo {
+  const char *function;
+  int file_count;
+  const char **files; /* of C (.c), objects (.o), archives of them (.a) */
+  Span span;          /* its declaration */
+} ExternInfo;
+
 typedef struct RunConfig {
   int64_t batch;
   const char *batch_name;     /* the constant that names it; NULL when there are no batched inputs */
@@ -137,11 +145,13 @@ typedef struct Module {
   VEC(DataSet) data_sets;
   VEC(MetricInfo) metrics;
   VEC(Plateau) plateaus;
+  VEC(ExternInfo) externs;
   RunConfig run;
 } Module;
 
 Module *module_create(Arena *arena, const char *name, const SourceFile *source);
 Variable *module_find_variable(Module *module, const char *path);
 InputInfo *module_find_input(Module *module, const char *name);
+const ExternInfo *module_find_extern(const Module *module, const char *function);
 
 #endif

@@ -145,6 +145,22 @@ static bool read_plateau(Reader *reader) {
   return true;
 }
 
+static bool read_extern(Reader *reader) {
+  ExternInfo external = {0};
+  StringList files = {0};
+  if (!reader_string(reader, &external.function)) return false;
+  do {
+    const char *file;
+    if (!reader_string(reader, &file)) return false;
+    vec_push(reader->arena, &files, file);
+  } while (reader->token.kind == TOKEN_STRING);
+  external.file_count = files.count;
+  external.files = files.items;
+  if (!reader_optional_place(reader, &external.span)) return false;
+  vec_push(reader->arena, &reader->module->externs, external);
+  return true;
+}
+
 /* ---- data --------------------------------------------------------------------------------- */
 
 static bool read_value(Reader *reader, int depth, DataValue *value);
@@ -252,7 +268,7 @@ typedef struct Item {
 static const Item items[] = {
   {"run", read_run},       {"source", read_source}, {"file", read_file},
   {"input", read_input},   {"metric", read_metric}, {"data", read_data_set},
-  {"entry", reader_entry}, {"plateau", read_plateau},
+  {"entry", reader_entry}, {"plateau", read_plateau}, {"extern", read_extern},
 };
 
 static bool read_item(Reader *reader) {

@@ -61,6 +61,7 @@ static void collect_files(Printer *printer, const Module *module) {
   for (int i = 0; i < module->variables.count; i++)
     mention(printer, module->variables.items[i].span);
   for (int i = 0; i < module->metrics.count; i++) mention(printer, module->metrics.items[i].span);
+  for (int i = 0; i < module->externs.count; i++) mention(printer, module->externs.items[i].span);
   for (int i = 0; i < module->data_sets.count; i++)
     mention_data(printer, &module->data_sets.items[i]);
   for (int i = 0; i < ENTRY_COUNT; i++)
@@ -185,6 +186,19 @@ static void print_plateau(Printer *printer, const Plateau *plateau) {
   }
   text_printf(text, " %lld %lld", (long long)plateau->patience, (long long)plateau->cooldown);
   print_place(printer, plateau->span);
+  text_add_char(text, '\n');
+}
+
+/* extern "swish" "swish.c" "tables.a" @place */
+static void print_extern(Printer *printer, const ExternInfo *external) {
+  Text *text = printer->text;
+  text_add(text, "extern ");
+  text_add_quoted(text, external->function);
+  for (int i = 0; i < external->file_count; i++) {
+    text_add_char(text, ' ');
+    text_add_quoted(text, external->files[i]);
+  }
+  print_place(printer, external->span);
   text_add_char(text, '\n');
 }
 
@@ -333,6 +347,8 @@ void module_print(Text *text, const Module *module) {
   print_tables(&printer, module);
   for (int i = 0; i < module->plateaus.count; i++)
     print_plateau(&printer, &module->plateaus.items[i]);
+  for (int i = 0; i < module->externs.count; i++)
+    print_extern(&printer, &module->externs.items[i]);
   for (int i = 0; i < module->data_sets.count; i++)
     print_data_set(&printer, &module->data_sets.items[i]);
   for (int i = 0; i < ENTRY_COUNT; i++)

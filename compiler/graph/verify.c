@@ -379,6 +379,14 @@ static bool check_body_outputs(Check *check, const Node *scan) {
   return true;
 }
 
+/* What is called outside must be known, so that it can be linked. */
+static bool check_extern(Check *check, const Node *node) {
+  if (op_info(node->op)->class->family != FAMILY_EXTERN) return true;
+  const char *function = node_string(node, ATTR_NAME);
+  return module_find_extern(check->module, function) ||
+         fail_node(check, node, "there is no extern \"%s\"", function);
+}
+
 static bool check_body(Check *check, const Node *node) {
   enum { DEEPEST = 16 };
   const Graph *inner = node_inner(node);
@@ -409,7 +417,7 @@ static bool check_nodes(Check *check) {
       return fail(check, "entry %s: node number %d is missing", entry_name(check->kind), i);
     if (!check_identity(check, node, previous_id) || !check_operands(check, node) ||
         !check_attributes(check, node) || !check_body(check, node) || !check_type(check, node) ||
-        !check_leaf(check, node))
+        !check_leaf(check, node) || !check_extern(check, node))
       return false;
     previous_id = node->id;
     check->by_id[node->id] = node;

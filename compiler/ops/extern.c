@@ -10,9 +10,7 @@
 
 static bool extern_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
   const Attribute *dtype = infer_attribute(arena, node, ATTR_DTYPE, reason);
-  if (!dtype || !infer_attribute(arena, node, ATTR_NAME, reason) ||
-      !infer_attribute(arena, node, ATTR_FILE, reason))
-    return false;
+  if (!dtype || !infer_attribute(arena, node, ATTR_NAME, reason)) return false;
   if (dtype->integer < 0 || dtype->integer >= DTYPE_COUNT)
     return infer_fail(arena, reason, "there is no type number %lld", (long long)dtype->integer);
   type->dtype = (DType)dtype->integer;
@@ -36,34 +34,46 @@ static void extern_lower(KernelBuilder *builder, const Node *node) {
   builder_extern(builder, &slots);
 }
 
-static const Node *find_extern(const Graph *graph, int *at) {
-  for (; graph && *at < graph->nodes.count; ++*at)
-    if (graph->nodes.items[*at]->op == OP_EXTERN) return graph->nodes.items[*at];
-  return NULL;
+/* ---- the calls of a module ------------------------------------------------------------------ */
+
+/* Calls visit(state, node) for each extern node, also in bodies; stops when it says false. */
+static bool visit_externs(const Graph *graph, void *state, bool (*visit)(void *, const Node *)) {
+  for (int i = 0; graph && i < graph->nodes.count; i++) {
+    const Node *node = graph->nodes.items[i];
+    if (node->op == OP_EXTERN && !visit(state, node)) return false;
+    if (!visit_externs(node_inner(node), state, visit)) return false;
+  }
+  return true;
+}
+
+static bool keep_first(void *state, const Node *node) {
+  *(const Node **)state = node;
+  return false;
 }
 
 const Node *extern_first(const Module *module) {
-  for (int e = 0; e < ENTRY_COUNT; e++) {
-    int at = 0;
-    const Node *node = find_extern(module->entries[e], &at);
-    if (node) return node;
-  }
-  return NULL;
+  const Node *first = NULL;
+  for (int e = 0; e < ENTRY_COUNT && !first; e++)
+    visit_externs(module->entries[e], &first, keep_first);
+  return first;
 }
 
-const char **extern_files(Arena *arena, const Module *module, int *count) {
-  VEC(const char *) files = {0};
-  for (int e = 0; e < ENTRY_COUNT; e++) {
-    const Node *node;
-    for (int at = 0; (node = find_extern(module->entries[e], &at)) != NULL; at++) {
-      const char *file = node_string(node, ATTR_FILE); /* interned */
-      bool is_known = false;
-      for (int i = 0; i < files.count; i++) is_known = is_known || files.items[i] == file;
-      if (!is_known) vec_push(arena, &files, file);
-    }
-  }
-  *count = files.count;
-  return files.items;
+typedef struct Called {
+  const Module *module;
+  bool *is_called; /* by number of module->externs */
+} Called;
+
+static bool mark_called(void *state, const Node *node) {
+  const Called *called = state;
+  const ExternInfo *external = module_find_extern(called->module, node_string(node, ATTR_NAME));
+  called->is_called[external - called->module->externs.items] = true;
+  return true;
+}
+
+const bool *extern_called(Arena *arena, const Module *module) {
+  Called called = {module, ARENA_ARRAY(arena, bool, module->externs.count + 1)};
+  for (int e = 0; e < ENTRY_COUNT; e++) visit_externs(module->entries[e], &called, mark_called);
+  return called.is_called;
 }
 
 const OpClass op_class_extern = {

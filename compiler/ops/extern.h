@@ -9,9 +9,8 @@
 
 enum { EXTERN_MOST_OPERANDS = 16 };
 
-/* The files of the functions that the module's entries call, each once, in the order of their first
- * call. */
-const char **extern_files(Arena *arena, const Module *module, int *count);
+/* Which of module->externs the entries call. */
+const bool *extern_called(Arena *arena, const Module *module);
 /* The first such call, or NULL. */
 const Node *extern_first(const Module *module);
 

@@ -27,6 +27,12 @@ const char *command_library(Arena *arena, const CompileOptions *options) {
   return arena_printf(arena, "%s/lib/nnc/libnncrt.a", options->prefix);
 }
 
+void command_linked(Arena *arena, Arguments *arguments, const CompileOptions *options) {
+  int count;
+  const ExternFile *files = extern_files(arena, options, false, &count);
+  for (int i = 0; i < count; i++) vec_push(arena, arguments, files[i].name);
+}
+
 void command_libraries(Arena *arena, Arguments *arguments, const CompileOptions *options) {
   vec_push(arena, arguments, command_library(arena, options));
   for (int i = options->reads_pictures ? 0 : LIBRARY_ZLIB; i < LIBRARY_COUNT; i++)
@@ -51,8 +57,9 @@ const char *command_whole(Arena *arena, const CompileOptions *options) {
   command_flags(arena, &last, options, NULL);
   command_include(arena, &last, options);
   vec_push(arena, &last, options->source);
-  for (int i = 0; i < options->extern_count; i++)
-    vec_push(arena, &last, options->extern_files[i]);
+  int count;
+  const ExternFile *files = extern_files(arena, options, true, &count);
+  for (int i = 0; i < count; i++) vec_push(arena, &last, files[i].name);
   for (int i = 0; i < options->level_count; i++) {
     const char *object = level_object(arena, options, options->levels[i]);
     Arguments one = {0};
@@ -65,6 +72,7 @@ const char *command_whole(Arena *arena, const CompileOptions *options) {
     vec_push(arena, &last, object);
     line = arena_printf(arena, "%s%s && ", line, arguments_line(arena, &one));
   }
+  command_linked(arena, &last, options);
   vec_push(arena, &last, "-o");
   vec_push(arena, &last, options->output);
   command_libraries(arena, &last, options);

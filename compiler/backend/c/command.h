@@ -11,6 +11,8 @@ void command_flags(Arena *arena, Arguments *arguments, const CompileOptions *opt
                    const char *level);
 void command_include(Arena *arena, Arguments *arguments, const CompileOptions *options);
 /* What stands behind the objects when they are linked. */
+/* Objects and archives of the user's. */
+void command_linked(Arena *arena, Arguments *arguments, const CompileOptions *options);
 void command_libraries(Arena *arena, Arguments *arguments, const CompileOptions *options);
 /* The one command that makes the executable of the one file. */
 const char *command_whole(Arena *arena, const CompileOptions *options);

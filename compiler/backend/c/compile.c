@@ -255,7 +255,10 @@ static bool explain_extern(const Build *build, int count, const Job *jobs, Objec
     const char *file = build->source->units[made[i]->unit].file;
     if (jobs[i].status <= 0 || file == NULL) continue;
     print_logs(build, 1, &jobs[i], true);
-    fprintf(stderr, "nnc: error: %s refused %s\n", build->options->toolchain.cc, file);
+    const ExternInfo *external = build->source->units[made[i]->unit].external;
+    diag_error(build->options->diagnostics, external->span,
+               "%s refused %s, a file of the C function '%s': see above",
+               build->options->toolchain.cc, file, external->function);
     return true;
   }
   return false;
@@ -282,24 +285,56 @@ static bool compile_objects(Build *build) {
 
 /* ---- the executable ---- */
 
+/* The word behind `start` is the name, in whatever quotes linkers put it. */
+static bool says(const char *log, const char *start, const char *name) {
+  size_t length = strlen(name);
+  for (const char *at = strstr(log, start); at; at = strstr(at, start)) {
+    at += strlen(start);
+    at += strspn(at, " :`'\"");
+    if (strncmp(at, name, length) == 0 && strchr("'\"\n`( ", at[length])) return true;
+  }
+  return false;
+}
+
+/* A program with functions of the user's that cannot be linked: which of them is not there, or else
+ * that something of their files does not fit. */
+static void explain_link(const Build *build, const Job *job) {
+  static const char *const undefined[] = {"undefined reference to", "undefined symbol"};
+  const CompileOptions *options = build->options;
+  Text log = {0};
+  bool has_log = file_read(job->log, &log) && log.length > 0, found = false;
+  print_logs(build, 1, job, true);
+  for (int i = 0; has_log && i < options->extern_count; i++) {
+    const ExternInfo *external = options->externs[i];
+    bool is_missing = false;
+    for (int k = 0; k < 2; k++)
+      is_missing = is_missing || says(log.data, undefined[k], external->function);
+    if (!is_missing) continue;
+    diag_error(options->diagnostics, external->span, "no file of '%s' defines the C function '%s'",
+               external->function, external->function);
+    found = true;
+  }
+  if (!found)
+    diag_error(options->diagnostics, options->externs[0]->span,
+               "%s cannot link the program with the files of its extern operators: see above",
+               options->toolchain.cc);
+  text_free(&log);
+}
+
 static bool link_objects(Build *build, const char *executable) {
   Job job = make_job(build, "link", "/dev/null");
   command_flags(build->arena, &job.arguments, build->options, NULL);
   for (int i = 0; i < build->object_count; i++)
     vec_push(build->arena, &job.arguments, build->objects[i].file);
+  command_linked(build->arena, &job.arguments, build->options);
   vec_push(build->arena, &job.arguments, "-o");
   vec_push(build->arena, &job.arguments, executable);
   command_libraries(build->arena, &job.arguments, build->options);
   print_command(build, &job);
   if (build->options->cache != NULL) vec_push(build->arena, &job.arguments, "-Wl,--trace");
   if (!jobs_run(build->arena, 1, &job, 1)) {
-    if (build->options->extern_count == 0) {
-      explain_failure(build, 1, &job);
-      return false;
-    }
-    print_logs(build, 1, &job, true);
-    fprintf(stderr, "nnc: error: the program cannot be linked; are its extern functions all in %s?\n",
-            build->options->extern_files[0]);
+    if (build->options->extern_count == 0) explain_failure(build, 1, &job);
+    else explain_link(build, &job);
     return false;
   }
   print_logs(build, 1, &job, false);

@@ -16,6 +16,8 @@
 
 #include "backend/c/cache.h"
 #include "backend/c/toolchain.h"
+#include "graph/module.h"
+#include "support/diagnostics.h"
 #include "support/text.h"
 
 /* Of x86-64: what one executable may hold side by side. */
@@ -34,8 +36,9 @@ typedef struct CompileOptions {
   const char *cache_folder; /* NULL: the user's */
   int64_t cache_bytes;      /* bound of the folder */
   bool reads_pictures;      /* links the libraries that decode them */
-  int extern_count;         /* C files of the user's that are compiled and linked, too */
-  const char **extern_files;
+  int extern_count;         /* functions of the user's: files are compiled and linked, too */
+  const ExternInfo *const *externs;
+  Diagnostics *diagnostics; /* takes mistakes in these files */
   const char *prefix;       /* PREFIX/include/nnc and PREFIX/lib/nnc hold the runtime */
   const char *output;       /* the executable; a name that ends in .c is the C file's */
   /* filled by compile_prepare */
@@ -54,6 +57,7 @@ typedef struct SourceUnit {
   int64_t weight;   /* about the microseconds of compiling it */
   bool is_of_level; /* compiled once for each level */
   const char *file; /* the user's, whose text it is; NULL: the unit was emitted */
+  const ExternInfo *external; /* the first function that is said to be in the file */
 } SourceUnit;
 
 typedef struct CSource {
@@ -65,6 +69,12 @@ typedef struct CSource {
 void source_free(CSource *source);
 /* Adds a unit for each C file of the user's.  False after a message on standard error. */
 bool source_add_externs(Arena *arena, CSource *source, const CompileOptions *options);
+/* The user's files of one kind, "c" for C and else what is linked as it is, each once. */
+typedef struct ExternFile {
+  const char *name;
+  const ExternInfo *external; /* the first that names it */
+} ExternFile;
+const ExternFile *extern_files(Arena *arena, const CompileOptions *options, bool of_c, int *count);
 /* Whether the text of the unit tells all that it is made of; no: it includes files beside it. */
 bool unit_is_whole(const SourceUnit *unit);
 
@@ -72,7 +82,7 @@ bool unit_is_whole(const SourceUnit *unit);
 bool compile_prepare(Arena *arena, CompileOptions *options);
 /* Compiles the units and links them, or finds the result. What the C compiler says is printed once;
  * if it refuses, which is a bug of ours, the C file is kept.  False after a message on standard
- * error. */
+ * error, or a diagnostic where a file of the user's is wrong. */
 bool compile_c(Arena *arena, const CompileOptions *options, const CSource *source);
 
 #endif

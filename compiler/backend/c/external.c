@@ -58,22 +58,41 @@ void extern_write(Code *code, KernelFunction *function) {
 
 enum { EXTERN_WEIGHT = 100000 };
 
+static bool is_c(const char *file) { return strcmp(file + strlen(file) - 2, ".c") == 0; }
+
+const ExternFile *extern_files(Arena *arena, const CompileOptions *options, bool of_c, int *count) {
+  VEC(ExternFile) files = {0};
+  for (int i = 0; i < options->extern_count; i++) {
+    const ExternInfo *external = options->externs[i];
+    for (int k = 0; k < external->file_count; k++) {
+      ExternFile file = {external->files[k], external};
+      bool is_wanted = is_c(file.name) == of_c;
+      for (int f = 0; f < files.count; f++)
+        is_wanted = is_wanted && strcmp(files.items[f].name, file.name) != 0;
+      if (is_wanted) vec_push(arena, &files, file);
+    }
+  }
+  *count = files.count;
+  return files.items;
+}
+
 bool source_add_externs(Arena *arena, CSource *source, const CompileOptions *options) {
-  int count = source->unit_count;
-  SourceUnit *units = ARENA_ARRAY(arena, SourceUnit, count + options->extern_count + 1);
+  int count = source->unit_count, added;
+  const ExternFile *files = extern_files(arena, options, true, &added);
+  SourceUnit *units = ARENA_ARRAY(arena, SourceUnit, count + added + 1);
   for (int i = 0; i < count; i++) units[i] = source->units[i];
   source->units = units;
-  for (int i = 0; i < options->extern_count; i++) {
-    const char *file = options->extern_files[i];
+  for (int i = 0; i < added; i++) {
     SourceUnit *unit = &units[source->unit_count];
     Text text = {0};
-    *unit = (SourceUnit){.weight = EXTERN_WEIGHT, .file = file};
-    if (!file_read(file, &text)) {
-      fprintf(stderr, "nnc: error: cannot read %s: %s\n", file, strerror(errno));
+    *unit = (SourceUnit){
+        .weight = EXTERN_WEIGHT, .file = files[i].name, .external = files[i].external};
+    if (!file_read(unit->file, &text)) {
+      fprintf(stderr, "nnc: error: cannot read %s: %s\n", unit->file, strerror(errno));
       return false;
     }
     text_add(&unit->text, "#line 1 ");
-    text_add_quoted(&unit->text, file);
+    text_add_quoted(&unit->text, unit->file);
     text_add_char(&unit->text, '\n');
     if (text.length > 0) text_add_bytes(&unit->text, text.data, text.length);
     text_free(&text);

@@ -112,6 +112,9 @@ bool keys_of_link(const Build *build, CacheKey *key) {
   for (int i = 0; i < build->object_count; i++)
     sha256_add_string(&hash, build->objects[i].key.text);
   bool good = add_listed(build, &hash, linked_list, false);
+  int count;
+  const ExternFile *files = extern_files(build->arena, build->options, false, &count);
+  for (int i = 0; good && i < count; i++) good = add_contents(&hash, files[i].name);
   *key = cache_key(&hash);
   return good;
 }
