@@ -1,7 +1,7 @@
 /* `nnc doc`: what the language knows, from where it is defined.
  *
- * Builtins carry signature, text and an example in their tables. For the prelude both are read from
- * its source: the text is the comment directly above a definition, the signature its head up to the
+ * Builtins and words (words.c) carry signature, text and an example in their tables. For the prelude
+ * both are read from its source: the text is the comment directly above a definition, the signature its head up to the
  * brace. */
 #include <string.h>
 #include "elaborate/elaborator.h"
@@ -96,19 +96,27 @@ static void add_wrapped(Text *out, const char *text, size_t rest) {
   }
 }
 
+/* Tables that carry their texts: of functions, then of other words; NULL at the end. */
+static const Builtin *documented(int i) {
+  int functions = 0;
+  while (builtins_table(functions)) functions++;
+  return i < functions ? builtins_table(i) : i == functions ? documented_words : NULL;
+}
+
 static bool print_builtin(Text *out, const char *name) {
-  for (int i = 0; builtins_table(i); i++)
-    for (const Builtin *builtin = builtins_table(i); builtin->name; builtin++) {
+  bool found = false;
+  for (int i = 0; documented(i); i++)
+    for (const Builtin *builtin = documented(i); builtin->name; builtin++) {
       if (strcmp(builtin->name, name) != 0) continue;
       const char *example = strstr(builtin->doc, " Example: ");
       size_t length = example ? (size_t)(example - builtin->doc) : strlen(builtin->doc);
-      text_printf(out, "%s\n\n", builtin->signature);
+      text_printf(out, "%s%s\n\n", found ? "\n" : "", builtin->signature);
       add_wrapped(out, builtin->doc, length);
       if (example) text_printf(out, "    %s\n", example + 1);
       text_add(out, "\n    built into the language\n");
-      return true;
+      found = true;
     }
-  return false;
+  return found;
 }
 
 static bool is_prelude(const EmbeddedFile *file) { return !strncmp(file->name, "prelude/", 8); }
@@ -128,8 +136,14 @@ static bool print_definition(Text *out, const char *name) {
   return false;
 }
 
+/* A name may be both: `constant` is an initializer and a source of data. */
 bool doc_print(Text *out, const char *name) {
-  return print_definition(out, name) || print_builtin(out, name);
+  bool is_defined = print_definition(out, name);
+  Text more = {0};
+  bool is_built_in = print_builtin(&more, name);
+  if (is_built_in) text_printf(out, "%s%s", is_defined ? "\n" : "", more.data);
+  text_free(&more);
+  return is_defined || is_built_in;
 }
 
 const char *doc_nearest(Arena *arena, const char *name) {
@@ -140,8 +154,8 @@ const char *doc_nearest(Arena *arena, const char *name) {
     while (is_prelude(&embedded_files[i]) && next_entry(&at, &entry))
       vec_push(arena, &names, arena_strndup(arena, entry.name, entry.name_length));
   }
-  for (int i = 0; builtins_table(i); i++)
-    for (const Builtin *builtin = builtins_table(i); builtin->name; builtin++)
+  for (int i = 0; documented(i); i++)
+    for (const Builtin *builtin = documented(i); builtin->name; builtin++)
       vec_push(arena, &names, builtin->name);
   return name_nearest(name, names.items, names.count);
 }
@@ -172,8 +186,8 @@ static void list_file(Text *out, const EmbeddedFile *file) {
 }
 
 static bool is_listed_before(const char *family, const Builtin *end) {
-  for (int i = 0; builtins_table(i); i++)
-    for (const Builtin *builtin = builtins_table(i); builtin->name; builtin++) {
+  for (int i = 0; documented(i); i++)
+    for (const Builtin *builtin = documented(i); builtin->name; builtin++) {
       if (builtin == end) return false;
       if (!strcmp(builtin->family, family)) return true;
     }
@@ -192,8 +206,8 @@ static size_t first_clause(const char *text) {
 
 static void list_family(Text *out, const char *family) {
   text_printf(out, "%s\n", family);
-  for (int i = 0; builtins_table(i); i++)
-    for (const Builtin *builtin = builtins_table(i); builtin->name; builtin++) {
+  for (int i = 0; documented(i); i++)
+    for (const Builtin *builtin = documented(i); builtin->name; builtin++) {
       if (strcmp(builtin->family, family) != 0) continue;
       size_t length = first_clause(builtin->doc);
       list_line(out, builtin->name, strlen(builtin->name), builtin->doc, length);
@@ -204,7 +218,7 @@ static void list_family(Text *out, const char *family) {
 void doc_list(Text *out) {
   for (int i = 0; i < embedded_file_count; i++)
     if (is_prelude(&embedded_files[i])) list_file(out, &embedded_files[i]);
-  for (int i = 0; builtins_table(i); i++)
-    for (const Builtin *builtin = builtins_table(i); builtin->name; builtin++)
+  for (int i = 0; documented(i); i++)
+    for (const Builtin *builtin = documented(i); builtin->name; builtin++)
       if (!is_listed_before(builtin->family, builtin)) list_family(out, builtin->family);
 }

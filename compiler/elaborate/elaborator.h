@@ -393,6 +393,7 @@ extern const Builtin builtins_math[], builtins_shape[], builtins_reduce[], built
 void builtins_bind(Elaborator *e);
 /* The i-th table and its family; NULL at the end. */
 const Builtin *builtins_table(int i);
+extern const Builtin documented_words[]; /* no functions: words.c */
 Value builtin_einsum(Elaborator *e, const Bound *bound);
 /* The parts of a signature: name, kind and default text of formal `i`; false past the end. */
 typedef struct FormalText {

@@ -89,17 +89,48 @@ for page in docs/*.md models/README.md; do
 done
 
 # ---- every entry of `nnc doc` has an example, and it compiles: statements, or the optimizer of a train block ----
-example() { # NAME
-  "$nnc" doc "$1" | awk '/^ +Example: / { sub(/^ +Example: /, ""); print; exit }'
+# A name may have two entries, as `split` has: the second time it is met, its second example is meant.
+example() { # NAME NUMBER
+  "$nnc" doc "$1" | awk -v number="$2" '/^ +Example: / && ++count == number { sub(/^ +Example: /, ""); print }'
 }
+# A data set feeds every input of examples.net; an example shows those that matter.
+with_all_inputs() { # LINE
+  local line=$1 names="" files="" name stages
+  for name in x label image sequence video; do
+    grep -qE "[{,;] *$name *[,=]" <<<"$line" || { names+=", $name"; files+=", \"$name.npy\""; }
+  done
+  stages=$(grep -oE '\| (split|shuffle)\([^)]*\)' <<<"$line")
+  [ -z "$names" ] && { echo "$line"; return; }
+  echo "${line% \}}; ${names#, } = npy(${files#, }) $stages }"
+}
+declare -A met=()
 for name in $("$nnc" doc | awk '/^  / { print $1 }'); do
-  line=$(example "$name")
+  met[$name]=$((${met[$name]:-0} + 1))
+  line=$(example "$name" "${met[$name]}")
   if [ -z "$line" ]; then fail "nnc doc $name has no example"; continue; fi
   if ! grep -qE "(^|[^a-z_0-9])$name([^a-z_0-9]|\$)" <<<"$line"; then fail "the example of $name does not name it: $line"; fi
   [[ $line == "optimizer = "* ]] &&
     line="train { minimize = mse(linear(x, 16, name = \"h\"), x), steps = 9, $line }"
+  [[ $line == "data "* ]] && line=$(with_all_inputs "$line")
   { cat tests/docs/examples.net; echo "$line"; } > "$work/block.net"
   check_program "the example of $name" "$work/block.net" ""
+done
+
+# ---- words that the tables of the pages name ----
+words() { # PAGE: those that begin a row behind a line of |---
+  awk '/^\|---/ { inside = 1; next } !/^\|/ { inside = 0 }
+       inside { split($0, cells, "|"); print cells[2]; if (cells[2] ~ /^ *$/ || train) print cells[3] }
+       /^## Train/ { train = 1 } /^## Definers/ { train = 0 }' "$1" |
+    grep -oE '`[a-z_]+[`( ]' | tr -d '`( ' | sort -u
+}
+known=" $("$nnc" doc | awk '/^  / { print $1 }' | tr '\n' ' ') "
+for word in $(sed -n '/^## Sources/,/^## Shuffling/p' docs/data.md > "$work/data.md"; words "$work/data.md") \
+            $(sed -n '/^## Statements/,/^## Values/p' docs/language.md > "$work/statements.md"; words "$work/statements.md") \
+            $(sed -n '/^## Train/,/^## Definers/p' docs/language.md > "$work/train.md"; words "$work/train.md"); do
+  case $word in # what a row shows beside its word
+    x|s|y|a|b|w|name|for|if|return|yield|true|none|epochs|steps|seed|precision|adam) continue ;;
+  esac
+  if [[ $known == *" $word "* ]]; then ok; else fail "nnc doc $word: a page's table has it, nnc doc has not"; fi
 done
 
 # ---- the program of README.md, its first block ----

@@ -57,7 +57,8 @@ if len(sys.argv) > 2:
         return subprocess.run([nnc, *arguments], cwd=tree, check=True, stdout=subprocess.PIPE).stdout
 
     programs = {kind: [] for kind in ("source", "compile", "format", "dump")}
-    for pattern in ("models/*.net", "examples/*.net", "tests/unit/networks/*.net"):
+    for pattern in ("models/*.net", "examples/*.net", "tests/unit/networks/*.net", "tests/agree/programs/*.net",
+                    "tests/extern/*.net", "tests/load/*.net", "tests/stream/*.net"):
         for kind in ("source", "compile", "format"):
             programs[kind] += sorted(tree.glob(pattern))
     for pattern in ("tests/syntax/ok/*.net", "tests/syntax/format/*.net", "tests/syntax/errors/*.net"):
@@ -85,9 +86,8 @@ if len(sys.argv) > 2:
         (root / name).write_text("\n".join(lines) + "\n")
     # the first column of `nnc doc`, and the words and marks of the grammar
     names = re.findall(r"^  (\w+)", run("doc").decode(), re.M)
-    hard = "const def for in if else return yield scan with param true false input data train predict state stream " \
-           "optimizer schedule init metrics minimize epochs steps validate accumulate params frozen order tail wrap " \
-           "f32 f64 i64 u8 bool shape along recompute and or not".split()
+    hard = "for in if else return yield with true false none training pi inf epochs epoch steps step order file streams " \
+           "tail wrap precision seed f32 f64 f16 bf16 i32 i64 u8 bool T along recompute dy c g w t".split()
     marks = "<- -> => .. ... ** // == != <= >= ? : | @ ^ % _ [ ] { } ( ) ; , \\".split() + ["# ", "\\x0a"]
     dictionary("source.dict", hard + names + marks[:-1])
     operators = re.findall(r'"(\w+)"', (tree / "compiler/ops/ops.def").read_text())
