@@ -4,7 +4,10 @@
  * known when its turn comes. A value is inlined when that is no more than it has (one consumer,
  * and no repetition on the way), or when it costs next to nothing: movement, conversion,
  * arithmetic with one operand in memory, a mask made of indices. What a template reads stays in
- * memory; movement before it may still be a view. */
+ * memory; movement before it may still be a view.
+ *
+ * Joined parts (pad, concat) inside of joined parts would each be looked for by the indices of
+ * those around them, the longer the deeper: sums of such are computed once. */
 #include "program/lowering.h"
 
 #include "ops/op.h"
@@ -17,6 +20,7 @@ enum {
 typedef struct Demand {
   double reads;         /* elements asked for */
   bool needs_memory;    /* by a template */
+  bool is_part;         /* of what is joined on the way to a kernel */
   int stage;            /* the latest of a kernel that asks */
 } Demand;
 
@@ -26,13 +30,30 @@ static bool is_plain_movement(const Node *node) {
   return family_of(node) == FAMILY_MOVEMENT && op_info(node->op)->class->moves_values;
 }
 
+/* pad, concat */
+static bool joins_parts(const Node *node) {
+  return family_of(node) == FAMILY_MOVEMENT && !op_info(node->op)->class->moves_values;
+}
+
+/* Whether each node, computed in place, would look for joined parts. */
+static bool *find_joins(const Lowering *lowering) {
+  bool *joins = ARENA_ARRAY(lowering->arena, bool, lowering->graph->next_id);
+  for (int i = 0; i < lowering->graph->nodes.count; i++) {
+    const Node *node = lowering->graph->nodes.items[i];
+    const Place *place = &lowering->places[node->id];
+    if (!lowering->live[node->id] || place->kind == PLACE_LOAD || place->form != FORM_MAP) continue;
+    joins[node->id] = joins_parts(node) && !place->is_free;
+    for (int k = 0; k < node->operand_count; k++)
+      joins[node->id] = joins[node->id] || joins[node->operands[k]->id];
+  }
+  return joins;
+}
+
 /* Elements of `operand` that one evaluation of all of `user` reads. */
 static double operand_reads(const Lowering *lowering, const Node *user, const Node *operand) {
   double reads = lowering->places[user->id].reads;
   double elements = (double)shape_elements(operand->type.shape);
-  bool reads_once =
-      family_of(user) == FAMILY_MOVEMENT && !is_plain_movement(user); /* pad, concat */
-  return reads_once && reads > elements ? elements : reads;
+  return joins_parts(user) && reads > elements ? elements : reads;
 }
 
 /* The operand behind movement; about as large as the node itself, or it does not count. */
@@ -106,12 +127,14 @@ static bool prolongs_lives(const Lowering *lowering, const Node *node, const Dem
   return demand->stage > lowering->stages[node->id] && count > 1;
 }
 
-static bool should_inline(const Lowering *lowering, const Node *node, const Demand *demand) {
+static bool should_inline(const Lowering *lowering, const Node *node, const Demand *demand,
+                          bool joins) {
   const Place *place = &lowering->places[node->id];
   if (place->kind != PLACE_GROUP || place->form != FORM_MAP || place->is_output) return false;
   if (is_plain_movement(node)) return true; /* as a view, where a template needs it */
   if (demand->needs_memory) return false;
   if (place->is_free) return true;
+  if (demand->is_part && joins && family_of(node) != FAMILY_MOVEMENT) return false;
   if (prolongs_lives(lowering, node, demand)) return false;
   double elements = (double)shape_elements(node->type.shape);
   if (demand->reads <= elements) return true;
@@ -131,6 +154,7 @@ static void add_demand(const Lowering *lowering, const Node *node, Demand *deman
     Demand *demand = &demands[node->operands[i]->id];
     demand->reads += times * operand_reads(lowering, node, node->operands[i]);
     if (stage > demand->stage) demand->stage = stage;
+    if (joins_parts(node) || (is_inline && demands[node->id].is_part)) demand->is_part = true;
     if (place->form == FORM_TEMPLATE || (is_inline && demands[node->id].needs_memory))
       demand->needs_memory = true;
   }
@@ -139,11 +163,12 @@ static void add_demand(const Lowering *lowering, const Node *node, Demand *deman
 void places_inline(Lowering *lowering) {
   find_free(lowering);
   lowering->wide_uses = count_wide_uses(lowering);
+  const bool *joins = find_joins(lowering);
   Demand *demands = ARENA_ARRAY(lowering->arena, Demand, lowering->graph->next_id);
   for (int i = lowering->graph->nodes.count - 1; i >= 0; i--) {
     const Node *node = lowering->graph->nodes.items[i];
     if (!lowering->live[node->id]) continue;
-    if (should_inline(lowering, node, &demands[node->id])) {
+    if (should_inline(lowering, node, &demands[node->id], joins[node->id])) {
       Place *place = &lowering->places[node->id];
       lowering->groups.items[place->group]->is_merged_away = true;
       place->kind = PLACE_INLINE;

@@ -153,6 +153,40 @@ static int launches(const Program *program, EntryKind entry) {
   return count;
 }
 
+/* x_k+1 = shuffled pad(x_k) + pad(input): were each computed where it is read, the guards of the
+ * innermost would hold those of all around it. */
+static void test_joined_parts_in_joined_parts_are_stored(void **state) {
+  (void)state;
+  enum { DEPTH = 6 };
+  Arena *arena = arena_create();
+  Module *module = module_create(arena, "nested", NULL);
+  Maker maker = entry_maker(module, ENTRY_TRAIN, "nested");
+  Type half = TYPE(F32, 3, 8, 5);
+  int64_t none[3] = {0}, side[3] = {0, 8, 0}, one[3] = {1, 1, 1};
+  int64_t whole[3] = {3, 8, 5}, turn[4] = {0, 2, 1, 3};
+  Node *x = NULL;
+  for (int i = 0; i < DEPTH; i++) {
+    const char *name = arena_printf(arena, "x%d", i);
+    add_input(module, name, half, false);
+    Node *part = leaf(&maker, OP_INPUT, half, name);
+    Node *kept = x ? make_slice(&maker, x, none, whole, one) : part;
+    Node *both = make_binary(&maker, OP_ADD, make_pad(&maker, kept, none, side, one, 0),
+                             make_pad(&maker, part, side, none, one, 0));
+    Node *split = make_reshape(&maker, both, SHAPE(3, 2, 8, 5));
+    x = make_reshape(&maker, make_transpose(&maker, split, turn), SHAPE(3, 16, 5));
+  }
+  output(maker.graph, OUTPUT_RESULT, "r", make_unary(&maker, OP_NEG, x));
+  check_program(arena, module, ENTRY_TRAIN, 0, "nested");
+  const Program *program = make_program(arena, module, 1);
+  for (int i = 0; i < program->kernels.count; i++) {
+    Text text = {0};
+    kernel_print(&text, program->kernels.items[i]);
+    assert_true(text.length < 2500);
+    text_free(&text);
+  }
+  arena_destroy(arena);
+}
+
 /* Forward and backward contractions, the images' conversion, rows of the loss, the means, column
  * sums; the optimizer adds none. */
 static void test_a_perceptron_needs_few_launches(void **state) {
@@ -458,6 +492,7 @@ int main(void) {
       cmocka_unit_test(test_one_value_goes_to_several_places),
       cmocka_unit_test(test_large_reductions_have_many_tasks),
       cmocka_unit_test(test_examples_go_through_in_blocks),
+      cmocka_unit_test(test_joined_parts_in_joined_parts_are_stored),
       cmocka_unit_test(test_a_perceptron_needs_few_launches),
       cmocka_unit_test(test_views_have_offsets_of_their_own),
       cmocka_unit_test(test_programs_are_deterministic),
