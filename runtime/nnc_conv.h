@@ -8,6 +8,7 @@
 #define NNC_CONV_H
 
 #include "nnc_gemm.h"
+#include "nnc_half.h"
 #include "nnc_ops.h"
 
 typedef struct nnc_tap {

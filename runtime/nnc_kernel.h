@@ -5,6 +5,7 @@
 #include "nnc_conv.h"
 #include "nnc_extern.h"
 #include "nnc_gemm.h"
+#include "nnc_half.h"
 #include "nnc_math.h"
 #include "nnc_ops.h"
 #include "nnc_parallel.h"

@@ -4,6 +4,7 @@
  * first, so that whatever the checks before them have missed is still a diagnostic and never a
  * panic, and they guard the number of nodes and elements. */
 #include "elaborate/elaborator.h"
+#include "ops/number.h"
 #include "ops/op.h"
 #include "support/names.h"
 #include "support/panic.h"
@@ -123,7 +124,7 @@ Node *emit_binary(Elaborator *e, Op op, Node *x, Node *y) {
 }
 
 Node *emit_constant(Elaborator *e, double value, Type type) {
-  Attribute attribute = attr_make_float(ATTR_VALUE, value);
+  Attribute attribute = attr_make_float(ATTR_VALUE, number_round(value, type.dtype));
   return emit_leaf(e, OP_CONSTANT, type, 1, &attribute);
 }
 

@@ -33,6 +33,8 @@ int dtype_size(DType dtype) { return dtype_find(dtype)->size; }
 
 bool dtype_is_float(DType dtype) { return dtype_find(dtype)->family == DTYPE_FAMILY_FLOAT; }
 
+bool dtype_is_half(DType dtype) { return dtype == DTYPE_BF16 || dtype == DTYPE_F16; }
+
 bool dtype_is_int(DType dtype) { return dtype_find(dtype)->family == DTYPE_FAMILY_INT; }
 
 bool dtype_parse(const char *name, DType *result) {

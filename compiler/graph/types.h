@@ -31,6 +31,7 @@ typedef struct Type {
 const char *dtype_name(DType dtype);      /* "f32" */
 int dtype_size(DType dtype);              /* bytes; bool is 1 */
 bool dtype_is_float(DType dtype);
+bool dtype_is_half(DType dtype);          /* bf16 f16: two bytes in memory, computed in f32 */
 bool dtype_is_int(DType dtype);           /* i64 i32 u8; not bool */
 bool dtype_parse(const char *name, DType *result);
 

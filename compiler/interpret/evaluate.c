@@ -1,4 +1,5 @@
-/* Evaluation of one graph: every live node in order, by its operator's own rule, in double.
+/* Evaluation of one graph: every live node in order, by its operator's own rule, in double; what is
+ * bf16 or f16 is rounded then, once.
  *
  * A scan runs its body once a step; its results are kept beside its node until the end.
  *
@@ -8,6 +9,7 @@
 #include <string.h>
 
 #include "interpret/interpret.h"
+#include "ops/number.h"
 #include "ops/op.h"
 #include "ops/scan.h"
 #include "support/panic.h"
@@ -128,6 +130,13 @@ static void compute_scan(Evaluation *evaluation, const Node *scan, const Tensor 
   evaluation->results[scan->id] = results;
 }
 
+static void round_elements(Tensor *value) {
+  DType dtype = value->type.dtype;
+  if (!dtype_is_half(dtype)) return;
+  int64_t count = shape_elements(value->type.shape);
+  for (int64_t i = 0; i < count; i++) value->data[i] = number_round(value->data[i], dtype);
+}
+
 static bool is_bound(const Node *node) {
   LeafKind leaf = op_info(node->op)->class->leaf;
   return leaf != LEAF_NONE && leaf != LEAF_CONSTANT && leaf != LEAF_ARGUMENT;
@@ -172,6 +181,7 @@ static Evaluation *evaluate_with(Arena *arena, const Evaluation *given, bool kee
     Tensor *value = new_value(evaluation, node->type);
     if (is_bound(node)) bind_leaf(evaluation, node, value);
     else compute(evaluation, node, value);
+    round_elements(value);
     evaluation->values[node->id] = value;
     for (int k = 0; k < node->operand_count; k++) release(evaluation, node->operands[k]);
   }
@@ -233,7 +243,9 @@ void evaluation_refresh(Evaluation *evaluation, const Node *leaf) {
     if (!evaluation->values[node->id] || stale[node->id]) continue;
     for (int k = 0; k < node->operand_count && !stale[node->id]; k++)
       stale[node->id] = stale[node->operands[k]->id];
-    if (stale[node->id]) compute(evaluation, node, evaluation->values[node->id]);
+    if (!stale[node->id]) continue;
+    compute(evaluation, node, evaluation->values[node->id]);
+    round_elements(evaluation->values[node->id]);
   }
   arena_destroy(scratch);
 }

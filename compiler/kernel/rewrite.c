@@ -209,6 +209,7 @@ void kernel_multiply_by_reciprocals(Arena *arena, Kernel *kernel) {
       Expr *expr = list.items[i];
       bool has_scalar = false;
       if (expr->kind != EXPR_OP || expr->op != OP_DIV || !dtype_is_float(expr->dtype) ||
+          dtype_is_half(expr->dtype) || /* 1 / s would be rounded too */
           is_launch_constant(expr->args[0], &has_scalar) ||
           !is_launch_constant(expr->args[1], &has_scalar) || !has_scalar)
         continue;

@@ -1,6 +1,7 @@
 /* Building nodes by operator: see make.h. */
 #include "ops/make.h"
 
+#include "ops/number.h"
 #include "support/panic.h"
 
 static Node *add(const Maker *maker, Op op, int count, Node *const *operands, int attribute_count,
@@ -10,7 +11,7 @@ static Node *add(const Maker *maker, Op op, int count, Node *const *operands, in
 }
 
 Node *make_constant(const Maker *maker, Type type, double value) {
-  Attribute attribute = attr_make_float(ATTR_VALUE, value);
+  Attribute attribute = attr_make_float(ATTR_VALUE, number_round(value, type.dtype));
   return graph_add_typed(maker->graph, OP_CONSTANT, type, 0, NULL, 1, &attribute, maker->span,
                          maker->path);
 }

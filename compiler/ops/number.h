@@ -1,11 +1,29 @@
 /* Numbers of the reference evaluation: every element is a double, integers with two's complement.
  *
- * An i64 beyond 2^53 is inexact here (the nearest double stands for it); all else is exact. */
+ * An i64 beyond 2^53 is inexact here (the nearest double stands for it); all else is exact. f32 is
+ * not rounded; bf16 and f16 are, after each operator. */
 #ifndef NNC_OPS_NUMBER_H
 #define NNC_OPS_NUMBER_H
 
 #include <math.h>
+#include <string.h>
 #include "graph/types.h"
+
+/* `x` as an element of `dtype` where that has 16 bits, else unchanged: rounded once to the nearest,
+ * a tie to even, with subnormals; beyond the largest number infinity; NaN stays. */
+static inline double number_round(double x, DType dtype) {
+  if (!dtype_is_half(dtype) || !isfinite(x)) return x;
+  bool is_bf16 = dtype == DTYPE_BF16;
+  int dropped = is_bf16 ? 45 : 42; /* of the 52 bits of a double's fraction */
+  double least = is_bf16 ? 0x1p-126 : 0x1p-14, unit = is_bf16 ? 0x1p-133 : 0x1p-24;
+  if (fabs(x) < least) return nearbyint(x / unit) * unit;
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  bits += ((uint64_t)1 << (dropped - 1)) - 1 + (bits >> dropped & 1);
+  bits &= ~(((uint64_t)1 << dropped) - 1);
+  memcpy(&x, &bits, sizeof x);
+  return fabs(x) >= (is_bf16 ? 0x1p128 : 0x1p16) ? copysign(INFINITY, x) : x;
+}
 
 static inline bool number_is_integer(DType dtype) {
   return dtype == DTYPE_I64 || dtype == DTYPE_I32 || dtype == DTYPE_U8;
@@ -32,10 +50,11 @@ static inline double number_saturate(double x, double least, double greatest) {
 }
 
 /* What `cast` computes: to bool, x != 0 (NaN is true); integer to integer keeps the low bits;
- * float to integer truncates toward zero and saturates, NaN gives 0; to a float, the value. */
+ * float to integer truncates toward zero and saturates, NaN gives 0; to a float, the value (rounded
+ * where that has 16 bits). */
 static inline double number_convert(double x, DType from, DType to) {
   if (to == DTYPE_BOOL) return x != 0;
-  if (!number_is_integer(to)) return x;
+  if (!number_is_integer(to)) return number_round(x, to);
   if (number_is_integer(from)) return number_wrap((uint64_t)number_truncate(x), to);
   switch (to) {
   case DTYPE_I32: return number_saturate(x, INT32_MIN, INT32_MAX);

@@ -52,5 +52,5 @@ double node_scalar(const Node *node, const double *operands) {
     return number_convert(operands[0], node->operands[0]->type.dtype, node->type.dtype);
   const OpClass *class = op_info(node->op)->class;
   if (!class->scalar) panic("%s is not elementwise", op_info(node->op)->name);
-  return class->scalar(operands, node->type.dtype);
+  return number_round(class->scalar(operands, node->type.dtype), node->type.dtype);
 }

@@ -1,5 +1,5 @@
 /* Values of the reference interpreter: every element is a double, rounded to the dtype where the
- * dtype is integer or bool.  Floats are not rounded to theirs. */
+ * dtype is integer, bool, bf16 or f16.  f32 is not rounded. */
 #ifndef NNC_OPS_TENSOR_H
 #define NNC_OPS_TENSOR_H
 

@@ -97,6 +97,7 @@ static bool should_cut_batch(const Lowering *lowering, const Node *node) {
   if (lowering->blocks == 0 || class->family != FAMILY_CONVOLUTION || class->cut == NULL ||
       class->cut(node, summed, 0) != 0 || class->cut(node, summed, 1) != 0 || summed == MAX_RANK)
     return false;
+  if (dtype_is_half(node->type.dtype)) return false; /* sums of blocks would be rounded */
   if (may_be_view(node->operands[0]) || may_be_view(node->operands[1])) return false;
   Type a = node->operands[0]->type, b = node->operands[1]->type;
   int64_t bytes = type_bytes(node->type), examples = a.shape.dim[0];

@@ -10,6 +10,7 @@
 #include <float.h>
 #include <stdio.h>
 
+#include "nnc_half.h"
 #include "nnc_math.h"
 
 typedef struct FloatFunction {

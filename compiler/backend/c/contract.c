@@ -115,7 +115,7 @@ static const char *epilogue_call(const ContractWriter *writer, const char *tile,
 
 static const char *converted(const ContractWriter *writer, int slot, const char *element) {
   DType dtype = writer->kernel->operands[slot].dtype;
-  if (dtype == DTYPE_BF16 || dtype == DTYPE_F16)
+  if (dtype_is_half(dtype))
     return arena_printf(writer->arena, "nnc_from_%s(%s)", dtype_name(dtype), element);
   return arena_printf(writer->arena, "(%s)%s", c_value_type(writer->sum), element);
 }

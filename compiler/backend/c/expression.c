@@ -129,11 +129,19 @@ static const struct {
     [OP_MAX] = {FORM_CALL, NULL, true},
 };
 
-static bool is_sixteen_bit(DType dtype) { return dtype == DTYPE_BF16 || dtype == DTYPE_F16; }
-
 static const char *rounded(Arena *arena, DType dtype, const char *text) {
-  return is_sixteen_bit(dtype) ? arena_printf(arena, "nnc_round_%s(%s)", dtype_name(dtype), text)
+  return dtype_is_half(dtype) ? arena_printf(arena, "nnc_round_%s(%s)", dtype_name(dtype), text)
                                : text;
+}
+
+/* A number as a value of type `to`, which is rounded afterwards where it has 16 bits: what does not
+ * fit f32 exactly goes there in a way that two roundings are as good as one. */
+static const char *number_text(Arena *arena, DType from, DType to, const char *text) {
+  const char *atom = in_parentheses(arena, text);
+  bool is_wide = from == DTYPE_F64 || from == DTYPE_I64 || from == DTYPE_I32;
+  if (dtype_is_half(to) && is_wide)
+    return arena_printf(arena, "nnc_odd_f32(%s%s)", from == DTYPE_F64 ? "" : "(double)", atom);
+  return arena_printf(arena, "(%s)%s", c_value_type(to), atom);
 }
 
 static const char *cast_text(Arena *arena, DType from, DType to, const char *text) {
@@ -141,9 +149,8 @@ static const char *cast_text(Arena *arena, DType from, DType to, const char *tex
   if (to == DTYPE_BOOL) return arena_printf(arena, "%s != 0", in_parentheses(arena, text));
   if (dtype_is_float(from) && dtype_is_int(to))
     return arena_printf(arena, "nnc_cast_%s_%s(%s)", c_type_name(from), c_type_name(to), text);
-  if (is_sixteen_bit(from) && to == DTYPE_F32) return text;
-  const char *type = c_value_type(to);
-  return rounded(arena, to, arena_printf(arena, "(%s)%s", type, in_parentheses(arena, text)));
+  if (dtype_is_half(from) && to == DTYPE_F32) return text;
+  return rounded(arena, to, number_text(arena, from, to, text));
 }
 
 static const char *call_text(Arena *arena, const Expr *expr, const char *const *args) {
@@ -177,7 +184,7 @@ static const char *load_text(const ExprScope *scope, const Expr *expr) {
   const char *text =
       arena_printf(arena, "%s[%s]", scope->operands[expr->operand], index_text(scope, expr->index));
   DType dtype = scope->kernel->operands[expr->operand].dtype;
-  if (is_sixteen_bit(dtype)) text = arena_printf(arena, "nnc_from_%s(%s)", dtype_name(dtype), text);
+  if (dtype_is_half(dtype)) text = arena_printf(arena, "nnc_from_%s(%s)", dtype_name(dtype), text);
   if (expr->guard_count == 0) return text;
   const char *condition = NULL;
   for (int i = 0; i < expr->guard_count; i++) {
@@ -204,10 +211,9 @@ static const char *leaf_text(const ExprScope *scope, const Expr *expr) {
   case EXPR_LOAD: return load_text(scope, expr);
   case EXPR_SCALAR: return scope->scalars[expr->operand];
   case EXPR_INDEX:
-    return rounded(
-        arena, expr->dtype,
-        arena_printf(arena, "(%s)%s", c_value_type(expr->dtype), index_atom(scope, expr->index)));
-  case EXPR_STAGE: return scope->stages[expr->operand];
+    return rounded(arena, expr->dtype, number_text(arena, DTYPE_I64, expr->dtype,
+                                                   index_text(scope, expr->index)));
+  case EXPR_STAGE: return rounded(arena, expr->dtype, scope->stages[expr->operand]);
   case EXPR_RESULT:
     CHECK(scope->result != NULL);
     return cast_text(arena, scope->result_dtype, expr->dtype, scope->result);
@@ -259,7 +265,8 @@ const char **expression_render(Code *code, const ExprScope *scope, int number) {
       args[k] = texts[at];
     }
     texts[i] = expr->kind == EXPR_OP ? operator_text(arena, expr, args) : leaf_text(scope, expr);
-    bool is_cheap = expr->kind == EXPR_CONST || expr->kind == EXPR_STAGE || is_word(texts[i]);
+    bool is_cheap = expr->kind == EXPR_CONST || is_word(texts[i]) ||
+                    (expr->kind == EXPR_STAGE && !dtype_is_half(expr->dtype));
     bool is_memory_written =
         expr->kind == EXPR_LOAD && stage.store_count > 1 && is_stored_here(&stage, expr->operand);
     if (strlen(texts[i]) > LONG_TEXT || (uses[i] > 1 && !is_cheap) || is_memory_written)
@@ -282,7 +289,7 @@ const char **expression_render(Code *code, const ExprScope *scope, int number) {
 
 void expression_store(Code *code, const ExprScope *scope, const Store *store, const char *text) {
   DType dtype = scope->kernel->operands[store->operand].dtype;
-  if (is_sixteen_bit(dtype))
+  if (dtype_is_half(dtype))
     text = arena_printf(scope->arena, "nnc_to_%s(%s)", dtype_name(dtype), text);
   code_line(code, "%s[%s] = %s;", scope->operands[store->operand], index_text(scope, store->index),
             text);

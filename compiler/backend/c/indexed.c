@@ -7,12 +7,12 @@
 
 static DType value_type(const Kernel *kernel) {
   DType dtype = kernel->operands[0].dtype;
-  return dtype == DTYPE_BF16 || dtype == DTYPE_F16 ? DTYPE_F32 : dtype;
+  return dtype_is_half(dtype) ? DTYPE_F32 : dtype;
 }
 
 /* The function that makes a stored element a value; nothing for most types. */
 static const char *loader(Arena *arena, DType dtype) {
-  bool converts = dtype == DTYPE_BF16 || dtype == DTYPE_F16;
+  bool converts = dtype_is_half(dtype);
   return converts ? arena_printf(arena, "nnc_from_%s", dtype_name(dtype)) : "";
 }
 

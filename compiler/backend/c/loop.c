@@ -131,7 +131,7 @@ static int64_t stage_extent(const Stage *stage) {
 /* The type in which a stage's values are accumulated. */
 static DType accumulator_type(const Stage *stage) {
   DType dtype = stage->value->dtype;
-  return dtype == DTYPE_BF16 || dtype == DTYPE_F16 ? DTYPE_F32 : dtype;
+  return dtype_is_half(dtype) ? DTYPE_F32 : dtype;
 }
 
 static void write_stores(LoopWriter *writer, int number) {

@@ -147,6 +147,10 @@ static Node *power_float(const Maker *maker, Node *x, double exponent) {
 Node *rule_pow_constant(const Rewrite *rewrite, Node *node) {
   double exponent;
   if (!match_constant(second(node), &exponent)) return NULL;
+  /* Two operators in 16 bits would round twice. */
+  if (dtype_is_half(node->type.dtype) && exponent != 0 && exponent != 1 && exponent != 2 &&
+      fabs(exponent) != 0.5)
+    return NULL;
   if (exponent == 0 || exponent == 1 || exponent == 2 || exponent == 3 || exponent == 4)
     return power_integer(&rewrite->maker, first(node), (int)exponent);
   return power_float(&rewrite->maker, first(node), exponent);

@@ -37,17 +37,29 @@ Node *rule_reduce_twice(const Rewrite *rewrite, Node *node) {
   return make_reduce(&rewrite->maker, node->op, x, count, axes);
 }
 
-/* mean(x) -> sum(x) * (1 / n) */
+/* mean(x) -> sum(x) * (1 / n); of 16 bits in f32, with one rounding behind it. */
 static Node *expand_mean(const Maker *maker, const Node *node, const NodeMap *map) {
   Node *x = node_map_get(map, node->operands[0]);
   const Attribute *axes = node_ints(node, ATTR_AXES);
   double count = 1;
   for (int i = 0; i < axes->count; i++) count *= (double)x->type.shape.dim[axes->ints[i]];
+  if (dtype_is_half(x->type.dtype)) x = make_cast(maker, x, DTYPE_F32);
   Node *sum = make_reduce(maker, OP_REDUCE_SUM, x, axes->count, axes->ints);
-  return make_binary_value(maker, OP_MUL, sum, 1 / count);
+  return make_cast(maker, make_binary_value(maker, OP_MUL, sum, 1 / count), node->type.dtype);
+}
+
+/* A sum or product of 16 bits -> in f32, so that its parts are never rounded, however it is cut. */
+static Node *expand_total(const Maker *maker, const Node *node, const NodeMap *map) {
+  if (!dtype_is_half(node->type.dtype)) return NULL;
+  Node *x = make_cast(maker, node_map_get(map, node->operands[0]), DTYPE_F32);
+  const Attribute *axes = node_ints(node, ATTR_AXES);
+  return make_cast(maker, make_reduce(maker, node->op, x, axes->count, axes->ints),
+                   node->type.dtype);
 }
 
 Node *rules_expand(const Maker *maker, const Node *node, const NodeMap *map) {
   if (node->op == OP_OWN_GRADIENT) return node_map_get(map, node->operands[0]);
-  return node->op == OP_REDUCE_MEAN ? expand_mean(maker, node, map) : NULL;
+  if (node->op == OP_REDUCE_MEAN) return expand_mean(maker, node, map);
+  bool is_total = node->op == OP_REDUCE_SUM || node->op == OP_REDUCE_PROD;
+  return is_total ? expand_total(maker, node, map) : NULL;
 }
