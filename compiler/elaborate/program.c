@@ -223,15 +223,15 @@ static Graph *prune(Elaborator *e, const Graph *graph) {
   return kept;
 }
 
-/* Every float becomes f64; host scalars are already. */
+/* f32 becomes f64; host scalars are already, bf16 and f16 stay. */
 static void retype_graph(const Graph *graph) {
   for (int i = 0; i < graph->nodes.count; i++) {
     Node *node = graph->nodes.items[i];
     if (node_inner(node)) retype_graph(node_inner(node));
-    if (dtype_is_float(node->type.dtype)) node->type.dtype = DTYPE_F64;
+    if (node->type.dtype == DTYPE_F32) node->type.dtype = DTYPE_F64;
     for (int k = 0; k < node->attribute_count; k++) {
       Attribute *attribute = &node->attributes[k];
-      if (attribute->key == ATTR_DTYPE && dtype_is_float((DType)attribute->integer))
+      if (attribute->key == ATTR_DTYPE && attribute->integer == DTYPE_F32)
         attribute->integer = DTYPE_F64;
     }
   }
@@ -242,10 +242,10 @@ static void retype(Elaborator *e) {
   for (int i = 0; i < ENTRY_COUNT; i++)
     if (module->entries[i]) retype_graph(module->entries[i]);
   for (int i = 0; i < module->variables.count; i++)
-    if (dtype_is_float(module->variables.items[i].type.dtype))
+    if (module->variables.items[i].type.dtype == DTYPE_F32)
       module->variables.items[i].type.dtype = DTYPE_F64;
   for (int i = 0; i < module->inputs.count; i++)
-    if (dtype_is_float(module->inputs.items[i].type.dtype))
+    if (module->inputs.items[i].type.dtype == DTYPE_F32)
       module->inputs.items[i].type.dtype = DTYPE_F64;
   module->run.precision = DTYPE_F64;
 }
