@@ -252,6 +252,7 @@ struct Elaborator {
   int depth;          /* of evaluate() */
   int owner_depth;    /* of paths.c looking through defs */
   DType default_float;
+  double loss_scale;        /* of train; a power of two */
   const char *batch_name;   /* NULL until an input tells */
   VEC(Usage *) usages;
   Usage **usage_table; /* hash by the name's place in the tree */

@@ -90,7 +90,8 @@ static void check_definitions(Elaborator *e) {
       vec_push(e->arena, &names, stmt->constants.items[k].name.text);
   }
   static const char *const keys[] = {"minimize", "optimizer",  "clip",     "epochs", "steps",
-                                     "metrics",  "precision", "accumulate", "validate", "seed"};
+                                     "metrics",  "precision", "loss_scale", "accumulate", "validate",
+                                     "seed"};
   for (int i = 0; i < (int)(sizeof keys / sizeof keys[0]); i++)
     vec_push(e->arena, &names, name_printf("train.%s", keys[i]));
   for (int i = 0; i < e->options->definition_count; i++) {

@@ -22,6 +22,7 @@ static const struct {
   [KEY_STEPS] = {"steps", true, false, false},
   [KEY_METRICS] = {"metrics", true, false, true},
   [KEY_PRECISION] = {"precision", true, false, false},
+  [KEY_LOSS_SCALE] = {"loss_scale", true, false, false},
   [KEY_ACCUMULATE] = {"accumulate", true, false, false},
   [KEY_VALIDATE] = {"validate", true, false, false},
   [KEY_SEED] = {"seed", true, false, false},
@@ -288,12 +289,25 @@ static void configure_precision(Elaborator *e, const KeyValue *key) {
     report_kind(e, key->expr->span, "precision", "a float type such as f32", key->value);
     return;
   }
-  if (dtype == DTYPE_F32 || dtype == DTYPE_F64) {
-    run->precision = dtype;
+  run->precision = dtype;
+}
+
+/* By a power of two nothing is rounded. */
+static void configure_loss_scale(Elaborator *e, const KeyValue *key) {
+  enum { OF_F16 = 1024 };
+  double scale;
+  int exponent;
+  e->loss_scale = e->module->run.precision == DTYPE_F16 ? OF_F16 : 1;
+  if (!key->expr || value_is_error(key->value) ||
+      !convert_number(e, key->value, key->expr->span, "loss_scale", &scale))
+    return;
+  if (scale >= 0x1p-24 && scale <= 0x1p24 && frexp(scale, &exponent) == 0.5) {
+    e->loss_scale = scale;
     return;
   }
-  report_warning(e, key->expr->span, "precision = %s is not available in this version of nnc: "
-                 "the program computes in f32", dtype_name(dtype));
+  Diagnostic *d = report_error(e, key->expr->span,
+                               "loss_scale must be a power of two from 2 ^ -24 to 2 ^ 24");
+  diag_help(d, "loss_scale = 1024: the loss is multiplied by it, its gradients are divided by it");
 }
 
 void train_configure(Elaborator *e) {
@@ -302,6 +316,7 @@ void train_configure(Elaborator *e) {
   configure_length(e, plan);
   configure_validate(e, &plan->keys[KEY_VALIDATE]);
   configure_precision(e, &plan->keys[KEY_PRECISION]);
+  configure_loss_scale(e, &plan->keys[KEY_LOSS_SCALE]);
   if (plan->keys[KEY_ACCUMULATE].expr)
     read_positive(e, &plan->keys[KEY_ACCUMULATE], "accumulate", 1, &run->accumulate);
   if (plan->keys[KEY_SEED].expr)

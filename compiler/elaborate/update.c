@@ -198,24 +198,29 @@ static Node *unit_current_loss(Update *update, int unit) {
   return node;
 }
 
+static Node *multiply(Elaborator *e, Node *node, double factor) {
+  if (!node || factor == 1) return node;
+  Node *constant = emit_constant(e, factor, node->type);
+  return constant ? emit_binary(e, OP_MUL, node, constant) : NULL;
+}
+
+/* The loss times `loss_scale`, and the gradients by it: on the way small ones do not vanish in f16. */
 static void add_gradients(Update *update, int unit, Node *loss) {
   Elaborator *e = update->e;
   const KeyValue *key = unit_loss(update->plan, unit);
   const char *name = key->expr->kind == AST_NAME ? key->expr->name : "loss";
   Attribute attribute = attr_make_string(ATTR_LOSS, name);
   e->at = key->expr->span;
-  for (int i = 0; i < update->targets.count; i++) {
+  if (e->loss_scale != 1 && dtype_is_half(loss->type.dtype)) loss = emit_cast(e, loss, DTYPE_F32);
+  loss = multiply(e, loss, e->loss_scale);
+  for (int i = 0; loss && i < update->targets.count; i++) {
     Target *target = &update->targets.items[i];
     if (target->unit != unit) continue;
     e->frame->label = target->slot->path;
-    target->gradient =
+    Node *gradient =
       emit(e, OP_GRADIENT, 2, (Node *[]){loss, target->slot->leaf}, 1, &attribute);
+    target->gradient = multiply(e, gradient, 1 / e->loss_scale);
   }
-}
-
-static Node *divide_gradient(Elaborator *e, Node *sum, int64_t count) {
-  Node *factor = emit_constant(e, 1.0 / (double)count, sum->type);
-  return factor ? emit_binary(e, OP_MUL, sum, factor) : NULL;
 }
 
 /* The last of n minibatches: the mean with what the others have left, which then starts at zero. */
@@ -226,7 +231,7 @@ static void take_accumulated(Elaborator *e, Target *target, int64_t count) {
   if (!sum || !target->gradient) return;
   initialize_variable(e, path, type, NULL, value_int(0), target->slot->leaf->span);
   Node *total = emit_binary(e, OP_ADD, sum->leaf, target->gradient);
-  target->gradient = total ? divide_gradient(e, total, count) : NULL;
+  target->gradient = multiply(e, total, 1.0 / (double)count);
   store_slot(e, sum, emit_constant(e, 0, type));
 }
 

@@ -69,7 +69,7 @@ static Node *where_gradient(const GradientContext *context, int operand) {
 }
 
 SCALAR(where, 3, x[0] != 0 ? x[1] : x[2])
-ELEMENTWISE(where, where_infer, where_gradient, .doc = "a where the condition holds, else b")
+ELEMENTWISE(where, where_infer, where_gradient, .mix = MIX_FOLLOW, .doc = "a where the condition holds, else b")
 
 /* ---- cast: to the type `dtype`; how each pair converts is number_convert() ---- */
 
@@ -113,5 +113,5 @@ static bool identity_infer(Arena *arena, const Node *node, Type *type, const cha
 }
 
 SCALAR(stop_gradient, 1, x[0])
-ELEMENTWISE(stop_gradient, identity_infer, NULL, .moves_values = true,
+ELEMENTWISE(stop_gradient, identity_infer, NULL, .moves_values = true, .mix = MIX_FOLLOW,
             .doc = "x, constant to differentiation")

@@ -236,6 +236,6 @@ static int contract_cut(const Node *node, int axis, int operand) {
 const OpClass op_class_contract = {
   .family = FAMILY_CONTRACTION, .infer = contract_infer, .gradient = contract_gradient,
   .evaluate = contract_evaluate, .cost = contract_cost, .lower = lower_contract,
-  .cut = contract_cut, .join = OP_ADD,
+  .cut = contract_cut, .join = OP_ADD, .mix = MIX_NARROW,
   .doc = "sums of products over paired axes: batch, free of the left, free of the right",
 };

@@ -262,6 +262,7 @@ static int conv_weight_cut(const Node *node, int axis, int operand) {
                                    .prepare = prepare_rule,      \
                                    .cut = name##_cut,            \
                                    .join = OP_ADD,               \
+                                   .mix = MIX_NARROW,            \
                                    .doc = text};
 
 CONVOLUTION(conv, NULL, "convolution (x, w) with stride, padding, dilation, groups")

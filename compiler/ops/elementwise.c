@@ -56,12 +56,12 @@ static inline uint64_t bits(double x) { return (uint64_t)number_truncate(x); }
 
 SCALAR(neg, 1, number_is_integer(dtype) ? number_wrap(-bits(x[0]), dtype) : -x[0])
 GRADIENT(neg, neg(m, dy))
-ARITHMETIC(neg, "-x", .commutes = false)
+ARITHMETIC(neg, "-x", .commutes = false, .mix = MIX_FOLLOW)
 
 SCALAR(abs, 1,
        number_is_integer(dtype) && x[0] < 0 ? number_wrap(-bits(x[0]), dtype) : fabs(x[0]))
 GRADIENT(abs, mul(m, dy, make_unary(m, OP_SIGN, x))) /* 0 at 0 */
-ARITHMETIC(abs, "|x|", .commutes = false)
+ARITHMETIC(abs, "|x|", .commutes = false, .mix = MIX_FOLLOW)
 
 /* -1, 0 or 1; NaN stays NaN. */
 SCALAR(sign, 1, x[0] > 0 ? 1 : x[0] < 0 ? -1 : x[0])
@@ -168,21 +168,22 @@ ELEMENTWISE(round, elementwise_infer_float, NULL, .cost = elementwise_cost,
 SCALAR(add, 2,
        number_is_integer(dtype) ? number_wrap(bits(x[0]) + bits(x[1]), dtype) : x[0] + x[1])
 GRADIENT(add, dy)
-ARITHMETIC(add, "a + b", .commutes = true)
+ARITHMETIC(add, "a + b", .commutes = true, .mix = MIX_FOLLOW)
 
 SCALAR(sub, 2,
        number_is_integer(dtype) ? number_wrap(bits(x[0]) - bits(x[1]), dtype) : x[0] - x[1])
 GRADIENT(sub, operand == 0 ? dy : neg(m, dy))
-ARITHMETIC(sub, "a - b", .commutes = false)
+ARITHMETIC(sub, "a - b", .commutes = false, .mix = MIX_FOLLOW)
 
 SCALAR(mul, 2,
        number_is_integer(dtype) ? number_wrap(bits(x[0]) * bits(x[1]), dtype) : x[0] * x[1])
 GRADIENT(mul, mul(m, dy, operand == 0 ? b : a))
-ARITHMETIC(mul, "a * b", .commutes = true)
+ARITHMETIC(mul, "a * b", .commutes = true, .mix = MIX_SCALE)
 
 SCALAR(div, 2, x[0] / x[1])
 GRADIENT(div, operand == 0 ? quotient(m, dy, b) : neg(m, mul(m, quotient(m, dy, b), y)))
-FUNCTION(div, "a / b")
+ELEMENTWISE(div, elementwise_infer_float, div_gradient, .cost = elementwise_cost, .is_costly = true,
+            .mix = MIX_SCALE, .doc = "a / b")
 
 /* Rounds toward -infinity, as in Python. Integers by 0 give 0; the least integer by -1 wraps. */
 static inline double int_floordiv(double a, double b, DType dtype) {
@@ -262,9 +263,9 @@ static Node *extremum_gradient(const Maker *m, Op wins, Node *mine, Node *other,
 SCALAR(min, 2, x[0] < x[1] || x[0] != x[0] ? x[0] : x[1])
 GRADIENT(min, extremum_gradient(m, OP_LT, operand ? b : a, operand ? a : b, dy))
 ARITHMETIC(min, "the lesser; NaN if either is; half the gradient to each at a tie",
-           .commutes = true)
+           .commutes = true, .mix = MIX_FOLLOW)
 
 SCALAR(max, 2, x[0] > x[1] || x[0] != x[0] ? x[0] : x[1])
 GRADIENT(max, extremum_gradient(m, OP_GT, operand ? b : a, operand ? a : b, dy))
 ARITHMETIC(max, "the greater; NaN if either is; half the gradient to each at a tie",
-           .commutes = true)
+           .commutes = true, .mix = MIX_FOLLOW)

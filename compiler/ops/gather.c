@@ -78,7 +78,7 @@ static int gather_cut(const Node *node, int axis, int operand) {
 }
 
 GRADIENT(gather, operand == 0 ? make_scatter_add(m, dy, b, a->type.shape) : NULL)
-INDEXING(gather, .cost = chosen_cost, .doc = "rows of a table by number")
+INDEXING(gather, .cost = chosen_cost, .mix = MIX_FOLLOW, .doc = "rows of a table by number")
 
 /* ---- scatter_add: values [i..., rest...], index [i...] -> `shape` [v, rest...]: each row of the
  * values is added to the row that its index names; rows not named are 0 ---- */
@@ -209,7 +209,8 @@ static int pick_cut(const Node *node, int axis, int operand) {
   return operand == 1 ? axis : axis + (axis >= (int)node_int(node, ATTR_AXIS));
 }
 
-INDEXING(pick, .cost = chosen_cost, .doc = "along an axis, the element that an index names")
+INDEXING(pick, .cost = chosen_cost,
+         .doc = "along an axis, the element that an index names")
 
 /* ---- unpick: y, index -> `shape`: y at the index along `axis`, 0 elsewhere ---- */
 

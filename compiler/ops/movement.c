@@ -21,6 +21,7 @@ static void copy_evaluate(const Node *node, const Tensor *const *operands, Tenso
                                    .evaluate = name##_evaluate, \
                                    .lower = lower_##name,       \
                                    .cut = name##_cut,           \
+                                   .mix = MIX_FOLLOW,           \
                                    __VA_ARGS__};
 
 /* ---- reshape: to `shape`, of as many elements; row-major order is kept ---- */

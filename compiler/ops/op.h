@@ -21,6 +21,14 @@ typedef enum LeafKind {
   LEAF_ARGUMENT /* only in the body of a scan */
 } LeafKind;
 
+/* What an operator on f32 becomes where a program trains with precision = bf16 or f16; passes/mix.c. */
+typedef enum MixRule {
+  MIX_WIDE,   /* computed in f32 */
+  MIX_NARROW, /* of operands of 16 bits, summed in f32; the result has 16 bits */
+  MIX_FOLLOW, /* in 16 bits where an operand has 16, and the others too or are constants or parameters */
+  MIX_SCALE   /* the same where just one has: the first, or any where operands commute */
+} MixRule;
+
 /* Answers of OpClass.cut that are no axis. */
 enum {
   AXIS_WHOLE = -1, /* every piece reads all of the operand */
@@ -80,6 +88,7 @@ typedef struct OpClass {
   bool keeps_order;    /* the elements of operand 0 in the same row-major order: a reshape */
   bool stands_alone;   /* its kernel computes nothing else */
   bool moves_values;   /* elements of the result are elements of operand 0, perhaps converted */
+  MixRule mix;
   const char *doc;     /* one line for the reference of operators */
 } OpClass;
 

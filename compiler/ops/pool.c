@@ -215,15 +215,15 @@ static int pool_cut(const Node *node, int axis, int operand) {
   return axis < 2 ? axis : AXIS_UNCUT;
 }
 
-#define POOLING(name, text)                                                                        \
+#define POOLING(name, mix_rule, text)                                                                       \
   const OpClass op_class_##name = {                                                                \
     .family = FAMILY_POOLING, .infer = name##_infer, .gradient = name##_gradient,                  \
     .evaluate = name##_evaluate, .cost = pool_cost, .lower = lower_##name, .cut = pool_cut,        \
-    .doc = text                                                                                    \
+    .mix = mix_rule, .doc = text                                                                   \
   };
 
-POOLING(max_pool, "the greatest element of each window")
-POOLING(max_pool_grad, "(x, dy): dy to the first maximum of each window of x")
-POOLING(max_pool_pick, "(x, v): v at the first maximum of each window of x")
-POOLING(sum_pool, "the sum of each window")
-POOLING(sum_pool_grad, "(dy): the adjoint of sum_pool")
+POOLING(max_pool, MIX_FOLLOW, "the greatest element of each window")
+POOLING(max_pool_grad, MIX_FOLLOW, "(x, dy): dy to the first maximum of each window of x")
+POOLING(max_pool_pick, MIX_FOLLOW, "(x, v): v at the first maximum of each window of x")
+POOLING(sum_pool, MIX_WIDE, "the sum of each window")
+POOLING(sum_pool_grad, MIX_WIDE, "(dy): the adjoint of sum_pool")
