@@ -47,6 +47,15 @@ Cost node_cost(const Node *node) {
   return cost;
 }
 
+bool node_is_dear(const Node *node) {
+  enum { DEAR_OPERATIONS = 8 };
+  double elements = (double)shape_elements(node->type.shape);
+  bool is_scan_result = node->operand_count == 1 && node->operands[0]->body;
+  if (elements == 0 || node->body) return false;
+  if (is_scan_result || op_info(node->op)->class->stands_alone) return true;
+  return node_cost(node).flops >= DEAR_OPERATIONS * elements;
+}
+
 double node_scalar(const Node *node, const double *operands) {
   if (node->op == OP_CAST)
     return number_convert(operands[0], node->operands[0]->type.dtype, node->type.dtype);

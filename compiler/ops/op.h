@@ -106,6 +106,8 @@ bool op_is_elementwise(Op op);
 bool op_passes_gradient(Op op);
 bool node_passes_gradient(const Node *node); /* the same, and the node is a float */
 Cost node_cost(const Node *node);
+/* An element of it takes many operations: a loop had better keep it than compute it again. */
+bool node_is_dear(const Node *node);
 /* One element of an elementwise node, given those of its operands: what `evaluate` computes. */
 double node_scalar(const Node *node, const double *operands);
 

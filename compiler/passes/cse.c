@@ -3,10 +3,12 @@
  * Two nodes are the same when operator, attributes, type and (after merging) operands are;
  * operands of a commuting operator are compared without regard to order.  Random nodes never
  * merge: each draw is its own.  Two scans are the same when their bodies are, after merging in
- * them.  The first keeps its name and place.  A hash table with chains;
- * what it finds does not depend on the order within a bucket, so the result is deterministic. */
+ * them, and a body has one argument for what several operands give it.  The first keeps its name
+ * and place.  A hash table with chains; what it finds does not depend on the order within a bucket,
+ * so the result is deterministic. */
 #include <string.h>
 #include "ops/op.h"
+#include "ops/scan.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
 
@@ -23,6 +25,7 @@ typedef struct Merger {
   NodeMap map;
   Leader **buckets;
   uint64_t mask; /* their number is a power of two */
+  const int *same; /* of a body: by operand of the scan, the first one with its values */
 } Merger;
 
 static uint64_t mix(uint64_t hash, uint64_t value) {
@@ -77,18 +80,67 @@ static bool same_operands(const Merger *merger, const Node *leader, const Node *
          a[1] == node_map_get(&merger->map, node->operands[0]);
 }
 
-static Graph *merge_graph(const Graph *graph);
+static Graph *merge_graph(const Graph *graph, const int *same);
+
+/* ---- scans -------------------------------------------------------------------------------- */
+
+/* Sequences that walk over the same values are one, and so are invariants. */
+static int *find_same_operands(const Merger *merger, const Node *scan) {
+  ScanShape shape = scan_shape(scan);
+  int *same = ARENA_ARRAY(merger->into->arena, int, scan->operand_count);
+  for (int i = 0; i < scan->operand_count; i++) {
+    int invariants = shape.carries + shape.sequences;
+    int first = i < shape.carries ? i : i < invariants ? shape.carries : invariants;
+    while (node_map_get(&merger->map, scan->operands[first]) !=
+           node_map_get(&merger->map, scan->operands[i]))
+      first++;
+    same[i] = i < shape.carries ? i : first;
+  }
+  return same;
+}
+
+/* Of what a merged body yields several times, the first. */
+static int first_result(const Node *scan, int index) {
+  const Graph *body = scan->body;
+  int first = scan_shape(scan).carries;
+  if (index < first) return index;
+  while (body->outputs.items[first].node != body->outputs.items[index].node) first++;
+  return first;
+}
+
+static bool is_result(const Node *node) {
+  return node->operand_count == 1 && node->operands[0]->body;
+}
+
+/* An argument or a result under the first of the numbers that it has; others as they are. */
+static const Node *under_first_number(const Merger *merger, const Node *node) {
+  bool is_argument = merger->same && op_info(node->op)->class->leaf == LEAF_ARGUMENT;
+  if (!is_argument && !is_result(node)) return node;
+  int index = (int)node_int(node, ATTR_INDEX);
+  int first = is_argument ? merger->same[index]
+                          : first_result(node_map_get(&merger->map, node->operands[0]), index);
+  if (first == index) return node;
+  Arena *arena = merger->into->arena;
+  Node *other = arena_copy(arena, node, sizeof *node);
+  other->attributes =
+    arena_copy(arena, node->attributes, sizeof *node->attributes * (size_t)node->attribute_count);
+  for (int i = 0; i < other->attribute_count; i++)
+    if (other->attributes[i].key == ATTR_INDEX) other->attributes[i].integer = first;
+  return other;
+}
 
 /* Both are merged, so that equal ones have equal nodes in the same order. */
 static bool same_body(const Graph *a, const Graph *b) {
   return a == b || (a && b && graph_same(a, b));
 }
 
-static Node *merge_node(Merger *merger, const Node *node) {
+static Node *merge_node(Merger *merger, const Node *given) {
+  const Node *node = under_first_number(merger, given);
   if (op_info(node->op)->class->is_random)
     return graph_copy_node(merger->into, node, &merger->map);
   uint64_t hash = hash_node(merger, node);
-  const Graph *body = node->body ? merge_graph(node->body) : NULL;
+  const Graph *body = NULL;
+  if (node->body) body = merge_graph(node->body, find_same_operands(merger, node));
   Leader **bucket = &merger->buckets[hash & merger->mask];
   for (const Leader *leader = *bucket; leader; leader = leader->next)
     if (leader->hash == hash && leader->node->op == node->op &&
@@ -103,11 +155,12 @@ static Node *merge_node(Merger *merger, const Node *node) {
   return leader->node;
 }
 
-static Graph *merge_graph(const Graph *graph) {
+static Graph *merge_graph(const Graph *graph, const int *same) {
   uint64_t buckets = 64;
   while (buckets < (uint64_t)graph->nodes.count) buckets *= 2;
   Merger merger = {.into = rewrite_start(graph), .map = node_map_create(graph->arena, graph),
-                   .buckets = ARENA_ARRAY(graph->arena, Leader *, buckets), .mask = buckets - 1};
+                   .buckets = ARENA_ARRAY(graph->arena, Leader *, buckets), .mask = buckets - 1,
+                   .same = same};
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
     node_map_set(&merger.map, node, merge_node(&merger, node));
@@ -116,7 +169,9 @@ static Graph *merge_graph(const Graph *graph) {
   return merger.into;
 }
 
+static Graph *merge_entry(const Graph *graph) { return merge_graph(graph, NULL); }
+
 void pass_cse(Module *module, Diagnostics *diagnostics) {
   (void)diagnostics;
-  rewrite_entries(module, merge_graph);
+  rewrite_entries(module, merge_entry);
 }

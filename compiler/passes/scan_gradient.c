@@ -3,8 +3,8 @@
  * Its step begins as a copy of the forward step, computed from the carries' values before it, which
  * the forward scan yields for this (ATTR_SAVED), and runs reverse mode over it. Carries are the
  * adjoints of the carries; sequences are the saved carries, the forward sequences and the adjoints
- * of what was yielded; it yields the adjoints of the sequences. The adjoint of an invariant is a sum
- * over the steps: where that is one contraction or reduction of the steps' values
+ * of what was yielded; it yields the adjoints of the sequences. The adjoint of an invariant is a
+ * sum over the steps: where that is one contraction or reduction of the steps' values
  * (rules/sum_steps.h) these are yielded and it is computed behind the loop, else it is one more
  * carry. What is dear of the copy the forward scan yields as well (scan_save.h), and the backward
  * step reads it instead, unless the scan says that its steps are to be computed again.

@@ -10,18 +10,8 @@
 #include "ops/op.h"
 #include "ops/scan.h"
 
-/* Floating-point operations an element from which on a value is kept. */
-#define DEAR_OPERATIONS 8
-
 static bool is_result(const Node *node) {
   return node->operand_count == 1 && node->operands[0]->body;
-}
-
-static bool is_dear(const Node *node) {
-  double elements = (double)shape_elements(node->type.shape);
-  if (elements == 0 || node->body) return false;
-  if (is_result(node) || op_info(node->op)->class->stands_alone) return true;
-  return node_cost(node).flops >= DEAR_OPERATIONS * elements;
 }
 
 /* By id in the body of the forward scan: what depends on a carry or a sequence. */
@@ -87,7 +77,7 @@ SavedValues scan_save_values(Arena *arena, const ForwardStep *step, const Nodes 
   for (int i = step->in->nodes.count - 1; i >= 0; i--) {
     Node *node = step->in->nodes.items[i];
     if (!needed[node->id]) continue;
-    Node *origin = is_dear(node) && can_stack(step, node) ? find_origin(step, node) : NULL;
+    Node *origin = node_is_dear(node) && can_stack(step, node) ? find_origin(step, node) : NULL;
     const Node *source = origin && origin->id >= known ? origin->operands[0] : origin;
     if (origin && varies[source->id]) {
       vec_push(arena, &found, node);

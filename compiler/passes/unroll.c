@@ -5,11 +5,11 @@
  * are to be computed again always stays: cse would merge them. One that stays has its body treated
  * in the same way.
  *
- * When a scan is written out, carries become plain values, an element of a sequence a slice of it; where the sequence is what
- * another scan yields, the element is the very node that the step has yielded. What is yielded is
- * stacked by one concatenation. So it is a graph like any other afterwards: equal subexpressions
- * of forward and backward steps merge, kernels are shared by structure, and a memory limit decides
- * what is computed again.
+ * When a scan is written out, carries become plain values, an element of a sequence a slice of it;
+ * where the sequence is what another scan yields, the element is the very node that the step has
+ * yielded. What is yielded is stacked by one concatenation. So it is a graph like any other
+ * afterwards: equal subexpressions of forward and backward steps merge, kernels are shared by
+ * structure, and a memory limit decides what is computed again.
  *
  * Before: no gradients. After: scans of one step or more, whose carries are no longer marked as
  * saved. Refuses what would make too many operations. */

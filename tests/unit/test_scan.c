@@ -1,16 +1,9 @@
 /* Scans: the textual form, the verifier, evaluation against a loop by hand, gradients against those
  * of the loop written out, and that compiled steps share kernels. Whole training steps against
  * executables are tests/agree/programs/recurrent*.net, messages tests/elaborate/errors/scan_*. */
-#include <math.h>
-
-#include "elaborate/elaborate.h"
-#include "evaluate_graphs.h"
-#include "interpret/interpret.h"
-#include "ops/scan.h"
-#include "passes/pass.h"
 #include "passes/recompute.h"
 #include "program/program.h"
-#include "syntax/parse.h"
+#include "scan_programs.h"
 
 /* h' = h * w + x, yields h * x; over x: [3]. */
 static const char dump[] =
@@ -130,12 +123,6 @@ static void run_named_pass(Arena *arena, Module *module, const char *name) {
   assert_verified(arena, module);
 }
 
-static const Node *first_scan(const Graph *graph) {
-  for (int i = 0; i < graph->nodes.count; i++)
-    if (graph->nodes.items[i]->body) return graph->nodes.items[i];
-  return NULL;
-}
-
 /* The choice travels with the dump; a scan without steps is no loop. */
 static void test_chosen_scans_stay_loops(void **state) {
   (void)state;
@@ -156,12 +143,14 @@ static void test_chosen_scans_stay_loops(void **state) {
     run_named_pass(arena, module, "unroll");
     assert_int_equal(first_scan(module->entries[ENTRY_PREDICT]) != NULL, cases[i].stays);
   }
-  expect_refusal("precision = f64", "scans = both, precision = f64", "expected auto, unroll or loop");
+  expect_refusal("precision = f64", "scans = both, precision = f64",
+                 "expected auto, unroll or loop");
   arena_destroy(arena);
 }
 
 /* Carries a, b, c, d and yields u, v, w. The program reads the final a and v; a needs b, v needs
- * the sequence y. So c, which only c and u need, d, u, w, and the operands that none else reads go. */
+ * the sequence y. So c, which only c and u need, d, u, w and the operands that none else reads
+ * go. */
 static const char crowded[] =
   "nnc_dump 1\nmodule \"m\"\n"
   "run {batch = 1, epochs = 1, steps = 0, validate_steps = 0, accumulate = 1, seed = 0, "
@@ -273,80 +262,45 @@ static void test_equal_bodies_merge(void **state) {
   arena_destroy(arena);
 }
 
-/* ---- whole programs ----------------------------------------------------------------------- */
-
-static Module *elaborate_with(Arena *arena, const char *text, const char *stop_after, int level,
-                              ScanChoice scans) {
-  Diagnostics *diagnostics = diagnostics_create(arena);
-  const SourceFile *file = source_from_text(arena, "a.net", text, strlen(text));
-  AstProgram *program = parse_program(arena, diagnostics, file);
-  Module *module = elaborate(arena, diagnostics, program, NULL);
-  PassOptions options = {.level = level, .stop_after = stop_after};
-  bool stopped = false;
-  if (module) module->run.scans = scans;
-  if (!module || (!passes_run(module, diagnostics, &options, &stopped) && !stopped))
-    fail_msg("%s", print_diagnostics(arena, diagnostics));
-  return module;
-}
-
-static Module *elaborate_text(Arena *arena, const char *text, const char *stop_after, int level) {
-  return elaborate_with(arena, text, stop_after, level, SCANS_UNROLL);
-}
-
-#define HEADING                                                                                   \
-  "const batch = 2\n"                                                                             \
-  "data train { x, y = csv(\"a.csv\") }\n"                                                        \
-  "input x : f32[batch, 3]\ninput y : f32[batch, 3]\n"                                            \
-  "param w : f32[3, 3] = 0.3 * randn([3, 3])\nparam b : f32[3] = 0.1\n"                           \
-  "param k : f32[3, 3] = 0.2 * randn([3, 3])\n"
-#define ENDING "train { minimize = loss, optimizer = sgd(lr = 0.5), steps = 3, precision = f64 }\n"
-
-static void set_input(Tensor *tensor, double start) {
-  for (int64_t i = 0; i < shape_elements(tensor->type.shape); i++)
-    tensor->data[i] = sin(start + 1.7 * (double)i);
-}
-
-/* The weights after two steps. */
-static Interpreter *train_twice(Arena *arena, const char *text, const char *stop_after, int level,
-                                ScanChoice scans) {
-  Module *module = elaborate_with(arena, text, stop_after, level, scans);
-  Interpreter *interpreter = interpreter_create(arena, module, 5);
-  Type type = type_make(DTYPE_F64, SHAPE(2, 3));
-  Binding inputs[2] = {{OP_INPUT, name_intern("x"), NULL}, {OP_INPUT, name_intern("y"), NULL}};
-  for (int step = 1; step <= 2; step++) {
-    for (int i = 0; i < 2; i++) {
-      Tensor *tensor = tensor_create(arena, type);
-      set_input(tensor, step + 10 * i);
-      inputs[i].value = tensor;
-    }
-    interpreter_run(interpreter, ENTRY_TRAIN, 2, inputs, step, 0, 3, 3);
-  }
-  return interpreter;
-}
-
-static void expect_weights(const char *scan, const char *loop, const char *stop_after, int level,
-                           ScanChoice scans) {
+/* Two sequences that walk over x are one, two invariants k, and what is yielded twice. */
+static void test_equal_operands_and_results_merge(void **state) {
+  (void)state;
   Arena *arena = arena_create();
-  Interpreter *a = train_twice(arena, scan, stop_after, level, scans);
-  Interpreter *b = train_twice(arena, loop, stop_after, 0, SCANS_UNROLL);
-  static const char *const names[] = {"w", "b", "k"};
-  for (int n = 0; n < 3; n++) {
-    const Tensor *x = interpreter_variable(a, names[n]), *y = interpreter_variable(b, names[n]);
-    for (int64_t i = 0; i < shape_elements(x->type.shape); i++)
-      if (!(fabs(x->data[i] - y->data[i]) < 1e-14))
-        fail_msg("%s[%lld]: %.17g and %.17g", names[n], (long long)i, x->data[i], y->data[i]);
-  }
+  Module *module = read_dump(arena,
+    "nnc_dump 1\nmodule \"m\"\ninput \"x\" : f64[3]\ninput \"k\" : f64[]\nentry predict {\n"
+    "  %0 : f64[3] = input() {name = \"x\"} \"x\"\n"
+    "  %1 : f64[] = input() {name = \"k\"} \"k\"\n"
+    "  %2 : f64[] = scan(%1, %1, %0, %0, %1, %1) {carries = 2, sequences = 2, length = 3, "
+    "reverse = 0} \"s\" {\n"
+    "    %0 : f64[] = argument() {index = 0} \"a\"\n"
+    "    %1 : f64[] = argument() {index = 1} \"b\"\n"
+    "    %2 : f64[] = argument() {index = 5} \"k\"\n"
+    "    %3 : f64[] = argument() {index = 3} \"x\"\n"
+    "    %4 : f64[] = argument() {index = 2} \"x\"\n"
+    "    %5 : f64[] = argument() {index = 4} \"k\"\n"
+    "    %6 : f64[] = mul(%3, %2) \"p\"\n"
+    "    %7 : f64[] = mul(%5, %4) \"p\"\n"
+    "    %8 : f64[] = add(%0, %6) \"a\"\n"
+    "    %9 : f64[] = sub(%1, %7) \"b\"\n"
+    "    result \"a\" = %8\n    result \"b\" = %9\n"
+    "    result \"u\" = %6\n    result \"v\" = %7\n  }\n"
+    "  %3 : f64[] = scan_result(%2) {index = 0} \"a\"\n"
+    "  %4 : f64[] = scan_result(%2) {index = 1} \"b\"\n"
+    "  %5 : f64[3] = scan_result(%2) {index = 2} \"u\"\n"
+    "  %6 : f64[3] = scan_result(%2) {index = 3} \"v\"\n"
+    "  result \"a\" = %3\n  result \"b\" = %4\n  result \"u\" = %5\n  result \"v\" = %6\n}\n");
+  Graph *before = module->entries[ENTRY_PREDICT];
+  run_named_pass(arena, module, "cse");
+  run_named_pass(arena, module, "dce");
+  const Graph *after = module->entries[ENTRY_PREDICT];
+  assert_same_results(arena, before, after);
+  assert_ptr_equal(after->outputs.items[2].node, after->outputs.items[3].node);
+  assert_int_equal(first_scan(after)->operand_count, 4);
+  assert_int_equal(first_scan(after)->body->outputs.count, 3);
   arena_destroy(arena);
 }
 
-/* The gradients' scans themselves, then what all passes leave of them. */
-static void expect_same_weights(const char *scan, const char *loop) {
-  expect_weights(scan, loop, "differentiate", 0, SCANS_AUTO);
-  for (int level = 0; level <= 1; level++) {
-    expect_weights(scan, loop, "dce", level, SCANS_UNROLL);
-    expect_weights(scan, loop, "dce", level, SCANS_LOOP);
-  }
-}
+/* ---- whole programs ----------------------------------------------------------------------- */
 
 /* Carries read and not read, one that stays, several sequences, a scan in a scan, invariants in
  * products and otherwise, a yield that the loss does not read. */
@@ -439,25 +393,6 @@ static void test_parts_of_a_weight_are_summed_behind_the_loop(void **state) {
   arena_destroy(arena);
 }
 
-static int count_family(const Graph *graph, OpFamily family) {
-  int count = 0;
-  for (int i = 0; i < graph->nodes.count; i++)
-    count += op_info(graph->nodes.items[i]->op)->class->family == family;
-  return count;
-}
-
-static const Node *reverse_scan(const Graph *graph) {
-  const Node *found = NULL;
-  for (int i = 0; i < graph->nodes.count; i++) {
-    const Node *node = graph->nodes.items[i];
-    if (!node->body || !scan_shape(node).reverse) continue;
-    assert_null(found);
-    found = node;
-  }
-  assert_non_null(found);
-  return found;
-}
-
 /* The backward step of a loop reads the contractions, sums and scans of the forward step: it has
  * those of its adjoints alone. */
 static void test_dear_values_are_kept(void **state) {
@@ -467,7 +402,9 @@ static void test_dear_values_are_kept(void **state) {
     "param q : f32[12, 3] = 0.1\n"
     "_, h, s = scan u in x along 1 with h = zeros([batch, 3]), s = ones([batch]) {\n"
     "  h = tanh(concat(h, h + u[:, none], sin(h), h) @ q)\n"
-    "  s = scan row in k with s = s { s = sin(s + row[0]) * sum(sin(concat(h, h, h) * row[0]), axis = 1) }\n"
+    "  s = scan row in k with s = s {\n"
+    "    s = sin(s + row[0]) * sum(sin(concat(h, h, h) * s[:, none]), axis = 1)\n"
+    "  }\n"
     "  yield h\n"
     "}\n"
     "loss = mean(h) + mean(s) + 0 * mean(y @ w + b)\n" ENDING;
@@ -479,13 +416,13 @@ static void test_dear_values_are_kept(void **state) {
   const Node *inner = reverse_scan(backward);
   assert_int_equal(first_scan(forward)->body->outputs.count, 3);
   assert_int_equal(count_family(first_scan(forward)->body, FAMILY_REDUCTION), 1);
-  assert_int_equal(count_family(inner->body, FAMILY_REDUCTION), 2); /* of row, twice */
+  assert_int_equal(count_family(inner->body, FAMILY_REDUCTION), 2); /* of s and row */
   assert_ptr_equal(first_scan(backward), inner);
   arena_destroy(arena);
 }
 
-/* With `recompute` the forward scan keeps its carries alone and stays a loop whatever is chosen; the
- * backward step computes its step again. */
+/* With `recompute` the forward scan keeps its carries alone and stays a loop whatever is chosen;
+ * the backward step computes its step again. */
 static void test_recomputed_scans_keep_carries_alone(void **state) {
   (void)state;
   Arena *arena = arena_create();
@@ -506,7 +443,7 @@ static void test_recomputed_scans_keep_carries_alone(void **state) {
   const Node *backward = reverse_scan(module->entries[ENTRY_TRAIN]);
   assert_true(scan_shape(forward).recomputes && scan_shape(backward).recomputes);
   assert_int_equal(forward->body->outputs.count, 2 + 1 + 2);
-  assert_int_equal(count_family(backward->body, FAMILY_CONTRACTION), 3);
+  assert_int_equal(count_family(backward->body, FAMILY_CONTRACTION), 2); /* by q, and its adjoint */
   assert_false(scan_shape(first_scan(backward->body)).reverse);
   Module *again = read_dump(arena, print_module(arena, module));
   assert_string_equal(print_module(arena, again), print_module(arena, module));
@@ -550,6 +487,7 @@ int main(void) {
     cmocka_unit_test(test_chosen_scans_stay_loops),
     cmocka_unit_test(test_unread_results_and_operands_disappear),
     cmocka_unit_test(test_equal_bodies_merge),
+    cmocka_unit_test(test_equal_operands_and_results_merge),
     cmocka_unit_test(test_same_as_written_by_hand),
     cmocka_unit_test(test_none_and_one_step),
     cmocka_unit_test(test_steps_share_kernels),
