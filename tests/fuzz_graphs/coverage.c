@@ -50,10 +50,8 @@ void coverage_join(Coverage *into, const Coverage *coverage) {
   }
 }
 
-/* Recipes make no own gradients (the vectors own_gradient judge them) and no extern operators (tests/extern). */
-static bool is_judged_elsewhere(Op op) {
-  return op == OP_OWN_GRADIENT || op == OP_EXTERN;
-}
+/* The interpreter knows no functions of the user's: tests/extern. */
+static bool is_judged_elsewhere(Op op) { return op == OP_EXTERN; }
 
 int coverage_print(const Coverage *coverage) {
   int missing = 0;

@@ -69,6 +69,7 @@ static const Rounding rounding[OP_COUNT] = {
     [OP_MAX] = ROUNDS_NOT,
     [OP_WHERE] = ROUNDS_NOT,
     [OP_STOP_GRADIENT] = ROUNDS_NOT,
+    [OP_OWN_GRADIENT] = ROUNDS_NOT,
     [OP_REDUCE_MAX] = ROUNDS_NOT,
     [OP_REDUCE_MIN] = ROUNDS_NOT,
     [OP_RESHAPE] = ROUNDS_NOT,
