@@ -173,6 +173,7 @@ static double input_element(Generator *g, DType dtype, int64_t bound) {
 }
 
 Node *leaf_input(Generator *g, Type type, int64_t bound) {
+  CHECK(type.dtype != DTYPE_U8 || bound <= 256);
   const char *name = name_printf("%sx%d", g->prefix, outermost(g)->leaf_count++);
   vec_push(g->arena, &g->test->module->inputs, ((InputInfo){.name = name, .type = type}));
   Tensor *value = tensor_create(g->arena, type);
@@ -412,8 +413,10 @@ Node *draw_index(Generator *g, Shape shape, int64_t bound) {
   const Maker *m = &g->maker;
   if (bound < 1 && shape_elements(shape) > 0) return NULL;
   DType dtype = dtypes[draw_below(g, 3)];
-  if (draw_chance(g, 50) || bound < 1)
-    return leaf_input(g, type_make(dtype, shape), bound < 1 ? 1 : bound);
+  if (draw_chance(g, 50) || bound < 1) {
+    int64_t most = dtype == DTYPE_U8 && bound > 256 ? 256 : bound;
+    return leaf_input(g, type_make(dtype, shape), most < 1 ? 1 : most);
+  }
   if (dtype == DTYPE_U8) dtype = DTYPE_I32;
   Node *raw = draw_like(g, type_make(dtype, shape));
   Node *index = make_binary(m, OP_MOD, raw, constant_of(g, raw->type, (double)bound));
