@@ -1,0 +1,37 @@
+/* The conversions of nnc_half.h as the C compiler makes them for a machine: see conversions.h. The arrays
+ * between keep the loops as they are in kernels. */
+#include <stdio.h>
+
+#include "conversions.h"
+#include "nnc_half.h"
+
+enum { COUNT = 65536 };
+static uint16_t patterns[COUNT];
+static float wide[2][COUNT];
+
+static void widen_all(void) {
+  for (int i = 0; i < COUNT; i++) patterns[i] = (uint16_t)i;
+  for (int i = 0; i < COUNT; i++) wide[0][i] = nnc_from_bf16(patterns[i]);
+  for (int i = 0; i < COUNT; i++) wide[1][i] = nnc_from_f16(patterns[i]);
+}
+
+static float wide_bf16(uint16_t x) { return wide[0][x]; }
+static float wide_f16(uint16_t x) { return wide[1][x]; }
+static uint16_t narrow_bf16(float x) { return nnc_to_bf16(x); }
+static uint16_t narrow_f16(float x) { return nnc_to_f16(x); }
+
+int main(void) {
+  static HalfWiden *const widen[] = {wide_bf16, wide_f16};
+  static HalfNarrow *const narrow[] = {narrow_bf16, narrow_f16};
+  int wrong = 0;
+  widen_all();
+  for (int i = 0; i < 2; i++) {
+    const HalfGolden *golden = &half_goldens[i];
+    uint32_t widened = half_widen_crc(widen[i]), narrowed = half_narrow_crc(golden, narrow[i]);
+    if (widened == golden->widen && narrowed == golden->narrow) continue;
+    printf("%s: widen %08X, should be %08X; narrow %08X, should be %08X\n", golden->name, widened,
+           golden->widen, narrowed, golden->narrow);
+    wrong++;
+  }
+  return wrong;
+}

@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# bf16 and f16: the conversions as the C compiler makes them for several machines, operators and gradients
+# against PyTorch (make.py), types from data to checkpoints, mixed precision.  Usage: tests/half/run.sh BUILD
+set -uo pipefail
+build=$(cd "$1" && pwd)
+cd "$(dirname "$0")/../.."
+root=$PWD here=$PWD/tests/half
+source tests/lib/check.sh
+nnc=$build/bin/nnc
+work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 2
+
+# ---- conversions ----
+for compiler in clang gcc; do
+  command -v $compiler >/dev/null || continue
+  for march in x86-64 x86-64-v3 x86-64-v4 native; do
+    [ "$(uname -m)" = x86_64 ] || [ $march = native ] || continue
+    check "$compiler -march=$march" $compiler -std=gnu11 -O3 -march=$march -ffp-contract=off -Wall -Wextra -Werror \
+      -I "$root/runtime" "$here/conversions.c" -o "conversions" -lm
+    case $march in
+      x86-64-v3) grep -qw avx2 /proc/cpuinfo || continue ;;
+      x86-64-v4) grep -qw avx512vl /proc/cpuinfo || continue ;;
+    esac
+    check "conversions by $compiler -march=$march" ./conversions
+  done
+done
+
+# ---- operators and gradients: -O0 and -O1, and the emitted C without warnings ----
+for type in bf16 f16; do
+  sed "s/TYPE/$type/g" "$here/operators.net" > $type.net
+  for level in 0 1; do
+    check "$type -O$level" "$nnc" -O$level $type.net -o $type
+    check "$type -O$level step" ./$type step --inputs "$here/$type.safetensors" \
+      --init "$here/$type.safetensors" --steps 1 --quiet out.safetensors
+    compared=$(python3 "$here/compare.py" "$here/$type.safetensors" out.safetensors)
+    grep -v ' passed, ' <<<"$compared"
+    passed=$((passed + $(sed -n 's/ passed.*//p' <<<"$compared")))
+    failed=$((failed + $(sed -n 's/.*, \(.*\) failed/\1/p' <<<"$compared")))
+    "$nnc" -O$level $type.net --emit=c -o $type.c 2>/dev/null
+    for compiler in clang gcc; do
+      command -v $compiler >/dev/null || continue
+      check "$compiler -Wall -Wextra on $type -O$level" $compiler -std=gnu11 -Wall -Wextra -Werror -O1 -march=native \
+        -I "$root/runtime" -c $type.c -o $type.o
+    done
+  done
+done
+
+# ---- types: data, checkpoints, resuming, predictions, exports ----
+python3 - <<'PYTHON'
+import struct
+def npy(name, kind, shape, values):
+    head = "{'descr': '<%s2', 'fortran_order': False, 'shape': %s, }" % (kind, shape)
+    head += ' ' * (-(len(head) + 11) % 64) + '\n'
+    with open(name, 'wb') as out:
+        out.write(b'\x93NUMPY\x01\x00' + struct.pack('<H', len(head)) + head.encode())
+        out.write(struct.pack('<%de' % len(values), *values))
+npy('x.npy', 'f', '(64, 6)', [(i * 37 % 101 - 50) / 32 for i in range(384)])
+npy('y.npy', 'f', '(64,)', [(i * 11 % 17 - 8) / 8 for i in range(64)])
+PYTHON
+cp "$here/types.net" .
+check "types.net" "$nnc" types.net -o types
+check "trains" ./types --out whole --quiet --threads 2
+check "in two pieces" ./types --out pieces --steps 13 --quiet --threads 1
+check "goes on" ./types --out pieces --resume --quiet
+check "the same end" cmp whole/checkpoint.safetensors pieces/checkpoint.safetensors
+header=$(head -c 3000 whole/checkpoint.safetensors | tr -d '\0')
+for tensor in '"w":{"dtype":"BF16","shape":[6,4]' '"v":{"dtype":"F16","shape":[4]' '"s":{"dtype":"BF16"' '"seen":{"dtype":"F16"'; do
+  grep -qaF -- "$tensor" <<<"$header" && ok || fail "no $tensor in the checkpoint"
+done
+# x[0, 0] is -50/32, an f16 and a bf16.
+check_status "predicts" 0 '"input_":\[-1.5625,' ./types predict --out whole x.npy
+check "exports" ./types export --out whole whole.npz
+check_status "v is a NumPy half" 0 "'descr': '<f2'" sh -c "unzip -p whole.npz v.npy | tr -d '\\0'"
+check_status "w is widened" 0 "'descr': '<f4'" sh -c "unzip -p whole.npz w.npy | tr -d '\\0'"
+check_status "info" 0 'bf16\[6, 4\]' ./types info
+check "gradients, in f64" "$nnc" types.net --check-gradients
+check_status "--float=f64 leaves them" 0 'bf16\[6, 4\] = param' "$nnc" types.net --float=f64 --emit=ir
+
+# ---- mixed precision: as good as f32, parameters in f32, operands in 16 bits ----
+last() { tail -n 1 "$1/log.jsonl" | sed -n "s|.*\"$2\": *\([^,}]*\).*|\1|p"; }
+check "digits" "$build/bin/nnc-digits" digits --train 6000 --test 1000
+for precision in f32 bf16 f16; do
+  check "$precision" "$nnc" "$root/models/mnist.net" -D train.precision=$precision -D train.epochs=4 -o mnist
+  check "$precision trains" ./mnist --data digits --out $precision.run --quiet
+  at_least "accuracy of $precision" "$(last $precision.run test/accuracy)" 0.90
+  # 1,000 examples: half a percent is five of them.
+  at_least "accuracy of $precision beside f32" "$(last $precision.run test/accuracy)" \
+    "$(awk "BEGIN { print $(last f32.run test/accuracy) - 0.005 }")"
+  grep -qaF '"h1.w":{"dtype":"F32"' <(head -c 3000 $precision.run/checkpoint.safetensors) && ok || fail "$precision: h1.w is not f32"
+done
+count() { "$nnc" "$root/models/mnist_cnn.net" -D train.precision=$1 ${3:-} --emit=ir | grep -c "$2"; }
+[ "$(count bf16 'bf16\[.*= \(contract\|conv\)')" -gt 6 ] && ok || fail "no contractions in bf16"
+[ "$(count bf16 'f32\[.*= \(contract\|conv\)')" = 0 ] && ok || fail "a contraction in f32"
+[ "$(count f16 'f16\[.*= \(exp\|log\|reduce_sum\)')" = 0 ] && ok || fail "f16 sums or exponentials"
+[ "$(count bf16 bf16 --float=f32)" = 0 ] && ok || fail "--float=f32 leaves bf16"
+summary
