@@ -1,9 +1,9 @@
-/* The adjoint of a convolution in its input by columns, with all extents known: for an image, the product
- * of the transposed weights and dy has a row for each input channel and tap, over the output's positions
- * (nnc_gemm.h); each row is added at the places that its tap has read (nnc_conv.h).
+/* The adjoint of a convolution in its input by columns, with all extents known: for some images side by
+ * side, the product of the transposed weights and dy has a row for each input channel and tap, over the
+ * output's positions (nnc_gemm.h); each row is added at the places that its tap has read (nnc_conv.h).
  *
  * It does no work for padding, and pays where the planes are small beside the window. A task takes a
- * block of one image's input channels, whose planes are collected in the worker's block. */
+ * block of the images' input channels, whose planes are collected in the worker's block. */
 /* Input channels [channel, channel + channels) of an image. */
 NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t image, const int64_t channel,
                                 const int64_t channels, const @TYPE@ *restrict planes@PARAMETERS@)
@@ -14,7 +14,7 @@ NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t image, c
 
 NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
 {
-  enum { GROUPS = @GROUPS@, ROWS = @ROWS@, CHANNELS = @CHANNELS@, TASKS = @TASKS@ };
+  enum { IMAGES = @IMAGES@, STACK = @STACK@, GROUPS = @GROUPS@, ROWS = @ROWS@, CHANNELS = @CHANNELS@, TASKS = @TASKS@ };
   enum { RB = @RB@, ROW_BLOCKS = @ROW_BLOCKS@, POSITIONS = @POSITIONS@, PADDED = @PADDED@ };
   enum { X0 = @X0@, X1 = @X1@, X2 = @X2@, Y0 = @Y0@, Y1 = @Y1@, Y2 = @Y2@, K1 = @K1@, K2 = @K2@ };
   enum { S0 = @S0@, S1 = @S1@, S2 = @S2@, D0 = @D0@, D1 = @D1@, D2 = @D2@, P0 = @P0@, P1 = @P1@, P2 = @P2@ };
@@ -27,12 +27,15 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
   @TYPE@ *const tile = (@TYPE@ *)(worker->scratch + @SOURCE_BYTES@ + @OTHER_BYTES@);
   @KEYS@
   NNC_TASKS(worker, TASKS, task) {
-    const int64_t image = task / (GROUPS * ROW_BLOCKS), group = task / ROW_BLOCKS % GROUPS;
+    const int64_t first = task / (GROUPS * ROW_BLOCKS) * STACK, images = nnc_least(STACK, IMAGES - first);
+    const int64_t group = task / ROW_BLOCKS % GROUPS;
     const int64_t channel = task % ROW_BLOCKS * RB, channels = nnc_least(RB, ROWS - channel);
-    for (int64_t k = 0; k < CHANNELS; k++)
-      nnc_spread_@T@_@SOURCE_T@(given + k * PADDED, PADDED,
-                         @SOURCE@ + ((image * GROUPS + group) * CHANNELS + k) * POSITIONS, 1, 0, POSITIONS);
-    memset(planes, 0, sizeof *planes * (X0 * X1 * X2) * (size_t)channels);
+    for (int64_t s = 0; s < images; s++)
+      for (int64_t k = 0; k < CHANNELS; k++)
+        nnc_spread_@T@_@SOURCE_T@(given + k * PADDED + s * POSITIONS,
+                           s < images - 1 ? POSITIONS : PADDED - s * POSITIONS,
+                           @SOURCE@ + (((first + s) * GROUPS + group) * CHANNELS + k) * POSITIONS, 1, 0, POSITIONS);
+    memset(planes, 0, sizeof *planes * (X0 * X1 * X2) * RB * (size_t)images);
     const @TYPE@ *const weights = @W@ + (group * CHANNELS * ROWS + channel) * TAPS;
     /* The last tile of rows overlaps the one before, whose rows are not added twice. */
     for (int64_t done = 0; done < channels * TAPS; done += MR) {
@@ -41,10 +44,10 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
         (p < PANELS - 1 ? NNC_TILE(@T@, MR, WIDE) : NNC_TILE(@T@, MR, LAST))(
             CHANNELS, weights + m, 1, ROWS * TAPS, given + p * (WIDE * LANES), PADDED,
             tile + p * (WIDE * LANES), PADDED, true, NULL);
-      for (int64_t row = done; row < m + MR; row++) {
+      for (int64_t row = done, s = 0; row < m + MR; s = (s + 1) % images, row += s == 0) {
         const int64_t t0 = row % TAPS / (K1 * K2), t1 = row % TAPS / K2 % K1, t2 = row % K2;
-        const @TYPE@ *restrict from = tile + (row - m) * PADDED;
-        @TYPE@ *restrict plane = planes + row / TAPS * (X0 * X1 * X2);
+        const @TYPE@ *restrict from = tile + (row - m) * PADDED + s * POSITIONS;
+        @TYPE@ *restrict plane = planes + (s * RB + row / TAPS) * (X0 * X1 * X2);
         for (int64_t y = 0; y < Y0 * Y1; y++) {
           const int64_t x0 = y / Y1 * S0 - P0 + t0 * D0, x1 = y % Y1 * S1 - P1 + t1 * D1;
           if (!@INSIDE@) continue;
@@ -53,6 +56,8 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
         }
       }
     }
-    @NAME@_epilogue(worker, image, group * ROWS + channel, channels, planes@ARGUMENTS@);
+    for (int64_t s = 0; s < images; s++)
+      @NAME@_epilogue(worker, first + s, group * ROWS + channel, channels,
+                      planes + s * RB * (X0 * X1 * X2)@ARGUMENTS@);
   }
 }

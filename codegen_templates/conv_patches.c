@@ -1,9 +1,10 @@
-/* A convolution by patches, with all extents known: for an image, what each tap of each channel sees is
- * copied without gaps, and the weights are multiplied by that matrix (nnc_gemm.h), a block of channels
- * after the other.
+/* A convolution by patches, with all extents known: for some images side by side, what each tap of each
+ * channel sees is copied without gaps, and the weights are multiplied by that matrix (nnc_gemm.h), a block
+ * of channels after the other.
  *
- * Where planes are small, rasters (conv.c) would be mostly padding. A task takes a block of one image's
- * result channels, whose sums stay in the worker's block until the last input channel. */
+ * Where planes are small, rasters (conv.c) would be mostly padding, and weights read for a few vectors. A
+ * task takes a block of the images' result channels, whose sums stay in the worker's block until the last
+ * input channel. */
 /* Result channels [channel, channel + channels) of an image. */
 NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t image, const int64_t channel,
                                 const int64_t channels, const @TYPE@ *restrict planes@PARAMETERS@)
@@ -14,7 +15,7 @@ NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t image, c
 
 NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
 {
-  enum { GROUPS = @GROUPS@, ROWS = @ROWS@, CHANNELS = @CHANNELS@, TASKS = @TASKS@ };
+  enum { IMAGES = @IMAGES@, STACK = @STACK@, GROUPS = @GROUPS@, ROWS = @ROWS@, CHANNELS = @CHANNELS@, TASKS = @TASKS@ };
   enum { RB = @RB@, ROW_BLOCKS = @ROW_BLOCKS@, CB = @CB@, POSITIONS = @POSITIONS@, PADDED = @PADDED@ };
   enum { L0 = @L0@, L1 = @L1@, L2 = @L2@, Y0 = @Y0@, Y1 = @Y1@, Y2 = @Y2@ };
   enum { X0 = @X0@, X1 = @X1@, X2 = @X2@, S0 = @S0@, S1 = @S1@, S2 = @S2@ };
@@ -33,21 +34,22 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
   (void)begin, (void)raster;
   @KEYS@
   NNC_TASKS(worker, TASKS, task) {
-    const int64_t image = task / (GROUPS * ROW_BLOCKS), group = task / ROW_BLOCKS % GROUPS;
+    const int64_t first = task / (GROUPS * ROW_BLOCKS) * STACK, images = nnc_least(STACK, IMAGES - first);
+    const int64_t group = task / ROW_BLOCKS % GROUPS;
     const int64_t row = task % ROW_BLOCKS * RB, rows = nnc_least(RB, ROWS - row);
     for (int64_t channel = 0; channel < CHANNELS; channel += CB) {
       const int64_t channels = nnc_least(CB, CHANNELS - channel);
-      for (int64_t c = 0; c < channels; c++) {
-        const @SOURCE_TYPE@ *const from =
-            @SOURCE@ + ((image * GROUPS + group) * CHANNELS + channel + c) * (X0 * X1 * X2);
-        @RASTER@
-        for (int64_t t = 0; t < TAPS; t++) {
-          @TYPE@ *to = patches + (c * TAPS + t) * PADDED;
-          for (int64_t w = 0; w < Y0 * Y1; w++, to += Y2)
-            memcpy(to, seen + taps[t].offset + (w / Y1 * L1 + w % Y1) * L2, sizeof *to * Y2);
-          for (int64_t i = POSITIONS; i < PADDED; i++) *to++ = 0;
+      for (int64_t s = 0; s < images; s++)
+        for (int64_t c = 0; c < channels; c++) {
+          const @SOURCE_TYPE@ *const from =
+              @SOURCE@ + (((first + s) * GROUPS + group) * CHANNELS + channel + c) * (X0 * X1 * X2);
+          @RASTER@
+          for (int64_t t = 0; t < TAPS; t++) {
+            @TYPE@ *to = patches + (c * TAPS + t) * PADDED + s * POSITIONS;
+            @CUT@
+            if (s == images - 1) memset(to, 0, sizeof *to * (size_t)(PADDED - images * POSITIONS));
+          }
         }
-      }
       for (int64_t m = 0; m < rows; m += MR) {
         const int shape = rows - m >= MR ? 0 : rows - m == ROWS_1 ? 1 : 2;
         const @TYPE@ *const a = @W@ + ((group * ROWS + row + m) * CHANNELS + channel) * TAPS;
@@ -57,6 +59,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
                                         channel == 0, NULL);
       }
     }
-    @NAME@_epilogue(worker, image, group * ROWS + row, rows, planes@ARGUMENTS@);
+    for (int64_t s = 0; s < images; s++)
+      @NAME@_epilogue(worker, first + s, group * ROWS + row, rows, planes + s * POSITIONS@ARGUMENTS@);
   }
 }

@@ -59,8 +59,8 @@ typedef struct ConvGrid {
                             * the output along it, so that dy needs no gaps */
   bool dy_in_place; /* conv_weight: read where it is */
   int64_t span;     /* conv_weight: positions summed at a time, for the first-level cache */
-  int64_t stack;    /* conv_weight by patches: images at a time */
-  int64_t padded;   /* by columns or patches: output positions, up to whole vectors */
+  int64_t stack;    /* by columns or patches: images at a time */
+  int64_t padded;   /* output positions, of these for conv and conv_input, up to whole vectors */
   int64_t plane;    /* elements of one channel's rasters of all source phases */
   int64_t raster;   /* elements of a raster, at most, up to the last output position */
   int64_t source_bytes, other_bytes, tile_bytes; /* pieces of the worker's block, in this order */

@@ -96,9 +96,9 @@ static void cut_grid(ConvGrid *grid, int64_t others, int64_t size, int64_t chann
   grid->blocks = divide_up(whole, grid->block);
 }
 
-/* ---- small planes: without padding ----
+/* ---- small planes: without padding, several images side by side ----
  *
- * Costs are vector multiply-adds for one row of weights and one tap of one channel. */
+ * Costs are half the time of a vector multiply-add. */
 
 enum { LANES = 16 }; /* what `padded` is a multiple of, and costs are reckoned with */
 
@@ -113,9 +113,12 @@ static int64_t whole_raster(const ConvGrid *grid) {
   return raster + 1;
 }
 
-/* Of moving the rows of a plane of the output, as a tap sees it, one by one. */
+/* Of moving the rows of a plane of the output, as a tap sees it, one by one; the only tap of all
+ * positions sees the plane in one piece. */
 static int64_t cost_of_rows(const ConvGrid *grid, bool strided) {
   const int64_t *out = grid->extent_out;
+  if (product(grid->kernel) == 1 && product(out) == product(grid->extent_in))
+    return 3 + product(out) / 8;
   return out[0] * out[1] * (3 + (strided ? 3 * out[2] / 2 : out[2] / 8));
 }
 
@@ -131,24 +134,61 @@ static void cut_rows(ConvGrid *grid, int64_t others, int64_t least_rows, int64_t
   grid->tasks = others * divide_up(grid->rows, grid->row_block);
 }
 
-/* Columns for conv_input: less to multiply, but the products are added in memory. */
-static bool cut_columns(ConvGrid *grid, int64_t size) {
-  if (!has_work(grid)) return false;
+/* The weights are not in the second-level cache all the time. */
+static bool is_far(const ConvGrid *grid, int64_t size) {
+  enum { NEAR_BYTES = 256 << 10 };
+  return grid->rows * grid->channels * product(grid->kernel) * size > NEAR_BYTES;
+}
+
+/* Of multiplying one weight with so many vectors. Tiles of one and two vectors wait for their
+ * weights, all the more where these come from afar. */
+static int64_t cost_of_weight(const ConvGrid *grid, int64_t count, int64_t size) {
+  static const int64_t rest[] = {0, 3, 5};
+  return count / 3 * 6 + rest[count % 3] + is_far(grid, size);
+}
+
+enum { MOST_STACKED = 32 /* images */, LEAST_STACKED_TASKS = 8 };
+
+/* Columns for conv_input: less to multiply, but the products are added in memory. False when the
+ * worker's block would be too large. */
+static bool stack_columns(ConvGrid *grid, int64_t stack, int64_t size, int64_t *cost) {
   int64_t plane = product(grid->extent_in), taps = product(grid->kernel);
-  int64_t direct = grid->channels * vectors(whole_raster(grid));
-  grid->padded = vectors(product(grid->extent_out)) * LANES;
-  int64_t columns =
-      grid->channels * (grid->padded / LANES) + cost_of_rows(grid, grid->stride[2] > 1);
+  int64_t stacks = divide_up(grid->images, stack), positions = product(grid->extent_out);
+  grid->stack = stack;
+  grid->padded = vectors(stack * positions) * LANES;
   int64_t given = grid->channels * grid->padded * size;
-  if (columns >= direct || given > SOURCE_BYTES || plane * size > SUMS_BYTES) return false;
+  if (given > SOURCE_BYTES || stack * plane * size > SUMS_BYTES) return false;
   grid->by_columns = true;
-  grid->row_block = least(grid->rows, SUMS_BYTES / (plane * size));
-  cut_rows(grid, grid->images * grid->groups, divide_up(2 * TILE_MAX_ROWS, taps),
+  grid->row_block = least(grid->rows, SUMS_BYTES / (stack * plane * size));
+  cut_rows(grid, stacks * grid->groups, divide_up(2 * TILE_MAX_ROWS, taps),
            wanted(grid, LEAST_TASKS));
   grid->source_bytes = align_64(given);
-  grid->other_bytes = align_64(grid->row_block * plane * size);
+  grid->other_bytes = align_64(stack * grid->row_block * plane * size);
   grid->tile_bytes = align_64(TILE_MAX_ROWS * grid->padded * size);
+  int64_t count = grid->padded / LANES, weight = cost_of_weight(grid, count, size);
+  if (is_far(grid, size)) weight += 2 * divide_up(count, 3); /* columns of w, for each tile */
+  int64_t products = grid->channels * weight;
+  int64_t sums = 2 * stack * cost_of_rows(grid, grid->stride[2] > 1);
+  int64_t copies = 2 * grid->channels * stack * (2 + positions / 8);
+  *cost = grid->tasks * (grid->row_block * taps * (products + sums) + copies);
   return true;
+}
+
+static bool cut_columns(ConvGrid *grid, int64_t size) {
+  if (!has_work(grid)) return false;
+  int64_t taps = product(grid->kernel), cost;
+  int64_t direct = grid->channels * cost_of_weight(grid, vectors(whole_raster(grid)), size);
+  int64_t best = grid->images * grid->groups * grid->rows * taps * direct;
+  const ConvGrid plain = *grid;
+  for (int64_t stack = 1; stack <= least(plain.images, MOST_STACKED); stack++) {
+    ConvGrid trial = plain;
+    if (!stack_columns(&trial, stack, size, &cost)) break;
+    bool is_busy = stack == 1 || trial.tasks >= wanted(&plain, LEAST_STACKED_TASKS);
+    if (cost >= best || !is_busy) continue;
+    best = cost;
+    *grid = trial;
+  }
+  return grid->by_columns;
 }
 
 /* The raster that patches are cut from: of a whole plane, of one channel. */
@@ -160,25 +200,46 @@ static void set_whole_block(ConvGrid *grid, int64_t size) {
   grid->source_bytes = align_64(grid->plane * size);
 }
 
-/* Patches for conv: less to multiply, but more to copy. */
-static bool cut_patches(ConvGrid *grid, int64_t size) {
+/* Patches for conv: less to multiply, but more to copy. False when the worker's block would be too
+ * large. */
+static bool stack_patches(ConvGrid *grid, int64_t stack, int64_t size, int64_t *cost) {
   enum { PATCH_BYTES = 128 << 10 };
-  if (!has_work(grid)) return false;
-  int64_t taps = product(grid->kernel);
-  grid->padded = vectors(product(grid->extent_out)) * LANES;
-  if (TILE_MAX_ROWS * grid->padded * size > SUMS_BYTES) return false;
-  grid->row_block = least(grid->rows, SUMS_BYTES / (grid->padded * size));
-  cut_rows(grid, grid->images * grid->groups, TILE_MAX_ROWS, wanted(grid, LEAST_TASKS));
-  int64_t by_raster = grid->row_block * vectors(whole_raster(grid));
-  int64_t by_patch = grid->row_block * (grid->padded / LANES) + cost_of_rows(grid, false);
-  if (by_patch >= by_raster || taps * grid->padded * size > PATCH_BYTES) return false;
+  int64_t taps = product(grid->kernel), stacks = divide_up(grid->images, stack);
+  grid->stack = stack;
+  grid->padded = vectors(stack * product(grid->extent_out)) * LANES;
+  if (TILE_MAX_ROWS * grid->padded * size > SUMS_BYTES || taps * grid->padded * size > PATCH_BYTES)
+    return false;
   grid->by_patches = true;
+  grid->row_block = least(grid->rows, SUMS_BYTES / (grid->padded * size));
+  cut_rows(grid, stacks * grid->groups, TILE_MAX_ROWS, wanted(grid, LEAST_TASKS));
   int64_t fitting = PATCH_BYTES / (taps * grid->padded * size);
   grid->channel_block = divide_up(grid->channels, divide_up(grid->channels, fitting));
   set_whole_block(grid, size);
   grid->other_bytes = align_64(grid->channel_block * taps * grid->padded * size);
   grid->tile_bytes = align_64(grid->row_block * grid->padded * size);
+  int64_t depth = grid->channels * taps, count = grid->padded / LANES;
+  int64_t products = depth * cost_of_weight(grid, count, size);
+  int64_t sums = 4 * count * divide_up(grid->channels, grid->channel_block);
+  int64_t copies = 2 * depth * stack * cost_of_rows(grid, false);
+  *cost = grid->tasks * (grid->row_block * (products + sums) + copies);
   return true;
+}
+
+static bool cut_patches(ConvGrid *grid, int64_t size) {
+  if (!has_work(grid)) return false;
+  int64_t depth = grid->channels * product(grid->kernel), cost;
+  int64_t best = grid->images * grid->groups * grid->rows * depth *
+                 cost_of_weight(grid, vectors(whole_raster(grid)), size);
+  const ConvGrid plain = *grid;
+  for (int64_t stack = 1; stack <= least(plain.images, MOST_STACKED); stack++) {
+    ConvGrid trial = plain;
+    if (!stack_patches(&trial, stack, size, &cost)) break;
+    bool is_busy = stack == 1 || trial.tasks >= wanted(&plain, LEAST_STACKED_TASKS);
+    if (cost >= best || !is_busy) continue;
+    best = cost;
+    *grid = trial;
+  }
+  return grid->by_patches;
 }
 
 /* Patches for conv_weight: less to multiply, and longer sums, but more to copy. */

@@ -339,6 +339,20 @@ static const char *raster_text(const ConvWriter *writer) {
       type, c_type_name(writer->sum), dtype_name(writer->kernel->operands[0].dtype));
 }
 
+/* Copies what a tap sees of `seen` to `to`, which then is behind it. */
+static const char *cut_text(const ConvWriter *writer) {
+  const ConvGrid *grid = &writer->grid;
+  bool is_whole = true;
+  for (int i = 0; i < 3; i++)
+    is_whole = is_whole && grid->kernel[i] == 1 && grid->stride[i] == 1 && grid->low[i] == 0 &&
+               grid->length[i] == grid->extent_in[i] && grid->extent_out[i] == grid->extent_in[i];
+  if (is_whole)
+    return "memcpy(to, seen + taps[t].offset, sizeof *to * POSITIONS);\n"
+           "to += POSITIONS;\n";
+  return "for (int64_t w = 0; w < Y0 * Y1; w++, to += Y2)\n"
+         "  memcpy(to, seen + taps[t].offset + (w / Y1 * L1 + w % Y1) * L2, sizeof *to * Y2);\n";
+}
+
 /* Rows of the smallest block of conv_columns.c. */
 static int64_t least_rows(const ConvGrid *grid) {
   int64_t last = grid->rows - (grid->rows - 1) / grid->row_block * grid->row_block;
@@ -442,6 +456,7 @@ void conv_write(Code *code, KernelFunction *function) {
       INTEGER("STACK", grid->stack),
       INTEGER("LEAST_ROWS", by_columns ? least_rows(grid) : 1),
       {"RASTER", grid->by_patches ? raster_text(&writer) : ""},
+      {"CUT", grid->by_patches ? cut_text(&writer) : ""},
       {"W", writer.is_weight ? "" : function->operands[1]},
       {"INSIDE", inside_text(&writer)},
       {"FROM", inner ? "0" : "nnc_greatest((P2 - t2 * D2 + S2 - 1) / S2, 0)"},
