@@ -76,8 +76,20 @@ def paper_gru(x, w, u, b, c):
 
 
 g.case("gru(x, 2, reset_after = false)", paper_gru, x=N(2, 3, 2), params=weights("gru", 2, 2))
+def chainer_gru(x, w, u, b, c):
+    """Chainer's StatefulGRU, h = (1 - z) h + z n, with the other sign in front of what makes z."""
+    h, ys = torch.zeros(x.shape[0], 2), []
+    for t in range(x.shape[1]):
+        s = x[:, t] @ w + b
+        r, z = torch.sigmoid(s[:, :2] + h @ u[:, :2]), torch.sigmoid(-(s[:, 2:4] + h @ u[:, 2:4]))
+        h = (1 - z) * h + z * torch.tanh(s[:, 4:] + (r * h) @ u[:, 4:] + c)
+        ys.append(h)
+    return torch.stack(ys, 1)
+
+
 g.case("rnn_cell(x, z)", lambda x, z, *p: run("rnn", x[:, None], 3, [p], z)[1][0], x=N(2, 2), z=N(2, 3), params=weights("rnn", 2, 3))
 g.case("gru_cell(x, z)", lambda x, z, *p: run("gru", x[:, None], 3, [p], z)[1][0], x=N(2, 2), z=N(2, 3), params=weights("gru", 2, 3))
 for i in (0, 1):
     g.case(f"lstm_cell(x, z, v)[{i}]", lambda x, z, v, *p, i=i: run("lstm", x[:, None], 3, [p], z, v)[i + 1][0], x=N(2, 2), z=N(2, 3), v=N(2, 3),
            params=weights("lstm", 2, 3))
+g.case("gru(x, 2, reset_after = false)", chainer_gru, x=N(1, 2, 3), params=weights("gru", 3, 2))
