@@ -1,4 +1,6 @@
-/* The pass lift: what leaves the bodies of scans and what stays, and that the same is computed. */
+/* The passes lift and turn: what leaves the bodies of scans and what stays, which way they walk,
+ * and that the same is computed. */
+#include "passes/rules/reversal.h"
 #include "scan_programs.h"
 
 static int count_dear(const Graph *graph) {
@@ -121,8 +123,45 @@ static void test_work_climbs_through_several_bodies(void **state) {
   arena_destroy(arena);
 }
 
+static int count_reversals(const Graph *graph) {
+  int count = 0;
+  for (int i = 0; i < graph->nodes.count; i++) {
+    bool axes[MAX_RANK];
+    count += reversal_match(graph->nodes.items[i], axes);
+  }
+  return count;
+}
+
+/* A walk over a reversed sequence and another one, whose result is read in some order. */
+static void check_walk(const char *other, const char *order, bool turns, int reversals) {
+  Arena *arena = arena_create();
+  const char *text = arena_printf(arena, HEADING
+    "param z : f32[2, 5, 3] = randn([2, 5, 3])\nparam m : f32[5, 2, 3] = randn([5, 2, 3])\n"
+    "param small : f32[5] = 0.3 * randn([5])\nparam big : f32[5, 3, 4, 1, 3] = 0.1\n"
+    "ys, h = scan u, v in transpose(z[:, ::-1], [1, 0, 2]), %s with h = zeros([2, 3]) {\n"
+    "  h = sin(h + u @ w + mean(v)) ; yield h @ k }\n"
+    "loss = mean(ys%s * m) + mean(h) + 0 * mean(x @ w + y @ k + b)\n" ENDING, other, order);
+  Module *module = elaborate_with(arena, text, NULL, 1, SCANS_LOOP);
+  const Graph *graph = module->entries[ENTRY_TRAIN];
+  assert_int_equal(scan_shape(first_scan(graph)).reverse, turns);
+  assert_int_equal(count_reversals(graph), reversals);
+  expect_weights(text, text, "dce", 1, SCANS_LOOP);
+  expect_weights(text, text, "dce", 1, SCANS_UNROLL);
+  arena_destroy(arena);
+}
+
+static void test_reversed_sequences_are_walked_backwards(void **state) {
+  (void)state;
+  check_walk("small[::-1]", "[::-1]", true, 0);
+  check_walk("small[::-1]", "", true, 2); /* the result and its adjoint */
+  check_walk("small", "[::-1]", true, 2); /* the other sequence and its gradient */
+  check_walk("big", "[::-1]", false, 4);
+  check_walk("zeros([5])", "[::-1]", true, 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_reversed_sequences_are_walked_backwards),
     cmocka_unit_test(test_bound_and_growing_work_stays),
     cmocka_unit_test(test_what_never_changes_is_done_once),
     cmocka_unit_test(test_work_climbs_through_several_bodies),
