@@ -47,11 +47,15 @@ static void share_outputs(Lowering *lowering, const Unit *unit, const int *loops
   Program *program = lowering->program;
   for (int out = 0; out < kernel->operand_count; out++) {
     Buffer *result = &program->buffers.items[lowering->places[built->nodes[out]->id].buffer];
-    if (!kernel->operands[out].is_output || result->kind != BUFFER_ACTIVATION) continue;
+    if (!kernel->operands[out].is_output || result->kind != BUFFER_ACTIVATION ||
+        result->view_of >= 0)
+      continue;
     for (int in = 0; in < kernel->operand_count; in++) {
       int from = lowering->places[built->nodes[in]->id].buffer, root = buffer_root(program, from);
       if (kernel->operands[in].is_output || last[root] != at ||
           program->buffers.items[root].kind != BUFFER_ACTIVATION ||
+          program->buffers.items[root].owner != lowering->scan ||
+          program->buffers.items[from].view_of >= 0 ||
           (unit->loop >= 0 && loops[from] != unit->loop) ||
           !kernel_can_unify(kernel, in, out))
         continue;
@@ -68,6 +72,7 @@ void buffers_share(Lowering *lowering) {
   int *last = last_uses(lowering), *loops = writer_loops(lowering);
   for (int i = 0; i < lowering->order.count; i++) {
     const Unit *unit = &lowering->units.items[lowering->order.items[i]];
-    if (unit->group >= 0) share_outputs(lowering, unit, loops, i, last);
+    if (unit->group >= 0 && !lowering->groups.items[unit->group]->scan)
+      share_outputs(lowering, unit, loops, i, last);
   }
 }

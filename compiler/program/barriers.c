@@ -2,14 +2,20 @@
  * or that writes what such a step read - unless both steps are in task loops of equally many
  * blocks and touch the memory block by block, since a worker has the same blocks in both. Buffers
  * are compared by the memory they stand for (aliases); buffers that merely share bytes at different
- * times are kept apart by the plan, which lets them share only across a barrier. A task loop is
- * taken as a whole. Greedy placement gives the fewest for the given order. */
+ * times are kept apart by the plan, which lets them share only across a barrier; so are rows of one
+ * buffer that a round never confuses. A task loop is taken as a whole. Greedy placement gives the fewest for the given order.
+ *
+ * A scan loop ends with a barrier, since the next round reads what this one carries; so what a step
+ * in it conflicts with lies in its own round, or before the loop, and then the barrier does too. */
 #include "program/lowering.h"
 
 typedef struct Access {
   const Step *reader, *writer; /* the latest since the last barrier, or NULL */
   int64_t blocks;              /* of all accesses since then; 0 unless all are by these blocks */
+  int read_by, written_by;     /* the buffer of all reads, of all writes; SEVERAL: there are several */
 } Access;
+
+enum { SEVERAL = -1 };
 
 typedef struct Touch {
   int buffer;
@@ -24,6 +30,7 @@ typedef struct Placer {
   Program *program;
   ProgramEntry *entry;
   Access *since;               /* by buffer */
+  int scan;                    /* number of the innermost scan loop here, or -1 */
 } Placer;
 
 static TouchList step_touches(const Placer *placer, const Step *step) {
@@ -43,6 +50,10 @@ static TouchList step_touches(const Placer *placer, const Step *step) {
   return list;
 }
 
+static bool is_apart(const Placer *placer, int other, int buffer) {
+  return other != SEVERAL && buffers_are_apart(placer->program, other, buffer);
+}
+
 /* What is wrong without a barrier before the step; NULL: nothing. */
 static const char *find_conflict(const Placer *placer, const Step *step) {
   TouchList list = step_touches(placer, step);
@@ -51,6 +62,10 @@ static const char *find_conflict(const Placer *placer, const Step *step) {
     const Access *access = &placer->since[buffer_root(placer->program, touch->buffer)];
     if (access->writer == NULL && !(touch->is_written && access->reader != NULL)) continue;
     if (touch->blocks > 0 && touch->blocks == access->blocks) continue;
+    if ((access->writer == NULL || is_apart(placer, access->written_by, touch->buffer)) &&
+        (access->reader == NULL || !touch->is_written ||
+         is_apart(placer, access->read_by, touch->buffer)))
+      continue;
     const char *name = placer->program->buffers.items[touch->buffer].name;
     if (access->writer == NULL)
       return arena_printf(placer->program->arena, "%s overwrites %s, which %s reads", step->path,
@@ -68,39 +83,81 @@ static void note_step(const Placer *placer, const Step *step) {
     Access *access = &placer->since[buffer_root(placer->program, touch->buffer)];
     bool is_first = access->reader == NULL && access->writer == NULL;
     access->blocks = is_first || access->blocks == touch->blocks ? touch->blocks : 0;
-    if (touch->is_written) access->writer = step;
-    else access->reader = step;
+    const Step **user = touch->is_written ? &access->writer : &access->reader;
+    int *by = touch->is_written ? &access->written_by : &access->read_by;
+    *by = *user == NULL || *by == touch->buffer ? touch->buffer : SEVERAL;
+    *user = step;
   }
 }
 
 static void add_barrier(Placer *placer, const char *reason) {
-  Step barrier = {.kind = STEP_BARRIER, .kernel = -1, .loop = -1, .path = "",
+  Step barrier = {.kind = STEP_BARRIER, .kernel = -1, .loop = -1, .scan = placer->scan, .path = "",
                   .class_name = "barrier", .reason = reason};
   vec_push(placer->program->arena, &placer->entry->steps, barrier);
   placer->entry->barrier_count++;
   for (int b = 0; b < placer->program->buffers.count; b++) placer->since[b] = (Access){0};
 }
 
+static const char *first_conflict(const Placer *placer, const Step *steps, int first, int last) {
+  const char *reason = NULL;
+  for (int i = first; i <= last && reason == NULL; i++) reason = find_conflict(placer, &steps[i]);
+  return reason;
+}
+
+static void add_steps(Placer *placer, const Step *old, int first, int last) {
+  for (int i = first; i <= last; i++) {
+    vec_push(placer->program->arena, &placer->entry->steps, old[i]);
+    note_step(placer, &old[i]);
+  }
+}
+
+/* Enters the scan loops that begin with step `at`, the outer one first. */
+static void enter_scans(Placer *placer, const Step *old, const ScanLoop *scans, int at) {
+  ProgramEntry *entry = placer->entry;
+  for (int i = 0; i < entry->scans.count; i++) {
+    if (scans[i].first_step != at) continue;
+    const char *reason = first_conflict(placer, old, at, scans[i].last_step);
+    if (reason) add_barrier(placer, reason);
+    entry->scans.items[i].first_step = entry->steps.count;
+    placer->scan = i;
+  }
+}
+
+/* Leaves those that end with step `at`, the inner one first. */
+static void leave_scans(Placer *placer, const ScanLoop *scans, int at) {
+  ProgramEntry *entry = placer->entry;
+  for (int i = entry->scans.count - 1; i >= 0; i--) {
+    if (scans[i].last_step != at) continue;
+    const Step *last = &entry->steps.items[entry->steps.count - 1];
+    if (last->kind != STEP_BARRIER)
+      add_barrier(placer, arena_printf(placer->program->arena,
+                                       "the next round of %s reads what this one carries",
+                                       scans[i].path));
+    entry->scans.items[i].last_step = entry->steps.count - 1;
+    placer->scan = scans[i].outer;
+  }
+}
+
 void barriers_insert(Arena *arena, Program *program, ProgramEntry *entry) {
-  Placer placer = {arena, program, entry, ARENA_ARRAY(arena, Access, program->buffers.count)};
-  Step *old = entry->steps.items;
+  Placer placer = {arena, program, entry, ARENA_ARRAY(arena, Access, program->buffers.count), -1};
+  const Step *old = entry->steps.items;
+  const ScanLoop *scans =
+      arena_copy(arena, entry->scans.items, sizeof *scans * (size_t)entry->scans.count);
   int count = entry->steps.count;
   entry->steps.items = NULL;
   entry->steps.count = entry->steps.capacity = 0;
-  for (int i = 0, end; i < count; i = end) {
+  for (int i = 0, last; i < count; i = last + 1) {
     TaskLoop *loop = old[i].loop >= 0 ? &entry->loops.items[old[i].loop] : NULL;
-    end = loop ? loop->last_step + 1 : i + 1;
-    const char *reason = NULL;
-    for (int k = i; k < end && reason == NULL; k++) reason = find_conflict(&placer, &old[k]);
+    last = loop ? loop->last_step : i;
+    enter_scans(&placer, old, scans, i);
+    const char *reason = first_conflict(&placer, old, i, last);
     if (reason) add_barrier(&placer, reason);
     if (loop) {
       loop->first_step = entry->steps.count;
-      loop->last_step = entry->steps.count + end - i - 1;
+      loop->last_step = entry->steps.count + last - i;
     }
-    for (int k = i; k < end; k++) {
-      vec_push(program->arena, &entry->steps, old[k]);
-      note_step(&placer, &old[k]);
-    }
+    add_steps(&placer, old, i, last);
+    leave_scans(&placer, scans, last);
   }
 }
 

@@ -19,6 +19,7 @@ struct Machine {
   Arena *arena;
   const Program *program;
   double *memory; /* one a byte: the arena, then a worker's block */
+  int64_t *rounds; /* of the entry's scan loops, by number */
 };
 
 /* One kernel at one point. */
@@ -50,7 +51,8 @@ static double *element_at(const Machine *machine, int buffer, int64_t index) {
   if (index < 0 || index >= shape_elements(at->type.shape))
     panic("element %lld of %s", (long long)index, at->name);
   int64_t base = at->kind == BUFFER_WORKER ? machine->program->arena_bytes : 0;
-  return &machine->memory[base + at->offset + index * dtype_size(at->type.dtype)];
+  base += at->offset + buffer_moved(machine->program, buffer, machine->rounds);
+  return &machine->memory[base + index * dtype_size(at->type.dtype)];
 }
 
 static void slot_set(double *slot, DType dtype, double value) {
@@ -445,20 +447,55 @@ static void run_task_loop(Machine *machine, const ProgramEntry *entry, const Tas
   }
 }
 
+/* What only a round knows is worth nothing in the next. */
+static void poison_round(Machine *machine, EntryKind kind, int scan) {
+  const Program *program = machine->program;
+  for (int i = 0; i < program->buffers.count; i++) {
+    const Buffer *buffer = &program->buffers.items[i];
+    bool is_own = buffer->kind == BUFFER_ACTIVATION && buffer->entry == (int)kind &&
+                  buffer->owner == scan && buffer->alias_of < 0;
+    for (int64_t k = 0; is_own && k < buffer->bytes; k++)
+      machine->memory[buffer->offset + k] = NAN;
+  }
+}
+
+static void run_steps(Machine *machine, const ProgramEntry *entry, int first, int last, int scan,
+                      Run run);
+
+static void run_rounds(Machine *machine, const ProgramEntry *entry, int scan, Run run) {
+  const ScanLoop *loop = &entry->scans.items[scan];
+  for (int64_t round = 0; round < loop->rounds; round++) {
+    machine->rounds[scan] = round;
+    poison_round(machine, entry->entry, scan);
+    run_steps(machine, entry, loop->first_step, loop->last_step, scan, run);
+  }
+}
+
+static void run_steps(Machine *machine, const ProgramEntry *entry, int first, int last, int scan,
+                      Run run) {
+  for (int i = first; i <= last; i++) {
+    const Step *step = &entry->steps.items[i];
+    int inner = scan_loop_at(entry, i, scan);
+    run.step = step;
+    if (inner >= 0) {
+      run_rounds(machine, entry, inner, run);
+      i = entry->scans.items[inner].last_step;
+    } else if (step->kind == STEP_COPY) {
+      run_copy(machine, step);
+    } else if (step->kind == STEP_LAUNCH && step->loop < 0) {
+      run_launch(machine, run);
+    } else if (step->kind == STEP_LAUNCH) {
+      run_task_loop(machine, entry, &entry->loops.items[step->loop], run);
+      i = entry->loops.items[step->loop].last_step;
+    }
+  }
+}
+
 void machine_run(Machine *machine, EntryKind kind, const double *scalars,
                  const EvaluateContext *context) {
   const ProgramEntry *entry = &machine->program->entries[kind];
   CHECK(entry->present);
-  for (int i = 0; i < entry->steps.count; i++) {
-    const Step *step = &entry->steps.items[i];
-    Run run = {.step = step, .scalars = scalars, .context = context};
-    if (step->kind == STEP_COPY) run_copy(machine, step);
-    if (step->kind != STEP_LAUNCH) continue;
-    if (step->loop < 0) {
-      run_launch(machine, run);
-      continue;
-    }
-    run_task_loop(machine, entry, &entry->loops.items[step->loop], run);
-    i = entry->loops.items[step->loop].last_step;
-  }
+  machine->rounds = ARENA_ARRAY(machine->arena, int64_t, entry->scans.count + 1);
+  run_steps(machine, entry, 0, entry->steps.count - 1, -1,
+            (Run){.scalars = scalars, .context = context});
 }

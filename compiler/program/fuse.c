@@ -163,7 +163,8 @@ static bool fits_as_inner(const Fuser *fuser, const Group *rows, const Group *ma
 
 /* The iteration space of both together, in *merged. */
 static bool spaces_merge(const Fuser *fuser, const Group *a, const Group *b, Group *merged) {
-  if (a->stage != b->stage || (a->template_node && b->template_node)) return false;
+  if (a->stage != b->stage || (a->template_node && b->template_node) || a->scan || b->scan)
+    return false;
   merged->stage = a->stage;
   const Group *template_group = a->template_node ? a : b->template_node ? b : NULL;
   const Group *other = template_group == a ? b : a;

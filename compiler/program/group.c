@@ -59,6 +59,10 @@ static void store_members(Lowering *lowering, Group *group, KernelBuilder *build
 
 const char *group_build(Lowering *lowering, Group *group, const Node **blame) {
   Arena *arena = lowering->arena;
+  if (group->scan) {
+    scan_build(lowering, group);
+    return NULL;
+  }
   GroupHost *context = ARENA_NEW(arena, GroupHost);
   *context = (GroupHost){lowering, group};
   BuilderHost *host = ARENA_NEW(arena, BuilderHost);
@@ -115,7 +119,7 @@ void groups_mark_stored(Lowering *lowering) {
   int *seen = ARENA_ARRAY(lowering->arena, int, lowering->graph->next_id);
   for (int i = 0; i < lowering->graph->nodes.count; i++) {
     Place *place = &lowering->places[lowering->graph->nodes.items[i]->id];
-    place->is_stored = place->is_output && place->kind == PLACE_GROUP;
+    place->is_stored = place->is_kept && place->kind == PLACE_GROUP;
   }
   for (int i = 0; i < lowering->groups.count; i++) {
     const Group *group = lowering->groups.items[i];

@@ -130,7 +130,7 @@ static bool prolongs_lives(const Lowering *lowering, const Node *node, const Dem
 static bool should_inline(const Lowering *lowering, const Node *node, const Demand *demand,
                           bool joins) {
   const Place *place = &lowering->places[node->id];
-  if (place->kind != PLACE_GROUP || place->form != FORM_MAP || place->is_output) return false;
+  if (place->kind != PLACE_GROUP || place->form != FORM_MAP || place->is_kept) return false;
   if (is_plain_movement(node)) return true; /* as a view, where a template needs it */
   if (demand->needs_memory) return false;
   if (place->is_free) return true;

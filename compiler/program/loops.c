@@ -88,7 +88,8 @@ static bool is_wide_contraction(const Kernel *kernel, const bool *parts) {
 }
 
 static void find_parts(Former *former, int unit) {
-  if (former->lowering->units.items[unit].group < 0) return; /* a copy */
+  int group = former->lowering->units.items[unit].group;
+  if (group < 0 || former->lowering->groups.items[group]->scan) return; /* a copy, a scan */
   const BuiltKernel *built = unit_kernel(former, unit);
   const Kernel *kernel = built->kernel;
   for (int i = 0; i < kernel->operand_count; i++)

@@ -14,37 +14,51 @@ static int64_t entry_batch(const Module *module, EntryKind entry) {
   return is_single ? 1 : module->run.batch;
 }
 
+void graph_lower(Lowering *lowering) {
+  if (lowering->level > 0) lowering->graph = graph_prepare(lowering);
+  places_create(lowering);
+  groups_fuse(lowering);
+  groups_mark_stored(lowering);
+  for (int i = 0; i < lowering->groups.count; i++) /* more may come on the way */
+    if (!lowering->groups.items[i]->is_merged_away)
+      group_build_surely(lowering, lowering->groups.items[i]);
+  units_create(lowering);
+  units_schedule(lowering);
+  loops_form(lowering);
+  buffers_share(lowering);
+  steps_create(lowering);
+}
+
+static void add_costs(ProgramEntry *entry) {
+  for (int i = 0; i < entry->steps.count; i++) {
+    entry->flops += entry->steps.items[i].flops;
+    entry->bytes += entry->steps.items[i].bytes;
+    entry->product_flops += entry->steps.items[i].product_flops;
+  }
+}
+
 static void entry_lower(Program *program, const Module *module, EntryKind kind,
                         const ProgramOptions *options) {
   ProgramEntry *entry = &program->entries[kind];
-  const Graph *graph = module->entries[kind];
   entry->present = true;
   entry->batch = entry_batch(module, kind);
   Lowering lowering = {.arena = program->arena,
                        .program = program,
                        .module = module,
-                       .graph = graph,
+                       .graph = module->entries[kind],
                        .entry = kind,
-                       .level = options->level};
+                       .level = options->level,
+                       .scan = -1,
+                       .rounds = 1};
   if (options->level > 0) {
     lowering.is_eager = options->blocks > 0;
     lowering.blocks = lowering.is_eager        ? options->blocks
                       : options->without_loops ? 0
                                                : batch_blocks(entry->batch);
-    lowering.graph = graph_prepare(&lowering);
   }
-  places_create(&lowering);
-  groups_fuse(&lowering);
-  groups_mark_stored(&lowering);
-  for (int i = 0; i < lowering.groups.count; i++) /* more may come on the way */
-    if (!lowering.groups.items[i]->is_merged_away)
-      group_build_surely(&lowering, lowering.groups.items[i]);
-  units_create(&lowering);
-  units_schedule(&lowering);
-  loops_form(&lowering);
-  buffers_share(&lowering);
-  steps_create(&lowering);
-  barriers_insert(lowering.arena, program, entry);
+  graph_lower(&lowering);
+  add_costs(entry);
+  barriers_insert(program->arena, program, entry);
 }
 
 static void add_variables(Program *program, const Module *module) {

@@ -22,14 +22,16 @@ typedef enum PlaceKind {
 typedef enum NodeForm {              /* what the operator's rule makes of it */
                         FORM_MAP,    /* an expression over the point */
                         FORM_REDUCE, /* a stage with a loop of its own */
-                        FORM_TEMPLATE
+                        FORM_TEMPLATE,
+                        FORM_SCAN    /* a scan or a result of one */
 } NodeForm;
 
 typedef struct Place {
   PlaceKind kind;
   NodeForm form;
   int group;      /* PLACE_GROUP */
-  bool is_output; /* of the graph */
+  bool is_kept;   /* an output of the graph or read by a scan's loop: must be in memory */
+  bool is_looped; /* read by a scan's loop */
   bool is_stored; /* PLACE_GROUP: some other kernel or the outside reads it */
   double reads;   /* elements of an operand that one evaluation of all of the node reads, about */
   bool is_free;   /* an expression of a few operations that loads nothing */
@@ -41,13 +43,15 @@ typedef struct Group {
   int id;
   bool is_merged_away;       /* or inlined */
   const Node *template_node; /* or NULL */
+  const Node *scan; /* its loop is the group; members: itself, then the results that are read */
   int stage;                 /* of all its members */
   Shape domain;
   bool has_inner; /* some member has the whole shape `full`: domain and inner axes */
   Shape full;
   unsigned reduced;          /* bit i: axis i of `full` is inner */
   VEC(const Node *) members; /* in the graph's order */
-  BuiltKernel built;
+  int *carries;      /* of a scan: their buffers, two rows each */
+  BuiltKernel built; /* of a scan: only its operands, which the rounds read or write somehow */
   VEC(const Node *) computed; /* members and what is computed along with them */
 } Group;
 
@@ -80,11 +84,19 @@ typedef struct Lowering {
   VEC(int) order; /* unit numbers */
   int64_t blocks; /* of the batch, in task loops; 0: there are none */
   bool is_eager;  /* task loops wherever they are possible */
+  int scan;       /* of a body: the number of its scan loop; -1: the entry itself */
+  double rounds;  /* how often a run of the entry does all of this */
+  const int *arguments; /* of a body: the buffer of each operand */
+  const int *targets;   /* of a body: the buffer of each output */
 } Lowering;
 
 /* prepare.c: a copy with large reductions in two steps and a node for every output; sums over the
  * batch in pieces, one for each block of a task loop, where that gains */
 const Graph *graph_prepare(const Lowering *lowering);
+/* Copies the outputs of `graph` but those that `leave_out` (may be NULL) names by number; each gets
+ * a node of its own. */
+void graph_copy_outputs(Graph *copy, const Graph *graph, const NodeMap *map,
+                        const bool *leave_out);
 
 /* place.c */
 void places_create(Lowering *lowering);
@@ -122,16 +134,39 @@ int64_t order_peak(const Lowering *lowering, bool *const *parts);
 void buffers_share(Lowering *lowering);
 /* steps.c */
 void steps_create(Lowering *lowering);
+void copy_step_add(Lowering *lowering, const Node *node, int from, int to);
+/* lower.c: all of the above, from places to steps */
+void graph_lower(Lowering *lowering);
+
+/* scan.c: scans that are loops of the program */
+/* Marks what they read as kept in memory. */
+void scans_keep_operands(Lowering *lowering);
+/* The operands of a scan's group. */
+void scan_build(Lowering *lowering, Group *group);
+/* Memory of what is carried, and of final carries. */
+void scans_bind(Lowering *lowering);
+/* The steps of the loop. */
+void scan_add_steps(Lowering *lowering, const Group *group);
 /* barriers.c */
 void barriers_insert(Arena *arena, Program *program, ProgramEntry *entry);
 /* plan.c */
 void program_plan(Program *program);
-/* The buffer whose memory `buffer` is. */
-int buffer_root(const Program *program, int buffer);
 /* Numbers of barriers before each step. */
 int *entry_phases(Arena *arena, const ProgramEntry *entry);
 
+/* buffers.c */
 int buffer_add(Program *program, BufferKind kind, Type type, const char *name, int entry);
 int variable_buffer(const Program *program, const char *path);
+/* The buffer whose memory `buffer` is; that of whose value it is a part, or itself. */
+int buffer_root(const Program *program, int buffer);
+int buffer_whole(const Program *program, int buffer);
+/* `elements` of `buffer`, from element `start` on. */
+int buffer_view(Program *program, int buffer, int64_t start, int64_t elements);
+/* Round r of the scan loop has the r-th `elements` of the buffer, in reverse from the last on. */
+int buffer_row(Program *program, int buffer, int64_t elements, int scan, bool reverse,
+               int64_t rounds);
+/* Round r has the `elements` of row (r + turn) % turns; rows are `stride` elements apart. */
+int buffer_turn(Program *program, int buffer, int64_t elements, int64_t stride, int scan,
+                int64_t turns, int64_t turn);
 
 #endif

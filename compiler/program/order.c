@@ -10,31 +10,6 @@
 #include "ops/op.h"
 #include "support/panic.h"
 
-int buffer_add(Program *program, BufferKind kind, Type type, const char *name, int entry) {
-  Buffer buffer = {.id = program->buffers.count,
-                   .kind = kind,
-                   .type = type,
-                   .name = name,
-                   .bytes = (type_bytes(type) + 63) / 64 * 64,
-                   .offset = -1,
-                   .entry = entry,
-                   .first_step = -1,
-                   .last_step = -1,
-                   .alias_of = -1,
-                   .view_of = -1};
-  if (buffer.bytes == 0) buffer.bytes = 64;
-  vec_push(program->arena, &program->buffers, buffer);
-  return buffer.id;
-}
-
-int variable_buffer(const Program *program, const char *path) {
-  for (int i = 0; i < program->buffers.count; i++)
-    if (program->buffers.items[i].kind == BUFFER_VARIABLE &&
-        program->buffers.items[i].name == path)
-      return i;
-  panic("there is no variable %s", path);
-}
-
 static int input_buffer(Lowering *lowering, const Node *node) {
   Program *program = lowering->program;
   ProgramEntry *entry = &program->entries[lowering->entry];
@@ -51,7 +26,9 @@ static void bind_leaves(Lowering *lowering) {
     const Node *node = lowering->graph->nodes.items[i];
     Place *place = &lowering->places[node->id];
     if (place->kind != PLACE_LOAD) continue;
-    if (op_info(node->op)->class->leaf == LEAF_INPUT) place->buffer = input_buffer(lowering, node);
+    LeafKind leaf = op_info(node->op)->class->leaf;
+    if (leaf == LEAF_INPUT) place->buffer = input_buffer(lowering, node);
+    else if (leaf == LEAF_ARGUMENT) place->buffer = lowering->arguments[node_int(node, ATTR_INDEX)];
     else place->buffer = variable_buffer(lowering->program, node_string(node, ATTR_NAME));
   }
 }
@@ -159,7 +136,7 @@ static bool store_directly(Lowering *lowering, const Node *node, int variable) {
   int unit = unit_of_group(lowering, place->group), operand = -1;
   const BuiltKernel *built = &lowering->groups.items[place->group]->built;
   int count = old_value_operands(lowering, &lowering->units.items[unit], variable, &operand);
-  if (count > 1) return false;
+  if (count > 1 || (count == 1 && lowering->groups.items[place->group]->scan)) return false;
   if (count == 1 && !kernel_can_unify(built->kernel, operand, output_operand(built, node)))
     return false;
   if (!order_after_readers(lowering, unit, variable)) return false;
@@ -170,8 +147,10 @@ static bool store_directly(Lowering *lowering, const Node *node, int variable) {
 /* The buffer of a value that no variable took. */
 static int value_buffer(Lowering *lowering, const Node *node, BufferKind kind, const char *name) {
   Place *place = &lowering->places[node->id];
-  if (place->buffer < 0)
+  if (place->buffer < 0) {
     place->buffer = buffer_add(lowering->program, kind, node->type, name, lowering->entry);
+    lowering->program->buffers.items[place->buffer].owner = lowering->scan;
+  }
   return place->buffer;
 }
 
@@ -253,12 +232,25 @@ static void order_copied_leaves(Lowering *lowering) {
   }
 }
 
+/* A body's outputs go where its scan wants them. */
+static void bind_targets(Lowering *lowering) {
+  for (int i = 0; i < lowering->graph->outputs.count; i++) {
+    Place *place = &lowering->places[lowering->graph->outputs.items[i].node->id];
+    CHECK(place->kind == PLACE_GROUP && place->buffer < 0);
+    place->buffer = lowering->targets[i];
+  }
+}
+
 void units_create(Lowering *lowering) {
   bind_leaves(lowering);
+  if (lowering->targets) bind_targets(lowering);
+  scans_bind(lowering);
   add_launches(lowering);
-  add_stores(lowering);
-  add_results(lowering);
-  order_copied_leaves(lowering);
+  if (!lowering->targets) {
+    add_stores(lowering);
+    add_results(lowering);
+    order_copied_leaves(lowering);
+  }
   for (int i = 0; i < lowering->groups.count; i++) {
     const Group *group = lowering->groups.items[i];
     if (group->is_merged_away) continue;

@@ -57,20 +57,47 @@ static void find_stage(Lowering *lowering, const Node *node) {
   lowering->stages[node->id] = stage;
 }
 
+/* The scan of which the node is a result, or NULL. */
+static const Node *scan_result_of(const Node *node) {
+  bool has_body = node->operand_count == 1 && node->operands[0]->body;
+  return has_body ? node->operands[0] : NULL;
+}
+
+static void place_scan(Lowering *lowering, const Node *node) {
+  lowering->places[node->id].form = FORM_SCAN;
+  place_in_own_group(lowering, node)->scan = node;
+}
+
+static void place_scan_result(Lowering *lowering, const Node *node) {
+  Place *place = &lowering->places[node->id];
+  place->kind = PLACE_GROUP;
+  place->form = FORM_SCAN;
+  place->group = lowering->places[scan_result_of(node)->id].group;
+  vec_push(lowering->arena, &lowering->groups.items[place->group]->members, node);
+}
+
 static void place_node(Lowering *lowering, const Node *node) {
   Place *place = &lowering->places[node->id];
   LeafKind leaf = op_info(node->op)->class->leaf;
   place->buffer = -1;
   if (!lowering->live[node->id]) return;
-  if (leaf == LEAF_INPUT || leaf == LEAF_PARAM || leaf == LEAF_STATE) {
+  if (node->body) {
+    place_scan(lowering, node);
+    return;
+  }
+  if (scan_result_of(node)) {
+    place_scan_result(lowering, node);
+    return;
+  }
+  if (leaf == LEAF_INPUT || leaf == LEAF_PARAM || leaf == LEAF_STATE || leaf == LEAF_ARGUMENT) {
     place->kind = PLACE_LOAD;
     return;
   }
   place->form = node_form(node, &place->reads);
-  place->is_shared = leaf == LEAF_SCALAR || leaf == LEAF_CONSTANT;
+  place->is_shared = (leaf == LEAF_SCALAR || leaf == LEAF_CONSTANT) && !place->is_looped;
   /* A reshape is only another way to count, so even -O0 reads through it. */
   bool keeps_order = op_info(node->op)->class->keeps_order;
-  if (!place->is_output && (place->is_shared || keeps_order)) place->kind = PLACE_INLINE;
+  if (!place->is_kept && (place->is_shared || keeps_order)) place->kind = PLACE_INLINE;
   else place_in_own_group(lowering, node);
 }
 
@@ -82,7 +109,8 @@ void places_create(Lowering *lowering) {
   lowering->places = ARENA_ARRAY(lowering->arena, Place, graph->next_id);
   lowering->node_of = ARENA_ARRAY(lowering->arena, const Node *, graph->next_id);
   for (int i = 0; i < graph->outputs.count; i++)
-    lowering->places[graph->outputs.items[i].node->id].is_output = true;
+    lowering->places[graph->outputs.items[i].node->id].is_kept = true;
+  scans_keep_operands(lowering);
   for (int i = 0; i < graph->nodes.count; i++) {
     lowering->node_of[graph->nodes.items[i]->id] = graph->nodes.items[i];
     find_stage(lowering, graph->nodes.items[i]);

@@ -5,20 +5,14 @@
  * one and the first of the other. Buffers are placed from the largest to the smallest, each in the
  * smallest gap among those already placed that are alive at the same time.
  *
+ * What others than a round of a scan loop know is alive as long as the loop.
+ *
  * What lives only within a block of a task loop needs memory for one block, and each worker has its
  * own: behind the place in his block of memory that the loop's kernels use for themselves. */
 #include "program/lowering.h"
 
 #include <stdlib.h>
 #include "kernel/tiles.h"
-
-int buffer_root(const Program *program, int buffer) {
-  for (;;) {
-    const Buffer *at = &program->buffers.items[buffer];
-    if (at->alias_of < 0 && at->view_of < 0) return buffer;
-    buffer = at->view_of >= 0 ? at->view_of : at->alias_of;
-  }
-}
 
 static int64_t align_64(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -70,16 +64,22 @@ static void move_to_workers(Program *program, ProgramEntry *entry) {
 
 /* ---- live ranges --------------------------------------------------------------------------- */
 
-/* The memory of a value that more than one block of a loop touches is in use as long as the
- * loop. */
+/* The memory of a value that more than one block of a task loop touches, or more than one round of
+ * a scan loop, is in use as long as the loop. */
 static void buffer_touch(Program *program, const ProgramEntry *entry, int id, int step) {
   int root = buffer_root(program, id), loop = entry->steps.items[step].loop;
+  int owner = program->buffers.items[root].owner;
   for (int k = 0; k < 2; k++) {
     Buffer *buffer = &program->buffers.items[k == 0 ? id : root];
     if (buffer->kind != BUFFER_ACTIVATION && buffer->kind != BUFFER_WORKER) continue;
     bool whole_loop = loop >= 0 && buffer->kind == BUFFER_ACTIVATION;
     int first = whole_loop ? entry->loops.items[loop].first_step : step;
     int last = whole_loop ? entry->loops.items[loop].last_step : step;
+    for (int scan = entry->steps.items[step].scan; scan != owner;
+         scan = entry->scans.items[scan].outer) {
+      first = entry->scans.items[scan].first_step;
+      last = entry->scans.items[scan].last_step;
+    }
     if (buffer->first_step < 0 || first < buffer->first_step) buffer->first_step = first;
     if (last > buffer->last_step) buffer->last_step = last;
   }
@@ -260,7 +260,10 @@ void program_plan(Program *program) {
   for (int i = 0; i < program->buffers.count; i++) {
     Buffer *buffer = &program->buffers.items[i];
     int root = buffer_root(program, i);
-    if (root != i) buffer->offset = program->buffers.items[root].offset + buffer->view_offset;
+    if (root == i) continue;
+    buffer->offset = program->buffers.items[root].offset;
+    for (int view = i; view >= 0; view = program->buffers.items[view].view_of)
+      buffer->offset += program->buffers.items[view].view_offset;
   }
   program->arena_bytes = variables + program->activation_bytes;
   for (int i = 0; i < program->kernels.count; i++) {

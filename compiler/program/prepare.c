@@ -133,7 +133,7 @@ static Node *prepare_by_rule(const Lowering *lowering, Graph *graph, const Node 
 
 static bool is_loaded(const Node *node) {
   LeafKind leaf = op_info(node->op)->class->leaf;
-  return leaf == LEAF_INPUT || leaf == LEAF_PARAM || leaf == LEAF_STATE;
+  return leaf == LEAF_INPUT || leaf == LEAF_PARAM || leaf == LEAF_STATE || leaf == LEAF_ARGUMENT;
 }
 
 /* A variable that keeps its value. */
@@ -143,12 +143,15 @@ static bool keeps_value(const Output *output, const Node *node) {
          node_string(node, ATTR_NAME) == output->name;
 }
 
-static void add_outputs(Graph *copy, const Graph *graph, const NodeMap *map) {
+void graph_copy_outputs(Graph *copy, const Graph *graph, const NodeMap *map,
+                        const bool *leave_out) {
   for (int i = 0; i < graph->outputs.count; i++) {
     Output output = graph->outputs.items[i];
+    if (leave_out && leave_out[i]) continue;
     Node *node = node_map_get(map, output.node);
     bool is_taken = is_loaded(node);
-    for (int k = 0; k < i; k++) is_taken = is_taken || graph->outputs.items[k].node == output.node;
+    for (int k = 0; k < copy->outputs.count; k++)
+      is_taken = is_taken || copy->outputs.items[k].node == node;
     if (is_taken && !keeps_value(&output, node)) {
       Maker maker = {copy, node->span, node->path};
       node = make_alias(&maker, node);
@@ -171,6 +174,6 @@ const Graph *graph_prepare(const Lowering *lowering) {
     else split = prepare_by_rule(lowering, copy, node, &map);
     node_map_set(&map, node, split ? split : graph_copy_node(copy, node, &map));
   }
-  add_outputs(copy, graph, &map);
+  graph_copy_outputs(copy, graph, &map, NULL);
   return copy;
 }

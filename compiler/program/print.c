@@ -15,6 +15,12 @@ static void print_buffer(Text *text, const Buffer *buffer) {
                 buffer->first_step, buffer->last_step);
   if (buffer->alias_of >= 0) text_printf(text, ", in the memory of #%d", buffer->alias_of);
   if (buffer->view_of >= 0) text_printf(text, ", part of #%d", buffer->view_of);
+  if (buffer->scan >= 0 && buffer->turns > 0)
+    text_printf(text, ", row (r + %lld) %% %lld in round r of scan %d", (long long)buffer->turn,
+                (long long)buffer->turns, buffer->scan);
+  else if (buffer->scan >= 0)
+    text_printf(text, ", %+lld bytes each round of scan %d", (long long)buffer->round_bytes,
+                buffer->scan);
   text_add_char(text, '\n');
 }
 
@@ -37,12 +43,18 @@ static void print_step(Text *text, const Program *program, int number, const Ste
     text_printf(text, ", %s", program->scalar_names.items[step->scalars[i]]);
   text_printf(text, ") x %lld  %s, %s", (long long)step->task_count, step->class_name, step->path);
   if (step->loop >= 0) text_printf(text, ", in loop %d", step->loop);
+  if (step->scan >= 0) text_printf(text, ", in scan %d", step->scan);
   text_add_char(text, '\n');
 }
 
 static void print_loop(Text *text, int number, const TaskLoop *loop) {
   text_printf(text, "  loop %d: steps %d to %d in %lld blocks of %lld\n", number, loop->first_step,
               loop->last_step, (long long)loop->blocks, (long long)loop->examples);
+}
+
+static void print_scan(Text *text, int number, const ScanLoop *scan) {
+  text_printf(text, "  scan %d: steps %d to %d in %lld rounds, %s\n", number, scan->first_step,
+              scan->last_step, (long long)scan->rounds, scan->path);
 }
 
 void program_print(Text *text, const Program *program) {
@@ -56,6 +68,8 @@ void program_print(Text *text, const Program *program) {
                 (long long)entry->batch, entry->barrier_count, entry->flops);
     for (int i = 0; i < entry->loops.count; i++)
       print_loop(text, i, &entry->loops.items[i]);
+    for (int i = 0; i < entry->scans.count; i++)
+      print_scan(text, i, &entry->scans.items[i]);
     for (int i = 0; i < entry->steps.count; i++)
       print_step(text, program, i, &entry->steps.items[i]);
   }

@@ -7,6 +7,11 @@
  * on by `block_bytes` from block to block, or is the same for all blocks and not written, or lies
  * in the worker's block of memory, where it lives from its first to its last step of one block.
  *
+ * A scan that is not written out is a loop over some of the steps: its rounds. What a round takes
+ * from a sequence or adds to a result is a buffer that moves over it, a row further each round;
+ * what is carried lies in one of two rows by turns, so that the next value never overwrites the
+ * present one. What only a round uses is memory for one round.
+ *
  * Steps of one entry run in order; every worker runs the same list.  A launch runs `task_count`
  * fixed tasks of a kernel; tasks of one launch are independent. A barrier separates launches that
  * depend on each other, unless every worker reads only what it wrote itself (program/barriers.c
@@ -37,6 +42,10 @@ typedef struct Buffer {
   int alias_of;         /* id of the buffer whose memory this is (in-place), or -1 */
   int view_of;          /* id of the buffer of whose value this is a part (entry -1), or -1 */
   int64_t view_offset;  /* bytes from that buffer's beginning; a multiple of the dtype's size */
+  int scan;             /* number of the scan loop whose rounds move this view; -1: it stays */
+  int64_t round_bytes;  /* in round r it lies round_bytes * r further, or, */
+  int64_t turns, turn;  /* with `turns` > 0, round_bytes * ((r + turn) % turns) */
+  int owner;            /* of a value of one round: its scan loop; -1: others know it */
 } Buffer;
 
 typedef enum StepKind { STEP_LAUNCH, STEP_BARRIER, STEP_COPY } StepKind;
@@ -52,10 +61,11 @@ typedef struct Step {
   uint64_t *keys;          /* FNV-1a 64 hashes of the random keys */
   int64_t task_count;      /* in a task loop: blocks */
   int loop;                /* number of its task loop in the entry, or -1 */
+  int scan;                /* number of the innermost scan loop around it, or -1 */
   int64_t *block_bytes;    /* in a task loop: by operand, from one block to the next; or 0 */
   const char *reason;      /* of a barrier: what would go wrong without it */
   int copy_from, copy_to;  /* STEP_COPY: buffer ids (an identity store that could not alias) */
-  double flops, bytes;
+  double flops, bytes;     /* of all rounds of the scan loops around it */
   double product_flops;    /* of `flops`: those of contractions and convolutions */
   const char *path;        /* of the node: "h1.linear" */
   const char *class_name;  /* "contraction", "elementwise", ... for the profile */
@@ -69,11 +79,21 @@ typedef struct TaskLoop {
   int64_t examples;        /* of a block */
 } TaskLoop;
 
+/* The steps of a scan that is not written out; the last one is a barrier. Loops lie apart or one
+ * inside the other, the outer one first. */
+typedef struct ScanLoop {
+  int first_step, last_step;
+  int64_t rounds;
+  int outer;               /* number of the scan loop around it, or -1 */
+  const char *path;        /* of the scan */
+} ScanLoop;
+
 typedef struct ProgramEntry {
   EntryKind entry;
   bool present;
   VEC(Step) steps;
   VEC(TaskLoop) loops;
+  VEC(ScanLoop) scans;
   VEC(int) inputs;         /* buffer ids; names are the buffers' */
   VEC(int) results;        /* in the order of the graph's results / accumulators */
   VEC(Combine) combines;
@@ -113,6 +133,14 @@ Program *program_create(Arena *arena, const Module *module, const ProgramOptions
  * NULL, or what is wrong. Runs on every compile. */
 const char *program_verify(Arena *arena, const Program *program);
 void program_print(Text *text, const Program *program);
+
+/* Bytes by which a view has moved on; `rounds`: of the scan loops, by number. */
+int64_t buffer_moved(const Program *program, int buffer, const int64_t *rounds);
+/* Two views that never have a byte in common in one round. */
+bool buffers_are_apart(const Program *program, int a, int b);
+/* The number of the scan loop that begins with `step` inside of loop `outer` (-1: the entry), or
+ * -1. */
+int scan_loop_at(const ProgramEntry *entry, int step, int outer);
 
 /* --report: layers with shapes and parameters, FLOPs and bytes of a step, memory, exact peak. */
 void report_print(Text *text, const Program *program);

@@ -8,6 +8,7 @@
 
 #include <string.h>
 #include "ops/op.h"
+#include "ops/scan.h"
 
 typedef struct Layer {
   const char *prefix; /* "" gathers the rest */
@@ -57,15 +58,19 @@ static void add_layer(Report *report, const char *path) {
 
 static bool is_backward(const Node *node) { return strstr(node->path, ".grad") != NULL; }
 
-/* Flops of the nodes of an entry by layer: to `forward` with shapes, or to `backward`. */
-static void count_nodes(Report *report, EntryKind entry, bool is_forward) {
-  const Graph *graph = report->program->module->entries[entry];
+/* Flops of the nodes of a graph, done `rounds` times, by layer: to `forward` with shapes, or to
+ * `backward`. */
+static void count_graph(Report *report, const Graph *graph, double rounds, bool is_forward) {
   const bool *live = graph_live_nodes(report->arena, graph);
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
     if (!live[node->id]) continue;
     Layer *layer = layer_of(report, node->path);
-    double flops = node_cost(node).flops;
+    if (node->body) {
+      count_graph(report, node->body, rounds * (double)scan_shape(node).length, is_forward);
+      continue;
+    }
+    double flops = rounds * node_cost(node).flops;
     if (!is_forward) {
       layer->backward += flops;
       continue;
@@ -75,6 +80,10 @@ static void count_nodes(Report *report, EntryKind entry, bool is_forward) {
     layer->output = node->type;
     layer->has_output = true;
   }
+}
+
+static void count_nodes(Report *report, EntryKind entry, bool is_forward) {
+  count_graph(report, report->program->module->entries[entry], 1, is_forward);
 }
 
 static void count_layers(Report *report) {

@@ -163,38 +163,13 @@ static uint64_t fnv1a(const char *text) {
   return hash;
 }
 
-/* `elements` of `buffer`, from element `start` on; of the whole when it is a view itself. */
-static int view_buffer(Program *program, int buffer, int64_t start, int64_t elements) {
-  Type type = program->buffers.items[buffer].type;
-  int64_t offset = start * dtype_size(type.dtype);
-  if (start == 0 && elements == shape_elements(type.shape)) return buffer;
-  if (program->buffers.items[buffer].view_of >= 0) {
-    offset += program->buffers.items[buffer].view_offset;
-    buffer = program->buffers.items[buffer].view_of;
-  }
-  for (int i = 0; i < program->buffers.count; i++) {
-    const Buffer *view = &program->buffers.items[i];
-    if (view->view_of == buffer && view->view_offset == offset &&
-        shape_elements(view->type.shape) == elements)
-      return i;
-  }
-  const Buffer *whole = &program->buffers.items[buffer];
-  int id = buffer_add(program, BUFFER_ACTIVATION, type_make(type.dtype, shape_make(1, &elements)),
-                      whole->name, -1);
-  Buffer *view = &program->buffers.items[id];
-  view->bytes = type_bytes(view->type);
-  view->view_of = buffer;
-  view->view_offset = offset;
-  return id;
-}
-
 static int *operand_buffers(const Lowering *lowering, const BuiltKernel *built) {
   int *buffers = ARENA_ARRAY(lowering->arena, int, built->kernel->operand_count);
   for (int i = 0; i < built->kernel->operand_count; i++) {
     buffers[i] = lowering->places[built->nodes[i]->id].buffer;
     CHECK(buffers[i] >= 0);
     if (built->starts[i] > 0)
-      buffers[i] = view_buffer(lowering->program, buffers[i], built->starts[i],
+      buffers[i] = buffer_view(lowering->program, buffers[i], built->starts[i],
                                built->kernel->operands[i].elements);
   }
   return buffers;
@@ -208,7 +183,8 @@ static void unify_in_place(Lowering *lowering, BuiltKernel *built, int *buffers)
     for (int in = 0; in < kernel->operand_count; in++) {
       if (in == out || kernel->operands[in].is_output ||
           buffer_root(lowering->program, buffers[in]) !=
-            buffer_root(lowering->program, buffers[out]))
+            buffer_root(lowering->program, buffers[out]) ||
+          buffers_are_apart(lowering->program, buffers[in], buffers[out]))
         continue;
       CHECK(kernel_can_unify(kernel, in, out));
       kernel_unify(lowering->program->arena, kernel, in, out);
@@ -229,7 +205,7 @@ static void trim_operands(Program *program, Kernel *kernel, int *buffers) {
   int64_t *first = ARENA_ARRAY(program->arena, int64_t, kernel->operand_count);
   kernel_trim_operands(program->arena, kernel, first);
   for (int i = 0; i < kernel->operand_count; i++)
-    buffers[i] = view_buffer(program, buffers[i], first[i], kernel->operands[i].elements);
+    buffers[i] = buffer_view(program, buffers[i], first[i], kernel->operands[i].elements);
 }
 
 /* The face's operator and how many more the kernel computes. */
@@ -249,17 +225,17 @@ static bool is_product(const Node *node) {
   return node_family(node) == FAMILY_CONTRACTION || node_family(node) == FAMILY_CONVOLUTION;
 }
 
-static void launch_costs(const Group *group, const Kernel *kernel, Step *step) {
+static void launch_costs(const Group *group, const Kernel *kernel, double rounds, Step *step) {
   for (int i = 0; i < group->computed.count; i++) {
     const Node *node = group->computed.items[i];
-    double flops = node_cost(node).flops;
+    double flops = rounds * node_cost(node).flops;
     step->flops += flops;
     if (is_product(node)) step->product_flops += flops;
   }
   for (int i = 0; i < kernel->operand_count; i++) {
     int64_t parts = step->block_bytes && step->block_bytes[i] > 0 ? step->task_count : 1;
     step->bytes +=
-      (double)(parts * kernel->operands[i].elements * dtype_size(kernel->operands[i].dtype));
+      rounds * (double)(parts * kernel->operands[i].elements * dtype_size(kernel->operands[i].dtype));
   }
 }
 
@@ -317,6 +293,7 @@ static void add_launch(Lowering *lowering, const Unit *unit) {
                .keys = ARENA_ARRAY(program->arena, uint64_t, kernel->key_count),
                .task_count = unit->loop >= 0 ? blocks : kernel_task_count(kernel),
                .loop = unit->loop,
+               .scan = lowering->scan,
                .block_bytes = block_bytes,
                .path = face->path,
                .class_name = family_name[node_family(face)],
@@ -325,36 +302,33 @@ static void add_launch(Lowering *lowering, const Unit *unit) {
   for (int i = 0; i < kernel->scalar_count; i++)
     step.scalars[i] = scalar_number(program, built->scalars[i]);
   for (int i = 0; i < kernel->key_count; i++) step.keys[i] = fnv1a(built->keys[i]);
-  launch_costs(group, kernel, &step);
+  launch_costs(group, kernel, lowering->rounds, &step);
   vec_push(program->arena, &entry->steps, step);
 }
 
-static void add_copy_step(Lowering *lowering, const Unit *unit) {
+void copy_step_add(Lowering *lowering, const Node *node, int from, int to) {
   Program *program = lowering->program;
   Step step = {.kind = STEP_COPY,
                .kernel = -1,
-               .copy_from = unit->from,
-               .copy_to = unit->to,
+               .copy_from = from,
+               .copy_to = to,
                .task_count = 1,
                .loop = -1,
-               .bytes = 2 * (double)type_bytes(program->buffers.items[unit->from].type),
-               .path = unit->node->path,
+               .scan = lowering->scan,
+               .bytes = 2 * lowering->rounds * (double)type_bytes(program->buffers.items[from].type),
+               .path = node->path,
                .class_name = "copy",
                .operator_name = "copy",
-               .span = unit->node->span};
+               .span = node->span};
   vec_push(program->arena, &program->entries[lowering->entry].steps, step);
 }
 
 void steps_create(Lowering *lowering) {
   for (int i = 0; i < lowering->order.count; i++) {
     const Unit *unit = &lowering->units.items[lowering->order.items[i]];
-    if (unit->group >= 0) add_launch(lowering, unit);
-    else add_copy_step(lowering, unit);
-  }
-  ProgramEntry *entry = &lowering->program->entries[lowering->entry];
-  for (int i = 0; i < entry->steps.count; i++) {
-    entry->flops += entry->steps.items[i].flops;
-    entry->bytes += entry->steps.items[i].bytes;
-    entry->product_flops += entry->steps.items[i].product_flops;
+    const Group *group = unit->group >= 0 ? lowering->groups.items[unit->group] : NULL;
+    if (group == NULL) copy_step_add(lowering, unit->node, unit->from, unit->to);
+    else if (group->scan) scan_add_steps(lowering, group);
+    else add_launch(lowering, unit);
   }
 }

@@ -9,6 +9,9 @@
  *   - every launch reads only what was written before it (or comes from outside)
  *   - between two barriers no worker touches what another one writes: two steps use different
  *     memory, or both go through it in the same blocks, so that a worker meets only his own
+ *   - a scan loop ends with a barrier; views that its rounds move stay inside of what they are a part
+ *     of, and only its own steps use them; a value that a round finds when it begins is alive in all
+ *     of the loop
  *   - a task loop is a run of launches in equally many blocks that writes nothing as a whole; each
  *     of its kernels, which kernel_verify() keeps inside its operands, has those of one block. What
  *     lies in a worker's block of memory belongs to one loop and is written there before it is read
@@ -31,6 +34,13 @@ static const Buffer *buffer_at(const Program *program, int id) {
   return &program->buffers.items[id];
 }
 
+/* Where the buffer begins in its root's memory, before any round. */
+static int64_t view_start(const Program *program, int id) {
+  int64_t start = 0;
+  for (; id >= 0; id = buffer_at(program, id)->view_of) start += buffer_at(program, id)->view_offset;
+  return start;
+}
+
 static const char *check_bounds(Arena *arena, const Program *program) {
   for (int i = 0; i < program->buffers.count; i++) {
     const Buffer *buffer = buffer_at(program, i);
@@ -46,8 +56,8 @@ static const char *check_bounds(Arena *arena, const Program *program) {
     const Buffer *whole = buffer_at(program, buffer_root(program, i));
     if ((whole->kind == BUFFER_WORKER) != (buffer->kind == BUFFER_WORKER))
       return arena_printf(arena, "buffer %s is not of the kind of %s", buffer->name, whole->name);
-    if (buffer->offset != whole->offset + buffer->view_offset ||
-        buffer->view_offset + buffer->bytes > whole->bytes)
+    int64_t start = view_start(program, i);
+    if (buffer->offset != whole->offset + start || start + buffer->bytes > whole->bytes)
       return arena_printf(arena, "buffer %s is not where %s is", buffer->name, whole->name);
   }
   return NULL;
@@ -75,7 +85,8 @@ static const char *check_variables(Arena *arena, const Program *program) {
 /* ---- accesses of a step -------------------------------------------------------------------- */
 
 typedef struct StepAccess {
-  int buffer;
+  int buffer;        /* a view's whole */
+  int at;            /* the operand itself */
   bool reads, writes;
   int64_t block_bytes, blocks; /* of a task loop that goes through it; 0 */
 } StepAccess;
@@ -106,8 +117,9 @@ static void kernel_accesses(Arena *arena, const Kernel *kernel, bool *reads, boo
 static AccessList step_accesses(Arena *arena, const Program *program, const Step *step) {
   AccessList list = {0};
   if (step->kind == STEP_COPY) {
-    vec_push(arena, &list, ((StepAccess){step->copy_from, true, false, 0, 0}));
-    vec_push(arena, &list, ((StepAccess){step->copy_to, false, true, 0, 0}));
+    int from = step->copy_from, to = step->copy_to;
+    vec_push(arena, &list, ((StepAccess){buffer_whole(program, from), from, true, false, 0, 0}));
+    vec_push(arena, &list, ((StepAccess){buffer_whole(program, to), to, false, true, 0, 0}));
   }
   if (step->kind != STEP_LAUNCH) return list;
   const Kernel *kernel = program->kernels.items[step->kernel];
@@ -115,12 +127,10 @@ static AccessList step_accesses(Arena *arena, const Program *program, const Step
   bool *writes = ARENA_ARRAY(arena, bool, kernel->operand_count);
   kernel_accesses(arena, kernel, reads, writes);
   for (int i = 0; i < step->operand_count; i++) {
-    const Buffer *buffer =
-        buffer_at(program, step->operands[i]); /* a view reads the whole's value */
-    int id = buffer->view_of >= 0 ? buffer->view_of : buffer->id;
+    int id = buffer_whole(program, step->operands[i]); /* a view reads the whole's value */
     int64_t block_bytes = step->loop >= 0 ? step->block_bytes[i] : 0;
     vec_push(arena, &list,
-             ((StepAccess){id, reads[i], writes[i], block_bytes,
+             ((StepAccess){id, step->operands[i], reads[i], writes[i], block_bytes,
                            block_bytes > 0 ? step->task_count : 0}));
   }
   return list;
@@ -160,7 +170,61 @@ static const char *check_loop(const Verifier *verifier, int number) {
   return is_inside && step->task_count == loop->blocks ? NULL : wrong;
 }
 
+/* Is `scan` one of the loops around the step? */
+static bool is_around(const ProgramEntry *entry, int scan, const Step *step) {
+  int at = step->scan;
+  while (at >= 0 && at != scan) at = entry->scans.items[at].outer;
+  return at == scan;
+}
+
+/* A view that moves stays inside of its whole in all rounds. */
+static const char *check_moves(const Verifier *verifier, const Step *step, int id) {
+  const Program *program = verifier->program;
+  int64_t least = view_start(program, id), greatest = least;
+  for (int at = id; at >= 0; at = buffer_at(program, at)->view_of) {
+    const Buffer *view = buffer_at(program, at);
+    if (view->scan < 0) continue;
+    if (!is_around(verifier->entry, view->scan, step))
+      return arena_printf(verifier->arena, "%s uses %s outside of its loop", step->path, view->name);
+    int64_t rounds = verifier->entry->scans.items[view->scan].rounds;
+    int64_t moved = view->round_bytes * ((view->turns > 0 ? view->turns : rounds) - 1);
+    *(moved < 0 ? &least : &greatest) += moved;
+  }
+  const Buffer *whole = buffer_at(program, buffer_root(program, id));
+  if (least >= 0 && greatest + buffer_at(program, id)->bytes <= whole->bytes) return NULL;
+  return arena_printf(verifier->arena, "%s leaves %s on its way", buffer_at(program, id)->name,
+                      whole->name);
+}
+
+/* The scan loops lie in each other or apart and end with a barrier; steps know where they are. */
+static const char *check_scans(const Verifier *verifier) {
+  const ProgramEntry *entry = verifier->entry;
+  for (int i = 0; i < entry->scans.count; i++) {
+    const ScanLoop *loop = &entry->scans.items[i];
+    const ScanLoop *outer = loop->outer >= 0 ? &entry->scans.items[loop->outer] : NULL;
+    bool fits = loop->rounds > 0 && loop->outer < i && loop->first_step <= loop->last_step &&
+                loop->last_step < entry->steps.count &&
+                (!outer || (outer->first_step <= loop->first_step &&
+                            loop->last_step <= outer->last_step));
+    if (!fits || entry->steps.items[loop->last_step].kind != STEP_BARRIER)
+      return arena_printf(verifier->arena, "the loop of %s is not closed", loop->path);
+  }
+  for (int s = 0; s < entry->steps.count; s++) {
+    int inner = -1;
+    for (int i = 0; i < entry->scans.count; i++)
+      if (entry->scans.items[i].first_step <= s && s <= entry->scans.items[i].last_step) inner = i;
+    if (entry->steps.items[s].scan != inner)
+      return arena_printf(verifier->arena, "step %d is not in its scan loop", s);
+  }
+  return NULL;
+}
+
 static const char *check_binding(Verifier *verifier, const Step *step) {
+  const char *wrong = NULL;
+  if (step->kind == STEP_COPY) {
+    wrong = check_moves(verifier, step, step->copy_from);
+    return wrong ? wrong : check_moves(verifier, step, step->copy_to);
+  }
   if (step->kind != STEP_LAUNCH) return NULL;
   const Program *program = verifier->program;
   const Kernel *kernel = program->kernels.items[step->kernel];
@@ -175,6 +239,8 @@ static const char *check_binding(Verifier *verifier, const Step *step) {
                           kernel->name, buffer->name);
     if (buffer->entry >= 0 && buffer->entry != (int)verifier->entry->entry)
       return arena_printf(verifier->arena, "%s uses a buffer of another entry", step->path);
+    wrong = check_moves(verifier, step, step->operands[i]);
+    if (wrong) return wrong;
   }
   return NULL;
 }
@@ -185,7 +251,8 @@ static const char *check_within(Verifier *verifier, const Step *step, const Acce
     for (int k = 0; k < list->count; k++) {
       const Buffer *a = buffer_at(verifier->program, list->items[i].buffer);
       const Buffer *b = buffer_at(verifier->program, list->items[k].buffer);
-      if (i != k && list->items[i].writes && overlap(a, b))
+      if (i != k && list->items[i].writes && overlap(a, b) &&
+          !buffers_are_apart(verifier->program, list->items[i].at, list->items[k].at))
         return arena_printf(verifier->arena, "%s writes %s over its operand %s", step->path,
                             a->name, b->name);
     }
@@ -212,12 +279,32 @@ static const char *check_written(Verifier *verifier, const Step *step, const Acc
   return NULL;
 }
 
+typedef VEC(int) NumberList;
+
+/* Steps as they are run, with two rounds of each scan loop. */
+static void list_steps(const Verifier *verifier, int first, int last, int scan, NumberList *list) {
+  const ProgramEntry *entry = verifier->entry;
+  for (int s = first; s <= last; s++) {
+    int inner = scan_loop_at(entry, s, scan);
+    if (inner < 0) {
+      vec_push(verifier->arena, list, s);
+      continue;
+    }
+    for (int round = 0; round < 2; round++)
+      list_steps(verifier, s, entry->scans.items[inner].last_step, inner, list);
+    s = entry->scans.items[inner].last_step;
+  }
+}
+
 /* An overwritten root has lost its old value: nobody may read it by its old name later. */
 static const char *check_overwritten(Verifier *verifier) {
   const ProgramEntry *entry = verifier->entry;
   int *writer = ARENA_ARRAY(verifier->arena, int, verifier->program->buffers.count);
+  NumberList order = {0};
+  list_steps(verifier, 0, entry->steps.count - 1, -1, &order);
   for (int i = 0; i < verifier->program->buffers.count; i++) writer[i] = -1;
-  for (int s = 0; s < entry->steps.count; s++) {
+  for (int k = 0; k < order.count; k++) {
+    int s = order.items[k];
     AccessList list = step_accesses(verifier->arena, verifier->program, &entry->steps.items[s]);
     for (int i = 0; i < list.count; i++) {
       int id = list.items[i].buffer, root = buffer_root(verifier->program, id);
@@ -251,7 +338,7 @@ static const char *check_pair(Verifier *verifier, int s, const AccessList *earli
       if (!a->writes && !b->writes) continue;
       if (!overlap(buffer_at(verifier->program, a->buffer),
                    buffer_at(verifier->program, b->buffer)) ||
-          is_of_one_worker(verifier, a, b))
+          is_of_one_worker(verifier, a, b) || buffers_are_apart(verifier->program, a->at, b->at))
         continue;
       const Step *steps = verifier->entry->steps.items;
       return arena_printf(verifier->arena,
@@ -289,6 +376,34 @@ static void note_use(Verifier *verifier, int buffer, int step) {
   verifier->last[buffer] = step;
 }
 
+/* What a round finds, or what is used outside of the loop too, is alive in all of the loop. */
+static void extend_uses(Verifier *verifier, const ScanLoop *loop) {
+  int count = verifier->program->buffers.count;
+  bool *seen = ARENA_ARRAY(verifier->arena, bool, count);
+  bool *seen_root = ARENA_ARRAY(verifier->arena, bool, count);
+  bool *found = ARENA_ARRAY(verifier->arena, bool, count);
+  for (int s = loop->first_step; s <= loop->last_step; s++) {
+    AccessList list =
+        step_accesses(verifier->arena, verifier->program, &verifier->entry->steps.items[s]);
+    for (int i = 0; i < list.count; i++) {
+      const StepAccess *access = &list.items[i];
+      bool in_place = access->writes && seen_root[buffer_root(verifier->program, access->buffer)];
+      if (access->reads && !seen[access->buffer] && !in_place) found[access->buffer] = true;
+    }
+    for (int i = 0; i < list.count; i++) {
+      seen[list.items[i].buffer] = true;
+      seen_root[buffer_root(verifier->program, list.items[i].buffer)] = true;
+    }
+  }
+  for (int i = 0; i < count; i++) {
+    bool is_outside =
+        verifier->first[i] < loop->first_step || verifier->last[i] > loop->last_step;
+    if (!seen[i] || !(found[i] || is_outside)) continue;
+    if (verifier->first[i] > loop->first_step) verifier->first[i] = loop->first_step;
+    if (verifier->last[i] < loop->last_step) verifier->last[i] = loop->last_step;
+  }
+}
+
 /* First and last step of each buffer's value. An update in place reads the value that was in the
  * memory before, whatever it was called. */
 static void find_uses(Verifier *verifier) {
@@ -305,6 +420,8 @@ static void find_uses(Verifier *verifier) {
       if (list.items[i].writes) writer[root] = id;
     }
   }
+  for (int i = verifier->entry->scans.count - 1; i >= 0; i--) /* the inner ones first */
+    extend_uses(verifier, &verifier->entry->scans.items[i]);
   for (int i = 0; i < program->buffers.count; i++) {
     BufferKind kind = buffer_at(program, i)->kind;
     if (kind == BUFFER_ACTIVATION || kind == BUFFER_WORKER ||
@@ -366,6 +483,8 @@ static const char *check_sharing(Verifier *verifier) {
 
 static const char *check_entry(Verifier *verifier) {
   const ProgramEntry *entry = verifier->entry;
+  const char *unclosed = check_scans(verifier);
+  if (unclosed) return unclosed;
   for (int s = 0; s < entry->steps.count; s++) {
     const Step *step = &entry->steps.items[s];
     AccessList list = step_accesses(verifier->arena, verifier->program, step);

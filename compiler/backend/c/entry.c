@@ -77,6 +77,7 @@ static void check_aliases(const Emitter *emitter, const Step *step) {
           (program->buffers.items[step->operands[i]].kind == BUFFER_WORKER) !=
               (program->buffers.items[step->operands[k]].kind == BUFFER_WORKER))
         continue;
+      if (buffers_are_apart(program, step->operands[i], step->operands[k])) continue;
       int64_t a = buffer_offset(program, step->operands[i]);
       int64_t b = buffer_offset(program, step->operands[k]);
       int64_t a_bytes = program->buffers.items[step->operands[i]].bytes;
@@ -87,6 +88,21 @@ static void check_aliases(const Emitter *emitter, const Step *step) {
     }
 }
 
+/* Where the rounds of scan loops have moved a buffer of the arena. */
+static const char *buffer_place(const Emitter *emitter, int buffer) {
+  Arena *arena = emitter->arena;
+  const char *place = arena_printf(arena, "arena + %s", emitter->memory[buffer]);
+  for (int id = buffer; id >= 0; id = emitter->program->buffers.items[id].view_of) {
+    const Buffer *view = &emitter->program->buffers.items[id];
+    if (view->scan < 0) continue;
+    const char *row = arena_printf(arena, "round_%d", view->scan);
+    if (view->turn > 0) row = arena_printf(arena, "(%s + %lld)", row, (long long)view->turn);
+    if (view->turns > 0) row = arena_printf(arena, "(%s %% %lld)", row, (long long)view->turns);
+    place = arena_printf(arena, "%s + (%lld) * %s", place, (long long)view->round_bytes, row);
+  }
+  return place;
+}
+
 /* The address of an operand: in the arena, there for the block of a task loop, or in the worker's
  * block of memory. */
 static const char *operand_place(const Emitter *emitter, const Step *step, int operand) {
@@ -94,7 +110,7 @@ static const char *operand_place(const Emitter *emitter, const Step *step, int o
   if (buffer->kind == BUFFER_WORKER)
     return arena_printf(emitter->arena, "scratch + %lld", (long long)buffer->offset);
   int64_t bytes = step->loop >= 0 ? step->block_bytes[operand] : 0;
-  const char *whole = arena_printf(emitter->arena, "arena + %s", emitter->memory[buffer->id]);
+  const char *whole = buffer_place(emitter, buffer->id);
   return bytes == 0 ? whole
                     : arena_printf(emitter->arena, "%s + %lld * block", whole, (long long)bytes);
 }
@@ -132,8 +148,8 @@ static void emit_step(Emitter *emitter, const Step *step) {
   case STEP_LAUNCH: emit_launch(emitter, step); return;
   case STEP_BARRIER: code_line(&emitter->code, "nnc_barrier(worker);"); return;
   case STEP_COPY:
-    code_line(&emitter->code, "nnc_copy(worker, arena + %s, arena + %s, %lld); /* %s */",
-              emitter->memory[step->copy_to], emitter->memory[step->copy_from],
+    code_line(&emitter->code, "nnc_copy(worker, %s, %s, %lld); /* %s */",
+              buffer_place(emitter, step->copy_to), buffer_place(emitter, step->copy_from),
               (long long)type_bytes(emitter->program->buffers.items[step->copy_to].type),
               step->path);
     return;
@@ -169,6 +185,43 @@ static void emit_loop(Emitter *emitter, const ProgramEntry *entry, const TaskLoo
   code_line(code, "nnc_laps_end(worker, %d, %d);", first, count);
 }
 
+/* ---- scan loops ---- */
+
+static void emit_steps(Emitter *emitter, const ProgramEntry *entry, int first, int last, int scan);
+
+static void emit_scan(Emitter *emitter, const ProgramEntry *entry, int number) {
+  Code *code = &emitter->code;
+  const ScanLoop *scan = &entry->scans.items[number];
+  int count = scan->last_step - scan->first_step + 1;
+  code_comment(code, "%s: %lld rounds.", scan->path, (long long)scan->rounds);
+  if (scan->outer < 0) code_line(code, "nnc_laps_begin(worker, %d, %d);", scan->first_step, count);
+  code_open(code, "for (int64_t round_%d = 0; round_%d < %lld; round_%d++)", number, number,
+            (long long)scan->rounds, number);
+  emit_steps(emitter, entry, scan->first_step, scan->last_step, number);
+  code_close(code);
+  if (scan->outer < 0) code_line(code, "nnc_laps_end(worker, %d, %d);", scan->first_step, count);
+}
+
+/* The steps of an entry, or of a scan loop. */
+static void emit_steps(Emitter *emitter, const ProgramEntry *entry, int first, int last,
+                       int scan) {
+  for (int i = first; i <= last; i++) {
+    const Step *step = &entry->steps.items[i];
+    int inner = scan_loop_at(entry, i, scan);
+    if (inner >= 0) {
+      emit_scan(emitter, entry, inner);
+      i = entry->scans.items[inner].last_step;
+    } else if (step->loop >= 0) {
+      emit_loop(emitter, entry, &entry->loops.items[step->loop]);
+      i = entry->loops.items[step->loop].last_step;
+    } else {
+      emit_step(emitter, step);
+      if (scan < 0) emit_mark(emitter, i + 1);
+      else code_line(&emitter->code, "nnc_lap(worker, %d);", i + 1);
+    }
+  }
+}
+
 static void emit_entry(Emitter *emitter, const ProgramEntry *entry) {
   Code *code = &emitter->code;
   code_blank(code);
@@ -180,16 +233,7 @@ static void emit_entry(Emitter *emitter, const ProgramEntry *entry) {
   code_line(code, "char *const arena = worker->arena;");
   code_line(code, "(void)arena;");
   emit_mark(emitter, 0);
-  for (int i = 0; i < entry->steps.count; i++) {
-    const Step *step = &entry->steps.items[i];
-    if (step->loop >= 0) {
-      emit_loop(emitter, entry, &entry->loops.items[step->loop]);
-      i = entry->loops.items[step->loop].last_step;
-      continue;
-    }
-    emit_step(emitter, step);
-    emit_mark(emitter, i + 1);
-  }
+  emit_steps(emitter, entry, 0, entry->steps.count - 1, -1);
   code_close(code);
 }
 
