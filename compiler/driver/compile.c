@@ -177,21 +177,6 @@ static bool can_interpret(const Compilation *compilation, const Module *module) 
   return false;
 }
 
-/* Loops are not yet lowered: a scan that stayed one ends here. */
-static bool can_lower(const Compilation *compilation, const Module *module) {
-  for (int entry = 0; entry < ENTRY_COUNT; entry++) {
-    const Graph *graph = module->entries[entry];
-    for (int i = 0; graph && i < graph->nodes.count; i++) {
-      if (!graph->nodes.items[i]->body) continue;
-      diag_error(compilation->diagnostics, graph->nodes.items[i]->span,
-                 "this scan stays a loop, which cannot be compiled yet: --scans=unroll writes its "
-                 "steps out");
-      return false;
-    }
-  }
-  return true;
-}
-
 static int compile_module(Compilation *compilation, Module *module) {
   const Options *options = compilation->options;
   if (options->check_gradients && !can_interpret(compilation, module)) return EXIT_MISTAKES;
@@ -203,8 +188,6 @@ static int compile_module(Compilation *compilation, Module *module) {
   if (is_module_wanted && (stopped || options->memory_limit == 0))
     return emit_module(compilation, module);
   if (stopped || options->passes.dump_after) return 0;
-
-  if (!can_lower(compilation, module)) return EXIT_MISTAKES;
   MemoryFit fit;
   Program *program =
       memory_fit(compilation->arena, module, compilation->diagnostics, options, &fit);

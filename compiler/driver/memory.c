@@ -298,6 +298,24 @@ static void note_holders(Arena *arena, Diagnostic *error, const Program *program
   }
 }
 
+/* The scan whose loop cannot be cut: the node or that whose result it is; or NULL. */
+static const Node *coupled_scan(const Node *node) {
+  if (node && !node->body && node->operand_count == 1) node = node->operands[0];
+  return node && node->body ? node : NULL;
+}
+
+static void note_coupled(Diagnostic *error, const Node *coupled) {
+  if (coupled_scan(coupled))
+    diag_note(error, coupled->span,
+              "no micro-batches: '%s' is a loop over steps, whose rounds take the whole batch",
+              coupled->path);
+  else if (coupled)
+    diag_note(error, coupled->span,
+              "no micro-batches: each example needs '%s', which depends on all examples of the "
+              "batch",
+              coupled->path);
+}
+
 static void refuse(Fitter *fitter, Diagnostics *diagnostics) {
   Arena *arena = fitter->arena;
   Module module = *fitter->module;
@@ -323,11 +341,7 @@ static void refuse(Fitter *fitter, Diagnostics *diagnostics) {
             bytes_text(arena, entry_bytes(program, largest)),
             candidate_text(arena, &fitter->best, module.run.batch));
   note_holders(arena, error, program, &program->entries[largest]);
-  if (coupled)
-    diag_note(error, coupled->span,
-              "no micro-batches: each example needs '%s', which depends on all examples of the "
-              "batch",
-              coupled->path);
+  note_coupled(error, coupled);
   if (fitter->threads > 1) diag_help(error, "--threads=1 needs a single workspace");
 }
 
@@ -340,6 +354,29 @@ static void find_large(Fitter *fitter, const Program *program) {
     fitter->is_large[kind] =
         program->entries[kind].present && fixed + entry_bytes(program, kind) > fitter->limit;
   }
+}
+
+static bool has_loops(const Module *module) {
+  bool found = false;
+  for (int i = 0; i < ENTRY_COUNT; i++)
+    found = found || (module->entries[i] && graph_has_scans(module->entries[i]));
+  return found;
+}
+
+/* Writes out the scans that are loops, if that is not too much: then their steps can be computed
+ * again one by one, and cut into micro-batches. */
+static bool write_scans_out(Arena *arena, Module *module, const Options *options) {
+  Module written = *module;
+  Diagnostics *refusals = diagnostics_create(arena);
+  PassOptions rest = {.level = options->passes.level, .start_after = "expand"};
+  bool stopped;
+  if (module->run.scans != SCANS_AUTO || !has_loops(module)) return false;
+  written.run.scans = SCANS_UNROLL;
+  pass_find("unroll")->run(&written, refusals);
+  if (diagnostics_error_count(refusals) > 0 || !passes_run(&written, refusals, &rest, &stopped))
+    return false;
+  *module = written;
+  return true;
 }
 
 static Program *accept(Fitter *fitter, const Candidate *found, MemoryFit *fit) {
@@ -370,6 +407,11 @@ Program *memory_fit(Arena *arena, Module *module, Diagnostics *diagnostics, cons
                      .pieces = 1,
                      .segments = 1};
   if (options->memory_limit == 0 || peak <= options->memory_limit) return program;
+  if (write_scans_out(arena, module, options)) {
+    program = plan(arena, module, options, threads);
+    fit->peak = peak = program_peak(program, threads);
+    if (peak <= options->memory_limit) return program;
+  }
   Fitter fitter = {.arena = arena,
                    .module = module,
                    .options = options,

@@ -104,6 +104,12 @@ static bool attribute_same(const Attribute *a, const Attribute *b) {
   return false;
 }
 
+bool graph_has_scans(const Graph *graph) {
+  for (int i = 0; i < graph->nodes.count; i++)
+    if (graph->nodes.items[i]->body) return true;
+  return false;
+}
+
 const Graph *node_inner(const Node *node) { return node->body ? node->body : node->rule; }
 
 bool node_same_attributes(const Node *a, const Node *b) {

@@ -114,6 +114,8 @@ int64_t node_int(const Node *node, AttributeKey key);
 double node_float(const Node *node, AttributeKey key);
 const char *node_string(const Node *node, AttributeKey key);
 const Attribute *node_ints(const Node *node, AttributeKey key);
+/* Some node owns a body: there is a scan. */
+bool graph_has_scans(const Graph *graph);
 /* The graph that a node owns, a body or a rule; NULL when it owns none. */
 const Graph *node_inner(const Node *node);
 bool node_same_attributes(const Node *a, const Node *b);

@@ -8,7 +8,7 @@
  * the gradients are in a segment, only the cuts before it are still held. Values that cross a cut
  * stay in memory until they are needed, small values too. Everything else of a segment that late
  * nodes read is computed for them once more, from the values that stay; only the last segment,
- * which the gradients need first, is not.
+ * which the gradients need first, is not; nor are scans that are loops.
  *
  * The copies carry the stage (ATTR_STAGE) in which the gradients reach their segment, so that the
  * schedule cannot run them early, beside the originals, and that nothing fuses them with these.
@@ -61,6 +61,9 @@ static int operand_at(const Recompute *r, int i, int k) {
 static bool is_leaf(const Node *node) {
   return node->operand_count == 0 && !op_info(node->op)->class->is_random;
 }
+
+/* A scan that is a loop, or a result of one: what its steps keep was decided with its gradient. */
+static bool is_loop(const Node *node) { return op_info(node->op)->class->family == FAMILY_SCAN; }
 
 static bool is_view(const Node *node) {
   const OpClass *class = op_info(node->op)->class;
@@ -185,9 +188,9 @@ static void find_stays(Recompute *r) {
     const Node *node = node_at(r, i);
     bool crosses = r->segment[r->last_use[i]] != r->segment[i];
     bool is_small = base_bytes(r, i) < small;
-    r->stays[i] = is_leaf(node) || r->segment[i] == r->options->segments - 1 || crosses ||
+    r->stays[i] = is_leaf(node) || is_loop(node) || r->segment[i] == r->options->segments - 1 || crosses ||
                   is_small || (r->options->cheap_only && is_costly(node));
-    if (crosses && r->is_late_read[i] && !is_leaf(node) && !is_small)
+    if (crosses && r->is_late_read[i] && !is_leaf(node) && !is_loop(node) && !is_small)
       vec_push(r->into->arena, &r->result->kept, node->path);
   }
 }
@@ -247,8 +250,10 @@ static Node *copy_node(const Recompute *r, const Node *node, Node *const *operan
     if (stage == 0 || node->attributes[i].key != ATTR_STAGE)
       attributes[count++] = node->attributes[i];
   if (stage > 0) attributes[count++] = attr_make_int(ATTR_STAGE, stage);
-  return graph_add_typed(r->into, node->op, node->type, node->operand_count, operands, count,
-                         attributes, node->span, node->path);
+  Node *copy = graph_add_typed(r->into, node->op, node->type, node->operand_count, operands, count,
+                               attributes, node->span, node->path);
+  copy->body = node->body;
+  return copy;
 }
 
 static void copy_again(Recompute *r, int i) {

@@ -13,15 +13,13 @@
  *
  * Before: no gradients. After: scans of one step or more, whose carries are no longer marked as
  * saved. Refuses what would make too many operations. */
-#include <math.h>
-
 #include "ops/op.h"
 #include "ops/scan.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
 
 #define MOST_OPERATIONS 400000.0 /* of one entry, written out */
-#define MOST_UNROLLED INFINITY   /* of one scan that SCANS_AUTO writes out: so far every one */
+#define MOST_UNROLLED 300.0      /* of one scan that SCANS_AUTO writes out */
 
 /* What became of a scan. */
 typedef struct Results {
@@ -261,16 +259,10 @@ static bool check_size(const Module *module, const Graph *graph, Diagnostics *di
   return false;
 }
 
-static bool has_scan(const Graph *graph) {
-  for (int i = 0; i < graph->nodes.count; i++)
-    if (graph->nodes.items[i]->body) return true;
-  return false;
-}
-
 void pass_unroll(Module *module, Diagnostics *diagnostics) {
   for (int i = 0; i < ENTRY_COUNT; i++) {
     const Graph *graph = module->entries[i];
-    if (!graph || !has_scan(graph)) continue;
+    if (!graph || !graph_has_scans(graph)) continue;
     if (!check_size(module, graph, diagnostics)) return;
     module->entries[i] = rewrite_graph(graph, module->run.scans);
   }
