@@ -92,8 +92,11 @@ static void find_parts(Former *former, int unit) {
   if (group < 0 || former->lowering->groups.items[group]->scan) return; /* a copy, a scan */
   const BuiltKernel *built = unit_kernel(former, unit);
   const Kernel *kernel = built->kernel;
-  for (int i = 0; i < kernel->operand_count; i++)
-    if (built->starts[i] > 0) return; /* a view into the middle of something */
+  for (int i = 0; i < kernel->operand_count; i++) {
+    const Buffer *buffer =
+        &former->lowering->program->buffers.items[operand_buffer(former, built, i)];
+    if (built->starts[i] > 0 || buffer->view_of >= 0) return; /* a view into something */
+  }
   bool *parts = ARENA_ARRAY(former->scratch, bool, kernel->operand_count);
   bool can = kernel_can_block(kernel, former->cut, parts) &&
              (former->lowering->is_eager || !is_wide_contraction(kernel, parts));

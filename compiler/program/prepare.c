@@ -16,6 +16,7 @@
 
 #include "ops/make.h"
 #include "ops/op.h"
+#include "ops/scan.h"
 
 enum {
   FEW_COLUMNS = 48, /* results with less than this many are no parallel work ... */
@@ -136,6 +137,12 @@ static bool is_loaded(const Node *node) {
   return leaf == LEAF_INPUT || leaf == LEAF_PARAM || leaf == LEAF_STATE || leaf == LEAF_ARGUMENT;
 }
 
+/* What a scan carries at the end: it lies where the rounds have left it. */
+static bool is_final_carry(const Node *node) {
+  bool is_result = node->operand_count == 1 && node->operands[0]->body;
+  return is_result && node_int(node, ATTR_INDEX) < scan_shape(node->operands[0]).carries;
+}
+
 /* A variable that keeps its value. */
 static bool keeps_value(const Output *output, const Node *node) {
   return output->kind == OUTPUT_STORE && is_loaded(node) &&
@@ -149,7 +156,7 @@ void graph_copy_outputs(Graph *copy, const Graph *graph, const NodeMap *map,
     Output output = graph->outputs.items[i];
     if (leave_out && leave_out[i]) continue;
     Node *node = node_map_get(map, output.node);
-    bool is_taken = is_loaded(node);
+    bool is_taken = is_loaded(node) || is_final_carry(node);
     for (int k = 0; k < copy->outputs.count; k++)
       is_taken = is_taken || copy->outputs.items[k].node == node;
     if (is_taken && !keeps_value(&output, node)) {

@@ -177,23 +177,24 @@ static bool is_around(const ProgramEntry *entry, int scan, const Step *step) {
   return at == scan;
 }
 
-/* A view that moves stays inside of its whole in all rounds. */
+/* A view stays inside of what it is a part of in all rounds. */
 static const char *check_moves(const Verifier *verifier, const Step *step, int id) {
   const Program *program = verifier->program;
-  int64_t least = view_start(program, id), greatest = least;
-  for (int at = id; at >= 0; at = buffer_at(program, at)->view_of) {
-    const Buffer *view = buffer_at(program, at);
-    if (view->scan < 0) continue;
-    if (!is_around(verifier->entry, view->scan, step))
-      return arena_printf(verifier->arena, "%s uses %s outside of its loop", step->path, view->name);
-    int64_t rounds = verifier->entry->scans.items[view->scan].rounds;
-    int64_t moved = view->round_bytes * ((view->turns > 0 ? view->turns : rounds) - 1);
-    *(moved < 0 ? &least : &greatest) += moved;
+  for (; buffer_at(program, id)->view_of >= 0; id = buffer_at(program, id)->view_of) {
+    const Buffer *view = buffer_at(program, id), *whole = buffer_at(program, view->view_of);
+    int64_t first = view->view_offset, last = first;
+    if (view->scan >= 0) {
+      if (!is_around(verifier->entry, view->scan, step))
+        return arena_printf(verifier->arena, "%s uses %s outside of its loop", step->path,
+                            view->name);
+      int64_t rounds = verifier->entry->scans.items[view->scan].rounds;
+      last += view->round_bytes * ((view->turns > 0 ? view->turns : rounds) - 1);
+    }
+    int64_t least = first < last ? first : last, greatest = first < last ? last : first;
+    if (least < 0 || greatest + view->bytes > type_bytes(whole->type))
+      return arena_printf(verifier->arena, "%s leaves %s on its way", view->name, whole->name);
   }
-  const Buffer *whole = buffer_at(program, buffer_root(program, id));
-  if (least >= 0 && greatest + buffer_at(program, id)->bytes <= whole->bytes) return NULL;
-  return arena_printf(verifier->arena, "%s leaves %s on its way", buffer_at(program, id)->name,
-                      whole->name);
+  return NULL;
 }
 
 /* The scan loops lie in each other or apart and end with a barrier; steps know where they are. */

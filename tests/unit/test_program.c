@@ -442,6 +442,90 @@ static bool halve_blocks(Program *program, int number) {
   return true;
 }
 
+/* ---- faults in scan loops ---- */
+
+/* View `number` that moves from round to round, by turns or not. */
+static Buffer *moving_view(Program *program, bool by_turns, int number) {
+  for (int i = 0; i < train(program)->steps.count; i++) {
+    Step *step = &train(program)->steps.items[i];
+    for (int k = 0; step->kind == STEP_LAUNCH && k < step->operand_count; k++) {
+      Buffer *view = &program->buffers.items[step->operands[k]];
+      if (view->scan >= 0 && (view->turns > 0) == by_turns && number-- == 0) return view;
+    }
+  }
+  return NULL;
+}
+
+static bool move_rows_too_far(Program *program, int number) {
+  Buffer *view = moving_view(program, false, number);
+  int64_t rounds = view ? train(program)->scans.items[view->scan].rounds : 0;
+  if (rounds > 1) view->round_bytes *= 2;
+  return rounds > 1;
+}
+
+/* The next value over the present one, in a kernel that reads it elsewhere than it writes. */
+static bool take_no_turns(Program *program, int number) {
+  for (int i = 0; i < train(program)->steps.count; i++) {
+    Step *step = &train(program)->steps.items[i];
+    if (step->kind != STEP_LAUNCH) continue;
+    for (int a = 0; a < step->operand_count; a++)
+      for (int b = 0; b < step->operand_count; b++) {
+        Buffer *read = &program->buffers.items[step->operands[a]];
+        Buffer *written = &program->buffers.items[step->operands[b]];
+        if (a == b || read->turns == 0 || read->view_of != written->view_of ||
+            !program->kernels.items[step->kernel]->operands[b].is_output || number-- > 0)
+          continue;
+        written->turn = read->turn;
+        return true;
+      }
+  }
+  return false;
+}
+
+static bool have_more_turns(Program *program, int number) {
+  Buffer *view = moving_view(program, true, number);
+  if (view) view->turns++;
+  return view != NULL;
+}
+
+static bool leave_loop_open(Program *program, int number) {
+  if (number >= train(program)->scans.count) return false;
+  train(program)->scans.items[number].last_step--;
+  return true;
+}
+
+static bool enter_loop_late(Program *program, int number) {
+  if (number >= train(program)->scans.count) return false;
+  train(program)->scans.items[number].first_step++;
+  return true;
+}
+
+static bool use_view_elsewhere(Program *program, int number) {
+  Buffer *view = moving_view(program, false, number);
+  if (view) view->scan = (view->scan + 1) % train(program)->scans.count;
+  return view && train(program)->scans.count > 2;
+}
+
+/* What is read after the loop, or in every round, in memory of a value of one round. */
+static bool share_with_a_round(Program *program, int number) {
+  for (int i = 0; i < program->buffers.count; i++)
+    for (int k = 0; k < program->buffers.count; k++) {
+      Buffer *a = &program->buffers.items[i], *b = &program->buffers.items[k];
+      bool are_own = a->kind == BUFFER_ACTIVATION && b->kind == BUFFER_ACTIVATION &&
+                     a->entry == ENTRY_TRAIN && b->entry == ENTRY_TRAIN && a->alias_of < 0 &&
+                     b->alias_of < 0;
+      if (!are_own || a->owner >= 0 || b->owner < 0 || a->bytes < b->bytes) continue;
+      const ScanLoop *loop = &train(program)->scans.items[b->owner];
+      bool spans = a->first_step <= loop->first_step && a->last_step >= loop->last_step;
+      if (!spans || number-- > 0) continue;
+      for (int v = 0; v < program->buffers.count; v++) /* its aliases move along */
+        if (program->buffers.items[v].alias_of == k) program->buffers.items[v].offset = a->offset;
+      b->offset = a->offset;
+      return true;
+    }
+  return false;
+}
+
 static Program *program_for_faults(Arena *arena, int number) {
   Module *module = network_module(arena, network_names[number / 2], 1);
   return number % 2 ? make_program_in_blocks(arena, module, 2) : make_program(arena, module, 1);
@@ -479,6 +563,13 @@ static void test_verifier_finds_seeded_faults(void **state) {
   check_faults(share_worker_memory, "values of a block in one memory");
   check_faults(cut_loop_short, "step outside of its loop");
   check_faults(change_blocks, "loop of other blocks than its steps");
+  check_faults(move_rows_too_far, "rows beyond the last");
+  check_faults(take_no_turns, "next value over the present one");
+  check_faults(have_more_turns, "more turns than rows");
+  check_faults(leave_loop_open, "loop without its barrier");
+  check_faults(enter_loop_late, "step before its loop");
+  check_faults(use_view_elsewhere, "view of another loop");
+  check_faults(share_with_a_round, "value of a round over one of the loop");
   check_faults(halve_blocks, "loop of other blocks than its kernels");
 }
 
