@@ -1,19 +1,25 @@
 /* fuzz_graphs: random graphs against the reference interpreter.
  *
  *     fuzz_graphs [--from A] [--count N]    judges seeds A ... A + N - 1
- *     fuzz_graphs --seed N                  judges one; if it fails, prints a small module that
- *     does fuzz_graphs --module FILE...          judges dumps, on values made up for them --stage
- *     program|c                   without or with the C compiler (c needs --build) --build BUILD
- *     --work DIR            the build directory, and one for files --batch K
- *     seeds that share an executable (16); where it fails, each of them is judged alone --looks
- *     f64|types|all               what is compiled: all floats in f64 at -O1; also in the graph's
- *     own types; both at -O0 too. Unless given, f64, and types in every fourth batch --cflags FLAGS
- *     for the C compiler (-O1) --jobs N                            so many at the same time (1)
- *     --kept DIR                          a small module of each failure goes there --progress
- *     how far it is, on standard error --dump                              prints the module as
- *     generated --save-c                            leaves the C file in the working directory
- *     --coverage                          prints how often each operator was generated and
- *     differentiated; one that never was is a failure
+ *     fuzz_graphs --seed N                  judges one; if it fails, prints a small module that does
+ *     fuzz_graphs --module FILE...          judges dumps, on values made up for them
+ *
+ *     --stage program|c         without or with the C compiler (c needs --build)
+ *     --build BUILD, --work DIR the build directory, and one for files
+ *     --batch K                 seeds that share an executable (16); where it fails, each of them is
+ *                               judged alone
+ *     --looks f64|types|all     what is compiled: all floats in f64 at -O1; also in the graph's own
+ *                               types; both at -O0 too. Unless given, f64, and types in every eighth
+ *                               batch
+ *     --scans unroll|loop|auto  what becomes of scans; unless given, loops in every other batch
+ *     --cflags FLAGS            for the C compiler (-O1)
+ *     --jobs N                  so many at the same time (1)
+ *     --kept DIR                a small module of each failure goes there
+ *     --progress                how far it is, on standard error
+ *     --dump                    prints the module as generated
+ *     --save-c                  leaves the C file in the working directory
+ *     --coverage                prints how often each operator was generated and differentiated; one
+ *                               that never was is a failure
  *
  * Prints a line for each case that fails, then "N passed, N failed". */
 #include <stdio.h>
@@ -36,13 +42,24 @@ static uint64_t number(const char *text) {
   return value;
 }
 
+/* The number of a word among three. */
+static int choice(const char *text, const char *const *names, const char *complaint) {
+  for (int i = 0; i < 3; i++)
+    if (text && strcmp(text, names[i]) == 0) return i;
+  refuse(complaint, text);
+  return 0;
+}
+
 static int looks(const char *text) {
   static const char *const names[] = {
       [LOOKS_F64] = "f64", [LOOKS_TYPES] = "types", [LOOKS_ALL] = "all"};
-  for (int i = 0; i < 3; i++)
-    if (text && strcmp(text, names[i]) == 0) return i;
-  refuse("--looks is f64, types or all, not", text);
-  return 0;
+  return choice(text, names, "--looks is f64, types or all, not");
+}
+
+static int scans(const char *text) {
+  static const char *const names[] = {
+      [SCANS_AUTO] = "auto", [SCANS_UNROLL] = "unroll", [SCANS_LOOP] = "loop"};
+  return choice(text, names, "--scans is unroll, loop or auto, not");
 }
 
 typedef enum OptionKind {
@@ -51,6 +68,7 @@ typedef enum OptionKind {
   OPTION_INT,
   OPTION_TEXT,
   OPTION_LOOKS,
+  OPTION_SCANS,
   OPTION_STAGE,
   OPTION_SEED
 } OptionKind;
@@ -69,6 +87,7 @@ static void take(Options *options, const OptionRow *row, const char *value) {
   case OPTION_INT: *(int *)row->to = (int)number(value); break;
   case OPTION_TEXT: *(const char **)row->to = value; break;
   case OPTION_LOOKS: *(int *)row->to = looks(value); break;
+  case OPTION_SCANS: *(int *)row->to = scans(value); break;
   case OPTION_STAGE:
     if (strcmp(value, "c") != 0 && strcmp(value, "program") != 0) refuse("no stage", value);
     *(bool *)row->to = strcmp(value, "c") == 0;
@@ -88,7 +107,7 @@ static void check_options(Options *options) {
 }
 
 static Options read_options(int argc, char **argv) {
-  Options options = {.from = 1, .count = 100, .batch = 16, .jobs = 1, .looks = -1};
+  Options options = {.from = 1, .count = 100, .batch = 16, .jobs = 1, .looks = -1, .scans = -1};
   options.stage = (CStage){.work = "."};
   const OptionRow rows[] = {{"--dump", OPTION_FLAG, &options.dumps},
                             {"--coverage", OPTION_FLAG, &options.covers},
@@ -104,6 +123,7 @@ static Options read_options(int argc, char **argv) {
                             {"--cflags", OPTION_TEXT, &options.stage.optimize},
                             {"--kept", OPTION_TEXT, &options.kept},
                             {"--looks", OPTION_LOOKS, &options.looks},
+                            {"--scans", OPTION_SCANS, &options.scans},
                             {"--stage", OPTION_STAGE, &options.in_c},
                             {"--seed", OPTION_SEED, NULL}};
   enum { ROWS = sizeof rows / sizeof *rows };

@@ -168,6 +168,7 @@ typedef struct Options {
   bool in_c, dumps, covers, shrinks, progress;
   const char *kept; /* the folder that shrunk cases go to; NULL: standard output */
   int looks; /* a Looks, or -1: by the batch */
+  int scans; /* a ScanChoice, or -1: by the batch */
   CStage stage;
   int file_count;
   char **files; /* dumps instead of seeds */

@@ -42,6 +42,7 @@ typedef struct Totals { /* shared by all */
 typedef struct Task {
   const Options *options;
   CStage stage;
+  ScanChoice scans; /* of the cases from seeds */
   uint64_t seed;
   int count; /* seeds from `seed` on, in one executable */
   const char *file;
@@ -66,6 +67,12 @@ static Case *read_case(Arena *arena, const char *path) {
     const char *path_of_it = module->variables.items[i].path;
     vec_push(arena, &test->start, interpreter_variable(interpreter, path_of_it));
   }
+  return test;
+}
+
+static Case *make_case(Arena *arena, const Task *task, uint64_t seed) {
+  Case *test = generate_case(arena, seed);
+  test->module->run.scans = task->scans;
   return test;
 }
 
@@ -111,7 +118,7 @@ static const char *judge_seeds(const Task *task, Arena *arena, Verdict *verdict)
   Case *cases[64];
   const char *message = NULL;
   for (int i = 0; i < task->count; i++) {
-    cases[i] = generate_case(arena, task->seed + (uint64_t)i);
+    cases[i] = make_case(arena, task, task->seed + (uint64_t)i);
     note(cases[i], task, verdict);
   }
   for (int steps = 1; steps <= MOST_STEPS && !message; steps++)
@@ -122,7 +129,7 @@ static const char *judge_seeds(const Task *task, Arena *arena, Verdict *verdict)
 static const char *judge_one(const Task *task, Arena *arena, Verdict *verdict) {
   const Case *test = task->test;
   if (!test && task->file) test = read_case(arena, task->file);
-  if (!test) test = generate_case(arena, task->seed);
+  if (!test) test = make_case(arena, task, task->seed);
   note(test, task, verdict);
   const Reference *reference = reference_create(arena, test);
   return task->options->in_c ? judge_case_c(test, reference, arena, &task->stage)
@@ -237,7 +244,7 @@ static void shrink(const Task *task, const char *message) {
   Arena *arena = arena_create();
   Shrinking shrinking = {.task = *task, .verdict = share(sizeof(Verdict))};
   copy_kind(shrinking.kind, message);
-  const Case *whole = task->file ? read_case(arena, task->file) : generate_case(arena, task->seed);
+  const Case *whole = task->file ? read_case(arena, task->file) : make_case(arena, task, task->seed);
   const Case *small = shrink_case(arena, whole, still_fails, &shrinking);
   still_fails(&shrinking, small);
   const char *path = task->options->kept ? arena_printf(arena, "%s/%llu.dump", task->options->kept,
@@ -303,15 +310,18 @@ static void judge_batch(const Task *batch, Verdict *verdict, Totals *totals) {
 }
 
 /* What a C compiler optimizes takes it most of the time: an eighth of the batches is. Half of them
- * have task loops. */
+ * have task loops; in half of them scans stay loops. */
 static void choose_looks(Task *task) {
   const Options *options = task->options;
-  bool is_thorough = task->seed / options->batch % 8 == 0;
+  uint64_t number = task->seed / options->batch;
+  bool is_thorough = number % 8 == 0;
+  task->scans = (number + number / 8) % 2 == 0 ? SCANS_UNROLL : SCANS_LOOP;
+  if (options->scans >= 0) task->scans = (ScanChoice)options->scans;
   task->stage.looks = options->looks >= 0 ? (Looks)options->looks
                       : is_thorough       ? LOOKS_TYPES
                                           : LOOKS_F64;
   static const int blocks[] = {0, 2, 0, 3};
-  task->stage.blocks = blocks[task->seed / options->batch % 4];
+  task->stage.blocks = blocks[number % 4];
   if (!task->stage.optimize) task->stage.optimize = is_thorough ? "-O1" : "-O0";
 }
 

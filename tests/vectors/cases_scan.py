@@ -35,6 +35,27 @@ def gru(x, h, w, u, a, b) {
 def rnn(x, h, w, u, a, b) {
   return scan v in x along 1 with h = h { h = tanh(v @ w.T + a + h @ u.T + b) ; yield h }
 }
+# A scan in a scan, the inner one from the end; x: [batch, rows, columns].
+def nested(x, h) {
+  rows, last = scan row in x along 1 with s = h {
+    s = scan v in row[:, ::-1] along 1 with t = 0.5 * s { t = tanh(t + v) * (1 + 0.1 * s) }
+    yield s
+  }
+  return concat(rows, last[:, none], axis = 1)
+}
+# Two sequences along axis 0, the step's number, two yields and a carry that counts.
+def mixed(x, z) {
+  a, b, n = scan v, u, k in x, z, 0..x.shape[0] with n = zeros([]) {
+    n = n + 1
+    yield v * u + f32(k), sum(v) * n
+  }
+  return concat(reshape(a, [-1]), b, reshape(n, [1]))
+}
+# Steps computed again for the backward pass.
+def again(x, h, w) {
+  ys, last = scan v in x along 1 recompute with h = h { h = tanh(v + h @ w) * sigmoid(h) ; yield h * h }
+  return concat(ys, last[:, none], axis = 1)
+}
 def both_ways(x, h, w, u, a, b, k, w2, u2, a2, b2) {
   return concat(rnn(x, h, w, u, a, b), rnn(x[:, ::-1], k, w2, u2, a2, b2)[:, ::-1], axis = 2)
 }
@@ -66,3 +87,36 @@ g.case("lstm_hoisted(x, h, c, w, u, a, b)", flat_lstm, x=N(2, 4, 3), h=N(2, 5), 
 g.case("gru(x, h, w, u, a, b)", torch_gru, x=N(2, 6, 3), h=N(2, 4), **weights(3, 3, 4))
 g.case("both_ways(x, h, w, u, a, b, k, w2, u2, a2, b2)", torch_both, x=N(2, 4, 3), h=N(2, 3), **weights(1, 3, 3), k=N(2, 3),
        **weights(1, 3, 3, "2"))
+
+
+def nested(x, h):
+    rows = []
+    for r in range(x.shape[1]):
+        t = 0.5 * h
+        for v in x[:, r].flip(1).unbind(1):
+            t = torch.tanh(t + v) * (1 + 0.1 * h)
+        h = t
+        rows.append(h)
+    return torch.stack(rows + [h], 1)
+
+
+def mixed(x, z):
+    a = [v * u + k for k, (v, u) in enumerate(zip(x, z))]
+    b = [v.sum() * (k + 1) for k, v in enumerate(x)]
+    return torch.cat([torch.stack(a).reshape(-1), torch.stack(b), torch.full((1,), float(len(a)))])
+
+
+def again(x, h, w):
+    ys = []
+    for v in x.unbind(1):
+        h = torch.tanh(v + h @ w) * torch.sigmoid(h)
+        ys.append(h * h)
+    return torch.stack(ys + [h], 1)
+
+
+for shape in ((2, 3, 4), (1, 1, 1), (3, 1, 2)):
+    g.case("nested(x, h)", nested, x=N(*shape), h=N(shape[0]))
+for shape in ((4, 3), (1, 2), (7, 1, 2)):
+    g.case("mixed(x, z)", mixed, x=N(*shape), z=N(*shape))
+for steps, units in ((5, 3), (1, 2)):
+    g.case("again(x, h, w)", again, x=N(2, steps, units), h=N(2, units), w=N(units, units))

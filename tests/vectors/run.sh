@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The library against reference vectors made with PyTorch (make.py), through the interpreter and through
-# executables of f64 and f32.  Usage: tests/vectors/run.sh BUILD [GROUP...]
+# executables of f64 and f32; groups with scans once more with scans as loops.  Usage: tests/vectors/run.sh BUILD [GROUP...]
 #
 # Every name that `nnc doc` lists is called in some vector, but for those in `exceptions`; optimizers,
 # schedules and initializers may be named alone. Every other is called with operands of several shapes.
@@ -54,12 +54,17 @@ if [ $# -eq 0 ]; then
 fi
 
 [ $# -gt 0 ] || set -- $(cd tests/vectors && ls *.net | sed 's/\.net$//')
-for group in "$@"; do
-  output=$("$build/tests/vectors" "$nnc" "tests/vectors/$group.net" "tests/vectors/$group.safetensors" "$work" 2>&1)
+judge() { # GROUP [loop]
+  local output status counts
+  output=$("$build/tests/vectors" "$nnc" "tests/vectors/$1.net" "tests/vectors/$1.safetensors" "$work" "${@:2}" 2>&1)
   status=$?
   printf '%s\n' "$output"
   counts=$(sed -n 's/^[^ ]*: \([0-9]*\) compared, \([0-9]*\) differ$/\1 \2/p' <<<"$output")
-  if [ -z "$counts" ]; then fail "$group: exit status $status"; continue; fi
+  if [ -z "$counts" ]; then fail "$*: exit status $status"; return; fi
   passed=$((passed + ${counts% *} - ${counts#* })) failed=$((failed + ${counts#* }))
+}
+for group in "$@"; do
+  judge "$group"
+  if grep -qE '\b(scan|rnn|lstm|gru|ctc)\b' "tests/vectors/$group.net"; then judge "$group" loop; fi
 done
 summary

@@ -1,6 +1,6 @@
 /* A program against reference vectors that PyTorch made (tests/vectors/make.py).
  *
- *     vectors NNC PROGRAM.net VECTORS.safetensors WORKDIR
+ *     vectors NNC PROGRAM.net VECTORS.safetensors WORKDIR [loop]
  *
  * VECTORS holds values that variables start from ("x3", "y3.w"), minibatches of inputs ("0/x", or
  * "x" for all steps) and, with '=' in front, what variables must hold at the end ("=y3.out",
@@ -9,7 +9,7 @@
  * interpreter takes the steps in double; then executables of f64 and of f32 do, by their command
  * `step`.  Each expected tensor must agree within the tolerance, relative to its greatest element;
  * infinities and NaNs must be where they are expected.  Metadata of the file may give
- * "tolerance_f32" and "tolerance_f64".  Prints what differs and how much was compared. */
+ * "tolerance_f32" and "tolerance_f64".  With `loop` scans stay loops.  Prints what differs and how much was compared. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +32,7 @@ typedef struct Case {
   Module *module;
   Interpreter *interpreter;
   nnc_safetensors *vectors;
+  bool loops;
   int steps;
   int passed, failed;
 } Case;
@@ -329,6 +330,7 @@ static void load(Case *test) {
   diagnostics_print(diagnostics, stderr, 0);
   if (!test->module) die("cannot elaborate", test->program);
   module_retype_floats(test->module, DTYPE_F64);
+  if (test->loops) test->module->run.scans = SCANS_LOOP;
   PassOptions options = {.level = 0};
   bool stopped = false;
   if (!passes_run(test->module, diagnostics, &options, &stopped))
@@ -376,8 +378,8 @@ static void interpret(Case *test) {
 static void run_executable(Case *test, DType float_type) {
   const char *type = dtype_name(float_type), *work = test->work;
   const char *commands[] = {
-      arena_printf(test->arena, "'%s' '%s' --float=%s -o '%s/program'", test->nnc, test->program,
-                   type, work),
+      arena_printf(test->arena, "'%s' '%s' --float=%s%s -o '%s/program'", test->nnc, test->program,
+                   type, test->loops ? " --scans=loop" : "", work),
       arena_printf(test->arena,
                    "'%s/program' step --inputs '%s/inputs.%s' --init '%s/start.%s' --steps %d "
                    "--seed %d --quiet '%s/result' > '%s/losses'",
@@ -391,8 +393,14 @@ static void run_executable(Case *test, DType float_type) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 5) die("usage:", "vectors NNC PROGRAM.net VECTORS.safetensors WORKDIR");
-  Case test = {.nnc = argv[1], .program = argv[2], .work = argv[4], .arena = arena_create()};
+  bool loops = argc == 6 && strcmp(argv[5], "loop") == 0;
+  if (argc != 5 && !loops)
+    die("usage:", "vectors NNC PROGRAM.net VECTORS.safetensors WORKDIR [loop]");
+  Case test = {.nnc = argv[1],
+               .program = argv[2],
+               .work = argv[4],
+               .arena = arena_create(),
+               .loops = loops};
   test.vectors = nnc_safetensors_open(argv[3]);
   if (!test.vectors) die("cannot read", argv[3]);
   load(&test);
