@@ -470,7 +470,8 @@ nnc_data *nnc_data_open_predict(const nnc_model *model, const nnc_entry *entry,
                      .file_count = file_count};
   bool reads_named = file_count == 0 && find_set(model, "predict") && !needs_files(&opening);
   if (reads_named) opening.context.files = NULL;
-  if (!reads_named && file_count != count && !(file_count > count && (needs_files(&opening) || takes_many(&opening)))) {
+  bool may_be_more = needs_files(&opening) || takes_many(&opening);
+  if (!reads_named && file_count != count && !(file_count > count && may_be_more)) {
     data_fail(&opening.context, "predict needs %d file%s: %s; %d given", count,
               count == 1 ? "" : "s", wanted, file_count);
     return NULL;

@@ -10,6 +10,7 @@
 #include "nnc_ops.h"
 #include "nnc_parallel.h"
 #include "nnc_random.h"
+#include "nnc_sort.h"
 #include "nnc_vector.h"
 
 /* Copies a buffer, every worker its share. */

@@ -232,8 +232,8 @@ static bool print_failed(void) {
   return true;
 }
 
-/* Reads a batch of examples, which is a single one in what the compiler makes.  False when it cannot
- * be made (a file that is no picture): that is told, and `unread` counts. */
+/* Reads a batch of examples, which is a single one in what the compiler makes.  False when it
+ * cannot be made (a file that is no picture): that is told, and `unread` counts. */
 static bool read_examples(Predictor *predictor, int64_t first, int64_t count, bool as_csv,
                           int64_t *unread) {
   char message[NNC_MESSAGE];

@@ -101,6 +101,19 @@ static Value apply_argument(Elaborator *e, const Bound *bound) {
   return value_tensor(e, keep_axes(e, result, x->type.shape, 1, axes, bound->values[2].boolean));
 }
 
+/* The operator sorts along the last axis. */
+static Value apply_argsort(Elaborator *e, const Bound *bound) {
+  Node *x = convert_any_tensor(e, bound->values[0], bound->spans[0]);
+  int axis;
+  if (!x) return value_error();
+  int rank = x->type.shape.rank;
+  if (!convert_axis(e, bound->values[1], bound->spans[1], rank, &axis)) return value_error();
+  Attribute descending = attr_make_int(ATTR_DESCENDING, bound->values[2].boolean);
+  Node *last = move_axis(e, x, axis, rank - 1);
+  Node *order = last ? emit(e, OP_ARGSORT, 1, &last, 1, &descending) : NULL;
+  return value_tensor(e, order ? move_axis(e, order, rank - 1, axis) : NULL);
+}
+
 #define REDUCTION(name, op, doc)                                                                   \
   {name, name "(x: tensor, axis: axes = none, keep: bool = false)", doc, apply_reduce, op,         \
    "reductions"}
@@ -136,5 +149,10 @@ const Builtin builtins_reduce[] = {
    "The index of the least element along `axis`, the first of equals; i32."
    " Example: y = argmin(x, axis = 0)", apply_argument,
    OP_ARGMIN, "reductions"},
+  {"argsort", "argsort(x: tensor, axis: int = -1, descending: bool = false)",
+   "The order of the elements along `axis`: argsort(x)[0] is the place of the least. Equal "
+   "elements keep their order, NaNs count as greatest; i32."
+   " Example: order = argsort(x, descending = true)", apply_argsort,
+   OP_ARGSORT, "reductions"},
   {0},
 };

@@ -297,6 +297,8 @@ Node *emit_binary(Elaborator *e, Op op, Node *x, Node *y);
 Node *emit_constant(Elaborator *e, double value, Type type);
 Node *emit_scalar(Elaborator *e, const char *name); /* a host scalar leaf, one an entry */
 Node *emit_cast(Elaborator *e, Node *x, DType dtype);
+/* The axis `from` at place `to`, the others in their order; NULL of NULL (scan.c). */
+Node *move_axis(Elaborator *e, Node *x, int from, int to);
 Node *emit_reshape(Elaborator *e, Node *x, Shape shape);
 Node *emit_transpose(Elaborator *e, Node *x, const int *permutation);
 /* NumPy broadcasting; the shapes must fit. */

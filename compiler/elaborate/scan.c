@@ -47,7 +47,7 @@ Node *scan_capture(Elaborator *e, Node *node, const Graph *graph) {
 }
 
 /* [a, rest...] to [rest..., a at `axis`]: axis 0 goes to `axis`; or back. */
-static Node *move_axis(Elaborator *e, Node *x, int from, int to) {
+Node *move_axis(Elaborator *e, Node *x, int from, int to) {
   int permutation[MAX_RANK], rank = x ? x->type.shape.rank : 0, at = 0;
   for (int i = 0; i < rank; i++) {
     if (i == to) permutation[i] = from;

@@ -51,6 +51,7 @@ void builder_contract(KernelBuilder *builder, const ContractSlots *slots);
 void builder_conv(KernelBuilder *builder, KernelKind kind, const ConvSlots *slots);
 void builder_max_pool_grad(KernelBuilder *builder, const ConvSlots *slots);
 void builder_scatter_add(KernelBuilder *builder, const ScatterSlots *slots);
+void builder_argsort(KernelBuilder *builder, const SortSlots *slots);
 void builder_extern(KernelBuilder *builder, const ExternSlots *slots);
 
 #endif

@@ -130,6 +130,11 @@ void builder_scatter_add(KernelBuilder *builder, const ScatterSlots *slots) {
   builder->kernel->scatter = *slots;
 }
 
+void builder_argsort(KernelBuilder *builder, const SortSlots *slots) {
+  builder_set_kind(builder, KERNEL_ARGSORT);
+  builder->kernel->sort = *slots;
+}
+
 void builder_extern(KernelBuilder *builder, const ExternSlots *slots) {
   builder_set_kind(builder, KERNEL_EXTERN);
   builder->kernel->external = *slots;

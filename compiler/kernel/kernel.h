@@ -109,6 +109,7 @@ typedef enum KernelKind {
   KERNEL_CONV_WEIGHT,
   KERNEL_MAX_POOL_GRAD,
   KERNEL_SCATTER_ADD,
+  KERNEL_ARGSORT,
   KERNEL_EXTERN,      /* a function of the user's */
   KERNEL_KIND_COUNT
 } KernelKind;
@@ -139,6 +140,11 @@ typedef struct ScatterSlots {
   int64_t indices, rows, row_elements; /* values [indices, row_elements], result [rows, ...] */
 } ScatterSlots;
 
+typedef struct SortSlots {
+  int64_t rows, elements; /* of a row */
+  bool descending;
+} SortSlots;
+
 typedef struct ExternSlots {
   const char *function;         /* in C */
   int count;
@@ -166,6 +172,7 @@ typedef struct Kernel {
   ContractSlots contract;
   ConvSlots conv;
   ScatterSlots scatter;
+  SortSlots sort;
   ExternSlots external;
   int epilogue_count; /* template kernels: one store at least */
   Store *epilogue;

@@ -126,6 +126,10 @@ static void print_slots(Text *text, const Kernel *kernel) {
                 (long long)kernel->scatter.indices, (long long)kernel->scatter.rows,
                 (long long)kernel->scatter.row_elements);
     return;
+  case KERNEL_ARGSORT:
+    text_printf(text, "  rows %lld, elements of a row %lld%s\n", (long long)kernel->sort.rows,
+                (long long)kernel->sort.elements, kernel->sort.descending ? ", descending" : "");
+    return;
   case KERNEL_EXTERN:
     text_printf(text, "  %s(", kernel->external.function);
     for (int i = 0; i < kernel->external.count; i++) {
@@ -157,6 +161,7 @@ static const char *const kind_name[KERNEL_KIND_COUNT] = {
   [KERNEL_CONV_WEIGHT] = "conv_weight",
   [KERNEL_MAX_POOL_GRAD] = "max_pool_grad",
   [KERNEL_SCATTER_ADD] = "scatter_add",
+  [KERNEL_ARGSORT] = "argsort",
   [KERNEL_EXTERN] = "extern",
 };
 

@@ -205,14 +205,18 @@ static int64_t plane_elements(const Kernel *kernel) {
 
 /* ---- any kernel ---- */
 
-/* Whole planes [n, c] of a pooling; a scatter's rows, as many as stay in the cache. */
+/* Whole planes [n, c] of a pooling; rows to sort; a scatter's rows, as many as stay in the cache.
+ */
 LoopGrid kernel_plane_grid(const Kernel *kernel) {
-  enum { SUMS_BYTES = 128 << 10 };
+  enum { SUMS_BYTES = 128 << 10, SORT_WORK = 16 /* operations on an element */ };
   LoopGrid grid = {.blocks = 1};
   int64_t work = 1;
   if (kernel->kind == KERNEL_SCATTER_ADD) {
     grid.rows = kernel->scatter.rows;
     work = greatest(kernel->scatter.row_elements, 1);
+  } else if (kernel->kind == KERNEL_ARGSORT) {
+    grid.rows = kernel->sort.rows;
+    work = greatest(kernel->sort.elements, 1) * SORT_WORK;
   } else {
     grid.rows = kernel->conv.n * kernel->conv.c;
     for (int i = 0; i < kernel->conv.spatial; i++)
@@ -257,6 +261,10 @@ int64_t kernel_worker_bytes(const Kernel *kernel) {
   }
   case KERNEL_MAX_POOL_GRAD:
     return align_64(plane_elements(kernel) * greatest(dtype_size(kernel->operands[0].dtype), 4));
+  case KERNEL_ARGSORT: { /* keys and places, twice */
+    int64_t key = greatest(dtype_size(kernel->operands[0].dtype), 4);
+    return align_64(2 * kernel->sort.elements * (key + 4));
+  }
   default:
     return align_64(kernel_plane_grid(kernel).row_chunk * kernel->scatter.row_elements *
                     greatest(dtype_size(kernel->operands[0].dtype), 4));

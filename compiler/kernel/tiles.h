@@ -78,7 +78,7 @@ LoopGrid kernel_loop_grid(const Kernel *kernel);
 bool kernel_runs_along_rows(const Kernel *kernel);
 ContractGrid kernel_contract_grid(const Kernel *kernel);
 ConvGrid kernel_conv_grid(const Kernel *kernel);
-/* Pooling gradients and scatters: pieces of `row_chunk` of `rows`. */
+/* Pooling gradients, sorts and scatters: pieces of `row_chunk` of `rows`. */
 LoopGrid kernel_plane_grid(const Kernel *kernel);
 int64_t kernel_task_count(const Kernel *kernel);
 /* Bytes that a task needs in its worker's block; a multiple of 64. */

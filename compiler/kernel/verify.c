@@ -228,6 +228,11 @@ static const char *check_slots(Arena *arena, const Kernel *kernel) {
   switch (kernel->kind) {
   case KERNEL_LOOP:
   case KERNEL_SCATTER_ADD: return NULL;
+  case KERNEL_ARGSORT:
+    if (kernel->sort.rows * kernel->sort.elements <= operands[0].elements) return NULL;
+    return arena_printf(arena, "%lld rows of %lld are sorted of %lld elements",
+                        (long long)kernel->sort.rows, (long long)kernel->sort.elements,
+                        (long long)operands[0].elements);
   case KERNEL_EXTERN: return check_extern(arena, kernel);
   case KERNEL_CONTRACT:
     for (int i = 0; i < 2; i++) needed[i] = contract_reach(&kernel->contract, i);

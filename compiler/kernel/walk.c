@@ -8,7 +8,9 @@
 
 int kernel_template_operands(const Kernel *kernel) {
   if (kernel->kind == KERNEL_LOOP) return 0;
-  int count = kernel->kind == KERNEL_EXTERN ? kernel->external.count : 2;
+  int count = kernel->kind == KERNEL_EXTERN    ? kernel->external.count
+              : kernel->kind == KERNEL_ARGSORT ? 1
+                                               : 2;
   return count < kernel->operand_count ? count : kernel->operand_count;
 }
 

@@ -12,6 +12,7 @@
 #include "kernel/builder.h"
 #include "ops/number.h"
 #include "ops/op.h"
+#include "ops/sort.h"
 #include "ops/philox.h"
 #include "support/panic.h"
 
@@ -392,6 +393,20 @@ static void fill_scatter_add(Run *run, double *result) {
   }
 }
 
+static void fill_argsort(Run *run, double *result) {
+  const SortSlots *slots = &run->kernel->sort;
+  Arena *scratch = arena_create();
+  double *row = ARENA_ARRAY(scratch, double, slots->elements + 1);
+  int32_t *order = ARENA_ARRAY(scratch, int32_t, slots->elements + 1);
+  for (int64_t r = 0; r < slots->rows; r++) {
+    int64_t first = r * slots->elements;
+    for (int64_t i = 0; i < slots->elements; i++) row[i] = load(run, 0, first + i);
+    sort_order(row, slots->elements, slots->descending, order);
+    for (int64_t i = 0; i < slots->elements; i++) result[first + i] = order[i];
+  }
+  arena_destroy(scratch);
+}
+
 typedef void (*Fill)(Run *run, double *result);
 static const Fill fill_of[KERNEL_KIND_COUNT] = {
   [KERNEL_CONTRACT] = fill_contract,
@@ -400,6 +415,7 @@ static const Fill fill_of[KERNEL_KIND_COUNT] = {
   [KERNEL_CONV_WEIGHT] = fill_conv_weight,
   [KERNEL_MAX_POOL_GRAD] = fill_max_pool_grad,
   [KERNEL_SCATTER_ADD] = fill_scatter_add,
+  [KERNEL_ARGSORT] = fill_argsort,
 };
 
 static void run_template(Run *run, Arena *scratch) {

@@ -30,6 +30,12 @@ Node *grow_scatter(Generator *g) {
   return index ? try_add(g, OP_SCATTER_ADD, 2, (Node *[]){values, index}, 1, &shape) : NULL;
 }
 
+Node *grow_argsort(Generator *g) {
+  Node *x = draw_node(g, (draw_chance(g, 60) ? KIND_FLOAT : KIND_ANY) | KIND_AXES);
+  Attribute descending = attr_make_int(ATTR_DESCENDING, draw_chance(g, 50));
+  return x ? try_add(g, OP_ARGSORT, 1, &x, 1, &descending) : NULL;
+}
+
 static Shape without_axis(Shape shape, int axis) {
   Shape result = {.rank = 0};
   for (int i = 0; i < shape.rank; i++)

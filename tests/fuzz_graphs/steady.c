@@ -191,6 +191,22 @@ static bool extremum_is_steady(const Numbers *numbers, const Node *node) {
   return rivals_are_apart(&rivals, count);
 }
 
+/* Elements that may change places must be equal without error, or apart. */
+static bool order_is_steady(const Numbers *numbers, const Node *node) {
+  const Node *from = node->operands[0];
+  if (!dtype_is_float(from->type.dtype) || numbers->exact[from->id]) return true;
+  const double *x = numbers->values[from->id]->data;
+  const double *order = numbers->values[node->id]->data;
+  Shape shape = node->type.shape;
+  int64_t count = shape.dim[shape.rank - 1], elements = shape_elements(shape);
+  for (int64_t row = 0; row < elements; row += count)
+    for (int64_t i = 1; i < count; i++)
+      if (!apart(x[row + (int64_t)order[row + i - 1]], x[row + (int64_t)order[row + i]],
+                 gap_of(numbers)))
+        return false;
+  return true;
+}
+
 static bool pool_is_steady(const Numbers *numbers, const Node *node) {
   const Node *from = node->operands[0];
   if (numbers->exact[from->id]) return true;
@@ -223,6 +239,7 @@ bool numbers_are_steady(const Numbers *numbers, const Node *node) {
   case OP_ARGMAX:
   case OP_ARGMIN:
     return !dtype_is_float(node->operands[0]->type.dtype) || extremum_is_steady(numbers, node);
+  case OP_ARGSORT: return order_is_steady(numbers, node);
   case OP_MAX_POOL:
   case OP_MAX_POOL_GRAD:
   case OP_MAX_POOL_PICK: return pool_is_steady(numbers, node);

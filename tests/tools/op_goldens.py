@@ -151,6 +151,17 @@ golden('argmax', [ties], np.argmax(ties, axis=1).astype(np.int32), 'ties and NaN
 golden('argmin', [ties], np.argmin(ties, axis=1).astype(np.int32), 'ties and NaN', axis=1)
 golden('argmax', [r], np.argmax(r, axis=0).astype(np.int32), 'first axis', axis=0)
 
+def places(x, descending):
+    def key(v): return (math.isnan(v) != bool(descending), 0.0 if math.isnan(v) else -v if descending else v)
+    return np.array([sorted(range(len(row)), key=lambda i: key(row[i])) for row in x], np.int32)
+many = np.round(np.sin(np.arange(60.0)).reshape(1, 60) * 6) + 0.0
+for descending in (0, 1):
+    golden('argsort', [ties], places(ties, descending), 'ties and NaN', descending=descending)
+    golden('argsort', [many], places(many, descending), 'a long row', descending=descending)
+golden('argsort', [np.array([3, 1, 2, 1], np.uint8)], np.array([1, 3, 2, 0], np.int32), 'u8', descending=0)
+golden('argsort', [np.array([0.0, -0.0, -1.0, 0.0])], np.array([2, 0, 1, 3], np.int32), 'zeros are equal', descending=0)
+golden('argsort', [np.zeros((2, 0))], np.zeros((2, 0), np.int32), 'of nothing', descending=0)
+
 # ---- movement ----
 golden('reshape', [r], r.reshape(4, 6), shape=[4, 6])
 golden('transpose', [r], r.transpose(2, 0, 1), permutation=[2, 0, 1])

@@ -270,11 +270,25 @@ static double reference_scatter(const Reference *r) {
   return sum;
 }
 
+/* (x): the element of the row that as many come before as its place says. */
+static double reference_argsort(const Reference *r) {
+  const SortSlots *s = &r->kernel->sort;
+  const double *x = r->before[0] + r->at[0] * s->elements;
+  for (int64_t i = 0; i < s->elements; i++) {
+    int64_t before = 0;
+    for (int64_t k = 0; k < s->elements; k++)
+      before += (s->descending ? x[k] > x[i] : x[k] < x[i]) || (x[k] == x[i] && k < i);
+    if (before == r->at[1]) return (double)i;
+  }
+  panic("no element has its place");
+}
+
 static double reference_template(const Reference *r) {
   switch (r->kernel->kind) {
   case KERNEL_CONTRACT: return reference_contract(r);
   case KERNEL_MAX_POOL_GRAD: return reference_max_pool_grad(r);
   case KERNEL_SCATTER_ADD: return reference_scatter(r);
+  case KERNEL_ARGSORT: return reference_argsort(r);
   case KERNEL_CONV: return reference_conv(r);
   case KERNEL_CONV_INPUT: return reference_conv_input(r);
   case KERNEL_CONV_WEIGHT: return reference_conv_weight(r);

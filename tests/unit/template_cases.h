@@ -268,6 +268,22 @@ static void make_scatter(CaseList *list, int64_t indices, int64_t rows, int64_t 
   add_case(list, "scatter_add", kernel, 4);
 }
 
+/* The order, and an operand of the same shape in the epilogue. */
+static void make_argsort(CaseList *list, int64_t rows, int64_t elements, bool descending,
+                         DType dtype) {
+  int64_t extent[2] = {rows, elements};
+  Kernel *kernel = new_kernel(list, KERNEL_ARGSORT, 2, extent);
+  kernel->sort = (SortSlots){rows, elements, descending};
+  add_operand(kernel, "x", dtype, rows * elements, false);
+  int shift = add_operand(kernel, "shift", DTYPE_I32, rows * elements, false);
+  int out = add_operand(kernel, "order", DTYPE_I32, rows * elements, true);
+  Index *place = strided(list, 2, (int64_t[]){elements, 1});
+  Expr *value = apply(list, OP_ADD, DTYPE_I32, load_at(list, kernel, shift, place),
+                      new_expr(list, EXPR_RESULT, DTYPE_I32), NULL);
+  add_store(kernel->epilogue, &kernel->epilogue_count, out, place, value);
+  add_case(list, "argsort", kernel, 1);
+}
+
 static void make_indexed(CaseList *list) {
   static const ConvShape pools[] = {
       {2, 3, 3, 3, 2, {8, 8}, {2, 2}, {2, 2}, {0, 0}, {0, 0}, {1, 1}},
@@ -285,6 +301,14 @@ static void make_indexed(CaseList *list) {
   make_scatter(list, 70, 5, 4, 5, DTYPE_F64, DTYPE_I64);
   make_scatter(list, 20, 300, 200, 1, DTYPE_F32, DTYPE_U8);
   make_scatter(list, 0, 3, 2, 1, DTYPE_F32, DTYPE_I32);
+  static const DType sorted[] = {DTYPE_F32, DTYPE_F64, DTYPE_I32, DTYPE_I64, DTYPE_U8, DTYPE_BF16};
+  for (int t = 0; t < 6; t++)
+    for (int descending = 0; descending < 2; descending++) {
+      make_argsort(list, 3, 20, descending, sorted[t]);
+      make_argsort(list, 2, 300, descending, sorted[t]);
+    }
+  make_argsort(list, 400, 90, false, DTYPE_F32);
+  make_argsort(list, 3, 0, false, DTYPE_F32);
 }
 
 #endif

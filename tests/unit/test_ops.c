@@ -198,6 +198,7 @@ static const Refusal refusals[] = {
    "values [2, 4] are not one row of [5, 3] for each index of [2]"},
   {OP_PICK, 2, {T(F32, 2, 3), T(I32, 3)}, 1, {INT(AXIS, 1)},
    "the index has shape [3] where [2, 3] without axis 1 is needed"},
+  {OP_ARGSORT, 1, {SCALAR_OF(F32)}, 1, {INT(DESCENDING, 0)}, "the operand is a scalar"},
   {OP_GRADIENT, 2, {T(F32, 2), T(F32, 3)}, 0, {{0}},
    "the loss has shape [2] where a scalar is needed"},
 };

@@ -129,6 +129,16 @@ for down in (False, True):
     g.case(f"argsort(x, descending = {str(down).lower()})",
            lambda x, d=down: x.sort(stable=True, descending=d).indices, x=TIED)
 g.case("sort(a)", lambda a: a.sort().values, a=I(5, 2, 7))
+for down in (False, True):  # rows too long to be sorted by insertion
+    more = f"descending = {str(down).lower()}"
+    g.case(f"sort(x, {more})", lambda x, d=down: x.sort(-1, d).values, x=D(2, 150))
+    g.case(f"argsort(a, {more})", lambda a, d=down: a.sort(stable=True, descending=d).indices, a=I(9, 2, 130))
+    g.case(f"argsort(x, {more})", lambda x, d=down: x.sort(stable=True, descending=d).indices, x=13 * TIED)
+for shape in ((3, 6), (5,)):
+    g.case("ordered(x, argsort(x))", lambda x: x.sort().values, x=D(*shape))
+for part in (0, 1):  # sorted, for so many
+    g.case(f"top_k(x, 7)[{part}]", lambda x, p=part: x.topk(7)[p], x=D(2, 60))
+g.case("top_k(x, 6)[1]", lambda x: torch.tensor([2, 7, 6, 0, 3, 1]), x=TIED)
 g.case("sort(x)", lambda x: x.sort().values, x=N(3, 1))
 g.case("logaddexp(x, z)", torch.logaddexp, x=N(2, 3, scale=5), z=N(3, scale=5))
 g.case("logaddexp(x, z)", torch.logaddexp, x=[1000.0, -1000.0], z=[1001.0, 0.0])

@@ -84,7 +84,7 @@ static const char *const reserved[] = {
     "taps",  "phases",   "phase",  "shift",    "length", "raster",   "rasters",  "from",
     "to",    "value",    "given",  "planes",   "plane",  "patches",  "seen",     "tiles",
     "part",  "slot",     "done",   "weights",  "window", "where",    "distance", "inside",
-    "shape", "tap_count",
+    "shape", "tap_count", "sort_keys", "spare_keys", "places", "spare_places", "sorted",
 };
 
 /* Names such as i0, t12, a1 belong to the generated code. */

@@ -1,4 +1,5 @@
-/* Kernels that add at computed places, as C: the adjoint of max pooling and scatter_add. */
+/* Kernels that add at computed places, as C: the adjoint of max pooling and scatter_add; and
+ * argsort. */
 #include "backend/c/kernels.h"
 
 #include "backend/c/template.h"
@@ -16,11 +17,11 @@ static const char *loader(Arena *arena, DType dtype) {
   return converts ? arena_printf(arena, "nnc_from_%s", dtype_name(dtype)) : "";
 }
 
-static void write_stores(Code *code, KernelFunction *function, const char *result) {
+static void write_stores(Code *code, KernelFunction *function, const char *result, DType dtype) {
   const Kernel *kernel = function->kernel;
   ExprScope scope = function_scope(code->arena, function);
   scope.result = result;
-  scope.result_dtype = value_type(kernel);
+  scope.result_dtype = dtype;
   const char **values = expression_render(code, &scope, 0);
   for (int i = 0; i < kernel->epilogue_count; i++)
     expression_store(code, &scope, &kernel->epilogue[i], values[i]);
@@ -70,7 +71,7 @@ static const char *plane_epilogue(Arena *arena, KernelFunction *function) {
     const char *axis = arena_printf(arena, "i%d", 2 + i);
     place = place ? arena_printf(arena, "(%s) * %lld + %s", place, extent, axis) : axis;
   }
-  write_stores(&code, function, arena_printf(arena, "sums[%s]", place));
+  write_stores(&code, function, arena_printf(arena, "sums[%s]", place), value_type(kernel));
   for (int i = 0; i < kernel->conv.spatial; i++) code_close(&code);
   return take_text(arena, &text);
 }
@@ -153,11 +154,13 @@ void max_pool_grad_write(Code *code, KernelFunction *function) {
 
 /* ---- scatter_add ---- */
 
-static const char *row_epilogue(Arena *arena, KernelFunction *function) {
+/* Of element e of row first + r: the axes that are used, and the stores of `result`. */
+static const char *row_epilogue(Arena *arena, KernelFunction *function, int64_t rows,
+                                int64_t elements, const char *result, DType dtype) {
   const Kernel *kernel = function->kernel;
   Text text = {0};
   Code code = {.arena = arena, .out = &text};
-  bool is_matrix = kernel->axis_count == 2 && kernel->extent[0] == kernel->scatter.rows;
+  bool is_matrix = kernel->axis_count == 2 && kernel->extent[0] == rows;
   int64_t below = 1;
   for (int i = kernel->axis_count - 1; i >= 0; i--) {
     const char *flat = "((first + r) * ELEMENTS + e)";
@@ -167,8 +170,8 @@ static const char *row_epilogue(Arena *arena, KernelFunction *function) {
     if (kernel_uses_axis(arena, kernel, i)) code_line(&code, "const int64_t i%d = %s;", i, value);
     below *= kernel->extent[i];
   }
-  CHECK(below == kernel->scatter.rows * kernel->scatter.row_elements);
-  write_stores(&code, function, "sums[r * ELEMENTS + e]");
+  CHECK(below == rows * elements);
+  write_stores(&code, function, result, dtype);
   return take_text(arena, &text);
 }
 
@@ -188,7 +191,8 @@ void scatter_write(Code *code, KernelFunction *function) {
       {"VALUES", function->operands[0]},
       {"INDEX", function->operands[1]},
       {"LOAD", loader(arena, kernel->operands[0].dtype)},
-      {"EPILOGUE", row_epilogue(arena, function)},
+      {"EPILOGUE", row_epilogue(arena, function, kernel->scatter.rows, kernel->scatter.row_elements,
+                                "sums[r * ELEMENTS + e]", value_type(kernel))},
       INTEGER("INDICES", kernel->scatter.indices),
       INTEGER("ROWS", kernel->scatter.rows),
       INTEGER("ELEMENTS", kernel->scatter.row_elements),
@@ -196,5 +200,37 @@ void scatter_write(Code *code, KernelFunction *function) {
       INTEGER("TASKS", grid.tasks),
   };
   template_render(code->out, "codegen_templates/scatter_add.c", (int)(sizeof holes / sizeof *holes),
+                  holes);
+}
+
+/* ---- argsort ---- */
+
+void argsort_write(Code *code, KernelFunction *function) {
+  Arena *arena = code->arena;
+  const Kernel *kernel = function->kernel;
+  const SortSlots *slots = &kernel->sort;
+  LoopGrid grid = kernel_plane_grid(kernel);
+  if (is_empty(kernel)) {
+    function_write_empty(code, function);
+    return;
+  }
+  DType dtype = value_type(kernel);
+  const TemplateHole holes[] = {
+      {"NAME", function->name},
+      {"PARAMETERS", function_parameters(arena, function)},
+      {"KEYS", keys_text(arena, function)},
+      {"X", function->operands[0]},
+      {"LOAD", loader(arena, kernel->operands[0].dtype)},
+      {"SIGN", slots->descending ? "~" : ""},
+      {"KEY", arena_printf(arena, "nnc_key_%s", dtype_name(dtype))},
+      {"BITS", dtype_size(dtype) == 8 ? "64" : "32"},
+      {"EPILOGUE", row_epilogue(arena, function, slots->rows, slots->elements, "sorted[e]",
+                                DTYPE_I32)},
+      INTEGER("ROWS", slots->rows),
+      INTEGER("ELEMENTS", slots->elements),
+      INTEGER("CHUNK", grid.row_chunk),
+      INTEGER("TASKS", grid.tasks),
+  };
+  template_render(code->out, "codegen_templates/argsort.c", (int)(sizeof holes / sizeof *holes),
                   holes);
 }

@@ -8,7 +8,8 @@ void kernel_write(Code *code, KernelFunction *function) {
       [KERNEL_LOOP] = loop_write,           [KERNEL_CONTRACT] = contract_write,
       [KERNEL_CONV] = conv_write,           [KERNEL_CONV_INPUT] = conv_write,
       [KERNEL_CONV_WEIGHT] = conv_write,    [KERNEL_MAX_POOL_GRAD] = max_pool_grad_write,
-      [KERNEL_SCATTER_ADD] = scatter_write, [KERNEL_EXTERN] = extern_write,
+      [KERNEL_SCATTER_ADD] = scatter_write, [KERNEL_ARGSORT] = argsort_write,
+      [KERNEL_EXTERN] = extern_write,
   };
   if (writers[function->kernel->kind] == NULL)
     panic("kernel %s: no code for kind %d", function->name, (int)function->kernel->kind);

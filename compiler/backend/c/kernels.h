@@ -22,6 +22,7 @@ void contract_write(Code *code, KernelFunction *function);
 void conv_write(Code *code, KernelFunction *function);
 void max_pool_grad_write(Code *code, KernelFunction *function);
 void scatter_write(Code *code, KernelFunction *function);
+void argsort_write(Code *code, KernelFunction *function);
 void extern_write(Code *code, KernelFunction *function);
 
 /* Shared by them. */
