@@ -1,7 +1,8 @@
 /* Golden pairs for the rules of simplify: a graph before and after.
  *
  * One node a line, in the textual form but shorter: `%0 = x` reads the input of that name (the
- * table below), `%1 : f32[3] = 2.0` is a constant.  The last line is the result.  The rule named
+ * table below), `%1 : f32[3] = 2.0` is a constant.  A scan's line ends with '{', and its body, two
+ * blanks in, is in full but for the paths.  The last node is the result.  The rule named
  * must fit some node of the first graph; the whole pass must turn the first into the second; NULL
  * there means that nothing may change, and then no rule is named. */
 #ifndef NNC_TESTS_UNIT_RULE_CASES_H
@@ -28,6 +29,7 @@ typedef struct RuleCase {
 static const RuleCase rule_cases[] = {
 #include "rule_cases_elementwise.inc"
 #include "rule_cases_movement.inc"
+#include "rule_cases_scan.inc"
 };
 
 #endif

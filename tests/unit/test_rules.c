@@ -15,9 +15,19 @@ static const char *input_type(const char *name) {
   return NULL;
 }
 
-/* One short line, "%0 = x" or "%1 : f32[3] = 2.0" or a node without its path, in full. */
+/* One short line, "%0 = x" or "%1 : f32[3] = 2.0" or a node without its path, in full; a line of a
+ * body, or its end. */
 static void add_line(Text *text, const char *line) {
   char id[16], rest[200], name[8];
+  size_t length = strlen(line);
+  if (*line == '}' || strstr(line, "result \"")) {
+    text_printf(text, "  %s\n", line);
+    return;
+  }
+  if (line[length - 1] == '{') {
+    text_printf(text, "  %.*s\"p\" {\n", (int)length - 1, line);
+    return;
+  }
   if (sscanf(line, "%15s = %7s", id, name) == 2) {
     text_printf(text, "  %s : %s = input() {name = \"%s\"} \"p\"\n", id, input_type(name), name);
     return;
@@ -38,7 +48,7 @@ static char *expand_case(Arena *arena, const char *lines) {
   text_add(&text, "entry predict {\n");
   for (char *line = strtok_r(copy, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
     add_line(&text, line);
-    assert_int_equal(sscanf(line, "%15s", id), 1);
+    if (*line == '%') assert_int_equal(sscanf(line, "%15s", id), 1);
   }
   text_printf(&text, "  result \"r\" = %s\n}\n", id);
   char *result = arena_strndup(arena, text.data, text.length);
