@@ -85,10 +85,16 @@ static Node *split_node(Graph *graph, const Node *node, Node *operand) {
 
 /* ---- sums over the batch ------------------------------------------------------------------- */
 
+/* What a scan carries at the end: it lies where the rounds have left it. */
+static bool is_final_carry(const Node *node) {
+  bool is_result = node->operand_count == 1 && node->operands[0]->body;
+  return is_result && node_int(node, ATTR_INDEX) < scan_shape(node->operands[0]).carries;
+}
+
 /* A value that a template may read as a view into another. */
 static bool may_be_view(const Node *node) {
   while (op_info(node->op)->class->keeps_order) node = node->operands[0];
-  return op_info(node->op)->class->family == FAMILY_MOVEMENT;
+  return op_info(node->op)->class->family == FAMILY_MOVEMENT || is_final_carry(node);
 }
 
 /* A gradient that is a sum over the examples of products of two operands. */
@@ -135,12 +141,6 @@ static Node *prepare_by_rule(const Lowering *lowering, Graph *graph, const Node 
 static bool is_loaded(const Node *node) {
   LeafKind leaf = op_info(node->op)->class->leaf;
   return leaf == LEAF_INPUT || leaf == LEAF_PARAM || leaf == LEAF_STATE || leaf == LEAF_ARGUMENT;
-}
-
-/* What a scan carries at the end: it lies where the rounds have left it. */
-static bool is_final_carry(const Node *node) {
-  bool is_result = node->operand_count == 1 && node->operands[0]->body;
-  return is_result && node_int(node, ATTR_INDEX) < scan_shape(node->operands[0]).carries;
 }
 
 /* A variable that keeps its value. */
