@@ -122,6 +122,22 @@ NNC_INLINE int64_t nnc_round_up(int64_t n, int64_t unit) { return (n + unit - 1)
     return acc->lane[0];                                                                           \
   }
 
+/* Whether a value is more (less) than `than`, or not a number. */
+#define NNC_DEFINE_SEARCH(name, type)                                                              \
+  NNC_INLINE bool nnc_has_more_##name(const type *v, int64_t count, type than) {                   \
+    int found = 0;                                                                                 \
+    for (int64_t i = 0; i < count; i++) found |= !(v[i] <= than);                                  \
+    return found;                                                                                  \
+  }                                                                                                \
+  NNC_INLINE bool nnc_has_less_##name(const type *v, int64_t count, type than) {                   \
+    int found = 0;                                                                                 \
+    for (int64_t i = 0; i < count; i++) found |= !(v[i] >= than);                                  \
+    return found;                                                                                  \
+  }
+
+NNC_DEFINE_SEARCH(f32, float)
+NNC_DEFINE_SEARCH(f64, double)
+
 #define NNC_DEFINE_REDUCTIONS(name, type, least, greatest)                                         \
   NNC_DEFINE_REDUCTION(sum, name, type, 0, (type)(a + b))                                          \
   NNC_DEFINE_REDUCTION(prod, name, type, 1, (type)(a * b))                                         \

@@ -54,6 +54,11 @@ g.case("is_nan(min(x, axis = 0))", lambda x: torch.isnan(x.amin(0)), x=[[1.0, NA
 g.case("is_nan(max_pool(x, 2, stride = 1))", lambda x: torch.isnan(F.max_pool1d(x, 2, 1)), x=[[[1.0, NAN, 2.0, 1.0, 5.0]]])
 for name, f in [("argmax", torch.argmax), ("argmin", torch.argmin)]:
     g.case(f"{name}(x)", lambda x, f=f: f(x, -1), x=[[1.0, NAN, 3.0, NAN], [2.0, INF, INF, -INF], [-INF, -INF, -INF, -INF]])
+# Rows of several blocks: ties, values that grow from block to block, NaN in a later one, two of them.
+LONG = [[float(k % 7) for k in range(300)], [k / 4 for k in range(300)], [-k / 4 for k in range(300)],
+        [NAN if k in (170, 290) else float(k % 5) for k in range(300)], [-INF] * 300, [INF if k > 200 else 1.0 for k in range(300)]]
+for name, f in [("argmax", torch.argmax), ("argmin", torch.argmin)]:
+    g.case(f"{name}(x, axis = 1)", lambda x, f=f: f(x, 1), x=LONG)
 g.case("logsumexp(x, axis = 1)", lambda x: torch.logsumexp(x, 1), x=[[-INF, 0.0, 1.0], [-1000.0, -1000.0, -1001.0], [700.0, 800.0, 800.0]])
 g.case("softmax(x)", lambda x: torch.softmax(x, -1), x=[[-INF, 0.0, 1.0], [-INF, -INF, 5.0]])
 g.case("cross_entropy(x, a)", F.cross_entropy, x=[[-INF, 0.0, 1.0], [3.0, -INF, 5.0]], a=[1, 2])

@@ -26,6 +26,7 @@
 enum {
   COLUMN_BLOCK = 64,
   SHORT_ROW = 8,  /* a reduction over fewer elements is a scalar loop */
+  LONG_SEARCH = 48, /* the same for argmax and argmin */
   LONG_SUM = 4096 /* more floats than this are summed in double between blocks */
 };
 
@@ -143,9 +144,40 @@ static void write_stores(LoopWriter *writer, int number) {
 
 /* ---- rows ---- */
 
+/* Blocks of values, of which few hold one that is better than the best so far: only these are
+ * looked through. */
+static void write_row_arg_blocks(LoopWriter *writer, const Stage *stage, int number) {
+  Code *code = writer->code;
+  DType dtype = accumulator_type(stage);
+  const char *type = c_value_type(dtype), *sign = stage->reduce == OP_ARGMAX ? "more" : "less";
+  code_line(code, "int32_t s%d = 0;", number);
+  code_block(code);
+  code_line(code, "%s best = %s;", type, reduction_start(stage->reduce, dtype));
+  code_open(code, "for (int64_t first = 0; first < %lld; first += NNC_BLOCK)",
+            (long long)stage->extent[0]);
+  code_line(code, "const int64_t count = nnc_least(NNC_BLOCK, %lld - first);",
+            (long long)stage->extent[0]);
+  code_line(code, "%s v[NNC_BLOCK] NNC_ALIGNED;", type);
+  code_open(code, "for (int64_t l = 0; l < count; l++)");
+  code_line(code, "const int64_t j0 = first + l;");
+  code_line(code, "v[l] = %s;", expression_render(code, &writer->scope, number)[0]);
+  code_close(code);
+  code_line(code, "if (!nnc_has_%s_%s(v, count, best)) continue;", sign, c_type_name(dtype));
+  code_open(code, "for (int64_t l = 0; l < count; l++)");
+  write_arg_join(code, stage->reduce, dtype, "best", arena_printf(code->arena, "s%d", number),
+                 "v[l]", "(first + l)");
+  code_close(code);
+  code_close(code);
+  code_close(code);
+}
+
 static void write_row_arg(LoopWriter *writer, const Stage *stage, int number) {
   Code *code = writer->code;
   DType dtype = stage->value->dtype;
+  if (dtype_is_float(dtype) && stage->extent[0] >= LONG_SEARCH) {
+    write_row_arg_blocks(writer, stage, number);
+    return;
+  }
   code_line(code, "int32_t s%d = 0;", number);
   code_block(code);
   code_line(code, "%s best = %s;", c_value_type(dtype), reduction_start(stage->reduce, dtype));
