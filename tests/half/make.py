@@ -111,6 +111,7 @@ def operators(name, kind):
         'tangents': op(torch.tanh, a), 'errors': op(torch.erf, a), 'total': op(lambda x: x.sum(1), a),
         'column': op(lambda x: x.sum(0), a), 'average': op(lambda x: x.mean(1), a),
         'factors': op(lambda x: x.prod(1), b[:, :6]), 'long_sum': op(lambda x: x.flatten(1).sum(1), picture),
+        'row': op(torch.matmul, a[0], w), 'column_of': op(torch.matmul, a, b[0]),
         'hidden': hidden, 'biased': biased, 'window': window, 'means': op(lambda x: torch.nn.functional.avg_pool2d(x, 2), window),
     }
     features = op(torch.relu, biased).float() * scale
