@@ -142,12 +142,14 @@ static long long inner_stride(const AxisGroup *group, int slot) {
   return group->count == 0 ? 0 : (long long)group->stride[slot][group->count - 1];
 }
 
-/* By runs along both axes: of the sum's type, so that pieces are only copied. */
+/* By runs along both axes: of the sum's type, so that pieces are only copied, or of 16 bits. */
 static const char *pack_runs(const ContractWriter *writer, const Packing *pack) {
   Arena *arena = writer->arena;
   const AxisGroup *k = &writer->kernel->contract.k, *outer = pack->outer;
   const char *type = c_type_name(writer->sum);
   const char *column = arena_printf(arena, "(%s + c)", pack->first);
+  DType from = writer->kernel->operands[pack->slot].dtype;
+  const char *part = dtype_is_half(from) ? arena_printf(arena, "%s_%s", type, dtype_name(from)) : type;
   return arena_printf(arena,
                       "  for (int64_t c = 0, columns; c < %s; c += columns) {\n"
                       "    columns = %s;\n"
@@ -160,7 +162,7 @@ static const char *pack_runs(const ContractWriter *writer, const Packing *pack) 
                       "  nnc_pack_zeros_%s(%s, %s, depth, %s);\n",
                       pack->count,
                       run_length(arena, outer, column, arena_printf(arena, "%s - c", pack->count)),
-                      run_length(arena, k, "k + i", "depth - i"), type, pack->to, pack->width,
+                      run_length(arena, k, "k + i", "depth - i"), part, pack->to, pack->width,
                       pack->width, pack->from, group_offset(arena, outer, pack->slot, column),
                       group_offset(arena, k, pack->slot, "(k + i)"), inner_stride(k, pack->slot),
                       inner_stride(outer, pack->slot), type, pack->to, pack->width, pack->count);
@@ -183,8 +185,9 @@ static const char *pack_elements(const ContractWriter *writer, const Packing *pa
 }
 
 static const char *pack_text(const ContractWriter *writer, const Packing *pack) {
-  return writer->kernel->operands[pack->slot].dtype == writer->sum ? pack_runs(writer, pack)
-                                                                   : pack_elements(writer, pack);
+  DType from = writer->kernel->operands[pack->slot].dtype;
+  bool widens = dtype_is_half(from) && writer->sum == DTYPE_F32;
+  return from == writer->sum || widens ? pack_runs(writer, pack) : pack_elements(writer, pack);
 }
 
 /* Tiles of MR rows: [depth][MR] each. */
