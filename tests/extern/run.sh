@@ -102,6 +102,33 @@ check_status "the dump knows the files" 0 'same' bash -c "$nnc small.net --dump-
   grep -q 'extern \"value\" \"value.c\" \"one.o\" \"all.a\" @5:8' d.ir && $nnc d.ir --resume-after=dce --emit=c >1.c &&
   $nnc small.net --emit=c >2.c && cmp 1.c 2.c && echo same"
 
+# ---- in the body of a scan, as a loop and written out ----
+cat > double.c <<'E3'
+#include "nnc_extern.h"
+void twice(int count, const nnc_extern_tensor *inputs, const nnc_extern_tensor *result)
+{
+  (void)count;
+  for (int64_t i = 0; i < result->elements; i++) ((float *)result->data)[i] = 2 * ((const float *)inputs[0].data)[i];
+}
+E3
+cat > scan.net <<'E4'
+const batch = 2
+data train { x = csv("x.csv", columns = [0..4], header = false) }
+input x : f32[batch, 4]
+extern twice(v : f32[...]) : f32[v.shape] { c = "double.c" } gradient (dy) { return 2 * dy }
+param w = 0.3
+ys, last = scan v in x along 1 with h = zeros([batch]) { h = tanh(twice(w * v + 0.5 * h)) ; yield h }
+loss = mean(ys ^ 2)
+train { minimize = loss, optimizer = sgd(lr = 0.1), steps = 4 }
+E4
+sed 's/twice(w \(.*\)) ;/2 * (w \1) ;/; /^extern/d' scan.net > plain.net
+check "a scan without it" $nnc plain.net -o plain && check "runs" ./plain --out plain.run
+for scans in loop unroll; do
+  check "a scan, $scans" $nnc scan.net --scans=$scans -o scan && check "runs" ./scan --out scan.run
+  check "the same end, $scans" close scan.run/checkpoint.safetensors plain.run/checkpoint.safetensors 1e-6
+  rm -r scan.run
+done
+
 # ---- what does not fit: a mistake of the user's, at the operator's declaration ----
 rm all.a && ar rcs all.a one.o
 check_status "a function that is missing in an archive" 1 'small.net:5:8: error: .* cannot link the program' $nnc small.net -o small
