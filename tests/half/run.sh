@@ -76,6 +76,16 @@ check_status "info" 0 'bf16\[6, 4\]' ./types info
 check "gradients, in f64" "$nnc" types.net --check-gradients
 check_status "--float=f64 leaves them" 0 'bf16\[6, 4\] = param' "$nnc" types.net --float=f64 --emit=ir
 
+# ---- a scan over f16 and an operator in C: written out and as a loop ----
+cp "$here/scan_extern.net" "$here/twice.c" .
+for scans in unroll loop; do
+  check "scan_extern.net --scans=$scans" "$nnc" scan_extern.net --scans=$scans -o scan_extern
+  check "scan_extern trains ($scans)" ./scan_extern --quiet --out scan_$scans
+done
+check "both ways have the same bits" cmp scan_unroll/checkpoint.safetensors scan_loop/checkpoint.safetensors
+# x[0, 0:2] twice: -100/32 and -26/32
+check_status "the operator in C computes" 0 '"t":\[-3.125,-0.8125,' ./scan_extern predict --out scan_loop x.npy
+
 # ---- mixed precision: as good as f32, parameters in f32, operands in 16 bits ----
 last() { tail -n 1 "$1/log.jsonl" | sed -n "s|.*\"$2\": *\([^,}]*\).*|\1|p"; }
 check "digits" "$build/bin/nnc-digits" digits --train 6000 --test 1000
