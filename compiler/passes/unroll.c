@@ -255,7 +255,7 @@ static bool check_size(const Module *module, const Graph *graph, Diagnostics *di
   Diagnostic *d = diag_error(diagnostics, scan->span,
                              "the scans of this program make %.0f operations when their steps are "
                              "written out, more than %.0f", count, MOST_OPERATIONS);
-  diag_help(d, "walk over shorter sequences; `stream` keeps a memory from one to the next");
+  diag_help(d, "--scans=auto leaves scans of many operations loops");
   return false;
 }
 

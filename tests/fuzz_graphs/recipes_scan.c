@@ -185,6 +185,7 @@ Node *grow_scan(Generator *g) {
   ScanShape shape = {.carries = count_kind(body, ARGUMENT_CARRY),
                      .sequences = count_kind(body, ARGUMENT_SEQUENCE),
                      .length = length, .reverse = draw_chance(g, 30)};
+  shape.recomputes = draw_chance(g, 20);
   Node *scan = make_scan(&g->maker, body->maker.graph, shape, body->arguments.count, operands);
   return draw_result(g, scan);
 }
