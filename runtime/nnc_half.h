@@ -3,16 +3,17 @@
  *   bf16   sign, 8 bits of exponent, 7 of fraction: the upper half of an f32
  *   f16    sign, 5 bits of exponent, 10 of fraction (IEEE 754 binary16)
  *
- * nnc_to_TYPE rounds to the nearest, a tie to even, with subnormal numbers; beyond the largest number
- * is infinity; a NaN stays one, made quiet, with the upper bits of its fraction. nnc_from_TYPE is exact.
+ * nnc_to_TYPE rounds to the nearest, a tie to even, with subnormal numbers; beyond the largest
+ * number is infinity; a NaN stays one, made quiet, with the upper bits of its fraction.
+ * nnc_from_TYPE is exact.
  *
- * All of it is integer arithmetic without branches, the same bits on every machine. Compilers vectorize
- * it, as they do not with their half-precision types: a loop y = a * b of f16 takes 0.5 ns an element on
- * a Zen 4 core, with scalar F16C instructions 1.0.
+ * All of it is integer arithmetic without branches, the same bits on every machine. Compilers
+ * vectorize it, as they do not with their half-precision types: a loop y = a * b of f16 takes 0.5
+ * ns an element on a Zen 4 core, with scalar F16C instructions 1.0.
  *
- * An f32 has more than twice the bits of either and two more, so a sum, difference, product, quotient
- * or root of two such numbers that is rounded to f32 first is what one rounding gives (Figueroa, When
- * is double rounding innocuous?, SIGNUM Newsletter 30, 1995). */
+ * An f32 has twice the bits of either and two more at least, so a sum, difference, product,
+ * quotient or root of two such numbers that is rounded to f32 first is what one rounding gives
+ * (Figueroa, When is double rounding innocuous?, SIGNUM Newsletter 30, 1995). */
 #ifndef NNC_HALF_H
 #define NNC_HALF_H
 
@@ -54,8 +55,8 @@ NNC_INLINE float nnc_round_bf16(float x) { return nnc_from_bf16(nnc_to_bf16(x));
 
 /* ---- f16 ---- */
 
-/* A product with a power of two moves the exponent and normalizes subnormal numbers; infinity and NaN
- * come out with an exponent of 2^16. */
+/* A product with a power of two moves the exponent and normalizes subnormal numbers; infinity and
+ * NaN come out with an exponent of 2^16. */
 NNC_INLINE float nnc_from_f16(uint16_t x) {
   uint32_t sign = (uint32_t)(x & 0x8000) << 16, magnitude = x & 0x7FFF;
   uint32_t bits = nnc_f32_bits(nnc_bits_f32(magnitude << 13) * 0x1p112f);

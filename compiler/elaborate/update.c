@@ -204,7 +204,7 @@ static Node *multiply(Elaborator *e, Node *node, double factor) {
   return constant ? emit_binary(e, OP_MUL, node, constant) : NULL;
 }
 
-/* The loss times `loss_scale`, and the gradients by it: on the way small ones do not vanish in f16. */
+/* The loss times `loss_scale`, and the gradients by it: small ones do not vanish in f16 between. */
 static void add_gradients(Update *update, int unit, Node *loss) {
   Elaborator *e = update->e;
   const KeyValue *key = unit_loss(update->plan, unit);

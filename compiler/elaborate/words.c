@@ -97,6 +97,16 @@ const Builtin documented_words[] = {
           "Minibatches a step: the gradient is the mean of theirs."
           " Example: train { minimize = mse(linear(x, 16), x), optimizer = sgd, steps = 9, "
           "accumulate = 4 }"),
+    TRAIN("precision", "precision = TYPE",
+          "f32, f64, or bf16 and f16: mixed precision, where contractions and convolutions take "
+          "numbers of 16 bits; parameters, losses and optimizers stay f32."
+          " Example: train { minimize = mse(linear(x, 16), x), optimizer = sgd, steps = 9, "
+          "precision = bf16 }"),
+    TRAIN("loss_scale", "loss_scale = POWER_OF_TWO",
+          "The loss is multiplied by it and its gradients are divided by it, so that small ones "
+          "do not vanish in f16; 1024 with precision = f16, else 1."
+          " Example: train { minimize = mse(linear(x, 16), x), optimizer = sgd, steps = 9, "
+          "precision = f16, loss_scale = 256 }"),
     TRAIN(
         "validate", "validate = COUNT steps",
         "Evaluates each so many steps instead of after each epoch."

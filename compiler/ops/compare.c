@@ -69,7 +69,8 @@ static Node *where_gradient(const GradientContext *context, int operand) {
 }
 
 SCALAR(where, 3, x[0] != 0 ? x[1] : x[2])
-ELEMENTWISE(where, where_infer, where_gradient, .mix = MIX_FOLLOW, .doc = "a where the condition holds, else b")
+ELEMENTWISE(where, where_infer, where_gradient, .mix = MIX_FOLLOW,
+            .doc = "a where the condition holds, else b")
 
 /* ---- cast: to the type `dtype`; how each pair converts is number_convert() ---- */
 

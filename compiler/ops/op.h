@@ -21,11 +21,11 @@ typedef enum LeafKind {
   LEAF_ARGUMENT /* only in the body of a scan */
 } LeafKind;
 
-/* What an operator on f32 becomes where a program trains with precision = bf16 or f16; passes/mix.c. */
+/* What an operator on f32 becomes with train { precision = bf16 } or f16; passes/mix.c. */
 typedef enum MixRule {
   MIX_WIDE,   /* computed in f32 */
   MIX_NARROW, /* of operands of 16 bits, summed in f32; the result has 16 bits */
-  MIX_FOLLOW, /* in 16 bits where an operand has 16, and the others too or are constants or parameters */
+  MIX_FOLLOW, /* in 16 bits where an operand has 16; the others too, or constants, parameters */
   MIX_SCALE   /* the same where just one has: the first, or any where operands commute */
 } MixRule;
 

@@ -215,7 +215,7 @@ static int pool_cut(const Node *node, int axis, int operand) {
   return axis < 2 ? axis : AXIS_UNCUT;
 }
 
-#define POOLING(name, mix_rule, text)                                                                       \
+#define POOLING(name, mix_rule, text)                                                              \
   const OpClass op_class_##name = {                                                                \
     .family = FAMILY_POOLING, .infer = name##_infer, .gradient = name##_gradient,                  \
     .evaluate = name##_evaluate, .cost = pool_cost, .lower = lower_##name, .cut = pool_cut,        \

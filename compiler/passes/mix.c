@@ -1,17 +1,18 @@
 /* mix: train { precision = bf16 } or f16. What costs most is computed on numbers of 16 bits.
  *
  * Each operator's class says what becomes of it (OpClass.mix). Contractions and convolutions get
- * their operands in the type of 16 bits and give their results in it; their sums are f32. What moves, selects
- * or adds such results stays in it, and so does scaling by a constant; all else is computed in f32, from
- * operands that are widened exactly. Parameters and constants take the type of what they meet. Parameters,
- * states, inputs, results and outputs of a graph keep their f32; so do the bodies of scans and the rules
- * of gradients, seen from outside. What is computed from gradients (clipping, optimizers, averages) is f32.
+ * their operands in the type of 16 bits and give their results in it; their sums are f32. What
+ * moves, selects or adds such results stays in it, and so does scaling by a constant; all else is
+ * computed in f32, from operands that are widened exactly. Parameters and constants take the type
+ * of what they meet. Parameters, states, inputs, results and outputs of a graph keep their f32; so
+ * do the bodies of scans and the rules of gradients, seen from outside. What is computed from
+ * gradients (clipping, optimizers, averages) is f32.
  *
  *     contract(x, w) : f32   ->   cast f32 (contract(cast bf16 x, cast bf16 w) : bf16)
  *
- * A node has up to two forms in the new graph, f32 and 16 bits, of which one is its own; the other is a cast,
- * made when someone asks for it. A cast passes gradients, so the backward part, derived afterwards, is mixed
- * by itself, with f32 gradients for the f32 parameters.
+ * A node has up to two forms in the new graph, f32 and 16 bits, of which one is its own; the other
+ * is a cast, made when someone asks for it. A cast passes gradients, so the backward part, derived
+ * afterwards, is mixed by itself, with f32 gradients for the f32 parameters.
  *
  * Before: no gradients are written out. Types that a program asks for by name are left alone. */
 #include <math.h>
@@ -63,7 +64,7 @@ static Node *form(Mix *mix, const Node *node, DType dtype) {
 
 /* ---- what becomes of an operator ---------------------------------------------------------- */
 
-/* Whether the value of a constant, or of what a pad adds, neither vanishes nor overflows in 16 bits. */
+/* Whether the value of a constant, or of what a pad adds, neither vanishes nor overflows. */
 static bool holds_value(const Mix *mix, const Node *node) {
   if (!node_attribute(node, ATTR_VALUE)) return true;
   double value = node_float(node, ATTR_VALUE), rounded = number_round(value, mix->narrow);
@@ -80,8 +81,8 @@ static bool find_weak(const Mix *mix, const Node *node, const bool *weak_argumen
   return class->leaf == LEAF_PARAM || (moves && mix->is_weak[node->operands[0]->id]);
 }
 
-/* Whether all floats among the operands are of 16 bits or may be, and one is: for MIX_SCALE the first
- * (or any, of a product) and no other. */
+/* Whether all floats among the operands are of 16 bits or may be, and one is: for MIX_SCALE the
+ * first (or any, of a product) and no other. */
 static bool follows(const Mix *mix, const Node *node, const OpClass *class) {
   int narrow = 0;
   for (int i = 0; i < node->operand_count; i++) {

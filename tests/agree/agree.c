@@ -6,8 +6,9 @@
  * inputs; compiles it at -O0 and -O1 and lets each executable take the same steps from the same
  * weights (command `step`) with 1 and 2 threads.  Weights must agree norm-wise with the
  * interpreter's within the tolerance of FLOAT, losses too, and files of different thread counts
- * byte for byte.  FLOAT is f64 or f32, all floats' type, or bf16 or f16, the precision of train; there
- * the optimizer is sgd, since Adam gives all gradients one size, those that are mostly rounding too.
+ * byte for byte.  FLOAT is f64 or f32, all floats' type, or bf16 or f16, the precision of train;
+ * there the optimizer is sgd, since Adam gives all gradients one size, also those that are mostly
+ * rounding.
  * Prints one line a check. AGREE_OPTIONS holds further options for NNC, e.g.
  * --memory-limit=4M. */
 #include <math.h>

@@ -149,7 +149,8 @@ static const char *pack_runs(const ContractWriter *writer, const Packing *pack) 
   const char *type = c_type_name(writer->sum);
   const char *column = arena_printf(arena, "(%s + c)", pack->first);
   DType from = writer->kernel->operands[pack->slot].dtype;
-  const char *part = dtype_is_half(from) ? arena_printf(arena, "%s_%s", type, dtype_name(from)) : type;
+  const char *part =
+      dtype_is_half(from) ? arena_printf(arena, "%s_%s", type, dtype_name(from)) : type;
   return arena_printf(arena,
                       "  for (int64_t c = 0, columns; c < %s; c += columns) {\n"
                       "    columns = %s;\n"
