@@ -153,11 +153,11 @@ static void write_row_arg_blocks(LoopWriter *writer, const Stage *stage, int num
   code_line(code, "int32_t s%d = 0;", number);
   code_block(code);
   code_line(code, "%s best = %s;", type, reduction_start(stage->reduce, dtype));
+  code_line(code, "%s v[NNC_BLOCK] NNC_ALIGNED;", type); /* inside, gcc 12 takes it for unset */
   code_open(code, "for (int64_t first = 0; first < %lld; first += NNC_BLOCK)",
             (long long)stage->extent[0]);
   code_line(code, "const int64_t count = nnc_least(NNC_BLOCK, %lld - first);",
             (long long)stage->extent[0]);
-  code_line(code, "%s v[NNC_BLOCK] NNC_ALIGNED;", type);
   code_open(code, "for (int64_t l = 0; l < count; l++)");
   code_line(code, "const int64_t j0 = first + l;");
   code_line(code, "v[l] = %s;", expression_render(code, &writer->scope, number)[0]);
