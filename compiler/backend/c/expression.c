@@ -243,48 +243,187 @@ static const char *make_temporary(Code *code, const ExprScope *scope, DType dtyp
   return name;
 }
 
-const char **expression_render(Code *code, const ExprScope *scope, int number) {
-  enum { LONG_TEXT = 72 };
-  Arena *arena = scope->arena;
-  Stage stage = kernel_stage(scope->kernel, number);
-  ExprList list = kernel_expressions(arena, scope->kernel, number);
-  int *uses = ARENA_ARRAY(arena, int, list.count);
-  const char **texts = ARENA_ARRAY(arena, const char *, list.count);
-  for (int i = 0; i < list.count; i++)
-    for (int k = 0; k < list.items[i]->arg_count; k++)
-      uses[position(&list, list.items[i]->args[k])]++;
-  for (int i = 0; i < stage.store_count; i++) uses[position(&list, stage.stores[i].value)]++;
-  for (int i = 0; i < list.count; i++) {
-    const Expr *expr = list.items[i];
-    const char *args[3] = {NULL, NULL, NULL};
-    for (int k = 0; k < expr->arg_count; k++) {
-      int at = position(&list, expr->args[k]);
-      bool is_logic = expr->kind == EXPR_OP && (expr->op == OP_AND || expr->op == OP_OR);
-      if (is_logic && strchr(texts[at], '(') != NULL) /* compilers warn of calls beside & and | */
-        texts[at] = make_temporary(code, scope, list.items[at]->dtype, texts[at]);
-      args[k] = texts[at];
-    }
-    texts[i] = expr->kind == EXPR_OP ? operator_text(arena, expr, args) : leaf_text(scope, expr);
-    bool is_cheap = expr->kind == EXPR_CONST || is_word(texts[i]) ||
-                    (expr->kind == EXPR_STAGE && !dtype_is_half(expr->dtype));
-    bool is_memory_written =
-        expr->kind == EXPR_LOAD && stage.store_count > 1 && is_stored_here(&stage, expr->operand);
-    if (strlen(texts[i]) > LONG_TEXT || (uses[i] > 1 && !is_cheap) || is_memory_written)
-      texts[i] = make_temporary(code, scope, expr->dtype, texts[i]);
+static bool same_index(const Index *a, const Index *b) {
+  return a == b || (a != NULL && b != NULL && index_equal(a, b));
+}
+
+/* The same computation, as far as `budget` comparisons tell. */
+static bool same_expression(const Expr *a, const Expr *b, int *budget) {
+  if (a == b) return true;
+  if ((*budget)-- <= 0 || a->kind != b->kind || a->dtype != b->dtype || a->op != b->op ||
+      a->value != b->value || a->operand != b->operand || a->stream != b->stream ||
+      a->guard_count != b->guard_count || a->arg_count != b->arg_count ||
+      !same_index(a->index, b->index))
+    return false;
+  for (int i = 0; i < a->guard_count; i++)
+    if (a->guards[i].bound != b->guards[i].bound ||
+        !same_index(a->guards[i].index, b->guards[i].index))
+      return false;
+  for (int i = 0; i < a->arg_count; i++)
+    if (!same_expression(a->args[i], b->args[i], budget)) return false;
+  return true;
+}
+
+/* The name of what an earlier stage has computed before its loops; NULL: it has not. */
+static const char *hoisted_name(const ExprScope *scope, const Expr *expr) {
+  enum { MOST_COMPARISONS = 100 };
+  for (int i = 0; expr->kind == EXPR_OP && i < scope->hoisted.count; i++) {
+    int budget = MOST_COMPARISONS;
+    if (same_expression(scope->hoisted.items[i].expr, expr, &budget))
+      return scope->hoisted.items[i].name;
   }
-  if (stage.kind == STAGE_REDUCE) {
-    const char **root = ARENA_ARRAY(arena, const char *, 1);
-    root[0] = texts[position(&list, stage.value)];
+  return NULL;
+}
+
+/* The expressions of a stage on their way to C. */
+typedef struct Rendering {
+  Code *code;
+  const ExprScope *scope;
+  Stage stage;
+  ExprList list;
+  bool *wanted;       /* by position: some root needs it */
+  int *uses;          /* by wanted ones, and by roots */
+  const char **texts; /* NULL: not yet rendered */
+} Rendering;
+
+static Rendering rendering_create(Code *code, const ExprScope *scope, int number) {
+  ExprList list = kernel_expressions(scope->arena, scope->kernel, number);
+  Rendering r = {.code = code, .scope = scope, .stage = kernel_stage(scope->kernel, number),
+                 .list = list, .wanted = ARENA_ARRAY(scope->arena, bool, list.count),
+                 .uses = ARENA_ARRAY(scope->arena, int, list.count),
+                 .texts = ARENA_ARRAY(scope->arena, const char *, list.count)};
+  for (int i = 0; i < list.count; i++) r.texts[i] = hoisted_name(scope, list.items[i]);
+  return r;
+}
+
+static void want(Rendering *r, const Expr *root) {
+  int at = position(&r->list, root);
+  r->wanted[at] = true;
+  r->uses[at]++;
+}
+
+static void want_roots(Rendering *r) {
+  if (r->stage.kind == STAGE_REDUCE) want(r, r->stage.value);
+  for (int i = 0; i < r->stage.store_count; i++) want(r, r->stage.stores[i].value);
+}
+
+/* What the wanted ones need that is not there yet. */
+static void want_args(Rendering *r) {
+  for (int i = r->list.count - 1; i >= 0; i--)
+    for (int k = 0; r->wanted[i] && !r->texts[i] && k < r->list.items[i]->arg_count; k++)
+      want(r, r->list.items[i]->args[k]);
+}
+
+static const char *name_text(Rendering *r, int at) {
+  r->texts[at] = make_temporary(r->code, r->scope, r->list.items[at]->dtype, r->texts[at]);
+  return r->texts[at];
+}
+
+static void render_expression(Rendering *r, int i) {
+  enum { LONG_TEXT = 72 };
+  const Expr *expr = r->list.items[i];
+  const char *args[3] = {NULL, NULL, NULL};
+  for (int k = 0; k < expr->arg_count; k++) {
+    int at = position(&r->list, expr->args[k]);
+    bool is_logic = expr->kind == EXPR_OP && (expr->op == OP_AND || expr->op == OP_OR);
+    if (is_logic && strchr(r->texts[at], '(') != NULL) /* compilers warn of calls beside & and | */
+      name_text(r, at);
+    args[k] = r->texts[at];
+  }
+  r->texts[i] = expr->kind == EXPR_OP ? operator_text(r->scope->arena, expr, args)
+                                      : leaf_text(r->scope, expr);
+  bool is_cheap = expr->kind == EXPR_CONST || expr->kind == EXPR_STAGE || is_word(r->texts[i]);
+  bool is_memory_written = expr->kind == EXPR_LOAD && r->stage.store_count > 1 &&
+                           is_stored_here(&r->stage, expr->operand);
+  if (strlen(r->texts[i]) > LONG_TEXT || (r->uses[i] > 1 && !is_cheap) || is_memory_written)
+    name_text(r, i);
+}
+
+static void render_wanted(Rendering *r) {
+  want_args(r);
+  for (int i = 0; i < r->list.count; i++)
+    if (r->wanted[i] && !r->texts[i]) render_expression(r, i);
+}
+
+const char **expression_render(Code *code, const ExprScope *scope, int number) {
+  Rendering r = rendering_create(code, scope, number);
+  want_roots(&r);
+  render_wanted(&r);
+  if (r.stage.kind == STAGE_REDUCE) {
+    const char **root = ARENA_ARRAY(scope->arena, const char *, 1);
+    root[0] = r.texts[position(&r.list, r.stage.value)];
     return root;
   }
-  const char **roots = ARENA_ARRAY(arena, const char *, stage.store_count);
-  for (int i = 0; i < stage.store_count; i++) {
-    int at = position(&list, stage.stores[i].value);
-    if (stage.store_count > 1 && list.items[at]->kind != EXPR_CONST && !is_word(texts[at]))
-      texts[at] = make_temporary(code, scope, list.items[at]->dtype, texts[at]);
-    roots[i] = texts[at];
+  const char **roots = ARENA_ARRAY(scope->arena, const char *, r.stage.store_count);
+  for (int i = 0; i < r.stage.store_count; i++) {
+    int at = position(&r.list, r.stage.stores[i].value);
+    if (r.stage.store_count > 1 && r.list.items[at]->kind != EXPR_CONST && !is_word(r.texts[at]))
+      name_text(&r, at);
+    roots[i] = r.texts[at];
   }
   return roots;
+}
+
+/* ---- what leaves the loops of a stage ---- */
+
+static bool uses_own_axis(const Kernel *kernel, const Stage *stage, const Expr *expr) {
+  for (int axis = kernel->axis_count; axis < kernel->axis_count + stage->axis_count; axis++) {
+    if (index_uses_axis(expr->index, axis)) return true;
+    for (int i = 0; i < expr->guard_count; i++)
+      if (index_uses_axis(expr->guards[i].index, axis)) return true;
+  }
+  return false;
+}
+
+static bool is_stored(const Kernel *kernel, int operand) {
+  for (int s = 0; s < kernel_stage_count(kernel); s++) {
+    Stage stage = kernel_stage(kernel, s);
+    if (is_stored_here(&stage, operand)) return true;
+  }
+  return false;
+}
+
+/* By position: it has the same value in all of the stage's loops, and in later stages; and some
+ * operator in it is dear. */
+static void find_invariants(const Rendering *r, bool *invariant, bool *dear) {
+  for (int i = 0; i < r->list.count; i++) {
+    const Expr *expr = r->list.items[i];
+    bool is_overwritten = expr->kind == EXPR_LOAD && is_stored(r->scope->kernel, expr->operand);
+    invariant[i] = !uses_own_axis(r->scope->kernel, &r->stage, expr) && !is_overwritten;
+    dear[i] = expr->kind == EXPR_OP && op_info(expr->op)->class->is_costly;
+    for (int k = 0; k < expr->arg_count; k++) {
+      int at = position(&r->list, expr->args[k]);
+      invariant[i] = invariant[i] && invariant[at];
+      dear[i] = dear[i] || dear[at];
+    }
+  }
+}
+
+/* By position: invariants that what varies, or a root, reads. */
+static void find_leaving(Rendering *r, const bool *invariant, bool *leaves) {
+  want_roots(r);
+  for (int i = 0; i < r->list.count; i++) leaves[i] = r->wanted[i];
+  for (int i = 0; i < r->list.count; i++)
+    for (int k = 0; !invariant[i] && k < r->list.items[i]->arg_count; k++)
+      leaves[position(&r->list, r->list.items[i]->args[k])] = true;
+}
+
+void expression_hoist(Code *code, ExprScope *scope, int number) {
+  Rendering r = rendering_create(code, scope, number);
+  bool *invariant = ARENA_ARRAY(scope->arena, bool, r.list.count);
+  bool *dear = ARENA_ARRAY(scope->arena, bool, r.list.count);
+  bool *leaves = ARENA_ARRAY(scope->arena, bool, r.list.count);
+  find_invariants(&r, invariant, dear);
+  find_leaving(&r, invariant, leaves);
+  r = rendering_create(code, scope, number);
+  for (int i = 0; i < r.list.count; i++)
+    if (leaves[i] && invariant[i] && dear[i]) want(&r, r.list.items[i]);
+  render_wanted(&r);
+  for (int i = 0; i < r.list.count; i++) {
+    if (!(leaves[i] && invariant[i] && dear[i])) continue;
+    if (!is_word(r.texts[i])) name_text(&r, i);
+    vec_push(scope->arena, &scope->hoisted, ((Hoisted){r.list.items[i], r.texts[i]}));
+  }
 }
 
 void expression_store(Code *code, const ExprScope *scope, const Store *store, const char *text) {

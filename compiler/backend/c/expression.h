@@ -5,6 +5,12 @@
 #include "backend/c/code.h"
 #include "kernel/kernel.h"
 
+/* An expression that is computed before the loops of its stage, and its name. */
+typedef struct Hoisted {
+  const Expr *expr;
+  const char *name;
+} Hoisted;
+
 /* What the names in an expression stand for at the place where it is written. */
 typedef struct ExprScope {
   Arena *arena;
@@ -18,6 +24,7 @@ typedef struct ExprScope {
   const char *result;  /* text of the template's element, of type result_dtype */
   DType result_dtype;
   int *temporaries; /* numbers used so far in this function: t0, t1, ... */
+  VEC(Hoisted) hoisted;
 } ExprScope;
 
 const char *index_text(const ExprScope *scope, const Index *index);
@@ -27,6 +34,8 @@ const char *index_atom(const ExprScope *scope, const Index *index);
 /* Whether an access of any stage or of the epilogue depends on the axis of the domain. */
 bool kernel_uses_axis(Arena *arena, const Kernel *kernel, int axis);
 
+/* Writes, before the loops over a stage's own axes, what is dear and the same in all of them. */
+void expression_hoist(Code *code, ExprScope *scope, int stage);
 /* Writes temporaries for what is used more than once, and returns the text of every root: the
  * value of a reduction, or the stores' values. Roots may not be read from memory after the first
  * store: with several stores they are names of temporaries. */

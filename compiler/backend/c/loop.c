@@ -237,6 +237,7 @@ static void write_row_lanes(LoopWriter *writer, const Stage *stage, int number) 
 static void write_row_stage(LoopWriter *writer, int number) {
   const Stage *stage = &writer->kernel->stages[number];
   stage_axes(writer, stage);
+  if (stage->axis_count > 0) expression_hoist(writer->code, &writer->scope, number);
   if (stage->kind == STAGE_STORE) {
     open_inner_axes(writer, stage, stage->axis_count);
     write_stores(writer, number);
