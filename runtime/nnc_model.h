@@ -77,8 +77,9 @@ typedef struct nnc_step {
   const char *kernel;         /* its function in the emitted file; "" for barriers and copies */
   const char *path;           /* of the node: "h1.y"; "" for a barrier */
   const char *stores;         /* what it writes: "h1.w:m, h1.w:v, h1.w" */
-  double flops, bytes;        /* by the operators' cost rules */
+  double flops, bytes;        /* of all its rounds, by the operators' cost rules */
   int64_t tasks;
+  int64_t rounds;             /* how often one run does it: more than once in the loop of a scan */
   int line;                   /* in the .net file, 0 when unknown */
 } nnc_step;
 
@@ -111,7 +112,8 @@ typedef struct nnc_entry {
   double product_flops;                  /* of these: contractions and convolutions, 2 m n k */
   int step_count;
   const nnc_step *steps;                 /* `run` calls nnc_mark(worker, 0), step 0, nnc_mark(worker, 1), ...;
-                                          * nnc_lap() between those of a task loop */
+                                          * nnc_lap() between those of a task loop and
+                                          * of the loop of a scan */
 } nnc_entry;
 
 /* Data sources and stages: the evaluated calls of the `data` blocks.  The vocabulary and the meaning
@@ -212,7 +214,7 @@ typedef struct nnc_model {
   uint64_t seed;
 } nnc_model;
 
-enum { NNC_MODEL_ABI = 5 };
+enum { NNC_MODEL_ABI = 6 };
 
 extern nnc_model nnc_the_model;
 

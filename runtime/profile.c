@@ -29,7 +29,7 @@ static void add_rows(nnc_profile *profile, const nnc_entry *entry, const char *n
                           .step = step,
                           .entry = name,
                           .number = i,
-                          .calls = calls,
+                          .calls = calls * (double)step->rounds,
                           .flops = step->flops * calls,
                           .bytes = step->bytes * calls};
     if (*step->path) before = step;

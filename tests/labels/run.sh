@@ -16,7 +16,7 @@ labels ignored 0 -1 2 -1
 labels below 0 -1 -2 1
 labels above 0 -1 3 1
 
-# program NAME LOSS
+# program NAME LOSS [OPTION [STATEMENT]]
 program() {
   cat > "$1.net" <<EOF
 const batch = 4
@@ -24,6 +24,7 @@ data train { x, y = csv("train.csv", columns = [0, 1], header = false) }
 input x : f32[batch]
 input y : i32[batch]
 logits = linear(x[:, none], 3)
+${4:-}
 loss = $2
 train { minimize = loss, optimizer = sgd(lr = 0.1), epochs = 1 }
 EOF
@@ -53,6 +54,12 @@ run 0 epoch both plain
 run 1 "${refusal/\%s/-1}" both ignored
 program embeds 'cross_entropy(logits, y, ignore = -1) + 0 * mean(one_hot(y, 3))'
 run 0 epoch embeds plain
+# In the steps of a scan, whether it is written out or a loop.
+for scans in unroll loop; do
+  program "$scans" 'mean(v * logits[:, 0])' "--scans=$scans" 'param t : f32[3] = 1.0; v = scan k in y { yield t[k] }'
+  run 1 "${refusal/\%s/-1}" "$scans" ignored
+  run 0 epoch "$scans" plain
+done
 program without 'cross_entropy(logits, y)'
 run 1 "${refusal/\%s/-1}" without ignored
 run 0 epoch without plain

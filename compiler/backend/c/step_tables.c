@@ -19,22 +19,31 @@ static const char *stored_names(const Emitter *emitter, const Step *step) {
   return names;
 }
 
-static void emit_row(Emitter *emitter, const Step *step) {
+/* How often a run of the entry does the step. */
+static int64_t step_rounds(const ProgramEntry *entry, const Step *step) {
+  int64_t rounds = 1;
+  for (int scan = step->scan; scan >= 0; scan = entry->scans.items[scan].outer)
+    rounds *= entry->scans.items[scan].rounds;
+  return rounds;
+}
+
+static void emit_row(Emitter *emitter, const ProgramEntry *entry, const Step *step) {
   Arena *arena = emitter->arena;
   const char *kernel = step->kind == STEP_LAUNCH ? emitter->functions[step->kernel].name : "";
   code_line(&emitter->code, "{%s, %s, %s, %s,", c_string(arena, step->class_name),
             c_string(arena, step->operator_name ? step->operator_name : ""),
             c_string(arena, kernel), c_string(arena, step->path));
-  code_line(&emitter->code, " %s, %.17g, %.17g, %lld, %d},",
+  code_line(&emitter->code, " %s, %.17g, %.17g, %lld, %lld, %d},",
             c_string(arena, stored_names(emitter, step)), step->flops, step->bytes,
-            (long long)step->task_count, step->span.file ? step->span.line : 0);
+            (long long)step->task_count, (long long)step_rounds(entry, step),
+            step->span.file ? step->span.line : 0);
 }
 
 const char *emit_step_table(Emitter *emitter, const char *name, const ProgramEntry *entry) {
   Code *code = &emitter->code;
   if (entry->steps.count == 0) return "";
   code_open(code, "static const nnc_step %s_steps[%d] =", name, entry->steps.count);
-  for (int i = 0; i < entry->steps.count; i++) emit_row(emitter, &entry->steps.items[i]);
+  for (int i = 0; i < entry->steps.count; i++) emit_row(emitter, entry, &entry->steps.items[i]);
   code->indent--;
   code_line(code, "};");
   return arena_printf(emitter->arena, ",\n    .step_count = %d, .steps = %s_steps",
