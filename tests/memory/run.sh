@@ -50,6 +50,18 @@ report=$("$nnc" tests/memory/normalized.net --report --threads=$threads --memory
 check "normalized at half: recomputes" says "$report" recomputed
 check "normalized at half: without micro-batches" says_not "$report" micro-batches
 
+# A scan is a loop, and written out when the limit asks for its steps one by one; not if it recomputes them itself.
+recurrent=tests/memory/recurrent.net
+limit=$(($(planned $recurrent) / 2))
+check "recurrent: a loop without a limit" bash -c "'$nnc' $recurrent --emit=c -o - | grep -q 'for (int64_t round_'"
+at_most "recurrent: plan at half" "$(planned $recurrent --memory-limit=$limit)" $limit
+check "recurrent: in parts" says "$("$nnc" $recurrent --report --threads=$threads --memory-limit=$limit)" micro-batches
+check "recurrent: the same steps" env AGREE_OPTIONS="--threads=$threads --memory-limit=$limit" \
+  "$agree" "$nnc" $recurrent f64 1 "$work"
+sed 's/along 1 with/along 1 recompute with/' $recurrent >"$work/again.net"
+check_status "recurrent: rounds take the whole batch" 1 "no micro-batches: '.*' is a loop over steps" \
+  "$nnc" "$work/again.net" --threads=$threads --memory-limit=$limit --report
+
 # Training on data: after a few steps the weights are those of the executable without a limit. Parts of a
 # batch are summed in another order, and a kernel that recomputation cuts off may round otherwise.
 check "digits" "$build/bin/nnc-digits" "$work/digits" --train 1000 --test 100
