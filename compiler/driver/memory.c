@@ -298,18 +298,25 @@ static void note_holders(Arena *arena, Diagnostic *error, const Program *program
   }
 }
 
-/* The scan whose loop cannot be cut: the node or that whose result it is; or NULL. */
-static const Node *coupled_scan(const Node *node) {
-  if (node && !node->body && node->operand_count == 1) node = node->operands[0];
-  return node && node->body ? node : NULL;
+/* A scan that is a loop, on the way to the node; NULL: there is none. */
+static const Node *find_loop(const Node *node, bool *seen) {
+  if (seen[node->id] || node->body) return node->body ? node : NULL;
+  seen[node->id] = true;
+  for (int i = 0; i < node->operand_count; i++) {
+    const Node *found = find_loop(node->operands[i], seen);
+    if (found) return found;
+  }
+  return NULL;
 }
 
-static void note_coupled(Diagnostic *error, const Node *coupled) {
-  if (coupled_scan(coupled))
-    diag_note(error, coupled->span,
+static void note_coupled(Arena *arena, Diagnostic *error, const Node *coupled) {
+  if (!coupled) return;
+  const Node *loop = find_loop(coupled, ARENA_ARRAY(arena, bool, coupled->id + 1));
+  if (loop)
+    diag_note(error, loop->span,
               "no micro-batches: '%s' is a loop over steps, whose rounds take the whole batch",
-              coupled->path);
-  else if (coupled)
+              loop->path);
+  else
     diag_note(error, coupled->span,
               "no micro-batches: each example needs '%s', which depends on all examples of the "
               "batch",
@@ -341,7 +348,7 @@ static void refuse(Fitter *fitter, Diagnostics *diagnostics) {
             bytes_text(arena, entry_bytes(program, largest)),
             candidate_text(arena, &fitter->best, module.run.batch));
   note_holders(arena, error, program, &program->entries[largest]);
-  note_coupled(error, coupled);
+  note_coupled(arena, error, coupled);
   if (fitter->threads > 1) diag_help(error, "--threads=1 needs a single workspace");
 }
 
