@@ -6,7 +6,9 @@ build=$(cd "$1" && pwd); shift
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 source tests/lib/check.sh
-mixed=(models/lenet.net examples/{copy,own_loss}.net tests/agree/programs/{own_gradients,recurrent,dropout_accumulate}.net)
+# Not examples/copy.net: its loss divides by the sum of a mask, which is random here; where that is almost nothing,
+# gradients are too large for f16.
+mixed=(models/lenet.net examples/own_loss.net tests/agree/programs/{own_gradients,recurrent,dropout_accumulate}.net)
 [ $# -eq 0 ] || mixed=("$@")
 [ $# -gt 0 ] || set -- $(models_within "$build" 1) examples/*.net tests/agree/programs/*.net
 passed=0 failed=0
