@@ -85,7 +85,10 @@ static const Node *operand_view(KernelBuilder *builder, int operand, int64_t *st
   memcpy(builder->extents, saved, sizeof saved);
   for (int i = 0; i < rank && base != NULL; i++)
     if (stride[i] < 0) base = NULL;
-  if (base != NULL) return base;
+  if (base != NULL) {
+    if (shape_elements(node->type.shape) == 0) *start = 0; /* which may lie beyond the base's end */
+    return base;
+  }
   builder_fail(builder, node, "an operand that is no strided view");
   return node;
 }
