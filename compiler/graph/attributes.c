@@ -104,6 +104,10 @@ static bool attribute_same(const Attribute *a, const Attribute *b) {
   return false;
 }
 
+bool node_is_scan_result(const Node *node) {
+  return node->operand_count == 1 && node->operands[0]->body != NULL;
+}
+
 bool graph_has_scans(const Graph *graph) {
   for (int i = 0; i < graph->nodes.count; i++)
     if (graph->nodes.items[i]->body) return true;

@@ -114,6 +114,8 @@ int64_t node_int(const Node *node, AttributeKey key);
 double node_float(const Node *node, AttributeKey key);
 const char *node_string(const Node *node, AttributeKey key);
 const Attribute *node_ints(const Node *node, AttributeKey key);
+/* A result of a scan: its one operand is the scan. */
+bool node_is_scan_result(const Node *node);
 /* Some node owns a body: there is a scan. */
 bool graph_has_scans(const Graph *graph);
 /* The graph that a node owns, a body or a rule; NULL when it owns none. */

@@ -144,8 +144,7 @@ static bool is_bound(const Node *node) {
 
 static void compute(Evaluation *evaluation, const Node *node, Tensor *value) {
   const OpInfo *info = op_info(node->op);
-  bool is_result = node->operand_count == 1 && node->operands[0]->body;
-  if (is_result) {
+  if (node_is_scan_result(node)) {
     Tensor **results = evaluation->results[node->operands[0]->id];
     copy_elements(value->data, results[node_int(node, ATTR_INDEX)]);
     return;

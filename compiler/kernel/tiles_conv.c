@@ -174,20 +174,29 @@ static bool stack_columns(ConvGrid *grid, int64_t stack, int64_t size, int64_t *
   return true;
 }
 
-static bool cut_columns(ConvGrid *grid, int64_t size) {
-  if (!has_work(grid)) return false;
-  int64_t taps = product(grid->kernel), cost;
-  int64_t direct = grid->channels * cost_of_weight(grid, vectors(whole_raster(grid)), size);
-  int64_t best = grid->images * grid->groups * grid->rows * taps * direct;
+/* A grid for so many images side by side, and its cost; false when they are too many. */
+typedef bool (*StackImages)(ConvGrid *grid, int64_t stack, int64_t size, int64_t *cost);
+
+/* The cheapest number of them, if any costs less than `best`. */
+static void stack_images(ConvGrid *grid, StackImages stack_on, int64_t size, int64_t best) {
   const ConvGrid plain = *grid;
   for (int64_t stack = 1; stack <= least(plain.images, MOST_STACKED); stack++) {
     ConvGrid trial = plain;
-    if (!stack_columns(&trial, stack, size, &cost)) break;
+    int64_t cost;
+    if (!stack_on(&trial, stack, size, &cost)) break;
     bool is_busy = stack == 1 || trial.tasks >= wanted(&plain, LEAST_STACKED_TASKS);
     if (cost >= best || !is_busy) continue;
     best = cost;
     *grid = trial;
   }
+}
+
+static bool cut_columns(ConvGrid *grid, int64_t size) {
+  if (!has_work(grid)) return false;
+  int64_t taps = product(grid->kernel);
+  int64_t direct = grid->channels * cost_of_weight(grid, vectors(whole_raster(grid)), size);
+  int64_t best = grid->images * grid->groups * grid->rows * taps * direct;
+  stack_images(grid, stack_columns, size, best);
   return grid->by_columns;
 }
 
@@ -227,18 +236,10 @@ static bool stack_patches(ConvGrid *grid, int64_t stack, int64_t size, int64_t *
 
 static bool cut_patches(ConvGrid *grid, int64_t size) {
   if (!has_work(grid)) return false;
-  int64_t depth = grid->channels * product(grid->kernel), cost;
+  int64_t depth = grid->channels * product(grid->kernel);
   int64_t best = grid->images * grid->groups * grid->rows * depth *
                  cost_of_weight(grid, vectors(whole_raster(grid)), size);
-  const ConvGrid plain = *grid;
-  for (int64_t stack = 1; stack <= least(plain.images, MOST_STACKED); stack++) {
-    ConvGrid trial = plain;
-    if (!stack_patches(&trial, stack, size, &cost)) break;
-    bool is_busy = stack == 1 || trial.tasks >= wanted(&plain, LEAST_STACKED_TASKS);
-    if (cost >= best || !is_busy) continue;
-    best = cost;
-    *grid = trial;
-  }
+  stack_images(grid, stack_patches, size, best);
   return grid->by_patches;
 }
 

@@ -78,16 +78,6 @@ Node *conv_weight_prepare(const Maker *maker, const Node *node, Node *const *ope
 
 /* ---- lowering ---- */
 
-/* Adds an axis that is in the three as in a contraction: [0] left, [1] right, [2] result. */
-static void group_add(AxisGroup *group, int64_t extent, int64_t left, int64_t right,
-                      int64_t result) {
-  int i = group->count++;
-  group->extent[i] = extent;
-  group->stride[0][i] = left;
-  group->stride[1][i] = right;
-  group->stride[2][i] = result;
-}
-
 /* Axes of extent 1 get strides by which they collapse with their neighbours. */
 static void group_settle(AxisGroup *group) {
   for (int slot = 0; slot < 3; slot++) {

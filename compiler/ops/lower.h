@@ -27,6 +27,8 @@ void lower_concat(KernelBuilder *builder, const Node *node);
 
 /* lower_contract.c */
 void lower_contract(KernelBuilder *builder, const Node *node);
+/* Adds an axis to a group of a contraction, with its stride on either side and in the result. */
+void group_add(AxisGroup *group, int64_t extent, int64_t left, int64_t right, int64_t result);
 
 /* conv_product.c: convolutions as contractions; false where the templates are better. */
 bool lower_conv_product(KernelBuilder *builder, const Node *node);

@@ -63,8 +63,7 @@ static void lower_as_reduction(KernelBuilder *builder, const Node *node, const S
                  builder_reduce(builder, OP_REDUCE_SUM, product(builder, node, sides, first)));
 }
 
-static void group_add(AxisGroup *group, int64_t extent, int64_t left, int64_t right,
-                      int64_t result) {
+void group_add(AxisGroup *group, int64_t extent, int64_t left, int64_t right, int64_t result) {
   int i = group->count++;
   group->extent[i] = extent;
   group->stride[0][i] = left;

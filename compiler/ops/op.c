@@ -50,9 +50,8 @@ Cost node_cost(const Node *node) {
 bool node_is_dear(const Node *node) {
   enum { DEAR_OPERATIONS = 8 };
   double elements = (double)shape_elements(node->type.shape);
-  bool is_scan_result = node->operand_count == 1 && node->operands[0]->body;
   if (elements == 0 || node->body) return false;
-  if (is_scan_result || op_info(node->op)->class->stands_alone) return true;
+  if (node_is_scan_result(node) || op_info(node->op)->class->stands_alone) return true;
   return node_cost(node).flops >= DEAR_OPERATIONS * elements;
 }
 

@@ -108,14 +108,10 @@ static int first_result(const Node *scan, int index) {
   return first;
 }
 
-static bool is_result(const Node *node) {
-  return node->operand_count == 1 && node->operands[0]->body;
-}
-
 /* An argument or a result under the first of the numbers that it has; others as they are. */
 static const Node *under_first_number(const Merger *merger, const Node *node) {
   bool is_argument = merger->same && op_info(node->op)->class->leaf == LEAF_ARGUMENT;
-  if (!is_argument && !is_result(node)) return node;
+  if (!is_argument && !node_is_scan_result(node)) return node;
   int index = (int)node_int(node, ATTR_INDEX);
   int first = is_argument ? merger->same[index]
                           : first_result(node_map_get(&merger->map, node->operands[0]), index);

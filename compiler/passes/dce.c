@@ -19,10 +19,6 @@ struct Needs {
   bool **results; /* by id of a scan, then by result; NULL: none is read */
 };
 
-static bool is_result(const Node *node) {
-  return node->operand_count == 1 && node->operands[0]->body;
-}
-
 static Needs *find_needs(Arena *arena, const Graph *graph, const bool *outputs);
 
 /* ---- marking ------------------------------------------------------------------------------ */
@@ -63,7 +59,7 @@ static Needs *find_needs(Arena *arena, const Graph *graph, const bool *outputs) 
   for (int i = graph->nodes.count - 1; i >= 0; i--) {
     const Node *node = graph->nodes.items[i];
     if (!needs->nodes[node->id]) continue;
-    if (is_result(node)) need_result(arena, needs, node);
+    if (node_is_scan_result(node)) need_result(arena, needs, node);
     if (node->body && needs->results[node->id]) {
       need_scan(arena, needs, node);
       continue;
@@ -134,7 +130,7 @@ static Graph *keep(const Graph *graph, const Needs *needs, const bool *outputs) 
     if (!needs->nodes[node->id]) continue;
     node_map_set(&map, node,
                  node->body && needs->results[node->id] ? keep_scan(into, node, needs, &map)
-                 : is_result(node)                      ? keep_result(into, node, needs, &map)
+                 : node_is_scan_result(node)                      ? keep_result(into, node, needs, &map)
                                                         : graph_copy_node(into, node, &map));
   }
   for (int i = 0; i < graph->outputs.count; i++) {

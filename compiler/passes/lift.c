@@ -46,10 +46,6 @@ static bool is_argument(const Node *node) {
   return op_info(node->op)->class->leaf == LEAF_ARGUMENT;
 }
 
-static bool is_result(const Node *node) {
-  return node->operand_count == 1 && node->operands[0]->body;
-}
-
 /* ---- what depends on what ----------------------------------------------------------------- */
 
 static Dependence argument_dependence(const Lift *lift, const Node *argument) {
@@ -100,7 +96,7 @@ static void weigh(Lift *lift, const Node *node) {
 
 static bool is_worth_once(const Lift *lift, const Node *node) {
   if (node->body) return false;
-  if (is_result(node) || node_is_dear(node)) return true;
+  if (node_is_scan_result(node) || node_is_dear(node)) return true;
   double work = lift->work[node->id], elements = (double)shape_elements(node->type.shape);
   if (node_cost(node).flops == 0 && !op_is_elementwise(node->op)) return false;
   return work >= COSTLY_OPERATIONS * elements ||

@@ -24,7 +24,7 @@ static bool is_host_scalar(const Node *node, const bool *host)
   bool fits = node->type.dtype == DTYPE_F64 || node->type.dtype == DTYPE_BOOL;
   if (!fits || node->type.shape.rank != 0) return false;
   if (node->op == OP_SCALAR) return true;
-  if (node->body || (node->operand_count > 0 && node->operands[0]->body)) return false;
+  if (node->body || node_is_scan_result(node)) return false;
   bool from_host = false;
   for (int i = 0; i < node->operand_count; i++) {
     const Node *operand = node->operands[i];

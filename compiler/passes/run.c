@@ -151,7 +151,7 @@ static const Node *find_unlowered(const Graph *graph) {
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
     const OpClass *class = op_info(node->op)->class;
-    bool is_result = node->operand_count == 1 && node->operands[0]->body;
+    bool is_result = node_is_scan_result(node);
     const Node *found = node->body ? find_unlowered(node->body)
                         : class->lower || class->leaf != LEAF_NONE || is_result ? NULL
                                                                                 : node;

@@ -10,10 +10,6 @@
 #include "ops/op.h"
 #include "ops/scan.h"
 
-static bool is_result(const Node *node) {
-  return node->operand_count == 1 && node->operands[0]->body;
-}
-
 /* By id in the body of the forward scan: what depends on a carry or a sequence. */
 static bool *find_varying(Arena *arena, const Node *scan) {
   ScanShape shape = scan_shape(scan);
@@ -36,13 +32,13 @@ static Graph *own_body(const Node *scan) { return (Graph *)scan->body; }
 /* A result of a scan in the copy may be one that the backward part was the first to ask for. */
 static Node *find_origin(const ForwardStep *step, const Node *node) {
   Node *origin = node->id < step->count ? step->origins[node->id] : NULL;
-  if (origin || !is_result(node) || node->operands[0]->id >= step->count) return origin;
+  if (origin || !node_is_scan_result(node) || node->operands[0]->id >= step->count) return origin;
   Node *scan = step->origins[node->operands[0]->id];
   if (!scan) return NULL;
   Graph *body = own_body(step->scan);
   for (int i = 0; i < body->nodes.count; i++) {
     Node *other = body->nodes.items[i];
-    if (is_result(other) && other->operands[0] == scan && node_same_attributes(other, node))
+    if (node_is_scan_result(other) && other->operands[0] == scan && node_same_attributes(other, node))
       return other;
   }
   Maker maker = {body, node->span, node->path};

@@ -48,7 +48,7 @@ static Node *turn_scan(const Maker *maker, const Node *scan, const Graph *body,
 }
 
 static bool is_yield_of_turned(const Node *node, const bool *turned) {
-  if (node->operand_count != 1 || !node->operands[0]->body) return false;
+  if (!node_is_scan_result(node)) return false;
   const Node *scan = node->operands[0];
   return turned[scan->id] && node_int(node, ATTR_INDEX) >= scan_shape(scan).carries;
 }

@@ -76,13 +76,9 @@ static Maker maker_of(const Copy *copy, const Node *node) {
 
 /* ---- sequences ---------------------------------------------------------------------------- */
 
-static bool is_result(const Node *node) {
-  return node->operand_count == 1 && node->operands[0]->body != NULL;
-}
-
 /* The steps' own nodes, when the sequence is what a scan yields; else NULL. */
 static Node **yielded_parts(const Copy *copy, const Node *sequence) {
-  if (!is_result(sequence)) return NULL;
+  if (!node_is_scan_result(sequence)) return NULL;
   const Results *results = copy->results[sequence->operands[0]->id];
   if (!results) return NULL;
   int yield = (int)node_int(sequence, ATTR_INDEX) - results->carries;
@@ -213,7 +209,7 @@ static Node *copy_scan(Copy *copy, const Node *scan) {
 }
 
 static bool is_written_out(const Copy *copy, const Node *result) {
-  return is_result(result) && copy->results[result->operands[0]->id];
+  return node_is_scan_result(result) && copy->results[result->operands[0]->id];
 }
 
 static void copy_graph(Copy *copy, const Graph *from) {

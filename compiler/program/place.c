@@ -57,12 +57,6 @@ static void find_stage(Lowering *lowering, const Node *node) {
   lowering->stages[node->id] = stage;
 }
 
-/* The scan of which the node is a result, or NULL. */
-static const Node *scan_result_of(const Node *node) {
-  bool has_body = node->operand_count == 1 && node->operands[0]->body;
-  return has_body ? node->operands[0] : NULL;
-}
-
 static void place_scan(Lowering *lowering, const Node *node) {
   lowering->places[node->id].form = FORM_SCAN;
   place_in_own_group(lowering, node)->scan = node;
@@ -72,7 +66,7 @@ static void place_scan_result(Lowering *lowering, const Node *node) {
   Place *place = &lowering->places[node->id];
   place->kind = PLACE_GROUP;
   place->form = FORM_SCAN;
-  place->group = lowering->places[scan_result_of(node)->id].group;
+  place->group = lowering->places[node->operands[0]->id].group;
   vec_push(lowering->arena, &lowering->groups.items[place->group]->members, node);
 }
 
@@ -85,7 +79,7 @@ static void place_node(Lowering *lowering, const Node *node) {
     place_scan(lowering, node);
     return;
   }
-  if (scan_result_of(node)) {
+  if (node_is_scan_result(node)) {
     place_scan_result(lowering, node);
     return;
   }

@@ -87,8 +87,8 @@ static Node *split_node(Graph *graph, const Node *node, Node *operand) {
 
 /* What a scan carries at the end: it lies where the rounds have left it. */
 static bool is_final_carry(const Node *node) {
-  bool is_result = node->operand_count == 1 && node->operands[0]->body;
-  return is_result && node_int(node, ATTR_INDEX) < scan_shape(node->operands[0]).carries;
+  return node_is_scan_result(node) &&
+         node_int(node, ATTR_INDEX) < scan_shape(node->operands[0]).carries;
 }
 
 /* A value that a template may read as a view into another. */
