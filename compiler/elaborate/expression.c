@@ -118,8 +118,11 @@ static Value evaluate_quantity(Elaborator *e, const AstExpr *expr) {
     value.quantity.is_epochs = i < 2;
     return value;
   }
+  static const char *const clauses[] = {"recompute"}; /* of a scan: what else follows a number */
   Diagnostic *d = report_error(e, expr->quantity.unit.span, "unknown unit '%s'", unit);
-  diag_help(d, "the units are epochs and steps");
+  const char *clause = name_nearest(unit, clauses, 1);
+  if (clause) diag_help(d, "did you mean '%s', of a scan?", clause);
+  else diag_help(d, "the units are epochs and steps");
   return value_error();
 }
 
