@@ -416,6 +416,7 @@ Program *memory_fit(Arena *arena, Module *module, Diagnostics *diagnostics, cons
   if (options->memory_limit == 0 || peak <= options->memory_limit) return program;
   if (write_scans_out(arena, module, options)) {
     program = plan(arena, module, options, threads);
+    fit->writes_scans = true;
     fit->peak = peak = program_peak(program, threads);
     if (peak <= options->memory_limit) return program;
   }
@@ -445,6 +446,7 @@ void memory_print(Text *text, const MemoryFit *fit) {
   text_add(text, ", without a limit ");
   text_add_grouped(text, fit->default_peak);
   text_add_char(text, '\n');
+  if (fit->writes_scans) text_add(text, "  the steps of scans are written out\n");
   if (fit->pieces > 1)
     text_printf(text, "  a step takes its batch in %d micro-batches\n", fit->pieces);
   if (fit->segments == 1) return;
@@ -462,9 +464,11 @@ void memory_add_json(Text *text, const MemoryFit *fit) {
   while (text->length > 0 && strchr("\n}", text->data[text->length - 1])) text->length--;
   text_printf(text, ",\n  \"memory_limit\": {\"limit\": %lld, \"threads\": %d, ",
               (long long)fit->limit, fit->threads);
-  text_printf(text, "\"peak\": %lld, \"default_peak\": %lld, \"micro_batches\": %d, ",
-              (long long)fit->peak, (long long)fit->default_peak, fit->pieces);
-  text_printf(text, "\"segments\": %d, \"recomputed_nodes\": %d, ", fit->segments, fit->recomputed);
+  text_printf(text, "\"peak\": %lld, \"default_peak\": %lld, \"scans_written_out\": %s, ",
+              (long long)fit->peak, (long long)fit->default_peak,
+              fit->writes_scans ? "true" : "false");
+  text_printf(text, "\"micro_batches\": %d, \"segments\": %d, \"recomputed_nodes\": %d, ", fit->pieces,
+              fit->segments, fit->recomputed);
   text_printf(text, "\"recomputed_flops\": %.0f, \"kept\": [", fit->flops);
   for (int i = 0; i < fit->kept_count; i++) {
     if (i > 0) text_add(text, ", ");

@@ -12,6 +12,7 @@ typedef struct MemoryFit {
   int threads;
   int64_t default_peak; /* without a limit */
   int64_t peak;
+  bool writes_scans;    /* scans that would be loops are written out */
   int pieces;           /* micro-batches a step */
   int segments;         /* of recomputation; 1: none */
   bool cheap_only;

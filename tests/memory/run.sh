@@ -55,7 +55,9 @@ recurrent=tests/memory/recurrent.net
 limit=$(($(planned $recurrent) / 2))
 check "recurrent: a loop without a limit" bash -c "'$nnc' $recurrent --emit=c -o - | grep -q 'for (int64_t round_'"
 at_most "recurrent: plan at half" "$(planned $recurrent --memory-limit=$limit)" $limit
-check "recurrent: in parts" says "$("$nnc" $recurrent --report --threads=$threads --memory-limit=$limit)" micro-batches
+report=$("$nnc" $recurrent --report --threads=$threads --memory-limit=$limit)
+check "recurrent: in parts" says "$report" micro-batches
+check "recurrent: says that it writes out" says "$report" 'the steps of scans are written out'
 check "recurrent: the same steps" env AGREE_OPTIONS="--threads=$threads --memory-limit=$limit" \
   "$agree" "$nnc" $recurrent f64 1 "$work"
 sed 's/along 1 with/along 1 recompute with/' $recurrent >"$work/again.net"
