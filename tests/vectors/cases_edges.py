@@ -60,6 +60,10 @@ LONG = [[float(k % 7) for k in range(300)], [k / 4 for k in range(300)], [-k / 4
 for name, f in [("argmax", torch.argmax), ("argmin", torch.argmin)]:
     g.case(f"{name}(x, axis = 1)", lambda x, f=f: f(x, 1), x=LONG)
 g.case("logsumexp(x, axis = 1)", lambda x: torch.logsumexp(x, 1), x=[[-INF, 0.0, 1.0], [-1000.0, -1000.0, -1001.0], [700.0, 800.0, 800.0]])
+ENDS = [[-INF, -INF], [INF, -INF], [INF, INF], [NAN, -INF], [INF, NAN]]
+g.case("is_nan(logsumexp(x, axis = 1))", lambda x: torch.isnan(torch.logsumexp(x, 1)), x=ENDS)
+for end in [INF, -INF]:
+    g.case(f"logsumexp(x, axis = 1) == {end}", lambda x, end=end: torch.logsumexp(x, 1) == end, x=ENDS)
 g.case("softmax(x)", lambda x: torch.softmax(x, -1), x=[[-INF, 0.0, 1.0], [-INF, -INF, 5.0]])
 g.case("cross_entropy(x, a)", F.cross_entropy, x=[[-INF, 0.0, 1.0], [3.0, -INF, 5.0]], a=[1, 2])
 g.case("std(x)", lambda x: torch.std(x, unbiased=False), x=[2.0, 2.0, 2.0])  # PyTorch's gradient there is 0

@@ -53,6 +53,18 @@ if [ $# -eq 0 ]; then
   done < <("$nnc" doc | awk '/^[a-z]/ { section = $1 } /^  / { print section, $1 }')
 fi
 
+# erfinv near 1 in f32, to f32's precision (as declared: --float would compute its inner f64 in f32, too).
+if [ $# -eq 0 ]; then
+  for pair in 0.9998779296875:2.7166552405670563 -0.99999904632568359375:-3.4655050258053137 0.999999940395355224609375:3.8325068569874166; do
+    printf 'param x : [1] = constant(%s)\nloss = 1e6 * abs(sum(erfinv(x)) / %s - 1)\ntrain { minimize = loss, optimizer = sgd, steps = 1 }\n' \
+      "${pair%:*}" "${pair#*:}" >"$work/near.net"
+    rm -rf "$work/near.run"
+    check "erfinv(${pair%:*}): build" "$nnc" "$work/near.net" -o "$work/near"
+    check "erfinv(${pair%:*}): train" "$work/near" train --quiet --out "$work/near.run"
+    at_most "erfinv(${pair%:*}): millionths off" "$(sed -n 's/.*"train\/loss":\([^,}]*\).*/\1/p' "$work/near.run/log.jsonl")" 0.5
+  done
+fi
+
 [ $# -gt 0 ] || set -- $(cd tests/vectors && ls *.net | sed 's/\.net$//')
 judge() { # GROUP [loop]
   local output status counts
