@@ -3,7 +3,8 @@
  * The gradient(loss, parameter) nodes of the train entry and their losses become the results of a
  * graph of their own, which the differentiate pass writes out; that gives the gradients. The
  * losses alone are a second graph, evaluated again with one element of a parameter moved by +-h
- * and +-h/2.
+ * and +-h/2. What stands behind stop_gradient keeps its value, as it does for the gradient: so do
+ * the parameters that an earlier loss of the same step has updated.
  *
  *   slope(h) = (L(+h) - L(-h)) / 2h          Richardson: (4 slope(h/2) - slope(h)) / 3
  *
@@ -249,7 +250,10 @@ static Verdict check_pair(const Checker *checker, const Pair *pair) {
 static void add_row(Text *table, int width, const Pair *pair, const Verdict *verdict, bool passes) {
   Text shape = {0};
   text_add_shape(&shape, pair->slope->type.shape);
-  const char *words = passes ? "ok" : verdict->checked == 0 ? "nothing smooth to check" : "WRONG";
+  const char *words = passes                  ? "ok"
+                      : verdict->checked == 0 ? "nothing smooth to check"
+                      : isnan(verdict->worst) ? "NaN at random inputs"
+                                              : "WRONG";
   text_printf(table, "%-*s  %-18s  %7d  %5d  %9.2e  %s\n", width, pair->parameter, shape.data,
               verdict->checked, verdict->kinks, verdict->worst, words);
   text_free(&shape);

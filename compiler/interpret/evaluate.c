@@ -240,6 +240,7 @@ void evaluation_refresh(Evaluation *evaluation, const Node *leaf) {
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
     if (!evaluation->values[node->id] || stale[node->id]) continue;
+    if (op_info(node->op)->class->is_constant) continue;
     for (int k = 0; k < node->operand_count && !stale[node->id]; k++)
       stale[node->id] = stale[node->operands[k]->id];
     if (!stale[node->id]) continue;

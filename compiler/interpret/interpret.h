@@ -24,8 +24,8 @@ Evaluation *graph_evaluate_outputs(Arena *arena, const Graph *graph, int binding
 /* The value of a node or of output number `i`. */
 const Tensor *evaluation_node(const Evaluation *evaluation, const Node *node);
 const Tensor *evaluation_output(const Evaluation *evaluation, int i);
-/* The leaf's own value, for writing; then evaluation_refresh() computes again what depends on it.
- * Only after graph_evaluate(). */
+/* The leaf's own value, for writing; then evaluation_refresh() computes again what depends on it,
+ * but for what is constant to differentiation (stop_gradient, outside of scans): that stays. Only after graph_evaluate(). */
 Tensor *evaluation_leaf(Evaluation *evaluation, const Node *leaf);
 void evaluation_refresh(Evaluation *evaluation, const Node *leaf);
 

@@ -114,5 +114,5 @@ static bool identity_infer(Arena *arena, const Node *node, Type *type, const cha
 }
 
 SCALAR(stop_gradient, 1, x[0])
-ELEMENTWISE(stop_gradient, identity_infer, NULL, .moves_values = true, .mix = MIX_FOLLOW,
-            .doc = "x, constant to differentiation")
+ELEMENTWISE(stop_gradient, identity_infer, NULL, .is_constant = true, .moves_values = true,
+            .mix = MIX_FOLLOW, .doc = "x, constant to differentiation")

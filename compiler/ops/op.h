@@ -87,6 +87,7 @@ typedef struct OpClass {
   bool owns_rule;      /* an own_gradient: node->rule is what its operands receive */
   bool keeps_order;    /* the elements of operand 0 in the same row-major order: a reshape */
   bool stands_alone;   /* its kernel computes nothing else */
+  bool is_constant;    /* to differentiation: whoever moves a parameter must hold its value */
   bool moves_values;   /* elements of the result are elements of operand 0, perhaps converted */
   MixRule mix;
   const char *doc;     /* one line for the reference of operators */

@@ -33,6 +33,25 @@ check_status "passes" 0 '^differentiate' "$nnc" --help-passes
 check_status "report" 0 'peak' "$nnc" models/iris.net --report
 check "report as JSON" sh -c "'$nnc' models/mnist.net --report=json | python3 -m json.tool"
 check_status "gradients" 0 'logits\.w .*ok' "$nnc" models/iris.net --check-gradients
+cat >"$work/constant.net" <<'EOF'
+const batch = 4
+data train { x = npy("x.npy") }
+input x : f32[batch, 3]
+def score(v) { return linear(tanh(linear(v, 3)), 1) }
+D = score(_)
+G = linear(_, 3)
+fake = G(x)
+d_loss = mean((D(x) - 1) ^ 2) + mean(D(stop_gradient(fake)) ^ 2)
+g_loss = mean((D(fake) - 1) ^ 2) + mean((fake + stop_gradient(3 * sin(fake) - fake)) ^ 2)
+train {
+  minimize = g_loss, optimizer = sgd(lr = 0.1), steps = 1
+  params "D.*" { minimize = d_loss }
+  params "G.*" { minimize = g_loss }
+}
+EOF
+check_status "gradients hold constants fast" 0 'G\.w .*ok' "$nnc" "$work/constant.net" --check-gradients
+sed 's/D(x) - 1) ^ 2/D(x) - 1) ^ 0.5/' "$work/constant.net" >"$work/nan.net"
+check_status "a gradient that is not a number" 1 'D\.linear\.0\.w .*NaN at random' "$nnc" "$work/nan.net" --check-gradients
 check_status "dot" 0 '^digraph' "$nnc" models/iris.net --emit=dot
 check_status "time of passes" 0 'differentiate' "$nnc" models/iris.net --time-passes --stop-after=dce
 check_status "program" 0 'launch|kernel' "$nnc" models/iris.net --emit=program
