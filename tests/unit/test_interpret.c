@@ -6,6 +6,8 @@
 #include "build_graph.h"
 #include "interpret/check_gradients.h"
 #include "interpret/inputs.h"
+#include "ops/own_gradient.h"
+#include "ops/scan.h"
 #include "passes/pass.h"
 
 /* ---- graphs ---- */
@@ -105,13 +107,22 @@ static void build_host(Module *module) {
   add_output(graph, OUTPUT_SCALAR, "rate", make_binary(&maker, OP_DIV, tenth, t));
 }
 
-/* With `broken`, part of the loss is hidden from differentiation. */
+/* x with a gradient of its own, which is twice what it should be. */
+static Node *twice_the_gradient(Maker *maker, Node *x) {
+  Graph *rule = graph_create(maker->graph->arena, "rule");
+  Maker inside = maker_of(rule, "rule");
+  Node *dy = make_argument(&inside, x->type, 0);
+  add_output(rule, OUTPUT_RESULT, "dx", make_add(&inside, dy, dy));
+  return make_own_gradient(maker, rule, 2, (Node *[]){x, x});
+}
+
+/* With `broken`, differentiation is told something wrong. */
 static Node *build_loss(Maker *maker, Node *w, bool broken) {
   Node *x = leaf(maker->graph, OP_INPUT, type_make(DTYPE_F64, SHAPE(BATCH, WIDTH)), "x");
   Node *y = leaf(maker->graph, OP_INPUT, type_make(DTYPE_F64, SHAPE(BATCH)), "y");
   Node *prediction = make_contract(maker, x, w, &(ContractAxes){.sum_count = 1, .sum_left = {1}});
   Node *error = make_binary(maker, OP_SUB, prediction, y);
-  Node *other = broken ? make_unary(maker, OP_STOP_GRADIENT, error) : error;
+  Node *other = broken ? twice_the_gradient(maker, error) : error;
   return make_reduce(maker, OP_REDUCE_MEAN, make_binary(maker, OP_MUL, error, other), 1,
                      (int64_t[]){0});
 }
@@ -336,7 +347,20 @@ static void test_kinks_are_skipped_and_alone_do_not_pass(void **state) {
 static void test_nan_fails_the_check(void **state) {
   (void)state;
   Program program = program_of(nan_loss, -1);
-  assert_false(check(&program, "WRONG"));
+  assert_false(check(&program, "NaN at random inputs"));
+  arena_destroy(program.arena);
+}
+
+/* w stop(w): the gradient is stop(w), and so is the difference. */
+static Node *constant_factor_loss(Maker *maker, Node *w) {
+  Node *fast = make_unary(maker, OP_STOP_GRADIENT, w);
+  return sum_all(maker, make_binary(maker, OP_MUL, w, fast));
+}
+
+static void test_what_stops_gradients_is_held_fast(void **state) {
+  (void)state;
+  Program program = program_of(constant_factor_loss, 3);
+  assert_true(check(&program, "ok"));
   arena_destroy(program.arena);
 }
 
@@ -359,6 +383,7 @@ int main(void) {
       cmocka_unit_test(test_wrong_gradients_fail_the_check),
       cmocka_unit_test(test_kinks_are_skipped_and_alone_do_not_pass),
       cmocka_unit_test(test_nan_fails_the_check),
+      cmocka_unit_test(test_what_stops_gradients_is_held_fast),
       cmocka_unit_test(test_an_unused_parameter_has_gradient_zero),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
