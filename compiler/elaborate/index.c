@@ -1,8 +1,12 @@
-/* x[i, a:b:s, ..., none, positions]: NumPy's basic indexing, and one tensor of positions.
+/* x[i, a:b:s, ..., none, positions, positions]: NumPy's basic indexing, and tensors of positions of
+ * neighbouring axes.
  *
  * The work goes axis by axis into one slice; then axes of single positions vanish and new ones
- * appear in one reshape; a tensor of positions is a gather of the axis moved to the front. */
+ * appear in one reshape; a tensor of positions is a gather of the axis moved to the front. Several
+ * become one first: their axes are joined, and the position in [a, b] is i b + j. */
 #include "elaborate/elaborator.h"
+
+#include <stdint.h>
 
 typedef struct Selection {
   const AstExpr *expr;
@@ -10,8 +14,10 @@ typedef struct Selection {
   int axis;                /* the next of x to be indexed */
   int64_t start[MAX_RANK], stop[MAX_RANK], step[MAX_RANK];
   Shape result;            /* after the reshape */
-  Node *positions;         /* at most one */
-  int positions_axis;      /* of the result */
+  int positions_count;
+  Node *positions[MAX_RANK];
+  Span positions_at[MAX_RANK];
+  int positions_axis;      /* of the result: that of the first */
   bool failed;
 } Selection;
 
@@ -86,13 +92,16 @@ static void select_positions(Elaborator *e, Selection *s, Value value, Span at) 
     select_fail(s);
     return;
   }
-  if (s->positions) {
-    report_error(e, at, "only one tensor of positions may stand in an index");
+  if (s->positions_count == 0) s->positions_axis = s->result.rank;
+  if (s->result.rank != s->positions_axis + s->positions_count) {
+    Diagnostic *d = report_error(e, at, "tensors of positions must stand side by side in an index");
+    diag_note(d, s->positions_at[0], "the first");
+    diag_help(d, "transpose(...) or move_axis(...) brings their axes together");
     select_fail(s);
     return;
   }
-  s->positions = positions;
-  s->positions_axis = s->result.rank;
+  s->positions_at[s->positions_count] = at;
+  s->positions[s->positions_count++] = positions;
   select_all(e, s, at);
 }
 
@@ -172,7 +181,64 @@ static int count_axes(const AstIndices *indices) {
   return count;
 }
 
+/* ---- tensors of positions ----------------------------------------------------------------- */
+
+/* Positions as numbers from 0 to extent - 1: rows of a table of these, so that those which come
+ * with the data are held against the extent as any index is. */
+static Node *bounded_positions(Elaborator *e, Node *positions, DType dtype, int64_t extent) {
+  const Node *range = positions;
+  while (range->op == OP_RESHAPE) range = range->operands[0];
+  if (range->op == OP_IOTA && range->type.shape.rank == 1 && range->type.shape.dim[0] <= extent)
+    return emit_cast(e, positions, dtype);
+  Type type = {.dtype = dtype, .shape = {.rank = 1, .dim = {extent}}};
+  Attribute axis = attr_make_int(ATTR_AXIS, 0);
+  Node *numbers = emit_leaf(e, OP_IOTA, type, 1, &axis);
+  return numbers ? emit(e, OP_GATHER, 2, (Node *[]){numbers, positions}, 0, NULL) : NULL;
+}
+
+static bool broadcast_positions(Elaborator *e, const Selection *s, Shape *shape) {
+  *shape = s->positions[0]->type.shape;
+  for (int k = 1; k < s->positions_count; k++) {
+    Shape next = s->positions[k]->type.shape;
+    if (shape_broadcast(*shape, next, shape)) continue;
+    Diagnostic *d = report_error(e, s->positions_at[k], "positions of shapes %s and %s, which do "
+                                 "not broadcast", shape_text(e->arena, *shape),
+                                 shape_text(e->arena, next));
+    diag_help(d, "x[i, j] takes x[i[k], j[k]] for each k; for all rows with all columns write "
+                 "x[i[:, none], j]");
+    return false;
+  }
+  return true;
+}
+
+/* Joins the axes that positions stand for, and the positions: [a, b] at (i, j) is [a b] at
+ * i b + j.  *x: the tensor.  False after a diagnostic. */
+static bool join_positions(Elaborator *e, Selection *s, Node **x) {
+  Shape shape, joined = {.rank = 0}, old = (*x)->type.shape;
+  if (!broadcast_positions(e, s, &shape)) return false;
+  int first = s->positions_axis, end = first + s->positions_count;
+  int64_t extent = 1;
+  for (int i = first; i < end; i++) extent *= old.dim[i];
+  for (int i = 0; i < old.rank; i++)
+    if (i <= first || i >= end) joined.dim[joined.rank++] = i == first ? extent : old.dim[i];
+  DType dtype = extent > INT32_MAX ? DTYPE_I64 : DTYPE_I32;
+  Node *sum = NULL;
+  for (int k = 0; k < s->positions_count; k++) {
+    int64_t row = old.dim[first + k];
+    Node *next = bounded_positions(e, s->positions[k], dtype, row);
+    if (!next || !(next = emit_broadcast(e, next, shape))) return false;
+    Node *factor = emit_constant(e, (double)row, type_make(dtype, shape));
+    if (sum) sum = emit_binary(e, OP_MUL, sum, factor);
+    sum = sum ? emit_binary(e, OP_ADD, sum, next) : next;
+    if (!sum) return false;
+  }
+  s->positions[0] = sum;
+  *x = emit_reshape(e, *x, joined);
+  return *x;
+}
+
 static Node *select_gather(Elaborator *e, Selection *s, Node *x) {
+  if (s->positions_count > 1 && !join_positions(e, s, &x)) return NULL;
   int rank = x->type.shape.rank, axis = s->positions_axis;
   int permutation[MAX_RANK], back[MAX_RANK];
   int at = 0;
@@ -180,7 +246,7 @@ static Node *select_gather(Elaborator *e, Selection *s, Node *x) {
   for (int i = 0; i < rank; i++)
     if (i != axis) permutation[at++] = i;
   x = emit_transpose(e, x, permutation);
-  Node *index = s->positions;
+  Node *index = s->positions[0];
   int index_rank = index->type.shape.rank;
   if (x && index_rank + rank - 1 > MAX_RANK) {
     report_error(e, e->at, "the result has more than %d axes", MAX_RANK);
@@ -219,7 +285,7 @@ static Value select_tensor(Elaborator *e, const AstExpr *expr, Node *x) {
   if (s.failed) return value_error();
   e->at = expr->span;
   Node *result = emit_reshape(e, emit_slice(e, x, s.start, s.stop, s.step), s.result);
-  if (result && s.positions) result = select_gather(e, &s, result);
+  if (result && s.positions_count > 0) result = select_gather(e, &s, result);
   return value_tensor(e, result);
 }
 
