@@ -63,7 +63,7 @@ done
 # Beside other positions, each is held against its own axis.
 program beside 'mean(t[arange(batch) % 2, y] * logits[:, 0])' -O1 'param t : f32[2, 3] = 1.0'
 run 0 epoch beside plain
-run 1 "${refusal/\%s/3}" beside above
+run 1 "${refusal/\%s/-1}" beside above
 program without 'cross_entropy(logits, y)'
 run 1 "${refusal/\%s/-1}" without ignored
 run 0 epoch without plain
