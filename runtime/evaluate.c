@@ -54,10 +54,30 @@ static bool open_all(nnc_evaluator *evaluator) {
   return true;
 }
 
+static bool has_means_of_batches(const nnc_entry *entry) {
+  for (int i = 0; i < entry->accumulator_count; i++)
+    if (entry->accumulators[i].combine == NNC_BATCHES) return true;
+  return false;
+}
+
+static void warn_of_small(const nnc_evaluator *evaluator) {
+  const nnc_entry *eval = &evaluator->session->model->eval;
+  for (int i = 0; i < evaluator->count && has_means_of_batches(eval); i++) {
+    long long examples = (long long)nnc_data_examples(evaluator->sets[i].data);
+    if (examples < eval->batch)
+      nnc_warning("data %s: %lld examples fill no batch of %lld; what is reported as a mean over "
+                  "batches is that of single examples", evaluator->sets[i].name, examples,
+                  (long long)eval->batch);
+  }
+}
+
 /* Without eval_one, the examples behind the last full batch cannot run. */
 static void warn_of_tails(const nnc_evaluator *evaluator) {
   const nnc_model *model = evaluator->session->model;
-  if (model->eval_one.run) return;
+  if (model->eval_one.run) {
+    warn_of_small(evaluator);
+    return;
+  }
   for (int i = 0; i < evaluator->count; i++) {
     long long rest = (long long)(nnc_data_examples(evaluator->sets[i].data) % model->eval.batch);
     if (rest) nnc_warning("data %s: the last %lld examples fill no batch and are left out",

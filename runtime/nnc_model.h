@@ -62,7 +62,7 @@ typedef struct nnc_plateau {
 } nnc_plateau;
 
 /* How the host combines an accumulator over batches, in double; the compiler's Combine. */
-enum nnc_combine { NNC_MEAN, NNC_SUM, NNC_MAX, NNC_MIN, NNC_LAST };
+enum nnc_combine { NNC_MEAN, NNC_BATCHES, NNC_SUM, NNC_MAX, NNC_MIN, NNC_LAST };
 
 typedef struct nnc_accumulator {
   const char *name;

@@ -4,7 +4,10 @@
  * where what is reduced belongs to single examples, and wrong where it depends on another
  * reduction over the batch, as the outer mean of mean((x - mean(x)) ^ 2) does. Which reductions
  * run over the batch is seen from two elaborations, with a batch and with a batch of one: their
- * operand has `batch` times as many elements, their result as many. */
+ * operand has `batch` times as many elements, their result as many.
+ *
+ * Nor can batches be joined where examples meet in pairs, as in a @ b.T, a similarity of each with
+ * each: such an operator has batch^2 times as much to do. */
 #include "elaborate/train.h"
 
 #include "ops/op.h"
@@ -47,34 +50,50 @@ static bool reduces_batch(const Node *node, const Node *single, int64_t batch) {
   return true;
 }
 
-/* A reduction over the batch in the steps of a scan; NULL when there is none. */
-static const Node *couples_in_body(Arena *arena, const Node *scan, const Node *single,
-                                   int64_t batch) {
-  if (!scan->body || !single || !single->body) return NULL;
+/* Elements of the result, times those that a contraction sums for each. */
+static int64_t iterations(const Node *node) {
+  int64_t count = shape_elements(node->type.shape);
+  if (node->op != OP_CONTRACT) return count;
+  const Attribute *sum = node_ints(node, ATTR_SUM_LEFT);
+  for (int i = 0; i < sum->count; i++) count *= node->operands[0]->type.shape.dim[sum->ints[i]];
+  return count;
+}
+
+static bool pairs_examples(const Node *node, const Node *single, int64_t batch) {
+  if (!single || single->op != node->op || iterations(single) == 0) return false;
+  return iterations(node) == batch * batch * iterations(single);
+}
+
+/* What joins the examples in the steps of a scan. */
+static Coupling couples_in_body(Arena *arena, const Node *scan, const Node *single,
+                                int64_t batch) {
+  if (!scan->body || !single || !single->body) return (Coupling){0};
   int count = scan->body->outputs.count, single_count = single->body->outputs.count;
   for (int i = 0; i < count && i < single_count; i++) {
     const Node *root = scan->body->outputs.items[i].node;
     const Node *other = single->body->outputs.items[i].node;
-    const Node **inside = find_coupling(arena, scan->body, root, other, batch);
-    if (reduces_batch(root, other, batch)) return root;
-    if (inside[root->id]) return inside[root->id];
+    const Coupling *inside = find_coupling(arena, scan->body, root, other, batch);
+    if (reduces_batch(root, other, batch)) return (Coupling){root, false};
+    if (inside[root->id].by) return inside[root->id];
   }
-  return NULL;
+  return (Coupling){0};
 }
 
-const Node **find_coupling(Arena *arena, const Graph *graph, const Node *root,
-                           const Node *single_root, int64_t batch) {
-  const Node **coupling = ARENA_ARRAY(arena, const Node *, graph->next_id);
+const Coupling *find_coupling(Arena *arena, const Graph *graph, const Node *root,
+                              const Node *single_root, int64_t batch) {
+  Coupling *coupling = ARENA_ARRAY(arena, Coupling, graph->next_id);
   if (batch == 1) return coupling;
   const Node **single = find_counterparts(arena, graph, root, single_root);
   for (int i = 0; i <= root->id; i++) {
     const Node *node = graph->nodes.items[i];
-    coupling[node->id] = couples_in_body(arena, node, single[node->id], batch);
-    for (int k = 0; k < node->operand_count && !coupling[node->id]; k++) {
+    Coupling *c = &coupling[node->id];
+    *c = couples_in_body(arena, node, single[node->id], batch);
+    if (!c->by && pairs_examples(node, single[node->id], batch)) *c = (Coupling){node, true};
+    for (int k = 0; k < node->operand_count && !c->by; k++) {
       const Node *operand = node->operands[k];
-      coupling[node->id] = coupling[operand->id];
-      if (!coupling[node->id] && reduces_batch(operand, single[operand->id], batch))
-        coupling[node->id] = operand;
+      *c = coupling[operand->id];
+      if (!c->by && reduces_batch(operand, single[operand->id], batch))
+        *c = (Coupling){operand, false};
     }
   }
   return coupling;

@@ -8,9 +8,10 @@
  *
  * All walks are cut in parallel; they must agree on the expression above the cuts.
  *
- * A metric that cannot be cut, or whose reductions would see parts of a batch (coupling.c), is
- * refused. A loss need not be a metric in this sense to be trained: it is then averaged over the
- * batches as a whole, and a warning says so. */
+ * What cannot be cut, or has reductions that would see parts of a batch (coupling.c), is no such
+ * expression. A loss need not be one to be trained, nor a part of a loss to be reported, nor what
+ * compares the examples of a batch in pairs, which has no meaning over a whole data set: it is
+ * then averaged over the batches as a whole, and a warning says so. Any other metric is refused. */
 #include "elaborate/train.h"
 
 #include <math.h>
@@ -27,9 +28,10 @@ typedef struct Cutter {
   Node **finish;             /* by node id of walk 0: what was built for it */
   Room room;                 /* of the finish entry */
   const Metric *metric;
-  const Node **coupling;     /* of this metric's graph: coupling.c */
+  const Coupling *coupling;  /* of this metric's graph: coupling.c */
   const char *uncut;         /* why this metric cannot be cut; NULL: it can, so far */
-  const Node *uncut_at, *uncut_by; /* the part; a reduction in it or NULL */
+  const Node *uncut_at, *uncut_by; /* the part; what joins the examples in it or NULL */
+  bool has_examples;         /* in evaluation it may have a meaning for single examples all the same */
   int parts;                 /* accumulators of this metric */
   int depth;
 } Cutter;
@@ -113,11 +115,11 @@ static bool find_combine(const Cutter *c, const Node *node, const Node *single, 
   return true;
 }
 
-/* A reduction over the batch that has a part in what `reduced` reduces; NULL when none has. */
-static const Node *find_mixed(const Cutter *c, const Node *reduced) {
+/* What joins the examples of a batch in what `reduced` reduces. */
+static Coupling find_mixed(const Cutter *c, const Node *reduced) {
   for (int k = 0; k < reduced->operand_count; k++)
-    if (c->coupling[reduced->operands[k]->id]) return c->coupling[reduced->operands[k]->id];
-  return NULL;
+    if (c->coupling[reduced->operands[k]->id].by) return c->coupling[reduced->operands[k]->id];
+  return (Coupling){0};
 }
 
 /* ---- means by hand ------------------------------------------------------------------------ */
@@ -135,7 +137,7 @@ static bool is_linear_sum(const Cutter *c, const Node *node, const Node *single,
   Combine combine;
   const Node *reduced;
   if (find_combine(c, node, single, &combine, &reduced))
-    return combine == COMBINE_SUM && !find_mixed(c, reduced);
+    return combine == COMBINE_SUM && !find_mixed(c, reduced).by;
   double value, one;
   Node *const *x = node->operands, *const *y = single->operands;
   switch (node->op) {
@@ -208,17 +210,39 @@ static Node *leave_uncut(Cutter *c, const Node *node, const char *why) {
   return NULL;
 }
 
-static void report_uncut(Cutter *c) {
+static bool depends_on(Arena *arena, const Graph *graph, const Node *root, const Node *part) {
+  bool *needed = ARENA_ARRAY(arena, bool, graph->next_id);
+  needed[root->id] = true;
+  for (int i = root->id; i > part->id; i--) {
+    const Node *node = graph->nodes.items[i];
+    for (int k = 0; needed[i] && k < node->operand_count; k++)
+      needed[node->operands[k]->id] = true;
+  }
+  return needed[part->id];
+}
+
+/* Whether means over batches are what can be had: of a loss, its parts, and of pairs. */
+static bool is_for_batches(const Cutter *c, const Node *metric) {
+  if (c->metric->is_loss || c->coupling[metric->id].is_pair) return true;
+  const Metrics *metrics = &c->walks[0]->train->metrics;
+  for (int i = 0; i < metrics->count; i++)
+    if (metrics->items[i].is_loss && metrics->items[i].node &&
+        depends_on(c->e->arena, c->walks[0]->room.graph, metrics->items[i].node, metric))
+      return true;
+  return false;
+}
+
+static void report_uncut(Cutter *c, bool is_for_batches) {
   const char *name = c->metric->name;
   Diagnostic *d =
-    c->metric->is_loss
+    is_for_batches
       ? report_warning(c->e, c->metric->span, "reports of '%s' will be means over batches: %s",
                        name, c->uncut)
       : report_error(c->e, c->metric->span, "'%s' cannot be computed over a whole data set: %s",
                      name, c->uncut);
   report_note_tensor(c->e, d, "this part", c->uncut_at);
   if (c->uncut_by) report_note_tensor(c->e, d, "what it depends on", c->uncut_by);
-  if (c->metric->is_loss) return;
+  if (is_for_batches) return;
   if (c->uncut_by)
     diag_help(d, "write it with reductions of single examples: mean(x * x) - mean(x) ^ 2 for "
                  "mean((x - mean(x)) ^ 2)");
@@ -262,10 +286,12 @@ static Node *cut_elementwise(Cutter *c, const Cut *cut) {
 
 /* The reduction as an accumulator, unless what it reduces mixes the examples of a batch. */
 static Node *cut_reduction(Cutter *c, const Cut *cut, const Node *reduced, Combine combine) {
-  const Node *by = find_mixed(c, reduced);
-  if (by) {
-    leave_uncut(c, reduced, "it reduces what another reduction over the batch has a part in");
-    c->uncut_by = by;
+  Coupling mixed = find_mixed(c, reduced);
+  if (mixed.by) {
+    leave_uncut(c, reduced, mixed.is_pair
+                ? "it reduces what compares the examples of a batch with each other"
+                : "it reduces what another reduction over the batch has a part in");
+    c->uncut_by = mixed.by;
     return NULL;
   }
   return add_accumulator(c, cut, combine);
@@ -281,8 +307,10 @@ static Node *cut_new(Cutter *c, const Cut *cut) {
   if (node->op == OP_CONSTANT)
     return emit_constant(c->e, node_float(node, ATTR_VALUE),
                          type_scalar(node->type.dtype == DTYPE_BOOL ? DTYPE_BOOL : DTYPE_F64));
-  if (!walks_agree(c, cut))
+  if (!walks_agree(c, cut)) {
+    c->has_examples = true;
     return leave_uncut(c, node, "training and evaluation compute it differently");
+  }
   if (!has_one_element(node) || !has_one_element(cut->node[1]))
     return leave_uncut(c, node, "it is not a scalar");
   if (!c->depends[0][node->id]) return add_accumulator(c, cut, COMBINE_LAST);
@@ -325,12 +353,12 @@ static bool find_cut(const Cutter *c, const Metric *metric, Cut *cut) {
   return true;
 }
 
-/* After a cut that failed: the whole loss is one accumulator. */
+/* After a cut that failed: the whole metric is one accumulator. */
 static Node *cut_nowhere(Cutter *c, const Cut *cut, const int *output_counts) {
   for (int i = 0; i < c->walk_count; i++)
     c->walks[i]->room.graph->outputs.count = output_counts[i];
   c->finish = ARENA_ARRAY(c->e->arena, Node *, c->walks[0]->room.graph->next_id);
-  return add_accumulator(c, cut, COMBINE_MEAN);
+  return add_accumulator(c, cut, c->has_examples ? COMBINE_MEAN : COMBINE_BATCHES);
 }
 
 static void build_metric(Cutter *c, const Metric *metric) {
@@ -340,6 +368,7 @@ static void build_metric(Cutter *c, const Metric *metric) {
   c->metric = metric;
   c->parts = c->depth = 0;
   c->uncut = NULL;
+  c->has_examples = false;
   e->at = metric->span;
   e->frame->label = metric->name;
   if (!find_cut(c, metric, &cut)) return;
@@ -349,8 +378,9 @@ static void build_metric(Cutter *c, const Metric *metric) {
                               e->module->run.batch);
   Node *node = cut_node(c, cut);
   if (c->uncut) {
-    report_uncut(c);
-    node = metric->is_loss ? cut_nowhere(c, &cut, output_counts) : NULL;
+    bool is_reported = is_for_batches(c, cut.node[0]);
+    report_uncut(c, is_reported);
+    node = is_reported ? cut_nowhere(c, &cut, output_counts) : NULL;
   }
   if (!node) return;
   node = emit_cast(e, node, DTYPE_F64);

@@ -70,9 +70,15 @@ void update_states(Elaborator *e);
 /* metrics.c: accumulators in the graph of each walk (NULL where there is none), the finish
  * entry. */
 void metrics_build(Elaborator *e, Walk *eval, Walk *eval_one, Walk *train, Walk *accumulate);
-/* coupling.c: for each node of the evaluation's `graph` that `root` depends on, a reduction over
- * the batch in what it is computed from, or NULL. `single_root` is `root` with a batch of one. */
-const Node **find_coupling(Arena *arena, const Graph *graph, const Node *root,
-                           const Node *single_root, int64_t batch);
+/* What joins the examples of a batch in what a value is computed from. */
+typedef struct Coupling {
+  const Node *by; /* a reduction over the batch; NULL: nothing does */
+  bool is_pair;   /* `by` is no reduction, but has two of the examples meet */
+} Coupling;
+
+/* coupling.c: for each node of the evaluation's `graph` that `root` depends on.  `single_root` is
+ * `root` with a batch of one. */
+const Coupling *find_coupling(Arena *arena, const Graph *graph, const Node *root,
+                              const Node *single_root, int64_t batch);
 
 #endif

@@ -20,8 +20,8 @@ const char *const dump_output_words[OUTPUT_KIND_COUNT] = {
 const char *const dump_scan_words[SCAN_CHOICE_COUNT] = {"auto", "unroll", "loop"};
 
 const char *const dump_combine_words[COMBINE_COUNT] = {
-  [COMBINE_MEAN] = "mean", [COMBINE_SUM] = "sum",   [COMBINE_MAX] = "max",
-  [COMBINE_MIN] = "min",   [COMBINE_LAST] = "last",
+  [COMBINE_MEAN] = "mean", [COMBINE_BATCHES] = "batches", [COMBINE_SUM] = "sum",
+  [COMBINE_MAX] = "max",   [COMBINE_MIN] = "min",         [COMBINE_LAST] = "last",
 };
 
 const DumpRunField dump_run_fields[] = {

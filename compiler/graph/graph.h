@@ -69,6 +69,7 @@ typedef enum OutputKind {
 /* How the host combines an accumulator over batches (always in double). */
 typedef enum Combine {
   COMBINE_MEAN, /* mean weighted by examples */
+  COMBINE_BATCHES, /* mean of whole batches, since single examples say nothing */
   COMBINE_SUM, COMBINE_MAX, COMBINE_MIN,
   COMBINE_LAST, /* does not depend on the inputs: the value of the last batch */
   COMBINE_COUNT

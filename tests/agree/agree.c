@@ -95,7 +95,8 @@ static void tally(Case *test, EntryKind entry, const Evaluation *result, int64_t
     double value = evaluation_output(result, i)->data[0];
     double parts = (double)test->module->run.accumulate;
     switch (output->combine) {
-    case COMBINE_MEAN: sums[k] += value / parts; break;
+    case COMBINE_MEAN:
+    case COMBINE_BATCHES: sums[k] += value / parts; break;
     case COMBINE_SUM: sums[k] += value; break;
     case COMBINE_MAX: sums[k] = part == 0 ? value : fmax(sums[k], value); break;
     case COMBINE_MIN: sums[k] = part == 0 ? value : fmin(sums[k], value); break;

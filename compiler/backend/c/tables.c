@@ -8,8 +8,8 @@
 
 static const char *const dtype_enumerators[DTYPE_COUNT] = {
     "NNC_F64", "NNC_F32", "NNC_BF16", "NNC_F16", "NNC_I64", "NNC_I32", "NNC_U8", "NNC_BOOL"};
-static const char *const combine_enumerators[COMBINE_COUNT] = {"NNC_MEAN", "NNC_SUM", "NNC_MAX",
-                                                               "NNC_MIN", "NNC_LAST"};
+static const char *const combine_enumerators[COMBINE_COUNT] = {
+    "NNC_MEAN", "NNC_BATCHES", "NNC_SUM", "NNC_MAX", "NNC_MIN", "NNC_LAST"};
 static const char *const variable_enumerators[VARIABLE_KIND_COUNT] = {
     "NNC_PARAM", "NNC_STATE", "NNC_STREAM", "NNC_OPTIMIZER"};
 
