@@ -103,7 +103,7 @@ const OpInfo *op_info(Op op);
 bool op_parse(const char *name, Op *op);
 bool op_is_elementwise(Op op);
 /* Whether adjoints go on to operands: by the operator's rule, or, for scans and their results, by
- * that of the graph that the scan owns (passes/scan_gradient.c). */
+ * that of the graph that the scan owns (scan_gradient.c). */
 bool op_passes_gradient(Op op);
 bool node_passes_gradient(const Node *node); /* the same, and the node is a float */
 Cost node_cost(const Node *node);

@@ -1,7 +1,8 @@
 /* Differentiate: gradient(loss, target) nodes become the backward pass.
  *
- * Reverse mode, one sweep for each distinct loss (adjoints.c; scan_gradient.c for scans). The graph
- * is copied in order; at the first gradient node of a loss all gradients of that loss are built.
+ * Reverse mode, one sweep for each distinct loss (ops/adjoints.c; ops/scan_gradient.c for scans).
+ * The graph is copied in order; at the first gradient node of a loss all gradients of that loss
+ * are built.
  *
  * A loss that contains gradients is no exception: they stand before it and are written out by
  * then, and every rule is made of operators that have rules. A target that the loss does not
@@ -10,7 +11,7 @@
  * Before: a sound module. After: the same without gradient nodes. */
 #include "ops/make.h"
 #include "ops/op.h"
-#include "passes/adjoints.h"
+#include "ops/adjoints.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
 

@@ -1,9 +1,9 @@
 /* What a forward step keeps for the backward step (scan_save.c). */
-#ifndef NNC_PASSES_SCAN_SAVE_H
-#define NNC_PASSES_SCAN_SAVE_H
+#ifndef NNC_OPS_SCAN_SAVE_H
+#define NNC_OPS_SCAN_SAVE_H
 
 #include "ops/make.h"
-#include "passes/rules/sum_steps.h"
+#include "ops/sum_steps.h"
 
 /* A copy of a forward step in the body of the backward scan. */
 typedef struct ForwardStep {

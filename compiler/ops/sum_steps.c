@@ -3,7 +3,7 @@
  * A step's part of a weight gradient is a contraction of two values of the step; the sum of all of
  * them is one contraction in which the steps are a further summed axis. Likewise a sum over axes,
  * and what is linear in one of these: a padding by zeros is, the adjoint of a slice of a weight. */
-#include "passes/rules/sum_steps.h"
+#include "ops/sum_steps.h"
 
 #include "graph/graph.h"
 #include "ops/op.h"

@@ -4,7 +4,7 @@
  * added up (users in decreasing order, so the sum is the same in every run). Only nodes on a way
  * from a marked one are visited. What the rules add carries the forward node's place and its path
  * with ".grad". */
-#include "passes/adjoints.h"
+#include "ops/adjoints.h"
 
 #include "ops/op.h"
 #include "support/names.h"

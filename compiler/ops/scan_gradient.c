@@ -5,7 +5,7 @@
  * adjoints of the carries; sequences are the saved carries, the forward sequences and the adjoints
  * of what was yielded; it yields the adjoints of the sequences. The adjoint of an invariant is a
  * sum over the steps: where that is one contraction or reduction of the steps' values
- * (rules/sum_steps.h) these are yielded and it is computed behind the loop, else it is one more
+ * (sum_steps.h) these are yielded and it is computed behind the loop, else it is one more
  * carry. What is dear of the copy the forward scan yields as well (scan_save.h), and the backward
  * step reads it instead, unless the scan says that its steps are to be computed again.
  *
@@ -13,9 +13,9 @@
  * computed again is decided with the rest of the graph. */
 #include "ops/op.h"
 #include "ops/scan.h"
-#include "passes/adjoints.h"
-#include "passes/rules/sum_steps.h"
-#include "passes/scan_save.h"
+#include "ops/adjoints.h"
+#include "ops/sum_steps.h"
+#include "ops/scan_save.h"
 #include "support/names.h"
 #include "support/panic.h"
 

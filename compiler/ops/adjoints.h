@@ -2,8 +2,8 @@
  *
  * Whoever differentiates marks the nodes that gradients are wanted of, lets the marks spread to
  * what depends on them, adds the adjoints it begins with, and runs. */
-#ifndef NNC_PASSES_ADJOINTS_H
-#define NNC_PASSES_ADJOINTS_H
+#ifndef NNC_OPS_ADJOINTS_H
+#define NNC_OPS_ADJOINTS_H
 
 #include "graph/graph.h"
 #include "ops/make.h"

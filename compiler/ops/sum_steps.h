@@ -1,6 +1,6 @@
 /* The sum of a value over the steps of a scan, computed behind the loop. */
-#ifndef NNC_PASSES_RULES_SUM_STEPS_H
-#define NNC_PASSES_RULES_SUM_STEPS_H
+#ifndef NNC_OPS_SUM_STEPS_H
+#define NNC_OPS_SUM_STEPS_H
 
 #include "ops/make.h"
 

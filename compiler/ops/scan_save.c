@@ -5,7 +5,7 @@
  * compute than to keep are yielded by the forward scan: results of contractions, of convolutions
  * and of reductions, and all results of scans. Only what is cheap, elementwise and movement, is
  * left to be computed again. What does not depend on the step is never kept once a step. */
-#include "passes/scan_save.h"
+#include "ops/scan_save.h"
 
 #include "ops/op.h"
 #include "ops/scan.h"
