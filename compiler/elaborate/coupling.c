@@ -2,9 +2,10 @@
  *
  * A metric of a data set is joined from what its reductions give for each batch. That is exact
  * where what is reduced belongs to single examples, and wrong where it depends on another
- * reduction over the batch, as the outer mean of mean((x - mean(x)) ^ 2) does. Which reductions
- * run over the batch is seen from two elaborations, with a batch and with a batch of one: their
- * operand has `batch` times as many elements, their result as many.
+ * reduction over the batch, as the outer mean of mean((x - mean(x)) ^ 2) does, or on how many
+ * examples a batch has. Which reductions run over the batch is seen from two elaborations, with a
+ * batch and with a batch of one: their operand has `batch` times as many elements, their result as
+ * many.
  *
  * Nor can batches be joined where examples meet in pairs, as in a @ b.T, a similarity of each with
  * each: such an operator has batch^2 times as much to do. */
@@ -64,6 +65,12 @@ static bool pairs_examples(const Node *node, const Node *single, int64_t batch) 
   return iterations(node) == batch * batch * iterations(single);
 }
 
+/* A number made of the batch's size: 1 / n in the gradient of a mean. */
+static bool is_batch_size(const Node *node, const Node *single) {
+  return single && node->op == OP_CONSTANT && single->op == OP_CONSTANT &&
+         node_float(node, ATTR_VALUE) != node_float(single, ATTR_VALUE);
+}
+
 /* What joins the examples in the steps of a scan. */
 static Coupling couples_in_body(Arena *arena, const Node *scan, const Node *single,
                                 int64_t batch) {
@@ -92,7 +99,9 @@ const Coupling *find_coupling(Arena *arena, const Graph *graph, const Node *root
     for (int k = 0; k < node->operand_count && !c->by; k++) {
       const Node *operand = node->operands[k];
       *c = coupling[operand->id];
-      if (!c->by && reduces_batch(operand, single[operand->id], batch))
+      if (c->by) continue;
+      if (reduces_batch(operand, single[operand->id], batch) ||
+          is_batch_size(operand, single[operand->id]))
         *c = (Coupling){operand, false};
     }
   }

@@ -243,7 +243,10 @@ static void report_uncut(Cutter *c, bool is_for_batches) {
   report_note_tensor(c->e, d, "this part", c->uncut_at);
   if (c->uncut_by) report_note_tensor(c->e, d, "what it depends on", c->uncut_by);
   if (is_for_batches) return;
-  if (c->uncut_by)
+  if (c->uncut_by && c->uncut_by->op == OP_CONSTANT)
+    diag_help(d, "divide behind the reduction, sum(x) / batch; by grad(sum(y), x) each example has "
+                 "the gradient of its own y");
+  else if (c->uncut_by)
     diag_help(d, "write it with reductions of single examples: mean(x * x) - mean(x) ^ 2 for "
                  "mean((x - mean(x)) ^ 2)");
   else
@@ -290,6 +293,8 @@ static Node *cut_reduction(Cutter *c, const Cut *cut, const Node *reduced, Combi
   if (mixed.by) {
     leave_uncut(c, reduced, mixed.is_pair
                 ? "it reduces what compares the examples of a batch with each other"
+                : mixed.by->op == OP_CONSTANT
+                ? "it reduces what depends on the size of a batch"
                 : "it reduces what another reduction over the batch has a part in");
     c->uncut_by = mixed.by;
     return NULL;
