@@ -253,6 +253,7 @@ struct Elaborator {
   int owner_depth;    /* of paths.c looking through defs */
   DType default_float;
   double loss_scale;        /* of train; a power of two */
+  bool uses_grad;           /* the program may ask for gradients as values */
   const char *batch_name;   /* NULL until an input tells */
   VEC(Usage *) usages;
   Usage **usage_table; /* hash by the name's place in the tree */
@@ -389,10 +390,15 @@ Value own_gradient(Elaborator *e, const Function *function, Span call, const Val
 /* Whether the room is a gradient or inside of one. */
 bool room_in_rule(const Room *room);
 
+/* ---- gradients as values (grad.c) --------------------------------------------------------- */
+
+/* Whether the text has the name `grad`: then gradients of one's own matter to evaluation, too. */
+bool grad_is_mentioned(const SourceFile *file);
+
 /* ---- builtins ----------------------------------------------------------------------------- */
 
 extern const Builtin builtins_math[], builtins_shape[], builtins_reduce[], builtins_window[],
-    builtins_random[], builtins_other[], builtins_schedule[];
+    builtins_random[], builtins_other[], builtins_schedule[], builtins_gradient[];
 void builtins_bind(Elaborator *e);
 /* The i-th table and its family; NULL at the end. */
 const Builtin *builtins_table(int i);

@@ -369,8 +369,8 @@ Value own_gradient(Elaborator *e, const Function *function, Span call, const Val
                    Value result) {
   const Room *bottom = e->room;
   while (bottom->outer) bottom = bottom->outer;
-  bool is_step = e->walk->training && bottom == &e->walk->room;
-  if (!is_step || value_is_error(result)) return result;
+  bool is_wanted = (e->walk->training || e->uses_grad) && bottom == &e->walk->room;
+  if (!is_wanted || value_is_error(result)) return result;
   OwnGradient own = {
       .e = e, .function = function, .call = call, .written = function->stmt->function.gradient};
   e->at = call;

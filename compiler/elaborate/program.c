@@ -276,7 +276,8 @@ Module *elaborate(Arena *arena, Diagnostics *diagnostics, const AstProgram *prog
   static const ElaborateOptions defaults = {0};
   Elaborator elaborator = {.arena = arena, .diagnostics = diagnostics, .program = program,
                            .options = options ? options : &defaults,
-                           .default_float = DTYPE_F32};
+                           .default_float = DTYPE_F32,
+                           .uses_grad = grad_is_mentioned(program->file)};
   Elaborator *e = &elaborator;
   if (diagnostics_error_count(diagnostics) > 0) return NULL;
   if (e->options->override_float && dtype_size(e->options->default_float) < 4) {
