@@ -147,10 +147,12 @@ static Node *convert_list(Elaborator *e, Value value, DType dtype, Span at) {
 
 /* The tensor in the current graph: itself, or what stands for it in the body of a scan. */
 static Node *convert_same_graph(Elaborator *e, Value value, Span at) {
+  if (e->room == &e->init && value.tensor.node->op == OP_PARAM)
+    return first_of_parameter(e, value.tensor.node, at);
   Node *node = scan_capture(e, value.tensor.node, value.tensor.graph);
   if (node || e->walk->exhausted) return node;
   if (e->room == &e->init)
-    report_error(e, at, "an initial value cannot use a tensor of the step");
+    report_not_initial(e, at);
   else if (e->room->is_host_only)
     report_error(e, at, "a schedule is computed by the host and cannot use a tensor of the step");
   else

@@ -434,6 +434,9 @@ Slot *create_slot(Elaborator *e, VariableKind kind, const char *path, Type type,
 /* What a reader sees of it; in the body of a scan, too. */
 Value value_slot(Elaborator *e, const Slot *slot);
 void store_slot(Elaborator *e, Slot *slot, Node *value);
+/* In an initial value: what the parameter of this leaf begins with; NULL after a diagnostic. */
+Node *first_of_parameter(Elaborator *e, const Node *leaf, Span at);
+void report_not_initial(Elaborator *e, Span at);
 /* Evaluates an initial value in the init graph and stores it. */
 void initialize_variable(Elaborator *e, const char *path, Type type, const AstExpr *expr,
                          Value given, Span at);

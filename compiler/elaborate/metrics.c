@@ -31,7 +31,7 @@ typedef struct Cutter {
   const Coupling *coupling;  /* of this metric's graph: coupling.c */
   const char *uncut;         /* why this metric cannot be cut; NULL: it can, so far */
   const Node *uncut_at, *uncut_by; /* the part; what joins the examples in it or NULL */
-  bool has_examples;         /* in evaluation it may have a meaning for single examples all the same */
+  bool has_examples;         /* it differs in training alone: single examples have a meaning */
   int parts;                 /* accumulators of this metric */
   int depth;
 } Cutter;

@@ -168,6 +168,44 @@ static Value take_file(Elaborator *e, Value file, Type type, const char *path, S
   return deferred ? run_initializer(e, deferred, type, path) : value_error();
 }
 
+void report_not_initial(Elaborator *e, Span at) {
+  report_error(e, at, "an initial value cannot use a tensor of the step");
+}
+
+/* A stream begins anew at each pass, when the parameter has moved. */
+Node *first_of_parameter(Elaborator *e, const Node *leaf, Span at) {
+  const char *path = node_string(leaf, ATTR_NAME);
+  const Variable *variable = find_variable(e, e->init.key), *parameter = find_variable(e, path);
+  if (variable && variable->kind == VARIABLE_STREAM) {
+    report_not_initial(e, at);
+    return NULL;
+  }
+  if (parameter && parameter->file && (!variable || variable->file != parameter->file)) {
+    Diagnostic *d = report_error(e, at, "'%s' begins with what a file holds, and that is not known "
+                                 "before a run begins", path);
+    diag_help(d, "'%s' itself, of its shape, may be an initial value, but nothing computed of it",
+              path);
+    return NULL;
+  }
+  const Graph *graph = e->init.graph;
+  for (int i = 0; i < graph->outputs.count; i++)
+    if (!strcmp(graph->outputs.items[i].name, path)) return graph->outputs.items[i].node;
+  return NULL; /* its own initial value was a mistake */
+}
+
+/* What begins as a parameter that a file holds begins with the same file. */
+static void follow_file(Elaborator *e, const char *path, Value value) {
+  if (!value_is_tensor(value) || value.tensor.node->op != OP_PARAM) return;
+  const char *from = node_string(value.tensor.node, ATTR_NAME);
+  const Variable *parameter = find_variable(e, from);
+  Variable *variable = find_variable(e, path);
+  if (!parameter || !parameter->file || variable->kind == VARIABLE_STREAM ||
+      !shape_equal(parameter->type.shape, variable->type.shape))
+    return;
+  variable->file = parameter->file;
+  variable->entry = parameter->entry;
+}
+
 void initialize_variable(Elaborator *e, const char *path, Type type, const AstExpr *expr,
                          Value given, Span at) {
   Room *outer = e->room;
@@ -183,6 +221,7 @@ void initialize_variable(Elaborator *e, const char *path, Type type, const AstEx
   e->at = at;
   value = initial_value(e, value, type, path, at);
   if (value.kind == VALUE_FILE) value = take_file(e, value, type, path, at);
+  follow_file(e, path, value);
   e->frame->elements.count = count;
   Node *node = NULL;
   if (!value_is_error(value)) {

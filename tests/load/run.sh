@@ -66,6 +66,22 @@ same "by its own name" "$(entry second.run/checkpoint.safetensors learns)" "$(en
 check_status "the dump reads back" 0 'file "first.safetensors" entry "learns"' bash -c "'$nnc' second.net --dump-after=dce --stop-after=dce | tee dump.ir |
   grep -o 'file .*' && '$nnc' dump.ir --resume-after=dce --emit=c >dump.c && '$nnc' second.net --emit=c >plain.c && cmp dump.c plain.c"
 
+# ---- what begins as a parameter: drawn numbers, and those of a file ----
+program third 'param drawn : [2, 3] = he_normal' 'state slow : [2, 3] = drawn' 'param same : [2, 3] = 1 * drawn' \
+  'param learns : [4, 3] = load("f4.npy")' 'state target : [4, 3] = learns' \
+  'optimizer lookahead(lr = 0.1) { state far = w; far <- far + 0.5 * (w - far); w <- w - lr * g }' \
+  'loss = mean(x) * (mean(drawn) + mean(same * slow) + 1e-38 * mean(learns * target))'
+sed -i 's/sgd(lr = 0.5)/lookahead/' third.net
+build_it third
+check "the run begins" ./third --data data --out third.run --steps 0
+saved=third.run/checkpoint.safetensors
+drawn=$(entry $saved drawn)
+same "a state as its parameter" "$(entry $saved slow)" "$drawn"
+same "what is computed of it" "$(entry $saved same)" "$drawn"
+same "an optimizer's state" "$(entry $saved drawn:far)" "$drawn"
+same "a state as a parameter of a file" "$(entry $saved target)" "F32 4,3 $values"
+if grep -qE ' 0*$' <<<"$drawn"; then fail "nothing was drawn: $drawn"; else ok; fi
+
 # ---- what does not fit ----
 refused() { # refused PATTERN DECLARATION
   program wrong "$2" 'loss = mean(x * sum(f32(v)))' && build_it wrong
