@@ -16,8 +16,8 @@ model in PyTorch; docs/testing.md says what it has. For each model and float typ
      the model's own optimizer must agree.
 
 Errors are relative norms for each tensor: of gradients to the gradient's norm, of weights and
-states to how far they have moved. The reference is PyTorch in double, for f32 too: single floats
-of ours may then be as far from it as the limit, or some times as far as PyTorch's own. Where the input of
+states to how far they have moved. The reference is PyTorch in double, for f32 too: over a run, single
+floats of ours may then be as far from it as the limit, or some times as far as PyTorch's own. Where the input of
 a rectifier rounds to the other side of 0, on one of the two sides, a run takes another way; so up
 to three draws of the inputs are tried in f32. A mistake shows in each of them. --spoil
 changes one weight of PyTorch's by a thousandth before: every comparison must then fail.
@@ -141,11 +141,14 @@ def draw_input(rng, twin, entry, float_type):
     return rng.integers(0, entry["limit"], shape).astype(NUMPY[dtype])
 
 
-def disturb(rng, weights):
-    """Parameters that begin constant get noise, so that no two of their elements are alike."""
+def disturb(rng, weights, drawn):
+    """Parameters that begin constant get noise, so that no two of their elements are alike; some are drawn."""
     noisy = {}
     for name, value in weights.items():
-        if value.size == 1 or np.all(value == value.flat[0]):
+        draw = next((draw for pattern, draw in drawn.items() if fnmatch.fnmatch(name, pattern)), None)
+        if draw:
+            value = np.asarray(draw(rng, value.shape), np.float32).astype(value.dtype)
+        elif value.size == 1 or np.all(value == value.flat[0]):
             noise = np.asarray(0.1 * rng.standard_normal(value.shape), np.float32)
             value = (value + noise).astype(value.dtype)
         noisy[name] = value
@@ -300,7 +303,8 @@ def compare(options, name, float_type, folder, draw=0):
     inputs = {f"{k}/{key}": value for k, batch in enumerate(batches) for key, value in batch.items()}
     _, variables = side.step("model", 0, {})
     kinds = {variable["name"]: variable["kind"] for variable in info["variables"]}
-    start = disturb(rng, {key: value for key, value in variables.items() if kinds[key] == "param"})
+    start = disturb(rng, {key: value for key, value in variables.items() if kinds[key] == "param"},
+                    getattr(twin, "single_start", {}) if float_type == "f32" else {})
     states = {key: value for key, value in variables.items() if kinds[key] in ("state", "stream")}
     vanishing = {key for key in start
                  if any(fnmatch.fnmatch(key, each) for each in getattr(twin, "vanishing", []))}
@@ -322,8 +326,8 @@ def compare(options, name, float_type, folder, draw=0):
               {"loss": GRADIENT_TOLERANCE, "gradient": GRADIENT_TOLERANCE,
                "losses": RUN_TOLERANCE, "weight": RUN_TOLERANCE}.items()}
     if not options.spoil:
-        limits = {key: max(limit, TIMES_PYTORCH * theirs.get(key, (0,))[0])
-                  for key, limit in limits.items()}
+        for key in ("losses", "weight"):
+            limits[key] = max(limits[key], TIMES_PYTORCH * theirs.get(key, (0,))[0])
     return {"model": name, "float": float_type, "parameters": count,
             "published": published is not None, "steps": steps, "draws": draw + 1,
             "overrides": getattr(twin, "overrides", {}), "errors": errors, "theirs": theirs,
