@@ -9,8 +9,7 @@
 
 static const char *average_path(const char *path) { return name_printf("%s:average", path); }
 
-/* The store of the parameter's initial value, for the average too. */
-static void initialize_average(Elaborator *e, const Slot *slot, const char *path) {
+void initialize_like(Elaborator *e, const Slot *slot, const char *path) {
   const Graph *init = e->init.graph;
   for (int i = 0; i < init->outputs.count; i++) {
     Output output = init->outputs.items[i];
@@ -20,6 +19,26 @@ static void initialize_average(Elaborator *e, const Slot *slot, const char *path
     return;
   }
   CHECK(e->errors > 0); /* else every parameter has an initial value */
+}
+
+void move_average(Elaborator *e, Deferred *definer, Slot *average, Node *value) {
+  Symbol ambient[6];
+  host_ambient(e, ambient);
+  ambient[4] = (Symbol){.name = name_intern("w"), .kind = SYMBOL_PARAM, .slot = average,
+                        .value = value_tensor(e, average->leaf)};
+  ambient[5] = (Symbol){.name = name_intern("g"), .kind = SYMBOL_AMBIENT,
+                        .value = value_tensor(e, value)};
+  Frame *frame = call_definer(e, definer, 6, ambient, average->path);
+  if (!frame) return;
+  frame->state_prefix = name_printf("%s:", average->path);
+  frame->state_type = &average->type;
+  int errors = e->errors;
+  evaluate_block(e, frame->stmts);
+  if (!average->stored && e->errors == errors)
+    report_error(e, definer->function->stmt->function.name.span,
+                 "the average '%s' never stores into w: w <- 0.9 * w + 0.1 * g",
+                 definer->function->name);
+  e->frame = frame->parent;
 }
 
 void average_parameter(Update *update, const Target *target) {
@@ -33,24 +52,8 @@ void average_parameter(Update *update, const Target *target) {
   e->at = key->expr->span;
   Slot *average = create_slot(e, VARIABLE_STATE, path, slot->type, slot->leaf->span);
   if (!average) return;
-  initialize_average(e, slot, average->path);
-  Symbol ambient[6];
-  host_ambient(e, ambient);
-  ambient[4] = (Symbol){.name = name_intern("w"), .kind = SYMBOL_PARAM, .slot = average,
-                        .value = value_tensor(e, average->leaf)};
-  ambient[5] = (Symbol){.name = name_intern("g"), .kind = SYMBOL_AMBIENT,
-                        .value = value_tensor(e, slot->current)};
-  Frame *frame = call_definer(e, definer, 6, ambient, average->path);
-  if (!frame) return;
-  frame->state_prefix = name_printf("%s:", average->path);
-  frame->state_type = &average->type;
-  int errors = e->errors;
-  evaluate_block(e, frame->stmts);
-  if (!average->stored && e->errors == errors)
-    report_error(e, definer->function->stmt->function.name.span,
-                 "the average '%s' never stores into w: w <- 0.9 * w + 0.1 * g",
-                 definer->function->name);
-  e->frame = frame->parent;
+  initialize_like(e, slot, average->path);
+  move_average(e, definer, average, slot->current);
 }
 
 Node *average_leaf(Elaborator *e, const char *path, Type type) {

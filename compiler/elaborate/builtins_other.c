@@ -312,7 +312,7 @@ static const Builtin builtins_check[] = {
 static const Builtin *const tables[] = {builtins_math,   builtins_shape,  builtins_reduce,
                                         builtins_window, builtins_random, builtins_other,
                                         builtins_files,  builtins_schedule, builtins_check,
-                                        builtins_gradient};
+                                        builtins_gradient, builtins_follow};
 
 const Builtin *builtins_table(int i) {
   return i < (int)(sizeof tables / sizeof tables[0]) ? tables[i] : NULL;

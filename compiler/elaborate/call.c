@@ -25,6 +25,7 @@ static Frame *frame_enter(Elaborator *e, Function *function, Span call, const ch
   frame->path = path;
   frame->label = path;
   frame->layer = e->frame->layer;
+  frame->follower = e->frame->follower;
   frame->scope = scope_create(e->arena, outer, true);
   frame->body = function->stmt->function.body;
   frame->stmts = frame->body ? &frame->body->stmts : NULL;
@@ -161,7 +162,7 @@ static const char *argument_name(Elaborator *e, const Function *function,
 }
 
 static Value call_def(Elaborator *e, Function *function, const Arguments *arguments,
-                      const char *path, const char *layer) {
+                      const Layer *layer) {
   Value values[MAX_FORMALS];
   Span spans[MAX_FORMALS];
   bool given[MAX_FORMALS] = {false};
@@ -172,10 +173,12 @@ static Value call_def(Elaborator *e, Function *function, const Arguments *argume
     return value_error();
   }
   if (!match_arguments(e, function, arguments, values, spans, given)) return value_error();
-  if (!path) path = path_of_call(e, function, argument_name(e, function, arguments));
+  const char *path = layer ? layer->path
+                           : path_of_call(e, function, argument_name(e, function, arguments));
   Frame *frame = frame_enter(e, function, arguments->call, path);
   if (!frame) return value_error();
-  if (layer) frame->layer = layer;
+  if (layer) frame->layer = layer->path;
+  if (layer && layer->followed) frame->follower = layer;
   Value result = value_error();
   if (bind_formals(e, function, values, spans, given)) {
     result = function->stmt->kind == AST_EXTERN
@@ -295,6 +298,8 @@ static Value call_layer(Elaborator *e, Layer *layer, const Arguments *arguments)
     Diagnostic *d = report_error(e, arguments->call, "this layer takes %d argument%s, %d given",
                                  holes, holes == 1 ? "" : "s", arguments->count);
     diag_note(d, layer->span, "the layer");
+    if (arguments->count > holes)
+      diag_help(d, "a call gives what was left out: a '_' for each, f(_, _)");
     return value_error();
   }
   Arguments all = {.count = layer->count, .call = arguments->call, .callee = arguments->callee};
@@ -315,7 +320,7 @@ static Value call_layer(Elaborator *e, Layer *layer, const Arguments *arguments)
     all.items[i] = argument;
   }
   if (layer->callee.kind == VALUE_BUILTIN) return call_value(e, layer->callee, &all);
-  return call_def(e, layer->callee.function, &all, layer->path, layer->path);
+  return call_def(e, layer->callee.function, &all, layer);
 }
 
 /* ---- types as functions: f32(x) ----------------------------------------------------------- */
@@ -348,7 +353,7 @@ static Value call_with(Elaborator *e, Value callee, const Arguments *arguments,
     case VALUE_ERROR: return callee;
     case VALUE_DEF:
       if (callee.function->stmt->kind == AST_DEF || callee.function->stmt->kind == AST_EXTERN)
-        return call_def(e, callee.function, arguments, NULL, NULL);
+        return call_def(e, callee.function, arguments, NULL);
       return defer(e, callee.function, arguments, expr);
     case VALUE_BUILTIN: return call_builtin(e, callee.builtin, arguments);
     case VALUE_LAYER: return call_layer(e, callee.layer, arguments);

@@ -104,6 +104,8 @@ struct Layer {
   Span *spans;
   const char *path;
   Span span;
+  const Layer *followed; /* of averaged(): the layer whose parameters it averages */
+  Deferred *average;     /* and how: ema(0.99) */
 };
 
 /* optimizer, init or schedule with arguments. */
@@ -167,6 +169,7 @@ struct Frame {
   Span user_call;       /* the innermost call that stands in the user's file */
   const char *path;     /* "" at the top level */
   const char *layer;    /* path of the shared layer it is a use of, or NULL */
+  const Layer *follower; /* the averaged() layer that it is inside of, or NULL */
   Scope *scope;
   const AstBlock *body; /* NULL at the top level */
   const AstStmts *stmts;
@@ -390,6 +393,13 @@ Value own_gradient(Elaborator *e, const Function *function, Span call, const Val
 /* Whether the room is a gradient or inside of one. */
 bool room_in_rule(const Room *room);
 
+/* ---- layers that follow others (follow.c) ------------------------------------------------- */
+
+/* Whether the parameter of this path is an average of another layer's: then a state. */
+bool follow_is_average(const Elaborator *e, const char *path);
+/* That state; new in this walk. */
+Slot *follow_slot(Elaborator *e, const char *path, Type type, Span span);
+
 /* ---- gradients as values (grad.c) --------------------------------------------------------- */
 
 /* Whether the text has the name `grad`: then gradients of one's own matter to evaluation, too. */
@@ -398,7 +408,8 @@ bool grad_is_mentioned(const SourceFile *file);
 /* ---- builtins ----------------------------------------------------------------------------- */
 
 extern const Builtin builtins_math[], builtins_shape[], builtins_reduce[], builtins_window[],
-    builtins_random[], builtins_other[], builtins_schedule[], builtins_gradient[];
+    builtins_random[], builtins_other[], builtins_schedule[], builtins_gradient[],
+    builtins_follow[];
 void builtins_bind(Elaborator *e);
 /* The i-th table and its family; NULL at the end. */
 const Builtin *builtins_table(int i);
@@ -417,6 +428,8 @@ const char *path_join(const char *parent, const char *element);
 /* The path of a call of `function` from the current frame. */
 const char *path_of_call(Elaborator *e, Function *function, const char *name);
 const char *path_of_layer(Elaborator *e, Value callee, const char *name);
+/* Of a layer that `function`, a builtin, makes of another. */
+const char *path_of_copy(Elaborator *e, const char *function);
 /* Sets frame->binding and ->owners for the statement that binds `names` to `value`. */
 void path_begin_statement(Elaborator *e, const AstNames *names, const AstExpr *value);
 const char *path_unique_key(Elaborator *e);
@@ -429,6 +442,10 @@ Slot *find_slot(const Walk *walk, const char *path);
 Variable *find_variable(const Elaborator *e, const char *path); /* NULL when there is none */
 /* In evaluation, the leaf that stands for a parameter with an average; else NULL (average.c). */
 Node *average_leaf(Elaborator *e, const char *path, Type type);
+/* The initial value of `slot` for the variable `path`, too. */
+void initialize_like(Elaborator *e, const Slot *slot, const char *path);
+/* Stores into `average` what the definer makes of it and of the value that it averages. */
+void move_average(Elaborator *e, Deferred *definer, Slot *average, Node *value);
 /* An optimizer's own state without a declaration: "path:accumulated". */
 Slot *create_slot(Elaborator *e, VariableKind kind, const char *path, Type type, Span span);
 /* What a reader sees of it; in the body of a scan, too. */

@@ -252,6 +252,12 @@ const char *path_of_layer(Elaborator *e, Value callee, const char *name) {
   return path_join(e->frame->path, call_element(e, callee.builtin->name, false, name));
 }
 
+const char *path_of_copy(Elaborator *e, const char *function) {
+  const Frame *frame = e->frame;
+  bool is_named = frame->binding && frame->owners == 0;
+  return path_join(frame->path, is_named ? distinct(e, frame->binding) : numbered(e, function));
+}
+
 const char *path_unique_key(Elaborator *e) {
   if (e->room->key) { /* an initializer: its parameter's path, then path.1, ... */
     const char *base = e->room->key;

@@ -443,6 +443,8 @@ static Slot *declare_slot(Elaborator *e, const AstStmt *stmt) {
     }
     return slot;
   }
+  if (kind == VARIABLE_PARAM && follow_is_average(e, path))
+    return follow_slot(e, path, type, name.span);
   if (!stmt->variable.value) {
     Diagnostic *d = report_error(e, name.span, "the %s '%s' needs an initial value",
                                  ast_stmt_kind_text(stmt->kind), name.text);
