@@ -46,7 +46,19 @@ def run(kind, x, units, layers, h=None, c=None, bidirectional=False):
     return f(x, h, flat, bias, count, 0.0, False, bidirectional, True)
 
 
+def counted(kind, x, units, layers, lengths, bidirectional=False):
+    """Each example by itself, without the steps behind its length; ys and what remains."""
+    runs = [run(kind, x[i:i + 1, :n], units, layers, bidirectional=bidirectional) for i, n in enumerate(lengths)]
+    ys = [torch.nn.functional.pad(r[0], (0, 0, 0, x.shape[1] - n)) for r, n in zip(runs, lengths)]
+    return [torch.cat(ys)] + [torch.cat([r[k][-1] for r in runs]) for k in range(1, len(runs[0]))]
+
+
 for kind in ("rnn", "lstm", "gru"):
+    g.case(f"{kind}(x, 2, lengths = a)", lambda x, a, *p, k=kind: counted(k, x, 2, [p], a.tolist())[0], x=N(3, 4, 2), a=[2, 4, 1], params=weights(kind, 2, 2))
+    g.case(f"{kind}(x, 3, lengths = a, final = true)[1]", lambda x, a, *p, k=kind: counted(k, x, 3, [p], a.tolist())[1], x=N(2, 3, 2), a=[3, 1], params=weights(kind, 2, 3))
+    g.case(f"bidirectional(x, 2, layer = {kind}, lengths = a)",
+           lambda x, a, *p, k=kind: counted(k, x, 2, [p[:len(p) // 2], p[len(p) // 2:]], a.tolist(), True)[0], x=N(3, 4, 2), a=[1, 3, 4],
+           params=weights(kind, 2, 2, "forward.") | weights(kind, 2, 2, "backward."))
     g.case(f"{kind}(x, 3)", lambda x, *p, k=kind: run(k, x, 3, [p])[0], x=N(2, 4, 2), params=weights(kind, 2, 3))
     g.case(f"{kind}(x, 3, bias = false)", lambda x, *p, k=kind: run(k, x, 3, [p])[0], x=N(2, 3, 2), params=weights(kind, 2, 3, bias=False))
     g.case(f"{kind}(x, 2)", lambda x, *p, k=kind: run(k, x, 2, [p])[0], x=N(1, 1, 1), params=weights(kind, 1, 2))
@@ -60,6 +72,9 @@ for kind in ("rnn", "lstm", "gru"):
            params=weights(kind, 2, 2, kind + ".0.") | weights(kind, 2, 2, kind + ".1."))
 g.case("lstm(x, 2, h = z, c = v, final = true)[2]", lambda x, z, v, *p: run("lstm", x, 2, [p], z, v)[2][0], x=N(2, 3, 2), z=N(2, 2), v=N(2, 2),
        params=weights("lstm", 2, 2))
+g.case("lstm(x, 2, lengths = a, final = true)[2]", lambda x, a, *p: counted("lstm", x, 2, [p], a.tolist())[2], x=N(2, 3, 2), a=[1, 2], params=weights("lstm", 2, 2))
+g.case("within(a, 1, x, z)", lambda x, z, a: torch.where(a[:, None] > 1, x, z), x=N(3, 2), z=N(3, 2), a=[0, 1, 2])
+g.case("within(a, 0, x, 0)", lambda x, a: x * (a[:, None] > 0), x=N(2, 1), a=[0, 1])
 g.case("rnn(x, 2, activation = relu)", lambda x, w, u, b: torch._VF.rnn_relu(x, torch.zeros(1, 2, 2), theirs("rnn", 2, (w, u, b)), True, 1, 0.0, False, False, True)[0],
        x=N(2, 3, 2), params=weights("rnn", 2, 2))
 
