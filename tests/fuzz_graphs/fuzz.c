@@ -12,6 +12,7 @@
  *                               types; both at -O0 too. Unless given, f64, and types in every eighth
  *                               batch
  *     --scans unroll|loop|auto  what becomes of scans; unless given, loops in every other batch
+ *     --half bf16|f16           all floats of the seeds' graphs in 16 bits
  *     --cflags FLAGS            for the C compiler (-O1)
  *     --jobs N                  so many at the same time (1)
  *     --kept DIR                a small module of each failure goes there
@@ -62,6 +63,12 @@ static int scans(const char *text) {
   return choice(text, names, "--scans is unroll, loop or auto, not");
 }
 
+static DType half(const char *text) {
+  if (text && strcmp(text, "bf16") == 0) return DTYPE_BF16;
+  if (!text || strcmp(text, "f16") != 0) refuse("--half is bf16 or f16, not", text);
+  return DTYPE_F16;
+}
+
 typedef enum OptionKind {
   OPTION_FLAG,
   OPTION_NUMBER,
@@ -69,6 +76,7 @@ typedef enum OptionKind {
   OPTION_TEXT,
   OPTION_LOOKS,
   OPTION_SCANS,
+  OPTION_HALF,
   OPTION_STAGE,
   OPTION_SEED
 } OptionKind;
@@ -88,6 +96,7 @@ static void take(Options *options, const OptionRow *row, const char *value) {
   case OPTION_TEXT: *(const char **)row->to = value; break;
   case OPTION_LOOKS: *(int *)row->to = looks(value); break;
   case OPTION_SCANS: *(int *)row->to = scans(value); break;
+  case OPTION_HALF: *(DType *)row->to = half(value); break;
   case OPTION_STAGE:
     if (strcmp(value, "c") != 0 && strcmp(value, "program") != 0) refuse("no stage", value);
     *(bool *)row->to = strcmp(value, "c") == 0;
@@ -107,7 +116,8 @@ static void check_options(Options *options) {
 }
 
 static Options read_options(int argc, char **argv) {
-  Options options = {.from = 1, .count = 100, .batch = 16, .jobs = 1, .looks = -1, .scans = -1};
+  Options options = {.from = 1, .count = 100, .batch = 16, .jobs = 1, .looks = -1, .scans = -1,
+                     .half = DTYPE_F32};
   options.stage = (CStage){.work = "."};
   const OptionRow rows[] = {{"--dump", OPTION_FLAG, &options.dumps},
                             {"--coverage", OPTION_FLAG, &options.covers},
@@ -124,6 +134,7 @@ static Options read_options(int argc, char **argv) {
                             {"--kept", OPTION_TEXT, &options.kept},
                             {"--looks", OPTION_LOOKS, &options.looks},
                             {"--scans", OPTION_SCANS, &options.scans},
+                            {"--half", OPTION_HALF, &options.half},
                             {"--stage", OPTION_STAGE, &options.in_c},
                             {"--seed", OPTION_SEED, NULL}};
   enum { ROWS = sizeof rows / sizeof *rows };

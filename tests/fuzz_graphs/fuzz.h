@@ -5,6 +5,7 @@
  *   merge.c      several cases as one module, for one executable
  *   numeric.c    values of nodes, and how far rounding moves them
  *   steady.c     whether they are well-conditioned
+ *   halves.c     a case with all floats in 16 bits
  *   play.c       steps of training on a case's values: the reference
  *   judge.c      the stages that need no C compiler: passes, text, programs
  *   judge_c.c    the stage that compiles and runs an executable
@@ -112,6 +113,15 @@ Module *module_copy(Arena *arena, const Module *module);
 Binding *case_bind_inputs(Arena *arena, const Case *test);
 void case_set_start(const Case *test, Interpreter *interpreter);
 
+/* ---- halves.c ---- */
+
+/* All floats of the case in bf16 or f16; steps that are not steady any more are cut off. Without
+ * steps when nothing is left, or the case is one in f64. */
+void case_retype(Case *test, DType dtype);
+bool case_has_halves(const Case *test);
+/* False where 16 bits leave nothing to compare: rounding turns a comparison over. */
+bool case_is_judged(const Case *test, const Reference *reference);
+
 /* ---- merge.c: cases of equal steps as one, and their references ---- */
 
 Case *cases_merge(Arena *arena, int count, Case *const *cases);
@@ -167,8 +177,9 @@ typedef struct Options {
   int jobs;       /* processes that judge at the same time */
   bool in_c, dumps, covers, shrinks, progress;
   const char *kept; /* the folder that shrunk cases go to; NULL: standard output */
-  int looks; /* a Looks, or -1: by the batch */
-  int scans; /* a ScanChoice, or -1: by the batch */
+  DType half; /* bf16 or f16: what the cases of seeds are retyped to; else they stay */
+  int looks;  /* a Looks, or -1: by the batch */
+  int scans;  /* a ScanChoice, or -1: by the batch */
   CStage stage;
   int file_count;
   char **files; /* dumps instead of seeds */

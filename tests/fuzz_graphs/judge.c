@@ -26,7 +26,8 @@ typedef struct Judge {
 
 static const char *differs(const Judge *judge, const Expected *expected, const double *given,
                            int step) {
-  const char *text = expected_differs(judge->arena, expected, given, PRECISION_DOUBLE);
+  Precision precision = case_has_halves(judge->test) ? PRECISION_OWN : PRECISION_DOUBLE;
+  const char *text = expected_differs(judge->arena, expected, given, precision);
   if (!text) return NULL;
   if (step < 0) return arena_printf(judge->arena, "%s: after init, %s", judge->stage, text);
   return arena_printf(judge->arena, "%s: step %d, %s", judge->stage, step + 1, text);

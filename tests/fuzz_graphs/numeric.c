@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "fuzz.h"
+#include "ops/number.h"
 #include "ops/op.h"
 #include "ops/scan.h"
 #include "support/panic.h"
@@ -114,6 +115,11 @@ static bool fit_f32(const Tensor *tensor) {
   return true;
 }
 
+/* Sums of whole numbers up to here are exact, partial sums too. */
+static double most_exact(DType dtype) {
+  return dtype == DTYPE_BF16 ? 1 << 8 : dtype == DTYPE_F16 ? 1 << 11 : 1 << 20;
+}
+
 static bool find_exact(const Numbers *numbers, const Node *node) {
   const Tensor *value = numbers->values[node->id];
   if (!dtype_is_float(node->type.dtype)) return true;
@@ -125,10 +131,10 @@ static bool find_exact(const Numbers *numbers, const Node *node) {
     if (!numbers->exact[node->operands[i]->id]) return false;
   if (rounding[node->op] == ROUNDS_NOT) return fit_f32(value);
   if (node->op == OP_REDUCE_MEAN) return false;
-  /* Sums of whole numbers, all partial sums below 2^24. */
+  /* In f32 all partial sums are below 2^24. */
   for (int i = 0; i < node->operand_count; i++)
     if (!are_whole(numbers->values[node->operands[i]->id], 64)) return false;
-  return are_whole(value, 1 << 20);
+  return are_whole(value, most_exact(node->type.dtype));
 }
 
 /* ---- computing ---- */
@@ -141,8 +147,12 @@ static double noise_draw(Noise *noise) {
 static void add_noise(Tensor *tensor, Noise *noise) {
   double unit = noise->unit[tensor->type.dtype];
   if (unit == 0) return;
-  for (int64_t i = 0; i < shape_elements(tensor->type.shape); i++)
-    tensor->data[i] *= 1 + unit * noise_draw(noise);
+  for (int64_t i = 0; i < shape_elements(tensor->type.shape); i++) {
+    double *x = &tensor->data[i];
+    bool is_subnormal = tensor->type.dtype == DTYPE_F16 && fabs(*x) < 0x1p-14;
+    if (is_subnormal && *x != 0) *x += 0x1p-25 * noise_draw(noise);
+    else *x *= 1 + unit * noise_draw(noise);
+  }
 }
 
 static const Tensor *noisy_copy(Arena *arena, const Tensor *tensor, Noise *noise) {
@@ -174,6 +184,13 @@ static void copy_elements(double *to, const Tensor *from) {
   if (bytes > 0) memcpy(to, from->data, bytes);
 }
 
+/* As operators of 16 bits do. */
+static void round_halves(Tensor *value) {
+  DType dtype = value->type.dtype;
+  for (int64_t i = 0; dtype_is_half(dtype) && i < shape_elements(value->type.shape); i++)
+    value->data[i] = number_round(value->data[i], dtype);
+}
+
 /* A sum from operands with noise, and with the noise of its own: rounded as often as it has terms,
  * up and down, while as large as it is or, before terms cancel, as a part of their magnitudes. */
 static void compute_sum(Numbers *numbers, const Node *node, const Tensor **operands, Tensor *value,
@@ -191,6 +208,7 @@ static void compute_sum(Numbers *numbers, const Node *node, const Tensor **opera
   size_t bytes = sizeof(double) * (size_t)shape_elements(node->type.shape);
   if (bytes > 0) memset(value->data, 0, bytes);
   op_info(node->op)->class->evaluate(node, operands, value, context);
+  round_halves(value);
   op_info(node->op)->class->evaluate(node, sized, sizes, context);
   double unit = noise->unit[node->type.dtype] * sqrt(terms_of(node));
   for (int64_t i = 0; unit > 0 && i < shape_elements(node->type.shape); i++)
@@ -301,6 +319,7 @@ void numbers_compute(Numbers *numbers, const Node *node, const Tensor *binding,
     all_exact = all_exact && numbers->exact[node->operands[i]->id];
   }
   op_info(node->op)->class->evaluate(node, operands, value, context);
+  round_halves(value);
   numbers->exact[node->id] = find_exact(numbers, node);
   bool rounds = rounding[node->op] != ROUNDS_NOT ||
                 (node->op == OP_CAST && dtype_is_float(operands[0]->type.dtype)) ||

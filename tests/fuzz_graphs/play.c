@@ -220,18 +220,25 @@ Reference *reference_create(Arena *arena, const Case *test) {
 
 /* ---- comparing ---- */
 
+static double least_normal(DType dtype) { return dtype == DTYPE_F16 ? 0x1p-14 : FLT_MIN; }
+
 /* An executable may take what is smaller than the least normal number for 0. Norm-wise: errors
  * against the tensor's greatest element, and against how far rounding moves it. The factor covers
  * what a few noisy runs miss, and functions that are good to some ulps. */
 const char *expected_differs(Arena *arena, const Expected *expected, const double *given,
                              Precision precision) {
-  static const double relative[] = {[PRECISION_DOUBLE] = 1e-10, [PRECISION_OWN] = 0x1p-20};
-  static const double least[] = {[PRECISION_DOUBLE] = DBL_MIN, [PRECISION_OWN] = FLT_MIN};
+  static const double of_double = 1e-10, least_double = DBL_MIN;
+  static const double of_own[DTYPE_COUNT] = {[DTYPE_F64] = 0x1p-20,
+                                             [DTYPE_F32] = 0x1p-20,
+                                             [DTYPE_BF16] = 0x1p-7,
+                                             [DTYPE_F16] = 0x1p-10};
   const Tensor *value = expected->value;
-  bool is_float = dtype_is_float(value->type.dtype);
+  DType dtype = value->type.dtype;
+  bool is_own = precision == PRECISION_OWN;
   double allowed = 0;
-  if (is_float)
-    allowed = least[precision] + relative[precision] * tensor_magnitude(value) +
+  if (dtype_is_float(dtype))
+    allowed = (is_own ? least_normal(dtype) : least_double) +
+              (is_own ? of_own[dtype] : of_double) * tensor_magnitude(value) +
               32 * expected->spread[precision];
   double worst = 0;
   int64_t where = -1, count = shape_elements(value->type.shape);

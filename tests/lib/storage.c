@@ -1,9 +1,38 @@
 /* Values and files of an executable: see storage.h. */
 #include "lib/storage.h"
 
+#include <math.h>
 #include <stdio.h>
 
+#include "ops/number.h"
 #include "support/panic.h"
+
+/* ---- 16 bits, without the code of the runtime that is under test ---- */
+
+/* Exponent and fraction of the bits: bf16 8 and 7, f16 5 and 10. */
+static uint16_t half_bits(double value, DType dtype) {
+  int fraction = dtype == DTYPE_BF16 ? 7 : 10, bias = dtype == DTYPE_BF16 ? 127 : 15, exponent;
+  int all_ones = (2 * bias + 1) << fraction;
+  uint16_t sign = signbit(value) ? 0x8000 : 0;
+  double x = fabs(number_round(value, dtype));
+  if (isnan(x)) return (uint16_t)(all_ones | 1);
+  if (isinf(x)) return (uint16_t)(sign | all_ones);
+  if (x < ldexp(1, 1 - bias)) return (uint16_t)(sign | (int)ldexp(x, bias - 1 + fraction));
+  double mantissa = frexp(x, &exponent); /* in [1/2, 1) */
+  return (uint16_t)(sign | (exponent - 1 + bias) << fraction |
+                    (int)ldexp(2 * mantissa - 1, fraction));
+}
+
+static double half_value(uint16_t bits, DType dtype) {
+  int fraction = dtype == DTYPE_BF16 ? 7 : 10, bias = dtype == DTYPE_BF16 ? 127 : 15;
+  int exponent = (bits & 0x7FFF) >> fraction, rest = bits & ((1 << fraction) - 1);
+  double x = exponent == 0 ? ldexp(rest, 1 - bias - fraction)
+                           : ldexp(rest + (1 << fraction), exponent - bias - fraction);
+  if (exponent == 2 * bias + 1) x = rest ? NAN : INFINITY;
+  return bits & 0x8000 ? -x : x;
+}
+
+/* ---- all types ---- */
 
 void storage_from_values(const Tensor *tensor, DType dtype, void *into) {
   for (int64_t i = 0; i < shape_elements(tensor->type.shape); i++) {
@@ -15,6 +44,8 @@ void storage_from_values(const Tensor *tensor, DType dtype, void *into) {
     case DTYPE_I32: ((int32_t *)into)[i] = (int32_t)value; break;
     case DTYPE_U8:
     case DTYPE_BOOL: ((uint8_t *)into)[i] = (uint8_t)value; break;
+    case DTYPE_BF16:
+    case DTYPE_F16: ((uint16_t *)into)[i] = half_bits(value, dtype); break;
     default: panic("no values of type %s", dtype_name(dtype));
     }
   }
@@ -29,6 +60,8 @@ void storage_to_values(const void *from, DType dtype, int64_t count, double *val
     case DTYPE_I32: values[i] = ((const int32_t *)from)[i]; break;
     case DTYPE_U8:
     case DTYPE_BOOL: values[i] = ((const uint8_t *)from)[i]; break;
+    case DTYPE_BF16:
+    case DTYPE_F16: values[i] = half_value(((const uint16_t *)from)[i], dtype); break;
     default: panic("no values of type %s", dtype_name(dtype));
     }
   }
