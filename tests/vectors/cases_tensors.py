@@ -9,6 +9,12 @@ from make import D, Group, I, N, U
 
 NAN, INF = math.nan, math.inf
 
+
+def taken_inside(x, index):
+    near = index.clamp(0, x.shape[-1] - 1)
+    return torch.where(near == index, x.gather(-1, near), x.detach().gather(-1, near))
+
+
 g = Group("movement")
 g.case("reshape(x, [2, 6])", lambda x: x.reshape(2, 6), x=N(3, 4))
 g.case("reshape(x, [-1, 1, 3])", lambda x: x.reshape(-1, 1, 3), x=N(3, 4))
@@ -69,6 +75,16 @@ g.case("x[a, 1, a]", lambda x, a: x[a, 1, a], x=N(3, 2, 3), a=I(3, 4))
 g.case("pick(x, a)", lambda x, a: x.gather(-1, a[..., None])[..., 0], x=N(2, 3, 4), a=I(4, 2, 3))
 g.case("pick(x, a, axis = 0)", lambda x, a: x.gather(0, a[None])[0], x=N(4, 3), a=I(4, 3))
 g.case("take_along_axis(x, a)", lambda x, a: x.gather(-1, a), x=N(2, 3, 4), a=I(4, 2, 3, 5))
+g.case("take_along_axis(x, a)", lambda x, a: x.gather(-1, a), x=N(2, 3, 12), a=I(12, 2, 3, 7))
+g.case("take_along_axis(x, a)", lambda x, a: x.gather(-1, a), x=N(30), a=I(30, 50))
+g.case("take_along_axis(x, a, axis = 1)", lambda x, a: x.gather(1, a), x=N(2, 10, 3), a=I(10, 2, 21, 3))
+g.case("taken(x, a)", lambda x, a: x.gather(-1, a), x=N(3, 9), a=I(9, 3, 5))
+g.case("taken(x, a)", lambda x, a: x.gather(-1, a), x=N(4), a=I(4, 6))
+g.case("taken_from_many(x, a)", lambda x, a: x.gather(-1, a), x=N(3, 9), a=I(9, 3, 5))
+g.case("taken_from_many(x, a)", lambda x, a: x.gather(-1, a), x=N(2, 2, 3), a=I(3, 2, 2, 4))
+# A place outside: the nearest element is read, and gets nothing.
+g.case("taken_from_many(x, a - 2)", lambda x, a: taken_inside(x, a - 2), x=N(3, 5), a=I(9, 3, 7))
+g.case("taken(x, a - 2)", lambda x, a: taken_inside(x, a - 2), x=N(3, 5), a=I(9, 3, 7))
 g.case("take_along_axis(x, a, axis = 0)", lambda x, a: x.gather(0, a), x=N(4, 3), a=I(4, 2, 3))
 g.case("take_along_axis(x, a, axis = 1)", lambda x, a: x.gather(1, a), x=N(2, 4, 1), a=I(4, 2, 1, 1))
 g.case("scatter_add(x, a, z)", lambda x, a, z: x.index_add(0, a, z), x=N(4, 3), a=I(4, 6), z=N(6, 3))
