@@ -56,6 +56,15 @@ def again(x, h, w) {
   ys, last = scan v in x along 1 recompute with h = h { h = tanh(v + h @ w) * sigmoid(h) ; yield h * h }
   return concat(ys, last[:, none], axis = 1)
 }
+# A window that a new column enters at the end: a part of what is carried is carried on.
+def window(x) {
+  news, last = scan k in 0..3 with w = x {
+    new = tanh(w[:, :1] + 2 * w[:, -1:])
+    w = concat(w[:, 1:], new)
+    yield new
+  }
+  return concat(last, transpose(news[..., 0]))
+}
 def both_ways(x, h, w, u, a, b, k, w2, u2, a2, b2) {
   return concat(rnn(x, h, w, u, a, b), rnn(x[:, ::-1], k, w2, u2, a2, b2)[:, ::-1], axis = 2)
 }
@@ -120,3 +129,13 @@ for shape in ((4, 3), (1, 2), (7, 1, 2)):
     g.case("mixed(x, z)", mixed, x=N(*shape), z=N(*shape))
 for steps, units in ((5, 3), (1, 2)):
     g.case("again(x, h, w)", again, x=N(2, steps, units), h=N(2, units), w=N(units, units))
+
+
+def window(x):
+    columns = list(x.unbind(1))
+    for k in range(3):
+        columns.append(torch.tanh(columns[k] + 2 * columns[-1]))
+    return torch.stack(columns[3:] + columns[-3:], 1)
+
+
+g.case("window(x)", window, x=N(2, 5))
