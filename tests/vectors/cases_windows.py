@@ -145,6 +145,23 @@ for n, size in [(1, (5,)), (2, (3, 4)), (3, (2, 3, 2))]:
                    x=N(1, 2, *size))
     for out in (1, 7):
         g.case(f"resize_nearest(x, {out})", lambda x, o=out: F.interpolate(x, size=[o] * (x.dim() - 2)), x=N(1, 2, *size))
+for align in (False, True):
+    told_align = str(align).lower()
+    for border in (False, True):
+        for size, out in [((2, 2, 4, 5), (3, 6)), ((1, 3, 1, 7), (2, 2)), ((3, 1, 6, 2), (1, 9))]:
+            g.case(f"grid_sample(x, g, border = {str(border).lower()}, align_corners = {told_align})",
+                   lambda x, g, a=align, b=border: F.grid_sample(
+                       x, g, padding_mode="border" if b else "zeros", align_corners=a),
+                   x=N(*size), g=N(size[0], *out, 2, scale=0.8))
+    for out in [(3, 4), (1, 5), (2, 1)]:
+        g.case(f"affine_grid(x, [{out[0]}, {out[1]}], align_corners = {told_align})",
+               lambda x, o=out, a=align: F.affine_grid(x, [x.shape[0], 1, *o], align_corners=a), x=N(2, 2, 3))
+# Between pictures, far outside, and what a map does to them.
+g.case("grid_sample(x, affine_grid(w, [4, 3]))",
+       lambda x, w: F.grid_sample(x, F.affine_grid(w, [2, 2, 4, 3], align_corners=False), align_corners=False),
+       x=N(2, 2, 5, 4), w=N(2, 2, 3))
+g.case("grid_sample(x, 100 * g)", lambda x, g: F.grid_sample(x, 100 * g, align_corners=False), x=N(2, 1, 3, 3),
+       g=N(2, 2, 4, 2))
 g.case("upsample_nearest(x, [1, 3])", lambda x: x.repeat_interleave(3, 3), x=N(1, 2, 3, 2))
 g.case("pixel_shuffle(x, 2)", lambda x: F.pixel_shuffle(x, 2), x=N(2, 8, 2, 3))
 g.case("pixel_shuffle(x, 3)", lambda x: F.pixel_shuffle(x, 3), x=N(1, 9, 2, 1))
