@@ -251,7 +251,8 @@ static void report_uncut(Cutter *c, bool is_for_batches) {
                  "mean((x - mean(x)) ^ 2)");
   else
     diag_help(d, "a metric is a scalar expression over full reductions: mean(...), sum(...), "
-                 "max(...), min(...)");
+                 "max(...), min(...); a number for each class is taken by a loop: "
+                 "for c in 0..classes { p = mean(label == c); ... }");
 }
 
 static bool walks_agree(const Cutter *c, const Cut *cut) {
