@@ -5,7 +5,8 @@
 #include "ops/own_gradient.h"
 #include "ops/scan.h"
 
-/* What a target of the type gets: of the gradient `dy` of the value, of the target and of others. */
+/* What a target of the type gets: of the gradient `dy` of the value, of the target and of others. For
+ * zeros it gives zeros, as the language wants it: passes drop the ways that carry nothing else. */
 static Node *rule_result(Generator *g, const Maker *m, Type type, Node *dy, Node *target,
                          Node *other) {
   Node *passed = dy;
@@ -18,7 +19,7 @@ static Node *rule_result(Generator *g, const Maker *m, Type type, Node *dy, Node
   switch (draw_below(g, 5)) {
   case 0: return make_binary_value(m, OP_MUL, passed, draw_real(g, -1, 1));
   case 1: return make_binary(m, OP_MUL, passed, make_unary(m, OP_SIGMOID, target));
-  case 2: return make_unary(m, OP_TANH, make_binary(m, OP_ADD, passed, other));
+  case 2: return make_binary(m, OP_MUL, make_unary(m, OP_TANH, passed), other);
   case 3: {
     Node *near = make_binary(m, OP_LT, make_unary(m, OP_ABS, target),
                              make_constant(m, target->type, draw_real(g, 0.5, 2)));
