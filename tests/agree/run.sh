@@ -12,8 +12,11 @@ mixed=(models/lenet.net examples/own_loss.net tests/agree/programs/{own_gradient
 [ $# -eq 0 ] || mixed=("$@")
 [ $# -gt 0 ] || set -- $(models_within "$build" 1) examples/*.net tests/agree/programs/*.net
 passed=0 failed=0
+# The gradient of a bias of keys is 0 but for rounding, which Adam makes as large as any.
+plain=' examples/write.net '
 agree() { # TYPE MODEL
   local out status
+  unset AGREE_PLAIN; [[ $plain != *" $2 "* ]] || export AGREE_PLAIN=1
   out=$("$build/tests/agree" "$build/bin/nnc" "$2" "$1" 5 "$work" 2>&1); status=$?
   printf '%s\n' "$out" | sed "s/^/$1 /"
   passed=$((passed + $(grep -c '^ok ' <<<"$out")))
