@@ -1,6 +1,7 @@
 """Layers, attention, losses."""
 import math
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 
@@ -230,6 +231,22 @@ def decoder_params(width, hidden):
 g.case("decoder_block(x, z, 2)", decoder(True, F.gelu), x=N(2, 3, 4), z=N(2, 5, 4), params=decoder_params(4, 16))
 g.case("decoder_block(x, z, 2, hidden = 5, norm_first = false, activation = relu)", decoder(False, F.relu), x=N(2, 3, 4), z=N(2, 5, 4),
        params=decoder_params(4, 5))
+
+
+def without_biases(f, params, operands):
+    """f with zeros for the biases, and what is left of the parameters."""
+    zeros = {name: torch.tensor(0.0 * spec(np.random.default_rng(0))) for name, spec in params.items() if name.endswith(".b")}
+
+    def g(*values):
+        given = iter(values[operands:])
+        return f(*values[:operands], *(zeros[name] if name in zeros else next(given) for name in params))
+    return g, {name: spec for name, spec in params.items() if name not in zeros}
+
+
+f, params = without_biases(encoder(True, True, F.gelu), block_params(4, 16), 1)
+g.case("transformer_block(x, 2, causal = true, bias = false)", f, x=N(2, 3, 4), params=params)
+f, params = without_biases(decoder(True, F.gelu), decoder_params(4, 16), 2)
+g.case("decoder_block(x, z, 2, bias = false)", f, x=N(2, 3, 4), z=N(2, 5, 4), params=params)
 
 # ---- losses -------------------------------------------------------------------------------------
 
