@@ -11,23 +11,31 @@ source tests/lib/check.sh
 mixed=(models/lenet.net examples/own_loss.net tests/agree/programs/{own_gradients,recurrent,dropout_accumulate}.net)
 [ $# -eq 0 ] || mixed=("$@")
 [ $# -gt 0 ] || set -- $(models_within "$build" 1) examples/*.net tests/agree/programs/*.net
-passed=0 failed=0
 # The gradient of a bias of keys is 0 but for rounding, which Adam makes as large as any.
 plain=' examples/write.net '
-agree() { # TYPE MODEL
-  local out status
-  unset AGREE_PLAIN; [[ $plain != *" $2 "* ]] || export AGREE_PLAIN=1
-  out=$("$build/tests/agree" "$build/bin/nnc" "$2" "$1" 5 "$work" 2>&1); status=$?
-  printf '%s\n' "$out" | sed "s/^/$1 /"
-  passed=$((passed + $(grep -c '^ok ' <<<"$out")))
-  failed=$((failed + $(grep -c '^FAIL ' <<<"$out")))
-  [ $status -le 1 ] || failed=$((failed + 1))
+# What was found goes to a file of the comparison's own, since as many run at a time as there are cores.
+agree() { # NUMBER TYPE MODEL
+  local status
+  [[ $plain != *" $3 "* ]] || export AGREE_PLAIN=1
+  mkdir "$work/$1"
+  "$build/tests/agree" "$build/bin/nnc" "$3" "$2" 5 "$work/$1" >"$work/$1.out" 2>&1; status=$?
+  sed -i "s/^/$2 /" "$work/$1.out"
+  [ $status -le 1 ] || echo "$2 FAIL $3: exit status $status" >>"$work/$1.out"
+  rm -r "${work:?}/$1"
+}
+number=100 jobs=$(nproc)
+start() { # TYPE MODEL
+  while [ "$(jobs -pr | wc -l)" -ge "$jobs" ]; do wait -n; done
+  number=$((number + 1)); agree $number "$@" &
 }
 for model in "$@"; do
-  for type in f32 f64; do agree $type "$model"; done
+  for type in f32 f64; do start $type "$model"; done
 done
 for model in "${mixed[@]}"; do
-  for type in bf16 f16; do agree $type "$model"; done
+  for type in bf16 f16; do start $type "$model"; done
 done
+wait
+cat "$work"/*.out
+passed=$(cat "$work"/*.out | grep -c '^[a-z0-9]* ok ') failed=$(cat "$work"/*.out | grep -c '^[a-z0-9]* FAIL ')
 echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ] && [ "$(ls "$work"/*.out | wc -l)" -eq $((number - 100)) ]
