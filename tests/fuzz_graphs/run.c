@@ -283,7 +283,7 @@ static void add_verdict(Totals *totals, const Task *task, const Verdict *verdict
   COUNT(totals->steps, verdict->steps);
   COUNT(totals->left_out, verdict->left_out);
   if (!verdict->message[0]) {
-    COUNT(totals->passed, task->count);
+    COUNT(totals->passed, task->count - verdict->left_out);
     return;
   }
   COUNT(totals->failed, 1);
@@ -370,7 +370,7 @@ static double cpu_seconds(void) { /* of all processes that have ended */
 
 static void report(const Options *options, const Totals *totals, double since) {
   double seconds = now() - since;
-  double done = (double)(totals->passed + totals->failed), rate = done / seconds;
+  double done = (double)(totals->passed + totals->failed + totals->left_out), rate = done / seconds;
   fprintf(stderr, "%.0f of %llu, %lld failed, %.1f a second", done,
           (unsigned long long)options->count, (long long)totals->failed, rate);
   if (rate > 0) fprintf(stderr, ", %.0f s left", ((double)options->count - done) / rate);
