@@ -17,6 +17,7 @@
 #include "kernel/tiles.h"
 #include "kernel_cases.h"
 #include "kernel_reference.h"
+#include "lib/storage.h"
 #include "template_cases.h"
 #include "nnc_parallel.h"
 
@@ -36,55 +37,34 @@ static double random_unit(void) {
   return (double)(random_state >> 11) * 0x1p-53;
 }
 
-static float bits_to_float(uint32_t bits) {
-  float x;
-  memcpy(&x, &bits, sizeof x);
-  return x;
+static char *element_at(DType dtype, const void *data, int64_t i) {
+  return (char *)data + i * dtype_size(dtype);
 }
 
 static double element_get(DType dtype, const void *data, int64_t i) {
-  switch (dtype) {
-  case DTYPE_F64: return ((const double *)data)[i];
-  case DTYPE_F32: return ((const float *)data)[i];
-  case DTYPE_BF16: return bits_to_float((uint32_t)((const uint16_t *)data)[i] << 16);
-  case DTYPE_F16: {
-    uint16_t bits = ((const uint16_t *)data)[i];
-    int exponent = bits >> 10 & 31, mantissa = bits & 1023;
-    double x = exponent ? ldexp(1024 + mantissa, exponent - 25) : ldexp(mantissa, -24);
-    return bits & 0x8000 ? -x : x;
-  }
-  case DTYPE_I64: return (double)((const int64_t *)data)[i];
-  case DTYPE_I32: return ((const int32_t *)data)[i];
-  default: return ((const uint8_t *)data)[i];
-  }
+  double x;
+  storage_to_values(element_at(dtype, data, i), dtype, 1, &x);
+  return x;
 }
 
 /* Numbers that every type holds exactly enough. */
-static void element_set(DType dtype, void *data, int64_t i, double unit) {
-  double x = floor((unit * 4 - 2) * 64) / 64;
+static double element_of(DType dtype, double unit) {
   switch (dtype) {
-  case DTYPE_F64: ((double *)data)[i] = unit * 4 - 2; break;
-  case DTYPE_F32: ((float *)data)[i] = (float)(unit * 4 - 2); break;
-  case DTYPE_BF16: {
-    float f = (float)x;
-    uint32_t bits;
-    memcpy(&bits, &f, sizeof bits);
-    ((uint16_t *)data)[i] = (uint16_t)(bits >> 16);
-    break;
+  case DTYPE_F64:
+  case DTYPE_F32: return unit * 4 - 2;
+  case DTYPE_BF16:
+  case DTYPE_F16: return floor((unit * 4 - 2) * 64) / 64;
+  case DTYPE_I64:
+  case DTYPE_I32: return floor(unit * 12) - 3;
+  case DTYPE_U8: return floor(unit * 12);
+  default: return unit < 0.5;
   }
-  case DTYPE_F16: {
-    int exponent;
-    double mantissa = frexp(fabs(x), &exponent);
-    uint16_t bits =
-        x == 0 ? 0 : (uint16_t)((exponent + 14) << 10 | ((int)(mantissa * 2048) & 1023));
-    ((uint16_t *)data)[i] = (uint16_t)(bits | (x < 0 ? 0x8000 : 0));
-    break;
-  }
-  case DTYPE_I64: ((int64_t *)data)[i] = (int64_t)floor(unit * 12) - 3; break;
-  case DTYPE_I32: ((int32_t *)data)[i] = (int32_t)floor(unit * 12) - 3; break;
-  case DTYPE_U8: ((uint8_t *)data)[i] = (uint8_t)(unit * 12); break;
-  default: ((uint8_t *)data)[i] = unit < 0.5; break;
-  }
+}
+
+static void element_set(DType dtype, void *data, int64_t i, double unit) {
+  double x = element_of(dtype, unit);
+  Tensor tensor = {.type = type_scalar(dtype), .data = &x};
+  storage_from_values(&tensor, dtype, element_at(dtype, data, i));
 }
 
 /* Memory whose end is followed by an unreadable page. */
