@@ -22,7 +22,7 @@ at_least() { if awk "BEGIN { exit !($2 + 0 >= $3) }" && [ -n "$2" ]; then ok; el
 at_most() { if awk "BEGIN { exit !($2 + 0 <= $3) }" && [ -n "$2" ]; then ok; else fail "$1: ${2:-nothing} is above $3"; fi; }
 summary() { echo "$passed passed, $failed failed"; [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]; }
 # models_within BUILD GFLOP: the files of models/ whose training step takes at most so many GFLOP, for tests whose time grows with
-# them, and that have at most 1,000 launches and barriers, since compiling grows with these (loops are written out).
+# them, and that have at most 1,000 launches and barriers, since compiling grows with these.
 models_within() {
   local file
   for file in models/*.net; do
