@@ -283,6 +283,15 @@ bool nnc_checkpoint_init(nnc_session *session, const char *path) {
   return loaded > 0;
 }
 
+int64_t nnc_checkpoint_step(const char *path) {
+  nnc_position position = {.step = -1};
+  nnc_safetensors *file = nnc_safetensors_open(path);
+  const char *place = file ? nnc_safetensors_metadata(file, "position") : NULL;
+  if (place && !position_parse(&position, place)) position.step = -1;
+  nnc_safetensors_close(file);
+  return position.step;
+}
+
 bool nnc_checkpoint_load(nnc_session *session, nnc_position *position) {
   const char *path = session->options->init ? session->options->init : session->checkpoint;
   if (!session->options->init && access(path, F_OK) != 0 && errno == ENOENT) {

@@ -43,6 +43,9 @@ bool nnc_checkpoint_fitted(nnc_session *session, const nnc_safetensors *file);
 bool nnc_checkpoint_resume(nnc_session *session, const nnc_safetensors *file,
                            nnc_position *position, nnc_tally *tally);
 
+/* The step of a checkpoint; -1 when the file does not say, or after a message. */
+int64_t nnc_checkpoint_step(const char *path);
+
 /* --init: reads the parameters and states that fit and lists the rest; false when none does. */
 bool nnc_checkpoint_init(nnc_session *session, const char *path);
 

@@ -89,11 +89,12 @@ bool nnc_log_cut(const char *path, int64_t step, bool keeps_step, double *second
 
 /* --- Writing -------------------------------------------------------------------------------- */
 
-bool nnc_log_open(nnc_log *log, const char *path) {
+bool nnc_log_open(nnc_log *log, const char *path, const char *keep) {
   struct stat status;
   *log = (nnc_log){.path = path, .file = fopen(path, "ae")};
   if (log->file && fstat(fileno(log->file), &status) == 0) {
     log->is_regular = S_ISREG(status.st_mode);
+    if (log->is_regular && status.st_size > 0) log->keep = keep;
     return true;
   }
   nnc_error_system("open the log", path);
@@ -108,7 +109,23 @@ static off_t log_bytes(const nnc_log *log) {
   return log->is_regular && fstat(fileno(log->file), &status) == 0 ? status.st_size : -1;
 }
 
+/* The earlier run's lines get another name, and the file begins anew.  When that fails, lines are
+ * appended to it. */
+static void rotate(nnc_log *log) {
+  const char *keep = log->keep;
+  log->keep = NULL;
+  FILE *fresh = rename(log->path, keep) == 0 ? fopen(log->path, "ae") : NULL;
+  if (!fresh) {
+    nnc_warning("cannot keep the earlier log as %s: %s", keep, strerror(errno));
+    log->has_failed = true;
+    return;
+  }
+  fclose(log->file); /* nothing is buffered */
+  log->file = fresh;
+}
+
 void nnc_log_write(nnc_log *log, nnc_log_writer *writer, void *context) {
+  if (log->keep) rotate(log);
   off_t before = log_bytes(log);
   writer(log->file, context);
   fputc('\n', log->file);

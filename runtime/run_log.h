@@ -9,6 +9,7 @@
 typedef struct nnc_log {
   FILE *file;
   const char *path;  /* the caller's */
+  const char *keep;  /* gets what an earlier run wrote before the first line; NULL: nothing to keep */
   bool is_regular;   /* a file, not a terminal or pipe */
   bool has_failed;   /* a line could not be written */
 } nnc_log;
@@ -18,7 +19,9 @@ typedef struct nnc_log {
  * A file that does not exist is fine.  False after a message. */
 bool nnc_log_cut(const char *path, int64_t step, bool keeps_step, double *seconds);
 
-bool nnc_log_open(nnc_log *log, const char *path); /* for appending; false after a message */
+/* For appending; false after a message.  With `keep` (the caller's) the file gets that name when the
+ * first line is written, and a new one begins: a run that writes no line leaves all as it was. */
+bool nnc_log_open(nnc_log *log, const char *path, const char *keep);
 
 /* Writes one line; a failure is a warning, and the file keeps whole lines only. */
 typedef void nnc_log_writer(FILE *file, void *context);

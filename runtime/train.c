@@ -83,12 +83,16 @@ static bool check_loss(Trainer *trainer) {
  * then its sums hold a part of it. */
 static int starved(Trainer *trainer, bool has_begun) {
   nnc_error("%s", nnc_loader_failure(trainer->loader));
-  if (!has_begun && nnc_trainer_save(trainer))
+  if (!has_begun && nnc_trainer_may_save(trainer) && nnc_trainer_save(trainer))
     nnc_note("step %lld is saved, --resume continues", (long long)trainer->position.step);
   return NNC_EXIT_FAILURE;
 }
 
 static int interrupted(Trainer *trainer) {
+  if (!nnc_trainer_may_save(trainer)) {
+    nnc_note("interrupted before the first step; nothing is saved");
+    return trainer->evaluator.has_failed ? NNC_EXIT_FAILURE : NNC_EXIT_INTERRUPTED;
+  }
   if (!nnc_trainer_save(trainer) || trainer->evaluator.has_failed) return NNC_EXIT_FAILURE;
   nnc_note("interrupted; step %lld is saved, --resume continues",
            (long long)trainer->position.step);
@@ -115,6 +119,7 @@ static int run_steps(Trainer *trainer) {
     int64_t ran = run_step(trainer);
     if (ran < minibatches_per_step(trainer->model)) return starved(trainer, ran > 0);
     advance(trainer);
+    trainer->has_stepped = true;
     if (!check_loss(trainer)) return NNC_EXIT_FAILURE;
     nnc_trainer_show_step(trainer);
   }

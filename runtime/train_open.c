@@ -126,26 +126,26 @@ static bool open_folder(Trainer *trainer) {
   return lock_folder(trainer);
 }
 
-/* A resumed run drops the lines that it will write again; a new one keeps an earlier run's log
- * under another name, unless the file was named by --log. */
+/* A resumed run drops the lines that it will write again; a new one, and one that goes on with the
+ * checkpoint of another folder, keeps an earlier run's log under another name, unless the file was
+ * named by --log. */
 static bool prepare_log(Trainer *trainer) {
   const nnc_position *position = &trainer->position;
-  if (trainer->options->resume)
+  const nnc_options *options = trainer->options;
+  if (trainer->resumes_own || (options->resume && options->log))
     return nnc_log_cut(trainer->log_path, position->step, !position->report_is_due,
                        &trainer->seconds);
-  if (trainer->options->log || access(trainer->log_path, F_OK) != 0) return true;
-  char *previous = nnc_path_join(trainer->folder, "log.previous.jsonl");
-  bool good = previous && rename(trainer->log_path, previous) == 0;
-  if (previous && !good) nnc_error_system("keep the earlier log as", previous);
-  free(previous);
-  return good;
+  if (options->log) return true;
+  trainer->log_keep_path = nnc_path_join(trainer->folder, "log.previous.jsonl");
+  return trainer->log_keep_path != NULL;
 }
 
 static bool open_log(Trainer *trainer) {
   trainer->log_path = trainer->options->log ? strdup(trainer->options->log)
                                             : nnc_path_join(trainer->folder, "log.jsonl");
   if (!trainer->log_path) return false;
-  return prepare_log(trainer) && nnc_log_open(&trainer->log, trainer->log_path);
+  return prepare_log(trainer) &&
+         nnc_log_open(&trainer->log, trainer->log_path, trainer->log_keep_path);
 }
 
 static const char *resume_path(const Trainer *trainer) {
@@ -153,15 +153,30 @@ static const char *resume_path(const Trainer *trainer) {
   return given && *given ? given : trainer->session->checkpoint;
 }
 
-/* What a new run finds in its folder is kept under another name until the run after. */
+/* What a run without a step would do to the checkpoint of one that has trained. */
+static bool refuse_untrained(const Trainer *trainer) {
+  nnc_error("%s is of an earlier run, and this one has no step to do: it would only replace it; "
+            "choose another folder with --out", trainer->session->checkpoint);
+  return false;
+}
+
+/* What a new run finds in its folder is kept under another name until the run after.  A checkpoint
+ * of step 0 does not take the name from one that has trained. */
 static bool choose_keep(Trainer *trainer) {
   const char *checkpoint = trainer->session->checkpoint;
-  bool is_own = trainer->options->resume && strcmp(resume_path(trainer), checkpoint) == 0;
-  if (is_own || access(checkpoint, F_OK) != 0) return true;
-  trainer->keep_path = nnc_path_join(trainer->folder, "checkpoint.previous.safetensors");
-  if (trainer->keep_path)
-    nnc_note("the first save renames %s to %s", checkpoint, trainer->keep_path);
-  return trainer->keep_path != NULL;
+  if (trainer->resumes_own || access(checkpoint, F_OK) != 0) return true;
+  bool is_trained = nnc_checkpoint_step(checkpoint) != 0;
+  if (is_trained && trainer->position.step >= trainer->total_steps)
+    return refuse_untrained(trainer);
+  char *keep = nnc_path_join(trainer->folder, "checkpoint.previous.safetensors");
+  if (!keep) return false;
+  if (!is_trained && access(keep, F_OK) == 0) {
+    free(keep);
+    return true;
+  }
+  trainer->keep_path = keep;
+  nnc_note("the first save renames %s to %s", checkpoint, keep);
+  return true;
 }
 
 /* Reads what must be known before the data are opened: the seed and the fitted values. */
@@ -223,6 +238,8 @@ bool nnc_trainer_open(Trainer *trainer, nnc_session *session) {
   *trainer = (Trainer){.session = session, .model = session->model, .options = session->options,
                        .folder_lock = -1, .saved_step = -1};
   trainer->position = (nnc_position){.steps_per_epoch = 1};
+  trainer->resumes_own = trainer->options->resume &&
+                         strcmp(resume_path(trainer), session->checkpoint) == 0;
   bool good = open_tallies(trainer);
   if (good && trainer->options->resume) {
     resumed = open_resumed(trainer);
@@ -238,8 +255,7 @@ bool nnc_trainer_open(Trainer *trainer, nnc_session *session) {
   if (trainer->loader)
     nnc_loader_seek(trainer->loader, position->epoch,
                     position->step_in_epoch * trainer->model->accumulation);
-  bool is_own = trainer->options->resume && !trainer->keep_path;
-  if (is_own && !position->report_is_due) trainer->saved_step = position->step;
+  if (trainer->resumes_own && !position->report_is_due) trainer->saved_step = position->step;
   if (position->step < trainer->total_steps) say_memory(trainer);
   trainer->start = trainer->save_time = nnc_seconds_now();
   trainer->start -= trainer->seconds;
@@ -262,4 +278,5 @@ void nnc_trainer_close(Trainer *trainer) {
   free(trainer->folder);
   free(trainer->log_path);
   free(trainer->keep_path);
+  free(trainer->log_keep_path);
 }

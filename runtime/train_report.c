@@ -130,6 +130,10 @@ static bool parameters_are_finite(const Trainer *trainer) {
   return true;
 }
 
+bool nnc_trainer_may_save(const Trainer *trainer) {
+  return trainer->has_stepped || trainer->resumes_own;
+}
+
 bool nnc_trainer_save(Trainer *trainer) {
   nnc_position *position = &trainer->position;
   if (trainer->saved_step == position->step && !trainer->save_has_failed) return true;
@@ -148,7 +152,7 @@ bool nnc_trainer_save(Trainer *trainer) {
 
 void nnc_trainer_save_if_due(Trainer *trainer, bool was_reported) {
   int64_t every = trainer->options->save_every;
-  if (trainer->position.step == 0) return;
+  if (!nnc_trainer_may_save(trainer)) return;
   double age = nnc_seconds_now() - trainer->save_time;
   bool is_due = every > 0 ? trainer->position.step % every == 0
                           : age >= save_interval || (was_reported && age >= report_save_interval);

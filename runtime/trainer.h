@@ -36,6 +36,9 @@ typedef struct Trainer {
   double seconds;              /* of training up to the last report */
 
   char *keep_path; /* gets a checkpoint of an earlier run; NULL when there is none to keep */
+  char *log_keep_path;         /* gets its log; NULL likewise */
+  bool resumes_own;            /* goes on with the folder's own checkpoint */
+  bool has_stepped;            /* this process has done a step */
   int64_t saved_step;          /* of the last good save; -1: none */
   double save_time;            /* when it was last tried */
   bool save_has_failed;        /* the last try */
@@ -52,6 +55,8 @@ bool nnc_trainer_report(Trainer *trainer);
 /* The running line. */
 void nnc_trainer_show_step(Trainer *trainer);
 
+/* May the run save?  One that has done no step has nothing that is worth an earlier run's files. */
+bool nnc_trainer_may_save(const Trainer *trainer);
 /* Saves unless that is done for this step; false after a message, and the run may go on. */
 bool nnc_trainer_save(Trainer *trainer);
 /* Saves if it is time. `was_reported`: a report just ended. */

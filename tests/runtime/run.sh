@@ -293,8 +293,8 @@ test_fits() {
   run 0 'loaded 3 tensors' ./toy_wide --init wide/checkpoint.safetensors --out x --epochs 0
   ./toy_data
   run 0 'was made with any, this program is for other' ./toy_other_isa --resume one/checkpoint.safetensors --out x
-  run 0 'from line 3 on' ./toy_other_isa --resume one/checkpoint.safetensors --out x
-  run 0 '\+ isa = other' ./toy_other_isa --resume one/checkpoint.safetensors --out x
+  run 0 'from line 3 on' ./toy_other_isa --resume one/checkpoint.safetensors --out x2
+  run 0 '\+ isa = other' ./toy_other_isa --resume one/checkpoint.safetensors --out x3
   run 0 '' ./toy export --out one weights.safetensors -q
   run 1 'b:m: missing in the file' ./toy --resume weights.safetensors --out x
   run 1 "'y' holds .* but the model takes it as an index from 0 to 1" ./toy_limit --out x
@@ -328,7 +328,7 @@ test_step() {
   local x='"x":{"dtype":"F32","shape":[10,3],"data_offsets":[0,120]}'
   header "{$x,\"y\":{\"dtype\":\"F32\",\"shape\":[10],\"data_offsets\":[120,160]}}" 160
   run 0 '"step": 2, "loss":' ./toy step --inputs made.safetensors --steps 2 result.safetensors
-  run 0 'loaded 3 tensors' ./toy --init result.safetensors --out x --epochs 0
+  run 0 'loaded 3 tensors' ./toy --init result.safetensors --out x4 --epochs 0
   run 1 'cannot open missing.safetensors' ./toy step --inputs missing.safetensors result.safetensors
   header "{$x}" 120
   run 1 "neither a tensor '0/y' nor 'y'" ./toy step --inputs made.safetensors result.safetensors
