@@ -3,7 +3,6 @@
  * The tables below are that vocabulary. Arguments are evaluated to plain values (numbers, strings,
  * lists, names of fields) and given to the runtime by formal name; what is not given keeps the
  * runtime's default. */
-#include <math.h>
 #include <string.h>
 #include "elaborate/data.h"
 #include "support/names.h"
@@ -312,34 +311,6 @@ static bool check_field_count(Elaborator *e, const DataPipeline *pipeline, const
   return true;
 }
 
-static bool check_part(Elaborator *e, const DataCall *call) {
-  double from = data_argument_number(call, "from", 0), to = data_argument_number(call, "to", 1);
-  if (from >= 0 && from < to && to <= 1) return true;
-  report_error(e, call->span, "%s takes fractions with 0 <= from < to <= 1, found %g and %g",
-               call->function, from, to);
-  return false;
-}
-
-/* Arguments that count something, and the least that makes sense. */
-static bool check_counts(Elaborator *e, const DataCall *call) {
-  static const struct {
-    const char *name;
-    double least;
-  } counts[] = {{"seed", 0},    {"size", 0},   {"count", 0}, {"length", 1},
-                {"stride", 1},  {"words", 1},  {"bits", 1},  {"least", 1},
-                {"workers", 0}, {"height", 1}, {"width", 1}};
-  for (int i = 0; i < call->argument_count; i++)
-    for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++) {
-      double number = call->arguments[i].value.number;
-      if (strcmp(call->arguments[i].name, counts[k].name) != 0) continue;
-      if (number >= counts[k].least && number == floor(number)) continue;
-      report_error(e, call->span, "'%s' must be a whole number%s, found %g", counts[k].name,
-                   counts[k].least > 0 ? " above 0" : "", number);
-      return false;
-    }
-  return true;
-}
-
 /* Sources without rows of their own take the rows of the others, as their stages leave them. */
 static bool check_follows(Elaborator *e, const DataPipeline *pipeline, const DataCall *call) {
   if (pipeline->call_count == 0 || !data_follows_rows(&pipeline->calls[0])) return true;
@@ -374,8 +345,7 @@ static bool check_words(Elaborator *e, const DataCall *call) {
 
 static bool check_call(Elaborator *e, const DataPipeline *pipeline, const DataCall *call) {
   return check_file_count(e, pipeline, call) && check_field_count(e, pipeline, call) &&
-         check_follows(e, pipeline, call) && check_part(e, call) && check_counts(e, call) &&
-         check_words(e, call);
+         check_follows(e, pipeline, call) && data_check_ranges(e, call) && check_words(e, call);
 }
 
 /* ---- lines -------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
  * It is a host scalar that the runtime keeps and lowers behind a report (runtime/plateau.c). What
  * the program says of it goes into the module; equal ones are one. Which metrics there are is known
  * only at the end, when check_plateaus looks. */
+#include <math.h>
 #include <string.h>
 #include "elaborate/elaborator.h"
 #include "support/names.h"
@@ -55,7 +56,9 @@ static bool read_numbers(Elaborator *e, const Bound *bound, Plateau *plateau) {
   plateau->least = value_number(values[AT_LEAST]);
   plateau->patience = values[AT_PATIENCE].integer;
   plateau->cooldown = values[AT_COOLDOWN].integer;
-  return check_range(e, bound, AT_FACTOR, "factor", plateau->factor,
+  return check_range(e, bound, AT_START, "start", plateau->start, isfinite(plateau->start),
+                     "a finite number") &&
+         check_range(e, bound, AT_FACTOR, "factor", plateau->factor,
                      plateau->factor > 0 && plateau->factor < 1, "between 0 and 1") &&
          check_range(e, bound, AT_PATIENCE, "patience", (double)plateau->patience,
                      plateau->patience >= 0 && plateau->patience <= INT32_MAX,
@@ -64,7 +67,12 @@ static bool read_numbers(Elaborator *e, const Bound *bound, Plateau *plateau) {
                      plateau->cooldown >= 0 && plateau->cooldown <= INT32_MAX,
                      "a number of reports") &&
          check_range(e, bound, AT_THRESHOLD, "threshold", plateau->threshold,
-                     plateau->threshold >= 0, "0 or more");
+                     plateau->threshold >= 0 && isfinite(plateau->threshold),
+                     "a finite number from 0") &&
+         check_range(e, bound, AT_FLOOR, "floor", plateau->floor, isfinite(plateau->floor),
+                     "a finite number") &&
+         check_range(e, bound, AT_LEAST, "least", plateau->least,
+                     plateau->least >= 0 && isfinite(plateau->least), "a finite number from 0");
 }
 
 static bool read_words(Elaborator *e, const Bound *bound, Plateau *plateau) {

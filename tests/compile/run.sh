@@ -131,6 +131,12 @@ check_status "nothing else stays" 0 '^0$' sh -c "ls -d '$work'/tmp/nnc-* 2>/dev/
 cp models/iris.net "$work/mine.net"; echo precious > "$work/mine.c"
 check "compiling leaves a C file of that name" sh -c "'$nnc' '$work/mine.net' -o '$work/mine' && grep -q precious '$work/mine.c'"
 
+# ---- numbers that are not finite have names in C ----
+sed 's/standardize(measures)/impute(measures, with = 3)/' models/iris.net > "$work/finite.net"
+"$nnc" "$work/finite.net" --dump-after=dce --stop-after=dce | sed 's/with = 3.0/with = inf/' > "$work/infinite.ir"
+check_status "a dump with inf" 0 'with = inf' cat "$work/infinite.ir"
+check "inf in the tables" "$nnc" "$work/infinite.ir" --resume-after=dce -o "$work/infinite"
+
 # ---- signals leave nothing ----
 "$nnc" models/mnist.net --no-cache --jobs=1 -o "$work/interrupted" & child=$!
 for _ in $(seq 100); do compgen -G "$work/tmp/nnc-*/unit_0.c" >/dev/null && break; sleep 0.05; done

@@ -33,8 +33,9 @@ static void emit_row(Emitter *emitter, const ProgramEntry *entry, const Step *st
   code_line(&emitter->code, "{%s, %s, %s, %s,", c_string(arena, step->class_name),
             c_string(arena, step->operator_name ? step->operator_name : ""),
             c_string(arena, kernel), c_string(arena, step->path));
-  code_line(&emitter->code, " %s, %.17g, %.17g, %lld, %lld, %d},",
-            c_string(arena, stored_names(emitter, step)), step->flops, step->bytes,
+  code_line(&emitter->code, " %s, %s, %s, %lld, %lld, %d},",
+            c_string(arena, stored_names(emitter, step)), c_literal(arena, DTYPE_F64, step->flops),
+            c_literal(arena, DTYPE_F64, step->bytes),
             (long long)step->task_count, (long long)step_rounds(entry, step),
             step->span.file ? step->span.line : 0);
 }

@@ -17,6 +17,11 @@ static const char *quoted(Emitter *emitter, const char *string) {
   return c_string(emitter->arena, string);
 }
 
+/* A double: infinities and NaN have names in C, which printf does not write. */
+static const char *number(Emitter *emitter, double value) {
+  return c_literal(emitter->arena, DTYPE_F64, value);
+}
+
 static const char *tensor_text(Emitter *emitter, const char *name, Type type, const char *offset) {
   const char *dims = "";
   for (int i = 0; i < type.shape.rank; i++)
@@ -92,10 +97,11 @@ static void emit_plateaus(Emitter *emitter) {
            strcmp(module->metrics.items[metric].name, plateau->metric) != 0)
       metric++;
     if (metric == module->metrics.count) panic("plateau of %s, no metric", plateau->metric);
-    code_line(code, "{%d, %s, %d, %d, %.17g, %.17g, %.17g, %.17g, %.17g, %lld, %lld},", metric,
-              quoted(emitter, plateau->set), plateau->is_max, plateau->is_relative, plateau->start,
-              plateau->factor, plateau->threshold, plateau->floor, plateau->least,
-              (long long)plateau->patience, (long long)plateau->cooldown);
+    code_line(code, "{%d, %s, %d, %d, %s, %s, %s, %s, %s, %lld, %lld},", metric,
+              quoted(emitter, plateau->set), plateau->is_max, plateau->is_relative,
+              number(emitter, plateau->start), number(emitter, plateau->factor),
+              number(emitter, plateau->threshold), number(emitter, plateau->floor),
+              number(emitter, plateau->least), (long long)plateau->patience, (long long)plateau->cooldown);
   }
   code->indent--;
   code_line(code, "};");
@@ -123,12 +129,11 @@ static void emit_inputs(Emitter *emitter, const char *name, const ProgramEntry *
     batched = arena_printf(emitter->arena, "%s%s%d", batched, i ? ", " : "",
                            input_is_batched(program->module, buffer->name));
     InputLimit limit = graph_input_limit(emitter->arena, graph, buffer->name);
-    limits = arena_printf(emitter->arena, "%s%s%lld", limits, i ? ", " : "",
-                          (long long)limit.bound);
-    exceptions = limit.has_exception
-                   ? arena_printf(emitter->arena, "%s%s%lld", exceptions, i ? ", " : "",
-                                  (long long)limit.exception)
-                   : arena_printf(emitter->arena, "%s%sINT64_MIN", exceptions, i ? ", " : "");
+    int64_t exception = limit.has_exception ? limit.exception : INT64_MIN;
+    limits = arena_printf(emitter->arena, "%s%s%s", limits, i ? ", " : "",
+                          c_integer(emitter->arena, limit.bound));
+    exceptions = arena_printf(emitter->arena, "%s%s%s", exceptions, i ? ", " : "",
+                              c_integer(emitter->arena, exception));
   }
   code->indent--;
   code_line(code, "};");
@@ -176,9 +181,9 @@ static const char *emit_entry_tables(Emitter *emitter, EntryKind kind) {
   Arena *arena = emitter->arena;
   code_blank(&emitter->code);
   const char *text =
-      arena_printf(arena, "{.batch = %lld, .flops = %.17g, .bytes = %.17g,\n"
-                   "    .product_flops = %.17g", (long long)entry->batch, entry->flops, entry->bytes,
-                   entry->product_flops);
+      arena_printf(arena, "{.batch = %lld, .flops = %s, .bytes = %s,\n    .product_flops = %s",
+                   (long long)entry->batch, number(emitter, entry->flops),
+                   number(emitter, entry->bytes), number(emitter, entry->product_flops));
   if (entry->inputs.count > 0) {
     emit_inputs(emitter, name, entry);
     text = arena_printf(arena,
@@ -204,9 +209,9 @@ static const char *value_text(Emitter *emitter, const DataValue *value) {
   Arena *arena = emitter->arena;
   switch (value->kind) {
   case DATA_NUMBER:
-    return arena_printf(arena, "{.kind = NNC_NUMBER, .number = %.17g}", value->number);
+    return arena_printf(arena, "{.kind = NNC_NUMBER, .number = %s}", number(emitter, value->number));
   case DATA_BOOL:
-    return arena_printf(arena, "{.kind = NNC_BOOLEAN, .number = %.17g}", value->number);
+    return arena_printf(arena, "{.kind = NNC_BOOLEAN, .number = %d}", value->number != 0);
   case DATA_STRING:
     return arena_printf(arena, "{.kind = NNC_STRING, .string = %s}",
                         quoted(emitter, value->string));
