@@ -89,6 +89,7 @@ int data_picture_shape(const DataContext *context, DataField *field, int64_t cou
 int data_picture_ready(const DataContext *context, DataTable *table);
 int data_picture_make(const DataContext *context, const DataTable *table, const DataField *field,
                       const DataVisit *visit, unsigned char *bytes);
+const char *data_picture_row_name(const DataTable *table, int64_t row);
 int data_picture_workers(const DataTable *table);
 void data_picture_close(DataTable *table);
 

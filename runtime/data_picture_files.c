@@ -128,6 +128,9 @@ int data_picture_shape(const DataContext *context, DataField *field, int64_t cou
                           "the input %s must be [batch, channels, height, width] with 1 or 3 "
                           "channels",
                           field->name);
+  if (input->dtype == NNC_BOOL)
+    return data_fail_call(context, "pictures have values from 0 to 255, which the input %s of type "
+                          "bool does not take", field->name);
   memcpy(dim + 1, input->dim + 1, 3 * sizeof *dim);
   field->is_made = true;
   field->made_most = 255;
@@ -205,6 +208,10 @@ int data_picture_make(const DataContext *context, const DataTable *table, const 
   if (result == 0) store_planes(&picture, bytes);
   free(picture.bytes);
   return result;
+}
+
+const char *data_picture_row_name(const DataTable *table, int64_t row) {
+  return ((const PictureFiles *)table->state)->names.items[row];
 }
 
 int data_picture_workers(const DataTable *table) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "data_table.h"
+#include "nnc_half.h"
 
 static void copy_values(const DataField *field, int64_t first, int64_t count, char *target) {
   const char *source = field->values + first * data_dtype_size(field->dtype);
@@ -37,6 +38,7 @@ typedef struct Making {
   const nnc_data *data;
   const DataTable *table;
   const DataField *field;
+  int64_t limit, except; /* values are below `limit`, but for `except`; 0: any */
   const uint32_t *examples;
   int64_t first;
   const DataVisit *visit;
@@ -51,9 +53,9 @@ static int64_t row_of(const nnc_data *data, const uint32_t *examples, int64_t fi
   return data->order ? data->order[row] : row;
 }
 
-#define WIDEN_BYTES(type)                                            \
+#define WIDEN_BYTES(type, convert)                                   \
   for (int64_t i = 0; i < count; i++) {                              \
-    type value = (type)bytes[i];                                     \
+    type value = convert(bytes[i]);                                  \
     memcpy(row + i * (int64_t)sizeof value, &value, sizeof value);   \
   }                                                                  \
   break
@@ -61,12 +63,29 @@ static int64_t row_of(const nnc_data *data, const uint32_t *examples, int64_t fi
 /* Bytes at the end of the row become its values: value i ends no later than byte i. */
 static void widen_bytes(const unsigned char *bytes, int to, char *row, int64_t count) {
   switch (to) {
-    case NNC_I32: WIDEN_BYTES(int32_t);
-    case NNC_I64: WIDEN_BYTES(int64_t);
-    case NNC_F32: WIDEN_BYTES(float);
-    case NNC_F64: WIDEN_BYTES(double);
-    default: break; /* u8: they are the values */
+    case NNC_I32: WIDEN_BYTES(int32_t, (int32_t));
+    case NNC_I64: WIDEN_BYTES(int64_t, (int64_t));
+    case NNC_F32: WIDEN_BYTES(float, (float));
+    case NNC_F64: WIDEN_BYTES(double, (double));
+    case NNC_BF16: WIDEN_BYTES(uint16_t, nnc_to_bf16); /* which has all numbers up to 256 */
+    case NNC_F16: WIDEN_BYTES(uint16_t, nnc_to_f16);
+    default: break; /* u8, and bool of bytes that are 0 or 1: they are the values */
   }
+}
+
+/* Indices that are made are held against their limit here, since kernels do not check them. */
+static int check_row(const DataContext *context, const Making *making, int64_t row,
+                     const unsigned char *bytes) {
+  const DataTable *table = making->table;
+  const DataField *field = making->field;
+  if (making->limit <= 0 || field->made_most < making->limit) return 0;
+  for (int64_t i = 0; i < field->width; i++) {
+    if (bytes[i] < making->limit || bytes[i] == making->except) continue;
+    const char *name = table->source->row_name ? table->source->row_name(table, row) : field->file;
+    return data_fail(context, "%s: '%s' holds %d, but the model takes it as an index from 0 to %lld",
+                     name, field->name, bytes[i], (long long)making->limit - 1);
+  }
+  return 0;
 }
 
 /* The bytes are made at the end of the target's row. */
@@ -83,7 +102,8 @@ static void make_row(void *state, int64_t index, int worker) {
   int64_t row_bytes = field->width * data_dtype_size(to);
   char *row = making->target + index * row_bytes;
   unsigned char *bytes = (unsigned char *)row + row_bytes - field->width;
-  if (making->table->source->make(&context, making->table, field, &visit, bytes) == 0) {
+  if (making->table->source->make(&context, making->table, field, &visit, bytes) == 0 &&
+      check_row(&context, making, visit.row, bytes) == 0) {
     widen_bytes(bytes, to, row, field->width);
     return;
   }
@@ -95,10 +115,20 @@ static void make_row(void *state, int64_t index, int worker) {
   pthread_mutex_unlock(&making->mutex);
 }
 
-static int make_field(const nnc_data *data, const DataTable *table, const DataField *field,
-                      const uint32_t *examples, int64_t first, int64_t count,
-                      const DataVisit *visit, char *target, char *message) {
-  Making making = {data, table, field, examples, first, visit, target,
+static const DataTable *table_of(const nnc_data *data, const DataField *field) {
+  const DataTable *table = data->tables;
+  while (field < table->fields || field >= table->fields + table->field_count) table++;
+  return table;
+}
+
+static int make_field(const nnc_data *data, int input, const uint32_t *examples, int64_t first,
+                      int64_t count, const DataVisit *visit, char *target, char *message) {
+  const nnc_entry *entry = data->entry;
+  const DataField *field = data->fields[input];
+  Making making = {.data = data, .table = table_of(data, field), .field = field,
+                   .limit = entry->input_limits ? entry->input_limits[input] : 0,
+                   .except = entry->input_exceptions ? entry->input_exceptions[input] : INT64_MIN,
+                   .examples = examples, .first = first, .visit = visit, .target = target,
                    .mutex = PTHREAD_MUTEX_INITIALIZER, .failed = -1, .message = message};
   data_workers_run(data->workers, count, &making, make_row);
   return making.failed < 0 ? 0 : -1;
@@ -106,20 +136,13 @@ static int make_field(const nnc_data *data, const DataTable *table, const DataFi
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static const DataTable *table_of(const nnc_data *data, const DataField *field) {
-  const DataTable *table = data->tables;
-  while (field < table->fields || field >= table->fields + table->field_count) table++;
-  return table;
-}
-
 int data_gather(const nnc_data *data, const uint32_t *examples, int64_t first, int64_t count,
                 const DataVisit *visit, void *const *inputs, char *message) {
   for (int i = 0; i < data->entry->input_count; i++) {
     const DataField *field = data->fields[i];
     if (!field->is_made)
       gather_field(field, data->order, examples, first, count, inputs[i]);
-    else if (make_field(data, table_of(data, field), field, examples, first, count, visit, inputs[i],
-                        message) < 0)
+    else if (make_field(data, i, examples, first, count, visit, inputs[i], message) < 0)
       return -1;
   }
   return 0;
@@ -161,19 +184,16 @@ static void widen_range(void *state, int64_t column, int64_t count, const double
   }
 }
 
-void nnc_data_range(const nnc_data *data, int input, int64_t except, double *smallest,
+bool nnc_data_range(const nnc_data *data, int input, int64_t except, double *smallest,
                     double *largest) {
   DataField flat = *data->fields[input]; /* as one row */
-  if (flat.is_made) {
-    *smallest = 0;
-    *largest = flat.made_most;
-    return;
-  }
+  if (flat.is_made) return false;
   flat.width = data_field_held(&flat);
   Range range = {INFINITY, -INFINITY, except == INT64_MIN ? NAN : (double)except};
   data_each_block(&flat, 1, &range, widen_range);
   *smallest = range.least;
   *largest = range.most;
+  return true;
 }
 
 void nnc_data_close(nnc_data *data) {

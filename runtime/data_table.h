@@ -107,6 +107,8 @@ struct nnc_source_class {
    * workers.  Fills field->width bytes, or -1 with a message. */
   int (*make)(const DataContext *context, const DataTable *table, const DataField *field,
               const DataVisit *visit, unsigned char *bytes);
+  /* What a row that is made is called in messages: its file; NULL: rows have no names. */
+  const char *(*row_name)(const DataTable *table, int64_t row);
   /* Behind all stages: the last chance to compare what they make with the input. */
   int (*ready)(const DataContext *context, DataTable *table);
   /* Threads that make rows; NULL: as many as there are processors. */

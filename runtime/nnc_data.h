@@ -86,8 +86,10 @@ int64_t nnc_data_examples(const nnc_data *data);
 int64_t nnc_data_bytes(const nnc_data *data); /* memory held */
 
 /* Smallest and largest value of the entry's input `input` over the whole set, but for those equal
- * to `except` (INT64_MIN: none): lets the caller check labels against the number of classes. */
-void nnc_data_range(const nnc_data *data, int input, int64_t except, double *smallest,
+ * to `except` (INT64_MIN: none): lets the caller check labels against the number of classes.  False
+ * for rows that are made when they are read (pictures), whose values nobody knows before: reading
+ * holds each of these against the entry's limit, and fails with the row's name. */
+bool nnc_data_range(const nnc_data *data, int input, int64_t except, double *smallest,
                     double *largest);
 
 /* Copies the examples [first, first + count) in the set's order to inputs[i], in the order of

@@ -13,7 +13,7 @@ static bool check_limits(const char *title, const nnc_data *data, const nnc_entr
     int64_t limit = entry->input_limits[i];
     if (limit <= 0 || nnc_data_examples(data) == 0) continue;
     int64_t except = entry->input_exceptions ? entry->input_exceptions[i] : INT64_MIN;
-    nnc_data_range(data, i, except, &smallest, &largest);
+    if (!nnc_data_range(data, i, except, &smallest, &largest)) continue;
     if (smallest >= 0 && largest < (double)limit) continue;
     nnc_error("%s: '%s' holds %.0f, but the model takes it as an index from 0 to %lld", title,
               entry->inputs[i].name, smallest < 0 ? smallest : largest, (long long)limit - 1);

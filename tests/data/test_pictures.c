@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "data_picture.h"
+#include "nnc_half.h"
 #include "support.h"
 
 enum { MOST = 64 * 64 * 3 };
@@ -152,6 +153,19 @@ static void test_float_inputs_get_the_same_numbers(void **state) {
   assert_int_equal(nnc_data_read(data, 0, 4, (void *[]){f, y}, message), 0);
   for (int i = 0; i < 4 * 35; i++) assert_true((&f[0][0])[i] == (&x[0][0])[i]);
   nnc_data_close(data);
+  static const int halves[] = {NNC_BF16, NNC_F16};
+  for (int k = 0; k < 2; k++) {
+    nnc_entry half = ENTRY_OF(halves[k], 1, 1, 5, 7);
+    uint16_t h[4][35];
+    data = open_well(&model, "train", &half, &fitted);
+    assert_int_equal(nnc_data_read(data, 0, 4, (void *[]){h, y}, message), 0);
+    for (int i = 0; i < 4 * 35; i++) {
+      uint16_t bits = (&h[0][0])[i];
+      float value = k ? nnc_from_f16(bits) : nnc_from_bf16(bits);
+      assert_true(value == (&x[0][0])[i]);
+    }
+    nnc_data_close(data);
+  }
   nnc_fitted_free(&fitted);
 }
 
