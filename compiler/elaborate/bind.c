@@ -15,9 +15,16 @@ static bool is_tensor_like(Value v) {
   return value_is_tensor(v) || value_is_number(v) || v.kind == VALUE_BOOL || value_is_sequence(v);
 }
 
+static bool is_scalar(Value v) { return value_is_number(v) || v.kind == VALUE_BOOL; }
+
 static bool is_integer(Value v) { return v.kind == VALUE_INT; }
 
 static bool is_bool(Value v) { return v.kind == VALUE_BOOL; }
+
+/* What assert takes: it explains itself why a tensor cannot be checked. */
+static bool is_truth(Value v) {
+  return v.kind == VALUE_BOOL || (value_is_tensor(v) && v.tensor.node->type.dtype == DTYPE_BOOL);
+}
 
 static bool is_string(Value v) { return v.kind == VALUE_STRING; }
 
@@ -41,8 +48,10 @@ static const struct {
 } formal_kinds[] = {
   {"tensor", is_tensor_like, "a tensor or a number"},
   {"number", value_is_number, "a number"},
+  {"scalar", is_scalar, "a number or a truth value known at compile time"},
   {"int", is_integer, "an integer"},
   {"bool", is_bool, "true or false"},
+  {"truth", is_truth, "true or false"},
   {"string", is_string, "a string"},
   {"type", is_dtype, "a type such as f32"},
   {"ints", is_ints, "an integer or a list of integers"},
@@ -192,7 +201,7 @@ static bool bind_rest(Elaborator *e, const Builtin *builtin, const FormalText *f
 
 bool bind_builtin(Elaborator *e, const Builtin *builtin, const Arguments *arguments,
                   Bound *bound) {
-  *bound = (Bound){.builtin = builtin, .call = arguments->call};
+  *bound = (Bound){.builtin = builtin, .call = arguments->call, .expr = arguments->expr};
   bool fits = true;
   FormalText formal;
   for (int i = 0; i < arguments->count; i++) {

@@ -187,12 +187,50 @@ static Value apply_is_none(Elaborator *e, const Bound *bound) {
   return value_bool(bound->values[0].kind == VALUE_NONE);
 }
 
+/* An argument of the def that runs, of which the condition computes, and which is a tensor: the
+ * shapes and types of tensors may be checked, their elements not. */
+static const Symbol *find_running(const Elaborator *e, const AstExpr *expr) {
+  const Symbol *found = NULL;
+  switch (expr->kind) {
+    case AST_NAME:
+      found = scope_find_own(e->frame->scope, expr->name);
+      if (!found || found->kind != SYMBOL_FORMAL) return NULL;
+      return value_is_tensor(found->value) || found->value.kind == VALUE_QUANTITY ||
+                     found->value.kind == VALUE_DEFERRED
+                 ? found : NULL;
+    case AST_UNARY: return find_running(e, expr->unary.operand);
+    case AST_BINARY:
+      found = find_running(e, expr->binary.left);
+      return found ? found : find_running(e, expr->binary.right);
+    default: return NULL;
+  }
+}
+
+/* The condition is a tensor: within a def it is an argument that should be a number. */
+static Diagnostic *report_running(Elaborator *e, const Bound *bound, Span at) {
+  const char *found = value_describe(e->arena, bound->values[0]);
+  const Symbol *symbol =
+      e->frame->parent && bound->expr
+          ? find_running(e, bound->expr->call.arguments.items[0].value) : NULL;
+  Diagnostic *d =
+      symbol ? report_error(e, at, "the argument '%s' of '%s' must be a number known at compile "
+                            "time, found %s", symbol->name, e->frame->function,
+                            value_describe(e->arena, symbol->value))
+             : report_error(e, at, "the condition of 'assert' must be known at compile time, "
+                            "found %s", found);
+  diag_help(d, symbol ? "%s" : "it is for \"%s\"", bound->values[1].string);
+  return d;
+}
+
 /* A check of a def on its arguments: fails with the message, and the tensor's place. */
 static Value apply_assert(Elaborator *e, const Bound *bound) {
-  if (bound->values[0].boolean) return value_none();
+  Value condition = convert_plain(e, bound->values[0], bound->spans[0]);
+  if (condition.kind == VALUE_BOOL && condition.boolean) return value_none();
   Frame *frame = e->frame;
   Span at = frame->parent ? frame->user_call : bound->call;
-  Diagnostic *d = report_error(e, at, "%s", bound->values[1].string);
+  Diagnostic *d = condition.kind == VALUE_BOOL
+                      ? report_error(e, at, "%s", bound->values[1].string)
+                      : report_running(e, bound, at);
   if (frame->parent && !frame->has_returned) { /* the rest of the def would complain again */
     frame->has_returned = true;
     vec_push(e->arena, &frame->returned, value_error());
@@ -211,7 +249,7 @@ const Builtin builtins_other[] = {
   {"ones", "ones(shape: shape, type: type = none)",
    "A tensor of ones; without arguments the initializer."
    " Example: y = ones([2, 3])", apply_fill, 1, "making"},
-  {"full", "full(shape: shape, value: any, type: type = none)", "A tensor of one value."
+  {"full", "full(shape: shape, value: scalar, type: type = none)", "A tensor of one value."
    " Example: y = full([2, 3], 0.5)",
    apply_full, 0, "making"},
   {"arange", "arange(from: int, to: int = none, type: type = none)",
@@ -302,7 +340,7 @@ static const Builtin builtins_files[] = {
 
 /* There are no expression statements: `_ = assert(...)`. */
 static const Builtin builtins_check[] = {
-  {"assert", "assert(condition: bool, message: string, x: any = none, y: any = none)",
+  {"assert", "assert(condition: truth, message: string, x: any = none, y: any = none)",
    "Refuses the program with `message` unless the condition holds, and shows the types of x, y."
    " Example: _ = assert(rank(x) == 2, \"a matrix is needed\", x)",
    apply_assert, 0, "compile time"},

@@ -373,7 +373,7 @@ Value evaluate_call(Elaborator *e, const AstExpr *expr) {
   const AstArguments *written = &expr->call.arguments;
   if (has_hole(expr)) return value_is_error(callee) ? callee : make_layer(e, callee, expr);
   Arguments arguments = {.count = written->count, .call = expr->span,
-                         .callee = expr->call.callee->span};
+                         .callee = expr->call.callee->span, .expr = expr};
   arguments.items = ARENA_ARRAY(e->arena, Argument, written->count);
   bool failed = value_is_error(callee);
   for (int i = 0; i < written->count; i++) {

@@ -130,6 +130,7 @@ typedef struct Arguments {
   Argument *items;
   Span call;   /* the whole call */
   Span callee; /* the name called */
+  const AstExpr *expr; /* the call in the tree; NULL where it was not written */
 } Arguments;
 
 /* Arguments of a builtin, in the order of its formals. */
@@ -142,6 +143,7 @@ typedef struct Bound {
   Value *rest;
   Span *rest_spans;
   Span call;
+  const AstExpr *expr; /* NULL where it was not written */
 } Bound;
 
 typedef Value BuiltinFunction(Elaborator *e, const Bound *bound);

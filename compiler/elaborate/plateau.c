@@ -86,10 +86,6 @@ static bool read_words(Elaborator *e, const Bound *bound, Plateau *plateau) {
                  "the best of a metric is its \"min\" or its \"max\", not \"%s\"", best);
     return false;
   }
-  if (set.kind != VALUE_NONE && set.kind != VALUE_STRING) {
-    report_kind(e, bound->spans[AT_SET], "set", "the name of a data set", set);
-    return false;
-  }
   plateau->set = set.kind == VALUE_STRING ? set.string : default_set(e);
   return true;
 }
@@ -144,7 +140,7 @@ void check_plateaus(Elaborator *e) {
 const Builtin builtins_schedule[] = {
     {"plateau_value",
      "plateau_value(start: number, factor: number = 0.1, patience: int = 10, "
-     "threshold: number = 1e-4, cooldown: int = 0, floor: number = 0, metric: string = \"loss\", set: any = none, "
+     "threshold: number = 1e-4, cooldown: int = 0, floor: number = 0, metric: string = \"loss\", set: string = none, "
      "best: string = \"min\", relative: bool = true, least: number = 1e-8)",
      "What `plateau` begins a step with, for schedules of one's own: `start`, and times `factor` "
      "whenever a metric of a data set has not improved for more than `patience` reports."
