@@ -1,12 +1,13 @@
-"""docs/agreement.md: a row for each model and float type. Rows of models that were not compared stay."""
+"""docs/agreement.md: a row for each model and float type. Rows of models that were not compared stay, and so do later
+sections of the page."""
 import os
 
 HEAD = """# Agreement with PyTorch
 
 Models of [models/](../models) beside the same networks written in PyTorch (`tests/torch/twins`), on the same weights
 and inputs: loss and every gradient of one step, then losses and all weights after some steps of the model's own
-optimizer. This page is made by `python3 tests/torch/compare.py --markdown`; [testing.md](testing.md#agreement-with-pytorch)
-says how.
+optimizer. This table is made by `python3 tests/torch/compare.py --markdown`; [testing.md](testing.md#agreement-with-pytorch)
+says how. [Operators of ONNX](#operators-of-onnx) follow.
 
 Errors are relative, to PyTorch in double: of a gradient to its norm, of a weight to how far it has moved; the worst tensor
 counts. In brackets is how far PyTorch's own single floats are from its double ones. A star marks a published number of
@@ -33,14 +34,16 @@ def line(row):
 
 
 def update_page(path, rows):
-    lines = {}
+    lines, later = {}, ""
     if os.path.exists(path):
         with open(path) as file:
-            for old in file.read().split("|---|\n")[-1].splitlines():
+            models, heading, rest = file.read().partition("\n## ")
+            later = heading + rest
+            for old in models.split("|---|\n")[-1].splitlines():
                 cells = [cell.strip() for cell in old.split("|")]
                 if len(cells) > 3:
                     lines[cells[1], cells[2]] = old
     for row in rows:
         lines[row["model"], row["float"]] = line(row)
     with open(path, "w") as file:
-        file.write(HEAD + "\n".join(lines[key] for key in sorted(lines)) + "\n")
+        file.write(HEAD + "\n".join(lines[key] for key in sorted(lines)) + "\n" + later)
