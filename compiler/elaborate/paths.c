@@ -3,8 +3,8 @@
  * A path is the chain of calls from the top level. The element of one call is
  *   1. the string of `name = "..."`, if given;
  *   2. the name that the statement binds, if the statement is the only one of its body that binds
- * it,
- *      stands in no loop, and exactly one call of its right side owns variables: this one;
+ *      it, stands in no loop, and exactly one call of its right side that rule 1 does not name owns
+ *      variables: this one;
  *   3. else `def.k`: the k-th call of that def from this frame that rule 1 or 2 did not name.
  * A call owns variables when the def, or one that it calls or has as an argument's default, declares
  * some. Calls that own none get
@@ -20,6 +20,7 @@ static bool function_owns(Elaborator *e, Function *function);
 typedef struct Census {
   Elaborator *e;
   const Scope *scope;
+  bool counts_named; /* calls with `name = "..."`, too: they own, but need no name of a statement */
   int owners;
 } Census;
 
@@ -33,7 +34,7 @@ static void count_exprs(Census *census, const AstExprs *exprs) {
 
 /* The statements of the body name their calls themselves: it is one owner at most. */
 static void count_scan(Census *census, const AstScan *scan) {
-  Census body = {.e = census->e, .scope = census->scope};
+  Census body = {.e = census->e, .scope = census->scope, .counts_named = census->counts_named};
   if (block_owns(&body, &scan->body->stmts)) census->owners++;
   count_exprs(census, &scan->sources);
   for (int i = 0; i < scan->carries.count; i++) count_expr(census, scan->carries.items[i].value);
@@ -52,7 +53,8 @@ static void count_call(Census *census, const AstExpr *expr) {
     return;
   }
   Symbol *symbol = scope_find(census->scope, callee->name, NULL);
-  if (!symbol || symbol->value.kind != VALUE_DEF || is_named) return;
+  if (!symbol || symbol->value.kind != VALUE_DEF) return;
+  if (is_named && !census->counts_named) return;
   if (function_owns(census->e, symbol->value.function)) census->owners++;
 }
 
@@ -138,7 +140,8 @@ static bool function_owns(Elaborator *e, Function *function) {
     if (e->owner_depth >= MAX_OWNER_DEPTH) return false;
     e->owner_depth++;
     function->owns = OWNS_VISITING; /* a call of itself adds nothing */
-    Census census = {.e = e, .scope = function->is_prelude ? e->root : e->walk->globals};
+    Census census = {.e = e, .scope = function->is_prelude ? e->root : e->walk->globals,
+                     .counts_named = true};
     bool owns = function->stmt->function.body &&
                 (block_owns(&census, &function->stmt->function.body->stmts) ||
                  formals_own(&census, function->stmt));

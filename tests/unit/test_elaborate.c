@@ -243,6 +243,27 @@ static void test_paths(void **state) {
               "h.twice.linear.0.w h.twice.linear.1.w g.twice.linear.0.w g.twice.linear.1.w");
 }
 
+/* A call with a name of its own owns what it declares: its def does, and takes the statement's name. */
+static void test_paths_of_defs_whose_calls_are_named(void **state) {
+  Arena *arena = *state;
+  const char *body = "def body(v) { v = linear(v, 3, bias = false, name = \"first\")\n"
+                     "  return linear(v, 3, bias = false%s) }\n"
+                     "def outer(v) { return body(v, name = \"inner\") }\n"
+                     "def walked(v) {\n"
+                     "  return scan s in v with h = 0 * v[0] { h = h + linear(s, 3, bias = false, "
+                     "name = \"step\"); yield h } }\n"
+                     "h = body(x)\nshared = body(_)\ng = shared(x)\no = outer(x)\n"
+                     "n = linear(x, 3, bias = false, name = \"own\") + linear(x, 3, bias = false)\n"
+                     "w = walked(linear(x, 3, bias = false, name = \"before\")[:, none])\n"
+                     "loss = mean(h + g + o + n) + mean(w) + sum(p)\n";
+  check_paths(arena, arena_printf(arena, body, ", name = \"last\""),
+              "h.first.w h.last.w shared.first.w shared.last.w o.inner.first.w o.inner.last.w "
+              "own.w n.w before.w w.step.w");
+  check_paths(arena, arena_printf(arena, body, ""),
+              "h.first.w h.linear.0.w shared.first.w shared.linear.0.w o.inner.first.w "
+              "o.inner.linear.0.w own.w n.w before.w w.step.w");
+}
+
 /* A value that is thrown away by `_` names nothing: the others do, or the call. */
 static void test_thrown_away_values_name_nothing(void **state) {
   Arena *arena = *state;
@@ -495,6 +516,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_expressions),
     cmocka_unit_test_setup_teardown(test_paths, make_arena, drop_arena),
+    cmocka_unit_test_setup_teardown(test_paths_of_defs_whose_calls_are_named, make_arena, drop_arena),
     cmocka_unit_test_setup_teardown(test_thrown_away_values_name_nothing, make_arena, drop_arena),
     cmocka_unit_test_setup_teardown(test_optimizers, make_arena, drop_arena),
     cmocka_unit_test_setup_teardown(test_clip_and_groups, make_arena, drop_arena),
