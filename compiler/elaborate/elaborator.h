@@ -219,6 +219,12 @@ typedef struct Room {
 
 typedef struct TrainPlan TrainPlan; /* train.h */
 
+/* A group of parameters that says `frozen` (frozen.c). */
+typedef struct FrozenGroup {
+  const AstEntry *entry;
+  bool frozen;
+} FrozenGroup;
+
 typedef struct Walk {
   EntryKind entry;
   bool training;
@@ -230,6 +236,8 @@ typedef struct Walk {
   Scope *keys;             /* random keys given out */
   VEC(Output) results;     /* predict */
   TrainPlan *train;        /* NULL until the block is reached */
+  bool knows_frozen;       /* the groups below were looked up */
+  VEC(FrozenGroup) frozen_groups;
   int64_t statements;      /* executed, and rounds of loops */
   int64_t elements;        /* of lists made */
   bool exhausted;          /* a limit was reached and reported */

@@ -1,5 +1,5 @@
 /* Expressions: one function a kind, chosen by table. */
-#include "elaborate/elaborator.h"
+#include "elaborate/train.h"
 #include "support/names.h"
 #include "support/panic.h"
 
@@ -80,6 +80,9 @@ static Value evaluate_name(Elaborator *e, const AstExpr *expr) {
   Symbol *symbol = scope_find(e->frame->scope, expr->name, &hidden);
   if (!symbol) return unknown_name(e, expr->name, expr->span, hidden);
   if (symbol->usage) symbol->usage->used = true;
+  bool is_training = symbol->kind == SYMBOL_BUILTIN && symbol->value.kind == VALUE_BOOL &&
+                     symbol->value.boolean && symbol->name == name_intern("training");
+  if (is_training && frame_is_frozen(e)) return value_bool(false);
   if (symbol->slot && (e->room == &e->walk->room || e->room->outer))
     return value_slot(e, symbol->slot);
   return symbol->value;

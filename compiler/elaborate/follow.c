@@ -9,7 +9,7 @@
  * layer of the program that the def calls is no part of it. */
 #include <string.h>
 
-#include "elaborate/elaborator.h"
+#include "elaborate/train.h"
 #include "support/names.h"
 
 /* Behind the path of the follower; NULL when the path does not belong to it. */
@@ -57,7 +57,8 @@ Slot *follow_slot(Elaborator *e, const char *path, Type type, Span span) {
   e->room = &e->walk->room; /* also from the body of a scan */
   if (e->walk->entry == ENTRY_TRAIN) initialize_like(e, source, average->path);
   Node *value = emit_unary(e, OP_STOP_GRADIENT, source->current);
-  if (value) move_average(e, e->frame->follower->average, average, value);
+  if (value && !path_is_frozen(e, average->path))
+    move_average(e, e->frame->follower->average, average, value);
   if (e->walk->entry == ENTRY_ACCUMULATE) keep_stored_values(e->walk, first);
   e->room = room;
   return average;

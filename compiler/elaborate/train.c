@@ -149,6 +149,13 @@ static void read_key(Elaborator *e, KeyValue *key, int which, const AstEntry *en
     key->value = evaluate(e, entry->value);
 }
 
+static void read_group_key(Elaborator *e, TrainGroup *group, int which, const AstEntry *line) {
+  KeyValue *key = &group->keys[which];
+  read_key(e, key, which, line);
+  if (which == KEY_FROZEN && key->value.kind == VALUE_BOOL)
+    check_frozen(e, group->entry, line->value, key->value.boolean);
+}
+
 static bool is_optimizer_argument(Elaborator *e, const char *name) {
   /* Which optimizer a group uses is known only when all is read: any of the program's counts. */
   for (int i = 0; i < e->functions.count; i++) {
@@ -177,7 +184,7 @@ static void read_group(Elaborator *e, TrainPlan *plan, const AstEntry *entry) {
     AstName name = line->names.items[0];
     int which = find_key(name.text, true);
     if (which >= 0) {
-      read_key(e, &group->keys[which], which, line);
+      read_group_key(e, group, which, line);
     } else if (is_optimizer_argument(e, name.text)) {
       if (e->walk->entry != ENTRY_TRAIN) continue;
       Override override = {name, evaluate(e, line->value)};

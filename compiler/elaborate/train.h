@@ -59,6 +59,15 @@ struct TrainPlan {
   Metrics metrics;
 };
 
+/* frozen.c: is the variable, by the groups with `frozen`? The train block may stand further down. */
+bool path_is_frozen(Elaborator *e, const char *path);
+/* Whether the current frame is inside a layer whose states are all frozen: `training` is false. */
+bool frame_is_frozen(Elaborator *e);
+/* When a walk reaches a group: reports what was not foreseen and matters. */
+void check_frozen(Elaborator *e, const AstEntry *entry, const AstExpr *expr, bool frozen);
+/* The patterns of groups. */
+bool pattern_matches(const char *pattern, const char *path);
+
 /* Fills module->run from the block's keys. */
 void train_configure(Elaborator *e);
 /* update.c: the stores of the train entry; of the accumulate entry. */

@@ -12,28 +12,6 @@
 
 /* ---- which keys hold for a parameter ------------------------------------------------------ */
 
-/* '*' stands for any characters, dots included, '?' for one. Only the last '*' is ever tried again,
- * so the work is at most the product of the lengths. */
-static bool pattern_matches(const char *pattern, const char *path) {
-  const char *star = NULL, *retry = NULL;
-  while (*path) {
-    if (*pattern == '*') {
-      star = ++pattern;
-      retry = path;
-    } else if (*pattern == '?' || *pattern == *path) {
-      pattern++;
-      path++;
-    } else if (star) {
-      pattern = star;
-      path = ++retry;
-    } else {
-      return false;
-    }
-  }
-  while (*pattern == '*') pattern++;
-  return !*pattern;
-}
-
 static bool group_matches(const TrainGroup *group, const char *path) {
   for (int i = 0; i < group->pattern_count; i++)
     if (pattern_matches(group->patterns[i], path)) return true;
@@ -68,6 +46,15 @@ static void set_frozen(Elaborator *e, const Slot *slot) {
   Variable *variable = find_variable(e, slot->path);
   CHECK(variable != NULL);
   variable->frozen = true;
+}
+
+/* A group may hold for states alone: `params "*.running_*" { frozen = true }`. */
+static void freeze_state(Elaborator *e, const TrainPlan *plan, const Slot *slot) {
+  for (int i = 0; i < plan->groups.count; i++) {
+    TrainGroup *group = plan->groups.items[i];
+    if (group->keys[KEY_FROZEN].expr && group_matches(group, slot->path)) group->matched++;
+  }
+  if (path_is_frozen(e, slot->path)) set_frozen(e, slot);
 }
 
 /* Nodes that the loss depends on by a way that gradients go. */
@@ -108,6 +95,7 @@ static void collect_targets(Update *update) {
   bool any_param = false;
   for (int i = 0; i < e->walk->slots.count; i++) {
     Slot *slot = e->walk->slots.items[i];
+    if (slot->kind == VARIABLE_STATE) freeze_state(e, plan, slot);
     if (slot->kind != VARIABLE_PARAM) continue;
     Target target = make_target(plan, slot);
     any_param = true;
@@ -358,6 +346,7 @@ void update_states(Elaborator *e) {
     const Slot *slot = e->walk->slots.items[i];
     bool is_kept = e->walk->training || slot->kind == VARIABLE_STREAM;
     if (!slot->stored || !slot->current || !is_kept) continue;
+    if (slot->kind == VARIABLE_STATE && path_is_frozen(e, slot->path)) continue;
     graph_add_output(e->room->graph, (Output){.kind = OUTPUT_STORE, .name = slot->path,
                                               .node = slot->current, .span = slot->leaf->span});
   }

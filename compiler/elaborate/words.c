@@ -121,7 +121,7 @@ const Builtin documented_words[] = {
           " Example: train { minimize = mse(linear(x, 16), x), optimizer = sgd, steps = 9, params "
           "\"*.b\" { lr_scale = 2 } }"),
     TRAIN("frozen", "params PATTERN { frozen = true }",
-          "Keeps the parameters of a group as they are."
+          "Keeps the parameters and states of a group as they are; batch_norm uses its statistics."
           " Example: train { minimize = mse(linear(x, 16), x), optimizer = sgd, steps = 9, params "
           "\"*.b\" { frozen = true } }"),
     TRAIN(

@@ -75,7 +75,7 @@ z = online(x[:, none])
 slow   = averaged(online, ema(0.9))
 slower = averaged(slow, ema)
 loss = mse(z, slow(x[:, none])) + mse(z, slower(x[:, none]))
-train { minimize = loss, optimizer = sgd, steps = 3, params "slow*" { frozen = true } }
+train { minimize = loss, optimizer = sgd, steps = 3, params "slow*" { lr_scale = 2 } }
 predict { z = slower(x[:, none]) }
 EOF
 check_status "parts" 0 'no parameter matches this group' "$nnc" parts.net -o parts
