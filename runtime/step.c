@@ -71,9 +71,11 @@ static bool feed(const Feeder *feeder, const nnc_entry *entry, int64_t batch) {
 static void print_metrics(const nnc_model *model, int64_t step, const double *metrics) {
   printf("{\"step\": %lld", (long long)step);
   for (int i = 0; i < model->metric_count; i++) {
-    /* Exact: these numbers are there to be compared. */
-    if (isfinite(metrics[i])) printf(", \"%s\": %.17g", model->metric_names[i], metrics[i]);
-    else printf(", \"%s\": null", model->metric_names[i]);
+    /* Exact: these numbers are there to be compared. JSON has no numbers for the others. */
+    double value = metrics[i];
+    printf(", \"%s\": ", model->metric_names[i]);
+    if (isfinite(value)) printf("%.17g", value);
+    else fputs(isnan(value) ? "\"NaN\"" : value > 0 ? "\"Infinity\"" : "\"-Infinity\"", stdout);
   }
   puts("}");
 }

@@ -13,6 +13,8 @@
  *                               batch
  *     --scans unroll|loop|auto  what becomes of scans; unless given, loops in every other batch
  *     --half bf16|f16           all floats of the seeds' graphs in 16 bits
+ *     --far f32|f64             values from 1e-30 to 1e30, in every fourth graph zeros, infinities and
+ *                               NaNs among them; most floats, or all, of that type (f32: needs --stage c)
  *     --cflags FLAGS            for the C compiler (-O1)
  *     --jobs N                  so many at the same time (1)
  *     --kept DIR                a small module of each failure goes there
@@ -69,6 +71,12 @@ static DType half(const char *text) {
   return DTYPE_F16;
 }
 
+static Far far(const char *text) {
+  if (text && strcmp(text, "f32") == 0) return FAR_F32;
+  if (!text || strcmp(text, "f64") != 0) refuse("--far is f32 or f64, not", text);
+  return FAR_F64;
+}
+
 typedef enum OptionKind {
   OPTION_FLAG,
   OPTION_NUMBER,
@@ -77,6 +85,7 @@ typedef enum OptionKind {
   OPTION_LOOKS,
   OPTION_SCANS,
   OPTION_HALF,
+  OPTION_FAR,
   OPTION_STAGE,
   OPTION_SEED
 } OptionKind;
@@ -97,6 +106,7 @@ static void take(Options *options, const OptionRow *row, const char *value) {
   case OPTION_LOOKS: *(int *)row->to = looks(value); break;
   case OPTION_SCANS: *(int *)row->to = scans(value); break;
   case OPTION_HALF: *(DType *)row->to = half(value); break;
+  case OPTION_FAR: *(Far *)row->to = far(value); break;
   case OPTION_STAGE:
     if (strcmp(value, "c") != 0 && strcmp(value, "program") != 0) refuse("no stage", value);
     *(bool *)row->to = strcmp(value, "c") == 0;
@@ -110,6 +120,9 @@ static void take(Options *options, const OptionRow *row, const char *value) {
 
 static void check_options(Options *options) {
   if (options->in_c && !options->stage.build) refuse("--stage c needs", "--build BUILD");
+  if (options->far && dtype_is_half(options->half)) refuse("--far goes without", "--half");
+  /* The references without a C compiler do not round to f32. */
+  if (options->far == FAR_F32 && !options->in_c) refuse("--far f32 needs", "--stage c");
   if (options->batch < 1 || options->batch > MOST_BATCH) refuse("--batch is 1 to 64, not", "that");
   if (options->jobs < 1 || options->jobs > MOST_JOBS) refuse("--jobs is 1 to 256, not", "that");
   if (!options->in_c || options->files) options->batch = 1;
@@ -135,6 +148,7 @@ static Options read_options(int argc, char **argv) {
                             {"--looks", OPTION_LOOKS, &options.looks},
                             {"--scans", OPTION_SCANS, &options.scans},
                             {"--half", OPTION_HALF, &options.half},
+                            {"--far", OPTION_FAR, &options.far},
                             {"--stage", OPTION_STAGE, &options.in_c},
                             {"--seed", OPTION_SEED, NULL}};
   enum { ROWS = sizeof rows / sizeof *rows };

@@ -6,6 +6,7 @@
  *   numeric.c    values of nodes, and how far rounding moves them
  *   steady.c     whether they are well-conditioned
  *   halves.c     a case with all floats in 16 bits
+ *   far.c        cases whose values are far from 1
  *   play.c       steps of training on a case's values: the reference
  *   judge.c      the stages that need no C compiler: passes, text, programs
  *   judge_c.c    the stage that compiles and runs an executable
@@ -26,6 +27,12 @@
 
 enum { MOST_STEPS = 4 };
 
+/* By what the values of a case are judged. */
+typedef struct Standard {
+  double gap;  /* how near to a jump a value may be; 0: the usual gap (steady.c) */
+  bool is_far; /* values may have any size, and be infinite or NaN (far.c) */
+} Standard;
+
 typedef struct Case {
   Arena *arena;
   uint64_t seed;
@@ -33,13 +40,16 @@ typedef struct Case {
   VEC(Tensor *) inputs; /* parallel to the module's inputs; the same in every step */
   VEC(Tensor *) start;  /* parallel to the module's variables: their values before step 1 */
   int steps;            /* 1 to MOST_STEPS */
-  double gap;           /* Numbers.gap */
+  Standard standard;
 } Case;
 
 /* ---- generate.c ---- */
 
+/* Cases whose values are far from 1, and the type that most of their floats have. */
+typedef enum Far { FAR_NOT, FAR_F32, FAR_F64 } Far;
+
 /* The graph of a seed; all its names begin with "g<seed>.", so that cases can be merged. */
-Case *generate_case(Arena *arena, uint64_t seed);
+Case *generate_case(Arena *arena, uint64_t seed, Far far);
 
 /* ---- numeric.c ---- */
 
@@ -50,8 +60,9 @@ typedef struct Numbers { /* by node id */
   bool *exact;          /* the same bits in every sound evaluation, in float too */
   Tensor ***results;    /* of scans */
   bool *jumps;          /* of scans: some value inside of some step is not steady or not sound */
+  bool *strays;         /* of far cases: some value is where the range of its type ends */
   bool variables_moved; /* they are results of a step, not given */
-  double gap;           /* how near to a jump a value may be; 0: GAP_USUAL */
+  Standard standard;
 } Numbers;
 
 typedef struct Noise { /* rounding, imitated by random errors */
@@ -74,10 +85,13 @@ bool numbers_are_steady(const Numbers *numbers, const Node *node);
 const Node *numbers_find_unsteady(const Numbers *numbers, const Graph *graph);
 /* The value of a leaf that needs one; NULL of other nodes. */
 const Tensor *find_binding(const Node *node, int count, const Binding *bindings);
-/* Everything that an output needs. `gap`: Numbers.gap, by which the steps of scans are judged. */
-Numbers numbers_of_graph(Arena *arena, const Graph *graph, double gap, int binding_count,
+/* Everything that an output needs; the steps of scans are judged by the standard. */
+Numbers numbers_of_graph(Arena *arena, const Graph *graph, Standard standard, int binding_count,
                          const Binding *bindings, const EvaluateContext *context, Noise *noise);
 double tensor_magnitude(const Tensor *tensor); /* max |x|; inf when an element is not finite */
+/* Whether the node's value is of a size that its case may have: at most `most` of a float, in far
+ * cases any but those near the ends of its type's range. */
+bool numbers_have_size(const Numbers *numbers, const Node *node, double most, double most_whole);
 
 /* ---- play.c ---- */
 
@@ -90,6 +104,7 @@ typedef struct Expected {
   const char *name;
   const Tensor *value;
   double spread[2]; /* how far rounding moves it: in double, and in the module's own types */
+  Tensor *spreads;  /* of far cases, instead: how far it moves each element */
 } Expected;
 
 /* What every implementation must give. */
@@ -102,6 +117,14 @@ typedef struct Reference {
   bool is_steady_in_own;           /* no comparison turns over under the module's own rounding */
 } Reference;
 Reference *reference_create(Arena *arena, const Case *test);
+/* Of the float elements that far cases compare. */
+typedef struct FarCount {
+  int64_t elements;
+  int64_t far;     /* beyond 1e-3 to 1e3 */
+  int64_t special; /* infinite or NaN */
+  int64_t loose;   /* rounding may move them by a tenth: hardly compared */
+} FarCount;
+void reference_count_far(const Reference *reference, const Case *test, FarCount *count);
 
 /* NULL, or where `given` differs. */
 const char *expected_differs(Arena *arena, const Expected *expected, const double *given,
@@ -118,9 +141,29 @@ void case_set_start(const Case *test, Interpreter *interpreter);
 /* All floats of the case in bf16 or f16; steps that are not steady any more are cut off. Without
  * steps when nothing is left, or the case is one in f64. */
 void case_retype(Case *test, DType dtype);
+/* All floats of a far case in f64. */
+void case_retype_far(Case *test);
 bool case_has_halves(const Case *test);
-/* False where 16 bits leave nothing to compare: rounding turns a comparison over. */
+/* Judged in its own types alone: of 16 bits, or far with floats in f32. */
+bool case_is_in_own_types(const Case *test);
+/* False where 16 bits or far values leave nothing to compare: rounding turns a comparison over. */
 bool case_is_judged(const Case *test, const Reference *reference);
+
+/* ---- far.c ---- */
+
+/* An element of a leaf. */
+typedef struct FarScale {
+  double least, most; /* decimal exponents */
+  bool has_specials;  /* zeros, infinities and NaNs among them */
+} FarScale;
+double far_element(FarScale scale, uint64_t bits);
+/* Rounds to the type; false where some element lies near the ends of its range, where executables
+ * may differ: whether it becomes infinite, 0 or a subnormal number. */
+bool far_round(Tensor *value);
+/* What the magnitudes of a sum's terms may be together. */
+double far_sum_limit(DType dtype);
+/* Whether any part of the product of all elements is within the range. */
+bool far_product_fits(const Tensor *factors);
 
 /* ---- merge.c: cases of equal steps as one, and their references ---- */
 
@@ -178,6 +221,7 @@ typedef struct Options {
   bool in_c, dumps, covers, shrinks, progress;
   const char *kept; /* the folder that shrunk cases go to; NULL: standard output */
   DType half; /* bf16 or f16: what the cases of seeds are retyped to; else they stay */
+  Far far;
   int looks;  /* a Looks, or -1: by the batch */
   int scans;  /* a ScanChoice, or -1: by the batch */
   CStage stage;

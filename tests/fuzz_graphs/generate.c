@@ -131,6 +131,16 @@ static Node *init_value(Generator *g, const Maker *maker, VariableKind kind, Typ
   return make_binary_value(maker, OP_SUB, make_binary_value(maker, OP_MUL, uniform, 4), 2);
 }
 
+/* Some leaves stay near 1; of the others the elements are of one size, or of any. */
+static void draw_far_elements(Generator *g, Tensor *tensor) {
+  if (!dtype_is_float(tensor->type.dtype) || draw_chance(g, 20)) return;
+  double first = draw_real(g, -30, 30), second = draw_chance(g, 50) ? first : draw_real(g, -30, 30);
+  FarScale scale = {fmin(first, second), fmax(first, second),
+                    g->has_specials && draw_chance(g, 60)};
+  for (int64_t i = 0; i < shape_elements(tensor->type.shape); i++)
+    tensor->data[i] = far_element(scale, (uint64_t)draw_below(g, INT64_MAX));
+}
+
 static void add_variable(Generator *g, VariableKind kind, Type type, const char *path) {
   Module *module = g->test->module;
   vec_push(g->arena, &module->variables, ((Variable){.kind = kind, .path = path, .type = type}));
@@ -143,7 +153,9 @@ static void add_variable(Generator *g, VariableKind kind, Type type, const char 
   for (int i = before; i < init->nodes.count; i++)
     numbers_compute(&g->init_numbers, init->nodes.items[i], NULL, &context, NULL);
   round_values(g->init_numbers.values[value->id]);
-  vec_push(g->arena, &g->test->start, g->init_numbers.values[value->id]);
+  Tensor *start = g->init_numbers.values[value->id];
+  if (g->far && (kind == VARIABLE_PARAM || kind == VARIABLE_STATE)) draw_far_elements(g, start);
+  vec_push(g->arena, &g->test->start, start);
 }
 
 Node *leaf_state(Generator *g, VariableKind kind, Type type, const char *name) {
@@ -179,6 +191,7 @@ Node *leaf_input(Generator *g, Type type, int64_t bound) {
   Tensor *value = tensor_create(g->arena, type);
   for (int64_t i = 0; i < shape_elements(type.shape); i++)
     value->data[i] = input_element(g, type.dtype, bound);
+  if (g->far) draw_far_elements(g, value);
   vec_push(g->arena, &g->test->inputs, value);
   return capture(g, add_leaf(g, OP_INPUT, type, name));
 }
@@ -252,9 +265,7 @@ static void compute_next(Generator *g) {
 }
 
 static bool is_sound(const Generator *g, const Node *node) {
-  const Tensor *value = g->numbers.values[node->id];
-  double most = dtype_is_float(node->type.dtype) ? 1e3 : 0x1p45;
-  return tensor_magnitude(value) <= most && numbers_are_steady(&g->numbers, node);
+  return numbers_have_size(&g->numbers, node, 1e3, 0x1p45) && numbers_are_steady(&g->numbers, node);
 }
 
 void take_back(Generator *g, int mark) {
@@ -331,6 +342,7 @@ Node *try_binary(Generator *g, Op op, Node *a, Node *b) {
 
 Node *fit_range(Generator *g, Node *x, double least, double most) {
   double low, high;
+  if (g->far && draw_chance(g, 85)) return x;
   if (!value_range(g, x, &low, &high)) return x;
   if (low >= least && high <= most && !draw_chance(g, 15)) return x;
   double from = fmax(least, -4), to = fmin(most, from + 6);
@@ -451,6 +463,7 @@ static const Recipe *draw_recipe(Generator *g) {
 
 Node *tame(Generator *g, Node *x) {
   double least, most;
+  if (g->far && draw_chance(g, 95)) return x;
   if (!dtype_is_float(x->type.dtype) || !value_range(g, x, &least, &most)) return x;
   double magnitude = fmax(fabs(least), fabs(most));
   if (magnitude <= 16 || !isfinite(magnitude)) return x;
@@ -503,10 +516,10 @@ static void draw_extents(Generator *g) {
         g->is_large && i < 3 ? large[draw_below(g, LARGE)] : small[draw_below(g, SMALL)];
 }
 
-static void generate(Case *test) {
+static void generate(Case *test, Far far) {
   Module *module = test->module;
   Generator *g = ARENA_NEW(test->arena, Generator);
-  *g = (Generator){.arena = test->arena, .test = test};
+  *g = (Generator){.arena = test->arena, .test = test, .far = far};
   g->state = test->seed * 0x2545F4914F6CDD1Du + 99;
   g->prefix = name_printf("g%llu.", (unsigned long long)test->seed);
   g->maker = (Maker){module->entries[ENTRY_TRAIN], {0}, g->prefix};
@@ -515,10 +528,13 @@ static void generate(Case *test) {
   g->init_numbers = numbers_create(test->arena);
   g->is_large = draw_chance(g, 12);
   g->sizes = g->is_large ? &large_sizes : &small_sizes;
-  g->numbers.gap = test->gap = g->sizes->gap;
+  test->standard = (Standard){.gap = g->sizes->gap, .is_far = g->far != FAR_NOT};
+  g->numbers.standard = g->init_numbers.standard = test->standard;
   if (draw_chance(g, 15)) test->steps = MOST_STEPS;
   draw_extents(g);
   g->real = draw_chance(g, 90) ? DTYPE_F32 : DTYPE_F64;
+  if (g->far == FAR_F64) g->real = DTYPE_F64;
+  g->has_specials = g->far && draw_chance(g, 25);
   add_rate(g);
   add_first_leaves(g);
   if (!settle(g, g->computed)) panic("%s the leaves are not sound", g->prefix);
@@ -528,7 +544,7 @@ static void generate(Case *test) {
   train_finish(g);
 }
 
-Case *generate_case(Arena *arena, uint64_t seed) {
+Case *generate_case(Arena *arena, uint64_t seed, Far far) {
   Case *test = ARENA_NEW(arena, Case);
   *test = (Case){.arena = arena, .seed = seed, .steps = USUAL_STEPS};
   test->module = module_create(arena, "fuzz", NULL);
@@ -540,6 +556,7 @@ Case *generate_case(Arena *arena, uint64_t seed) {
   static const EntryKind entries[] = {ENTRY_INIT, ENTRY_HOST, ENTRY_TRAIN, ENTRY_FINISH};
   for (int i = 0; i < 4; i++)
     test->module->entries[entries[i]] = graph_create(arena, entry_name(entries[i]));
-  generate(test);
+  generate(test, far);
+  if (far == FAR_F64) case_retype_far(test);
   return test;
 }

@@ -21,7 +21,7 @@ typedef struct Sizes {
   int64_t operand;             /* of a contraction or convolution */
   int64_t products;            /* of a contraction or convolution */
   int least_nodes, more_nodes; /* recipes that succeed: least + below more */
-  double gap;                  /* Numbers.gap: among many values some are near to a jump */
+  double gap;                  /* of the standard: among many values some are near to a jump */
 } Sizes;
 
 /* What the body of a scan reads from outside. */
@@ -38,6 +38,8 @@ struct Generator {
   uint64_t state;     /* of the draws */
   const char *prefix; /* "g12." */
   bool is_large;
+  Far far;
+  bool has_specials; /* zeros, infinities and NaNs among the values of a far case */
   const Sizes *sizes;
   Maker maker; /* into the train entry */
   Graph *graph_of_leaves;

@@ -8,7 +8,7 @@
 #include "ops/number.h"
 #include "passes/retype.h"
 
-static void round_tensor(Tensor *tensor, DType dtype) {
+static void retype_tensor(Tensor *tensor, DType dtype) {
   if (!dtype_is_float(tensor->type.dtype)) return;
   tensor->type.dtype = dtype;
   for (int64_t i = 0; i < shape_elements(tensor->type.shape); i++)
@@ -29,8 +29,15 @@ void case_retype(Case *test, DType dtype) {
     return;
   }
   module_retype_floats(test->module, dtype);
-  for (int i = 0; i < test->inputs.count; i++) round_tensor(test->inputs.items[i], dtype);
-  for (int i = 0; i < test->start.count; i++) round_tensor(test->start.items[i], dtype);
+  for (int i = 0; i < test->inputs.count; i++) retype_tensor(test->inputs.items[i], dtype);
+  for (int i = 0; i < test->start.count; i++) retype_tensor(test->start.items[i], dtype);
+  test->steps = case_find_steps(test);
+}
+
+void case_retype_far(Case *test) {
+  module_retype_floats(test->module, DTYPE_F64);
+  for (int i = 0; i < test->inputs.count; i++) retype_tensor(test->inputs.items[i], DTYPE_F64);
+  for (int i = 0; i < test->start.count; i++) retype_tensor(test->start.items[i], DTYPE_F64);
   test->steps = case_find_steps(test);
 }
 
@@ -41,6 +48,15 @@ bool case_has_halves(const Case *test) {
   return false;
 }
 
+bool case_is_in_own_types(const Case *test) {
+  if (!test->standard.is_far) return case_has_halves(test);
+  const Graph *train = test->module->entries[ENTRY_TRAIN];
+  for (int i = 0; i < train->nodes.count; i++)
+    if (train->nodes.items[i]->type.dtype == DTYPE_F32) return true;
+  return false;
+}
+
 bool case_is_judged(const Case *test, const Reference *reference) {
-  return test->steps > 0 && (!case_has_halves(test) || reference->is_steady_in_own);
+  bool is_asked = case_has_halves(test) || test->standard.is_far;
+  return test->steps > 0 && (!is_asked || reference->is_steady_in_own);
 }

@@ -26,7 +26,7 @@ typedef struct Judge {
 
 static const char *differs(const Judge *judge, const Expected *expected, const double *given,
                            int step) {
-  Precision precision = case_has_halves(judge->test) ? PRECISION_OWN : PRECISION_DOUBLE;
+  Precision precision = case_is_in_own_types(judge->test) ? PRECISION_OWN : PRECISION_DOUBLE;
   const char *text = expected_differs(judge->arena, expected, given, precision);
   if (!text) return NULL;
   if (step < 0) return arena_printf(judge->arena, "%s: after init, %s", judge->stage, text);

@@ -33,6 +33,7 @@ void numbers_make_room(Numbers *n, int ids) {
   n->exact = grown(n->arena, n->exact, sizeof *n->exact, n->room, room);
   n->results = grown(n->arena, n->results, sizeof *n->results, n->room, room);
   n->jumps = grown(n->arena, n->jumps, sizeof *n->jumps, n->room, room);
+  n->strays = grown(n->arena, n->strays, sizeof *n->strays, n->room, room);
   n->room = room;
 }
 
@@ -43,6 +44,13 @@ double tensor_magnitude(const Tensor *tensor) {
     most = fmax(most, fabs(tensor->data[i]));
   }
   return most;
+}
+
+bool numbers_have_size(const Numbers *numbers, const Node *node, double most, double most_whole) {
+  if (!dtype_is_float(node->type.dtype))
+    return tensor_magnitude(numbers->values[node->id]) <= most_whole;
+  if (numbers->standard.is_far) return !numbers->strays[node->id];
+  return tensor_magnitude(numbers->values[node->id]) <= most;
 }
 
 /* ---- classes of operators ---- */
@@ -110,8 +118,10 @@ static bool are_whole(const Tensor *tensor, double most) {
 }
 
 static bool fit_f32(const Tensor *tensor) {
-  for (int64_t i = 0; i < shape_elements(tensor->type.shape); i++)
-    if ((double)(float)tensor->data[i] != tensor->data[i]) return false;
+  for (int64_t i = 0; i < shape_elements(tensor->type.shape); i++) {
+    double x = tensor->data[i];
+    if (!isnan(x) && (double)(float)x != x) return false;
+  }
   return true;
 }
 
@@ -184,11 +194,40 @@ static void copy_elements(double *to, const Tensor *from) {
   if (bytes > 0) memcpy(to, from->data, bytes);
 }
 
-/* As operators of 16 bits do. */
-static void round_halves(Tensor *value) {
+/* As operators of 16 bits do; in far cases as all operators do. */
+static void round_value(Numbers *numbers, const Node *node, Tensor *value) {
   DType dtype = value->type.dtype;
+  if (numbers->standard.is_far && !far_round(value)) numbers->strays[node->id] = true;
   for (int64_t i = 0; dtype_is_half(dtype) && i < shape_elements(value->type.shape); i++)
     value->data[i] = number_round(value->data[i], dtype);
+}
+
+/* What is not finite adds to no range. */
+static Tensor *finite_magnitudes(Arena *arena, const Tensor *tensor) {
+  Tensor *copy = magnitudes(arena, tensor);
+  for (int64_t i = 0; i < shape_elements(tensor->type.shape); i++)
+    if (!isfinite(copy->data[i])) copy->data[i] = 0;
+  return copy;
+}
+
+/* Whether sums and products stay within the range whatever their order, in far cases. */
+static bool parts_fit(Numbers *numbers, const Node *node, const Tensor **operands,
+                      const EvaluateContext *context) {
+  if (!dtype_is_float(node->type.dtype)) return true;
+  if (node->op == OP_REDUCE_PROD) return far_product_fits(operands[0]);
+  if (rounding[node->op] != ROUNDS_SUM) return true;
+  Tensor *sizes = tensor_create(numbers->arena, node->type);
+  const Tensor **sized = ARENA_ARRAY(numbers->arena, const Tensor *, node->operand_count);
+  for (int i = 0; i < node->operand_count; i++) {
+    bool is_sized = dtype_is_float(operands[i]->type.dtype) &&
+                    (node->op != OP_MAX_POOL_GRAD || i != 0);
+    sized[i] = is_sized ? finite_magnitudes(numbers->arena, operands[i]) : operands[i];
+  }
+  op_info(node->op)->class->evaluate(node, sized, sizes, context);
+  double terms = node->op == OP_REDUCE_MEAN ? terms_of(node) : 1;
+  for (int64_t i = 0; i < shape_elements(node->type.shape); i++)
+    if (fabs(sizes->data[i]) * terms > far_sum_limit(node->type.dtype)) return false;
+  return true;
 }
 
 /* A sum from operands with noise, and with the noise of its own: rounded as often as it has terms,
@@ -208,12 +247,14 @@ static void compute_sum(Numbers *numbers, const Node *node, const Tensor **opera
   size_t bytes = sizeof(double) * (size_t)shape_elements(node->type.shape);
   if (bytes > 0) memset(value->data, 0, bytes);
   op_info(node->op)->class->evaluate(node, operands, value, context);
-  round_halves(value);
+  round_value(numbers, node, value);
   op_info(node->op)->class->evaluate(node, sized, sizes, context);
   double unit = noise->unit[node->type.dtype] * sqrt(terms_of(node));
-  for (int64_t i = 0; unit > 0 && i < shape_elements(node->type.shape); i++)
-    value->data[i] +=
+  for (int64_t i = 0; unit > 0 && i < shape_elements(node->type.shape); i++) {
+    double error =
         unit * fmax(fabs(value->data[i]), fabs(sizes->data[i]) / PART) * noise_draw(noise);
+    if (isfinite(value->data[i])) value->data[i] += error;
+  }
 }
 
 /* ---- scans: the body's nodes, step by step ---- */
@@ -246,7 +287,7 @@ static bool walk_step(const Walk *walk, int64_t t) {
   const Graph *body = walk->scan->body;
   Numbers inner = numbers_create(walk->outer->arena);
   inner.variables_moved = walk->outer->variables_moved;
-  inner.gap = walk->outer->gap;
+  inner.standard = walk->outer->standard;
   numbers_make_room(&inner, body->next_id);
   const bool *live = graph_live_nodes(inner.arena, body);
   bool sound = true;
@@ -257,9 +298,7 @@ static bool walk_step(const Walk *walk, int64_t t) {
     const Tensor *binding =
         is_argument ? argument_value(walk, (int)node_int(node, ATTR_INDEX), t) : NULL;
     numbers_compute(&inner, node, binding, walk->context, walk->noise);
-    sound = sound && numbers_are_steady(&inner, node) &&
-            tensor_magnitude(inner.values[node->id]) <
-                (dtype_is_float(node->type.dtype) ? 1e5 : 0x1p50);
+    sound = sound && numbers_are_steady(&inner, node) && numbers_have_size(&inner, node, 1e5, 0x1p50);
   }
   for (int i = 0; i < body->outputs.count; i++) {
     const Tensor *value = inner.values[body->outputs.items[i].node->id];
@@ -319,7 +358,9 @@ void numbers_compute(Numbers *numbers, const Node *node, const Tensor *binding,
     all_exact = all_exact && numbers->exact[node->operands[i]->id];
   }
   op_info(node->op)->class->evaluate(node, operands, value, context);
-  round_halves(value);
+  numbers->strays[node->id] =
+      numbers->standard.is_far && !parts_fit(numbers, node, operands, context);
+  round_value(numbers, node, value);
   numbers->exact[node->id] = find_exact(numbers, node);
   bool rounds = rounding[node->op] != ROUNDS_NOT ||
                 (node->op == OP_CAST && dtype_is_float(operands[0]->type.dtype)) ||
@@ -339,10 +380,10 @@ const Tensor *find_binding(const Node *node, int count, const Binding *bindings)
   panic("leaf %s has no value", name);
 }
 
-Numbers numbers_of_graph(Arena *arena, const Graph *graph, double gap, int binding_count,
+Numbers numbers_of_graph(Arena *arena, const Graph *graph, Standard standard, int binding_count,
                          const Binding *bindings, const EvaluateContext *context, Noise *noise) {
   Numbers numbers = numbers_create(arena);
-  numbers.gap = gap;
+  numbers.standard = standard;
   numbers.variables_moved = context->step > 1;
   const bool *live = graph_live_nodes(arena, graph);
   numbers_make_room(&numbers, graph->next_id);

@@ -9,7 +9,7 @@
 #include "passes/pass.h"
 #include "support/panic.h"
 
-enum { NOISY_RUNS = 3 };
+enum { NOISY_RUNS = 3, NOISY_RUNS_FAR = 6 };
 
 /* ---- copies ---- */
 
@@ -66,7 +66,7 @@ static Numbers play_step(Arena *arena, const Case *test, const Module *module,
                                test->steps, &bindings);
   const Graph *graph = module->entries[ENTRY_TRAIN];
   EvaluateContext context = {.seed = (uint64_t)module->run.seed, .step = (uint64_t)step};
-  Numbers numbers = numbers_of_graph(arena, graph, test->gap, count, bindings, &context, noise);
+  Numbers numbers = numbers_of_graph(arena, graph, test->standard, count, bindings, &context, noise);
   for (int i = 0; i < graph->outputs.count; i++) {
     const Output *output = &graph->outputs.items[i];
     if (output->kind == OUTPUT_STORE)
@@ -87,8 +87,8 @@ int case_find_steps(const Case *test) {
     Numbers numbers = play_step(arena, test, module, interpreter, steady + 1, NULL);
     bool good = numbers_find_unsteady(&numbers, graph) == NULL;
     for (int i = 0; i < graph->nodes.count && good; i++) {
-      const Tensor *value = numbers.values[graph->nodes.items[i]->id];
-      good = !value || tensor_magnitude(value) < (dtype_is_float(value->type.dtype) ? 1e5 : 0x1p50);
+      const Node *node = graph->nodes.items[i];
+      good = !numbers.values[node->id] || numbers_have_size(&numbers, node, 1e5, 0x1p50);
     }
     if (!good) break;
   }
@@ -109,91 +109,153 @@ static Tensor *kept_copy(Arena *arena, const Tensor *tensor) {
  * so many times larger, and what they move is taken as many times smaller. */
 static const double enlarged[] = {[PRECISION_DOUBLE] = 16, [PRECISION_OWN] = 1};
 
-/* The first run gives the value, the others its spread. */
-static void record(Arena *arena, Expected *expected, const char *name, const Tensor *value,
-                   int kind) {
-  if (kind < 0) {
+/* Values of a step without noise that noise must leave as they are: indices, comparisons and the
+ * like. In far cases of floats too, as far as they are infinite or NaN, or whole by an operator. */
+typedef struct Choices {
+  Tensor **values; /* by node id; NULL of what may move, and of what nothing needs */
+} Choices;
+
+/* A run through init and all steps: the first gives values, the others what moves under noise. */
+typedef struct Run {
+  const Case *test;
+  Reference *reference;
+  Choices *choices; /* by step */
+  Noise *noise;     /* NULL in the first */
+  int kind;         /* of the noise */
+  bool only_choices;
+} Run;
+
+static void record(Arena *arena, const Run *run, Expected *expected, const char *name,
+                   const Tensor *value) {
+  bool is_far = run->test->standard.is_far;
+  if (!run->noise) {
     *expected = (Expected){.name = name, .value = kept_copy(arena, value)};
+    if (is_far) expected->spreads = tensor_create(arena, value->type);
     return;
   }
-  for (int64_t i = 0; i < shape_elements(value->type.shape); i++)
-    expected->spread[kind] =
-        fmax(expected->spread[kind],
-             fabs(value->data[i] - expected->value->data[i]) / enlarged[kind]);
+  if (run->only_choices) return;
+  for (int64_t i = 0; i < shape_elements(value->type.shape); i++) {
+    double moved = fabs(value->data[i] - expected->value->data[i]);
+    /* What saturates is not moved in proportion: far values keep what the larger errors move. */
+    if (!is_far) moved /= enlarged[run->kind];
+    double *spread = is_far ? &expected->spreads->data[i] : &expected->spread[run->kind];
+    *spread = fmax(*spread, moved); /* of two infinities NaN, which fmax leaves out */
+  }
 }
 
-static Noise make_noise(int kind, int run) {
+/* `times` as large as rounding. */
+static Noise make_noise(int kind, int run, double times) {
   Noise noise = {.state = (uint64_t)(run + 1) * 0x9E3779B97F4A7C15u};
   for (int dtype = 0; dtype < DTYPE_COUNT; dtype++) noise.unit[dtype] = 0x1p-53 * enlarged[kind];
-  if (kind == PRECISION_DOUBLE) return noise;
-  noise.unit[DTYPE_F32] = 0x1p-24;
-  noise.unit[DTYPE_BF16] = 0x1p-9;
-  noise.unit[DTYPE_F16] = 0x1p-12;
+  if (kind == PRECISION_OWN) {
+    noise.unit[DTYPE_F32] = 0x1p-24;
+    noise.unit[DTYPE_BF16] = 0x1p-9;
+    noise.unit[DTYPE_F16] = 0x1p-12;
+  }
+  for (int dtype = 0; dtype < DTYPE_COUNT; dtype++) noise.unit[dtype] *= times;
   return noise;
 }
 
-static void record_init(Arena *arena, const Case *test, Reference *reference, int kind,
-                        Noise *noise) {
+static void record_init(Arena *arena, const Run *run) {
   Arena *scratch = arena_create();
-  const Graph *init = reference->module->entries[ENTRY_INIT];
+  const Case *test = run->test;
+  const Graph *init = run->reference->module->entries[ENTRY_INIT];
   EvaluateContext context = {.seed = (uint64_t)test->module->run.seed};
-  Numbers numbers = numbers_of_graph(scratch, init, test->gap, 0, NULL, &context, noise);
+  Numbers numbers = numbers_of_graph(scratch, init, test->standard, 0, NULL, &context, run->noise);
   for (int i = 0; i < test->start.count; i++) {
     const char *path = test->module->variables.items[i].path;
     const Output *output = graph_find_output((Graph *)init, OUTPUT_STORE, path);
-    record(arena, &reference->init[i], path, numbers.values[output->node->id], kind);
+    record(arena, run, &run->reference->init[i], path, numbers.values[output->node->id]);
   }
   arena_destroy(scratch);
 }
 
-/* Indices, comparisons and the like of a step without noise. */
-typedef struct Choices {
-  Tensor **values; /* by node id; NULL of floats and of what nothing needs */
-} Choices;
-
-static Choices choices_keep(Arena *arena, const Graph *graph, const Numbers *numbers) {
+static Choices choices_keep(Arena *arena, const Case *test, const Graph *graph,
+                            const Numbers *numbers) {
   Choices choices = {ARENA_ARRAY(arena, Tensor *, graph->next_id + 1)};
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
-    Tensor *value = dtype_is_float(node->type.dtype) ? NULL : numbers->values[node->id];
+    bool may_move = dtype_is_float(node->type.dtype) && !test->standard.is_far;
+    Tensor *value = may_move ? NULL : numbers->values[node->id];
     choices.values[node->id] = value ? kept_copy(arena, value) : NULL;
   }
   return choices;
 }
 
+static bool is_whole_by_operator(Op op) {
+  return op == OP_SIGN || op == OP_FLOOR || op == OP_CEIL || op == OP_ROUND || op == OP_FLOORDIV;
+}
+
+/* Noise moves a whole number of 10^7 by less than 1/2, and turns one of 1 over by 1. */
+static bool choice_holds(const Node *node, double kept, double now) {
+  if (kept == now || (isnan(kept) && isnan(now))) return true;
+  if (!dtype_is_float(node->type.dtype) || !isfinite(kept) || !isfinite(now)) return false;
+  return !is_whole_by_operator(node->op) || fabs(now - kept) < 0.5 ||
+         fabs(now - kept) < 1e-3 * fabs(kept);
+}
+
 static bool choices_hold(const Choices *choices, const Graph *graph, const Numbers *numbers) {
   for (int i = 0; i < graph->nodes.count; i++) {
-    int id = graph->nodes.items[i]->id;
-    const Tensor *kept = choices->values[id];
+    const Node *node = graph->nodes.items[i];
+    const Tensor *kept = choices->values[node->id];
     for (int64_t k = 0; kept && k < shape_elements(kept->type.shape); k++)
-      if (kept->data[k] != numbers->values[id]->data[k]) return false;
+      if (!choice_holds(node, kept->data[k], numbers->values[node->id]->data[k])) return false;
   }
   return true;
 }
 
-static void record_run(Arena *arena, const Case *test, Reference *reference, Choices *choices,
-                       int kind, Noise *noise) {
+static void record_steps(Arena *arena, const Run *run) {
+  const Case *test = run->test;
+  Reference *reference = run->reference;
   Module *module = reference->module;
   const Graph *graph = module->entries[ENTRY_TRAIN];
   Arena *scratch = arena_create();
   Interpreter *interpreter = interpreter_create(scratch, module, (uint64_t)module->run.seed);
   case_set_start(test, interpreter);
   for (int step = 0; step < test->steps; step++) {
-    Numbers numbers = play_step(scratch, test, module, interpreter, step + 1, noise);
-    if (kind < 0) choices[step] = choices_keep(arena, graph, &numbers);
-    else if (kind == PRECISION_OWN && !choices_hold(&choices[step], graph, &numbers))
+    Numbers numbers = play_step(scratch, test, module, interpreter, step + 1, run->noise);
+    if (!run->noise) run->choices[step] = choices_keep(arena, test, graph, &numbers);
+    else if ((run->kind == PRECISION_OWN || test->standard.is_far) &&
+             !choices_hold(&run->choices[step], graph, &numbers))
       reference->is_steady_in_own = false;
     for (int i = 0; i < graph->outputs.count; i++)
-      record(arena, &reference->outputs[step][i], graph->outputs.items[i].name,
-             numbers.values[graph->outputs.items[i].node->id], kind);
+      record(arena, run, &reference->outputs[step][i], graph->outputs.items[i].name,
+             numbers.values[graph->outputs.items[i].node->id]);
     for (int i = 0; i < test->start.count; i++) {
       const char *path = test->module->variables.items[i].path;
-      record(arena, &reference->variables[step][i], path, interpreter_variable(interpreter, path),
-             kind);
+      record(arena, run, &reference->variables[step][i], path,
+             interpreter_variable(interpreter, path));
     }
   }
   interpreter_destroy(interpreter);
   arena_destroy(scratch);
+}
+
+static void record_run(Arena *arena, const Run *run) {
+  if (!run->only_choices) record_init(arena, run);
+  record_steps(arena, run);
+}
+
+/* Element by element a few runs may all be small by chance; choices have a margin. */
+static void record_far(Arena *arena, Run *run) {
+  enum { MARGIN = 64, MARGIN_RUNS = 2 };
+  run->kind = case_is_in_own_types(run->test) ? PRECISION_OWN : PRECISION_DOUBLE;
+  for (int i = 0; i < NOISY_RUNS_FAR + MARGIN_RUNS; i++) {
+    run->only_choices = i >= NOISY_RUNS_FAR;
+    Noise noise = make_noise(run->kind, i, run->only_choices ? MARGIN : 1);
+    run->noise = &noise;
+    record_run(arena, run);
+  }
+}
+
+static void record_usual(Arena *arena, Run *run) {
+  for (int kind = 0; kind < 2; kind++)
+    for (int i = 0; i < NOISY_RUNS; i++) {
+      Noise noise = make_noise(kind, i, 1);
+      run->noise = &noise;
+      run->kind = kind;
+      record_run(arena, run);
+    }
 }
 
 Reference *reference_create(Arena *arena, const Case *test) {
@@ -207,24 +269,45 @@ Reference *reference_create(Arena *arena, const Case *test) {
     reference->outputs[step] = ARENA_ARRAY(arena, Expected, reference->output_count + 1);
   }
   Choices choices[MOST_STEPS];
-  record_init(arena, test, reference, -1, NULL);
-  record_run(arena, test, reference, choices, -1, NULL);
-  for (int kind = 0; kind < 2; kind++)
-    for (int run = 0; run < NOISY_RUNS; run++) {
-      Noise noise = make_noise(kind, run);
-      record_init(arena, test, reference, kind, &noise);
-      record_run(arena, test, reference, choices, kind, &noise);
-    }
+  Run run = {.test = test, .reference = reference, .choices = choices};
+  record_run(arena, &run);
+  (test->standard.is_far ? record_far : record_usual)(arena, &run);
   return reference;
+}
+
+/* ---- how far the values are ---- */
+
+static void count_values(const Expected *expected, FarCount *count) {
+  if (!expected->spreads || !dtype_is_float(expected->value->type.dtype)) return;
+  for (int64_t i = 0; i < shape_elements(expected->value->type.shape); i++) {
+    double size = fabs(expected->value->data[i]);
+    count->elements++;
+    count->special += !isfinite(size);
+    count->far += isfinite(size) && size != 0 && (size < 1e-3 || size > 1e3);
+    count->loose += isfinite(size) && 32 * expected->spreads->data[i] > 0.1 * size;
+  }
+}
+
+void reference_count_far(const Reference *reference, const Case *test, FarCount *count) {
+  for (int step = 0; step < test->steps; step++) {
+    for (int i = 0; i < reference->output_count; i++)
+      count_values(&reference->outputs[step][i], count);
+    for (int i = 0; i < test->start.count; i++)
+      count_values(&reference->variables[step][i], count);
+  }
 }
 
 /* ---- comparing ---- */
 
 static double least_normal(DType dtype) { return dtype == DTYPE_F16 ? 0x1p-14 : FLT_MIN; }
 
+/* The same infinity, or both NaN. */
+static bool is_same_special(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
+
 /* An executable may take what is smaller than the least normal number for 0. Norm-wise: errors
- * against the tensor's greatest element, and against how far rounding moves it. The factor covers
- * what a few noisy runs miss, and functions that are good to some ulps. */
+ * against the tensor's greatest element, and against how far rounding moves it; in far cases each
+ * element against itself. The factor covers what a few noisy runs miss, and functions that are good
+ * to some ulps. */
 const char *expected_differs(Arena *arena, const Expected *expected, const double *given,
                              Precision precision) {
   static const double of_double = 1e-10, least_double = DBL_MIN;
@@ -235,27 +318,33 @@ const char *expected_differs(Arena *arena, const Expected *expected, const doubl
   const Tensor *value = expected->value;
   DType dtype = value->type.dtype;
   bool is_own = precision == PRECISION_OWN;
-  double allowed = 0;
-  if (dtype_is_float(dtype))
-    allowed = (is_own ? least_normal(dtype) : least_double) +
-              (is_own ? of_own[dtype] : of_double) * tensor_magnitude(value) +
-              32 * expected->spread[precision];
-  double worst = 0;
+  double base = 0, relative = 0;
+  if (dtype_is_float(dtype)) {
+    base = is_own ? least_normal(dtype) : least_double;
+    relative = is_own ? of_own[dtype] : of_double;
+  }
+  const Tensor *spreads = expected->spreads;
+  double norm = spreads ? 0 : tensor_magnitude(value), worst = 0, most = 0;
   int64_t where = -1, count = shape_elements(value->type.shape);
   for (int64_t i = 0; i < count; i++) {
+    if (spreads && is_same_special(given[i], value->data[i])) continue;
     double error = fabs(given[i] - value->data[i]);
+    double size = spreads ? fabs(value->data[i]) : norm;
+    double spread = !dtype_is_float(dtype) ? 0
+                    : spreads              ? spreads->data[i]
+                                           : expected->spread[precision];
+    double allowed = base + relative * size + 32 * spread;
     if (error <= allowed || (error <= worst && where >= 0)) continue;
     worst = error;
+    most = allowed;
     where = i;
   }
   if (where < 0) return NULL;
   Text type = {0};
   text_add_type(&type, value->type);
-  const char *text = arena_printf(arena,
-                                  "%s %s: element %lld is %.17g and should be %.17g (error %.3g, "
-                                  "allowed %.3g, spread %.3g)",
-                                  expected->name, type.data, (long long)where, given[where],
-                                  value->data[where], worst, allowed, expected->spread[precision]);
+  const char *text = arena_printf(
+      arena, "%s %s: element %lld is %.17g and should be %.17g (error %.3g, allowed %.3g)",
+      expected->name, type.data, (long long)where, given[where], value->data[where], worst, most);
   text_free(&type);
   return text;
 }

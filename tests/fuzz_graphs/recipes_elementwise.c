@@ -74,8 +74,11 @@ Node *grow_binary(Generator *g) {
   if (rule.op == OP_POW) return is_float ? power(g, a) : NULL;
   /* Constants that simplify away, or nearly. */
   static const double values[] = {0, 1, -1, 2, 0.5, -3, 0.75};
+  static const double far_values[] = {1e30, -1e-30, 1e10, 1e-10, INFINITY, -INFINITY, NAN};
   if (draw_chance(g, 20)) {
     double value = values[draw_below(g, is_float ? 7 : 4)];
+    if (g->far && is_float && draw_chance(g, 50))
+      value = far_values[draw_below(g, g->has_specials ? 7 : 4)];
     Node *constant = constant_of(g, a->type, value == 0 && rule.op == OP_DIV ? 2 : value);
     return draw_chance(g, 70) ? try_binary(g, rule.op, a, constant)
                               : try_binary(g, rule.op, constant, a);

@@ -76,7 +76,7 @@ Node *grow_norm(Generator *g) {
 /* x - max, or x: values are tame. */
 static Node *shifted(Generator *g, Node *x, int64_t axis) {
   const Maker *m = &g->maker;
-  if (draw_chance(g, 30)) return fit_range(g, x, -4, 3);
+  if (!g->far && draw_chance(g, 30)) return fit_range(g, x, -4, 3);
   Node *most = make_reduce(m, OP_REDUCE_MAX, x, 1, &axis);
   if (draw_chance(g, 50)) most = make_unary(m, OP_STOP_GRADIENT, most);
   return make_binary(m, OP_SUB, x, broadcast_over(g, most, x->type.shape, 1, &axis));
@@ -87,7 +87,7 @@ static Node *softmax(Generator *g, Node *x, int64_t axis, bool of_log) {
   const Maker *m = &g->maker;
   double low, high;
   if (!value_range(g, x, &low, &high)) return NULL;
-  if (high - low > 7) x = make_binary_value(m, OP_MUL, x, exp2(-ceil(log2((high - low) / 6))));
+  if (high - low > 7 && !g->far) x = make_binary_value(m, OP_MUL, x, exp2(-ceil(log2((high - low) / 6))));
   Node *z = shifted(g, x, axis), *e = make_unary(m, OP_EXP, z);
   Node *sum = make_reduce(m, OP_REDUCE_SUM, e, 1, &axis);
   if (of_log) sum = make_unary(m, OP_LOG, sum);

@@ -25,7 +25,7 @@ static Generator *body_generator(Generator *g, const Sizes *sizes) {
   body->sizes = sizes;
   body->maker.graph = graph_create(g->arena, name_printf("%sstep", g->prefix));
   body->numbers = numbers_create(g->arena);
-  body->numbers.gap = g->numbers.gap;
+  body->numbers.standard = g->numbers.standard;
   body->computed = 0;
   body->pool.items = body->params.items = NULL;
   body->pool.count = body->pool.capacity = body->params.count = body->params.capacity = 0;

@@ -30,11 +30,13 @@ typedef struct Verdict { /* shared with the child */
   char message[2000];    /* "" when all agrees */
   Coverage coverage;
   int64_t nodes, with_gradients, steps, left_out;
+  FarCount far;
 } Verdict;
 
 typedef struct Totals { /* shared by all */
   uint64_t taken;       /* batches that some worker has */
   int64_t passed, failed, nodes, with_gradients, steps, left_out;
+  FarCount far;
   Coverage coverage;
 } Totals;
 
@@ -71,7 +73,7 @@ static Case *read_case(Arena *arena, const char *path) {
 }
 
 static Case *make_case(Arena *arena, const Task *task, uint64_t seed) {
-  Case *test = generate_case(arena, seed);
+  Case *test = generate_case(arena, seed, task->options->far);
   test->module->run.scans = task->scans;
   if (dtype_is_half(task->options->half)) case_retype(test, task->options->half);
   return test;
@@ -107,8 +109,12 @@ static const char *judge_group(const Task *task, Arena *arena, Case **cases, int
   for (int i = 0; i < task->count; i++) {
     if (cases[i]->steps != steps) continue;
     references[count] = reference_create(arena, cases[i]);
-    if (case_is_judged(cases[i], references[count])) some[count++] = cases[i];
-    else verdict->left_out++;
+    if (!case_is_judged(cases[i], references[count])) {
+      verdict->left_out++;
+      continue;
+    }
+    reference_count_far(references[count], cases[i], &verdict->far);
+    some[count++] = cases[i];
   }
   if (count == 0) return NULL;
   const Case *test = count == 1 ? some[0] : cases_merge(arena, count, some);
@@ -140,6 +146,7 @@ static const char *judge_one(const Task *task, Arena *arena, Verdict *verdict) {
     verdict->left_out++;
     return NULL;
   }
+  reference_count_far(reference, test, &verdict->far);
   return task->options->in_c ? judge_case_c(test, reference, arena, &task->stage)
                              : judge_case(test, reference, arena);
 }
@@ -282,6 +289,10 @@ static void add_verdict(Totals *totals, const Task *task, const Verdict *verdict
   COUNT(totals->with_gradients, verdict->with_gradients);
   COUNT(totals->steps, verdict->steps);
   COUNT(totals->left_out, verdict->left_out);
+  COUNT(totals->far.elements, verdict->far.elements);
+  COUNT(totals->far.far, verdict->far.far);
+  COUNT(totals->far.special, verdict->far.special);
+  COUNT(totals->far.loose, verdict->far.loose);
   if (!verdict->message[0]) {
     COUNT(totals->passed, task->count - verdict->left_out);
     return;
@@ -423,8 +434,16 @@ int run_all(const Options *options) {
             cpu_seconds() / (double)options->count);
   printf("%lld nodes, %lld modules with gradients, %lld steps\n", (long long)totals->nodes,
          (long long)totals->with_gradients, (long long)totals->steps);
+  if (totals->far.elements > 0) {
+    double percent = 100 / (double)totals->far.elements;
+    printf("of %lld floats %.1f %% beyond 1e-3 to 1e3, %.1f %% infinite or NaN, %.1f %% moved by "
+           "rounding\n",
+           (long long)totals->far.elements, percent * (double)totals->far.far,
+           percent * (double)totals->far.special, percent * (double)totals->far.loose);
+  }
   if (totals->left_out > 0)
-    printf("%lld left out: of f64, or with comparisons that 16 bits move\n", (long long)totals->left_out);
+    printf("%lld left out: 16 bits or far values move their comparisons\n",
+           (long long)totals->left_out);
   printf("%lld passed, %lld failed\n", (long long)totals->passed, (long long)totals->failed);
   return totals->failed > 0;
 }

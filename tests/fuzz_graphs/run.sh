@@ -5,6 +5,7 @@
 #   - 300 fixed seeds through all that needs no C compiler; together they hold every operator, and
 #     gradients flow through every operator that has one
 #   - some of them in bf16 and f16, also as executables
+#   - some with values far from 1, infinities and NaNs, also as executables
 #   - seeds on which the generator itself once failed
 #   - the cases as executables: -O0 and -O1, own types and f64, 1 and 2 threads
 #   - the first C_SEEDS (48) of the seeds as executables, at -O1
@@ -30,10 +31,12 @@ judge() {
 judge --module "$here"/cases/*.dump
 judge --from 1 --count 300 --jobs 2 --coverage
 for half in bf16 f16; do judge --from 301 --count 60 --jobs 2 --half $half; done
+judge --from 421 --count 80 --jobs 2 --far f64
 judge --from 70386 --count 1
 in_c=(--stage c --build "$build" --work "$work" --jobs 2 --cflags "-O1 ${NNC_CFLAGS:-}")
 judge "${in_c[@]}" --looks all --module "$here"/cases/*.dump
 judge "${in_c[@]}" --from 1 --count "${C_SEEDS:-48}" --batch 12
 for half in bf16 f16; do judge "${in_c[@]}" --from 361 --count 16 --batch 8 --half $half; done
+judge "${in_c[@]}" --from 501 --count 24 --batch 12 --far f32
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

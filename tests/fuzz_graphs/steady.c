@@ -11,7 +11,9 @@
 
 #define GAP_USUAL 2e-3
 
-static double gap_of(const Numbers *numbers) { return numbers->gap > 0 ? numbers->gap : GAP_USUAL; }
+static double gap_of(const Numbers *numbers) {
+  return numbers->standard.gap > 0 ? numbers->standard.gap : GAP_USUAL;
+}
 
 typedef bool ElementRule(double a, double b, double gap);
 
@@ -95,6 +97,79 @@ static const SteadyRule steady_rules[OP_COUNT] = {
     [OP_GE] = {apart, true},
 };
 
+/* ---- the same in far cases: relative to the size; infinities and NaNs stay what they are ---- */
+
+static bool far_apart(double a, double b, double gap) {
+  if (!isfinite(a) || !isfinite(b)) return true;
+  return (a == 0 && b == 0) || fabs(a - b) > gap * fmax(fabs(a), fabs(b));
+}
+
+static bool far_off_zero(double a, double b, double gap) {
+  (void)b, (void)gap;
+  return a != 0;
+}
+
+static bool far_off_whole(double a, double b, double gap) {
+  (void)b;
+  if (!isfinite(a)) return true;
+  double whole = nearbyint(a);
+  return whole == 0 ? a != 0 : fabs(a) < 1e4 && far_apart(a, whole, gap);
+}
+
+static bool far_off_half(double a, double b, double gap) { return far_off_whole(a + 0.5, b, gap); }
+
+static bool far_small_angle(double a, double b, double gap) {
+  (void)b, (void)gap;
+  return !isfinite(a) || fabs(a) < 50;
+}
+
+static bool far_off_pole(double a, double b, double gap) {
+  return !isfinite(a) || (far_small_angle(a, b, gap) && fabs(cos(a)) > 0.2);
+}
+
+/* The sign of a quotient by 0 is that of the 0, which passes need not keep. */
+static bool far_divisor(double a, double b, double gap) {
+  (void)a, (void)gap;
+  return b != 0;
+}
+
+static bool far_off_whole_quotient(double a, double b, double gap) {
+  return b != 0 && far_off_whole(a / b, 0, gap);
+}
+
+static bool far_power(double a, double b, double gap) {
+  (void)gap;
+  if (a == 0) return b > 0;
+  return a > 0 || isnan(a) || b == floor(b);
+}
+
+static const SteadyRule far_rules[OP_COUNT] = {
+    [OP_SIGN] = {far_off_zero, true},
+    [OP_FLOOR] = {far_off_whole, true},
+    [OP_CEIL] = {far_off_whole, true},
+    [OP_ROUND] = {far_off_half, true},
+    [OP_RSQRT] = {far_off_zero, false},
+    [OP_SIN] = {far_small_angle, true},
+    [OP_COS] = {far_small_angle, true},
+    [OP_TAN] = {far_off_pole, true},
+    [OP_DIV] = {far_divisor, false},
+    [OP_FLOORDIV] = {far_off_whole_quotient, false},
+    [OP_MOD] = {far_off_whole_quotient, true},
+    [OP_POW] = {far_power, false},
+    [OP_MIN] = {far_apart, true},
+    [OP_MAX] = {far_apart, true},
+    [OP_EQ] = {far_apart, true},
+    [OP_NE] = {far_apart, true},
+    [OP_LT] = {far_apart, true},
+    [OP_LE] = {far_apart, true},
+    [OP_GT] = {far_apart, true},
+    [OP_GE] = {far_apart, true},
+};
+
+static bool are_apart(const Numbers *numbers, double a, double b) {
+  return (numbers->standard.is_far ? far_apart : apart)(a, b, gap_of(numbers));
+}
+
 static bool elements_are_steady(const Numbers *numbers, const Node *node, SteadyRule rule) {
   const Node *first = node->operands[0];
   if (!dtype_is_float(first->type.dtype)) return true;
@@ -116,23 +191,24 @@ static bool cast_is_steady(const Numbers *numbers, const Node *node) {
   if (numbers->exact[from->id]) return true;
   const Tensor *x = numbers->values[from->id];
   for (int64_t i = 0; i < shape_elements(x->type.shape); i++) {
-    double gap = gap_of(numbers);
-    bool to_bool = node->type.dtype == DTYPE_BOOL;
-    if (to_bool ? !off_zero(x->data[i], 0, gap) : !off_whole(x->data[i], 0, gap)) return false;
+    bool is_far = numbers->standard.is_far, to_bool = node->type.dtype == DTYPE_BOOL;
+    ElementRule *rule = to_bool ? (is_far ? far_off_zero : off_zero)
+                                : (is_far ? far_off_whole : off_whole);
+    if (!rule(x->data[i], 0, gap_of(numbers))) return false;
   }
   return true;
 }
 
 /* Candidates near the extremum of each result: there must be one. */
 typedef struct Rivals {
-  double gap;
+  const Numbers *numbers;
   double *best;
   int *near;
 } Rivals;
 
 static Rivals rivals_create(const Numbers *numbers, int64_t count) {
   Arena *arena = numbers->arena;
-  Rivals rivals = {gap_of(numbers), ARENA_ARRAY(arena, double, count),
+  Rivals rivals = {numbers, ARENA_ARRAY(arena, double, count),
                    ARENA_ARRAY(arena, int, count)};
   for (int64_t i = 0; i < count; i++) rivals.best[i] = -INFINITY;
   return rivals;
@@ -140,7 +216,7 @@ static Rivals rivals_create(const Numbers *numbers, int64_t count) {
 
 static void rivals_offer(Rivals *rivals, int64_t at, double value, bool counting) {
   if (!counting) rivals->best[at] = fmax(rivals->best[at], value);
-  else rivals->near[at] += !apart(value, rivals->best[at], rivals->gap);
+  else rivals->near[at] += !are_apart(rivals->numbers, value, rivals->best[at]);
 }
 
 static bool rivals_are_apart(const Rivals *rivals, int64_t count) {
@@ -201,8 +277,7 @@ static bool order_is_steady(const Numbers *numbers, const Node *node) {
   int64_t count = shape.dim[shape.rank - 1], elements = shape_elements(shape);
   for (int64_t row = 0; row < elements; row += count)
     for (int64_t i = 1; i < count; i++)
-      if (!apart(x[row + (int64_t)order[row + i - 1]], x[row + (int64_t)order[row + i]],
-                 gap_of(numbers)))
+      if (!are_apart(numbers, x[row + (int64_t)order[row + i - 1]], x[row + (int64_t)order[row + i]]))
         return false;
   return true;
 }
@@ -230,8 +305,19 @@ static bool pool_is_steady(const Numbers *numbers, const Node *node) {
   return true;
 }
 
+/* Convolutions multiply the zeros of their padding, or leave them out: the same for finite numbers
+ * alone. */
+static bool operands_are_finite(const Numbers *numbers, const Node *node) {
+  for (int i = 0; i < node->operand_count; i++)
+    if (!isfinite(tensor_magnitude(numbers->values[node->operands[i]->id]))) return false;
+  return true;
+}
+
 bool numbers_are_steady(const Numbers *numbers, const Node *node) {
   switch (node->op) {
+  case OP_CONV:
+  case OP_CONV_INPUT:
+  case OP_CONV_WEIGHT: return operands_are_finite(numbers, node);
   case OP_SCAN: return !numbers->jumps[node->id];
   case OP_CAST: return cast_is_steady(numbers, node);
   case OP_REDUCE_MAX:
@@ -245,7 +331,7 @@ bool numbers_are_steady(const Numbers *numbers, const Node *node) {
   case OP_MAX_POOL_PICK: return pool_is_steady(numbers, node);
   default: break;
   }
-  SteadyRule rule = steady_rules[node->op];
+  SteadyRule rule = (numbers->standard.is_far ? far_rules : steady_rules)[node->op];
   return !rule.rule || elements_are_steady(numbers, node, rule);
 }
 

@@ -1,5 +1,6 @@
 /* What the generator of random graphs takes for well-conditioned (tests/fuzz_graphs/steady.c): a
- * value in a step of a scan is held to the gap of its case, as any other value is. */
+ * value in a step of a scan is held to the gap of its case, as any other value is; a far value
+ * becomes what its type makes of it, and must be clear of the ends of the type's range. */
 #include <math.h>
 
 #include "fuzz_graphs/fuzz.h"
@@ -25,7 +26,7 @@ static Graph *floor_in_scan(Arena *arena, double start, int64_t length, double s
 
 static bool is_steady(Arena *arena, const Graph *graph, double gap) {
   EvaluateContext context = {.step = 1};
-  Numbers numbers = numbers_of_graph(arena, graph, gap, 0, NULL, &context, NULL);
+  Numbers numbers = numbers_of_graph(arena, graph, (Standard){.gap = gap}, 0, NULL, &context, NULL);
   return numbers_find_unsteady(&numbers, graph) == NULL;
 }
 
@@ -41,7 +42,32 @@ static void gap_of_a_case_holds_in_scans(void **state) {
   arena_destroy(arena);
 }
 
+/* What x y is in `dtype`, in a far case; NaN where the case would be refused. */
+static double far_product(Arena *arena, DType dtype, double x, double y) {
+  Maker maker = {graph_create(arena, "train"), {0}, "product"};
+  Node *a = make_constant(&maker, type_scalar(dtype), x);
+  Node *product = make_binary_value(&maker, OP_MUL, a, y);
+  graph_add_output(maker.graph, (Output){.kind = OUTPUT_RESULT, .name = "p", .node = product});
+  EvaluateContext context = {.step = 1};
+  Numbers numbers =
+      numbers_of_graph(arena, maker.graph, (Standard){.is_far = true}, 0, NULL, &context, NULL);
+  return numbers_have_size(&numbers, product, 0, 0) ? numbers.values[product->id]->data[0] : NAN;
+}
+
+static void far_values_are_rounded_to_their_type(void **state) {
+  (void)state;
+  Arena *arena = arena_create();
+  assert_true(far_product(arena, DTYPE_F32, 1e30, -1e30) == -INFINITY);
+  assert_true(far_product(arena, DTYPE_F64, 1e30, -1e30) == 1e30 * -1e30);
+  assert_true(far_product(arena, DTYPE_F32, 1e-30, 1e-30) == 0);
+  assert_true(far_product(arena, DTYPE_F32, 1e30, 4) == (float)4e30);
+  assert_true(isnan(far_product(arena, DTYPE_F32, 1e30, 3.4e8))); /* at the end of the range */
+  assert_true(isnan(far_product(arena, DTYPE_F32, 1e-30, 1e-9))); /* subnormal */
+  arena_destroy(arena);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(gap_of_a_case_holds_in_scans)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(gap_of_a_case_holds_in_scans),
+                                     cmocka_unit_test(far_values_are_rounded_to_their_type)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
