@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "data_table.h"
 #include "fitted_text.h"
 #include "message.h"
 #include "number.h"
@@ -121,25 +122,32 @@ static void difference(int *count, const char *path, const char *name, const cha
   if (*count <= MOST_SHOWN) nnc_error("  %s: %s", name, what);
 }
 
-static bool fits(const nnc_stored *stored, const nnc_tensor *tensor) {
-  if (stored->dtype != tensor->dtype || stored->rank != tensor->rank) return false;
+/* Floats become other floats, whole numbers and truth values others of these. */
+static bool converts(int from, int to) {
+  return from == to || (from >= 0 && nnc_dtype_is_float(from) == nnc_dtype_is_float(to));
+}
+
+static bool fits(const nnc_stored *stored, const nnc_tensor *tensor, bool exactly) {
+  bool type_fits =
+      exactly ? stored->dtype == tensor->dtype : converts(stored->dtype, tensor->dtype);
+  if (!type_fits || stored->rank != tensor->rank) return false;
   for (int i = 0; i < tensor->rank; i++)
     if (stored->dim[i] != tensor->dim[i]) return false;
   return true;
 }
 
-/* What keeps a variable from being read; false when nothing does. */
-static bool describe_misfit(char text[512], const nnc_tensor *tensor, const nnc_stored *stored) {
+bool nnc_checkpoint_misfit(char text[512], const nnc_tensor *tensor, const nnc_stored *stored,
+                           bool exactly) {
   char wanted[NNC_SHAPE_TEXT], found[NNC_STORED_TEXT];
   nnc_tensor_type_text(wanted, tensor->dtype, tensor->rank, tensor->dim);
-  if (stored && fits(stored, tensor)) return false;
+  if (stored && fits(stored, tensor, exactly)) return false;
   if (!stored) snprintf(text, 512, "missing in the file, the program has %s", wanted);
   else snprintf(text, 512, "%s in the file, %s in the program",
                 nnc_stored_type_text(found, stored), wanted);
   return true;
 }
 
-static bool is_in_model(const nnc_model *model, const char *name) {
+bool nnc_checkpoint_knows(const nnc_model *model, const char *name) {
   for (int i = 0; i < model->variable_count; i++)
     if (strcmp(model->variables[i].tensor.name, name) == 0) return true;
   return false;
@@ -153,11 +161,11 @@ static int count_differences(const nnc_session *session, const nnc_safetensors *
   for (int i = 0; i < model->variable_count; i++) {
     const nnc_tensor *tensor = &model->variables[i].tensor;
     if (!is_wanted(&model->variables[i], kinds)) continue;
-    if (describe_misfit(text, tensor, nnc_safetensors_find(file, tensor->name)))
+    if (nnc_checkpoint_misfit(text, tensor, nnc_safetensors_find(file, tensor->name), strict))
       difference(&count, file->path, tensor->name, text);
   }
   for (int i = 0; strict && i < file->count; i++)
-    if (!is_in_model(model, file->tensors[i].name))
+    if (!nnc_checkpoint_knows(model, file->tensors[i].name))
       difference(&count, file->path, file->tensors[i].name, "in the file, unknown to the program");
   if (count > MOST_SHOWN) nnc_error("  ... and %d more", count - MOST_SHOWN);
   return count;
@@ -175,13 +183,41 @@ nnc_safetensors *nnc_checkpoint_open(const nnc_session *session, const char *pat
   return file;
 }
 
+/* A tensor of another type: read beside, converted, copied. */
+static bool take_converted(const nnc_safetensors *file, const nnc_stored *stored,
+                           const nnc_tensor *tensor, void *into) {
+  DataConversion conversion;
+  size_t bytes = (size_t)(stored->end - stored->begin);
+  char *values = malloc(bytes + 1);
+  bool good = values && nnc_safetensors_read(file, stored, values);
+  if (!values) nnc_error("cannot allocate %zu bytes for %s of %s", bytes, stored->name, file->path);
+  if (good && data_convert(&values, stored->dtype, tensor->dtype, nnc_tensor_elements(tensor),
+                           &conversion) < 0) {
+    good = false;
+    if (conversion.bad < 0) nnc_error("cannot allocate the values of %s", tensor->name);
+    else
+      nnc_error("%s: value %lld of %s, %g, is none of the program's type %s", file->path,
+                (long long)conversion.bad, stored->name, conversion.value,
+                nnc_dtype_name(tensor->dtype));
+  }
+  if (good) memcpy(into, values, (size_t)nnc_tensor_bytes(tensor));
+  free(values);
+  return good;
+}
+
+bool nnc_checkpoint_take(nnc_session *session, const nnc_safetensors *file,
+                         const nnc_stored *stored, const nnc_tensor *tensor) {
+  void *into = nnc_session_at(session, tensor);
+  if (stored->dtype != tensor->dtype) return take_converted(file, stored, tensor, into);
+  return nnc_safetensors_read(file, stored, into);
+}
+
 bool nnc_checkpoint_read(nnc_session *session, const nnc_safetensors *file, unsigned kinds) {
   for (int i = 0; i < session->model->variable_count; i++) {
     const nnc_variable *variable = &session->model->variables[i];
     if (!is_wanted(variable, kinds)) continue;
     const nnc_stored *stored = nnc_safetensors_find(file, variable->tensor.name);
-    if (!nnc_safetensors_read(file, stored, nnc_session_at(session, &variable->tensor)))
-      return false;
+    if (!nnc_checkpoint_take(session, file, stored, &variable->tensor)) return false;
   }
   return true;
 }
@@ -241,46 +277,6 @@ bool nnc_checkpoint_resume(nnc_session *session, const nnc_safetensors *file,
   nnc_warning("%s has other metrics; those of this period start anew", file->path);
   nnc_tally_reset(tally);
   return true;
-}
-
-static bool is_for_init(const nnc_variable *variable) { return is_wanted(variable, NNC_WEIGHTS); }
-
-static int read_what_fits(nnc_session *session, const nnc_safetensors *file) {
-  const nnc_model *model = session->model;
-  char text[512];
-  int loaded = 0;
-  for (int i = 0; i < model->variable_count; i++) {
-    const nnc_tensor *tensor = &model->variables[i].tensor;
-    const nnc_stored *stored = nnc_safetensors_find(file, tensor->name);
-    if (!is_for_init(&model->variables[i])) continue;
-    if (describe_misfit(text, tensor, stored)) nnc_note("not loaded: %s: %s", tensor->name, text);
-    else if (nnc_safetensors_read(file, stored, nnc_session_at(session, tensor))) loaded++;
-    else return -1;
-  }
-  return loaded;
-}
-
-/* Optimizer states are named "PARAMETER:NAME"; an --init starts them anew. */
-static void list_unused(const nnc_session *session, const nnc_safetensors *file) {
-  for (int i = 0; i < file->count; i++) {
-    const char *name = file->tensors[i].name;
-    if (!is_in_model(session->model, name) && !strchr(name, ':'))
-      nnc_note("not used: %s of the file", name);
-  }
-}
-
-bool nnc_checkpoint_init(nnc_session *session, const char *path) {
-  nnc_safetensors *file = nnc_safetensors_open(path);
-  if (!file) return false;
-  int loaded = read_what_fits(session, file);
-  if (loaded > 0) {
-    list_unused(session, file);
-    nnc_note("loaded %d tensors of %s", loaded, path);
-  } else if (loaded == 0) {
-    nnc_error("%s: none of its %d tensors fits this program", path, file->count);
-  }
-  nnc_safetensors_close(file);
-  return loaded > 0;
 }
 
 int64_t nnc_checkpoint_step(const char *path) {

@@ -28,8 +28,8 @@ enum {
 bool nnc_checkpoint_save(const nnc_session *session, const char *path, const char *keep,
                          unsigned kinds, const nnc_position *position, const nnc_tally *tally);
 
-/* Opens and checks it: the kinds of variables must be there with their shapes and types, and, with
- * `strict`, nothing else.  NULL after a message that lists the differences. */
+/* Opens and checks it: the kinds of variables must be there with their shapes, and, with `strict`,
+ * with exactly their types and nothing else.  NULL after a message that lists the differences. */
 nnc_safetensors *nnc_checkpoint_open(const nnc_session *session, const char *path, unsigned kinds,
                                      bool strict);
 
@@ -46,7 +46,18 @@ bool nnc_checkpoint_resume(nnc_session *session, const nnc_safetensors *file,
 /* The step of a checkpoint; -1 when the file does not say, or after a message. */
 int64_t nnc_checkpoint_step(const char *path);
 
-/* --init: reads the parameters and states that fit and lists the rest; false when none does. */
+/* What keeps a variable from being read; false when nothing does.  Unless `exactly`, the type may be
+ * another of the same sort: floats, or whole numbers and truth values. */
+bool nnc_checkpoint_misfit(char text[512], const nnc_tensor *tensor, const nnc_stored *stored,
+                           bool exactly);
+/* Whether a variable of this name exists. */
+bool nnc_checkpoint_knows(const nnc_model *model, const char *name);
+/* Reads one that fits, converting it; false after a message. */
+bool nnc_checkpoint_take(nnc_session *session, const nnc_safetensors *file,
+                         const nnc_stored *stored, const nnc_tensor *tensor);
+
+/* --init (checkpoint_init.c): reads the layers that fit and lists the rest; false after a message,
+ * when none does or something frozen is not among them. */
 bool nnc_checkpoint_init(nnc_session *session, const char *path);
 
 /* eval, predict, export: the weights of --init or of the default checkpoint, its fitted values,

@@ -4,6 +4,7 @@ set -uo pipefail
 build=$(cd "$1" && pwd)
 cd "$(dirname "$0")/../.."
 source tests/lib/check.sh
+stored=$PWD/tests/starts/stored.py
 nnc=$build/bin/nnc
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2
@@ -54,4 +55,69 @@ check "a run" ./pictures --out other
 cp other/log.jsonl log
 check "another run's checkpoint" ./pictures --resume kept/checkpoint.safetensors --out other --epochs 3
 if cmp -s log other/log.previous.jsonl; then ok; else fail "the log of the folder was cut"; fi
+
+# ---- --init: layers whole, types converted, what is frozen must be there ----
+awk 'BEGIN { srand(5); for (i = 0; i < 8; i++) print rand() "," rand() "," rand() }' > x.csv
+cat >net.net <<'END'
+const batch = 4
+const fix = false
+data train { x, y = csv("x.csv", columns = [0..2, 2], header = false) }
+input x : f32[batch, 2]
+input y : f32[batch, 1]
+trunk = tanh(batch_norm(linear(x, 3, name = "in"), name = "norm"))
+state seen : bool[2] = [true, false]
+head  = linear(trunk, 1)
+loss  = mean((head - y) ^ 2)
+train { minimize = loss, optimizer = adam, epochs = 2, params "in.*", "norm.*" { frozen = fix } }
+predict { out = head }
+END
+build_it net
+"$nnc" net.net -D fix=true -o fixed >fixed.build 2>&1 || fail "fixed does not compile: $(cat fixed.build)"
+check "a run" ./net --seed 3
+check "its weights" ./net export weights.safetensors
+for type in F64 BF16 F16 F32; do
+  python3 "$stored" convert weights.safetensors $type.safetensors $type
+  check_status "from $type" 0 'loaded 9 tensors of' ./net --init $type.safetensors --epochs 0 --out $type.run
+  check "the values of $type" python3 "$stored" near $type.safetensors $type.run/checkpoint.safetensors 0
+  check "evaluation with $type" ./net eval train --init $type.safetensors
+done
+"$nnc" net.net --float=f64 -o double >double.build 2>&1 || fail "double does not compile: $(cat double.build)"
+check_status "f64 from f32" 0 'loaded 9 tensors of' ./double --init weights.safetensors --epochs 0 --out double.run
+check "the values in f64" python3 "$stored" near weights.safetensors double.run/checkpoint.safetensors 0
+check_status "f32 from f64" 0 'loaded 9 tensors of' ./net --init double.run/checkpoint.safetensors --epochs 0 --out back.run
+check "the values in f32 again" python3 "$stored" near weights.safetensors back.run/checkpoint.safetensors 0
+check_status "a run goes on in its own types only" 1 'in.w: F64.* in the file, f32' ./net --resume double.run/checkpoint.safetensors --out no.run
+python3 - <<'END'
+import json, struct
+data = open("double.run/checkpoint.safetensors", "rb").read()
+start = 8 + struct.unpack("<Q", data[:8])[0]
+at = start + json.loads(data[8:start])["head.w"]["data_offsets"][0]
+open("large.safetensors", "wb").write(data[:at] + struct.pack("<d", 1e300) + data[at + 8:])
+END
+check_status "a number that f32 lacks" 1 'value 0 of head.w, 1e.300, is none of the program.s type f32' ./net --init large.safetensors --epochs 0 --out no.run
+
+# A layer with one tensor under another name begins as without --init.
+check "without --init" ./net --epochs 0 --out none.run
+python3 "$stored" edit weights.safetensors half.safetensors head.w=head.weight norm.running_var=
+said=$(./net --init half.safetensors --epochs 0 --out half.run 2>&1)
+has "half a layer" "$said" 'not loaded: head: w: missing in the file, the program has f32\[3, 1\]; b: fits, but the layer'
+has "without statistics" "$said" 'not loaded: norm: .*running_var: missing in the file'
+has "what is left" "$said" 'not used: head.weight of the file'
+has "the rest" "$said" 'loaded 3 tensors of half.safetensors'
+same() { if [ "$2" = "$3" ]; then ok; else fail "$1: $2 is not $3"; fi; }
+values() { python3 "$stored" show "$@"; }
+same "half a layer keeps its values" "$(values half.run/checkpoint.safetensors head.w head.b norm.gamma norm.running_mean)" \
+  "$(values none.run/checkpoint.safetensors head.w head.b norm.gamma norm.running_mean)"
+same "whole layers have the file's" "$(values half.run/checkpoint.safetensors in.w in.b)" "$(values weights.safetensors in.w in.b)"
+python3 "$stored" edit weights.safetensors none.safetensors in.w=a in.b=b head.w=c head.b=d
+check_status "no tensor of a layer" 0 'not loaded: in: the file has none of its 2 tensors' ./net --init none.safetensors --epochs 0 --out none2.run
+# Frozen layers must be in the file.
+check_status "a frozen trunk" 0 'loaded 9 tensors' ./fixed --init weights.safetensors --epochs 0 --out fixed.run
+check_status "a trunk under other names" 1 "'in.w' is frozen, and this file does not set it" ./fixed --init none.safetensors --out no.run
+check_status "half a frozen layer" 1 "'norm.gamma' is frozen, and this file does not set it" ./fixed --init half.safetensors --out no.run
+if [ -e no.run/checkpoint.safetensors ]; then fail "a refused start saved"; else ok; fi
+sed 's/linear(x, 3, /linear(x, 3, init = load("weights.safetensors", "in.w"), /; s/, "norm.\*"//' net.net >loads.net
+"$nnc" loads.net -D fix=true -o loads >loads.build 2>&1 || fail "loads does not compile: $(cat loads.build)"
+check_status "what load() does not set" 1 "'in.b' is frozen, and this file does not set it" ./loads --init none.safetensors --out no.run
+if ./loads --init none.safetensors --out no.run 2>&1 | grep -q "'in.w'"; then fail "what load() sets is refused"; else ok; fi
 summary
