@@ -18,6 +18,8 @@ import tensor_file  # noqa: E402 (beside this folder, not installed)
 # The greatest error, relative to the tensor's greatest element, that counts as right; ONNX's own
 # bounds, element by element, hold besides.
 TOLERANCE = {"float64": 1e-7, "float32": 1e-5, "float16": 2.0 ** -10, "bfloat16": 2.0 ** -7}
+# Cases whose expected values ONNX has written by hand to few digits: ONNX's own bounds alone.
+FEW_DIGITS = {"averagepool_2d_ceil_last_window_starts_on_pad", "roialign_aligned_false", "roialign_aligned_true"}
 CASES_OF_A_PROGRAM = 40
 
 
@@ -36,6 +38,8 @@ def difference(found, expected, case):
         greatest = np.max(np.abs(b[finite]), initial=0.0)
         with np.errstate(all="ignore"):
             error = np.abs(a - b)
+            if case.name in FEW_DIGITS:
+                return None if np.allclose(a, b, case.rtol, case.atol) else "beyond ONNX's own bounds"
             bound = TOLERANCE[expected.dtype.name] * (greatest or 1.0)
             near = (error <= bound) & (error <= case.atol + case.rtol * np.abs(b) + bound * 1e-2)
             if expected.dtype.name in ("float16", "bfloat16"):

@@ -1,11 +1,13 @@
-"""How each operator of ONNX is said in the language: a function of a node for each, in the files that follow."""
+"""How each operator of ONNX is said in the language: a function of a node for each, in ops_*.py."""
+import ops_attention
 import ops_elementwise
+import ops_images
 import ops_layers
 import ops_movement
 import ops_reductions
 
 TABLE = {}
-for module in (ops_elementwise, ops_movement, ops_reductions, ops_layers):
+for module in (ops_elementwise, ops_movement, ops_reductions, ops_layers, ops_attention, ops_images):
     TABLE.update(module.TABLE)
 
 # What the language leaves out by design.
@@ -16,6 +18,6 @@ OUTSIDE.update(dict.fromkeys(("If", "Loop"), "control flow that looks at values 
 OUTSIDE.update(dict.fromkeys(("NonMaxSuppression", "NonZero", "Unique", "Compress"),
                              "a result whose shape depends on values"))
 OUTSIDE["ImageDecoder"] = "files in a tensor: pictures are read by data sources"
-OUTSIDE["TreeEnsemble"] = "no network"
+OUTSIDE["TreeEnsemble"] = "models that are no networks"
 OUTSIDE["TfIdfVectorizer"] = "counting of n-grams: text is prepared before"
 OUTSIDE["Bernoulli"] = "random numbers of another generator"

@@ -183,7 +183,7 @@ def width(n, i=0):
 
 @op("BitwiseAnd", "BitwiseOr", "BitwiseXor")
 def bitwise(n):
-    return n.wrapped(f"bitwise_{n.op[7:].lower()}({n[0]}, {n[1]}, {width(n)})")
+    return n.wrapped(f"bitwise_{n.op[7:].lower()}(i64({n[0]}), i64({n[1]}), {width(n)})")
 
 
 @op("BitwiseNot")

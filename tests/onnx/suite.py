@@ -79,8 +79,12 @@ def write_sample(translated, verdicts):
 
 
 def library():
-    with open(os.path.join(HERE, "operators.net")) as file:
-        return re.sub(r"(?m)^\s*#.*\n", "", file.read())
+    """The compositions, without comments: they stand in front of every program."""
+    text = ""
+    for name in sorted(os.listdir(os.path.join(HERE, "library"))):
+        with open(os.path.join(HERE, "library", name)) as file:
+            text += re.sub(r"(?m)^\s*(#.*)?\n", "", file.read())
+    return text
 
 
 def report(cases, verdicts):
