@@ -5,14 +5,13 @@
  * rounded once: cancellation and the parts of a reduction need no care, and the error is hardly
  * more than the half unit of that rounding. Those of a double keep the lost parts of the few steps
  * where they count; pow computes the logarithm in two parts. sin, cos and tan of a double are the
- * C library's: no loop without branches reduces huge arguments, of which the leading bits of 2 /
- * pi depend on the exponent.
+ * C library's: the pieces of 2 / pi for all exponents of a double are too many to choose from
+ * without branches.
  *
  * Greatest error found by tests/unit/test_math.c in units in the last place: 0.51 for every
  * function of a float; of a double, with and without an instruction for fused multiply-adds: exp
  * 0.97, expm1 1.0, log 0.83, log1p 0.76, pow 0.96, erf 1.3, sigmoid 1.5, tanh 1.6. Infinities,
- * NaN, signed zeros and subnormal numbers are treated as by C; sin, cos and tan of a float are
- * meant for |x| < 2^30. */
+ * NaN, signed zeros and subnormal numbers are treated as by C. */
 #ifndef NNC_MATH_H
 #define NNC_MATH_H
 
@@ -142,39 +141,90 @@ NNC_INLINE float nnc_erf_f32(float x) {
   return __builtin_copysignf((float)(a < 1 ? near : far), x);
 }
 
-/* sin and cos of what remains of x after whole quarters of a turn, whose number is in the result. */
-NNC_INLINE uint64_t nnc_reduce_turn(double x, double *sine, double *cosine) {
+/* ---- sin, cos and tan of a float ----
+ *
+ * An angle is reduced by whole quarters of a turn, whose number is in the low bits of a sum with
+ * NNC_MAGIC. "Near" 0 that is a product less the angle; of any other float the quarters are
+ * counted modulo 4 from 2 / pi in pieces (Payne & Hanek 1983), for twice the time. Kernels ask
+ * whether an element of a block is far and call the near function otherwise; where both apply,
+ * nnc_sin_f32 gives what nnc_near_sin_f32 does. */
+
+NNC_INLINE bool nnc_far_turn_f32(float x) { return !(__builtin_fabsf(x) < 0x1p20f); }
+
+/* The angle that remains, in [-pi / 4, pi / 4], |x| < 2^20. pi / 2 is in three parts, the first two
+ * with zeros at the end. */
+NNC_INLINE uint64_t nnc_near_quarters(double x, double *rest) {
   const double sum = x * 0.6366197723675814 + NNC_MAGIC, n = sum - NNC_MAGIC;
-  /* pi / 2 in three parts, the first two with zeros at the end */
-  double r = NNC_FMA(n, -0x1.921fb544p+0, x);
-  r = NNC_FMA(n, -0x1.0b4611a6p-34, r);
-  r = NNC_FMA(n, -0x1.3198a2e037073p-69, r);
-  const double z = r * r;
-  *sine = NNC_FMA(r * z, NNC_SIN_SHORT(z), r);
-  *cosine = NNC_FMA(z * z, NNC_COS_SHORT(z), 1 - 0.5 * z);
+  const double r = NNC_FMA(n, -0x1.0b4611a6p-34, NNC_FMA(n, -0x1.921fb544p+0, x));
+  *rest = NNC_FMA(n, -0x1.3198a2e037073p-69, r);
   return nnc_f64_bits(sum);
 }
 
-NNC_INLINE float nnc_sin_f32(float x) {
-  double sine, cosine;
-  const uint64_t quarter = nnc_reduce_turn(x, &sine, &cosine);
-  const double y = quarter & 1 ? cosine : sine;
-  return x == 0 ? x : (float)(quarter & 2 ? -y : y);
+/* The same for a float |x| >= 2^20, infinite or NaN (the rest is NaN). x = m 2^k with |m| < 2^45, and
+ * the products with the first two pieces of 2^k (2 / pi) mod 4 are exact. */
+NNC_INLINE uint64_t nnc_far_quarters(double x, double *rest) {
+  double scale = 0, high = 0, middle = 0, low = 0;
+#define NNC_PICK_TURNS(least, factor, first, second, third)                                        \
+  do {                                                                                             \
+    const bool is_above = __builtin_fabs(x) >= least;                                              \
+    scale = is_above ? factor : scale, high = is_above ? first : high;                             \
+    middle = is_above ? second : middle, low = is_above ? third : low;                             \
+  } while (0);
+  NNC_FAR_TURNS(NNC_PICK_TURNS)
+#undef NNC_PICK_TURNS
+  const double m = x * scale, whole_turns = 0x1.8p54; /* rounds to a multiple of 4 */
+  double p = m * high, q = m * middle;
+  p -= (p + whole_turns) - whole_turns;
+  q -= (q + whole_turns) - whole_turns;
+  const double sum = p + q + NNC_MAGIC, n = sum - NNC_MAGIC;
+  *rest = (((p - n) + q) + m * low) * 1.5707963267948966;
+  return nnc_f64_bits(sum);
 }
 
-NNC_INLINE float nnc_cos_f32(float x) {
-  double sine, cosine;
-  const uint64_t quarter = nnc_reduce_turn(x, &sine, &cosine) + 1;
+NNC_INLINE uint64_t nnc_quarters(double x, double *rest) {
+  double near, far;
+  const uint64_t near_count = nnc_near_quarters(x, &near), far_count = nnc_far_quarters(x, &far);
+  const bool is_far = !(__builtin_fabs(x) < 0x1p20);
+  *rest = is_far ? far : near;
+  return is_far ? far_count : near_count;
+}
+
+/* sin of r and `quarter` quarters of a turn. */
+NNC_INLINE float nnc_sin_part(double r, uint64_t quarter) {
+  const double z = r * r;
+  const double sine = NNC_FMA(r * z, NNC_SIN_SHORT(z), r);
+  const double cosine = NNC_FMA(z * z, NNC_COS_SHORT(z), 1 - 0.5 * z);
   const double y = quarter & 1 ? cosine : sine;
   return (float)(quarter & 2 ? -y : y);
 }
 
-NNC_INLINE float nnc_tan_f32(float x) {
-  double sine, cosine;
-  const uint64_t quarter = nnc_reduce_turn(x, &sine, &cosine);
+NNC_INLINE float nnc_tan_part(double r, uint64_t quarter) {
+  const double z = r * r;
+  const double sine = NNC_FMA(r * z, NNC_SIN_SHORT(z), r);
+  const double cosine = NNC_FMA(z * z, NNC_COS_SHORT(z), 1 - 0.5 * z);
   const double above = quarter & 1 ? -cosine : sine, below = quarter & 1 ? sine : cosine;
-  return x == 0 ? x : (float)(above / below);
+  return (float)(above / below);
 }
+
+#define NNC_DEFINE_TURNS(prefix)                                                                   \
+  NNC_INLINE float nnc_##prefix##sin_f32(float x) {                                                \
+    double r;                                                                                      \
+    const uint64_t quarter = nnc_##prefix##quarters(x, &r);                                        \
+    return x == 0 ? x : nnc_sin_part(r, quarter);                                                  \
+  }                                                                                                \
+  NNC_INLINE float nnc_##prefix##cos_f32(float x) {                                                \
+    double r;                                                                                      \
+    const uint64_t quarter = nnc_##prefix##quarters(x, &r);                                        \
+    return nnc_sin_part(r, quarter + 1);                                                           \
+  }                                                                                                \
+  NNC_INLINE float nnc_##prefix##tan_f32(float x) {                                                \
+    double r;                                                                                      \
+    const uint64_t quarter = nnc_##prefix##quarters(x, &r);                                        \
+    return x == 0 ? x : nnc_tan_part(r, quarter);                                                  \
+  }
+
+NNC_DEFINE_TURNS()
+NNC_DEFINE_TURNS(near_)
 
 /* x^y with C's special cases. */
 NNC_INLINE float nnc_pow_f32(float x, float y) {

@@ -1,4 +1,4 @@
-/* Polynomials of nnc_math.h; written by tools/fit_math.py, do not edit. */
+/* Polynomials and other constants of nnc_math.h; written by tools/fit_math.py, do not edit. */
 #ifndef NNC_MATH_COEFFICIENTS_H
 #define NNC_MATH_COEFFICIENTS_H
 
@@ -101,5 +101,13 @@
 #define NNC_COS_SHORT(x) \
   (NNC_FMA( \
     NNC_FMA(NNC_FMA(-2.730070403808665e-07, x, 2.480059840835012e-05), x, -0.0013888887668370663), x, 0.041666666664311826))
+
+/* X(least |x|, 2^-k, 2^k (2 / pi) mod 4 in three parts), for each range of floats */
+#define NNC_FAR_TURNS(X) \
+  X(0x1p20, 0x1p3, 0x1.45f3060000000p-4, 0x1.b939104000000p-29, 0x1.4a7f09d5f47d5p-57) \
+  X(0x1p42, 0x1p-19, 0x1.b727220000000p-4, 0x1.529fc20000000p-33, 0x1.d5f47d4d37703p-59) \
+  X(0x1p64, 0x1p-41, 0x1.1054a7c000000p-1, 0x1.84eafa3000000p-28, 0x1.d4d377036d8a5p-57) \
+  X(0x1p86, 0x1p-63, 0x1.fc2757c000000p-1, 0x1.1f534dc000000p-29, 0x1.c0db6295993c4p-57) \
+  X(0x1p108, 0x1p-85, 0x1.7d1f534000000p+1, 0x1.bb81b6c000000p-28, 0x1.4acc9e21c8210p-58)
 
 #endif

@@ -18,15 +18,80 @@
   NNC_INLINE type nnc_floor_##name(type x) { return __builtin_floor##suffix(x); }                  \
   NNC_INLINE type nnc_ceil_##name(type x) { return __builtin_ceil##suffix(x); }                    \
   NNC_INLINE type nnc_round_##name(type x) { return __builtin_rint##suffix(x); }                   \
-  NNC_INLINE type nnc_floordiv_##name(type a, type b) { return __builtin_floor##suffix(a / b); }   \
-  NNC_INLINE type nnc_mod_##name(type a, type b) {                                                 \
-    return a - b * __builtin_floor##suffix(a / b);                                                 \
-  }                                                                                                \
   NNC_INLINE type nnc_min_##name(type a, type b) { return ((a < b) | (a != a)) ? a : b; }            \
   NNC_INLINE type nnc_max_##name(type a, type b) { return ((a > b) | (a != a)) ? a : b; }
 
 NNC_DEFINE_FLOAT_OPS(f32, float, f)
 NNC_DEFINE_FLOAT_OPS(f64, double, )
+
+/* ---- floor(a / b) and what it leaves, as in Python: of b's sign, |a % b| < |b|, 5 % inf is 5 ----
+ *
+ * The rest is exact up to the addition of b to a rest of the other sign. Near, where the quotient is
+ * small, it is a - floor(a / b) b without a rounding; far it is fmod's, which is no code for loops. */
+
+/* a - q b for a whole number q near a / b, |q| < 2^52: exact. */
+NNC_INLINE double nnc_rest(double a, double b, double q) {
+  const double p = q * b;
+  return (a - p) - nnc_product_rest(q, b, p);
+}
+
+/* A rest of the dividend's sign, or one of a quotient that was rounded up, with the divisor's. */
+NNC_INLINE double nnc_signed_rest(double rest, double b) {
+  const bool is_other = ((rest < 0) & (b > 0)) | ((rest > 0) & (b < 0));
+  return rest == 0 ? __builtin_copysign(0, b) : is_other ? rest + b : rest;
+}
+
+NNC_INLINE bool nnc_far_mod_f32(float a, float b) {
+  return !(__builtin_fabs((double)a) < __builtin_fabs((double)b) * 0x1p27);
+}
+NNC_INLINE bool nnc_far_mod_f64(double a, double b) {
+  const double size = __builtin_fabs(b);
+  return !((__builtin_fabs(a) < size * 0x1p51) & (size < 0x1p960));
+}
+
+/* A quotient of at most 27 bits times a float is exact in double. */
+NNC_INLINE float nnc_near_mod_f32(float a, float b) {
+  const double x = a, y = b, rest = x - __builtin_floor(x / y) * y;
+  return (float)nnc_signed_rest(__builtin_fabsf(b) < INFINITY ? rest : x, y);
+}
+NNC_INLINE double nnc_near_mod_f64(double a, double b) {
+  return nnc_signed_rest(nnc_rest(a, b, __builtin_floor(a / b)), b);
+}
+
+NNC_SHARED float nnc_slow_mod_f32(float a, float b) {
+  return (float)nnc_signed_rest((double)__builtin_fmodf(a, b), (double)b);
+}
+NNC_SHARED double nnc_slow_mod_f64(double a, double b) {
+  return nnc_signed_rest(__builtin_fmod(a, b), b);
+}
+
+NNC_INLINE float nnc_mod_f32(float a, float b) {
+  return nnc_far_mod_f32(a, b) ? nnc_slow_mod_f32(a, b) : nnc_near_mod_f32(a, b);
+}
+NNC_INLINE double nnc_mod_f64(double a, double b) {
+  return nnc_far_mod_f64(a, b) ? nnc_slow_mod_f64(a, b) : nnc_near_mod_f64(a, b);
+}
+
+/* Rounding may lift a quotient to the next whole number; then a rest of the other sign tells. A
+ * quotient of 2^52 and more is a whole number. By 0 it is a / b; of an infinity NaN. */
+NNC_INLINE double nnc_floordiv_f64(double a, double b) {
+  const double scale = __builtin_fabs(b) > 0x1p900 ? 0x1p-200 : 1;
+  const double x = a * scale, y = b * scale, size = __builtin_fabs(x), q = x / y;
+  const double whole = __builtin_floor(q), rest = nnc_rest(x, y, whole);
+  const bool is_lifted = ((rest < 0) & (b > 0)) | ((rest > 0) & (b < 0));
+  const bool is_between = ((a < 0) & (b > 0)) | ((a > 0) & (b < 0));
+  double result = (is_lifted & (__builtin_fabs(q) < 0x1p52)) ? whole - 1 : whole;
+  result = (is_between & (size < __builtin_fabs(y))) ? -1 : result;
+  return ((size < INFINITY) | (b == 0)) ? result : NAN;
+}
+/* In double the quotient of floats below 2^28 is never lifted. */
+NNC_INLINE float nnc_floordiv_f32(float a, float b) {
+  const double x = a, y = b;
+  const bool is_between = ((a < 0) & (b > 0)) | ((a > 0) & (b < 0));
+  double result = __builtin_floor(x / y);
+  result = (is_between & (__builtin_fabs(x) < __builtin_fabs(y))) ? -1 : result;
+  return ((__builtin_fabs(x) < INFINITY) | (b == 0)) ? (float)result : NAN;
+}
 
 /* ---- integers ---- */
 

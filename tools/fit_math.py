@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Fits the polynomials of runtime/nnc_math.h; its output is runtime/nnc_math_coefficients.h.
+"""Fits the polynomials of runtime/nnc_math.h and cuts 2 / pi into pieces; its output is runtime/nnc_math_coefficients.h.
 
     tools/fit_math.py > runtime/nnc_math_coefficients.h        (needs mpmath)
 
 Chebyshev interpolation at 60 digits, within a small factor of the minimax error; the relative error of
 each polynomial, evaluated exactly with its rounded coefficients, stands beside it."""
-from mpmath import mp, mpf, cos, pi, exp, expm1, log, sqrt, erf, erfc, sin, matrix, lu_solve
+from mpmath import mp, mpf, cos, pi, exp, expm1, floor, log, sqrt, erf, erfc, sin, matrix, lu_solve
 
 mp.dps = 60
 
@@ -116,7 +116,23 @@ def cos_part(z):  # (cos(r) - 1 + z / 2) / z^2
     return (cos(r) - 1 + z / 2) / z ** 2 if z > mpf(10) ** -12 else mpf(1) / 24
 
 
-print("/* Polynomials of nnc_math.h; written by tools/fit_math.py, do not edit. */")
+def turns(first, width, count):
+    """Of 2^k (2 / pi), k = first, first + width, ..., what is left of whole turns (multiples of 4): two parts
+    of 29 bits, whose products with a float are exact in double, and the rest."""
+    mp.prec = 400
+    print("/* X(least |x|, 2^-k, 2^k (2 / pi) mod 4 in three parts), for each range of floats */")
+    print("#define NNC_FAR_TURNS(X) \\")
+    for i in range(count):
+        k = first + width * i
+        left = mpf(2) ** k * 2 / pi
+        left -= 4 * floor(left / 4)
+        high = floor(left * 2 ** 27) / 2 ** 27
+        middle = floor((left - high) * 2 ** 56) / mpf(2) ** 56
+        print("  X(0x1p%d, 0x1p%d, %s, %s, %s)%s" % (k + 23, -k, float(high).hex(), float(middle).hex(),
+                                                    float(left - high - middle).hex(), " \\" if i + 1 < count else "\n"))
+
+
+print("/* Polynomials and other constants of nnc_math.h; written by tools/fit_math.py, do not edit. */")
 print("#ifndef NNC_MATH_COEFFICIENTS_H\n#define NNC_MATH_COEFFICIENTS_H\n")
 table("NNC_EXPM1_SHORT", "(e^x - 1 - x) / x^2, |x| <= log(2) / 2", expm1_part, -half, half, 5)
 table("NNC_EXPM1_LONG", "the same for f64", expm1_part, -half, half, 10)
@@ -130,4 +146,5 @@ table("NNC_ERFC_LONG", "erfc(s) e^(s^2) for f64, x = (s - 2) / (s + 2), 1 <= s <
       mpf(-1) / 3, mpf(1) / 2, 12, erfc_long_weight)
 table("NNC_SIN_SHORT", "(sin(s) / s - 1) / x, x = s^2, |s| <= pi / 4", sin_part, 0, (pi / 4) ** 2 * mpf("1.001"), 3)
 table("NNC_COS_SHORT", "(cos(s) - 1 + x / 2) / x^2, x = s^2, |s| <= pi / 4", cos_part, 0, (pi / 4) ** 2 * mpf("1.001"), 3)
+turns(-3, 22, 5)
 print("#endif")

@@ -5,6 +5,7 @@
  * type of the tensor they meet. */
 #include <math.h>
 #include "elaborate/elaborator.h"
+#include "ops/number.h"
 
 typedef struct OperatorInfo {
   Op op;
@@ -29,9 +30,14 @@ static Value overflow(Elaborator *e, AstOperator op) {
   return value_error();
 }
 
+/* floor(a / b) and what it leaves, b neither 0 nor -1. */
 static int64_t floor_divide(int64_t a, int64_t b) {
-  int64_t quotient = a / b;
-  return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+  return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+static int64_t floor_rest(int64_t a, int64_t b) {
+  int64_t rest = a % b;
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
 static Value power_int(Elaborator *e, int64_t base, int64_t exponent) {
@@ -71,8 +77,7 @@ static Value operate_ints(Elaborator *e, AstOperator op, int64_t a, int64_t b) {
         return value_error();
       }
       if (b == -1) return op == AST_MOD ? value_int(0) : operate_ints(e, AST_SUB, 0, a);
-      result = floor_divide(a, b);
-      return value_int(op == AST_MOD ? a - result * b : result);
+      return value_int(op == AST_MOD ? floor_rest(a, b) : floor_divide(a, b));
     case AST_LT: return value_bool(a < b);
     case AST_GT: return value_bool(a > b);
     case AST_LE: return value_bool(a <= b);
@@ -91,8 +96,8 @@ static Value operate_floats(Elaborator *e, AstOperator op, double a, double b) {
     case AST_SUB: return value_float(a - b);
     case AST_MUL: return value_float(a * b);
     case AST_DIV: return value_float(a / b);
-    case AST_FLOORDIV: return value_float(floor(a / b));
-    case AST_MOD: return value_float(a - floor(a / b) * b);
+    case AST_FLOORDIV: return value_float(number_floordiv(a, b));
+    case AST_MOD: return value_float(number_mod(a, b));
     case AST_POW: return value_float(pow(a, b));
     case AST_LT: return value_bool(a < b);
     case AST_GT: return value_bool(a > b);

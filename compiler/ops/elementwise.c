@@ -193,11 +193,11 @@ static inline double int_floordiv(double a, double b, DType dtype) {
   return number_wrap((uint64_t)(n / d - (n % d != 0 && (n < 0) != (d < 0))), dtype);
 }
 SCALAR(floordiv, 2,
-       number_is_integer(dtype) ? int_floordiv(x[0], x[1], dtype) : floor(x[0] / x[1]))
+       number_is_integer(dtype) ? int_floordiv(x[0], x[1], dtype) : number_floordiv(x[0], x[1]))
 ELEMENTWISE(floordiv, elementwise_infer_number, NULL, .cost = elementwise_cost,
-            .doc = "floor(a / b); integers by 0 give 0; its gradient is 0")
+            .doc = "floor(a / b), as in Python; integers by 0 give 0; its gradient is 0")
 
-/* a - b * floor(a / b), of the divisor's sign.  Integers by 0 give 0. */
+/* What floor(a / b) leaves, of the divisor's sign.  Integers by 0 give 0. */
 static inline double int_mod(double a, double b, DType dtype) {
   int64_t n = number_truncate(a), d = number_truncate(b);
   if (d == 0 || d == -1) return 0;
@@ -205,9 +205,9 @@ static inline double int_mod(double a, double b, DType dtype) {
   return number_wrap((uint64_t)(rest != 0 && (rest < 0) != (d < 0) ? rest + d : rest), dtype);
 }
 SCALAR(mod, 2,
-       number_is_integer(dtype) ? int_mod(x[0], x[1], dtype) : x[0] - x[1] * floor(x[0] / x[1]))
+       number_is_integer(dtype) ? int_mod(x[0], x[1], dtype) : number_mod(x[0], x[1]))
 GRADIENT(mod, operand == 0 ? dy : neg(m, mul(m, dy, make_binary(m, OP_FLOORDIV, a, b))))
-ARITHMETIC(mod, "a - b * floor(a / b), of the divisor's sign; integers by 0 give 0",
+ARITHMETIC(mod, "what floor(a / b) leaves of a, of b's sign, as in Python; integers by 0 give 0",
            .commutes = false)
 
 /* ---- pow ---- */

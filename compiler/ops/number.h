@@ -63,6 +63,25 @@ static inline double number_convert(double x, DType from, DType to) {
   }
 }
 
+/* What floor(a / b) leaves of a, as in Python: exact but for the addition of b to a rest of the other
+ * sign, so of b's sign; a % inf is a or inf; NaN by 0 and of an infinity. */
+static inline double number_mod(double a, double b) {
+  double rest = fmod(a, b);
+  if (rest == 0) return copysign(0, b);
+  return (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+/* floor(a / b), as in Python: of the exact quotient, which rounding may lift to the next whole number;
+ * then a rest of the other sign tells. a / b by 0, NaN of an infinity. */
+static inline double number_floordiv(double a, double b) {
+  if (b == 0 || isnan(b)) return a / b;
+  if (!isfinite(a)) return NAN;
+  if (fabs(a) < fabs(b)) return a != 0 && (a < 0) != (b < 0) ? -1 : 0;
+  double quotient = a / b, whole = floor(quotient), rest = fma(-whole, b, a);
+  bool is_lifted = fabs(quotient) < 0x1p52 && rest != 0 && (rest < 0) != (b < 0);
+  return is_lifted ? whole - 1 : whole;
+}
+
 /* An index element, clamped to the axis as the generated code clamps it. */
 static inline int64_t number_clamp_index(double x, int64_t extent) {
   int64_t index = number_truncate(x);

@@ -11,7 +11,8 @@
 #include <stdio.h>
 
 #include "nnc_half.h"
-#include "nnc_math.h"
+#include "nnc_ops.h"
+#include "ops/number.h"
 
 typedef struct FloatFunction {
   const char *name;
@@ -33,8 +34,8 @@ static const FloatFunction functions[] = {
     {"exp", wrap_exp, exp, FLT_MAX},    {"expm1", wrap_expm1, expm1, FLT_MAX},
     {"log", wrap_log, log, FLT_MAX},    {"log1p", wrap_log1p, log1p, FLT_MAX},
     {"tanh", wrap_tanh, tanh, FLT_MAX}, {"sigmoid", wrap_sigmoid, exact_sigmoid, FLT_MAX},
-    {"erf", wrap_erf, erf, FLT_MAX},    {"sin", wrap_sin, sin, 0x1p20f},
-    {"cos", wrap_cos, cos, 0x1p20f},    {"tan", wrap_tan, tan, 0x1p20f},
+    {"erf", wrap_erf, erf, FLT_MAX},    {"sin", wrap_sin, sin, FLT_MAX},
+    {"cos", wrap_cos, cos, FLT_MAX},    {"tan", wrap_tan, tan, FLT_MAX},
 };
 
 static double ulps(float found, double exact) {
@@ -63,6 +64,73 @@ static void test_floats(void **state) {
     if (!(worst < 0.55))
       fail_msg("%s is off by %g units at %a", functions[i].name, worst, (double)worst_x);
   }
+}
+
+/* Kernels take the form for near arguments where none is far: it gives the same bits. */
+static void test_near_turns(void **state) {
+  (void)state;
+  for (uint64_t bits = 0; bits < 0x100000000u; bits += 6151) {
+    float x = nnc_bits_f32((uint32_t)bits);
+    assert_int_equal(nnc_far_turn_f32(x), !(fabsf(x) < 0x1p20f));
+    if (nnc_far_turn_f32(x)) continue;
+    assert_int_equal(nnc_f32_bits(nnc_near_sin_f32(x)), nnc_f32_bits(nnc_sin_f32(x)));
+    assert_int_equal(nnc_f32_bits(nnc_near_cos_f32(x)), nnc_f32_bits(nnc_cos_f32(x)));
+    assert_int_equal(nnc_f32_bits(nnc_near_tan_f32(x)), nnc_f32_bits(nnc_tan_f32(x)));
+  }
+}
+
+/* The floats nearest to multiples of pi / 2 and the ends of the ranges of the reduction; references
+ * by mpmath with 400 digits. */
+static void test_hard_turns(void **state) {
+  (void)state;
+  static const struct {
+    float x;
+    double sine, cosine;
+  } cases[] = {
+      {0x1.fffffep+19f, 0x1.1566584a3fd94p-2, 0x1.ecdaf47bd0923p-1},
+      {0x1p+20f, 0x1.526ccb2fc8656p-2, 0x1.e33ada92fe2aep-1},
+      {0x1.000002p+20f, 0x1.c8471008e0f2ep-2, 0x1.ca5cf1333f2f5p-1},
+      {0x1.4665d2p+25f, -0x1.fffffffffffffp-1, 0x1.927bcc77af479p-27},
+      {0x1.47d0fep+34f, 0x1p+0, -0x1.149dafd6b8987p-29},
+      {0x1.47d0fep+35f, -0x1.149dafd6b8987p-28, -0x1p+0},
+      {0x1.47d0fep+36f, 0x1.149dafd6b8987p-27, 0x1p+0},
+      {0x1.628d4cp+40f, -0x1p+0, -0x1.db49e303ea778p-28},
+      {0x1.fffffep+41f, -0x1.ffef3a8dc86d2p-1, 0x1.0616d52bc5d12p-6},
+      {0x1p+42f, 0x1.fd6e8410105ecp-1, -0x1.99bf99b8cd518p-4},
+      {0x1.000002p+42f, 0x1.eda39d3901ea4p-1, -0x1.0fc488543ab64p-2},
+      {0x1.1c3794p+53f, -0x1.fc7e1037de7a1p-2, 0x1.bc69b6690fe24p-1},
+      {0x1.bc16d6p+59f, -0x1.bbe111299249fp-3, 0x1.f3d465a997d83p-1},
+      {0x1.fffffep+63f, -0x1.b569bc6d198b9p-2, 0x1.cef0176f59b09p-1},
+      {0x1p+64f, 0x1.82a353118793dp-6, -0x1.ffdb7fa3fe34dp-1},
+      {0x1.000002p+64f, -0x1.7381408588b49p-1, -0x1.605175bfb0888p-1},
+      {0x1.b1ae4ep+69f, 0x1.8a76a7ce1f07cp-1, 0x1.4668977565e1ap-1},
+      {0x1.13093p+76f, 0x1p+0, -0x1.f7e04be410e25p-28},
+      {0x1.32ede2p+85f, 0x1p+0, -0x1.bc77be4e3b96p-28},
+      {0x1.fffffep+85f, -0x1.80b2b4845c698p-1, 0x1.51dceca586842p-1},
+      {0x1p+86f, 0x1.210d0d5876dcp-4, -0x1.feb9393f80c36p-1},
+      {0x1.000002p+86f, -0x1.fe42f96ee28a6p-1, -0x1.513e545045e95p-4},
+      {0x1.32ede2p+86f, -0x1.bc77be4e3b96p-27, -0x1.fffffffffffffp-1},
+      {0x1.abb4bp+89f, 0x1.fffffffffffffp-1, 0x1.9b74b1c1c562fp-27},
+      {0x1.f37c8ap+95f, 0x1p+0, -0x1.bbdd52a58eafbp-30},
+      {0x1.f37c8ap+96f, -0x1.bbdd52a58eafbp-29, -0x1p+0},
+      {0x1.f37c8ap+97f, 0x1.bbdd52a58eafbp-28, 0x1p+0},
+      {0x1.f37c8ap+98f, 0x1.bbdd52a58eafbp-27, 0x1.fffffffffffffp-1},
+      {0x1.fffffep+107f, 0x1.24d0dbc9546bdp-2, -0x1.ea9ee96162333p-1},
+      {0x1p+108f, -0x1.c6acaa5403a1bp-1, 0x1.d6ceef36b703cp-2},
+      {0x1.000002p+108f, -0x1.b668a8922ba4cp-2, -0x1.ceb3ca7af6e3ap-1},
+      {0x1.b08c4ap+111f, -0x1p+0, -0x1.5f52ea84f120dp-27},
+      {0x1.fffffep+126f, 0x1.159877d11c7d1p-2, -0x1.ecd3e643bc274p-1},
+      {0x1p+127f, 0x1.3f2c62cde42bdp-1, 0x1.90571d9316bccp-1},
+      {0x1.000002p+127f, 0x1.15bbba1f9a0a7p-1, -0x1.ae2034d6992f2p-1},
+      {0x1.fffffep+127f, -0x1.0b33665089575p-1, 0x1.b4bf2c79bdfcep-1},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (int sign = -1; sign <= 1; sign += 2) {
+      float x = (float)sign * cases[i].x;
+      assert_true(ulps(nnc_sin_f32(x), sign * cases[i].sine) < 0.51);
+      assert_true(ulps(nnc_cos_f32(x), cases[i].cosine) < 0.51);
+      assert_true(ulps(nnc_tan_f32(x), sign * cases[i].sine / cases[i].cosine) < 0.51);
+    }
 }
 
 static void test_float_specials(void **state) {
@@ -245,8 +313,90 @@ static void test_double_pow(void **state) {
   printf("pow      f64: %.3f ulp\n", worst);
 }
 
+/* ---- the rest of a division ---- */
+
+static bool same_double(double found, double wanted);
+
+/* floor(a / b) and what it leaves, by the x87's remainder; the rest before it was rounded. */
+static long double exact_rest(double a, double b, double *quotient) {
+  long double rest = fmodl(a, b), whole = rintl(((long double)a - rest) / b);
+  bool is_other = rest != 0 && (rest < 0) != (b < 0);
+  *quotient = b == 0 ? a / b : rest != rest ? NAN : (double)(is_other ? whole - 1 : whole);
+  return rest == 0 ? copysignl(0, b) : is_other ? rest + (long double)b : rest;
+}
+
+static void try_rest(double a, double b) {
+  double quotient;
+  float x = (float)a, y = (float)b;
+  double rest = (double)exact_rest(a, b, &quotient);
+  bool is_small = !(fabs(quotient) >= 0x1p51);
+  if (!same_double(nnc_mod_f64(a, b), rest) || !same_double(number_mod(a, b), rest))
+    fail_msg("%a %% %a is %a, %a, should be %a", a, b, nnc_mod_f64(a, b), number_mod(a, b), rest);
+  if (!nnc_far_mod_f64(a, b) && !same_double(nnc_near_mod_f64(a, b), rest))
+    fail_msg("near, %a %% %a is %a", a, b, nnc_near_mod_f64(a, b));
+  double found[] = {nnc_floordiv_f64(a, b), number_floordiv(a, b)};
+  for (int i = 0; i < 2; i++)
+    if (is_small ? !(found[i] == quotient || (found[i] != found[i] && quotient != quotient))
+                 : !(double_ulps(found[i], (long double)quotient) < 2))
+      fail_msg("%a // %a is %a (%d), should be %a", a, b, found[i], i, quotient);
+  rest = (float)exact_rest((double)x, (double)y, &quotient);
+  if (!same_double((double)nnc_mod_f32(x, y), rest))
+    fail_msg("%a %% %a is %a, should be %a", (double)x, (double)y, (double)nnc_mod_f32(x, y), rest);
+  if (!nnc_far_mod_f32(x, y) && !same_double((double)nnc_near_mod_f32(x, y), rest))
+    fail_msg("near, %a %% %a is %a", (double)x, (double)y, (double)nnc_near_mod_f32(x, y));
+  double floored = (double)nnc_floordiv_f32(x, y);
+  if (!(ulps((float)floored, quotient) < 0.6) && floored != (double)(float)quotient)
+    fail_msg("%a // %a is %a, should be %a", (double)x, (double)y, floored, quotient);
+}
+
+static void test_rests(void **state) {
+  (void)state;
+  static const double numbers[] = {0.0,   -0.0,   1,       -1,      5,        -5,         0.1,
+                                   -0.1,  0.3,    1e10,    1e30,    .3333,    INFINITY,   -INFINITY,
+                                   NAN,   2.5,    -7.5,    1e-30,   -1e-30,   0x1p-149,   -0x1p-149,
+                                   3e38,  -3e38,  0x1p24,  0x1p53,  0x1p-1074, -0x1p-1074, 0x1p27,
+                                   1e300, -1e300, DBL_MAX, DBL_MIN, 0x1p1000, 1 + 0x1p-52, 0x1p51};
+  enum { COUNT = sizeof numbers / sizeof *numbers };
+  for (int i = 0; i < COUNT; i++)
+    for (int k = 0; k < COUNT; k++) try_rest(numbers[i], numbers[k]);
+  uint64_t bits = 1;
+  for (int i = 0; i < 300000; i++) {
+    bits = bits * 6364136223846793005u + 1442695040888963407u;
+    double a = nnc_bits_f64(bits ^ bits >> 29), b = (double)(int64_t)(bits << 7 ^ bits >> 11) * 1e-17;
+    try_rest(a, b);
+    try_rest((double)(int64_t)bits * 1e-15, b);
+    try_rest((double)(i - 150000) * 0.1, 0.1); /* quotients near whole numbers */
+    try_rest((double)(float)(i - 150000) * 0.7, (double)(i % 7 - 3) * 0.7);
+  }
+  assert_true(nnc_mod_f32(5, INFINITY) == 5 && nnc_mod_f32(-5, INFINITY) == INFINITY);
+  assert_true(nnc_mod_f64(-5, INFINITY) == INFINITY && nnc_floordiv_f64(-5, INFINITY) == -1);
+  assert_true(nnc_floordiv_f32(-5, INFINITY) == -1 && nnc_floordiv_f32(1, 0) == INFINITY);
+}
+
+static void test_whole_rests(void **state) {
+  (void)state;
+  for (int32_t b = -3; b <= 3; b++)
+    for (int64_t a = -9; a <= 9; a++) {
+      double quotient, rest = (double)exact_rest((double)a, b, &quotient);
+      if (b == 0) quotient = rest = 0;
+      assert_int_equal(nnc_mod_i32((int32_t)a, b), (int)rest);
+      assert_int_equal(nnc_mod_i64(a, b), (int)rest);
+      assert_int_equal(nnc_floordiv_i32((int32_t)a, b), (int)quotient);
+      assert_int_equal(nnc_floordiv_i64(a, b), (int)quotient);
+    }
+  assert_int_equal(nnc_floordiv_i32(INT32_MIN, -1), INT32_MIN);
+  assert_int_equal(nnc_mod_i32(INT32_MIN, -1), 0);
+  assert_true(nnc_floordiv_i64(INT64_MIN, -1) == INT64_MIN && nnc_mod_i64(INT64_MIN, -1) == 0);
+  assert_true(nnc_floordiv_i64(INT64_MIN, 3) == -3074457345618258603);
+  assert_int_equal(nnc_mod_i64(INT64_MIN, 3), 1);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_rests),
+      cmocka_unit_test(test_whole_rests),
+      cmocka_unit_test(test_near_turns),
+      cmocka_unit_test(test_hard_turns),
       cmocka_unit_test(test_floats),
       cmocka_unit_test(test_float_specials),
       cmocka_unit_test(test_pow),

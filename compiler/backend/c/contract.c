@@ -77,6 +77,36 @@ static void declare_axes(const ContractWriter *writer, Code *code, int first, in
   }
 }
 
+/* The loops over a tile's rows and columns. */
+typedef struct TileLoop {
+  ContractWriter *writer;
+  Code *code;
+  ExprScope *scope;
+} TileLoop;
+
+static void open_tile_loop(const TileLoop *loop, bool is_row) {
+  const ContractWriter *writer = loop->writer;
+  const char *name = is_row ? "r" : "c";
+  bool is_m = is_row != writer->grid.swap;
+  code_open(loop->code, "NNC_ROLLED for (int64_t %s = 0; %s < %s; %s++)", name, name,
+            is_row ? "rows" : "cols", name);
+  declare_axes(writer, loop->code, is_m ? writer->m_axis : writer->n_axis,
+               is_m ? writer->n_axis : writer->kernel->axis_count, is_row ? "m + r" : "n + c");
+}
+
+static void open_inner_loop(void *context) {
+  const TileLoop *loop = context;
+  open_tile_loop(loop, loop->writer->rows_inner);
+}
+
+static void write_tile_stores(void *context) {
+  const TileLoop *loop = context;
+  const Kernel *kernel = loop->writer->kernel;
+  const char **values = expression_render(loop->code, loop->scope, 0);
+  for (int i = 0; i < kernel->epilogue_count; i++)
+    expression_store(loop->code, loop->scope, &kernel->epilogue[i], values[i]);
+}
+
 static const char *epilogue_text(ContractWriter *writer) {
   Text text = {0};
   Code code = {.arena = writer->arena, .out = &text};
@@ -84,20 +114,9 @@ static const char *epilogue_text(ContractWriter *writer) {
   scope.result = "tile[r * tile_row + c]";
   scope.result_dtype = writer->sum;
   declare_axes(writer, &code, 0, writer->m_axis, "batch");
-  const char *outer = writer->rows_inner ? "c" : "r", *inner = writer->rows_inner ? "r" : "c";
-  for (int level = 0; level < 2; level++) {
-    const char *name = level == 0 ? outer : inner;
-    bool is_row = *name == 'r';
-    code_open(&code, "NNC_ROLLED for (int64_t %s = 0; %s < %s; %s++)", name, name,
-              is_row ? "rows" : "cols", name);
-    bool is_m = is_row != writer->grid.swap;
-    declare_axes(writer, &code, is_m ? writer->m_axis : writer->n_axis,
-                 is_m ? writer->n_axis : writer->kernel->axis_count, is_row ? "m + r" : "n + c");
-  }
-  const char **values = expression_render(&code, &scope, 0);
-  for (int i = 0; i < writer->kernel->epilogue_count; i++)
-    expression_store(&code, &scope, &writer->kernel->epilogue[i], values[i]);
-  code_close(&code);
+  TileLoop loop = {writer, &code, &scope};
+  open_tile_loop(&loop, !writer->rows_inner);
+  expression_write_loop(&code, &scope, 0, &(LoopParts){open_inner_loop, write_tile_stores, &loop});
   code_close(&code);
   const char *result = arena_strdup(writer->arena, text.data);
   text_free(&text);

@@ -153,14 +153,55 @@ static const char *cast_text(Arena *arena, DType from, DType to, const char *tex
   return rounded(arena, to, number_text(arena, from, to, text));
 }
 
-static const char *call_text(Arena *arena, const Expr *expr, const char *const *args) {
-  const char *text = arena_printf(arena, "nnc_%s_%s(%s", op_info(expr->op)->name,
+/* ---- near and far ----
+ *
+ * sin of a huge argument and the rest of a huge quotient take far longer than of usual ones, and
+ * not all of it is code that vectorizes. So nnc_<operator>_<type> has a form for what is near, and
+ * nnc_far_<argument>_<type> says what is not. */
+
+/* "turn" for nnc_far_turn_f32; NULL: the operator has one form. */
+static const char *far_name(const Expr *expr) {
+  if (expr->kind != EXPR_OP || !dtype_is_float(expr->dtype)) return NULL;
+  if (expr->op == OP_MOD) return "mod";
+  bool is_turn = expr->op == OP_SIN || expr->op == OP_COS || expr->op == OP_TAN;
+  return is_turn && expr->dtype != DTYPE_F64 ? "turn" : NULL;
+}
+
+static bool contains(const Expr *expr, bool (*is_such)(const Expr *expr)) {
+  if (is_such(expr)) return true;
+  for (int i = 0; i < expr->arg_count; i++)
+    if (contains(expr->args[i], is_such)) return true;
+  return false;
+}
+
+static bool is_rest(const Expr *expr) { return expr->kind == EXPR_OP && expr->op == OP_MOD; }
+
+static bool is_expensive(const Expr *expr) {
+  bool is_costly = expr->kind == EXPR_OP && op_info(expr->op)->class->is_costly;
+  return expr->kind == EXPR_RANDOM || is_costly || far_name(expr);
+}
+
+/* Whether to ask for its arguments first, and so to compute them twice: for a rest unless that would
+ * be computed twice as well, since a loop with the full form of it is not vectorized. */
+static bool has_near_form(const Expr *expr) {
+  if (!far_name(expr)) return false;
+  for (int i = 0; i < expr->arg_count; i++)
+    if (contains(expr->args[i], is_rest(expr) ? is_rest : is_expensive)) return false;
+  return true;
+}
+
+static const char *call_text(const ExprScope *scope, const Expr *expr, const char *const *args) {
+  Arena *arena = scope->arena;
+  const char *near = scope->near && has_near_form(expr) ? "near_" : "";
+  const char *text = arena_printf(arena, "nnc_%s%s_%s(%s", near, op_info(expr->op)->name,
                                   c_type_name(expr->args[0]->dtype), args[0]);
   for (int i = 1; i < expr->arg_count; i++) text = arena_printf(arena, "%s, %s", text, args[i]);
   return arena_printf(arena, "%s)", text);
 }
 
-static const char *operator_text(Arena *arena, const Expr *expr, const char *const *args) {
+static const char *operator_text(const ExprScope *scope, const Expr *expr,
+                                 const char *const *args) {
+  Arena *arena = scope->arena;
   if (expr->op == OP_CAST) return cast_text(arena, expr->args[0]->dtype, expr->dtype, args[0]);
   const char *atom[3];
   for (int i = 0; i < expr->arg_count; i++) atom[i] = in_parentheses(arena, args[i]);
@@ -173,7 +214,7 @@ static const char *operator_text(Arena *arena, const Expr *expr, const char *con
     text = arena_printf(arena, "%s %s %s", atom[0], symbol, atom[1]);
   else if (form == FORM_PREFIX || (form == FORM_FLOAT_PREFIX && is_float))
     text = arena_printf(arena, "%s%s", symbol, atom[0]);
-  else text = call_text(arena, expr, args);
+  else text = call_text(scope, expr, args);
   return op_forms[expr->op].is_exact ? text : rounded(arena, expr->dtype, text);
 }
 
@@ -330,7 +371,7 @@ static void render_expression(Rendering *r, int i) {
       name_text(r, at);
     args[k] = r->texts[at];
   }
-  r->texts[i] = expr->kind == EXPR_OP ? operator_text(r->scope->arena, expr, args)
+  r->texts[i] = expr->kind == EXPR_OP ? operator_text(r->scope, expr, args)
                                       : leaf_text(r->scope, expr);
   bool is_cheap = expr->kind == EXPR_CONST || expr->kind == EXPR_STAGE || is_word(r->texts[i]);
   bool is_memory_written = expr->kind == EXPR_LOAD && r->stage.store_count > 1 &&
@@ -424,6 +465,64 @@ void expression_hoist(Code *code, ExprScope *scope, int number) {
     if (!is_word(r.texts[i])) name_text(&r, i);
     vec_push(scope->arena, &scope->hoisted, ((Hoisted){r.list.items[i], r.texts[i]}));
   }
+}
+
+/* ---- loops over near and far arguments ---- */
+
+bool expression_has_near(const ExprScope *scope, int number) {
+  ExprList list = kernel_expressions(scope->arena, scope->kernel, number);
+  for (int i = 0; i < list.count; i++)
+    if (has_near_form(list.items[i])) return true;
+  return false;
+}
+
+/* sin(x) and cos(x) ask once. */
+static bool asks_as_before(const ExprList *list, int at) {
+  for (int i = 0; i < at; i++) {
+    const Expr *earlier = list->items[i], *expr = list->items[at];
+    if (has_near_form(earlier) && far_name(earlier) == far_name(expr) &&
+        earlier->args[0] == expr->args[0] && expr->arg_count == 1)
+      return true;
+  }
+  return false;
+}
+
+static void write_questions(Code *code, const ExprScope *scope, int number) {
+  Rendering r = rendering_create(code, scope, number);
+  for (int i = 0; i < r.list.count; i++)
+    for (int k = 0; has_near_form(r.list.items[i]) && k < r.list.items[i]->arg_count; k++)
+      want(&r, r.list.items[i]->args[k]);
+  render_wanted(&r);
+  for (int i = 0; i < r.list.count; i++) {
+    const Expr *expr = r.list.items[i];
+    if (!has_near_form(expr) || asks_as_before(&r.list, i)) continue;
+    const char *text = r.texts[position(&r.list, expr->args[0])];
+    for (int k = 1; k < expr->arg_count; k++)
+      text = arena_printf(scope->arena, "%s, %s", text, r.texts[position(&r.list, expr->args[k])]);
+    code_line(code, "far |= nnc_far_%s_%s(%s);", far_name(expr), c_type_name(expr->dtype), text);
+  }
+}
+
+void expression_write_loop(Code *code, ExprScope *scope, int number, const LoopParts *parts) {
+  bool has_near = expression_has_near(scope, number);
+  if (has_near) {
+    code_line(code, "int far = 0;");
+    parts->open(parts->context);
+    write_questions(code, scope, number);
+    code_close(code);
+    code_open(code, "if (!far)");
+    scope->near = true;
+    parts->open(parts->context);
+    parts->body(parts->context);
+    code_close(code);
+    scope->near = false;
+    code_close(code);
+    code_open(code, "else");
+  }
+  parts->open(parts->context);
+  parts->body(parts->context);
+  code_close(code);
+  if (has_near) code_close(code);
 }
 
 void expression_store(Code *code, const ExprScope *scope, const Store *store, const char *text) {

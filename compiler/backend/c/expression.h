@@ -25,6 +25,7 @@ typedef struct ExprScope {
   DType result_dtype;
   int *temporaries; /* numbers used so far in this function: t0, t1, ... */
   VEC(Hoisted) hoisted;
+  bool near; /* no argument is far: operators with a quick form for such are written in it */
 } ExprScope;
 
 const char *index_text(const ExprScope *scope, const Index *index);
@@ -40,6 +41,18 @@ void expression_hoist(Code *code, ExprScope *scope, int stage);
  * value of a reduction, or the stores' values. Roots may not be read from memory after the first
  * store: with several stores they are names of temporaries. */
 const char **expression_render(Code *code, const ExprScope *scope, int stage);
+/* A loop over points of a stage. `open` writes its head and the axes' names, `body` what it does. */
+typedef struct LoopParts {
+  void (*open)(void *context);
+  void (*body)(void *context);
+  void *context;
+} LoopParts;
+
+/* Whether a stage has operators of which the runtime has a form for "near" arguments only, as sin. */
+bool expression_has_near(const ExprScope *scope, int stage);
+/* Writes the loop; where expression_has_near, twice, behind a loop that asks whether an argument of
+ * any of its points is far. It should run over at most some hundred points. */
+void expression_write_loop(Code *code, ExprScope *scope, int stage, const LoopParts *parts);
 /* The statement that stores `text` at `index`. */
 void expression_store(Code *code, const ExprScope *scope, const Store *store, const char *text);
 

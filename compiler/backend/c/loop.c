@@ -201,6 +201,25 @@ static void write_row_scalar(LoopWriter *writer, const Stage *stage, int number)
   close_loops(writer, stage->axis_count);
 }
 
+/* The loop that fills a block `v` with a stage's values. */
+typedef struct RowLoop {
+  LoopWriter *writer;
+  int number, axis;
+  const char *count, *place; /* how many there are; the axis at element l */
+} RowLoop;
+
+static void open_row_values(void *context) {
+  const RowLoop *loop = context;
+  code_open(loop->writer->code, "for (int64_t l = 0; l < %s; l++)", loop->count);
+  code_line(loop->writer->code, "const int64_t j%d = %s;", loop->axis, loop->place);
+}
+
+static void write_row_value(void *context) {
+  const RowLoop *loop = context;
+  Code *code = loop->writer->code;
+  code_line(code, "v[l] = %s;", expression_render(code, &loop->writer->scope, loop->number)[0]);
+}
+
 /* Blocks of values through fixed lanes. */
 static void write_row_lanes(LoopWriter *writer, const Stage *stage, int number) {
   enum { NNC_BLOCK = 128 }; /* of nnc_ops.h */
@@ -210,25 +229,21 @@ static void write_row_lanes(LoopWriter *writer, const Stage *stage, int number) 
                                    c_type_name(accumulator_type(stage)));
   int last = stage->axis_count - 1;
   int64_t extent = stage->extent[last];
+  RowLoop loop = {writer, number, last, extent > NNC_BLOCK ? "count" : c_integer(code->arena, extent),
+                  extent > NNC_BLOCK ? "first + l" : "l"};
   code_line(code, "%s s%d;", type, number);
   code_block(code);
   code_line(code, "%s_lanes acc;", lanes);
   code_line(code, "%s_begin(&acc);", lanes);
   open_inner_axes(writer, stage, last);
-  const char *axis = arena_printf(code->arena, "j%d", last);
   if (extent > NNC_BLOCK) {
     code_open(code, "for (int64_t first = 0; first < %lld; first += NNC_BLOCK)", (long long)extent);
     code_line(code, "const int64_t count = nnc_least(NNC_BLOCK, %lld - first);", (long long)extent);
   }
   code_line(code, "%s v[NNC_BLOCK] NNC_ALIGNED;", type);
-  code_open(code, "for (int64_t l = 0; l < %s; l++)",
-            extent > NNC_BLOCK ? "count" : c_integer(code->arena, extent));
-  code_line(code, "const int64_t %s = %s;", axis, extent > NNC_BLOCK ? "first + l" : "l");
-  const char *value = expression_render(code, &writer->scope, number)[0];
-  code_line(code, "v[l] = %s;", value);
-  code_close(code);
-  code_line(code, "%s_block(&acc, v, %s);", lanes,
-            extent > NNC_BLOCK ? "count" : c_integer(code->arena, extent));
+  expression_write_loop(code, &writer->scope, number,
+                        &(LoopParts){open_row_values, write_row_value, &loop});
+  code_line(code, "%s_block(&acc, v, %s);", lanes, loop.count);
   close_loops(writer, last + (extent > NNC_BLOCK));
   code_line(code, "s%d = %s_end(&acc);", number, lanes);
   code_close(code);
@@ -369,15 +384,43 @@ static void write_row_axes(LoopWriter *writer) {
   }
 }
 
+/* The loop over points of a row. */
+typedef struct PointLoop {
+  LoopWriter *writer;
+  int number;
+  const char *begin, *end;
+} PointLoop;
+
+static void open_points(void *context) {
+  const PointLoop *loop = context;
+  int last = loop->writer->kernel->axis_count - 1;
+  code_open(loop->writer->code, "for (int64_t i%d = %s; i%d < %s; i%d++)", last, loop->begin, last,
+            loop->end, last);
+}
+
+static void write_point(void *context) {
+  const PointLoop *loop = context;
+  write_stores(loop->writer, loop->number);
+}
+
 /* A stage's stores for the points of a row. */
 static void write_row_points(LoopWriter *writer, int number, const char *begin, const char *end) {
   Code *code = writer->code;
-  int last = writer->kernel->axis_count - 1;
-  if (last >= 0)
-    code_open(code, "for (int64_t i%d = %s; i%d < %s; i%d++)", last, begin, last, end, last);
+  PointLoop loop = {writer, number, begin, end};
   stage_axes(writer, &writer->kernel->stages[number]);
-  write_stores(writer, number);
-  if (last >= 0) code_close(code);
+  if (writer->kernel->axis_count == 0) {
+    write_stores(writer, number);
+    return;
+  }
+  bool has_near = expression_has_near(&writer->scope, number);
+  if (has_near) {
+    code_open(code, "for (int64_t first = %s; first < %s; first += NNC_BLOCK)", begin, end);
+    code_line(code, "const int64_t beyond = nnc_least(first + NNC_BLOCK, %s);", end);
+    loop.begin = "first";
+    loop.end = "beyond";
+  }
+  expression_write_loop(code, &writer->scope, number, &(LoopParts){open_points, write_point, &loop});
+  if (has_near) code_close(code);
 }
 
 static void write_cases(LoopWriter *writer, int number, const KernelCases *cases, int first,
