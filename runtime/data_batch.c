@@ -14,4 +14,4 @@ static int option(const DataContext *context, nnc_data *data) {
 }
 
 const struct nnc_stage_class nnc_stage_batch = {
-    .name = "batch", .formals = formals, .option = option};
+    .name = "batch", .acts_on = DATA_ACTS_ON_batch, .formals = formals, .option = option};

@@ -146,6 +146,7 @@ static int apply(const DataContext *context, DataTable *table, DataField *field,
 }
 
 const struct nnc_stage_class nnc_stage_categories = {.name = "categories",
+                                                     .acts_on = DATA_ACTS_ON_categories,
                                                      .formals = formals,
                                                      .names_fields = true,
                                                      .reads_text = true,

@@ -71,4 +71,4 @@ static int follow(const DataContext *context, DataTable *table, const DataTable 
 }
 
 const struct nnc_source_class nnc_source_constant = {
-    .name = "constant", .formals = formals, .follow = follow};
+    .name = "constant", .gives = DATA_GIVES_constant, .formals = formals, .follow = follow};

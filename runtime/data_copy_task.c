@@ -100,6 +100,7 @@ static int workers(const DataTable *table) {
 static void release(DataTable *table) { free(table->state); }
 
 const struct nnc_source_class nnc_source_copy_task = {.name = "copy_task",
+                                                      .gives = DATA_GIVES_copy_task,
                                                       .formals = formals,
                                                       .has_file_each = false,
                                                       .load = load,

@@ -52,4 +52,4 @@ static int follow(const DataContext *context, DataTable *table, const DataTable 
 }
 
 const struct nnc_source_class nnc_source_counter = {
-    .name = "counter", .formals = formals, .follow = follow};
+    .name = "counter", .gives = DATA_GIVES_counter, .formals = formals, .follow = follow};

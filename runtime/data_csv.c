@@ -262,4 +262,5 @@ static int load(const DataContext *context, DataTable *table) {
 }
 
 const struct nnc_source_class nnc_source_csv = {
-    .name = "csv", .formals = csv_formals, .has_file_each = false, .load = load};
+    .name = "csv", .gives = DATA_GIVES_csv, .formals = csv_formals, .has_file_each = false,
+    .load = load};

@@ -23,6 +23,7 @@ static int load(const DataContext *context, DataTable *table) {
 }
 
 const struct nnc_source_class nnc_source_files = {.name = "files",
+                                                  .gives = DATA_GIVES_files,
                                                   .formals = formals,
                                                   .load = load,
                                                   .make = data_picture_make,
@@ -30,6 +31,5 @@ const struct nnc_source_class nnc_source_files = {.name = "files",
                                                   .ready = data_picture_ready,
                                                   .workers = data_picture_workers,
                                                   .close = data_picture_close,
-                                                  .makes_pictures = true,
                                                   .takes_many_files = true,
                                                   .takes_all_files = true};

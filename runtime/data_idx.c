@@ -69,4 +69,5 @@ static int load(const DataContext *context, DataTable *table) {
 }
 
 const struct nnc_source_class nnc_source_idx = {
-    .name = "idx", .formals = formals, .has_file_each = true, .load = load};
+    .name = "idx", .gives = DATA_GIVES_idx, .formals = formals, .has_file_each = true,
+    .load = load};

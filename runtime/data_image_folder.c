@@ -148,6 +148,7 @@ static int load(const DataContext *context, DataTable *table) {
 }
 
 const struct nnc_source_class nnc_source_image_folder = {.name = "image_folder",
+                                                         .gives = DATA_GIVES_image_folder,
                                                          .formals = formals,
                                                          .has_file_each = false,
                                                          .load = load,
@@ -156,6 +157,5 @@ const struct nnc_source_class nnc_source_image_folder = {.name = "image_folder",
                                                          .ready = data_picture_ready,
                                                          .workers = data_picture_workers,
                                                          .close = data_picture_close,
-                                                         .makes_pictures = true,
                                                          .learns = true,
                                                          .takes_many_files = true};

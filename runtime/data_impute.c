@@ -95,6 +95,7 @@ static int apply(const DataContext *context, DataTable *table, DataField *field,
 }
 
 const struct nnc_stage_class nnc_stage_impute = {.name = "impute",
+                                                 .acts_on = DATA_ACTS_ON_impute,
                                                  .formals = formals,
                                                  .names_fields = true,
                                                  .fills_missing = true,

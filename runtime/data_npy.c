@@ -243,4 +243,5 @@ static int load(const DataContext *context, DataTable *table) {
 }
 
 const struct nnc_source_class nnc_source_npy = {
-    .name = "npy", .formals = formals, .has_file_each = true, .load = load};
+    .name = "npy", .gives = DATA_GIVES_npy, .formals = formals, .has_file_each = true,
+    .load = load};

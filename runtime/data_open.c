@@ -159,6 +159,9 @@ static int check_calls(Opening *opening, const nnc_pipeline *pipeline) {
   for (int c = 1; c < pipeline->call_count; c++) {
     const nnc_call *call = context->call = &pipeline->calls[c];
     const struct nnc_stage_class *stage = call->stage;
+    if (!(source->gives & stage->acts_on))
+      return data_fail_call(context, "%s acts on %s, which %s does not give", call->function,
+                            data_kind_text(stage->acts_on), source->name);
     if (data_check_arguments(context, stage->formals, stage->names_fields) < 0) return -1;
     if (!stage->fit) continue;
     bool names_none;
@@ -210,7 +213,7 @@ static int load_table(Opening *opening, DataTable *table, const nnc_pipeline *pi
       return data_fail(context, "%s has %lld examples, but %s has %lld", first->file,
                        (long long)first->dim[0], field->file, (long long)field->dim[0]);
   }
-  table->rows = table->count = first ? first->dim[0] : 0;
+  table->rows = table->count = table->loaded = first ? first->dim[0] : 0;
   return 0;
 }
 
@@ -238,9 +241,10 @@ static int apply_stage(Opening *opening, DataTable *table, DataField *field, con
   if (!field->batched)
     return data_fail_call(context, "%s(%s): the input %s has no axis of examples", stage->name,
                           field->name, field->name);
-  if (table->keeps_rows)
-    return data_fail_call(context, "%s(%s): not behind %s, whose values are final", stage->name,
-                          field->name, table->source->name);
+  if (!(table->source->gives & stage->acts_on)) /* of data train, whose source may be another */
+    return data_fail_call(context, "%s(%s) acts on %s, which %s of data %s does not give",
+                          stage->name, field->name, data_kind_text(stage->acts_on),
+                          table->source->name, context->set);
   if (field->dictionaries && !stage->reads_text)
     return data_fail_call(context, "%s(%s): %s is text; categories(%s) must come first",
                           stage->name, field->name, field->name, field->name);
@@ -341,7 +345,7 @@ static int load_all(Opening *opening, nnc_data *data) {
     if (files) files += context->file_count;
   }
   context->files = NULL;
-  if (data_join(context, opening->pipelines, data) < 0) return -1;
+  if (data_join(context, opening->pipelines, opening->keeps_all_rows, data) < 0) return -1;
   for (int t = 0; t < data->table_count; t++)
     if (data->tables[t].source->follow && change_values(opening, &data->tables[t]) < 0) return -1;
   return start_workers(opening, data);

@@ -41,11 +41,9 @@ typedef struct PictureStage {
   double probability;    /* of a flip */
 } PictureStage;
 
-enum { PICTURE_STAGES = 16 };
-
 typedef struct PictureStages {
   int count;
-  PictureStage stages[PICTURE_STAGES];
+  PictureStage stages[DATA_PICTURE_STAGES];
 } PictureStages;
 
 /* Adds a stage to the table's, which must make pictures. */

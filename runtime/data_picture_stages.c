@@ -179,12 +179,9 @@ int data_picture_apply(const PictureStages *stages, const DataVisit *visit, Pict
 /* --- their calls ------------------------------------------------------------------------------ */
 
 int data_picture_add_stage(const DataContext *context, DataTable *table, PictureStage stage) {
-  if (!table->source->makes_pictures)
-    return data_fail_call(context, "%s changes pictures, which %s does not give",
-                          context->call->function, table->source->name);
   PictureStages *stages = &((PictureFiles *)table->state)->stages;
-  if (stages->count == PICTURE_STAGES)
-    return data_fail_call(context, "more than %d stages for one picture", PICTURE_STAGES);
+  if (stages->count == DATA_PICTURE_STAGES)
+    return data_fail_call(context, "more than %d stages for one picture", DATA_PICTURE_STAGES);
   stages->stages[stages->count++] = stage;
   return 0;
 }
@@ -224,10 +221,13 @@ static int random_flip(const DataContext *context, DataTable *table) {
 }
 
 const struct nnc_stage_class nnc_stage_resize = {
-    .name = "resize", .formals = size_formals, .picture = resize};
+    .name = "resize", .acts_on = DATA_ACTS_ON_resize, .formals = size_formals, .picture = resize};
 const struct nnc_stage_class nnc_stage_center_crop = {
-    .name = "center_crop", .formals = size_formals, .picture = center_crop};
+    .name = "center_crop", .acts_on = DATA_ACTS_ON_center_crop, .formals = size_formals,
+    .picture = center_crop};
 const struct nnc_stage_class nnc_stage_random_crop = {
-    .name = "random_crop", .formals = size_formals, .picture = random_crop};
+    .name = "random_crop", .acts_on = DATA_ACTS_ON_random_crop, .formals = size_formals,
+    .picture = random_crop};
 const struct nnc_stage_class nnc_stage_random_flip = {
-    .name = "random_flip", .formals = flip_formals, .picture = random_flip};
+    .name = "random_flip", .acts_on = DATA_ACTS_ON_random_flip, .formals = flip_formals,
+    .picture = random_flip};

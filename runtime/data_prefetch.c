@@ -12,4 +12,4 @@ static int option(const DataContext *context, nnc_data *data) {
 }
 
 const struct nnc_stage_class nnc_stage_prefetch = {
-    .name = "prefetch", .formals = formals, .option = option};
+    .name = "prefetch", .acts_on = DATA_ACTS_ON_prefetch, .formals = formals, .option = option};

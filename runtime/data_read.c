@@ -48,9 +48,9 @@ typedef struct Making {
   char *message;
 } Making;
 
-static int64_t row_of(const nnc_data *data, const uint32_t *examples, int64_t first, int64_t i) {
+static int64_t row_of(const DataTable *table, const uint32_t *examples, int64_t first, int64_t i) {
   int64_t row = examples ? examples[i] : first + i;
-  return data->order ? data->order[row] : row;
+  return table->reads ? table->reads[row] : row;
 }
 
 #define WIDEN_BYTES(type, convert)                                   \
@@ -96,7 +96,7 @@ static void make_row(void *state, int64_t index, int worker) {
   DataContext context = {.model = making->data->model, .set = making->data->name,
                          .message = message};
   DataVisit visit = *making->visit;
-  visit.row = row_of(making->data, making->examples, making->first, index);
+  visit.row = row_of(making->table, making->examples, making->first, index);
   visit.worker = worker;
   int to = field->input->dtype;
   int64_t row_bytes = field->width * data_dtype_size(to);
@@ -141,7 +141,7 @@ int data_gather(const nnc_data *data, const uint32_t *examples, int64_t first, i
   for (int i = 0; i < data->entry->input_count; i++) {
     const DataField *field = data->fields[i];
     if (!field->is_made)
-      gather_field(field, data->order, examples, first, count, inputs[i]);
+      gather_field(field, table_of(data, field)->reads, examples, first, count, inputs[i]);
     else if (make_field(data, i, examples, first, count, visit, inputs[i], message) < 0)
       return -1;
   }
@@ -157,7 +157,7 @@ int nnc_data_read(const nnc_data *data, int64_t first, int64_t count, void *cons
 int64_t nnc_data_examples(const nnc_data *data) { return data->count; }
 
 int64_t nnc_data_bytes(const nnc_data *data) {
-  int64_t bytes = data->order ? data->count * (int64_t)sizeof *data->order : 0;
+  int64_t bytes = 0;
   for (int i = 0; i < data->entry->input_count; i++) {
     const DataField *field = data->fields[i];
     if (!field->is_view && !field->is_made)
@@ -165,6 +165,7 @@ int64_t nnc_data_bytes(const nnc_data *data) {
   }
   for (int t = 0; t < data->table_count; t++) {
     const DataStream *stream = &data->tables[t].stream;
+    if (data->tables[t].order) bytes += data->tables[t].count * (int64_t)sizeof(uint32_t);
     if (stream->values) bytes += stream->count * data_dtype_size(stream->dtype);
   }
   return bytes;

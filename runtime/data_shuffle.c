@@ -21,4 +21,4 @@ static int rows(const DataContext *context, DataTable *table) {
 }
 
 const struct nnc_stage_class nnc_stage_shuffle = {
-    .name = "shuffle", .formals = formals, .rows = rows};
+    .name = "shuffle", .acts_on = DATA_ACTS_ON_shuffle, .formals = formals, .rows = rows};

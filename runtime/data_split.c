@@ -35,4 +35,5 @@ static int rows(const DataContext *context, DataTable *table) {
   return result;
 }
 
-const struct nnc_stage_class nnc_stage_split = {.name = "split", .formals = formals, .rows = rows};
+const struct nnc_stage_class nnc_stage_split = {
+    .name = "split", .acts_on = DATA_ACTS_ON_split, .formals = formals, .rows = rows};

@@ -85,6 +85,7 @@ static int apply(const DataContext *context, DataTable *table, DataField *field,
 }
 
 const struct nnc_stage_class nnc_stage_standardize = {.name = "standardize",
+                                                      .acts_on = DATA_ACTS_ON_standardize,
                                                       .formals = formals,
                                                       .names_fields = true,
                                                       .is_for_floats = true,

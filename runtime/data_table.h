@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "data_words.h"
 #include "nnc_data.h"
 
 /* Number types of files that no input has; data_convert.c continues enum nnc_dtype with them. */
@@ -70,6 +71,9 @@ typedef struct DataTable {
                     * are made */
   int64_t count;   /* of examples: rows, or the length of `order` */
   uint32_t *order; /* row of each example; NULL: as in the file */
+  int64_t loaded;  /* rows before any was chosen */
+  const uint32_t *reads; /* the order in which examples are read, its own or that of the table whose
+                          * rows it has; NULL: as in the file */
   DataStream stream; /* of which the rows are windows */
   void *state;       /* of a source that makes rows */
 } DataTable;
@@ -99,6 +103,7 @@ typedef struct DataContext {
 
 struct nnc_source_class {
   const char *name;
+  int gives;                  /* enum DataKind, of data_words.h */
   const char *const *formals; /* NULL-terminated */
   bool has_file_each;         /* one file a field, else one for all */
   /* Fills the fields that have an input, and table->rows. */
@@ -117,7 +122,6 @@ struct nnc_source_class {
   /* Instead of load, for a source without rows of its own: fills its field for as many examples as
    * `rows` has, in their order; NULL: a single one.  Behind the stages of all other tables. */
   int (*follow)(const DataContext *context, DataTable *table, const DataTable *rows);
-  bool makes_pictures;             /* its state is a PictureFiles (data_picture.h) */
   bool learns;                     /* load may add fitted values */
   bool takes_many_files;           /* each file of a prediction is an example */
   bool takes_all_files;            /* and no other table has any of them */
@@ -127,6 +131,7 @@ struct nnc_source_class {
  * option (neither: data_open.c looks at its arguments itself through `option`). */
 struct nnc_stage_class {
   const char *name;
+  int acts_on; /* enum DataKind */
   const char *const *formals;
   bool names_fields; /* its unnamed arguments are fields */
   bool reads_text;   /* works on text columns */
@@ -152,7 +157,6 @@ struct nnc_data {
   DataTable *tables;
   DataField **fields;    /* of the entry's inputs, in their order */
   int64_t count;         /* examples */
-  const uint32_t *order; /* of the tables, which have it in common; NULL: file order */
   const nnc_model *model;
   struct DataWorkers *workers; /* NULL: no rows are made */
   int prefetch;          /* -1: no prefetch stage */
@@ -234,9 +238,11 @@ DataFile *data_file_open_argument(const DataContext *context, const char *const 
  */
 int data_file_read_field(const DataContext *context, DataFile *file, DataField *field);
 
-/* data_join.c: checks that all tables have the same examples, and gives these to sources without
- * rows of their own.  `pipelines`: of the tables. */
-int data_join(DataContext *context, const nnc_pipeline *const *pipelines, nnc_data *data);
+/* data_join.c: checks that all tables have the same examples in the same order, and gives these to sources without
+ * rows of their own.  `pipelines`: of the tables, whose split and shuffle stages were left out where
+ * all rows are kept. */
+int data_join(DataContext *context, const nnc_pipeline *const *pipelines, bool keeps_all_rows,
+              nnc_data *data);
 
 /* data_npy.c: the array of a file in its own number type, allocated in field->values; 1 when its
  * shape, which field then has, is not the tensor's. */

@@ -233,4 +233,5 @@ static int load(const DataContext *context, DataTable *table) {
 }
 
 const struct nnc_source_class nnc_source_text = {
-    .name = "text", .formals = formals, .has_file_each = false, .load = load, .learns = true};
+    .name = "text", .gives = DATA_GIVES_text, .formals = formals, .has_file_each = false,
+    .load = load, .learns = true};

@@ -90,4 +90,5 @@ static int load(const DataContext *context, DataTable *table) {
 }
 
 const struct nnc_source_class nnc_source_token_stream = {
-    .name = "token_stream", .formals = formals, .has_file_each = false, .load = load};
+    .name = "token_stream", .gives = DATA_GIVES_token_stream, .formals = formals,
+    .has_file_each = false, .load = load};

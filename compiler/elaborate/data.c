@@ -138,4 +138,5 @@ void check_data(Elaborator *e) {
     check_batch_stage(e, set);
     data_check_values(e, set);
   }
+  data_check_fit(e, train);
 }

@@ -268,14 +268,19 @@ static bool read_call(Elaborator *e, const DataPipeline *pipeline, const AstExpr
 
 /* ---- rules of single words ---------------------------------------------------------------- */
 
-double data_argument_number(const DataCall *call, const char *name, double fallback) {
+const DataArgument *data_find_argument(const DataCall *call, const char *name) {
   for (int i = 0; i < call->argument_count; i++)
-    if (!strcmp(call->arguments[i].name, name)) return call->arguments[i].value.number;
-  return fallback;
+    if (!strcmp(call->arguments[i].name, name)) return &call->arguments[i];
+  return NULL;
+}
+
+double data_argument_number(const DataCall *call, const char *name, double fallback) {
+  const DataArgument *argument = data_find_argument(call, name);
+  return argument ? argument->value.number : fallback;
 }
 
 bool data_follows_rows(const DataCall *source) {
-  return !strcmp(source->function, "counter") || !strcmp(source->function, "constant");
+  return !(data_gives(source->function) & GIVES_ROWS);
 }
 
 static bool check_file_count(Elaborator *e, const DataPipeline *pipeline, const DataCall *call) {
@@ -311,14 +316,6 @@ static bool check_field_count(Elaborator *e, const DataPipeline *pipeline, const
   return true;
 }
 
-/* Sources without rows of their own take the rows of the others, as their stages leave them. */
-static bool check_follows(Elaborator *e, const DataPipeline *pipeline, const DataCall *call) {
-  if (pipeline->call_count == 0 || !data_follows_rows(&pipeline->calls[0])) return true;
-  report_error(e, call->span, "no stages behind '%s': it has the rows of the other lines",
-               pipeline->calls[0].function);
-  return false;
-}
-
 /* A word where only some make sense: impute's `with`, the unit of a text, the type of tokens. */
 static bool check_words(Elaborator *e, const DataCall *call) {
   static const struct {
@@ -343,9 +340,11 @@ static bool check_words(Elaborator *e, const DataCall *call) {
   return true;
 }
 
-static bool check_call(Elaborator *e, const DataPipeline *pipeline, const DataCall *call) {
+static bool check_call(Elaborator *e, const DataPipeline *pipeline, const DataCall *call,
+                       bool is_source) {
   return check_file_count(e, pipeline, call) && check_field_count(e, pipeline, call) &&
-         check_follows(e, pipeline, call) && data_check_ranges(e, call) && check_words(e, call);
+         data_check_ranges(e, call) && check_words(e, call) &&
+         (is_source || data_check_stage(e, pipeline, call));
 }
 
 /* ---- lines -------------------------------------------------------------------------------- */
@@ -357,12 +356,14 @@ bool data_read_pipeline(Elaborator *e, const AstEntry *entry, DataPipeline *pipe
   for (int i = 0; i < entry->names.count; i++) pipeline->fields[i] = entry->names.items[i].text;
   int count = 1 + entry->stages.count;
   pipeline->calls = ARENA_ARRAY(e->arena, DataCall, count);
-  bool fits = true;
+  bool fits = true, has_source = false; /* without it nothing can be said of the stages together */
   for (int i = 0; i < count; i++) {
     const AstExpr *expr = i == 0 ? entry->value : entry->stages.items[i - 1];
     DataCall *call = &pipeline->calls[pipeline->call_count];
-    bool good = read_call(e, pipeline, expr, i == 0, call) && check_call(e, pipeline, call);
-    if (good) pipeline->call_count++;
+    bool good =
+        read_call(e, pipeline, expr, i == 0, call) && check_call(e, pipeline, call, i == 0);
+    if (i == 0) has_source = good;
+    if (good && has_source) pipeline->call_count++;
     fits = fits && good;
   }
   return fits;

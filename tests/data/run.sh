@@ -3,14 +3,17 @@
 #
 #   - the cmocka programs of this folder, under the address and undefined-behaviour sanitizers
 #   - the batches again under the thread sanitizer
+#   - every source with every stage: what the runtime takes and what nnc check says
 #   - mutated files of each format (tests/fuzz/mutate.c)
 #   - the generators of digits and of shapes, and the script that fetches MNIST, from a mirror on this machine
 #
+# Usage: tests/data/run.sh BUILD
 # DATA_SETS is the directory of the real data sets (../shared/data unless set); without it, those tests
 # are skipped. MUTATIONS: mutated files of each format (3000).
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 here=$root/tests/data
+nnc=$(cd "$1" && pwd)/bin/nnc
 data=${DATA_SETS-$root/../shared/data}
 [ -d "$data/mnist" ] || { echo "no real data sets in '$data': their tests are skipped"; data=; }
 # A compiler whose sanitizers are installed: clang's are a package of their own.
@@ -62,14 +65,36 @@ run_cmocka() {
   fi
 }
 
+# The verdicts of `nnc check` on every source with every stage are the runtime's (test_words.c).
+check_words() {
+  local program wanted status count=0
+  for program in "$1"/*.net; do
+    wanted=0
+    head -n 1 "$program" | grep -q refused && wanted=1
+    "$nnc" check "$program" >"$1/message" 2>&1
+    status=$?
+    count=$((count + 1))
+    [ "$status" = "$wanted" ] && [ $wanted = 0 -o "$(grep -c ': error: ' "$1/message")" = 1 ] && continue
+    echo "nnc check $program: status $status instead of $wanted"
+    cat "$program" "$1/message"
+    return 1
+  done
+  [ $count = 110 ]
+}
+
 memory=address,undefined
 build $memory "$work/memory" || { report "compile" 1 ""; echo "$passed passed, $failed failed"; exit 1; }
-for test in idx csv npy stages streams rows pictures loader golden; do
+mkdir "$work/words"
+export PROGRAMS=$work/words
+for test in idx csv npy stages streams rows pictures loader golden words; do
   if link $memory "$work/memory" "$here/test_$test.c" "$work/memory/support.o" -lcmocka -o "$work/test_$test"
   then run_cmocka "$work/test_$test"
   else report "link test_$test" 1 ""
   fi
 done
+
+check_words "$work/words" >"$work/words.log"
+report "nnc check and the runtime agree on sources and stages" $? "$work/words.log"
 
 build thread "$work/thread" &&
   link thread "$work/thread" "$here/test_loader.c" "$work/thread/support.o" -lcmocka -o "$work/test_threads"

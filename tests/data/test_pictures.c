@@ -268,6 +268,40 @@ static void test_split_and_prediction_files(void **state) {
   nnc_fitted_free(&fitted);
 }
 
+/* Pictures stay where they are and rows of a table move together: the same part of both is matched. */
+static void test_a_part_of_pictures_beside_one_of_a_table(void **state) {
+  (void)state;
+#define HALF    STAGE(split, ARG("from", NUM(0.25)), ARG("to", NUM(0.75)))
+#define PICTURE FOLDER(THREADS(1)), STAGE(resize, ARG("height", NUM(8)), ARG("width", NUM(8)))
+#define NUMBERS SOURCE(csv, ARG("file", STR("n.csv")), ARG("header", TRUTH(0)))
+  write_text("n.csv", "0\n1\n2\n3\n");
+  nnc_model model = MODEL(1, SET("train", PIPELINE(FIELDS("x"), PICTURE, HALF),
+                                 PIPELINE(FIELDS("y"), NUMBERS, HALF)),
+                          SET("turned", PIPELINE(FIELDS("y"), NUMBERS, HALF),
+                              PIPELINE(FIELDS("x"), PICTURE, HALF)),
+                          SET("all", PIPELINE(FIELDS("x"), PICTURE)),
+                          SET("shifted", PIPELINE(FIELDS("x"), PICTURE),
+                              PIPELINE(FIELDS("y"), NUMBERS, HALF)));
+  nnc_entry entry = ENTRY_OF(NNC_U8, 1, 3, 8, 8), only = ENTRY(1, INPUT("x", NNC_U8, 1, 3, 8, 8));
+  nnc_fitted fitted = {0};
+  static unsigned char all[4][3 * 8 * 8], x[2][3 * 8 * 8];
+  int32_t y[2];
+  nnc_data *data = open_well(&model, "all", &only, &fitted);
+  read_well(data, 0, 4, (void *[]){all});
+  nnc_data_close(data);
+  for (int s = 0; s < 2; s++) {
+    data = open_well(&model, s ? "turned" : "train", &entry, &fitted);
+    assert_int_equal(nnc_data_examples(data), 2);
+    read_well(data, 0, 2, (void *[]){x, y});
+    assert_true(y[0] < y[1]);
+    for (int i = 0; i < 2; i++) assert_memory_equal(x[i], all[y[i]], sizeof x[i]);
+    nnc_data_close(data);
+  }
+  expect_failure(&model, "shifted", &entry,
+                 "x and y must go through the same split and shuffle stages");
+  nnc_fitted_free(&fitted);
+}
+
 /* `files`: every file of the command line is a row; lines beside it read what they name. */
 static void test_files(void **state) {
   (void)state;
@@ -391,7 +425,7 @@ static void test_mistakes(void **state) {
                       CROP(resize, 8, 10))));
   nnc_entry row = ENTRY(1, INPUT("x", NNC_F32, 1, 2));
   expect_failure(&text, "train", &row,
-                 "test.net:3:9: resize changes pictures, which csv does not give");
+                 "test.net:3:9: resize acts on pictures, which csv does not give");
   make_folder("v");
   make_folder("v/c");
   write_png("v/c/1.png", 8, 10, 3, 0);
@@ -462,6 +496,8 @@ int main(void) {
       cmocka_unit_test(test_scaling_as_pillow_does),
       cmocka_unit_test_setup_teardown(test_random_stages, enter_folders, leave_folders),
       cmocka_unit_test_setup_teardown(test_split_and_prediction_files, enter_folders,
+                                      leave_folders),
+      cmocka_unit_test_setup_teardown(test_a_part_of_pictures_beside_one_of_a_table, enter_folders,
                                       leave_folders),
       cmocka_unit_test_setup_teardown(test_files, enter_folders, leave_folders),
       cmocka_unit_test_setup_teardown(test_damaged_pictures, enter_folders, leave_folders),

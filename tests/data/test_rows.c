@@ -195,7 +195,7 @@ static void test_mistakes(void **state) {
                 SET("test", PIPELINE(X, CSV), CONSTANT(NUM(1))));
   nnc_entry both = ENTRY(1, INPUT("x", NNC_F32, 1), INPUT("w", NNC_F32, 1));
   expect_failure(&model, "test", &both,
-                 "test.net:3:9: standardize(w): not behind constant, whose values are final");
+                 "test.net:3:9: standardize(w) acts on tables of numbers, which constant of data test does not give");
 }
 
 int main(void) {

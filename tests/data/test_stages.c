@@ -116,7 +116,7 @@ static void test_tables_must_have_the_same_rows(void **state) {
                  "x and y must go through the same split and shuffle stages");
   nnc_model part = MODEL(1, SET("train", PIPELINE(FIELDS("x"), CSV("t.csv"), SPLIT(0, 0.5, 0)),
                                 PIPELINE(FIELDS("y"), CSV("u.csv"), STAGE0(prefetch))));
-  expect_failure(&part, "train", &entry, "x has 52 examples, but y has 103");
+  expect_failure(&part, "train", &entry, "x and y must go through the same split and shuffle stages");
 }
 
 static void test_standardize(void **state) {

@@ -158,7 +158,7 @@ static void test_mistakes_in_texts(void **state) {
       1, SET("train", PIPELINE(FIELDS("x"), TEXT(LENGTH(4)), STAGE(standardize, ARG("", NAME("x"))))));
   nnc_entry one = ENTRY(1, INPUT("x", NNC_F32, 1, 4));
   expect_failure(&stage, "train", &one,
-                 "test.net:3:9: standardize(x): not behind text, whose values are final");
+                 "test.net:3:9: standardize acts on tables of numbers, which text does not give");
   nnc_model other = MODEL(1, SET("train", PIPELINE(XY, TEXT(LENGTH(4)))),
                           SET("val", PIPELINE(XY, SOURCE(text, ARG("file", STR("v.txt")), LENGTH(4)))));
   write_text("v.txt", "abc\nXY");

@@ -1,0 +1,213 @@
+/* Every source with every stage behind it: whether the runtime takes the pair, and whether it then
+ * delivers examples. With a folder in PROGRAMS each pair is also written there as a program, in a
+ * file that says the verdict in its first line: run.sh asks `nnc check` for its own. */
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include <png.h>
+
+#include "data_table.h"
+#include "support.h"
+
+enum { ROWS = 8, BATCH = 2 };
+
+/* ---- data ---------------------------------------------------------------------------------- */
+
+static char *path_to(const char *name) {
+  static char path[256];
+  snprintf(path, sizeof path, "%s/%s", directory(), name);
+  return path;
+}
+
+static void write_picture(const char *name, int shade) {
+  unsigned char bytes[8 * 8 * 3];
+  memset(bytes, shade, sizeof bytes);
+  png_image image = {
+      .version = PNG_IMAGE_VERSION, .width = 8, .height = 8, .format = PNG_FORMAT_RGB};
+  assert_true(png_image_write_to_file(&image, path_to(name), 0, bytes, 0, NULL));
+}
+
+static int enter_data(void **state) {
+  if (enter(state) < 0) return -1;
+  unsigned char idx[8 + ROWS] = {0, 0, 8, 1, 0, 0, 0, ROWS};
+  for (int i = 0; i < ROWS; i++) idx[8 + i] = (unsigned char)i;
+  write_file("a.idx", idx, sizeof idx);
+  char npy[10 + 118 + ROWS] = "\x93NUMPY\1";
+  memset(npy + 10, ' ', 118);
+  npy[7] = 0, npy[8] = 118, npy[9] = 0;
+  memcpy(npy + 10, "{'descr': '|u1', 'fortran_order': False, 'shape': (8,), }", 57);
+  npy[127] = '\n';
+  memcpy(npy + 128, idx + 8, ROWS);
+  write_file("a.npy", npy, sizeof npy);
+  write_text("a.csv", "0\n1\n2\n3\n4\n5\n6\n7\n");
+  write_text("a.txt", "abcdefghabcdefghabcdefghabcdefgh");
+  mkdir(path_to("t"), 0777);
+  mkdir(path_to("t/c"), 0777);
+  for (int i = 0; i < ROWS; i++) {
+    char name[] = "t/c/0.png";
+    name[4] = (char)('0' + i);
+    write_picture(name, 20 * i);
+  }
+  return 0;
+}
+
+static int leave_data(void **state) {
+  for (int i = 0; i < ROWS; i++) {
+    char name[] = "t/c/0.png";
+    name[4] = (char)('0' + i);
+    remove(path_to(name));
+  }
+  remove(path_to("t/c"));
+  remove(path_to("t"));
+  return leave(state);
+}
+
+/* ---- pairs --------------------------------------------------------------------------------- */
+
+typedef struct Source {
+  const char *name;
+  nnc_call call;
+  Names fields;
+  nnc_tensor input;        /* of the first field */
+  const char *line, *type; /* as the program has them */
+} Source;
+
+#define FILE_EACH(word, file) SOURCE(word, ARG("", STR(file)))
+#define STREAM(word) \
+  SOURCE(word, ARG("file", STR("a.txt")), ARG("length", NUM(4)))
+#define BARE(word) \
+  ((nnc_call){.function = #word, .source = &nnc_source_##word, .line = 3, .column = 9})
+
+static nnc_pipeline beside(void) {
+  static const char *const names[] = {"z"};
+  static nnc_argument arguments[2];
+  static nnc_call call;
+  arguments[0] = ARG("file", STR("a.csv"));
+  arguments[1] = ARG("header", TRUTH(0));
+  call = (nnc_call){.function = "csv", .source = &nnc_source_csv, .argument_count = 2,
+                    .arguments = arguments};
+  return (nnc_pipeline){1, names, 1, &call};
+}
+
+/* Opens the set and reads a batch of it. */
+static bool runs(const Source *source, nnc_call stage, const char *expected) {
+  bool follows = source->call.source->follow, is_predict = !strcmp(source->name, "files");
+  nnc_call calls[] = {source->call, stage};
+  nnc_pipeline pipelines[] = {{source->fields.count, source->fields.names, 2, calls}, beside()};
+  nnc_data_set sets[] = {{is_predict ? "predict" : "train", follows ? 2 : 1, pipelines, 0, 0}};
+  nnc_model model = {.file = "test.net", .batch = BATCH, .seed = 1, .data_set_count = 1,
+                     .data_sets = sets};
+  nnc_tensor inputs[] = {source->input, INPUT("z", NNC_F32, BATCH)};
+  nnc_entry entry = {.batch = BATCH, .input_count = follows ? 2 : 1, .inputs = inputs,
+                     .input_is_batched = (const unsigned char[]){1, 1}};
+  nnc_fitted fitted = {0};
+  char message[NNC_MESSAGE] = "";
+  const char *files[] = {path_to("t/c")};
+  nnc_data *data =
+      is_predict ? nnc_data_open_predict(&model, &entry, ".", 1, files, &fitted, message)
+                 : nnc_data_open(&model, "train", &entry, directory(), &fitted, message);
+  static double x[BATCH * 3 * 64], z[BATCH];
+  bool good = data && nnc_data_read(data, 0, BATCH, (void *[]){x, z}, message) == 0;
+  nnc_data_close(data);
+  nnc_fitted_free(&fitted);
+  if (!good && !strstr(message, expected))
+    fail_msg("%s | %s: %s", source->name, stage.function, message);
+  return good;
+}
+
+static void write_program(const Source *source, const char *stage, const char *text, bool good) {
+  const char *folder = getenv("PROGRAMS");
+  if (!folder) return;
+  char path[512];
+  snprintf(path, sizeof path, "%s/%s_%s.net", folder, source->name, stage);
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  bool is_predict = !strcmp(source->name, "files");
+  fprintf(file, "# %s\nconst batch = %d\n", good ? "taken" : "refused", BATCH);
+  if (is_predict)
+    fprintf(file, "data train { x = npy(\"x.npy\"); z = npy(\"z.npy\") }\ndata predict {");
+  else
+    fprintf(file, "data train { z = csv(\"a.csv\", header = false)%s;",
+            !strcmp(stage, "split") && good     ? " | split(0, 0.5)"
+            : !strcmp(stage, "shuffle") && good ? " | shuffle"
+                                                : "");
+  fprintf(file, " %s | %s }\n", source->line, text);
+  fprintf(file, "input x : %s\ninput z : f32[batch]\n", source->type);
+  if (source->fields.count == 3)
+    fprintf(file, "input y : u8[batch, 6, 2]\ninput m : u8[batch, 6, 1]\n");
+  fprintf(file, "loss = mean(linear(z[:, none], 1)) + mean(f32(x))%s\n",
+          source->fields.count == 3 ? " + mean(f32(y)) + mean(f32(m))" : "");
+  fprintf(file, "train { minimize = loss, optimizer = sgd(lr = 0.1), epochs = 1 }\n");
+  if (is_predict) fprintf(file, "predict { y = mean(f32(x)) }\n");
+  assert_int_equal(fclose(file), 0);
+}
+
+static void test_every_source_with_every_stage(void **state) {
+  (void)state;
+  const Source sources[] = {
+      {"idx", FILE_EACH(idx, "a.idx"), FIELDS("x"), INPUT("x", NNC_F32, BATCH),
+       "x = idx(\"a.idx\")", "f32[batch]"},
+      {"npy", FILE_EACH(npy, "a.npy"), FIELDS("x"), INPUT("x", NNC_F32, BATCH),
+       "x = npy(\"a.npy\")", "f32[batch]"},
+      {"csv", SOURCE(csv, ARG("file", STR("a.csv")), ARG("header", TRUTH(0))), FIELDS("x"),
+       INPUT("x", NNC_F32, BATCH), "x = csv(\"a.csv\", header = false)", "f32[batch]"},
+      {"text", STREAM(text), FIELDS("x"), INPUT("x", NNC_I32, BATCH, 4),
+       "x = text(\"a.txt\", length = 4)", "i32[batch, 4]"},
+      {"token_stream", STREAM(token_stream), FIELDS("x"), INPUT("x", NNC_I32, BATCH, 4),
+       "x = token_stream(\"a.txt\", length = 4)", "i32[batch, 4]"},
+      {"copy_task",
+       SOURCE(copy_task, ARG("words", NUM(2)), ARG("bits", NUM(2)), ARG("count", NUM(ROWS))),
+       FIELDS("x", "y", "m"), INPUT("x", NNC_U8, BATCH, 6, 4),
+       "x, y, m = copy_task(2, 2, count = 8)", "u8[batch, 6, 4]"},
+      {"image_folder", SOURCE(image_folder, ARG("folder", STR("t"))), FIELDS("x"),
+       INPUT("x", NNC_U8, BATCH, 3, 8, 8), "x = image_folder(\"t\")", "u8[batch, 3, 8, 8]"},
+      {"files", BARE(files), FIELDS("x"), INPUT("x", NNC_U8, BATCH, 3, 8, 8), "x = files()",
+       "u8[batch, 3, 8, 8]"},
+      {"counter", BARE(counter), FIELDS("x"), INPUT("x", NNC_I64, BATCH), "x = counter()",
+       "i64[batch]"},
+      {"constant", SOURCE(constant, ARG("value", NUM(3))), FIELDS("x"), INPUT("x", NNC_F32, BATCH),
+       "x = constant(3)", "f32[batch]"}};
+#define SIZED(word)  STAGE(word, ARG("height", NUM(8)), ARG("width", NUM(8)))
+#define LEARNT(word) STAGE(word, ARG("", NAME("x")))
+  const struct {
+    nnc_call call;
+    const char *text;
+  } stages[] = {{STAGE(split, ARG("from", NUM(0)), ARG("to", NUM(0.5))), "split(0, 0.5)"},
+                {STAGE0(shuffle), "shuffle"},
+                {STAGE(batch, ARG("size", NUM(BATCH))), "batch(2)"},
+                {STAGE(prefetch, ARG("count", NUM(1))), "prefetch(1)"},
+                {LEARNT(standardize), "standardize(x)"},
+                {LEARNT(impute), "impute(x)"},
+                {LEARNT(categories), "categories(x)"},
+                {SIZED(resize), "resize(8, 8)"},
+                {SIZED(center_crop), "center_crop(8)"},
+                {SIZED(random_crop), "random_crop(8)"},
+                {STAGE0(random_flip), "random_flip"}};
+  size_t source_count = sizeof sources / sizeof *sources;
+  size_t stage_count = sizeof stages / sizeof *stages;
+  int listed = 0, taken = 0;
+#define COUNT_WORD(...) listed++;
+  DATA_SOURCES(COUNT_WORD)
+  assert_int_equal(listed, source_count);
+  listed = 0;
+  DATA_STAGES(COUNT_WORD)
+  assert_int_equal(listed, stage_count);
+  for (size_t s = 0; s < source_count; s++)
+    for (size_t k = 0; k < stage_count; k++) {
+      const struct nnc_stage_class *stage = stages[k].call.stage;
+      /* A word that the list takes must work, and what it does not take is refused by it. */
+      char expected[128];
+      snprintf(expected, sizeof expected, "%s acts on ", stage->name);
+      bool good = runs(&sources[s], stages[k].call, expected);
+      assert_int_equal(good, (sources[s].call.source->gives & stage->acts_on) != 0);
+      taken += good;
+      write_program(&sources[s], stage->name, stages[k].text, good);
+    }
+  assert_int_equal(taken, 8 * 4 + 3 * 2 + 1 + 2 * 4);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(
+      test_every_source_with_every_stage, enter_data, leave_data)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
