@@ -155,7 +155,7 @@ const Builtin documented_words[] = {
     SOURCE("image_folder", "image_folder(folder, workers = 0)",
            "JPEG and PNG pictures in a folder for each class, decoded by `workers` threads; the "
            "second field is the class.  [n, channels, height, width]"
-           " Example: data val { image, label = image_folder(\"val\") | resize(20) | "
+           " Example: data train { image, label = image_folder(\"train\") | resize(20) | "
            "center_crop(16) }"),
     SOURCE("files", "files(workers = 0)",
            "The pictures that the command line of `predict` names, in data predict."
@@ -179,25 +179,25 @@ const Builtin documented_words[] = {
           " Example: data test { x = npy(\"x.npy\") | shuffle(7) }"),
     STAGE("standardize", "standardize(field, ...)",
           "(x - mean) / deviation of each column, fitted on the training set."
-          " Example: data test { x, label = npy(\"x.npy\", \"label.npy\") | standardize(x) }"),
+          " Example: data train { x, label = npy(\"x.npy\", \"label.npy\") | standardize(x) }"),
     STAGE("impute", "impute(field, ..., with = \"mean\")",
           "Missing values become the column's mean, \"median\" or a number."
-          " Example: data test { x = csv(\"x.csv\") | impute(x, with = \"median\") }"),
+          " Example: data train { x = csv(\"x.csv\") | impute(x, with = \"median\") }"),
     STAGE("categories", "categories(field, ...)",
           "Texts as class numbers, in the sorted order of the training set's."
-          " Example: data test { x, label = csv(\"x.csv\") | categories(label) }"),
+          " Example: data train { x, label = csv(\"x.csv\") | categories(label) }"),
     STAGE("resize", "resize(size) | resize(height, width)",
           "Scales a picture: its shorter side to `size`, or to the size that is given."
-          " Example: data val { image, label = image_folder(\"val\") | resize(16, 16) }"),
+          " Example: data train { image, label = image_folder(\"train\") | resize(16, 16) }"),
     STAGE("center_crop", "center_crop(size) | center_crop(height, width)",
           "Cuts out the middle; a picture that is too small is enlarged first."
-          " Example: data val { image, label = image_folder(\"val\") | center_crop(16) }"),
+          " Example: data train { image, label = image_folder(\"train\") | center_crop(16) }"),
     STAGE("random_crop", "random_crop(size) | random_crop(height, width)",
           "Cuts out a part anywhere; a picture that is too small is enlarged first."
-          " Example: data val { image, label = image_folder(\"val\") | random_crop(16) }"),
+          " Example: data train { image, label = image_folder(\"train\") | random_crop(16) }"),
     STAGE("random_flip", "random_flip(probability = 0.5)",
           "Changes left and right."
-          " Example: data val { image, label = image_folder(\"val\") | random_crop(16) | "
+          " Example: data train { image, label = image_folder(\"train\") | random_crop(16) | "
           "random_flip }"),
     STAGE("batch", "batch(size)",
           "States the size of a minibatch for readers."

@@ -112,7 +112,9 @@ for name in $("$nnc" doc | awk '/^  / { print $1 }'); do
   [[ $line == "optimizer = "* ]] &&
     line="train { minimize = mse(linear(x, 16, name = \"h\"), x), steps = 9, $line }"
   [[ $line == "data "* ]] && line=$(with_all_inputs "$line")
-  { cat tests/docs/examples.net; echo "$line"; } > "$work/block.net"
+  cat tests/docs/examples.net > "$work/block.net"
+  [[ $line == "data train "* ]] && sed -i '/^data train/,/^}/d' "$work/block.net" # it stands for that
+  echo "$line" >> "$work/block.net"
   check_program "the example of $name" "$work/block.net" ""
 done
 
