@@ -19,7 +19,15 @@ typedef struct External {
   int file_count;
   const char *files[MOST_FILES];
   Span files_at;
+  bool is_rowwise; /* row i of the result follows from row i of each argument that has axes */
+  Span rowwise_at;
 } External;
+
+/* What a key of the declaration does. */
+typedef struct ExternKey {
+  const char *name;
+  bool (*read)(Elaborator *e, const AstEntry *entry, External *external);
+} ExternKey;
 
 static bool read_text(Elaborator *e, const AstEntry *entry, const char **text) {
   Value value = evaluate(e, entry->value);
@@ -28,6 +36,26 @@ static bool read_text(Elaborator *e, const AstEntry *entry, const char **text) {
     return true;
   }
   report_kind(e, entry->value->span, entry->names.items[0].text, "a string", value);
+  return false;
+}
+
+static bool read_function(Elaborator *e, const AstEntry *entry, External *external) {
+  return read_text(e, entry, &external->function);
+}
+
+/* Kept for back ends to come. */
+static bool read_ignored(Elaborator *e, const AstEntry *entry, External *external) {
+  const char *ignored;
+  (void)external;
+  return read_text(e, entry, &ignored);
+}
+
+static bool read_rowwise(Elaborator *e, const AstEntry *entry, External *external) {
+  Value value = evaluate(e, entry->value);
+  external->rowwise_at = entry->value->span;
+  external->is_rowwise = value.kind == VALUE_BOOL && value.boolean;
+  if (value.kind == VALUE_BOOL) return true;
+  report_kind(e, entry->value->span, "rowwise", "true or false", value);
   return false;
 }
 
@@ -64,28 +92,34 @@ static bool is_identifier(const char *name) {
   return name[0] && !isdigit((unsigned char)name[0]);
 }
 
+static const ExternKey extern_keys[] = {
+    {"c", read_files},
+    {"function", read_function},
+    {"rowwise", read_rowwise},
+    {"cuda", read_ignored},
+};
+enum { EXTERN_KEYS = sizeof extern_keys / sizeof *extern_keys };
+
+static bool read_entry(Elaborator *e, const AstEntry *entry, External *external) {
+  const char *known[EXTERN_KEYS];
+  const char *key =
+      entry->kind == AST_ENTRY_SET && entry->names.count == 1 ? entry->names.items[0].text : "";
+  for (int i = 0; i < EXTERN_KEYS; i++) {
+    known[i] = extern_keys[i].name;
+    if (!strcmp(key, known[i])) return extern_keys[i].read(e, entry, external);
+  }
+  Diagnostic *d = report_error(e, entry->span, "an extern operator has no key '%s'", key);
+  report_suggest(d, key, known, EXTERN_KEYS);
+  diag_help(d, "c = \"file.c\", function = \"name\" where the function is called otherwise, and "
+               "rowwise = true where row i of the result follows from row i of the arguments");
+  return false;
+}
+
 static bool read_entries(Elaborator *e, const Function *function, External *external) {
-  static const char *const known[] = {"c", "function", "cuda"};
   const AstEntries *entries = &function->stmt->function.entries;
   *external = (External){.function = function->name};
-  for (int i = 0; i < entries->count; i++) {
-    const AstEntry *entry = &entries->items[i];
-    const char *key =
-        entry->kind == AST_ENTRY_SET && entry->names.count == 1 ? entry->names.items[0].text : "";
-    const char *ignored = NULL;
-    const char **text = !strcmp(key, known[1])   ? &external->function
-                        : !strcmp(key, known[2]) ? &ignored
-                                                 : NULL;
-    bool is_files = !strcmp(key, known[0]);
-    if (!text && !is_files) {
-      Diagnostic *d = report_error(e, entry->span, "an extern operator has no key '%s'", key);
-      report_suggest(d, key, known, 3);
-      diag_help(d,
-                "c = \"file.c\", and function = \"name\" where the function is called otherwise");
-      return false;
-    }
-    if (is_files ? !read_files(e, entry, external) : !read_text(e, entry, text)) return false;
-  }
+  for (int i = 0; i < entries->count; i++)
+    if (!read_entry(e, &entries->items[i], external)) return false;
   if (external->file_count == 0) {
     report_error(e, function->stmt->function.name.span,
                  "the extern operator '%s' needs a file: "
@@ -160,6 +194,27 @@ static Node *take_operand(Elaborator *e, const Function *function, int i, Value 
   return NULL;
 }
 
+static bool check_rows(Elaborator *e, const Function *function, const External *external,
+                       Node *const *operands, Shape result) {
+  const AstFormals *formals = &function->stmt->function.formals;
+  if (!external->is_rowwise) return true;
+  if (result.rank == 0) {
+    report_error(e, external->rowwise_at, "the result of '%s' is a scalar: it has no rows",
+                 function->name);
+    return false;
+  }
+  for (int i = 0; i < formals->count; i++) {
+    Shape x = operands[i]->type.shape;
+    if (x.rank == 0 || x.dim[0] == result.dim[0]) continue;
+    report_error(e, external->rowwise_at,
+                 "'%s' is not computed row by row: '%s' has %lld rows and the result %lld",
+                 function->name, formals->items[i].name.text, (long long)x.dim[0],
+                 (long long)result.dim[0]);
+    return false;
+  }
+  return true;
+}
+
 Value evaluate_extern(Elaborator *e, const Function *function, Span call, const Value *values) {
   const AstFormals *formals = &function->stmt->function.formals;
   Node *operands[MAX_FORMALS];
@@ -188,10 +243,13 @@ Value evaluate_extern(Elaborator *e, const Function *function, Span call, const 
                  function->name, type_text(e->arena, type));
     return value_error();
   }
+  if (!check_rows(e, function, &external, operands, type.shape)) return value_error();
   Attribute attributes[] = {attr_make_string(ATTR_NAME, name_intern(external.function)),
                             attr_make_int(ATTR_DTYPE, type.dtype),
-                            attr_make_ints(ATTR_SHAPE, type.shape.rank, type.shape.dim)};
+                            attr_make_ints(ATTR_SHAPE, type.shape.rank, type.shape.dim),
+                            attr_make_int(ATTR_ROWWISE, 1)};
   if (!enter(e, function, &external)) return value_error();
   e->at = call;
-  return value_tensor(e, emit(e, OP_EXTERN, formals->count, operands, 3, attributes));
+  int count = external.is_rowwise ? 4 : 3;
+  return value_tensor(e, emit(e, OP_EXTERN, formals->count, operands, count, attributes));
 }

@@ -2,19 +2,19 @@
  *
  * The values at the cuts are accumulators, which the host combines over batches; the expression
  * above them becomes the finish entry, in double. So accuracy, exp(loss) and sum(a) / sum(mask)
- * are exact over a whole data set. Whether a reduction runs over the batch is seen from two
- * elaborations: its operand has `batch` times as many elements as the one of the program with a
- * batch of one.
+ * are exact over a whole data set where what is reduced belongs to single examples, which ops/flow.h
+ * says of each node.
  *
  * All walks are cut in parallel; they must agree on the expression above the cuts.
  *
- * What cannot be cut, or has reductions that would see parts of a batch (coupling.c), is no such
- * expression. A loss need not be one to be trained, nor a part of a loss to be reported, nor what
+ * What cannot be cut, or reduces what mixes the examples of a batch, is no such expression. A loss
+ * need not be one to be trained, nor a term of a loss to be reported, nor what
  * compares the examples of a batch in pairs, which has no meaning over a whole data set: it is
  * then averaged over the batches as a whole, and a warning says so. Any other metric is refused. */
 #include "elaborate/train.h"
 
 #include <math.h>
+#include "ops/flow.h"
 #include "ops/op.h"
 #include "support/names.h"
 
@@ -28,9 +28,10 @@ typedef struct Cutter {
   Node **finish;             /* by node id of walk 0: what was built for it */
   Room room;                 /* of the finish entry */
   const Metric *metric;
-  const Coupling *coupling;  /* of this metric's graph: coupling.c */
+  const Flow *flow;          /* of the examples, by node id of walk 0 */
   const char *uncut;         /* why this metric cannot be cut; NULL: it can, so far */
-  const Node *uncut_at, *uncut_by; /* the part; what joins the examples in it or NULL */
+  const Node *uncut_at;      /* the part */
+  const Flow *uncut_by;      /* how the examples mix in it; NULL: they do not */
   bool has_examples;         /* it differs in training alone: single examples have a meaning */
   int parts;                 /* accumulators of this metric */
   int depth;
@@ -53,11 +54,7 @@ static bool *find_dependent(Arena *arena, const Graph *graph) {
 
 static bool has_one_element(const Node *node) { return shape_elements(node->type.shape) == 1; }
 
-/* Whether the tensor has an element for each example of the batch. */
-static bool carries_batch(const Cutter *c, const Node *node, const Node *single) {
-  return shape_elements(node->type.shape) ==
-         c->e->module->run.batch * shape_elements(single->type.shape);
-}
+static const Flow *flow_of(const Cutter *c, const Node *node) { return &c->flow[node->id]; }
 
 /* ---- what a node is to the cut ------------------------------------------------------------ */
 
@@ -90,6 +87,20 @@ static bool compose(Combine outer, Combine inner, Combine *combine) {
   return linear || outer == inner;
 }
 
+/* Whether examples mix in what `reduced` reduces; else it has an element for each of them. */
+static const Flow *find_mixed(const Cutter *c, const Node *reduced) {
+  for (int k = 0; k < reduced->operand_count; k++)
+    if (flow_of(c, reduced->operands[k])->kind == FLOW_MIXED)
+      return flow_of(c, reduced->operands[k]);
+  return NULL;
+}
+
+static bool has_examples(const Cutter *c, const Node *node) {
+  for (int k = 0; k < node->operand_count; k++)
+    if (flow_of(c, node->operands[k])->kind == FLOW_SEPARATE) return true;
+  return find_mixed(c, node);
+}
+
 /* How the host combines the scalar `node`; false when it is no reduction over the batch. *reduced
  * is the innermost one. */
 static bool find_combine(const Cutter *c, const Node *node, const Node *single, Combine *combine,
@@ -97,11 +108,10 @@ static bool find_combine(const Cutter *c, const Node *node, const Node *single, 
   *reduced = node;
   if (node->op == OP_CONTRACT && single->op == OP_CONTRACT) {
     *combine = COMBINE_SUM;
-    return carries_batch(c, node->operands[0], single->operands[0]) &&
-           carries_batch(c, node->operands[1], single->operands[1]);
+    return has_examples(c, node);
   }
   if (!find_reduction(node, combine) || single->op != node->op) return false;
-  while (!carries_batch(c, node->operands[0], single->operands[0])) {
+  while (!has_examples(c, node)) {
     do {
       node = node->operands[0];
       single = single->operands[0];
@@ -113,13 +123,6 @@ static bool find_combine(const Cutter *c, const Node *node, const Node *single, 
   }
   *reduced = node;
   return true;
-}
-
-/* What joins the examples of a batch in what `reduced` reduces. */
-static Coupling find_mixed(const Cutter *c, const Node *reduced) {
-  for (int k = 0; k < reduced->operand_count; k++)
-    if (c->coupling[reduced->operands[k]->id].by) return c->coupling[reduced->operands[k]->id];
-  return (Coupling){0};
 }
 
 /* ---- means by hand ------------------------------------------------------------------------ */
@@ -137,7 +140,7 @@ static bool is_linear_sum(const Cutter *c, const Node *node, const Node *single,
   Combine combine;
   const Node *reduced;
   if (find_combine(c, node, single, &combine, &reduced))
-    return combine == COMBINE_SUM && !find_mixed(c, reduced).by;
+    return combine == COMBINE_SUM && !find_mixed(c, reduced);
   double value, one;
   Node *const *x = node->operands, *const *y = single->operands;
   switch (node->op) {
@@ -210,26 +213,44 @@ static Node *leave_uncut(Cutter *c, const Node *node, const char *why) {
   return NULL;
 }
 
-static bool depends_on(Arena *arena, const Graph *graph, const Node *root, const Node *part) {
-  bool *needed = ARENA_ARRAY(arena, bool, graph->next_id);
-  needed[root->id] = true;
-  for (int i = root->id; i > part->id; i--) {
-    const Node *node = graph->nodes.items[i];
-    for (int k = 0; needed[i] && k < node->operand_count; k++)
-      needed[node->operands[k]->id] = true;
+/* Whether `part` is a term of the scalar `whole`, times a factor that no example decides and that is
+ * not 0. Then the mean of `whole` over batches is made of that of `part`. */
+static bool is_term(const Cutter *c, const Node *whole, const Node *part, bool *seen) {
+  Node *const *x = whole->operands;
+  if (whole == part) return true;
+  if (whole->id < part->id || seen[whole->id]) return false;
+  seen[whole->id] = true;
+  if (whole->rule || whole->op == OP_NEG || whole->op == OP_CAST || whole->op == OP_STOP_GRADIENT ||
+      is_movement(whole))
+    return is_term(c, x[0], part, seen);
+  if (whole->op == OP_ADD || whole->op == OP_SUB)
+    return is_term(c, x[0], part, seen) || is_term(c, x[1], part, seen);
+  if (whole->op != OP_MUL && whole->op != OP_DIV) return false;
+  for (int i = whole->op == OP_DIV ? 1 : 0; i < 2; i++) {
+    bool is_factor = !c->depends[0][x[i]->id] && flow_of(c, x[i])->kind == FLOW_NONE;
+    bool is_zero = x[i]->op == OP_CONSTANT && node_float(x[i], ATTR_VALUE) == 0;
+    if (is_factor && !is_zero && is_term(c, x[1 - i], part, seen)) return true;
   }
-  return needed[part->id];
+  return false;
 }
 
-/* Whether means over batches are what can be had: of a loss, its parts, and of pairs. */
+/* Whether means over batches are what can be had: of a loss, its terms, and of pairs. */
 static bool is_for_batches(const Cutter *c, const Node *metric) {
-  if (c->metric->is_loss || c->coupling[metric->id].is_pair) return true;
+  const Flow *flow = flow_of(c, metric);
+  if (c->metric->is_loss || (flow->kind == FLOW_MIXED && flow->cause == CAUSE_PAIRS)) return true;
   const Metrics *metrics = &c->walks[0]->train->metrics;
-  for (int i = 0; i < metrics->count; i++)
-    if (metrics->items[i].is_loss && metrics->items[i].node &&
-        depends_on(c->e->arena, c->walks[0]->room.graph, metrics->items[i].node, metric))
-      return true;
+  for (int i = 0; i < metrics->count; i++) {
+    const Node *loss = metrics->items[i].is_loss ? metrics->items[i].node : NULL;
+    if (loss && is_term(c, loss, metric, ARENA_ARRAY(c->e->arena, bool, loss->id + 1))) return true;
+  }
   return false;
+}
+
+static const char *advise(const Flow *mixed) {
+  if (mixed) return mixing_advice(mixed);
+  return "a metric is a scalar expression over full reductions: mean(...), sum(...), max(...), "
+         "min(...); a number for each class is taken by a loop: "
+         "for c in 0..classes { p = mean(label == c); ... }";
 }
 
 static void report_uncut(Cutter *c, bool is_for_batches) {
@@ -241,18 +262,8 @@ static void report_uncut(Cutter *c, bool is_for_batches) {
       : report_error(c->e, c->metric->span, "'%s' cannot be computed over a whole data set: %s",
                      name, c->uncut);
   report_note_tensor(c->e, d, "this part", c->uncut_at);
-  if (c->uncut_by) report_note_tensor(c->e, d, "what it depends on", c->uncut_by);
-  if (is_for_batches) return;
-  if (c->uncut_by && c->uncut_by->op == OP_CONSTANT)
-    diag_help(d, "divide behind the reduction, sum(x) / batch; by grad(sum(y), x) each example has "
-                 "the gradient of its own y");
-  else if (c->uncut_by)
-    diag_help(d, "write it with reductions of single examples: mean(x * x) - mean(x) ^ 2 for "
-                 "mean((x - mean(x)) ^ 2)");
-  else
-    diag_help(d, "a metric is a scalar expression over full reductions: mean(...), sum(...), "
-                 "max(...), min(...); a number for each class is taken by a loop: "
-                 "for c in 0..classes { p = mean(label == c); ... }");
+  if (c->uncut_by) note_mixing(c->e, d, c->uncut_by);
+  if (!is_for_batches) diag_help(d, "%s", advise(c->uncut_by));
 }
 
 static bool walks_agree(const Cutter *c, const Cut *cut) {
@@ -290,17 +301,25 @@ static Node *cut_elementwise(Cutter *c, const Cut *cut) {
 
 /* The reduction as an accumulator, unless what it reduces mixes the examples of a batch. */
 static Node *cut_reduction(Cutter *c, const Cut *cut, const Node *reduced, Combine combine) {
-  Coupling mixed = find_mixed(c, reduced);
-  if (mixed.by) {
-    leave_uncut(c, reduced, mixed.is_pair
-                ? "it reduces what compares the examples of a batch with each other"
-                : mixed.by->op == OP_CONSTANT
-                ? "it reduces what depends on the size of a batch"
-                : "it reduces what another reduction over the batch has a part in");
-    c->uncut_by = mixed.by;
+  const Flow *mixed = find_mixed(c, reduced);
+  if (mixed) {
+    leave_uncut(c, reduced,
+                arena_printf(c->e->arena, "it reduces what %s", mixing_text(mixed)));
+    c->uncut_by = mixed;
     return NULL;
   }
   return add_accumulator(c, cut, combine);
+}
+
+/* What no input decides: the value of any batch, unless it follows the batch itself. */
+static Node *cut_independent(Cutter *c, const Cut *cut) {
+  const Flow *flow = flow_of(c, cut->node[0]);
+  if (flow->kind != FLOW_SIZED) return add_accumulator(c, cut, COMBINE_LAST);
+  leave_uncut(c, cut->node[0], flow->cause == CAUSE_PLACE
+                                 ? "it counts the places in a batch"
+                                 : "it depends on the size of a batch");
+  c->uncut_by = flow;
+  return NULL;
 }
 
 static Node *cut_new(Cutter *c, const Cut *cut) {
@@ -319,7 +338,9 @@ static Node *cut_new(Cutter *c, const Cut *cut) {
   }
   if (!has_one_element(node) || !has_one_element(cut->node[1]))
     return leave_uncut(c, node, "it is not a scalar");
-  if (!c->depends[0][node->id]) return add_accumulator(c, cut, COMBINE_LAST);
+  FlowKind kind = flow_of(c, node)->kind;
+  if (!c->depends[0][node->id] && (kind == FLOW_NONE || kind == FLOW_SIZED))
+    return cut_independent(c, cut);
   Combine combine;
   if (find_combine(c, node, cut->node[1], &combine, &reduced))
     return cut_reduction(c, cut, reduced, combine);
@@ -380,8 +401,6 @@ static void build_metric(Cutter *c, const Metric *metric) {
   if (!find_cut(c, metric, &cut)) return;
   for (int i = 0; i < c->walk_count; i++)
     output_counts[i] = c->walks[i]->room.graph->outputs.count;
-  c->coupling = find_coupling(e->arena, c->walks[0]->room.graph, cut.node[0], cut.node[1],
-                              e->module->run.batch);
   Node *node = cut_node(c, cut);
   if (c->uncut) {
     bool is_reported = is_for_batches(c, cut.node[0]);
@@ -395,11 +414,29 @@ static void build_metric(Cutter *c, const Metric *metric) {
   vec_push(e->arena, &e->module->metrics, ((MetricInfo){metric->name, metric->span}));
 }
 
+/* The flow of examples to all metrics, in the graph of the evaluation. */
+static const Flow *find_flow(const Cutter *c) {
+  const Metrics *metrics = &c->walks[0]->train->metrics;
+  Node **roots = ARENA_ARRAY(c->e->arena, Node *, metrics->count + 1);
+  Node **single = ARENA_ARRAY(c->e->arena, Node *, metrics->count + 1);
+  int count = 0;
+  for (int i = 0; i < metrics->count; i++) {
+    Cut cut;
+    if (!find_cut(c, &metrics->items[i], &cut)) continue;
+    roots[count] = cut.node[0];
+    single[count++] = cut.node[1];
+  }
+  const Graph *graph = c->walks[0]->room.graph;
+  return flow_find(c->e->arena, graph, c->e->module->run.batch,
+                   counterparts_find(c->e->arena, graph, count, roots, single));
+}
+
 void metrics_build(Elaborator *e, Walk *eval, Walk *eval_one, Walk *train, Walk *accumulate) {
   Cutter c = {.e = e, .walks = {eval, eval_one, train, accumulate}};
   c.walk_count = accumulate ? 4 : 3;
   for (int i = 0; i < c.walk_count; i++)
     c.depends[i] = find_dependent(e->arena, c.walks[i]->room.graph);
+  c.flow = find_flow(&c);
   c.finish = ARENA_ARRAY(e->arena, Node *, eval->room.graph->next_id);
   c.room = room_create(e->arena, entry_name(ENTRY_FINISH), 0);
   c.room.is_host_only = true;

@@ -200,6 +200,7 @@ static bool walk_all(Elaborator *e) {
   if (diagnostics_error_count(e->diagnostics) > 0) return false;
   e->module->entries[ENTRY_EVAL] = eval->room.graph;
   e->module->entries[ENTRY_EVAL_ONE] = eval_one->room.graph;
+  check_predictions(e, eval, eval_one);
   if (train->train) metrics_build(e, eval, eval_one, train, accumulate);
   check_plateaus(e);
   return diagnostics_error_count(e->diagnostics) == 0;

@@ -3,6 +3,7 @@
 #define NNC_ELABORATE_TRAIN_H
 
 #include "elaborate/elaborator.h"
+#include "ops/flow.h"
 
 /* The loss and metrics that a walk has found, in order: "loss", losses of groups, metrics. */
 typedef struct Metric {
@@ -79,15 +80,12 @@ void update_states(Elaborator *e);
 /* metrics.c: accumulators in the graph of each walk (NULL where there is none), the finish
  * entry. */
 void metrics_build(Elaborator *e, Walk *eval, Walk *eval_one, Walk *train, Walk *accumulate);
-/* What joins the examples of a batch in what a value is computed from. */
-typedef struct Coupling {
-  const Node *by; /* a reduction over the batch; NULL: nothing does */
-  bool is_pair;   /* `by` is no reduction, but has two of the examples meet */
-} Coupling;
-
-/* coupling.c: for each node of the evaluation's `graph` that `root` depends on.  `single_root` is
- * `root` with a batch of one. */
-const Coupling *find_coupling(Arena *arena, const Graph *graph, const Node *root,
-                              const Node *single_root, int64_t batch);
+/* mixing.c, of a value whose flow is FLOW_MIXED or FLOW_SIZED: "... what TEXT"; help; a note at the
+ * place where the examples mix. */
+const char *mixing_text(const Flow *mixed);
+const char *mixing_advice(const Flow *mixed);
+void note_mixing(Elaborator *e, Diagnostic *diagnostic, const Flow *mixed);
+/* Warns of what predict gives that other examples of a batch would have a part in. */
+void check_predictions(Elaborator *e, Walk *eval, const Walk *eval_one);
 
 #endif

@@ -14,7 +14,21 @@ static bool extern_infer(Arena *arena, const Node *node, Type *type, const char 
   if (dtype->integer < 0 || dtype->integer >= DTYPE_COUNT)
     return infer_fail(arena, reason, "there is no type number %lld", (long long)dtype->integer);
   type->dtype = (DType)dtype->integer;
-  return infer_shape(arena, node, &type->shape, reason);
+  if (!infer_shape(arena, node, &type->shape, reason)) return false;
+  for (int k = 0; node_attribute(node, ATTR_ROWWISE) && k < node->operand_count; k++) {
+    Shape x = node->operands[k]->type.shape;
+    if (type->shape.rank == 0) return infer_fail(arena, reason, "a scalar has no rows");
+    if (x.rank > 0 && x.dim[0] != type->shape.dim[0])
+      return infer_fail(arena, reason, "operand %d has %lld rows, the result %lld", k,
+                        (long long)x.dim[0], (long long)type->shape.dim[0]);
+  }
+  return true;
+}
+
+/* Rows lie along the first axis. */
+static int extern_cut(const Node *node, int axis, int operand) {
+  if (axis != 0 || !node_attribute(node, ATTR_ROWWISE)) return AXIS_UNCUT;
+  return node->operands[operand]->type.shape.rank > 0 ? 0 : AXIS_WHOLE;
 }
 
 static void extern_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
@@ -81,6 +95,7 @@ const OpClass op_class_extern = {
     .infer = extern_infer,
     .evaluate = extern_evaluate,
     .lower = extern_lower,
+    .cut = extern_cut,
     .is_costly = true,
     .stands_alone = true,
     .doc = "what a function of the user's computes",

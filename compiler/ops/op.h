@@ -76,7 +76,8 @@ typedef struct OpClass {
    * of the result and, numbered after these, those that it sums over. The axis of operand `operand`
    * that is cut along with axis `axis` of the loop, or an answer from above; the same one for any
    * number of pieces that divides both extents. A piece is the same operator, ATTR_SHAPE and
-   * ATTR_STOP being as large as the result's piece. NULL rule: never. */
+   * ATTR_STOP being as large as the result's piece. NULL rule: never. Micro-batches cut by it, and
+   * ops/flow.h follows single examples by it: without a rule an operator mixes them. */
   int (*cut)(const Node *node, int axis, int operand);
   Op join;             /* what joins the pieces along axes that it sums over: OP_ADD, OP_MAX, ... */
   bool commutes;       /* a op b == b op a */

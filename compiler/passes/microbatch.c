@@ -23,6 +23,7 @@
  * Requires a graph without gradient nodes; after recomputation, if there is any. */
 #include "passes/microbatch.h"
 
+#include "ops/flow.h"
 #include "ops/make.h"
 #include "ops/op.h"
 #include "passes/rewrite.h"
@@ -69,19 +70,16 @@ static bool is_batched_input(const MicroBatch *m, const Node *node) {
   return false;
 }
 
-/* Can the node's loop be cut along `axis`, as its operands are? */
-static bool axis_fits(const MicroBatch *m, int i, int axis) {
-  const Node *node = node_at(m, i);
-  const OpClass *class = op_info(node->op)->class;
-  if (axis < node->type.shape.rank && !divides(m, node->type, axis)) return false;
-  for (int k = 0; k < node->operand_count; k++) {
-    const Piecewise *operand = &m->nodes[operand_at(m, i, k)];
-    int cut = class->cut(node, axis, k);
-    if (cut == AXIS_UNCUT) return false;
-    if (operand->sort == SORT_CUT && operand->axis != cut) return false;
-    if (cut >= 0 && !divides(m, node->operands[k]->type, cut)) return false;
-  }
-  return true;
+typedef struct Operands {
+  const MicroBatch *m;
+  int node;
+} Operands;
+
+/* Is operand `k` there in pieces along `axis`, or as a whole, which is sliced? */
+static bool operand_fits(const void *state, int k, int axis) {
+  const Operands *operands = state;
+  const Piecewise *operand = &operands->m->nodes[operand_at(operands->m, operands->node, k)];
+  return operand->sort != SORT_CUT || operand->axis == axis;
 }
 
 /* Does the node store more than twice what the pieces that it reads take up? They are there beside
@@ -105,19 +103,14 @@ static void sort_node(MicroBatch *m, int i) {
     has_cut = has_cut || operand->sort == SORT_CUT;
     own->is_late = own->is_late || operand->is_late || operand->sort != SORT_WHOLE;
   }
-  if (!has_cut || !op_info(node->op)->class->cut) return;
-  int rank = node->type.shape.rank;
-  for (int axis = 0; axis < rank + MAX_RANK; axis++) {
-    if (!axis_fits(m, i, axis)) continue;
-    if (axis >= rank && outgrows_operands(m, i)) {
-      own->is_late = true;
-      return;
-    }
-    own->sort = axis < rank ? SORT_CUT : SORT_JOINED;
-    own->axis = axis;
-    own->is_late = false;
-    return;
-  }
+  if (!has_cut) return;
+  Operands operands = {m, i};
+  int rank = node->type.shape.rank, axis = loop_find_axis(node, m->pieces, operand_fits, &operands);
+  if (axis < 0) return;
+  own->is_late = axis >= rank && outgrows_operands(m, i);
+  if (own->is_late) return;
+  own->sort = axis < rank ? SORT_CUT : SORT_JOINED;
+  own->axis = axis;
 }
 
 /* A node that each piece needs but that is known only after all of them; NULL if there is none. */
