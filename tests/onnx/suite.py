@@ -17,7 +17,7 @@ import onnx  # noqa: E402
 
 import cases as suite_cases  # noqa: E402
 import operators  # noqa: E402
-from judge import Judge, tensor_file  # noqa: E402
+from judge import FEW_DIGITS, Judge, tensor_file  # noqa: E402
 from page import KINDS, counted, names_of, write_page  # noqa: E402
 from node import Outside, Refused, Translated, held, program  # noqa: E402
 
@@ -63,7 +63,7 @@ def write_sample(translated, verdicts):
         values = list(case.start.values()) + list(case.expected.values())
         size = sum(value.size for value in values)
         plain = all(value.dtype.name in SAMPLED for value in values) and 0 < size <= 400
-        if plain and verdicts[case.case.name][0] == "right":
+        if plain and verdicts[case.case.name][0] == "right" and case.case.name not in FEW_DIGITS:
             best = chosen.get(case.case.op)
             chosen[case.case.op] = min(best or (size, case), (size, case), key=lambda pair: pair[0])
     sample = [case for _, (_, case) in sorted(chosen.items())]
