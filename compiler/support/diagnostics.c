@@ -197,17 +197,32 @@ static void print_line(Text *out, Arena *arena, Span span, const char *colour) {
   text_printf(out, "%s\n", *colour ? "\033[0m" : "");
 }
 
+/* Names and paths may hold what a terminal would obey. */
+static void add_printable(Text *out, Arena *arena, const char *text) {
+  for (const char *at = text, *end = text + strlen(text); at < end;) {
+    size_t length = source_char_length(at, end);
+    text_add(out, *at == '\n' ? "\n" : printable_cell(arena, at, length));
+    at += length;
+  }
+}
+
 static void print_message(Text *out, Arena *arena, const Message *message, int colour) {
   const char *tint = colour ? severities[message->severity].colour : "";
   const char *bold = colour ? "\033[1m" : "", *plain = colour ? "\033[0m" : "";
   const char *word = severities[message->severity].word;
   Span at = message->at;
   int is_main = message->severity <= SEVERITY_WARNING;
-  if (at.file && at.line)
-    text_printf(out, "%s%s:%d:%d:%s ", bold, at.file->name, at.line, at.column, plain);
-  else if (at.file) text_printf(out, "%s%s:%s ", bold, at.file->name, plain);
-  else text_add(out, is_main ? "nnc: " : "  ");
-  text_printf(out, "%s%s:%s %s\n", tint, word, plain, message->text);
+  if (at.file) {
+    text_add(out, bold);
+    add_printable(out, arena, at.file->name);
+    if (at.line) text_printf(out, ":%d:%d", at.line, at.column);
+    text_printf(out, ":%s ", plain);
+  } else {
+    text_add(out, is_main ? "nnc: " : "  ");
+  }
+  text_printf(out, "%s%s:%s ", tint, word, plain);
+  add_printable(out, arena, message->text);
+  text_add_char(out, '\n');
   if (at.file && at.line && at.file->text) print_line(out, arena, at, tint);
 }
 

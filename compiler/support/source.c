@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -70,6 +71,13 @@ const char *source_line(const SourceFile *file, int line, size_t *length) {
   return at;
 }
 
+/* Overlong forms, surrogates and what is above U+10FFFF are told by the second byte (RFC 3629). */
+static bool is_second_byte(unsigned char first, unsigned char second) {
+  unsigned char least = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+  unsigned char most = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+  return second >= least && second <= most;
+}
+
 size_t source_char_length(const char *at, const char *end) {
   unsigned char first = (unsigned char)*at;
   size_t length = first < 0x80   ? 1
@@ -78,8 +86,9 @@ size_t source_char_length(const char *at, const char *end) {
                   : first < 0xf0 ? 3
                   : first < 0xf5 ? 4
                                  : 0;
-  if (length == 0 || (size_t)(end - at) < length) return 1;
-  for (size_t i = 1; i < length; i++)
+  if (length < 2 || (size_t)(end - at) < length) return 1;
+  if (!is_second_byte(first, (unsigned char)at[1])) return 1;
+  for (size_t i = 2; i < length; i++)
     if (((unsigned char)at[i] & 0xc0) != 0x80) return 1;
   return length;
 }
