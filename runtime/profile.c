@@ -236,6 +236,7 @@ static bool profile_model(nnc_session *session) {
 
 int nnc_profile_command(const nnc_options *options) {
   nnc_session session;
+  if (options->trace && !nnc_profile_check_trace(options->trace)) return NNC_EXIT_FAILURE;
   if (!nnc_session_open(&session, options)) return NNC_EXIT_FAILURE;
   bool good = profile_model(&session);
   nnc_session_close(&session);

@@ -79,7 +79,8 @@ static inline double nnc_profile_bound(const nnc_profile_row *row) {
 
 void nnc_profile_print(const nnc_profile *profile);
 void nnc_profile_print_json(const nnc_profile *profile);
-/* False after a message. */
+/* Whether the file may be written, and writing it; both false after a message. */
+bool nnc_profile_check_trace(const char *path);
 bool nnc_profile_write_trace(const nnc_profile *profile, const char *path);
 
 #endif

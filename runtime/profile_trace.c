@@ -7,6 +7,7 @@
 #include "json.h"
 #include "message.h"
 #include "profile.h"
+#include "replace.h"
 
 typedef struct Trace {
   const nnc_profile *profile;
@@ -82,13 +83,19 @@ static void trace_all(Trace *trace) {
   }
 }
 
+static const char beginning[] = "{\"displayTimeUnit\":";
+
+bool nnc_profile_check_trace(const char *path) {
+  return nnc_may_replace(path, "trace", 0, beginning);
+}
+
 bool nnc_profile_write_trace(const nnc_profile *profile, const char *path) {
-  Trace trace = {.profile = profile, .file = fopen(path, "w"), .origin = profile->trace_begin[0]};
+  Trace trace = {.profile = profile, .file = fopen(path, "we"), .origin = profile->trace_begin[0]};
   if (!trace.file) {
     nnc_error_system("create", path);
     return false;
   }
-  fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n", trace.file);
+  fprintf(trace.file, "%s\"ms\",\"traceEvents\":[\n", beginning);
   trace_all(&trace);
   fputs("\n]}\n", trace.file);
   bool good = !ferror(trace.file);

@@ -1,5 +1,6 @@
 /* Writing files safely.  The name is changed last, after fsync of the content; fsync of the
- * folder makes the new name itself durable. */
+ * folder makes the new name itself durable.  The temporary is always a new file: whatever has
+ * its name, what a killed run left, a link that leads elsewhere, a pipe that nobody reads, goes. */
 #include "replace.h"
 
 #include <errno.h>
@@ -19,6 +20,21 @@ char *nnc_path_join(const char *folder, const char *name) {
   if (asprintf(&path, "%s/%s", folder, name) >= 0) return path;
   nnc_error("cannot allocate a path");
   return NULL;
+}
+
+bool nnc_may_replace(const char *path, const char *what, size_t at, const char *beginning) {
+  char bytes[64];
+  struct stat status;
+  if (stat(path, &status) != 0) return true; /* whoever writes it will say why not */
+  bool is_full = S_ISREG(status.st_mode) && status.st_size > 0;
+  FILE *file = is_full ? fopen(path, "rbe") : NULL;
+  if (!file) return true;
+  size_t count = fread(bytes, 1, sizeof bytes, file), length = strlen(beginning);
+  fclose(file); /* only read from */
+  if (count >= at + length && memcmp(bytes + at, beginning, length) == 0) return true;
+  nnc_error("cannot write %s: the file that is there is no %s; remove it, or choose another name",
+            path, what);
+  return false;
 }
 
 bool nnc_make_folder(const char *path) {
@@ -44,13 +60,23 @@ bool nnc_make_folder(const char *path) {
   return good;
 }
 
+static int create_new(const char *path) {
+  enum { TRIES = 8 }; /* another may make one between the two calls */
+  for (int i = 0; i < TRIES; i++) {
+    if (unlink(path) != 0 && errno != ENOENT) return -1;
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (fd >= 0 || errno != EEXIST) return fd;
+  }
+  return -1;
+}
+
 bool nnc_replace_open(nnc_replacement *replacement, const char *path) {
   *replacement = (nnc_replacement){.path = path, .fd = -1};
   if (asprintf(&replacement->temporary, "%s.tmp", path) < 0) {
     nnc_error("cannot allocate a path");
     return false;
   }
-  replacement->fd = open(replacement->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  replacement->fd = create_new(replacement->temporary);
   if (replacement->fd >= 0) return true;
   nnc_error_system("create", replacement->temporary);
   free(replacement->temporary);

@@ -23,6 +23,10 @@ bool nnc_replace_write(nnc_replacement *replacement, const void *bytes, size_t c
 bool nnc_replace_commit(nnc_replacement *replacement, const char *keep);
 void nnc_replace_abandon(nnc_replacement *replacement);
 
+/* Whether the file that the user names may be written: there is none, it is empty, or it has the
+ * format's first bytes at its place, so that it is no loss.  False after a message. */
+bool nnc_may_replace(const char *path, const char *what, size_t at, const char *beginning);
+
 /* Creates the folder if it does not exist, with its parents. */
 bool nnc_make_folder(const char *path);
 

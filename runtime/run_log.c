@@ -8,10 +8,48 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "json.h"
 #include "message.h"
+#include "stop.h"
+
+/* --- Opening -------------------------------------------------------------------------------- */
+
+/* A line of a log begins with a brace: what begins otherwise is another file of the user's. */
+static bool is_log(const char *path) {
+  struct stat status;
+  FILE *file = stat(path, &status) == 0 && S_ISREG(status.st_mode) ? fopen(path, "re") : NULL;
+  int first = file ? getc(file) : EOF;
+  if (file) fclose(file); /* only read from */
+  if (first == EOF || first == '{') return true;
+  nnc_error("%s is no log: nothing is appended to it", path);
+  return false;
+}
+
+/* A pipe can be written when somebody reads it; the wait ends when the run is to stop. */
+static int open_for_appending(const char *path) {
+  enum { PAUSE = 50000000 }; /* nanoseconds */
+  const int flags = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_CLOEXEC;
+  int fd = open(path, flags, 0666);
+  if (fd < 0 && errno == ENXIO) nnc_note("waiting for a reader of %s", path);
+  while (fd < 0 && errno == ENXIO && !nnc_stop_requested()) {
+    nanosleep(&(struct timespec){.tv_nsec = PAUSE}, NULL);
+    fd = open(path, flags, 0666);
+  }
+  int status = fd >= 0 ? fcntl(fd, F_GETFL) : -1;
+  if (status >= 0 && fcntl(fd, F_SETFL, status & ~O_NONBLOCK) == 0) return fd;
+  if (fd >= 0) close(fd);
+  return -1;
+}
+
+static FILE *append(const char *path) {
+  int fd = open_for_appending(path);
+  FILE *file = fd >= 0 ? fdopen(fd, "a") : NULL;
+  if (fd >= 0 && !file) close(fd);
+  return file;
+}
 
 /* --- Cutting -------------------------------------------------------------------------------- */
 
@@ -65,6 +103,7 @@ bool nnc_log_cut(const char *path, int64_t step, bool keeps_step, double *second
   struct stat status;
   *seconds = 0;
   if (stat(path, &status) != 0 && errno == ENOENT) return true;
+  if (!is_log(path)) return false;
   FILE *file = fopen(path, "r+");
   if (!file || fstat(fileno(file), &status) != 0) {
     nnc_error_system("open the log", path);
@@ -91,7 +130,9 @@ bool nnc_log_cut(const char *path, int64_t step, bool keeps_step, double *second
 
 bool nnc_log_open(nnc_log *log, const char *path, const char *keep) {
   struct stat status;
-  *log = (nnc_log){.path = path, .file = fopen(path, "ae")};
+  *log = (nnc_log){.path = path};
+  if (!is_log(path)) return false;
+  log->file = append(path);
   if (log->file && fstat(fileno(log->file), &status) == 0) {
     log->is_regular = S_ISREG(status.st_mode);
     if (log->is_regular && status.st_size > 0) log->keep = keep;
@@ -114,7 +155,7 @@ static off_t log_bytes(const nnc_log *log) {
 static void rotate(nnc_log *log) {
   const char *keep = log->keep;
   log->keep = NULL;
-  FILE *fresh = rename(log->path, keep) == 0 ? fopen(log->path, "ae") : NULL;
+  FILE *fresh = rename(log->path, keep) == 0 ? append(log->path) : NULL;
   if (!fresh) {
     nnc_warning("cannot keep the earlier log as %s: %s", keep, strerror(errno));
     log->has_failed = true;

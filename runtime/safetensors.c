@@ -213,7 +213,7 @@ nnc_safetensors *nnc_safetensors_open(const char *path) {
     return NULL;
   }
   struct stat status;
-  file->fd = open(path, O_RDONLY | O_CLOEXEC);
+  file->fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* of a pipe: it is refused below */
   if (file->fd < 0 || fstat(file->fd, &status) != 0) nnc_error_system("open", path);
   else if (!S_ISREG(status.st_mode)) nnc_error("%s is not a regular file", path);
   else if (read_header(file, (uint64_t)status.st_size)) return file;
