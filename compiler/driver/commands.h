@@ -5,6 +5,7 @@
 #include "driver/options.h"
 #include "elaborate/elaborate.h"
 #include "support/diagnostics.h"
+#include "support/outputs.h"
 #include "support/text.h"
 
 int command_compile(Arena *arena, const Options *options);
@@ -16,8 +17,10 @@ int command_doc(Arena *arena, const Options *options);
 SourceFile *driver_read(Arena *arena, const char *path);
 /* Prints and returns whether there were errors. */
 bool driver_report(const Diagnostics *diagnostics, const Options *options);
-/* Writes text to a file (NULL or "-": standard output); false with a message on failure. */
-bool driver_write(const char *path, const Text *text);
+/* Writes text to a file (NULL or "-": standard output), which is none of the inputs; false with a
+ * message on failure. */
+bool driver_write(Arena *arena, const InputFiles *inputs, const char *path, Made made,
+                  const Text *text);
 /* The -D options, split at '='. */
 Definition *driver_definitions(Arena *arena, const Options *options);
 

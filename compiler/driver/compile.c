@@ -1,8 +1,8 @@
 /* nnc FILE -o OUT: the whole compiler as a list of calls. */
-#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "backend/c/compile.h"
@@ -23,7 +23,7 @@ typedef struct Compilation {
   Arena *arena;
   const Options *options;
   Diagnostics *diagnostics;
-  int status;
+  InputFiles inputs; /* which no output may be */
 } Compilation;
 
 /* ---- from text to module ---- */
@@ -51,10 +51,52 @@ static Module *front_end(Compilation *compilation, const SourceFile *source) {
   return module;
 }
 
+/* ---- files that the program names ---- */
+
+/* Data and initial weights are looked for elsewhere when the executable runs, but may lie here. */
+static void add_named(Compilation *compilation, const Module *module, const char *name,
+                      const char *what) {
+  const char *program = module->source ? module->source->name : "";
+  const char *slash = strrchr(program, '/');
+  if (name == NULL || !*name) return;
+  inputs_add(compilation->arena, &compilation->inputs, name, what);
+  if (slash == NULL || name[0] == '/') return;
+  const char *beside =
+      arena_printf(compilation->arena, "%.*s%s", (int)(slash + 1 - program), program, name);
+  inputs_add(compilation->arena, &compilation->inputs, beside, what);
+}
+
+static void add_data(Compilation *compilation, const Module *module, const DataSet *set) {
+  for (int p = 0; p < set->pipeline_count; p++) {
+    const DataPipeline *pipeline = &set->pipelines[p];
+    if (pipeline->call_count == 0) continue;
+    const DataCall *source = &pipeline->calls[0];
+    for (int i = 0; i < source->argument_count; i++)
+      if (source->arguments[i].value.kind == DATA_STRING)
+        add_named(compilation, module, source->arguments[i].value.string,
+                  "a file of the program's data");
+  }
+}
+
+static void add_inputs(Compilation *compilation, const Module *module) {
+  for (int i = 0; i < module->externs.count; i++)
+    for (int k = 0; k < module->externs.items[i].file_count; k++)
+      inputs_add(compilation->arena, &compilation->inputs, module->externs.items[i].files[k],
+                 arena_printf(compilation->arena, "a file of the C function '%s'",
+                              module->externs.items[i].function));
+  for (int i = 0; i < module->variables.count; i++)
+    add_named(compilation, module, module->variables.items[i].file,
+              "a file that the program loads");
+  for (int i = 0; i < module->data_sets.count; i++)
+    add_data(compilation, module, &module->data_sets.items[i]);
+}
+
 /* ---- what can be asked for instead of an executable ---- */
 
 static int write_text(const Compilation *compilation, Text *text) {
-  bool written = driver_write(compilation->options->output, text);
+  Made made = compilation->options->emit == EMIT_C ? MADE_C : MADE_TEXT;
+  bool written = driver_write(compilation->arena, &compilation->inputs,
+                              compilation->options->output, made, text);
   text_free(text);
   return written ? 0 : EXIT_MACHINE;
 }
@@ -97,12 +139,19 @@ static int emit_program(const Compilation *compilation, const Program *program) 
 
 /* ---- the executable ---- */
 
-/* The folder above the one of nnc itself: include/nnc and lib/nnc lie below it. */
+/* The folder above the one of nnc itself: include/nnc and lib/nnc lie below it. Without /proc the
+ * kernel's note of the name that was run says where that is. NULL after a message. */
 static const char *installation_prefix(Arena *arena) {
   char path[PATH_MAX];
+  const char *name = (const char *)getauxval(AT_EXECFN);
   ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-  if (length < 0) panic("cannot read the link /proc/self/exe: %s", strerror(errno));
-  path[length] = 0;
+  bool found = length > 0 && length < (ssize_t)sizeof path - 1;
+  if (found) path[length] = 0;
+  else found = name != NULL && realpath(name, path) != NULL;
+  if (!found) {
+    fprintf(stderr, "nnc: error: cannot tell where nnc lies: there is no /proc/self/exe\n");
+    return NULL;
+  }
   for (int i = 0; i < 2; i++) {
     char *slash = strrchr(path, '/');
     if (slash) *slash = 0;
@@ -153,7 +202,9 @@ static int back_end(const Compilation *compilation, const Program *program) {
       .reads_pictures = reads_pictures(program->module),
       .prefix = installation_prefix(compilation->arena),
       .output = output,
+      .inputs = &compilation->inputs,
   };
+  if (compile.prefix == NULL) return EXIT_MACHINE;
   find_externs(compilation, program->module, &compile);
   if (!compile_prepare(compilation->arena, &compile)) return EXIT_MACHINE;
   CSource source = {0};
@@ -201,10 +252,15 @@ static int compile_module(Compilation *compilation, Module *module) {
 }
 
 int command_compile(Arena *arena, const Options *options) {
-  Compilation compilation = {arena, options, diagnostics_create(arena), 0};
-  SourceFile *source = driver_read(arena, options->files.items[0]);
+  const char *file = options->files.items[0];
+  Compilation compilation = {arena, options, diagnostics_create(arena), {0}};
+  SourceFile *source = driver_read(arena, file);
   if (!source) return EXIT_MACHINE;
+  inputs_add(arena, &compilation.inputs, file, "the program that is compiled");
+  if (options->output && !output_check_input(&compilation.inputs, options->output))
+    return EXIT_MACHINE;
   Module *module = front_end(&compilation, source);
+  if (module) add_inputs(&compilation, module);
   int status = module ? compile_module(&compilation, module) : EXIT_MISTAKES;
   return driver_report(compilation.diagnostics, options) && status == 0 ? EXIT_MISTAKES : status;
 }

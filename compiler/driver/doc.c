@@ -5,6 +5,7 @@
 
 int command_doc(Arena *arena, const Options *options) {
   Text text = {0};
+  InputFiles inputs = {0};
   int status = 0;
   if (options->files.count == 0) doc_list(&text);
   for (int i = 0; i < options->files.count; i++) {
@@ -16,7 +17,8 @@ int command_doc(Arena *arena, const Options *options) {
             nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
     status = EXIT_MISTAKES;
   }
-  if (text.length > 0 && !driver_write(options->output, &text)) status = EXIT_MACHINE;
+  if (text.length > 0 && !driver_write(arena, &inputs, options->output, MADE_TEXT, &text))
+    status = EXIT_MACHINE;
   text_free(&text);
   return status;
 }

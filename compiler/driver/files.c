@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 SourceFile *driver_read(Arena *arena, const char *path) {
   const char *reason = NULL;
@@ -17,22 +16,16 @@ bool driver_report(const Diagnostics *diagnostics, const Options *options) {
   return diagnostics_error_count(diagnostics) > 0;
 }
 
-bool driver_write(const char *path, const Text *text) {
-  bool to_stdout = !path || !strcmp(path, "-");
-  const char *name = to_stdout ? "standard output" : path;
-  FILE *stream = to_stdout ? stdout : fopen(path, "w");
-  if (!stream) {
-    fprintf(stderr, "nnc: cannot write %s: %s\n", name, strerror(errno));
-    return false;
-  }
-  bool good = fwrite(text->data, 1, text->length, stream) == text->length && fflush(stream) == 0;
-  int error = errno;
-  if (!to_stdout && fclose(stream) != 0 && good) {
-    error = errno;
-    good = false;
-  }
-  if (!good) fprintf(stderr, "nnc: cannot write %s: %s\n", name, strerror(error));
+static bool write_stdout(const Text *text) {
+  bool good = fwrite(text->data, 1, text->length, stdout) == text->length && fflush(stdout) == 0;
+  if (!good) fprintf(stderr, "nnc: error: cannot write standard output: %s\n", strerror(errno));
   return good;
+}
+
+bool driver_write(Arena *arena, const InputFiles *inputs, const char *path, Made made,
+                  const Text *text) {
+  if (!path || !strcmp(path, "-")) return write_stdout(text);
+  return output_check(inputs, path, made) && output_write(arena, path, made, text);
 }
 
 Definition *driver_definitions(Arena *arena, const Options *options) {

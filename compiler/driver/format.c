@@ -1,19 +1,19 @@
 /* nnc fmt FILE...: the canonical form; on standard output, in place, or only named. */
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "driver/commands.h"
 #include "syntax/format.h"
 
-/* Replaces the file at once: a crash leaves the old text or the new one. */
-static bool replace_file(Arena *arena, const char *path, const Text *text) {
-  const char *temporary = arena_printf(arena, "%s.nnc-fmt.%d", path, (int)getpid());
-  if (!driver_write(temporary, text)) return false;
-  if (rename(temporary, path) == 0) return true;
-  fprintf(stderr, "nnc: cannot replace %s\n", path);
-  unlink(temporary);
-  return false;
+/* The formatted text of one program may take the place of another, but of none that is formatted. */
+static bool write_result(Arena *arena, const Options *options, const Text *text) {
+  const char *output = options->output;
+  InputFiles inputs = {0};
+  for (int i = 0; i < options->files.count; i++)
+    inputs_add(arena, &inputs, options->files.items[i], "a file that is formatted; see -i");
+  size_t length = output ? strlen(output) : 0;
+  bool is_program = length > 4 && strcmp(output + length - 4, ".net") == 0;
+  if (!is_program) return driver_write(arena, &inputs, output, MADE_TEXT, text);
+  return output_check_input(&inputs, output) && output_write(arena, output, MADE_TEXT, text);
 }
 
 static int format_file(Arena *arena, const Options *options, const char *path) {
@@ -29,8 +29,8 @@ static int format_file(Arena *arena, const Options *options, const char *path) {
     return changed ? EXIT_MISTAKES : 0;
   }
   bool in_place = options->format_in_place && strcmp(path, "-") != 0;
-  if (in_place) return !changed || replace_file(arena, path, &text) ? 0 : EXIT_MACHINE;
-  return driver_write(options->output, &text) ? 0 : EXIT_MACHINE;
+  if (in_place) return !changed || output_rewrite(arena, path, &text) ? 0 : EXIT_MACHINE;
+  return write_result(arena, options, &text) ? 0 : EXIT_MACHINE;
 }
 
 int command_format(Arena *arena, const Options *options) {

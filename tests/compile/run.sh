@@ -60,7 +60,7 @@ cached mine --cc="$work/bin/mycc"; cached mine --cc="$work/bin/mycc"
 check_status "a compiler of one's own" 0 'in the cache' cat "$work/log"
 echo '# another' >> "$work/bin/mycc"
 cached mine --cc="$work/bin/mycc"; at_least "that changed compiles" "$(compilers "$work/log")" 1
-printf 'CFLAG="-w"\n' > "$work/response"
+printf 'CFLAG="-w"\n' > "$work/response.txt"
 cached response --cflags="-DX @/dev/null"; cached response --cflags="-DX @/dev/null"
 at_least "flags from a file are never cached" "$(compilers "$work/log")" 1
 

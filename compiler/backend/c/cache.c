@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include "backend/c/scratch.h"
+#include "support/files.h"
 #include "support/vec.h"
 
 struct Cache {
@@ -28,13 +28,28 @@ static const char *default_folder(Arena *arena) {
   return home != NULL && home[0] == '/' ? arena_printf(arena, "%s/.cache/nnc", home) : NULL;
 }
 
-/* Makes the folder and those above it; false with errno. */
+/* Makes the folder, for its user alone, and those above it; false with errno. */
 static bool make_folders(Arena *arena, const char *path) {
-  if (mkdir(path, 0777) == 0 || errno == EEXIST) return true;
+  if (mkdir(path, 0700) == 0 || errno == EEXIST) return true;
   const char *slash = strrchr(path, '/');
   if (errno != ENOENT || slash == NULL || slash == path) return false;
   if (!make_folders(arena, arena_strndup(arena, path, (size_t)(slash - path)))) return false;
-  return mkdir(path, 0777) == 0 || errno == EEXIST;
+  return mkdir(path, 0700) == 0 || errno == EEXIST;
+}
+
+/* What is in the cache becomes the program: nobody but its user may have put it there. */
+static bool is_private(const struct stat *status) {
+  return status->st_uid == geteuid() && (status->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+/* Why the folder, which is made when it is not there, is not used; NULL: it is. */
+static const char *find_objection(Arena *arena, const char *folder) {
+  struct stat status;
+  if (!make_folders(arena, folder) || stat(folder, &status) != 0) return strerror(errno);
+  if (!S_ISDIR(status.st_mode)) return strerror(ENOTDIR);
+  if (access(folder, R_OK | W_OK | X_OK) != 0) return strerror(errno);
+  if (status.st_uid != geteuid()) return "it belongs to another user";
+  return is_private(&status) ? NULL : "others may write there; chmod go-w would change that";
 }
 
 Cache *cache_open(Arena *arena, const char *folder, int64_t most_bytes) {
@@ -43,14 +58,9 @@ Cache *cache_open(Arena *arena, const char *folder, int64_t most_bytes) {
     fprintf(stderr, "nnc: warning: nothing is cached: there is no HOME (see --cache-dir)\n");
     return NULL;
   }
-  struct stat status;
-  bool good = make_folders(arena, folder) && stat(folder, &status) == 0;
-  if (good && !S_ISDIR(status.st_mode)) {
-    errno = ENOTDIR;
-    good = false;
-  }
-  if (!good || access(folder, R_OK | W_OK | X_OK) != 0) {
-    fprintf(stderr, "nnc: warning: nothing is cached in %s: %s\n", folder, strerror(errno));
+  const char *objection = find_objection(arena, folder);
+  if (objection != NULL) {
+    fprintf(stderr, "nnc: warning: nothing is cached in %s: %s\n", folder, objection);
     return NULL;
   }
   Cache *cache = ARENA_NEW(arena, Cache);
@@ -75,36 +85,39 @@ typedef struct Head {
   unsigned char digest[SHA256_BYTES];
 } Head;
 
-static const char magic[8] = "nnc-1\n\n";
+static const char magic[8] = "nnc-2\n\n";
 static const char suffix[] = ".nnc";
 
 static const char *entry_path(const Cache *cache, const CacheKey *key) {
   return arena_printf(cache->arena, "%s/%s%s", cache->folder, key->text, suffix);
 }
 
-static Head make_head(const char *bytes, size_t count) {
+static Head make_head(const CacheKey *key, const char *bytes, size_t count) {
   Head head = {.length = count};
   Sha256 hash;
   memcpy(head.magic, magic, sizeof magic);
   sha256_begin(&hash);
+  sha256_add_string(&hash, key->text);
   sha256_add(&hash, bytes, count);
   sha256_end(&hash, head.digest);
   return head;
 }
 
-static bool is_sound(const Text *file) {
+static bool is_sound(const CacheKey *key, const Text *file) {
   if (file->length < sizeof(Head)) return false;
-  Head head = make_head(file->data + sizeof head, file->length - sizeof head);
+  Head head = make_head(key, file->data + sizeof head, file->length - sizeof head);
   return memcmp(&head, file->data, sizeof head) == 0;
 }
 
 bool cache_get(Cache *cache, const CacheKey *key, Text *value) {
   if (cache == NULL) return false;
   const char *path = entry_path(cache, key);
+  struct stat status;
   Text file = {0};
-  bool found = file_read(path, &file);
-  bool sound = found && is_sound(&file);
-  if (found && !sound) unlink(path); /* damaged: compiled again, then replaced */
+  if (lstat(path, &status) != 0) return false;
+  bool sound = S_ISREG(status.st_mode) && is_private(&status) && file_read(path, &file) &&
+               is_sound(key, &file);
+  if (!sound) unlink(path); /* damaged, or not ours: compiled again, then replaced */
   if (sound) {
     text_add_bytes(value, file.data + sizeof(Head), file.length - sizeof(Head));
     utimensat(AT_FDCWD, path, NULL, 0); /* used now; without that it only goes earlier */
@@ -115,7 +128,7 @@ bool cache_get(Cache *cache, const CacheKey *key, Text *value) {
 
 bool cache_put(Cache *cache, const CacheKey *key, const char *bytes, size_t count) {
   if (cache == NULL) return false;
-  Head head = make_head(bytes, count);
+  Head head = make_head(key, bytes, count);
   Text file = {0};
   text_add_bytes(&file, (const char *)&head, sizeof head);
   text_add_bytes(&file, bytes, count);

@@ -1,9 +1,11 @@
 /* What was compiled before, by content.
  *
  * A key is the SHA-256 of everything that decides a value; the value lies in one file of the
- * cache's folder, named by its key. A file begins with the value's length and SHA-256: a damaged
- * one is removed and counts as absent. Files are written under another name and renamed, so several
- * nnc may share a folder. The files used longest ago go when the folder outgrows its bound. */
+ * cache's folder, named by its key. A file begins with the value's length and the SHA-256 of key
+ * and value: a damaged one is removed and counts as absent. A checksum is no signature: a folder or
+ * a file that belongs to another user, or that others may write to, is not used. Files are written
+ * under another name and renamed, so several nnc of a user may share a folder. The files used
+ * longest ago go when the folder outgrows its bound. */
 #ifndef NNC_BACKEND_C_CACHE_H
 #define NNC_BACKEND_C_CACHE_H
 
@@ -20,7 +22,7 @@ typedef struct CacheKey {
 } CacheKey;
 
 /* `folder`: NULL for $XDG_CACHE_HOME/nnc or ~/.cache/nnc; it is made when it is not there.  NULL,
- * which is no cache, after a warning when nothing can be written there. */
+ * which is no cache, after a warning when nothing can be written there or others may write. */
 Cache *cache_open(Arena *arena, const char *folder, int64_t most_bytes);
 
 /* Ends the hash: its key. */

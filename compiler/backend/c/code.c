@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "support/names.h"
+#include "support/source.h"
 
 static void code_vline(Code *code, const char *format, va_list arguments, const char *end) {
   text_pad(code->out, ' ', 2 * code->indent);
@@ -42,24 +43,55 @@ void code_close(Code *code) {
 
 void code_blank(Code *code) { text_add_char(code->out, '\n'); }
 
+/* ---- comments ---- */
+
+/* Whether a character of `bytes` bytes is one that comments and literals may hold as it is. */
+static bool is_plain(const char *at, size_t bytes) {
+  unsigned char first = (unsigned char)*at;
+  return bytes > 1 || (first >= 0x20 && first < 0x7F);
+}
+
+/* Line breaks stay. */
+static char *make_harmless(Arena *arena, const char *text) {
+  char *copy = arena_strdup(arena, text), *end = copy + strlen(copy);
+  for (char *c = copy; c < end;) {
+    size_t bytes = source_char_length(c, end);
+    if (!is_plain(c, bytes) && *c != '\n') *c = '?';
+    if (c[0] == '*' && c[1] == '/') *c = '+';
+    if (c[0] == '/' && c[1] == '*') c[1] = '+';
+    c += bytes;
+  }
+  return copy;
+}
+
+const char *c_comment(Arena *arena, const char *text) {
+  char *copy = make_harmless(arena, text);
+  for (char *c = copy; (c = strchr(c, '\n')) != NULL;) *c = ' ';
+  return copy;
+}
+
+/* How much of the text stands in a line of so many bytes: to a line break, else to a space, else to
+ * the end of a character. */
+static size_t first_line(const char *text, size_t room) {
+  size_t line = strcspn(text, "\n");
+  if (line <= room) return line;
+  size_t cut = room;
+  while (cut > room / 2 && text[cut] != ' ') cut--;
+  if (text[cut] == ' ') return cut;
+  for (cut = room; ((unsigned char)text[cut] & 0xC0) == 0x80;) cut--;
+  return cut;
+}
+
 void code_comment(Code *code, const char *format, ...) {
   enum { WIDTH = 98 };
   va_list arguments;
   va_start(arguments, format);
-  char *text = arena_vprintf(code->arena, format, arguments);
+  char *text = make_harmless(code->arena, arena_vprintf(code->arena, format, arguments));
   va_end(arguments);
-  for (char *end = text; (end = strstr(end, "*/")) != NULL;) *end = '+';
-  for (char *end = text; (end = strstr(end, "/*")) != NULL;) end[1] = '+';
   size_t room = (size_t)(WIDTH - 2 * code->indent - 3);
   const char *lead = "/* ";
   while (strlen(text) > room - 3 || strchr(text, '\n') != NULL) {
-    char *newline = strchr(text, '\n');
-    size_t cut =
-        newline != NULL && (size_t)(newline - text) <= room ? (size_t)(newline - text) : room;
-    if (newline == NULL || (size_t)(newline - text) > room) {
-      while (cut > room / 2 && text[cut] != ' ') cut--;
-      if (text[cut] != ' ') cut = strlen(text) < room ? strlen(text) : room;
-    }
+    size_t cut = first_line(text, room);
     code_line(code, "%s%.*s", lead, (int)cut, text);
     text += cut;
     while (*text == ' ' || *text == '\n') text++;
@@ -180,13 +212,16 @@ const char *c_value_type(DType dtype) { return c_types[dtype].value; }
 const char *c_type_name(DType dtype) { return c_types[dtype].name; }
 
 const char *c_string(Arena *arena, const char *string) {
-  char *literal = arena_alloc(arena, 4 * strlen(string) + 3), *at = literal;
+  const char *end = string + strlen(string);
+  char *literal = arena_alloc(arena, 4 * (size_t)(end - string) + 3), *at = literal;
   *at++ = '"';
-  for (const unsigned char *c = (const unsigned char *)string; *c; c++) {
+  for (const char *c = string; c < end;) {
+    size_t bytes = source_char_length(c, end);
     if (*c == '\n') at += sprintf(at, "\\n");
     else if (*c == '"' || *c == '\\' || *c == '?') at += sprintf(at, "\\%c", *c);
-    else if (*c < 0x20 || *c == 0x7F) at += sprintf(at, "\\%03o", *c);
-    else *at++ = (char)*c;
+    else if (!is_plain(c, bytes)) at += sprintf(at, "\\%03o", (unsigned char)*c);
+    else at = (char *)memcpy(at, c, bytes) + bytes;
+    c += bytes;
   }
   *at = '"';
   return literal;

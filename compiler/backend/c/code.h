@@ -20,7 +20,10 @@ void code_open(Code *code, const char *format, ...) __attribute__((format(printf
 void code_block(Code *code);
 void code_close(Code *code);
 void code_blank(Code *code);
-/* Comment lines broken at spaces; what would end the comment is made harmless. */
+/* Names and paths of the user's as they may stand in a comment of C: nothing in them ends it or
+ * begins another, no control characters, valid UTF-8. */
+const char *c_comment(Arena *arena, const char *text);
+/* Comment lines, of text that is made so, broken at spaces and where it has line breaks. */
 void code_comment(Code *code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Identifiers that are taken in one scope. */
@@ -46,7 +49,8 @@ const char *c_storage_type(DType dtype); /* of an element in memory: "float", "u
 const char *c_value_type(DType dtype);   /* of a value in an expression: bf16 is a float */
 const char *c_type_name(DType dtype);    /* of the values, in names of functions: "f32" for bf16 */
 const char *c_literal(Arena *arena, DType dtype, double value);
-/* A string literal; control characters in octal, no trigraphs. */
+/* A string literal, also for #line; control characters and what is not UTF-8 in octal, no
+ * trigraphs. */
 const char *c_string(Arena *arena, const char *string);
 const char *c_integer(Arena *arena, int64_t value);
 

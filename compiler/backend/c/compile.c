@@ -12,6 +12,7 @@
 #include "backend/c/keys.h"
 #include "backend/c/process.h"
 #include "backend/c/scratch.h"
+#include "support/files.h"
 
 /* "clang-19 19.1.7": with the first word of its version line that has a digit and a dot. */
 static const char *describe_compiler(Arena *arena, const Toolchain *toolchain) {
@@ -57,6 +58,7 @@ static bool find_levels(Arena *arena, CompileOptions *options) {
 }
 
 bool compile_prepare(Arena *arena, CompileOptions *options) {
+  options->output = path_for_program(arena, options->output);
   size_t length = strlen(options->output);
   bool names_source = length > 2 && strcmp(options->output + length - 2, ".c") == 0;
   options->source = names_source ? options->output : arena_printf(arena, "%s.c", options->output);
@@ -79,10 +81,9 @@ bool compile_prepare(Arena *arena, CompileOptions *options) {
 /* ---- what they said ---- */
 
 static bool write_whole(const Build *build) {
-  const Text *whole = &build->source->whole;
-  if (file_write(build->options->source, whole->data, whole->length)) return true;
-  fprintf(stderr, "nnc: error: cannot write %s: %s\n", build->options->source, strerror(errno));
-  return false;
+  const CompileOptions *options = build->options;
+  return output_check(options->inputs, options->source, MADE_C) &&
+         output_write(build->arena, options->source, MADE_C, &build->source->whole);
 }
 
 /* What failed jobs printed, or all: equal texts once. True when that was anything. */
@@ -187,7 +188,7 @@ static Job object_job(const Build *build, const Object *object, const char *inpu
 }
 
 static bool write_file(const char *path, const Text *text) {
-  if (file_write(path, text->data, text->length)) return true;
+  if (file_write(path, 0666, text->data, text->length)) return true;
   fprintf(stderr, "nnc: error: cannot write %s: %s\n", path, strerror(errno));
   return false;
 }
@@ -345,16 +346,6 @@ static bool link_objects(Build *build, const char *executable) {
   return true;
 }
 
-static bool install(const Build *build, const Text *executable) {
-  mode_t mask = umask(0);
-  umask(mask);
-  if (file_replace(build->arena, build->options->output, 0777 & ~mask, executable->data,
-                   executable->length))
-    return true;
-  fprintf(stderr, "nnc: error: cannot write %s: %s\n", build->options->output, strerror(errno));
-  return false;
-}
-
 /* Into `executable`: out of the cache, or made. */
 static bool make_executable(Build *build, Text *executable) {
   CacheKey key;
@@ -379,8 +370,16 @@ static bool make_executable(Build *build, Text *executable) {
   return good;
 }
 
+/* Before anything is compiled. */
+static bool check_outputs(const CompileOptions *options) {
+  bool keeps_c = options->debug || options->save_temps;
+  return output_check(options->inputs, options->output, MADE_EXECUTABLE) &&
+         (!keeps_c || output_check(options->inputs, options->source, MADE_C));
+}
+
 bool compile_c(Arena *arena, const CompileOptions *given, const CSource *source) {
   CompileOptions options = *given;
+  if (!check_outputs(&options)) return false;
   bool is_complete = keys_are_complete(&options);
   for (int i = 0; i < source->unit_count; i++)
     is_complete = is_complete && unit_is_whole(&source->units[i]);
@@ -388,7 +387,8 @@ bool compile_c(Arena *arena, const CompileOptions *given, const CSource *source)
   Build build = {.arena = arena, .options = &options, .source = source};
   list_objects(&build);
   Text executable = {0};
-  bool good = make_executable(&build, &executable) && install(&build, &executable);
+  bool good = make_executable(&build, &executable) &&
+              output_write(arena, options.output, MADE_EXECUTABLE, &executable);
   if (good && (options.debug || options.save_temps)) good = write_whole(&build);
   text_free(&executable);
   cache_close(options.cache);

@@ -18,6 +18,7 @@
 #include "backend/c/toolchain.h"
 #include "graph/module.h"
 #include "support/diagnostics.h"
+#include "support/outputs.h"
 #include "support/text.h"
 
 /* Of x86-64: what one executable may hold side by side. */
@@ -41,6 +42,7 @@ typedef struct CompileOptions {
   Diagnostics *diagnostics; /* takes mistakes in these files */
   const char *prefix;       /* PREFIX/include/nnc and PREFIX/lib/nnc hold the runtime */
   const char *output;       /* the executable; a name that ends in .c is the C file's */
+  const InputFiles *inputs; /* which neither may be */
   /* filled by compile_prepare */
   const char *source;              /* the C file: OUTPUT.c */
   int level_count;                 /* 0: `arch` is one, and not a list */

@@ -151,7 +151,7 @@ static void emit_step(Emitter *emitter, const Step *step) {
     code_line(&emitter->code, "nnc_copy(worker, %s, %s, %lld); /* %s */",
               buffer_place(emitter, step->copy_to), buffer_place(emitter, step->copy_from),
               (long long)type_bytes(emitter->program->buffers.items[step->copy_to].type),
-              step->path);
+              c_comment(emitter->arena, step->path));
     return;
   }
 }

@@ -2,12 +2,12 @@
  */
 #include "backend/c/compile.h"
 #include "backend/c/kernels.h"
-#include "backend/c/scratch.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "support/files.h"
 #include "support/panic.h"
 
 /* ---- kernels ------------------------------------------------------------------------------- */
@@ -58,14 +58,17 @@ void extern_write(Code *code, KernelFunction *function) {
 
 enum { EXTERN_WEIGHT = 100000 };
 
-static bool is_c(const char *file) { return strcmp(file + strlen(file) - 2, ".c") == 0; }
+static bool is_c(const char *file) {
+  size_t length = strlen(file);
+  return length > 2 && strcmp(file + length - 2, ".c") == 0;
+}
 
 const ExternFile *extern_files(Arena *arena, const CompileOptions *options, bool of_c, int *count) {
   VEC(ExternFile) files = {0};
   for (int i = 0; i < options->extern_count; i++) {
     const ExternInfo *external = options->externs[i];
     for (int k = 0; k < external->file_count; k++) {
-      ExternFile file = {external->files[k], external};
+      ExternFile file = {path_for_program(arena, external->files[k]), external};
       bool is_wanted = is_c(file.name) == of_c;
       for (int f = 0; f < files.count; f++)
         is_wanted = is_wanted && strcmp(files.items[f].name, file.name) != 0;
@@ -91,9 +94,7 @@ bool source_add_externs(Arena *arena, CSource *source, const CompileOptions *opt
       fprintf(stderr, "nnc: error: cannot read %s: %s\n", unit->file, strerror(errno));
       return false;
     }
-    text_add(&unit->text, "#line 1 ");
-    text_add_quoted(&unit->text, unit->file);
-    text_add_char(&unit->text, '\n');
+    text_printf(&unit->text, "#line 1 %s\n", c_string(arena, unit->file));
     if (text.length > 0) text_add_bytes(&unit->text, text.data, text.length);
     text_free(&text);
     source->unit_count++;

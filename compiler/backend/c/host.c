@@ -102,7 +102,8 @@ static const char *const *host_targets(Emitter *emitter, const Graph *graph) {
     for (int s = 0; s < program->scalar_names.count; s++)
       if (strcmp(program->scalar_names.items[s], graph->outputs.items[i].name) == 0)
         targets[i] =
-            arena_printf(emitter->arena, "scalars[%d] /* %s */", s, graph->outputs.items[i].name);
+            arena_printf(emitter->arena, "scalars[%d] /* %s */", s,
+                         c_comment(emitter->arena, graph->outputs.items[i].name));
   return targets;
 }
 
@@ -156,7 +157,7 @@ static void emit_finish_function(Emitter *emitter) {
       for (int m = 0; m < module->metrics.count; m++)
         if (strcmp(module->metrics.items[m].name, graph->outputs.items[i].name) == 0)
           targets[i] = arena_printf(emitter->arena, "metrics[%d] /* %s */", m,
-                                    module->metrics.items[m].name);
+                                    c_comment(emitter->arena, module->metrics.items[m].name));
     write_graph(emitter, graph, targets, finish_leaf);
   }
   code_close(code);

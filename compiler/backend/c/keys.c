@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "backend/c/code_runs.h"
 #include "backend/c/command.h"
+#include "support/files.h"
 
 bool keys_are_complete(const CompileOptions *options) {
   static const char *const flags[] = {"@", "-fplugin", "-fprofile", "-fauto-profile", "-specs"};

@@ -22,11 +22,35 @@ void arguments_add_words(Arena *arena, Arguments *arguments, const char *text) {
   }
 }
 
+/* What stands in single quotes would break the line, or end a comment of C around it. */
+static bool needs_escapes(const char *word) {
+  for (const char *c = word; *c; c++)
+    if ((unsigned char)*c < 0x20 || *c == 0x7F) return true;
+  return strstr(word, "*/") != NULL || strstr(word, "/*") != NULL;
+}
+
+/* $'...', with escapes as in C. */
+static void add_escaped(Text *text, const char *word) {
+  text_add(text, "$'");
+  for (const char *c = word; *c; c++) {
+    bool is_slash = *c == '/' && ((c > word && c[-1] == '*') || c[1] == '*');
+    if (*c == '\'' || *c == '\\') text_printf(text, "\\%c", *c);
+    else if (is_slash || (unsigned char)*c < 0x20 || *c == 0x7F)
+      text_printf(text, "\\%03o", (unsigned char)*c);
+    else text_add_char(text, *c);
+  }
+  text_add_char(text, '\'');
+}
+
 static void add_for_shell(Text *text, const char *word) {
   static const char plain[] =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
   if (*word && word[strspn(word, plain)] == 0) {
     text_add(text, word);
+    return;
+  }
+  if (needs_escapes(word)) {
+    add_escaped(text, word);
     return;
   }
   text_add_char(text, '\'');

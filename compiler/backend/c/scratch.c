@@ -2,7 +2,6 @@
 #include "backend/c/scratch.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "backend/c/process.h"
+#include "support/files.h"
 #include "support/panic.h"
 
 /* ---- the folder ---- */
@@ -52,7 +52,8 @@ static void catch_signals(void) {
 Scratch *scratch_create(Arena *arena) {
   const char *parent = getenv("TMPDIR");
   Scratch *scratch = ARENA_NEW(arena, Scratch);
-  char *path = arena_printf(arena, "%s/nnc-XXXXXX", parent && *parent ? parent : "/tmp");
+  char *path = arena_printf(arena, "%s/nnc-XXXXXX",
+                            parent && *parent ? path_for_program(arena, parent) : "/tmp");
   scratch->arena = arena;
   scratch->path = path;
   if (mkdtemp(path) == NULL) {
@@ -74,60 +75,4 @@ const char *scratch_file(Scratch *scratch, const char *name) {
 void scratch_remove(Scratch *scratch) {
   remove_files(scratch);
   live = NULL;
-}
-
-/* ---- files ---- */
-
-bool file_read(const char *path, Text *text) {
-  int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return false;
-  char piece[32768];
-  ssize_t got;
-  while ((got = read(file, piece, sizeof piece)) != 0) {
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) break;
-    text_add_bytes(text, piece, (size_t)got);
-  }
-  int error = errno;
-  close(file);
-  errno = error;
-  return got == 0;
-}
-
-static bool write_all(int file, const char *bytes, size_t count) {
-  for (ssize_t put; count > 0; bytes += put, count -= (size_t)put) {
-    put = write(file, bytes, count);
-    if (put < 0 && errno != EINTR) return false;
-    if (put < 0) put = 0;
-  }
-  return true;
-}
-
-bool file_write(const char *path, const char *bytes, size_t count) {
-  int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0) return false;
-  bool good = write_all(file, bytes, count);
-  int error = errno;
-  if (close(file) != 0 && good) return false;
-  errno = error;
-  return good;
-}
-
-bool file_replace(Arena *arena, const char *path, unsigned mode, const char *bytes, size_t count) {
-  char *name = arena_printf(arena, "%s.XXXXXX", path);
-  int file = mkostemp(name, O_CLOEXEC);
-  if (file < 0) return false;
-  bool good = write_all(file, bytes, count) && fchmod(file, mode) == 0;
-  int error = errno;
-  if (close(file) != 0 && good) {
-    error = errno;
-    good = false;
-  }
-  if (good && rename(name, path) != 0) {
-    error = errno;
-    good = false;
-  }
-  if (!good) unlink(name);
-  errno = error;
-  return good;
 }

@@ -1,10 +1,9 @@
-/* A folder for the files between the compiler's steps, and files as wholes. */
+/* A folder for the files between the compiler's steps. */
 #ifndef NNC_BACKEND_C_SCRATCH_H
 #define NNC_BACKEND_C_SCRATCH_H
 
 #include <stdbool.h>
 #include "support/arena.h"
-#include "support/text.h"
 
 typedef struct Scratch Scratch;
 
@@ -15,11 +14,5 @@ Scratch *scratch_create(Arena *arena);
 const char *scratch_file(Scratch *scratch, const char *name);
 /* Removes its files and it. */
 void scratch_remove(Scratch *scratch);
-
-/* False with errno. */
-bool file_read(const char *path, Text *text);
-bool file_write(const char *path, const char *bytes, size_t count);
-/* Under another name first, then renamed: readers see the old file or the new one. */
-bool file_replace(Arena *arena, const char *path, unsigned mode, const char *bytes, size_t count);
 
 #endif

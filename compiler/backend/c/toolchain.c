@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "backend/c/process.h"
-#include "backend/c/scratch.h"
 
 /* ---- identities ---- */
 

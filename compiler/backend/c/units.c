@@ -3,6 +3,7 @@
  * A unit holds kernels in their order until it is full, so an edit of the model changes few units
  * and the others are found in the cache; comments do not count. The first unit holds what calls
  * the kernels. */
+#include "backend/c/code.h"
 #include "backend/c/code_runs.h"
 #include "backend/c/parts.h"
 
@@ -58,6 +59,7 @@ static int count_lines(const Text *text) {
 }
 
 typedef struct Cutter {
+  Arena *arena;
   const SourceParts *parts;
   CSource *source;
   const char *file; /* whose lines are named, or NULL */
@@ -66,9 +68,7 @@ typedef struct Cutter {
 /* Adds a part that begins at a line of the one file. */
 static void add_part(const Cutter *cutter, SourceUnit *unit, const Text *part, int line) {
   if (cutter->file != NULL) {
-    text_printf(&unit->text, "#line %d ", line);
-    text_add_quoted(&unit->text, cutter->file);
-    text_add_char(&unit->text, '\n');
+    text_printf(&unit->text, "#line %d %s\n", line, c_string(cutter->arena, cutter->file));
   }
   add_text(&unit->text, part);
 }
@@ -130,7 +130,7 @@ static SourceUnit *next_kernels(const Cutter *cutter) {
 }
 
 void source_cut(Arena *arena, CSource *source, const SourceParts *parts, const char *file) {
-  const Cutter cutter = {parts, source, file};
+  const Cutter cutter = {arena, parts, source, file};
   int line = 1 + count_lines(&parts->header) + count_lines(&parts->includes) +
              count_lines(&parts->memory) + (parts->has_levels ? 2 + parts->kernel_count : 0);
   int calls_line = line;

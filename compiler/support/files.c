@@ -1,0 +1,67 @@
+/* Files as wholes: see files.h. */
+#include "support/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool file_read(const char *path, Text *text) {
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  char piece[32768];
+  ssize_t got;
+  while ((got = read(file, piece, sizeof piece)) != 0) {
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) break;
+    text_add_bytes(text, piece, (size_t)got);
+  }
+  int error = errno;
+  close(file);
+  errno = error;
+  return got == 0;
+}
+
+static bool write_all(int file, const char *bytes, size_t count) {
+  for (ssize_t put; count > 0; bytes += put, count -= (size_t)put) {
+    put = write(file, bytes, count);
+    if (put < 0 && errno != EINTR) return false;
+    if (put < 0) put = 0;
+  }
+  return true;
+}
+
+bool file_write(const char *path, unsigned mode, const char *bytes, size_t count) {
+  int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+  if (file < 0) return false;
+  bool good = write_all(file, bytes, count);
+  int error = errno;
+  if (close(file) != 0 && good) return false;
+  errno = error;
+  return good;
+}
+
+bool file_replace(Arena *arena, const char *path, unsigned mode, const char *bytes, size_t count) {
+  char *name = arena_printf(arena, "%s.XXXXXX", path);
+  int file = mkostemp(name, O_CLOEXEC);
+  if (file < 0) return false;
+  bool good = write_all(file, bytes, count) && fchmod(file, mode) == 0;
+  int error = errno;
+  if (close(file) != 0 && good) {
+    error = errno;
+    good = false;
+  }
+  if (good && rename(name, path) != 0) {
+    error = errno;
+    good = false;
+  }
+  if (!good) unlink(name);
+  errno = error;
+  return good;
+}
+
+const char *path_for_program(Arena *arena, const char *path) {
+  return *path == '-' || *path == '@' ? arena_printf(arena, "./%s", path) : path;
+}

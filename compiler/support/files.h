@@ -1,0 +1,19 @@
+/* Files as wholes. All functions are false with errno. */
+#ifndef NNC_SUPPORT_FILES_H
+#define NNC_SUPPORT_FILES_H
+
+#include <stdbool.h>
+#include "support/arena.h"
+#include "support/text.h"
+
+bool file_read(const char *path, Text *text);
+/* Into the file that is there; else makes one of that mode. Devices and pipes take the bytes, too. */
+bool file_write(const char *path, unsigned mode, const char *bytes, size_t count);
+/* Under another name first, then renamed: readers see the old file or the new one. */
+bool file_replace(Arena *arena, const char *path, unsigned mode, const char *bytes, size_t count);
+
+/* The path as an argument of another program: one that begins with '-' is no option and one that
+ * begins with '@' no list of arguments. */
+const char *path_for_program(Arena *arena, const char *path);
+
+#endif
