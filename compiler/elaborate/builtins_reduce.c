@@ -10,16 +10,33 @@ static Node *keep_axes(Elaborator *e, Node *reduced, Shape from, int count, cons
   return emit_reshape(e, reduced, from);
 }
 
-/* Values that a reduction over no elements has none for. */
-static bool check_nonempty(Elaborator *e, const Bound *bound, const Node *x) {
-  if (shape_elements(x->type.shape) > 0) return true;
-  report_error(e, bound->call, "'%s' of a tensor without elements", bound->builtin->name);
+/* Whether there are results, each over no elements. */
+static bool is_over_none(Shape shape, int count, const int64_t *axes) {
+  bool is_reduced[MAX_RANK] = {false}, over_none = false;
+  for (int i = 0; i < count; i++) is_reduced[axes[i]] = true;
+  for (int i = 0; i < shape.rank; i++) {
+    if (shape.dim[i] > 0) continue;
+    if (!is_reduced[i]) return false;
+    over_none = true;
+  }
+  return over_none;
+}
+
+/* As in NumPy, a sum of nothing is 0 and a product 1; no other reduction of nothing has a value. */
+static bool check_some(Elaborator *e, const Bound *bound, Op op, const Node *x, int count,
+                       const int64_t *axes) {
+  if (op == OP_REDUCE_SUM || op == OP_REDUCE_PROD) return true;
+  if (!is_over_none(x->type.shape, count, axes)) return true;
+  Diagnostic *d = report_error(e, bound->call, "'%s' over no elements of %s", bound->builtin->name,
+                               type_text(e->arena, x->type));
+  report_note_tensor(e, d, "the operand", x);
+  diag_help(d, "of nothing, sum is 0, prod 1, any false and all true");
   return false;
 }
 
 static Node *reduce_operand(Elaborator *e, const Bound *bound, Op op) {
   Node *x = convert_any_tensor(e, bound->values[0], bound->spans[0]);
-  if (!x || !check_nonempty(e, bound, x)) return NULL;
+  if (!x) return NULL;
   DType dtype = x->type.dtype;
   if (dtype == DTYPE_BOOL && op != OP_ARGMAX && op != OP_ARGMIN)
     return emit_cast(e, x, op == OP_REDUCE_MEAN ? DTYPE_F32 : DTYPE_I32);
@@ -34,16 +51,20 @@ static Node *reduce_operand(Elaborator *e, const Bound *bound, Op op) {
   return NULL;
 }
 
-static Value apply_reduce(Elaborator *e, const Bound *bound) {
-  Op op = (Op)bound->builtin->data;
+static Value reduce_by(Elaborator *e, const Bound *bound, Op op) {
   Node *x = reduce_operand(e, bound, op);
   int count;
   int64_t axes[MAX_RANK];
-  if (!x || !convert_axes(e, bound->values[1], bound->spans[1], x->type.shape.rank, &count, axes))
+  if (!x || !convert_axes(e, bound->values[1], bound->spans[1], x->type.shape.rank, &count, axes) ||
+      !check_some(e, bound, op, x, count, axes))
     return value_error();
   Node *reduced = emit_reduce(e, op, x, count, axes);
   return value_tensor(e, keep_axes(e, reduced, x->type.shape, count, axes,
                                    bound->values[2].boolean));
+}
+
+static Value apply_reduce(Elaborator *e, const Bound *bound) {
+  return reduce_by(e, bound, (Op)bound->builtin->data);
 }
 
 /* max(a, b) and min(a, b) of compile-time numbers; of a list; else over axes of a tensor. */
@@ -77,7 +98,7 @@ static Value apply_extreme(Elaborator *e, const Bound *bound) {
   return best;
 }
 
-/* any, all: maximum and minimum of truths as numbers. */
+/* any, all: maximum and minimum of truths as numbers; of none sum and product, which have a value. */
 static Value apply_truth(Elaborator *e, const Bound *bound) {
   Node *x = convert_any_tensor(e, bound->values[0], bound->spans[0]);
   if (!x) return value_error();
@@ -85,7 +106,10 @@ static Value apply_truth(Elaborator *e, const Bound *bound) {
     return report_kind(e, bound->spans[0], "the operand", "truth values", bound->values[0]);
   Bound numbers = *bound;
   numbers.values[0] = value_tensor(e, emit_cast(e, x, DTYPE_I32));
-  Value reduced = value_is_error(numbers.values[0]) ? numbers.values[0] : apply_reduce(e, &numbers);
+  Op op = (Op)bound->builtin->data;
+  if (shape_elements(x->type.shape) == 0)
+    op = op == OP_REDUCE_MAX ? OP_REDUCE_SUM : OP_REDUCE_PROD;
+  Value reduced = value_is_error(numbers.values[0]) ? numbers.values[0] : reduce_by(e, &numbers, op);
   return operate_binary(e, AST_NE, reduced, value_int(0), bound->call, bound->call);
 }
 
@@ -95,9 +119,10 @@ static Value apply_argument(Elaborator *e, const Bound *bound) {
   int axis;
   if (!x || !convert_axis(e, bound->values[1], bound->spans[1], x->type.shape.rank, &axis))
     return value_error();
+  int64_t axes[] = {axis};
+  if (!check_some(e, bound, op, x, 1, axes)) return value_error();
   Attribute attribute = attr_make_int(ATTR_AXIS, axis);
   Node *result = emit(e, op, 1, &x, 1, &attribute);
-  int64_t axes[] = {axis};
   return value_tensor(e, keep_axes(e, result, x->type.shape, 1, axes, bound->values[2].boolean));
 }
 

@@ -146,13 +146,7 @@ static void select_slice(Elaborator *e, Selection *s, const AstIndex *index) {
     select_fail(s);
     return;
   }
-  if (r.count == 0) {
-    Diagnostic *d = report_error(e, index->span, "this slice of axis %d, of extent %lld, is empty",
-                                 s->axis, (long long)extent);
-    report_note_tensor(e, d, "the tensor", s->x);
-    select_fail(s);
-    return;
-  }
+  if (r.count == 0) r = (SliceRange){0, 0, 1, 0};
   s->start[s->axis] = r.start;
   s->stop[s->axis] = r.stop;
   s->step[s->axis++] = r.step;

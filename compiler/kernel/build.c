@@ -331,6 +331,8 @@ Index *builder_operand_index(KernelBuilder *builder, int operand, Index *const *
     builder_fail(builder, builder->node, "an index load under a guard");
     return index_const(builder->arena, 0);
   }
+  /* An axis without elements is never indexed: there are no indices either. */
+  if (bound == 0) bound = 1;
   Index *index = expr_as_index(builder, builder_operand(builder, operand, at), bound);
   if (index != NULL) return index;
   builder_fail(builder, index_node, "an index that is not in memory");
