@@ -1,6 +1,6 @@
 /* The elementwise operators of generated kernels that C has no infix for: nnc_<operator>_<type>.
  *
- * Integers wrap in two's complement; division by 0 gives 0; conversions to integers go toward zero and
+ * Integers wrap in two's complement; division by 0 gives 0, powers below 0 what is left toward zero; conversions to integers go toward zero and
  * saturate, NaN gives 0. NaN wins in min and max. The transcendental functions are in nnc_math.h. */
 #ifndef NNC_OPS_H
 #define NNC_OPS_H
@@ -119,6 +119,13 @@ NNC_INLINE float nnc_floordiv_f32(float a, float b) {
     if (b == 0 || b == -1) return 0;                                                               \
     type rest = (type)(a % b);                                                                     \
     return ((rest != 0) & ((rest < 0) != (b < 0))) ? (type)(rest + b) : rest;                        \
+  }                                                                                                \
+  NNC_INLINE type nnc_pow_##name(type a, type b) {                                                 \
+    if (b < 0) return a == 1 ? 1 : a == -1 ? (type)(b % 2 == 0 ? 1 : -1) : 0;                      \
+    unsigned_type power = 1, square = (unsigned_type)a;                                            \
+    for (; b > 0; b >>= 1, square *= square)                                                       \
+      if (b & 1) power *= square;                                                                  \
+    return (type)power;                                                                            \
   }
 
 NNC_DEFINE_INT_OPS(i32, int32_t, uint32_t)

@@ -62,6 +62,12 @@ bool check_shape(Elaborator *e, Span at, Shape shape) {
   return false;
 }
 
+bool check_rank(Elaborator *e, Span at, int rank) {
+  if (rank <= MAX_RANK) return true;
+  report_error(e, at, "the result would have %d axes; a tensor has at most %d", rank, MAX_RANK);
+  return false;
+}
+
 static Span emit_span(const Elaborator *e) {
   bool inside = e->at.file && e->at.file->is_prelude && e->frame->user_call.line;
   return inside ? e->frame->user_call : e->at;

@@ -16,7 +16,7 @@ static Value make_full(Elaborator *e, const Bound *bound, Value shape, Value num
   if (!convert_shape(e, shape, bound->spans[0], "the shape", false, &result.shape))
     return value_error();
   if (number.kind == VALUE_BOOL) number = value_int(number.boolean);
-  else if (result.dtype != DTYPE_BOOL && !convert_fits(e, number, result.dtype, bound->call))
+  else if (!convert_fits(e, number, result.dtype, bound->call))
     return value_error();
   return value_tensor(e, emit_constant(e, value_number(number), result));
 }
@@ -38,9 +38,9 @@ static Value apply_arange(Elaborator *e, const Bound *bound) {
   }
   DType dtype = bound->values[2].kind == VALUE_DTYPE ? bound->values[2].dtype : DTYPE_I32;
   Type type = {.dtype = dtype, .shape = {.rank = 1, .dim = {to > from ? to - from : 0}}};
-  if (type.shape.dim[0] < 1 || dtype == DTYPE_U8 || dtype == DTYPE_BOOL) {
-    report_error(e, bound->call, type.shape.dim[0] < 1 ? "an empty range: %lld to %lld"
-                 : "a range of this type: %lld to %lld", (long long)from, (long long)to);
+  if (dtype == DTYPE_U8 || dtype == DTYPE_BOOL) {
+    report_error(e, bound->call, "a range of %s: %lld to %lld", dtype_name(dtype), (long long)from,
+                 (long long)to);
     return value_error();
   }
   Attribute axis = attr_make_int(ATTR_AXIS, 0);
@@ -54,7 +54,8 @@ static Value apply_one_hot(Elaborator *e, const Bound *bound) {
   Node *x = operand(e, bound, 0);
   int64_t classes = bound->values[1].integer;
   if (!x) return value_error();
-  if (!dtype_is_int(x->type.dtype) || classes < 1 || x->type.shape.rank == MAX_RANK) {
+  if (!check_rank(e, bound->call, x->type.shape.rank + 1)) return value_error();
+  if (!dtype_is_int(x->type.dtype) || classes < 1) {
     Diagnostic *d = report_error(e, bound->call, "'one_hot' needs integers and a number of "
                                  "classes, found %s and %lld", type_text(e->arena, x->type),
                                  (long long)classes);

@@ -183,11 +183,8 @@ static Value apply_stack(Elaborator *e, const Bound *bound) {
   int count = collect_parts(e, bound, &parts), axis;
   if (count == 0 || !check_parts(e, bound, count, parts, -1)) return value_error();
   Shape shape = parts[0]->type.shape;
-  if (shape.rank == MAX_RANK) {
-    report_error(e, bound->call, "the result has more than %d axes", MAX_RANK);
-    return value_error();
-  }
-  if (!convert_axis(e, bound->values[1], bound->spans[1], shape.rank + 1, &axis))
+  if (!check_rank(e, bound->call, shape.rank + 1) ||
+      !convert_axis(e, bound->values[1], bound->spans[1], shape.rank + 1, &axis))
     return value_error();
   for (int i = shape.rank++; i > axis; i--) shape.dim[i] = shape.dim[i - 1];
   shape.dim[axis] = 1;
@@ -220,14 +217,15 @@ static Value apply_split(Elaborator *e, const Bound *bound) {
   Value parts = bound->values[1];
   bool equal = parts.kind == VALUE_INT;
   int64_t count = equal ? parts.integer : value_sequence_length(parts);
-  bool fits = count > 0 && count <= extent && (!equal || extent % count == 0);
+  bool fits = count > 0 && count <= MAX_ITERATIONS && (!equal || extent % count == 0) &&
+              allow_elements(e, count);
   Value *items = ARENA_ARRAY(e->arena, Value, fits ? count : 0);
   for (int64_t i = 0; i < count && fits; i++) {
     int64_t size = equal ? extent / count : 0;
     if (!equal &&
         !convert_int(e, value_sequence_item(parts, i), bound->spans[1], "an extent", &size))
       return value_error();
-    fits = size > 0 && size <= extent - sum;
+    fits = size >= 0 && size <= extent - sum;
     if (!fits) break;
     items[i] = value_tensor(e, slice_axis(e, x, axis, sum, sum + size, 1));
     if (value_is_error(items[i])) return value_error();
@@ -382,6 +380,26 @@ static Value apply_roll(Elaborator *e, const Bound *bound) {
   return value_tensor(e, parts[0] && parts[1] ? emit_concat(e, 2, parts, axis) : NULL);
 }
 
+/* The elements of x `count` times along one axis, runs of them: the axis and those that follow as a
+ * whole (is_whole), or each element of the axis by itself. */
+static Node *repeat_axis(Elaborator *e, Node *x, int axis, int64_t count, bool is_whole) {
+  Shape from = x->type.shape, result = from, parts = {.rank = 2, .dim = {1, 1}};
+  for (int i = 0; i < from.rank; i++)
+    parts.dim[i > axis - is_whole] *= from.dim[i];
+  Shape wide = {.rank = 3, .dim = {parts.dim[0], count, parts.dim[1]}};
+  result.dim[axis] *= count;
+  Node *pair = emit_reshape(e, x, parts);
+  return emit_reshape(e, emit_broadcast_axes(e, pair, wide, (int64_t[]){0, 2}), result);
+}
+
+/* The extents of x times `counts` are those of a tensor that may exist. */
+static bool check_repeated(Elaborator *e, Span at, Shape from, Shape counts) {
+  for (int i = 0; i < from.rank; i++)
+    if (__builtin_mul_overflow(from.dim[i], counts.dim[i], &from.dim[i]))
+      from.dim[i] = MAX_ELEMENTS + 1;
+  return check_shape(e, at, from);
+}
+
 /* Each axis repeated as a whole: [a, b] -> [a, b, a, b]. */
 static Value apply_tile(Elaborator *e, const Bound *bound) {
   Node *x = operand(e, bound, 0);
@@ -389,24 +407,14 @@ static Value apply_tile(Elaborator *e, const Bound *bound) {
   if (!x || !convert_shape(e, bound->values[1], bound->spans[1], "the counts", false, &counts))
     return value_error();
   int rank = x->type.shape.rank;
-  if (counts.rank != rank || rank * 2 > MAX_RANK) {
-    report_error(e, bound->spans[1],
-                 counts.rank != rank ? "tile of a tensor with %d axes needs a count for each"
-                                     : "tile of a tensor with %d axes is too many",
-                 rank);
+  if (counts.rank != rank) {
+    report_error(e, bound->spans[1], "tile of a tensor with %d axes needs a count for each", rank);
     return value_error();
   }
-  Shape wide = {.rank = 2 * rank}, result = {.rank = rank};
-  int64_t axes[MAX_RANK];
-  for (int i = 0; i < rank; i++) {
-    wide.dim[2 * i] = counts.dim[i];
-    wide.dim[2 * i + 1] = x->type.shape.dim[i];
-    axes[i] = 2 * i + 1;
-    if (__builtin_mul_overflow(counts.dim[i], x->type.shape.dim[i], &result.dim[i]))
-      result.dim[i] = MAX_ELEMENTS + 1;
-  }
-  if (!check_shape(e, bound->call, result)) return value_error();
-  return value_tensor(e, emit_reshape(e, emit_broadcast_axes(e, x, wide, axes), result));
+  if (!check_repeated(e, bound->call, x->type.shape, counts)) return value_error();
+  for (int i = rank - 1; i >= 0 && x; i--)
+    if (counts.dim[i] != 1) x = repeat_axis(e, x, i, counts.dim[i], true);
+  return value_tensor(e, x);
 }
 
 /* Each element repeated along one axis: [a, b] -> [a, a, b, b]. */
@@ -417,23 +425,14 @@ static Value apply_repeat(Elaborator *e, const Bound *bound) {
   if (!x || !convert_int(e, bound->values[1], bound->spans[1], "the count", &count) ||
       !convert_axis(e, bound->values[2], bound->spans[2], x->type.shape.rank, &axis))
     return value_error();
-  Shape wide = x->type.shape, result = x->type.shape;
-  if (count < 1 || wide.rank == MAX_RANK) {
-    report_error(e, bound->call,
-                 count < 1 ? "a count of %lld"
-                           : "a tensor of too many axes; count "
-                             "%lld",
-                 (long long)count);
+  if (count < 0) {
+    report_error(e, bound->spans[1], "a count of %lld", (long long)count);
     return value_error();
   }
-  int64_t axes[MAX_RANK];
-  for (int i = 0; i < result.rank; i++) axes[i] = i <= axis ? i : i + 1;
-  for (int i = wide.rank++; i > axis + 1; i--) wide.dim[i] = wide.dim[i - 1];
-  wide.dim[axis + 1] = count;
-  if (__builtin_mul_overflow(result.dim[axis], count, &result.dim[axis]))
-    result.dim[axis] = MAX_ELEMENTS + 1;
-  if (!check_shape(e, bound->call, result)) return value_error();
-  return value_tensor(e, emit_reshape(e, emit_broadcast_axes(e, x, wide, axes), result));
+  Shape counts = {.rank = x->type.shape.rank};
+  for (int i = 0; i < counts.rank; i++) counts.dim[i] = i == axis ? count : 1;
+  if (!check_repeated(e, bound->call, x->type.shape, counts)) return value_error();
+  return value_tensor(e, count == 1 ? x : repeat_axis(e, x, axis, count, false));
 }
 
 const Builtin builtins_shape[] = {

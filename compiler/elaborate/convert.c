@@ -23,17 +23,17 @@ bool convert_fits(Elaborator *e, Value number, DType dtype, Span at) {
   text_add_value(&text, number);
   const char *shown = arena_strdup(e->arena, text.data);
   text_free(&text);
-  if (number.kind == VALUE_FLOAT && !dtype_is_float(dtype)) {
+  double real = value_number(number);
+  if (dtype == DTYPE_BOOL && real != 0 && real != 1) {
+    report_error(e, at, "%s is no truth value: 0 and 1 alone become bool", shown);
+    return false;
+  }
+  if (!dtype_is_float(dtype) && (!isfinite(real) || real != floor(real))) {
     Diagnostic *d = report_error(e, at, "%s is not a whole number and cannot become %s", shown,
                                  dtype_name(dtype));
     if (dtype_is_int(dtype)) diag_help(d, "convert the tensor first: f32(x)");
     return false;
   }
-  if (dtype == DTYPE_BOOL && value_is_number(number)) {
-    report_error(e, at, "the number %s cannot become bool", shown);
-    return false;
-  }
-  double real = value_number(number);
   bool fits = !isfinite(real) ||
               (real >= dtype_range[dtype].least && real <= dtype_range[dtype].most);
   /* Constants are kept as doubles. */
@@ -94,7 +94,7 @@ bool convert_number(Elaborator *e, Value value, Span at, const char *what, doubl
 /* ---- tensors ------------------------------------------------------------------------------ */
 
 /* The dtype of numbers where nothing else tells: whether any element has a fraction, is bool. */
-static DType convert_list_dtype(Elaborator *e, Value value) {
+DType convert_own_dtype(Elaborator *e, Value value) {
   if (value.kind == VALUE_BOOL) return DTYPE_BOOL;
   if (value.kind == VALUE_INT) return DTYPE_I32;
   if (!value_is_sequence(value)) return e->default_float;
@@ -102,7 +102,7 @@ static DType convert_list_dtype(Elaborator *e, Value value) {
   for (int64_t i = 0; i < value_sequence_length(value); i++) {
     Value item = value_sequence_item(value, i);
     if (item.kind == VALUE_TENSOR) return item.tensor.node->type.dtype;
-    DType found = convert_list_dtype(e, item);
+    DType found = convert_own_dtype(e, item);
     if (found != DTYPE_I32) dtype = found;
   }
   return dtype;
@@ -177,7 +177,7 @@ Node *convert_tensor(Elaborator *e, Value value, DType dtype, Span at) {
 }
 
 Node *convert_any_tensor(Elaborator *e, Value value, Span at) {
-  return convert_tensor(e, value, convert_list_dtype(e, value), at);
+  return convert_tensor(e, value, convert_own_dtype(e, value), at);
 }
 
 Node *convert_to_type(Elaborator *e, Value value, Type type, Span at, const char *what) {

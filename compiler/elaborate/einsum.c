@@ -212,17 +212,27 @@ static bool contract(Elaborator *e, Lettered *a, const Lettered *b, const char *
   return a->node != NULL;
 }
 
+/* Operand `last` and those before it are made i64 where i32 and i64 meet. */
+static void widen_operands(Elaborator *e, Lettered *operands, int last) {
+  for (int i = 0; i < last; i++)
+    if (operands[i].node && operands[last].node)
+      widen_product(e, &operands[i].node, &operands[last].node);
+}
+
 static bool read_operands(Elaborator *e, const Bound *bound, int count, Lettered *operands) {
   for (int i = 0; i < count; i++) {
     Node *node = convert_any_tensor(e, bound->values[i + 1], bound->spans[i + 1]);
     if (!node) return false;
     operands[i].node = node;
     DType dtype = node->type.dtype;
-    if (dtype_is_float(dtype) && dtype == operands[0].node->type.dtype) continue;
+    if (i > 0) widen_operands(e, operands, i);
+    if (!operands[i].node || !operands[0].node) return false;
+    dtype = operands[i].node->type.dtype;
+    if (dtype_is_product(dtype) && dtype == operands[0].node->type.dtype) continue;
     Diagnostic *d = report_error(e, bound->spans[i + 1], "'einsum' of %s",
                                  dtype_name(node->type.dtype));
     report_note_tensor(e, d, "the tensor", node);
-    diag_help(d, "all must be of the same float type: f32(x) converts");
+    diag_help(d, "all must be floats of one type, or of i32 and i64: f32(x) converts");
     return false;
   }
   return true;

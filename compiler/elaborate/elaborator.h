@@ -329,6 +329,8 @@ bool allow_elements(Elaborator *e, int64_t count);
 bool node_is_host(const Elaborator *e, const Node *node);
 /* True when a tensor of this shape may exist; else reports. */
 bool check_shape(Elaborator *e, Span at, Shape shape);
+/* True when a tensor may have so many axes; else reports. */
+bool check_rank(Elaborator *e, Span at, int rank);
 
 /* ---- conversions (convert.c) -------------------------------------------------------------- */
 
@@ -336,6 +338,8 @@ bool check_shape(Elaborator *e, Span at, Shape shape);
  * schedules, quantities. NULL after an error. */
 Node *convert_tensor(Elaborator *e, Value value, DType dtype, Span at);
 /* The same where a tensor keeps its own type; numbers become the default float, i32 or bool. */
+/* The dtype that a value becomes there. */
+DType convert_own_dtype(Elaborator *e, Value value);
 Node *convert_any_tensor(Elaborator *e, Value value, Span at);
 /* As the type of a variable: weak numbers and host scalars adapt, shapes broadcast. */
 Node *convert_to_type(Elaborator *e, Value value, Type type, Span at, const char *what);
@@ -358,6 +362,10 @@ Value evaluate(Elaborator *e, const AstExpr *expr);                       /* exp
 Value operate_binary(Elaborator *e, AstOperator op, Value a, Value b, Span a_at, Span b_at);
 Value operate_unary(Elaborator *e, AstOperator op, Value a, Span a_at);   /* operators.c */
 Value operate_matmul(Elaborator *e, Value a, Value b, Span a_at, Span b_at);
+/* Whether products are summed in the type: floats, i32 and i64. */
+bool dtype_is_product(DType dtype);
+/* Of i32 and i64, the operands of a product, both become i64. */
+void widen_product(Elaborator *e, Node **x, Node **y);
 /* Common type of two tensor operands, broadcast; false after an error. */
 bool operate_unify(Elaborator *e, const char *what, Value a, Value b, Span a_at, Span b_at,
                    Node **x, Node **y);

@@ -176,8 +176,25 @@ static DType operand_dtype(Elaborator *e, Value a, Value b) {
   return other.kind == VALUE_INT ? DTYPE_I32 : e->default_float;
 }
 
-bool operate_unify(Elaborator *e, const char *what, Value a, Value b, Span a_at, Span b_at,
-                   Node **x, Node **y) {
+/* `i * 2.0`: as an integer it would surprise, as a float the tensor would change its type. In a
+ * comparison 2.0 is 2. */
+static bool refuse_float(Elaborator *e, const char *what, Value number, DType dtype, Value a,
+                         Value b) {
+  if (value_is_tensor(number) || !dtype_is_int(dtype) ||
+      !dtype_is_float(convert_own_dtype(e, number)))
+    return false;
+  Text text = {0};
+  text_add_value(&text, number);
+  Diagnostic *d = report_error(e, e->at, "%s of %s and %s, which is not written as an integer", what,
+                               dtype_name(dtype), text.data);
+  text_free(&text);
+  note_operands(e, d, a, b);
+  diag_help(d, "write an integer, or convert the tensor: f32(x)");
+  return true;
+}
+
+static bool unify(Elaborator *e, const char *what, Value a, Value b, Span a_at, Span b_at,
+                  bool compares, Node **x, Node **y) {
   a = convert_plain(e, a, a_at);
   b = convert_plain(e, b, b_at);
   if (value_is_error(a) || value_is_error(b)) return false;
@@ -196,6 +213,8 @@ bool operate_unify(Elaborator *e, const char *what, Value a, Value b, Span a_at,
               dtype_name(dtype_is_float(left) ? left : right));
     return false;
   }
+  if (!compares && (refuse_float(e, what, a, dtype, a, b) || refuse_float(e, what, b, dtype, a, b)))
+    return false;
   *x = emit_cast(e, convert_tensor(e, a, dtype, a_at), dtype);
   *y = emit_cast(e, convert_tensor(e, b, dtype, b_at), dtype);
   if (!*x || !*y) return false;
@@ -210,6 +229,11 @@ bool operate_unify(Elaborator *e, const char *what, Value a, Value b, Span a_at,
   *x = emit_broadcast(e, *x, shape);
   *y = emit_broadcast(e, *y, shape);
   return *x && *y;
+}
+
+bool operate_unify(Elaborator *e, const char *what, Value a, Value b, Span a_at, Span b_at,
+                   Node **x, Node **y) {
+  return unify(e, what, a, b, a_at, b_at, false, x, y);
 }
 
 static Value refuse_u8(Elaborator *e, const char *what, Value a, Value b) {
@@ -244,7 +268,7 @@ static Value operate_tensors(Elaborator *e, AstOperator op, Value a, Value b, Sp
   const char *what = arena_printf(e->arena, "'%s'", ast_operator_text(op));
   bool square = op == AST_POW && b.kind == VALUE_INT && b.integer == 2;
   Node *x, *y;
-  if (!operate_unify(e, what, a, b, a_at, b_at, &x, &y)) return value_error();
+  if (!unify(e, what, a, b, a_at, b_at, info->compares, &x, &y)) return value_error();
   DType dtype = x->type.dtype;
   if (info->is_logic && dtype != DTYPE_BOOL) {
     Diagnostic *d = report_error(e, e->at, "%s of %s, not truth values", what, dtype_name(dtype));
@@ -259,6 +283,13 @@ static Value operate_tensors(Elaborator *e, AstOperator op, Value a, Value b, Sp
   if (!info->compares && !info->is_logic &&
       value_is_error(check_arithmetic(e, op, what, a, b, dtype)))
     return value_error();
+  if (op == AST_POW && !dtype_is_float(dtype) && b.kind == VALUE_INT && b.integer < 0) {
+    Diagnostic *d = report_error(e, e->at, "%s to the power %lld is no integer", dtype_name(dtype),
+                                 (long long)b.integer);
+    note_operands(e, d, a, b);
+    diag_help(d, "convert the tensor first: f32(x)");
+    return value_error();
+  }
   return value_tensor(e, square ? emit_binary(e, OP_MUL, x, x) : emit_binary(e, info->op, x, y));
 }
 
@@ -335,12 +366,24 @@ static Value refuse_matmul(Elaborator *e, const char *why, Node *x, Node *y) {
 /* The axis of the right operand that is summed. */
 static int matmul_axis(Shape right) { return right.rank == 1 ? 0 : right.rank - 2; }
 
+bool dtype_is_product(DType dtype) {
+  return dtype_is_float(dtype) || dtype == DTYPE_I32 || dtype == DTYPE_I64;
+}
+
+void widen_product(Elaborator *e, Node **x, Node **y) {
+  bool mixed = ((*x)->type.dtype == DTYPE_I32 && (*y)->type.dtype == DTYPE_I64) ||
+               ((*x)->type.dtype == DTYPE_I64 && (*y)->type.dtype == DTYPE_I32);
+  if (!mixed) return;
+  *x = emit_cast(e, *x, DTYPE_I64);
+  *y = emit_cast(e, *y, DTYPE_I64);
+}
+
 /* Types and summed extents; NULL or what is wrong. */
 static const char *check_matmul(Elaborator *e, const Node *x, const Node *y) {
   Shape p = x->type.shape, q = y->type.shape;
   if (p.rank == 0 || q.rank == 0) return "'@' needs at least one axis on each side";
-  if (x->type.dtype != y->type.dtype || !dtype_is_float(x->type.dtype))
-    return arena_printf(e->arena, "'@' of %s and %s; both must be the same float type",
+  if (x->type.dtype != y->type.dtype || !dtype_is_product(x->type.dtype))
+    return arena_printf(e->arena, "'@' of %s and %s; both must be floats of one type or i32 or i64",
                         dtype_name(x->type.dtype), dtype_name(y->type.dtype));
   if (p.dim[p.rank - 1] == q.dim[matmul_axis(q)]) return NULL;
   return arena_printf(e->arena, "'@' of shapes %s and %s: %lld against %lld",
@@ -392,15 +435,20 @@ static Node *lead_with_stack(Elaborator *e, Node *product, int left, int right) 
 /* NumPy's @: the last axis of the left with the last but one of the right (or its only one); axes
  * before them broadcast. */
 Value operate_matmul(Elaborator *e, Value a, Value b, Span a_at, Span b_at) {
-  Node *x = convert_any_tensor(e, a, a_at), *y = convert_any_tensor(e, b, b_at);
+  Node *x = value_is_sequence(a) && value_is_tensor(b)
+                ? convert_tensor(e, a, b.tensor.node->type.dtype, a_at)
+                : convert_any_tensor(e, a, a_at);
+  Node *y = value_is_sequence(b) && x ? convert_tensor(e, b, x->type.dtype, b_at)
+                                      : convert_any_tensor(e, b, b_at);
+  if (!x || !y) return value_error();
+  widen_product(e, &x, &y);
   if (!x || !y) return value_error();
   const char *why = check_matmul(e, x, y);
   if (why) return refuse_matmul(e, why, x, y);
   bool stacks = x->type.shape.rank > 2 && y->type.shape.rank > 2;
   if (stacks && !broadcast_stacks(e, &x, &y)) return value_error();
   int left = x->type.shape.rank, right = y->type.shape.rank;
-  if (left + right - 2 > MAX_RANK && !stacks)
-    return refuse_matmul(e, "'@' would give more than 8 axes", x, y);
+  if (!stacks && !check_rank(e, e->at, left + right - 2)) return value_error();
   Node *product = contract_matrices(e, x, y, stacks ? left - 2 : 0);
   if (product && right > 2 && !stacks) product = lead_with_stack(e, product, left - 1, right - 1);
   return value_tensor(e, product);

@@ -7,7 +7,7 @@
  * batch_left[i] is paired with batch_right[i], sum_left[i] with sum_right[i]; an axis in no list
  * is free. Result axes: the pairs of the batch in the order of their lists, the free axes of the
  * left in their order, those of the right. An empty sum gives 0. The gradients are contractions
- * again. */
+ * again. Integers wrap, as their products and sums do. */
 #include "ops/elementwise.h"
 #include "ops/lower.h"
 #include "ops/strided.h"
@@ -73,7 +73,7 @@ static bool lists_are_disjoint(Arena *arena, const Node *node, AttributeKey batc
 
 static bool contract_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
   if (!infer_same(arena, node, false, reason) ||
-      !infer_dtype(arena, node, 0, DTYPES_FLOAT, reason) ||
+      !infer_dtype(arena, node, 0, DTYPES_NUMBER, reason) ||
       !pairs_fit(arena, node, ATTR_BATCH_LEFT, ATTR_BATCH_RIGHT, reason) ||
       !pairs_fit(arena, node, ATTR_SUM_LEFT, ATTR_SUM_RIGHT, reason) ||
       !lists_are_disjoint(arena, node, ATTR_BATCH_LEFT, ATTR_SUM_LEFT, reason) ||
@@ -128,6 +128,19 @@ static void multiply(int64_t rows, int64_t columns, int64_t depth, const double 
   }
 }
 
+/* The same of integers, in two's complement. */
+static void multiply_integers(int64_t rows, int64_t columns, int64_t depth, const double *a,
+                              const double *b, double *y, DType dtype) {
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t j = 0; j < columns; j++) {
+      uint64_t bits = 0;
+      for (int64_t k = 0; k < depth; k++)
+        bits += (uint64_t)number_truncate(a[i * depth + k]) *
+                (uint64_t)number_truncate(b[k * columns + j]);
+      y[i * columns + j] = number_wrap(bits, dtype);
+    }
+}
+
 static void contract_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
                               const EvaluateContext *context) {
   (void)context;
@@ -149,9 +162,14 @@ static void contract_evaluate(const Node *node, const Tensor *const *operands, T
   at = join(order, at, right.free_count, right.free);
   strided_pack(b, operands[1]->data, r, at, order);
   for (int64_t i = 0; i < batch * rows * columns; i++) result->data[i] = 0;
-  for (int64_t i = 0; i < batch; i++)
-    multiply(rows, columns, depth, a + i * rows * depth, b + i * depth * columns,
-             result->data + i * rows * columns);
+  for (int64_t i = 0; i < batch; i++) {
+    const double *l_matrix = a + i * rows * depth, *r_matrix = b + i * depth * columns;
+    double *y = result->data + i * rows * columns;
+    if (number_is_integer(node->type.dtype))
+      multiply_integers(rows, columns, depth, l_matrix, r_matrix, y, node->type.dtype);
+    else
+      multiply(rows, columns, depth, l_matrix, r_matrix, y);
+  }
   arena_destroy(scratch);
 }
 

@@ -248,9 +248,19 @@ static Node *pow_gradient_exponent(const Maker *m, Node *a, Node *b, Node *y, No
   return mul(m, dy, mul(m, y, make_unary(m, OP_LOG, safe)));
 }
 
-SCALAR(pow, 2, pow(x[0], x[1]))
+/* Wraps; to a negative power what the quotient rounds to toward zero, and 0 of 0. */
+static inline double int_pow(double a, double b, DType dtype) {
+  int64_t base = number_truncate(a), exponent = number_truncate(b);
+  if (exponent < 0) return base == 1 || (base == -1 && exponent % 2 == 0) ? 1 : base == -1 ? -1 : 0;
+  uint64_t power = 1, square = (uint64_t)base;
+  for (; exponent > 0; exponent >>= 1, square *= square)
+    if (exponent & 1) power *= square;
+  return number_wrap(power, dtype);
+}
+SCALAR(pow, 2, number_is_integer(dtype) ? int_pow(x[0], x[1], dtype) : pow(x[0], x[1]))
 GRADIENT(pow, operand == 0 ? pow_gradient_base(m, a, b, dy) : pow_gradient_exponent(m, a, b, y, dy))
-FUNCTION(pow, "a^b, as C's pow: 0^0 is 1, NaN for a < 0 and b not whole")
+ARITHMETIC(pow, "a^b, as C's pow: 0^0 is 1, NaN for a < 0 and b not whole; of integers to a negative "
+           "power 1 / a^-b toward zero, 0^-b is 0", .is_costly = true)
 
 /* ---- minimum and maximum; NaN wins; at a tie half of the adjoint goes to each ---- */
 

@@ -1,7 +1,7 @@
 /* Lowering of contractions.  Axes go into the groups batch, m, n and k with their strides in both
  * operands, so any transposition is only strides.  Without summed axes it is a product of two
  * elements, which fuses with anything; with a single row or column it is a reduction, for which a
- * tile of accumulators would be a waste. */
+ * tile of accumulators would be a waste; of integers always, since the template's tiles hold floats. */
 #include "ops/lower.h"
 
 typedef struct Sides {
@@ -94,7 +94,8 @@ static void lower_as_template(KernelBuilder *builder, const Node *node, const Si
 void lower_contract(KernelBuilder *builder, const Node *node) {
   Sides sides = contract_sides(node);
   if (sides.sum[0]->count == 0) builder_return(builder, product(builder, node, &sides, 0));
-  else if (free_extent(node, &sides, 0) == 1 || free_extent(node, &sides, 1) == 1)
+  else if (!dtype_is_float(node->type.dtype) || free_extent(node, &sides, 0) == 1 ||
+           free_extent(node, &sides, 1) == 1)
     lower_as_reduction(builder, node, &sides);
   else lower_as_template(builder, node, &sides);
 }

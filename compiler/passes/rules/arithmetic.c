@@ -153,6 +153,7 @@ Node *rule_pow_constant(const Rewrite *rewrite, Node *node) {
     return NULL;
   if (exponent == 0 || exponent == 1 || exponent == 2 || exponent == 3 || exponent == 4)
     return power_integer(&rewrite->maker, first(node), (int)exponent);
+  if (!dtype_is_float(node->type.dtype)) return NULL;
   return power_float(&rewrite->maker, first(node), exponent);
 }
 
