@@ -90,7 +90,7 @@ static nnc_batch make_batch(nnc_loader *loader, void *const *inputs) {
     }
     examples = loader->picked;
   }
-  DataVisit visit = {.seed = loader->options.seed, .epoch = walk->epoch};
+  DataVisit visit = {.seed = loader->options.seed, .epoch = walk->epoch, .draws = true};
   char message[NNC_MESSAGE];
   if (data_gather(loader->data, examples, first, batch.count, &visit, inputs, message) < 0) {
     if (!loader->failure[0]) memcpy(loader->failure, message, sizeof message);

@@ -20,6 +20,7 @@ typedef struct Opening {
   DataContext context;
   const nnc_data_set *set;
   const nnc_entry *entry;
+  bool always_draws;              /* stages that draw do so outside of training too */
   bool keeps_all_rows;            /* files from the command line: no split, no shuffle */
   const nnc_pipeline **pipelines; /* of the tables */
   int file_count;                 /* given on the command line */
@@ -287,6 +288,7 @@ static nnc_data *allocate(const Opening *opening) {
   data->model = opening->context.model;
   data->name = opening->set->name;
   data->prefetch = -1;
+  data->always_draws = opening->always_draws;
   if (data->tables && data->fields) return data;
   nnc_data_close(data);
   return NULL;
@@ -381,7 +383,8 @@ nnc_data *nnc_data_open(const nnc_model *model, const char *name, const nnc_entr
                                  .learns = strcmp(name, "train") == 0 ? fitted : NULL,
                                  .message = message},
                      .set = find_set(model, name),
-                     .entry = entry};
+                     .entry = entry,
+                     .always_draws = entry != &model->predict && strcmp(name, "train") != 0};
   if (!opening.set) {
     data_fail(&opening.context, "%s has no data set '%s'", model->file, name);
     return NULL;
@@ -470,6 +473,7 @@ nnc_data *nnc_data_open_predict(const nnc_model *model, const nnc_entry *entry,
                                  .message = message},
                      .set = prediction_set(model),
                      .entry = entry,
+                     .always_draws = find_set(model, "predict") != NULL,
                      .keeps_all_rows = !find_set(model, "predict"),
                      .file_count = file_count};
   bool reads_named = file_count == 0 && find_set(model, "predict") && !needs_files(&opening);

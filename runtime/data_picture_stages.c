@@ -143,6 +143,12 @@ static int enlarge(Picture *picture, int64_t height, int64_t width) {
                              new_width > width ? new_width : width);
 }
 
+/* Where a part begins of which `spare` pixels are left out: anywhere, or in the middle. */
+static int64_t choose_start(const DataVisit *visit, uint64_t stream, uint64_t index,
+                            int64_t spare) {
+  return visit->draws ? data_random_below(visit, stream, index, spare + 1) : spare / 2;
+}
+
 static int apply_stage(const PictureStage *stage, int index, const DataVisit *visit,
                        Picture *picture) {
   uint64_t stream = (uint64_t)index;
@@ -157,12 +163,11 @@ static int apply_stage(const PictureStage *stage, int index, const DataVisit *vi
       return 0;
     case PICTURE_RANDOM_CROP:
       if (enlarge(picture, height, width) < 0) return -1;
-      data_picture_crop(picture,
-                        data_random_below(visit, stream, 0, picture->height - height + 1),
-                        data_random_below(visit, stream, 1, picture->width - width + 1), height,
-                        width);
+      data_picture_crop(picture, choose_start(visit, stream, 0, picture->height - height),
+                        choose_start(visit, stream, 1, picture->width - width), height, width);
       return 0;
     case PICTURE_RANDOM_FLIP:
+      if (!visit->draws) return 0;
       if ((double)(data_random_bits(visit, stream, 0) >> 11) * 0x1p-53 < stage->probability)
         data_picture_mirror(picture);
       return 0;

@@ -150,7 +150,9 @@ int data_gather(const nnc_data *data, const uint32_t *examples, int64_t first, i
 
 int nnc_data_read(const nnc_data *data, int64_t first, int64_t count, void *const *inputs,
                   char message[NNC_MESSAGE]) {
-  DataVisit visit = {.seed = data->model->seed, .epoch = DATA_NO_EPOCH};
+  DataVisit visit = {.seed = data->model->seed,
+                     .epoch = DATA_NO_EPOCH,
+                     .draws = data->always_draws};
   return data_gather(data, NULL, first, count, &visit, inputs, message);
 }
 

@@ -82,6 +82,7 @@ typedef struct DataTable {
 typedef struct DataVisit {
   uint64_t seed;
   int64_t epoch; /* DATA_NO_EPOCH: in evaluation, always the same */
+  bool draws;    /* stages that draw do; else each is what it stands for outside of training */
   int64_t row;
   int worker; /* whose memory the source may use */
 } DataVisit;
@@ -159,6 +160,7 @@ struct nnc_data {
   int64_t count;         /* examples */
   const nnc_model *model;
   struct DataWorkers *workers; /* NULL: no rows are made */
+  bool always_draws; /* outside of training too: the set that is read there has the stages itself */
   int prefetch;          /* -1: no prefetch stage */
 };
 

@@ -60,7 +60,10 @@ typedef struct nnc_data nnc_data;
 /* Does reading the set teach what a later `eval` of the checkpoint needs (means, classes)? */
 bool nnc_data_learns(const nnc_data_set *set);
 
-/* Opens the set called `name` ("train", "test", ...) for the inputs of `entry`, and checks their
+/* Stages that draw (random_crop, random_flip) do so in training, and where the set that is evaluated
+ * or `data predict` has them itself. Elsewhere a random_crop is a center_crop, a random_flip nothing.
+ *
+ * Opens the set called `name` ("train", "test", ...) for the inputs of `entry`, and checks their
  * types and shapes.  Paths are relative to `directory`.  Stages take their values from `fitted`;
  * those not found there are fitted when the set is "train" and added; in any other set they are an
  * error.  So: with an empty list open "train" first; with a checkpoint's list open any. */

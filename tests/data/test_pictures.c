@@ -268,6 +268,44 @@ static void test_split_and_prediction_files(void **state) {
   nnc_fitted_free(&fitted);
 }
 
+/* What draws in training does not elsewhere, unless the set that is read has the stage itself. */
+static void test_stages_draw_where_the_program_says_so(void **state) {
+  (void)state;
+#define DRAWN PIPELINE(XY, FOLDER(THREADS(1)), CROP(random_crop, 5, 6), STAGE0(random_flip))
+#define CUT   PIPELINE(XY, FOLDER(THREADS(1)), CROP(center_crop, 5, 6))
+  nnc_call given = {.function = "files", .source = &nnc_source_files, .line = 3, .column = 9};
+  nnc_entry x = ENTRY(1, INPUT("x", NNC_U8, 1, 3, 5, 6));
+  nnc_model drawn = MODEL(1, SET("train", DRAWN), SET("test", DRAWN));
+  nnc_model cut = MODEL(1, SET("train", CUT), SET("test", CUT));
+  nnc_model said = MODEL(1, SET("train", DRAWN),
+                         SET("predict", PIPELINE(FIELDS("x"), given, CROP(random_crop, 5, 6))));
+  drawn.predict = cut.predict = said.predict = x;
+  nnc_fitted fitted = {0};
+  char message[NNC_MESSAGE] = "", folder[256];
+  snprintf(folder, sizeof folder, "%s", path_to("t/a"));
+  static unsigned char middle[2][3 * 5 * 6], found[2][3 * 5 * 6];
+  const char *files[] = {folder};
+#define READ(opened, into)                                        \
+  do {                                                            \
+    nnc_data *data = opened;                                      \
+    if (!data) fail_msg("%s", message);                           \
+    read_well(data, 0, 2, (void *[]){into});                      \
+    nnc_data_close(data);                                         \
+  } while (0)
+  READ(open_well(&cut, "train", &x, &fitted), middle);
+  READ(open_well(&drawn, "train", &x, &fitted), found); /* evaluated */
+  assert_memory_equal(found, middle, sizeof middle);
+  READ(open_well(&drawn, "test", &x, &fitted), found); /* it says so itself */
+  assert_memory_not_equal(found, middle, sizeof middle);
+  READ(open_well(&drawn, "test", &drawn.predict, &fitted), found); /* predicted, not evaluated */
+  assert_memory_equal(found, middle, sizeof middle);
+  READ(nnc_data_open_predict(&drawn, &drawn.predict, ".", 1, files, &fitted, message), found);
+  assert_memory_equal(found, middle, sizeof middle);
+  READ(nnc_data_open_predict(&said, &said.predict, ".", 1, files, &fitted, message), found);
+  assert_memory_not_equal(found, middle, sizeof middle);
+  nnc_fitted_free(&fitted);
+}
+
 /* Pictures stay where they are and rows of a table move together: the same part of both is matched. */
 static void test_a_part_of_pictures_beside_one_of_a_table(void **state) {
   (void)state;
@@ -496,6 +534,8 @@ int main(void) {
       cmocka_unit_test(test_scaling_as_pillow_does),
       cmocka_unit_test_setup_teardown(test_random_stages, enter_folders, leave_folders),
       cmocka_unit_test_setup_teardown(test_split_and_prediction_files, enter_folders,
+                                      leave_folders),
+      cmocka_unit_test_setup_teardown(test_stages_draw_where_the_program_says_so, enter_folders,
                                       leave_folders),
       cmocka_unit_test_setup_teardown(test_a_part_of_pictures_beside_one_of_a_table, enter_folders,
                                       leave_folders),

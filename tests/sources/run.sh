@@ -48,4 +48,32 @@ expect "the other rows" "$mixed" "$(lines 10 0; echo '{"error":"notes.png: neith
   echo '{"error":"cannot read gone.png: No such file or directory"}'; lines 20 3)"
 expect "what is told" "$(wc -l <errors)$(tail -n 1 errors)" "3rows: error: 2 of 4 examples could not be read"
 expect "csv" "$(./rows predict --format=csv --out rows.out notes.png train/a/1.png 2>&-)" "$(printf 'shade,number,weight,scaled\n"",,,\n20,1,3,6')"
+
+# Stages that draw do so in training: prediction by the training set's line answers the same to the same file.
+cat > drawn.net <<'END'
+const batch = 2
+data train { image = image_folder("train") | random_crop(8) | random_flip }
+input image : u8[batch, 3, 8, 8]
+loss = mean(linear(flatten(f32(image)), 1))
+train { minimize = loss, optimizer = sgd(lr = 0.001), epochs = 1 }
+predict { left = sum(f32(image)[..., :4]), right = sum(f32(image)[..., 4:]) }
+END
+sed 's/random_crop(8) | random_flip/center_crop(8)/' drawn.net > middle.net
+python3 - <<'END'
+import os, struct, zlib
+def chunk(kind, body):
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+rows = b"".join(b"\0" + bytes((7 * x * x + 5 * y + 3 * c) % 251 for x in range(30) for c in range(3)) for y in range(24))
+with open("wide.png", "wb") as file:
+    file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 30, 24, 8, 2, 0, 0, 0)) +
+               chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+END
+for program in drawn middle; do
+  check "$program: compile" "$build/bin/nnc" $program.net -o $program
+  check "$program: train" ./$program --quiet --out $program.out
+done
+once=$(./middle predict --out middle.out wide.png 2>&1)
+expect "the same file, the same answer" "$(./drawn predict --out drawn.out wide.png wide.png wide.png 2>&1)" "$once
+$once
+$once"
 summary
