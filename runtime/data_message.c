@@ -112,7 +112,7 @@ bool data_call_names(const nnc_call *call, const char *field, bool *names_none) 
   bool found = false;
   for (int i = 0; i < call->argument_count; i++)
     if (!*call->arguments[i].name) found |= value_names(&call->arguments[i].value, field, &names);
-  *names_none = names == 0;
+  if (names_none) *names_none = names == 0;
   return found;
 }
 

@@ -68,9 +68,7 @@ static int fail_unfed(const Opening *opening, const char *input) {
 static bool stage_meets(const struct nnc_stage_class *stage, const nnc_call *call,
                         const DataField *field) {
   if (!stage->fit || !field->input) return false;
-  bool names_none;
-  if (data_call_names(call, field->name, &names_none)) return true;
-  return names_none && stage->is_for_floats && data_dtype_is_float(field->input->dtype);
+  return data_call_names(call, field->name, NULL);
 }
 
 /* The value stages of a field are those of the training set. */
@@ -122,12 +120,12 @@ static int bind_input(Opening *opening, nnc_data *data, int input) {
 static int check_repeated(const Opening *opening, const nnc_pipeline *pipeline,
                           const nnc_call *call) {
   for (int f = 0; f < pipeline->field_count; f++) {
-    bool names_none, found = false;
-    if (!data_call_names(call, pipeline->fields[f], &names_none)) continue;
+    bool found = false;
+    if (!data_call_names(call, pipeline->fields[f], NULL)) continue;
     const nnc_pipeline *train = value_stages(opening, pipeline->fields[f]);
     for (int c = 1; train && c < train->call_count; c++)
       if (train->calls[c].stage == call->stage)
-        found |= data_call_names(&train->calls[c], pipeline->fields[f], &names_none) || names_none;
+        found |= data_call_names(&train->calls[c], pipeline->fields[f], NULL);
     if (!found)
       return data_fail_call(
           &opening->context,
@@ -142,10 +140,9 @@ static int check_twice(const DataContext *context, const nnc_pipeline *pipeline,
   const nnc_call *calls = pipeline->calls;
   for (int f = 0; f < pipeline->field_count; f++)
     for (int earlier = 1; earlier < call; earlier++) {
-      bool none;
       if (calls[earlier].stage == calls[call].stage &&
-          data_call_names(&calls[call], pipeline->fields[f], &none) &&
-          data_call_names(&calls[earlier], pipeline->fields[f], &none))
+          data_call_names(&calls[call], pipeline->fields[f], NULL) &&
+          data_call_names(&calls[earlier], pipeline->fields[f], NULL))
         return data_fail_call(context, "%s(%s) stands here twice", calls[call].function,
                               pipeline->fields[f]);
     }
@@ -167,7 +164,7 @@ static int check_calls(Opening *opening, const nnc_pipeline *pipeline) {
     if (!stage->fit) continue;
     bool names_none;
     data_call_names(call, "", &names_none);
-    if (names_none && !stage->is_for_floats)
+    if (names_none)
       return data_fail_call(context, "%s needs the names of its fields", call->function);
     if (data_check_fields(context, pipeline) < 0 || check_twice(context, pipeline, c) < 0 ||
         check_repeated(opening, pipeline, call) < 0)
@@ -363,10 +360,36 @@ static int bind_all(Opening *opening, nnc_data *data) {
   return 0;
 }
 
+/* A network that has learnt standard scores of a field is lost on the field itself: a checkpoint may
+ * be of a program that standardized more, as earlier compilers did to targets. */
+static int check_fitted(Opening *opening) {
+  DataContext *context = &opening->context;
+  const nnc_data_set *train = find_set(context->model, "train");
+  for (int p = 0; train && p < train->pipeline_count; p++)
+    for (int f = 0; f < train->pipelines[p].field_count; f++) {
+      const nnc_pipeline *pipeline = &train->pipelines[p];
+      const char *field = pipeline->fields[f];
+      char name[256];
+      bool is_stated = false;
+      data_fitted_name(name, sizeof name, field, "standardize", -1);
+      for (int c = 1; c < pipeline->call_count; c++)
+        is_stated |= strcmp(pipeline->calls[c].function, "standardize") == 0 &&
+                     data_call_names(&pipeline->calls[c], field, NULL);
+      if (is_stated || !nnc_fitted_find(context->fitted, name)) continue;
+      context->call = &pipeline->calls[0];
+      return data_fail_call(context, "the checkpoint is of a network that was trained with "
+                            "standardize(%s), which data train does not state: without names the "
+                            "stage leaves fields alone that only the loss reads; write "
+                            "standardize(%s) to use this checkpoint, or train anew", field, field);
+    }
+  return 0;
+}
+
 static nnc_data *open_set(Opening *opening) {
   nnc_data *data = allocate(opening);
   int result =
       data ? bind_all(opening, data) : data_fail_memory(&opening->context, "a data set", 64);
+  if (result == 0) result = check_fitted(opening);
   if (result == 0) result = load_all(opening, data);
   free(opening->pipelines);
   if (result == 0) return data;

@@ -88,6 +88,5 @@ const struct nnc_stage_class nnc_stage_standardize = {.name = "standardize",
                                                       .acts_on = DATA_ACTS_ON_standardize,
                                                       .formals = formals,
                                                       .names_fields = true,
-                                                      .is_for_floats = true,
                                                       .fit = fit,
                                                       .apply = apply};

@@ -134,11 +134,9 @@ struct nnc_stage_class {
   const char *name;
   int acts_on; /* enum DataKind */
   const char *const *formals;
-  bool names_fields; /* its unnamed arguments are fields */
+  bool names_fields; /* its unnamed arguments are fields; the compiler has named those that are meant */
   bool reads_text;   /* works on text columns */
   bool fills_missing;
-  bool
-      is_for_floats; /* without names: the fields that feed a float input; else names are needed */
   int (*rows)(const DataContext *context, DataTable *table);
   /* Tells the source what to do with the pictures that it makes. */
   int (*picture)(const DataContext *context, DataTable *table);
@@ -178,7 +176,7 @@ int data_argument_number(const DataContext *context, const char *const *formals,
                          double least, double most, double *number);
 /* Every argument has a formal's name or, with `has_list`, none. */
 int data_check_arguments(const DataContext *context, const char *const *formals, bool has_list);
-/* Does the stage's call name this field?  *names_none: it names no field at all. */
+/* Does the stage's call name this field?  *names_none: it names no field at all; may be NULL. */
 bool data_call_names(const nnc_call *call, const char *field, bool *names_none);
 /* Every field that the call names is one of the pipeline's. */
 int data_check_fields(const DataContext *context, const nnc_pipeline *pipeline);

@@ -47,6 +47,9 @@ const DataCall *data_next_choice(const DataPipeline *pipeline, int *at);
 bool data_same_choice(const DataCall *a, const DataCall *b);
 /* Everything about all sets; `train` may be NULL. */
 void data_check_fit(Elaborator *e, const DataSet *train);
+/* Names the fields of each `standardize` that names none, once the train block is evaluated
+ * (data_features.c). */
+void data_name_features(Elaborator *e);
 /* A line whose source is known, against its inputs. */
 void data_check_shapes(Elaborator *e, const DataPipeline *pipeline);
 

@@ -7,6 +7,7 @@
  * Each walk evaluates the whole file afresh. After a walk with mistakes the later ones, which would
  * repeat them, are left out. */
 #include <string.h>
+#include "elaborate/data.h"
 #include "elaborate/train.h"
 #include "ops/op.h"
 #include "support/embedded.h"
@@ -157,6 +158,7 @@ static Walk *walk_training(Elaborator *e) {
     diag_help(d, "train { minimize = loss, optimizer = adam(lr = 1e-3), epochs = 20 }");
   }
   if (walk->train) train_configure(e);
+  data_name_features(e);
   if (diagnostics_error_count(e->diagnostics) > 0) return NULL;
   if (walk->train) update_parameters(e);
   update_states(e);

@@ -85,7 +85,7 @@ static void test_missing_values(void **state) {
   (void)state;
   const float values[] = {1, NAN, 3, 4, 8, NAN};
   write_npy("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }", values, sizeof values);
-  nnc_model model = X(NPY, STAGE(impute, ARG("", NAME("x"))), STAGE0(standardize));
+  nnc_model model = X(NPY, STAGE(impute, ARG("", NAME("x"))), STAGE(standardize, ARG("", NAME("x"))));
   nnc_entry entry = ENTRY(1, INPUT("x", NNC_F32, 1, 2));
   nnc_data *data = open_well(&model, "train", &entry, &fitted);
   float read[6];

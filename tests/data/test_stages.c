@@ -124,7 +124,7 @@ static void test_standardize(void **state) {
   write_rows("t.csv", 4);
   write_text("u.csv", "10,1000,7\n");
   nnc_model model = MODEL(
-      1, ONE("train", STAGE0(standardize)),
+      1, ONE("train", STAGE(standardize, ARG("", NAME("x")))),
       SET("test", PIPELINE(FIELDS("x"), CSV("u.csv"), STAGE(standardize, ARG("", NAME("x"))))),
       SET("bare", PIPELINE(FIELDS("x"), CSV("u.csv"), STAGE0(prefetch))));
   nnc_entry entry = ENTRY(1, INPUT("x", NNC_F32, 1, 3));
@@ -177,7 +177,7 @@ static void test_fits_on_the_training_part(void **state) {
   (void)state;
   write_rows("t.csv", ROWS);
   nnc_model model =
-      MODEL(1, ONE("train", STAGE0(standardize), SPLIT(0, 0.5, 7)), ONE("test", SPLIT(0.5, 1, 7)));
+      MODEL(1, ONE("train", STAGE(standardize, ARG("", NAME("x"))), SPLIT(0, 0.5, 7)), ONE("test", SPLIT(0.5, 1, 7)));
   nnc_entry entry = ENTRY(1, INPUT("x", NNC_F64, 1, 3));
   nnc_fitted fitted = {0};
   nnc_data *data = open_well(&model, "train", &entry, &fitted);
@@ -202,7 +202,7 @@ static void test_images_are_standardized_in_place(void **state) {
   (void)state;
   write_file("x", "\0\0\x08\2\0\0\0\2\0\0\0\2\1\12\3\12", 16);
   nnc_model model = MODEL(
-      1, SET("train", PIPELINE(FIELDS("x"), SOURCE(idx, ARG("", STR("x"))), STAGE0(standardize))));
+      1, SET("train", PIPELINE(FIELDS("x"), SOURCE(idx, ARG("", STR("x"))), STAGE(standardize, ARG("", NAME("x"))))));
   nnc_entry entry = ENTRY(1, INPUT("x", NNC_F32, 1, 2));
   nnc_fitted fitted = {0};
   nnc_data *data = open_well(&model, "train", &entry, &fitted);

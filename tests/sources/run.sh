@@ -76,4 +76,32 @@ once=$(./middle predict --out middle.out wide.png 2>&1)
 expect "the same file, the same answer" "$(./drawn predict --out drawn.out wide.png wide.png wide.png 2>&1)" "$once
 $once
 $once"
+
+# standardize without names: the fields that feed the network. A prediction is in the units of the target.
+awk 'BEGIN { for (i = 0; i < 64; i++) print i % 8 "," int(i / 8) * 100 "," 5000 + 3 * (i % 8) - int(i / 8) }' > units.csv
+awk -F, '{ print $1 "," $2 }' units.csv | head -n 3 > asked.csv
+standardized() { # NAME STAGE
+  cat > "$1.net" <<END
+const batch = 16
+data train { x, y = csv("units.csv", header = false) | $2 }
+input x : f32[batch, 2]
+input y : f32[batch]
+out  = linear(x, 1)[:, 0]
+loss = mse(out, y) + 1e-6 * sum(out * out) / batch
+train { minimize = loss, optimizer = sgd(lr = 0.1), epochs = 100 }
+predict { y = out }
+END
+  check "$1: compile" "$build/bin/nnc" "$1.net" -o "$1"
+  check "$1: train" "./$1" --quiet --out "$1.out"
+}
+standardized nameless standardize
+standardized named 'standardize(x)'
+standardized both 'standardize(x, y)'
+expect "without names as with the features' names" "$(./nameless predict --out nameless.out asked.csv 2>&1)" \
+  "$(./named predict --out named.out asked.csv 2>&1)"
+at_least "a prediction in the target's units" "$(./nameless predict --out nameless.out asked.csv | head -n 1 | tr -dc '0-9.')" 4990
+for command in "predict --out both.out asked.csv" "--out both.out --resume" "eval train --out both.out"; do
+  check_status "standard scores that the program no longer takes: $command" 1 'was trained with standardize\(y\)' ./nameless $command
+done
+check "standard scores that it takes" ./both predict --out both.out asked.csv
 summary
