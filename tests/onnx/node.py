@@ -4,6 +4,8 @@ import numpy as np
 # Types of ONNX and what holds their values: exactly, since what an operator does to them is written out.
 HELD = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16", "bool": "bool",
         "int64": "i64", "uint64": "i64", "uint32": "i64", "int32": "i32", "int16": "i32", "uint16": "i32",
+        **dict.fromkeys(("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu",
+                         "float4_e2m1fn"), "f32"),
         "int8": "i32", "uint8": "i32", "int4": "i32", "uint4": "i32", "int2": "i32", "uint2": "i32"}
 # Smallest number and count of numbers.
 RANGES = {f"{sign}int{bits}": (-2 ** (bits - 1) if not sign else 0, 2 ** bits)
@@ -16,6 +18,18 @@ class Outside(Exception):
 
 class Refused(Exception):
     """The language does not say this."""
+
+
+def operators():
+    """A table of functions by operator, and what enters a function into it."""
+    table = {}
+
+    def enters(*names):
+        def enter(function):
+            table.update(dict.fromkeys(names, function))
+            return function
+        return enter
+    return table, enters
 
 
 def text(value):
@@ -110,7 +124,7 @@ def check_type(value):
     if value.dtype.kind in "OSU" or value.dtype.name == "object":
         raise Outside("strings")
     if value.dtype.name not in HELD:
-        raise Outside("floats of 8 and 4 bits" if value.dtype.name.startswith("float") else value.dtype.name)
+        raise Outside(value.dtype.name)
 
 
 def declared(kind, shape):
@@ -158,6 +172,8 @@ class Translated:
 def held(value):
     """In the type that holds it."""
     kind = HELD[value.dtype.name]
+    if kind == "f32":
+        return value.astype(np.float32)
     if kind in ("i32", "i64"):
         if value.size and int(value.max()) >= 2 ** 63:
             raise Refused("numbers of uint64 beyond i64")

@@ -1,15 +1,8 @@
 """Attention, rotary positions, recurrent layers and loops."""
-from node import HELD, Refused, text
+from node import HELD, Refused, operators, text
 
-TABLE = {}
+TABLE, op = operators()
 TYPES = {1: "f32", 10: "f16", 11: "f64", 16: "bf16"}
-
-
-def op(*names):
-    def keep(function):
-        TABLE.update(dict.fromkeys(names, function))
-        return function
-    return keep
 
 
 @op("Attention")
@@ -96,7 +89,8 @@ def recurrent(n):
 
 SIMPLE = {"Add": "{} + {}", "Sub": "{} - {}", "Mul": "{} * {}", "Div": "{} / {}", "Identity": "{}", "Tanh": "tanh({})",
           "Where": "where({}, {}, {})", "GreaterOrEqual": "{} >= {}", "Greater": "{} > {}", "LessOrEqual": "{} <= {}",
-          "Less": "{} < {}", "Neg": "-{}", "Abs": "abs({})", "Sqrt": "sqrt({})"}
+          "Less": "{} < {}", "Neg": "-{}", "Abs": "abs({})", "Sqrt": "sqrt({})", "Shape": "{}.shape",
+          "Gather": "{}[{}]", "Range": "arange({}, {})", "Reshape": "reshape({}, {})"}
 
 
 def graph_of(serialized, names, n):
@@ -113,6 +107,9 @@ def graph_of(serialized, names, n):
             value = onnx.numpy_helper.to_array(value) if attribute.name == "value" else value
             known[node.output[0]] = constant(value)
             continue
+        if node.op_type == "Cast":
+            known[node.output[0]] = f"{TYPES[node.attribute[0].i]}({known[node.input[0]]})"
+            continue
         if node.op_type not in SIMPLE:
             raise Refused(f"{node.op_type} in a graph")
         name = f"{node.op_type.lower()}_{len(n.lines)}"
@@ -122,7 +119,10 @@ def graph_of(serialized, names, n):
 
 
 def constant(value):
+    """A number, a shape or a tensor."""
     if getattr(value, "size", 1) != 1:
+        if value.dtype.kind == "i":
+            return text(value)
         return f"{HELD[value.dtype.name]}({text(value)})"
     return text(value.item() if hasattr(value, "item") else value)
 
@@ -142,19 +142,25 @@ def flex_attention(n):
 
 @op("Scan")
 def scan(n):
-    """One sequence; the states before it are carried."""
-    if n.case.version < 9:
-        raise Refused("batches of operator set 8")
-    carried = [f"carry{i}" for i in range(len(n) - 1)]
+    """One sequence, and states that are carried; before operator set 9 for each example by itself."""
+    batched = n.case.version < 9
+    operands = list(range(1, len(n)) if batched else range(len(n)))
+    carried = [f"carry{i}" for i in range(len(operands) - 1)]
     outer, n.lines = n.lines, []
     results = graph_of(n.attr("body"), carried + ["element"], n)
     body = n.lines + [f"next{i} = {result}" for i, result in enumerate(results)]
     body += [f"{name} = next{i}" for i, name in enumerate(carried)]
     body.append("yield " + ", ".join(f"next{i}" for i in range(len(carried), len(results))))
-    first = ", ".join(f"{name} = {n[i]}" for i, name in enumerate(carried))
-    yields = [f"yield{i}" for i in range(len(results) - len(carried))]
-    n.lines = outer + [f"{', '.join(yields + [f'last{i}' for i in range(len(carried))])} = "
-                       f"scan element in {n[len(carried)]} with {first} {{ {'; '.join(body)} }}"]
-    return [f"last{i}" for i in range(len(carried))] + yields
-
-
+    n.lines = outer
+    examples = n.shape(operands[-1])[0] if batched else 1
+    for b in range(examples):
+        values = [f"{n[i]}[{b}]" if batched else n[i] for i in operands]
+        first = ", ".join(f"{name} = {value}" for name, value in zip(carried, values))
+        names = [f"yield{b}_{i}" for i in range(len(results) - len(carried))]
+        names += [f"last{b}_{i}" for i in range(len(carried))]
+        n.let(f"{', '.join(names)} = scan element in {values[-1]} with {first} {{ {'; '.join(body)} }}")
+    wanted = [f"last{{b}}_{i}" for i in range(len(carried))]
+    wanted += [f"yield{{b}}_{i}" for i in range(len(results) - len(carried))]
+    if not batched:
+        return [name.format(b=0) for name in wanted]
+    return [f"stack({', '.join(name.format(b=b) for b in range(examples))})" for name in wanted]

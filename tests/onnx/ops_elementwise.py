@@ -1,16 +1,9 @@
 """Elementwise operators."""
 import re
 
-from node import RANGES, Refused, text
+from node import RANGES, Refused, operators, text
 
-TABLE = {}
-
-
-def op(*names):
-    def keep(function):
-        TABLE.update(dict.fromkeys(names, function))
-        return function
-    return keep
+TABLE, op = operators()
 
 
 # ---- one to one ---------------------------------------------------------------------------------
@@ -160,8 +153,25 @@ def is_inf(n):
 
 # ---- types --------------------------------------------------------------------------------------
 
+# Digits behind the point, least and greatest exponent, greatest number, and what lies beyond it.
+FEW_BITS = {"float8_e4m3fn": (3, -6, 8, 448.0, "nan"), "float8_e4m3fnuz": (3, -7, 7, 240.0, "nan"),
+            "float8_e5m2": (2, -14, 15, 57344.0, "inf"), "float8_e5m2fnuz": (2, -15, 15, 57344.0, "nan"),
+            "float4_e2m1fn": (1, 0, 2, 6.0, "zero")}
+
+
+def few_bits(n, x):
+    """x as the nearest number of a float of 8 or 4 bits, in f32."""
+    if n.out_onnx_type() == "float8_e8m0fnu":
+        return f"power_of_two_above({x})"
+    *shape, beyond = FEW_BITS[n.out_onnx_type()]
+    beyond = "greatest" if n.attr("saturate", 1) and beyond != "zero" else beyond
+    return f"few_bits({x}, {', '.join(map(text, shape))}, \"{beyond}\")"
+
+
 @op("Cast", "CastLike")
 def cast(n):
+    if n.out_onnx_type().startswith(("float8", "float4")):
+        return few_bits(n, f"f32({n[0]})")
     if n.out_onnx_type() in RANGES:
         return n.wrapped(f"{n.out_type()}({n[0]})")
     return f"{n.out_type()}({n[0]})"

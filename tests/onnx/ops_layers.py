@@ -1,16 +1,10 @@
 """Layers and losses."""
 import math
 
-from node import Outside, text
+from ops_elementwise import few_bits
+from node import Outside, operators, text
 
-TABLE = {}
-
-
-def op(*names):
-    def keep(function):
-        TABLE.update(dict.fromkeys(names, function))
-        return function
-    return keep
+TABLE, op = operators()
 
 
 def pairs(values):
@@ -123,8 +117,9 @@ def max_unpool(n):
     extents = [(extent - 1) * step + k for extent, step, k in
                zip(n.shape()[2:], n.attr("strides") or [1, 1], n.attr("kernel_shape"))]
     shape = [count, c] + extents
-    flat = f"scatter_rows(zeros([{math.prod(shape)}], {n.type()}), reshape({n[1]}, [-1]), reshape({n[0]}, [-1]), \"none\")"
-    y = f"reshape({flat}, {shape})"
+    n.let(f"y = zeros([{math.prod(shape)}], {n.type()})")
+    n.let(f"y = scatter_rows(y, reshape({n[1]}, [-1]), reshape({n[0]}, [-1]), \"none\")")
+    y = f"reshape(y, {shape})"
     if not n.has(2):
         return y
     return f"pad({y}, {pairs((0, wanted - extent) for wanted, extent in zip(n.known(2), shape))})"
@@ -243,8 +238,10 @@ def spread(n, i):
 
 @op("QuantizeLinear")
 def quantize_linear(n):
-    low, high = LIMITS[n.out_onnx_type()]
     zero = f" + {spread(n, 2)}" if n.has(2) else ""
+    if n.out_onnx_type() not in LIMITS:
+        return few_bits(n, f"({n[0]} / {spread(n, 1)}{zero})")
+    low, high = LIMITS[n.out_onnx_type()]
     return f"clip(i32(round({n[0]} / {spread(n, 1)})){zero}, {low}, {high})"
 
 

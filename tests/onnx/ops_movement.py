@@ -1,14 +1,7 @@
 """Movement, indexing and making."""
-from node import text
+from node import operators, text
 
-TABLE = {}
-
-
-def op(*names):
-    def keep(function):
-        TABLE.update(dict.fromkeys(names, function))
-        return function
-    return keep
+TABLE, op = operators()
 
 
 @op("Reshape")

@@ -1,14 +1,7 @@
 """Reductions, products, orders and what is normalized along an axis."""
-from node import Refused, text
+from node import Refused, operators, text
 
-TABLE = {}
-
-
-def op(*names):
-    def keep(function):
-        TABLE.update(dict.fromkeys(names, function))
-        return function
-    return keep
+TABLE, op = operators()
 
 
 REDUCTIONS = {"ReduceSum": "sum({x}{axes})", "ReduceMean": "mean({x}{axes})", "ReduceProd": "prod({x}{axes})",
