@@ -139,4 +139,5 @@ void check_data(Elaborator *e) {
     data_check_values(e, set);
   }
   data_check_fit(e, train);
+  data_check_overlap(e);
 }

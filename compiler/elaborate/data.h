@@ -47,6 +47,8 @@ const DataCall *data_next_choice(const DataPipeline *pipeline, int *at);
 bool data_same_choice(const DataCall *a, const DataCall *b);
 /* Everything about all sets; `train` may be NULL. */
 void data_check_fit(Elaborator *e, const DataSet *train);
+/* Rows of one source that are in two sets (data_overlap.c). */
+void data_check_overlap(Elaborator *e);
 /* Names the fields of each `standardize` that names none, once the train block is evaluated
  * (data_features.c). */
 void data_name_features(Elaborator *e);
