@@ -288,18 +288,39 @@ int64_t nnc_checkpoint_step(const char *path) {
   return position.step;
 }
 
+static bool no_checkpoint(const nnc_session *session, const char *path) {
+  nnc_error("there is no checkpoint %s; %sgive one with --init FILE", path,
+            session->model->train.run ? "train first, or " : "");
+  return false;
+}
+
+static bool is_initial(const nnc_model *model, int variable) {
+  for (int i = 0; i < model->initial_count; i++)
+    if (model->initials[i].variable == variable) return true;
+  return false;
+}
+
+/* A program that does not train may have all its parameters by load(): then it needs no checkpoint. */
+static bool load_initials(nnc_session *session) {
+  const nnc_model *model = session->model;
+  for (int i = 0; i < model->variable_count; i++)
+    if (model->variables[i].kind == NNC_PARAM && !is_initial(model, i))
+      return no_checkpoint(session, session->checkpoint);
+  return nnc_session_read_initials(session);
+}
+
 bool nnc_checkpoint_load(nnc_session *session, nnc_position *position) {
   const char *path = session->options->init ? session->options->init : session->checkpoint;
   if (!session->options->init && access(path, F_OK) != 0 && errno == ENOENT) {
-    nnc_error("there is no checkpoint %s; train first, or give one with --init FILE", path);
-    return false;
+    *position = (nnc_position){.steps_per_epoch = 1};
+    return !session->model->train.run ? load_initials(session) : no_checkpoint(session, path);
   }
   nnc_safetensors *file = nnc_checkpoint_open(session, path, NNC_WEIGHTS, false);
   if (!file) return false;
   const char *place = nnc_safetensors_metadata(file, "position");
   if (!place || !position_parse(position, place)) *position = (nnc_position){.steps_per_epoch = 1};
   const char *seed = nnc_safetensors_metadata(file, "seed");
-  if (seed) session->seed = strtoull(seed, NULL, 10);
+  if (seed && !session->options->has_seed) session->seed = strtoull(seed, NULL, 10);
   const char *plateaus = nnc_safetensors_metadata(file, "plateaus");
   if (plateaus) nnc_plateaus_parse(session, plateaus);
   bool good =

@@ -177,7 +177,7 @@ static void put_shape(const nnc_tensor *tensor) {
   putchar(']');
 }
 
-/* What a training step reads; `limit`: indices lie in [0, limit). */
+/* What a training step reads, or a prediction where nothing trains; `limit`: indices lie in [0, limit). */
 static void json_inputs(const nnc_entry *entry) {
   fputs("\"inputs\":[", stdout);
   for (int i = 0; i < entry->input_count; i++) {
@@ -280,7 +280,7 @@ static void print_json(const nnc_model *model) {
     nnc_json_put_string(stdout, model->metric_names[i]);
   }
   fputs("],", stdout);
-  json_inputs(&model->train);
+  json_inputs(model->train.run || !model->predict.run ? &model->train : &model->predict);
   json_variables(model);
   json_entries();
   json_data(model);

@@ -366,5 +366,6 @@ void nnc_json_put_string(FILE *file, const char *string) {
 
 void nnc_json_put_number(FILE *file, double number) {
   if (isfinite(number)) fprintf(file, "%.9g", number);
-  else fputs("null", file);
+  else if (isnan(number)) fputs("\"NaN\"", file);
+  else fputs(number > 0 ? "\"Infinity\"" : "\"-Infinity\"", file);
 }

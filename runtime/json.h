@@ -49,6 +49,7 @@ int nnc_utf8_length(const char *text, const char *end);
 
 /* Bytes that are not UTF-8 become U+FFFD. */
 void nnc_json_put_string(FILE *file, const char *string);
-void nnc_json_put_number(FILE *file, double number); /* null when it is not finite */
+/* JSON has no number for NaN and infinities: "NaN", "Infinity", "-Infinity" as strings. */
+void nnc_json_put_number(FILE *file, double number);
 
 #endif

@@ -37,7 +37,7 @@ static const Option options_table[] = {
      "train so many epochs; 0: only initialize and save"},
     {"steps", 's', KIND_COUNT, FIELD(steps), NNC_TRAIN | NNC_STEP | TIMES, 0, "N",
      "train (or time) so many steps"},
-    {"seed", 0, KIND_SEED, FIELD(seed), NNC_TRAIN | NNC_STEP | TIMES, 0, "N",
+    {"seed", 0, KIND_SEED, FIELD(seed), NNC_TRAIN | NNC_PREDICT | NNC_STEP | TIMES, 0, "N",
      "of weights, order and random operators"},
     {"threads", 'j', KIND_COUNT, FIELD(threads), RUNS, 1, "N",
      "workers (default: one a core); no effect on results"},
@@ -55,6 +55,8 @@ static const Option options_table[] = {
      "do not stop when the loss is not finite"},
     {"format", 'f', KIND_TEXT, FIELD(format), NNC_PREDICT | NNC_EXPORT, 0, "NAME",
      "predict: json, csv; export: safetensors, npz"},
+    {"count", 0, KIND_COUNT, FIELD(count), NNC_PREDICT, 0, "N",
+     "so many examples, where they have no inputs (default: 1)"},
     {"json", 0, KIND_FLAG, FIELD(json), NNC_INFO | NNC_EVAL | NNC_PROFILE, 0, NULL,
      "print JSON, on a terminal too"},
     {"all", 0, KIND_FLAG, FIELD(all), TIMES, 0, NULL,
@@ -65,6 +67,8 @@ static const Option options_table[] = {
      "steps before the clock starts (default: 5)"},
     {"inputs", 0, KIND_TEXT, FIELD(inputs), NNC_STEP, 0, "FILE",
      "safetensors with the inputs: NAME, or 0/NAME, 1/NAME, ..."},
+    {"eval", 0, KIND_FLAG, FIELD(eval), NNC_STEP, 0, NULL,
+     "evaluate each minibatch instead of training on it"},
     {"isa", 0, KIND_TEXT, FIELD(isa), (unsigned)ALL, 0, "LEVEL",
      "the instruction set to use, of those compiled in (default: the best)"},
     {"quiet", 'q', KIND_FLAG, FIELD(quiet), (unsigned)ALL, 0, NULL, "only errors and warnings"},
@@ -232,7 +236,8 @@ static int check(const Parse *parse) {
 int nnc_options_parse(nnc_options *options, int argc, char **argv, int command_count,
                       const nnc_command *commands) {
   *options = (nnc_options){.epochs = -1, .steps = -1, .save_every = -1,
-                           .validate_every = -1, .warmup = -1, .threads = -1, .arguments = argv};
+                           .validate_every = -1, .warmup = -1, .threads = -1, .count = -1,
+                           .arguments = argv};
   Parse parse = {.options = options, .argc = argc, .at = 1, .argv = argv,
                  .command_count = command_count, .commands = commands};
   bool only_arguments = false;

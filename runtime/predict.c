@@ -36,8 +36,9 @@ typedef struct Predictor {
 /* The shortest decimal that reads back as the same number. */
 static void put_float(double value, bool is_double, bool as_json) {
   char text[40];
-  if (!isfinite(value) && as_json) {
-    fputs("null", stdout);
+  if (!isfinite(value)) {
+    if (as_json) nnc_json_put_number(stdout, value);
+    else fputs(isnan(value) ? "nan" : value > 0 ? "inf" : "-inf", stdout);
     return;
   }
   for (int digits = is_double ? 15 : 6; digits <= 17; digits++) {
@@ -190,13 +191,25 @@ static bool has_predict_set(const nnc_model *model) {
   return false;
 }
 
+/* Nothing to read: the same network drawing other random numbers for each example. */
+static bool check_without_inputs(const nnc_options *options) {
+  if (options->argument_count == 0) return true;
+  nnc_error("predict takes no file here: what it computes depends on no input; --count N gives N "
+            "examples");
+  return false;
+}
+
 /* The files given; or those of `data predict`; or the first evaluation set. */
 static bool open_data(Predictor *predictor) {
   nnc_session *session = predictor->session;
   const nnc_model *model = session->model;
   const nnc_options *options = session->options;
   const char *set = first_evaluation_set(model);
-  if (predictor->entry->input_count == 0 && options->argument_count == 0) return true;
+  if (predictor->entry->input_count == 0) return check_without_inputs(options);
+  if (options->count >= 0) {
+    nnc_error("--count is for predictions without inputs; here the examples are those of the data");
+    return false;
+  }
   if (options->argument_count > 0 || has_predict_set(model))
     predictor->data = nnc_session_open_files(session, predictor->entry);
   else if (set)
@@ -249,12 +262,15 @@ static bool read_examples(Predictor *predictor, int64_t first, int64_t count, bo
 static bool predict_all(Predictor *predictor, bool as_csv) {
   const nnc_entry *entry = predictor->entry;
   int64_t batch = entry->batch > 0 ? entry->batch : 1, unread = 0;
-  int64_t examples = predictor->data ? nnc_data_examples(predictor->data) : batch;
+  int64_t given = predictor->session->options->count;
+  int64_t examples = predictor->data ? nnc_data_examples(predictor->data) : given >= 0 ? given : batch;
   if (as_csv) print_csv_head(predictor);
   for (int64_t first = 0; first < examples; first += batch) {
     int64_t count = examples - first < batch ? examples - first : batch;
     if (read_examples(predictor, first, count, as_csv, &unread)) {
-      nnc_session_run(predictor->session, entry, 0, first);
+      /* Without data each example is a draw of its own: other random numbers, as another step has. */
+      nnc_session_run(predictor->session, entry, predictor->data ? 0 : first,
+                      predictor->data ? first : 0);
       for (int64_t row = 0; row < count; row++) (as_csv ? print_csv : print_json)(predictor, row);
     }
     if (print_failed()) return false;

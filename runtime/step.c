@@ -1,17 +1,18 @@
 /* `step`: training steps on inputs that are given, for comparison with another implementation.
  *
- *     OUT step --inputs IN.safetensors [--init WEIGHTS.safetensors] [--steps N] RESULT.safetensors
+ *     OUT step --inputs IN.safetensors [--init WEIGHTS.safetensors] [--steps N] [--eval] RESULT.safetensors
  *
  * IN holds, for every input of the network, one tensor of its name (used in each step) or one
  * for each minibatch, "0/image", "1/image", ...  Shapes and types are the inputs'. Schedules
  * see N steps in all, in one epoch.  Each step prints its metrics as a JSON line; RESULT holds
- * all variables at the end. */
+ * all variables at the end.  With --eval each is one minibatch of an evaluation instead. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "checkpoint.h"
 #include "commands.h"
+#include "json.h"
 #include "message.h"
 #include "number.h"
 
@@ -71,38 +72,68 @@ static bool feed(const Feeder *feeder, const nnc_entry *entry, int64_t batch) {
 static void print_metrics(const nnc_model *model, int64_t step, const double *metrics) {
   printf("{\"step\": %lld", (long long)step);
   for (int i = 0; i < model->metric_count; i++) {
-    /* Exact: these numbers are there to be compared. JSON has no numbers for the others. */
+    /* Exact: these numbers are there to be compared. */
     double value = metrics[i];
     printf(", \"%s\": ", model->metric_names[i]);
     if (isfinite(value)) printf("%.17g", value);
-    else fputs(isnan(value) ? "\"NaN\"" : value > 0 ? "\"Infinity\"" : "\"-Infinity\"", stdout);
+    else nnc_json_put_number(stdout, value);
   }
   puts("}");
+}
+
+/* One step of training, or with --eval one minibatch of an evaluation; its sums go to the tally. */
+static bool run_step(const Feeder *feeder, nnc_tally *tally, int64_t step) {
+  nnc_session *session = feeder->session;
+  const nnc_model *model = session->model;
+  bool trains = !session->options->eval;
+  int64_t parts = trains ? model->accumulation : 1;
+  for (int64_t part = 0; part < parts; part++) {
+    const nnc_entry *entry = !trains               ? &model->eval
+                             : part + 1 < parts ? &model->accumulate
+                                                   : &model->train;
+    if (!feed(feeder, entry, step * parts + part)) return false;
+    nnc_session_run(session, entry, trains ? step + 1 : 0,
+                    trains ? part * model->batch : step * model->batch);
+    nnc_tally_add(tally, entry, session->arena.base);
+  }
+  return true;
 }
 
 static bool run_steps(const Feeder *feeder, int64_t steps) {
   nnc_session *session = feeder->session;
   const nnc_model *model = session->model;
+  const nnc_entry *entry = session->options->eval ? &model->eval : &model->train;
   nnc_tally tally;
   double *metrics = calloc((size_t)model->metric_count + 1, sizeof *metrics);
-  bool good = nnc_tally_open(&tally, &model->train) && metrics;
+  bool good = nnc_tally_open(&tally, entry) && metrics;
   for (int64_t step = 0; good && step < steps; step++) {
     nnc_session_host(session, step + 1, 0, steps, steps);
     nnc_tally_reset(&tally);
-    for (int64_t part = 0; good && part < model->accumulation; part++) {
-      const nnc_entry *entry = part + 1 < model->accumulation ? &model->accumulate : &model->train;
-      good = feed(feeder, entry, step * model->accumulation + part);
-      if (!good) break;
-      nnc_session_run(session, entry, step + 1, part * model->batch);
-      nnc_tally_add(&tally, entry, session->arena.base);
-    }
+    good = run_step(feeder, &tally, step);
     if (!good) break;
-    nnc_tally_metrics(&tally, model, &model->train, metrics);
+    nnc_tally_metrics(&tally, model, entry, metrics);
     print_metrics(model, step + 1, metrics);
   }
   nnc_tally_close(&tally);
   free(metrics);
   return good;
+}
+
+static bool take_steps(nnc_session *session) {
+  const nnc_options *options = session->options;
+  const nnc_entry *entry = options->eval ? &session->model->eval : &session->model->train;
+  if (!entry->run) {
+    nnc_error("%s %s", session->model->file,
+              options->eval ? "has no loss to evaluate" : "does not train: it has no 'train' block");
+    return false;
+  }
+  Feeder feeder = {session, nnc_safetensors_open(options->inputs)};
+  bool good = feeder.file && nnc_session_read_initials(session) &&
+              (!options->init || nnc_checkpoint_init(session, options->init)) &&
+              run_steps(&feeder, options->steps >= 0 ? options->steps : 1);
+  nnc_safetensors_close(feeder.file);
+  return good &&
+         nnc_checkpoint_save(session, options->arguments[0], NULL, NNC_EVERYTHING, NULL, NULL);
 }
 
 int nnc_step_command(const nnc_options *options) {
@@ -113,12 +144,7 @@ int nnc_step_command(const nnc_options *options) {
   }
   if (!nnc_session_open(&session, options)) return NNC_EXIT_FAILURE;
   nnc_session_initialize(&session);
-  Feeder feeder = {&session, nnc_safetensors_open(options->inputs)};
-  bool good =
-      feeder.file && nnc_session_read_initials(&session) && (!options->init || nnc_checkpoint_init(&session, options->init)) &&
-      run_steps(&feeder, options->steps >= 0 ? options->steps : 1) &&
-      nnc_checkpoint_save(&session, options->arguments[0], NULL, NNC_EVERYTHING, NULL, NULL);
-  if (feeder.file) nnc_safetensors_close(feeder.file);
+  bool good = take_steps(&session);
   nnc_session_close(&session);
   return good ? NNC_EXIT_OK : NNC_EXIT_FAILURE;
 }

@@ -48,8 +48,10 @@ static bool open_data(Trainer *trainer) {
   const nnc_model *model = trainer->model;
   const nnc_data_set *set = find_set(model, "train");
   bool trains = wants_training(trainer);
-  if (trains && !model->train.run) {
-    nnc_error("%s does not train: it has no 'train' block", model->file);
+  bool only_saves = trainer->options->epochs == 0 || trainer->options->steps == 0;
+  if (!model->train.run && !only_saves) {
+    nnc_error("%s does not train: it has no 'train' block%s", model->file,
+              model->predict.run ? "; its command is predict" : "");
     return false;
   }
   if (model->train.input_count == 0) return true;

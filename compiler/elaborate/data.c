@@ -128,6 +128,11 @@ void check_data(Elaborator *e) {
                                  "there is no 'data train' to feed the inputs");
     diag_help(d, "data train { %s = idx(\"file\") }", module->inputs.items[0].name);
   }
+  if (!e->walk->train && module->data_sets.count == 0 && module->inputs.count > 0) {
+    Diagnostic *d = report_error(e, module->inputs.items[0].span,
+                                 "there is no data block to say how the inputs are read");
+    diag_help(d, "data predict { %s = npy(\"file\") }", module->inputs.items[0].name);
+  }
   for (int i = 0; i < module->data_sets.count; i++) {
     const DataSet *set = &module->data_sets.items[i];
     bool feeds_all = strcmp(set->name, "predict") != 0; /* predict needs some of them only */

@@ -144,19 +144,27 @@ static void find_batch(Elaborator *e) {
   run->batch = symbol->value.integer;
 }
 
+static bool has_predict(const Elaborator *e) {
+  for (int i = 0; i < e->sections.count; i++)
+    if (e->sections.items[i]->kind == AST_PREDICT) return true;
+  return false;
+}
+
+/* A program that only predicts has its parameters from a file. */
+static void report_no_train(Elaborator *e) {
+  Span start = {.file = e->program->file};
+  const char *text = "the program has neither a train block nor a predict block";
+  Diagnostic *d = e->options->check_only ? report_warning(e, start, "%s", text)
+                                         : report_error(e, start, "%s", text);
+  diag_help(d, "train { minimize = loss, optimizer = adam(lr = 1e-3), epochs = 20 }");
+}
+
 static Walk *walk_training(Elaborator *e) {
   Walk *walk = walk_program(e, ENTRY_TRAIN, true, false);
   find_batch(e);
   check_definitions(e);
   check_data(e);
-  if (!walk->train && !walk->exhausted) {
-    Diagnostic *d = e->options->check_only
-                      ? report_warning(e, (Span){.file = e->program->file},
-                                       "the program has no train block")
-                      : report_error(e, (Span){.file = e->program->file},
-                                     "the program has no train block");
-    diag_help(d, "train { minimize = loss, optimizer = adam(lr = 1e-3), epochs = 20 }");
-  }
+  if (!walk->train && !walk->exhausted && !has_predict(e)) report_no_train(e);
   if (walk->train) train_configure(e);
   data_name_features(e);
   if (diagnostics_error_count(e->diagnostics) > 0) return NULL;
@@ -172,12 +180,6 @@ static Walk *walk_accumulation(Elaborator *e) {
   update_states(e);
   e->module->entries[ENTRY_ACCUMULATE] = walk->room.graph;
   return walk;
-}
-
-static bool has_predict(const Elaborator *e) {
-  for (int i = 0; i < e->sections.count; i++)
-    if (e->sections.items[i]->kind == AST_PREDICT) return true;
-  return false;
 }
 
 static void walk_prediction(Elaborator *e) {
@@ -200,6 +202,10 @@ static bool walk_all(Elaborator *e) {
   if (diagnostics_error_count(e->diagnostics) > 0) return false;
   if (has_predict(e)) walk_prediction(e);
   if (diagnostics_error_count(e->diagnostics) > 0) return false;
+  if (!train->train && has_predict(e)) {
+    e->module->entries[ENTRY_TRAIN] = NULL; /* it only predicts */
+    return true;
+  }
   e->module->entries[ENTRY_EVAL] = eval->room.graph;
   e->module->entries[ENTRY_EVAL_ONE] = eval_one->room.graph;
   check_predictions(e, eval, eval_one);

@@ -162,6 +162,7 @@ static Value take_file(Elaborator *e, Value file, Type type, const char *path, S
   bool is_npy = strcmp(file.file.name + strlen(file.file.name) - 4, ".npy") == 0;
   variable->file = file.file.name;
   variable->entry = is_npy ? NULL : file.file.entry ? file.file.entry : path;
+  if (type.dtype == DTYPE_BOOL) return value_bool(false);
   if (!dtype_is_float(type.dtype)) return value_int(0);
   Function *normal = scope_find_own(e->root, name_intern("lecun_normal"))->value.function;
   Deferred *deferred = call_defaults(e, normal, at);

@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# Programs that only predict, predictions without inputs, what is printed for numbers that are not finite, and evaluations of
+# given minibatches.  Usage: tests/predict/run.sh BUILD
+set -uo pipefail
+build=$(cd "$1" && pwd)
+cd "$(dirname "$0")/../.."
+source tests/lib/check.sh
+nnc=$build/bin/nnc
+work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 2
+build_it() { "$nnc" "$1.net" -o "$1" >"$1.build" 2>&1 || fail "$1 does not compile: $(cat "$1.build")"; }
+same() { if [ "$2" = "$3" ]; then ok; else fail "$1: '$2' is not '$3'"; fi; }
+printf '%s\n' 1,2,3,7 4,5,6,8 >x.csv
+
+# ---- the network of a program that trains, in one that does not ----
+layers='h = tanh(batch_norm(linear(x, 5)))
+y = linear(h, 1, name = "head")'
+data='data train { x, t = csv("x.csv", columns = [0..3, 3], header = false) }'
+cat >trains.net <<END
+const batch = 2
+$data
+input x : f32[batch, 3]
+input t : f32[batch, 1]
+$layers
+loss = mean((y - t) ^ 2)
+train { minimize = loss, optimizer = sgd(lr = 0.01), epochs = 3 }
+predict { y = y }
+END
+cat >predicts.net <<END
+const batch = 2
+data predict { x = csv("x.csv", columns = [0..3], header = false) }
+input x : f32[batch, 3]
+$layers
+predict { y = y }
+END
+build_it trains; build_it predicts
+check "a run" ./trains -q
+wanted=$(./trains predict)
+same "with the other's checkpoint" "$(./predicts predict --init trains.run/checkpoint.safetensors)" "$wanted"
+same "in its own folder" "$(./predicts predict --out trains.run)" "$wanted"
+same "of a file" "$(./predicts predict --out trains.run x.csv)" "$wanted"
+check_status "without a checkpoint" 1 'there is no checkpoint predicts.run.*; give one with --init' ./predicts predict
+check_status "it does not train" 1 "predicts.net does not train: it has no 'train' block; its command is predict" ./predicts
+check_status "nor evaluate" 1 'has no loss to evaluate' ./predicts eval --out trains.run
+check_status "nor take steps" 1 "does not train: it has no 'train' block" ./predicts step --inputs trains.run/checkpoint.safetensors result
+check_status "nor step with --eval" 1 'has no loss to evaluate' ./predicts step --eval --inputs trains.run/checkpoint.safetensors result
+check_status "nor bench" 1 'does not train' ./predicts bench
+check_status "what its inputs are" 0 '"inputs":.."name":"x","dtype":"f32","shape":.1,3.' ./predicts info --json
+check "exports" ./predicts export --out trains.run weights.npz
+check "report" "$nnc" predicts.net --report
+check_status "its dump gives the same C" 0 '^$' bash -c "'$nnc' predicts.net --emit=c >plain.c && '$nnc' predicts.net --dump-after=dce --stop-after=dce >dump.ir &&
+  '$nnc' dump.ir --resume-after=dce --emit=c >dump.c && cmp plain.c dump.c"
+sed '/^data/d' predicts.net >bare.net
+check_status "inputs without data" 1 'there is no data block to say how the inputs are read' "$nnc" bare.net -o bare
+sed '/^predict/d' predicts.net >nothing.net
+check_status "neither" 1 'neither a train block nor a predict block' "$nnc" nothing.net -o nothing
+
+# ---- parameters and truth values by load(): no checkpoint is needed ----
+python3 - <<'END'
+import struct
+def npy(path, descr, shape, data):
+    header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    open(path, "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data)
+npy("w.npy", "<f4", "(3,)", struct.pack("<3f", 1, 10, 100))
+npy("mask.npy", "|b1", "(3,)", bytes([1, 0, 1]))
+npy("two.npy", "|u1", "(3,)", bytes([1, 0, 2]))
+END
+cat >loaded.net <<'END'
+data predict { x = csv("x.csv", columns = [0..3], header = false) }
+const batch = 1
+input x : f32[batch, 3]
+param w : [3] = load("w.npy")
+state mask : bool[3] = load("mask.npy")
+predict { y = sum(where(mask, x * w, 0), axis = 1), mask = mask }
+END
+build_it loaded
+same "loaded" "$(./loaded predict)" '{"y":301,"mask":[true,false,true]}
+{"y":604,"mask":[true,false,true]}'
+sed 's/mask.npy/two.npy/' loaded.net >two.net; build_it two
+check_status "2 is no truth value" 1 "value 2 of the file, 2, is none of 'mask', which is bool" ./two predict
+
+# ---- numbers that are not finite ----
+cat >wild.net <<'END'
+data predict { x = csv("x.csv", columns = [0..3], header = false) }
+const batch = 1
+input x : f32[batch, 3]
+z = x[:, 0] * 0
+predict { a = sqrt(z - 1), b = [1, -1] / z[:, none], c = x[:, 1] }
+END
+build_it wild
+same "JSON" "$(./wild predict | head -n 1)" '{"a":"NaN","b":["Infinity","-Infinity"],"c":2}'
+same "CSV" "$(./wild predict --format=csv | head -n 2)" 'a,b.0,b.1,c
+nan,inf,-inf,2'
+
+# ---- predictions that depend on no input are drawn ----
+cat >draws.net <<'END'
+predict { z = randn([4]) }
+END
+build_it draws
+ten=$(./draws predict --count 10)
+same "ten examples" "$(sort -u <<<"$ten" | wc -l)" 10
+same "no number twice" "$(grep -oE '[-0-9.]{4,}' <<<"$ten" | sort -u | wc -l)" 40
+same "one unless told" "$(./draws predict)" "$(head -n 1 <<<"$ten")"
+same "the same with the same seed" "$(./draws predict --count 10 --seed 0 -j1)" "$ten"
+if [ "$(./draws predict --seed 1)" != "$(head -n 1 <<<"$ten")" ]; then ok; else fail "another seed, the same numbers"; fi
+check_status "no files" 1 'predict takes no file here: what it computes depends on no input; --count N' ./draws predict x.csv
+check_status "--count beside data" 1 '--count is for predictions without inputs' ./wild predict --count 3
+
+# ---- step --eval: the evaluation's metrics of given minibatches; nothing moves ----
+python3 - <<'END'
+import json, struct
+x, t = [1, 2, 3, 4, 5, 6], [7, 8]
+header = json.dumps({"x": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]},
+                     "t": {"dtype": "F32", "shape": [2, 1], "data_offsets": [24, 32]}}).encode()
+open("in.safetensors", "wb").write(struct.pack("<Q", len(header)) + header + struct.pack("<8f", *x, *t))
+END
+check "weights" ./trains export weights.safetensors -q
+stepped=$(./trains step --eval --init weights.safetensors --inputs in.safetensors result.safetensors -q)
+evaluated=$(./trains eval train)
+python3 - "$stepped" "$evaluated" <<'END' && ok || fail "step --eval: $stepped, eval: $evaluated"
+import json, sys
+a, b = (json.loads(text)["loss"] for text in sys.argv[1:])
+sys.exit(not abs(a - b) <= 1e-6 * abs(b))
+END
+check "variables stay" cmp <(./trains export --init result.safetensors again.safetensors -q; tail -c 200 again.safetensors) <(tail -c 200 weights.safetensors)
+summary
