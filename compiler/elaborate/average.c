@@ -2,7 +2,8 @@
  * evaluation and prediction read in its stead.
  *
  * How it moves says a definer of the form of an optimizer, run behind the optimizer's: its w is the
- * average, its g the parameter's new value. It starts from the parameter's initial value. */
+ * average, its g the parameter's new value. It starts from the parameter's initial value. Averages
+ * of 16 bits would not move: they are f32, and rounded where they are read. */
 #include "elaborate/update.h"
 #include "support/names.h"
 #include "support/panic.h"
@@ -15,7 +16,11 @@ void initialize_like(Elaborator *e, const Slot *slot, const char *path) {
     Output output = init->outputs.items[i];
     if (output.kind != OUTPUT_STORE || output.name != slot->path) continue;
     output.name = path;
-    graph_add_output(e->init.graph, output);
+    Room *room = e->room;
+    e->room = &e->init;
+    output.node = emit_cast(e, output.node, type_widened(slot->type).dtype);
+    e->room = room;
+    if (output.node) graph_add_output(e->init.graph, output);
     return;
   }
   CHECK(e->errors > 0); /* else every parameter has an initial value */
@@ -23,6 +28,8 @@ void initialize_like(Elaborator *e, const Slot *slot, const char *path) {
 
 void move_average(Elaborator *e, Deferred *definer, Slot *average, Node *value) {
   Symbol ambient[6];
+  value = emit_cast(e, value, average->type.dtype);
+  if (!value) return;
   host_ambient(e, ambient);
   ambient[4] = (Symbol){.name = name_intern("w"), .kind = SYMBOL_PARAM, .slot = average,
                         .value = value_tensor(e, average->leaf)};
@@ -50,7 +57,8 @@ void average_parameter(Update *update, const Target *target) {
   if (!definer) return;
   const char *path = average_path(slot->path);
   e->at = key->expr->span;
-  Slot *average = create_slot(e, VARIABLE_STATE, path, slot->type, slot->leaf->span);
+  Slot *average =
+    create_slot(e, VARIABLE_STATE, path, type_widened(slot->type), slot->leaf->span);
   if (!average) return;
   initialize_like(e, slot, average->path);
   move_average(e, definer, average, slot->current);
@@ -61,5 +69,6 @@ Node *average_leaf(Elaborator *e, const char *path, Type type) {
   Variable *variable = find_variable(e, average_path(path));
   if (!variable) return NULL;
   Attribute attribute = attr_make_string(ATTR_NAME, variable->path);
-  return emit_leaf(e, OP_STATE, type, 1, &attribute);
+  Node *leaf = emit_leaf(e, OP_STATE, variable->type, 1, &attribute);
+  return leaf ? emit_cast(e, leaf, type.dtype) : NULL;
 }

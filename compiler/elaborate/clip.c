@@ -22,7 +22,7 @@ static bool read_clip(Elaborator *e, const AstExpr *expr, ClipKind *kind, double
   return false;
 }
 
-/* g * min(1, limit / (norm + 1e-6)), the norm in the default float */
+/* g * min(1, limit / (norm + 1e-6)) */
 static Node *clip_factor(Elaborator *e, Node *squares, double limit) {
   Value norm = value_tensor(e, emit_unary(e, OP_SQRT, squares));
   Value shifted = operate_binary(e, AST_ADD, norm, value_float(1e-6), e->at, e->at);
@@ -36,8 +36,15 @@ static Node *sum_squares(Elaborator *e, Node *g) {
   int64_t axes[MAX_RANK];
   for (int i = 0; i < g->type.shape.rank; i++) axes[i] = i;
   Node *square = emit_binary(e, OP_MUL, g, g);
-  return emit_cast(e, emit_reduce(e, OP_REDUCE_SUM, square, g->type.shape.rank, axes),
-                   e->default_float);
+  return emit_reduce(e, OP_REDUCE_SUM, square, g->type.shape.rank, axes);
+}
+
+/* In f64 where one of them is. */
+static Node *add_squares(Elaborator *e, Node *total, Node *squares) {
+  if (!total || !squares) return NULL;
+  bool is_double = total->type.dtype == DTYPE_F64 || squares->type.dtype == DTYPE_F64;
+  DType dtype = is_double ? DTYPE_F64 : DTYPE_F32;
+  return emit_binary(e, OP_ADD, emit_cast(e, total, dtype), emit_cast(e, squares, dtype));
 }
 
 static Node *scale_gradient(Elaborator *e, Node *g, Node *factor) {
@@ -63,7 +70,7 @@ static void clip_globally(Update *update, int unit, const AstExpr *clip, double 
     Target *target = &update->targets.items[i];
     if (!shares_clip(target, unit, clip)) continue;
     Node *squares = sum_squares(e, target->gradient);
-    total = total ? emit_binary(e, OP_ADD, total, squares) : squares;
+    total = total ? add_squares(e, total, squares) : squares;
     if (!total) return;
   }
   Node *factor = clip_factor(e, total, limit);

@@ -456,6 +456,9 @@ const char *path_unique_key(Elaborator *e);
 
 void declare_variable(Elaborator *e, const AstStmt *stmt);
 void store_variable(Elaborator *e, const AstStmt *stmt);
+/* f32 for bf16 and f16: the type of what is kept of a variable beside it, states of optimizers and
+ * averages. */
+Type type_widened(Type type);
 Slot *find_slot(const Walk *walk, const char *path);
 Variable *find_variable(const Elaborator *e, const char *path); /* NULL when there is none */
 /* In evaluation, the leaf that stands for a parameter with an average; else NULL (average.c). */

@@ -25,17 +25,15 @@ bool follow_is_average(const Elaborator *e, const char *path) {
 }
 
 /* The parameter that is averaged; NULL after an error. */
-static Slot *find_source(Elaborator *e, const Slot *average) {
+static Slot *find_source(Elaborator *e, const char *average, Type type) {
   const Layer *follower = e->frame->follower;
-  const char *path = name_printf("%s%s", follower->followed->path,
-                                 path_within(follower, average->path));
+  const char *path = name_printf("%s%s", follower->followed->path, path_within(follower, average));
   Slot *source = find_slot(e->walk, path);
-  if (source && type_equal(source->type, average->type)) return source;
+  if (source && type_equal(source->type, type)) return source;
   Diagnostic *d = source
     ? report_error(e, follower->span, "'%s' is %s, but '%s', of which it is the average, is %s",
-                   average->path, type_text(e->arena, average->type), path,
-                   type_text(e->arena, source->type))
-    : report_error(e, follower->span, "'%s' averages '%s', which is not there yet", average->path,
+                   average, type_text(e->arena, type), path, type_text(e->arena, source->type))
+    : report_error(e, follower->span, "'%s' averages '%s', which is not there yet", average,
                    path);
   diag_note(d, follower->followed->span, "the layer that is averaged");
   if (!source) diag_help(d, "call that layer before its average: its first call makes its parameters");
@@ -47,12 +45,23 @@ static void keep_stored_values(Walk *walk, int first) {
   for (int i = first; i < walk->slots.count; i++) walk->slots.items[i]->stored = false;
 }
 
-Slot *follow_slot(Elaborator *e, const char *path, Type type, Span span) {
-  int first = e->walk->slots.count;
-  Slot *average = create_slot(e, VARIABLE_STATE, path, type, span);
-  if (!average || !e->walk->training) return average;
-  Slot *source = find_source(e, average);
-  if (!source) return NULL;
+/* An average of a parameter of 16 bits is f32; the def reads it rounded, by a slot of its own. */
+static Slot *rounded_slot(Elaborator *e, const Slot *average, Type type) {
+  Room *room = e->room;
+  Slot *slot = ARENA_NEW(e->arena, Slot);
+  *slot = *average;
+  slot->type = type;
+  slot->stored = false;
+  e->room = &e->walk->room;
+  slot->leaf = slot->current = emit_cast(e, average->current, type.dtype);
+  e->room = room;
+  scope_find_own(e->walk->slot_names, slot->path)->slot = slot;
+  return slot->leaf ? slot : NULL;
+}
+
+static bool move_toward_source(Elaborator *e, Slot *average, Type type, int first) {
+  Slot *source = find_source(e, average->path, type);
+  if (!source) return false;
   Room *room = e->room;
   e->room = &e->walk->room; /* also from the body of a scan */
   if (e->walk->entry == ENTRY_TRAIN) initialize_like(e, source, average->path);
@@ -61,7 +70,16 @@ Slot *follow_slot(Elaborator *e, const char *path, Type type, Span span) {
     move_average(e, e->frame->follower->average, average, value);
   if (e->walk->entry == ENTRY_ACCUMULATE) keep_stored_values(e->walk, first);
   e->room = room;
-  return average;
+  return true;
+}
+
+Slot *follow_slot(Elaborator *e, const char *path, Type type, Span span) {
+  int first = e->walk->slots.count;
+  Slot *average = create_slot(e, VARIABLE_STATE, path, type_widened(type), span);
+  if (!average) return NULL;
+  if (e->walk->training && !move_toward_source(e, average, type, first)) return NULL;
+  bool is_wide = !type_equal(average->type, type);
+  return is_wide && average->current ? rounded_slot(e, average, type) : average;
 }
 
 /* ---- the builtin -------------------------------------------------------------------------- */

@@ -175,13 +175,22 @@ static bool is_hand_mean(const Cutter *c, const Node *node, const Node *single) 
 
 /* ---- accumulators ------------------------------------------------------------------------- */
 
+/* A reduction of 16 bits as one that is not rounded: reports are of all bits. */
+static Node *without_rounding(Elaborator *e, Node *node) {
+  Combine combine;
+  if (!dtype_is_half(node->type.dtype)) return node;
+  if (!find_reduction(node, &combine) && !is_movement(node)) return emit_cast(e, node, DTYPE_F32);
+  Node *operand = without_rounding(e, node->operands[0]);
+  return operand ? emit(e, node->op, 1, &operand, node->attribute_count, node->attributes) : NULL;
+}
+
 static Node *as_scalar(Cutter *c, int walk, Node *node) {
-  if (node->type.shape.rank == 0) return node;
   Elaborator *e = c->e;
   Walk *outer = e->walk;
   e->walk = c->walks[walk];
   e->room = &e->walk->room;
-  Node *scalar = emit_reshape(e, node, shape_scalar());
+  Node *scalar = without_rounding(e, node);
+  if (scalar) scalar = emit_reshape(e, scalar, shape_scalar());
   e->walk = outer;
   e->room = &c->room;
   return scalar;

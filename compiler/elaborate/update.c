@@ -192,7 +192,8 @@ static Node *multiply(Elaborator *e, Node *node, double factor) {
   return constant ? emit_binary(e, OP_MUL, node, constant) : NULL;
 }
 
-/* The loss times `loss_scale`, and the gradients by it: small ones do not vanish in f16 between. */
+/* The loss times `loss_scale`, and the gradients by it: small ones do not vanish in f16 between.
+ * Whatever is computed from gradients of 16 bits is computed in f32. */
 static void add_gradients(Update *update, int unit, Node *loss) {
   Elaborator *e = update->e;
   const KeyValue *key = unit_loss(update->plan, unit);
@@ -207,6 +208,7 @@ static void add_gradients(Update *update, int unit, Node *loss) {
     e->frame->label = target->slot->path;
     Node *gradient =
       emit(e, OP_GRADIENT, 2, (Node *[]){loss, target->slot->leaf}, 1, &attribute);
+    if (gradient) gradient = emit_cast(e, gradient, type_widened(gradient->type).dtype);
     target->gradient = multiply(e, gradient, 1 / e->loss_scale);
   }
 }
@@ -214,7 +216,7 @@ static void add_gradients(Update *update, int unit, Node *loss) {
 /* The last of n minibatches: the mean with what the others have left, which then starts at zero. */
 static void take_accumulated(Elaborator *e, Target *target, int64_t count) {
   const char *path = name_printf("%s:accumulated", target->slot->path);
-  Type type = target->slot->type;
+  Type type = type_widened(target->slot->type);
   Slot *sum = create_slot(e, VARIABLE_OPTIMIZER, path, type, target->slot->leaf->span);
   if (!sum || !target->gradient) return;
   initialize_variable(e, path, type, NULL, value_int(0), target->slot->leaf->span);
@@ -315,28 +317,43 @@ static Deferred *bind_optimizer(Update *update, const Target *target) {
   return own;
 }
 
+/* What an optimizer sees as w: a parameter of 16 bits as f32, so that its states are f32 as well
+ * (0.999 is 1 in bf16, and squares vanish in f16). */
+static Slot widened_slot(Elaborator *e, const Slot *slot) {
+  Slot wide = *slot;
+  wide.type = type_widened(slot->type);
+  if (type_equal(wide.type, slot->type)) return wide;
+  e->frame->label = slot->path;
+  wide.leaf = wide.current = emit_cast(e, slot->leaf, wide.type.dtype);
+  return wide;
+}
+
 static void run_optimizer(Update *update, Target *target) {
   Elaborator *e = update->e;
   Slot *slot = target->slot;
   e->at = target->keys[KEY_OPTIMIZER]->expr->span;
   Deferred *own = bind_optimizer(update, target);
   if (!own || !target->gradient) return;
+  Slot wide = widened_slot(e, slot);
+  if (!wide.leaf) return;
   Symbol ambient[6];
   host_ambient(e, ambient);
-  ambient[4] = (Symbol){.name = name_intern("w"), .kind = SYMBOL_PARAM, .slot = slot,
-                        .value = value_tensor(e, slot->leaf)};
+  ambient[4] = (Symbol){.name = name_intern("w"), .kind = SYMBOL_PARAM, .slot = &wide,
+                        .value = value_tensor(e, wide.leaf)};
   ambient[5] = (Symbol){.name = name_intern("g"), .kind = SYMBOL_AMBIENT,
                         .value = value_tensor(e, target->gradient)};
   Frame *frame = call_definer(e, own, 6, ambient, slot->path);
   if (!frame) return;
   frame->state_prefix = name_printf("%s:", slot->path);
-  frame->state_type = &slot->type;
+  frame->state_type = &wide.type;
   int errors = e->errors;
   evaluate_block(e, frame->stmts);
-  if (!slot->stored && e->errors == errors)
+  if (!wide.stored && e->errors == errors)
     report_error(e, own->function->stmt->function.name.span,
                  "the optimizer '%s' never stores into w: w <- w - lr * g", own->function->name);
   e->frame = frame->parent;
+  if (wide.stored && wide.current)
+    store_slot(e, slot, emit_cast(e, wide.current, slot->type.dtype));
 }
 
 /* ---- stores ------------------------------------------------------------------------------- */
@@ -408,7 +425,7 @@ void update_accumulators(Elaborator *e) {
   for (int i = 0; i < update.targets.count; i++) {
     Target *target = &update.targets.items[i];
     const char *path = name_printf("%s:accumulated", target->slot->path);
-    Slot *sum = create_slot(e, VARIABLE_OPTIMIZER, path, target->slot->type,
+    Slot *sum = create_slot(e, VARIABLE_OPTIMIZER, path, type_widened(target->slot->type),
                             target->slot->leaf->span);
     if (!sum || !target->gradient) continue;
     e->frame->label = path;

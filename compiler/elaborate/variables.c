@@ -11,15 +11,31 @@
 
 /* ---- types -------------------------------------------------------------------------------- */
 
+/* The name of a type, or one that is bound to a type: kind = x.dtype; param w : kind[3, 4]. */
 static bool evaluate_element(Elaborator *e, AstName element, DType *dtype) {
   *dtype = e->default_float;
   if (!element.text || dtype_parse(element.text, dtype)) return true;
-  Diagnostic *d = report_error(e, element.span, "unknown type '%s'", element.text);
+  Symbol *symbol = scope_find(e->frame->scope, element.text, NULL);
+  if (symbol && symbol->usage) symbol->usage->used = true;
+  if (symbol && value_is_error(symbol->value)) return false;
+  if (symbol && symbol->value.kind == VALUE_DTYPE) {
+    *dtype = symbol->value.dtype;
+    return true;
+  }
+  Diagnostic *d = symbol ? report_error(e, element.span, "'%s' is %s, not a type", element.text,
+                                        value_describe(e->arena, symbol->value))
+                         : report_error(e, element.span, "unknown type '%s'", element.text);
   const char *names[DTYPE_COUNT];
   for (int i = 0; i < DTYPE_COUNT; i++) names[i] = dtype_name((DType)i);
-  report_suggest(d, element.text, names, DTYPE_COUNT);
-  diag_help(d, "the types are f64 f32 f16 bf16 i64 i32 u8 bool");
+  if (!symbol) report_suggest(d, element.text, names, DTYPE_COUNT);
+  diag_help(d, "the types are f64 f32 f16 bf16 i64 i32 u8 bool, and names bound to one: "
+            "kind = x.dtype");
   return false;
+}
+
+Type type_widened(Type type) {
+  if (dtype_is_half(type.dtype)) type.dtype = DTYPE_F32;
+  return type;
 }
 
 bool evaluate_type(Elaborator *e, const AstType *ast, Type *type) {
@@ -215,7 +231,8 @@ void initialize_variable(Elaborator *e, const char *path, Type type, const AstEx
   e->room = &e->init;
   e->init.key = path;
   e->frame->label = path;
-  if (dtype_is_float(type.dtype)) e->default_float = type.dtype;
+  /* Initial values of 16 bits are computed in f32 and rounded once. */
+  if (dtype_is_float(type.dtype)) e->default_float = type_widened(type).dtype;
   int count = e->frame->elements.count; /* an initializer's paths are its own */
   Value value = expr ? evaluate(e, expr) : given;
   if (expr) at = expr->span;
