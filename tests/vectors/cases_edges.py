@@ -88,7 +88,7 @@ g.case("binary_cross_entropy(x, z)", F.binary_cross_entropy_with_logits, x=[0.0,
 g.case("binary_cross_entropy(x, z, positive = 3.0)", lambda x, z: F.binary_cross_entropy_with_logits(x, z, pos_weight=torch.tensor(3.0)), x=[0.0, 0.0, -100.0], z=[0.0, 1.0, 0.5])
 g.case("margin_ranking(x, z, e)", lambda x, z, e: F.margin_ranking_loss(x, z, e), x=[1.0, 2.0, 0.0, 4.0], z=[1.0, 3.0, 0.0, 2.0], e=[1.0, -1.0, -1.0, 1.0])
 g.case("shortfall(x)", lambda x: x.clamp(min=0), x=[-1.0, 0.0, 2.0])
-g.case("triplet(x, z, u, margin = 0.0)", lambda x, z, u: F.triplet_margin_loss(x, z, u, 0.0), x=[[0.0, 1.0], [2.0, 2.0]], z=[[3.0, 1.0], [1.0, 2.0]], u=[[3.0, 1.0], [5.0, 4.0]])
+g.case("triplet(x, z, u, margin = 0.0)", lambda x, z, u: F.triplet_margin_loss(x, z, u, 1e-300), x=[[0.0, 1.0], [2.0, 2.0]], z=[[3.0, 1.0], [1.0, 2.0]], u=[[3.0, 1.0], [5.0, 4.0]])
 g.case("multi_margin(x, a)", lambda x, a: F.multi_margin_loss(x, a), x=[[1.0, 2.0, 0.0], [0.0, 0.0, 1.0]], a=[1, 0])
 g.case("kl_div(x, z)", lambda x, z: F.kl_div(x, z, reduction="batchmean"), x=N(3, 1), z=U(0.05, 1, 3, 1))
 g.case("gaussian_nll(x, z, u)", lambda x, z, u: F.gaussian_nll_loss(x, z, u), x=[0.5, 1.0], z=[0.5, 1.0], u=[1e-9, 0.5])

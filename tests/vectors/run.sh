@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The library against reference vectors made with PyTorch (make.py), through the interpreter and through
-# executables of f64 and f32; groups with scans once more with scans as loops.  Usage: tests/vectors/run.sh BUILD [GROUP...]
+# executables of f64 and f32; groups with scans once more with scans as loops; groups written in TYPE in bf16, f16 and
+# f64 by their own declarations.  Usage: tests/vectors/run.sh BUILD [GROUP...]
 #
 # Every name that `nnc doc` lists is called in some vector, but for those in `exceptions`; optimizers,
 # schedules and initializers may be named alone. Every other is called with operands of several shapes.
@@ -67,9 +68,10 @@ if [ $# -eq 0 ]; then
 fi
 
 [ $# -gt 0 ] || set -- $(cd tests/vectors && ls *.net | sed 's/\.net$//')
-judge() { # GROUP [loop]
-  local output status counts
-  output=$("$build/tests/vectors" "$nnc" "tests/vectors/$1.net" "tests/vectors/$1.safetensors" "$work" "${@:2}" 2>&1)
+judge() { # GROUP [loop | TYPE]
+  local output status counts program=tests/vectors/$1.net
+  case ${2:-} in bf16|f16|f64) program=$work/$1.$2.net; sed "s/\bTYPE\b/$2/g" "tests/vectors/$1.net" >"$program" ;; esac
+  output=$("$build/tests/vectors" "$nnc" "$program" "tests/vectors/$1.safetensors" "$work" "${@:2}" 2>&1)
   status=$?
   printf '%s\n' "$output"
   counts=$(sed -n 's/^[^ ]*: \([0-9]*\) compared, \([0-9]*\) differ$/\1 \2/p' <<<"$output")
@@ -77,6 +79,10 @@ judge() { # GROUP [loop]
   passed=$((passed + ${counts% *} - ${counts#* })) failed=$((failed + ${counts#* }))
 }
 for group in "$@"; do
+  if grep -qw TYPE "tests/vectors/$group.net"; then
+    for type in bf16 f16 f64; do judge "$group" $type; done
+    continue
+  fi
   judge "$group"
   if grep -qE '\b(scan|rnn|lstm|gru|ctc)\b' "tests/vectors/$group.net"; then judge "$group" loop; fi
 done

@@ -1,6 +1,6 @@
 /* A program against reference vectors that PyTorch made (tests/vectors/make.py).
  *
- *     vectors NNC PROGRAM.net VECTORS.safetensors WORKDIR [loop]
+ *     vectors NNC PROGRAM.net VECTORS.safetensors WORKDIR [loop | bf16 | f16 | f64]
  *
  * VECTORS holds values that variables start from ("x3", "y3.w"), minibatches of inputs ("0/x", or
  * "x" for all steps) and, with '=' in front, what variables must hold at the end ("=y3.out",
@@ -9,13 +9,16 @@
  * interpreter takes the steps in double; then executables of f64 and of f32 do, by their command
  * `step`.  Each expected tensor must agree within the tolerance, relative to its greatest element;
  * infinities and NaNs must be where they are expected.  Metadata of the file may give
- * "tolerance_f32" and "tolerance_f64".  With `loop` scans stay loops.  Prints what differs and how much was compared. */
+ * "tolerance_f32" and "tolerance_f64".  With `loop` scans stay loops.  With a type the program computes in
+ * that type by its own declarations: nothing is retyped, and of 16 bits the tolerance is "units" of the last
+ * place of the greatest element, 2^-8 or 2^-11 of it each.  Prints what differs and how much was compared. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "elaborate/elaborate.h"
+#include "nnc_half.h"
 #include "interpret/inputs.h"
 #include "interpret/interpret.h"
 #include "passes/pass.h"
@@ -33,6 +36,7 @@ typedef struct Case {
   Interpreter *interpreter;
   nnc_safetensors *vectors;
   bool loops;
+  DType own_type; /* that the program declares; DTYPE_COUNT: it is retyped to f64 and to f32 */
   int steps;
   int passed, failed;
 } Case;
@@ -48,6 +52,8 @@ static void to_storage(DType dtype, int64_t count, const double *from, char *int
   for (int64_t i = 0; i < count; i++) switch (dtype) {
     case DTYPE_F64: ((double *)into)[i] = from[i]; break;
     case DTYPE_F32: ((float *)into)[i] = (float)from[i]; break;
+    case DTYPE_BF16: ((uint16_t *)into)[i] = nnc_to_bf16((float)from[i]); break;
+    case DTYPE_F16: ((uint16_t *)into)[i] = nnc_to_f16((float)from[i]); break;
     case DTYPE_I64: ((int64_t *)into)[i] = (int64_t)from[i]; break;
     case DTYPE_I32: ((int32_t *)into)[i] = (int32_t)from[i]; break;
     case DTYPE_U8:
@@ -60,6 +66,8 @@ static double from_storage(int dtype, const char *from, int64_t i) {
   switch (dtype) {
   case DTYPE_F64: return ((const double *)from)[i];
   case DTYPE_F32: return ((const float *)from)[i];
+  case DTYPE_BF16: return nnc_from_bf16(((const uint16_t *)from)[i]);
+  case DTYPE_F16: return nnc_from_f16(((const uint16_t *)from)[i]);
   case DTYPE_I64: return (double)((const int64_t *)from)[i];
   case DTYPE_I32: return ((const int32_t *)from)[i];
   case DTYPE_U8:
@@ -127,8 +135,10 @@ static void writer_save(Case *test, Writer *writer, const char *name) {
   free(writer->bytes);
 }
 
-static Type as_float(Type type, DType float_type) {
-  if (dtype_is_float(type.dtype)) type.dtype = float_type;
+static bool is_retyped(const Case *test) { return test->own_type == DTYPE_COUNT; }
+
+static Type as_float(const Case *test, Type type, DType float_type) {
+  if (is_retyped(test) && dtype_is_float(type.dtype)) type.dtype = float_type;
   return type;
 }
 
@@ -149,13 +159,14 @@ static void save_files(Case *test, DType float_type) {
     const Variable *variable = &test->module->variables.items[i];
     if (variable->kind != VARIABLE_PARAM && variable->kind != VARIABLE_STATE) continue;
     const Tensor *value = interpreter_variable(test->interpreter, variable->path);
-    writer_add(test, &start, variable->path, as_float(variable->type, float_type), value->data);
+    Type type = as_float(test, variable->type, float_type);
+    writer_add(test, &start, variable->path, type, value->data);
   }
   for (int step = 0; step < test->steps; step++)
     for (int i = 0; i < test->module->inputs.count; i++) {
       const InputInfo *input = &test->module->inputs.items[i];
       writer_add(test, &inputs, arena_printf(test->arena, "%d/%s", step, input->name),
-                 as_float(input->type, float_type), input_values(test, input, step));
+                 as_float(test, input->type, float_type), input_values(test, input, step));
     }
   const char *type = dtype_name(float_type);
   writer_save(test, &start, arena_printf(test->arena, "start.%s", type));
@@ -192,6 +203,10 @@ static void check_one(Case *test, const char *by, const char *name, int64_t coun
 }
 
 static double tolerance_of(Case *test, DType float_type) {
+  if (dtype_is_half(test->own_type)) {
+    const char *units = nnc_safetensors_metadata(test->vectors, "units");
+    return strtod(units ? units : "1", NULL) * (test->own_type == DTYPE_BF16 ? 0x1p-8 : 0x1p-11);
+  }
   bool is_double = float_type == DTYPE_F64;
   const char *text =
       nnc_safetensors_metadata(test->vectors, is_double ? "tolerance_f64" : "tolerance_f32");
@@ -329,7 +344,7 @@ static void load(Case *test) {
   test->module = good ? elaborate(test->arena, diagnostics, program, NULL) : NULL;
   diagnostics_print(diagnostics, stderr, 0);
   if (!test->module) die("cannot elaborate", test->program);
-  module_retype_floats(test->module, DTYPE_F64);
+  if (is_retyped(test)) module_retype_floats(test->module, DTYPE_F64);
   if (test->loops) test->module->run.scans = SCANS_LOOP;
   PassOptions options = {.level = 0};
   bool stopped = false;
@@ -363,7 +378,7 @@ static void interpret(Case *test) {
     int count = 0;
     for (; count < test->module->inputs.count && count < MOST_INPUTS; count++) {
       const InputInfo *input = &test->module->inputs.items[count];
-      Tensor *value = tensor_create(test->arena, as_float(input->type, DTYPE_F64));
+      Tensor *value = tensor_create(test->arena, as_float(test, input->type, DTYPE_F64));
       memcpy(value->data, input_values(test, input, step),
              sizeof *value->data * (size_t)shape_elements(input->type.shape));
       bindings[count] = (Binding){OP_INPUT, input->name, value};
@@ -378,8 +393,9 @@ static void interpret(Case *test) {
 static void run_executable(Case *test, DType float_type) {
   const char *type = dtype_name(float_type), *work = test->work;
   const char *commands[] = {
-      arena_printf(test->arena, "'%s' '%s' --float=%s%s -o '%s/program'", test->nnc, test->program,
-                   type, test->loops ? " --scans=loop" : "", work),
+      arena_printf(test->arena, "'%s' '%s'%s%s%s -o '%s/program'", test->nnc, test->program,
+                   is_retyped(test) ? " --float=" : "", is_retyped(test) ? type : "",
+                   test->loops ? " --scans=loop" : "", work),
       arena_printf(test->arena,
                    "'%s/program' step --inputs '%s/inputs.%s' --init '%s/start.%s' --steps %d "
                    "--seed %d --quiet '%s/result' > '%s/losses'",
@@ -394,23 +410,26 @@ static void run_executable(Case *test, DType float_type) {
 
 int main(int argc, char **argv) {
   bool loops = argc == 6 && strcmp(argv[5], "loop") == 0;
-  if (argc != 5 && !loops)
-    die("usage:", "vectors NNC PROGRAM.net VECTORS.safetensors WORKDIR [loop]");
+  DType own_type = DTYPE_COUNT;
+  bool has_type = argc == 6 && dtype_parse(argv[5], &own_type) && dtype_is_float(own_type);
+  if (argc != 5 && !loops && !has_type)
+    die("usage:", "vectors NNC PROGRAM.net VECTORS.safetensors WORKDIR [loop | bf16 | f16 | f64]");
+  const DType types[] = {has_type ? own_type : DTYPE_F64, DTYPE_F32};
+  const int type_count = has_type ? 1 : 2;
   Case test = {.nnc = argv[1],
                .program = argv[2],
                .work = argv[4],
                .arena = arena_create(),
+               .own_type = own_type,
                .loops = loops};
   test.vectors = nnc_safetensors_open(argv[3]);
   if (!test.vectors) die("cannot read", argv[3]);
   load(&test);
   set_start(&test);
-  save_files(&test, DTYPE_F64);
-  save_files(&test, DTYPE_F32);
+  for (int i = 0; i < type_count; i++) save_files(&test, types[i]);
   interpret(&test);
   compare_interpreter(&test);
-  run_executable(&test, DTYPE_F64);
-  run_executable(&test, DTYPE_F32);
+  for (int i = 0; i < type_count; i++) run_executable(&test, types[i]);
   printf("%s: %d compared, %d differ\n", test.program, test.passed + test.failed, test.failed);
   interpreter_destroy(test.interpreter);
   nnc_safetensors_close(test.vectors);
