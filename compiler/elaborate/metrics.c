@@ -20,6 +20,10 @@
 
 enum { MAX_WALKS = 4, CUT_DEPTH = 500 };
 
+typedef struct Cut {
+  Node *node[MAX_WALKS];
+} Cut;
+
 typedef struct Cutter {
   Elaborator *e;
   int walk_count;
@@ -35,11 +39,9 @@ typedef struct Cutter {
   bool has_examples;         /* it differs in training alone: single examples have a meaning */
   int parts;                 /* accumulators of this metric */
   int depth;
+  bool is_deep;              /* `deep`, below CUT_DEPTH nodes, has to be cut first */
+  Cut deep;
 } Cutter;
-
-typedef struct Cut {
-  Node *node[MAX_WALKS];
-} Cut;
 
 static bool *find_dependent(Arena *arena, const Graph *graph) {
   bool *depends = ARENA_ARRAY(arena, bool, graph->next_id);
@@ -222,23 +224,30 @@ static Node *leave_uncut(Cutter *c, const Node *node, const char *why) {
   return NULL;
 }
 
-/* Whether `part` is a term of the scalar `whole`, times a factor that no example decides and that is
- * not 0. Then the mean of `whole` over batches is made of that of `part`. */
-static bool is_term(const Cutter *c, const Node *whole, const Node *part, bool *seen) {
-  Node *const *x = whole->operands;
-  if (whole == part) return true;
-  if (whole->id < part->id || seen[whole->id]) return false;
-  seen[whole->id] = true;
-  if (whole->rule || whole->op == OP_NEG || whole->op == OP_CAST || whole->op == OP_STOP_GRADIENT ||
-      is_movement(whole))
-    return is_term(c, x[0], part, seen);
-  if (whole->op == OP_ADD || whole->op == OP_SUB)
-    return is_term(c, x[0], part, seen) || is_term(c, x[1], part, seen);
-  if (whole->op != OP_MUL && whole->op != OP_DIV) return false;
-  for (int i = whole->op == OP_DIV ? 1 : 0; i < 2; i++) {
+/* Marks the operands of `node` whose terms are terms of it: through signs, sums and constant factors. */
+static void mark_terms(const Cutter *c, const Node *node, bool *is_term) {
+  Node *const *x = node->operands;
+  if (node->rule || node->op == OP_NEG || node->op == OP_CAST || node->op == OP_STOP_GRADIENT ||
+      is_movement(node) || node->op == OP_ADD || node->op == OP_SUB)
+    is_term[x[0]->id] = true;
+  if (node->op == OP_ADD || node->op == OP_SUB) is_term[x[1]->id] = true;
+  if (node->op != OP_MUL && node->op != OP_DIV) return;
+  for (int i = node->op == OP_DIV ? 1 : 0; i < 2; i++) {
     bool is_factor = !c->depends[0][x[i]->id] && flow_of(c, x[i])->kind == FLOW_NONE;
     bool is_zero = x[i]->op == OP_CONSTANT && node_float(x[i], ATTR_VALUE) == 0;
-    if (is_factor && !is_zero && is_term(c, x[1 - i], part, seen)) return true;
+    if (is_factor && !is_zero) is_term[x[1 - i]->id] = true;
+  }
+}
+
+/* Whether `part` is a term of the sum `whole`. */
+static bool is_term(const Cutter *c, const Node *whole, const Node *part) {
+  const Graph *graph = c->walks[0]->room.graph;
+  bool *terms = ARENA_ARRAY(c->e->arena, bool, graph->next_id);
+  terms[whole->id] = true;
+  for (int i = graph->nodes.count - 1; i >= 0; i--) {
+    const Node *node = graph->nodes.items[i];
+    if (node == part) return terms[node->id];
+    if (terms[node->id]) mark_terms(c, node, terms);
   }
   return false;
 }
@@ -250,7 +259,7 @@ static bool is_for_batches(const Cutter *c, const Node *metric) {
   const Metrics *metrics = &c->walks[0]->train->metrics;
   for (int i = 0; i < metrics->count; i++) {
     const Node *loss = metrics->items[i].is_loss ? metrics->items[i].node : NULL;
-    if (loss && is_term(c, loss, metric, ARENA_ARRAY(c->e->arena, bool, loss->id + 1))) return true;
+    if (loss && is_term(c, loss, metric)) return true;
   }
   return false;
 }
@@ -371,11 +380,31 @@ static Node *cut_node(Cutter *c, Cut cut) {
   for (int i = 0; i < c->walk_count; i++) cut.node[i] = value_of(cut.node[i]);
   const Node *node = cut.node[0];
   if (c->finish[node->id]) return c->finish[node->id];
-  if (c->depth++ > CUT_DEPTH) return leave_uncut(c, node, "its expression is too deep");
+  if (c->depth == CUT_DEPTH) {
+    c->is_deep = true;
+    c->deep = cut;
+    return NULL;
+  }
+  c->depth++;
   Node *result = cut_new(c, &cut);
   c->depth--;
   c->finish[node->id] = result;
   return result;
+}
+
+/* An expression may be a chain of any length: what lies too deep is cut before what is above it, so
+ * that recursion stays short. */
+static Node *cut_expression(Cutter *c, Cut root) {
+  VEC(Cut) waiting = {0};
+  vec_push(c->e->arena, &waiting, root);
+  Node *node = NULL;
+  while (waiting.count > 0 && !c->uncut) {
+    c->is_deep = false;
+    node = cut_node(c, waiting.items[waiting.count - 1]);
+    if (c->is_deep) vec_push(c->e->arena, &waiting, c->deep);
+    else waiting.count--;
+  }
+  return c->uncut ? NULL : node;
 }
 
 static bool find_cut(const Cutter *c, const Metric *metric, Cut *cut) {
@@ -410,7 +439,7 @@ static void build_metric(Cutter *c, const Metric *metric) {
   if (!find_cut(c, metric, &cut)) return;
   for (int i = 0; i < c->walk_count; i++)
     output_counts[i] = c->walks[i]->room.graph->outputs.count;
-  Node *node = cut_node(c, cut);
+  Node *node = cut_expression(c, cut);
   if (c->uncut) {
     bool is_reported = is_for_batches(c, cut.node[0]);
     report_uncut(c, is_reported);
