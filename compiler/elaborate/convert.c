@@ -108,7 +108,24 @@ DType convert_own_dtype(Elaborator *e, Value value) {
   return dtype;
 }
 
+bool convert_refuse_results(Elaborator *e, Value value, Span at) {
+  bool is_results = false;
+  for (int64_t i = 0; value.kind == VALUE_TUPLE && i < value.list.count; i++)
+    is_results = is_results || value_is_tensor(value.list.items[i]);
+  if (!is_results) return false;
+  Diagnostic *d = report_error(e, at, "these are %d values, where one tensor is wanted",
+                               value.list.count);
+  for (int i = 0; i < value.list.count && i < 4; i++)
+    if (value_is_tensor(value.list.items[i]))
+      report_note_tensor(e, d, arena_printf(e->arena, "value %d", i),
+                         value.list.items[i].tensor.node);
+  diag_help(d, "bind as many names, a, b = ..., or take one by its number, y[0]; stack(...) joins "
+               "them");
+  return true;
+}
+
 static Node *convert_list(Elaborator *e, Value value, DType dtype, Span at) {
+  if (convert_refuse_results(e, value, at)) return NULL;
   int64_t length = value_sequence_length(value);
   if (length == 0) {
     report_error(e, at, "an empty list has no shape to be a tensor of");
@@ -147,12 +164,13 @@ static Node *convert_list(Elaborator *e, Value value, DType dtype, Span at) {
 
 /* The tensor in the current graph: itself, or what stands for it in the body of a scan. */
 static Node *convert_same_graph(Elaborator *e, Value value, Span at) {
-  if (e->room == &e->init && value.tensor.node->op == OP_PARAM)
-    return first_of_parameter(e, value.tensor.node, at);
+  Op op = value.tensor.node->op;
+  if (e->room == &e->init && (op == OP_PARAM || op == OP_STATE))
+    return first_of_variable(e, value.tensor.node, at);
   Node *node = scan_capture(e, value.tensor.node, value.tensor.graph);
   if (node || e->walk->exhausted) return node;
   if (e->room == &e->init)
-    report_not_initial(e, at);
+    report_not_initial(e, value, at);
   else if (e->room->is_host_only)
     report_error(e, at, "a schedule is computed by the host and cannot use a tensor of the step");
   else

@@ -337,6 +337,8 @@ bool check_rank(Elaborator *e, Span at, int rank);
 /* A value as a node of the current graph: tensors, numbers (as `dtype`), nested lists of numbers,
  * schedules, quantities. NULL after an error. */
 Node *convert_tensor(Elaborator *e, Value value, DType dtype, Span at);
+/* True, and reported, of several tensors under one name, which would be stacked unasked. */
+bool convert_refuse_results(Elaborator *e, Value value, Span at);
 /* The same where a tensor keeps its own type; numbers become the default float, i32 or bool. */
 /* The dtype that a value becomes there. */
 DType convert_own_dtype(Elaborator *e, Value value);
@@ -473,8 +475,8 @@ Slot *create_slot(Elaborator *e, VariableKind kind, const char *path, Type type,
 Value value_slot(Elaborator *e, const Slot *slot);
 void store_slot(Elaborator *e, Slot *slot, Node *value);
 /* In an initial value: what the parameter of this leaf begins with; NULL after a diagnostic. */
-Node *first_of_parameter(Elaborator *e, const Node *leaf, Span at);
-void report_not_initial(Elaborator *e, Span at);
+Node *first_of_variable(Elaborator *e, const Node *leaf, Span at);
+void report_not_initial(Elaborator *e, Value tensor, Span at);
 /* Evaluates an initial value in the init graph and stores it. */
 void initialize_variable(Elaborator *e, const char *path, Type type, const AstExpr *expr,
                          Value given, Span at);

@@ -107,6 +107,8 @@ static Value operate_floats(Elaborator *e, AstOperator op, double a, double b) {
 }
 
 static Value wrong_operands(Elaborator *e, AstOperator op, Value a, Value b) {
+  if (convert_refuse_results(e, a, e->at) || convert_refuse_results(e, b, e->at))
+    return value_error();
   report_error(e, e->at, "'%s' cannot be applied to %s and %s", ast_operator_text(op),
                value_describe(e->arena, a), value_describe(e->arena, b));
   return value_error();

@@ -30,17 +30,24 @@ static Symbol *find_around(const Scope *scope, const char *name) {
   return NULL;
 }
 
-/* A name that `=` or a loop may bind here. */
-static bool may_bind(Elaborator *e, AstName name) {
+/* Inside a scan `=` would look like a change of the name around it; a loop counts anew. */
+static bool may_shadow(Elaborator *e, AstName name, SymbolKind kind, const Symbol *around) {
+  bool is_value = around->kind == SYMBOL_LOCAL || around->kind == SYMBOL_FORMAL;
+  if (kind == SYMBOL_LOOP && (is_value || around->kind == SYMBOL_LOOP)) return true;
+  Diagnostic *d = report_error(e, name.span, "'%s' is %s around this scan, which a step cannot bind "
+                               "again", name.text, symbol_kind_text(around->kind));
+  diag_note(d, around->span, "it is defined here");
+  if (is_value) diag_help(d, "carry it from step to step: with %s = %s", name.text, name.text);
+  else diag_help(d, "choose another name for the new value");
+  return false;
+}
+
+/* A name that `=` or a loop, which is the kind, may bind here. */
+static bool may_bind(Elaborator *e, AstName name, SymbolKind kind) {
   Symbol *symbol = scope_find_own(e->frame->scope, name.text);
   if (!symbol) {
     symbol = find_around(e->frame->scope, name.text);
-    if (!symbol) return true;
-    Diagnostic *d = report_error(e, name.span, "'%s' is %s around this scan, which a step cannot "
-                                 "bind again", name.text, symbol_kind_text(symbol->kind));
-    diag_note(d, symbol->span, "it is defined here");
-    diag_help(d, "carry it from step to step: with %s = %s", name.text, name.text);
-    return false;
+    return !symbol || may_shadow(e, name, kind, symbol);
   }
   if (symbol->kind == SYMBOL_LOCAL || symbol->kind == SYMBOL_LOOP ||
       symbol->kind == SYMBOL_FORMAL)
@@ -50,7 +57,7 @@ static bool may_bind(Elaborator *e, AstName name) {
 }
 
 static void bind_name(Elaborator *e, const AstName *name, SymbolKind kind, Value value) {
-  if (name->text == name_intern("_") || !may_bind(e, *name)) return;
+  if (name->text == name_intern("_") || !may_bind(e, *name, kind)) return;
   Symbol *symbol = scope_bind(e->arena, e->frame->scope, kind, name->text, value, name->span);
   if (kind == SYMBOL_LOCAL && !name->span.file->is_prelude)
     symbol->usage = usage_of(e, name, "value");

@@ -185,16 +185,45 @@ static Value take_file(Elaborator *e, Value file, Type type, const char *path, S
   return deferred ? run_initializer(e, deferred, type, path) : value_error();
 }
 
-void report_not_initial(Elaborator *e, Span at) {
-  report_error(e, at, "an initial value cannot use a tensor of the step");
+/* An input that the tensor is computed from; NULL when there is none. */
+static const Node *find_input(Elaborator *e, Value tensor) {
+  const Graph *graph = tensor.tensor.graph;
+  bool *is_used = ARENA_ARRAY(e->arena, bool, graph->next_id);
+  is_used[tensor.tensor.node->id] = true;
+  for (int i = graph->nodes.count - 1; i >= 0; i--) {
+    const Node *node = graph->nodes.items[i];
+    if (!is_used[node->id]) continue;
+    if (node->op == OP_INPUT) return node;
+    for (int k = 0; k < node->operand_count; k++) is_used[node->operands[k]->id] = true;
+  }
+  return NULL;
+}
+
+void report_not_initial(Elaborator *e, Value tensor, Span at) {
+  const Node *input = find_input(e, tensor);
+  Diagnostic *d;
+  if (input) {
+    d = report_error(e, at, "an initial value is computed before the first step, but this depends "
+                     "on the input '%s'", node_string(input, ATTR_NAME));
+    diag_note(d, input->span, "the input");
+    diag_help(d, "begin with a number or zeros, and store in each step: s <- ...");
+  } else {
+    d = report_error(e, at, "an initial value is computed before the first step, and this tensor "
+                     "in each step");
+    report_note_tensor(e, d, "the tensor", tensor.tensor.node);
+    diag_help(d, "write its expression behind the '=': of numbers, random numbers, parameters and "
+                 "states");
+  }
 }
 
 /* A stream begins anew at each pass, when the parameter has moved. */
-Node *first_of_parameter(Elaborator *e, const Node *leaf, Span at) {
+Node *first_of_variable(Elaborator *e, const Node *leaf, Span at) {
   const char *path = node_string(leaf, ATTR_NAME);
   const Variable *variable = find_variable(e, e->init.key), *parameter = find_variable(e, path);
   if (variable && variable->kind == VARIABLE_STREAM) {
-    report_not_initial(e, at);
+    Diagnostic *d = report_error(e, at, "a stream begins anew at each pass, when '%s' is no longer "
+                                 "what it began with", path);
+    diag_help(d, "begin with a number, an initializer or an expression without parameters");
     return NULL;
   }
   if (parameter && parameter->file && (!variable || variable->file != parameter->file)) {

@@ -435,6 +435,35 @@ static void test_entries(void **state) {
   }
 }
 
+/* A state may begin as another does, or as a parameter, and with what is computed of them. */
+static void test_states_begin_as_others(void **state) {
+  Arena *arena = *state;
+  Module *module = elaborate_good(arena,
+    HEAD "state a : [3] = [1.0, 2.0, 4.0]\nstate b : [3] = 2 * a + 1\nstate c : [3] = b\n"
+    "state d : bool[3] = ones\nc <- c + 1\nd <- a > b\n"
+    "loss = mean(x * p) + sum(a + b + c) * 0\n" TRAIN);
+  assert_null(module_verify(arena, module));
+  Interpreter *interpreter = interpreter_create(arena, module, 1);
+  static const double wanted[4][3] = {{1, 2, 4}, {3, 5, 9}, {3, 5, 9}, {1, 1, 1}};
+  for (int i = 0; i < 4; i++) {
+    const Tensor *value = interpreter_variable(interpreter, (const char *[]){"a", "b", "c", "d"}[i]);
+    for (int k = 0; k < 3; k++) assert_near(value->data[k], wanted[i][k]);
+  }
+  interpreter_destroy(interpreter);
+}
+
+/* The expression above the reductions of a metric may be as long as a program is. */
+static void test_metric_of_many_terms(void **state) {
+  Arena *arena = *state;
+  Module *module = elaborate_good(arena,
+    HEAD "m = 0.0\nfor i in 0..5000 { m = 0.5 * (m + mean(x) * i) }\nloss = mean(x * p)\n"
+    "train { minimize = loss, optimizer = sgd(lr = 0.1), steps = 2, metrics = [m] }\n");
+  const Output *metric =
+      graph_find_output(module->entries[ENTRY_FINISH], OUTPUT_SCALAR, name_intern("m"));
+  assert_non_null(metric);
+  assert_true(module->entries[ENTRY_FINISH]->nodes.count > 10000);
+}
+
 /* sum / batch is a mean over the examples, and so over a data set. */
 static void test_mean_by_hand(void **state) {
   Module *module = elaborate_good(*state,
@@ -524,6 +553,8 @@ int main(void) {
     cmocka_unit_test_setup_teardown(test_groups_update_in_text_order, make_arena, drop_arena),
     cmocka_unit_test_setup_teardown(test_entries, make_arena, drop_arena),
     cmocka_unit_test_setup_teardown(test_mean_by_hand, make_arena, drop_arena),
+    cmocka_unit_test_setup_teardown(test_states_begin_as_others, make_arena, drop_arena),
+    cmocka_unit_test_setup_teardown(test_metric_of_many_terms, make_arena, drop_arena),
     cmocka_unit_test_setup_teardown(test_definitions, make_arena, drop_arena),
     cmocka_unit_test_setup_teardown(test_frozen_and_states, make_arena, drop_arena),
     cmocka_unit_test_setup_teardown(test_random_keys_differ, make_arena, drop_arena),
