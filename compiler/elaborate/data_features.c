@@ -3,8 +3,8 @@
  *
  * A field feeds the network when, on the way to a loss, a value that depends on it meets a parameter:
  * something that depends on parameters and on no input, as the weights of a layer do. A target meets
- * the network's output, which depends on other inputs as well. Single numbers do not count on either
- * side: the penalty that is added to a loss, or a learnt weight of it, are parameters that every
+ * the network's output, which depends on other inputs as well. Behind that, single numbers do not
+ * count: the penalty that is added to a loss, or a learnt weight of it, are parameters that every
  * target meets. */
 #include <string.h>
 #include "elaborate/data.h"
@@ -33,23 +33,26 @@ static bool *find_needed(Elaborator *e, const TrainPlan *plan) {
   return needed;
 }
 
-/* Which nodes depend on an input; on parameters alone. */
+/* Which nodes depend on an input; on a parameter; on parameters alone and not by a single number. */
 typedef struct Reach {
-  bool *of_input, *of_weight;
+  bool *of_input, *of_param, *of_weight;
 } Reach;
 
 static Reach find_weights(Elaborator *e) {
   const Graph *graph = e->walk->room.graph;
   Reach reach = {ARENA_ARRAY(e->arena, bool, graph->next_id),
+                 ARENA_ARRAY(e->arena, bool, graph->next_id),
                  ARENA_ARRAY(e->arena, bool, graph->next_id)};
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
-    bool of_input = node->op == OP_INPUT, of_weight = node->op == OP_PARAM;
+    bool of_input = node->op == OP_INPUT, of_param = node->op == OP_PARAM, of_weight = of_param;
     for (int k = 0; k < node->operand_count; k++) {
       of_input = of_input || reach.of_input[node->operands[k]->id];
+      of_param = of_param || reach.of_param[node->operands[k]->id];
       of_weight = of_weight || reach.of_weight[node->operands[k]->id];
     }
     reach.of_input[node->id] = of_input;
+    reach.of_param[node->id] = of_param;
     reach.of_weight[node->id] = of_weight && !of_input && node->type.shape.rank > 0;
   }
   return reach;
@@ -62,13 +65,18 @@ static bool meets_weight(Elaborator *e, const char *field, const bool *needed,
   bool *of_field = ARENA_ARRAY(e->arena, bool, graph->next_id);
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
-    bool depends = node->op == OP_INPUT && node_string(node, ATTR_NAME) == field, meets = false;
+    bool depends = node->op == OP_INPUT && node_string(node, ATTR_NAME) == field;
+    bool is_first = true, meets_param = false, meets = false;
     for (int k = 0; k < node->operand_count; k++) {
-      depends = depends || of_field[node->operands[k]->id];
-      meets = meets || reach->of_weight[node->operands[k]->id];
+      int id = node->operands[k]->id;
+      depends = depends || of_field[id];
+      is_first = is_first && !(of_field[id] && reach->of_param[id]);
+      meets_param = meets_param || (reach->of_param[id] && !reach->of_input[id]);
+      meets = meets || reach->of_weight[id];
     }
     of_field[node->id] = depends && node->type.shape.rank > 0;
-    if (of_field[node->id] && meets && needed[node->id]) return true;
+    if (!of_field[node->id] || !needed[node->id]) continue;
+    if (meets || (meets_param && is_first)) return true;
   }
   return false;
 }

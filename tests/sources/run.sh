@@ -104,4 +104,15 @@ for command in "predict --out both.out asked.csv" "--out both.out --resume" "eva
   check_status "standard scores that the program no longer takes: $command" 1 'was trained with standardize\(y\)' ./nameless $command
 done
 check "standard scores that it takes" ./both predict --out both.out asked.csv
+
+# A table of thousands of columns takes time and memory in proportion to them.
+cat > wide.net <<'END'
+const batch = 4
+data train { x, y = csv("wide.csv", columns = [0..16000, 16000], header = false) }
+input x : f32[batch, 16000]
+input y : f32[batch]
+loss = mse(linear(x, 1)[:, 0], y)
+train { minimize = loss, optimizer = sgd(lr = 0.1), epochs = 1 }
+END
+check "16,001 columns in 2 GB" bash -c 'ulimit -v 2000000; exec timeout 60 "$0" wide.net --emit=c -o wide.c' "$build/bin/nnc"
 summary

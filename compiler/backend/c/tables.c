@@ -205,37 +205,44 @@ static const char *emit_entry_tables(Emitter *emitter, EntryKind kind) {
 
 /* ---- data sets ---- */
 
-static const char *value_text(Emitter *emitter, const DataValue *value) {
-  Arena *arena = emitter->arena;
+enum { ITEMS_A_LINE = 8 };
+
+/* Into one growing text: a table has thousands of columns. */
+static void add_value(Emitter *emitter, Text *text, const DataValue *value) {
   switch (value->kind) {
-  case DATA_NUMBER:
-    return arena_printf(arena, "{.kind = NNC_NUMBER, .number = %s}", number(emitter, value->number));
-  case DATA_BOOL:
-    return arena_printf(arena, "{.kind = NNC_BOOLEAN, .number = %d}", value->number != 0);
+  case DATA_NUMBER: text_printf(text, "{NNC_NUMBER, %s}", number(emitter, value->number)); return;
+  case DATA_BOOL: text_printf(text, "{NNC_BOOLEAN, %d}", value->number != 0); return;
   case DATA_STRING:
-    return arena_printf(arena, "{.kind = NNC_STRING, .string = %s}",
-                        quoted(emitter, value->string));
+    text_printf(text, "{NNC_STRING, .string = %s}", quoted(emitter, value->string));
+    return;
   case DATA_NAME:
-    return arena_printf(arena, "{.kind = NNC_FIELD, .string = %s}", quoted(emitter, value->string));
+    text_printf(text, "{NNC_FIELD, .string = %s}", quoted(emitter, value->string));
+    return;
   case DATA_LIST: break;
   }
-  const char *items = "";
-  for (int i = 0; i < value->count; i++)
-    items =
-        arena_printf(arena, "%s%s%s", items, i ? ", " : "", value_text(emitter, &value->items[i]));
-  if (value->count == 0) return "{.kind = NNC_LIST}";
-  return arena_printf(arena, "{.kind = NNC_LIST, .count = %d, .items = (const nnc_value[]){%s}}",
-                      value->count, items);
+  if (value->count == 0) {
+    text_add(text, "{NNC_LIST}");
+    return;
+  }
+  text_printf(text, "{NNC_LIST, .count = %d, .items = (const nnc_value[]){", value->count);
+  for (int i = 0; i < value->count; i++) {
+    text_add(text, i == 0 ? "" : i % ITEMS_A_LINE == 0 ? ",\n    " : ", ");
+    add_value(emitter, text, &value->items[i]);
+  }
+  text_add(text, "}}");
 }
 
 static void emit_arguments(Emitter *emitter, const DataCall *call, const char *name) {
   Code *code = &emitter->code;
   if (call->argument_count == 0) return;
   code_open(code, "static const nnc_argument %s[%d] =", name, call->argument_count);
-  for (int i = 0; i < call->argument_count; i++)
+  for (int i = 0; i < call->argument_count; i++) {
+    Text text = {0};
+    add_value(emitter, &text, &call->arguments[i].value);
     code_line(code, "{%s, %s},",
-              quoted(emitter, call->arguments[i].name ? call->arguments[i].name : ""),
-              value_text(emitter, &call->arguments[i].value));
+              quoted(emitter, call->arguments[i].name ? call->arguments[i].name : ""), text.data);
+    text_free(&text);
+  }
   code->indent--;
   code_line(code, "};");
 }
@@ -243,12 +250,12 @@ static void emit_arguments(Emitter *emitter, const DataCall *call, const char *n
 static const char *emit_pipeline(Emitter *emitter, const DataPipeline *pipeline, const char *name) {
   Arena *arena = emitter->arena;
   Code *code = &emitter->code;
-  const char *fields = "";
+  Text fields = {0};
   for (int i = 0; i < pipeline->field_count; i++)
-    fields =
-        arena_printf(arena, "%s%s%s", fields, i ? ", " : "", quoted(emitter, pipeline->fields[i]));
+    text_printf(&fields, "%s%s", i ? ", " : "", quoted(emitter, pipeline->fields[i]));
   code_line(code, "static const char *const %s_fields[%d] = {%s};", name, pipeline->field_count,
-            fields);
+            fields.data);
+  text_free(&fields);
   for (int i = 0; i < pipeline->call_count; i++)
     emit_arguments(emitter, &pipeline->calls[i], arena_printf(arena, "%s_call_%d", name, i));
   code_open(code, "static const nnc_call %s_calls[%d] =", name, pipeline->call_count);
