@@ -108,7 +108,8 @@ class Judge:
         path = f"{self.work}/{name}"
         with open(path + ".net", "w") as file:
             file.write(program(self.library, cases))
-        start = {key: value for case in cases for key, value in case.start.items()}
+        start = {"scale": np.zeros((), np.float32)}  # of every program: there must be one
+        start |= {key: value for case in cases for key, value in case.start.items()}
         tensor_file.write_safetensors(path + ".start", start)
         tensor_file.write_safetensors(path + ".inputs", {"0/unused": np.zeros(1, np.float32)})
         steps = [("interpreter", [self.interpret, path + ".net", path + ".start", path + ".interpreted"]),

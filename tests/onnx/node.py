@@ -131,6 +131,12 @@ def declared(kind, shape):
     return f"{kind}{text(list(shape))}"
 
 
+def empty(value):
+    """A tensor without elements, which no state can be."""
+    kind, shape = HELD[value.dtype.name], text(list(value.shape))
+    return f"zeros({shape}, i32) != 0" if kind == "bool" else f"zeros({shape}, {kind})"
+
+
 def zeros(kind, shape):
     return f"zeros({text(list(shape))}, i32) != 0" if kind == "bool" else "zeros"
 
@@ -150,14 +156,23 @@ class Translated:
         used = sorted(node.used)
         body = "; ".join(node.lines + [f"return {results}"])
         lines = [f"def {name}({', '.join(f'x{i}' for i in used)}) {{ {body} }}"]
+        operands = {}
         for i in used:
-            lines.append(self.state(f"{name}_x{i}", case.inputs[i]))
-            self.start[f"{name}_x{i}"] = held(case.inputs[i])
+            operands[i] = f"{name}_x{i}"
+            if case.inputs[i].size == 0:
+                operands[i] = empty(case.inputs[i])
+                continue
+            lines.append(self.state(operands[i], case.inputs[i]))
+            self.start[operands[i]] = held(case.inputs[i])
         bound = [f"{name}_r{i}" if i in case.wants else "_" for i in range(count)]
-        lines.append(f"{', '.join(bound)} = {name}({', '.join(f'{name}_x{i}' for i in used)})")
+        lines.append(f"{', '.join(bound)} = {name}({', '.join(operands.values())})")
         for k, i in enumerate(case.wants):
             value, state = case.outputs[k], f"{name}_y{k}"
             kind = HELD[value.dtype.name]
+            if value.size == 0:
+                shape = text(list(value.shape))
+                lines.append(f"_ = assert({name}_r{i}.shape == {shape}, \"the shape\", {name}_r{i})")
+                continue
             lines.append(self.state(state, value))
             lines.append(f"{state} <- " + (f"{kind}({name}_r{i})" if kind in ("i32", "i64") else f"{name}_r{i}"))
             self.expected[state] = value

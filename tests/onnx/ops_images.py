@@ -51,14 +51,18 @@ def resize(n):
 @op("AffineGrid")
 def affine_grid(n):
     size = n.known(1)[2:]
+    if len(size) == 2:
+        return f"affine_grid({n[0]}, {size}, align_corners = {text(bool(n.attr('align_corners')))})"
     return f"onnx_affine_grid({n[0]}, {size}, {text(bool(n.attr('align_corners')))})"
 
 
 @op("GridSample")
 def grid_sample(n):
     mode = {"bilinear": "linear", "bicubic": "cubic"}.get(n.attr("mode", "linear"), n.attr("mode", "linear"))
-    align = text(bool(n.attr("align_corners")))
-    return f"onnx_grid_sample({n[0]}, {n[1]}, \"{mode}\", \"{n.attr('padding_mode', 'zeros')}\", {align})"
+    align, padding = text(bool(n.attr("align_corners"))), n.attr("padding_mode", "zeros")
+    if mode == "linear" and n.rank() == 4 and padding != "reflection":
+        return f"grid_sample({n[0]}, {n[1]}, border = {text(padding == 'border')}, align_corners = {align})"
+    return f"onnx_grid_sample({n[0]}, {n[1]}, \"{mode}\", \"{padding}\", {align})"
 
 
 @op("RoiAlign")

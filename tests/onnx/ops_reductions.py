@@ -8,6 +8,8 @@ REDUCTIONS = {"ReduceSum": "sum({x}{axes})", "ReduceMean": "mean({x}{axes})", "R
               "ReduceMax": "max({x}{axes})", "ReduceMin": "min({x}{axes})", "ReduceL1": "sum(abs({x}){axes})",
               "ReduceL2": "norm({x}{axes})", "ReduceSumSquare": "sum({x} ^ 2{axes})",
               "ReduceLogSum": "log(sum({x}{axes}))", "ReduceLogSumExp": "logsumexp({x}{axes})"}
+# What ONNX has where the language refuses a result over no elements.
+OF_NOTHING = {"ReduceMax": "-inf", "ReduceMin": "inf", "ReduceLogSumExp": "-inf"}
 
 
 @op(*REDUCTIONS)
@@ -18,8 +20,13 @@ def reduction(n):
     form = REDUCTIONS[n.op]
     if n.type() == "bool":
         form = {"ReduceMax": "any({x}{axes})", "ReduceMin": "all({x}{axes})"}[n.op]
+    x = n[0]
+    if n.op in OF_NOTHING and 0 in n.shape() and n.type() != "bool":
+        axis = n.shape().index(0)  # that of no elements gets one that changes nothing
+        widths = ", ".join("(1, 0)" if i == axis else "(0, 0)" for i in range(n.rank()))
+        x = f"pad({x}, [{widths}], value = {OF_NOTHING[n.op]})"
     said = (f", axis = {text(axes)}" if axes else "") + f", keep = {text(bool(n.attr('keepdims', 1)))}"
-    return form.format(x=n[0], axes=said)
+    return form.format(x=x, axes=said)
 
 
 @op("ArgMax", "ArgMin")
