@@ -231,7 +231,31 @@ static bool join_positions(Elaborator *e, Selection *s, Node **x) {
   return *x;
 }
 
+/* x[arange(n), i] takes element i[k] of row k, for all rows. */
+static bool picks_of_rows(const Selection *s, const Node *x) {
+  const Node *rows = s->positions[0], *picked = s->positions[1];
+  return s->positions_count == 2 && rows->op == OP_IOTA && rows->type.shape.rank == 1 &&
+         rows->type.shape.dim[0] == x->type.shape.dim[s->positions_axis] &&
+         shape_equal(rows->type.shape, picked->type.shape);
+}
+
+/* A pick, unlike a gather of joined axes, keeps the rows apart (ops/flow.h). */
+static Node *select_pick(Elaborator *e, const Selection *s, Node *x) {
+  int axis = s->positions_axis;
+  Shape rows = s->positions[1]->type.shape, result = x->type.shape;
+  for (int i = axis + 1; i + 1 < result.rank; i++) {
+    result.dim[i] = result.dim[i + 1];
+    rows.dim[rows.rank++] = 1;
+  }
+  result.dim[--result.rank] = 0;
+  Node *index = emit_reshape(e, s->positions[1], rows);
+  index = index ? emit_broadcast(e, index, result) : NULL;
+  Attribute picked = attr_make_int(ATTR_AXIS, axis + 1);
+  return index ? emit(e, OP_PICK, 2, (Node *[]){x, index}, 1, &picked) : NULL;
+}
+
 static Node *select_gather(Elaborator *e, Selection *s, Node *x) {
+  if (picks_of_rows(s, x)) return select_pick(e, s, x);
   if (s->positions_count > 1 && !join_positions(e, s, &x)) return NULL;
   int rank = x->type.shape.rank, axis = s->positions_axis;
   int permutation[MAX_RANK], back[MAX_RANK];
