@@ -2,6 +2,7 @@
 #ifndef NNC_KERNEL_H
 #define NNC_KERNEL_H
 
+#include "nnc_check_index.h"
 #include "nnc_conv.h"
 #include "nnc_extern.h"
 #include "nnc_gemm.h"

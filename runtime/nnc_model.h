@@ -50,6 +50,17 @@ typedef struct nnc_initial {
 
 struct nnc_session; /* session.h */
 
+/* A place where an executable made with --check-indices checks indices (index_check.c). */
+typedef struct nnc_index_place {
+  const char *taker; /* "pick", "one_hot", "x[i]"; NULL: the number is not in use */
+  const char *path;  /* of the node: "h.embedding" */
+  int axis;          /* of what is taken from */
+  int64_t extent;
+  int rank;          /* of the indices */
+  int64_t dim[NNC_MAX_RANK];
+  int line, column;  /* in the .net file; 0 when unknown */
+} nnc_index_place;
+
 /* A schedule that falls when a metric no longer improves (plateau.c). */
 typedef struct nnc_plateau {
   int metric;            /* its number */
@@ -188,6 +199,9 @@ typedef struct nnc_model {
   nnc_entry init, train, accumulate, eval, eval_one, predict;
   const struct nnc_limits *limits; /* nnc_limits.h: how fast this machine runs such code */
 
+  int index_place_count;        /* 0: indices are not checked */
+  const nnc_index_place *index_places;
+
   int plateau_count;
   const nnc_plateau *plateaus;
 
@@ -214,7 +228,7 @@ typedef struct nnc_model {
   uint64_t seed;
 } nnc_model;
 
-enum { NNC_MODEL_ABI = 6 };
+enum { NNC_MODEL_ABI = 7 };
 
 extern nnc_model nnc_the_model;
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cpus.h"
+#include "index_check.h"
 #include "level.h"
 #include "message.h"
 #include "plateau.h"
@@ -151,6 +152,8 @@ void nnc_session_run(nnc_session *session, const nnc_entry *entry, int64_t step,
     worker->example = (uint64_t)example;
   }
   nnc_pool_run(session->pool, entry->run);
+  /* What has been computed is worthless, in the variables too: the last checkpoint is the run's end. */
+  if (nnc_index_check_failed(session->model, step, example)) exit(NNC_EXIT_FAILURE);
 }
 
 void nnc_session_initialize(nnc_session *session) {

@@ -13,6 +13,7 @@ enum {
   KEY_EMIT = 256,
   KEY_REPORT,
   KEY_CHECK_GRADIENTS,
+  KEY_CHECK_INDICES,
   KEY_DUMP_AFTER,
   KEY_STOP_AFTER,
   KEY_RESUME_AFTER,
@@ -77,6 +78,8 @@ static const struct argp_option option_table[] = {
      "Print layers, cost and exact memory; compiles nothing", 2},
     {"check-gradients", KEY_CHECK_GRADIENTS, 0, 0,
      "Compare every parameter's gradient with central differences", 2},
+    {"check-indices", KEY_CHECK_INDICES, 0, 0,
+     "the executable stops with a message at an index outside of its axis; always with -O0", 0},
     {"dump-after", KEY_DUMP_AFTER, "PASS", 0,
      "Print the module after PASS, or after each with \"all\"", 2},
     {"stop-after", KEY_STOP_AFTER, "PASS", 0, "Run no pass behind PASS", 2},
@@ -247,6 +250,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
     options->report = argument && !strcmp(argument, "json") ? REPORT_JSON : REPORT_TEXT;
     break;
   case KEY_CHECK_GRADIENTS: options->check_gradients = true; break;
+  case KEY_CHECK_INDICES: options->check_indices = true; break;
   case KEY_DUMP_AFTER: options->passes.dump_after = pass_name(state, argument, true); break;
   case KEY_STOP_AFTER: options->passes.stop_after = pass_name(state, argument, false); break;
   case KEY_RESUME_AFTER: options->passes.start_after = pass_name(state, argument, false); break;

@@ -33,6 +33,7 @@ typedef struct Options {
   EmitKind emit;
   ReportKind report;
   bool check_gradients;
+  bool check_indices; /* always with -O0 */
   PassOptions passes;
   bool has_float; /* --float */
   DType float_type;

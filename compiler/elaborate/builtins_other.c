@@ -66,6 +66,8 @@ static Value apply_one_hot(Elaborator *e, const Bound *bound) {
   int axis = shape.rank;
   shape.dim[shape.rank++] = classes;
   if (!check_shape(e, bound->call, shape)) return value_error();
+  x = emit_check_index(e, x, "one_hot", axis, classes);
+  if (!x) return value_error();
   int64_t axes[MAX_RANK];
   for (int i = 0; i < axis; i++) axes[i] = i;
   DType index = x->type.dtype == DTYPE_I64 ? DTYPE_I64 : DTYPE_I32;
@@ -97,6 +99,8 @@ static Value apply_pick(Elaborator *e, const Bound *bound) {
     if (!is_index) diag_help(d, "indices are integers: i32(x) converts");
     return value_error();
   }
+  index = emit_check_index(e, index, "pick", axis, x->type.shape.dim[axis]);
+  if (!index) return value_error();
   Attribute attribute = attr_make_int(ATTR_AXIS, axis);
   return value_tensor(e, emit(e, OP_PICK, 2, (Node *[]){x, index}, 1, &attribute));
 }
@@ -120,6 +124,8 @@ static Value apply_scatter_add(Elaborator *e, const Bound *bound) {
     diag_help(d, "into [v, rest...] at integers [i...] go values [i..., rest...] of its type");
     return value_error();
   }
+  index = emit_check_index(e, index, "scatter_add", 0, x->type.shape.dim[0]);
+  if (!index) return value_error();
   Attribute shape = attr_make_ints(ATTR_SHAPE, x->type.shape.rank, x->type.shape.dim);
   Node *sums = emit(e, OP_SCATTER_ADD, 2, (Node *[]){values, index}, 1, &shape);
   return value_tensor(e, sums ? emit_binary(e, OP_ADD, x, sums) : NULL);
@@ -258,16 +264,18 @@ const Builtin builtins_other[] = {
    " Example: y = x * f32(arange(16))", apply_arange, 0,
    "making"},
   {"one_hot", "one_hot(x: tensor, classes: int)",
-   "[...] integers -> [..., classes]: 1 where the class is x, else 0."
+   "[...] integers -> [..., classes]: 1 where the class is x, else 0; so zeros alone where x is "
+   "none of the classes."
    " Example: y = one_hot(label, 10)", apply_one_hot, 0,
    "indexing"},
   {"pick", "pick(x: tensor, index: tensor, axis: int = -1)",
    "One element along an axis: pick(x, i)[a, b] = x[a, b, i[a, b]]; i has x's shape without "
-   "the axis."
+   "the axis. An i outside of it takes the nearest element."
    " Example: y = pick(logits, label)", apply_pick, 0, "indexing"},
   {"scatter_add", "scatter_add(x: tensor, index: tensor, values: tensor)",
    "x with rows of `values` added: x [v, rest...], index [i...] integers, values [i..., rest...]; "
-   "row values[k] is added to row x[index[k]], as often as it is named."
+   "row values[k] is added to row x[index[k]], as often as it is named, and nowhere where index[k] "
+   "is outside."
    " Example: counts = scatter_add(zeros([10], i32), label, ones([batch], i32))", apply_scatter_add, 0,
    "indexing"},
   {"matmul", "matmul(a: tensor, b: tensor)", "The matrix product a @ b."

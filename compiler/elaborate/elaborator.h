@@ -258,6 +258,7 @@ struct Elaborator {
   Scope *root;        /* builtins and prelude */
   Walk *walk;
   Room *room;
+  int64_t checked_indices; /* check_index nodes so far */
   Room init, host;
   Frame *frame;
   Span at;            /* the expression being evaluated */
@@ -313,6 +314,9 @@ Node *emit_scalar(Elaborator *e, const char *name); /* a host scalar leaf, one a
 Node *emit_cast(Elaborator *e, Node *x, DType dtype);
 /* The axis `from` at place `to`, the others in their order; NULL of NULL (scan.c). */
 Node *move_axis(Elaborator *e, Node *x, int from, int to);
+/* check_index.c: `index`, which `taker` ("pick") uses along axis `axis` of that extent; checked where
+ * the executable is to check. */
+Node *emit_check_index(Elaborator *e, Node *index, const char *taker, int axis, int64_t extent);
 Node *emit_reshape(Elaborator *e, Node *x, Shape shape);
 Node *emit_transpose(Elaborator *e, Node *x, const int *permutation);
 /* NumPy broadcasting; the shapes must fit. */

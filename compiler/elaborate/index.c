@@ -178,8 +178,9 @@ static int count_axes(const AstIndices *indices) {
 /* ---- tensors of positions ----------------------------------------------------------------- */
 
 /* Positions as numbers from 0 to extent - 1: rows of a table of these, so that those which come
- * with the data are held against the extent as any index is. */
-static Node *bounded_positions(Elaborator *e, Node *positions, DType dtype, int64_t extent) {
+ * with the data are held against the extent as any index is. `of`: the axis that is taken from. */
+static Node *bounded_positions(Elaborator *e, Node *positions, DType dtype, int of,
+                               int64_t extent) {
   const Node *range = positions;
   while (range->op == OP_RESHAPE) range = range->operands[0];
   if (range->op == OP_IOTA && range->type.shape.rank == 1 && range->type.shape.dim[0] <= extent)
@@ -187,7 +188,8 @@ static Node *bounded_positions(Elaborator *e, Node *positions, DType dtype, int6
   Type type = {.dtype = dtype, .shape = {.rank = 1, .dim = {extent}}};
   Attribute axis = attr_make_int(ATTR_AXIS, 0);
   Node *numbers = emit_leaf(e, OP_IOTA, type, 1, &axis);
-  return numbers ? emit(e, OP_GATHER, 2, (Node *[]){numbers, positions}, 0, NULL) : NULL;
+  positions = emit_check_index(e, positions, "x[i]", of, extent);
+  return numbers && positions ? emit(e, OP_GATHER, 2, (Node *[]){numbers, positions}, 0, NULL) : NULL;
 }
 
 static bool broadcast_positions(Elaborator *e, const Selection *s, Shape *shape) {
@@ -219,7 +221,7 @@ static bool join_positions(Elaborator *e, Selection *s, Node **x) {
   Node *sum = NULL;
   for (int k = 0; k < s->positions_count; k++) {
     int64_t row = old.dim[first + k];
-    Node *next = bounded_positions(e, s->positions[k], dtype, row);
+    Node *next = bounded_positions(e, s->positions[k], dtype, first + k, row);
     if (!next || !(next = emit_broadcast(e, next, shape))) return false;
     Node *factor = emit_constant(e, (double)row, type_make(dtype, shape));
     if (sum) sum = emit_binary(e, OP_MUL, sum, factor);
@@ -248,7 +250,8 @@ static Node *select_pick(Elaborator *e, const Selection *s, Node *x) {
     rows.dim[rows.rank++] = 1;
   }
   result.dim[--result.rank] = 0;
-  Node *index = emit_reshape(e, s->positions[1], rows);
+  Node *index = emit_check_index(e, s->positions[1], "x[i]", axis + 1, x->type.shape.dim[axis + 1]);
+  index = index ? emit_reshape(e, index, rows) : NULL;
   index = index ? emit_broadcast(e, index, result) : NULL;
   Attribute picked = attr_make_int(ATTR_AXIS, axis + 1);
   return index ? emit(e, OP_PICK, 2, (Node *[]){x, index}, 1, &picked) : NULL;
@@ -258,6 +261,9 @@ static Node *select_gather(Elaborator *e, Selection *s, Node *x) {
   if (picks_of_rows(s, x)) return select_pick(e, s, x);
   if (s->positions_count > 1 && !join_positions(e, s, &x)) return NULL;
   int rank = x->type.shape.rank, axis = s->positions_axis;
+  if (s->positions_count == 1)
+    s->positions[0] = emit_check_index(e, s->positions[0], "x[i]", axis, x->type.shape.dim[axis]);
+  if (!s->positions[0]) return NULL;
   int permutation[MAX_RANK], back[MAX_RANK];
   int at = 0;
   permutation[at++] = axis;

@@ -369,7 +369,7 @@ Expr *builder_index(KernelBuilder *builder, Index *index, DType dtype) {
 
 Expr *builder_op(KernelBuilder *builder, Op op, DType dtype, int arg_count, Expr *const *args) {
   Expr *expr = builder_new_expr(builder, EXPR_OP, dtype);
-  CHECK(arg_count <= 3);
+  CHECK(arg_count <= EXPR_MOST_ARGS);
   expr->op = op;
   expr->arg_count = arg_count;
   for (int i = 0; i < arg_count; i++) expr->args[i] = args[i];

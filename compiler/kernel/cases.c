@@ -183,7 +183,7 @@ static Expr *narrow_expression(const Narrow *narrow, Expr *expr) {
   }
   if (expr->kind == EXPR_LOAD) return narrow_load(narrow, expr);
   if (expr->kind != EXPR_OP) return expr;
-  Expr *args[3] = {NULL, NULL, NULL};
+  Expr *args[EXPR_MOST_ARGS] = {NULL};
   for (int i = 0; i < expr->arg_count; i++) args[i] = now(narrow, expr->args[i]);
   return narrow_operator(narrow, expr, args);
 }

@@ -63,6 +63,8 @@ typedef enum ExprKind {
                  * index */
 } ExprKind;
 
+enum { EXPR_MOST_ARGS = 4 };
+
 typedef struct Expr Expr;
 struct Expr {
   ExprKind kind;
@@ -75,7 +77,7 @@ struct Expr {
   int guard_count;
   Guard *guards;
   int arg_count;
-  Expr *args[3];
+  Expr *args[EXPR_MOST_ARGS];
 };
 
 /* ---- kernels ---- */

@@ -275,7 +275,7 @@ static Flow flow_node(Analysis *a, const Node *node) {
     a->results[node->id] = flow_scan(a, node);
     return flow_none(0); /* a token */
   }
-  if (class->owns_rule) return a->flow[node->operands[0]->id];
+  if (class->is_alias) return a->flow[node->operands[0]->id];
   return node->operand_count == 0 ? flow_leaf(a, node) : flow_operator(a, node);
 }
 

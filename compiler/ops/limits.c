@@ -8,6 +8,7 @@
 /* Values pass unchanged: movement of whole elements, and conversions between integers. */
 static bool keeps_values(const Node *node) {
   if (op_info(node->op)->class->family == FAMILY_MOVEMENT) return true;
+  if (node->op == OP_CHECK_INDEX) return true;
   return node->op == OP_CAST && dtype_is_int(node->type.dtype);
 }
 

@@ -87,8 +87,9 @@ typedef struct OpClass {
   bool owns_body;      /* a scan: node->body is what one step computes */
   bool owns_rule;      /* an own_gradient: node->rule is what its operands receive */
   bool keeps_order;    /* the elements of operand 0 in the same row-major order: a reshape */
-  bool stands_alone;   /* its kernel computes nothing else */
+  bool stands_alone;   /* its value is stored; a template's kernel computes nothing else */
   bool is_constant;    /* to differentiation: whoever moves a parameter must hold its value */
+  bool is_alias;       /* its value is that of operand 0, whatever the others are */
   bool moves_values;   /* elements of the result are elements of operand 0, perhaps converted */
   MixRule mix;
   const char *doc;     /* one line for the reference of operators */

@@ -96,5 +96,6 @@ const OpClass op_class_own_gradient = {
     .evaluate = own_gradient_evaluate,
     .cost = no_cost,
     .owns_rule = true,
+    .is_alias = true,
     .doc = "the first operand, whose gradient is told by a rule; removed by the pass expand",
 };

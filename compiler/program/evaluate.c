@@ -142,7 +142,7 @@ static double op_value(const Expr *expr, const double *args) {
 /* Expressions of one stage with their values at the point. */
 typedef struct Values {
   ExprList list;
-  int (*args)[3];     /* positions in the list */
+  int (*args)[EXPR_MOST_ARGS];     /* positions in the list */
   double *value;
 } Values;
 
@@ -164,7 +164,7 @@ static Values values_create(Arena *arena, const Kernel *kernel, int stage) {
 
 static double expr_value(const Run *run, const Values *values, int number) {
   const Expr *expr = values->list.items[number];
-  double args[3] = {0};
+  double args[EXPR_MOST_ARGS] = {0};
   switch (expr->kind) {
   case EXPR_CONST: return expr->value;
   case EXPR_LOAD:

@@ -108,7 +108,8 @@ static void find_free(Lowering *lowering) {
     const Node *node = lowering->graph->nodes.items[i];
     Place *place = &lowering->places[node->id];
     bool is_free = place->kind != PLACE_LOAD && place->form == FORM_MAP &&
-                   lowering->live[node->id] && !op_info(node->op)->class->is_costly;
+                   lowering->live[node->id] && !op_info(node->op)->class->is_costly &&
+                   !op_info(node->op)->class->stands_alone;
     operations[node->id] = node->operand_count > 0 && !is_plain_movement(node);
     for (int k = 0; k < node->operand_count; k++) {
       is_free = is_free && lowering->places[node->operands[k]->id].is_free;
@@ -131,6 +132,7 @@ static bool should_inline(const Lowering *lowering, const Node *node, const Dema
                           bool joins) {
   const Place *place = &lowering->places[node->id];
   if (place->kind != PLACE_GROUP || place->form != FORM_MAP || place->is_kept) return false;
+  if (op_info(node->op)->class->stands_alone) return false;
   if (is_plain_movement(node)) return true; /* as a view, where a template needs it */
   if (demand->needs_memory) return false;
   if (place->is_free) return true;

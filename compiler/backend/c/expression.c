@@ -203,7 +203,7 @@ static const char *operator_text(const ExprScope *scope, const Expr *expr,
                                  const char *const *args) {
   Arena *arena = scope->arena;
   if (expr->op == OP_CAST) return cast_text(arena, expr->args[0]->dtype, expr->dtype, args[0]);
-  const char *atom[3];
+  const char *atom[EXPR_MOST_ARGS];
   for (int i = 0; i < expr->arg_count; i++) atom[i] = in_parentheses(arena, args[i]);
   if (expr->op == OP_WHERE) return arena_printf(arena, "%s ? %s : %s", atom[0], atom[1], atom[2]);
   OpForm form = op_forms[expr->op].form;
@@ -363,7 +363,7 @@ static const char *name_text(Rendering *r, int at) {
 static void render_expression(Rendering *r, int i) {
   enum { LONG_TEXT = 72 };
   const Expr *expr = r->list.items[i];
-  const char *args[3] = {NULL, NULL, NULL};
+  const char *args[EXPR_MOST_ARGS] = {NULL};
   for (int k = 0; k < expr->arg_count; k++) {
     int at = position(&r->list, expr->args[k]);
     bool is_logic = expr->kind == EXPR_OP && (expr->op == OP_AND || expr->op == OP_OR);

@@ -332,7 +332,51 @@ static void emit_source_text(Emitter *emitter) {
   code->indent--;
 }
 
-static void emit_model(Emitter *emitter, const char *const *entries, int initials) {
+/* ---- checked indices ---- */
+
+typedef VEC(const Node *) IndexPlaces; /* by their number; NULL: not in use */
+
+static void find_index_places(Arena *arena, const Graph *graph, IndexPlaces *places) {
+  for (int i = 0; graph && i < graph->nodes.count; i++) {
+    const Node *node = graph->nodes.items[i];
+    find_index_places(arena, node_inner(node), places);
+    if (node->op != OP_CHECK_INDEX) continue;
+    while (places->count <= node_int(node, ATTR_INDEX)) vec_push(arena, places, NULL);
+    places->items[node_int(node, ATTR_INDEX)] = node;
+  }
+}
+
+static void emit_index_place(Emitter *emitter, const Node *node) {
+  const Attribute *extents = node_ints(node, ATTR_EXTENTS);
+  const char *dim = "";
+  for (int i = 0; i < extents->count; i++)
+    dim = arena_printf(emitter->arena, "%s%s%lld", dim, i ? ", " : "", (long long)extents->ints[i]);
+  code_line(&emitter->code, "{%s, %s, %lld, %lld, %d, {%s}, %d, %d},",
+            quoted(emitter, node_string(node, ATTR_NAME)), quoted(emitter, node->path),
+            (long long)node_int(node, ATTR_AXIS), (long long)node_int(node, ATTR_LENGTH),
+            extents->count, extents->count ? dim : "0", node->span.line, node->span.column);
+}
+
+/* Returns how many there are. */
+static int emit_index_places(Emitter *emitter) {
+  IndexPlaces places = {0};
+  const Module *module = emitter->program->module;
+  for (int e = 0; e < ENTRY_COUNT; e++)
+    find_index_places(emitter->arena, module->entries[e], &places);
+  if (places.count == 0) return 0;
+  code_blank(&emitter->code);
+  code_open(&emitter->code, "static const nnc_index_place index_places[%d] =", places.count);
+  for (int i = 0; i < places.count; i++) {
+    if (places.items[i]) emit_index_place(emitter, places.items[i]);
+    else code_line(&emitter->code, "{0},");
+  }
+  emitter->code.indent--;
+  code_line(&emitter->code, "};");
+  return places.count;
+}
+
+static void emit_model(Emitter *emitter, const char *const *entries, int initials,
+                       int index_places) {
   const Program *program = emitter->program;
   const Module *module = program->module;
   Code *code = &emitter->code;
@@ -356,6 +400,8 @@ static void emit_model(Emitter *emitter, const char *const *entries, int initial
   code_line(code, ".activation_bytes = %lld,", (long long)program->activation_bytes);
   if (module->variables.count > 0)
     code_line(code, ".variable_count = %d, .variables = variables,", module->variables.count);
+  if (index_places > 0)
+    code_line(code, ".index_place_count = %d, .index_places = index_places,", index_places);
   if (module->plateaus.count > 0)
     code_line(code, ".plateau_count = %d, .plateaus = plateaus,", module->plateaus.count);
   if (initials > 0)
@@ -395,5 +441,5 @@ void emit_tables(Emitter *emitter) {
   emit_names(emitter, "metric_names", module->metrics.count, metrics);
   emit_source_text(emitter);
   emit_level_table(emitter);
-  emit_model(emitter, entries, initials);
+  emit_model(emitter, entries, initials, emit_index_places(emitter));
 }
