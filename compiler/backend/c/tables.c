@@ -205,26 +205,30 @@ static const char *emit_entry_tables(Emitter *emitter, EntryKind kind) {
 
 /* ---- data sets ---- */
 
-enum { ITEMS_A_LINE = 8 };
+enum { ITEMS_A_LINE = 2 };
 
 /* Into one growing text: a table has thousands of columns. */
 static void add_value(Emitter *emitter, Text *text, const DataValue *value) {
   switch (value->kind) {
-  case DATA_NUMBER: text_printf(text, "{NNC_NUMBER, %s}", number(emitter, value->number)); return;
-  case DATA_BOOL: text_printf(text, "{NNC_BOOLEAN, %d}", value->number != 0); return;
+  case DATA_NUMBER:
+    text_printf(text, "{.kind = NNC_NUMBER, .number = %s}", number(emitter, value->number));
+    return;
+  case DATA_BOOL:
+    text_printf(text, "{.kind = NNC_BOOLEAN, .number = %d}", value->number != 0);
+    return;
   case DATA_STRING:
-    text_printf(text, "{NNC_STRING, .string = %s}", quoted(emitter, value->string));
+    text_printf(text, "{.kind = NNC_STRING, .string = %s}", quoted(emitter, value->string));
     return;
   case DATA_NAME:
-    text_printf(text, "{NNC_FIELD, .string = %s}", quoted(emitter, value->string));
+    text_printf(text, "{.kind = NNC_FIELD, .string = %s}", quoted(emitter, value->string));
     return;
   case DATA_LIST: break;
   }
   if (value->count == 0) {
-    text_add(text, "{NNC_LIST}");
+    text_add(text, "{.kind = NNC_LIST}");
     return;
   }
-  text_printf(text, "{NNC_LIST, .count = %d, .items = (const nnc_value[]){", value->count);
+  text_printf(text, "{.kind = NNC_LIST, .count = %d, .items = (const nnc_value[]){", value->count);
   for (int i = 0; i < value->count; i++) {
     text_add(text, i == 0 ? "" : i % ITEMS_A_LINE == 0 ? ",\n    " : ", ");
     add_value(emitter, text, &value->items[i]);
