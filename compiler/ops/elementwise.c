@@ -105,8 +105,8 @@ FUNCTION(sqrt, "square root; NaN below 0; its gradient at 0 is 0")
 
 SCALAR(rsqrt, 1, 1 / sqrt(x[0]))
 static Node *rsqrt_adjoint(const Maker *m, Node *y, Node *dy) {
-  Node *cube = mul(m, y, mul(m, y, y));
-  return mul(m, times(m, dy, -0.5), cube);
+  /* From the left: y^3 may overflow where the product does not. */
+  return mul(m, mul(m, mul(m, times(m, dy, -0.5), y), y), y);
 }
 GRADIENT(rsqrt, rsqrt_adjoint(m, y, dy))
 FUNCTION(rsqrt, "1 / sqrt(x)")

@@ -177,8 +177,9 @@ static bool contains(const Expr *expr, bool (*is_such)(const Expr *expr)) {
 static bool is_rest(const Expr *expr) { return expr->kind == EXPR_OP && expr->op == OP_MOD; }
 
 static bool is_expensive(const Expr *expr) {
-  bool is_costly = expr->kind == EXPR_OP && op_info(expr->op)->class->is_costly;
-  return expr->kind == EXPR_RANDOM || is_costly || far_name(expr);
+  if (expr->kind != EXPR_OP) return expr->kind == EXPR_RANDOM;
+  bool is_division = expr->op == OP_DIV || expr->op == OP_SQRT || expr->op == OP_RSQRT;
+  return far_name(expr) || (op_info(expr->op)->class->is_costly && !is_division);
 }
 
 /* Whether to ask for its arguments first, and so to compute them twice: for a rest unless that would

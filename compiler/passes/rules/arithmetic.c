@@ -140,8 +140,9 @@ static Node *power_float(const Maker *maker, Node *x, double exponent) {
   if (exponent == -0.5) return make_unary(maker, OP_RSQRT, x);
   if (exponent == 1.5) return make_binary(maker, OP_MUL, x, make_unary(maker, OP_SQRT, x));
   if (exponent != -1 && exponent != -2) return NULL;
-  Node *power = power_integer(maker, x, (int)-exponent);
-  return make_binary(maker, OP_DIV, make_constant(maker, x->type, 1), power);
+  /* (1 / x)^2, for x^2 may overflow where that does not. */
+  Node *inverse = make_binary(maker, OP_DIV, make_constant(maker, x->type, 1), x);
+  return power_integer(maker, inverse, (int)-exponent);
 }
 
 Node *rule_pow_constant(const Rewrite *rewrite, Node *node) {
