@@ -32,13 +32,30 @@ char *data_path(const char *directory, const char *name, const char *suffix) {
   return path;
 }
 
-/* The descriptor, and in *path the name that was opened; -1 with errno. */
-static int open_either(const char *directory, const char *name, char **path) {
+const char *data_file_kind(mode_t mode) {
+  return S_ISDIR(mode)                    ? "a directory"
+         : S_ISFIFO(mode)                 ? "a pipe"
+         : S_ISCHR(mode) || S_ISBLK(mode) ? "a device"
+         : S_ISSOCK(mode)                 ? "a socket"
+                                          : NULL;
+}
+
+/* The descriptor, and in *path the name that was opened; -1 with errno, or with 0 and what it is
+ * instead of a file in *kind.  That is asked before it is opened, which would wait for the other end
+ * of a pipe.  A pipe from the command line is meant (a shell's <(command)); a device has no end. */
+static int open_either(const char *directory, const char *name, bool takes_pipe, char **path,
+                       const char **kind) {
   static const char *const suffixes[] = {"", ".gz"};
   for (int i = 0; i < 2; i++) {
+    struct stat status;
     free(*path);
     *path = data_path(directory, name, suffixes[i]);
     if (!*path) return -1;
+    *kind = stat(*path, &status) == 0 ? data_file_kind(status.st_mode) : NULL;
+    if (*kind && !(takes_pipe && S_ISFIFO(status.st_mode))) {
+      errno = 0;
+      return -1;
+    }
     int descriptor = open(*path, O_RDONLY | O_CLOEXEC);
     if (descriptor >= 0 || errno != ENOENT) return descriptor;
   }
@@ -65,10 +82,16 @@ DataFile *data_file_open(const DataContext *context, const char *name) {
   DataFile *file = calloc(1, sizeof *file);
   if (!file) return fail_open(context, NULL, -1, strerror(ENOMEM));
   bool is_input = context->files && strcmp(name, "-") == 0;
-  int descriptor =
-      is_input ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-               : open_either(context->files ? NULL : context->directory, name, &file->name);
+  const char *kind = NULL;
+  int descriptor = is_input ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                            : open_either(context->files ? NULL : context->directory, name,
+                                          context->files != NULL, &file->name, &kind);
   if (is_input) file->name = strdup("standard input");
+  if (descriptor < 0 && errno == 0 && kind) {
+    char reason[64];
+    snprintf(reason, sizeof reason, "it is %s", kind);
+    return fail_open(context, file, descriptor, reason);
+  }
   if (descriptor < 0 || !file->name) return fail_open(context, file, descriptor, strerror(errno));
   struct stat status;
   if (fstat(descriptor, &status) < 0) return fail_open(context, file, descriptor, strerror(errno));

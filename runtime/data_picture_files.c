@@ -48,6 +48,21 @@ static int compare_names(const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/* Whether an entry is one of what is listed: 1 or 0, or -1 with a message.  Of two kinds of entries
+ * one would be missed silently: links to nowhere, and what is called like a picture and is none. */
+static int is_listed(const DataContext *context, const char *path, const char *name,
+                     bool wants_folders) {
+  struct stat status;
+  if (name[0] == '.') return 0;
+  if (stat(path, &status) < 0 && (wants_folders || is_picture(name)))
+    return data_fail(context, "%s: %s", path,
+                     errno == ENOENT ? "the link leads nowhere" : strerror(errno));
+  if (wants_folders) return S_ISDIR(status.st_mode);
+  if (!is_picture(name)) return 0;
+  const char *kind = data_file_kind(status.st_mode);
+  return kind ? data_fail(context, "%s is called like a picture, but is %s", path, kind) : 1;
+}
+
 int data_picture_list(const DataContext *context, const char *folder, bool wants_folders,
                       PictureNames *names) {
   DIR *listing = opendir(folder);
@@ -57,14 +72,11 @@ int data_picture_list(const DataContext *context, const char *folder, bool wants
   int result = 0;
   struct dirent *entry;
   while (result == 0 && (errno = 0, entry = readdir(listing))) {
-    struct stat status;
     char *path = data_path(folder, entry->d_name, "");
-    if (!path) result = data_fail_memory(context, folder, 256);
-    else if (entry->d_name[0] == '.' || stat(path, &status) < 0 ||
-             !(wants_folders ? S_ISDIR(status.st_mode)
-                             : S_ISREG(status.st_mode) && is_picture(entry->d_name)))
-      free(path);
-    else result = data_picture_add_name(context, names, path);
+    int listed = path ? is_listed(context, path, entry->d_name, wants_folders)
+                      : data_fail_memory(context, folder, 256);
+    result = listed > 0 ? data_picture_add_name(context, names, path) : listed;
+    if (listed <= 0) free(path);
   }
   if (result == 0 && errno)
     result = data_fail(context, "cannot read the folder %s: %s", folder, strerror(errno));
@@ -162,8 +174,13 @@ int data_picture_ready(const DataContext *context, DataTable *table) {
 /* --- making rows ------------------------------------------------------------------------------ */
 
 static unsigned char *read_file(const DataContext *context, const char *name, size_t *size) {
-  FILE *file = fopen(name, "rb");
   struct stat status;
+  const char *kind = stat(name, &status) == 0 ? data_file_kind(status.st_mode) : NULL;
+  if (kind) { /* before it is opened: a pipe would wait for its other end */
+    data_fail(context, "cannot read %s: it is %s", name, kind);
+    return NULL;
+  }
+  FILE *file = fopen(name, "rb");
   unsigned char *bytes = NULL;
   if (file && fstat(fileno(file), &status) == 0) {
     *size = (size_t)status.st_size;

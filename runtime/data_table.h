@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "data_words.h"
 #include "nnc_data.h"
@@ -201,6 +202,8 @@ void data_swap_bytes(void *values, int size, int64_t count);
 void data_load_doubles(int dtype, const void *values, int64_t count, double *doubles);
 
 /* data_file.c: files, plain or gzip-compressed, and standard input. */
+/* What something is that is no file: "a pipe"; NULL for a file. */
+const char *data_file_kind(mode_t mode);
 typedef struct DataFile DataFile;
 /* "DIRECTORY/NAMESUFFIX", allocated; without the directory where the name is absolute or it is
  * ".", NULL or empty.  NULL: no memory. */

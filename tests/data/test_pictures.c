@@ -268,6 +268,70 @@ static void test_split_and_prediction_files(void **state) {
   nnc_fitted_free(&fitted);
 }
 
+/* What is called like a picture and is none is told: it would be missed, or waited for. */
+static void test_entries_that_are_no_files(void **state) {
+  (void)state;
+  nnc_model model = MODEL(1, SET("train", PIPELINE(XY, FOLDER(THREADS(1)), CROP(center_crop, 8, 10))));
+  nnc_entry entry = ENTRY_OF(NNC_U8, 1, 3, 8, 10);
+  assert_int_equal(symlink("/nowhere/1.jpg", path_to("t/a/link.jpg")), 0);
+  expect_failure(&model, "train", &entry, "$/t/a/link.jpg: the link leads nowhere");
+  remove(path_to("t/a/link.jpg"));
+  assert_int_equal(mkfifo(path_to("t/a/pipe.png"), 0600), 0);
+  expect_failure(&model, "train", &entry, "$/t/a/pipe.png is called like a picture, but is a pipe");
+  char pipe[256], message[NNC_MESSAGE] = "", expected[NNC_MESSAGE];
+  snprintf(pipe, sizeof pipe, "%s", path_to("t/a/pipe.png"));
+  nnc_entry only = ENTRY(1, INPUT("x", NNC_U8, 1, 3, 8, 10));
+  nnc_fitted fitted = {0};
+  nnc_data *data = nnc_data_open_predict(&model, &only, ".", 1, (const char *[]){pipe}, &fitted,
+                                         message);
+  static unsigned char x[MOST];
+  assert_non_null(data);
+  assert_int_equal(nnc_data_read(data, 0, 1, (void *[]){x}, message), -1);
+  snprintf(expected, sizeof expected, "cannot read %s: it is a pipe", pipe);
+  assert_string_equal(message, expected);
+  nnc_data_close(data);
+  remove(pipe);
+  make_folder("t/a/folder.jpg");
+  expect_failure(&model, "train", &entry,
+                 "$/t/a/folder.jpg is called like a picture, but is a directory");
+  remove(path_to("t/a/folder.jpg"));
+  assert_int_equal(symlink("/dev/zero", path_to("t/a/zero.jpeg")), 0);
+  expect_failure(&model, "train", &entry, "$/t/a/zero.jpeg is called like a picture, but is a device");
+  remove(path_to("t/a/zero.jpeg"));
+  assert_int_equal(symlink("gone", path_to("t/c")), 0);
+  expect_failure(&model, "train", &entry, "$/t/c: the link leads nowhere");
+  remove(path_to("t/c"));
+  write_text("t/a/note.txt", "");
+  assert_int_equal(symlink("gone", path_to("t/a/other.txt")), 0); /* nobody asks for it */
+  assert_int_equal(symlink("grey.jpeg", path_to("t/a/same.jpeg")), 0);
+  data = open_well(&model, "train", &entry, &fitted);
+  assert_int_equal(nnc_data_examples(data), 5);
+  nnc_data_close(data);
+  remove(path_to("t/a/same.jpeg"));
+  remove(path_to("t/a/note.txt"));
+  remove(path_to("t/a/other.txt"));
+  nnc_fitted_free(&fitted);
+}
+
+/* No source waits for a pipe or reads a device, which has no end. */
+static void test_data_files_that_are_no_files(void **state) {
+  (void)state;
+  assert_int_equal(mkfifo(path_to("pipe"), 0600), 0);
+  const nnc_call sources[] = {SOURCE(idx, ARG("", STR("pipe"))), SOURCE(npy, ARG("", STR("pipe"))),
+                              SOURCE(csv, ARG("file", STR("pipe"))),
+                              SOURCE(text, ARG("file", STR("pipe")), ARG("length", NUM(4))),
+                              SOURCE(token_stream, ARG("file", STR("pipe")), ARG("length", NUM(4)))};
+  nnc_entry entry = ENTRY(1, INPUT("x", NNC_I32, 1, 4));
+  for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+    nnc_model model = MODEL(1, SET("train", PIPELINE(FIELDS("x"), sources[i])));
+    expect_failure(&model, "train", &entry, "cannot open $/pipe: it is a pipe");
+  }
+  nnc_model zero = MODEL(1, SET("train", PIPELINE(FIELDS("x"), SOURCE(idx, ARG("", STR("/dev/zero"))))));
+  expect_failure(&zero, "train", &entry, "cannot open /dev/zero: it is a device");
+  nnc_model folder = MODEL(1, SET("train", PIPELINE(FIELDS("x"), SOURCE(idx, ARG("", STR("t"))))));
+  expect_failure(&folder, "train", &entry, "cannot open $/t: it is a directory");
+}
+
 /* What draws in training does not elsewhere, unless the set that is read has the stage itself. */
 static void test_stages_draw_where_the_program_says_so(void **state) {
   (void)state;
@@ -534,6 +598,10 @@ int main(void) {
       cmocka_unit_test(test_scaling_as_pillow_does),
       cmocka_unit_test_setup_teardown(test_random_stages, enter_folders, leave_folders),
       cmocka_unit_test_setup_teardown(test_split_and_prediction_files, enter_folders,
+                                      leave_folders),
+      cmocka_unit_test_setup_teardown(test_entries_that_are_no_files, enter_folders,
+                                      leave_folders),
+      cmocka_unit_test_setup_teardown(test_data_files_that_are_no_files, enter_folders,
                                       leave_folders),
       cmocka_unit_test_setup_teardown(test_stages_draw_where_the_program_says_so, enter_folders,
                                       leave_folders),
