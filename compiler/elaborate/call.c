@@ -147,6 +147,18 @@ static Value run_def(Elaborator *e, const Frame *frame, const Function *function
                                                     : value_error();
 }
 
+/* Paths are printed in tables and messages, and name tensors in files. */
+static bool is_path_name(Elaborator *e, const char *text, Span at) {
+  bool has_control = false;
+  for (const char *c = text; *c; c++)
+    has_control = has_control || (unsigned char)*c < 0x20 || *c == 0x7f;
+  if (text[0] && !has_control) return true;
+  Diagnostic *d = report_error(e, at, "%s", text[0] ? "a name cannot hold control characters"
+                                                  : "a name cannot be empty");
+  diag_help(d, "it is the call's part of its parameters' paths: name = \"first\" gives first.w");
+  return false;
+}
+
 static const char *argument_name(Elaborator *e, const Function *function,
                                  const Arguments *arguments) {
   const char *name = name_intern("name");
@@ -154,8 +166,9 @@ static const char *argument_name(Elaborator *e, const Function *function,
   for (int i = 0; i < arguments->count; i++) {
     const Argument *argument = &arguments->items[i];
     if (argument->name.text != name) continue;
-    if (argument->value.kind == VALUE_STRING && argument->value.string[0])
-      return argument->value.string;
+    if (argument->value.kind == VALUE_STRING)
+      return is_path_name(e, argument->value.string, argument->span) ? argument->value.string
+                                                                     : NULL;
     report_kind(e, argument->span, "name", "a string", argument->value);
   }
   return NULL;
@@ -279,8 +292,9 @@ static Value make_layer(Elaborator *e, Value callee, const AstExpr *expr) {
     if (layer->is_hole[i]) continue;
     layer->values[i] = evaluate(e, argument->value);
     if (value_is_error(layer->values[i])) return value_error();
-    if (argument->name.text == name_intern("name") && layer->values[i].kind == VALUE_STRING)
-      name = layer->values[i].string;
+    if (argument->name.text != name_intern("name") || layer->values[i].kind != VALUE_STRING) continue;
+    name = layer->values[i].string;
+    if (!is_path_name(e, name, argument->value->span)) return value_error();
   }
   bool is_def = callee.kind == VALUE_DEF && callee.function->stmt->kind == AST_DEF;
   if (!is_def && callee.kind != VALUE_BUILTIN)
