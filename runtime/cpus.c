@@ -1,5 +1,5 @@
 /* Processors: the affinity mask, the cores behind it (hardware threads of one core share its
- * vector units, so a second worker there gains nothing), and the control group's quota (workers
+ * vector units, so a second worker there gains nothing), and the control groups' quota (workers
  * beyond it would be stopped in turn while the others wait for them). */
 #include "cpus.h"
 
@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "cgroup.h"
 
 /* The number of the first processor on the same core; the processor itself when that is
  * unknown. */
@@ -20,17 +22,6 @@ static int first_sibling(int cpu) {
   if (fscanf(file, "%d", &first) != 1 || first < 0 || first >= NNC_MAX_CPUS) first = cpu;
   fclose(file);
   return first;
-}
-
-static int find_quota(int count) {
-  FILE *file = fopen("/sys/fs/cgroup/cpu.max", "r");
-  if (!file) return count;
-  long quota, period;
-  int fields = fscanf(file, "%ld %ld", &quota, &period);
-  fclose(file);
-  if (fields != 2 || quota <= 0 || period <= 0) return count; /* "max 100000": no limit */
-  long granted = quota / period;
-  return granted < 1 ? 1 : granted < count ? (int)granted : count;
 }
 
 static void use_online_count(nnc_cpus *cpus) {
@@ -58,7 +49,7 @@ void nnc_cpus_find(nnc_cpus *cpus) {
     cpus->count = cpus->cores;
     for (int i = 0; i < sibling_count; i++) cpus->order[cpus->count++] = siblings[i];
   }
-  cpus->quota = find_quota(cpus->count);
+  cpus->quota = nnc_cgroup_processors("", cpus->count);
 }
 
 int nnc_cpus_default_threads(const nnc_cpus *cpus) {
