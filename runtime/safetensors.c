@@ -171,6 +171,58 @@ static bool parse_header(nnc_safetensors *file, uint64_t header_bytes) {
   return true;
 }
 
+/* Other formats of weights by their first bytes, and a line of Python that converts them. */
+static const struct {
+  const char *magic, *inside; /* `inside`: somewhere in the first bytes; NULL: anything */
+  const char *what, *python;
+} foreign[] = {
+    {"PK\3\4", "data.pkl", "a PyTorch archive",
+     "import torch; from safetensors.torch import save_file; save_file({k: v.contiguous().clone() "
+     "for k, v in torch.load('%s', map_location='cpu', weights_only=True).items()}, "
+     "'weights.safetensors')"},
+    {"PK\3\4", ".npy", "an archive of NumPy arrays (.npz)",
+     "import numpy; from safetensors.numpy import save_file; save_file(dict(numpy.load('%s')), "
+     "'weights.safetensors')"},
+    {"PK\3\4", NULL, "a zip archive", NULL},
+    {"\x80\2\x8a\nl\xfc\x9c\x46", NULL, "a PyTorch file of the old format (pickle)",
+     "import torch; from safetensors.torch import save_file; save_file({k: v.contiguous().clone() "
+     "for k, v in torch.load('%s', map_location='cpu', weights_only=True).items()}, "
+     "'weights.safetensors')"},
+    {"\x80", NULL, "a Python pickle", NULL},
+    {"\x89HDF\r\n\x1a\n", NULL, "an HDF5 file (Keras)",
+     "import h5py; from safetensors.numpy import save_file; d = {}; h5py.File('%s').visititems(lambda "
+     "n, v: d.update({n.replace('/', '.'): v[()]}) if hasattr(v, 'dtype') else None); "
+     "save_file(d, 'weights.safetensors')"},
+    {"\x93NUMPY", NULL, "a NumPy array, which load() reads", NULL},
+    {"\x1f\x8b", NULL, "compressed by gzip: gunzip it first", NULL},
+    {"GGUF", NULL, "a GGUF file", NULL},
+};
+
+static bool contains(const char *bytes, size_t count, const char *word) {
+  size_t length = strlen(word);
+  for (size_t i = 0; i + length <= count; i++)
+    if (memcmp(bytes + i, word, length) == 0) return true;
+  return false;
+}
+
+/* Says what a file is instead; false when it is none of them. */
+static bool tell_foreign(const nnc_safetensors *file) {
+  char bytes[128];
+  ssize_t count = pread(file->fd, bytes, sizeof bytes, 0);
+  for (size_t i = 0; count > 0 && i < sizeof foreign / sizeof *foreign; i++) {
+    size_t length = strlen(foreign[i].magic);
+    if ((size_t)count < length || memcmp(bytes, foreign[i].magic, length) != 0) continue;
+    if (foreign[i].inside && !contains(bytes, (size_t)count, foreign[i].inside)) continue;
+    nnc_error("%s is %s, not a safetensors file", file->path, foreign[i].what);
+    const char *python = foreign[i].python, *hole = python ? strstr(python, "%s") : NULL;
+    if (hole)
+      nnc_note("convert it: python3 -c \"%.*s%s%s\"", (int)(hole - python), python, file->path,
+               hole + 2);
+    return true;
+  }
+  return false;
+}
+
 /* Reads the prefix and the header; `bytes` is the file's size. */
 static bool read_header(nnc_safetensors *file, uint64_t bytes) {
   unsigned char prefix[PREFIX];
@@ -182,6 +234,8 @@ static bool read_header(nnc_safetensors *file, uint64_t bytes) {
   }
   if (!read_exactly(file->fd, file->path, prefix, PREFIX, 0)) return false;
   for (int i = PREFIX; i-- > 0;) header_bytes = header_bytes << 8 | prefix[i];
+  bool is_damaged = header_bytes > LARGEST_HEADER || header_bytes > bytes - PREFIX;
+  if (is_damaged && tell_foreign(file)) return false;
   if (header_bytes > LARGEST_HEADER) {
     nnc_error("%s is not a safetensors file: its header would have %llu bytes", file->path,
               (unsigned long long)header_bytes);
