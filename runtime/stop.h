@@ -1,4 +1,4 @@
-/* Interrupts: the first SIGINT or SIGTERM asks the loop to stop, the second ends the program at
+/* Interrupts: the first SIGINT, SIGTERM or SIGHUP asks the loop to stop, the second ends the program at
  * once. */
 #ifndef NNC_STOP_H
 #define NNC_STOP_H
