@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "evaluate.h"
 #include "message.h"
+#include "printable.h"
 
 static void print_json(const nnc_model *model, const nnc_eval_set *set, int64_t step,
                        const double *metrics) {
@@ -25,12 +26,12 @@ static void print_json(const nnc_model *model, const nnc_eval_set *set, int64_t 
 
 static void print_head(const nnc_model *model) {
   printf("%-12s %10s", "data", "examples");
-  for (int i = 0; i < model->metric_count; i++) printf(" %12s", model->metric_names[i]);
+  for (int i = 0; i < model->metric_count; i++) printf(" %12s", nnc_printable(model->metric_names[i]));
   putchar('\n');
 }
 
 static void print_row(const nnc_model *model, const nnc_eval_set *set, const double *metrics) {
-  printf("%-12s %10lld", set->name, (long long)nnc_data_examples(set->data));
+  printf("%-12s %10lld", nnc_printable(set->name), (long long)nnc_data_examples(set->data));
   for (int i = 0; i < model->metric_count; i++) printf(" %12.6g", metrics[i]);
   putchar('\n');
 }

@@ -9,6 +9,7 @@
 #include "message.h"
 #include "nnc_model.h"
 #include "number.h"
+#include "printable.h"
 
 static const char *const kind_names[] = {[NNC_PARAM] = "param",
                                          [NNC_STATE] = "state",
@@ -59,7 +60,7 @@ static void put_value(FILE *file, const nnc_value *value) {
     case NNC_NUMBER: fprintf(file, "%.9g", value->number); return;
     case NNC_STRING: nnc_json_put_string(file, value->string); return;
     case NNC_BOOLEAN: fputs(value->number != 0 ? "true" : "false", file); return;
-    case NNC_FIELD: fputs(value->string, file); return;
+    case NNC_FIELD: fputs(nnc_printable(value->string), file); return;
     default: break;
   }
   fputc('[', file);
@@ -72,7 +73,7 @@ static void put_value(FILE *file, const nnc_value *value) {
 
 static void put_pipeline(FILE *file, const nnc_pipeline *pipeline) {
   for (int i = 0; i < pipeline->field_count; i++)
-    fprintf(file, "%s%s", i ? ", " : "", pipeline->fields[i]);
+    fprintf(file, "%s%s", i ? ", " : "", nnc_printable(pipeline->fields[i]));
   for (int i = 0; i < pipeline->call_count; i++) {
     const nnc_call *call = &pipeline->calls[i];
     fprintf(file, "%s%s(", i ? " | " : " = ", call->function);
@@ -90,7 +91,7 @@ static void put_pipeline(FILE *file, const nnc_pipeline *pipeline) {
 static void print_variables(const nnc_model *model) {
   int width = 8;
   for (int i = 0; i < model->variable_count; i++) {
-    int length = (int)strlen(model->variables[i].tensor.name);
+    int length = (int)strlen(nnc_printable(model->variables[i].tensor.name));
     if (length > width && length < 60) width = length;
   }
   printf("%-*s  %-10s %-24s %12s  %s\n", width, "variable", "kind", "type", "bytes", "line");
@@ -99,7 +100,7 @@ static void print_variables(const nnc_model *model) {
     const nnc_tensor *tensor = &variable->tensor;
     char type[NNC_SHAPE_TEXT];
     nnc_tensor_type_text(type, tensor->dtype, tensor->rank, tensor->dim);
-    printf("%-*s  %-10s %-24s %12lld", width, tensor->name,
+    printf("%-*s  %-10s %-24s %12lld", width, nnc_printable(tensor->name),
            variable->frozen ? "frozen" : kind_names[variable->kind], type,
            (long long)nnc_tensor_bytes(tensor));
     if (variable->line > 0) printf("  %d", variable->line);
@@ -124,14 +125,14 @@ static void print_run(const nnc_model *model) {
   if (model->validate_steps > 0)
     printf(", validated each %lld steps", (long long)model->validate_steps);
   printf(", seed %llu; metrics:", (unsigned long long)model->seed);
-  for (int i = 0; i < model->metric_count; i++) printf(" %s", model->metric_names[i]);
+  for (int i = 0; i < model->metric_count; i++) printf(" %s", nnc_printable(model->metric_names[i]));
   putchar('\n');
 }
 
 static void print_data(const nnc_model *model) {
   for (int i = 0; i < model->data_set_count; i++) {
     for (int k = 0; k < model->data_sets[i].pipeline_count; k++) {
-      printf("data %s: ", model->data_sets[i].name);
+      printf("data %s: ", nnc_printable(model->data_sets[i].name));
       put_pipeline(stdout, &model->data_sets[i].pipelines[k]);
       putchar('\n');
     }
@@ -151,7 +152,8 @@ static void print_levels(const nnc_model *model) {
 
 static void print_text(const nnc_model *model) {
   char bytes[NNC_FORMAT_BYTES];
-  printf("%s (%s), compiled by %s\n", model->name, model->file, model->compiler);
+  printf("%s (%s), compiled by %s\n", nnc_printable(model->name), nnc_printable(model->file),
+         nnc_printable(model->compiler));
   print_levels(model);
   print_variables(model);
   printf("%lld parameters, %lld of them frozen\n\n", (long long)count_parameters(model, false),

@@ -1,6 +1,7 @@
 /* The JSON reader: recursive descent with a depth limit; nothing is accepted that the RFC forbids.
  * Duplicate keys are refused, because a file that says two things at once is not to be trusted. */
 #include "json.h"
+#include "printable.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -357,7 +358,8 @@ void nnc_json_put_string(FILE *file, const char *string) {
     else if (c == '"' || c == '\\') fprintf(file, "\\%c", c);
     else if (c == '\n') fputs("\\n", file);
     else if (c == '\t') fputs("\\t", file);
-    else if (c < 0x20) fprintf(file, "\\u%04x", c);
+    else if (nnc_is_control(nnc_utf8_decode(string, bytes))) /* none reaches a terminal as it is */
+      fprintf(file, "\\u%04lx", nnc_utf8_decode(string, bytes));
     else fwrite(string, 1, (size_t)bytes, file);
     string += bytes ? bytes : 1;
   }

@@ -7,6 +7,7 @@
 #include "level.h"
 #include "message.h"
 #include "nnc_model.h"
+#include "printable.h"
 
 /* The first is the default. */
 static const nnc_command commands[] = {
@@ -29,8 +30,8 @@ static const nnc_command commands[] = {
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
 static void print_version(void) {
-  printf("%s (%s), compiled by %s for %s\n", nnc_the_model.name, nnc_the_model.file,
-         nnc_the_model.compiler, nnc_the_model.isa);
+  printf("%s (%s), compiled by %s for %s\n", nnc_printable(nnc_the_model.name),
+         nnc_printable(nnc_the_model.file), nnc_printable(nnc_the_model.compiler), nnc_the_model.isa);
 }
 
 int main(int argc, char **argv) {

@@ -5,8 +5,13 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "json.h"
+#include "printable.h"
 
 static const char *program = "train";
 static bool is_quiet;
@@ -14,7 +19,7 @@ static bool line_is_open;
 
 void nnc_message_program(const char *argv0) {
   const char *slash = strrchr(argv0, '/');
-  program = slash ? slash + 1 : argv0;
+  program = nnc_printable(slash ? slash + 1 : argv0);
 }
 
 void nnc_message_quiet(bool quiet) { is_quiet = quiet; }
@@ -25,7 +30,11 @@ static void say(const char *kind, const char *format, va_list arguments) {
   if (line_is_open) fputs("\r\033[K", stderr);
   line_is_open = false;
   fprintf(stderr, "%s: %s", program, kind);
-  vfprintf(stderr, format, arguments);
+  char *text = NULL;
+  int length = vasprintf(&text, format, arguments);
+  if (length >= 0) nnc_put_printable(stderr, text, (size_t)length);
+  else fputs("a message that no memory was left for", stderr);
+  if (length >= 0) free(text);
   fputc('\n', stderr);
 }
 
@@ -61,15 +70,63 @@ bool nnc_progress_is_live(void) {
   return live;
 }
 
+int nnc_progress_columns(void) {
+  enum { USUAL = 80 };
+  struct winsize size;
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  const char *told = getenv("COLUMNS");
+  int columns = told ? atoi(told) : 0;
+  return columns > 0 ? columns : USUAL;
+}
+
+/* Places of a character: two for East Asian wide ones, which begin at U+1100 for the most part. */
+static int character_width(const char *at, int length) {
+  return length > 0 && nnc_utf8_decode(at, length) >= 0x1100 ? 2 : 1;
+}
+
+int nnc_progress_width(const char *line) {
+  const char *end = line + strlen(line);
+  int width = 0;
+  while (line < end) {
+    int length = nnc_utf8_length(line, end);
+    width += character_width(line, length);
+    line += length > 0 ? length : 1;
+  }
+  return width;
+}
+
+/* Bytes of the line that fit into so many columns. */
+static size_t fitting_bytes(const char *line, int columns) {
+  const char *at = line, *end = line + strlen(line);
+  while (at < end) {
+    int length = nnc_utf8_length(at, end);
+    columns -= character_width(at, length);
+    if (columns < 0) break;
+    at += length > 0 ? length : 1;
+  }
+  return (size_t)(at - line);
+}
+
+static void put_line(const char *line, size_t length) {
+  if (nnc_progress_is_live()) fputs("\r\033[K", stderr);
+  nnc_put_printable(stderr, line, length);
+}
+
+/* In the last column some terminals have already gone on to the next row: it stays free. */
 void nnc_progress_show(const char *line) {
   if (is_quiet) return;
-  if (!nnc_progress_is_live()) {
-    fprintf(stderr, "%s\n", line);
-    return;
-  }
-  fprintf(stderr, "\r\033[K%s", line);
-  fflush(stderr);
-  line_is_open = true;
+  bool is_live = nnc_progress_is_live();
+  put_line(line, is_live ? fitting_bytes(line, nnc_progress_columns() - 1) : strlen(line));
+  if (!is_live) fputc('\n', stderr);
+  else fflush(stderr);
+  line_is_open = is_live;
+}
+
+void nnc_progress_report(const char *line) {
+  if (is_quiet) return;
+  put_line(line, strlen(line));
+  fputc('\n', stderr);
+  line_is_open = false;
 }
 
 void nnc_progress_end(void) {

@@ -3,12 +3,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "checkpoint.h"
 #include "commands.h"
 #include "json.h"
 #include "message.h"
 #include "number.h"
+#include "printable.h"
 #include "session.h"
 
 /* One result as it is printed: an example's part of the tensor. */
@@ -58,6 +60,7 @@ static const char *class_name(const Column *column, int64_t element) {
 
 /* RFC 4180: quotes are needed around a separator, a quote or a line end, and doubled inside. */
 static void put_csv_string(const char *string) {
+  if (isatty(STDOUT_FILENO)) string = nnc_printable(string);
   if (!strpbrk(string, ",\"\r\n")) {
     fputs(string, stdout);
     return;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "nnc_limits.h"
+#include "printable.h"
 #include "profile.h"
 
 enum { SHOWN_INSTANCES = 20, LEAST_WIDTH = 24, MOST_WIDTH = 44, STORES_WIDTH = 60 };
@@ -55,8 +56,8 @@ static void print_instance_end(const nnc_profile_row *row) {
   if (!row->step || !*row->step->path) return;
   printf(" %5d  %s", row->step->line, row->operator_name);
   int length = (int)strlen(row->step->stores);
-  if (length > STORES_WIDTH) printf(" -> %.*s...", STORES_WIDTH - 3, row->step->stores);
-  else if (length > 0) printf(" -> %s", row->step->stores);
+  if (length > STORES_WIDTH) printf(" -> %.*s...", STORES_WIDTH - 3, nnc_printable(row->step->stores));
+  else if (length > 0) printf(" -> %s", nnc_printable(row->step->stores));
 }
 
 static void print_table(const nnc_profile_table *table, const char *title, int shown,
@@ -72,7 +73,7 @@ static void print_table(const nnc_profile_table *table, const char *title, int s
   for (int i = 0; i < shown; i++) {
     const nnc_profile_row *row = &table->rows[i];
     sum += row->seconds;
-    printf("%-*s", width, label(buffer, row, is_instance));
+    printf("%-*s", width, nnc_printable(label(buffer, row, is_instance)));
     print_numbers(row, sum, table->total.seconds);
     if (is_instance) print_instance_end(row);
     putchar('\n');

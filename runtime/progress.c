@@ -12,10 +12,18 @@
 static const double live_interval = 0.1, plain_interval = 5;
 static const double least_period = 0.3, rate_period = 3; /* seconds that a rate is taken over */
 
+/* A step backward, which the clocks of some virtual machines and simulators make, is taken off what
+ * follows: durations are never negative.  Called by the main thread alone. */
 double nnc_seconds_now(void) {
+  static double last, offset;
   struct timespec now;
-  if (clock_gettime(CLOCK_MONOTONIC, &now) != 0) return 0;
-  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+  if (clock_gettime(CLOCK_MONOTONIC, &now) != 0) return last;
+  double seconds = (double)now.tv_sec + (double)now.tv_nsec * 1e-9 + offset;
+  if (seconds < last) {
+    offset += last - seconds;
+    seconds = last;
+  }
+  return last = seconds;
 }
 
 void nnc_progress_start(nnc_progress *progress, int64_t step) {
@@ -45,11 +53,16 @@ static size_t append(char line[NNC_PROGRESS_LINE], size_t at, const char *format
   return at + (size_t)length < NNC_PROGRESS_LINE ? at + (size_t)length : NNC_PROGRESS_LINE - 1;
 }
 
-size_t nnc_progress_metrics(char line[NNC_PROGRESS_LINE], size_t at, const nnc_model *model,
-                            const char *prefix, const double *metrics) {
-  for (int i = 0; i < model->metric_count; i++)
+static size_t append_metrics(char line[NNC_PROGRESS_LINE], size_t at, const nnc_model *model,
+                             int count, const char *prefix, const double *metrics) {
+  for (int i = 0; i < count; i++)
     at = append(line, at, "  %s%s %.4g", prefix, model->metric_names[i], metrics[i]);
   return at;
+}
+
+size_t nnc_progress_metrics(char line[NNC_PROGRESS_LINE], size_t at, const nnc_model *model,
+                            const char *prefix, const double *metrics) {
+  return append_metrics(line, at, model, model->metric_count, prefix, metrics);
 }
 
 static void update_rate(nnc_progress *progress, int64_t step) {
@@ -67,17 +80,35 @@ static size_t append_left(char line[NNC_PROGRESS_LINE], size_t at, double second
   return append(line, at, "  %ld:%02ld:%02ld left", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
+typedef struct Running { /* what the running line says */
+  int64_t epoch, epochs, step, steps;
+  double examples_per_second, seconds_left; /* seconds_left < 0: not known */
+} Running;
+
+/* With the first `count` metrics. */
+static void make_line(char line[NNC_PROGRESS_LINE], const nnc_model *model, const Running *running,
+                      const double *metrics, int count) {
+  size_t at = 0;
+  if (running->epochs > 0)
+    at = append(line, at, "epoch %lld/%lld  ", (long long)running->epoch, (long long)running->epochs);
+  at = append(line, at, "step %lld/%lld", (long long)running->step, (long long)running->steps);
+  at = append_metrics(line, at, model, count, "", metrics);
+  at = append(line, at, "  %.0f examples/s", running->examples_per_second);
+  if (running->seconds_left >= 0) append_left(line, at, running->seconds_left);
+}
+
+/* Metrics that do not fit beside the time left are not shown: a longer line would scroll. */
 void nnc_progress_step(nnc_progress *progress, const nnc_model *model, int64_t epoch,
                        int64_t epochs, int64_t step, int64_t steps, int64_t examples_per_step,
                        const double *metrics) {
   char line[NNC_PROGRESS_LINE];
-  size_t at = 0;
   update_rate(progress, step);
-  if (epochs > 0) at = append(line, at, "epoch %lld/%lld  ", (long long)epoch, (long long)epochs);
-  at = append(line, at, "step %lld/%lld", (long long)step, (long long)steps);
-  at = nnc_progress_metrics(line, at, model, "", metrics);
-  at = append(line, at, "  %.0f examples/s", progress->rate * (double)examples_per_step);
-  if (progress->rate > 0) append_left(line, at, (double)(steps - step) / progress->rate);
+  Running running = {epoch, epochs, step, steps, progress->rate * (double)examples_per_step, -1};
+  if (progress->rate > 0) running.seconds_left = (double)(steps - step) / progress->rate;
+  int count = model->metric_count;
+  int columns = nnc_progress_is_live() ? nnc_progress_columns() : NNC_PROGRESS_LINE;
+  do make_line(line, model, &running, metrics, count);
+  while (nnc_progress_width(line) >= columns && count-- > 0);
   nnc_progress_show(line);
   progress->shown = nnc_seconds_now();
 }

@@ -71,7 +71,8 @@ static bool read_line(char *line, size_t length, int64_t *step, double *seconds)
   const nnc_json *seconds_value = nnc_json_member(&document, document.values, "seconds");
   bool good = step_value && nnc_json_unsigned(step_value, &number) && number <= INT64_MAX &&
               seconds_value && seconds_value->kind == NNC_JSON_NUMBER;
-  if (good) *seconds = strtod(seconds_value->text, NULL);
+  double number_of_seconds = good ? strtod(seconds_value->text, NULL) : 0;
+  if (good) *seconds = number_of_seconds >= 0 && number_of_seconds < 1e15 ? number_of_seconds : 0;
   *step = (int64_t)number;
   nnc_json_free(&document);
   return good;

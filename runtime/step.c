@@ -74,7 +74,9 @@ static void print_metrics(const nnc_model *model, int64_t step, const double *me
   for (int i = 0; i < model->metric_count; i++) {
     /* Exact: these numbers are there to be compared. */
     double value = metrics[i];
-    printf(", \"%s\": ", model->metric_names[i]);
+    fputs(", ", stdout);
+    nnc_json_put_string(stdout, model->metric_names[i]);
+    fputs(": ", stdout);
     if (isfinite(value)) printf("%.17g", value);
     else nnc_json_put_number(stdout, value);
   }

@@ -67,8 +67,7 @@ static void show_report(Trainer *trainer) {
     at = nnc_progress_metrics(line, at, trainer->model, prefix, set_metrics(trainer, i));
   }
   if (at < sizeof line) snprintf(line + at, sizeof line - at, "  %.1f s", trainer->seconds);
-  nnc_progress_show(line);
-  nnc_progress_end();
+  nnc_progress_report(line);
   trainer->progress.reported = trainer->progress.shown = nnc_seconds_now();
 }
 

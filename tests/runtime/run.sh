@@ -382,7 +382,7 @@ test_usage() {
 # The sources themselves under sanitizers, where the compiler has them.
 test_sanitized() {
   local s="$here/../../runtime"
-  local pool="$s/pool.c $s/cpus.c $s/memory.c $s/message.c"
+  local pool="$s/pool.c $s/cpus.c $s/cgroup.c $s/memory.c $s/message.c $s/printable.c $s/json.c"
   echo 'int main(void) { return 0; }' >probe.c
   run 0 '0 failures' bash -c "$cc $flags -I $s $here/pool_test.c $pool -o pool -lpthread && ./pool"
   if $cc -fsanitize=thread probe.c -o probe 2>/dev/null && ./probe; then
@@ -392,11 +392,182 @@ test_sanitized() {
     local sane="-fsanitize=address,undefined -fno-sanitize-recover=all"
     run 0 '0 failures' bash -c "$cc $flags $sane -I $s $here/pool_test.c $pool -o pool_a -lpthread && ./pool_a"
     run 0 'accepted' bash -c "$cc $flags $sane -I $s $here/fuzz_safetensors.c $s/safetensors.c $s/json.c \
-      $s/replace.c $s/number.c $s/message.c $s/fitted_text.c $s/data_fitted.c -o fuzz && ./fuzz one/checkpoint.safetensors bad 3000 2>/dev/null"
+      $s/replace.c $s/number.c $s/message.c $s/printable.c $s/fitted_text.c $s/data_fitted.c -o fuzz && ./fuzz one/checkpoint.safetensors bad 3000 2>/dev/null"
   fi
 }
 
-for test in training metrics resume log numbers full_disk folders damage headers fits levels predict export step profile usage sanitized; do
+# group ROOT GROUP MOUNT...: a machine whose process is in GROUP (a line of /proc/self/cgroup each, | between them).
+group() {
+  local root=$1 groups=$2
+  shift 2
+  mkdir -p "$root/proc/self"
+  tr '|' '\n' <<<"$groups" >"$root/proc/self/cgroup"
+  printf '%s\n' "$@" >"$root/proc/self/mountinfo"
+}
+# limit ROOT FOLDER FILE TEXT
+limit() { mkdir -p "$1$2" && echo "$4" >"$1$2/$3"; }
+# granted ROOT COUNT NUMBER
+granted() { local found; found=$(./cgroup "$1" "$2"); check "$1: $found processors of $2, not $3" test "$found" = "$3"; }
+
+test_cgroups() {
+  local s="$here/../../runtime" v2='29 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw'
+  local v1='33 25 0:29 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct'
+  local set='34 25 0:30 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset' plain='22 1 8:1 / / rw - ext4 /dev/sda1 rw'
+  $cc $flags -I "$s" "$here/cgroup_test.c" "$s/cgroup.c" -o cgroup || { fail "cgroup_test does not compile"; return; }
+  group none '0::/' "$plain"; granted none 8 8
+  mkdir nothing; granted nothing 8 8
+  group two '0::/' "$plain" "$v2"; granted two 8 8
+  limit two /sys/fs/cgroup cpu.max 'max 100000'; granted two 8 8
+  limit two /sys/fs/cgroup cpu.max '300000 100000'; granted two 8 3; granted two 2 2
+  limit two /sys/fs/cgroup cpu.max '50000 100000'; granted two 8 1
+  limit two /sys/fs/cgroup cpu.max 'nonsense'; granted two 8 8
+  # Groups inside of groups: the least of all levels.
+  group nested '0::/user.slice/job.scope' "$v2"
+  limit nested /sys/fs/cgroup/user.slice/job.scope cpu.max 'max 100000'
+  limit nested /sys/fs/cgroup/user.slice cpu.max '250000 100000'; granted nested 8 2
+  limit nested /sys/fs/cgroup/user.slice/job.scope cpu.max '100000 100000'; granted nested 8 1
+  limit nested /sys/fs/cgroup/other.slice cpu.max '1000 100000'
+  limit nested /sys/fs/cgroup/user.slice/job.scope cpu.max '700000 100000'; granted nested 8 2
+  # Version 1, whose cpu hierarchy is one of several.
+  group one '5:cpuset:/box|4:cpu,cpuacct:/box|1:name=systemd:/' "$plain" "$set" "$v1"
+  granted one 8 8
+  limit one /sys/fs/cgroup/cpu,cpuacct/box cpu.cfs_period_us 100000
+  limit one /sys/fs/cgroup/cpu,cpuacct/box cpu.cfs_quota_us -1; granted one 8 8
+  limit one /sys/fs/cgroup/cpu,cpuacct/box cpu.cfs_quota_us 400000; granted one 8 4
+  limit one /sys/fs/cgroup/cpu,cpuacct cpu.cfs_period_us 50000
+  limit one /sys/fs/cgroup/cpu,cpuacct cpu.cfs_quota_us 100000; granted one 8 2
+  # A container: the hierarchy is mounted from its own group on, with and without its path inside.
+  group box '4:cpu,cpuacct:/docker/abc|0::/' '33 25 0:29 /docker/abc /sys/fs/cgroup/cpu,cpuacct ro - cgroup cgroup rw,cpu,cpuacct'
+  limit box /sys/fs/cgroup/cpu,cpuacct cpu.cfs_period_us 100000
+  limit box /sys/fs/cgroup/cpu,cpuacct cpu.cfs_quota_us 150000; granted box 8 1
+  group inner '0::/docker/abc/job' '29 23 0:26 /docker/abc /sys/fs/cgroup ro - cgroup2 cgroup rw'
+  limit inner /sys/fs/cgroup/job cpu.max '200000 100000'; granted inner 8 2
+  group outer '0::/../../other' "$v2"
+  limit outer /sys/fs/cgroup cpu.max '500000 100000'; granted outer 8 5
+  # Both versions at once, and a mount point with a space.
+  group both '4:cpu:/|0::/a' '33 25 0:29 / /c\040g/cpu rw - cgroup cgroup rw,cpu' "$v2"
+  limit both '/c g/cpu' cpu.cfs_period_us 100000
+  limit both '/c g/cpu' cpu.cfs_quota_us 300000
+  limit both /sys/fs/cgroup/a cpu.max '600000 100000'; granted both 8 3
+}
+
+# A header as another format would have it: said, with a way to convert it.
+test_foreign() {
+  # foreign NAME BYTES PATTERN
+  foreign() { printf "$2" >"$1"; head -c 300 /dev/zero >>"$1"; run 1 "$3" ./toy --init "$1" --out x9; }
+  local zip='PK\3\4\24\0\0\0\10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\20\0\0\0'
+  foreign x.pt "${zip}archive/data.pkl" 'x.pt is a PyTorch archive, not a safetensors file'
+  foreign x.pt "${zip}archive/data.pkl" 'convert it: python3 -c .import torch; .*torch.load\(.x.pt.'
+  foreign x.npz "${zip}w.npy" 'x.npz is an archive of NumPy arrays .*'
+  foreign x.npz "${zip}w.npy" "convert it: .*numpy.load\\('x.npz'"
+  foreign x.zip "${zip}readme.txt" 'x.zip is a zip archive, not'
+  foreign old.pt '\200\2\212\nl\374\234F\371 j\250P\31.' 'old.pt is a PyTorch file of the old format'
+  foreign x.pkl '\200\4\225\20\1\0\0\0\0\0\0' 'x.pkl is a Python pickle'
+  foreign x.h5 '\211HDF\r\n\32\n' 'x.h5 is an HDF5 file'
+  foreign x.npy '\223NUMPY\1\0' 'x.npy is a NumPy array, which load\(\) reads'
+  foreign x.gz '\37\213\10\0\0\0\0\0' 'x.gz is compressed by gzip: gunzip it first'
+}
+
+# Control characters of files and programs do not reach the terminal; text in UTF-8 stays.
+test_escapes() {
+  local said key
+  python3 - one/checkpoint.safetensors <<'END'
+import json, struct, sys
+data = open(sys.argv[1], "rb").read()
+start = 8 + struct.unpack("<Q", data[:8])[0]
+wild = "\x1b]0;title\x07\x1b[31m\x9b1m\u202e\nfake: error: line\x7f größer 数据"
+for key in ["compiler", "isa", "source", "seed", "position", "fitted", "metrics"]:
+    header = json.loads(data[8:start])
+    header["__metadata__"][key] = wild
+    text = json.dumps(header).encode()
+    open(f"wild_{key}.safetensors", "wb").write(struct.pack("<Q", len(text)) + text + data[start:])
+header = json.loads(data[8:start])
+header["x\x1b[2J"] = header.pop("w")
+text = json.dumps(header).encode()
+open("wild_name.safetensors", "wb").write(struct.pack("<Q", len(text)) + text + data[start:])
+END
+  for key in compiler isa source seed position fitted metrics name; do
+    said=$(./toy --resume wild_$key.safetensors --out wild_$key 2>&1)
+    check "$key: no control character" test -z "$(LC_ALL=C tr -d '\n\t\040-\176\200-\377' <<<"$said")"
+    check "$key: no C1 character, no turned direction" test -z "$(grep -oP '[\x{80}-\x{9f}\x{202a}-\x{202e}]' <<<"$said")"
+    check "$key: no line of its own" test -z "$(grep '^fake' <<<"$said")"
+  done
+  run 0 'was made by .x1b.0;title.x07.x1b.31m.x9b1m.u202e.nfake: error: line.x7f größer 数据' ./toy --resume wild_compiler.safetensors --out wild_again
+  touch $'\e[31m.safetensors'
+  run 1 '^toy: error: .x1b.31m.safetensors is truncated' ./toy --init $'\e[31m.safetensors' --out x9
+  toy toy_wild "-DMODEL_NAME=\"\\033[31mtoy\""
+  run 0 '^.x1b.31mtoy ' ./toy_wild info
+  run 0 '^.x1b.31mtoy .*compiled' ./toy_wild --version
+}
+
+# Under a terminal of 60 columns a line that is rewritten in place takes one row, and tells the time left.
+test_columns() {
+  python3 - <<'END' >columns 2>&1
+import fcntl, os, pty, struct, sys, termios
+for columns in (60, 40, 200):
+    pid, fd = pty.fork()
+    if pid == 0:
+        fcntl.ioctl(2, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        os.environ["TOY_SLOW"] = "20000"
+        os.execv("./toy", ["./toy", "--out", f"columns{columns}"])
+    data = b""
+    while True:
+        try: part = os.read(fd, 65536)
+        except OSError: break
+        if not part: break
+        data += part
+    os.waitpid(pid, 0)
+    running = [piece.split(b"\r")[0] for piece in data.split(b"\r\033[K") if piece.startswith(b"epoch") and b"/s" in piece]
+    if not running: print(columns, "no running line", data)
+    for line in running:
+        if len(line) > columns - 1: print(columns, "columns:", line)
+        if columns >= 60 and b"left" not in line: print(columns, "no time left:", line)
+        if columns == 200 and b"worst" not in line: print(columns, "a metric is missing:", line)
+END
+  check "lines fit: $(cat columns)" test ! -s columns
+}
+
+# A clock that goes back, and a log that says so: seconds are never negative.
+test_clock() {
+  cat >clock.c <<'END'
+#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+int clock_gettime(clockid_t id, struct timespec *time) {
+  static int calls;
+  int result = (int)syscall(SYS_clock_gettime, id, time);
+  if (++calls > 20) time->tv_sec -= 200000000;
+  return result;
+}
+END
+  $cc -shared -fPIC clock.c -o clock.so || { fail "clock.so does not compile"; return; }
+  LD_PRELOAD=$PWD/clock.so ./toy --out clock -q -j1
+  check "no negative seconds" test "$(grep -c '"seconds":[0-9]' clock/log.jsonl)" = 4
+  sed -i 's/"seconds":[0-9.]*/"seconds":-199999999.9/' clock/log.jsonl
+  ./toy --out clock --resume --epochs 6 -q
+  check "nor after a log with some" test "$(tail -n 1 clock/log.jsonl | grep -c '"seconds":[0-9]')" = 1
+}
+
+# SIGHUP saves as SIGTERM does, a second one does not hurry; nohup keeps it away.
+test_hangup() {
+  local child
+  TOY_SLOW=100000 ./toy --out hangup -q 2>/dev/null &
+  child=$!
+  sleep 1; kill -HUP $child; kill -HUP $child; wait $child
+  check "SIGHUP: exit 130" test $? = 130
+  check "SIGHUP: saved" test -s hangup/checkpoint.safetensors
+  run 0 '' ./toy --out hangup --resume -q
+  same "SIGHUP" one hangup
+  TOY_SLOW=10000 nohup ./toy --out nohup -q >/dev/null 2>&1 &
+  child=$!
+  sleep 0.3; kill -HUP $child; wait $child
+  check "nohup: exit 0" test $? = 0
+  run 0 '' bash -c 'set -o pipefail; { TOY_SLOW=30000 ./toy --out piped 2>&1; echo $? >piped.status; } | head -c 1 >/dev/null; sleep 0.1'
+  check "messages that nobody reads: $(cat piped.status)" test "$(cat piped.status)" = 0
+}
+
+for test in training metrics resume log numbers full_disk folders damage headers fits levels predict export step profile usage sanitized cgroups foreign escapes columns clock hangup; do
   test_$test
 done
 echo "$passed passed, $failed failed"

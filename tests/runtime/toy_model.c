@@ -20,6 +20,9 @@
 #include "nnc_model.h"
 #include "nnc_parallel.h"
 
+#ifndef MODEL_NAME
+#define MODEL_NAME "toy"
+#endif
 #ifndef WIDTH
 #define WIDTH 3
 #endif
@@ -252,10 +255,10 @@ static const nnc_call calls[] = {
     {"npy", &nnc_source_npy, NULL, 1, test_x, 3, 1},
     {"npy", &nnc_source_npy, NULL, 1, test_y, 4, 1},
 };
-static const nnc_argument no_arguments[1];
+static const nnc_argument x_name[] = {{"", {.kind = NNC_FIELD, .string = "x"}}};
 static const nnc_call train_x_calls[] = {
     {"npy", &nnc_source_npy, NULL, 1, train_x, 1, 1},
-    {"standardize", NULL, &nnc_stage_standardize, 0, no_arguments, 1, 20},
+    {"standardize", NULL, &nnc_stage_standardize, 1, x_name, 1, 20},
 };
 static const char *const x_field[] = {"x"}, *const y_field[] = {"y"};
 static const nnc_pipeline train_pipelines[] = {{1, x_field, 2, train_x_calls},
@@ -317,7 +320,7 @@ __attribute__((destructor)) static void tell_allocations(void) {
   }
 
 static const nnc_level level = {
-    .name = "toy",
+    .name = MODEL_NAME,
     .isa = ISA,
     .extensions = "",
     .limits = &nnc_limits_f32,
@@ -342,7 +345,7 @@ static const nnc_level *const levels[] = {&level};
 
 nnc_model nnc_the_model = {
     .abi = NNC_MODEL_ABI,
-    .name = "toy",
+    .name = MODEL_NAME,
     .file = "toy.net",
     .source = "# a toy\nwidth = 3\nisa = " ISA "\nend\n" FILL_512 FILL_512,
     .compiler = "by hand",
