@@ -53,7 +53,7 @@ static bool position_parse(nnc_position *position, const char *text) {
 }
 
 typedef struct Texts { /* malloc'ed parts of the metadata */
-  char *fitted, *position, *tally, *seed, *step, *plateaus;
+  char *fitted, *position, *tally, *seed, *step, *plateaus, *schedule;
 } Texts;
 
 static bool texts_make(Texts *texts, const nnc_session *session, const nnc_position *position,
@@ -65,6 +65,9 @@ static bool texts_make(Texts *texts, const nnc_session *session, const nnc_posit
   if (!position) return true;
   texts->position = position_format(position);
   texts->tally = nnc_tally_format(tally);
+  if (session->schedules_have_length &&
+      asprintf(&texts->schedule, "%lld", (long long)position->schedule_steps) < 0)
+    return false;
   return texts->position && texts->tally &&
          asprintf(&texts->step, "%lld", (long long)position->step) >= 0;
 }
@@ -76,6 +79,7 @@ static void texts_free(Texts *texts) {
   free(texts->seed);
   free(texts->step);
   free(texts->plateaus);
+  free(texts->schedule);
 }
 
 static bool save_with(const nnc_session *session, const char *path, const char *keep,
@@ -89,14 +93,17 @@ static bool save_with(const nnc_session *session, const char *path, const char *
   }
   for (int i = 0; i < model->variable_count; i++)
     if (is_wanted(&model->variables[i], kinds)) tensors[count++] = &model->variables[i].tensor;
-  const nnc_metadata metadata[] = {
+  nnc_metadata metadata[] = {
       {"format", format_name},      {"model", model->name},  {"file", model->file},
       {"compiler", model->compiler}, {"isa", model->isa},     {"source", model->source},
       {"fitted", texts->fitted},    {"seed", texts->seed},   {"step", texts->step},
       {"position", texts->position}, {"metrics", texts->tally}, {"plateaus", texts->plateaus},
+      {"schedule", texts->schedule},
   };
-  enum { ALL = sizeof metadata / sizeof *metadata, OF_A_RUN = 4 };
-  int metadata_count = !is_checkpoint ? ALL - OF_A_RUN : ALL - (texts->plateaus == NULL);
+  enum { ALL = sizeof metadata / sizeof *metadata, OF_A_RUN = 5 };
+  int metadata_count = 0; /* what an export or a program without schedules lacks is left out */
+  for (int i = 0; i < (is_checkpoint ? ALL : ALL - OF_A_RUN); i++)
+    if (metadata[i].text) metadata[metadata_count++] = metadata[i];
   bool good = nnc_safetensors_write(path, keep, count, tensors, session->arena.base,
                                     metadata_count, metadata);
   free(tensors);
@@ -258,6 +265,19 @@ static bool bad_metadata(const nnc_safetensors *file, const char *key, const cha
   return false;
 }
 
+/* False when it is no number of steps; none is there in a program whose schedules need none. */
+static bool read_schedule(const nnc_safetensors *file, nnc_position *position) {
+  const char *text = nnc_safetensors_metadata(file, "schedule");
+  char *end = NULL;
+  position->schedule_steps = 0;
+  if (!text) return true;
+  errno = 0;
+  long long steps = strtoll(text, &end, 10);
+  if (errno || end == text || *end || steps < 0) return false;
+  position->schedule_steps = steps;
+  return true;
+}
+
 bool nnc_checkpoint_resume(nnc_session *session, const nnc_safetensors *file,
                            nnc_position *position, nnc_tally *tally) {
   const char *seed =
@@ -271,6 +291,8 @@ bool nnc_checkpoint_resume(nnc_session *session, const nnc_safetensors *file,
     return bad_metadata(file, "seed", seed);
   if (!place || !position_parse(position, place)) return bad_metadata(file, "position", place);
   if (!metrics) return bad_metadata(file, "metrics", metrics);
+  if (!read_schedule(file, position))
+    return bad_metadata(file, "schedule", nnc_safetensors_metadata(file, "schedule"));
   warn_of_changes(session, file);
   resume_plateaus(session, file);
   if (nnc_tally_parse(tally, metrics)) return true;
@@ -286,6 +308,11 @@ int64_t nnc_checkpoint_step(const char *path) {
   if (place && !position_parse(&position, place)) position.step = -1;
   nnc_safetensors_close(file);
   return position.step;
+}
+
+int64_t nnc_checkpoint_length(const nnc_model *model, const nnc_position *position) {
+  if (position->schedule_steps > 0) return position->schedule_steps;
+  return model->epochs > 0 ? model->epochs * position->steps_per_epoch : model->steps;
 }
 
 static bool no_checkpoint(const nnc_session *session, const char *path) {
@@ -319,6 +346,7 @@ bool nnc_checkpoint_load(nnc_session *session, nnc_position *position) {
   if (!file) return false;
   const char *place = nnc_safetensors_metadata(file, "position");
   if (!place || !position_parse(position, place)) *position = (nnc_position){.steps_per_epoch = 1};
+  if (!read_schedule(file, position)) position->schedule_steps = 0;
   const char *seed = nnc_safetensors_metadata(file, "seed");
   if (seed && !session->options->has_seed) session->seed = strtoull(seed, NULL, 10);
   const char *plateaus = nnc_safetensors_metadata(file, "plateaus");

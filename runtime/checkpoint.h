@@ -15,6 +15,7 @@ typedef struct nnc_position {
   int64_t step_in_epoch;   /* of the next step, from 0 */
   int64_t steps_per_epoch; /* the unit of step_in_epoch */
   bool report_is_due;      /* the metrics of `step` are not yet validated and logged */
+  int64_t schedule_steps;  /* how long schedules take the run to be; 0: the file does not say */
 } nnc_position;
 
 /* Kinds of variables, as bits. */
@@ -42,6 +43,9 @@ bool nnc_checkpoint_fitted(nnc_session *session, const nnc_safetensors *file);
 /* Reads seed, position and tally; warns when the source or the instruction set differ. */
 bool nnc_checkpoint_resume(nnc_session *session, const nnc_safetensors *file,
                            nnc_position *position, nnc_tally *tally);
+
+/* The steps that schedules take the run of a checkpoint to have. */
+int64_t nnc_checkpoint_length(const nnc_model *model, const nnc_position *position);
 
 /* The step of a checkpoint; -1 when the file does not say, or after a message. */
 int64_t nnc_checkpoint_step(const char *path);

@@ -43,7 +43,7 @@ static void set_scalars(nnc_session *session, const nnc_position *position) {
   bool is_between = position->step_in_epoch == 0 && position->epoch > 0;
   nnc_session_host(session, position->step > 0 ? position->step : 1,
                    is_between ? position->epoch - 1 : position->epoch,
-                   model->epochs > 0 ? model->epochs * per_epoch : model->steps, per_epoch);
+                   nnc_checkpoint_length(model, position), per_epoch);
 }
 
 static bool evaluate_all(nnc_evaluator *evaluator, const nnc_position *position, bool as_json) {

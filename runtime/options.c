@@ -45,6 +45,8 @@ static const Option options_table[] = {
      "start from the tensors of FILE that fit (eval, predict, export: the checkpoint to use)"},
     {"resume", 'r', KIND_RESUME, FIELD(resume), NNC_TRAIN, 0, "[FILE]",
      "continue a checkpoint (default: the one in --out)"},
+    {"schedule", 0, KIND_COUNT, FIELD(schedule), NNC_TRAIN, 1, "N",
+     "schedules of so many epochs (or steps), whenever the run ends"},
     {"save-every", 0, KIND_COUNT, FIELD(save_every), NNC_TRAIN, 1, "N",
      "save each N steps (default: after epochs and validations)"},
     {"validate-every", 0, KIND_COUNT, FIELD(validate_every), NNC_TRAIN, 0, "N",
@@ -236,7 +238,7 @@ static int check(const Parse *parse) {
 int nnc_options_parse(nnc_options *options, int argc, char **argv, int command_count,
                       const nnc_command *commands) {
   *options = (nnc_options){.epochs = -1, .steps = -1, .save_every = -1,
-                           .validate_every = -1, .warmup = -1, .threads = -1, .count = -1,
+                           .validate_every = -1, .warmup = -1, .threads = -1, .count = -1, .schedule = -1,
                            .arguments = argv};
   Parse parse = {.options = options, .argc = argc, .at = 1, .argv = argv,
                  .command_count = command_count, .commands = commands};

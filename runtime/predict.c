@@ -297,7 +297,7 @@ static bool predict(nnc_session *session, bool as_csv) {
   nnc_session_initialize(session);
   if (!nnc_checkpoint_load(session, &position)) return false;
   nnc_session_host(session, position.step > 0 ? position.step : 1, position.epoch,
-                   session->model->steps, position.steps_per_epoch);
+                   nnc_checkpoint_length(session->model, &position), position.steps_per_epoch);
   nnc_streams_start(session);
   bool good = open_predictor(&predictor, session) && predict_all(&predictor, as_csv);
   close_predictor(&predictor);

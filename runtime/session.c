@@ -83,6 +83,27 @@ static bool plateaus_open(nnc_session *session) {
   return false;
 }
 
+/* Whether the number of steps matters to what the host computes: tried, for runs of all sizes. */
+static bool find_schedules(nnc_session *session) {
+  const nnc_model *model = session->model;
+  size_t bytes = (size_t)model->scalar_count * sizeof *session->scalars;
+  double *before = malloc(bytes + 1);
+  if (!before) {
+    nnc_error("cannot allocate %d scalars", model->scalar_count);
+    return false;
+  }
+  for (int64_t t = 1; t <= 100000000 && !session->schedules_have_length; t *= 10) {
+    for (int64_t steps = 1; steps <= 100000000; steps *= 10) {
+      nnc_session_host(session, t, t / 100, steps, 100);
+      if (steps > 1 && memcmp(before, session->scalars, bytes) != 0)
+        session->schedules_have_length = true;
+      memcpy(before, session->scalars, bytes);
+    }
+  }
+  free(before);
+  return true;
+}
+
 static bool open_parts(nnc_session *session) {
   const nnc_model *model = session->model;
   char *folder = nnc_default_folder(session->options);
@@ -91,6 +112,7 @@ static bool open_parts(nnc_session *session) {
   session->scalars = calloc((size_t)model->scalar_count + 1, sizeof *session->scalars);
   if (!session->scalars) nnc_error("cannot allocate %d scalars", model->scalar_count);
   if (!session->checkpoint || !session->scalars || !plateaus_open(session)) return false;
+  if (!find_schedules(session)) return false;
   if (!nnc_block_take(&session->arena, model->arena_bytes, "the model's arena")) return false;
   if (!streams_open(session)) return false;
   session->threads = choose_threads(session->options);

@@ -22,6 +22,7 @@ typedef struct nnc_session {
   double *scalars;     /* the host's, read by the kernels */
   nnc_fitted fitted;   /* what the data's stages learnt */
   double *host_inputs; /* of the model's host function */
+  bool schedules_have_length; /* some schedule depends on the number of steps of the run */
   struct nnc_plateau_state *plateaus; /* plateau.h */
   char *stream_start;  /* the streams' values at the start of a pass */
   char *stream_saved;  /* those of training while an evaluation runs */

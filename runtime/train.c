@@ -29,7 +29,7 @@ static int64_t run_step(Trainer *trainer) {
   nnc_position *position = &trainer->position;
   int64_t last = minibatches_per_step(model) - 1;
   if (position->step_in_epoch == 0) nnc_streams_start(trainer->session);
-  nnc_session_host(trainer->session, position->step + 1, position->epoch, trainer->total_steps,
+  nnc_session_host(trainer->session, position->step + 1, position->epoch, position->schedule_steps,
                    position->steps_per_epoch);
   nnc_tally_reset(&trainer->step_tally);
   for (int64_t i = 0; i < last; i++)

@@ -73,6 +73,29 @@ static int64_t step_after(const nnc_position *position, int64_t epochs, int64_t 
   return position->step + whole - position->step_in_epoch;
 }
 
+/* How long schedules take the run to be: what --schedule says; what they began with, so that a run
+ * that is resumed in parts does not end its schedule in each; else the whole run. */
+static void choose_schedule(Trainer *trainer) {
+  nnc_position *position = &trainer->position;
+  int64_t given = trainer->options->schedule, kept = position->schedule_steps, steps;
+  bool counts_epochs = trainer->total_epochs > 0 || trainer->options->epochs == 0;
+  if (given >= 0) {
+    if (__builtin_mul_overflow(given, counts_epochs ? position->steps_per_epoch : 1, &steps))
+      steps = INT64_MAX / 2;
+    position->schedule_steps = steps;
+    return;
+  }
+  if (!trainer->options->resume || kept == 0) {
+    position->schedule_steps = trainer->total_steps;
+    return;
+  }
+  if (kept < trainer->total_steps && trainer->session->schedules_have_length)
+    nnc_warning("the schedules were made for %lld steps and keep that length: from there to step "
+                "%lld they stay at their end; --schedule N makes them N %s long",
+                (long long)kept, (long long)trainer->total_steps,
+                counts_epochs ? "epochs" : "steps");
+}
+
 static bool find_length(Trainer *trainer) {
   const nnc_model *model = trainer->model;
   const nnc_options *options = trainer->options;
@@ -99,6 +122,7 @@ static bool find_length(Trainer *trainer) {
   trainer->total_epochs = epochs;
   trainer->total_steps =
       epochs > 0 || options->epochs == 0 ? step_after(position, epochs, per_epoch) : steps;
+  choose_schedule(trainer);
   trainer->validate_steps =
       options->validate_every >= 0 ? options->validate_every : model->validate_steps;
   return true;

@@ -120,4 +120,34 @@ sed 's/linear(x, 3, /linear(x, 3, init = load("weights.safetensors", "in.w"), /;
 "$nnc" loads.net -D fix=true -o loads >loads.build 2>&1 || fail "loads does not compile: $(cat loads.build)"
 check_status "what load() does not set" 1 "'in.b' is frozen, and this file does not set it" ./loads --init none.safetensors --out no.run
 if ./loads --init none.safetensors --out no.run 2>&1 | grep -q "'in.w'"; then fail "what load() sets is refused"; else ok; fi
+
+# ---- a run in parts: its schedules end where those of the whole run do ----
+sed 's/optimizer = adam, epochs = 2/optimizer = adam(lr = cosine(0.1, warmup = 1 epochs)), epochs = 6/' net.net >annealed.net
+sed 's/optimizer = adam, epochs = 2/optimizer = adam(lr = exponential(0.1, 0.9, 2)), epochs = 6/' net.net >steady.net
+build_it annealed; build_it steady
+equal() { # equal NAME RUN RUN: checkpoints, and logs but for the times
+  check "$1: checkpoints" cmp "$2/checkpoint.safetensors" "$3/checkpoint.safetensors"
+  check "$1: logs" cmp <(sed 's/"seconds":[0-9.]*//' "$2/log.jsonl") <(sed 's/"seconds":[0-9.]*//' "$3/log.jsonl")
+}
+check "the whole run" ./annealed -q --out whole
+check "two epochs of six" ./annealed -q -e 2 --schedule 6 --out parts
+check "two more" ./annealed -q --resume -e 4 --out parts
+said=$(./annealed --resume --out parts 2>&1)
+equal "in parts" whole parts
+if grep -q schedule <<<"$said"; then fail "warned of a length that is kept: $said"; else ok; fi
+check "a run of two" ./annealed -q -e 2 --out short
+check_status "a longer run" 0 'warning: the schedules were made for 4 steps and keep that length: from there to step 8 they stay' \
+  ./annealed --resume -e 4 --out short
+check "another two" ./annealed -q -e 2 --out long
+said=$(./annealed --resume -e 4 --schedule 4 --out long 2>&1)
+if grep -q schedule <<<"$said"; then fail "warned of a length that was given: $said"; else ok; fi
+check "steps" ./annealed -q -s 12 --out steps
+check "some steps of these" ./annealed -q -s 5 --schedule 12 --out some
+check "the other steps" ./annealed -q --resume -s 12 --out some
+check "the same parameters" cmp <(./annealed export -q --out steps a.safetensors; cat a.safetensors) <(./annealed export -q --out some b.safetensors; cat b.safetensors)
+check "a schedule without an end" ./steady -q --out steady.whole
+check "a part of it" ./steady -q -e 3 --out steady.parts
+said=$(./steady --resume --out steady.parts 2>&1)
+equal "a schedule without an end" steady.whole steady.parts
+if grep -q schedule <<<"$said"; then fail "warned of a schedule without an end: $said"; else ok; fi
 summary
