@@ -14,8 +14,8 @@ for module in (ops_elementwise, ops_movement, ops_reductions, ops_layers, ops_at
 OUTSIDE = dict.fromkeys(("StringConcat", "StringNormalizer", "StringSplit", "RegexFullMatch", "LabelEncoder"), "strings")
 OUTSIDE.update(dict.fromkeys(("SequenceInsert", "SequenceMap", "SplitToSequence", "OptionalGetElement",
                               "OptionalHasElement"), "sequences and optional values"))
-OUTSIDE.update(dict.fromkeys(("If", "Loop"), "control flow that looks at values of the run"))
-OUTSIDE.update(dict.fromkeys(("NonMaxSuppression", "NonZero", "Unique", "Compress"),
+OUTSIDE["Loop"] = "loops whose length depends on values"
+OUTSIDE.update(dict.fromkeys(("NonMaxSuppression", "NonZero", "Unique"),
                              "a result whose shape depends on values"))
 OUTSIDE["ImageDecoder"] = "files in a tensor: pictures are read by data sources"
 OUTSIDE["TreeEnsemble"] = "models that are no networks"

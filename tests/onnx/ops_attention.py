@@ -1,4 +1,4 @@
-"""Attention, rotary positions, recurrent layers and loops."""
+"""Attention, rotary positions, recurrent layers, and operators with graphs in attributes."""
 from node import HELD, Refused, operators, text
 
 TABLE, op = operators()
@@ -164,3 +164,10 @@ def scan(n):
     if not batched:
         return [name.format(b=0) for name in wanted]
     return [f"stack({', '.join(name.format(b=b) for b in range(examples))})" for name in wanted]
+
+
+@op("If")
+def choice(n):
+    """Both branches are computed, which have no effects."""
+    then, other = (graph_of(n.attr(name), [], n)[0] for name in ("then_branch", "else_branch"))
+    return f"where({n[0]}, {then}, {other})"

@@ -85,6 +85,15 @@ def gather(n):
     return f"{n[0]}[{':, ' * axis}{index}]"
 
 
+@op("Compress")
+def compress(n):
+    """The condition decides a shape, so it is known."""
+    places = [i for i, chosen in enumerate(n.known(1)) if chosen]
+    if n.attr("axis") is None:
+        return f"reshape({n[0]}, [-1])[{places}]"
+    return f"{n[0]}[{':, ' * n.axis()}{places}]"
+
+
 @op("GatherElements")
 def gather_elements(n):
     axis = n.axis(0)
