@@ -76,6 +76,16 @@ check_status "info" 0 'bf16\[6, 4\]' ./types info
 check "gradients, in f64" "$nnc" types.net --check-gradients
 check_status "--float=f64 leaves them" 0 'bf16\[6, 4\] = param' "$nnc" types.net --float=f64 --emit=ir
 
+# ---- optimizers, clip and averages of weights in 16 bits ----
+cp "$here/optimizers.net" .
+check "optimizers.net" "$nnc" optimizers.net -o optimizers
+check "takes 30 steps" ./optimizers --out steps --quiet
+# adam's step is lr, however small gradients are; of 100 equal elements each is a tenth of the norm; the average is
+# -1.0436, which bf16 has as -1.046875.
+check_status "small gradients, large gradients, averages" 0 "\"small\":\[?-0.300[0-9]*\]?,\"large\":-2.99[0-9]*,\"average\":-1.046875" \
+  ./optimizers predict --out steps x.npy
+check_status "states are f32" 0 "w:v +optimizer +f32" ./optimizers info
+
 # ---- a scan over f16 and an operator in C: written out and as a loop ----
 cp "$here/scan_extern.net" "$here/twice.c" .
 for scans in unroll loop; do
