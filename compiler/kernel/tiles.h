@@ -47,7 +47,6 @@ typedef struct ConvGrid {
   int64_t extra[3];  /* raster length beyond the block */
   int64_t length[3]; /* of a raster */
   int64_t source_phases[3], output_phases[3];
-  int64_t phase_residue[3][512]; /* of each source phase */
   int block_axis;
   int64_t block, blocks;
   int64_t images, groups, group_chunk, chunks;
@@ -71,6 +70,13 @@ enum {
   TILE_MAX_ROWS = 16, /* of a register tile, at any vector width */
   TILE_MAX_COLUMNS = 64
 };
+
+/* How many taps of an axis until their places are the same again modulo the stride: tap t has the
+ * source phase t modulo that. */
+int64_t conv_tap_period(const ConvGrid *grid, int axis);
+/* The place of the first tap of a source phase, modulo the stride; with shifted rasters that of the
+ * tap. */
+int64_t conv_phase_begin(const ConvGrid *grid, int axis, int64_t phase);
 
 LoopGrid kernel_loop_grid(const Kernel *kernel);
 /* True when the stages with loops of their own read along these loops rather than along the

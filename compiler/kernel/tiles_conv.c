@@ -1,7 +1,6 @@
 /* Task grids of convolutions: see tiles.h. */
 #include "kernel/tiles.h"
 
-#include "support/panic.h"
 
 enum {
   SOURCE_BYTES = 256 << 10, /* of the padded planes of a block, for the second-level cache */
@@ -21,18 +20,19 @@ static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static int64_t floor_divide(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 static int64_t align_64(int64_t bytes) { return divide_up(bytes, 64) * 64; }
 
-/* Residues of t * dilation modulo the stride, in order of their first tap. */
-static void find_source_phases(ConvGrid *grid, int axis) {
-  for (int64_t tap = 0; tap < grid->kernel[axis]; tap++) {
-    int64_t residue = tap * grid->dilation[axis] % grid->stride[axis];
-    int64_t found = 0;
-    while (found < grid->source_phases[axis] && grid->phase_residue[axis][found] != residue)
-      found++;
-    if (found < grid->source_phases[axis]) continue;
-    CHECK(found < 512);
-    grid->phase_residue[axis][grid->source_phases[axis]++] = residue;
+int64_t conv_tap_period(const ConvGrid *grid, int axis) {
+  int64_t a = grid->stride[axis], b = grid->dilation[axis];
+  while (b != 0) {
+    int64_t rest = a % b;
+    a = b;
+    b = rest;
   }
-  if (grid->source_phases[axis] == 0) grid->source_phases[axis] = 1;
+  return grid->stride[axis] / a;
+}
+
+int64_t conv_phase_begin(const ConvGrid *grid, int axis, int64_t phase) {
+  int64_t place = phase * grid->dilation[axis];
+  return grid->shifted && axis == 2 ? place : place % grid->stride[axis];
 }
 
 static void set_axis(ConvGrid *grid, const ConvSlots *slots, int axis, int spatial, bool is_input) {
@@ -48,7 +48,8 @@ static void set_axis(ConvGrid *grid, const ConvSlots *slots, int axis, int spati
   if (!is_input) {
     grid->grid[axis] = grid->extent_out[axis];
     grid->output_phases[axis] = 1;
-    find_source_phases(grid, axis);
+    grid->source_phases[axis] =
+        greatest(least(grid->kernel[axis], conv_tap_period(grid, axis)), 1);
     return;
   }
   int64_t last = floor_divide(grid->low[axis] + grid->extent_in[axis] - 1, stride);
@@ -315,7 +316,6 @@ static void shift_rasters(ConvGrid *grid, bool converts) {
   other.shifted = true;
   other.extra[2] = 0;
   other.source_phases[2] = grid->kernel[2];
-  for (int64_t t = 0; t < grid->kernel[2]; t++) other.phase_residue[2][t] = t * grid->dilation[2];
   int64_t plane = product(other.extent_out);
   other.dy_in_place = !converts && plane % LANES == 0 && whole_raster(&other) == plane;
   cut_sums(&other);

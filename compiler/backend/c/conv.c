@@ -33,7 +33,7 @@ static const char *begin_table(const ConvWriter *writer) {
         text_add(&text, text.length > 1 ? ", {" : "{");
         for (int i = 0; i < 3; i++) {
           int64_t begin = writer->is_input ? grid->least[i] - grid->extra[i]
-                                           : grid->phase_residue[i][phase[i]] - grid->low[i];
+                                           : conv_phase_begin(grid, i, phase[i]) - grid->low[i];
           text_printf(&text, "%s%lld", i ? ", " : "", (long long)begin);
         }
         text_add(&text, "}");
@@ -42,12 +42,6 @@ static const char *begin_table(const ConvWriter *writer) {
   const char *table = arena_strdup(writer->arena, text.data);
   text_free(&text);
   return table;
-}
-
-static int64_t source_phase(const ConvGrid *grid, int axis, int64_t residue) {
-  for (int64_t i = 0; i < grid->source_phases[axis]; i++)
-    if (grid->phase_residue[axis][i] == residue) return i;
-  panic("a tap without a source phase");
 }
 
 /* Where the element under a tap lies in the channel's rasters, from the output's place. */
@@ -63,28 +57,37 @@ static int64_t tap_offset(const ConvWriter *writer, const int64_t *tap) {
     int64_t reach = tap[i] * grid->dilation[i], steps = reach / grid->stride[i];
     place = place * grid->length[i] + (writer->is_input ? grid->extra[i] - steps : steps);
     if (!writer->is_input)
-      phase = phase * grid->source_phases[i] + source_phase(grid, i, reach % grid->stride[i]);
+      phase = phase * grid->source_phases[i] + tap[i] % conv_tap_period(grid, i);
   }
   return phase * grid->length[0] * grid->length[1] * grid->length[2] + place;
 }
 
-static bool tap_is_of_phase(const ConvWriter *writer, const int64_t *tap, const int64_t *residue) {
+/* The taps of an axis that meet an output phase: the first, and how far the next one is. */
+typedef struct PhaseTaps {
+  int64_t first, period; /* first: at least `kernel` where there is none */
+} PhaseTaps;
+
+/* For conv_input, those whose place is the residue modulo the stride; else all. */
+static PhaseTaps phase_taps(const ConvWriter *writer, int axis, int64_t residue) {
   const ConvGrid *grid = &writer->grid;
-  for (int i = 0; i < 3; i++)
-    if (writer->is_input && tap[i] * grid->dilation[i] % grid->stride[i] != residue[i])
-      return false;
-  return true;
+  PhaseTaps taps = {0, 1};
+  if (!writer->is_input) return taps;
+  taps.period = conv_tap_period(grid, axis);
+  while (taps.first < taps.period &&
+         taps.first * grid->dilation[axis] % grid->stride[axis] != residue)
+    taps.first++;
+  if (taps.first == taps.period) taps.first = grid->kernel[axis]; /* no place is that residue */
+  return taps;
 }
 
 /* Adds the taps of an output phase; returns how many. */
-static int add_taps(const ConvWriter *writer, Text *table, const int64_t *residue) {
+static int add_taps(const ConvWriter *writer, Text *table, const PhaseTaps of[3]) {
   const int64_t *kernel = writer->grid.kernel;
   int count = 0;
-  for (int64_t t0 = 0; t0 < kernel[0]; t0++)
-    for (int64_t t1 = 0; t1 < kernel[1]; t1++)
-      for (int64_t t2 = 0; t2 < kernel[2]; t2++) {
+  for (int64_t t0 = of[0].first; t0 < kernel[0]; t0 += of[0].period)
+    for (int64_t t1 = of[1].first; t1 < kernel[1]; t1 += of[1].period)
+      for (int64_t t2 = of[2].first; t2 < kernel[2]; t2 += of[2].period) {
         int64_t tap[3] = {t0, t1, t2};
-        if (!tap_is_of_phase(writer, tap, residue)) continue;
         text_printf(table, "%s{%lld, %lld}", table->length > 1 ? ", " : "",
                     (long long)((t0 * kernel[1] + t1) * kernel[2] + t2),
                     (long long)tap_offset(writer, tap));
@@ -93,17 +96,28 @@ static int add_taps(const ConvWriter *writer, Text *table, const int64_t *residu
   return count;
 }
 
+/* Of each residue along an axis, since phases are triples of them. */
+static const PhaseTaps *axis_taps(const ConvWriter *writer, int axis) {
+  int64_t count = writer->grid.output_phases[axis];
+  PhaseTaps *taps = ARENA_ARRAY(writer->arena, PhaseTaps, count + 1);
+  for (int64_t i = 0; i < count; i++) taps[i] = phase_taps(writer, axis, i);
+  return taps;
+}
+
 static void tap_tables(const ConvWriter *writer, const char **taps, const char **phases) {
   const ConvGrid *grid = &writer->grid;
   Text tap_table = {0}, phase_table = {0};
   text_add(&tap_table, "{");
   text_add(&phase_table, "{");
+  const PhaseTaps *by_axis[3];
+  for (int i = 0; i < 3; i++) by_axis[i] = axis_taps(writer, i);
   int total = 0;
   for (int64_t f0 = 0; f0 < grid->output_phases[0]; f0++)
     for (int64_t f1 = 0; f1 < grid->output_phases[1]; f1++)
       for (int64_t f2 = 0; f2 < grid->output_phases[2]; f2++) {
         int64_t residue[3] = {f0, f1, f2};
-        int count = add_taps(writer, &tap_table, residue);
+        PhaseTaps of[3] = {by_axis[0][f0], by_axis[1][f1], by_axis[2][f2]};
+        int count = add_taps(writer, &tap_table, of);
         text_printf(&phase_table, "%s{%d, %d", phase_table.length > 1 ? ", " : "", total, count);
         for (int i = 0; i < 3; i++)
           text_printf(&phase_table, ", %lld",
