@@ -5,6 +5,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "backend/c/code.h"
 #include "backend/c/compile.h"
 #include "backend/c/emit.h"
 #include "driver/commands.h"
@@ -173,16 +174,26 @@ static bool reads_pictures(const Module *module) {
   return false;
 }
 
-/* The functions of the user's that are called. */
-static void find_externs(const Compilation *compilation, const Module *module,
+/* The functions of the user's that are called; false after a mistake in their names. */
+static bool find_externs(const Compilation *compilation, const Module *module,
                          CompileOptions *compile) {
   const bool *is_called = extern_called(compilation->arena, module);
   VEC(const ExternInfo *) externs = {0};
-  for (int i = 0; i < module->externs.count; i++)
-    if (is_called[i]) vec_push(compilation->arena, &externs, &module->externs.items[i]);
+  bool good = true;
+  for (int i = 0; i < module->externs.count; i++) {
+    const ExternInfo *external = &module->externs.items[i];
+    if (!is_called[i]) continue;
+    vec_push(compilation->arena, &externs, external);
+    if (!c_is_emitted(external->function)) continue;
+    Diagnostic *d = diag_error(compilation->diagnostics, external->span,
+                               "generated code has a name '%s' of its own", external->function);
+    diag_help(d, "give the C function another name: function = \"my_%s\"", external->function);
+    good = false;
+  }
   compile->extern_count = externs.count;
   compile->externs = externs.items;
   compile->diagnostics = compilation->diagnostics;
+  return good;
 }
 
 static int back_end(const Compilation *compilation, const Program *program) {
@@ -206,7 +217,7 @@ static int back_end(const Compilation *compilation, const Program *program) {
       .inputs = &compilation->inputs,
   };
   if (compile.prefix == NULL) return EXIT_MACHINE;
-  find_externs(compilation, program->module, &compile);
+  if (!find_externs(compilation, program->module, &compile)) return EXIT_MISTAKES;
   if (!compile_prepare(compilation->arena, &compile)) return EXIT_MACHINE;
   CSource source = {0};
   emit_source(compilation->arena, &source, program, &compile);

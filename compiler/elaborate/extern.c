@@ -5,6 +5,7 @@
  * and archives are looked for beside the program's; the module knows them by the function's name.
  */
 #include <ctype.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -115,6 +116,39 @@ static bool read_entry(Elaborator *e, const AstEntry *entry, External *external)
   return false;
 }
 
+static bool is_word_of_c(const char *name) {
+  static const char *const words[] = {
+    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else",
+    "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register",
+    "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef",
+    "union", "unsigned", "void", "volatile", "while", "asm", "typeof", "bool", "true", "false",
+    "nullptr", "constexpr", "alignas", "alignof", "static_assert", "thread_local", "linux",
+    "unix"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (!strcmp(words[i], name)) return true;
+  return false;
+}
+
+/* Why no function of the user's can have the name; NULL: it can. */
+static const char *find_objection(const char *name) {
+  if (!is_identifier(name)) return "is no name of a C function";
+  if (is_word_of_c(name)) return "is a word of C";
+  if (!strncmp(name, "nnc_", 4)) return "begins with nnc_, as the runtime's functions do";
+  if (name[0] == '_') return "begins with '_': such names are the C library's";
+  /* The program would call the user's where it means the other. */
+  if (!strcmp(name, "main") || dlsym(RTLD_DEFAULT, name)) return "is a function of the C library";
+  return NULL;
+}
+
+static bool check_function(Elaborator *e, const char *name, Span at) {
+  const char *objection = find_objection(name);
+  if (!objection) return true;
+  Diagnostic *d = report_error(e, at, "a C function of your own cannot be called '%s': it %s", name,
+                               objection);
+  diag_help(d, "function = \"my_%s\" in the operator's block names another one", name);
+  return false;
+}
+
 static bool read_entries(Elaborator *e, const Function *function, External *external) {
   const AstEntries *entries = &function->stmt->function.entries;
   *external = (External){.function = function->name};
@@ -127,12 +161,7 @@ static bool read_entries(Elaborator *e, const Function *function, External *exte
                  function->name, function->name);
     return false;
   }
-  if (!is_identifier(external->function) || !strncmp(external->function, "nnc_", 4)) {
-    report_error(e, function->stmt->function.name.span,
-                 "'%s' is no name of a C function of your own", external->function);
-    return false;
-  }
-  return true;
+  return check_function(e, external->function, function->stmt->function.name.span);
 }
 
 static bool find_file(Elaborator *e, const External *external, const char **file) {

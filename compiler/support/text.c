@@ -55,6 +55,14 @@ void text_printf(Text *text, const char *format, ...) {
   va_end(arguments);
 }
 
+void text_insert(Text *text, size_t at, const char *string) {
+  size_t count = strlen(string), tail = text->length - at;
+  reserve(text, count);
+  memmove(text->data + at + count, text->data + at, tail + 1);
+  memcpy(text->data + at, string, count);
+  text->length += count;
+}
+
 void text_pad(Text *text, char c, int count) {
   if (count <= 0) return;
   reserve(text, (size_t)count);

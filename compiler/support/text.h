@@ -17,6 +17,8 @@ void text_add_bytes(Text *text, const char *bytes, size_t count);
 void text_add_char(Text *text, char c);
 void text_printf(Text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_vprintf(Text *text, const char *format, va_list arguments);
+/* Into the text, before its byte `at`. */
+void text_insert(Text *text, size_t at, const char *string);
 /* `count` copies of `c`. */
 void text_pad(Text *text, char c, int count);
 /* A double-quoted string with C escapes, readable by C, JSON and the dump parser. */

@@ -99,6 +99,16 @@ for model in $models; do
       -I"$build/include/nnc" -fsyntax-only "$work/$name.c"
   done
 done
+for program in tests/vectors/{extents,pools,tensors,losses}.net examples/*.net; do
+  for level in -O0 -O1; do
+    "$nnc" "$program" $level --emit=c -o "$work/warned.c" || { fail "emit=c of $program"; continue; }
+    for cc in gcc clang; do
+      command -v $cc >/dev/null || continue
+      check "$cc -Wall -Wextra on $program $level" $cc -std=gnu11 -Wall -Wextra -Werror -march=native \
+        -I"$build/include/nnc" -fsyntax-only "$work/warned.c"
+    done
+  done
+done
 command=$(sed -n 's/^ \*  *\(.*clang.* -o .*\|.*gcc.* -o .*\)$/\1/p' "$work/iris.c" | head -1)
 rm -f "$work/iris"
 if [ -n "$command" ] && (cd "$work" && eval "$command") && [ -x "$work/iris" ]; then ok

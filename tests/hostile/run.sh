@@ -148,6 +148,54 @@ for file in -Wl,-e.o @list.o -o.o; do
   cd "$here"
 done
 
+# ---- names of C functions ----
+for name in int restrict main malloc expf nnc_mine _mine "two words" train_run host data_0 net_h; do
+  sed "s/\[\"good.c\", \"FILE\"\]/\"good.c\", function = \"$name\"/" "$work/options/n.net" > "$work/options/named.net"
+  check_status "a function called '$name'" 1 "named\.net:5:[0-9]+:? error: (a C function of your own cannot be|generated code has a name)" "$nnc" "$work/options/named.net" -o "$work/options/named"
+done
+# A tensor of the program called as the function is.
+sed 's/swish/other/g; s/count/nothing/; s/other(/clash(/; s/other_grad(/clash_grad(/' tests/extern/swish.c > "$work/options/clash.c"
+sed 's/swish/op/g; s/\["good.c", "FILE"\]/"clash.c", function = "clash"/; s/^loss = .*/clash = op(x, 1.0)\nloss = mean((linear(x, 1)[:, 0] - y) ^ 2) + 0 * sum(stop_gradient(clash))/' "$work/options/n.net" > "$work/options/clash.net"
+check "a tensor of that name" "$nnc" "$work/options/clash.net" "${quick[@]}" -o "$work/options/clash"
+
+# ---- programs that are no C compilers ----
+for program in cat true false; do
+  check_status "--cc=$program" 3 "error: .*$program.*(does not compile C|does not run|made no executable)" "$nnc" "$work/m.net" --cc="$(command -v $program)" --no-cache -o "$work/uncompiled"
+  check_status "no blame for nnc" 1 '^$' sh -c "'$nnc' '$work/m.net' --cc='$(command -v $program)' --no-cache -o '$work/uncompiled' 2>&1 | grep 'internal error'"
+done
+
+# ---- executables lie anywhere, and what is known at their start is read-only ----
+command -v readelf >/dev/null || echo "skipped: readelf is not installed"
+for flags in "" --static "-g" "--cc=gcc"; do
+  command -v readelf >/dev/null || break
+  [ "$flags" = --cc=gcc ] && ! command -v gcc >/dev/null && continue
+  check "an executable with '$flags'" "$nnc" "$work/net.net" $flags --cflags=-O0 -o "$work/hard_one"
+  check_status "PIE with '$flags'" 0 'Type: +DYN' readelf -h "$work/hard_one"
+  check_status "RELRO with '$flags'" 0 'GNU_RELRO' readelf -lW "$work/hard_one"
+  check_status "bound at the start with '$flags'" 0 'BIND_NOW|FLAGS_1.*NOW' readelf -dW "$work/hard_one"
+  check_status "no code on the stack with '$flags'" 0 'GNU_STACK.* RW ' readelf -lW "$work/hard_one"
+  check_status "it runs with '$flags'" 0 'compiled by' "$work/hard_one" --version
+done
+
+# ---- without /proc ----
+if unshare -m mount -t tmpfs none /proc 2>/dev/null; then
+  check "a machine without /proc" unshare -m sh -c "mount -t tmpfs none /proc && '$nnc' '$work/m.net' ${quick[*]} -o '$work/procless' && '$work/procless' train --data '$work' --out '$work/procless.run' --quiet"
+else echo "skipped: /proc cannot be hidden here"; fi
+
+# ---- what grows with the program grows no faster ----
+transposed() { # KERNEL STRIDE: seconds of the processor
+  cat > "$work/transposed.net" <<NET
+const batch = 2
+data train { x = npy("x.npy") }
+input x : f32[batch, 3, 16, 16]
+loss = mean(conv2d_transpose(x, 4, $1, stride = $2) ^ 2)
+train { minimize = loss, optimizer = sgd(lr = 0.1), steps = 3 }
+NET
+  { TIMEFORMAT=%U; time "$nnc" "$work/transposed.net" --emit=c -o "$work/transposed.c" > "$work/log" 2>&1; } 2>&1
+}
+at_most "seconds for a transposed convolution of 256 x 256, stride 128" "$(transposed 256 128)" 1.5
+check "as many source phases as there are" sh -c "sed 's/256, stride = 128/[1, 1024], stride = [1, 1024]/' '$work/transposed.net' > '$work/phases.net' && '$nnc' '$work/phases.net' --emit=c -o '$work/phases.c'"
+
 # ---- a cache of others ----
 echo "int main(void) { return 42; }" > "$work/planted.c"; gcc "$work/planted.c" -o "$work/planted"
 cached() { "$nnc" "$work/m.net" "${quick[@]}" --cache-dir="$work/$1" -o "$work/cached" > "$work/log" 2>&1; }

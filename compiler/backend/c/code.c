@@ -43,6 +43,28 @@ void code_close(Code *code) {
 
 void code_blank(Code *code) { text_add_char(code->out, '\n'); }
 
+/* ---- what is declared when it is known to be used ---- */
+
+size_t code_mark(const Code *code) { return code->out->length; }
+
+static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+bool c_mentions(const char *text, const char *name) {
+  size_t length = strlen(name);
+  for (const char *at = strstr(text, name); at != NULL; at = strstr(at + 1, name))
+    if ((at == text || !is_word(at[-1])) && !is_word(at[length])) return true;
+  return false;
+}
+
+void code_declare(Code *code, size_t mark, const char *name, const char *line) {
+  if (mark == code->out->length || !c_mentions(code->out->data + mark, name)) return;
+  Text indented = {0};
+  text_pad(&indented, ' ', 2 * code->indent);
+  text_printf(&indented, "%s\n", line);
+  text_insert(code->out, mark, indented.data);
+  text_free(&indented);
+}
+
 /* ---- comments ---- */
 
 /* Whether a character of `bytes` bytes is one that comments and literals may hold as it is. */
@@ -133,6 +155,31 @@ static bool is_reserved(const char *name) {
     if (strcmp(reserved[i], name) == 0) return true;
   return is_generated_name(name) || strncmp(name, "nnc_", 4) == 0 ||
          strncmp(name, "mem_", 4) == 0 || name[0] == '_';
+}
+
+/* "train_run", "data_0_1_calls": the emitted tables and functions of one file. */
+static bool is_table(const char *name) {
+  static const char *const tables[] = {
+    "host",     "finish",   "levels",   "variables",    "initials", "plateaus", "source",
+    "worker",   "data_sets", "task",    "scalar_names", "inputs",   "result",   "metric_names"};
+  static const char *const entries[] = {"init", "train",    "accumulate",
+                                        "eval", "eval_one", "predict"};
+  static const char *const ends[] = {"run",        "steps",   "inputs",       "batched", "limits",
+                                     "exceptions", "results", "accumulators"};
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+    if (strcmp(tables[i], name) == 0) return true;
+  for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
+    for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) {
+      size_t length = strlen(entries[i]);
+      if (strncmp(name, entries[i], length) == 0 && name[length] == '_' &&
+          strcmp(name + length + 1, ends[k]) == 0)
+        return true;
+    }
+  return strncmp(name, "data_", 5) == 0 && isdigit((unsigned char)name[5]);
+}
+
+bool c_is_emitted(const char *name) {
+  return is_table(name) || strncmp(name, "net_", 4) == 0 || strncmp(name, "mem_", 4) == 0;
 }
 
 static int *scope_place(const NameScope *scope, const char *name) {

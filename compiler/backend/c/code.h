@@ -2,6 +2,7 @@
 #ifndef NNC_BACKEND_C_CODE_H
 #define NNC_BACKEND_C_CODE_H
 
+#include <stdbool.h>
 #include "graph/types.h"
 #include "support/text.h"
 #include "support/vec.h"
@@ -20,6 +21,12 @@ void code_open(Code *code, const char *format, ...) __attribute__((format(printf
 void code_block(Code *code);
 void code_close(Code *code);
 void code_blank(Code *code);
+/* Where the next line goes. Once what follows is written, `code_declare` puts a line there, but
+ * only if the identifier is mentioned below it. */
+size_t code_mark(const Code *code);
+void code_declare(Code *code, size_t mark, const char *name, const char *line);
+/* Whether C mentions an identifier. */
+bool c_mentions(const char *text, const char *name);
 /* Names and paths of the user's as they may stand in a comment of C: nothing in them ends it or
  * begins another, no control characters, valid UTF-8. */
 const char *c_comment(Arena *arena, const char *text);
@@ -44,6 +51,9 @@ const char *scope_name(NameScope *scope, const char *wish);
 
 /* The same for a function: "net_exp" is none of the C library's. */
 const char *scope_function_name(NameScope *scope, const char *wish);
+
+/* Whether emitted C may have a function or table of this name: none of the user's can. */
+bool c_is_emitted(const char *name);
 
 const char *c_storage_type(DType dtype); /* of an element in memory: "float", "uint16_t" */
 const char *c_value_type(DType dtype);   /* of a value in an expression: bf16 is a float */

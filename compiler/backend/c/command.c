@@ -1,12 +1,15 @@
 /* The flags that the C compiler is called with. */
 #include "backend/c/command.h"
 
+#include <string.h>
+
 void command_flags(Arena *arena, Arguments *arguments, const CompileOptions *options,
                    const char *level) {
   /* Neither errno nor traps are observed: no result changes by the last two. */
   static const char *const fixed[] = {"-std=gnu11",          "-O3",
                                       "-ffunction-sections", "-fdata-sections",
-                                      "-fno-math-errno",     "-fno-trapping-math"};
+                                      "-fno-math-errno",     "-fno-trapping-math",
+                                      "-fPIE"};
   vec_push(arena, arguments, options->toolchain.cc);
   for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) vec_push(arena, arguments, fixed[i]);
   vec_push(arena, arguments, options->debug ? "-g" : "-fno-asynchronous-unwind-tables");
@@ -33,6 +36,19 @@ void command_linked(Arena *arena, Arguments *arguments, const CompileOptions *op
   for (int i = 0; i < count; i++) vec_push(arena, arguments, files[i].name);
 }
 
+/* Code and tables lie at addresses of chance, what is known when it starts is read-only, and no
+ * stack is code. Flags of the user's that say otherwise have the last word. */
+static void add_hardening(Arena *arena, Arguments *arguments, const CompileOptions *options) {
+  static const char *const flags[] = {"-Wl,--gc-sections", "-Wl,-z,relro", "-Wl,-z,now",
+                                      "-Wl,-z,noexecstack"};
+  bool is_fixed = strstr(options->cflags, "-no-pie") != NULL;
+  bool has_static_pie = options->toolchain.static_pie[0] != 0;
+  for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) vec_push(arena, arguments, flags[i]);
+  if (options->is_static)
+    vec_push(arena, arguments, has_static_pie && !is_fixed ? "-static-pie" : "-static");
+  else if (!is_fixed) vec_push(arena, arguments, "-pie");
+}
+
 void command_libraries(Arena *arena, Arguments *arguments, const CompileOptions *options) {
   vec_push(arena, arguments, command_library(arena, options));
   for (int i = options->reads_pictures ? 0 : LIBRARY_ZLIB; i < LIBRARY_COUNT; i++)
@@ -41,8 +57,7 @@ void command_libraries(Arena *arena, Arguments *arguments, const CompileOptions 
                           library_names[i]));
   vec_push(arena, arguments, "-lm");
   vec_push(arena, arguments, "-lpthread");
-  vec_push(arena, arguments, "-Wl,--gc-sections");
-  if (options->is_static) vec_push(arena, arguments, "-static");
+  add_hardening(arena, arguments, options);
   if (!options->debug) vec_push(arena, arguments, "-Wl,-s");
 }
 

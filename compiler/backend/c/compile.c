@@ -126,6 +126,24 @@ static bool print_syntax_errors(const Build *build) {
   return !jobs_run(build->arena, 1, &job, 1) && print_logs(build, 1, &job, true);
 }
 
+/* Whether it makes an object of the least program. */
+static bool is_compiler(const Build *build) {
+  static const char *const words[] = {"-c", "-x", "c", "-", "-o"};
+  static const char program[] = "int main(void) { return 0; }\n";
+  const char *input = scratch_file(build->scratch, "least.c");
+  const char *object = scratch_file(build->scratch, "least.o");
+  Job job = make_job(build, "least", input);
+  Text made = {0};
+  vec_push(build->arena, &job.arguments, build->options->toolchain.cc);
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    vec_push(build->arena, &job.arguments, words[i]);
+  vec_push(build->arena, &job.arguments, object);
+  bool good = file_write(input, 0666, program, sizeof program - 1) &&
+              jobs_run(build->arena, 1, &job, 1) && file_read(object, &made) && made.length > 0;
+  text_free(&made);
+  return good;
+}
+
 static void explain_failure(const Build *build, int count, const Job *jobs) {
   const CompileOptions *options = build->options;
   const Job *failed = jobs;
@@ -134,6 +152,12 @@ static void explain_failure(const Build *build, int count, const Job *jobs) {
   if (failed->status == -1) {
     fprintf(stderr, "nnc: error: cannot run %s: %s\n", options->toolchain.cc,
             strerror(failed->error));
+    return;
+  }
+  if (!is_compiler(build)) {
+    print_logs(build, count, jobs, true);
+    fprintf(stderr, "nnc: error: '%s' does not compile C: --cc names another compiler\n",
+            options->toolchain.cc);
     return;
   }
   if (!write_whole(build)) return;
@@ -363,7 +387,8 @@ static bool make_executable(Build *build, Text *executable) {
   bool good =
       (!has_keys || find_objects(build)) && compile_objects(build) && link_objects(build, path);
   if (good && !file_read(path, executable)) {
-    fprintf(stderr, "nnc: error: cannot read %s: %s\n", path, strerror(errno));
+    fprintf(stderr, "nnc: error: '%s' ran and made no executable: --cc names another compiler\n",
+            build->options->toolchain.cc);
     good = false;
   }
   scratch_remove(build->scratch);

@@ -112,6 +112,8 @@ static void emit_parts(Emitter *emitter, SourceParts *parts) {
   emit_includes(emitter);
   code->out = &parts->memory;
   emit_memory(emitter);
+  for (int i = 0; i < emitter->options->extern_count; i++)
+    scope_take(&emitter->names, emitter->options->externs[i]->function);
   for (int i = 0; i < parts->kernel_count; i++) name_kernel(emitter, i);
   for (int i = 0; i < parts->kernel_count; i++) {
     parts->kernels[i].kernel = emitter->program->kernels.items[i];

@@ -1,7 +1,36 @@
 /* Functions of kernels: what all kinds share. */
 #include "backend/c/kernels.h"
 
+#include <string.h>
 #include "support/panic.h"
+
+/* Behind the opening brace of the kernel's function, the last one of the text from `begin`. */
+static size_t body_of(const Code *code, const KernelFunction *function, size_t begin) {
+  const char *head = arena_printf(code->arena, "void %s(nnc_worker", function->name);
+  const char *text = code->out->data + begin, *last = NULL;
+  for (const char *at = strstr(text, head); at; at = strstr(at + 1, head)) last = at;
+  const char *brace = last ? strstr(last, "{\n") : NULL;
+  if (brace == NULL) panic("kernel %s: no function of its name", function->name);
+  return (size_t)(brace + 2 - code->out->data);
+}
+
+static void add_unused(Code *code, size_t body, const char *name, const char **list) {
+  if (!c_mentions(code->out->data + body, name))
+    *list = arena_printf(code->arena, "%s%s(void)%s", *list, **list ? ", " : "", name);
+}
+
+/* What is read at one place only, as an index into an axis of one element, need not be read: the
+ * parameter is there and its value does not matter. */
+static void admit_unused(Code *code, const KernelFunction *function, size_t begin) {
+  const Kernel *kernel = function->kernel;
+  size_t body = body_of(code, function, begin);
+  const char *list = "";
+  for (int i = 0; i < kernel->operand_count; i++)
+    add_unused(code, body, function->operands[i], &list);
+  for (int i = 0; i < kernel->scalar_count; i++)
+    add_unused(code, body, function->scalars[i], &list);
+  if (*list) text_insert(code->out, body, arena_printf(code->arena, "  %s;\n", list));
+}
 
 void kernel_write(Code *code, KernelFunction *function) {
   static void (*const writers[KERNEL_KIND_COUNT])(Code *, KernelFunction *) = {
@@ -13,7 +42,9 @@ void kernel_write(Code *code, KernelFunction *function) {
   };
   if (writers[function->kernel->kind] == NULL)
     panic("kernel %s: no code for kind %d", function->name, (int)function->kernel->kind);
+  size_t begin = code_mark(code);
   writers[function->kernel->kind](code, function);
+  admit_unused(code, function, begin);
 }
 
 ExprScope function_scope(Arena *arena, KernelFunction *function) {

@@ -36,6 +36,7 @@ typedef struct LoopWriter {
   const Kernel *kernel;
   ExprScope scope;
   bool columns;
+  size_t column_mark; /* where the axis of the columns is declared */
 } LoopWriter;
 
 /* ---- reductions ---- */
@@ -159,8 +160,9 @@ static void write_row_arg_blocks(LoopWriter *writer, const Stage *stage, int num
   code_line(code, "const int64_t count = nnc_least(NNC_BLOCK, %lld - first);",
             (long long)stage->extent[0]);
   code_open(code, "for (int64_t l = 0; l < count; l++)");
-  code_line(code, "const int64_t j0 = first + l;");
+  size_t mark = code_mark(code);
   code_line(code, "v[l] = %s;", expression_render(code, &writer->scope, number)[0]);
+  code_declare(code, mark, "j0", "const int64_t j0 = first + l;");
   code_close(code);
   code_line(code, "if (!nnc_has_%s_%s(v, count, best)) continue;", sign, c_type_name(dtype));
   code_open(code, "for (int64_t l = 0; l < count; l++)");
@@ -206,18 +208,22 @@ typedef struct RowLoop {
   LoopWriter *writer;
   int number, axis;
   const char *count, *place; /* how many there are; the axis at element l */
+  size_t mark;               /* where the axis is declared */
 } RowLoop;
 
 static void open_row_values(void *context) {
-  const RowLoop *loop = context;
+  RowLoop *loop = context;
   code_open(loop->writer->code, "for (int64_t l = 0; l < %s; l++)", loop->count);
-  code_line(loop->writer->code, "const int64_t j%d = %s;", loop->axis, loop->place);
+  loop->mark = code_mark(loop->writer->code);
 }
 
 static void write_row_value(void *context) {
   const RowLoop *loop = context;
   Code *code = loop->writer->code;
+  const char *axis = arena_printf(code->arena, "j%d", loop->axis);
   code_line(code, "v[l] = %s;", expression_render(code, &loop->writer->scope, loop->number)[0]);
+  code_declare(code, loop->mark, axis,
+               arena_printf(code->arena, "const int64_t %s = %s;", axis, loop->place));
 }
 
 /* Blocks of values through fixed lanes. */
@@ -230,7 +236,7 @@ static void write_row_lanes(LoopWriter *writer, const Stage *stage, int number) 
   int last = stage->axis_count - 1;
   int64_t extent = stage->extent[last];
   RowLoop loop = {writer, number, last, extent > NNC_BLOCK ? "count" : c_integer(code->arena, extent),
-                  extent > NNC_BLOCK ? "first + l" : "l"};
+                  extent > NNC_BLOCK ? "first + l" : "l", 0};
   code_line(code, "%s s%d;", type, number);
   code_block(code);
   code_line(code, "%s_lanes acc;", lanes);
@@ -271,8 +277,15 @@ static void write_row_stage(LoopWriter *writer, int number) {
 
 static void open_columns(LoopWriter *writer) {
   code_open(writer->code, "for (int64_t l = 0; l < count; l++)");
-  if (kernel_uses_axis(writer->code->arena, writer->kernel, writer->kernel->axis_count - 1))
-    code_line(writer->code, "const int64_t i%d = first + l;", writer->kernel->axis_count - 1);
+  writer->column_mark = code_mark(writer->code);
+}
+
+static void close_columns(LoopWriter *writer) {
+  Arena *arena = writer->code->arena;
+  const char *axis = arena_printf(arena, "i%d", writer->kernel->axis_count - 1);
+  code_declare(writer->code, writer->column_mark, axis,
+               arena_printf(arena, "const int64_t %s = first + l;", axis));
+  code_close(writer->code);
 }
 
 static void write_column_reduction(LoopWriter *writer, int number) {
@@ -296,7 +309,8 @@ static void write_column_reduction(LoopWriter *writer, int number) {
   if (is_arg(stage->reduce))
     write_arg_join(code, stage->reduce, dtype, accumulator, place, value, "j0");
   else write_join(code, stage->reduce, dtype, accumulator, value);
-  close_loops(writer, stage->axis_count + 1);
+  close_columns(writer);
+  close_loops(writer, stage->axis_count);
   bool narrow = dtype == DTYPE_F64 && stage->value->dtype != DTYPE_F64;
   writer->scope.stages[number] = is_arg(stage->reduce) ? place
                                  : narrow ? arena_printf(code->arena, "(float)%s", accumulator)
@@ -313,7 +327,8 @@ static void write_column_stage(LoopWriter *writer, int number) {
   open_inner_axes(writer, stage, stage->axis_count);
   open_columns(writer);
   write_stores(writer, number);
-  close_loops(writer, stage->axis_count + 1);
+  close_columns(writer);
+  close_loops(writer, stage->axis_count);
 }
 
 /* ---- rows or columns ---- */
@@ -369,8 +384,9 @@ static bool has_only_points(const Kernel *kernel) {
   return true;
 }
 
-/* The domain's axes but the last, from the number of the row. */
-static void write_row_axes(LoopWriter *writer) {
+/* The domain's axes but the last, from the number of the row, for what was written behind the
+ * mark. */
+static void declare_row_axes(LoopWriter *writer, size_t mark) {
   const Kernel *kernel = writer->kernel;
   int64_t below = 1;
   for (int i = kernel->axis_count - 2; i >= 0; i--) {
@@ -378,8 +394,9 @@ static void write_row_axes(LoopWriter *writer) {
     Arena *arena = writer->code->arena;
     const char *text = below == 1 ? "row" : arena_printf(arena, "row / %lld", (long long)below);
     if (i > 0) text = arena_printf(arena, "%s %% %lld", text, (long long)extent);
-    if (kernel_uses_axis(arena, kernel, i))
-      code_line(writer->code, "const int64_t i%d = %s;", i, text);
+    const char *axis = arena_printf(arena, "i%d", i);
+    code_declare(writer->code, mark, axis,
+                 arena_printf(arena, "const int64_t %s = %s;", axis, text));
     below *= extent;
   }
 }
@@ -493,16 +510,16 @@ static void write_task(LoopWriter *writer, const LoopGrid *grid) {
   bool has_rows = writer->kernel->axis_count > 1;
   if (has_rows && grid->row_chunk == 1) {
     code_line(code, "const int64_t row = %s;", piece);
-    write_row_axes(writer);
   } else if (has_rows) {
     code_line(code, "const int64_t rows = nnc_least((%s + 1) * %lld, %lld);", piece,
               (long long)grid->row_chunk, (long long)grid->rows);
     code_open(code, "for (int64_t row = %s * %lld; row < rows; row++)",
               grid->blocks == 1 ? piece : arena_printf(arena, "(%s)", piece),
               (long long)grid->row_chunk);
-    write_row_axes(writer);
   }
+  size_t mark = code_mark(code);
   write_points(writer, begin, end);
+  if (has_rows) declare_row_axes(writer, mark);
   if (has_rows && grid->row_chunk != 1) code_close(code);
 }
 

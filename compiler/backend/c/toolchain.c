@@ -112,6 +112,7 @@ static bool ask_all(Arena *arena, Toolchain *toolchain) {
   toolchain->version = ask(arena, toolchain->cc, "--version");
   if (toolchain->version == NULL) return false;
   toolchain->linker = ask_path(arena, toolchain->cc, "-print-prog-name=ld");
+  toolchain->static_pie = ask_path(arena, toolchain->cc, "-print-file-name=rcrt1.o");
   for (int i = 0; i < LIBRARY_COUNT; i++)
     toolchain->libraries[i] = ask_path(
         arena, toolchain->cc, arena_printf(arena, "-print-file-name=lib%s.a", library_names[i]));
@@ -123,25 +124,24 @@ static bool ask_all(Arena *arena, Toolchain *toolchain) {
 static CacheKey facts_key(Arena *arena, const char *cc) {
   Sha256 hash;
   sha256_begin(&hash);
-  sha256_add_string(&hash, "toolchain 2");
+  sha256_add_string(&hash, "toolchain 3");
   identity_add_program(arena, &hash, cc);
   add_environment(&hash);
   return cache_key(&hash);
 }
 
-/* A line each: version, linker, libraries. Where a path does not exist any more, they are not
+/* A line each: version, linker, start, libraries. Where a path does not exist any more, they are not
  * believed. */
 static bool read_facts(Arena *arena, Toolchain *toolchain, const Text *text) {
   const char *line = arena_strndup(arena, text->data, text->length);
-  for (int i = -2; i < LIBRARY_COUNT; i++) {
-    const char **field = i >= 0   ? &toolchain->libraries[i]
-                         : i == -2 ? &toolchain->version
-                                   : &toolchain->linker;
+  const char **first[] = {&toolchain->version, &toolchain->linker, &toolchain->static_pie};
+  for (int i = -3; i < LIBRARY_COUNT; i++) {
+    const char **field = i >= 0 ? &toolchain->libraries[i] : first[i + 3];
     size_t length = strcspn(line, "\n");
     if (line[length] == 0) return false;
     *field = arena_strndup(arena, line, length);
     line += length + 1;
-    if (i >= 0 && **field && access(*field, R_OK) != 0) return false;
+    if (i >= -1 && **field && access(*field, R_OK) != 0) return false;
   }
   return access(toolchain->linker, X_OK) == 0;
 }
@@ -158,7 +158,8 @@ static bool try_compiler(Arena *arena, Toolchain *toolchain, const char *cc, Cac
   if (!ask_all(arena, toolchain)) return false;
   if (!*toolchain->linker || !*toolchain->libraries[LIBRARY_ZLIB])
     return true; /* it may be there next time */
-  text_printf(&text, "%s\n%s\n", toolchain->version, toolchain->linker);
+  text_printf(&text, "%s\n%s\n%s\n", toolchain->version, toolchain->linker,
+              toolchain->static_pie);
   for (int i = 0; i < LIBRARY_COUNT; i++) text_printf(&text, "%s\n", toolchain->libraries[i]);
   cache_put(cache, &key, text.data, text.length);
   text_free(&text);

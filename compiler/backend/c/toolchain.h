@@ -12,6 +12,8 @@ typedef struct Toolchain {
   const char *cc;                       /* as it is called */
   const char *version;                  /* first line of `cc --version` */
   const char *linker;                   /* path of what it links with; "" when it does not say */
+  const char *static_pie;               /* path of what static executables start with that lie at
+                                           any address, or "" */
   const char *libraries[LIBRARY_COUNT]; /* paths of the static ones, or "" */
 } Toolchain;
 
