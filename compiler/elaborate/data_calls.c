@@ -188,6 +188,10 @@ static const DataWord *find_word(Elaborator *e, const DataWord *words, int count
   }
   Diagnostic *d = report_error(e, at, "unknown %s '%s'", is_source ? "source" : "stage", name);
   report_suggest(d, name, names, count);
+  Text list = {0};
+  for (int i = 0; i < count; i++) text_printf(&list, "%s%s", i > 0 ? ", " : "", names[i]);
+  diag_help(d, "the %s are %s", is_source ? "sources" : "stages", list.data);
+  text_free(&list);
   return NULL;
 }
 

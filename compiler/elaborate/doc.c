@@ -157,7 +157,7 @@ const char *doc_nearest(Arena *arena, const char *name) {
   for (int i = 0; documented(i); i++)
     for (const Builtin *builtin = documented(i); builtin->name; builtin++)
       vec_push(arena, &names, builtin->name);
-  return name_nearest(name, names.items, names.count);
+  return report_meant(name, names.items, names.count);
 }
 
 /* ---- the list ----------------------------------------------------------------------------- */

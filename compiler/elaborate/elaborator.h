@@ -291,6 +291,10 @@ Diagnostic *report_warning(Elaborator *e, Span at, const char *format, ...)
 void report_note_tensor(Elaborator *e, Diagnostic *diagnostic, const char *what, const Node *node);
 void report_suggest(Diagnostic *diagnostic, const char *name, const char *const *candidates,
                     int count);
+/* The candidate that was probably meant, by its spelling or as another framework's word; or NULL. */
+const char *report_meant(const char *name, const char *const *candidates, int count);
+/* Which candidate another framework's word means; NULL when none (synonyms.c). */
+const char *synonym_find(const char *name, const char *const *candidates, int count);
 /* "an integer" where another was found: "WHAT must be WANTED, found FOUND". */
 Value report_kind(Elaborator *e, Span at, const char *what, const char *wanted, Value found);
 /* The place in the user's file that stands for `at`. */

@@ -85,9 +85,14 @@ void report_note_tensor(Elaborator *e, Diagnostic *diagnostic, const char *what,
   diag_note(diagnostic, node->span, "%s is %s", what, type_text(e->arena, node->type));
 }
 
+const char *report_meant(const char *name, const char *const *candidates, int count) {
+  const char *meant = synonym_find(name, candidates, count);
+  return meant ? meant : name_nearest(name, candidates, count);
+}
+
 void report_suggest(Diagnostic *diagnostic, const char *name, const char *const *candidates,
                     int count) {
-  const char *nearest = name_nearest(name, candidates, count);
+  const char *nearest = report_meant(name, candidates, count);
   if (nearest) diag_help(diagnostic, "did you mean '%s'?", nearest);
 }
 
