@@ -2,7 +2,7 @@
  * greatest, equal elements in their order. */
 NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
 {
-  enum { ROWS = @ROWS@, ELEMENTS = @ELEMENTS@, CHUNK = @CHUNK@, TASKS = @TASKS@ };
+  NNC_EXTENTS(ROWS = @ROWS@, ELEMENTS = @ELEMENTS@, CHUNK = @CHUNK@, TASKS = @TASKS@);
   uint@BITS@_t *const sort_keys = (uint@BITS@_t *)worker->scratch;
   uint@BITS@_t *const spare_keys = sort_keys + ELEMENTS;
   int32_t *const places = (int32_t *)(spare_keys + ELEMENTS);

@@ -15,12 +15,12 @@ NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t batch, c
 
 NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
 {
-  enum { M = @M@, N = @N@, K = @K@, MB = @MB@, NB = @NB@, KB = @KB@,
+  NNC_EXTENTS(M = @M@, N = @N@, K = @K@, MB = @MB@, NB = @NB@, KB = @KB@,
          M_BLOCKS = @M_BLOCKS@, N_BLOCKS = @N_BLOCKS@, TASKS = @TASKS@,
          MR = NNC_TILE_ROWS, TILES = (MB + MR - 1) / MR, LANES = NNC_LANES_@T@, NR = NNC_TILE_VECTORS * LANES, TILE_ROW = @TILE_ROW@,
-         ROWS_1 = MB % MR, ROWS_2 = (M - (M_BLOCKS - 1) * MB) % MR, /* of the last tiles of blocks */
+         ROWS_1 = MB % MR, ROWS_2 = (M - (M_BLOCKS - (int64_t)1) * MB) % MR, /* of the last tiles of blocks */
          VECTORS_1 = (NB % NR + LANES - 1) / LANES,
-         VECTORS_2 = ((N - (N_BLOCKS - 1) * NB) % NR + LANES - 1) / LANES };
+         VECTORS_2 = ((N - (N_BLOCKS - (int64_t)1) * NB) % NR + LANES - 1) / LANES);
   static nnc_tile_of_@T@ *const tiles[3][3] =
       NNC_TILE_TABLE(@T@, MB < MR ? 0 : MR, ROWS_1, ROWS_2, NB < NR ? 0 : NNC_TILE_VECTORS, VECTORS_1, VECTORS_2);
   @TYPE@ *const packed_a = (@TYPE@ *)worker->scratch;
@@ -30,7 +30,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
   @KEYS@
   @PACKED@
   NNC_TASKS(worker, TASKS, task) {
-    const int64_t batch = task / (M_BLOCKS * N_BLOCKS);
+    const int64_t batch = task / ((int64_t)M_BLOCKS * N_BLOCKS);
     const int64_t m_first = task % M_BLOCKS * MB, m_end = nnc_least(m_first + MB, M);
     const int64_t n_first = task / M_BLOCKS % N_BLOCKS * NB, n_end = nnc_least(n_first + NB, N);
     const @A_TYPE@ *const left = @LEFT@;

@@ -17,13 +17,13 @@ NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t image, c
 
 NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
 {
-  enum { GROUPS = @GROUPS@, ROWS = @ROWS@, CHANNELS = @CHANNELS@, TASKS = @TASKS@ };
-  enum { CHUNK = @CHUNK@, CHUNKS = @CHUNKS@, BLOCK = @BLOCK@, BLOCKS = @BLOCKS@, POSITIONS = @POSITIONS@ };
-  enum { L0 = @L0@, L1 = @L1@, L2 = @L2@, PLANE = @PLANE@, TILE_ROW = @TILE_ROW@ };
-  enum { X0 = @X0@, X1 = @X1@, X2 = @X2@, S0 = @S0@, S1 = @S1@, S2 = @S2@ };
-  enum { SOURCE_PHASES = @SOURCE_PHASES@, OUTPUT_PHASES = @OUTPUT_PHASES@, ROW_PHASES = @ROW_PHASES@, TAPS = @TAPS@ };
-  enum { MR = NNC_TILE_ROWS, WHOLE = (int)ROWS < (int)NNC_TILE_ROWS ? 0 : NNC_TILE_ROWS, ODD = ROWS % MR,
-         LANES = NNC_LANES_@T@, NR = NNC_TILE_VECTORS * LANES };
+  NNC_EXTENTS(GROUPS = @GROUPS@, ROWS = @ROWS@, CHANNELS = @CHANNELS@, TASKS = @TASKS@);
+  NNC_EXTENTS(CHUNK = @CHUNK@, CHUNKS = @CHUNKS@, BLOCK = @BLOCK@, BLOCKS = @BLOCKS@, POSITIONS = @POSITIONS@);
+  NNC_EXTENTS(L0 = @L0@, L1 = @L1@, L2 = @L2@, PLANE = @PLANE@, TILE_ROW = @TILE_ROW@);
+  NNC_EXTENTS(X0 = @X0@, X1 = @X1@, X2 = @X2@, S0 = @S0@, S1 = @S1@, S2 = @S2@);
+  NNC_EXTENTS(SOURCE_PHASES = @SOURCE_PHASES@, OUTPUT_PHASES = @OUTPUT_PHASES@, ROW_PHASES = @ROW_PHASES@, TAPS = @TAPS@);
+  NNC_EXTENTS(MR = NNC_TILE_ROWS, WHOLE = (int64_t)ROWS < (int64_t)NNC_TILE_ROWS ? 0 : NNC_TILE_ROWS, ODD = ROWS % MR,
+         LANES = NNC_LANES_@T@, NR = NNC_TILE_VECTORS * LANES);
   static nnc_conv_tile_of_@T@ *const tiles[2][3] = {NNC_CONV_TILES(@T@, WHOLE),
                                                     NNC_CONV_TILES(@T@, ODD)};
   /* For each source phase where its raster begins along each axis. */
@@ -36,17 +36,17 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
   @TYPE@ *const tile = (@TYPE@ *)(worker->scratch + @SOURCE_BYTES@ + @OTHER_BYTES@);
   (void)packed;
   @KEYS@
-  memset(source + CHANNELS * PLANE, 0, @SOURCE_BYTES@ - sizeof *source * CHANNELS * PLANE);
+  memset(source + (int64_t)CHANNELS * PLANE, 0, @SOURCE_BYTES@ - sizeof *source * CHANNELS * PLANE);
   NNC_TASKS(worker, TASKS, task) {
-    const int64_t image = task / (CHUNKS * BLOCKS), chunk = task / BLOCKS % CHUNKS;
+    const int64_t image = task / ((int64_t)CHUNKS * BLOCKS), chunk = task / BLOCKS % CHUNKS;
     const int64_t first = task % BLOCKS * BLOCK, count = nnc_least(BLOCK, POSITIONS - first);
     const int64_t end = nnc_least((chunk + 1) * CHUNK, GROUPS);
     for (int64_t group = chunk * CHUNK; group < end; group++) {
       for (int64_t c = 0; c < CHANNELS; c++) {
-        const @SOURCE_TYPE@ *const from = @SOURCE@ + ((image * GROUPS + group) * CHANNELS + c) * (X0 * X1 * X2);
+        const @SOURCE_TYPE@ *const from = @SOURCE@ + ((image * GROUPS + group) * CHANNELS + c) * ((int64_t)X0 * X1 * X2);
         @TYPE@ *to = source + c * PLANE;
         for (int64_t f = 0; f < SOURCE_PHASES; f++)
-          for (int64_t w = 0; w < L0 * L1; w++) {
+          for (int64_t w = 0; w < (int64_t)L0 * L1; w++) {
             const int64_t x0 = S0 * (w / L1 + @FIRST_0@) + begin[f][0];
             const int64_t x1 = S1 * (w % L1 + @FIRST_1@) + begin[f][1];
             const bool inside = nnc_within(x0, X0) && nnc_within(x1, X1);

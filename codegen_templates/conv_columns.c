@@ -14,20 +14,20 @@ NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t image, c
 
 NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
 {
-  enum { IMAGES = @IMAGES@, STACK = @STACK@, GROUPS = @GROUPS@, ROWS = @ROWS@, CHANNELS = @CHANNELS@, TASKS = @TASKS@ };
-  enum { RB = @RB@, ROW_BLOCKS = @ROW_BLOCKS@, POSITIONS = @POSITIONS@, PADDED = @PADDED@ };
-  enum { X0 = @X0@, X1 = @X1@, X2 = @X2@, Y0 = @Y0@, Y1 = @Y1@, Y2 = @Y2@, K1 = @K1@, K2 = @K2@ };
-  enum { S0 = @S0@, S1 = @S1@, S2 = @S2@, D0 = @D0@, D1 = @D1@, D2 = @D2@, P0 = @P0@, P1 = @P1@, P2 = @P2@ };
-  enum { TAPS = @TAPS@, LANES = NNC_LANES_@T@, VECTORS = PADDED / LANES };
-  enum { PANELS = (VECTORS + (int)NNC_TILE_VECTORS - 1) / (int)NNC_TILE_VECTORS };
-  enum { WIDE = (VECTORS + PANELS - 1) / PANELS, LAST = VECTORS - (PANELS - 1) * WIDE };
-  enum { MR = (int)NNC_TILE_ROWS < @LEAST_ROWS@ ? (int)NNC_TILE_ROWS : @LEAST_ROWS@ };
+  NNC_EXTENTS(IMAGES = @IMAGES@, STACK = @STACK@, GROUPS = @GROUPS@, ROWS = @ROWS@, CHANNELS = @CHANNELS@, TASKS = @TASKS@);
+  NNC_EXTENTS(RB = @RB@, ROW_BLOCKS = @ROW_BLOCKS@, POSITIONS = @POSITIONS@, PADDED = @PADDED@);
+  NNC_EXTENTS(X0 = @X0@, X1 = @X1@, X2 = @X2@, Y0 = @Y0@, Y1 = @Y1@, Y2 = @Y2@, K1 = @K1@, K2 = @K2@);
+  NNC_EXTENTS(S0 = @S0@, S1 = @S1@, S2 = @S2@, D0 = @D0@, D1 = @D1@, D2 = @D2@, P0 = @P0@, P1 = @P1@, P2 = @P2@);
+  NNC_EXTENTS(TAPS = @TAPS@, LANES = NNC_LANES_@T@, VECTORS = PADDED / LANES);
+  NNC_EXTENTS(PANELS = (VECTORS + (int)NNC_TILE_VECTORS - 1) / (int)NNC_TILE_VECTORS);
+  NNC_EXTENTS(WIDE = (VECTORS + PANELS - 1) / PANELS, LAST = VECTORS - (PANELS - 1) * WIDE);
+  NNC_EXTENTS(MR = (int)NNC_TILE_ROWS < @LEAST_ROWS@ ? (int)NNC_TILE_ROWS : @LEAST_ROWS@);
   @TYPE@ *const given = (@TYPE@ *)worker->scratch;
   @TYPE@ *const planes = (@TYPE@ *)(worker->scratch + @SOURCE_BYTES@);
   @TYPE@ *const tile = (@TYPE@ *)(worker->scratch + @SOURCE_BYTES@ + @OTHER_BYTES@);
   @KEYS@
   NNC_TASKS(worker, TASKS, task) {
-    const int64_t first = task / (GROUPS * ROW_BLOCKS) * STACK, images = nnc_least(STACK, IMAGES - first);
+    const int64_t first = task / ((int64_t)GROUPS * ROW_BLOCKS) * STACK, images = nnc_least(STACK, IMAGES - first);
     const int64_t group = task / ROW_BLOCKS % GROUPS;
     const int64_t channel = task % ROW_BLOCKS * RB, channels = nnc_least(RB, ROWS - channel);
     for (int64_t s = 0; s < images; s++)
@@ -35,20 +35,20 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
         nnc_spread_@T@_@SOURCE_T@(given + k * PADDED + s * POSITIONS,
                            s < images - 1 ? POSITIONS : PADDED - s * POSITIONS,
                            @SOURCE@ + (((first + s) * GROUPS + group) * CHANNELS + k) * POSITIONS, 1, 0, POSITIONS);
-    memset(planes, 0, sizeof *planes * (X0 * X1 * X2) * RB * (size_t)images);
+    memset(planes, 0, sizeof *planes * ((int64_t)X0 * X1 * X2) * RB * (size_t)images);
     const @TYPE@ *const weights = @W@ + (group * CHANNELS * ROWS + channel) * TAPS;
     /* The last tile of rows overlaps the one before, whose rows are not added twice. */
     for (int64_t done = 0; done < channels * TAPS; done += MR) {
       const int64_t m = nnc_least(done, channels * TAPS - MR);
       for (int64_t p = 0; p < PANELS; p++)
         (p < PANELS - 1 ? NNC_TILE(@T@, MR, WIDE) : NNC_TILE(@T@, MR, LAST))(
-            CHANNELS, weights + m, 1, ROWS * TAPS, given + p * (WIDE * LANES), PADDED,
+            CHANNELS, weights + m, 1, (int64_t)ROWS * TAPS, given + p * (WIDE * LANES), PADDED,
             tile + p * (WIDE * LANES), PADDED, true, NULL);
       for (int64_t row = done, s = 0; row < m + MR; s = (s + 1) % images, row += s == 0) {
-        const int64_t t0 = row % TAPS / (K1 * K2), t1 = row % TAPS / K2 % K1, t2 = row % K2;
+        const int64_t t0 = row % TAPS / ((int64_t)K1 * K2), t1 = row % TAPS / K2 % K1, t2 = row % K2;
         const @TYPE@ *restrict from = tile + (row - m) * PADDED + s * POSITIONS;
-        @TYPE@ *restrict plane = planes + (s * RB + row / TAPS) * (X0 * X1 * X2);
-        for (int64_t y = 0; y < Y0 * Y1; y++) {
+        @TYPE@ *restrict plane = planes + (s * RB + row / TAPS) * ((int64_t)X0 * X1 * X2);
+        for (int64_t y = 0; y < (int64_t)Y0 * Y1; y++) {
           const int64_t x0 = y / Y1 * S0 - P0 + t0 * D0, x1 = y % Y1 * S1 - P1 + t1 * D1;
           if (!@INSIDE@) continue;
           @TYPE@ *const to = plane + (x0 * X1 + x1) * X2 - P2 + t2 * D2;
@@ -58,6 +58,6 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
     }
     for (int64_t s = 0; s < images; s++)
       @NAME@_epilogue(worker, first + s, group * ROWS + channel, channels,
-                      planes + s * RB * (X0 * X1 * X2)@ARGUMENTS@);
+                      planes + s * RB * ((int64_t)X0 * X1 * X2)@ARGUMENTS@);
   }
 }

@@ -15,15 +15,15 @@ NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t image, c
 
 NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
 {
-  enum { IMAGES = @IMAGES@, STACK = @STACK@, GROUPS = @GROUPS@, ROWS = @ROWS@, CHANNELS = @CHANNELS@, TASKS = @TASKS@ };
-  enum { RB = @RB@, ROW_BLOCKS = @ROW_BLOCKS@, CB = @CB@, POSITIONS = @POSITIONS@, PADDED = @PADDED@ };
-  enum { L0 = @L0@, L1 = @L1@, L2 = @L2@, Y0 = @Y0@, Y1 = @Y1@, Y2 = @Y2@ };
-  enum { X0 = @X0@, X1 = @X1@, X2 = @X2@, S0 = @S0@, S1 = @S1@, S2 = @S2@ };
-  enum { SOURCE_PHASES = @SOURCE_PHASES@, TAPS = @TAPS@, LANES = NNC_LANES_@T@ };
-  enum { VECTORS = PADDED / LANES, MR = NNC_TILE_ROWS, ROWS_1 = RB % MR, ROWS_2 = ROWS % RB % MR };
-  enum { WHOLE = (int)RB < (int)MR ? 0 : (int)MR };
-  enum { PANELS = (VECTORS + NNC_TILE_VECTORS - 1) / NNC_TILE_VECTORS };
-  enum { WIDE = (VECTORS + PANELS - 1) / PANELS, LAST = VECTORS - (PANELS - 1) * WIDE };
+  NNC_EXTENTS(IMAGES = @IMAGES@, STACK = @STACK@, GROUPS = @GROUPS@, ROWS = @ROWS@, CHANNELS = @CHANNELS@, TASKS = @TASKS@);
+  NNC_EXTENTS(RB = @RB@, ROW_BLOCKS = @ROW_BLOCKS@, CB = @CB@, POSITIONS = @POSITIONS@, PADDED = @PADDED@);
+  NNC_EXTENTS(L0 = @L0@, L1 = @L1@, L2 = @L2@, Y0 = @Y0@, Y1 = @Y1@, Y2 = @Y2@);
+  NNC_EXTENTS(X0 = @X0@, X1 = @X1@, X2 = @X2@, S0 = @S0@, S1 = @S1@, S2 = @S2@);
+  NNC_EXTENTS(SOURCE_PHASES = @SOURCE_PHASES@, TAPS = @TAPS@, LANES = NNC_LANES_@T@);
+  NNC_EXTENTS(VECTORS = PADDED / LANES, MR = NNC_TILE_ROWS, ROWS_1 = RB % MR, ROWS_2 = ROWS % RB % MR);
+  NNC_EXTENTS(WHOLE = (int)RB < (int)MR ? 0 : (int)MR);
+  NNC_EXTENTS(PANELS = (VECTORS + NNC_TILE_VECTORS - 1) / NNC_TILE_VECTORS);
+  NNC_EXTENTS(WIDE = (VECTORS + PANELS - 1) / PANELS, LAST = VECTORS - (PANELS - 1) * WIDE);
   static nnc_tile_of_@T@ *const tiles[3][3] =
       NNC_TILE_TABLE(@T@, WHOLE, ROWS_1, ROWS_2, PANELS == 1 ? 0 : WIDE, LAST, 0);
   static const int32_t begin[SOURCE_PHASES][3] = @BEGINS@;
@@ -34,7 +34,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
   (void)begin, (void)raster;
   @KEYS@
   NNC_TASKS(worker, TASKS, task) {
-    const int64_t first = task / (GROUPS * ROW_BLOCKS) * STACK, images = nnc_least(STACK, IMAGES - first);
+    const int64_t first = task / ((int64_t)GROUPS * ROW_BLOCKS) * STACK, images = nnc_least(STACK, IMAGES - first);
     const int64_t group = task / ROW_BLOCKS % GROUPS;
     const int64_t row = task % ROW_BLOCKS * RB, rows = nnc_least(RB, ROWS - row);
     for (int64_t channel = 0; channel < CHANNELS; channel += CB) {
@@ -42,7 +42,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
       for (int64_t s = 0; s < images; s++)
         for (int64_t c = 0; c < channels; c++) {
           const @SOURCE_TYPE@ *const from =
-              @SOURCE@ + (((first + s) * GROUPS + group) * CHANNELS + channel + c) * (X0 * X1 * X2);
+              @SOURCE@ + (((first + s) * GROUPS + group) * CHANNELS + channel + c) * ((int64_t)X0 * X1 * X2);
           @RASTER@
           for (int64_t t = 0; t < TAPS; t++) {
             @TYPE@ *to = patches + (c * TAPS + t) * PADDED + s * POSITIONS;
@@ -54,7 +54,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
         const int shape = rows - m >= MR ? 0 : rows - m == ROWS_1 ? 1 : 2;
         const @TYPE@ *const a = @W@ + ((group * ROWS + row + m) * CHANNELS + channel) * TAPS;
         for (int64_t p = 0; p < PANELS; p++)
-          tiles[shape][p == PANELS - 1](channels * TAPS, a, CHANNELS * TAPS, 1, patches + p * (WIDE * LANES),
+          tiles[shape][p == PANELS - 1](channels * TAPS, a, (int64_t)CHANNELS * TAPS, 1, patches + p * (WIDE * LANES),
                                         PADDED, planes + m * PADDED + p * (WIDE * LANES), PADDED,
                                         channel == 0, NULL);
       }

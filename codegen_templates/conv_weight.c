@@ -16,26 +16,26 @@ NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t row, con
 
 NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
 {
-  enum { IMAGES = @IMAGES@, GROUPS = @GROUPS@, ROWS = @ROWS@, CHANNELS = @CHANNELS@, TASKS = @TASKS@ };
-  enum { RB = @RB@, CB = @CB@, ROW_BLOCKS = @ROW_BLOCKS@, CHANNEL_BLOCKS = @CHANNEL_BLOCKS@ };
-  enum { CHUNK = @CHUNK@, BLOCK = @BLOCK@, POSITIONS = @POSITIONS@ };
-  enum { L0 = @L0@, L1 = @L1@, L2 = @L2@, PLANE = @PLANE@, DY_ROW = @TILE_ROW@ };
-  enum { DY_IN_PLACE = @DY_IN_PLACE@, SPAN = @SPAN@ /* of the raster, summed at a time */ };
-  enum { X0 = @X0@, X1 = @X1@, X2 = @X2@, S0 = @S0@, S1 = @S1@, S2 = @S2@ };
-  enum { Y0 = @Y0@, Y1 = @Y1@, Y2 = @Y2@ };
-  enum { SOURCE_PHASES = @SOURCE_PHASES@, TAPS = @TAPS@, COLUMNS = CB * TAPS, LANES = NNC_LANES_@T@ };
+  NNC_EXTENTS(IMAGES = @IMAGES@, GROUPS = @GROUPS@, ROWS = @ROWS@, CHANNELS = @CHANNELS@, TASKS = @TASKS@);
+  NNC_EXTENTS(RB = @RB@, CB = @CB@, ROW_BLOCKS = @ROW_BLOCKS@, CHANNEL_BLOCKS = @CHANNEL_BLOCKS@);
+  NNC_EXTENTS(CHUNK = @CHUNK@, BLOCK = @BLOCK@, POSITIONS = @POSITIONS@);
+  NNC_EXTENTS(L0 = @L0@, L1 = @L1@, L2 = @L2@, PLANE = @PLANE@, DY_ROW = @TILE_ROW@);
+  NNC_EXTENTS(DY_IN_PLACE = @DY_IN_PLACE@, SPAN = @SPAN@ /* of the raster, summed at a time */);
+  NNC_EXTENTS(X0 = @X0@, X1 = @X1@, X2 = @X2@, S0 = @S0@, S1 = @S1@, S2 = @S2@);
+  NNC_EXTENTS(Y0 = @Y0@, Y1 = @Y1@, Y2 = @Y2@);
+  NNC_EXTENTS(SOURCE_PHASES = @SOURCE_PHASES@, TAPS = @TAPS@, COLUMNS = CB * TAPS, LANES = NNC_LANES_@T@);
   static const int32_t begin[SOURCE_PHASES][3] = @BEGINS@;
   static const nnc_tap taps[] = @TAP_TABLE@;
   @TYPE@ *const source = (@TYPE@ *)worker->scratch;
   @TYPE@ *const rasters = (@TYPE@ *)(worker->scratch + @SOURCE_BYTES@);
   nnc_mem_@T@ *const sums = (nnc_mem_@T@ *)(worker->scratch + @SOURCE_BYTES@ + @OTHER_BYTES@);
   @KEYS@
-  memset(source + CB * PLANE, 0, @SOURCE_BYTES@ - sizeof *source * CB * PLANE);
+  memset(source + (int64_t)CB * PLANE, 0, @SOURCE_BYTES@ - sizeof *source * CB * PLANE);
   NNC_TASKS(worker, TASKS, task) {
     const int64_t row = task % ROW_BLOCKS * RB, rows = nnc_least(RB, ROWS - row);
     const int64_t channel = task / ROW_BLOCKS % CHANNEL_BLOCKS * CB;
     const int64_t channels = nnc_least(CB, CHANNELS - channel);
-    const int64_t chunk = task / (ROW_BLOCKS * CHANNEL_BLOCKS), end = nnc_least((chunk + 1) * CHUNK, GROUPS);
+    const int64_t chunk = task / ((int64_t)ROW_BLOCKS * CHANNEL_BLOCKS), end = nnc_least((chunk + 1) * CHUNK, GROUPS);
     for (int64_t group = chunk * CHUNK; group < end; group++) {
       memset(sums, 0, sizeof *sums * RB * COLUMNS);
       for (int64_t image = 0; image < IMAGES; image++)
@@ -43,10 +43,10 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
           const int64_t count = nnc_least(BLOCK, POSITIONS - first);
           for (int64_t c = 0; c < channels; c++) {
             const @SOURCE_TYPE@ *const from =
-                @SOURCE@ + ((image * GROUPS + group) * CHANNELS + channel + c) * (X0 * X1 * X2);
+                @SOURCE@ + ((image * GROUPS + group) * CHANNELS + channel + c) * ((int64_t)X0 * X1 * X2);
             @TYPE@ *to = source + c * PLANE;
             for (int64_t f = 0; f < SOURCE_PHASES; f++)
-              for (int64_t w = 0; w < L0 * L1; w++) {
+              for (int64_t w = 0; w < (int64_t)L0 * L1; w++) {
                 const int64_t x0 = S0 * (w / L1 + @FIRST_0@) + begin[f][0];
                 const int64_t x1 = S1 * (w % L1 + @FIRST_1@) + begin[f][1];
                 const bool inside = nnc_within(x0, X0) && nnc_within(x1, X1);
@@ -59,7 +59,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
           const int64_t length = nnc_round_up(raster, LANES);
           for (int64_t r = 0; r < rows && !DY_IN_PLACE; r++) {
             const @DY_TYPE@ *const from =
-                @DY@ + ((image * GROUPS + group) * ROWS + row + r) * (Y0 * Y1 * Y2);
+                @DY@ + ((image * GROUPS + group) * ROWS + row + r) * ((int64_t)Y0 * Y1 * Y2);
             for (int64_t w = 0; w * L2 < length; w++) {
               const int64_t y0 = w / L1 + @FIRST_0@, y1 = w % L1 + @FIRST_1@;
               const bool inside = w / L1 < @COUNT_0@ && w % L1 < @COUNT_1@;

@@ -15,12 +15,12 @@ NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t row, con
 
 NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
 {
-  enum { IMAGES = @IMAGES@, GROUPS = @GROUPS@, ROWS = @ROWS@, CHANNELS = @CHANNELS@, TASKS = @TASKS@ };
-  enum { RB = @RB@, CB = @CB@, ROW_BLOCKS = @ROW_BLOCKS@, CHANNEL_BLOCKS = @CHANNEL_BLOCKS@ };
-  enum { L0 = @L0@, L1 = @L1@, L2 = @L2@, PLANE = @PLANE@, POSITIONS = @POSITIONS@, PADDED = @PADDED@ };
-  enum { X0 = @X0@, X1 = @X1@, X2 = @X2@, S0 = @S0@, S1 = @S1@, S2 = @S2@ };
-  enum { Y0 = @Y0@, Y1 = @Y1@, Y2 = @Y2@, STACK = @STACK@, LENGTH = STACK * PADDED };
-  enum { SOURCE_PHASES = @SOURCE_PHASES@, TAPS = @TAPS@, COLUMNS = CB * TAPS };
+  NNC_EXTENTS(IMAGES = @IMAGES@, GROUPS = @GROUPS@, ROWS = @ROWS@, CHANNELS = @CHANNELS@, TASKS = @TASKS@);
+  NNC_EXTENTS(RB = @RB@, CB = @CB@, ROW_BLOCKS = @ROW_BLOCKS@, CHANNEL_BLOCKS = @CHANNEL_BLOCKS@);
+  NNC_EXTENTS(L0 = @L0@, L1 = @L1@, L2 = @L2@, PLANE = @PLANE@, POSITIONS = @POSITIONS@, PADDED = @PADDED@);
+  NNC_EXTENTS(X0 = @X0@, X1 = @X1@, X2 = @X2@, S0 = @S0@, S1 = @S1@, S2 = @S2@);
+  NNC_EXTENTS(Y0 = @Y0@, Y1 = @Y1@, Y2 = @Y2@, STACK = @STACK@, LENGTH = STACK * PADDED);
+  NNC_EXTENTS(SOURCE_PHASES = @SOURCE_PHASES@, TAPS = @TAPS@, COLUMNS = CB * TAPS);
   static const int32_t begin[SOURCE_PHASES][3] = @BEGINS@;
   static const nnc_tap taps[] = @TAP_TABLE@;
   @TYPE@ *const raster = (@TYPE@ *)worker->scratch;
@@ -32,7 +32,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
     const int64_t row = task % ROW_BLOCKS * RB, rows = nnc_least(RB, ROWS - row);
     const int64_t channel = task / ROW_BLOCKS % CHANNEL_BLOCKS * CB;
     const int64_t channels = nnc_least(CB, CHANNELS - channel);
-    const int64_t group = task / (ROW_BLOCKS * CHANNEL_BLOCKS);
+    const int64_t group = task / ((int64_t)ROW_BLOCKS * CHANNEL_BLOCKS);
     memset(sums, 0, sizeof *sums * RB * COLUMNS);
     for (int64_t image = 0; image < IMAGES; image++) {
       const int64_t slot = image % STACK;
@@ -41,11 +41,11 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
                        @DY@ + ((image * GROUPS + group) * ROWS + row + r) * POSITIONS, 1, 0, POSITIONS);
       for (int64_t c = 0; c < channels; c++) {
         const @SOURCE_TYPE@ *const from =
-            @SOURCE@ + ((image * GROUPS + group) * CHANNELS + channel + c) * (X0 * X1 * X2);
+            @SOURCE@ + ((image * GROUPS + group) * CHANNELS + channel + c) * ((int64_t)X0 * X1 * X2);
         @RASTER@
         for (int64_t t = 0; t < TAPS; t++) {
           @TYPE@ *to = patches + (c * TAPS + t) * LENGTH + slot * PADDED;
-          for (int64_t w = 0; w < Y0 * Y1; w++, to += Y2)
+          for (int64_t w = 0; w < (int64_t)Y0 * Y1; w++, to += Y2)
             memcpy(to, seen + taps[t].offset + (w / Y1 * L1 + w % Y1) * L2, sizeof *to * Y2);
           for (int64_t i = POSITIONS; i < PADDED; i++) *to++ = 0;
         }

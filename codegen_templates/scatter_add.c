@@ -3,7 +3,7 @@
  * outside of the result is dropped. */
 NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
 {
-  enum { INDICES = @INDICES@, ROWS = @ROWS@, ELEMENTS = @ELEMENTS@, CHUNK = @CHUNK@, TASKS = @TASKS@ };
+  NNC_EXTENTS(INDICES = @INDICES@, ROWS = @ROWS@, ELEMENTS = @ELEMENTS@, CHUNK = @CHUNK@, TASKS = @TASKS@);
   @TYPE@ *const sums = (@TYPE@ *)worker->scratch;
   @KEYS@
   NNC_TASKS(worker, TASKS, task) {

@@ -32,6 +32,11 @@
 #endif
 #define NNC_ISA NNC_ISA_FAMILY NNC_PICK("+avx512", "+avx", "") NNC_ISA_FMA
 
+/* Constants of a kernel. Beyond an int they are long because one is negative, else unsigned long. */
+#define NNC_NEGATIVE_OF(line) nnc_negative_##line
+#define NNC_NEGATIVE(line) NNC_NEGATIVE_OF(line)
+#define NNC_EXTENTS(...) enum { NNC_NEGATIVE(__LINE__) = -1, __VA_ARGS__ }
+
 #define NNC_INLINE static inline __attribute__((always_inline, unused))
 /* A kernel is external to its file, so it is compiled alike in one file and in several. */
 #if defined(__clang__)

@@ -43,6 +43,8 @@ static Value apply_arange(Elaborator *e, const Bound *bound) {
                  (long long)to);
     return value_error();
   }
+  if (dtype == DTYPE_I32 && !convert_fits(e, value_int(to > from ? to - 1 : from), dtype, bound->call))
+    return value_error();
   Attribute axis = attr_make_int(ATTR_AXIS, 0);
   Value iota = value_tensor(e, emit_leaf(e, OP_IOTA, type, 1, &axis));
   if (from == 0) return iota;
@@ -70,7 +72,8 @@ static Value apply_one_hot(Elaborator *e, const Bound *bound) {
   if (!x) return value_error();
   int64_t axes[MAX_RANK];
   for (int i = 0; i < axis; i++) axes[i] = i;
-  DType index = x->type.dtype == DTYPE_I64 ? DTYPE_I64 : DTYPE_I32;
+  bool is_wide = x->type.dtype == DTYPE_I64 || classes > INT32_MAX;
+  DType index = is_wide ? DTYPE_I64 : DTYPE_I32;
   Attribute attribute = attr_make_int(ATTR_AXIS, axis);
   Node *iota = emit_leaf(e, OP_IOTA, type_make(index, shape), 1, &attribute);
   Node *wide = emit_broadcast_axes(e, emit_cast(e, x, index), shape, axes);

@@ -147,7 +147,8 @@ static bool take_diagonals(Elaborator *e, Lettered *x) {
     const char *again = strchr(x->letters + i + 1, x->letters[i]);
     if (!again) continue;
     int64_t axes[] = {i, again - x->letters};
-    Type type = type_make(DTYPE_I32, x->node->type.shape);
+    bool is_wide = x->node->type.shape.dim[i] > INT32_MAX;
+    Type type = type_make(is_wide ? DTYPE_I64 : DTYPE_I32, x->node->type.shape);
     Node *index[2];
     for (int k = 0; k < 2; k++) {
       Attribute axis = attr_make_int(ATTR_AXIS, axes[k]);

@@ -64,7 +64,8 @@ static int find_batch_axis(const Analysis *a, const Node *node) {
   int found = -1;
   for (int i = 0; i < shape.rank; i++) {
     if (shape.dim[i] == single->type.shape.dim[i]) continue;
-    if (found >= 0 || shape.dim[i] != a->batch * single->type.shape.dim[i]) return -1;
+    bool is_times = shape.dim[i] % a->batch == 0 && shape.dim[i] / a->batch == single->type.shape.dim[i];
+    if (found >= 0 || !is_times) return -1;
     found = i;
   }
   return found;

@@ -66,15 +66,23 @@ bool window_infer(Arena *arena, const Node *node, int rank, const int64_t *in,
   return true;
 }
 
+static bool touches_input(const Window *w, int axis, int64_t position) {
+  for (int64_t t = 0; t < w->kernel[axis]; t++) {
+    int64_t at = position * w->stride[axis] - w->low[axis] + t * w->dilation[axis];
+    if (at >= 0 && at < w->in[axis]) return true;
+  }
+  return false;
+}
+
+/* The windows that begin inside, most of them, are not looked at. */
 bool window_touches_input(const Window *w, int *axis, int64_t *position) {
   for (int i = 0; i < w->rank; i++) {
+    int64_t stride = w->stride[i], low = w->low[i] > 0 ? w->low[i] : 0;
+    int64_t inside = (low + stride - 1) / stride;
+    int64_t behind = (w->in[i] + w->low[i] + stride - 1) / stride;
     for (int64_t o = 0; o < w->out[i]; o++) {
-      bool touches = false;
-      for (int64_t t = 0; t < w->kernel[i] && !touches; t++) {
-        int64_t at = o * w->stride[i] - w->low[i] + t * w->dilation[i];
-        touches = at >= 0 && at < w->in[i];
-      }
-      if (touches) continue;
+      if (o == inside && o < behind) o = behind;
+      if (o >= w->out[i] || touches_input(w, i, o)) continue;
       *axis = i;
       *position = o;
       return false;
