@@ -83,6 +83,20 @@ static void add_scan(RandomGraph *r) {
   }
 }
 
+/* A checked index, with the number of each of its elements: those differ from place to place. */
+static void add_check(RandomGraph *r) {
+  Node *index = r->integers.items[draw(r, r->integers.count)];
+  Shape shape = index->type.shape, flat = {.rank = 1, .dim = {shape_elements(shape)}};
+  Node *numbers = make_iota(&r->maker, type_make(DTYPE_I64, flat), 0);
+  Attribute attributes[] = {
+      attr_make_string(ATTR_NAME, name_intern("pick")), attr_make_int(ATTR_AXIS, 0),
+      attr_make_int(ATTR_LENGTH, 6), attr_make_int(ATTR_INDEX, 0),
+      attr_make_ints(ATTR_EXTENTS, shape.rank, shape.dim)};
+  Node *checked = add_node(r, OP_CHECK_INDEX, index, make_reshape(&r->maker, numbers, shape), 5,
+                           attributes);
+  vec_push(r->module->arena, &r->integers, checked);
+}
+
 /* Rows that fixed numbers add up. */
 static void add_rows_up(RandomGraph *r) {
   Node *x = draw_node(r);
@@ -129,7 +143,8 @@ static Graph *draw_graph(Arena *arena, uint64_t seed) {
       add_unary,       add_binary, add_binary,  add_rows,        add_reduction, add_reshape,
       add_movement,    add_place,  add_place,   add_contraction, add_gather,    add_gather,
       add_convolution, add_pooling, add_elementwise, add_elementwise, add_order, add_counts,
-      add_own_gradient, add_scan,  add_random,  add_scalar,      add_rows_up};
+      add_own_gradient, add_scan,  add_random,  add_scalar,      add_rows_up,
+      add_check};
   int operators = 6 + (int)draw(r, 14);
   for (int i = 0; i < operators; i++) grow[draw(r, sizeof grow / sizeof *grow)](r);
   Graph *graph = r->maker.graph;
