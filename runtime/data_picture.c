@@ -10,6 +10,14 @@
 
 #include "data_picture.h"
 
+/* A small file can claim gigabytes of pixels. */
+static int check_size(const DataContext *context, const char *name, int64_t height,
+                      int64_t width) {
+  if (height * width <= PICTURE_PIXELS) return 0;
+  return data_fail(context, "%s: %lld x %lld pixels are more than %d, the most that are decoded",
+                   name, (long long)height, (long long)width, PICTURE_PIXELS);
+}
+
 /* --- JPEG ------------------------------------------------------------------------------------- */
 
 typedef struct JpegErrors {
@@ -55,6 +63,10 @@ static int decode_jpeg(const DataContext *context, const char *name, const unsig
     jpeg_destroy_decompress(&decoder);
     return fail_decode(context, name, "JPEG", "it has the four channels of printing (CMYK)");
   }
+  if (check_size(context, name, decoder.image_height, decoder.image_width) < 0) {
+    jpeg_destroy_decompress(&decoder);
+    return -1;
+  }
   decoder.out_color_space = picture->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
   jpeg_start_decompress(&decoder);
   picture->height = decoder.output_height;
@@ -83,6 +95,10 @@ static int decode_png(const DataContext *context, const char *name, const unsign
   png_color black = {0, 0, 0};
   if (!png_image_begin_read_from_memory(&image, file, size))
     return fail_decode(context, name, "PNG", image.message);
+  if (check_size(context, name, image.height, image.width) < 0) {
+    png_image_free(&image);
+    return -1;
+  }
   image.format = picture->channels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
   picture->height = image.height;
   picture->width = image.width;

@@ -14,6 +14,9 @@ typedef struct Picture {
   unsigned char *bytes; /* allocated */
 } Picture;
 
+/* Pixels of a picture, as decoded and as scaled, at most. */
+enum { PICTURE_PIXELS = 1 << 27, PICTURE_TOO_LARGE = -2 };
+
 /* Decodes a file in memory to `channels` channels: JPEG, or PNG (over black where it is
  * transparent).  0, or -1 with a message; then there is nothing to free. */
 int data_picture_decode(const DataContext *context, const char *name, const unsigned char *file,
@@ -21,7 +24,8 @@ int data_picture_decode(const DataContext *context, const char *name, const unsi
 
 /* Scales to height x width by the triangle filter whose support grows with the reduction, so that
  * what gets smaller is averaged, not skipped: what others call antialiased bilinear
- * interpolation.  Pixel centres lie at halves.  -1 when there is no memory. */
+ * interpolation.  Pixel centres lie at halves.  -1 when there is no memory,
+ * PICTURE_TOO_LARGE when the result would have too many pixels. */
 int data_picture_resize(Picture *picture, int64_t height, int64_t width);
 
 /* The part from (top, left) on. */
@@ -49,7 +53,7 @@ typedef struct PictureStages {
 /* Adds a stage to the table's, which must make pictures. */
 int data_picture_add_stage(const DataContext *context, DataTable *table, PictureStage stage);
 
-/* Applies all in their order; -1 when there is no memory. */
+/* Applies all in their order; fails as data_picture_resize does. */
 int data_picture_apply(const PictureStages *stages, const DataVisit *visit, Picture *picture);
 
 /* A growing list of strings that it owns. */

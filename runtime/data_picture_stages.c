@@ -67,6 +67,7 @@ static void to_bytes(const float *values, int64_t count, unsigned char *bytes) {
 
 int data_picture_resize(Picture *picture, int64_t height, int64_t width) {
   if (picture->height == height && picture->width == width) return 0;
+  if (height > PICTURE_PIXELS / width) return PICTURE_TOO_LARGE;
   int64_t channels = picture->channels, old = picture->height * picture->width * channels;
   Filter across = {0}, down = {0};
   float *source = malloc((size_t)old * sizeof *source);
@@ -153,16 +154,17 @@ static int apply_stage(const PictureStage *stage, int index, const DataVisit *vi
                        Picture *picture) {
   uint64_t stream = (uint64_t)index;
   int64_t height = stage->height, width = stage->width;
+  int result;
   switch (stage->kind) {
     case PICTURE_RESIZE:
       return width ? data_picture_resize(picture, height, width) : resize_shorter(picture, height);
     case PICTURE_CENTER_CROP:
-      if (enlarge(picture, height, width) < 0) return -1;
+      if ((result = enlarge(picture, height, width)) < 0) return result;
       data_picture_crop(picture, (picture->height - height) / 2, (picture->width - width) / 2,
                         height, width);
       return 0;
     case PICTURE_RANDOM_CROP:
-      if (enlarge(picture, height, width) < 0) return -1;
+      if ((result = enlarge(picture, height, width)) < 0) return result;
       data_picture_crop(picture, choose_start(visit, stream, 0, picture->height - height),
                         choose_start(visit, stream, 1, picture->width - width), height, width);
       return 0;
@@ -176,9 +178,10 @@ static int apply_stage(const PictureStage *stage, int index, const DataVisit *vi
 }
 
 int data_picture_apply(const PictureStages *stages, const DataVisit *visit, Picture *picture) {
-  for (int i = 0; i < stages->count; i++)
-    if (apply_stage(&stages->stages[i], i, visit, picture) < 0) return -1;
-  return 0;
+  int result = 0;
+  for (int i = 0; i < stages->count && result == 0; i++)
+    result = apply_stage(&stages->stages[i], i, visit, picture);
+  return result;
 }
 
 /* --- their calls ------------------------------------------------------------------------------ */

@@ -495,6 +495,29 @@ static void test_damaged_pictures(void **state) {
   expect_unreadable(&model, &entry, "t/b/2.jpg: cannot decode the PNG: read beyond end of data");
 }
 
+/* What a header claims is refused before it is decoded, and what scaling would make before it is made. */
+static void test_too_many_pixels(void **state) {
+  (void)state;
+  static unsigned char bytes[4096];
+  nnc_entry entry = ENTRY_OF(NNC_U8, 1, 3, 8, 10);
+  nnc_model model = MODEL(1, SET("train", PIPELINE(XY, FOLDER(THREADS(1)), CROP(resize, 8, 10))));
+  FILE *file = fopen(path_to("t/b/2.jpg"), "rb");
+  assert_non_null(file);
+  size_t size = fread(bytes, 1, sizeof bytes, file);
+  fclose(file);
+  for (size_t i = 0; i + 9 < size; i++)
+    if (bytes[i] == 0xff && bytes[i + 1] == 0xc0) memcpy(bytes + i + 5, "\x7f\xff\x7f\xff", 4);
+  write_file("t/b/2.jpg", bytes, size);
+  expect_unreadable(&model, &entry, "t/b/2.jpg: 32767 x 32767 pixels are more than 134217728, the "
+                                    "most that are decoded");
+  write_png("t/b/2.jpg", 1, 1000, 1, 0);
+  nnc_model scaled = MODEL(1, SET("train", PIPELINE(XY, FOLDER(THREADS(1)),
+                                                    STAGE(resize, ARG("height", NUM(1024))),
+                                                    CROP(random_crop, 8, 10))));
+  expect_unreadable(&scaled, &entry, "t/b/2.jpg: its 1 x 1000 pixels become more than 134217728, "
+                                     "the most that a picture may have, when they are scaled");
+}
+
 static void test_mistakes(void **state) {
   (void)state;
   nnc_entry entry = ENTRY_OF(NNC_U8, 1, 3, 8, 10);
@@ -609,6 +632,7 @@ int main(void) {
                                       leave_folders),
       cmocka_unit_test_setup_teardown(test_files, enter_folders, leave_folders),
       cmocka_unit_test_setup_teardown(test_damaged_pictures, enter_folders, leave_folders),
+      cmocka_unit_test_setup_teardown(test_too_many_pixels, enter_folders, leave_folders),
       cmocka_unit_test_setup_teardown(test_mistakes, enter_folders, leave_folders),
       cmocka_unit_test_setup_teardown(test_copy_task, enter, leave),
   };
