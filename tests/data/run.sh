@@ -34,10 +34,15 @@ report() { # NAME STATUS LOG
   fi
 }
 
+# What the readers use of the runtime.
+used="message printable json cpus cgroup"
+
 # build SANITIZERS FOLDER: the readers as a library.
 build() {
+  local sources=("$root"/runtime/data_*.c "$here/support.c") source
+  for source in $used; do sources+=("$root/runtime/$source.c"); done
   mkdir -p "$2"
-  for source in "$root"/runtime/data_*.c "$root/runtime/message.c" "$root/runtime/cpus.c" "$here/support.c"; do
+  for source in "${sources[@]}"; do
     "$compiler" -std=gnu11 -g -O1 -Wall -Wextra -Werror "-fsanitize=$1" -fno-sanitize-recover=all \
       -D_GNU_SOURCE -I"$root/runtime" -c "$source" -o "$2/$(basename "$source" .c).o" || return 1
   done
@@ -45,10 +50,12 @@ build() {
 
 # link SANITIZERS FOLDER SOURCE... : a program of that folder's library.
 link() {
-  local sanitizers=$1 folder=$2
+  local sanitizers=$1 folder=$2 objects name
   shift 2
+  objects=("$folder"/data_*.o)
+  for name in $used; do objects+=("$folder/$name.o"); done
   "$compiler" -std=gnu11 -g -O1 -Wall -Wextra -Werror "-fsanitize=$sanitizers" -fno-sanitize-recover=all \
-    -I"$root/runtime" "$@" "$folder"/data_*.o "$folder"/message.o "$folder"/cpus.o -ljpeg -lpng -lz -lpthread -lm
+    -I"$root/runtime" "$@" "${objects[@]}" -ljpeg -lpng -lz -lpthread -lm
 }
 
 # run_cmocka PROGRAM: adds its counts.

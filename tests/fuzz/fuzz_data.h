@@ -3,7 +3,7 @@
  * are met.
  *
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined -Iruntime tests/fuzz/fuzz_csv.c \
- *       runtime/data_*.c runtime/message.c -lz -lpthread -lm -o fuzz_csv
+ *       runtime/{data_*,message,printable,json,cpus,cgroup}.c -ljpeg -lpng -lz -lpthread -lm -o fuzz_csv
  *     python3 tests/fuzz/seeds.py seeds && ./fuzz_csv corpus seeds/csv */
 #ifndef TESTS_FUZZ_DATA_H
 #define TESTS_FUZZ_DATA_H
