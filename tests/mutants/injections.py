@@ -94,7 +94,7 @@ class Injections:
         outcomes, problem = [emitted, built], complaint(emitted) or complaint(built)
         if os.path.exists(folder + "/out.c"):
             with open(folder + "/out.c", encoding="utf-8", errors="replace") as stream:
-                if MARK in strip(stream.read()):
+                if re.search(r"\b%s\b" % MARK, strip(stream.read())):
                     problem = problem or "is code of the emitted C"
         if built.status == 0:
             for command in (["train", "-q"], ["predict", "t.csv"], ["info"], ["train", "-q", "--resume", "--steps", "3"]):
