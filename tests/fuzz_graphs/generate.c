@@ -420,6 +420,20 @@ Node *draw_like(Generator *g, Type type) {
   return fresh_like(g, type);
 }
 
+/* As --check-indices writes it; of an index that lies inside. */
+static Node *checked(Generator *g, Node *index, int64_t bound) {
+  Shape shape = index->type.shape;
+  int64_t count = shape_elements(shape);
+  if (count == 0 || !draw_chance(g, 12)) return index;
+  Node *numbers = make_iota(&g->maker, type_make(DTYPE_I64, shape_make(1, &count)), 0);
+  Attribute attributes[] = {
+      attr_make_string(ATTR_NAME, "gather"), attr_make_int(ATTR_AXIS, 0),
+      attr_make_int(ATTR_LENGTH, bound), attr_make_int(ATTR_INDEX, index->id),
+      attr_make_ints(ATTR_EXTENTS, shape.rank, shape.dim)};
+  Node *operands[] = {index, make_reshape(&g->maker, numbers, shape)};
+  return try_add(g, OP_CHECK_INDEX, 2, operands, 5, attributes);
+}
+
 Node *draw_index(Generator *g, Shape shape, int64_t bound) {
   static const DType dtypes[] = {DTYPE_I32, DTYPE_I64, DTYPE_U8};
   const Maker *m = &g->maker;
@@ -427,15 +441,15 @@ Node *draw_index(Generator *g, Shape shape, int64_t bound) {
   DType dtype = dtypes[draw_below(g, 3)];
   if (draw_chance(g, 50) || bound < 1) {
     int64_t most = dtype == DTYPE_U8 && bound > 256 ? 256 : bound;
-    return leaf_input(g, type_make(dtype, shape), most < 1 ? 1 : most);
+    return checked(g, leaf_input(g, type_make(dtype, shape), most < 1 ? 1 : most), bound);
   }
   if (dtype == DTYPE_U8) dtype = DTYPE_I32;
   Node *raw = draw_like(g, type_make(dtype, shape));
   Node *index = make_binary(m, OP_MOD, raw, constant_of(g, raw->type, (double)bound));
   if (draw_chance(g, 12)) /* some beyond the ends: clamped, or left out */
-    index =
-        make_binary_value(m, OP_SUB, make_binary_value(m, OP_MUL, index, 2), (double)(bound / 2));
-  return index;
+    return make_binary_value(m, OP_SUB, make_binary_value(m, OP_MUL, index, 2),
+                             (double)(bound / 2));
+  return checked(g, index, bound);
 }
 
 /* ---- growing ---- */
