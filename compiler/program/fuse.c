@@ -254,7 +254,23 @@ static bool updates_in_place(const Fuser *fuser, const BuiltKernel *built) {
   return true;
 }
 
-/* Makes b part of a if that is possible. */
+/* Whether one kernel of a and b can be built and is worth it. Most pairs are refused, so all that the
+ * trial needs lives in an arena of its own. */
+static bool merge_is_good(Fuser *fuser, Group *merged, const Group *a, const Group *b) {
+  Lowering *lowering = fuser->lowering;
+  Arena *arena = lowering->arena;
+  lowering->arena = arena_create();
+  merge_members(lowering->arena, merged, a, b);
+  claim_members(fuser, merged);
+  const Node *blame;
+  bool is_good = group_build(lowering, merged, &blame) == NULL &&
+                 kernel_is_reasonable(&merged->built) && updates_in_place(fuser, &merged->built);
+  arena_destroy(lowering->arena);
+  lowering->arena = arena;
+  return is_good;
+}
+
+/* Makes b part of a if that is possible. Groups are built again when all are merged. */
 static bool try_merge(Fuser *fuser, int a, int b) {
   if (a == b || group_at(fuser, a)->is_merged_away || group_at(fuser, b)->is_merged_away)
     return false;
@@ -263,16 +279,13 @@ static bool try_merge(Fuser *fuser, int a, int b) {
       !spaces_merge(fuser, group_at(fuser, a), group_at(fuser, b), &merged) ||
       path_between(fuser, a, b) || path_between(fuser, b, a))
     return false;
-  Arena *arena = fuser->lowering->arena;
-  merge_members(arena, &merged, group_at(fuser, a), group_at(fuser, b));
-  claim_members(fuser, &merged);
-  const Node *blame;
-  if (group_build(fuser->lowering, &merged, &blame) != NULL ||
-      !kernel_is_reasonable(&merged.built) || !updates_in_place(fuser, &merged.built)) {
+  Group trial = merged;
+  if (!merge_is_good(fuser, &trial, group_at(fuser, a), group_at(fuser, b))) {
     claim_members(fuser, group_at(fuser, a));
     claim_members(fuser, group_at(fuser, b));
     return false;
   }
+  merge_members(fuser->lowering->arena, &merged, group_at(fuser, a), group_at(fuser, b));
   *group_at(fuser, a) = merged;
   group_at(fuser, b)->is_merged_away = true;
   redirect_edges(fuser, a, b);
