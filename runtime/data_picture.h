@@ -14,7 +14,7 @@ typedef struct Picture {
   unsigned char *bytes; /* allocated */
 } Picture;
 
-/* Pixels of a picture, as decoded and as scaled, at most. */
+/* Pixels of a picture, as decoded and as computed by scaling, at most. */
 enum { PICTURE_PIXELS = 1 << 27, PICTURE_TOO_LARGE = -2 };
 
 /* Decodes a file in memory to `channels` channels: JPEG, or PNG (over black where it is
@@ -22,15 +22,17 @@ enum { PICTURE_PIXELS = 1 << 27, PICTURE_TOO_LARGE = -2 };
 int data_picture_decode(const DataContext *context, const char *name, const unsigned char *file,
                         size_t size, int channels, Picture *picture);
 
-/* Scales to height x width by the triangle filter whose support grows with the reduction, so that
- * what gets smaller is averaged, not skipped: what others call antialiased bilinear
- * interpolation.  Pixel centres lie at halves.  -1 when there is no memory,
- * PICTURE_TOO_LARGE when the result would have too many pixels. */
-int data_picture_resize(Picture *picture, int64_t height, int64_t width);
+/* Of a picture, or of what it is to be scaled to. */
+typedef struct PicturePart {
+  int64_t top, left, height, width;
+} PicturePart;
 
-/* The part from (top, left) on. */
-void data_picture_crop(Picture *picture, int64_t top, int64_t left, int64_t height, int64_t width);
-void data_picture_mirror(Picture *picture); /* left and right change places */
+/* Makes it the part of what it is when scaled to height x width by the triangle filter whose
+ * support grows with the reduction, so that what gets smaller is averaged, not skipped: what
+ * others call antialiased bilinear interpolation.  Pixel centres lie at halves.  The part has the
+ * bits that it has in the whole.  -1 when there is no memory, PICTURE_TOO_LARGE when the part has
+ * too many pixels. */
+int data_picture_scale(Picture *picture, int64_t height, int64_t width, PicturePart part);
 
 typedef enum PictureStageKind {
   PICTURE_RESIZE,
@@ -53,8 +55,9 @@ typedef struct PictureStages {
 /* Adds a stage to the table's, which must make pictures. */
 int data_picture_add_stage(const DataContext *context, DataTable *table, PictureStage stage);
 
-/* Applies all in their order; fails as data_picture_resize does. */
-int data_picture_apply(const PictureStages *stages, const DataVisit *visit, Picture *picture);
+/* Applies all in their order to the picture of the file `name`; 0, or -1 with a message. */
+int data_picture_apply(const DataContext *context, const char *name, const PictureStages *stages,
+                       const DataVisit *visit, Picture *picture);
 
 /* A growing list of strings that it owns. */
 typedef struct PictureNames {

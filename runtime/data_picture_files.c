@@ -213,14 +213,8 @@ int data_picture_make(const DataContext *context, const DataTable *table, const 
   unsigned char *file = read_file(context, name, &size);
   int result = file ? data_picture_decode(context, name, file, size, (int)dim[1], &picture) : -1;
   free(file);
-  int64_t height = picture.height, width = picture.width;
-  int applied = result == 0 ? data_picture_apply(&pictures->stages, visit, &picture) : 0;
-  if (applied == PICTURE_TOO_LARGE)
-    result = data_fail(context, "%s: its %lld x %lld pixels become more than %d, the most that a "
-                       "picture may have, when they are scaled", name, (long long)height,
-                       (long long)width, PICTURE_PIXELS);
-  else if (applied < 0)
-    result = data_fail_memory(context, name, field->width * 8);
+  if (result == 0)
+    result = data_picture_apply(context, name, &pictures->stages, visit, &picture);
   if (result == 0 && (picture.height != dim[2] || picture.width != dim[3]))
     result =
         data_fail(context,

@@ -1,116 +1,43 @@
-/* Cutting and scaling pictures: the stages resize, center_crop, random_crop and random_flip. */
+/* The stages of pictures: resize, center_crop, random_crop and random_flip.
+ *
+ * A stage only notes what is to be seen of the picture: scaled to which size, which part of that,
+ * mirrored or not.  The pixels are computed when all stages have had their say, so a resize that
+ * is followed by a crop computes no more than the crop keeps; what cannot be noted on top, as a
+ * second scaling, computes the pixels first. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "data_picture.h"
 
-/* --- scaling ---------------------------------------------------------------------------------- */
+/* --- what is to be seen ----------------------------------------------------------------------- */
 
-/* Along one axis: each result is a weighted sum of `taps` neighbours from first[i] on. */
-typedef struct Filter {
-  int64_t taps;
-  int64_t *first;
-  float *weights; /* [results][taps] */
-} Filter;
+/* A picture, and what the stages so far make of it. */
+typedef struct View {
+  Picture *picture;
+  int64_t height, width; /* that the whole picture is scaled to */
+  PicturePart part;      /* of this; what is seen */
+  bool is_mirrored;      /* the part's left and right change places */
+} View;
 
-static int make_filter(Filter *filter, int64_t from, int64_t to) {
-  double scale = (double)from / (double)to, support = scale > 1 ? scale : 1;
-  filter->taps = (int64_t)ceil(support) * 2 + 1;
-  if (filter->taps > from) filter->taps = from;
-  filter->first = malloc((size_t)to * sizeof *filter->first);
-  filter->weights = calloc((size_t)(to * filter->taps), sizeof *filter->weights);
-  if (!filter->first || !filter->weights) return -1;
-  for (int64_t i = 0; i < to; i++) {
-    double centre = ((double)i + 0.5) * scale, sum = 0;
-    int64_t first = (int64_t)floor(centre - support + 0.5);
-    if (first < 0) first = 0;
-    if (first + filter->taps > from) first = from - filter->taps;
-    float *weights = filter->weights + i * filter->taps;
-    for (int64_t k = 0; k < filter->taps; k++) {
-      double distance = fabs(((double)(first + k) + 0.5 - centre) / support);
-      weights[k] = distance < 1 ? (float)(1 - distance) : 0;
-      sum += weights[k];
-    }
-    for (int64_t k = 0; k < filter->taps; k++) weights[k] = (float)(weights[k] / sum);
-    filter->first[i] = first;
-  }
-  return 0;
+static View whole_view(Picture *picture) {
+  int64_t height = picture->height, width = picture->width;
+  return (View){picture, height, width, {0, 0, height, width}, false};
 }
 
-static void free_filter(Filter *filter) {
-  free(filter->first);
-  free(filter->weights);
-}
-
-/* `inner` values lie together for each place along the axis: channels, or a row. */
-static void filter_axis(const Filter *filter, int64_t outer, int64_t from, int64_t to,
-                        int64_t inner, const float *source, float *target) {
-  for (int64_t o = 0; o < outer; o++)
-    for (int64_t i = 0; i < to; i++) {
-      float *result = target + (o * to + i) * inner;
-      memset(result, 0, (size_t)inner * sizeof *result);
-      for (int64_t k = 0; k < filter->taps; k++) {
-        float weight = filter->weights[i * filter->taps + k];
-        const float *values = source + (o * from + filter->first[i] + k) * inner;
-        for (int64_t c = 0; c < inner; c++) result[c] += weight * values[c];
-      }
-    }
-}
-
-static void to_bytes(const float *values, int64_t count, unsigned char *bytes) {
-  for (int64_t i = 0; i < count; i++) {
-    float value = values[i] + 0.5f;
-    bytes[i] = value <= 0 ? 0 : value >= 255 ? 255 : (unsigned char)value;
-  }
-}
-
-int data_picture_resize(Picture *picture, int64_t height, int64_t width) {
-  if (picture->height == height && picture->width == width) return 0;
-  if (height > PICTURE_PIXELS / width) return PICTURE_TOO_LARGE;
-  int64_t channels = picture->channels, old = picture->height * picture->width * channels;
-  Filter across = {0}, down = {0};
-  float *source = malloc((size_t)old * sizeof *source);
-  float *middle = malloc((size_t)(picture->height * width * channels) * sizeof *middle);
-  float *target = malloc((size_t)(height * width * channels) * sizeof *target);
-  unsigned char *bytes = malloc((size_t)(height * width * channels));
-  int result = source && middle && target && bytes ? 0 : -1;
-  if (result == 0) result = make_filter(&across, picture->width, width);
-  if (result == 0) result = make_filter(&down, picture->height, height);
-  if (result == 0) {
-    for (int64_t i = 0; i < old; i++) source[i] = picture->bytes[i];
-    filter_axis(&across, picture->height, picture->width, width, channels, source, middle);
-    filter_axis(&down, 1, picture->height, height, width * channels, middle, target);
-    to_bytes(target, height * width * channels, bytes);
-    free(picture->bytes);
-    picture->bytes = bytes;
-    picture->height = height;
-    picture->width = width;
-    bytes = NULL;
-  }
-  free_filter(&across);
-  free_filter(&down);
-  free(source);
-  free(middle);
-  free(target);
-  free(bytes);
-  return result;
-}
-
-/* --- cutting ---------------------------------------------------------------------------------- */
-
-void data_picture_crop(Picture *picture, int64_t top, int64_t left, int64_t height,
-                       int64_t width) {
+/* In place: the part from (top, left) on. */
+static void cut(Picture *picture, PicturePart part) {
   int64_t channels = picture->channels;
-  for (int64_t y = 0; y < height; y++)
-    memmove(picture->bytes + y * width * channels,
-            picture->bytes + ((top + y) * picture->width + left) * channels,
-            (size_t)(width * channels));
-  picture->height = height;
-  picture->width = width;
+  if (part.height == picture->height && part.width == picture->width) return;
+  for (int64_t y = 0; y < part.height; y++)
+    memmove(picture->bytes + y * part.width * channels,
+            picture->bytes + ((part.top + y) * picture->width + part.left) * channels,
+            (size_t)(part.width * channels));
+  picture->height = part.height;
+  picture->width = part.width;
 }
 
-void data_picture_mirror(Picture *picture) {
+/* Left and right change places. */
+static void mirror(Picture *picture) {
   int64_t channels = picture->channels, width = picture->width;
   for (int64_t y = 0; y < picture->height; y++)
     for (int64_t x = 0; x < width / 2; x++)
@@ -123,25 +50,55 @@ void data_picture_mirror(Picture *picture) {
       }
 }
 
+/* Computes the pixels: afterwards the view is the whole picture. */
+static int compute(View *view) {
+  Picture *picture = view->picture;
+  bool is_scaled = view->height != picture->height || view->width != picture->width;
+  int result = is_scaled ? data_picture_scale(picture, view->height, view->width, view->part) : 0;
+  if (result < 0) return result;
+  if (!is_scaled) cut(picture, view->part);
+  if (view->is_mirrored) mirror(picture);
+  *view = whole_view(picture);
+  return 0;
+}
+
+/* To the size that what is seen shall have. */
+static int scale(View *view, int64_t height, int64_t width) {
+  if (view->part.height == height && view->part.width == width) return 0;
+  int result = compute(view);
+  if (result < 0) return result;
+  view->height = view->part.height = height;
+  view->width = view->part.width = width;
+  return 0;
+}
+
+/* The part of what is seen from (top, left) on. */
+static void crop(View *view, PicturePart part) {
+  PicturePart *seen = &view->part;
+  seen->top += part.top;
+  seen->left += view->is_mirrored ? seen->width - part.left - part.width : part.left;
+  seen->height = part.height;
+  seen->width = part.width;
+}
+
 /* --- stages ----------------------------------------------------------------------------------- */
 
 /* The shorter side becomes `size`; the other keeps the proportion. */
-static int resize_shorter(Picture *picture, int64_t size) {
-  int64_t height = picture->height, width = picture->width;
-  if (height <= width)
-    return data_picture_resize(picture, size, (width * size + height / 2) / height);
-  return data_picture_resize(picture, (height * size + width / 2) / width, size);
+static int scale_shorter(View *view, int64_t size) {
+  int64_t height = view->part.height, width = view->part.width;
+  if (height <= width) return scale(view, size, (width * size + height / 2) / height);
+  return scale(view, (height * size + width / 2) / width, size);
 }
 
-/* A picture that is smaller than the part to be cut is enlarged first, no more than needed. */
-static int enlarge(Picture *picture, int64_t height, int64_t width) {
-  if (picture->height >= height && picture->width >= width) return 0;
-  double scale = fmax((double)height / (double)picture->height,
-                      (double)width / (double)picture->width);
-  int64_t new_height = (int64_t)floor(scale * (double)picture->height + 0.5);
-  int64_t new_width = (int64_t)floor(scale * (double)picture->width + 0.5);
-  return data_picture_resize(picture, new_height > height ? new_height : height,
-                             new_width > width ? new_width : width);
+/* What is smaller than the part to be cut is enlarged first, no more than needed. */
+static int enlarge(View *view, int64_t height, int64_t width) {
+  const PicturePart *seen = &view->part;
+  if (seen->height >= height && seen->width >= width) return 0;
+  double factor = fmax((double)height / (double)seen->height, (double)width / (double)seen->width);
+  int64_t new_height = (int64_t)floor(factor * (double)seen->height + 0.5);
+  int64_t new_width = (int64_t)floor(factor * (double)seen->width + 0.5);
+  return scale(view, new_height > height ? new_height : height,
+               new_width > width ? new_width : width);
 }
 
 /* Where a part begins of which `spare` pixels are left out: anywhere, or in the middle. */
@@ -150,38 +107,51 @@ static int64_t choose_start(const DataVisit *visit, uint64_t stream, uint64_t in
   return visit->draws ? data_random_below(visit, stream, index, spare + 1) : spare / 2;
 }
 
-static int apply_stage(const PictureStage *stage, int index, const DataVisit *visit,
-                       Picture *picture) {
-  uint64_t stream = (uint64_t)index;
+static int apply_crop(const PictureStage *stage, uint64_t stream, const DataVisit *visit,
+                      View *view) {
   int64_t height = stage->height, width = stage->width;
-  int result;
+  int result = enlarge(view, height, width);
+  if (result < 0) return result;
+  int64_t down = view->part.height - height, across = view->part.width - width;
+  bool is_random = stage->kind == PICTURE_RANDOM_CROP;
+  crop(view, (PicturePart){.top = is_random ? choose_start(visit, stream, 0, down) : down / 2,
+                           .left = is_random ? choose_start(visit, stream, 1, across) : across / 2,
+                           .height = height,
+                           .width = width});
+  return 0;
+}
+
+static int apply_stage(const PictureStage *stage, uint64_t stream, const DataVisit *visit,
+                       View *view) {
   switch (stage->kind) {
     case PICTURE_RESIZE:
-      return width ? data_picture_resize(picture, height, width) : resize_shorter(picture, height);
+      return stage->width ? scale(view, stage->height, stage->width)
+                          : scale_shorter(view, stage->height);
     case PICTURE_CENTER_CROP:
-      if ((result = enlarge(picture, height, width)) < 0) return result;
-      data_picture_crop(picture, (picture->height - height) / 2, (picture->width - width) / 2,
-                        height, width);
-      return 0;
-    case PICTURE_RANDOM_CROP:
-      if ((result = enlarge(picture, height, width)) < 0) return result;
-      data_picture_crop(picture, choose_start(visit, stream, 0, picture->height - height),
-                        choose_start(visit, stream, 1, picture->width - width), height, width);
-      return 0;
+    case PICTURE_RANDOM_CROP: return apply_crop(stage, stream, visit, view);
     case PICTURE_RANDOM_FLIP:
-      if (!visit->draws) return 0;
-      if ((double)(data_random_bits(visit, stream, 0) >> 11) * 0x1p-53 < stage->probability)
-        data_picture_mirror(picture);
+      if (visit->draws &&
+          (double)(data_random_bits(visit, stream, 0) >> 11) * 0x1p-53 < stage->probability)
+        view->is_mirrored = !view->is_mirrored;
       return 0;
   }
   return 0;
 }
 
-int data_picture_apply(const PictureStages *stages, const DataVisit *visit, Picture *picture) {
+int data_picture_apply(const DataContext *context, const char *name, const PictureStages *stages,
+                       const DataVisit *visit, Picture *picture) {
+  View view = whole_view(picture);
   int result = 0;
   for (int i = 0; i < stages->count && result == 0; i++)
-    result = apply_stage(&stages->stages[i], i, visit, picture);
-  return result;
+    result = apply_stage(&stages->stages[i], (uint64_t)i, visit, &view);
+  if (result == 0) result = compute(&view);
+  if (result == PICTURE_TOO_LARGE)
+    return data_fail(context,
+                     "%s: %lld x %lld pixels would be scaled to %lld x %lld: more than %d, the "
+                     "most that are computed of a picture",
+                     name, (long long)picture->height, (long long)picture->width,
+                     (long long)view.part.height, (long long)view.part.width, PICTURE_PIXELS);
+  return result < 0 ? data_fail_memory(context, name, view.part.height * view.part.width) : 0;
 }
 
 /* --- their calls ------------------------------------------------------------------------------ */
