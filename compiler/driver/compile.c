@@ -265,7 +265,8 @@ static int compile_module(Compilation *compilation, Module *module) {
 
 int command_compile(Arena *arena, const Options *options) {
   const char *file = options->files.items[0];
-  Compilation compilation = {arena, options, diagnostics_create(arena), {0}};
+  Compilation compilation = {
+      .arena = arena, .options = options, .diagnostics = diagnostics_create(arena)};
   SourceFile *source = driver_read(arena, file);
   if (!source) return EXIT_MACHINE;
   inputs_add(arena, &compilation.inputs, file, "the program that is compiled");
