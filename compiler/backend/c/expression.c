@@ -504,25 +504,30 @@ static void write_questions(Code *code, const ExprScope *scope, int number) {
   }
 }
 
+static void close_loop(Code *code, const LoopParts *parts) {
+  if (parts->declare) parts->declare(parts->context);
+  code_close(code);
+}
+
 void expression_write_loop(Code *code, ExprScope *scope, int number, const LoopParts *parts) {
   bool has_near = expression_has_near(scope, number);
   if (has_near) {
     code_line(code, "int far = 0;");
     parts->open(parts->context);
     write_questions(code, scope, number);
-    code_close(code);
+    close_loop(code, parts);
     code_open(code, "if (!far)");
     scope->near = true;
     parts->open(parts->context);
     parts->body(parts->context);
-    code_close(code);
+    close_loop(code, parts);
     scope->near = false;
     code_close(code);
     code_open(code, "else");
   }
   parts->open(parts->context);
   parts->body(parts->context);
-  code_close(code);
+  close_loop(code, parts);
   if (has_near) code_close(code);
 }
 

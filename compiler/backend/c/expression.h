@@ -41,10 +41,13 @@ void expression_hoist(Code *code, ExprScope *scope, int stage);
  * value of a reduction, or the stores' values. Roots may not be read from memory after the first
  * store: with several stores they are names of temporaries. */
 const char **expression_render(Code *code, const ExprScope *scope, int stage);
-/* A loop over points of a stage. `open` writes its head and the axes' names, `body` what it does. */
+/* A loop over points of a stage. `open` writes its head and the axes' names, `body` what it does;
+ * `declare`, unless NULL, is called at the end of each loop and declares, at its beginning, the axes
+ * that it turned out to use. */
 typedef struct LoopParts {
   void (*open)(void *context);
   void (*body)(void *context);
+  void (*declare)(void *context);
   void *context;
 } LoopParts;
 

@@ -220,8 +220,13 @@ static void open_row_values(void *context) {
 static void write_row_value(void *context) {
   const RowLoop *loop = context;
   Code *code = loop->writer->code;
-  const char *axis = arena_printf(code->arena, "j%d", loop->axis);
   code_line(code, "v[l] = %s;", expression_render(code, &loop->writer->scope, loop->number)[0]);
+}
+
+static void declare_row_axis(void *context) {
+  const RowLoop *loop = context;
+  Code *code = loop->writer->code;
+  const char *axis = arena_printf(code->arena, "j%d", loop->axis);
   code_declare(code, loop->mark, axis,
                arena_printf(code->arena, "const int64_t %s = %s;", axis, loop->place));
 }
@@ -248,7 +253,7 @@ static void write_row_lanes(LoopWriter *writer, const Stage *stage, int number) 
   }
   code_line(code, "%s v[NNC_BLOCK] NNC_ALIGNED;", type);
   expression_write_loop(code, &writer->scope, number,
-                        &(LoopParts){open_row_values, write_row_value, &loop});
+                        &(LoopParts){open_row_values, write_row_value, declare_row_axis, &loop});
   code_line(code, "%s_block(&acc, v, %s);", lanes, loop.count);
   close_loops(writer, last + (extent > NNC_BLOCK));
   code_line(code, "s%d = %s_end(&acc);", number, lanes);
@@ -436,7 +441,7 @@ static void write_row_points(LoopWriter *writer, int number, const char *begin, 
     loop.begin = "first";
     loop.end = "beyond";
   }
-  expression_write_loop(code, &writer->scope, number, &(LoopParts){open_points, write_point, &loop});
+  expression_write_loop(code, &writer->scope, number, &(LoopParts){open_points, write_point, NULL, &loop});
   if (has_near) code_close(code);
 }
 
