@@ -79,13 +79,12 @@ static bool find_classes(const DataDictionary *words, const nnc_fitted_value *cl
   bool complete = true;
   for (int64_t i = 0; i < classes->count && complete; i++) {
     const char *name = classes->strings[i];
-    complete = data_dictionary_add(&known, name, (int64_t)strlen(name), 0) >= 0;
+    complete = data_dictionary_add(&known, name, (int64_t)strlen(name), i) >= 0;
   }
-  for (int32_t i = 0; i < words->count && complete; i++) {
-    class_of[i] =
-        data_dictionary_add(&known, words->words[i], (int64_t)strlen(words->words[i]), 0);
-    complete = class_of[i] >= 0;
-    if (class_of[i] >= classes->count) class_of[i] = -1;
+  for (int32_t i = 0; complete && i < words->count; i++) {
+    int32_t code =
+        data_dictionary_find(&known, words->words[i], (int64_t)strlen(words->words[i]));
+    class_of[i] = code < 0 ? -1 : (int32_t)known.lines[code];
   }
   data_dictionary_free(&known);
   return complete;

@@ -23,15 +23,13 @@ static int fail_name(const CsvReader *reader, const CsvColumns *columns, const c
 
 static int find_name(const CsvReader *reader, const CsvColumns *columns, const char *name,
                      int64_t *found) {
-  *found = -1;
-  for (int64_t i = 0; columns->names && i < columns->count; i++) {
-    if (strcmp(columns->names[i], name) != 0) continue;
-    if (*found >= 0)
-      return data_fail_call(reader->context, "%s has two columns \"%s\", number %lld and %lld",
-                            data_file_name(reader->file), name, (long long)*found, (long long)i);
-    *found = i;
-  }
-  return *found < 0 ? fail_name(reader, columns, name) : 0;
+  int32_t code = data_dictionary_find(&columns->known, name, (int64_t)strlen(name));
+  if (code < 0) return fail_name(reader, columns, name);
+  *found = columns->known.lines[code];
+  if (columns->second[code] == 0) return 0;
+  return data_fail_call(reader->context, "%s has two columns \"%s\", number %lld and %lld",
+                        data_file_name(reader->file), name, (long long)*found,
+                        (long long)columns->second[code]);
 }
 
 static int64_t count_columns(const nnc_value *value) {
@@ -130,10 +128,16 @@ static int resolve_default(CsvColumns *columns, const CsvReader *reader, const D
 
 static int read_names(CsvColumns *columns, const CsvReader *reader) {
   columns->names = calloc((size_t)columns->count + 1, sizeof *columns->names);
-  bool complete = columns->names != NULL;
+  columns->second = calloc((size_t)columns->count + 1, sizeof *columns->second);
+  bool complete = columns->names && columns->second;
   for (int64_t i = 0; complete && i < columns->count; i++) {
-    columns->names[i] = strndup(csv_text(reader, i), (size_t)reader->cells[i].length);
-    complete = columns->names[i] != NULL;
+    char *name = columns->names[i] =
+        strndup(csv_text(reader, i), (size_t)reader->cells[i].length);
+    int32_t code =
+        name ? data_dictionary_add(&columns->known, name, (int64_t)strlen(name), i) : -1;
+    complete = code >= 0;
+    if (complete && columns->known.lines[code] != i && columns->second[code] == 0)
+      columns->second[code] = i;
   }
   return complete ? 0 : data_fail_memory(reader->context, data_file_name(reader->file), 64);
 }
@@ -173,6 +177,8 @@ int csv_columns_resolve(CsvColumns *columns, const CsvReader *reader, const Data
 void csv_columns_free(CsvColumns *columns, const DataTable *table) {
   for (int64_t i = 0; columns->names && i < columns->count; i++) free(columns->names[i]);
   free(columns->names);
+  free(columns->second);
+  data_dictionary_free(&columns->known);
   for (int f = 0; columns->fields && f < table->field_count; f++) free(columns->fields[f].column);
   free(columns->fields);
   *columns = (CsvColumns){0};

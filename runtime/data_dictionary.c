@@ -10,7 +10,7 @@ static uint64_t hash(const char *word, int64_t length) {
   return h ^ h >> 32;
 }
 
-static int32_t *find_slot(DataDictionary *dictionary, const char *word, int64_t length) {
+static int32_t *find_slot(const DataDictionary *dictionary, const char *word, int64_t length) {
   uint64_t mask = (uint64_t)dictionary->slot_count - 1;
   for (uint64_t i = hash(word, length) & mask;; i = (i + 1) & mask) {
     int32_t *slot = &dictionary->slots[i];
@@ -51,6 +51,10 @@ int32_t data_dictionary_add(DataDictionary *dictionary, const char *word, int64_
   dictionary->lines[dictionary->count] = line;
   *slot = ++dictionary->count;
   return dictionary->count - 1;
+}
+
+int32_t data_dictionary_find(const DataDictionary *dictionary, const char *word, int64_t length) {
+  return dictionary->count == 0 ? -1 : *find_slot(dictionary, word, length) - 1;
 }
 
 void data_dictionary_free(DataDictionary *dictionary) {

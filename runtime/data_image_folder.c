@@ -44,11 +44,21 @@ static const nnc_fitted_value *find_classes(const DataContext *context, const ch
   return NULL;
 }
 
-static int class_of(const DataContext *context, const nnc_fitted_value *classes,
-                    const char *folder) {
+/* To find classes by their names: a word's line is its class. */
+static int list_classes(const DataContext *context, const nnc_fitted_value *classes,
+                        DataDictionary *known) {
+  for (int64_t i = 0; i < classes->count; i++) {
+    const char *name = classes->strings[i];
+    if (data_dictionary_add(known, name, (int64_t)strlen(name), i) < 0)
+      return data_fail_memory(context, "the classes", classes->count * 8);
+  }
+  return 0;
+}
+
+static int class_of(const DataContext *context, const DataDictionary *known, const char *folder) {
   const char *name = last_part(folder);
-  for (int64_t i = 0; i < classes->count; i++)
-    if (strcmp(classes->strings[i], name) == 0) return (int)i;
+  int32_t code = data_dictionary_find(known, name, (int64_t)strlen(name));
+  if (code >= 0) return (int)known->lines[code];
   return data_fail(context, "%s: the class '%.60s' does not occur in the training set", folder,
                    name);
 }
@@ -71,19 +81,22 @@ static int add_class(const DataContext *context, const char *folder, int class,
 static int add_classes(const DataContext *context, const DataTable *table, const char *root,
                        PictureNames *files, int32_t **labels) {
   PictureNames folders = {0};
-  const nnc_fitted_value *classes = NULL;
+  DataDictionary known = {0};
+  bool is_labelled = table->field_count > LABEL;
   int result = data_picture_list(context, root, true, &folders);
   if (result == 0 && folders.count == 0)
     result = data_fail(context, "%s has no folders; image_folder expects one for each class", root);
-  if (result == 0 && table->field_count > LABEL) {
-    classes = find_classes(context, table->fields[LABEL].name, &folders);
-    if (!classes) result = -1;
+  if (result == 0 && is_labelled) {
+    const nnc_fitted_value *classes =
+        find_classes(context, table->fields[LABEL].name, &folders);
+    result = classes ? list_classes(context, classes, &known) : -1;
   }
   for (int64_t i = 0; result == 0 && i < folders.count; i++) {
-    int class = classes ? class_of(context, classes, folders.items[i]) : 0;
+    int class = is_labelled ? class_of(context, &known, folders.items[i]) : 0;
     result = class < 0 ? -1 : add_class(context, folders.items[i], class, files, labels);
   }
   data_picture_free_names(&folders);
+  data_dictionary_free(&known);
   return result;
 }
 

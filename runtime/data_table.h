@@ -306,6 +306,8 @@ void data_workers_close(DataWorkers *workers); /* NULL is fine */
 /* data_dictionary.c */
 int32_t data_dictionary_add(DataDictionary *dictionary, const char *word, int64_t length,
                             int64_t line); /* -1: no memory */
+int32_t data_dictionary_find(const DataDictionary *dictionary, const char *word,
+                             int64_t length); /* -1: it is not there */
 void data_dictionary_free(DataDictionary *dictionary);
 
 /* data_number.c: a decimal number, whatever the locale; nothing may follow. false: it is none. */

@@ -1,4 +1,6 @@
 /* Text tables: values, columns, categories, missing values, and messages with line and column. */
+#include <time.h>
+
 #include "support.h"
 
 #define FILE_ARG ARG("file", STR("t.csv"))
@@ -49,6 +51,48 @@ static void test_no_numbers(void **state) {
              wrong[i]);
     expect_failure(&model, "train", &entry, message);
   }
+}
+
+/* Finding names takes time by their number, not by its square, which would be minutes here. */
+static void test_many_columns_by_name(void **state) {
+  (void)state;
+  enum { COLUMNS = 60000, LENGTH = 8 };
+  char *text = malloc(2 * COLUMNS * LENGTH), *end = text;
+  char(*names)[LENGTH] = malloc(COLUMNS * LENGTH);
+  nnc_value *items = malloc(COLUMNS * sizeof *items);
+  float *values = malloc(COLUMNS * sizeof *values);
+  assert_true(text && names && items && values);
+  for (int i = 0; i < COLUMNS; i++) end += sprintf(end, "c%05d%c", i, i + 1 < COLUMNS ? ',' : '\n');
+  for (int i = 0; i < COLUMNS; i++) end += sprintf(end, "%d%c", i, i + 1 < COLUMNS ? ',' : '\n');
+  write_text("t.csv", text);
+  for (int i = 0; i < COLUMNS; i++) {
+    snprintf(names[i], LENGTH, "c%05d", (int)(i * 7919L % COLUMNS));
+    items[i] = STR(names[i]);
+  }
+  nnc_value list = {.kind = NNC_LIST, .count = COLUMNS, .items = items};
+  nnc_model model = MODEL(1, TABLE(FIELDS("x"), ARG("columns", LIST(list))));
+  nnc_entry entry = ENTRY(1, INPUT("x", NNC_F32, 1, COLUMNS));
+  clock_t start = clock();
+  nnc_data *data = open_well(&model, "train", &entry, &fitted);
+  assert_true(clock() - start < 10 * CLOCKS_PER_SEC);
+  read_well(data, 0, 1, (void *[]){values});
+  for (int i = 0; i < COLUMNS; i++) assert_true(values[i] == (float)(i * 7919L % COLUMNS));
+  nnc_data_close(data);
+  free(text);
+  free(names);
+  free(items);
+  free(values);
+}
+
+static void test_columns_of_one_name(void **state) {
+  (void)state;
+  write_text("t.csv", "a,b,c,b,a,b\n1,2,3,4,5,6\n");
+  nnc_model model = MODEL(1, TABLE(FIELDS("x"), ARG("columns", LIST(STR("b")))));
+  nnc_model only = MODEL(1, TABLE(FIELDS("x"), ARG("columns", LIST(STR("c")))));
+  nnc_entry entry = ENTRY(1, INPUT("x", NNC_F64, 1));
+  expect_failure(&model, "train", &entry,
+                 "test.net:3:9: $/t.csv has two columns \"b\", number 1 and 3");
+  EXPECT(open_well(&only, "train", &entry, &fitted), 3);
 }
 
 static void test_quotes_and_line_ends(void **state) {
@@ -281,6 +325,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_numbers),
       cmocka_unit_test(test_no_numbers),
+      cmocka_unit_test(test_many_columns_by_name),
+      cmocka_unit_test(test_columns_of_one_name),
       cmocka_unit_test(test_quotes_and_line_ends),
       cmocka_unit_test(test_columns),
       cmocka_unit_test(test_types),
