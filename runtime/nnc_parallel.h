@@ -74,6 +74,8 @@ static inline __attribute__((always_inline, unused)) void nnc_laps_end(nnc_worke
  * message on failure. */
 nnc_pool *nnc_pool_create(int count, char *arena, int64_t worker_bytes);
 void nnc_pool_run(nnc_pool *pool, void (*run)(nnc_worker *worker));
+/* Worker 0 does all tasks; the others sleep on. */
+void nnc_pool_run_alone(nnc_pool *pool, void (*run)(nnc_worker *worker));
 nnc_worker *nnc_pool_worker(nnc_pool *pool, int index);
 void nnc_pool_destroy(nnc_pool *pool);
 

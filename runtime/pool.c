@@ -80,7 +80,7 @@ static void phase_wait(nnc_pool *pool, unsigned seen) {
 
 void nnc_barrier(nnc_worker *worker) {
   nnc_pool *pool = worker->pool;
-  if (pool->count == 1) return;
+  if (worker->count == 1) return;
   unsigned seen = atomic_load_explicit(&pool->phase, memory_order_relaxed);
   unsigned before = atomic_fetch_add_explicit(&pool->arrived, 1, memory_order_acq_rel);
   if (before + 1 < (unsigned)pool->count) {
@@ -211,6 +211,12 @@ void nnc_pool_run(nnc_pool *pool, void (*run)(nnc_worker *worker)) {
   nnc_barrier(first);
   run(first);
   nnc_barrier(first);
+}
+
+void nnc_pool_run_alone(nnc_pool *pool, void (*run)(nnc_worker *worker)) {
+  nnc_worker alone = pool->seats[0].worker;
+  alone.count = 1;
+  run(&alone);
 }
 
 void nnc_pool_destroy(nnc_pool *pool) {

@@ -165,6 +165,32 @@ void nnc_session_close(nnc_session *session) {
   free(session->checkpoint);
 }
 
+/* Whether a kernel of the entry has more than one task. */
+static bool has_tasks_to_share(const nnc_entry *entry) {
+  for (int i = 0; i < entry->step_count; i++)
+    if (entry->steps[i].tasks > 1) return true;
+  return false;
+}
+
+/* For `profile`: workers with nothing to do wait for worker 0 from his first step on. */
+static void mark_idle(nnc_session *session, const nnc_entry *entry) {
+  const int64_t *first = nnc_pool_worker(session->pool, 0)->marks;
+  for (int w = 1; first && w < session->threads; w++)
+    for (int i = 0; i <= entry->step_count; i++)
+      nnc_pool_worker(session->pool, w)->marks[i] = first[0];
+}
+
+/* To wake the others costs more than many an entry, as for the prediction of one example, and a
+ * busy machine lets them come late each time. */
+static void run_entry(nnc_session *session, const nnc_entry *entry) {
+  if (has_tasks_to_share(entry)) {
+    nnc_pool_run(session->pool, entry->run);
+    return;
+  }
+  nnc_pool_run_alone(session->pool, entry->run);
+  mark_idle(session, entry);
+}
+
 void nnc_session_run(nnc_session *session, const nnc_entry *entry, int64_t step, int64_t example) {
   for (int i = 0; i < session->threads; i++) {
     nnc_worker *worker = nnc_pool_worker(session->pool, i);
@@ -173,7 +199,7 @@ void nnc_session_run(nnc_session *session, const nnc_entry *entry, int64_t step,
     worker->step = (uint64_t)step;
     worker->example = (uint64_t)example;
   }
-  nnc_pool_run(session->pool, entry->run);
+  run_entry(session, entry);
   /* What has been computed is worthless, in the variables too: the last checkpoint is the run's end. */
   if (nnc_index_check_failed(session->model, step, example)) exit(NNC_EXIT_FAILURE);
 }

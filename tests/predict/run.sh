@@ -123,4 +123,18 @@ a, b = (json.loads(text)["loss"] for text in sys.argv[1:])
 sys.exit(not abs(a - b) <= 1e-6 * abs(b))
 END
 check "variables stay" cmp <(./trains export --init result.safetensors again.safetensors -q; tail -c 200 again.safetensors) <(tail -c 200 weights.safetensors)
+
+# ---- where there are no tasks to share, no other worker is woken ----
+# On one processor two workers change places at least once a row.
+python3 - <<'END' && ok || fail "predictions wake the other worker"
+import os, resource, subprocess, sys
+ROWS = 3000
+open("many.csv", "w").writelines("%d,2,3\n" % i for i in range(ROWS))
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+command = ["./predicts", "predict", "--out", "trains.run", "-j", "2", "many.csv"]
+rows = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout.count(b"\n")
+waits = resource.getrusage(resource.RUSAGE_CHILDREN).ru_nvcsw
+if rows != ROWS or waits > ROWS / 4:
+    sys.exit(f"{rows} rows, {waits} waits")
+END
 summary

@@ -33,6 +33,13 @@ static void run_tasks(nnc_worker *worker) {
   worker->scratch[0] = (char)worker->index;
 }
 
+/* Does not wait for the others at its barrier, and they do not run. */
+static void run_alone(nnc_worker *worker) {
+  expect(worker->index == 0 && worker->count == 1);
+  nnc_barrier(worker);
+  NNC_TASKS(worker, TASKS, task) seen[task]++;
+}
+
 static void test_count(int count) {
   static char arena[64];
   nnc_pool *pool = nnc_pool_create(count, arena, 100);
@@ -45,6 +52,9 @@ static void test_count(int count) {
     expect(nnc_pool_worker(pool, i)->scratch[0] == i);
     expect((uintptr_t)nnc_pool_worker(pool, i)->scratch % 64 == 0);
   }
+  for (int i = 0; i < 20; i++) nnc_pool_run_alone(pool, run_alone);
+  for (int i = 0; i < TASKS; i++) expect(seen[i] == 21);
+  for (int i = 0; i < 20; i++) nnc_pool_run(pool, run_rounds);
   nnc_pool_destroy(pool);
 }
 
