@@ -65,16 +65,22 @@ NNC_INLINE double nnc_reduce_exp(double x, double *sum) {
   return NNC_FMA(n, -NNC_LN2_LOW, NNC_FMA(n, -NNC_LN2_HIGH, x));
 }
 
+/* The same, -150 <= x <= 150, good to 1e-13. */
+NNC_INLINE double nnc_short_reduce_exp(double x, double *sum) {
+  *sum = x * 1.4426950408889634 + NNC_MAGIC;
+  return NNC_FMA(*sum - NNC_MAGIC, -0.6931471805599453, x);
+}
+
 /* e^x - 1 and e^x, -150 <= x <= 150, good to 1e-9. */
 NNC_INLINE double nnc_short_expm1(double x) {
   double sum;
-  const double r = nnc_reduce_exp(x, &sum), scale = nnc_power_of_2(sum);
+  const double r = nnc_short_reduce_exp(x, &sum), scale = nnc_power_of_2(sum);
   return scale * NNC_FMA(r * r, NNC_EXPM1_SHORT(r), r) + (scale - 1);
 }
 
 NNC_INLINE double nnc_short_exp(double x) {
   double sum;
-  const double r = nnc_reduce_exp(x, &sum), scale = nnc_power_of_2(sum);
+  const double r = nnc_short_reduce_exp(x, &sum), scale = nnc_power_of_2(sum);
   return scale * (1 + NNC_FMA(r * r, NNC_EXPM1_SHORT(r), r));
 }
 
