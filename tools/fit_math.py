@@ -2,10 +2,13 @@
 """Fits the polynomials of runtime/nnc_math.h and cuts 2 / pi into pieces; its output is runtime/nnc_math_coefficients.h.
 
     tools/fit_math.py > runtime/nnc_math_coefficients.h        (needs mpmath)
+    tools/fit_math.py --prelude        the coefficients of near_atan in compiler/prelude/math.net
 
 Chebyshev interpolation at 60 digits, within a small factor of the minimax error; the relative error of
 each polynomial, evaluated exactly with its rounded coefficients, stands beside it."""
-from mpmath import mp, mpf, cos, pi, exp, expm1, floor, log, sqrt, erf, erfc, sin, matrix, lu_solve
+import sys
+
+from mpmath import atan, mp, mpf, cos, pi, exp, expm1, floor, log, sqrt, erf, erfc, sin, matrix, lu_solve
 
 mp.dps = 60
 
@@ -116,6 +119,15 @@ def cos_part(z):  # (cos(r) - 1 + z / 2) / z^2
     return (cos(r) - 1 + z / 2) / z ** 2 if z > mpf(10) ** -12 else mpf(1) / 24
 
 
+def atan_part(z):  # (atan(x) / x - 1) / z, z = x^2
+    x = sqrt(z)
+    return (atan(x) / x - 1) / z if z > mpf(10) ** -15 else -mpf(1) / 3
+
+
+def print_atan():
+    print("[%s]" % ", ".join("%r" % c for c in reversed(fit(atan_part, mpf(0), mpf(1), 19))))
+
+
 def turns(first, width, count):
     """Of 2^k (2 / pi), k = first, first + width, ..., what is left of whole turns (multiples of 4): two parts
     of 29 bits, whose products with a float are exact in double, and the rest."""
@@ -132,6 +144,9 @@ def turns(first, width, count):
                                                     float(left - high - middle).hex(), " \\" if i + 1 < count else "\n"))
 
 
+if "--prelude" in sys.argv:
+    print_atan()
+    sys.exit()
 print("/* Polynomials and other constants of nnc_math.h; written by tools/fit_math.py, do not edit. */")
 print("#ifndef NNC_MATH_COEFFICIENTS_H\n#define NNC_MATH_COEFFICIENTS_H\n")
 table("NNC_EXPM1_SHORT", "(e^x - 1 - x) / x^2, |x| <= log(2) / 2", expm1_part, -half, half, 5)
