@@ -12,23 +12,32 @@ static void value_free(nnc_fitted_value *value) {
   free(value->name);
 }
 
-/* Takes over `value`, complete or not. */
+/* A place for one value more, and the dictionary.  There are places up to the next power of two. */
+static bool grow(nnc_fitted *fitted) {
+  if (!fitted->names) fitted->names = calloc(1, sizeof *fitted->names);
+  if (!fitted->names) return false;
+  if ((fitted->count & (fitted->count - 1)) != 0) return true;
+  size_t places = fitted->count ? (size_t)fitted->count * 2 : 1;
+  nnc_fitted_value *values = realloc(fitted->values, places * sizeof *values);
+  if (values) fitted->values = values;
+  return values != NULL;
+}
+
+/* Takes over `value`, complete or not; it replaces one of the same name. */
 static int add(nnc_fitted *fitted, nnc_fitted_value value) {
-  nnc_fitted_value *values = NULL;
-  bool complete = value.name && (value.numbers || value.strings);
-  for (int i = 0; complete && i < fitted->count; i++)
-    if (strcmp(fitted->values[i].name, value.name) == 0) {
-      value_free(&fitted->values[i]);
-      fitted->values[i] = value;
-      return 0;
-    }
-  if (complete) values = realloc(fitted->values, ((size_t)fitted->count + 1) * sizeof *values);
-  if (!values) {
+  bool complete = value.name && (value.numbers || value.strings) && grow(fitted);
+  int32_t place = complete ? data_dictionary_add(fitted->names, value.name,
+                                                 (int64_t)strlen(value.name), 0)
+                           : -1;
+  if (place < 0) {
     value_free(&value);
     return -1;
   }
-  fitted->values = values;
-  fitted->values[fitted->count++] = value;
+  if (place == fitted->count)
+    fitted->count++;
+  else
+    value_free(&fitted->values[place]);
+  fitted->values[place] = value;
   return 0;
 }
 
@@ -57,14 +66,16 @@ int nnc_fitted_add_strings(nnc_fitted *fitted, const char *name, int64_t count,
 }
 
 const nnc_fitted_value *nnc_fitted_find(const nnc_fitted *fitted, const char *name) {
-  for (int i = 0; i < fitted->count; i++)
-    if (strcmp(fitted->values[i].name, name) == 0) return &fitted->values[i];
-  return NULL;
+  if (!fitted->names) return NULL;
+  int32_t place = data_dictionary_find(fitted->names, name, (int64_t)strlen(name));
+  return place < 0 ? NULL : &fitted->values[place];
 }
 
 void nnc_fitted_free(nnc_fitted *fitted) {
   for (int i = 0; i < fitted->count; i++) value_free(&fitted->values[i]);
   free(fitted->values);
+  if (fitted->names) data_dictionary_free(fitted->names);
+  free(fitted->names);
   *fitted = (nnc_fitted){0};
 }
 

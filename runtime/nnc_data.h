@@ -38,8 +38,9 @@ typedef struct nnc_fitted_value {
 
 typedef struct nnc_fitted {
   int count;
-  nnc_fitted_value *values; /* in the order in which they were fitted */
-} nnc_fitted;               /* all zero: nothing fitted */
+  nnc_fitted_value *values;     /* in the order in which they were fitted */
+  struct DataDictionary *names; /* of the values, to find them */
+} nnc_fitted;                   /* all zero: nothing fitted */
 
 /* Add a copy, replacing a value of the same name; -1 when there is no memory. */
 int nnc_fitted_add_numbers(nnc_fitted *fitted, const char *name, int64_t count,

@@ -1,6 +1,7 @@
 /* Stages: split and shuffle choose rows, standardize changes values, fitted values are kept and
  * reused; prediction files. */
 #include <math.h>
+#include <time.h>
 
 #include "support.h"
 
@@ -306,8 +307,34 @@ static void test_predict_of_two_files(void **state) {
   nnc_data_close(data);
 }
 
+/* A field of many text columns has as many values: finding one takes no look at all of them. */
+static void test_many_fitted_values(void **state) {
+  (void)state;
+  enum { VALUES = 60000 };
+  nnc_fitted fitted = {0};
+  char name[32];
+  clock_t start = clock();
+  for (int round = 0; round < 2; round++) /* the second replaces those of the first */
+    for (double i = 0; i < VALUES; i++) {
+      snprintf(name, sizeof name, "x.categories.%d", (int)i);
+      double number = i + round;
+      assert_int_equal(nnc_fitted_add_numbers(&fitted, name, 1, &number), 0);
+    }
+  assert_int_equal(fitted.count, VALUES);
+  for (int i = 0; i < VALUES; i++) {
+    snprintf(name, sizeof name, "x.categories.%d", i);
+    assert_string_equal(fitted.values[i].name, name);
+    assert_true(nnc_fitted_find(&fitted, name)->numbers[0] == i + 1);
+  }
+  assert_null(nnc_fitted_find(&fitted, "x.categories"));
+  assert_true(clock() - start < 15 * CLOCKS_PER_SEC);
+  nnc_fitted_free(&fitted);
+  assert_null(nnc_fitted_find(&fitted, "x.categories.0"));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_many_fitted_values),
       cmocka_unit_test(test_parts_are_disjoint_and_complete),
       cmocka_unit_test(test_wrong_parts),
       cmocka_unit_test(test_shuffle_after_split),

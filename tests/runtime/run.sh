@@ -392,7 +392,7 @@ test_sanitized() {
     local sane="-fsanitize=address,undefined -fno-sanitize-recover=all"
     run 0 '0 failures' bash -c "$cc $flags $sane -I $s $here/pool_test.c $pool -o pool_a -lpthread && ./pool_a"
     run 0 'accepted' bash -c "$cc $flags $sane -I $s $here/fuzz_safetensors.c $s/safetensors.c $s/json.c \
-      $s/replace.c $s/number.c $s/message.c $s/printable.c $s/fitted_text.c $s/data_fitted.c -o fuzz && ./fuzz one/checkpoint.safetensors bad 3000 2>/dev/null"
+      $s/replace.c $s/number.c $s/message.c $s/printable.c $s/fitted_text.c $s/data_fitted.c $s/data_dictionary.c -o fuzz && ./fuzz one/checkpoint.safetensors bad 3000 2>/dev/null"
   fi
 }
 
