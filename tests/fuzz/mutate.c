@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LARGEST = 1 << 16, MOST_FILES = 256 };
+enum { LARGEST = 1 << 16, MOST_FILES = 4096 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
