@@ -177,8 +177,8 @@ def corpus():
 
 
 class Programs:
-    def __init__(self, build, work, tally, seed):
-        self.nnc, self.work, self.tally, self.seed = build + "/bin/nnc", work, tally, seed
+    def __init__(self, build, work, tally, seed, compiled):
+        self.nnc, self.work, self.tally, self.seed, self.compiled = build + "/bin/nnc", work, tally, seed, compiled
         self.include = build + "/include/nnc"
         listed = run([self.nnc, "doc"]).out.decode()
         self.names = [line.split()[0] for line in listed.splitlines() if line.startswith("  ")]
@@ -198,7 +198,7 @@ class Programs:
         if not problem and outcome.status == 1 and not re.search(rb"m%d\.net:\d+:\d+: error|m%d\.net: error" % (number, number), outcome.err):
             problem = "names no place in the file"
         self.tally.note("accepted" if outcome.status == 0 else "refused")
-        if not problem and outcome.status == 0 and rng.random() < 0.5:
+        if not problem and outcome.status == 0 and rng.random() < self.compiled:
             problem, outcome = self.judge_further(file)
         self.tally.add(name, problem and "%s (of %s)" % (problem, path), outcome, [(file, mutant)])
         for made in glob.glob("%s/m%d.*" % (self.work, number)):

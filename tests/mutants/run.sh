@@ -2,6 +2,7 @@
 # Hostile use: mutated programs, damaged data files and checkpoints, injections.  Usage: tests/mutants/run.sh BUILD [FLAG...]
 #
 #   --programs N   mutants of the tree's programs (300); half of those that nnc accepts are compiled to C, without warnings
+#   --compiled P   which share of them (0.5): the expensive part
 #   --files N      damaged files, each read by a command of an executable (200)
 #   --no-injections
 #   --seed S       other mutants (1)

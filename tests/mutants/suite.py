@@ -15,6 +15,7 @@ def main():
     parser.add_argument("build")
     parser.add_argument("work")
     parser.add_argument("--programs", type=int, default=300)
+    parser.add_argument("--compiled", type=float, default=0.5)
     parser.add_argument("--files", type=int, default=200)
     parser.add_argument("--no-injections", action="store_true")
     parser.add_argument("--seed", default="1")
@@ -27,7 +28,7 @@ def main():
     for path in work.values():
         os.makedirs(path)
     if options.programs > 0:
-        Programs(options.build, work["programs"], programs, options.seed).run(options.programs, options.jobs)
+        Programs(options.build, work["programs"], programs, options.seed, options.compiled).run(options.programs, options.jobs)
         programs.report()
     if options.files > 0:
         damaged = Files(options.build, work["files"], files, options.seed)
