@@ -275,7 +275,9 @@ static void load(Case *test) {
   bool is_mixed = dtype_is_half(test->float_type);
   Definition changed[] = {{"train.optimizer", PLAIN_OPTIMIZER},
                           {"train.precision", dtype_name(test->float_type)}};
-  ElaborateOptions options = {.definition_count = is_plain(test) + is_mixed,
+  /* -O0 stops at an index outside of its axis: so the inputs made up must know these. */
+  ElaborateOptions options = {.check_indices = true,
+                              .definition_count = is_plain(test) + is_mixed,
                               .definitions = changed};
   AstProgram *program = parse_program(test->arena, diagnostics, source);
   test->module = diagnostics_error_count(diagnostics)
