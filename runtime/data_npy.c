@@ -94,6 +94,29 @@ static bool decode_type(const char *descr, Header *header) {
   return false;
 }
 
+/* The length of the Python value at `at`, a string or a list of fields; 0: it does not end. */
+static int value_length(const char *at) {
+  int depth = 0;
+  for (const char *c = at; *c; c++) {
+    if (*c == '\'' || *c == '"') {
+      c = strchr(c + 1, *c);
+      if (!c) return 0;
+    }
+    depth += *c == '[' || *c == '(';
+    depth -= *c == ']' || *c == ')';
+    if (depth == 0) return (int)(c + 1 - at);
+  }
+  return 0;
+}
+
+static int fail_type(const DataContext *context, const char *name, const char *at) {
+  enum { SHOWN = 40 };
+  int length = value_length(at);
+  bool is_cut = length == 0 || length > SHOWN;
+  return data_fail(context, "%s: number type %.*s%s; supported are b1 u1 u2 u4 i1 i2 i4 i8 f2 f4 f8",
+                   name, is_cut ? SHOWN : length, at, is_cut ? " ..." : "");
+}
+
 static int fail_header(const DataContext *context, const char *name, const char *at) {
   return data_fail(context, "%s: cannot understand the NumPy header at '%.40s'", name, at);
 }
@@ -108,9 +131,7 @@ static int parse_header(const DataContext *context, const char *name, const char
       return fail_header(context, name, start);
     if (strcmp(key, "descr") == 0) {
       if (!take_string(&at, descr, sizeof descr) || !decode_type(descr, header))
-        return data_fail(context,
-                         "%s: number type %.40s; supported are b1 u1 u2 u4 i1 i2 i4 i8 f2 f4 f8",
-                         name, skip_space(strchr(start, ':') + 1));
+        return fail_type(context, name, skip_space(strchr(start, ':') + 1));
       header->has_descr = true;
     } else if (strcmp(key, "fortran_order") == 0) {
       header->is_fortran = take(&at, "True");

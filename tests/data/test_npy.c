@@ -38,11 +38,14 @@ static void test_damaged_files(void **state) {
   FAILS("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", "",
         "$/x.npy: has f32[2, 3], but input x is f32[2, 2]; all axes but the first must agree");
   FAILS("{'descr': '<c8', 'fortran_order': False, 'shape': (2, 2), }", "",
-        "$/x.npy: number type '<c8', 'fortran_order': False, 'shape': ; supported are b1 u1 u2 u4 "
-        "i1 i2 i4 i8 f2 f4 f8");
+        "$/x.npy: number type '<c8'; supported are b1 u1 u2 u4 i1 i2 i4 i8 f2 f4 f8");
+  FAILS("{'descr': '|O', 'fortran_order': False, 'shape': (2, 2), }", "",
+        "$/x.npy: number type '|O'; supported are b1 u1 u2 u4 i1 i2 i4 i8 f2 f4 f8");
   FAILS("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,), }", "",
-        "$/x.npy: number type [('a', '<f4')], 'fortran_order': False, ; supported are b1 u1 u2 u4 "
-        "i1 i2 i4 i8 f2 f4 f8");
+        "$/x.npy: number type [('a', '<f4')]; supported are b1 u1 u2 u4 i1 i2 i4 i8 f2 f4 f8");
+  FAILS("{'descr': [('first', '<f4'), ('second', '<f4'), ('third', '<f4')], 'shape': (2,), }", "",
+        "$/x.npy: number type [('first', '<f4'), ('second', '<f4'), (' ...; supported are b1 u1 "
+        "u2 u4 i1 i2 i4 i8 f2 f4 f8");
   FAILS("{'descr': '<f4', 'fortran_order': 0, 'shape': (2, 2), }", "",
         "$/x.npy: cannot understand the NumPy header at '0, 'shape': (2, 2), }'");
   FAILS("{'descr': '<f4', 'shape': (2, 2), }", "",
