@@ -370,5 +370,6 @@ bool data_read_pipeline(Elaborator *e, const AstEntry *entry, DataPipeline *pipe
     if (good && has_source) pipeline->call_count++;
     fits = fits && good;
   }
+  pipeline->is_wrong = !fits;
   return fits;
 }

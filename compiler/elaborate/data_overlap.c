@@ -114,6 +114,7 @@ static bool compare_choices(Elaborator *e, const Pair *pair, const DataPipeline 
 }
 
 static bool compare_lines(Elaborator *e, Pair *pair, const DataPipeline *a, const DataPipeline *b) {
+  if (a->is_wrong || b->is_wrong) return false; /* which rows they take is not known */
   if (a->call_count == 0 || b->call_count == 0 || !reads_same(&a->calls[0], &b->calls[0]))
     return false;
   pair->a_at = a->span;

@@ -78,6 +78,7 @@ typedef struct DataPipeline { /* names = source | stage | stage */
   int call_count;
   DataCall *calls;
   Span span;
+  bool is_wrong; /* a mistake in it was told: some calls may be missing */
 } DataPipeline;
 
 /* `order = file`, `order = streams` */

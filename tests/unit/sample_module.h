@@ -45,7 +45,8 @@ static inline void sample_data(Sample *sample) {
   fields[0] = "x";
   fields[1] = "label";
   DataPipeline *pipeline = ARENA_NEW(arena, DataPipeline);
-  *pipeline = (DataPipeline){2, fields, 2, calls, sample_span(module->source, 2)};
+  *pipeline = (DataPipeline){.field_count = 2, .fields = fields, .call_count = 2, .calls = calls,
+                             .span = sample_span(module->source, 2)};
   DataSet train = {"train", 1, pipeline, true, true, sample_span(module->source, 1)};
   DataSet test = {.name = "test"};
   vec_push(arena, &module->data_sets, train);
