@@ -69,6 +69,20 @@ static void report_unknown_train_key(Elaborator *e, TrainPlan *plan, AstName nam
 
 /* ---- loss and metrics --------------------------------------------------------------------- */
 
+static void report_no_metric(Elaborator *e, const char *what, const Node *node, Span at,
+                             bool is_loss) {
+  bool is_scalar = node->type.shape.rank == 0;
+  const char *wanted = is_loss ? "float scalar" : is_scalar ? "number" : "scalar";
+  Diagnostic *d = report_error(e, at, "%s must be a %s, found %s", what, wanted,
+                               type_text(e->arena, node->type));
+  report_note_tensor(e, d, "it", node);
+  if (node->type.dtype == DTYPE_BOOL)
+    diag_help(d, "of truth values, mean(f32(...)) is the share of the true ones, max(f32(...)) is 1 "
+                 "where any is true");
+  else if (!is_scalar) diag_help(d, "mean(...) or sum(...) makes a scalar");
+  else diag_help(d, "what is minimized has a gradient: it is computed of floats, f32(x)");
+}
+
 static void add_metric(Elaborator *e, Metrics *metrics, const char *name, Value value, Span at,
                        bool is_loss) {
   const char *what =
@@ -83,11 +97,7 @@ static void add_metric(Elaborator *e, Metrics *metrics, const char *name, Value 
   bool fits = node->type.shape.rank == 0 && node->type.dtype != DTYPE_BOOL;
   if (is_loss) fits = fits && dtype_is_float(node->type.dtype);
   if (!fits) {
-    Diagnostic *d = report_error(e, at, "%s must be a %s, found %s", what,
-                                 is_loss ? "float scalar" : "scalar",
-                                 type_text(e->arena, node->type));
-    report_note_tensor(e, d, "it", node);
-    diag_help(d, "mean(...) or sum(...) makes a scalar");
+    report_no_metric(e, what, node, at, is_loss);
     return;
   }
   for (int i = 0; i < metrics->count; i++)
