@@ -36,9 +36,16 @@ bool convert_fits(Elaborator *e, Value number, DType dtype, Span at) {
   }
   bool fits = !isfinite(real) ||
               (real >= dtype_range[dtype].least && real <= dtype_range[dtype].most);
-  /* Constants are kept as doubles. */
-  if (number.kind == VALUE_INT && (real >= 0x1p63 || (int64_t)real != number.integer)) fits = false;
-  if (fits) return true;
+  bool is_exact = number.kind != VALUE_INT || dtype_is_float(dtype) ||
+                  (real < 0x1p63 && (int64_t)real == number.integer);
+  if (fits && is_exact) return true;
+  if (dtype == DTYPE_I64 && !is_exact) { /* constants are kept as doubles */
+    Diagnostic *d = report_error(e, at, "%s cannot be a constant of an i64 tensor: constants "
+                                 "are doubles, which hold all whole numbers up to 2^53, but not "
+                                 "this one", shown);
+    diag_help(d, "add it in two steps, (x + 9007199254740992) + 1");
+    return false;
+  }
   report_error(e, at, "%s is not representable in %s", shown, dtype_name(dtype));
   return false;
 }
