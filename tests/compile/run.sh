@@ -181,6 +181,8 @@ else
   check "one file with levels" sh -c "$command"
   check_status "has them" 0 '^code for x86-64-v3' "$work/listed" info
 fi
+check_status "no machine" 3 "^nnc: error: --arch: .* knows no machine 'x86-64-v9'; there are native, x86-64-v2," "$nnc" models/iris.net --arch=v9 -o "$work/wrong"
+if ls "$work"/wrong* >/dev/null 2>&1; then fail "no machine: $(ls "$work"/wrong*) is left"; else ok; fi
 check_status "a list of what is no level" 3 "in a list stand .* not 'znver3'" "$nnc" models/iris.net --arch=v3,znver3 -o "$work/wrong"
 
 # ---- flags ----

@@ -126,8 +126,8 @@ static bool print_syntax_errors(const Build *build) {
   return !jobs_run(build->arena, 1, &job, 1) && print_logs(build, 1, &job, true);
 }
 
-/* Whether it makes an object of the least program. */
-static bool is_compiler(const Build *build) {
+/* Whether it makes an object of the least program, for `arch` unless that is NULL. */
+static bool is_compiler(const Build *build, const char *arch) {
   static const char *const words[] = {"-c", "-x", "c", "-", "-o"};
   static const char program[] = "int main(void) { return 0; }\n";
   const char *input = scratch_file(build->scratch, "least.c");
@@ -135,6 +135,8 @@ static bool is_compiler(const Build *build) {
   Job job = make_job(build, "least", input);
   Text made = {0};
   vec_push(build->arena, &job.arguments, build->options->toolchain.cc);
+  if (arch != NULL)
+    vec_push(build->arena, &job.arguments, arena_printf(build->arena, "-march=%s", arch));
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     vec_push(build->arena, &job.arguments, words[i]);
   vec_push(build->arena, &job.arguments, object);
@@ -142,6 +144,23 @@ static bool is_compiler(const Build *build) {
               jobs_run(build->arena, 1, &job, 1) && file_read(object, &made) && made.length > 0;
   text_free(&made);
   return good;
+}
+
+/* Whether the compiler does not know a machine that the code is to be for: that is told. */
+static bool explain_arch(const Build *build) {
+  const CompileOptions *options = build->options;
+  const char *refused = NULL;
+  for (int i = options->level_count - 1; i >= 0; i--) {
+    const char *level = arena_printf(build->arena, "x86-64-%s", options->levels[i]);
+    if (!is_compiler(build, level)) refused = level;
+  }
+  if (options->level_count == 0 && !is_compiler(build, options->arch)) refused = options->arch;
+  if (refused == NULL || !is_compiler(build, NULL)) return false;
+  fprintf(stderr,
+          "nnc: error: --arch: %s knows no machine '%s'; there are native, x86-64-v2, x86-64-v3, "
+          "x86-64-v4, and what this compiler's -march takes\n",
+          options->toolchain.cc, refused);
+  return true;
 }
 
 static void explain_failure(const Build *build, int count, const Job *jobs) {
@@ -154,7 +173,7 @@ static void explain_failure(const Build *build, int count, const Job *jobs) {
             strerror(failed->error));
     return;
   }
-  if (!is_compiler(build)) {
+  if (!is_compiler(build, NULL)) {
     print_logs(build, count, jobs, true);
     fprintf(stderr, "nnc: error: '%s' does not compile C: --cc names another compiler\n",
             options->toolchain.cc);
@@ -297,7 +316,8 @@ static bool compile_objects(Build *build) {
   if (!make_jobs(build, headers, jobs, made, &count)) return false;
   int parallel = build->options->jobs > 0 ? build->options->jobs : count_cores();
   if (!jobs_run(build->arena, count, jobs, parallel)) {
-    if (!explain_extern(build, count, jobs, made)) explain_failure(build, count, jobs);
+    if (!explain_arch(build) && !explain_extern(build, count, jobs, made))
+      explain_failure(build, count, jobs);
     return false;
   }
   print_logs(build, count, jobs, false);
