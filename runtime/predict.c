@@ -115,11 +115,15 @@ static void print_json(const Predictor *predictor, int64_t row) {
   puts("}");
 }
 
+/* An empty result has no cells; where all are empty a line is empty, and there is one for the head and
+ * one for every example as ever. */
 static void print_csv_head(const Predictor *predictor) {
+  bool is_first = true;
   for (int i = 0; i < predictor->count; i++) {
     const Column *column = &predictor->columns[i];
     for (int64_t k = 0; k < column->elements; k++) {
-      if (i || k) putchar(',');
+      if (!is_first) putchar(',');
+      is_first = false;
       put_csv_string(column->name);
       if (column->rank > 0) printf(".%lld", (long long)k);
     }
@@ -128,11 +132,13 @@ static void print_csv_head(const Predictor *predictor) {
 }
 
 static void print_csv(const Predictor *predictor, int64_t row) {
+  bool is_first = true;
   for (int i = 0; i < predictor->count; i++) {
     const Column *column = &predictor->columns[i];
     int64_t first = column->is_batched ? row * column->elements : 0;
     for (int64_t k = 0; k < column->elements; k++) {
-      if (i || k) putchar(',');
+      if (!is_first) putchar(',');
+      is_first = false;
       put_element(column, first + k, false);
     }
   }
@@ -147,9 +153,9 @@ static void print_unread(const Predictor *predictor, bool as_csv, const char *me
     puts("}");
     return;
   }
-  fputs("\"\"", stdout);
   int64_t cells = 0;
   for (int i = 0; i < predictor->count; i++) cells += predictor->columns[i].elements;
+  if (cells > 0) fputs("\"\"", stdout);
   for (int64_t i = 1; i < cells; i++) putchar(',');
   putchar('\n');
 }

@@ -124,6 +124,18 @@ sys.exit(not abs(a - b) <= 1e-6 * abs(b))
 END
 check "variables stay" cmp <(./trains export --init result.safetensors again.safetensors -q; tail -c 200 again.safetensors) <(tail -c 200 weights.safetensors)
 
+# ---- an empty result has no column ----
+cat >empty.net <<END
+predict { none = zeros([0]), a = 1, void = ones([2, 0]), b = ones([2]) }
+END
+build_it empty
+same "an empty result" "$(./empty predict --format=csv)" 'a,b.0,b.1
+1,1,1'
+same "an empty result, JSON" "$(./empty predict)" '{"none":[],"a":1,"void":[[],[]],"b":[1,1]}'
+echo 'predict { none = zeros([0]) }' >alone.net
+build_it alone
+same "nothing but an empty result" "$(./alone predict --format=csv --count=2 | od -An -c | tr -d ' ')" '\n\n\n'
+
 # ---- where there are no tasks to share, no other worker is woken ----
 # On one processor two workers change places at least once a row.
 python3 - <<'END' && ok || fail "predictions wake the other worker"
