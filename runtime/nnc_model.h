@@ -38,6 +38,7 @@ typedef struct nnc_variable {
   int kind;
   int frozen;
   int line;          /* of its declaration in the .net file, 0 when unknown */
+  int drawn;         /* the init entry gives it random numbers */
 } nnc_variable;
 
 /* A variable whose initial value is read from a file when a run begins (initial.c). */
@@ -228,7 +229,7 @@ typedef struct nnc_model {
   uint64_t seed;
 } nnc_model;
 
-enum { NNC_MODEL_ABI = 7 };
+enum { NNC_MODEL_ABI = 8 };
 
 extern nnc_model nnc_the_model;
 

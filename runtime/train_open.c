@@ -2,6 +2,7 @@
  * before the first step. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -259,6 +260,33 @@ static void say_memory(const Trainer *trainer) {
            nnc_format_bytes(held, (double)data));
 }
 
+static bool keeps_drawn(const nnc_model *model, int variable) {
+  const nnc_variable *v = &model->variables[variable];
+  bool is_weight = v->kind == NNC_PARAM || v->kind == NNC_STATE;
+  for (int i = 0; i < model->initial_count; i++)
+    if (model->initials[i].variable == variable) return false;
+  return is_weight && v->frozen && v->drawn;
+}
+
+/* Frozen random numbers are rarely meant: usually a trained layer was to be read.  With --init it is an
+ * error that the file lacks it, and a checkpoint has all. */
+static void warn_of_drawn(const Trainer *trainer) {
+  const nnc_model *model = trainer->model;
+  const char *first = NULL;
+  int count = 0;
+  if (trainer->options->init || trainer->options->resume) return;
+  for (int i = 0; i < model->variable_count; i++) {
+    if (!keeps_drawn(model, i)) continue;
+    if (count++ == 0) first = model->variables[i].tensor.name;
+  }
+  char others[40] = "";
+  if (count > 1)
+    snprintf(others, sizeof others, " and %d more tensor%s", count - 1, count > 2 ? "s" : "");
+  if (count > 0)
+    nnc_warning("'%s'%s: frozen, and nothing but random numbers; --init FILE reads trained values, as "
+                "load(\"...\") does in the program", first, others);
+}
+
 bool nnc_trainer_open(Trainer *trainer, nnc_session *session) {
   nnc_safetensors *resumed = NULL;
   *trainer = (Trainer){.session = session, .model = session->model, .options = session->options,
@@ -282,7 +310,10 @@ bool nnc_trainer_open(Trainer *trainer, nnc_session *session) {
     nnc_loader_seek(trainer->loader, position->epoch,
                     position->step_in_epoch * trainer->model->accumulation);
   if (trainer->resumes_own && !position->report_is_due) trainer->saved_step = position->step;
-  if (position->step < trainer->total_steps) say_memory(trainer);
+  if (position->step < trainer->total_steps) {
+    warn_of_drawn(trainer);
+    say_memory(trainer);
+  }
   trainer->start = trainer->save_time = nnc_seconds_now();
   trainer->start -= trainer->seconds;
   return true;

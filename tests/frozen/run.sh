@@ -69,6 +69,24 @@ trained constant "$all"; agree constant
 program thawed "$layers" 'params "*" { frozen = true }
   params "last.*", "head.*" { frozen = false }'
 trained thawed "$all"; agree thawed
+# A run warns of frozen values that are drawn; ones and zeros, values of a file and a resumed run are as they should be.
+warns() { # warns NAME PATTERN COMMAND...: a warning that matches, or none when the pattern is empty
+  local said; said=$("${@:3}" 2>&1 | grep 'random numbers')
+  if if [ -n "$2" ]; then grep -q -- "$2" <<<"$said"; else [ -z "$said" ]; fi; then ok; else fail "$1: '$said'"; fi
+}
+warns "drawn" "'inner.linear.0.w': frozen, and nothing but random numbers; --init FILE" ./literal --out drawn.run
+warns "resumed" "" ./literal --out drawn.run --resume --epochs 4
+warns "--init" "" ./literal --out taken.run --init drawn.run/checkpoint.safetensors
+warns "no step" "" ./literal --out none.run --epochs 0
+program norm "$layers" 'params "inner.batch_norm.*", "inner.*.b" { frozen = true }'
+warns "ones and zeros" "" ./norm --out norm.run
+program several "$layers" 'params "inner.*", "last.*" { frozen = true }'
+warns "several" "'inner.linear.0.w' and 1 more tensor: frozen" ./several --out several.run
+program loaded 'def read(v) { param w : [3, 5] = load("drawn.run/checkpoint.safetensors", "inner.linear.0.w")
+  return v @ w }
+inner = read(x)
+last = stage(inner)' 'params "inner.*" { frozen = true }'
+warns "of a file" "" ./loaded --out loaded.run
 program accumulated "$layers" 'accumulate = 2, params "inner.*" { frozen = true }'
 trained accumulated "$all"; agree accumulated
 program shared "body = stage(_)

@@ -218,12 +218,12 @@ static void finish(const double *accumulators, double *metrics) {
  * ------------------------------------------------------------------------------------- */
 
 static const nnc_variable variables[] = {
-    {{"w", NNC_F32, 1, {WIDTH}, AT_W}, NNC_PARAM, 0, 7},
-    {{"b", NNC_F32, 0, {0}, AT_B}, NNC_PARAM, 0, 8},
-    {{"w:m", NNC_F32, 1, {WIDTH}, AT_W_M}, NNC_OPTIMIZER, 0, 0},
-    {{"b:m", NNC_F32, 0, {0}, AT_B_M}, NNC_OPTIMIZER, 0, 0},
-    {{"count", NNC_I64, 0, {0}, AT_COUNT}, NNC_STATE, 0, 9},
-    {{"memory", NNC_F32, 0, {0}, AT_MEMORY}, NNC_STREAM, 0, 10},
+    {{"w", NNC_F32, 1, {WIDTH}, AT_W}, NNC_PARAM, 0, 7, 0},
+    {{"b", NNC_F32, 0, {0}, AT_B}, NNC_PARAM, 0, 8, 0},
+    {{"w:m", NNC_F32, 1, {WIDTH}, AT_W_M}, NNC_OPTIMIZER, 0, 0, 0},
+    {{"b:m", NNC_F32, 0, {0}, AT_B_M}, NNC_OPTIMIZER, 0, 0, 0},
+    {{"count", NNC_I64, 0, {0}, AT_COUNT}, NNC_STATE, 0, 9, 0},
+    {{"memory", NNC_F32, 0, {0}, AT_MEMORY}, NNC_STREAM, 0, 10, 0},
 };
 
 static const nnc_tensor inputs[] = {{"x", NNC_F32, 2, {BATCH, WIDTH}, AT_X},

@@ -43,18 +43,34 @@ static const char *variable_offset(const Emitter *emitter, const char *path) {
   panic("variable %s has no buffer", path);
 }
 
+/* Of each node of a graph, by its id: random numbers decide its value. */
+static bool *find_drawn(Arena *arena, const Graph *graph) {
+  bool *drawn = ARENA_ARRAY(arena, bool, graph->next_id + 1);
+  for (int i = 0; i < graph->nodes.count; i++) {
+    const Node *node = graph->nodes.items[i];
+    drawn[node->id] = op_info(node->op)->class->family == FAMILY_RANDOM;
+    for (int k = 0; k < node->operand_count; k++)
+      drawn[node->id] = drawn[node->id] || drawn[node->operands[k]->id];
+  }
+  return drawn;
+}
+
 static int emit_variables(Emitter *emitter) {
   const Module *module = emitter->program->module;
   Code *code = &emitter->code;
+  Graph *init = module->entries[ENTRY_INIT];
   if (module->variables.count == 0) return 0;
+  const bool *drawn = init ? find_drawn(emitter->arena, init) : NULL;
   code_blank(code);
   code_open(code, "static const nnc_variable variables[%d] =", module->variables.count);
   for (int i = 0; i < module->variables.count; i++) {
     const Variable *variable = &module->variables.items[i];
-    code_line(code, "{%s, %s, %d, %d},",
+    const Output *output = init ? graph_find_output(init, OUTPUT_STORE, variable->path) : NULL;
+    code_line(code, "{%s, %s, %d, %d, %d},",
               tensor_text(emitter, variable->path, variable->type,
                           variable_offset(emitter, variable->path)),
-              variable_enumerators[variable->kind], variable->frozen, variable->span.line);
+              variable_enumerators[variable->kind], variable->frozen, variable->span.line,
+              output && drawn[output->node->id]);
   }
   code->indent--;
   code_line(code, "};");
