@@ -37,8 +37,9 @@ bool nnc_may_replace(const char *path, const char *what, size_t at, const char *
   return false;
 }
 
-bool nnc_make_folder(const char *path) {
+bool nnc_make_folder(const char *path, size_t *made) {
   char *copy = strdup(path);
+  *made = 0;
   if (!copy) {
     nnc_error("cannot allocate a path");
     return false;
@@ -47,7 +48,9 @@ bool nnc_make_folder(const char *path) {
   for (char *slash = copy; good && slash; ) {
     slash = strchr(slash + 1, '/');
     if (slash) *slash = '\0';
-    good = mkdir(copy, 0777) == 0 || errno == EEXIST;
+    bool is_new = mkdir(copy, 0777) == 0;
+    good = is_new || errno == EEXIST;
+    if (is_new && *made == 0) *made = strlen(copy);
     if (!good) nnc_error_system("create the folder", copy);
     if (slash) *slash = '/';
   }
@@ -58,6 +61,17 @@ bool nnc_make_folder(const char *path) {
     return false;
   }
   return good;
+}
+
+void nnc_remove_made(const char *path, size_t made) {
+  char *copy = made > 0 ? strdup(path) : NULL;
+  /* "a/b/" names "a/b" twice */
+  while (copy && strlen(copy) >= made && (rmdir(copy) == 0 || errno == ENOENT)) {
+    char *slash = strrchr(copy, '/');
+    if (!slash) break;
+    *slash = '\0';
+  }
+  free(copy);
 }
 
 static int create_new(const char *path) {

@@ -27,8 +27,11 @@ void nnc_replace_abandon(nnc_replacement *replacement);
  * format's first bytes at its place, so that it is no loss.  False after a message. */
 bool nnc_may_replace(const char *path, const char *what, size_t at, const char *beginning);
 
-/* Creates the folder if it does not exist, with its parents. */
-bool nnc_make_folder(const char *path);
+/* Creates the folder if it does not exist, with its parents.  *made: the length of the first path that
+ * was created, 0 when all were there. */
+bool nnc_make_folder(const char *path, size_t *made);
+/* Takes back what nnc_make_folder created, as far as it is still empty. */
+void nnc_remove_made(const char *path, size_t made);
 
 /* malloc'ed "folder/name"; NULL after a message. */
 char *nnc_path_join(const char *folder, const char *name);

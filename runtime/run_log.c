@@ -133,6 +133,7 @@ bool nnc_log_open(nnc_log *log, const char *path, const char *keep) {
   struct stat status;
   *log = (nnc_log){.path = path};
   if (!is_log(path)) return false;
+  log->is_new = access(path, F_OK) != 0;
   log->file = append(path);
   if (log->file && fstat(fileno(log->file), &status) == 0) {
     log->is_regular = S_ISREG(status.st_mode);
@@ -179,7 +180,9 @@ void nnc_log_write(nnc_log *log, nnc_log_writer *writer, void *context) {
     nnc_error_system("cut back the log", log->path);
 }
 
+/* A run that ends before its first line leaves no log where there was none. */
 void nnc_log_close(nnc_log *log) {
+  if (log->file && log->is_new && log_bytes(log) == 0) unlink(log->path);
   if (log->file && fclose(log->file) != 0) {
     nnc_error_system("close the log", log->path);
     log->has_failed = true;

@@ -145,7 +145,8 @@ static bool lock_folder(Trainer *trainer) {
 
 static bool open_folder(Trainer *trainer) {
   trainer->folder = nnc_default_folder(trainer->options);
-  if (!trainer->folder || !nnc_make_folder(trainer->folder)) return false;
+  if (!trainer->folder || !nnc_make_folder(trainer->folder, &trainer->folder_made))
+    return false;
   if (access(trainer->folder, W_OK) != 0) {
     nnc_error_system("write to the folder", trainer->folder);
     return false;
@@ -326,6 +327,7 @@ void nnc_trainer_close(Trainer *trainer) {
   nnc_tally_close(&trainer->tally);
   nnc_tally_close(&trainer->step_tally);
   nnc_log_close(&trainer->log);
+  if (trainer->folder) nnc_remove_made(trainer->folder, trainer->folder_made);
   if (trainer->folder_lock >= 0)
     close(trainer->folder_lock); /* only locked: nothing can be lost */
   free(trainer->train_places);

@@ -28,6 +28,7 @@ typedef struct Trainer {
   double *step_metrics;
 
   char *folder;                /* of checkpoint and log */
+  size_t folder_made;          /* of replace.h: how much of it is new */
   int folder_lock;             /* its descriptor, locked: one run a folder; -1: not open */
   char *log_path;
   nnc_log log;

@@ -37,6 +37,11 @@ for start in 1 2; do
   check_status "start $start with pictures that are cut" 1 'png' ./pictures
   unchanged "start $start"
 done
+check_status "a first start with pictures that are cut" 1 'png' ./pictures --out "$work/new/folder/"
+if [ -e new ]; then fail "a start that failed left $(find new)"; else ok; fi
+mkdir new
+check_status "a first start in a folder" 1 'png' ./pictures --out new/folder --log new/log
+if [ -z "$(ls new)" ]; then ok; else fail "a start that failed left $(find new)"; fi
 rm -r shapes && mv sound shapes
 check "a new run" ./pictures --epochs 1
 if cmp -s kept/checkpoint.safetensors pictures.run/checkpoint.previous.safetensors; then ok
