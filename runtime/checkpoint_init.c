@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "checkpoint.h"
+#include "fitted_text.h"
 #include "message.h"
 
 enum { MOST_LAYERS = 20, LAYER_TEXT = 1024 };
@@ -147,6 +148,18 @@ static bool read_taken(const Init *init) {
   return true;
 }
 
+/* The layers may still be of use, since other layers may follow them: eval and predict refuse it. */
+static void warn_of_scores(const Init *init) {
+  const char *text = nnc_safetensors_metadata(init->file, "fitted"), *field;
+  char message[256];
+  nnc_fitted fitted = {0};
+  if (text && nnc_fitted_parse(&fitted, text, message, sizeof message) &&
+      nnc_data_unstated(init->model, &fitted, &field))
+    nnc_warning("%s is of a network that was trained with standardize(%s), which data train does not "
+                "state: its layers expect standard scores", init->file->path, field);
+  nnc_fitted_free(&fitted);
+}
+
 static bool init_from(Init *init) {
   int taken = choose(init);
   if (taken == 0) {
@@ -154,6 +167,7 @@ static bool init_from(Init *init) {
     return false;
   }
   if (!check_frozen(init) || !read_taken(init)) return false;
+  warn_of_scores(init);
   list_unused(init);
   nnc_note("loaded %d tensor%s of %s", taken, taken == 1 ? "" : "s", init->file->path);
   return true;

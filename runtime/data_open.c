@@ -360,29 +360,50 @@ static int bind_all(Opening *opening, nnc_data *data) {
   return 0;
 }
 
+static bool states_scores(const nnc_pipeline *pipeline, const char *field) {
+  for (int c = 1; c < pipeline->call_count; c++)
+    if (strcmp(pipeline->calls[c].function, "standardize") == 0 &&
+        data_call_names(&pipeline->calls[c], field, NULL))
+      return true;
+  return false;
+}
+
+const nnc_call *nnc_data_unstated(const nnc_model *model, const nnc_fitted *fitted,
+                                  const char **field) {
+  const nnc_data_set *train = find_set(model, "train");
+  for (int p = 0; train && p < train->pipeline_count; p++)
+    for (int f = 0; f < train->pipelines[p].field_count; f++) {
+      const nnc_pipeline *pipeline = &train->pipelines[p];
+      char name[256];
+      *field = pipeline->fields[f];
+      data_fitted_name(name, sizeof name, *field, "standardize", -1);
+      if (nnc_fitted_find(fitted, name) && !states_scores(pipeline, *field))
+        return &pipeline->calls[0];
+    }
+  return NULL;
+}
+
+static bool has_standardize(const nnc_data_set *set) {
+  for (int p = 0; p < set->pipeline_count; p++)
+    for (int c = 1; c < set->pipelines[p].call_count; c++)
+      if (strcmp(set->pipelines[p].calls[c].function, "standardize") == 0) return true;
+  return false;
+}
+
 /* A network that has learnt standard scores of a field is lost on the field itself: a checkpoint may
  * be of a program that standardized more, as earlier compilers did to targets. */
 static int check_fitted(Opening *opening) {
   DataContext *context = &opening->context;
-  const nnc_data_set *train = find_set(context->model, "train");
-  for (int p = 0; train && p < train->pipeline_count; p++)
-    for (int f = 0; f < train->pipelines[p].field_count; f++) {
-      const nnc_pipeline *pipeline = &train->pipelines[p];
-      const char *field = pipeline->fields[f];
-      char name[256];
-      bool is_stated = false;
-      data_fitted_name(name, sizeof name, field, "standardize", -1);
-      for (int c = 1; c < pipeline->call_count; c++)
-        is_stated |= strcmp(pipeline->calls[c].function, "standardize") == 0 &&
-                     data_call_names(&pipeline->calls[c], field, NULL);
-      if (is_stated || !nnc_fitted_find(context->fitted, name)) continue;
-      context->call = &pipeline->calls[0];
-      return data_fail_call(context, "the checkpoint is of a network that was trained with "
-                            "standardize(%s), which data train does not state: without names the "
-                            "stage leaves fields alone that only the loss reads; write "
-                            "standardize(%s) to use this checkpoint, or train anew", field, field);
-    }
-  return 0;
+  const char *field;
+  const nnc_call *call = nnc_data_unstated(context->model, context->fitted, &field);
+  if (!call) return 0;
+  bool states_others = has_standardize(find_set(context->model, "train"));
+  context->call = call;
+  return data_fail_call(context, "the checkpoint is of a network that was trained with "
+                        "standardize(%s), which data train does not state%s; write "
+                        "standardize(%s) to use this checkpoint, or train anew", field,
+                        states_others ? ": without names the stage leaves fields alone that only the "
+                                        "loss reads" : "", field);
 }
 
 static nnc_data *open_set(Opening *opening) {

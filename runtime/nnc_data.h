@@ -61,6 +61,11 @@ typedef struct nnc_data nnc_data;
 /* Does reading the set teach what a later `eval` of the checkpoint needs (means, classes)? */
 bool nnc_data_learns(const nnc_data_set *set);
 
+/* Does `fitted`, of a checkpoint, hold standard scores of a field of data train which that does not
+ * state any more?  The call that reads the field; NULL: no. */
+const nnc_call *nnc_data_unstated(const nnc_model *model, const nnc_fitted *fitted,
+                                  const char **field);
+
 /* Stages that draw (random_crop, random_flip) do so in training, and where the set that is evaluated
  * or `data predict` has them itself. Elsewhere a random_crop is a center_crop, a random_flip nothing.
  *

@@ -61,6 +61,33 @@ cp other/log.jsonl log
 check "another run's checkpoint" ./pictures --resume kept/checkpoint.safetensors --out other --epochs 3
 if cmp -s log other/log.previous.jsonl; then ok; else fail "the log of the folder was cut"; fi
 
+# ---- standard scores that the program no longer states: --init warns, eval refuses ----
+awk 'BEGIN { srand(4); for (i = 0; i < 12; i++) print rand() "," 9 * rand() "," rand() }' > scores.csv
+scored() { # scored NAME STAGE
+  cat >"$1.net" <<END
+const batch = 4
+data train { x, t = csv("scores.csv", columns = [0..2, 2], header = false) $2 }
+data test { x, t = csv("scores.csv", columns = [0..2, 2], header = false) }
+input x : f32[batch, 2]
+input t : f32[batch, 1]
+loss = mean((linear(x, 1) - t) ^ 2)
+train { minimize = loss, optimizer = sgd(lr = 0.01), epochs = 2 }
+END
+  build_it "$1"
+}
+scored scores '| standardize(x)'
+scored plain ''
+scored targets '| standardize(t)'
+check "a run on scores" ./scores
+stored_scores=scores.run/checkpoint.safetensors
+has "--init of scores" "$(./plain --init $stored_scores 2>&1)" \
+    'warning: .*checkpoint.safetensors is of a network that was trained with standardize\(x\), which data train does not state'
+if ./scores --init $stored_scores --out again 2>&1 | grep -q 'standard scores'; then fail "scores that are stated are warned of"; else ok; fi
+check_status "scores that are not stated" 1 'standardize\(x\), which data train does not state; write standardize\(x\) to' \
+  ./plain eval test --out scores.run
+check_status "scores of another field" 1 'standardize\(x\), which data train does not state: without names' \
+  ./targets eval test --out scores.run
+
 # ---- --init: layers whole, types converted, what is frozen must be there ----
 awk 'BEGIN { srand(5); for (i = 0; i < 8; i++) print rand() "," rand() "," rand() }' > x.csv
 cat >net.net <<'END'
