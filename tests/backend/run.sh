@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The emitted file: free of warnings by every compiler found, the same bytes each time, and built by
-# exactly the command in its header; --cc, --save-temps and a compiler that does not run.
+# exactly the command in its header; --cc, --save-temps and a compiler that does not run;
+# gradients of masks in small loops by gcc and by clang.
 # Usage: tests/backend/run.sh BUILD
 set -uo pipefail
 cd "$(dirname "$0")/../.."
@@ -42,6 +43,29 @@ check "the C file is left behind" test ! -e iris.c
 if command -v gcc >/dev/null; then check "--cc gcc" "$nnc" iris.net --cc gcc -o iris_gcc; fi
 "$nnc" iris.net --cc no-such-compiler -o none 2>log
 [ $? -eq 3 ] && grep -q "no-such-compiler" log && pass || complain "a compiler that does not run must exit with 3 and be named"
+
+# ---- gradients by gcc and by clang are the same ----
+cp "$root"/tests/backend/masked.net .
+python3 "$root/tests/backend/masked.py" inputs masked.safetensors
+built=
+for cc in gcc clang; do
+  if ! command -v $cc >/dev/null; then echo "skipped: $cc is missing, so its gradients are not compared"; continue; fi
+  built="$built $cc"
+  for name in masked; do
+    for arch in native x86-64-v3; do
+      [ $arch = native ] || grep -qw avx2 /proc/cpuinfo || continue
+      check "$name by $cc, $arch" "$nnc" $name.net --cc=$cc --arch=$arch -o $name
+      for threads in 1 2; do
+        check "$name by $cc, $arch, steps" ./$name step --inputs masked.safetensors --steps 1 -j $threads \
+          --quiet $name.$cc.$arch.$threads
+      done
+      check "$name by $cc, $arch: threads" cmp $name.$cc.$arch.1 $name.$cc.$arch.2
+      [ "$built" = " gcc clang" ] || continue
+      check "$name, $arch: gcc and clang" python3 "$root/tests/backend/masked.py" compare \
+        $name.gcc.$arch.1 $name.clang.$arch.1
+    done
+  done
+done
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
