@@ -6,7 +6,7 @@ extern operators. No payload may become code of the emitted C, an option of a co
 import os
 import re
 
-from limits import complaint, run
+from limits import complaint, run, side_by_side
 
 MARK = "injected_code"
 PAYLOADS = [
@@ -110,5 +110,4 @@ class Injections:
         self.tally.add("%r at %s" % (payload[:40], place), problem, next((o for o in outcomes if o.status not in (0,)), None))
 
     def run(self, jobs):
-        from limits import side_by_side
         side_by_side(jobs, len(self.cases()), self.judge)
