@@ -16,8 +16,8 @@ typedef struct Bench {
   nnc_session *session;
   nnc_trial trial;
   int64_t steps, warmup;
-  double *seconds;     /* of each step, in their order */
-  double *sorted;      /* the same, the shortest first */
+  double *seconds; /* of each step, in their order */
+  double *sorted;  /* the same, the shortest first */
 } Bench;
 
 static bool open_bench(Bench *bench, nnc_session *session) {
@@ -50,8 +50,7 @@ static void run_step(Bench *bench, int64_t step) {
     double start = nnc_seconds_now();
     nnc_trial_load(trial, run);
     nnc_trial_run(trial, step, run);
-    if (step > bench->warmup)
-      bench->seconds[step - bench->warmup - 1] += nnc_seconds_now() - start;
+    if (step > bench->warmup) bench->seconds[step - bench->warmup - 1] += nnc_seconds_now() - start;
   }
 }
 

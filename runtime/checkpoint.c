@@ -94,9 +94,9 @@ static bool save_with(const nnc_session *session, const char *path, const char *
   for (int i = 0; i < model->variable_count; i++)
     if (is_wanted(&model->variables[i], kinds)) tensors[count++] = &model->variables[i].tensor;
   nnc_metadata metadata[] = {
-      {"format", format_name},      {"model", model->name},  {"file", model->file},
-      {"compiler", model->compiler}, {"isa", model->isa},     {"source", model->source},
-      {"fitted", texts->fitted},    {"seed", texts->seed},   {"step", texts->step},
+      {"format", format_name},       {"model", model->name},    {"file", model->file},
+      {"compiler", model->compiler}, {"isa", model->isa},       {"source", model->source},
+      {"fitted", texts->fitted},     {"seed", texts->seed},     {"step", texts->step},
       {"position", texts->position}, {"metrics", texts->tally}, {"plateaus", texts->plateaus},
       {"schedule", texts->schedule},
   };
@@ -104,8 +104,8 @@ static bool save_with(const nnc_session *session, const char *path, const char *
   int metadata_count = 0; /* what an export or a program without schedules lacks is left out */
   for (int i = 0; i < (is_checkpoint ? ALL : ALL - OF_A_RUN); i++)
     if (metadata[i].text) metadata[metadata_count++] = metadata[i];
-  bool good = nnc_safetensors_write(path, keep, count, tensors, session->arena.base,
-                                    metadata_count, metadata);
+  bool good = nnc_safetensors_write(path, keep, count, tensors, session->arena.base, metadata_count,
+                                    metadata);
   free(tensors);
   return good;
 }
@@ -149,8 +149,9 @@ bool nnc_checkpoint_misfit(char text[512], const nnc_tensor *tensor, const nnc_s
   nnc_tensor_type_text(wanted, tensor->dtype, tensor->rank, tensor->dim);
   if (stored && fits(stored, tensor, exactly)) return false;
   if (!stored) snprintf(text, 512, "missing in the file, the program has %s", wanted);
-  else snprintf(text, 512, "%s in the file, %s in the program",
-                nnc_stored_type_text(found, stored), wanted);
+  else
+    snprintf(text, 512, "%s in the file, %s in the program", nnc_stored_type_text(found, stored),
+             wanted);
   return true;
 }
 
@@ -242,8 +243,8 @@ static void warn_of_changes(const nnc_session *session, const nnc_safetensors *f
   const char *compiler = nnc_safetensors_metadata(file, "compiler");
   const char *source = nnc_safetensors_metadata(file, "source");
   if (isa && strcmp(isa, session->model->isa) != 0)
-    nnc_warning("%s was made with %s, this program is for %s: the bits may differ", file->path,
-                isa, session->model->isa);
+    nnc_warning("%s was made with %s, this program is for %s: the bits may differ", file->path, isa,
+                session->model->isa);
   else if (compiler && strcmp(compiler, session->model->compiler) != 0)
     nnc_warning("%s was made by %s, this program by %s: the bits may differ", file->path, compiler,
                 session->model->compiler);
@@ -287,8 +288,7 @@ bool nnc_checkpoint_resume(nnc_session *session, const nnc_safetensors *file,
   char *end = NULL;
   errno = 0;
   if (seed) session->seed = strtoull(seed, &end, 10);
-  if (!seed || *seed < '0' || *seed > '9' || *end || errno)
-    return bad_metadata(file, "seed", seed);
+  if (!seed || *seed < '0' || *seed > '9' || *end || errno) return bad_metadata(file, "seed", seed);
   if (!place || !position_parse(position, place)) return bad_metadata(file, "position", place);
   if (!metrics) return bad_metadata(file, "metrics", metrics);
   if (!read_schedule(file, position))

@@ -18,9 +18,9 @@ typedef struct Init {
   nnc_session *session;
   const nnc_model *model;
   const nnc_safetensors *file;
-  bool *fits;   /* of each variable: the file has it */
-  bool *taken;  /* ... and its whole layer */
-  int layers;   /* listed so far */
+  bool *fits;  /* of each variable: the file has it */
+  bool *taken; /* ... and its whole layer */
+  int layers;  /* listed so far */
 } Init;
 
 static const char *name_of(const Init *init, int variable) {
@@ -86,8 +86,8 @@ static int choose(Init *init) {
   char misfit[512];
   for (int i = 0; i < model->variable_count; i++) {
     const nnc_stored *stored = nnc_safetensors_find(init->file, name_of(init, i));
-    init->fits[i] = is_weight(init, i) && !nnc_checkpoint_misfit(
-                                              misfit, &model->variables[i].tensor, stored, false);
+    init->fits[i] = is_weight(init, i) &&
+                    !nnc_checkpoint_misfit(misfit, &model->variables[i].tensor, stored, false);
   }
   for (int i = 0; i < model->variable_count; i++) {
     bool whole = is_weight(init, i), is_first = true;
@@ -155,8 +155,10 @@ static void warn_of_scores(const Init *init) {
   nnc_fitted fitted = {0};
   if (text && nnc_fitted_parse(&fitted, text, message, sizeof message) &&
       nnc_data_unstated(init->model, &fitted, &field))
-    nnc_warning("%s is of a network that was trained with standardize(%s), which data train does not "
-                "state: its layers expect standard scores", init->file->path, field);
+    nnc_warning(
+        "%s is of a network that was trained with standardize(%s), which data train does not "
+        "state: its layers expect standard scores",
+        init->file->path, field);
   nnc_fitted_free(&fitted);
 }
 
@@ -177,8 +179,11 @@ bool nnc_checkpoint_init(nnc_session *session, const char *path) {
   size_t count = (size_t)session->model->variable_count + 1;
   nnc_safetensors *file = nnc_safetensors_open(path);
   if (!file) return false;
-  Init init = {.session = session, .model = session->model, .file = file,
-               .fits = calloc(count, sizeof(bool)), .taken = calloc(count, sizeof(bool))};
+  Init init = {.session = session,
+               .model = session->model,
+               .file = file,
+               .fits = calloc(count, sizeof(bool)),
+               .taken = calloc(count, sizeof(bool))};
   bool good = init.fits && init.taken;
   if (good) good = init_from(&init);
   else nnc_error("cannot allocate a list of %d variables", session->model->variable_count);

@@ -32,8 +32,7 @@ static int fit_column(const DataContext *context, const DataTable *table, const 
   const int32_t *codes = (const int32_t *)field->values;
   bool *occurs = calloc((size_t)dictionary->count + 1, sizeof *occurs);
   const char **words = malloc(((size_t)dictionary->count + 1) * sizeof *words);
-  int result =
-      occurs && words ? 0 : data_fail_memory(context, "categories", dictionary->count * 9);
+  int result = occurs && words ? 0 : data_fail_memory(context, "categories", dictionary->count * 9);
   int32_t count = 0;
   bool are_numbers = true;
   if (result == 0) {
@@ -82,8 +81,7 @@ static bool find_classes(const DataDictionary *words, const nnc_fitted_value *cl
     complete = data_dictionary_add(&known, name, (int64_t)strlen(name), i) >= 0;
   }
   for (int32_t i = 0; complete && i < words->count; i++) {
-    int32_t code =
-        data_dictionary_find(&known, words->words[i], (int64_t)strlen(words->words[i]));
+    int32_t code = data_dictionary_find(&known, words->words[i], (int64_t)strlen(words->words[i]));
     class_of[i] = code < 0 ? -1 : (int32_t)known.lines[code];
   }
   data_dictionary_free(&known);
@@ -121,8 +119,7 @@ static int apply_column(const DataContext *context, const DataTable *table, Data
     else if (class_of[word] < 0)
       result =
           fail_unknown(context, field, dictionary->lines[word], dictionary->words[word], classes);
-    else
-      *code = class_of[word];
+    else *code = class_of[word];
   }
   free(class_of);
   return result;

@@ -52,8 +52,8 @@ const double *data_fitted_numbers(const DataContext *context, const DataField *f
   const nnc_fitted_value *value = nnc_fitted_find(fitted, name);
   if (value && value->numbers && value->count == count) return value->numbers;
   data_fail_call(context,
-                 "%s holds %lld numbers, but %lld are needed: it was fitted to other columns",
-                 name, value ? (long long)value->count : 0, (long long)count);
+                 "%s holds %lld numbers, but %lld are needed: it was fitted to other columns", name,
+                 value ? (long long)value->count : 0, (long long)count);
   return NULL;
 }
 

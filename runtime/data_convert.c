@@ -61,11 +61,11 @@ static uint16_t float_to_f16(double value) {
 }
 
 /* Load: values to doubles; the index of the first that a double does not hold, or -1. */
-#define LOAD(name, type, expression)                                               \
-  static int64_t load_##name(const void *source, int64_t count, double *doubles) { \
-    const type *values = source;                                                   \
-    for (int64_t i = 0; i < count; i++) doubles[i] = expression;                   \
-    return -1;                                                                     \
+#define LOAD(name, type, expression)                                                               \
+  static int64_t load_##name(const void *source, int64_t count, double *doubles) {                 \
+    const type *values = source;                                                                   \
+    for (int64_t i = 0; i < count; i++) doubles[i] = expression;                                   \
+    return -1;                                                                                     \
   }
 LOAD(f64, double, values[i])
 LOAD(f32, float, (double)values[i])
@@ -90,15 +90,15 @@ static int64_t load_i64(const void *source, int64_t count, double *doubles) {
 }
 
 /* Store: doubles to values; the index of the first that does not survive, or -1. */
-#define STORE_INTEGER(name, type, least, past)                                      \
-  static int64_t store_##name(const double *doubles, int64_t count, void *target) { \
-    type *values = target;                                                          \
-    for (int64_t i = 0; i < count; i++) {                                           \
-      if (!(doubles[i] >= (least) && doubles[i] < (past))) return i;                \
-      values[i] = (type)doubles[i];                                                 \
-      if ((double)values[i] != doubles[i]) return i;                                \
-    }                                                                               \
-    return -1;                                                                      \
+#define STORE_INTEGER(name, type, least, past)                                                     \
+  static int64_t store_##name(const double *doubles, int64_t count, void *target) {                \
+    type *values = target;                                                                         \
+    for (int64_t i = 0; i < count; i++) {                                                          \
+      if (!(doubles[i] >= (least) && doubles[i] < (past))) return i;                               \
+      values[i] = (type)doubles[i];                                                                \
+      if ((double)values[i] != doubles[i]) return i;                                               \
+    }                                                                                              \
+    return -1;                                                                                     \
   }
 STORE_INTEGER(i64, int64_t, -0x1p53, 0x1p53) /* beyond, the double may itself be rounded */
 STORE_INTEGER(i32, int32_t, -0x1p31, 0x1p31)
@@ -106,15 +106,15 @@ STORE_INTEGER(u8, uint8_t, 0, 256)
 STORE_INTEGER(bool, uint8_t, 0, 2)
 
 /* Floats are rounded, but a finite value must stay finite. */
-#define STORE_FLOAT(name, type, expression, is_finite)                              \
-  static int64_t store_##name(const double *doubles, int64_t count, void *target) { \
-    type *values = target;                                                          \
-    int64_t bad = -1;                                                               \
-    for (int64_t i = count - 1; i >= 0; i--) {                                      \
-      values[i] = expression;                                                       \
-      if (!(is_finite) && isfinite(doubles[i])) bad = i;                            \
-    }                                                                               \
-    return bad;                                                                     \
+#define STORE_FLOAT(name, type, expression, is_finite)                                             \
+  static int64_t store_##name(const double *doubles, int64_t count, void *target) {                \
+    type *values = target;                                                                         \
+    int64_t bad = -1;                                                                              \
+    for (int64_t i = count - 1; i >= 0; i--) {                                                     \
+      values[i] = expression;                                                                      \
+      if (!(is_finite) && isfinite(doubles[i])) bad = i;                                           \
+    }                                                                                              \
+    return bad;                                                                                    \
   }
 STORE_FLOAT(f64, double, doubles[i], true)
 STORE_FLOAT(f32, float, (float)doubles[i], isfinite(values[i]))
@@ -147,35 +147,34 @@ int data_dtype_size(int dtype) { return dtypes[dtype].size; }
 bool data_dtype_is_float(int dtype) { return dtypes[dtype].is_float; }
 
 /* Widening: every pair of a shorter type and a longer one that has all its values. */
-#define NARROW_INTEGER(PAIR, from, From) \
-  PAIR(from, From, NNC_I32, int32_t)     \
-  PAIR(from, From, NNC_I64, int64_t)     \
-  PAIR(from, From, NNC_F32, float)       \
+#define NARROW_INTEGER(PAIR, from, From)                                                           \
+  PAIR(from, From, NNC_I32, int32_t)                                                               \
+  PAIR(from, From, NNC_I64, int64_t)                                                               \
+  PAIR(from, From, NNC_F32, float)                                                                 \
   PAIR(from, From, NNC_F64, double)
-#define WIDENINGS(PAIR)                     \
-  NARROW_INTEGER(PAIR, NNC_U8, uint8_t)     \
-  NARROW_INTEGER(PAIR, NNC_BOOL, uint8_t)   \
-  NARROW_INTEGER(PAIR, DATA_I8, int8_t)     \
-  NARROW_INTEGER(PAIR, DATA_I16, int16_t)   \
-  NARROW_INTEGER(PAIR, DATA_U16, uint16_t)  \
-  PAIR(DATA_U32, uint32_t, NNC_I64, int64_t) \
-  PAIR(DATA_U32, uint32_t, NNC_F64, double) \
-  PAIR(NNC_I32, int32_t, NNC_I64, int64_t)  \
-  PAIR(NNC_I32, int32_t, NNC_F64, double)   \
+#define WIDENINGS(PAIR)                                                                            \
+  NARROW_INTEGER(PAIR, NNC_U8, uint8_t)                                                            \
+  NARROW_INTEGER(PAIR, NNC_BOOL, uint8_t)                                                          \
+  NARROW_INTEGER(PAIR, DATA_I8, int8_t)                                                            \
+  NARROW_INTEGER(PAIR, DATA_I16, int16_t)                                                          \
+  NARROW_INTEGER(PAIR, DATA_U16, uint16_t)                                                         \
+  PAIR(DATA_U32, uint32_t, NNC_I64, int64_t)                                                       \
+  PAIR(DATA_U32, uint32_t, NNC_F64, double)                                                        \
+  PAIR(NNC_I32, int32_t, NNC_I64, int64_t)                                                         \
+  PAIR(NNC_I32, int32_t, NNC_F64, double)                                                          \
   PAIR(NNC_F32, float, NNC_F64, double)
 
-#define WIDEN(from, From, to, To)                                                     \
-  static void widen_##from##_##to(const void *restrict source, void *restrict target, \
-                                  int64_t count) {                                    \
-    const From *values = source;                                                      \
-    To *results = target;                                                             \
-    for (int64_t i = 0; i < count; i++) results[i] = (To)values[i];                   \
+#define WIDEN(from, From, to, To)                                                                  \
+  static void widen_##from##_##to(const void *restrict source, void *restrict target,              \
+                                  int64_t count) {                                                 \
+    const From *values = source;                                                                   \
+    To *results = target;                                                                          \
+    for (int64_t i = 0; i < count; i++) results[i] = (To)values[i];                                \
   }
 WIDENINGS(WIDEN)
 
 static void (*const widen_table[DATA_DTYPES][DATA_DTYPES])(const void *restrict source,
-                                                           void *restrict target,
-                                                           int64_t count) = {
+                                                           void *restrict target, int64_t count) = {
 #define ENTRY(from, From, to, To) [from][to] = widen_##from##_##to,
     WIDENINGS(ENTRY)
 #undef ENTRY

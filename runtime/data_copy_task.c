@@ -47,8 +47,8 @@ static int make(const DataContext *context, const DataTable *table, const DataFi
   DataVisit drawn = *visit;
   drawn.seed ^= (uint64_t)task->seed << 1;
   int64_t bits = (int64_t)task->bits, least = (int64_t)task->least;
-  int64_t words = least + data_random_below(&drawn, STREAM_LENGTH, 0,
-                                            (int64_t)task->words - least + 1);
+  int64_t words =
+      least + data_random_below(&drawn, STREAM_LENGTH, 0, (int64_t)task->words - least + 1);
   int kind = (int)(field - table->fields);
   int64_t channels = kind == SOURCE ? bits + 2 : kind == TARGET ? bits : 1;
   memset(bytes, 0, (size_t)field->width);
@@ -66,7 +66,9 @@ static int shape_field(const DataContext *context, DataField *field, const CopyT
                        int kind) {
   int64_t bits = (int64_t)task->bits;
   int64_t dim[3] = {(int64_t)task->count, 2 * (int64_t)task->words + 2,
-                    kind == SOURCE ? bits + 2 : kind == TARGET ? bits : 1};
+                    kind == SOURCE   ? bits + 2
+                    : kind == TARGET ? bits
+                                     : 1};
   if (!field->batched)
     return data_fail_call(context, "the input %s has no axis of examples", field->name);
   field->file = strdup("copy_task");
@@ -78,8 +80,7 @@ static int shape_field(const DataContext *context, DataField *field, const CopyT
 
 static int load(const DataContext *context, DataTable *table) {
   CopyTask task;
-  if (context->files)
-    return data_fail(context, "copy_task draws its examples; it reads no files");
+  if (context->files) return data_fail(context, "copy_task draws its examples; it reads no files");
   if (table->field_count != FIELDS)
     return data_fail_call(context, "copy_task gives three fields: source, target and mask");
   if (get_arguments(context, &task) < 0) return -1;

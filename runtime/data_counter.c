@@ -37,11 +37,15 @@ static int follow(const DataContext *context, DataTable *table, const DataTable 
   field->file = strdup("counter");
   if (!field->file) return data_fail_memory(context, "counter", 8);
   if (!field->batched || (input->dtype != NNC_I32 && input->dtype != NNC_I64))
-    return data_fail_call(context, "counter gives a number a row; the input %s must be i32[batch] "
-                          "or i64[batch]", field->name);
+    return data_fail_call(context,
+                          "counter gives a number a row; the input %s must be i32[batch] "
+                          "or i64[batch]",
+                          field->name);
   if (input->dtype == NNC_I32 && table->count > (int64_t)INT32_MAX + 1)
-    return data_fail_call(context, "%lld rows are too many for numbers of type i32: the input %s "
-                          "must be i64[batch]", (long long)table->count, field->name);
+    return data_fail_call(context,
+                          "%lld rows are too many for numbers of type i32: the input %s "
+                          "must be i64[batch]",
+                          (long long)table->count, field->name);
   int64_t dim[1] = {table->rows};
   if (data_field_shape(context, field, input->dtype, 1, dim, false) < 0 ||
       data_field_allocate(context, field) < 0)

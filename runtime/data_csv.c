@@ -107,8 +107,8 @@ static int fail_cell(const CsvLoad *load, const DataField *field, int64_t column
     return csv_fail(reader, cell->line, cell->column, "'%.*s'%s is too large for a number", shown,
                     text, name);
   return csv_fail(reader, cell->line, cell->column,
-                  "'%.*s'%s does not fit the input %s, which is %s", shown, text, name,
-                  field->name, data_dtype_name(field->input->dtype));
+                  "'%.*s'%s does not fit the input %s, which is %s", shown, text, name, field->name,
+                  data_dtype_name(field->input->dtype));
 }
 
 static int store_number(CsvLoad *load, DataField *field, int64_t position, int64_t column,
@@ -261,6 +261,8 @@ static int load(const DataContext *context, DataTable *table) {
   return result;
 }
 
-const struct nnc_source_class nnc_source_csv = {
-    .name = "csv", .gives = DATA_GIVES_csv, .formals = csv_formals, .has_file_each = false,
-    .load = load};
+const struct nnc_source_class nnc_source_csv = {.name = "csv",
+                                                .gives = DATA_GIVES_csv,
+                                                .formals = csv_formals,
+                                                .has_file_each = false,
+                                                .load = load};

@@ -131,10 +131,8 @@ static int read_names(CsvColumns *columns, const CsvReader *reader) {
   columns->second = calloc((size_t)columns->count + 1, sizeof *columns->second);
   bool complete = columns->names && columns->second;
   for (int64_t i = 0; complete && i < columns->count; i++) {
-    char *name = columns->names[i] =
-        strndup(csv_text(reader, i), (size_t)reader->cells[i].length);
-    int32_t code =
-        name ? data_dictionary_add(&columns->known, name, (int64_t)strlen(name), i) : -1;
+    char *name = columns->names[i] = strndup(csv_text(reader, i), (size_t)reader->cells[i].length);
+    int32_t code = name ? data_dictionary_add(&columns->known, name, (int64_t)strlen(name), i) : -1;
     complete = code >= 0;
     if (complete && columns->known.lines[code] != i && columns->second[code] == 0)
       columns->second[code] = i;
@@ -154,9 +152,9 @@ static int check_widths(const CsvColumns *columns, const CsvReader *reader,
     return data_fail(reader->context,
                      "%s: %s has %lld column%s of the file's %lld, but input %s is %s: "
                      "%lld value%s an example",
-                     data_file_name(reader->file), field->name,
-                     (long long)columns->fields[f].count, columns->fields[f].count == 1 ? "" : "s",
-                     (long long)columns->count, field->name, wanted, (long long)input_width(field),
+                     data_file_name(reader->file), field->name, (long long)columns->fields[f].count,
+                     columns->fields[f].count == 1 ? "" : "s", (long long)columns->count,
+                     field->name, wanted, (long long)input_width(field),
                      input_width(field) == 1 ? "" : "s");
   }
   return 0;

@@ -11,11 +11,11 @@ typedef struct CsvField {
 } CsvField;
 
 typedef struct CsvColumns {
-  int64_t count;    /* columns of the file */
-  char **names;     /* of the header; NULL without one */
+  int64_t count;        /* columns of the file */
+  char **names;         /* of the header; NULL without one */
   DataDictionary known; /* the names; its lines are the numbers of their first columns */
   int64_t *second;      /* of each name known: the number of its second column, 0: there is none */
-  CsvField *fields; /* of the table; those of fields that are not needed are empty */
+  CsvField *fields;     /* of the table; those of fields that are not needed are empty */
 } CsvColumns;
 
 extern const char *const csv_formals[];

@@ -51,8 +51,7 @@ static int refill(CsvReader *reader) {
   return 0;
 }
 
-int csv_reader_open(CsvReader *reader, const DataContext *context, DataFile *file,
-                    char separator) {
+int csv_reader_open(CsvReader *reader, const DataContext *context, DataFile *file, char separator) {
   *reader = (CsvReader){.context = context, .file = file, .separator = separator, .line = 1};
   reader->capacity = FIRST_BUFFER;
   reader->buffer = malloc(FIRST_BUFFER);

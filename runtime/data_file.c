@@ -70,8 +70,7 @@ static DataFile *fail_open(const DataContext *context, DataFile *file, int descr
   if (errno == ENOENT && !context->files)
     data_fail_call(context, "cannot open %s (nor %s.gz): %s; --data says where the data is", name,
                    name, reason);
-  else
-    data_fail(context, "cannot open %s: %s", name, reason);
+  else data_fail(context, "cannot open %s: %s", name, reason);
   if (descriptor >= 0) close(descriptor);
   if (file) free(file->name);
   free(file);
@@ -192,8 +191,7 @@ static const char *name_of_file(const DataContext *context, const DataTable *tab
 }
 
 int data_file_load_each(const DataContext *context, DataTable *table,
-                        int (*load)(const DataContext *context, DataFile *file,
-                                    DataField *field)) {
+                        int (*load)(const DataContext *context, DataFile *file, DataField *field)) {
   for (int i = 0; i < table->field_count; i++) {
     DataField *field = &table->fields[i];
     if (!field->input) continue;

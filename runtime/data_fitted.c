@@ -26,17 +26,15 @@ static bool grow(nnc_fitted *fitted) {
 /* Takes over `value`, complete or not; it replaces one of the same name. */
 static int add(nnc_fitted *fitted, nnc_fitted_value value) {
   bool complete = value.name && (value.numbers || value.strings) && grow(fitted);
-  int32_t place = complete ? data_dictionary_add(fitted->names, value.name,
-                                                 (int64_t)strlen(value.name), 0)
-                           : -1;
+  int32_t place =
+      complete ? data_dictionary_add(fitted->names, value.name, (int64_t)strlen(value.name), 0)
+               : -1;
   if (place < 0) {
     value_free(&value);
     return -1;
   }
-  if (place == fitted->count)
-    fitted->count++;
-  else
-    value_free(&fitted->values[place]);
+  if (place == fitted->count) fitted->count++;
+  else value_free(&fitted->values[place]);
   fitted->values[place] = value;
   return 0;
 }
@@ -92,8 +90,6 @@ const nnc_fitted_value *nnc_data_class_names(const nnc_fitted *fitted, const cha
 
 void data_fitted_name(char *text, size_t size, const char *field, const char *stage,
                       int64_t column) {
-  if (column < 0)
-    snprintf(text, size, "%s.%s", field, stage);
-  else
-    snprintf(text, size, "%s.%s.%lld", field, stage, (long long)column);
+  if (column < 0) snprintf(text, size, "%s.%s", field, stage);
+  else snprintf(text, size, "%s.%s.%lld", field, stage, (long long)column);
 }

@@ -34,11 +34,10 @@ static int read_header(const DataContext *context, DataFile *file, int *dtype, i
   *dtype = dtype_of(head[2]);
   *rank = head[3];
   if (head[0] || head[1] || *dtype < 0)
-    return data_fail(
-        context,
-        "%s: not an IDX file: starts with %02x %02x %02x %02x, expected 00 00, a type "
-        "(08 09 0b 0c 0d 0e) and a rank",
-        name, head[0], head[1], head[2], head[3]);
+    return data_fail(context,
+                     "%s: not an IDX file: starts with %02x %02x %02x %02x, expected 00 00, a type "
+                     "(08 09 0b 0c 0d 0e) and a rank",
+                     name, head[0], head[1], head[2], head[3]);
   if (*rank < 1 || *rank > NNC_MAX_RANK)
     return data_fail(context, "%s: has rank %d, supported are 1 to %d", name, *rank, NNC_MAX_RANK);
   got = data_file_read(context, file, extents, 4 * *rank);
@@ -68,6 +67,8 @@ static int load(const DataContext *context, DataTable *table) {
   return data_file_load_each(context, table, load_field);
 }
 
-const struct nnc_source_class nnc_source_idx = {
-    .name = "idx", .gives = DATA_GIVES_idx, .formals = formals, .has_file_each = true,
-    .load = load};
+const struct nnc_source_class nnc_source_idx = {.name = "idx",
+                                                .gives = DATA_GIVES_idx,
+                                                .formals = formals,
+                                                .has_file_each = true,
+                                                .load = load};

@@ -66,8 +66,8 @@ static int class_of(const DataContext *context, const DataDictionary *known, con
 /* --- loading ---------------------------------------------------------------------------------- */
 
 /* The pictures of one class behind those of the classes before it. */
-static int add_class(const DataContext *context, const char *folder, int class,
-                     PictureNames *files, int32_t **labels) {
+static int add_class(const DataContext *context, const char *folder, int class, PictureNames *files,
+                     int32_t **labels) {
   int64_t first = files->count;
   if (data_picture_add_folder(context, folder, files) < 0) return -1;
   int32_t *grown = realloc(*labels, (size_t)files->count * sizeof **labels);
@@ -87,8 +87,7 @@ static int add_classes(const DataContext *context, const DataTable *table, const
   if (result == 0 && folders.count == 0)
     result = data_fail(context, "%s has no folders; image_folder expects one for each class", root);
   if (result == 0 && is_labelled) {
-    const nnc_fitted_value *classes =
-        find_classes(context, table->fields[LABEL].name, &folders);
+    const nnc_fitted_value *classes = find_classes(context, table->fields[LABEL].name, &folders);
     result = classes ? list_classes(context, classes, &known) : -1;
   }
   for (int64_t i = 0; result == 0 && i < folders.count; i++) {

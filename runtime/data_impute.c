@@ -69,12 +69,10 @@ static int fit(const DataContext *context, const DataTable *table, const DataFie
   if (!block) return data_fail_memory(context, "impute", 16 * field->width);
   Columns columns = {block, block + field->width};
   int result = 0;
-  if (is_mean || is_median)
-    result = learn(context, table, field, is_median, &columns);
+  if (is_mean || is_median) result = learn(context, table, field, is_median, &columns);
   else
     for (int64_t k = 0; k < field->width; k++) columns.sum[k] = with->number;
-  if (result == 0)
-    result = data_fit_numbers(context, field, "impute", field->width, block, fitted);
+  if (result == 0) result = data_fit_numbers(context, field, "impute", field->width, block, fitted);
   free(block);
   return result;
 }

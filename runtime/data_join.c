@@ -45,8 +45,8 @@ static int check_alike(const DataContext *context, const DataTable *first, const
     return data_fail(context, "%s and %s must go through the same split and shuffle stages", one,
                      other);
   if (first->loaded == table->loaded) return 0;
-  return data_fail(context, "%s has %lld examples, but %s has %lld", one,
-                   (long long)first->loaded, other, (long long)table->loaded);
+  return data_fail(context, "%s has %lld examples, but %s has %lld", one, (long long)first->loaded,
+                   other, (long long)table->loaded);
 }
 
 static int follow(DataContext *context, const nnc_pipeline *const *pipelines, nnc_data *data,

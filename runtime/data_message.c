@@ -43,8 +43,7 @@ void data_shape_text(char *text, size_t size, int dtype, int rank, const int64_t
   if (used < size) snprintf(text + used, size - used, "]");
 }
 
-const nnc_value *data_argument(const nnc_call *call, const char *const *formals,
-                               const char *name) {
+const nnc_value *data_argument(const nnc_call *call, const char *const *formals, const char *name) {
   bool has_list = call->stage && call->stage->names_fields; /* what has no name is of the list */
   int position = 0;
   for (int i = 0; i < call->argument_count; i++) {

@@ -113,8 +113,9 @@ static int fail_type(const DataContext *context, const char *name, const char *a
   enum { SHOWN = 40 };
   int length = value_length(at);
   bool is_cut = length == 0 || length > SHOWN;
-  return data_fail(context, "%s: number type %.*s%s; supported are b1 u1 u2 u4 i1 i2 i4 i8 f2 f4 f8",
-                   name, is_cut ? SHOWN : length, at, is_cut ? " ..." : "");
+  return data_fail(context,
+                   "%s: number type %.*s%s; supported are b1 u1 u2 u4 i1 i2 i4 i8 f2 f4 f8", name,
+                   is_cut ? SHOWN : length, at, is_cut ? " ..." : "");
 }
 
 static int fail_header(const DataContext *context, const char *name, const char *at) {
@@ -152,8 +153,7 @@ static int parse_header(const DataContext *context, const char *name, const char
                       : !header->has_shape ? "shape"
                                            : NULL;
   if (lacks)
-    return data_fail(context, "%s: cannot understand the NumPy header: it lacks '%s'", name,
-                     lacks);
+    return data_fail(context, "%s: cannot understand the NumPy header: it lacks '%s'", name, lacks);
   if (*skip_space(at)) return fail_header(context, name, at);
   return 0;
 }
@@ -263,6 +263,8 @@ static int load(const DataContext *context, DataTable *table) {
   return data_file_load_each(context, table, load_field);
 }
 
-const struct nnc_source_class nnc_source_npy = {
-    .name = "npy", .gives = DATA_GIVES_npy, .formals = formals, .has_file_each = true,
-    .load = load};
+const struct nnc_source_class nnc_source_npy = {.name = "npy",
+                                                .gives = DATA_GIVES_npy,
+                                                .formals = formals,
+                                                .has_file_each = true,
+                                                .load = load};

@@ -399,11 +399,16 @@ static int check_fitted(Opening *opening) {
   if (!call) return 0;
   bool states_others = has_standardize(find_set(context->model, "train"));
   context->call = call;
-  return data_fail_call(context, "the checkpoint is of a network that was trained with "
+  return data_fail_call(context,
+                        "the checkpoint is of a network that was trained with "
                         "standardize(%s), which data train does not state%s; write "
-                        "standardize(%s) to use this checkpoint, or train anew", field,
-                        states_others ? ": without names the stage leaves fields alone that only the "
-                                        "loss reads" : "", field);
+                        "standardize(%s) to use this checkpoint, or train anew",
+                        field,
+                        states_others
+                            ? ": without names the stage leaves fields alone that only the "
+                              "loss reads"
+                            : "",
+                        field);
 }
 
 static nnc_data *open_set(Opening *opening) {

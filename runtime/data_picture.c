@@ -11,8 +11,7 @@
 #include "data_picture.h"
 
 /* A small file can claim gigabytes of pixels. */
-static int check_size(const DataContext *context, const char *name, int64_t height,
-                      int64_t width) {
+static int check_size(const DataContext *context, const char *name, int64_t height, int64_t width) {
   if (height * width <= PICTURE_PIXELS) return 0;
   return data_fail(context, "%s: %lld x %lld pixels are more than %d, the most that are decoded",
                    name, (long long)height, (long long)width, PICTURE_PIXELS);

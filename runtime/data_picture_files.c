@@ -141,8 +141,10 @@ int data_picture_shape(const DataContext *context, DataField *field, int64_t cou
                           "channels",
                           field->name);
   if (input->dtype == NNC_BOOL)
-    return data_fail_call(context, "pictures have values from 0 to 255, which the input %s of type "
-                          "bool does not take", field->name);
+    return data_fail_call(context,
+                          "pictures have values from 0 to 255, which the input %s of type "
+                          "bool does not take",
+                          field->name);
   memcpy(dim + 1, input->dim + 1, 3 * sizeof *dim);
   field->is_made = true;
   field->made_most = 255;
@@ -213,8 +215,7 @@ int data_picture_make(const DataContext *context, const DataTable *table, const 
   unsigned char *file = read_file(context, name, &size);
   int result = file ? data_picture_decode(context, name, file, size, (int)dim[1], &picture) : -1;
   free(file);
-  if (result == 0)
-    result = data_picture_apply(context, name, &pictures->stages, visit, &picture);
+  if (result == 0) result = data_picture_apply(context, name, &pictures->stages, visit, &picture);
   if (result == 0 && (picture.height != dim[2] || picture.width != dim[3]))
     result =
         data_fail(context,

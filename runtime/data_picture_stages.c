@@ -124,16 +124,16 @@ static int apply_crop(const PictureStage *stage, uint64_t stream, const DataVisi
 static int apply_stage(const PictureStage *stage, uint64_t stream, const DataVisit *visit,
                        View *view) {
   switch (stage->kind) {
-    case PICTURE_RESIZE:
-      return stage->width ? scale(view, stage->height, stage->width)
-                          : scale_shorter(view, stage->height);
-    case PICTURE_CENTER_CROP:
-    case PICTURE_RANDOM_CROP: return apply_crop(stage, stream, visit, view);
-    case PICTURE_RANDOM_FLIP:
-      if (visit->draws &&
-          (double)(data_random_bits(visit, stream, 0) >> 11) * 0x1p-53 < stage->probability)
-        view->is_mirrored = !view->is_mirrored;
-      return 0;
+  case PICTURE_RESIZE:
+    return stage->width ? scale(view, stage->height, stage->width)
+                        : scale_shorter(view, stage->height);
+  case PICTURE_CENTER_CROP:
+  case PICTURE_RANDOM_CROP: return apply_crop(stage, stream, visit, view);
+  case PICTURE_RANDOM_FLIP:
+    if (visit->draws &&
+        (double)(data_random_bits(visit, stream, 0) >> 11) * 0x1p-53 < stage->probability)
+      view->is_mirrored = !view->is_mirrored;
+    return 0;
   }
   return 0;
 }
@@ -200,12 +200,15 @@ static int random_flip(const DataContext *context, DataTable *table) {
 
 const struct nnc_stage_class nnc_stage_resize = {
     .name = "resize", .acts_on = DATA_ACTS_ON_resize, .formals = size_formals, .picture = resize};
-const struct nnc_stage_class nnc_stage_center_crop = {
-    .name = "center_crop", .acts_on = DATA_ACTS_ON_center_crop, .formals = size_formals,
-    .picture = center_crop};
-const struct nnc_stage_class nnc_stage_random_crop = {
-    .name = "random_crop", .acts_on = DATA_ACTS_ON_random_crop, .formals = size_formals,
-    .picture = random_crop};
-const struct nnc_stage_class nnc_stage_random_flip = {
-    .name = "random_flip", .acts_on = DATA_ACTS_ON_random_flip, .formals = flip_formals,
-    .picture = random_flip};
+const struct nnc_stage_class nnc_stage_center_crop = {.name = "center_crop",
+                                                      .acts_on = DATA_ACTS_ON_center_crop,
+                                                      .formals = size_formals,
+                                                      .picture = center_crop};
+const struct nnc_stage_class nnc_stage_random_crop = {.name = "random_crop",
+                                                      .acts_on = DATA_ACTS_ON_random_crop,
+                                                      .formals = size_formals,
+                                                      .picture = random_crop};
+const struct nnc_stage_class nnc_stage_random_flip = {.name = "random_flip",
+                                                      .acts_on = DATA_ACTS_ON_random_flip,
+                                                      .formals = flip_formals,
+                                                      .picture = random_flip};

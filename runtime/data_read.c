@@ -11,8 +11,7 @@ static void copy_values(const DataField *field, int64_t first, int64_t count, ch
   const char *source = field->values + first * data_dtype_size(field->dtype);
   if (field->dtype == field->input->dtype)
     memcpy(target, source, (size_t)count * (size_t)data_dtype_size(field->dtype));
-  else
-    data_widen(field->dtype, source, field->input->dtype, target, count);
+  else data_widen(field->dtype, source, field->input->dtype, target, count);
 }
 
 static void gather_field(const DataField *field, const uint32_t *order, const uint32_t *examples,
@@ -53,23 +52,23 @@ static int64_t row_of(const DataTable *table, const uint32_t *examples, int64_t 
   return table->reads ? table->reads[row] : row;
 }
 
-#define WIDEN_BYTES(type, convert)                                   \
-  for (int64_t i = 0; i < count; i++) {                              \
-    type value = convert(bytes[i]);                                  \
-    memcpy(row + i * (int64_t)sizeof value, &value, sizeof value);   \
-  }                                                                  \
+#define WIDEN_BYTES(type, convert)                                                                 \
+  for (int64_t i = 0; i < count; i++) {                                                            \
+    type value = convert(bytes[i]);                                                                \
+    memcpy(row + i * (int64_t)sizeof value, &value, sizeof value);                                 \
+  }                                                                                                \
   break
 
 /* Bytes at the end of the row become its values: value i ends no later than byte i. */
 static void widen_bytes(const unsigned char *bytes, int to, char *row, int64_t count) {
   switch (to) {
-    case NNC_I32: WIDEN_BYTES(int32_t, (int32_t));
-    case NNC_I64: WIDEN_BYTES(int64_t, (int64_t));
-    case NNC_F32: WIDEN_BYTES(float, (float));
-    case NNC_F64: WIDEN_BYTES(double, (double));
-    case NNC_BF16: WIDEN_BYTES(uint16_t, nnc_to_bf16); /* which has all numbers up to 256 */
-    case NNC_F16: WIDEN_BYTES(uint16_t, nnc_to_f16);
-    default: break; /* u8, and bool of bytes that are 0 or 1: they are the values */
+  case NNC_I32: WIDEN_BYTES(int32_t, (int32_t));
+  case NNC_I64: WIDEN_BYTES(int64_t, (int64_t));
+  case NNC_F32: WIDEN_BYTES(float, (float));
+  case NNC_F64: WIDEN_BYTES(double, (double));
+  case NNC_BF16: WIDEN_BYTES(uint16_t, nnc_to_bf16); /* which has all numbers up to 256 */
+  case NNC_F16: WIDEN_BYTES(uint16_t, nnc_to_f16);
+  default: break; /* u8, and bool of bytes that are 0 or 1: they are the values */
   }
 }
 
@@ -82,8 +81,9 @@ static int check_row(const DataContext *context, const Making *making, int64_t r
   for (int64_t i = 0; i < field->width; i++) {
     if (bytes[i] < making->limit || bytes[i] == making->except) continue;
     const char *name = table->source->row_name ? table->source->row_name(table, row) : field->file;
-    return data_fail(context, "%s: '%s' holds %d, but the model takes it as an index from 0 to %lld",
-                     name, field->name, bytes[i], (long long)making->limit - 1);
+    return data_fail(context,
+                     "%s: '%s' holds %d, but the model takes it as an index from 0 to %lld", name,
+                     field->name, bytes[i], (long long)making->limit - 1);
   }
   return 0;
 }
@@ -93,8 +93,8 @@ static void make_row(void *state, int64_t index, int worker) {
   Making *making = state;
   const DataField *field = making->field;
   char message[NNC_MESSAGE];
-  DataContext context = {.model = making->data->model, .set = making->data->name,
-                         .message = message};
+  DataContext context = {
+      .model = making->data->model, .set = making->data->name, .message = message};
   DataVisit visit = *making->visit;
   visit.row = row_of(making->table, making->examples, making->first, index);
   visit.worker = worker;
@@ -125,11 +125,18 @@ static int make_field(const nnc_data *data, int input, const uint32_t *examples,
                       int64_t count, const DataVisit *visit, char *target, char *message) {
   const nnc_entry *entry = data->entry;
   const DataField *field = data->fields[input];
-  Making making = {.data = data, .table = table_of(data, field), .field = field,
+  Making making = {.data = data,
+                   .table = table_of(data, field),
+                   .field = field,
                    .limit = entry->input_limits ? entry->input_limits[input] : 0,
                    .except = entry->input_exceptions ? entry->input_exceptions[input] : INT64_MIN,
-                   .examples = examples, .first = first, .visit = visit, .target = target,
-                   .mutex = PTHREAD_MUTEX_INITIALIZER, .failed = -1, .message = message};
+                   .examples = examples,
+                   .first = first,
+                   .visit = visit,
+                   .target = target,
+                   .mutex = PTHREAD_MUTEX_INITIALIZER,
+                   .failed = -1,
+                   .message = message};
   data_workers_run(data->workers, count, &making, make_row);
   return making.failed < 0 ? 0 : -1;
 }
@@ -142,17 +149,15 @@ int data_gather(const nnc_data *data, const uint32_t *examples, int64_t first, i
     const DataField *field = data->fields[i];
     if (!field->is_made)
       gather_field(field, table_of(data, field)->reads, examples, first, count, inputs[i]);
-    else if (make_field(data, i, examples, first, count, visit, inputs[i], message) < 0)
-      return -1;
+    else if (make_field(data, i, examples, first, count, visit, inputs[i], message) < 0) return -1;
   }
   return 0;
 }
 
 int nnc_data_read(const nnc_data *data, int64_t first, int64_t count, void *const *inputs,
                   char message[NNC_MESSAGE]) {
-  DataVisit visit = {.seed = data->model->seed,
-                     .epoch = DATA_NO_EPOCH,
-                     .draws = data->always_draws};
+  DataVisit visit = {
+      .seed = data->model->seed, .epoch = DATA_NO_EPOCH, .draws = data->always_draws};
   return data_gather(data, NULL, first, count, &visit, inputs, message);
 }
 

@@ -39,8 +39,7 @@ static int fit(const DataContext *context, const DataTable *table, const DataFie
   int64_t width = field->width;
   double *block = calloc((size_t)(5 * width), sizeof *block);
   if (!block) return data_fail_memory(context, "standardize", 40 * width);
-  Moments moments = {block, block + width, block + 2 * width, block + 3 * width,
-                     block + 4 * width};
+  Moments moments = {block, block + width, block + 2 * width, block + 3 * width, block + 4 * width};
   for (int64_t k = 0; k < width; k++) {
     moments.least[k] = INFINITY;
     moments.most[k] = -INFINITY;

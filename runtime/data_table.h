@@ -48,9 +48,9 @@ typedef struct DataField {
   int64_t step; /* values from a row to the next: width, less where rows overlap, 0 where all are
                  * the same */
   char *values;
-  bool is_view;              /* the values belong to the table's stream */
-  bool is_made;              /* no values: the source makes rows (u8) when they are read */
-  int made_most;             /* the largest value that it makes */
+  bool is_view;  /* the values belong to the table's stream */
+  bool is_made;  /* no values: the source makes rows (u8) when they are read */
+  int made_most; /* the largest value that it makes */
   DataDictionary
       *dictionaries; /* text: `width` of them; values are i32 codes, -1 missing; else NULL */
 } DataField;
@@ -75,8 +75,8 @@ typedef struct DataTable {
   int64_t loaded;  /* rows before any was chosen */
   const uint32_t *reads; /* the order in which examples are read, its own or that of the table whose
                           * rows it has; NULL: as in the file */
-  DataStream stream; /* of which the rows are windows */
-  void *state;       /* of a source that makes rows */
+  DataStream stream;     /* of which the rows are windows */
+  void *state;           /* of a source that makes rows */
 } DataTable;
 
 /* The reading of a row that is made: what is random in it depends on this alone. */
@@ -99,8 +99,8 @@ typedef struct DataContext {
   const char *const *files;
   const nnc_fitted *fitted; /* what the training set taught, so far */
   nnc_fitted *learns;       /* where more may be added; NULL: nothing may be fitted */
-  bool is_prediction; /* columns of fields that are not needed may be missing */
-  char *message;      /* NNC_MESSAGE */
+  bool is_prediction;       /* columns of fields that are not needed may be missing */
+  char *message;            /* NNC_MESSAGE */
 } DataContext;
 
 struct nnc_source_class {
@@ -124,9 +124,9 @@ struct nnc_source_class {
   /* Instead of load, for a source without rows of its own: fills its field for as many examples as
    * `rows` has, in their order; NULL: a single one.  Behind the stages of all other tables. */
   int (*follow)(const DataContext *context, DataTable *table, const DataTable *rows);
-  bool learns;                     /* load may add fitted values */
-  bool takes_many_files;           /* each file of a prediction is an example */
-  bool takes_all_files;            /* and no other table has any of them */
+  bool learns;           /* load may add fitted values */
+  bool takes_many_files; /* each file of a prediction is an example */
+  bool takes_all_files;  /* and no other table has any of them */
 };
 
 /* A stage either chooses rows, or learns from the training set and changes values, or sets an
@@ -135,8 +135,9 @@ struct nnc_stage_class {
   const char *name;
   int acts_on; /* enum DataKind */
   const char *const *formals;
-  bool names_fields; /* its unnamed arguments are fields; the compiler has named those that are meant */
-  bool reads_text;   /* works on text columns */
+  bool
+      names_fields; /* its unnamed arguments are fields; the compiler has named those that are meant */
+  bool reads_text; /* works on text columns */
   bool fills_missing;
   int (*rows)(const DataContext *context, DataTable *table);
   /* Tells the source what to do with the pictures that it makes. */
@@ -155,12 +156,12 @@ struct nnc_data {
   const char *name;
   int table_count;
   DataTable *tables;
-  DataField **fields;    /* of the entry's inputs, in their order */
-  int64_t count;         /* examples */
+  DataField **fields; /* of the entry's inputs, in their order */
+  int64_t count;      /* examples */
   const nnc_model *model;
   struct DataWorkers *workers; /* NULL: no rows are made */
   bool always_draws; /* outside of training too: the set that is read there has the stages itself */
-  int prefetch;          /* -1: no prefetch stage */
+  int prefetch;      /* -1: no prefetch stage */
 };
 
 /* data_message.c: messages and the arguments of calls.  The fail functions return -1. */

@@ -232,6 +232,9 @@ static int load(const DataContext *context, DataTable *table) {
   return result;
 }
 
-const struct nnc_source_class nnc_source_text = {
-    .name = "text", .gives = DATA_GIVES_text, .formals = formals, .has_file_each = false,
-    .load = load, .learns = true};
+const struct nnc_source_class nnc_source_text = {.name = "text",
+                                                 .gives = DATA_GIVES_text,
+                                                 .formals = formals,
+                                                 .has_file_each = false,
+                                                 .load = load,
+                                                 .learns = true};

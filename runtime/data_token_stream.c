@@ -89,6 +89,8 @@ static int load(const DataContext *context, DataTable *table) {
   return result;
 }
 
-const struct nnc_source_class nnc_source_token_stream = {
-    .name = "token_stream", .gives = DATA_GIVES_token_stream, .formals = formals,
-    .has_file_each = false, .load = load};
+const struct nnc_source_class nnc_source_token_stream = {.name = "token_stream",
+                                                         .gives = DATA_GIVES_token_stream,
+                                                         .formals = formals,
+                                                         .has_file_each = false,
+                                                         .load = load};

@@ -17,8 +17,7 @@ int data_window_arguments(const DataContext *context, const char *const *formals
       data_argument_number(context, formals, "to", 0, 1, &windows->to) < 0)
     return -1;
   if (windows->length == 0)
-    return data_fail_call(context, "%s needs the length of its windows",
-                          context->call->function);
+    return data_fail_call(context, "%s needs the length of its windows", context->call->function);
   if (windows->stride == 0) windows->stride = windows->length;
   if (context->files) { /* given on the command line: they are read whole */
     windows->from = 0;

@@ -8,42 +8,42 @@
 #define NNC_DATA_WORDS_H
 
 /* KIND(bit, in messages) */
-#define DATA_KINDS(KIND)                                  \
-  KIND(1, GIVES_ROWS, "rows of its own")                  \
-  KIND(2, GIVES_NUMBERS, "tables of numbers")            \
-  KIND(4, GIVES_TEXT, "columns of text")                  \
+#define DATA_KINDS(KIND)                                                                           \
+  KIND(1, GIVES_ROWS, "rows of its own")                                                           \
+  KIND(2, GIVES_NUMBERS, "tables of numbers")                                                      \
+  KIND(4, GIVES_TEXT, "columns of text")                                                           \
   KIND(8, GIVES_PICTURES, "pictures")
 
 /* SOURCE(name, what it gives) */
-#define DATA_SOURCES(SOURCE)                               \
-  SOURCE(idx, GIVES_ROWS | GIVES_NUMBERS)                  \
-  SOURCE(npy, GIVES_ROWS | GIVES_NUMBERS)                  \
-  SOURCE(csv, GIVES_ROWS | GIVES_NUMBERS | GIVES_TEXT)     \
-  SOURCE(text, GIVES_ROWS)         /* windows may overlap */ \
-  SOURCE(token_stream, GIVES_ROWS)                         \
-  SOURCE(copy_task, GIVES_ROWS)                            \
-  SOURCE(image_folder, GIVES_ROWS | GIVES_PICTURES)        \
-  SOURCE(files, GIVES_ROWS | GIVES_PICTURES)               \
-  SOURCE(counter, 0)               /* the rows of the other lines */ \
+#define DATA_SOURCES(SOURCE)                                                                       \
+  SOURCE(idx, GIVES_ROWS | GIVES_NUMBERS)                                                          \
+  SOURCE(npy, GIVES_ROWS | GIVES_NUMBERS)                                                          \
+  SOURCE(csv, GIVES_ROWS | GIVES_NUMBERS | GIVES_TEXT)                                             \
+  SOURCE(text, GIVES_ROWS) /* windows may overlap */                                               \
+  SOURCE(token_stream, GIVES_ROWS)                                                                 \
+  SOURCE(copy_task, GIVES_ROWS)                                                                    \
+  SOURCE(image_folder, GIVES_ROWS | GIVES_PICTURES)                                                \
+  SOURCE(files, GIVES_ROWS | GIVES_PICTURES)                                                       \
+  SOURCE(counter, 0) /* the rows of the other lines */                                             \
   SOURCE(constant, 0)
 
 /* STAGE(name, what it acts on: one of the kinds) */
-#define DATA_STAGES(STAGE)            \
-  STAGE(split, GIVES_ROWS)            \
-  STAGE(shuffle, GIVES_ROWS)          \
-  STAGE(batch, GIVES_ROWS)            \
-  STAGE(prefetch, GIVES_ROWS)         \
-  STAGE(standardize, GIVES_NUMBERS)   \
-  STAGE(impute, GIVES_NUMBERS)        \
-  STAGE(categories, GIVES_TEXT)       \
-  STAGE(resize, GIVES_PICTURES)       \
-  STAGE(center_crop, GIVES_PICTURES)  \
-  STAGE(random_crop, GIVES_PICTURES)  \
+#define DATA_STAGES(STAGE)                                                                         \
+  STAGE(split, GIVES_ROWS)                                                                         \
+  STAGE(shuffle, GIVES_ROWS)                                                                       \
+  STAGE(batch, GIVES_ROWS)                                                                         \
+  STAGE(prefetch, GIVES_ROWS)                                                                      \
+  STAGE(standardize, GIVES_NUMBERS)                                                                \
+  STAGE(impute, GIVES_NUMBERS)                                                                     \
+  STAGE(categories, GIVES_TEXT)                                                                    \
+  STAGE(resize, GIVES_PICTURES)                                                                    \
+  STAGE(center_crop, GIVES_PICTURES)                                                               \
+  STAGE(random_crop, GIVES_PICTURES)                                                               \
   STAGE(random_flip, GIVES_PICTURES)
 
 #define DATA_KIND_ENUMERATOR(bit, name, text) name = bit,
-#define DATA_SOURCE_ENUMERATOR(name, gives)   DATA_GIVES_##name = (gives),
-#define DATA_STAGE_ENUMERATOR(name, kind)     DATA_ACTS_ON_##name = (kind),
+#define DATA_SOURCE_ENUMERATOR(name, gives) DATA_GIVES_##name = (gives),
+#define DATA_STAGE_ENUMERATOR(name, kind) DATA_ACTS_ON_##name = (kind),
 enum DataKind { DATA_KINDS(DATA_KIND_ENUMERATOR) };
 enum DataGives { DATA_SOURCES(DATA_SOURCE_ENUMERATOR) };
 enum DataActsOn { DATA_STAGES(DATA_STAGE_ENUMERATOR) };
@@ -54,7 +54,7 @@ enum DataActsOn { DATA_STAGES(DATA_STAGE_ENUMERATOR) };
 enum { DATA_PICTURE_STAGES = 16 }; /* at most, behind one source */
 
 static inline const char *data_kind_text(int kind) {
-#define DATA_KIND_TEXT(bit, name, text) \
+#define DATA_KIND_TEXT(bit, name, text)                                                            \
   if (kind == (bit)) return text;
   DATA_KINDS(DATA_KIND_TEXT)
 #undef DATA_KIND_TEXT

@@ -26,7 +26,8 @@ static void print_json(const nnc_model *model, const nnc_eval_set *set, int64_t 
 
 static void print_head(const nnc_model *model) {
   printf("%-12s %10s", "data", "examples");
-  for (int i = 0; i < model->metric_count; i++) printf(" %12s", nnc_printable(model->metric_names[i]));
+  for (int i = 0; i < model->metric_count; i++)
+    printf(" %12s", nnc_printable(model->metric_names[i]));
   putchar('\n');
 }
 
@@ -83,8 +84,7 @@ static bool evaluate(nnc_session *session) {
     return false;
   bool good = evaluator.count > 0;
   if (good) good = evaluate_all(&evaluator, &position, options->json || !isatty(STDOUT_FILENO));
-  else
-    nnc_error("%s has no data set but train; 'eval train' evaluates that", session->model->file);
+  else nnc_error("%s has no data set but train; 'eval train' evaluates that", session->model->file);
   nnc_evaluator_close(&evaluator);
   return good;
 }

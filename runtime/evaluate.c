@@ -66,8 +66,8 @@ static void warn_of_small(const nnc_evaluator *evaluator) {
     long long examples = (long long)nnc_data_examples(evaluator->sets[i].data);
     if (examples < eval->batch)
       nnc_warning("data %s: %lld examples fill no batch of %lld; what is reported as a mean over "
-                  "batches is that of single examples", evaluator->sets[i].name, examples,
-                  (long long)eval->batch);
+                  "batches is that of single examples",
+                  evaluator->sets[i].name, examples, (long long)eval->batch);
   }
 }
 
@@ -80,8 +80,9 @@ static void warn_of_tails(const nnc_evaluator *evaluator) {
   }
   for (int i = 0; i < evaluator->count; i++) {
     long long rest = (long long)(nnc_data_examples(evaluator->sets[i].data) % model->eval.batch);
-    if (rest) nnc_warning("data %s: the last %lld examples fill no batch and are left out",
-                          evaluator->sets[i].name, rest);
+    if (rest)
+      nnc_warning("data %s: the last %lld examples fill no batch and are left out",
+                  evaluator->sets[i].name, rest);
   }
 }
 

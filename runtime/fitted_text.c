@@ -104,8 +104,7 @@ static bool add_value(nnc_fitted *fitted, const nnc_json_document *document,
   const nnc_json *name = nnc_json_member(document, value, "name");
   const nnc_json *numbers = nnc_json_member(document, value, "numbers");
   const nnc_json *list = numbers ? numbers : nnc_json_member(document, value, "strings");
-  if (!name || name->kind != NNC_JSON_STRING || !list || list->kind != NNC_JSON_ARRAY)
-    return false;
+  if (!name || name->kind != NNC_JSON_STRING || !list || list->kind != NNC_JSON_ARRAY) return false;
   char **texts = calloc((size_t)list->count + 1, sizeof *texts);
   bool good = texts != NULL;
   const nnc_json *child = NULL;

@@ -14,9 +14,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool is_found;
-static struct {
-  int64_t place, number, index;
-} first;
+static struct { int64_t place, number, index; } first;
 
 void nnc_index_outside(int64_t place, int64_t number, int64_t index) {
   pthread_mutex_lock(&lock);

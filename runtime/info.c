@@ -22,9 +22,12 @@ typedef struct NamedEntry {
 } NamedEntry;
 
 static const NamedEntry entries[] = {
-    {"init", &nnc_the_model.init},         {"train", &nnc_the_model.train},
-    {"accumulate", &nnc_the_model.accumulate}, {"eval", &nnc_the_model.eval},
-    {"eval_one", &nnc_the_model.eval_one}, {"predict", &nnc_the_model.predict},
+    {"init", &nnc_the_model.init},
+    {"train", &nnc_the_model.train},
+    {"accumulate", &nnc_the_model.accumulate},
+    {"eval", &nnc_the_model.eval},
+    {"eval_one", &nnc_the_model.eval_one},
+    {"predict", &nnc_the_model.predict},
 };
 enum { ENTRY_COUNT = sizeof entries / sizeof *entries };
 
@@ -57,11 +60,11 @@ static int64_t count_parameters(const nnc_model *model, bool frozen_only) {
 
 static void put_value(FILE *file, const nnc_value *value) {
   switch (value->kind) {
-    case NNC_NUMBER: fprintf(file, "%.9g", value->number); return;
-    case NNC_STRING: nnc_json_put_string(file, value->string); return;
-    case NNC_BOOLEAN: fputs(value->number != 0 ? "true" : "false", file); return;
-    case NNC_FIELD: fputs(nnc_printable(value->string), file); return;
-    default: break;
+  case NNC_NUMBER: fprintf(file, "%.9g", value->number); return;
+  case NNC_STRING: nnc_json_put_string(file, value->string); return;
+  case NNC_BOOLEAN: fputs(value->number != 0 ? "true" : "false", file); return;
+  case NNC_FIELD: fputs(nnc_printable(value->string), file); return;
+  default: break;
   }
   fputc('[', file);
   for (int i = 0; i < value->count; i++) {
@@ -112,8 +115,9 @@ static void print_entries(void) {
   printf("\n%-10s %8s %12s %12s\n", "entry", "batch", "GFLOP", "MB moved");
   for (int i = 0; i < ENTRY_COUNT; i++) {
     const nnc_entry *entry = entries[i].entry;
-    if (entry->run) printf("%-10s %8lld %12.6g %12.6g\n", entries[i].name, (long long)entry->batch,
-                           entry->flops * 1e-9, entry->bytes * 1e-6);
+    if (entry->run)
+      printf("%-10s %8lld %12.6g %12.6g\n", entries[i].name, (long long)entry->batch,
+             entry->flops * 1e-9, entry->bytes * 1e-6);
   }
 }
 
@@ -125,7 +129,8 @@ static void print_run(const nnc_model *model) {
   if (model->validate_steps > 0)
     printf(", validated each %lld steps", (long long)model->validate_steps);
   printf(", seed %llu; metrics:", (unsigned long long)model->seed);
-  for (int i = 0; i < model->metric_count; i++) printf(" %s", nnc_printable(model->metric_names[i]));
+  for (int i = 0; i < model->metric_count; i++)
+    printf(" %s", nnc_printable(model->metric_names[i]));
   putchar('\n');
 }
 

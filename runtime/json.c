@@ -144,8 +144,7 @@ static bool parse_string(Parser *parser, const char **string, int *length) {
       continue;
     }
     int bytes = 1;
-    if (c >= 0x80)
-      bytes = utf8_length((unsigned char *)parser->at, (unsigned char *)parser->end);
+    if (c >= 0x80) bytes = utf8_length((unsigned char *)parser->at, (unsigned char *)parser->end);
     if (bytes == 0) return fail(parser, "bytes that are not UTF-8");
     memmove(out, parser->at, (size_t)bytes);
     out += bytes;
@@ -182,8 +181,10 @@ static bool parse_number(Parser *parser, nnc_json *value) {
 }
 
 static bool parse_word(Parser *parser, nnc_json *value) {
-  static const struct { const char *word; int kind; } words[] = {
-      {"null", NNC_JSON_NULL}, {"false", NNC_JSON_FALSE}, {"true", NNC_JSON_TRUE}};
+  static const struct {
+    const char *word;
+    int kind;
+  } words[] = {{"null", NNC_JSON_NULL}, {"false", NNC_JSON_FALSE}, {"true", NNC_JSON_TRUE}};
   for (int i = 0; i < 3; i++) {
     size_t length = strlen(words[i].word);
     if ((size_t)(parser->end - parser->at) < length) continue;
@@ -296,8 +297,12 @@ static bool check_keys(Parser *parser) {
 bool nnc_json_parse(nnc_json_document *document, char *text, size_t length, char *message,
                     size_t message_size) {
   *document = (nnc_json_document){0};
-  Parser parser = {.text = text, .at = text, .end = text + length, .document = document,
-                   .message = message, .message_size = message_size};
+  Parser parser = {.text = text,
+                   .at = text,
+                   .end = text + length,
+                   .document = document,
+                   .message = message,
+                   .message_size = message_size};
   text[length] = '\0';
   bool good = add_value(&parser) == 0 || fail(&parser, "no memory");
   good = good && parse_value(&parser, 0);

@@ -27,7 +27,7 @@ typedef struct Extension {
   const char *name; /* as in nnc_isa.h */
   unsigned leaf;    /* of CPUID, subleaf 0 */
   int place, bit;
-  unsigned saved;   /* the bits of XCR0 that it needs */
+  unsigned saved; /* the bits of XCR0 that it needs */
 } Extension;
 
 static const Extension extensions[] = {

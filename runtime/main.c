@@ -31,7 +31,8 @@ enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
 static void print_version(void) {
   printf("%s (%s), compiled by %s for %s\n", nnc_printable(nnc_the_model.name),
-         nnc_printable(nnc_the_model.file), nnc_printable(nnc_the_model.compiler), nnc_the_model.isa);
+         nnc_printable(nnc_the_model.file), nnc_printable(nnc_the_model.compiler),
+         nnc_the_model.isa);
 }
 
 int main(int argc, char **argv) {

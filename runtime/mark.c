@@ -14,9 +14,7 @@ int64_t nnc_nanoseconds_now(void) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-void nnc_mark_now(nnc_worker *worker, int number) {
-  worker->marks[number] = nnc_nanoseconds_now();
-}
+void nnc_mark_now(nnc_worker *worker, int number) { worker->marks[number] = nnc_nanoseconds_now(); }
 
 void nnc_laps_begin_now(nnc_worker *worker, int first, int count) {
   worker->lap = nnc_nanoseconds_now();

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 typedef struct nnc_block {
-  char *base;       /* aligned to 64 bytes at least */
-  void *map;        /* what munmap takes */
+  char *base; /* aligned to 64 bytes at least */
+  void *map;  /* what munmap takes */
   size_t map_bytes;
 } nnc_block;
 

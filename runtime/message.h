@@ -28,7 +28,7 @@ void nnc_progress_show(const char *line);   /* cut where the terminal's row ends
 void nnc_progress_report(const char *line); /* a whole line that stays */
 int nnc_progress_columns(void);             /* of the terminal */
 int nnc_progress_width(const char *line);   /* columns that it takes */
-void nnc_progress_end(void); /* leaves what is shown and goes to the next line */
+void nnc_progress_end(void);                /* leaves what is shown and goes to the next line */
 
 /* The candidate nearest to a mistyped word, NULL when none is near. */
 const char *nnc_nearest(const char *word, int count, const char *const *candidates);

@@ -10,8 +10,8 @@ void nnc_index_outside(int64_t place, int64_t number, int64_t index);
 
 /* The index as it is. */
 #define NNC_CHECK_INDEX(name, type)                                                                \
-  static inline __attribute__((unused)) type nnc_check_index_##name(                               \
-      type index, int64_t number, int64_t extent, int64_t place) {                                 \
+  static inline __attribute__((unused))                                                            \
+  type nnc_check_index_##name(type index, int64_t number, int64_t extent, int64_t place) {         \
     if (__builtin_expect((uint64_t)(int64_t)index >= (uint64_t)extent, 0))                         \
       nnc_index_outside(place, number, index);                                                     \
     return index;                                                                                  \

@@ -12,26 +12,26 @@
 #include "nnc_ops.h"
 
 typedef struct nnc_tap {
-  int32_t weight;  /* element of the channel's kernel */
-  int32_t offset;  /* in the raster */
+  int32_t weight; /* element of the channel's kernel */
+  int32_t offset; /* in the raster */
 } nnc_tap;
 
 /* tile[r, p] = sum over channels and taps of w[r, channel, tap] * x[channel, p + offset of tap]: functions
  * nnc_conv_tile_f32_8_3 and so on, as in nnc_gemm.h. */
 #define NNC_DEFINE_CONV_TILE(name, type)                                                           \
-  typedef void nnc_conv_tile_of_##name(int64_t channels, const nnc_tap *taps, int64_t tap_count,   \
-                                       const type *w, int64_t w_row, int64_t w_channel,            \
-                                       const type *x, int64_t x_channel, type *tile,               \
-                                       int64_t tile_row);                                          \
+  typedef void nnc_conv_tile_of_##name(                                                            \
+      int64_t channels, const nnc_tap *taps, int64_t tap_count, const type *w, int64_t w_row,      \
+      int64_t w_channel, const type *x, int64_t x_channel, type *tile, int64_t tile_row);          \
   NNC_INLINE void nnc_conv_tile_##name(const int rows, const int vectors, int64_t channels,        \
                                        const nnc_tap *taps, int64_t tap_count, const type *w,      \
                                        int64_t w_row, int64_t w_channel, const type *x,            \
                                        int64_t x_channel, type *tile, int64_t tile_row) {          \
     enum { lanes = NNC_LANES_##name };                                                             \
     nnc_vec_##name sum[NNC_TILE_ROWS][NNC_TILE_VECTORS];                                           \
-    NNC_UNROLL for (int r = 0; r < rows; r++)                                                      \
-      NNC_UNROLL for (int v = 0; v < vectors; v++) sum[r][v] = (nnc_vec_##name){0};                \
-    const type *third[(NNC_TILE_ROWS + 2) / 3]; /* every third row: the two behind it by addressing */\
+    NNC_UNROLL for (int r = 0; r < rows; r++) NNC_UNROLL for (int v = 0; v < vectors; v++)         \
+        sum[r][v] = (nnc_vec_##name){0};                                                           \
+    const type                                                                                     \
+        *third[(NNC_TILE_ROWS + 2) / 3]; /* every third row: the two behind it by addressing */    \
     NNC_UNROLL for (int r = 0; r < rows; r += 3) {                                                 \
       third[r / 3] = w + r * w_row;                                                                \
       NNC_OPAQUE(third[r / 3]);                                                                    \
@@ -50,8 +50,7 @@ typedef struct nnc_tap {
       NNC_UNROLL for (int r = 0; r < rows; r += 3) third[r / 3] += w_channel;                      \
       x += x_channel;                                                                              \
     }                                                                                              \
-    NNC_UNROLL for (int r = 0; r < rows; r++)                                                      \
-      NNC_UNROLL for (int v = 0; v < vectors; v++)                                                 \
+    NNC_UNROLL for (int r = 0; r < rows; r++) NNC_UNROLL for (int v = 0; v < vectors; v++)         \
         nnc_store_##name(tile + r * tile_row + v * lanes, sum[r][v]);                              \
   }                                                                                                \
   NNC_EACH_TILE_SIZE(NNC_DEFINE_CONV_TILE_FUNCTION, name, type)
@@ -60,8 +59,10 @@ typedef struct nnc_tap {
   NNC_SHARED void nnc_conv_tile_##name##_##rows##_##vectors(                                       \
       int64_t channels, const nnc_tap *taps, int64_t tap_count, const type *w, int64_t w_row,      \
       int64_t w_channel, const type *x, int64_t x_channel, type *tile, int64_t tile_row) {         \
-    enum { r = rows < NNC_TILE_ROWS ? rows : NNC_TILE_ROWS,                                        \
-           v = vectors < NNC_TILE_VECTORS ? vectors : NNC_TILE_VECTORS };                          \
+    enum {                                                                                         \
+      r = rows < NNC_TILE_ROWS ? rows : NNC_TILE_ROWS,                                             \
+      v = vectors < NNC_TILE_VECTORS ? vectors : NNC_TILE_VECTORS                                  \
+    };                                                                                             \
     nnc_conv_tile_##name(r, v, channels, taps, tap_count, w, w_row, w_channel, x, x_channel, tile, \
                          tile_row);                                                                \
   }
@@ -73,8 +74,10 @@ NNC_DEFINE_CONV_TILE(i64, int64_t)
 
 /* The functions for a constant number of rows, by vectors; NULL for no rows. */
 #define NNC_CONV_TILES(name, rows)                                                                 \
-  { NNC_CONV_TILE(name, rows, 1), NNC_CONV_TILE(name, rows, 2),                                    \
-    NNC_TILE_VECTORS < 3 ? NULL : NNC_CONV_TILE(name, rows, 3) }
+  {                                                                                                \
+    NNC_CONV_TILE(name, rows, 1), NNC_CONV_TILE(name, rows, 2),                                    \
+        NNC_TILE_VECTORS < 3 ? NULL : NNC_CONV_TILE(name, rows, 3)                                 \
+  }
 #define NNC_CONV_TILE(name, rows, vectors)                                                         \
   ((rows) == 1   ? nnc_conv_tile_##name##_1_##vectors                                              \
    : (rows) == 2 ? nnc_conv_tile_##name##_2_##vectors                                              \
@@ -95,8 +98,8 @@ enum { NNC_DOT_ROWS = NNC_PICK(4, 3, 3), NNC_DOT_TAPS = NNC_PICK(6, 4, 4) };
                                       nnc_mem_##name *sums, int64_t sums_row) {                    \
     enum { lanes = NNC_LANES_##name };                                                             \
     nnc_vec_##name sum[NNC_DOT_ROWS][NNC_DOT_TAPS];                                                \
-    NNC_UNROLL for (int r = 0; r < rows; r++)                                                      \
-      NNC_UNROLL for (int t = 0; t < taps; t++) sum[r][t] = (nnc_vec_##name)sums[r * sums_row + t];\
+    NNC_UNROLL for (int r = 0; r < rows; r++) NNC_UNROLL for (int t = 0; t < taps; t++)            \
+        sum[r][t] = (nnc_vec_##name)sums[r * sums_row + t];                                        \
     for (int64_t p = 0; p < length; p += lanes) {                                                  \
       nnc_vec_##name row[NNC_DOT_ROWS];                                                            \
       NNC_UNROLL for (int r = 0; r < rows; r++) row[r] = nnc_load_##name(dy + r * dy_row + p);     \
@@ -105,8 +108,8 @@ enum { NNC_DOT_ROWS = NNC_PICK(4, 3, 3), NNC_DOT_TAPS = NNC_PICK(6, 4, 4) };
         NNC_UNROLL for (int r = 0; r < rows; r++) sum[r][t] += y * row[r];                         \
       }                                                                                            \
     }                                                                                              \
-    NNC_UNROLL for (int r = 0; r < rows; r++)                                                      \
-      NNC_UNROLL for (int t = 0; t < taps; t++) sums[r * sums_row + t] = (nnc_mem_##name)sum[r][t];\
+    NNC_UNROLL for (int r = 0; r < rows; r++) NNC_UNROLL for (int t = 0; t < taps; t++)            \
+        sums[r * sums_row + t] = (nnc_mem_##name)sum[r][t];                                        \
   }                                                                                                \
   NNC_DEFINE_CONV_DOT_FUNCTION(name, type, whole, NNC_DOT_ROWS, NNC_DOT_TAPS)                      \
   NNC_DEFINE_CONV_DOT_FUNCTION(name, type, half, NNC_DOT_ROWS, NNC_DOT_TAPS / 2)                   \
@@ -126,8 +129,7 @@ enum { NNC_DOT_ROWS = NNC_PICK(4, 3, 3), NNC_DOT_TAPS = NNC_PICK(6, 4, 4) };
       }                                                                                            \
       for (; t + NNC_DOT_TAPS / 2 <= taps; t += NNC_DOT_TAPS / 2)                                  \
         nnc_conv_half_##name(length, dy, dy_row, x + t, sums + t, sums_row);                       \
-      for (; t < taps; t++)                                                                        \
-        nnc_conv_column_##name(length, dy, dy_row, x + t, sums + t, sums_row);                     \
+      for (; t < taps; t++) nnc_conv_column_##name(length, dy, dy_row, x + t, sums + t, sums_row); \
       return;                                                                                      \
     }                                                                                              \
     for (int64_t r = 0; r < rows; r++, dy += dy_row, sums += sums_row) {                           \
@@ -195,7 +197,7 @@ NNC_INLINE void nnc_clear_short(char *to, int64_t bytes) {
     int64_t end = extent > shift ? (extent - shift + step - 1) / step : 0;                         \
     end = from == NULL ? 0 : nnc_least(end, count);                                                \
     first = nnc_least(first, count);                                                               \
-    nnc_clear_short((char *)to, first * (int64_t)sizeof(type));                                    \
+    nnc_clear_short((char *)to, first *(int64_t)sizeof(type));                                     \
     if (step == 1 && sizeof(type) == sizeof(from_type)) {                                          \
       if (first < end)                                                                             \
         nnc_copy_short((char *)(to + first), (const char *)(from + first + shift),                 \

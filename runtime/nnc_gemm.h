@@ -36,8 +36,8 @@ typedef struct nnc_ahead {
 enum { NNC_AHEAD_BYTES = NNC_TILE_VECTORS * NNC_VECTOR_BYTES };
 
 NNC_INLINE void nnc_prefetch_row(const nnc_ahead *ahead, int64_t row) {
-  NNC_ROLLED for (int64_t i = 0; i < ahead->count; i++)
-    NNC_UNROLL for (int at = 0; at < NNC_AHEAD_BYTES + 60; at += 64)
+  NNC_ROLLED for (int64_t i = 0; i < ahead->count;
+                  i++) NNC_UNROLL for (int at = 0; at < NNC_AHEAD_BYTES + 60; at += 64)
       __builtin_prefetch((const char *)(ahead->base[i] + (uintptr_t)(row * ahead->step[i] + at)));
 }
 
@@ -46,7 +46,7 @@ NNC_INLINE void nnc_prefetch_row(const nnc_ahead *ahead, int64_t row) {
  * leave one in memory. */
 #define NNC_TILE_EACH_ROW(what, name)                                                              \
   what(name, 0, a_0, 0) what(name, 1, a_0, 1) what(name, 2, a_0, 2) what(name, 3, a_3, 0)          \
-  what(name, 4, a_3, 1) what(name, 5, a_3, 2) what(name, 6, a_6, 0) what(name, 7, a_6, 1)
+      what(name, 4, a_3, 1) what(name, 5, a_3, 2) what(name, 6, a_6, 0) what(name, 7, a_6, 1)
 #define NNC_TILE_DECLARE(name, r, pointer, times)                                                  \
   nnc_vec_##name sum_##r##_0 = {0}, sum_##r##_1 = {0}, sum_##r##_2 = {0};
 #define NNC_TILE_LOAD(name, r, pointer, times)                                                     \
@@ -82,7 +82,8 @@ NNC_INLINE void nnc_prefetch_row(const nnc_ahead *ahead, int64_t row) {
     if (!first) {                                                                                  \
       NNC_TILE_EACH_ROW(NNC_TILE_LOAD, name)                                                       \
     }                                                                                              \
-    const type *a_0 = a, *a_3 = a + (rows > 3 ? 3 : 0) * a_row, *a_6 = a + (rows > 6 ? 6 : 0) * a_row;\
+    const type *a_0 = a, *a_3 = a + (rows > 3 ? 3 : 0) * a_row,                                    \
+               *a_6 = a + (rows > 6 ? 6 : 0) * a_row;                                              \
     NNC_OPAQUE(a_0);                                                                               \
     if (rows > 3) NNC_OPAQUE(a_3);                                                                 \
     if (rows > 6) NNC_OPAQUE(a_6);                                                                 \
@@ -90,7 +91,8 @@ NNC_INLINE void nnc_prefetch_row(const nnc_ahead *ahead, int64_t row) {
     const int64_t share = places > 0 ? nnc_greatest(k / places, 1) : k;                            \
     for (int64_t i = 0, place = 0; i < k; place++) {                                               \
       if (place < places) nnc_prefetch_row(ahead, place);                                          \
-      NNC_ROLLED for (const int64_t end = place < places ? nnc_least(k, i + share) : k; i < end; i++) {\
+      NNC_ROLLED for (const int64_t end = place < places ? nnc_least(k, i + share) : k; i < end;   \
+                      i++) {                                                                       \
         const nnc_vec_##name b_0 = nnc_load_##name(b);                                             \
         const nnc_vec_##name b_1 = nnc_load_##name(b + (vectors > 1 ? NNC_LANES_##name : 0));      \
         const nnc_vec_##name b_2 = nnc_load_##name(b + (vectors > 2 ? 2 * NNC_LANES_##name : 0));  \
@@ -106,6 +108,7 @@ NNC_INLINE void nnc_prefetch_row(const nnc_ahead *ahead, int64_t row) {
   NNC_EACH_TILE_SIZE(NNC_DEFINE_TILE_FUNCTION, name, type)
 
 /* DEFINE(name, type, rows, vectors) for every size of a tile; nnc_conv.h has the same sizes. */
+// clang-format off
 #define NNC_EACH_TILE_SIZE(DEFINE, name, type)                                                     \
   DEFINE(name, type, 1, 1) DEFINE(name, type, 1, 2) DEFINE(name, type, 1, 3)                       \
   DEFINE(name, type, 2, 1) DEFINE(name, type, 2, 2) DEFINE(name, type, 2, 3)                       \
@@ -115,13 +118,16 @@ NNC_INLINE void nnc_prefetch_row(const nnc_ahead *ahead, int64_t row) {
   DEFINE(name, type, 6, 1) DEFINE(name, type, 6, 2) DEFINE(name, type, 6, 3)                       \
   DEFINE(name, type, 7, 1) DEFINE(name, type, 7, 2) DEFINE(name, type, 7, 3)                       \
   DEFINE(name, type, 8, 1) DEFINE(name, type, 8, 2) DEFINE(name, type, 8, 3)
+// clang-format on
 
 #define NNC_DEFINE_TILE_FUNCTION(name, type, rows, vectors)                                        \
   NNC_SHARED void nnc_tile_##name##_##rows##_##vectors(                                            \
       int64_t k, const type *a, int64_t a_row, int64_t a_k, const type *b, int64_t b_k,            \
       type *tile, int64_t tile_row, bool first, const nnc_ahead *ahead) {                          \
-    enum { r = rows < NNC_TILE_ROWS ? rows : NNC_TILE_ROWS,                                        \
-           v = vectors < NNC_TILE_VECTORS ? vectors : NNC_TILE_VECTORS };                          \
+    enum {                                                                                         \
+      r = rows < NNC_TILE_ROWS ? rows : NNC_TILE_ROWS,                                             \
+      v = vectors < NNC_TILE_VECTORS ? vectors : NNC_TILE_VECTORS                                  \
+    };                                                                                             \
     nnc_tile_##name(r, v, k, a, a_row, a_k, b, b_k, tile, tile_row, first, ahead);                 \
   }
 
@@ -152,10 +158,10 @@ NNC_DEFINE_TILE(i64, int64_t)
   {                                                                                                \
     {NNC_TILE(name, rows_1, vectors_1), NNC_TILE(name, rows_1, vectors_2),                         \
      NNC_TILE(name, rows_1, vectors_3)},                                                           \
-    {NNC_TILE(name, rows_2, vectors_1), NNC_TILE(name, rows_2, vectors_2),                         \
-     NNC_TILE(name, rows_2, vectors_3)},                                                           \
-    {NNC_TILE(name, rows_3, vectors_1), NNC_TILE(name, rows_3, vectors_2),                         \
-     NNC_TILE(name, rows_3, vectors_3)},                                                           \
+        {NNC_TILE(name, rows_2, vectors_1), NNC_TILE(name, rows_2, vectors_2),                     \
+         NNC_TILE(name, rows_2, vectors_3)},                                                       \
+        {NNC_TILE(name, rows_3, vectors_1), NNC_TILE(name, rows_3, vectors_2),                     \
+         NNC_TILE(name, rows_3, vectors_3)},                                                       \
   }
 
 NNC_INLINE int64_t nnc_round_up_lanes(int64_t n, int64_t lanes) {
@@ -165,21 +171,22 @@ NNC_INLINE int64_t nnc_round_up_lanes(int64_t n, int64_t lanes) {
 /* dst[k, columns], rows `width` apart, from src[k * src_k + c * src_c]; columns from `count` to the
  * next whole vector, or to `width` where that is less, are 0. */
 #define NNC_DEFINE_PACK(name, type)                                                                \
-  /* A line of each column at a time, so that lines of both sides stay in the cache. */    \
+  /* A line of each column at a time, so that lines of both sides stay in the cache. */            \
   NNC_INLINE void nnc_pack_columns_##name(type *restrict dst, int64_t width, int64_t k,            \
-                                          int64_t count, const type *restrict src,                 \
-                                          int64_t src_k, int64_t src_c) {                          \
+                                          int64_t count, const type *restrict src, int64_t src_k,  \
+                                          int64_t src_c) {                                         \
     enum { LENGTH = 64 / (int)sizeof(type) };                                                      \
     for (int64_t first = 0; first < k; first += LENGTH) {                                          \
       const int64_t end = nnc_least(first + LENGTH, k);                                            \
       for (int64_t c = 0; c < count; c++) {                                                        \
         __builtin_prefetch(src + c * src_c + (first + 2 * LENGTH) * src_k);                        \
-        NNC_ROLLED for (int64_t i = first; i < end; i++) dst[i * width + c] = src[c * src_c + i * src_k];\
+        NNC_ROLLED for (int64_t i = first; i < end; i++) dst[i * width + c] =                      \
+            src[c * src_c + i * src_k];                                                            \
       }                                                                                            \
     }                                                                                              \
   }                                                                                                \
-  NNC_INLINE void nnc_pack_rows_##name(type *restrict dst, int64_t width, int64_t k, int64_t count,\
-                                       const type *restrict src, int64_t src_k) {                  \
+  NNC_INLINE void nnc_pack_rows_##name(type *restrict dst, int64_t width, int64_t k,               \
+                                       int64_t count, const type *restrict src, int64_t src_k) {   \
     enum { LENGTH = 64 / (int)sizeof(type) };                                                      \
     for (int64_t i = 0; i < k; i++) {                                                              \
       const type *const later = src + (i + 16) * src_k;                                            \
@@ -188,8 +195,9 @@ NNC_INLINE int64_t nnc_round_up_lanes(int64_t n, int64_t lanes) {
     }                                                                                              \
   }                                                                                                \
   /* Without zeros behind the columns. */                                                          \
-  NNC_SHARED void nnc_pack_part_##name(type *restrict dst, int64_t width, int64_t k, int64_t count,\
-                                       const type *restrict src, int64_t src_k, int64_t src_c) {   \
+  NNC_SHARED void nnc_pack_part_##name(type *restrict dst, int64_t width, int64_t k,               \
+                                       int64_t count, const type *restrict src, int64_t src_k,     \
+                                       int64_t src_c) {                                            \
     if (src_c == 1) nnc_pack_rows_##name(dst, width, k, count, src, src_k);                        \
     else nnc_pack_columns_##name(dst, width, k, count, src, src_k, src_c);                         \
   }                                                                                                \

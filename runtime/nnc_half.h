@@ -86,8 +86,8 @@ NNC_INLINE float nnc_round_f16(float x) { return nnc_from_f16(nnc_to_f16(x)); }
     enum { LENGTH = 32 };                                                                          \
     if (src_c == 1) {                                                                              \
       for (int64_t i = 0; i < k; i++)                                                              \
-        NNC_ROLLED for (int64_t c = 0; c < count; c++)                                             \
-          dst[i * width + c] = nnc_from_##kind(src[i * src_k + c]);                                \
+        NNC_ROLLED for (int64_t c = 0; c < count; c++) dst[i * width + c] =                        \
+            nnc_from_##kind(src[i * src_k + c]);                                                   \
       return;                                                                                      \
     }                                                                                              \
     for (int64_t first = 0; first < k; first += LENGTH) {                                          \

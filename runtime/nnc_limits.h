@@ -26,8 +26,8 @@ enum { NNC_LIMIT_CHAINS = 12, NNC_LIMIT_REPEATS = 1000 };
   static void nnc_multiply_##name(nnc_worker *worker) {                                            \
     const nnc_vec_##name half = nnc_splat_##name(0.5f);                                            \
     nnc_vec_##name chains[NNC_LIMIT_CHAINS], sum = {0};                                            \
-    NNC_UNROLL for (int i = 0; i < NNC_LIMIT_CHAINS; i++)                                          \
-      chains[i] = nnc_splat_##name(2 + (float)i * 0.125f);                                         \
+    NNC_UNROLL for (int i = 0; i < NNC_LIMIT_CHAINS; i++) chains[i] =                              \
+        nnc_splat_##name(2 + (float)i * 0.125f);                                                   \
     for (int64_t left = (int64_t)worker->scalars[0] * NNC_LIMIT_REPEATS; left > 0; left--) {       \
       NNC_UNROLL for (int i = 0; i < NNC_LIMIT_CHAINS; i++) chains[i] = chains[i] * half + half;   \
     }                                                                                              \
@@ -42,8 +42,8 @@ __attribute__((unused)) static void nnc_read_memory(nnc_worker *worker) {
   for (int64_t left = (int64_t)worker->scalars[1]; left > 0; left--) {
     NNC_TASKS(worker, (int64_t)worker->scalars[0] / block, task) {
       const char *from = worker->arena + task * block;
-      NNC_UNROLL for (int i = 0; i < STREAMS; i++)
-        sums[i] ^= nnc_load_i64((const void *)(from + i * NNC_VECTOR_BYTES));
+      NNC_UNROLL for (int i = 0; i < STREAMS; i++) sums[i] ^=
+          nnc_load_i64((const void *)(from + i * NNC_VECTOR_BYTES));
     }
     __asm__ volatile("" ::: "memory"); /* it is read again */
   }

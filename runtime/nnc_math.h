@@ -32,7 +32,8 @@ NNC_INLINE uint64_t nnc_f64_bits(double x) {
 
 /* Adding this rounds to the nearest whole number, which stands in the low bits of the sum. */
 #define NNC_MAGIC 0x1.8p52
-#define NNC_LN2_HIGH 0x1.62e42feep-1 /* its last bits are zeros: products with small integers are exact */
+#define NNC_LN2_HIGH                                                                               \
+  0x1.62e42feep-1 /* its last bits are zeros: products with small integers are exact */
 #define NNC_LN2_LOW 0x1.a39ef35793c76p-33
 
 /* ---- the parts, in double ---- */

@@ -20,15 +20,22 @@ enum { NNC_MAX_RANK = 8 };
 
 typedef struct nnc_worker nnc_worker; /* nnc_parallel.h */
 
-enum nnc_entry_number { NNC_RUN_INIT, NNC_RUN_TRAIN, NNC_RUN_ACCUMULATE, NNC_RUN_EVAL,
-                        NNC_RUN_EVAL_ONE, NNC_RUN_PREDICT, NNC_ENTRY_COUNT };
+enum nnc_entry_number {
+  NNC_RUN_INIT,
+  NNC_RUN_TRAIN,
+  NNC_RUN_ACCUMULATE,
+  NNC_RUN_EVAL,
+  NNC_RUN_EVAL_ONE,
+  NNC_RUN_PREDICT,
+  NNC_ENTRY_COUNT
+};
 
 typedef struct nnc_tensor {
-  const char *name;  /* "h1.w", "h1.w:m", "image", "digit" */
+  const char *name; /* "h1.w", "h1.w:m", "image", "digit" */
   int dtype;
   int rank;
   int64_t dim[NNC_MAX_RANK];
-  int64_t offset;    /* in the arena */
+  int64_t offset; /* in the arena */
 } nnc_tensor;
 
 enum nnc_variable_kind { NNC_PARAM, NNC_STATE, NNC_STREAM, NNC_OPTIMIZER };
@@ -37,8 +44,8 @@ typedef struct nnc_variable {
   nnc_tensor tensor; /* in the plain, row-major layout */
   int kind;
   int frozen;
-  int line;          /* of its declaration in the .net file, 0 when unknown */
-  int drawn;         /* the init entry gives it random numbers */
+  int line;  /* of its declaration in the .net file, 0 when unknown */
+  int drawn; /* the init entry gives it random numbers */
 } nnc_variable;
 
 /* A variable whose initial value is read from a file when a run begins (initial.c). */
@@ -57,19 +64,19 @@ typedef struct nnc_index_place {
   const char *path;  /* of the node: "h.embedding" */
   int axis;          /* of what is taken from */
   int64_t extent;
-  int rank;          /* of the indices */
+  int rank; /* of the indices */
   int64_t dim[NNC_MAX_RANK];
-  int line, column;  /* in the .net file; 0 when unknown */
+  int line, column; /* in the .net file; 0 when unknown */
 } nnc_index_place;
 
 /* A schedule that falls when a metric no longer improves (plateau.c). */
 typedef struct nnc_plateau {
-  int metric;            /* its number */
-  const char *set;       /* the data set that it is of; "train" too */
-  int is_max;            /* more is better */
-  int is_relative;       /* the threshold is a share of the best value */
+  int metric;      /* its number */
+  const char *set; /* the data set that it is of; "train" too */
+  int is_max;      /* more is better */
+  int is_relative; /* the threshold is a share of the best value */
   double start, factor, threshold, floor;
-  double least;          /* falls by less are left out */
+  double least;               /* falls by less are left out */
   int64_t patience, cooldown; /* reports */
 } nnc_plateau;
 
@@ -84,22 +91,22 @@ typedef struct nnc_accumulator {
 
 /* One step of an entry, for `profile`. */
 typedef struct nnc_step {
-  const char *class_name;     /* "contraction", "elementwise", "copy", "barrier", ... */
-  const char *operator_name;  /* "contract+9": with 9 operators fused into it; "" for a barrier */
-  const char *kernel;         /* its function in the emitted file; "" for barriers and copies */
-  const char *path;           /* of the node: "h1.y"; "" for a barrier */
-  const char *stores;         /* what it writes: "h1.w:m, h1.w:v, h1.w" */
-  double flops, bytes;        /* of all its rounds, by the operators' cost rules */
+  const char *class_name;    /* "contraction", "elementwise", "copy", "barrier", ... */
+  const char *operator_name; /* "contract+9": with 9 operators fused into it; "" for a barrier */
+  const char *kernel;        /* its function in the emitted file; "" for barriers and copies */
+  const char *path;          /* of the node: "h1.y"; "" for a barrier */
+  const char *stores;        /* what it writes: "h1.w:m, h1.w:v, h1.w" */
+  double flops, bytes;       /* of all its rounds, by the operators' cost rules */
   int64_t tasks;
-  int64_t rounds;             /* how often one run does it: more than once in the loop of a scan */
-  int line;                   /* in the .net file, 0 when unknown */
+  int64_t rounds; /* how often one run does it: more than once in the loop of a scan */
+  int line;       /* in the .net file, 0 when unknown */
 } nnc_step;
 
 /* The code of a model for one instruction set. */
 typedef struct nnc_level {
-  const char *name;        /* as --arch named it: "native", "x86-64-v3" */
-  const char *isa;         /* the variant that fixes the bits, "x86-64+avx+fma" */
-  const char *extensions;  /* what the processor must have: nnc_isa.h */
+  const char *name;                /* as --arch named it: "native", "x86-64-v3" */
+  const char *isa;                 /* the variant that fixes the bits, "x86-64+avx+fma" */
+  const char *extensions;          /* what the processor must have: nnc_isa.h */
   const struct nnc_limits *limits; /* nnc_limits.h: how fast this machine runs such code */
   void (*host)(const double *inputs, double *scalars);
   void (*finish)(const double *accumulators, double *metrics);
@@ -113,17 +120,19 @@ typedef struct nnc_entry {
   int input_count;                       /* inputs that it reads */
   const nnc_tensor *inputs;              /* names as in the .net file; batch extent of this entry */
   const unsigned char *input_is_batched; /* the first axis is the batch */
-  const int64_t *input_limits;           /* an integer input used as an index (a label) lies in [0, limit); 0: any */
-  const int64_t *input_exceptions;       /* a value outside of that which is allowed; INT64_MIN: none; NULL: none */
-  int64_t batch;                         /* examples in one run */
+  const int64_t
+      *input_limits; /* an integer input used as an index (a label) lies in [0, limit); 0: any */
+  const int64_t
+      *input_exceptions; /* a value outside of that which is allowed; INT64_MIN: none; NULL: none */
+  int64_t batch;         /* examples in one run */
   int accumulator_count;
   const nnc_accumulator *accumulators;
-  int result_count;                      /* predict */
+  int result_count; /* predict */
   const nnc_tensor *results;
-  double flops, bytes;                   /* of one run, by the operators' cost rules */
-  double product_flops;                  /* of these: contractions and convolutions, 2 m n k */
+  double flops, bytes;  /* of one run, by the operators' cost rules */
+  double product_flops; /* of these: contractions and convolutions, 2 m n k */
   int step_count;
-  const nnc_step *steps;                 /* `run` calls nnc_mark(worker, 0), step 0, nnc_mark(worker, 1), ...;
+  const nnc_step *steps; /* `run` calls nnc_mark(worker, 0), step 0, nnc_mark(worker, 1), ...;
                                           * nnc_lap() between those of a task loop and
                                           * of the loop of a scan */
 } nnc_entry;
@@ -134,18 +143,18 @@ enum nnc_value_kind { NNC_NUMBER, NNC_STRING, NNC_BOOLEAN, NNC_LIST, NNC_FIELD }
 
 typedef struct nnc_value {
   int kind;
-  double number;                /* also for booleans */
-  const char *string;           /* also a field's name */
+  double number;      /* also for booleans */
+  const char *string; /* also a field's name */
   int count;
   const struct nnc_value *items;
 } nnc_value;
 
 typedef struct nnc_argument {
-  const char *name;             /* the formal name; "" for each of a variable list (files of idx) */
+  const char *name; /* the formal name; "" for each of a variable list (files of idx) */
   nnc_value value;
 } nnc_argument;
 
-struct nnc_source_class;        /* nnc_data.h: &nnc_source_idx, ...; only what is named is linked */
+struct nnc_source_class; /* nnc_data.h: &nnc_source_idx, ...; only what is named is linked */
 struct nnc_stage_class;
 
 typedef struct nnc_call {
@@ -154,7 +163,7 @@ typedef struct nnc_call {
   const struct nnc_stage_class *stage;   /* for the others */
   int argument_count;
   const nnc_argument *arguments;
-  int line, column;             /* in the .net file */
+  int line, column; /* in the .net file */
 } nnc_call;
 
 typedef struct nnc_pipeline {
@@ -169,19 +178,19 @@ typedef struct nnc_pipeline {
 enum nnc_order { NNC_ORDER_SHUFFLED, NNC_ORDER_FILE, NNC_ORDER_STREAMS };
 
 typedef struct nnc_data_set {
-  const char *name;             /* "train", "test", "predict" */
+  const char *name; /* "train", "test", "predict" */
   int pipeline_count;
   const nnc_pipeline *pipelines;
-  int order;                    /* enum nnc_order */
-  int wrap_tail;                /* 1: the incomplete last batch of training is filled from the start */
+  int order;     /* enum nnc_order */
+  int wrap_tail; /* 1: the incomplete last batch of training is filled from the start */
 } nnc_data_set;
 
 typedef struct nnc_model {
-  int abi;                      /* NNC_MODEL_ABI */
-  const char *name;             /* "mnist" */
-  const char *file;             /* "mnist.net", as it was given */
-  const char *source;           /* its whole text */
-  const char *compiler;         /* "nnc 0.1.0, clang 14.0.6 -O3 -march=native" */
+  int abi;              /* NNC_MODEL_ABI */
+  const char *name;     /* "mnist" */
+  const char *file;     /* "mnist.net", as it was given */
+  const char *source;   /* its whole text */
+  const char *compiler; /* "nnc 0.1.0, clang 14.0.6 -O3 -march=native" */
 
   /* In the order of what they need. One is chosen before anything else; it fills `run` of the entries,
    * `isa`, `limits`, `host` and `finish`, which the generated file leaves empty. */
@@ -200,7 +209,7 @@ typedef struct nnc_model {
   nnc_entry init, train, accumulate, eval, eval_one, predict;
   const struct nnc_limits *limits; /* nnc_limits.h: how fast this machine runs such code */
 
-  int index_place_count;        /* 0: indices are not checked */
+  int index_place_count; /* 0: indices are not checked */
   const nnc_index_place *index_places;
 
   int plateau_count;
@@ -222,10 +231,10 @@ typedef struct nnc_model {
   const nnc_data_set *data_sets;
 
   int64_t batch;
-  int64_t epochs;               /* 0: `steps` counts */
+  int64_t epochs; /* 0: `steps` counts */
   int64_t steps;
-  int64_t validate_steps;       /* 0: after every epoch */
-  int64_t accumulation;         /* minibatches a step */
+  int64_t validate_steps; /* 0: after every epoch */
+  int64_t accumulation;   /* minibatches a step */
   uint64_t seed;
 } nnc_model;
 

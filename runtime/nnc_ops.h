@@ -18,7 +18,7 @@
   NNC_INLINE type nnc_floor_##name(type x) { return __builtin_floor##suffix(x); }                  \
   NNC_INLINE type nnc_ceil_##name(type x) { return __builtin_ceil##suffix(x); }                    \
   NNC_INLINE type nnc_round_##name(type x) { return __builtin_rint##suffix(x); }                   \
-  NNC_INLINE type nnc_min_##name(type a, type b) { return ((a < b) | (a != a)) ? a : b; }            \
+  NNC_INLINE type nnc_min_##name(type a, type b) { return ((a < b) | (a != a)) ? a : b; }          \
   NNC_INLINE type nnc_max_##name(type a, type b) { return ((a > b) | (a != a)) ? a : b; }
 
 NNC_DEFINE_FLOAT_OPS(f32, float, f)
@@ -118,7 +118,7 @@ NNC_INLINE float nnc_floordiv_f32(float a, float b) {
   NNC_INLINE type nnc_mod_##name(type a, type b) {                                                 \
     if (b == 0 || b == -1) return 0;                                                               \
     type rest = (type)(a % b);                                                                     \
-    return ((rest != 0) & ((rest < 0) != (b < 0))) ? (type)(rest + b) : rest;                        \
+    return ((rest != 0) & ((rest < 0) != (b < 0))) ? (type)(rest + b) : rest;                      \
   }                                                                                                \
   NNC_INLINE type nnc_pow_##name(type a, type b) {                                                 \
     if (b < 0) return a == 1 ? 1 : a == -1 ? (type)(b % 2 == 0 ? 1 : -1) : 0;                      \
@@ -140,8 +140,7 @@ NNC_INLINE uint8_t nnc_max_u8(uint8_t a, uint8_t b) { return a > b ? a : b; }
   NNC_INLINE int32_t nnc_cast_##from##_i32(type x) {                                               \
     x = x != x ? 0 : x;                                                                            \
     type bounded = x < (type)-2147483648.0 ? (type)-2147483648.0 : x;                              \
-    return x >= (type)2147483648.0 ? INT32_MAX                                                     \
-                                   : (int32_t)(x >= (type)2147483648.0 ? 0 : bounded);             \
+    return x >= (type)2147483648.0 ? INT32_MAX : (int32_t)(x >= (type)2147483648.0 ? 0 : bounded); \
   }                                                                                                \
   NNC_INLINE int64_t nnc_cast_##from##_i64(type x) {                                               \
     x = x != x ? 0 : x;                                                                            \
@@ -161,7 +160,13 @@ NNC_DEFINE_CASTS(f64, double)
  * A reduction over a row runs in blocks of NNC_BLOCK values that the kernel has written to `v`, padded
  * to whole lane groups with the reduction's identity. */
 
-enum { NNC_BLOCK = 128, NNC_GROUP_f32 = 16, NNC_GROUP_f64 = 8, NNC_GROUP_i32 = 16, NNC_GROUP_i64 = 8 };
+enum {
+  NNC_BLOCK = 128,
+  NNC_GROUP_f32 = 16,
+  NNC_GROUP_f64 = 8,
+  NNC_GROUP_i32 = 16,
+  NNC_GROUP_i64 = 8
+};
 
 NNC_INLINE int64_t nnc_round_up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 
@@ -172,8 +177,8 @@ NNC_INLINE int64_t nnc_round_up(int64_t n, int64_t unit) { return (n + unit - 1)
   NNC_INLINE void nnc_##operation##_##name##_begin(nnc_##operation##_##name##_lanes *acc) {        \
     for (int l = 0; l < NNC_GROUP_##name; l++) acc->lane[l] = start;                               \
   }                                                                                                \
-  NNC_INLINE void nnc_##operation##_##name##_block(nnc_##operation##_##name##_lanes *acc,          \
-                                                   type *v, int64_t count) {                       \
+  NNC_INLINE void nnc_##operation##_##name##_block(nnc_##operation##_##name##_lanes *acc, type *v, \
+                                                   int64_t count) {                                \
     int64_t whole = nnc_round_up(count, NNC_GROUP_##name);                                         \
     for (int64_t i = count; i < whole; i++) v[i] = start;                                          \
     type lane[NNC_GROUP_##name];                                                                   \

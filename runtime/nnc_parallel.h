@@ -16,13 +16,13 @@ typedef struct nnc_pool nnc_pool;
 
 struct nnc_worker {
   int index, count;
-  char *arena;            /* base of the model's arena */
-  char *scratch;          /* this worker's block of nnc_model.worker_bytes */
-  const double *scalars;  /* host scalars of this step */
-  uint64_t seed, step;    /* for the random operators */
-  uint64_t example;       /* number of the batch's first example, for random operators in evaluation */
-  int64_t *marks;         /* `profile`: when each step of the entry began; NULL otherwise */
-  int64_t lap;            /* `profile`: when the step of a task loop began that is running */
+  char *arena;           /* base of the model's arena */
+  char *scratch;         /* this worker's block of nnc_model.worker_bytes */
+  const double *scalars; /* host scalars of this step */
+  uint64_t seed, step;   /* for the random operators */
+  uint64_t example; /* number of the batch's first example, for random operators in evaluation */
+  int64_t *marks;   /* `profile`: when each step of the entry began; NULL otherwise */
+  int64_t lap;      /* `profile`: when the step of a task loop began that is running */
   nnc_pool *pool;
 };
 typedef struct nnc_worker nnc_worker;

@@ -44,7 +44,8 @@ NNC_INLINE nnc_philox nnc_philox_block(uint64_t key, uint64_t step, uint32_t str
   return (nnc_philox){{c0, c1, c2, c3}};
 }
 
-NNC_INLINE uint32_t nnc_philox_word(uint64_t key, uint64_t step, uint32_t stream, uint64_t element) {
+NNC_INLINE uint32_t nnc_philox_word(uint64_t key, uint64_t step, uint32_t stream,
+                                    uint64_t element) {
   const nnc_philox block = nnc_philox_block(key, step, stream, element);
   const uint32_t low = element & 1 ? block.word[1] : block.word[0];
   const uint32_t high = element & 1 ? block.word[3] : block.word[2];

@@ -70,8 +70,8 @@
 /* nnc_vec_f32: a register of floats; nnc_load_f32 and nnc_store_f32 need no alignment. */
 #define NNC_DEFINE_VECTOR(name, type)                                                              \
   typedef type nnc_vec_##name __attribute__((vector_size(NNC_VECTOR_BYTES)));                      \
-  typedef type nnc_mem_##name __attribute__((vector_size(NNC_VECTOR_BYTES),                        \
-                                             aligned(sizeof(type)), may_alias));                   \
+  typedef type nnc_mem_##name                                                                      \
+      __attribute__((vector_size(NNC_VECTOR_BYTES), aligned(sizeof(type)), may_alias));            \
   enum { NNC_LANES_##name = NNC_VECTOR_BYTES / (int)sizeof(type) };                                \
   NNC_INLINE nnc_vec_##name nnc_load_##name(const type *p) {                                       \
     return (nnc_vec_##name) * (const nnc_mem_##name *)p;                                           \

@@ -11,10 +11,10 @@ typedef struct DType {
 } DType;
 
 static const DType dtypes[NNC_DTYPE_COUNT] = {
-    [NNC_F64] = {"f64", "F64", 8, 1},   [NNC_F32] = {"f32", "F32", 4, 1},
+    [NNC_F64] = {"f64", "F64", 8, 1},    [NNC_F32] = {"f32", "F32", 4, 1},
     [NNC_BF16] = {"bf16", "BF16", 2, 1}, [NNC_F16] = {"f16", "F16", 2, 1},
-    [NNC_I64] = {"i64", "I64", 8, 0},   [NNC_I32] = {"i32", "I32", 4, 0},
-    [NNC_U8] = {"u8", "U8", 1, 0},      [NNC_BOOL] = {"bool", "BOOL", 1, 0},
+    [NNC_I64] = {"i64", "I64", 8, 0},    [NNC_I32] = {"i32", "I32", 4, 0},
+    [NNC_U8] = {"u8", "U8", 1, 0},       [NNC_BOOL] = {"bool", "BOOL", 1, 0},
 };
 
 int64_t nnc_dtype_size(int dtype) { return dtypes[dtype].size; }
@@ -46,13 +46,13 @@ static double from_f16(uint16_t bits) {
 
 double nnc_number_get(int dtype, const void *elements, int64_t index) {
   switch (dtype) {
-    case NNC_F64: return ((const double *)elements)[index];
-    case NNC_F32: return ((const float *)elements)[index];
-    case NNC_BF16: return from_bf16(((const uint16_t *)elements)[index]);
-    case NNC_F16: return from_f16(((const uint16_t *)elements)[index]);
-    case NNC_I64: return (double)((const int64_t *)elements)[index];
-    case NNC_I32: return ((const int32_t *)elements)[index];
-    default: return ((const uint8_t *)elements)[index];
+  case NNC_F64: return ((const double *)elements)[index];
+  case NNC_F32: return ((const float *)elements)[index];
+  case NNC_BF16: return from_bf16(((const uint16_t *)elements)[index]);
+  case NNC_F16: return from_f16(((const uint16_t *)elements)[index]);
+  case NNC_I64: return (double)((const int64_t *)elements)[index];
+  case NNC_I32: return ((const int32_t *)elements)[index];
+  default: return ((const uint8_t *)elements)[index];
   }
 }
 

@@ -15,7 +15,7 @@ enum Kind { KIND_FLAG, KIND_COUNT, KIND_TEXT, KIND_SEED, KIND_RESUME };
 
 typedef struct Option {
   const char *name;
-  char letter;       /* 0: none */
+  char letter; /* 0: none */
   int kind;
   size_t offset;     /* of the field in nnc_options */
   unsigned commands; /* bits of those that know it */
@@ -31,8 +31,7 @@ enum { LOADS = NNC_TRAIN | NNC_EVAL | NNC_PREDICT | NNC_EXPORT | NNC_STEP };
 
 static const Option options_table[] = {
     {"data", 'd', KIND_TEXT, FIELD(data), RUNS, 0, "DIR", "where the data files are (default: .)"},
-    {"out", 'o', KIND_TEXT, FIELD(out), LOADS, 0, "DIR",
-     "checkpoint and log (default: MODEL.run)"},
+    {"out", 'o', KIND_TEXT, FIELD(out), LOADS, 0, "DIR", "checkpoint and log (default: MODEL.run)"},
     {"epochs", 'e', KIND_COUNT, FIELD(epochs), NNC_TRAIN, 0, "N",
      "train so many epochs; 0: only initialize and save"},
     {"steps", 's', KIND_COUNT, FIELD(steps), NNC_TRAIN | NNC_STEP | TIMES, 0, "N",
@@ -209,8 +208,8 @@ static int check(const Parse *parse) {
   if (options->help || options->version) return NNC_EXIT_OK;
   for (int i = 0; i < OPTION_COUNT; i++) {
     if (!parse->is_given[i] || options_table[i].commands & command->bit) continue;
-    nnc_error("--%s is no flag of %s; '%s --help' lists them", options_table[i].name,
-              command->name, command->name);
+    nnc_error("--%s is no flag of %s; '%s --help' lists them", options_table[i].name, command->name,
+              command->name);
     return NNC_EXIT_USAGE;
   }
   if (options->epochs >= 0 && options->steps >= 0) {
@@ -237,11 +236,21 @@ static int check(const Parse *parse) {
 
 int nnc_options_parse(nnc_options *options, int argc, char **argv, int command_count,
                       const nnc_command *commands) {
-  *options = (nnc_options){.epochs = -1, .steps = -1, .save_every = -1,
-                           .validate_every = -1, .warmup = -1, .threads = -1, .count = -1, .schedule = -1,
+  *options = (nnc_options){.epochs = -1,
+                           .steps = -1,
+                           .save_every = -1,
+                           .validate_every = -1,
+                           .warmup = -1,
+                           .threads = -1,
+                           .count = -1,
+                           .schedule = -1,
                            .arguments = argv};
-  Parse parse = {.options = options, .argc = argc, .at = 1, .argv = argv,
-                 .command_count = command_count, .commands = commands};
+  Parse parse = {.options = options,
+                 .argc = argc,
+                 .at = 1,
+                 .argv = argv,
+                 .command_count = command_count,
+                 .commands = commands};
   bool only_arguments = false;
   while (parse.at < argc) {
     char *word = argv[parse.at++];

@@ -7,7 +7,7 @@
 
 enum nnc_exit {
   NNC_EXIT_OK = 0,
-  NNC_EXIT_FAILURE = 1,       /* a file, the data, the numbers, memory */
+  NNC_EXIT_FAILURE = 1, /* a file, the data, the numbers, memory */
   NNC_EXIT_USAGE = 2,
   NNC_EXIT_INTERRUPTED = 130, /* by a signal, after saving */
 };
@@ -28,8 +28,8 @@ typedef struct nnc_options nnc_options;
 typedef struct nnc_command {
   const char *name;
   unsigned bit;
-  const char *arguments;   /* "FILE...", for the usage line */
-  int least, most;         /* arguments; most -1: any number */
+  const char *arguments; /* "FILE...", for the usage line */
+  int least, most;       /* arguments; most -1: any number */
   const char *summary;
   int (*run)(const nnc_options *options); /* an nnc_exit */
 } nnc_command;
@@ -37,11 +37,12 @@ typedef struct nnc_command {
 struct nnc_options {
   const nnc_command *command;
   const char *data, *out, *init, *log, *format, *inputs, *trace, *isa; /* NULL: not given */
-  const char *resume;      /* "": the default checkpoint; NULL: no --resume */
-  int64_t epochs, steps, save_every, validate_every, warmup, threads, count, schedule; /* -1: not given */
+  const char *resume; /* "": the default checkpoint; NULL: no --resume */
+  int64_t epochs, steps, save_every, validate_every, warmup, threads, count,
+      schedule; /* -1: not given */
   uint64_t seed;
   bool has_seed, quiet, keep_going, json, all, eval, help, version;
-  int argument_count;      /* behind the command */
+  int argument_count; /* behind the command */
   char **arguments;
 };
 

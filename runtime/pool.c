@@ -39,8 +39,8 @@ struct nnc_pool {
   _Alignas(CACHE_LINE) atomic_uint phase;
   atomic_uint sleepers; /* read once a phase, by the last arrival */
   _Alignas(CACHE_LINE) int count;
-  int started;          /* threads that run, worker 0 not counted */
-  int spin;             /* looks at the phase before sleeping */
+  int started;                     /* threads that run, worker 0 not counted */
+  int spin;                        /* looks at the phase before sleeping */
   void (*run)(nnc_worker *worker); /* NULL: the threads end */
   nnc_block scratch;
   Seat *seats;

@@ -18,16 +18,16 @@ typedef struct Column {
   const char *name;
   int dtype, rank;
   const int64_t *dim;
-  int64_t elements;                  /* of one example */
+  int64_t elements; /* of one example */
   bool is_batched;
-  const char *data;                  /* in the arena */
-  const nnc_fitted_value *classes;   /* names for its values, or NULL */
+  const char *data;                /* in the arena */
+  const nnc_fitted_value *classes; /* names for its values, or NULL */
 } Column;
 
 typedef struct Predictor {
   nnc_session *session;
   const nnc_entry *entry;
-  nnc_data *data;   /* NULL: the entry has no inputs */
+  nnc_data *data; /* NULL: the entry has no inputs */
   void **places;
   Column *columns;
   int count;
@@ -177,8 +177,11 @@ static const nnc_fitted_value *find_classes(const nnc_fitted *fitted, const char
 
 static Column make_column(const nnc_session *session, const nnc_entry *entry,
                           const nnc_tensor *tensor) {
-  Column column = {.name = tensor->name, .dtype = tensor->dtype, .rank = tensor->rank,
-                   .dim = tensor->dim, .data = nnc_session_at(session, tensor)};
+  Column column = {.name = tensor->name,
+                   .dtype = tensor->dtype,
+                   .rank = tensor->rank,
+                   .dim = tensor->dim,
+                   .data = nnc_session_at(session, tensor)};
   column.is_batched = tensor->rank > 0 && tensor->dim[0] == entry->batch;
   if (column.is_batched) column.rank--, column.dim++;
   column.elements = 1;
@@ -221,10 +224,8 @@ static bool open_data(Predictor *predictor) {
   }
   if (options->argument_count > 0 || has_predict_set(model))
     predictor->data = nnc_session_open_files(session, predictor->entry);
-  else if (set)
-    predictor->data = nnc_session_open_data(session, set, predictor->entry);
-  else
-    nnc_error("%s names no data; give the files of the inputs", model->file);
+  else if (set) predictor->data = nnc_session_open_data(session, set, predictor->entry);
+  else nnc_error("%s names no data; give the files of the inputs", model->file);
   return predictor->data != NULL;
 }
 
@@ -272,7 +273,9 @@ static bool predict_all(Predictor *predictor, bool as_csv) {
   const nnc_entry *entry = predictor->entry;
   int64_t batch = entry->batch > 0 ? entry->batch : 1, unread = 0;
   int64_t given = predictor->session->options->count;
-  int64_t examples = predictor->data ? nnc_data_examples(predictor->data) : given >= 0 ? given : batch;
+  int64_t examples = predictor->data ? nnc_data_examples(predictor->data)
+                     : given >= 0    ? given
+                                     : batch;
   if (as_csv) print_csv_head(predictor);
   for (int64_t first = 0; first < examples; first += batch) {
     int64_t count = examples - first < batch ? examples - first : batch;

@@ -16,8 +16,7 @@ enum { DEFAULT_STEPS = 50, DEFAULT_WARMUP = 5, TRACE_STEPS = 5, MARKS_A_LINE = 8
 
 /* --- Rows ----------------------------------------------------------------------------------- */
 
-static void add_rows(nnc_profile *profile, const nnc_entry *entry, const char *name,
-                     double calls) {
+static void add_rows(nnc_profile *profile, const nnc_entry *entry, const char *name, double calls) {
   const nnc_step *before = NULL;
   for (int i = 0; i < entry->step_count; i++) {
     const nnc_step *step = &entry->steps[i];
@@ -91,8 +90,8 @@ static bool take_trace(nnc_profile *profile) {
 
 static bool take_times(nnc_profile *profile) {
   const nnc_model *model = profile->session->model;
-  int most = model->train.step_count > model->accumulate.step_count
-                 ? model->train.step_count : model->accumulate.step_count;
+  int most = model->train.step_count > model->accumulate.step_count ? model->train.step_count
+                                                                    : model->accumulate.step_count;
   profile->stride = ((int64_t)most + 1 + MARKS_A_LINE - 1) / MARKS_A_LINE * MARKS_A_LINE;
   profile->times = take(profile->steps, profile->row_count, sizeof *profile->times);
   profile->marked = take(profile->steps, 1, sizeof *profile->marked);

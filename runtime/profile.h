@@ -12,23 +12,23 @@
 #include "trial.h"
 
 enum nnc_profile_own_row {
-  NNC_ROW_HOST,   /* the schedules */
-  NNC_ROW_DATA,   /* getting a minibatch from the loader */
-  NNC_ROW_START,  /* until the workers begin */
-  NNC_ROW_JOIN,   /* until all workers are done */
+  NNC_ROW_HOST,  /* the schedules */
+  NNC_ROW_DATA,  /* getting a minibatch from the loader */
+  NNC_ROW_START, /* until the workers begin */
+  NNC_ROW_JOIN,  /* until all workers are done */
   NNC_ROW_OWN_COUNT
 };
 
 typedef struct nnc_profile_row {
   const char *class_name, *operator_name;
-  const char *name;      /* the path; "after h1.y" for a barrier */
-  const nnc_step *step;  /* NULL for the runtime's own, and for sums of rows */
-  const char *entry;     /* "train", "accumulate", "" */
-  int number;            /* of the step in its entry */
-  double calls;          /* in a training step, as all that follows */
+  const char *name;     /* the path; "after h1.y" for a barrier */
+  const nnc_step *step; /* NULL for the runtime's own, and for sums of rows */
+  const char *entry;    /* "train", "accumulate", "" */
+  int number;           /* of the step in its entry */
+  double calls;         /* in a training step, as all that follows */
   double seconds;
   double flops, bytes;
-  double least_seconds;  /* what the machine could do it in */
+  double least_seconds; /* what the machine could do it in */
 } nnc_profile_row;
 
 typedef struct nnc_profile_table {
@@ -40,29 +40,29 @@ typedef struct nnc_profile_table {
 /* Times of one run of an entry, in nanoseconds. */
 typedef struct nnc_profile_run {
   int64_t load, begin, end;
-  int64_t *marks;        /* [workers][stride] */
+  int64_t *marks; /* [workers][stride] */
 } nnc_profile_run;
 
 typedef struct nnc_profile {
   nnc_session *session;
   nnc_trial trial;
   int64_t steps, warmup;
-  int64_t stride;        /* marks of a worker: a multiple of a cache line */
-  int first_row[2];      /* of the accumulate entry and of the train entry */
+  int64_t stride;   /* marks of a worker: a multiple of a cache line */
+  int first_row[2]; /* of the accumulate entry and of the train entry */
   int row_count;
   nnc_profile_row *rows;
-  int64_t *times;        /* [steps][rows], summed over the workers */
-  int64_t *marked;       /* [steps]: whole steps while measuring */
-  int64_t *plain;        /* [steps]: as many without, in turns with them */
-  int64_t *marks;        /* of the current run */
-  int64_t trace_steps;   /* that many of the last steps are kept for the trace */
+  int64_t *times;         /* [steps][rows], summed over the workers */
+  int64_t *marked;        /* [steps]: whole steps while measuring */
+  int64_t *plain;         /* [steps]: as many without, in turns with them */
+  int64_t *marks;         /* of the current run */
+  int64_t trace_steps;    /* that many of the last steps are kept for the trace */
   nnc_profile_run *trace; /* [trace_steps][runs] */
-  int64_t *trace_begin;  /* [trace_steps]: when the host began */
+  int64_t *trace_begin;   /* [trace_steps]: when the host began */
   int64_t *trace_marks;
   /* Results. */
-  double mark_seconds;   /* what one mark costs: taken off the row of the step before it */
+  double mark_seconds; /* what one mark costs: taken off the row of the step before it */
   double marked_seconds, plain_seconds; /* a step with and without marks */
-  int64_t counted;       /* steps in the middle half */
+  int64_t counted;                      /* steps in the middle half */
   nnc_speed speed;
   nnc_profile_table classes, operators, instances;
 } nnc_profile;

@@ -48,15 +48,16 @@ static void print_numbers(const nnc_profile_row *row, double sum, double total) 
   printf(" %10.4f %6.1f%% %6.1f%% %7.0f %10.2f", in_unit(row->seconds, total), row->seconds * share,
          sum * share, row->calls, row->calls > 0 ? row->seconds / row->calls * 1e6 : 0);
   if (row->seconds <= 0 || row->least_seconds <= 0) return;
-  printf(" %8.2f %8.2f %6.1f%%", row->flops / row->seconds * 1e-9,
-         row->bytes / row->seconds * 1e-9, nnc_profile_bound(row) * 100);
+  printf(" %8.2f %8.2f %6.1f%%", row->flops / row->seconds * 1e-9, row->bytes / row->seconds * 1e-9,
+         nnc_profile_bound(row) * 100);
 }
 
 static void print_instance_end(const nnc_profile_row *row) {
   if (!row->step || !*row->step->path) return;
   printf(" %5d  %s", row->step->line, row->operator_name);
   int length = (int)strlen(row->step->stores);
-  if (length > STORES_WIDTH) printf(" -> %.*s...", STORES_WIDTH - 3, nnc_printable(row->step->stores));
+  if (length > STORES_WIDTH)
+    printf(" -> %.*s...", STORES_WIDTH - 3, nnc_printable(row->step->stores));
   else if (length > 0) printf(" -> %s", nnc_printable(row->step->stores));
 }
 
@@ -65,9 +66,8 @@ static void print_table(const nnc_profile_table *table, const char *title, int s
   char buffer[128];
   if (shown > table->count) shown = table->count;
   int width = label_width(table, shown, is_instance);
-  printf("\n%-*s %10s %7s %7s %7s %10s %8s %8s %7s%s\n", width, title,
-         unit(table->total.seconds), "share", "cum.",
-         "calls", "us a call", "GFLOP/s", "GB/s", "bound",
+  printf("\n%-*s %10s %7s %7s %7s %10s %8s %8s %7s%s\n", width, title, unit(table->total.seconds),
+         "share", "cum.", "calls", "us a call", "GFLOP/s", "GB/s", "bound",
          is_instance ? "  line  operator -> what it stores" : "");
   double sum = 0;
   for (int i = 0; i < shown; i++) {

@@ -12,13 +12,14 @@
 typedef struct Trace {
   const nnc_profile *profile;
   FILE *file;
-  int64_t origin;  /* time 0 */
+  int64_t origin; /* time 0 */
   bool has_event;
 } Trace;
 
 static void event_begin(Trace *trace, const char *phase, const char *name, int worker) {
-  fprintf(trace->file, "%s{\"ph\":\"%s\",\"pid\":1,\"tid\":%d,\"name\":",
-          trace->has_event ? ",\n" : "", phase, worker);
+  fprintf(trace->file,
+          "%s{\"ph\":\"%s\",\"pid\":1,\"tid\":%d,\"name\":", trace->has_event ? ",\n" : "", phase,
+          worker);
   nnc_json_put_string(trace->file, name);
   trace->has_event = true;
 }
@@ -50,8 +51,8 @@ static void span_step(Trace *trace, const nnc_step *step, int worker, int64_t be
   span_begin(trace, step->path, step->class_name, worker, begin, end);
   put_text(trace, ",\"args\":{\"operator\":", step->operator_name);
   put_text(trace, ",\"stores\":", step->stores);
-  fprintf(trace->file, ",\"flops\":%.17g,\"bytes\":%.17g,\"tasks\":%lld,\"line\":%d}}",
-          step->flops, step->bytes, (long long)step->tasks, step->line);
+  fprintf(trace->file, ",\"flops\":%.17g,\"bytes\":%.17g,\"tasks\":%lld,\"line\":%d}}", step->flops,
+          step->bytes, (long long)step->tasks, step->line);
 }
 
 static void trace_run(Trace *trace, const nnc_profile_run *run, const nnc_entry *entry) {

@@ -28,8 +28,8 @@ double nnc_seconds_now(void) {
 
 void nnc_progress_start(nnc_progress *progress, int64_t step) {
   double now = nnc_seconds_now();
-  *progress = (nnc_progress){.shown = now, .reported = -HUGE_VAL, .period_start = now,
-                             .period_step = step};
+  *progress =
+      (nnc_progress){.shown = now, .reported = -HUGE_VAL, .period_start = now, .period_step = step};
 }
 
 void nnc_progress_restart(nnc_progress *progress, int64_t step) {
@@ -42,8 +42,8 @@ bool nnc_progress_is_due(const nnc_progress *progress) {
   return !nnc_message_is_quiet() && nnc_seconds_now() - progress->shown >= interval;
 }
 
-__attribute__((format(printf, 3, 4)))
-static size_t append(char line[NNC_PROGRESS_LINE], size_t at, const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static size_t append(char line[NNC_PROGRESS_LINE], size_t at,
+                                                           const char *format, ...) {
   va_list arguments;
   if (at + 1 >= NNC_PROGRESS_LINE) return at;
   va_start(arguments, format);
@@ -90,7 +90,8 @@ static void make_line(char line[NNC_PROGRESS_LINE], const nnc_model *model, cons
                       const double *metrics, int count) {
   size_t at = 0;
   if (running->epochs > 0)
-    at = append(line, at, "epoch %lld/%lld  ", (long long)running->epoch, (long long)running->epochs);
+    at = append(line, at, "epoch %lld/%lld  ", (long long)running->epoch,
+                (long long)running->epochs);
   at = append(line, at, "step %lld/%lld", (long long)running->step, (long long)running->steps);
   at = append_metrics(line, at, model, count, "", metrics);
   at = append(line, at, "  %.0f examples/s", running->examples_per_second);

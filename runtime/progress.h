@@ -11,11 +11,11 @@
 enum { NNC_PROGRESS_LINE = 1024 };
 
 typedef struct nnc_progress {
-  double shown;          /* when the last line was shown */
-  double reported;       /* when the last report was shown */
-  double period_start;   /* of the rate */
+  double shown;        /* when the last line was shown */
+  double reported;     /* when the last report was shown */
+  double period_start; /* of the rate */
   int64_t period_step;
-  double rate;           /* steps a second, over the last period */
+  double rate; /* steps a second, over the last period */
 } nnc_progress;
 
 double nnc_seconds_now(void); /* monotonic */

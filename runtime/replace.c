@@ -45,7 +45,7 @@ bool nnc_make_folder(const char *path, size_t *made) {
     return false;
   }
   bool good = true;
-  for (char *slash = copy; good && slash; ) {
+  for (char *slash = copy; good && slash;) {
     slash = strchr(slash + 1, '/');
     if (slash) *slash = '\0';
     bool is_new = mkdir(copy, 0777) == 0;

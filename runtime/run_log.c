@@ -54,10 +54,10 @@ static FILE *append(const char *path) {
 /* --- Cutting -------------------------------------------------------------------------------- */
 
 typedef struct Cut {
-  int64_t step;        /* of the checkpoint */
+  int64_t step; /* of the checkpoint */
   bool keeps_step;
-  int64_t last_step;   /* of the line before */
-  off_t at, end; /* at: where the file is to end, -1: not known yet; end: of the line before */
+  int64_t last_step; /* of the line before */
+  off_t at, end;     /* at: where the file is to end, -1: not known yet; end: of the line before */
   double seconds;
 } Cut;
 

@@ -38,8 +38,11 @@ static bool read_exactly(int fd, const char *path, void *into, uint64_t count, u
 }
 
 static int stored_size(const char *dtype) {
-  static const struct { const char *name; int size; } others[] = {
-      {"I8", 1}, {"I16", 2}, {"U16", 2}, {"U32", 4}, {"U64", 8}, {"F8_E4M3", 1}, {"F8_E5M2", 1}};
+  static const struct {
+    const char *name;
+    int size;
+  } others[] = {{"I8", 1},  {"I16", 2},     {"U16", 2},    {"U32", 4},
+                {"U64", 8}, {"F8_E4M3", 1}, {"F8_E5M2", 1}};
   int ours = nnc_dtype_find_stored(dtype);
   if (ours >= 0) return (int)nnc_dtype_size(ours);
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -120,8 +123,8 @@ static bool check_coverage(nnc_safetensors *file) {
   for (int i = 0; i < file->count; i++) {
     const nnc_stored *stored = &file->tensors[i];
     if (stored->begin != at) {
-      nnc_error("%s: '%s' starts at byte %llu of the data, %llu expected", file->path,
-                stored->name, (unsigned long long)stored->begin, (unsigned long long)at);
+      nnc_error("%s: '%s' starts at byte %llu of the data, %llu expected", file->path, stored->name,
+                (unsigned long long)stored->begin, (unsigned long long)at);
       return false;
     }
     at = stored->end;
@@ -190,7 +193,8 @@ static const struct {
      "'weights.safetensors')"},
     {"\x80", NULL, "a Python pickle", NULL},
     {"\x89HDF\r\n\x1a\n", NULL, "an HDF5 file (Keras)",
-     "import h5py; from safetensors.numpy import save_file; d = {}; h5py.File('%s').visititems(lambda "
+     "import h5py; from safetensors.numpy import save_file; d = {}; "
+     "h5py.File('%s').visititems(lambda "
      "n, v: d.update({n.replace('/', '.'): v[()]}) if hasattr(v, 'dtype') else None); "
      "save_file(d, 'weights.safetensors')"},
     {"\x93NUMPY", NULL, "a NumPy array, which load() reads", NULL},
@@ -250,8 +254,8 @@ static bool read_header(nnc_safetensors *file, uint64_t bytes) {
   file->data_bytes = bytes - file->data_start;
   file->header = malloc(header_bytes + 1);
   if (!file->header) {
-    nnc_error("cannot allocate %llu bytes for the header of %s",
-              (unsigned long long)header_bytes, file->path);
+    nnc_error("cannot allocate %llu bytes for the header of %s", (unsigned long long)header_bytes,
+              file->path);
     return false;
   }
   return read_exactly(file->fd, file->path, file->header, header_bytes, PREFIX) &&
@@ -371,8 +375,8 @@ bool nnc_safetensors_write(const char *path, const char *keep, int count,
     nnc_error("cannot allocate the header of %s", path);
     return false;
   }
-  bool good = nnc_replace_open(&replacement, path) &&
-              nnc_replace_write(&replacement, header, header_bytes);
+  bool good =
+      nnc_replace_open(&replacement, path) && nnc_replace_write(&replacement, header, header_bytes);
   free(header);
   for (int s = 0; good && s < SIZE_COUNT; s++) {
     for (int i = 0; good && i < count; i++) {

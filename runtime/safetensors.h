@@ -17,11 +17,11 @@
 
 typedef struct nnc_stored { /* a tensor in a file */
   const char *name;
-  const char *dtype_name;   /* as written: "F32" */
-  int dtype;                /* enum nnc_dtype; -1: not one of ours */
-  int rank;                 /* as written; above NNC_MAX_RANK only the first extents are kept */
+  const char *dtype_name; /* as written: "F32" */
+  int dtype;              /* enum nnc_dtype; -1: not one of ours */
+  int rank;               /* as written; above NNC_MAX_RANK only the first extents are kept */
   int64_t dim[NNC_MAX_RANK];
-  uint64_t begin, end;      /* bytes from the start of the data */
+  uint64_t begin, end; /* bytes from the start of the data */
 } nnc_stored;
 
 typedef struct nnc_safetensors {
@@ -32,7 +32,7 @@ typedef struct nnc_safetensors {
   nnc_json_document document;
   const nnc_json *metadata; /* NULL: none */
   int count;
-  nnc_stored *tensors;      /* sorted by name */
+  nnc_stored *tensors; /* sorted by name */
 } nnc_safetensors;
 
 /* NULL after a message. */

@@ -220,7 +220,8 @@ void nnc_session_host(nnc_session *session, int64_t t, int64_t epoch, int64_t st
   inputs[1] = (double)epoch;
   inputs[2] = (double)steps;
   inputs[3] = (double)steps_per_epoch;
-  for (int i = 0; i < session->model->plateau_count; i++) inputs[4 + i] = session->plateaus[i].value;
+  for (int i = 0; i < session->model->plateau_count; i++)
+    inputs[4 + i] = session->plateaus[i].value;
   if (session->model->host) session->model->host(inputs, session->scalars);
 }
 
@@ -230,8 +231,7 @@ static const nnc_tensor *find_input(const nnc_entry *entry, const char *name) {
   return NULL;
 }
 
-void **nnc_session_bind(const nnc_session *session, const nnc_entry *from,
-                        const nnc_entry *entry) {
+void **nnc_session_bind(const nnc_session *session, const nnc_entry *from, const nnc_entry *entry) {
   void **places = calloc((size_t)from->input_count + 1, sizeof *places);
   if (!places) {
     nnc_error("cannot allocate the places of %d inputs", from->input_count);

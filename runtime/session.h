@@ -19,14 +19,14 @@ typedef struct nnc_session {
   nnc_pool *pool;
   int threads;
   uint64_t seed;
-  double *scalars;     /* the host's, read by the kernels */
-  nnc_fitted fitted;   /* what the data's stages learnt */
-  double *host_inputs; /* of the model's host function */
-  bool schedules_have_length; /* some schedule depends on the number of steps of the run */
+  double *scalars;                    /* the host's, read by the kernels */
+  nnc_fitted fitted;                  /* what the data's stages learnt */
+  double *host_inputs;                /* of the model's host function */
+  bool schedules_have_length;         /* some schedule depends on the number of steps of the run */
   struct nnc_plateau_state *plateaus; /* plateau.h */
-  char *stream_start;  /* the streams' values at the start of a pass */
-  char *stream_saved;  /* those of training while an evaluation runs */
-  char *checkpoint;    /* path of the default checkpoint */
+  char *stream_start;                 /* the streams' values at the start of a pass */
+  char *stream_saved;                 /* those of training while an evaluation runs */
+  char *checkpoint;                   /* path of the default checkpoint */
 } nnc_session;
 
 /* Takes memory and starts the workers; the init entry has not run yet.  False after a message. */
@@ -68,8 +68,8 @@ nnc_data *nnc_session_open_data(nnc_session *session, const char *set, const nnc
 nnc_data *nnc_session_open_files(nnc_session *session, const nnc_entry *entry);
 
 /* Streams: the state of one pass over one data set. */
-void nnc_streams_start(nnc_session *session);   /* a new pass begins */
-void nnc_streams_save(nnc_session *session);    /* training's, before an evaluation */
+void nnc_streams_start(nnc_session *session); /* a new pass begins */
+void nnc_streams_save(nnc_session *session);  /* training's, before an evaluation */
 void nnc_streams_restore(nnc_session *session);
 
 #endif

@@ -42,8 +42,7 @@ static double multiply_speed(nnc_pool *pool, int threads, double scalars[2]) {
       if (marks[0] > 0 && marks[0] < marks[1]) marks[1] = marks[0];
     }
   }
-  for (int w = 0; w < threads; w++)
-    speed += rounds / (double)nnc_pool_worker(pool, w)->marks[1];
+  for (int w = 0; w < threads; w++) speed += rounds / (double)nnc_pool_worker(pool, w)->marks[1];
   return speed * nnc_the_model.limits->flops * 1e9;
 }
 

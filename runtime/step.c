@@ -90,9 +90,9 @@ static bool run_step(const Feeder *feeder, nnc_tally *tally, int64_t step) {
   bool trains = !session->options->eval;
   int64_t parts = trains ? model->accumulation : 1;
   for (int64_t part = 0; part < parts; part++) {
-    const nnc_entry *entry = !trains               ? &model->eval
+    const nnc_entry *entry = !trains            ? &model->eval
                              : part + 1 < parts ? &model->accumulate
-                                                   : &model->train;
+                                                : &model->train;
     if (!feed(feeder, entry, step * parts + part)) return false;
     nnc_session_run(session, entry, trains ? step + 1 : 0,
                     trains ? part * model->batch : step * model->batch);
@@ -126,7 +126,8 @@ static bool take_steps(nnc_session *session) {
   const nnc_entry *entry = options->eval ? &session->model->eval : &session->model->train;
   if (!entry->run) {
     nnc_error("%s %s", session->model->file,
-              options->eval ? "has no loss to evaluate" : "does not train: it has no 'train' block");
+              options->eval ? "has no loss to evaluate"
+                            : "does not train: it has no 'train' block");
     return false;
   }
   Feeder feeder = {session, nnc_safetensors_open(options->inputs)};

@@ -33,12 +33,12 @@ void nnc_tally_reset(nnc_tally *tally) {
 /* A comparison with NaN is false: these let NaN through, so that it is seen. */
 static double combine(int kind, double sum, double value, double examples, bool is_first) {
   switch (kind) {
-    case NNC_MEAN:
-    case NNC_BATCHES: return sum + value * examples;
-    case NNC_SUM: return sum + value;
-    case NNC_MAX: return is_first || value > sum || isnan(value) ? value : sum;
-    case NNC_MIN: return is_first || value < sum || isnan(value) ? value : sum;
-    default: return value;
+  case NNC_MEAN:
+  case NNC_BATCHES: return sum + value * examples;
+  case NNC_SUM: return sum + value;
+  case NNC_MAX: return is_first || value > sum || isnan(value) ? value : sum;
+  case NNC_MIN: return is_first || value < sum || isnan(value) ? value : sum;
+  default: return value;
   }
 }
 
@@ -51,8 +51,7 @@ void nnc_tally_add(nnc_tally *tally, const nnc_entry *entry, const char *arena) 
   for (int i = 0; i < tally->count; i++) {
     const nnc_accumulator *accumulator = &entry->accumulators[i];
     if (is_left_out(tally, accumulator->combine, entry)) continue;
-    double value =
-        nnc_number_get(accumulator->tensor.dtype, arena + accumulator->tensor.offset, 0);
+    double value = nnc_number_get(accumulator->tensor.dtype, arena + accumulator->tensor.offset, 0);
     tally->sums[i] = combine(accumulator->combine, tally->sums[i], value, (double)entry->batch,
                              tally->examples == 0);
   }
@@ -65,8 +64,9 @@ void nnc_tally_metrics(nnc_tally *tally, const nnc_model *model, const nnc_entry
   int64_t in_batches = tally->in_batches > 0 ? tally->in_batches : tally->examples;
   for (int i = 0; i < tally->count; i++) {
     int kind = entry->accumulators[i].combine;
-    double examples = kind == NNC_MEAN ? (double)tally->examples
-                      : kind == NNC_BATCHES ? (double)in_batches : 1;
+    double examples = kind == NNC_MEAN      ? (double)tally->examples
+                      : kind == NNC_BATCHES ? (double)in_batches
+                                            : 1;
     tally->values[i] = tally->sums[i] / examples;
   }
   model->finish(tally->values, metrics);

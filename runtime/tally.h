@@ -8,11 +8,11 @@
 
 typedef struct nnc_tally {
   int count;
-  double *sums;     /* NNC_MEAN, NNC_BATCHES: weighted by examples */
-  double *values;   /* room for nnc_tally_metrics */
-  int64_t examples; /* seen since the last reset */
+  double *sums;       /* NNC_MEAN, NNC_BATCHES: weighted by examples */
+  double *values;     /* room for nnc_tally_metrics */
+  int64_t examples;   /* seen since the last reset */
   int64_t in_batches; /* of these in whole batches */
-  int64_t batch;    /* examples of a whole one */
+  int64_t batch;      /* examples of a whole one */
 } nnc_tally;
 
 bool nnc_tally_open(nnc_tally *tally, const nnc_entry *entry); /* false after a message */

@@ -101,9 +101,7 @@ static bool find_length(Trainer *trainer) {
   const nnc_model *model = trainer->model;
   const nnc_options *options = trainer->options;
   nnc_position *position = &trainer->position;
-  int64_t epochs = options->epochs >= 0  ? options->epochs
-                   : options->steps >= 0 ? 0
-                                         : model->epochs;
+  int64_t epochs = options->epochs >= 0 ? options->epochs : options->steps >= 0 ? 0 : model->epochs;
   int64_t steps = options->steps >= 0 ? options->steps : model->steps;
   int64_t batches = trainer->loader ? nnc_loader_batches(trainer->loader) : 0;
   int64_t per_epoch = trainer->loader ? batches / model->accumulation : epochs > 0 ? 1 : steps;
@@ -145,8 +143,7 @@ static bool lock_folder(Trainer *trainer) {
 
 static bool open_folder(Trainer *trainer) {
   trainer->folder = nnc_default_folder(trainer->options);
-  if (!trainer->folder || !nnc_make_folder(trainer->folder, &trainer->folder_made))
-    return false;
+  if (!trainer->folder || !nnc_make_folder(trainer->folder, &trainer->folder_made)) return false;
   if (access(trainer->folder, W_OK) != 0) {
     nnc_error_system("write to the folder", trainer->folder);
     return false;
@@ -184,7 +181,8 @@ static const char *resume_path(const Trainer *trainer) {
 /* What a run without a step would do to the checkpoint of one that has trained. */
 static bool refuse_untrained(const Trainer *trainer) {
   nnc_error("%s is of an earlier run, and this one has no step to do: it would only replace it; "
-            "choose another folder with --out", trainer->session->checkpoint);
+            "choose another folder with --out",
+            trainer->session->checkpoint);
   return false;
 }
 
@@ -284,17 +282,22 @@ static void warn_of_drawn(const Trainer *trainer) {
   if (count > 1)
     snprintf(others, sizeof others, " and %d more tensor%s", count - 1, count > 2 ? "s" : "");
   if (count > 0)
-    nnc_warning("'%s'%s: frozen, and nothing but random numbers; --init FILE reads trained values, as "
-                "load(\"...\") does in the program", first, others);
+    nnc_warning(
+        "'%s'%s: frozen, and nothing but random numbers; --init FILE reads trained values, as "
+        "load(\"...\") does in the program",
+        first, others);
 }
 
 bool nnc_trainer_open(Trainer *trainer, nnc_session *session) {
   nnc_safetensors *resumed = NULL;
-  *trainer = (Trainer){.session = session, .model = session->model, .options = session->options,
-                       .folder_lock = -1, .saved_step = -1};
+  *trainer = (Trainer){.session = session,
+                       .model = session->model,
+                       .options = session->options,
+                       .folder_lock = -1,
+                       .saved_step = -1};
   trainer->position = (nnc_position){.steps_per_epoch = 1};
-  trainer->resumes_own = trainer->options->resume &&
-                         strcmp(resume_path(trainer), session->checkpoint) == 0;
+  trainer->resumes_own =
+      trainer->options->resume && strcmp(resume_path(trainer), session->checkpoint) == 0;
   bool good = open_tallies(trainer);
   if (good && trainer->options->resume) {
     resumed = open_resumed(trainer);
@@ -328,8 +331,7 @@ void nnc_trainer_close(Trainer *trainer) {
   nnc_tally_close(&trainer->step_tally);
   nnc_log_close(&trainer->log);
   if (trainer->folder) nnc_remove_made(trainer->folder, trainer->folder_made);
-  if (trainer->folder_lock >= 0)
-    close(trainer->folder_lock); /* only locked: nothing can be lost */
+  if (trainer->folder_lock >= 0) close(trainer->folder_lock); /* only locked: nothing can be lost */
   free(trainer->train_places);
   free(trainer->accumulate_places);
   free(trainer->metrics);

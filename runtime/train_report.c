@@ -23,8 +23,7 @@ int64_t nnc_trainer_examples_per_step(const Trainer *trainer) {
 /* The epoch that the last step belongs to, from 1. */
 static int64_t current_epoch(const Trainer *trainer) {
   const nnc_position *position = &trainer->position;
-  return position->step_in_epoch > 0 || position->step == 0 ? position->epoch + 1
-                                                            : position->epoch;
+  return position->step_in_epoch > 0 || position->step == 0 ? position->epoch + 1 : position->epoch;
 }
 
 static double *set_metrics(const Trainer *trainer, int set) {
@@ -41,8 +40,8 @@ static void put_metrics(FILE *file, const nnc_model *model, const char *set,
 
 static void write_log_line(FILE *file, void *context) {
   const Trainer *trainer = context;
-  fprintf(file, "{\"epoch\":%lld,\"step\":%lld,\"seconds\":%.3f",
-          (long long)current_epoch(trainer), (long long)trainer->position.step, trainer->seconds);
+  fprintf(file, "{\"epoch\":%lld,\"step\":%lld,\"seconds\":%.3f", (long long)current_epoch(trainer),
+          (long long)trainer->position.step, trainer->seconds);
   put_metrics(file, trainer->model, "train", trainer->metrics);
   for (int i = 0; i < trainer->evaluator.count; i++)
     put_metrics(file, trainer->model, trainer->evaluator.sets[i].name, set_metrics(trainer, i));

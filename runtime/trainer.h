@@ -13,36 +13,36 @@ typedef struct Trainer {
   const nnc_model *model;
   const nnc_options *options;
 
-  nnc_data *data;              /* NULL: the model has no inputs, or nothing is to be trained */
+  nnc_data *data; /* NULL: the model has no inputs, or nothing is to be trained */
   nnc_loader *loader;
   void **train_places, **accumulate_places;
   nnc_evaluator evaluator;
 
   nnc_position position;
   int64_t total_steps, total_epochs; /* total_epochs 0: steps count */
-  int64_t validate_steps;      /* 0: after each epoch */
+  int64_t validate_steps;            /* 0: after each epoch */
 
-  nnc_tally tally;             /* since the last report */
-  nnc_tally step_tally;        /* of the last step: is its loss finite? */
-  double *metrics;             /* of the period, then a row for each evaluation set */
+  nnc_tally tally;      /* since the last report */
+  nnc_tally step_tally; /* of the last step: is its loss finite? */
+  double *metrics;      /* of the period, then a row for each evaluation set */
   double *step_metrics;
 
-  char *folder;                /* of checkpoint and log */
-  size_t folder_made;          /* of replace.h: how much of it is new */
-  int folder_lock;             /* its descriptor, locked: one run a folder; -1: not open */
+  char *folder;       /* of checkpoint and log */
+  size_t folder_made; /* of replace.h: how much of it is new */
+  int folder_lock;    /* its descriptor, locked: one run a folder; -1: not open */
   char *log_path;
   nnc_log log;
   nnc_progress progress;
-  double start;                /* nnc_seconds_now() less the seconds of the run before */
-  double seconds;              /* of training up to the last report */
+  double start;   /* nnc_seconds_now() less the seconds of the run before */
+  double seconds; /* of training up to the last report */
 
-  char *keep_path; /* gets a checkpoint of an earlier run; NULL when there is none to keep */
-  char *log_keep_path;         /* gets its log; NULL likewise */
-  bool resumes_own;            /* goes on with the folder's own checkpoint */
-  bool has_stepped;            /* this process has done a step */
-  int64_t saved_step;          /* of the last good save; -1: none */
-  double save_time;            /* when it was last tried */
-  bool save_has_failed;        /* the last try */
+  char *keep_path;      /* gets a checkpoint of an earlier run; NULL when there is none to keep */
+  char *log_keep_path;  /* gets its log; NULL likewise */
+  bool resumes_own;     /* goes on with the folder's own checkpoint */
+  bool has_stepped;     /* this process has done a step */
+  int64_t saved_step;   /* of the last good save; -1: none */
+  double save_time;     /* when it was last tried */
+  bool save_has_failed; /* the last try */
 } Trainer;
 
 bool nnc_trainer_open(Trainer *trainer, nnc_session *session); /* false after a message */

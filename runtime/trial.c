@@ -29,14 +29,14 @@ static void fill_input(char *to, const nnc_tensor *input, int64_t limit, uint64_
     int64_t index = (int64_t)((bits >> 16) % (uint64_t)limit);
     memcpy(&narrow_bits, &narrow, sizeof narrow_bits);
     switch (input->dtype) {
-      case NNC_F64: ((double *)to)[i] = uniform; break;
-      case NNC_F32: ((float *)to)[i] = narrow; break;
-      case NNC_BF16: ((uint16_t *)to)[i] = (uint16_t)(narrow_bits >> 16); break;
-      case NNC_F16: ((uint16_t *)to)[i] = (uint16_t)(bits >> 63 << 15 | 0x3800); break; /* +-0.5 */
-      case NNC_I64: ((int64_t *)to)[i] = index; break;
-      case NNC_I32: ((int32_t *)to)[i] = (int32_t)index; break;
-      case NNC_U8: ((uint8_t *)to)[i] = (uint8_t)index; break;
-      default: ((uint8_t *)to)[i] = (uint8_t)(bits >> 63); break;
+    case NNC_F64: ((double *)to)[i] = uniform; break;
+    case NNC_F32: ((float *)to)[i] = narrow; break;
+    case NNC_BF16: ((uint16_t *)to)[i] = (uint16_t)(narrow_bits >> 16); break;
+    case NNC_F16: ((uint16_t *)to)[i] = (uint16_t)(bits >> 63 << 15 | 0x3800); break; /* +-0.5 */
+    case NNC_I64: ((int64_t *)to)[i] = index; break;
+    case NNC_I32: ((int32_t *)to)[i] = (int32_t)index; break;
+    case NNC_U8: ((uint8_t *)to)[i] = (uint8_t)index; break;
+    default: ((uint8_t *)to)[i] = (uint8_t)(bits >> 63); break;
     }
   }
 }
@@ -73,8 +73,8 @@ bool nnc_trial_open(nnc_trial *trial, nnc_session *session, int64_t steps) {
     return false;
   }
   trial->places = nnc_session_bind(session, &model->train, &model->train);
-  trial->accumulate_places = nnc_session_bind(
-      session, &model->train, trial->runs > 1 ? &model->accumulate : &model->train);
+  trial->accumulate_places = nnc_session_bind(session, &model->train,
+                                              trial->runs > 1 ? &model->accumulate : &model->train);
   if (!trial->places || !trial->accumulate_places || !open_data(trial)) return false;
   nnc_session_initialize(session);
   nnc_streams_start(session);

@@ -8,11 +8,11 @@
 typedef struct nnc_trial {
   nnc_session *session;
   nnc_data *data;
-  nnc_loader *loader;         /* NULL: synthetic inputs */
+  nnc_loader *loader; /* NULL: synthetic inputs */
   void **places, **accumulate_places;
-  int64_t runs;               /* of an entry, in a step: the minibatches */
-  int64_t steps;              /* in all, as the host's schedules see it */
-  bool has_failed;            /* an example could not be read; the message was given */
+  int64_t runs;    /* of an entry, in a step: the minibatches */
+  int64_t steps;   /* in all, as the host's schedules see it */
+  bool has_failed; /* an example could not be read; the message was given */
 } nnc_trial;
 
 /* Initializes the model; `steps` will be taken. False after a message. */

@@ -235,8 +235,7 @@ static void draw_piece(double distance[SIDE][SIDE], Point p, Point q, double rea
     }
 }
 
-static void draw_curve(Random *random, const Curve *curve, const Hand *hand,
-                       unsigned char *image) {
+static void draw_curve(Random *random, const Curve *curve, const Hand *hand, unsigned char *image) {
   double distance[SIDE][SIDE];
   for (int i = 0; i < SIDE * SIDE; i++) distance[i / SIDE][i % SIDE] = 1e9;
   double reach = hand->pen + hand->soft;
@@ -329,11 +328,10 @@ static void write_set(const char *directory, const char *name, int set, int64_t 
 }
 
 static _Noreturn void usage(int status) {
-  fputs(
-      "usage: nnc-digits DIRECTORY [--train N] [--test N] [--seed S]\n"
-      "Writes handwritten-like digits in MNIST's format and with its file names\n"
-      "(60000 and 10000 images unless told otherwise).\n",
-      status ? stderr : stdout);
+  fputs("usage: nnc-digits DIRECTORY [--train N] [--test N] [--seed S]\n"
+        "Writes handwritten-like digits in MNIST's format and with its file names\n"
+        "(60000 and 10000 images unless told otherwise).\n",
+        status ? stderr : stdout);
   exit(status);
 }
 
@@ -341,8 +339,7 @@ static int64_t number_of(const char *option, const char *text, int64_t least) {
   char *end;
   errno = 0;
   long long number = text ? strtoll(text, &end, 10) : 0;
-  if (text && *text && !*end && errno == 0 && number >= least && number <= INT32_MAX)
-    return number;
+  if (text && *text && !*end && errno == 0 && number >= least && number <= INT32_MAX) return number;
   fprintf(stderr, "nnc-digits: %s needs a number from %lld to %d, not '%s'\n", option,
           (long long)least, INT32_MAX, text ? text : "");
   exit(2);

@@ -47,16 +47,16 @@ typedef struct ShapeClass {
 } ShapeClass;
 
 static const ShapeClass classes[] = {
-    {"cross", {220, 50, 50}, in_cross},  {"disc", {50, 220, 50}, in_disc},
-    {"ring", {50, 50, 220}, in_ring},    {"square", {220, 220, 50}, in_square},
-    {"star", {220, 50, 220}, in_star},   {"triangle", {50, 220, 220}, NULL},
+    {"cross", {220, 50, 50}, in_cross}, {"disc", {50, 220, 50}, in_disc},
+    {"ring", {50, 50, 220}, in_ring},   {"square", {220, 220, 50}, in_square},
+    {"star", {220, 50, 220}, in_star},  {"triangle", {50, 220, 220}, NULL},
 };
 enum { CLASSES = sizeof classes / sizeof *classes };
 
 typedef struct Figure {
   const ShapeClass *class;
-  double x, y, radius;   /* pixels */
-  double cosine, sine;   /* of its turn */
+  double x, y, radius; /* pixels */
+  double cosine, sine; /* of its turn */
   double colour[CHANNELS];
 } Figure;
 
@@ -71,12 +71,12 @@ static bool figure_contains(const Figure *figure, double x, double y) {
 
 typedef struct Picture {
   int size, figures;
-  bool coloured;              /* figures have the colours of their classes */
+  bool coloured; /* figures have the colours of their classes */
   Figure figure[MOST_SHAPES];
   double ground[2][CHANNELS]; /* colours at the two ends */
   double slope_x, slope_y;
-  unsigned char *pixels;      /* [size, size, CHANNELS] */
-  unsigned char *mask;        /* [size, size] */
+  unsigned char *pixels; /* [size, size, CHANNELS] */
+  unsigned char *mask;   /* [size, size] */
 } Picture;
 
 static void random_colour(Random *random, double most, double *colour) {
@@ -148,13 +148,12 @@ static void draw_pixel(Random *random, Picture *picture, int x, int y) {
   double sum[CHANNELS] = {0};
   int inside = 0;
   for (int i = 0; i < POINTS * POINTS; i++)
-    inside += add_point(picture, x + (i % POINTS + 0.5) / POINTS, y + (i / POINTS + 0.5) / POINTS,
-                        sum);
+    inside +=
+        add_point(picture, x + (i % POINTS + 0.5) / POINTS, y + (i / POINTS + 0.5) / POINTS, sum);
   int64_t at = (int64_t)y * picture->size + x;
   for (int c = 0; c < CHANNELS; c++) {
     double value = sum[c] / (POINTS * POINTS) + random_between(random, -20, 20);
-    picture->pixels[at * CHANNELS + c] =
-        value < 0 ? 0 : value > 255 ? 255 : (unsigned char)value;
+    picture->pixels[at * CHANNELS + c] = value < 0 ? 0 : value > 255 ? 255 : (unsigned char)value;
   }
   picture->mask[at] = 2 * inside > POINTS * POINTS;
 }

@@ -33,7 +33,8 @@ static Module *elaborate_source(Compilation *compilation, const SourceFile *sour
   const Options *options = compilation->options;
   AstProgram *program = parse_program(compilation->arena, compilation->diagnostics, source);
   if (diagnostics_error_count(compilation->diagnostics) > 0) return NULL;
-  ElaborateOptions elaboration = {.check_indices = options->check_indices || options->passes.level == 0,
+  ElaborateOptions elaboration = {.check_indices =
+                                      options->check_indices || options->passes.level == 0,
                                   .definition_count = options->definitions.count,
                                   .definitions = driver_definitions(compilation->arena, options)};
   Module *module = elaborate(compilation->arena, compilation->diagnostics, program, &elaboration);

@@ -467,8 +467,8 @@ void memory_add_json(Text *text, const MemoryFit *fit) {
   text_printf(text, "\"peak\": %lld, \"default_peak\": %lld, \"scans_written_out\": %s, ",
               (long long)fit->peak, (long long)fit->default_peak,
               fit->writes_scans ? "true" : "false");
-  text_printf(text, "\"micro_batches\": %d, \"segments\": %d, \"recomputed_nodes\": %d, ", fit->pieces,
-              fit->segments, fit->recomputed);
+  text_printf(text, "\"micro_batches\": %d, \"segments\": %d, \"recomputed_nodes\": %d, ",
+              fit->pieces, fit->segments, fit->recomputed);
   text_printf(text, "\"recomputed_flops\": %.0f, \"kept\": [", fit->flops);
   for (int i = 0; i < fit->kept_count; i++) {
     if (i > 0) text_add(text, ", ");

@@ -8,17 +8,17 @@
 
 /* What was done to meet the limit. */
 typedef struct MemoryFit {
-  int64_t limit;        /* bytes; 0: none was given, and the rest is unset */
+  int64_t limit; /* bytes; 0: none was given, and the rest is unset */
   int threads;
   int64_t default_peak; /* without a limit */
   int64_t peak;
-  bool writes_scans;    /* scans that would be loops are written out */
-  int pieces;           /* micro-batches a step */
-  int segments;         /* of recomputation; 1: none */
+  bool writes_scans; /* scans that would be loops are written out */
+  int pieces;        /* micro-batches a step */
+  int segments;      /* of recomputation; 1: none */
   bool cheap_only;
-  int recomputed;       /* nodes */
-  double flops;         /* of these, in a step */
-  int kept_count;       /* values that recomputation starts from */
+  int recomputed; /* nodes */
+  double flops;   /* of these, in a step */
+  int kept_count; /* values that recomputation starts from */
   const char **kept;
 } MemoryFit;
 

@@ -31,10 +31,12 @@ void move_average(Elaborator *e, Deferred *definer, Slot *average, Node *value) 
   value = emit_cast(e, value, average->type.dtype);
   if (!value) return;
   host_ambient(e, ambient);
-  ambient[4] = (Symbol){.name = name_intern("w"), .kind = SYMBOL_PARAM, .slot = average,
+  ambient[4] = (Symbol){.name = name_intern("w"),
+                        .kind = SYMBOL_PARAM,
+                        .slot = average,
                         .value = value_tensor(e, average->leaf)};
-  ambient[5] = (Symbol){.name = name_intern("g"), .kind = SYMBOL_AMBIENT,
-                        .value = value_tensor(e, value)};
+  ambient[5] =
+      (Symbol){.name = name_intern("g"), .kind = SYMBOL_AMBIENT, .value = value_tensor(e, value)};
   Frame *frame = call_definer(e, definer, 6, ambient, average->path);
   if (!frame) return;
   frame->state_prefix = name_printf("%s:", average->path);
@@ -57,8 +59,7 @@ void average_parameter(Update *update, const Target *target) {
   if (!definer) return;
   const char *path = average_path(slot->path);
   e->at = key->expr->span;
-  Slot *average =
-    create_slot(e, VARIABLE_STATE, path, type_widened(slot->type), slot->leaf->span);
+  Slot *average = create_slot(e, VARIABLE_STATE, path, type_widened(slot->type), slot->leaf->span);
   if (!average) return;
   initialize_like(e, slot, average->path);
   move_average(e, definer, average, slot->current);

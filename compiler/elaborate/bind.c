@@ -46,19 +46,19 @@ static const struct {
   bool (*accepts)(Value value);
   const char *wanted;
 } formal_kinds[] = {
-  {"tensor", is_tensor_like, "a tensor or a number"},
-  {"number", value_is_number, "a number"},
-  {"scalar", is_scalar, "a number or a truth value known at compile time"},
-  {"int", is_integer, "an integer"},
-  {"bool", is_bool, "true or false"},
-  {"truth", is_truth, "true or false"},
-  {"string", is_string, "a string"},
-  {"type", is_dtype, "a type such as f32"},
-  {"ints", is_ints, "an integer or a list of integers"},
-  {"shape", is_ints, "a list of integers"},
-  {"axes", is_axes, "an axis or a list of axes"},
-  {"list", is_list, "a list"},
-  {"any", is_anything, "a value"},
+    {"tensor", is_tensor_like, "a tensor or a number"},
+    {"number", value_is_number, "a number"},
+    {"scalar", is_scalar, "a number or a truth value known at compile time"},
+    {"int", is_integer, "an integer"},
+    {"bool", is_bool, "true or false"},
+    {"truth", is_truth, "true or false"},
+    {"string", is_string, "a string"},
+    {"type", is_dtype, "a type such as f32"},
+    {"ints", is_ints, "an integer or a list of integers"},
+    {"shape", is_ints, "a list of integers"},
+    {"axes", is_axes, "an axis or a list of axes"},
+    {"list", is_list, "a list"},
+    {"any", is_anything, "a value"},
 };
 enum { FORMAL_KIND_COUNT = sizeof formal_kinds / sizeof formal_kinds[0] };
 
@@ -117,8 +117,7 @@ static Value fallback_value(const Builtin *builtin, const FormalText *formal) {
   const char *text = formal->fallback;
   if (!strcmp(text, "none")) return value_none();
   if (!strcmp(text, "true") || !strcmp(text, "false")) return value_bool(text[0] == 't');
-  if (text[0] == '"')
-    return value_string(name_intern_bytes(text + 1, strlen(text) - 2));
+  if (text[0] == '"') return value_string(name_intern_bytes(text + 1, strlen(text) - 2));
   char *end;
   bool has_point = strpbrk(text, ".e") != NULL;
   Value value = has_point ? value_float(strtod(text, &end)) : value_int(strtoll(text, &end, 10));
@@ -138,8 +137,7 @@ static void report_unknown(Elaborator *e, const Builtin *builtin, AstName name) 
   FormalText formal;
   int count = 0;
   for (; builtin_formal(builtin, count, &formal); count++) names[count] = name_intern(formal.name);
-  Diagnostic *d =
-    report_error(e, name.span, "'%s' has no argument '%s'", builtin->name, name.text);
+  Diagnostic *d = report_error(e, name.span, "'%s' has no argument '%s'", builtin->name, name.text);
   report_suggest(d, name.text, names, count);
   note_signature(d, builtin);
 }
@@ -173,9 +171,9 @@ static bool check_kind(Elaborator *e, const Builtin *builtin, const FormalText *
   if (formal->has_fallback && value->kind == VALUE_NONE && !strcmp(formal->fallback, "none"))
     return true;
   if (formal_kinds[kind].accepts(*value)) return true;
-  Diagnostic *d = report_error(e, at, "the argument '%s' of '%s' must be %s, found %s",
-                               formal->name, builtin->name, formal_kinds[kind].wanted,
-                               value_describe(e->arena, *value));
+  Diagnostic *d =
+      report_error(e, at, "the argument '%s' of '%s' must be %s, found %s", formal->name,
+                   builtin->name, formal_kinds[kind].wanted, value_describe(e->arena, *value));
   note_signature(d, builtin);
   return false;
 }
@@ -199,8 +197,7 @@ static bool bind_rest(Elaborator *e, const Builtin *builtin, const FormalText *f
   return false;
 }
 
-bool bind_builtin(Elaborator *e, const Builtin *builtin, const Arguments *arguments,
-                  Bound *bound) {
+bool bind_builtin(Elaborator *e, const Builtin *builtin, const Arguments *arguments, Bound *bound) {
   *bound = (Bound){.builtin = builtin, .call = arguments->call, .expr = arguments->expr};
   bool fits = true;
   FormalText formal;
@@ -228,8 +225,9 @@ bool bind_builtin(Elaborator *e, const Builtin *builtin, const Arguments *argume
       bound->values[i] = fallback_value(builtin, &formal);
       bound->spans[i] = arguments->call;
     } else {
-      note_signature(report_error(e, arguments->call, "'%s' needs the argument '%s'",
-                                  builtin->name, formal.name), builtin);
+      note_signature(report_error(e, arguments->call, "'%s' needs the argument '%s'", builtin->name,
+                                  formal.name),
+                     builtin);
       fits = false;
     }
   }

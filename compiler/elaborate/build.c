@@ -85,8 +85,7 @@ static bool check_room(Elaborator *e, Type type) {
   return false;
 }
 
-Node *emit_leaf(Elaborator *e, Op op, Type type, int attribute_count,
-                const Attribute *attributes) {
+Node *emit_leaf(Elaborator *e, Op op, Type type, int attribute_count, const Attribute *attributes) {
   if (!emit_allowed(e) || !check_room(e, type)) return NULL;
   Node *node = graph_add_typed(e->room->graph, op, type, 0, NULL, attribute_count, attributes,
                                emit_span(e), e->frame->label);
@@ -107,9 +106,14 @@ Node *emit(Elaborator *e, Op op, int operand_count, Node *const *operands, int a
     for (; k > 0 && sorted[k - 1].key > attributes[i].key; k--) sorted[k] = sorted[k - 1];
     sorted[k] = attributes[i];
   }
-  Node trial = {.id = e->room->graph->next_id, .op = op, .operand_count = operand_count,
-                .operands = (Node **)operands, .attribute_count = attribute_count,
-                .attributes = sorted, .span = emit_span(e), .path = e->frame->label};
+  Node trial = {.id = e->room->graph->next_id,
+                .op = op,
+                .operand_count = operand_count,
+                .operands = (Node **)operands,
+                .attribute_count = attribute_count,
+                .attributes = sorted,
+                .span = emit_span(e),
+                .path = e->frame->label};
   Type type;
   const char *reason = "its operands do not fit";
   if (!op_info(op)->class->infer(e->arena, &trial, &type, &reason)) {
@@ -191,8 +195,8 @@ Node *emit_broadcast_axes(Elaborator *e, Node *x, Shape shape, const int64_t *ax
 Node *emit_broadcast(Elaborator *e, Node *x, Shape shape) {
   if (!x || shape_equal(x->type.shape, shape)) return x;
   if (!check_shape(e, e->at, shape)) return NULL;
-  if (x->op == OP_CONSTANT) return emit_constant(e, node_float(x, ATTR_VALUE),
-                                                 type_make(x->type.dtype, shape));
+  if (x->op == OP_CONSTANT)
+    return emit_constant(e, node_float(x, ATTR_VALUE), type_make(x->type.dtype, shape));
   Shape from = x->type.shape, kept = {0};
   int64_t axes[MAX_RANK];
   int shift = shape.rank - from.rank;

@@ -40,8 +40,8 @@ static Value apply_unary(Elaborator *e, const Bound *bound) {
   Value x = bound->values[0];
   if (value_is_number(x)) return constant_unary(e, bound, x);
   Op op = (Op)bound->builtin->data;
-  Node *node = require_number(e, bound, convert_any_tensor(e, x, bound->spans[0]),
-                              takes_integers(op));
+  Node *node =
+      require_number(e, bound, convert_any_tensor(e, x, bound->spans[0]), takes_integers(op));
   bool is_whole = node && !dtype_is_float(node->type.dtype) && op != OP_ABS && op != OP_SIGN;
   return value_tensor(e, is_whole || !node ? node : emit_unary(e, op, node));
 }
@@ -66,8 +66,8 @@ static Value apply_extreme(Elaborator *e, const Bound *bound) {
     return constant_extreme(bound);
   Node *x, *y;
   const char *what = arena_printf(e->arena, "'%s'", bound->builtin->name);
-  if (!operate_unify(e, what, bound->values[0], bound->values[1], bound->spans[0],
-                     bound->spans[1], &x, &y))
+  if (!operate_unify(e, what, bound->values[0], bound->values[1], bound->spans[0], bound->spans[1],
+                     &x, &y))
     return value_error();
   if (!require_number(e, bound, x, true)) return value_error();
   return value_tensor(e, emit_binary(e, (Op)bound->builtin->data, x, y));
@@ -114,8 +114,10 @@ static Value apply_where(Elaborator *e, const Bound *bound) {
   Node *c = convert_any_tensor(e, condition, bound->spans[0]);
   if (!c) return value_error();
   if (c->type.dtype != DTYPE_BOOL) {
-    Diagnostic *d = report_error(e, bound->spans[0], "the condition of 'where' must be of bool, "
-                                 "found %s", type_text(e->arena, c->type));
+    Diagnostic *d = report_error(e, bound->spans[0],
+                                 "the condition of 'where' must be of bool, "
+                                 "found %s",
+                                 type_text(e->arena, c->type));
     diag_help(d, "compare: x > 0");
     return value_error();
   }
@@ -125,9 +127,11 @@ static Value apply_where(Elaborator *e, const Bound *bound) {
     return value_error();
   Shape shape;
   if (!shape_broadcast(c->type.shape, x->type.shape, &shape)) {
-    Diagnostic *d = report_error(e, bound->call, "'where' of a condition %s and values %s, "
-                                 "which do not broadcast", shape_text(e->arena, c->type.shape),
-                                 shape_text(e->arena, x->type.shape));
+    Diagnostic *d =
+        report_error(e, bound->call,
+                     "'where' of a condition %s and values %s, "
+                     "which do not broadcast",
+                     shape_text(e->arena, c->type.shape), shape_text(e->arena, x->type.shape));
     report_note_tensor(e, d, "the condition", c);
     return value_error();
   }
@@ -143,8 +147,8 @@ static Value apply_cast(Elaborator *e, const Bound *bound) {
     return report_kind(e, bound->spans[1], "the type of 'cast'", "a type such as f32",
                        bound->values[1]);
   Argument argument = {.value = bound->values[0], .span = bound->spans[0]};
-  Arguments arguments = {.count = 1, .items = &argument, .call = bound->call,
-                         .callee = bound->call};
+  Arguments arguments = {
+      .count = 1, .items = &argument, .call = bound->call, .callee = bound->call};
   return call_value(e, bound->values[1], &arguments);
 }
 
@@ -154,8 +158,8 @@ static Value apply_int(Elaborator *e, const Bound *bound) {
   if (x.kind == VALUE_INT) return x;
   if (x.kind == VALUE_BOOL) return value_int(x.boolean);
   if (value_is_tensor(x)) {
-    Diagnostic *d = report_error(e, bound->spans[0],
-                                 "int(...) is for numbers known at compile time");
+    Diagnostic *d =
+        report_error(e, bound->spans[0], "int(...) is for numbers known at compile time");
     diag_help(d, "i32(x) converts a tensor");
     return value_error();
   }
@@ -170,55 +174,62 @@ static Value apply_float(Elaborator *e, const Bound *bound) {
   return value_float(value_number(bound->values[0]));
 }
 
-#define UNARY(name, op, doc)                                                                      \
-  {name, name "(x: tensor)", doc " Example: y = " name "(x)", apply_unary, op, "elementwise"}
+#define UNARY(name, op, doc)                                                                       \
+  { name, name "(x: tensor)", doc " Example: y = " name "(x)", apply_unary, op, "elementwise" }
 
 const Builtin builtins_math[] = {
-  UNARY("exp", OP_EXP, "e^x, elementwise."),
-  UNARY("expm1", OP_EXPM1, "e^x - 1, exact near 0."),
-  UNARY("log", OP_LOG, "The natural logarithm, elementwise."),
-  UNARY("log1p", OP_LOG1P, "log(1 + x), exact near 0."),
-  UNARY("sqrt", OP_SQRT, "The square root, elementwise."),
-  UNARY("rsqrt", OP_RSQRT, "1 / sqrt(x), elementwise."),
-  UNARY("sin", OP_SIN, "The sine, elementwise, in radians."),
-  UNARY("cos", OP_COS, "The cosine, elementwise, in radians."),
-  UNARY("tan", OP_TAN, "The tangent, elementwise, in radians."),
-  UNARY("tanh", OP_TANH, "The hyperbolic tangent, elementwise."),
-  UNARY("sigmoid", OP_SIGMOID, "1 / (1 + e^-x), elementwise."),
-  UNARY("erf", OP_ERF, "The error function 2/sqrt(pi) * integral of e^-t^2 from 0 to x."),
-  UNARY("abs", OP_ABS, "The absolute value, elementwise."),
-  UNARY("sign", OP_SIGN, "-1, 0 or 1, elementwise; its gradient is 0."),
-  UNARY("floor", OP_FLOOR, "The greatest whole number not above x; gradient 0."),
-  UNARY("ceil", OP_CEIL, "The least whole number not below x; gradient 0."),
-  UNARY("round", OP_ROUND, "The nearest whole number, halves to even; gradient 0."),
-  {"minimum", "minimum(x: tensor, y: tensor)", "The lesser, elementwise, with broadcasting."
-   " Example: y = minimum(x, 1)",
-   apply_extreme, OP_MIN, "elementwise"},
-  {"maximum", "maximum(x: tensor, y: tensor)", "The greater, elementwise, with broadcasting."
-   " Example: y = maximum(x, 2 * x)",
-   apply_extreme, OP_MAX, "elementwise"},
-  {"pow", "pow(x: tensor, y: tensor)", "x ^ y, elementwise."
-   " Example: y = pow(abs(x), 1.5)", apply_operator, AST_POW,
-   "elementwise"},
-  {"clip", "clip(x: tensor, low: tensor = none, high: tensor = none)",
-   "x limited to [low, high], elementwise; none is no limit."
-   " Example: y = clip(x, -1, 1)", apply_clip, 0, "elementwise"},
-  {"where", "where(condition: tensor, x: tensor, y: tensor)",
-   "x where the condition holds, else y; elementwise with broadcasting."
-   " Example: y = where(x > 0, x, 0.1 * x)", apply_where, 0,
-   "elementwise"},
-  {"cast", "cast(x: tensor, type: type)",
-   "x converted: cast(x, f32) is f32(x). Floats become integers toward zero."
-   " Example: y = cast(label, f32)", apply_cast, 0,
-   "elementwise"},
-  {"stop_gradient", "stop_gradient(x: tensor)", "x, through which no gradient flows."
-   " Example: y = x - stop_gradient(x)",
-   apply_stop_gradient, 0, "elementwise"},
-  {"int", "int(x: any)", "A compile-time number as an integer, toward zero."
-   " Example: _ = assert(int(3.9) == 3, \"int\")", apply_int, 0,
-   "compile time"},
-  {"float", "float(x: number)", "A compile-time number with a fraction."
-   " Example: _ = assert(float(3) / 2 == 1.5, \"float\")", apply_float, 0,
-   "compile time"},
-  {0},
+    UNARY("exp", OP_EXP, "e^x, elementwise."),
+    UNARY("expm1", OP_EXPM1, "e^x - 1, exact near 0."),
+    UNARY("log", OP_LOG, "The natural logarithm, elementwise."),
+    UNARY("log1p", OP_LOG1P, "log(1 + x), exact near 0."),
+    UNARY("sqrt", OP_SQRT, "The square root, elementwise."),
+    UNARY("rsqrt", OP_RSQRT, "1 / sqrt(x), elementwise."),
+    UNARY("sin", OP_SIN, "The sine, elementwise, in radians."),
+    UNARY("cos", OP_COS, "The cosine, elementwise, in radians."),
+    UNARY("tan", OP_TAN, "The tangent, elementwise, in radians."),
+    UNARY("tanh", OP_TANH, "The hyperbolic tangent, elementwise."),
+    UNARY("sigmoid", OP_SIGMOID, "1 / (1 + e^-x), elementwise."),
+    UNARY("erf", OP_ERF, "The error function 2/sqrt(pi) * integral of e^-t^2 from 0 to x."),
+    UNARY("abs", OP_ABS, "The absolute value, elementwise."),
+    UNARY("sign", OP_SIGN, "-1, 0 or 1, elementwise; its gradient is 0."),
+    UNARY("floor", OP_FLOOR, "The greatest whole number not above x; gradient 0."),
+    UNARY("ceil", OP_CEIL, "The least whole number not below x; gradient 0."),
+    UNARY("round", OP_ROUND, "The nearest whole number, halves to even; gradient 0."),
+    {"minimum", "minimum(x: tensor, y: tensor)",
+     "The lesser, elementwise, with broadcasting."
+     " Example: y = minimum(x, 1)",
+     apply_extreme, OP_MIN, "elementwise"},
+    {"maximum", "maximum(x: tensor, y: tensor)",
+     "The greater, elementwise, with broadcasting."
+     " Example: y = maximum(x, 2 * x)",
+     apply_extreme, OP_MAX, "elementwise"},
+    {"pow", "pow(x: tensor, y: tensor)",
+     "x ^ y, elementwise."
+     " Example: y = pow(abs(x), 1.5)",
+     apply_operator, AST_POW, "elementwise"},
+    {"clip", "clip(x: tensor, low: tensor = none, high: tensor = none)",
+     "x limited to [low, high], elementwise; none is no limit."
+     " Example: y = clip(x, -1, 1)",
+     apply_clip, 0, "elementwise"},
+    {"where", "where(condition: tensor, x: tensor, y: tensor)",
+     "x where the condition holds, else y; elementwise with broadcasting."
+     " Example: y = where(x > 0, x, 0.1 * x)",
+     apply_where, 0, "elementwise"},
+    {"cast", "cast(x: tensor, type: type)",
+     "x converted: cast(x, f32) is f32(x). Floats become integers toward zero."
+     " Example: y = cast(label, f32)",
+     apply_cast, 0, "elementwise"},
+    {"stop_gradient", "stop_gradient(x: tensor)",
+     "x, through which no gradient flows."
+     " Example: y = x - stop_gradient(x)",
+     apply_stop_gradient, 0, "elementwise"},
+    {"int", "int(x: any)",
+     "A compile-time number as an integer, toward zero."
+     " Example: _ = assert(int(3.9) == 3, \"int\")",
+     apply_int, 0, "compile time"},
+    {"float", "float(x: number)",
+     "A compile-time number with a fraction."
+     " Example: _ = assert(float(3) / 2 == 1.5, \"float\")",
+     apply_float, 0, "compile time"},
+    {0},
 };

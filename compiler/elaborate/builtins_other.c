@@ -16,8 +16,7 @@ static Value make_full(Elaborator *e, const Bound *bound, Value shape, Value num
   if (!convert_shape(e, shape, bound->spans[0], "the shape", false, &result.shape))
     return value_error();
   if (number.kind == VALUE_BOOL) number = value_int(number.boolean);
-  else if (!convert_fits(e, number, result.dtype, bound->call))
-    return value_error();
+  else if (!convert_fits(e, number, result.dtype, bound->call)) return value_error();
   return value_tensor(e, emit_constant(e, value_number(number), result));
 }
 
@@ -43,7 +42,8 @@ static Value apply_arange(Elaborator *e, const Bound *bound) {
                  (long long)to);
     return value_error();
   }
-  if (dtype == DTYPE_I32 && !convert_fits(e, value_int(to > from ? to - 1 : from), dtype, bound->call))
+  if (dtype == DTYPE_I32 &&
+      !convert_fits(e, value_int(to > from ? to - 1 : from), dtype, bound->call))
     return value_error();
   Attribute axis = attr_make_int(ATTR_AXIS, 0);
   Value iota = value_tensor(e, emit_leaf(e, OP_IOTA, type, 1, &axis));
@@ -58,9 +58,10 @@ static Value apply_one_hot(Elaborator *e, const Bound *bound) {
   if (!x) return value_error();
   if (!check_rank(e, bound->call, x->type.shape.rank + 1)) return value_error();
   if (!dtype_is_int(x->type.dtype) || classes < 1) {
-    Diagnostic *d = report_error(e, bound->call, "'one_hot' needs integers and a number of "
-                                 "classes, found %s and %lld", type_text(e->arena, x->type),
-                                 (long long)classes);
+    Diagnostic *d = report_error(e, bound->call,
+                                 "'one_hot' needs integers and a number of "
+                                 "classes, found %s and %lld",
+                                 type_text(e->arena, x->type), (long long)classes);
     report_note_tensor(e, d, "the operand", x);
     return value_error();
   }
@@ -94,9 +95,11 @@ static Value apply_pick(Elaborator *e, const Bound *bound) {
   wanted.dim[--wanted.rank] = 0;
   bool is_index = dtype_is_int(index->type.dtype);
   if (!is_index || !shape_equal(index->type.shape, wanted)) {
-    Diagnostic *d = report_error(e, bound->call, "'pick' of %s along axis %d needs indices %s, "
-                                 "found %s", type_text(e->arena, x->type), axis,
-                                 shape_text(e->arena, wanted), type_text(e->arena, index->type));
+    Diagnostic *d = report_error(e, bound->call,
+                                 "'pick' of %s along axis %d needs indices %s, "
+                                 "found %s",
+                                 type_text(e->arena, x->type), axis, shape_text(e->arena, wanted),
+                                 type_text(e->arena, index->type));
     report_note_tensor(e, d, "the tensor", x);
     report_note_tensor(e, d, "the index tensor", index);
     if (!is_index) diag_help(d, "indices are integers: i32(x) converts");
@@ -202,32 +205,37 @@ static Value apply_is_none(Elaborator *e, const Bound *bound) {
 static const Symbol *find_running(const Elaborator *e, const AstExpr *expr) {
   const Symbol *found = NULL;
   switch (expr->kind) {
-    case AST_NAME:
-      found = scope_find_own(e->frame->scope, expr->name);
-      if (!found || found->kind != SYMBOL_FORMAL) return NULL;
-      return value_is_tensor(found->value) || found->value.kind == VALUE_QUANTITY ||
-                     found->value.kind == VALUE_DEFERRED
-                 ? found : NULL;
-    case AST_UNARY: return find_running(e, expr->unary.operand);
-    case AST_BINARY:
-      found = find_running(e, expr->binary.left);
-      return found ? found : find_running(e, expr->binary.right);
-    default: return NULL;
+  case AST_NAME:
+    found = scope_find_own(e->frame->scope, expr->name);
+    if (!found || found->kind != SYMBOL_FORMAL) return NULL;
+    return value_is_tensor(found->value) || found->value.kind == VALUE_QUANTITY ||
+                   found->value.kind == VALUE_DEFERRED
+               ? found
+               : NULL;
+  case AST_UNARY: return find_running(e, expr->unary.operand);
+  case AST_BINARY:
+    found = find_running(e, expr->binary.left);
+    return found ? found : find_running(e, expr->binary.right);
+  default: return NULL;
   }
 }
 
 /* The condition is a tensor: within a def it is an argument that should be a number. */
 static Diagnostic *report_running(Elaborator *e, const Bound *bound, Span at) {
   const char *found = value_describe(e->arena, bound->values[0]);
-  const Symbol *symbol =
-      e->frame->parent && bound->expr
-          ? find_running(e, bound->expr->call.arguments.items[0].value) : NULL;
+  const Symbol *symbol = e->frame->parent && bound->expr
+                             ? find_running(e, bound->expr->call.arguments.items[0].value)
+                             : NULL;
   Diagnostic *d =
-      symbol ? report_error(e, at, "the argument '%s' of '%s' must be a number known at compile "
-                            "time, found %s", symbol->name, e->frame->function,
-                            value_describe(e->arena, symbol->value))
-             : report_error(e, at, "the condition of 'assert' must be known at compile time, "
-                            "found %s", found);
+      symbol
+          ? report_error(e, at,
+                         "the argument '%s' of '%s' must be a number known at compile "
+                         "time, found %s",
+                         symbol->name, e->frame->function, value_describe(e->arena, symbol->value))
+          : report_error(e, at,
+                         "the condition of 'assert' must be known at compile time, "
+                         "found %s",
+                         found);
   diag_help(d, symbol ? "%s" : "it is for \"%s\"", bound->values[1].string);
   return d;
 }
@@ -238,85 +246,106 @@ static Value apply_assert(Elaborator *e, const Bound *bound) {
   if (condition.kind == VALUE_BOOL && condition.boolean) return value_none();
   Frame *frame = e->frame;
   Span at = frame->parent ? frame->user_call : bound->call;
-  Diagnostic *d = condition.kind == VALUE_BOOL
-                      ? report_error(e, at, "%s", bound->values[1].string)
-                      : report_running(e, bound, at);
+  Diagnostic *d = condition.kind == VALUE_BOOL ? report_error(e, at, "%s", bound->values[1].string)
+                                               : report_running(e, bound, at);
   if (frame->parent && !frame->has_returned) { /* the rest of the def would complain again */
     frame->has_returned = true;
     vec_push(e->arena, &frame->returned, value_error());
   }
   for (int i = 2; i <= 3; i++)
     if (value_is_tensor(bound->values[i]))
-      report_note_tensor(e, d, i == 2 && bound->values[3].kind != VALUE_NONE ? "the first" :
-                         i == 3 ? "the second" : "the tensor", bound->values[i].tensor.node);
+      report_note_tensor(e, d,
+                         i == 2 && bound->values[3].kind != VALUE_NONE ? "the first"
+                         : i == 3                                      ? "the second"
+                                                                       : "the tensor",
+                         bound->values[i].tensor.node);
   return value_error();
 }
 
 const Builtin builtins_other[] = {
-  {"zeros", "zeros(shape: shape, type: type = none)",
-   "A tensor of zeros; without arguments the initializer."
-   " Example: y = concat(x, zeros([batch, 2]))", apply_fill, 0, "making"},
-  {"ones", "ones(shape: shape, type: type = none)",
-   "A tensor of ones; without arguments the initializer."
-   " Example: y = ones([2, 3])", apply_fill, 1, "making"},
-  {"full", "full(shape: shape, value: scalar, type: type = none)", "A tensor of one value."
-   " Example: y = full([2, 3], 0.5)",
-   apply_full, 0, "making"},
-  {"arange", "arange(from: int, to: int = none, type: type = none)",
-   "0, 1, ..., n - 1 for arange(n); from, ..., to - 1 for arange(from, to); i32."
-   " Example: y = x * f32(arange(16))", apply_arange, 0,
-   "making"},
-  {"one_hot", "one_hot(x: tensor, classes: int)",
-   "[...] integers -> [..., classes]: 1 where the class is x, else 0; so zeros alone where x is "
-   "none of the classes."
-   " Example: y = one_hot(label, 10)", apply_one_hot, 0,
-   "indexing"},
-  {"pick", "pick(x: tensor, index: tensor, axis: int = -1)",
-   "One element along an axis: pick(x, i)[a, b] = x[a, b, i[a, b]]; i has x's shape without "
-   "the axis. An i outside of it takes the nearest element."
-   " Example: y = pick(logits, label)", apply_pick, 0, "indexing"},
-  {"scatter_add", "scatter_add(x: tensor, index: tensor, values: tensor)",
-   "x with rows of `values` added: x [v, rest...], index [i...] integers, values [i..., rest...]; "
-   "row values[k] is added to row x[index[k]], as often as it is named, and nowhere where index[k] "
-   "is outside."
-   " Example: counts = scatter_add(zeros([10], i32), label, ones([batch], i32))", apply_scatter_add, 0,
-   "indexing"},
-  {"matmul", "matmul(a: tensor, b: tensor)", "The matrix product a @ b."
-   " Example: y = matmul(x, x.T)", apply_matmul, 0,
-   "products"},
-  {"einsum", "einsum(formula: string, a: tensor, b: tensor = none, c: tensor = none, "
-   "d: tensor = none, e: tensor = none, f: tensor = none)",
-   "Einstein's sum: einsum(\"bm,bnm->bn\", key, M) sums over the letters that the result lacks. A "
-   "letter twice in one tensor takes its diagonal; \"...\" stands for axes that no letter names."
-   " Example: y = einsum(\"bi,bj->bij\", x, x)",
-   builtin_einsum, 0, "products"},
-  {"rank", "rank(x: tensor)", "The number of axes."
-   " Example: _ = assert(rank(x) == 2, \"rank\")", apply_rank, 0, "compile time"},
-  {"size", "size(x: tensor)", "The number of elements."
-   " Example: _ = assert(size(x) == 16 * batch, \"size\")", apply_size, 0, "compile time"},
-  {"shape", "shape(x: tensor)", "The extents as a list: x.shape."
-   " Example: _ = assert(shape(x) == [batch, 16], \"shape\")", apply_shape, 0,
-   "compile time"},
-  {"dtype", "dtype(x: tensor)", "The element type: f32, i32, ..."
-   " Example: _ = assert(dtype(x) == f32, \"dtype\")", apply_dtype, 0,
-   "compile time"},
-  {"len", "len(x: any)", "The length of a list, or the first extent of a tensor."
-   " Example: _ = assert(len([1, 2]) == 2, \"len\")", apply_len, 0,
-   "compile time"},
-  {"as_list", "as_list(x: any, count: int)",
-   "A number as a list of `count` equal ones; a list of that length as it is."
-   " Example: _ = assert(as_list(3, 2) == [3, 3], \"as_list\")", apply_as_list, 0,
-   "compile time"},
-  {"is_list", "is_list(x: any)", "Whether x is a list, tuple or range."
-   " Example: _ = assert(is_list(0..3), \"is_list\")", apply_is_list, 0,
-   "compile time"},
-  {"is_number", "is_number(x: any)",
-   "Whether x is a compile-time number, not a tensor or a schedule."
-   " Example: _ = assert(!is_number(x), \"is_number\")", apply_is_number, 0,
-   "compile time"},
-  {"is_none", "is_none(x: any)", "Whether x is none."
-   " Example: _ = assert(is_none(none), \"is_none\")", apply_is_none, 0, "compile time"},
-  {0},
+    {"zeros", "zeros(shape: shape, type: type = none)",
+     "A tensor of zeros; without arguments the initializer."
+     " Example: y = concat(x, zeros([batch, 2]))",
+     apply_fill, 0, "making"},
+    {"ones", "ones(shape: shape, type: type = none)",
+     "A tensor of ones; without arguments the initializer."
+     " Example: y = ones([2, 3])",
+     apply_fill, 1, "making"},
+    {"full", "full(shape: shape, value: scalar, type: type = none)",
+     "A tensor of one value."
+     " Example: y = full([2, 3], 0.5)",
+     apply_full, 0, "making"},
+    {"arange", "arange(from: int, to: int = none, type: type = none)",
+     "0, 1, ..., n - 1 for arange(n); from, ..., to - 1 for arange(from, to); i32."
+     " Example: y = x * f32(arange(16))",
+     apply_arange, 0, "making"},
+    {"one_hot", "one_hot(x: tensor, classes: int)",
+     "[...] integers -> [..., classes]: 1 where the class is x, else 0; so zeros alone where x is "
+     "none of the classes."
+     " Example: y = one_hot(label, 10)",
+     apply_one_hot, 0, "indexing"},
+    {"pick", "pick(x: tensor, index: tensor, axis: int = -1)",
+     "One element along an axis: pick(x, i)[a, b] = x[a, b, i[a, b]]; i has x's shape without "
+     "the axis. An i outside of it takes the nearest element."
+     " Example: y = pick(logits, label)",
+     apply_pick, 0, "indexing"},
+    {"scatter_add", "scatter_add(x: tensor, index: tensor, values: tensor)",
+     "x with rows of `values` added: x [v, rest...], index [i...] integers, values [i..., "
+     "rest...]; "
+     "row values[k] is added to row x[index[k]], as often as it is named, and nowhere where "
+     "index[k] "
+     "is outside."
+     " Example: counts = scatter_add(zeros([10], i32), label, ones([batch], i32))",
+     apply_scatter_add, 0, "indexing"},
+    {"matmul", "matmul(a: tensor, b: tensor)",
+     "The matrix product a @ b."
+     " Example: y = matmul(x, x.T)",
+     apply_matmul, 0, "products"},
+    {"einsum",
+     "einsum(formula: string, a: tensor, b: tensor = none, c: tensor = none, "
+     "d: tensor = none, e: tensor = none, f: tensor = none)",
+     "Einstein's sum: einsum(\"bm,bnm->bn\", key, M) sums over the letters that the result lacks. "
+     "A "
+     "letter twice in one tensor takes its diagonal; \"...\" stands for axes that no letter names."
+     " Example: y = einsum(\"bi,bj->bij\", x, x)",
+     builtin_einsum, 0, "products"},
+    {"rank", "rank(x: tensor)",
+     "The number of axes."
+     " Example: _ = assert(rank(x) == 2, \"rank\")",
+     apply_rank, 0, "compile time"},
+    {"size", "size(x: tensor)",
+     "The number of elements."
+     " Example: _ = assert(size(x) == 16 * batch, \"size\")",
+     apply_size, 0, "compile time"},
+    {"shape", "shape(x: tensor)",
+     "The extents as a list: x.shape."
+     " Example: _ = assert(shape(x) == [batch, 16], \"shape\")",
+     apply_shape, 0, "compile time"},
+    {"dtype", "dtype(x: tensor)",
+     "The element type: f32, i32, ..."
+     " Example: _ = assert(dtype(x) == f32, \"dtype\")",
+     apply_dtype, 0, "compile time"},
+    {"len", "len(x: any)",
+     "The length of a list, or the first extent of a tensor."
+     " Example: _ = assert(len([1, 2]) == 2, \"len\")",
+     apply_len, 0, "compile time"},
+    {"as_list", "as_list(x: any, count: int)",
+     "A number as a list of `count` equal ones; a list of that length as it is."
+     " Example: _ = assert(as_list(3, 2) == [3, 3], \"as_list\")",
+     apply_as_list, 0, "compile time"},
+    {"is_list", "is_list(x: any)",
+     "Whether x is a list, tuple or range."
+     " Example: _ = assert(is_list(0..3), \"is_list\")",
+     apply_is_list, 0, "compile time"},
+    {"is_number", "is_number(x: any)",
+     "Whether x is a compile-time number, not a tensor or a schedule."
+     " Example: _ = assert(!is_number(x), \"is_number\")",
+     apply_is_number, 0, "compile time"},
+    {"is_none", "is_none(x: any)",
+     "Whether x is none."
+     " Example: _ = assert(is_none(none), \"is_none\")",
+     apply_is_none, 0, "compile time"},
+    {0},
 };
 
 static bool ends_in(const char *name, const char *ending) {
@@ -330,8 +359,8 @@ static Value apply_load(Elaborator *e, const Bound *bound) {
   value.file.entry = bound->values[1].kind == VALUE_NONE ? NULL : bound->values[1].string;
   if (ends_in(value.file.name, ".safetensors")) return value;
   if (!ends_in(value.file.name, ".npy")) {
-    Diagnostic *d = report_error(e, bound->spans[0], "'%s' is no file that load() reads",
-                                 value.file.name);
+    Diagnostic *d =
+        report_error(e, bound->spans[0], "'%s' is no file that load() reads", value.file.name);
     diag_help(d, "it reads NumPy's .npy and .safetensors");
     return value_error();
   }
@@ -341,27 +370,29 @@ static Value apply_load(Elaborator *e, const Bound *bound) {
 }
 
 static const Builtin builtins_files[] = {
-  {"load", "load(file: string, entry: string = none)",
-   "An initial value from a file in the data folder, read when a run begins: an array of NumPy's .npy, or "
-   "a tensor of a .safetensors file, the one called as the parameter is unless `entry` names it. It has the "
-   "declared shape; numbers are converted as those of data are."
-   " Example: param w : [16, 8] = load(\"pretrained.safetensors\", \"encoder.weight\")",
-   apply_load, 0, "making"},
-  {0},
+    {"load", "load(file: string, entry: string = none)",
+     "An initial value from a file in the data folder, read when a run begins: an array of NumPy's "
+     ".npy, or "
+     "a tensor of a .safetensors file, the one called as the parameter is unless `entry` names it. "
+     "It has the "
+     "declared shape; numbers are converted as those of data are."
+     " Example: param w : [16, 8] = load(\"pretrained.safetensors\", \"encoder.weight\")",
+     apply_load, 0, "making"},
+    {0},
 };
 
 /* There are no expression statements: `_ = assert(...)`. */
 static const Builtin builtins_check[] = {
-  {"assert", "assert(condition: truth, message: string, x: any = none, y: any = none)",
-   "Refuses the program with `message` unless the condition holds, and shows the types of x, y."
-   " Example: _ = assert(rank(x) == 2, \"a matrix is needed\", x)",
-   apply_assert, 0, "compile time"},
-  {0},
+    {"assert", "assert(condition: truth, message: string, x: any = none, y: any = none)",
+     "Refuses the program with `message` unless the condition holds, and shows the types of x, y."
+     " Example: _ = assert(rank(x) == 2, \"a matrix is needed\", x)",
+     apply_assert, 0, "compile time"},
+    {0},
 };
 
-static const Builtin *const tables[] = {builtins_math,   builtins_shape,  builtins_reduce,
-                                        builtins_window, builtins_random, builtins_other,
-                                        builtins_files,  builtins_schedule, builtins_check,
+static const Builtin *const tables[] = {builtins_math,     builtins_shape,    builtins_reduce,
+                                        builtins_window,   builtins_random,   builtins_other,
+                                        builtins_files,    builtins_schedule, builtins_check,
                                         builtins_gradient, builtins_follow};
 
 const Builtin *builtins_table(int i) {

@@ -44,8 +44,8 @@ static Node *reduce_operand(Elaborator *e, const Bound *bound, Op op) {
               op == OP_REDUCE_MIN;
   if (op == OP_REDUCE_MEAN) fits = dtype_is_float(dtype);
   if (fits) return x;
-  Diagnostic *d = report_error(e, bound->spans[0], "'%s' of %s", bound->builtin->name,
-                               dtype_name(dtype));
+  Diagnostic *d =
+      report_error(e, bound->spans[0], "'%s' of %s", bound->builtin->name, dtype_name(dtype));
   report_note_tensor(e, d, "the operand", x);
   diag_help(d, "convert first: f32(x)");
   return NULL;
@@ -59,8 +59,8 @@ static Value reduce_by(Elaborator *e, const Bound *bound, Op op) {
       !check_some(e, bound, op, x, count, axes))
     return value_error();
   Node *reduced = emit_reduce(e, op, x, count, axes);
-  return value_tensor(e, keep_axes(e, reduced, x->type.shape, count, axes,
-                                   bound->values[2].boolean));
+  return value_tensor(e,
+                      keep_axes(e, reduced, x->type.shape, count, axes, bound->values[2].boolean));
 }
 
 static Value apply_reduce(Elaborator *e, const Bound *bound) {
@@ -85,8 +85,8 @@ static Value apply_extreme(Elaborator *e, const Bound *bound) {
                                         (value_is_tensor(x) && x.tensor.is_host));
     if (!pairwise) return apply_reduce(e, bound);
     Node *a, *b;
-    if (!operate_unify(e, greatest ? "'max'" : "'min'", x, y, bound->spans[0], bound->spans[1],
-                       &a, &b))
+    if (!operate_unify(e, greatest ? "'max'" : "'min'", x, y, bound->spans[0], bound->spans[1], &a,
+                       &b))
       return value_error();
     return value_tensor(e, emit_binary(e, greatest ? OP_MAX : OP_MIN, a, b));
   }
@@ -107,9 +107,9 @@ static Value apply_truth(Elaborator *e, const Bound *bound) {
   Bound numbers = *bound;
   numbers.values[0] = value_tensor(e, emit_cast(e, x, DTYPE_I32));
   Op op = (Op)bound->builtin->data;
-  if (shape_elements(x->type.shape) == 0)
-    op = op == OP_REDUCE_MAX ? OP_REDUCE_SUM : OP_REDUCE_PROD;
-  Value reduced = value_is_error(numbers.values[0]) ? numbers.values[0] : reduce_by(e, &numbers, op);
+  if (shape_elements(x->type.shape) == 0) op = op == OP_REDUCE_MAX ? OP_REDUCE_SUM : OP_REDUCE_PROD;
+  Value reduced =
+      value_is_error(numbers.values[0]) ? numbers.values[0] : reduce_by(e, &numbers, op);
   return operate_binary(e, AST_NE, reduced, value_int(0), bound->call, bound->call);
 }
 
@@ -140,44 +140,50 @@ static Value apply_argsort(Elaborator *e, const Bound *bound) {
 }
 
 #define REDUCTION(name, op, doc)                                                                   \
-  {name, name "(x: tensor, axis: axes = none, keep: bool = false)", doc, apply_reduce, op,         \
-   "reductions"}
+  {                                                                                                \
+    name, name "(x: tensor, axis: axes = none, keep: bool = false)", doc, apply_reduce, op,        \
+        "reductions"                                                                               \
+  }
 
 const Builtin builtins_reduce[] = {
-  REDUCTION("sum", OP_REDUCE_SUM,
-            "The sum over `axis`, all axes by default; keep leaves them with extent 1. Truth "
-            "values count."
-            " Example: y = sum(x, axis = -1)"),
-  REDUCTION("mean", OP_REDUCE_MEAN, "The mean over `axis`; the mean of truth values is f32."
-            " Example: y = mean(image, axis = [2, 3])"),
-  REDUCTION("prod", OP_REDUCE_PROD, "The product over `axis`."
-            " Example: y = prod(x, axis = 0)"),
-  {"max", "max(x: tensor, axis: any = none, keep: bool = false)",
-   "The greatest element over `axis`; of two numbers or of a list of numbers the greatest."
-   " Example: y = max(x, axis = -1)",
-   apply_extreme, OP_REDUCE_MAX, "reductions"},
-  {"min", "min(x: tensor, axis: any = none, keep: bool = false)",
-   "The least element over `axis`; of two numbers or of a list of numbers the least."
-   " Example: y = min(x)",
-   apply_extreme, OP_REDUCE_MIN, "reductions"},
-  {"any", "any(x: tensor, axis: axes = none, keep: bool = false)",
-   "Whether some element over `axis` is true."
-   " Example: y = any(x > 3)", apply_truth, OP_REDUCE_MAX, "reductions"},
-  {"all", "all(x: tensor, axis: axes = none, keep: bool = false)",
-   "Whether every element over `axis` is true."
-   " Example: y = all(x > -9, axis = 0)", apply_truth, OP_REDUCE_MIN, "reductions"},
-  {"argmax", "argmax(x: tensor, axis: int = -1, keep: bool = false)",
-   "The index of the greatest element along `axis`, the first of equals; i32."
-   " Example: digit = argmax(logits)", apply_argument,
-   OP_ARGMAX, "reductions"},
-  {"argmin", "argmin(x: tensor, axis: int = -1, keep: bool = false)",
-   "The index of the least element along `axis`, the first of equals; i32."
-   " Example: y = argmin(x, axis = 0)", apply_argument,
-   OP_ARGMIN, "reductions"},
-  {"argsort", "argsort(x: tensor, axis: int = -1, descending: bool = false)",
-   "The order of the elements along `axis`: argsort(x)[0] is the place of the least. Equal "
-   "elements keep their order, NaNs count as greatest; i32."
-   " Example: order = argsort(x, descending = true)", apply_argsort,
-   OP_ARGSORT, "reductions"},
-  {0},
+    REDUCTION("sum", OP_REDUCE_SUM,
+              "The sum over `axis`, all axes by default; keep leaves them with extent 1. Truth "
+              "values count."
+              " Example: y = sum(x, axis = -1)"),
+    REDUCTION("mean", OP_REDUCE_MEAN,
+              "The mean over `axis`; the mean of truth values is f32."
+              " Example: y = mean(image, axis = [2, 3])"),
+    REDUCTION("prod", OP_REDUCE_PROD,
+              "The product over `axis`."
+              " Example: y = prod(x, axis = 0)"),
+    {"max", "max(x: tensor, axis: any = none, keep: bool = false)",
+     "The greatest element over `axis`; of two numbers or of a list of numbers the greatest."
+     " Example: y = max(x, axis = -1)",
+     apply_extreme, OP_REDUCE_MAX, "reductions"},
+    {"min", "min(x: tensor, axis: any = none, keep: bool = false)",
+     "The least element over `axis`; of two numbers or of a list of numbers the least."
+     " Example: y = min(x)",
+     apply_extreme, OP_REDUCE_MIN, "reductions"},
+    {"any", "any(x: tensor, axis: axes = none, keep: bool = false)",
+     "Whether some element over `axis` is true."
+     " Example: y = any(x > 3)",
+     apply_truth, OP_REDUCE_MAX, "reductions"},
+    {"all", "all(x: tensor, axis: axes = none, keep: bool = false)",
+     "Whether every element over `axis` is true."
+     " Example: y = all(x > -9, axis = 0)",
+     apply_truth, OP_REDUCE_MIN, "reductions"},
+    {"argmax", "argmax(x: tensor, axis: int = -1, keep: bool = false)",
+     "The index of the greatest element along `axis`, the first of equals; i32."
+     " Example: digit = argmax(logits)",
+     apply_argument, OP_ARGMAX, "reductions"},
+    {"argmin", "argmin(x: tensor, axis: int = -1, keep: bool = false)",
+     "The index of the least element along `axis`, the first of equals; i32."
+     " Example: y = argmin(x, axis = 0)",
+     apply_argument, OP_ARGMIN, "reductions"},
+    {"argsort", "argsort(x: tensor, axis: int = -1, descending: bool = false)",
+     "The order of the elements along `axis`: argsort(x)[0] is the place of the least. Equal "
+     "elements keep their order, NaNs count as greatest; i32."
+     " Example: order = argsort(x, descending = true)",
+     apply_argsort, OP_ARGSORT, "reductions"},
+    {0},
 };

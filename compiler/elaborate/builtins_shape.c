@@ -384,8 +384,7 @@ static Value apply_roll(Elaborator *e, const Bound *bound) {
  * whole (is_whole), or each element of the axis by itself. */
 static Node *repeat_axis(Elaborator *e, Node *x, int axis, int64_t count, bool is_whole) {
   Shape from = x->type.shape, result = from, parts = {.rank = 2, .dim = {1, 1}};
-  for (int i = 0; i < from.rank; i++)
-    parts.dim[i > axis - is_whole] *= from.dim[i];
+  for (int i = 0; i < from.rank; i++) parts.dim[i > axis - is_whole] *= from.dim[i];
   Shape wide = {.rank = 3, .dim = {parts.dim[0], count, parts.dim[1]}};
   result.dim[axis] *= count;
   Node *pair = emit_reshape(e, x, parts);

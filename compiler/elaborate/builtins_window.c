@@ -96,8 +96,10 @@ static bool check_window(Elaborator *e, const Bound *bound, const Slide *slide, 
     int64_t reach = slide->dilation[i] * (slide->kernel[i] - 1) + 1;
     int64_t room = x->type.shape.dim[i + 2] + slide->low[i] + slide->high[i];
     if (reach <= room) continue;
-    Diagnostic *d = report_error(e, bound->call, "a window of %lld does not fit %lld elements of "
-                                 "spatial axis %d", (long long)reach, (long long)room, i);
+    Diagnostic *d = report_error(e, bound->call,
+                                 "a window of %lld does not fit %lld elements of "
+                                 "spatial axis %d",
+                                 (long long)reach, (long long)room, i);
     report_note_tensor(e, d, "the operand", x);
     diag_help(d, "padding makes room, a smaller kernel fits");
     return false;
@@ -131,15 +133,15 @@ static bool check_conv(Elaborator *e, const Bound *bound, const Node *x, const N
     why = "do not agree in their channels";
   }
   if (fits) return true;
-  Diagnostic *d = report_error(e, bound->call, "'%s': operand %s and weights %s %s",
-                               bound->builtin->name, type_text(e->arena, x->type),
-                               type_text(e->arena, w->type), why);
+  Diagnostic *d =
+      report_error(e, bound->call, "'%s': operand %s and weights %s %s", bound->builtin->name,
+                   type_text(e->arena, x->type), type_text(e->arena, w->type), why);
   note_both(e, d, x, w);
   return false;
 }
 
-static bool read_conv(Elaborator *e, const Bound *bound, const Node *x, const Node *w,
-                      Slide *slide, int64_t *groups) {
+static bool read_conv(Elaborator *e, const Bound *bound, const Node *x, const Node *w, Slide *slide,
+                      int64_t *groups) {
   *slide = (Slide){.rank = x->type.shape.rank - 2};
   for (int i = 0; i < slide->rank && i + 2 < w->type.shape.rank; i++)
     slide->kernel[i] = w->type.shape.dim[i + 2];
@@ -198,9 +200,10 @@ static Value apply_conv_transpose(Elaborator *e, const Bound *bound) {
   if (!check_conv(e, bound, x, w, groups, w->type.shape.dim[0], w->type.shape.dim[1]))
     return value_error();
   if (x->type.shape.dim[1] != w->type.shape.dim[0]) {
-    Diagnostic *d = report_error(e, bound->call, "'conv_transpose': the operand has %lld channels, "
-                                 "the weights take %lld", (long long)x->type.shape.dim[1],
-                                 (long long)w->type.shape.dim[0]);
+    Diagnostic *d = report_error(e, bound->call,
+                                 "'conv_transpose': the operand has %lld channels, "
+                                 "the weights take %lld",
+                                 (long long)x->type.shape.dim[1], (long long)w->type.shape.dim[0]);
     note_both(e, d, x, w);
     return value_error();
   }
@@ -210,10 +213,12 @@ static Value apply_conv_transpose(Elaborator *e, const Bound *bound) {
     shape.dim[i + 2] = (shape.dim[i + 2] - 1) * slide.stride[i] - slide.low[i] - slide.high[i] +
                        slide.dilation[i] * (slide.kernel[i] - 1) + 1 + extra[i];
     if (shape.dim[i + 2] > 0 && extra[i] < slide.stride[i]) continue;
-    report_error(e, bound->call, extra[i] < slide.stride[i]
-                 ? "'conv_transpose' leaves %lld elements of spatial axis %d"
-                 : "output_padding must be less than the stride (%lld elements, spatial axis %d)",
-                 (long long)shape.dim[i + 2], i);
+    report_error(
+        e, bound->call,
+        extra[i] < slide.stride[i]
+            ? "'conv_transpose' leaves %lld elements of spatial axis %d"
+            : "output_padding must be less than the stride (%lld elements, spatial axis %d)",
+        (long long)shape.dim[i + 2], i);
     return value_error();
   }
   if (!check_shape(e, bound->call, shape)) return value_error();
@@ -229,11 +234,9 @@ static Value apply_pool(Elaborator *e, const Bound *bound) {
   if (!x || !check_spatial(e, bound, x)) return value_error();
   Slide slide = {.rank = x->type.shape.rank - 2};
   Value stride = bound->values[2].kind == VALUE_NONE ? bound->values[1] : bound->values[2];
-  if (!read_each(e, bound->values[1], bound->spans[1], "the kernel", slide.rank, 1,
-                 slide.kernel) ||
+  if (!read_each(e, bound->values[1], bound->spans[1], "the kernel", slide.rank, 1, slide.kernel) ||
       !read_each(e, stride, bound->spans[2], "stride", slide.rank, 1, slide.stride) ||
-      !read_each(e, bound->values[4], bound->spans[4], "dilation", slide.rank, 1,
-                 slide.dilation) ||
+      !read_each(e, bound->values[4], bound->spans[4], "dilation", slide.rank, 1, slide.dilation) ||
       !read_padding(e, bound->values[3], bound->spans[3], &slide, x->type.shape.dim + 2) ||
       !check_window(e, bound, &slide, x))
     return value_error();
@@ -244,27 +247,33 @@ static Value apply_pool(Elaborator *e, const Bound *bound) {
 }
 
 const Builtin builtins_window[] = {
-  {"conv", "conv(x: tensor, w: tensor, stride: ints = 1, padding: any = 0, dilation: ints = 1, "
-   "groups: int = 1)",
-   "Convolution over any number of spatial axes: x [n, c, in...], w [k, c / groups, kernel...] -> "
-   "[n, k, out...]. padding: a number, one an axis, (low, high) pairs, \"same\" or \"valid\"."
-   " Example: y = conv(image, randn([8, 3, 3, 3]), padding = 1)",
-   apply_conv, OP_CONV, "windows"},
-  {"conv_transpose", "conv_transpose(x: tensor, w: tensor, stride: ints = 1, padding: any = 0, "
-   "dilation: ints = 1, groups: int = 1, output_padding: ints = 0)",
-   "The adjoint of conv: x [n, k, in...], w [k, c / groups, kernel...] -> [n, c, out...]. padding: "
-   "as of conv; with \"same\" each axis of the result is stride times as long."
-   " Example: y = conv_transpose(image, randn([3, 8, 2, 2]), stride = 2)",
-   apply_conv_transpose, OP_CONV_INPUT, "windows"},
-  {"max_pool", "max_pool(x: tensor, kernel: ints, stride: axes = none, padding: any = 0, "
-   "dilation: ints = 1)",
-   "The greatest element of each window of [n, c, spatial...]; stride is the kernel by default."
-   " Example: y = max_pool(image, 2)",
-   apply_pool, OP_MAX_POOL, "windows"},
-  {"sum_pool", "sum_pool(x: tensor, kernel: ints, stride: axes = none, padding: any = 0, "
-   "dilation: ints = 1)",
-   "The sum of each window of [n, c, spatial...]; stride is the kernel by default."
-   " Example: y = sum_pool(image, 2)", apply_pool,
-   OP_SUM_POOL, "windows"},
-  {0},
+    {"conv",
+     "conv(x: tensor, w: tensor, stride: ints = 1, padding: any = 0, dilation: ints = 1, "
+     "groups: int = 1)",
+     "Convolution over any number of spatial axes: x [n, c, in...], w [k, c / groups, kernel...] "
+     "-> "
+     "[n, k, out...]. padding: a number, one an axis, (low, high) pairs, \"same\" or \"valid\"."
+     " Example: y = conv(image, randn([8, 3, 3, 3]), padding = 1)",
+     apply_conv, OP_CONV, "windows"},
+    {"conv_transpose",
+     "conv_transpose(x: tensor, w: tensor, stride: ints = 1, padding: any = 0, "
+     "dilation: ints = 1, groups: int = 1, output_padding: ints = 0)",
+     "The adjoint of conv: x [n, k, in...], w [k, c / groups, kernel...] -> [n, c, out...]. "
+     "padding: "
+     "as of conv; with \"same\" each axis of the result is stride times as long."
+     " Example: y = conv_transpose(image, randn([3, 8, 2, 2]), stride = 2)",
+     apply_conv_transpose, OP_CONV_INPUT, "windows"},
+    {"max_pool",
+     "max_pool(x: tensor, kernel: ints, stride: axes = none, padding: any = 0, "
+     "dilation: ints = 1)",
+     "The greatest element of each window of [n, c, spatial...]; stride is the kernel by default."
+     " Example: y = max_pool(image, 2)",
+     apply_pool, OP_MAX_POOL, "windows"},
+    {"sum_pool",
+     "sum_pool(x: tensor, kernel: ints, stride: axes = none, padding: any = 0, "
+     "dilation: ints = 1)",
+     "The sum of each window of [n, c, spatial...]; stride is the kernel by default."
+     " Example: y = sum_pool(image, 2)",
+     apply_pool, OP_SUM_POOL, "windows"},
+    {0},
 };

@@ -63,7 +63,7 @@ static void report_unknown_argument(Elaborator *e, const Function *function, Ast
   const char **names = ARENA_ARRAY(e->arena, const char *, formals->count + 1);
   for (int i = 0; i < formals->count; i++) names[i] = formals->items[i].name.text;
   Diagnostic *d =
-    report_error(e, name.span, "'%s' has no argument '%s'", function->name, name.text);
+      report_error(e, name.span, "'%s' has no argument '%s'", function->name, name.text);
   report_suggest(d, name.text, names, formals->count);
   note_definition(d, function);
 }
@@ -81,9 +81,9 @@ static bool match_arguments(Elaborator *e, Function *function, const Arguments *
       report_unknown_argument(e, function, argument->name);
       fits = false;
     } else if (at >= formals->count) {
-      Diagnostic *d = report_error(e, argument->span, "'%s' takes %d argument%s, %d given",
-                                   function->name, formals->count,
-                                   formals->count == 1 ? "" : "s", arguments->count);
+      Diagnostic *d =
+          report_error(e, argument->span, "'%s' takes %d argument%s, %d given", function->name,
+                       formals->count, formals->count == 1 ? "" : "s", arguments->count);
       note_definition(d, function);
       return false;
     } else if (given[at]) {
@@ -99,8 +99,8 @@ static bool match_arguments(Elaborator *e, Function *function, const Arguments *
   }
   for (int i = 0; i < formals->count; i++) {
     if (given[i] || formals->items[i].default_value) continue;
-    Diagnostic *d = report_error(e, arguments->call, "'%s' needs the argument '%s'",
-                                 function->name, formals->items[i].name.text);
+    Diagnostic *d = report_error(e, arguments->call, "'%s' needs the argument '%s'", function->name,
+                                 formals->items[i].name.text);
     note_definition(d, function);
     fits = false;
   }
@@ -131,8 +131,8 @@ static bool bind_formals(Elaborator *e, const Function *function, Value *values,
 static Value frame_result(Elaborator *e, const Frame *frame, const Function *function) {
   if (frame->has_returned)
     return frame->returned.count == 1
-             ? frame->returned.items[0]
-             : value_tuple(e->arena, frame->returned.count, frame->returned.items);
+               ? frame->returned.items[0]
+               : value_tuple(e->arena, frame->returned.count, frame->returned.items);
   if (!e->walk->exhausted) {
     Diagnostic *d = report_error(e, frame->call, "'%s' ended without `return`", function->name);
     diag_note(d, function->stmt->function.name.span, "defined here");
@@ -153,8 +153,8 @@ static bool is_path_name(Elaborator *e, const char *text, Span at) {
   for (const char *c = text; *c; c++)
     has_control = has_control || (unsigned char)*c < 0x20 || *c == 0x7f;
   if (text[0] && !has_control) return true;
-  Diagnostic *d = report_error(e, at, "%s", text[0] ? "a name cannot hold control characters"
-                                                  : "a name cannot be empty");
+  Diagnostic *d = report_error(
+      e, at, "%s", text[0] ? "a name cannot hold control characters" : "a name cannot be empty");
   diag_help(d, "it is the call's part of its parameters' paths: name = \"first\" gives first.w");
   return false;
 }
@@ -186,8 +186,8 @@ static Value call_def(Elaborator *e, Function *function, const Arguments *argume
     return value_error();
   }
   if (!match_arguments(e, function, arguments, values, spans, given)) return value_error();
-  const char *path = layer ? layer->path
-                           : path_of_call(e, function, argument_name(e, function, arguments));
+  const char *path =
+      layer ? layer->path : path_of_call(e, function, argument_name(e, function, arguments));
   Frame *frame = frame_enter(e, function, arguments->call, path);
   if (!frame) return value_error();
   if (layer) frame->layer = layer->path;
@@ -195,8 +195,8 @@ static Value call_def(Elaborator *e, Function *function, const Arguments *argume
   Value result = value_error();
   if (bind_formals(e, function, values, spans, given)) {
     result = function->stmt->kind == AST_EXTERN
-               ? evaluate_extern(e, function, arguments->call, values)
-               : run_def(e, frame, function);
+                 ? evaluate_extern(e, function, arguments->call, values)
+                 : run_def(e, frame, function);
     if (function->stmt->function.gradient)
       result = own_gradient(e, function, arguments->call, values, result);
   }
@@ -292,7 +292,8 @@ static Value make_layer(Elaborator *e, Value callee, const AstExpr *expr) {
     if (layer->is_hole[i]) continue;
     layer->values[i] = evaluate(e, argument->value);
     if (value_is_error(layer->values[i])) return value_error();
-    if (argument->name.text != name_intern("name") || layer->values[i].kind != VALUE_STRING) continue;
+    if (argument->name.text != name_intern("name") || layer->values[i].kind != VALUE_STRING)
+      continue;
     name = layer->values[i].string;
     if (!is_path_name(e, name, argument->value->span)) return value_error();
   }
@@ -320,8 +321,8 @@ static Value call_layer(Elaborator *e, Layer *layer, const Arguments *arguments)
   all.items = ARENA_ARRAY(e->arena, Argument, layer->count);
   int next = 0;
   for (int i = 0; i < layer->count; i++) {
-    Argument argument = {.name = layer->names[i], .value = layer->values[i],
-                         .span = layer->spans[i]};
+    Argument argument = {
+        .name = layer->names[i], .value = layer->values[i], .span = layer->spans[i]};
     if (layer->is_hole[i]) {
       const Argument *filled = &arguments->items[next++];
       if (filled->name.text) {
@@ -348,8 +349,8 @@ static Value call_dtype(Elaborator *e, DType dtype, const Arguments *arguments) 
   if (value_is_error(value)) return value;
   if (value.kind == VALUE_BOOL && dtype != DTYPE_BOOL) value = value_int(value.boolean);
   Node *node = value_is_number(value) || value.kind == VALUE_BOOL
-                 ? convert_tensor(e, value, dtype, arguments->items[0].span)
-                 : convert_any_tensor(e, value, arguments->items[0].span);
+                   ? convert_tensor(e, value, dtype, arguments->items[0].span)
+                   : convert_any_tensor(e, value, arguments->items[0].span);
   return value_tensor(e, emit_cast(e, node, dtype));
 }
 
@@ -364,17 +365,17 @@ static Value call_builtin(Elaborator *e, const Builtin *builtin, const Arguments
 static Value call_with(Elaborator *e, Value callee, const Arguments *arguments,
                        const AstExpr *expr) {
   switch (callee.kind) {
-    case VALUE_ERROR: return callee;
-    case VALUE_DEF:
-      if (callee.function->stmt->kind == AST_DEF || callee.function->stmt->kind == AST_EXTERN)
-        return call_def(e, callee.function, arguments, NULL);
-      return defer(e, callee.function, arguments, expr);
-    case VALUE_BUILTIN: return call_builtin(e, callee.builtin, arguments);
-    case VALUE_LAYER: return call_layer(e, callee.layer, arguments);
-    case VALUE_DTYPE: return call_dtype(e, callee.dtype, arguments);
-    default:
-      report_error(e, arguments->callee, "%s cannot be called", value_describe(e->arena, callee));
-      return value_error();
+  case VALUE_ERROR: return callee;
+  case VALUE_DEF:
+    if (callee.function->stmt->kind == AST_DEF || callee.function->stmt->kind == AST_EXTERN)
+      return call_def(e, callee.function, arguments, NULL);
+    return defer(e, callee.function, arguments, expr);
+  case VALUE_BUILTIN: return call_builtin(e, callee.builtin, arguments);
+  case VALUE_LAYER: return call_layer(e, callee.layer, arguments);
+  case VALUE_DTYPE: return call_dtype(e, callee.dtype, arguments);
+  default:
+    report_error(e, arguments->callee, "%s cannot be called", value_describe(e->arena, callee));
+    return value_error();
   }
 }
 
@@ -386,8 +387,8 @@ Value evaluate_call(Elaborator *e, const AstExpr *expr) {
   Value callee = evaluate(e, expr->call.callee);
   const AstArguments *written = &expr->call.arguments;
   if (has_hole(expr)) return value_is_error(callee) ? callee : make_layer(e, callee, expr);
-  Arguments arguments = {.count = written->count, .call = expr->span,
-                         .callee = expr->call.callee->span, .expr = expr};
+  Arguments arguments = {
+      .count = written->count, .call = expr->span, .callee = expr->call.callee->span, .expr = expr};
   arguments.items = ARENA_ARRAY(e->arena, Argument, written->count);
   bool failed = value_is_error(callee);
   for (int i = 0; i < written->count; i++) {

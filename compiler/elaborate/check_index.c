@@ -18,12 +18,12 @@ static bool lies_inside(const Node *index, int64_t extent) {
     class = op_info(index->op)->class;
   }
   switch (index->op) {
-    case OP_IOTA: return is_smaller_axis(index, (int)node_int(index, ATTR_AXIS), extent);
-    case OP_ARGMAX:
-    case OP_ARGMIN:
-      return is_smaller_axis(index->operands[0], (int)node_int(index, ATTR_AXIS), extent);
-    case OP_ARGSORT: return is_smaller_axis(index, index->type.shape.rank - 1, extent);
-    default: return false;
+  case OP_IOTA: return is_smaller_axis(index, (int)node_int(index, ATTR_AXIS), extent);
+  case OP_ARGMAX:
+  case OP_ARGMIN:
+    return is_smaller_axis(index->operands[0], (int)node_int(index, ATTR_AXIS), extent);
+  case OP_ARGSORT: return is_smaller_axis(index, index->type.shape.rank - 1, extent);
+  default: return false;
   }
 }
 
@@ -42,9 +42,9 @@ Node *emit_check_index(Elaborator *e, Node *index, const char *taker, int axis, 
   if (shape_elements(shape) == 0) return index;
   Node *numbers = number_elements(e, shape);
   if (!numbers) return NULL;
-  Attribute attributes[] = {
-      attr_make_string(ATTR_NAME, taker), attr_make_int(ATTR_AXIS, axis),
-      attr_make_int(ATTR_LENGTH, extent), attr_make_int(ATTR_INDEX, e->checked_indices++),
-      attr_make_ints(ATTR_EXTENTS, shape.rank, shape.dim)};
+  Attribute attributes[] = {attr_make_string(ATTR_NAME, taker), attr_make_int(ATTR_AXIS, axis),
+                            attr_make_int(ATTR_LENGTH, extent),
+                            attr_make_int(ATTR_INDEX, e->checked_indices++),
+                            attr_make_ints(ATTR_EXTENTS, shape.rank, shape.dim)};
   return emit(e, OP_CHECK_INDEX, 2, (Node *[]){index, numbers}, 5, attributes);
 }

@@ -8,14 +8,14 @@
 static const struct {
   double least, most;
 } dtype_range[DTYPE_COUNT] = {
-  [DTYPE_F64] = {-1.7976931348623157e308, 1.7976931348623157e308},
-  [DTYPE_F32] = {-3.4028234663852886e38, 3.4028234663852886e38},
-  [DTYPE_BF16] = {-3.3895313892515355e38, 3.3895313892515355e38},
-  [DTYPE_F16] = {-65504, 65504},
-  [DTYPE_I64] = {-9223372036854775808.0, 9223372036854774784.0},
-  [DTYPE_I32] = {-2147483648.0, 2147483647.0},
-  [DTYPE_U8] = {0, 255},
-  [DTYPE_BOOL] = {0, 1},
+    [DTYPE_F64] = {-1.7976931348623157e308, 1.7976931348623157e308},
+    [DTYPE_F32] = {-3.4028234663852886e38, 3.4028234663852886e38},
+    [DTYPE_BF16] = {-3.3895313892515355e38, 3.3895313892515355e38},
+    [DTYPE_F16] = {-65504, 65504},
+    [DTYPE_I64] = {-9223372036854775808.0, 9223372036854774784.0},
+    [DTYPE_I32] = {-2147483648.0, 2147483647.0},
+    [DTYPE_U8] = {0, 255},
+    [DTYPE_BOOL] = {0, 1},
 };
 
 bool convert_fits(Elaborator *e, Value number, DType dtype, Span at) {
@@ -34,15 +34,17 @@ bool convert_fits(Elaborator *e, Value number, DType dtype, Span at) {
     if (dtype_is_int(dtype)) diag_help(d, "convert the tensor first: f32(x)");
     return false;
   }
-  bool fits = !isfinite(real) ||
-              (real >= dtype_range[dtype].least && real <= dtype_range[dtype].most);
+  bool fits =
+      !isfinite(real) || (real >= dtype_range[dtype].least && real <= dtype_range[dtype].most);
   bool is_exact = number.kind != VALUE_INT || dtype_is_float(dtype) ||
                   (real < 0x1p63 && (int64_t)real == number.integer);
   if (fits && is_exact) return true;
   if (dtype == DTYPE_I64 && !is_exact) { /* constants are kept as doubles */
-    Diagnostic *d = report_error(e, at, "%s cannot be a constant of an i64 tensor: constants "
+    Diagnostic *d = report_error(e, at,
+                                 "%s cannot be a constant of an i64 tensor: constants "
                                  "are doubles, which hold all whole numbers up to 2^53, but not "
-                                 "this one", shown);
+                                 "this one",
+                                 shown);
     diag_help(d, "add it in two steps, (x + 9007199254740992) + 1");
     return false;
   }
@@ -54,7 +56,7 @@ static Value convert_quantity(Elaborator *e, Value value) {
   double number = value.quantity.number;
   if (!value.quantity.is_epochs)
     return number == floor(number) && fabs(number) < 1e15 ? value_int((int64_t)number)
-                                                           : value_float(number);
+                                                          : value_float(number);
   Node *steps = emit_scalar(e, "steps_per_epoch");
   if (!steps) return value_error();
   Node *factor = emit_constant(e, number, type_scalar(DTYPE_F64));
@@ -120,8 +122,8 @@ bool convert_refuse_results(Elaborator *e, Value value, Span at) {
   for (int64_t i = 0; value.kind == VALUE_TUPLE && i < value.list.count; i++)
     is_results = is_results || value_is_tensor(value.list.items[i]);
   if (!is_results) return false;
-  Diagnostic *d = report_error(e, at, "these are %d values, where one tensor is wanted",
-                               value.list.count);
+  Diagnostic *d =
+      report_error(e, at, "these are %d values, where one tensor is wanted", value.list.count);
   for (int i = 0; i < value.list.count && i < 4; i++)
     if (value_is_tensor(value.list.items[i]))
       report_note_tensor(e, d, arena_printf(e->arena, "value %d", i),
@@ -158,8 +160,8 @@ static Node *convert_list(Elaborator *e, Value value, DType dtype, Span at) {
     memmove(shape.dim + 1, shape.dim, sizeof shape.dim[0] * (size_t)shape.rank);
     shape.dim[0] = 1;
     shape.rank++;
-    if (i > 0 && (!shape_equal(shape, parts[0]->type.shape) ||
-                  item->type.dtype != parts[0]->type.dtype)) {
+    if (i > 0 &&
+        (!shape_equal(shape, parts[0]->type.shape) || item->type.dtype != parts[0]->type.dtype)) {
       report_error(e, at, "the elements of this list have different types: %s and %s",
                    type_text(e->arena, parts[0]->type), type_text(e->arena, item->type));
       return NULL;
@@ -176,8 +178,7 @@ static Node *convert_same_graph(Elaborator *e, Value value, Span at) {
     return first_of_variable(e, value.tensor.node, at);
   Node *node = scan_capture(e, value.tensor.node, value.tensor.graph);
   if (node || e->walk->exhausted) return node;
-  if (e->room == &e->init)
-    report_not_initial(e, value, at);
+  if (e->room == &e->init) report_not_initial(e, value, at);
   else if (e->room->is_host_only)
     report_error(e, at, "a schedule is computed by the host and cannot use a tensor of the step");
   else
@@ -189,11 +190,11 @@ static Node *convert_same_graph(Elaborator *e, Value value, Span at) {
 Node *convert_tensor(Elaborator *e, Value value, DType dtype, Span at) {
   value = convert_plain(e, value, at);
   if (value_is_error(value)) return NULL;
-  if (value_is_tensor(value))
-    return convert_same_graph(e, value, at);
+  if (value_is_tensor(value)) return convert_same_graph(e, value, at);
   if (value_is_number(value))
     return convert_fits(e, value, dtype, at)
-             ? emit_constant(e, value_number(value), type_scalar(dtype)) : NULL;
+               ? emit_constant(e, value_number(value), type_scalar(dtype))
+               : NULL;
   if (value.kind == VALUE_BOOL) /* a truth value is 0 or 1 among numbers */
     return emit_constant(e, value.boolean, type_scalar(dtype));
   if (value_is_sequence(value)) return convert_list(e, value, dtype, at);
@@ -261,8 +262,7 @@ static bool convert_one_axis(Elaborator *e, Value value, Span at, int rank, int6
     *axis = given < 0 ? given + rank : given;
     return true;
   }
-  if (rank == 0)
-    report_error(e, at, "axis %lld of a scalar, which has no axes", (long long)given);
+  if (rank == 0) report_error(e, at, "axis %lld of a scalar, which has no axes", (long long)given);
   else
     report_error(e, at, "axis %lld of a tensor with %d ax%cs; it must be from %d to %d",
                  (long long)given, rank, rank == 1 ? 'i' : 'e', -rank, rank - 1);

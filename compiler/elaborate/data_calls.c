@@ -313,8 +313,8 @@ static bool check_field_count(Elaborator *e, const DataPipeline *pipeline, const
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     if (strcmp(call->function, rows[i].source) != 0) continue;
     if (pipeline->field_count >= rows[i].least && pipeline->field_count <= rows[i].most) continue;
-    report_error(e, call->span, "'%s' gives %s (%s), not %d", rows[i].source,
-                 counts[rows[i].most], rows[i].text, pipeline->field_count);
+    report_error(e, call->span, "'%s' gives %s (%s), not %d", rows[i].source, counts[rows[i].most],
+                 rows[i].text, pipeline->field_count);
     return false;
   }
   return true;
@@ -364,8 +364,7 @@ bool data_read_pipeline(Elaborator *e, const AstEntry *entry, DataPipeline *pipe
   for (int i = 0; i < count; i++) {
     const AstExpr *expr = i == 0 ? entry->value : entry->stages.items[i - 1];
     DataCall *call = &pipeline->calls[pipeline->call_count];
-    bool good =
-        read_call(e, pipeline, expr, i == 0, call) && check_call(e, pipeline, call, i == 0);
+    bool good = read_call(e, pipeline, expr, i == 0, call) && check_call(e, pipeline, call, i == 0);
     if (i == 0) has_source = good;
     if (good && has_source) pipeline->call_count++;
     fits = fits && good;

@@ -23,8 +23,8 @@ static bool *find_needed(Elaborator *e, const TrainPlan *plan) {
   const Graph *graph = e->walk->room.graph;
   bool *needed = ARENA_ARRAY(e->arena, bool, graph->next_id), found = false;
   for (int i = -1; i < plan->groups.count; i++) {
-    const KeyValue *loss = i < 0 ? &plan->keys[KEY_MINIMIZE]
-                                 : &plan->groups.items[i]->keys[KEY_MINIMIZE];
+    const KeyValue *loss =
+        i < 0 ? &plan->keys[KEY_MINIMIZE] : &plan->groups.items[i]->keys[KEY_MINIMIZE];
     if (!loss->expr || !value_is_tensor(loss->value)) continue;
     needed[loss->value.tensor.node->id] = found = true;
   }
@@ -59,8 +59,7 @@ static Reach find_weights(Elaborator *e) {
 }
 
 /* Whether a value of the field meets a weight in a node that a loss needs. */
-static bool meets_weight(Elaborator *e, const char *field, const bool *needed,
-                         const Reach *reach) {
+static bool meets_weight(Elaborator *e, const char *field, const bool *needed, const Reach *reach) {
   const Graph *graph = e->walk->room.graph;
   bool *of_field = ARENA_ARRAY(e->arena, bool, graph->next_id);
   for (int i = 0; i < graph->nodes.count; i++) {
@@ -102,7 +101,8 @@ static void name_in_training(Elaborator *e, const DataPipeline *pipeline, DataCa
       add_name(e, call, pipeline->fields[f]);
   }
   if (call->argument_count > 0) return;
-  Diagnostic *d = report_error(e, call->span, "standardize without names means the fields that feed "
+  Diagnostic *d = report_error(e, call->span,
+                               "standardize without names means the fields that feed "
                                "the network through inputs of a float type: this line has none");
   diag_help(d, "standardize(%s) names what is meant", pipeline->fields[0]);
 }
@@ -118,7 +118,8 @@ static void name_elsewhere(Elaborator *e, const DataSet *train, const DataPipeli
         add_name(e, call, pipeline->fields[f]);
   }
   if (call->argument_count > 0) return;
-  Diagnostic *d = report_error(e, call->span, "standardize takes its values from the training set, "
+  Diagnostic *d = report_error(e, call->span,
+                               "standardize takes its values from the training set, "
                                "but 'data train' states it for no field of this line");
   if (train) diag_note(d, train->span, "the training set");
 }

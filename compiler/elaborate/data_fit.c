@@ -9,7 +9,7 @@
 /* ---- what sources give and stages act on --------------------------------------------------- */
 
 int data_gives(const char *source) {
-#define FIND_SOURCE(name, gives) \
+#define FIND_SOURCE(name, gives)                                                                   \
   if (!strcmp(source, #name)) return DATA_GIVES_##name;
   DATA_SOURCES(FIND_SOURCE)
 #undef FIND_SOURCE
@@ -17,7 +17,7 @@ int data_gives(const char *source) {
 }
 
 int data_acts_on(const char *stage) {
-#define FIND_STAGE(name, kind) \
+#define FIND_STAGE(name, kind)                                                                     \
   if (!strcmp(stage, #name)) return DATA_ACTS_ON_##name;
   DATA_STAGES(FIND_STAGE)
 #undef FIND_STAGE
@@ -31,10 +31,10 @@ static void add_word(Text *text, const char *word) {
 /* The stages that may stand behind the source; the sources before the stage. */
 static void help_fitting(Diagnostic *d, int gives, const char *source, int kind) {
   Text stages = {0}, sources = {0};
-#define ADD_STAGE(name, acts_on) \
+#define ADD_STAGE(name, acts_on)                                                                   \
   if (gives & (acts_on)) add_word(&stages, #name);
-#define ADD_SOURCE(name, its) \
-  if ((its) & kind) add_word(&sources, #name);
+#define ADD_SOURCE(name, its)                                                                      \
+  if ((its)&kind) add_word(&sources, #name);
   DATA_STAGES(ADD_STAGE)
   DATA_SOURCES(ADD_SOURCE)
 #undef ADD_STAGE
@@ -116,11 +116,14 @@ static void check_order(Elaborator *e, const DataPipeline *pipeline, int index, 
     bool is_same = !strcmp(other->function, call->function);
     bool is_text = data_acts_on(other->function) == GIVES_TEXT;
     if (is_same && c < index) {
-      Diagnostic *d = report_error(e, call->span, "%s(%s) stands here twice", call->function, field);
+      Diagnostic *d =
+          report_error(e, call->span, "%s(%s) stands here twice", call->function, field);
       diag_note(d, other->span, "the first");
     } else if (!is_same && c > index && is_text) {
-      Diagnostic *d = report_error(e, call->span, "%s(%s): '%s' is text; categories(%s) must come "
-                                   "first", call->function, field, field, field);
+      Diagnostic *d = report_error(e, call->span,
+                                   "%s(%s): '%s' is text; categories(%s) must come "
+                                   "first",
+                                   call->function, field, field, field);
       diag_note(d, other->span, "categories");
     }
   }
@@ -135,8 +138,10 @@ static void check_learning(Elaborator *e, const DataPipeline *pipeline, int inde
   if (!input || (input->is_batched && (is_float || strcmp(call->function, "standardize")))) return;
   Diagnostic *d =
       input->is_batched
-          ? report_error(e, call->span, "standardize(%s): the input '%s' is %s; standard scores "
-                         "need a float type", field, field, type_text(e->arena, input->type))
+          ? report_error(e, call->span,
+                         "standardize(%s): the input '%s' is %s; standard scores "
+                         "need a float type",
+                         field, field, type_text(e->arena, input->type))
           : report_error(e, call->span, "%s(%s): the input '%s' has no axis of examples",
                          call->function, field, field);
   diag_note(d, input->span, "the input");
@@ -151,9 +156,11 @@ static void check_applied(Elaborator *e, const DataSet *train, const DataPipelin
     const DataCall *call = &trained->calls[c];
     int kind = data_acts_on(call->function);
     if (!learns(call) || (gives & kind) || !data_call_names_field(call, field)) continue;
-    Diagnostic *d = report_error(e, pipeline->calls[0].span, "%s(%s) of 'data train' acts on %s, "
-                                 "which '%s' does not give", call->function, field,
-                                 data_kind_text(kind), pipeline->calls[0].function);
+    Diagnostic *d =
+        report_error(e, pipeline->calls[0].span,
+                     "%s(%s) of 'data train' acts on %s, "
+                     "which '%s' does not give",
+                     call->function, field, data_kind_text(kind), pipeline->calls[0].function);
     diag_note(d, call->span, "the stage, which holds for '%s' in every set", field);
   }
 }
@@ -163,7 +170,8 @@ static void check_classes(Elaborator *e, const DataSet *train, const DataPipelin
   const DataCall *source = &pipeline->calls[0];
   bool is_folder = !strcmp(source->function, "image_folder");
   const DataArgument *unit = data_find_argument(source, "unit");
-  bool is_text = !strcmp(source->function, "text") && !(unit && !strcmp(unit->value.string, "byte"));
+  bool is_text =
+      !strcmp(source->function, "text") && !(unit && !strcmp(unit->value.string, "byte"));
   if (!is_text && !(is_folder && pipeline->field_count > 1)) return;
   const char *field = pipeline->fields[is_folder ? 1 : 0];
   if (is_folder && !module_find_input(e->module, field)) return;
@@ -176,8 +184,10 @@ static void check_classes(Elaborator *e, const DataSet *train, const DataPipelin
     is_learnt = is_learnt || (is_folder && find_stage(trained, "categories", field));
   }
   if (is_learnt) return;
-  Diagnostic *d = report_error(e, source->span, "the classes of '%s' come from the training set, but "
-                               "'%s' of 'data train' gives none", field, trained->calls[0].function);
+  Diagnostic *d = report_error(e, source->span,
+                               "the classes of '%s' come from the training set, but "
+                               "'%s' of 'data train' gives none",
+                               field, trained->calls[0].function);
   diag_note(d, trained->calls[0].span, "the source in the training set");
 }
 
@@ -246,9 +256,10 @@ static void check_rows(Elaborator *e, const DataSet *set) {
     const DataCall *call = first ? find_difference(pipeline, first, &is_own) : NULL;
     if (!first) first = pipeline;
     if (!call) continue;
-    Diagnostic *d = report_error(e, call->span, "'%s' and '%s' are matched row by row, so they must "
-                                 "go through the same split and shuffle stages", first->fields[0],
-                                 pipeline->fields[0]);
+    Diagnostic *d = report_error(e, call->span,
+                                 "'%s' and '%s' are matched row by row, so they must "
+                                 "go through the same split and shuffle stages",
+                                 first->fields[0], pipeline->fields[0]);
     diag_note(d, is_own ? first->span : pipeline->span, "the other line");
     return; /* one line that is wrong may differ from all others */
   }

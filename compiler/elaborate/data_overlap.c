@@ -15,7 +15,8 @@ static bool is_stream(const DataCall *source) {
 
 static bool names_file(const DataArgument *argument) {
   return argument->value.kind == DATA_STRING &&
-         (!argument->name[0] || !strcmp(argument->name, "file") || !strcmp(argument->name, "folder"));
+         (!argument->name[0] || !strcmp(argument->name, "file") ||
+          !strcmp(argument->name, "folder"));
 }
 
 static bool reads_same(const DataCall *a, const DataCall *b) {
@@ -51,8 +52,8 @@ typedef struct Pair {
 static Diagnostic *report(Elaborator *e, const Pair *pair, const Part *x, const Part *y,
                           bool is_error, const char *what) {
   Span at = y->call ? y->call->span : pair->b_at;
-  const char *text = arena_printf(e->arena, "'data %s' and 'data %s' %s", pair->a->name,
-                                  pair->b->name, what);
+  const char *text =
+      arena_printf(e->arena, "'data %s' and 'data %s' %s", pair->a->name, pair->b->name, what);
   Diagnostic *d = is_error ? report_error(e, at, "%s", text) : report_warning(e, at, "%s", text);
   diag_note(d, x->call ? x->call->span : pair->a_at, "'data %s'", pair->a->name);
   return d;
@@ -79,8 +80,9 @@ static bool judge(Elaborator *e, const Pair *pair, Part x, Part y) {
   }
   if (!pair->trains) return false;
   report(e, pair, &x, &y, false,
-         is_same ? "have the same part of one source: what is measured is what was trained on"
-                 : "read one source, of which one has all of the other's part: its rows are in both");
+         is_same
+             ? "have the same part of one source: what is measured is what was trained on"
+             : "read one source, of which one has all of the other's part: its rows are in both");
   return true;
 }
 

@@ -48,15 +48,15 @@ static void check_pictures(Elaborator *e, const DataPipeline *pipeline) {
   const InputInfo *input = module_find_input(e->module, pipeline->fields[0]);
   if (input) {
     const Shape *shape = &input->type.shape;
-    bool is_picture = input->is_batched && shape->rank == 4 &&
-                      (shape->dim[1] == 1 || shape->dim[1] == 3);
+    bool is_picture =
+        input->is_batched && shape->rank == 4 && (shape->dim[1] == 1 || shape->dim[1] == 3);
     if (!is_picture)
-      report_shape(e, source, input, "pictures are [batch, channels, height, width] with 1 or 3 "
-                                     "channels");
+      report_shape(e, source, input,
+                   "pictures are [batch, channels, height, width] with 1 or 3 "
+                   "channels");
     else if (input->type.dtype == DTYPE_BOOL)
       report_shape(e, source, input, "pictures have values from 0 to 255");
-    else
-      check_size(e, pipeline, input);
+    else check_size(e, pipeline, input);
   }
   input = pipeline->field_count > 1 ? module_find_input(e->module, pipeline->fields[1]) : NULL;
   if (input && (!input->is_batched || input->type.shape.rank != 1))
@@ -75,8 +75,7 @@ static void check_windows(Elaborator *e, const DataPipeline *pipeline) {
     const Shape *shape = &input->type.shape;
     DType dtype = input->type.dtype;
     if (!input->is_batched || shape->rank != 2 || (double)shape->dim[1] != length)
-      report_shape(e, source, input,
-                   arena_printf(e->arena, "windows are [batch, %.0f]", length));
+      report_shape(e, source, input, arena_printf(e->arena, "windows are [batch, %.0f]", length));
     else if (dtype == DTYPE_BOOL || dtype_is_half(dtype) || (is_tokens && dtype == DTYPE_U8))
       report_shape(e, source, input,
                    is_tokens ? "the ids of tokens need an input of i32, i64, f32 or f64"
@@ -99,8 +98,9 @@ static void check_task(Elaborator *e, const DataPipeline *pipeline) {
     if (input->is_batched && shape->rank == 3 && (double)shape->dim[1] == 2 * words + 2 &&
         (double)shape->dim[2] == channels)
       continue;
-    report_shape(e, source, input, arena_printf(e->arena, "this copy_task gives [batch, %.0f, %.0f]",
-                                                2 * words + 2, channels));
+    report_shape(e, source, input,
+                 arena_printf(e->arena, "this copy_task gives [batch, %.0f, %.0f]", 2 * words + 2,
+                              channels));
   }
 }
 
@@ -110,7 +110,8 @@ static bool check_separator(Elaborator *e, const DataCall *source) {
   const DataArgument *separator = data_find_argument(source, "separator");
   const char *word = separator ? separator->value.string : ",";
   if (strlen(word) == 1 && !strchr("\"\r\n", word[0])) return true;
-  report_error(e, source->span, "the separator of csv must be one character, not a quote or the end "
+  report_error(e, source->span,
+               "the separator of csv must be one character, not a quote or the end "
                "of a line");
   return false;
 }
@@ -142,7 +143,8 @@ static int64_t count_columns(Elaborator *e, const DataCall *source, const DataVa
     report_error(e, source->span, "column \"%s\": names of columns need header = true",
                  value->string);
   else
-    report_error(e, source->span, "a column is a name in quotes, a whole number or a list of these");
+    report_error(e, source->span,
+                 "a column is a name in quotes, a whole number or a list of these");
   return -1;
 }
 
@@ -150,9 +152,9 @@ static void check_columns(Elaborator *e, const DataPipeline *pipeline, const Dat
                           bool has_header) {
   const DataCall *source = &pipeline->calls[0];
   if (columns->value.count != pipeline->field_count) {
-    report_error(e, source->span, "'columns' has %d entries for %d field%s; each field has an entry",
-                 columns->value.count, pipeline->field_count,
-                 pipeline->field_count == 1 ? "" : "s");
+    report_error(
+        e, source->span, "'columns' has %d entries for %d field%s; each field has an entry",
+        columns->value.count, pipeline->field_count, pipeline->field_count == 1 ? "" : "s");
     return;
   }
   for (int f = 0; f < pipeline->field_count; f++) {

@@ -23,7 +23,8 @@ static void check_files(Elaborator *e, const DataSet *set) {
                                    "on the command line of predict");
       diag_help(d, "image_folder(\"%s\") reads a folder of pictures for each class", set->name);
     } else if (first) {
-      Diagnostic *d = report_error(e, at, "a second 'files': one line takes all files that are "
+      Diagnostic *d = report_error(e, at,
+                                   "a second 'files': one line takes all files that are "
                                    "named on the command line");
       diag_note(d, first->calls[0].span, "the first");
     } else {
@@ -88,8 +89,8 @@ static const DataValue *find_misfit(const DataValue *value, DType dtype) {
   }
   if (value->kind == DATA_LIST) return NULL;
   if (value->kind != DATA_NUMBER && value->kind != DATA_BOOL) return value;
-  bool fits = dtype_is_float(dtype) ? fits_float(dtype, value->number)
-                                    : fits_integer(dtype, value->number);
+  bool fits =
+      dtype_is_float(dtype) ? fits_float(dtype, value->number) : fits_integer(dtype, value->number);
   return fits ? NULL : value;
 }
 

@@ -18,8 +18,8 @@ static bool has_letter(const char *letters, char letter) { return strchr(letters
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 static bool fail(Elaborator *e, const Bound *bound, const char *why) {
-  Diagnostic *d = report_error(e, bound->spans[0], "the formula \"%s\" %s",
-                               bound->values[0].string, why);
+  Diagnostic *d =
+      report_error(e, bound->spans[0], "the formula \"%s\" %s", bound->values[0].string, why);
   diag_help(d, "a formula reads \"ij,jk->ik\": a letter for each axis");
   return false;
 }
@@ -55,8 +55,9 @@ static bool parse_formula(Elaborator *e, const Bound *bound, int count, Lettered
       if (!add_letter(e, bound, part, *at, in_result)) return false;
       if (*at == ELLIPSIS) at += 2;
     } else {
-      return fail(e, bound, *at == ',' ? "has more parts than there are tensors"
-                                       : "has a character that is no letter");
+      return fail(e, bound,
+                  *at == ',' ? "has more parts than there are tensors"
+                             : "has a character that is no letter");
     }
   }
   if (!in_result) return fail(e, bound, "lacks \"->\" and the letters of the result");
@@ -203,11 +204,10 @@ static bool contract(Elaborator *e, Lettered *a, const Lettered *b, const char *
     report_error(e, e->at, "the product would have %d axes; the limit is %d", count, MAX_RANK);
     return false;
   }
-  Attribute attributes[] = {
-    attr_make_ints(ATTR_BATCH_LEFT, batch, axes[0]),
-    attr_make_ints(ATTR_BATCH_RIGHT, batch, axes[1]),
-    attr_make_ints(ATTR_SUM_LEFT, sum, axes[2]),
-    attr_make_ints(ATTR_SUM_RIGHT, sum, axes[3])};
+  Attribute attributes[] = {attr_make_ints(ATTR_BATCH_LEFT, batch, axes[0]),
+                            attr_make_ints(ATTR_BATCH_RIGHT, batch, axes[1]),
+                            attr_make_ints(ATTR_SUM_LEFT, sum, axes[2]),
+                            attr_make_ints(ATTR_SUM_RIGHT, sum, axes[3])};
   a->node = emit(e, OP_CONTRACT, 2, (Node *[]){a->node, b->node}, 4, attributes);
   memcpy(a->letters, letters, (size_t)count + 1);
   return a->node != NULL;
@@ -230,8 +230,8 @@ static bool read_operands(Elaborator *e, const Bound *bound, int count, Lettered
     if (!operands[i].node || !operands[0].node) return false;
     dtype = operands[i].node->type.dtype;
     if (dtype_is_product(dtype) && dtype == operands[0].node->type.dtype) continue;
-    Diagnostic *d = report_error(e, bound->spans[i + 1], "'einsum' of %s",
-                                 dtype_name(node->type.dtype));
+    Diagnostic *d =
+        report_error(e, bound->spans[i + 1], "'einsum' of %s", dtype_name(node->type.dtype));
     report_note_tensor(e, d, "the tensor", node);
     diag_help(d, "all must be floats of one type, or of i32 and i64: f32(x) converts");
     return false;

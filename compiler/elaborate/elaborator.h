@@ -17,21 +17,25 @@ enum {
   MAX_CALL_DEPTH = 256,
   MAX_EVALUATION_DEPTH = 5000, /* expressions inside each other, through calls */
   MAX_OWNER_DEPTH = 500,       /* defs that call each other, looked through for variables */
-  MAX_NODES = 1000000,      /* in one entry graph */
-  MAX_ITERATIONS = 1000000, /* of one `for`, and elements of one list */
+  MAX_NODES = 1000000,         /* in one entry graph */
+  MAX_ITERATIONS = 1000000,    /* of one `for`, and elements of one list */
   MAX_FORMALS = 16
 };
-#define MAX_TOTAL_BYTES 0x1p50 /* of the tensors of one entry graph: 1 PiB */
+#define MAX_TOTAL_BYTES 0x1p50               /* of the tensors of one entry graph: 1 PiB */
 #define MAX_ELEMENTS_MADE ((int64_t)4000000) /* of lists, in one walk */
-#define MAX_STATEMENTS ((int64_t)4000000) /* executed in one walk */
+#define MAX_STATEMENTS ((int64_t)4000000)    /* executed in one walk */
 
 /* ---- names (scope.c) ---------------------------------------------------------------------- */
 
 typedef enum SymbolKind {
   SYMBOL_BUILTIN, /* functions and constants of the language and the prelude */
-  SYMBOL_CONST, SYMBOL_DEF, SYMBOL_INPUT, SYMBOL_PARAM, SYMBOL_STATE,
-  SYMBOL_LOCAL,   /* = */
-  SYMBOL_LOOP,    /* the pattern of a for */
+  SYMBOL_CONST,
+  SYMBOL_DEF,
+  SYMBOL_INPUT,
+  SYMBOL_PARAM,
+  SYMBOL_STATE,
+  SYMBOL_LOCAL, /* = */
+  SYMBOL_LOOP,  /* the pattern of a for */
   SYMBOL_FORMAL,
   SYMBOL_AMBIENT, /* t, shape, ... inside a definer */
   SYMBOL_KIND_COUNT
@@ -52,7 +56,7 @@ typedef struct Slot {
   Node *leaf;    /* its value at the start of the step */
   Node *current; /* what a reader sees now */
   bool stored;
-  bool is_fresh; /* a stream of a single example: begins anew, is never stored */
+  bool is_fresh;           /* a stream of a single example: begins anew, is never stored */
   const char *owner_layer; /* path of the shared layer that made it, or NULL */
   Span span;
 } Slot;
@@ -68,10 +72,10 @@ typedef struct Symbol {
 
 typedef struct Scope {
   struct Scope *parent;
-  bool is_body;    /* of a def: hides the values of the program around it */
-  bool is_scan;    /* of a scan: may not bind the names around it again */
+  bool is_body; /* of a def: hides the values of the program around it */
+  bool is_scan; /* of a scan: may not bind the names around it again */
   VEC(Symbol *) symbols;
-  Symbol **table;  /* hash by the interned name; open addressing */
+  Symbol **table; /* hash by the interned name; open addressing */
   int capacity;
 } Scope;
 
@@ -97,10 +101,10 @@ struct Function {
 /* A call with `_`: its parameters belong to the layer, each use shares them. */
 struct Layer {
   Value callee;
-  int count;          /* arguments, in the order written */
-  Value *values;      /* those of holes are unused */
+  int count;     /* arguments, in the order written */
+  Value *values; /* those of holes are unused */
   bool *is_hole;
-  AstName *names;     /* text NULL: positional */
+  AstName *names; /* text NULL: positional */
   Span *spans;
   const char *path;
   Span span;
@@ -111,7 +115,7 @@ struct Layer {
 /* optimizer, init or schedule with arguments. */
 struct Deferred {
   Function *function;
-  Value *arguments;   /* one a formal */
+  Value *arguments; /* one a formal */
   Span span;
   const AstExpr *expr; /* identity over the walks */
   const char *path;    /* of the frame that evaluated it */
@@ -128,8 +132,8 @@ typedef struct Argument {
 typedef struct Arguments {
   int count;
   Argument *items;
-  Span call;   /* the whole call */
-  Span callee; /* the name called */
+  Span call;           /* the whole call */
+  Span callee;         /* the name called */
   const AstExpr *expr; /* the call in the tree; NULL where it was not written */
 } Arguments;
 
@@ -153,8 +157,8 @@ struct Builtin {
   const char *signature; /* "sum(x: tensor, axis: axes = none, keep: bool = false)" */
   const char *doc;
   BuiltinFunction *call;
-  int data;              /* an Op, for families */
-  const char *family;    /* of the documentation */
+  int data;           /* an Op, for families */
+  const char *family; /* of the documentation */
 };
 
 /* The innermost scan whose body a frame is in. */
@@ -168,19 +172,23 @@ struct Frame {
   Frame *parent;        /* the caller */
   const char *function; /* NULL at the top level */
   Span call;
-  Span user_call;       /* the innermost call that stands in the user's file */
-  const char *path;     /* "" at the top level */
-  const char *layer;    /* path of the shared layer it is a use of, or NULL */
+  Span user_call;        /* the innermost call that stands in the user's file */
+  const char *path;      /* "" at the top level */
+  const char *layer;     /* path of the shared layer it is a use of, or NULL */
   const Layer *follower; /* the averaged() layer that it is inside of, or NULL */
   Scope *scope;
   const AstBlock *body; /* NULL at the top level */
   const AstStmts *stmts;
-  const char *binding;  /* the name that the current statement binds for the first and only time */
-  int owners;           /* calls that own variables on its right side */
-  const char *label;    /* path of the nodes of the current statement */
-  int loops;            /* `for`s around the current statement */
-  ScanFrame *scan;      /* NULL outside */
-  VEC(struct { const char *element; int count; }) elements; /* path elements given out */
+  const char *binding; /* the name that the current statement binds for the first and only time */
+  int owners;          /* calls that own variables on its right side */
+  const char *label;   /* path of the nodes of the current statement */
+  int loops;           /* `for`s around the current statement */
+  ScanFrame *scan;     /* NULL outside */
+  VEC(struct {
+    const char *element;
+    int count;
+  })
+  elements;                 /* path elements given out */
   const char *state_prefix; /* optimizers: "h1.w:" */
   Type *state_type;         /* optimizers: the type a state has by default */
   VEC(Value) returned;
@@ -193,7 +201,10 @@ struct Frame {
 
 /* What a body reads from the room around it: operands of its scan, in this order. */
 typedef enum ArgumentKind {
-  ARGUMENT_CARRY, ARGUMENT_SEQUENCE, ARGUMENT_INVARIANT, ARGUMENT_KINDS
+  ARGUMENT_CARRY,
+  ARGUMENT_SEQUENCE,
+  ARGUMENT_INVARIANT,
+  ARGUMENT_KINDS
 } ArgumentKind;
 
 typedef struct RoomArgument {
@@ -205,15 +216,15 @@ typedef struct RoomArgument {
 /* A graph under construction. */
 typedef struct Room {
   Graph *graph;
-  VEC(bool) is_host; /* by node id */
+  VEC(bool) is_host;   /* by node id */
   VEC(Node *) scalars; /* one leaf a name */
   double bytes;        /* of all nodes */
-  int stream;        /* of random operators */
-  const char *key;   /* of random operators; NULL: the path of the call */
-  bool is_host_only; /* host and finish: everything is f64 */
-  struct Room *outer; /* of a scan's body or a gradient: the room around it; else NULL */
-  bool is_rule;       /* a gradient of one's own (own_gradient.c) */
-  int64_t length;     /* of a scan's body: steps */
+  int stream;          /* of random operators */
+  const char *key;     /* of random operators; NULL: the path of the call */
+  bool is_host_only;   /* host and finish: everything is f64 */
+  struct Room *outer;  /* of a scan's body or a gradient: the room around it; else NULL */
+  bool is_rule;        /* a gradient of one's own (own_gradient.c) */
+  int64_t length;      /* of a scan's body: steps */
   VEC(RoomArgument) arguments;
 } Room;
 
@@ -228,19 +239,19 @@ typedef struct FrozenGroup {
 typedef struct Walk {
   EntryKind entry;
   bool training;
-  bool single;             /* batch of one */
+  bool single; /* batch of one */
   Room room;
   Scope *globals;
   VEC(Slot *) slots;
-  Scope *slot_names;       /* by path: symbols with a slot */
-  Scope *keys;             /* random keys given out */
-  VEC(Output) results;     /* predict */
-  TrainPlan *train;        /* NULL until the block is reached */
-  bool knows_frozen;       /* the groups below were looked up */
+  Scope *slot_names;   /* by path: symbols with a slot */
+  Scope *keys;         /* random keys given out */
+  VEC(Output) results; /* predict */
+  TrainPlan *train;    /* NULL until the block is reached */
+  bool knows_frozen;   /* the groups below were looked up */
   VEC(FrozenGroup) frozen_groups;
-  int64_t statements;      /* executed, and rounds of loops */
-  int64_t elements;        /* of lists made */
-  bool exhausted;          /* a limit was reached and reported */
+  int64_t statements; /* executed, and rounds of loops */
+  int64_t elements;   /* of lists made */
+  bool exhausted;     /* a limit was reached and reported */
 } Walk;
 
 typedef struct HostScalar {
@@ -255,26 +266,26 @@ struct Elaborator {
   const AstProgram *program;
   const ElaborateOptions *options;
   Module *module;
-  Scope *root;        /* builtins and prelude */
+  Scope *root; /* builtins and prelude */
   Walk *walk;
   Room *room;
   int64_t checked_indices; /* check_index nodes so far */
   Room init, host;
   Frame *frame;
-  Span at;            /* the expression being evaluated */
-  int errors;         /* reported, repetitions included */
-  int depth;          /* of evaluate() */
-  int owner_depth;    /* of paths.c looking through defs */
+  Span at;         /* the expression being evaluated */
+  int errors;      /* reported, repetitions included */
+  int depth;       /* of evaluate() */
+  int owner_depth; /* of paths.c looking through defs */
   DType default_float;
-  double loss_scale;        /* of train; a power of two */
-  bool uses_grad;           /* the program may ask for gradients as values */
-  const char *batch_name;   /* NULL until an input tells */
+  double loss_scale;      /* of train; a power of two */
+  bool uses_grad;         /* the program may ask for gradients as values */
+  const char *batch_name; /* NULL until an input tells */
   VEC(Usage *) usages;
   Usage **usage_table; /* hash by the name's place in the tree */
   int usage_capacity;
   VEC(Function *) functions;
   VEC(HostScalar) scalars;
-  Scope *variable_names;   /* by path: symbols with the number of the module's variable */
+  Scope *variable_names;         /* by path: symbols with the number of the module's variable */
   VEC(const AstStmt *) sections; /* train and predict blocks seen */
   bool *definition_used;         /* by number of -D */
   AstExpr **definition_exprs;
@@ -368,9 +379,9 @@ bool convert_axis(Elaborator *e, Value value, Span at, int rank, int *axis);
 
 /* ---- evaluation --------------------------------------------------------------------------- */
 
-Value evaluate(Elaborator *e, const AstExpr *expr);                       /* expression.c */
+Value evaluate(Elaborator *e, const AstExpr *expr); /* expression.c */
 Value operate_binary(Elaborator *e, AstOperator op, Value a, Value b, Span a_at, Span b_at);
-Value operate_unary(Elaborator *e, AstOperator op, Value a, Span a_at);   /* operators.c */
+Value operate_unary(Elaborator *e, AstOperator op, Value a, Span a_at); /* operators.c */
 Value operate_matmul(Elaborator *e, Value a, Value b, Span a_at, Span b_at);
 /* Whether products are summed in the type: floats, i32 and i64. */
 bool dtype_is_product(DType dtype);
@@ -379,8 +390,8 @@ void widen_product(Elaborator *e, Node **x, Node **y);
 /* Common type of two tensor operands, broadcast; false after an error. */
 bool operate_unify(Elaborator *e, const char *what, Value a, Value b, Span a_at, Span b_at,
                    Node **x, Node **y);
-Value evaluate_index(Elaborator *e, const AstExpr *expr);                 /* index.c */
-Value evaluate_call(Elaborator *e, const AstExpr *expr);                  /* call.c */
+Value evaluate_index(Elaborator *e, const AstExpr *expr); /* index.c */
+Value evaluate_call(Elaborator *e, const AstExpr *expr);  /* call.c */
 Value call_value(Elaborator *e, Value callee, const Arguments *arguments);
 /* Runs the body of a definer with its formals bound and `ambient` names. */
 Frame *call_definer(Elaborator *e, const Deferred *deferred, int ambient_count,
@@ -388,7 +399,7 @@ Frame *call_definer(Elaborator *e, const Deferred *deferred, int ambient_count,
 /* An application with default arguments; NULL after an error. */
 Deferred *call_defaults(Elaborator *e, Function *function, Span at);
 bool bind_builtin(Elaborator *e, const Builtin *builtin, const Arguments *arguments, Bound *bound);
-void evaluate_block(Elaborator *e, const AstStmts *stmts);                /* statement.c */
+void evaluate_block(Elaborator *e, const AstStmts *stmts); /* statement.c */
 /* Checks a tensor argument against the type written at a formal. */
 bool check_formal_type(Elaborator *e, const AstFormal *formal, Value value, Span at);
 /* A written type; dims may be shapes. False after an error. */
@@ -496,10 +507,10 @@ void check_plateaus(Elaborator *e);
 
 /* ---- sections ----------------------------------------------------------------------------- */
 
-void evaluate_data(Elaborator *e, const AstStmt *stmt);                   /* data.c */
+void evaluate_data(Elaborator *e, const AstStmt *stmt); /* data.c */
 void check_data(Elaborator *e);
-void evaluate_train(Elaborator *e, const AstStmt *stmt);                  /* train.c */
-void evaluate_predict(Elaborator *e, const AstStmt *stmt);                /* predict.c */
+void evaluate_train(Elaborator *e, const AstStmt *stmt);   /* train.c */
+void evaluate_predict(Elaborator *e, const AstStmt *stmt); /* predict.c */
 /* The value of a schedule as a leaf of the current graph; NULL after an error. */
 Node *host_schedule(Elaborator *e, Deferred *deferred, const char *name); /* host.c */
 void host_ambient(Elaborator *e, Symbol ambient[4]);

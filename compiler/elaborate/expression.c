@@ -49,8 +49,8 @@ static Span name_of_gradient(const Elaborator *e, const char *name) {
 
 static Value unknown_name(Elaborator *e, const char *name, Span at, const Symbol *hidden) {
   if (hidden) {
-    Diagnostic *d = report_error(e, at, "'%s' is a value of the program, which a def cannot see",
-                                 name);
+    Diagnostic *d =
+        report_error(e, at, "'%s' is a value of the program, which a def cannot see", name);
     diag_note(d, hidden->span, "it is bound here");
     diag_help(d, "a def sees constants, defs, parameters and inputs; pass '%s' as an argument",
               name);
@@ -64,7 +64,8 @@ static Value unknown_name(Elaborator *e, const char *name, Span at, const Symbol
   }
   Span in_gradient = name_of_gradient(e, name);
   if (in_gradient.line) {
-    Diagnostic *d = report_error(e, at, "'%s' is known in the gradient alone, not in the def", name);
+    Diagnostic *d =
+        report_error(e, at, "'%s' is known in the gradient alone, not in the def", name);
     diag_note(d, in_gradient, "it is named here");
     return value_error();
   }
@@ -191,8 +192,10 @@ static Value evaluate_ternary(Elaborator *e, const AstExpr *expr) {
     return evaluate(e, condition.boolean ? expr->ternary.then : expr->ternary.otherwise);
   if (value_is_error(condition)) return condition;
   Span at = expr->ternary.condition->span;
-  Diagnostic *d = report_error(e, at, "the condition of '?' must be known at compile time, "
-                               "found %s", value_describe(e->arena, condition));
+  Diagnostic *d = report_error(e, at,
+                               "the condition of '?' must be known at compile time, "
+                               "found %s",
+                               value_describe(e->arena, condition));
   if (value_is_tensor(condition))
     diag_help(d, "where(condition, then, otherwise) chooses by element");
   return value_error();
@@ -232,8 +235,11 @@ static Value member_transpose(Elaborator *e, Value object) {
 static const struct {
   const char *name;
   Value (*evaluate)(Elaborator *e, Value object);
-} members[] = {{"shape", member_shape}, {"T", member_transpose}, {"rank", member_rank},
-               {"size", member_size},   {"dtype", member_dtype}};
+} members[] = {{"shape", member_shape},
+               {"T", member_transpose},
+               {"rank", member_rank},
+               {"size", member_size},
+               {"dtype", member_dtype}};
 enum { MEMBER_COUNT = sizeof members / sizeof members[0] };
 
 static Value evaluate_member(Elaborator *e, const AstExpr *expr) {
@@ -255,8 +261,7 @@ static Value evaluate_member(Elaborator *e, const AstExpr *expr) {
     if (name != name_intern(members[i].name)) continue;
     return members[i].evaluate(e, object);
   }
-  Diagnostic *d =
-    report_error(e, expr->member.name.span, "a tensor has no member '%s'", name);
+  Diagnostic *d = report_error(e, expr->member.name.span, "a tensor has no member '%s'", name);
   report_suggest(d, name, names, MEMBER_COUNT);
   diag_help(d, "the members are shape, T, rank, size and dtype");
   return value_error();
@@ -265,15 +270,23 @@ static Value evaluate_member(Elaborator *e, const AstExpr *expr) {
 /* ---- all kinds ---------------------------------------------------------------------------- */
 
 static Value (*const evaluators[AST_EXPR_KINDS])(Elaborator *e, const AstExpr *expr) = {
-  [AST_NAME] = evaluate_name,         [AST_INTEGER] = evaluate_integer,
-  [AST_FLOAT] = evaluate_float,       [AST_STRING] = evaluate_string,
-  [AST_BOOL] = evaluate_bool,         [AST_QUANTITY] = evaluate_quantity,
-  [AST_PLACEHOLDER] = evaluate_placeholder,
-  [AST_TUPLE] = evaluate_sequence,    [AST_LIST] = evaluate_sequence,
-  [AST_UNARY] = evaluate_unary,       [AST_BINARY] = evaluate_binary,
-  [AST_TERNARY] = evaluate_ternary,   [AST_RANGE] = evaluate_range,
-  [AST_MEMBER] = evaluate_member,     [AST_CALL] = evaluate_call,
-  [AST_INDEX] = evaluate_index,       [AST_SCAN] = evaluate_scan,
+    [AST_NAME] = evaluate_name,
+    [AST_INTEGER] = evaluate_integer,
+    [AST_FLOAT] = evaluate_float,
+    [AST_STRING] = evaluate_string,
+    [AST_BOOL] = evaluate_bool,
+    [AST_QUANTITY] = evaluate_quantity,
+    [AST_PLACEHOLDER] = evaluate_placeholder,
+    [AST_TUPLE] = evaluate_sequence,
+    [AST_LIST] = evaluate_sequence,
+    [AST_UNARY] = evaluate_unary,
+    [AST_BINARY] = evaluate_binary,
+    [AST_TERNARY] = evaluate_ternary,
+    [AST_RANGE] = evaluate_range,
+    [AST_MEMBER] = evaluate_member,
+    [AST_CALL] = evaluate_call,
+    [AST_INDEX] = evaluate_index,
+    [AST_SCAN] = evaluate_scan,
 };
 
 Value evaluate(Elaborator *e, const AstExpr *expr) {

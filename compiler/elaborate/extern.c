@@ -118,12 +118,16 @@ static bool read_entry(Elaborator *e, const AstEntry *entry, External *external)
 
 static bool is_word_of_c(const char *name) {
   static const char *const words[] = {
-    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else",
-    "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register",
-    "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef",
-    "union", "unsigned", "void", "volatile", "while", "asm", "typeof", "bool", "true", "false",
-    "nullptr", "constexpr", "alignas", "alignof", "static_assert", "thread_local", "linux",
-    "unix"};
+      "auto",      "break",   "case",     "char",          "const",
+      "continue",  "default", "do",       "double",        "else",
+      "enum",      "extern",  "float",    "for",           "goto",
+      "if",        "inline",  "int",      "long",          "register",
+      "restrict",  "return",  "short",    "signed",        "sizeof",
+      "static",    "struct",  "switch",   "typedef",       "union",
+      "unsigned",  "void",    "volatile", "while",         "asm",
+      "typeof",    "bool",    "true",     "false",         "nullptr",
+      "constexpr", "alignas", "alignof",  "static_assert", "thread_local",
+      "linux",     "unix"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (!strcmp(words[i], name)) return true;
   return false;
@@ -143,8 +147,8 @@ static const char *find_objection(const char *name) {
 static bool check_function(Elaborator *e, const char *name, Span at) {
   const char *objection = find_objection(name);
   if (!objection) return true;
-  Diagnostic *d = report_error(e, at, "a C function of your own cannot be called '%s': it %s", name,
-                               objection);
+  Diagnostic *d =
+      report_error(e, at, "a C function of your own cannot be called '%s': it %s", name, objection);
   diag_help(d, "function = \"my_%s\" in the operator's block names another one", name);
   return false;
 }
@@ -193,13 +197,15 @@ static bool enter(Elaborator *e, const Function *function, const External *exter
   Span at = function->stmt->function.name.span;
   const ExternInfo *known = module_find_extern(e->module, name);
   if (known && !same_files(known, external)) {
-    Diagnostic *d = report_error(e, at, "the C function '%s' is taken from other files elsewhere",
-                                 name);
+    Diagnostic *d =
+        report_error(e, at, "the C function '%s' is taken from other files elsewhere", name);
     diag_note(d, known->span, "here");
     return false;
   }
   if (known) return true;
-  ExternInfo info = {.function = name, .file_count = external->file_count, .span = at,
+  ExternInfo info = {.function = name,
+                     .file_count = external->file_count,
+                     .span = at,
                      .files = ARENA_ARRAY(e->arena, const char *, external->file_count)};
   for (int i = 0; i < info.file_count; i++) info.files[i] = external->files[i];
   vec_push(e->arena, &e->module->externs, info);

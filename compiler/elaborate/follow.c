@@ -30,13 +30,15 @@ static Slot *find_source(Elaborator *e, const char *average, Type type) {
   const char *path = name_printf("%s%s", follower->followed->path, path_within(follower, average));
   Slot *source = find_slot(e->walk, path);
   if (source && type_equal(source->type, type)) return source;
-  Diagnostic *d = source
-    ? report_error(e, follower->span, "'%s' is %s, but '%s', of which it is the average, is %s",
-                   average, type_text(e->arena, type), path, type_text(e->arena, source->type))
-    : report_error(e, follower->span, "'%s' averages '%s', which is not there yet", average,
-                   path);
+  Diagnostic *d =
+      source ? report_error(e, follower->span,
+                            "'%s' is %s, but '%s', of which it is the average, is %s", average,
+                            type_text(e->arena, type), path, type_text(e->arena, source->type))
+             : report_error(e, follower->span, "'%s' averages '%s', which is not there yet",
+                            average, path);
   diag_note(d, follower->followed->span, "the layer that is averaged");
-  if (!source) diag_help(d, "call that layer before its average: its first call makes its parameters");
+  if (!source)
+    diag_help(d, "call that layer before its average: its first call makes its parameters");
   return NULL;
 }
 
@@ -113,13 +115,15 @@ static Value apply_averaged(Elaborator *e, const Bound *bound) {
 }
 
 const Builtin builtins_follow[] = {
-  {"averaged", "averaged(layer: any, average: any)",
-   "A layer like the given one, with moving averages of its parameters, which no gradient trains: a "
-   "target network, a momentum encoder, a mean teacher. They begin as the parameters are when a run "
-   "begins and move once a step, by an average as of train { average = ... }; statistics of "
-   "batch_norm it has for itself."
-   " Example: online = linear(_, 8); y = online(x); target = averaged(online, ema(0.99)); "
-   "loss = mse(y, target(x + 0.1))",
-   apply_averaged, 0, "layers that follow"},
-  {0},
+    {"averaged", "averaged(layer: any, average: any)",
+     "A layer like the given one, with moving averages of its parameters, which no gradient "
+     "trains: a "
+     "target network, a momentum encoder, a mean teacher. They begin as the parameters are when a "
+     "run "
+     "begins and move once a step, by an average as of train { average = ... }; statistics of "
+     "batch_norm it has for itself."
+     " Example: online = linear(_, 8); y = online(x); target = averaged(online, ema(0.99)); "
+     "loss = mse(y, target(x + 0.1))",
+     apply_averaged, 0, "layers that follow"},
+    {0},
 };

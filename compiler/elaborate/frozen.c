@@ -73,8 +73,7 @@ static void add_groups(Elaborator *e, const AstStmt *train) {
     const AstExpr *expr = entry->kind == AST_ENTRY_PARAMS ? find_frozen(entry) : NULL;
     if (!expr) continue;
     Value value = evaluate_ahead(e, expr);
-    FrozenGroup group = {.entry = entry,
-                         .frozen = value.kind == VALUE_BOOL && value.boolean};
+    FrozenGroup group = {.entry = entry, .frozen = value.kind == VALUE_BOOL && value.boolean};
     vec_push(e->arena, &e->walk->frozen_groups, group);
   }
 }
@@ -117,8 +116,10 @@ void check_frozen(Elaborator *e, const AstEntry *entry, const AstExpr *expr, boo
   for (int i = 0; i < e->walk->slots.count && foreseen != frozen; i++) {
     const Slot *slot = e->walk->slots.items[i];
     if (slot->kind != VARIABLE_STATE || !entry_matches(entry, slot->path)) continue;
-    Diagnostic *d = report_error(e, expr->span, "whether '%s' is frozen must be known before its "
-                                 "layer is built", slot->path);
+    Diagnostic *d = report_error(e, expr->span,
+                                 "whether '%s' is frozen must be known before its "
+                                 "layer is built",
+                                 slot->path);
     diag_help(d, "a constant at the top of the file may tell: const frozen_trunk = true");
     return;
   }
@@ -130,8 +131,7 @@ typedef struct States {
   int all, frozen;
 } States;
 
-static void count_states(Elaborator *e, const Frame *frame, const AstStmts *stmts,
-                         States *states) {
+static void count_states(Elaborator *e, const Frame *frame, const AstStmts *stmts, States *states) {
   for (int i = 0; i < stmts->count; i++) {
     const AstStmt *stmt = stmts->items[i];
     if (stmt->kind == AST_STATE) {
@@ -141,8 +141,7 @@ static void count_states(Elaborator *e, const Frame *frame, const AstStmts *stmt
       count_states(e, frame, &stmt->loop.body->stmts, states);
     } else if (stmt->kind == AST_IF) {
       count_states(e, frame, &stmt->branch.then->stmts, states);
-      if (stmt->branch.otherwise)
-        count_states(e, frame, &stmt->branch.otherwise->stmts, states);
+      if (stmt->branch.otherwise) count_states(e, frame, &stmt->branch.otherwise->stmts, states);
     }
   }
 }

@@ -12,7 +12,8 @@ enum { AMBIENT_COUNT = sizeof ambient_names / sizeof ambient_names[0] };
 void host_ambient(Elaborator *e, Symbol ambient[4]) {
   for (int i = 0; i < AMBIENT_COUNT; i++) {
     Node *leaf = emit_scalar(e, ambient_names[i]);
-    ambient[i] = (Symbol){.name = name_intern(ambient_names[i]), .kind = SYMBOL_AMBIENT,
+    ambient[i] = (Symbol){.name = name_intern(ambient_names[i]),
+                          .kind = SYMBOL_AMBIENT,
                           .value = value_tensor(e, leaf)};
   }
 }
@@ -77,8 +78,9 @@ Node *host_schedule(Elaborator *e, Deferred *deferred, const char *name) {
   e->at = at;
   if (!node) return NULL;
   const char *scalar = scalar_name(e, name ? name : deferred->function->name);
-  graph_add_output(e->host.graph, (Output){.kind = OUTPUT_SCALAR, .name = scalar, .node = node,
-                                           .span = deferred->span});
+  graph_add_output(
+      e->host.graph,
+      (Output){.kind = OUTPUT_SCALAR, .name = scalar, .node = node, .span = deferred->span});
   HostScalar entry = {schedule_identity(deferred), deferred->path, scalar};
   vec_push(e->arena, &e->scalars, entry);
   return emit_scalar(e, scalar);

@@ -11,13 +11,13 @@
 typedef struct Selection {
   const AstExpr *expr;
   Node *x;
-  int axis;                /* the next of x to be indexed */
+  int axis; /* the next of x to be indexed */
   int64_t start[MAX_RANK], stop[MAX_RANK], step[MAX_RANK];
-  Shape result;            /* after the reshape */
+  Shape result; /* after the reshape */
   int positions_count;
   Node *positions[MAX_RANK];
   Span positions_at[MAX_RANK];
-  int positions_axis;      /* of the result: that of the first */
+  int positions_axis; /* of the result: that of the first */
   bool failed;
 } Selection;
 
@@ -189,7 +189,8 @@ static Node *bounded_positions(Elaborator *e, Node *positions, DType dtype, int 
   Attribute axis = attr_make_int(ATTR_AXIS, 0);
   Node *numbers = emit_leaf(e, OP_IOTA, type, 1, &axis);
   positions = emit_check_index(e, positions, "x[i]", of, extent);
-  return numbers && positions ? emit(e, OP_GATHER, 2, (Node *[]){numbers, positions}, 0, NULL) : NULL;
+  return numbers && positions ? emit(e, OP_GATHER, 2, (Node *[]){numbers, positions}, 0, NULL)
+                              : NULL;
 }
 
 static bool broadcast_positions(Elaborator *e, const Selection *s, Shape *shape) {
@@ -197,9 +198,10 @@ static bool broadcast_positions(Elaborator *e, const Selection *s, Shape *shape)
   for (int k = 1; k < s->positions_count; k++) {
     Shape next = s->positions[k]->type.shape;
     if (shape_broadcast(*shape, next, shape)) continue;
-    Diagnostic *d = report_error(e, s->positions_at[k], "positions of shapes %s and %s, which do "
-                                 "not broadcast", shape_text(e->arena, *shape),
-                                 shape_text(e->arena, next));
+    Diagnostic *d = report_error(e, s->positions_at[k],
+                                 "positions of shapes %s and %s, which do "
+                                 "not broadcast",
+                                 shape_text(e->arena, *shape), shape_text(e->arena, next));
     diag_help(d, "x[i, j] takes x[i[k], j[k]] for each k; for all rows with all columns write "
                  "x[i[:, none], j]");
     return false;
@@ -298,11 +300,11 @@ static Value select_tensor(Elaborator *e, const AstExpr *expr, Node *x) {
   for (int i = 0; i < indices->count && !s.failed; i++) {
     const AstIndex *index = &indices->items[i];
     switch (index->kind) {
-      case AST_AT: select_at(e, &s, index); break;
-      case AST_SLICE: select_slice(e, &s, index); break;
-      case AST_NEW_AXIS: select_extent(e, &s, index->span, 1); break;
-      case AST_ELLIPSIS:
-        for (int k = 0; k < rank - used && !s.failed; k++) select_all(e, &s, index->span);
+    case AST_AT: select_at(e, &s, index); break;
+    case AST_SLICE: select_slice(e, &s, index); break;
+    case AST_NEW_AXIS: select_extent(e, &s, index->span, 1); break;
+    case AST_ELLIPSIS:
+      for (int k = 0; k < rank - used && !s.failed; k++) select_all(e, &s, index->span);
     }
   }
   while (!s.failed && s.axis < rank) select_all(e, &s, expr->span);

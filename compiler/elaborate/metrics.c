@@ -27,19 +27,19 @@ typedef struct Cut {
 typedef struct Cutter {
   Elaborator *e;
   int walk_count;
-  Walk *walks[MAX_WALKS];    /* 0: evaluation, 1: of a single example, then training */
-  bool *depends[MAX_WALKS];  /* on inputs, by node id */
-  Node **finish;             /* by node id of walk 0: what was built for it */
-  Room room;                 /* of the finish entry */
+  Walk *walks[MAX_WALKS];   /* 0: evaluation, 1: of a single example, then training */
+  bool *depends[MAX_WALKS]; /* on inputs, by node id */
+  Node **finish;            /* by node id of walk 0: what was built for it */
+  Room room;                /* of the finish entry */
   const Metric *metric;
-  const Flow *flow;          /* of the examples, by node id of walk 0 */
-  const char *uncut;         /* why this metric cannot be cut; NULL: it can, so far */
-  const Node *uncut_at;      /* the part */
-  const Flow *uncut_by;      /* how the examples mix in it; NULL: they do not */
-  bool has_examples;         /* it differs in training alone: single examples have a meaning */
-  int parts;                 /* accumulators of this metric */
+  const Flow *flow;     /* of the examples, by node id of walk 0 */
+  const char *uncut;    /* why this metric cannot be cut; NULL: it can, so far */
+  const Node *uncut_at; /* the part */
+  const Flow *uncut_by; /* how the examples mix in it; NULL: they do not */
+  bool has_examples;    /* it differs in training alone: single examples have a meaning */
+  int parts;            /* accumulators of this metric */
   int depth;
-  bool is_deep;              /* `deep`, below CUT_DEPTH nodes, has to be cut first */
+  bool is_deep; /* `deep`, below CUT_DEPTH nodes, has to be cut first */
   Cut deep;
 } Cutter;
 
@@ -63,8 +63,10 @@ static const Flow *flow_of(const Cutter *c, const Node *node) { return &c->flow[
 static const struct {
   Op op;
   Combine combine;
-} reductions[] = {{OP_REDUCE_MEAN, COMBINE_MEAN}, {OP_REDUCE_SUM, COMBINE_SUM},
-                  {OP_REDUCE_MAX, COMBINE_MAX},   {OP_REDUCE_MIN, COMBINE_MIN}};
+} reductions[] = {{OP_REDUCE_MEAN, COMBINE_MEAN},
+                  {OP_REDUCE_SUM, COMBINE_SUM},
+                  {OP_REDUCE_MAX, COMBINE_MAX},
+                  {OP_REDUCE_MIN, COMBINE_MIN}};
 
 static bool find_reduction(const Node *node, Combine *combine) {
   for (int i = 0; i < 4; i++)
@@ -146,18 +148,18 @@ static bool is_linear_sum(const Cutter *c, const Node *node, const Node *single,
   double value, one;
   Node *const *x = node->operands, *const *y = single->operands;
   switch (node->op) {
-    case OP_NEG: return is_linear_sum(c, x[0], y[0], depth + 1);
-    case OP_ADD:
-    case OP_SUB:
-      return is_linear_sum(c, x[0], y[0], depth + 1) && is_linear_sum(c, x[1], y[1], depth + 1);
-    case OP_MUL:
-      if (is_constant(x[0], y[0], &value, &one) && value == one)
-        return is_linear_sum(c, x[1], y[1], depth + 1);
-      /* fall through */
-    case OP_DIV:
-      return is_constant(x[1], y[1], &value, &one) && value == one &&
-             is_linear_sum(c, x[0], y[0], depth + 1);
-    default: return false;
+  case OP_NEG: return is_linear_sum(c, x[0], y[0], depth + 1);
+  case OP_ADD:
+  case OP_SUB:
+    return is_linear_sum(c, x[0], y[0], depth + 1) && is_linear_sum(c, x[1], y[1], depth + 1);
+  case OP_MUL:
+    if (is_constant(x[0], y[0], &value, &one) && value == one)
+      return is_linear_sum(c, x[1], y[1], depth + 1);
+    /* fall through */
+  case OP_DIV:
+    return is_constant(x[1], y[1], &value, &one) && value == one &&
+           is_linear_sum(c, x[0], y[0], depth + 1);
+  default: return false;
   }
 }
 
@@ -168,8 +170,8 @@ static bool is_hand_mean(const Cutter *c, const Node *node, const Node *single) 
   for (int i = node->op == OP_DIV ? 1 : 0; i < 2; i++) {
     if (!is_constant(node->operands[i], single->operands[i], &value, &one) || value == one)
       continue;
-    bool scales = node->op == OP_DIV ? value == one * batch
-                                     : fabs(value * batch - one) <= 1e-12 * fabs(one);
+    bool scales =
+        node->op == OP_DIV ? value == one * batch : fabs(value * batch - one) <= 1e-12 * fabs(one);
     return scales && is_linear_sum(c, node->operands[1 - i], single->operands[1 - i], 0);
   }
   return false;
@@ -200,14 +202,15 @@ static Node *as_scalar(Cutter *c, int walk, Node *node) {
 
 static Node *add_accumulator(Cutter *c, const Cut *cut, Combine combine) {
   bool is_whole = cut->node[0] == c->metric->node;
-  const char *name = is_whole ? c->metric->name
-                              : name_printf("%s.%d", c->metric->name, c->parts++);
+  const char *name = is_whole ? c->metric->name : name_printf("%s.%d", c->metric->name, c->parts++);
   for (int i = 0; i < c->walk_count; i++) {
     Node *node = as_scalar(c, i, cut->node[i]);
     if (!node) return NULL;
-    graph_add_output(c->walks[i]->room.graph,
-                     (Output){.kind = OUTPUT_ACCUMULATOR, .combine = combine, .name = name,
-                              .node = node, .span = c->metric->span});
+    graph_add_output(c->walks[i]->room.graph, (Output){.kind = OUTPUT_ACCUMULATOR,
+                                                       .combine = combine,
+                                                       .name = name,
+                                                       .node = node,
+                                                       .span = c->metric->span});
   }
   return emit_scalar(c->e, name);
 }
@@ -274,11 +277,11 @@ static const char *advise(const Flow *mixed) {
 static void report_uncut(Cutter *c, bool is_for_batches) {
   const char *name = c->metric->name;
   Diagnostic *d =
-    is_for_batches
-      ? report_warning(c->e, c->metric->span, "reports of '%s' will be means over batches: %s",
-                       name, c->uncut)
-      : report_error(c->e, c->metric->span, "'%s' cannot be computed over a whole data set: %s",
-                     name, c->uncut);
+      is_for_batches
+          ? report_warning(c->e, c->metric->span, "reports of '%s' will be means over batches: %s",
+                           name, c->uncut)
+          : report_error(c->e, c->metric->span, "'%s' cannot be computed over a whole data set: %s",
+                         name, c->uncut);
   report_note_tensor(c->e, d, "this part", c->uncut_at);
   if (c->uncut_by) note_mixing(c->e, d, c->uncut_by);
   if (!is_for_batches) diag_help(d, "%s", advise(c->uncut_by));
@@ -321,8 +324,7 @@ static Node *cut_elementwise(Cutter *c, const Cut *cut) {
 static Node *cut_reduction(Cutter *c, const Cut *cut, const Node *reduced, Combine combine) {
   const Flow *mixed = find_mixed(c, reduced);
   if (mixed) {
-    leave_uncut(c, reduced,
-                arena_printf(c->e->arena, "it reduces what %s", mixing_text(mixed)));
+    leave_uncut(c, reduced, arena_printf(c->e->arena, "it reduces what %s", mixing_text(mixed)));
     c->uncut_by = mixed;
     return NULL;
   }
@@ -333,9 +335,9 @@ static Node *cut_reduction(Cutter *c, const Cut *cut, const Node *reduced, Combi
 static Node *cut_independent(Cutter *c, const Cut *cut) {
   const Flow *flow = flow_of(c, cut->node[0]);
   if (flow->kind != FLOW_SIZED) return add_accumulator(c, cut, COMBINE_LAST);
-  leave_uncut(c, cut->node[0], flow->cause == CAUSE_PLACE
-                                 ? "it counts the places in a batch"
-                                 : "it depends on the size of a batch");
+  leave_uncut(c, cut->node[0],
+              flow->cause == CAUSE_PLACE ? "it counts the places in a batch"
+                                         : "it depends on the size of a batch");
   c->uncut_by = flow;
   return NULL;
 }
@@ -345,7 +347,8 @@ static Node *cut_new(Cutter *c, const Cut *cut) {
   const Node *reduced;
   double value, one;
   if (is_constant(node, cut->node[1], &value, &one) && value != one)
-    return leave_uncut(c, node, "it uses the batch size beside reductions, which run over the "
+    return leave_uncut(c, node,
+                       "it uses the batch size beside reductions, which run over the "
                        "whole set");
   if (node->op == OP_CONSTANT)
     return emit_constant(c->e, node_float(node, ATTR_VALUE),
@@ -420,8 +423,7 @@ static bool find_cut(const Cutter *c, const Metric *metric, Cut *cut) {
 
 /* After a cut that failed: the whole metric is one accumulator. */
 static Node *cut_nowhere(Cutter *c, const Cut *cut, const int *output_counts) {
-  for (int i = 0; i < c->walk_count; i++)
-    c->walks[i]->room.graph->outputs.count = output_counts[i];
+  for (int i = 0; i < c->walk_count; i++) c->walks[i]->room.graph->outputs.count = output_counts[i];
   c->finish = ARENA_ARRAY(c->e->arena, Node *, c->walks[0]->room.graph->next_id);
   return add_accumulator(c, cut, c->has_examples ? COMBINE_MEAN : COMBINE_BATCHES);
 }
@@ -437,8 +439,7 @@ static void build_metric(Cutter *c, const Metric *metric) {
   e->at = metric->span;
   e->frame->label = metric->name;
   if (!find_cut(c, metric, &cut)) return;
-  for (int i = 0; i < c->walk_count; i++)
-    output_counts[i] = c->walks[i]->room.graph->outputs.count;
+  for (int i = 0; i < c->walk_count; i++) output_counts[i] = c->walks[i]->room.graph->outputs.count;
   Node *node = cut_expression(c, cut);
   if (c->uncut) {
     bool is_reported = is_for_batches(c, cut.node[0]);
@@ -447,8 +448,9 @@ static void build_metric(Cutter *c, const Metric *metric) {
   }
   if (!node) return;
   node = emit_cast(e, node, DTYPE_F64);
-  graph_add_output(c->room.graph, (Output){.kind = OUTPUT_SCALAR, .name = metric->name,
-                                           .node = node, .span = metric->span});
+  graph_add_output(
+      c->room.graph,
+      (Output){.kind = OUTPUT_SCALAR, .name = metric->name, .node = node, .span = metric->span});
   vec_push(e->arena, &e->module->metrics, ((MetricInfo){metric->name, metric->span}));
 }
 

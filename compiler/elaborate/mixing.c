@@ -4,11 +4,11 @@
 
 const char *mixing_text(const Flow *mixed) {
   switch (mixed->cause) {
-    case CAUSE_PAIRS: return "compares the examples of a batch with each other";
-    case CAUSE_SIZE: return "depends on the size of a batch";
-    case CAUSE_PLACE: return "depends on an example's place in the batch";
-    case CAUSE_MOVED: return "mixes the examples of a batch";
-    default: return "another reduction over the batch has a part in";
+  case CAUSE_PAIRS: return "compares the examples of a batch with each other";
+  case CAUSE_SIZE: return "depends on the size of a batch";
+  case CAUSE_PLACE: return "depends on an example's place in the batch";
+  case CAUSE_MOVED: return "mixes the examples of a batch";
+  default: return "another reduction over the batch has a part in";
   }
 }
 
@@ -17,15 +17,15 @@ const char *mixing_advice(const Flow *mixed) {
     return "rowwise = true in its declaration says that row i of its result follows from row i of "
            "the arguments";
   switch (mixed->cause) {
-    case CAUSE_SIZE:
-      return "divide behind the reduction, sum(x) / batch; by grad(sum(y), x) each example has "
-             "the gradient of its own y";
-    case CAUSE_JOINED:
-      return "write it with reductions of single examples: mean(x * x) - mean(x) ^ 2 for "
-             "mean((x - mean(x)) ^ 2)";
-    default:
-      return "which examples share a batch, and in which order, is chance: use what follows from "
-             "each example by itself";
+  case CAUSE_SIZE:
+    return "divide behind the reduction, sum(x) / batch; by grad(sum(y), x) each example has "
+           "the gradient of its own y";
+  case CAUSE_JOINED:
+    return "write it with reductions of single examples: mean(x * x) - mean(x) ^ 2 for "
+           "mean((x - mean(x)) ^ 2)";
+  default:
+    return "which examples share a batch, and in which order, is chance: use what follows from "
+           "each example by itself";
   }
 }
 

@@ -13,14 +13,21 @@ typedef struct OperatorInfo {
 } OperatorInfo;
 
 static const OperatorInfo operator_info[AST_OPERATORS] = {
-  [AST_ADD] = {.op = OP_ADD},           [AST_SUB] = {.op = OP_SUB},
-  [AST_MUL] = {.op = OP_MUL},           [AST_DIV] = {.op = OP_DIV},
-  [AST_FLOORDIV] = {.op = OP_FLOORDIV}, [AST_MOD] = {.op = OP_MOD},
-  [AST_POW] = {.op = OP_POW},           [AST_EQ] = {OP_EQ, true, false, true},
-  [AST_NE] = {OP_NE, true, false, true},      [AST_LT] = {OP_LT, true, false, false},
-  [AST_GT] = {OP_GT, true, false, false},     [AST_LE] = {OP_LE, true, false, false},
-  [AST_GE] = {OP_GE, true, false, false},     [AST_AND] = {OP_AND, false, true, false},
-  [AST_OR] = {OP_OR, false, true, false},
+    [AST_ADD] = {.op = OP_ADD},
+    [AST_SUB] = {.op = OP_SUB},
+    [AST_MUL] = {.op = OP_MUL},
+    [AST_DIV] = {.op = OP_DIV},
+    [AST_FLOORDIV] = {.op = OP_FLOORDIV},
+    [AST_MOD] = {.op = OP_MOD},
+    [AST_POW] = {.op = OP_POW},
+    [AST_EQ] = {OP_EQ, true, false, true},
+    [AST_NE] = {OP_NE, true, false, true},
+    [AST_LT] = {OP_LT, true, false, false},
+    [AST_GT] = {OP_GT, true, false, false},
+    [AST_LE] = {OP_LE, true, false, false},
+    [AST_GE] = {OP_GE, true, false, false},
+    [AST_AND] = {OP_AND, false, true, false},
+    [AST_OR] = {OP_OR, false, true, false},
 };
 
 /* ---- compile-time numbers ----------------------------------------------------------------- */
@@ -54,34 +61,34 @@ static Value power_int(Elaborator *e, int64_t base, int64_t exponent) {
 static Value operate_ints(Elaborator *e, AstOperator op, int64_t a, int64_t b) {
   int64_t result = 0;
   switch (op) {
-    case AST_ADD:
-      if (__builtin_add_overflow(a, b, &result)) return overflow(e, op);
-      return value_int(result);
-    case AST_SUB:
-      if (__builtin_sub_overflow(a, b, &result)) return overflow(e, op);
-      return value_int(result);
-    case AST_MUL:
-      if (__builtin_mul_overflow(a, b, &result)) return overflow(e, op);
-      return value_int(result);
-    case AST_POW: return power_int(e, a, b);
-    case AST_DIV: {
-      Diagnostic *d = report_error(e, e->at, "'/' of two integers, %lld / %lld", (long long)a,
-                                   (long long)b);
-      diag_help(d, "write // for integer division, or make one a float: %lld.0", (long long)a);
+  case AST_ADD:
+    if (__builtin_add_overflow(a, b, &result)) return overflow(e, op);
+    return value_int(result);
+  case AST_SUB:
+    if (__builtin_sub_overflow(a, b, &result)) return overflow(e, op);
+    return value_int(result);
+  case AST_MUL:
+    if (__builtin_mul_overflow(a, b, &result)) return overflow(e, op);
+    return value_int(result);
+  case AST_POW: return power_int(e, a, b);
+  case AST_DIV: {
+    Diagnostic *d =
+        report_error(e, e->at, "'/' of two integers, %lld / %lld", (long long)a, (long long)b);
+    diag_help(d, "write // for integer division, or make one a float: %lld.0", (long long)a);
+    return value_error();
+  }
+  case AST_FLOORDIV:
+  case AST_MOD:
+    if (b == 0) {
+      report_error(e, e->at, "division by zero");
       return value_error();
     }
-    case AST_FLOORDIV:
-    case AST_MOD:
-      if (b == 0) {
-        report_error(e, e->at, "division by zero");
-        return value_error();
-      }
-      if (b == -1) return op == AST_MOD ? value_int(0) : operate_ints(e, AST_SUB, 0, a);
-      return value_int(op == AST_MOD ? floor_rest(a, b) : floor_divide(a, b));
-    case AST_LT: return value_bool(a < b);
-    case AST_GT: return value_bool(a > b);
-    case AST_LE: return value_bool(a <= b);
-    default: return value_bool(a >= b);
+    if (b == -1) return op == AST_MOD ? value_int(0) : operate_ints(e, AST_SUB, 0, a);
+    return value_int(op == AST_MOD ? floor_rest(a, b) : floor_divide(a, b));
+  case AST_LT: return value_bool(a < b);
+  case AST_GT: return value_bool(a > b);
+  case AST_LE: return value_bool(a <= b);
+  default: return value_bool(a >= b);
   }
 }
 
@@ -92,17 +99,17 @@ static Value operate_floats(Elaborator *e, AstOperator op, double a, double b) {
     return value_error();
   }
   switch (op) {
-    case AST_ADD: return value_float(a + b);
-    case AST_SUB: return value_float(a - b);
-    case AST_MUL: return value_float(a * b);
-    case AST_DIV: return value_float(a / b);
-    case AST_FLOORDIV: return value_float(number_floordiv(a, b));
-    case AST_MOD: return value_float(number_mod(a, b));
-    case AST_POW: return value_float(pow(a, b));
-    case AST_LT: return value_bool(a < b);
-    case AST_GT: return value_bool(a > b);
-    case AST_LE: return value_bool(a <= b);
-    default: return value_bool(a >= b);
+  case AST_ADD: return value_float(a + b);
+  case AST_SUB: return value_float(a - b);
+  case AST_MUL: return value_float(a * b);
+  case AST_DIV: return value_float(a / b);
+  case AST_FLOORDIV: return value_float(number_floordiv(a, b));
+  case AST_MOD: return value_float(number_mod(a, b));
+  case AST_POW: return value_float(pow(a, b));
+  case AST_LT: return value_bool(a < b);
+  case AST_GT: return value_bool(a > b);
+  case AST_LE: return value_bool(a <= b);
+  default: return value_bool(a >= b);
   }
 }
 
@@ -137,8 +144,7 @@ static Value operate_constants(Elaborator *e, AstOperator op, Value a, Value b) 
     if (a.kind != VALUE_BOOL || b.kind != VALUE_BOOL) return wrong_operands(e, op, a, b);
     return value_bool(op == AST_AND ? a.boolean && b.boolean : a.boolean || b.boolean);
   }
-  if (a.kind == VALUE_INT && b.kind == VALUE_INT)
-    return operate_ints(e, op, a.integer, b.integer);
+  if (a.kind == VALUE_INT && b.kind == VALUE_INT) return operate_ints(e, op, a.integer, b.integer);
   if (value_is_number(a) && value_is_number(b))
     return operate_floats(e, op, value_number(a), value_number(b));
   if (op == AST_ADD && value_is_sequence(a) && value_is_sequence(b)) return join_lists(e, a, b);
@@ -187,8 +193,8 @@ static bool refuse_float(Elaborator *e, const char *what, Value number, DType dt
     return false;
   Text text = {0};
   text_add_value(&text, number);
-  Diagnostic *d = report_error(e, e->at, "%s of %s and %s, which is not written as an integer", what,
-                               dtype_name(dtype), text.data);
+  Diagnostic *d = report_error(e, e->at, "%s of %s and %s, which is not written as an integer",
+                               what, dtype_name(dtype), text.data);
   text_free(&text);
   note_operands(e, d, a, b);
   diag_help(d, "write an integer, or convert the tensor: f32(x)");
@@ -208,11 +214,10 @@ static bool unify(Elaborator *e, const char *what, Value a, Value b, Span a_at, 
   DType dtype = operand_dtype(e, a, b);
   if (dtype == DTYPE_COUNT) {
     DType left = a.tensor.node->type.dtype, right = b.tensor.node->type.dtype;
-    Diagnostic *d = report_error(e, e->at, "%s of %s and %s", what, dtype_name(left),
-                                 dtype_name(right));
+    Diagnostic *d =
+        report_error(e, e->at, "%s of %s and %s", what, dtype_name(left), dtype_name(right));
     note_operands(e, d, a, b);
-    diag_help(d, "convert one of them: %s(...)",
-              dtype_name(dtype_is_float(left) ? left : right));
+    diag_help(d, "convert one of them: %s(...)", dtype_name(dtype_is_float(left) ? left : right));
     return false;
   }
   if (!compares && (refuse_float(e, what, a, dtype, a, b) || refuse_float(e, what, b, dtype, a, b)))
@@ -239,8 +244,10 @@ bool operate_unify(Elaborator *e, const char *what, Value a, Value b, Span a_at,
 }
 
 static Value refuse_u8(Elaborator *e, const char *what, Value a, Value b) {
-  Diagnostic *d = report_error(e, e->at, "%s of u8: bytes have casts, comparisons, movement and "
-                               "indexing only", what);
+  Diagnostic *d = report_error(e, e->at,
+                               "%s of u8: bytes have casts, comparisons, movement and "
+                               "indexing only",
+                               what);
   note_operands(e, d, a, b);
   diag_help(d, "convert first: f32(x) or i32(x)");
   return value_error();
@@ -309,8 +316,12 @@ static bool compare_quantity(AstOperator op, Value a, Value b, Value *result) {
     x = left ? a.quantity.number : 0;
     y = right ? b.quantity.number : 0;
   }
-  *result = value_bool(op == AST_EQ ? x == y : op == AST_NE ? x != y : op == AST_LT ? x < y
-                       : op == AST_GT ? x > y : op == AST_LE ? x <= y : x >= y);
+  *result = value_bool(op == AST_EQ   ? x == y
+                       : op == AST_NE ? x != y
+                       : op == AST_LT ? x < y
+                       : op == AST_GT ? x > y
+                       : op == AST_LE ? x <= y
+                                      : x >= y);
   return true;
 }
 
@@ -328,8 +339,7 @@ Value operate_binary(Elaborator *e, AstOperator op, Value a, Value b, Span a_at,
   Value both[] = {a, b};
   for (int i = 0; i < 2; i++) {
     Value v = both[i];
-    if (!value_is_tensor(v) && !value_is_number(v) && v.kind != VALUE_BOOL &&
-        !value_is_sequence(v))
+    if (!value_is_tensor(v) && !value_is_number(v) && v.kind != VALUE_BOOL && !value_is_sequence(v))
       usable = false;
   }
   if (!usable && equality && (a.kind == VALUE_NONE || b.kind == VALUE_NONE))
@@ -350,8 +360,8 @@ Value operate_unary(Elaborator *e, AstOperator op, Value a, Span a_at) {
   if (a.kind == VALUE_INT) return operate_ints(e, AST_SUB, 0, a.integer);
   if (a.kind == VALUE_FLOAT) return value_float(-a.real);
   if (!value_is_tensor(a)) return report_kind(e, a_at, "the operand of '-'", "a number", a);
-  if (value_is_error(check_arithmetic(e, AST_SUB, "'-'", a, value_none(),
-                                      a.tensor.node->type.dtype)))
+  if (value_is_error(
+          check_arithmetic(e, AST_SUB, "'-'", a, value_none(), a.tensor.node->type.dtype)))
     return value_error();
   return value_tensor(e, emit_unary(e, OP_NEG, convert_any_tensor(e, a, a_at)));
 }
@@ -400,8 +410,11 @@ static bool broadcast_stacks(Elaborator *e, Node **x, Node **y) {
   before[0].rank -= 2;
   before[1].rank -= 2;
   if (!shape_broadcast(before[0], before[1], &lead)) {
-    refuse_matmul(e, arena_printf(e->arena, "'@' of shapes %s and %s, whose leading axes do not "
-                                  "broadcast", shape_text(e->arena, p), shape_text(e->arena, q)),
+    refuse_matmul(e,
+                  arena_printf(e->arena,
+                               "'@' of shapes %s and %s, whose leading axes do not "
+                               "broadcast",
+                               shape_text(e->arena, p), shape_text(e->arena, q)),
                   *x, *y);
     return false;
   }
@@ -420,8 +433,8 @@ static Node *contract_matrices(Elaborator *e, Node *x, Node *y, int batch) {
   int64_t left = x->type.shape.rank - 1, right = matmul_axis(y->type.shape);
   for (int i = 0; i < batch; i++) axes[i] = i;
   Attribute attributes[] = {
-    attr_make_ints(ATTR_BATCH_LEFT, batch, axes), attr_make_ints(ATTR_BATCH_RIGHT, batch, axes),
-    attr_make_ints(ATTR_SUM_LEFT, 1, &left), attr_make_ints(ATTR_SUM_RIGHT, 1, &right)};
+      attr_make_ints(ATTR_BATCH_LEFT, batch, axes), attr_make_ints(ATTR_BATCH_RIGHT, batch, axes),
+      attr_make_ints(ATTR_SUM_LEFT, 1, &left), attr_make_ints(ATTR_SUM_RIGHT, 1, &right)};
   return emit(e, OP_CONTRACT, 2, (Node *[]){x, y}, 4, attributes);
 }
 

@@ -72,27 +72,27 @@ static void count_index(Census *census, const AstExpr *expr) {
 static void count_expr(Census *census, const AstExpr *expr) {
   if (!expr) return;
   switch (expr->kind) {
-    case AST_TUPLE:
-    case AST_LIST: count_exprs(census, &expr->items); return;
-    case AST_UNARY: count_expr(census, expr->unary.operand); return;
-    case AST_BINARY:
-      count_expr(census, expr->binary.left);
-      count_expr(census, expr->binary.right);
-      return;
-    case AST_TERNARY:
-      count_expr(census, expr->ternary.condition);
-      count_expr(census, expr->ternary.then);
-      count_expr(census, expr->ternary.otherwise);
-      return;
-    case AST_RANGE:
-      count_expr(census, expr->range.from);
-      count_expr(census, expr->range.to);
-      return;
-    case AST_MEMBER: count_expr(census, expr->member.object); return;
-    case AST_CALL: count_call(census, expr); return;
-    case AST_INDEX: count_index(census, expr); return;
-    case AST_SCAN: count_scan(census, expr->scan); return;
-    default: return; /* leaves */
+  case AST_TUPLE:
+  case AST_LIST: count_exprs(census, &expr->items); return;
+  case AST_UNARY: count_expr(census, expr->unary.operand); return;
+  case AST_BINARY:
+    count_expr(census, expr->binary.left);
+    count_expr(census, expr->binary.right);
+    return;
+  case AST_TERNARY:
+    count_expr(census, expr->ternary.condition);
+    count_expr(census, expr->ternary.then);
+    count_expr(census, expr->ternary.otherwise);
+    return;
+  case AST_RANGE:
+    count_expr(census, expr->range.from);
+    count_expr(census, expr->range.to);
+    return;
+  case AST_MEMBER: count_expr(census, expr->member.object); return;
+  case AST_CALL: count_call(census, expr); return;
+  case AST_INDEX: count_index(census, expr); return;
+  case AST_SCAN: count_scan(census, expr->scan); return;
+  default: return; /* leaves */
   }
 }
 
@@ -100,22 +100,21 @@ static bool block_owns(Census *census, const AstStmts *stmts) {
   for (int i = 0; i < stmts->count; i++) {
     const AstStmt *stmt = stmts->items[i];
     switch (stmt->kind) {
-      case AST_PARAM:
-      case AST_STATE:
-      case AST_STREAM: return true;
-      case AST_ASSIGN:
-      case AST_STORE: count_expr(census, stmt->assignment.value); break;
-      case AST_RETURN:
-      case AST_YIELD: count_exprs(census, &stmt->values); break;
-      case AST_FOR:
-        if (block_owns(census, &stmt->loop.body->stmts)) return true;
-        break;
-      case AST_IF:
-        if (block_owns(census, &stmt->branch.then->stmts)) return true;
-        if (stmt->branch.otherwise && block_owns(census, &stmt->branch.otherwise->stmts))
-          return true;
-        break;
-      default: break;
+    case AST_PARAM:
+    case AST_STATE:
+    case AST_STREAM: return true;
+    case AST_ASSIGN:
+    case AST_STORE: count_expr(census, stmt->assignment.value); break;
+    case AST_RETURN:
+    case AST_YIELD: count_exprs(census, &stmt->values); break;
+    case AST_FOR:
+      if (block_owns(census, &stmt->loop.body->stmts)) return true;
+      break;
+    case AST_IF:
+      if (block_owns(census, &stmt->branch.then->stmts)) return true;
+      if (stmt->branch.otherwise && block_owns(census, &stmt->branch.otherwise->stmts)) return true;
+      break;
+    default: break;
     }
     if (census->owners > 0) return true;
   }
@@ -140,8 +139,8 @@ static bool function_owns(Elaborator *e, Function *function) {
     if (e->owner_depth >= MAX_OWNER_DEPTH) return false;
     e->owner_depth++;
     function->owns = OWNS_VISITING; /* a call of itself adds nothing */
-    Census census = {.e = e, .scope = function->is_prelude ? e->root : e->walk->globals,
-                     .counts_named = true};
+    Census census = {
+        .e = e, .scope = function->is_prelude ? e->root : e->walk->globals, .counts_named = true};
     bool owns = function->stmt->function.body &&
                 (block_owns(&census, &function->stmt->function.body->stmts) ||
                  formals_own(&census, function->stmt));
@@ -177,7 +176,7 @@ static int count_bindings(const AstStmts *stmts, const char *name) {
     } else if (stmt->kind == AST_IF) {
       int then = count_bindings(&stmt->branch.then->stmts, name);
       int otherwise =
-        stmt->branch.otherwise ? count_bindings(&stmt->branch.otherwise->stmts, name) : 0;
+          stmt->branch.otherwise ? count_bindings(&stmt->branch.otherwise->stmts, name) : 0;
       count += then > otherwise ? then : otherwise;
     }
   }
@@ -236,8 +235,7 @@ static const char *distinct(Elaborator *e, const char *element) {
   return count == 0 ? name_intern(element) : name_printf("%s.%d", element, count);
 }
 
-static const char *call_element(Elaborator *e, const char *function, bool owns,
-                                const char *name) {
+static const char *call_element(Elaborator *e, const char *function, bool owns, const char *name) {
   const Frame *frame = e->frame;
   if (name) return name_intern(name);
   if (owns && frame->binding && frame->owners == 1) return frame->binding;

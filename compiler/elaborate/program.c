@@ -39,9 +39,8 @@ static void bind_functions(Elaborator *e, const AstStmts *stmts, Scope *scope, b
     if (!is_function(stmt) || scope_find_own(scope, stmt->function.name.text)) continue;
     Value value = {.kind = VALUE_DEF};
     value.function = make_function(e, stmt, is_prelude);
-    Symbol *symbol =
-      scope_bind(e->arena, scope, is_prelude ? SYMBOL_BUILTIN : SYMBOL_DEF,
-                 stmt->function.name.text, value, stmt->function.name.span);
+    Symbol *symbol = scope_bind(e->arena, scope, is_prelude ? SYMBOL_BUILTIN : SYMBOL_DEF,
+                                stmt->function.name.text, value, stmt->function.name.span);
     if (!is_prelude)
       symbol->usage = usage_of(e, &stmt->function.name, ast_stmt_kind_text(stmt->kind));
   }
@@ -77,8 +76,8 @@ static void parse_definitions(Elaborator *e) {
   for (int i = 0; i < count; i++) {
     const Definition *definition = &e->options->definitions[i];
     SourceFile *source =
-      source_from_text(e->arena, arena_printf(e->arena, "-D %s", definition->name),
-                       definition->value, strlen(definition->value));
+        source_from_text(e->arena, arena_printf(e->arena, "-D %s", definition->name),
+                         definition->value, strlen(definition->value));
     e->definition_exprs[i] = parse_expression(e->arena, e->diagnostics, source);
   }
 }
@@ -90,16 +89,18 @@ static void check_definitions(Elaborator *e) {
     for (int k = 0; stmt->kind == AST_CONST && k < stmt->constants.count; k++)
       vec_push(e->arena, &names, stmt->constants.items[k].name.text);
   }
-  static const char *const keys[] = {"minimize", "optimizer",  "clip",     "epochs", "steps",
-                                     "metrics",  "precision", "loss_scale", "accumulate", "validate",
-                                     "seed"};
+  static const char *const keys[] = {"minimize",   "optimizer", "clip",      "epochs",
+                                     "steps",      "metrics",   "precision", "loss_scale",
+                                     "accumulate", "validate",  "seed"};
   for (int i = 0; i < (int)(sizeof keys / sizeof keys[0]); i++)
     vec_push(e->arena, &names, name_printf("train.%s", keys[i]));
   for (int i = 0; i < e->options->definition_count; i++) {
     if (e->definition_used[i]) continue;
     const char *name = e->options->definitions[i].name;
-    Diagnostic *d = report_error(e, (Span){0}, "-D %s: the program has no constant or train key of "
-                                 "this name", name);
+    Diagnostic *d = report_error(e, (Span){0},
+                                 "-D %s: the program has no constant or train key of "
+                                 "this name",
+                                 name);
     report_suggest(d, name, names.items, names.count);
   }
 }
@@ -283,7 +284,9 @@ static const char *module_name(Arena *arena, const char *file) {
 Module *elaborate(Arena *arena, Diagnostics *diagnostics, const AstProgram *program,
                   const ElaborateOptions *options) {
   static const ElaborateOptions defaults = {0};
-  Elaborator elaborator = {.arena = arena, .diagnostics = diagnostics, .program = program,
+  Elaborator elaborator = {.arena = arena,
+                           .diagnostics = diagnostics,
+                           .program = program,
                            .options = options ? options : &defaults,
                            .default_float = DTYPE_F32,
                            .uses_grad = grad_is_mentioned(program->file)};

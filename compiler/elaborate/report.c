@@ -24,8 +24,8 @@ Span report_user_span(const Elaborator *e, Span at) {
 }
 
 static bool span_is_same(Span a, Span b) {
-  return a.file == b.file && a.line == b.line && a.column == b.column &&
-         a.end_line == b.end_line && a.end_column == b.end_column;
+  return a.file == b.file && a.line == b.line && a.column == b.column && a.end_line == b.end_line &&
+         a.end_column == b.end_column;
 }
 
 static void report_chain(Elaborator *e, Diagnostic *diagnostic, Span at, Span place) {
@@ -48,7 +48,8 @@ static void report_chain(Elaborator *e, Diagnostic *diagnostic, Span at, Span pl
     diag_note(diagnostic, frame->call, "in this call of '%s'", frame->function);
   }
   if (e->walk && e->walk->single)
-    diag_help(diagnostic, "this is the program with %s = 1: evaluation of single examples and "
+    diag_help(diagnostic,
+              "this is the program with %s = 1: evaluation of single examples and "
               "`predict` need it",
               e->batch_name ? e->batch_name : "the batch");
 }
@@ -80,8 +81,7 @@ Diagnostic *report_warning(Elaborator *e, Span at, const char *format, ...) {
   return diagnostic;
 }
 
-void report_note_tensor(Elaborator *e, Diagnostic *diagnostic, const char *what,
-                        const Node *node) {
+void report_note_tensor(Elaborator *e, Diagnostic *diagnostic, const char *what, const Node *node) {
   diag_note(diagnostic, node->span, "%s is %s", what, type_text(e->arena, node->type));
 }
 

@@ -23,8 +23,8 @@ static Node *add_argument(Elaborator *e, Room *room, ArgumentKind kind, Node *ou
   e->frame->label = label;
   e->room = current;
   if (!argument) return NULL;
-  bool outer_is_host = outer->id < room->outer->is_host.count &&
-                       room->outer->is_host.items[outer->id];
+  bool outer_is_host =
+      outer->id < room->outer->is_host.count && room->outer->is_host.items[outer->id];
   room->is_host.items[argument->id] = kind == ARGUMENT_INVARIANT && outer_is_host;
   vec_push(e->arena, &room->arguments, ((RoomArgument){kind, outer, argument}));
   return argument;
@@ -93,7 +93,7 @@ typedef struct Walked {
   int count;
   Node *nodes[MAX_FORMALS]; /* [length, ...] */
   int64_t length;
-  int axis;                 /* that the steps lie along in what is yielded */
+  int axis; /* that the steps lie along in what is yielded */
 } Walked;
 
 static Node *walk_range(Elaborator *e, Value range, Span at) {
@@ -201,9 +201,9 @@ static Node *end_carry(Elaborator *e, const AstBinding *carry, Type type) {
                            arena_printf(e->arena, "the carry '%s'", carry->name.text));
   Node *node = convert_any_tensor(e, value, at);
   if (!node || type_equal(node->type, type)) return node;
-  Diagnostic *d = report_error(e, at, "the carry '%s' begins as %s, but a step leaves it as %s",
-                               carry->name.text, type_text(e->arena, type),
-                               type_text(e->arena, node->type));
+  Diagnostic *d =
+      report_error(e, at, "the carry '%s' begins as %s, but a step leaves it as %s",
+                   carry->name.text, type_text(e->arena, type), type_text(e->arena, node->type));
   diag_note(d, carry->value->span, "its value before the first step");
   diag_help(d, "a carry has one type from step to step");
   return NULL;
@@ -267,11 +267,14 @@ static bool run_body(Elaborator *e, const AstScan *scan, ScanFrame *frame, Node 
     const AstBinding *carry = &scan->carries.items[i];
     Node *next = end_carry(e, carry, initial[i]->type);
     if (!next) return false;
-    graph_add_output(e->room->graph, (Output){.kind = OUTPUT_RESULT, .name = carry->name.text,
-                                              .node = next, .span = carry->name.span});
+    graph_add_output(e->room->graph, (Output){.kind = OUTPUT_RESULT,
+                                              .name = carry->name.text,
+                                              .node = next,
+                                              .span = carry->name.span});
   }
   for (int i = 0; i < frame->yields.count && fine; i++)
-    graph_add_output(e->room->graph, (Output){.kind = OUTPUT_RESULT, .name = name_intern("yield"),
+    graph_add_output(e->room->graph, (Output){.kind = OUTPUT_RESULT,
+                                              .name = name_intern("yield"),
                                               .node = frame->yields.items[i]});
   return fine;
 }
@@ -304,8 +307,8 @@ static bool elaborate_body(Elaborator *e, const AstScan *scan, const Walked *wal
 /* ---- the node ----------------------------------------------------------------------------- */
 
 static Node *add_scan(Elaborator *e, const AstScan *scan, const Room *room) {
-  ScanShape shape = {.carries = scan->carries.count, .length = room->length,
-                     .recomputes = scan->recomputes};
+  ScanShape shape = {
+      .carries = scan->carries.count, .length = room->length, .recomputes = scan->recomputes};
   Node **operands = ARENA_ARRAY(e->arena, Node *, room->arguments.count);
   int count = 0;
   for (int kind = 0; kind < ARGUMENT_KINDS; kind++)
@@ -317,8 +320,7 @@ static Node *add_scan(Elaborator *e, const AstScan *scan, const Room *room) {
       operands[count++] = argument->outer;
     }
   for (int i = shape.carries; i < room->graph->outputs.count; i++)
-    if (!check_shape(e, scan->keyword, scan_result_type(&shape, room->graph, i).shape))
-      return NULL;
+    if (!check_shape(e, scan->keyword, scan_result_type(&shape, room->graph, i).shape)) return NULL;
   Maker maker = {e->room->graph, report_user_span(e, e->at), e->frame->label};
   Node *node = make_scan(&maker, room->graph, shape, count, operands);
   room_sync(e);
@@ -339,15 +341,16 @@ static Value scan_values(Elaborator *e, const AstScan *scan, Node *node, int axi
   int carries = scan->carries.count, results = scan_result_count(node);
   int yields = results - carries, count = 0;
   Value *values = ARENA_ARRAY(e->arena, Value, results + 1);
-  for (int i = carries; i < results; i++)
-    values[count++] = result_value(e, node, i, carries, axis);
+  for (int i = carries; i < results; i++) values[count++] = result_value(e, node, i, carries, axis);
   if (yields == 0 || wanted == results)
     for (int i = 0; i < carries; i++) values[count++] = result_value(e, node, i, carries, axis);
   if (wanted == count || wanted == 1)
     return count == 1 ? values[0] : value_tuple(e->arena, count, values);
-  Diagnostic *d = report_error(e, scan->keyword, "%d names for a scan that yields %d value%s and "
-                               "has %d carr%s", wanted, yields, yields == 1 ? "" : "s", carries,
-                               carries == 1 ? "y" : "ies");
+  Diagnostic *d =
+      report_error(e, scan->keyword,
+                   "%d names for a scan that yields %d value%s and "
+                   "has %d carr%s",
+                   wanted, yields, yields == 1 ? "" : "s", carries, carries == 1 ? "y" : "ies");
   diag_help(d, "bind what is yielded, and behind it all final carries or none");
   return value_error();
 }
@@ -355,7 +358,8 @@ static Value scan_values(Elaborator *e, const AstScan *scan, Node *node, int axi
 Value evaluate_scan_for(Elaborator *e, const AstExpr *expr, int wanted) {
   const AstScan *scan = expr->scan;
   if (e->room != &e->walk->room && !e->room->outer) {
-    report_error(e, scan->keyword, "scan belongs to the step, not to an initial value or a "
+    report_error(e, scan->keyword,
+                 "scan belongs to the step, not to an initial value or a "
                  "schedule");
     return value_error();
   }

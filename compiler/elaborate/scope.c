@@ -69,11 +69,16 @@ Symbol *scope_bind(Arena *arena, Scope *scope, SymbolKind kind, const char *name
 
 const char *symbol_kind_text(SymbolKind kind) {
   static const char *const texts[SYMBOL_KIND_COUNT] = {
-    [SYMBOL_BUILTIN] = "part of the language", [SYMBOL_CONST] = "a constant",
-    [SYMBOL_DEF] = "a function",               [SYMBOL_INPUT] = "an input",
-    [SYMBOL_PARAM] = "a parameter",            [SYMBOL_STATE] = "a state",
-    [SYMBOL_LOCAL] = "a value",                [SYMBOL_LOOP] = "a loop variable",
-    [SYMBOL_FORMAL] = "an argument",           [SYMBOL_AMBIENT] = "given to every definer",
+      [SYMBOL_BUILTIN] = "part of the language",
+      [SYMBOL_CONST] = "a constant",
+      [SYMBOL_DEF] = "a function",
+      [SYMBOL_INPUT] = "an input",
+      [SYMBOL_PARAM] = "a parameter",
+      [SYMBOL_STATE] = "a state",
+      [SYMBOL_LOCAL] = "a value",
+      [SYMBOL_LOOP] = "a loop variable",
+      [SYMBOL_FORMAL] = "an argument",
+      [SYMBOL_AMBIENT] = "given to every definer",
   };
   return texts[kind];
 }

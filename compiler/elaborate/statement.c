@@ -16,8 +16,7 @@ static void report_redefinition(Elaborator *e, AstName name, const Symbol *symbo
   diag_note(d, symbol->span, "it is defined here");
   if (symbol->kind == SYMBOL_STATE)
     diag_help(d, "a state takes a new value by %s <- ...", name.text);
-  else
-    diag_help(d, "choose another name for the new value");
+  else diag_help(d, "choose another name for the new value");
 }
 
 /* Inside a scan, a name of the frame around it. */
@@ -34,8 +33,10 @@ static Symbol *find_around(const Scope *scope, const char *name) {
 static bool may_shadow(Elaborator *e, AstName name, SymbolKind kind, const Symbol *around) {
   bool is_value = around->kind == SYMBOL_LOCAL || around->kind == SYMBOL_FORMAL;
   if (kind == SYMBOL_LOOP && (is_value || around->kind == SYMBOL_LOOP)) return true;
-  Diagnostic *d = report_error(e, name.span, "'%s' is %s around this scan, which a step cannot bind "
-                               "again", name.text, symbol_kind_text(around->kind));
+  Diagnostic *d = report_error(e, name.span,
+                               "'%s' is %s around this scan, which a step cannot bind "
+                               "again",
+                               name.text, symbol_kind_text(around->kind));
   diag_note(d, around->span, "it is defined here");
   if (is_value) diag_help(d, "carry it from step to step: with %s = %s", name.text, name.text);
   else diag_help(d, "choose another name for the new value");
@@ -49,8 +50,7 @@ static bool may_bind(Elaborator *e, AstName name, SymbolKind kind) {
     symbol = find_around(e->frame->scope, name.text);
     return !symbol || may_shadow(e, name, kind, symbol);
   }
-  if (symbol->kind == SYMBOL_LOCAL || symbol->kind == SYMBOL_LOOP ||
-      symbol->kind == SYMBOL_FORMAL)
+  if (symbol->kind == SYMBOL_LOCAL || symbol->kind == SYMBOL_LOOP || symbol->kind == SYMBOL_FORMAL)
     return true;
   report_redefinition(e, name, symbol);
   return false;
@@ -152,17 +152,19 @@ static void note_batch(Elaborator *e, const AstStmt *stmt) {
   if (!batch) {
     Diagnostic *d = report_error(e, stmt->variable.type->span,
                                  "the first axis of the input '%s' must be a constant's name, "
-                                 "the batch", name);
-    diag_help(d, "const batch = 100, then input %s : ...[batch, ...]: evaluation of single "
-                 "examples gives it the value 1", name);
+                                 "the batch",
+                                 name);
+    diag_help(d,
+              "const batch = 100, then input %s : ...[batch, ...]: evaluation of single "
+              "examples gives it the value 1",
+              name);
     return;
   }
   if (e->batch_name && batch != e->batch_name)
     report_error(e, stmt->variable.type->dims.items[0]->span,
                  "the first axis of '%s' is '%s', but other inputs begin with '%s'", name, batch,
                  e->batch_name);
-  else
-    e->batch_name = batch;
+  else e->batch_name = batch;
 }
 
 static void evaluate_input(Elaborator *e, const AstStmt *stmt) {
@@ -217,8 +219,7 @@ static void evaluate_for(Elaborator *e, const AstStmt *stmt) {
   if (!value_is_sequence(sequence)) {
     Diagnostic *d = report_error(e, expr->span, "for needs a range or a list, found %s",
                                  value_describe(e->arena, sequence));
-    if (sequence.kind == VALUE_INT)
-      diag_help(d, "count with 0..%lld", (long long)sequence.integer);
+    if (sequence.kind == VALUE_INT) diag_help(d, "count with 0..%lld", (long long)sequence.integer);
     if (value_is_tensor(sequence))
       diag_help(d, "for runs at compile time; scan walks along an axis of a tensor");
     return;
@@ -245,8 +246,10 @@ static void evaluate_if(Elaborator *e, const AstStmt *stmt) {
     return;
   }
   if (value_is_error(condition)) return;
-  Diagnostic *d = report_error(e, expr->span, "the condition of `if` must be true or false, "
-                               "found %s", value_describe(e->arena, condition));
+  Diagnostic *d = report_error(e, expr->span,
+                               "the condition of `if` must be true or false, "
+                               "found %s",
+                               value_describe(e->arena, condition));
   if (value_is_tensor(condition))
     diag_help(d, "if chooses at compile time; where(condition, then, otherwise) chooses by "
                  "element");
@@ -284,16 +287,16 @@ static const struct {
   void (*evaluate)(Elaborator *e, const AstStmt *stmt);
   bool top_only;
 } statement_rules[AST_STMT_KINDS] = {
-  [AST_CONST] = {evaluate_const, true},       [AST_INPUT] = {evaluate_input, true},
-  [AST_PARAM] = {declare_variable, false},    [AST_STATE] = {declare_variable, false},
-  [AST_STREAM] = {declare_variable, false},   [AST_DATA] = {evaluate_data, true},
-  [AST_TRAIN] = {evaluate_train, true},       [AST_PREDICT] = {evaluate_predict, true},
-  [AST_DEF] = {evaluate_function, true},      [AST_OPTIMIZER] = {evaluate_function, true},
-  [AST_INIT] = {evaluate_function, true},     [AST_SCHEDULE] = {evaluate_function, true},
-  [AST_EXTERN] = {evaluate_function, true},   [AST_ASSIGN] = {evaluate_assign, false},
-  [AST_STORE] = {store_variable, false},      [AST_FOR] = {evaluate_for, false},
-  [AST_IF] = {evaluate_if, false},            [AST_RETURN] = {evaluate_return, false},
-  [AST_YIELD] = {evaluate_yield, false},
+    [AST_CONST] = {evaluate_const, true},     [AST_INPUT] = {evaluate_input, true},
+    [AST_PARAM] = {declare_variable, false},  [AST_STATE] = {declare_variable, false},
+    [AST_STREAM] = {declare_variable, false}, [AST_DATA] = {evaluate_data, true},
+    [AST_TRAIN] = {evaluate_train, true},     [AST_PREDICT] = {evaluate_predict, true},
+    [AST_DEF] = {evaluate_function, true},    [AST_OPTIMIZER] = {evaluate_function, true},
+    [AST_INIT] = {evaluate_function, true},   [AST_SCHEDULE] = {evaluate_function, true},
+    [AST_EXTERN] = {evaluate_function, true}, [AST_ASSIGN] = {evaluate_assign, false},
+    [AST_STORE] = {store_variable, false},    [AST_FOR] = {evaluate_for, false},
+    [AST_IF] = {evaluate_if, false},          [AST_RETURN] = {evaluate_return, false},
+    [AST_YIELD] = {evaluate_yield, false},
 };
 
 static void evaluate_statement(Elaborator *e, const AstStmt *stmt) {

@@ -12,20 +12,20 @@ static const struct {
   const char *name;
   bool in_train, in_group, in_evaluation;
 } key_info[KEY_COUNT] = {
-  [KEY_MINIMIZE] = {"minimize", true, true, true},
-  [KEY_OPTIMIZER] = {"optimizer", true, true, false},
-  [KEY_CLIP] = {"clip", true, true, false},
-  [KEY_LR_SCALE] = {"lr_scale", false, true, false},
-  [KEY_FROZEN] = {"frozen", false, true, false},
-  [KEY_AVERAGE] = {"average", true, true, false},
-  [KEY_EPOCHS] = {"epochs", true, false, false},
-  [KEY_STEPS] = {"steps", true, false, false},
-  [KEY_METRICS] = {"metrics", true, false, true},
-  [KEY_PRECISION] = {"precision", true, false, false},
-  [KEY_LOSS_SCALE] = {"loss_scale", true, false, false},
-  [KEY_ACCUMULATE] = {"accumulate", true, false, false},
-  [KEY_VALIDATE] = {"validate", true, false, false},
-  [KEY_SEED] = {"seed", true, false, false},
+    [KEY_MINIMIZE] = {"minimize", true, true, true},
+    [KEY_OPTIMIZER] = {"optimizer", true, true, false},
+    [KEY_CLIP] = {"clip", true, true, false},
+    [KEY_LR_SCALE] = {"lr_scale", false, true, false},
+    [KEY_FROZEN] = {"frozen", false, true, false},
+    [KEY_AVERAGE] = {"average", true, true, false},
+    [KEY_EPOCHS] = {"epochs", true, false, false},
+    [KEY_STEPS] = {"steps", true, false, false},
+    [KEY_METRICS] = {"metrics", true, false, true},
+    [KEY_PRECISION] = {"precision", true, false, false},
+    [KEY_LOSS_SCALE] = {"loss_scale", true, false, false},
+    [KEY_ACCUMULATE] = {"accumulate", true, false, false},
+    [KEY_VALIDATE] = {"validate", true, false, false},
+    [KEY_SEED] = {"seed", true, false, false},
 };
 
 static int find_key(const char *name, bool group) {
@@ -52,8 +52,7 @@ static void report_unknown_key(Elaborator *e, AstName name, bool group) {
   report_suggest(d, name.text, known.items, known.count);
   Text list = {0};
   for (int i = 0; i < count; i++) text_printf(&list, "%s%s", i > 0 ? ", " : "", names[i]);
-  diag_help(d, "the keys are %s%s", list.data,
-            group ? ", and the arguments of the optimizer" : "");
+  diag_help(d, "the keys are %s%s", list.data, group ? ", and the arguments of the optimizer" : "");
   text_free(&list);
 }
 
@@ -77,8 +76,9 @@ static void report_no_metric(Elaborator *e, const char *what, const Node *node, 
                                type_text(e->arena, node->type));
   report_note_tensor(e, d, "it", node);
   if (node->type.dtype == DTYPE_BOOL)
-    diag_help(d, "of truth values, mean(f32(...)) is the share of the true ones, max(f32(...)) is 1 "
-                 "where any is true");
+    diag_help(d,
+              "of truth values, mean(f32(...)) is the share of the true ones, max(f32(...)) is 1 "
+              "where any is true");
   else if (!is_scalar) diag_help(d, "mean(...) or sum(...) makes a scalar");
   else diag_help(d, "what is minimized has a gradient: it is computed of floats, f32(x)");
 }
@@ -86,7 +86,7 @@ static void report_no_metric(Elaborator *e, const char *what, const Node *node, 
 static void add_metric(Elaborator *e, Metrics *metrics, const char *name, Value value, Span at,
                        bool is_loss) {
   const char *what =
-    is_loss ? "what is minimized" : arena_printf(e->arena, "the metric '%s'", name);
+      is_loss ? "what is minimized" : arena_printf(e->arena, "the metric '%s'", name);
   value = convert_plain(e, value, at);
   if (value_is_error(value)) return;
   if (!value_is_tensor(value)) {
@@ -123,8 +123,7 @@ static void add_named_metric(Elaborator *e, Metrics *metrics, const AstExpr *exp
 static Metrics collect_metrics(Elaborator *e, const TrainPlan *plan) {
   Metrics metrics = {0};
   const KeyValue *loss = &plan->keys[KEY_MINIMIZE];
-  if (loss->expr)
-    add_metric(e, &metrics, name_intern("loss"), loss->value, loss->expr->span, true);
+  if (loss->expr) add_metric(e, &metrics, name_intern("loss"), loss->value, loss->expr->span, true);
   for (int i = 0; i < plan->groups.count; i++) {
     const KeyValue *own = &plan->groups.items[i]->keys[KEY_MINIMIZE];
     if (!own->expr) continue;
@@ -138,8 +137,7 @@ static Metrics collect_metrics(Elaborator *e, const TrainPlan *plan) {
     add_named_metric(e, &metrics, list);
     return metrics;
   }
-  for (int i = 0; i < list->items.count; i++)
-    add_named_metric(e, &metrics, list->items.items[i]);
+  for (int i = 0; i < list->items.count; i++) add_named_metric(e, &metrics, list->items.items[i]);
   return metrics;
 }
 
@@ -155,8 +153,7 @@ static void read_key(Elaborator *e, KeyValue *key, int which, const AstEntry *en
   key->expr = entry->value;
   bool wanted = e->walk->entry == ENTRY_TRAIN || key_info[which].in_evaluation;
   e->frame->label = key_info[which].name;
-  if (wanted && which != KEY_CLIP && which != KEY_METRICS)
-    key->value = evaluate(e, entry->value);
+  if (wanted && which != KEY_CLIP && which != KEY_METRICS) key->value = evaluate(e, entry->value);
 }
 
 static void read_group_key(Elaborator *e, TrainGroup *group, int which, const AstEntry *line) {
@@ -270,7 +267,8 @@ static void configure_length(Elaborator *e, const TrainPlan *plan) {
   const KeyValue *given = epochs->expr ? epochs : steps;
   if (!given->expr) {
     if (plan->misspelt[KEY_EPOCHS] || plan->misspelt[KEY_STEPS]) return;
-    report_error(e, plan->stmt->keyword, "train does not say how long: epochs = 20 or "
+    report_error(e, plan->stmt->keyword,
+                 "train does not say how long: epochs = 20 or "
                  "steps = 10000");
     return;
   }
@@ -322,8 +320,8 @@ static void configure_loss_scale(Elaborator *e, const KeyValue *key) {
     e->loss_scale = scale;
     return;
   }
-  Diagnostic *d = report_error(e, key->expr->span,
-                               "loss_scale must be a power of two from 2 ^ -24 to 2 ^ 24");
+  Diagnostic *d =
+      report_error(e, key->expr->span, "loss_scale must be a power of two from 2 ^ -24 to 2 ^ 24");
   diag_help(d, "loss_scale = 1024: the loss is multiplied by it, its gradients are divided by it");
 }
 
@@ -336,6 +334,5 @@ void train_configure(Elaborator *e) {
   configure_loss_scale(e, &plan->keys[KEY_LOSS_SCALE]);
   if (plan->keys[KEY_ACCUMULATE].expr)
     read_positive(e, &plan->keys[KEY_ACCUMULATE], "accumulate", 1, &run->accumulate);
-  if (plan->keys[KEY_SEED].expr)
-    read_positive(e, &plan->keys[KEY_SEED], "seed", 0, &run->seed);
+  if (plan->keys[KEY_SEED].expr) read_positive(e, &plan->keys[KEY_SEED], "seed", 0, &run->seed);
 }

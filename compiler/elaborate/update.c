@@ -29,8 +29,7 @@ static bool is_frozen(Elaborator *e, const Target *target) {
 static Target make_target(const TrainPlan *plan, Slot *slot) {
   static const KeyValue none = {0};
   Target target = {.slot = slot};
-  for (int k = 0; k < KEY_COUNT; k++)
-    target.keys[k] = plan->keys[k].expr ? &plan->keys[k] : &none;
+  for (int k = 0; k < KEY_COUNT; k++) target.keys[k] = plan->keys[k].expr ? &plan->keys[k] : &none;
   for (int i = 0; i < plan->groups.count; i++) {
     TrainGroup *group = plan->groups.items[i];
     if (!group_matches(group, slot->path)) continue;
@@ -102,8 +101,10 @@ static void collect_targets(Update *update) {
     if (is_frozen(e, &target)) {
       set_frozen(e, slot);
     } else if (reached[target.unit] && !reached[target.unit][slot->leaf->id]) {
-      Diagnostic *d = report_warning(e, slot->leaf->span, "the parameter '%s' is never trained: "
-                                     "the loss does not depend on it", slot->path);
+      Diagnostic *d = report_warning(e, slot->leaf->span,
+                                     "the parameter '%s' is never trained: "
+                                     "the loss does not depend on it",
+                                     slot->path);
       diag_note(d, unit_loss(plan, target.unit)->expr->span, "the loss");
       set_frozen(e, slot);
     } else if (reached[target.unit]) {
@@ -113,8 +114,9 @@ static void collect_targets(Update *update) {
   if (update->targets.count > 0) return;
   const KeyValue *loss = unit_loss(plan, 0);
   if (loss_node(loss))
-    report_error(e, loss->expr->span, any_param ? "the loss depends on no parameter that is trained"
-                                                : "the program has no parameters to train");
+    report_error(e, loss->expr->span,
+                 any_param ? "the loss depends on no parameter that is trained"
+                           : "the program has no parameters to train");
 }
 
 static void check_groups(Update *update) {
@@ -206,8 +208,7 @@ static void add_gradients(Update *update, int unit, Node *loss) {
     Target *target = &update->targets.items[i];
     if (target->unit != unit) continue;
     e->frame->label = target->slot->path;
-    Node *gradient =
-      emit(e, OP_GRADIENT, 2, (Node *[]){loss, target->slot->leaf}, 1, &attribute);
+    Node *gradient = emit(e, OP_GRADIENT, 2, (Node *[]){loss, target->slot->leaf}, 1, &attribute);
     if (gradient) gradient = emit_cast(e, gradient, type_widened(gradient->type).dtype);
     target->gradient = multiply(e, gradient, 1 / e->loss_scale);
   }
@@ -282,8 +283,10 @@ static void scale_rate(Elaborator *e, const Target *target, Deferred *own) {
   if (!convert_number(e, scale->value, scale->expr->span, "lr_scale", &factor)) return;
   int at = find_formal(own->function, name_intern("lr"));
   if (at < 0) {
-    report_error(e, scale->expr->span, "lr_scale needs an optimizer with an argument 'lr', which "
-                 "'%s' has not", own->function->name);
+    report_error(e, scale->expr->span,
+                 "lr_scale needs an optimizer with an argument 'lr', which "
+                 "'%s' has not",
+                 own->function->name);
     return;
   }
   const AstFormal *formal = &own->function->stmt->function.formals.items[at];
@@ -338,10 +341,12 @@ static void run_optimizer(Update *update, Target *target) {
   if (!wide.leaf) return;
   Symbol ambient[6];
   host_ambient(e, ambient);
-  ambient[4] = (Symbol){.name = name_intern("w"), .kind = SYMBOL_PARAM, .slot = &wide,
+  ambient[4] = (Symbol){.name = name_intern("w"),
+                        .kind = SYMBOL_PARAM,
+                        .slot = &wide,
                         .value = value_tensor(e, wide.leaf)};
-  ambient[5] = (Symbol){.name = name_intern("g"), .kind = SYMBOL_AMBIENT,
-                        .value = value_tensor(e, target->gradient)};
+  ambient[5] = (Symbol){
+      .name = name_intern("g"), .kind = SYMBOL_AMBIENT, .value = value_tensor(e, target->gradient)};
   Frame *frame = call_definer(e, own, 6, ambient, slot->path);
   if (!frame) return;
   frame->state_prefix = name_printf("%s:", slot->path);
@@ -364,8 +369,10 @@ void update_states(Elaborator *e) {
     bool is_kept = e->walk->training || slot->kind == VARIABLE_STREAM;
     if (!slot->stored || !slot->current || !is_kept) continue;
     if (slot->kind == VARIABLE_STATE && path_is_frozen(e, slot->path)) continue;
-    graph_add_output(e->room->graph, (Output){.kind = OUTPUT_STORE, .name = slot->path,
-                                              .node = slot->current, .span = slot->leaf->span});
+    graph_add_output(e->room->graph, (Output){.kind = OUTPUT_STORE,
+                                              .name = slot->path,
+                                              .node = slot->current,
+                                              .span = slot->leaf->span});
   }
 }
 
@@ -380,7 +387,8 @@ static bool check_accumulation(Update *update) {
   for (int i = 0; i < update->plan->groups.count; i++) {
     const KeyValue *own = &update->plan->groups.items[i]->keys[KEY_MINIMIZE];
     if (!own->expr) continue;
-    report_error(e, own->expr->span, "accumulate cannot be combined with a group that minimizes a "
+    report_error(e, own->expr->span,
+                 "accumulate cannot be combined with a group that minimizes a "
                  "loss of its own");
     return false;
   }

@@ -7,7 +7,7 @@
 /* A parameter with the keys that hold for it. */
 typedef struct Target {
   Slot *slot;
-  int unit;                    /* 0: the block's loss; i + 1: that of group i */
+  int unit; /* 0: the block's loss; i + 1: that of group i */
   const KeyValue *keys[KEY_COUNT];
   Node *gradient;
 } Target;
@@ -15,7 +15,7 @@ typedef struct Target {
 typedef struct Update {
   Elaborator *e;
   const TrainPlan *plan;
-  VEC(Target) targets;         /* in the order of the variables */
+  VEC(Target) targets; /* in the order of the variables */
 } Update;
 
 /* The value of a key as a definer of the form of an optimizer; NULL after an error. */

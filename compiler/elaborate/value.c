@@ -79,42 +79,50 @@ bool value_equal(Value a, Value b) {
   if (value_is_sequence(a) && value_is_sequence(b)) return value_equal_sequences(a, b);
   if (a.kind != b.kind) return false;
   switch (a.kind) {
-    case VALUE_NONE: return true;
-    case VALUE_BOOL: return a.boolean == b.boolean;
-    case VALUE_STRING: return a.string == b.string;
-    case VALUE_DTYPE: return a.dtype == b.dtype;
-    case VALUE_QUANTITY:
-      return a.quantity.number == b.quantity.number && a.quantity.is_epochs == b.quantity.is_epochs;
-    case VALUE_TENSOR: return a.tensor.node == b.tensor.node;
-    case VALUE_DEF: return a.function == b.function;
-    case VALUE_BUILTIN: return a.builtin == b.builtin;
-    case VALUE_LAYER: return a.layer == b.layer;
-    case VALUE_DEFERRED: return a.deferred == b.deferred;
-    case VALUE_FILE: return a.file.name == b.file.name && a.file.entry == b.file.entry;
-    default: return false;
+  case VALUE_NONE: return true;
+  case VALUE_BOOL: return a.boolean == b.boolean;
+  case VALUE_STRING: return a.string == b.string;
+  case VALUE_DTYPE: return a.dtype == b.dtype;
+  case VALUE_QUANTITY:
+    return a.quantity.number == b.quantity.number && a.quantity.is_epochs == b.quantity.is_epochs;
+  case VALUE_TENSOR: return a.tensor.node == b.tensor.node;
+  case VALUE_DEF: return a.function == b.function;
+  case VALUE_BUILTIN: return a.builtin == b.builtin;
+  case VALUE_LAYER: return a.layer == b.layer;
+  case VALUE_DEFERRED: return a.deferred == b.deferred;
+  case VALUE_FILE: return a.file.name == b.file.name && a.file.entry == b.file.entry;
+  default: return false;
   }
 }
 
 /* ---- text --------------------------------------------------------------------------------- */
 
 static const char *const kind_descriptions[VALUE_KIND_COUNT] = {
-  [VALUE_ERROR] = "an error",        [VALUE_NONE] = "none",
-  [VALUE_INT] = "an integer",        [VALUE_FLOAT] = "a number with a fraction",
-  [VALUE_BOOL] = "a truth value",    [VALUE_STRING] = "a string",
-  [VALUE_TUPLE] = "a tuple",         [VALUE_LIST] = "a list",
-  [VALUE_RANGE] = "a range",         [VALUE_DTYPE] = "a type",
-  [VALUE_QUANTITY] = "a quantity",   [VALUE_TENSOR] = "a tensor",
-  [VALUE_DEF] = "a function",        [VALUE_BUILTIN] = "a function",
-  [VALUE_LAYER] = "a layer",         [VALUE_DEFERRED] = "a definer with arguments",
-  [VALUE_FILE] = "the contents of a file",
+    [VALUE_ERROR] = "an error",
+    [VALUE_NONE] = "none",
+    [VALUE_INT] = "an integer",
+    [VALUE_FLOAT] = "a number with a fraction",
+    [VALUE_BOOL] = "a truth value",
+    [VALUE_STRING] = "a string",
+    [VALUE_TUPLE] = "a tuple",
+    [VALUE_LIST] = "a list",
+    [VALUE_RANGE] = "a range",
+    [VALUE_DTYPE] = "a type",
+    [VALUE_QUANTITY] = "a quantity",
+    [VALUE_TENSOR] = "a tensor",
+    [VALUE_DEF] = "a function",
+    [VALUE_BUILTIN] = "a function",
+    [VALUE_LAYER] = "a layer",
+    [VALUE_DEFERRED] = "a definer with arguments",
+    [VALUE_FILE] = "the contents of a file",
 };
 
 static const char *value_name(Value value) {
   switch (value.kind) {
-    case VALUE_DEF: return value.function->name;
-    case VALUE_BUILTIN: return value.builtin->name;
-    case VALUE_DEFERRED: return value.deferred->function->name;
-    default: return NULL;
+  case VALUE_DEF: return value.function->name;
+  case VALUE_BUILTIN: return value.builtin->name;
+  case VALUE_DEFERRED: return value.deferred->function->name;
+  default: return NULL;
   }
 }
 
@@ -126,8 +134,7 @@ const char *value_describe(Arena *arena, Value value) {
     text_add_char(&text, ' ');
     text_add_type(&text, value.tensor.node->type);
   } else if (value.kind == VALUE_DEF || value.kind == VALUE_DEFERRED) {
-    const Function *function =
-      value.kind == VALUE_DEF ? value.function : value.deferred->function;
+    const Function *function = value.kind == VALUE_DEF ? value.function : value.deferred->function;
     text.length = 0;
     const char *word = ast_stmt_kind_text(function->stmt->kind);
     text_printf(&text, "the %s '%s'", function->stmt->kind == AST_DEF ? "function" : word,
@@ -135,9 +142,8 @@ const char *value_describe(Arena *arena, Value value) {
   } else if (value_name(value)) {
     text.length = 0;
     text_printf(&text, "the function '%s'", value_name(value));
-  } else if (value_is_number(value) || value.kind == VALUE_STRING ||
-             value.kind == VALUE_BOOL || value.kind == VALUE_DTYPE ||
-             value.kind == VALUE_QUANTITY) {
+  } else if (value_is_number(value) || value.kind == VALUE_STRING || value.kind == VALUE_BOOL ||
+             value.kind == VALUE_DTYPE || value.kind == VALUE_QUANTITY) {
     text_add_char(&text, ' ');
     text_add_value(&text, value);
   }
@@ -160,22 +166,21 @@ static void text_add_values(Text *text, Value value, const char *open, const cha
 
 void text_add_value(Text *text, Value value) {
   switch (value.kind) {
-    case VALUE_INT: text_printf(text, "%lld", (long long)value.integer); return;
-    case VALUE_FLOAT: text_add_double(text, value.real); return;
-    case VALUE_BOOL: text_add(text, value.boolean ? "true" : "false"); return;
-    case VALUE_STRING: text_add_quoted(text, value.string); return;
-    case VALUE_TUPLE: text_add_values(text, value, "(", ")"); return;
-    case VALUE_LIST: text_add_values(text, value, "[", "]"); return;
-    case VALUE_RANGE:
-      text_printf(text, "%lld..%lld", (long long)value.range.from, (long long)value.range.to);
-      return;
-    case VALUE_DTYPE: text_add(text, dtype_name(value.dtype)); return;
-    case VALUE_QUANTITY:
-      text_printf(text, "%g %s", value.quantity.number,
-                  value.quantity.is_epochs ? "epochs" : "steps");
-      return;
-    case VALUE_TENSOR: text_add_type(text, value.tensor.node->type); return;
-    default:
-      text_add(text, value_name(value) ? value_name(value) : kind_descriptions[value.kind]);
+  case VALUE_INT: text_printf(text, "%lld", (long long)value.integer); return;
+  case VALUE_FLOAT: text_add_double(text, value.real); return;
+  case VALUE_BOOL: text_add(text, value.boolean ? "true" : "false"); return;
+  case VALUE_STRING: text_add_quoted(text, value.string); return;
+  case VALUE_TUPLE: text_add_values(text, value, "(", ")"); return;
+  case VALUE_LIST: text_add_values(text, value, "[", "]"); return;
+  case VALUE_RANGE:
+    text_printf(text, "%lld..%lld", (long long)value.range.from, (long long)value.range.to);
+    return;
+  case VALUE_DTYPE: text_add(text, dtype_name(value.dtype)); return;
+  case VALUE_QUANTITY:
+    text_printf(text, "%g %s", value.quantity.number,
+                value.quantity.is_epochs ? "epochs" : "steps");
+    return;
+  case VALUE_TENSOR: text_add_type(text, value.tensor.node->type); return;
+  default: text_add(text, value_name(value) ? value_name(value) : kind_descriptions[value.kind]);
   }
 }

@@ -6,19 +6,19 @@
 #include "syntax/ast.h"
 
 typedef enum ValueKind {
-  VALUE_ERROR,    /* the result of something already reported; silences what follows from it */
+  VALUE_ERROR, /* the result of something already reported; silences what follows from it */
   VALUE_NONE,
-  VALUE_INT,      /* weak: takes the type of what it meets */
-  VALUE_FLOAT,    /* weak */
+  VALUE_INT,   /* weak: takes the type of what it meets */
+  VALUE_FLOAT, /* weak */
   VALUE_BOOL,
   VALUE_STRING,
   VALUE_TUPLE,
   VALUE_LIST,
-  VALUE_RANGE,    /* from..to, `to` excluded */
+  VALUE_RANGE, /* from..to, `to` excluded */
   VALUE_DTYPE,
   VALUE_QUANTITY, /* 5 epochs */
   VALUE_TENSOR,
-  VALUE_DEF,      /* def, optimizer, init, schedule, extern */
+  VALUE_DEF, /* def, optimizer, init, schedule, extern */
   VALUE_BUILTIN,
   VALUE_LAYER,    /* a call with `_` */
   VALUE_DEFERRED, /* an optimizer, initializer or schedule with its arguments */
@@ -81,10 +81,10 @@ Value value_tuple(Arena *arena, int count, const Value *items);
 Value value_shape(Arena *arena, Shape shape);
 
 bool value_is_error(Value value);
-bool value_is_number(Value value);      /* int or float */
-bool value_is_sequence(Value value);    /* tuple, list or range */
+bool value_is_number(Value value);   /* int or float */
+bool value_is_sequence(Value value); /* tuple, list or range */
 bool value_is_tensor(Value value);
-double value_number(Value value);       /* of an int or float */
+double value_number(Value value); /* of an int or float */
 int64_t value_sequence_length(Value value);
 Value value_sequence_item(Value value, int64_t i);
 /* Equality of compile-time values; an int equals the float of the same number. */

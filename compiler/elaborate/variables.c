@@ -29,7 +29,7 @@ static bool evaluate_element(Elaborator *e, AstName element, DType *dtype) {
   for (int i = 0; i < DTYPE_COUNT; i++) names[i] = dtype_name((DType)i);
   if (!symbol) report_suggest(d, element.text, names, DTYPE_COUNT);
   diag_help(d, "the types are f64 f32 f16 bf16 i64 i32 u8 bool, and names bound to one: "
-            "kind = x.dtype");
+               "kind = x.dtype");
   return false;
 }
 
@@ -49,8 +49,7 @@ bool evaluate_type(Elaborator *e, const AstType *ast, Type *type) {
     const AstExpr *expr = ast->dims.items[i];
     Value value = evaluate(e, expr);
     Shape part;
-    if (value_is_error(value) ||
-        !convert_shape(e, value, expr->span, "an extent", false, &part))
+    if (value_is_error(value) || !convert_shape(e, value, expr->span, "an extent", false, &part))
       return false;
     if (type->shape.rank + part.rank > MAX_RANK) {
       report_error(e, ast->span, "a tensor has at most %d axes", MAX_RANK);
@@ -65,8 +64,7 @@ bool evaluate_type(Elaborator *e, const AstType *ast, Type *type) {
 static bool check_formal_extent(Elaborator *e, const AstExpr *expr, int64_t extent, Span at,
                                 const char *formal) {
   if (expr->kind == AST_NAME && !scope_find(e->frame->scope, expr->name, NULL)) {
-    scope_bind(e->arena, e->frame->scope, SYMBOL_FORMAL, expr->name, value_int(extent),
-               expr->span);
+    scope_bind(e->arena, e->frame->scope, SYMBOL_FORMAL, expr->name, value_int(extent), expr->span);
     return true;
   }
   int64_t wanted;
@@ -93,8 +91,10 @@ bool check_formal_type(Elaborator *e, const AstFormal *formal, Value value, Span
   Type found = value.tensor.node->type;
   bool fits = found.dtype == dtype && (ast->any_shape || found.shape.rank == ast->dims.count);
   if (!fits) {
-    Diagnostic *d = report_error(e, at, "the argument '%s' is %s, which is not of its declared "
-                                 "type", formal->name.text, type_text(e->arena, found));
+    Diagnostic *d = report_error(e, at,
+                                 "the argument '%s' is %s, which is not of its declared "
+                                 "type",
+                                 formal->name.text, type_text(e->arena, found));
     diag_note(d, ast->span, "declared here");
     return false;
   }
@@ -125,23 +125,22 @@ static Value fan_value(double fan) {
   return fan < 1e15 ? value_int((int64_t)fan) : value_float(fan);
 }
 
-static Value run_initializer(Elaborator *e, const Deferred *deferred, Type type,
-                             const char *path) {
+static Value run_initializer(Elaborator *e, const Deferred *deferred, Type type, const char *path) {
   double fan_in, fan_out;
   shape_fans(type.shape, &fan_in, &fan_out);
   Symbol ambient[] = {
-    {.name = name_intern("shape"), .kind = SYMBOL_AMBIENT,
-     .value = value_shape(e->arena, type.shape)},
-    {.name = name_intern("fan_in"), .kind = SYMBOL_AMBIENT, .value = fan_value(fan_in)},
-    {.name = name_intern("fan_out"), .kind = SYMBOL_AMBIENT, .value = fan_value(fan_out)},
+      {.name = name_intern("shape"),
+       .kind = SYMBOL_AMBIENT,
+       .value = value_shape(e->arena, type.shape)},
+      {.name = name_intern("fan_in"), .kind = SYMBOL_AMBIENT, .value = fan_value(fan_in)},
+      {.name = name_intern("fan_out"), .kind = SYMBOL_AMBIENT, .value = fan_value(fan_out)},
   };
   Frame *frame = call_definer(e, deferred, 3, ambient, path);
   if (!frame) return value_error();
   int errors = e->errors;
   evaluate_block(e, frame->stmts);
   Value result = value_error();
-  if (frame->returned.count == 1)
-    result = frame->returned.items[0];
+  if (frame->returned.count == 1) result = frame->returned.items[0];
   else if (e->errors == errors)
     report_error(e, deferred->function->stmt->function.name.span,
                  "the initializer '%s' must return one value", deferred->function->name);
@@ -171,7 +170,7 @@ static Value take_file(Elaborator *e, Value file, Type type, const char *path, S
   CHECK(variable != NULL);
   if (variable->kind == VARIABLE_STREAM) {
     Diagnostic *d =
-      report_error(e, at, "a stream begins anew at each pass, but load() is read once");
+        report_error(e, at, "a stream begins anew at each pass, but load() is read once");
     diag_help(d, "load the values into a state, and begin with that");
     return value_error();
   }
@@ -203,12 +202,15 @@ void report_not_initial(Elaborator *e, Value tensor, Span at) {
   const Node *input = find_input(e, tensor);
   Diagnostic *d;
   if (input) {
-    d = report_error(e, at, "an initial value is computed before the first step, but this depends "
-                     "on the input '%s'", node_string(input, ATTR_NAME));
+    d = report_error(e, at,
+                     "an initial value is computed before the first step, but this depends "
+                     "on the input '%s'",
+                     node_string(input, ATTR_NAME));
     diag_note(d, input->span, "the input");
     diag_help(d, "begin with a number or zeros, and store in each step: s <- ...");
   } else {
-    d = report_error(e, at, "an initial value is computed before the first step, and this tensor "
+    d = report_error(e, at,
+                     "an initial value is computed before the first step, and this tensor "
                      "in each step");
     report_note_tensor(e, d, "the tensor", tensor.tensor.node);
     diag_help(d, "write its expression behind the '=': of numbers, random numbers, parameters and "
@@ -221,14 +223,18 @@ Node *first_of_variable(Elaborator *e, const Node *leaf, Span at) {
   const char *path = node_string(leaf, ATTR_NAME);
   const Variable *variable = find_variable(e, e->init.key), *parameter = find_variable(e, path);
   if (variable && variable->kind == VARIABLE_STREAM) {
-    Diagnostic *d = report_error(e, at, "a stream begins anew at each pass, when '%s' is no longer "
-                                 "what it began with", path);
+    Diagnostic *d = report_error(e, at,
+                                 "a stream begins anew at each pass, when '%s' is no longer "
+                                 "what it began with",
+                                 path);
     diag_help(d, "begin with a number, an initializer or an expression without parameters");
     return NULL;
   }
   if (parameter && parameter->file && (!variable || variable->file != parameter->file)) {
-    Diagnostic *d = report_error(e, at, "'%s' begins with what a file holds, and that is not known "
-                                 "before a run begins", path);
+    Diagnostic *d = report_error(e, at,
+                                 "'%s' begins with what a file holds, and that is not known "
+                                 "before a run begins",
+                                 path);
     diag_help(d, "'%s' itself, of its shape, may be an initial value, but nothing computed of it",
               path);
     return NULL;
@@ -279,8 +285,8 @@ void initialize_variable(Elaborator *e, const char *path, Type type, const AstEx
     node = convert_to_type(e, value, type, at, arena_printf(e->arena, "'%s'", path));
   }
   if (node) {
-    Output output = {.kind = OUTPUT_STORE, .name = path, .node = node,
-                     .span = report_user_span(e, at)};
+    Output output = {
+        .kind = OUTPUT_STORE, .name = path, .node = node, .span = report_user_span(e, at)};
     graph_add_output(e->init.graph, output);
   }
   e->frame->label = label;
@@ -414,8 +420,10 @@ static bool declared_type(Elaborator *e, const AstStmt *stmt, Type *type) {
     return false;
   }
   if (stmt->kind != AST_PARAM || dtype_is_float(type->dtype)) return true;
-  Diagnostic *d = report_error(e, stmt->variable.type->span, "a parameter is trained and must be "
-                               "of a float type, not %s", dtype_name(type->dtype));
+  Diagnostic *d = report_error(e, stmt->variable.type->span,
+                               "a parameter is trained and must be "
+                               "of a float type, not %s",
+                               dtype_name(type->dtype));
   diag_help(d, "state %s : %s[...] is not trained", stmt->variable.name.text,
             dtype_name(type->dtype));
   return false;
@@ -430,13 +438,12 @@ static Span slot_place(const Slot *slot) {
 static Slot *shared_slot(Elaborator *e, Slot *slot, const AstStmt *stmt) {
   bool shared = slot->owner_layer && slot->owner_layer == e->frame->layer;
   if (shared) return slot;
-  Diagnostic *d = report_error(e, stmt->variable.name.span, "two variables have the path '%s'",
-                               slot->path);
+  Diagnostic *d =
+      report_error(e, stmt->variable.name.span, "two variables have the path '%s'", slot->path);
   diag_note(d, slot_place(slot), "the first");
   if (e->frame->loops > 0)
     diag_help(d, "each call of a def makes its own: declare it in a def that the loop calls");
-  else
-    diag_help(d, "give one of the calls another name: name = \"...\"");
+  else diag_help(d, "give one of the calls another name: name = \"...\"");
   return NULL;
 }
 
@@ -454,13 +461,19 @@ static Slot *fresh_stream(Elaborator *e, const AstStmt *stmt, const char *path, 
   e->room = &e->walk->room;
   const AstExpr *expr = stmt->variable.value;
   Value value = initial_value(e, evaluate(e, expr), type, path, expr->span);
-  Node *node = value_is_error(value) ? NULL : convert_to_type(e, value, type, expr->span,
-                                                              arena_printf(e->arena, "'%s'", path));
+  Node *node = value_is_error(value) ? NULL
+                                     : convert_to_type(e, value, type, expr->span,
+                                                       arena_printf(e->arena, "'%s'", path));
   e->room = room;
   if (!node) return NULL;
   Slot *slot = ARENA_NEW(e->arena, Slot);
-  *slot = (Slot){.path = path, .kind = VARIABLE_STREAM, .type = type, .leaf = node,
-                 .current = node, .is_fresh = true, .owner_layer = e->frame->layer,
+  *slot = (Slot){.path = path,
+                 .kind = VARIABLE_STREAM,
+                 .type = type,
+                 .leaf = node,
+                 .current = node,
+                 .is_fresh = true,
+                 .owner_layer = e->frame->layer,
                  .span = stmt->variable.name.span};
   vec_push(e->arena, &e->walk->slots, slot);
   Scope *names = e->walk->slot_names;
@@ -470,21 +483,23 @@ static Slot *fresh_stream(Elaborator *e, const AstStmt *stmt, const char *path, 
 
 static Slot *declare_slot(Elaborator *e, const AstStmt *stmt) {
   AstName name = stmt->variable.name;
-  const char *path = e->frame->state_prefix
-                       ? name_printf("%s%s", e->frame->state_prefix, name.text)
-                       : path_join(e->frame->path, name.text);
-  VariableKind kind = e->frame->state_prefix ? VARIABLE_OPTIMIZER
+  const char *path = e->frame->state_prefix ? name_printf("%s%s", e->frame->state_prefix, name.text)
+                                            : path_join(e->frame->path, name.text);
+  VariableKind kind = e->frame->state_prefix     ? VARIABLE_OPTIMIZER
                       : stmt->kind == AST_PARAM  ? VARIABLE_PARAM
-                      : stmt->kind == AST_STREAM ? VARIABLE_STREAM : VARIABLE_STATE;
+                      : stmt->kind == AST_STREAM ? VARIABLE_STREAM
+                                                 : VARIABLE_STATE;
   Type type;
   if (!declared_type(e, stmt, &type)) return NULL;
   Slot *slot = find_slot(e->walk, path);
   if (slot) {
     slot = shared_slot(e, slot, stmt);
     if (slot && !type_equal(slot->type, type)) {
-      Diagnostic *d = report_error(e, name.span, "'%s' is shared, but is %s in one use of the "
-                                   "layer and %s in another", path, type_text(e->arena, slot->type),
-                                   type_text(e->arena, type));
+      Diagnostic *d =
+          report_error(e, name.span,
+                       "'%s' is shared, but is %s in one use of the "
+                       "layer and %s in another",
+                       path, type_text(e->arena, slot->type), type_text(e->arena, type));
       diag_note(d, slot_place(slot), "the first use");
       return NULL;
     }
@@ -558,8 +573,8 @@ void store_variable(Elaborator *e, const AstStmt *stmt) {
     return;
   }
   if (symbol->kind == SYMBOL_STATE && e->room->outer) {
-    Diagnostic *d = report_error(e, name.span, "the state '%s' cannot be stored inside a scan",
-                                 name.text);
+    Diagnostic *d =
+        report_error(e, name.span, "the state '%s' cannot be stored inside a scan", name.text);
     diag_help(d, "carry it from step to step, and store it once behind the scan");
     return;
   }

@@ -192,10 +192,11 @@ const Builtin documented_words[] = {
     STAGE("center_crop", "center_crop(size) | center_crop(height, width)",
           "Cuts out the middle; a picture that is too small is enlarged first."
           " Example: data train { image, label = image_folder(\"train\") | center_crop(16) }"),
-    STAGE("random_crop", "random_crop(size) | random_crop(height, width)",
-          "Cuts out a part anywhere, outside of training the middle; a picture that is too small is "
-          "enlarged first."
-          " Example: data train { image, label = image_folder(\"train\") | random_crop(16) }"),
+    STAGE(
+        "random_crop", "random_crop(size) | random_crop(height, width)",
+        "Cuts out a part anywhere, outside of training the middle; a picture that is too small is "
+        "enlarged first."
+        " Example: data train { image, label = image_folder(\"train\") | random_crop(16) }"),
     STAGE("random_flip", "random_flip(probability = 0.5)",
           "Changes left and right; nothing outside of training."
           " Example: data train { image, label = image_folder(\"train\") | random_crop(16) | "

@@ -93,13 +93,13 @@ const Attribute *node_ints(const Node *node, AttributeKey key) {
 static bool attribute_same(const Attribute *a, const Attribute *b) {
   if (a->key != b->key) return false;
   switch (attribute_kind(a->key)) {
-    case ATTRIBUTE_INT: return a->integer == b->integer;
-    case ATTRIBUTE_FLOAT: return memcmp(&a->real, &b->real, sizeof a->real) == 0;
-    case ATTRIBUTE_STRING: return a->string == b->string;
-    case ATTRIBUTE_INTS:
-      for (int i = 0; i < a->count && i < b->count; i++)
-        if (a->ints[i] != b->ints[i]) return false;
-      return a->count == b->count;
+  case ATTRIBUTE_INT: return a->integer == b->integer;
+  case ATTRIBUTE_FLOAT: return memcmp(&a->real, &b->real, sizeof a->real) == 0;
+  case ATTRIBUTE_STRING: return a->string == b->string;
+  case ATTRIBUTE_INTS:
+    for (int i = 0; i < a->count && i < b->count; i++)
+      if (a->ints[i] != b->ints[i]) return false;
+    return a->count == b->count;
   }
   return false;
 }

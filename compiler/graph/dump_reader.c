@@ -105,8 +105,7 @@ static void scan_number(Reader *reader) {
     skip_digits(reader);
   }
   if (reader->at == reader->end || *reader->at != 'e') return;
-  bool is_signed =
-    reader->end - reader->at > 1 && (reader->at[1] == '-' || reader->at[1] == '+');
+  bool is_signed = reader->end - reader->at > 1 && (reader->at[1] == '-' || reader->at[1] == '+');
   if (!at_digit(reader, is_signed ? 2 : 1)) return;
   skip_character(reader);
   if (is_signed) skip_character(reader);
@@ -152,8 +151,8 @@ bool reader_advance(Reader *reader) {
   Token *token = &reader->token;
   token->start = reader->at;
   token->length = 0;
-  token->span = (Span){reader->dump, reader->line, reader->column, reader->line,
-                       reader->column + 1};
+  token->span =
+      (Span){reader->dump, reader->line, reader->column, reader->line, reader->column + 1};
   token->kind = TOKEN_END;
   if (reader->at == reader->end) return true;
   if (*reader->at == '"') {
@@ -169,8 +168,13 @@ bool reader_advance(Reader *reader) {
 }
 
 void reader_start(Reader *reader, Arena *arena, Diagnostics *diagnostics, const SourceFile *dump) {
-  *reader = (Reader){.arena = arena, .diagnostics = diagnostics, .dump = dump, .at = dump->text,
-                     .end = dump->text + dump->length, .line = 1, .column = 1};
+  *reader = (Reader){.arena = arena,
+                     .diagnostics = diagnostics,
+                     .dump = dump,
+                     .at = dump->text,
+                     .end = dump->text + dump->length,
+                     .line = 1,
+                     .column = 1};
   vec_push(arena, &reader->files, NULL);
   (void)reader_advance(reader);
 }
@@ -356,8 +360,7 @@ bool reader_type(Reader *reader, Type *type) {
     shape->rank++;
   }
   if (!shape_is_representable(*shape))
-    return reader_fail_at(reader, span_join(start, reader->token.span),
-                          "this tensor is too large");
+    return reader_fail_at(reader, span_join(start, reader->token.span), "this tensor is too large");
   return reader_expect_mark(reader, ']');
 }
 
@@ -387,8 +390,7 @@ bool reader_optional_place(Reader *reader, Span *span) {
     return reader_fail_at(reader, first, "this place lies in a file that is not listed");
   if (number == 0) return reader_fail(reader, "lines count from 1");
   if (!reader_expect_mark(reader, ':') || !reader_integer(reader, 0, LARGEST_PLACE, &column) ||
-      !reader_expect_mark(reader, '-') ||
-      !read_point(reader, &span->end_line, &span->end_column))
+      !reader_expect_mark(reader, '-') || !read_point(reader, &span->end_line, &span->end_column))
     return false;
   span->file = reader->files.items[file];
   span->line = (int)number;

@@ -9,7 +9,12 @@
 #include "support/diagnostics.h"
 
 typedef enum TokenKind {
-  TOKEN_END, TOKEN_WORD, TOKEN_NUMBER, TOKEN_STRING, TOKEN_NODE, TOKEN_MARK
+  TOKEN_END,
+  TOKEN_WORD,
+  TOKEN_NUMBER,
+  TOKEN_STRING,
+  TOKEN_NODE,
+  TOKEN_MARK
 } TokenKind;
 
 typedef struct Token {
@@ -38,7 +43,7 @@ void reader_start(Reader *reader, Arena *arena, Diagnostics *diagnostics, const 
 /* Reports an error at the next token; returns false. */
 bool reader_fail(Reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool reader_fail_at(Reader *reader, Span span, const char *format, ...)
-  __attribute__((format(printf, 3, 4)));
+    __attribute__((format(printf, 3, 4)));
 bool reader_advance(Reader *reader);
 
 bool reader_sees_mark(const Reader *reader, char mark);

@@ -25,7 +25,7 @@ static Attribute *attributes_copy(Arena *arena, int count, const Attribute *attr
     Attribute attribute = attributes[i];
     if (attribute_kind(attribute.key) == ATTRIBUTE_INTS)
       attribute.ints =
-        arena_copy(arena, attribute.ints, sizeof *attribute.ints * (size_t)attribute.count);
+          arena_copy(arena, attribute.ints, sizeof *attribute.ints * (size_t)attribute.count);
     int at = i;
     for (; at > 0 && copy[at - 1].key > attribute.key; at--) copy[at] = copy[at - 1];
     copy[at] = attribute;
@@ -63,7 +63,7 @@ Node *graph_add(Graph *graph, Op op, int operand_count, Node *const *operands, i
                 const Attribute *attributes, Span span, const char *path) {
   const OpInfo *info = op_info(op);
   Node *node =
-    node_create(graph, op, operand_count, operands, attribute_count, attributes, span, path);
+      node_create(graph, op, operand_count, operands, attribute_count, attributes, span, path);
   if (operand_count < info->least_operands ||
       (info->most_operands >= 0 && operand_count > info->most_operands))
     panic("%s (%s) is built with %d operands", info->name, path, operand_count);
@@ -77,7 +77,7 @@ Node *graph_add_typed(Graph *graph, Op op, Type type, int operand_count, Node *c
                       int attribute_count, const Attribute *attributes, Span span,
                       const char *path) {
   Node *node =
-    node_create(graph, op, operand_count, operands, attribute_count, attributes, span, path);
+      node_create(graph, op, operand_count, operands, attribute_count, attributes, span, path);
   node->type = type;
   return graph_append(graph, node);
 }

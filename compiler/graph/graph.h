@@ -31,21 +31,26 @@ typedef enum AttributeKey {
   ATTR_COUNT
 } AttributeKey;
 
-typedef enum AttributeKind { ATTRIBUTE_INT, ATTRIBUTE_FLOAT, ATTRIBUTE_STRING, ATTRIBUTE_INTS } AttributeKind;
+typedef enum AttributeKind {
+  ATTRIBUTE_INT,
+  ATTRIBUTE_FLOAT,
+  ATTRIBUTE_STRING,
+  ATTRIBUTE_INTS
+} AttributeKind;
 
 typedef struct Attribute {
   AttributeKey key;
-  int64_t integer;      /* ATTRIBUTE_INT */
-  double real;          /* ATTRIBUTE_FLOAT */
-  const char *string;   /* ATTRIBUTE_STRING; interned */
-  int count;            /* ATTRIBUTE_INTS */
+  int64_t integer;    /* ATTRIBUTE_INT */
+  double real;        /* ATTRIBUTE_FLOAT */
+  const char *string; /* ATTRIBUTE_STRING; interned */
+  int count;          /* ATTRIBUTE_INTS */
   int64_t *ints;
 } Attribute;
 
 typedef struct Node Node;
 typedef struct Graph Graph;
 struct Node {
-  int id;                /* unique in its graph and increasing; printed as %id */
+  int id; /* unique in its graph and increasing; printed as %id */
   Op op;
   Type type;
   int operand_count;
@@ -68,9 +73,11 @@ typedef enum OutputKind {
 
 /* How the host combines an accumulator over batches (always in double). */
 typedef enum Combine {
-  COMBINE_MEAN, /* mean weighted by examples */
+  COMBINE_MEAN,    /* mean weighted by examples */
   COMBINE_BATCHES, /* mean of whole batches, since single examples say nothing */
-  COMBINE_SUM, COMBINE_MAX, COMBINE_MIN,
+  COMBINE_SUM,
+  COMBINE_MAX,
+  COMBINE_MIN,
   COMBINE_LAST, /* does not depend on the inputs: the value of the last batch */
   COMBINE_COUNT
 } Combine;
@@ -100,7 +107,8 @@ Node *graph_add(Graph *graph, Op op, int operand_count, Node *const *operands, i
                 const Attribute *attributes, Span span, const char *path);
 /* The same with the type given: for leaves and for reading a dump; the verifier checks it later. */
 Node *graph_add_typed(Graph *graph, Op op, Type type, int operand_count, Node *const *operands,
-                      int attribute_count, const Attribute *attributes, Span span, const char *path);
+                      int attribute_count, const Attribute *attributes, Span span,
+                      const char *path);
 void graph_add_output(Graph *graph, Output output);
 Output *graph_find_output(Graph *graph, OutputKind kind, const char *name);
 

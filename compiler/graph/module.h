@@ -19,42 +19,56 @@
 #include "graph/graph.h"
 
 typedef enum EntryKind {
-  ENTRY_INIT, ENTRY_HOST, ENTRY_TRAIN, ENTRY_ACCUMULATE, ENTRY_EVAL, ENTRY_EVAL_ONE,
-  ENTRY_PREDICT, ENTRY_FINISH, ENTRY_COUNT
+  ENTRY_INIT,
+  ENTRY_HOST,
+  ENTRY_TRAIN,
+  ENTRY_ACCUMULATE,
+  ENTRY_EVAL,
+  ENTRY_EVAL_ONE,
+  ENTRY_PREDICT,
+  ENTRY_FINISH,
+  ENTRY_COUNT
 } EntryKind;
 const char *entry_name(EntryKind entry);
 
 typedef enum VariableKind {
-  VARIABLE_PARAM,           /* trained */
-  VARIABLE_STATE,           /* updated by `<-`, saved with the model */
-  VARIABLE_STREAM,          /* state of one pass over one data set */
-  VARIABLE_OPTIMIZER,       /* optimizer state, gradient accumulators */
+  VARIABLE_PARAM,     /* trained */
+  VARIABLE_STATE,     /* updated by `<-`, saved with the model */
+  VARIABLE_STREAM,    /* state of one pass over one data set */
+  VARIABLE_OPTIMIZER, /* optimizer state, gradient accumulators */
   VARIABLE_KIND_COUNT
 } VariableKind;
 
 typedef struct Variable {
   VariableKind kind;
-  const char *path;  /* identity: "h1.w"; optimizer state "h1.w:m" (parameter path ':' state name) */
+  const char *path; /* identity: "h1.w"; optimizer state "h1.w:m" (parameter path ':' state name) */
   Type type;
-  bool frozen;       /* a parameter that no group trains */
-  const char *file;  /* its initial value is read from there when a run begins; NULL: init gives it */
+  bool frozen; /* a parameter that no group trains */
+  const char
+      *file; /* its initial value is read from there when a run begins; NULL: init gives it */
   const char *entry; /* of a safetensors file; NULL: an array of NumPy's format */
   Span span;         /* its declaration */
 } Variable;
 
 typedef struct InputInfo {
   const char *name;
-  Type type;         /* with the training batch; the first axis is the batch when `is_batched` */
+  Type type; /* with the training batch; the first axis is the batch when `is_batched` */
   bool is_batched;
   Span span;
 } InputInfo;
 
 /* An argument of a data source or stage, evaluated. */
-typedef enum DataValueKind { DATA_NUMBER, DATA_STRING, DATA_BOOL, DATA_LIST, DATA_NAME } DataValueKind;
+typedef enum DataValueKind {
+  DATA_NUMBER,
+  DATA_STRING,
+  DATA_BOOL,
+  DATA_LIST,
+  DATA_NAME
+} DataValueKind;
 typedef struct DataValue {
   DataValueKind kind;
-  double number;           /* also for bool */
-  const char *string;      /* also the field name of DATA_NAME */
+  double number;      /* also for bool */
+  const char *string; /* also the field name of DATA_NAME */
   int count;
   struct DataValue *items; /* DATA_LIST */
 } DataValue;
@@ -83,28 +97,31 @@ typedef struct DataPipeline { /* names = source | stage | stage */
 
 /* `order = file`, `order = streams` */
 typedef enum DataOrder {
-  DATA_ORDER_SHUFFLED, DATA_ORDER_FILE, DATA_ORDER_STREAMS, DATA_ORDER_COUNT
+  DATA_ORDER_SHUFFLED,
+  DATA_ORDER_FILE,
+  DATA_ORDER_STREAMS,
+  DATA_ORDER_COUNT
 } DataOrder;
 
 typedef struct DataSet {
-  const char *name;    /* "train", "test" */
+  const char *name; /* "train", "test" */
   int pipeline_count;
   DataPipeline *pipelines;
   DataOrder order;
-  bool wrap_tail;      /* `tail = wrap` */
+  bool wrap_tail; /* `tail = wrap` */
   Span span;
 } DataSet;
 
 typedef struct MetricInfo {
-  const char *name;  /* "loss" is the first; output of `finish` */
+  const char *name; /* "loss" is the first; output of `finish` */
   Span span;
 } MetricInfo;
 
 /* A number that falls when a metric no longer improves: a host scalar that the runtime keeps. */
 typedef struct Plateau {
-  const char *name;    /* of the scalar: "plateau:0" */
+  const char *name; /* of the scalar: "plateau:0" */
   const char *metric;
-  const char *set;     /* the data set that the metric is of, "train" too */
+  const char *set; /* the data set that the metric is of, "train" too */
   bool is_max, is_relative;
   double start, factor, threshold, floor, least;
   int64_t patience, cooldown;
@@ -112,9 +129,7 @@ typedef struct Plateau {
 } Plateau;
 
 /* --scans: whether the steps of scans are written out (passes/unroll.c). */
-typedef enum ScanChoice {
-  SCANS_AUTO, SCANS_UNROLL, SCANS_LOOP, SCAN_CHOICE_COUNT
-} ScanChoice;
+typedef enum ScanChoice { SCANS_AUTO, SCANS_UNROLL, SCANS_LOOP, SCAN_CHOICE_COUNT } ScanChoice;
 
 /* A function of the user's in C that nodes call by its name (extern). */
 typedef struct ExternInfo {
@@ -126,19 +141,19 @@ typedef struct ExternInfo {
 
 typedef struct RunConfig {
   int64_t batch;
-  const char *batch_name;     /* the constant that names it; NULL when there are no batched inputs */
-  int64_t epochs;             /* 0 when steps are given */
-  int64_t steps;              /* 0 when epochs are given */
-  int64_t validate_steps;     /* 0: after each epoch */
-  int64_t accumulate;         /* minibatches a step, at least 1 */
+  const char *batch_name; /* the constant that names it; NULL when there are no batched inputs */
+  int64_t epochs;         /* 0 when steps are given */
+  int64_t steps;          /* 0 when epochs are given */
+  int64_t validate_steps; /* 0: after each epoch */
+  int64_t accumulate;     /* minibatches a step, at least 1 */
   int64_t seed;
-  DType precision;            /* default float */
+  DType precision; /* default float */
   ScanChoice scans;
 } RunConfig;
 
 typedef struct Module {
   Arena *arena;
-  const char *name;           /* "mnist": the file's base name */
+  const char *name; /* "mnist": the file's base name */
   const SourceFile *source;
   Graph *entries[ENTRY_COUNT]; /* NULL where there is none */
   VEC(Variable) variables;     /* in order of creation; parameters and states interleaved */

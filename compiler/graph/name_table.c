@@ -7,7 +7,8 @@ NameTable name_table_create(Arena *arena, int count) {
   size_t capacity = 8;
   while (capacity < 2 * (size_t)count) capacity *= 2;
   return (NameTable){.names = ARENA_ARRAY(arena, const char *, capacity),
-                     .indices = ARENA_ARRAY(arena, int, capacity), .mask = capacity - 1};
+                     .indices = ARENA_ARRAY(arena, int, capacity),
+                     .mask = capacity - 1};
 }
 
 /* Where `name` is or would be. */

@@ -23,10 +23,8 @@ static Node *find_node(const Graph *graph, int id) {
   int low = 0, high = graph->nodes.count;
   while (low < high) {
     int middle = low + (high - low) / 2;
-    if (graph->nodes.items[middle]->id < id)
-      low = middle + 1;
-    else
-      high = middle;
+    if (graph->nodes.items[middle]->id < id) low = middle + 1;
+    else high = middle;
   }
   if (low == graph->nodes.count || graph->nodes.items[low]->id != id) return NULL;
   return graph->nodes.items[low];
@@ -84,19 +82,19 @@ static bool read_attribute_value(Reader *reader, AttributeKey key, Attribute *at
   double real;
   IntList list = {0};
   switch (attribute_kind(key)) {
-    case ATTRIBUTE_INT: return read_int_attribute(reader, key, attribute);
-    case ATTRIBUTE_FLOAT:
-      if (!reader_double(reader, &real)) return false;
-      *attribute = attr_make_float(key, real);
-      return true;
-    case ATTRIBUTE_STRING:
-      if (!reader_string(reader, &string)) return false;
-      *attribute = attr_make_string(key, string);
-      return true;
-    case ATTRIBUTE_INTS:
-      if (!read_ints(reader, &list)) return false;
-      *attribute = attr_make_ints(key, list.count, list.items);
-      return true;
+  case ATTRIBUTE_INT: return read_int_attribute(reader, key, attribute);
+  case ATTRIBUTE_FLOAT:
+    if (!reader_double(reader, &real)) return false;
+    *attribute = attr_make_float(key, real);
+    return true;
+  case ATTRIBUTE_STRING:
+    if (!reader_string(reader, &string)) return false;
+    *attribute = attr_make_string(key, string);
+    return true;
+  case ATTRIBUTE_INTS:
+    if (!read_ints(reader, &list)) return false;
+    *attribute = attr_make_ints(key, list.count, list.items);
+    return true;
   }
   return false;
 }

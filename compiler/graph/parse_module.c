@@ -39,8 +39,7 @@ static bool read_run_field(Reader *reader, RunConfig *run) {
   for (int i = 0; i < dump_run_field_count; i++) {
     int64_t value;
     if (!reader_accept_word(reader, dump_run_fields[i].name)) continue;
-    if (!reader_expect_mark(reader, '=') ||
-        !reader_integer(reader, INT64_MIN, INT64_MAX, &value))
+    if (!reader_expect_mark(reader, '=') || !reader_integer(reader, INT64_MIN, INT64_MAX, &value))
       return false;
     memcpy((char *)run + dump_run_fields[i].offset, &value, sizeof value);
     return true;
@@ -266,9 +265,9 @@ typedef struct Item {
 } Item;
 
 static const Item items[] = {
-  {"run", read_run},       {"source", read_source}, {"file", read_file},
-  {"input", read_input},   {"metric", read_metric}, {"data", read_data_set},
-  {"entry", reader_entry}, {"plateau", read_plateau}, {"extern", read_extern},
+    {"run", read_run},       {"source", read_source},   {"file", read_file},
+    {"input", read_input},   {"metric", read_metric},   {"data", read_data_set},
+    {"entry", reader_entry}, {"plateau", read_plateau}, {"extern", read_extern},
 };
 
 static bool read_item(Reader *reader) {

@@ -73,8 +73,7 @@ static void print_place(Printer *printer, Span span) {
   text_add(printer->text, " @");
   int number = file_number(printer, span.file);
   if (number > 0) text_printf(printer->text, "%d/", number);
-  text_printf(printer->text, "%d:%d-%d:%d", span.line, span.column, span.end_line,
-              span.end_column);
+  text_printf(printer->text, "%d:%d-%d:%d", span.line, span.column, span.end_line, span.end_column);
 }
 
 /* ---- the module's tables ------------------------------------------------------------------ */
@@ -206,21 +205,21 @@ static void print_extern(Printer *printer, const ExternInfo *external) {
 
 static void print_data_value(Text *text, const DataValue *value) {
   switch (value->kind) {
-    case DATA_NUMBER: text_add_double(text, value->number); break;
-    case DATA_STRING: text_add_quoted(text, value->string); break;
-    case DATA_BOOL: text_add(text, value->number != 0 ? "true" : "false"); break;
-    case DATA_NAME:
-      text_add(text, "field ");
-      text_add_quoted(text, value->string);
-      break;
-    case DATA_LIST:
-      text_add_char(text, '[');
-      for (int i = 0; i < value->count; i++) {
-        if (i > 0) text_add(text, ", ");
-        print_data_value(text, &value->items[i]);
-      }
-      text_add_char(text, ']');
-      break;
+  case DATA_NUMBER: text_add_double(text, value->number); break;
+  case DATA_STRING: text_add_quoted(text, value->string); break;
+  case DATA_BOOL: text_add(text, value->number != 0 ? "true" : "false"); break;
+  case DATA_NAME:
+    text_add(text, "field ");
+    text_add_quoted(text, value->string);
+    break;
+  case DATA_LIST:
+    text_add_char(text, '[');
+    for (int i = 0; i < value->count; i++) {
+      if (i > 0) text_add(text, ", ");
+      print_data_value(text, &value->items[i]);
+    }
+    text_add_char(text, ']');
+    break;
   }
 }
 
@@ -268,21 +267,19 @@ static void print_data_set(Printer *printer, const DataSet *set) {
 static void print_attribute(Text *text, const Attribute *attribute) {
   text_printf(text, "%s = ", attribute_name(attribute->key));
   switch (attribute_kind(attribute->key)) {
-    case ATTRIBUTE_INT:
-      if (attribute->key == ATTR_DTYPE && attribute->integer >= 0 &&
-          attribute->integer < DTYPE_COUNT)
-        text_add(text, dtype_name((DType)attribute->integer));
-      else
-        text_printf(text, "%lld", (long long)attribute->integer);
-      break;
-    case ATTRIBUTE_FLOAT: text_add_double(text, attribute->real); break;
-    case ATTRIBUTE_STRING: text_add_quoted(text, attribute->string); break;
-    case ATTRIBUTE_INTS:
-      text_add_char(text, '[');
-      for (int i = 0; i < attribute->count; i++)
-        text_printf(text, "%s%lld", i > 0 ? ", " : "", (long long)attribute->ints[i]);
-      text_add_char(text, ']');
-      break;
+  case ATTRIBUTE_INT:
+    if (attribute->key == ATTR_DTYPE && attribute->integer >= 0 && attribute->integer < DTYPE_COUNT)
+      text_add(text, dtype_name((DType)attribute->integer));
+    else text_printf(text, "%lld", (long long)attribute->integer);
+    break;
+  case ATTRIBUTE_FLOAT: text_add_double(text, attribute->real); break;
+  case ATTRIBUTE_STRING: text_add_quoted(text, attribute->string); break;
+  case ATTRIBUTE_INTS:
+    text_add_char(text, '[');
+    for (int i = 0; i < attribute->count; i++)
+      text_printf(text, "%s%lld", i > 0 ? ", " : "", (long long)attribute->ints[i]);
+    text_add_char(text, ']');
+    break;
   }
 }
 
@@ -347,8 +344,7 @@ void module_print(Text *text, const Module *module) {
   print_tables(&printer, module);
   for (int i = 0; i < module->plateaus.count; i++)
     print_plateau(&printer, &module->plateaus.items[i]);
-  for (int i = 0; i < module->externs.count; i++)
-    print_extern(&printer, &module->externs.items[i]);
+  for (int i = 0; i < module->externs.count; i++) print_extern(&printer, &module->externs.items[i]);
   for (int i = 0; i < module->data_sets.count; i++)
     print_data_set(&printer, &module->data_sets.items[i]);
   for (int i = 0; i < ENTRY_COUNT; i++)

@@ -16,10 +16,10 @@ typedef struct DTypeInfo {
 } DTypeInfo;
 
 static const DTypeInfo dtype_info[DTYPE_COUNT] = {
-  [DTYPE_F64] = {"f64", 8, DTYPE_FAMILY_FLOAT},   [DTYPE_F32] = {"f32", 4, DTYPE_FAMILY_FLOAT},
-  [DTYPE_BF16] = {"bf16", 2, DTYPE_FAMILY_FLOAT}, [DTYPE_F16] = {"f16", 2, DTYPE_FAMILY_FLOAT},
-  [DTYPE_I64] = {"i64", 8, DTYPE_FAMILY_INT},     [DTYPE_I32] = {"i32", 4, DTYPE_FAMILY_INT},
-  [DTYPE_U8] = {"u8", 1, DTYPE_FAMILY_INT},       [DTYPE_BOOL] = {"bool", 1, DTYPE_FAMILY_BOOL},
+    [DTYPE_F64] = {"f64", 8, DTYPE_FAMILY_FLOAT},   [DTYPE_F32] = {"f32", 4, DTYPE_FAMILY_FLOAT},
+    [DTYPE_BF16] = {"bf16", 2, DTYPE_FAMILY_FLOAT}, [DTYPE_F16] = {"f16", 2, DTYPE_FAMILY_FLOAT},
+    [DTYPE_I64] = {"i64", 8, DTYPE_FAMILY_INT},     [DTYPE_I32] = {"i32", 4, DTYPE_FAMILY_INT},
+    [DTYPE_U8] = {"u8", 1, DTYPE_FAMILY_INT},       [DTYPE_BOOL] = {"bool", 1, DTYPE_FAMILY_BOOL},
 };
 
 static const DTypeInfo *dtype_find(DType dtype) {

@@ -10,7 +10,14 @@
 
 /* The order is that of `dtype_info`; runtime/nnc_model.h has the same numbers. */
 typedef enum DType {
-  DTYPE_F64, DTYPE_F32, DTYPE_BF16, DTYPE_F16, DTYPE_I64, DTYPE_I32, DTYPE_U8, DTYPE_BOOL,
+  DTYPE_F64,
+  DTYPE_F32,
+  DTYPE_BF16,
+  DTYPE_F16,
+  DTYPE_I64,
+  DTYPE_I32,
+  DTYPE_U8,
+  DTYPE_BOOL,
   DTYPE_COUNT
 } DType;
 
@@ -28,11 +35,11 @@ typedef struct Type {
   Shape shape;
 } Type;
 
-const char *dtype_name(DType dtype);      /* "f32" */
-int dtype_size(DType dtype);              /* bytes; bool is 1 */
+const char *dtype_name(DType dtype); /* "f32" */
+int dtype_size(DType dtype);         /* bytes; bool is 1 */
 bool dtype_is_float(DType dtype);
-bool dtype_is_half(DType dtype);          /* bf16 f16: two bytes in memory, computed in f32 */
-bool dtype_is_int(DType dtype);           /* i64 i32 u8; not bool */
+bool dtype_is_half(DType dtype); /* bf16 f16: two bytes in memory, computed in f32 */
+bool dtype_is_int(DType dtype);  /* i64 i32 u8; not bool */
 bool dtype_parse(const char *name, DType *result);
 
 Shape shape_scalar(void);

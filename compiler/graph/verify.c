@@ -18,7 +18,7 @@
 typedef struct Check {
   Arena *arena;
   const Module *module;
-  NameTable variables, inputs;                      /* indices in the module's tables */
+  NameTable variables, inputs;                       /* indices in the module's tables */
   NameTable outputs[ENTRY_COUNT][OUTPUT_KIND_COUNT]; /* indices in the entry's outputs */
   EntryKind kind;
   const Graph *graph;
@@ -42,32 +42,33 @@ typedef struct EntryRules {
 
 enum {
   LEAVES_HOST = LEAF_BIT(LEAF_NONE) | LEAF_BIT(LEAF_SCALAR) | LEAF_BIT(LEAF_CONSTANT),
-  LEAVES_DEVICE =
-    LEAVES_HOST | LEAF_BIT(LEAF_INPUT) | LEAF_BIT(LEAF_PARAM) | LEAF_BIT(LEAF_STATE),
+  LEAVES_DEVICE = LEAVES_HOST | LEAF_BIT(LEAF_INPUT) | LEAF_BIT(LEAF_PARAM) | LEAF_BIT(LEAF_STATE),
   OUTPUTS_TRAIN = OUTPUT_BIT(OUTPUT_STORE) | OUTPUT_BIT(OUTPUT_ACCUMULATOR),
 };
 
 static const EntryRules entry_rules[ENTRY_COUNT] = {
-  [ENTRY_INIT] = {.leaves = LEAVES_HOST, .outputs = OUTPUT_BIT(OUTPUT_STORE)},
-  [ENTRY_HOST] = {.leaves = LEAVES_HOST, .outputs = OUTPUT_BIT(OUTPUT_SCALAR), .is_host = true},
-  [ENTRY_TRAIN] = {.leaves = LEAVES_DEVICE, .outputs = OUTPUTS_TRAIN},
-  [ENTRY_ACCUMULATE] = {.leaves = LEAVES_DEVICE, .outputs = OUTPUTS_TRAIN},
-  [ENTRY_EVAL] = {.leaves = LEAVES_DEVICE, .outputs = OUTPUTS_TRAIN, .stores_streams_only = true},
-  [ENTRY_EVAL_ONE] = {.leaves = LEAVES_DEVICE, .outputs = OUTPUTS_TRAIN,
-                      .stores_streams_only = true},
-  [ENTRY_PREDICT] = {.leaves = LEAVES_DEVICE, .outputs = OUTPUT_BIT(OUTPUT_RESULT)},
-  [ENTRY_FINISH] = {.leaves = LEAVES_HOST, .outputs = OUTPUT_BIT(OUTPUT_SCALAR), .is_host = true},
+    [ENTRY_INIT] = {.leaves = LEAVES_HOST, .outputs = OUTPUT_BIT(OUTPUT_STORE)},
+    [ENTRY_HOST] = {.leaves = LEAVES_HOST, .outputs = OUTPUT_BIT(OUTPUT_SCALAR), .is_host = true},
+    [ENTRY_TRAIN] = {.leaves = LEAVES_DEVICE, .outputs = OUTPUTS_TRAIN},
+    [ENTRY_ACCUMULATE] = {.leaves = LEAVES_DEVICE, .outputs = OUTPUTS_TRAIN},
+    [ENTRY_EVAL] = {.leaves = LEAVES_DEVICE, .outputs = OUTPUTS_TRAIN, .stores_streams_only = true},
+    [ENTRY_EVAL_ONE] = {.leaves = LEAVES_DEVICE,
+                        .outputs = OUTPUTS_TRAIN,
+                        .stores_streams_only = true},
+    [ENTRY_PREDICT] = {.leaves = LEAVES_DEVICE, .outputs = OUTPUT_BIT(OUTPUT_RESULT)},
+    [ENTRY_FINISH] = {.leaves = LEAVES_HOST, .outputs = OUTPUT_BIT(OUTPUT_SCALAR), .is_host = true},
 };
 
 static const char *const output_kind_names[OUTPUT_KIND_COUNT] = {
-  [OUTPUT_STORE] = "store", [OUTPUT_ACCUMULATOR] = "accumulator",
-  [OUTPUT_RESULT] = "result", [OUTPUT_SCALAR] = "scalar",
+    [OUTPUT_STORE] = "store",
+    [OUTPUT_ACCUMULATOR] = "accumulator",
+    [OUTPUT_RESULT] = "result",
+    [OUTPUT_SCALAR] = "scalar",
 };
 
 /* ---- failing ------------------------------------------------------------------------------ */
 
-__attribute__((format(printf, 2, 3)))
-static bool fail(Check *check, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static bool fail(Check *check, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   check->message = arena_vprintf(check->arena, format, arguments);
@@ -83,8 +84,8 @@ static const char *describe_type(Check *check, Type type) {
   return result;
 }
 
-__attribute__((format(printf, 3, 4)))
-static bool fail_node(Check *check, const Node *node, const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static bool fail_node(Check *check, const Node *node,
+                                                            const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   const char *rule = arena_vprintf(check->arena, format, arguments);
@@ -96,8 +97,8 @@ static bool fail_node(Check *check, const Node *node, const char *format, ...) {
               node->path ? node->path : "", rule);
 }
 
-__attribute__((format(printf, 3, 4)))
-static bool fail_output(Check *check, const Output *output, const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static bool fail_output(Check *check, const Output *output,
+                                                              const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   const char *rule = arena_vprintf(check->arena, format, arguments);
@@ -125,8 +126,7 @@ static const InputInfo *find_input(const Check *check, const char *name) {
 }
 
 static bool gives(const Check *check, EntryKind entry, OutputKind kind, const char *name) {
-  return check->module->entries[entry] &&
-         name_table_find(&check->outputs[entry][kind], name) >= 0;
+  return check->module->entries[entry] && name_table_find(&check->outputs[entry][kind], name) >= 0;
 }
 
 static bool check_variables(Check *check) {
@@ -234,8 +234,7 @@ static bool check_variable_leaf(Check *check, const Node *node, const char *name
   const Variable *variable = find_variable(check, name);
   if (!variable) return fail_node(check, node, "the module has no variable \"%s\"", name);
   if ((variable->kind == VARIABLE_PARAM) != is_param)
-    return fail_node(check, node, "variable \"%s\" is %sa parameter", name,
-                     is_param ? "not " : "");
+    return fail_node(check, node, "variable \"%s\" is %sa parameter", name, is_param ? "not " : "");
   if (!type_equal(variable->type, node->type))
     return fail_node(check, node, "variable \"%s\" is %s but read as %s", name,
                      describe_type(check, variable->type), describe_type(check, node->type));
@@ -337,8 +336,7 @@ static bool check_attributes(Check *check, const Node *node) {
       return fail_node(check, node, "attribute %s has no text", attribute_name(attribute->key));
     if (kind == ATTRIBUTE_INTS &&
         (attribute->count < 0 || (attribute->count > 0 && !attribute->ints)))
-      return fail_node(check, node, "attribute %s has no elements",
-                       attribute_name(attribute->key));
+      return fail_node(check, node, "attribute %s has no elements", attribute_name(attribute->key));
   }
   return true;
 }
@@ -442,19 +440,19 @@ static bool check_store(Check *check, const Output *output) {
 static bool check_output_value(Check *check, const Output *output) {
   Type type = output->node->type;
   switch (output->kind) {
-    case OUTPUT_STORE: return check_store(check, output);
-    case OUTPUT_ACCUMULATOR:
-      if ((unsigned)output->combine >= COMBINE_COUNT)
-        return fail_output(check, output, "its way to combine does not exist");
-      if (type.shape.rank == 0) return true;
-      return fail_output(check, output, "an accumulator is a scalar but this is %s",
-                         describe_type(check, type));
-    case OUTPUT_SCALAR:
-      if (type_equal(type, type_scalar(DTYPE_F64))) return true;
-      return fail_output(check, output, "a host scalar is f64[] but this is %s",
-                         describe_type(check, type));
-    case OUTPUT_RESULT:
-    case OUTPUT_KIND_COUNT: break;
+  case OUTPUT_STORE: return check_store(check, output);
+  case OUTPUT_ACCUMULATOR:
+    if ((unsigned)output->combine >= COMBINE_COUNT)
+      return fail_output(check, output, "its way to combine does not exist");
+    if (type.shape.rank == 0) return true;
+    return fail_output(check, output, "an accumulator is a scalar but this is %s",
+                       describe_type(check, type));
+  case OUTPUT_SCALAR:
+    if (type_equal(type, type_scalar(DTYPE_F64))) return true;
+    return fail_output(check, output, "a host scalar is f64[] but this is %s",
+                       describe_type(check, type));
+  case OUTPUT_RESULT:
+  case OUTPUT_KIND_COUNT: break;
   }
   return true;
 }
@@ -490,8 +488,7 @@ static bool check_entry(Check *check, EntryKind kind) {
   check->batch = -1;
   if (!check->graph) return true;
   if (check->graph->name != name_intern(entry_name(kind)))
-    return fail(check, "entry %s: its graph is named \"%s\"", entry_name(kind),
-                check->graph->name);
+    return fail(check, "entry %s: its graph is named \"%s\"", entry_name(kind), check->graph->name);
   check->by_id = ARENA_ARRAY(check->arena, const Node *, check->graph->next_id);
   return check_nodes(check) && check_outputs(check);
 }
@@ -538,8 +535,8 @@ static bool check_accumulators(Check *check) {
       a = next_accumulator(check->module->entries[first], &i);
       b = next_accumulator(graph, &j);
       if (!a != !b || (a && a->name != b->name))
-        return fail(check, "entries %s and %s do not have the same accumulators",
-                    entry_name(first), entry_name(kind));
+        return fail(check, "entries %s and %s do not have the same accumulators", entry_name(first),
+                    entry_name(kind));
     } while (a);
   }
   return true;

@@ -29,10 +29,10 @@
 
 /* One parameter of one loss. */
 typedef struct Pair {
-  const Node *gradient;  /* the node of the train entry */
+  const Node *gradient; /* the node of the train entry */
   const char *parameter;
-  const Tensor *slope;   /* the gradient to be judged */
-  Node *loss, *leaf;     /* in the graph of the losses */
+  const Tensor *slope; /* the gradient to be judged */
+  Node *loss, *leaf;   /* in the graph of the losses */
 } Pair;
 
 typedef struct Checker {
@@ -125,12 +125,11 @@ static void evaluate_all(Checker *checker, const Module *module) {
   int count = interpreter_bind(interpreter, checker->arena, module->inputs.count, inputs, 1, 0, 100,
                                100, &bindings);
   EvaluateContext context = {.seed = checker->check->seed, .step = 1};
-  Evaluation *evaluation =
-      graph_evaluate_outputs(checker->arena, graph, count, bindings, &context);
+  Evaluation *evaluation = graph_evaluate_outputs(checker->arena, graph, count, bindings, &context);
   for (int i = 0; i < checker->pairs.count; i++)
     checker->pairs.items[i].slope = evaluation_output(evaluation, 2 * i + 1);
-  checker->losses = graph_evaluate(checker->arena, graph_of_losses(checker, graph), count, bindings,
-                                   &context);
+  checker->losses =
+      graph_evaluate(checker->arena, graph_of_losses(checker, graph), count, bindings, &context);
   interpreter_destroy(interpreter);
 }
 
@@ -233,8 +232,8 @@ static Verdict check_pair(const Checker *checker, const Pair *pair) {
     if (isnan(pair->slope->data[i])) verdict.worst = NAN;
   }
   if (!pair->leaf) { /* no loss depends on it: the gradient must be 0 */
-    verdict.checked = (int)(elements < checker->check->samples ? elements
-                                                               : checker->check->samples);
+    verdict.checked =
+        (int)(elements < checker->check->samples ? elements : checker->check->samples);
     verdict.worst = scale;
     return verdict;
   }

@@ -197,8 +197,8 @@ static Evaluation *evaluate_body(Arena *arena, const Graph *body, const Tensor *
 static Evaluation *evaluate(Arena *arena, const Graph *graph, int binding_count,
                             const Binding *bindings, const EvaluateContext *context,
                             bool keep_all) {
-  Evaluation given = {.graph = graph, .context = *context, .binding_count = binding_count,
-                      .bindings = bindings};
+  Evaluation given = {
+      .graph = graph, .context = *context, .binding_count = binding_count, .bindings = bindings};
   return evaluate_with(arena, &given, keep_all);
 }
 

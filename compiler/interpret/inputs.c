@@ -32,8 +32,8 @@ Tensor *random_input(Arena *arena, const Module *module, const InputInfo *input,
   for (int64_t i = 0; i < shape_elements(input->type.shape); i++) {
     PhiloxBlock block = philox_block(key, (uint64_t)i, 0, INPUT_STREAM);
     uint64_t word = block.word[i % 4];
-    tensor->data[i] = count == 0 ? philox_normal(block, (uint64_t)i)
-                                 : (double)(word * (uint64_t)count >> 32);
+    tensor->data[i] =
+        count == 0 ? philox_normal(block, (uint64_t)i) : (double)(word * (uint64_t)count >> 32);
   }
   return tensor;
 }

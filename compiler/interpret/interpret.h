@@ -40,9 +40,9 @@ Tensor *interpreter_variable(Interpreter *interpreter, const char *path);
 void interpreter_set_example(Interpreter *interpreter, uint64_t example);
 /* Everything that an entry's leaves may ask for: variables, host scalars (through the host entry)
  * and the given inputs. In the arena; values are the interpreter's own. Returns their number. */
-int interpreter_bind(Interpreter *interpreter, Arena *arena, int input_count,
-                     const Binding *inputs, int64_t t, int64_t epoch, int64_t steps,
-                     int64_t steps_per_epoch, Binding **bindings);
+int interpreter_bind(Interpreter *interpreter, Arena *arena, int input_count, const Binding *inputs,
+                     int64_t t, int64_t epoch, int64_t steps, int64_t steps_per_epoch,
+                     Binding **bindings);
 /* Runs one entry (train, accumulate, eval, ...) on inputs bound by name, with host scalars from
  * the host entry at step t (from 1) and the given epoch; performs its stores. `inputs` may also
  * bind host scalars (OP_SCALAR), as the finish entry needs: the accumulators by name. Results are

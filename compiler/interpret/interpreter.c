@@ -14,8 +14,8 @@ struct Interpreter {
   Arena *arena;
   const Module *module;
   uint64_t seed, example;
-  Tensor **values;   /* one a variable of the module, in its order */
-  Arena *run_arena;  /* of the latest run */
+  Tensor **values;  /* one a variable of the module, in its order */
+  Arena *run_arena; /* of the latest run */
 };
 
 static void copy_values(Tensor *to, const Tensor *from) {
@@ -108,9 +108,9 @@ static void bind_variables(const Interpreter *interpreter, Arena *arena, Binding
   }
 }
 
-int interpreter_bind(Interpreter *interpreter, Arena *arena, int input_count,
-                     const Binding *inputs, int64_t t, int64_t epoch, int64_t steps,
-                     int64_t steps_per_epoch, Binding **result) {
+int interpreter_bind(Interpreter *interpreter, Arena *arena, int input_count, const Binding *inputs,
+                     int64_t t, int64_t epoch, int64_t steps, int64_t steps_per_epoch,
+                     Binding **result) {
   Bindings bindings = {0};
   for (int i = 0; i < input_count; i++) vec_push(arena, &bindings, inputs[i]);
   bind_number(arena, &bindings, "t", (double)t);

@@ -32,8 +32,8 @@ Expr *builder_const(KernelBuilder *builder, DType dtype, double value);
 Expr *builder_scalar(KernelBuilder *builder, const char *name);
 Expr *builder_index(KernelBuilder *builder, Index *index, DType dtype);
 Expr *builder_op(KernelBuilder *builder, Op op, DType dtype, int arg_count, Expr *const *args);
-Expr *builder_random(KernelBuilder *builder, Op op, const char *key, int64_t stream,
-                     Index *element, DType dtype);
+Expr *builder_random(KernelBuilder *builder, Op op, const char *key, int64_t stream, Index *element,
+                     DType dtype);
 /* Opens reduction axes; returns the number of the first: index_axis(arena, first + i). */
 int builder_reduce_axes(KernelBuilder *builder, int count, const int64_t *extents);
 /* Closes them: the reduced scalar. */

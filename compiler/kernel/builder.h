@@ -41,10 +41,10 @@ const char *builder_failure(const KernelBuilder *builder, const Node **blame);
 
 typedef struct BuiltKernel {
   Kernel *kernel;
-  const Node **nodes;     /* by operand: the node loaded or stored */
-  int64_t *starts;        /* by operand: the node's element that it begins with; 0 but for views */
-  const char **scalars;   /* by scalar number: its name */
-  const char **keys;      /* by key slot */
+  const Node **nodes;   /* by operand: the node loaded or stored */
+  int64_t *starts;      /* by operand: the node's element that it begins with; 0 but for views */
+  const char **scalars; /* by scalar number: its name */
+  const char **keys;    /* by key slot */
 } BuiltKernel;
 /* The name and comment are set by the caller. */
 BuiltKernel builder_finish(KernelBuilder *builder);

@@ -22,7 +22,7 @@ typedef VEC(const char *) NameList;
 typedef struct Loop Loop;
 struct Loop {
   Loop *outer;
-  int axis_count;      /* inner axes */
+  int axis_count; /* inner axes */
   int64_t extent[KERNEL_MAX_AXES];
   Memo *memo[MEMO_BUCKETS];
 };
@@ -52,17 +52,17 @@ struct KernelBuilder {
   Loop *loop;
   int64_t extents[2 * KERNEL_MAX_AXES];
   GuardScope *guards;
-  Expr *result;               /* of the template */
+  Expr *result; /* of the template */
   const Node *template_node;
-  bool reduced;               /* the frame's rule has made a stage */
-  Memo *reductions;           /* values over EXPR_STAGE; for all loops */
+  bool reduced;     /* the frame's rule has made a stage */
+  Memo *reductions; /* values over EXPR_STAGE; for all loops */
   VEC(Anchor) anchors;
   VEC(KernelOperand) operands;
-  VEC(const Node *) nodes;    /* by operand */
-  VEC(int64_t) starts;        /* by operand: the node's element that it begins with */
+  VEC(const Node *) nodes; /* by operand */
+  VEC(int64_t) starts;     /* by operand: the node's element that it begins with */
   NameList scalars, keys;
   VEC(Stage) stages;
-  VEC(Store) stores;          /* of the open store stage or the epilogue */
+  VEC(Store) stores; /* of the open store stage or the epilogue */
   const char *failure;
   const Node *blame;
 };

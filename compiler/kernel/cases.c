@@ -110,9 +110,9 @@ typedef struct Narrow {
   Arena *arena;
   const Kernel *kernel;
   int axis;
-  int64_t from, to;  /* of the axis */
-  ExprList list;     /* before */
-  Expr **now;        /* by place in the list */
+  int64_t from, to; /* of the axis */
+  ExprList list;    /* before */
+  Expr **now;       /* by place in the list */
 } Narrow;
 
 typedef enum Answer { NEVER, ALWAYS, DEPENDS } Answer;

@@ -230,8 +230,7 @@ static void sum_split(Arena *arena, const Index *a, int64_t divisor, Sum *quotie
     Term term = sum.terms.items[i];
     if (term.coefficient % divisor == 0)
       sum_add_term(arena, quotient, term.coefficient / divisor, term.atom);
-    else
-      sum_add_term(arena, rest, term.coefficient, term.atom);
+    else sum_add_term(arena, rest, term.coefficient, term.atom);
   }
   quotient->constant = floor_div(sum.constant, divisor);
   rest->constant = floor_mod(sum.constant, divisor);
@@ -294,7 +293,7 @@ static Sum sum_drop_moduli(Arena *arena, const Sum *sum, int64_t divisor) {
   for (int i = 0; i < sum->terms.count; i++) {
     Term term = sum->terms.items[i];
     bool is_dropped =
-      term.atom->kind == INDEX_MOD && term.atom->value * term.coefficient % divisor == 0;
+        term.atom->kind == INDEX_MOD && term.atom->value * term.coefficient % divisor == 0;
     sum_add(arena, &result, is_dropped ? term.atom->left : term.atom, term.coefficient);
   }
   return result;
@@ -336,15 +335,15 @@ Index *index_load(Arena *arena, int operand, Index *element, int64_t bound) {
 
 Index *index_substitute_in(Arena *arena, Index *index, Index *const *by, int count,
                            const int64_t *extents, int axis_count) {
-  Index *left = index->left == NULL ? NULL
-                                    : index_substitute_in(arena, index->left, by, count, extents,
-                                                          axis_count);
+  Index *left = index->left == NULL
+                    ? NULL
+                    : index_substitute_in(arena, index->left, by, count, extents, axis_count);
   switch (index->kind) {
   case INDEX_CONST: return index;
   case INDEX_AXIS: return index->value < count && by[index->value] ? by[index->value] : index;
   case INDEX_ADD:
-    return index_add(
-      arena, left, index_substitute_in(arena, index->right, by, count, extents, axis_count));
+    return index_add(arena, left,
+                     index_substitute_in(arena, index->right, by, count, extents, axis_count));
   case INDEX_MUL: return index_mul(arena, left, index->right->value);
   case INDEX_DIV: return index_div(arena, left, index->value, extents, axis_count);
   case INDEX_MOD: return index_mod(arena, left, index->value, extents, axis_count);

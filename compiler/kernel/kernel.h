@@ -112,7 +112,7 @@ typedef enum KernelKind {
   KERNEL_MAX_POOL_GRAD,
   KERNEL_SCATTER_ADD,
   KERNEL_ARGSORT,
-  KERNEL_EXTERN,      /* a function of the user's */
+  KERNEL_EXTERN, /* a function of the user's */
   KERNEL_KIND_COUNT
 } KernelKind;
 
@@ -148,7 +148,7 @@ typedef struct SortSlots {
 } SortSlots;
 
 typedef struct ExternSlots {
-  const char *function;         /* in C */
+  const char *function; /* in C */
   int count;
   Type operands[16], result;
 } ExternSlots;

@@ -146,23 +146,24 @@ static void print_slots(Text *text, const Kernel *kernel) {
               (long long)conv->c, (long long)conv->k, (long long)conv->groups);
   if (conv->pieces > 0) text_printf(text, "  pieces %lld\n", (long long)conv->pieces);
   for (int i = 0; i < conv->spatial; i++)
-    text_printf(text, "  in %lld, out %lld, kernel %lld, stride %lld, low %lld, high %lld, "
-                      "dilation %lld\n",
+    text_printf(text,
+                "  in %lld, out %lld, kernel %lld, stride %lld, low %lld, high %lld, "
+                "dilation %lld\n",
                 (long long)conv->in[i], (long long)conv->out[i], (long long)conv->kernel[i],
                 (long long)conv->stride[i], (long long)conv->low[i], (long long)conv->high[i],
                 (long long)conv->dilation[i]);
 }
 
 static const char *const kind_name[KERNEL_KIND_COUNT] = {
-  [KERNEL_LOOP] = "loop",
-  [KERNEL_CONTRACT] = "contract",
-  [KERNEL_CONV] = "conv",
-  [KERNEL_CONV_INPUT] = "conv_input",
-  [KERNEL_CONV_WEIGHT] = "conv_weight",
-  [KERNEL_MAX_POOL_GRAD] = "max_pool_grad",
-  [KERNEL_SCATTER_ADD] = "scatter_add",
-  [KERNEL_ARGSORT] = "argsort",
-  [KERNEL_EXTERN] = "extern",
+    [KERNEL_LOOP] = "loop",
+    [KERNEL_CONTRACT] = "contract",
+    [KERNEL_CONV] = "conv",
+    [KERNEL_CONV_INPUT] = "conv_input",
+    [KERNEL_CONV_WEIGHT] = "conv_weight",
+    [KERNEL_MAX_POOL_GRAD] = "max_pool_grad",
+    [KERNEL_SCATTER_ADD] = "scatter_add",
+    [KERNEL_ARGSORT] = "argsort",
+    [KERNEL_EXTERN] = "extern",
 };
 
 static void kernel_describe(Text *text, const Kernel *kernel, bool with_names) {

@@ -21,9 +21,9 @@ static int index_divisions(const Index *index) {
 typedef struct Collapse {
   Arena *arena;
   Index *by[2 * KERNEL_MAX_AXES];
-  int count;             /* axes before */
+  int count; /* axes before */
   int64_t extents[2 * KERNEL_MAX_AXES];
-  int after;             /* axes after */
+  int after; /* axes after */
   bool commit;
   bool gets_worse;
 } Collapse;
@@ -68,10 +68,10 @@ static void collapse_prepare(Collapse *collapse, int axis, const int64_t *extent
   for (int i = 0; i < count; i++)
     collapse->by[i] = index_axis(collapse->arena, i <= axis ? i : i - 1);
   Index *joined = index_axis(collapse->arena, axis);
-  collapse->by[axis] = index_div(collapse->arena, joined, extent[axis + 1], collapse->extents,
-                                 count - 1);
-  collapse->by[axis + 1] = index_mod(collapse->arena, joined, extent[axis + 1], collapse->extents,
-                                     count - 1);
+  collapse->by[axis] =
+      index_div(collapse->arena, joined, extent[axis + 1], collapse->extents, count - 1);
+  collapse->by[axis + 1] =
+      index_mod(collapse->arena, joined, extent[axis + 1], collapse->extents, count - 1);
 }
 
 static int64_t *all_extents(Arena *arena, const Kernel *kernel, const Stage *stage, int *count) {
@@ -187,15 +187,14 @@ static bool is_launch_constant(const Expr *expr, bool *has_scalar) {
 
 static Expr *make_op(Arena *arena, Op op, DType dtype, Expr *a, Expr *b) {
   Expr *expr = ARENA_NEW(arena, Expr);
-  *expr =
-      (Expr){.kind = EXPR_OP, .op = op, .dtype = dtype, .arg_count = b ? 2 : 1, .args = {a, b}};
+  *expr = (Expr){.kind = EXPR_OP, .op = op, .dtype = dtype, .arg_count = b ? 2 : 1, .args = {a, b}};
   return expr;
 }
 
 /* 1 / divisor, divided in double where the divisor comes from one. */
 static Expr *reciprocal(Arena *arena, Expr *divisor) {
-  bool from_double = divisor->kind == EXPR_OP && divisor->op == OP_CAST &&
-                     divisor->args[0]->dtype == DTYPE_F64;
+  bool from_double =
+      divisor->kind == EXPR_OP && divisor->op == OP_CAST && divisor->args[0]->dtype == DTYPE_F64;
   Expr *wide = from_double ? divisor->args[0] : divisor, *one = ARENA_NEW(arena, Expr);
   *one = (Expr){.kind = EXPR_CONST, .dtype = wide->dtype, .value = 1};
   Expr *result = make_op(arena, OP_DIV, wide->dtype, one, wide);

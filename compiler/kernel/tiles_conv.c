@@ -1,7 +1,6 @@
 /* Task grids of convolutions: see tiles.h. */
 #include "kernel/tiles.h"
 
-
 enum {
   SOURCE_BYTES = 256 << 10, /* of the padded planes of a block, for the second-level cache */
   RASTER_BYTES = 16 << 10,  /* of a tile's row */
@@ -48,8 +47,7 @@ static void set_axis(ConvGrid *grid, const ConvSlots *slots, int axis, int spati
   if (!is_input) {
     grid->grid[axis] = grid->extent_out[axis];
     grid->output_phases[axis] = 1;
-    grid->source_phases[axis] =
-        greatest(least(grid->kernel[axis], conv_tap_period(grid, axis)), 1);
+    grid->source_phases[axis] = greatest(least(grid->kernel[axis], conv_tap_period(grid, axis)), 1);
     return;
   }
   int64_t last = floor_divide(grid->low[axis] + grid->extent_in[axis] - 1, stride);

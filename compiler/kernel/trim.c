@@ -68,10 +68,8 @@ static void note_load(Arena *arena, const Kernel *kernel, const Stage *stage, co
   int count = kernel->axis_count + stage->axis_count;
   memcpy(extents, kernel->extent, sizeof kernel->extent);
   memcpy(extents + kernel->axis_count, stage->extent, sizeof stage->extent);
-  if (load_range(arena, load, extents, count, &least, &greatest))
-    part_add(part, least, greatest);
-  else
-    part->is_fixed = true;
+  if (load_range(arena, load, extents, count, &least, &greatest)) part_add(part, least, greatest);
+  else part->is_fixed = true;
 }
 
 static void note_stage(Arena *arena, const Kernel *kernel, int number, Part *parts) {
@@ -155,8 +153,8 @@ void kernel_trim_operands(Arena *arena, Kernel *kernel, int64_t *first) {
     for (int i = 0; i < kernel->operand_count; i++) {
       const Part *part = &parts[i];
       KernelOperand *operand = &kernel->operands[i];
-      bool is_inside = part->least >= 0 && part->least < part->beyond &&
-                       part->beyond <= operand->elements;
+      bool is_inside =
+          part->least >= 0 && part->least < part->beyond && part->beyond <= operand->elements;
       if (operand->is_output || part->is_fixed || !is_inside) continue;
       first[i] = part->least;
       operand->elements = part->beyond - part->least;

@@ -100,8 +100,7 @@ static const char *check_access(Checker *checker, int operand, Index *index, int
   for (int i = 0; i < guard_count; i++) {
     int64_t factor;
     if (!index_factor(checker->arena, index, guards[i].index, &factor)) continue;
-    index = index_add(checker->arena, index,
-                      index_mul(checker->arena, guards[i].index, -factor));
+    index = index_add(checker->arena, index, index_mul(checker->arena, guards[i].index, -factor));
     int64_t end = factor * (guards[i].bound - 1);
     least += end < 0 ? end : 0;
     greatest += end > 0 ? end : 0;

@@ -20,8 +20,8 @@ int kernel_stage_count(const Kernel *kernel) {
 
 Stage kernel_stage(const Kernel *kernel, int stage) {
   if (kernel->kind == KERNEL_LOOP) return kernel->stages[stage];
-  return (Stage){.kind = STAGE_STORE, .store_count = kernel->epilogue_count,
-                 .stores = kernel->epilogue};
+  return (Stage){
+      .kind = STAGE_STORE, .store_count = kernel->epilogue_count, .stores = kernel->epilogue};
 }
 
 typedef struct Walk {

@@ -15,7 +15,9 @@ Maker adjoints_maker(Graph *into, const Node *of) {
 }
 
 Adjoints adjoints_create(Graph *into, int count) {
-  return (Adjoints){.into = into, .count = count, .leads = ARENA_ARRAY(into->arena, bool, count),
+  return (Adjoints){.into = into,
+                    .count = count,
+                    .leads = ARENA_ARRAY(into->arena, bool, count),
                     .adjoint = ARENA_ARRAY(into->arena, Node *, count)};
 }
 

@@ -99,10 +99,14 @@ static void cast_evaluate(const Node *node, const Tensor *const *operands, Tenso
 }
 
 const OpClass op_class_cast = {
-  .family = FAMILY_ELEMENTWISE, .infer = cast_infer, .gradient = cast_gradient,
-  .evaluate = cast_evaluate, .lower = lower_elementwise, .cut = elementwise_cut,
-  .moves_values = true,
-  .doc = "conversion; to an integer toward zero, saturating, NaN to 0; to bool x != 0",
+    .family = FAMILY_ELEMENTWISE,
+    .infer = cast_infer,
+    .gradient = cast_gradient,
+    .evaluate = cast_evaluate,
+    .lower = lower_elementwise,
+    .cut = elementwise_cut,
+    .moves_values = true,
+    .doc = "conversion; to an integer toward zero, saturating, NaN to 0; to bool x != 0",
 };
 
 /* ---- stop_gradient: the identity, constant to differentiation ---- */

@@ -42,8 +42,8 @@ static Side right_side(const Node *node) {
 
 /* ---- type rule ---- */
 
-static bool pairs_fit(Arena *arena, const Node *node, AttributeKey left_key,
-                      AttributeKey right_key, const char **reason) {
+static bool pairs_fit(Arena *arena, const Node *node, AttributeKey left_key, AttributeKey right_key,
+                      const char **reason) {
   Shape left = node->operands[0]->type.shape, right = node->operands[1]->type.shape;
   const Attribute *l = infer_axes(arena, node, left_key, left.rank, false, reason);
   const Attribute *r = l ? infer_axes(arena, node, right_key, right.rank, false, reason) : NULL;
@@ -54,8 +54,8 @@ static bool pairs_fit(Arena *arena, const Node *node, AttributeKey left_key,
   for (int i = 0; i < l->count; i++)
     if (left.dim[l->ints[i]] != right.dim[r->ints[i]])
       return infer_fail(arena, reason, "axis %lld of %s does not match axis %lld of %s",
-                        (long long)l->ints[i], infer_shape_text(arena, left),
-                        (long long)r->ints[i], infer_shape_text(arena, right));
+                        (long long)l->ints[i], infer_shape_text(arena, left), (long long)r->ints[i],
+                        infer_shape_text(arena, right));
   return true;
 }
 
@@ -89,8 +89,7 @@ static bool contract_infer(Arena *arena, const Node *node, Type *type, const cha
   for (int i = 0; i < left.batch->count; i++)
     shape.dim[shape.rank++] = l->shape.dim[left.batch->ints[i]];
   for (int i = 0; i < left.free_count; i++) shape.dim[shape.rank++] = l->shape.dim[left.free[i]];
-  for (int i = 0; i < right.free_count; i++)
-    shape.dim[shape.rank++] = r->shape.dim[right.free[i]];
+  for (int i = 0; i < right.free_count; i++) shape.dim[shape.rank++] = r->shape.dim[right.free[i]];
   *type = type_make(l->dtype, shape);
   if (shape_is_representable(shape)) return true;
   return infer_fail(arena, reason, "the result has too many elements");
@@ -151,8 +150,8 @@ static void contract_evaluate(const Node *node, const Tensor *const *operands, T
   int64_t columns = extent(r, right.free_count, right.free);
   int64_t depth = extent(l, left.sum->count, left.sum->ints), order[MAX_RANK];
   Arena *scratch = arena_create();
-  double *a = ARENA_ARRAY(scratch, double, batch * rows * depth);
-  double *b = ARENA_ARRAY(scratch, double, batch * depth * columns);
+  double *a = ARENA_ARRAY(scratch, double, batch *rows *depth);
+  double *b = ARENA_ARRAY(scratch, double, batch *depth *columns);
   int at = join(order, 0, left.batch->count, left.batch->ints);
   at = join(order, at, left.free_count, left.free);
   at = join(order, at, left.sum->count, left.sum->ints);
@@ -167,8 +166,7 @@ static void contract_evaluate(const Node *node, const Tensor *const *operands, T
     double *y = result->data + i * rows * columns;
     if (number_is_integer(node->type.dtype))
       multiply_integers(rows, columns, depth, l_matrix, r_matrix, y, node->type.dtype);
-    else
-      multiply(rows, columns, depth, l_matrix, r_matrix, y);
+    else multiply(rows, columns, depth, l_matrix, r_matrix, y);
   }
   arena_destroy(scratch);
 }
@@ -252,8 +250,14 @@ static int contract_cut(const Node *node, int axis, int operand) {
 }
 
 const OpClass op_class_contract = {
-  .family = FAMILY_CONTRACTION, .infer = contract_infer, .gradient = contract_gradient,
-  .evaluate = contract_evaluate, .cost = contract_cost, .lower = lower_contract,
-  .cut = contract_cut, .join = OP_ADD, .mix = MIX_NARROW,
-  .doc = "sums of products over paired axes: batch, free of the left, free of the right",
+    .family = FAMILY_CONTRACTION,
+    .infer = contract_infer,
+    .gradient = contract_gradient,
+    .evaluate = contract_evaluate,
+    .cost = contract_cost,
+    .lower = lower_contract,
+    .cut = contract_cut,
+    .join = OP_ADD,
+    .mix = MIX_NARROW,
+    .doc = "sums of products over paired axes: batch, free of the left, free of the right",
 };

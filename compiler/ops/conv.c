@@ -252,17 +252,17 @@ static int conv_weight_cut(const Node *node, int axis, int operand) {
   return is_summed ? 0 : AXIS_UNCUT;
 }
 
-#define CONVOLUTION(name, prepare_rule, text)                    \
-  const OpClass op_class_##name = {.family = FAMILY_CONVOLUTION, \
-                                   .infer = name##_infer,        \
-                                   .gradient = name##_gradient,  \
-                                   .evaluate = name##_evaluate,  \
-                                   .cost = conv_cost,            \
-                                   .lower = lower_##name,        \
-                                   .prepare = prepare_rule,      \
-                                   .cut = name##_cut,            \
-                                   .join = OP_ADD,               \
-                                   .mix = MIX_NARROW,            \
+#define CONVOLUTION(name, prepare_rule, text)                                                      \
+  const OpClass op_class_##name = {.family = FAMILY_CONVOLUTION,                                   \
+                                   .infer = name##_infer,                                          \
+                                   .gradient = name##_gradient,                                    \
+                                   .evaluate = name##_evaluate,                                    \
+                                   .cost = conv_cost,                                              \
+                                   .lower = lower_##name,                                          \
+                                   .prepare = prepare_rule,                                        \
+                                   .cut = name##_cut,                                              \
+                                   .join = OP_ADD,                                                 \
+                                   .mix = MIX_NARROW,                                              \
                                    .doc = text};
 
 CONVOLUTION(conv, NULL, "convolution (x, w) with stride, padding, dilation, groups")

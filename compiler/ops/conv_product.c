@@ -13,10 +13,10 @@
 #include "ops/lower.h"
 
 enum {
-  LANES = 16,      /* of a vector, to reckon with */
-  SUM_COST = 10,   /* vector multiply-adds' time for a sum: loading, storing, adding up its lanes */
-  COPY_COST = 5,   /* the same for an element of x copied for a panel of the product, by short runs */
-  RUN_COST = 2,    /* ... and by long ones, where there is one tap */
+  LANES = 16,    /* of a vector, to reckon with */
+  SUM_COST = 10, /* vector multiply-adds' time for a sum: loading, storing, adding up its lanes */
+  COPY_COST = 5, /* the same for an element of x copied for a panel of the product, by short runs */
+  RUN_COST = 2,  /* ... and by long ones, where there is one tap */
   ROW_BLOCK = 240, /* rows of a task of a contraction, which copies for itself where a sum is */
   LONG_SUM = 1024, /* longer than this (kernel/tiles.c) */
   FEW_ROWS = 8     /* for a tile of registers */

@@ -58,8 +58,7 @@ SCALAR(neg, 1, number_is_integer(dtype) ? number_wrap(-bits(x[0]), dtype) : -x[0
 GRADIENT(neg, neg(m, dy))
 ARITHMETIC(neg, "-x", .commutes = false, .mix = MIX_FOLLOW)
 
-SCALAR(abs, 1,
-       number_is_integer(dtype) && x[0] < 0 ? number_wrap(-bits(x[0]), dtype) : fabs(x[0]))
+SCALAR(abs, 1, number_is_integer(dtype) && x[0] < 0 ? number_wrap(-bits(x[0]), dtype) : fabs(x[0]))
 GRADIENT(abs, mul(m, dy, make_unary(m, OP_SIGN, x))) /* 0 at 0 */
 ARITHMETIC(abs, "|x|", .commutes = false, .mix = MIX_FOLLOW)
 
@@ -145,8 +144,9 @@ GRADIENT(sigmoid, mul(m, dy, mul(m, y, sub(m, filled_like(m, y, 1), y))))
 FUNCTION(sigmoid, "1 / (1 + e^-x)")
 
 SCALAR(erf, 1, erf(x[0]))
-GRADIENT(erf, mul(m, dy, times(m, make_unary(m, OP_EXP, neg(m, mul(m, x, x))),
-                               1.1283791670955126))) /* 2 / sqrt(pi) */
+GRADIENT(erf, mul(m, dy,
+                  times(m, make_unary(m, OP_EXP, neg(m, mul(m, x, x))),
+                        1.1283791670955126))) /* 2 / sqrt(pi) */
 FUNCTION(erf, "2 / sqrt(pi) times the integral of e^-t^2 from 0 to x")
 
 /* ---- rounding; the gradient is 0 everywhere ---- */
@@ -165,18 +165,15 @@ ELEMENTWISE(round, elementwise_infer_float, NULL, .cost = elementwise_cost,
 
 /* ---- binary arithmetic ---- */
 
-SCALAR(add, 2,
-       number_is_integer(dtype) ? number_wrap(bits(x[0]) + bits(x[1]), dtype) : x[0] + x[1])
+SCALAR(add, 2, number_is_integer(dtype) ? number_wrap(bits(x[0]) + bits(x[1]), dtype) : x[0] + x[1])
 GRADIENT(add, dy)
 ARITHMETIC(add, "a + b", .commutes = true, .mix = MIX_FOLLOW)
 
-SCALAR(sub, 2,
-       number_is_integer(dtype) ? number_wrap(bits(x[0]) - bits(x[1]), dtype) : x[0] - x[1])
+SCALAR(sub, 2, number_is_integer(dtype) ? number_wrap(bits(x[0]) - bits(x[1]), dtype) : x[0] - x[1])
 GRADIENT(sub, operand == 0 ? dy : neg(m, dy))
 ARITHMETIC(sub, "a - b", .commutes = false, .mix = MIX_FOLLOW)
 
-SCALAR(mul, 2,
-       number_is_integer(dtype) ? number_wrap(bits(x[0]) * bits(x[1]), dtype) : x[0] * x[1])
+SCALAR(mul, 2, number_is_integer(dtype) ? number_wrap(bits(x[0]) * bits(x[1]), dtype) : x[0] * x[1])
 GRADIENT(mul, mul(m, dy, operand == 0 ? b : a))
 ARITHMETIC(mul, "a * b", .commutes = true, .mix = MIX_SCALE)
 
@@ -204,8 +201,7 @@ static inline double int_mod(double a, double b, DType dtype) {
   int64_t rest = n % d;
   return number_wrap((uint64_t)(rest != 0 && (rest < 0) != (d < 0) ? rest + d : rest), dtype);
 }
-SCALAR(mod, 2,
-       number_is_integer(dtype) ? int_mod(x[0], x[1], dtype) : number_mod(x[0], x[1]))
+SCALAR(mod, 2, number_is_integer(dtype) ? int_mod(x[0], x[1], dtype) : number_mod(x[0], x[1]))
 GRADIENT(mod, operand == 0 ? dy : neg(m, mul(m, dy, make_binary(m, OP_FLOORDIV, a, b))))
 ARITHMETIC(mod, "what floor(a / b) leaves of a, of b's sign, as in Python; integers by 0 give 0",
            .commutes = false)
@@ -259,8 +255,10 @@ static inline double int_pow(double a, double b, DType dtype) {
 }
 SCALAR(pow, 2, number_is_integer(dtype) ? int_pow(x[0], x[1], dtype) : pow(x[0], x[1]))
 GRADIENT(pow, operand == 0 ? pow_gradient_base(m, a, b, dy) : pow_gradient_exponent(m, a, b, y, dy))
-ARITHMETIC(pow, "a^b, as C's pow: 0^0 is 1, NaN for a < 0 and b not whole; of integers to a negative "
-           "power 1 / a^-b toward zero, 0^-b is 0", .is_costly = true)
+ARITHMETIC(pow,
+           "a^b, as C's pow: 0^0 is 1, NaN for a < 0 and b not whole; of integers to a negative "
+           "power 1 / a^-b toward zero, 0^-b is 0",
+           .is_costly = true)
 
 /* ---- minimum and maximum; NaN wins; at a tie half of the adjoint goes to each ---- */
 

@@ -42,19 +42,20 @@
   }
 
 #define ELEMENTWISE(name, infer_rule, gradient_rule, ...)                                          \
-  const OpClass op_class_##name = {                                                                \
-    .family = FAMILY_ELEMENTWISE, .infer = infer_rule, .gradient = gradient_rule,                  \
-    .evaluate = name##_evaluate, .scalar = name##_scalar, .lower = lower_elementwise,              \
-    .cut = elementwise_cut,                                                                        \
-    __VA_ARGS__                                                                                    \
-  };
+  const OpClass op_class_##name = {.family = FAMILY_ELEMENTWISE,                                   \
+                                   .infer = infer_rule,                                            \
+                                   .gradient = gradient_rule,                                      \
+                                   .evaluate = name##_evaluate,                                    \
+                                   .scalar = name##_scalar,                                        \
+                                   .lower = lower_elementwise,                                     \
+                                   .cut = elementwise_cut,                                         \
+                                   __VA_ARGS__};
 
 /* Place and path of what a gradient rule adds: those of the forward node, the path with ".grad". */
 Maker gradient_maker(const GradientContext *context);
 
 /* Result of the operands' common type, which is in the set. */
-bool elementwise_infer(Arena *arena, const Node *node, Type *type, int dtypes,
-                       const char **reason);
+bool elementwise_infer(Arena *arena, const Node *node, Type *type, int dtypes, const char **reason);
 bool elementwise_infer_float(Arena *arena, const Node *node, Type *type, const char **reason);
 bool elementwise_infer_number(Arena *arena, const Node *node, Type *type, const char **reason);
 /* OpClass.cut where operands and result have one shape. */

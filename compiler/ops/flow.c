@@ -64,7 +64,8 @@ static int find_batch_axis(const Analysis *a, const Node *node) {
   int found = -1;
   for (int i = 0; i < shape.rank; i++) {
     if (shape.dim[i] == single->type.shape.dim[i]) continue;
-    bool is_times = shape.dim[i] % a->batch == 0 && shape.dim[i] / a->batch == single->type.shape.dim[i];
+    bool is_times =
+        shape.dim[i] % a->batch == 0 && shape.dim[i] / a->batch == single->type.shape.dim[i];
     if (found >= 0 || !is_times) return -1;
     found = i;
   }
@@ -201,8 +202,7 @@ static Flow join_flows(Flow x, Flow y, const Node *scan) {
     return x.kind == FLOW_SEPARATE ? flow_mixed(CAUSE_JOINED, y.by) : y;
   }
   if (x.kind == FLOW_SIZED) return flow_mixed(x.cause, x.by);
-  if (x.kind == FLOW_NONE)
-    return x.alike >> y.axis & 1 ? y : flow_mixed(CAUSE_PLACE, scan);
+  if (x.kind == FLOW_NONE) return x.alike >> y.axis & 1 ? y : flow_mixed(CAUSE_PLACE, scan);
   return x.axis == y.axis ? y : flow_mixed(CAUSE_MOVED, scan);
 }
 
@@ -282,7 +282,11 @@ static Flow flow_node(Analysis *a, const Node *node) {
 
 static const Flow *flow_graph(Arena *arena, const Graph *graph, int64_t batch,
                               const Node *const *single, const Flow *arguments) {
-  Analysis a = {arena, graph, batch, single, arguments,
+  Analysis a = {arena,
+                graph,
+                batch,
+                single,
+                arguments,
                 ARENA_ARRAY(arena, Flow, graph->next_id + 1),
                 ARENA_ARRAY(arena, const Flow *, graph->next_id + 1)};
   for (int i = 0; i < graph->nodes.count; i++) {

@@ -26,11 +26,14 @@ static Cost chosen_cost(const Node *node) {
 }
 
 #define INDEXING(name, ...)                                                                        \
-  const OpClass op_class_##name = {                                                                \
-    .family = FAMILY_INDEXING, .infer = name##_infer, .gradient = name##_gradient,                 \
-    .evaluate = name##_evaluate, .index_bound = name##_index_bound, .lower = lower_##name,         \
-    .cut = name##_cut, __VA_ARGS__                                                                 \
-  };
+  const OpClass op_class_##name = {.family = FAMILY_INDEXING,                                      \
+                                   .infer = name##_infer,                                          \
+                                   .gradient = name##_gradient,                                    \
+                                   .evaluate = name##_evaluate,                                    \
+                                   .index_bound = name##_index_bound,                              \
+                                   .lower = lower_##name,                                          \
+                                   .cut = name##_cut,                                              \
+                                   __VA_ARGS__};
 
 /* ---- gather: table [v, rest...], index [i...] -> [i..., rest...] ---- */
 
@@ -93,8 +96,7 @@ static bool scatter_add_infer(Arena *arena, const Node *node, Type *type, const 
   if (!infer_index(arena, node, type->shape, 0, reason)) return false;
   bool fits = values.rank == index.rank + type->shape.rank - 1;
   for (int i = 0; fits && i < values.rank; i++)
-    fits = values.dim[i] == (i < index.rank ? index.dim[i]
-                                            : type->shape.dim[i - index.rank + 1]);
+    fits = values.dim[i] == (i < index.rank ? index.dim[i] : type->shape.dim[i - index.rank + 1]);
   if (fits) return true;
   return infer_fail(arena, reason, "values %s are not one row of %s for each index of %s",
                     infer_shape_text(arena, values), infer_shape_text(arena, type->shape),
@@ -126,8 +128,7 @@ static int64_t scatter_add_index_bound(const Node *node, int operand) {
 static Cost scatter_add_cost(const Node *node) {
   Type values = node->operands[0]->type;
   return (Cost){.flops = (double)shape_elements(values.shape),
-                .bytes = (double)type_bytes(values) +
-                         (double)type_bytes(node->operands[1]->type) +
+                .bytes = (double)type_bytes(values) + (double)type_bytes(node->operands[1]->type) +
                          (double)type_bytes(node->type)};
 }
 
@@ -200,8 +201,8 @@ static Node *pick_gradient(const GradientContext *context, int operand) {
   if (operand == 1) return NULL;
   Maker maker = gradient_maker(context);
   const Node *node = context->node;
-  return make_unpick(&maker, context->adjoint, node->operands[1],
-                     (int)node_int(node, ATTR_AXIS), node->operands[0]->type.shape);
+  return make_unpick(&maker, context->adjoint, node->operands[1], (int)node_int(node, ATTR_AXIS),
+                     node->operands[0]->type.shape);
 }
 
 static int pick_cut(const Node *node, int axis, int operand) {
@@ -209,8 +210,7 @@ static int pick_cut(const Node *node, int axis, int operand) {
   return operand == 1 ? axis : axis + (axis >= (int)node_int(node, ATTR_AXIS));
 }
 
-INDEXING(pick, .cost = chosen_cost,
-         .doc = "along an axis, the element that an index names")
+INDEXING(pick, .cost = chosen_cost, .doc = "along an axis, the element that an index names")
 
 /* ---- unpick: y, index -> `shape`: y at the index along `axis`, 0 elsewhere ---- */
 

@@ -91,8 +91,8 @@ bool infer_shape(Arena *arena, const Node *node, Shape *shape, const char **reas
   const Attribute *attribute = infer_attribute(arena, node, ATTR_SHAPE, reason);
   if (!attribute) return false;
   if (attribute->count > MAX_RANK)
-    return infer_fail(arena, reason, "a shape of %d axes exceeds the limit of %d",
-                      attribute->count, MAX_RANK);
+    return infer_fail(arena, reason, "a shape of %d axes exceeds the limit of %d", attribute->count,
+                      MAX_RANK);
   for (int i = 0; i < attribute->count; i++)
     if (attribute->ints[i] < 0)
       return infer_fail(arena, reason, "extent %d of the shape is %lld", i,
@@ -113,8 +113,7 @@ bool infer_same(Arena *arena, const Node *node, bool shapes, const char **reason
                         dtype_name(other.dtype));
     if (shapes && !shape_equal(other.shape, first.shape))
       return infer_fail(arena, reason, "operands have shapes %s and %s",
-                        infer_shape_text(arena, first.shape),
-                        infer_shape_text(arena, other.shape));
+                        infer_shape_text(arena, first.shape), infer_shape_text(arena, other.shape));
   }
   return true;
 }

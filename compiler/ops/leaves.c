@@ -25,24 +25,36 @@ static bool scalar_infer(Arena *arena, const Node *node, Type *type, const char 
 }
 
 const OpClass op_class_input = {
-  .family = FAMILY_LEAF, .leaf = LEAF_INPUT, .infer = named_infer, .cost = no_cost,
-  .doc = "a tensor of the batch, by name",
+    .family = FAMILY_LEAF,
+    .leaf = LEAF_INPUT,
+    .infer = named_infer,
+    .cost = no_cost,
+    .doc = "a tensor of the batch, by name",
 };
 
 const OpClass op_class_param = {
-  .family = FAMILY_LEAF, .leaf = LEAF_PARAM, .infer = named_infer, .cost = no_cost,
-  .doc = "a parameter's value at the start of the step",
+    .family = FAMILY_LEAF,
+    .leaf = LEAF_PARAM,
+    .infer = named_infer,
+    .cost = no_cost,
+    .doc = "a parameter's value at the start of the step",
 };
 
 const OpClass op_class_state = {
-  .family = FAMILY_LEAF, .leaf = LEAF_STATE, .infer = named_infer, .cost = no_cost,
-  .doc = "a state's value at the start of the step; also optimizer state",
+    .family = FAMILY_LEAF,
+    .leaf = LEAF_STATE,
+    .infer = named_infer,
+    .cost = no_cost,
+    .doc = "a state's value at the start of the step; also optimizer state",
 };
 
 const OpClass op_class_scalar = {
-  .family = FAMILY_LEAF, .leaf = LEAF_SCALAR, .infer = scalar_infer, .cost = no_cost,
-  .lower = lower_scalar,
-  .doc = "a number that the host computes for the step, f64[]",
+    .family = FAMILY_LEAF,
+    .leaf = LEAF_SCALAR,
+    .infer = scalar_infer,
+    .cost = no_cost,
+    .lower = lower_scalar,
+    .doc = "a number that the host computes for the step, f64[]",
 };
 
 /* ---- constant: `value` in every element; integers and bool hold a value of their type ---- */
@@ -53,15 +65,18 @@ static bool constant_infer(Arena *arena, const Node *node, Type *type, const cha
   if (!value) return false;
   if (dtype_is_float(type->dtype)) return true;
   /* The ends are powers of two or exact, so the comparison in double is exact. */
-  static const struct { double least, beyond; } range[DTYPE_COUNT] = {
-    [DTYPE_I64] = {-0x1p63, 0x1p63}, [DTYPE_I32] = {-0x1p31, 0x1p31},
-    [DTYPE_U8] = {0, 256}, [DTYPE_BOOL] = {0, 2},
+  static const struct {
+    double least, beyond;
+  } range[DTYPE_COUNT] = {
+      [DTYPE_I64] = {-0x1p63, 0x1p63},
+      [DTYPE_I32] = {-0x1p31, 0x1p31},
+      [DTYPE_U8] = {0, 256},
+      [DTYPE_BOOL] = {0, 2},
   };
   double real = value->real;
   if (real >= range[type->dtype].least && real < range[type->dtype].beyond && real == floor(real))
     return true;
-  return infer_fail(arena, reason, "%s cannot hold the constant %g", dtype_name(type->dtype),
-                    real);
+  return infer_fail(arena, reason, "%s cannot hold the constant %g", dtype_name(type->dtype), real);
 }
 
 static void constant_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
@@ -73,9 +88,13 @@ static void constant_evaluate(const Node *node, const Tensor *const *operands, T
 }
 
 const OpClass op_class_constant = {
-  .family = FAMILY_LEAF, .leaf = LEAF_CONSTANT, .infer = constant_infer,
-  .evaluate = constant_evaluate, .cost = no_cost, .lower = lower_constant,
-  .doc = "one value in every element",
+    .family = FAMILY_LEAF,
+    .leaf = LEAF_CONSTANT,
+    .infer = constant_infer,
+    .evaluate = constant_evaluate,
+    .cost = no_cost,
+    .lower = lower_constant,
+    .doc = "one value in every element",
 };
 
 /* ---- iota: the index along `axis`, as i32, i64 or a float ---- */
@@ -103,6 +122,10 @@ static void iota_evaluate(const Node *node, const Tensor *const *operands, Tenso
 }
 
 const OpClass op_class_iota = {
-  .family = FAMILY_LEAF, .infer = iota_infer, .evaluate = iota_evaluate, .cost = no_cost,
-  .lower = lower_iota, .doc = "the index along an axis",
+    .family = FAMILY_LEAF,
+    .infer = iota_infer,
+    .evaluate = iota_evaluate,
+    .cost = no_cost,
+    .lower = lower_iota,
+    .doc = "the index along an axis",
 };

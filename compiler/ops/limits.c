@@ -93,7 +93,8 @@ static void follow(Arena *arena, const Graph *graph, const char *input, Trace tr
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
     int64_t exception;
-    if (node->op == OP_INPUT) trace.carries[node->id] = !strcmp(node_string(node, ATTR_NAME), input);
+    if (node->op == OP_INPUT)
+      trace.carries[node->id] = !strcmp(node_string(node, ATTR_NAME), input);
     if (node->body) bodies[node->id] = follow_scan(arena, node, input, trace, limit);
     const Node *scan = node->op == OP_SCAN_RESULT ? node->operands[0] : NULL;
     if (scan) {

@@ -6,16 +6,16 @@
 #include "ops/make.h"
 
 /* lower_elementwise.c */
-void lower_elementwise(KernelBuilder *builder, const Node *node);   /* also cast */
+void lower_elementwise(KernelBuilder *builder, const Node *node); /* also cast */
 void lower_constant(KernelBuilder *builder, const Node *node);
 void lower_scalar(KernelBuilder *builder, const Node *node);
 void lower_iota(KernelBuilder *builder, const Node *node);
 void lower_random(KernelBuilder *builder, const Node *node);
 
 /* lower_reduce.c */
-void lower_reduce(KernelBuilder *builder, const Node *node);        /* sum, max, min, prod */
+void lower_reduce(KernelBuilder *builder, const Node *node); /* sum, max, min, prod */
 void lower_reduce_mean(KernelBuilder *builder, const Node *node);
-void lower_arg_reduce(KernelBuilder *builder, const Node *node);    /* argmax, argmin */
+void lower_arg_reduce(KernelBuilder *builder, const Node *node); /* argmax, argmin */
 
 /* lower_movement.c */
 void lower_reshape(KernelBuilder *builder, const Node *node);

@@ -16,8 +16,7 @@ void lower_elementwise(KernelBuilder *builder, const Node *node) {
 }
 
 void lower_constant(KernelBuilder *builder, const Node *node) {
-  builder_return(builder,
-                 builder_const(builder, node->type.dtype, node_float(node, ATTR_VALUE)));
+  builder_return(builder, builder_const(builder, node->type.dtype, node_float(node, ATTR_VALUE)));
 }
 
 void lower_scalar(KernelBuilder *builder, const Node *node) {

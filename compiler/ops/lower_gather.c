@@ -44,8 +44,7 @@ void lower_unpick(KernelBuilder *builder, const Node *node) {
   point_without(builder, node, axis, at);
   Expr *index = builder_operand(builder, 1, at);
   Expr *here = builder_index(builder, builder_point(builder, axis), DTYPE_I64);
-  if (index->dtype != DTYPE_I64)
-    index = builder_op(builder, OP_CAST, DTYPE_I64, 1, &index);
+  if (index->dtype != DTYPE_I64) index = builder_op(builder, OP_CAST, DTYPE_I64, 1, &index);
   Expr *is_picked = builder_op(builder, OP_EQ, DTYPE_BOOL, 2, (Expr *[]){here, index});
   Expr *value = builder_operand(builder, 0, at);
   Expr *zero = builder_const(builder, node->type.dtype, 0);

@@ -134,8 +134,7 @@ void lower_max_pool_grad(KernelBuilder *builder, const Node *node) {
 }
 
 /* Tap number `number` of the window, row-major over its axes, as a tap for each axis. */
-static void tap_digits(KernelBuilder *builder, const ConvSlots *slots, Index *number,
-                       Index **tap) {
+static void tap_digits(KernelBuilder *builder, const ConvSlots *slots, Index *number, Index **tap) {
   int axis_count;
   const int64_t *extents = builder_extents(builder, &axis_count);
   for (int i = slots->spatial - 1; i >= 0; i--) {

@@ -141,8 +141,7 @@ Node *make_unpick(const Maker *maker, Node *a, Node *index, int axis, Shape shap
   return add(maker, OP_UNPICK, 2, (Node *[]){a, index}, 2, attributes);
 }
 
-Node *make_like(const Maker *maker, Op op, Node *a, Node *b, const Node *like,
-                const Shape *shape) {
+Node *make_like(const Maker *maker, Op op, Node *a, Node *b, const Node *like, const Shape *shape) {
   Attribute attributes[ATTR_COUNT];
   int count = 0;
   for (int i = 0; like && i < like->attribute_count; i++)
@@ -158,8 +157,8 @@ Node *make_unpadded(const Maker *maker, const Node *node, Node *a, Node *b) {
   for (int i = 0; i < node->attribute_count; i++) {
     AttributeKey key = node->attributes[i].key;
     bool is_padding = key == ATTR_LOW || key == ATTR_HIGH;
-    attributes[i] = is_padding ? attr_make_ints(key, node->attributes[i].count, zeros)
-                               : node->attributes[i];
+    attributes[i] =
+        is_padding ? attr_make_ints(key, node->attributes[i].count, zeros) : node->attributes[i];
   }
   return add(maker, node->op, 2, (Node *[]){a, b}, node->attribute_count, attributes);
 }

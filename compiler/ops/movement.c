@@ -14,14 +14,14 @@ static void copy_evaluate(const Node *node, const Tensor *const *operands, Tenso
   if (count > 0) memcpy(result->data, operands[0]->data, sizeof(double) * count);
 }
 
-#define MOVEMENT(name, ...)                                     \
-  const OpClass op_class_##name = {.family = FAMILY_MOVEMENT,   \
-                                   .infer = name##_infer,       \
-                                   .gradient = name##_gradient, \
-                                   .evaluate = name##_evaluate, \
-                                   .lower = lower_##name,       \
-                                   .cut = name##_cut,           \
-                                   .mix = MIX_FOLLOW,           \
+#define MOVEMENT(name, ...)                                                                        \
+  const OpClass op_class_##name = {.family = FAMILY_MOVEMENT,                                      \
+                                   .infer = name##_infer,                                          \
+                                   .gradient = name##_gradient,                                    \
+                                   .evaluate = name##_evaluate,                                    \
+                                   .lower = lower_##name,                                          \
+                                   .cut = name##_cut,                                              \
+                                   .mix = MIX_FOLLOW,                                              \
                                    __VA_ARGS__};
 
 /* ---- reshape: to `shape`, of as many elements; row-major order is kept ---- */

@@ -10,14 +10,28 @@
 #include "ops/tensor.h"
 
 typedef enum OpFamily {
-  FAMILY_LEAF, FAMILY_ELEMENTWISE, FAMILY_REDUCTION, FAMILY_MOVEMENT, FAMILY_CONTRACTION,
-  FAMILY_CONVOLUTION, FAMILY_POOLING, FAMILY_INDEXING, FAMILY_RANDOM, FAMILY_SCAN, FAMILY_EXTERN, FAMILY_SPECIAL
+  FAMILY_LEAF,
+  FAMILY_ELEMENTWISE,
+  FAMILY_REDUCTION,
+  FAMILY_MOVEMENT,
+  FAMILY_CONTRACTION,
+  FAMILY_CONVOLUTION,
+  FAMILY_POOLING,
+  FAMILY_INDEXING,
+  FAMILY_RANDOM,
+  FAMILY_SCAN,
+  FAMILY_EXTERN,
+  FAMILY_SPECIAL
 } OpFamily;
 
 /* Leaves that stand for something of the module; ATTR_NAME says what, but for constants. */
 typedef enum LeafKind {
   LEAF_NONE, /* not a leaf, or one that needs nothing from outside (iota, random) */
-  LEAF_INPUT, LEAF_PARAM, LEAF_STATE, LEAF_SCALAR, LEAF_CONSTANT,
+  LEAF_INPUT,
+  LEAF_PARAM,
+  LEAF_STATE,
+  LEAF_SCALAR,
+  LEAF_CONSTANT,
   LEAF_ARGUMENT /* only in the body of a scan */
 } LeafKind;
 
@@ -36,15 +50,15 @@ enum {
 };
 
 typedef struct Cost {
-  double flops;       /* multiply-add counts two */
-  double bytes;       /* read and written once each */
+  double flops; /* multiply-add counts two */
+  double bytes; /* read and written once each */
 } Cost;
 
 /* The place where a gradient rule adds nodes. */
 typedef struct GradientContext {
   Graph *graph;
-  Node *node;         /* being differentiated */
-  Node *adjoint;      /* of `node`; its type */
+  Node *node;    /* being differentiated */
+  Node *adjoint; /* of `node`; its type */
 } GradientContext;
 
 typedef struct OpClass {
@@ -79,20 +93,20 @@ typedef struct OpClass {
    * ATTR_STOP being as large as the result's piece. NULL rule: never. Micro-batches cut by it, and
    * ops/flow.h follows single examples by it: without a rule an operator mixes them. */
   int (*cut)(const Node *node, int axis, int operand);
-  Op join;             /* what joins the pieces along axes that it sums over: OP_ADD, OP_MAX, ... */
-  bool commutes;       /* a op b == b op a */
-  bool is_random;      /* never merged by CSE */
-  bool is_costly;      /* an element is worth storing rather than computing twice: exp, random */
-  LeafKind leaf;       /* what the verifier looks up in the module, and hoisting asks */
-  bool owns_body;      /* a scan: node->body is what one step computes */
-  bool owns_rule;      /* an own_gradient: node->rule is what its operands receive */
-  bool keeps_order;    /* the elements of operand 0 in the same row-major order: a reshape */
-  bool stands_alone;   /* its value is stored; a template's kernel computes nothing else */
-  bool is_constant;    /* to differentiation: whoever moves a parameter must hold its value */
-  bool is_alias;       /* its value is that of operand 0, whatever the others are */
-  bool moves_values;   /* elements of the result are elements of operand 0, perhaps converted */
+  Op join;           /* what joins the pieces along axes that it sums over: OP_ADD, OP_MAX, ... */
+  bool commutes;     /* a op b == b op a */
+  bool is_random;    /* never merged by CSE */
+  bool is_costly;    /* an element is worth storing rather than computing twice: exp, random */
+  LeafKind leaf;     /* what the verifier looks up in the module, and hoisting asks */
+  bool owns_body;    /* a scan: node->body is what one step computes */
+  bool owns_rule;    /* an own_gradient: node->rule is what its operands receive */
+  bool keeps_order;  /* the elements of operand 0 in the same row-major order: a reshape */
+  bool stands_alone; /* its value is stored; a template's kernel computes nothing else */
+  bool is_constant;  /* to differentiation: whoever moves a parameter must hold its value */
+  bool is_alias;     /* its value is that of operand 0, whatever the others are */
+  bool moves_values; /* elements of the result are elements of operand 0, perhaps converted */
   MixRule mix;
-  const char *doc;     /* one line for the reference of operators */
+  const char *doc; /* one line for the reference of operators */
 } OpClass;
 
 typedef struct OpInfo {

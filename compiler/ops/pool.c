@@ -216,11 +216,15 @@ static int pool_cut(const Node *node, int axis, int operand) {
 }
 
 #define POOLING(name, mix_rule, text)                                                              \
-  const OpClass op_class_##name = {                                                                \
-    .family = FAMILY_POOLING, .infer = name##_infer, .gradient = name##_gradient,                  \
-    .evaluate = name##_evaluate, .cost = pool_cost, .lower = lower_##name, .cut = pool_cut,        \
-    .mix = mix_rule, .doc = text                                                                   \
-  };
+  const OpClass op_class_##name = {.family = FAMILY_POOLING,                                       \
+                                   .infer = name##_infer,                                          \
+                                   .gradient = name##_gradient,                                    \
+                                   .evaluate = name##_evaluate,                                    \
+                                   .cost = pool_cost,                                              \
+                                   .lower = lower_##name,                                          \
+                                   .cut = pool_cut,                                                \
+                                   .mix = mix_rule,                                                \
+                                   .doc = text};
 
 POOLING(max_pool, MIX_FOLLOW, "the greatest element of each window")
 POOLING(max_pool_grad, MIX_FOLLOW, "(x, dy): dy to the first maximum of each window of x")

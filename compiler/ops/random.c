@@ -74,17 +74,31 @@ static void bits_evaluate(const Node *node, const Tensor *const *operands, Tenso
 }
 
 const OpClass op_class_random_uniform = {
-  .family = FAMILY_RANDOM, .infer = float_infer, .evaluate = uniform_evaluate,
-  .lower = lower_random,
-  .is_random = true, .is_costly = true, .doc = "uniform on [0, 1), multiples of 2^-24",
+    .family = FAMILY_RANDOM,
+    .infer = float_infer,
+    .evaluate = uniform_evaluate,
+    .lower = lower_random,
+    .is_random = true,
+    .is_costly = true,
+    .doc = "uniform on [0, 1), multiples of 2^-24",
 };
 
 const OpClass op_class_random_normal = {
-  .family = FAMILY_RANDOM, .infer = float_infer, .evaluate = normal_evaluate, .lower = lower_random,
-  .is_random = true, .is_costly = true, .doc = "standard normal, by Box and Muller",
+    .family = FAMILY_RANDOM,
+    .infer = float_infer,
+    .evaluate = normal_evaluate,
+    .lower = lower_random,
+    .is_random = true,
+    .is_costly = true,
+    .doc = "standard normal, by Box and Muller",
 };
 
 const OpClass op_class_random_bits = {
-  .family = FAMILY_RANDOM, .infer = bits_infer, .evaluate = bits_evaluate, .lower = lower_random,
-  .is_random = true, .is_costly = true, .doc = "integers from 0 to 2^32 - 1, as i64",
+    .family = FAMILY_RANDOM,
+    .infer = bits_infer,
+    .evaluate = bits_evaluate,
+    .lower = lower_random,
+    .is_random = true,
+    .is_costly = true,
+    .doc = "integers from 0 to 2^32 - 1, as i64",
 };

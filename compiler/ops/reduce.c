@@ -15,7 +15,7 @@
 /* The axes that stay, then the reduced ones, as lists. */
 typedef struct Split {
   int kept_count, reduced_count;
-  int64_t order[MAX_RANK];     /* kept axes, then reduced axes, each increasing */
+  int64_t order[MAX_RANK]; /* kept axes, then reduced axes, each increasing */
   int64_t kept_elements, reduced_elements;
 } Split;
 
@@ -102,11 +102,11 @@ static void reduce_rows(const Tensor *x, Tensor *result, int axis_count, const i
                         RowRule rule) {
   Split split = split_axes(x->type.shape, axis_count, axes);
   Arena *scratch = arena_create();
-  double *rows = ARENA_ARRAY(scratch, double, split.kept_elements * split.reduced_elements);
+  double *rows = ARENA_ARRAY(scratch, double, split.kept_elements *split.reduced_elements);
   strided_pack(rows, x->data, x->type.shape, x->type.shape.rank, split.order);
   for (int64_t i = 0; i < split.kept_elements; i++)
-    result->data[i] = rule(rows + i * split.reduced_elements, split.reduced_elements,
-                           x->type.dtype);
+    result->data[i] =
+        rule(rows + i * split.reduced_elements, split.reduced_elements, x->type.dtype);
   arena_destroy(scratch);
 }
 
@@ -235,8 +235,7 @@ static Node *extremum_gradient(const Maker *m, Op arg, const Node *node, Node *d
   if (node_ints(node, ATTR_AXES)->count == 0) return dy;
   Node *joined = join_reduced(m, node, node->operands[0]);
   int axis = joined->type.shape.rank - 1;
-  if (shape_elements(joined->type.shape) == 0)
-    return make_constant(m, node->operands[0]->type, 0);
+  if (shape_elements(joined->type.shape) == 0) return make_constant(m, node->operands[0]->type, 0);
   Node *index = make_arg(m, arg, joined, axis);
   return part_reduced(m, node, make_unpick(m, dy, index, axis, joined->type.shape));
 }
@@ -309,11 +308,15 @@ static int arg_cut(const Node *node, int axis, int operand) {
 /* ---- records ---- */
 
 #define REDUCTION(name, short_name, infer_rule, lower_rule, join_op, text)                         \
-  const OpClass op_class_##name = {                                                                \
-    .family = FAMILY_REDUCTION, .infer = infer_rule, .gradient = short_name##_gradient,            \
-    .evaluate = short_name##_evaluate, .cost = reduce_cost, .lower = lower_rule, .doc = text,      \
-    .cut = reduce_cut, .join = join_op                                                             \
-  };
+  const OpClass op_class_##name = {.family = FAMILY_REDUCTION,                                     \
+                                   .infer = infer_rule,                                            \
+                                   .gradient = short_name##_gradient,                              \
+                                   .evaluate = short_name##_evaluate,                              \
+                                   .cost = reduce_cost,                                            \
+                                   .lower = lower_rule,                                            \
+                                   .doc = text,                                                    \
+                                   .cut = reduce_cut,                                              \
+                                   .join = join_op};
 
 REDUCTION(reduce_sum, sum, total_infer, lower_reduce, OP_ADD, "sum; 0 over nothing")
 REDUCTION(reduce_mean, mean, mean_infer, lower_reduce_mean, OP_INPUT, "arithmetic mean")
@@ -324,13 +327,21 @@ REDUCTION(reduce_min, min, extremum_infer, lower_reduce, OP_MIN,
 REDUCTION(reduce_prod, prod, total_infer, lower_reduce, OP_MUL, "product; 1 over nothing")
 
 const OpClass op_class_argmax = {
-  .family = FAMILY_REDUCTION, .infer = arg_infer, .evaluate = argmax_evaluate,
-  .cost = reduce_cost, .lower = lower_arg_reduce, .cut = arg_cut,
-  .doc = "index of the first greatest; NaN is greatest",
+    .family = FAMILY_REDUCTION,
+    .infer = arg_infer,
+    .evaluate = argmax_evaluate,
+    .cost = reduce_cost,
+    .lower = lower_arg_reduce,
+    .cut = arg_cut,
+    .doc = "index of the first greatest; NaN is greatest",
 };
 
 const OpClass op_class_argmin = {
-  .family = FAMILY_REDUCTION, .infer = arg_infer, .evaluate = argmin_evaluate,
-  .cost = reduce_cost, .lower = lower_arg_reduce, .cut = arg_cut,
-  .doc = "index of the first least; NaN is least",
+    .family = FAMILY_REDUCTION,
+    .infer = arg_infer,
+    .evaluate = argmin_evaluate,
+    .cost = reduce_cost,
+    .lower = lower_arg_reduce,
+    .cut = arg_cut,
+    .doc = "index of the first least; NaN is least",
 };

@@ -82,8 +82,7 @@ Node *make_saving_scan(const Maker *maker, const Graph *body, ScanShape shape, i
 
 Node *make_scan_result(const Maker *maker, Node *scan, int index) {
   Attribute attribute = attr_make_int(ATTR_INDEX, index);
-  return graph_add(maker->graph, OP_SCAN_RESULT, 1, &scan, 1, &attribute, maker->span,
-                   maker->path);
+  return graph_add(maker->graph, OP_SCAN_RESULT, 1, &scan, 1, &attribute, maker->span, maker->path);
 }
 
 Node *make_argument(const Maker *maker, Type type, int index) {
@@ -164,7 +163,7 @@ static bool infer_results(Arena *arena, const Node *node, const ScanShape *shape
                         output->name, infer_type_text(arena, node->operands[i]->type),
                         infer_type_text(arena, output->node->type));
     if (i >= shape->carries && (output->node->type.shape.rank == MAX_RANK ||
-        !shape_is_representable(scan_result_type(shape, body, i).shape)))
+                                !shape_is_representable(scan_result_type(shape, body, i).shape)))
       return infer_fail(arena, reason, "what it yields is too large when stacked");
   }
   return true;
@@ -198,8 +197,7 @@ static bool scan_infer(Arena *arena, const Node *node, Type *type, const char **
   ScanShape shape;
   *type = type_scalar(DTYPE_F64);
   if (!node->body) return infer_fail(arena, reason, "it has no body");
-  return infer_scan_shape(arena, node, &shape, reason) &&
-         infer_recompute(arena, node, reason) &&
+  return infer_scan_shape(arena, node, &shape, reason) && infer_recompute(arena, node, reason) &&
          infer_sequences(arena, node, &shape, reason) &&
          infer_arguments(arena, node, &shape, reason) &&
          infer_results(arena, node, &shape, reason) && infer_saved(arena, node, &shape, reason);
@@ -238,16 +236,24 @@ static Cost no_cost(const Node *node) {
 }
 
 const OpClass op_class_scan = {
-  .family = FAMILY_SCAN, .infer = scan_infer, .cost = scan_cost, .owns_body = true,
-  .doc = "a loop with carries over sequences; its results are scan_result nodes",
+    .family = FAMILY_SCAN,
+    .infer = scan_infer,
+    .cost = scan_cost,
+    .owns_body = true,
+    .doc = "a loop with carries over sequences; its results are scan_result nodes",
 };
 
 const OpClass op_class_scan_result = {
-  .family = FAMILY_SCAN, .infer = scan_result_infer, .cost = no_cost,
-  .doc = "a final carry of a scan, or what its steps yield",
+    .family = FAMILY_SCAN,
+    .infer = scan_result_infer,
+    .cost = no_cost,
+    .doc = "a final carry of a scan, or what its steps yield",
 };
 
 const OpClass op_class_argument = {
-  .family = FAMILY_LEAF, .leaf = LEAF_ARGUMENT, .infer = argument_infer, .cost = no_cost,
-  .doc = "the step's value of an operand, in the body of a scan",
+    .family = FAMILY_LEAF,
+    .leaf = LEAF_ARGUMENT,
+    .infer = argument_infer,
+    .cost = no_cost,
+    .doc = "the step's value of an operand, in the body of a scan",
 };

@@ -21,27 +21,27 @@
 
 /* Where the adjoint of an invariant comes from. */
 typedef struct Total {
-  int operand;   /* of the forward scan */
-  Node *part;    /* of a step, in the body */
-  int carry;     /* the carry that adds it up; -1: computed behind the loop */
+  int operand; /* of the forward scan */
+  Node *part;  /* of a step, in the body */
+  int carry;   /* the carry that adds it up; -1: computed behind the loop */
 } Total;
 
 typedef struct Backward {
   Adjoints *outer;
-  Node *scan;            /* forward, with saved carries */
+  Node *scan; /* forward, with saved carries */
   ScanShape shape;
-  int saved;             /* result number of the first saved carry */
-  Graph *body;           /* of the backward scan */
-  Node **arguments;      /* in it: the forward step's, by operand */
-  ForwardStep step;      /* in it: the copy */
-  Node **read;           /* by id in it: the argument that is read instead; NULL elsewhere */
-  bool *wanted;          /* by operand: its adjoint is asked for, or a carry's that leads to one */
+  int saved;        /* result number of the first saved carry */
+  Graph *body;      /* of the backward scan */
+  Node **arguments; /* in it: the forward step's, by operand */
+  ForwardStep step; /* in it: the copy */
+  Node **read;      /* by id in it: the argument that is read instead; NULL elsewhere */
+  bool *wanted;     /* by operand: its adjoint is asked for, or a carry's that leads to one */
   Nodes carries, sequences, invariants; /* operands of the backward scan */
   Nodes carry_arguments, sequence_arguments, invariant_arguments; /* their leaves */
-  Nodes next, yields;    /* results of its step, in the body */
+  Nodes next, yields; /* results of its step, in the body */
   VEC(Total) totals;
-  Nodes stacked;         /* of the body, for sums behind the loop */
-  int *yield_of_sequence;   /* by operand */
+  Nodes stacked;          /* of the body, for sums behind the loop */
+  int *yield_of_sequence; /* by operand */
 } Backward;
 
 /* ---- the forward scan with its carries saved ---------------------------------------------- */
@@ -67,8 +67,9 @@ static Graph *saving_body(Arena *arena, const Node *scan) {
   for (int i = 0; i < shape.carries; i++) {
     Maker maker = {body, scan->span, scan->path};
     if (!arguments[i]) arguments[i] = make_argument(&maker, scan->operands[i]->type, i);
-    graph_add_output(body, (Output){.kind = OUTPUT_RESULT, .name = body->outputs.items[i].name,
-                                    .node = arguments[i]});
+    graph_add_output(
+        body,
+        (Output){.kind = OUTPUT_RESULT, .name = body->outputs.items[i].name, .node = arguments[i]});
   }
   return body;
 }
@@ -134,10 +135,8 @@ static void add_forward_arguments(Backward *b) {
     Maker maker = outer_maker(b);
     if (i < b->shape.carries)
       b->arguments[i] = add_sequence(b, make_scan_result(&maker, b->scan, b->saved + i), type);
-    else if (is_sequence(b, i))
-      b->arguments[i] = add_sequence(b, operand, type);
-    else
-      b->arguments[i] = add_invariant(b, operand);
+    else if (is_sequence(b, i)) b->arguments[i] = add_sequence(b, operand, type);
+    else b->arguments[i] = add_invariant(b, operand);
   }
 }
 
@@ -170,8 +169,7 @@ static Adjoints mark_step(Backward *b, Node *const *results, int count) {
   for (;;) {
     Adjoints step = adjoints_create(b->body, count);
     bool more = false;
-    for (int i = 0; i < b->scan->operand_count; i++)
-      step.leads[b->arguments[i]->id] = b->wanted[i];
+    for (int i = 0; i < b->scan->operand_count; i++) step.leads[b->arguments[i]->id] = b->wanted[i];
     adjoints_spread(&step);
     for (int i = 0; i < b->shape.carries; i++) {
       if (b->wanted[i] || !is_float(results[i]) || !step.leads[results[i]->id]) continue;
@@ -318,8 +316,8 @@ static void copy_needed(const Backward *b, Graph *into, NodeMap *map) {
 }
 
 static void add_result(Graph *body, Node *node) {
-  graph_add_output(body, (Output){.kind = OUTPUT_RESULT, .name = node->path, .node = node,
-                                  .span = node->span});
+  graph_add_output(
+      body, (Output){.kind = OUTPUT_RESULT, .name = node->path, .node = node, .span = node->span});
 }
 
 /* What is needed of the step, its arguments in front; a step of it saves its carries, too. */
@@ -331,8 +329,7 @@ static Graph *finish_body(Backward *b) {
   copy_leaves(into, &b->sequence_arguments, &map);
   copy_leaves(into, &b->invariant_arguments, &map);
   copy_needed(b, into, &map);
-  for (int i = 0; i < b->next.count; i++)
-    add_result(into, node_map_get(&map, b->next.items[i]));
+  for (int i = 0; i < b->next.count; i++) add_result(into, node_map_get(&map, b->next.items[i]));
   for (int i = 0; i < b->yields.count; i++)
     add_result(into, node_map_get(&map, b->yields.items[i]));
   for (int i = 0; i < b->carry_arguments.count; i++)
@@ -347,8 +344,10 @@ static Node *make_backward(Backward *b) {
   add_all(arena, &all, &b->carries);
   add_all(arena, &all, &b->sequences);
   add_all(arena, &all, &b->invariants);
-  ScanShape shape = {.carries = b->carries.count, .sequences = b->sequences.count,
-                     .length = b->shape.length, .reverse = !b->shape.reverse,
+  ScanShape shape = {.carries = b->carries.count,
+                     .sequences = b->sequences.count,
+                     .length = b->shape.length,
+                     .reverse = !b->shape.reverse,
                      .recomputes = b->shape.recomputes};
   Maker maker = outer_maker(b);
   return make_saving_scan(&maker, body, shape, b->next.count + b->yields.count, all.count,
@@ -368,8 +367,8 @@ static void add_operand_adjoints(Backward *b, Node *backward, const int *stack_y
   Node **stacks = ARENA_ARRAY(arena_of(b), Node *, b->stacked.count);
   for (int i = 0; i < b->stacked.count; i++)
     stacks[i] = stack_yields[i] < 0
-                  ? b->sequences.items[-2 - stack_yields[i]]
-                  : make_scan_result(&maker, backward, first_yield + stack_yields[i]);
+                    ? b->sequences.items[-2 - stack_yields[i]]
+                    : make_scan_result(&maker, backward, first_yield + stack_yields[i]);
   for (int i = 0; i < b->totals.count; i++) {
     const Total *total = &b->totals.items[i];
     Node *sum = total->carry >= 0 ? make_scan_result(&maker, backward, total->carry)
@@ -389,7 +388,9 @@ void scan_propagate(Adjoints *outer, Node *forward) {
   int results = scan_result_count(forward);
   if (!any_adjoint(adjoints, results)) return;
   Node *scan = is_saved(forward) ? forward : make_saving(outer->into, forward, forward->operands);
-  Backward b = {.outer = outer, .scan = scan, .shape = scan_shape(scan),
+  Backward b = {.outer = outer,
+                .scan = scan,
+                .shape = scan_shape(scan),
                 .saved = (int)node_int(scan, ATTR_SAVED)};
   b.body = graph_create(arena_of(&b), scan->body->name);
   find_wanted(&b);
@@ -405,8 +406,7 @@ void scan_propagate(Adjoints *outer, Node *forward) {
   }
   for (int i = b.shape.carries; i < results; i++)
     if (adjoints[i] && step.leads[step_results[i]->id])
-      adjoints_add(&step, step_results[i],
-                   add_sequence(&b, adjoints[i], step_results[i]->type));
+      adjoints_add(&step, step_results[i], add_sequence(&b, adjoints[i], step_results[i]->type));
   adjoints_run(&step);
   collect_step(&b, &step);
   read_saved_values(&b);

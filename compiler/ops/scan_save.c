@@ -38,7 +38,8 @@ static Node *find_origin(const ForwardStep *step, const Node *node) {
   Graph *body = own_body(step->scan);
   for (int i = 0; i < body->nodes.count; i++) {
     Node *other = body->nodes.items[i];
-    if (node_is_scan_result(other) && other->operands[0] == scan && node_same_attributes(other, node))
+    if (node_is_scan_result(other) && other->operands[0] == scan &&
+        node_same_attributes(other, node))
       return other;
   }
   Maker maker = {body, node->span, node->path};
@@ -49,8 +50,9 @@ static int yield_of(const ForwardStep *step, Node *origin) {
   Graph *body = own_body(step->scan);
   for (int i = scan_shape(step->scan).carries; i < body->outputs.count; i++)
     if (body->outputs.items[i].node == origin) return i;
-  graph_add_output(body, (Output){.kind = OUTPUT_RESULT, .name = origin->path, .node = origin,
-                                  .span = origin->span});
+  graph_add_output(
+      body,
+      (Output){.kind = OUTPUT_RESULT, .name = origin->path, .node = origin, .span = origin->span});
   return body->outputs.count - 1;
 }
 

@@ -7,10 +7,10 @@
 
 /* A copy of a forward step in the body of the backward scan. */
 typedef struct ForwardStep {
-  Node *scan;       /* whose body belongs to the pass: it may yield more */
-  const Graph *in;  /* the body that holds the copy */
-  int count;        /* nodes with ids below are the copy; behind them lies the backward part */
-  Node **origins;   /* by id in `in`: the node that was copied, in the body of the scan */
+  Node *scan;      /* whose body belongs to the pass: it may yield more */
+  const Graph *in; /* the body that holds the copy */
+  int count;       /* nodes with ids below are the copy; behind them lies the backward part */
+  Node **origins;  /* by id in `in`: the node that was copied, in the body of the scan */
 } ForwardStep;
 
 typedef struct SavedValue {

@@ -11,7 +11,7 @@ typedef struct Tensor {
 } Tensor;
 
 typedef struct EvaluateContext {
-  uint64_t seed;  /* for random operators */
+  uint64_t seed; /* for random operators */
   uint64_t step;
   uint64_t example_offset; /* number of the batch's first example, for random operators: random.c */
 } EvaluateContext;

@@ -40,11 +40,13 @@ Window window_read(const Node *node, int rank, const int64_t *in, const int64_t 
 bool window_infer(Arena *arena, const Node *node, int rank, const int64_t *in,
                   const int64_t *kernel, int64_t least_padding, Window *window,
                   const char **reason) {
-  const struct { AttributeKey key; int64_t least; } lists[] = {
-    {ATTR_STRIDE, 1}, {ATTR_DILATION, 1}, {ATTR_LOW, least_padding}, {ATTR_HIGH, least_padding}};
+  const struct {
+    AttributeKey key;
+    int64_t least;
+  } lists[] = {
+      {ATTR_STRIDE, 1}, {ATTR_DILATION, 1}, {ATTR_LOW, least_padding}, {ATTR_HIGH, least_padding}};
   for (int i = 0; i < 4; i++) {
-    const Attribute *list =
-        infer_ints(arena, node, lists[i].key, rank, lists[i].least, reason);
+    const Attribute *list = infer_ints(arena, node, lists[i].key, rank, lists[i].least, reason);
     if (!list) return false;
     for (int k = 0; k < rank; k++)
       if (list->ints[k] > INT32_MAX)
@@ -139,8 +141,10 @@ static WindowTap tap_runs(Arena *arena, const Window *w, const int64_t *tap) {
 }
 
 WindowTaps window_taps(Arena *arena, const Window *w) {
-  WindowTaps taps = {.count = product(w->rank, w->kernel), .step = w->stride[w->rank - 1],
-                     .in_size = product(w->rank, w->in), .out_size = product(w->rank, w->out)};
+  WindowTaps taps = {.count = product(w->rank, w->kernel),
+                     .step = w->stride[w->rank - 1],
+                     .in_size = product(w->rank, w->in),
+                     .out_size = product(w->rank, w->out)};
   taps.taps = ARENA_ARRAY(arena, WindowTap, taps.count);
   int64_t tap[MAX_RANK] = {0};
   for (int64_t i = 0; i < taps.count; i++) {

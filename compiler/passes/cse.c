@@ -24,7 +24,7 @@ typedef struct Merger {
   Graph *into;
   NodeMap map;
   Leader **buckets;
-  uint64_t mask; /* their number is a power of two */
+  uint64_t mask;   /* their number is a power of two */
   const int *same; /* of a body: by operand of the scan, the first one with its values */
 } Merger;
 
@@ -42,13 +42,11 @@ static uint64_t hash_attribute(uint64_t hash, const Attribute *attribute) {
   uint64_t bits;
   hash = mix(hash, attribute->key);
   switch (attribute_kind(attribute->key)) {
-    case ATTRIBUTE_INT: return mix(hash, (uint64_t)attribute->integer);
-    case ATTRIBUTE_FLOAT:
-      memcpy(&bits, &attribute->real, sizeof bits);
-      return mix(hash, bits);
-    case ATTRIBUTE_STRING: return hash_string(hash, attribute->string);
-    case ATTRIBUTE_INTS:
-      for (int i = 0; i < attribute->count; i++) hash = mix(hash, (uint64_t)attribute->ints[i]);
+  case ATTRIBUTE_INT: return mix(hash, (uint64_t)attribute->integer);
+  case ATTRIBUTE_FLOAT: memcpy(&bits, &attribute->real, sizeof bits); return mix(hash, bits);
+  case ATTRIBUTE_STRING: return hash_string(hash, attribute->string);
+  case ATTRIBUTE_INTS:
+    for (int i = 0; i < attribute->count; i++) hash = mix(hash, (uint64_t)attribute->ints[i]);
   }
   return hash;
 }
@@ -58,14 +56,11 @@ static uint64_t hash_node(const Merger *merger, const Node *node) {
   uint64_t hash = mix(node->type.dtype, node->op), sum = 0;
   Shape shape = node->type.shape;
   for (int i = 0; i < shape.rank; i++) hash = mix(hash, (uint64_t)shape.dim[i]);
-  for (int i = 0; i < node->attribute_count; i++)
-    hash = hash_attribute(hash, &node->attributes[i]);
+  for (int i = 0; i < node->attribute_count; i++) hash = hash_attribute(hash, &node->attributes[i]);
   for (int i = 0; i < node->operand_count; i++) {
     uint64_t id = (uint64_t)node_map_get(&merger->map, node->operands[i])->id;
-    if (op_info(node->op)->class->commutes)
-      sum += mix(0, id);
-    else
-      hash = mix(hash, id);
+    if (op_info(node->op)->class->commutes) sum += mix(0, id);
+    else hash = mix(hash, id);
   }
   return mix(hash, sum);
 }
@@ -119,7 +114,7 @@ static const Node *under_first_number(const Merger *merger, const Node *node) {
   Arena *arena = merger->into->arena;
   Node *other = arena_copy(arena, node, sizeof *node);
   other->attributes =
-    arena_copy(arena, node->attributes, sizeof *node->attributes * (size_t)node->attribute_count);
+      arena_copy(arena, node->attributes, sizeof *node->attributes * (size_t)node->attribute_count);
   for (int i = 0; i < other->attribute_count; i++)
     if (other->attributes[i].key == ATTR_INDEX) other->attributes[i].integer = first;
   return other;
@@ -132,8 +127,7 @@ static bool same_body(const Graph *a, const Graph *b) {
 
 static Node *merge_node(Merger *merger, const Node *given) {
   const Node *node = under_first_number(merger, given);
-  if (op_info(node->op)->class->is_random)
-    return graph_copy_node(merger->into, node, &merger->map);
+  if (op_info(node->op)->class->is_random) return graph_copy_node(merger->into, node, &merger->map);
   uint64_t hash = hash_node(merger, node);
   const Graph *body = NULL;
   if (node->body) body = merge_graph(node->body, find_same_operands(merger, node));
@@ -154,8 +148,10 @@ static Node *merge_node(Merger *merger, const Node *given) {
 static Graph *merge_graph(const Graph *graph, const int *same) {
   uint64_t buckets = 64;
   while (buckets < (uint64_t)graph->nodes.count) buckets *= 2;
-  Merger merger = {.into = rewrite_start(graph), .map = node_map_create(graph->arena, graph),
-                   .buckets = ARENA_ARRAY(graph->arena, Leader *, buckets), .mask = buckets - 1,
+  Merger merger = {.into = rewrite_start(graph),
+                   .map = node_map_create(graph->arena, graph),
+                   .buckets = ARENA_ARRAY(graph->arena, Leader *, buckets),
+                   .mask = buckets - 1,
                    .same = same};
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];

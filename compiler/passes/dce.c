@@ -85,8 +85,8 @@ static bool *find_operands(const Node *scan, const Needs *body, const bool *resu
   Node **arguments = scan_arguments(arena, scan->body, scan->operand_count);
   bool *kept = ARENA_ARRAY(arena, bool, scan->operand_count);
   for (int i = 0; i < scan->operand_count; i++)
-    kept[i] = i < scan_shape(scan).carries ? results[i]
-                                           : arguments[i] && body->nodes[arguments[i]->id];
+    kept[i] =
+        i < scan_shape(scan).carries ? results[i] : arguments[i] && body->nodes[arguments[i]->id];
   return kept;
 }
 
@@ -130,7 +130,7 @@ static Graph *keep(const Graph *graph, const Needs *needs, const bool *outputs) 
     if (!needs->nodes[node->id]) continue;
     node_map_set(&map, node,
                  node->body && needs->results[node->id] ? keep_scan(into, node, needs, &map)
-                 : node_is_scan_result(node)                      ? keep_result(into, node, needs, &map)
+                 : node_is_scan_result(node)            ? keep_result(into, node, needs, &map)
                                                         : graph_copy_node(into, node, &map));
   }
   for (int i = 0; i < graph->outputs.count; i++) {

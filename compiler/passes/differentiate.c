@@ -88,9 +88,10 @@ static Graph *differentiate(const Graph *from) {
   d.map = node_map_create(d.into->arena, from);
   for (int i = 0; i < from->nodes.count; i++) {
     const Node *node = from->nodes.items[i];
-    node_map_set(&d.map, node, is_gradient(node) ? write_out(&d, node)
-                               : saves           ? scan_copy_node(d.into, node, &d.map)
-                                                 : graph_copy_node(d.into, node, &d.map));
+    node_map_set(&d.map, node,
+                 is_gradient(node) ? write_out(&d, node)
+                 : saves           ? scan_copy_node(d.into, node, &d.map)
+                                   : graph_copy_node(d.into, node, &d.map));
   }
   rewrite_outputs(d.into, from, &d.map);
   return d.into;

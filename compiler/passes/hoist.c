@@ -22,10 +22,10 @@ typedef struct Hoist {
   Graph *host;        /* grows */
   const Graph *graph; /* the entry being rewritten */
   Graph *into;
-  NodeMap map;        /* graph -> into */
-  NodeMap host_map;   /* graph -> host */
-  bool *is_host;      /* by id: host arithmetic, and the leaves it stands on */
-  bool *is_wanted;    /* by id: used by something that stays */
+  NodeMap map;      /* graph -> into */
+  NodeMap host_map; /* graph -> host */
+  bool *is_host;    /* by id: host arithmetic, and the leaves it stands on */
+  bool *is_wanted;  /* by id: used by something that stays */
   int next_name;
 } Hoist;
 
@@ -37,8 +37,8 @@ static void find_arithmetic(Hoist *hoist) {
   for (int i = 0; i < hoist->graph->nodes.count; i++) {
     const Node *node = hoist->graph->nodes.items[i];
     LeafKind leaf = op_info(node->op)->class->leaf;
-    bool is_host = is_scalar_type(node->type) && (op_is_elementwise(node->op) ||
-                                                  leaf == LEAF_SCALAR || leaf == LEAF_CONSTANT);
+    bool is_host = is_scalar_type(node->type) &&
+                   (op_is_elementwise(node->op) || leaf == LEAF_SCALAR || leaf == LEAF_CONSTANT);
     for (int k = 0; k < node->operand_count && is_host; k++)
       is_host = hoist->is_host[node->operands[k]->id];
     hoist->is_host[node->id] = is_host;
@@ -58,8 +58,8 @@ static void find_wanted(Hoist *hoist) {
     hoist->is_wanted[graph->outputs.items[i].node->id] = true;
   for (int i = graph->nodes.count - 1; i >= 0; i--) {
     const Node *node = graph->nodes.items[i];
-    bool stays = !hoist->is_host[node->id] ||
-                 (hoist->is_wanted[node->id] && !can_hoist(hoist, node));
+    bool stays =
+        !hoist->is_host[node->id] || (hoist->is_wanted[node->id] && !can_hoist(hoist, node));
     if (!live[node->id] || !stays) continue;
     for (int k = 0; k < node->operand_count; k++) hoist->is_wanted[node->operands[k]->id] = true;
   }
@@ -91,8 +91,7 @@ static Node *find_equal(const Hoist *hoist, const Node *node) {
 /* The node in the host entry: a scalar that the host computes is what computes it. */
 static Node *move_node(Hoist *hoist, const Node *node) {
   if (op_info(node->op)->class->leaf == LEAF_SCALAR) {
-    Output *output =
-      graph_find_output(hoist->host, OUTPUT_SCALAR, node_string(node, ATTR_NAME));
+    Output *output = graph_find_output(hoist->host, OUTPUT_SCALAR, node_string(node, ATTR_NAME));
     if (output) return output->node;
   }
   Node *equal = find_equal(hoist, node);

@@ -28,16 +28,16 @@ typedef enum Dependence {
 } Dependence;
 
 typedef struct Lift {
-  Graph *into;             /* that holds the scan */
-  NodeMap *outer;          /* from the graph that is rewritten to `into` */
-  const Node *scan;        /* in that graph */
+  Graph *into;      /* that holds the scan */
+  NodeMap *outer;   /* from the graph that is rewritten to `into` */
+  const Node *scan; /* in that graph */
   ScanShape shape;
-  const Graph *body;       /* lifted inside already */
-  Dependence *dependence;  /* by id in the body */
+  const Graph *body;        /* lifted inside already */
+  Dependence *dependence;   /* by id in the body */
   double *work, *stands_on; /* of what is SAME: operations; bytes of its largest leaf */
-  bool *needed;            /* by a step, if only as an argument */
-  bool *lifted, *moved;    /* replaced by an argument; computed outside */
-  NodeMap outside;         /* of the body: what was moved, and arguments */
+  bool *needed;             /* by a step, if only as an argument */
+  bool *lifted, *moved;     /* replaced by an argument; computed outside */
+  NodeMap outside;          /* of the body: what was moved, and arguments */
 } Lift;
 
 static Graph *lift_graph(const Graph *graph);
@@ -105,9 +105,9 @@ static bool is_worth_once(const Lift *lift, const Node *node) {
 
 static bool is_lifted(const Lift *lift, const Node *node) {
   switch (lift->dependence[node->id]) {
-    case SAME: return node->operand_count > 0 && is_worth_once(lift, node);
-    case APART: return !is_argument(node) && node_is_dear(node);
-    case BOUND: break;
+  case SAME: return node->operand_count > 0 && is_worth_once(lift, node);
+  case APART: return !is_argument(node) && node_is_dear(node);
+  case BOUND: break;
   }
   return false;
 }
@@ -156,8 +156,7 @@ static void move_out(Lift *lift) {
     const Node *node = lift->body->nodes.items[i];
     if (is_argument(node))
       node_map_set(&lift->outside, node, outer_operand(lift, (int)node_int(node, ATTR_INDEX)));
-    else if (lift->moved[node->id])
-      node_map_set(&lift->outside, node, move_node(lift, node));
+    else if (lift->moved[node->id]) node_map_set(&lift->outside, node, move_node(lift, node));
   }
 }
 
@@ -214,7 +213,11 @@ static Node *shrink_scan(const Lift *lift) {
 static Node *lift_scan(Graph *into, const Node *scan, NodeMap *outer) {
   Arena *arena = into->arena;
   const Graph *body = lift_graph(scan->body);
-  Lift lift = {.into = into, .outer = outer, .scan = scan, .shape = scan_shape(scan), .body = body,
+  Lift lift = {.into = into,
+               .outer = outer,
+               .scan = scan,
+               .shape = scan_shape(scan),
+               .body = body,
                .dependence = ARENA_ARRAY(arena, Dependence, body->next_id),
                .work = ARENA_ARRAY(arena, double, body->next_id),
                .stands_on = ARENA_ARRAY(arena, double, body->next_id),
@@ -242,8 +245,8 @@ static Graph *lift_graph(const Graph *graph) {
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
     bool has_steps = node->body && scan_shape(node).length > 0;
-    node_map_set(&map, node, has_steps ? lift_scan(into, node, &map)
-                                       : graph_copy_node(into, node, &map));
+    node_map_set(&map, node,
+                 has_steps ? lift_scan(into, node, &map) : graph_copy_node(into, node, &map));
   }
   rewrite_outputs(into, graph, &map);
   return into;

@@ -76,8 +76,8 @@ static bool find_weak(const Mix *mix, const Node *node, const bool *weak_argumen
   if (node->type.dtype != DTYPE_F32) return false;
   if (class->leaf == LEAF_CONSTANT) return holds_value(mix, node);
   if (class->leaf == LEAF_ARGUMENT) return weak_arguments[node_int(node, ATTR_INDEX)];
-  bool moves = class->family == FAMILY_MOVEMENT && node->operand_count == 1 &&
-               class->mix == MIX_FOLLOW;
+  bool moves =
+      class->family == FAMILY_MOVEMENT && node->operand_count == 1 && class->mix == MIX_FOLLOW;
   return class->leaf == LEAF_PARAM || (moves && mix->is_weak[node->operands[0]->id]);
 }
 

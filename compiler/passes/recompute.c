@@ -36,19 +36,19 @@ typedef struct Recompute {
   const RecomputeOptions *options;
   RecomputeResult *result;
   Arena *arena;
-  int count;              /* nodes; all arrays below are by position in the graph */
-  int *position;          /* by id */
+  int count;     /* nodes; all arrays below are by position in the graph */
+  int *position; /* by id */
   bool *is_forward;
-  bool *is_late_read;     /* late nodes read its memory */
-  int *base;              /* whose memory holds its value: itself but for movement */
-  int *last_use;          /* of a base: the last forward node that reads its memory */
-  int *segment;           /* forward nodes */
+  bool *is_late_read; /* late nodes read its memory */
+  int *base;          /* whose memory holds its value: itself but for movement */
+  int *last_use;      /* of a base: the last forward node that reads its memory */
+  int *segment;       /* forward nodes */
   bool *stays;
-  int *stage;             /* late nodes */
-  int64_t late_bytes;     /* of all bases that late nodes read */
+  int *stage;         /* late nodes */
+  int64_t late_bytes; /* of all bases that late nodes read */
   Graph *into;
-  Node **copy;            /* the first one */
-  Node **again;           /* the second one, or NULL */
+  Node **copy;  /* the first one */
+  Node **again; /* the second one, or NULL */
 } Recompute;
 
 static const Node *node_at(const Recompute *r, int i) { return r->graph->nodes.items[i]; }
@@ -188,8 +188,8 @@ static void find_stays(Recompute *r) {
     const Node *node = node_at(r, i);
     bool crosses = r->segment[r->last_use[i]] != r->segment[i];
     bool is_small = base_bytes(r, i) < small;
-    r->stays[i] = is_leaf(node) || is_loop(node) || r->segment[i] == r->options->segments - 1 || crosses ||
-                  is_small || (r->options->cheap_only && is_costly(node));
+    r->stays[i] = is_leaf(node) || is_loop(node) || r->segment[i] == r->options->segments - 1 ||
+                  crosses || is_small || (r->options->cheap_only && is_costly(node));
     if (crosses && r->is_late_read[i] && !is_leaf(node) && !is_loop(node) && !is_small)
       vec_push(r->into->arena, &r->result->kept, node->path);
   }
@@ -310,15 +310,21 @@ Graph *graph_recompute(Arena *into, const Graph *graph, const RecomputeOptions *
                        RecomputeResult *result) {
   Arena *arena = arena_create();
   int count = graph->nodes.count;
-  Recompute r = {.graph = graph, .options = options, .result = result, .arena = arena,
+  Recompute r = {.graph = graph,
+                 .options = options,
+                 .result = result,
+                 .arena = arena,
                  .count = count,
                  .position = ARENA_ARRAY(arena, int, graph->next_id),
                  .is_forward = ARENA_ARRAY(arena, bool, count),
                  .is_late_read = ARENA_ARRAY(arena, bool, count),
-                 .base = ARENA_ARRAY(arena, int, count), .last_use = ARENA_ARRAY(arena, int, count),
-                 .segment = ARENA_ARRAY(arena, int, count), .stage = ARENA_ARRAY(arena, int, count),
+                 .base = ARENA_ARRAY(arena, int, count),
+                 .last_use = ARENA_ARRAY(arena, int, count),
+                 .segment = ARENA_ARRAY(arena, int, count),
+                 .stage = ARENA_ARRAY(arena, int, count),
                  .stays = ARENA_ARRAY(arena, bool, count),
-                 .into = graph_create(into, graph->name), .copy = ARENA_ARRAY(arena, Node *, count),
+                 .into = graph_create(into, graph->name),
+                 .copy = ARENA_ARRAY(arena, Node *, count),
                  .again = ARENA_ARRAY(arena, Node *, count)};
   *result = (RecomputeResult){0};
   for (int i = 0; i < count; i++) r.position[graph->nodes.items[i]->id] = i;

@@ -5,15 +5,15 @@
 #include "graph/graph.h"
 
 typedef struct RecomputeOptions {
-  int segments;      /* of the forward part, at least 2; all but the last are recomputed */
-  bool cheap_only;   /* results of contractions and the like are kept all the same */
-  bool tapers;       /* segments are the smaller the later they are, else equal */
+  int segments;    /* of the forward part, at least 2; all but the last are recomputed */
+  bool cheap_only; /* results of contractions and the like are kept all the same */
+  bool tapers;     /* segments are the smaller the later they are, else equal */
 } RecomputeOptions;
 
 typedef struct RecomputeResult {
-  int node_count;          /* nodes that are computed twice */
-  double flops;            /* of these */
-  VEC(const char *) kept;  /* paths of large values that the segments start from */
+  int node_count;         /* nodes that are computed twice */
+  double flops;           /* of these */
+  VEC(const char *) kept; /* paths of large values that the segments start from */
 } RecomputeResult;
 
 /* A copy of `graph` in the arena `into`; the values of its outputs are the same. */

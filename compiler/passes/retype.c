@@ -12,15 +12,13 @@ typedef struct Retyping {
   bool includes_halves;
 } Retyping;
 
-static void retype_dtype(const Retyping *to, DType *dtype)
-{
+static void retype_dtype(const Retyping *to, DType *dtype) {
   if (dtype_is_float(*dtype) && (to->includes_halves || !dtype_is_half(*dtype))) *dtype = to->type;
 }
 
 /* A leaf that the host computes, or a scalar made of such leaves, f64 or a comparison of those: its type is
  * not the user's. */
-static bool is_host_scalar(const Node *node, const bool *host)
-{
+static bool is_host_scalar(const Node *node, const bool *host) {
   bool fits = node->type.dtype == DTYPE_F64 || node->type.dtype == DTYPE_BOOL;
   if (!fits || node->type.shape.rank != 0) return false;
   if (node->op == OP_SCALAR) return true;
@@ -35,8 +33,7 @@ static bool is_host_scalar(const Node *node, const bool *host)
 }
 
 /* Constants take the type of their users: one beside a host scalar must stay f64. */
-static void keep_constants_of_host(const Graph *graph, bool *host)
-{
+static void keep_constants_of_host(const Graph *graph, bool *host) {
   for (int i = graph->nodes.count - 1; i >= 0; i--) {
     const Node *node = graph->nodes.items[i];
     if (!host[node->id]) continue;
@@ -44,8 +41,7 @@ static void keep_constants_of_host(const Graph *graph, bool *host)
   }
 }
 
-static Node *retype_node(Graph *into, const Node *node, const NodeMap *map, const Retyping *to)
-{
+static Node *retype_node(Graph *into, const Node *node, const NodeMap *map, const Retyping *to) {
   Node *copy = graph_copy_node(into, node, map);
   retype_dtype(to, &copy->type.dtype);
   for (int i = 0; i < copy->attribute_count; i++) {
@@ -58,13 +54,11 @@ static Node *retype_node(Graph *into, const Node *node, const NodeMap *map, cons
   return copy;
 }
 
-static Graph *retype_graph(const Graph *graph, const Retyping *to,
-                           const bool *host_arguments);
+static Graph *retype_graph(const Graph *graph, const Retyping *to, const bool *host_arguments);
 
 /* A body or a rule, whose arguments are host scalars where the operands are; argument 0 of a rule is
  * the gradient and never one. */
-static const Graph *retype_inner(const Node *node, const bool *host, const Retyping *to)
-{
+static const Graph *retype_inner(const Node *node, const bool *host, const Retyping *to) {
   const Graph *inner = node_inner(node);
   bool *arguments = ARENA_ARRAY(inner->arena, bool, node->operand_count);
   for (int i = 0; i < node->operand_count; i++) arguments[i] = host[node->operands[i]->id];
@@ -72,16 +66,15 @@ static const Graph *retype_inner(const Node *node, const bool *host, const Retyp
   return retype_graph(inner, to, arguments);
 }
 
-static Graph *retype_graph(const Graph *graph, const Retyping *to,
-                           const bool *host_arguments)
-{
+static Graph *retype_graph(const Graph *graph, const Retyping *to, const bool *host_arguments) {
   Graph *into = graph_create(graph->arena, graph->name);
   NodeMap map = node_map_create(graph->arena, graph);
   bool *host = ARENA_ARRAY(graph->arena, bool, graph->next_id);
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
     bool is_argument = op_info(node->op)->class->leaf == LEAF_ARGUMENT;
-    host[node->id] = is_argument ? host_arguments[node_int(node, ATTR_INDEX)] : is_host_scalar(node, host);
+    host[node->id] =
+        is_argument ? host_arguments[node_int(node, ATTR_INDEX)] : is_host_scalar(node, host);
   }
   keep_constants_of_host(graph, host);
   for (int i = 0; i < graph->nodes.count; i++) {
@@ -100,8 +93,7 @@ static Graph *retype_graph(const Graph *graph, const Retyping *to,
   return into;
 }
 
-static void retype_module(Module *module, const Retyping *to)
-{
+static void retype_module(Module *module, const Retyping *to) {
   for (int entry = 0; entry < ENTRY_COUNT; entry++)
     if (module->entries[entry] && entry != ENTRY_HOST && entry != ENTRY_FINISH)
       module->entries[entry] = retype_graph(module->entries[entry], to, NULL);
@@ -112,12 +104,10 @@ static void retype_module(Module *module, const Retyping *to)
   module->run.precision = to->type;
 }
 
-void module_retype_floats(Module *module, DType type)
-{
+void module_retype_floats(Module *module, DType type) {
   retype_module(module, &(Retyping){type, false});
 }
 
-void module_retype_all_floats(Module *module, DType type)
-{
+void module_retype_all_floats(Module *module, DType type) {
   retype_module(module, &(Retyping){type, true});
 }

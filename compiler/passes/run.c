@@ -33,8 +33,7 @@ static bool check_name(Diagnostics *diagnostics, const char *option, const char 
   const char *names[sizeof pass_table / sizeof *pass_table];
   if (!name || pass_find(name)) return true;
   for (int i = 0; i < pass_count; i++) names[i] = pass_table[i].name;
-  Diagnostic *error =
-    diag_error(diagnostics, (Span){0}, "%s: there is no pass '%s'", option, name);
+  Diagnostic *error = diag_error(diagnostics, (Span){0}, "%s: there is no pass '%s'", option, name);
   const char *near = name_nearest(name, names, pass_count);
   if (near) diag_help(error, "did you mean '%s'?", near);
   return false;
@@ -167,8 +166,8 @@ static bool check_resumed(const Module *module, Diagnostics *diagnostics, const 
     const Node *node = graph ? find_unlowered(graph) : NULL;
     if (!node) continue;
     Diagnostic *error =
-      diag_error(diagnostics, node->span, "the dump was not taken after %s: it holds a '%s'",
-                 after, op_info(node->op)->name);
+        diag_error(diagnostics, node->span, "the dump was not taken after %s: it holds a '%s'",
+                   after, op_info(node->op)->name);
     diag_help(error, "--resume-after takes the pass that --dump-after named");
     return false;
   }

@@ -33,7 +33,8 @@ static Node *apply_rules(Sweep *sweep, Node *node) {
 }
 
 static Graph *sweep_graph(const Graph *graph, bool keeps_stops, bool *changed) {
-  Sweep sweep = {.into = rewrite_start(graph), .map = node_map_create(graph->arena, graph),
+  Sweep sweep = {.into = rewrite_start(graph),
+                 .map = node_map_create(graph->arena, graph),
                  .keeps_stops = keeps_stops};
   const bool *live = graph_live_nodes(graph->arena, graph);
   for (int i = 0; i < graph->nodes.count; i++) {

@@ -62,8 +62,8 @@ static Graph *turn_graph(const Graph *graph) {
     Maker maker = {into, node->span, node->path};
     const Graph *body = node->body ? turn_graph(node->body) : NULL;
     turned[node->id] = body && is_worth_turning(node);
-    Node *copy = turned[node->id] ? turn_scan(&maker, node, body, &map)
-                                  : graph_copy_node(into, node, &map);
+    Node *copy =
+        turned[node->id] ? turn_scan(&maker, node, body, &map) : graph_copy_node(into, node, &map);
     copy->body = body;
     if (is_yield_of_turned(node, turned)) copy = reverse_steps(&maker, copy);
     node_map_set(&map, node, copy);

@@ -97,8 +97,7 @@ static Node *slice_element(const Maker *maker, Node *sequence, Type type, int64_
   return make_reshape(maker, make_slice(maker, sequence, start, stop, step), type.shape);
 }
 
-static Node *element(Copy *copy, const Node *scan, const ScanShape *shape, int operand,
-                     int64_t t) {
+static Node *element(Copy *copy, const Node *scan, const ScanShape *shape, int operand, int64_t t) {
   const Node *sequence = scan->operands[operand];
   Node **parts = yielded_parts(copy, sequence);
   if (parts) return parts[t];
@@ -116,10 +115,12 @@ static Node *argument_value(Copy *copy, const Node *scan, const ScanShape *shape
   return node_map_get(&copy->map, scan->operands[operand]);
 }
 
-static void write_step(Copy *copy, const Node *scan, const ScanShape *shape,
-                       Node *const *arguments, Results *results, int64_t t) {
+static void write_step(Copy *copy, const Node *scan, const ScanShape *shape, Node *const *arguments,
+                       Results *results, int64_t t) {
   Arena *scratch = arena_create();
-  Copy step = {.into = copy->into, .arena = scratch, .map = node_map_create(scratch, scan->body),
+  Copy step = {.into = copy->into,
+               .arena = scratch,
+               .map = node_map_create(scratch, scan->body),
                .results = ARENA_ARRAY(scratch, Results *, scan->body->next_id),
                .choice = copy->choice};
   for (int i = 0; i < scan->operand_count; i++)
@@ -190,7 +191,8 @@ static bool *find_read(Arena *arena, const Graph *from, ScanChoice choice) {
 }
 
 static Graph *rewrite_graph(const Graph *graph, ScanChoice choice) {
-  Copy copy = {.into = rewrite_start(graph), .arena = graph->arena,
+  Copy copy = {.into = rewrite_start(graph),
+               .arena = graph->arena,
                .map = node_map_create(graph->arena, graph),
                .results = ARENA_ARRAY(graph->arena, Results *, graph->next_id),
                .choice = choice};
@@ -250,7 +252,8 @@ static bool check_size(const Module *module, const Graph *graph, Diagnostics *di
   if (count <= MOST_OPERATIONS || !scan) return true;
   Diagnostic *d = diag_error(diagnostics, scan->span,
                              "the scans of this program make %.0f operations when their steps are "
-                             "written out, more than %.0f", count, MOST_OPERATIONS);
+                             "written out, more than %.0f",
+                             count, MOST_OPERATIONS);
   diag_help(d, "--scans=auto leaves scans of many operations loops");
   return false;
 }

@@ -56,8 +56,7 @@ static void share_outputs(Lowering *lowering, const Unit *unit, const int *loops
           program->buffers.items[root].kind != BUFFER_ACTIVATION ||
           program->buffers.items[root].owner != lowering->scan ||
           program->buffers.items[from].view_of >= 0 ||
-          (unit->loop >= 0 && loops[from] != unit->loop) ||
-          !kernel_can_unify(kernel, in, out))
+          (unit->loop >= 0 && loops[from] != unit->loop) || !kernel_can_unify(kernel, in, out))
         continue;
       result->alias_of = root;
       int own_last = last[result->id];

@@ -12,7 +12,7 @@
 typedef struct Access {
   const Step *reader, *writer; /* the latest since the last barrier, or NULL */
   int64_t blocks;              /* of all accesses since then; 0 unless all are by these blocks */
-  int read_by, written_by;     /* the buffer of all reads, of all writes; SEVERAL: there are several */
+  int read_by, written_by; /* the buffer of all reads, of all writes; SEVERAL: there are several */
 } Access;
 
 enum { SEVERAL = -1 };
@@ -20,7 +20,7 @@ enum { SEVERAL = -1 };
 typedef struct Touch {
   int buffer;
   bool is_written;
-  int64_t blocks;              /* that it is touched by; 0: as a whole or in tasks */
+  int64_t blocks; /* that it is touched by; 0: as a whole or in tasks */
 } Touch;
 
 typedef VEC(Touch) TouchList;
@@ -29,8 +29,8 @@ typedef struct Placer {
   Arena *arena;
   Program *program;
   ProgramEntry *entry;
-  Access *since;               /* by buffer */
-  int scan;                    /* number of the innermost scan loop here, or -1 */
+  Access *since; /* by buffer */
+  int scan;      /* number of the innermost scan loop here, or -1 */
 } Placer;
 
 static TouchList step_touches(const Placer *placer, const Step *step) {
@@ -91,8 +91,13 @@ static void note_step(const Placer *placer, const Step *step) {
 }
 
 static void add_barrier(Placer *placer, const char *reason) {
-  Step barrier = {.kind = STEP_BARRIER, .kernel = -1, .loop = -1, .scan = placer->scan, .path = "",
-                  .class_name = "barrier", .reason = reason};
+  Step barrier = {.kind = STEP_BARRIER,
+                  .kernel = -1,
+                  .loop = -1,
+                  .scan = placer->scan,
+                  .path = "",
+                  .class_name = "barrier",
+                  .reason = reason};
   vec_push(placer->program->arena, &placer->entry->steps, barrier);
   placer->entry->barrier_count++;
   for (int b = 0; b < placer->program->buffers.count; b++) placer->since[b] = (Access){0};
@@ -130,9 +135,9 @@ static void leave_scans(Placer *placer, const ScanLoop *scans, int at) {
     if (scans[i].last_step != at) continue;
     const Step *last = &entry->steps.items[entry->steps.count - 1];
     if (last->kind != STEP_BARRIER)
-      add_barrier(placer, arena_printf(placer->program->arena,
-                                       "the next round of %s reads what this one carries",
-                                       scans[i].path));
+      add_barrier(placer,
+                  arena_printf(placer->program->arena,
+                               "the next round of %s reads what this one carries", scans[i].path));
     entry->scans.items[i].last_step = entry->steps.count - 1;
     placer->scan = scans[i].outer;
   }

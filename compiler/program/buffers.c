@@ -25,8 +25,7 @@ int buffer_add(Program *program, BufferKind kind, Type type, const char *name, i
 
 int variable_buffer(const Program *program, const char *path) {
   for (int i = 0; i < program->buffers.count; i++)
-    if (program->buffers.items[i].kind == BUFFER_VARIABLE &&
-        program->buffers.items[i].name == path)
+    if (program->buffers.items[i].kind == BUFFER_VARIABLE && program->buffers.items[i].name == path)
       return i;
   panic("there is no variable %s", path);
 }
@@ -73,7 +72,10 @@ static int find_view(Program *program, const Buffer *wanted) {
 static Buffer part_of(const Program *program, int buffer, int64_t offset, int64_t elements) {
   const Buffer *from = &program->buffers.items[buffer];
   Buffer view = {.type = type_make(from->type.dtype, shape_make(1, &elements)),
-                 .name = from->name, .view_of = buffer, .view_offset = offset, .scan = -1};
+                 .name = from->name,
+                 .view_of = buffer,
+                 .view_offset = offset,
+                 .scan = -1};
   if (from->view_of >= 0 && from->scan < 0) {
     view.view_of = from->view_of;
     view.view_offset += from->view_offset;

@@ -19,7 +19,7 @@
 struct Machine {
   Arena *arena;
   const Program *program;
-  double *memory; /* one a byte: the arena, then a worker's block */
+  double *memory;  /* one a byte: the arena, then a worker's block */
   int64_t *rounds; /* of the entry's scan loops, by number */
 };
 
@@ -30,11 +30,11 @@ typedef struct Run {
   const Kernel *kernel;
   const double *scalars;
   const EvaluateContext *context;
-  int64_t block;       /* of a task loop */
-  uint64_t example;    /* the first of the block, beyond the context's */
+  int64_t block;    /* of a task loop */
+  uint64_t example; /* the first of the block, beyond the context's */
   int64_t axis[2 * KERNEL_MAX_AXES];
-  double *stage;       /* results of reduce stages */
-  double result;       /* of the template */
+  double *stage; /* results of reduce stages */
+  double result; /* of the template */
 } Run;
 
 Machine *machine_create(Arena *arena, const Program *program) {
@@ -62,8 +62,8 @@ static void slot_set(double *slot, DType dtype, double value) {
 }
 
 static void element_set(Machine *machine, int buffer, int64_t index, double value) {
-  slot_set(element_at(machine, buffer, index),
-           machine->program->buffers.items[buffer].type.dtype, value);
+  slot_set(element_at(machine, buffer, index), machine->program->buffers.items[buffer].type.dtype,
+           value);
 }
 
 void machine_write(Machine *machine, int buffer, const double *values) {
@@ -122,10 +122,9 @@ static bool guards_hold(const Run *run, const Expr *expr) {
 static double random_value(const Run *run, const Expr *expr) {
   uint64_t key = philox_key(run->context->seed, run->step->keys[expr->operand]);
   uint64_t example = run->context->example_offset + run->example;
-  uint64_t element =
-      example * (uint64_t)expr->value + (uint64_t)index_value(run, expr->index);
+  uint64_t element = example * (uint64_t)expr->value + (uint64_t)index_value(run, expr->index);
   PhiloxBlock block =
-    philox_block(key, element, (uint32_t)run->context->step, (uint32_t)expr->stream);
+      philox_block(key, element, (uint32_t)run->context->step, (uint32_t)expr->stream);
   switch (expr->op) {
   case OP_RANDOM_UNIFORM: return philox_uniform(block.word[element % 4]);
   case OP_RANDOM_NORMAL: return philox_normal(block, element);
@@ -142,7 +141,7 @@ static double op_value(const Expr *expr, const double *args) {
 /* Expressions of one stage with their values at the point. */
 typedef struct Values {
   ExprList list;
-  int (*args)[EXPR_MOST_ARGS];     /* positions in the list */
+  int (*args)[EXPR_MOST_ARGS]; /* positions in the list */
   double *value;
 } Values;
 
@@ -409,13 +408,13 @@ static void fill_argsort(Run *run, double *result) {
 
 typedef void (*Fill)(Run *run, double *result);
 static const Fill fill_of[KERNEL_KIND_COUNT] = {
-  [KERNEL_CONTRACT] = fill_contract,
-  [KERNEL_CONV] = fill_conv,
-  [KERNEL_CONV_INPUT] = fill_conv_input,
-  [KERNEL_CONV_WEIGHT] = fill_conv_weight,
-  [KERNEL_MAX_POOL_GRAD] = fill_max_pool_grad,
-  [KERNEL_SCATTER_ADD] = fill_scatter_add,
-  [KERNEL_ARGSORT] = fill_argsort,
+    [KERNEL_CONTRACT] = fill_contract,
+    [KERNEL_CONV] = fill_conv,
+    [KERNEL_CONV_INPUT] = fill_conv_input,
+    [KERNEL_CONV_WEIGHT] = fill_conv_weight,
+    [KERNEL_MAX_POOL_GRAD] = fill_max_pool_grad,
+    [KERNEL_SCATTER_ADD] = fill_scatter_add,
+    [KERNEL_ARGSORT] = fill_argsort,
 };
 
 static void run_template(Run *run, Arena *scratch) {
@@ -470,8 +469,7 @@ static void poison_round(Machine *machine, EntryKind kind, int scan) {
     const Buffer *buffer = &program->buffers.items[i];
     bool is_own = buffer->kind == BUFFER_ACTIVATION && buffer->entry == (int)kind &&
                   buffer->owner == scan && buffer->alias_of < 0;
-    for (int64_t k = 0; is_own && k < buffer->bytes; k++)
-      machine->memory[buffer->offset + k] = NAN;
+    for (int64_t k = 0; is_own && k < buffer->bytes; k++) machine->memory[buffer->offset + k] = NAN;
   }
 }
 

@@ -18,21 +18,21 @@
 #include "ops/op.h"
 
 enum {
-  MOST_OPERANDS = 40,   /* of a kernel */
+  MOST_OPERANDS = 40, /* of a kernel */
   MOST_STAGES = 16,
   MOST_MEMBERS = 64,
-  FEW_ROWS = 16,        /* fewer rows than this are no parallelism for ... */
-  LARGE_ROWS = 16384,   /* ... more elements than this in all */
-  SMALL_KERNEL = 16384  /* elements read; small kernels merge without common operands */
+  FEW_ROWS = 16,       /* fewer rows than this are no parallelism for ... */
+  LARGE_ROWS = 16384,  /* ... more elements than this in all */
+  SMALL_KERNEL = 16384 /* elements read; small kernels merge without common operands */
 };
 
 typedef VEC(int) IdList;
 
 typedef struct Fuser {
   Lowering *lowering;
-  IdList *inputs;            /* by group: groups that must come before */
-  IdList *leaves;            /* by group: leaves and members of other groups that it reads */
-  int *seen;                 /* by node or group, stamped */
+  IdList *inputs; /* by group: groups that must come before */
+  IdList *leaves; /* by group: leaves and members of other groups that it reads */
+  int *seen;      /* by node or group, stamped */
   int stamp;
 } Fuser;
 
@@ -230,8 +230,7 @@ static void redirect_edges(Fuser *fuser, int a, int b) {
 }
 
 static bool kernel_is_reasonable(const BuiltKernel *built) {
-  return built->kernel->operand_count <= MOST_OPERANDS &&
-         built->kernel->stage_count <= MOST_STAGES;
+  return built->kernel->operand_count <= MOST_OPERANDS && built->kernel->stage_count <= MOST_STAGES;
 }
 
 /* A variable that the kernel stores is loaded by it, if at all, only where it is stored. */

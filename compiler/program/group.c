@@ -68,8 +68,7 @@ const char *group_build(Lowering *lowering, Group *group, const Node **blame) {
   BuilderHost *host = ARENA_NEW(arena, BuilderHost);
   *host = (BuilderHost){context, is_computed, run_rule};
   group->computed.count = 0;
-  KernelBuilder *builder =
-    builder_create(arena, host, group->domain.rank, group->domain.dim);
+  KernelBuilder *builder = builder_create(arena, host, group->domain.rank, group->domain.dim);
   for (int i = 0; i < group->members.count; i++) {
     Index *at[MAX_RANK];
     member_point(arena, group, group->members.items[i], at);
@@ -111,8 +110,7 @@ static void mark_read(Lowering *lowering, const Node *node, int group, int *seen
     place->is_stored = true;
     return;
   }
-  for (int i = 0; i < node->operand_count; i++)
-    mark_read(lowering, node->operands[i], group, seen);
+  for (int i = 0; i < node->operand_count; i++) mark_read(lowering, node->operands[i], group, seen);
 }
 
 void groups_mark_stored(Lowering *lowering) {

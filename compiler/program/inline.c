@@ -13,15 +13,15 @@
 #include "ops/op.h"
 
 enum {
-  CHEAP_REPEATS = 8,    /* how often one cheap operation may be done instead of a load */
-  FREE_OPERATIONS = 12  /* of an expression that loads nothing */
+  CHEAP_REPEATS = 8,   /* how often one cheap operation may be done instead of a load */
+  FREE_OPERATIONS = 12 /* of an expression that loads nothing */
 };
 
 typedef struct Demand {
-  double reads;         /* elements asked for */
-  bool needs_memory;    /* by a template */
-  bool is_part;         /* of what is joined on the way to a kernel */
-  int stage;            /* the latest of a kernel that asks */
+  double reads;      /* elements asked for */
+  bool needs_memory; /* by a template */
+  bool is_part;      /* of what is joined on the way to a kernel */
+  int stage;         /* the latest of a kernel that asks */
 } Demand;
 
 static OpFamily family_of(const Node *node) { return op_info(node->op)->class->family; }

@@ -4,14 +4,14 @@
 #include "program/lowering.h"
 
 typedef struct Life {
-  int first, last;      /* places in the order */
-  int loop;             /* that alone touches it, by blocks; -1: others do */
+  int first, last; /* places in the order */
+  int loop;        /* that alone touches it, by blocks; -1: others do */
 } Life;
 
 typedef struct Lives {
   const Lowering *lowering;
-  bool *const *parts;   /* by unit, by operand: touched by blocks when it is in a loop */
-  Life *lives;          /* by buffer */
+  bool *const *parts; /* by unit, by operand: touched by blocks when it is in a loop */
+  Life *lives;        /* by buffer */
 } Lives;
 
 static void touch(Lives *lives, int buffer, int first, int last, int loop) {

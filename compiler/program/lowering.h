@@ -23,7 +23,7 @@ typedef enum NodeForm {              /* what the operator's rule makes of it */
                         FORM_MAP,    /* an expression over the point */
                         FORM_REDUCE, /* a stage with a loop of its own */
                         FORM_TEMPLATE,
-                        FORM_SCAN    /* a scan or a result of one */
+                        FORM_SCAN /* a scan or a result of one */
 } NodeForm;
 
 typedef struct Place {
@@ -44,13 +44,13 @@ typedef struct Group {
   bool is_merged_away;       /* or inlined */
   const Node *template_node; /* or NULL */
   const Node *scan; /* its loop is the group; members: itself, then the results that are read */
-  int stage;                 /* of all its members */
+  int stage;        /* of all its members */
   Shape domain;
   bool has_inner; /* some member has the whole shape `full`: domain and inner axes */
   Shape full;
   unsigned reduced;          /* bit i: axis i of `full` is inner */
   VEC(const Node *) members; /* in the graph's order */
-  int *carries;      /* of a scan: their buffers, two rows each */
+  int *carries;              /* of a scan: their buffers, two rows each */
   BuiltKernel built; /* of a scan: only its operands, which the rounds read or write somehow */
   VEC(const Node *) computed; /* members and what is computed along with them */
 } Group;
@@ -81,11 +81,11 @@ typedef struct Lowering {
   const Node **node_of; /* by node id */
   VEC(Group *) groups;
   VEC(Unit) units;
-  VEC(int) order; /* unit numbers */
-  int64_t blocks; /* of the batch, in task loops; 0: there are none */
-  bool is_eager;  /* task loops wherever they are possible */
-  int scan;       /* of a body: the number of its scan loop; -1: the entry itself */
-  double rounds;  /* how often a run of the entry does all of this */
+  VEC(int) order;       /* unit numbers */
+  int64_t blocks;       /* of the batch, in task loops; 0: there are none */
+  bool is_eager;        /* task loops wherever they are possible */
+  int scan;             /* of a body: the number of its scan loop; -1: the entry itself */
+  double rounds;        /* how often a run of the entry does all of this */
   const int *arguments; /* of a body: the buffer of each operand */
   const int *targets;   /* of a body: the buffer of each output */
 } Lowering;
@@ -95,8 +95,7 @@ typedef struct Lowering {
 const Graph *graph_prepare(const Lowering *lowering);
 /* Copies the outputs of `graph` but those that `leave_out` (may be NULL) names by number; each gets
  * a node of its own. */
-void graph_copy_outputs(Graph *copy, const Graph *graph, const NodeMap *map,
-                        const bool *leave_out);
+void graph_copy_outputs(Graph *copy, const Graph *graph, const NodeMap *map, const bool *leave_out);
 
 /* place.c */
 void places_create(Lowering *lowering);

@@ -56,7 +56,11 @@ static void add_launches(Lowering *lowering) {
     const Node *last = group->members.items[group->members.count - 1];
     unit_of[i] = lowering->units.count;
     vec_push(lowering->arena, &lowering->units,
-             ((Unit){.group = i, .from = -1, .to = -1, .stage = group->stage, .key = last->id,
+             ((Unit){.group = i,
+                     .from = -1,
+                     .to = -1,
+                     .stage = group->stage,
+                     .key = last->id,
                      .node = last}));
   }
   for (int u = 0; u < lowering->units.count; u++) {
@@ -70,8 +74,12 @@ static void add_launches(Lowering *lowering) {
 }
 
 static int add_copy(Lowering *lowering, const Node *node, int from, int to) {
-  Unit copy = {.group = -1, .from = from, .to = to, .stage = lowering->stages[node->id],
-               .key = lowering->graph->next_id, .node = node};
+  Unit copy = {.group = -1,
+               .from = from,
+               .to = to,
+               .stage = lowering->stages[node->id],
+               .key = lowering->graph->next_id,
+               .node = node};
   vec_push(lowering->arena, &lowering->units, copy);
   int unit = lowering->units.count - 1;
   const Place *place = &lowering->places[node->id];

@@ -12,8 +12,7 @@ static bool nothing_is_computed(void *context, const Node *node) { return node =
 
 static void run_rule(KernelBuilder *builder, const Node *node) {
   const OpClass *class = op_info(node->op)->class;
-  if (class->lower == NULL)
-    panic("%s (%s) cannot be lowered", op_info(node->op)->name, node->path);
+  if (class->lower == NULL) panic("%s (%s) cannot be lowered", op_info(node->op)->name, node->path);
   class->lower(builder, node);
 }
 
@@ -22,7 +21,7 @@ static NodeForm node_form(const Node *node, double *reads) {
   BuilderHost host = {
       .context = (void *)node, .is_computed = nothing_is_computed, .lower = run_rule};
   KernelBuilder *builder =
-    builder_create(scratch, &host, node->type.shape.rank, node->type.shape.dim);
+      builder_create(scratch, &host, node->type.shape.rank, node->type.shape.dim);
   NodeForm form = builder_probe(builder, node) ? FORM_TEMPLATE : FORM_MAP;
   const Kernel *kernel = builder_finish(builder).kernel;
   if (form == FORM_MAP && kernel->stage_count > 0) form = FORM_REDUCE;

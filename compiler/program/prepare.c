@@ -131,8 +131,7 @@ static Node *prepare_by_rule(const Lowering *lowering, Graph *graph, const Node 
   if (class->prepare == NULL) return NULL;
   Maker maker = {graph, node->span, node->path};
   Node **operands = ARENA_ARRAY(lowering->arena, Node *, node->operand_count);
-  for (int i = 0; i < node->operand_count; i++)
-    operands[i] = node_map_get(map, node->operands[i]);
+  for (int i = 0; i < node->operand_count; i++) operands[i] = node_map_get(map, node->operands[i]);
   return class->prepare(&maker, node, operands);
 }
 

@@ -2,8 +2,8 @@
 #include "program/program.h"
 
 static const char *const kind_name[] = {
-  [BUFFER_VARIABLE] = "variable", [BUFFER_INPUT] = "input",   [BUFFER_ACTIVATION] = "activation",
-  [BUFFER_RESULT] = "result",     [BUFFER_WORKER] = "worker",
+    [BUFFER_VARIABLE] = "variable", [BUFFER_INPUT] = "input",   [BUFFER_ACTIVATION] = "activation",
+    [BUFFER_RESULT] = "result",     [BUFFER_WORKER] = "worker",
 };
 
 static void print_buffer(Text *text, const Buffer *buffer) {
@@ -66,10 +66,8 @@ void program_print(Text *text, const Program *program) {
     if (!entry->present) continue;
     text_printf(text, "entry %s: batch %lld, %d barriers, %.0f flops\n", entry_name((EntryKind)e),
                 (long long)entry->batch, entry->barrier_count, entry->flops);
-    for (int i = 0; i < entry->loops.count; i++)
-      print_loop(text, i, &entry->loops.items[i]);
-    for (int i = 0; i < entry->scans.count; i++)
-      print_scan(text, i, &entry->scans.items[i]);
+    for (int i = 0; i < entry->loops.count; i++) print_loop(text, i, &entry->loops.items[i]);
+    for (int i = 0; i < entry->scans.count; i++) print_scan(text, i, &entry->scans.items[i]);
     for (int i = 0; i < entry->steps.count; i++)
       print_step(text, program, i, &entry->steps.items[i]);
   }

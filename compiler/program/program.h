@@ -34,41 +34,41 @@ typedef struct Buffer {
   int id;
   BufferKind kind;
   Type type;
-  const char *name;     /* path of the node or variable */
-  int64_t bytes;        /* a multiple of 64 */
-  int64_t offset;       /* from the arena's base (WORKER: the block's); -1 until planned */
-  int entry;            /* EntryKind of activations, inputs and results; -1 for variables */
+  const char *name;          /* path of the node or variable */
+  int64_t bytes;             /* a multiple of 64 */
+  int64_t offset;            /* from the arena's base (WORKER: the block's); -1 until planned */
+  int entry;                 /* EntryKind of activations, inputs and results; -1 for variables */
   int first_step, last_step; /* live range in its entry; whole entry for inputs and results */
-  int alias_of;         /* id of the buffer whose memory this is (in-place), or -1 */
-  int view_of;          /* id of the buffer of whose value this is a part (entry -1), or -1 */
-  int64_t view_offset;  /* bytes from that buffer's beginning; a multiple of the dtype's size */
-  int scan;             /* number of the scan loop whose rounds move this view; -1: it stays */
-  int64_t round_bytes;  /* in round r it lies round_bytes * r further, or, */
-  int64_t turns, turn;  /* with `turns` > 0, round_bytes * ((r + turn) % turns) */
-  int owner;            /* of a value of one round: its scan loop; -1: others know it */
+  int alias_of;              /* id of the buffer whose memory this is (in-place), or -1 */
+  int view_of;               /* id of the buffer of whose value this is a part (entry -1), or -1 */
+  int64_t view_offset; /* bytes from that buffer's beginning; a multiple of the dtype's size */
+  int scan;            /* number of the scan loop whose rounds move this view; -1: it stays */
+  int64_t round_bytes; /* in round r it lies round_bytes * r further, or, */
+  int64_t turns, turn; /* with `turns` > 0, round_bytes * ((r + turn) % turns) */
+  int owner;           /* of a value of one round: its scan loop; -1: others know it */
 } Buffer;
 
 typedef enum StepKind { STEP_LAUNCH, STEP_BARRIER, STEP_COPY } StepKind;
 
 typedef struct Step {
   StepKind kind;
-  int kernel;              /* index into Program.kernels */
+  int kernel; /* index into Program.kernels */
   int operand_count;
-  int *operands;           /* buffer ids, in the kernel's operand order */
+  int *operands; /* buffer ids, in the kernel's operand order */
   int scalar_count;
-  int *scalars;            /* numbers of host scalars in Program.scalar_names */
+  int *scalars; /* numbers of host scalars in Program.scalar_names */
   int key_count;
-  uint64_t *keys;          /* FNV-1a 64 hashes of the random keys */
-  int64_t task_count;      /* in a task loop: blocks */
-  int loop;                /* number of its task loop in the entry, or -1 */
-  int scan;                /* number of the innermost scan loop around it, or -1 */
-  int64_t *block_bytes;    /* in a task loop: by operand, from one block to the next; or 0 */
-  const char *reason;      /* of a barrier: what would go wrong without it */
-  int copy_from, copy_to;  /* STEP_COPY: buffer ids (an identity store that could not alias) */
-  double flops, bytes;     /* of all rounds of the scan loops around it */
-  double product_flops;    /* of `flops`: those of contractions and convolutions */
-  const char *path;        /* of the node: "h1.linear" */
-  const char *class_name;  /* "contraction", "elementwise", ... for the profile */
+  uint64_t *keys;            /* FNV-1a 64 hashes of the random keys */
+  int64_t task_count;        /* in a task loop: blocks */
+  int loop;                  /* number of its task loop in the entry, or -1 */
+  int scan;                  /* number of the innermost scan loop around it, or -1 */
+  int64_t *block_bytes;      /* in a task loop: by operand, from one block to the next; or 0 */
+  const char *reason;        /* of a barrier: what would go wrong without it */
+  int copy_from, copy_to;    /* STEP_COPY: buffer ids (an identity store that could not alias) */
+  double flops, bytes;       /* of all rounds of the scan loops around it */
+  double product_flops;      /* of `flops`: those of contractions and convolutions */
+  const char *path;          /* of the node: "h1.linear" */
+  const char *class_name;    /* "contraction", "elementwise", ... for the profile */
   const char *operator_name; /* "contract+9": with 9 operators fused into it; NULL for a barrier */
   Span span;
 } Step;
@@ -76,7 +76,7 @@ typedef struct Step {
 typedef struct TaskLoop {
   int first_step, last_step;
   int64_t blocks;
-  int64_t examples;        /* of a block */
+  int64_t examples; /* of a block */
 } TaskLoop;
 
 /* The steps of a scan that is not written out; the last one is a barrier. Loops lie apart or one
@@ -84,8 +84,8 @@ typedef struct TaskLoop {
 typedef struct ScanLoop {
   int first_step, last_step;
   int64_t rounds;
-  int outer;               /* number of the scan loop around it, or -1 */
-  const char *path;        /* of the scan */
+  int outer;        /* number of the scan loop around it, or -1 */
+  const char *path; /* of the scan */
 } ScanLoop;
 
 typedef struct ProgramEntry {
@@ -94,34 +94,34 @@ typedef struct ProgramEntry {
   VEC(Step) steps;
   VEC(TaskLoop) loops;
   VEC(ScanLoop) scans;
-  VEC(int) inputs;         /* buffer ids; names are the buffers' */
-  VEC(int) results;        /* in the order of the graph's results / accumulators */
+  VEC(int) inputs;  /* buffer ids; names are the buffers' */
+  VEC(int) results; /* in the order of the graph's results / accumulators */
   VEC(Combine) combines;
   int64_t batch;
   int barrier_count;
-  int64_t activation_peak; /* bytes live at once at most, by the schedule */
+  int64_t activation_peak;            /* bytes live at once at most, by the schedule */
   double flops, bytes, product_flops; /* sums over the steps */
 } ProgramEntry;
 
 typedef struct Program {
   Arena *arena;
   const Module *module;
-  VEC(Kernel *) kernels;   /* unique by kernel_key */
+  VEC(Kernel *) kernels; /* unique by kernel_key */
   VEC(const char *) kernel_keys;
   VEC(Buffer) buffers;
-  VEC(const char *) scalar_names; /* outputs of the host entry, then t, epoch, ... when read */
+  VEC(const char *) scalar_names;    /* outputs of the host entry, then t, epoch, ... when read */
   ProgramEntry entries[ENTRY_COUNT]; /* host and finish have none: they are scalar code */
   int64_t parameter_bytes, optimizer_bytes, state_bytes;
-  int64_t activation_bytes;  /* activations, inputs and results: the maximum over entries */
-  int64_t arena_bytes;       /* all of it */
-  int64_t worker_bytes;      /* a worker's block */
+  int64_t activation_bytes; /* activations, inputs and results: the maximum over entries */
+  int64_t arena_bytes;      /* all of it */
+  int64_t worker_bytes;     /* a worker's block */
 } Program;
 
 typedef struct ProgramOptions {
-  int level;               /* -O: 0 is one kernel a node */
-  int vector_bytes;        /* task boundaries are aligned to it: 64 */
-  bool without_loops;      /* no task loops: they may need more memory */
-  int64_t blocks;          /* for tests: task loops of so many blocks wherever they are possible; 0:
+  int level;          /* -O: 0 is one kernel a node */
+  int vector_bytes;   /* task boundaries are aligned to it: 64 */
+  bool without_loops; /* no task loops: they may need more memory */
+  int64_t blocks;     /* for tests: task loops of so many blocks wherever they are possible; 0:
                             * of blocks that the batch gives, where they gain */
 } ProgramOptions;
 

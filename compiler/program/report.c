@@ -334,9 +334,8 @@ void report_print(Text *text, const Program *program) {
   if (report.entry != ENTRY_COUNT)
     text_printf(text, ": entry %s, batch %lld", entry_name(report.entry),
                 (long long)program->entries[report.entry].batch);
-  text_add(text,
-           "\n\n  layer                 output                parameters      "
-           "forward flop        backward and update flop\n");
+  text_add(text, "\n\n  layer                 output                parameters      "
+                 "forward flop        backward and update flop\n");
   for (int i = 1; i <= report.layers.count; i++)
     print_layer(text, &report, &report.layers.items[i % report.layers.count]);
   text_add(text, "\n  parameters: ");

@@ -38,8 +38,7 @@ static bool *find_needed(Arena *arena, const Node *scan) {
   bool *live = graph_live_nodes(arena, scan->body);
   int carries = scan_shape(scan).carries;
   for (int i = 0; i < scan->operand_count; i++)
-    needed[i] = i < carries ||
-                (arguments[i] && live[arguments[i]->id] && !is_written_in(scan, i));
+    needed[i] = i < carries || (arguments[i] && live[arguments[i]->id] && !is_written_in(scan, i));
   return needed;
 }
 
@@ -69,8 +68,10 @@ static void add_operand(BuiltKernel *built, const Node *node, bool is_output) {
   if (has_node(built, kernel->operand_count, node)) return;
   built->nodes[kernel->operand_count] = node;
   kernel->operands[kernel->operand_count++] =
-      (KernelOperand){.dtype = node->type.dtype, .elements = shape_elements(node->type.shape),
-                      .is_output = is_output, .name = node->path};
+      (KernelOperand){.dtype = node->type.dtype,
+                      .elements = shape_elements(node->type.shape),
+                      .is_output = is_output,
+                      .name = node->path};
 }
 
 void scan_build(Lowering *lowering, Group *group) {
@@ -182,8 +183,7 @@ static int *bind_arguments(Lowering *lowering, const Group *group, int number) {
 }
 
 /* The buffer of each output of the body that is left in it. */
-static int *bind_targets(Lowering *lowering, const Group *group, int number,
-                         const bool *left_out) {
+static int *bind_targets(Lowering *lowering, const Group *group, int number, const bool *left_out) {
   const Node *scan = group->scan;
   ScanShape shape = scan_shape(scan);
   int *buffers = ARENA_ARRAY(lowering->arena, int, scan_result_count(scan)), count = 0;
@@ -227,7 +227,9 @@ void scan_add_steps(Lowering *lowering, const Group *group) {
   int64_t rounds = scan_shape(scan).length;
   CHECK(rounds > 0);
   fill_carries(lowering, group);
-  ScanLoop loop = {.first_step = entry->steps.count, .rounds = rounds, .outer = lowering->scan,
+  ScanLoop loop = {.first_step = entry->steps.count,
+                   .rounds = rounds,
+                   .outer = lowering->scan,
                    .path = scan->path};
   int number = entry->scans.count;
   vec_push(lowering->program->arena, &entry->scans, loop);

@@ -15,10 +15,10 @@
 
 typedef struct Scheduler {
   Lowering *lowering;
-  int *waiting;                 /* by unit: units before it that are not done */
+  int *waiting; /* by unit: units before it that are not done */
   bool *done;
-  int *readers;                 /* by buffer: units that still read it */
-  bool *allocated;              /* by buffer */
+  int *readers;    /* by buffer: units that still read it */
+  bool *allocated; /* by buffer */
 } Scheduler;
 
 typedef void (*BufferVisit)(Scheduler *scheduler, int buffer, int64_t *sum);
@@ -121,11 +121,11 @@ static int choose(Scheduler *scheduler) {
 void units_schedule(Lowering *lowering) {
   int count = lowering->units.count;
   Scheduler scheduler = {
-    .lowering = lowering,
-    .waiting = ARENA_ARRAY(lowering->arena, int, count),
-    .done = ARENA_ARRAY(lowering->arena, bool, count),
-    .readers = ARENA_ARRAY(lowering->arena, int, lowering->program->buffers.count),
-    .allocated = ARENA_ARRAY(lowering->arena, bool, lowering->program->buffers.count),
+      .lowering = lowering,
+      .waiting = ARENA_ARRAY(lowering->arena, int, count),
+      .done = ARENA_ARRAY(lowering->arena, bool, count),
+      .readers = ARENA_ARRAY(lowering->arena, int, lowering->program->buffers.count),
+      .allocated = ARENA_ARRAY(lowering->arena, bool, lowering->program->buffers.count),
   };
   for (int u = 0; u < count; u++) {
     scheduler.waiting[u] = lowering->units.items[u].before.count;

@@ -8,20 +8,20 @@
 #include "support/panic.h"
 
 static const char *const family_name[] = {
-  [FAMILY_LEAF] = "constant",          [FAMILY_ELEMENTWISE] = "elementwise",
-  [FAMILY_REDUCTION] = "reduction",    [FAMILY_MOVEMENT] = "movement",
-  [FAMILY_CONTRACTION] = "contraction", [FAMILY_CONVOLUTION] = "convolution",
-  [FAMILY_POOLING] = "pooling",        [FAMILY_INDEXING] = "indexing",
-  [FAMILY_RANDOM] = "random",          [FAMILY_SPECIAL] = "special",
-  [FAMILY_EXTERN] = "extern",
+    [FAMILY_LEAF] = "constant",           [FAMILY_ELEMENTWISE] = "elementwise",
+    [FAMILY_REDUCTION] = "reduction",     [FAMILY_MOVEMENT] = "movement",
+    [FAMILY_CONTRACTION] = "contraction", [FAMILY_CONVOLUTION] = "convolution",
+    [FAMILY_POOLING] = "pooling",         [FAMILY_INDEXING] = "indexing",
+    [FAMILY_RANDOM] = "random",           [FAMILY_SPECIAL] = "special",
+    [FAMILY_EXTERN] = "extern",
 };
 
 /* How characteristic a family is of a kernel that computes several nodes; the greatest names
  * it. */
 static const int family_weight[] = {
-  [FAMILY_LEAF] = 0,     [FAMILY_MOVEMENT] = 1,    [FAMILY_ELEMENTWISE] = 2, [FAMILY_RANDOM] = 3,
-  [FAMILY_INDEXING] = 4, [FAMILY_REDUCTION] = 5,   [FAMILY_POOLING] = 6,     [FAMILY_SPECIAL] = 6,
-  [FAMILY_EXTERN] = 7,   [FAMILY_CONTRACTION] = 7, [FAMILY_CONVOLUTION] = 7,
+    [FAMILY_LEAF] = 0,     [FAMILY_MOVEMENT] = 1,    [FAMILY_ELEMENTWISE] = 2, [FAMILY_RANDOM] = 3,
+    [FAMILY_INDEXING] = 4, [FAMILY_REDUCTION] = 5,   [FAMILY_POOLING] = 6,     [FAMILY_SPECIAL] = 6,
+    [FAMILY_EXTERN] = 7,   [FAMILY_CONTRACTION] = 7, [FAMILY_CONVOLUTION] = 7,
 };
 
 static OpFamily node_family(const Node *node) { return op_info(node->op)->class->family; }
@@ -70,8 +70,7 @@ static bool kernel_name_is_taken(const Program *program, const char *name) {
 
 static const char *kernel_new_name(const Program *program, const Node *node, EntryKind entry) {
   const char *base = identifier(program->arena, node->path);
-  if (entry != ENTRY_TRAIN)
-    base = arena_printf(program->arena, "%s_%s", entry_name(entry), base);
+  if (entry != ENTRY_TRAIN) base = arena_printf(program->arena, "%s_%s", entry_name(entry), base);
   const char *name = base;
   for (int k = 2; kernel_name_is_taken(program, name); k++)
     name = arena_printf(program->arena, "%s_%d", base, k);
@@ -183,7 +182,7 @@ static void unify_in_place(Lowering *lowering, BuiltKernel *built, int *buffers)
     for (int in = 0; in < kernel->operand_count; in++) {
       if (in == out || kernel->operands[in].is_output ||
           buffer_root(lowering->program, buffers[in]) !=
-            buffer_root(lowering->program, buffers[out]) ||
+              buffer_root(lowering->program, buffers[out]) ||
           buffers_are_apart(lowering->program, buffers[in], buffers[out]))
         continue;
       CHECK(kernel_can_unify(kernel, in, out));
@@ -234,8 +233,8 @@ static void launch_costs(const Group *group, const Kernel *kernel, double rounds
   }
   for (int i = 0; i < kernel->operand_count; i++) {
     int64_t parts = step->block_bytes && step->block_bytes[i] > 0 ? step->task_count : 1;
-    step->bytes +=
-      rounds * (double)(parts * kernel->operands[i].elements * dtype_size(kernel->operands[i].dtype));
+    step->bytes += rounds * (double)(parts * kernel->operands[i].elements *
+                                     dtype_size(kernel->operands[i].dtype));
   }
 }
 
@@ -315,7 +314,8 @@ void copy_step_add(Lowering *lowering, const Node *node, int from, int to) {
                .task_count = 1,
                .loop = -1,
                .scan = lowering->scan,
-               .bytes = 2 * lowering->rounds * (double)type_bytes(program->buffers.items[from].type),
+               .bytes =
+                   2 * lowering->rounds * (double)type_bytes(program->buffers.items[from].type),
                .path = node->path,
                .class_name = "copy",
                .operator_name = "copy",

@@ -37,7 +37,8 @@ static const Buffer *buffer_at(const Program *program, int id) {
 /* Where the buffer begins in its root's memory, before any round. */
 static int64_t view_start(const Program *program, int id) {
   int64_t start = 0;
-  for (; id >= 0; id = buffer_at(program, id)->view_of) start += buffer_at(program, id)->view_offset;
+  for (; id >= 0; id = buffer_at(program, id)->view_of)
+    start += buffer_at(program, id)->view_offset;
   return start;
 }
 
@@ -85,8 +86,8 @@ static const char *check_variables(Arena *arena, const Program *program) {
 /* ---- accesses of a step -------------------------------------------------------------------- */
 
 typedef struct StepAccess {
-  int buffer;        /* a view's whole */
-  int at;            /* the operand itself */
+  int buffer; /* a view's whole */
+  int at;     /* the operand itself */
   bool reads, writes;
   int64_t block_bytes, blocks; /* of a task loop that goes through it; 0 */
 } StepAccess;
@@ -203,10 +204,10 @@ static const char *check_scans(const Verifier *verifier) {
   for (int i = 0; i < entry->scans.count; i++) {
     const ScanLoop *loop = &entry->scans.items[i];
     const ScanLoop *outer = loop->outer >= 0 ? &entry->scans.items[loop->outer] : NULL;
-    bool fits = loop->rounds > 0 && loop->outer < i && loop->first_step <= loop->last_step &&
-                loop->last_step < entry->steps.count &&
-                (!outer || (outer->first_step <= loop->first_step &&
-                            loop->last_step <= outer->last_step));
+    bool fits =
+        loop->rounds > 0 && loop->outer < i && loop->first_step <= loop->last_step &&
+        loop->last_step < entry->steps.count &&
+        (!outer || (outer->first_step <= loop->first_step && loop->last_step <= outer->last_step));
     if (!fits || entry->steps.items[loop->last_step].kind != STEP_BARRIER)
       return arena_printf(verifier->arena, "the loop of %s is not closed", loop->path);
   }
@@ -397,8 +398,7 @@ static void extend_uses(Verifier *verifier, const ScanLoop *loop) {
     }
   }
   for (int i = 0; i < count; i++) {
-    bool is_outside =
-        verifier->first[i] < loop->first_step || verifier->last[i] > loop->last_step;
+    bool is_outside = verifier->first[i] < loop->first_step || verifier->last[i] > loop->last_step;
     if (!seen[i] || !(found[i] || is_outside)) continue;
     if (verifier->first[i] > loop->first_step) verifier->first[i] = loop->first_step;
     if (verifier->last[i] < loop->last_step) verifier->last[i] = loop->last_step;

@@ -50,7 +50,12 @@ static const char *find_objection(const char *path, Made made) {
   char text[BEGINNING];
   if (!read_beginning(path, text)) return NULL; /* writing will say why */
   if (made == MADE_EXECUTABLE)
-    return memcmp(text, "\x7f" "ELF", 4) != 0 ? "a file that is no executable is there" : NULL;
+    return memcmp(text,
+                  "\x7f"
+                  "ELF",
+                  4) != 0
+               ? "a file that is no executable is there"
+               : NULL;
   if (made == MADE_C)
     return strstr(text, output_c_mark) == NULL ? "a file that nnc did not make is there" : NULL;
   for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)

@@ -9,8 +9,8 @@ enum { SHA256_BYTES = 32, SHA256_HEX = 2 * SHA256_BYTES };
 
 typedef struct Sha256 {
   uint32_t state[8];
-  uint64_t length;           /* bytes so far */
-  unsigned char block[64];   /* the last length % 64 of them */
+  uint64_t length;         /* bytes so far */
+  unsigned char block[64]; /* the last length % 64 of them */
 } Sha256;
 
 void sha256_begin(Sha256 *hash);

@@ -13,13 +13,13 @@ typedef struct Parser {
   Arena *arena;
   Diagnostics *diagnostics;
   const SourceFile *file;
-  Tokens tokens; /* repaired; T_END last */
-  int next;      /* the token to be handed out */
-  int last_read; /* the one handed out last */
-  int failed;    /* the token at which the last syntax error was seen */
-  int resumed;   /* where the parse went on after it */
-  int is_suspect;  /* a problem was reported in this statement: its syntax errors are not news */
-  int is_too_high; /* that was reported */
+  Tokens tokens;      /* repaired; T_END last */
+  int next;           /* the token to be handed out */
+  int last_read;      /* the one handed out last */
+  int failed;         /* the token at which the last syntax error was seen */
+  int resumed;        /* where the parse went on after it */
+  int is_suspect;     /* a problem was reported in this statement: its syntax errors are not news */
+  int is_too_high;    /* that was reported */
   int missing_braces; /* errors that may be followed by a '}' without a partner */
   int wants_separator; /* hand out a separator before the next token */
   AstProgram *program;
@@ -28,7 +28,7 @@ typedef struct Parser {
 
 /* parse.c: handing out tokens, errors. */
 Span parser_join_spans(const Span *spans, int count); /* spans[0] is what stands before */
-int parser_resume(Parser *parser); /* 0: the end of the file was tried before */
+int parser_resume(Parser *parser);                    /* 0: the end of the file was tried before */
 void parser_syntax_error(Parser *parser, const int *expected, int count);
 
 /* build.c */

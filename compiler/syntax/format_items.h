@@ -19,8 +19,8 @@ typedef struct Place {
 typedef struct Item {
   const Token *token;
   int kind;
-  int length;       /* bytes of its text, without the blanks behind a comment */
-  int width;        /* columns of its text */
+  int length; /* bytes of its text, without the blanks behind a comment */
+  int width;  /* columns of its text */
   LineBreak before;
   int source_lines; /* line ends before it in the source */
   int source_gap;   /* blanks before it in the source, on the same line */
@@ -29,9 +29,9 @@ typedef struct Item {
   int begins;       /* the first item of a statement or entry */
   int is_between;   /* ';', or ',' between entries: left out before a line break */
   int is_dropped;
-  int is_entries;   /* of '{': a block of entries; of others: stands in one, at its level */
-  Place place;      /* of the first item of a line */
-  int column;       /* the result, from 0 */
+  int is_entries; /* of '{': a block of entries; of others: stands in one, at its level */
+  Place place;    /* of the first item of a line */
+  int column;     /* the result, from 0 */
 } Item;
 
 typedef VEC(Item) Items;

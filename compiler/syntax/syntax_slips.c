@@ -82,9 +82,8 @@ static int complain_of_target(Error e, int binder) {
   else if (token_is_name(first->kind) && second == '(')
     diag_help(diagnostic, "a function is written 'def %s(...) { return ... }'", first->name);
   else if (token_is_name(first->kind) && second == '[')
-    diag_help(diagnostic,
-              "tensors are values: elements cannot be set; make a new value, for "
-              "example with 'where' or 'concat'");
+    diag_help(diagnostic, "tensors are values: elements cannot be set; make a new value, for "
+                          "example with 'where' or 'concat'");
   return 1;
 }
 
@@ -154,9 +153,10 @@ static int clause_order(Error e) {
     if (token->depth != depth) continue;
     if (token->kind == '{' || token->kind == T_SCAN) return 0;
     if (clause_rank(token->kind) < rank) continue;
-    return complain_with_help(e, e->found->span, arena_printf(e->parser->arena,
-                                "'%s' stands too late or twice", e->found->name),
-                              "the order is 'scan x in s along 1 recompute with h = h0 { ... }'");
+    return complain_with_help(
+        e, e->found->span,
+        arena_printf(e->parser->arena, "'%s' stands too late or twice", e->found->name),
+        "the order is 'scan x in s along 1 recompute with h = h0 { ... }'");
   }
   return 0;
 }

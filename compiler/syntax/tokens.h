@@ -27,19 +27,19 @@ typedef struct Problem {
   const char *help; /* NULL when there is none */
   Span note_at;     /* line 0 when there is no note */
   const char *note;
-  int stray;        /* the closer that closes nothing; 0 for other problems */
+  int stray; /* the closer that closes nothing; 0 for other problems */
 } Problem;
 
 typedef struct Token {
-  int kind;           /* a token number of the grammar (net.tab.h): '+', T_ID, ... */
-  int newlines;       /* line ends between the token before and this one */
-  int indent;         /* the column where the first token of its line stands */
-  int depth;          /* ( and [ open around it, counted from the innermost { */
-  int starts_stmt;    /* set by layout_apply: a separator stands before it */
-  int is_unclosed;    /* a string that ran into the end of the line */
-  int is_synthetic;   /* put in by a repair: no text of its own */
+  int kind;         /* a token number of the grammar (net.tab.h): '+', T_ID, ... */
+  int newlines;     /* line ends between the token before and this one */
+  int indent;       /* the column where the first token of its line stands */
+  int depth;        /* ( and [ open around it, counted from the innermost { */
+  int starts_stmt;  /* set by layout_apply: a separator stands before it */
+  int is_unclosed;  /* a string that ran into the end of the line */
+  int is_synthetic; /* put in by a repair: no text of its own */
   Span span;
-  const char *text;   /* in the file, not NUL-terminated; `length` bytes */
+  const char *text; /* in the file, not NUL-terminated; `length` bytes */
   size_t length;
   union {
     const char *name; /* every word, keywords included: interned */

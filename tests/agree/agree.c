@@ -237,10 +237,10 @@ static void run_level(Case *test, int level) {
   const char *more = getenv("AGREE_OPTIONS");
   const char *optimizer = is_plain(test) ? "-D 'train.optimizer=" PLAIN_OPTIMIZER "'" : "";
   const char *type = dtype_is_half(test->float_type) ? "-D train.precision=" : "--float=";
-  run_command(test, arena_printf(test->arena, "'%s' '%s' -O%d %s %s%s %s -o '%s/model%d'", test->nnc,
-                                 test->model, level, optimizer, type,
-                                 dtype_name(test->float_type), more ? more : "", test->work,
-                                 level));
+  run_command(test,
+              arena_printf(test->arena, "'%s' '%s' -O%d %s %s%s %s -o '%s/model%d'", test->nnc,
+                           test->model, level, optimizer, type, dtype_name(test->float_type),
+                           more ? more : "", test->work, level));
   for (int threads = 1; threads <= 2; threads++) {
     results[threads - 1] =
         arena_printf(test->arena, "%s/result%d.%d.safetensors", test->work, level, threads);
@@ -276,9 +276,8 @@ static void load(Case *test) {
   Definition changed[] = {{"train.optimizer", PLAIN_OPTIMIZER},
                           {"train.precision", dtype_name(test->float_type)}};
   /* -O0 stops at an index outside of its axis: so the inputs made up must know these. */
-  ElaborateOptions options = {.check_indices = true,
-                              .definition_count = is_plain(test) + is_mixed,
-                              .definitions = changed};
+  ElaborateOptions options = {
+      .check_indices = true, .definition_count = is_plain(test) + is_mixed, .definitions = changed};
   AstProgram *program = parse_program(test->arena, diagnostics, source);
   test->module = diagnostics_error_count(diagnostics)
                      ? NULL

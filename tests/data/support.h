@@ -20,42 +20,42 @@
 #define STR(s) ((nnc_value){.kind = NNC_STRING, .string = (s)})
 #define NAME(s) ((nnc_value){.kind = NNC_FIELD, .string = (s)})
 #define TRUTH(b) ((nnc_value){.kind = NNC_BOOLEAN, .number = (b)})
-#define LIST(...)                                      \
-  ((nnc_value){.kind = NNC_LIST,                       \
-               .count = COUNT(nnc_value, __VA_ARGS__), \
+#define LIST(...)                                                                                  \
+  ((nnc_value){.kind = NNC_LIST,                                                                   \
+               .count = COUNT(nnc_value, __VA_ARGS__),                                             \
                .items = (const nnc_value[]){__VA_ARGS__}})
 #define ARG(formal, value) ((nnc_argument){formal, value})
-#define CALL(member, class, function_name, ...)                   \
-  ((nnc_call){.function = function_name,                          \
-              .member = &class,                                   \
-              .argument_count = COUNT(nnc_argument, __VA_ARGS__), \
-              .arguments = (const nnc_argument[]){__VA_ARGS__},   \
-              .line = 3,                                          \
+#define CALL(member, class, function_name, ...)                                                    \
+  ((nnc_call){.function = function_name,                                                           \
+              .member = &class,                                                                    \
+              .argument_count = COUNT(nnc_argument, __VA_ARGS__),                                  \
+              .arguments = (const nnc_argument[]){__VA_ARGS__},                                    \
+              .line = 3,                                                                           \
               .column = 9})
 #define SOURCE(name, ...) CALL(source, nnc_source_##name, #name, __VA_ARGS__)
 #define STAGE(name, ...) CALL(stage, nnc_stage_##name, #name, __VA_ARGS__)
-#define STAGE0(name) \
+#define STAGE0(name)                                                                               \
   ((nnc_call){.function = #name, .stage = &nnc_stage_##name, .line = 3, .column = 9})
 #define FIELDS(...) ((Names){COUNT(const char *, __VA_ARGS__), (const char *const[]){__VA_ARGS__}})
-#define PIPELINE(fields, ...) \
+#define PIPELINE(fields, ...)                                                                      \
   make_pipeline(fields, COUNT(nnc_call, __VA_ARGS__), (const nnc_call[]){__VA_ARGS__})
-#define SET(set_name, ...)                                            \
-  ((nnc_data_set){.name = set_name,                                   \
-                  .pipeline_count = COUNT(nnc_pipeline, __VA_ARGS__), \
+#define SET(set_name, ...)                                                                         \
+  ((nnc_data_set){.name = set_name,                                                                \
+                  .pipeline_count = COUNT(nnc_pipeline, __VA_ARGS__),                              \
                   .pipelines = (const nnc_pipeline[]){__VA_ARGS__}})
-#define MODEL(batch_size, ...)                                     \
-  ((nnc_model){.file = "test.net",                                 \
-               .batch = batch_size,                                \
-               .seed = 1,                                          \
-               .data_set_count = COUNT(nnc_data_set, __VA_ARGS__), \
+#define MODEL(batch_size, ...)                                                                     \
+  ((nnc_model){.file = "test.net",                                                                 \
+               .batch = batch_size,                                                                \
+               .seed = 1,                                                                          \
+               .data_set_count = COUNT(nnc_data_set, __VA_ARGS__),                                 \
                .data_sets = (const nnc_data_set[]){__VA_ARGS__}})
-#define DIMS(...) \
+#define DIMS(...)                                                                                  \
   COUNT(int64_t, __VA_ARGS__), { __VA_ARGS__ }
 #define INPUT(input_name, type, ...) ((nnc_tensor){input_name, type, DIMS(__VA_ARGS__), 0})
-#define ENTRY(batch_size, ...)                                \
-  ((nnc_entry){.batch = batch_size,                           \
-               .input_count = COUNT(nnc_tensor, __VA_ARGS__), \
-               .inputs = (const nnc_tensor[]){__VA_ARGS__},   \
+#define ENTRY(batch_size, ...)                                                                     \
+  ((nnc_entry){.batch = batch_size,                                                                \
+               .input_count = COUNT(nnc_tensor, __VA_ARGS__),                                      \
+               .inputs = (const nnc_tensor[]){__VA_ARGS__},                                        \
                .input_is_batched = (const unsigned char[]){1, 1, 1, 1, 1, 1}})
 
 typedef struct Names {

@@ -17,17 +17,16 @@ static void expect_doubles(nnc_data *data, int64_t count, const double *expected
       fail_msg("value %lld is %.17g, expected %.17g", (long long)i, values[i], expected[i]);
   nnc_data_close(data);
 }
-#define EXPECT(data, ...) \
+#define EXPECT(data, ...)                                                                          \
   expect_doubles(data, COUNT(double, __VA_ARGS__), (const double[]){__VA_ARGS__})
 
 static nnc_fitted fitted;
 
 static void test_numbers(void **state) {
   (void)state;
-  write_text("t.csv",
-             "x\n1\n-2.5\n+.5\n5.\n1e3\n1.7976931348623157e308\n-1E-3\n"
-             "0.1\n123456789012345678901234567890\n4.9e-324\n0.30000000000000004\n"
-             "9007199254740993\n0.000000000000000000000000001\n");
+  write_text("t.csv", "x\n1\n-2.5\n+.5\n5.\n1e3\n1.7976931348623157e308\n-1E-3\n"
+                      "0.1\n123456789012345678901234567890\n4.9e-324\n0.30000000000000004\n"
+                      "9007199254740993\n0.000000000000000000000000001\n");
   nnc_model model = MODEL(1, TABLE(FIELDS("x"), ARG("header", TRUTH(1))));
   nnc_entry entry = ENTRY(1, INPUT("x", NNC_F64, 1));
   EXPECT(open_well(&model, "train", &entry, &fitted), 1, -2.5, .5, 5, 1000, 1.7976931348623157e308,
@@ -97,9 +96,8 @@ static void test_columns_of_one_name(void **state) {
 
 static void test_quotes_and_line_ends(void **state) {
   (void)state;
-  write_text("t.csv",
-             "\xef\xbb\xbf"
-             "a, \"b\"\"c\" ,\"d\ne\"\r\n\r\n 1 ,\"2\",3\r4,5\t,\"6\"");
+  write_text("t.csv", "\xef\xbb\xbf"
+                      "a, \"b\"\"c\" ,\"d\ne\"\r\n\r\n 1 ,\"2\",3\r4,5\t,\"6\"");
   nnc_model model =
       MODEL(1, TABLE(FIELDS("x"), ARG("columns", LIST(LIST(STR("d\ne"), STR("b\"c"), STR("a"))))));
   nnc_entry entry = ENTRY(1, INPUT("x", NNC_F64, 1, 3));
@@ -112,7 +110,7 @@ static void test_columns(void **state) {
   nnc_entry one = ENTRY(1, INPUT("x", NNC_F64, 1)), two = ENTRY(1, INPUT("x", NNC_F64, 1, 2));
   nnc_entry three = ENTRY(1, INPUT("x", NNC_F64, 1, 3)),
             square = ENTRY(1, INPUT("x", NNC_F64, 1, 2, 2));
-#define COLUMNS(...) \
+#define COLUMNS(...)                                                                               \
   MODEL(1, TABLE(FIELDS("x"), ARG("separator", STR(";")), ARG("columns", LIST(__VA_ARGS__))))
   nnc_model by_name = COLUMNS(STR("c"));
   EXPECT(open_well(&by_name, "train", &one, &fitted), 3, 7);
@@ -171,10 +169,10 @@ static void test_broken_records(void **state) {
   (void)state;
   nnc_model model = MODEL(1, TABLE(FIELDS("x", "y"), ARG("header", TRUTH(1))));
   nnc_entry entry = ENTRY(1, INPUT("x", NNC_F32, 1, 2), INPUT("y", NNC_I32, 1));
-#define BROKEN(text, message)                         \
-  do {                                                \
-    write_text("t.csv", text);                        \
-    expect_failure(&model, "train", &entry, message); \
+#define BROKEN(text, message)                                                                      \
+  do {                                                                                             \
+    write_text("t.csv", text);                                                                     \
+    expect_failure(&model, "train", &entry, message);                                              \
   } while (0)
   BROKEN("", "$/t.csv: is empty");
   BROKEN("\n \n\n", "$/t.csv: is empty");
@@ -238,8 +236,8 @@ static void test_categories(void **state) {
   (void)state;
   write_text("t.csv", "1,pear,10\n2,apple,9\n3,\"fig, dried\",10\n4,apple,2\n");
   write_text("u.csv", "5,fig,2\n");
-#define FRUIT(name, file, ...)                                                                  \
-  SET(name, PIPELINE(FIELDS("x", "fruit", "n"), SOURCE(csv, ARG("file", STR(file)), NO_HEADER), \
+#define FRUIT(name, file, ...)                                                                     \
+  SET(name, PIPELINE(FIELDS("x", "fruit", "n"), SOURCE(csv, ARG("file", STR(file)), NO_HEADER),    \
                      __VA_ARGS__))
   nnc_model model = MODEL(
       1, FRUIT("train", "t.csv", STAGE(categories, ARG("", NAME("fruit")), ARG("", NAME("n")))),
@@ -260,8 +258,8 @@ static void test_categories(void **state) {
   assert_string_equal(names->strings[1], "fig, dried");
   char message[NNC_MESSAGE], expected[NNC_MESSAGE];
   assert_null(nnc_data_open(&model, "test", &entry, directory(), &learnt, message));
-  snprintf(expected, sizeof expected,
-           "%s/u.csv:1: fruit: 'fig' does not occur in the training set", directory());
+  snprintf(expected, sizeof expected, "%s/u.csv:1: fruit: 'fig' does not occur in the training set",
+           directory());
   assert_string_equal(message, expected);
   write_text("u.csv", "5,pear,9\n6,apple,10\n");
   data = open_well(&model, "test", &entry, &learnt);
@@ -292,8 +290,8 @@ static void test_categories(void **state) {
 static void test_impute(void **state) {
   (void)state;
   write_text("t.csv", "1,,3\nNA,20,3\n3,40,-9\n8,30,?\n");
-#define FILL(...)                                                               \
-  MODEL(1, SET("train", PIPELINE(FIELDS("x"), SOURCE(csv, FILE_ARG, NO_HEADER), \
+#define FILL(...)                                                                                  \
+  MODEL(1, SET("train", PIPELINE(FIELDS("x"), SOURCE(csv, FILE_ARG, NO_HEADER),                    \
                                  STAGE(impute, ARG("", NAME("x")), __VA_ARGS__))))
   nnc_entry entry = ENTRY(1, INPUT("x", NNC_F64, 1, 3));
   nnc_model mean = FILL(ARG("with", STR("mean"))), median = FILL(ARG("with", STR("median")));

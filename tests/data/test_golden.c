@@ -176,10 +176,9 @@ static void test_tables(void **state) {
                       CLASSES)));
   read_table("abalone", &abalone, 8);
   nnc_model housing = MODEL(
-      1,
-      SET("train",
-          PIPELINE(FIELDS("x", "class"), SOURCE(csv, ARG("file", STR("california-housing.csv"))),
-                   STAGE(impute, ARG("", NAME("x")), ARG("with", STR("median"))), CLASSES)));
+      1, SET("train",
+             PIPELINE(FIELDS("x", "class"), SOURCE(csv, ARG("file", STR("california-housing.csv"))),
+                      STAGE(impute, ARG("", NAME("x")), ARG("with", STR("median"))), CLASSES)));
   read_table("housing", &housing, 9);
 }
 

@@ -5,8 +5,8 @@ static const unsigned char images[] = {0, 0, 8, 3, 0, 0, 0, 3, 0, 0, 0, 2,  0,  
                                        0, 2, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 255};
 static const unsigned char labels[] = {0, 0, 8, 1, 0, 0, 0, 3, 7, 8, 9};
 
-#define TWO_FILES                                 \
-  SET("train", PIPELINE(FIELDS("image", "label"), \
+#define TWO_FILES                                                                                  \
+  SET("train", PIPELINE(FIELDS("image", "label"),                                                  \
                         SOURCE(idx, ARG("", STR("images")), ARG("", STR("labels")))))
 #define ONE_FILE SET("train", PIPELINE(FIELDS("x"), SOURCE(idx, ARG("", STR("x")))))
 
@@ -68,10 +68,10 @@ static void test_reads_only_needed_fields(void **state) {
   nnc_data_close(open_well(&model, "train", &entry, &fitted)); /* there is no file "labels" */
 }
 
-#define FAILS(bytes, message)                         \
-  do {                                                \
-    write_file("x", bytes, sizeof(bytes) - 1);        \
-    expect_failure(&model, "train", &entry, message); \
+#define FAILS(bytes, message)                                                                      \
+  do {                                                                                             \
+    write_file("x", bytes, sizeof(bytes) - 1);                                                     \
+    expect_failure(&model, "train", &entry, message);                                              \
   } while (0)
 
 static void test_damaged_files(void **state) {
@@ -80,9 +80,8 @@ static void test_damaged_files(void **state) {
   nnc_entry entry = ENTRY(2, INPUT("x", NNC_U8, 2, 2));
   FAILS("", "$/x: not an IDX file: it ends after 0 bytes");
   FAILS("\0\0\x08", "$/x: not an IDX file: it ends after 3 bytes");
-  FAILS("GIF8",
-        "$/x: not an IDX file: starts with 47 49 46 38, expected 00 00, a type "
-        "(08 09 0b 0c 0d 0e) and a rank");
+  FAILS("GIF8", "$/x: not an IDX file: starts with 47 49 46 38, expected 00 00, a type "
+                "(08 09 0b 0c 0d 0e) and a rank");
   FAILS("\0\0\x08\0", "$/x: has rank 0, supported are 1 to 8");
   FAILS("\0\0\x08\2\0\0\0\2\0\0", "$/x: ends inside the header, after 10 bytes");
   FAILS("\0\0\x08\2\0\0\0\3\0\0\0\2\1\2\3\4\5",

@@ -24,10 +24,10 @@ static void test_damaged_files(void **state) {
   (void)state;
   nnc_model model = X(NPY);
   nnc_entry entry = ENTRY(2, INPUT("x", NNC_F32, 2, 2));
-#define FAILS(header, values, message)                \
-  do {                                                \
-    write_npy(header, values, sizeof(values) - 1);    \
-    expect_failure(&model, "train", &entry, message); \
+#define FAILS(header, values, message)                                                             \
+  do {                                                                                             \
+    write_npy(header, values, sizeof(values) - 1);                                                 \
+    expect_failure(&model, "train", &entry, message);                                              \
   } while (0)
   FAILS("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }", "123456789012345",
         "$/x.npy: f32[2, 2] needs 85 bytes; the file ends after 84");
@@ -74,21 +74,20 @@ static void test_large_integers(void **state) {
   read_well(data, 0, 2, (void *[]){read});
   assert_memory_equal(read, values, sizeof values);
   nnc_data_close(data);
-  expect_failure(
-      &model, "train", &real,
-      "$/x.npy: x: value 9007199254740992 of example 0 (from 0) does not fit input type "
-      "f64");
-  expect_failure(
-      &model, "train", &small,
-      "$/x.npy: x: value 9007199254740992 of example 0 (from 0) does not fit input type "
-      "i32");
+  expect_failure(&model, "train", &real,
+                 "$/x.npy: x: value 9007199254740992 of example 0 (from 0) does not fit input type "
+                 "f64");
+  expect_failure(&model, "train", &small,
+                 "$/x.npy: x: value 9007199254740992 of example 0 (from 0) does not fit input type "
+                 "i32");
 }
 
 static void test_missing_values(void **state) {
   (void)state;
   const float values[] = {1, NAN, 3, 4, 8, NAN};
   write_npy("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }", values, sizeof values);
-  nnc_model model = X(NPY, STAGE(impute, ARG("", NAME("x"))), STAGE(standardize, ARG("", NAME("x"))));
+  nnc_model model =
+      X(NPY, STAGE(impute, ARG("", NAME("x"))), STAGE(standardize, ARG("", NAME("x"))));
   nnc_entry entry = ENTRY(1, INPUT("x", NNC_F32, 1, 2));
   nnc_data *data = open_well(&model, "train", &entry, &fitted);
   float read[6];
@@ -145,8 +144,7 @@ static void test_half_precision(void **state) {
   nnc_model model = X(NPY);
   nnc_entry entries[] = {ENTRY(1, INPUT("x", NNC_BF16, 1)), ENTRY(1, INPUT("x", NNC_F16, 1))};
   for (int k = 0; k < 2; k++) {
-    write_npy("{'descr': '<f8', 'fortran_order': False, 'shape': (7,), }", k ? halves : values,
-              56);
+    write_npy("{'descr': '<f8', 'fortran_order': False, 'shape': (7,), }", k ? halves : values, 56);
     nnc_data *data = open_well(&model, "train", &entries[k], &fitted);
     uint16_t read[7];
     read_well(data, 0, 7, (void *[]){read});

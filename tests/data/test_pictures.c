@@ -93,11 +93,11 @@ static int enter_folders(void **state) {
   return 0;
 }
 
-#define FOLDER(...)      SOURCE(image_folder, ARG("folder", STR("t")), __VA_ARGS__)
-#define THREADS(n)       ARG("workers", NUM(n))
+#define FOLDER(...) SOURCE(image_folder, ARG("folder", STR("t")), __VA_ARGS__)
+#define THREADS(n) ARG("workers", NUM(n))
 #define CROP(kind, h, w) STAGE(kind, ARG("height", NUM(h)), ARG("width", NUM(w)))
-#define XY               FIELDS("x", "y")
-#define ENTRY_OF(type, batch, channels, h, w) \
+#define XY FIELDS("x", "y")
+#define ENTRY_OF(type, batch, channels, h, w)                                                      \
   ENTRY(batch, INPUT("x", type, batch, channels, h, w), INPUT("y", NNC_I32, batch))
 
 /* --- tests ------------------------------------------------------------------------------------ */
@@ -207,8 +207,8 @@ static void test_random_stages(void **state) {
 
 static void test_split_and_prediction_files(void **state) {
   (void)state;
-#define PART(from, to)                                                                         \
-  PIPELINE(XY, FOLDER(THREADS(1)), STAGE(resize, ARG("height", NUM(8)), ARG("width", NUM(8))), \
+#define PART(from, to)                                                                             \
+  PIPELINE(XY, FOLDER(THREADS(1)), STAGE(resize, ARG("height", NUM(8)), ARG("width", NUM(8))),     \
            STAGE(split, ARG("from", NUM(from)), ARG("to", NUM(to))))
   nnc_model model = MODEL(1, SET("train", PART(0, 0.5)), SET("val", PART(0.5, 1)));
   nnc_entry entry = ENTRY_OF(NNC_U8, 1, 3, 8, 8);
@@ -243,7 +243,8 @@ static void test_split_and_prediction_files(void **state) {
 /* What is called like a picture and is none is told: it would be missed, or waited for. */
 static void test_entries_that_are_no_files(void **state) {
   (void)state;
-  nnc_model model = MODEL(1, SET("train", PIPELINE(XY, FOLDER(THREADS(1)), CROP(center_crop, 8, 10))));
+  nnc_model model =
+      MODEL(1, SET("train", PIPELINE(XY, FOLDER(THREADS(1)), CROP(center_crop, 8, 10))));
   nnc_entry entry = ENTRY_OF(NNC_U8, 1, 3, 8, 10);
   assert_int_equal(symlink("/nowhere/1.jpg", path_to("t/a/link.jpg")), 0);
   expect_failure(&model, "train", &entry, "$/t/a/link.jpg: the link leads nowhere");
@@ -254,8 +255,8 @@ static void test_entries_that_are_no_files(void **state) {
   snprintf(pipe, sizeof pipe, "%s", path_to("t/a/pipe.png"));
   nnc_entry only = ENTRY(1, INPUT("x", NNC_U8, 1, 3, 8, 10));
   nnc_fitted fitted = {0};
-  nnc_data *data = nnc_data_open_predict(&model, &only, ".", 1, (const char *[]){pipe}, &fitted,
-                                         message);
+  nnc_data *data =
+      nnc_data_open_predict(&model, &only, ".", 1, (const char *[]){pipe}, &fitted, message);
   static unsigned char x[MOST];
   assert_non_null(data);
   assert_int_equal(nnc_data_read(data, 0, 1, (void *[]){x}, message), -1);
@@ -268,7 +269,8 @@ static void test_entries_that_are_no_files(void **state) {
                  "$/t/a/folder.jpg is called like a picture, but is a directory");
   remove(path_to("t/a/folder.jpg"));
   assert_int_equal(symlink("/dev/zero", path_to("t/a/zero.jpeg")), 0);
-  expect_failure(&model, "train", &entry, "$/t/a/zero.jpeg is called like a picture, but is a device");
+  expect_failure(&model, "train", &entry,
+                 "$/t/a/zero.jpeg is called like a picture, but is a device");
   remove(path_to("t/a/zero.jpeg"));
   assert_int_equal(symlink("gone", path_to("t/c")), 0);
   expect_failure(&model, "train", &entry, "$/t/c: the link leads nowhere");
@@ -289,16 +291,18 @@ static void test_entries_that_are_no_files(void **state) {
 static void test_data_files_that_are_no_files(void **state) {
   (void)state;
   assert_int_equal(mkfifo(path_to("pipe"), 0600), 0);
-  const nnc_call sources[] = {SOURCE(idx, ARG("", STR("pipe"))), SOURCE(npy, ARG("", STR("pipe"))),
-                              SOURCE(csv, ARG("file", STR("pipe"))),
-                              SOURCE(text, ARG("file", STR("pipe")), ARG("length", NUM(4))),
-                              SOURCE(token_stream, ARG("file", STR("pipe")), ARG("length", NUM(4)))};
+  const nnc_call sources[] = {
+      SOURCE(idx, ARG("", STR("pipe"))), SOURCE(npy, ARG("", STR("pipe"))),
+      SOURCE(csv, ARG("file", STR("pipe"))),
+      SOURCE(text, ARG("file", STR("pipe")), ARG("length", NUM(4))),
+      SOURCE(token_stream, ARG("file", STR("pipe")), ARG("length", NUM(4)))};
   nnc_entry entry = ENTRY(1, INPUT("x", NNC_I32, 1, 4));
   for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
     nnc_model model = MODEL(1, SET("train", PIPELINE(FIELDS("x"), sources[i])));
     expect_failure(&model, "train", &entry, "cannot open $/pipe: it is a pipe");
   }
-  nnc_model zero = MODEL(1, SET("train", PIPELINE(FIELDS("x"), SOURCE(idx, ARG("", STR("/dev/zero"))))));
+  nnc_model zero =
+      MODEL(1, SET("train", PIPELINE(FIELDS("x"), SOURCE(idx, ARG("", STR("/dev/zero"))))));
   expect_failure(&zero, "train", &entry, "cannot open /dev/zero: it is a device");
   nnc_model folder = MODEL(1, SET("train", PIPELINE(FIELDS("x"), SOURCE(idx, ARG("", STR("t"))))));
   expect_failure(&folder, "train", &entry, "cannot open $/t: it is a directory");
@@ -308,7 +312,7 @@ static void test_data_files_that_are_no_files(void **state) {
 static void test_stages_draw_where_the_program_says_so(void **state) {
   (void)state;
 #define DRAWN PIPELINE(XY, FOLDER(THREADS(1)), CROP(random_crop, 5, 6), STAGE0(random_flip))
-#define CUT   PIPELINE(XY, FOLDER(THREADS(1)), CROP(center_crop, 5, 6))
+#define CUT PIPELINE(XY, FOLDER(THREADS(1)), CROP(center_crop, 5, 6))
   nnc_call given = {.function = "files", .source = &nnc_source_files, .line = 3, .column = 9};
   nnc_entry x = ENTRY(1, INPUT("x", NNC_U8, 1, 3, 5, 6));
   nnc_model drawn = MODEL(1, SET("train", DRAWN), SET("test", DRAWN));
@@ -321,12 +325,12 @@ static void test_stages_draw_where_the_program_says_so(void **state) {
   snprintf(folder, sizeof folder, "%s", path_to("t/a"));
   static unsigned char middle[2][3 * 5 * 6], found[2][3 * 5 * 6];
   const char *files[] = {folder};
-#define READ(opened, into)                                        \
-  do {                                                            \
-    nnc_data *data = opened;                                      \
-    if (!data) fail_msg("%s", message);                           \
-    read_well(data, 0, 2, (void *[]){into});                      \
-    nnc_data_close(data);                                         \
+#define READ(opened, into)                                                                         \
+  do {                                                                                             \
+    nnc_data *data = opened;                                                                       \
+    if (!data) fail_msg("%s", message);                                                            \
+    read_well(data, 0, 2, (void *[]){into});                                                       \
+    nnc_data_close(data);                                                                          \
   } while (0)
   READ(open_well(&cut, "train", &x, &fitted), middle);
   READ(open_well(&drawn, "train", &x, &fitted), found); /* evaluated */
@@ -345,17 +349,15 @@ static void test_stages_draw_where_the_program_says_so(void **state) {
 /* Pictures stay where they are and rows of a table move together: the same part of both is matched. */
 static void test_a_part_of_pictures_beside_one_of_a_table(void **state) {
   (void)state;
-#define HALF    STAGE(split, ARG("from", NUM(0.25)), ARG("to", NUM(0.75)))
+#define HALF STAGE(split, ARG("from", NUM(0.25)), ARG("to", NUM(0.75)))
 #define PICTURE FOLDER(THREADS(1)), STAGE(resize, ARG("height", NUM(8)), ARG("width", NUM(8)))
 #define NUMBERS SOURCE(csv, ARG("file", STR("n.csv")), ARG("header", TRUTH(0)))
   write_text("n.csv", "0\n1\n2\n3\n");
-  nnc_model model = MODEL(1, SET("train", PIPELINE(FIELDS("x"), PICTURE, HALF),
-                                 PIPELINE(FIELDS("y"), NUMBERS, HALF)),
-                          SET("turned", PIPELINE(FIELDS("y"), NUMBERS, HALF),
-                              PIPELINE(FIELDS("x"), PICTURE, HALF)),
-                          SET("all", PIPELINE(FIELDS("x"), PICTURE)),
-                          SET("shifted", PIPELINE(FIELDS("x"), PICTURE),
-                              PIPELINE(FIELDS("y"), NUMBERS, HALF)));
+  nnc_model model = MODEL(
+      1, SET("train", PIPELINE(FIELDS("x"), PICTURE, HALF), PIPELINE(FIELDS("y"), NUMBERS, HALF)),
+      SET("turned", PIPELINE(FIELDS("y"), NUMBERS, HALF), PIPELINE(FIELDS("x"), PICTURE, HALF)),
+      SET("all", PIPELINE(FIELDS("x"), PICTURE)),
+      SET("shifted", PIPELINE(FIELDS("x"), PICTURE), PIPELINE(FIELDS("y"), NUMBERS, HALF)));
   nnc_entry entry = ENTRY_OF(NNC_U8, 1, 3, 8, 8), only = ENTRY(1, INPUT("x", NNC_U8, 1, 3, 8, 8));
   nnc_fitted fitted = {0};
   static unsigned char all[4][3 * 8 * 8], x[2][3 * 8 * 8];
@@ -382,11 +384,11 @@ static void test_files(void **state) {
 #define LINE(name, ...) PIPELINE(FIELDS(name), __VA_ARGS__)
   nnc_call files_source = {
       .function = "files", .source = &nnc_source_files, .line = 3, .column = 9};
-  nnc_model model = MODEL(
-      1, SET("train", PIPELINE(XY, FOLDER(THREADS(1)), CROP(resize, 8, 8))),
-      SET("predict", LINE("x", files_source, CROP(resize, 8, 8)),
-          LINE("n", (nnc_call){.function = "counter", .source = &nnc_source_counter}),
-          LINE("y", SOURCE(csv, ARG("file", STR("y.csv")), ARG("header", TRUTH(0))))));
+  nnc_model model =
+      MODEL(1, SET("train", PIPELINE(XY, FOLDER(THREADS(1)), CROP(resize, 8, 8))),
+            SET("predict", LINE("x", files_source, CROP(resize, 8, 8)),
+                LINE("n", (nnc_call){.function = "counter", .source = &nnc_source_counter}),
+                LINE("y", SOURCE(csv, ARG("file", STR("y.csv")), ARG("header", TRUTH(0))))));
   nnc_entry entry = ENTRY(1, INPUT("x", NNC_F32, 1, 3, 8, 8), INPUT("n", NNC_I64, 1));
   nnc_entry with_y = ENTRY(1, INPUT("x", NNC_F32, 1, 3, 8, 8), INPUT("y", NNC_U8, 1));
   nnc_fitted fitted = {0};
@@ -496,11 +498,13 @@ static void test_claims_of_too_many_pixels(void **state) {
   for (size_t i = 0; i + 9 < size; i++)
     if (bytes[i] == 0xff && bytes[i + 1] == 0xc0) memcpy(bytes + i + 5, "\x7f\xff\x7f\xff", 4);
   write_file("t/b/2.jpg", bytes, size);
-  expect_unreadable(&model, &entry, "t/b/2.jpg: 32767 x 32767 pixels are more than 134217728, the "
-                                    "most that are decoded");
+  expect_unreadable(&model, &entry,
+                    "t/b/2.jpg: 32767 x 32767 pixels are more than 134217728, the "
+                    "most that are decoded");
   write_png_header("t/b/2.jpg", 60000, 50000);
-  expect_unreadable(&model, &entry, "t/b/2.jpg: 60000 x 50000 pixels are more than 134217728, the "
-                                    "most that are decoded");
+  expect_unreadable(&model, &entry,
+                    "t/b/2.jpg: 60000 x 50000 pixels are more than 134217728, the "
+                    "most that are decoded");
 }
 
 static void test_mistakes(void **state) {
@@ -606,8 +610,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_random_stages, enter_folders, leave_folders),
       cmocka_unit_test_setup_teardown(test_split_and_prediction_files, enter_folders,
                                       leave_folders),
-      cmocka_unit_test_setup_teardown(test_entries_that_are_no_files, enter_folders,
-                                      leave_folders),
+      cmocka_unit_test_setup_teardown(test_entries_that_are_no_files, enter_folders, leave_folders),
       cmocka_unit_test_setup_teardown(test_data_files_that_are_no_files, enter_folders,
                                       leave_folders),
       cmocka_unit_test_setup_teardown(test_stages_draw_where_the_program_says_so, enter_folders,
@@ -616,8 +619,7 @@ int main(void) {
                                       leave_folders),
       cmocka_unit_test_setup_teardown(test_files, enter_folders, leave_folders),
       cmocka_unit_test_setup_teardown(test_damaged_pictures, enter_folders, leave_folders),
-      cmocka_unit_test_setup_teardown(test_claims_of_too_many_pixels, enter_folders,
-                                      leave_folders),
+      cmocka_unit_test_setup_teardown(test_claims_of_too_many_pixels, enter_folders, leave_folders),
       cmocka_unit_test_setup_teardown(test_mistakes, enter_folders, leave_folders),
       cmocka_unit_test_setup_teardown(test_copy_task, enter, leave),
   };

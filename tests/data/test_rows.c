@@ -9,7 +9,7 @@ static void write_numbers(int count) {
 
 #define X FIELDS("x")
 #define CSV SOURCE(csv, ARG("file", STR("x.csv")), ARG("header", TRUTH(0)))
-#define SOURCE0(name) \
+#define SOURCE0(name)                                                                              \
   ((nnc_call){.function = #name, .source = &nnc_source_##name, .line = 3, .column = 9})
 #define NUMBERS PIPELINE(FIELDS("n"), SOURCE0(counter))
 #define CONSTANT(value) PIPELINE(FIELDS("w"), SOURCE(constant, ARG("value", value)))
@@ -71,7 +71,7 @@ static void test_numbers_of_chosen_rows(void **state) {
 static void test_numbers_of_windows_and_streams(void **state) {
   (void)state;
   write_text("t.txt", "abcdefghijklmnop");
-#define TEXT                                                                            \
+#define TEXT                                                                                       \
   SOURCE(text, ARG("file", STR("t.txt")), ARG("length", NUM(2)), ARG("unit", STR("byte")))
   nnc_data_set whole = SET("train", PIPELINE(X, TEXT), NUMBERS);
   whole.order = NNC_ORDER_STREAMS;
@@ -156,7 +156,8 @@ static void test_prediction(void **state) {
   (void)state;
   write_numbers(3);
   nnc_model model = MODEL(1, SET("test", NUMBERS, CONSTANT(NUM(2)), PIPELINE(X, CSV)));
-  nnc_entry entry = ENTRY(1, INPUT("n", NNC_I64, 1), INPUT("w", NNC_F32, 1), INPUT("x", NNC_F32, 1));
+  nnc_entry entry =
+      ENTRY(1, INPUT("n", NNC_I64, 1), INPUT("w", NNC_F32, 1), INPUT("x", NNC_F32, 1));
   nnc_fitted fitted = {0};
   char message[NNC_MESSAGE] = "", text[64], path[256];
   assert_int_equal(nnc_data_predict_files(&model, &entry, text, sizeof text, message), 1);
@@ -178,24 +179,26 @@ static void test_mistakes(void **state) {
   write_numbers(4);
   nnc_model model = MODEL(1, SET("train", PIPELINE(X, CSV), NUMBERS, CONSTANT(NUM(2.5))));
   nnc_entry floats = ENTRY(1, INPUT("x", NNC_F32, 1), INPUT("n", NNC_F32, 1));
-  expect_failure(&model, "train", &floats, "test.net:3:9: counter gives a number a row; the input n "
+  expect_failure(&model, "train", &floats,
+                 "test.net:3:9: counter gives a number a row; the input n "
                  "must be i32[batch] or i64[batch]");
   nnc_entry alone = ENTRY(1, INPUT("n", NNC_I64, 1));
   expect_failure(&model, "train", &alone,
                  "n has the rows of other fields, but no input needs another field");
   nnc_entry whole = ENTRY(1, INPUT("x", NNC_F32, 1), INPUT("w", NNC_I32, 1));
-  expect_failure(&model, "train", &whole,
-                 "test.net:3:9: 2.5 does not fit the input w of type i32");
+  expect_failure(&model, "train", &whole, "test.net:3:9: 2.5 does not fit the input w of type i32");
   model = MODEL(1, SET("train", PIPELINE(X, CSV), CONSTANT(LIST(NUM(1), NUM(2)))));
   nnc_entry vector = ENTRY(1, INPUT("x", NNC_F32, 1), INPUT("w", NNC_F32, 1, 3));
   expect_failure(&model, "train", &vector,
                  "test.net:3:9: the constant does not fit the rows of the input w");
   /* What training says about a field goes for every set; a constant is final. */
-  model = MODEL(1, SET("train", PIPELINE(FIELDS("x", "w"), CSV, STAGE(standardize, ARG("", NAME("w"))))),
-                SET("test", PIPELINE(X, CSV), CONSTANT(NUM(1))));
+  model = MODEL(
+      1, SET("train", PIPELINE(FIELDS("x", "w"), CSV, STAGE(standardize, ARG("", NAME("w"))))),
+      SET("test", PIPELINE(X, CSV), CONSTANT(NUM(1))));
   nnc_entry both = ENTRY(1, INPUT("x", NNC_F32, 1), INPUT("w", NNC_F32, 1));
   expect_failure(&model, "test", &both,
-                 "test.net:3:9: standardize(w) acts on tables of numbers, which constant of data test does not give");
+                 "test.net:3:9: standardize(w) acts on tables of numbers, which constant of data "
+                 "test does not give");
 }
 
 int main(void) {

@@ -104,11 +104,16 @@ static void test_scaling_as_pillow_does(void **state) {
 /* Scaling computes only what is cut afterwards: with the bits that it has in the whole picture. */
 static void test_parts_of_scaled_pictures(void **state) {
   (void)state;
-#define SHORTER(n)   {.kind = PICTURE_RESIZE, .height = (n)}
-#define EXACT(h, w)  {.kind = PICTURE_RESIZE, .height = (h), .width = (w)}
-#define CENTER(h, w) {.kind = PICTURE_CENTER_CROP, .height = (h), .width = (w)}
-#define RANDOM(h, w) {.kind = PICTURE_RANDOM_CROP, .height = (h), .width = (w)}
-#define FLIP(p)      {.kind = PICTURE_RANDOM_FLIP, .probability = (p)}
+#define SHORTER(n)                                                                                 \
+  { .kind = PICTURE_RESIZE, .height = (n) }
+#define EXACT(h, w)                                                                                \
+  { .kind = PICTURE_RESIZE, .height = (h), .width = (w) }
+#define CENTER(h, w)                                                                               \
+  { .kind = PICTURE_CENTER_CROP, .height = (h), .width = (w) }
+#define RANDOM(h, w)                                                                               \
+  { .kind = PICTURE_RANDOM_CROP, .height = (h), .width = (w) }
+#define FLIP(p)                                                                                    \
+  { .kind = PICTURE_RANDOM_FLIP, .probability = (p) }
   static const PictureStages lists[] = {
       {2, {SHORTER(16), RANDOM(14, 9)}},
       {2, {SHORTER(57), CENTER(24, 31)}},

@@ -16,7 +16,7 @@ static void write_rows(const char *name, int rows) {
 }
 
 #define CSV(name) SOURCE(csv, ARG("file", STR(name)), ARG("header", TRUTH(0)))
-#define SPLIT(from, to, seed) \
+#define SPLIT(from, to, seed)                                                                      \
   STAGE(split, ARG("from", NUM(from)), ARG("to", NUM(to)), ARG("seed", NUM(seed)))
 #define ONE(set, ...) SET(set, PIPELINE(FIELDS("x"), CSV("t.csv"), __VA_ARGS__))
 
@@ -117,7 +117,8 @@ static void test_tables_must_have_the_same_rows(void **state) {
                  "x and y must go through the same split and shuffle stages");
   nnc_model part = MODEL(1, SET("train", PIPELINE(FIELDS("x"), CSV("t.csv"), SPLIT(0, 0.5, 0)),
                                 PIPELINE(FIELDS("y"), CSV("u.csv"), STAGE0(prefetch))));
-  expect_failure(&part, "train", &entry, "x and y must go through the same split and shuffle stages");
+  expect_failure(&part, "train", &entry,
+                 "x and y must go through the same split and shuffle stages");
 }
 
 static void test_standardize(void **state) {
@@ -154,8 +155,8 @@ static void test_standardize(void **state) {
     nnc_data_close(data);
   }
   nnc_fitted_free(&fitted);
-  nnc_model unstated = MODEL(1, ONE("train", STAGE0(prefetch)),
-                             ONE("test", STAGE(standardize, ARG("", NAME("x")))));
+  nnc_model unstated =
+      MODEL(1, ONE("train", STAGE0(prefetch)), ONE("test", STAGE(standardize, ARG("", NAME("x")))));
   expect_failure(
       &unstated, "test", &entry,
       "test.net:3:9: standardize(x) takes its values from the training set, but data train "
@@ -177,8 +178,8 @@ static void test_standardize(void **state) {
 static void test_fits_on_the_training_part(void **state) {
   (void)state;
   write_rows("t.csv", ROWS);
-  nnc_model model =
-      MODEL(1, ONE("train", STAGE(standardize, ARG("", NAME("x"))), SPLIT(0, 0.5, 7)), ONE("test", SPLIT(0.5, 1, 7)));
+  nnc_model model = MODEL(1, ONE("train", STAGE(standardize, ARG("", NAME("x"))), SPLIT(0, 0.5, 7)),
+                          ONE("test", SPLIT(0.5, 1, 7)));
   nnc_entry entry = ENTRY(1, INPUT("x", NNC_F64, 1, 3));
   nnc_fitted fitted = {0};
   nnc_data *data = open_well(&model, "train", &entry, &fitted);
@@ -202,8 +203,8 @@ static void test_fits_on_the_training_part(void **state) {
 static void test_images_are_standardized_in_place(void **state) {
   (void)state;
   write_file("x", "\0\0\x08\2\0\0\0\2\0\0\0\2\1\12\3\12", 16);
-  nnc_model model = MODEL(
-      1, SET("train", PIPELINE(FIELDS("x"), SOURCE(idx, ARG("", STR("x"))), STAGE(standardize, ARG("", NAME("x"))))));
+  nnc_model model = MODEL(1, SET("train", PIPELINE(FIELDS("x"), SOURCE(idx, ARG("", STR("x"))),
+                                                   STAGE(standardize, ARG("", NAME("x"))))));
   nnc_entry entry = ENTRY(1, INPUT("x", NNC_F32, 1, 2));
   nnc_fitted fitted = {0};
   nnc_data *data = open_well(&model, "train", &entry, &fitted);
@@ -281,8 +282,8 @@ static void test_predict_of_standard_input(void **state) {
   read_well(data, 0, 1, (void *[]){x});
   assert_true(x[0] == 7 && x[2] == 9);
   nnc_data_close(data);
-  assert_null(nnc_data_open_predict(&model, &entry, directory(), 1, (const char *[]){"-"}, &none,
-                                    message));
+  assert_null(
+      nnc_data_open_predict(&model, &entry, directory(), 1, (const char *[]){"-"}, &none, message));
   assert_string_equal(message, "standard input: is empty");
 }
 
@@ -290,9 +291,10 @@ static void test_predict_of_two_files(void **state) {
   (void)state;
   write_file("a", "\0\0\x08\1\0\0\0\2\1\2", 10);
   write_file("b", "\0\0\x08\1\0\0\0\2\3\4", 10);
-  nnc_model model = MODEL(1, SET("train", PIPELINE(FIELDS("x", "y", "z"),
-                                                   SOURCE(idx, ARG("", STR("t")),
-                                                          ARG("", STR("t")), ARG("", STR("t"))))));
+  nnc_model model =
+      MODEL(1, SET("train",
+                   PIPELINE(FIELDS("x", "y", "z"),
+                            SOURCE(idx, ARG("", STR("t")), ARG("", STR("t")), ARG("", STR("t"))))));
   nnc_entry entry = ENTRY(1, INPUT("z", NNC_I32, 1), INPUT("x", NNC_U8, 1));
   nnc_fitted none = {0};
   char message[NNC_MESSAGE], text[64];

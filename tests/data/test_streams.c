@@ -6,7 +6,7 @@
 #define TOKENS(...) SOURCE(token_stream, ARG("file", STR("t.bin")), __VA_ARGS__)
 #define LENGTH(n) ARG("length", NUM(n))
 #define XY FIELDS("x", "y")
-#define XY_ENTRY(batch, length) \
+#define XY_ENTRY(batch, length)                                                                    \
   ENTRY(batch, INPUT("x", NNC_I32, batch, length), INPUT("y", NNC_I32, batch, length))
 
 enum { MOST = 64 };
@@ -81,8 +81,8 @@ static void test_split_of_windows(void **state) {
   for (int i = 0; i < 100; i++) text[i] = (char)(32 + i % 90);
   text[100] = 0;
   write_text("t.txt", text);
-#define PART(from, to) \
-  PIPELINE(FIELDS("x"), TEXT(LENGTH(10), ARG("unit", STR("byte"))), \
+#define PART(from, to)                                                                             \
+  PIPELINE(FIELDS("x"), TEXT(LENGTH(10), ARG("unit", STR("byte"))),                                \
            STAGE(split, ARG("from", NUM(from)), ARG("to", NUM(to))))
   nnc_model model = MODEL(1, SET("train", PART(0, 0.7)), SET("val", PART(0.7, 1)));
   nnc_entry entry = ENTRY(1, INPUT("x", NNC_I32, 1, 10));
@@ -105,7 +105,8 @@ static void test_split_of_windows(void **state) {
 
 static void test_utf8_and_words(void **state) {
   (void)state;
-  write_text("t.txt", "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80" "a");
+  write_text("t.txt", "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"
+                      "a");
   nnc_model characters = MODEL(1, SET("train", PIPELINE(FIELDS("x"), TEXT(LENGTH(5)))));
   nnc_entry entry = ENTRY(1, INPUT("x", NNC_I32, 1, 5));
   nnc_fitted fitted = {0};
@@ -118,10 +119,10 @@ static void test_utf8_and_words(void **state) {
 
   write_text("t.txt", " the cat\n <unk>  the\n");
   write_text("v.txt", "the dog\n");
-  nnc_model words = MODEL(
-      1, SET("train", PIPELINE(FIELDS("x"), TEXT(LENGTH(3), ARG("unit", STR("word"))))),
-      SET("val", PIPELINE(FIELDS("x"), SOURCE(text, ARG("file", STR("v.txt")), LENGTH(3),
-                                              ARG("unit", STR("word"))))));
+  nnc_model words =
+      MODEL(1, SET("train", PIPELINE(FIELDS("x"), TEXT(LENGTH(3), ARG("unit", STR("word"))))),
+            SET("val", PIPELINE(FIELDS("x"), SOURCE(text, ARG("file", STR("v.txt")), LENGTH(3),
+                                                    ARG("unit", STR("word"))))));
   nnc_entry three = ENTRY(1, INPUT("x", NNC_I32, 1, 3));
   data = open_well(&words, "train", &three, &fitted); /* <eos> <unk> cat the */
   read_well(data, 0, 2, (void *[]){xs});
@@ -142,25 +143,33 @@ static void test_mistakes_in_texts(void **state) {
   expect_failure(&model, "train", &entry, "$/t.txt: 4 values, but one window needs 5");
   write_text("t.txt", "");
   expect_failure(&model, "train", &entry, "$/t.txt: 0 values, but one window needs 5");
-  write_file("t.txt", "ab\ncd\xff" "gh", 8);
+  write_file("t.txt",
+             "ab\ncd\xff"
+             "gh",
+             8);
   expect_failure(&model, "train", &entry,
                  "$/t.txt: byte 5 (0xff, line 2) is no UTF-8 text; unit = \"byte\" reads any file");
-  write_file("t.txt", "abc\xed\xa0\x80" "gh", 8); /* half of a surrogate pair */
+  write_file("t.txt",
+             "abc\xed\xa0\x80"
+             "gh",
+             8); /* half of a surrogate pair */
   expect_failure(&model, "train", &entry,
                  "$/t.txt: byte 3 (0xed, line 1) is no UTF-8 text; unit = \"byte\" reads any file");
   write_text("t.txt", "abcdefgh");
   nnc_entry longer = XY_ENTRY(1, 5);
-  expect_failure(&model, "train", &longer,
-                 "$/t.txt: has u8[1, 4], but input x is i32[1, 5]; all axes but the first must agree");
+  expect_failure(
+      &model, "train", &longer,
+      "$/t.txt: has u8[1, 4], but input x is i32[1, 5]; all axes but the first must agree");
   nnc_model none = MODEL(1, SET("train", PIPELINE(XY, TEXT(ARG("stride", NUM(1))))));
   expect_failure(&none, "train", &entry, "test.net:3:9: text needs the length of its windows");
-  nnc_model stage = MODEL(
-      1, SET("train", PIPELINE(FIELDS("x"), TEXT(LENGTH(4)), STAGE(standardize, ARG("", NAME("x"))))));
+  nnc_model stage = MODEL(1, SET("train", PIPELINE(FIELDS("x"), TEXT(LENGTH(4)),
+                                                   STAGE(standardize, ARG("", NAME("x"))))));
   nnc_entry one = ENTRY(1, INPUT("x", NNC_F32, 1, 4));
   expect_failure(&stage, "train", &one,
                  "test.net:3:9: standardize acts on tables of numbers, which text does not give");
-  nnc_model other = MODEL(1, SET("train", PIPELINE(XY, TEXT(LENGTH(4)))),
-                          SET("val", PIPELINE(XY, SOURCE(text, ARG("file", STR("v.txt")), LENGTH(4)))));
+  nnc_model other =
+      MODEL(1, SET("train", PIPELINE(XY, TEXT(LENGTH(4)))),
+            SET("val", PIPELINE(XY, SOURCE(text, ARG("file", STR("v.txt")), LENGTH(4)))));
   write_text("v.txt", "abc\nXY");
   nnc_fitted fitted = {0};
   nnc_data_close(open_well(&other, "train", &entry, &fitted));
@@ -203,8 +212,7 @@ static void test_token_files(void **state) {
   expect_failure(&model, "train", &entry, "$/t.bin: the header promises 7 ids, but 6 follow");
   put_u32(file + 4, 3);
   write_file("t.bin", file, sizeof file);
-  expect_failure(&model, "train", &entry,
-                 "$/t.bin: a header of version 3; version 1 is supported");
+  expect_failure(&model, "train", &entry, "$/t.bin: a header of version 3; version 1 is supported");
   write_file("t.bin", file + 1024, 11);
   expect_failure(&model, "train", &entry,
                  "$/t.bin: 11 bytes are no whole number of ids of type u16");

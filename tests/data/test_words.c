@@ -73,9 +73,8 @@ typedef struct Source {
 } Source;
 
 #define FILE_EACH(word, file) SOURCE(word, ARG("", STR(file)))
-#define STREAM(word) \
-  SOURCE(word, ARG("file", STR("a.txt")), ARG("length", NUM(4)))
-#define BARE(word) \
+#define STREAM(word) SOURCE(word, ARG("file", STR("a.txt")), ARG("length", NUM(4)))
+#define BARE(word)                                                                                 \
   ((nnc_call){.function = #word, .source = &nnc_source_##word, .line = 3, .column = 9})
 
 static nnc_pipeline beside(void) {
@@ -84,8 +83,8 @@ static nnc_pipeline beside(void) {
   static nnc_call call;
   arguments[0] = ARG("file", STR("a.csv"));
   arguments[1] = ARG("header", TRUTH(0));
-  call = (nnc_call){.function = "csv", .source = &nnc_source_csv, .argument_count = 2,
-                    .arguments = arguments};
+  call = (nnc_call){
+      .function = "csv", .source = &nnc_source_csv, .argument_count = 2, .arguments = arguments};
   return (nnc_pipeline){1, names, 1, &call};
 }
 
@@ -95,17 +94,19 @@ static bool runs(const Source *source, nnc_call stage, const char *expected) {
   nnc_call calls[] = {source->call, stage};
   nnc_pipeline pipelines[] = {{source->fields.count, source->fields.names, 2, calls}, beside()};
   nnc_data_set sets[] = {{is_predict ? "predict" : "train", follows ? 2 : 1, pipelines, 0, 0}};
-  nnc_model model = {.file = "test.net", .batch = BATCH, .seed = 1, .data_set_count = 1,
-                     .data_sets = sets};
+  nnc_model model = {
+      .file = "test.net", .batch = BATCH, .seed = 1, .data_set_count = 1, .data_sets = sets};
   nnc_tensor inputs[] = {source->input, INPUT("z", NNC_F32, BATCH)};
-  nnc_entry entry = {.batch = BATCH, .input_count = follows ? 2 : 1, .inputs = inputs,
+  nnc_entry entry = {.batch = BATCH,
+                     .input_count = follows ? 2 : 1,
+                     .inputs = inputs,
                      .input_is_batched = (const unsigned char[]){1, 1}};
   nnc_fitted fitted = {0};
   char message[NNC_MESSAGE] = "";
   const char *files[] = {path_to("t/c")};
-  nnc_data *data =
-      is_predict ? nnc_data_open_predict(&model, &entry, ".", 1, files, &fitted, message)
-                 : nnc_data_open(&model, "train", &entry, directory(), &fitted, message);
+  nnc_data *data = is_predict
+                       ? nnc_data_open_predict(&model, &entry, ".", 1, files, &fitted, message)
+                       : nnc_data_open(&model, "train", &entry, directory(), &fitted, message);
   static double x[BATCH * 3 * 64], z[BATCH];
   bool good = data && nnc_data_read(data, 0, BATCH, (void *[]){x, z}, message) == 0;
   nnc_data_close(data);
@@ -167,7 +168,7 @@ static void test_every_source_with_every_stage(void **state) {
        "i64[batch]"},
       {"constant", SOURCE(constant, ARG("value", NUM(3))), FIELDS("x"), INPUT("x", NNC_F32, BATCH),
        "x = constant(3)", "f32[batch]"}};
-#define SIZED(word)  STAGE(word, ARG("height", NUM(8)), ARG("width", NUM(8)))
+#define SIZED(word) STAGE(word, ARG("height", NUM(8)), ARG("width", NUM(8)))
 #define LEARNT(word) STAGE(word, ARG("", NAME("x")))
   const struct {
     nnc_call call;
@@ -207,7 +208,7 @@ static void test_every_source_with_every_stage(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(
-      test_every_source_with_every_stage, enter_data, leave_data)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(test_every_source_with_every_stage, enter_data, leave_data)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,8 +43,8 @@ static void *find(const char *name) {
   return function;
 }
 
-#define NEXT(name)               \
-  static __typeof__(&name) next; \
+#define NEXT(name)                                                                                 \
+  static __typeof__(&name) next;                                                                   \
   if (!next) *(void **)&next = find(#name)
 
 void *malloc(size_t bytes) {

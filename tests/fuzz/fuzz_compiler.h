@@ -61,8 +61,13 @@ static inline void fuzz_back_end(Arena *arena, Diagnostics *diagnostics, Module 
   Program *program = program_create(arena, module, &lowering);
   const char *broken = program_verify(arena, program);
   if (broken) panic("the program is not sound: %s", broken);
-  CompileOptions compile = {.cc = "cc", .arch = "native", .prefix = "/usr", .output = "fuzz",
-                            .source = "fuzz.c", .compiler = "cc", .command = "cc fuzz.c"};
+  CompileOptions compile = {.cc = "cc",
+                            .arch = "native",
+                            .prefix = "/usr",
+                            .output = "fuzz",
+                            .source = "fuzz.c",
+                            .compiler = "cc",
+                            .command = "cc fuzz.c"};
   Text text = {0};
   emit_c(&text, program, &compile);
   text_free(&text);

@@ -16,7 +16,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   nnc_argument named = {"", {.kind = NNC_FIELD, .string = "x"}};
   nnc_call calls[] = {{.function = "csv",
                        .source = &nnc_source_csv,
-                       .argument_count = bytes[1] & 128 ? 2 : bytes[1] & 8 ? 4 : 3,
+                       .argument_count = bytes[1] & 128 ? 2
+                                         : bytes[1] & 8 ? 4
+                                                        : 3,
                        .arguments = arguments},
                       {.function = "categories",
                        .stage = &nnc_stage_categories,

@@ -9,10 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   nnc_argument filled = {"", {.kind = NNC_FIELD, .string = "x"}};
   nnc_call calls[] = {
       {.function = "npy", .source = &nnc_source_npy, .argument_count = 1, .arguments = &name},
-      {.function = "impute",
-       .stage = &nnc_stage_impute,
-       .argument_count = 1,
-       .arguments = &filled},
+      {.function = "impute", .stage = &nnc_stage_impute, .argument_count = 1, .arguments = &filled},
       {.function = "standardize", .stage = &nnc_stage_standardize}};
   const char *field = "x";
   nnc_tensor input = fuzz_input(bytes[0]);

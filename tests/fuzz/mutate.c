@@ -24,17 +24,17 @@ static uint32_t draw(uint32_t limit) {
 static size_t mutate(uint8_t *bytes, size_t size) {
   static const uint8_t telling[] = "\0\1\177\200\377\"',;\n\r .-e0123456789?{}()[]'<>=|";
   switch (draw(6)) {
-    case 0: return size ? draw((uint32_t)size) : 0; /* cut */
-    case 1:
-      if (size) bytes[draw((uint32_t)size)] ^= (uint8_t)(1 << draw(8));
-      return size;
-    case 2:
-      if (size) bytes[draw((uint32_t)size)] = telling[draw(sizeof telling - 1)];
-      return size;
-    case 3:
-      if (size) bytes[draw(size < 40 ? (uint32_t)size : 40)] = (uint8_t)draw(256);
-      return size;
-    default: break;
+  case 0: return size ? draw((uint32_t)size) : 0; /* cut */
+  case 1:
+    if (size) bytes[draw((uint32_t)size)] ^= (uint8_t)(1 << draw(8));
+    return size;
+  case 2:
+    if (size) bytes[draw((uint32_t)size)] = telling[draw(sizeof telling - 1)];
+    return size;
+  case 3:
+    if (size) bytes[draw(size < 40 ? (uint32_t)size : 40)] = (uint8_t)draw(256);
+    return size;
+  default: break;
   }
   size_t from = draw((uint32_t)size + 1), length = draw(16), at = draw((uint32_t)size + 1);
   if (from + length > size) length = size - from;

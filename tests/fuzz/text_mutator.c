@@ -63,10 +63,27 @@ static size_t copy_piece(uint8_t *bytes, size_t size, size_t most, Piece from, P
 }
 
 static size_t change_number(uint8_t *bytes, size_t size, size_t most) {
-  static const char *const numbers[] = {
-      "0", "1", "2", "3", "5", "8", "-1", "0.0", "0.5", "1e-3", "1e308", "1e-320", "64", "1000",
-      "65536", "2147483647", "2147483648", "4294967296", "9223372036854775807",
-      "9223372036854775808", "1e999"};
+  static const char *const numbers[] = {"0",
+                                        "1",
+                                        "2",
+                                        "3",
+                                        "5",
+                                        "8",
+                                        "-1",
+                                        "0.0",
+                                        "0.5",
+                                        "1e-3",
+                                        "1e308",
+                                        "1e-320",
+                                        "64",
+                                        "1000",
+                                        "65536",
+                                        "2147483647",
+                                        "2147483648",
+                                        "4294967296",
+                                        "9223372036854775807",
+                                        "9223372036854775808",
+                                        "1e999"};
   const char *number = numbers[draw(sizeof numbers / sizeof *numbers)];
   size_t at = draw(size);
   while (at < size && !(bytes[at] >= '0' && bytes[at] <= '9')) at++;
@@ -81,11 +98,11 @@ static size_t mutate(uint8_t *bytes, size_t size, size_t most) {
   Piece before = pick_line(bytes, size);
   before.size = 0;
   switch (draw(6)) {
-    case 0: return replace(bytes, size, most, line, "", 0);
-    case 1: return copy_piece(bytes, size, most, line, before);
-    case 2: return replace(bytes, size, most, word, "", 0);
-    case 3: return change_number(bytes, size, most);
-    default: return copy_piece(bytes, size, most, word, pick_word(bytes, size));
+  case 0: return replace(bytes, size, most, line, "", 0);
+  case 1: return copy_piece(bytes, size, most, line, before);
+  case 2: return replace(bytes, size, most, word, "", 0);
+  case 3: return change_number(bytes, size, most);
+  default: return copy_piece(bytes, size, most, word, pick_word(bytes, size));
   }
 }
 
@@ -93,7 +110,6 @@ size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t most, unsigne
   state = seed;
   draw(1);
   if (size == 0 || draw(2)) return LLVMFuzzerMutate(bytes, size, most);
-  for (size_t count = 1 + draw(3); count > 0 && size > 0; count--)
-    size = mutate(bytes, size, most);
+  for (size_t count = 1 + draw(3); count > 0 && size > 0; count--) size = mutate(bytes, size, most);
   return size;
 }

@@ -129,8 +129,8 @@ static void check_options(Options *options) {
 }
 
 static Options read_options(int argc, char **argv) {
-  Options options = {.from = 1, .count = 100, .batch = 16, .jobs = 1, .looks = -1, .scans = -1,
-                     .half = DTYPE_F32};
+  Options options = {
+      .from = 1, .count = 100, .batch = 16, .jobs = 1, .looks = -1, .scans = -1, .half = DTYPE_F32};
   options.stage = (CStage){.work = "."};
   const OptionRow rows[] = {{"--dump", OPTION_FLAG, &options.dumps},
                             {"--coverage", OPTION_FLAG, &options.covers},

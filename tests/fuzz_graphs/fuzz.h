@@ -189,7 +189,7 @@ typedef struct CStage {
   const char *work;     /* a directory for files */
   const char *optimize; /* "-O1", for the C compiler; NULL: by the batch */
   Looks looks;
-  int blocks; /* of task loops, wherever they are possible; 0: none, as there is no batch */
+  int blocks;   /* of task loops, wherever they are possible; 0: none, as there is no batch */
   bool keeps_c; /* the C file stays in `work` */
 } CStage;
 const char *judge_case_c(const Case *test, const Reference *reference, Arena *arena,
@@ -220,10 +220,10 @@ typedef struct Options {
   int jobs;       /* processes that judge at the same time */
   bool in_c, dumps, covers, shrinks, progress;
   const char *kept; /* the folder that shrunk cases go to; NULL: standard output */
-  DType half; /* bf16 or f16: what the cases of seeds are retyped to; else they stay */
+  DType half;       /* bf16 or f16: what the cases of seeds are retyped to; else they stay */
   Far far;
-  int looks;  /* a Looks, or -1: by the batch */
-  int scans;  /* a ScanChoice, or -1: by the batch */
+  int looks; /* a Looks, or -1: by the batch */
+  int scans; /* a ScanChoice, or -1: by the batch */
   CStage stage;
   int file_count;
   char **files; /* dumps instead of seeds */

@@ -426,10 +426,9 @@ static Node *checked(Generator *g, Node *index, int64_t bound) {
   int64_t count = shape_elements(shape);
   if (count == 0 || !draw_chance(g, 12)) return index;
   Node *numbers = make_iota(&g->maker, type_make(DTYPE_I64, shape_make(1, &count)), 0);
-  Attribute attributes[] = {
-      attr_make_string(ATTR_NAME, "gather"), attr_make_int(ATTR_AXIS, 0),
-      attr_make_int(ATTR_LENGTH, bound), attr_make_int(ATTR_INDEX, index->id),
-      attr_make_ints(ATTR_EXTENTS, shape.rank, shape.dim)};
+  Attribute attributes[] = {attr_make_string(ATTR_NAME, "gather"), attr_make_int(ATTR_AXIS, 0),
+                            attr_make_int(ATTR_LENGTH, bound), attr_make_int(ATTR_INDEX, index->id),
+                            attr_make_ints(ATTR_EXTENTS, shape.rank, shape.dim)};
   Node *operands[] = {index, make_reshape(&g->maker, numbers, shape)};
   return try_add(g, OP_CHECK_INDEX, 2, operands, 5, attributes);
 }

@@ -40,7 +40,9 @@ static void append_case(Case *into, const Case *test) {
 
 Case *cases_merge(Arena *arena, int count, Case *const *cases) {
   Case *merged = ARENA_NEW(arena, Case);
-  *merged = (Case){.arena = arena, .seed = cases[0]->seed, .steps = cases[0]->steps,
+  *merged = (Case){.arena = arena,
+                   .seed = cases[0]->seed,
+                   .steps = cases[0]->steps,
                    .standard = cases[0]->standard};
   merged->module = module_create(arena, cases[0]->module->name, NULL);
   merged->module->run = cases[0]->module->run;

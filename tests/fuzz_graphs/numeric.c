@@ -21,7 +21,7 @@ Numbers numbers_create(Arena *arena) { return (Numbers){.arena = arena}; }
 
 /* A copy with room for more. */
 static void *grown(Arena *arena, const void *items, size_t size, int count, int room) {
-  char *larger = ARENA_ARRAY(arena, char, size * (size_t)room);
+  char *larger = ARENA_ARRAY(arena, char, size *(size_t)room);
   if (count > 0) memcpy(larger, items, size * (size_t)count);
   return larger;
 }
@@ -63,50 +63,28 @@ typedef enum Rounding {
 } Rounding;
 
 static const Rounding rounding[OP_COUNT] = {
-    [OP_INPUT] = ROUNDS_NOT,
-    [OP_PARAM] = ROUNDS_NOT,
-    [OP_STATE] = ROUNDS_NOT,
-    [OP_IOTA] = ROUNDS_NOT,
-    [OP_CONSTANT] = ROUNDS_NOT,
-    [OP_NEG] = ROUNDS_NOT,
-    [OP_ABS] = ROUNDS_NOT,
-    [OP_SIGN] = ROUNDS_NOT,
-    [OP_FLOOR] = ROUNDS_NOT,
-    [OP_CEIL] = ROUNDS_NOT,
-    [OP_ROUND] = ROUNDS_NOT,
-    [OP_MIN] = ROUNDS_NOT,
-    [OP_MAX] = ROUNDS_NOT,
-    [OP_WHERE] = ROUNDS_NOT,
-    [OP_STOP_GRADIENT] = ROUNDS_NOT,
-    [OP_OWN_GRADIENT] = ROUNDS_NOT,
-    [OP_REDUCE_MAX] = ROUNDS_NOT,
-    [OP_REDUCE_MIN] = ROUNDS_NOT,
-    [OP_RESHAPE] = ROUNDS_NOT,
-    [OP_TRANSPOSE] = ROUNDS_NOT,
-    [OP_BROADCAST] = ROUNDS_NOT,
-    [OP_SLICE] = ROUNDS_NOT,
-    [OP_PAD] = ROUNDS_NOT,
-    [OP_CONCAT] = ROUNDS_NOT,
-    [OP_MAX_POOL] = ROUNDS_NOT,
-    [OP_MAX_POOL_PICK] = ROUNDS_NOT,
-    [OP_GATHER] = ROUNDS_NOT,
-    [OP_PICK] = ROUNDS_NOT,
-    [OP_UNPICK] = ROUNDS_NOT,
-    [OP_RANDOM_UNIFORM] = ROUNDS_NOT,
-    [OP_RANDOM_BITS] = ROUNDS_NOT,
-    [OP_CAST] = ROUNDS_NOT,
-    [OP_ADD] = ROUNDS_WHOLE_SUM,
-    [OP_SUB] = ROUNDS_WHOLE_SUM,
-    [OP_MUL] = ROUNDS_WHOLE_SUM,
-    [OP_REDUCE_SUM] = ROUNDS_SUM,
-    [OP_REDUCE_MEAN] = ROUNDS_SUM,
-    [OP_CONTRACT] = ROUNDS_SUM,
-    [OP_CONV] = ROUNDS_SUM,
-    [OP_CONV_INPUT] = ROUNDS_SUM,
-    [OP_CONV_WEIGHT] = ROUNDS_SUM,
-    [OP_MAX_POOL_GRAD] = ROUNDS_SUM,
-    [OP_SUM_POOL] = ROUNDS_SUM,
-    [OP_SUM_POOL_GRAD] = ROUNDS_SUM,
+    [OP_INPUT] = ROUNDS_NOT,         [OP_PARAM] = ROUNDS_NOT,
+    [OP_STATE] = ROUNDS_NOT,         [OP_IOTA] = ROUNDS_NOT,
+    [OP_CONSTANT] = ROUNDS_NOT,      [OP_NEG] = ROUNDS_NOT,
+    [OP_ABS] = ROUNDS_NOT,           [OP_SIGN] = ROUNDS_NOT,
+    [OP_FLOOR] = ROUNDS_NOT,         [OP_CEIL] = ROUNDS_NOT,
+    [OP_ROUND] = ROUNDS_NOT,         [OP_MIN] = ROUNDS_NOT,
+    [OP_MAX] = ROUNDS_NOT,           [OP_WHERE] = ROUNDS_NOT,
+    [OP_STOP_GRADIENT] = ROUNDS_NOT, [OP_OWN_GRADIENT] = ROUNDS_NOT,
+    [OP_REDUCE_MAX] = ROUNDS_NOT,    [OP_REDUCE_MIN] = ROUNDS_NOT,
+    [OP_RESHAPE] = ROUNDS_NOT,       [OP_TRANSPOSE] = ROUNDS_NOT,
+    [OP_BROADCAST] = ROUNDS_NOT,     [OP_SLICE] = ROUNDS_NOT,
+    [OP_PAD] = ROUNDS_NOT,           [OP_CONCAT] = ROUNDS_NOT,
+    [OP_MAX_POOL] = ROUNDS_NOT,      [OP_MAX_POOL_PICK] = ROUNDS_NOT,
+    [OP_GATHER] = ROUNDS_NOT,        [OP_PICK] = ROUNDS_NOT,
+    [OP_UNPICK] = ROUNDS_NOT,        [OP_RANDOM_UNIFORM] = ROUNDS_NOT,
+    [OP_RANDOM_BITS] = ROUNDS_NOT,   [OP_CAST] = ROUNDS_NOT,
+    [OP_ADD] = ROUNDS_WHOLE_SUM,     [OP_SUB] = ROUNDS_WHOLE_SUM,
+    [OP_MUL] = ROUNDS_WHOLE_SUM,     [OP_REDUCE_SUM] = ROUNDS_SUM,
+    [OP_REDUCE_MEAN] = ROUNDS_SUM,   [OP_CONTRACT] = ROUNDS_SUM,
+    [OP_CONV] = ROUNDS_SUM,          [OP_CONV_INPUT] = ROUNDS_SUM,
+    [OP_CONV_WEIGHT] = ROUNDS_SUM,   [OP_MAX_POOL_GRAD] = ROUNDS_SUM,
+    [OP_SUM_POOL] = ROUNDS_SUM,      [OP_SUM_POOL_GRAD] = ROUNDS_SUM,
     [OP_SCATTER_ADD] = ROUNDS_SUM,
 };
 
@@ -219,8 +197,8 @@ static bool parts_fit(Numbers *numbers, const Node *node, const Tensor **operand
   Tensor *sizes = tensor_create(numbers->arena, node->type);
   const Tensor **sized = ARENA_ARRAY(numbers->arena, const Tensor *, node->operand_count);
   for (int i = 0; i < node->operand_count; i++) {
-    bool is_sized = dtype_is_float(operands[i]->type.dtype) &&
-                    (node->op != OP_MAX_POOL_GRAD || i != 0);
+    bool is_sized =
+        dtype_is_float(operands[i]->type.dtype) && (node->op != OP_MAX_POOL_GRAD || i != 0);
     sized[i] = is_sized ? finite_magnitudes(numbers->arena, operands[i]) : operands[i];
   }
   op_info(node->op)->class->evaluate(node, sized, sizes, context);
@@ -298,7 +276,8 @@ static bool walk_step(const Walk *walk, int64_t t) {
     const Tensor *binding =
         is_argument ? argument_value(walk, (int)node_int(node, ATTR_INDEX), t) : NULL;
     numbers_compute(&inner, node, binding, walk->context, walk->noise);
-    sound = sound && numbers_are_steady(&inner, node) && numbers_have_size(&inner, node, 1e5, 0x1p50);
+    sound =
+        sound && numbers_are_steady(&inner, node) && numbers_have_size(&inner, node, 1e5, 0x1p50);
   }
   for (int i = 0; i < body->outputs.count; i++) {
     const Tensor *value = inner.values[body->outputs.items[i].node->id];
@@ -366,8 +345,7 @@ void numbers_compute(Numbers *numbers, const Node *node, const Tensor *binding,
                 (node->op == OP_CAST && dtype_is_float(operands[0]->type.dtype)) ||
                 node->op == OP_CONSTANT;
   if (!noise || numbers->exact[node->id] || !rounds) return;
-  if (rounding[node->op] == ROUNDS_SUM)
-    compute_sum(numbers, node, operands, value, context, noise);
+  if (rounding[node->op] == ROUNDS_SUM) compute_sum(numbers, node, operands, value, context, noise);
   else add_noise(value, noise);
 }
 

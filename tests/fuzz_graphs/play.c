@@ -66,7 +66,8 @@ static Numbers play_step(Arena *arena, const Case *test, const Module *module,
                                test->steps, &bindings);
   const Graph *graph = module->entries[ENTRY_TRAIN];
   EvaluateContext context = {.seed = (uint64_t)module->run.seed, .step = (uint64_t)step};
-  Numbers numbers = numbers_of_graph(arena, graph, test->standard, count, bindings, &context, noise);
+  Numbers numbers =
+      numbers_of_graph(arena, graph, test->standard, count, bindings, &context, noise);
   for (int i = 0; i < graph->outputs.count; i++) {
     const Output *output = &graph->outputs.items[i];
     if (output->kind == OUTPUT_STORE)
@@ -292,8 +293,7 @@ void reference_count_far(const Reference *reference, const Case *test, FarCount 
   for (int step = 0; step < test->steps; step++) {
     for (int i = 0; i < reference->output_count; i++)
       count_values(&reference->outputs[step][i], count);
-    for (int i = 0; i < test->start.count; i++)
-      count_values(&reference->variables[step][i], count);
+    for (int i = 0; i < test->start.count; i++) count_values(&reference->variables[step][i], count);
   }
 }
 
@@ -311,10 +311,8 @@ static bool is_same_special(double a, double b) { return a == b || (isnan(a) && 
 const char *expected_differs(Arena *arena, const Expected *expected, const double *given,
                              Precision precision) {
   static const double of_double = 1e-10, least_double = DBL_MIN;
-  static const double of_own[DTYPE_COUNT] = {[DTYPE_F64] = 0x1p-20,
-                                             [DTYPE_F32] = 0x1p-20,
-                                             [DTYPE_BF16] = 0x1p-7,
-                                             [DTYPE_F16] = 0x1p-10};
+  static const double of_own[DTYPE_COUNT] = {
+      [DTYPE_F64] = 0x1p-20, [DTYPE_F32] = 0x1p-20, [DTYPE_BF16] = 0x1p-7, [DTYPE_F16] = 0x1p-10};
   const Tensor *value = expected->value;
   DType dtype = value->type.dtype;
   bool is_own = precision == PRECISION_OWN;

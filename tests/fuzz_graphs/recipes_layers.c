@@ -87,7 +87,8 @@ static Node *softmax(Generator *g, Node *x, int64_t axis, bool of_log) {
   const Maker *m = &g->maker;
   double low, high;
   if (!value_range(g, x, &low, &high)) return NULL;
-  if (high - low > 7 && !g->far) x = make_binary_value(m, OP_MUL, x, exp2(-ceil(log2((high - low) / 6))));
+  if (high - low > 7 && !g->far)
+    x = make_binary_value(m, OP_MUL, x, exp2(-ceil(log2((high - low) / 6))));
   Node *z = shifted(g, x, axis), *e = make_unary(m, OP_EXP, z);
   Node *sum = make_reduce(m, OP_REDUCE_SUM, e, 1, &axis);
   if (of_log) sum = make_unary(m, OP_LOG, sum);

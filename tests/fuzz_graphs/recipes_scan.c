@@ -89,9 +89,9 @@ static void add_invariants(Generator *g, Generator *body) {
 /* ---- what comes out ---- */
 
 static void add_result(Generator *body, Node *node) {
-  graph_add_output(body->maker.graph, (Output){.kind = OUTPUT_RESULT,
-                                               .name = name_printf("r%d", node->id),
-                                               .node = node});
+  graph_add_output(
+      body->maker.graph,
+      (Output){.kind = OUTPUT_RESULT, .name = name_printf("r%d", node->id), .node = node});
 }
 
 /* Bounded from step to step. */
@@ -184,7 +184,8 @@ Node *grow_scan(Generator *g) {
   Node **operands = order_operands(body);
   ScanShape shape = {.carries = count_kind(body, ARGUMENT_CARRY),
                      .sequences = count_kind(body, ARGUMENT_SEQUENCE),
-                     .length = length, .reverse = draw_chance(g, 30)};
+                     .length = length,
+                     .reverse = draw_chance(g, 30)};
   shape.recomputes = draw_chance(g, 20);
   Node *scan = make_scan(&g->maker, body->maker.graph, shape, body->arguments.count, operands);
   return draw_result(g, scan);

@@ -259,7 +259,8 @@ static void shrink(const Task *task, const char *message) {
   Arena *arena = arena_create();
   Shrinking shrinking = {.task = *task, .verdict = share(sizeof(Verdict))};
   copy_kind(shrinking.kind, message);
-  const Case *whole = task->file ? read_case(arena, task->file) : make_case(arena, task, task->seed);
+  const Case *whole =
+      task->file ? read_case(arena, task->file) : make_case(arena, task, task->seed);
   const Case *small = shrink_case(arena, whole, still_fails, &shrinking);
   still_fails(&shrinking, small);
   const char *path = task->options->kept ? arena_printf(arena, "%s/%llu.dump", task->options->kept,

@@ -192,8 +192,8 @@ static bool cast_is_steady(const Numbers *numbers, const Node *node) {
   const Tensor *x = numbers->values[from->id];
   for (int64_t i = 0; i < shape_elements(x->type.shape); i++) {
     bool is_far = numbers->standard.is_far, to_bool = node->type.dtype == DTYPE_BOOL;
-    ElementRule *rule = to_bool ? (is_far ? far_off_zero : off_zero)
-                                : (is_far ? far_off_whole : off_whole);
+    ElementRule *rule =
+        to_bool ? (is_far ? far_off_zero : off_zero) : (is_far ? far_off_whole : off_whole);
     if (!rule(x->data[i], 0, gap_of(numbers))) return false;
   }
   return true;
@@ -208,8 +208,7 @@ typedef struct Rivals {
 
 static Rivals rivals_create(const Numbers *numbers, int64_t count) {
   Arena *arena = numbers->arena;
-  Rivals rivals = {numbers, ARENA_ARRAY(arena, double, count),
-                   ARENA_ARRAY(arena, int, count)};
+  Rivals rivals = {numbers, ARENA_ARRAY(arena, double, count), ARENA_ARRAY(arena, int, count)};
   for (int64_t i = 0; i < count; i++) rivals.best[i] = -INFINITY;
   return rivals;
 }
@@ -277,7 +276,8 @@ static bool order_is_steady(const Numbers *numbers, const Node *node) {
   int64_t count = shape.dim[shape.rank - 1], elements = shape_elements(shape);
   for (int64_t row = 0; row < elements; row += count)
     for (int64_t i = 1; i < count; i++)
-      if (!are_apart(numbers, x[row + (int64_t)order[row + i - 1]], x[row + (int64_t)order[row + i]]))
+      if (!are_apart(numbers, x[row + (int64_t)order[row + i - 1]],
+                     x[row + (int64_t)order[row + i]]))
         return false;
   return true;
 }

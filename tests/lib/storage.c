@@ -70,8 +70,8 @@ void storage_to_values(const void *from, DType dtype, int64_t count, double *val
 void storage_add(StorageWriter *writer, const char *name, DType dtype, const Tensor *value) {
   nnc_tensor *tensor = ARENA_NEW(writer->arena, nnc_tensor);
   Shape shape = value->type.shape;
-  *tensor = (nnc_tensor){
-      .name = name, .dtype = (int)dtype, .rank = shape.rank, .offset = writer->bytes};
+  *tensor =
+      (nnc_tensor){.name = name, .dtype = (int)dtype, .rank = shape.rank, .offset = writer->bytes};
   for (int i = 0; i < shape.rank; i++) tensor->dim[i] = shape.dim[i];
   writer->bytes += (type_bytes(type_make(dtype, shape)) + 63) / 64 * 64;
   vec_push(writer->arena, &writer->tensors, tensor);

@@ -67,10 +67,10 @@ enum {
 enum { PARTIALS = WIDTH + 3 }; /* gradient of w and b, loss, worst */
 
 /* Long enough for a checkpoint to exceed the file size limit of a test, 1024 bytes. */
-#define FILL_64  "# ............................................................\n"
+#define FILL_64 "# ............................................................\n"
 #define FILL_512 FILL_64 FILL_64 FILL_64 FILL_64 FILL_64 FILL_64 FILL_64 FILL_64
 
-#define F32(worker, offset)   ((float *)((worker)->arena + (offset)))
+#define F32(worker, offset) ((float *)((worker)->arena + (offset)))
 #define PARTIAL(worker, task) ((double *)((worker)->arena + AT_PARTIAL) + (task)*PARTIALS)
 
 static double random_uniform(uint64_t seed, uint64_t step, uint64_t element) {
@@ -241,9 +241,9 @@ static const nnc_tensor results[] = {{"value", NNC_F32, 1, {1}, AT_VALUE},
                                      {"is_big", NNC_BOOL, 1, {1}, AT_IS_BIG},
                                      {"kind", NNC_I32, 1, {1}, AT_KIND}};
 
-#define FILE_ARGUMENT(file)              \
-  {                                      \
-    "", { NNC_STRING, 0, file, 0, NULL } \
+#define FILE_ARGUMENT(file)                                                                        \
+  {                                                                                                \
+    "", { NNC_STRING, 0, file, 0, NULL }                                                           \
   }
 static const nnc_argument train_x[] = {FILE_ARGUMENT("train_x.npy")};
 static const nnc_argument train_y[] = {FILE_ARGUMENT("train_y.npy")};
@@ -270,7 +270,7 @@ static const nnc_data_set data_sets[] = {{"train", 2, train_pipelines, 0, 0},
 static const char *const metric_names[] = {"loss", "worst"};
 static const char *const scalar_names[] = {"lr"};
 
-#define BARRIER \
+#define BARRIER                                                                                    \
   { "barrier", "", "", "", "", 0, 0, 0, 1, 0 }
 static const nnc_step train_steps[] = {
     {"contraction", "contract+2", "backward", "error", "partial", 6.0 * BATCH *WIDTH,
@@ -310,13 +310,13 @@ __attribute__((destructor)) static void tell_allocations(void) {
 }
 #endif
 
-#define ENTRY(tensors, count, batch_, result_count_, results_, step_count_)                  \
-  {                                                                                          \
-    .input_count = count, .inputs = tensors, .input_is_batched = are_batched,                \
-    .input_limits = limits, .batch = batch_, .accumulator_count = result_count_ ? 0 : 2,     \
-    .accumulators = accumulators, .result_count = result_count_, .results = results_,        \
-    .flops = 8.0 * (batch_)*WIDTH, .bytes = 4.0 * (batch_)*WIDTH, .step_count = step_count_, \
-    .steps = train_steps                                                                     \
+#define ENTRY(tensors, count, batch_, result_count_, results_, step_count_)                        \
+  {                                                                                                \
+    .input_count = count, .inputs = tensors, .input_is_batched = are_batched,                      \
+    .input_limits = limits, .batch = batch_, .accumulator_count = result_count_ ? 0 : 2,           \
+    .accumulators = accumulators, .result_count = result_count_, .results = results_,              \
+    .flops = 8.0 * (batch_)*WIDTH, .bytes = 4.0 * (batch_)*WIDTH, .step_count = step_count_,       \
+    .steps = train_steps                                                                           \
   }
 
 static const nnc_level level = {

@@ -16,11 +16,20 @@
 
 /* Attributes as constant initializers. */
 #define INTS(KEY, ...)                                                                             \
-  {.key = ATTR_##KEY, .count = sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t),                 \
-   .ints = (int64_t[]){__VA_ARGS__}}
-#define NO_INTS(KEY) {.key = ATTR_##KEY, .count = 0, .ints = (int64_t[]){0}}
-#define INT(KEY, number) {.key = ATTR_##KEY, .integer = number}
-#define REAL(KEY, number) {.key = ATTR_##KEY, .real = number}
+  {                                                                                                \
+    .key = ATTR_##KEY, .count = sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t),                \
+    .ints = (int64_t[]) {                                                                          \
+      __VA_ARGS__                                                                                  \
+    }                                                                                              \
+  }
+#define NO_INTS(KEY)                                                                               \
+  {                                                                                                \
+    .key = ATTR_##KEY, .count = 0, .ints = (int64_t[]) { 0 }                                       \
+  }
+#define INT(KEY, number)                                                                           \
+  { .key = ATTR_##KEY, .integer = number }
+#define REAL(KEY, number)                                                                          \
+  { .key = ATTR_##KEY, .real = number }
 
 static inline Shape shape_of(int rank, const int64_t *dim) { return shape_make(rank, dim); }
 #define SHAPE(...)                                                                                 \

@@ -32,8 +32,8 @@ static inline Evaluation *evaluate_with(Arena *arena, const Graph *graph, int co
     if (leaf == LEAF_NONE || leaf == LEAF_CONSTANT) continue;
     bool is_given = false;
     for (int k = 0; k < count; k++)
-      is_given = is_given || (given[k].op == node->op &&
-                              given[k].name == node_string(node, ATTR_NAME));
+      is_given =
+          is_given || (given[k].op == node->op && given[k].name == node_string(node, ATTR_NAME));
     if (is_given) continue;
     Binding binding = {node->op, node_string(node, ATTR_NAME), leaf_value(arena, node)};
     vec_push(arena, &bindings, binding);

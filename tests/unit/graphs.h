@@ -20,7 +20,7 @@
 #include "support/names.h"
 
 /* SHAPE(2, 3), a scalar is shape_scalar(). */
-#define SHAPE(...)                                                                                \
+#define SHAPE(...)                                                                                 \
   shape_make((int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (int64_t[]){__VA_ARGS__})
 #define TYPE(dtype, ...) type_make(DTYPE_##dtype, SHAPE(__VA_ARGS__))
 
@@ -83,10 +83,8 @@ static inline Module *parse_text(Arena *arena, const char *dump, size_t length, 
   const SourceFile *file = source_from_text(arena, "a.dump", dump, length);
   Module *module = module_parse(arena, diagnostics, file);
   *errors = print_diagnostics(arena, diagnostics);
-  if (module)
-    assert_int_equal(diagnostics_error_count(diagnostics), 0);
-  else
-    assert_true(diagnostics_error_count(diagnostics) > 0);
+  if (module) assert_int_equal(diagnostics_error_count(diagnostics), 0);
+  else assert_true(diagnostics_error_count(diagnostics) > 0);
   return module;
 }
 

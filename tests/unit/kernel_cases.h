@@ -194,10 +194,9 @@ static Expr *number_of(CaseList *list, Index *index) {
 static Expr *left_columns(CaseList *list, Expr *x, Index *own) {
   Expr *row = number_of(list, index_axis(list->arena, 0));
   Expr *column = number_of(list, index_axis(list->arena, 2));
-  Expr *is_left =
-      apply(list, OP_LT, DTYPE_BOOL, column, number(list, DTYPE_I64, 20), NULL);
-  Expr *is_own = apply(list, OP_GE, DTYPE_BOOL, number_of(list, own),
-                       number(list, DTYPE_I64, 0), NULL);
+  Expr *is_left = apply(list, OP_LT, DTYPE_BOOL, column, number(list, DTYPE_I64, 20), NULL);
+  Expr *is_own =
+      apply(list, OP_GE, DTYPE_BOOL, number_of(list, own), number(list, DTYPE_I64, 0), NULL);
   Expr *factor = apply(list, OP_CAST, DTYPE_F32, row, NULL, NULL);
   return apply(list, OP_WHERE, DTYPE_F32, apply(list, OP_AND, DTYPE_BOOL, is_left, is_own, NULL),
                apply(list, OP_MUL, DTYPE_F32, x, factor, NULL), number(list, DTYPE_F32, 0));

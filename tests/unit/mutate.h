@@ -20,18 +20,18 @@ static inline size_t mutate(char *text, size_t length, size_t capacity, uint64_t
     size_t at = noise(seed) % length, span = 1 + noise(seed) % 24;
     if (span > length - at) span = length - at;
     switch (noise(seed) % 5) {
-      case 0: text[at] = letters[noise(seed) % (sizeof letters - 1)]; break;
-      case 1: text[at] = (char)noise(seed); break;
-      case 2:
-        memmove(text + at, text + at + span, length - at - span);
-        length -= span;
-        break;
-      case 3:
-        if (length + span > capacity) break;
-        memmove(text + at + span, text + at, length - at);
-        length += span;
-        break;
-      case 4: memset(text + at, '9', span); break;
+    case 0: text[at] = letters[noise(seed) % (sizeof letters - 1)]; break;
+    case 1: text[at] = (char)noise(seed); break;
+    case 2:
+      memmove(text + at, text + at + span, length - at - span);
+      length -= span;
+      break;
+    case 3:
+      if (length + span > capacity) break;
+      memmove(text + at + span, text + at, length - at);
+      length += span;
+      break;
+    case 4: memset(text + at, '9', span); break;
     }
   }
   return length;
@@ -39,10 +39,26 @@ static inline size_t mutate(char *text, size_t length, size_t capacity, uint64_t
 
 /* A number of the text becomes one that is likely to overflow something, or to fit elsewhere. */
 static inline size_t mutate_number(char *text, size_t length, size_t capacity, uint64_t *seed) {
-  static const char *const numbers[] = {
-    "0", "1", "2", "3", "4", "5", "7", "-1", "-2", "1073741824", "2147483647", "2147483648",
-    "4294967297", "-4294967296", "1099511627776", "1099511627775", "-1099511627776",
-    "4611686018427387904", "9223372036854775807", "-9223372036854775808"};
+  static const char *const numbers[] = {"0",
+                                        "1",
+                                        "2",
+                                        "3",
+                                        "4",
+                                        "5",
+                                        "7",
+                                        "-1",
+                                        "-2",
+                                        "1073741824",
+                                        "2147483647",
+                                        "2147483648",
+                                        "4294967297",
+                                        "-4294967296",
+                                        "1099511627776",
+                                        "1099511627775",
+                                        "-1099511627776",
+                                        "4611686018427387904",
+                                        "9223372036854775807",
+                                        "-9223372036854775808"};
   size_t at = noise(seed) % length;
   while (at < length && !(text[at] >= '0' && text[at] <= '9')) at++;
   size_t end = at;

@@ -13,16 +13,16 @@ typedef struct RuleInput {
 } RuleInput;
 
 static const RuleInput rule_inputs[] = {
-  {"x", "f32[2, 3]"}, {"y", "f32[2, 3]"},  {"z", "f32[2, 3]"}, {"d", "f64[2, 3]"},
-  {"i", "i32[2, 3]"}, {"j", "i32[2, 3]"},  {"l", "i64[2, 3]"}, {"k", "u8[2, 3]"},
-  {"b", "bool[2, 3]"}, {"c", "bool[2, 3]"}, {"s", "f32[]"},    {"t", "f32[]"},
-  {"v", "f32[3]"},     {"u", "f32[1, 3]"},  {"w", "f32[2, 1, 3]"}, {"h", "f16[4]"},
-  {"e", "f32[2, 3, 1]"}, {"q", "f32[2, 5, 4, 3]"}, {"r", "f32[2, 5, 4, 3]"},
+    {"x", "f32[2, 3]"},    {"y", "f32[2, 3]"},       {"z", "f32[2, 3]"},       {"d", "f64[2, 3]"},
+    {"i", "i32[2, 3]"},    {"j", "i32[2, 3]"},       {"l", "i64[2, 3]"},       {"k", "u8[2, 3]"},
+    {"b", "bool[2, 3]"},   {"c", "bool[2, 3]"},      {"s", "f32[]"},           {"t", "f32[]"},
+    {"v", "f32[3]"},       {"u", "f32[1, 3]"},       {"w", "f32[2, 1, 3]"},    {"h", "f16[4]"},
+    {"e", "f32[2, 3, 1]"}, {"q", "f32[2, 5, 4, 3]"}, {"r", "f32[2, 5, 4, 3]"},
 };
 
 typedef struct RuleCase {
   const char *rule;
-  Op op;              /* of the rule's line; OP_COUNT for any */
+  Op op; /* of the rule's line; OP_COUNT for any */
   const char *before, *after;
 } RuleCase;
 

@@ -5,9 +5,9 @@
 #include <math.h>
 #include "graphs.h"
 
-#define SAMPLE_SOURCE                                                                             \
-  "const batch = 4   # \"quotes\", a tab\t and \xc3\xa9\\\n"                                      \
-  "input x : f32[batch, 3]\n"                                                                     \
+#define SAMPLE_SOURCE                                                                              \
+  "const batch = 4   # \"quotes\", a tab\t and \xc3\xa9\\\n"                                       \
+  "input x : f32[batch, 3]\n"                                                                      \
   "no newline at the end"
 
 typedef struct Sample {
@@ -34,8 +34,8 @@ static inline void sample_data(Sample *sample) {
   Arena *arena = module->arena;
   DataArgument *arguments = ARENA_ARRAY(arena, DataArgument, 2);
   arguments[0] = (DataArgument){"file", {.kind = DATA_STRING, .string = "train.csv"}};
-  arguments[1] = (DataArgument){"options", {.kind = DATA_LIST, .count = 5,
-                                            .items = sample_values(arena)}};
+  arguments[1] =
+      (DataArgument){"options", {.kind = DATA_LIST, .count = 5, .items = sample_values(arena)}};
   DataCall *calls = ARENA_ARRAY(arena, DataCall, 2);
   calls[0] = (DataCall){"csv", 2, arguments, sample_span(module->source, 1)};
   DataArgument *fields_of = ARENA_NEW(arena, DataArgument);
@@ -45,7 +45,10 @@ static inline void sample_data(Sample *sample) {
   fields[0] = "x";
   fields[1] = "label";
   DataPipeline *pipeline = ARENA_NEW(arena, DataPipeline);
-  *pipeline = (DataPipeline){.field_count = 2, .fields = fields, .call_count = 2, .calls = calls,
+  *pipeline = (DataPipeline){.field_count = 2,
+                             .fields = fields,
+                             .call_count = 2,
+                             .calls = calls,
                              .span = sample_span(module->source, 2)};
   DataSet train = {"train", 1, pipeline, true, true, sample_span(module->source, 1)};
   DataSet test = {.name = "test"};
@@ -67,8 +70,13 @@ static inline void sample_tables(Sample *sample) {
   MetricInfo loss = {"loss", sample_span(module->source, 3)};
   loss.name = name_intern("loss");
   vec_push(module->arena, &module->metrics, loss);
-  module->run = (RunConfig){.batch = 4, .batch_name = "batch", .epochs = 5, .validate_steps = 7,
-                            .accumulate = 2, .seed = -3, .precision = DTYPE_F32};
+  module->run = (RunConfig){.batch = 4,
+                            .batch_name = "batch",
+                            .epochs = 5,
+                            .validate_steps = 7,
+                            .accumulate = 2,
+                            .seed = -3,
+                            .precision = DTYPE_F32};
 }
 
 /* y = x @ w, [4, 2] */
@@ -108,8 +116,9 @@ static inline void sample_others(Sample *sample) {
   maker = entry_maker(module, ENTRY_EVAL, "y");
   Node *y = sample_forward(&maker);
   Node *total = make_reduce(&maker, OP_REDUCE_SUM, y, 2, (int64_t[]){0, 1});
-  graph_add_output(maker.graph, (Output){.kind = OUTPUT_ACCUMULATOR, .combine = COMBINE_SUM,
-                                         .name = "loss", .node = total});
+  graph_add_output(
+      maker.graph,
+      (Output){.kind = OUTPUT_ACCUMULATOR, .combine = COMBINE_SUM, .name = "loss", .node = total});
   output(maker.graph, OUTPUT_STORE, "memory", make_constant(&maker, TYPE(F32, 2), INFINITY));
   maker = entry_maker(module, ENTRY_PREDICT, "y");
   output(maker.graph, OUTPUT_RESULT, "y", sample_forward(&maker));
@@ -119,8 +128,7 @@ static inline void sample_others(Sample *sample) {
 }
 
 static inline Sample sample_create(Arena *arena) {
-  SourceFile *source =
-    source_from_text(arena, "sample.net", SAMPLE_SOURCE, strlen(SAMPLE_SOURCE));
+  SourceFile *source = source_from_text(arena, "sample.net", SAMPLE_SOURCE, strlen(SAMPLE_SOURCE));
   Sample sample = {.module = module_create(arena, "sample", source),
                    .prelude = source_from_text(arena, "<prelude>/layers.net", "", 0)};
   sample.prelude->is_prelude = 1;

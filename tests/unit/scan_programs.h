@@ -36,11 +36,11 @@ static inline Module *elaborate_text(Arena *arena, const char *text, const char 
   return elaborate_with(arena, text, stop_after, level, SCANS_UNROLL);
 }
 
-#define HEADING                                                                                   \
-  "const batch = 2\n"                                                                             \
-  "data train { x, y = csv(\"a.csv\") }\n"                                                        \
-  "input x : f32[batch, 3]\ninput y : f32[batch, 3]\n"                                            \
-  "param w : f32[3, 3] = 0.3 * randn([3, 3])\nparam b : f32[3] = 0.1\n"                           \
+#define HEADING                                                                                    \
+  "const batch = 2\n"                                                                              \
+  "data train { x, y = csv(\"a.csv\") }\n"                                                         \
+  "input x : f32[batch, 3]\ninput y : f32[batch, 3]\n"                                             \
+  "param w : f32[3, 3] = 0.3 * randn([3, 3])\nparam b : f32[3] = 0.1\n"                            \
   "param k : f32[3, 3] = 0.2 * randn([3, 3])\n"
 #define ENDING "train { minimize = loss, optimizer = sgd(lr = 0.5), steps = 3, precision = f64 }\n"
 

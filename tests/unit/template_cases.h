@@ -82,10 +82,21 @@ static void make_contraction(CaseList *list, const ContractShape *s) {
 
 static void make_contractions(CaseList *list) {
   static const int64_t sizes[][4] = {
-      {1, 100, 130, 70}, {1, 1, 1, 1},  {3, 17, 5, 9},  {1, 2, 200, 33}, {1, 260, 10, 64},
-      {1, 50, 49, 1100}, {2, 8, 48, 0}, {1, 33, 16, 1}, {1, 0, 5, 3},    {6, 24, 96, 8},
+      {1, 100, 130, 70},
+      {1, 1, 1, 1},
+      {3, 17, 5, 9},
+      {1, 2, 200, 33},
+      {1, 260, 10, 64},
+      {1, 50, 49, 1100},
+      {2, 8, 48, 0},
+      {1, 33, 16, 1},
+      {1, 0, 5, 3},
+      {6, 24, 96, 8},
       /* rows of a 1024 bytes apart; then what is read ahead: panels of b, of a cut k, rows of a */
-      {1, 256, 60, 70},  {1, 9, 530, 130}, {1, 15, 67, 1100}, {1, 1030, 7, 66}};
+      {1, 256, 60, 70},
+      {1, 9, 530, 130},
+      {1, 15, 67, 1100},
+      {1, 1030, 7, 66}};
   int count = (int)(sizeof sizes / sizeof *sizes), number_of = 0;
   for (int transposition = 0; transposition < 8; transposition++)
     for (int i = 0; i < count; i++, number_of++) {

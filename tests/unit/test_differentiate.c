@@ -157,8 +157,8 @@ static void test_low_precision_keeps_its_type(void **state) {
   (void)state;
   Fixture f = fixture_create();
   Node *low = make_cast(&f.maker, f.a, DTYPE_BF16);
-  Node *loss = make_cast(&f.maker, sum_all(&f.maker, make_binary(&f.maker, OP_MUL, low, low)),
-                         DTYPE_F32);
+  Node *loss =
+      make_cast(&f.maker, sum_all(&f.maker, make_binary(&f.maker, OP_MUL, low, low)), DTYPE_F32);
   add_output(f.graph, OUTPUT_RESULT, "da", gradient_of(&f.maker, loss, f.a));
   expect("2a", 3, fixture_result(&f, 0)->data, (double[]){2, 4, 6});
   arena_destroy(f.arena);
@@ -325,8 +325,8 @@ static void test_recurrence(void **state) {
   Node *w = parameter(&net, "w", SHAPE(3, 4)), *u = parameter(&net, "u", SHAPE(4, 4));
   Node *h = make_constant(m, type_make(DTYPE_F64, SHAPE(2, 4)), 0);
   for (int64_t t = 0; t < 5; t++) {
-    Node *at = make_slice(m, x, (int64_t[]){0, t, 0}, (int64_t[]){2, t + 1, 3},
-                          (int64_t[]){1, 1, 1});
+    Node *at =
+        make_slice(m, x, (int64_t[]){0, t, 0}, (int64_t[]){2, t + 1, 3}, (int64_t[]){1, 1, 1});
     Node *sum = make_add(m, matmul(m, make_reshape(m, at, SHAPE(2, 3)), w), matmul(m, h, u));
     h = times(m, make_unary(m, OP_TANH, sum), make_unary(m, OP_SIGMOID, sum));
   }

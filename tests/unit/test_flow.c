@@ -67,8 +67,8 @@ static void add_scan(RandomGraph *r) {
   RandomGraph inside = {.state = r->state, .module = r->module, .maker = {body, {0}, "body"}};
   for (int i = 0; i < 3; i++) pool_add(&inside, make_argument(&inside.maker, element, i));
   typedef void (*Grow)(RandomGraph * r);
-  static const Grow grow[] = {add_unary, add_binary, add_movement, add_movement, add_rows,
-                              add_reduction, add_contraction};
+  static const Grow grow[] = {add_unary, add_binary,    add_movement,   add_movement,
+                              add_rows,  add_reduction, add_contraction};
   for (int i = 0; i < 6; i++) grow[draw(&inside, 7)](&inside);
   r->state = inside.state;
   unit = tame(&inside, fitting(&inside, element));
@@ -88,12 +88,12 @@ static void add_check(RandomGraph *r) {
   Node *index = r->integers.items[draw(r, r->integers.count)];
   Shape shape = index->type.shape, flat = {.rank = 1, .dim = {shape_elements(shape)}};
   Node *numbers = make_iota(&r->maker, type_make(DTYPE_I64, flat), 0);
-  Attribute attributes[] = {
-      attr_make_string(ATTR_NAME, name_intern("pick")), attr_make_int(ATTR_AXIS, 0),
-      attr_make_int(ATTR_LENGTH, 6), attr_make_int(ATTR_INDEX, 0),
-      attr_make_ints(ATTR_EXTENTS, shape.rank, shape.dim)};
-  Node *checked = add_node(r, OP_CHECK_INDEX, index, make_reshape(&r->maker, numbers, shape), 5,
-                           attributes);
+  Attribute attributes[] = {attr_make_string(ATTR_NAME, name_intern("pick")),
+                            attr_make_int(ATTR_AXIS, 0), attr_make_int(ATTR_LENGTH, 6),
+                            attr_make_int(ATTR_INDEX, 0),
+                            attr_make_ints(ATTR_EXTENTS, shape.rank, shape.dim)};
+  Node *checked =
+      add_node(r, OP_CHECK_INDEX, index, make_reshape(&r->maker, numbers, shape), 5, attributes);
   vec_push(r->module->arena, &r->integers, checked);
 }
 
@@ -140,11 +140,10 @@ static Graph *draw_graph(Arena *arena, uint64_t seed) {
   vec_push(arena, &r->integers, leaf(&r->maker, OP_PARAM, TYPE(I32, 3), "numbers"));
   typedef void (*Grow)(RandomGraph * r);
   static const Grow grow[] = {
-      add_unary,       add_binary, add_binary,  add_rows,        add_reduction, add_reshape,
-      add_movement,    add_place,  add_place,   add_contraction, add_gather,    add_gather,
-      add_convolution, add_pooling, add_elementwise, add_elementwise, add_order, add_counts,
-      add_own_gradient, add_scan,  add_random,  add_scalar,      add_rows_up,
-      add_check};
+      add_unary,        add_binary,  add_binary,      add_rows,        add_reduction, add_reshape,
+      add_movement,     add_place,   add_place,       add_contraction, add_gather,    add_gather,
+      add_convolution,  add_pooling, add_elementwise, add_elementwise, add_order,     add_counts,
+      add_own_gradient, add_scan,    add_random,      add_scalar,      add_rows_up,   add_check};
   int operators = 6 + (int)draw(r, 14);
   for (int i = 0; i < operators; i++) grow[draw(r, sizeof grow / sizeof *grow)](r);
   Graph *graph = r->maker.graph;
@@ -259,10 +258,9 @@ static void test_no_rule_mixes(void **state) {
   Module *module = module_create(arena, "m", NULL);
   Maker m = entry_maker(module, ENTRY_EVAL, "n");
   Node *x = leaf(&m, OP_INPUT, TYPE(F32, BATCH, 4), "x");
-  Attribute attributes[] = {attr_make_string(ATTR_NAME, name_intern("f")),
-                            attr_make_int(ATTR_DTYPE, DTYPE_F32),
-                            attr_make_ints(ATTR_SHAPE, 2, x->type.shape.dim),
-                            attr_make_int(ATTR_ROWWISE, 1)};
+  Attribute attributes[] = {
+      attr_make_string(ATTR_NAME, name_intern("f")), attr_make_int(ATTR_DTYPE, DTYPE_F32),
+      attr_make_ints(ATTR_SHAPE, 2, x->type.shape.dim), attr_make_int(ATTR_ROWWISE, 1)};
   Node *plain = graph_add(m.graph, OP_EXTERN, 1, &x, 3, attributes, m.span, m.path);
   Node *rows = graph_add(m.graph, OP_EXTERN, 1, &x, 4, attributes, m.span, m.path);
   const Flow *flow = flow_find(arena, m.graph, BATCH, NULL);

@@ -75,8 +75,8 @@ static void test_attributes_compare_by_bits(void **state) {
   Type type = type_scalar(DTYPE_F32);
   Node *nan = make_constant(&maker, type, NAN);
   assert_true(node_same_attributes(nan, make_constant(&maker, type, NAN)));
-  assert_false(node_same_attributes(make_constant(&maker, type, 0.0),
-                                    make_constant(&maker, type, -0.0)));
+  assert_false(
+      node_same_attributes(make_constant(&maker, type, 0.0), make_constant(&maker, type, -0.0)));
 }
 
 static void test_copying_a_tree_shares_what_is_mapped(void **state) {
@@ -141,8 +141,17 @@ static void test_a_module_reads_back_byte_for_byte(void **state) {
 }
 
 static void test_doubles_read_back_exactly(void **state) {
-  static const double values[] = {0.1, -0.0, 1e-320, 1.7976931348623157e308, 1.0 / 3, -2.5,
-                                  123456789012345680.0, INFINITY, -INFINITY, NAN, 5};
+  static const double values[] = {0.1,
+                                  -0.0,
+                                  1e-320,
+                                  1.7976931348623157e308,
+                                  1.0 / 3,
+                                  -2.5,
+                                  123456789012345680.0,
+                                  INFINITY,
+                                  -INFINITY,
+                                  NAN,
+                                  5};
   Arena *arena = *state;
   Module *module = module_create(arena, "m", NULL);
   Maker maker = entry_maker(module, ENTRY_PREDICT, "");
@@ -194,44 +203,44 @@ static void test_a_drawing_has_a_cluster_an_entry(void **state) {
 /* ---- reading what is wrong ---------------------------------------------------------------- */
 
 typedef struct Misprint {
-  const char *was, *is;  /* the first `was` in the sample's dump becomes `is` */
-  const char *place;     /* "a.dump:LINE:COLUMN" may be NULL */
+  const char *was, *is; /* the first `was` in the sample's dump becomes `is` */
+  const char *place;    /* "a.dump:LINE:COLUMN" may be NULL */
   const char *message;
 } Misprint;
 
 static const Misprint misprints[] = {
-  {"nnc_dump 1", "nnc_dump 2", "a.dump:1:10", "this integer is not between 1 and 1"},
-  {"nnc_dump", "dump", "a.dump:1:1", "expected 'nnc_dump' but found 'dump'"},
-  {"source ", "sourse ", NULL, "expected an item of a dump"},
-  {"file 1", "file 2", NULL, "this integer is not between 1 and 1"},
-  {"no newline", "no \\q newline", NULL, "this string has an unknown escape"},
-  {"no newline", "no \\u0000newline", NULL, "this string has an unknown escape"},
-  {"at the end\"", "at the end", NULL, "this string does not end on its line"},
-  {"f32[4, 3]", "f32[4, -3]", NULL, "this integer is not between 0"},
-  {"f32[4, 3]", "f33[4, 3]", NULL, "'f33' is not an element type"},
-  {"f32[4, 3]", "f32[1,1,1,1,1,1,1,1,1]", NULL, "a shape has at most 8 axes"},
-  {"f32[4, 3]", "f32[1099511627776, 3]", NULL, "this tensor is too large"},
-  {"f32[4, 3]", "f32[99999999999999999999999]", NULL, "this integer is not between 0"},
-  {"reduce_mean(%2)", "reduce_mean(%9)", NULL, "there is no node %9 before this"},
-  {"reduce_mean(%2)", "reduce_meen(%2)", NULL, "'reduce_meen' is not an operator"},
-  {"reduce_mean(%2)", "reduce_mean(%2, %2)", NULL, "it has 2 operands"},
-  {"%3 : ", "%2 : ", NULL, "the ids of nodes increase"},
-  {"%3 : ", "%99999999 : ", NULL, "node ids end at"},
-  {"axes = [0, 1]", "axes = [0, 1], axes = [0]", NULL, "attribute axes is given twice"},
-  {"axes = [0, 1]", "axis = [0, 1]", NULL, "expected an integer but found '['"},
-  {"axes = [0, 1]", "axes = [0, 2]", NULL, "names axis 2"},
-  {"axes = [0, 1]", "axles = [0, 1]", NULL, "expected the name of an attribute"},
-  {" {axes = [0, 1]}", "", NULL, "the attribute 'axes' is missing"},
-  {"accumulator mean", "accumulator mode", NULL, "expected how to combine it"},
-  {"entry host", "entry train", NULL, "entry train stands twice"},
-  {"entry host", "entry guest", NULL, "expected the name of an entry"},
-  {"@1/14:1", "@2/14:1", NULL, "this place lies in a file that is not listed"},
-  {"accumulator sum \"loss\" = %3", "store \"h.w\" = %1", NULL,
-   "this entry may store streams only"},
-  {"label\" = csv", "label\" = 3", NULL, "expected a name but found '3'"},
-  {"[0.1,", "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[0.1,", NULL, "nested too deeply"},
-  {"epochs = 5", "epochs = 5.5", NULL, "expected an integer but found '5.5'"},
-  {"accumulate = 2", "accumulate = 0", "a.dump:1:1", "accumulate is less than 1"},
+    {"nnc_dump 1", "nnc_dump 2", "a.dump:1:10", "this integer is not between 1 and 1"},
+    {"nnc_dump", "dump", "a.dump:1:1", "expected 'nnc_dump' but found 'dump'"},
+    {"source ", "sourse ", NULL, "expected an item of a dump"},
+    {"file 1", "file 2", NULL, "this integer is not between 1 and 1"},
+    {"no newline", "no \\q newline", NULL, "this string has an unknown escape"},
+    {"no newline", "no \\u0000newline", NULL, "this string has an unknown escape"},
+    {"at the end\"", "at the end", NULL, "this string does not end on its line"},
+    {"f32[4, 3]", "f32[4, -3]", NULL, "this integer is not between 0"},
+    {"f32[4, 3]", "f33[4, 3]", NULL, "'f33' is not an element type"},
+    {"f32[4, 3]", "f32[1,1,1,1,1,1,1,1,1]", NULL, "a shape has at most 8 axes"},
+    {"f32[4, 3]", "f32[1099511627776, 3]", NULL, "this tensor is too large"},
+    {"f32[4, 3]", "f32[99999999999999999999999]", NULL, "this integer is not between 0"},
+    {"reduce_mean(%2)", "reduce_mean(%9)", NULL, "there is no node %9 before this"},
+    {"reduce_mean(%2)", "reduce_meen(%2)", NULL, "'reduce_meen' is not an operator"},
+    {"reduce_mean(%2)", "reduce_mean(%2, %2)", NULL, "it has 2 operands"},
+    {"%3 : ", "%2 : ", NULL, "the ids of nodes increase"},
+    {"%3 : ", "%99999999 : ", NULL, "node ids end at"},
+    {"axes = [0, 1]", "axes = [0, 1], axes = [0]", NULL, "attribute axes is given twice"},
+    {"axes = [0, 1]", "axis = [0, 1]", NULL, "expected an integer but found '['"},
+    {"axes = [0, 1]", "axes = [0, 2]", NULL, "names axis 2"},
+    {"axes = [0, 1]", "axles = [0, 1]", NULL, "expected the name of an attribute"},
+    {" {axes = [0, 1]}", "", NULL, "the attribute 'axes' is missing"},
+    {"accumulator mean", "accumulator mode", NULL, "expected how to combine it"},
+    {"entry host", "entry train", NULL, "entry train stands twice"},
+    {"entry host", "entry guest", NULL, "expected the name of an entry"},
+    {"@1/14:1", "@2/14:1", NULL, "this place lies in a file that is not listed"},
+    {"accumulator sum \"loss\" = %3", "store \"h.w\" = %1", NULL,
+     "this entry may store streams only"},
+    {"label\" = csv", "label\" = 3", NULL, "expected a name but found '3'"},
+    {"[0.1,", "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[0.1,", NULL, "nested too deeply"},
+    {"epochs = 5", "epochs = 5.5", NULL, "expected an integer but found '5.5'"},
+    {"accumulate = 2", "accumulate = 0", "a.dump:1:1", "accumulate is less than 1"},
 };
 
 static char *replace_first(Arena *arena, const char *text, const char *was, const char *is) {
@@ -255,13 +264,12 @@ static void test_misprints_are_diagnosed(void **state) {
 
 /* The verifier's complaint about a node stands at the node's line in the dump. */
 static void test_a_broken_rule_is_shown_at_its_line(void **state) {
-  static const char dump[] =
-    "nnc_dump 1\nmodule \"m\"\n"
-    "entry predict {\n"
-    "  %0 : f32[2] = constant() {value = 1.0} \"a\"\n"
-    "  %1 : f32[3] = exp(%0) \"a\"\n"
-    "  result \"r\" = %1\n"
-    "}\n";
+  static const char dump[] = "nnc_dump 1\nmodule \"m\"\n"
+                             "entry predict {\n"
+                             "  %0 : f32[2] = constant() {value = 1.0} \"a\"\n"
+                             "  %1 : f32[3] = exp(%0) \"a\"\n"
+                             "  result \"r\" = %1\n"
+                             "}\n";
   char *errors;
   assert_null(parse_text(*state, dump, sizeof dump - 1, &errors));
   assert_contains(errors, "a.dump:5:3: error: entry predict: node %1 (exp, \"a\"): its type is "
@@ -333,16 +341,16 @@ static Node *train_node(Module *module, Op op) {
   return NULL;
 }
 
-#define DAMAGE(name, statement)                                                                   \
-  static void name(Module *module) {                                                              \
-    Graph *train = module->entries[ENTRY_TRAIN];                                                  \
-    (void)train;                                                                                  \
-    statement;                                                                                    \
+#define DAMAGE(name, statement)                                                                    \
+  static void name(Module *module) {                                                               \
+    Graph *train = module->entries[ENTRY_TRAIN];                                                   \
+    (void)train;                                                                                   \
+    statement;                                                                                     \
   }
 
 DAMAGE(order, train_node(module, OP_CONTRACT)->operands[0] = train_node(module, OP_MUL))
-DAMAGE(stranger, train_node(module, OP_CONTRACT)->operands[0] =
-                   module->entries[ENTRY_EVAL]->nodes.items[0])
+DAMAGE(stranger,
+       train_node(module, OP_CONTRACT)->operands[0] = module->entries[ENTRY_EVAL]->nodes.items[0])
 DAMAGE(no_operand, train_node(module, OP_MUL)->operands[1] = NULL)
 DAMAGE(wrong_type, train_node(module, OP_MUL)->type.dtype = DTYPE_F64)
 DAMAGE(huge_type, train_node(module, OP_MUL)->type.shape.dim[0] = INT64_MAX)
@@ -360,11 +368,11 @@ DAMAGE(param_type, train_node(module, OP_PARAM)->type = TYPE(F32, 3, 3))
 DAMAGE(input_name, module->inputs.items[0].name = name_intern("z"))
 DAMAGE(input_dtype, module->inputs.items[0].type.dtype = DTYPE_F64)
 DAMAGE(input_shape, module->inputs.items[0].type.shape.dim[1] = 5)
-DAMAGE(input_fixed, (module->inputs.items[0].is_batched = false,
-                     module->inputs.items[0].type.shape.dim[0] = 5))
+DAMAGE(input_fixed,
+       (module->inputs.items[0].is_batched = false, module->inputs.items[0].type.shape.dim[0] = 5))
 DAMAGE(scalar_name, train_node(module, OP_SCALAR)->attributes[0].string = name_intern("rate"))
-DAMAGE(host_cycle, module->entries[ENTRY_HOST]->nodes.items[0]->attributes[0].string =
-                     name_intern("lr"))
+DAMAGE(host_cycle,
+       module->entries[ENTRY_HOST]->nodes.items[0]->attributes[0].string = name_intern("lr"))
 DAMAGE(host_type, {
   Maker maker = entry_maker(module, ENTRY_HOST, "h");
   (void)make_constant(&maker, type_scalar(DTYPE_F32), 1);
@@ -381,8 +389,8 @@ DAMAGE(store_eval, output(module->entries[ENTRY_EVAL], OUTPUT_STORE, "h.w",
                           module->entries[ENTRY_EVAL]->nodes.items[1]))
 DAMAGE(vector_metric, train->outputs.items[1].node = train_node(module, OP_MUL))
 DAMAGE(output_kind, train->outputs.items[1].kind = OUTPUT_RESULT)
-DAMAGE(output_stranger, train->outputs.items[0].node =
-                          module->entries[ENTRY_EVAL]->outputs.items[0].node)
+DAMAGE(output_stranger,
+       train->outputs.items[0].node = module->entries[ENTRY_EVAL]->outputs.items[0].node)
 DAMAGE(output_unkind, train->outputs.items[1].kind = OUTPUT_KIND_COUNT)
 DAMAGE(output_nameless, train->outputs.items[1].name = NULL)
 DAMAGE(output_nodeless, train->outputs.items[1].node = NULL)
@@ -390,8 +398,9 @@ DAMAGE(combine, train->outputs.items[1].combine = COMBINE_COUNT)
 DAMAGE(accumulator, module->entries[ENTRY_EVAL]->outputs.items[0].name = name_intern("error"))
 DAMAGE(finish_reads,
        module->entries[ENTRY_FINISH]->nodes.items[0]->attributes[0].string = name_intern("lr"))
-DAMAGE(plateau, vec_push(module->arena, &module->plateaus,
-                         ((Plateau){.name = name_intern("plateau:0"), .metric = "nothing", .set = "test"})))
+DAMAGE(plateau,
+       vec_push(module->arena, &module->plateaus,
+                ((Plateau){.name = name_intern("plateau:0"), .metric = "nothing", .set = "test"})))
 DAMAGE(two_metrics, vec_push(module->arena, &module->metrics, module->metrics.items[0]))
 DAMAGE(metric, module->entries[ENTRY_FINISH]->outputs.count = 0)
 DAMAGE(two_variables, module->variables.items[1].path = module->variables.items[2].path)
@@ -400,52 +409,52 @@ DAMAGE(graph_name, train->name = name_intern("tran"))
 DAMAGE(precision, module->run.precision = DTYPE_I32)
 
 static const Damage damages[] = {
-  {order, "entry train: node %2 (contract, \"h.linear\"): operand 0 (%8) is not a node of this "
-          "graph before it"},
-  {stranger, "operand 0 (%0) is not a node of this graph before it"},
-  {no_operand, "node %8 (mul, \"loss\"): operand 1 is missing"},
-  {wrong_type, "its type is f64[2] but its rule gives f32[2]"},
-  {huge_type, "its type is too large or malformed"},
-  {no_attribute, "(reduce_mean, \"loss\"): the attribute 'axes' is missing"},
-  {bad_order, "attribute axes is double or out of order"},
-  {bad_key, "attribute 0 has a key that does not exist"},
-  {double_id, "its id does not exceed 2"},
-  {large_id, "its id is not below the graph's next id 8"},
-  {no_path, "it has no path"},
-  {no_op, "its operator does not exist"},
-  {no_file, "its place has no file"},
-  {param_name, "the module has no variable \"h.v\""},
-  {param_kind, "variable \"h.w\" is not a parameter"},
-  {param_type, "variable \"h.w\" is f32[3, 2] but read as f32[3, 3]"},
-  {input_name, "the module has no input \"x\""},
-  {input_dtype, "input \"x\" is declared f64[4, 3] but read as f32[4, 3]"},
-  {input_shape, "input \"x\" is declared f32[4, 5] but read as f32[4, 3]"},
-  {input_fixed, "input \"x\" is declared f32[5, 3] but read as f32[4, 3]"},
-  {scalar_name, "no host scalar \"rate\" is known here"},
-  {host_cycle, "entry host: node %0 (scalar, \"schedule\"): no host scalar \"lr\" is known here"},
-  {host_type, "this entry computes with f64 scalars, not with f32[]"},
-  {host_reads, "this entry cannot read such a leaf"},
-  {store_name, "store \"h.variance\" = %8: the module has no variable of this name"},
-  {store_type, "the variable is f32[2] but the value f32[3, 2]"},
-  {store_twice, "there are two of this name"},
-  {store_init, "entry init: variable \"h.w:m\" gets no value"},
-  {store_eval, "this entry may store streams only"},
-  {vector_metric, "an accumulator is a scalar but this is f32[2]"},
-  {output_kind, "this entry cannot have such an output"},
-  {output_stranger, "its node does not belong to the graph"},
-  {output_unkind, "entry train: output 1: its kind does not exist"},
-  {output_nameless, "entry train: output 1 has no name"},
-  {output_nodeless, "entry train: output \"loss\" has no node"},
-  {combine, "accumulator \"loss\" = %3: its way to combine does not exist"},
-  {accumulator, "entries train and eval do not have the same accumulators"},
-  {finish_reads, "entry finish: node %0 (scalar, \"loss\"): no host scalar \"lr\" is known here"},
-  {plateau, "plateau \"plateau:0\": there is no metric \"nothing\""},
-  {two_metrics, "metric \"loss\": there are two of this name"},
-  {metric, "metric \"loss\": entry finish does not compute it"},
-  {two_variables, "variable \"memory\": there are two of this path"},
-  {two_inputs, "input \"x\": there are two of this name"},
-  {graph_name, "entry train: its graph is named \"tran\""},
-  {precision, "run: the precision is not a float"},
+    {order, "entry train: node %2 (contract, \"h.linear\"): operand 0 (%8) is not a node of this "
+            "graph before it"},
+    {stranger, "operand 0 (%0) is not a node of this graph before it"},
+    {no_operand, "node %8 (mul, \"loss\"): operand 1 is missing"},
+    {wrong_type, "its type is f64[2] but its rule gives f32[2]"},
+    {huge_type, "its type is too large or malformed"},
+    {no_attribute, "(reduce_mean, \"loss\"): the attribute 'axes' is missing"},
+    {bad_order, "attribute axes is double or out of order"},
+    {bad_key, "attribute 0 has a key that does not exist"},
+    {double_id, "its id does not exceed 2"},
+    {large_id, "its id is not below the graph's next id 8"},
+    {no_path, "it has no path"},
+    {no_op, "its operator does not exist"},
+    {no_file, "its place has no file"},
+    {param_name, "the module has no variable \"h.v\""},
+    {param_kind, "variable \"h.w\" is not a parameter"},
+    {param_type, "variable \"h.w\" is f32[3, 2] but read as f32[3, 3]"},
+    {input_name, "the module has no input \"x\""},
+    {input_dtype, "input \"x\" is declared f64[4, 3] but read as f32[4, 3]"},
+    {input_shape, "input \"x\" is declared f32[4, 5] but read as f32[4, 3]"},
+    {input_fixed, "input \"x\" is declared f32[5, 3] but read as f32[4, 3]"},
+    {scalar_name, "no host scalar \"rate\" is known here"},
+    {host_cycle, "entry host: node %0 (scalar, \"schedule\"): no host scalar \"lr\" is known here"},
+    {host_type, "this entry computes with f64 scalars, not with f32[]"},
+    {host_reads, "this entry cannot read such a leaf"},
+    {store_name, "store \"h.variance\" = %8: the module has no variable of this name"},
+    {store_type, "the variable is f32[2] but the value f32[3, 2]"},
+    {store_twice, "there are two of this name"},
+    {store_init, "entry init: variable \"h.w:m\" gets no value"},
+    {store_eval, "this entry may store streams only"},
+    {vector_metric, "an accumulator is a scalar but this is f32[2]"},
+    {output_kind, "this entry cannot have such an output"},
+    {output_stranger, "its node does not belong to the graph"},
+    {output_unkind, "entry train: output 1: its kind does not exist"},
+    {output_nameless, "entry train: output 1 has no name"},
+    {output_nodeless, "entry train: output \"loss\" has no node"},
+    {combine, "accumulator \"loss\" = %3: its way to combine does not exist"},
+    {accumulator, "entries train and eval do not have the same accumulators"},
+    {finish_reads, "entry finish: node %0 (scalar, \"loss\"): no host scalar \"lr\" is known here"},
+    {plateau, "plateau \"plateau:0\": there is no metric \"nothing\""},
+    {two_metrics, "metric \"loss\": there are two of this name"},
+    {metric, "metric \"loss\": entry finish does not compute it"},
+    {two_variables, "variable \"memory\": there are two of this path"},
+    {two_inputs, "input \"x\": there are two of this name"},
+    {graph_name, "entry train: its graph is named \"tran\""},
+    {precision, "run: the precision is not a float"},
 };
 
 static void test_the_verifier_names_each_damage(void **state) {
@@ -465,24 +474,24 @@ static void test_the_verifier_names_each_damage(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    TEST(test_dtypes_have_names_and_sizes),
-    TEST(test_shapes_broadcast_like_numpy),
-    TEST(test_shapes_that_overflow_are_not_representable),
-    TEST(test_attributes_are_sorted_and_copied),
-    TEST(test_attributes_compare_by_bits),
-    TEST(test_copying_a_tree_shares_what_is_mapped),
-    TEST(test_dead_nodes_do_not_count_as_users),
-    TEST(test_a_graph_prints_as_ssa),
-    TEST(test_a_module_reads_back_byte_for_byte),
-    TEST(test_doubles_read_back_exactly),
-    TEST(test_gaps_between_ids_survive),
-    TEST(test_comments_are_passed_over),
-    TEST(test_a_drawing_has_a_cluster_an_entry),
-    TEST(test_misprints_are_diagnosed),
-    TEST(test_a_broken_rule_is_shown_at_its_line),
-    TEST(test_no_mutation_of_a_dump_does_harm),
-    TEST(test_no_number_in_an_operator_does_harm),
-    TEST(test_the_verifier_names_each_damage),
+      TEST(test_dtypes_have_names_and_sizes),
+      TEST(test_shapes_broadcast_like_numpy),
+      TEST(test_shapes_that_overflow_are_not_representable),
+      TEST(test_attributes_are_sorted_and_copied),
+      TEST(test_attributes_compare_by_bits),
+      TEST(test_copying_a_tree_shares_what_is_mapped),
+      TEST(test_dead_nodes_do_not_count_as_users),
+      TEST(test_a_graph_prints_as_ssa),
+      TEST(test_a_module_reads_back_byte_for_byte),
+      TEST(test_doubles_read_back_exactly),
+      TEST(test_gaps_between_ids_survive),
+      TEST(test_comments_are_passed_over),
+      TEST(test_a_drawing_has_a_cluster_an_entry),
+      TEST(test_misprints_are_diagnosed),
+      TEST(test_a_broken_rule_is_shown_at_its_line),
+      TEST(test_no_mutation_of_a_dump_does_harm),
+      TEST(test_no_number_in_an_operator_does_harm),
+      TEST(test_the_verifier_names_each_damage),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

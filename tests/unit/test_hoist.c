@@ -16,8 +16,8 @@ static Expr *load(Arena *arena, int operand, Index *index) {
 
 static Expr *apply(Arena *arena, Op op, Expr *a, Expr *b) {
   Expr *expr = ARENA_NEW(arena, Expr);
-  *expr = (Expr){.kind = EXPR_OP, .dtype = DTYPE_F32, .op = op, .arg_count = b ? 2 : 1,
-                 .args = {a, b}};
+  *expr =
+      (Expr){.kind = EXPR_OP, .dtype = DTYPE_F32, .op = op, .arg_count = b ? 2 : 1, .args = {a, b}};
   return expr;
 }
 
@@ -36,15 +36,27 @@ static char *kernel_text(Arena *arena, int a) {
   Expr *sum = ARENA_NEW(arena, Expr);
   *sum = (Expr){.kind = EXPR_STAGE, .dtype = DTYPE_F32};
   Store store = {2, element(arena), apply(arena, OP_DIV, product(arena, a), sum)};
-  Stage stages[] = {{.kind = STAGE_REDUCE, .axis_count = 1, .extent = {COLUMNS},
-                     .reduce = OP_REDUCE_SUM, .value = product(arena, a)},
-                    {.kind = STAGE_STORE, .axis_count = 1, .extent = {COLUMNS}, .store_count = 1,
+  Stage stages[] = {{.kind = STAGE_REDUCE,
+                     .axis_count = 1,
+                     .extent = {COLUMNS},
+                     .reduce = OP_REDUCE_SUM,
+                     .value = product(arena, a)},
+                    {.kind = STAGE_STORE,
+                     .axis_count = 1,
+                     .extent = {COLUMNS},
+                     .store_count = 1,
                      .stores = &store}};
   KernelOperand operands[] = {{DTYPE_F32, ROWS, false, "a"},
                               {DTYPE_F32, ROWS * COLUMNS, false, "x"},
                               {DTYPE_F32, ROWS * COLUMNS, true, "y"}};
-  Kernel kernel = {.kind = KERNEL_LOOP, .name = "k", .operand_count = 3, .operands = operands,
-                   .axis_count = 1, .extent = {ROWS}, .stage_count = 2, .stages = stages,
+  Kernel kernel = {.kind = KERNEL_LOOP,
+                   .name = "k",
+                   .operand_count = 3,
+                   .operands = operands,
+                   .axis_count = 1,
+                   .extent = {ROWS},
+                   .stage_count = 2,
+                   .stages = stages,
                    .accumulate = DTYPE_F32};
   const char *names[] = {"a", "x", "y"};
   KernelFunction function = {.kernel = &kernel, .name = "k", .operands = names};

@@ -154,10 +154,10 @@ static Program program_create(bool broken) {
   Type vector = type_make(DTYPE_F64, SHAPE(WIDTH));
   vec_push(program.arena, &module->variables,
            ((Variable){.kind = VARIABLE_PARAM, .path = name_intern("w"), .type = vector}));
-  vec_push(
-      program.arena, &module->variables,
-      ((Variable){
-          .kind = VARIABLE_STATE, .path = name_intern("seen"), .type = type_scalar(DTYPE_F64)}));
+  vec_push(program.arena, &module->variables,
+           ((Variable){.kind = VARIABLE_STATE,
+                       .path = name_intern("seen"),
+                       .type = type_scalar(DTYPE_F64)}));
   vec_push(program.arena, &module->inputs,
            ((InputInfo){.name = name_intern("x"),
                         .is_batched = true,

@@ -11,7 +11,7 @@ enum { AXES = 4 };
 /* The same expression twice: as the algebra simplifies it, and as it was asked for. */
 typedef struct Plain Plain;
 struct Plain {
-  char kind;            /* c a + * / % */
+  char kind; /* c a + * / % */
   int64_t value;
   const Plain *left, *right;
 };
@@ -42,7 +42,8 @@ static const Plain *plain(Random *r, char kind, int64_t value, const Plain *left
 static Pair draw_index(Random *r, int depth) {
   if (depth == 0 || draw(r, 8) == 0) {
     int64_t value = draw(r, 2) ? draw(r, AXES) : AXES;
-    if (value < AXES) return (Pair){index_axis(r->arena, (int)value), plain(r, 'a', value, NULL, NULL)};
+    if (value < AXES)
+      return (Pair){index_axis(r->arena, (int)value), plain(r, 'a', value, NULL, NULL)};
     value = draw(r, 41) - 20;
     return (Pair){index_const(r->arena, value), plain(r, 'c', value, NULL, NULL)};
   }
@@ -139,7 +140,8 @@ typedef struct Fixture {
 
 static Fixture fixture(int64_t a, int64_t b, int64_t c) {
   Arena *arena = arena_create();
-  return (Fixture){arena, {a, b, c}, index_axis(arena, 0), index_axis(arena, 1), index_axis(arena, 2)};
+  return (Fixture){
+      arena, {a, b, c}, index_axis(arena, 0), index_axis(arena, 1), index_axis(arena, 2)};
 }
 
 static Index *flat(const Fixture *f) { /* row-major over the three axes */
@@ -187,17 +189,23 @@ static Kernel *sum_kernel(Arena *arena, double c) {
   Kernel *kernel = ARENA_NEW(arena, Kernel);
   KernelOperand operands[] = {{DTYPE_F32, 128, false, "x"}, {DTYPE_F32, 128, true, "y"}};
   Index *index = index_add(arena, index_mul(arena, index_axis(arena, 0), 16), index_axis(arena, 1));
-  Expr *load = ARENA_NEW(arena, Expr), *number = ARENA_NEW(arena, Expr), *sum = ARENA_NEW(arena, Expr);
+  Expr *load = ARENA_NEW(arena, Expr), *number = ARENA_NEW(arena, Expr),
+       *sum = ARENA_NEW(arena, Expr);
   *load = (Expr){.kind = EXPR_LOAD, .dtype = DTYPE_F32, .index = index};
   *number = (Expr){.kind = EXPR_CONST, .dtype = DTYPE_F32, .value = c};
-  *sum = (Expr){.kind = EXPR_OP, .dtype = DTYPE_F32, .op = OP_ADD, .arg_count = 2,
-                .args = {load, number}};
+  *sum = (Expr){
+      .kind = EXPR_OP, .dtype = DTYPE_F32, .op = OP_ADD, .arg_count = 2, .args = {load, number}};
   Store *store = ARENA_NEW(arena, Store);
   *store = (Store){.operand = 1, .index = index, .value = sum};
   Stage *stage = ARENA_NEW(arena, Stage);
   *stage = (Stage){.kind = STAGE_STORE, .store_count = 1, .stores = store};
-  *kernel = (Kernel){.name = "k", .operand_count = 2, .axis_count = 2, .extent = {8, 16},
-                     .stage_count = 1, .stages = stage, .accumulate = DTYPE_F32};
+  *kernel = (Kernel){.name = "k",
+                     .operand_count = 2,
+                     .axis_count = 2,
+                     .extent = {8, 16},
+                     .stage_count = 1,
+                     .stages = stage,
+                     .accumulate = DTYPE_F32};
   kernel->operands = arena_copy(arena, operands, sizeof operands);
   return kernel;
 }
@@ -226,7 +234,7 @@ static void test_flat_accesses_collapse_to_one_axis(void **state) {
   assert_null(kernel_verify(arena, kernel));
   Kernel *other = sum_kernel(arena, 1); /* a transposed load keeps both axes */
   other->stages[0].stores[0].value->args[0]->index =
-    index_add(arena, index_mul(arena, index_axis(arena, 1), 8), index_axis(arena, 0));
+      index_add(arena, index_mul(arena, index_axis(arena, 1), 8), index_axis(arena, 0));
   kernel_collapse(arena, other);
   assert_int_equal(other->axis_count, 2);
   arena_destroy(arena);
@@ -243,7 +251,7 @@ static void test_updates_in_place_need_equal_indices(void **state) {
   assert_null(kernel_verify(arena, kernel));
   Kernel *moved = sum_kernel(arena, 1);
   moved->stages[0].stores[0].value->args[0]->index =
-    index_add(arena, index_mul(arena, index_axis(arena, 1), 8), index_axis(arena, 0));
+      index_add(arena, index_mul(arena, index_axis(arena, 1), 8), index_axis(arena, 0));
   assert_false(kernel_can_unify(moved, 0, 1));
   arena_destroy(arena);
 }
@@ -297,10 +305,11 @@ static void guard_too_wide(Arena *arena, Kernel *kernel) {
 
 static void test_verifier_finds_seeded_faults(void **state) {
   (void)state;
-  static const Spoil faults[] = {load_behind_the_end, load_before_the_beginning, store_behind_the_end,
-                                 store_into_an_input, operand_too_many, axis_too_many,
-                                 stage_that_is_not_there, scalar_that_is_not_there, other_dtype,
-                                 guard_too_wide};
+  static const Spoil faults[] = {
+      load_behind_the_end,     load_before_the_beginning, store_behind_the_end,
+      store_into_an_input,     operand_too_many,          axis_too_many,
+      stage_that_is_not_there, scalar_that_is_not_there,  other_dtype,
+      guard_too_wide};
   for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
     Arena *arena = arena_create();
     Kernel *kernel = sum_kernel(arena, 1);
@@ -360,17 +369,17 @@ static void test_guards_make_an_access_safe(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_random_indices),
-    cmocka_unit_test(test_digits_of_a_row_major_number_are_its_axes),
-    cmocka_unit_test(test_a_split_and_joined_axis_is_itself),
-    cmocka_unit_test(test_substitution_puts_indices_for_axes),
-    cmocka_unit_test(test_keys_tell_structures_apart_and_nothing_else),
-    cmocka_unit_test(test_flat_accesses_collapse_to_one_axis),
-    cmocka_unit_test(test_updates_in_place_need_equal_indices),
-    cmocka_unit_test(test_verifier_finds_seeded_faults),
-    cmocka_unit_test(test_a_row_of_a_concatenation_reads_its_own_part),
-    cmocka_unit_test(test_few_rows_are_no_cases),
-    cmocka_unit_test(test_guards_make_an_access_safe),
+      cmocka_unit_test(test_random_indices),
+      cmocka_unit_test(test_digits_of_a_row_major_number_are_its_axes),
+      cmocka_unit_test(test_a_split_and_joined_axis_is_itself),
+      cmocka_unit_test(test_substitution_puts_indices_for_axes),
+      cmocka_unit_test(test_keys_tell_structures_apart_and_nothing_else),
+      cmocka_unit_test(test_flat_accesses_collapse_to_one_axis),
+      cmocka_unit_test(test_updates_in_place_need_equal_indices),
+      cmocka_unit_test(test_verifier_finds_seeded_faults),
+      cmocka_unit_test(test_a_row_of_a_concatenation_reads_its_own_part),
+      cmocka_unit_test(test_few_rows_are_no_cases),
+      cmocka_unit_test(test_guards_make_an_access_safe),
   };
   return cmocka_run_group_tests_name("kernel", tests, NULL, NULL);
 }

@@ -11,14 +11,17 @@ static int count_dear(const Graph *graph) {
 
 /* A program whose steps yield an expression of v: [2, 12], and h: [2, 3], which is carried. */
 static const char *yielding(Arena *arena, const char *expression) {
-  return arena_printf(arena, HEADING
-    "param z : f32[2, 5, 12] = randn([2, 5, 12])\nparam g : f32[12, 200] = 0.1 * randn([12, 200])\n"
-    "q = concat(w, w * w, k, w + k, axis = 0)\n"
-    "ys, h = scan v in z along 1 with h = zeros([2, 3]) {\n"
-    "  h = sin(h + v[:, 2:5] * b) ; yield %s\n"
-    "}\n"
-    "loss = 0.01 * mean(ys ^ 2) + mean(h) + 0 * mean(x @ w + y @ k + b + sum(g))\n" ENDING,
-    expression);
+  return arena_printf(
+      arena,
+      HEADING
+      "param z : f32[2, 5, 12] = randn([2, 5, 12])\nparam g : f32[12, 200] = 0.1 * randn([12, "
+      "200])\n"
+      "q = concat(w, w * w, k, w + k, axis = 0)\n"
+      "ys, h = scan v in z along 1 with h = zeros([2, 3]) {\n"
+      "  h = sin(h + v[:, 2:5] * b) ; yield %s\n"
+      "}\n"
+      "loss = 0.01 * mean(ys ^ 2) + mean(h) + 0 * mean(x @ w + y @ k + b + sum(g))\n" ENDING,
+      expression);
 }
 
 /* Before the gradients: what the first scan of the training step has that is dear. */
@@ -30,25 +33,25 @@ static int dear_in_step(Arena *arena, const char *expression) {
 static void test_dear_work_of_sequences_is_done_at_once(void **state) {
   (void)state;
   static const char *const expressions[] = {
-    "v @ q",
-    "tanh(v * 2 + b[0]) @ q",
-    "concat(v[:, 6:], v[:, :6], axis = 1) @ q",
-    "transpose(q) @ transpose(v)",
-    "max(v, axis = 1) * b[0]",
-    "min(exp(v), axis = 1) * b[0]",
-    "prod(v, axis = 1) * b[0]",
-    "mean(where(v > 0, v, 0.1 * v), axis = 1) * b[0]",
-    "f32(argmax(v, axis = 1) + argmin(v, axis = 1)) * b[1]",
-    "sum(v * sin(v), axis = 1) * b[0]",
-    "einsum(\"bi,bi->b\", v, sin(v)) * b[0]",
-    "einsum(\"bi,bj->ij\", v, v)[:3] @ q",
-    "sum(reshape(v, [2, 3, 4]) * b[:, none], axis = [1, 2])",
-    "sum(conv1d(v[:, none], 4, 5)) * b[0]",
-    "concat(q[argmax(v, axis = 1)], v, axis = 1) @ concat(q, w, axis = 0)",
-    "pick(v @ q, argmax(v, axis = 1) // 6, axis = 1) * b[2]",
-    "pick(v, argmax(v, axis = 1), axis = 1) * b[2]",
-    "sum(pad(v, [(0, 0), (1, 2)]) + b[0], axis = 1)",
-    "sum(broadcast(v[:, none], [2, 3, 12]) * b[:, none], axis = [0, 1, 2])",
+      "v @ q",
+      "tanh(v * 2 + b[0]) @ q",
+      "concat(v[:, 6:], v[:, :6], axis = 1) @ q",
+      "transpose(q) @ transpose(v)",
+      "max(v, axis = 1) * b[0]",
+      "min(exp(v), axis = 1) * b[0]",
+      "prod(v, axis = 1) * b[0]",
+      "mean(where(v > 0, v, 0.1 * v), axis = 1) * b[0]",
+      "f32(argmax(v, axis = 1) + argmin(v, axis = 1)) * b[1]",
+      "sum(v * sin(v), axis = 1) * b[0]",
+      "einsum(\"bi,bi->b\", v, sin(v)) * b[0]",
+      "einsum(\"bi,bj->ij\", v, v)[:3] @ q",
+      "sum(reshape(v, [2, 3, 4]) * b[:, none], axis = [1, 2])",
+      "sum(conv1d(v[:, none], 4, 5)) * b[0]",
+      "concat(q[argmax(v, axis = 1)], v, axis = 1) @ concat(q, w, axis = 0)",
+      "pick(v @ q, argmax(v, axis = 1) // 6, axis = 1) * b[2]",
+      "pick(v, argmax(v, axis = 1), axis = 1) * b[2]",
+      "sum(pad(v, [(0, 0), (1, 2)]) + b[0], axis = 1)",
+      "sum(broadcast(v[:, none], [2, 3, 12]) * b[:, none], axis = [0, 1, 2])",
   };
   for (size_t i = 0; i < sizeof expressions / sizeof *expressions; i++) {
     Arena *arena = arena_create();
@@ -109,12 +112,12 @@ static void test_work_climbs_through_several_bodies(void **state) {
   (void)state;
   Arena *arena = arena_create();
   static const char text[] = HEADING
-    "param z : f32[3, 4, 12] = randn([3, 4, 12])\n"
-    "ys = scan m in z with h = b {\n"
-    "  h = scan v in m with h = h { h = sin(h + v @ concat(w, w, k, k, axis = 0) * exp(b)) }\n"
-    "  yield h\n"
-    "}\n"
-    "loss = mean(ys ^ 2) + 0 * mean(x @ w + y @ k)\n" ENDING;
+      "param z : f32[3, 4, 12] = randn([3, 4, 12])\n"
+      "ys = scan m in z with h = b {\n"
+      "  h = scan v in m with h = h { h = sin(h + v @ concat(w, w, k, k, axis = 0) * exp(b)) }\n"
+      "  yield h\n"
+      "}\n"
+      "loss = mean(ys ^ 2) + 0 * mean(x @ w + y @ k)\n" ENDING;
   Module *module = elaborate_with(arena, text, "lift", 1, SCANS_LOOP);
   const Graph *graph = module->entries[ENTRY_TRAIN];
   assert_int_equal(count_family(first_scan(graph)->body, FAMILY_CONTRACTION), 0);
@@ -135,12 +138,15 @@ static int count_reversals(const Graph *graph) {
 /* A walk over a reversed sequence and another one, whose result is read in some order. */
 static void check_walk(const char *other, const char *order, bool turns, int reversals) {
   Arena *arena = arena_create();
-  const char *text = arena_printf(arena, HEADING
-    "param z : f32[2, 5, 3] = randn([2, 5, 3])\nparam m : f32[5, 2, 3] = randn([5, 2, 3])\n"
-    "param small : f32[5] = 0.3 * randn([5])\nparam big : f32[5, 3, 4, 1, 3] = 0.1\n"
-    "ys, h = scan u, v in transpose(z[:, ::-1], [1, 0, 2]), %s with h = zeros([2, 3]) {\n"
-    "  h = sin(h + u @ w + mean(v)) ; yield h @ k }\n"
-    "loss = mean(ys%s * m) + mean(h) + 0 * mean(x @ w + y @ k + b)\n" ENDING, other, order);
+  const char *text = arena_printf(
+      arena,
+      HEADING
+      "param z : f32[2, 5, 3] = randn([2, 5, 3])\nparam m : f32[5, 2, 3] = randn([5, 2, 3])\n"
+      "param small : f32[5] = 0.3 * randn([5])\nparam big : f32[5, 3, 4, 1, 3] = 0.1\n"
+      "ys, h = scan u, v in transpose(z[:, ::-1], [1, 0, 2]), %s with h = zeros([2, 3]) {\n"
+      "  h = sin(h + u @ w + mean(v)) ; yield h @ k }\n"
+      "loss = mean(ys%s * m) + mean(h) + 0 * mean(x @ w + y @ k + b)\n" ENDING,
+      other, order);
   Module *module = elaborate_with(arena, text, NULL, 1, SCANS_LOOP);
   const Graph *graph = module->entries[ENTRY_TRAIN];
   assert_int_equal(scan_shape(first_scan(graph)).reverse, turns);
@@ -161,11 +167,11 @@ static void test_reversed_sequences_are_walked_backwards(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_reversed_sequences_are_walked_backwards),
-    cmocka_unit_test(test_bound_and_growing_work_stays),
-    cmocka_unit_test(test_what_never_changes_is_done_once),
-    cmocka_unit_test(test_work_climbs_through_several_bodies),
-    cmocka_unit_test(test_dear_work_of_sequences_is_done_at_once),
+      cmocka_unit_test(test_reversed_sequences_are_walked_backwards),
+      cmocka_unit_test(test_bound_and_growing_work_stays),
+      cmocka_unit_test(test_what_never_changes_is_done_once),
+      cmocka_unit_test(test_work_climbs_through_several_bodies),
+      cmocka_unit_test(test_dear_work_of_sequences_is_done_at_once),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,14 +21,20 @@ typedef struct FloatFunction {
   float limit; /* of |x| */
 } FloatFunction;
 
-#define WRAP(name) \
+#define WRAP(name)                                                                                 \
   static float wrap_##name(float x) { return nnc_##name##_f32(x); }
 WRAP(exp)
-WRAP(expm1) WRAP(log) WRAP(log1p) WRAP(tanh) WRAP(sigmoid) WRAP(erf) WRAP(sin) WRAP(cos) WRAP(tan)
+WRAP(expm1)
+WRAP(log)
+WRAP(log1p)
+WRAP(tanh)
+WRAP(sigmoid)
+WRAP(erf)
+WRAP(sin)
+WRAP(cos)
+WRAP(tan)
 
-    static double exact_sigmoid(double x) {
-  return 1 / (1 + exp(-x));
-}
+static double exact_sigmoid(double x) { return 1 / (1 + exp(-x)); }
 
 static const FloatFunction functions[] = {
     {"exp", wrap_exp, exp, FLT_MAX},    {"expm1", wrap_expm1, expm1, FLT_MAX},
@@ -195,18 +201,25 @@ typedef struct DoubleFunction {
   double limit; /* of the error, in units */
 } DoubleFunction;
 
-#define WRAP_DOUBLE(name) \
+#define WRAP_DOUBLE(name)                                                                          \
   static double double_##name(double x) { return nnc_##name##_f64(x); }
 WRAP_DOUBLE(exp)
-WRAP_DOUBLE(expm1) WRAP_DOUBLE(log) WRAP_DOUBLE(log1p) WRAP_DOUBLE(tanh) WRAP_DOUBLE(sigmoid)
-    WRAP_DOUBLE(erf) WRAP_DOUBLE(sin) WRAP_DOUBLE(cos) WRAP_DOUBLE(tan)
+WRAP_DOUBLE(expm1)
+WRAP_DOUBLE(log)
+WRAP_DOUBLE(log1p)
+WRAP_DOUBLE(tanh)
+WRAP_DOUBLE(sigmoid)
+WRAP_DOUBLE(erf)
+WRAP_DOUBLE(sin)
+WRAP_DOUBLE(cos)
+WRAP_DOUBLE(tan)
 
-        static const DoubleFunction double_functions[] = {
-            {"exp", double_exp, expl, 1},    {"expm1", double_expm1, expm1l, 1},
-            {"log", double_log, logl, 1},    {"log1p", double_log1p, log1pl, 1.5},
-            {"tanh", double_tanh, tanhl, 2}, {"sigmoid", double_sigmoid, exact_sigmoid_long, 2},
-            {"erf", double_erf, erfl, 1.5},  {"sin", double_sin, sinl, 1},
-            {"cos", double_cos, cosl, 1},    {"tan", double_tan, tanl, 1.5},
+static const DoubleFunction double_functions[] = {
+    {"exp", double_exp, expl, 1},    {"expm1", double_expm1, expm1l, 1},
+    {"log", double_log, logl, 1},    {"log1p", double_log1p, log1pl, 1.5},
+    {"tanh", double_tanh, tanhl, 2}, {"sigmoid", double_sigmoid, exact_sigmoid_long, 2},
+    {"erf", double_erf, erfl, 1.5},  {"sin", double_sin, sinl, 1},
+    {"cos", double_cos, cosl, 1},    {"tan", double_tan, tanl, 1.5},
 };
 
 typedef struct Worst {
@@ -351,18 +364,20 @@ static void try_rest(double a, double b) {
 
 static void test_rests(void **state) {
   (void)state;
-  static const double numbers[] = {0.0,   -0.0,   1,       -1,      5,        -5,         0.1,
-                                   -0.1,  0.3,    1e10,    1e30,    .3333,    INFINITY,   -INFINITY,
-                                   NAN,   2.5,    -7.5,    1e-30,   -1e-30,   0x1p-149,   -0x1p-149,
-                                   3e38,  -3e38,  0x1p24,  0x1p53,  0x1p-1074, -0x1p-1074, 0x1p27,
-                                   1e300, -1e300, DBL_MAX, DBL_MIN, 0x1p1000, 1 + 0x1p-52, 0x1p51};
+  static const double numbers[] = {0.0,      -0.0,      1,          -1,          5,     -5,
+                                   0.1,      -0.1,      0.3,        1e10,        1e30,  .3333,
+                                   INFINITY, -INFINITY, NAN,        2.5,         -7.5,  1e-30,
+                                   -1e-30,   0x1p-149,  -0x1p-149,  3e38,        -3e38, 0x1p24,
+                                   0x1p53,   0x1p-1074, -0x1p-1074, 0x1p27,      1e300, -1e300,
+                                   DBL_MAX,  DBL_MIN,   0x1p1000,   1 + 0x1p-52, 0x1p51};
   enum { COUNT = sizeof numbers / sizeof *numbers };
   for (int i = 0; i < COUNT; i++)
     for (int k = 0; k < COUNT; k++) try_rest(numbers[i], numbers[k]);
   uint64_t bits = 1;
   for (int i = 0; i < 300000; i++) {
     bits = bits * 6364136223846793005u + 1442695040888963407u;
-    double a = nnc_bits_f64(bits ^ bits >> 29), b = (double)(int64_t)(bits << 7 ^ bits >> 11) * 1e-17;
+    double a = nnc_bits_f64(bits ^ bits >> 29),
+           b = (double)(int64_t)(bits << 7 ^ bits >> 11) * 1e-17;
     try_rest(a, b);
     try_rest((double)(int64_t)bits * 1e-15, b);
     try_rest((double)(i - 150000) * 0.1, 0.1); /* quotients near whole numbers */

@@ -46,16 +46,16 @@ static void check_golden(const Golden *golden) {
     bindings[i] = (Binding){OP_INPUT, name, tensor_of(arena, type, golden->operands[i].data)};
   }
   bool is_leaf = golden->operand_count == 0;
-  Node *node = is_leaf ? graph_add_typed(graph, golden->op, golden->expected.type, 0, NULL,
-                                         golden->attribute_count, golden->attributes, (Span){0}, "y")
-                       : graph_add(graph, golden->op, golden->operand_count, operands,
-                                   golden->attribute_count, golden->attributes, (Span){0}, "y");
+  Node *node = is_leaf
+                   ? graph_add_typed(graph, golden->op, golden->expected.type, 0, NULL,
+                                     golden->attribute_count, golden->attributes, (Span){0}, "y")
+                   : graph_add(graph, golden->op, golden->operand_count, operands,
+                               golden->attribute_count, golden->attributes, (Span){0}, "y");
   if (!type_equal(node->type, golden->expected.type))
     fail_msg("%s (%s): the type is not as expected", op_info(golden->op)->name, golden->remark);
   add_output(graph, OUTPUT_RESULT, "y", node);
   EvaluateContext context = {0};
-  Evaluation *evaluation =
-      graph_evaluate(arena, graph, golden->operand_count, bindings, &context);
+  Evaluation *evaluation = graph_evaluate(arena, graph, golden->operand_count, bindings, &context);
   const Tensor *result = evaluation_output(evaluation, 0);
   for (int64_t i = 0; i < shape_elements(node->type.shape); i++)
     if (!same_number(result->data[i], golden->expected.data[i]))
@@ -128,80 +128,199 @@ typedef struct Refusal {
 } Refusal;
 
 #define T(dtype, ...)                                                                              \
-  {DTYPE_##dtype, {sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), {__VA_ARGS__}}}
-#define SCALAR_OF(dtype) {DTYPE_##dtype, {0, {0}}}
+  {                                                                                                \
+    DTYPE_##dtype, {                                                                               \
+      sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), { __VA_ARGS__ }                          \
+    }                                                                                              \
+  }
+#define SCALAR_OF(dtype)                                                                           \
+  {                                                                                                \
+    DTYPE_##dtype, {                                                                               \
+      0, { 0 }                                                                                     \
+    }                                                                                              \
+  }
 #define MATRIX NO_INTS(BATCH_LEFT), NO_INTS(BATCH_RIGHT)
 #define PLAIN INTS(STRIDE, 1), INTS(LOW, 0), INTS(HIGH, 0), INTS(DILATION, 1)
 
 static const Refusal refusals[] = {
-  {OP_ADD, 2, {T(F32, 2, 3), T(F32, 3)}, 0, {{0}}, "operands have shapes [2, 3] and [3]"},
-  {OP_ADD, 2, {T(F32, 2), T(F64, 2)}, 0, {{0}}, "operands have types f32 and f64"},
-  {OP_ADD, 2, {T(U8, 2), T(U8, 2)}, 0, {{0}},
-   "operand 1 has type u8 but add takes a float, i64 or i32"},
-  {OP_DIV, 2, {T(I32, 2), T(I32, 2)}, 0, {{0}}, "operand 1 has type i32 but div takes a float"},
-  {OP_EXP, 1, {T(I64, 2)}, 0, {{0}}, "operand 1 has type i64 but exp takes a float"},
-  {OP_AND, 2, {T(I32, 2), T(I32, 2)}, 0, {{0}}, "operand 1 has type i32 but and takes bool"},
-  {OP_LT, 2, {T(BOOL, 2), T(BOOL, 2)}, 0, {{0}}, "operand 1 has type bool but lt takes a number"},
-  {OP_WHERE, 3, {T(F32, 2), T(F32, 2), T(F32, 2)}, 0, {{0}},
-   "operand 1 has type f32 but where takes bool"},
-  {OP_WHERE, 3, {T(BOOL, 2), T(F32, 2), T(I32, 2)}, 0, {{0}}, "the two sides are f32[2] and i32[2]"},
-  {OP_WHERE, 3, {T(BOOL, 3), T(F32, 2), T(F32, 2)}, 0, {{0}},
-   "the condition has shape [3] and the sides [2]"},
-  {OP_CAST, 1, {T(F32, 2)}, 0, {{0}}, "the attribute 'dtype' is missing"},
-  {OP_CAST, 1, {T(F32, 2)}, 1, {INT(DTYPE, 99)}, "there is no type number 99"},
-  {OP_REDUCE_SUM, 1, {T(F32, 2)}, 1, {INTS(AXES, 1)}, "'axes' names axis 1 of a tensor with 1 axes"},
-  {OP_REDUCE_SUM, 1, {T(F32, 2, 2)}, 1, {INTS(AXES, 1, 0)}, "the axes of 'axes' are not increasing"},
-  {OP_REDUCE_MAX, 1, {T(F32, 2, 0)}, 1, {INTS(AXES, 1)}, "reduce_max of [2, 0] is over no elements"},
-  {OP_REDUCE_MEAN, 1, {T(F32, 0)}, 1, {INTS(AXES, 0)}, "reduce_mean of [0] is over no elements"},
-  {OP_ARGMAX, 1, {T(F32, 0)}, 1, {INT(AXIS, 0)}, "argmax of [0] is over no elements"},
-  {OP_ARGMIN, 1, {T(F32, 2)}, 1, {INT(AXIS, -1)}, "axis -1 is outside a tensor with 1 axes"},
-  {OP_RESHAPE, 1, {T(F32, 2, 3)}, 1, {INTS(SHAPE, 4)}, "[2, 3] has 6 elements but [4] has 4"},
-  {OP_RESHAPE, 1, {T(F32, 6)}, 1, {INTS(SHAPE, -1, 6)}, "extent 0 of the shape is -1"},
-  {OP_TRANSPOSE, 1, {T(F32, 2, 3)}, 1, {INTS(PERMUTATION, 0, 0)},
-   "the axes of 'permutation' are not distinct"},
-  {OP_TRANSPOSE, 1, {T(F32, 2, 3)}, 1, {INTS(PERMUTATION, 0)},
-   "a permutation of 1 axes is applied to [2, 3]"},
-  {OP_BROADCAST, 1, {T(F32, 1)}, 2, {INTS(SHAPE, 4), INTS(AXES, 0)},
-   "axis 0 of [1] does not match axis 0 of [4]"},
-  {OP_SLICE, 1, {T(F32, 4)}, 3, {INTS(START, 1), INTS(STOP, 5), INTS(STEP, 1)},
-   "1:5:1 is outside axis 0 of [4]"},
-  {OP_SLICE, 1, {T(F32, 4)}, 3, {INTS(START, 1), INTS(STOP, 3), INTS(STEP, 0)},
-   "the step along axis 0 is 0"},
-  {OP_PAD, 1, {T(F32, 4)}, 4, {INTS(LOW, -1), INTS(HIGH, 0), INTS(STEP, 1), REAL(VALUE, 0)},
-   "entry 0 of 'low' is -1 but must be at least 0"},
-  {OP_CONCAT, 2, {T(F32, 2, 3), T(F32, 3, 3)}, 1, {INT(AXIS, 1)},
-   "shapes [2, 3] and [3, 3] differ in more than axis 1"},
-  {OP_CONTRACT, 2, {T(F32, 100, 784), T(F32, 512, 10)}, 4,
-   {MATRIX, INTS(SUM_LEFT, 1), INTS(SUM_RIGHT, 0)},
-   "axis 1 of [100, 784] does not match axis 0 of [512, 10]"},
-  {OP_CONTRACT, 2, {T(F32, 2, 2), T(F32, 2, 2)}, 4,
-   {INTS(BATCH_LEFT, 0), INTS(BATCH_RIGHT, 0), INTS(SUM_LEFT, 0), INTS(SUM_RIGHT, 1)},
-   "axis 0 is in both 'batch_left' and 'sum_left'"},
-  {OP_CONV, 2, {T(F32, 1, 3, 8), T(F32, 4, 2, 3)}, 5, {PLAIN, INT(GROUPS, 1)},
-   "w [4, 2, 3] has 2 input channels where x [1, 3, 8] gives 3 a group"},
-  {OP_CONV, 2, {T(F32, 1, 3, 8), T(F32, 4, 3, 3)}, 5, {PLAIN, INT(GROUPS, 2)},
-   "3 input and 4 output channels do not fall into 2 groups"},
-  {OP_CONV, 2, {T(F32, 1, 1, 2), T(F32, 1, 1, 3)}, 5, {PLAIN, INT(GROUPS, 1)},
-   "a window of 3 (dilation 1) does not fit into 2 elements with padding 0 and 0 along spatial axis 0"},
-  {OP_CONV_INPUT, 2, {T(F32, 1, 1, 5), T(F32, 1, 1, 3)}, 6,
-   {PLAIN, INT(GROUPS, 1), INTS(SHAPE, 1, 1, 6)},
-   "dy has shape [1, 1, 5] but x [1, 1, 6] and w [1, 1, 3] give [1, 1, 4]"},
-  {OP_MAX_POOL, 1, {T(F32, 1, 1, 4)}, 5,
-   {INTS(KERNEL, 2), INTS(STRIDE, 2), INTS(LOW, 2), INTS(HIGH, 0), INTS(DILATION, 1)},
-   "window 0 along spatial axis 0 lies in the padding"},
-  {OP_MAX_POOL, 1, {T(F32, 1, 4)}, 5, {INTS(KERNEL, 2), PLAIN},
-   "x has shape [1, 4] where [n, c] and 1 spatial axes are needed"},
-  {OP_GATHER, 2, {T(F32, 4), T(F32, 2)}, 0, {{0}},
-   "operand 2 has type f32 but gather takes an integer"},
-  {OP_GATHER, 2, {SCALAR_OF(F32), T(I32, 2)}, 0, {{0}}, "the table is a scalar"},
-  {OP_GATHER, 2, {T(F32, 0, 3), T(I32, 2)}, 0, {{0}}, "axis 0 of [0, 3] has no elements to index"},
-  {OP_SCATTER_ADD, 2, {T(F32, 2, 4), T(I32, 2)}, 1, {INTS(SHAPE, 5, 3)},
-   "values [2, 4] are not one row of [5, 3] for each index of [2]"},
-  {OP_PICK, 2, {T(F32, 2, 3), T(I32, 3)}, 1, {INT(AXIS, 1)},
-   "the index has shape [3] where [2, 3] without axis 1 is needed"},
-  {OP_ARGSORT, 1, {SCALAR_OF(F32)}, 1, {INT(DESCENDING, 0)}, "the operand is a scalar"},
-  {OP_GRADIENT, 2, {T(F32, 2), T(F32, 3)}, 0, {{0}},
-   "the loss has shape [2] where a scalar is needed"},
+    {OP_ADD, 2, {T(F32, 2, 3), T(F32, 3)}, 0, {{0}}, "operands have shapes [2, 3] and [3]"},
+    {OP_ADD, 2, {T(F32, 2), T(F64, 2)}, 0, {{0}}, "operands have types f32 and f64"},
+    {OP_ADD,
+     2,
+     {T(U8, 2), T(U8, 2)},
+     0,
+     {{0}},
+     "operand 1 has type u8 but add takes a float, i64 or i32"},
+    {OP_DIV, 2, {T(I32, 2), T(I32, 2)}, 0, {{0}}, "operand 1 has type i32 but div takes a float"},
+    {OP_EXP, 1, {T(I64, 2)}, 0, {{0}}, "operand 1 has type i64 but exp takes a float"},
+    {OP_AND, 2, {T(I32, 2), T(I32, 2)}, 0, {{0}}, "operand 1 has type i32 but and takes bool"},
+    {OP_LT, 2, {T(BOOL, 2), T(BOOL, 2)}, 0, {{0}}, "operand 1 has type bool but lt takes a number"},
+    {OP_WHERE,
+     3,
+     {T(F32, 2), T(F32, 2), T(F32, 2)},
+     0,
+     {{0}},
+     "operand 1 has type f32 but where takes bool"},
+    {OP_WHERE,
+     3,
+     {T(BOOL, 2), T(F32, 2), T(I32, 2)},
+     0,
+     {{0}},
+     "the two sides are f32[2] and i32[2]"},
+    {OP_WHERE,
+     3,
+     {T(BOOL, 3), T(F32, 2), T(F32, 2)},
+     0,
+     {{0}},
+     "the condition has shape [3] and the sides [2]"},
+    {OP_CAST, 1, {T(F32, 2)}, 0, {{0}}, "the attribute 'dtype' is missing"},
+    {OP_CAST, 1, {T(F32, 2)}, 1, {INT(DTYPE, 99)}, "there is no type number 99"},
+    {OP_REDUCE_SUM,
+     1,
+     {T(F32, 2)},
+     1,
+     {INTS(AXES, 1)},
+     "'axes' names axis 1 of a tensor with 1 axes"},
+    {OP_REDUCE_SUM,
+     1,
+     {T(F32, 2, 2)},
+     1,
+     {INTS(AXES, 1, 0)},
+     "the axes of 'axes' are not increasing"},
+    {OP_REDUCE_MAX,
+     1,
+     {T(F32, 2, 0)},
+     1,
+     {INTS(AXES, 1)},
+     "reduce_max of [2, 0] is over no elements"},
+    {OP_REDUCE_MEAN, 1, {T(F32, 0)}, 1, {INTS(AXES, 0)}, "reduce_mean of [0] is over no elements"},
+    {OP_ARGMAX, 1, {T(F32, 0)}, 1, {INT(AXIS, 0)}, "argmax of [0] is over no elements"},
+    {OP_ARGMIN, 1, {T(F32, 2)}, 1, {INT(AXIS, -1)}, "axis -1 is outside a tensor with 1 axes"},
+    {OP_RESHAPE, 1, {T(F32, 2, 3)}, 1, {INTS(SHAPE, 4)}, "[2, 3] has 6 elements but [4] has 4"},
+    {OP_RESHAPE, 1, {T(F32, 6)}, 1, {INTS(SHAPE, -1, 6)}, "extent 0 of the shape is -1"},
+    {OP_TRANSPOSE,
+     1,
+     {T(F32, 2, 3)},
+     1,
+     {INTS(PERMUTATION, 0, 0)},
+     "the axes of 'permutation' are not distinct"},
+    {OP_TRANSPOSE,
+     1,
+     {T(F32, 2, 3)},
+     1,
+     {INTS(PERMUTATION, 0)},
+     "a permutation of 1 axes is applied to [2, 3]"},
+    {OP_BROADCAST,
+     1,
+     {T(F32, 1)},
+     2,
+     {INTS(SHAPE, 4), INTS(AXES, 0)},
+     "axis 0 of [1] does not match axis 0 of [4]"},
+    {OP_SLICE,
+     1,
+     {T(F32, 4)},
+     3,
+     {INTS(START, 1), INTS(STOP, 5), INTS(STEP, 1)},
+     "1:5:1 is outside axis 0 of [4]"},
+    {OP_SLICE,
+     1,
+     {T(F32, 4)},
+     3,
+     {INTS(START, 1), INTS(STOP, 3), INTS(STEP, 0)},
+     "the step along axis 0 is 0"},
+    {OP_PAD,
+     1,
+     {T(F32, 4)},
+     4,
+     {INTS(LOW, -1), INTS(HIGH, 0), INTS(STEP, 1), REAL(VALUE, 0)},
+     "entry 0 of 'low' is -1 but must be at least 0"},
+    {OP_CONCAT,
+     2,
+     {T(F32, 2, 3), T(F32, 3, 3)},
+     1,
+     {INT(AXIS, 1)},
+     "shapes [2, 3] and [3, 3] differ in more than axis 1"},
+    {OP_CONTRACT,
+     2,
+     {T(F32, 100, 784), T(F32, 512, 10)},
+     4,
+     {MATRIX, INTS(SUM_LEFT, 1), INTS(SUM_RIGHT, 0)},
+     "axis 1 of [100, 784] does not match axis 0 of [512, 10]"},
+    {OP_CONTRACT,
+     2,
+     {T(F32, 2, 2), T(F32, 2, 2)},
+     4,
+     {INTS(BATCH_LEFT, 0), INTS(BATCH_RIGHT, 0), INTS(SUM_LEFT, 0), INTS(SUM_RIGHT, 1)},
+     "axis 0 is in both 'batch_left' and 'sum_left'"},
+    {OP_CONV,
+     2,
+     {T(F32, 1, 3, 8), T(F32, 4, 2, 3)},
+     5,
+     {PLAIN, INT(GROUPS, 1)},
+     "w [4, 2, 3] has 2 input channels where x [1, 3, 8] gives 3 a group"},
+    {OP_CONV,
+     2,
+     {T(F32, 1, 3, 8), T(F32, 4, 3, 3)},
+     5,
+     {PLAIN, INT(GROUPS, 2)},
+     "3 input and 4 output channels do not fall into 2 groups"},
+    {OP_CONV,
+     2,
+     {T(F32, 1, 1, 2), T(F32, 1, 1, 3)},
+     5,
+     {PLAIN, INT(GROUPS, 1)},
+     "a window of 3 (dilation 1) does not fit into 2 elements with padding 0 and 0 along spatial "
+     "axis 0"},
+    {OP_CONV_INPUT,
+     2,
+     {T(F32, 1, 1, 5), T(F32, 1, 1, 3)},
+     6,
+     {PLAIN, INT(GROUPS, 1), INTS(SHAPE, 1, 1, 6)},
+     "dy has shape [1, 1, 5] but x [1, 1, 6] and w [1, 1, 3] give [1, 1, 4]"},
+    {OP_MAX_POOL,
+     1,
+     {T(F32, 1, 1, 4)},
+     5,
+     {INTS(KERNEL, 2), INTS(STRIDE, 2), INTS(LOW, 2), INTS(HIGH, 0), INTS(DILATION, 1)},
+     "window 0 along spatial axis 0 lies in the padding"},
+    {OP_MAX_POOL,
+     1,
+     {T(F32, 1, 4)},
+     5,
+     {INTS(KERNEL, 2), PLAIN},
+     "x has shape [1, 4] where [n, c] and 1 spatial axes are needed"},
+    {OP_GATHER,
+     2,
+     {T(F32, 4), T(F32, 2)},
+     0,
+     {{0}},
+     "operand 2 has type f32 but gather takes an integer"},
+    {OP_GATHER, 2, {SCALAR_OF(F32), T(I32, 2)}, 0, {{0}}, "the table is a scalar"},
+    {OP_GATHER,
+     2,
+     {T(F32, 0, 3), T(I32, 2)},
+     0,
+     {{0}},
+     "axis 0 of [0, 3] has no elements to index"},
+    {OP_SCATTER_ADD,
+     2,
+     {T(F32, 2, 4), T(I32, 2)},
+     1,
+     {INTS(SHAPE, 5, 3)},
+     "values [2, 4] are not one row of [5, 3] for each index of [2]"},
+    {OP_PICK,
+     2,
+     {T(F32, 2, 3), T(I32, 3)},
+     1,
+     {INT(AXIS, 1)},
+     "the index has shape [3] where [2, 3] without axis 1 is needed"},
+    {OP_ARGSORT, 1, {SCALAR_OF(F32)}, 1, {INT(DESCENDING, 0)}, "the operand is a scalar"},
+    {OP_GRADIENT,
+     2,
+     {T(F32, 2), T(F32, 3)},
+     0,
+     {{0}},
+     "the loss has shape [2] where a scalar is needed"},
 };
 
 static void test_type_rules_give_reasons(void **state) {
@@ -213,9 +332,9 @@ static void test_type_rules_give_reasons(void **state) {
     Node *operands[3];
     for (int k = 0; k < refusal->operand_count; k++)
       operands[k] = leaf(graph, OP_INPUT, refusal->operands[k], "x");
-    Node *node = graph_add_typed(graph, refusal->op, type_scalar(DTYPE_F32), refusal->operand_count,
-                                 operands, refusal->attribute_count, refusal->attributes,
-                                 (Span){0}, "y");
+    Node *node =
+        graph_add_typed(graph, refusal->op, type_scalar(DTYPE_F32), refusal->operand_count,
+                        operands, refusal->attribute_count, refusal->attributes, (Span){0}, "y");
     const char *reason = NULL;
     Type type;
     assert_false(op_info(refusal->op)->class->infer(arena, node, &type, &reason));
@@ -226,11 +345,21 @@ static void test_type_rules_give_reasons(void **state) {
 
 static void test_constants_fit_their_type(void **state) {
   (void)state;
-  const struct { DType dtype; double value; bool fits; } constants[] = {
-      {DTYPE_U8, 255, true}, {DTYPE_U8, 256, false}, {DTYPE_U8, -1, false},
-      {DTYPE_I32, -2147483648.0, true}, {DTYPE_I32, 2147483648.0, false}, {DTYPE_I32, 0.5, false},
-      {DTYPE_I64, 9007199254740992.0, true}, {DTYPE_I64, NAN, false}, {DTYPE_BOOL, 1, true},
-      {DTYPE_BOOL, 2, false}, {DTYPE_F32, NAN, true}};
+  const struct {
+    DType dtype;
+    double value;
+    bool fits;
+  } constants[] = {{DTYPE_U8, 255, true},
+                   {DTYPE_U8, 256, false},
+                   {DTYPE_U8, -1, false},
+                   {DTYPE_I32, -2147483648.0, true},
+                   {DTYPE_I32, 2147483648.0, false},
+                   {DTYPE_I32, 0.5, false},
+                   {DTYPE_I64, 9007199254740992.0, true},
+                   {DTYPE_I64, NAN, false},
+                   {DTYPE_BOOL, 1, true},
+                   {DTYPE_BOOL, 2, false},
+                   {DTYPE_F32, NAN, true}};
   for (size_t i = 0; i < sizeof constants / sizeof *constants; i++) {
     Arena *arena = arena_create();
     Maker maker = maker_of(graph_create(arena, "constants"), "c");
@@ -248,10 +377,13 @@ static void test_constants_fit_their_type(void **state) {
 /* Random123's kat_vectors, philox4x32 with 10 rounds. */
 static void test_philox_known_answers(void **state) {
   (void)state;
-  const struct { uint32_t counter[4], key[2], word[4]; } answers[] = {
+  const struct {
+    uint32_t counter[4], key[2], word[4];
+  } answers[] = {
       {{0, 0, 0, 0}, {0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
       {{~0u, ~0u, ~0u, ~0u}, {~0u, ~0u}, {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
-      {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0},
+      {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
+       {0xa4093822, 0x299f31d0},
        {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}}};
   for (int i = 0; i < 3; i++) {
     PhiloxBlock block;
@@ -309,8 +441,9 @@ static void test_random_numbers_follow_the_example(void **state) {
   const Tensor *whole = random_values(arena, OP_RANDOM_NORMAL, batch, "k", 0,
                                       (EvaluateContext){.seed = 1, .example_offset = 10});
   for (int e = 0; e < 4; e++) {
-    const Tensor *single = random_values(arena, OP_RANDOM_NORMAL, one, "k", 0,
-        (EvaluateContext){.seed = 1, .example_offset = 10 + (uint64_t)e});
+    const Tensor *single =
+        random_values(arena, OP_RANDOM_NORMAL, one, "k", 0,
+                      (EvaluateContext){.seed = 1, .example_offset = 10 + (uint64_t)e});
     assert_memory_equal(single->data, whole->data + 3 * e, 3 * sizeof(double));
   }
   arena_destroy(arena);
@@ -381,10 +514,12 @@ static void test_costs(void **state) {
   Node *conv = graph_add(graph, OP_CONV, 2, (Node *[]){image, kernel}, 5, same, (Span){0}, "y");
   double flops = 2.0 * 2 * 16 * 8 * 8 * 27;
   assert_true(node_cost(conv).flops == flops);
-  assert_true(node_cost(make_like(&maker, OP_CONV_INPUT, conv, kernel, conv,
-                                  &image->type.shape)).flops == flops);
-  assert_true(node_cost(make_like(&maker, OP_CONV_WEIGHT, image, conv, conv,
-                                  &kernel->type.shape)).flops == flops);
+  assert_true(
+      node_cost(make_like(&maker, OP_CONV_INPUT, conv, kernel, conv, &image->type.shape)).flops ==
+      flops);
+  assert_true(
+      node_cost(make_like(&maker, OP_CONV_WEIGHT, image, conv, conv, &kernel->type.shape)).flops ==
+      flops);
   arena_destroy(arena);
 }
 

@@ -30,7 +30,7 @@ static Module *read_module(Arena *arena, const char *text) {
 static void check_predict(Arena *arena, void (*pass)(Module *, Diagnostics *), const char *before,
                           const char *after) {
   Module *module =
-    read_module(arena, arena_printf(arena, HEADING "entry predict {\n%s}\n", before));
+      read_module(arena, arena_printf(arena, HEADING "entry predict {\n%s}\n", before));
   Graph *original = module->entries[ENTRY_PREDICT];
   pass(module, diagnostics_create(arena));
   assert_verified(arena, module);
@@ -69,15 +69,14 @@ static void test_cse_merges_equal_nodes_under_the_first_name(void **state) {
 }
 
 static void test_cse_keeps_random_nodes_types_and_attributes_apart(void **state) {
-  static const char lines[] =
-    "  %0 : f32[2] = random_uniform() {stream = 1, key = \"k\"} \"p\"\n"
-    "  %1 : f32[2] = random_uniform() {stream = 1, key = \"k\"} \"p\"\n"
-    "  %2 : f32[2] = constant() {value = 0.0} \"p\"\n"
-    "  %3 : f32[2] = constant() {value = -0.0} \"p\"\n"
-    "  %4 : f32[3] = constant() {value = 0.0} \"p\"\n"
-    "  %5 : f64[2] = constant() {value = 0.0} \"p\"\n"
-    "  result \"a\" = %0\n  result \"b\" = %1\n  result \"c\" = %2\n"
-    "  result \"d\" = %3\n  result \"e\" = %4\n  result \"f\" = %5\n";
+  static const char lines[] = "  %0 : f32[2] = random_uniform() {stream = 1, key = \"k\"} \"p\"\n"
+                              "  %1 : f32[2] = random_uniform() {stream = 1, key = \"k\"} \"p\"\n"
+                              "  %2 : f32[2] = constant() {value = 0.0} \"p\"\n"
+                              "  %3 : f32[2] = constant() {value = -0.0} \"p\"\n"
+                              "  %4 : f32[3] = constant() {value = 0.0} \"p\"\n"
+                              "  %5 : f64[2] = constant() {value = 0.0} \"p\"\n"
+                              "  result \"a\" = %0\n  result \"b\" = %1\n  result \"c\" = %2\n"
+                              "  result \"d\" = %3\n  result \"e\" = %4\n  result \"f\" = %5\n";
   check_predict(*state, pass_cse, lines, lines);
 }
 
@@ -118,15 +117,14 @@ static void test_every_operator_reaches_a_kernel(void **state) {
 }
 
 static void test_stops_stay_until_gradients_are_gone(void **state) {
-  static const char dump[] =
-    "nnc_dump 1\nmodule \"m\"\nparam \"w\" : f32[]\n"
-    "entry train {\n"
-    "  %0 : f32[] = param() {name = \"w\"} \"w\"\n"
-    "  %1 : f32[] = stop_gradient(%0) \"p\"\n"
-    "  %2 : f32[] = mul(%0, %1) \"p\"\n"
-    "  %3 : f32[] = gradient(%2, %0) {loss = \"loss\"} \"p\"\n"
-    "  store \"w\" = %3\n"
-    "}\n";
+  static const char dump[] = "nnc_dump 1\nmodule \"m\"\nparam \"w\" : f32[]\n"
+                             "entry train {\n"
+                             "  %0 : f32[] = param() {name = \"w\"} \"w\"\n"
+                             "  %1 : f32[] = stop_gradient(%0) \"p\"\n"
+                             "  %2 : f32[] = mul(%0, %1) \"p\"\n"
+                             "  %3 : f32[] = gradient(%2, %0) {loss = \"loss\"} \"p\"\n"
+                             "  store \"w\" = %3\n"
+                             "}\n";
   Module *module = read_module(*state, dump);
   Diagnostics *diagnostics = diagnostics_create(*state);
   pass_simplify(module, diagnostics);
@@ -157,24 +155,24 @@ static void test_a_replacement_keeps_place_and_path(void **state) {
 /* ---- hoist -------------------------------------------------------------------------------- */
 
 /* lr comes from the host; bias = 1 - 0.9 ^ t is arithmetic of the step. */
-#define HOIST_HEADING                                                                             \
-  "nnc_dump 1\nmodule \"m\"\nparam \"w\" : f32[2]\n"                                              \
-  "entry host {\n"                                                                                \
-  "  %0 : f64[] = scalar() {name = \"t\"} \"t\"\n"                                                \
-  "  %1 : f64[] = constant() {value = 0.1} \"lr\"\n"                                              \
-  "  %2 : f64[] = mul(%0, %1) \"lr\"\n"                                                           \
-  "  scalar \"lr\" = %2\n"                                                                        \
+#define HOIST_HEADING                                                                              \
+  "nnc_dump 1\nmodule \"m\"\nparam \"w\" : f32[2]\n"                                               \
+  "entry host {\n"                                                                                 \
+  "  %0 : f64[] = scalar() {name = \"t\"} \"t\"\n"                                                 \
+  "  %1 : f64[] = constant() {value = 0.1} \"lr\"\n"                                               \
+  "  %2 : f64[] = mul(%0, %1) \"lr\"\n"                                                            \
+  "  scalar \"lr\" = %2\n"                                                                         \
   "}\n"
-#define HOIST_LINES                                                                               \
-  "  %0 : f32[2] = param() {name = \"w\"} \"w\"\n"                                                \
-  "  %1 : f64[] = scalar() {name = \"lr\"} \"adam\"\n"                                            \
-  "  %2 : f64[] = scalar() {name = \"t\"} \"adam\"\n"                                             \
-  "  %3 : f64[] = constant() {value = 0.9} \"adam\"\n"                                            \
-  "  %4 : f64[] = pow(%3, %2) \"adam\"\n"                                                         \
-  "  %5 : f64[] = div(%1, %4) \"adam.rate\"\n"                                                    \
-  "  %6 : f32[] = cast(%5) {dtype = f32} \"adam\"\n"                                              \
-  "  %7 : f32[2] = broadcast(%6) {axes = [], shape = [2]} \"adam\"\n"                             \
-  "  %8 : f32[2] = mul(%0, %7) \"adam\"\n"                                                        \
+#define HOIST_LINES                                                                                \
+  "  %0 : f32[2] = param() {name = \"w\"} \"w\"\n"                                                 \
+  "  %1 : f64[] = scalar() {name = \"lr\"} \"adam\"\n"                                             \
+  "  %2 : f64[] = scalar() {name = \"t\"} \"adam\"\n"                                              \
+  "  %3 : f64[] = constant() {value = 0.9} \"adam\"\n"                                             \
+  "  %4 : f64[] = pow(%3, %2) \"adam\"\n"                                                          \
+  "  %5 : f64[] = div(%1, %4) \"adam.rate\"\n"                                                     \
+  "  %6 : f32[] = cast(%5) {dtype = f32} \"adam\"\n"                                               \
+  "  %7 : f32[2] = broadcast(%6) {axes = [], shape = [2]} \"adam\"\n"                              \
+  "  %8 : f32[2] = mul(%0, %7) \"adam\"\n"                                                         \
   "  store \"w\" = %8\n"
 
 /* The stores of `after` from what its host entry gives at step t are those of `before`. */
@@ -243,12 +241,12 @@ static void test_hoist_shares_between_entries(void **state) {
 
 static void test_hoist_finds_what_the_host_already_gives(void **state) {
   Module *module =
-    hoist_dump(*state, HOIST_HEADING "entry train {\n"
-                                     "  %0 : f64[] = scalar() {name = \"t\"} \"p\"\n"
-                                     "  %1 : f64[] = constant() {value = 0.1} \"p\"\n"
-                                     "  %2 : f64[] = mul(%0, %1) \"p\"\n"
-                                     "  accumulator last \"rate\" = %2\n"
-                                     "}\n");
+      hoist_dump(*state, HOIST_HEADING "entry train {\n"
+                                       "  %0 : f64[] = scalar() {name = \"t\"} \"p\"\n"
+                                       "  %1 : f64[] = constant() {value = 0.1} \"p\"\n"
+                                       "  %2 : f64[] = mul(%0, %1) \"p\"\n"
+                                       "  accumulator last \"rate\" = %2\n"
+                                       "}\n");
   assert_int_equal(module->entries[ENTRY_HOST]->outputs.count, 1);
   assert_string_equal(print_graph(*state, module->entries[ENTRY_TRAIN]),
                       "entry train {\n"
@@ -259,22 +257,22 @@ static void test_hoist_finds_what_the_host_already_gives(void **state) {
 
 /* A comparison stays, over hoisted operands; a leaf alone is not worth an output; names differ. */
 static void test_hoist_leaves_bools_and_leaves(void **state) {
-  Module *module = hoist_dump(
-    *state, "nnc_dump 1\nmodule \"m\"\nparam \"w\" : f32[]\nparam \"v\" : f32[]\n"
-            "entry host {\n"
-            "  %0 : f64[] = scalar() {name = \"t\"} \"t\"\n"
-            "  scalar \"host.0\" = %0\n"
-            "}\n"
-            "entry train {\n"
-            "  %0 : f64[] = scalar() {name = \"t\"} \"p\"\n"
-            "  %1 : f64[] = constant() {value = 10.5} \"p\"\n"
-            "  %2 : f64[] = sqrt(%0) \"p\"\n"
-            "  %3 : bool[] = lt(%2, %1) \"p\"\n"
-            "  %4 : f32[] = param() {name = \"w\"} \"w\"\n"
-            "  %5 : f32[] = cast(%0) {dtype = f32} \"p\"\n"
-            "  %6 : f32[] = where(%3, %4, %5) \"p\"\n"
-            "  store \"w\" = %6\n"
-            "}\n");
+  Module *module =
+      hoist_dump(*state, "nnc_dump 1\nmodule \"m\"\nparam \"w\" : f32[]\nparam \"v\" : f32[]\n"
+                         "entry host {\n"
+                         "  %0 : f64[] = scalar() {name = \"t\"} \"t\"\n"
+                         "  scalar \"host.0\" = %0\n"
+                         "}\n"
+                         "entry train {\n"
+                         "  %0 : f64[] = scalar() {name = \"t\"} \"p\"\n"
+                         "  %1 : f64[] = constant() {value = 10.5} \"p\"\n"
+                         "  %2 : f64[] = sqrt(%0) \"p\"\n"
+                         "  %3 : bool[] = lt(%2, %1) \"p\"\n"
+                         "  %4 : f32[] = param() {name = \"w\"} \"w\"\n"
+                         "  %5 : f32[] = cast(%0) {dtype = f32} \"p\"\n"
+                         "  %6 : f32[] = where(%3, %4, %5) \"p\"\n"
+                         "  store \"w\" = %6\n"
+                         "}\n");
   assert_string_equal(print_graph(*state, module->entries[ENTRY_TRAIN]),
                       "entry train {\n"
                       "  %0 : f64[] = scalar() {name = \"t\"} \"p\"\n"
@@ -333,8 +331,8 @@ static void test_a_dump_resumes_where_it_was_written(void **state) {
     PassOptions all = {.level = 2};
     assert_string_equal(run_captured(*state, straight.module, &all, &stopped, &finished), "");
     assert_true(finished && !stopped);
-    PassOptions until = {.level = 2, .dump_after = pass_table[i].name,
-                         .stop_after = pass_table[i].name};
+    PassOptions until = {
+        .level = 2, .dump_after = pass_table[i].name, .stop_after = pass_table[i].name};
     char *dump = run_captured(*state, first.module, &until, &stopped, &finished);
     assert_true(stopped && !finished);
     Module *resumed = read_module(*state, dump);
@@ -424,23 +422,23 @@ static void test_passes_take_whatever_the_verifier_accepts(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    TEST(test_cse_merges_equal_nodes_under_the_first_name),
-    TEST(test_cse_keeps_random_nodes_types_and_attributes_apart),
-    TEST(test_dce_drops_what_no_output_needs),
-    TEST(test_expand_writes_a_mean_as_a_sum),
-    TEST(test_every_operator_reaches_a_kernel),
-    TEST(test_stops_stay_until_gradients_are_gone),
-    TEST(test_a_replacement_keeps_place_and_path),
-    TEST(test_hoist_moves_scalar_arithmetic_to_the_host),
-    TEST(test_hoist_shares_between_entries),
-    TEST(test_hoist_finds_what_the_host_already_gives),
-    TEST(test_hoist_leaves_bools_and_leaves),
-    TEST(test_hoist_makes_a_host_entry_where_there_is_none),
-    TEST(test_a_dump_resumes_where_it_was_written),
-    TEST(test_low_levels_pass_over_optimizing_passes),
-    TEST(test_an_unknown_pass_is_a_diagnostic),
-    TEST(test_passes_take_whatever_the_verifier_accepts),
-    TEST(test_a_broken_module_is_a_bug_of_ours),
+      TEST(test_cse_merges_equal_nodes_under_the_first_name),
+      TEST(test_cse_keeps_random_nodes_types_and_attributes_apart),
+      TEST(test_dce_drops_what_no_output_needs),
+      TEST(test_expand_writes_a_mean_as_a_sum),
+      TEST(test_every_operator_reaches_a_kernel),
+      TEST(test_stops_stay_until_gradients_are_gone),
+      TEST(test_a_replacement_keeps_place_and_path),
+      TEST(test_hoist_moves_scalar_arithmetic_to_the_host),
+      TEST(test_hoist_shares_between_entries),
+      TEST(test_hoist_finds_what_the_host_already_gives),
+      TEST(test_hoist_leaves_bools_and_leaves),
+      TEST(test_hoist_makes_a_host_entry_where_there_is_none),
+      TEST(test_a_dump_resumes_where_it_was_written),
+      TEST(test_low_levels_pass_over_optimizing_passes),
+      TEST(test_an_unknown_pass_is_a_diagnostic),
+      TEST(test_passes_take_whatever_the_verifier_accepts),
+      TEST(test_a_broken_module_is_a_bug_of_ours),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,8 +37,7 @@ static void add_line(Text *text, const char *line) {
   snprintf(rest, sizeof rest, "%.*s", (int)(equals - line), line);
   if (strchr("-0123456789", equals[3]))
     text_printf(text, "  %s = constant() {value = %s} \"p\"\n", rest, equals + 3);
-  else
-    text_printf(text, "  %s \"p\"\n", line);
+  else text_printf(text, "  %s \"p\"\n", line);
 }
 
 /* The entry of a case, its last node as the result. */
@@ -141,17 +140,16 @@ static Node *random_elementwise(const Maker *maker, uint64_t *seed, Node *x) {
     return make_binary(maker, noise(seed) % 2 ? OP_AND : OP_OR, x, y);
   }
   switch (noise(seed) % 4) {
-    case 0: return make_unary(maker, unary[noise(seed) % 7], x);
-    case 1: {
-      Type condition = type_make(DTYPE_BOOL, x->type.shape);
-      return make_where(maker, pick_like(maker, seed, condition), x,
-                        pick_like(maker, seed, x->type));
-    }
-    default: {
-      Node *y = pick_like(maker, seed, x->type);
-      Op op = binary[noise(seed) % 7];
-      return noise(seed) % 2 ? make_binary(maker, op, x, y) : make_binary(maker, op, y, x);
-    }
+  case 0: return make_unary(maker, unary[noise(seed) % 7], x);
+  case 1: {
+    Type condition = type_make(DTYPE_BOOL, x->type.shape);
+    return make_where(maker, pick_like(maker, seed, condition), x, pick_like(maker, seed, x->type));
+  }
+  default: {
+    Node *y = pick_like(maker, seed, x->type);
+    Op op = binary[noise(seed) % 7];
+    return noise(seed) % 2 ? make_binary(maker, op, x, y) : make_binary(maker, op, y, x);
+  }
   }
 }
 
@@ -188,12 +186,12 @@ static Node *random_movement(const Maker *maker, uint64_t *seed, Node *x) {
     ones[i] = 1;
   }
   switch (noise(seed) % 6) {
-    case 0: return make_transpose(maker, x, ints);
-    case 1: return rank < 4 ? random_broadcast(maker, seed, x) : x;
-    case 2: return random_slice(maker, seed, x);
-    case 3: return make_pad(maker, x, rank > 0 && noise(seed) % 2 ? ones : zeros, zeros, ones, 0);
-    case 4: return rank > 0 ? make_concat(maker, 2, (Node *[]){x, x}, turn) : x;
-    default: return make_reshape(maker, x, SHAPE(shape_elements(shape)));
+  case 0: return make_transpose(maker, x, ints);
+  case 1: return rank < 4 ? random_broadcast(maker, seed, x) : x;
+  case 2: return random_slice(maker, seed, x);
+  case 3: return make_pad(maker, x, rank > 0 && noise(seed) % 2 ? ones : zeros, zeros, ones, 0);
+  case 4: return rank > 0 ? make_concat(maker, 2, (Node *[]){x, x}, turn) : x;
+  default: return make_reshape(maker, x, SHAPE(shape_elements(shape)));
   }
 }
 
@@ -288,9 +286,9 @@ static void test_no_pass_changes_what_a_random_graph_computes(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_each_rule_rewrites_as_it_says),
-    cmocka_unit_test(test_each_rule_has_a_case),
-    cmocka_unit_test(test_no_pass_changes_what_a_random_graph_computes),
+      cmocka_unit_test(test_each_rule_rewrites_as_it_says),
+      cmocka_unit_test(test_each_rule_has_a_case),
+      cmocka_unit_test(test_no_pass_changes_what_a_random_graph_computes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

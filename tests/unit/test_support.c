@@ -411,10 +411,9 @@ static void sha256_is_that_of_the_standard(void **state) {
   check_digest("abc", 1, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   check_digest("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 1,
                "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
-  check_digest(
-      "abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmno"
-      "ijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu",
-      1, "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1");
+  check_digest("abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmno"
+               "ijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu",
+               1, "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1");
   check_digest("a", 1000000, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 

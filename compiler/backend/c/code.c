@@ -125,20 +125,22 @@ void code_comment(Code *code, const char *format, ...) {
 /* ---- identifiers ---- */
 
 static const char *const reserved[] = {
-    "auto",  "bool",     "break",  "case",     "char",   "const",    "continue", "default",
-    "do",    "double",   "else",   "enum",     "extern", "false",    "float",    "for",
-    "goto",  "if",       "inline", "int",      "long",   "register", "restrict", "return",
-    "short", "signed",   "sizeof", "static",   "struct", "switch",   "true",     "typedef",
-    "union", "unsigned", "void",   "volatile", "while",  "asm",      "typeof",   "main",
-    "linux", "unix",     "worker", "arena",    "task",   "first",    "last",     "row",
-    "rows",  "tile",     "cols",   "acc",      "packed", "host",     "finish",   "left",
-    "right", "depth",    "batch",  "panel",    "sums",   "begin",    "end",      "count",
-    "best",  "better",   "errno",  "stdin",    "stdout", "stderr",   "NULL",     "INFINITY",
-    "NAN",   "source",   "image",  "images",   "chunk",  "group",    "channel",  "channels",
-    "taps",  "phases",   "phase",  "shift",    "length", "raster",   "rasters",  "from",
-    "to",    "value",    "given",  "planes",   "plane",  "patches",  "seen",     "tiles",
-    "part",  "slot",     "done",   "weights",  "window", "where",    "distance", "inside",
-    "shape", "tap_count", "sort_keys", "spare_keys", "places", "spare_places", "sorted",
+    "auto",      "bool",      "break",      "case",    "char",         "const",    "continue",
+    "default",   "do",        "double",     "else",    "enum",         "extern",   "false",
+    "float",     "for",       "goto",       "if",      "inline",       "int",      "long",
+    "register",  "restrict",  "return",     "short",   "signed",       "sizeof",   "static",
+    "struct",    "switch",    "true",       "typedef", "union",        "unsigned", "void",
+    "volatile",  "while",     "asm",        "typeof",  "main",         "linux",    "unix",
+    "worker",    "arena",     "task",       "first",   "last",         "row",      "rows",
+    "tile",      "cols",      "acc",        "packed",  "host",         "finish",   "left",
+    "right",     "depth",     "batch",      "panel",   "sums",         "begin",    "end",
+    "count",     "best",      "better",     "errno",   "stdin",        "stdout",   "stderr",
+    "NULL",      "INFINITY",  "NAN",        "source",  "image",        "images",   "chunk",
+    "group",     "channel",   "channels",   "taps",    "phases",       "phase",    "shift",
+    "length",    "raster",    "rasters",    "from",    "to",           "value",    "given",
+    "planes",    "plane",     "patches",    "seen",    "tiles",        "part",     "slot",
+    "done",      "weights",   "window",     "where",   "distance",     "inside",   "shape",
+    "tap_count", "sort_keys", "spare_keys", "places",  "spare_places", "sorted",
 };
 
 /* Names such as i0, t12, a1 belong to the generated code. */
@@ -160,12 +162,12 @@ static bool is_reserved(const char *name) {
 /* "train_run", "data_0_1_calls": the emitted tables and functions of one file. */
 static bool is_table(const char *name) {
   static const char *const tables[] = {
-    "host",     "finish",   "levels",   "variables",    "initials", "plateaus", "source",
-    "worker",   "data_sets", "task",    "scalar_names", "inputs",   "result",   "metric_names"};
+      "host",   "finish",    "levels", "variables",    "initials", "plateaus", "source",
+      "worker", "data_sets", "task",   "scalar_names", "inputs",   "result",   "metric_names"};
   static const char *const entries[] = {"init", "train",    "accumulate",
                                         "eval", "eval_one", "predict"};
-  static const char *const ends[] = {"run",        "steps",   "inputs",       "batched", "limits",
-                                     "exceptions", "results", "accumulators"};
+  static const char *const ends[] = {"run",    "steps",      "inputs",  "batched",
+                                     "limits", "exceptions", "results", "accumulators"};
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
     if (strcmp(tables[i], name) == 0) return true;
   for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)

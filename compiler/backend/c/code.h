@@ -10,7 +10,7 @@
 typedef struct Code {
   Arena *arena;
   Text *out;
-  int indent;  /* levels of two spaces */
+  int indent; /* levels of two spaces */
 } Code;
 
 /* One line. */

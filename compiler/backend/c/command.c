@@ -17,10 +17,9 @@ static bool is_gcc(const Toolchain *toolchain) {
 void command_flags(Arena *arena, Arguments *arguments, const CompileOptions *options,
                    const char *level) {
   /* Neither errno nor traps are observed: no result changes by the last two. */
-  static const char *const fixed[] = {"-std=gnu11",          "-O3",
-                                      "-ffunction-sections", "-fdata-sections",
-                                      "-fno-math-errno",     "-fno-trapping-math",
-                                      "-fPIE"};
+  static const char *const fixed[] = {
+      "-std=gnu11",         "-O3",  "-ffunction-sections", "-fdata-sections", "-fno-math-errno",
+      "-fno-trapping-math", "-fPIE"};
   vec_push(arena, arguments, options->toolchain.cc);
   for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) vec_push(arena, arguments, fixed[i]);
   if (is_gcc(&options->toolchain)) vec_push(arena, arguments, gcc_flag);

@@ -56,9 +56,9 @@ typedef struct CompileOptions {
 /* The emitted C, whole and cut into units of the same functions. */
 typedef struct SourceUnit {
   Text text;
-  int64_t weight;   /* about the microseconds of compiling it */
-  bool is_of_level; /* compiled once for each level */
-  const char *file; /* the user's, whose text it is; NULL: the unit was emitted */
+  int64_t weight;             /* about the microseconds of compiling it */
+  bool is_of_level;           /* compiled once for each level */
+  const char *file;           /* the user's, whose text it is; NULL: the unit was emitted */
   const ExternInfo *external; /* the first function that is said to be in the file */
 } SourceUnit;
 

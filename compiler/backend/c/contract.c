@@ -116,7 +116,8 @@ static const char *epilogue_text(ContractWriter *writer) {
   declare_axes(writer, &code, 0, writer->m_axis, "batch");
   TileLoop loop = {writer, &code, &scope};
   open_tile_loop(&loop, !writer->rows_inner);
-  expression_write_loop(&code, &scope, 0, &(LoopParts){open_inner_loop, write_tile_stores, NULL, &loop});
+  expression_write_loop(&code, &scope, 0,
+                        &(LoopParts){open_inner_loop, write_tile_stores, NULL, &loop});
   code_close(&code);
   const char *result = arena_strdup(writer->arena, text.data);
   text_free(&text);

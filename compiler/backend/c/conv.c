@@ -430,7 +430,7 @@ void conv_write(Code *code, KernelFunction *function) {
   int64_t own_channel = writer.is_input ? grid->rows : 1,
           own_row = writer.is_input ? 1 : grid->channels;
   int64_t tap_count = product(grid->kernel);
-#define INTEGER(name, value) \
+#define INTEGER(name, value)                                                                       \
   { name, c_integer(arena, value) }
   const TemplateHole holes[] = {
       {"NAME", function->name},
@@ -457,9 +457,9 @@ void conv_write(Code *code, KernelFunction *function) {
       INTEGER("RB", grid->row_block),
       INTEGER("CB", grid->channel_block),
       INTEGER("ROW_BLOCKS", blocks_rows ? (grid->rows + grid->row_block - 1) / grid->row_block : 1),
-      INTEGER(
-          "CHANNEL_BLOCKS",
-          writer.is_weight ? (grid->channels + grid->channel_block - 1) / grid->channel_block : 1),
+      INTEGER("CHANNEL_BLOCKS",
+              writer.is_weight ? (grid->channels + grid->channel_block - 1) / grid->channel_block
+                               : 1),
       INTEGER("TASKS", grid->tasks),
       INTEGER("CHUNK", grid->group_chunk),
       INTEGER("CHUNKS", grid->chunks),

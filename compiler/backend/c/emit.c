@@ -18,8 +18,8 @@ static void emit_header(Emitter *emitter) {
 }
 
 static void emit_includes(Emitter *emitter) {
-  static const char *const headers[] = {"nnc_kernel.h", "nnc_model.h", "nnc_data.h",
-                                        "nnc_limits.h", "nnc_isa.h"};
+  static const char *const headers[] = {"nnc_kernel.h", "nnc_model.h", "nnc_data.h", "nnc_limits.h",
+                                        "nnc_isa.h"};
   for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
     code_line(&emitter->code, "#include \"%s\"", headers[i]);
 }

@@ -125,10 +125,10 @@ static void emit_launch(Emitter *emitter, const Step *step) {
   Call call = {0};
   call_begin(&call, function->name, step->loop >= 0 ? "&solo" : "worker");
   for (int i = 0; i < step->operand_count; i++)
-    call_add(
-        &call,
-        arena_printf(arena, "(%s%s *)(%s)", kernel->operands[i].is_output ? "" : "const ",
-                     c_storage_type(kernel->operands[i].dtype), operand_place(emitter, step, i)));
+    call_add(&call,
+             arena_printf(arena, "(%s%s *)(%s)", kernel->operands[i].is_output ? "" : "const ",
+                          c_storage_type(kernel->operands[i].dtype),
+                          operand_place(emitter, step, i)));
   for (int i = 0; i < step->scalar_count; i++)
     call_add(&call, arena_printf(arena, "worker->scalars[%d]", step->scalars[i]));
   for (int i = 0; i < step->key_count; i++)
@@ -203,8 +203,7 @@ static void emit_scan(Emitter *emitter, const ProgramEntry *entry, int number) {
 }
 
 /* The steps of an entry, or of a scan loop. */
-static void emit_steps(Emitter *emitter, const ProgramEntry *entry, int first, int last,
-                       int scan) {
+static void emit_steps(Emitter *emitter, const ProgramEntry *entry, int first, int last, int scan) {
   for (int i = first; i <= last; i++) {
     const Step *step = &entry->steps.items[i];
     int inner = scan_loop_at(entry, i, scan);

@@ -131,7 +131,7 @@ static const struct {
 
 static const char *rounded(Arena *arena, DType dtype, const char *text) {
   return dtype_is_half(dtype) ? arena_printf(arena, "nnc_round_%s(%s)", dtype_name(dtype), text)
-                               : text;
+                              : text;
 }
 
 /* A number as a value of type `to`, which is rounded afterwards where it has 16 bits: what does not
@@ -253,8 +253,8 @@ static const char *leaf_text(const ExprScope *scope, const Expr *expr) {
   case EXPR_LOAD: return load_text(scope, expr);
   case EXPR_SCALAR: return scope->scalars[expr->operand];
   case EXPR_INDEX:
-    return rounded(arena, expr->dtype, number_text(arena, DTYPE_I64, expr->dtype,
-                                                   index_text(scope, expr->index)));
+    return rounded(arena, expr->dtype,
+                   number_text(arena, DTYPE_I64, expr->dtype, index_text(scope, expr->index)));
   case EXPR_STAGE: return rounded(arena, expr->dtype, scope->stages[expr->operand]);
   case EXPR_RESULT:
     CHECK(scope->result != NULL);
@@ -330,8 +330,11 @@ typedef struct Rendering {
 
 static Rendering rendering_create(Code *code, const ExprScope *scope, int number) {
   ExprList list = kernel_expressions(scope->arena, scope->kernel, number);
-  Rendering r = {.code = code, .scope = scope, .stage = kernel_stage(scope->kernel, number),
-                 .list = list, .wanted = ARENA_ARRAY(scope->arena, bool, list.count),
+  Rendering r = {.code = code,
+                 .scope = scope,
+                 .stage = kernel_stage(scope->kernel, number),
+                 .list = list,
+                 .wanted = ARENA_ARRAY(scope->arena, bool, list.count),
                  .uses = ARENA_ARRAY(scope->arena, int, list.count),
                  .texts = ARENA_ARRAY(scope->arena, const char *, list.count)};
   for (int i = 0; i < list.count; i++) r.texts[i] = hoisted_name(scope, list.items[i]);
@@ -372,8 +375,8 @@ static void render_expression(Rendering *r, int i) {
       name_text(r, at);
     args[k] = r->texts[at];
   }
-  r->texts[i] = expr->kind == EXPR_OP ? operator_text(r->scope, expr, args)
-                                      : leaf_text(r->scope, expr);
+  r->texts[i] =
+      expr->kind == EXPR_OP ? operator_text(r->scope, expr, args) : leaf_text(r->scope, expr);
   bool is_cheap = expr->kind == EXPR_CONST || expr->kind == EXPR_STAGE || is_word(r->texts[i]);
   bool is_memory_written = expr->kind == EXPR_LOAD && r->stage.store_count > 1 &&
                            is_stored_here(&r->stage, expr->operand);

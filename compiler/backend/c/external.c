@@ -88,8 +88,8 @@ bool source_add_externs(Arena *arena, CSource *source, const CompileOptions *opt
   for (int i = 0; i < added; i++) {
     SourceUnit *unit = &units[source->unit_count];
     Text text = {0};
-    *unit = (SourceUnit){
-        .weight = EXTERN_WEIGHT, .file = files[i].name, .external = files[i].external};
+    *unit =
+        (SourceUnit){.weight = EXTERN_WEIGHT, .file = files[i].name, .external = files[i].external};
     if (!file_read(unit->file, &text)) {
       fprintf(stderr, "nnc: error: cannot read %s: %s\n", unit->file, strerror(errno));
       return false;

@@ -101,9 +101,8 @@ static const char *const *host_targets(Emitter *emitter, const Graph *graph) {
   for (int i = 0; i < graph->outputs.count; i++)
     for (int s = 0; s < program->scalar_names.count; s++)
       if (strcmp(program->scalar_names.items[s], graph->outputs.items[i].name) == 0)
-        targets[i] =
-            arena_printf(emitter->arena, "scalars[%d] /* %s */", s,
-                         c_comment(emitter->arena, graph->outputs.items[i].name));
+        targets[i] = arena_printf(emitter->arena, "scalars[%d] /* %s */", s,
+                                  c_comment(emitter->arena, graph->outputs.items[i].name));
   return targets;
 }
 
@@ -112,7 +111,8 @@ static void emit_host_function(Emitter *emitter) {
   const Program *program = emitter->program;
   Code *code = &emitter->code;
   code_blank(code);
-  code_comment(code, "Host scalars of a step, from t, epoch, steps, steps_per_epoch and the plateaus.");
+  code_comment(code,
+               "Host scalars of a step, from t, epoch, steps, steps_per_epoch and the plateaus.");
   code_line(code, "static void host(const double *inputs, double *scalars)");
   code_block(code);
   code_line(code, "(void)inputs, (void)scalars;");

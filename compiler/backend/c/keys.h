@@ -9,10 +9,10 @@
 /* A unit compiled for a level. */
 typedef struct Object {
   int unit;
-  const char *level;      /* "v3"; NULL: the unit is compiled once */
+  const char *level; /* "v3"; NULL: the unit is compiled once */
   CacheKey key;
   const char *name, *file;
-  bool is_cached;         /* it came from the cache */
+  bool is_cached; /* it came from the cache */
 } Object;
 
 typedef struct Build {

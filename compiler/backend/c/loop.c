@@ -25,9 +25,9 @@
 
 enum {
   COLUMN_BLOCK = 64,
-  SHORT_ROW = 8,  /* a reduction over fewer elements is a scalar loop */
+  SHORT_ROW = 8,    /* a reduction over fewer elements is a scalar loop */
   LONG_SEARCH = 48, /* the same for argmax and argmin */
-  LONG_SUM = 4096 /* more floats than this are summed in double between blocks */
+  LONG_SUM = 4096   /* more floats than this are summed in double between blocks */
 };
 
 typedef struct LoopWriter {
@@ -240,8 +240,12 @@ static void write_row_lanes(LoopWriter *writer, const Stage *stage, int number) 
                                    c_type_name(accumulator_type(stage)));
   int last = stage->axis_count - 1;
   int64_t extent = stage->extent[last];
-  RowLoop loop = {writer, number, last, extent > NNC_BLOCK ? "count" : c_integer(code->arena, extent),
-                  extent > NNC_BLOCK ? "first + l" : "l", 0};
+  RowLoop loop = {writer,
+                  number,
+                  last,
+                  extent > NNC_BLOCK ? "count" : c_integer(code->arena, extent),
+                  extent > NNC_BLOCK ? "first + l" : "l",
+                  0};
   code_line(code, "%s s%d;", type, number);
   code_block(code);
   code_line(code, "%s_lanes acc;", lanes);
@@ -441,7 +445,8 @@ static void write_row_points(LoopWriter *writer, int number, const char *begin, 
     loop.begin = "first";
     loop.end = "beyond";
   }
-  expression_write_loop(code, &writer->scope, number, &(LoopParts){open_points, write_point, NULL, &loop});
+  expression_write_loop(code, &writer->scope, number,
+                        &(LoopParts){open_points, write_point, NULL, &loop});
   if (has_near) code_close(code);
 }
 

@@ -10,9 +10,9 @@ typedef struct Emitter {
   Arena *arena;
   const Program *program;
   const CompileOptions *options;
-  NameScope names;             /* of the file */
-  KernelFunction *functions;   /* by kernel */
-  const char **memory;         /* by buffer: "mem_h1_w"; NULL for workers' */
+  NameScope names;           /* of the file */
+  KernelFunction *functions; /* by kernel */
+  const char **memory;       /* by buffer: "mem_h1_w"; NULL for workers' */
 } Emitter;
 
 /* The memory plan as enumerators. */
@@ -47,7 +47,7 @@ typedef struct SourceParts {
   KernelPart *kernels;
   Text declarations, calls;
   Text tables;
-  bool has_levels;     /* all but the tables is compiled once for each level */
+  bool has_levels; /* all but the tables is compiled once for each level */
 } SourceParts;
 
 void source_join(Text *whole, const SourceParts *parts);

@@ -35,9 +35,8 @@ static void emit_row(Emitter *emitter, const ProgramEntry *entry, const Step *st
             c_string(arena, kernel), c_string(arena, step->path));
   code_line(&emitter->code, " %s, %s, %s, %lld, %lld, %d},",
             c_string(arena, stored_names(emitter, step)), c_literal(arena, DTYPE_F64, step->flops),
-            c_literal(arena, DTYPE_F64, step->bytes),
-            (long long)step->task_count, (long long)step_rounds(entry, step),
-            step->span.file ? step->span.line : 0);
+            c_literal(arena, DTYPE_F64, step->bytes), (long long)step->task_count,
+            (long long)step_rounds(entry, step), step->span.file ? step->span.line : 0);
 }
 
 const char *emit_step_table(Emitter *emitter, const char *name, const ProgramEntry *entry) {

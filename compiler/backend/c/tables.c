@@ -117,7 +117,8 @@ static void emit_plateaus(Emitter *emitter) {
               quoted(emitter, plateau->set), plateau->is_max, plateau->is_relative,
               number(emitter, plateau->start), number(emitter, plateau->factor),
               number(emitter, plateau->threshold), number(emitter, plateau->floor),
-              number(emitter, plateau->least), (long long)plateau->patience, (long long)plateau->cooldown);
+              number(emitter, plateau->least), (long long)plateau->patience,
+              (long long)plateau->cooldown);
   }
   code->indent--;
   code_line(code, "};");

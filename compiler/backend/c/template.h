@@ -5,7 +5,7 @@
 #include "support/text.h"
 
 typedef struct TemplateHole {
-  const char *name;  /* upper-case letters, digits and _ */
+  const char *name; /* upper-case letters, digits and _ */
   const char *text;
 } TemplateHole;
 

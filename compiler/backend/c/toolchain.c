@@ -30,8 +30,8 @@ static const char *find_program(Arena *arena, const char *name) {
   if (folders == NULL) folders = "/bin:/usr/bin";
   for (;;) {
     size_t length = strcspn(folders, ":");
-    const char *path = arena_printf(arena, "%.*s%s%s", (int)length, folders, length ? "/" : "./",
-                                    name);
+    const char *path =
+        arena_printf(arena, "%.*s%s%s", (int)length, folders, length ? "/" : "./", name);
     struct stat status;
     if (access(path, X_OK) == 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode)) return path;
     if (folders[length] == 0) return NULL;
@@ -47,9 +47,9 @@ void identity_add_program(Arena *arena, Sha256 *hash, const char *name) {
 }
 
 static void add_environment(Sha256 *hash) {
-  static const char *const names[] = {
-    "CPATH", "C_INCLUDE_PATH", "CCC_OVERRIDE_OPTIONS", "COMPILER_PATH", "GCC_EXEC_PREFIX",
-    "LIBRARY_PATH", "LD_RUN_PATH", "LDEMULATION", "SOURCE_DATE_EPOCH"};
+  static const char *const names[] = {"CPATH",         "C_INCLUDE_PATH",  "CCC_OVERRIDE_OPTIONS",
+                                      "COMPILER_PATH", "GCC_EXEC_PREFIX", "LIBRARY_PATH",
+                                      "LD_RUN_PATH",   "LDEMULATION",     "SOURCE_DATE_EPOCH"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     const char *value = getenv(names[i]);
     if (value == NULL) continue;
@@ -60,9 +60,9 @@ static void add_environment(Sha256 *hash) {
 
 /* The lines that say what the first processor is; clocks and numbers of cores do not matter. */
 static void add_processor(Sha256 *hash) {
-  static const char *const names[] = {"vendor_id", "cpu family", "model", "stepping", "flags",
-                                      "CPU implementer", "CPU part", "CPU variant", "Features",
-                                      "isa", "uarch", "cpu"};
+  static const char *const names[] = {
+      "vendor_id", "cpu family",  "model",    "stepping", "flags", "CPU implementer",
+      "CPU part",  "CPU variant", "Features", "isa",      "uarch", "cpu"};
   char line[8192];
   FILE *file = fopen("/proc/cpuinfo", "r");
   while (file != NULL && fgets(line, sizeof line, file) != NULL && line[0] != '\n') {
@@ -158,8 +158,7 @@ static bool try_compiler(Arena *arena, Toolchain *toolchain, const char *cc, Cac
   if (!ask_all(arena, toolchain)) return false;
   if (!*toolchain->linker || !*toolchain->libraries[LIBRARY_ZLIB])
     return true; /* it may be there next time */
-  text_printf(&text, "%s\n%s\n%s\n", toolchain->version, toolchain->linker,
-              toolchain->static_pie);
+  text_printf(&text, "%s\n%s\n%s\n", toolchain->version, toolchain->linker, toolchain->static_pie);
   for (int i = 0; i < LIBRARY_COUNT; i++) text_printf(&text, "%s\n", toolchain->libraries[i]);
   cache_put(cache, &key, text.data, text.length);
   text_free(&text);

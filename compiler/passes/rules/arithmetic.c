@@ -73,7 +73,7 @@ Node *rule_div_negated(const Rewrite *rewrite, Node *node) { return cancel_signs
 /* Both x / 2^k and x * 2^-k are the exact quotient rounded once, if 2^-k is a normal number. */
 Node *rule_div_power_of_two(const Rewrite *rewrite, Node *node) {
   static const int largest_exponent[DTYPE_COUNT] = {
-    [DTYPE_F64] = 1022, [DTYPE_F32] = 126, [DTYPE_BF16] = 126, [DTYPE_F16] = 14};
+      [DTYPE_F64] = 1022, [DTYPE_F32] = 126, [DTYPE_BF16] = 126, [DTYPE_F16] = 14};
   double value;
   int exponent;
   if (!match_constant(second(node), &value) || !isfinite(value)) return NULL;
@@ -199,13 +199,18 @@ Node *rule_cast_same(const Rewrite *rewrite, Node *node) {
 /* Whether every value of `from` is one of `to`. */
 static bool holds_all(DType from, DType to) {
   enum {
-    BOOL = DTYPE_BIT(DTYPE_BOOL), BYTES = BOOL | DTYPE_BIT(DTYPE_U8),
+    BOOL = DTYPE_BIT(DTYPE_BOOL),
+    BYTES = BOOL | DTYPE_BIT(DTYPE_U8),
     HALVES = BYTES | DTYPE_BIT(DTYPE_BF16) | DTYPE_BIT(DTYPE_F16),
   };
   static const unsigned held[DTYPE_COUNT] = {
-    [DTYPE_F64] = HALVES | DTYPE_BIT(DTYPE_F32) | DTYPE_BIT(DTYPE_I32),
-    [DTYPE_F32] = HALVES, [DTYPE_BF16] = BYTES, [DTYPE_F16] = BYTES,
-    [DTYPE_I64] = BYTES | DTYPE_BIT(DTYPE_I32), [DTYPE_I32] = BYTES, [DTYPE_U8] = BOOL,
+      [DTYPE_F64] = HALVES | DTYPE_BIT(DTYPE_F32) | DTYPE_BIT(DTYPE_I32),
+      [DTYPE_F32] = HALVES,
+      [DTYPE_BF16] = BYTES,
+      [DTYPE_F16] = BYTES,
+      [DTYPE_I64] = BYTES | DTYPE_BIT(DTYPE_I32),
+      [DTYPE_I32] = BYTES,
+      [DTYPE_U8] = BOOL,
   };
   return from == to || (held[to] & DTYPE_BIT(from)) != 0;
 }

@@ -59,8 +59,8 @@ Node *rule_fold_extremum(const Rewrite *rewrite, Node *node) {
 /* Bits of the significand, the hidden one included; for integers the bits that cannot wrap. */
 static int exact_bits(DType dtype) {
   static const int bits[DTYPE_COUNT] = {
-    [DTYPE_F64] = 53, [DTYPE_F32] = 24, [DTYPE_BF16] = 8, [DTYPE_F16] = 11,
-    [DTYPE_I64] = 53, [DTYPE_I32] = 30,
+      [DTYPE_F64] = 53, [DTYPE_F32] = 24, [DTYPE_BF16] = 8,
+      [DTYPE_F16] = 11, [DTYPE_I64] = 53, [DTYPE_I32] = 30,
   };
   return bits[dtype];
 }

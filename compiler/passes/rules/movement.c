@@ -11,8 +11,7 @@ static bool can_lift(const Node *node) {
 
 /* The same movement of a tensor of the same shape. */
 static bool moves_alike(const Node *node, const Node *model) {
-  return node->op == model->op &&
-         shape_equal(first(node)->type.shape, first(model)->type.shape) &&
+  return node->op == model->op && shape_equal(first(node)->type.shape, first(model)->type.shape) &&
          node_same_attributes(node, model);
 }
 
@@ -33,13 +32,13 @@ Node *rule_lift_movement(const Rewrite *rewrite, Node *node) {
   for (int i = 0; i < node->operand_count; i++) {
     Node *operand = node->operands[i];
     Type type = type_make(operand->type.dtype, first(model)->type.shape);
-    operands[i] = match_constant(operand, &value) ? make_constant(maker, type, value)
-                                                  : first(operand);
+    operands[i] =
+        match_constant(operand, &value) ? make_constant(maker, type, value) : first(operand);
   }
   Node *result = graph_add(maker->graph, node->op, node->operand_count, operands,
                            node->attribute_count, node->attributes, maker->span, maker->path);
-  return graph_add(maker->graph, model->op, 1, &result, model->attribute_count,
-                   model->attributes, maker->span, maker->path);
+  return graph_add(maker->graph, model->op, 1, &result, model->attribute_count, model->attributes,
+                   maker->span, maker->path);
 }
 
 /* The operand of a broadcast, if it is one element, as a scalar; else NULL. */
@@ -126,10 +125,8 @@ Node *rule_broadcast(const Rewrite *rewrite, Node *node) {
 static bool find_axes(Shape narrow, Shape wide, int64_t found[MAX_RANK]) {
   int next = 0;
   for (int i = 0; i < wide.rank; i++) {
-    if (next < narrow.rank && narrow.dim[next] == wide.dim[i])
-      found[next++] = i;
-    else if (wide.dim[i] != 1)
-      return false;
+    if (next < narrow.rank && narrow.dim[next] == wide.dim[i]) found[next++] = i;
+    else if (wide.dim[i] != 1) return false;
   }
   return next == narrow.rank;
 }
@@ -166,13 +163,11 @@ Node *rule_slice_concat(const Rewrite *rewrite, Node *node) {
   const Attribute *start = node_ints(node, ATTR_START), *step = node_ints(node, ATTR_STEP);
   int64_t offset = 0;
   for (int i = 0; i < start->count; i++)
-    if (step->ints[i] != 1 ||
-        (i != axis && node->type.shape.dim[i] != whole->type.shape.dim[i]))
+    if (step->ints[i] != 1 || (i != axis && node->type.shape.dim[i] != whole->type.shape.dim[i]))
       return NULL;
   for (int k = 0; k < whole->operand_count; k++) {
     Node *part = whole->operands[k];
-    if (offset == start->ints[axis] && shape_equal(part->type.shape, node->type.shape))
-      return part;
+    if (offset == start->ints[axis] && shape_equal(part->type.shape, node->type.shape)) return part;
     offset += part->type.shape.dim[axis];
   }
   return NULL;

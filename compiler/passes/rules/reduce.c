@@ -14,8 +14,7 @@ Node *rule_sum_negated(const Rewrite *rewrite, Node *node) {
   const Node *x = node->operands[0];
   if (x->op != OP_NEG) return NULL;
   const Attribute *axes = node_ints(node, ATTR_AXES);
-  Node *sum =
-    make_reduce(&rewrite->maker, node->op, x->operands[0], axes->count, axes->ints);
+  Node *sum = make_reduce(&rewrite->maker, node->op, x->operands[0], axes->count, axes->ints);
   return make_unary(&rewrite->maker, OP_NEG, sum);
 }
 

@@ -24,7 +24,7 @@ typedef Node *RuleApply(const Rewrite *rewrite, Node *node);
 
 typedef struct Rule {
   const char *name;
-  Op op;          /* OP_COUNT: any */
+  Op op; /* OP_COUNT: any */
   RuleApply *apply;
   const char *text; /* "x + 0 -> x" */
 } Rule;

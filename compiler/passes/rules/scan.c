@@ -28,10 +28,10 @@ static Handing find_handing(const ScanShape *shape, const Node *operand, int i) 
 
 typedef struct Handover {
   const Node *scan;
-  ScanShape shape;    /* of `scan` */
-  Handing *handing;   /* by operand */
-  int *index;         /* by operand: of its argument afterwards; -1: it has none */
-  Node **operands;    /* afterwards */
+  ScanShape shape;  /* of `scan` */
+  Handing *handing; /* by operand */
+  int *index;       /* by operand: of its argument afterwards; -1: it has none */
+  Node **operands;  /* afterwards */
   int count;
 } Handover;
 
@@ -120,8 +120,7 @@ Node *rule_scan_yield(const Rewrite *rewrite, Node *node) {
   if (index < shape.carries) return NULL;
   const Node *value = scan->body->outputs.items[index].node;
   double constant;
-  if (match_constant(value, &constant))
-    return make_constant(&rewrite->maker, node->type, constant);
+  if (match_constant(value, &constant)) return make_constant(&rewrite->maker, node->type, constant);
   int operand = yielded_operand(value);
   if (operand < shape.carries) return NULL;
   if (is_sequence(&shape, operand)) return scan->operands[operand];
