@@ -11,14 +11,14 @@ cat <<'HEAD'
 
 Every name that the language offers, with its signature; `nnc doc NAME` prints the same with the source of
 what is written in `.net` (`compiler/prelude`). The sections with a file's name are the standard library; the
-rest is built into the language; at the end stand words that are no functions. In signatures of built-in functions the word behind `:` says what is taken;
+rest is built into the language; at the end stand words that are no functions. In signatures of built-in functions the word after `:` says what is taken;
 `...` marks any number of arguments; what has a default may be left out. [language.md](language.md) says what
 these things mean.
 
 This page is made by `tools/library_page.sh`.
 HEAD
 
-# A section's names, one a line, behind "# SECTION" lines; what is only announced has no meaning yet.
+# A section's names, one a line, after "# SECTION" lines; what is only announced has no meaning yet.
 "$nnc" doc | awk '/^[a-z]/ { skip = /not available/ } skip { next }
                   /^[a-z]/ { print "# " $0; next } NF { print $1 }' | while IFS= read -r line; do
   if [ "${line:0:2}" = "# " ]; then
