@@ -5,9 +5,9 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "backend/c/code.h"
-#include "backend/c/compile.h"
-#include "backend/c/emit.h"
+#include "backend/common/code.h"
+#include "backend/common/compile.h"
+#include "backend/common/emit.h"
 #include "driver/commands.h"
 #include "driver/memory.h"
 #include "elaborate/elaborate.h"

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backend/c/emit.h"
+#include "backend/common/emit.h"
 #include "elaborate/elaborate.h"
 #include "graph/textual.h"
 #include "graph/verify.h"

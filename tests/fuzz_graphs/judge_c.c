@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/c/compile.h"
-#include "backend/c/emit.h"
+#include "backend/common/compile.h"
+#include "backend/common/emit.h"
 #include "fuzz.h"
 #include "lib/storage.h"
 #include "passes/pass.h"

@@ -6,7 +6,7 @@
  * panel at a time). */
 #include "backend/c/kernels.h"
 
-#include "backend/c/template.h"
+#include "backend/common/template.h"
 #include "kernel/builder.h"
 #include "kernel/tiles.h"
 #include "support/panic.h"

@@ -3,7 +3,7 @@
  * conv_columns.c (the adjoint in the input) and conv_weight_patches.c (in the weights). */
 #include "backend/c/kernels.h"
 
-#include "backend/c/template.h"
+#include "backend/common/template.h"
 #include "kernel/tiles.h"
 #include "support/panic.h"
 

@@ -1,6 +1,6 @@
 /* Functions of the user's (extern): the kernels that call them, as C, and the units of their files.
  */
-#include "backend/c/compile.h"
+#include "backend/common/compile.h"
 #include "backend/c/kernels.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
  * argsort. */
 #include "backend/c/kernels.h"
 
-#include "backend/c/template.h"
+#include "backend/common/template.h"
 #include "kernel/tiles.h"
 #include "support/panic.h"
 

@@ -3,7 +3,7 @@
 #ifndef NNC_BACKEND_C_KERNELS_H
 #define NNC_BACKEND_C_KERNELS_H
 
-#include "backend/c/expression.h"
+#include "backend/common/expression.h"
 
 /* A kernel with the names of its function and its parameters. */
 typedef struct KernelFunction {

@@ -1,5 +1,5 @@
 /* The cache of compiled code: see cache.h. */
-#include "backend/c/cache.h"
+#include "backend/common/cache.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* Writing C: see code.h. */
-#include "backend/c/code.h"
+#include "backend/common/code.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -1,9 +1,9 @@
 /* The flags that the C compiler is called with. */
-#ifndef NNC_BACKEND_C_COMMAND_H
-#define NNC_BACKEND_C_COMMAND_H
+#ifndef NNC_BACKEND_COMMON_COMMAND_H
+#define NNC_BACKEND_COMMON_COMMAND_H
 
-#include "backend/c/compile.h"
-#include "backend/c/process.h"
+#include "backend/common/compile.h"
+#include "backend/common/process.h"
 
 /* The compiler and the flags that compiling and linking get. `level`: "v3"; NULL: what is for all
  * levels, or for the one -march. */

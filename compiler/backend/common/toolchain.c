@@ -1,5 +1,5 @@
 /* The C compiler: see toolchain.h. */
-#include "backend/c/toolchain.h"
+#include "backend/common/toolchain.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "backend/c/process.h"
+#include "backend/common/process.h"
 
 /* ---- identities ---- */
 

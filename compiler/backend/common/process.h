@@ -1,6 +1,6 @@
 /* Running other programs: one whose output is read, or several side by side. */
-#ifndef NNC_BACKEND_C_PROCESS_H
-#define NNC_BACKEND_C_PROCESS_H
+#ifndef NNC_BACKEND_COMMON_PROCESS_H
+#define NNC_BACKEND_COMMON_PROCESS_H
 
 #include <stdbool.h>
 #include <stdint.h>

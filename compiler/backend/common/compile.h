@@ -11,11 +11,11 @@
  *
  * Which headers are included and which files are linked the compiler and the linker say when they
  * run; these lists are entries of the cache, too. */
-#ifndef NNC_BACKEND_C_COMPILE_H
-#define NNC_BACKEND_C_COMPILE_H
+#ifndef NNC_BACKEND_COMMON_COMPILE_H
+#define NNC_BACKEND_COMMON_COMPILE_H
 
-#include "backend/c/cache.h"
-#include "backend/c/toolchain.h"
+#include "backend/common/cache.h"
+#include "backend/common/toolchain.h"
 #include "graph/module.h"
 #include "support/diagnostics.h"
 #include "support/outputs.h"

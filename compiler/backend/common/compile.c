@@ -1,5 +1,5 @@
 /* The call of the C compiler: see compile.h. */
-#include "backend/c/compile.h"
+#include "backend/common/compile.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -8,10 +8,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "backend/c/command.h"
-#include "backend/c/keys.h"
-#include "backend/c/process.h"
-#include "backend/c/scratch.h"
+#include "backend/common/command.h"
+#include "backend/common/keys.h"
+#include "backend/common/process.h"
+#include "backend/common/scratch.h"
 #include "support/files.h"
 
 /* "clang-19 19.1.7": with the first word of its version line that has a digit and a dot. */

@@ -1,11 +1,11 @@
 /* Keys of what is compiled: see keys.h, and compile.h for what they are made of. */
-#include "backend/c/keys.h"
+#include "backend/common/keys.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "backend/c/code_runs.h"
-#include "backend/c/command.h"
+#include "backend/common/code_runs.h"
+#include "backend/common/command.h"
 #include "support/files.h"
 
 bool keys_are_complete(const CompileOptions *options) {

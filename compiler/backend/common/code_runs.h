@@ -2,8 +2,8 @@
  *
  * Comments name places in the .net file, which move when a line is added above them; what is
  * compiled does not. So keys of the cache and sizes of units go by the code alone. */
-#ifndef NNC_BACKEND_C_CODE_RUNS_H
-#define NNC_BACKEND_C_CODE_RUNS_H
+#ifndef NNC_BACKEND_COMMON_CODE_RUNS_H
+#define NNC_BACKEND_COMMON_CODE_RUNS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* Temporary files: see scratch.h. */
-#include "backend/c/scratch.h"
+#include "backend/common/scratch.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "backend/c/process.h"
+#include "backend/common/process.h"
 #include "support/files.h"
 #include "support/panic.h"
 

@@ -1,5 +1,5 @@
 /* Emitted C without its comments: see code_runs.h. */
-#include "backend/c/code_runs.h"
+#include "backend/common/code_runs.h"
 
 bool code_next(const char **at, const char *end, CodeRun *run) {
   const char *c = *at;

@@ -1,6 +1,6 @@
 /* Code templates: files of codegen_templates/ with holes such as @NAME@. */
-#ifndef NNC_BACKEND_C_TEMPLATE_H
-#define NNC_BACKEND_C_TEMPLATE_H
+#ifndef NNC_BACKEND_COMMON_TEMPLATE_H
+#define NNC_BACKEND_COMMON_TEMPLATE_H
 
 #include "support/text.h"
 

@@ -2,7 +2,7 @@
  *
  * The host and finish graphs hold scalars only; they are written as the body of a kernel without
  * axes whose loads are the inputs. */
-#include "backend/c/parts.h"
+#include "backend/common/parts.h"
 
 #include <string.h>
 #include "kernel/build.h"

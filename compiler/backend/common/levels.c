@@ -3,7 +3,7 @@
  * A program for one has the table of its functions beside them. For several, everything that
  * computes is compiled once for each: what other files see of it gets the level's name (nnc_isa.h),
  * and the other tables, which are compiled once, list the levels. */
-#include "backend/c/parts.h"
+#include "backend/common/parts.h"
 
 int level_count(const CompileOptions *options) {
   return options->level_count > 0 ? options->level_count : 1;

@@ -1,8 +1,8 @@
 /* Indices and scalar expressions of kernels as C. */
-#ifndef NNC_BACKEND_C_EXPRESSION_H
-#define NNC_BACKEND_C_EXPRESSION_H
+#ifndef NNC_BACKEND_COMMON_EXPRESSION_H
+#define NNC_BACKEND_COMMON_EXPRESSION_H
 
-#include "backend/c/code.h"
+#include "backend/common/code.h"
 #include "kernel/kernel.h"
 
 /* An expression that is computed before the loops of its stage, and its name. */

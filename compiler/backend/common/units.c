@@ -3,9 +3,9 @@
  * A unit holds kernels in their order until it is full, so an edit of the model changes few units
  * and the others are found in the cache; comments do not count. The first unit holds what calls
  * the kernels. */
-#include "backend/c/code.h"
-#include "backend/c/code_runs.h"
-#include "backend/c/parts.h"
+#include "backend/common/code.h"
+#include "backend/common/code_runs.h"
+#include "backend/common/parts.h"
 
 static void add_text(Text *text, const Text *more) {
   if (more->length > 0) text_add_bytes(text, more->data, more->length);

@@ -1,5 +1,5 @@
 /* Code templates: see template.h. */
-#include "backend/c/template.h"
+#include "backend/common/template.h"
 
 #include <stdbool.h>
 #include <ctype.h>

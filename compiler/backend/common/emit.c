@@ -1,5 +1,5 @@
 /* A Program as C: see emit.h. It is written in parts, which are joined to one file or to units. */
-#include "backend/c/parts.h"
+#include "backend/common/parts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * An operator is C's own where there is one for the type; else it is the runtime's inline function
  * nnc_<operator>_<type> (nnc_ops.h, nnc_math.h), so a new operator needs a function there and
  * nothing here. Sixteen-bit floats are computed in f32 and rounded after each operator. */
-#include "backend/c/expression.h"
+#include "backend/common/expression.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* Building an executable: what is known of it, the keys of its parts in the cache, and the lists of
  * files that these keys depend on. */
-#ifndef NNC_BACKEND_C_KEYS_H
-#define NNC_BACKEND_C_KEYS_H
+#ifndef NNC_BACKEND_COMMON_KEYS_H
+#define NNC_BACKEND_COMMON_KEYS_H
 
-#include "backend/c/compile.h"
-#include "backend/c/scratch.h"
+#include "backend/common/compile.h"
+#include "backend/common/scratch.h"
 
 /* A unit compiled for a level. */
 typedef struct Object {

@@ -1,5 +1,5 @@
 /* The tables of nnc_the_model. */
-#include "backend/c/parts.h"
+#include "backend/common/parts.h"
 
 #include <string.h>
 #include "ops/limits.h"

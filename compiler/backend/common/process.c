@@ -1,5 +1,5 @@
 /* Running other programs: see process.h. */
-#include "backend/c/process.h"
+#include "backend/common/process.h"
 
 #include <errno.h>
 #include <fcntl.h>

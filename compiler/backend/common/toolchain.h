@@ -1,8 +1,8 @@
 /* Which C compiler is called, and what decides what it makes: see compile.h for the rest. */
-#ifndef NNC_BACKEND_C_TOOLCHAIN_H
-#define NNC_BACKEND_C_TOOLCHAIN_H
+#ifndef NNC_BACKEND_COMMON_TOOLCHAIN_H
+#define NNC_BACKEND_COMMON_TOOLCHAIN_H
 
-#include "backend/c/cache.h"
+#include "backend/common/cache.h"
 
 /* What the runtime needs, in the order of linking. */
 typedef enum Library { LIBRARY_JPEG, LIBRARY_PNG, LIBRARY_ZLIB, LIBRARY_COUNT } Library;

@@ -6,8 +6,8 @@
  * a file that belongs to another user, or that others may write to, is not used. Files are written
  * under another name and renamed, so several nnc of a user may share a folder. The files used
  * longest ago go when the folder outgrows its bound. */
-#ifndef NNC_BACKEND_C_CACHE_H
-#define NNC_BACKEND_C_CACHE_H
+#ifndef NNC_BACKEND_COMMON_CACHE_H
+#define NNC_BACKEND_COMMON_CACHE_H
 
 #include <stdbool.h>
 #include <stdint.h>

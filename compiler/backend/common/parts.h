@@ -1,8 +1,8 @@
 /* The parts of the emitted source: who writes them, and how they are joined. */
-#ifndef NNC_BACKEND_C_PARTS_H
-#define NNC_BACKEND_C_PARTS_H
+#ifndef NNC_BACKEND_COMMON_PARTS_H
+#define NNC_BACKEND_COMMON_PARTS_H
 
-#include "backend/c/emit.h"
+#include "backend/common/emit.h"
 #include "backend/c/kernels.h"
 
 typedef struct Emitter {

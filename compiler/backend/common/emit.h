@@ -11,10 +11,10 @@
  * external to its file in both, so the bits of results are the same, too.
  *
  * The same program and options give the same bytes. */
-#ifndef NNC_BACKEND_C_EMIT_H
-#define NNC_BACKEND_C_EMIT_H
+#ifndef NNC_BACKEND_COMMON_EMIT_H
+#define NNC_BACKEND_COMMON_EMIT_H
 
-#include "backend/c/compile.h"
+#include "backend/common/compile.h"
 #include "program/program.h"
 #include "support/text.h"
 

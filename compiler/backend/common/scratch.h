@@ -1,6 +1,6 @@
 /* A folder for the files between the compiler's steps. */
-#ifndef NNC_BACKEND_C_SCRATCH_H
-#define NNC_BACKEND_C_SCRATCH_H
+#ifndef NNC_BACKEND_COMMON_SCRATCH_H
+#define NNC_BACKEND_COMMON_SCRATCH_H
 
 #include <stdbool.h>
 #include "support/arena.h"

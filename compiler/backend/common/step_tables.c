@@ -1,5 +1,5 @@
 /* The table of an entry's steps, for `profile`, and the marks between them in its function. */
-#include "backend/c/parts.h"
+#include "backend/common/parts.h"
 
 void emit_mark(Emitter *emitter, int number) {
   code_line(&emitter->code, "nnc_mark(worker, %d);", number);

@@ -1,5 +1,5 @@
 /* The flags that the C compiler is called with. */
-#include "backend/c/command.h"
+#include "backend/common/command.h"
 
 #include <string.h>
 

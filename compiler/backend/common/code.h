@@ -1,6 +1,6 @@
 /* Writing C: indented lines, identifiers made from the model's names, literals. */
-#ifndef NNC_BACKEND_C_CODE_H
-#define NNC_BACKEND_C_CODE_H
+#ifndef NNC_BACKEND_COMMON_CODE_H
+#define NNC_BACKEND_COMMON_CODE_H
 
 #include <stdbool.h>
 #include "graph/types.h"

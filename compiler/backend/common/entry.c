@@ -1,5 +1,5 @@
 /* The memory plan and the entry functions. */
-#include "backend/c/parts.h"
+#include "backend/common/parts.h"
 
 #include <string.h>
 #include "support/panic.h"
