@@ -247,9 +247,7 @@ static const char *bytes_text(Arena *arena, int64_t bytes) {
   text_add(&text, " (");
   text_add_grouped(&text, bytes);
   text_add(&text, " bytes)");
-  const char *result = arena_strdup(arena, text.data);
-  text_free(&text);
-  return result;
+  return text_take(&text, arena);
 }
 
 /* The step of the entry during which most bytes are alive. */

@@ -21,8 +21,7 @@ static const struct {
 bool convert_fits(Elaborator *e, Value number, DType dtype, Span at) {
   Text text = {0};
   text_add_value(&text, number);
-  const char *shown = arena_strdup(e->arena, text.data);
-  text_free(&text);
+  const char *shown = text_take(&text, e->arena);
   double real = value_number(number);
   if (dtype == DTYPE_BOOL && real != 0 && real != 1) {
     report_error(e, at, "%s is no truth value: 0 and 1 alone become bool", shown);

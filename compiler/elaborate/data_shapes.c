@@ -2,6 +2,7 @@
  * from the program: pictures, windows, drawn tasks, columns of a table. */
 #include <string.h>
 #include "elaborate/data.h"
+#include "support/integers.h"
 
 /* A source makes `makes`, but the input is another. */
 static bool report_shape(Elaborator *e, const DataCall *call, const InputInfo *input,
@@ -162,8 +163,7 @@ static void check_columns(Elaborator *e, const DataPipeline *pipeline, const Dat
     int64_t count = count_columns(e, source, &columns->value.items[f], has_header);
     if (count < 0) return;
     if (!input || !input->is_batched) continue;
-    int64_t width = 1;
-    for (int i = 1; i < input->type.shape.rank; i++) width *= input->type.shape.dim[i];
+    int64_t width = extent_product(input->type.shape.dim + 1, input->type.shape.rank - 1);
     if (count == width) continue;
     report_shape(e, source, input,
                  arena_printf(e->arena, "'%s' has %lld column%s, but an example %lld value%s",

@@ -5,6 +5,7 @@
  * appear in one reshape; a tensor of positions is a gather of the axis moved to the front. Several
  * become one first: their axes are joined, and the position in [a, b] is i b + j. */
 #include "elaborate/elaborator.h"
+#include "support/integers.h"
 
 #include <stdint.h>
 
@@ -215,8 +216,7 @@ static bool join_positions(Elaborator *e, Selection *s, Node **x) {
   Shape shape, joined = {.rank = 0}, old = (*x)->type.shape;
   if (!broadcast_positions(e, s, &shape)) return false;
   int first = s->positions_axis, end = first + s->positions_count;
-  int64_t extent = 1;
-  for (int i = first; i < end; i++) extent *= old.dim[i];
+  int64_t extent = extent_product(old.dim + first, end - first);
   for (int i = 0; i < old.rank; i++)
     if (i <= first || i >= end) joined.dim[joined.rank++] = i == first ? extent : old.dim[i];
   DType dtype = extent > INT32_MAX ? DTYPE_I64 : DTYPE_I32;

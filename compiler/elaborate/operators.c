@@ -6,6 +6,7 @@
 #include <math.h>
 #include "elaborate/elaborator.h"
 #include "ops/number.h"
+#include "support/integers.h"
 
 typedef struct OperatorInfo {
   Op op;
@@ -35,16 +36,6 @@ static const OperatorInfo operator_info[AST_OPERATORS] = {
 static Value overflow(Elaborator *e, AstOperator op) {
   report_error(e, e->at, "integer overflow in '%s'", ast_operator_text(op));
   return value_error();
-}
-
-/* floor(a / b) and what it leaves, b neither 0 nor -1. */
-static int64_t floor_divide(int64_t a, int64_t b) {
-  return a / b - (a % b != 0 && (a < 0) != (b < 0));
-}
-
-static int64_t floor_rest(int64_t a, int64_t b) {
-  int64_t rest = a % b;
-  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
 static Value power_int(Elaborator *e, int64_t base, int64_t exponent) {
@@ -84,7 +75,7 @@ static Value operate_ints(Elaborator *e, AstOperator op, int64_t a, int64_t b) {
       return value_error();
     }
     if (b == -1) return op == AST_MOD ? value_int(0) : operate_ints(e, AST_SUB, 0, a);
-    return value_int(op == AST_MOD ? floor_rest(a, b) : floor_divide(a, b));
+    return value_int(op == AST_MOD ? floor_mod(a, b) : floor_div(a, b));
   case AST_LT: return value_bool(a < b);
   case AST_GT: return value_bool(a > b);
   case AST_LE: return value_bool(a <= b);

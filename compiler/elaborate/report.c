@@ -105,15 +105,11 @@ Value report_kind(Elaborator *e, Span at, const char *what, const char *wanted, 
 const char *type_text(Arena *arena, Type type) {
   Text text = {0};
   text_add_type(&text, type);
-  const char *result = arena_strdup(arena, text.data);
-  text_free(&text);
-  return result;
+  return text_take(&text, arena);
 }
 
 const char *shape_text(Arena *arena, Shape shape) {
   Text text = {0};
   text_add_shape(&text, shape);
-  const char *result = arena_strdup(arena, text.data);
-  text_free(&text);
-  return result;
+  return text_take(&text, arena);
 }

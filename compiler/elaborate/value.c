@@ -147,9 +147,7 @@ const char *value_describe(Arena *arena, Value value) {
     text_add_char(&text, ' ');
     text_add_value(&text, value);
   }
-  const char *result = arena_strdup(arena, text.data);
-  text_free(&text);
-  return result;
+  return text_take(&text, arena);
 }
 
 static void text_add_values(Text *text, Value value, const char *open, const char *close) {

@@ -79,9 +79,7 @@ __attribute__((format(printf, 2, 3))) static bool fail(Check *check, const char 
 static const char *describe_type(Check *check, Type type) {
   Text text = {0};
   text_add_type(&text, type);
-  const char *result = arena_strdup(check->arena, text.data);
-  text_free(&text);
-  return result;
+  return text_take(&text, check->arena);
 }
 
 __attribute__((format(printf, 3, 4))) static bool fail_node(Check *check, const Node *node,

@@ -24,6 +24,7 @@
 #include "interpret/inputs.h"
 #include "ops/op.h"
 #include "ops/philox.h"
+#include "support/hash.h"
 #include "support/names.h"
 #include "support/panic.h"
 
@@ -154,7 +155,7 @@ static int choose_sample(const Checker *checker, const Pair *pair, int64_t *samp
     }
     sample[count] = best;
   }
-  uint64_t key = philox_key(checker->check->seed, philox_hash(pair->parameter));
+  uint64_t key = philox_key(checker->check->seed, hash_text(pair->parameter));
   for (uint64_t draw = 0; count < wanted; draw++) {
     uint64_t word = philox_block(key, draw, 0, 0).word[draw % 4];
     int64_t element = (int64_t)(word * (uint64_t)elements >> 32);

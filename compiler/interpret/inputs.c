@@ -6,6 +6,7 @@
 #include "ops/limits.h"
 #include "ops/op.h"
 #include "ops/philox.h"
+#include "support/hash.h"
 
 enum { INPUT_STREAM = 0x494E5055 }; /* apart from those of the programs themselves */
 
@@ -27,7 +28,7 @@ static int64_t value_count(const Module *module, const InputInfo *input) {
 Tensor *random_input(Arena *arena, const Module *module, const InputInfo *input, uint64_t seed) {
   Tensor *tensor = tensor_create(arena, input->type);
   DType dtype = input->type.dtype;
-  uint64_t key = philox_key(seed, philox_hash(input->name));
+  uint64_t key = philox_key(seed, hash_text(input->name));
   int64_t count = dtype == DTYPE_BOOL ? 2 : dtype_is_int(dtype) ? value_count(module, input) : 0;
   for (int64_t i = 0; i < shape_elements(input->type.shape); i++) {
     PhiloxBlock block = philox_block(key, (uint64_t)i, 0, INPUT_STREAM);

@@ -5,6 +5,7 @@
 
 #include "kernel/builder.h"
 #include "kernel/tiles.h"
+#include "support/integers.h"
 #include "support/panic.h"
 
 typedef enum Touch { TOUCH_NONE, TOUCH_WHOLE, TOUCH_PART } Touch;
@@ -149,9 +150,7 @@ static bool note_contract(Blocker *blocker) {
 }
 
 static int64_t images_elements(const ConvSlots *conv, int64_t channels, const int64_t *extent) {
-  int64_t elements = conv->n * channels;
-  for (int i = 0; i < conv->spatial; i++) elements *= extent[i];
-  return elements;
+  return conv->n * channels * extent_product(extent, conv->spatial);
 }
 
 static bool note_slots(Blocker *blocker) {

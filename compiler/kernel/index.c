@@ -12,6 +12,7 @@
 #include "kernel/builder.h"
 
 #include <string.h>
+#include "support/integers.h"
 #include "support/panic.h"
 
 /* ---- normal form --------------------------------------------------------------------------- */
@@ -112,9 +113,6 @@ static Index *sum_build(Arena *arena, const Sum *sum) {
 }
 
 /* ---- ranges -------------------------------------------------------------------------------- */
-
-static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
-static int64_t floor_mod(int64_t a, int64_t b) { return a - b * floor_div(a, b); }
 
 static int64_t greatest_divisor(int64_t a, int64_t b) {
   a = a < 0 ? -a : a;

@@ -1,5 +1,6 @@
 /* Task grids: see tiles.h. */
 #include "kernel/tiles.h"
+#include "support/integers.h"
 
 enum {
   TASK_LEAST_WORK = 4096, /* element operations worth a task of their own */
@@ -8,15 +9,8 @@ enum {
   BLOCK_ALIGNMENT = 64 /* elements: no two tasks write one cache line */
 };
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t greatest(int64_t a, int64_t b) { return a > b ? a : b; }
-static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-static int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
-
 int64_t axis_group_extent(const AxisGroup *group) {
-  int64_t extent = 1;
-  for (int i = 0; i < group->count; i++) extent *= group->extent[i];
-  return extent;
+  return extent_product(group->extent, group->count);
 }
 
 /* Element operations at one point of the domain. */
@@ -47,7 +41,7 @@ LoopGrid kernel_loop_grid(const Kernel *kernel) {
   if (grid.rows < wanted && grid.last > alignment) {
     grid.row_chunk = 1;
     int64_t pieces = divide_up(wanted, greatest(grid.rows, 1));
-    grid.block = round_up(divide_up(grid.last, pieces), alignment);
+    grid.block = align_up(divide_up(grid.last, pieces), alignment);
   }
   grid.blocks = greatest(divide_up(grid.last, grid.block), 1);
   /* Without rows, one task that finds nothing to do. */
@@ -118,7 +112,7 @@ static double side_cost(const Kernel *kernel, Side a, Side b, bool result_transp
   if (!loads_vectors(kernel, b)) cost += 24 * n * k;
   if (!reads_in_place(kernel, a)) cost += 24 * m * k;
   if (result_transposed) cost += 24 * m * n;
-  double lanes = 16, columns = (double)round_up((int64_t)n, (int64_t)lanes);
+  double lanes = 16, columns = (double)align_up((int64_t)n, (int64_t)lanes);
   return cost + (columns - n) * m * k;
 }
 
@@ -147,7 +141,7 @@ static void cut_columns(ContractGrid *grid, bool is_serial) {
     double packing = grid->pack_a ? 16. / (double)columns : 0; /* each task packs its rows of a */
     double balance = is_serial ? 0 : imbalance(tasks);
     double score = balance + waste * .25 + ragged + small + packing;
-    if (score < best && columns <= round_up(grid->n, 16)) {
+    if (score < best && columns <= align_up(grid->n, 16)) {
       best = score;
       grid->n_block = columns;
     }
@@ -158,12 +152,10 @@ static void cut_columns(ContractGrid *grid, bool is_serial) {
 static void cut_rows(ContractGrid *grid) {
   enum { MOST_ROWS = 240 };
   int64_t blocks = greatest(divide_up(grid->m, MOST_ROWS), 1);
-  grid->m_block = greatest(round_up(divide_up(grid->m, blocks), 8), 1);
+  grid->m_block = greatest(align_up(divide_up(grid->m, blocks), 8), 1);
   if (grid->m_block > grid->m) grid->m_block = greatest(grid->m, 1);
   grid->m_blocks = greatest(divide_up(grid->m, grid->m_block), 1);
 }
-
-static int64_t align_64(int64_t bytes) { return round_up(bytes, 64); }
 
 ContractGrid kernel_contract_grid(const Kernel *kernel) {
   const ContractSlots *slots = &kernel->contract;
@@ -183,13 +175,13 @@ ContractGrid kernel_contract_grid(const Kernel *kernel) {
   grid.n = axis_group_extent(b.outer);
   grid.k = axis_group_extent(&slots->k);
   int64_t k_blocks = greatest(divide_up(grid.k, 1024), 1);
-  grid.k_block = greatest(round_up(divide_up(grid.k, k_blocks), 8), 8);
+  grid.k_block = greatest(align_up(divide_up(grid.k, k_blocks), 8), 8);
   cut_rows(&grid);
   cut_columns(&grid, kernel->is_serial);
   grid.tasks = grid.batch * grid.m_blocks * grid.n_blocks;
 
   int64_t size = dtype_size(kernel_sum_type(kernel));
-  int64_t panel_columns = round_up(grid.n_block, TILE_MAX_COLUMNS) + TILE_MAX_COLUMNS;
+  int64_t panel_columns = align_up(grid.n_block, TILE_MAX_COLUMNS) + TILE_MAX_COLUMNS;
   if (grid.pack_a) grid.a_bytes = align_64((grid.m_block + TILE_MAX_ROWS) * grid.k_block * size);
   grid.b_bytes = align_64((grid.pack_b ? panel_columns : TILE_MAX_COLUMNS) * grid.k_block * size);
   grid.tile_bytes = align_64((grid.m_block + TILE_MAX_ROWS) * panel_columns * size);
@@ -198,9 +190,7 @@ ContractGrid kernel_contract_grid(const Kernel *kernel) {
 
 /* Elements of one channel of the pooled tensor. */
 static int64_t plane_elements(const Kernel *kernel) {
-  int64_t elements = 1;
-  for (int i = 0; i < kernel->conv.spatial; i++) elements *= kernel->conv.in[i];
-  return elements;
+  return extent_product(kernel->conv.in, kernel->conv.spatial);
 }
 
 /* ---- any kernel ---- */

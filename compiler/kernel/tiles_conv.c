@@ -1,5 +1,6 @@
 /* Task grids of convolutions: see tiles.h. */
 #include "kernel/tiles.h"
+#include "support/integers.h"
 
 enum {
   SOURCE_BYTES = 256 << 10, /* of the padded planes of a block, for the second-level cache */
@@ -12,12 +13,6 @@ enum {
   SLACK = 2 * TILE_MAX_COLUMNS, /* elements that vectors read or write beyond a raster */
   VECTOR_BYTES = 64             /* the widest */
 };
-
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t greatest(int64_t a, int64_t b) { return a > b ? a : b; }
-static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-static int64_t floor_divide(int64_t a, int64_t b) { return a / b - (a % b < 0); }
-static int64_t align_64(int64_t bytes) { return divide_up(bytes, 64) * 64; }
 
 int64_t conv_tap_period(const ConvGrid *grid, int axis) {
   int64_t a = grid->stride[axis], b = grid->dilation[axis];
@@ -50,8 +45,8 @@ static void set_axis(ConvGrid *grid, const ConvSlots *slots, int axis, int spati
     grid->source_phases[axis] = greatest(least(grid->kernel[axis], conv_tap_period(grid, axis)), 1);
     return;
   }
-  int64_t last = floor_divide(grid->low[axis] + grid->extent_in[axis] - 1, stride);
-  grid->least[axis] = floor_divide(grid->low[axis], stride);
+  int64_t last = floor_div(grid->low[axis] + grid->extent_in[axis] - 1, stride);
+  grid->least[axis] = floor_div(grid->low[axis], stride);
   grid->grid[axis] = grid->extent_in[axis] == 0 ? 0 : last - grid->least[axis] + 1;
   grid->output_phases[axis] = stride;
   grid->source_phases[axis] = 1;
@@ -101,7 +96,6 @@ static void cut_grid(ConvGrid *grid, int64_t others, int64_t size, int64_t chann
 
 enum { LANES = 16 }; /* what `padded` is a multiple of, and costs are reckoned with */
 
-static int64_t product(const int64_t *extent) { return extent[0] * extent[1] * extent[2]; }
 static int64_t vectors(int64_t elements) { return divide_up(elements, LANES); }
 
 /* Elements of a raster of the whole grid, up to the last position. */
@@ -116,14 +110,15 @@ static int64_t whole_raster(const ConvGrid *grid) {
  * positions sees the plane in one piece. */
 static int64_t cost_of_rows(const ConvGrid *grid, bool strided) {
   const int64_t *out = grid->extent_out;
-  if (product(grid->kernel) == 1 && product(out) == product(grid->extent_in))
-    return 3 + product(out) / 8;
+  if (extent_product(grid->kernel, 3) == 1 &&
+      extent_product(out, 3) == extent_product(grid->extent_in, 3))
+    return 3 + extent_product(out, 3) / 8;
   return out[0] * out[1] * (3 + (strided ? 3 * out[2] / 2 : out[2] / 8));
 }
 
 static bool has_work(const ConvGrid *grid) {
-  return grid->rows > 0 && grid->channels > 0 && product(grid->kernel) > 0 &&
-         product(grid->extent_out) > 0 && product(grid->extent_in) > 0;
+  return grid->rows > 0 && grid->channels > 0 && extent_product(grid->kernel, 3) > 0 &&
+         extent_product(grid->extent_out, 3) > 0 && extent_product(grid->extent_in, 3) > 0;
 }
 
 /* Halves the blocks of rows, at least `least_rows` long, until there are enough tasks. */
@@ -136,7 +131,7 @@ static void cut_rows(ConvGrid *grid, int64_t others, int64_t least_rows, int64_t
 /* The weights are not in the second-level cache all the time. */
 static bool is_far(const ConvGrid *grid, int64_t size) {
   enum { NEAR_BYTES = 256 << 10 };
-  return grid->rows * grid->channels * product(grid->kernel) * size > NEAR_BYTES;
+  return grid->rows * grid->channels * extent_product(grid->kernel, 3) * size > NEAR_BYTES;
 }
 
 /* Of multiplying one weight with so many vectors. Tiles of one and two vectors wait for their
@@ -151,8 +146,8 @@ enum { MOST_STACKED = 32 /* images */, LEAST_STACKED_TASKS = 8 };
 /* Columns for conv_input: less to multiply, but the products are added in memory. False when the
  * worker's block would be too large. */
 static bool stack_columns(ConvGrid *grid, int64_t stack, int64_t size, int64_t *cost) {
-  int64_t plane = product(grid->extent_in), taps = product(grid->kernel);
-  int64_t stacks = divide_up(grid->images, stack), positions = product(grid->extent_out);
+  int64_t plane = extent_product(grid->extent_in, 3), taps = extent_product(grid->kernel, 3);
+  int64_t stacks = divide_up(grid->images, stack), positions = extent_product(grid->extent_out, 3);
   grid->stack = stack;
   grid->padded = vectors(stack * positions) * LANES;
   int64_t given = grid->channels * grid->padded * size;
@@ -192,7 +187,7 @@ static void stack_images(ConvGrid *grid, StackImages stack_on, int64_t size, int
 
 static bool cut_columns(ConvGrid *grid, int64_t size) {
   if (!has_work(grid)) return false;
-  int64_t taps = product(grid->kernel);
+  int64_t taps = extent_product(grid->kernel, 3);
   int64_t direct = grid->channels * cost_of_weight(grid, vectors(whole_raster(grid)), size);
   int64_t best = grid->images * grid->groups * grid->rows * taps * direct;
   stack_images(grid, stack_columns, size, best);
@@ -212,9 +207,9 @@ static void set_whole_block(ConvGrid *grid, int64_t size) {
  * large. */
 static bool stack_patches(ConvGrid *grid, int64_t stack, int64_t size, int64_t *cost) {
   enum { PATCH_BYTES = 128 << 10 };
-  int64_t taps = product(grid->kernel), stacks = divide_up(grid->images, stack);
+  int64_t taps = extent_product(grid->kernel, 3), stacks = divide_up(grid->images, stack);
   grid->stack = stack;
-  grid->padded = vectors(stack * product(grid->extent_out)) * LANES;
+  grid->padded = vectors(stack * extent_product(grid->extent_out, 3)) * LANES;
   if (TILE_MAX_ROWS * grid->padded * size > SUMS_BYTES || taps * grid->padded * size > PATCH_BYTES)
     return false;
   grid->by_patches = true;
@@ -235,7 +230,7 @@ static bool stack_patches(ConvGrid *grid, int64_t stack, int64_t size, int64_t *
 
 static bool cut_patches(ConvGrid *grid, int64_t size) {
   if (!has_work(grid)) return false;
-  int64_t depth = grid->channels * product(grid->kernel);
+  int64_t depth = grid->channels * extent_product(grid->kernel, 3);
   int64_t best = grid->images * grid->groups * grid->rows * depth *
                  cost_of_weight(grid, vectors(whole_raster(grid)), size);
   stack_images(grid, stack_patches, size, best);
@@ -246,8 +241,8 @@ static bool cut_patches(ConvGrid *grid, int64_t size) {
 static bool cut_weight_patches(ConvGrid *grid, int64_t size) {
   enum { COLUMNS = 48, LENGTH = 1024, STACK_BYTES = 384 << 10 };
   if (!has_work(grid)) return false;
-  int64_t taps = product(grid->kernel);
-  grid->padded = vectors(product(grid->extent_out)) * LANES;
+  int64_t taps = extent_product(grid->kernel, 3);
+  grid->padded = vectors(extent_product(grid->extent_out, 3)) * LANES;
   int64_t columns = least(divide_up(COLUMNS, taps), grid->channels);
   int64_t tasks = wanted(grid, LEAST_WEIGHT_TASKS);
   while (columns > 1 && grid->groups * divide_up(grid->channels, columns) < tasks)
@@ -273,11 +268,12 @@ static bool cut_weight_patches(ConvGrid *grid, int64_t size) {
 /* Cycles, roughly, that the tasks of conv_weight.c take for an image, on few and on many
  * workers. */
 static int64_t weight_cost(const ConvGrid *grid) {
-  int64_t planes = product(grid->source_phases) * grid->channel_block, plane_rows = 1, given = 1;
+  int64_t planes = extent_product(grid->source_phases, 3) * grid->channel_block, plane_rows = 1,
+          given = 1;
   for (int i = 0; i < 2; i++) plane_rows *= grid->grid[i] + grid->extra[i], given *= grid->grid[i];
   int64_t length = grid->grid[2] + grid->extra[2];
   int64_t row = 10 + (grid->stride[2] > 1 ? length : length / 8);
-  int64_t products = grid->row_block * grid->channel_block * product(grid->kernel);
+  int64_t products = grid->row_block * grid->channel_block * extent_product(grid->kernel, 3);
   int64_t copies = planes * plane_rows * row +
                    grid->row_block * given * (length / 8 + (grid->dy_in_place ? 0 : 10));
   int64_t tasks = grid->groups * divide_up(grid->rows, grid->row_block) *
@@ -290,7 +286,7 @@ static int64_t weight_cost(const ConvGrid *grid) {
 /* The cheapest blocks of rows and channels whose sums fit. */
 static void cut_sums(ConvGrid *grid) {
   enum { MOST_ROWS = 128, MOST_CHANNELS = 64, TILE_ROWS = 4 /* of the widest, NNC_DOT_ROWS */ };
-  int64_t taps = product(grid->kernel), best = INT64_MAX;
+  int64_t taps = extent_product(grid->kernel, 3), best = INT64_MAX;
   ConvGrid trial = *grid;
   grid->row_block = grid->channel_block = 1;
   for (int64_t rows = TILE_ROWS; rows < grid->rows + TILE_ROWS && rows <= MOST_ROWS;
@@ -314,7 +310,7 @@ static void shift_rasters(ConvGrid *grid, bool converts) {
   other.shifted = true;
   other.extra[2] = 0;
   other.source_phases[2] = grid->kernel[2];
-  int64_t plane = product(other.extent_out);
+  int64_t plane = extent_product(other.extent_out, 3);
   other.dy_in_place = !converts && plane % LANES == 0 && whole_raster(&other) == plane;
   cut_sums(&other);
   if (weight_cost(&other) < weight_cost(grid)) *grid = other;
@@ -322,12 +318,13 @@ static void shift_rasters(ConvGrid *grid, bool converts) {
 
 static void cut_weight(ConvGrid *grid, int64_t size, bool converts) {
   if (cut_weight_patches(grid, size)) return;
-  int64_t taps = product(grid->kernel);
+  int64_t taps = extent_product(grid->kernel, 3);
   cut_sums(grid);
   shift_rasters(grid, converts);
   cut_grid(grid, LEAST_TASKS, size, grid->channel_block);
   grid->dy_in_place = grid->dy_in_place && grid->blocks == 1;
-  int64_t tile_rows = 4 + least(divide_up(6 * product(grid->source_phases), greatest(taps, 1)), 6);
+  int64_t tile_rows =
+      4 + least(divide_up(6 * extent_product(grid->source_phases, 3), greatest(taps, 1)), 6);
   int64_t parts = greatest(divide_up(grid->raster * size * tile_rows, SPAN_BYTES), 1);
   grid->span = greatest(vectors(divide_up(grid->raster, parts)), 1) * LANES;
   grid->other_bytes = align_64((grid->row_block * (grid->raster + SLACK) + SLACK) * size);

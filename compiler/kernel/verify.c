@@ -8,6 +8,7 @@
 #include "kernel/builder.h"
 
 #include "support/panic.h"
+#include "support/integers.h"
 
 typedef struct Checker {
   Arena *arena;
@@ -30,8 +31,6 @@ static bool range_is_inside(const Checker *checker, const Index *index, int64_t 
 
 enum { MOST_POINTS = 1 << 20 };
 
-static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
-
 /* The value at a point, where every load gives `loaded` modulo its bound. */
 static int64_t value_at(const Index *index, const int64_t *axis, int64_t loaded) {
   int64_t left = index->left ? value_at(index->left, axis, loaded) : 0;
@@ -41,7 +40,7 @@ static int64_t value_at(const Index *index, const int64_t *axis, int64_t loaded)
   case INDEX_ADD: return left + value_at(index->right, axis, loaded);
   case INDEX_MUL: return left * value_at(index->right, axis, loaded);
   case INDEX_DIV: return floor_div(left, index->value);
-  case INDEX_MOD: return left - index->value * floor_div(left, index->value);
+  case INDEX_MOD: return floor_mod(left, index->value);
   case INDEX_LOAD: return loaded % index->value;
   }
   return 0;

@@ -11,6 +11,7 @@
  *
  * For the first, conv_weight_prepare makes the padding a node of its own, which is then in memory. */
 #include "ops/lower.h"
+#include "support/integers.h"
 
 enum {
   LANES = 16,    /* of a vector, to reckon with */
@@ -21,12 +22,6 @@ enum {
   LONG_SUM = 1024, /* longer than this (kernel/tiles.c) */
   FEW_ROWS = 8     /* for a tile of registers */
 };
-
-static int64_t product(int rank, const int64_t *dim) {
-  int64_t elements = 1;
-  for (int i = 0; i < rank; i++) elements *= dim[i];
-  return elements;
-}
 
 static int64_t vectors(int64_t elements) { return (elements + LANES - 1) / LANES; }
 
@@ -43,7 +38,7 @@ static int64_t raster_vectors(const Node *node, int spatial, const int64_t *out,
   int last = spatial - 1;
   int64_t reach = (kernel[last] - 1) * node_ints(node, ATTR_DILATION)->ints[last];
   int64_t gap = reach / node_ints(node, ATTR_STRIDE)->ints[last];
-  return vectors(product(spatial - 1, out) * (out[last] + gap));
+  return vectors(extent_product(out, spatial - 1) * (out[last] + gap));
 }
 
 static bool conv_weight_is_product(const Node *node) {
@@ -53,12 +48,13 @@ static bool conv_weight_is_product(const Node *node) {
       !dtype_is_float(node->type.dtype) || shape_elements(w) == 0 || shape_elements(y) == 0)
     return false;
   double images = (double)y.dim[0], rows = (double)w.dim[0];
-  double depth = images * (double)product(spatial, y.dim + 2);
+  double depth = images * (double)extent_product(y.dim + 2, spatial);
   double raster = (double)raster_vectors(node, spatial, y.dim + 2, w.dim + 2);
-  double plane = (double)vectors(product(spatial, y.dim + 2));
+  double plane = (double)vectors(extent_product(y.dim + 2, spatial));
   double sums = images * (plane < raster ? plane : raster) + SUM_COST;
   double times = depth > LONG_SUM ? (double)((w.dim[0] + ROW_BLOCK - 1) / ROW_BLOCK) : 1;
-  double copies = times * depth * (product(spatial, w.dim + 2) == 1 ? RUN_COST : COPY_COST) / rows;
+  double copies =
+      times * depth * (extent_product(w.dim + 2, spatial) == 1 ? RUN_COST : COPY_COST) / rows;
   return 1.15 * (1.05 * depth / LANES + 1 + copies) < sums;
 }
 

@@ -6,6 +6,7 @@
  * adjoint: gather with scatter_add, pick with unpick. */
 #include "ops/elementwise.h"
 #include "ops/lower.h"
+#include "support/integers.h"
 #include "support/panic.h"
 
 #include <string.h>
@@ -51,11 +52,7 @@ static bool gather_infer(Arena *arena, const Node *node, Type *type, const char 
   return infer_fail(arena, reason, "the result has too many elements");
 }
 
-static int64_t row_elements(Shape table) {
-  int64_t elements = 1;
-  for (int i = 1; i < table.rank; i++) elements *= table.dim[i];
-  return elements;
-}
+static int64_t row_elements(Shape table) { return extent_product(table.dim + 1, table.rank - 1); }
 
 static void gather_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
                             const EvaluateContext *context) {
@@ -175,9 +172,9 @@ typedef struct Places {
 } Places;
 
 static Places places_of(Shape x, int axis) {
-  Places places = {.outer = 1, .extent = x.dim[axis], .inner = 1};
-  for (int i = 0; i < axis; i++) places.outer *= x.dim[i];
-  for (int i = axis + 1; i < x.rank; i++) places.inner *= x.dim[i];
+  Places places = {.outer = extent_product(x.dim, axis),
+                   .extent = x.dim[axis],
+                   .inner = extent_product(x.dim + axis + 1, x.rank - axis - 1)};
   return places;
 }
 

@@ -8,6 +8,7 @@
 #include "ops/infer.h"
 #include "ops/lower.h"
 #include "ops/op.h"
+#include "support/integers.h"
 
 static Cost no_cost(const Node *node) {
   (void)node;
@@ -113,9 +114,8 @@ static void iota_evaluate(const Node *node, const Tensor *const *operands, Tenso
   (void)operands, (void)context;
   Shape shape = result->type.shape;
   int axis = (int)node_int(node, ATTR_AXIS);
-  int64_t inner = 1, outer = 1, at = 0;
-  for (int i = 0; i < axis; i++) outer *= shape.dim[i];
-  for (int i = axis + 1; i < shape.rank; i++) inner *= shape.dim[i];
+  int64_t outer = extent_product(shape.dim, axis), at = 0;
+  int64_t inner = extent_product(shape.dim + axis + 1, shape.rank - axis - 1);
   for (int64_t o = 0; o < outer; o++)
     for (int64_t i = 0; i < shape.dim[axis]; i++)
       for (int64_t k = 0; k < inner; k++) result->data[at++] = (double)i;

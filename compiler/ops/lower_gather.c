@@ -1,6 +1,7 @@
 /* Lowering of indexing: loads at loaded indices; unpick compares instead, so it writes every
  * element once; only scatter_add, where indices may repeat, is a template. */
 #include "ops/lower.h"
+#include "support/integers.h"
 
 /* table [v, rest...], index [i...] -> [i..., rest...] */
 void lower_gather(KernelBuilder *builder, const Node *node) {
@@ -15,8 +16,8 @@ void lower_gather(KernelBuilder *builder, const Node *node) {
 
 void lower_scatter_add(KernelBuilder *builder, const Node *node) {
   Shape index = node->operands[1]->type.shape, result = node->type.shape;
-  int64_t indices = shape_elements(index), row_elements = 1;
-  for (int i = 1; i < result.rank; i++) row_elements *= result.dim[i];
+  int64_t indices = shape_elements(index),
+          row_elements = extent_product(result.dim + 1, result.rank - 1);
   builder_operand_plain(builder, 0);
   builder_operand_plain(builder, 1);
   builder_scatter_add(builder, &(ScatterSlots){indices, result.dim[0], row_elements});

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "ops/lower.h"
+#include "support/integers.h"
 
 /* x: [n, c, in...]; y: [n, k, out...]; window [..., kernel...] */
 static ConvSlots window_slots(const Node *node, Shape x, Shape y) {
@@ -147,8 +148,7 @@ static void tap_digits(KernelBuilder *builder, const ConvSlots *slots, Index *nu
 void lower_max_pool_pick(KernelBuilder *builder, const Node *node) {
   Arena *arena = builder_arena(builder);
   ConvSlots slots = pool_slots(node, node->operands[0]->type.shape, node->type.shape);
-  int64_t taps = 1;
-  for (int i = 0; i < slots.spatial; i++) taps *= slots.kernel[i];
+  int64_t taps = extent_product(slots.kernel, slots.spatial);
   Index *tap[3], *at[MAX_RANK];
   Guard guards[3];
   int first = builder_reduce_axes(builder, 1, &taps);

@@ -42,13 +42,6 @@ static inline PhiloxBlock philox(PhiloxBlock counter, uint32_t key0, uint32_t ke
   return counter;
 }
 
-/* FNV-1a, 64 bits, of a string: the identity of a random node. */
-static inline uint64_t philox_hash(const char *key) {
-  uint64_t hash = 0xCBF29CE484222325u;
-  for (; *key; key++) hash = (hash ^ (unsigned char)*key) * 0x100000001B3u;
-  return hash;
-}
-
 /* The finalizer of splitmix64 spreads a small seed over all bits before the hash is mixed in. */
 static inline uint64_t philox_key(uint64_t seed, uint64_t hash) {
   uint64_t z = seed + 0x9E3779B97F4A7C15u;

@@ -7,6 +7,7 @@
 #include "ops/lower.h"
 #include "ops/op.h"
 #include "ops/philox.h"
+#include "support/hash.h"
 
 static bool random_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
   *type = node->type;
@@ -35,7 +36,7 @@ static bool bits_infer(Arena *arena, const Node *node, Type *type, const char **
 typedef double (*WordRule)(PhiloxBlock block, uint64_t element);
 
 static void fill(const Node *node, Tensor *result, const EvaluateContext *context, WordRule rule) {
-  uint64_t key = philox_key(context->seed, philox_hash(node_string(node, ATTR_KEY)));
+  uint64_t key = philox_key(context->seed, hash_text(node_string(node, ATTR_KEY)));
   uint32_t stream = (uint32_t)node_int(node, ATTR_STREAM);
   Shape shape = result->type.shape;
   int64_t count = shape_elements(shape);

@@ -7,14 +7,9 @@
 #include "ops/window.h"
 
 #include "ops/infer.h"
+#include "support/integers.h"
 #include "support/panic.h"
 #include "support/vec.h"
-
-static int64_t product(int rank, const int64_t *dim) {
-  int64_t elements = 1;
-  for (int i = 0; i < rank; i++) elements *= dim[i];
-  return elements;
-}
 
 /* Output extent along one axis, or -1 when the window is larger than the padded input. */
 static int64_t window_extent(const Window *w, int axis) {
@@ -141,10 +136,10 @@ static WindowTap tap_runs(Arena *arena, const Window *w, const int64_t *tap) {
 }
 
 WindowTaps window_taps(Arena *arena, const Window *w) {
-  WindowTaps taps = {.count = product(w->rank, w->kernel),
+  WindowTaps taps = {.count = extent_product(w->kernel, w->rank),
                      .step = w->stride[w->rank - 1],
-                     .in_size = product(w->rank, w->in),
-                     .out_size = product(w->rank, w->out)};
+                     .in_size = extent_product(w->in, w->rank),
+                     .out_size = extent_product(w->out, w->rank)};
   taps.taps = ARENA_ARRAY(arena, WindowTap, taps.count);
   int64_t tap[MAX_RANK] = {0};
   for (int64_t i = 0; i < taps.count; i++) {

@@ -3,13 +3,14 @@
 #include "program/lowering.h"
 
 #include "support/panic.h"
+#include "support/integers.h"
 
 int buffer_add(Program *program, BufferKind kind, Type type, const char *name, int entry) {
   Buffer buffer = {.id = program->buffers.count,
                    .kind = kind,
                    .type = type,
                    .name = name,
-                   .bytes = (type_bytes(type) + 63) / 64 * 64,
+                   .bytes = align_64(type_bytes(type)),
                    .offset = -1,
                    .entry = entry,
                    .first_step = -1,

@@ -14,6 +14,7 @@
 #include "ops/op.h"
 #include "ops/sort.h"
 #include "ops/philox.h"
+#include "support/integers.h"
 #include "support/panic.h"
 
 struct Machine {
@@ -93,8 +94,6 @@ static double load(const Run *run, int operand, int64_t index) {
   return *operand_at(run, operand, index);
 }
 
-static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
-
 static int64_t index_value(const Run *run, const Index *index) {
   switch (index->kind) {
   case INDEX_CONST: return index->value;
@@ -104,7 +103,7 @@ static int64_t index_value(const Run *run, const Index *index) {
   case INDEX_DIV: return floor_div(index_value(run, index->left), index->value);
   case INDEX_MOD: {
     int64_t left = index_value(run, index->left);
-    return left - index->value * floor_div(left, index->value);
+    return floor_mod(left, index->value);
   }
   case INDEX_LOAD: break;
   }
@@ -275,9 +274,7 @@ static void run_loop(Run *run, Arena *scratch) {
 /* ---- templates: the result as a dense array, then the epilogue over the domain ---- */
 
 static int64_t group_extent(const AxisGroup *group) {
-  int64_t extent = 1;
-  for (int i = 0; i < group->count; i++) extent *= group->extent[i];
-  return extent;
+  return extent_product(group->extent, group->count);
 }
 
 /* Offset in slot `slot` of element `number` of the group. */
@@ -308,9 +305,7 @@ static void fill_contract(Run *run, double *result) {
 typedef void (*ConvVisit)(Run *run, double *result, int64_t x, int64_t w, int64_t y);
 
 static int64_t spatial_size(const ConvSlots *conv, const int64_t *extent) {
-  int64_t size = 1;
-  for (int i = 0; i < conv->spatial; i++) size *= extent[i];
-  return size;
+  return extent_product(extent, conv->spatial);
 }
 
 /* The input position under tap `tap` of output `out`, both flat; -1 in the padding. */
@@ -421,8 +416,7 @@ static void run_template(Run *run, Arena *scratch) {
   const Kernel *kernel = run->kernel;
   Stage epilogue = kernel_stage(kernel, 0);
   Values values = values_create(scratch, kernel, 0);
-  int64_t points = 1, at = 0;
-  for (int i = 0; i < kernel->axis_count; i++) points *= kernel->extent[i];
+  int64_t points = extent_product(kernel->extent, kernel->axis_count), at = 0;
   double *result = ARENA_ARRAY(scratch, double, points);
   fill_of[kernel->kind](run, result);
   bool more = first_point(run, 0, kernel->axis_count, kernel->extent);

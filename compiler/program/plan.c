@@ -13,8 +13,7 @@
 
 #include <stdlib.h>
 #include "kernel/tiles.h"
-
-static int64_t align_64(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+#include "support/integers.h"
 
 /* ---- values of one block ------------------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
 #include "kernel/block.h"
 #include "kernel/tiles.h"
 #include "ops/op.h"
+#include "support/hash.h"
 #include "support/panic.h"
 
 static const char *const family_name[] = {
@@ -156,12 +157,6 @@ static int scalar_number(Program *program, const char *name) {
   return program->scalar_names.count - 1;
 }
 
-static uint64_t fnv1a(const char *text) {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
-  return hash;
-}
-
 static int *operand_buffers(const Lowering *lowering, const BuiltKernel *built) {
   int *buffers = ARENA_ARRAY(lowering->arena, int, built->kernel->operand_count);
   for (int i = 0; i < built->kernel->operand_count; i++) {
@@ -300,7 +295,7 @@ static void add_launch(Lowering *lowering, const Unit *unit) {
                .span = face->span};
   for (int i = 0; i < kernel->scalar_count; i++)
     step.scalars[i] = scalar_number(program, built->scalars[i]);
-  for (int i = 0; i < kernel->key_count; i++) step.keys[i] = fnv1a(built->keys[i]);
+  for (int i = 0; i < kernel->key_count; i++) step.keys[i] = hash_text(built->keys[i]);
   launch_costs(group, kernel, lowering->rounds, &step);
   vec_push(program->arena, &entry->steps, step);
 }

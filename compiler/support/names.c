@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "support/arena.h"
+#include "support/hash.h"
 
 typedef struct Entry {
   const char *text; /* NULL: free */
@@ -24,13 +25,6 @@ static struct {
   size_t capacity; /* a power of two */
   size_t count;
 } names;
-
-/* FNV-1a. */
-static uint64_t hash_bytes(const char *bytes, size_t count) {
-  uint64_t hash = 14695981039346656037u;
-  for (size_t i = 0; i < count; i++) hash = (hash ^ (unsigned char)bytes[i]) * 1099511628211u;
-  return hash;
-}
 
 /* The entry that holds the text, or the free one where it belongs. */
 static Entry *find_slot(Entry *entries, size_t capacity, const char *bytes, size_t count,

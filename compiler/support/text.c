@@ -155,3 +155,9 @@ void text_free(Text *text) {
   free(text->data);
   *text = (Text){0};
 }
+
+const char *text_take(Text *text, Arena *arena) {
+  const char *result = arena_strndup(arena, text->data, text->length);
+  text_free(text);
+  return result;
+}

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "support/arena.h"
 
 typedef struct Text {
   char *data; /* NUL-terminated once anything was added; owned, freed by text_free */
@@ -30,5 +31,7 @@ void text_add_double(Text *text, double value);
 void text_add_grouped(Text *text, int64_t value);
 void text_add_bytes_size(Text *text, double bytes);
 void text_free(Text *text);
+/* The text as a string in the arena; `text` is freed. */
+const char *text_take(Text *text, Arena *arena);
 
 #endif

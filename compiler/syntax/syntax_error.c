@@ -75,9 +75,7 @@ const char *syntax_error_expected(const SyntaxError *error) {
     text_add(&text, list.items[i]);
   }
   if (!list.count) text_add(&text, "something else");
-  const char *result = arena_strdup(error->parser->arena, text.data);
-  text_free(&text);
-  return result;
+  return text_take(&text, error->parser->arena);
 }
 
 const char *syntax_error_found(const SyntaxError *error) {

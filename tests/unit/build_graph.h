@@ -12,6 +12,7 @@
 #include "ops/make.h"
 #include "ops/op.h"
 #include "ops/philox.h"
+#include "support/hash.h"
 #include "support/names.h"
 
 /* Attributes as constant initializers. */
@@ -62,7 +63,7 @@ static inline void add_output(Graph *graph, OutputKind kind, const char *name, N
 static inline Tensor *random_tensor(Arena *arena, Type type, const char *name, double low,
                                     double high) {
   Tensor *tensor = tensor_create(arena, type);
-  uint64_t key = philox_key(7, philox_hash(name));
+  uint64_t key = philox_key(7, hash_text(name));
   for (int64_t i = 0; i < shape_elements(type.shape); i++) {
     double u = philox_uniform(philox_block(key, (uint64_t)i, 0, 0).word[i % 4]);
     double value = low + u * (high - low);

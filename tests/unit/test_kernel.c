@@ -3,6 +3,7 @@
 #include "kernel/builder.h"
 #include "kernel/cases.h"
 #include "kernel_cases.h"
+#include "support/integers.h"
 
 /* ---- random indices ----------------------------------------------------------------------- */
 
@@ -67,8 +68,6 @@ static Pair draw_index(Random *r, int depth) {
                   plain(r, '%', factor, a.plain, NULL)};
   }
 }
-
-static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 
 static int64_t plain_value(const Plain *p, const int64_t *axis) {
   if (p->kind == 'c') return p->value;

@@ -9,6 +9,7 @@
 #include "backend/common/template.h"
 #include "kernel/builder.h"
 #include "kernel/tiles.h"
+#include "support/integers.h"
 #include "support/panic.h"
 
 typedef struct ContractWriter {
@@ -119,9 +120,7 @@ static const char *epilogue_text(ContractWriter *writer) {
   expression_write_loop(&code, &scope, 0,
                         &(LoopParts){open_inner_loop, write_tile_stores, NULL, &loop});
   code_close(&code);
-  const char *result = arena_strdup(writer->arena, text.data);
-  text_free(&text);
-  return result;
+  return text_take(&text, writer->arena);
 }
 
 static const char *epilogue_call(const ContractWriter *writer, const char *tile, const char *m,
@@ -381,15 +380,6 @@ static const char *side_pointer(const ContractWriter *writer, int slot) {
                       group_offset(writer->arena, batch, slot, "batch"));
 }
 
-static const char *keys_text(const ContractWriter *writer) {
-  Text text = {0};
-  Code code = {.arena = writer->arena, .out = &text};
-  function_keys(&code, writer->function);
-  const char *result = text.data ? arena_strdup(writer->arena, text.data) : "";
-  text_free(&text);
-  return result;
-}
-
 static const char *tile_done(const ContractWriter *writer) {
   if (writer->rows_inner) return "";
   return arena_printf(writer->arena, "if (is_last)\n  %s\n",
@@ -440,7 +430,7 @@ void contract_write(Code *code, KernelFunction *function) {
   prepare(&writer);
   const ContractGrid *grid = &writer.grid;
   const AxisGroup *k = &function->kernel->contract.k;
-  const char *block_row = number(arena, (grid->n_block + 63) / 64 * 64);
+  const char *block_row = number(arena, align_up(grid->n_block, 64));
   const TemplateHole holes[] = {
       {"NAME", function->name},
       {"PARAMETERS", function_parameters(arena, function)},
@@ -462,7 +452,7 @@ void contract_write(Code *code, KernelFunction *function) {
       {"A_BYTES", number(arena, grid->a_bytes)},
       {"B_BYTES", number(arena, grid->b_bytes)},
       {"TILE_ROW", writer.whole_block ? block_row : "NR"},
-      {"KEYS", keys_text(&writer)},
+      {"KEYS", function_keys_text(arena, function)},
       {"PACKED",
        grid->pack_b ? "int64_t packed = -1; /* the columns that packed_b holds */\n" : ""},
       {"LEFT", side_pointer(&writer, writer.a_slot)},

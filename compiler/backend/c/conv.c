@@ -5,6 +5,7 @@
 
 #include "backend/common/template.h"
 #include "kernel/tiles.h"
+#include "support/integers.h"
 #include "support/panic.h"
 
 enum { RASTER_SLACK = 2 * TILE_MAX_COLUMNS }; /* as in kernel/tiles_conv.c */
@@ -39,9 +40,7 @@ static const char *begin_table(const ConvWriter *writer) {
         text_add(&text, "}");
       }
   text_add(&text, "}");
-  const char *table = arena_strdup(writer->arena, text.data);
-  text_free(&text);
-  return table;
+  return text_take(&text, writer->arena);
 }
 
 /* Where the element under a tap lies in the channel's rasters, from the output's place. */
@@ -165,12 +164,6 @@ static void write_epilogue_stores(const ConvWriter *writer, Code *code, const ch
     expression_store(code, &scope, &writer->kernel->epilogue[i], values[i]);
 }
 
-static const char *code_text(Arena *arena, Text *text) {
-  const char *result = text->data ? arena_strdup(arena, text->data) : "";
-  text_free(text);
-  return result;
-}
-
 /* Opens the loop over the last axis where each phase of it has a tile: a row of the result is put
  * together first, so that what the epilogue reads and writes is contiguous. Returns its element. */
 static const char *open_interleaved(const ConvWriter *writer, Code *code, const char *place) {
@@ -221,7 +214,7 @@ static const char *map_epilogue(const ConvWriter *writer) {
   write_epilogue_stores(writer, &code, result);
   for (int i = writer->absent; i < 3; i++) code_close(&code);
   code_close(&code);
-  return code_text(writer->arena, &text);
+  return text_take(&text, writer->arena);
 }
 
 /* Opens loops over the spatial axes; returns the place in a plane of these extents. */
@@ -252,7 +245,7 @@ static const char *planes_epilogue(const ConvWriter *writer, const int64_t *exte
   write_epilogue_stores(writer, &code, result);
   for (int i = writer->absent; i < 3; i++) code_close(&code);
   code_close(&code);
-  return code_text(writer->arena, &text);
+  return text_take(&text, writer->arena);
 }
 
 static const char *weight_epilogue(const ConvWriter *writer) {
@@ -274,7 +267,7 @@ static const char *weight_epilogue(const ConvWriter *writer) {
   for (int i = writer->absent; i < 3; i++) code_close(&code);
   code_close(&code);
   code_close(&code);
-  return code_text(writer->arena, &text);
+  return text_take(&text, writer->arena);
 }
 
 /* ---- the function ---- */
@@ -300,15 +293,6 @@ static const char *weights_text(const ConvWriter *writer) {
       "const %s *const a = packed;\n",
       names, w, place, type);
 }
-
-static const char *keys_text(const ConvWriter *writer) {
-  Text text = {0};
-  Code code = {.arena = writer->arena, .out = &text};
-  function_keys(&code, writer->function);
-  return code_text(writer->arena, &text);
-}
-
-static int64_t product(const int64_t *extent) { return extent[0] * extent[1] * extent[2]; }
 
 /* ---- small planes ---- */
 
@@ -429,7 +413,7 @@ void conv_write(Code *code, KernelFunction *function) {
   }
   int64_t own_channel = writer.is_input ? grid->rows : 1,
           own_row = writer.is_input ? 1 : grid->channels;
-  int64_t tap_count = product(grid->kernel);
+  int64_t tap_count = extent_product(grid->kernel, 3);
 #define INTEGER(name, value)                                                                       \
   { name, c_integer(arena, value) }
   const TemplateHole holes[] = {
@@ -438,7 +422,7 @@ void conv_write(Code *code, KernelFunction *function) {
       {"ARGUMENTS", function_arguments(arena, function)},
       {"UNUSED", function_unused(arena, function)},
       {"EPILOGUE", epilogue_text(&writer)},
-      {"KEYS", keys_text(&writer)},
+      {"KEYS", function_keys_text(arena, function)},
       {"TYPE", c_value_type(writer.sum)},
       {"T", c_type_name(writer.sum)},
       {"SOURCE", function->operands[0]},
@@ -465,7 +449,8 @@ void conv_write(Code *code, KernelFunction *function) {
       INTEGER("CHUNKS", grid->chunks),
       INTEGER("BLOCK", grid->block),
       INTEGER("BLOCKS", grid->blocks),
-      INTEGER("POSITIONS", is_small ? product(grid->extent_out) : grid->grid[grid->block_axis]),
+      INTEGER("POSITIONS",
+              is_small ? extent_product(grid->extent_out, 3) : grid->grid[grid->block_axis]),
       INTEGER("PADDED", grid->padded),
       INTEGER("STACK", grid->stack),
       INTEGER("LEAST_ROWS", by_columns ? least_rows(grid) : 1),
@@ -499,8 +484,8 @@ void conv_write(Code *code, KernelFunction *function) {
       INTEGER("S0", from_y ? 1 : grid->stride[0]),
       INTEGER("S1", from_y ? 1 : grid->stride[1]),
       INTEGER("S2", from_y ? 1 : grid->stride[2]),
-      INTEGER("SOURCE_PHASES", product(grid->source_phases)),
-      INTEGER("OUTPUT_PHASES", product(grid->output_phases)),
+      INTEGER("SOURCE_PHASES", extent_product(grid->source_phases, 3)),
+      INTEGER("OUTPUT_PHASES", extent_product(grid->output_phases, 3)),
       INTEGER("ROW_PHASES", grid->output_phases[2]),
       INTEGER("TAPS", tap_count),
       {"BEGINS", begin_table(&writer)},

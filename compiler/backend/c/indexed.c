@@ -4,6 +4,7 @@
 
 #include "backend/common/template.h"
 #include "kernel/tiles.h"
+#include "support/integers.h"
 #include "support/panic.h"
 
 static DType value_type(const Kernel *kernel) {
@@ -27,29 +28,10 @@ static void write_stores(Code *code, KernelFunction *function, const char *resul
     expression_store(code, &scope, &kernel->epilogue[i], values[i]);
 }
 
-static const char *take_text(Arena *arena, Text *text) {
-  const char *result = text->data ? arena_strdup(arena, text->data) : "";
-  text_free(text);
-  return result;
-}
-
-static const char *keys_text(Arena *arena, const KernelFunction *function) {
-  Text text = {0};
-  Code code = {.arena = arena, .out = &text};
-  function_keys(&code, function);
-  return take_text(arena, &text);
-}
-
 static bool is_empty(const Kernel *kernel) {
   for (int i = 0; i < kernel->axis_count; i++)
     if (kernel->extent[i] == 0) return true;
   return false;
-}
-
-static int64_t product(const int64_t *extent, int count) {
-  int64_t elements = 1;
-  for (int i = 0; i < count; i++) elements *= extent[i];
-  return elements;
 }
 
 /* ---- max pooling ---- */
@@ -73,7 +55,7 @@ static const char *plane_epilogue(Arena *arena, KernelFunction *function) {
   }
   write_stores(&code, function, arena_printf(arena, "sums[%s]", place), value_type(kernel));
   for (int i = 0; i < kernel->conv.spatial; i++) code_close(&code);
-  return take_text(arena, &text);
+  return text_take(&text, arena);
 }
 
 /* Whether no window leaves the input along spatial axis `i`. */
@@ -123,7 +105,7 @@ void max_pool_grad_write(Code *code, KernelFunction *function) {
   const TemplateHole holes[] = {
       {"NAME", function->name},
       {"PARAMETERS", function_parameters(arena, function)},
-      {"KEYS", keys_text(arena, function)},
+      {"KEYS", function_keys_text(arena, function)},
       {"TYPE", c_value_type(value_type(kernel))},
       {"X", function->operands[0]},
       {"DY", function->operands[1]},
@@ -133,7 +115,7 @@ void max_pool_grad_write(Code *code, KernelFunction *function) {
       /* windows, from `first`, whose tap t2 lies inside along the last axis */
       {"FROM", is_inner ? "0" : "nnc_greatest((P2 - t2 * D2 + S2 - 1) / S2 - first, 0)"},
       {"TO", is_inner ? "count" : "nnc_least((X2 - 1 + P2 - t2 * D2 + S2) / S2 - first, count)"},
-      {"PLACE", product(slots->in, slots->spatial) > INT32_MAX ? "int64_t" : "int32_t"},
+      {"PLACE", extent_product(slots->in, slots->spatial) > INT32_MAX ? "int64_t" : "int32_t"},
       {"X_TYPE", c_storage_type(kernel->operands[0].dtype)},
       {"DY_TYPE", c_storage_type(kernel->operands[1].dtype)},
       {"EPILOGUE", plane_epilogue(arena, function)},
@@ -172,7 +154,7 @@ static const char *row_epilogue(Arena *arena, KernelFunction *function, int64_t 
   }
   CHECK(below == rows * elements);
   write_stores(&code, function, result, dtype);
-  return take_text(arena, &text);
+  return text_take(&text, arena);
 }
 
 void scatter_write(Code *code, KernelFunction *function) {
@@ -186,7 +168,7 @@ void scatter_write(Code *code, KernelFunction *function) {
   const TemplateHole holes[] = {
       {"NAME", function->name},
       {"PARAMETERS", function_parameters(arena, function)},
-      {"KEYS", keys_text(arena, function)},
+      {"KEYS", function_keys_text(arena, function)},
       {"TYPE", c_value_type(value_type(kernel))},
       {"VALUES", function->operands[0]},
       {"INDEX", function->operands[1]},
@@ -218,7 +200,7 @@ void argsort_write(Code *code, KernelFunction *function) {
   const TemplateHole holes[] = {
       {"NAME", function->name},
       {"PARAMETERS", function_parameters(arena, function)},
-      {"KEYS", keys_text(arena, function)},
+      {"KEYS", function_keys_text(arena, function)},
       {"X", function->operands[0]},
       {"LOAD", loader(arena, kernel->operands[0].dtype)},
       {"SIGN", slots->descending ? "~" : ""},

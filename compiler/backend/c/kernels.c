@@ -113,3 +113,9 @@ void function_keys(Code *code, const KernelFunction *function) {
   for (int i = 0; i < function->kernel->key_count; i++)
     code_line(code, "%s = nnc_philox_key(worker->seed, %s);", function->keys[i], function->keys[i]);
 }
+
+const char *function_keys_text(Arena *arena, const KernelFunction *function) {
+  Text text = {0};
+  function_keys(&(Code){.arena = arena, .out = &text}, function);
+  return text_take(&text, arena);
+}

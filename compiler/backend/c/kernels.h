@@ -37,5 +37,6 @@ const char *function_unused(Arena *arena, const KernelFunction *function);
 void function_write_empty(Code *code, const KernelFunction *function);
 /* Lines that mix the random keys with the run's seed. */
 void function_keys(Code *code, const KernelFunction *function);
+const char *function_keys_text(Arena *arena, const KernelFunction *function);
 
 #endif

@@ -21,6 +21,7 @@
 #include "kernel/builder.h"
 #include "kernel/cases.h"
 #include "kernel/tiles.h"
+#include "support/integers.h"
 #include "support/panic.h"
 
 enum {
@@ -125,9 +126,7 @@ static void close_loops(LoopWriter *writer, int count) {
 }
 
 static int64_t stage_extent(const Stage *stage) {
-  int64_t extent = 1;
-  for (int i = 0; i < stage->axis_count; i++) extent *= stage->extent[i];
-  return extent;
+  return extent_product(stage->extent, stage->axis_count);
 }
 
 /* The type in which a stage's values are accumulated. */

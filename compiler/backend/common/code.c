@@ -295,9 +295,7 @@ static const char *float_literal(Arena *arena, float value) {
 static const char *double_literal(Arena *arena, double value) {
   Text text = {0};
   text_add_double(&text, value);
-  const char *literal = arena_strdup(arena, text.data);
-  text_free(&text);
-  return literal;
+  return text_take(&text, arena);
 }
 
 const char *c_literal(Arena *arena, DType dtype, double value) {

@@ -67,9 +67,7 @@ const char *arguments_line(Arena *arena, const Arguments *arguments) {
     if (i > 0) text_add_char(&text, ' ');
     add_for_shell(&text, arguments->items[i]);
   }
-  const char *line = arena_strdup(arena, text.data);
-  text_free(&text);
-  return line;
+  return text_take(&text, arena);
 }
 
 static char **argument_vector(Arena *arena, const Arguments *arguments) {
