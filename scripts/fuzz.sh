@@ -65,7 +65,7 @@ is_compilers() { [[ " source compile format dump " == *" $1 "* ]]; }
 link() { # TARGET
   local mutator=()
   is_compilers "$1" && mutator=(tests/fuzz/text_mutator.c)
-  "$clang" $common -std=gnu11 -D_GNU_SOURCE -fsanitize=fuzzer $sanitize -Icompiler -Iruntime -I"$build/generated" \
+  "$clang" $common -std=gnu11 -D_GNU_SOURCE -fsanitize=fuzzer $sanitize -Icompiler -Iruntime -Iruntime/abi -I"$build/generated" \
     "tests/fuzz/fuzz_$1.c" "${mutator[@]}" "$build/lib/libnnccompiler.a" "$build/lib/nnc/libnncrt.a" \
     -ljpeg -lpng -lz -lm -lpthread -o "$build/fuzz_$1"
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Fits the polynomials of runtime/nnc_math.h and cuts 2 / pi into pieces; its output is runtime/nnc_math_coefficients.h.
+"""Fits the polynomials of nnc_math.h and cuts 2 / pi into pieces; its output is nnc_math_coefficients.h.
 
-    tools/fit_math.py > runtime/nnc_math_coefficients.h        (needs mpmath)
+    tools/fit_math.py > runtime/abi/nnc_math_coefficients.h        (needs mpmath)
     tools/fit_math.py --prelude        the coefficients of near_atan in compiler/prelude/math.net
 
 Chebyshev interpolation at 60 digits, within a small factor of the minimax error; the relative error of

@@ -1,7 +1,7 @@
 /* The FMA peak of this machine in f32, one and two threads, for the ratio that bench/kernels
  * quotes.
  *
- *   cc -O3 -march=native -I runtime bench/kernels/peak.c -o /tmp/peak -lpthread && /tmp/peak */
+ *   cc -O3 -march=native -I runtime/abi bench/kernels/peak.c -o /tmp/peak -lpthread && /tmp/peak */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

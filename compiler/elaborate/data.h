@@ -2,7 +2,7 @@
 #ifndef NNC_ELABORATE_DATA_H
 #define NNC_ELABORATE_DATA_H
 
-#include "data_words.h"
+#include "data/words.h"
 #include "elaborate/elaborator.h"
 
 /* ---- lines (data_calls.c) ----------------------------------------------------------------- */
@@ -29,7 +29,7 @@ void data_check_values(Elaborator *e, const DataSet *set);
 
 /* ---- what the lines feed (data_fit.c, data_shapes.c) -------------------------------------- */
 
-/* Bits of runtime/data_words.h. */
+/* Bits of runtime/data/words.h. */
 int data_gives(const char *source);
 int data_acts_on(const char *stage);
 /* Whether the stage acts on what the line's source gives. */

@@ -1,5 +1,5 @@
 /* Whether the lines of a data set fit what they feed, as far as the program tells: stages and what
- * they act on (runtime/data_words.h), stages that learn against those of `data train`, and the
+ * they act on (runtime/data/words.h), stages that learn against those of `data train`, and the
  * shapes and types of inputs against what a source makes. What a file holds is known when it is
  * read. */
 #include <string.h>
@@ -13,7 +13,7 @@ int data_gives(const char *source) {
   if (!strcmp(source, #name)) return DATA_GIVES_##name;
   DATA_SOURCES(FIND_SOURCE)
 #undef FIND_SOURCE
-  panic("the source '%s' is missing in data_words.h", source);
+  panic("the source '%s' is missing in runtime/data/words.h", source);
 }
 
 int data_acts_on(const char *stage) {
@@ -21,7 +21,7 @@ int data_acts_on(const char *stage) {
   if (!strcmp(stage, #name)) return DATA_ACTS_ON_##name;
   DATA_STAGES(FIND_STAGE)
 #undef FIND_STAGE
-  panic("the stage '%s' is missing in data_words.h", stage);
+  panic("the stage '%s' is missing in runtime/data/words.h", stage);
 }
 
 static void add_word(Text *text, const char *word) {

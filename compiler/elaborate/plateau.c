@@ -1,6 +1,6 @@
 /* plateau_value: the number that a schedule of the kind of PyTorch's ReduceLROnPlateau begins with.
  *
- * It is a host scalar that the runtime keeps and lowers behind a report (runtime/plateau.c). What
+ * It is a host scalar that the runtime keeps and lowers behind a report (runtime/core/plateau.c). What
  * the program says of it goes into the module; equal ones are one. Which metrics there are is known
  * only at the end, when check_plateaus looks. */
 #include <math.h>

@@ -8,7 +8,7 @@
 #include "support/arena.h"
 #include "support/text.h"
 
-/* The order is that of `dtype_info`; runtime/nnc_model.h has the same numbers. */
+/* The order is that of `dtype_info`; nnc_model.h has the same numbers. */
 typedef enum DType {
   DTYPE_F64,
   DTYPE_F32,

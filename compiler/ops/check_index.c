@@ -1,5 +1,5 @@
 /* check_index (--check-indices, -O0): an index as it is. In an executable one outside of [0, length)
- * stops the run with a message: runtime/index_check.c. Operand 1 is each element's row-major number in
+ * stops the run with a message: runtime/core/index_check.c. Operand 1 is each element's row-major number in
  * the tensor of the attribute `extents`, for the message; micro-batches slice it along. `index` is the
  * place's number in the table of the emitted model, `name` what takes the index. */
 #include "ops/elementwise.h"

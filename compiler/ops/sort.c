@@ -1,4 +1,4 @@
-/* argsort: see sort.h. The reference merges; kernels sort keys by their bytes (runtime/nnc_sort.h).
+/* argsort: see sort.h. The reference merges; kernels sort keys by their bytes (nnc_sort.h).
  */
 #include "ops/sort.h"
 

@@ -34,28 +34,23 @@ report() { # NAME STATUS LOG
   fi
 }
 
-# What the readers use of the runtime.
-used="message printable json cpus cgroup"
-
-# build SANITIZERS FOLDER: the readers as a library.
+# build SANITIZERS FOLDER: the readers, and the folders that they are made of, as a library.
 build() {
-  local sources=("$root"/runtime/data_*.c "$here/support.c") source
-  for source in $used; do sources+=("$root/runtime/$source.c"); done
+  local source
   mkdir -p "$2"
-  for source in "${sources[@]}"; do
+  for source in "$root"/runtime/{os,core,data}/*.c "$here/support.c"; do
     "$compiler" -std=gnu11 -g -O1 -Wall -Wextra -Werror "-fsanitize=$1" -fno-sanitize-recover=all \
-      -D_GNU_SOURCE -I"$root/runtime" -c "$source" -o "$2/$(basename "$source" .c).o" || return 1
+      -D_GNU_SOURCE -I"$root/runtime" -I"$root/runtime/abi" -c "$source" -o "$2/$(basename "$source" .c).o" || return 1
   done
+  ar rcs "$2/library.a" "$2"/*.o
 }
 
 # link SANITIZERS FOLDER SOURCE... : a program of that folder's library.
 link() {
-  local sanitizers=$1 folder=$2 objects name
+  local sanitizers=$1 folder=$2
   shift 2
-  objects=("$folder"/data_*.o)
-  for name in $used; do objects+=("$folder/$name.o"); done
   "$compiler" -std=gnu11 -g -O1 -Wall -Wextra -Werror "-fsanitize=$sanitizers" -fno-sanitize-recover=all \
-    -I"$root/runtime" "$@" "${objects[@]}" -ljpeg -lpng -lz -lpthread -lm
+    -I"$root/runtime" -I"$root/runtime/abi" "$@" "$folder/library.a" -ljpeg -lpng -lz -lpthread -lm
 }
 
 # run_cmocka PROGRAM: adds its counts.
@@ -94,7 +89,7 @@ build $memory "$work/memory" || { report "compile" 1 ""; echo "$passed passed, $
 mkdir "$work/words"
 export PROGRAMS=$work/words
 for test in idx csv npy stages streams rows pictures scaling loader golden words; do
-  if link $memory "$work/memory" "$here/test_$test.c" "$work/memory/support.o" -lcmocka -o "$work/test_$test"
+  if link $memory "$work/memory" "$here/test_$test.c" -lcmocka -o "$work/test_$test"
   then run_cmocka "$work/test_$test"
   else report "link test_$test" 1 ""
   fi
@@ -104,7 +99,7 @@ check_words "$work/words" >"$work/words.log"
 report "nnc check and the runtime agree on sources and stages" $? "$work/words.log"
 
 build thread "$work/thread" &&
-  link thread "$work/thread" "$here/test_loader.c" "$work/thread/support.o" -lcmocka -o "$work/test_threads"
+  link thread "$work/thread" "$here/test_loader.c" -lcmocka -o "$work/test_threads"
 if [ -x "$work/test_threads" ]; then run_cmocka "$work/test_threads"; else report "link test_threads" 1 ""; fi
 
 python3 "$root/tests/fuzz/seeds.py" "$work/seeds" >"$work/seeds.log" 2>&1

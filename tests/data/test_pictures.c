@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "data_picture.h"
+#include "data/picture.h"
 #include "nnc_half.h"
 #include "support.h"
 

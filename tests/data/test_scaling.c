@@ -1,6 +1,6 @@
 /* Scaling pictures: against the Pillow library; a part against the whole; and how many pixels it
  * may compute. */
-#include "data_picture.h"
+#include "data/picture.h"
 #include "support.h"
 
 /* --- one stage after the other, on all pixels ------------------------------------------------- */

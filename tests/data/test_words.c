@@ -6,7 +6,7 @@
 
 #include <png.h>
 
-#include "data_table.h"
+#include "data/table.h"
 #include "support.h"
 
 enum { ROWS = 8, BATCH = 2 };

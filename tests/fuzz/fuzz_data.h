@@ -1,10 +1,6 @@
 /* What the targets of the data readers share: the bytes become a file that a data set of one field
  * opens.  The first byte chooses the input's type and shape, so that all ways behind the header
- * are met.
- *
- *     clang -g -O1 -fsanitize=fuzzer,address,undefined -Iruntime tests/fuzz/fuzz_csv.c \
- *       runtime/{data_*,message,printable,json,cpus,cgroup}.c -ljpeg -lpng -lz -lpthread -lm -o fuzz_csv
- *     python3 tests/fuzz/seeds.py seeds && ./fuzz_csv corpus seeds/csv */
+ * are met. scripts/fuzz.sh builds and runs them. */
 #ifndef TESTS_FUZZ_DATA_H
 #define TESTS_FUZZ_DATA_H
 

@@ -1,8 +1,8 @@
 /* Fuzzing target: safetensors files, and what checkpoints keep in their metadata. */
-#include "fitted_text.h"
+#include "core/fitted_text.h"
 #include "fuzz_data.h"
-#include "safetensors.h"
-#include "source_change.h"
+#include "core/safetensors.h"
+#include "train/source_change.h"
 
 static void read_tensors(nnc_safetensors *file) {
   uint64_t total = 0;

@@ -11,8 +11,8 @@ source tests/lib/check.sh
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 
 link() { # TARGET
-  ${CC:-cc} -std=gnu11 -O1 -g -D_GNU_SOURCE ${NNC_CFLAGS:-} -Icompiler -Iruntime "tests/fuzz/fuzz_$1.c" tests/fuzz/mutate.c \
-    "$build/lib/libnnccompiler.a" "$build/lib/nnc/libnncrt.a" -ljpeg -lpng -lz -lm -lpthread -o "$work/$1"
+  ${CC:-cc} -std=gnu11 -O1 -g -D_GNU_SOURCE ${NNC_CFLAGS:-} -Icompiler -Iruntime -Iruntime/abi "tests/fuzz/fuzz_$1.c" \
+    tests/fuzz/mutate.c "$build/lib/libnnccompiler.a" "$build/lib/nnc/libnncrt.a" -ljpeg -lpng -lz -lm -lpthread -o "$work/$1"
 }
 
 # play TARGET ROUNDS: messages about the files are not shown, the last lines of a crash are.

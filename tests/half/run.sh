@@ -16,7 +16,7 @@ for compiler in clang gcc; do
   for march in x86-64 x86-64-v3 x86-64-v4 native; do
     [ "$(uname -m)" = x86_64 ] || [ $march = native ] || continue
     check "$compiler -march=$march" $compiler -std=gnu11 -O3 -march=$march -ffp-contract=off -Wall -Wextra -Werror \
-      -I "$root/runtime" "$here/conversions.c" -o "conversions" -lm
+      -I "$root/runtime/abi" "$here/conversions.c" -o "conversions" -lm
     case $march in
       x86-64-v3) grep -qw avx2 /proc/cpuinfo || continue ;;
       x86-64-v4) grep -qw avx512vl /proc/cpuinfo || continue ;;
@@ -40,7 +40,7 @@ for type in bf16 f16; do
     for compiler in clang gcc; do
       command -v $compiler >/dev/null || continue
       check "$compiler -Wall -Wextra on $type -O$level" $compiler -std=gnu11 -Wall -Wextra -Werror -O1 -march=native \
-        -I "$root/runtime" -c $type.c -o $type.o
+        -I "$root/runtime/abi" -c $type.c -o $type.o
     done
   done
 done

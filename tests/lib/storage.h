@@ -7,7 +7,7 @@
 
 #include "nnc_model.h"
 #include "ops/tensor.h"
-#include "safetensors.h"
+#include "core/safetensors.h"
 #include "support/vec.h"
 
 /* Elements of a tensor as values of `dtype`, and back to doubles. */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cgroup.h"
+#include "os/cgroup.h"
 
 int main(int argc, char **argv) {
   if (argc != 3) return 2;

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fitted_text.h"
-#include "number.h"
-#include "safetensors.h"
+#include "core/fitted_text.h"
+#include "core/number.h"
+#include "core/safetensors.h"
 
 static uint64_t state = 88172645463325252u;
 

@@ -2,15 +2,15 @@
 # Tests of the runtime with a program written by hand (toy_model.c): no compiler is needed.
 #
 #   run.sh BUILD_DIR    the runtime is BUILD_DIR/lib/nnc/libnncrt.a, or $NNC_RUNTIME_LIB; headers are in
-#                       ../../runtime, or $NNC_RUNTIME_INCLUDE; the C compiler is $CC or cc
+#                       ../../runtime; the C compiler is $CC or cc
 # Prints what failed and "N passed, N failed"; the exit status is 0 when nothing failed.
 
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${1:-$here/../../build}" && pwd) || exit 2
-include=${NNC_RUNTIME_INCLUDE:-$here/../../runtime}
+runtime=$here/../../runtime
 library=${NNC_RUNTIME_LIB:-$build/lib/nnc/libnncrt.a}
 cc=${CC:-cc}
-flags="-std=gnu11 -D_GNU_SOURCE -O1 -g -I $include"
+flags="-std=gnu11 -D_GNU_SOURCE -O1 -g -I $runtime -I $runtime/abi"
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2
@@ -381,18 +381,18 @@ test_usage() {
 
 # The sources themselves under sanitizers, where the compiler has them.
 test_sanitized() {
-  local s="$here/../../runtime"
-  local pool="$s/pool.c $s/cpus.c $s/cgroup.c $s/memory.c $s/message.c $s/printable.c $s/json.c"
+  local os="$runtime/os" core="$runtime/core"
+  local pool="$core/pool.c $os/cpus.c $os/cgroup.c $os/memory.c $os/message.c $os/printable.c $core/json.c"
   echo 'int main(void) { return 0; }' >probe.c
-  run 0 '0 failures' bash -c "$cc $flags -I $s $here/pool_test.c $pool -o pool -lpthread && ./pool"
+  run 0 '0 failures' bash -c "$cc $flags $here/pool_test.c $pool -o pool -lpthread && ./pool"
   if $cc -fsanitize=thread probe.c -o probe 2>/dev/null && ./probe; then
-    run 0 '0 failures' bash -c "$cc $flags -fsanitize=thread -I $s $here/pool_test.c $pool -o pool_t -lpthread && ./pool_t"
+    run 0 '0 failures' bash -c "$cc $flags -fsanitize=thread $here/pool_test.c $pool -o pool_t -lpthread && ./pool_t"
   fi
   if $cc -fsanitize=address,undefined probe.c -o probe 2>/dev/null && ./probe; then
     local sane="-fsanitize=address,undefined -fno-sanitize-recover=all"
-    run 0 '0 failures' bash -c "$cc $flags $sane -I $s $here/pool_test.c $pool -o pool_a -lpthread && ./pool_a"
-    run 0 'accepted' bash -c "$cc $flags $sane -I $s $here/fuzz_safetensors.c $s/safetensors.c $s/json.c \
-      $s/replace.c $s/number.c $s/message.c $s/printable.c $s/fitted_text.c $s/data_fitted.c $s/data_dictionary.c -o fuzz && ./fuzz one/checkpoint.safetensors bad 3000 2>/dev/null"
+    run 0 '0 failures' bash -c "$cc $flags $sane $here/pool_test.c $pool -o pool_a -lpthread && ./pool_a"
+    run 0 'accepted' bash -c "$cc $flags $sane $here/fuzz_safetensors.c $core/safetensors.c $core/json.c \
+      $core/number.c $core/fitted_text.c $core/fitted.c $core/dictionary.c $os/replace.c $os/message.c $os/printable.c -o fuzz && ./fuzz one/checkpoint.safetensors bad 3000 2>/dev/null"
   fi
 }
 
@@ -410,10 +410,10 @@ limit() { mkdir -p "$1$2" && echo "$4" >"$1$2/$3"; }
 granted() { local found; found=$(./cgroup "$1" "$2"); check "$1: $found processors of $2, not $3" test "$found" = "$3"; }
 
 test_cgroups() {
-  local s="$here/../../runtime" v2='29 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw'
+  local v2='29 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw'
   local v1='33 25 0:29 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct'
   local set='34 25 0:30 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset' plain='22 1 8:1 / / rw - ext4 /dev/sda1 rw'
-  $cc $flags -I "$s" "$here/cgroup_test.c" "$s/cgroup.c" -o cgroup || { fail "cgroup_test does not compile"; return; }
+  $cc $flags "$here/cgroup_test.c" "$runtime/os/cgroup.c" -o cgroup || { fail "cgroup_test does not compile"; return; }
   group none '0::/' "$plain"; granted none 8 8
   mkdir nothing; granted nothing 8 8
   group two '0::/' "$plain" "$v2"; granted two 8 8

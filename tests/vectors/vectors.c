@@ -23,7 +23,7 @@
 #include "interpret/interpret.h"
 #include "passes/pass.h"
 #include "passes/retype.h"
-#include "safetensors.h"
+#include "core/safetensors.h"
 #include "support/names.h"
 #include "syntax/parse.h"
 

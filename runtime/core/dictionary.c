@@ -1,0 +1,66 @@
+/* The distinct texts of a column, numbered in the order of their first appearance. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/table.h"
+
+static uint64_t hash(const char *word, int64_t length) {
+  uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
+  for (int64_t i = 0; i < length; i++) h = (h ^ (unsigned char)word[i]) * 0x100000001b3u;
+  return h ^ h >> 32;
+}
+
+static int32_t *find_slot(const DataDictionary *dictionary, const char *word, int64_t length) {
+  uint64_t mask = (uint64_t)dictionary->slot_count - 1;
+  for (uint64_t i = hash(word, length) & mask;; i = (i + 1) & mask) {
+    int32_t *slot = &dictionary->slots[i];
+    if (*slot == 0) return slot;
+    const char *known = dictionary->words[*slot - 1];
+    if (strncmp(known, word, (size_t)length) == 0 && known[length] == 0) return slot;
+  }
+}
+
+static bool grow(DataDictionary *dictionary) {
+  if (dictionary->capacity >= 1 << 28) return false;
+  int32_t capacity = dictionary->capacity ? dictionary->capacity * 2 : 16;
+  char **words = realloc(dictionary->words, (size_t)capacity * sizeof *words);
+  if (!words) return false;
+  dictionary->words = words;
+  int64_t *lines = realloc(dictionary->lines, (size_t)capacity * sizeof *lines);
+  if (!lines) return false;
+  dictionary->lines = lines;
+  int32_t *slots = calloc((size_t)capacity * 4, sizeof *slots);
+  if (!slots) return false;
+  free(dictionary->slots);
+  dictionary->slots = slots;
+  dictionary->slot_count = capacity * 4;
+  dictionary->capacity = capacity;
+  for (int32_t i = 0; i < dictionary->count; i++)
+    *find_slot(dictionary, words[i], (int64_t)strlen(words[i])) = i + 1;
+  return true;
+}
+
+int32_t data_dictionary_add(DataDictionary *dictionary, const char *word, int64_t length,
+                            int64_t line) {
+  if (dictionary->count == dictionary->capacity && !grow(dictionary)) return -1;
+  int32_t *slot = find_slot(dictionary, word, length);
+  if (*slot) return *slot - 1;
+  char *copy = strndup(word, (size_t)length);
+  if (!copy) return -1;
+  dictionary->words[dictionary->count] = copy;
+  dictionary->lines[dictionary->count] = line;
+  *slot = ++dictionary->count;
+  return dictionary->count - 1;
+}
+
+int32_t data_dictionary_find(const DataDictionary *dictionary, const char *word, int64_t length) {
+  return dictionary->count == 0 ? -1 : *find_slot(dictionary, word, length) - 1;
+}
+
+void data_dictionary_free(DataDictionary *dictionary) {
+  for (int32_t i = 0; i < dictionary->count; i++) free(dictionary->words[i]);
+  free(dictionary->words);
+  free(dictionary->lines);
+  free(dictionary->slots);
+  *dictionary = (DataDictionary){0};
+}

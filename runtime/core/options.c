@@ -1,0 +1,297 @@
+/* Options by table: each row says how its value is read and where it is stored. */
+#include "core/options.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "os/cpus.h"
+#include "os/message.h"
+
+enum Kind { KIND_FLAG, KIND_COUNT, KIND_TEXT, KIND_SEED, KIND_RESUME };
+
+typedef struct Option {
+  const char *name;
+  char letter; /* 0: none */
+  int kind;
+  size_t offset;     /* of the field in nnc_options */
+  unsigned commands; /* bits of those that know it */
+  int64_t least;     /* KIND_COUNT */
+  const char *value; /* its name in the help */
+  const char *help;
+} Option;
+
+#define FIELD(field) offsetof(nnc_options, field)
+enum { ALL = -1, TIMES = NNC_BENCH | NNC_PROFILE };
+enum { RUNS = NNC_TRAIN | NNC_EVAL | NNC_PREDICT | NNC_STEP | TIMES };
+enum { LOADS = NNC_TRAIN | NNC_EVAL | NNC_PREDICT | NNC_EXPORT | NNC_STEP };
+
+static const Option options_table[] = {
+    {"data", 'd', KIND_TEXT, FIELD(data), RUNS, 0, "DIR", "where the data files are (default: .)"},
+    {"out", 'o', KIND_TEXT, FIELD(out), LOADS, 0, "DIR", "checkpoint and log (default: MODEL.run)"},
+    {"epochs", 'e', KIND_COUNT, FIELD(epochs), NNC_TRAIN, 0, "N",
+     "train so many epochs; 0: only initialize and save"},
+    {"steps", 's', KIND_COUNT, FIELD(steps), NNC_TRAIN | NNC_STEP | TIMES, 0, "N",
+     "train (or time) so many steps"},
+    {"seed", 0, KIND_SEED, FIELD(seed), NNC_TRAIN | NNC_PREDICT | NNC_STEP | TIMES, 0, "N",
+     "of weights, order and random operators"},
+    {"threads", 'j', KIND_COUNT, FIELD(threads), RUNS, 1, "N",
+     "workers (default: one a core); no effect on results"},
+    {"init", 'i', KIND_TEXT, FIELD(init), LOADS, 0, "FILE",
+     "start from the tensors of FILE that fit (eval, predict, export: the checkpoint to use)"},
+    {"resume", 'r', KIND_RESUME, FIELD(resume), NNC_TRAIN, 0, "[FILE]",
+     "continue a checkpoint (default: the one in --out)"},
+    {"schedule", 0, KIND_COUNT, FIELD(schedule), NNC_TRAIN, 1, "N",
+     "schedules of so many epochs (or steps), whenever the run ends"},
+    {"save-every", 0, KIND_COUNT, FIELD(save_every), NNC_TRAIN, 1, "N",
+     "save each N steps (default: after epochs and validations)"},
+    {"validate-every", 0, KIND_COUNT, FIELD(validate_every), NNC_TRAIN, 0, "N",
+     "validate each N steps; 0: after each epoch"},
+    {"log", 'l', KIND_TEXT, FIELD(log), NNC_TRAIN, 0, "FILE",
+     "append a JSON line for each epoch (default: OUT/log.jsonl)"},
+    {"keep-going", 0, KIND_FLAG, FIELD(keep_going), NNC_TRAIN, 0, NULL,
+     "do not stop when the loss is not finite"},
+    {"format", 'f', KIND_TEXT, FIELD(format), NNC_PREDICT | NNC_EXPORT, 0, "NAME",
+     "predict: json, csv; export: safetensors, npz"},
+    {"count", 0, KIND_COUNT, FIELD(count), NNC_PREDICT, 0, "N",
+     "so many examples, where they have no inputs (default: 1)"},
+    {"json", 0, KIND_FLAG, FIELD(json), NNC_INFO | NNC_EVAL | NNC_PROFILE, 0, NULL,
+     "print JSON, on a terminal too"},
+    {"all", 0, KIND_FLAG, FIELD(all), TIMES, 0, NULL,
+     "profile: every instance, not only the 20 longest; bench: every step's time"},
+    {"trace", 0, KIND_TEXT, FIELD(trace), NNC_PROFILE, 0, "FILE",
+     "write the last steps for a trace viewer (Perfetto, chrome://tracing)"},
+    {"warmup", 0, KIND_COUNT, FIELD(warmup), TIMES, 0, "N",
+     "steps before the clock starts (default: 5)"},
+    {"inputs", 0, KIND_TEXT, FIELD(inputs), NNC_STEP, 0, "FILE",
+     "safetensors with the inputs: NAME, or 0/NAME, 1/NAME, ..."},
+    {"eval", 0, KIND_FLAG, FIELD(eval), NNC_STEP, 0, NULL,
+     "evaluate each minibatch instead of training on it"},
+    {"isa", 0, KIND_TEXT, FIELD(isa), (unsigned)ALL, 0, "LEVEL",
+     "the instruction set to use, of those compiled in (default: the best)"},
+    {"quiet", 'q', KIND_FLAG, FIELD(quiet), (unsigned)ALL, 0, NULL, "only errors and warnings"},
+    {"help", 'h', KIND_FLAG, FIELD(help), (unsigned)ALL, 0, NULL, "this text"},
+    {"version", 'V', KIND_FLAG, FIELD(version), (unsigned)ALL, 0, NULL,
+     "the model, the compiler, the instruction set"},
+};
+enum { OPTION_COUNT = sizeof options_table / sizeof *options_table };
+
+typedef struct Parse {
+  nnc_options *options;
+  int argc, at;
+  char **argv;
+  int command_count;
+  const nnc_command *commands;
+  bool is_given[OPTION_COUNT];
+} Parse;
+
+static const nnc_command *find_command(const Parse *parse, const char *name) {
+  for (int i = 0; i < parse->command_count; i++)
+    if (strcmp(parse->commands[i].name, name) == 0) return &parse->commands[i];
+  return NULL;
+}
+
+static int unknown(const char *what, const char *word, const char *nearest, const char *dashes) {
+  if (nearest)
+    nnc_error("unknown %s '%s%s'; did you mean '%s%s'?", what, dashes, word, dashes, nearest);
+  else nnc_error("unknown %s '%s%s'; --help lists all", what, dashes, word);
+  return NNC_EXIT_USAGE;
+}
+
+static int unknown_command(const Parse *parse, const char *word) {
+  const char *names[16];
+  for (int i = 0; i < parse->command_count; i++) names[i] = parse->commands[i].name;
+  return unknown("command", word, nnc_nearest(word, parse->command_count, names), "");
+}
+
+static int unknown_option(const char *word) {
+  const char *names[OPTION_COUNT];
+  for (int i = 0; i < OPTION_COUNT; i++) names[i] = options_table[i].name;
+  char name[64];
+  size_t length = strcspn(word + 2, "=");
+  if (word[1] != '-' || length >= sizeof name) return unknown("flag", word, NULL, "");
+  memcpy(name, word + 2, length);
+  name[length] = '\0';
+  return unknown("flag", name, nnc_nearest(name, OPTION_COUNT, names), "--");
+}
+
+static bool read_number(const char *text, uint64_t *number) {
+  char *end;
+  if (*text < '0' || *text > '9') return false;
+  errno = 0;
+  *number = strtoull(text, &end, 10);
+  return errno == 0 && *end == '\0';
+}
+
+static int store(Parse *parse, int index, const char *value) {
+  const Option *option = &options_table[index];
+  char *field = (char *)parse->options + option->offset;
+  uint64_t number;
+  parse->is_given[index] = true;
+  if (option->kind == KIND_FLAG) {
+    *(bool *)field = true;
+    return NNC_EXIT_OK;
+  }
+  if (option->kind == KIND_TEXT || option->kind == KIND_RESUME) {
+    *(const char **)field = value;
+    return NNC_EXIT_OK;
+  }
+  bool is_good = read_number(value, &number);
+  if (option->kind == KIND_COUNT)
+    is_good = is_good && number <= INT64_MAX && (int64_t)number >= option->least;
+  if (!is_good) {
+    nnc_error("--%s wants a whole number of at least %lld, not '%s'", option->name,
+              (long long)option->least, value);
+    return NNC_EXIT_USAGE;
+  }
+  if (option->kind == KIND_SEED) parse->options->has_seed = true;
+  *(uint64_t *)field = number;
+  return NNC_EXIT_OK;
+}
+
+/* The value of an option: behind '=', or the next argument.  NULL after a message. */
+static const char *take_value(Parse *parse, int index, const char *attached) {
+  const Option *option = &options_table[index];
+  const char *next = parse->at < parse->argc ? parse->argv[parse->at] : NULL;
+  if (attached) return attached;
+  if (option->kind == KIND_RESUME) {
+    bool is_file = next && next[0] != '-' && !find_command(parse, next);
+    if (is_file) parse->at++;
+    return is_file ? next : "";
+  }
+  if (next) {
+    parse->at++;
+    return next;
+  }
+  nnc_error("--%s wants a value (%s)", option->name, option->value);
+  return NULL;
+}
+
+static int find_option(const char *word, const char **attached) {
+  *attached = NULL;
+  for (int i = 0; i < OPTION_COUNT; i++) {
+    const Option *option = &options_table[i];
+    if (word[1] != '-') {
+      if (!option->letter || word[1] != option->letter) continue;
+      if (word[2]) *attached = word + 2;
+      return option->kind == KIND_FLAG && word[2] ? -1 : i;
+    }
+    size_t length = strlen(option->name);
+    if (strncmp(word + 2, option->name, length) != 0) continue;
+    if (word[2 + length] == '\0') return i;
+    if (word[2 + length] != '=') continue;
+    *attached = word + 2 + length + 1;
+    return i;
+  }
+  return -1;
+}
+
+static int parse_option(Parse *parse, const char *word) {
+  const char *attached;
+  int index = find_option(word, &attached);
+  if (index < 0) return unknown_option(word);
+  if (options_table[index].kind == KIND_FLAG) {
+    if (!attached) return store(parse, index, NULL);
+    nnc_error("--%s takes no value", options_table[index].name);
+    return NNC_EXIT_USAGE;
+  }
+  const char *value = take_value(parse, index, attached);
+  return value ? store(parse, index, value) : NNC_EXIT_USAGE;
+}
+
+static int check(const Parse *parse) {
+  const nnc_options *options = parse->options;
+  const nnc_command *command = options->command;
+  if (options->help || options->version) return NNC_EXIT_OK;
+  for (int i = 0; i < OPTION_COUNT; i++) {
+    if (!parse->is_given[i] || options_table[i].commands & command->bit) continue;
+    nnc_error("--%s is no flag of %s; '%s --help' lists them", options_table[i].name, command->name,
+              command->name);
+    return NNC_EXIT_USAGE;
+  }
+  if (options->epochs >= 0 && options->steps >= 0) {
+    nnc_error("--epochs and --steps contradict each other; give one");
+    return NNC_EXIT_USAGE;
+  }
+  if (options->resume && (options->init || options->has_seed)) {
+    nnc_error("--resume continues a run as it was: --%s cannot stand beside it",
+              options->init ? "init" : "seed");
+    return NNC_EXIT_USAGE;
+  }
+  if (options->threads > NNC_MAX_CPUS) {
+    nnc_error("--threads: at most %d", NNC_MAX_CPUS);
+    return NNC_EXIT_USAGE;
+  }
+  bool too_many = command->most >= 0 && options->argument_count > command->most;
+  if (too_many || options->argument_count < command->least) {
+    nnc_error(too_many ? "%s: one argument too many: '%s'" : "%s wants %s", command->name,
+              too_many ? options->arguments[command->most] : command->arguments);
+    return NNC_EXIT_USAGE;
+  }
+  return NNC_EXIT_OK;
+}
+
+int nnc_options_parse(nnc_options *options, int argc, char **argv, int command_count,
+                      const nnc_command *commands) {
+  *options = (nnc_options){.epochs = -1,
+                           .steps = -1,
+                           .save_every = -1,
+                           .validate_every = -1,
+                           .warmup = -1,
+                           .threads = -1,
+                           .count = -1,
+                           .schedule = -1,
+                           .arguments = argv};
+  Parse parse = {.options = options,
+                 .argc = argc,
+                 .at = 1,
+                 .argv = argv,
+                 .command_count = command_count,
+                 .commands = commands};
+  bool only_arguments = false;
+  while (parse.at < argc) {
+    char *word = argv[parse.at++];
+    if (!only_arguments && strcmp(word, "--") == 0) {
+      only_arguments = true;
+      continue;
+    }
+    if (!only_arguments && word[0] == '-' && word[1]) {
+      int code = parse_option(&parse, word);
+      if (code != NNC_EXIT_OK) return code;
+      continue;
+    }
+    if (options->command) {
+      argv[options->argument_count++] = word;
+      continue;
+    }
+    options->command = find_command(&parse, word);
+    if (!options->command) return unknown_command(&parse, word);
+  }
+  if (!options->command) options->command = &commands[0];
+  return check(&parse);
+}
+
+/* Help goes to stdout, flags in the table's order. */
+void nnc_options_help(const nnc_options *options, const char *program, int command_count,
+                      const nnc_command *commands) {
+  const nnc_command *command = options->command;
+  printf("Usage: %s %s [FLAGS]%s%s\n%s\n\nFlags:\n", program, command->name,
+         *command->arguments ? " " : "", command->arguments, command->summary);
+  for (int i = 0; i < OPTION_COUNT; i++) {
+    const Option *option = &options_table[i];
+    if (!(option->commands & command->bit)) continue;
+    char left[40], letter[4] = "   ";
+    if (option->letter) snprintf(letter, sizeof letter, "-%c,", option->letter);
+    snprintf(left, sizeof left, "%s --%s%s%s", letter, option->name, option->value ? " " : "",
+             option->value ? option->value : "");
+    printf("  %-24s %s\n", left, option->help);
+  }
+  printf("\nCommands ('%s COMMAND --help' tells their flags):\n", program);
+  for (int i = 0; i < command_count; i++)
+    printf("  %-8s %s%s\n", commands[i].name, commands[i].summary, i == 0 ? " (default)" : "");
+  printf("\nExit status: %d success, %d failure, %d wrong usage, %d interrupted after saving.\n",
+         NNC_EXIT_OK, NNC_EXIT_FAILURE, NNC_EXIT_USAGE, NNC_EXIT_INTERRUPTED);
+}

@@ -1,0 +1,252 @@
+/* Opening, running and closing of session.h. */
+#include "core/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "os/cpus.h"
+#include "core/index_check.h"
+#include "core/level.h"
+#include "os/message.h"
+#include "core/plateau.h"
+#include "core/number.h"
+#include "os/replace.h"
+
+/* --- Streams -------------------------------------------------------------------------------- */
+
+enum Direction { TO_ARENA, FROM_ARENA };
+
+static size_t streams_copy(const nnc_session *session, char *buffer, enum Direction direction) {
+  size_t at = 0;
+  for (int i = 0; i < session->model->variable_count; i++) {
+    const nnc_variable *variable = &session->model->variables[i];
+    if (variable->kind != NNC_STREAM) continue;
+    size_t bytes = (size_t)nnc_tensor_bytes(&variable->tensor);
+    char *place = nnc_session_at(session, &variable->tensor);
+    if (buffer && direction == TO_ARENA) memcpy(place, buffer + at, bytes);
+    if (buffer && direction == FROM_ARENA) memcpy(buffer + at, place, bytes);
+    at += bytes;
+  }
+  return at;
+}
+
+static bool streams_open(nnc_session *session) {
+  size_t bytes = streams_copy(session, NULL, TO_ARENA);
+  if (bytes == 0) return true;
+  session->stream_start = malloc(bytes);
+  session->stream_saved = malloc(bytes);
+  if (session->stream_start && session->stream_saved) return true;
+  nnc_error("cannot allocate %zu bytes for the streams", bytes);
+  return false;
+}
+
+void nnc_streams_start(nnc_session *session) {
+  streams_copy(session, session->stream_start, TO_ARENA);
+}
+
+void nnc_streams_save(nnc_session *session) {
+  streams_copy(session, session->stream_saved, FROM_ARENA);
+}
+
+void nnc_streams_restore(nnc_session *session) {
+  streams_copy(session, session->stream_saved, TO_ARENA);
+}
+
+/* --- Sessions ------------------------------------------------------------------------------- */
+
+static int choose_threads(const nnc_options *options) {
+  nnc_cpus cpus;
+  if (options->threads > 0) return (int)options->threads;
+  nnc_cpus_find(&cpus);
+  return nnc_cpus_default_threads(&cpus);
+}
+
+char *nnc_default_folder(const nnc_options *options) {
+  char *folder = NULL;
+  int length = options->out ? asprintf(&folder, "%s", options->out)
+                            : asprintf(&folder, "%s.run", nnc_the_model.name);
+  if (length >= 0) return folder;
+  nnc_error("cannot allocate a path");
+  return NULL;
+}
+
+static bool plateaus_open(nnc_session *session) {
+  size_t count = (size_t)session->model->plateau_count;
+  session->host_inputs = calloc(4 + count, sizeof *session->host_inputs);
+  session->plateaus = calloc(count + 1, sizeof *session->plateaus);
+  if (session->host_inputs && session->plateaus) {
+    nnc_plateaus_reset(session);
+    return true;
+  }
+  nnc_error("cannot allocate the inputs of the schedules");
+  return false;
+}
+
+/* Whether the number of steps matters to what the host computes: tried, for runs of all sizes. */
+static bool find_schedules(nnc_session *session) {
+  const nnc_model *model = session->model;
+  size_t bytes = (size_t)model->scalar_count * sizeof *session->scalars;
+  double *before = malloc(bytes + 1);
+  if (!before) {
+    nnc_error("cannot allocate %d scalars", model->scalar_count);
+    return false;
+  }
+  for (int64_t t = 1; t <= 100000000 && !session->schedules_have_length; t *= 10) {
+    for (int64_t steps = 1; steps <= 100000000; steps *= 10) {
+      nnc_session_host(session, t, t / 100, steps, 100);
+      if (steps > 1 && memcmp(before, session->scalars, bytes) != 0)
+        session->schedules_have_length = true;
+      memcpy(before, session->scalars, bytes);
+    }
+  }
+  free(before);
+  return true;
+}
+
+static bool open_parts(nnc_session *session) {
+  const nnc_model *model = session->model;
+  char *folder = nnc_default_folder(session->options);
+  session->checkpoint = folder ? nnc_path_join(folder, "checkpoint.safetensors") : NULL;
+  free(folder);
+  session->scalars = calloc((size_t)model->scalar_count + 1, sizeof *session->scalars);
+  if (!session->scalars) nnc_error("cannot allocate %d scalars", model->scalar_count);
+  if (!session->checkpoint || !session->scalars || !plateaus_open(session)) return false;
+  if (!find_schedules(session)) return false;
+  if (!nnc_block_take(&session->arena, model->arena_bytes, "the model's arena")) return false;
+  if (!streams_open(session)) return false;
+  session->threads = choose_threads(session->options);
+  session->pool = nnc_pool_create(session->threads, session->arena.base, model->worker_bytes);
+  return session->pool != NULL;
+}
+
+/* Metrics are added up over entries: their accumulators must be the same list. */
+static bool check_model(const nnc_model *model) {
+  const nnc_entry *const entries[] = {&model->accumulate, &model->eval, &model->eval_one};
+  if (model->abi != NNC_MODEL_ABI) {
+    nnc_error("compiled for runtime interface %d, this is %d: compile %s again", model->abi,
+              NNC_MODEL_ABI, model->file);
+    return false;
+  }
+  if (nnc_level_lacks(nnc_level_used())) {
+    nnc_error("compiled for %s, but this processor has no %s: compile with another --arch",
+              nnc_level_used()->name, nnc_level_lacks(nnc_level_used()));
+    return false;
+  }
+  for (int i = 0; i < 3; i++) {
+    int count = i < 2 ? model->train.accumulator_count : model->eval.accumulator_count;
+    bool is_compared = entries[i]->run && (i == 0 || model->train.run || i == 2);
+    if (!is_compared || entries[i]->accumulator_count == count) continue;
+    nnc_error("the compiled program is inconsistent: an entry has %d accumulators, another %d",
+              entries[i]->accumulator_count, count);
+    return false;
+  }
+  return true;
+}
+
+bool nnc_session_open(nnc_session *session, const nnc_options *options) {
+  const nnc_model *model = &nnc_the_model;
+  *session = (nnc_session){.model = model, .options = options};
+  session->seed = options->has_seed ? options->seed : model->seed;
+  if (check_model(model) && open_parts(session)) return true;
+  nnc_session_close(session);
+  return false;
+}
+
+void nnc_session_close(nnc_session *session) {
+  nnc_pool_destroy(session->pool);
+  nnc_block_free(&session->arena);
+  nnc_fitted_free(&session->fitted);
+  free(session->scalars);
+  free(session->host_inputs);
+  free(session->plateaus);
+  free(session->stream_start);
+  free(session->stream_saved);
+  free(session->checkpoint);
+}
+
+/* Whether a kernel of the entry has more than one task. */
+static bool has_tasks_to_share(const nnc_entry *entry) {
+  for (int i = 0; i < entry->step_count; i++)
+    if (entry->steps[i].tasks > 1) return true;
+  return false;
+}
+
+/* For `profile`: workers with nothing to do wait for worker 0 from his first step on. */
+static void mark_idle(nnc_session *session, const nnc_entry *entry) {
+  const int64_t *first = nnc_pool_worker(session->pool, 0)->marks;
+  for (int w = 1; first && w < session->threads; w++)
+    for (int i = 0; i <= entry->step_count; i++)
+      nnc_pool_worker(session->pool, w)->marks[i] = first[0];
+}
+
+/* To wake the others costs more than many an entry, as for the prediction of one example, and a
+ * busy machine lets them come late each time. */
+static void run_entry(nnc_session *session, const nnc_entry *entry) {
+  if (has_tasks_to_share(entry)) {
+    nnc_pool_run(session->pool, entry->run);
+    return;
+  }
+  nnc_pool_run_alone(session->pool, entry->run);
+  mark_idle(session, entry);
+}
+
+void nnc_session_run(nnc_session *session, const nnc_entry *entry, int64_t step, int64_t example) {
+  for (int i = 0; i < session->threads; i++) {
+    nnc_worker *worker = nnc_pool_worker(session->pool, i);
+    worker->scalars = session->scalars;
+    worker->seed = session->seed;
+    worker->step = (uint64_t)step;
+    worker->example = (uint64_t)example;
+  }
+  run_entry(session, entry);
+  /* What has been computed is worthless, in the variables too: the last checkpoint is the run's end. */
+  if (nnc_index_check_failed(session->model, step, example)) exit(NNC_EXIT_FAILURE);
+}
+
+void nnc_session_initialize(nnc_session *session) {
+  if (session->model->init.run) nnc_session_run(session, &session->model->init, 0, 0);
+  streams_copy(session, session->stream_start, FROM_ARENA);
+}
+
+bool nnc_session_read_initials(nnc_session *session) {
+  return !session->model->read_initials || session->model->read_initials(session);
+}
+
+void nnc_session_host(nnc_session *session, int64_t t, int64_t epoch, int64_t steps,
+                      int64_t steps_per_epoch) {
+  double *inputs = session->host_inputs;
+  inputs[0] = (double)t;
+  inputs[1] = (double)epoch;
+  inputs[2] = (double)steps;
+  inputs[3] = (double)steps_per_epoch;
+  for (int i = 0; i < session->model->plateau_count; i++)
+    inputs[4 + i] = session->plateaus[i].value;
+  if (session->model->host) session->model->host(inputs, session->scalars);
+}
+
+static const nnc_tensor *find_input(const nnc_entry *entry, const char *name) {
+  for (int i = 0; i < entry->input_count; i++)
+    if (strcmp(entry->inputs[i].name, name) == 0) return &entry->inputs[i];
+  return NULL;
+}
+
+void **nnc_session_bind(const nnc_session *session, const nnc_entry *from, const nnc_entry *entry) {
+  void **places = calloc((size_t)from->input_count + 1, sizeof *places);
+  if (!places) {
+    nnc_error("cannot allocate the places of %d inputs", from->input_count);
+    return NULL;
+  }
+  for (int i = 0; i < from->input_count; i++) {
+    const nnc_tensor *input = find_input(entry, from->inputs[i].name);
+    places[i] = nnc_session_at(session, input ? input : &from->inputs[i]);
+  }
+  for (int i = 0; i < entry->input_count; i++) {
+    if (find_input(from, entry->inputs[i].name)) continue;
+    nnc_error("the compiled program is inconsistent: no data were opened for the input '%s'",
+              entry->inputs[i].name);
+    free(places);
+    return NULL;
+  }
+  return places;
+}

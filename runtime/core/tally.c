@@ -1,0 +1,98 @@
+/* Accumulators over batches: each kind of combination is one row of a table. */
+#include "core/tally.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "os/message.h"
+#include "core/number.h"
+
+bool nnc_tally_open(nnc_tally *tally, const nnc_entry *entry) {
+  size_t count = (size_t)entry->accumulator_count;
+  *tally = (nnc_tally){.count = entry->accumulator_count, .batch = entry->batch};
+  tally->sums = calloc(count + 1, sizeof *tally->sums);
+  tally->values = calloc(count + 1, sizeof *tally->values);
+  if (tally->sums && tally->values) return true;
+  nnc_error("cannot allocate %zu accumulators", count);
+  nnc_tally_close(tally);
+  return false;
+}
+
+void nnc_tally_close(nnc_tally *tally) {
+  free(tally->sums);
+  free(tally->values);
+  *tally = (nnc_tally){0};
+}
+
+void nnc_tally_reset(nnc_tally *tally) {
+  for (int i = 0; i < tally->count; i++) tally->sums[i] = 0;
+  tally->examples = tally->in_batches = 0;
+}
+
+/* A comparison with NaN is false: these let NaN through, so that it is seen. */
+static double combine(int kind, double sum, double value, double examples, bool is_first) {
+  switch (kind) {
+  case NNC_MEAN:
+  case NNC_BATCHES: return sum + value * examples;
+  case NNC_SUM: return sum + value;
+  case NNC_MAX: return is_first || value > sum || isnan(value) ? value : sum;
+  case NNC_MIN: return is_first || value < sum || isnan(value) ? value : sum;
+  default: return value;
+  }
+}
+
+/* Behind whole batches single examples do not count where they say nothing of these. */
+static bool is_left_out(const nnc_tally *tally, int kind, const nnc_entry *entry) {
+  return kind == NNC_BATCHES && entry->batch < tally->batch && tally->in_batches > 0;
+}
+
+void nnc_tally_add(nnc_tally *tally, const nnc_entry *entry, const char *arena) {
+  for (int i = 0; i < tally->count; i++) {
+    const nnc_accumulator *accumulator = &entry->accumulators[i];
+    if (is_left_out(tally, accumulator->combine, entry)) continue;
+    double value = nnc_number_get(accumulator->tensor.dtype, arena + accumulator->tensor.offset, 0);
+    tally->sums[i] = combine(accumulator->combine, tally->sums[i], value, (double)entry->batch,
+                             tally->examples == 0);
+  }
+  tally->examples += entry->batch;
+  if (entry->batch >= tally->batch) tally->in_batches += entry->batch;
+}
+
+void nnc_tally_metrics(nnc_tally *tally, const nnc_model *model, const nnc_entry *entry,
+                       double *metrics) {
+  int64_t in_batches = tally->in_batches > 0 ? tally->in_batches : tally->examples;
+  for (int i = 0; i < tally->count; i++) {
+    int kind = entry->accumulators[i].combine;
+    double examples = kind == NNC_MEAN      ? (double)tally->examples
+                      : kind == NNC_BATCHES ? (double)in_batches
+                                            : 1;
+    tally->values[i] = tally->sums[i] / examples;
+  }
+  model->finish(tally->values, metrics);
+}
+
+char *nnc_tally_format(const nnc_tally *tally) {
+  char *text = NULL;
+  size_t size;
+  FILE *file = open_memstream(&text, &size);
+  if (!file) return NULL;
+  fprintf(file, "%lld", (long long)tally->examples);
+  for (int i = 0; i < tally->count; i++) fprintf(file, " %.17g", tally->sums[i]);
+  if (fclose(file) == 0) return text;
+  free(text);
+  return NULL;
+}
+
+bool nnc_tally_parse(nnc_tally *tally, const char *text) {
+  char *end;
+  long long examples = strtoll(text, &end, 10);
+  if (end == text || examples < 0) return false;
+  for (int i = 0; i < tally->count; i++) {
+    text = end;
+    tally->sums[i] = strtod(text, &end);
+    if (end == text) return false;
+  }
+  tally->examples = tally->in_batches = examples; /* training has whole batches alone */
+  return *end == '\0';
+}

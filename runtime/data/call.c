@@ -1,0 +1,141 @@
+/* Messages of the data modules, and the arguments of source and stage calls. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "data/table.h"
+#include "os/message.h"
+
+static void append(char *message, size_t used, const char *format, va_list arguments) {
+  if (used >= NNC_MESSAGE) return;
+  vsnprintf(message + used, NNC_MESSAGE - used, format, arguments);
+  for (char *c = message; *c; c++) /* file contents may stand in a message: keep it one line */
+    if ((unsigned char)*c < ' ' || *c == 127) *c = '?';
+}
+
+int data_fail(const DataContext *context, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  append(context->message, 0, format, arguments);
+  va_end(arguments);
+  return -1;
+}
+
+int data_fail_call(const DataContext *context, const char *format, ...) {
+  int used = snprintf(context->message, NNC_MESSAGE, "%s:%d:%d: ", context->model->file,
+                      context->call->line, context->call->column);
+  va_list arguments;
+  va_start(arguments, format);
+  append(context->message, (size_t)used, format, arguments);
+  va_end(arguments);
+  return -1;
+}
+
+int data_fail_memory(const DataContext *context, const char *what, int64_t bytes) {
+  return data_fail(context, "%s: no memory for %lld bytes", what, (long long)bytes);
+}
+
+void data_shape_text(char *text, size_t size, int dtype, int rank, const int64_t *dim) {
+  size_t used = (size_t)snprintf(text, size, "%s[", data_dtype_name(dtype));
+  for (int i = 0; i < rank && used < size; i++)
+    used += (size_t)snprintf(text + used, size - used, i ? ", %lld" : "%lld", (long long)dim[i]);
+  if (used < size) snprintf(text + used, size - used, "]");
+}
+
+const nnc_value *data_argument(const nnc_call *call, const char *const *formals, const char *name) {
+  bool has_list = call->stage && call->stage->names_fields; /* what has no name is of the list */
+  int position = 0;
+  for (int i = 0; i < call->argument_count; i++) {
+    const nnc_argument *argument = &call->arguments[i];
+    const char *formal = argument->name;
+    if (!*formal && !has_list && formals[position]) formal = formals[position++];
+    if (strcmp(formal, name) == 0) return &argument->value;
+  }
+  return NULL;
+}
+
+int data_argument_number(const DataContext *context, const char *const *formals, const char *name,
+                         double least, double most, double *number) {
+  const nnc_value *value = data_argument(context->call, formals, name);
+  if (!value) return 0;
+  if (value->kind != NNC_NUMBER)
+    return data_fail_call(context, "%s of %s must be a number", name, context->call->function);
+  if (!(value->number >= least && value->number <= most))
+    return data_fail_call(context, "%s of %s must be from %.15g to %.15g, it is %.15g", name,
+                          context->call->function, least, most, value->number);
+  *number = value->number;
+  return 0;
+}
+
+static int count_names(const char *const *names) {
+  int count = 0;
+  while (names[count]) count++;
+  return count;
+}
+
+int data_check_arguments(const DataContext *context, const char *const *formals, bool has_list) {
+  const nnc_call *call = context->call;
+  int count = count_names(formals), positional = 0;
+  for (int i = 0; i < call->argument_count; i++) {
+    const char *name = call->arguments[i].name;
+    if (!*name) {
+      if (!has_list && ++positional > count)
+        return data_fail_call(context, "%s takes %d arguments at most", call->function, count);
+      continue;
+    }
+    bool known = false;
+    for (int k = 0; k < count; k++) known |= strcmp(name, formals[k]) == 0;
+    if (known) continue;
+    const char *near = nnc_nearest(name, count, formals);
+    return data_fail_call(context, "%s has no argument '%s'%s%s%s", call->function, name,
+                          near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+  }
+  return 0;
+}
+
+/* Fields may be given one by one or in a list. */
+static bool value_names(const nnc_value *value, const char *field, int *names) {
+  if (value->kind == NNC_LIST) {
+    bool found = false;
+    for (int i = 0; i < value->count; i++) found |= value_names(&value->items[i], field, names);
+    return found;
+  }
+  if (value->kind != NNC_FIELD && value->kind != NNC_STRING) return false;
+  ++*names;
+  return strcmp(value->string, field) == 0;
+}
+
+bool data_call_names(const nnc_call *call, const char *field, bool *names_none) {
+  int names = 0;
+  bool found = false;
+  for (int i = 0; i < call->argument_count; i++)
+    if (!*call->arguments[i].name) found |= value_names(&call->arguments[i].value, field, &names);
+  if (names_none) *names_none = names == 0;
+  return found;
+}
+
+static int check_field_value(const DataContext *context, const nnc_pipeline *pipeline,
+                             const nnc_value *value) {
+  if (value->kind == NNC_LIST) {
+    for (int i = 0; i < value->count; i++)
+      if (check_field_value(context, pipeline, &value->items[i]) < 0) return -1;
+    return 0;
+  }
+  if (value->kind != NNC_FIELD && value->kind != NNC_STRING)
+    return data_fail_call(context, "%s takes names of fields", context->call->function);
+  for (int i = 0; i < pipeline->field_count; i++)
+    if (strcmp(pipeline->fields[i], value->string) == 0) return 0;
+  const char *near = nnc_nearest(value->string, pipeline->field_count, pipeline->fields);
+  return data_fail_call(context, "%s: there is no field '%s' here%s%s%s", context->call->function,
+                        value->string, near ? "; did you mean '" : "", near ? near : "",
+                        near ? "'?" : "");
+}
+
+int data_check_fields(const DataContext *context, const nnc_pipeline *pipeline) {
+  for (int i = 0; i < context->call->argument_count; i++) {
+    const nnc_argument *argument = &context->call->arguments[i];
+    if (!*argument->name && check_field_value(context, pipeline, &argument->value) < 0) return -1;
+  }
+  return 0;
+}

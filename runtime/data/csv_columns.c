@@ -1,0 +1,188 @@
+/* Columns of a text table: by name, by number, in lists, or by default. */
+#include "data/csv_columns.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "os/message.h"
+
+const char *const csv_formals[] = {"file", "columns", "header", "separator", "missing", NULL};
+
+static int fail_name(const CsvReader *reader, const CsvColumns *columns, const char *name) {
+  if (!columns->names)
+    return data_fail_call(reader->context, "column \"%s\": names of columns need header = true",
+                          name);
+  const char *near = columns->count < 100000 ? nnc_nearest(name, (int)columns->count,
+                                                           (const char *const *)columns->names)
+                                             : NULL;
+  return data_fail_call(reader->context, "%s has no column \"%s\"%s%s%s",
+                        data_file_name(reader->file), name, near ? "; did you mean \"" : "",
+                        near ? near : "", near ? "\"?" : "");
+}
+
+static int find_name(const CsvReader *reader, const CsvColumns *columns, const char *name,
+                     int64_t *found) {
+  int32_t code = data_dictionary_find(&columns->known, name, (int64_t)strlen(name));
+  if (code < 0) return fail_name(reader, columns, name);
+  *found = columns->known.lines[code];
+  if (columns->second[code] == 0) return 0;
+  return data_fail_call(reader->context, "%s has two columns \"%s\", number %lld and %lld",
+                        data_file_name(reader->file), name, (long long)*found,
+                        (long long)columns->second[code]);
+}
+
+static int64_t count_columns(const nnc_value *value) {
+  if (value->kind != NNC_LIST) return 1;
+  int64_t count = 0;
+  for (int i = 0; i < value->count; i++) count += count_columns(&value->items[i]);
+  return count;
+}
+
+static int add_columns(const CsvReader *reader, const CsvColumns *columns, const nnc_value *value,
+                       CsvField *field) {
+  int64_t column = -1;
+  if (value->kind == NNC_LIST) {
+    for (int i = 0; i < value->count; i++)
+      if (add_columns(reader, columns, &value->items[i], field) < 0) return -1;
+    return 0;
+  }
+  if (value->kind == NNC_STRING || value->kind == NNC_FIELD) {
+    if (find_name(reader, columns, value->string, &column) < 0) return -1;
+  } else if (value->kind == NNC_NUMBER && value->number >= -1e15 && value->number <= 1e15 &&
+             value->number == (double)(int64_t)value->number) {
+    column = (int64_t)value->number + (value->number < 0 ? columns->count : 0);
+    if (column < 0 || column >= columns->count)
+      return data_fail_call(reader->context, "%s has %lld columns, so there is no column %lld",
+                            data_file_name(reader->file), (long long)columns->count,
+                            (long long)value->number);
+  } else {
+    return data_fail_call(reader->context,
+                          "a column is a name in quotes, a number or a list of these");
+  }
+  field->column[field->count++] = column;
+  return 0;
+}
+
+static int allocate(const CsvReader *reader, CsvField *field, int64_t count) {
+  field->column = calloc((size_t)count + 1, sizeof *field->column);
+  if (field->column) return 0;
+  return data_fail_memory(reader->context, data_file_name(reader->file), count * 8);
+}
+
+static int resolve_stated(CsvColumns *columns, const CsvReader *reader, const DataTable *table,
+                          const nnc_value *stated) {
+  if (stated->kind != NNC_LIST || stated->count != table->field_count)
+    return data_fail_call(reader->context,
+                          "columns must be a list with one entry for each of the %d "
+                          "fields",
+                          table->field_count);
+  for (int f = 0; f < table->field_count; f++) {
+    CsvField *field = &columns->fields[f];
+    if (!table->fields[f].input) continue;
+    field->is_vector = stated->items[f].kind == NNC_LIST;
+    if (allocate(reader, field, count_columns(&stated->items[f])) < 0 ||
+        add_columns(reader, columns, &stated->items[f], field) < 0)
+      return -1;
+  }
+  return 0;
+}
+
+static int set_range(const CsvReader *reader, CsvField *field, int64_t first, int64_t count,
+                     bool is_vector) {
+  if (allocate(reader, field, count) < 0) return -1;
+  for (int64_t i = 0; i < count; i++) field->column[i] = first + i;
+  field->count = count;
+  field->is_vector = is_vector;
+  return 0;
+}
+
+static int64_t input_width(const DataField *field) {
+  int64_t width = 1;
+  for (int i = 1; field->input && i < field->input->rank; i++) width *= field->input->dim[i];
+  return width;
+}
+
+/* The last fields have one column each, the first has the others. A file given for prediction may
+ * hold just the columns of the fields that are needed. */
+static int resolve_default(CsvColumns *columns, const CsvReader *reader, const DataTable *table) {
+  int64_t others = table->field_count - 1, needed = 0;
+  const DataField *first = &table->fields[0];
+  for (int f = 0; f < table->field_count; f++)
+    if (table->fields[f].input) needed += f ? 1 : input_width(first);
+  bool is_whole = !first->input || columns->count == input_width(first) + others;
+  bool is_partial = reader->context->is_prediction && !is_whole && columns->count == needed;
+  if (!is_partial && columns->count <= others)
+    return data_fail(reader->context, "%s: has %lld column%s, too few for %d fields",
+                     data_file_name(reader->file), (long long)columns->count,
+                     columns->count == 1 ? "" : "s", table->field_count);
+  int64_t at = 0;
+  for (int f = 0; f < table->field_count; f++) {
+    int64_t count = f ? 1 : is_partial ? input_width(first) : columns->count - others;
+    bool is_needed = table->fields[f].input;
+    if (is_needed && set_range(reader, &columns->fields[f], at, count, f == 0) < 0) return -1;
+    if (is_needed || !is_partial) at += count;
+  }
+  return 0;
+}
+
+static int read_names(CsvColumns *columns, const CsvReader *reader) {
+  columns->names = calloc((size_t)columns->count + 1, sizeof *columns->names);
+  columns->second = calloc((size_t)columns->count + 1, sizeof *columns->second);
+  bool complete = columns->names && columns->second;
+  for (int64_t i = 0; complete && i < columns->count; i++) {
+    char *name = columns->names[i] = strndup(csv_text(reader, i), (size_t)reader->cells[i].length);
+    int32_t code = name ? data_dictionary_add(&columns->known, name, (int64_t)strlen(name), i) : -1;
+    complete = code >= 0;
+    if (complete && columns->known.lines[code] != i && columns->second[code] == 0)
+      columns->second[code] = i;
+  }
+  return complete ? 0 : data_fail_memory(reader->context, data_file_name(reader->file), 64);
+}
+
+/* An input takes any shape that has as many values as the field has columns. */
+static int check_widths(const CsvColumns *columns, const CsvReader *reader,
+                        const DataTable *table) {
+  for (int f = 0; f < table->field_count; f++) {
+    const DataField *field = &table->fields[f];
+    if (!field->input || columns->fields[f].count == input_width(field)) continue;
+    char wanted[160];
+    data_shape_text(wanted, sizeof wanted, field->input->dtype, field->input->rank,
+                    field->input->dim);
+    return data_fail(reader->context,
+                     "%s: %s has %lld column%s of the file's %lld, but input %s is %s: "
+                     "%lld value%s an example",
+                     data_file_name(reader->file), field->name, (long long)columns->fields[f].count,
+                     columns->fields[f].count == 1 ? "" : "s", (long long)columns->count,
+                     field->name, wanted, (long long)input_width(field),
+                     input_width(field) == 1 ? "" : "s");
+  }
+  return 0;
+}
+
+int csv_columns_resolve(CsvColumns *columns, const CsvReader *reader, const DataTable *table,
+                        bool has_header) {
+  *columns = (CsvColumns){.count = reader->count};
+  columns->fields = calloc((size_t)table->field_count + 1, sizeof *columns->fields);
+  if (!columns->fields) return data_fail_memory(reader->context, data_file_name(reader->file), 64);
+  if (has_header && read_names(columns, reader) < 0) return -1;
+  const nnc_value *stated = data_argument(reader->context->call, csv_formals, "columns");
+  int result = stated ? resolve_stated(columns, reader, table, stated)
+                      : resolve_default(columns, reader, table);
+  return result < 0 ? -1 : check_widths(columns, reader, table);
+}
+
+void csv_columns_free(CsvColumns *columns, const DataTable *table) {
+  for (int64_t i = 0; columns->names && i < columns->count; i++) free(columns->names[i]);
+  free(columns->names);
+  free(columns->second);
+  data_dictionary_free(&columns->known);
+  for (int f = 0; columns->fields && f < table->field_count; f++) free(columns->fields[f].column);
+  free(columns->fields);
+  *columns = (CsvColumns){0};
+}
+
+void csv_column_text(char *text, size_t size, const CsvColumns *columns, int64_t column) {
+  *text = 0;
+  if (columns->names) snprintf(text, size, " (column %.60s)", columns->names[column]);
+}

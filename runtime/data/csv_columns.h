@@ -1,0 +1,30 @@
+/* Which columns of a text table feed which field; private to csv*.c. */
+#ifndef NNC_DATA_CSV_COLUMNS_H
+#define NNC_DATA_CSV_COLUMNS_H
+
+#include "data/csv_reader.h"
+
+typedef struct CsvField {
+  int64_t count;   /* columns */
+  int64_t *column; /* their numbers, from 0 */
+  bool is_vector;  /* a list: one more axis, even for one column */
+} CsvField;
+
+typedef struct CsvColumns {
+  int64_t count;        /* columns of the file */
+  char **names;         /* of the header; NULL without one */
+  DataDictionary known; /* the names; its lines are the numbers of their first columns */
+  int64_t *second;      /* of each name known: the number of its second column, 0: there is none */
+  CsvField *fields;     /* of the table; those of fields that are not needed are empty */
+} CsvColumns;
+
+extern const char *const csv_formals[];
+
+/* The reader stands on the first record, which is the header when `has_header`. */
+int csv_columns_resolve(CsvColumns *columns, const CsvReader *reader, const DataTable *table,
+                        bool has_header);
+void csv_columns_free(CsvColumns *columns, const DataTable *table);
+/* " (total_rooms)" for messages, or "" without a header. */
+void csv_column_text(char *text, size_t size, const CsvColumns *columns, int64_t column);
+
+#endif

@@ -1,0 +1,35 @@
+/* Source `files(workers = 0)`: the pictures that the command line of `predict` names, a row each. A
+ * folder stands for the pictures in it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/picture.h"
+
+static const char *const formals[] = {"workers", NULL};
+
+static int load(const DataContext *context, DataTable *table) {
+  DataField *field = &table->fields[0];
+  PictureFiles *files = data_picture_open(context, table, formals);
+  if (!files) return -1;
+  if (!context->files)
+    return data_fail_call(context, "the pictures of %s are named on the command line of predict",
+                          field->name);
+  if (!field->batched)
+    return data_fail_call(context, "the input %s has no axis of examples", field->name);
+  field->file = strdup("files");
+  if (!field->file) return data_fail_memory(context, "files", 8);
+  if (data_picture_add_given(context, &files->names) < 0) return -1;
+  return data_picture_shape(context, field, files->names.count);
+}
+
+const struct nnc_source_class nnc_source_files = {.name = "files",
+                                                  .gives = DATA_GIVES_files,
+                                                  .formals = formals,
+                                                  .load = load,
+                                                  .make = data_picture_make,
+                                                  .row_name = data_picture_row_name,
+                                                  .ready = data_picture_ready,
+                                                  .workers = data_picture_workers,
+                                                  .close = data_picture_close,
+                                                  .takes_many_files = true,
+                                                  .takes_all_files = true};

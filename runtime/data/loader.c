@@ -1,0 +1,310 @@
+/* Batches: the walk through epochs, and the thread that prepares batches ahead.
+ *
+ * A batch is a function of (epoch, index) alone: its examples are a slice of the epoch's
+ * permutation, which is drawn from (seed, epoch).  So a position is two numbers, and seeking needs
+ * no replay.
+ *
+ * With prefetching, a thread fills a ring of slots and the consumer copies out of it.  Both sides
+ * share three counters under one mutex: `filled` and `taken` count batches since the last seek,
+ * and `generation` counts seeks, so that a batch under way during a seek is thrown away.  The
+ * thread is woken when half of the ring is empty, not for every batch. */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/table.h"
+
+enum { DEFAULT_PREFETCH = 2, ALIGNMENT = 64 };
+
+/* One side's walk: its position and the order of its epoch. */
+typedef struct Walk {
+  int64_t epoch, index;
+  int64_t ordered_epoch; /* whose permutation `order` holds; -1: none */
+} Walk;
+
+struct nnc_loader {
+  const nnc_data *data;
+  nnc_loader_options options;
+  int64_t batches;  /* in an epoch */
+  uint32_t *order;  /* of the epoch being prepared; NULL: no shuffling */
+  uint32_t *picked; /* the examples of a batch that wraps; NULL when none does */
+  Walk maker;       /* of what is prepared next */
+  Walk taker;       /* of what is delivered next */
+
+  int slots;  /* 0: no thread */
+  char *ring; /* slots * slot_bytes */
+  int64_t slot_bytes;
+  int64_t *input_bytes; /* of a whole batch, an input each, rounded up */
+  void **slot_inputs;   /* [slots][inputs] */
+  nnc_batch *made;      /* [slots] */
+
+  pthread_t thread;
+  pthread_mutex_t mutex;
+  pthread_cond_t has_room, has_batch;
+  int64_t filled, taken, generation;
+  bool ends;
+  char failure[NNC_MESSAGE]; /* of the first batch that could not be made */
+};
+
+nnc_loader_options nnc_loader_training(const nnc_model *model, const nnc_data *data) {
+  nnc_loader_options options = {.batch = model->batch,
+                                .tail = NNC_TAIL_DROP,
+                                .shuffle = 1,
+                                .seed = model->seed,
+                                .prefetch = NNC_PREFETCH_DEFAULT};
+  for (int i = 0; i < model->data_set_count; i++)
+    if (strcmp(model->data_sets[i].name, data->name) == 0) {
+      options.shuffle = model->data_sets[i].order == NNC_ORDER_SHUFFLED;
+      if (model->data_sets[i].wrap_tail) options.tail = NNC_TAIL_WRAP;
+    }
+  return options;
+}
+
+/* --- making a batch -------------------------------------------------------------------------- */
+
+static void advance(const nnc_loader *loader, Walk *walk) {
+  if (++walk->index < loader->batches) return;
+  walk->index = 0;
+  walk->epoch++;
+}
+
+static nnc_batch make_batch(nnc_loader *loader, void *const *inputs) {
+  Walk *walk = &loader->maker;
+  int64_t total = loader->data->count, size = loader->options.batch;
+  if (loader->order && walk->ordered_epoch != walk->epoch) {
+    data_permutation(loader->options.seed, DATA_STREAM_EPOCH + (uint64_t)walk->epoch, total,
+                     loader->order);
+    walk->ordered_epoch = walk->epoch;
+  }
+  int64_t first = walk->index * size;
+  nnc_batch batch = {walk->epoch, walk->index, size};
+  const uint32_t *examples = loader->order ? loader->order + first : NULL;
+  if (first + size > total && loader->options.tail == NNC_TAIL_KEEP) {
+    batch.count = total - first;
+  } else if (first + size > total) {
+    for (int64_t i = 0; i < size; i++) {
+      int64_t example = (first + i) % total;
+      loader->picked[i] = loader->order ? loader->order[example] : (uint32_t)example;
+    }
+    examples = loader->picked;
+  }
+  DataVisit visit = {.seed = loader->options.seed, .epoch = walk->epoch, .draws = true};
+  char message[NNC_MESSAGE];
+  if (data_gather(loader->data, examples, first, batch.count, &visit, inputs, message) < 0) {
+    if (!loader->failure[0]) memcpy(loader->failure, message, sizeof message);
+    batch.count = -1;
+  }
+  advance(loader, walk);
+  return batch;
+}
+
+/* --- the thread ------------------------------------------------------------------------------ */
+
+static void *prepare(void *argument) {
+  nnc_loader *loader = argument;
+  int64_t generation = 0;
+  pthread_mutex_lock(&loader->mutex);
+  while (!loader->ends) {
+    if (generation != loader->generation) { /* a seek: start from where it points */
+      generation = loader->generation;
+      loader->maker.epoch = loader->taker.epoch;
+      loader->maker.index = loader->taker.index;
+    }
+    if (loader->filled - loader->taken == loader->slots) {
+      pthread_cond_wait(&loader->has_room, &loader->mutex);
+      continue;
+    }
+    int slot = (int)(loader->filled % loader->slots);
+    void **inputs = loader->slot_inputs + slot * loader->data->entry->input_count;
+    pthread_mutex_unlock(&loader->mutex);
+    nnc_batch batch = make_batch(loader, inputs);
+    pthread_mutex_lock(&loader->mutex);
+    if (generation != loader->generation) continue; /* made for the old place */
+    loader->made[slot] = batch;
+    loader->filled++;
+    pthread_cond_signal(&loader->has_batch);
+  }
+  pthread_mutex_unlock(&loader->mutex);
+  return NULL;
+}
+
+/* The thread takes no signals: they belong to the training loop. */
+static int start_thread(nnc_loader *loader) {
+  sigset_t all, before;
+  sigfillset(&all);
+  int error = pthread_sigmask(SIG_SETMASK, &all, &before);
+  if (error) return error;
+  error = pthread_create(&loader->thread, NULL, prepare, loader);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return error;
+}
+
+static bool allocate_ring(nnc_loader *loader, int slots) {
+  const nnc_entry *entry = loader->data->entry;
+  int64_t inputs = entry->input_count;
+  loader->input_bytes = calloc((size_t)inputs + 1, sizeof *loader->input_bytes);
+  loader->slot_inputs = calloc((size_t)(inputs * slots) + 1, sizeof *loader->slot_inputs);
+  loader->made = calloc((size_t)slots, sizeof *loader->made);
+  if (!loader->input_bytes || !loader->slot_inputs || !loader->made) return false;
+  for (int i = 0; i < inputs; i++) {
+    const DataField *field = loader->data->fields[i];
+    int64_t bytes = field->width * data_dtype_size(field->input->dtype);
+    if (field->batched && !data_multiply(bytes, loader->options.batch, &bytes)) return false;
+    loader->input_bytes[i] = bytes;
+    loader->slot_bytes += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  }
+  int64_t total;
+  if (!data_multiply(loader->slot_bytes, slots, &total)) return false;
+  loader->ring = aligned_alloc(ALIGNMENT, (size_t)total + ALIGNMENT);
+  if (!loader->ring) return false;
+  char *at = loader->ring;
+  for (int s = 0; s < slots; s++)
+    for (int i = 0; i < inputs; i++) {
+      loader->slot_inputs[s * inputs + i] = at;
+      at += (loader->input_bytes[i] + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    }
+  return true;
+}
+
+/* --- the loader ------------------------------------------------------------------------------ */
+
+static bool allocate(nnc_loader *loader) {
+  int64_t total = loader->data->count;
+  if (loader->options.shuffle) {
+    loader->order = malloc((size_t)total * sizeof *loader->order);
+    if (!loader->order) return false;
+  }
+  if (loader->options.tail != NNC_TAIL_WRAP) return true;
+  loader->picked = malloc((size_t)loader->options.batch * sizeof *loader->picked);
+  return loader->picked != NULL;
+}
+
+static void release(nnc_loader *loader) {
+  free(loader->order);
+  free(loader->picked);
+  free(loader->ring);
+  free(loader->input_bytes);
+  free(loader->slot_inputs);
+  free(loader->made);
+  pthread_cond_destroy(&loader->has_batch);
+  pthread_cond_destroy(&loader->has_room);
+  pthread_mutex_destroy(&loader->mutex);
+  free(loader);
+}
+
+static nnc_loader *fail(nnc_loader *loader, const DataContext *context, const char *what,
+                        int error) {
+  data_fail(context, "cannot prepare batches: %s: %s", what, strerror(error));
+  if (loader) release(loader);
+  return NULL;
+}
+
+nnc_loader *nnc_loader_open(const nnc_data *data, const nnc_loader_options *options,
+                            char message[NNC_MESSAGE]) {
+  DataContext context = {.message = message};
+  int64_t size = options->batch, total = data->count;
+  bool drops = options->tail == NNC_TAIL_DROP;
+  if (drops && total < size) {
+    data_fail(&context, "%lld examples are less than one batch of %lld", (long long)total,
+              (long long)size);
+    return NULL;
+  }
+  nnc_loader *loader = calloc(1, sizeof *loader);
+  if (!loader) return fail(NULL, &context, "a loader", ENOMEM);
+  loader->data = data;
+  loader->options = *options;
+  loader->batches = total / size + (!drops && total % size != 0);
+  loader->maker.ordered_epoch = -1;
+  int error = pthread_mutex_init(&loader->mutex, NULL);
+  if (!error) error = pthread_cond_init(&loader->has_room, NULL);
+  if (!error) error = pthread_cond_init(&loader->has_batch, NULL);
+  if (error) { /* what was not initialized must not be destroyed */
+    free(loader);
+    return fail(NULL, &context, "a mutex", error);
+  }
+  int slots = options->prefetch;
+  if (slots == NNC_PREFETCH_DEFAULT)
+    slots = data->prefetch >= 0 ? data->prefetch : DEFAULT_PREFETCH;
+  if (!allocate(loader) || (slots > 0 && !allocate_ring(loader, slots)))
+    return fail(loader, &context, "no memory", ENOMEM);
+  loader->slots = slots;
+  error = slots > 0 ? start_thread(loader) : 0;
+  if (!error) return loader;
+  return fail(loader, &context, "a thread", error);
+}
+
+int64_t nnc_loader_batches(const nnc_loader *loader) { return loader->batches; }
+
+const char *nnc_loader_failure(const nnc_loader *loader) { return loader->failure; }
+
+static void copy_out(const nnc_loader *loader, int slot, void *const *inputs) {
+  int count = loader->data->entry->input_count;
+  const nnc_batch *batch = &loader->made[slot];
+  if (batch->count < 0) return;
+  for (int i = 0; i < count; i++) {
+    int64_t bytes = loader->input_bytes[i];
+    if (loader->data->fields[i]->batched) bytes = bytes / loader->options.batch * batch->count;
+    memcpy(inputs[i], loader->slot_inputs[slot * count + i], (size_t)bytes);
+  }
+}
+
+/* The slot stays the consumer's until `taken` moves on, so it is copied outside the lock. */
+nnc_batch nnc_loader_next(nnc_loader *loader, void *const *inputs) {
+  nnc_batch batch;
+  if (loader->slots == 0) {
+    batch = make_batch(loader, inputs);
+    loader->taker = loader->maker;
+    return batch;
+  }
+  pthread_mutex_lock(&loader->mutex);
+  while (loader->filled == loader->taken) pthread_cond_wait(&loader->has_batch, &loader->mutex);
+  pthread_mutex_unlock(&loader->mutex);
+  int slot = (int)(loader->taken % loader->slots);
+  copy_out(loader, slot, inputs);
+  batch = loader->made[slot];
+  pthread_mutex_lock(&loader->mutex);
+  loader->taken++;
+  advance(loader, &loader->taker);
+  if (loader->filled - loader->taken <= loader->slots / 2) pthread_cond_signal(&loader->has_room);
+  pthread_mutex_unlock(&loader->mutex);
+  return batch;
+}
+
+void nnc_loader_position(const nnc_loader *loader, int64_t *epoch, int64_t *index) {
+  *epoch = loader->taker.epoch;
+  *index = loader->taker.index;
+}
+
+/* The maker's walk is the thread's own: it adopts the new position when it sees the generation. */
+void nnc_loader_seek(nnc_loader *loader, int64_t epoch, int64_t index) {
+  if (epoch < 0) epoch = 0;
+  if (index < 0) index = 0;
+  epoch += index / loader->batches;
+  index %= loader->batches;
+  pthread_mutex_lock(&loader->mutex);
+  loader->taker.epoch = epoch;
+  loader->taker.index = index;
+  if (loader->slots == 0) {
+    loader->maker.epoch = epoch;
+    loader->maker.index = index;
+  } else {
+    loader->generation++;
+    loader->taken = loader->filled;
+    pthread_cond_signal(&loader->has_room);
+  }
+  pthread_mutex_unlock(&loader->mutex);
+}
+
+void nnc_loader_close(nnc_loader *loader) {
+  if (!loader) return;
+  if (loader->slots > 0) {
+    pthread_mutex_lock(&loader->mutex);
+    loader->ends = true;
+    pthread_cond_signal(&loader->has_room);
+    pthread_mutex_unlock(&loader->mutex);
+    pthread_join(loader->thread, NULL);
+  }
+  release(loader);
+}

@@ -1,0 +1,537 @@
+/* Opening a data set: from the pipelines of a `data` block to tables that feed the inputs of an
+ * entry.
+ *
+ *     bind      each input to the field of its name, and make a table for each pipeline in use
+ *     load      by the source; fields that no input uses are not read
+ *     rows      split, shuffle
+ *     values    what `train` says about the field (impute, standardize, categories), in its order,
+ *               wherever the field occurs: a set cannot be fed values that training did not see
+ *     finish    convert what a batch could not widen exactly, check that the tables agree */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "os/cpus.h"
+#include "data/table.h"
+#include "os/message.h"
+
+/* What is being opened; DataContext.set and .call follow the work. */
+typedef struct Opening {
+  DataContext context;
+  const nnc_data_set *set;
+  const nnc_entry *entry;
+  bool always_draws;              /* stages that draw do so outside of training too */
+  bool keeps_all_rows;            /* files from the command line: no split, no shuffle */
+  const nnc_pipeline **pipelines; /* of the tables */
+  int file_count;                 /* given on the command line */
+} Opening;
+
+static const nnc_data_set *find_set(const nnc_model *model, const char *name) {
+  for (int i = 0; i < model->data_set_count; i++)
+    if (strcmp(model->data_sets[i].name, name) == 0) return &model->data_sets[i];
+  return NULL;
+}
+
+static const nnc_pipeline *find_pipeline(const nnc_data_set *set, const char *field, int *index) {
+  for (int p = 0; set && p < set->pipeline_count; p++)
+    for (int f = 0; f < set->pipelines[p].field_count; f++)
+      if (strcmp(set->pipelines[p].fields[f], field) == 0) {
+        *index = f;
+        return &set->pipelines[p];
+      }
+  return NULL;
+}
+
+bool nnc_data_learns(const nnc_data_set *set) {
+  for (int p = 0; p < set->pipeline_count; p++) {
+    const nnc_pipeline *pipeline = &set->pipelines[p];
+    if (pipeline->calls[0].source->learns) return true;
+    for (int c = 1; c < pipeline->call_count; c++)
+      if (pipeline->calls[c].stage->fit) return true;
+  }
+  return false;
+}
+
+/* --- bind ------------------------------------------------------------------------------------ */
+
+static int fail_unfed(const Opening *opening, const char *input) {
+  const char *names[64];
+  int count = 0;
+  for (int p = 0; p < opening->set->pipeline_count; p++)
+    for (int f = 0; f < opening->set->pipelines[p].field_count && count < 64; f++)
+      names[count++] = opening->set->pipelines[p].fields[f];
+  const char *near = nnc_nearest(input, count, names);
+  return data_fail(&opening->context, "there is no field '%s' to feed the input of that name%s%s%s",
+                   input, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+static bool stage_meets(const struct nnc_stage_class *stage, const nnc_call *call,
+                        const DataField *field) {
+  if (!stage->fit || !field->input) return false;
+  return data_call_names(call, field->name, NULL);
+}
+
+/* The value stages of a field are those of the training set. */
+static const nnc_pipeline *value_stages(const Opening *opening, const char *field) {
+  int index;
+  return find_pipeline(find_set(opening->context.model, "train"), field, &index);
+}
+
+static void expect_stages(const Opening *opening, DataField *field) {
+  const nnc_pipeline *pipeline = value_stages(opening, field->name);
+  for (int c = 1; pipeline && c < pipeline->call_count; c++) {
+    const struct nnc_stage_class *stage = pipeline->calls[c].stage;
+    if (!stage_meets(stage, &pipeline->calls[c], field)) continue;
+    field->wants_text |= stage->reads_text;
+    field->wants_missing |= stage->fills_missing;
+    field->changes = true;
+  }
+}
+
+static int add_table(Opening *opening, nnc_data *data, const nnc_pipeline *pipeline) {
+  DataTable *table = &data->tables[data->table_count];
+  table->fields = calloc((size_t)pipeline->field_count + 1, sizeof *table->fields);
+  if (!table->fields) return data_fail_memory(&opening->context, "the fields", 64);
+  table->field_count = pipeline->field_count;
+  for (int f = 0; f < pipeline->field_count; f++) table->fields[f].name = pipeline->fields[f];
+  table->source = pipeline->calls[0].source;
+  opening->pipelines[data->table_count] = pipeline;
+  return data->table_count++;
+}
+
+static int bind_input(Opening *opening, nnc_data *data, int input) {
+  const nnc_tensor *tensor = &opening->entry->inputs[input];
+  int index = 0, table = 0;
+  const nnc_pipeline *pipeline = find_pipeline(opening->set, tensor->name, &index);
+  if (!pipeline) return fail_unfed(opening, tensor->name);
+  while (table < data->table_count && opening->pipelines[table] != pipeline) table++;
+  if (table == data->table_count && add_table(opening, data, pipeline) < 0) return -1;
+  DataField *field = &data->tables[table].fields[index];
+  field->input = tensor;
+  field->batched = opening->entry->input_is_batched[input];
+  expect_stages(opening, field);
+  data->fields[input] = field;
+  return 0;
+}
+
+/* --- check the calls ------------------------------------------------------------------------- */
+
+/* A value stage outside `train` says again what `train` says. */
+static int check_repeated(const Opening *opening, const nnc_pipeline *pipeline,
+                          const nnc_call *call) {
+  for (int f = 0; f < pipeline->field_count; f++) {
+    bool found = false;
+    if (!data_call_names(call, pipeline->fields[f], NULL)) continue;
+    const nnc_pipeline *train = value_stages(opening, pipeline->fields[f]);
+    for (int c = 1; train && c < train->call_count; c++)
+      if (train->calls[c].stage == call->stage)
+        found |= data_call_names(&train->calls[c], pipeline->fields[f], NULL);
+    if (!found)
+      return data_fail_call(
+          &opening->context,
+          "%s(%s) takes its values from the training set, but data train does not "
+          "state it for %s",
+          call->function, pipeline->fields[f], pipeline->fields[f]);
+  }
+  return 0;
+}
+
+static int check_twice(const DataContext *context, const nnc_pipeline *pipeline, int call) {
+  const nnc_call *calls = pipeline->calls;
+  for (int f = 0; f < pipeline->field_count; f++)
+    for (int earlier = 1; earlier < call; earlier++) {
+      if (calls[earlier].stage == calls[call].stage &&
+          data_call_names(&calls[call], pipeline->fields[f], NULL) &&
+          data_call_names(&calls[earlier], pipeline->fields[f], NULL))
+        return data_fail_call(context, "%s(%s) stands here twice", calls[call].function,
+                              pipeline->fields[f]);
+    }
+  return 0;
+}
+
+static int check_calls(Opening *opening, const nnc_pipeline *pipeline) {
+  DataContext *context = &opening->context;
+  const struct nnc_source_class *source = pipeline->calls[0].source;
+  context->call = &pipeline->calls[0];
+  if (data_check_arguments(context, source->formals, source->has_file_each) < 0) return -1;
+  for (int c = 1; c < pipeline->call_count; c++) {
+    const nnc_call *call = context->call = &pipeline->calls[c];
+    const struct nnc_stage_class *stage = call->stage;
+    if (!(source->gives & stage->acts_on))
+      return data_fail_call(context, "%s acts on %s, which %s does not give", call->function,
+                            data_kind_text(stage->acts_on), source->name);
+    if (data_check_arguments(context, stage->formals, stage->names_fields) < 0) return -1;
+    if (!stage->fit) continue;
+    bool names_none;
+    data_call_names(call, "", &names_none);
+    if (names_none)
+      return data_fail_call(context, "%s needs the names of its fields", call->function);
+    if (data_check_fields(context, pipeline) < 0 || check_twice(context, pipeline, c) < 0 ||
+        check_repeated(opening, pipeline, call) < 0)
+      return -1;
+  }
+  return 0;
+}
+
+/* --- load, rows, values ---------------------------------------------------------------------- */
+
+/* Converts now what a batch could not. */
+static int convert_field(const DataContext *context, DataField *field, bool knows_rows) {
+  int to = field->input->dtype;
+  if (field->dtype == to || data_is_widening(field->dtype, to)) return 0;
+  int64_t count =
+      data_shape_bytes(field->dtype, field->rank, field->dim) / data_dtype_size(field->dtype);
+  DataConversion conversion;
+  if (data_convert(&field->values, field->dtype, to, count, &conversion) < 0) {
+    if (conversion.bad < 0) return data_fail_memory(context, field->file, count * 8);
+    if (!knows_rows || !field->batched)
+      return data_fail(context, "%s: %s: value %.17g does not fit input type %s", field->file,
+                       field->name, conversion.value, data_dtype_name(to));
+    return data_fail(context,
+                     "%s: %s: value %.17g of example %lld (from 0) does not fit input type %s",
+                     field->file, field->name, conversion.value,
+                     (long long)(conversion.bad / field->width), data_dtype_name(to));
+  }
+  field->dtype = to;
+  return 0;
+}
+
+static int load_table(Opening *opening, DataTable *table, const nnc_pipeline *pipeline) {
+  DataContext *context = &opening->context;
+  context->call = &pipeline->calls[0];
+  if (pipeline->calls[0].source->load(context, table) < 0) return -1;
+  const DataField *first = NULL;
+  for (int f = 0; f < table->field_count; f++) {
+    DataField *field = &table->fields[f];
+    if (!field->input) continue;
+    if (!field->changes && !field->is_made && convert_field(context, field, true) < 0) return -1;
+    if (!field->batched) continue;
+    if (!first) first = field;
+    if (field->dim[0] != first->dim[0])
+      return data_fail(context, "%s has %lld examples, but %s has %lld", first->file,
+                       (long long)first->dim[0], field->file, (long long)field->dim[0]);
+  }
+  table->rows = table->count = table->loaded = first ? first->dim[0] : 0;
+  return 0;
+}
+
+static int choose_rows(Opening *opening, nnc_data *data, DataTable *table,
+                       const nnc_pipeline *pipeline) {
+  DataContext *context = &opening->context;
+  for (int c = 1; c < pipeline->call_count; c++) {
+    const struct nnc_stage_class *stage = pipeline->calls[c].stage;
+    context->call = &pipeline->calls[c];
+    if (stage->rows && !opening->keeps_all_rows && stage->rows(context, table) < 0) return -1;
+    if (stage->option && stage->option(context, data) < 0) return -1;
+    if (stage->picture && stage->picture(context, table) < 0) return -1;
+  }
+  context->call = &pipeline->calls[0];
+  if (table->source->ready && table->source->ready(context, table) < 0) return -1;
+  if (data_table_compact(context, table) < 0) return -1;
+  if (opening->set->order != NNC_ORDER_STREAMS || opening->keeps_all_rows) return 0;
+  return data_table_order_lanes(context, table, context->model->batch);
+}
+
+static int apply_stage(Opening *opening, DataTable *table, DataField *field, const nnc_call *call) {
+  DataContext *context = &opening->context;
+  const struct nnc_stage_class *stage = call->stage;
+  context->call = call;
+  if (!field->batched)
+    return data_fail_call(context, "%s(%s): the input %s has no axis of examples", stage->name,
+                          field->name, field->name);
+  if (!(table->source->gives & stage->acts_on)) /* of data train, whose source may be another */
+    return data_fail_call(context, "%s(%s) acts on %s, which %s of data %s does not give",
+                          stage->name, field->name, data_kind_text(stage->acts_on),
+                          table->source->name, context->set);
+  if (field->dictionaries && !stage->reads_text)
+    return data_fail_call(context, "%s(%s): %s is text; categories(%s) must come first",
+                          stage->name, field->name, field->name, field->name);
+  char whole[256], column[256];
+  data_fitted_name(whole, sizeof whole, field->name, stage->name, -1);
+  data_fitted_name(column, sizeof column, field->name, stage->name, 0);
+  if (!nnc_fitted_find(context->fitted, whole) && !nnc_fitted_find(context->fitted, column)) {
+    if (!context->learns)
+      return data_fail_call(context,
+                            "%s of %s was never fitted: it takes its values from the "
+                            "training set or a checkpoint",
+                            stage->name, field->name);
+    if (stage->fit(context, table, field, context->learns) < 0) return -1;
+  }
+  return stage->apply(context, table, field, context->fitted);
+}
+
+static int change_values(Opening *opening, DataTable *table) {
+  for (int f = 0; f < table->field_count; f++) {
+    DataField *field = &table->fields[f];
+    const nnc_pipeline *train = value_stages(opening, field->name);
+    for (int c = 1; field->input && train && c < train->call_count; c++)
+      if (stage_meets(train->calls[c].stage, &train->calls[c], field) &&
+          apply_stage(opening, table, field, &train->calls[c]) < 0)
+        return -1;
+    if (field->input && !field->is_made && convert_field(&opening->context, field, false) < 0)
+      return -1;
+  }
+  return 0;
+}
+
+/* --- finish ---------------------------------------------------------------------------------- */
+
+static nnc_data *allocate(const Opening *opening) {
+  nnc_data *data = calloc(1, sizeof *data);
+  if (!data) return NULL;
+  data->tables = calloc((size_t)opening->set->pipeline_count + 1, sizeof *data->tables);
+  data->fields = calloc((size_t)opening->entry->input_count + 1, sizeof *data->fields);
+  data->entry = opening->entry;
+  data->model = opening->context.model;
+  data->name = opening->set->name;
+  data->prefetch = -1;
+  data->always_draws = opening->always_draws;
+  if (data->tables && data->fields) return data;
+  nnc_data_close(data);
+  return NULL;
+}
+
+/* Threads for the tables whose rows are made. */
+static int start_workers(Opening *opening, nnc_data *data) {
+  nnc_cpus cpus;
+  int count = 0;
+  for (int t = 0; t < data->table_count; t++) {
+    const DataTable *table = &data->tables[t];
+    if (!table->source->make) continue;
+    if (!count) nnc_cpus_find(&cpus);
+    int wanted = table->source->workers ? table->source->workers(table) : 0;
+    if (!wanted) wanted = nnc_cpus_default_threads(&cpus);
+    if (wanted > count) count = wanted;
+  }
+  if (count == 0) return 0;
+  data->workers = data_workers_open(&opening->context, count);
+  return data->workers ? 0 : -1;
+}
+
+/* The table to which all files from the command line belong; NULL: they go to the tables in turn.
+ */
+static const DataTable *find_taker(const nnc_data *data) {
+  for (int t = 0; t < data->table_count; t++)
+    if (data->tables[t].source->takes_all_files) return &data->tables[t];
+  return NULL;
+}
+
+/* How many files from the command line the table takes: one a field that is needed, or one for all.
+ */
+static int files_wanted(const nnc_data *data, const DataTable *table) {
+  const DataTable *taker = find_taker(data);
+  if (table->source->follow || (taker && taker != table)) return 0;
+  if (!table->source->has_file_each) return 1;
+  int needed = 0;
+  for (int f = 0; f < table->field_count; f++) needed += table->fields[f].input != NULL;
+  return needed;
+}
+
+static int load_all(Opening *opening, nnc_data *data) {
+  DataContext *context = &opening->context;
+  const char *const *files = context->files;
+  for (int t = 0; t < data->table_count; t++) {
+    DataTable *table = &data->tables[t];
+    const nnc_pipeline *pipeline = opening->pipelines[t];
+    if (table->source->follow) continue;
+    int count = files_wanted(data, table);
+    bool takes_many = files && count > 0 && table->source->takes_many_files;
+    context->file_count = takes_many ? opening->file_count : count;
+    context->files = count > 0 ? files : NULL;
+    if (load_table(opening, table, pipeline) < 0 ||
+        choose_rows(opening, data, table, pipeline) < 0 || change_values(opening, table) < 0)
+      return -1;
+    if (files) files += context->file_count;
+  }
+  context->files = NULL;
+  if (data_join(context, opening->pipelines, opening->keeps_all_rows, data) < 0) return -1;
+  for (int t = 0; t < data->table_count; t++)
+    if (data->tables[t].source->follow && change_values(opening, &data->tables[t]) < 0) return -1;
+  return start_workers(opening, data);
+}
+
+static int bind_all(Opening *opening, nnc_data *data) {
+  opening->pipelines = calloc((size_t)opening->set->pipeline_count + 1, sizeof *opening->pipelines);
+  if (!opening->pipelines) return data_fail_memory(&opening->context, "the pipelines", 64);
+  for (int i = 0; i < opening->entry->input_count; i++)
+    if (bind_input(opening, data, i) < 0) return -1;
+  for (int t = 0; t < data->table_count; t++)
+    if (check_calls(opening, opening->pipelines[t]) < 0) return -1;
+  return 0;
+}
+
+static bool states_scores(const nnc_pipeline *pipeline, const char *field) {
+  for (int c = 1; c < pipeline->call_count; c++)
+    if (strcmp(pipeline->calls[c].function, "standardize") == 0 &&
+        data_call_names(&pipeline->calls[c], field, NULL))
+      return true;
+  return false;
+}
+
+const nnc_call *nnc_data_unstated(const nnc_model *model, const nnc_fitted *fitted,
+                                  const char **field) {
+  const nnc_data_set *train = find_set(model, "train");
+  for (int p = 0; train && p < train->pipeline_count; p++)
+    for (int f = 0; f < train->pipelines[p].field_count; f++) {
+      const nnc_pipeline *pipeline = &train->pipelines[p];
+      char name[256];
+      *field = pipeline->fields[f];
+      data_fitted_name(name, sizeof name, *field, "standardize", -1);
+      if (nnc_fitted_find(fitted, name) && !states_scores(pipeline, *field))
+        return &pipeline->calls[0];
+    }
+  return NULL;
+}
+
+static bool has_standardize(const nnc_data_set *set) {
+  for (int p = 0; p < set->pipeline_count; p++)
+    for (int c = 1; c < set->pipelines[p].call_count; c++)
+      if (strcmp(set->pipelines[p].calls[c].function, "standardize") == 0) return true;
+  return false;
+}
+
+/* A network that has learnt standard scores of a field is lost on the field itself: a checkpoint may
+ * be of a program that standardized more, as earlier compilers did to targets. */
+static int check_fitted(Opening *opening) {
+  DataContext *context = &opening->context;
+  const char *field;
+  const nnc_call *call = nnc_data_unstated(context->model, context->fitted, &field);
+  if (!call) return 0;
+  bool states_others = has_standardize(find_set(context->model, "train"));
+  context->call = call;
+  return data_fail_call(context,
+                        "the checkpoint is of a network that was trained with "
+                        "standardize(%s), which data train does not state%s; write "
+                        "standardize(%s) to use this checkpoint, or train anew",
+                        field,
+                        states_others
+                            ? ": without names the stage leaves fields alone that only the "
+                              "loss reads"
+                            : "",
+                        field);
+}
+
+static nnc_data *open_set(Opening *opening) {
+  nnc_data *data = allocate(opening);
+  int result =
+      data ? bind_all(opening, data) : data_fail_memory(&opening->context, "a data set", 64);
+  if (result == 0) result = check_fitted(opening);
+  if (result == 0) result = load_all(opening, data);
+  free(opening->pipelines);
+  if (result == 0) return data;
+  nnc_data_close(data);
+  return NULL;
+}
+
+nnc_data *nnc_data_open(const nnc_model *model, const char *name, const nnc_entry *entry,
+                        const char *directory, nnc_fitted *fitted, char message[NNC_MESSAGE]) {
+  Opening opening = {.context = {.model = model,
+                                 .set = name,
+                                 .directory = directory,
+                                 .fitted = fitted,
+                                 .learns = strcmp(name, "train") == 0 ? fitted : NULL,
+                                 .message = message},
+                     .set = find_set(model, name),
+                     .entry = entry,
+                     .always_draws = entry != &model->predict && strcmp(name, "train") != 0};
+  if (!opening.set) {
+    data_fail(&opening.context, "%s has no data set '%s'", model->file, name);
+    return NULL;
+  }
+  return open_set(&opening);
+}
+
+/* --- prediction ------------------------------------------------------------------------------ */
+
+static const nnc_data_set *prediction_set(const nnc_model *model) {
+  const nnc_data_set *set = find_set(model, "predict");
+  for (int i = 0; !set && i < model->data_set_count; i++)
+    if (strcmp(model->data_sets[i].name, "train") != 0) set = &model->data_sets[i];
+  return set ? set : find_set(model, "train");
+}
+
+/* Files in the order in which load_all hands them out: by table as first met, then by field. */
+int nnc_data_predict_files(const nnc_model *model, const nnc_entry *entry, char *text,
+                           size_t text_size, char message[NNC_MESSAGE]) {
+  Opening opening = {.context = {.model = model, .set = "predict", .message = message},
+                     .set = prediction_set(model),
+                     .entry = entry};
+  if (!opening.set) return data_fail(&opening.context, "%s has no data block", model->file);
+  nnc_data *data = allocate(&opening);
+  int result = data ? bind_all(&opening, data) : data_fail_memory(&opening.context, "predict", 64);
+  size_t used = 0;
+  int files = 0;
+  if (text && text_size) *text = 0;
+  for (int t = 0; result == 0 && t < data->table_count; t++) {
+    const struct nnc_source_class *source = data->tables[t].source;
+    bool starts = true;
+    if (files_wanted(data, &data->tables[t]) == 0) continue;
+    for (int f = 0; f < data->tables[t].field_count; f++) {
+      if (!data->tables[t].fields[f].input) continue;
+      bool is_new = starts || source->has_file_each;
+      const char *join = !is_new ? " and " : files ? ", " : "";
+      files += is_new;
+      starts = false;
+      if (text && used < text_size)
+        used += (size_t)snprintf(text + used, text_size - used, "%s%s (%s)", join,
+                                 data->tables[t].fields[f].name, source->name);
+    }
+  }
+  free(opening.pipelines);
+  nnc_data_close(data);
+  return result < 0 ? -1 : files;
+}
+
+/* One pipeline takes all files, and each of them is an example. */
+static bool takes_many(const Opening *opening) {
+  const nnc_pipeline *first = NULL;
+  for (int i = 0; i < opening->entry->input_count; i++) {
+    int index;
+    const nnc_pipeline *pipeline =
+        find_pipeline(opening->set, opening->entry->inputs[i].name, &index);
+    if (pipeline && pipeline->calls[0].source->follow) continue;
+    if (!pipeline || (first && pipeline != first)) return false;
+    first = pipeline;
+  }
+  return first && first->calls[0].source->takes_many_files;
+}
+
+/* Does a line of `data predict` that is needed wait for files from the command line? */
+static bool needs_files(const Opening *opening) {
+  for (int i = 0; i < opening->entry->input_count; i++) {
+    int index;
+    const nnc_pipeline *pipeline =
+        find_pipeline(opening->set, opening->entry->inputs[i].name, &index);
+    if (pipeline && pipeline->calls[0].source->takes_all_files) return true;
+  }
+  return false;
+}
+
+nnc_data *nnc_data_open_predict(const nnc_model *model, const nnc_entry *entry,
+                                const char *directory, int file_count, const char *const *files,
+                                const nnc_fitted *fitted, char message[NNC_MESSAGE]) {
+  char wanted[256];
+  int count = nnc_data_predict_files(model, entry, wanted, sizeof wanted, message);
+  if (count < 0) return NULL;
+  Opening opening = {.context = {.model = model,
+                                 .set = "predict",
+                                 .directory = directory,
+                                 .files = files,
+                                 .fitted = fitted,
+                                 .is_prediction = true,
+                                 .message = message},
+                     .set = prediction_set(model),
+                     .entry = entry,
+                     .always_draws = find_set(model, "predict") != NULL,
+                     .keeps_all_rows = !find_set(model, "predict"),
+                     .file_count = file_count};
+  bool reads_named = file_count == 0 && find_set(model, "predict") && !needs_files(&opening);
+  if (reads_named) opening.context.files = NULL;
+  bool may_be_more = needs_files(&opening) || takes_many(&opening);
+  if (!reads_named && file_count != count && !(file_count > count && may_be_more)) {
+    data_fail(&opening.context, "predict needs %d file%s: %s; %d given", count,
+              count == 1 ? "" : "s", wanted, file_count);
+    return NULL;
+  }
+  return open_set(&opening);
+}

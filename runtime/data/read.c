@@ -1,0 +1,214 @@
+/* Reading an open data set: copies of examples, in the types of the inputs. */
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/table.h"
+#include "nnc_half.h"
+
+static void copy_values(const DataField *field, int64_t first, int64_t count, char *target) {
+  const char *source = field->values + first * data_dtype_size(field->dtype);
+  if (field->dtype == field->input->dtype)
+    memcpy(target, source, (size_t)count * (size_t)data_dtype_size(field->dtype));
+  else data_widen(field->dtype, source, field->input->dtype, target, count);
+}
+
+static void gather_field(const DataField *field, const uint32_t *order, const uint32_t *examples,
+                         int64_t first, int64_t count, char *target) {
+  if (!field->batched) {
+    copy_values(field, 0, field->width, target);
+  } else if (!examples && !order && field->step == field->width) {
+    copy_values(field, first * field->width, count * field->width, target);
+  } else {
+    int64_t row_bytes = field->width * data_dtype_size(field->input->dtype);
+    for (int64_t i = 0; i < count; i++) {
+      int64_t row = examples ? examples[i] : first + i;
+      if (order) row = order[row];
+      copy_values(field, row * field->step, field->width, target + i * row_bytes);
+    }
+  }
+}
+
+/* --- rows that are made ----------------------------------------------------------------------- */
+
+/* One batch of one field.  The failure of the first example is the one that is told. */
+typedef struct Making {
+  const nnc_data *data;
+  const DataTable *table;
+  const DataField *field;
+  int64_t limit, except; /* values are below `limit`, but for `except`; 0: any */
+  const uint32_t *examples;
+  int64_t first;
+  const DataVisit *visit;
+  char *target;
+  pthread_mutex_t mutex;
+  int64_t failed; /* least index of an example that failed; -1 */
+  char *message;
+} Making;
+
+static int64_t row_of(const DataTable *table, const uint32_t *examples, int64_t first, int64_t i) {
+  int64_t row = examples ? examples[i] : first + i;
+  return table->reads ? table->reads[row] : row;
+}
+
+#define WIDEN_BYTES(type, convert)                                                                 \
+  for (int64_t i = 0; i < count; i++) {                                                            \
+    type value = convert(bytes[i]);                                                                \
+    memcpy(row + i * (int64_t)sizeof value, &value, sizeof value);                                 \
+  }                                                                                                \
+  break
+
+/* Bytes at the end of the row become its values: value i ends no later than byte i. */
+static void widen_bytes(const unsigned char *bytes, int to, char *row, int64_t count) {
+  switch (to) {
+  case NNC_I32: WIDEN_BYTES(int32_t, (int32_t));
+  case NNC_I64: WIDEN_BYTES(int64_t, (int64_t));
+  case NNC_F32: WIDEN_BYTES(float, (float));
+  case NNC_F64: WIDEN_BYTES(double, (double));
+  case NNC_BF16: WIDEN_BYTES(uint16_t, nnc_to_bf16); /* which has all numbers up to 256 */
+  case NNC_F16: WIDEN_BYTES(uint16_t, nnc_to_f16);
+  default: break; /* u8, and bool of bytes that are 0 or 1: they are the values */
+  }
+}
+
+/* Indices that are made are held against their limit here, since kernels do not check them. */
+static int check_row(const DataContext *context, const Making *making, int64_t row,
+                     const unsigned char *bytes) {
+  const DataTable *table = making->table;
+  const DataField *field = making->field;
+  if (making->limit <= 0 || field->made_most < making->limit) return 0;
+  for (int64_t i = 0; i < field->width; i++) {
+    if (bytes[i] < making->limit || bytes[i] == making->except) continue;
+    const char *name = table->source->row_name ? table->source->row_name(table, row) : field->file;
+    return data_fail(context,
+                     "%s: '%s' holds %d, but the model takes it as an index from 0 to %lld", name,
+                     field->name, bytes[i], (long long)making->limit - 1);
+  }
+  return 0;
+}
+
+/* The bytes are made at the end of the target's row. */
+static void make_row(void *state, int64_t index, int worker) {
+  Making *making = state;
+  const DataField *field = making->field;
+  char message[NNC_MESSAGE];
+  DataContext context = {
+      .model = making->data->model, .set = making->data->name, .message = message};
+  DataVisit visit = *making->visit;
+  visit.row = row_of(making->table, making->examples, making->first, index);
+  visit.worker = worker;
+  int to = field->input->dtype;
+  int64_t row_bytes = field->width * data_dtype_size(to);
+  char *row = making->target + index * row_bytes;
+  unsigned char *bytes = (unsigned char *)row + row_bytes - field->width;
+  if (making->table->source->make(&context, making->table, field, &visit, bytes) == 0 &&
+      check_row(&context, making, visit.row, bytes) == 0) {
+    widen_bytes(bytes, to, row, field->width);
+    return;
+  }
+  pthread_mutex_lock(&making->mutex);
+  if (making->failed < 0 || index < making->failed) {
+    making->failed = index;
+    memcpy(making->message, message, sizeof message);
+  }
+  pthread_mutex_unlock(&making->mutex);
+}
+
+static const DataTable *table_of(const nnc_data *data, const DataField *field) {
+  const DataTable *table = data->tables;
+  while (field < table->fields || field >= table->fields + table->field_count) table++;
+  return table;
+}
+
+static int make_field(const nnc_data *data, int input, const uint32_t *examples, int64_t first,
+                      int64_t count, const DataVisit *visit, char *target, char *message) {
+  const nnc_entry *entry = data->entry;
+  const DataField *field = data->fields[input];
+  Making making = {.data = data,
+                   .table = table_of(data, field),
+                   .field = field,
+                   .limit = entry->input_limits ? entry->input_limits[input] : 0,
+                   .except = entry->input_exceptions ? entry->input_exceptions[input] : INT64_MIN,
+                   .examples = examples,
+                   .first = first,
+                   .visit = visit,
+                   .target = target,
+                   .mutex = PTHREAD_MUTEX_INITIALIZER,
+                   .failed = -1,
+                   .message = message};
+  data_workers_run(data->workers, count, &making, make_row);
+  return making.failed < 0 ? 0 : -1;
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+int data_gather(const nnc_data *data, const uint32_t *examples, int64_t first, int64_t count,
+                const DataVisit *visit, void *const *inputs, char *message) {
+  for (int i = 0; i < data->entry->input_count; i++) {
+    const DataField *field = data->fields[i];
+    if (!field->is_made)
+      gather_field(field, table_of(data, field)->reads, examples, first, count, inputs[i]);
+    else if (make_field(data, i, examples, first, count, visit, inputs[i], message) < 0) return -1;
+  }
+  return 0;
+}
+
+int nnc_data_read(const nnc_data *data, int64_t first, int64_t count, void *const *inputs,
+                  char message[NNC_MESSAGE]) {
+  DataVisit visit = {
+      .seed = data->model->seed, .epoch = DATA_NO_EPOCH, .draws = data->always_draws};
+  return data_gather(data, NULL, first, count, &visit, inputs, message);
+}
+
+int64_t nnc_data_examples(const nnc_data *data) { return data->count; }
+
+int64_t nnc_data_bytes(const nnc_data *data) {
+  int64_t bytes = 0;
+  for (int i = 0; i < data->entry->input_count; i++) {
+    const DataField *field = data->fields[i];
+    if (!field->is_view && !field->is_made)
+      bytes += data_field_held(field) * data_dtype_size(field->dtype);
+  }
+  for (int t = 0; t < data->table_count; t++) {
+    const DataStream *stream = &data->tables[t].stream;
+    if (data->tables[t].order) bytes += data->tables[t].count * (int64_t)sizeof(uint32_t);
+    if (stream->values) bytes += stream->count * data_dtype_size(stream->dtype);
+  }
+  return bytes;
+}
+
+typedef struct Range {
+  double least, most, except;
+} Range;
+
+static void widen_range(void *state, int64_t column, int64_t count, const double *values) {
+  (void)column;
+  Range *range = state;
+  for (int64_t i = 0; i < count; i++) {
+    if (values[i] == range->except) continue;
+    if (values[i] < range->least) range->least = values[i];
+    if (values[i] > range->most) range->most = values[i];
+  }
+}
+
+bool nnc_data_range(const nnc_data *data, int input, int64_t except, double *smallest,
+                    double *largest) {
+  DataField flat = *data->fields[input]; /* as one row */
+  if (flat.is_made) return false;
+  flat.width = data_field_held(&flat);
+  Range range = {INFINITY, -INFINITY, except == INT64_MIN ? NAN : (double)except};
+  data_each_block(&flat, 1, &range, widen_range);
+  *smallest = range.least;
+  *largest = range.most;
+  return true;
+}
+
+void nnc_data_close(nnc_data *data) {
+  if (!data) return;
+  data_workers_close(data->workers);
+  for (int t = 0; t < data->table_count; t++) data_table_free(&data->tables[t]);
+  free(data->tables);
+  free(data->fields);
+  free(data);
+}

@@ -1,0 +1,109 @@
+/* Rows of a table: random orders, choosing and compacting.
+ *
+ * Orders are Fisher-Yates shuffles drawn from a counter-based generator: draw i of an order is a
+ * hash of (seed, stream, i), so any epoch's order can be computed again without those before it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/table.h"
+
+/* The finalizer of SplitMix64 (Steele, Lea, Flood 2014): a bijection that mixes all bits. */
+static uint64_t mix(uint64_t x) {
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+  return x ^ x >> 31;
+}
+
+void data_permutation(uint64_t seed, uint64_t stream, int64_t count, uint32_t *order) {
+  const uint64_t golden = 0x9e3779b97f4a7c15u;
+  uint64_t key = mix(mix(seed + golden) ^ mix(stream * golden + 1));
+  for (int64_t i = 0; i < count; i++) order[i] = (uint32_t)i;
+  for (int64_t i = count - 1; i > 0; i--) {
+    uint64_t bits = mix(key + (uint64_t)i * golden);
+    /* 64 random bits scaled to [0, i]: biased by less than 2^-32 */
+    uint64_t j = (uint64_t)((unsigned __int128)bits * (uint64_t)(i + 1) >> 64);
+    uint32_t swapped = order[i];
+    order[i] = order[j];
+    order[j] = swapped;
+  }
+}
+
+uint64_t data_random_bits(const DataVisit *visit, uint64_t stream, uint64_t index) {
+  const uint64_t golden = 0x9e3779b97f4a7c15u;
+  uint64_t key = mix(visit->seed + golden);
+  key = mix(key ^ mix((uint64_t)(visit->epoch + 2) * golden));
+  key = mix(key ^ mix((uint64_t)visit->row * golden + stream));
+  return mix(key + index * golden);
+}
+
+int64_t data_random_below(const DataVisit *visit, uint64_t stream, uint64_t index, int64_t bound) {
+  return (int64_t)((unsigned __int128)data_random_bits(visit, stream, index) * (uint64_t)bound >>
+                   64);
+}
+
+int data_table_need_order(const DataContext *context, DataTable *table) {
+  if (table->order) return 0;
+  table->order = malloc((size_t)table->count * sizeof *table->order + 1);
+  if (!table->order) return data_fail_memory(context, "the order of the rows", table->count * 4);
+  for (int64_t i = 0; i < table->count; i++) table->order[i] = (uint32_t)i;
+  return 0;
+}
+
+static void compact_field(DataField *field, const uint32_t *chosen, int64_t count) {
+  if (!field->input || !field->batched) return;
+  size_t size = (size_t)field->width * (size_t)data_dtype_size(field->dtype);
+  for (int64_t i = 0; i < count; i++)
+    memmove(field->values + (size_t)i * size, field->values + (size_t)chosen[i] * size, size);
+  field->dim[0] = count;
+  char *shrunk = realloc(field->values, (size_t)count * size + 1);
+  if (shrunk) field->values = shrunk;
+}
+
+/* place[row] becomes the row's new number; then order[] is rewritten by it. */
+int data_table_compact(const DataContext *context, DataTable *table) {
+  if (!table->order || table->count == table->rows || table->keeps_rows) return 0;
+  uint32_t *place = calloc((size_t)table->rows + 1, sizeof *place);
+  uint32_t *chosen = malloc((size_t)table->count * sizeof *chosen + 1);
+  if (!place || !chosen) {
+    free(place);
+    free(chosen);
+    return data_fail_memory(context, "the chosen rows", (table->rows + table->count) * 4);
+  }
+  for (int64_t i = 0; i < table->count; i++) place[table->order[i]] = 1;
+  uint32_t kept = 0;
+  for (int64_t row = 0; row < table->rows; row++)
+    if (place[row]) {
+      chosen[kept] = (uint32_t)row;
+      place[row] = kept++;
+    }
+  bool is_file_order = true;
+  for (int64_t i = 0; i < table->count; i++) {
+    table->order[i] = place[table->order[i]];
+    is_file_order &= table->order[i] == i;
+  }
+  for (int i = 0; i < table->field_count; i++) compact_field(&table->fields[i], chosen, kept);
+  table->rows = kept;
+  if (is_file_order) {
+    free(table->order);
+    table->order = NULL;
+  }
+  free(place);
+  free(chosen);
+  return 0;
+}
+
+int data_table_order_lanes(const DataContext *context, DataTable *table, int64_t lanes) {
+  int64_t count = table->count, length = count / lanes;
+  uint32_t *order = malloc((size_t)count * sizeof *order + 1);
+  if (!order || data_table_need_order(context, table) < 0) {
+    free(order);
+    return data_fail_memory(context, "the order of the rows", count * 4);
+  }
+  for (int64_t lane = 0; lane < lanes; lane++)
+    for (int64_t i = 0; i < length; i++) order[i * lanes + lane] = table->order[lane * length + i];
+  for (int64_t i = length * lanes; i < count; i++) order[i] = table->order[i];
+  free(table->order);
+  table->order = order;
+  return 0;
+}

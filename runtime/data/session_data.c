@@ -1,0 +1,53 @@
+/* Opening data for an entry: the data module reads and converts; here the values of index
+ * inputs (labels, tokens) are held against the limits that the program states, because kernels
+ * do not check them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "os/message.h"
+#include "core/session.h"
+
+static bool check_limits(const char *title, const nnc_data *data, const nnc_entry *entry) {
+  for (int i = 0; entry->input_limits && i < entry->input_count; i++) {
+    double smallest, largest;
+    int64_t limit = entry->input_limits[i];
+    if (limit <= 0 || nnc_data_examples(data) == 0) continue;
+    int64_t except = entry->input_exceptions ? entry->input_exceptions[i] : INT64_MIN;
+    if (!nnc_data_range(data, i, except, &smallest, &largest)) continue;
+    if (smallest >= 0 && largest < (double)limit) continue;
+    nnc_error("%s: '%s' holds %.0f, but the model takes it as an index from 0 to %lld", title,
+              entry->inputs[i].name, smallest < 0 ? smallest : largest, (long long)limit - 1);
+    return false;
+  }
+  return true;
+}
+
+/* Takes over `data`; NULL means that opening failed with the message, which may name the set. */
+static nnc_data *check(const char *title, nnc_data *data, const nnc_entry *entry,
+                       const char *message) {
+  if (!data) {
+    bool names_set = strncmp(message, title, strlen(title)) == 0;
+    nnc_error("%s%s%s", names_set ? "" : title, names_set ? "" : ": ", message);
+    return NULL;
+  }
+  if (check_limits(title, data, entry)) return data;
+  nnc_data_close(data);
+  return NULL;
+}
+
+nnc_data *nnc_session_open_data(nnc_session *session, const char *set, const nnc_entry *entry) {
+  char message[NNC_MESSAGE], title[64];
+  snprintf(title, sizeof title, "data %s", set);
+  nnc_data *data = nnc_data_open(session->model, set, entry, nnc_data_folder(session->options),
+                                 &session->fitted, message);
+  return check(title, data, entry, message);
+}
+
+nnc_data *nnc_session_open_files(nnc_session *session, const nnc_entry *entry) {
+  const nnc_options *options = session->options;
+  char message[NNC_MESSAGE];
+  nnc_data *data = nnc_data_open_predict(
+      session->model, entry, nnc_data_folder(options), options->argument_count,
+      (const char *const *)options->arguments, &session->fitted, message);
+  return check("predict", data, entry, message);
+}

@@ -1,0 +1,81 @@
+/* Fields: their shapes against the inputs, their memory. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/table.h"
+
+bool data_multiply(int64_t a, int64_t b, int64_t *product) {
+  return !__builtin_mul_overflow(a, b, product);
+}
+
+static int fail_shape(const DataContext *context, const DataField *field, int dtype, int rank,
+                      const int64_t *dim) {
+  char found[160], wanted[160];
+  const nnc_tensor *input = field->input;
+  data_shape_text(found, sizeof found, dtype, rank, dim);
+  data_shape_text(wanted, sizeof wanted, input->dtype, input->rank, input->dim);
+  return data_fail(context, "%s: has %s, but input %s is %s%s", field->file, found, field->name,
+                   wanted, field->batched ? "; all axes but the first must agree" : "");
+}
+
+int data_field_shape(const DataContext *context, DataField *field, int dtype, int rank,
+                     const int64_t *dim, bool is_flat) {
+  const nnc_tensor *input = field->input;
+  int skipped = field->batched ? 1 : 0;
+  if (rank < skipped || rank > NNC_MAX_RANK) return fail_shape(context, field, dtype, rank, dim);
+  int64_t width = 1, wanted = 1;
+  bool agree = rank == input->rank;
+  for (int i = skipped; i < rank; i++) {
+    if (!data_multiply(width, dim[i], &width)) return fail_shape(context, field, dtype, rank, dim);
+    agree = agree && dim[i] == input->dim[i];
+  }
+  for (int i = skipped; i < input->rank; i++) wanted *= input->dim[i];
+  if (!(is_flat ? width == wanted : agree)) return fail_shape(context, field, dtype, rank, dim);
+  if (field->batched && dim[0] > UINT32_MAX)
+    return data_fail(context, "%s: %lld examples are more than %lld, the most that can be read",
+                     field->file, (long long)dim[0], (long long)UINT32_MAX);
+  field->dtype = dtype;
+  field->rank = rank;
+  memcpy(field->dim, dim, (size_t)rank * sizeof *dim);
+  field->width = field->step = width;
+  return 0;
+}
+
+int64_t data_field_held(const DataField *field) {
+  if (!field->batched) return field->width;
+  return field->dim[0] > 0 ? (field->dim[0] - 1) * field->step + field->width : 0;
+}
+
+int64_t data_shape_bytes(int dtype, int rank, const int64_t *dim) {
+  int64_t bytes = data_dtype_size(dtype);
+  for (int i = 0; i < rank; i++)
+    if (!data_multiply(bytes, dim[i], &bytes)) return -1;
+  return bytes == INT64_MAX ? -1 : bytes;
+}
+
+int data_field_allocate(const DataContext *context, DataField *field) {
+  int64_t bytes = data_shape_bytes(field->dtype, field->rank, field->dim);
+  field->values = bytes < 0 ? NULL : malloc((size_t)bytes + 1);
+  return field->values ? 0 : data_fail_memory(context, field->file, bytes < 0 ? INT64_MAX : bytes);
+}
+
+void data_field_free_text(DataField *field) {
+  for (int64_t k = 0; field->dictionaries && k < field->width; k++)
+    data_dictionary_free(&field->dictionaries[k]);
+  free(field->dictionaries);
+  field->dictionaries = NULL;
+}
+
+void data_table_free(DataTable *table) {
+  for (int i = 0; i < table->field_count; i++) {
+    DataField *field = &table->fields[i];
+    data_field_free_text(field);
+    if (!field->is_view) free(field->values);
+    free(field->file);
+  }
+  free(table->fields);
+  if (table->source && table->source->close) table->source->close(table);
+  free(table->stream.values);
+  free(table->order);
+  *table = (DataTable){0};
+}

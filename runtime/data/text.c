@@ -1,0 +1,240 @@
+/* Source `text(file, length, stride = length, from = 0, to = 1, unit = "character")`: a text as one
+ * stream of class numbers.
+ *
+ *     character   code points of UTF-8
+ *     byte        the bytes themselves, 0 to 255: no vocabulary
+ *     word        what blanks separate; the end of a line is the word <eos> (as in the language
+ *                 models of T. Mikolov et al., "Recurrent neural network based language model",
+ *                 2010)
+ *
+ * The vocabulary is that of the whole training file, sorted; it is a fitted value like the classes
+ * of a `categories` stage.  What does not occur in it is an error, or <unk> where that is a
+ * word. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/table.h"
+
+static const char *const formals[] = {"file", "length", "stride", "from", "to", "unit", NULL};
+
+static const char end_of_line[] = "<eos>", unknown[] = "<unk>";
+
+/* The units of a text in their order: each as an index of the dictionary. */
+typedef struct Units {
+  const char *name; /* of the file */
+  DataDictionary dictionary;
+  int32_t *codes;
+  int64_t count;
+} Units;
+
+/* --- cutting ---------------------------------------------------------------------------------- */
+
+/* Bytes of the UTF-8 sequence (RFC 3629) at `at`; 0 when it is none. */
+static int sequence_length(const unsigned char *at, int64_t left) {
+  static const struct {
+    unsigned char first, last, second_first, second_last;
+    int length;
+  } forms[] = {
+      {0x00, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+      {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+      {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+    if (*at < forms[i].first || *at > forms[i].last) continue;
+    int length = forms[i].length;
+    if (length > left) return 0;
+    if (length > 1 && (at[1] < forms[i].second_first || at[1] > forms[i].second_last)) return 0;
+    for (int k = 2; k < length; k++)
+      if (at[k] < 0x80 || at[k] > 0xbf) return 0;
+    return length;
+  }
+  return 0;
+}
+
+static bool is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f';
+}
+
+static int add_unit(const DataContext *context, Units *units, const char *word, int64_t length,
+                    int64_t line) {
+  int32_t code = data_dictionary_add(&units->dictionary, word, length, line);
+  if (code < 0) return data_fail_memory(context, "the vocabulary", units->dictionary.count);
+  units->codes[units->count++] = code;
+  return 0;
+}
+
+/* A text's bytes hold no zero: a word ends there, and so would a vocabulary's string. */
+static int cut_characters(const DataContext *context, Units *units, const char *text,
+                          int64_t size) {
+  int64_t line = 1;
+  for (int64_t i = 0; i < size;) {
+    int length = text[i] ? sequence_length((const unsigned char *)text + i, size - i) : 0;
+    if (length == 0)
+      return data_fail(
+          context,
+          "%s: byte %lld (0x%02x, line %lld) is no UTF-8 text; unit = \"byte\" reads any "
+          "file",
+          units->name, (long long)i, (unsigned char)text[i], (long long)line);
+    if (add_unit(context, units, text + i, length, line) < 0) return -1;
+    line += text[i] == '\n';
+    i += length;
+  }
+  return 0;
+}
+
+static int cut_words(const DataContext *context, Units *units, const char *text, int64_t size) {
+  int64_t line = 1;
+  for (int64_t i = 0; i < size;) {
+    int64_t end = i;
+    while (end < size && !is_blank(text[end]) && text[end]) end++;
+    if (end < size && !text[end])
+      return data_fail(context, "%s: byte %lld is 0: this is no text", units->name, (long long)end);
+    if (end > i && add_unit(context, units, text + i, end - i, line) < 0) return -1;
+    i = end + 1;
+    if (end == size || text[end] != '\n') continue;
+    if (add_unit(context, units, end_of_line, (int64_t)strlen(end_of_line), line++) < 0) return -1;
+  }
+  return 0;
+}
+
+/* --- vocabulary ------------------------------------------------------------------------------- */
+
+/* Bytes of UTF-8 sort as the code points do. */
+static int compare_words(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Under the name of each field, so that results called like one are printed as what they mean. */
+static int fit(const DataContext *context, const DataTable *table, const Units *units) {
+  int64_t count = units->dictionary.count;
+  const char **words = malloc(((size_t)count + 1) * sizeof *words);
+  if (!words) return data_fail_memory(context, "the vocabulary", count * 8);
+  if (count > 0) memcpy(words, units->dictionary.words, (size_t)count * sizeof *words);
+  qsort(words, (size_t)count, sizeof *words, compare_words);
+  int result = 0;
+  for (int f = 0; f < table->field_count && result == 0; f++) {
+    char name[256];
+    data_fitted_name(name, sizeof name, table->fields[f].name, "text", -1);
+    result = nnc_fitted_add_strings(context->learns, name, count, words);
+  }
+  free(words);
+  return result < 0 ? data_fail_memory(context, "the vocabulary", count * 8) : 0;
+}
+
+static int64_t find_word(const nnc_fitted_value *vocabulary, const char *word) {
+  const char *const *found =
+      bsearch(&word, vocabulary->strings, (size_t)vocabulary->count, sizeof word, compare_words);
+  return found ? found - (const char *const *)vocabulary->strings : -1;
+}
+
+static const nnc_fitted_value *find_vocabulary(const DataContext *context, const DataTable *table,
+                                               const Units *units) {
+  char name[256];
+  data_fitted_name(name, sizeof name, table->fields[0].name, "text", -1);
+  const nnc_fitted_value *value = nnc_fitted_find(context->fitted, name);
+  if (!value && context->learns) {
+    if (fit(context, table, units) < 0) return NULL;
+    value = nnc_fitted_find(context->fitted, name);
+  }
+  if (value && value->strings) return value;
+  data_fail_call(context,
+                 "the vocabulary of %s comes from the training set or a checkpoint, and data "
+                 "train has no text of that name",
+                 table->fields[0].name);
+  return NULL;
+}
+
+/* class_of[code]: the class of the dictionary's word. */
+static int find_classes(const DataContext *context, const Units *units,
+                        const nnc_fitted_value *vocabulary, int32_t *class_of) {
+  int64_t other = find_word(vocabulary, unknown);
+  for (int32_t i = 0; i < units->dictionary.count; i++) {
+    int64_t found = find_word(vocabulary, units->dictionary.words[i]);
+    if (found < 0) found = other;
+    if (found < 0)
+      return data_fail(context, "%s:%lld: '%.40s' does not occur in the training set", units->name,
+                       (long long)units->dictionary.lines[i], units->dictionary.words[i]);
+    class_of[i] = (int32_t)found;
+  }
+  return 0;
+}
+
+/* The classes as a stream, in the shortest type that holds them. */
+static int store_classes(const DataContext *context, const Units *units, const int32_t *class_of,
+                         int64_t classes, DataStream *stream) {
+  stream->dtype = classes <= 256 ? NNC_U8 : classes <= 65536 ? DATA_U16 : NNC_I32;
+  stream->count = units->count;
+  stream->most = (double)(classes - 1);
+  int64_t bytes = units->count * data_dtype_size(stream->dtype);
+  void *values = stream->values = malloc((size_t)bytes + 1);
+  if (!values) return data_fail_memory(context, units->name, bytes);
+  for (int64_t i = 0; i < units->count; i++) {
+    int32_t class = class_of[units->codes[i]];
+    if (stream->dtype == NNC_U8) ((uint8_t *)values)[i] = (uint8_t) class;
+    else if (stream->dtype == DATA_U16) ((uint16_t *)values)[i] = (uint16_t) class;
+    else ((int32_t *)values)[i] = class;
+  }
+  return 0;
+}
+
+/* --- the source ------------------------------------------------------------------------------- */
+
+static int code_units(const DataContext *context, const DataTable *table, Units *units,
+                      bool are_words, const char *text, int64_t size, DataStream *stream) {
+  units->codes = malloc(((size_t)size + 1) * sizeof *units->codes);
+  if (!units->codes) return data_fail_memory(context, units->name, size * 4);
+  int result = are_words ? cut_words(context, units, text, size)
+                         : cut_characters(context, units, text, size);
+  if (result < 0) return -1;
+  const nnc_fitted_value *vocabulary = find_vocabulary(context, table, units);
+  if (!vocabulary) return -1;
+  int32_t *class_of = malloc(((size_t)units->dictionary.count + 1) * sizeof *class_of);
+  if (!class_of) return data_fail_memory(context, units->name, units->dictionary.count * 4);
+  result = find_classes(context, units, vocabulary, class_of);
+  if (result == 0) result = store_classes(context, units, class_of, vocabulary->count, stream);
+  free(class_of);
+  return result;
+}
+
+typedef enum Unit { UNIT_CHARACTER, UNIT_BYTE, UNIT_WORD, UNIT_COUNT } Unit;
+
+static int unit_argument(const DataContext *context) {
+  static const char *const words[UNIT_COUNT] = {"character", "byte", "word"};
+  const nnc_value *value = data_argument(context->call, formals, "unit");
+  if (!value) return UNIT_CHARACTER;
+  for (int i = 0; i < UNIT_COUNT && value->kind == NNC_STRING; i++)
+    if (strcmp(value->string, words[i]) == 0) return i;
+  return data_fail_call(context, "unit of text must be \"character\", \"byte\" or \"word\"");
+}
+
+static int load(const DataContext *context, DataTable *table) {
+  DataWindows windows;
+  int unit = unit_argument(context);
+  if (unit < 0 || data_window_arguments(context, formals, &windows) < 0) return -1;
+  DataFile *file = data_file_open_argument(context, formals);
+  if (!file) return -1;
+  DataStream stream = {0};
+  Units units = {.name = data_file_name(file)};
+  int64_t size = 0;
+  char *text = data_file_read_all(context, file, &size);
+  int result = text ? 0 : -1;
+  if (result == 0 && unit == UNIT_BYTE) {
+    stream = (DataStream){text, NNC_U8, size, 255};
+    text = NULL;
+  } else if (result == 0) {
+    result = code_units(context, table, &units, unit == UNIT_WORD, text, size, &stream);
+  }
+  free(text);
+  free(units.codes);
+  data_dictionary_free(&units.dictionary);
+  if (result == 0) result = data_window_stream(context, table, units.name, stream, &windows);
+  else free(stream.values);
+  data_file_close(file);
+  return result;
+}
+
+const struct nnc_source_class nnc_source_text = {.name = "text",
+                                                 .gives = DATA_GIVES_text,
+                                                 .formals = formals,
+                                                 .has_file_each = false,
+                                                 .load = load,
+                                                 .learns = true};

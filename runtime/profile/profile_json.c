@@ -1,0 +1,78 @@
+/* The profile as one JSON object on a line. */
+#include <stdio.h>
+
+#include "core/json.h"
+#include "profile/profile.h"
+
+static void put_member(const char *name, const char *text) {
+  printf(",\"%s\":", name);
+  nnc_json_put_string(stdout, text);
+}
+
+static void put_number(const char *name, double number) {
+  printf(",\"%s\":", name);
+  nnc_json_put_number(stdout, number);
+}
+
+static void put_instance(const nnc_profile_row *row) {
+  put_member("class", row->class_name);
+  put_member("operator", row->operator_name);
+  put_member("entry", row->entry);
+  if (!row->step) return;
+  put_number("step", row->number);
+  put_member("kernel", row->step->kernel);
+  put_member("stores", row->step->stores);
+  put_number("tasks", (double)row->step->tasks);
+  put_number("line", row->step->line);
+}
+
+static void put_row(const nnc_profile_row *row, double total) {
+  printf("{\"name\":");
+  nnc_json_put_string(stdout, row->name);
+  put_number("ms", row->seconds * 1e3);
+  put_number("share", row->seconds / total);
+  put_number("calls", row->calls);
+  put_number("gflops", row->seconds > 0 ? row->flops / row->seconds * 1e-9 : 0);
+  put_number("gbs", row->seconds > 0 ? row->bytes / row->seconds * 1e-9 : 0);
+  put_number("bound", nnc_profile_bound(row));
+}
+
+static void put_table(const char *name, const nnc_profile_table *table, bool is_instance) {
+  printf(",\"%s\":[", name);
+  for (int i = 0; i < table->count; i++) {
+    if (i > 0) putchar(',');
+    put_row(&table->rows[i], table->total.seconds);
+    if (is_instance) put_instance(&table->rows[i]);
+    putchar('}');
+  }
+  putchar(']');
+}
+
+static double product_flops(const nnc_profile *profile) {
+  const nnc_model *model = profile->session->model;
+  double earlier = (double)(profile->trial.runs - 1);
+  return earlier * model->accumulate.product_flops + model->train.product_flops;
+}
+
+void nnc_profile_print_json(const nnc_profile *profile) {
+  const nnc_model *model = profile->session->model;
+  printf("{\"model\":");
+  nnc_json_put_string(stdout, model->name);
+  put_member("isa", model->isa);
+  put_number("batch", (double)(model->train.batch * profile->trial.runs));
+  put_number("threads", profile->session->threads);
+  put_number("steps", (double)profile->steps);
+  put_number("counted_steps", (double)profile->counted);
+  put_number("product_gflop", product_flops(profile) * 1e-9);
+  put_number("step_ms", profile->instances.total.seconds * 1e3);
+  put_number("marked_step_ms", profile->marked_seconds * 1e3);
+  put_number("unmarked_step_ms", profile->plain_seconds * 1e3);
+  put_number("mark_ns", profile->mark_seconds * 1e9);
+  put_number("peak_gflops", profile->speed.flops * 1e-9);
+  put_number("peak_gbs", profile->speed.bandwidth * 1e-9);
+  put_number("peak_gbs_bytes", (double)profile->speed.read_bytes);
+  put_table("classes", &profile->classes, false);
+  put_table("operators", &profile->operators, false);
+  put_table("instances", &profile->instances, true);
+  printf("}\n");
+}

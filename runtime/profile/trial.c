@@ -1,0 +1,117 @@
+/* Steps to be measured: see trial.h. */
+#include "profile/trial.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "os/message.h"
+#include "core/number.h"
+
+/* --- Synthetic inputs ----------------------------------------------------------------------- */
+
+/* xorshift64*: any numbers will do, but the same in every run. */
+static uint64_t next_random(uint64_t *state) {
+  *state ^= *state >> 12;
+  *state ^= *state << 25;
+  *state ^= *state >> 27;
+  return *state * 2685821657736338717u;
+}
+
+/* Floats in [-1, 1), integers in [0, limit); without a limit any byte will do. */
+static void fill_input(char *to, const nnc_tensor *input, int64_t limit, uint64_t *state) {
+  int64_t elements = nnc_tensor_elements(input);
+  if (limit <= 0 || (input->dtype == NNC_U8 && limit > 256)) limit = 256;
+  for (int64_t i = 0; i < elements; i++) {
+    uint64_t bits = next_random(state);
+    double uniform = (double)(bits >> 11) * 0x1p-52 - 1;
+    float narrow = (float)uniform;
+    uint32_t narrow_bits;
+    int64_t index = (int64_t)((bits >> 16) % (uint64_t)limit);
+    memcpy(&narrow_bits, &narrow, sizeof narrow_bits);
+    switch (input->dtype) {
+    case NNC_F64: ((double *)to)[i] = uniform; break;
+    case NNC_F32: ((float *)to)[i] = narrow; break;
+    case NNC_BF16: ((uint16_t *)to)[i] = (uint16_t)(narrow_bits >> 16); break;
+    case NNC_F16: ((uint16_t *)to)[i] = (uint16_t)(bits >> 63 << 15 | 0x3800); break; /* +-0.5 */
+    case NNC_I64: ((int64_t *)to)[i] = index; break;
+    case NNC_I32: ((int32_t *)to)[i] = (int32_t)index; break;
+    case NNC_U8: ((uint8_t *)to)[i] = (uint8_t)index; break;
+    default: ((uint8_t *)to)[i] = (uint8_t)(bits >> 63); break;
+    }
+  }
+}
+
+static void fill_entry(const nnc_session *session, const nnc_entry *entry) {
+  uint64_t state = session->seed * 2 + 1;
+  for (int i = 0; i < entry->input_count; i++)
+    fill_input(nnc_session_at(session, &entry->inputs[i]), &entry->inputs[i],
+               entry->input_limits ? entry->input_limits[i] : 0, &state);
+}
+
+/* --- Opening -------------------------------------------------------------------------------- */
+
+static bool open_data(nnc_trial *trial) {
+  nnc_session *session = trial->session;
+  const nnc_model *model = session->model;
+  char message[NNC_MESSAGE];
+  if (!session->options->data || model->train.input_count == 0) return true;
+  trial->data = nnc_session_open_data(session, "train", &model->train);
+  if (!trial->data) return false;
+  nnc_loader_options options = nnc_loader_training(model, trial->data);
+  trial->loader = nnc_loader_open(trial->data, &options, message);
+  if (!trial->loader) nnc_error("data train: %s", message);
+  return trial->loader != NULL;
+}
+
+bool nnc_trial_open(nnc_trial *trial, nnc_session *session, int64_t steps) {
+  const nnc_model *model = session->model;
+  *trial = (nnc_trial){.session = session,
+                       .runs = model->accumulation > 1 ? model->accumulation : 1,
+                       .steps = steps};
+  if (!model->train.run) {
+    nnc_error("%s does not train", model->file);
+    return false;
+  }
+  trial->places = nnc_session_bind(session, &model->train, &model->train);
+  trial->accumulate_places = nnc_session_bind(session, &model->train,
+                                              trial->runs > 1 ? &model->accumulate : &model->train);
+  if (!trial->places || !trial->accumulate_places || !open_data(trial)) return false;
+  nnc_session_initialize(session);
+  nnc_streams_start(session);
+  return true;
+}
+
+void nnc_trial_close(nnc_trial *trial) {
+  nnc_loader_close(trial->loader);
+  nnc_data_close(trial->data);
+  free(trial->places);
+  free(trial->accumulate_places);
+}
+
+/* --- Running -------------------------------------------------------------------------------- */
+
+const nnc_entry *nnc_trial_entry(const nnc_trial *trial, int64_t run) {
+  const nnc_model *model = trial->session->model;
+  return run + 1 < trial->runs ? &model->accumulate : &model->train;
+}
+
+void nnc_trial_host(nnc_trial *trial, int64_t step) {
+  nnc_session_host(trial->session, step, 0, trial->steps, trial->steps);
+}
+
+void nnc_trial_fill(nnc_trial *trial, int64_t run) {
+  if (!trial->loader) fill_entry(trial->session, nnc_trial_entry(trial, run));
+}
+
+void nnc_trial_load(nnc_trial *trial, int64_t run) {
+  if (!trial->loader) return;
+  void **places = run + 1 < trial->runs ? trial->accumulate_places : trial->places;
+  if (nnc_loader_next(trial->loader, places).count >= 0 || trial->has_failed) return;
+  nnc_error("%s", nnc_loader_failure(trial->loader));
+  trial->has_failed = true;
+}
+
+void nnc_trial_run(nnc_trial *trial, int64_t step, int64_t run) {
+  const nnc_entry *entry = nnc_trial_entry(trial, run);
+  nnc_session_run(trial->session, entry, step, run * entry->batch);
+}

@@ -1,0 +1,32 @@
+/* Training steps to be measured, by `bench` and `profile`: on synthetic inputs, or on the data when
+ * --data is given. Nothing is saved. */
+#ifndef NNC_TRIAL_H
+#define NNC_TRIAL_H
+
+#include "core/session.h"
+
+typedef struct nnc_trial {
+  nnc_session *session;
+  nnc_data *data;
+  nnc_loader *loader; /* NULL: synthetic inputs */
+  void **places, **accumulate_places;
+  int64_t runs;    /* of an entry, in a step: the minibatches */
+  int64_t steps;   /* in all, as the host's schedules see it */
+  bool has_failed; /* an example could not be read; the message was given */
+} nnc_trial;
+
+/* Initializes the model; `steps` will be taken. False after a message. */
+bool nnc_trial_open(nnc_trial *trial, nnc_session *session, int64_t steps);
+void nnc_trial_close(nnc_trial *trial);
+
+/* The entry of the step's run `run`, from 0. */
+const nnc_entry *nnc_trial_entry(const nnc_trial *trial, int64_t run);
+
+/* The parts of a step, in this order; it is counted from 1.  Filling the synthetic inputs is no
+ * part of what is measured. */
+void nnc_trial_host(nnc_trial *trial, int64_t step);
+void nnc_trial_fill(nnc_trial *trial, int64_t run);
+void nnc_trial_load(nnc_trial *trial, int64_t run);
+void nnc_trial_run(nnc_trial *trial, int64_t step, int64_t run);
+
+#endif

@@ -1,0 +1,358 @@
+/* Saving and loading of checkpoint.h.  The differences between a file and the program are found
+ * first and told all at once; only then is anything read into the arena. */
+#include "train/checkpoint.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "data/table.h"
+#include "core/fitted_text.h"
+#include "os/message.h"
+#include "core/number.h"
+#include "core/plateau.h"
+#include "train/source_change.h"
+
+static const char format_name[] = "nnc checkpoint 1";
+
+/* --- Saving --------------------------------------------------------------------------------- */
+
+static bool is_wanted(const nnc_variable *variable, unsigned kinds) {
+  return kinds >> variable->kind & 1;
+}
+
+/* "612 1 12 600 0": the fields of nnc_position in their order */
+static char *position_format(const nnc_position *position) {
+  char *text = NULL;
+  int length = asprintf(&text, "%lld %lld %lld %lld %d", (long long)position->step,
+                        (long long)position->epoch, (long long)position->step_in_epoch,
+                        (long long)position->steps_per_epoch, position->report_is_due);
+  return length < 0 ? NULL : text;
+}
+
+/* Numbers above MOST are no counts of a run; below it, sums and products with them are safe. */
+static bool position_parse(nnc_position *position, const char *text) {
+  const long long MOST = 1LL << 40;
+  int due, length = 0;
+  long long step, epoch, step_in_epoch, steps_per_epoch;
+  int fields = sscanf(text, "%lld %lld %lld %lld %d%n", &step, &epoch, &step_in_epoch,
+                      &steps_per_epoch, &due, &length);
+  if (fields != 5 || text[length] != '\0' || step < 0 || epoch < 0 || steps_per_epoch < 1 ||
+      step_in_epoch < 0 || step_in_epoch >= steps_per_epoch || step > MOST || epoch > MOST ||
+      steps_per_epoch > MOST)
+    return false;
+  position->step = step;
+  position->epoch = epoch;
+  position->step_in_epoch = step_in_epoch;
+  position->steps_per_epoch = steps_per_epoch;
+  position->report_is_due = due != 0;
+  return true;
+}
+
+typedef struct Texts { /* malloc'ed parts of the metadata */
+  char *fitted, *position, *tally, *seed, *step, *plateaus, *schedule;
+} Texts;
+
+static bool texts_make(Texts *texts, const nnc_session *session, const nnc_position *position,
+                       const nnc_tally *tally) {
+  *texts = (Texts){.fitted = nnc_fitted_format(&session->fitted)};
+  if (!texts->fitted || asprintf(&texts->seed, "%" PRIu64, session->seed) < 0) return false;
+  if (session->model->plateau_count > 0 && !(texts->plateaus = nnc_plateaus_format(session)))
+    return false;
+  if (!position) return true;
+  texts->position = position_format(position);
+  texts->tally = nnc_tally_format(tally);
+  if (session->schedules_have_length &&
+      asprintf(&texts->schedule, "%lld", (long long)position->schedule_steps) < 0)
+    return false;
+  return texts->position && texts->tally &&
+         asprintf(&texts->step, "%lld", (long long)position->step) >= 0;
+}
+
+static void texts_free(Texts *texts) {
+  free(texts->fitted);
+  free(texts->position);
+  free(texts->tally);
+  free(texts->seed);
+  free(texts->step);
+  free(texts->plateaus);
+  free(texts->schedule);
+}
+
+static bool save_with(const nnc_session *session, const char *path, const char *keep,
+                      unsigned kinds, const Texts *texts, bool is_checkpoint) {
+  const nnc_model *model = session->model;
+  const nnc_tensor **tensors = calloc((size_t)model->variable_count + 1, sizeof *tensors);
+  int count = 0;
+  if (!tensors) {
+    nnc_error("cannot allocate the list of variables");
+    return false;
+  }
+  for (int i = 0; i < model->variable_count; i++)
+    if (is_wanted(&model->variables[i], kinds)) tensors[count++] = &model->variables[i].tensor;
+  nnc_metadata metadata[] = {
+      {"format", format_name},       {"model", model->name},    {"file", model->file},
+      {"compiler", model->compiler}, {"isa", model->isa},       {"source", model->source},
+      {"fitted", texts->fitted},     {"seed", texts->seed},     {"step", texts->step},
+      {"position", texts->position}, {"metrics", texts->tally}, {"plateaus", texts->plateaus},
+      {"schedule", texts->schedule},
+  };
+  enum { ALL = sizeof metadata / sizeof *metadata, OF_A_RUN = 5 };
+  int metadata_count = 0; /* what an export or a program without schedules lacks is left out */
+  for (int i = 0; i < (is_checkpoint ? ALL : ALL - OF_A_RUN); i++)
+    if (metadata[i].text) metadata[metadata_count++] = metadata[i];
+  bool good = nnc_safetensors_write(path, keep, count, tensors, session->arena.base, metadata_count,
+                                    metadata);
+  free(tensors);
+  return good;
+}
+
+bool nnc_checkpoint_save(const nnc_session *session, const char *path, const char *keep,
+                         unsigned kinds, const nnc_position *position, const nnc_tally *tally) {
+  Texts texts = {0};
+  bool good = texts_make(&texts, session, position, tally);
+  if (good) good = save_with(session, path, keep, kinds, &texts, position != NULL);
+  else nnc_error("cannot allocate the metadata of %s", path);
+  texts_free(&texts);
+  return good;
+}
+
+/* --- Differences ---------------------------------------------------------------------------- */
+
+enum { MOST_SHOWN = 20 };
+
+static void difference(int *count, const char *path, const char *name, const char *what) {
+  if ((*count)++ == 0) nnc_error("%s does not fit this program:", path);
+  if (*count <= MOST_SHOWN) nnc_error("  %s: %s", name, what);
+}
+
+/* Floats become other floats, whole numbers and truth values others of these. */
+static bool converts(int from, int to) {
+  return from == to || (from >= 0 && nnc_dtype_is_float(from) == nnc_dtype_is_float(to));
+}
+
+static bool fits(const nnc_stored *stored, const nnc_tensor *tensor, bool exactly) {
+  bool type_fits =
+      exactly ? stored->dtype == tensor->dtype : converts(stored->dtype, tensor->dtype);
+  if (!type_fits || stored->rank != tensor->rank) return false;
+  for (int i = 0; i < tensor->rank; i++)
+    if (stored->dim[i] != tensor->dim[i]) return false;
+  return true;
+}
+
+bool nnc_checkpoint_misfit(char text[512], const nnc_tensor *tensor, const nnc_stored *stored,
+                           bool exactly) {
+  char wanted[NNC_SHAPE_TEXT], found[NNC_STORED_TEXT];
+  nnc_tensor_type_text(wanted, tensor->dtype, tensor->rank, tensor->dim);
+  if (stored && fits(stored, tensor, exactly)) return false;
+  if (!stored) snprintf(text, 512, "missing in the file, the program has %s", wanted);
+  else
+    snprintf(text, 512, "%s in the file, %s in the program", nnc_stored_type_text(found, stored),
+             wanted);
+  return true;
+}
+
+bool nnc_checkpoint_knows(const nnc_model *model, const char *name) {
+  for (int i = 0; i < model->variable_count; i++)
+    if (strcmp(model->variables[i].tensor.name, name) == 0) return true;
+  return false;
+}
+
+static int count_differences(const nnc_session *session, const nnc_safetensors *file,
+                             unsigned kinds, bool strict) {
+  const nnc_model *model = session->model;
+  char text[512];
+  int count = 0;
+  for (int i = 0; i < model->variable_count; i++) {
+    const nnc_tensor *tensor = &model->variables[i].tensor;
+    if (!is_wanted(&model->variables[i], kinds)) continue;
+    if (nnc_checkpoint_misfit(text, tensor, nnc_safetensors_find(file, tensor->name), strict))
+      difference(&count, file->path, tensor->name, text);
+  }
+  for (int i = 0; strict && i < file->count; i++)
+    if (!nnc_checkpoint_knows(model, file->tensors[i].name))
+      difference(&count, file->path, file->tensors[i].name, "in the file, unknown to the program");
+  if (count > MOST_SHOWN) nnc_error("  ... and %d more", count - MOST_SHOWN);
+  return count;
+}
+
+/* --- Loading -------------------------------------------------------------------------------- */
+
+nnc_safetensors *nnc_checkpoint_open(const nnc_session *session, const char *path, unsigned kinds,
+                                     bool strict) {
+  nnc_safetensors *file = nnc_safetensors_open(path);
+  if (file && count_differences(session, file, kinds, strict) > 0) {
+    nnc_safetensors_close(file);
+    return NULL;
+  }
+  return file;
+}
+
+/* A tensor of another type: read beside, converted, copied. */
+static bool take_converted(const nnc_safetensors *file, const nnc_stored *stored,
+                           const nnc_tensor *tensor, void *into) {
+  DataConversion conversion;
+  size_t bytes = (size_t)(stored->end - stored->begin);
+  char *values = malloc(bytes + 1);
+  bool good = values && nnc_safetensors_read(file, stored, values);
+  if (!values) nnc_error("cannot allocate %zu bytes for %s of %s", bytes, stored->name, file->path);
+  if (good && data_convert(&values, stored->dtype, tensor->dtype, nnc_tensor_elements(tensor),
+                           &conversion) < 0) {
+    good = false;
+    if (conversion.bad < 0) nnc_error("cannot allocate the values of %s", tensor->name);
+    else
+      nnc_error("%s: value %lld of %s, %g, is none of the program's type %s", file->path,
+                (long long)conversion.bad, stored->name, conversion.value,
+                nnc_dtype_name(tensor->dtype));
+  }
+  if (good) memcpy(into, values, (size_t)nnc_tensor_bytes(tensor));
+  free(values);
+  return good;
+}
+
+bool nnc_checkpoint_take(nnc_session *session, const nnc_safetensors *file,
+                         const nnc_stored *stored, const nnc_tensor *tensor) {
+  void *into = nnc_session_at(session, tensor);
+  if (stored->dtype != tensor->dtype) return take_converted(file, stored, tensor, into);
+  return nnc_safetensors_read(file, stored, into);
+}
+
+bool nnc_checkpoint_read(nnc_session *session, const nnc_safetensors *file, unsigned kinds) {
+  for (int i = 0; i < session->model->variable_count; i++) {
+    const nnc_variable *variable = &session->model->variables[i];
+    if (!is_wanted(variable, kinds)) continue;
+    const nnc_stored *stored = nnc_safetensors_find(file, variable->tensor.name);
+    if (!nnc_checkpoint_take(session, file, stored, &variable->tensor)) return false;
+  }
+  return true;
+}
+
+bool nnc_checkpoint_fitted(nnc_session *session, const nnc_safetensors *file) {
+  const char *text = nnc_safetensors_metadata(file, "fitted");
+  char message[256];
+  if (!text || nnc_fitted_parse(&session->fitted, text, message, sizeof message)) return true;
+  nnc_error("%s: metadata 'fitted': %s", file->path, message);
+  return false;
+}
+
+static void warn_of_changes(const nnc_session *session, const nnc_safetensors *file) {
+  const char *isa = nnc_safetensors_metadata(file, "isa");
+  const char *compiler = nnc_safetensors_metadata(file, "compiler");
+  const char *source = nnc_safetensors_metadata(file, "source");
+  if (isa && strcmp(isa, session->model->isa) != 0)
+    nnc_warning("%s was made with %s, this program is for %s: the bits may differ", file->path, isa,
+                session->model->isa);
+  else if (compiler && strcmp(compiler, session->model->compiler) != 0)
+    nnc_warning("%s was made by %s, this program by %s: the bits may differ", file->path, compiler,
+                session->model->compiler);
+  if (source) nnc_warn_source_change(file->path, source, session->model->source);
+}
+
+/* Values of schedules; a program that has changed begins them anew. */
+static void resume_plateaus(nnc_session *session, const nnc_safetensors *file) {
+  const char *text = nnc_safetensors_metadata(file, "plateaus");
+  if (session->model->plateau_count == 0 || (text && nnc_plateaus_parse(session, text))) return;
+  nnc_warning("%s has other plateaus: their schedules start anew", file->path);
+}
+
+static bool bad_metadata(const nnc_safetensors *file, const char *key, const char *text) {
+  if (text) nnc_error("%s: metadata '%s' is malformed: '%.100s'", file->path, key, text);
+  else
+    nnc_error("%s is no checkpoint of a run (no metadata '%s'); --init can use it", file->path,
+              key);
+  return false;
+}
+
+/* False when it is no number of steps; none is there in a program whose schedules need none. */
+static bool read_schedule(const nnc_safetensors *file, nnc_position *position) {
+  const char *text = nnc_safetensors_metadata(file, "schedule");
+  char *end = NULL;
+  position->schedule_steps = 0;
+  if (!text) return true;
+  errno = 0;
+  long long steps = strtoll(text, &end, 10);
+  if (errno || end == text || *end || steps < 0) return false;
+  position->schedule_steps = steps;
+  return true;
+}
+
+bool nnc_checkpoint_resume(nnc_session *session, const nnc_safetensors *file,
+                           nnc_position *position, nnc_tally *tally) {
+  const char *seed =
+      nnc_safetensors_metadata(file, "seed"); /* of the other metadata, fitted comes later */
+  const char *place = nnc_safetensors_metadata(file, "position");
+  const char *metrics = nnc_safetensors_metadata(file, "metrics");
+  char *end = NULL;
+  errno = 0;
+  if (seed) session->seed = strtoull(seed, &end, 10);
+  if (!seed || *seed < '0' || *seed > '9' || *end || errno) return bad_metadata(file, "seed", seed);
+  if (!place || !position_parse(position, place)) return bad_metadata(file, "position", place);
+  if (!metrics) return bad_metadata(file, "metrics", metrics);
+  if (!read_schedule(file, position))
+    return bad_metadata(file, "schedule", nnc_safetensors_metadata(file, "schedule"));
+  warn_of_changes(session, file);
+  resume_plateaus(session, file);
+  if (nnc_tally_parse(tally, metrics)) return true;
+  nnc_warning("%s has other metrics; those of this period start anew", file->path);
+  nnc_tally_reset(tally);
+  return true;
+}
+
+int64_t nnc_checkpoint_step(const char *path) {
+  nnc_position position = {.step = -1};
+  nnc_safetensors *file = nnc_safetensors_open(path);
+  const char *place = file ? nnc_safetensors_metadata(file, "position") : NULL;
+  if (place && !position_parse(&position, place)) position.step = -1;
+  nnc_safetensors_close(file);
+  return position.step;
+}
+
+int64_t nnc_checkpoint_length(const nnc_model *model, const nnc_position *position) {
+  if (position->schedule_steps > 0) return position->schedule_steps;
+  return model->epochs > 0 ? model->epochs * position->steps_per_epoch : model->steps;
+}
+
+static bool no_checkpoint(const nnc_session *session, const char *path) {
+  nnc_error("there is no checkpoint %s; %sgive one with --init FILE", path,
+            session->model->train.run ? "train first, or " : "");
+  return false;
+}
+
+static bool is_initial(const nnc_model *model, int variable) {
+  for (int i = 0; i < model->initial_count; i++)
+    if (model->initials[i].variable == variable) return true;
+  return false;
+}
+
+/* A program that does not train may have all its parameters by load(): then it needs no checkpoint. */
+static bool load_initials(nnc_session *session) {
+  const nnc_model *model = session->model;
+  for (int i = 0; i < model->variable_count; i++)
+    if (model->variables[i].kind == NNC_PARAM && !is_initial(model, i))
+      return no_checkpoint(session, session->checkpoint);
+  return nnc_session_read_initials(session);
+}
+
+bool nnc_checkpoint_load(nnc_session *session, nnc_position *position) {
+  const char *path = session->options->init ? session->options->init : session->checkpoint;
+  if (!session->options->init && access(path, F_OK) != 0 && errno == ENOENT) {
+    *position = (nnc_position){.steps_per_epoch = 1};
+    return !session->model->train.run ? load_initials(session) : no_checkpoint(session, path);
+  }
+  nnc_safetensors *file = nnc_checkpoint_open(session, path, NNC_WEIGHTS, false);
+  if (!file) return false;
+  const char *place = nnc_safetensors_metadata(file, "position");
+  if (!place || !position_parse(position, place)) *position = (nnc_position){.steps_per_epoch = 1};
+  if (!read_schedule(file, position)) position->schedule_steps = 0;
+  const char *seed = nnc_safetensors_metadata(file, "seed");
+  if (seed && !session->options->has_seed) session->seed = strtoull(seed, NULL, 10);
+  const char *plateaus = nnc_safetensors_metadata(file, "plateaus");
+  if (plateaus) nnc_plateaus_parse(session, plateaus);
+  bool good =
+      nnc_checkpoint_read(session, file, NNC_WEIGHTS) && nnc_checkpoint_fitted(session, file);
+  nnc_safetensors_close(file);
+  return good;
+}

@@ -1,0 +1,98 @@
+/* The eval command: the metrics of a checkpoint over data sets. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "train/checkpoint.h"
+#include "train/commands.h"
+#include "train/evaluate.h"
+#include "os/message.h"
+#include "os/printable.h"
+
+static void print_json(const nnc_model *model, const nnc_eval_set *set, int64_t step,
+                       const double *metrics) {
+  fputs("{\"data\":", stdout);
+  nnc_json_put_string(stdout, set->name);
+  printf(",\"examples\":%lld,\"step\":%lld", (long long)nnc_data_examples(set->data),
+         (long long)step);
+  for (int i = 0; i < model->metric_count; i++) {
+    fputc(',', stdout);
+    nnc_json_put_string(stdout, model->metric_names[i]);
+    fputc(':', stdout);
+    nnc_json_put_number(stdout, metrics[i]);
+  }
+  puts("}");
+}
+
+static void print_head(const nnc_model *model) {
+  printf("%-12s %10s", "data", "examples");
+  for (int i = 0; i < model->metric_count; i++)
+    printf(" %12s", nnc_printable(model->metric_names[i]));
+  putchar('\n');
+}
+
+static void print_row(const nnc_model *model, const nnc_eval_set *set, const double *metrics) {
+  printf("%-12s %10lld", nnc_printable(set->name), (long long)nnc_data_examples(set->data));
+  for (int i = 0; i < model->metric_count; i++) printf(" %12.6g", metrics[i]);
+  putchar('\n');
+}
+
+/* The loss may depend on host scalars: they are those of the last step. */
+static void set_scalars(nnc_session *session, const nnc_position *position) {
+  const nnc_model *model = session->model;
+  int64_t per_epoch = position->steps_per_epoch;
+  bool is_between = position->step_in_epoch == 0 && position->epoch > 0;
+  nnc_session_host(session, position->step > 0 ? position->step : 1,
+                   is_between ? position->epoch - 1 : position->epoch,
+                   nnc_checkpoint_length(model, position), per_epoch);
+}
+
+static bool evaluate_all(nnc_evaluator *evaluator, const nnc_position *position, bool as_json) {
+  const nnc_model *model = evaluator->session->model;
+  double *metrics = calloc((size_t)model->metric_count + 1, sizeof *metrics);
+  if (!metrics) {
+    nnc_error("cannot allocate %d metrics", model->metric_count);
+    return false;
+  }
+  set_scalars(evaluator->session, position);
+  if (!as_json) print_head(model);
+  for (int i = 0; i < evaluator->count; i++) {
+    if (!nnc_evaluator_run(evaluator, i, metrics) && evaluator->has_failed) {
+      free(metrics);
+      return false;
+    }
+    if (as_json) print_json(model, &evaluator->sets[i], position->step, metrics);
+    else print_row(model, &evaluator->sets[i], metrics);
+  }
+  free(metrics);
+  if (fflush(stdout) == 0 && !ferror(stdout)) return true;
+  nnc_error_system("write", "the metrics");
+  return false;
+}
+
+static bool evaluate(nnc_session *session) {
+  const nnc_options *options = session->options;
+  nnc_evaluator evaluator;
+  nnc_position position;
+  if (!session->model->eval.run) {
+    nnc_error("%s has no loss to evaluate", session->model->file);
+    return false;
+  }
+  nnc_session_initialize(session);
+  if (!nnc_checkpoint_load(session, &position)) return false;
+  if (!nnc_evaluator_open(&evaluator, session, options->argument_count, options->arguments))
+    return false;
+  bool good = evaluator.count > 0;
+  if (good) good = evaluate_all(&evaluator, &position, options->json || !isatty(STDOUT_FILENO));
+  else nnc_error("%s has no data set but train; 'eval train' evaluates that", session->model->file);
+  nnc_evaluator_close(&evaluator);
+  return good;
+}
+
+int nnc_eval_command(const nnc_options *options) {
+  nnc_session session;
+  if (!nnc_session_open(&session, options)) return NNC_EXIT_FAILURE;
+  bool good = evaluate(&session);
+  nnc_session_close(&session);
+  return good ? NNC_EXIT_OK : NNC_EXIT_FAILURE;
+}

@@ -1,0 +1,160 @@
+/* Nothing is padded: a set of 10,050 examples with batches of 100 runs 100 batches and 50
+ * single examples, and every example weighs the same in a mean. */
+#include "train/evaluate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "os/message.h"
+#include "os/stop.h"
+
+static bool is_evaluation_set(const char *name) {
+  return strcmp(name, "train") != 0 && strcmp(name, "predict") != 0;
+}
+
+static bool has_set(const nnc_model *model, const char *name) {
+  for (int i = 0; i < model->data_set_count; i++)
+    if (strcmp(model->data_sets[i].name, name) == 0) return true;
+  return false;
+}
+
+static bool open_set(nnc_evaluator *evaluator, const char *name) {
+  nnc_session *session = evaluator->session;
+  nnc_data *data = nnc_session_open_data(session, name, &session->model->eval);
+  if (!data) return false;
+  evaluator->sets[evaluator->count++] = (nnc_eval_set){.name = name, .data = data};
+  return true;
+}
+
+static bool open_named(nnc_evaluator *evaluator, int name_count, char *const *names) {
+  const nnc_model *model = evaluator->session->model;
+  const char *known[64];
+  int known_count = 0;
+  for (int i = 0; i < model->data_set_count && known_count < 64; i++)
+    known[known_count++] = model->data_sets[i].name;
+  for (int i = 0; i < name_count; i++) {
+    if (has_set(model, names[i])) {
+      if (!open_set(evaluator, names[i])) return false;
+      continue;
+    }
+    const char *nearest = nnc_nearest(names[i], known_count, known);
+    nnc_error("the model has no data set '%s'%s%s%s", names[i], nearest ? "; did you mean '" : "",
+              nearest ? nearest : "", nearest ? "'?" : "");
+    return false;
+  }
+  return true;
+}
+
+static bool open_all(nnc_evaluator *evaluator) {
+  const nnc_model *model = evaluator->session->model;
+  for (int i = 0; i < model->data_set_count; i++)
+    if (is_evaluation_set(model->data_sets[i].name) &&
+        !open_set(evaluator, model->data_sets[i].name))
+      return false;
+  return true;
+}
+
+static bool has_means_of_batches(const nnc_entry *entry) {
+  for (int i = 0; i < entry->accumulator_count; i++)
+    if (entry->accumulators[i].combine == NNC_BATCHES) return true;
+  return false;
+}
+
+static void warn_of_small(const nnc_evaluator *evaluator) {
+  const nnc_entry *eval = &evaluator->session->model->eval;
+  for (int i = 0; i < evaluator->count && has_means_of_batches(eval); i++) {
+    long long examples = (long long)nnc_data_examples(evaluator->sets[i].data);
+    if (examples < eval->batch)
+      nnc_warning("data %s: %lld examples fill no batch of %lld; what is reported as a mean over "
+                  "batches is that of single examples",
+                  evaluator->sets[i].name, examples, (long long)eval->batch);
+  }
+}
+
+/* Without eval_one, the examples behind the last full batch cannot run. */
+static void warn_of_tails(const nnc_evaluator *evaluator) {
+  const nnc_model *model = evaluator->session->model;
+  if (model->eval_one.run) {
+    warn_of_small(evaluator);
+    return;
+  }
+  for (int i = 0; i < evaluator->count; i++) {
+    long long rest = (long long)(nnc_data_examples(evaluator->sets[i].data) % model->eval.batch);
+    if (rest)
+      nnc_warning("data %s: the last %lld examples fill no batch and are left out",
+                  evaluator->sets[i].name, rest);
+  }
+}
+
+bool nnc_evaluator_open(nnc_evaluator *evaluator, nnc_session *session, int name_count,
+                        char *const *names) {
+  const nnc_model *model = session->model;
+  *evaluator = (nnc_evaluator){.session = session};
+  if (!model->eval.run) return true;
+  int most = name_count > model->data_set_count ? name_count : model->data_set_count;
+  evaluator->sets = calloc((size_t)most + 1, sizeof *evaluator->sets);
+  if (!evaluator->sets) nnc_error("cannot allocate %d data sets", most);
+  evaluator->batch_places = nnc_session_bind(session, &model->eval, &model->eval);
+  if (model->eval_one.run)
+    evaluator->one_places = nnc_session_bind(session, &model->eval, &model->eval_one);
+  bool good = evaluator->sets && evaluator->batch_places &&
+              (!model->eval_one.run || evaluator->one_places) &&
+              nnc_tally_open(&evaluator->tally, &model->eval) &&
+              (name_count ? open_named(evaluator, name_count, names) : open_all(evaluator));
+  if (good) warn_of_tails(evaluator);
+  else nnc_evaluator_close(evaluator);
+  return good;
+}
+
+void nnc_evaluator_close(nnc_evaluator *evaluator) {
+  for (int i = 0; i < evaluator->count; i++) nnc_data_close(evaluator->sets[i].data);
+  nnc_tally_close(&evaluator->tally);
+  free(evaluator->sets);
+  free(evaluator->batch_places);
+  free(evaluator->one_places);
+  *evaluator = (nnc_evaluator){0};
+}
+
+/* Runs [first, first + entry->batch); false when an example cannot be read. */
+static bool run_examples(nnc_evaluator *evaluator, const nnc_data *data, const nnc_entry *entry,
+                         void *const *places, int64_t first) {
+  nnc_session *session = evaluator->session;
+  char message[NNC_MESSAGE];
+  if (nnc_data_read(data, first, entry->batch, places, message) < 0) {
+    nnc_error("%s", message);
+    evaluator->has_failed = true;
+    return false;
+  }
+  nnc_session_run(session, entry, 0, first);
+  nnc_tally_add(&evaluator->tally, entry, session->arena.base);
+  return true;
+}
+
+static bool run_set(nnc_evaluator *evaluator, const nnc_data *data) {
+  const nnc_model *model = evaluator->session->model;
+  int64_t examples = nnc_data_examples(data), first = 0;
+  while (first + model->eval.batch <= examples) {
+    if (nnc_stop_requested()) return false;
+    if (!run_examples(evaluator, data, &model->eval, evaluator->batch_places, first)) return false;
+    first += model->eval.batch;
+  }
+  while (model->eval_one.run && first + model->eval_one.batch <= examples) {
+    if (nnc_stop_requested()) return false;
+    if (!run_examples(evaluator, data, &model->eval_one, evaluator->one_places, first))
+      return false;
+    first += model->eval_one.batch;
+  }
+  return true;
+}
+
+bool nnc_evaluator_run(nnc_evaluator *evaluator, int index, double *metrics) {
+  nnc_session *session = evaluator->session;
+  nnc_tally_reset(&evaluator->tally);
+  nnc_streams_save(session);
+  nnc_streams_start(session);
+  bool finished = run_set(evaluator, evaluator->sets[index].data);
+  nnc_streams_restore(session);
+  if (finished)
+    nnc_tally_metrics(&evaluator->tally, session->model, &session->model->eval, metrics);
+  return finished;
+}

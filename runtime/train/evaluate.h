@@ -1,0 +1,32 @@
+/* Evaluation of whole data sets: full batches by the eval entry, the rest example by example. */
+#ifndef NNC_EVALUATE_H
+#define NNC_EVALUATE_H
+
+#include "core/session.h"
+#include "core/tally.h"
+
+typedef struct nnc_eval_set {
+  const char *name;
+  nnc_data *data;
+} nnc_eval_set;
+
+typedef struct nnc_evaluator {
+  nnc_session *session;
+  int count;
+  nnc_eval_set *sets;
+  void **batch_places, **one_places; /* where the inputs lie for eval and eval_one */
+  nnc_tally tally;
+  bool has_failed; /* an example could not be read; the message was given */
+} nnc_evaluator;
+
+/* Opens the sets called `names`; with none, all but "train" and "predict".  False after a
+ * message. */
+bool nnc_evaluator_open(nnc_evaluator *evaluator, nnc_session *session, int name_count,
+                        char *const *names);
+void nnc_evaluator_close(nnc_evaluator *evaluator);
+
+/* The metrics over set number `index`; false when an interrupt came, or `has_failed`.  Streams of
+ * training and host scalars stay as they are. */
+bool nnc_evaluator_run(nnc_evaluator *evaluator, int index, double *metrics);
+
+#endif

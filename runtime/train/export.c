@@ -1,0 +1,80 @@
+/* The export command: parameters and states in the plain layout, as safetensors or NumPy's npz. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "train/checkpoint.h"
+#include "train/commands.h"
+#include "os/message.h"
+#include "train/npz.h"
+#include "os/replace.h"
+
+static const char *const formats[] = {"safetensors", "npz"};
+enum { FORMAT_SAFETENSORS, FORMAT_NPZ, FORMAT_COUNT };
+
+/* By --format, else by the file's ending; -1 after a message. */
+static int choose_format(const nnc_options *options) {
+  const char *path = options->arguments[0];
+  for (int i = 0; i < FORMAT_COUNT; i++)
+    if (options->format && strcmp(options->format, formats[i]) == 0) return i;
+  if (!options->format) {
+    size_t length = strlen(path);
+    return length > 4 && strcmp(path + length - 4, ".npz") == 0 ? FORMAT_NPZ : FORMAT_SAFETENSORS;
+  }
+  const char *nearest = nnc_nearest(options->format, FORMAT_COUNT, formats);
+  nnc_error("unknown --format '%s'%s%s%s; export knows safetensors and npz", options->format,
+            nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+  return -1;
+}
+
+/* Why the file that is there cannot be the target; NULL: it can. */
+static const char *find_objection(const nnc_session *session, const char *path) {
+  struct stat target, checkpoint;
+  if (stat(path, &target) != 0) return NULL;
+  if (S_ISDIR(target.st_mode)) return "a folder";
+  if (!S_ISREG(target.st_mode)) return "no regular file";
+  bool is_checkpoint = stat(session->checkpoint, &checkpoint) == 0 &&
+                       target.st_dev == checkpoint.st_dev && target.st_ino == checkpoint.st_ino;
+  return is_checkpoint ? "the checkpoint itself" : NULL;
+}
+
+/* The checkpoint holds more than what is exported, and other files are not ours to replace. */
+static bool check_target(const nnc_session *session, const char *path, int format) {
+  const char *objection = find_objection(session, path);
+  if (!objection)
+    return format == FORMAT_NPZ ? nnc_may_replace(path, "npz file", 0, "PK")
+                                : nnc_may_replace(path, "safetensors file", 8, "{");
+  nnc_error("cannot write %s: it is %s", path, objection);
+  return false;
+}
+
+static bool export_to(nnc_session *session, const char *path, int format) {
+  nnc_position position;
+  if (!check_target(session, path, format)) return false;
+  nnc_session_initialize(session);
+  if (!nnc_checkpoint_load(session, &position)) return false;
+  bool good = format == FORMAT_NPZ
+                  ? nnc_npz_write(session, path, NNC_WEIGHTS)
+                  : nnc_checkpoint_save(session, path, NULL, NNC_WEIGHTS, NULL, NULL);
+  if (good) nnc_note("wrote %s", path);
+  return good;
+}
+
+/* A symbolic link stays one: the file that it leads to is written. */
+static bool export_model(nnc_session *session, int format) {
+  const char *path = session->options->arguments[0];
+  char *whole = realpath(path, NULL);
+  bool good = export_to(session, whole ? whole : path, format);
+  free(whole);
+  return good;
+}
+
+int nnc_export_command(const nnc_options *options) {
+  nnc_session session;
+  int format = choose_format(options);
+  if (format < 0) return NNC_EXIT_USAGE;
+  if (!nnc_session_open(&session, options)) return NNC_EXIT_FAILURE;
+  bool good = export_model(&session, format);
+  nnc_session_close(&session);
+  return good ? NNC_EXIT_OK : NNC_EXIT_FAILURE;
+}

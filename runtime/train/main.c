@@ -1,0 +1,56 @@
+/* main() of every generated program: reads the command line and runs one command of the table. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "train/commands.h"
+#include "core/level.h"
+#include "os/message.h"
+#include "nnc_model.h"
+#include "os/printable.h"
+
+/* The first is the default. */
+static const nnc_command commands[] = {
+    {"train", NNC_TRAIN, "", 0, 0, "Train the model; results go to the --out folder.",
+     nnc_train_command},
+    {"eval", NNC_EVAL, "[SET...]", 0, -1, "Print the metrics of a checkpoint over data sets.",
+     nnc_eval_command},
+    {"predict", NNC_PREDICT, "[FILE...|-]", 0, -1,
+     "Print the predictions for each example of files.", nnc_predict_command},
+    {"info", NNC_INFO, "", 0, 0, "Describe the model: variables, memory, work, data.",
+     nnc_info_command},
+    {"bench", NNC_BENCH, "", 0, 0, "Time training steps; writes no file.", nnc_bench_command},
+    {"profile", NNC_PROFILE, "", 0, 0, "Show where the time of training steps goes.",
+     nnc_profile_command},
+    {"export", NNC_EXPORT, "FILE", 1, 1, "Write parameters and states of a checkpoint to FILE.",
+     nnc_export_command},
+    {"step", NNC_STEP, "RESULT", 1, 1,
+     "Take training steps on given inputs, to compare with others.", nnc_step_command},
+};
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+static void print_version(void) {
+  printf("%s (%s), compiled by %s for %s\n", nnc_printable(nnc_the_model.name),
+         nnc_printable(nnc_the_model.file), nnc_printable(nnc_the_model.compiler),
+         nnc_the_model.isa);
+}
+
+int main(int argc, char **argv) {
+  nnc_options options;
+  nnc_message_program(argc > 0 ? argv[0] : "train");
+  /* A file size limit shows as a failed write, which is told and survived. */
+  if (signal(SIGXFSZ, SIG_IGN) == SIG_ERR) nnc_error_system("ignore", "SIGXFSZ");
+  int code = nnc_options_parse(&options, argc, argv, COMMAND_COUNT, commands);
+  if (code != NNC_EXIT_OK) return code;
+  code = nnc_level_choose(options.isa);
+  if (code != NNC_EXIT_OK) return code;
+  if (!options.help && !options.version) {
+    nnc_message_quiet(options.quiet);
+    return options.command->run(&options);
+  }
+  if (options.help) nnc_options_help(&options, argv[0], COMMAND_COUNT, commands);
+  else print_version();
+  if (fflush(stdout) == 0) return NNC_EXIT_OK;
+  nnc_error_system("write", "the help");
+  return NNC_EXIT_FAILURE;
+}

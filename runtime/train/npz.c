@@ -1,0 +1,210 @@
+/* The zip format (APPNOTE.TXT, 4.3): for each member a local header, its name and its bytes;
+ * behind them the central directory, which repeats the headers with offsets, and its end
+ * record.  Sizes are 32 bits here, so an archive stops at 4 GB; larger models go to
+ * safetensors. */
+#include "train/npz.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "os/message.h"
+#include "core/number.h"
+#include "os/replace.h"
+
+enum { CHUNK = 16384, NPY_HEADER = 512, MAX_NAME = 1024, MAX_MEMBERS = 65535 };
+
+typedef struct Member {
+  const nnc_tensor *tensor;
+  uint32_t crc, bytes, offset;
+} Member;
+
+typedef struct Archive {
+  const nnc_session *session;
+  nnc_replacement out;
+  Member *members;
+  int count;
+  uint32_t table[256]; /* of the CRC */
+} Archive;
+
+/* --- CRC-32 (the polynomial of IEEE 802.3, reflected) --------------------------------------- */
+
+static void crc_make_table(uint32_t table[256]) {
+  for (uint32_t i = 0; i < 256; i++) {
+    uint32_t c = i;
+    for (int k = 0; k < 8; k++) c = c & 1 ? c >> 1 ^ 0xEDB88320u : c >> 1;
+    table[i] = c;
+  }
+}
+
+static uint32_t crc_add(const uint32_t table[256], uint32_t crc, const void *bytes, size_t count) {
+  const unsigned char *at = bytes;
+  crc = ~crc;
+  while (count-- > 0) crc = table[(crc ^ *at++) & 255] ^ crc >> 8;
+  return ~crc;
+}
+
+/* --- Members -------------------------------------------------------------------------------- */
+
+/* NumPy's type strings; bf16 is widened. */
+static const char *const npy_types[NNC_DTYPE_COUNT] = {
+    [NNC_F64] = "<f8", [NNC_F32] = "<f4", [NNC_BF16] = "<f4", [NNC_F16] = "<f2",
+    [NNC_I64] = "<i8", [NNC_I32] = "<i4", [NNC_U8] = "|u1",   [NNC_BOOL] = "|b1",
+};
+
+/* The .npy header, version 1.0, padded to a multiple of 64; its length. */
+static int make_npy_header(char header[NPY_HEADER], const nnc_tensor *tensor) {
+  char text[NPY_HEADER - 10];
+  int at = snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (",
+                    npy_types[tensor->dtype]);
+  for (int i = 0; i < tensor->rank; i++)
+    at += snprintf(text + at, sizeof text - (size_t)at, "%lld,%s", (long long)tensor->dim[i],
+                   i + 1 < tensor->rank ? " " : "");
+  at += snprintf(text + at, sizeof text - (size_t)at, "), }");
+  int length = (10 + at + 1 + 63) / 64 * 64;
+  memset(header, ' ', (size_t)length);
+  memcpy(header, "\x93NUMPY\x01\x00", 8);
+  header[8] = (char)((length - 10) & 255);
+  header[9] = (char)((length - 10) >> 8);
+  memcpy(header + 10, text, (size_t)at);
+  header[length - 1] = '\n';
+  return length;
+}
+
+static int64_t data_bytes(const nnc_tensor *tensor) {
+  int64_t size = tensor->dtype == NNC_BF16 ? 4 : nnc_dtype_size(tensor->dtype);
+  return nnc_tensor_elements(tensor) * size;
+}
+
+typedef bool Sink(Archive *archive, Member *member, const void *bytes, size_t count);
+
+static bool sink_crc(Archive *archive, Member *member, const void *bytes, size_t count) {
+  member->crc = crc_add(archive->table, member->crc, bytes, count);
+  return true;
+}
+
+static bool sink_file(Archive *archive, Member *member, const void *bytes, size_t count) {
+  (void)member;
+  return nnc_replace_write(&archive->out, bytes, count);
+}
+
+/* Sends the .npy file of a member to the sink. */
+static bool send(Archive *archive, Member *member, Sink *sink) {
+  const nnc_tensor *tensor = member->tensor;
+  const char *data = nnc_session_at(archive->session, tensor);
+  char header[NPY_HEADER];
+  int length = make_npy_header(header, tensor);
+  if (!sink(archive, member, header, (size_t)length)) return false;
+  if (tensor->dtype != NNC_BF16) return sink(archive, member, data, (size_t)data_bytes(tensor));
+  float wide[CHUNK / sizeof(float)];
+  int64_t elements = nnc_tensor_elements(tensor), room = CHUNK / sizeof(float);
+  for (int64_t first = 0; first < elements; first += room) {
+    int64_t count = elements - first < room ? elements - first : room;
+    for (int64_t i = 0; i < count; i++) wide[i] = (float)nnc_number_get(NNC_BF16, data, first + i);
+    if (!sink(archive, member, wide, (size_t)count * sizeof(float))) return false;
+  }
+  return true;
+}
+
+/* --- Headers -------------------------------------------------------------------------------- */
+
+typedef struct Bytes {
+  unsigned char data[64];
+  int count;
+} Bytes;
+
+static void put(Bytes *bytes, int size, uint32_t value) {
+  for (int i = 0; i < size; i++) bytes->data[bytes->count++] = (unsigned char)(value >> 8 * i);
+}
+
+enum { VERSION = 20, UTF8_NAMES = 1 << 11, DATE_1980_01_01 = 33 };
+
+/* The fields that both headers share: version ... extra length. */
+static void put_common(Bytes *bytes, const Member *member, size_t name_length) {
+  put(bytes, 2, VERSION);
+  put(bytes, 2, UTF8_NAMES);
+  put(bytes, 2, 0); /* stored */
+  put(bytes, 2, 0); /* time: none, so that equal models give equal files */
+  put(bytes, 2, DATE_1980_01_01);
+  put(bytes, 4, member->crc);
+  put(bytes, 4, member->bytes); /* compressed */
+  put(bytes, 4, member->bytes);
+  put(bytes, 2, (uint32_t)name_length);
+  put(bytes, 2, 0); /* extra */
+}
+
+static bool write_header(Archive *archive, const Member *member, bool is_central) {
+  char name[MAX_NAME + 8];
+  int length = snprintf(name, sizeof name, "%s.npy", member->tensor->name);
+  Bytes bytes = {.count = 0};
+  put(&bytes, 4, is_central ? 0x02014b50 : 0x04034b50);
+  if (is_central) put(&bytes, 2, VERSION);
+  put_common(&bytes, member, (size_t)length);
+  if (is_central) {
+    put(&bytes, 2, 0); /* comment */
+    put(&bytes, 2, 0); /* disk */
+    put(&bytes, 2, 0); /* internal attributes */
+    put(&bytes, 4, 0); /* external attributes */
+    put(&bytes, 4, member->offset);
+  }
+  return nnc_replace_write(&archive->out, bytes.data, (size_t)bytes.count) &&
+         nnc_replace_write(&archive->out, name, (size_t)length);
+}
+
+static bool write_end(Archive *archive, uint32_t start, uint32_t end) {
+  Bytes bytes = {.count = 0};
+  put(&bytes, 4, 0x06054b50);
+  put(&bytes, 4, 0); /* disks */
+  put(&bytes, 2, (uint32_t)archive->count);
+  put(&bytes, 2, (uint32_t)archive->count);
+  put(&bytes, 4, end - start);
+  put(&bytes, 4, start);
+  put(&bytes, 2, 0); /* comment */
+  return nnc_replace_write(&archive->out, bytes.data, (size_t)bytes.count);
+}
+
+static bool write_archive(Archive *archive) {
+  for (int i = 0; i < archive->count; i++) {
+    Member *member = &archive->members[i];
+    member->offset = (uint32_t)archive->out.written;
+    send(archive, member, sink_crc);
+    if (!write_header(archive, member, false) || !send(archive, member, sink_file)) return false;
+  }
+  uint32_t start = (uint32_t)archive->out.written;
+  for (int i = 0; i < archive->count; i++)
+    if (!write_header(archive, &archive->members[i], true)) return false;
+  return write_end(archive, start, (uint32_t)archive->out.written) &&
+         nnc_replace_commit(&archive->out, NULL);
+}
+
+/* Lists the members; false after a message when the format has no room for them. */
+static bool list_members(Archive *archive, const char *path, unsigned kinds) {
+  const nnc_model *model = archive->session->model;
+  uint64_t total = 0;
+  for (int i = 0; i < model->variable_count; i++) {
+    const nnc_tensor *tensor = &model->variables[i].tensor;
+    if (!(kinds >> model->variables[i].kind & 1)) continue;
+    char header[NPY_HEADER];
+    uint64_t bytes = (uint64_t)make_npy_header(header, tensor) + (uint64_t)data_bytes(tensor);
+    total += bytes + 2 * (MAX_NAME + sizeof(Bytes));
+    archive->members[archive->count++] = (Member){.tensor = tensor, .bytes = (uint32_t)bytes};
+    if (strlen(tensor->name) <= MAX_NAME) continue;
+    nnc_error("%s: the name of '%s' is too long for npz", path, tensor->name);
+    return false;
+  }
+  if (total <= UINT32_MAX && archive->count <= MAX_MEMBERS) return true;
+  nnc_error("%s: %.1f GB in %d tensors are too much for npz; use --format=safetensors", path,
+            (double)total / 1e9, archive->count);
+  return false;
+}
+
+bool nnc_npz_write(const nnc_session *session, const char *path, unsigned kinds) {
+  Archive archive = {.session = session};
+  crc_make_table(archive.table);
+  archive.members = calloc((size_t)session->model->variable_count + 1, sizeof *archive.members);
+  if (!archive.members) nnc_error("cannot allocate the list of variables");
+  bool good = archive.members && list_members(&archive, path, kinds) &&
+              nnc_replace_open(&archive.out, path) && write_archive(&archive);
+  free(archive.members);
+  return good;
+}

@@ -1,0 +1,115 @@
+/* Progress on stderr: ten times a second in place on a terminal, a line in five seconds
+ * elsewhere. */
+#include "train/progress.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "os/message.h"
+
+static const double live_interval = 0.1, plain_interval = 5;
+static const double least_period = 0.3, rate_period = 3; /* seconds that a rate is taken over */
+
+/* A step backward, which the clocks of some virtual machines and simulators make, is taken off what
+ * follows: durations are never negative.  Called by the main thread alone. */
+double nnc_seconds_now(void) {
+  static double last, offset;
+  struct timespec now;
+  if (clock_gettime(CLOCK_MONOTONIC, &now) != 0) return last;
+  double seconds = (double)now.tv_sec + (double)now.tv_nsec * 1e-9 + offset;
+  if (seconds < last) {
+    offset += last - seconds;
+    seconds = last;
+  }
+  return last = seconds;
+}
+
+void nnc_progress_start(nnc_progress *progress, int64_t step) {
+  double now = nnc_seconds_now();
+  *progress =
+      (nnc_progress){.shown = now, .reported = -HUGE_VAL, .period_start = now, .period_step = step};
+}
+
+void nnc_progress_restart(nnc_progress *progress, int64_t step) {
+  progress->period_start = nnc_seconds_now();
+  progress->period_step = step;
+}
+
+bool nnc_progress_is_due(const nnc_progress *progress) {
+  double interval = nnc_progress_is_live() ? live_interval : plain_interval;
+  return !nnc_message_is_quiet() && nnc_seconds_now() - progress->shown >= interval;
+}
+
+__attribute__((format(printf, 3, 4))) static size_t append(char line[NNC_PROGRESS_LINE], size_t at,
+                                                           const char *format, ...) {
+  va_list arguments;
+  if (at + 1 >= NNC_PROGRESS_LINE) return at;
+  va_start(arguments, format);
+  int length = vsnprintf(line + at, NNC_PROGRESS_LINE - at, format, arguments);
+  va_end(arguments);
+  if (length < 0) return at;
+  return at + (size_t)length < NNC_PROGRESS_LINE ? at + (size_t)length : NNC_PROGRESS_LINE - 1;
+}
+
+static size_t append_metrics(char line[NNC_PROGRESS_LINE], size_t at, const nnc_model *model,
+                             int count, const char *prefix, const double *metrics) {
+  for (int i = 0; i < count; i++)
+    at = append(line, at, "  %s%s %.4g", prefix, model->metric_names[i], metrics[i]);
+  return at;
+}
+
+size_t nnc_progress_metrics(char line[NNC_PROGRESS_LINE], size_t at, const nnc_model *model,
+                            const char *prefix, const double *metrics) {
+  return append_metrics(line, at, model, model->metric_count, prefix, metrics);
+}
+
+static void update_rate(nnc_progress *progress, int64_t step) {
+  double now = nnc_seconds_now(), taken = now - progress->period_start;
+  if (taken <= 0) return;
+  if (progress->rate == 0 || taken >= least_period)
+    progress->rate = (double)(step - progress->period_step) / taken;
+  if (taken >= rate_period) nnc_progress_restart(progress, step);
+}
+
+static size_t append_left(char line[NNC_PROGRESS_LINE], size_t at, double seconds) {
+  if (!(seconds < 1e7)) return at;
+  long whole = lround(seconds);
+  if (whole < 3600) return append(line, at, "  %ld:%02ld left", whole / 60, whole % 60);
+  return append(line, at, "  %ld:%02ld:%02ld left", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+typedef struct Running { /* what the running line says */
+  int64_t epoch, epochs, step, steps;
+  double examples_per_second, seconds_left; /* seconds_left < 0: not known */
+} Running;
+
+/* With the first `count` metrics. */
+static void make_line(char line[NNC_PROGRESS_LINE], const nnc_model *model, const Running *running,
+                      const double *metrics, int count) {
+  size_t at = 0;
+  if (running->epochs > 0)
+    at = append(line, at, "epoch %lld/%lld  ", (long long)running->epoch,
+                (long long)running->epochs);
+  at = append(line, at, "step %lld/%lld", (long long)running->step, (long long)running->steps);
+  at = append_metrics(line, at, model, count, "", metrics);
+  at = append(line, at, "  %.0f examples/s", running->examples_per_second);
+  if (running->seconds_left >= 0) append_left(line, at, running->seconds_left);
+}
+
+/* Metrics that do not fit beside the time left are not shown: a longer line would scroll. */
+void nnc_progress_step(nnc_progress *progress, const nnc_model *model, int64_t epoch,
+                       int64_t epochs, int64_t step, int64_t steps, int64_t examples_per_step,
+                       const double *metrics) {
+  char line[NNC_PROGRESS_LINE];
+  update_rate(progress, step);
+  Running running = {epoch, epochs, step, steps, progress->rate * (double)examples_per_step, -1};
+  if (progress->rate > 0) running.seconds_left = (double)(steps - step) / progress->rate;
+  int count = model->metric_count;
+  int columns = nnc_progress_is_live() ? nnc_progress_columns() : NNC_PROGRESS_LINE;
+  do make_line(line, model, &running, metrics, count);
+  while (nnc_progress_width(line) >= columns && count-- > 0);
+  nnc_progress_show(line);
+  progress->shown = nnc_seconds_now();
+}

@@ -1,0 +1,140 @@
+/* The train command: the loop over steps.  Nothing is allocated here but the text of
+ * checkpoints. */
+#include <math.h>
+
+#include "train/commands.h"
+#include "os/message.h"
+#include "os/stop.h"
+#include "train/trainer.h"
+
+/* False when its examples cannot be read; then nothing has changed. */
+static bool run_minibatch(Trainer *trainer, const nnc_entry *entry, void *const *places,
+                          int64_t number) {
+  nnc_session *session = trainer->session;
+  if (trainer->loader && nnc_loader_next(trainer->loader, places).count < 0) return false;
+  nnc_session_run(session, entry, trainer->position.step + 1, number * entry->batch);
+  nnc_tally_add(&trainer->tally, entry, session->arena.base);
+  nnc_tally_add(&trainer->step_tally, entry, session->arena.base);
+  return true;
+}
+
+static int64_t minibatches_per_step(const nnc_model *model) {
+  return model->accumulation > 1 ? model->accumulation : 1;
+}
+
+/* One step: `accumulation` - 1 minibatches that add up gradients, and one that updates.  Returns
+ * how many of them ran. */
+static int64_t run_step(Trainer *trainer) {
+  const nnc_model *model = trainer->model;
+  nnc_position *position = &trainer->position;
+  int64_t last = minibatches_per_step(model) - 1;
+  if (position->step_in_epoch == 0) nnc_streams_start(trainer->session);
+  nnc_session_host(trainer->session, position->step + 1, position->epoch, position->schedule_steps,
+                   position->steps_per_epoch);
+  nnc_tally_reset(&trainer->step_tally);
+  for (int64_t i = 0; i < last; i++)
+    if (!run_minibatch(trainer, &model->accumulate, trainer->accumulate_places, i)) return i;
+  return last + run_minibatch(trainer, &model->train, trainer->train_places, last);
+}
+
+/* Batches that fill no step are left out: the loader goes on with the next epoch. */
+static void advance(Trainer *trainer) {
+  nnc_position *position = &trainer->position;
+  int64_t epoch, index;
+  position->step++;
+  position->step_in_epoch++;
+  bool ends_epoch = position->step_in_epoch == position->steps_per_epoch;
+  if (ends_epoch) {
+    position->epoch++;
+    position->step_in_epoch = 0;
+  }
+  if (ends_epoch && trainer->loader) {
+    nnc_loader_position(trainer->loader, &epoch, &index);
+    if (index != 0) nnc_loader_seek(trainer->loader, position->epoch, 0);
+  }
+  bool is_due =
+      trainer->validate_steps > 0 ? position->step % trainer->validate_steps == 0 : ends_epoch;
+  position->report_is_due = is_due || position->step == trainer->total_steps;
+}
+
+/* False when the run must end: the loss of the last step is no number. */
+static bool check_loss(Trainer *trainer) {
+  const nnc_model *model = trainer->model;
+  if (model->metric_count == 0) return true;
+  nnc_tally_metrics(&trainer->step_tally, model, &model->train, trainer->step_metrics);
+  double loss = trainer->step_metrics[0];
+  if (isfinite(loss)) return true;
+  long long step = (long long)trainer->position.step;
+  if (trainer->options->keep_going) {
+    nnc_warning("step %lld: %s is %g", step, model->metric_names[0], loss);
+    return true;
+  }
+  if (trainer->saved_step >= 0)
+    nnc_error("step %lld: %s is %g; training stops. %s holds step %lld", step,
+              model->metric_names[0], loss, trainer->session->checkpoint,
+              (long long)trainer->saved_step);
+  else
+    nnc_error("step %lld: %s is %g; training stops, and nothing was saved yet", step,
+              model->metric_names[0], loss);
+  return false;
+}
+
+/* An example could not be read.  What the steps before it did is saved, unless the step had begun:
+ * then its sums hold a part of it. */
+static int starved(Trainer *trainer, bool has_begun) {
+  nnc_error("%s", nnc_loader_failure(trainer->loader));
+  if (!has_begun && nnc_trainer_may_save(trainer) && nnc_trainer_save(trainer))
+    nnc_note("step %lld is saved, --resume continues", (long long)trainer->position.step);
+  return NNC_EXIT_FAILURE;
+}
+
+static int interrupted(Trainer *trainer) {
+  if (!nnc_trainer_may_save(trainer)) {
+    nnc_note("interrupted before the first step; nothing is saved");
+    return trainer->evaluator.has_failed ? NNC_EXIT_FAILURE : NNC_EXIT_INTERRUPTED;
+  }
+  if (!nnc_trainer_save(trainer) || trainer->evaluator.has_failed) return NNC_EXIT_FAILURE;
+  nnc_note("interrupted; step %lld is saved, --resume continues",
+           (long long)trainer->position.step);
+  return NNC_EXIT_INTERRUPTED;
+}
+
+static int finished(Trainer *trainer) {
+  bool was_saved = trainer->saved_step == trainer->position.step;
+  if (!nnc_trainer_save(trainer)) return NNC_EXIT_FAILURE;
+  nnc_note(was_saved ? "%s holds step %lld" : "saved %s (step %lld)", trainer->session->checkpoint,
+           (long long)trainer->saved_step);
+  return trainer->log.has_failed ? NNC_EXIT_FAILURE : NNC_EXIT_OK;
+}
+
+static int run_steps(Trainer *trainer) {
+  nnc_position *position = &trainer->position;
+  nnc_progress_start(&trainer->progress, position->step);
+  for (;;) {
+    bool is_reported = position->report_is_due;
+    if (is_reported && !nnc_trainer_report(trainer)) return interrupted(trainer);
+    if (position->step >= trainer->total_steps) return finished(trainer);
+    nnc_trainer_save_if_due(trainer, is_reported);
+    if (nnc_stop_requested()) return interrupted(trainer);
+    int64_t ran = run_step(trainer);
+    if (ran < minibatches_per_step(trainer->model)) return starved(trainer, ran > 0);
+    advance(trainer);
+    trainer->has_stepped = true;
+    if (!check_loss(trainer)) return NNC_EXIT_FAILURE;
+    nnc_trainer_show_step(trainer);
+  }
+}
+
+int nnc_train_command(const nnc_options *options) {
+  nnc_session session;
+  Trainer trainer;
+  if (!nnc_stop_install() || !nnc_session_open(&session, options)) return NNC_EXIT_FAILURE;
+  int code = NNC_EXIT_FAILURE;
+  if (nnc_trainer_open(&trainer, &session)) {
+    code = run_steps(&trainer);
+    nnc_progress_end();
+    nnc_trainer_close(&trainer);
+  }
+  nnc_session_close(&session);
+  return code;
+}

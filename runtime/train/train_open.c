@@ -1,0 +1,343 @@
+/* Opening a training run: data, folder, log, weights.  Whatever can be wrong is found here,
+ * before the first step. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "os/memory.h"
+#include "os/message.h"
+#include "os/replace.h"
+#include "train/trainer.h"
+
+/* --- Data ----------------------------------------------------------------------------------- */
+
+static const nnc_data_set *find_set(const nnc_model *model, const char *name) {
+  for (int i = 0; i < model->data_set_count; i++)
+    if (strcmp(model->data_sets[i].name, name) == 0) return &model->data_sets[i];
+  return NULL;
+}
+
+static bool open_loader(Trainer *trainer) {
+  nnc_session *session = trainer->session;
+  const nnc_model *model = trainer->model;
+  char message[NNC_MESSAGE];
+  trainer->data = nnc_session_open_data(session, "train", &model->train);
+  if (!trainer->data) return false;
+  nnc_loader_options options = nnc_loader_training(model, trainer->data);
+  options.seed = session->seed;
+  trainer->loader = nnc_loader_open(trainer->data, &options, message);
+  if (!trainer->loader) nnc_error("data train: %s", message);
+  trainer->train_places = nnc_session_bind(session, &model->train, &model->train);
+  if (model->accumulation > 1)
+    trainer->accumulate_places = nnc_session_bind(session, &model->train, &model->accumulate);
+  return trainer->loader && trainer->train_places &&
+         (model->accumulation <= 1 || trainer->accumulate_places);
+}
+
+static bool wants_training(const Trainer *trainer) {
+  const nnc_options *options = trainer->options;
+  if (options->epochs >= 0) return options->epochs > 0;
+  if (options->steps >= 0) return options->steps > 0;
+  return trainer->model->epochs > 0 || trainer->model->steps > 0;
+}
+
+static bool open_data(Trainer *trainer) {
+  const nnc_model *model = trainer->model;
+  const nnc_data_set *set = find_set(model, "train");
+  bool trains = wants_training(trainer);
+  bool only_saves = trainer->options->epochs == 0 || trainer->options->steps == 0;
+  if (!model->train.run && !only_saves) {
+    nnc_error("%s does not train: it has no 'train' block%s", model->file,
+              model->predict.run ? "; its command is predict" : "");
+    return false;
+  }
+  if (model->train.input_count == 0) return true;
+  if (!set && trains) {
+    nnc_error("%s has inputs but no 'data train'", model->file);
+    return false;
+  }
+  if (!set || (!trains && !nnc_data_learns(set))) return true;
+  return open_loader(trainer);
+}
+
+/* --- How long ------------------------------------------------------------------------------- */
+
+/* The step at which `epochs` epochs are over. */
+static int64_t step_after(const nnc_position *position, int64_t epochs, int64_t per_epoch) {
+  int64_t whole, left = epochs - position->epoch;
+  if (__builtin_mul_overflow(left, per_epoch, &whole) || whole > INT64_MAX / 2)
+    return INT64_MAX / 2;
+  return position->step + whole - position->step_in_epoch;
+}
+
+/* How long schedules take the run to be: what --schedule says; what they began with, so that a run
+ * that is resumed in parts does not end its schedule in each; else the whole run. */
+static void choose_schedule(Trainer *trainer) {
+  nnc_position *position = &trainer->position;
+  int64_t given = trainer->options->schedule, kept = position->schedule_steps, steps;
+  bool counts_epochs = trainer->total_epochs > 0 || trainer->options->epochs == 0;
+  if (given >= 0) {
+    if (__builtin_mul_overflow(given, counts_epochs ? position->steps_per_epoch : 1, &steps))
+      steps = INT64_MAX / 2;
+    position->schedule_steps = steps;
+    return;
+  }
+  if (!trainer->options->resume || kept == 0) {
+    position->schedule_steps = trainer->total_steps;
+    return;
+  }
+  if (kept < trainer->total_steps && trainer->session->schedules_have_length)
+    nnc_warning("the schedules were made for %lld steps and keep that length: from there to step "
+                "%lld they stay at their end; --schedule N makes them N %s long",
+                (long long)kept, (long long)trainer->total_steps,
+                counts_epochs ? "epochs" : "steps");
+}
+
+static bool find_length(Trainer *trainer) {
+  const nnc_model *model = trainer->model;
+  const nnc_options *options = trainer->options;
+  nnc_position *position = &trainer->position;
+  int64_t epochs = options->epochs >= 0 ? options->epochs : options->steps >= 0 ? 0 : model->epochs;
+  int64_t steps = options->steps >= 0 ? options->steps : model->steps;
+  int64_t batches = trainer->loader ? nnc_loader_batches(trainer->loader) : 0;
+  int64_t per_epoch = trainer->loader ? batches / model->accumulation : epochs > 0 ? 1 : steps;
+  if (trainer->loader && per_epoch < 1) {
+    nnc_error("data train: %lld batches are fewer than the %lld of one step (accumulate)",
+              (long long)batches, (long long)model->accumulation);
+    return false;
+  }
+  if (per_epoch < 1) per_epoch = 1;
+  if (position->step_in_epoch > 0 && position->steps_per_epoch != per_epoch) {
+    nnc_warning("an epoch has %lld steps, in the checkpoint it had %lld: epoch %lld starts anew",
+                (long long)per_epoch, (long long)position->steps_per_epoch,
+                (long long)position->epoch + 1);
+    position->step_in_epoch = 0;
+  }
+  position->steps_per_epoch = per_epoch;
+  trainer->total_epochs = epochs;
+  trainer->total_steps =
+      epochs > 0 || options->epochs == 0 ? step_after(position, epochs, per_epoch) : steps;
+  choose_schedule(trainer);
+  trainer->validate_steps =
+      options->validate_every >= 0 ? options->validate_every : model->validate_steps;
+  return true;
+}
+
+/* --- Folder, log, weights ------------------------------------------------------------------- */
+
+/* One run a folder.  A file system that cannot lock is trusted. */
+static bool lock_folder(Trainer *trainer) {
+  trainer->folder_lock = open(trainer->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (trainer->folder_lock < 0) {
+    nnc_error_system("open the folder", trainer->folder);
+    return false;
+  }
+  if (flock(trainer->folder_lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return true;
+  nnc_error("another run is writing to %s; choose another folder with --out", trainer->folder);
+  return false;
+}
+
+static bool open_folder(Trainer *trainer) {
+  trainer->folder = nnc_default_folder(trainer->options);
+  if (!trainer->folder || !nnc_make_folder(trainer->folder, &trainer->folder_made)) return false;
+  if (access(trainer->folder, W_OK) != 0) {
+    nnc_error_system("write to the folder", trainer->folder);
+    return false;
+  }
+  return lock_folder(trainer);
+}
+
+/* A resumed run drops the lines that it will write again; a new one, and one that goes on with the
+ * checkpoint of another folder, keeps an earlier run's log under another name, unless the file was
+ * named by --log. */
+static bool prepare_log(Trainer *trainer) {
+  const nnc_position *position = &trainer->position;
+  const nnc_options *options = trainer->options;
+  if (trainer->resumes_own || (options->resume && options->log))
+    return nnc_log_cut(trainer->log_path, position->step, !position->report_is_due,
+                       &trainer->seconds);
+  if (options->log) return true;
+  trainer->log_keep_path = nnc_path_join(trainer->folder, "log.previous.jsonl");
+  return trainer->log_keep_path != NULL;
+}
+
+static bool open_log(Trainer *trainer) {
+  trainer->log_path = trainer->options->log ? strdup(trainer->options->log)
+                                            : nnc_path_join(trainer->folder, "log.jsonl");
+  if (!trainer->log_path) return false;
+  return prepare_log(trainer) &&
+         nnc_log_open(&trainer->log, trainer->log_path, trainer->log_keep_path);
+}
+
+static const char *resume_path(const Trainer *trainer) {
+  const char *given = trainer->options->resume;
+  return given && *given ? given : trainer->session->checkpoint;
+}
+
+/* What a run without a step would do to the checkpoint of one that has trained. */
+static bool refuse_untrained(const Trainer *trainer) {
+  nnc_error("%s is of an earlier run, and this one has no step to do: it would only replace it; "
+            "choose another folder with --out",
+            trainer->session->checkpoint);
+  return false;
+}
+
+/* What a new run finds in its folder is kept under another name until the run after.  A checkpoint
+ * of step 0 does not take the name from one that has trained. */
+static bool choose_keep(Trainer *trainer) {
+  const char *checkpoint = trainer->session->checkpoint;
+  if (trainer->resumes_own || access(checkpoint, F_OK) != 0) return true;
+  bool is_trained = nnc_checkpoint_step(checkpoint) != 0;
+  if (is_trained && trainer->position.step >= trainer->total_steps)
+    return refuse_untrained(trainer);
+  char *keep = nnc_path_join(trainer->folder, "checkpoint.previous.safetensors");
+  if (!keep) return false;
+  if (!is_trained && access(keep, F_OK) == 0) {
+    free(keep);
+    return true;
+  }
+  trainer->keep_path = keep;
+  nnc_note("the first save renames %s to %s", checkpoint, keep);
+  return true;
+}
+
+/* Reads what must be known before the data are opened: the seed and the fitted values. */
+static nnc_safetensors *open_resumed(Trainer *trainer) {
+  nnc_session *session = trainer->session;
+  const char *path = resume_path(trainer);
+  nnc_safetensors *file = nnc_checkpoint_open(session, path, NNC_EVERYTHING, true);
+  if (!file) return NULL;
+  if (nnc_checkpoint_resume(session, file, &trainer->position, &trainer->tally) &&
+      nnc_checkpoint_fitted(session, file))
+    return file;
+  nnc_safetensors_close(file);
+  return NULL;
+}
+
+static bool load_weights(Trainer *trainer, const nnc_safetensors *resumed) {
+  nnc_session *session = trainer->session;
+  nnc_session_initialize(session);
+  if (resumed) return nnc_checkpoint_read(session, resumed, NNC_EVERYTHING);
+  if (!nnc_session_read_initials(session)) return false;
+  return !trainer->options->init || nnc_checkpoint_init(session, trainer->options->init);
+}
+
+static bool open_tallies(Trainer *trainer) {
+  const nnc_model *model = trainer->model;
+  size_t rows = (size_t)model->data_set_count + 1;
+  if (!nnc_tally_open(&trainer->tally, &model->train)) return false;
+  if (!nnc_tally_open(&trainer->step_tally, &model->train)) return false;
+  trainer->metrics = calloc(rows * (size_t)model->metric_count + 1, sizeof(double));
+  trainer->step_metrics = calloc((size_t)model->metric_count + 1, sizeof(double));
+  if (trainer->metrics && trainer->step_metrics) return true;
+  nnc_error("cannot allocate %d metrics", model->metric_count);
+  return false;
+}
+
+static bool open_rest(Trainer *trainer, const nnc_safetensors *resumed) {
+  return open_data(trainer) && find_length(trainer) &&
+         (trainer->total_steps == 0 ||
+          nnc_evaluator_open(&trainer->evaluator, trainer->session, 0, NULL)) &&
+         open_folder(trainer) && choose_keep(trainer) && open_log(trainer) &&
+         load_weights(trainer, resumed);
+}
+
+/* What the run holds: the plan is exact, the program itself and its stacks come to it. */
+static void say_memory(const Trainer *trainer) {
+  const nnc_session *session = trainer->session;
+  int64_t plan = session->model->arena_bytes + session->threads * session->model->worker_bytes;
+  int64_t data = trainer->data ? nnc_data_bytes(trainer->data) : 0;
+  for (int i = 0; i < trainer->evaluator.count; i++)
+    data += nnc_data_bytes(trainer->evaluator.sets[i].data);
+  char planned[NNC_FORMAT_BYTES], held[NNC_FORMAT_BYTES];
+  nnc_note("%s planned for %d thread%s, %s of data", nnc_format_bytes(planned, (double)plan),
+           session->threads, session->threads == 1 ? "" : "s",
+           nnc_format_bytes(held, (double)data));
+}
+
+static bool keeps_drawn(const nnc_model *model, int variable) {
+  const nnc_variable *v = &model->variables[variable];
+  bool is_weight = v->kind == NNC_PARAM || v->kind == NNC_STATE;
+  for (int i = 0; i < model->initial_count; i++)
+    if (model->initials[i].variable == variable) return false;
+  return is_weight && v->frozen && v->drawn;
+}
+
+/* Frozen random numbers are rarely meant: usually a trained layer was to be read.  With --init it is an
+ * error that the file lacks it, and a checkpoint has all. */
+static void warn_of_drawn(const Trainer *trainer) {
+  const nnc_model *model = trainer->model;
+  const char *first = NULL;
+  int count = 0;
+  if (trainer->options->init || trainer->options->resume) return;
+  for (int i = 0; i < model->variable_count; i++) {
+    if (!keeps_drawn(model, i)) continue;
+    if (count++ == 0) first = model->variables[i].tensor.name;
+  }
+  char others[40] = "";
+  if (count > 1)
+    snprintf(others, sizeof others, " and %d more tensor%s", count - 1, count > 2 ? "s" : "");
+  if (count > 0)
+    nnc_warning(
+        "'%s'%s: frozen, and nothing but random numbers; --init FILE reads trained values, as "
+        "load(\"...\") does in the program",
+        first, others);
+}
+
+bool nnc_trainer_open(Trainer *trainer, nnc_session *session) {
+  nnc_safetensors *resumed = NULL;
+  *trainer = (Trainer){.session = session,
+                       .model = session->model,
+                       .options = session->options,
+                       .folder_lock = -1,
+                       .saved_step = -1};
+  trainer->position = (nnc_position){.steps_per_epoch = 1};
+  trainer->resumes_own =
+      trainer->options->resume && strcmp(resume_path(trainer), session->checkpoint) == 0;
+  bool good = open_tallies(trainer);
+  if (good && trainer->options->resume) {
+    resumed = open_resumed(trainer);
+    good = resumed != NULL;
+  }
+  good = good && open_rest(trainer, resumed);
+  nnc_safetensors_close(resumed);
+  if (!good) {
+    nnc_trainer_close(trainer);
+    return false;
+  }
+  const nnc_position *position = &trainer->position;
+  if (trainer->loader)
+    nnc_loader_seek(trainer->loader, position->epoch,
+                    position->step_in_epoch * trainer->model->accumulation);
+  if (trainer->resumes_own && !position->report_is_due) trainer->saved_step = position->step;
+  if (position->step < trainer->total_steps) {
+    warn_of_drawn(trainer);
+    say_memory(trainer);
+  }
+  trainer->start = trainer->save_time = nnc_seconds_now();
+  trainer->start -= trainer->seconds;
+  return true;
+}
+
+void nnc_trainer_close(Trainer *trainer) {
+  nnc_loader_close(trainer->loader);
+  nnc_data_close(trainer->data);
+  nnc_evaluator_close(&trainer->evaluator);
+  nnc_tally_close(&trainer->tally);
+  nnc_tally_close(&trainer->step_tally);
+  nnc_log_close(&trainer->log);
+  if (trainer->folder) nnc_remove_made(trainer->folder, trainer->folder_made);
+  if (trainer->folder_lock >= 0) close(trainer->folder_lock); /* only locked: nothing can be lost */
+  free(trainer->train_places);
+  free(trainer->accumulate_places);
+  free(trainer->metrics);
+  free(trainer->step_metrics);
+  free(trainer->folder);
+  free(trainer->log_path);
+  free(trainer->keep_path);
+  free(trainer->log_keep_path);
+}

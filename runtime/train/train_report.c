@@ -1,0 +1,159 @@
+/* Reports (validation, log line, screen) and checkpoints of a training run.
+ *
+ * When to save, unless --save-every says: at a report, if the last save is ten seconds old (a
+ * small model makes a hundred epochs in that time), and ten minutes after the last save in any
+ * case. */
+#include "train/trainer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "os/message.h"
+#include "core/number.h"
+#include "core/plateau.h"
+
+static const double report_save_interval = 10, save_interval = 600, report_show_interval = 0.25;
+
+int64_t nnc_trainer_examples_per_step(const Trainer *trainer) {
+  return trainer->model->train.batch * trainer->model->accumulation;
+}
+
+/* The epoch that the last step belongs to, from 1. */
+static int64_t current_epoch(const Trainer *trainer) {
+  const nnc_position *position = &trainer->position;
+  return position->step_in_epoch > 0 || position->step == 0 ? position->epoch + 1 : position->epoch;
+}
+
+static double *set_metrics(const Trainer *trainer, int set) {
+  return trainer->metrics + (set + 1) * trainer->model->metric_count;
+}
+
+static void put_metrics(FILE *file, const nnc_model *model, const char *set,
+                        const double *metrics) {
+  for (int i = 0; i < model->metric_count; i++) {
+    fprintf(file, ",\"%s/%s\":", set, model->metric_names[i]);
+    nnc_json_put_number(file, metrics[i]);
+  }
+}
+
+static void write_log_line(FILE *file, void *context) {
+  const Trainer *trainer = context;
+  fprintf(file, "{\"epoch\":%lld,\"step\":%lld,\"seconds\":%.3f", (long long)current_epoch(trainer),
+          (long long)trainer->position.step, trainer->seconds);
+  put_metrics(file, trainer->model, "train", trainer->metrics);
+  for (int i = 0; i < trainer->evaluator.count; i++)
+    put_metrics(file, trainer->model, trainer->evaluator.sets[i].name, set_metrics(trainer, i));
+  fputc('}', file);
+}
+
+static void show_report(Trainer *trainer) {
+  double now = nnc_seconds_now();
+  bool is_last = trainer->position.step == trainer->total_steps;
+  if (!is_last && now - trainer->progress.reported < report_show_interval) return;
+  char line[NNC_PROGRESS_LINE], prefix[64];
+  size_t at = 0;
+  if (trainer->total_epochs > 0)
+    at = (size_t)snprintf(line, sizeof line, "epoch %lld/%lld", (long long)current_epoch(trainer),
+                          (long long)trainer->total_epochs);
+  else
+    at = (size_t)snprintf(line, sizeof line, "step %lld/%lld", (long long)trainer->position.step,
+                          (long long)trainer->total_steps);
+  at = nnc_progress_metrics(line, at, trainer->model, "", trainer->metrics);
+  for (int i = 0; i < trainer->evaluator.count; i++) {
+    snprintf(prefix, sizeof prefix, "%s ", trainer->evaluator.sets[i].name);
+    at = nnc_progress_metrics(line, at, trainer->model, prefix, set_metrics(trainer, i));
+  }
+  if (at < sizeof line) snprintf(line + at, sizeof line - at, "  %.1f s", trainer->seconds);
+  nnc_progress_report(line);
+  trainer->progress.reported = trainer->progress.shown = nnc_seconds_now();
+}
+
+/* The report at the end of a run that would not have come in a longer one does not count. */
+static void advance_plateaus(Trainer *trainer) {
+  const nnc_model *model = trainer->model;
+  const nnc_position *position = &trainer->position;
+  int64_t every = trainer->validate_steps;
+  if (every > 0 ? position->step % every != 0 : position->step_in_epoch != 0) return;
+  for (int i = 0; i < model->plateau_count && position->step > 0; i++) {
+    const nnc_plateau *plateau = &model->plateaus[i];
+    const double *metrics = trainer->metrics;
+    for (int k = 0; k < trainer->evaluator.count; k++)
+      if (strcmp(trainer->evaluator.sets[k].name, plateau->set) == 0)
+        metrics = set_metrics(trainer, k);
+    nnc_plateau_advance(trainer->session, i, metrics[plateau->metric]);
+  }
+}
+
+bool nnc_trainer_report(Trainer *trainer) {
+  for (int i = 0; i < trainer->evaluator.count; i++)
+    if (!nnc_evaluator_run(&trainer->evaluator, i, set_metrics(trainer, i))) return false;
+  trainer->seconds = nnc_seconds_now() - trainer->start;
+  nnc_tally_metrics(&trainer->tally, trainer->model, &trainer->model->train, trainer->metrics);
+  advance_plateaus(trainer);
+  nnc_log_write(&trainer->log, write_log_line, trainer);
+  show_report(trainer);
+  nnc_tally_reset(&trainer->tally);
+  trainer->position.report_is_due = false;
+  nnc_progress_restart(&trainer->progress, trainer->position.step);
+  return true;
+}
+
+void nnc_trainer_show_step(Trainer *trainer) {
+  if (!nnc_progress_is_due(&trainer->progress)) return;
+  nnc_tally_metrics(&trainer->tally, trainer->model, &trainer->model->train, trainer->metrics);
+  nnc_progress_step(&trainer->progress, trainer->model, current_epoch(trainer),
+                    trainer->total_epochs, trainer->position.step, trainer->total_steps,
+                    nnc_trainer_examples_per_step(trainer), trainer->metrics);
+}
+
+/* --- Saving --------------------------------------------------------------------------------- */
+
+/* A parameter that holds NaN or infinity must not replace a good checkpoint. */
+static bool parameters_are_finite(const Trainer *trainer) {
+  for (int i = 0; i < trainer->model->variable_count; i++) {
+    const nnc_variable *variable = &trainer->model->variables[i];
+    const nnc_tensor *tensor = &variable->tensor;
+    if (variable->kind != NNC_PARAM || !nnc_dtype_is_float(tensor->dtype)) continue;
+    const char *values = nnc_session_at(trainer->session, tensor);
+    int64_t elements = nnc_tensor_elements(tensor);
+    for (int64_t k = 0; k < elements; k++) {
+      if (isfinite(nnc_number_get(tensor->dtype, values, k))) continue;
+      nnc_error("step %lld: parameter %s holds %g; not saved", (long long)trainer->position.step,
+                tensor->name, nnc_number_get(tensor->dtype, values, k));
+      return false;
+    }
+  }
+  return true;
+}
+
+bool nnc_trainer_may_save(const Trainer *trainer) {
+  return trainer->has_stepped || trainer->resumes_own;
+}
+
+bool nnc_trainer_save(Trainer *trainer) {
+  nnc_position *position = &trainer->position;
+  if (trainer->saved_step == position->step && !trainer->save_has_failed) return true;
+  trainer->save_has_failed =
+      (!trainer->options->keep_going && !parameters_are_finite(trainer)) ||
+      !nnc_checkpoint_save(trainer->session, trainer->session->checkpoint, trainer->keep_path,
+                           NNC_EVERYTHING, position, &trainer->tally);
+  trainer->save_time = nnc_seconds_now();
+  nnc_progress_restart(&trainer->progress, position->step);
+  if (trainer->save_has_failed) return false;
+  trainer->saved_step = position->step;
+  free(trainer->keep_path);
+  trainer->keep_path = NULL;
+  return true;
+}
+
+void nnc_trainer_save_if_due(Trainer *trainer, bool was_reported) {
+  int64_t every = trainer->options->save_every;
+  if (!nnc_trainer_may_save(trainer)) return;
+  double age = nnc_seconds_now() - trainer->save_time;
+  bool is_due = every > 0 ? trainer->position.step % every == 0
+                          : age >= save_interval || (was_reported && age >= report_save_interval);
+  if (is_due && !nnc_trainer_save(trainer))
+    nnc_warning("training goes on; the next save tries again");
+}

@@ -1,0 +1,66 @@
+/* The state of a training run, shared by the loop (train.c), its opening (train_open.c) and its
+ * reports and checkpoints (train_report.c). */
+#ifndef NNC_TRAINER_H
+#define NNC_TRAINER_H
+
+#include "train/checkpoint.h"
+#include "train/evaluate.h"
+#include "train/progress.h"
+#include "train/run_log.h"
+
+typedef struct Trainer {
+  nnc_session *session;
+  const nnc_model *model;
+  const nnc_options *options;
+
+  nnc_data *data; /* NULL: the model has no inputs, or nothing is to be trained */
+  nnc_loader *loader;
+  void **train_places, **accumulate_places;
+  nnc_evaluator evaluator;
+
+  nnc_position position;
+  int64_t total_steps, total_epochs; /* total_epochs 0: steps count */
+  int64_t validate_steps;            /* 0: after each epoch */
+
+  nnc_tally tally;      /* since the last report */
+  nnc_tally step_tally; /* of the last step: is its loss finite? */
+  double *metrics;      /* of the period, then a row for each evaluation set */
+  double *step_metrics;
+
+  char *folder;       /* of checkpoint and log */
+  size_t folder_made; /* of replace.h: how much of it is new */
+  int folder_lock;    /* its descriptor, locked: one run a folder; -1: not open */
+  char *log_path;
+  nnc_log log;
+  nnc_progress progress;
+  double start;   /* nnc_seconds_now() less the seconds of the run before */
+  double seconds; /* of training up to the last report */
+
+  char *keep_path;      /* gets a checkpoint of an earlier run; NULL when there is none to keep */
+  char *log_keep_path;  /* gets its log; NULL likewise */
+  bool resumes_own;     /* goes on with the folder's own checkpoint */
+  bool has_stepped;     /* this process has done a step */
+  int64_t saved_step;   /* of the last good save; -1: none */
+  double save_time;     /* when it was last tried */
+  bool save_has_failed; /* the last try */
+} Trainer;
+
+bool nnc_trainer_open(Trainer *trainer, nnc_session *session); /* false after a message */
+void nnc_trainer_close(Trainer *trainer);
+
+int64_t nnc_trainer_examples_per_step(const Trainer *trainer);
+
+/* Validates, logs and shows the period that ends here; false when an interrupt came: it is
+ * still due. */
+bool nnc_trainer_report(Trainer *trainer);
+/* The running line. */
+void nnc_trainer_show_step(Trainer *trainer);
+
+/* May the run save?  One that has done no step has nothing that is worth an earlier run's files. */
+bool nnc_trainer_may_save(const Trainer *trainer);
+/* Saves unless that is done for this step; false after a message, and the run may go on. */
+bool nnc_trainer_save(Trainer *trainer);
+/* Saves if it is time. `was_reported`: a report just ended. */
+void nnc_trainer_save_if_due(Trainer *trainer, bool was_reported);
+
+#endif
