@@ -3,7 +3,7 @@
  * task loop only memory that the loop itself wrote is taken: everyone in it keeps to his block. */
 #include "program/lowering.h"
 
-/* The last unit, in the schedule, that touches the memory of each buffer. */
+/* The last launch, in the schedule, that touches the memory of each buffer. */
 static void note_use(int *last, const Program *program, int buffer, int at) {
   last[buffer_root(program, buffer)] = at;
 }
@@ -11,38 +11,38 @@ static void note_use(int *last, const Program *program, int buffer, int at) {
 static int *last_uses(const Lowering *lowering) {
   int *last = ARENA_ARRAY(lowering->arena, int, lowering->program->buffers.count);
   for (int i = 0; i < lowering->order.count; i++) {
-    const Unit *unit = &lowering->units.items[lowering->order.items[i]];
-    if (unit->group < 0) {
-      note_use(last, lowering->program, unit->from, i);
-      note_use(last, lowering->program, unit->to, i);
+    const Launch *launch = &lowering->launches.items[lowering->order.items[i]];
+    if (launch->group < 0) {
+      note_use(last, lowering->program, launch->from, i);
+      note_use(last, lowering->program, launch->to, i);
       continue;
     }
-    const BuiltKernel *built = &lowering->groups.items[unit->group]->built;
+    const BuiltKernel *built = &lowering->groups.items[launch->group]->built;
     for (int k = 0; k < built->kernel->operand_count; k++)
       note_use(last, lowering->program, lowering->places[built->nodes[k]->id].buffer, i);
   }
   return last;
 }
 
-/* The loop of the unit that writes each buffer; -1: none, or it comes from outside. */
+/* The loop of the launch that writes each buffer; -1: none, or it comes from outside. */
 static int *writer_loops(const Lowering *lowering) {
   int count = lowering->program->buffers.count;
   int *loops = ARENA_ARRAY(lowering->arena, int, count);
   for (int i = 0; i < count; i++) loops[i] = -1;
-  for (int u = 0; u < lowering->units.count; u++) {
-    const Unit *unit = &lowering->units.items[u];
-    if (unit->group < 0) continue;
-    const BuiltKernel *built = &lowering->groups.items[unit->group]->built;
+  for (int u = 0; u < lowering->launches.count; u++) {
+    const Launch *launch = &lowering->launches.items[u];
+    if (launch->group < 0) continue;
+    const BuiltKernel *built = &lowering->groups.items[launch->group]->built;
     for (int k = 0; k < built->kernel->operand_count; k++)
       if (built->kernel->operands[k].is_output)
-        loops[lowering->places[built->nodes[k]->id].buffer] = unit->loop;
+        loops[lowering->places[built->nodes[k]->id].buffer] = launch->loop;
   }
   return loops;
 }
 
-static void share_outputs(Lowering *lowering, const Unit *unit, const int *loops, int at,
+static void share_outputs(Lowering *lowering, const Launch *launch, const int *loops, int at,
                           int *last) {
-  const BuiltKernel *built = &lowering->groups.items[unit->group]->built;
+  const BuiltKernel *built = &lowering->groups.items[launch->group]->built;
   const Kernel *kernel = built->kernel;
   Program *program = lowering->program;
   for (int out = 0; out < kernel->operand_count; out++) {
@@ -56,7 +56,7 @@ static void share_outputs(Lowering *lowering, const Unit *unit, const int *loops
           program->buffers.items[root].kind != BUFFER_ACTIVATION ||
           program->buffers.items[root].owner != lowering->scan ||
           program->buffers.items[from].view_of >= 0 ||
-          (unit->loop >= 0 && loops[from] != unit->loop) || !kernel_can_unify(kernel, in, out))
+          (launch->loop >= 0 && loops[from] != launch->loop) || !kernel_can_unify(kernel, in, out))
         continue;
       result->alias_of = root;
       int own_last = last[result->id];
@@ -70,8 +70,8 @@ void buffers_share(Lowering *lowering) {
   if (lowering->level == 0) return;
   int *last = last_uses(lowering), *loops = writer_loops(lowering);
   for (int i = 0; i < lowering->order.count; i++) {
-    const Unit *unit = &lowering->units.items[lowering->order.items[i]];
-    if (unit->group >= 0 && !lowering->groups.items[unit->group]->scan)
-      share_outputs(lowering, unit, loops, i, last);
+    const Launch *launch = &lowering->launches.items[lowering->order.items[i]];
+    if (launch->group >= 0 && !lowering->groups.items[launch->group]->scan)
+      share_outputs(lowering, launch, loops, i, last);
   }
 }

@@ -166,13 +166,13 @@ void barriers_insert(Arena *arena, Program *program, ProgramEntry *entry) {
   }
 }
 
-int *entry_phases(Arena *arena, const ProgramEntry *entry) {
-  int *phases = ARENA_ARRAY(arena, int, entry->steps.count + 1);
-  int phase = 0;
+int *barriers_before(Arena *arena, const ProgramEntry *entry) {
+  int *barriers = ARENA_ARRAY(arena, int, entry->steps.count + 1);
+  int count = 0;
   for (int i = 0; i < entry->steps.count; i++) {
-    if (entry->steps.items[i].kind == STEP_BARRIER) phase++;
-    phases[i] = phase;
+    if (entry->steps.items[i].kind == STEP_BARRIER) count++;
+    barriers[i] = count;
   }
-  phases[entry->steps.count] = phase;
-  return phases;
+  barriers[entry->steps.count] = count;
+  return barriers;
 }

@@ -5,7 +5,7 @@
  *
  *   - their domains fit: equal; or the one is elementwise over the whole shape of which the other
  *     reduces the trailing axes (softmax, layer norm: one row after the other, several stages)
- *   - they belong to one stage (ATTR_STAGE), so that what is computed again stays late
+ *   - they belong to one phase (ATTR_STAGE), so that what is computed again stays late
  *   - no path through a third group leads from one to the other, not even one that keeps readers
  *     of a variable before its update
  *   - the merged kernel can be built: the rules themselves say no (kernel/builder.h).
@@ -163,9 +163,9 @@ static bool fits_as_inner(const Fuser *fuser, const Group *rows, const Group *ma
 
 /* The iteration space of both together, in *merged. */
 static bool spaces_merge(const Fuser *fuser, const Group *a, const Group *b, Group *merged) {
-  if (a->stage != b->stage || (a->template_node && b->template_node) || a->scan || b->scan)
+  if (a->phase != b->phase || (a->template_node && b->template_node) || a->scan || b->scan)
     return false;
-  merged->stage = a->stage;
+  merged->phase = a->phase;
   const Group *template_group = a->template_node ? a : b->template_node ? b : NULL;
   const Group *other = template_group == a ? b : a;
   if (template_group) {
@@ -341,7 +341,7 @@ static void merge_siblings(Fuser *fuser) {
   for (int a = 0; a < count; a++) {
     for (int b = a + 1; b < count; b++) {
       if (group_at(fuser, a)->is_merged_away || group_at(fuser, b)->is_merged_away) continue;
-      if (group_at(fuser, a)->stage != group_at(fuser, b)->stage) continue;
+      if (group_at(fuser, a)->phase != group_at(fuser, b)->phase) continue;
       if (group_at(fuser, a)->template_node || group_at(fuser, b)->template_node) continue;
       if (are_small(fuser, group_at(fuser, a), group_at(fuser, b)) || share_reads(fuser, a, b))
         try_merge(fuser, a, b);

@@ -21,7 +21,7 @@ typedef struct Demand {
   double reads;      /* elements asked for */
   bool needs_memory; /* by a template */
   bool is_part;      /* of what is joined on the way to a kernel */
-  int stage;         /* the latest of a kernel that asks */
+  int phase;         /* the latest of a kernel that asks */
 } Demand;
 
 static OpFamily family_of(const Node *node) { return op_info(node->op)->class->family; }
@@ -121,11 +121,11 @@ static void find_free(Lowering *lowering) {
   }
 }
 
-/* Would keep several large operands alive until a later stage, in place of one result. */
+/* Would keep several large operands alive until a later phase, in place of one result. */
 static bool prolongs_lives(const Lowering *lowering, const Node *node, const Demand *demand) {
   int count = 0;
   for (int i = 0; i < node->operand_count; i++) count += real_operand(lowering, node, i) != NULL;
-  return demand->stage > lowering->stages[node->id] && count > 1;
+  return demand->phase > lowering->phases[node->id] && count > 1;
 }
 
 static bool should_inline(const Lowering *lowering, const Node *node, const Demand *demand,
@@ -151,11 +151,11 @@ static void add_demand(const Lowering *lowering, const Node *node, Demand *deman
   double elements = (double)shape_elements(node->type.shape), times = 1;
   bool is_inline = place->kind == PLACE_INLINE;
   if (is_inline && elements > 0) times = demands[node->id].reads / elements;
-  int stage = is_inline ? demands[node->id].stage : lowering->stages[node->id];
+  int phase = is_inline ? demands[node->id].phase : lowering->phases[node->id];
   for (int i = 0; i < node->operand_count; i++) {
     Demand *demand = &demands[node->operands[i]->id];
     demand->reads += times * operand_reads(lowering, node, node->operands[i]);
-    if (stage > demand->stage) demand->stage = stage;
+    if (phase > demand->phase) demand->phase = phase;
     if (joins_parts(node) || (is_inline && demands[node->id].is_part)) demand->is_part = true;
     if (place->form == FORM_TEMPLATE || (is_inline && demands[node->id].needs_memory))
       demand->needs_memory = true;

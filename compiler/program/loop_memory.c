@@ -1,4 +1,4 @@
-/* How much memory is alive at once at most in an order of units with task loops, before there is a
+/* How much memory is alive at once at most in an order of launches with task loops, before there is a
  * plan. Values of which a loop sees only its own block are not in the arena; others that a loop
  * touches live as long as it runs. */
 #include "program/lowering.h"
@@ -10,7 +10,7 @@ typedef struct Life {
 
 typedef struct Lives {
   const Lowering *lowering;
-  bool *const *parts; /* by unit, by operand: touched by blocks when it is in a loop */
+  bool *const *parts; /* by launch, by operand: touched by blocks when it is in a loop */
   Life *lives;        /* by buffer */
 } Lives;
 
@@ -27,22 +27,22 @@ static void touch(Lives *lives, int buffer, int first, int last, int loop) {
 
 static void touch_operands(Lives *lives, int number, int first, int last) {
   const Lowering *lowering = lives->lowering;
-  const Unit *unit = &lowering->units.items[number];
-  if (unit->group < 0) {
-    touch(lives, unit->from, first, last, -1);
-    touch(lives, unit->to, first, last, -1);
+  const Launch *launch = &lowering->launches.items[number];
+  if (launch->group < 0) {
+    touch(lives, launch->from, first, last, -1);
+    touch(lives, launch->to, first, last, -1);
     return;
   }
-  const BuiltKernel *built = &lowering->groups.items[unit->group]->built;
+  const BuiltKernel *built = &lowering->groups.items[launch->group]->built;
   for (int i = 0; i < built->kernel->operand_count; i++) {
-    bool is_part = unit->loop >= 0 && lives->parts[number][i];
+    bool is_part = launch->loop >= 0 && lives->parts[number][i];
     touch(lives, lowering->places[built->nodes[i]->id].buffer, first, last,
-          is_part ? unit->loop : -1);
+          is_part ? launch->loop : -1);
   }
 }
 
-static int unit_loop(const Lowering *lowering, int at) {
-  return lowering->units.items[lowering->order.items[at]].loop;
+static int launch_loop(const Lowering *lowering, int at) {
+  return lowering->launches.items[lowering->order.items[at]].loop;
 }
 
 int64_t order_peak(const Lowering *lowering, bool *const *parts) {
@@ -52,9 +52,9 @@ int64_t order_peak(const Lowering *lowering, bool *const *parts) {
   int64_t *change = ARENA_ARRAY(scratch, int64_t, count + 1), alive = 0, peak = 0;
   for (int i = 0; i < buffers; i++) lives.lives[i].last = -1;
   for (int at = 0; at < count; at++) {
-    int first = at, last = at, loop = unit_loop(lowering, at);
-    while (loop >= 0 && first > 0 && unit_loop(lowering, first - 1) == loop) first--;
-    while (loop >= 0 && last + 1 < count && unit_loop(lowering, last + 1) == loop) last++;
+    int first = at, last = at, loop = launch_loop(lowering, at);
+    while (loop >= 0 && first > 0 && launch_loop(lowering, first - 1) == loop) first--;
+    while (loop >= 0 && last + 1 < count && launch_loop(lowering, last + 1) == loop) last++;
     touch_operands(&lives, lowering->order.items[at], first, last);
   }
   for (int i = 0; i < buffers; i++) {

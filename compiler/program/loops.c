@@ -7,7 +7,7 @@
  *     its accesses prove
  *   - that reads what a launch of the loop wrote, by the same blocks
  *   - of which nothing that must come before it has to wait for the whole of the loop
- *   - that is of the same stage (ATTR_STAGE), so that what is computed again stays late
+ *   - that is of the same phase (ATTR_STAGE), so that what is computed again stays late
  *   - with which the loop's weights and the values of one block still fit the cache.
  *
  * What comes between and does not wait for the loop goes before it, the rest behind it, where
@@ -51,29 +51,29 @@ typedef enum LoopReach {
   REACH_NONE      /* only what is not made otherwise */
 } LoopReach;
 
-typedef VEC(int) UnitList;
+typedef VEC(int) LaunchList;
 
 typedef struct Former {
   Lowering *lowering;
   Arena *scratch;
   BlockCut cut;
-  bool **parts;        /* by unit, by operand; NULL: cannot be cut */
-  bool *is_in, *waits; /* by unit: of the loop; must come behind it */
+  bool **parts;        /* by launch, by operand; NULL: cannot be cut */
+  bool *is_in, *waits; /* by launch: of the loop; must come behind it */
   LoopReach reach;
-  UnitList loop;
-  UnitList written, whole, touched; /* buffers: written, read as a whole, any */
-  int64_t bytes;                    /* of `touched`: parts, and wholes */
+  LaunchList loop;
+  LaunchList written, whole, touched; /* buffers: written, read as a whole, any */
+  int64_t bytes;                      /* of `touched`: parts, and wholes */
 } Former;
 
-static bool list_has(const UnitList *list, int id) {
+static bool list_has(const LaunchList *list, int id) {
   for (int i = 0; i < list->count; i++)
     if (list->items[i] == id) return true;
   return false;
 }
 
-static const BuiltKernel *unit_kernel(const Former *former, int unit) {
+static const BuiltKernel *launch_kernel(const Former *former, int launch) {
   const Lowering *lowering = former->lowering;
-  return &lowering->groups.items[lowering->units.items[unit].group]->built;
+  return &lowering->groups.items[lowering->launches.items[launch].group]->built;
 }
 
 static int operand_buffer(const Former *former, const BuiltKernel *built, int operand) {
@@ -87,10 +87,10 @@ static bool is_wide_contraction(const Kernel *kernel, const bool *parts) {
   return whole->elements * dtype_size(whole->dtype) > PANEL_BYTES;
 }
 
-static void find_parts(Former *former, int unit) {
-  int group = former->lowering->units.items[unit].group;
+static void find_parts(Former *former, int launch) {
+  int group = former->lowering->launches.items[launch].group;
   if (group < 0 || former->lowering->groups.items[group]->scan) return; /* a copy, a scan */
-  const BuiltKernel *built = unit_kernel(former, unit);
+  const BuiltKernel *built = launch_kernel(former, launch);
   const Kernel *kernel = built->kernel;
   for (int i = 0; i < kernel->operand_count; i++) {
     const Buffer *buffer =
@@ -100,104 +100,105 @@ static void find_parts(Former *former, int unit) {
   bool *parts = ARENA_ARRAY(former->scratch, bool, kernel->operand_count);
   bool can = kernel_can_block(kernel, former->cut, parts) &&
              (former->lowering->is_eager || !is_wide_contraction(kernel, parts));
-  former->parts[unit] = can ? parts : NULL;
+  former->parts[launch] = can ? parts : NULL;
 }
 
-/* Bytes that the unit adds to what one block needs in the cache. */
-static int64_t added_bytes(const Former *former, int unit) {
-  const BuiltKernel *built = unit_kernel(former, unit);
+/* Bytes that the launch adds to what one block needs in the cache. */
+static int64_t added_bytes(const Former *former, int launch) {
+  const BuiltKernel *built = launch_kernel(former, launch);
   int64_t bytes = 0;
   for (int i = 0; i < built->kernel->operand_count; i++) {
     if (list_has(&former->touched, operand_buffer(former, built, i))) continue;
     const KernelOperand *operand = &built->kernel->operands[i];
     int64_t own = operand->elements * dtype_size(operand->dtype);
-    bytes += former->parts[unit][i] ? own / former->cut.blocks : own;
+    bytes += former->parts[launch][i] ? own / former->cut.blocks : own;
   }
   return bytes;
 }
 
-/* What the loop writes, everyone in it touches by blocks; and the unit continues the loop. */
-static bool accesses_fit(const Former *former, int unit) {
-  const BuiltKernel *built = unit_kernel(former, unit);
+/* What the loop writes, everyone in it touches by blocks; and the launch continues the loop. */
+static bool accesses_fit(const Former *former, int launch) {
+  const BuiltKernel *built = launch_kernel(former, launch);
   bool continues = former->loop.count == 0;
   for (int i = 0; i < built->kernel->operand_count; i++) {
     int buffer = operand_buffer(former, built, i);
     bool is_written = list_has(&former->written, buffer);
-    if (is_written && !former->parts[unit][i]) return false;
+    if (is_written && !former->parts[launch][i]) return false;
     if (built->kernel->operands[i].is_output && list_has(&former->whole, buffer)) return false;
     continues = continues || is_written;
   }
   return continues;
 }
 
-static bool must_wait(const Former *former, int unit) {
-  const Unit *own = &former->lowering->units.items[unit];
+static bool must_wait(const Former *former, int launch) {
+  const Launch *own = &former->lowering->launches.items[launch];
   for (int i = 0; i < own->before.count; i++)
     if (former->waits[own->before.items[i]]) return true;
   return false;
 }
 
-static bool depends_on_loop(const Former *former, int unit) {
-  const Unit *own = &former->lowering->units.items[unit];
+static bool depends_on_loop(const Former *former, int launch) {
+  const Launch *own = &former->lowering->launches.items[launch];
   for (int i = 0; i < own->before.count; i++)
     if (former->is_in[own->before.items[i]]) return true;
   return false;
 }
 
 /* Sums over the pieces of the batch are only made block by block. */
-static bool needs_loop(const Former *former, int unit) {
-  return former->parts[unit] != NULL && unit_kernel(former, unit)->kernel->conv.pieces > 0;
+static bool needs_loop(const Former *former, int launch) {
+  return former->parts[launch] != NULL && launch_kernel(former, launch)->kernel->conv.pieces > 0;
 }
 
-static bool can_join(const Former *former, int unit) {
+static bool can_join(const Former *former, int launch) {
   const Lowering *lowering = former->lowering;
-  if (former->parts[unit] == NULL || must_wait(former, unit) || !accesses_fit(former, unit))
+  if (former->parts[launch] == NULL || must_wait(former, launch) || !accesses_fit(former, launch))
     return false;
-  if (former->loop.count == 0 && needs_loop(former, unit)) return true;
+  if (former->loop.count == 0 && needs_loop(former, launch)) return true;
   if (former->reach == REACH_NONE) return false;
-  bool same_stage = former->loop.count == 0 || lowering->units.items[former->loop.items[0]].stage ==
-                                                   lowering->units.items[unit].stage;
-  bool fits = former->bytes + added_bytes(former, unit) <= LOOP_CACHE_BYTES;
-  return lowering->is_eager || (same_stage && fits);
+  bool same_phase =
+      former->loop.count == 0 || lowering->launches.items[former->loop.items[0]].phase ==
+                                     lowering->launches.items[launch].phase;
+  bool fits = former->bytes + added_bytes(former, launch) <= LOOP_CACHE_BYTES;
+  return lowering->is_eager || (same_phase && fits);
 }
 
-static void join(Former *former, int unit) {
-  const BuiltKernel *built = unit_kernel(former, unit);
-  former->bytes += added_bytes(former, unit);
-  former->is_in[unit] = true;
-  vec_push(former->scratch, &former->loop, unit);
+static void join(Former *former, int launch) {
+  const BuiltKernel *built = launch_kernel(former, launch);
+  former->bytes += added_bytes(former, launch);
+  former->is_in[launch] = true;
+  vec_push(former->scratch, &former->loop, launch);
   for (int i = 0; i < built->kernel->operand_count; i++) {
     int buffer = operand_buffer(former, built, i);
     vec_push(former->scratch, &former->touched, buffer);
     if (built->kernel->operands[i].is_output) vec_push(former->scratch, &former->written, buffer);
-    if (!former->parts[unit][i]) vec_push(former->scratch, &former->whole, buffer);
+    if (!former->parts[launch][i]) vec_push(former->scratch, &former->whole, buffer);
   }
 }
 
-/* The loop that begins with `units[at]`, if any unit joins it. */
-static void grow(Former *former, const UnitList *units, int at) {
+/* The loop that begins with `launches[at]`, if any launch joins it. */
+static void grow(Former *former, const LaunchList *launches, int at) {
   former->loop.count = former->written.count = former->whole.count = former->touched.count = 0;
   former->bytes = 0;
-  for (int i = 0; i < former->lowering->units.count; i++)
+  for (int i = 0; i < former->lowering->launches.count; i++)
     former->is_in[i] = former->waits[i] = false;
-  for (int i = at; i < units->count; i++) {
-    int unit = units->items[i];
+  for (int i = at; i < launches->count; i++) {
+    int launch = launches->items[i];
     bool is_first = i == at;
-    if (can_join(former, unit)) join(former, unit);
+    if (can_join(former, launch)) join(former, launch);
     else if (is_first) return;
-    else former->waits[unit] = must_wait(former, unit) || depends_on_loop(former, unit);
-    if (former->waits[unit] && former->reach == REACH_SCHEDULE) {
-      for (i++; i < units->count; i++) former->waits[units->items[i]] = true;
+    else former->waits[launch] = must_wait(former, launch) || depends_on_loop(former, launch);
+    if (former->waits[launch] && former->reach == REACH_SCHEDULE) {
+      for (i++; i < launches->count; i++) former->waits[launches->items[i]] = true;
       return;
     }
   }
 }
 
-static void number_loop(const Former *former, const UnitList *units) {
+static void number_loop(const Former *former, const LaunchList *launches) {
   Lowering *lowering = former->lowering;
   ProgramEntry *entry = &lowering->program->entries[lowering->entry];
-  for (int i = 0; i < units->count; i++)
-    lowering->units.items[units->items[i]].loop = entry->loops.count;
+  for (int i = 0; i < launches->count; i++)
+    lowering->launches.items[launches->items[i]].loop = entry->loops.count;
   TaskLoop loop = {.first_step = -1,
                    .last_step = -1,
                    .blocks = former->cut.blocks,
@@ -205,51 +206,51 @@ static void number_loop(const Former *former, const UnitList *units) {
   vec_push(lowering->program->arena, &entry->loops, loop);
 }
 
-static void order_unit(const Former *former, int unit) {
-  vec_push(former->lowering->arena, &former->lowering->order, unit);
+static void order_launch(const Former *former, int launch) {
+  vec_push(former->lowering->arena, &former->lowering->order, launch);
 }
 
-/* The place in `units` of the first that begins a loop, which is in `former` then; or their
+/* The place in `launches` of the first that begins a loop, which is in `former` then; or their
  * count. */
-static int find_loop(Former *former, const UnitList *units) {
-  for (int at = 0; at < units->count; at++) {
-    grow(former, units, at);
-    bool is_needed = former->lowering->is_eager || needs_loop(former, units->items[at]);
+static int find_loop(Former *former, const LaunchList *launches) {
+  for (int at = 0; at < launches->count; at++) {
+    grow(former, launches, at);
+    bool is_needed = former->lowering->is_eager || needs_loop(former, launches->items[at]);
     if (former->loop.count > 1 || (former->loop.count == 1 && is_needed)) return at;
   }
-  return units->count;
+  return launches->count;
 }
 
-/* Puts `units` in order: the first loop, before it what does not wait for it, then the rest. */
-static void order_units(Former *former, const UnitList *units) {
-  UnitList before = {0}, loop = {0}, rest = {0};
-  int at = find_loop(former, units);
-  for (int i = 0; i < at; i++) order_unit(former, units->items[i]);
-  if (at == units->count) return;
-  for (int i = at; i < units->count; i++) {
-    int unit = units->items[i];
-    UnitList *list = former->is_in[unit] ? &loop : former->waits[unit] ? &rest : &before;
-    vec_push(former->scratch, list, unit);
+/* Puts `launches` in order: the first loop, before it what does not wait for it, then the rest. */
+static void order_launches(Former *former, const LaunchList *launches) {
+  LaunchList before = {0}, loop = {0}, rest = {0};
+  int at = find_loop(former, launches);
+  for (int i = 0; i < at; i++) order_launch(former, launches->items[i]);
+  if (at == launches->count) return;
+  for (int i = at; i < launches->count; i++) {
+    int launch = launches->items[i];
+    LaunchList *list = former->is_in[launch] ? &loop : former->waits[launch] ? &rest : &before;
+    vec_push(former->scratch, list, launch);
   }
-  order_units(former, &before);
-  for (int i = 0; i < loop.count; i++) order_unit(former, loop.items[i]);
+  order_launches(former, &before);
+  for (int i = 0; i < loop.count; i++) order_launch(former, loop.items[i]);
   number_loop(former, &loop);
-  order_units(former, &rest);
+  order_launches(former, &rest);
 }
 
-static void form_loops(Former *former, const UnitList *units, LoopReach reach) {
+static void form_loops(Former *former, const LaunchList *launches, LoopReach reach) {
   Lowering *lowering = former->lowering;
   former->reach = reach;
   lowering->order.count = 0;
   lowering->program->entries[lowering->entry].loops.count = 0;
-  for (int i = 0; i < lowering->units.count; i++) lowering->units.items[i].loop = -1;
-  order_units(former, units);
+  for (int i = 0; i < lowering->launches.count; i++) lowering->launches.items[i].loop = -1;
+  order_launches(former, launches);
 }
 
 void loops_form(Lowering *lowering) {
-  for (int i = 0; i < lowering->units.count; i++) lowering->units.items[i].loop = -1;
+  for (int i = 0; i < lowering->launches.count; i++) lowering->launches.items[i].loop = -1;
   if (lowering->blocks == 0) return;
-  int count = lowering->units.count;
+  int count = lowering->launches.count;
   Arena *scratch = arena_create();
   Former former = {.lowering = lowering,
                    .scratch = scratch,
@@ -257,14 +258,14 @@ void loops_form(Lowering *lowering) {
                    .parts = ARENA_ARRAY(scratch, bool *, count),
                    .is_in = ARENA_ARRAY(scratch, bool, count),
                    .waits = ARENA_ARRAY(scratch, bool, count)};
-  UnitList units = {0};
+  LaunchList launches = {0};
   for (int i = 0; i < count; i++) {
-    vec_push(scratch, &units, lowering->order.items[i]);
+    vec_push(scratch, &launches, lowering->order.items[i]);
     find_parts(&former, lowering->order.items[i]);
   }
   int64_t before = order_peak(lowering, former.parts);
   for (LoopReach reach = REACH_FAR; reach <= REACH_NONE; reach++) {
-    form_loops(&former, &units, reach);
+    form_loops(&former, &launches, reach);
     if (lowering->is_eager || order_peak(lowering, former.parts) <= before + before / MORE_MEMORY)
       break;
   }

@@ -22,8 +22,8 @@ void graph_lower(Lowering *lowering) {
   for (int i = 0; i < lowering->groups.count; i++) /* more may come on the way */
     if (!lowering->groups.items[i]->is_merged_away)
       group_build_surely(lowering, lowering->groups.items[i]);
-  units_create(lowering);
-  units_schedule(lowering);
+  launches_create(lowering);
+  launches_schedule(lowering);
   loops_form(lowering);
   buffers_share(lowering);
   steps_create(lowering);

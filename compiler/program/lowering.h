@@ -2,7 +2,7 @@
  *
  *   places   for every node: where its value comes from (place.c)
  *   groups   which nodes one kernel computes (fuse.c), the kernel (group.c)
- *   units    launches and copies with their order (order.c, schedule.c)
+ *   launches    launches and copies with their order (order.c, schedule.c)
  *   loops    runs of launches that go through the batch in blocks (loops.c)
  *   buffers  of what is stored, in place where it can be (alias.c)
  *   steps    with barriers (barriers.c), then the memory plan (plan.c) */
@@ -44,7 +44,7 @@ typedef struct Group {
   bool is_merged_away;       /* or inlined */
   const Node *template_node; /* or NULL */
   const Node *scan; /* its loop is the group; members: itself, then the results that are read */
-  int stage;        /* of all its members */
+  int phase;        /* of all its members */
   Shape domain;
   bool has_inner; /* some member has the whole shape `full`: domain and inner axes */
   Shape full;
@@ -56,15 +56,15 @@ typedef struct Group {
 } Group;
 
 /* A launch or a copy. */
-typedef struct Unit {
+typedef struct Launch {
   int group;        /* -1: a copy */
   int from, to;     /* buffers of a copy */
-  int stage;        /* those of an earlier one go first when both are ready */
-  int key;          /* order among those of a stage: greatest node id */
+  int phase;        /* those of an earlier one go first when both are ready */
+  int key;          /* order among those of a phase: greatest node id */
   int loop;         /* number of its task loop, or -1 */
-  VEC(int) before;  /* units that must come earlier */
+  VEC(int) before;  /* launches that must come earlier */
   const Node *node; /* for path and span */
-} Unit;
+} Launch;
 
 typedef struct Lowering {
   Arena *arena;
@@ -76,12 +76,12 @@ typedef struct Lowering {
   bool *live;           /* by node id */
   int *uses;            /* by node id */
   int *wide_uses;       /* by node id: without those by masks (inline.c) */
-  int *stages;          /* by node id: its own (ATTR_STAGE) or an operand's, if later */
+  int *phases;          /* by node id: its own (ATTR_STAGE) or an operand's, if later */
   Place *places;        /* by node id */
   const Node **node_of; /* by node id */
   VEC(Group *) groups;
-  VEC(Unit) units;
-  VEC(int) order;       /* unit numbers */
+  VEC(Launch) launches;
+  VEC(int) order;       /* launch numbers */
   int64_t blocks;       /* of the batch, in task loops; 0: there are none */
   bool is_eager;        /* task loops wherever they are possible */
   int scan;             /* of a body: the number of its scan loop; -1: the entry itself */
@@ -114,20 +114,20 @@ void groups_fuse(Lowering *lowering);
 /* Marks which members other kernels or the outside read. */
 void groups_mark_stored(Lowering *lowering);
 
-/* order.c: buffers of stored values and outputs, units and their order constraints */
-void units_create(Lowering *lowering);
+/* order.c: buffers of stored values and outputs, launches and their order constraints */
+void launches_create(Lowering *lowering);
 /* schedule.c */
-void units_schedule(Lowering *lowering);
+void launches_schedule(Lowering *lowering);
 /* What the values and weights that a block of a task loop touches may take of a second-level cache
  * of 512 KiB. */
 enum { LOOP_CACHE_BYTES = 384 << 10 };
 
 /* loops.c: the number of blocks for a batch, 0 when it has none that is good */
 int64_t batch_blocks(int64_t batch);
-/* Finds task loops and moves their units together. */
+/* Finds task loops and moves their launches together. */
 void loops_form(Lowering *lowering);
 /* loop_memory.c: bytes of activations alive at once at most, by the order and the loops; parts are
- * by unit and operand whether it is touched by blocks in a loop */
+ * by launch and operand whether it is touched by blocks in a loop */
 int64_t order_peak(const Lowering *lowering, bool *const *parts);
 /* alias.c: activations over dead operands */
 void buffers_share(Lowering *lowering);
@@ -151,7 +151,7 @@ void barriers_insert(Arena *arena, Program *program, ProgramEntry *entry);
 /* plan.c */
 void program_plan(Program *program);
 /* Numbers of barriers before each step. */
-int *entry_phases(Arena *arena, const ProgramEntry *entry);
+int *barriers_before(Arena *arena, const ProgramEntry *entry);
 
 /* buffers.c */
 int buffer_add(Program *program, BufferKind kind, Type type, const char *name, int entry);

@@ -33,76 +33,76 @@ static void bind_leaves(Lowering *lowering) {
   }
 }
 
-/* ---- units --------------------------------------------------------------------------------- */
+/* ---- launches --------------------------------------------------------------------------------- */
 
-static int unit_of_group(const Lowering *lowering, int group) {
-  for (int i = 0; i < lowering->units.count; i++)
-    if (lowering->units.items[i].group == group) return i;
+static int launch_of_group(const Lowering *lowering, int group) {
+  for (int i = 0; i < lowering->launches.count; i++)
+    if (lowering->launches.items[i].group == group) return i;
   panic("group %d has no launch", group);
 }
 
-static void unit_add_before(Lowering *lowering, int unit, int before) {
-  Unit *own = &lowering->units.items[unit];
+static void launch_add_before(Lowering *lowering, int launch, int before) {
+  Launch *own = &lowering->launches.items[launch];
   for (int i = 0; i < own->before.count; i++)
     if (own->before.items[i] == before) return;
   vec_push(lowering->arena, &own->before, before);
 }
 
 static void add_launches(Lowering *lowering) {
-  int *unit_of = ARENA_ARRAY(lowering->arena, int, lowering->groups.count + 1);
+  int *launch_of = ARENA_ARRAY(lowering->arena, int, lowering->groups.count + 1);
   for (int i = 0; i < lowering->groups.count; i++) {
     const Group *group = lowering->groups.items[i];
     if (group->is_merged_away) continue;
     const Node *last = group->members.items[group->members.count - 1];
-    unit_of[i] = lowering->units.count;
-    vec_push(lowering->arena, &lowering->units,
-             ((Unit){.group = i,
-                     .from = -1,
-                     .to = -1,
-                     .stage = group->stage,
-                     .key = last->id,
-                     .node = last}));
+    launch_of[i] = lowering->launches.count;
+    vec_push(lowering->arena, &lowering->launches,
+             ((Launch){.group = i,
+                       .from = -1,
+                       .to = -1,
+                       .phase = group->phase,
+                       .key = last->id,
+                       .node = last}));
   }
-  for (int u = 0; u < lowering->units.count; u++) {
-    const Group *group = lowering->groups.items[lowering->units.items[u].group];
+  for (int u = 0; u < lowering->launches.count; u++) {
+    const Group *group = lowering->groups.items[lowering->launches.items[u].group];
     for (int i = 0; i < group->built.kernel->operand_count; i++) {
       const Place *place = &lowering->places[group->built.nodes[i]->id];
       if (place->kind == PLACE_GROUP && place->group != group->id)
-        unit_add_before(lowering, u, unit_of[place->group]);
+        launch_add_before(lowering, u, launch_of[place->group]);
     }
   }
 }
 
 static int add_copy(Lowering *lowering, const Node *node, int from, int to) {
-  Unit copy = {.group = -1,
-               .from = from,
-               .to = to,
-               .stage = lowering->stages[node->id],
-               .key = lowering->graph->next_id,
-               .node = node};
-  vec_push(lowering->arena, &lowering->units, copy);
-  int unit = lowering->units.count - 1;
+  Launch copy = {.group = -1,
+                 .from = from,
+                 .to = to,
+                 .phase = lowering->phases[node->id],
+                 .key = lowering->graph->next_id,
+                 .node = node};
+  vec_push(lowering->arena, &lowering->launches, copy);
+  int launch = lowering->launches.count - 1;
   const Place *place = &lowering->places[node->id];
   if (place->kind == PLACE_GROUP)
-    unit_add_before(lowering, unit, unit_of_group(lowering, place->group));
-  return unit;
+    launch_add_before(lowering, launch, launch_of_group(lowering, place->group));
+  return launch;
 }
 
-static bool unit_depends_on(const Lowering *lowering, int unit, int on, bool *seen) {
-  if (unit == on) return true;
-  if (seen[unit]) return false;
-  seen[unit] = true;
-  const Unit *own = &lowering->units.items[unit];
+static bool launch_depends_on(const Lowering *lowering, int launch, int on, bool *seen) {
+  if (launch == on) return true;
+  if (seen[launch]) return false;
+  seen[launch] = true;
+  const Launch *own = &lowering->launches.items[launch];
   for (int i = 0; i < own->before.count; i++)
-    if (unit_depends_on(lowering, own->before.items[i], on, seen)) return true;
+    if (launch_depends_on(lowering, own->before.items[i], on, seen)) return true;
   return false;
 }
 
-/* Operands of the unit that load the old value of variable buffer `buffer`. */
-static int old_value_operands(const Lowering *lowering, const Unit *unit, int buffer,
+/* Operands of the launch that load the old value of variable buffer `buffer`. */
+static int old_value_operands(const Lowering *lowering, const Launch *launch, int buffer,
                               int *operand) {
-  if (unit->group < 0) return unit->from == buffer;
-  const BuiltKernel *built = &lowering->groups.items[unit->group]->built;
+  if (launch->group < 0) return launch->from == buffer;
+  const BuiltKernel *built = &lowering->groups.items[launch->group]->built;
   int count = 0;
   for (int i = 0; i < built->kernel->operand_count; i++) {
     const Place *place = &lowering->places[built->nodes[i]->id];
@@ -117,15 +117,15 @@ static int old_value_operands(const Lowering *lowering, const Unit *unit, int bu
 static bool order_after_readers(Lowering *lowering, int writer, int buffer) {
   VEC(int) readers = {0};
   int operand;
-  for (int u = 0; u < lowering->units.count; u++) {
+  for (int u = 0; u < lowering->launches.count; u++) {
     if (u == writer ||
-        old_value_operands(lowering, &lowering->units.items[u], buffer, &operand) == 0)
+        old_value_operands(lowering, &lowering->launches.items[u], buffer, &operand) == 0)
       continue;
-    bool *seen = ARENA_ARRAY(lowering->arena, bool, lowering->units.count);
-    if (unit_depends_on(lowering, u, writer, seen)) return false;
+    bool *seen = ARENA_ARRAY(lowering->arena, bool, lowering->launches.count);
+    if (launch_depends_on(lowering, u, writer, seen)) return false;
     vec_push(lowering->arena, &readers, u);
   }
-  for (int i = 0; i < readers.count; i++) unit_add_before(lowering, writer, readers.items[i]);
+  for (int i = 0; i < readers.count; i++) launch_add_before(lowering, writer, readers.items[i]);
   return true;
 }
 
@@ -141,13 +141,13 @@ static int output_operand(const BuiltKernel *built, const Node *node) {
 static bool store_directly(Lowering *lowering, const Node *node, int variable) {
   Place *place = &lowering->places[node->id];
   if (place->kind != PLACE_GROUP || place->buffer >= 0) return false;
-  int unit = unit_of_group(lowering, place->group), operand = -1;
+  int launch = launch_of_group(lowering, place->group), operand = -1;
   const BuiltKernel *built = &lowering->groups.items[place->group]->built;
-  int count = old_value_operands(lowering, &lowering->units.items[unit], variable, &operand);
+  int count = old_value_operands(lowering, &lowering->launches.items[launch], variable, &operand);
   if (count > 1 || (count == 1 && lowering->groups.items[place->group]->scan)) return false;
   if (count == 1 && !kernel_can_unify(built->kernel, operand, output_operand(built, node)))
     return false;
-  if (!order_after_readers(lowering, unit, variable)) return false;
+  if (!order_after_readers(lowering, launch, variable)) return false;
   place->buffer = variable;
   return true;
 }
@@ -170,7 +170,7 @@ static void store_leaf(Lowering *lowering, const Node *node, int variable) {
       buffer_add(lowering->program, BUFFER_ACTIVATION, node->type, node->path, lowering->entry);
   int early = add_copy(lowering, node, from, saved);
   int late = add_copy(lowering, node, saved, variable);
-  unit_add_before(lowering, late, early);
+  launch_add_before(lowering, late, early);
 }
 
 static void store_by_copy(Lowering *lowering, const Node *node, int variable) {
@@ -193,11 +193,11 @@ static void add_stores(Lowering *lowering) {
     }
   }
   /* The copies into variables that leaves are stored to come after their readers, too. */
-  for (int u = 0; u < lowering->units.count; u++) {
-    const Unit *unit = &lowering->units.items[u];
-    if (unit->group >= 0 || lowering->places[unit->node->id].kind != PLACE_LOAD) continue;
-    if (lowering->program->buffers.items[unit->to].kind == BUFFER_VARIABLE)
-      CHECK(order_after_readers(lowering, u, unit->to));
+  for (int u = 0; u < lowering->launches.count; u++) {
+    const Launch *launch = &lowering->launches.items[u];
+    if (launch->group >= 0 || lowering->places[launch->node->id].kind != PLACE_LOAD) continue;
+    if (lowering->program->buffers.items[launch->to].kind == BUFFER_VARIABLE)
+      CHECK(order_after_readers(lowering, u, launch->to));
   }
 }
 
@@ -223,19 +223,19 @@ static void add_results(Lowering *lowering) {
 
 /* A result copied from an old value is one of its readers: the copy comes before its writer. */
 static void order_copied_leaves(Lowering *lowering) {
-  for (int u = 0; u < lowering->units.count; u++) {
-    const Unit *copy = &lowering->units.items[u];
+  for (int u = 0; u < lowering->launches.count; u++) {
+    const Launch *copy = &lowering->launches.items[u];
     if (copy->group >= 0 || lowering->places[copy->node->id].kind != PLACE_LOAD) continue;
     if (copy->from != lowering->places[copy->node->id].buffer) continue;
-    for (int w = 0; w < lowering->units.count; w++) {
-      const Unit *writer = &lowering->units.items[w];
+    for (int w = 0; w < lowering->launches.count; w++) {
+      const Launch *writer = &lowering->launches.items[w];
       bool writes = writer->group < 0 && writer->to == copy->from;
       if (writer->group >= 0) {
         const Group *group = lowering->groups.items[writer->group];
         for (int i = 0; i < group->members.count; i++)
           if (lowering->places[group->members.items[i]->id].buffer == copy->from) writes = true;
       }
-      if (writes) unit_add_before(lowering, w, u);
+      if (writes) launch_add_before(lowering, w, u);
     }
   }
 }
@@ -249,7 +249,7 @@ static void bind_targets(Lowering *lowering) {
   }
 }
 
-void units_create(Lowering *lowering) {
+void launches_create(Lowering *lowering) {
   bind_leaves(lowering);
   if (lowering->targets) bind_targets(lowering);
   scans_bind(lowering);

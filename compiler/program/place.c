@@ -36,7 +36,7 @@ Group *place_in_own_group(Lowering *lowering, const Node *node) {
   Place *place = &lowering->places[node->id];
   Group *group = ARENA_NEW(lowering->arena, Group);
   group->id = lowering->groups.count;
-  group->stage = lowering->stages[node->id];
+  group->phase = lowering->phases[node->id];
   group->domain = node->type.shape;
   if (place->form == FORM_TEMPLATE) group->template_node = node;
   vec_push(lowering->arena, &group->members, node);
@@ -46,14 +46,14 @@ Group *place_in_own_group(Lowering *lowering, const Node *node) {
   return group;
 }
 
-/* A node cannot be computed before its operands, so a pass marks only where a stage begins. */
-static void find_stage(Lowering *lowering, const Node *node) {
+/* A node cannot be computed before its operands, so a pass marks only where a phase begins. */
+static void find_phase(Lowering *lowering, const Node *node) {
   const Attribute *own = node_attribute(node, ATTR_STAGE);
-  int stage = own ? (int)own->integer : 0;
+  int phase = own ? (int)own->integer : 0;
   for (int i = 0; i < node->operand_count; i++)
-    if (lowering->stages[node->operands[i]->id] > stage)
-      stage = lowering->stages[node->operands[i]->id];
-  lowering->stages[node->id] = stage;
+    if (lowering->phases[node->operands[i]->id] > phase)
+      phase = lowering->phases[node->operands[i]->id];
+  lowering->phases[node->id] = phase;
 }
 
 static void place_scan(Lowering *lowering, const Node *node) {
@@ -98,7 +98,7 @@ void places_create(Lowering *lowering) {
   const Graph *graph = lowering->graph;
   lowering->live = graph_live_nodes(lowering->arena, graph);
   lowering->uses = graph_use_counts(lowering->arena, graph);
-  lowering->stages = ARENA_ARRAY(lowering->arena, int, graph->next_id);
+  lowering->phases = ARENA_ARRAY(lowering->arena, int, graph->next_id);
   lowering->places = ARENA_ARRAY(lowering->arena, Place, graph->next_id);
   lowering->node_of = ARENA_ARRAY(lowering->arena, const Node *, graph->next_id);
   for (int i = 0; i < graph->outputs.count; i++)
@@ -106,7 +106,7 @@ void places_create(Lowering *lowering) {
   scans_keep_operands(lowering);
   for (int i = 0; i < graph->nodes.count; i++) {
     lowering->node_of[graph->nodes.items[i]->id] = graph->nodes.items[i];
-    find_stage(lowering, graph->nodes.items[i]);
+    find_phase(lowering, graph->nodes.items[i]);
     place_node(lowering, graph->nodes.items[i]);
   }
 }

@@ -142,7 +142,7 @@ static int64_t find_gap(Placed *placed, int count, int64_t bytes) {
 static int64_t place_entry(Program *program, const ProgramEntry *entry) {
   Arena *scratch = arena_create();
   int count = program->buffers.count, todo_count = 0;
-  int *phases = entry_phases(scratch, entry), *todo = ARENA_ARRAY(scratch, int, count);
+  int *barriers = barriers_before(scratch, entry), *todo = ARENA_ARRAY(scratch, int, count);
   Placed *placed = ARENA_ARRAY(scratch, Placed, count);
   for (int i = 0; i < count; i++) {
     const Buffer *buffer = &program->buffers.items[i];
@@ -158,8 +158,8 @@ static int64_t place_entry(Program *program, const ProgramEntry *entry) {
     int placed_count = 0;
     for (int k = 0; k < i; k++) {
       const Buffer *other = &program->buffers.items[todo[k]];
-      if (phases[other->last_step] < phases[buffer->first_step] ||
-          phases[buffer->last_step] < phases[other->first_step])
+      if (barriers[other->last_step] < barriers[buffer->first_step] ||
+          barriers[buffer->last_step] < barriers[other->first_step])
         continue;
       placed[placed_count++] = (Placed){other->offset, other->offset + other->bytes};
     }

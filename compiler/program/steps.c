@@ -1,4 +1,4 @@
-/* From ordered units to steps: kernels shared by structure, operands bound to buffers, costs. */
+/* From ordered launches to steps: kernels shared by structure, operands bound to buffers, costs. */
 #include "program/lowering.h"
 
 #include <string.h>
@@ -233,11 +233,11 @@ static void launch_costs(const Group *group, const Kernel *kernel, double rounds
   }
 }
 
-/* The kernel of one block of the unit's loop; by operand the bytes from block to block. */
-static int64_t *cut_kernel(const Lowering *lowering, const Unit *unit, Kernel *kernel) {
+/* The kernel of one block of the launch's loop; by operand the bytes from block to block. */
+static int64_t *cut_kernel(const Lowering *lowering, const Launch *launch, Kernel *kernel) {
   Program *program = lowering->program;
   const ProgramEntry *entry = &program->entries[lowering->entry];
-  BlockCut cut = {entry->loops.items[unit->loop].blocks, entry->batch};
+  BlockCut cut = {entry->loops.items[launch->loop].blocks, entry->batch};
   bool *parts = ARENA_ARRAY(lowering->arena, bool, kernel->operand_count);
   CHECK(kernel_can_block(kernel, cut, parts));
   kernel_block(program->arena, kernel, cut, parts);
@@ -255,23 +255,23 @@ static void extend_loop(ProgramEntry *entry, int loop) {
   own->last_step = entry->steps.count;
 }
 
-static void add_launch(Lowering *lowering, const Unit *unit) {
+static void add_launch(Lowering *lowering, const Launch *launch) {
   Program *program = lowering->program;
   ProgramEntry *entry = &program->entries[lowering->entry];
-  Group *group = lowering->groups.items[unit->group];
+  Group *group = lowering->groups.items[launch->group];
   BuiltKernel *built = &group->built;
   int *buffers = operand_buffers(lowering, built);
   unify_in_place(lowering, built, buffers);
   int64_t *block_bytes = NULL;
   int64_t blocks = 1;
-  if (unit->loop >= 0) {
-    extend_loop(entry, unit->loop);
-    block_bytes = cut_kernel(lowering, unit, built->kernel);
-    blocks = entry->loops.items[unit->loop].blocks;
+  if (launch->loop >= 0) {
+    extend_loop(entry, launch->loop);
+    block_bytes = cut_kernel(lowering, launch, built->kernel);
+    blocks = entry->loops.items[launch->loop].blocks;
   }
   CHECK(built->kernel->conv.pieces == 0);
   kernel_collapse(program->arena, built->kernel);
-  if (lowering->level > 0 && unit->loop < 0) trim_operands(program, built->kernel, buffers);
+  if (lowering->level > 0 && launch->loop < 0) trim_operands(program, built->kernel, buffers);
   if (lowering->level > 0) kernel_multiply_by_reciprocals(program->arena, built->kernel);
   name_operands(program->arena, built->kernel, built);
   Kernel *kernel = built->kernel;
@@ -285,8 +285,8 @@ static void add_launch(Lowering *lowering, const Unit *unit) {
                .scalars = ARENA_ARRAY(program->arena, int, kernel->scalar_count),
                .key_count = kernel->key_count,
                .keys = ARENA_ARRAY(program->arena, uint64_t, kernel->key_count),
-               .task_count = unit->loop >= 0 ? blocks : kernel_task_count(kernel),
-               .loop = unit->loop,
+               .task_count = launch->loop >= 0 ? blocks : kernel_task_count(kernel),
+               .loop = launch->loop,
                .scan = lowering->scan,
                .block_bytes = block_bytes,
                .path = face->path,
@@ -320,10 +320,10 @@ void copy_step_add(Lowering *lowering, const Node *node, int from, int to) {
 
 void steps_create(Lowering *lowering) {
   for (int i = 0; i < lowering->order.count; i++) {
-    const Unit *unit = &lowering->units.items[lowering->order.items[i]];
-    const Group *group = unit->group >= 0 ? lowering->groups.items[unit->group] : NULL;
-    if (group == NULL) copy_step_add(lowering, unit->node, unit->from, unit->to);
+    const Launch *launch = &lowering->launches.items[lowering->order.items[i]];
+    const Group *group = launch->group >= 0 ? lowering->groups.items[launch->group] : NULL;
+    if (group == NULL) copy_step_add(lowering, launch->node, launch->from, launch->to);
     else if (group->scan) scan_add_steps(lowering, group);
-    else add_launch(lowering, unit);
+    else add_launch(lowering, launch);
   }
 }

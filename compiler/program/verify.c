@@ -25,7 +25,7 @@ typedef struct Verifier {
   Arena *arena;
   const Program *program;
   const ProgramEntry *entry;
-  int *phases;
+  int *barriers;
   int *first, *last; /* by buffer: steps that touch it; -1 */
   bool *written;     /* by buffer */
 } Verifier;
@@ -471,9 +471,9 @@ static const char *check_sharing(Verifier *verifier) {
       const Buffer *b = buffer_at(program, k);
       if (b->entry != a->entry || verifier->first[k] < 0 || !overlap(a, b)) continue;
       if (buffer_root(program, i) == buffer_root(program, k)) continue;
-      int *phases = verifier->phases;
-      if (phases[verifier->last[i]] < phases[verifier->first[k]] ||
-          phases[verifier->last[k]] < phases[verifier->first[i]])
+      int *barriers = verifier->barriers;
+      if (barriers[verifier->last[i]] < barriers[verifier->first[k]] ||
+          barriers[verifier->last[k]] < barriers[verifier->first[i]])
         continue;
       return arena_printf(verifier->arena, "%s and %s share memory but are alive together", a->name,
                           b->name);
@@ -516,7 +516,7 @@ const char *program_verify(Arena *arena, const Program *program) {
     Verifier verifier = {.arena = arena,
                          .program = program,
                          .entry = entry,
-                         .phases = entry_phases(arena, entry),
+                         .barriers = barriers_before(arena, entry),
                          .first = ARENA_ARRAY(arena, int, buffers),
                          .last = ARENA_ARRAY(arena, int, buffers),
                          .written = ARENA_ARRAY(arena, bool, buffers)};
