@@ -7,8 +7,8 @@
  * Each walk evaluates the whole file afresh. After a walk with mistakes the later ones, which would
  * repeat them, are left out. */
 #include <string.h>
-#include "elaborate/data.h"
-#include "elaborate/train.h"
+#include "elaborate/sections/data.h"
+#include "elaborate/sections/train.h"
 #include "ops/op.h"
 #include "support/embedded.h"
 #include "support/names.h"

@@ -5,7 +5,7 @@
  * follows the examples by these rules alone, from the inputs on. What an operator without a rule
  * makes of examples is taken for mixed.
  *
- * Metrics ask it (elaborate/metrics.c), and so does the predict block. Micro-batches share
+ * Metrics ask it (elaborate/sections/metrics.c), and so does the predict block. Micro-batches share
  * `loop_find_axis`; they may cut what says where an example lies, which here counts as mixing. */
 #ifndef NNC_OPS_FLOW_H
 #define NNC_OPS_FLOW_H

@@ -1,0 +1,417 @@
+/* Making tensors, indexing, products, and what is known at compile time; the table of tables. */
+#include <math.h>
+#include <string.h>
+#include "elaborate/core/elaborator.h"
+#include "support/names.h"
+
+static Node *operand(Elaborator *e, const Bound *bound, int i) {
+  return convert_any_tensor(e, bound->values[i], bound->spans[i]);
+}
+
+/* ---- making tensors ----------------------------------------------------------------------- */
+
+static Value make_full(Elaborator *e, const Bound *bound, Value shape, Value number, Value type) {
+  Type result = type_scalar(e->default_float);
+  if (type.kind == VALUE_DTYPE) result.dtype = type.dtype;
+  if (!convert_shape(e, shape, bound->spans[0], "the shape", false, &result.shape))
+    return value_error();
+  if (number.kind == VALUE_BOOL) number = value_int(number.boolean);
+  else if (!convert_fits(e, number, result.dtype, bound->call)) return value_error();
+  return value_tensor(e, emit_constant(e, value_number(number), result));
+}
+
+static Value apply_fill(Elaborator *e, const Bound *bound) {
+  return make_full(e, bound, bound->values[0], value_int(bound->builtin->data), bound->values[1]);
+}
+
+static Value apply_full(Elaborator *e, const Bound *bound) {
+  return make_full(e, bound, bound->values[0], bound->values[1], bound->values[2]);
+}
+
+/* arange(n) or arange(from, to), of i32 unless a type is given. */
+static Value apply_arange(Elaborator *e, const Bound *bound) {
+  int64_t from = 0, to = bound->values[0].integer;
+  if (bound->values[1].kind == VALUE_INT) {
+    from = to;
+    to = bound->values[1].integer;
+  }
+  DType dtype = bound->values[2].kind == VALUE_DTYPE ? bound->values[2].dtype : DTYPE_I32;
+  Type type = {.dtype = dtype, .shape = {.rank = 1, .dim = {to > from ? to - from : 0}}};
+  if (dtype == DTYPE_U8 || dtype == DTYPE_BOOL) {
+    report_error(e, bound->call, "a range of %s: %lld to %lld", dtype_name(dtype), (long long)from,
+                 (long long)to);
+    return value_error();
+  }
+  if (dtype == DTYPE_I32 &&
+      !convert_fits(e, value_int(to > from ? to - 1 : from), dtype, bound->call))
+    return value_error();
+  Attribute axis = attr_make_int(ATTR_AXIS, 0);
+  Value iota = value_tensor(e, emit_leaf(e, OP_IOTA, type, 1, &axis));
+  if (from == 0) return iota;
+  return operate_binary(e, AST_ADD, iota, value_int(from), bound->call, bound->spans[0]);
+}
+
+/* x [...] -> [..., classes]: 1 where the class is x. */
+static Value apply_one_hot(Elaborator *e, const Bound *bound) {
+  Node *x = operand(e, bound, 0);
+  int64_t classes = bound->values[1].integer;
+  if (!x) return value_error();
+  if (!check_rank(e, bound->call, x->type.shape.rank + 1)) return value_error();
+  if (!dtype_is_int(x->type.dtype) || classes < 1) {
+    Diagnostic *d = report_error(e, bound->call,
+                                 "'one_hot' needs integers and a number of "
+                                 "classes, found %s and %lld",
+                                 type_text(e->arena, x->type), (long long)classes);
+    report_note_tensor(e, d, "the operand", x);
+    return value_error();
+  }
+  Shape shape = x->type.shape;
+  int axis = shape.rank;
+  shape.dim[shape.rank++] = classes;
+  if (!check_shape(e, bound->call, shape)) return value_error();
+  x = emit_check_index(e, x, "one_hot", axis, classes);
+  if (!x) return value_error();
+  int64_t axes[MAX_RANK];
+  for (int i = 0; i < axis; i++) axes[i] = i;
+  bool is_wide = x->type.dtype == DTYPE_I64 || classes > INT32_MAX;
+  DType index = is_wide ? DTYPE_I64 : DTYPE_I32;
+  Attribute attribute = attr_make_int(ATTR_AXIS, axis);
+  Node *iota = emit_leaf(e, OP_IOTA, type_make(index, shape), 1, &attribute);
+  Node *wide = emit_broadcast_axes(e, emit_cast(e, x, index), shape, axes);
+  if (!iota || !wide) return value_error();
+  return value_tensor(e, emit_cast(e, emit_binary(e, OP_EQ, wide, iota), e->default_float));
+}
+
+/* ---- indexing, products ------------------------------------------------------------------- */
+
+static Value apply_pick(Elaborator *e, const Bound *bound) {
+  Node *x = operand(e, bound, 0), *index = operand(e, bound, 1);
+  int axis;
+  if (!x || !index ||
+      !convert_axis(e, bound->values[2], bound->spans[2], x->type.shape.rank, &axis))
+    return value_error();
+  Shape wanted = x->type.shape;
+  for (int i = axis; i + 1 < wanted.rank; i++) wanted.dim[i] = wanted.dim[i + 1];
+  wanted.dim[--wanted.rank] = 0;
+  bool is_index = dtype_is_int(index->type.dtype);
+  if (!is_index || !shape_equal(index->type.shape, wanted)) {
+    Diagnostic *d = report_error(e, bound->call,
+                                 "'pick' of %s along axis %d needs indices %s, "
+                                 "found %s",
+                                 type_text(e->arena, x->type), axis, shape_text(e->arena, wanted),
+                                 type_text(e->arena, index->type));
+    report_note_tensor(e, d, "the tensor", x);
+    report_note_tensor(e, d, "the index tensor", index);
+    if (!is_index) diag_help(d, "indices are integers: i32(x) converts");
+    return value_error();
+  }
+  index = emit_check_index(e, index, "pick", axis, x->type.shape.dim[axis]);
+  if (!index) return value_error();
+  Attribute attribute = attr_make_int(ATTR_AXIS, axis);
+  return value_tensor(e, emit(e, OP_PICK, 2, (Node *[]){x, index}, 1, &attribute));
+}
+
+/* x [v, rest...], index [i...], values [i..., rest...]: x with each row of the values added. */
+static Value apply_scatter_add(Elaborator *e, const Bound *bound) {
+  Node *x = operand(e, bound, 0), *index = operand(e, bound, 1);
+  Node *values = x ? convert_tensor(e, bound->values[2], x->type.dtype, bound->spans[2]) : NULL;
+  if (!x || !index || !values) return value_error();
+  Shape rows = index->type.shape;
+  bool fits = x->type.shape.rank > 0 && rows.rank + x->type.shape.rank - 1 <= MAX_RANK;
+  for (int i = 1; fits && i < x->type.shape.rank; i++) rows.dim[rows.rank++] = x->type.shape.dim[i];
+  fits = fits && dtype_is_int(index->type.dtype) && values->type.dtype == x->type.dtype &&
+         shape_equal(values->type.shape, rows);
+  if (!fits) {
+    Diagnostic *d = report_error(e, bound->call, "'scatter_add' into %s at %s of %s",
+                                 type_text(e->arena, x->type), type_text(e->arena, index->type),
+                                 type_text(e->arena, values->type));
+    report_note_tensor(e, d, "the tensor", x);
+    report_note_tensor(e, d, "the index tensor", index);
+    diag_help(d, "into [v, rest...] at integers [i...] go values [i..., rest...] of its type");
+    return value_error();
+  }
+  index = emit_check_index(e, index, "scatter_add", 0, x->type.shape.dim[0]);
+  if (!index) return value_error();
+  Attribute shape = attr_make_ints(ATTR_SHAPE, x->type.shape.rank, x->type.shape.dim);
+  Node *sums = emit(e, OP_SCATTER_ADD, 2, (Node *[]){values, index}, 1, &shape);
+  return value_tensor(e, sums ? emit_binary(e, OP_ADD, x, sums) : NULL);
+}
+
+static Value apply_matmul(Elaborator *e, const Bound *bound) {
+  return operate_matmul(e, bound->values[0], bound->values[1], bound->spans[0], bound->spans[1]);
+}
+
+/* ---- compile time ------------------------------------------------------------------------- */
+
+static Value apply_rank(Elaborator *e, const Bound *bound) {
+  Node *x = operand(e, bound, 0);
+  return x ? value_int(x->type.shape.rank) : value_error();
+}
+
+static Value apply_size(Elaborator *e, const Bound *bound) {
+  Node *x = operand(e, bound, 0);
+  return x ? value_int(shape_elements(x->type.shape)) : value_error();
+}
+
+static Value apply_shape(Elaborator *e, const Bound *bound) {
+  Node *x = operand(e, bound, 0);
+  return x ? value_shape(e->arena, x->type.shape) : value_error();
+}
+
+static Value apply_dtype(Elaborator *e, const Bound *bound) {
+  Node *x = operand(e, bound, 0);
+  return x ? value_dtype(x->type.dtype) : value_error();
+}
+
+static Value apply_len(Elaborator *e, const Bound *bound) {
+  Value x = bound->values[0];
+  if (value_is_sequence(x)) return value_int(value_sequence_length(x));
+  if (value_is_tensor(x) && x.tensor.node->type.shape.rank > 0)
+    return value_int(x.tensor.node->type.shape.dim[0]);
+  return report_kind(e, bound->spans[0], "the operand of 'len'", "a list or a tensor", x);
+}
+
+/* A number as a list of `count` equal ones; a list must have that many. */
+static Value apply_as_list(Elaborator *e, const Bound *bound) {
+  Value x = bound->values[0];
+  int64_t count = bound->values[1].integer;
+  if (value_is_sequence(x) && value_sequence_length(x) == count) return x;
+  if (value_is_sequence(x) || count < 0 || count > MAX_RANK) {
+    report_error(e, bound->spans[0], "a list of %lld numbers is needed here", (long long)count);
+    return value_error();
+  }
+  Value items[MAX_RANK];
+  for (int i = 0; i < count; i++) items[i] = x;
+  return value_list(e->arena, (int)count, items);
+}
+
+static Value apply_is_list(Elaborator *e, const Bound *bound) {
+  (void)e;
+  return value_bool(value_is_sequence(bound->values[0]));
+}
+
+static Value apply_is_number(Elaborator *e, const Bound *bound) {
+  (void)e;
+  return value_bool(value_is_number(bound->values[0]));
+}
+
+static Value apply_is_none(Elaborator *e, const Bound *bound) {
+  (void)e;
+  return value_bool(bound->values[0].kind == VALUE_NONE);
+}
+
+/* An argument of the def that runs, of which the condition computes, and which is a tensor: the
+ * shapes and types of tensors may be checked, their elements not. */
+static const Symbol *find_running(const Elaborator *e, const AstExpr *expr) {
+  const Symbol *found = NULL;
+  switch (expr->kind) {
+  case AST_NAME:
+    found = scope_find_own(e->frame->scope, expr->name);
+    if (!found || found->kind != SYMBOL_FORMAL) return NULL;
+    return value_is_tensor(found->value) || found->value.kind == VALUE_QUANTITY ||
+                   found->value.kind == VALUE_DEFERRED
+               ? found
+               : NULL;
+  case AST_UNARY: return find_running(e, expr->unary.operand);
+  case AST_BINARY:
+    found = find_running(e, expr->binary.left);
+    return found ? found : find_running(e, expr->binary.right);
+  default: return NULL;
+  }
+}
+
+/* The condition is a tensor: within a def it is an argument that should be a number. */
+static Diagnostic *report_running(Elaborator *e, const Bound *bound, Span at) {
+  const char *found = value_describe(e->arena, bound->values[0]);
+  const Symbol *symbol = e->frame->parent && bound->expr
+                             ? find_running(e, bound->expr->call.arguments.items[0].value)
+                             : NULL;
+  Diagnostic *d =
+      symbol
+          ? report_error(e, at,
+                         "the argument '%s' of '%s' must be a number known at compile "
+                         "time, found %s",
+                         symbol->name, e->frame->function, value_describe(e->arena, symbol->value))
+          : report_error(e, at,
+                         "the condition of 'assert' must be known at compile time, "
+                         "found %s",
+                         found);
+  diag_help(d, symbol ? "%s" : "it is for \"%s\"", bound->values[1].string);
+  return d;
+}
+
+/* A check of a def on its arguments: fails with the message, and the tensor's place. */
+static Value apply_assert(Elaborator *e, const Bound *bound) {
+  Value condition = convert_plain(e, bound->values[0], bound->spans[0]);
+  if (condition.kind == VALUE_BOOL && condition.boolean) return value_none();
+  Frame *frame = e->frame;
+  Span at = frame->parent ? frame->user_call : bound->call;
+  Diagnostic *d = condition.kind == VALUE_BOOL ? report_error(e, at, "%s", bound->values[1].string)
+                                               : report_running(e, bound, at);
+  if (frame->parent && !frame->has_returned) { /* the rest of the def would complain again */
+    frame->has_returned = true;
+    vec_push(e->arena, &frame->returned, value_error());
+  }
+  for (int i = 2; i <= 3; i++)
+    if (value_is_tensor(bound->values[i]))
+      report_note_tensor(e, d,
+                         i == 2 && bound->values[3].kind != VALUE_NONE ? "the first"
+                         : i == 3                                      ? "the second"
+                                                                       : "the tensor",
+                         bound->values[i].tensor.node);
+  return value_error();
+}
+
+const Builtin builtins_other[] = {
+    {"zeros", "zeros(shape: shape, type: type = none)",
+     "A tensor of zeros; without arguments the initializer."
+     " Example: y = concat(x, zeros([batch, 2]))",
+     apply_fill, 0, "making"},
+    {"ones", "ones(shape: shape, type: type = none)",
+     "A tensor of ones; without arguments the initializer."
+     " Example: y = ones([2, 3])",
+     apply_fill, 1, "making"},
+    {"full", "full(shape: shape, value: scalar, type: type = none)",
+     "A tensor of one value."
+     " Example: y = full([2, 3], 0.5)",
+     apply_full, 0, "making"},
+    {"arange", "arange(from: int, to: int = none, type: type = none)",
+     "0, 1, ..., n - 1 for arange(n); from, ..., to - 1 for arange(from, to); i32."
+     " Example: y = x * f32(arange(16))",
+     apply_arange, 0, "making"},
+    {"one_hot", "one_hot(x: tensor, classes: int)",
+     "[...] integers -> [..., classes]: 1 where the class is x, else 0; so zeros alone where x is "
+     "none of the classes."
+     " Example: y = one_hot(label, 10)",
+     apply_one_hot, 0, "indexing"},
+    {"pick", "pick(x: tensor, index: tensor, axis: int = -1)",
+     "One element along an axis: pick(x, i)[a, b] = x[a, b, i[a, b]]; i has x's shape without "
+     "the axis. An i outside of it takes the nearest element."
+     " Example: y = pick(logits, label)",
+     apply_pick, 0, "indexing"},
+    {"scatter_add", "scatter_add(x: tensor, index: tensor, values: tensor)",
+     "x with rows of `values` added: x [v, rest...], index [i...] integers, values [i..., "
+     "rest...]; "
+     "row values[k] is added to row x[index[k]], as often as it is named, and nowhere where "
+     "index[k] "
+     "is outside."
+     " Example: counts = scatter_add(zeros([10], i32), label, ones([batch], i32))",
+     apply_scatter_add, 0, "indexing"},
+    {"matmul", "matmul(a: tensor, b: tensor)",
+     "The matrix product a @ b."
+     " Example: y = matmul(x, x.T)",
+     apply_matmul, 0, "products"},
+    {"einsum",
+     "einsum(formula: string, a: tensor, b: tensor = none, c: tensor = none, "
+     "d: tensor = none, e: tensor = none, f: tensor = none)",
+     "Einstein's sum: einsum(\"bm,bnm->bn\", key, M) sums over the letters that the result lacks. "
+     "A "
+     "letter twice in one tensor takes its diagonal; \"...\" stands for axes that no letter names."
+     " Example: y = einsum(\"bi,bj->bij\", x, x)",
+     builtin_einsum, 0, "products"},
+    {"rank", "rank(x: tensor)",
+     "The number of axes."
+     " Example: _ = assert(rank(x) == 2, \"rank\")",
+     apply_rank, 0, "compile time"},
+    {"size", "size(x: tensor)",
+     "The number of elements."
+     " Example: _ = assert(size(x) == 16 * batch, \"size\")",
+     apply_size, 0, "compile time"},
+    {"shape", "shape(x: tensor)",
+     "The extents as a list: x.shape."
+     " Example: _ = assert(shape(x) == [batch, 16], \"shape\")",
+     apply_shape, 0, "compile time"},
+    {"dtype", "dtype(x: tensor)",
+     "The element type: f32, i32, ..."
+     " Example: _ = assert(dtype(x) == f32, \"dtype\")",
+     apply_dtype, 0, "compile time"},
+    {"len", "len(x: any)",
+     "The length of a list, or the first extent of a tensor."
+     " Example: _ = assert(len([1, 2]) == 2, \"len\")",
+     apply_len, 0, "compile time"},
+    {"as_list", "as_list(x: any, count: int)",
+     "A number as a list of `count` equal ones; a list of that length as it is."
+     " Example: _ = assert(as_list(3, 2) == [3, 3], \"as_list\")",
+     apply_as_list, 0, "compile time"},
+    {"is_list", "is_list(x: any)",
+     "Whether x is a list, tuple or range."
+     " Example: _ = assert(is_list(0..3), \"is_list\")",
+     apply_is_list, 0, "compile time"},
+    {"is_number", "is_number(x: any)",
+     "Whether x is a compile-time number, not a tensor or a schedule."
+     " Example: _ = assert(!is_number(x), \"is_number\")",
+     apply_is_number, 0, "compile time"},
+    {"is_none", "is_none(x: any)",
+     "Whether x is none."
+     " Example: _ = assert(is_none(none), \"is_none\")",
+     apply_is_none, 0, "compile time"},
+    {0},
+};
+
+static bool ends_in(const char *name, const char *ending) {
+  size_t length = strlen(name), end = strlen(ending);
+  return length > end && strcmp(name + length - end, ending) == 0;
+}
+
+static Value apply_load(Elaborator *e, const Bound *bound) {
+  Value value = {.kind = VALUE_FILE};
+  value.file.name = bound->values[0].string;
+  value.file.entry = bound->values[1].kind == VALUE_NONE ? NULL : bound->values[1].string;
+  if (ends_in(value.file.name, ".safetensors")) return value;
+  if (!ends_in(value.file.name, ".npy")) {
+    Diagnostic *d =
+        report_error(e, bound->spans[0], "'%s' is no file that load() reads", value.file.name);
+    diag_help(d, "it reads NumPy's .npy and .safetensors");
+    return value_error();
+  }
+  if (!value.file.entry) return value;
+  report_error(e, bound->spans[1], "a .npy file holds one array and has no entries");
+  return value_error();
+}
+
+static const Builtin builtins_files[] = {
+    {"load", "load(file: string, entry: string = none)",
+     "An initial value from a file in the data folder, read when a run begins: an array of NumPy's "
+     ".npy, or "
+     "a tensor of a .safetensors file, the one called as the parameter is unless `entry` names it. "
+     "It has the "
+     "declared shape; numbers are converted as those of data are."
+     " Example: param w : [16, 8] = load(\"pretrained.safetensors\", \"encoder.weight\")",
+     apply_load, 0, "making"},
+    {0},
+};
+
+/* There are no expression statements: `_ = assert(...)`. */
+static const Builtin builtins_check[] = {
+    {"assert", "assert(condition: truth, message: string, x: any = none, y: any = none)",
+     "Refuses the program with `message` unless the condition holds, and shows the types of x, y."
+     " Example: _ = assert(rank(x) == 2, \"a matrix is needed\", x)",
+     apply_assert, 0, "compile time"},
+    {0},
+};
+
+static const Builtin *const tables[] = {builtins_math,     builtins_shape,    builtins_reduce,
+                                        builtins_window,   builtins_random,   builtins_other,
+                                        builtins_files,    builtins_schedule, builtins_check,
+                                        builtins_gradient, builtins_follow};
+
+const Builtin *builtins_table(int i) {
+  return i < (int)(sizeof tables / sizeof tables[0]) ? tables[i] : NULL;
+}
+
+static void bind_value(Elaborator *e, const char *name, Value value) {
+  scope_bind(e->arena, e->root, SYMBOL_BUILTIN, name_intern(name), value, (Span){0});
+}
+
+void builtins_bind(Elaborator *e) {
+  for (int i = 0; builtins_table(i); i++)
+    for (const Builtin *builtin = builtins_table(i); builtin->name; builtin++) {
+      Value value = {.kind = VALUE_BUILTIN};
+      value.builtin = builtin;
+      bind_value(e, builtin->name, value);
+    }
+  for (int i = 0; i < DTYPE_COUNT; i++) bind_value(e, dtype_name((DType)i), value_dtype((DType)i));
+  bind_value(e, "none", value_none());
+  bind_value(e, "pi", value_float(3.14159265358979323846));
+  bind_value(e, "inf", value_float(INFINITY));
+}

@@ -1,0 +1,151 @@
+/* plateau_value: the number that a schedule of the kind of PyTorch's ReduceLROnPlateau begins with.
+ *
+ * It is a host scalar that the runtime keeps and lowers behind a report (runtime/core/plateau.c). What
+ * the program says of it goes into the module; equal ones are one. Which metrics there are is known
+ * only at the end, when check_plateaus looks. */
+#include <math.h>
+#include <string.h>
+#include "elaborate/core/elaborator.h"
+#include "support/names.h"
+
+enum {
+  AT_START,
+  AT_FACTOR,
+  AT_PATIENCE,
+  AT_THRESHOLD,
+  AT_COOLDOWN,
+  AT_FLOOR,
+  AT_METRIC,
+  AT_SET,
+  AT_BEST,
+  AT_RELATIVE,
+  AT_LEAST
+};
+
+static bool same_plateau(const Plateau *a, const Plateau *b) {
+  return a->metric == b->metric && a->set == b->set && a->is_max == b->is_max &&
+         a->is_relative == b->is_relative && a->start == b->start && a->factor == b->factor &&
+         a->threshold == b->threshold && a->floor == b->floor && a->least == b->least &&
+         a->patience == b->patience && a->cooldown == b->cooldown;
+}
+
+/* The data set whose metric counts: the first that is evaluated, else that of training. */
+static const char *default_set(const Elaborator *e) {
+  for (int i = 0; i < e->program->stmts.count; i++) {
+    const AstStmt *stmt = e->program->stmts.items[i];
+    const char *name = stmt->kind == AST_DATA ? stmt->section.name.text : NULL;
+    if (name && strcmp(name, "train") != 0 && strcmp(name, "predict") != 0) return name;
+  }
+  return name_intern("train");
+}
+
+static bool check_range(Elaborator *e, const Bound *bound, int i, const char *what, double number,
+                        bool fits, const char *wanted) {
+  if (fits) return true;
+  report_error(e, bound->spans[i], "the %s of a plateau must be %s, found %g", what, wanted,
+               number);
+  return false;
+}
+
+static bool read_numbers(Elaborator *e, const Bound *bound, Plateau *plateau) {
+  const Value *values = bound->values;
+  plateau->start = value_number(values[AT_START]);
+  plateau->factor = value_number(values[AT_FACTOR]);
+  plateau->threshold = value_number(values[AT_THRESHOLD]);
+  plateau->floor = value_number(values[AT_FLOOR]);
+  plateau->least = value_number(values[AT_LEAST]);
+  plateau->patience = values[AT_PATIENCE].integer;
+  plateau->cooldown = values[AT_COOLDOWN].integer;
+  return check_range(e, bound, AT_START, "start", plateau->start, isfinite(plateau->start),
+                     "a finite number") &&
+         check_range(e, bound, AT_FACTOR, "factor", plateau->factor,
+                     plateau->factor > 0 && plateau->factor < 1, "between 0 and 1") &&
+         check_range(e, bound, AT_PATIENCE, "patience", (double)plateau->patience,
+                     plateau->patience >= 0 && plateau->patience <= INT32_MAX,
+                     "a number of reports") &&
+         check_range(e, bound, AT_COOLDOWN, "cooldown", (double)plateau->cooldown,
+                     plateau->cooldown >= 0 && plateau->cooldown <= INT32_MAX,
+                     "a number of reports") &&
+         check_range(e, bound, AT_THRESHOLD, "threshold", plateau->threshold,
+                     plateau->threshold >= 0 && isfinite(plateau->threshold),
+                     "a finite number from 0") &&
+         check_range(e, bound, AT_FLOOR, "floor", plateau->floor, isfinite(plateau->floor),
+                     "a finite number") &&
+         check_range(e, bound, AT_LEAST, "least", plateau->least,
+                     plateau->least >= 0 && isfinite(plateau->least), "a finite number from 0");
+}
+
+static bool read_words(Elaborator *e, const Bound *bound, Plateau *plateau) {
+  const char *best = bound->values[AT_BEST].string;
+  Value set = bound->values[AT_SET];
+  plateau->metric = bound->values[AT_METRIC].string;
+  plateau->is_relative = bound->values[AT_RELATIVE].boolean;
+  plateau->is_max = strcmp(best, "max") == 0;
+  if (!plateau->is_max && strcmp(best, "min") != 0) {
+    report_error(e, bound->spans[AT_BEST],
+                 "the best of a metric is its \"min\" or its \"max\", not \"%s\"", best);
+    return false;
+  }
+  plateau->set = set.kind == VALUE_STRING ? set.string : default_set(e);
+  return true;
+}
+
+static Value apply_plateau_value(Elaborator *e, const Bound *bound) {
+  Plateau plateau = {.span = report_user_span(e, bound->call)};
+  if (!e->room->is_host_only || e->room == &e->init) {
+    Diagnostic *d = report_error(e, bound->call, "plateau_value belongs in a schedule");
+    diag_help(d, "lr = plateau(1e-3), or a schedule of your own that calls it");
+    return value_error();
+  }
+  if (!read_numbers(e, bound, &plateau) || !read_words(e, bound, &plateau)) return value_error();
+  Module *module = e->module;
+  for (int i = 0; i < module->plateaus.count; i++)
+    if (same_plateau(&module->plateaus.items[i], &plateau))
+      return value_tensor(e, emit_scalar(e, module->plateaus.items[i].name));
+  /* No schedule has such a name. */
+  plateau.name = name_printf("plateau:%d", module->plateaus.count);
+  vec_push(e->arena, &module->plateaus, plateau);
+  return value_tensor(e, emit_scalar(e, plateau.name));
+}
+
+static bool is_evaluated(const Module *module, const char *set) {
+  if (strcmp(set, "train") == 0) return true;
+  for (int i = 0; i < module->data_sets.count; i++)
+    if (strcmp(module->data_sets.items[i].name, set) == 0) return strcmp(set, "predict") != 0;
+  return false;
+}
+
+void check_plateaus(Elaborator *e) {
+  const Module *module = e->module;
+  for (int i = 0; i < module->plateaus.count; i++) {
+    const Plateau *plateau = &module->plateaus.items[i];
+    const char **names = ARENA_ARRAY(e->arena, const char *, module->metrics.count + 1);
+    bool found = false;
+    for (int k = 0; k < module->metrics.count; k++) {
+      names[k] = module->metrics.items[k].name;
+      found = found || names[k] == plateau->metric;
+    }
+    if (!found) {
+      Diagnostic *d = report_error(e, plateau->span, "the plateau follows '%s', which is no metric",
+                                   plateau->metric);
+      report_suggest(d, plateau->metric, names, module->metrics.count);
+      diag_help(d, "the loss is one, the others are metrics = [...] in the train block");
+    }
+    if (!is_evaluated(module, plateau->set))
+      report_error(e, plateau->span, "the plateau follows data %s, which is not evaluated",
+                   plateau->set);
+  }
+}
+
+const Builtin builtins_schedule[] = {
+    {"plateau_value",
+     "plateau_value(start: number, factor: number = 0.1, patience: int = 10, "
+     "threshold: number = 1e-4, cooldown: int = 0, floor: number = 0, metric: string = \"loss\", "
+     "set: string = none, "
+     "best: string = \"min\", relative: bool = true, least: number = 1e-8)",
+     "What `plateau` begins a step with, for schedules of one's own: `start`, and times `factor` "
+     "whenever a metric of a data set has not improved for more than `patience` reports."
+     " Example: schedule calm(peak) { return minimum(plateau_value(peak), 1e-3) }",
+     apply_plateau_value, 0, "schedules"},
+    {0},
+};

@@ -1,0 +1,40 @@
+/* Random tensors.  The key is the path of the call, so every call has numbers of its own, the same
+ * in every run with the same seed; initialization, training and evaluation have streams of their
+ * own. */
+#include "elaborate/core/elaborator.h"
+
+static Value apply_random(Elaborator *e, const Bound *bound) {
+  Op op = (Op)bound->builtin->data;
+  Type type = type_scalar(op == OP_RANDOM_BITS ? DTYPE_I64 : e->default_float);
+  if (e->room->is_host_only) {
+    report_error(e, bound->call, "a schedule cannot draw random numbers");
+    return value_error();
+  }
+  if (!convert_shape(e, bound->values[0], bound->spans[0], "the shape", false, &type.shape))
+    return value_error();
+  if (op != OP_RANDOM_BITS && bound->values[1].kind == VALUE_DTYPE)
+    type.dtype = bound->values[1].dtype;
+  if (op != OP_RANDOM_BITS && !dtype_is_float(type.dtype)) {
+    report_error(e, bound->spans[1], "random numbers of type %s", dtype_name(type.dtype));
+    return value_error();
+  }
+  Attribute attributes[] = {attr_make_int(ATTR_STREAM, e->room->stream),
+                            attr_make_string(ATTR_KEY, path_unique_key(e))};
+  return value_tensor(e, scan_random(e, op, type, 2, attributes));
+}
+
+const Builtin builtins_random[] = {
+    {"rand", "rand(shape: shape, type: type = none)",
+     "Uniform random numbers of [0, 1), fresh each step."
+     " Example: y = x + rand(x.shape)",
+     apply_random, OP_RANDOM_UNIFORM, "random"},
+    {"randn", "randn(shape: shape, type: type = none)",
+     "Normal random numbers of mean 0 and variance 1, fresh each step."
+     " Example: y = x + 0.1 * randn(x.shape)",
+     apply_random, OP_RANDOM_NORMAL, "random"},
+    {"random_bits", "random_bits(shape: shape)",
+     "Random integers of [0, 2^32) as i64."
+     " Example: keep = random_bits(x.shape) % 2 == 0",
+     apply_random, OP_RANDOM_BITS, "random"},
+    {0},
+};

@@ -1,0 +1,211 @@
+/* What `nnc doc` says about words that are no functions: statements, the keys of `train`, sources
+ * and stages of data. docs/language.md and docs/data.md say more; tests/docs holds both against
+ * this. */
+#include "elaborate/core/elaborator.h"
+
+#define STATEMENT(name, signature, doc)                                                            \
+  { name, signature, doc, NULL, 0, "statements" }
+#define TRAIN(name, signature, doc)                                                                \
+  { name, signature, doc, NULL, 0, "train" }
+#define SOURCE(name, signature, doc)                                                               \
+  { name, signature, doc, NULL, 0, "data sources" }
+#define STAGE(name, signature, doc)                                                                \
+  { name, signature, doc, NULL, 0, "data stages" }
+
+const Builtin documented_words[] = {
+    STATEMENT("const", "const NAME = VALUE, ...",
+              "Names known at compile time; -D NAME=VALUE replaces them."
+              " Example: const width = 8, depth = 2"),
+    STATEMENT("input", "input NAME : TYPE[EXTENTS]",
+              "A minibatch of the field that a data set calls so; its first axis is the batch's."
+              " Example: input weight : f32[batch]"),
+    STATEMENT("param", "param NAME : TYPE[EXTENTS] = INITIAL",
+              "A trained tensor. INITIAL: an initializer, a number or a tensor."
+              " Example: param scale : [16] = ones"),
+    STATEMENT("state", "state NAME : TYPE[EXTENTS] = INITIAL",
+              "A tensor that lives from step to step; NAME <- VALUE gives it its next value."
+              " Example: state seen : [] = zeros; seen <- seen + 1"),
+    STATEMENT("stream", "stream NAME : TYPE[EXTENTS] = INITIAL",
+              "A state of one pass over a data set, which begins with INITIAL: what a recurrent "
+              "network carries from one minibatch to the next. Each data set has its own."
+              " Example: stream h : [batch, 16] = zeros; h <- 0.5 * (h + x)"),
+    STATEMENT(
+        "scan",
+        "scan NAME, ... in SEQUENCE, ... along AXIS recompute with NAME = FIRST, ... { BODY }",
+        "The loop of the running program: a step for each element of the sequences. Names "
+        "behind `with` are carried: what the body binds to them is their value in the next "
+        "step. `yield` ends the body; what it gives is stacked along the axis. The result: "
+        "what is yielded, then the carries. Backwards: scan v in x[:, ::-1]. recompute: the "
+        "backward pass computes the steps again instead of keeping what they made."
+        " Example: hs, last = scan v in sequence along 1 with h = x { h = tanh(h + v); yield h }"),
+    STATEMENT("def", "def NAME(ARGUMENTS) { BODY } gradient (DY) { BODY }",
+              "A function, or a layer if it makes parameters. Behind `gradient`, which may be left "
+              "out, stands what computes the gradients of the arguments from that of the result."
+              " Example: def double(v, times = 2) { return times * v }"),
+    STATEMENT(
+        "gradient", "def NAME(ARGUMENTS) { BODY } gradient (DY) { BODY }",
+        "A gradient of one's own: the block returns the gradients of the arguments, `none` "
+        "for none, from that of the result; it sees the arguments and the body's names."
+        " Example: def pass(v) { return sign(v) } gradient (dy) { return dy * (abs(v) <= 1) }"),
+    STATEMENT("extern",
+              "extern NAME(ARGUMENT : TYPE[EXTENTS], ...) : TYPE[EXTENTS] { c = FILE } gradient "
+              "(DY) { BODY }",
+              "An operator written in C, compiled into the executable; its gradient, if it has "
+              "one, is written in the language. [...] takes any shape."
+              " Example: extern twice(v : f32[...]) : f32[v.shape] { c = \"twice.c\" }"),
+    STATEMENT(
+        "optimizer", "optimizer NAME(ARGUMENTS) { BODY }",
+        "How a step changes a parameter: the body sees w, its gradient g and the step t, from "
+        "1, may have states and ends with w <- VALUE."
+        " Example: optimizer signed(lr = 1e-3) { w <- w - lr * sign(g) }"),
+    STATEMENT("schedule", "schedule NAME(ARGUMENTS) { BODY }",
+              "A number for each step, computed by the host in double from t, epoch, steps and "
+              "steps_per_epoch."
+              " Example: schedule triangle(peak) { return peak * (1 - abs(2 * t / steps - 1)) }"),
+    STATEMENT("init", "init NAME(ARGUMENTS) { BODY }",
+              "Initial values of a parameter, from its shape, fan_in and fan_out."
+              " Example: init flat(width = 1.0) { return width * (2 * rand(shape) - 1) }"),
+    STATEMENT("train", "train { KEY = VALUE, ... params PATTERN { KEY = VALUE, ... } }",
+              "What is minimized, how and how long; keys in `params` hold for the parameters whose "
+              "paths match. A group with a `minimize` of its own has its own loss."
+              " Example: train { minimize = mse(linear(x, 16), x), optimizer = adam, epochs = 5, "
+              "params \"*.b\" { frozen = true } }"),
+    STATEMENT("predict", "predict { NAME = VALUE, ... }",
+              "The results for one example. Example: predict { score = max(x, axis = -1) }"),
+    STATEMENT("data", "data SET { FIELD, ... = SOURCE | STAGE | ... }",
+              "Where the fields of a data set come from; `train` is trained on, others evaluate."
+              " Example: data test { x = npy(\"test.npy\") }"),
+
+    TRAIN("minimize", "minimize = LOSS",
+          "The loss, a float scalar; in a group its own."
+          " Example: train { minimize = mse(linear(x, 16), x), optimizer = sgd, steps = 9 }"),
+    TRAIN("clip_norm", "clip = LIMIT | clip_norm(LIMIT) | clip_value(LIMIT)",
+          "Limits the norm of gradients. A number: all those of the block or group times min(1, "
+          "LIMIT "
+          "/ (norm + 1e-6)), norm that of all of them; clip_norm: each parameter by its own norm."
+          " Example: train { minimize = mse(linear(x, 16), x), optimizer = sgd, steps = 9, clip = "
+          "clip_norm(1.0) }"),
+    TRAIN("clip_value", "clip = clip_value(LIMIT)",
+          "Limits each element of the gradients to [-LIMIT, LIMIT]."
+          " Example: train { minimize = mse(linear(x, 16), x), optimizer = sgd, steps = 9, clip = "
+          "clip_value(0.5) }"),
+    TRAIN("average", "average = ema(DECAY) | swa(START, EVERY) | none",
+          "Evaluation and prediction read an average of the weights."
+          " Example: train { minimize = mse(linear(x, 16), x), optimizer = sgd, steps = 9, average "
+          "= ema(0.99) }"),
+    TRAIN("accumulate", "accumulate = COUNT",
+          "Minibatches a step: the gradient is the mean of theirs."
+          " Example: train { minimize = mse(linear(x, 16), x), optimizer = sgd, steps = 9, "
+          "accumulate = 4 }"),
+    TRAIN("precision", "precision = TYPE",
+          "f32, f64, or bf16 and f16: mixed precision, where contractions and convolutions take "
+          "numbers of 16 bits; parameters, losses and optimizers stay f32."
+          " Example: train { minimize = mse(linear(x, 16), x), optimizer = sgd, steps = 9, "
+          "precision = bf16 }"),
+    TRAIN("loss_scale", "loss_scale = POWER_OF_TWO",
+          "The loss is multiplied by it and its gradients are divided by it, so that small ones "
+          "do not vanish in f16; 1024 with precision = f16, else 1."
+          " Example: train { minimize = mse(linear(x, 16), x), optimizer = sgd, steps = 9, "
+          "precision = f16, loss_scale = 256 }"),
+    TRAIN(
+        "validate", "validate = COUNT steps",
+        "Evaluates each so many steps instead of after each epoch."
+        " Example: train { minimize = mse(linear(x, 16), x), optimizer = sgd, steps = 9, validate "
+        "= 3 steps }"),
+    TRAIN("metrics", "metrics = [NAME, ...]",
+          "What is reported besides the loss."
+          " Example: norm_of_x = norm(x); train { minimize = mse(linear(x, 16), x), optimizer = "
+          "sgd, steps = 9, metrics = [norm_of_x] }"),
+    TRAIN("lr_scale", "params PATTERN { lr_scale = FACTOR }",
+          "A factor of the optimizer's lr for a group, schedules included."
+          " Example: train { minimize = mse(linear(x, 16), x), optimizer = sgd, steps = 9, params "
+          "\"*.b\" { lr_scale = 2 } }"),
+    TRAIN("frozen", "params PATTERN { frozen = true }",
+          "Keeps the parameters and states of a group as they are; batch_norm uses its statistics."
+          " Example: train { minimize = mse(linear(x, 16), x), optimizer = sgd, steps = 9, params "
+          "\"*.b\" { frozen = true } }"),
+    TRAIN(
+        "params", "params PATTERN, ... { KEY = VALUE, ... }",
+        "Keys for the parameters whose paths match; * is any text, ? one character. An argument "
+        "of the optimizer is a key too, as for decay with exceptions."
+        " Example: train { minimize = mse(linear(x, 16), x), optimizer = adamw, steps = 9, params "
+        "\"*.b\" { weight_decay = 0 } }"),
+
+    SOURCE("idx", "idx(file, ...)",
+           "Files in the format of MNIST, one a field: [n, ...]."
+           " Example: data test { image, label = idx(\"images\", \"labels\") }"),
+    SOURCE("csv",
+           "csv(file, columns = [...], header = true, separator = \",\", missing = [\"\", \"NA\", "
+           "\"?\"])",
+           "A table in text; fields are columns or lists of columns."
+           " Example: data test { x, label = csv(\"test.csv\", columns = [0..16, 16], header = "
+           "false) }"),
+    SOURCE("npy", "npy(file, ...)",
+           "Arrays of NumPy, one a field: [n, ...]."
+           " Example: data test { x, label = npy(\"x.npy\", \"label.npy\") }"),
+    SOURCE("text", "text(file, length, stride = length, from = 0, to = 1, unit = \"character\")",
+           "Windows of `length` over a text, each unit (character, byte, word) a class number; a "
+           "second field is the same one later.  [n, length]"
+           " Example: data val { word, next = text(\"input.txt\", length = 64, from = 0.9) }"),
+    SOURCE("token_stream",
+           "token_stream(file, length, stride = length, from = 0, to = 1, type = \"u16\")",
+           "Windows over the token ids of a binary file, as of text; type \"u16\" or \"u32\"."
+           "  [n, length]"
+           " Example: data val { token, next = token_stream(\"tokens.bin\", length = 64) }"),
+    SOURCE("image_folder", "image_folder(folder, workers = 0)",
+           "JPEG and PNG pictures in a folder for each class, decoded by `workers` threads; the "
+           "second field is the class.  [n, channels, height, width]"
+           " Example: data train { image, label = image_folder(\"train\") | resize(20) | "
+           "center_crop(16) }"),
+    SOURCE("files", "files(workers = 0)",
+           "The pictures that the command line of `predict` names, in data predict."
+           " Example: data predict { image = files() | resize(16, 16) }"),
+    SOURCE("counter", "counter()",
+           "The number of the row."
+           " Example: data test { label = counter(), x = npy(\"x.npy\") }"),
+    SOURCE("constant", "constant(value)",
+           "The same value for each row: a number or nested lists."
+           " Example: data test { label = constant(3), x = npy(\"x.npy\") }"),
+    SOURCE("copy_task", "copy_task(words, bits, count = 10000, least = 1, seed = 0)",
+           "Drawn sequences to be copied: source [2 words + 2, bits + 2], "
+           "target [2 words + 2, bits], mask [2 words + 2, 1]  (Graves et al. 2014)."
+           " Example: data test { source, target, mask = copy_task(6, 8) }"),
+
+    STAGE("split", "split(from, to, seed = 0)",
+          "The part [from, to) of a fixed random permutation of the rows."
+          " Example: data test { x = npy(\"x.npy\") | split(0.8, 1) }"),
+    STAGE("shuffle", "shuffle(seed = 0)",
+          "A fixed random order."
+          " Example: data test { x = npy(\"x.npy\") | shuffle(7) }"),
+    STAGE("standardize", "standardize(field, ...)",
+          "(x - mean) / deviation of each column, fitted on the training set."
+          " Example: data train { x, label = npy(\"x.npy\", \"label.npy\") | standardize(x) }"),
+    STAGE("impute", "impute(field, ..., with = \"mean\")",
+          "Missing values become the column's mean, \"median\" or a number."
+          " Example: data train { x = csv(\"x.csv\") | impute(x, with = \"median\") }"),
+    STAGE("categories", "categories(field, ...)",
+          "Texts as class numbers, in the sorted order of the training set's."
+          " Example: data train { x, label = csv(\"x.csv\") | categories(label) }"),
+    STAGE("resize", "resize(size) | resize(height, width)",
+          "Scales a picture: its shorter side to `size`, or to the size that is given."
+          " Example: data train { image, label = image_folder(\"train\") | resize(16, 16) }"),
+    STAGE("center_crop", "center_crop(size) | center_crop(height, width)",
+          "Cuts out the middle; a picture that is too small is enlarged first."
+          " Example: data train { image, label = image_folder(\"train\") | center_crop(16) }"),
+    STAGE(
+        "random_crop", "random_crop(size) | random_crop(height, width)",
+        "Cuts out a part anywhere, outside of training the middle; a picture that is too small is "
+        "enlarged first."
+        " Example: data train { image, label = image_folder(\"train\") | random_crop(16) }"),
+    STAGE("random_flip", "random_flip(probability = 0.5)",
+          "Changes left and right; nothing outside of training."
+          " Example: data train { image, label = image_folder(\"train\") | random_crop(16) | "
+          "random_flip }"),
+    STAGE("batch", "batch(size)",
+          "States the size of a minibatch for readers."
+          " Example: data test { x = npy(\"x.npy\") | batch(4) }"),
+    STAGE("prefetch", "prefetch(count = 2)",
+          "Minibatches prepared ahead by a thread; 0: none."
+          " Example: data test { x = npy(\"x.npy\") | prefetch(4) }"),
+    {0},
+};

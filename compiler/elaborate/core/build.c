@@ -1,0 +1,244 @@
+/* Building nodes.
+ *
+ * Every node of every graph is made by emit() or emit_leaf(): they ask the operator's type rule
+ * first, so that whatever the checks before them have missed is still a diagnostic and never a
+ * panic, and they guard the number of nodes and elements. */
+#include "elaborate/core/elaborator.h"
+#include "ops/number.h"
+#include "ops/op.h"
+#include "support/names.h"
+#include "support/panic.h"
+
+Room room_create(Arena *arena, const char *name, int stream) {
+  return (Room){.graph = graph_create(arena, name), .stream = stream};
+}
+
+bool node_is_host(const Elaborator *e, const Node *node) {
+  return node->id < e->room->is_host.count && e->room->is_host.items[node->id];
+}
+
+/* Known to the host: a host scalar, or scalars computed from such and from constants alone. */
+static void room_note_host(Elaborator *e, const Node *node) {
+  bool host = node->type.shape.rank == 0;
+  bool depends = node->op == OP_SCALAR;
+  if (node->body || node->op == OP_SCAN_RESULT) host = false;
+  for (int i = 0; i < node->operand_count && host; i++) {
+    bool operand = node_is_host(e, node->operands[i]);
+    if (!operand && node->operands[i]->op != OP_CONSTANT) host = false;
+    depends = depends || operand;
+  }
+  vec_push(e->arena, &e->room->is_host, host && depends);
+  CHECK(e->room->is_host.count == node->id + 1);
+}
+
+bool allow_elements(Elaborator *e, int64_t count) {
+  e->walk->elements += count;
+  if (e->walk->elements <= MAX_ELEMENTS_MADE) return true;
+  if (!e->walk->exhausted)
+    report_error(e, e->at, "the program makes lists of more than %lld elements",
+                 (long long)MAX_ELEMENTS_MADE);
+  e->walk->exhausted = true;
+  return false;
+}
+
+void room_sync(Elaborator *e) {
+  const Graph *graph = e->room->graph;
+  while (e->room->is_host.count < graph->nodes.count)
+    room_note_host(e, graph->nodes.items[e->room->is_host.count]);
+}
+
+static bool emit_allowed(Elaborator *e) {
+  if (e->room->graph->nodes.count < MAX_NODES) return true;
+  if (!e->walk->exhausted)
+    report_error(e, e->at, "the program needs more than %d operations in one step", MAX_NODES);
+  e->walk->exhausted = true;
+  return false;
+}
+
+bool check_shape(Elaborator *e, Span at, Shape shape) {
+  if (shape_is_representable(shape)) return true;
+  report_error(e, at, "a tensor of shape %s is too large: at most 2^40 elements",
+               shape_text(e->arena, shape));
+  return false;
+}
+
+bool check_rank(Elaborator *e, Span at, int rank) {
+  if (rank <= MAX_RANK) return true;
+  report_error(e, at, "the result would have %d axes; a tensor has at most %d", rank, MAX_RANK);
+  return false;
+}
+
+static Span emit_span(const Elaborator *e) {
+  bool inside = e->at.file && e->at.file->is_prelude && e->frame->user_call.line;
+  return inside ? e->frame->user_call : e->at;
+}
+
+/* A tensor of this type may be added; offsets of all together stay far from overflow. */
+static bool check_room(Elaborator *e, Type type) {
+  if (!check_shape(e, e->at, type.shape)) return false;
+  e->room->bytes += (double)type_bytes(type);
+  if (e->room->bytes <= MAX_TOTAL_BYTES) return true;
+  if (!e->walk->exhausted)
+    report_error(e, e->at, "the tensors of one step need more than 1 PiB, with this one of %s",
+                 type_text(e->arena, type));
+  e->walk->exhausted = true;
+  return false;
+}
+
+Node *emit_leaf(Elaborator *e, Op op, Type type, int attribute_count, const Attribute *attributes) {
+  if (!emit_allowed(e) || !check_room(e, type)) return NULL;
+  Node *node = graph_add_typed(e->room->graph, op, type, 0, NULL, attribute_count, attributes,
+                               emit_span(e), e->frame->label);
+  room_note_host(e, node);
+  return node;
+}
+
+Node *emit(Elaborator *e, Op op, int operand_count, Node *const *operands, int attribute_count,
+           const Attribute *attributes) {
+  for (int i = 0; i < operand_count; i++)
+    if (!operands[i]) return NULL;
+  if (!emit_allowed(e)) return NULL;
+  /* The attributes of a trial need the order that a node's have. */
+  Attribute sorted[16];
+  CHECK(attribute_count <= 16);
+  for (int i = 0; i < attribute_count; i++) {
+    int k = i;
+    for (; k > 0 && sorted[k - 1].key > attributes[i].key; k--) sorted[k] = sorted[k - 1];
+    sorted[k] = attributes[i];
+  }
+  Node trial = {.id = e->room->graph->next_id,
+                .op = op,
+                .operand_count = operand_count,
+                .operands = (Node **)operands,
+                .attribute_count = attribute_count,
+                .attributes = sorted,
+                .span = emit_span(e),
+                .path = e->frame->label};
+  Type type;
+  const char *reason = "its operands do not fit";
+  if (!op_info(op)->class->infer(e->arena, &trial, &type, &reason)) {
+    report_error(e, e->at, "%s: %s", op_info(op)->name, reason);
+    return NULL;
+  }
+  if (!check_room(e, type)) return NULL;
+  Node *node = graph_add_typed(e->room->graph, op, type, operand_count, operands, attribute_count,
+                               sorted, trial.span, trial.path);
+  room_note_host(e, node);
+  return node;
+}
+
+Node *emit_unary(Elaborator *e, Op op, Node *x) { return emit(e, op, 1, &x, 0, NULL); }
+
+Node *emit_binary(Elaborator *e, Op op, Node *x, Node *y) {
+  return emit(e, op, 2, (Node *[]){x, y}, 0, NULL);
+}
+
+Node *emit_constant(Elaborator *e, double value, Type type) {
+  Attribute attribute = attr_make_float(ATTR_VALUE, number_round(value, type.dtype));
+  return emit_leaf(e, OP_CONSTANT, type, 1, &attribute);
+}
+
+Node *emit_scalar(Elaborator *e, const char *name) {
+  const char *interned = name_intern(name);
+  Room *body = e->room;
+  if (body->outer) {
+    e->room = body->outer;
+    Node *scalar = emit_scalar(e, name);
+    e->room = body;
+    return scalar ? scan_capture(e, scalar, body->outer->graph) : NULL;
+  }
+  for (int i = 0; i < e->room->scalars.count; i++)
+    if (node_string(e->room->scalars.items[i], ATTR_NAME) == interned)
+      return e->room->scalars.items[i];
+  Attribute attribute = attr_make_string(ATTR_NAME, interned);
+  const char *label = e->frame->label;
+  e->frame->label = interned;
+  Node *node = emit_leaf(e, OP_SCALAR, type_scalar(DTYPE_F64), 1, &attribute);
+  e->frame->label = label;
+  if (node) vec_push(e->arena, &e->room->scalars, node);
+  return node;
+}
+
+Node *emit_cast(Elaborator *e, Node *x, DType dtype) {
+  if (!x || x->type.dtype == dtype) return x;
+  Attribute attribute = attr_make_int(ATTR_DTYPE, dtype);
+  return emit(e, OP_CAST, 1, &x, 1, &attribute);
+}
+
+Node *emit_reshape(Elaborator *e, Node *x, Shape shape) {
+  if (!x || shape_equal(x->type.shape, shape)) return x;
+  Attribute attribute = attr_make_ints(ATTR_SHAPE, shape.rank, shape.dim);
+  return emit(e, OP_RESHAPE, 1, &x, 1, &attribute);
+}
+
+Node *emit_transpose(Elaborator *e, Node *x, const int *permutation) {
+  if (!x) return NULL;
+  int64_t wide[MAX_RANK];
+  bool is_identity = true;
+  for (int i = 0; i < x->type.shape.rank; i++) {
+    wide[i] = permutation[i];
+    is_identity = is_identity && permutation[i] == i;
+  }
+  if (is_identity) return x;
+  Attribute attribute = attr_make_ints(ATTR_PERMUTATION, x->type.shape.rank, wide);
+  return emit(e, OP_TRANSPOSE, 1, &x, 1, &attribute);
+}
+
+Node *emit_broadcast_axes(Elaborator *e, Node *x, Shape shape, const int64_t *axes) {
+  if (!x || shape_equal(x->type.shape, shape)) return x;
+  Attribute attributes[] = {attr_make_ints(ATTR_AXES, x->type.shape.rank, axes),
+                            attr_make_ints(ATTR_SHAPE, shape.rank, shape.dim)};
+  return emit(e, OP_BROADCAST, 1, &x, 2, attributes);
+}
+
+/* Axes of extent 1 that grow are dropped first: `broadcast` wants equal extents. */
+Node *emit_broadcast(Elaborator *e, Node *x, Shape shape) {
+  if (!x || shape_equal(x->type.shape, shape)) return x;
+  if (!check_shape(e, e->at, shape)) return NULL;
+  if (x->op == OP_CONSTANT)
+    return emit_constant(e, node_float(x, ATTR_VALUE), type_make(x->type.dtype, shape));
+  Shape from = x->type.shape, kept = {0};
+  int64_t axes[MAX_RANK];
+  int shift = shape.rank - from.rank;
+  for (int i = 0; i < from.rank; i++) {
+    if (from.dim[i] != shape.dim[i + shift]) continue;
+    axes[kept.rank] = i + shift;
+    kept.dim[kept.rank++] = from.dim[i];
+  }
+  return emit_broadcast_axes(e, emit_reshape(e, x, kept), shape, axes);
+}
+
+Node *emit_slice(Elaborator *e, Node *x, const int64_t *start, const int64_t *stop,
+                 const int64_t *step) {
+  if (!x) return NULL;
+  int rank = x->type.shape.rank;
+  bool is_whole = true;
+  for (int i = 0; i < rank; i++)
+    is_whole = is_whole && start[i] == 0 && stop[i] == x->type.shape.dim[i] && step[i] == 1;
+  if (is_whole) return x;
+  Attribute attributes[] = {attr_make_ints(ATTR_START, rank, start),
+                            attr_make_ints(ATTR_STOP, rank, stop),
+                            attr_make_ints(ATTR_STEP, rank, step)};
+  return emit(e, OP_SLICE, 1, &x, 3, attributes);
+}
+
+Node *emit_reduce(Elaborator *e, Op op, Node *x, int axis_count, const int64_t *axes) {
+  if (!x || axis_count == 0) return x;
+  Attribute attribute = attr_make_ints(ATTR_AXES, axis_count, axes);
+  return emit(e, op, 1, &x, 1, &attribute);
+}
+
+Node *emit_concat(Elaborator *e, int count, Node *const *parts, int axis) {
+  if (count == 1) return parts[0];
+  Attribute attribute = attr_make_int(ATTR_AXIS, axis);
+  return emit(e, OP_CONCAT, count, parts, 1, &attribute);
+}
+
+Value value_tensor(Elaborator *e, Node *node) {
+  if (!node) return value_error();
+  Value value = {.kind = VALUE_TENSOR};
+  value.tensor.node = node;
+  value.tensor.graph = e->room->graph;
+  value.tensor.is_host = node_is_host(e, node);
+  return value;
+}

@@ -1,0 +1,115 @@
+/* Messages: errors with the chain of calls that led to them.
+ *
+ * The caret of a mistake inside the standard library goes to the user's call; the line of the
+ * library follows as a note, then each call of a user's def from the inside out. */
+#include <stdarg.h>
+#include <stdio.h>
+#include "elaborate/core/elaborator.h"
+#include "support/names.h"
+
+enum { CHAIN_SHOWN = 6 };
+
+/* The frame whose call is the innermost that stands in the user's file. */
+static const Frame *report_user_frame(const Elaborator *e) {
+  const Frame *frame = e->frame;
+  while (frame && frame->parent && frame->call.file && frame->call.file->is_prelude)
+    frame = frame->parent;
+  return frame;
+}
+
+Span report_user_span(const Elaborator *e, Span at) {
+  if (!at.file || !at.file->is_prelude || !e->frame) return at;
+  const Frame *frame = report_user_frame(e);
+  return frame && frame->parent ? frame->call : at;
+}
+
+static bool span_is_same(Span a, Span b) {
+  return a.file == b.file && a.line == b.line && a.column == b.column && a.end_line == b.end_line &&
+         a.end_column == b.end_column;
+}
+
+static void report_chain(Elaborator *e, Diagnostic *diagnostic, Span at, Span place) {
+  bool in_prelude = at.file && at.file->is_prelude;
+  const Frame *frame = e->frame;
+  if (in_prelude && frame && frame->function)
+    diag_note(diagnostic, at, "in '%s' of the standard library", frame->function);
+  if (in_prelude) {
+    frame = report_user_frame(e);
+    if (frame) frame = frame->parent; /* its call has the caret */
+  }
+  int shown = 0;
+  for (; frame && frame->parent; frame = frame->parent) {
+    if (!frame->function || (frame->call.file && frame->call.file->is_prelude)) continue;
+    if (span_is_same(frame->call, place)) continue; /* it has the caret */
+    if (++shown > CHAIN_SHOWN) {
+      diag_note(diagnostic, frame->call, "... and further calls around it");
+      break;
+    }
+    diag_note(diagnostic, frame->call, "in this call of '%s'", frame->function);
+  }
+  if (e->walk && e->walk->single)
+    diag_help(diagnostic,
+              "this is the program with %s = 1: evaluation of single examples and "
+              "`predict` need it",
+              e->batch_name ? e->batch_name : "the batch");
+}
+
+static Diagnostic *report(Elaborator *e, bool is_error, Span at, const char *format,
+                          va_list arguments) {
+  const char *message = arena_vprintf(e->arena, format, arguments);
+  Span place = report_user_span(e, at);
+  Diagnostic *diagnostic = is_error ? diag_error(e->diagnostics, place, "%s", message)
+                                    : diag_warning(e->diagnostics, place, "%s", message);
+  report_chain(e, diagnostic, at, place);
+  return diagnostic;
+}
+
+Diagnostic *report_error(Elaborator *e, Span at, const char *format, ...) {
+  e->errors++;
+  va_list arguments;
+  va_start(arguments, format);
+  Diagnostic *diagnostic = report(e, true, at, format, arguments);
+  va_end(arguments);
+  return diagnostic;
+}
+
+Diagnostic *report_warning(Elaborator *e, Span at, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  Diagnostic *diagnostic = report(e, false, at, format, arguments);
+  va_end(arguments);
+  return diagnostic;
+}
+
+void report_note_tensor(Elaborator *e, Diagnostic *diagnostic, const char *what, const Node *node) {
+  diag_note(diagnostic, node->span, "%s is %s", what, type_text(e->arena, node->type));
+}
+
+const char *report_meant(const char *name, const char *const *candidates, int count) {
+  const char *meant = synonym_find(name, candidates, count);
+  return meant ? meant : name_nearest(name, candidates, count);
+}
+
+void report_suggest(Diagnostic *diagnostic, const char *name, const char *const *candidates,
+                    int count) {
+  const char *nearest = report_meant(name, candidates, count);
+  if (nearest) diag_help(diagnostic, "did you mean '%s'?", nearest);
+}
+
+Value report_kind(Elaborator *e, Span at, const char *what, const char *wanted, Value found) {
+  if (!value_is_error(found))
+    report_error(e, at, "%s must be %s, found %s", what, wanted, value_describe(e->arena, found));
+  return value_error();
+}
+
+const char *type_text(Arena *arena, Type type) {
+  Text text = {0};
+  text_add_type(&text, type);
+  return text_take(&text, arena);
+}
+
+const char *shape_text(Arena *arena, Shape shape) {
+  Text text = {0};
+  text_add_shape(&text, shape);
+  return text_take(&text, arena);
+}

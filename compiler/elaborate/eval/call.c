@@ -1,0 +1,403 @@
+/* Calls: of defs, builtins, layers and types; layers (calls with `_`); definers.
+ *
+ * Arguments are evaluated in the caller's frame, in order. A def's body then runs in a frame of its
+ * own. Optimizers, initializers and schedules are not run when called: their application is a value
+ * (Deferred) that runs where it is used, with the names its kind of definer is given. */
+#include "elaborate/core/elaborator.h"
+#include "support/names.h"
+#include "support/panic.h"
+
+/* ---- frames ------------------------------------------------------------------------------- */
+
+static Frame *frame_enter(Elaborator *e, Function *function, Span call, const char *path) {
+  if (e->frame->depth + 1 > MAX_CALL_DEPTH) {
+    report_error(e, call, "calls are nested more than %d deep: does '%s' call itself without end?",
+                 MAX_CALL_DEPTH, function->name);
+    e->walk->exhausted = true;
+    return NULL;
+  }
+  Scope *outer = function->is_prelude || !e->walk ? e->root : e->walk->globals;
+  Frame *frame = ARENA_NEW(e->arena, Frame);
+  frame->parent = e->frame;
+  frame->function = function->name;
+  frame->call = call;
+  frame->user_call = call.file && call.file->is_prelude ? e->frame->user_call : call;
+  frame->path = path;
+  frame->label = path;
+  frame->layer = e->frame->layer;
+  frame->follower = e->frame->follower;
+  frame->scope = scope_create(e->arena, outer, true);
+  frame->body = function->stmt->function.body;
+  frame->stmts = frame->body ? &frame->body->stmts : NULL;
+  frame->depth = e->frame->depth + 1;
+  e->frame = frame;
+  return frame;
+}
+
+static void frame_leave(Elaborator *e, Frame *frame) {
+  CHECK(e->frame == frame);
+  e->frame = frame->parent;
+}
+
+/* ---- binding arguments to the formals of a def -------------------------------------------- */
+
+static int find_formal(const AstFormals *formals, const char *name) {
+  for (int i = 0; i < formals->count; i++)
+    if (formals->items[i].name.text == name) return i;
+  return -1;
+}
+
+/* What could have been written, and where it is defined if that is the user's file. */
+static void note_definition(Diagnostic *d, const Function *function) {
+  const AstFormals *formals = &function->stmt->function.formals;
+  Text list = {0};
+  for (int i = 0; i < formals->count; i++)
+    text_printf(&list, "%s%s", i > 0 ? ", " : "", formals->items[i].name.text);
+  if (formals->count > 0) diag_help(d, "its arguments are %s", list.data);
+  text_free(&list);
+  if (!function->is_prelude) diag_note(d, function->stmt->function.name.span, "defined here");
+}
+
+static void report_unknown_argument(Elaborator *e, const Function *function, AstName name) {
+  const AstFormals *formals = &function->stmt->function.formals;
+  const char **names = ARENA_ARRAY(e->arena, const char *, formals->count + 1);
+  for (int i = 0; i < formals->count; i++) names[i] = formals->items[i].name.text;
+  Diagnostic *d =
+      report_error(e, name.span, "'%s' has no argument '%s'", function->name, name.text);
+  report_suggest(d, name.text, names, formals->count);
+  note_definition(d, function);
+}
+
+/* given[i]: whether formal i got a value. Defaults come later, in the frame. */
+static bool match_arguments(Elaborator *e, Function *function, const Arguments *arguments,
+                            Value *values, Span *spans, bool *given) {
+  const AstFormals *formals = &function->stmt->function.formals;
+  bool fits = true;
+  for (int i = 0; i < arguments->count; i++) {
+    const Argument *argument = &arguments->items[i];
+    int at = argument->name.text ? find_formal(formals, argument->name.text) : i;
+    if (argument->name.text && at < 0) {
+      if (argument->name.text == name_intern("name")) continue; /* the path: path_of_call */
+      report_unknown_argument(e, function, argument->name);
+      fits = false;
+    } else if (at >= formals->count) {
+      Diagnostic *d =
+          report_error(e, argument->span, "'%s' takes %d argument%s, %d given", function->name,
+                       formals->count, formals->count == 1 ? "" : "s", arguments->count);
+      note_definition(d, function);
+      return false;
+    } else if (given[at]) {
+      report_error(e, argument->span, "the argument '%s' of '%s' is given twice",
+                   formals->items[at].name.text, function->name);
+      fits = false;
+    } else {
+      given[at] = true;
+      values[at] = argument->value;
+      spans[at] = argument->span;
+      fits = fits && !value_is_error(argument->value);
+    }
+  }
+  for (int i = 0; i < formals->count; i++) {
+    if (given[i] || formals->items[i].default_value) continue;
+    Diagnostic *d = report_error(e, arguments->call, "'%s' needs the argument '%s'", function->name,
+                                 formals->items[i].name.text);
+    note_definition(d, function);
+    fits = false;
+  }
+  return fits;
+}
+
+/* In the frame: formals become names; a default sees those before it. */
+static bool bind_formals(Elaborator *e, const Function *function, Value *values, const Span *spans,
+                         const bool *given) {
+  const AstFormals *formals = &function->stmt->function.formals;
+  bool fits = true;
+  for (int i = 0; i < formals->count; i++) {
+    const AstFormal *formal = &formals->items[i];
+    if (!given[i]) values[i] = evaluate(e, formal->default_value);
+    Span at = given[i] ? spans[i] : formal->name.span;
+    if (formal->type && !value_is_error(values[i]) && values[i].kind != VALUE_NONE &&
+        !check_formal_type(e, formal, values[i], at))
+      fits = false;
+    scope_bind(e->arena, e->frame->scope, SYMBOL_FORMAL, formal->name.text, values[i],
+               formal->name.span);
+    fits = fits && !value_is_error(values[i]);
+  }
+  return fits;
+}
+
+/* ---- calls of defs ------------------------------------------------------------------------ */
+
+static Value frame_result(Elaborator *e, const Frame *frame, const Function *function) {
+  if (frame->has_returned)
+    return frame->returned.count == 1
+               ? frame->returned.items[0]
+               : value_tuple(e->arena, frame->returned.count, frame->returned.items);
+  if (!e->walk->exhausted) {
+    Diagnostic *d = report_error(e, frame->call, "'%s' ended without `return`", function->name);
+    diag_note(d, function->stmt->function.name.span, "defined here");
+  }
+  return value_error();
+}
+
+static Value run_def(Elaborator *e, const Frame *frame, const Function *function) {
+  int errors = e->errors;
+  evaluate_block(e, frame->stmts);
+  return frame->has_returned || e->errors == errors ? frame_result(e, frame, function)
+                                                    : value_error();
+}
+
+/* Paths are printed in tables and messages, and name tensors in files. */
+static bool is_path_name(Elaborator *e, const char *text, Span at) {
+  bool has_control = false;
+  for (const char *c = text; *c; c++)
+    has_control = has_control || (unsigned char)*c < 0x20 || *c == 0x7f;
+  if (text[0] && !has_control) return true;
+  Diagnostic *d = report_error(
+      e, at, "%s", text[0] ? "a name cannot hold control characters" : "a name cannot be empty");
+  diag_help(d, "it is the call's part of its parameters' paths: name = \"first\" gives first.w");
+  return false;
+}
+
+static const char *argument_name(Elaborator *e, const Function *function,
+                                 const Arguments *arguments) {
+  const char *name = name_intern("name");
+  if (find_formal(&function->stmt->function.formals, name) >= 0) return NULL;
+  for (int i = 0; i < arguments->count; i++) {
+    const Argument *argument = &arguments->items[i];
+    if (argument->name.text != name) continue;
+    if (argument->value.kind == VALUE_STRING)
+      return is_path_name(e, argument->value.string, argument->span) ? argument->value.string
+                                                                     : NULL;
+    report_kind(e, argument->span, "name", "a string", argument->value);
+  }
+  return NULL;
+}
+
+static Value call_def(Elaborator *e, Function *function, const Arguments *arguments,
+                      const Layer *layer) {
+  Value values[MAX_FORMALS];
+  Span spans[MAX_FORMALS];
+  bool given[MAX_FORMALS] = {false};
+  const AstFormals *formals = &function->stmt->function.formals;
+  if (formals->count > MAX_FORMALS) {
+    report_error(e, function->stmt->function.name.span, "'%s' has more than %d arguments",
+                 function->name, MAX_FORMALS);
+    return value_error();
+  }
+  if (!match_arguments(e, function, arguments, values, spans, given)) return value_error();
+  const char *path =
+      layer ? layer->path : path_of_call(e, function, argument_name(e, function, arguments));
+  Frame *frame = frame_enter(e, function, arguments->call, path);
+  if (!frame) return value_error();
+  if (layer) frame->layer = layer->path;
+  if (layer && layer->followed) frame->follower = layer;
+  Value result = value_error();
+  if (bind_formals(e, function, values, spans, given)) {
+    result = function->stmt->kind == AST_EXTERN
+                 ? evaluate_extern(e, function, arguments->call, values)
+                 : run_def(e, frame, function);
+    if (function->stmt->function.gradient)
+      result = own_gradient(e, function, arguments->call, values, result);
+  }
+  frame_leave(e, frame);
+  return result;
+}
+
+/* ---- definers ----------------------------------------------------------------------------- */
+
+static Value defer(Elaborator *e, Function *function, const Arguments *arguments,
+                   const AstExpr *expr) {
+  int count = function->stmt->function.formals.count;
+  Deferred *deferred = ARENA_NEW(e->arena, Deferred);
+  Span spans[MAX_FORMALS];
+  bool given[MAX_FORMALS] = {false};
+  deferred->function = function;
+  deferred->arguments = ARENA_ARRAY(e->arena, Value, count + 1);
+  deferred->span = arguments->call;
+  deferred->expr = expr;
+  deferred->path = e->frame->path;
+  if (count > MAX_FORMALS) {
+    report_error(e, arguments->call, "'%s' has more than %d arguments", function->name,
+                 MAX_FORMALS);
+    return value_error();
+  }
+  if (!match_arguments(e, function, arguments, deferred->arguments, spans, given))
+    return value_error();
+  for (int i = 0; i < count; i++)
+    if (!given[i]) deferred->arguments[i].kind = VALUE_KIND_COUNT; /* default, in the frame */
+  Value value = {.kind = VALUE_DEFERRED};
+  value.deferred = deferred;
+  return value;
+}
+
+Deferred *call_defaults(Elaborator *e, Function *function, Span at) {
+  Value value = defer(e, function, &(Arguments){.call = at, .callee = at}, NULL);
+  return value_is_error(value) ? NULL : value.deferred;
+}
+
+Frame *call_definer(Elaborator *e, const Deferred *deferred, int ambient_count,
+                    const Symbol *ambient, const char *path) {
+  Function *function = deferred->function;
+  int count = function->stmt->function.formals.count;
+  Frame *frame = frame_enter(e, function, deferred->span, path);
+  if (!frame) return NULL;
+  /* Names given to the definer lie outside its formals: a default may use them. */
+  Scope *given_names = scope_create(e->arena, frame->scope->parent, true);
+  for (int i = 0; i < ambient_count; i++) {
+    Symbol *symbol = scope_bind(e->arena, given_names, ambient[i].kind, ambient[i].name,
+                                ambient[i].value, function->stmt->function.name.span);
+    symbol->slot = ambient[i].slot;
+  }
+  frame->scope->parent = given_names;
+  Value values[MAX_FORMALS];
+  Span spans[MAX_FORMALS];
+  bool given[MAX_FORMALS];
+  for (int i = 0; i < count; i++) {
+    values[i] = deferred->arguments[i];
+    given[i] = values[i].kind != VALUE_KIND_COUNT;
+    spans[i] = deferred->span;
+  }
+  if (!bind_formals(e, function, values, spans, given)) {
+    frame_leave(e, frame);
+    return NULL;
+  }
+  return frame;
+}
+
+/* ---- layers ------------------------------------------------------------------------------- */
+
+static bool has_hole(const AstExpr *expr) {
+  for (int i = 0; i < expr->call.arguments.count; i++)
+    if (expr->call.arguments.items[i].value->kind == AST_PLACEHOLDER) return true;
+  return false;
+}
+
+static Value make_layer(Elaborator *e, Value callee, const AstExpr *expr) {
+  const AstArguments *written = &expr->call.arguments;
+  Layer *layer = ARENA_NEW(e->arena, Layer);
+  layer->callee = callee;
+  layer->count = written->count;
+  layer->values = ARENA_ARRAY(e->arena, Value, written->count);
+  layer->is_hole = ARENA_ARRAY(e->arena, bool, written->count);
+  layer->names = ARENA_ARRAY(e->arena, AstName, written->count);
+  layer->spans = ARENA_ARRAY(e->arena, Span, written->count);
+  layer->span = expr->span;
+  const char *name = NULL;
+  for (int i = 0; i < written->count; i++) {
+    const AstArgument *argument = &written->items[i];
+    layer->names[i] = argument->name;
+    layer->spans[i] = argument->value->span;
+    layer->is_hole[i] = argument->value->kind == AST_PLACEHOLDER;
+    if (layer->is_hole[i]) continue;
+    layer->values[i] = evaluate(e, argument->value);
+    if (value_is_error(layer->values[i])) return value_error();
+    if (argument->name.text != name_intern("name") || layer->values[i].kind != VALUE_STRING)
+      continue;
+    name = layer->values[i].string;
+    if (!is_path_name(e, name, argument->value->span)) return value_error();
+  }
+  bool is_def = callee.kind == VALUE_DEF && callee.function->stmt->kind == AST_DEF;
+  if (!is_def && callee.kind != VALUE_BUILTIN)
+    return report_kind(e, expr->call.callee->span, "what is called with '_'", "a def", callee);
+  layer->path = path_of_layer(e, callee, name);
+  Value value = {.kind = VALUE_LAYER};
+  value.layer = layer;
+  return value;
+}
+
+static Value call_layer(Elaborator *e, Layer *layer, const Arguments *arguments) {
+  int holes = 0;
+  for (int i = 0; i < layer->count; i++) holes += layer->is_hole[i];
+  if (arguments->count != holes) {
+    Diagnostic *d = report_error(e, arguments->call, "this layer takes %d argument%s, %d given",
+                                 holes, holes == 1 ? "" : "s", arguments->count);
+    diag_note(d, layer->span, "the layer");
+    if (arguments->count > holes)
+      diag_help(d, "a call gives what was left out: a '_' for each, f(_, _)");
+    return value_error();
+  }
+  Arguments all = {.count = layer->count, .call = arguments->call, .callee = arguments->callee};
+  all.items = ARENA_ARRAY(e->arena, Argument, layer->count);
+  int next = 0;
+  for (int i = 0; i < layer->count; i++) {
+    Argument argument = {
+        .name = layer->names[i], .value = layer->values[i], .span = layer->spans[i]};
+    if (layer->is_hole[i]) {
+      const Argument *filled = &arguments->items[next++];
+      if (filled->name.text) {
+        report_error(e, filled->name.span, "a layer's arguments are positional");
+        return value_error();
+      }
+      argument.value = filled->value;
+      argument.span = filled->span;
+    }
+    all.items[i] = argument;
+  }
+  if (layer->callee.kind == VALUE_BUILTIN) return call_value(e, layer->callee, &all);
+  return call_def(e, layer->callee.function, &all, layer);
+}
+
+/* ---- types as functions: f32(x) ----------------------------------------------------------- */
+
+static Value call_dtype(Elaborator *e, DType dtype, const Arguments *arguments) {
+  if (arguments->count != 1 || arguments->items[0].name.text) {
+    report_error(e, arguments->call, "%s(x) converts one tensor", dtype_name(dtype));
+    return value_error();
+  }
+  Value value = convert_plain(e, arguments->items[0].value, arguments->items[0].span);
+  if (value_is_error(value)) return value;
+  if (value.kind == VALUE_BOOL && dtype != DTYPE_BOOL) value = value_int(value.boolean);
+  Node *node = value_is_number(value) || value.kind == VALUE_BOOL
+                   ? convert_tensor(e, value, dtype, arguments->items[0].span)
+                   : convert_any_tensor(e, value, arguments->items[0].span);
+  return value_tensor(e, emit_cast(e, node, dtype));
+}
+
+/* ---- dispatch ----------------------------------------------------------------------------- */
+
+static Value call_builtin(Elaborator *e, const Builtin *builtin, const Arguments *arguments) {
+  Bound bound;
+  if (!bind_builtin(e, builtin, arguments, &bound)) return value_error();
+  return builtin->call(e, &bound);
+}
+
+static Value call_with(Elaborator *e, Value callee, const Arguments *arguments,
+                       const AstExpr *expr) {
+  switch (callee.kind) {
+  case VALUE_ERROR: return callee;
+  case VALUE_DEF:
+    if (callee.function->stmt->kind == AST_DEF || callee.function->stmt->kind == AST_EXTERN)
+      return call_def(e, callee.function, arguments, NULL);
+    return defer(e, callee.function, arguments, expr);
+  case VALUE_BUILTIN: return call_builtin(e, callee.builtin, arguments);
+  case VALUE_LAYER: return call_layer(e, callee.layer, arguments);
+  case VALUE_DTYPE: return call_dtype(e, callee.dtype, arguments);
+  default:
+    report_error(e, arguments->callee, "%s cannot be called", value_describe(e->arena, callee));
+    return value_error();
+  }
+}
+
+Value call_value(Elaborator *e, Value callee, const Arguments *arguments) {
+  return call_with(e, callee, arguments, NULL);
+}
+
+Value evaluate_call(Elaborator *e, const AstExpr *expr) {
+  Value callee = evaluate(e, expr->call.callee);
+  const AstArguments *written = &expr->call.arguments;
+  if (has_hole(expr)) return value_is_error(callee) ? callee : make_layer(e, callee, expr);
+  Arguments arguments = {
+      .count = written->count, .call = expr->span, .callee = expr->call.callee->span, .expr = expr};
+  arguments.items = ARENA_ARRAY(e->arena, Argument, written->count);
+  bool failed = value_is_error(callee);
+  for (int i = 0; i < written->count; i++) {
+    const AstArgument *argument = &written->items[i];
+    Value value = evaluate(e, argument->value);
+    failed = failed || value_is_error(value);
+    arguments.items[i] = (Argument){argument->name, value, argument->value->span};
+  }
+  if (failed || e->walk->exhausted) return value_error();
+  e->at = expr->span;
+  return call_with(e, callee, &arguments, expr);
+}

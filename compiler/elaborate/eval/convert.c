@@ -1,0 +1,300 @@
+/* Conversions: what a value becomes where a tensor, an integer, a shape or an axis is wanted. */
+#include <math.h>
+#include <string.h>
+#include "elaborate/core/elaborator.h"
+
+/* ---- numbers ------------------------------------------------------------------------------ */
+
+static const struct {
+  double least, most;
+} dtype_range[DTYPE_COUNT] = {
+    [DTYPE_F64] = {-1.7976931348623157e308, 1.7976931348623157e308},
+    [DTYPE_F32] = {-3.4028234663852886e38, 3.4028234663852886e38},
+    [DTYPE_BF16] = {-3.3895313892515355e38, 3.3895313892515355e38},
+    [DTYPE_F16] = {-65504, 65504},
+    [DTYPE_I64] = {-9223372036854775808.0, 9223372036854774784.0},
+    [DTYPE_I32] = {-2147483648.0, 2147483647.0},
+    [DTYPE_U8] = {0, 255},
+    [DTYPE_BOOL] = {0, 1},
+};
+
+bool convert_fits(Elaborator *e, Value number, DType dtype, Span at) {
+  Text text = {0};
+  text_add_value(&text, number);
+  const char *shown = text_take(&text, e->arena);
+  double real = value_number(number);
+  if (dtype == DTYPE_BOOL && real != 0 && real != 1) {
+    report_error(e, at, "%s is no truth value: 0 and 1 alone become bool", shown);
+    return false;
+  }
+  if (!dtype_is_float(dtype) && (!isfinite(real) || real != floor(real))) {
+    Diagnostic *d = report_error(e, at, "%s is not a whole number and cannot become %s", shown,
+                                 dtype_name(dtype));
+    if (dtype_is_int(dtype)) diag_help(d, "convert the tensor first: f32(x)");
+    return false;
+  }
+  bool fits =
+      !isfinite(real) || (real >= dtype_range[dtype].least && real <= dtype_range[dtype].most);
+  bool is_exact = number.kind != VALUE_INT || dtype_is_float(dtype) ||
+                  (real < 0x1p63 && (int64_t)real == number.integer);
+  if (fits && is_exact) return true;
+  if (dtype == DTYPE_I64 && !is_exact) { /* constants are kept as doubles */
+    Diagnostic *d = report_error(e, at,
+                                 "%s cannot be a constant of an i64 tensor: constants "
+                                 "are doubles, which hold all whole numbers up to 2^53, but not "
+                                 "this one",
+                                 shown);
+    diag_help(d, "add it in two steps, (x + 9007199254740992) + 1");
+    return false;
+  }
+  report_error(e, at, "%s is not representable in %s", shown, dtype_name(dtype));
+  return false;
+}
+
+static Value convert_quantity(Elaborator *e, Value value) {
+  double number = value.quantity.number;
+  if (!value.quantity.is_epochs)
+    return number == floor(number) && fabs(number) < 1e15 ? value_int((int64_t)number)
+                                                          : value_float(number);
+  Node *steps = emit_scalar(e, "steps_per_epoch");
+  if (!steps) return value_error();
+  Node *factor = emit_constant(e, number, type_scalar(DTYPE_F64));
+  return value_tensor(e, emit_binary(e, OP_MUL, factor, steps));
+}
+
+Value convert_plain(Elaborator *e, Value value, Span at) {
+  if (value.kind == VALUE_QUANTITY) return convert_quantity(e, value);
+  Deferred *deferred = value.kind == VALUE_DEFERRED ? value.deferred : NULL;
+  if (value.kind == VALUE_DEF && value.function->stmt->kind == AST_SCHEDULE) {
+    deferred = call_defaults(e, value.function, at);
+    if (!deferred) return value_error();
+  }
+  if (!deferred || deferred->function->stmt->kind != AST_SCHEDULE) return value;
+  Node *node = host_schedule(e, deferred, deferred->scalar);
+  return node ? value_tensor(e, node) : value_error();
+}
+
+bool convert_int(Elaborator *e, Value value, Span at, const char *what, int64_t *result) {
+  if (value.kind == VALUE_QUANTITY && !value.quantity.is_epochs) value = convert_quantity(e, value);
+  if (value.kind == VALUE_FLOAT && value.real == floor(value.real) && fabs(value.real) < 1e15) {
+    Diagnostic *d = report_error(e, at, "%s must be an integer, found %s", what,
+                                 value_describe(e->arena, value));
+    diag_help(d, "int(...) converts, // divides integers");
+    return false;
+  }
+  if (value.kind != VALUE_INT) {
+    report_kind(e, at, what, "an integer", value);
+    return false;
+  }
+  *result = value.integer;
+  return true;
+}
+
+bool convert_number(Elaborator *e, Value value, Span at, const char *what, double *result) {
+  if (!value_is_number(value)) {
+    report_kind(e, at, what, "a number", value);
+    return false;
+  }
+  *result = value_number(value);
+  return true;
+}
+
+/* ---- tensors ------------------------------------------------------------------------------ */
+
+/* The dtype of numbers where nothing else tells: whether any element has a fraction, is bool. */
+DType convert_own_dtype(Elaborator *e, Value value) {
+  if (value.kind == VALUE_BOOL) return DTYPE_BOOL;
+  if (value.kind == VALUE_INT) return DTYPE_I32;
+  if (!value_is_sequence(value)) return e->default_float;
+  DType dtype = DTYPE_I32;
+  for (int64_t i = 0; i < value_sequence_length(value); i++) {
+    Value item = value_sequence_item(value, i);
+    if (item.kind == VALUE_TENSOR) return item.tensor.node->type.dtype;
+    DType found = convert_own_dtype(e, item);
+    if (found != DTYPE_I32) dtype = found;
+  }
+  return dtype;
+}
+
+bool convert_refuse_results(Elaborator *e, Value value, Span at) {
+  bool is_results = false;
+  for (int64_t i = 0; value.kind == VALUE_TUPLE && i < value.list.count; i++)
+    is_results = is_results || value_is_tensor(value.list.items[i]);
+  if (!is_results) return false;
+  Diagnostic *d =
+      report_error(e, at, "these are %d values, where one tensor is wanted", value.list.count);
+  for (int i = 0; i < value.list.count && i < 4; i++)
+    if (value_is_tensor(value.list.items[i]))
+      report_note_tensor(e, d, arena_printf(e->arena, "value %d", i),
+                         value.list.items[i].tensor.node);
+  diag_help(d, "bind as many names, a, b = ..., or take one by its number, y[0]; stack(...) joins "
+               "them");
+  return true;
+}
+
+static Node *convert_list(Elaborator *e, Value value, DType dtype, Span at) {
+  if (convert_refuse_results(e, value, at)) return NULL;
+  int64_t length = value_sequence_length(value);
+  if (length == 0) {
+    report_error(e, at, "an empty list has no shape to be a tensor of");
+    return NULL;
+  }
+  if (length > 65536) {
+    report_error(e, at, "a list of %lld elements is too long to be a tensor", (long long)length);
+    return NULL;
+  }
+  Node **parts = ARENA_ARRAY(e->arena, Node *, length);
+  for (int64_t i = 0; i < length; i++) {
+    Node *item = convert_tensor(e, value_sequence_item(value, i), dtype, at);
+    if (!item) return NULL;
+    if (i > 0 && item->type.shape.rank + 1 != parts[0]->type.shape.rank) {
+      report_error(e, at, "the elements of this list have different shapes");
+      return NULL;
+    }
+    Shape shape = item->type.shape;
+    if (shape.rank == MAX_RANK) {
+      report_error(e, at, "a tensor has at most %d axes", MAX_RANK);
+      return NULL;
+    }
+    memmove(shape.dim + 1, shape.dim, sizeof shape.dim[0] * (size_t)shape.rank);
+    shape.dim[0] = 1;
+    shape.rank++;
+    if (i > 0 &&
+        (!shape_equal(shape, parts[0]->type.shape) || item->type.dtype != parts[0]->type.dtype)) {
+      report_error(e, at, "the elements of this list have different types: %s and %s",
+                   type_text(e->arena, parts[0]->type), type_text(e->arena, item->type));
+      return NULL;
+    }
+    parts[i] = emit_reshape(e, item, shape);
+  }
+  return emit_concat(e, (int)length, parts, 0);
+}
+
+/* The tensor in the current graph: itself, or what stands for it in the body of a scan. */
+static Node *convert_same_graph(Elaborator *e, Value value, Span at) {
+  Op op = value.tensor.node->op;
+  if (e->room == &e->init && (op == OP_PARAM || op == OP_STATE))
+    return first_of_variable(e, value.tensor.node, at);
+  Node *node = scan_capture(e, value.tensor.node, value.tensor.graph);
+  if (node || e->walk->exhausted) return node;
+  if (e->room == &e->init) report_not_initial(e, value, at);
+  else if (e->room->is_host_only)
+    report_error(e, at, "a schedule is computed by the host and cannot use a tensor of the step");
+  else
+    report_error(e, at, "this tensor cannot be used here: it belongs to the graph '%s'",
+                 value.tensor.graph->name);
+  return NULL;
+}
+
+Node *convert_tensor(Elaborator *e, Value value, DType dtype, Span at) {
+  value = convert_plain(e, value, at);
+  if (value_is_error(value)) return NULL;
+  if (value_is_tensor(value)) return convert_same_graph(e, value, at);
+  if (value_is_number(value))
+    return convert_fits(e, value, dtype, at)
+               ? emit_constant(e, value_number(value), type_scalar(dtype))
+               : NULL;
+  if (value.kind == VALUE_BOOL) /* a truth value is 0 or 1 among numbers */
+    return emit_constant(e, value.boolean, type_scalar(dtype));
+  if (value_is_sequence(value)) return convert_list(e, value, dtype, at);
+  report_kind(e, at, "this", "a tensor or a number", value);
+  return NULL;
+}
+
+Node *convert_any_tensor(Elaborator *e, Value value, Span at) {
+  return convert_tensor(e, value, convert_own_dtype(e, value), at);
+}
+
+Node *convert_to_type(Elaborator *e, Value value, Type type, Span at, const char *what) {
+  value = convert_plain(e, value, at);
+  Node *node = convert_tensor(e, value, type.dtype, at);
+  if (!node) return NULL;
+  bool adapts = (value_is_tensor(value) && value.tensor.is_host && dtype_is_float(type.dtype));
+  bool widens = node->type.dtype == DTYPE_I32 && type.dtype == DTYPE_I64;
+  if (adapts || widens) node = emit_cast(e, node, type.dtype);
+  if (!node) return NULL;
+  Shape joined;
+  bool fits = node->type.dtype == type.dtype &&
+              shape_broadcast(node->type.shape, type.shape, &joined) &&
+              shape_equal(joined, type.shape);
+  if (fits) return emit_broadcast(e, node, type.shape);
+  Diagnostic *d = report_error(e, at, "%s is %s, but this is %s", what, type_text(e->arena, type),
+                               type_text(e->arena, node->type));
+  if (node->type.dtype != type.dtype && shape_equal(node->type.shape, type.shape))
+    diag_help(d, "%s(...) converts", dtype_name(type.dtype));
+  return NULL;
+}
+
+/* ---- shapes, axes ------------------------------------------------------------------------- */
+
+bool convert_shape(Elaborator *e, Value value, Span at, const char *what, bool allow_negative,
+                   Shape *shape) {
+  *shape = shape_scalar();
+  if (value.kind == VALUE_INT) value = value_list(e->arena, 1, &value);
+  if (!value_is_sequence(value)) {
+    report_kind(e, at, what, value_is_number(value) ? "an integer" : "a list of integers", value);
+    return false;
+  }
+  int64_t length = value_sequence_length(value);
+  if (length > MAX_RANK) {
+    report_error(e, at, "%s has %lld axes, but a tensor has at most %d", what, (long long)length,
+                 MAX_RANK);
+    return false;
+  }
+  for (int64_t i = 0; i < length; i++) {
+    int64_t extent;
+    if (!convert_int(e, value_sequence_item(value, i), at, what, &extent)) return false;
+    if (extent < 0 && !(allow_negative && extent == -1)) {
+      report_error(e, at, "%s contains the negative extent %lld", what, (long long)extent);
+      return false;
+    }
+    shape->dim[shape->rank++] = extent;
+  }
+  if (allow_negative) return true;
+  return check_shape(e, at, *shape);
+}
+
+static bool convert_one_axis(Elaborator *e, Value value, Span at, int rank, int64_t *axis) {
+  int64_t given;
+  if (!convert_int(e, value, at, "an axis", &given)) return false;
+  if (given >= -rank && given < rank) {
+    *axis = given < 0 ? given + rank : given;
+    return true;
+  }
+  if (rank == 0) report_error(e, at, "axis %lld of a scalar, which has no axes", (long long)given);
+  else
+    report_error(e, at, "axis %lld of a tensor with %d ax%cs; it must be from %d to %d",
+                 (long long)given, rank, rank == 1 ? 'i' : 'e', -rank, rank - 1);
+  return false;
+}
+
+bool convert_axis(Elaborator *e, Value value, Span at, int rank, int *axis) {
+  int64_t found = 0;
+  bool fits = convert_one_axis(e, value, at, rank, &found);
+  *axis = (int)found;
+  return fits;
+}
+
+bool convert_axes(Elaborator *e, Value value, Span at, int rank, int *count, int64_t *axes) {
+  bool seen[MAX_RANK] = {false};
+  int64_t axis;
+  *count = 0;
+  if (value.kind == VALUE_NONE) {
+    for (int i = 0; i < rank; i++) seen[i] = true;
+  } else if (value_is_sequence(value)) {
+    for (int64_t i = 0; i < value_sequence_length(value); i++) {
+      if (!convert_one_axis(e, value_sequence_item(value, i), at, rank, &axis)) return false;
+      if (seen[axis]) {
+        report_error(e, at, "axis %lld is given twice", (long long)axis);
+        return false;
+      }
+      seen[axis] = true;
+    }
+  } else {
+    if (!convert_one_axis(e, value, at, rank, &axis)) return false;
+    seen[axis] = true;
+  }
+  for (int i = 0; i < rank; i++)
+    if (seen[i]) axes[(*count)++] = i;
+  return true;
+}

@@ -1,0 +1,306 @@
+/* Expressions: one function a kind, chosen by table. */
+#include "elaborate/sections/train.h"
+#include "support/names.h"
+#include "support/panic.h"
+
+/* ---- names -------------------------------------------------------------------------------- */
+
+typedef VEC(const char *) NameList;
+
+static void visible_names(Elaborator *e, NameList *names) {
+  for (const Scope *scope = e->frame->scope; scope; scope = scope->parent)
+    for (int i = 0; i < scope->symbols.count; i++)
+      vec_push(e->arena, names, scope->symbols.items[i]->name);
+  for (int i = 0; i < e->functions.count; i++)
+    vec_push(e->arena, names, e->functions.items[i]->name);
+}
+
+/* A later statement of the program that binds the name. */
+static const AstStmt *find_later(const Elaborator *e, const char *name) {
+  const AstStmts *stmts = &e->program->stmts;
+  for (int i = 0; i < stmts->count; i++) {
+    const AstStmt *stmt = stmts->items[i];
+    bool found = false;
+    if (stmt->kind == AST_CONST)
+      for (int k = 0; k < stmt->constants.count; k++)
+        found = found || stmt->constants.items[k].name.text == name;
+    if (stmt->kind == AST_INPUT || stmt->kind == AST_PARAM || stmt->kind == AST_STATE ||
+        stmt->kind == AST_STREAM)
+      found = stmt->variable.name.text == name;
+    if (stmt->kind == AST_ASSIGN)
+      for (int k = 0; k < stmt->assignment.names.count; k++)
+        found = found || stmt->assignment.names.items[k].text == name;
+    if (found) return stmt;
+  }
+  return NULL;
+}
+
+/* Where the def that runs binds `name` in its gradient alone; a span without a line if it does not. */
+static Span name_of_gradient(const Elaborator *e, const char *name) {
+  for (int i = 0; i < e->functions.count && e->frame->body; i++) {
+    const AstStmt *stmt = e->functions.items[i]->stmt;
+    const AstGradient *gradient = stmt->function.gradient;
+    if (!gradient || stmt->function.body != e->frame->body) continue;
+    for (int k = 0; k < gradient->formals.count; k++)
+      if (gradient->formals.items[k].name.text == name) return gradient->formals.items[k].span;
+  }
+  return (Span){0};
+}
+
+static Value unknown_name(Elaborator *e, const char *name, Span at, const Symbol *hidden) {
+  if (hidden) {
+    Diagnostic *d =
+        report_error(e, at, "'%s' is a value of the program, which a def cannot see", name);
+    diag_note(d, hidden->span, "it is bound here");
+    diag_help(d, "a def sees constants, defs, parameters and inputs; pass '%s' as an argument",
+              name);
+    return value_error();
+  }
+  const AstStmt *later = at.file == e->program->file ? find_later(e, name) : NULL;
+  if (later) {
+    Diagnostic *d = report_error(e, at, "'%s' is used before its definition", name);
+    diag_note(d, later->span, "it is defined here");
+    return value_error();
+  }
+  Span in_gradient = name_of_gradient(e, name);
+  if (in_gradient.line) {
+    Diagnostic *d =
+        report_error(e, at, "'%s' is known in the gradient alone, not in the def", name);
+    diag_note(d, in_gradient, "it is named here");
+    return value_error();
+  }
+  Diagnostic *d = report_error(e, at, "unknown name '%s'", name);
+  NameList names = {0};
+  visible_names(e, &names);
+  report_suggest(d, name, names.items, names.count);
+  return value_error();
+}
+
+static Value evaluate_name(Elaborator *e, const AstExpr *expr) {
+  Symbol *hidden = NULL;
+  Symbol *symbol = scope_find(e->frame->scope, expr->name, &hidden);
+  if (!symbol) return unknown_name(e, expr->name, expr->span, hidden);
+  if (symbol->usage) symbol->usage->used = true;
+  bool is_training = symbol->kind == SYMBOL_BUILTIN && symbol->value.kind == VALUE_BOOL &&
+                     symbol->value.boolean && symbol->name == name_intern("training");
+  if (is_training && frame_is_frozen(e)) return value_bool(false);
+  if (symbol->slot && (e->room == &e->walk->room || e->room->outer))
+    return value_slot(e, symbol->slot);
+  return symbol->value;
+}
+
+/* ---- literals, sequences ------------------------------------------------------------------ */
+
+static Value evaluate_integer(Elaborator *e, const AstExpr *expr) {
+  (void)e;
+  return value_int(expr->number.integer);
+}
+
+static Value evaluate_float(Elaborator *e, const AstExpr *expr) {
+  (void)e;
+  return value_float(expr->number.floating);
+}
+
+static Value evaluate_string(Elaborator *e, const AstExpr *expr) {
+  (void)e;
+  return value_string(name_intern(expr->string.bytes));
+}
+
+static Value evaluate_bool(Elaborator *e, const AstExpr *expr) {
+  (void)e;
+  return value_bool(expr->boolean);
+}
+
+static Value evaluate_quantity(Elaborator *e, const AstExpr *expr) {
+  static const char *const units[] = {"epochs", "epoch", "steps", "step"};
+  Value number = evaluate(e, expr->quantity.number);
+  const char *unit = expr->quantity.unit.text;
+  for (int i = 0; i < 4; i++) {
+    if (unit != name_intern(units[i])) continue;
+    Value value = {.kind = VALUE_QUANTITY};
+    value.quantity.number = value_number(number);
+    value.quantity.is_epochs = i < 2;
+    return value;
+  }
+  static const char *const clauses[] = {"recompute"}; /* of a scan: what else follows a number */
+  Diagnostic *d = report_error(e, expr->quantity.unit.span, "unknown unit '%s'", unit);
+  const char *clause = name_nearest(unit, clauses, 1);
+  if (clause) diag_help(d, "did you mean '%s', of a scan?", clause);
+  else diag_help(d, "the units are epochs and steps");
+  return value_error();
+}
+
+static Value evaluate_placeholder(Elaborator *e, const AstExpr *expr) {
+  Diagnostic *d = report_error(e, expr->span, "'_' stands for an argument and is not a value");
+  diag_help(d, "a call with _ makes a shared layer: enc = linear(_, 100)");
+  return value_error();
+}
+
+static Value evaluate_sequence(Elaborator *e, const AstExpr *expr) {
+  Value *items = ARENA_ARRAY(e->arena, Value, expr->items.count);
+  bool failed = false;
+  for (int i = 0; i < expr->items.count; i++) {
+    items[i] = evaluate(e, expr->items.items[i]);
+    failed = failed || value_is_error(items[i]);
+  }
+  if (failed) return value_error();
+  return expr->kind == AST_LIST ? value_list(e->arena, expr->items.count, items)
+                                : value_tuple(e->arena, expr->items.count, items);
+}
+
+static Value evaluate_range(Elaborator *e, const AstExpr *expr) {
+  Value from = evaluate(e, expr->range.from), to = evaluate(e, expr->range.to);
+  Value range = {.kind = VALUE_RANGE};
+  if (!convert_int(e, from, expr->range.from->span, "the start of a range", &range.range.from) ||
+      !convert_int(e, to, expr->range.to->span, "the end of a range", &range.range.to))
+    return value_error();
+  int64_t length;
+  if (__builtin_sub_overflow(range.range.to, range.range.from, &length) ||
+      length > MAX_ITERATIONS) {
+    report_error(e, expr->span, "a range of more than %d numbers", MAX_ITERATIONS);
+    return value_error();
+  }
+  return range;
+}
+
+/* ---- operators ---------------------------------------------------------------------------- */
+
+static Value evaluate_unary(Elaborator *e, const AstExpr *expr) {
+  Value operand = evaluate(e, expr->unary.operand);
+  e->at = expr->span;
+  return operate_unary(e, expr->unary.op, operand, expr->unary.operand->span);
+}
+
+/* && and || of compile-time truths look at the right side only where it matters. */
+static bool is_decided(const AstExpr *expr, Value left) {
+  return left.kind == VALUE_BOOL && ((expr->binary.op == AST_AND && !left.boolean) ||
+                                     (expr->binary.op == AST_OR && left.boolean));
+}
+
+static Value evaluate_binary(Elaborator *e, const AstExpr *expr) {
+  Value left = evaluate(e, expr->binary.left);
+  if (is_decided(expr, left)) return left;
+  Value right = evaluate(e, expr->binary.right);
+  e->at = expr->span;
+  return operate_binary(e, expr->binary.op, left, right, expr->binary.left->span,
+                        expr->binary.right->span);
+}
+
+static Value evaluate_ternary(Elaborator *e, const AstExpr *expr) {
+  Value condition = convert_plain(e, evaluate(e, expr->ternary.condition), expr->span);
+  if (condition.kind == VALUE_BOOL)
+    return evaluate(e, condition.boolean ? expr->ternary.then : expr->ternary.otherwise);
+  if (value_is_error(condition)) return condition;
+  Span at = expr->ternary.condition->span;
+  Diagnostic *d = report_error(e, at,
+                               "the condition of '?' must be known at compile time, "
+                               "found %s",
+                               value_describe(e->arena, condition));
+  if (value_is_tensor(condition))
+    diag_help(d, "where(condition, then, otherwise) chooses by element");
+  return value_error();
+}
+
+/* ---- members ------------------------------------------------------------------------------ */
+
+static Value member_shape(Elaborator *e, Value object) {
+  return value_shape(e->arena, object.tensor.node->type.shape);
+}
+
+static Value member_rank(Elaborator *e, Value object) {
+  (void)e;
+  return value_int(object.tensor.node->type.shape.rank);
+}
+
+static Value member_size(Elaborator *e, Value object) {
+  (void)e;
+  return value_int(shape_elements(object.tensor.node->type.shape));
+}
+
+static Value member_dtype(Elaborator *e, Value object) {
+  (void)e;
+  return value_dtype(object.tensor.node->type.dtype);
+}
+
+/* All axes reversed. */
+static Value member_transpose(Elaborator *e, Value object) {
+  Node *node = convert_any_tensor(e, object, e->at);
+  if (!node) return value_error();
+  int permutation[MAX_RANK];
+  int rank = node->type.shape.rank;
+  for (int i = 0; i < rank; i++) permutation[i] = rank - 1 - i;
+  return value_tensor(e, emit_transpose(e, node, permutation));
+}
+
+static const struct {
+  const char *name;
+  Value (*evaluate)(Elaborator *e, Value object);
+} members[] = {{"shape", member_shape},
+               {"T", member_transpose},
+               {"rank", member_rank},
+               {"size", member_size},
+               {"dtype", member_dtype}};
+enum { MEMBER_COUNT = sizeof members / sizeof members[0] };
+
+static Value evaluate_member(Elaborator *e, const AstExpr *expr) {
+  Value object = convert_plain(e, evaluate(e, expr->member.object), expr->span);
+  if (value_is_error(object)) return object;
+  const char *name = expr->member.name.text;
+  if (value_is_number(object) || value_is_sequence(object))
+    object = value_tensor(e, convert_any_tensor(e, object, expr->member.object->span));
+  if (!value_is_tensor(object)) {
+    if (!value_is_error(object))
+      report_error(e, expr->member.name.span, "%s has no member '%s'",
+                   value_describe(e->arena, object), name);
+    return value_error();
+  }
+  e->at = expr->span;
+  const char *names[MEMBER_COUNT];
+  for (int i = 0; i < MEMBER_COUNT; i++) {
+    names[i] = members[i].name;
+    if (name != name_intern(members[i].name)) continue;
+    return members[i].evaluate(e, object);
+  }
+  Diagnostic *d = report_error(e, expr->member.name.span, "a tensor has no member '%s'", name);
+  report_suggest(d, name, names, MEMBER_COUNT);
+  diag_help(d, "the members are shape, T, rank, size and dtype");
+  return value_error();
+}
+
+/* ---- all kinds ---------------------------------------------------------------------------- */
+
+static Value (*const evaluators[AST_EXPR_KINDS])(Elaborator *e, const AstExpr *expr) = {
+    [AST_NAME] = evaluate_name,
+    [AST_INTEGER] = evaluate_integer,
+    [AST_FLOAT] = evaluate_float,
+    [AST_STRING] = evaluate_string,
+    [AST_BOOL] = evaluate_bool,
+    [AST_QUANTITY] = evaluate_quantity,
+    [AST_PLACEHOLDER] = evaluate_placeholder,
+    [AST_TUPLE] = evaluate_sequence,
+    [AST_LIST] = evaluate_sequence,
+    [AST_UNARY] = evaluate_unary,
+    [AST_BINARY] = evaluate_binary,
+    [AST_TERNARY] = evaluate_ternary,
+    [AST_RANGE] = evaluate_range,
+    [AST_MEMBER] = evaluate_member,
+    [AST_CALL] = evaluate_call,
+    [AST_INDEX] = evaluate_index,
+    [AST_SCAN] = evaluate_scan,
+};
+
+Value evaluate(Elaborator *e, const AstExpr *expr) {
+  if (e->depth >= MAX_EVALUATION_DEPTH) {
+    if (!e->walk->exhausted)
+      report_error(e, expr->span, "expressions are nested too deeply through calls");
+    e->walk->exhausted = true;
+    return value_error();
+  }
+  Span outer = e->at;
+  e->at = expr->span;
+  e->depth++;
+  Value value = evaluators[expr->kind](e, expr);
+  e->depth--;
+  e->at = outer;
+  return value;
+}

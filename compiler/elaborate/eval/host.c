@@ -1,0 +1,87 @@
+/* The host graph: schedules as scalars in double, computed before each step.
+ *
+ * An application of a schedule is elaborated once, into an output of the host graph; each graph
+ * that uses it has a `scalar` leaf of that name. Inside the host graph schedules use each other
+ * directly. */
+#include "elaborate/core/elaborator.h"
+#include "support/names.h"
+
+static const char *const ambient_names[] = {"t", "epoch", "steps", "steps_per_epoch"};
+enum { AMBIENT_COUNT = sizeof ambient_names / sizeof ambient_names[0] };
+
+void host_ambient(Elaborator *e, Symbol ambient[4]) {
+  for (int i = 0; i < AMBIENT_COUNT; i++) {
+    Node *leaf = emit_scalar(e, ambient_names[i]);
+    ambient[i] = (Symbol){.name = name_intern(ambient_names[i]),
+                          .kind = SYMBOL_AMBIENT,
+                          .value = value_tensor(e, leaf)};
+  }
+}
+
+/* The value of the schedule in the current room, which is the host's. */
+static Node *run_schedule(Elaborator *e, const Deferred *deferred) {
+  Symbol ambient[AMBIENT_COUNT];
+  host_ambient(e, ambient);
+  Frame *frame = call_definer(e, deferred, AMBIENT_COUNT, ambient, deferred->function->name);
+  if (!frame) return NULL;
+  int errors = e->errors;
+  evaluate_block(e, frame->stmts);
+  Node *node = NULL;
+  if (frame->returned.count == 1)
+    node = convert_tensor(e, frame->returned.items[0], DTYPE_F64, deferred->span);
+  else if (e->errors == errors)
+    report_error(e, deferred->function->stmt->function.name.span,
+                 "the schedule '%s' must return one number", deferred->function->name);
+  e->frame = frame->parent;
+  if (!node) return NULL;
+  node = emit_cast(e, node, DTYPE_F64);
+  if (node && node->type.shape.rank == 0) return node;
+  if (node)
+    report_error(e, deferred->span, "the schedule '%s' must give a number, not %s",
+                 deferred->function->name, type_text(e->arena, node->type));
+  return NULL;
+}
+
+static const void *schedule_identity(const Deferred *deferred) {
+  return deferred->expr ? (const void *)deferred->expr : (const void *)deferred->function->stmt;
+}
+
+static const char *scalar_name(Elaborator *e, const char *wanted) {
+  const char *name = name_intern(wanted);
+  for (int k = 1; graph_find_output(e->host.graph, OUTPUT_SCALAR, name); k++)
+    name = name_printf("%s.%d", wanted, k);
+  for (int i = 0; i < AMBIENT_COUNT; i++)
+    if (name == name_intern(ambient_names[i])) name = name_printf("%s.schedule", wanted);
+  return name;
+}
+
+static const char *find_scalar(const Elaborator *e, const Deferred *deferred) {
+  for (int i = 0; i < e->scalars.count; i++)
+    if (e->scalars.items[i].identity == schedule_identity(deferred) &&
+        e->scalars.items[i].path == deferred->path)
+      return e->scalars.items[i].name;
+  return NULL;
+}
+
+Node *host_schedule(Elaborator *e, Deferred *deferred, const char *name) {
+  if (e->room->is_host_only) return run_schedule(e, deferred);
+  const char *known = find_scalar(e, deferred);
+  if (known) return emit_scalar(e, known);
+  Room *outer = e->room;
+  DType outer_float = e->default_float;
+  Span at = e->at;
+  e->room = &e->host;
+  e->default_float = DTYPE_F64;
+  Node *node = run_schedule(e, deferred);
+  e->room = outer;
+  e->default_float = outer_float;
+  e->at = at;
+  if (!node) return NULL;
+  const char *scalar = scalar_name(e, name ? name : deferred->function->name);
+  graph_add_output(
+      e->host.graph,
+      (Output){.kind = OUTPUT_SCALAR, .name = scalar, .node = node, .span = deferred->span});
+  HostScalar entry = {schedule_identity(deferred), deferred->path, scalar};
+  vec_push(e->arena, &e->scalars, entry);
+  return emit_scalar(e, scalar);
+}

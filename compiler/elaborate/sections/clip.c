@@ -1,0 +1,115 @@
+/* Clipping: `clip = c` limits the norm of all gradients of a unit together (Pascanu et al. 2013),
+ * clip_norm(c) the norm of each, clip_value(c) each element.
+ *
+ * Parameters whose clip is the same expression share one global norm: a group may have its own. */
+#include "elaborate/sections/update.h"
+#include "support/names.h"
+
+typedef enum ClipKind { CLIP_GLOBAL, CLIP_VALUE, CLIP_NORM } ClipKind;
+
+/* clip = 1.0 | clip_value(0.5) | clip_norm(1.0) */
+static bool read_clip(Elaborator *e, const AstExpr *expr, ClipKind *kind, double *limit) {
+  static const char *const names[] = {[CLIP_VALUE] = "clip_value", [CLIP_NORM] = "clip_norm"};
+  *kind = CLIP_GLOBAL;
+  if (expr->kind == AST_CALL && expr->call.callee->kind == AST_NAME &&
+      expr->call.arguments.count == 1)
+    for (int k = CLIP_VALUE; k <= CLIP_NORM; k++)
+      if (expr->call.callee->name == name_intern(names[k])) *kind = (ClipKind)k;
+  const AstExpr *number = *kind == CLIP_GLOBAL ? expr : expr->call.arguments.items[0].value;
+  if (!convert_number(e, evaluate(e, number), number->span, "clip", limit)) return false;
+  if (*limit > 0) return true;
+  report_error(e, number->span, "clip must be greater than 0");
+  return false;
+}
+
+/* g * min(1, limit / (norm + 1e-6)) */
+static Node *clip_factor(Elaborator *e, Node *squares, double limit) {
+  Value norm = value_tensor(e, emit_unary(e, OP_SQRT, squares));
+  Value shifted = operate_binary(e, AST_ADD, norm, value_float(1e-6), e->at, e->at);
+  Value ratio = operate_binary(e, AST_DIV, value_float(limit), shifted, e->at, e->at);
+  if (!value_is_tensor(ratio)) return NULL;
+  Node *one = emit_constant(e, 1, ratio.tensor.node->type);
+  return emit_binary(e, OP_MIN, one, ratio.tensor.node);
+}
+
+static Node *sum_squares(Elaborator *e, Node *g) {
+  int64_t axes[MAX_RANK];
+  for (int i = 0; i < g->type.shape.rank; i++) axes[i] = i;
+  Node *square = emit_binary(e, OP_MUL, g, g);
+  return emit_reduce(e, OP_REDUCE_SUM, square, g->type.shape.rank, axes);
+}
+
+/* In f64 where one of them is. */
+static Node *add_squares(Elaborator *e, Node *total, Node *squares) {
+  if (!total || !squares) return NULL;
+  bool is_double = total->type.dtype == DTYPE_F64 || squares->type.dtype == DTYPE_F64;
+  DType dtype = is_double ? DTYPE_F64 : DTYPE_F32;
+  return emit_binary(e, OP_ADD, emit_cast(e, total, dtype), emit_cast(e, squares, dtype));
+}
+
+static Node *scale_gradient(Elaborator *e, Node *g, Node *factor) {
+  Node *wide = emit_broadcast(e, emit_cast(e, factor, g->type.dtype), g->type.shape);
+  return wide ? emit_binary(e, OP_MUL, g, wide) : NULL;
+}
+
+static Node *clip_values(Elaborator *e, Node *g, double limit) {
+  Node *low = emit_constant(e, -limit, g->type), *high = emit_constant(e, limit, g->type);
+  Node *above = low ? emit_binary(e, OP_MAX, g, low) : NULL;
+  return above && high ? emit_binary(e, OP_MIN, above, high) : NULL;
+}
+
+static bool shares_clip(const Target *target, int unit, const AstExpr *clip) {
+  return target->unit == unit && target->gradient && target->keys[KEY_CLIP]->expr == clip;
+}
+
+static void clip_globally(Update *update, int unit, const AstExpr *clip, double limit) {
+  Elaborator *e = update->e;
+  Node *total = NULL;
+  e->frame->label = "clip";
+  for (int i = 0; i < update->targets.count; i++) {
+    Target *target = &update->targets.items[i];
+    if (!shares_clip(target, unit, clip)) continue;
+    Node *squares = sum_squares(e, target->gradient);
+    total = total ? add_squares(e, total, squares) : squares;
+    if (!total) return;
+  }
+  Node *factor = clip_factor(e, total, limit);
+  for (int i = 0; i < update->targets.count && factor; i++) {
+    Target *target = &update->targets.items[i];
+    if (!shares_clip(target, unit, clip)) continue;
+    e->frame->label = target->slot->path;
+    target->gradient = scale_gradient(e, target->gradient, factor);
+  }
+}
+
+static void clip_one(Elaborator *e, Target *target, ClipKind kind, double limit) {
+  e->frame->label = target->slot->path;
+  if (kind == CLIP_VALUE) {
+    target->gradient = clip_values(e, target->gradient, limit);
+    return;
+  }
+  Node *factor = clip_factor(e, sum_squares(e, target->gradient), limit);
+  target->gradient = factor ? scale_gradient(e, target->gradient, factor) : NULL;
+}
+
+static bool clipped_before(const Update *update, int unit, const AstExpr *clip, int end) {
+  for (int i = 0; i < end; i++)
+    if (shares_clip(&update->targets.items[i], unit, clip)) return true;
+  return false;
+}
+
+void clip_gradients(Update *update, int unit) {
+  Elaborator *e = update->e;
+  for (int i = 0; i < update->targets.count; i++) {
+    Target *target = &update->targets.items[i];
+    const AstExpr *clip = target->keys[KEY_CLIP]->expr;
+    if (target->unit != unit || !clip || !target->gradient) continue;
+    ClipKind kind;
+    double limit;
+    e->at = clip->span;
+    bool first = !clipped_before(update, unit, clip, i);
+    if (!read_clip(e, clip, &kind, &limit)) continue;
+    if (kind != CLIP_GLOBAL) clip_one(e, target, kind, limit);
+    else if (first) clip_globally(update, unit, clip, limit);
+  }
+}

@@ -1,0 +1,148 @@
+/* Data blocks: the fields that their lines give (data_calls.c), against each other and against the
+ * inputs. A field feeds the input of its name. */
+#include <string.h>
+#include "elaborate/sections/data.h"
+#include "support/names.h"
+
+/* ---- blocks ------------------------------------------------------------------------------- */
+
+/* order = file | streams, tail = wrap: words, not fields. */
+static bool read_option(Elaborator *e, const AstEntry *entry, DataSet *set) {
+  static const char *const orders[DATA_ORDER_COUNT] = {"", "file", "streams"};
+  if (entry->names.count != 1 || entry->stages.count > 0) return false;
+  const AstExpr *value = entry->value;
+  bool is_order = entry->names.items[0].text == name_intern("order");
+  bool is_tail = entry->names.items[0].text == name_intern("tail");
+  if ((!is_order && !is_tail) || value->kind == AST_CALL) return false;
+  const char *word = value->kind == AST_NAME ? value->name : "";
+  for (int i = 1; is_order && i < DATA_ORDER_COUNT; i++)
+    if (word == name_intern(orders[i])) {
+      set->order = (DataOrder)i;
+      return true;
+    }
+  if (is_tail && word == name_intern("wrap")) set->wrap_tail = true;
+  else
+    report_error(e, value->span,
+                 is_order ? "the values of 'order' are file and streams"
+                          : "the only value of 'tail' is wrap");
+  return true;
+}
+
+static bool set_has_field(const DataSet *set, const char *name) {
+  for (int i = 0; i < set->pipeline_count; i++)
+    if (data_has_field(&set->pipelines[i], name)) return true;
+  return false;
+}
+
+static bool check_fields(Elaborator *e, const DataSet *set, const AstEntry *entry) {
+  for (int i = 0; i < entry->names.count; i++) {
+    bool twice = set_has_field(set, entry->names.items[i].text);
+    for (int k = 0; k < i; k++)
+      twice = twice || entry->names.items[k].text == entry->names.items[i].text;
+    if (!twice) continue;
+    report_error(e, entry->names.items[i].span, "the field '%s' is given twice",
+                 entry->names.items[i].text);
+    return false;
+  }
+  return true;
+}
+
+void evaluate_data(Elaborator *e, const AstStmt *stmt) {
+  if (e->walk->entry != ENTRY_TRAIN) return; /* the same in every walk */
+  const char *name = stmt->section.name.text;
+  for (int i = 0; i < e->module->data_sets.count; i++)
+    if (e->module->data_sets.items[i].name == name) {
+      Diagnostic *d = report_error(e, stmt->section.name.span, "there is a second 'data %s'", name);
+      diag_note(d, e->module->data_sets.items[i].span, "the first");
+      return;
+    }
+  DataSet set = {.name = name, .span = stmt->section.name.span};
+  set.pipelines = ARENA_ARRAY(e->arena, DataPipeline, stmt->section.entries.count);
+  for (int i = 0; i < stmt->section.entries.count; i++) {
+    const AstEntry *entry = &stmt->section.entries.items[i];
+    if (entry->kind == AST_ENTRY_PARAMS) {
+      report_error(e, entry->span, "groups of parameters belong in train");
+      continue;
+    }
+    if (read_option(e, entry, &set) || !check_fields(e, &set, entry)) continue;
+    /* With a mistake in it the line still feeds its inputs. */
+    data_read_pipeline(e, entry, &set.pipelines[set.pipeline_count++]);
+  }
+  data_check_sources(e, &set);
+  vec_push(e->arena, &e->module->data_sets, set);
+}
+
+/* ---- fields and inputs -------------------------------------------------------------------- */
+
+static const DataSet *find_set(const Module *module, const char *name) {
+  for (int i = 0; i < module->data_sets.count; i++)
+    if (!strcmp(module->data_sets.items[i].name, name)) return &module->data_sets.items[i];
+  return NULL;
+}
+
+static void report_unfed(Elaborator *e, const DataSet *set, const InputInfo *input) {
+  Diagnostic *d = report_error(e, input->span, "no field of 'data %s' feeds the input '%s'",
+                               set->name, input->name);
+  diag_note(d, set->span, "the data set");
+  VEC(const char *) names = {0};
+  for (int i = 0; i < set->pipeline_count; i++)
+    for (int k = 0; k < set->pipelines[i].field_count; k++)
+      vec_push(e->arena, &names, set->pipelines[i].fields[k]);
+  report_suggest(d, input->name, names.items, names.count);
+}
+
+static void warn_unused_fields(Elaborator *e, const DataSet *set) {
+  for (int i = 0; i < set->pipeline_count; i++) {
+    const DataPipeline *pipeline = &set->pipelines[i];
+    for (int k = 0; k < pipeline->field_count; k++) {
+      const char *field = pipeline->fields[k];
+      if (field[0] == '_' || module_find_input(e->module, field)) continue;
+      Diagnostic *d = report_warning(e, pipeline->span, "no input is fed by the field '%s'", field);
+      VEC(const char *) names = {0};
+      for (int n = 0; n < e->module->inputs.count; n++)
+        vec_push(e->arena, &names, e->module->inputs.items[n].name);
+      report_suggest(d, field, names.items, names.count);
+    }
+  }
+}
+
+/* `batch(size)` of a pipeline says again what the inputs say. */
+static void check_batch_stage(Elaborator *e, const DataSet *set) {
+  for (int i = 0; i < set->pipeline_count; i++)
+    for (int k = 0; k < set->pipelines[i].call_count; k++) {
+      const DataCall *call = &set->pipelines[i].calls[k];
+      if (strcmp(call->function, "batch") != 0) continue;
+      double size = data_argument_number(call, "size", 0);
+      if (size == (double)e->module->run.batch) continue;
+      report_error(e, call->span, "the stage says batches of %g, the inputs begin with %lld", size,
+                   (long long)e->module->run.batch);
+    }
+}
+
+void check_data(Elaborator *e) {
+  Module *module = e->module;
+  bool complete = e->errors == 0; /* else an input may be missing */
+  const DataSet *train = find_set(module, "train");
+  if (!train && e->walk->train && module->inputs.count > 0) {
+    Diagnostic *d = report_error(e, module->inputs.items[0].span,
+                                 "there is no 'data train' to feed the inputs");
+    diag_help(d, "data train { %s = idx(\"file\") }", module->inputs.items[0].name);
+  }
+  if (!e->walk->train && module->data_sets.count == 0 && module->inputs.count > 0) {
+    Diagnostic *d = report_error(e, module->inputs.items[0].span,
+                                 "there is no data block to say how the inputs are read");
+    diag_help(d, "data predict { %s = npy(\"file\") }", module->inputs.items[0].name);
+  }
+  for (int i = 0; i < module->data_sets.count; i++) {
+    const DataSet *set = &module->data_sets.items[i];
+    bool feeds_all = strcmp(set->name, "predict") != 0; /* predict needs some of them only */
+    for (int k = 0; k < module->inputs.count && feeds_all; k++)
+      if (!set_has_field(set, module->inputs.items[k].name))
+        report_unfed(e, set, &module->inputs.items[k]);
+    if (complete) warn_unused_fields(e, set);
+    check_batch_stage(e, set);
+    data_check_values(e, set);
+  }
+  data_check_fit(e, train);
+  data_check_overlap(e);
+}

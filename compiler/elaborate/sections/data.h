@@ -1,0 +1,58 @@
+/* What the files about data blocks share. */
+#ifndef NNC_ELABORATE_DATA_H
+#define NNC_ELABORATE_DATA_H
+
+#include "data/words.h"
+#include "elaborate/core/elaborator.h"
+
+/* ---- lines (data_calls.c) ----------------------------------------------------------------- */
+
+/* Evaluates `names = source | stage ...`; false after an error, then with the calls that are good,
+ * none where the source is not. */
+bool data_read_pipeline(Elaborator *e, const AstEntry *entry, DataPipeline *pipeline);
+bool data_has_field(const DataPipeline *pipeline, const char *name);
+/* NULL when it is not given. */
+const DataArgument *data_find_argument(const DataCall *call, const char *name);
+double data_argument_number(const DataCall *call, const char *name, double fallback);
+/* Whether the source has no rows of its own: those of the other lines are its rows. */
+bool data_follows_rows(const DataCall *source);
+
+/* Whether the numbers of a call lie where the runtime takes them (data_ranges.c). */
+bool data_check_ranges(Elaborator *e, const DataCall *call);
+
+/* ---- sources and the inputs that they feed (data_sources.c) ------------------------------- */
+
+/* What a set may hold: `files` in predict alone and once, rows for those that follow them. */
+void data_check_sources(Elaborator *e, const DataSet *set);
+/* Whether the values of `counter` and `constant` fit the inputs. */
+void data_check_values(Elaborator *e, const DataSet *set);
+
+/* ---- what the lines feed (data_fit.c, data_shapes.c) -------------------------------------- */
+
+/* Bits of runtime/data/words.h. */
+int data_gives(const char *source);
+int data_acts_on(const char *stage);
+/* Whether the stage acts on what the line's source gives. */
+bool data_check_stage(Elaborator *e, const DataPipeline *pipeline, const DataCall *stage);
+/* A stage that learns: does it name the field; does it name none? */
+bool data_call_names_field(const DataCall *call, const char *field);
+bool data_call_is_nameless(const DataCall *call);
+/* The line of the set that has the field; NULL. */
+const DataPipeline *data_find_pipeline(const DataSet *set, const char *field);
+/* A stage that learns says in another set again what `data train` says of the field. */
+void data_check_repeated(Elaborator *e, const DataSet *train, const DataCall *call,
+                         const char *field);
+/* The next split or shuffle from call *at on, which moves; NULL: there is none. */
+const DataCall *data_next_choice(const DataPipeline *pipeline, int *at);
+bool data_same_choice(const DataCall *a, const DataCall *b);
+/* Everything about all sets; `train` may be NULL. */
+void data_check_fit(Elaborator *e, const DataSet *train);
+/* Rows of one source that are in two sets (data_overlap.c). */
+void data_check_overlap(Elaborator *e);
+/* Names the fields of each `standardize` that names none, once the train block is evaluated
+ * (data_features.c). */
+void data_name_features(Elaborator *e);
+/* A line whose source is known, against its inputs. */
+void data_check_shapes(Elaborator *e, const DataPipeline *pipeline);
+
+#endif

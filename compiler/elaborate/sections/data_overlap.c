@@ -1,0 +1,149 @@
+/* Parts of one source in two data sets: rows that are in both.
+ *
+ * Two lines read the same source when they name a file in common. Their parts are told apart by the
+ * first choice of rows in which they differ: the part of a stream (from, to), then `split` after
+ * `split`. Parts that overlap are a mistake where the training set has one of them. It may be meant
+ * that one is all of the other (a set that measures what was learnt by heart), so that is a warning;
+ * a source that both read whole says nothing of parts. */
+#include <math.h>
+#include <string.h>
+#include "elaborate/sections/data.h"
+
+static bool is_stream(const DataCall *source) {
+  return !strcmp(source->function, "text") || !strcmp(source->function, "token_stream");
+}
+
+static bool names_file(const DataArgument *argument) {
+  return argument->value.kind == DATA_STRING &&
+         (!argument->name[0] || !strcmp(argument->name, "file") ||
+          !strcmp(argument->name, "folder"));
+}
+
+static bool reads_same(const DataCall *a, const DataCall *b) {
+  if (a->function != b->function) return false;
+  for (int i = 0; i < a->argument_count; i++)
+    for (int k = 0; names_file(&a->arguments[i]) && k < b->argument_count; k++)
+      if (names_file(&b->arguments[k]) &&
+          !strcmp(a->arguments[i].value.string, b->arguments[k].value.string))
+        return true;
+  return false;
+}
+
+/* A part of what is chosen from: by a split, by a stream's from and to, or all. */
+typedef struct Part {
+  const DataCall *call; /* NULL: there is no further choice */
+  double from, to, seed;
+} Part;
+
+static Part make_part(const DataCall *call) {
+  if (!call) return (Part){NULL, 0, 1, 0};
+  return (Part){call, data_argument_number(call, "from", 0), data_argument_number(call, "to", 1),
+                data_argument_number(call, "seed", 0)};
+}
+
+static bool is_whole(const Part *part) { return part->from <= 0 && part->to >= 1; }
+
+typedef struct Pair {
+  const DataSet *a, *b; /* a stands before b in the file */
+  Span a_at, b_at;      /* of the lines */
+  bool trains;          /* one of them is the training set */
+} Pair;
+
+static Diagnostic *report(Elaborator *e, const Pair *pair, const Part *x, const Part *y,
+                          bool is_error, const char *what) {
+  Span at = y->call ? y->call->span : pair->b_at;
+  const char *text =
+      arena_printf(e->arena, "'data %s' and 'data %s' %s", pair->a->name, pair->b->name, what);
+  Diagnostic *d = is_error ? report_error(e, at, "%s", text) : report_warning(e, at, "%s", text);
+  diag_note(d, x->call ? x->call->span : pair->a_at, "'data %s'", pair->a->name);
+  return d;
+}
+
+/* The two parts differ, or are the last choices of both lines. True when they share rows and that is
+ * told: other lines of the two sets would say the same again. */
+static bool judge(Elaborator *e, const Pair *pair, Part x, Part y) {
+  if (is_whole(&x) && is_whole(&y)) return false;
+  bool is_one_whole = is_whole(&x) || is_whole(&y);
+  if (!is_one_whole && x.seed != y.seed) {
+    Diagnostic *d = report(e, pair, &x, &y, pair->trains,
+                           "have parts of different permutations of one source: rows are in both");
+    diag_help(d, "with the same seed, parts that do not overlap share no row");
+    return true;
+  }
+  double from = fmax(x.from, y.from), to = fmin(x.to, y.to);
+  bool is_same = x.from == y.from && x.to == y.to;
+  if (from >= to) return false;
+  if (!is_one_whole && !is_same) {
+    report(e, pair, &x, &y, pair->trains,
+           arena_printf(e->arena, "both have the part from %g to %g of one source", from, to));
+    return true;
+  }
+  if (!pair->trains) return false;
+  report(e, pair, &x, &y, false,
+         is_same
+             ? "have the same part of one source: what is measured is what was trained on"
+             : "read one source, of which one has all of the other's part: its rows are in both");
+  return true;
+}
+
+static bool is_split(const DataCall *call) { return call && !strcmp(call->function, "split"); }
+
+static bool splits_from(const DataPipeline *pipeline, int at) {
+  for (; at < pipeline->call_count; at++)
+    if (is_split(&pipeline->calls[at])) return true;
+  return false;
+}
+
+static bool compare_choices(Elaborator *e, const Pair *pair, const DataPipeline *a,
+                            const DataPipeline *b) {
+  int i = 1, k = 1;
+  Part last_x = make_part(NULL), last_y = last_x;
+  for (;;) {
+    int before_i = i, before_k = k;
+    const DataCall *x = data_next_choice(a, &i), *y = data_next_choice(b, &k);
+    if (x && data_same_choice(x, y)) {
+      if (is_split(x)) last_x = make_part(x), last_y = make_part(y);
+      continue;
+    }
+    bool x_splits = splits_from(a, before_i), y_splits = splits_from(b, before_k);
+    if (!x_splits && !y_splits) return judge(e, pair, last_x, last_y); /* alike to the end */
+    /* Behind rows in different orders, what a split chooses is not known here. */
+    if (x_splits && y_splits && !(is_split(x) && is_split(y))) return false;
+    while (x_splits && !is_split(x)) x = data_next_choice(a, &i);
+    while (y_splits && !is_split(y)) y = data_next_choice(b, &k);
+    return judge(e, pair, make_part(x_splits ? x : NULL), make_part(y_splits ? y : NULL));
+  }
+}
+
+static bool compare_lines(Elaborator *e, Pair *pair, const DataPipeline *a, const DataPipeline *b) {
+  if (a->is_wrong || b->is_wrong) return false; /* which rows they take is not known */
+  if (a->call_count == 0 || b->call_count == 0 || !reads_same(&a->calls[0], &b->calls[0]))
+    return false;
+  pair->a_at = a->span;
+  pair->b_at = b->span;
+  if (is_stream(&a->calls[0])) {
+    Part x = make_part(&a->calls[0]), y = make_part(&b->calls[0]);
+    bool is_same = x.from == y.from && x.to == y.to;
+    if (!is_same || !is_whole(&x)) return judge(e, pair, x, y);
+  }
+  return compare_choices(e, pair, a, b);
+}
+
+static void compare_sets(Elaborator *e, Pair *pair) {
+  for (int p = 0; p < pair->a->pipeline_count; p++)
+    for (int q = 0; q < pair->b->pipeline_count; q++)
+      if (compare_lines(e, pair, &pair->a->pipelines[p], &pair->b->pipelines[q])) return;
+}
+
+static bool is_set(const DataSet *set, const char *name) { return !strcmp(set->name, name); }
+
+void data_check_overlap(Elaborator *e) {
+  const Module *module = e->module;
+  for (int j = 1; j < module->data_sets.count; j++)
+    for (int i = 0; i < j; i++) {
+      const DataSet *a = &module->data_sets.items[i], *b = &module->data_sets.items[j];
+      if (is_set(a, "predict") || is_set(b, "predict")) continue;
+      Pair pair = {.a = a, .b = b, .trains = is_set(a, "train") || is_set(b, "train")};
+      compare_sets(e, &pair);
+    }
+}

@@ -1,0 +1,199 @@
+/* The inputs that a line feeds, where the shape or the type of what its source makes can be told
+ * from the program: pictures, windows, drawn tasks, columns of a table. */
+#include <string.h>
+#include "elaborate/sections/data.h"
+#include "support/integers.h"
+
+/* A source makes `makes`, but the input is another. */
+static bool report_shape(Elaborator *e, const DataCall *call, const InputInfo *input,
+                         const char *makes) {
+  Diagnostic *d = report_error(e, call->span, "%s; the input '%s' is %s", makes, input->name,
+                               type_text(e->arena, input->type));
+  diag_note(d, input->span, "the input");
+  return false;
+}
+
+/* ---- pictures ------------------------------------------------------------------------------- */
+
+static bool is_sized(const DataCall *stage) {
+  return data_acts_on(stage->function) == GIVES_PICTURES &&
+         data_find_argument(stage, "height") != NULL;
+}
+
+/* The last stage that gives a size must give the input's. */
+static void check_size(Elaborator *e, const DataPipeline *pipeline, const InputInfo *input) {
+  int last = pipeline->call_count - 1;
+  while (last > 0 && !is_sized(&pipeline->calls[last])) last--;
+  if (last == 0) return;
+  const DataCall *stage = &pipeline->calls[last];
+  bool has_width = data_find_argument(stage, "width") != NULL;
+  if (!has_width && !strcmp(stage->function, "resize")) return; /* each picture shows it */
+  double height = data_argument_number(stage, "height", 0);
+  double width = data_argument_number(stage, "width", height);
+  const int64_t *dim = input->type.shape.dim;
+  if (height == (double)dim[2] && width == (double)dim[3]) return;
+  report_shape(e, stage, input,
+               arena_printf(e->arena, "the stages make pictures of %.0f x %.0f", height, width));
+}
+
+static void check_pictures(Elaborator *e, const DataPipeline *pipeline) {
+  int stages = 0;
+  for (int c = 1; c < pipeline->call_count; c++) {
+    stages += data_acts_on(pipeline->calls[c].function) == GIVES_PICTURES;
+    if (stages <= DATA_PICTURE_STAGES) continue;
+    report_error(e, pipeline->calls[c].span, "more than %d stages for one picture",
+                 DATA_PICTURE_STAGES);
+    break;
+  }
+  const DataCall *source = &pipeline->calls[0];
+  const InputInfo *input = module_find_input(e->module, pipeline->fields[0]);
+  if (input) {
+    const Shape *shape = &input->type.shape;
+    bool is_picture =
+        input->is_batched && shape->rank == 4 && (shape->dim[1] == 1 || shape->dim[1] == 3);
+    if (!is_picture)
+      report_shape(e, source, input,
+                   "pictures are [batch, channels, height, width] with 1 or 3 "
+                   "channels");
+    else if (input->type.dtype == DTYPE_BOOL)
+      report_shape(e, source, input, "pictures have values from 0 to 255");
+    else check_size(e, pipeline, input);
+  }
+  input = pipeline->field_count > 1 ? module_find_input(e->module, pipeline->fields[1]) : NULL;
+  if (input && (!input->is_batched || input->type.shape.rank != 1))
+    report_shape(e, source, input, "the classes of pictures are [batch]");
+}
+
+/* ---- windows and drawn tasks ---------------------------------------------------------------- */
+
+static void check_windows(Elaborator *e, const DataPipeline *pipeline) {
+  const DataCall *source = &pipeline->calls[0];
+  double length = data_argument_number(source, "length", 0);
+  bool is_tokens = !strcmp(source->function, "token_stream");
+  for (int f = 0; f < pipeline->field_count; f++) {
+    const InputInfo *input = module_find_input(e->module, pipeline->fields[f]);
+    if (!input) continue;
+    const Shape *shape = &input->type.shape;
+    DType dtype = input->type.dtype;
+    if (!input->is_batched || shape->rank != 2 || (double)shape->dim[1] != length)
+      report_shape(e, source, input, arena_printf(e->arena, "windows are [batch, %.0f]", length));
+    else if (dtype == DTYPE_BOOL || dtype_is_half(dtype) || (is_tokens && dtype == DTYPE_U8))
+      report_shape(e, source, input,
+                   is_tokens ? "the ids of tokens need an input of i32, i64, f32 or f64"
+                             : "the numbers of a text need an input of u8, i32, i64, f32 or f64");
+  }
+}
+
+static void check_task(Elaborator *e, const DataPipeline *pipeline) {
+  const DataCall *source = &pipeline->calls[0];
+  double words = data_argument_number(source, "words", 0);
+  double bits = data_argument_number(source, "bits", 0);
+  double least = data_argument_number(source, "least", 1);
+  if (least > words)
+    report_error(e, source->span, "copy_task: at least %.0f words of at most %.0f", least, words);
+  for (int f = 0; f < pipeline->field_count; f++) {
+    const InputInfo *input = module_find_input(e->module, pipeline->fields[f]);
+    if (!input) continue;
+    double channels = f == 0 ? bits + 2 : f == 1 ? bits : 1;
+    const Shape *shape = &input->type.shape;
+    if (input->is_batched && shape->rank == 3 && (double)shape->dim[1] == 2 * words + 2 &&
+        (double)shape->dim[2] == channels)
+      continue;
+    report_shape(e, source, input,
+                 arena_printf(e->arena, "this copy_task gives [batch, %.0f, %.0f]", 2 * words + 2,
+                              channels));
+  }
+}
+
+/* ---- columns of a table ---------------------------------------------------------------------- */
+
+static bool check_separator(Elaborator *e, const DataCall *source) {
+  const DataArgument *separator = data_find_argument(source, "separator");
+  const char *word = separator ? separator->value.string : ",";
+  if (strlen(word) == 1 && !strchr("\"\r\n", word[0])) return true;
+  report_error(e, source->span,
+               "the separator of csv must be one character, not a quote or the end "
+               "of a line");
+  return false;
+}
+
+static bool check_missing(Elaborator *e, const DataCall *source) {
+  const DataArgument *missing = data_find_argument(source, "missing");
+  for (int i = 0; missing && i < missing->value.count; i++) {
+    if (missing->value.items[i].kind == DATA_STRING) continue;
+    report_error(e, source->span, "'missing' of csv is a list of texts in quotes");
+    return false;
+  }
+  return true;
+}
+
+/* How many columns an entry names; -1 after an error. */
+static int64_t count_columns(Elaborator *e, const DataCall *source, const DataValue *value,
+                             bool has_header) {
+  int64_t count = 0;
+  for (int i = 0; value->kind == DATA_LIST && i < value->count; i++) {
+    int64_t part = count_columns(e, source, &value->items[i], has_header);
+    if (part < 0) return -1;
+    count += part;
+  }
+  if (value->kind == DATA_LIST) return count;
+  bool is_number = value->kind == DATA_NUMBER && value->number >= -1e15 && value->number <= 1e15 &&
+                   value->number == (double)(int64_t)value->number;
+  if (is_number || (value->kind == DATA_STRING && has_header)) return 1;
+  if (value->kind == DATA_STRING)
+    report_error(e, source->span, "column \"%s\": names of columns need header = true",
+                 value->string);
+  else
+    report_error(e, source->span,
+                 "a column is a name in quotes, a whole number or a list of these");
+  return -1;
+}
+
+static void check_columns(Elaborator *e, const DataPipeline *pipeline, const DataArgument *columns,
+                          bool has_header) {
+  const DataCall *source = &pipeline->calls[0];
+  if (columns->value.count != pipeline->field_count) {
+    report_error(
+        e, source->span, "'columns' has %d entries for %d field%s; each field has an entry",
+        columns->value.count, pipeline->field_count, pipeline->field_count == 1 ? "" : "s");
+    return;
+  }
+  for (int f = 0; f < pipeline->field_count; f++) {
+    const InputInfo *input = module_find_input(e->module, pipeline->fields[f]);
+    int64_t count = count_columns(e, source, &columns->value.items[f], has_header);
+    if (count < 0) return;
+    if (!input || !input->is_batched) continue;
+    int64_t width = extent_product(input->type.shape.dim + 1, input->type.shape.rank - 1);
+    if (count == width) continue;
+    report_shape(e, source, input,
+                 arena_printf(e->arena, "'%s' has %lld column%s, but an example %lld value%s",
+                              pipeline->fields[f], (long long)count, count == 1 ? "" : "s",
+                              (long long)width, width == 1 ? "" : "s"));
+  }
+}
+
+static void check_table(Elaborator *e, const DataPipeline *pipeline) {
+  const DataCall *source = &pipeline->calls[0];
+  const DataArgument *columns = data_find_argument(source, "columns");
+  bool has_header = data_argument_number(source, "header", 1) != 0;
+  if (!check_separator(e, source) || !check_missing(e, source)) return;
+  for (int f = 0; f < pipeline->field_count; f++) {
+    const InputInfo *input = module_find_input(e->module, pipeline->fields[f]);
+    if (input && !input->is_batched)
+      report_shape(e, source, input, "csv gives examples, one a line");
+  }
+  if (columns) check_columns(e, pipeline, columns, has_header);
+}
+
+/* ---- the line ------------------------------------------------------------------------------- */
+
+void data_check_shapes(Elaborator *e, const DataPipeline *pipeline) {
+  static const struct {
+    const char *source;
+    void (*check)(Elaborator *e, const DataPipeline *pipeline);
+  } checks[] = {{"image_folder", check_pictures}, {"files", check_pictures},
+                {"text", check_windows},          {"token_stream", check_windows},
+                {"copy_task", check_task},        {"csv", check_table}};
+  for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
+    if (!strcmp(pipeline->calls[0].function, checks[i].source)) checks[i].check(e, pipeline);
+}

@@ -1,0 +1,338 @@
+/* The train block: reading its keys and groups; the run's configuration.
+ *
+ * Expressions are evaluated where the block stands. The walks of evaluation need the loss and the
+ * metrics only. `-D train.key=value` replaces a key of the block, not of its groups. */
+#include "elaborate/sections/train.h"
+
+#include <math.h>
+#include <string.h>
+#include "support/names.h"
+
+static const struct {
+  const char *name;
+  bool in_train, in_group, in_evaluation;
+} key_info[KEY_COUNT] = {
+    [KEY_MINIMIZE] = {"minimize", true, true, true},
+    [KEY_OPTIMIZER] = {"optimizer", true, true, false},
+    [KEY_CLIP] = {"clip", true, true, false},
+    [KEY_LR_SCALE] = {"lr_scale", false, true, false},
+    [KEY_FROZEN] = {"frozen", false, true, false},
+    [KEY_AVERAGE] = {"average", true, true, false},
+    [KEY_EPOCHS] = {"epochs", true, false, false},
+    [KEY_STEPS] = {"steps", true, false, false},
+    [KEY_METRICS] = {"metrics", true, false, true},
+    [KEY_PRECISION] = {"precision", true, false, false},
+    [KEY_LOSS_SCALE] = {"loss_scale", true, false, false},
+    [KEY_ACCUMULATE] = {"accumulate", true, false, false},
+    [KEY_VALIDATE] = {"validate", true, false, false},
+    [KEY_SEED] = {"seed", true, false, false},
+};
+
+static int find_key(const char *name, bool group) {
+  for (int i = 0; i < KEY_COUNT; i++)
+    if (!strcmp(key_info[i].name, name) && (group ? key_info[i].in_group : key_info[i].in_train))
+      return i;
+  return -1;
+}
+
+static void report_unknown_key(Elaborator *e, AstName name, bool group) {
+  const char *names[KEY_COUNT];
+  int count = 0;
+  for (int i = 0; i < KEY_COUNT; i++)
+    if (group ? key_info[i].in_group : key_info[i].in_train) names[count++] = key_info[i].name;
+  Diagnostic *d = report_error(e, name.span, "unknown key '%s' in %s", name.text,
+                               group ? "a group of parameters" : "train");
+  VEC(const char *) known = {0};
+  for (int i = 0; i < count; i++) vec_push(e->arena, &known, names[i]);
+  for (int i = 0; group && i < e->functions.count; i++) {
+    const AstStmt *stmt = e->functions.items[i]->stmt;
+    for (int k = 0; stmt->kind == AST_OPTIMIZER && k < stmt->function.formals.count; k++)
+      vec_push(e->arena, &known, stmt->function.formals.items[k].name.text);
+  }
+  report_suggest(d, name.text, known.items, known.count);
+  Text list = {0};
+  for (int i = 0; i < count; i++) text_printf(&list, "%s%s", i > 0 ? ", " : "", names[i]);
+  diag_help(d, "the keys are %s%s", list.data, group ? ", and the arguments of the optimizer" : "");
+  text_free(&list);
+}
+
+/* A slip is one mistake: the key that was probably meant is not reported as missing. */
+static void report_unknown_train_key(Elaborator *e, TrainPlan *plan, AstName name) {
+  const char *names[KEY_COUNT];
+  for (int i = 0; i < KEY_COUNT; i++) names[i] = key_info[i].in_train ? key_info[i].name : "";
+  const char *nearest = report_meant(name.text, names, KEY_COUNT);
+  for (int i = 0; nearest && i < KEY_COUNT; i++)
+    if (names[i] == nearest) plan->misspelt[i] = true;
+  report_unknown_key(e, name, false);
+}
+
+/* ---- loss and metrics --------------------------------------------------------------------- */
+
+static void report_no_metric(Elaborator *e, const char *what, const Node *node, Span at,
+                             bool is_loss) {
+  bool is_scalar = node->type.shape.rank == 0;
+  const char *wanted = is_loss ? "float scalar" : is_scalar ? "number" : "scalar";
+  Diagnostic *d = report_error(e, at, "%s must be a %s, found %s", what, wanted,
+                               type_text(e->arena, node->type));
+  report_note_tensor(e, d, "it", node);
+  if (node->type.dtype == DTYPE_BOOL)
+    diag_help(d,
+              "of truth values, mean(f32(...)) is the share of the true ones, max(f32(...)) is 1 "
+              "where any is true");
+  else if (!is_scalar) diag_help(d, "mean(...) or sum(...) makes a scalar");
+  else diag_help(d, "what is minimized has a gradient: it is computed of floats, f32(x)");
+}
+
+static void add_metric(Elaborator *e, Metrics *metrics, const char *name, Value value, Span at,
+                       bool is_loss) {
+  const char *what =
+      is_loss ? "what is minimized" : arena_printf(e->arena, "the metric '%s'", name);
+  value = convert_plain(e, value, at);
+  if (value_is_error(value)) return;
+  if (!value_is_tensor(value)) {
+    report_kind(e, at, what, "a scalar of the step", value);
+    return;
+  }
+  Node *node = value.tensor.node;
+  bool fits = node->type.shape.rank == 0 && node->type.dtype != DTYPE_BOOL;
+  if (is_loss) fits = fits && dtype_is_float(node->type.dtype);
+  if (!fits) {
+    report_no_metric(e, what, node, at, is_loss);
+    return;
+  }
+  for (int i = 0; i < metrics->count; i++)
+    if (metrics->items[i].name == name) return; /* the same loss again */
+  vec_push(e->arena, metrics, ((Metric){name, node, at, is_loss}));
+}
+
+static const char *expr_name(const AstExpr *expr) {
+  return expr->kind == AST_NAME ? expr->name : NULL;
+}
+
+static void add_named_metric(Elaborator *e, Metrics *metrics, const AstExpr *expr) {
+  const char *name = expr_name(expr);
+  if (!name) {
+    Diagnostic *d = report_error(e, expr->span, "a metric must be a name");
+    diag_help(d, "bind the value first, its name labels it in the output: accuracy = mean(...)");
+    return;
+  }
+  Value value = evaluate(e, expr);
+  add_metric(e, metrics, name, value, expr->span, false);
+}
+
+static Metrics collect_metrics(Elaborator *e, const TrainPlan *plan) {
+  Metrics metrics = {0};
+  const KeyValue *loss = &plan->keys[KEY_MINIMIZE];
+  if (loss->expr) add_metric(e, &metrics, name_intern("loss"), loss->value, loss->expr->span, true);
+  for (int i = 0; i < plan->groups.count; i++) {
+    const KeyValue *own = &plan->groups.items[i]->keys[KEY_MINIMIZE];
+    if (!own->expr) continue;
+    const char *name = expr_name(own->expr);
+    add_metric(e, &metrics, name ? name : name_printf("loss.%d", i + 1), own->value,
+               own->expr->span, true);
+  }
+  const AstExpr *list = plan->keys[KEY_METRICS].expr;
+  if (!list) return metrics;
+  if (list->kind != AST_LIST && list->kind != AST_TUPLE) {
+    add_named_metric(e, &metrics, list);
+    return metrics;
+  }
+  for (int i = 0; i < list->items.count; i++) add_named_metric(e, &metrics, list->items.items[i]);
+  return metrics;
+}
+
+/* ---- reading ------------------------------------------------------------------------------ */
+
+/* `clip = clip_value(0.5)` is a form of its own, read by update.c. */
+static void read_key(Elaborator *e, KeyValue *key, int which, const AstEntry *entry) {
+  if (key->expr) {
+    Diagnostic *d = report_error(e, entry->span, "'%s' is given twice", key_info[which].name);
+    diag_note(d, key->expr->span, "the first");
+    return;
+  }
+  key->expr = entry->value;
+  bool wanted = e->walk->entry == ENTRY_TRAIN || key_info[which].in_evaluation;
+  e->frame->label = key_info[which].name;
+  if (wanted && which != KEY_CLIP && which != KEY_METRICS) key->value = evaluate(e, entry->value);
+}
+
+static void read_group_key(Elaborator *e, TrainGroup *group, int which, const AstEntry *line) {
+  KeyValue *key = &group->keys[which];
+  read_key(e, key, which, line);
+  if (which == KEY_FROZEN && key->value.kind == VALUE_BOOL)
+    check_frozen(e, group->entry, line->value, key->value.boolean);
+}
+
+static bool is_optimizer_argument(Elaborator *e, const char *name) {
+  /* Which optimizer a group uses is known only when all is read: any of the program's counts. */
+  for (int i = 0; i < e->functions.count; i++) {
+    const AstStmt *stmt = e->functions.items[i]->stmt;
+    if (stmt->kind != AST_OPTIMIZER) continue;
+    for (int k = 0; k < stmt->function.formals.count; k++)
+      if (stmt->function.formals.items[k].name.text == name) return true;
+  }
+  return false;
+}
+
+static void read_group(Elaborator *e, TrainPlan *plan, const AstEntry *entry) {
+  TrainGroup *group = ARENA_NEW(e->arena, TrainGroup);
+  group->entry = entry;
+  group->pattern_count = entry->patterns.count;
+  group->patterns = ARENA_ARRAY(e->arena, const char *, entry->patterns.count);
+  for (int i = 0; i < entry->patterns.count; i++)
+    group->patterns[i] = entry->patterns.items[i]->string.bytes;
+  vec_push(e->arena, &plan->groups, group);
+  for (int i = 0; i < entry->entries.count; i++) {
+    const AstEntry *line = &entry->entries.items[i];
+    if (line->kind == AST_ENTRY_PARAMS) {
+      report_error(e, line->span, "groups of parameters do not nest");
+      continue;
+    }
+    AstName name = line->names.items[0];
+    int which = find_key(name.text, true);
+    if (which >= 0) {
+      read_group_key(e, group, which, line);
+    } else if (is_optimizer_argument(e, name.text)) {
+      if (e->walk->entry != ENTRY_TRAIN) continue;
+      Override override = {name, evaluate(e, line->value)};
+      vec_push(e->arena, &group->overrides, override);
+    } else {
+      report_unknown_key(e, name, true);
+    }
+  }
+}
+
+static void apply_definitions(Elaborator *e, TrainPlan *plan) {
+  for (int i = 0; i < KEY_COUNT; i++) {
+    if (!key_info[i].in_train) continue;
+    const AstExpr *expr = definition_find(e, arena_printf(e->arena, "train.%s", key_info[i].name));
+    if (!expr) continue;
+    plan->keys[i].expr = expr;
+    if (i == KEY_EPOCHS) plan->keys[KEY_STEPS].expr = NULL;
+    if (i == KEY_STEPS) plan->keys[KEY_EPOCHS].expr = NULL;
+    bool wanted = e->walk->entry == ENTRY_TRAIN || key_info[i].in_evaluation;
+    if (wanted && i != KEY_CLIP && i != KEY_METRICS) plan->keys[i].value = evaluate(e, expr);
+  }
+}
+
+void evaluate_train(Elaborator *e, const AstStmt *stmt) {
+  if (e->walk->train) {
+    Diagnostic *d = report_error(e, stmt->keyword, "there is a second train block");
+    diag_note(d, e->walk->train->stmt->keyword, "the first");
+    return;
+  }
+  TrainPlan *plan = ARENA_NEW(e->arena, TrainPlan);
+  plan->stmt = stmt;
+  e->walk->train = plan;
+  for (int i = 0; i < stmt->section.entries.count; i++) {
+    const AstEntry *entry = &stmt->section.entries.items[i];
+    if (entry->kind == AST_ENTRY_PARAMS) {
+      read_group(e, plan, entry);
+      continue;
+    }
+    AstName name = entry->names.items[0];
+    int which = find_key(name.text, false);
+    if (which < 0) report_unknown_train_key(e, plan, name);
+    else read_key(e, &plan->keys[which], which, entry);
+  }
+  apply_definitions(e, plan);
+  plan->metrics = collect_metrics(e, plan);
+  if (e->walk->entry != ENTRY_TRAIN) return;
+  if (!plan->keys[KEY_MINIMIZE].expr && !plan->misspelt[KEY_MINIMIZE])
+    report_error(e, stmt->keyword, "train does not say what to minimize: minimize = loss");
+  if (!plan->keys[KEY_OPTIMIZER].expr && !plan->misspelt[KEY_OPTIMIZER])
+    report_error(e, stmt->keyword, "train needs an optimizer: optimizer = adam(lr = 1e-3)");
+}
+
+/* ---- the run's configuration -------------------------------------------------------------- */
+
+static bool read_positive(Elaborator *e, const KeyValue *key, const char *what, int64_t least,
+                          int64_t *result) {
+  if (!convert_int(e, key->value, key->expr->span, what, result)) return false;
+  if (*result >= least) return true;
+  report_error(e, key->expr->span, "%s must be at least %lld, found %lld", what, (long long)least,
+               (long long)*result);
+  return false;
+}
+
+/* `steps = 5 epochs` counts epochs. */
+static void configure_length(Elaborator *e, const TrainPlan *plan) {
+  const KeyValue *epochs = &plan->keys[KEY_EPOCHS], *steps = &plan->keys[KEY_STEPS];
+  RunConfig *run = &e->module->run;
+  if (epochs->expr && steps->expr) {
+    Diagnostic *d = report_error(e, steps->expr->span, "train gives both epochs and steps");
+    diag_note(d, epochs->expr->span, "the epochs");
+    return;
+  }
+  const KeyValue *given = epochs->expr ? epochs : steps;
+  if (!given->expr) {
+    if (plan->misspelt[KEY_EPOCHS] || plan->misspelt[KEY_STEPS]) return;
+    report_error(e, plan->stmt->keyword,
+                 "train does not say how long: epochs = 20 or "
+                 "steps = 10000");
+    return;
+  }
+  KeyValue plain = *given;
+  bool counts_epochs = given == epochs;
+  if (given->value.kind == VALUE_QUANTITY) {
+    counts_epochs = given->value.quantity.is_epochs;
+    double number = given->value.quantity.number;
+    plain.value = number == floor(number) ? value_int((int64_t)number) : value_float(number);
+  }
+  read_positive(e, &plain, counts_epochs ? "epochs" : "steps", 1,
+                counts_epochs ? &run->epochs : &run->steps);
+}
+
+static void configure_validate(Elaborator *e, const KeyValue *key) {
+  if (!key->expr || value_is_error(key->value)) return;
+  Value value = key->value;
+  if (value.kind == VALUE_QUANTITY && value.quantity.is_epochs) {
+    if (value.quantity.number != 1)
+      report_error(e, key->expr->span,
+                   "validate takes steps, or 1 epochs for the end of each epoch");
+    return;
+  }
+  read_positive(e, key, "validate", 1, &e->module->run.validate_steps);
+}
+
+static void configure_precision(Elaborator *e, const KeyValue *key) {
+  RunConfig *run = &e->module->run;
+  run->precision = e->default_float;
+  if (!key->expr || value_is_error(key->value)) return;
+  DType dtype = key->value.dtype;
+  if (key->value.kind != VALUE_DTYPE || !dtype_is_float(dtype)) {
+    report_kind(e, key->expr->span, "precision", "a float type such as f32", key->value);
+    return;
+  }
+  run->precision = dtype;
+}
+
+/* By a power of two nothing is rounded. */
+static void configure_loss_scale(Elaborator *e, const KeyValue *key) {
+  enum { OF_F16 = 1024 };
+  double scale;
+  int exponent;
+  e->loss_scale = e->module->run.precision == DTYPE_F16 ? OF_F16 : 1;
+  if (!key->expr || value_is_error(key->value) ||
+      !convert_number(e, key->value, key->expr->span, "loss_scale", &scale))
+    return;
+  if (scale >= 0x1p-24 && scale <= 0x1p24 && frexp(scale, &exponent) == 0.5) {
+    e->loss_scale = scale;
+    return;
+  }
+  Diagnostic *d =
+      report_error(e, key->expr->span, "loss_scale must be a power of two from 2 ^ -24 to 2 ^ 24");
+  diag_help(d, "loss_scale = 1024: the loss is multiplied by it, its gradients are divided by it");
+}
+
+void train_configure(Elaborator *e) {
+  const TrainPlan *plan = e->walk->train;
+  RunConfig *run = &e->module->run;
+  configure_length(e, plan);
+  configure_validate(e, &plan->keys[KEY_VALIDATE]);
+  configure_precision(e, &plan->keys[KEY_PRECISION]);
+  configure_loss_scale(e, &plan->keys[KEY_LOSS_SCALE]);
+  if (plan->keys[KEY_ACCUMULATE].expr)
+    read_positive(e, &plan->keys[KEY_ACCUMULATE], "accumulate", 1, &run->accumulate);
+  if (plan->keys[KEY_SEED].expr) read_positive(e, &plan->keys[KEY_SEED], "seed", 0, &run->seed);
+}

@@ -1,0 +1,442 @@
+/* Updates: gradients, accumulation, clipping, optimizers, stores.
+ *
+ * Parameters are divided into units: those of the block's own loss, and one for each group with a
+ * loss of its own. Units update in text order; a later unit's loss is computed again with the new
+ * values of the parameters updated before it, which are constants to its gradients. */
+#include <string.h>
+
+#include "elaborate/sections/update.h"
+#include "ops/own_gradient.h"
+#include "support/names.h"
+#include "support/panic.h"
+
+/* ---- which keys hold for a parameter ------------------------------------------------------ */
+
+static bool group_matches(const TrainGroup *group, const char *path) {
+  for (int i = 0; i < group->pattern_count; i++)
+    if (pattern_matches(group->patterns[i], path)) return true;
+  return false;
+}
+
+static bool is_frozen(Elaborator *e, const Target *target) {
+  const KeyValue *frozen = target->keys[KEY_FROZEN];
+  if (!frozen->expr) return false;
+  if (frozen->value.kind == VALUE_BOOL) return frozen->value.boolean;
+  report_kind(e, frozen->expr->span, "frozen", "true or false", frozen->value);
+  return false;
+}
+
+static Target make_target(const TrainPlan *plan, Slot *slot) {
+  static const KeyValue none = {0};
+  Target target = {.slot = slot};
+  for (int k = 0; k < KEY_COUNT; k++) target.keys[k] = plan->keys[k].expr ? &plan->keys[k] : &none;
+  for (int i = 0; i < plan->groups.count; i++) {
+    TrainGroup *group = plan->groups.items[i];
+    if (!group_matches(group, slot->path)) continue;
+    group->matched++;
+    for (int k = 0; k < KEY_COUNT; k++)
+      if (group->keys[k].expr) target.keys[k] = &group->keys[k];
+    if (group->keys[KEY_MINIMIZE].expr) target.unit = i + 1;
+  }
+  return target;
+}
+
+static void set_frozen(Elaborator *e, const Slot *slot) {
+  Variable *variable = find_variable(e, slot->path);
+  CHECK(variable != NULL);
+  variable->frozen = true;
+}
+
+/* A group may hold for states alone: `params "*.running_*" { frozen = true }`. */
+static void freeze_state(Elaborator *e, const TrainPlan *plan, const Slot *slot) {
+  for (int i = 0; i < plan->groups.count; i++) {
+    TrainGroup *group = plan->groups.items[i];
+    if (group->keys[KEY_FROZEN].expr && group_matches(group, slot->path)) group->matched++;
+  }
+  if (path_is_frozen(e, slot->path)) set_frozen(e, slot);
+}
+
+/* Nodes that the loss depends on by a way that gradients go. */
+static bool *find_reached(Elaborator *e, const Node *loss) {
+  const Graph *graph = e->room->graph;
+  bool *reached = ARENA_ARRAY(e->arena, bool, graph->next_id);
+  reached[loss->id] = true;
+  for (int i = graph->nodes.count - 1; i >= 0; i--) {
+    const Node *node = graph->nodes.items[i];
+    bool is_end = node->op == OP_STOP_GRADIENT || node->op == OP_EXTERN;
+    if (!reached[node->id] || is_end) continue;
+    if (!dtype_is_float(node->type.dtype)) continue;
+    for (int k = 0; k < node->operand_count; k++)
+      if (!node->rule || own_gradient_leads(node, k)) reached[node->operands[k]->id] = true;
+  }
+  return reached;
+}
+
+static const KeyValue *unit_loss(const TrainPlan *plan, int unit) {
+  return unit == 0 ? &plan->keys[KEY_MINIMIZE] : &plan->groups.items[unit - 1]->keys[KEY_MINIMIZE];
+}
+
+static Node *loss_node(const KeyValue *loss) {
+  bool fits = loss->expr && value_is_tensor(loss->value) &&
+              loss->value.tensor.node->type.shape.rank == 0 &&
+              dtype_is_float(loss->value.tensor.node->type.dtype);
+  return fits ? loss->value.tensor.node : NULL;
+}
+
+static void collect_targets(Update *update) {
+  Elaborator *e = update->e;
+  const TrainPlan *plan = update->plan;
+  bool **reached = ARENA_ARRAY(e->arena, bool *, plan->groups.count + 1);
+  for (int unit = 0; unit <= plan->groups.count; unit++) {
+    const KeyValue *loss = unit_loss(plan, unit);
+    if (loss_node(loss)) reached[unit] = find_reached(e, loss_node(loss));
+  }
+  bool any_param = false;
+  for (int i = 0; i < e->walk->slots.count; i++) {
+    Slot *slot = e->walk->slots.items[i];
+    if (slot->kind == VARIABLE_STATE) freeze_state(e, plan, slot);
+    if (slot->kind != VARIABLE_PARAM) continue;
+    Target target = make_target(plan, slot);
+    any_param = true;
+    if (is_frozen(e, &target)) {
+      set_frozen(e, slot);
+    } else if (reached[target.unit] && !reached[target.unit][slot->leaf->id]) {
+      Diagnostic *d = report_warning(e, slot->leaf->span,
+                                     "the parameter '%s' is never trained: "
+                                     "the loss does not depend on it",
+                                     slot->path);
+      diag_note(d, unit_loss(plan, target.unit)->expr->span, "the loss");
+      set_frozen(e, slot);
+    } else if (reached[target.unit]) {
+      vec_push(e->arena, &update->targets, target);
+    }
+  }
+  if (update->targets.count > 0) return;
+  const KeyValue *loss = unit_loss(plan, 0);
+  if (loss_node(loss))
+    report_error(e, loss->expr->span,
+                 any_param ? "the loss depends on no parameter that is trained"
+                           : "the program has no parameters to train");
+}
+
+static void check_groups(Update *update) {
+  Elaborator *e = update->e;
+  for (int i = 0; i < update->plan->groups.count; i++) {
+    const TrainGroup *group = update->plan->groups.items[i];
+    if (group->matched > 0) continue;
+    Diagnostic *d = report_warning(e, group->entry->span, "no parameter matches this group");
+    Text list = {0};
+    int shown = 0;
+    for (int k = 0; k < e->walk->slots.count && shown < 8; k++)
+      if (e->walk->slots.items[k]->kind == VARIABLE_PARAM)
+        text_printf(&list, "%s%s", shown++ ? ", " : "", e->walk->slots.items[k]->path);
+    if (shown) diag_help(d, "parameters are %s%s", list.data, shown == 8 ? ", ..." : "");
+    text_free(&list);
+  }
+}
+
+/* ---- gradients ---------------------------------------------------------------------------- */
+
+/* Nodes that `node` is computed from, by whatever way. */
+static const bool *find_needed(Elaborator *e, const Node *node) {
+  const Graph *graph = e->room->graph;
+  bool *needed = ARENA_ARRAY(e->arena, bool, graph->next_id);
+  needed[node->id] = true;
+  for (int i = graph->nodes.count - 1; i >= 0; i--) {
+    const Node *user = graph->nodes.items[i];
+    for (int k = 0; k < user->operand_count && needed[user->id]; k++)
+      needed[user->operands[k]->id] = true;
+  }
+  return needed;
+}
+
+/* A map in which the parameters updated so far lead to their new values and whatever does not
+ * depend on them to itself; false when none of them matters to `node`. */
+static bool map_updated(Elaborator *e, const Node *node, NodeMap *map) {
+  const bool *needed = find_needed(e, node);
+  *map = node_map_create(e->arena, e->room->graph);
+  bool changed = false;
+  for (int i = 0; i < e->walk->slots.count; i++) {
+    Slot *slot = e->walk->slots.items[i];
+    if (slot->kind != VARIABLE_PARAM || !slot->stored || !needed[slot->leaf->id]) continue;
+    Node *fixed = emit_unary(e, OP_STOP_GRADIENT, slot->current);
+    if (!fixed) return false;
+    node_map_set(map, slot->leaf, fixed);
+    changed = true;
+  }
+  bool *depends = ARENA_ARRAY(e->arena, bool, map->capacity);
+  for (int i = 0; i < map->capacity; i++) {
+    Node *old = e->room->graph->nodes.items[i];
+    depends[i] = node_map_get(map, old) != NULL;
+    for (int k = 0; k < old->operand_count; k++)
+      depends[i] = depends[i] || depends[old->operands[k]->id];
+    if (!depends[i]) node_map_set(map, old, old);
+  }
+  return changed;
+}
+
+/* The loss of a unit as the units before it have left the parameters. */
+static Node *unit_current_loss(Update *update, int unit) {
+  Elaborator *e = update->e;
+  const KeyValue *loss = unit_loss(update->plan, unit);
+  Node *node = loss_node(loss);
+  NodeMap map;
+  e->at = loss->expr->span;
+  if (!map_updated(e, node, &map)) return node;
+  node = graph_copy_tree(e->room->graph, node, &map);
+  room_sync(e);
+  return node;
+}
+
+static Node *multiply(Elaborator *e, Node *node, double factor) {
+  if (!node || factor == 1) return node;
+  Node *constant = emit_constant(e, factor, node->type);
+  return constant ? emit_binary(e, OP_MUL, node, constant) : NULL;
+}
+
+/* The loss times `loss_scale`, and the gradients by it: small ones do not vanish in f16 between.
+ * Whatever is computed from gradients of 16 bits is computed in f32. */
+static void add_gradients(Update *update, int unit, Node *loss) {
+  Elaborator *e = update->e;
+  const KeyValue *key = unit_loss(update->plan, unit);
+  const char *name = key->expr->kind == AST_NAME ? key->expr->name : "loss";
+  Attribute attribute = attr_make_string(ATTR_LOSS, name);
+  e->at = key->expr->span;
+  if (e->loss_scale != 1 && dtype_is_half(loss->type.dtype)) loss = emit_cast(e, loss, DTYPE_F32);
+  loss = multiply(e, loss, e->loss_scale);
+  for (int i = 0; loss && i < update->targets.count; i++) {
+    Target *target = &update->targets.items[i];
+    if (target->unit != unit) continue;
+    e->frame->label = target->slot->path;
+    Node *gradient = emit(e, OP_GRADIENT, 2, (Node *[]){loss, target->slot->leaf}, 1, &attribute);
+    if (gradient) gradient = emit_cast(e, gradient, type_widened(gradient->type).dtype);
+    target->gradient = multiply(e, gradient, 1 / e->loss_scale);
+  }
+}
+
+/* The last of n minibatches: the mean with what the others have left, which then starts at zero. */
+static void take_accumulated(Elaborator *e, Target *target, int64_t count) {
+  const char *path = name_printf("%s:accumulated", target->slot->path);
+  Type type = type_widened(target->slot->type);
+  Slot *sum = create_slot(e, VARIABLE_OPTIMIZER, path, type, target->slot->leaf->span);
+  if (!sum || !target->gradient) return;
+  initialize_variable(e, path, type, NULL, value_int(0), target->slot->leaf->span);
+  Node *total = emit_binary(e, OP_ADD, sum->leaf, target->gradient);
+  target->gradient = multiply(e, total, 1.0 / (double)count);
+  store_slot(e, sum, emit_constant(e, 0, type));
+}
+
+/* ---- optimizers --------------------------------------------------------------------------- */
+
+static int find_formal(const Function *function, const char *name) {
+  const AstFormals *formals = &function->stmt->function.formals;
+  for (int i = 0; i < formals->count; i++)
+    if (formals->items[i].name.text == name) return i;
+  return -1;
+}
+
+Deferred *update_definer(Elaborator *e, const KeyValue *key, const char *what, const char *wanted) {
+  Value value = key->value;
+  if (value_is_error(value)) return NULL;
+  if (value.kind == VALUE_DEF && value.function->stmt->kind == AST_OPTIMIZER)
+    return call_defaults(e, value.function, key->expr->span);
+  if (value.kind == VALUE_DEFERRED && value.deferred->function->stmt->kind == AST_OPTIMIZER)
+    return value.deferred;
+  report_kind(e, key->expr->span, what, wanted, value);
+  return NULL;
+}
+
+/* "D.*" gives "D.lr"; the block's own optimizer gives "lr". */
+static const char *schedule_name(const Update *update, const Target *target, const char *formal) {
+  const KeyValue *key = target->keys[KEY_OPTIMIZER];
+  for (int i = 0; i < update->plan->groups.count; i++) {
+    const TrainGroup *group = update->plan->groups.items[i];
+    if (&group->keys[KEY_OPTIMIZER] != key) continue;
+    const char *pattern = group->patterns[0];
+    size_t length = 0;
+    while (pattern[length] && !strchr("*?.", pattern[length])) length++;
+    if (length > 0) return name_printf("%.*s.%s", (int)length, pattern, formal);
+  }
+  return formal;
+}
+
+static void override_arguments(Update *update, const Target *target, Deferred *own) {
+  Elaborator *e = update->e;
+  for (int i = 0; i < update->plan->groups.count; i++) {
+    const TrainGroup *group = update->plan->groups.items[i];
+    if (!group_matches(group, target->slot->path)) continue;
+    for (int k = 0; k < group->overrides.count; k++) {
+      const Override *override = &group->overrides.items[k];
+      int at = find_formal(own->function, override->name.text);
+      if (at >= 0) own->arguments[at] = override->value;
+      else
+        report_error(e, override->name.span, "the optimizer '%s' of '%s' has no argument '%s'",
+                     own->function->name, target->slot->path, override->name.text);
+    }
+  }
+}
+
+static void scale_rate(Elaborator *e, const Target *target, Deferred *own) {
+  const KeyValue *scale = target->keys[KEY_LR_SCALE];
+  if (!scale->expr || value_is_error(scale->value)) return;
+  double factor;
+  if (!convert_number(e, scale->value, scale->expr->span, "lr_scale", &factor)) return;
+  int at = find_formal(own->function, name_intern("lr"));
+  if (at < 0) {
+    report_error(e, scale->expr->span,
+                 "lr_scale needs an optimizer with an argument 'lr', which "
+                 "'%s' has not",
+                 own->function->name);
+    return;
+  }
+  const AstFormal *formal = &own->function->stmt->function.formals.items[at];
+  Value rate = own->arguments[at];
+  if (rate.kind == VALUE_KIND_COUNT) {
+    if (!formal->default_value) return;
+    rate = evaluate(e, formal->default_value);
+  }
+  e->at = scale->expr->span;
+  own->arguments[at] = operate_binary(e, AST_MUL, rate, scale->value, e->at, e->at);
+}
+
+/* The optimizer's application for one parameter: the group's arguments, named schedules. */
+static Deferred *bind_optimizer(Update *update, const Target *target) {
+  Elaborator *e = update->e;
+  Deferred *shared = update_definer(e, target->keys[KEY_OPTIMIZER], "optimizer",
+                                    "an optimizer such as adam(lr = 1e-3)");
+  if (!shared) return NULL;
+  const AstFormals *formals = &shared->function->stmt->function.formals;
+  Deferred *own = ARENA_NEW(e->arena, Deferred);
+  *own = *shared;
+  own->arguments = arena_copy(e->arena, shared->arguments,
+                              sizeof *own->arguments * (size_t)(formals->count + 1));
+  override_arguments(update, target, own);
+  for (int i = 0; i < formals->count; i++) {
+    Value value = own->arguments[i];
+    if (value.kind == VALUE_DEFERRED && !value.deferred->scalar)
+      value.deferred->scalar = schedule_name(update, target, formals->items[i].name.text);
+  }
+  scale_rate(e, target, own);
+  return own;
+}
+
+/* What an optimizer sees as w: a parameter of 16 bits as f32, so that its states are f32 as well
+ * (0.999 is 1 in bf16, and squares vanish in f16). */
+static Slot widened_slot(Elaborator *e, const Slot *slot) {
+  Slot wide = *slot;
+  wide.type = type_widened(slot->type);
+  if (type_equal(wide.type, slot->type)) return wide;
+  e->frame->label = slot->path;
+  wide.leaf = wide.current = emit_cast(e, slot->leaf, wide.type.dtype);
+  return wide;
+}
+
+static void run_optimizer(Update *update, Target *target) {
+  Elaborator *e = update->e;
+  Slot *slot = target->slot;
+  e->at = target->keys[KEY_OPTIMIZER]->expr->span;
+  Deferred *own = bind_optimizer(update, target);
+  if (!own || !target->gradient) return;
+  Slot wide = widened_slot(e, slot);
+  if (!wide.leaf) return;
+  Symbol ambient[6];
+  host_ambient(e, ambient);
+  ambient[4] = (Symbol){.name = name_intern("w"),
+                        .kind = SYMBOL_PARAM,
+                        .slot = &wide,
+                        .value = value_tensor(e, wide.leaf)};
+  ambient[5] = (Symbol){
+      .name = name_intern("g"), .kind = SYMBOL_AMBIENT, .value = value_tensor(e, target->gradient)};
+  Frame *frame = call_definer(e, own, 6, ambient, slot->path);
+  if (!frame) return;
+  frame->state_prefix = name_printf("%s:", slot->path);
+  frame->state_type = &wide.type;
+  int errors = e->errors;
+  evaluate_block(e, frame->stmts);
+  if (!wide.stored && e->errors == errors)
+    report_error(e, own->function->stmt->function.name.span,
+                 "the optimizer '%s' never stores into w: w <- w - lr * g", own->function->name);
+  e->frame = frame->parent;
+  if (wide.stored && wide.current)
+    store_slot(e, slot, emit_cast(e, wide.current, slot->type.dtype));
+}
+
+/* ---- stores ------------------------------------------------------------------------------- */
+
+void update_states(Elaborator *e) {
+  for (int i = 0; i < e->walk->slots.count; i++) {
+    const Slot *slot = e->walk->slots.items[i];
+    bool is_kept = e->walk->training || slot->kind == VARIABLE_STREAM;
+    if (!slot->stored || !slot->current || !is_kept) continue;
+    if (slot->kind == VARIABLE_STATE && path_is_frozen(e, slot->path)) continue;
+    graph_add_output(e->room->graph, (Output){.kind = OUTPUT_STORE,
+                                              .name = slot->path,
+                                              .node = slot->current,
+                                              .span = slot->leaf->span});
+  }
+}
+
+static bool unit_has_targets(const Update *update, int unit) {
+  for (int i = 0; i < update->targets.count; i++)
+    if (update->targets.items[i].unit == unit) return true;
+  return false;
+}
+
+static bool check_accumulation(Update *update) {
+  Elaborator *e = update->e;
+  for (int i = 0; i < update->plan->groups.count; i++) {
+    const KeyValue *own = &update->plan->groups.items[i]->keys[KEY_MINIMIZE];
+    if (!own->expr) continue;
+    report_error(e, own->expr->span,
+                 "accumulate cannot be combined with a group that minimizes a "
+                 "loss of its own");
+    return false;
+  }
+  return true;
+}
+
+void update_parameters(Elaborator *e) {
+  Update update = {.e = e, .plan = e->walk->train};
+  int64_t count = e->module->run.accumulate;
+  collect_targets(&update);
+  check_groups(&update);
+  if (count > 1 && !check_accumulation(&update)) return;
+  for (int unit = 0; unit <= update.plan->groups.count; unit++) {
+    if (!unit_has_targets(&update, unit)) continue;
+    add_gradients(&update, unit, unit_current_loss(&update, unit));
+    for (int i = 0; i < update.targets.count && count > 1; i++)
+      take_accumulated(e, &update.targets.items[i], count);
+    clip_gradients(&update, unit);
+    int errors = e->errors;
+    for (int i = 0; i < update.targets.count; i++) {
+      Target *target = &update.targets.items[i];
+      if (target->unit != unit) continue;
+      run_optimizer(&update, target);
+      average_parameter(&update, target);
+    }
+    if (e->errors > errors) return;
+  }
+}
+
+/* An earlier minibatch: gradients join the sums; the walk's states are stored as well. */
+void update_accumulators(Elaborator *e) {
+  Update update = {.e = e, .plan = e->walk->train};
+  Node *loss = loss_node(unit_loss(update.plan, 0));
+  if (!loss) return;
+  for (int i = 0; i < e->walk->slots.count; i++) {
+    Slot *slot = e->walk->slots.items[i];
+    Variable *variable = find_variable(e, slot->path);
+    if (slot->kind != VARIABLE_PARAM || !variable || variable->frozen) continue;
+    vec_push(e->arena, &update.targets, ((Target){.slot = slot}));
+  }
+  add_gradients(&update, 0, loss);
+  for (int i = 0; i < update.targets.count; i++) {
+    Target *target = &update.targets.items[i];
+    const char *path = name_printf("%s:accumulated", target->slot->path);
+    Slot *sum = create_slot(e, VARIABLE_OPTIMIZER, path, type_widened(target->slot->type),
+                            target->slot->leaf->span);
+    if (!sum || !target->gradient) continue;
+    e->frame->label = path;
+    store_slot(e, sum, emit_binary(e, OP_ADD, sum->leaf, target->gradient));
+  }
+}

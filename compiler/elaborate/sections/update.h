@@ -1,0 +1,29 @@
+/* Parameters under update: shared by update.c and clip.c. */
+#ifndef NNC_ELABORATE_UPDATE_H
+#define NNC_ELABORATE_UPDATE_H
+
+#include "elaborate/sections/train.h"
+
+/* A parameter with the keys that hold for it. */
+typedef struct Target {
+  Slot *slot;
+  int unit; /* 0: the block's loss; i + 1: that of group i */
+  const KeyValue *keys[KEY_COUNT];
+  Node *gradient;
+} Target;
+
+typedef struct Update {
+  Elaborator *e;
+  const TrainPlan *plan;
+  VEC(Target) targets; /* in the order of the variables */
+} Update;
+
+/* The value of a key as a definer of the form of an optimizer; NULL after an error. */
+Deferred *update_definer(Elaborator *e, const KeyValue *key, const char *what, const char *wanted);
+/* average.c: the average of a parameter that the optimizer has just stored. */
+void average_parameter(Update *update, const Target *target);
+
+/* Limits the gradients of a unit by the `clip` that holds for each. */
+void clip_gradients(Update *update, int unit);
+
+#endif
