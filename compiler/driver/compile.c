@@ -5,6 +5,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "backend/c/kernels.h"
 #include "backend/common/code.h"
 #include "backend/common/compile.h"
 #include "backend/common/emit.h"
@@ -201,6 +202,7 @@ static int back_end(const Compilation *compilation, const Program *program) {
   const Options *options = compilation->options;
   const char *output = options->output ? options->output : program->module->name;
   CompileOptions compile = {
+      .back_end = &back_end_c,
       .cc = options->cc,
       .arch = options->arch,
       .cflags = options->cflags,

@@ -43,6 +43,13 @@ for folder in compiler/*/; do
   [ $bad -eq 0 ] && passed=$((passed + 1))
 done
 
+# What back ends share knows none of them.
+if grep -rn '#include "backend/' compiler/backend/common | grep -v '#include "backend/common/'; then
+  complain "backend/common includes a header of one back end"
+else
+  passed=$((passed + 1))
+fi
+
 # The runtime includes nothing of the compiler.
 if grep -rn '#include "\(support\|graph\|ops\|kernel\|program\|passes\|elaborate\|syntax\|driver\)/' runtime; then
   complain "the runtime includes a header of the compiler"

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/c/kernels.h"
 #include "backend/common/emit.h"
 #include "elaborate/elaborate.h"
 #include "graph/textual.h"
@@ -61,7 +62,8 @@ static inline void fuzz_back_end(Arena *arena, Diagnostics *diagnostics, Module 
   Program *program = program_create(arena, module, &lowering);
   const char *broken = program_verify(arena, program);
   if (broken) panic("the program is not sound: %s", broken);
-  CompileOptions compile = {.cc = "cc",
+  CompileOptions compile = {.back_end = &back_end_c,
+                            .cc = "cc",
                             .arch = "native",
                             .prefix = "/usr",
                             .output = "fuzz",

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/c/kernels.h"
 #include "backend/common/compile.h"
 #include "backend/common/emit.h"
 #include "fuzz.h"
@@ -71,7 +72,8 @@ static void build(const CJudge *judge, int level) {
   Program *program = program_create(judge->arena, module, &lowering);
   const char *broken = program_verify(judge->arena, program);
   if (broken) panic("the program is not sound: %s", broken);
-  CompileOptions compile = {.prefix = judge->stage->build,
+  CompileOptions compile = {.back_end = &back_end_c,
+                            .prefix = judge->stage->build,
                             .cflags = judge->stage->optimize,
                             .jobs = 1,
                             .save_temps = judge->stage->keeps_c,

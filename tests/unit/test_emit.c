@@ -192,7 +192,8 @@ static void emit_case(Code *code, NameScope *names, const KernelCase *test, int 
   const Kernel *kernel = test->kernel;
   const char *wrong = kernel_verify(code->arena, kernel);
   if (wrong) fail_msg("%s is no sound kernel: %s", test->name, wrong);
-  KernelFunction function = {.kernel = kernel, .name = scope_function_name(names, test->name)};
+  KernelFunction function = {
+      .kernel = kernel, .dialect = &dialect_c, .name = scope_function_name(names, test->name)};
   NameScope inside = {.arena = code->arena, .outer = names};
   function.operands = ARENA_ARRAY(code->arena, const char *, kernel->operand_count + 1);
   function.scalars = ARENA_ARRAY(code->arena, const char *, kernel->scalar_count + 1);
@@ -201,7 +202,7 @@ static void emit_case(Code *code, NameScope *names, const KernelCase *test, int 
     function.operands[i] = scope_name(&inside, kernel->operands[i].name);
   for (int i = 0; i < kernel->scalar_count; i++) function.scalars[i] = scope_name(&inside, "lr");
   for (int i = 0; i < kernel->key_count; i++) function.keys[i] = scope_name(&inside, "key");
-  kernel_write(code, &function);
+  back_end_c.write_kernel(code, &function);
   code_line(code, "void run_%d(nnc_worker *worker, void **operands, const double *scalars,",
             number);
   code_open(code, "           const uint64_t *keys)");

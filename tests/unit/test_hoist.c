@@ -59,10 +59,11 @@ static char *kernel_text(Arena *arena, int a) {
                    .stages = stages,
                    .accumulate = DTYPE_F32};
   const char *names[] = {"a", "x", "y"};
-  KernelFunction function = {.kernel = &kernel, .name = "k", .operands = names};
+  KernelFunction function = {
+      .kernel = &kernel, .dialect = &dialect_c, .name = "k", .operands = names};
   Text text = {0};
   Code code = {.arena = arena, .out = &text};
-  kernel_write(&code, &function);
+  back_end_c.write_kernel(&code, &function);
   char *copy = arena_strdup(arena, text.data);
   text_free(&text);
   return copy;

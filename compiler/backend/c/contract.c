@@ -102,10 +102,7 @@ static void open_inner_loop(void *context) {
 
 static void write_tile_stores(void *context) {
   const TileLoop *loop = context;
-  const Kernel *kernel = loop->writer->kernel;
-  const char **values = expression_render(loop->code, loop->scope, 0);
-  for (int i = 0; i < kernel->epilogue_count; i++)
-    expression_store(loop->code, loop->scope, &kernel->epilogue[i], values[i]);
+  expression_write_stores(loop->code, loop->scope, 0);
 }
 
 static const char *epilogue_text(ContractWriter *writer) {

@@ -155,15 +155,6 @@ static void open_position(const ConvWriter *writer, Code *code, int i) {
   if (used) code_line(code, "const int64_t %s = %lld * g%d + shift[%d];", axis, stride, i, i);
 }
 
-static void write_epilogue_stores(const ConvWriter *writer, Code *code, const char *result) {
-  ExprScope scope = function_scope(writer->arena, writer->function);
-  scope.result = result;
-  scope.result_dtype = writer->sum;
-  const char **values = expression_render(code, &scope, 0);
-  for (int i = 0; i < writer->kernel->epilogue_count; i++)
-    expression_store(code, &scope, &writer->kernel->epilogue[i], values[i]);
-}
-
 /* Opens the loop over the last axis where each phase of it has a tile: a row of the result is put
  * together first, so that what the epilogue reads and writes is contiguous. Returns its element. */
 static const char *open_interleaved(const ConvWriter *writer, Code *code, const char *place) {
@@ -211,7 +202,7 @@ static const char *map_epilogue(const ConvWriter *writer) {
   else
     result = arena_printf(code.arena, "tile[r * %lld + %s]",
                           (long long)(grid->raster + RASTER_SLACK), place);
-  write_epilogue_stores(writer, &code, result);
+  function_write_epilogue(&code, writer->function, result, writer->sum);
   for (int i = writer->absent; i < 3; i++) code_close(&code);
   code_close(&code);
   return text_take(&text, writer->arena);
@@ -242,7 +233,7 @@ static const char *planes_epilogue(const ConvWriter *writer, const int64_t *exte
     code_line(&code, "const int64_t i1 = channel + r;");
   const char *place = open_plane(writer, &code, extent);
   const char *result = arena_printf(code.arena, "planes[r * %lld + %s]", (long long)plane, place);
-  write_epilogue_stores(writer, &code, result);
+  function_write_epilogue(&code, writer->function, result, writer->sum);
   for (int i = writer->absent; i < 3; i++) code_close(&code);
   code_close(&code);
   return text_take(&text, writer->arena);
@@ -263,7 +254,7 @@ static const char *weight_epilogue(const ConvWriter *writer) {
   const char *result =
       arena_printf(code.arena, "nnc_lane_sum_%s(sums + (r * %lld + c) * %lld + %s)",
                    c_type_name(writer->sum), (long long)grid->channel_block, taps, tap);
-  write_epilogue_stores(writer, &code, result);
+  function_write_epilogue(&code, writer->function, result, writer->sum);
   for (int i = writer->absent; i < 3; i++) code_close(&code);
   code_close(&code);
   code_close(&code);
@@ -376,12 +367,6 @@ static const char *epilogue_text(const ConvWriter *writer) {
   return map_epilogue(writer);
 }
 
-static bool is_empty(const ConvWriter *writer) {
-  for (int i = 0; i < writer->kernel->axis_count; i++)
-    if (writer->kernel->extent[i] == 0) return true;
-  return false;
-}
-
 void conv_write(Code *code, KernelFunction *function) {
   Arena *arena = code->arena;
   const Kernel *kernel = function->kernel;
@@ -395,10 +380,7 @@ void conv_write(Code *code, KernelFunction *function) {
                        .absent = 3 - kernel->conv.spatial};
   const ConvGrid *grid = &writer.grid;
   CHECK(kernel->axis_count == 2 + kernel->conv.spatial);
-  if (is_empty(&writer)) {
-    function_write_empty(code, function);
-    return;
-  }
+  if (function_write_empty(code, function)) return;
   const char *taps, *phases;
   tap_tables(&writer, &taps, &phases);
   bool by_columns = grid->by_columns, is_small = by_columns || grid->by_patches;

@@ -18,22 +18,6 @@ static const char *loader(Arena *arena, DType dtype) {
   return converts ? arena_printf(arena, "nnc_from_%s", dtype_name(dtype)) : "";
 }
 
-static void write_stores(Code *code, KernelFunction *function, const char *result, DType dtype) {
-  const Kernel *kernel = function->kernel;
-  ExprScope scope = function_scope(code->arena, function);
-  scope.result = result;
-  scope.result_dtype = dtype;
-  const char **values = expression_render(code, &scope, 0);
-  for (int i = 0; i < kernel->epilogue_count; i++)
-    expression_store(code, &scope, &kernel->epilogue[i], values[i]);
-}
-
-static bool is_empty(const Kernel *kernel) {
-  for (int i = 0; i < kernel->axis_count; i++)
-    if (kernel->extent[i] == 0) return true;
-  return false;
-}
-
 /* ---- max pooling ---- */
 
 enum { MOST_SPAN = 128 }; /* windows whose maxima are found at once */
@@ -53,7 +37,8 @@ static const char *plane_epilogue(Arena *arena, KernelFunction *function) {
     const char *axis = arena_printf(arena, "i%d", 2 + i);
     place = place ? arena_printf(arena, "(%s) * %lld + %s", place, extent, axis) : axis;
   }
-  write_stores(&code, function, arena_printf(arena, "sums[%s]", place), value_type(kernel));
+  function_write_epilogue(&code, function, arena_printf(arena, "sums[%s]", place),
+                          value_type(kernel));
   for (int i = 0; i < kernel->conv.spatial; i++) code_close(&code);
   return text_take(&text, arena);
 }
@@ -83,10 +68,7 @@ void max_pool_grad_write(Code *code, KernelFunction *function) {
   const ConvSlots *slots = &kernel->conv;
   LoopGrid grid = kernel_plane_grid(kernel);
   CHECK(kernel->axis_count == 2 + slots->spatial);
-  if (is_empty(kernel)) {
-    function_write_empty(code, function);
-    return;
-  }
+  if (function_write_empty(code, function)) return;
   int64_t x[3], y[3], k[3], s[3], d[3], p[3];
   for (int i = 0; i < 3; i++) {
     int own = i - (3 - slots->spatial);
@@ -153,7 +135,7 @@ static const char *row_epilogue(Arena *arena, KernelFunction *function, int64_t 
     below *= kernel->extent[i];
   }
   CHECK(below == rows * elements);
-  write_stores(&code, function, result, dtype);
+  function_write_epilogue(&code, function, result, dtype);
   return text_take(&text, arena);
 }
 
@@ -161,10 +143,7 @@ void scatter_write(Code *code, KernelFunction *function) {
   Arena *arena = code->arena;
   const Kernel *kernel = function->kernel;
   LoopGrid grid = kernel_plane_grid(kernel);
-  if (is_empty(kernel)) {
-    function_write_empty(code, function);
-    return;
-  }
+  if (function_write_empty(code, function)) return;
   const TemplateHole holes[] = {
       {"NAME", function->name},
       {"PARAMETERS", function_parameters(arena, function)},
@@ -192,10 +171,7 @@ void argsort_write(Code *code, KernelFunction *function) {
   const Kernel *kernel = function->kernel;
   const SortSlots *slots = &kernel->sort;
   LoopGrid grid = kernel_plane_grid(kernel);
-  if (is_empty(kernel)) {
-    function_write_empty(code, function);
-    return;
-  }
+  if (function_write_empty(code, function)) return;
   DType dtype = value_type(kernel);
   const TemplateHole holes[] = {
       {"NAME", function->name},

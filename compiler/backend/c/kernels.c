@@ -1,7 +1,8 @@
-/* Functions of kernels: what all kinds share. */
+/* The C back end, and what its functions of all kinds share. */
 #include "backend/c/kernels.h"
 
 #include <string.h>
+#include "support/integers.h"
 #include "support/panic.h"
 
 /* Behind the opening brace of the kernel's function, the last one of the text from `begin`. */
@@ -32,7 +33,7 @@ static void admit_unused(Code *code, const KernelFunction *function, size_t begi
   if (*list) text_insert(code->out, body, arena_printf(code->arena, "  %s;\n", list));
 }
 
-void kernel_write(Code *code, KernelFunction *function) {
+static void write_kernel(Code *code, KernelFunction *function) {
   static void (*const writers[KERNEL_KIND_COUNT])(Code *, KernelFunction *) = {
       [KERNEL_LOOP] = loop_write,           [KERNEL_CONTRACT] = contract_write,
       [KERNEL_CONV] = conv_write,           [KERNEL_CONV_INPUT] = conv_write,
@@ -47,22 +48,30 @@ void kernel_write(Code *code, KernelFunction *function) {
   admit_unused(code, function, begin);
 }
 
-ExprScope function_scope(Arena *arena, KernelFunction *function) {
-  const Kernel *kernel = function->kernel;
-  ExprScope scope = {.arena = arena,
-                     .kernel = kernel,
-                     .operands = function->operands,
-                     .scalars = function->scalars,
-                     .keys = function->keys,
-                     .axis_count = kernel->axis_count,
-                     .stages = ARENA_ARRAY(arena, const char *, kernel->stage_count + 1),
-                     .temporaries = &function->temporaries};
-  for (int i = 0; i < kernel->axis_count; i++) {
-    scope.axes[i] = arena_printf(arena, "i%d", i);
-    scope.extents[i] = kernel->extent[i];
-  }
-  return scope;
+static const char *head_text(Arena *arena, const KernelFunction *function) {
+  return arena_printf(arena, "NNC_KERNEL void %s(nnc_worker *worker%s)", function->name,
+                      function_parameters(arena, function));
 }
+
+static void write_declaration(Code *code, const KernelFunction *function) {
+  code_line(code, "%s;", head_text(code->arena, function));
+}
+
+static void write_launch(Code *code, const Launch *launch) {
+  function_write_call(code, launch->worker, launch);
+}
+
+const BackEnd back_end_c = {
+    .dialect = &dialect_c,
+    .weights = {[KERNEL_LOOP] = 10,
+                [KERNEL_CONTRACT] = 15,
+                [KERNEL_CONV] = 15,
+                [KERNEL_CONV_INPUT] = 15,
+                [KERNEL_CONV_WEIGHT] = 15},
+    .write_kernel = write_kernel,
+    .write_declaration = write_declaration,
+    .write_launch = write_launch,
+};
 
 const char *function_parameters(Arena *arena, const KernelFunction *function) {
   const Kernel *kernel = function->kernel;
@@ -101,12 +110,18 @@ const char *function_unused(Arena *arena, const KernelFunction *function) {
   return each_parameter(arena, function, "(void)");
 }
 
-void function_write_empty(Code *code, const KernelFunction *function) {
-  code_line(code, "NNC_KERNEL void %s(nnc_worker *worker%s)", function->name,
-            function_parameters(code->arena, function));
+void function_write_head(Code *code, const KernelFunction *function) {
+  code_line(code, "%s", head_text(code->arena, function));
   code_block(code);
+}
+
+bool function_write_empty(Code *code, const KernelFunction *function) {
+  const Kernel *kernel = function->kernel;
+  if (extent_product(kernel->extent, kernel->axis_count) > 0) return false;
+  function_write_head(code, function);
   code_line(code, "(void)worker%s;", function_unused(code->arena, function));
   code_close(code);
+  return true;
 }
 
 void function_keys(Code *code, const KernelFunction *function) {
@@ -118,4 +133,12 @@ const char *function_keys_text(Arena *arena, const KernelFunction *function) {
   Text text = {0};
   function_keys(&(Code){.arena = arena, .out = &text}, function);
   return text_take(&text, arena);
+}
+
+void function_write_epilogue(Code *code, KernelFunction *function, const char *result,
+                             DType dtype) {
+  ExprScope scope = function_scope(code->arena, function);
+  scope.result = result;
+  scope.result_dtype = dtype;
+  expression_write_stores(code, &scope, 0);
 }

@@ -1,20 +1,11 @@
-/* Functions of kernels: one C function each, which every worker calls to run its share of the
+/* The C back end: a kernel is one C function, which every worker calls to run its share of the
  * tasks. */
 #ifndef NNC_BACKEND_C_KERNELS_H
 #define NNC_BACKEND_C_KERNELS_H
 
-#include "backend/common/expression.h"
+#include "backend/common/function.h"
 
-/* A kernel with the names of its function and its parameters. */
-typedef struct KernelFunction {
-  const Kernel *kernel;
-  const char *name;
-  const char **operands, **scalars, **keys;
-  int temporaries;
-} KernelFunction;
-
-/* Writes the function (with what it needs before it), without its comment. */
-void kernel_write(Code *code, KernelFunction *function);
+extern const BackEnd back_end_c;
 
 /* The parts by kind of kernel. */
 void loop_write(Code *code, KernelFunction *function);
@@ -26,17 +17,21 @@ void argsort_write(Code *code, KernelFunction *function);
 void extern_write(Code *code, KernelFunction *function);
 
 /* Shared by them. */
-ExprScope function_scope(Arena *arena, KernelFunction *function);
+
 /* ", const float *restrict x, double lr, uint64_t k0_hash" */
 const char *function_parameters(Arena *arena, const KernelFunction *function);
 /* ", x, lr": what the function passes on to its epilogue; keys are already mixed with the seed. */
 const char *function_arguments(Arena *arena, const KernelFunction *function);
 /* ", (void)x, (void)lr": against warnings. */
 const char *function_unused(Arena *arena, const KernelFunction *function);
-/* The whole function when the domain has no point. */
-void function_write_empty(Code *code, const KernelFunction *function);
+/* The head of the function and its opening brace. */
+void function_write_head(Code *code, const KernelFunction *function);
+/* The whole function where the domain has no point; false: it has some. */
+bool function_write_empty(Code *code, const KernelFunction *function);
 /* Lines that mix the random keys with the run's seed. */
 void function_keys(Code *code, const KernelFunction *function);
 const char *function_keys_text(Arena *arena, const KernelFunction *function);
+/* Renders the epilogue and writes its stores, for the template's element of this text and type. */
+void function_write_epilogue(Code *code, KernelFunction *function, const char *result, DType dtype);
 
 #endif

@@ -18,6 +18,7 @@
 #include "backend/c/kernels.h"
 
 #include <string.h>
+#include "backend/common/reduction.h"
 #include "kernel/builder.h"
 #include "kernel/cases.h"
 #include "kernel/tiles.h"
@@ -42,8 +43,6 @@ typedef struct LoopWriter {
 
 /* ---- reductions ---- */
 
-static bool is_arg(Op reduce) { return reduce == OP_ARGMAX || reduce == OP_ARGMIN; }
-
 /* "sum", "prod", "max", "min": the family of functions in nnc_ops.h. */
 static const char *reduction_name(Op reduce) {
   switch (reduce) {
@@ -53,54 +52,6 @@ static const char *reduction_name(Op reduce) {
   case OP_REDUCE_MIN: return "min";
   default: panic("operator %d is no reduction", (int)reduce);
   }
-}
-
-static const char *reduction_start(Op reduce, DType dtype) {
-  bool is_float = dtype_is_float(dtype);
-  switch (reduce) {
-  case OP_REDUCE_SUM: return "0";
-  case OP_REDUCE_PROD: return "1";
-  case OP_REDUCE_MAX:
-  case OP_ARGMAX:
-    return is_float             ? "-INFINITY"
-           : dtype == DTYPE_I64 ? "INT64_MIN"
-           : dtype == DTYPE_I32 ? "INT32_MIN"
-                                : "0";
-  default:
-    return is_float             ? "INFINITY"
-           : dtype == DTYPE_I64 ? "INT64_MAX"
-           : dtype == DTYPE_I32 ? "INT32_MAX"
-           : dtype == DTYPE_U8  ? "UINT8_MAX"
-                                : "1";
-  }
-}
-
-/* The statement that joins `value` to the accumulator. */
-static void write_join(Code *code, Op reduce, DType dtype, const char *accumulator,
-                       const char *value) {
-  if (reduce == OP_REDUCE_SUM && (dtype_is_float(dtype) || dtype == DTYPE_BOOL))
-    code_line(code, "%s += %s;", accumulator, value);
-  else if (reduce == OP_REDUCE_PROD && dtype_is_float(dtype))
-    code_line(code, "%s *= %s;", accumulator, value);
-  else if (reduce == OP_REDUCE_SUM || reduce == OP_REDUCE_PROD)
-    code_line(code, "%s = nnc_%s_%s(%s, %s);", accumulator, reduce == OP_REDUCE_SUM ? "add" : "mul",
-              c_type_name(dtype), accumulator, value);
-  else
-    code_line(code, "%s = nnc_%s_%s(%s, %s);", accumulator, reduction_name(reduce),
-              c_type_name(dtype == DTYPE_BOOL ? DTYPE_U8 : dtype), accumulator, value);
-}
-
-/* The first of the largest (or least) wins; NaN counts as larger (and as less) than anything. */
-static void write_arg_join(Code *code, Op reduce, DType dtype, const char *best, const char *place,
-                           const char *value, const char *axis) {
-  code_line(code, "const %s a = %s;", c_value_type(dtype), value);
-  const char *sign = reduce == OP_ARGMAX ? ">" : "<";
-  if (dtype_is_float(dtype))
-    code_line(code, "const bool better = (a %s %s) | ((a != a) & (%s == %s));", sign, best, best,
-              best);
-  else code_line(code, "const bool better = a %s %s;", sign, best);
-  code_line(code, "%s = better ? a : %s;", best, best);
-  code_line(code, "%s = better ? (int32_t)%s : %s;", place, axis, place);
 }
 
 /* ---- axes ---- */
@@ -135,13 +86,6 @@ static DType accumulator_type(const Stage *stage) {
   return dtype_is_half(dtype) ? DTYPE_F32 : dtype;
 }
 
-static void write_stores(LoopWriter *writer, int number) {
-  Stage stage = kernel_stage(writer->kernel, number);
-  const char **texts = expression_render(writer->code, &writer->scope, number);
-  for (int i = 0; i < stage.store_count; i++)
-    expression_store(writer->code, &writer->scope, &stage.stores[i], texts[i]);
-}
-
 /* ---- rows ---- */
 
 /* Blocks of values, of which few hold one that is better than the best so far: only these are
@@ -152,7 +96,7 @@ static void write_row_arg_blocks(LoopWriter *writer, const Stage *stage, int num
   const char *type = c_value_type(dtype), *sign = stage->reduce == OP_ARGMAX ? "more" : "less";
   code_line(code, "int32_t s%d = 0;", number);
   code_block(code);
-  code_line(code, "%s best = %s;", type, reduction_start(stage->reduce, dtype));
+  code_line(code, "%s best = %s;", type, dialect_c.reduction_start(stage->reduce, dtype));
   code_line(code, "%s v[NNC_BLOCK] NNC_ALIGNED;", type); /* inside, gcc 12 takes it for unset */
   code_open(code, "for (int64_t first = 0; first < %lld; first += NNC_BLOCK)",
             (long long)stage->extent[0]);
@@ -165,8 +109,10 @@ static void write_row_arg_blocks(LoopWriter *writer, const Stage *stage, int num
   code_close(code);
   code_line(code, "if (!nnc_has_%s_%s(v, count, best)) continue;", sign, c_type_name(dtype));
   code_open(code, "for (int64_t l = 0; l < count; l++)");
-  write_arg_join(code, stage->reduce, dtype, "best", arena_printf(code->arena, "s%d", number),
-                 "v[l]", "(first + l)");
+  reduction_write_search(
+      code, &dialect_c,
+      &(Search){stage->reduce, dtype, "best", arena_printf(code->arena, "s%d", number)}, "v[l]",
+      "(first + l)");
   code_close(code);
   code_close(code);
   code_close(code);
@@ -181,11 +127,14 @@ static void write_row_arg(LoopWriter *writer, const Stage *stage, int number) {
   }
   code_line(code, "int32_t s%d = 0;", number);
   code_block(code);
-  code_line(code, "%s best = %s;", c_value_type(dtype), reduction_start(stage->reduce, dtype));
+  code_line(code, "%s best = %s;", c_value_type(dtype),
+            dialect_c.reduction_start(stage->reduce, dtype));
   open_inner_axes(writer, stage, stage->axis_count);
   const char *value = expression_render(code, &writer->scope, number)[0];
-  write_arg_join(code, stage->reduce, dtype, "best", arena_printf(code->arena, "s%d", number),
-                 value, "j0");
+  reduction_write_search(
+      code, &dialect_c,
+      &(Search){stage->reduce, dtype, "best", arena_printf(code->arena, "s%d", number)}, value,
+      "j0");
   close_loops(writer, stage->axis_count);
   code_close(code);
 }
@@ -195,10 +144,10 @@ static void write_row_scalar(LoopWriter *writer, const Stage *stage, int number)
   DType dtype = accumulator_type(stage);
   const char *accumulator = arena_printf(code->arena, "s%d", number);
   code_line(code, "%s %s = %s;", c_value_type(dtype), accumulator,
-            reduction_start(stage->reduce, dtype));
+            dialect_c.reduction_start(stage->reduce, dtype));
   open_inner_axes(writer, stage, stage->axis_count);
   const char *value = expression_render(code, &writer->scope, number)[0];
-  write_join(code, stage->reduce, dtype, accumulator, value);
+  reduction_write_join(code, &dialect_c, stage, dtype, accumulator, value);
   close_loops(writer, stage->axis_count);
 }
 
@@ -269,12 +218,12 @@ static void write_row_stage(LoopWriter *writer, int number) {
   if (stage->axis_count > 0) expression_hoist(writer->code, &writer->scope, number);
   if (stage->kind == STAGE_STORE) {
     open_inner_axes(writer, stage, stage->axis_count);
-    write_stores(writer, number);
+    expression_write_stores(writer->code, &writer->scope, number);
     close_loops(writer, stage->axis_count);
     return;
   }
   bool is_short = stage->axis_count == 0 || stage->extent[stage->axis_count - 1] < SHORT_ROW;
-  if (is_arg(stage->reduce)) write_row_arg(writer, stage, number);
+  if (reduction_is_search(stage->reduce)) write_row_arg(writer, stage, number);
   else if (is_short || !dtype_is_float(stage->value->dtype))
     write_row_scalar(writer, stage, number);
   else write_row_lanes(writer, stage, number);
@@ -302,10 +251,10 @@ static void write_column_reduction(LoopWriter *writer, int number) {
   DType dtype = accumulator_type(stage);
   bool is_long = stage_extent(stage) > LONG_SUM && stage->reduce == OP_REDUCE_SUM;
   if (dtype == DTYPE_F32 && is_long) dtype = DTYPE_F64;
-  const char *start = reduction_start(stage->reduce, dtype);
+  const char *start = dialect_c.reduction_start(stage->reduce, dtype);
   code_line(code, "%s a%d[%d] NNC_ALIGNED;", c_value_type(dtype), number, COLUMN_BLOCK);
   code_line(code, "for (int64_t l = 0; l < %d; l++) a%d[l] = %s;", COLUMN_BLOCK, number, start);
-  if (is_arg(stage->reduce)) {
+  if (reduction_is_search(stage->reduce)) {
     code_line(code, "int32_t s%d[%d] NNC_ALIGNED;", number, COLUMN_BLOCK);
     code_line(code, "for (int64_t l = 0; l < %d; l++) s%d[l] = 0;", COLUMN_BLOCK, number);
   }
@@ -314,13 +263,14 @@ static void write_column_reduction(LoopWriter *writer, int number) {
   const char *value = expression_render(code, &writer->scope, number)[0];
   const char *accumulator = arena_printf(code->arena, "a%d[l]", number);
   const char *place = arena_printf(code->arena, "s%d[l]", number);
-  if (is_arg(stage->reduce))
-    write_arg_join(code, stage->reduce, dtype, accumulator, place, value, "j0");
-  else write_join(code, stage->reduce, dtype, accumulator, value);
+  if (reduction_is_search(stage->reduce))
+    reduction_write_search(code, &dialect_c, &(Search){stage->reduce, dtype, accumulator, place},
+                           value, "j0");
+  else reduction_write_join(code, &dialect_c, stage, dtype, accumulator, value);
   close_columns(writer);
   close_loops(writer, stage->axis_count);
   bool narrow = dtype == DTYPE_F64 && stage->value->dtype != DTYPE_F64;
-  writer->scope.stages[number] = is_arg(stage->reduce) ? place
+  writer->scope.stages[number] = reduction_is_search(stage->reduce) ? place
                                  : narrow ? arena_printf(code->arena, "(float)%s", accumulator)
                                           : accumulator;
 }
@@ -334,7 +284,7 @@ static void write_column_stage(LoopWriter *writer, int number) {
   }
   open_inner_axes(writer, stage, stage->axis_count);
   open_columns(writer);
-  write_stores(writer, number);
+  expression_write_stores(writer->code, &writer->scope, number);
   close_columns(writer);
   close_loops(writer, stage->axis_count);
 }
@@ -425,7 +375,7 @@ static void open_points(void *context) {
 
 static void write_point(void *context) {
   const PointLoop *loop = context;
-  write_stores(loop->writer, loop->number);
+  expression_write_stores(loop->writer->code, &loop->writer->scope, loop->number);
 }
 
 /* A stage's stores for the points of a row. */
@@ -434,7 +384,7 @@ static void write_row_points(LoopWriter *writer, int number, const char *begin, 
   PointLoop loop = {writer, number, begin, end};
   stage_axes(writer, &writer->kernel->stages[number]);
   if (writer->kernel->axis_count == 0) {
-    write_stores(writer, number);
+    expression_write_stores(code, &writer->scope, number);
     return;
   }
   bool has_near = expression_has_near(&writer->scope, number);
@@ -533,20 +483,14 @@ static void write_task(LoopWriter *writer, const LoopGrid *grid) {
 }
 
 void loop_write(Code *code, KernelFunction *function) {
-  for (int i = 0; i < function->kernel->axis_count; i++)
-    if (function->kernel->extent[i] == 0) {
-      function_write_empty(code, function);
-      return;
-    }
+  if (function_write_empty(code, function)) return;
   LoopWriter writer = {.code = code,
                        .function = function,
                        .kernel = function->kernel,
                        .scope = function_scope(code->arena, function)};
   LoopGrid grid = kernel_loop_grid(function->kernel);
   writer.columns = !has_only_points(function->kernel) && columns_are_better(&writer);
-  code_line(code, "NNC_KERNEL void %s(nnc_worker *worker%s)", function->name,
-            function_parameters(code->arena, function));
-  code_block(code);
+  function_write_head(code, function);
   function_keys(code, function);
   code_open(code, "NNC_TASKS(worker, %lld, task)", (long long)grid.tasks);
   write_task(&writer, &grid);

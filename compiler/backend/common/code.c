@@ -43,6 +43,27 @@ void code_close(Code *code) {
 
 void code_blank(Code *code) { text_add_char(code->out, '\n'); }
 
+/* ---- words ---- */
+
+bool code_is_word(const char *text) {
+  while (isalnum((unsigned char)*text) || *text == '_') text++;
+  return *text == 0;
+}
+
+/* Whether the text binds tighter than any operator: nothing open outside of parentheses. */
+static bool is_atom(const char *text) {
+  int depth = 0;
+  for (const char *c = text; *c; c++) {
+    depth += (*c == '(' || *c == '[') - (*c == ')' || *c == ']');
+    if (depth == 0 && strchr(" -?", *c) != NULL) return false;
+  }
+  return true;
+}
+
+const char *code_atom(Arena *arena, const char *text) {
+  return is_atom(text) ? text : arena_printf(arena, "(%s)", text);
+}
+
 /* ---- what is declared when it is known to be used ---- */
 
 size_t code_mark(const Code *code) { return code->out->length; }
@@ -245,20 +266,7 @@ const char *scope_function_name(NameScope *scope, const char *wish) {
   return scope_name(scope, arena_printf(scope->arena, "net_%s", wish));
 }
 
-/* ---- types and literals ---- */
-
-static const struct {
-  const char *storage, *value, *name;
-} c_types[DTYPE_COUNT] = {
-    [DTYPE_F64] = {"double", "double", "f64"},   [DTYPE_F32] = {"float", "float", "f32"},
-    [DTYPE_BF16] = {"uint16_t", "float", "f32"}, [DTYPE_F16] = {"uint16_t", "float", "f32"},
-    [DTYPE_I64] = {"int64_t", "int64_t", "i64"}, [DTYPE_I32] = {"int32_t", "int32_t", "i32"},
-    [DTYPE_U8] = {"uint8_t", "uint8_t", "u8"},   [DTYPE_BOOL] = {"uint8_t", "bool", "bool"},
-};
-
-const char *c_storage_type(DType dtype) { return c_types[dtype].storage; }
-const char *c_value_type(DType dtype) { return c_types[dtype].value; }
-const char *c_type_name(DType dtype) { return c_types[dtype].name; }
+/* ---- literals ---- */
 
 const char *c_string(Arena *arena, const char *string) {
   const char *end = string + strlen(string);
@@ -279,37 +287,4 @@ const char *c_string(Arena *arena, const char *string) {
 const char *c_integer(Arena *arena, int64_t value) {
   if (value == INT64_MIN) return "INT64_MIN";
   return arena_printf(arena, "%lld", (long long)value);
-}
-
-/* The shortest decimal that reads back to the same float. */
-static const char *float_literal(Arena *arena, float value) {
-  char digits[40];
-  for (int precision = 1; precision <= 9; precision++) {
-    snprintf(digits, sizeof digits, "%.*g", precision, (double)value);
-    if (strtof(digits, NULL) == value) break;
-  }
-  bool is_whole = strpbrk(digits, ".e") == NULL;
-  return arena_printf(arena, "%s%sf", digits, is_whole ? ".0" : "");
-}
-
-static const char *double_literal(Arena *arena, double value) {
-  Text text = {0};
-  text_add_double(&text, value);
-  return text_take(&text, arena);
-}
-
-const char *c_literal(Arena *arena, DType dtype, double value) {
-  if (dtype == DTYPE_BOOL) return value != 0 ? "true" : "false";
-  if (!dtype_is_float(dtype)) {
-    if (value >= 0x1p63) return "INT64_MAX";
-    return dtype == DTYPE_I64 && fabs(value) > INT32_MAX
-               ? arena_printf(arena, "INT64_C(%s)", c_integer(arena, (int64_t)value))
-               : c_integer(arena, (int64_t)value);
-  }
-  if (isnan(value)) return dtype == DTYPE_F64 ? "(double)NAN" : "NAN";
-  bool is_double = dtype == DTYPE_F64;
-  if (isinf(is_double ? value : (float)value)) return value < 0 ? "(-INFINITY)" : "INFINITY";
-  const char *literal =
-      is_double ? double_literal(arena, value) : float_literal(arena, (float)value);
-  return *literal == '-' ? arena_printf(arena, "(%s)", literal) : literal;
 }

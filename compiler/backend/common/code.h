@@ -25,6 +25,10 @@ void code_blank(Code *code);
  * only if the identifier is mentioned below it. */
 size_t code_mark(const Code *code);
 void code_declare(Code *code, size_t mark, const char *name, const char *line);
+/* Whether a text is one identifier or number; a text in parentheses unless it can be an operand as
+ * it is. */
+bool code_is_word(const char *text);
+const char *code_atom(Arena *arena, const char *text);
 /* Whether C mentions an identifier. */
 bool c_mentions(const char *text, const char *name);
 /* Names and paths of the user's as they may stand in a comment of C: nothing in them ends it or
@@ -55,10 +59,6 @@ const char *scope_function_name(NameScope *scope, const char *wish);
 /* Whether emitted C may have a function or table of this name: none of the user's can. */
 bool c_is_emitted(const char *name);
 
-const char *c_storage_type(DType dtype); /* of an element in memory: "float", "uint16_t" */
-const char *c_value_type(DType dtype);   /* of a value in an expression: bf16 is a float */
-const char *c_type_name(DType dtype);    /* of the values, in names of functions: "f32" for bf16 */
-const char *c_literal(Arena *arena, DType dtype, double value);
 /* A string literal, also for #line; control characters and what is not UTF-8 in octal, no
  * trigraphs. */
 const char *c_string(Arena *arena, const char *string);

@@ -22,6 +22,8 @@ static void emit_includes(Emitter *emitter) {
                                         "nnc_isa.h"};
   for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
     code_line(&emitter->code, "#include \"%s\"", headers[i]);
+  if (emitter->options->back_end->header)
+    code_line(&emitter->code, "#include \"%s\"", emitter->options->back_end->header);
 }
 
 /* ---- names ---- */
@@ -31,6 +33,7 @@ static void name_kernel(Emitter *emitter, int number) {
   KernelFunction *function = &emitter->functions[number];
   Arena *arena = emitter->arena;
   function->kernel = kernel;
+  function->dialect = emitter->options->back_end->dialect;
   function->name = scope_function_name(&emitter->names, kernel->name);
   NameScope inside = {.arena = arena, .outer = &emitter->names};
   function->operands = ARENA_ARRAY(arena, const char *, kernel->operand_count + 1);
@@ -95,13 +98,7 @@ static void emit_kernel(Emitter *emitter, int number) {
   code_blank(code);
   code_comment(code, "%s", comment.data);
   text_free(&comment);
-  kernel_write(code, function);
-}
-
-static void emit_declaration(Emitter *emitter, int number) {
-  const KernelFunction *function = &emitter->functions[number];
-  code_line(&emitter->code, "NNC_KERNEL void %s(nnc_worker *worker%s);", function->name,
-            function_parameters(emitter->arena, function));
+  emitter->options->back_end->write_kernel(code, function);
 }
 
 static void emit_parts(Emitter *emitter, SourceParts *parts) {
@@ -123,7 +120,8 @@ static void emit_parts(Emitter *emitter, SourceParts *parts) {
   }
   code->out = &parts->declarations;
   code_blank(code);
-  for (int i = 0; i < parts->kernel_count; i++) emit_declaration(emitter, i);
+  for (int i = 0; i < parts->kernel_count; i++)
+    emitter->options->back_end->write_declaration(code, &emitter->functions[i]);
   code->out = &parts->calls;
   emit_entries(emitter);
   emit_host(emitter);
@@ -142,7 +140,8 @@ void emit_source(Arena *arena, CSource *source, const Program *program,
                      .options = options,
                      .names = {.arena = work},
                      .functions = ARENA_ARRAY(work, KernelFunction, count + 1)};
-  SourceParts parts = {.has_levels = options->level_count > 0,
+  SourceParts parts = {.back_end = options->back_end,
+                       .has_levels = options->level_count > 0,
                        .kernel_count = count,
                        .kernels = ARENA_ARRAY(work, KernelPart, count + 1)};
   emit_parts(&emitter, &parts);

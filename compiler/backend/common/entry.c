@@ -46,28 +46,6 @@ void emit_memory(Emitter *emitter) {
 
 /* ---- steps ---- */
 
-/* A call, its arguments broken over lines. */
-typedef struct Call {
-  Text text;
-  size_t line_start;
-} Call;
-
-static void call_begin(Call *call, const char *function, const char *worker) {
-  text_printf(&call->text, "%s(%s", function, worker);
-}
-
-static void call_add(Call *call, const char *argument) {
-  enum { WIDTH = 96 };
-  text_add_char(&call->text, ',');
-  if (call->text.length - call->line_start + strlen(argument) > WIDTH) {
-    text_add(&call->text, "\n      ");
-    call->line_start = call->text.length - 6;
-  } else {
-    text_add_char(&call->text, ' ');
-  }
-  text_add(&call->text, argument);
-}
-
 static void check_aliases(const Emitter *emitter, const Step *step) {
   const Program *program = emitter->program;
   const Kernel *kernel = program->kernels.items[step->kernel];
@@ -115,32 +93,35 @@ static const char *operand_place(const Emitter *emitter, const Step *step, int o
                     : arena_printf(emitter->arena, "%s + %lld * block", whole, (long long)bytes);
 }
 
-static void emit_launch(Emitter *emitter, const Step *step) {
-  const Program *program = emitter->program;
+/* What a step hands to the kernel's function. */
+static Launch make_launch(const Emitter *emitter, const Step *step) {
   const KernelFunction *function = &emitter->functions[step->kernel];
-  const Kernel *kernel = function->kernel;
+  const KernelOperand *operands = function->kernel->operands;
   Arena *arena = emitter->arena;
-  CHECK(step->operand_count == kernel->operand_count);
-  check_aliases(emitter, step);
-  Call call = {0};
-  call_begin(&call, function->name, step->loop >= 0 ? "&solo" : "worker");
+  Launch launch = {function, step->loop >= 0 ? "&solo" : "worker", 0,
+                   ARENA_ARRAY(arena, const char *,
+                               step->operand_count + step->scalar_count + step->key_count + 1)};
   for (int i = 0; i < step->operand_count; i++)
-    call_add(&call,
-             arena_printf(arena, "(%s%s *)(%s)", kernel->operands[i].is_output ? "" : "const ",
-                          c_storage_type(kernel->operands[i].dtype),
-                          operand_place(emitter, step, i)));
+    launch.arguments[launch.count++] =
+        arena_printf(arena, "(%s%s *)(%s)", operands[i].is_output ? "" : "const ",
+                     c_storage_type(operands[i].dtype), operand_place(emitter, step, i));
   for (int i = 0; i < step->scalar_count; i++)
-    call_add(&call, arena_printf(arena, "worker->scalars[%d]", step->scalars[i]));
+    launch.arguments[launch.count++] = arena_printf(arena, "worker->scalars[%d]", step->scalars[i]);
   for (int i = 0; i < step->key_count; i++)
-    call_add(&call, arena_printf(arena, "UINT64_C(0x%016llx)", (unsigned long long)step->keys[i]));
-  text_add(&call.text, ");");
+    launch.arguments[launch.count++] =
+        arena_printf(arena, "UINT64_C(0x%016llx)", (unsigned long long)step->keys[i]);
+  return launch;
+}
+
+static void emit_launch(Emitter *emitter, const Step *step) {
+  CHECK(step->operand_count == emitter->functions[step->kernel].kernel->operand_count);
+  check_aliases(emitter, step);
   const char *place = "";
   if (step->span.line > 0 && step->span.file)
-    place = arena_printf(arena, ", %s:%d", step->span.file->name, step->span.line);
+    place = arena_printf(emitter->arena, ", %s:%d", step->span.file->name, step->span.line);
   code_comment(&emitter->code, "%s%s", step->path, place);
-  code_line(&emitter->code, "%s", call.text.data);
-  text_free(&call.text);
-  (void)program;
+  Launch launch = make_launch(emitter, step);
+  emitter->options->back_end->write_launch(&emitter->code, &launch);
 }
 
 static void emit_step(Emitter *emitter, const Step *step) {

@@ -1,8 +1,4 @@
-/* Indices and scalar expressions of kernels as C: see expression.h.
- *
- * An operator is C's own where there is one for the type; else it is the runtime's inline function
- * nnc_<operator>_<type> (nnc_ops.h, nnc_math.h), so a new operator needs a function there and
- * nothing here. Sixteen-bit floats are computed in f32 and rounded after each operator. */
+/* Indices and scalar expressions of kernels as text: see expression.h. Spellings are the dialect's. */
 #include "backend/common/expression.h"
 
 #include <ctype.h>
@@ -13,27 +9,8 @@
 
 /* ---- indices ---- */
 
-/* Whether the text binds tighter than any operator: nothing open outside of parentheses. */
-static bool is_atom(const char *text) {
-  int depth = 0;
-  for (const char *c = text; *c; c++) {
-    depth += (*c == '(' || *c == '[') - (*c == ')' || *c == ']');
-    if (depth == 0 && strchr(" -?", *c) != NULL) return false;
-  }
-  return true;
-}
-
-static bool is_word(const char *text) {
-  while (isalnum((unsigned char)*text) || *text == '_') text++;
-  return *text == 0;
-}
-
-static const char *in_parentheses(Arena *arena, const char *text) {
-  return is_atom(text) ? text : arena_printf(arena, "(%s)", text);
-}
-
 const char *index_atom(const ExprScope *scope, const Index *index) {
-  return in_parentheses(scope->arena, index_text(scope, index));
+  return code_atom(scope->arena, index_text(scope, index));
 }
 
 static bool is_never_negative(const ExprScope *scope, const Index *index) {
@@ -42,13 +19,11 @@ static bool is_never_negative(const ExprScope *scope, const Index *index) {
 }
 
 static const char *division_text(const ExprScope *scope, const Index *index) {
-  const char *symbol = index->kind == INDEX_DIV ? "/" : "%";
-  const char *name = index->kind == INDEX_DIV ? "floordiv" : "mod";
-  if (is_never_negative(scope, index->left))
-    return arena_printf(scope->arena, "%s %s %lld", index_atom(scope, index->left), symbol,
-                        (long long)index->value);
-  return arena_printf(scope->arena, "nnc_%s_i64(%s, %lld)", name, index_text(scope, index->left),
-                      (long long)index->value);
+  if (!is_never_negative(scope, index->left))
+    return scope->dialect->index_division(scope->arena, index->kind, index_text(scope, index->left),
+                                          index->value);
+  return arena_printf(scope->arena, "%s %s %lld", index_atom(scope, index->left),
+                      index->kind == INDEX_DIV ? "/" : "%", (long long)index->value);
 }
 
 static const char *sum_text(const ExprScope *scope, const Index *index) {
@@ -56,6 +31,10 @@ static const char *sum_text(const ExprScope *scope, const Index *index) {
   if (index->right->kind == INDEX_CONST && index->right->value < 0)
     return arena_printf(scope->arena, "%s - %lld", left, -(long long)index->right->value);
   return arena_printf(scope->arena, "%s + %s", left, index_text(scope, index->right));
+}
+
+static const char *element_text(const ExprScope *scope, int operand, const Index *index) {
+  return arena_printf(scope->arena, "%s[%s]", scope->operands[operand], index_text(scope, index));
 }
 
 const char *index_text(const ExprScope *scope, const Index *index) {
@@ -74,8 +53,8 @@ const char *index_text(const ExprScope *scope, const Index *index) {
   case INDEX_DIV:
   case INDEX_MOD: return division_text(scope, index);
   case INDEX_LOAD:
-    return arena_printf(scope->arena, "nnc_clamp(%s[%s], %lld)", scope->operands[index->operand],
-                        index_text(scope, index->left), (long long)index->value);
+    return scope->dialect->clamped(scope->arena, element_text(scope, index->operand, index->left),
+                                   index->value);
   }
   panic("index of kind %d", (int)index->kind);
 }
@@ -101,167 +80,120 @@ bool kernel_uses_axis(Arena *arena, const Kernel *kernel, int axis) {
   return false;
 }
 
-/* ---- operators ---- */
-
-typedef enum OpForm {
-  FORM_CALL,
-  FORM_INFIX,
-  FORM_FLOAT_INFIX,
-  FORM_FLOAT_PREFIX,
-  FORM_PREFIX,
-  FORM_SAME
-} OpForm;
-
-static const struct {
-  OpForm form;
-  const char *symbol;
-  bool is_exact; /* the result of sixteen-bit operands needs no rounding */
-} op_forms[OP_COUNT] = {
-    [OP_ADD] = {FORM_FLOAT_INFIX, "+", false},  [OP_SUB] = {FORM_FLOAT_INFIX, "-", false},
-    [OP_MUL] = {FORM_FLOAT_INFIX, "*", false},  [OP_DIV] = {FORM_FLOAT_INFIX, "/", false},
-    [OP_NEG] = {FORM_FLOAT_PREFIX, "-", true},  [OP_NOT] = {FORM_PREFIX, "!", true},
-    [OP_EQ] = {FORM_INFIX, "==", true},         [OP_NE] = {FORM_INFIX, "!=", true},
-    [OP_LT] = {FORM_INFIX, "<", true},          [OP_LE] = {FORM_INFIX, "<=", true},
-    [OP_GT] = {FORM_INFIX, ">", true},          [OP_GE] = {FORM_INFIX, ">=", true},
-    [OP_AND] = {FORM_INFIX, "&", true},         [OP_OR] = {FORM_INFIX, "|", true},
-    [OP_STOP_GRADIENT] = {FORM_SAME, "", true}, [OP_ABS] = {FORM_CALL, NULL, true},
-    [OP_SIGN] = {FORM_CALL, NULL, true},        [OP_MIN] = {FORM_CALL, NULL, true},
-    [OP_MAX] = {FORM_CALL, NULL, true},
-};
-
-static const char *rounded(Arena *arena, DType dtype, const char *text) {
-  return dtype_is_half(dtype) ? arena_printf(arena, "nnc_round_%s(%s)", dtype_name(dtype), text)
-                              : text;
-}
-
-/* A number as a value of type `to`, which is rounded afterwards where it has 16 bits: what does not
- * fit f32 exactly goes there in a way that two roundings are as good as one. */
-static const char *number_text(Arena *arena, DType from, DType to, const char *text) {
-  const char *atom = in_parentheses(arena, text);
-  bool is_wide = from == DTYPE_F64 || from == DTYPE_I64 || from == DTYPE_I32;
-  if (dtype_is_half(to) && is_wide)
-    return arena_printf(arena, "nnc_odd_f32(%s%s)", from == DTYPE_F64 ? "" : "(double)", atom);
-  return arena_printf(arena, "(%s)%s", c_value_type(to), atom);
-}
-
-static const char *cast_text(Arena *arena, DType from, DType to, const char *text) {
-  if (from == to) return text;
-  if (to == DTYPE_BOOL) return arena_printf(arena, "%s != 0", in_parentheses(arena, text));
-  if (dtype_is_float(from) && dtype_is_int(to))
-    return arena_printf(arena, "nnc_cast_%s_%s(%s)", c_type_name(from), c_type_name(to), text);
-  if (dtype_is_half(from) && to == DTYPE_F32) return text;
-  return rounded(arena, to, number_text(arena, from, to, text));
-}
-
 /* ---- near and far ----
  *
  * sin of a huge argument and the rest of a huge quotient take far longer than of usual ones, and
  * not all of it is code that vectorizes. So nnc_<operator>_<type> has a form for what is near, and
  * nnc_far_<argument>_<type> says what is not. */
 
-/* "turn" for nnc_far_turn_f32; NULL: the operator has one form. */
-static const char *far_name(const Expr *expr) {
-  if (expr->kind != EXPR_OP || !dtype_is_float(expr->dtype)) return NULL;
-  if (expr->op == OP_MOD) return "mod";
-  bool is_turn = expr->op == OP_SIN || expr->op == OP_COS || expr->op == OP_TAN;
-  return is_turn && expr->dtype != DTYPE_F64 ? "turn" : NULL;
+static const char *far_name(const ExprScope *scope, const Expr *expr) {
+  return expr->kind == EXPR_OP ? scope->dialect->far_name(expr->op, expr->dtype) : NULL;
 }
 
-static bool contains(const Expr *expr, bool (*is_such)(const Expr *expr)) {
-  if (is_such(expr)) return true;
+typedef bool IsSuch(const ExprScope *scope, const Expr *expr);
+
+static bool contains(const ExprScope *scope, const Expr *expr, IsSuch *is_such) {
+  if (is_such(scope, expr)) return true;
   for (int i = 0; i < expr->arg_count; i++)
-    if (contains(expr->args[i], is_such)) return true;
+    if (contains(scope, expr->args[i], is_such)) return true;
   return false;
 }
 
-static bool is_rest(const Expr *expr) { return expr->kind == EXPR_OP && expr->op == OP_MOD; }
+static bool is_rest(const ExprScope *scope, const Expr *expr) {
+  (void)scope;
+  return expr->kind == EXPR_OP && expr->op == OP_MOD;
+}
 
-static bool is_expensive(const Expr *expr) {
+static bool is_expensive(const ExprScope *scope, const Expr *expr) {
   if (expr->kind != EXPR_OP) return expr->kind == EXPR_RANDOM;
   bool is_division = expr->op == OP_DIV || expr->op == OP_SQRT || expr->op == OP_RSQRT;
-  return far_name(expr) || (op_info(expr->op)->class->is_costly && !is_division);
+  return far_name(scope, expr) || (op_info(expr->op)->class->is_costly && !is_division);
 }
 
 /* Whether to ask for its arguments first, and so to compute them twice: for a rest unless that would
  * be computed twice as well, since a loop with the full form of it is not vectorized. */
-static bool has_near_form(const Expr *expr) {
-  if (!far_name(expr)) return false;
+static bool has_near_form(const ExprScope *scope, const Expr *expr) {
+  if (!far_name(scope, expr)) return false;
   for (int i = 0; i < expr->arg_count; i++)
-    if (contains(expr->args[i], is_rest(expr) ? is_rest : is_expensive)) return false;
+    if (contains(scope, expr->args[i], is_rest(scope, expr) ? is_rest : is_expensive)) return false;
   return true;
 }
 
-static const char *call_text(const ExprScope *scope, const Expr *expr, const char *const *args) {
-  Arena *arena = scope->arena;
-  const char *near = scope->near && has_near_form(expr) ? "near_" : "";
-  const char *text = arena_printf(arena, "nnc_%s%s_%s(%s", near, op_info(expr->op)->name,
-                                  c_type_name(expr->args[0]->dtype), args[0]);
-  for (int i = 1; i < expr->arg_count; i++) text = arena_printf(arena, "%s, %s", text, args[i]);
-  return arena_printf(arena, "%s)", text);
+/* ---- operators ---- */
+
+/* "x, y" */
+static const char *list_text(Arena *arena, int count, const char *const *texts) {
+  const char *list = texts[0];
+  for (int i = 1; i < count; i++) list = arena_printf(arena, "%s, %s", list, texts[i]);
+  return list;
+}
+
+/* Whether the result of operands of 16 bits needs no rounding. */
+static bool is_exact(Op op) {
+  return op == OP_NEG || op == OP_ABS || op == OP_SIGN || op == OP_MIN || op == OP_MAX;
 }
 
 static const char *operator_text(const ExprScope *scope, const Expr *expr,
                                  const char *const *args) {
   Arena *arena = scope->arena;
-  if (expr->op == OP_CAST) return cast_text(arena, expr->args[0]->dtype, expr->dtype, args[0]);
+  const Dialect *dialect = scope->dialect;
+  DType from = expr->args[0]->dtype;
+  if (expr->op == OP_STOP_GRADIENT || (expr->op == OP_CAST && from == expr->dtype)) return args[0];
+  if (expr->op == OP_CAST) return dialect->converted(arena, from, expr->dtype, args[0]);
+  const char *sign = dialect->sign(expr->op, from), *text;
   const char *atom[EXPR_MOST_ARGS];
-  for (int i = 0; i < expr->arg_count; i++) atom[i] = in_parentheses(arena, args[i]);
-  if (expr->op == OP_WHERE) return arena_printf(arena, "%s ? %s : %s", atom[0], atom[1], atom[2]);
-  OpForm form = op_forms[expr->op].form;
-  const char *symbol = op_forms[expr->op].symbol, *text;
-  bool is_float = dtype_is_float(expr->args[0]->dtype);
-  if (form == FORM_SAME) return args[0];
-  if (form == FORM_INFIX || (form == FORM_FLOAT_INFIX && is_float))
-    text = arena_printf(arena, "%s %s %s", atom[0], symbol, atom[1]);
-  else if (form == FORM_PREFIX || (form == FORM_FLOAT_PREFIX && is_float))
-    text = arena_printf(arena, "%s%s", symbol, atom[0]);
-  else text = call_text(scope, expr, args);
-  return op_forms[expr->op].is_exact ? text : rounded(arena, expr->dtype, text);
+  for (int i = 0; i < expr->arg_count; i++) atom[i] = code_atom(arena, args[i]);
+  if (expr->op == OP_WHERE) return dialect->choice(arena, atom[0], atom[1], atom[2]);
+  if (sign && expr->arg_count == 1) text = arena_printf(arena, "%s%s", sign, atom[0]);
+  else if (sign) text = arena_printf(arena, "%s %s %s", atom[0], sign, atom[1]);
+  else
+    text = arena_printf(
+        arena, "%s(%s)",
+        dialect->function(arena, expr->op, from, scope->near && has_near_form(scope, expr)),
+        list_text(arena, expr->arg_count, args));
+  return is_exact(expr->op) ? text : dialect->rounded(arena, expr->dtype, text);
 }
 
 /* ---- the other kinds ---- */
 
 static const char *load_text(const ExprScope *scope, const Expr *expr) {
   Arena *arena = scope->arena;
-  const char *text =
-      arena_printf(arena, "%s[%s]", scope->operands[expr->operand], index_text(scope, expr->index));
-  DType dtype = scope->kernel->operands[expr->operand].dtype;
-  if (dtype_is_half(dtype)) text = arena_printf(arena, "nnc_from_%s(%s)", dtype_name(dtype), text);
-  if (expr->guard_count == 0) return text;
+  const char *text = scope->dialect->loaded(arena, scope->kernel->operands[expr->operand].dtype,
+                                            element_text(scope, expr->operand, expr->index));
   const char *condition = NULL;
   for (int i = 0; i < expr->guard_count; i++) {
-    const char *within =
-        arena_printf(arena, "nnc_within(%s, %lld)", index_text(scope, expr->guards[i].index),
-                     (long long)expr->guards[i].bound);
+    const char *within = scope->dialect->within(arena, index_text(scope, expr->guards[i].index),
+                                                expr->guards[i].bound);
     condition = condition ? arena_printf(arena, "%s && %s", condition, within) : within;
   }
-  return arena_printf(arena, "%s ? %s : %s", in_parentheses(arena, condition), text,
-                      c_literal(arena, expr->dtype, expr->value));
-}
-
-static const char *random_text(const ExprScope *scope, const Expr *expr) {
-  return arena_printf(
-      scope->arena, "nnc_%s_%s(%s, worker->step, %lld, worker->example * %lld + (uint64_t)%s)",
-      op_info(expr->op)->name, c_type_name(expr->dtype), scope->keys[expr->operand],
-      (long long)expr->stream, (long long)expr->value, index_atom(scope, expr->index));
+  if (condition == NULL) return text;
+  return scope->dialect->choice(arena, condition, text,
+                                scope->dialect->literal(arena, expr->dtype, expr->value));
 }
 
 static const char *leaf_text(const ExprScope *scope, const Expr *expr) {
   Arena *arena = scope->arena;
+  const Dialect *dialect = scope->dialect;
+  const char *text = NULL;
   switch (expr->kind) {
-  case EXPR_CONST: return rounded(arena, expr->dtype, c_literal(arena, expr->dtype, expr->value));
   case EXPR_LOAD: return load_text(scope, expr);
   case EXPR_SCALAR: return scope->scalars[expr->operand];
-  case EXPR_INDEX:
-    return rounded(arena, expr->dtype,
-                   number_text(arena, DTYPE_I64, expr->dtype, index_text(scope, expr->index)));
-  case EXPR_STAGE: return rounded(arena, expr->dtype, scope->stages[expr->operand]);
   case EXPR_RESULT:
     CHECK(scope->result != NULL);
-    return cast_text(arena, scope->result_dtype, expr->dtype, scope->result);
-  case EXPR_RANDOM: return rounded(arena, expr->dtype, random_text(scope, expr));
+    return scope->result_dtype == expr->dtype
+               ? scope->result
+               : dialect->converted(arena, scope->result_dtype, expr->dtype, scope->result);
+  case EXPR_CONST: text = dialect->literal(arena, expr->dtype, expr->value); break;
+  case EXPR_INDEX:
+    text = dialect->index_value(arena, expr->dtype, index_text(scope, expr->index));
+    break;
+  case EXPR_STAGE: text = scope->stages[expr->operand]; break;
+  case EXPR_RANDOM:
+    text = dialect->random(arena, expr, scope->keys[expr->operand], index_text(scope, expr->index));
+    break;
   default: panic("expression of kind %d", (int)expr->kind);
   }
+  return dialect->rounded(arena, expr->dtype, text);
 }
 
 /* ---- whole stages ---- */
@@ -281,7 +213,7 @@ static bool is_stored_here(const Stage *stage, int operand) {
 static const char *make_temporary(Code *code, const ExprScope *scope, DType dtype,
                                   const char *text) {
   const char *name = arena_printf(scope->arena, "t%d", (*scope->temporaries)++);
-  code_line(code, "const %s %s = %s;", c_value_type(dtype), name, text);
+  code_line(code, "%s", scope->dialect->constant(scope->arena, dtype, name, text));
   return name;
 }
 
@@ -377,7 +309,7 @@ static void render_expression(Rendering *r, int i) {
   }
   r->texts[i] =
       expr->kind == EXPR_OP ? operator_text(r->scope, expr, args) : leaf_text(r->scope, expr);
-  bool is_cheap = expr->kind == EXPR_CONST || expr->kind == EXPR_STAGE || is_word(r->texts[i]);
+  bool is_cheap = expr->kind == EXPR_CONST || expr->kind == EXPR_STAGE || code_is_word(r->texts[i]);
   bool is_memory_written = expr->kind == EXPR_LOAD && r->stage.store_count > 1 &&
                            is_stored_here(&r->stage, expr->operand);
   if (strlen(r->texts[i]) > LONG_TEXT || (r->uses[i] > 1 && !is_cheap) || is_memory_written)
@@ -402,7 +334,8 @@ const char **expression_render(Code *code, const ExprScope *scope, int number) {
   const char **roots = ARENA_ARRAY(scope->arena, const char *, r.stage.store_count);
   for (int i = 0; i < r.stage.store_count; i++) {
     int at = position(&r.list, r.stage.stores[i].value);
-    if (r.stage.store_count > 1 && r.list.items[at]->kind != EXPR_CONST && !is_word(r.texts[at]))
+    if (r.stage.store_count > 1 && r.list.items[at]->kind != EXPR_CONST &&
+        !code_is_word(r.texts[at]))
       name_text(&r, at);
     roots[i] = r.texts[at];
   }
@@ -466,7 +399,7 @@ void expression_hoist(Code *code, ExprScope *scope, int number) {
   render_wanted(&r);
   for (int i = 0; i < r.list.count; i++) {
     if (!(leaves[i] && invariant[i] && dear[i])) continue;
-    if (!is_word(r.texts[i])) name_text(&r, i);
+    if (!code_is_word(r.texts[i])) name_text(&r, i);
     vec_push(scope->arena, &scope->hoisted, ((Hoisted){r.list.items[i], r.texts[i]}));
   }
 }
@@ -476,15 +409,15 @@ void expression_hoist(Code *code, ExprScope *scope, int number) {
 bool expression_has_near(const ExprScope *scope, int number) {
   ExprList list = kernel_expressions(scope->arena, scope->kernel, number);
   for (int i = 0; i < list.count; i++)
-    if (has_near_form(list.items[i])) return true;
+    if (has_near_form(scope, list.items[i])) return true;
   return false;
 }
 
 /* sin(x) and cos(x) ask once. */
-static bool asks_as_before(const ExprList *list, int at) {
+static bool asks_as_before(const ExprScope *scope, const ExprList *list, int at) {
   for (int i = 0; i < at; i++) {
     const Expr *earlier = list->items[i], *expr = list->items[at];
-    if (has_near_form(earlier) && far_name(earlier) == far_name(expr) &&
+    if (has_near_form(scope, earlier) && far_name(scope, earlier) == far_name(scope, expr) &&
         earlier->args[0] == expr->args[0] && expr->arg_count == 1)
       return true;
   }
@@ -494,16 +427,17 @@ static bool asks_as_before(const ExprList *list, int at) {
 static void write_questions(Code *code, const ExprScope *scope, int number) {
   Rendering r = rendering_create(code, scope, number);
   for (int i = 0; i < r.list.count; i++)
-    for (int k = 0; has_near_form(r.list.items[i]) && k < r.list.items[i]->arg_count; k++)
+    for (int k = 0; has_near_form(scope, r.list.items[i]) && k < r.list.items[i]->arg_count; k++)
       want(&r, r.list.items[i]->args[k]);
   render_wanted(&r);
   for (int i = 0; i < r.list.count; i++) {
     const Expr *expr = r.list.items[i];
-    if (!has_near_form(expr) || asks_as_before(&r.list, i)) continue;
-    const char *text = r.texts[position(&r.list, expr->args[0])];
-    for (int k = 1; k < expr->arg_count; k++)
-      text = arena_printf(scope->arena, "%s, %s", text, r.texts[position(&r.list, expr->args[k])]);
-    code_line(code, "far |= nnc_far_%s_%s(%s);", far_name(expr), c_type_name(expr->dtype), text);
+    if (!has_near_form(scope, expr) || asks_as_before(scope, &r.list, i)) continue;
+    const char *args[EXPR_MOST_ARGS];
+    for (int k = 0; k < expr->arg_count; k++) args[k] = r.texts[position(&r.list, expr->args[k])];
+    code_line(code, "far |= %s;",
+              scope->dialect->is_far(scope->arena, far_name(scope, expr), expr->dtype,
+                                     list_text(scope->arena, expr->arg_count, args)));
   }
 }
 
@@ -534,10 +468,14 @@ void expression_write_loop(Code *code, ExprScope *scope, int number, const LoopP
   if (has_near) code_close(code);
 }
 
-void expression_store(Code *code, const ExprScope *scope, const Store *store, const char *text) {
+static void write_store(Code *code, const ExprScope *scope, const Store *store, const char *text) {
   DType dtype = scope->kernel->operands[store->operand].dtype;
-  if (dtype_is_half(dtype))
-    text = arena_printf(scope->arena, "nnc_to_%s(%s)", dtype_name(dtype), text);
-  code_line(code, "%s[%s] = %s;", scope->operands[store->operand], index_text(scope, store->index),
-            text);
+  code_line(code, "%s = %s;", element_text(scope, store->operand, store->index),
+            scope->dialect->stored(scope->arena, dtype, text));
+}
+
+void expression_write_stores(Code *code, const ExprScope *scope, int number) {
+  Stage stage = kernel_stage(scope->kernel, number);
+  const char **texts = expression_render(code, scope, number);
+  for (int i = 0; i < stage.store_count; i++) write_store(code, scope, &stage.stores[i], texts[i]);
 }

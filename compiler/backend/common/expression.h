@@ -1,8 +1,9 @@
-/* Indices and scalar expressions of kernels as C. */
+/* Indices and scalar expressions of kernels as text of a dialect. */
 #ifndef NNC_BACKEND_COMMON_EXPRESSION_H
 #define NNC_BACKEND_COMMON_EXPRESSION_H
 
 #include "backend/common/code.h"
+#include "backend/common/dialect.h"
 #include "kernel/kernel.h"
 
 /* An expression that is computed before the loops of its stage, and its name. */
@@ -14,6 +15,7 @@ typedef struct Hoisted {
 /* What the names in an expression stand for at the place where it is written. */
 typedef struct ExprScope {
   Arena *arena;
+  const Dialect *dialect;
   const Kernel *kernel;
   const char **operands; /* parameters, by operand */
   const char **scalars, **keys;
@@ -56,7 +58,7 @@ bool expression_has_near(const ExprScope *scope, int stage);
 /* Writes the loop; where expression_has_near, twice, behind a loop that asks whether an argument of
  * any of its points is far. It should run over at most some hundred points. */
 void expression_write_loop(Code *code, ExprScope *scope, int stage, const LoopParts *parts);
-/* The statement that stores `text` at `index`. */
-void expression_store(Code *code, const ExprScope *scope, const Store *store, const char *text);
+/* Renders a stage and writes its stores; of a template the stage is its epilogue. */
+void expression_write_stores(Code *code, const ExprScope *scope, int stage);
 
 #endif

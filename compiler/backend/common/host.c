@@ -74,7 +74,8 @@ static void write_graph(Emitter *emitter, const Graph *graph, const char **targe
     stage.stores[stage.store_count++] = store;
   }
   Kernel kernel = {.kind = KERNEL_LOOP, .stage_count = 1, .stages = &stage};
-  KernelFunction function = {.kernel = &kernel, .scalars = writer.leaves.items};
+  KernelFunction function = {
+      .kernel = &kernel, .dialect = &dialect_c, .scalars = writer.leaves.items};
   ExprScope scope = function_scope(emitter->arena, &function);
   const char **texts = expression_render(&emitter->code, &scope, 0);
   for (int i = 0; i < stage.store_count; i++)

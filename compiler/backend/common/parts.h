@@ -3,7 +3,7 @@
 #define NNC_BACKEND_COMMON_PARTS_H
 
 #include "backend/common/emit.h"
-#include "backend/c/kernels.h"
+#include "backend/common/function.h"
 
 typedef struct Emitter {
   Code code;
@@ -42,6 +42,7 @@ typedef struct KernelPart {
 
 /* In their order in the one file; the declarations are for the unit that calls the kernels. */
 typedef struct SourceParts {
+  const BackEnd *back_end;
   Text header, includes, memory;
   int kernel_count;
   KernelPart *kernels;

@@ -73,15 +73,11 @@ static void add_part(const Cutter *cutter, SourceUnit *unit, const Text *part, i
   add_text(&unit->text, part);
 }
 
-/* About the microseconds that the C compiler needs for a kernel at -O3. */
-static int64_t kernel_weight(const KernelPart *part) {
-  static const int by_byte[KERNEL_KIND_COUNT] = {
-      [KERNEL_LOOP] = 10,       [KERNEL_CONTRACT] = 15,    [KERNEL_CONV] = 15,
-      [KERNEL_CONV_INPUT] = 15, [KERNEL_CONV_WEIGHT] = 15,
-  };
-  int factor = by_byte[part->kernel->kind];
+/* About the microseconds that the compiler needs for a kernel. */
+static int64_t kernel_weight(const BackEnd *back_end, const KernelPart *part) {
+  int factor = back_end->weights[part->kernel->kind];
   int64_t length = (int64_t)code_length(part->text.data, part->text.length);
-  return length * (factor > 0 ? factor : by_byte[KERNEL_LOOP]);
+  return length * (factor > 0 ? factor : back_end->weights[KERNEL_LOOP]);
 }
 
 /* A unit costs about 40000 microseconds of its own: starting the compiler, reading the headers. */
@@ -126,6 +122,8 @@ static SourceUnit *next_kernels(const Cutter *cutter) {
   SourceUnit *unit = next_unit(cutter, true);
   text_add(&unit->text, "#include \"nnc_kernel.h\"\n");
   if (unit->is_of_level) text_add(&unit->text, "#include \"nnc_isa.h\"\n");
+  if (cutter->parts->back_end->header)
+    text_printf(&unit->text, "#include \"%s\"\n", cutter->parts->back_end->header);
   return unit;
 }
 
@@ -140,11 +138,11 @@ void source_cut(Arena *arena, CSource *source, const SourceParts *parts, const c
   SourceUnit *unit = NULL;
   for (int i = 0; i < parts->kernel_count; i++) {
     const KernelPart *part = &parts->kernels[i];
-    if (unit == NULL || unit->weight + kernel_weight(part) > FULL_UNIT)
+    if (unit == NULL || unit->weight + kernel_weight(parts->back_end, part) > FULL_UNIT)
       unit = next_kernels(&cutter);
     if (unit->is_of_level) add_level_name(&unit->text, part);
     add_part(&cutter, unit, &part->text, line);
     line += count_lines(&part->text);
-    unit->weight += kernel_weight(part);
+    unit->weight += kernel_weight(parts->back_end, part);
   }
 }

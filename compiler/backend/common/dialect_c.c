@@ -1,0 +1,197 @@
+/* C, as a dialect: see dialect.h.
+ *
+ * An operator is C's own where there is one for the type; else it is the runtime's inline function
+ * nnc_<operator>_<type> (nnc_ops.h, nnc_math.h), so a new operator needs a function there and
+ * nothing here. Sixteen-bit floats are computed in f32 and rounded after each operator. */
+#include "backend/common/dialect.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "backend/common/code.h"
+#include "ops/op.h"
+
+/* ---- types and literals ---- */
+
+static const struct {
+  const char *storage, *value, *name;
+} types[DTYPE_COUNT] = {
+    [DTYPE_F64] = {"double", "double", "f64"},   [DTYPE_F32] = {"float", "float", "f32"},
+    [DTYPE_BF16] = {"uint16_t", "float", "f32"}, [DTYPE_F16] = {"uint16_t", "float", "f32"},
+    [DTYPE_I64] = {"int64_t", "int64_t", "i64"}, [DTYPE_I32] = {"int32_t", "int32_t", "i32"},
+    [DTYPE_U8] = {"uint8_t", "uint8_t", "u8"},   [DTYPE_BOOL] = {"uint8_t", "bool", "bool"},
+};
+
+const char *c_storage_type(DType dtype) { return types[dtype].storage; }
+const char *c_value_type(DType dtype) { return types[dtype].value; }
+const char *c_type_name(DType dtype) { return types[dtype].name; }
+
+/* The shortest decimal that reads back to the same float. */
+static const char *float_literal(Arena *arena, float value) {
+  char digits[40];
+  for (int precision = 1; precision <= 9; precision++) {
+    snprintf(digits, sizeof digits, "%.*g", precision, (double)value);
+    if (strtof(digits, NULL) == value) break;
+  }
+  bool is_whole = strpbrk(digits, ".e") == NULL;
+  return arena_printf(arena, "%s%sf", digits, is_whole ? ".0" : "");
+}
+
+static const char *double_literal(Arena *arena, double value) {
+  Text text = {0};
+  text_add_double(&text, value);
+  return text_take(&text, arena);
+}
+
+const char *c_literal(Arena *arena, DType dtype, double value) {
+  if (dtype == DTYPE_BOOL) return value != 0 ? "true" : "false";
+  if (!dtype_is_float(dtype)) {
+    if (value >= 0x1p63) return "INT64_MAX";
+    return dtype == DTYPE_I64 && fabs(value) > INT32_MAX
+               ? arena_printf(arena, "INT64_C(%s)", c_integer(arena, (int64_t)value))
+               : c_integer(arena, (int64_t)value);
+  }
+  if (isnan(value)) return dtype == DTYPE_F64 ? "(double)NAN" : "NAN";
+  bool is_double = dtype == DTYPE_F64;
+  if (isinf(is_double ? value : (float)value)) return value < 0 ? "(-INFINITY)" : "INFINITY";
+  const char *literal =
+      is_double ? double_literal(arena, value) : float_literal(arena, (float)value);
+  return *literal == '-' ? arena_printf(arena, "(%s)", literal) : literal;
+}
+
+static const char *constant(Arena *arena, DType dtype, const char *name, const char *value) {
+  return arena_printf(arena, "const %s %s = %s;", c_value_type(dtype), name, value);
+}
+
+/* ---- sixteen bits, conversions ---- */
+
+static const char *loaded(Arena *arena, DType dtype, const char *element) {
+  return dtype_is_half(dtype) ? arena_printf(arena, "nnc_from_%s(%s)", dtype_name(dtype), element)
+                              : element;
+}
+
+static const char *stored(Arena *arena, DType dtype, const char *value) {
+  return dtype_is_half(dtype) ? arena_printf(arena, "nnc_to_%s(%s)", dtype_name(dtype), value)
+                              : value;
+}
+
+static const char *rounded(Arena *arena, DType dtype, const char *value) {
+  return dtype_is_half(dtype) ? arena_printf(arena, "nnc_round_%s(%s)", dtype_name(dtype), value)
+                              : value;
+}
+
+/* A number as a value of type `to`, which is rounded afterwards where it has 16 bits: what does not
+ * fit f32 exactly goes there in a way that two roundings are as good as one. */
+static const char *number(Arena *arena, DType from, DType to, const char *value) {
+  const char *atom = code_atom(arena, value);
+  bool is_wide = from == DTYPE_F64 || from == DTYPE_I64 || from == DTYPE_I32;
+  if (dtype_is_half(to) && is_wide)
+    return arena_printf(arena, "nnc_odd_f32(%s%s)", from == DTYPE_F64 ? "" : "(double)", atom);
+  return arena_printf(arena, "(%s)%s", c_value_type(to), atom);
+}
+
+static const char *converted(Arena *arena, DType from, DType to, const char *value) {
+  if (to == DTYPE_BOOL) return arena_printf(arena, "%s != 0", code_atom(arena, value));
+  if (dtype_is_float(from) && dtype_is_int(to))
+    return arena_printf(arena, "nnc_cast_%s_%s(%s)", c_type_name(from), c_type_name(to), value);
+  if (dtype_is_half(from) && to == DTYPE_F32) return value;
+  return rounded(arena, to, number(arena, from, to, value));
+}
+
+static const char *index_value(Arena *arena, DType to, const char *index) {
+  return number(arena, DTYPE_I64, to, index);
+}
+
+static const char *choice(Arena *arena, const char *condition, const char *yes, const char *no) {
+  return arena_printf(arena, "%s ? %s : %s", code_atom(arena, condition), yes, no);
+}
+
+/* ---- operators ---- */
+
+static const char *sign(Op op, DType dtype) {
+  static const char *const of_all[OP_COUNT] = {
+      [OP_NOT] = "!", [OP_EQ] = "==", [OP_NE] = "!=", [OP_LT] = "<", [OP_LE] = "<=",
+      [OP_GT] = ">",  [OP_GE] = ">=", [OP_AND] = "&", [OP_OR] = "|"};
+  static const char *const of_floats[OP_COUNT] = {
+      [OP_ADD] = "+", [OP_SUB] = "-", [OP_MUL] = "*", [OP_DIV] = "/", [OP_NEG] = "-"};
+  return of_all[op] || !dtype_is_float(dtype) ? of_all[op] : of_floats[op];
+}
+
+static const char *function(Arena *arena, Op op, DType dtype, bool is_near) {
+  return arena_printf(arena, "nnc_%s%s_%s", is_near ? "near_" : "", op_info(op)->name,
+                      c_type_name(dtype));
+}
+
+static const char *far_name(Op op, DType dtype) {
+  if (!dtype_is_float(dtype)) return NULL;
+  if (op == OP_MOD) return "mod";
+  bool is_turn = op == OP_SIN || op == OP_COS || op == OP_TAN;
+  return is_turn && dtype != DTYPE_F64 ? "turn" : NULL;
+}
+
+static const char *is_far(Arena *arena, const char *name, DType dtype, const char *arguments) {
+  return arena_printf(arena, "nnc_far_%s_%s(%s)", name, c_type_name(dtype), arguments);
+}
+
+static const char *random_number(Arena *arena, const Expr *expr, const char *key,
+                                 const char *index) {
+  return arena_printf(arena,
+                      "nnc_%s_%s(%s, worker->step, %lld, worker->example * %lld + (uint64_t)%s)",
+                      op_info(expr->op)->name, c_type_name(expr->dtype), key,
+                      (long long)expr->stream, (long long)expr->value, code_atom(arena, index));
+}
+
+/* ---- reductions ---- */
+
+static const char *reduction_start(Op reduce, DType dtype) {
+  static const char *const least[DTYPE_COUNT] = {
+      [DTYPE_I64] = "INT64_MIN", [DTYPE_I32] = "INT32_MIN", [DTYPE_U8] = "0", [DTYPE_BOOL] = "0"};
+  static const char *const greatest[DTYPE_COUNT] = {[DTYPE_I64] = "INT64_MAX",
+                                                    [DTYPE_I32] = "INT32_MAX",
+                                                    [DTYPE_U8] = "UINT8_MAX",
+                                                    [DTYPE_BOOL] = "1"};
+  bool is_float = dtype_is_float(dtype);
+  if (reduce == OP_REDUCE_SUM) return "0";
+  if (reduce == OP_REDUCE_PROD) return "1";
+  if (reduce == OP_REDUCE_MAX || reduce == OP_ARGMAX) return is_float ? "-INFINITY" : least[dtype];
+  return is_float ? "INFINITY" : greatest[dtype];
+}
+
+/* ---- indices ---- */
+
+static const char *index_division(Arena *arena, IndexKind kind, const char *index,
+                                  int64_t divisor) {
+  return arena_printf(arena, "nnc_%s_i64(%s, %lld)", kind == INDEX_DIV ? "floordiv" : "mod", index,
+                      (long long)divisor);
+}
+
+static const char *clamped(Arena *arena, const char *index, int64_t bound) {
+  return arena_printf(arena, "nnc_clamp(%s, %lld)", index, (long long)bound);
+}
+
+static const char *within(Arena *arena, const char *index, int64_t bound) {
+  return arena_printf(arena, "nnc_within(%s, %lld)", index, (long long)bound);
+}
+
+const Dialect dialect_c = {
+    .storage_type = c_storage_type,
+    .value_type = c_value_type,
+    .literal = c_literal,
+    .constant = constant,
+    .loaded = loaded,
+    .stored = stored,
+    .rounded = rounded,
+    .converted = converted,
+    .index_value = index_value,
+    .choice = choice,
+    .sign = sign,
+    .function = function,
+    .far_name = far_name,
+    .is_far = is_far,
+    .random = random_number,
+    .reduction_start = reduction_start,
+    .index_division = index_division,
+    .clamped = clamped,
+    .within = within,
+};

@@ -1,0 +1,44 @@
+/* A kernel as a function: its names, and how a back end and the entries that launch it meet. */
+#ifndef NNC_BACKEND_COMMON_FUNCTION_H
+#define NNC_BACKEND_COMMON_FUNCTION_H
+
+#include "backend/common/expression.h"
+
+/* A kernel with the names of its function and its parameters. */
+typedef struct KernelFunction {
+  const Kernel *kernel;
+  const Dialect *dialect;
+  const char *name;
+  const char **operands, **scalars, **keys;
+  int temporaries;
+} KernelFunction;
+
+/* What the names stand for in the function, outside of a stage's own axes. */
+ExprScope function_scope(Arena *arena, KernelFunction *function);
+
+/* A launch in the function of an entry. */
+typedef struct Launch {
+  const KernelFunction *function;
+  const char *worker; /* the nnc_worker that runs it */
+  int count;
+  const char **arguments; /* addresses of operands, scalars, keys */
+} Launch;
+
+/* What makes a back end: how it writes kernels, and how entries launch them. All else of a program
+ * (entries, the host's arithmetic, tables, units) is C and the same for all. */
+typedef struct BackEnd {
+  const Dialect *dialect; /* of the kernels */
+  const char *header;     /* what its kernels include besides nnc_kernel.h, or NULL */
+  /* About the microseconds that its compiler needs for a byte of a kernel; 0: as for a loop. */
+  int weights[KERNEL_KIND_COUNT];
+  /* Writes the function (with what it needs before it), without its comment; the declaration of it
+   * for the unit of the entries; the statement that launches it. */
+  void (*write_kernel)(Code *code, KernelFunction *function);
+  void (*write_declaration)(Code *code, const KernelFunction *function);
+  void (*write_launch)(Code *code, const Launch *launch);
+} BackEnd;
+
+/* The statement "name(first, arguments);", its arguments broken over lines. */
+void function_write_call(Code *code, const char *first, const Launch *launch);
+
+#endif
