@@ -2,18 +2,22 @@
 # Writes a line with a checksum for each thing that nnc writes about each model and example, so that two
 # compilers can be compared byte for byte:
 #
-#   tools/emitted.sh BUILD [PATTERN] > before     ...change the compiler...
-#   tools/emitted.sh BUILD [PATTERN] > after      diff before after
+#   tools/emitted.sh [--memory] BUILD [PATTERN] > before     ...change the compiler...
+#   tools/emitted.sh [--memory] BUILD [PATTERN] > after      diff before after
 #
-# Of each program whose path matches PATTERN (extended regular expression): the C (as usual, -O0, --scans=loop, in bf16, in f64, within
-# 70 % and 45 % of its memory), the Program, the Module after every pass, the graph, the reports, and
-# what `nnc check` and `nnc format` say.  Messages and statuses are part of what is compared.
+# Of each program whose path matches PATTERN (extended regular expression): the C (as usual, -O0,
+# --scans=loop, in bf16, in f64, with checked indices), the Program, the Module after every pass, the
+# graph, the reports, and what `nnc check` and `nnc fmt` say.  Messages and statuses are part of what
+# is compared.  --memory adds the C within 70 % and 45 % of the memory of each model, whose search takes
+# ten times as long as all the rest.
 set -uo pipefail
 cd "$(dirname "$0")/.."
+with_memory=no
+[ "$1" = --memory ] && { with_memory=yes; shift; }
 nnc=$(realpath "$1")/bin/nnc pattern=${2:-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export nnc work
+export nnc work with_memory
 
 # sums FILE: the lines of one program.
 sums() {
@@ -41,7 +45,7 @@ sums() {
   line report "$file" --report
   line report-json "$file" --report=json
   bytes=$(grep -o '"arena_bytes": *[0-9]*' "$base.out" | grep -o '[0-9]*$' | head -1)
-  if [ -n "$bytes" ] && [[ $file == models/* ]]; then # the examples are too small to take less
+  if [ $with_memory = yes ] && [ -n "$bytes" ] && [[ $file == models/* ]]; then # examples cannot take less
     line c-memory-70 "$file" --emit=c --memory-limit="$((bytes / 100 * 70))"
     line c-memory-45 "$file" --emit=c --memory-limit="$((bytes / 100 * 45))"
   fi
