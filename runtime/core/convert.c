@@ -5,13 +5,17 @@
  * way is reported.  Floats may be rounded to shorter floats; nothing else may change.  What widens
  * exactly is left as it is in memory and converted batch by batch, in plain loops that the
  * compiler vectorizes. */
+#include "core/convert.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/table.h"
-
 enum { BLOCK = 1024 };
+
+bool nnc_multiply(int64_t a, int64_t b, int64_t *product) {
+  return !__builtin_mul_overflow(a, b, product);
+}
 
 /* f16 and bf16 are handled through their bits. */
 static float f16_to_float(uint16_t half) {
@@ -142,9 +146,9 @@ static const struct {
     [DATA_U32] = {"u32", 4, false, load_u32, NULL},
 };
 
-const char *data_dtype_name(int dtype) { return dtypes[dtype].name; }
-int data_dtype_size(int dtype) { return dtypes[dtype].size; }
-bool data_dtype_is_float(int dtype) { return dtypes[dtype].is_float; }
+const char *nnc_any_dtype_name(int dtype) { return dtypes[dtype].name; }
+int nnc_any_dtype_size(int dtype) { return dtypes[dtype].size; }
+bool nnc_any_dtype_is_float(int dtype) { return dtypes[dtype].is_float; }
 
 /* Widening: every pair of a shorter type and a longer one that has all its values. */
 #define NARROW_INTEGER(PAIR, from, From)                                                           \
@@ -180,36 +184,36 @@ static void (*const widen_table[DATA_DTYPES][DATA_DTYPES])(const void *restrict 
 #undef ENTRY
 };
 
-bool data_is_widening(int from, int to) { return widen_table[from][to] != NULL; }
+bool nnc_is_widening(int from, int to) { return widen_table[from][to] != NULL; }
 
-void data_widen(int from, const void *source, int to, void *target, int64_t count) {
+void nnc_widen(int from, const void *source, int to, void *target, int64_t count) {
   widen_table[from][to](source, target, count);
 }
 
-bool data_store_double(double number, int to, void *value) {
+bool nnc_store_double(double number, int to, void *value) {
   return dtypes[to].store(&number, 1, value) < 0;
 }
 
 /* One block: false when a value is bad. */
 static bool convert_block(const char *source, int from, char *target, int to, int64_t count,
-                          int64_t first, DataConversion *conversion) {
+                          int64_t first, nnc_conversion *conversion) {
   double doubles[BLOCK];
   int64_t bad = dtypes[from].load(source, count, doubles);
   if (bad < 0) bad = dtypes[to].store(doubles, count, target);
   if (bad < 0) return true;
-  *conversion = (DataConversion){first + bad, doubles[bad]};
+  *conversion = (nnc_conversion){first + bad, doubles[bad]};
   return false;
 }
 
 /* A type that does not grow is converted from the front, a growing one from the end, so that
  * values are read before their place is written. */
-int data_convert(char **values, int from, int to, int64_t count, DataConversion *conversion) {
-  *conversion = (DataConversion){-1, 0};
+int nnc_convert(char **values, int from, int to, int64_t count, nnc_conversion *conversion) {
+  *conversion = (nnc_conversion){-1, 0};
   if (from == to) return 0;
   int64_t old_size = dtypes[from].size, new_size = dtypes[to].size;
   if (new_size > old_size) {
     int64_t bytes;
-    if (!data_multiply(count, new_size, &bytes)) return -1;
+    if (!nnc_multiply(count, new_size, &bytes)) return -1;
     char *grown = realloc(*values, (size_t)bytes + 1);
     if (!grown) return -1;
     *values = grown;
@@ -229,7 +233,7 @@ int data_convert(char **values, int from, int to, int64_t count, DataConversion 
   return 0;
 }
 
-void data_swap_bytes(void *values, int size, int64_t count) {
+void nnc_swap_bytes(void *values, int size, int64_t count) {
   if (size == 2) {
     uint16_t *words = values;
     for (int64_t i = 0; i < count; i++) words[i] = __builtin_bswap16(words[i]);
@@ -242,6 +246,6 @@ void data_swap_bytes(void *values, int size, int64_t count) {
   }
 }
 
-void data_load_doubles(int dtype, const void *values, int64_t count, double *doubles) {
+void nnc_load_doubles(int dtype, const void *values, int64_t count, double *doubles) {
   dtypes[dtype].load(values, count, doubles);
 }

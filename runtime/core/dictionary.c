@@ -1,8 +1,9 @@
 /* The distinct texts of a column, numbered in the order of their first appearance. */
+#include "core/dictionary.h"
+
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "data/table.h"
 
 static uint64_t hash(const char *word, int64_t length) {
   uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
@@ -10,7 +11,7 @@ static uint64_t hash(const char *word, int64_t length) {
   return h ^ h >> 32;
 }
 
-static int32_t *find_slot(const DataDictionary *dictionary, const char *word, int64_t length) {
+static int32_t *find_slot(const nnc_dictionary *dictionary, const char *word, int64_t length) {
   uint64_t mask = (uint64_t)dictionary->slot_count - 1;
   for (uint64_t i = hash(word, length) & mask;; i = (i + 1) & mask) {
     int32_t *slot = &dictionary->slots[i];
@@ -20,7 +21,7 @@ static int32_t *find_slot(const DataDictionary *dictionary, const char *word, in
   }
 }
 
-static bool grow(DataDictionary *dictionary) {
+static bool grow(nnc_dictionary *dictionary) {
   if (dictionary->capacity >= 1 << 28) return false;
   int32_t capacity = dictionary->capacity ? dictionary->capacity * 2 : 16;
   char **words = realloc(dictionary->words, (size_t)capacity * sizeof *words);
@@ -40,8 +41,8 @@ static bool grow(DataDictionary *dictionary) {
   return true;
 }
 
-int32_t data_dictionary_add(DataDictionary *dictionary, const char *word, int64_t length,
-                            int64_t line) {
+int32_t nnc_dictionary_add(nnc_dictionary *dictionary, const char *word, int64_t length,
+                           int64_t line) {
   if (dictionary->count == dictionary->capacity && !grow(dictionary)) return -1;
   int32_t *slot = find_slot(dictionary, word, length);
   if (*slot) return *slot - 1;
@@ -53,14 +54,14 @@ int32_t data_dictionary_add(DataDictionary *dictionary, const char *word, int64_
   return dictionary->count - 1;
 }
 
-int32_t data_dictionary_find(const DataDictionary *dictionary, const char *word, int64_t length) {
+int32_t nnc_dictionary_find(const nnc_dictionary *dictionary, const char *word, int64_t length) {
   return dictionary->count == 0 ? -1 : *find_slot(dictionary, word, length) - 1;
 }
 
-void data_dictionary_free(DataDictionary *dictionary) {
+void nnc_dictionary_free(nnc_dictionary *dictionary) {
   for (int32_t i = 0; i < dictionary->count; i++) free(dictionary->words[i]);
   free(dictionary->words);
   free(dictionary->lines);
   free(dictionary->slots);
-  *dictionary = (DataDictionary){0};
+  *dictionary = (nnc_dictionary){0};
 }

@@ -1,9 +1,12 @@
 /* What stages learnt: a list of named numbers and strings. */
+#include "core/fitted.h"
+
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/table.h"
+#include "core/dictionary.h"
 
 static void value_free(nnc_fitted_value *value) {
   for (int64_t i = 0; value->strings && i < value->count; i++) free(value->strings[i]);
@@ -27,8 +30,7 @@ static bool grow(nnc_fitted *fitted) {
 static int add(nnc_fitted *fitted, nnc_fitted_value value) {
   bool complete = value.name && (value.numbers || value.strings) && grow(fitted);
   int32_t place =
-      complete ? data_dictionary_add(fitted->names, value.name, (int64_t)strlen(value.name), 0)
-               : -1;
+      complete ? nnc_dictionary_add(fitted->names, value.name, (int64_t)strlen(value.name), 0) : -1;
   if (place < 0) {
     value_free(&value);
     return -1;
@@ -65,19 +67,19 @@ int nnc_fitted_add_strings(nnc_fitted *fitted, const char *name, int64_t count,
 
 const nnc_fitted_value *nnc_fitted_find(const nnc_fitted *fitted, const char *name) {
   if (!fitted->names) return NULL;
-  int32_t place = data_dictionary_find(fitted->names, name, (int64_t)strlen(name));
+  int32_t place = nnc_dictionary_find(fitted->names, name, (int64_t)strlen(name));
   return place < 0 ? NULL : &fitted->values[place];
 }
 
 void nnc_fitted_free(nnc_fitted *fitted) {
   for (int i = 0; i < fitted->count; i++) value_free(&fitted->values[i]);
   free(fitted->values);
-  if (fitted->names) data_dictionary_free(fitted->names);
+  if (fitted->names) nnc_dictionary_free(fitted->names);
   free(fitted->names);
   *fitted = (nnc_fitted){0};
 }
 
-const nnc_fitted_value *nnc_data_class_names(const nnc_fitted *fitted, const char *field) {
+const nnc_fitted_value *nnc_fitted_class_names(const nnc_fitted *fitted, const char *field) {
   static const char *const kinds[] = {"categories", "text"};
   const nnc_fitted_value *found = NULL;
   for (int i = 0; i < 2 && !found; i++) {
@@ -88,8 +90,8 @@ const nnc_fitted_value *nnc_data_class_names(const nnc_fitted *fitted, const cha
   return found;
 }
 
-void data_fitted_name(char *text, size_t size, const char *field, const char *stage,
-                      int64_t column) {
+void nnc_fitted_name(char *text, size_t size, const char *field, const char *stage,
+                     int64_t column) {
   if (column < 0) snprintf(text, size, "%s.%s", field, stage);
   else snprintf(text, size, "%s.%s.%lld", field, stage, (long long)column);
 }

@@ -1,13 +1,16 @@
 /* Numbers are written as strings of 17 digits, which is exact and has room for nan and inf.
  * Strings of the data may be in any encoding: a byte that is no part of UTF-8, and '%', become
  * %XX. */
+
 #include "core/fitted_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/fitted.h"
 #include "core/json.h"
+#include "os/printable.h"
 
 /* malloc'ed; NULL: no memory */
 static char *escape(const char *string) {

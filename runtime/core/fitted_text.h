@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "nnc_data.h"
+#include "core/fitted.h"
 
 char *nnc_fitted_format(const nnc_fitted *fitted); /* malloc'ed; NULL: no memory */
 bool nnc_fitted_parse(nnc_fitted *fitted, const char *text, char *message, size_t message_size);

@@ -110,19 +110,6 @@ static bool parse_escape(Parser *parser, char **out) {
   return true;
 }
 
-/* Bytes of the UTF-8 sequence at `s`, 0 when it is malformed, overlong or a surrogate. */
-static int utf8_length(const unsigned char *s, const unsigned char *end) {
-  int more = s[0] >= 0xF0 ? 3 : s[0] >= 0xE0 ? 2 : 1;
-  if (s[0] < 0xC2 || s[0] > 0xF4 || end - s <= more) return 0;
-  for (int i = 1; i <= more; i++)
-    if ((s[i] & 0xC0) != 0x80) return 0;
-  if (s[0] == 0xE0 && s[1] < 0xA0) return 0;
-  if (s[0] == 0xED && s[1] >= 0xA0) return 0;
-  if (s[0] == 0xF0 && s[1] < 0x90) return 0;
-  if (s[0] == 0xF4 && s[1] >= 0x90) return 0;
-  return more + 1;
-}
-
 /* The string behind an opening quote, ended with '\0' in place. */
 static bool parse_string(Parser *parser, const char **string, int *length) {
   char *start = parser->at, *out = start;
@@ -144,7 +131,7 @@ static bool parse_string(Parser *parser, const char **string, int *length) {
       continue;
     }
     int bytes = 1;
-    if (c >= 0x80) bytes = utf8_length((unsigned char *)parser->at, (unsigned char *)parser->end);
+    if (c >= 0x80) bytes = nnc_utf8_length(parser->at, parser->end);
     if (bytes == 0) return fail(parser, "bytes that are not UTF-8");
     memmove(out, parser->at, (size_t)bytes);
     out += bytes;
@@ -346,11 +333,6 @@ bool nnc_json_unsigned(const nnc_json *value, uint64_t *number) {
   }
   *number = sum;
   return true;
-}
-
-int nnc_utf8_length(const char *text, const char *end) {
-  if (!(*text & 0x80)) return 1;
-  return utf8_length((const unsigned char *)text, (const unsigned char *)end);
 }
 
 void nnc_json_put_string(FILE *file, const char *string) {

@@ -49,9 +49,6 @@ const nnc_json *nnc_json_next(const nnc_json_document *document, const nnc_json 
 /* A number without sign, fraction and exponent that fits. */
 bool nnc_json_unsigned(const nnc_json *value, uint64_t *number);
 
-/* Bytes of the character at `text`, 0 when it is not UTF-8. */
-int nnc_utf8_length(const char *text, const char *end);
-
 /* Bytes that are not UTF-8 become U+FFFD. */
 void nnc_json_put_string(FILE *file, const char *string);
 /* JSON has no number for NaN and infinities: "NaN", "Infinity", "-Infinity" as strings. */

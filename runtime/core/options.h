@@ -5,12 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum nnc_exit {
-  NNC_EXIT_OK = 0,
-  NNC_EXIT_FAILURE = 1, /* a file, the data, the numbers, memory */
-  NNC_EXIT_USAGE = 2,
-  NNC_EXIT_INTERRUPTED = 130, /* by a signal, after saving */
-};
+#include "os/exit.h"
 
 enum nnc_command_bit {
   NNC_TRAIN = 1,

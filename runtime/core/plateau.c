@@ -6,13 +6,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void nnc_plateaus_reset(nnc_session *session) {
-  for (int i = 0; i < session->model->plateau_count; i++) {
-    const nnc_plateau *plateau = &session->model->plateaus[i];
-    session->plateaus[i] = (nnc_plateau_state){.value = plateau->start,
-                                               .best = plateau->is_max ? -INFINITY : INFINITY};
+static void reset(nnc_plateaus *plateaus) {
+  for (int i = 0; i < plateaus->model->plateau_count; i++) {
+    const nnc_plateau *plateau = &plateaus->model->plateaus[i];
+    plateaus->states[i] = (nnc_plateau_state){.value = plateau->start,
+                                              .best = plateau->is_max ? -INFINITY : INFINITY};
   }
 }
+
+bool nnc_plateaus_open(nnc_plateaus *plateaus, const nnc_model *model) {
+  plateaus->model = model;
+  plateaus->states = calloc((size_t)model->plateau_count + 1, sizeof *plateaus->states);
+  if (plateaus->states) reset(plateaus);
+  return plateaus->states != NULL;
+}
+
+void nnc_plateaus_close(nnc_plateaus *plateaus) { free(plateaus->states); }
 
 /* A metric that is no number is no improvement. */
 static bool is_better(const nnc_plateau *plateau, double metric, double best) {
@@ -22,9 +31,9 @@ static bool is_better(const nnc_plateau *plateau, double metric, double best) {
   return plateau->is_max ? metric > best + margin : metric < best - margin;
 }
 
-void nnc_plateau_advance(nnc_session *session, int i, double metric) {
-  const nnc_plateau *plateau = &session->model->plateaus[i];
-  nnc_plateau_state *state = &session->plateaus[i];
+void nnc_plateau_advance(nnc_plateaus *plateaus, int i, double metric) {
+  const nnc_plateau *plateau = &plateaus->model->plateaus[i];
+  nnc_plateau_state *state = &plateaus->states[i];
   bool better = is_better(plateau, metric, state->best);
   if (better) state->best = metric;
   state->bad = better ? 0 : state->bad + 1;
@@ -39,13 +48,13 @@ void nnc_plateau_advance(nnc_session *session, int i, double metric) {
   state->bad = 0;
 }
 
-char *nnc_plateaus_format(const nnc_session *session) {
+char *nnc_plateaus_format(const nnc_plateaus *plateaus) {
   char *text = NULL;
   size_t size;
   FILE *file = open_memstream(&text, &size);
   if (!file) return NULL;
-  for (int i = 0; i < session->model->plateau_count; i++) {
-    const nnc_plateau_state *state = &session->plateaus[i];
+  for (int i = 0; i < plateaus->model->plateau_count; i++) {
+    const nnc_plateau_state *state = &plateaus->states[i];
     fprintf(file, "%s%.17g %.17g %" PRId64 " %" PRId64, i ? " " : "", state->value, state->best,
             state->bad, state->resting);
   }
@@ -54,10 +63,10 @@ char *nnc_plateaus_format(const nnc_session *session) {
   return NULL;
 }
 
-bool nnc_plateaus_parse(nnc_session *session, const char *text) {
+bool nnc_plateaus_parse(nnc_plateaus *plateaus, const char *text) {
   bool good = true;
-  for (int i = 0; i < session->model->plateau_count && good; i++) {
-    nnc_plateau_state *state = &session->plateaus[i];
+  for (int i = 0; i < plateaus->model->plateau_count && good; i++) {
+    nnc_plateau_state *state = &plateaus->states[i];
     int length = 0;
     good = sscanf(text, "%lf %lf %" SCNd64 " %" SCNd64 "%n", &state->value, &state->best,
                   &state->bad, &state->resting, &length) == 4 &&
@@ -65,6 +74,6 @@ bool nnc_plateaus_parse(nnc_session *session, const char *text) {
     text += length;
   }
   if (good && *text == '\0') return true;
-  nnc_plateaus_reset(session);
+  reset(plateaus);
   return false;
 }

@@ -3,22 +3,30 @@
 #ifndef NNC_PLATEAU_H
 #define NNC_PLATEAU_H
 
-#include "core/session.h"
+#include <stdbool.h>
 
-struct nnc_plateau_state {
+#include "nnc_model.h"
+
+typedef struct nnc_plateau_state {
   double value;    /* of the schedule now */
   double best;     /* of the metric so far */
   int64_t bad;     /* reports in a row without an improvement */
   int64_t resting; /* reports still to come that do not count */
-};
+} nnc_plateau_state;
 
-/* All as when a run begins. */
-void nnc_plateaus_reset(nnc_session *session);
+typedef struct nnc_plateaus {
+  const nnc_model *model;
+  nnc_plateau_state *states; /* of the model's plateaus, in their order */
+} nnc_plateaus;
+
+/* As when a run begins; false when there is no memory. */
+bool nnc_plateaus_open(nnc_plateaus *plateaus, const nnc_model *model);
+void nnc_plateaus_close(nnc_plateaus *plateaus);
 /* A report: the metric of plateau number `i`. */
-void nnc_plateau_advance(nnc_session *session, int i, double metric);
+void nnc_plateau_advance(nnc_plateaus *plateaus, int i, double metric);
 /* As text for a checkpoint, exact: "VALUE BEST BAD RESTING ..."; mallocs, NULL: no memory. */
-char *nnc_plateaus_format(const nnc_session *session);
+char *nnc_plateaus_format(const nnc_plateaus *plateaus);
 /* False when it is not of this program; then all begin anew. */
-bool nnc_plateaus_parse(nnc_session *session, const char *text);
+bool nnc_plateaus_parse(nnc_plateaus *plateaus, const char *text);
 
 #endif

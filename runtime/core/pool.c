@@ -9,22 +9,17 @@
  * processor. */
 #include "nnc_parallel.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <linux/futex.h>
 #include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "os/cpus.h"
+#include "os/futex.h"
 #include "os/memory.h"
 #include "os/message.h"
+#include "os/thread.h"
 
 enum { CACHE_LINE = 64, SPIN_NANOSECONDS = 50000, PAGE = 4096 };
 
@@ -54,27 +49,13 @@ static inline void spin_pause(void) {
 #endif
 }
 
-/* Sleeps until `phase` is no longer `seen`; may return early. */
-static void phase_sleep(atomic_uint *phase, unsigned seen) {
-  if (syscall(SYS_futex, phase, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0) == 0) return;
-  if (errno == EAGAIN || errno == EINTR) return;
-  nnc_error_system("sleep", "on a futex");
-  abort();
-}
-
-static void phase_wake(atomic_uint *phase) {
-  if (syscall(SYS_futex, phase, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0) >= 0) return;
-  nnc_error_system("wake", "the workers");
-  abort();
-}
-
 static void phase_wait(nnc_pool *pool, unsigned seen) {
   for (int i = 0; i < pool->spin; i++) {
     if (atomic_load_explicit(&pool->phase, memory_order_acquire) != seen) return;
     spin_pause();
   }
   atomic_fetch_add(&pool->sleepers, 1);
-  while (atomic_load(&pool->phase) == seen) phase_sleep(&pool->phase, seen);
+  while (atomic_load(&pool->phase) == seen) nnc_futex_sleep(&pool->phase, seen);
   atomic_fetch_sub(&pool->sleepers, 1);
 }
 
@@ -89,7 +70,7 @@ void nnc_barrier(nnc_worker *worker) {
   }
   atomic_store_explicit(&pool->arrived, 0, memory_order_relaxed);
   atomic_store(&pool->phase, seen + 1);
-  if (atomic_load(&pool->sleepers) > 0) phase_wake(&pool->phase);
+  if (atomic_load(&pool->sleepers) > 0) nnc_futex_wake(&pool->phase);
 }
 
 /* How many looks fill SPIN_NANOSECONDS: `pause` takes from 5 to 140 cycles. */
@@ -118,29 +99,6 @@ static void *worker_main(void *argument) {
   }
 }
 
-/* Signals are for worker 0. */
-static int start_thread(nnc_pool *pool, int index, const nnc_cpus *cpus, bool pin) {
-  pthread_attr_t attributes;
-  int error = pthread_attr_init(&attributes);
-  if (error) return error;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (pin) CPU_SET(cpus->order[index], &set);
-  if (pin) error = pthread_attr_setaffinity_np(&attributes, sizeof set, &set);
-  sigset_t all, before;
-  sigfillset(&all);
-  if (!error) error = pthread_sigmask(SIG_SETMASK, &all, &before);
-  if (!error) {
-    Seat *seat = &pool->seats[index];
-    error = pthread_create(&seat->thread, &attributes, worker_main, &seat->worker);
-    int restored = pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (!error) pool->started++;
-    if (!error) error = restored;
-  }
-  pthread_attr_destroy(&attributes);
-  return error;
-}
-
 static void seat_workers(nnc_pool *pool, char *arena, int64_t stride) {
   for (int i = 0; i < pool->count; i++) {
     pool->seats[i].worker = (nnc_worker){
@@ -162,7 +120,10 @@ static bool start_threads(nnc_pool *pool) {
   bool pin = has_own_processor && pool->count >= cpus.cores;
   pool->spin = has_own_processor ? calibrate_spin(pool) : 0;
   for (int i = 1; i < pool->count; i++) {
-    int error = start_thread(pool, i, &cpus, pin);
+    Seat *seat = &pool->seats[i];
+    int error =
+        nnc_thread_start(&seat->thread, pin ? cpus.order[i] : -1, worker_main, &seat->worker);
+    pool->started += !error;
     if (!error) continue;
     nnc_error("cannot start worker thread %d of %d: %s", i + 1, pool->count, strerror(error));
     return false;

@@ -1,16 +1,18 @@
 /* Opening, running and closing of session.h. */
+
 #include "core/session.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "os/cpus.h"
+#include "core/fitted.h"
 #include "core/index_check.h"
 #include "core/level.h"
-#include "os/message.h"
-#include "core/plateau.h"
 #include "core/number.h"
+#include "core/options.h"
+#include "os/cpus.h"
+#include "os/message.h"
 #include "os/replace.h"
 
 /* --- Streams -------------------------------------------------------------------------------- */
@@ -74,11 +76,7 @@ char *nnc_default_folder(const nnc_options *options) {
 static bool plateaus_open(nnc_session *session) {
   size_t count = (size_t)session->model->plateau_count;
   session->host_inputs = calloc(4 + count, sizeof *session->host_inputs);
-  session->plateaus = calloc(count + 1, sizeof *session->plateaus);
-  if (session->host_inputs && session->plateaus) {
-    nnc_plateaus_reset(session);
-    return true;
-  }
+  if (session->host_inputs && nnc_plateaus_open(&session->plateaus, session->model)) return true;
   nnc_error("cannot allocate the inputs of the schedules");
   return false;
 }
@@ -159,7 +157,7 @@ void nnc_session_close(nnc_session *session) {
   nnc_fitted_free(&session->fitted);
   free(session->scalars);
   free(session->host_inputs);
-  free(session->plateaus);
+  nnc_plateaus_close(&session->plateaus);
   free(session->stream_start);
   free(session->stream_saved);
   free(session->checkpoint);
@@ -221,7 +219,7 @@ void nnc_session_host(nnc_session *session, int64_t t, int64_t epoch, int64_t st
   inputs[2] = (double)steps;
   inputs[3] = (double)steps_per_epoch;
   for (int i = 0; i < session->model->plateau_count; i++)
-    inputs[4 + i] = session->plateaus[i].value;
+    inputs[4 + i] = session->plateaus.states[i].value;
   if (session->model->host) session->model->host(inputs, session->scalars);
 }
 

@@ -5,12 +5,11 @@
 
 #include <stdbool.h>
 
+#include "core/plateau.h"
 #include "os/memory.h"
-#include "nnc_data.h"
+#include "core/fitted.h"
 #include "nnc_parallel.h"
 #include "core/options.h"
-
-typedef struct nnc_plateau_state nnc_plateau_state;
 
 typedef struct nnc_session {
   const nnc_model *model;
@@ -19,14 +18,14 @@ typedef struct nnc_session {
   nnc_pool *pool;
   int threads;
   uint64_t seed;
-  double *scalars;                    /* the host's, read by the kernels */
-  nnc_fitted fitted;                  /* what the data's stages learnt */
-  double *host_inputs;                /* of the model's host function */
-  bool schedules_have_length;         /* some schedule depends on the number of steps of the run */
-  struct nnc_plateau_state *plateaus; /* plateau.h */
-  char *stream_start;                 /* the streams' values at the start of a pass */
-  char *stream_saved;                 /* those of training while an evaluation runs */
-  char *checkpoint;                   /* path of the default checkpoint */
+  double *scalars;            /* the host's, read by the kernels */
+  nnc_fitted fitted;          /* what the data's stages learnt */
+  double *host_inputs;        /* of the model's host function */
+  bool schedules_have_length; /* some schedule depends on the number of steps of the run */
+  nnc_plateaus plateaus;
+  char *stream_start; /* the streams' values at the start of a pass */
+  char *stream_saved; /* those of training while an evaluation runs */
+  char *checkpoint;   /* path of the default checkpoint */
 } nnc_session;
 
 /* Takes memory and starts the workers; the init entry has not run yet.  False after a message. */
@@ -56,16 +55,6 @@ static inline char *nnc_session_at(const nnc_session *session, const nnc_tensor 
 /* Where each input of `from` (the entry that data were opened for) lies for a run of `entry`;
  * inputs that `entry` lacks go where they lie for `from`.  malloc'ed; NULL after a message. */
 void **nnc_session_bind(const nnc_session *session, const nnc_entry *from, const nnc_entry *entry);
-
-/* The folder of the data: --data or the current one. */
-static inline const char *nnc_data_folder(const nnc_options *options) {
-  return options->data ? options->data : ".";
-}
-
-/* A data set, or the files of the command line, for an entry: opened, and index inputs checked
- * against their limits.  NULL after a message. */
-nnc_data *nnc_session_open_data(nnc_session *session, const char *set, const nnc_entry *entry);
-nnc_data *nnc_session_open_files(nnc_session *session, const nnc_entry *entry);
 
 /* Streams: the state of one pass over one data set. */
 void nnc_streams_start(nnc_session *session); /* a new pass begins */

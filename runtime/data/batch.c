@@ -1,5 +1,7 @@
 /* Stage `batch(size)`: states the batch size for readers; it must be that of the inputs. */
-#include "data/table.h"
+#include "data/call.h"
+#include "data/class.h"
+#include "nnc_data.h"
 
 static const char *const formals[] = {"size", NULL};
 

@@ -4,8 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/convert.h"
+#include "core/dictionary.h"
+#include "core/fitted.h"
+#include "data/call.h"
+#include "data/class.h"
+#include "data/decimal.h"
 #include "data/table.h"
 #include "os/message.h"
+#include "nnc_data.h"
 
 static const char *const formals[] = {NULL};
 
@@ -23,12 +30,12 @@ static int compare_numbers(const void *a, const void *b) {
 }
 
 static void name_column(char *text, size_t size, const DataField *field, int64_t column) {
-  data_fitted_name(text, size, field->name, "categories", field->width == 1 ? -1 : column);
+  nnc_fitted_name(text, size, field->name, "categories", field->width == 1 ? -1 : column);
 }
 
 static int fit_column(const DataContext *context, const DataTable *table, const DataField *field,
                       int64_t column, nnc_fitted *fitted) {
-  const DataDictionary *dictionary = &field->dictionaries[column];
+  const nnc_dictionary *dictionary = &field->dictionaries[column];
   const int32_t *codes = (const int32_t *)field->values;
   bool *occurs = calloc((size_t)dictionary->count + 1, sizeof *occurs);
   const char **words = malloc(((size_t)dictionary->count + 1) * sizeof *words);
@@ -60,7 +67,7 @@ static int fit_column(const DataContext *context, const DataTable *table, const 
 static int fail_kind(const DataContext *context, const DataField *field) {
   return data_fail_call(context,
                         "categories(%s): the source delivers numbers (%s), which need none",
-                        field->name, data_dtype_name(field->dtype));
+                        field->name, nnc_any_dtype_name(field->dtype));
 }
 
 static int fit(const DataContext *context, const DataTable *table, const DataField *field,
@@ -72,19 +79,19 @@ static int fit(const DataContext *context, const DataTable *table, const DataFie
 }
 
 /* class_of[i]: the class of the column's word i, -1 when it has none. */
-static bool find_classes(const DataDictionary *words, const nnc_fitted_value *classes,
+static bool find_classes(const nnc_dictionary *words, const nnc_fitted_value *classes,
                          int32_t *class_of) {
-  DataDictionary known = {0};
+  nnc_dictionary known = {0};
   bool complete = true;
   for (int64_t i = 0; i < classes->count && complete; i++) {
     const char *name = classes->strings[i];
-    complete = data_dictionary_add(&known, name, (int64_t)strlen(name), i) >= 0;
+    complete = nnc_dictionary_add(&known, name, (int64_t)strlen(name), i) >= 0;
   }
   for (int32_t i = 0; complete && i < words->count; i++) {
-    int32_t code = data_dictionary_find(&known, words->words[i], (int64_t)strlen(words->words[i]));
+    int32_t code = nnc_dictionary_find(&known, words->words[i], (int64_t)strlen(words->words[i]));
     class_of[i] = code < 0 ? -1 : (int32_t)known.lines[code];
   }
-  data_dictionary_free(&known);
+  nnc_dictionary_free(&known);
   return complete;
 }
 
@@ -101,7 +108,7 @@ static int fail_unknown(const DataContext *context, const DataField *field, int6
 /* Words of rows that are not examples (of another part of a split) have no class and need none. */
 static int apply_column(const DataContext *context, const DataTable *table, DataField *field,
                         int64_t column, const nnc_fitted_value *classes) {
-  const DataDictionary *dictionary = &field->dictionaries[column];
+  const nnc_dictionary *dictionary = &field->dictionaries[column];
   int32_t *codes = (int32_t *)field->values;
   int32_t *class_of = malloc(((size_t)dictionary->count + 1) * sizeof *class_of);
   if (!class_of || !find_classes(dictionary, classes, class_of)) {

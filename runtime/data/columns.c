@@ -1,6 +1,11 @@
 /* Columns of numbers: walking over them, changing them, and the numbers learnt about them. */
+#include "data/columns.h"
+
 #include <stdlib.h>
 
+#include "core/convert.h"
+#include "core/fitted.h"
+#include "data/call.h"
 #include "data/table.h"
 
 void data_each_block(const DataField *field, int64_t rows, void *state,
@@ -11,18 +16,18 @@ void data_each_block(const DataField *field, int64_t rows, void *state,
   for (int64_t row = 0; row < rows; row++)
     for (int64_t column = 0; column < field->width; column += DATA_BLOCK) {
       int64_t count = field->width - column < DATA_BLOCK ? field->width - column : DATA_BLOCK;
-      data_load_doubles(field->dtype, at, count, doubles);
+      nnc_load_doubles(field->dtype, at, count, doubles);
       each(state, column, count, doubles);
-      at += count * data_dtype_size(field->dtype);
+      at += count * nnc_any_dtype_size(field->dtype);
     }
 }
 
 int data_field_to_float(const DataContext *context, DataField *field) {
-  int dtype = data_dtype_size(field->dtype) >= 4 && field->dtype != NNC_F32 ? NNC_F64 : NNC_F32;
+  int dtype = nnc_any_dtype_size(field->dtype) >= 4 && field->dtype != NNC_F32 ? NNC_F64 : NNC_F32;
   if (field->input->dtype == NNC_F64) dtype = NNC_F64;
   int64_t count = field->dim[0] * field->width;
-  DataConversion conversion;
-  if (data_convert(&field->values, field->dtype, dtype, count, &conversion) < 0)
+  nnc_conversion conversion;
+  if (nnc_convert(&field->values, field->dtype, dtype, count, &conversion) < 0)
     return conversion.bad < 0
                ? data_fail_memory(context, field->file, count * 8)
                : data_fail(context, "%s: %s: value %.17g has no exact floating-point form",
@@ -48,7 +53,7 @@ void data_map_columns(DataField *field, int64_t rows, const double *numbers,
 const double *data_fitted_numbers(const DataContext *context, const DataField *field,
                                   const char *stage, int64_t count, const nnc_fitted *fitted) {
   char name[256];
-  data_fitted_name(name, sizeof name, field->name, stage, -1);
+  nnc_fitted_name(name, sizeof name, field->name, stage, -1);
   const nnc_fitted_value *value = nnc_fitted_find(fitted, name);
   if (value && value->numbers && value->count == count) return value->numbers;
   data_fail_call(context,
@@ -60,7 +65,7 @@ const double *data_fitted_numbers(const DataContext *context, const DataField *f
 int data_fit_numbers(const DataContext *context, const DataField *field, const char *stage,
                      int64_t count, const double *numbers, nnc_fitted *fitted) {
   char name[256];
-  data_fitted_name(name, sizeof name, field->name, stage, -1);
+  nnc_fitted_name(name, sizeof name, field->name, stage, -1);
   if (nnc_fitted_add_numbers(fitted, name, count, numbers) == 0) return 0;
   return data_fail_memory(context, name, count * 8);
 }

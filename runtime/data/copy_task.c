@@ -14,7 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/call.h"
+#include "data/class.h"
+#include "data/rows.h"
 #include "data/table.h"
+#include "data/visit.h"
+#include "nnc_data.h"
 
 static const char *const formals[] = {"words", "bits", "count", "least", "seed", NULL};
 

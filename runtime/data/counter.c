@@ -6,12 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/convert.h"
+#include "data/call.h"
+#include "data/class.h"
 #include "data/table.h"
+#include "nnc_data.h"
 
 static const char *const formals[] = {NULL};
 
 static void store(const DataField *field, int64_t row, int64_t number) {
-  char *value = field->values + row * data_dtype_size(field->dtype);
+  char *value = field->values + row * nnc_any_dtype_size(field->dtype);
   int32_t narrow = (int32_t)number;
   if (field->dtype == NNC_I32) memcpy(value, &narrow, sizeof narrow);
   else memcpy(value, &number, sizeof number);

@@ -8,7 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/convert.h"
+#include "core/dictionary.h"
+#include "data/call.h"
+#include "data/class.h"
 #include "data/csv_columns.h"
+#include "data/csv_reader.h"
+#include "data/decimal.h"
+#include "data/file.h"
+#include "data/table.h"
+#include "nnc_data.h"
 
 enum { FIRST_ROWS = 1024 };
 
@@ -77,7 +86,7 @@ static int store_text(CsvLoad *load, DataField *field, int64_t position, const C
                       const char *text, bool missing) {
   int32_t code = -1;
   if (!missing) {
-    code = data_dictionary_add(&field->dictionaries[position], text, cell->length, cell->line);
+    code = nnc_dictionary_add(&field->dictionaries[position], text, cell->length, cell->line);
     if (code < 0) return data_fail_memory(load->reader.context, field->file, cell->length);
   }
   ((int32_t *)field->values)[load->rows * field->width + position] = code;
@@ -108,7 +117,7 @@ static int fail_cell(const CsvLoad *load, const DataField *field, int64_t column
                     text, name);
   return csv_fail(reader, cell->line, cell->column,
                   "'%.*s'%s does not fit the input %s, which is %s", shown, text, name, field->name,
-                  data_dtype_name(field->input->dtype));
+                  nnc_any_dtype_name(field->input->dtype));
 }
 
 static int store_number(CsvLoad *load, DataField *field, int64_t position, int64_t column,
@@ -120,8 +129,8 @@ static int store_number(CsvLoad *load, DataField *field, int64_t position, int64
                     isinf(number))
     return fail_cell(load, field, column, number);
   int64_t index = load->rows * field->width + position;
-  if (!data_store_double(number, field->dtype,
-                         field->values + index * data_dtype_size(field->dtype)))
+  if (!nnc_store_double(number, field->dtype,
+                        field->values + index * nnc_any_dtype_size(field->dtype)))
     return fail_cell(load, field, column, number);
   return 0;
 }
@@ -134,8 +143,8 @@ static int grow(CsvLoad *load) {
     DataField *field = &load->table->fields[f];
     if (!field->input) continue;
     int64_t bytes = capacity;
-    bool fits = data_multiply(bytes, field->width, &bytes) &&
-                data_multiply(bytes, data_dtype_size(field->dtype), &bytes);
+    bool fits = nnc_multiply(bytes, field->width, &bytes) &&
+                nnc_multiply(bytes, nnc_any_dtype_size(field->dtype), &bytes);
     char *values = fits ? realloc(field->values, (size_t)bytes + 1) : NULL;
     if (!values)
       return data_fail_memory(load->reader.context, field->file, fits ? bytes : INT64_MAX);
@@ -189,7 +198,7 @@ static int finish_field(CsvLoad *load, DataField *field, const CsvField *csv) {
   if (data_field_shape(load->reader.context, field, field->dtype, csv->is_vector ? 2 : 1, dim,
                        true) < 0)
     return -1;
-  int64_t bytes = load->rows * field->width * data_dtype_size(field->dtype);
+  int64_t bytes = load->rows * field->width * nnc_any_dtype_size(field->dtype);
   char *values = realloc(field->values, (size_t)bytes + 1);
   if (values) field->values = values;
   return 0;

@@ -1,10 +1,16 @@
 /* Columns of a text table: by name, by number, in lists, or by default. */
+
 #include "data/csv_columns.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/dictionary.h"
+#include "data/call.h"
+#include "data/csv_reader.h"
+#include "data/file.h"
+#include "data/table.h"
 #include "os/message.h"
 
 const char *const csv_formals[] = {"file", "columns", "header", "separator", "missing", NULL};
@@ -23,7 +29,7 @@ static int fail_name(const CsvReader *reader, const CsvColumns *columns, const c
 
 static int find_name(const CsvReader *reader, const CsvColumns *columns, const char *name,
                      int64_t *found) {
-  int32_t code = data_dictionary_find(&columns->known, name, (int64_t)strlen(name));
+  int32_t code = nnc_dictionary_find(&columns->known, name, (int64_t)strlen(name));
   if (code < 0) return fail_name(reader, columns, name);
   *found = columns->known.lines[code];
   if (columns->second[code] == 0) return 0;
@@ -132,7 +138,7 @@ static int read_names(CsvColumns *columns, const CsvReader *reader) {
   bool complete = columns->names && columns->second;
   for (int64_t i = 0; complete && i < columns->count; i++) {
     char *name = columns->names[i] = strndup(csv_text(reader, i), (size_t)reader->cells[i].length);
-    int32_t code = name ? data_dictionary_add(&columns->known, name, (int64_t)strlen(name), i) : -1;
+    int32_t code = name ? nnc_dictionary_add(&columns->known, name, (int64_t)strlen(name), i) : -1;
     complete = code >= 0;
     if (complete && columns->known.lines[code] != i && columns->second[code] == 0)
       columns->second[code] = i;
@@ -176,7 +182,7 @@ void csv_columns_free(CsvColumns *columns, const DataTable *table) {
   for (int64_t i = 0; columns->names && i < columns->count; i++) free(columns->names[i]);
   free(columns->names);
   free(columns->second);
-  data_dictionary_free(&columns->known);
+  nnc_dictionary_free(&columns->known);
   for (int f = 0; columns->fields && f < table->field_count; f++) free(columns->fields[f].column);
   free(columns->fields);
   *columns = (CsvColumns){0};

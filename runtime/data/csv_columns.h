@@ -1,8 +1,9 @@
 /* Which columns of a text table feed which field; private to csv*.c. */
 #ifndef NNC_DATA_CSV_COLUMNS_H
 #define NNC_DATA_CSV_COLUMNS_H
-
+#include "core/dictionary.h"
 #include "data/csv_reader.h"
+#include "data/table.h"
 
 typedef struct CsvField {
   int64_t count;   /* columns */
@@ -13,7 +14,7 @@ typedef struct CsvField {
 typedef struct CsvColumns {
   int64_t count;        /* columns of the file */
   char **names;         /* of the header; NULL without one */
-  DataDictionary known; /* the names; its lines are the numbers of their first columns */
+  nnc_dictionary known; /* the names; its lines are the numbers of their first columns */
   int64_t *second;      /* of each name known: the number of its second column, 0: there is none */
   CsvField *fields;     /* of the table; those of fields that are not needed are empty */
 } CsvColumns;

@@ -5,12 +5,16 @@
  * the record moves to the front, more text is read behind it, and it is split again.  The buffer
  * doubles when a record fills it.  Doubled quotes are undone last, when the record is known to be
  * whole. */
+
 #include "data/csv_reader.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "data/call.h"
+#include "data/file.h"
 
 enum { FIRST_BUFFER = 1 << 17, LARGEST_BUFFER = 1 << 28 };
 

@@ -1,8 +1,8 @@
 /* Records of a text table, one at a time; private to csv*.c. */
 #ifndef NNC_DATA_CSV_READER_H
 #define NNC_DATA_CSV_READER_H
-
-#include "data/table.h"
+#include "data/call.h"
+#include "data/file.h"
 
 typedef struct CsvCell {
   int64_t start,

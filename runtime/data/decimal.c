@@ -4,12 +4,12 @@
  * exact doubles, so one multiplication or division rounds correctly (Clinger, "How to read
  * floating point numbers accurately", 1990).  The others go to strtod, which in the "C" locale
  * that every program has unless it asks for another reads just this syntax. */
+#include "data/decimal.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "data/table.h"
 
 enum { LONGEST = 1024 };
 

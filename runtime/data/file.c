@@ -1,6 +1,8 @@
 /* Files of data: plain or gzip-compressed (told apart by their first bytes), and standard input.
  *
  * zlib reads all of them.  A name that does not exist is tried again with ".gz" appended. */
+#include "data/file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,6 +13,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "data/call.h"
 #include "data/table.h"
 
 struct DataFile {

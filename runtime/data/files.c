@@ -3,7 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/picture.h"
+#include "data/call.h"
+#include "data/class.h"
+#include "data/picture_files.h"
+#include "data/table.h"
+#include "nnc_data.h"
 
 static const char *const formals[] = {"workers", NULL};
 

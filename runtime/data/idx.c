@@ -6,7 +6,12 @@
  *     byte 3      rank
  *     4 bytes     for each extent, big-endian
  *     values      big-endian, row-major */
+#include "core/convert.h"
+#include "data/call.h"
+#include "data/class.h"
+#include "data/file.h"
 #include "data/table.h"
+#include "nnc_data.h"
 
 static const char *const formals[] = {NULL};
 
@@ -58,8 +63,8 @@ static int load_field(const DataContext *context, DataFile *file, DataField *fie
   if (read_header(context, file, &dtype, &rank, dim) < 0) return -1;
   if (data_field_shape(context, field, dtype, rank, dim, false) < 0) return -1;
   if (data_file_read_field(context, file, field) < 0) return -1;
-  int size = data_dtype_size(dtype);
-  data_swap_bytes(field->values, size, data_shape_bytes(dtype, rank, dim) / size);
+  int size = nnc_any_dtype_size(dtype);
+  nnc_swap_bytes(field->values, size, data_shape_bytes(dtype, rank, dim) / size);
   return 0;
 }
 

@@ -10,7 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/picture.h"
+#include "core/dictionary.h"
+#include "core/fitted.h"
+#include "data/call.h"
+#include "data/class.h"
+#include "data/file.h"
+#include "data/picture_files.h"
+#include "data/table.h"
+#include "nnc_data.h"
 
 static const char *const formals[] = {"folder", "workers", NULL};
 
@@ -26,7 +33,7 @@ static const char *last_part(const char *path) {
 static const nnc_fitted_value *find_classes(const DataContext *context, const char *field,
                                             const PictureNames *folders) {
   char name[256];
-  data_fitted_name(name, sizeof name, field, "categories", -1);
+  nnc_fitted_name(name, sizeof name, field, "categories", -1);
   const nnc_fitted_value *found = nnc_fitted_find(context->fitted, name);
   if (!found && context->learns) {
     const char **words = malloc(((size_t)folders->count + 1) * sizeof *words);
@@ -46,18 +53,18 @@ static const nnc_fitted_value *find_classes(const DataContext *context, const ch
 
 /* To find classes by their names: a word's line is its class. */
 static int list_classes(const DataContext *context, const nnc_fitted_value *classes,
-                        DataDictionary *known) {
+                        nnc_dictionary *known) {
   for (int64_t i = 0; i < classes->count; i++) {
     const char *name = classes->strings[i];
-    if (data_dictionary_add(known, name, (int64_t)strlen(name), i) < 0)
+    if (nnc_dictionary_add(known, name, (int64_t)strlen(name), i) < 0)
       return data_fail_memory(context, "the classes", classes->count * 8);
   }
   return 0;
 }
 
-static int class_of(const DataContext *context, const DataDictionary *known, const char *folder) {
+static int class_of(const DataContext *context, const nnc_dictionary *known, const char *folder) {
   const char *name = last_part(folder);
-  int32_t code = data_dictionary_find(known, name, (int64_t)strlen(name));
+  int32_t code = nnc_dictionary_find(known, name, (int64_t)strlen(name));
   if (code >= 0) return (int)known->lines[code];
   return data_fail(context, "%s: the class '%.60s' does not occur in the training set", folder,
                    name);
@@ -81,7 +88,7 @@ static int add_class(const DataContext *context, const char *folder, int class, 
 static int add_classes(const DataContext *context, const DataTable *table, const char *root,
                        PictureNames *files, int32_t **labels) {
   PictureNames folders = {0};
-  DataDictionary known = {0};
+  nnc_dictionary known = {0};
   bool is_labelled = table->field_count > LABEL;
   int result = data_picture_list(context, root, true, &folders);
   if (result == 0 && folders.count == 0)
@@ -95,7 +102,7 @@ static int add_classes(const DataContext *context, const DataTable *table, const
     result = class < 0 ? -1 : add_class(context, folders.items[i], class, files, labels);
   }
   data_picture_free_names(&folders);
-  data_dictionary_free(&known);
+  nnc_dictionary_free(&known);
   return result;
 }
 

@@ -4,7 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/convert.h"
+#include "core/fitted.h"
+#include "data/call.h"
+#include "data/class.h"
+#include "data/columns.h"
 #include "data/table.h"
+#include "nnc_data.h"
 
 static const char *const formals[] = {"with", NULL};
 
@@ -28,10 +34,10 @@ static int compare(const void *a, const void *b) {
 
 /* `sorted` has room for all rows; the mean of the two middle values when their number is even. */
 static double median(const DataField *field, int64_t rows, int64_t column, double *sorted) {
-  int64_t count = 0, size = data_dtype_size(field->dtype);
+  int64_t count = 0, size = nnc_any_dtype_size(field->dtype);
   for (int64_t row = 0; row < rows; row++) {
-    data_load_doubles(field->dtype, field->values + (row * field->width + column) * size, 1,
-                      &sorted[count]);
+    nnc_load_doubles(field->dtype, field->values + (row * field->width + column) * size, 1,
+                     &sorted[count]);
     count += !isnan(sorted[count]);
   }
   qsort(sorted, (size_t)count, sizeof *sorted, compare);
@@ -86,7 +92,7 @@ static int apply(const DataContext *context, DataTable *table, DataField *field,
                  const nnc_fitted *fitted) {
   const double *numbers = data_fitted_numbers(context, field, "impute", field->width, fitted);
   if (!numbers) return -1;
-  if (!data_dtype_is_float(field->dtype)) return 0; /* integers have no missing value */
+  if (!nnc_any_dtype_is_float(field->dtype)) return 0; /* integers have no missing value */
   if (data_field_to_float(context, field) < 0) return -1;
   data_map_columns(field, table->rows, numbers, map);
   return 0;

@@ -5,11 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/table.h"
-#include "os/message.h"
+#include "core/convert.h"
 #include "core/number.h"
 #include "core/safetensors.h"
 #include "core/session.h"
+#include "data/call.h"
+#include "data/file.h"
+#include "data/npy.h"
+#include "data/session_data.h"
+#include "data/table.h"
+#include "os/message.h"
 
 static const nnc_tensor *tensor_of(const nnc_model *model, const nnc_initial *initial) {
   return &model->variables[initial->variable].tensor;
@@ -34,13 +39,13 @@ static bool same_shape(const nnc_tensor *tensor, int rank, const int64_t *dim) {
 /* Values of any number type, allocated, into the tensor's. */
 static int store(const DataContext *context, const nnc_tensor *tensor, int dtype, char **values,
                  void *into) {
-  DataConversion conversion;
-  int64_t bytes = nnc_tensor_bytes(tensor), count = bytes / data_dtype_size(tensor->dtype);
-  if (data_convert(values, dtype, tensor->dtype, count, &conversion) < 0) {
+  nnc_conversion conversion;
+  int64_t bytes = nnc_tensor_bytes(tensor), count = bytes / nnc_any_dtype_size(tensor->dtype);
+  if (nnc_convert(values, dtype, tensor->dtype, count, &conversion) < 0) {
     if (conversion.bad < 0) return data_fail_memory(context, tensor->name, bytes);
     return data_fail_call(context, "value %lld of the file, %g, is none of '%s', which is %s",
                           (long long)conversion.bad, conversion.value, tensor->name,
-                          data_dtype_name(tensor->dtype));
+                          nnc_any_dtype_name(tensor->dtype));
   }
   if (bytes > 0) memcpy(into, *values, (size_t)bytes);
   return 0;

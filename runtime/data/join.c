@@ -1,7 +1,12 @@
 /* The tables of a set side by side: examples are matched by their row, so all need the same rows in
  * the same order; and sources that have no rows of their own get those. */
+#include "data/join.h"
+
 #include <string.h>
 
+#include "data/call.h"
+#include "data/class.h"
+#include "data/set.h"
 #include "data/table.h"
 
 static const char *first_batched(const DataTable *table) {

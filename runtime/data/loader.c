@@ -8,13 +8,21 @@
  * share three counters under one mutex: `filled` and `taken` count batches since the last seek,
  * and `generation` counts seeks, so that a batch under way during a seek is thrown away.  The
  * thread is woken when half of the ring is empty, not for every batch. */
+#include "data/loader.h"
+
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/convert.h"
+#include "data/call.h"
+#include "data/read.h"
+#include "data/rows.h"
+#include "data/set.h"
 #include "data/table.h"
+#include "data/visit.h"
+#include "os/thread.h"
 
 enum { DEFAULT_PREFETCH = 2, ALIGNMENT = 64 };
 
@@ -130,17 +138,6 @@ static void *prepare(void *argument) {
   return NULL;
 }
 
-/* The thread takes no signals: they belong to the training loop. */
-static int start_thread(nnc_loader *loader) {
-  sigset_t all, before;
-  sigfillset(&all);
-  int error = pthread_sigmask(SIG_SETMASK, &all, &before);
-  if (error) return error;
-  error = pthread_create(&loader->thread, NULL, prepare, loader);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  return error;
-}
-
 static bool allocate_ring(nnc_loader *loader, int slots) {
   const nnc_entry *entry = loader->data->entry;
   int64_t inputs = entry->input_count;
@@ -150,13 +147,13 @@ static bool allocate_ring(nnc_loader *loader, int slots) {
   if (!loader->input_bytes || !loader->slot_inputs || !loader->made) return false;
   for (int i = 0; i < inputs; i++) {
     const DataField *field = loader->data->fields[i];
-    int64_t bytes = field->width * data_dtype_size(field->input->dtype);
-    if (field->batched && !data_multiply(bytes, loader->options.batch, &bytes)) return false;
+    int64_t bytes = field->width * nnc_any_dtype_size(field->input->dtype);
+    if (field->batched && !nnc_multiply(bytes, loader->options.batch, &bytes)) return false;
     loader->input_bytes[i] = bytes;
     loader->slot_bytes += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   }
   int64_t total;
-  if (!data_multiply(loader->slot_bytes, slots, &total)) return false;
+  if (!nnc_multiply(loader->slot_bytes, slots, &total)) return false;
   loader->ring = aligned_alloc(ALIGNMENT, (size_t)total + ALIGNMENT);
   if (!loader->ring) return false;
   char *at = loader->ring;
@@ -230,7 +227,7 @@ nnc_loader *nnc_loader_open(const nnc_data *data, const nnc_loader_options *opti
   if (!allocate(loader) || (slots > 0 && !allocate_ring(loader, slots)))
     return fail(loader, &context, "no memory", ENOMEM);
   loader->slots = slots;
-  error = slots > 0 ? start_thread(loader) : 0;
+  error = slots > 0 ? nnc_thread_start(&loader->thread, -1, prepare, loader) : 0;
   if (!error) return loader;
   return fail(loader, &context, "a thread", error);
 }

@@ -8,11 +8,18 @@
  *
  * The header is read by a small strict parser.  Arrays in Fortran order are scattered into C order
  * as they are read, so that there is never a second copy. */
+#include "data/npy.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/convert.h"
+#include "data/call.h"
+#include "data/class.h"
+#include "data/file.h"
 #include "data/table.h"
+#include "nnc_data.h"
 
 static const char *const formals[] = {NULL};
 
@@ -199,7 +206,7 @@ static void walk_step(FortranWalk *walk, const DataField *field) {
 
 /* Scatters what the file delivers. */
 static int read_fortran(const DataContext *context, DataFile *file, DataField *field) {
-  int64_t start = data_file_consumed(file), size = data_dtype_size(field->dtype);
+  int64_t start = data_file_consumed(file), size = nnc_any_dtype_size(field->dtype);
   int64_t bytes = data_file_claim(context, file, field);
   if (bytes < 0) return -1;
   char *chunk = malloc(CHUNK);
@@ -228,9 +235,9 @@ static int read_values(const DataContext *context, DataFile *file, const Header 
                        DataField *field) {
   bool scatters = header->is_fortran && header->rank > 1;
   if ((scatters ? read_fortran : data_file_read_field)(context, file, field) < 0) return -1;
-  int64_t size = data_dtype_size(field->dtype);
+  int64_t size = nnc_any_dtype_size(field->dtype);
   int64_t count = data_shape_bytes(field->dtype, field->rank, field->dim) / size;
-  if (header->is_big_endian) data_swap_bytes(field->values, (int)size, count);
+  if (header->is_big_endian) nnc_swap_bytes(field->values, (int)size, count);
   if (field->dtype == NNC_BOOL)
     for (int64_t i = 0; i < count; i++) field->values[i] = field->values[i] != 0;
   return 0;

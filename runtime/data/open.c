@@ -7,13 +7,26 @@
  *     values    what `train` says about the field (impute, standardize, categories), in its order,
  *               wherever the field occurs: a set cannot be fed values that training did not see
  *     finish    convert what a batch could not widen exactly, check that the tables agree */
+#include "data/open.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "os/cpus.h"
+#include "core/convert.h"
+#include "core/fitted.h"
+#include "data/call.h"
+#include "data/class.h"
+#include "data/join.h"
+#include "data/read.h"
+#include "data/rows.h"
+#include "data/set.h"
 #include "data/table.h"
+#include "data/words.h"
+#include "data/workers.h"
+#include "os/cpus.h"
 #include "os/message.h"
+#include "nnc_data.h"
 
 /* What is being opened; DataContext.set and .call follow the work. */
 typedef struct Opening {
@@ -178,19 +191,19 @@ static int check_calls(Opening *opening, const nnc_pipeline *pipeline) {
 /* Converts now what a batch could not. */
 static int convert_field(const DataContext *context, DataField *field, bool knows_rows) {
   int to = field->input->dtype;
-  if (field->dtype == to || data_is_widening(field->dtype, to)) return 0;
+  if (field->dtype == to || nnc_is_widening(field->dtype, to)) return 0;
   int64_t count =
-      data_shape_bytes(field->dtype, field->rank, field->dim) / data_dtype_size(field->dtype);
-  DataConversion conversion;
-  if (data_convert(&field->values, field->dtype, to, count, &conversion) < 0) {
+      data_shape_bytes(field->dtype, field->rank, field->dim) / nnc_any_dtype_size(field->dtype);
+  nnc_conversion conversion;
+  if (nnc_convert(&field->values, field->dtype, to, count, &conversion) < 0) {
     if (conversion.bad < 0) return data_fail_memory(context, field->file, count * 8);
     if (!knows_rows || !field->batched)
       return data_fail(context, "%s: %s: value %.17g does not fit input type %s", field->file,
-                       field->name, conversion.value, data_dtype_name(to));
+                       field->name, conversion.value, nnc_any_dtype_name(to));
     return data_fail(context,
                      "%s: %s: value %.17g of example %lld (from 0) does not fit input type %s",
                      field->file, field->name, conversion.value,
-                     (long long)(conversion.bad / field->width), data_dtype_name(to));
+                     (long long)(conversion.bad / field->width), nnc_any_dtype_name(to));
   }
   field->dtype = to;
   return 0;
@@ -247,8 +260,8 @@ static int apply_stage(Opening *opening, DataTable *table, DataField *field, con
     return data_fail_call(context, "%s(%s): %s is text; categories(%s) must come first",
                           stage->name, field->name, field->name, field->name);
   char whole[256], column[256];
-  data_fitted_name(whole, sizeof whole, field->name, stage->name, -1);
-  data_fitted_name(column, sizeof column, field->name, stage->name, 0);
+  nnc_fitted_name(whole, sizeof whole, field->name, stage->name, -1);
+  nnc_fitted_name(column, sizeof column, field->name, stage->name, 0);
   if (!nnc_fitted_find(context->fitted, whole) && !nnc_fitted_find(context->fitted, column)) {
     if (!context->learns)
       return data_fail_call(context,
@@ -376,7 +389,7 @@ const nnc_call *nnc_data_unstated(const nnc_model *model, const nnc_fitted *fitt
       const nnc_pipeline *pipeline = &train->pipelines[p];
       char name[256];
       *field = pipeline->fields[f];
-      data_fitted_name(name, sizeof name, *field, "standardize", -1);
+      nnc_fitted_name(name, sizeof name, *field, "standardize", -1);
       if (nnc_fitted_find(fitted, name) && !states_scores(pipeline, *field))
         return &pipeline->calls[0];
     }

@@ -1,4 +1,6 @@
 /* Decoding by libjpeg-turbo and libpng. */
+#include "data/picture.h"
+
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +10,7 @@
 #include <jpeglib.h>
 #include <png.h>
 
-#include "data/picture.h"
+#include "data/call.h"
 
 /* A small file can claim gigabytes of pixels. */
 static int check_size(const DataContext *context, const char *name, int64_t height, int64_t width) {

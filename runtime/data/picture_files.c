@@ -1,5 +1,7 @@
 /* Rows that are pictures: lists of files, and the making of a row of a file, for the sources
  * image_folder and files. */
+#include "data/picture_files.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -8,7 +10,13 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "data/call.h"
+#include "data/class.h"
+#include "data/file.h"
 #include "data/picture.h"
+#include "data/picture_stages.h"
+#include "data/table.h"
+#include "data/visit.h"
 
 /* --- lists ------------------------------------------------------------------------------------ */
 

@@ -4,6 +4,8 @@
  * across once, and then added with its weights to the rows of the result that it contributes to:
  * memory and time follow the part and the source, not the size of the whole scaled picture.  A
  * pixel is the same sum, in the same order, whatever part it is computed with. */
+#include "data/picture_scale.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

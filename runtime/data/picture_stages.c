@@ -4,10 +4,20 @@
  * mirrored or not.  The pixels are computed when all stages have had their say, so a resize that
  * is followed by a crop computes no more than the crop keeps; what cannot be noted on top, as a
  * second scaling, computes the pixels first. */
+#include "data/picture_stages.h"
+
 #include <math.h>
 #include <string.h>
 
+#include "data/call.h"
+#include "data/class.h"
 #include "data/picture.h"
+#include "data/picture_scale.h"
+#include "data/rows.h"
+#include "data/table.h"
+#include "data/visit.h"
+#include "data/words.h"
+#include "nnc_data.h"
 
 /* --- what is to be seen ----------------------------------------------------------------------- */
 
@@ -157,7 +167,7 @@ int data_picture_apply(const DataContext *context, const char *name, const Pictu
 /* --- their calls ------------------------------------------------------------------------------ */
 
 int data_picture_add_stage(const DataContext *context, DataTable *table, PictureStage stage) {
-  PictureStages *stages = &((PictureFiles *)table->state)->stages;
+  PictureStages *stages = table->state;
   if (stages->count == DATA_PICTURE_STAGES)
     return data_fail_call(context, "more than %d stages for one picture", DATA_PICTURE_STAGES);
   stages->stages[stages->count++] = stage;

@@ -1,6 +1,9 @@
 /* Stage `prefetch(count = 2)`: how many batches loader.c prepares ahead; 0 turns its thread
  * off. */
-#include "data/table.h"
+#include "data/call.h"
+#include "data/class.h"
+#include "data/set.h"
+#include "nnc_data.h"
 
 static const char *const formals[] = {"count", NULL};
 

@@ -1,17 +1,26 @@
 /* Reading an open data set: copies of examples, in the types of the inputs. */
+#include "data/read.h"
+
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/convert.h"
+#include "data/call.h"
+#include "data/class.h"
+#include "data/columns.h"
+#include "data/set.h"
 #include "data/table.h"
+#include "data/visit.h"
+#include "data/workers.h"
 #include "nnc_half.h"
 
 static void copy_values(const DataField *field, int64_t first, int64_t count, char *target) {
-  const char *source = field->values + first * data_dtype_size(field->dtype);
+  const char *source = field->values + first * nnc_any_dtype_size(field->dtype);
   if (field->dtype == field->input->dtype)
-    memcpy(target, source, (size_t)count * (size_t)data_dtype_size(field->dtype));
-  else data_widen(field->dtype, source, field->input->dtype, target, count);
+    memcpy(target, source, (size_t)count * (size_t)nnc_any_dtype_size(field->dtype));
+  else nnc_widen(field->dtype, source, field->input->dtype, target, count);
 }
 
 static void gather_field(const DataField *field, const uint32_t *order, const uint32_t *examples,
@@ -21,7 +30,7 @@ static void gather_field(const DataField *field, const uint32_t *order, const ui
   } else if (!examples && !order && field->step == field->width) {
     copy_values(field, first * field->width, count * field->width, target);
   } else {
-    int64_t row_bytes = field->width * data_dtype_size(field->input->dtype);
+    int64_t row_bytes = field->width * nnc_any_dtype_size(field->input->dtype);
     for (int64_t i = 0; i < count; i++) {
       int64_t row = examples ? examples[i] : first + i;
       if (order) row = order[row];
@@ -99,7 +108,7 @@ static void make_row(void *state, int64_t index, int worker) {
   visit.row = row_of(making->table, making->examples, making->first, index);
   visit.worker = worker;
   int to = field->input->dtype;
-  int64_t row_bytes = field->width * data_dtype_size(to);
+  int64_t row_bytes = field->width * nnc_any_dtype_size(to);
   char *row = making->target + index * row_bytes;
   unsigned char *bytes = (unsigned char *)row + row_bytes - field->width;
   if (making->table->source->make(&context, making->table, field, &visit, bytes) == 0 &&
@@ -168,12 +177,12 @@ int64_t nnc_data_bytes(const nnc_data *data) {
   for (int i = 0; i < data->entry->input_count; i++) {
     const DataField *field = data->fields[i];
     if (!field->is_view && !field->is_made)
-      bytes += data_field_held(field) * data_dtype_size(field->dtype);
+      bytes += data_field_held(field) * nnc_any_dtype_size(field->dtype);
   }
   for (int t = 0; t < data->table_count; t++) {
     const DataStream *stream = &data->tables[t].stream;
     if (data->tables[t].order) bytes += data->tables[t].count * (int64_t)sizeof(uint32_t);
-    if (stream->values) bytes += stream->count * data_dtype_size(stream->dtype);
+    if (stream->values) bytes += stream->count * nnc_any_dtype_size(stream->dtype);
   }
   return bytes;
 }

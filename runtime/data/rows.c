@@ -3,10 +3,15 @@
  * Orders are Fisher-Yates shuffles drawn from a counter-based generator: draw i of an order is a
  * hash of (seed, stream, i), so any epoch's order can be computed again without those before it.
  */
+#include "data/rows.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/convert.h"
+#include "data/call.h"
 #include "data/table.h"
+#include "data/visit.h"
 
 /* The finalizer of SplitMix64 (Steele, Lea, Flood 2014): a bijection that mixes all bits. */
 static uint64_t mix(uint64_t x) {
@@ -52,7 +57,7 @@ int data_table_need_order(const DataContext *context, DataTable *table) {
 
 static void compact_field(DataField *field, const uint32_t *chosen, int64_t count) {
   if (!field->input || !field->batched) return;
-  size_t size = (size_t)field->width * (size_t)data_dtype_size(field->dtype);
+  size_t size = (size_t)field->width * (size_t)nnc_any_dtype_size(field->dtype);
   for (int64_t i = 0; i < count; i++)
     memmove(field->values + (size_t)i * size, field->values + (size_t)chosen[i] * size, size);
   field->dim[0] = count;

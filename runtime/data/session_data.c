@@ -1,11 +1,15 @@
 /* Opening data for an entry: the data module reads and converts; here the values of index
  * inputs (labels, tokens) are held against the limits that the program states, because kernels
  * do not check them. */
+#include "data/session_data.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "os/message.h"
 #include "core/session.h"
+#include "data/open.h"
+#include "data/read.h"
+#include "os/message.h"
 
 static bool check_limits(const char *title, const nnc_data *data, const nnc_entry *entry) {
   for (int i = 0; entry->input_limits && i < entry->input_count; i++) {

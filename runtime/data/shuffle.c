@@ -1,7 +1,11 @@
 /* Stage `shuffle(seed = 0)`: a fixed random order of the rows. */
 #include <stdlib.h>
 
+#include "data/call.h"
+#include "data/class.h"
+#include "data/rows.h"
 #include "data/table.h"
+#include "nnc_data.h"
 
 static const char *const formals[] = {"seed", NULL};
 

@@ -4,7 +4,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "data/call.h"
+#include "data/class.h"
+#include "data/rows.h"
 #include "data/table.h"
+#include "nnc_data.h"
 
 static const char *const formals[] = {"from", "to", "seed", NULL};
 

@@ -1,12 +1,13 @@
 /* Fields: their shapes against the inputs, their memory. */
+#include "data/table.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/table.h"
-
-bool data_multiply(int64_t a, int64_t b, int64_t *product) {
-  return !__builtin_mul_overflow(a, b, product);
-}
+#include "core/convert.h"
+#include "core/dictionary.h"
+#include "data/call.h"
+#include "data/class.h"
 
 static int fail_shape(const DataContext *context, const DataField *field, int dtype, int rank,
                       const int64_t *dim) {
@@ -26,7 +27,7 @@ int data_field_shape(const DataContext *context, DataField *field, int dtype, in
   int64_t width = 1, wanted = 1;
   bool agree = rank == input->rank;
   for (int i = skipped; i < rank; i++) {
-    if (!data_multiply(width, dim[i], &width)) return fail_shape(context, field, dtype, rank, dim);
+    if (!nnc_multiply(width, dim[i], &width)) return fail_shape(context, field, dtype, rank, dim);
     agree = agree && dim[i] == input->dim[i];
   }
   for (int i = skipped; i < input->rank; i++) wanted *= input->dim[i];
@@ -47,9 +48,9 @@ int64_t data_field_held(const DataField *field) {
 }
 
 int64_t data_shape_bytes(int dtype, int rank, const int64_t *dim) {
-  int64_t bytes = data_dtype_size(dtype);
+  int64_t bytes = nnc_any_dtype_size(dtype);
   for (int i = 0; i < rank; i++)
-    if (!data_multiply(bytes, dim[i], &bytes)) return -1;
+    if (!nnc_multiply(bytes, dim[i], &bytes)) return -1;
   return bytes == INT64_MAX ? -1 : bytes;
 }
 
@@ -61,7 +62,7 @@ int data_field_allocate(const DataContext *context, DataField *field) {
 
 void data_field_free_text(DataField *field) {
   for (int64_t k = 0; field->dictionaries && k < field->width; k++)
-    data_dictionary_free(&field->dictionaries[k]);
+    nnc_dictionary_free(&field->dictionaries[k]);
   free(field->dictionaries);
   field->dictionaries = NULL;
 }

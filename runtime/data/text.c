@@ -13,7 +13,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/convert.h"
+#include "core/dictionary.h"
+#include "core/fitted.h"
+#include "data/call.h"
+#include "data/class.h"
+#include "data/file.h"
 #include "data/table.h"
+#include "data/windows.h"
+#include "nnc_data.h"
+#include "os/printable.h"
 
 static const char *const formals[] = {"file", "length", "stride", "from", "to", "unit", NULL};
 
@@ -22,33 +31,12 @@ static const char end_of_line[] = "<eos>", unknown[] = "<unk>";
 /* The units of a text in their order: each as an index of the dictionary. */
 typedef struct Units {
   const char *name; /* of the file */
-  DataDictionary dictionary;
+  nnc_dictionary dictionary;
   int32_t *codes;
   int64_t count;
 } Units;
 
 /* --- cutting ---------------------------------------------------------------------------------- */
-
-/* Bytes of the UTF-8 sequence (RFC 3629) at `at`; 0 when it is none. */
-static int sequence_length(const unsigned char *at, int64_t left) {
-  static const struct {
-    unsigned char first, last, second_first, second_last;
-    int length;
-  } forms[] = {
-      {0x00, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
-      {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
-      {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
-  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-    if (*at < forms[i].first || *at > forms[i].last) continue;
-    int length = forms[i].length;
-    if (length > left) return 0;
-    if (length > 1 && (at[1] < forms[i].second_first || at[1] > forms[i].second_last)) return 0;
-    for (int k = 2; k < length; k++)
-      if (at[k] < 0x80 || at[k] > 0xbf) return 0;
-    return length;
-  }
-  return 0;
-}
 
 static bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f';
@@ -56,7 +44,7 @@ static bool is_blank(char c) {
 
 static int add_unit(const DataContext *context, Units *units, const char *word, int64_t length,
                     int64_t line) {
-  int32_t code = data_dictionary_add(&units->dictionary, word, length, line);
+  int32_t code = nnc_dictionary_add(&units->dictionary, word, length, line);
   if (code < 0) return data_fail_memory(context, "the vocabulary", units->dictionary.count);
   units->codes[units->count++] = code;
   return 0;
@@ -67,7 +55,7 @@ static int cut_characters(const DataContext *context, Units *units, const char *
                           int64_t size) {
   int64_t line = 1;
   for (int64_t i = 0; i < size;) {
-    int length = text[i] ? sequence_length((const unsigned char *)text + i, size - i) : 0;
+    int length = text[i] ? nnc_utf8_length(text + i, text + size) : 0;
     if (length == 0)
       return data_fail(
           context,
@@ -113,7 +101,7 @@ static int fit(const DataContext *context, const DataTable *table, const Units *
   int result = 0;
   for (int f = 0; f < table->field_count && result == 0; f++) {
     char name[256];
-    data_fitted_name(name, sizeof name, table->fields[f].name, "text", -1);
+    nnc_fitted_name(name, sizeof name, table->fields[f].name, "text", -1);
     result = nnc_fitted_add_strings(context->learns, name, count, words);
   }
   free(words);
@@ -129,7 +117,7 @@ static int64_t find_word(const nnc_fitted_value *vocabulary, const char *word) {
 static const nnc_fitted_value *find_vocabulary(const DataContext *context, const DataTable *table,
                                                const Units *units) {
   char name[256];
-  data_fitted_name(name, sizeof name, table->fields[0].name, "text", -1);
+  nnc_fitted_name(name, sizeof name, table->fields[0].name, "text", -1);
   const nnc_fitted_value *value = nnc_fitted_find(context->fitted, name);
   if (!value && context->learns) {
     if (fit(context, table, units) < 0) return NULL;
@@ -164,7 +152,7 @@ static int store_classes(const DataContext *context, const Units *units, const i
   stream->dtype = classes <= 256 ? NNC_U8 : classes <= 65536 ? DATA_U16 : NNC_I32;
   stream->count = units->count;
   stream->most = (double)(classes - 1);
-  int64_t bytes = units->count * data_dtype_size(stream->dtype);
+  int64_t bytes = units->count * nnc_any_dtype_size(stream->dtype);
   void *values = stream->values = malloc((size_t)bytes + 1);
   if (!values) return data_fail_memory(context, units->name, bytes);
   for (int64_t i = 0; i < units->count; i++) {
@@ -225,7 +213,7 @@ static int load(const DataContext *context, DataTable *table) {
   }
   free(text);
   free(units.codes);
-  data_dictionary_free(&units.dictionary);
+  nnc_dictionary_free(&units.dictionary);
   if (result == 0) result = data_window_stream(context, table, units.name, stream, &windows);
   else free(stream.values);
   data_file_close(file);

@@ -6,7 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/convert.h"
+#include "data/call.h"
+#include "data/class.h"
+#include "data/file.h"
 #include "data/table.h"
+#include "data/windows.h"
+#include "nnc_data.h"
 
 static const char *const formals[] = {"file", "length", "stride", "from", "to", "type", NULL};
 
@@ -32,7 +38,7 @@ static int64_t read_header(const DataContext *context, const char *name, const c
                        number_at(bytes, 1), headers[i].version);
     *dtype = headers[i].dtype;
     int64_t promised = number_at(bytes, 2);
-    int64_t found = (size - HEADER_BYTES) / data_dtype_size(*dtype);
+    int64_t found = (size - HEADER_BYTES) / nnc_any_dtype_size(*dtype);
     if (promised == found) return HEADER_BYTES;
     return data_fail(context, "%s: the header promises %lld ids, but %lld follow", name,
                      (long long)promised, (long long)found);
@@ -44,7 +50,7 @@ static int type_of(const DataContext *context, int *dtype) {
   const nnc_value *value = data_argument(context->call, formals, "type");
   const char *word = !value ? "u16" : value->kind == NNC_STRING ? value->string : "";
   *dtype = strcmp(word, "u32") == 0 ? DATA_U32 : DATA_U16;
-  if (strcmp(word, data_dtype_name(*dtype)) == 0) return 0;
+  if (strcmp(word, nnc_any_dtype_name(*dtype)) == 0) return 0;
   return data_fail_call(context, "type of token_stream must be \"u16\" or \"u32\"");
 }
 
@@ -75,12 +81,12 @@ static int load(const DataContext *context, DataTable *table) {
   int64_t start =
       stream.values ? read_header(context, name, stream.values, size, &stream.dtype) : -1;
   int result = start < 0 ? -1 : 0;
-  if (result == 0 && (size - start) % data_dtype_size(stream.dtype) != 0)
+  if (result == 0 && (size - start) % nnc_any_dtype_size(stream.dtype) != 0)
     result = data_fail(context, "%s: %lld bytes are no whole number of ids of type %s", name,
-                       (long long)(size - start), data_dtype_name(stream.dtype));
+                       (long long)(size - start), nnc_any_dtype_name(stream.dtype));
   if (result == 0) {
     memmove(stream.values, stream.values + start, (size_t)(size - start));
-    stream.count = (size - start) / data_dtype_size(stream.dtype);
+    stream.count = (size - start) / nnc_any_dtype_size(stream.dtype);
     result = check_ids(context, name, &stream);
   }
   if (result == 0) result = data_window_stream(context, table, name, stream, &windows);

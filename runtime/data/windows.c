@@ -3,9 +3,13 @@
  * Example i of the first field is the stream's values [i * stride, i * stride + length); a second
  * field is the same window one value later: what follows each value.  Rows may overlap and the
  * fields share the stream, so it lies in memory once. */
+#include "data/windows.h"
+
 #include <math.h>
 #include <string.h>
 
+#include "core/convert.h"
+#include "data/call.h"
 #include "data/table.h"
 
 int data_window_arguments(const DataContext *context, const char *const *formals,
@@ -35,10 +39,10 @@ static int view_stream(const DataContext *context, DataField *field, const DataS
     return data_fail_call(context, "the input %s has no axis of examples", field->name);
   if (data_field_shape(context, field, stream->dtype, 2, dim, false) < 0) return -1;
   int to = field->input->dtype;
-  if (stream->dtype != to && !data_is_widening(stream->dtype, to))
+  if (stream->dtype != to && !nnc_is_widening(stream->dtype, to))
     return data_fail(context, "%s: %s: values up to %.15g do not fit input type %s", field->file,
-                     field->name, stream->most, data_dtype_name(to));
-  field->values = stream->values + first * data_dtype_size(stream->dtype);
+                     field->name, stream->most, nnc_any_dtype_name(to));
+  field->values = stream->values + first * nnc_any_dtype_size(stream->dtype);
   field->step = (int64_t)windows->stride;
   return 0;
 }

@@ -2,12 +2,14 @@
  *
  * A run hands out indices under one mutex: making a row takes far longer than that.  The caller
  * works too; a second caller waits for the first one's end. */
+#include "data/workers.h"
+
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/table.h"
+#include "data/call.h"
+#include "os/thread.h"
 
 struct DataWorkers {
   int started; /* threads besides the caller */
@@ -54,7 +56,7 @@ static bool start_thread(DataWorkers *workers, int worker) {
   WorkerStart *start = malloc(sizeof *start);
   if (!start) return false;
   *start = (WorkerStart){workers, worker};
-  if (pthread_create(&workers->threads[workers->started], NULL, serve, start) == 0) {
+  if (nnc_thread_start(&workers->threads[workers->started], -1, serve, start) == 0) {
     workers->started++;
     return true;
   }
@@ -62,7 +64,6 @@ static bool start_thread(DataWorkers *workers, int worker) {
   return false;
 }
 
-/* Signals belong to the training loop: these threads take none. */
 DataWorkers *data_workers_open(const DataContext *context, int count) {
   DataWorkers *workers = calloc(1, sizeof *workers);
   bool good = workers && (workers->threads = calloc((size_t)count, sizeof *workers->threads));
@@ -70,11 +71,7 @@ DataWorkers *data_workers_open(const DataContext *context, int count) {
       pthread_mutex_init(&workers->mutex, NULL) == 0 &&
       pthread_cond_init(&workers->has_work, NULL) == 0 &&
       pthread_cond_init(&workers->is_done, NULL) == 0) {
-    sigset_t all, before;
-    sigfillset(&all);
-    good = pthread_sigmask(SIG_SETMASK, &all, &before) == 0;
     for (int i = 1; i < count && good; i++) good = start_thread(workers, i);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (good) return workers;
     data_workers_close(workers);
   } else if (workers) {

@@ -10,7 +10,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "core/json.h"
 #include "os/printable.h"
 
 static const char *program = "train";

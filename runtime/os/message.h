@@ -30,6 +30,9 @@ int nnc_progress_columns(void);             /* of the terminal */
 int nnc_progress_width(const char *line);   /* columns that it takes */
 void nnc_progress_end(void);                /* leaves what is shown and goes to the next line */
 
+/* Bytes for a message of one line, where a function fills one instead of printing it. */
+enum { NNC_MESSAGE = 1024 };
+
 /* The candidate nearest to a mistyped word, NULL when none is near. */
 const char *nnc_nearest(const char *word, int count, const char *const *candidates);
 

@@ -5,7 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/json.h"
+/* RFC 3629: overlong forms, surrogates and what is above U+10FFFF are malformed. */
+int nnc_utf8_length(const char *text, const char *end) {
+  const unsigned char *s = (const unsigned char *)text;
+  if (s[0] < 0x80) return 1;
+  int more = s[0] >= 0xF0 ? 3 : s[0] >= 0xE0 ? 2 : 1;
+  if (s[0] < 0xC2 || s[0] > 0xF4 || end - text <= more) return 0;
+  for (int i = 1; i <= more; i++)
+    if ((s[i] & 0xC0) != 0x80) return 0;
+  if (s[0] == 0xE0 && s[1] < 0xA0) return 0;
+  if (s[0] == 0xED && s[1] >= 0xA0) return 0;
+  if (s[0] == 0xF0 && s[1] < 0x90) return 0;
+  if (s[0] == 0xF4 && s[1] >= 0x90) return 0;
+  return more + 1;
+}
 
 unsigned long nnc_utf8_decode(const char *text, int length) {
   static const unsigned char first_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};

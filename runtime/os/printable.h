@@ -16,6 +16,9 @@ const char *nnc_printable(const char *text);
 /* Whether a character has an effect on a terminal beyond its own place. */
 int nnc_is_control(unsigned long character);
 
+/* Bytes of the character at `text`, 0 when it is not UTF-8. */
+int nnc_utf8_length(const char *text, const char *end);
+
 /* The character at `text`, which has `length` bytes (nnc_utf8_length). */
 unsigned long nnc_utf8_decode(const char *text, int length);
 

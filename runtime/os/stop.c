@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <unistd.h>
 
+#include "os/exit.h"
 #include "os/message.h"
-#include "core/options.h"
 
 static volatile sig_atomic_t request_count;
 
@@ -40,6 +40,10 @@ bool nnc_stop_install(void) {
     return true;
   nnc_error_system("handle", "signals");
   return false;
+}
+
+void nnc_stop_never_for_size(void) {
+  if (signal(SIGXFSZ, SIG_IGN) == SIG_ERR) nnc_error_system("ignore", "SIGXFSZ");
 }
 
 bool nnc_stop_requested(void) { return request_count > 0; }

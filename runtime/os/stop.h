@@ -8,4 +8,7 @@
 bool nnc_stop_install(void); /* false after a message */
 bool nnc_stop_requested(void);
 
+/* A file size limit shows as a failed write, which is told and survived, instead of ending the program. */
+void nnc_stop_never_for_size(void);
+
 #endif

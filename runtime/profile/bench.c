@@ -4,11 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "train/commands.h"
 #include "core/json.h"
+#include "core/options.h"
+#include "core/session.h"
 #include "os/message.h"
-#include "train/progress.h"
 #include "profile/trial.h"
+#include "profile/bench.h"
+#include "os/clock.h"
 
 enum { DEFAULT_STEPS = 50, DEFAULT_WARMUP = 5 };
 

@@ -3,14 +3,17 @@
  * Steps with marks and steps without alternate, so that what measuring costs is measured too.
  * Of the marked steps the middle half by duration counts: on a busy machine a few steps take far
  * longer, and the tables should tell of the others. The loop allocates nothing. */
+
 #include "profile/profile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "train/commands.h"
+#include "core/options.h"
+#include "core/session.h"
 #include "os/message.h"
+#include "os/clock.h"
 
 enum { DEFAULT_STEPS = 50, DEFAULT_WARMUP = 5, TRACE_STEPS = 5, MARKS_A_LINE = 8 };
 

@@ -67,7 +67,7 @@ typedef struct nnc_profile {
   nnc_profile_table classes, operators, instances;
 } nnc_profile;
 
-int64_t nnc_nanoseconds_now(void); /* the clock of the marks */
+int nnc_profile_command(const nnc_options *options); /* an nnc_exit */
 
 /* The tables from the rows' times; false after a message. */
 bool nnc_profile_tabulate(nnc_profile *profile);

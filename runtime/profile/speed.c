@@ -9,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nnc_parallel.h"
+#include "os/clock.h"
 #include "os/memory.h"
 #include "os/message.h"
 #include "nnc_limits.h"
-#include "profile/profile.h"
 
 enum { LEAST_BYTES = 1 << 20, MOST_BYTES = 256 << 20, READ_AT_ONCE = 16 << 20, SCRATCH = 4096 };
 enum { LEAST_REPEATS = 5 };

@@ -1,11 +1,16 @@
 /* Steps to be measured: see trial.h. */
+
 #include "profile/trial.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "os/message.h"
 #include "core/number.h"
+#include "core/session.h"
+#include "data/loader.h"
+#include "data/read.h"
+#include "data/session_data.h"
+#include "os/message.h"
 
 /* --- Synthetic inputs ----------------------------------------------------------------------- */
 

@@ -4,6 +4,7 @@
 #define NNC_TRIAL_H
 
 #include "core/session.h"
+#include "data/loader.h"
 
 typedef struct nnc_trial {
   nnc_session *session;

@@ -1,5 +1,6 @@
 /* Saving and loading of checkpoint.h.  The differences between a file and the program are found
  * first and told all at once; only then is anything read into the arena. */
+
 #include "train/checkpoint.h"
 
 #include <errno.h>
@@ -9,11 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "data/table.h"
+#include "core/convert.h"
 #include "core/fitted_text.h"
-#include "os/message.h"
 #include "core/number.h"
-#include "core/plateau.h"
+#include "core/safetensors.h"
+#include "core/session.h"
+#include "core/tally.h"
+#include "os/message.h"
 #include "train/source_change.h"
 
 static const char format_name[] = "nnc checkpoint 1";
@@ -60,7 +63,8 @@ static bool texts_make(Texts *texts, const nnc_session *session, const nnc_posit
                        const nnc_tally *tally) {
   *texts = (Texts){.fitted = nnc_fitted_format(&session->fitted)};
   if (!texts->fitted || asprintf(&texts->seed, "%" PRIu64, session->seed) < 0) return false;
-  if (session->model->plateau_count > 0 && !(texts->plateaus = nnc_plateaus_format(session)))
+  if (session->model->plateau_count > 0 &&
+      !(texts->plateaus = nnc_plateaus_format(&session->plateaus)))
     return false;
   if (!position) return true;
   texts->position = position_format(position);
@@ -194,13 +198,13 @@ nnc_safetensors *nnc_checkpoint_open(const nnc_session *session, const char *pat
 /* A tensor of another type: read beside, converted, copied. */
 static bool take_converted(const nnc_safetensors *file, const nnc_stored *stored,
                            const nnc_tensor *tensor, void *into) {
-  DataConversion conversion;
+  nnc_conversion conversion;
   size_t bytes = (size_t)(stored->end - stored->begin);
   char *values = malloc(bytes + 1);
   bool good = values && nnc_safetensors_read(file, stored, values);
   if (!values) nnc_error("cannot allocate %zu bytes for %s of %s", bytes, stored->name, file->path);
-  if (good && data_convert(&values, stored->dtype, tensor->dtype, nnc_tensor_elements(tensor),
-                           &conversion) < 0) {
+  if (good && nnc_convert(&values, stored->dtype, tensor->dtype, nnc_tensor_elements(tensor),
+                          &conversion) < 0) {
     good = false;
     if (conversion.bad < 0) nnc_error("cannot allocate the values of %s", tensor->name);
     else
@@ -254,7 +258,8 @@ static void warn_of_changes(const nnc_session *session, const nnc_safetensors *f
 /* Values of schedules; a program that has changed begins them anew. */
 static void resume_plateaus(nnc_session *session, const nnc_safetensors *file) {
   const char *text = nnc_safetensors_metadata(file, "plateaus");
-  if (session->model->plateau_count == 0 || (text && nnc_plateaus_parse(session, text))) return;
+  if (session->model->plateau_count == 0 || (text && nnc_plateaus_parse(&session->plateaus, text)))
+    return;
   nnc_warning("%s has other plateaus: their schedules start anew", file->path);
 }
 
@@ -350,7 +355,7 @@ bool nnc_checkpoint_load(nnc_session *session, nnc_position *position) {
   const char *seed = nnc_safetensors_metadata(file, "seed");
   if (seed && !session->options->has_seed) session->seed = strtoull(seed, NULL, 10);
   const char *plateaus = nnc_safetensors_metadata(file, "plateaus");
-  if (plateaus) nnc_plateaus_parse(session, plateaus);
+  if (plateaus) nnc_plateaus_parse(&session->plateaus, plateaus);
   bool good =
       nnc_checkpoint_read(session, file, NNC_WEIGHTS) && nnc_checkpoint_fitted(session, file);
   nnc_safetensors_close(file);

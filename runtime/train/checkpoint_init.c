@@ -8,9 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "train/checkpoint.h"
+#include "core/fitted.h"
 #include "core/fitted_text.h"
+#include "core/safetensors.h"
+#include "core/session.h"
+#include "data/open.h"
 #include "os/message.h"
+#include "train/checkpoint.h"
 
 enum { MOST_LAYERS = 20, LAYER_TEXT = 1024 };
 

@@ -1,4 +1,4 @@
-/* The commands of a generated program; each returns an nnc_exit. */
+/* The commands of a generated program, but for those of profile/; each returns an nnc_exit. */
 #ifndef NNC_COMMANDS_H
 #define NNC_COMMANDS_H
 
@@ -8,8 +8,6 @@ int nnc_train_command(const nnc_options *options);
 int nnc_eval_command(const nnc_options *options);
 int nnc_predict_command(const nnc_options *options);
 int nnc_info_command(const nnc_options *options);
-int nnc_bench_command(const nnc_options *options);
-int nnc_profile_command(const nnc_options *options);
 int nnc_export_command(const nnc_options *options);
 int nnc_step_command(const nnc_options *options);
 

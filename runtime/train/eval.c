@@ -3,11 +3,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "core/json.h"
+#include "core/options.h"
+#include "core/session.h"
+#include "data/read.h"
+#include "os/message.h"
+#include "os/printable.h"
 #include "train/checkpoint.h"
 #include "train/commands.h"
 #include "train/evaluate.h"
-#include "os/message.h"
-#include "os/printable.h"
 
 static void print_json(const nnc_model *model, const nnc_eval_set *set, int64_t step,
                        const double *metrics) {

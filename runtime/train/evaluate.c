@@ -1,10 +1,15 @@
 /* Nothing is padded: a set of 10,050 examples with batches of 100 runs 100 batches and 50
  * single examples, and every example weighs the same in a mean. */
+
 #include "train/evaluate.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/session.h"
+#include "core/tally.h"
+#include "data/read.h"
+#include "data/session_data.h"
 #include "os/message.h"
 #include "os/stop.h"
 

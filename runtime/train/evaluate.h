@@ -4,6 +4,7 @@
 
 #include "core/session.h"
 #include "core/tally.h"
+#include "data/read.h"
 
 typedef struct nnc_eval_set {
   const char *name;

@@ -3,11 +3,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "core/options.h"
+#include "core/session.h"
+#include "os/message.h"
+#include "os/replace.h"
 #include "train/checkpoint.h"
 #include "train/commands.h"
-#include "os/message.h"
 #include "train/npz.h"
-#include "os/replace.h"
 
 static const char *const formats[] = {"safetensors", "npz"};
 enum { FORMAT_SAFETENSORS, FORMAT_NPZ, FORMAT_COUNT };

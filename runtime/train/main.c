@@ -1,13 +1,15 @@
 /* main() of every generated program: reads the command line and runs one command of the table. */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "profile/bench.h"
+#include "profile/profile.h"
 #include "train/commands.h"
 #include "core/level.h"
 #include "os/message.h"
 #include "nnc_model.h"
 #include "os/printable.h"
+#include "os/stop.h"
 
 /* The first is the default. */
 static const nnc_command commands[] = {
@@ -38,8 +40,7 @@ static void print_version(void) {
 int main(int argc, char **argv) {
   nnc_options options;
   nnc_message_program(argc > 0 ? argv[0] : "train");
-  /* A file size limit shows as a failed write, which is told and survived. */
-  if (signal(SIGXFSZ, SIG_IGN) == SIG_ERR) nnc_error_system("ignore", "SIGXFSZ");
+  nnc_stop_never_for_size();
   int code = nnc_options_parse(&options, argc, argv, COMMAND_COUNT, commands);
   if (code != NNC_EXIT_OK) return code;
   code = nnc_level_choose(options.isa);

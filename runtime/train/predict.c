@@ -5,13 +5,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/fitted.h"
+#include "core/json.h"
+#include "core/number.h"
+#include "core/options.h"
+#include "core/session.h"
+#include "data/read.h"
+#include "data/session_data.h"
+#include "os/message.h"
+#include "os/printable.h"
 #include "train/checkpoint.h"
 #include "train/commands.h"
-#include "core/json.h"
-#include "os/message.h"
-#include "core/number.h"
-#include "os/printable.h"
-#include "core/session.h"
 
 /* One result as it is printed: an example's part of the tensor. */
 typedef struct Column {
@@ -168,7 +172,7 @@ static const nnc_fitted_value *find_classes(const nnc_fitted *fitted, const char
   char field[256];
   snprintf(field, sizeof field, "%s", result);
   for (;;) {
-    const nnc_fitted_value *classes = nnc_data_class_names(fitted, field);
+    const nnc_fitted_value *classes = nnc_fitted_class_names(fitted, field);
     char *underscore = strrchr(field, '_');
     if (classes || !underscore) return classes;
     *underscore = '\0';

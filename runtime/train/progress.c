@@ -5,26 +5,12 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <time.h>
 
+#include "os/clock.h"
 #include "os/message.h"
 
 static const double live_interval = 0.1, plain_interval = 5;
 static const double least_period = 0.3, rate_period = 3; /* seconds that a rate is taken over */
-
-/* A step backward, which the clocks of some virtual machines and simulators make, is taken off what
- * follows: durations are never negative.  Called by the main thread alone. */
-double nnc_seconds_now(void) {
-  static double last, offset;
-  struct timespec now;
-  if (clock_gettime(CLOCK_MONOTONIC, &now) != 0) return last;
-  double seconds = (double)now.tv_sec + (double)now.tv_nsec * 1e-9 + offset;
-  if (seconds < last) {
-    offset += last - seconds;
-    seconds = last;
-  }
-  return last = seconds;
-}
 
 void nnc_progress_start(nnc_progress *progress, int64_t step) {
   double now = nnc_seconds_now();

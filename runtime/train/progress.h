@@ -18,8 +18,6 @@ typedef struct nnc_progress {
   double rate; /* steps a second, over the last period */
 } nnc_progress;
 
-double nnc_seconds_now(void); /* monotonic */
-
 void nnc_progress_start(nnc_progress *progress, int64_t step);
 /* The rate's period starts anew: what was done since does not count (validation, saving). */
 void nnc_progress_restart(nnc_progress *progress, int64_t step);

@@ -10,11 +10,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/json.h"
+#include "core/number.h"
+#include "core/options.h"
+#include "core/safetensors.h"
+#include "core/session.h"
+#include "core/tally.h"
+#include "os/message.h"
 #include "train/checkpoint.h"
 #include "train/commands.h"
-#include "core/json.h"
-#include "os/message.h"
-#include "core/number.h"
 
 typedef struct Feeder {
   nnc_session *session;

@@ -2,9 +2,13 @@
  * checkpoints. */
 #include <math.h>
 
-#include "train/commands.h"
+#include "core/options.h"
+#include "core/session.h"
+#include "core/tally.h"
+#include "data/loader.h"
 #include "os/message.h"
 #include "os/stop.h"
+#include "train/commands.h"
 #include "train/trainer.h"
 
 /* False when its examples cannot be read; then nothing has changed. */

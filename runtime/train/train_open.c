@@ -5,9 +5,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
+#include "core/safetensors.h"
+#include "core/session.h"
+#include "core/tally.h"
+#include "data/loader.h"
+#include "data/open.h"
+#include "data/read.h"
+#include "data/session_data.h"
+#include "os/clock.h"
+#include "os/lock.h"
 #include "os/memory.h"
 #include "os/message.h"
 #include "os/replace.h"
@@ -129,18 +137,6 @@ static bool find_length(Trainer *trainer) {
 
 /* --- Folder, log, weights ------------------------------------------------------------------- */
 
-/* One run a folder.  A file system that cannot lock is trusted. */
-static bool lock_folder(Trainer *trainer) {
-  trainer->folder_lock = open(trainer->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (trainer->folder_lock < 0) {
-    nnc_error_system("open the folder", trainer->folder);
-    return false;
-  }
-  if (flock(trainer->folder_lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return true;
-  nnc_error("another run is writing to %s; choose another folder with --out", trainer->folder);
-  return false;
-}
-
 static bool open_folder(Trainer *trainer) {
   trainer->folder = nnc_default_folder(trainer->options);
   if (!trainer->folder || !nnc_make_folder(trainer->folder, &trainer->folder_made)) return false;
@@ -148,7 +144,7 @@ static bool open_folder(Trainer *trainer) {
     nnc_error_system("write to the folder", trainer->folder);
     return false;
   }
-  return lock_folder(trainer);
+  return nnc_folder_lock(trainer->folder, &trainer->folder_lock);
 }
 
 /* A resumed run drops the lines that it will write again; a new one, and one that goes on with the
@@ -331,7 +327,7 @@ void nnc_trainer_close(Trainer *trainer) {
   nnc_tally_close(&trainer->step_tally);
   nnc_log_close(&trainer->log);
   if (trainer->folder) nnc_remove_made(trainer->folder, trainer->folder_made);
-  if (trainer->folder_lock >= 0) close(trainer->folder_lock); /* only locked: nothing can be lost */
+  nnc_folder_unlock(trainer->folder_lock);
   free(trainer->train_places);
   free(trainer->accumulate_places);
   free(trainer->metrics);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "os/clock.h"
 #include "os/message.h"
 #include "core/number.h"
 #include "core/plateau.h"
@@ -82,7 +83,7 @@ static void advance_plateaus(Trainer *trainer) {
     for (int k = 0; k < trainer->evaluator.count; k++)
       if (strcmp(trainer->evaluator.sets[k].name, plateau->set) == 0)
         metrics = set_metrics(trainer, k);
-    nnc_plateau_advance(trainer->session, i, metrics[plateau->metric]);
+    nnc_plateau_advance(&trainer->session->plateaus, i, metrics[plateau->metric]);
   }
 }
 

@@ -3,6 +3,7 @@
 #ifndef NNC_TRAINER_H
 #define NNC_TRAINER_H
 
+#include "data/loader.h"
 #include "train/checkpoint.h"
 #include "train/evaluate.h"
 #include "train/progress.h"
@@ -29,7 +30,7 @@ typedef struct Trainer {
 
   char *folder;       /* of checkpoint and log */
   size_t folder_made; /* of replace.h: how much of it is new */
-  int folder_lock;    /* its descriptor, locked: one run a folder; -1: not open */
+  int folder_lock;    /* of os/lock.h: one run a folder; -1: none */
   char *log_path;
   nnc_log log;
   nnc_progress progress;

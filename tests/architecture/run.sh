@@ -50,9 +50,49 @@ else
   passed=$((passed + 1))
 fi
 
-# The runtime includes nothing of the compiler.
-if grep -rn '#include "\(support\|graph\|ops\|kernel\|program\|passes\|elaborate\|syntax\|driver\)/' runtime; then
-  complain "the runtime includes a header of the compiler"
+# The runtime's folders in their order: each may include those before it, and itself. A header of another
+# folder is named with it; those of abi/, which are installed side by side, without.
+runtime_allowed() {
+  case $1 in
+    abi)     echo "abi" ;;
+    os)      echo "os" ;;
+    core)    echo "abi os core" ;;
+    data)    echo "abi os core data" ;;
+    profile) echo "abi os core data profile" ;;
+    train)   echo "abi os core data profile train" ;;
+    *)       echo "unknown" ;;
+  esac
+}
+
+# runtime_includes: FILE HEADER, as paths below runtime/, for each #include of the runtime.
+runtime_includes() {
+  grep -roH '^#include "[^"]*"' --include='*.[ch]' runtime | sed 's#^runtime/##; s/:#include "/ /; s/"$//' |
+    while read -r file header; do
+      case $header in */*) ;; *) header=abi/$header ;; esac
+      echo "$file $header"
+    done
+}
+
+bad=0
+while read -r file header; do
+  folders=$(runtime_allowed "${file%%/*}")
+  if [ ! -f "runtime/$header" ]; then complain "runtime/$file includes $header, which the runtime has not"; bad=1
+  elif [[ " $folders " != *" ${header%%/*} "* ]]; then
+    complain "runtime/$file includes $header: ${file%%/*} may include only: $folders"; bad=1
+  fi
+done < <(runtime_includes)
+[ $bad -eq 0 ] && passed=$((passed + 1))
+
+# No circle between its modules: a module is a header and the file of the same name.
+if circle=$(runtime_includes | sed -E 's/\.[ch]\b//g' | awk '$1 != $2' | sort -u | tsort 2>&1 >/dev/null) && [ -z "$circle" ]; then
+  passed=$((passed + 1))
+else
+  complain "modules of the runtime include each other: $circle"
+fi
+
+# What only Linux has is used in os/ alone.
+if grep -rnE '#include <(sys/mman|sys/syscall|sys/file|sys/ioctl|linux/[a-z]*|sched|signal)\.h>' runtime | grep -v '^runtime/os/'; then
+  complain "a system call outside of runtime/os/"
 else
   passed=$((passed + 1))
 fi

@@ -1,9 +1,10 @@
 /* Files and expectations of the data tests. */
-#include "support.h"
 
 #include <dirent.h>
 #include <unistd.h>
 #include <zlib.h>
+
+#include "support.h"
 
 static char where[64];
 

@@ -13,6 +13,10 @@
 
 #include <cmocka.h>
 
+#include "core/fitted.h"
+#include "data/loader.h"
+#include "data/open.h"
+#include "data/read.h"
 #include "nnc_data.h"
 
 #define COUNT(type, ...) (int)(sizeof((type[]){__VA_ARGS__}) / sizeof(type))

@@ -252,7 +252,7 @@ static void test_categories(void **state) {
   assert_true(n[0] == 2 && n[1] == 1 && n[2] == 2 &&
               n[3] == 0); /* 2, 9, 10: numbers sort as such */
   nnc_data_close(data);
-  const nnc_fitted_value *names = nnc_data_class_names(&learnt, "fruit");
+  const nnc_fitted_value *names = nnc_fitted_class_names(&learnt, "fruit");
   assert_non_null(names);
   assert_int_equal(names->count, 3);
   assert_string_equal(names->strings[1], "fig, dried");

@@ -4,9 +4,10 @@
  *
  * Environment: GOLDEN the directory of the goldens; DATA that of the real data sets, "" to skip
  * them. */
-#include "support.h"
 
 #include <zlib.h>
+
+#include "support.h"
 
 static nnc_fitted fitted;
 
@@ -149,7 +150,7 @@ static void read_table(const char *name, const nnc_model *model, int64_t width) 
   read_well(data, 0, rows, (void *[]){x, class});
   expect_sum(name, rows, x, (size_t)(rows * width) * sizeof *x);
   snprintf(classes, sizeof classes, "%s-classes", name);
-  expect_sum(classes, nnc_data_class_names(&fitted, "class")->count, class,
+  expect_sum(classes, nnc_fitted_class_names(&fitted, "class")->count, class,
              (size_t)rows * sizeof *class);
   free(x);
   free(class);

@@ -8,9 +8,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "data/picture.h"
-#include "nnc_half.h"
 #include "support.h"
+#include "nnc_half.h"
 
 enum { MOST = 64 * 64 * 3 };
 
@@ -110,7 +109,7 @@ static void test_classes_and_values(void **state) {
   nnc_fitted fitted = {0};
   nnc_data *data = open_well(&model, "train", &entry, &fitted);
   assert_int_equal(nnc_data_examples(data), 4);
-  assert_string_equal(nnc_data_class_names(&fitted, "y")->strings[1], "b");
+  assert_string_equal(nnc_fitted_class_names(&fitted, "y")->strings[1], "b");
   static unsigned char x[4][3][8][10], painted[MOST];
   int32_t y[4];
   char message[NNC_MESSAGE] = "";

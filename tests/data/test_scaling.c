@@ -1,6 +1,12 @@
 /* Scaling pictures: against the Pillow library; a part against the whole; and how many pixels it
  * may compute. */
+#include "data/call.h"
+#include "data/class.h"
 #include "data/picture.h"
+#include "data/picture_scale.h"
+#include "data/picture_stages.h"
+#include "data/rows.h"
+#include "data/visit.h"
 #include "support.h"
 
 /* --- one stage after the other, on all pixels ------------------------------------------------- */

@@ -30,11 +30,11 @@ static void test_a_field_is_followed_by_what_comes_next(void **state) {
   read_windows(data, 0, 3);
   assert_memory_equal(xs, all, 12 * 4);
   assert_memory_equal(ys, all + 1, 12 * 4);
-  const nnc_fitted_value *names = nnc_data_class_names(&fitted, "x");
+  const nnc_fitted_value *names = nnc_fitted_class_names(&fitted, "x");
   assert_int_equal(names->count, 8);
   assert_string_equal(names->strings[0], "\n");
   assert_string_equal(names->strings[7], "d");
-  assert_ptr_not_equal(nnc_data_class_names(&fitted, "y"), NULL);
+  assert_ptr_not_equal(nnc_fitted_class_names(&fitted, "y"), NULL);
   double least, most;
   nnc_data_range(data, 1, INT64_MIN, &least, &most);
   assert_true(least == 0 && most == 7);

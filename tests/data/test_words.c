@@ -6,7 +6,8 @@
 
 #include <png.h>
 
-#include "data/table.h"
+#include "data/class.h"
+#include "data/words.h"
 #include "support.h"
 
 enum { ROWS = 8, BATCH = 2 };

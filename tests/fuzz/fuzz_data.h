@@ -15,6 +15,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "core/fitted.h"
+#include "data/open.h"
+#include "data/read.h"
 #include "nnc_data.h"
 
 static const struct {

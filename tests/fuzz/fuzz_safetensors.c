@@ -1,7 +1,8 @@
 /* Fuzzing target: safetensors files, and what checkpoints keep in their metadata. */
+#include "core/fitted.h"
 #include "core/fitted_text.h"
-#include "fuzz_data.h"
 #include "core/safetensors.h"
+#include "fuzz_data.h"
 #include "train/source_change.h"
 
 static void read_tensors(nnc_safetensors *file) {

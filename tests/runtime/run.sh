@@ -382,7 +382,7 @@ test_usage() {
 # The sources themselves under sanitizers, where the compiler has them.
 test_sanitized() {
   local os="$runtime/os" core="$runtime/core"
-  local pool="$core/pool.c $os/cpus.c $os/cgroup.c $os/memory.c $os/message.c $os/printable.c $core/json.c"
+  local pool="$core/pool.c $os/cpus.c $os/cgroup.c $os/futex.c $os/memory.c $os/message.c $os/printable.c $os/thread.c"
   echo 'int main(void) { return 0; }' >probe.c
   run 0 '0 failures' bash -c "$cc $flags $here/pool_test.c $pool -o pool -lpthread && ./pool"
   if $cc -fsanitize=thread probe.c -o probe 2>/dev/null && ./probe; then

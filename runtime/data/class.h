@@ -1,0 +1,66 @@
+/* What a source or a stage is to the others: a record of functions; private to this folder. */
+#ifndef NNC_DATA_CLASS_H
+#define NNC_DATA_CLASS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/fitted.h"
+#include "data/visit.h"
+#include "data/words.h"
+#include "nnc_data.h"
+
+typedef struct DataContext DataContext; /* call.h */
+typedef struct DataField DataField;     /* table.h */
+typedef struct DataTable DataTable;
+typedef struct nnc_data nnc_data;
+
+struct nnc_source_class {
+  const char *name;
+  int gives;                  /* enum DataKind, of words.h */
+  const char *const *formals; /* NULL-terminated */
+  bool has_file_each;         /* one file a field, else one for all */
+  /* Fills the fields that have an input, and table->rows. */
+  int (*load)(const DataContext *context, DataTable *table);
+  /* For rows that are made when they are read; several threads call it at a time, with different
+   * workers.  Fills field->width bytes, or -1 with a message. */
+  int (*make)(const DataContext *context, const DataTable *table, const DataField *field,
+              const DataVisit *visit, unsigned char *bytes);
+  /* What a row that is made is called in messages: its file; NULL: rows have no names. */
+  const char *(*row_name)(const DataTable *table, int64_t row);
+  /* Behind all stages: the last chance to compare what they make with the input. */
+  int (*ready)(const DataContext *context, DataTable *table);
+  /* Threads that make rows; NULL: as many as there are processors. */
+  int (*workers)(const DataTable *table);
+  void (*close)(DataTable *table); /* frees table->state */
+  /* Instead of load, for a source without rows of its own: fills its field for as many examples as
+   * `rows` has, in their order; NULL: a single one.  Behind the stages of all other tables. */
+  int (*follow)(const DataContext *context, DataTable *table, const DataTable *rows);
+  bool learns;           /* load may add fitted values */
+  bool takes_many_files; /* each file of a prediction is an example */
+  bool takes_all_files;  /* and no other table has any of them */
+};
+
+/* A stage either chooses rows, or learns from the training set and changes values, or sets an
+ * option (neither: open.c looks at its arguments itself through `option`). */
+struct nnc_stage_class {
+  const char *name;
+  int acts_on; /* enum DataKind */
+  const char *const *formals;
+  bool
+      names_fields; /* its unnamed arguments are fields; the compiler has named those that are meant */
+  bool reads_text; /* works on text columns */
+  bool fills_missing;
+  int (*rows)(const DataContext *context, DataTable *table);
+  /* Tells the source what to do with the pictures that it makes. */
+  int (*picture)(const DataContext *context, DataTable *table);
+  /* Learns from the table's examples, under the name nnc_fitted_name. */
+  int (*fit)(const DataContext *context, const DataTable *table, const DataField *field,
+             nnc_fitted *fitted);
+  /* Changes all rows of the field by what was learnt. */
+  int (*apply)(const DataContext *context, DataTable *table, DataField *field,
+               const nnc_fitted *fitted);
+  int (*option)(const DataContext *context, nnc_data *data);
+};
+
+#endif

@@ -1,0 +1,49 @@
+/* Files: plain or gzip-compressed, and standard input. */
+#ifndef NNC_DATA_FILE_H
+#define NNC_DATA_FILE_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "data/table.h"
+
+/* What something is that is no file: "a pipe"; NULL for a file. */
+const char *data_file_kind(mode_t mode);
+typedef struct DataFile DataFile;
+/* "DIRECTORY/NAMESUFFIX", allocated; without the directory where the name is absolute or it is
+ * ".", NULL or empty.  NULL: no memory. */
+char *data_path(const char *directory, const char *name, const char *suffix);
+/* "-" is standard input only when `from_command_line`. */
+DataFile *data_file_open(const DataContext *context, const char *name);
+const char *data_file_name(const DataFile *file); /* lives until data_file_close */
+/* Bytes that can still follow: exact for a plain file, a bound for a compressed one, INT64_MAX for
+ * a pipe.  Callers refuse larger claims before they allocate. */
+int64_t data_file_limit(const DataFile *file);
+/* For sources with a file each: opens the file of every field that is needed (the nth unnamed
+ * argument, or the next of the files from the command line), sets field->file, and calls `load`.
+ */
+int data_file_load_each(const DataContext *context, DataTable *table,
+                        int (*load)(const DataContext *context, DataFile *file, DataField *field));
+/* As many bytes as there are, up to `size`; -1 with a message on a read error or corrupt gzip. */
+int64_t data_file_read(const DataContext *context, DataFile *file, void *buffer, int64_t size);
+/* Nothing may follow; also checks the sum at the end of a compressed file. */
+int data_file_expect_end(const DataContext *context, DataFile *file);
+void data_file_close(DataFile *file);
+/* Allocates the values of a field whose shape is set, if the file can hold them: their bytes or
+ * -1. */
+int64_t data_file_claim(const DataContext *context, DataFile *file, DataField *field);
+/* Fails because the values, which start at that byte of the file, are not all there. */
+int data_file_fail_short(const DataContext *context, const DataFile *file, const DataField *field,
+                         int64_t start);
+int64_t data_file_consumed(const DataFile *file); /* bytes read so far, uncompressed */
+/* The rest of the file, allocated, with a zero byte behind it; NULL with a message. */
+char *data_file_read_all(const DataContext *context, DataFile *file, int64_t *size);
+/* For sources with one file for all fields: opens it (the argument `file`, or the file from the
+ * command line). */
+DataFile *data_file_open_argument(const DataContext *context, const char *const *formals);
+/* Reads the values of a field with a file of its own, whose shape is set: allocates and reads
+ * exactly data_field_bytes, and checks that the file ends there.  `unit` names what dim[0] counts.
+ */
+int data_file_read_field(const DataContext *context, DataFile *file, DataField *field);
+
+#endif

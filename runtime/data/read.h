@@ -1,0 +1,38 @@
+/* Reading an open data set. Nothing is allocated, but for pictures, which are decoded when they are
+ * read: they take memory for it, and they alone can fail. */
+#ifndef NNC_DATA_READ_H
+#define NNC_DATA_READ_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "os/message.h"
+
+typedef struct nnc_data nnc_data;
+struct DataVisit;
+
+int64_t nnc_data_examples(const nnc_data *data);
+int64_t nnc_data_bytes(const nnc_data *data); /* memory held */
+
+/* Smallest and largest value of the entry's input `input` over the whole set, but for those equal
+ * to `except` (INT64_MIN: none): lets the caller check labels against the number of classes.  False
+ * for rows that are made when they are read (pictures), whose values nobody knows before: reading
+ * holds each of these against the entry's limit, and fails with the row's name. */
+bool nnc_data_range(const nnc_data *data, int input, int64_t except, double *smallest,
+                    double *largest);
+
+/* Copies the examples [first, first + count) in the set's order to inputs[i], in the order of
+ * entry->inputs, in the inputs' number types, densely.  first + count <= nnc_data_examples.
+ * Threads may read one data set at the same time.  -1 with a message when an example cannot be
+ * made (a damaged picture). */
+int nnc_data_read(const nnc_data *data, int64_t first, int64_t count, void *const *inputs,
+                  char message[NNC_MESSAGE]);
+
+void nnc_data_close(nnc_data *data); /* NULL is fine */
+
+/* Copies the examples `examples[i]`, or first + i without a list, to the inputs; 0, or -1 with a
+ * message.  Of the visit, seed and epoch count. */
+int data_gather(const nnc_data *data, const uint32_t *examples, int64_t first, int64_t count,
+                const struct DataVisit *visit, void *const *inputs, char *message);
+
+#endif

@@ -1,0 +1,24 @@
+/* An open data set; private to this folder. */
+#ifndef NNC_DATA_SET_H
+#define NNC_DATA_SET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "data/class.h"
+#include "data/table.h"
+
+struct nnc_data {
+  const nnc_entry *entry;
+  const char *name;
+  int table_count;
+  DataTable *tables;
+  DataField **fields; /* of the entry's inputs, in their order */
+  int64_t count;      /* examples */
+  const nnc_model *model;
+  struct DataWorkers *workers; /* NULL: no rows are made */
+  bool always_draws; /* outside of training too: the set that is read there has the stages itself */
+  int prefetch;      /* -1: no prefetch stage */
+};
+
+#endif

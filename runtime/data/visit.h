@@ -1,0 +1,18 @@
+/* The reading of a row that is made when it is read; private to this folder. */
+#ifndef NNC_DATA_VISIT_H
+#define NNC_DATA_VISIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The reading of a row that is made: what is random in it depends on this alone. */
+typedef struct DataVisit {
+  uint64_t seed;
+  int64_t epoch; /* DATA_NO_EPOCH: in evaluation, always the same */
+  bool draws;    /* stages that draw do; else each is what it stands for outside of training */
+  int64_t row;
+  int worker; /* whose memory the source may use */
+} DataVisit;
+enum { DATA_NO_EPOCH = -1 };
+
+#endif
