@@ -47,11 +47,7 @@ void builder_return(KernelBuilder *builder, Expr *value);
  * needs no copy), or as plain row-major. */
 void builder_operand_strides(KernelBuilder *builder, int operand, int64_t *stride);
 void builder_operand_plain(KernelBuilder *builder, int operand);
-void builder_contract(KernelBuilder *builder, const ContractSlots *slots);
-void builder_conv(KernelBuilder *builder, KernelKind kind, const ConvSlots *slots);
-void builder_max_pool_grad(KernelBuilder *builder, const ConvSlots *slots);
-void builder_scatter_add(KernelBuilder *builder, const ScatterSlots *slots);
-void builder_argsort(KernelBuilder *builder, const SortSlots *slots);
-void builder_extern(KernelBuilder *builder, const ExternSlots *slots);
+/* Makes the kernel one of `kind`; the rule sets the slots of what it returns. */
+Kernel *builder_set_kind(KernelBuilder *builder, KernelKind kind);
 
 #endif

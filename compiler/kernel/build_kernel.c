@@ -25,7 +25,7 @@ void builder_end_stores(KernelBuilder *builder) {
   Stage stage = {.kind = STAGE_STORE, .axis_count = builder->loop->axis_count};
   for (int i = 0; i < stage.axis_count; i++) stage.extent[i] = builder->loop->extent[i];
   builder_close_loop(builder);
-  if (builder->kernel->kind != KERNEL_LOOP) return; /* the epilogue: builder_finish takes it */
+  if (kernel_is_template(builder->kernel)) return; /* the epilogue: builder_finish takes it */
   stage.store_count = builder->stores.count;
   stage.stores = builder->stores.items;
   if (stage.store_count > 0) vec_push(builder->arena, &builder->stages, stage);
@@ -44,7 +44,7 @@ bool builder_probe(KernelBuilder *builder, const Node *node) {
   builder->host->lower(builder, node);
   builder->node = NULL;
   builder->returned = NULL;
-  return builder->kernel->kind != KERNEL_LOOP;
+  return kernel_is_template(builder->kernel);
 }
 
 void builder_template(KernelBuilder *builder, const Node *node) {
@@ -109,38 +109,10 @@ void builder_operand_plain(KernelBuilder *builder, int operand) {
       builder_fail(builder, node, "an operand that is not row-major");
 }
 
-static void builder_set_kind(KernelBuilder *builder, KernelKind kind) {
-  if (builder->node != builder->template_node) return; /* inside of another kernel: a failure */
-  builder->kernel->kind = kind;
-}
-
-void builder_contract(KernelBuilder *builder, const ContractSlots *slots) {
-  builder_set_kind(builder, KERNEL_CONTRACT);
-  builder->kernel->contract = *slots;
-}
-
-void builder_conv(KernelBuilder *builder, KernelKind kind, const ConvSlots *slots) {
-  builder_set_kind(builder, kind);
-  builder->kernel->conv = *slots;
-}
-
-void builder_max_pool_grad(KernelBuilder *builder, const ConvSlots *slots) {
-  builder_conv(builder, KERNEL_MAX_POOL_GRAD, slots);
-}
-
-void builder_scatter_add(KernelBuilder *builder, const ScatterSlots *slots) {
-  builder_set_kind(builder, KERNEL_SCATTER_ADD);
-  builder->kernel->scatter = *slots;
-}
-
-void builder_argsort(KernelBuilder *builder, const SortSlots *slots) {
-  builder_set_kind(builder, KERNEL_ARGSORT);
-  builder->kernel->sort = *slots;
-}
-
-void builder_extern(KernelBuilder *builder, const ExternSlots *slots) {
-  builder_set_kind(builder, KERNEL_EXTERN);
-  builder->kernel->external = *slots;
+Kernel *builder_set_kind(KernelBuilder *builder, KernelKind kind) {
+  bool is_asked_for = builder->node == builder->template_node; /* else a failure, see builder.h */
+  if (is_asked_for) builder->kernel->kind = kind;
+  return builder->kernel;
 }
 
 BuiltKernel builder_finish(KernelBuilder *builder) {
@@ -151,7 +123,7 @@ BuiltKernel builder_finish(KernelBuilder *builder) {
   kernel->key_count = builder->keys.count;
   kernel->stage_count = builder->stages.count;
   kernel->stages = builder->stages.items;
-  if (kernel->kind != KERNEL_LOOP) {
+  if (kernel_is_template(kernel)) {
     kernel->epilogue_count = builder->stores.count;
     kernel->epilogue = builder->stores.items;
   }

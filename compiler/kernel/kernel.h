@@ -104,15 +104,8 @@ typedef struct Stage {
 } Stage;
 
 typedef enum KernelKind {
-  KERNEL_LOOP,     /* domain and stages */
-  KERNEL_CONTRACT, /* result[b,m,n] = sum_k left[b,m,k] * right[b,k,n] */
-  KERNEL_CONV,
-  KERNEL_CONV_INPUT,
-  KERNEL_CONV_WEIGHT,
-  KERNEL_MAX_POOL_GRAD,
-  KERNEL_SCATTER_ADD,
-  KERNEL_ARGSORT,
-  KERNEL_EXTERN, /* a function of the user's */
+#define KERNEL(identifier, name) KERNEL_##identifier,
+#include "kernel/kernels.def"
   KERNEL_KIND_COUNT
 } KernelKind;
 
@@ -123,35 +116,12 @@ typedef struct AxisGroup {
   int64_t stride[3][MAX_RANK]; /* in elements: [0] left, [1] right, [2] result; 0 where absent */
 } AxisGroup;
 
-/* The kernel's domain is the axes of batch, m and n, in this order.  Groups are collapsed to at
- * most one axis where strides allow; where those of n do so in the result alone, the domain has fewer
- * axes for it, of the same extent in all. */
-typedef struct ContractSlots {
-  AxisGroup batch, m, n, k;
-} ContractSlots;
-
-typedef struct ConvSlots {
-  int spatial;             /* 1, 2 or 3 */
-  int64_t n, c, k, groups; /* channels: c in, k out, both whole */
-  int64_t in[3], out[3], kernel[3], stride[3], low[3], high[3], dilation[3];
-  int64_t pieces; /* conv_weight: sums over this many equal parts of the images, the
-                                 * first axis of the domain (kernel/block.h); 0: over all */
-} ConvSlots;      /* also pooling, with k == c == groups */
-
-typedef struct ScatterSlots {
-  int64_t indices, rows, row_elements; /* values [indices, row_elements], result [rows, ...] */
-} ScatterSlots;
-
-typedef struct SortSlots {
-  int64_t rows, elements; /* of a row */
-  bool descending;
-} SortSlots;
-
-typedef struct ExternSlots {
-  const char *function; /* in C */
-  int count;
-  Type operands[16], result;
-} ExternSlots;
+/* The types of the templates' slots. */
+#define SLOTS(type, member, ...)                                                                   \
+  typedef struct type {                                                                            \
+    __VA_ARGS__                                                                                    \
+  } type;
+#include "kernel/kernels.def"
 
 typedef struct KernelOperand {
   DType dtype;
@@ -171,12 +141,9 @@ typedef struct Kernel {
   int64_t extent[KERNEL_MAX_AXES];
   int stage_count;
   Stage *stages;
-  ContractSlots contract;
-  ConvSlots conv;
-  ScatterSlots scatter;
-  SortSlots sort;
-  ExternSlots external;
-  int epilogue_count; /* template kernels: one store at least */
+#define SLOTS(type, member, ...) type member;
+#include "kernel/kernels.def" /* those of its kind; the others are zero */
+  int epilogue_count;         /* template kernels: one store at least */
   Store *epilogue;
   bool is_serial;      /* one worker does all of it (block.h): cut for its caches alone */
   DType accumulate;    /* F32 or F64: of contractions and of reductions of floats; those of
@@ -202,6 +169,8 @@ bool index_is_affine(const Index *index, int axis_count, int64_t *base, int64_t 
 bool index_range(const Index *index, const int64_t *extents, int axis_count, int64_t *least,
                  int64_t *greatest);
 
+/* All but loops: slots instead of stages, and an epilogue. */
+static inline bool kernel_is_template(const Kernel *kernel) { return kernel->kind != KERNEL_LOOP; }
 /* How many operands, the first ones, the template itself reads; 0 for loops. */
 int kernel_template_operands(const Kernel *kernel);
 /* A text that is equal for two kernels exactly when they compute the same with equal structure

@@ -1,6 +1,7 @@
 /* Kernels as text, for dumps, and the key under which equal kernels are shared: the same text
  * without names. Expressions are numbered in the order of kernel_expressions, so sharing shows. */
 #include "kernel/builder.h"
+#include "kernel/class.h"
 
 static const char *const op_name[OP_COUNT] = {
 #define OP(identifier, name, ...) [OP_##identifier] = name,
@@ -102,68 +103,9 @@ static void print_stage(Text *text, const Kernel *kernel, int number) {
   arena_destroy(arena);
 }
 
-static void print_group(Text *text, const char *name, const AxisGroup *group) {
-  text_printf(text, "  %s:", name);
-  for (int i = 0; i < group->count; i++)
-    text_printf(text, "%s %lld strides %lld %lld %lld", i > 0 ? "," : "",
-                (long long)group->extent[i], (long long)group->stride[0][i],
-                (long long)group->stride[1][i], (long long)group->stride[2][i]);
-  text_add_char(text, '\n');
-}
-
-static void print_slots(Text *text, const Kernel *kernel) {
-  const ConvSlots *conv = &kernel->conv;
-  switch (kernel->kind) {
-  case KERNEL_LOOP: return;
-  case KERNEL_CONTRACT:
-    print_group(text, "batch", &kernel->contract.batch);
-    print_group(text, "m", &kernel->contract.m);
-    print_group(text, "n", &kernel->contract.n);
-    print_group(text, "k", &kernel->contract.k);
-    return;
-  case KERNEL_SCATTER_ADD:
-    text_printf(text, "  indices %lld, rows %lld, elements of a row %lld\n",
-                (long long)kernel->scatter.indices, (long long)kernel->scatter.rows,
-                (long long)kernel->scatter.row_elements);
-    return;
-  case KERNEL_ARGSORT:
-    text_printf(text, "  rows %lld, elements of a row %lld%s\n", (long long)kernel->sort.rows,
-                (long long)kernel->sort.elements, kernel->sort.descending ? ", descending" : "");
-    return;
-  case KERNEL_EXTERN:
-    text_printf(text, "  %s(", kernel->external.function);
-    for (int i = 0; i < kernel->external.count; i++) {
-      if (i > 0) text_add(text, ", ");
-      text_add_type(text, kernel->external.operands[i]);
-    }
-    text_add(text, ") : ");
-    text_add_type(text, kernel->external.result);
-    text_add_char(text, '\n');
-    return;
-  default: break;
-  }
-  text_printf(text, "  n %lld, c %lld, k %lld, groups %lld\n", (long long)conv->n,
-              (long long)conv->c, (long long)conv->k, (long long)conv->groups);
-  if (conv->pieces > 0) text_printf(text, "  pieces %lld\n", (long long)conv->pieces);
-  for (int i = 0; i < conv->spatial; i++)
-    text_printf(text,
-                "  in %lld, out %lld, kernel %lld, stride %lld, low %lld, high %lld, "
-                "dilation %lld\n",
-                (long long)conv->in[i], (long long)conv->out[i], (long long)conv->kernel[i],
-                (long long)conv->stride[i], (long long)conv->low[i], (long long)conv->high[i],
-                (long long)conv->dilation[i]);
-}
-
 static const char *const kind_name[KERNEL_KIND_COUNT] = {
-    [KERNEL_LOOP] = "loop",
-    [KERNEL_CONTRACT] = "contract",
-    [KERNEL_CONV] = "conv",
-    [KERNEL_CONV_INPUT] = "conv_input",
-    [KERNEL_CONV_WEIGHT] = "conv_weight",
-    [KERNEL_MAX_POOL_GRAD] = "max_pool_grad",
-    [KERNEL_SCATTER_ADD] = "scatter_add",
-    [KERNEL_ARGSORT] = "argsort",
-    [KERNEL_EXTERN] = "extern",
+#define KERNEL(identifier, name) [KERNEL_##identifier] = #name,
+#include "kernel/kernels.def"
 };
 
 static void kernel_describe(Text *text, const Kernel *kernel, bool with_names) {
@@ -177,7 +119,7 @@ static void kernel_describe(Text *text, const Kernel *kernel, bool with_names) {
     if (with_names && operand->name) text_printf(text, "  %s", operand->name);
     text_add_char(text, '\n');
   }
-  print_slots(text, kernel);
+  if (kernel_class(kernel)->print) kernel_class(kernel)->print(text, kernel);
   text_add(text, "  domain");
   print_extents(text, 0, kernel->axis_count, kernel->extent);
   text_add_char(text, '\n');

@@ -4,6 +4,7 @@
  * element alone. With that taken out of the indices, into the buffer that the Program binds, they
  * are one kernel. */
 #include "kernel/builder.h"
+#include "kernel/class.h"
 
 #include <string.h>
 
@@ -84,24 +85,12 @@ static void note_stage(Arena *arena, const Kernel *kernel, int number, Part *par
   for (int i = 0; i < stage.store_count; i++) fix_indices(stage.stores[i].index, parts);
 }
 
-/* The last element that a side (0 left, 1 right) of a contraction reads. */
-static int64_t contract_reach(const ContractSlots *slots, int side) {
-  const AxisGroup *groups[] = {&slots->batch, &slots->m, &slots->n, &slots->k};
-  int64_t reach = 0;
-  for (int g = 0; g < 4; g++)
-    for (int i = 0; i < groups[g]->count; i++)
-      reach += (groups[g]->extent[i] - 1) * groups[g]->stride[side][i];
-  return reach;
-}
-
 /* Operands of the template itself already begin where they are read. */
 static void note_template(const Kernel *kernel, Part *parts) {
+  const KernelClass *class = kernel_class(kernel);
   for (int i = 0; i < kernel_template_operands(kernel); i++) {
-    if (kernel->kind == KERNEL_CONTRACT) {
-      part_add(&parts[i], 0, contract_reach(&kernel->contract, i));
-    } else {
-      parts[i].is_fixed = true;
-    }
+    if (class->trims_operands) part_add(&parts[i], 0, class->reads(kernel, i) - 1);
+    else parts[i].is_fixed = true;
   }
 }
 
@@ -113,10 +102,8 @@ static bool is_empty(const Kernel *kernel) {
     for (int i = 0; i < stage.axis_count; i++)
       if (stage.extent[i] == 0) return true;
   }
-  const AxisGroup *k = &kernel->contract.k;
-  for (int i = 0; i < k->count; i++)
-    if (k->extent[i] == 0) return true;
-  return false;
+  const KernelClass *class = kernel_class(kernel);
+  return class->trims_operands && class->reads(kernel, 0) == 0;
 }
 
 static bool has(const ExprList *list, const Expr *expr) {

@@ -6,6 +6,7 @@
  * ranges. Where that proves nothing (a reshape behind a pad), points are tried: all of them, or
  * many. */
 #include "kernel/builder.h"
+#include "kernel/class.h"
 
 #include "support/panic.h"
 #include "support/integers.h"
@@ -148,12 +149,12 @@ static const char *check_expr(Checker *checker, const Expr *expr) {
   case EXPR_INDEX: return check_index(checker, expr->index);
   case EXPR_OP: return expr->arg_count >= 1 ? NULL : "an operator without operands";
   case EXPR_STAGE:
-    if (expr->operand >= 0 && expr->operand < checker->stage && kernel->kind == KERNEL_LOOP &&
+    if (expr->operand >= 0 && expr->operand < checker->stage && !kernel_is_template(kernel) &&
         kernel->stages[expr->operand].kind == STAGE_REDUCE)
       return NULL;
     return arena_printf(checker->arena, "stage %d refers to stage %d", checker->stage,
                         expr->operand);
-  case EXPR_RESULT: return kernel->kind == KERNEL_LOOP ? "a result without a template" : NULL;
+  case EXPR_RESULT: return kernel_is_template(kernel) ? NULL : "a result without a template";
   case EXPR_RANDOM:
     if (expr->operand < 0 || expr->operand >= kernel->key_count) return "a random key too many";
     return check_index(checker, expr->index);
@@ -189,64 +190,14 @@ static const char *check_stage(Checker *checker, int number) {
 
 /* ---- slots of templates -------------------------------------------------------------------- */
 
-/* One past the greatest element that a side of a contraction reads. */
-static int64_t contract_reach(const ContractSlots *slots, int slot) {
-  const AxisGroup *groups[] = {&slots->batch, &slots->m, &slots->n, &slots->k};
-  int64_t reach = 1;
-  for (int g = 0; g < 4; g++)
-    for (int i = 0; i < groups[g]->count; i++) {
-      if (groups[g]->extent[i] == 0) return 0;
-      reach += (groups[g]->extent[i] - 1) * groups[g]->stride[slot][i];
-    }
-  return reach;
-}
-
-static const char *check_extern(Arena *arena, const Kernel *kernel) {
-  const ExternSlots *slots = &kernel->external;
-  for (int i = 0; i < slots->count; i++)
-    if (shape_elements(slots->operands[i].shape) > kernel->operands[i].elements ||
-        slots->operands[i].dtype != kernel->operands[i].dtype)
-      return arena_printf(arena, "operand %d is less than the function is given", i);
-  if (kernel->epilogue_count != 1 || kernel->epilogue[0].value->kind != EXPR_RESULT)
-    return "something was fused into a function of the user's";
-  return NULL;
-}
-
 static const char *check_slots(Arena *arena, const Kernel *kernel) {
-  const ConvSlots *conv = &kernel->conv;
-  const KernelOperand *operands = kernel->operands;
-  int64_t x = conv->n * conv->c, y = conv->n * conv->k, w = conv->k;
-  if (conv->groups > 0) w *= conv->c / conv->groups;
-  for (int i = 0; i < conv->spatial; i++) {
-    x *= conv->in[i];
-    y *= conv->out[i];
-    w *= conv->kernel[i];
-  }
-  int64_t needed[2] = {x, y}; /* conv_weight and the adjoint of pooling */
-  switch (kernel->kind) {
-  case KERNEL_LOOP:
-  case KERNEL_SCATTER_ADD: return NULL;
-  case KERNEL_ARGSORT:
-    if (kernel->sort.rows * kernel->sort.elements <= operands[0].elements) return NULL;
-    return arena_printf(arena, "%lld rows of %lld are sorted of %lld elements",
-                        (long long)kernel->sort.rows, (long long)kernel->sort.elements,
-                        (long long)operands[0].elements);
-  case KERNEL_EXTERN: return check_extern(arena, kernel);
-  case KERNEL_CONTRACT:
-    for (int i = 0; i < 2; i++) needed[i] = contract_reach(&kernel->contract, i);
-    break;
-  case KERNEL_CONV: needed[1] = w; break;
-  case KERNEL_CONV_INPUT:
-    needed[0] = y;
-    needed[1] = w;
-    break;
-  default: break;
-  }
-  for (int i = 0; i < 2; i++)
-    if (needed[i] > operands[i].elements)
+  const KernelClass *class = kernel_class(kernel);
+  for (int i = 0; i < kernel_template_operands(kernel); i++)
+    if (class->reads(kernel, i) > kernel->operands[i].elements)
       return arena_printf(arena, "the template reads %lld elements of operand %d, which has %lld",
-                          (long long)needed[i], i, (long long)operands[i].elements);
-  return NULL;
+                          (long long)class->reads(kernel, i), i,
+                          (long long)kernel->operands[i].elements);
+  return class->verify ? class->verify(arena, kernel) : NULL;
 }
 
 const char *kernel_verify(Arena *arena, const Kernel *kernel) {

@@ -6,20 +6,12 @@
 #include <string.h>
 #include "kernel/tiles.h"
 
-int kernel_template_operands(const Kernel *kernel) {
-  if (kernel->kind == KERNEL_LOOP) return 0;
-  int count = kernel->kind == KERNEL_EXTERN    ? kernel->external.count
-              : kernel->kind == KERNEL_ARGSORT ? 1
-                                               : 2;
-  return count < kernel->operand_count ? count : kernel->operand_count;
-}
-
 int kernel_stage_count(const Kernel *kernel) {
-  return kernel->kind == KERNEL_LOOP ? kernel->stage_count : 1;
+  return kernel_is_template(kernel) ? 1 : kernel->stage_count;
 }
 
 Stage kernel_stage(const Kernel *kernel, int stage) {
-  if (kernel->kind == KERNEL_LOOP) return kernel->stages[stage];
+  if (!kernel_is_template(kernel)) return kernel->stages[stage];
   return (Stage){
       .kind = STAGE_STORE, .store_count = kernel->epilogue_count, .stores = kernel->epilogue};
 }

@@ -89,7 +89,7 @@ static void build(KernelBuilder *builder, ContractSlots *slots) {
   group_settle(&slots->m);
   group_settle(&slots->n);
   group_settle(&slots->k);
-  builder_contract(builder, slots);
+  builder_set_kind(builder, KERNEL_CONTRACT)->contract = *slots;
 }
 
 bool lower_conv_weight_product(KernelBuilder *builder, const Node *node) {

@@ -45,7 +45,7 @@ static void extern_lower(KernelBuilder *builder, const Node *node) {
     builder_operand_plain(builder, i);
     slots.operands[i] = node->operands[i]->type;
   }
-  builder_extern(builder, &slots);
+  builder_set_kind(builder, KERNEL_EXTERN)->external = slots;
 }
 
 /* ---- the calls of a module ------------------------------------------------------------------ */

@@ -88,7 +88,7 @@ static void lower_as_template(KernelBuilder *builder, const Node *node, const Si
   for (int i = 0; i < sides->sum[0]->count; i++)
     group_add(&slots.k, node->operands[0]->type.shape.dim[sides->sum[0]->ints[i]],
               stride[0][sides->sum[0]->ints[i]], stride[1][sides->sum[1]->ints[i]], 0);
-  builder_contract(builder, &slots);
+  builder_set_kind(builder, KERNEL_CONTRACT)->contract = slots;
 }
 
 void lower_contract(KernelBuilder *builder, const Node *node) {

@@ -20,7 +20,8 @@ void lower_scatter_add(KernelBuilder *builder, const Node *node) {
           row_elements = extent_product(result.dim + 1, result.rank - 1);
   builder_operand_plain(builder, 0);
   builder_operand_plain(builder, 1);
-  builder_scatter_add(builder, &(ScatterSlots){indices, result.dim[0], row_elements});
+  builder_set_kind(builder, KERNEL_SCATTER_ADD)->scatter =
+      (ScatterSlots){indices, result.dim[0], row_elements};
 }
 
 /* The point without result axis `axis`. */

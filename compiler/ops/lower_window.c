@@ -32,7 +32,7 @@ static void conv_lower(KernelBuilder *builder, const Node *node, KernelKind kind
   for (int i = 0; i < slots.spatial; i++) slots.kernel[i] = w.dim[2 + i];
   builder_operand_plain(builder, 0);
   builder_operand_plain(builder, 1);
-  builder_conv(builder, kind, &slots);
+  builder_set_kind(builder, kind)->conv = slots;
 }
 
 void lower_conv(KernelBuilder *builder, const Node *node) {
@@ -58,7 +58,7 @@ void lower_conv_weight(KernelBuilder *builder, const Node *node) {
   for (int i = 0; i < slots.spatial; i++) slots.kernel[i] = node->type.shape.dim[first + i];
   builder_operand_plain(builder, 0);
   builder_operand_plain(builder, 1);
-  builder_conv(builder, KERNEL_CONV_WEIGHT, &slots);
+  builder_set_kind(builder, KERNEL_CONV_WEIGHT)->conv = slots;
 }
 
 /* ---- pooling ---- */
@@ -131,7 +131,7 @@ void lower_max_pool_grad(KernelBuilder *builder, const Node *node) {
   ConvSlots slots = pool_slots(node, node->type.shape, node->operands[1]->type.shape);
   builder_operand_plain(builder, 0);
   builder_operand_plain(builder, 1);
-  builder_max_pool_grad(builder, &slots);
+  builder_set_kind(builder, KERNEL_MAX_POOL_GRAD)->conv = slots;
 }
 
 /* Tap number `number` of the window, row-major over its axes, as a tap for each axis. */

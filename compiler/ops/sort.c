@@ -89,7 +89,8 @@ static void argsort_lower(KernelBuilder *builder, const Node *node) {
   int64_t count = shape.dim[shape.rank - 1];
   int64_t rows = count > 0 ? shape_elements(shape) / count : 0;
   builder_operand_plain(builder, 0);
-  builder_argsort(builder, &(SortSlots){rows, count, node_int(node, ATTR_DESCENDING) != 0});
+  builder_set_kind(builder, KERNEL_ARGSORT)->sort =
+      (SortSlots){rows, count, node_int(node, ATTR_DESCENDING) != 0};
 }
 
 const OpClass op_class_argsort = {

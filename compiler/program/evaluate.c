@@ -438,8 +438,8 @@ static void run_launch(Machine *machine, Run run) {
   Arena *scratch = arena_create();
   run.machine = machine;
   run.kernel = machine->program->kernels.items[run.step->kernel];
-  if (run.kernel->kind == KERNEL_LOOP) run_loop(&run, scratch);
-  else run_template(&run, scratch);
+  if (kernel_is_template(run.kernel)) run_template(&run, scratch);
+  else run_loop(&run, scratch);
   arena_destroy(scratch);
 }
 

@@ -164,7 +164,7 @@ static UpdateList find_updates(const Report *report) {
       if (!step_stores(program, step, b)) continue;
       bool is_launch = step->kind == STEP_LAUNCH;
       Update update = {program->buffers.items[b].name, step,
-                       is_launch && program->kernels.items[step->kernel]->kind != KERNEL_LOOP,
+                       is_launch && kernel_is_template(program->kernels.items[step->kernel]),
                        !is_launch};
       vec_push(report->arena, &list, update);
     }

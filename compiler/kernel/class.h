@@ -1,0 +1,30 @@
+/* What the compiler asks of a kind of kernel: one KernelClass record each, in a file of
+ * kernel/classes/; kernels.def lists them.
+ *
+ * A template is known by what its slots say: the rules here read the slots and the operands, never
+ * the epilogue, which all templates share with the stages of loops (kernel_stage). A rule that is
+ * NULL does nothing or says no. */
+#ifndef NNC_KERNEL_CLASS_H
+#define NNC_KERNEL_CLASS_H
+
+#include "kernel/kernel.h"
+
+typedef struct KernelClass {
+  /* The slots, a line or some, each with two spaces in front: of dumps and of the key, so what is
+   * left out may not change the code. */
+  void (*print)(Text *text, const Kernel *kernel);
+  /* How many elements of operand `operand` the template reads, counted from its first; -1: it does
+   * not read that operand. The template's operands are the first ones. */
+  int64_t (*reads)(const Kernel *kernel, int operand);
+  /* What else is wrong with the slots, or NULL. */
+  const char *(*verify)(Arena *arena, const Kernel *kernel);
+  bool trims_operands; /* what lies after the last element that is read is no part of an operand */
+} KernelClass;
+
+const KernelClass *kernel_class(const Kernel *kernel);
+
+/* The records. */
+#define KERNEL(identifier, name) extern const KernelClass kernel_class_##name;
+#include "kernel/kernels.def"
+
+#endif

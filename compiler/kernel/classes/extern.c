@@ -1,0 +1,33 @@
+/* Functions of the user's: whole operands in, a whole result out, nothing fused. */
+#include "kernel/class.h"
+
+static void extern_print(Text *text, const Kernel *kernel) {
+  text_printf(text, "  %s(", kernel->external.function);
+  for (int i = 0; i < kernel->external.count; i++) {
+    if (i > 0) text_add(text, ", ");
+    text_add_type(text, kernel->external.operands[i]);
+  }
+  text_add(text, ") : ");
+  text_add_type(text, kernel->external.result);
+  text_add_char(text, '\n');
+}
+
+static int64_t extern_reads(const Kernel *kernel, int operand) {
+  const ExternSlots *slots = &kernel->external;
+  return operand < slots->count ? shape_elements(slots->operands[operand].shape) : -1;
+}
+
+static const char *extern_verify(Arena *arena, const Kernel *kernel) {
+  for (int i = 0; i < kernel_template_operands(kernel); i++)
+    if (kernel->external.operands[i].dtype != kernel->operands[i].dtype)
+      return arena_printf(arena, "operand %d has another dtype than the function is given", i);
+  if (kernel->epilogue_count != 1 || kernel->epilogue[0].value->kind != EXPR_RESULT)
+    return "something was fused into a function of the user's";
+  return NULL;
+}
+
+const KernelClass kernel_class_extern = {
+    .print = extern_print,
+    .reads = extern_reads,
+    .verify = extern_verify,
+};

@@ -1,0 +1,15 @@
+/* What convolutions and the adjoint of pooling share: a window that goes over planes. */
+#ifndef NNC_KERNEL_CLASSES_WINDOW_H
+#define NNC_KERNEL_CLASSES_WINDOW_H
+
+#include "kernel/class.h"
+
+void window_print(Text *text, const Kernel *kernel);
+/* Elements of x, [n, c, in...], of y, [n, k, out...], and of w, [k, c / groups, kernel...]. */
+int64_t window_x_elements(const ConvSlots *slots);
+int64_t window_y_elements(const ConvSlots *slots);
+int64_t window_w_elements(const ConvSlots *slots);
+/* KernelClass.reads of templates whose operands are x and dy. */
+int64_t window_reads_pair(const Kernel *kernel, int operand);
+
+#endif
