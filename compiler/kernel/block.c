@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "kernel/builder.h"
-#include "kernel/tiles.h"
-#include "support/integers.h"
+#include "kernel/class.h"
 #include "support/panic.h"
 
 typedef enum Touch { TOUCH_NONE, TOUCH_WHOLE, TOUCH_PART } Touch;
@@ -115,69 +114,14 @@ static bool note_stage(Blocker *blocker, int number) {
   return true;
 }
 
-/* ---- templates ----------------------------------------------------------------------------- */
-
-/* The group to which the domain's first axis belongs. */
-static AxisGroup *first_group(ContractSlots *slots) {
-  return slots->batch.count > 0 ? &slots->batch : slots->m.count > 0 ? &slots->m : &slots->n;
-}
-
-static int64_t reach(const AxisGroup *group, int slot, int from) {
-  int64_t reach = 0;
-  for (int i = from; i < group->count; i++)
-    reach += (group->extent[i] - 1) * group->stride[slot][i];
-  return reach;
-}
-
-/* Side 0 or 1 of a contraction: rows of its own for each element of the first axis, or all of
- * it. */
-static bool note_side(Blocker *blocker, const ContractSlots *slots, const AxisGroup *first,
-                      int slot) {
-  int64_t row = first->stride[slot][0], others = 0;
-  if (row == 0) return note_touch(blocker, slot, TOUCH_WHOLE);
-  const AxisGroup *groups[] = {&slots->batch, &slots->m, &slots->n, &slots->k};
-  for (int i = 0; i < 4; i++) others += reach(groups[i], slot, groups[i] == first);
-  if (row * first->extent[0] != blocker->kernel->operands[slot].elements || others >= row)
+/* What the template itself touches. */
+static bool note_template(Blocker *blocker, bool *parts) {
+  const KernelClass *class = kernel_class(blocker->kernel);
+  if (!class->can_block || !class->can_block(blocker->kernel, blocker->cut.blocks, parts))
     return false;
-  return note_touch(blocker, slot, TOUCH_PART);
-}
-
-static bool note_contract(Blocker *blocker) {
-  ContractSlots slots = blocker->kernel->contract;
-  const AxisGroup *first = first_group(&slots);
-  return first->count > 0 && first->extent[0] % blocker->cut.blocks == 0 &&
-         note_side(blocker, &slots, first, 0) && note_side(blocker, &slots, first, 1);
-}
-
-static int64_t images_elements(const ConvSlots *conv, int64_t channels, const int64_t *extent) {
-  return conv->n * channels * extent_product(extent, conv->spatial);
-}
-
-static bool note_slots(Blocker *blocker) {
-  const ConvSlots *conv = &blocker->kernel->conv;
-  const KernelOperand *operands = blocker->kernel->operands;
-  int64_t x = images_elements(conv, conv->c, conv->in);
-  int64_t y = images_elements(conv, conv->k, conv->out);
-  bool is_even = conv->n > 0 && conv->n % blocker->cut.blocks == 0;
-  bool is_x = operands[0].elements == x; /* all of it, not a view into something larger */
-  bool is_pair = is_x && operands[1].elements == y;
-  switch (blocker->kernel->kind) {
-  case KERNEL_LOOP: return true;
-  case KERNEL_CONTRACT: return note_contract(blocker);
-  case KERNEL_CONV:
-    return is_even && is_x && note_touch(blocker, 0, TOUCH_PART) &&
-           note_touch(blocker, 1, TOUCH_WHOLE);
-  case KERNEL_CONV_INPUT:
-    return is_even && operands[0].elements == y && note_touch(blocker, 0, TOUCH_PART) &&
-           note_touch(blocker, 1, TOUCH_WHOLE);
-  case KERNEL_CONV_WEIGHT:
-    return is_even && is_pair && conv->pieces == blocker->cut.blocks &&
-           note_touch(blocker, 0, TOUCH_PART) && note_touch(blocker, 1, TOUCH_PART);
-  case KERNEL_MAX_POOL_GRAD:
-    return is_even && is_pair && note_touch(blocker, 0, TOUCH_PART) &&
-           note_touch(blocker, 1, TOUCH_PART);
-  default: return false;
-  }
+  for (int i = 0; i < kernel_template_operands(blocker->kernel); i++)
+    blocker->touch[i] = parts[i] ? TOUCH_PART : TOUCH_WHOLE;
+  return true;
 }
 
 /* ---- the kernel of one part ---------------------------------------------------------------- */
@@ -209,15 +153,13 @@ static void shrink(Arena *arena, Kernel *kernel, BlockCut cut, const bool *parts
       arena_copy(arena, kernel->operands, sizeof *kernel->operands * (size_t)kernel->operand_count);
   for (int i = 0; i < kernel->operand_count; i++)
     if (parts[i]) kernel->operands[i].elements /= cut.blocks;
-  if (kernel->kind == KERNEL_CONTRACT) first_group(&kernel->contract)->extent[0] /= cut.blocks;
-  else if (kernel->kind != KERNEL_LOOP) kernel->conv.n /= cut.blocks;
+  if (kernel_class(kernel)->block) kernel_class(kernel)->block(kernel, cut.blocks);
 }
 
 void kernel_block(Arena *arena, Kernel *kernel, BlockCut cut, const bool *parts) {
+  bool is_in_pieces = kernel_is_in_pieces(kernel);
   shrink(arena, kernel, cut, parts);
-  if (kernel->kind != KERNEL_CONV_WEIGHT) return;
-  kernel->conv.pieces = 0;
-  drop_first_axis(arena, kernel);
+  if (is_in_pieces) drop_first_axis(arena, kernel);
 }
 
 /* A guard may keep an access in its row: then the part's own accesses are proved, within the part's
@@ -234,14 +176,14 @@ bool kernel_can_block(const Kernel *kernel, BlockCut cut, bool *parts) {
   Blocker blocker = {
       .arena = arena_create(), .kernel = kernel, .cut = cut, .first = kernel->extent[0]};
   blocker.touch = ARENA_ARRAY(blocker.arena, Touch, kernel->operand_count);
-  bool can = note_slots(&blocker);
+  bool can = note_template(&blocker, parts);
   for (int i = 0; can && i < kernel_stage_count(kernel); i++) can = note_stage(&blocker, i);
   for (int i = 0; i < kernel->operand_count; i++) {
     parts[i] = blocker.touch[i] == TOUCH_PART;
     if (parts[i] && kernel->operands[i].elements % cut.blocks != 0) can = false;
   }
   if (can && blocker.needs_proof)
-    can = kernel->kind != KERNEL_CONV_WEIGHT && part_is_proved(&blocker, parts);
+    can = !kernel_is_in_pieces(kernel) && part_is_proved(&blocker, parts);
   arena_destroy(blocker.arena);
   return can;
 }

@@ -51,6 +51,10 @@ BuiltKernel builder_finish(KernelBuilder *builder);
 
 /* Joins adjacent axes wherever every access treats them as one. */
 void kernel_collapse(Arena *arena, Kernel *kernel);
+/* The same of a loop's domain and stages; of axes `axis` and `axis + 1` of a domain alone: false
+ * when an access would not treat them as one. */
+void kernel_collapse_stages(Arena *arena, Kernel *kernel);
+bool kernel_collapse_pair(Arena *arena, Kernel *kernel, int axis);
 /* x / s becomes x * (1 / s) where s is the same in the whole launch; 1 / s leaves the loops. */
 void kernel_multiply_by_reciprocals(Arena *arena, Kernel *kernel);
 /* Operands that are only read become the part that is read; first[i]: the element that operand i

@@ -20,3 +20,8 @@ int kernel_template_operands(const Kernel *kernel) {
   while (count < kernel->operand_count && class->reads && class->reads(kernel, count) >= 0) count++;
   return count;
 }
+
+bool kernel_is_in_pieces(const Kernel *kernel) {
+  const KernelClass *class = kernel_class(kernel);
+  return class->is_in_pieces && class->is_in_pieces(kernel);
+}

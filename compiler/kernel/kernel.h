@@ -116,6 +116,9 @@ typedef struct AxisGroup {
   int64_t stride[3][MAX_RANK]; /* in elements: [0] left, [1] right, [2] result; 0 where absent */
 } AxisGroup;
 
+/* Product of the extents; 1 when there are none. */
+int64_t axis_group_extent(const AxisGroup *group);
+
 /* The types of the templates' slots. */
 #define SLOTS(type, member, ...)                                                                   \
   typedef struct type {                                                                            \

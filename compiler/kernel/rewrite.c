@@ -6,6 +6,7 @@
  * x/b, i+1 = x%b. When the index algebra makes all those divisions vanish again, nothing is
  * lost. */
 #include "kernel/builder.h"
+#include "kernel/class.h"
 
 #include <string.h>
 #include "support/panic.h"
@@ -88,7 +89,7 @@ static void remove_extent(int64_t *extent, int *count, int axis) {
   --*count;
 }
 
-static bool collapse_domain_pair(Arena *arena, Kernel *kernel, int axis) {
+bool kernel_collapse_pair(Arena *arena, Kernel *kernel, int axis) {
   if (kernel->extent[axis + 1] == 0) return false; /* no points: nothing to divide by */
   for (int commit = 0; commit < 2; commit++) {
     Collapse collapse = {.arena = arena, .commit = commit};
@@ -120,50 +121,9 @@ static bool collapse_inner_pair(Arena *arena, Kernel *kernel, int number, int ax
   return true;
 }
 
-/* ---- the groups of a contraction ---- */
-
-static bool group_can_collapse(const AxisGroup *group, int axis) {
-  for (int slot = 0; slot < 3; slot++)
-    if (group->stride[slot][axis] != group->stride[slot][axis + 1] * group->extent[axis + 1])
-      return false;
-  return true;
-}
-
-static void group_collapse(AxisGroup *group, int axis) {
-  for (int slot = 0; slot < 3; slot++) {
-    group->stride[slot][axis] = group->stride[slot][axis + 1];
-    for (int i = axis + 1; i + 1 < group->count; i++)
-      group->stride[slot][i] = group->stride[slot][i + 1];
-  }
-  remove_extent(group->extent, &group->count, axis);
-}
-
-static void collapse_contract(Arena *arena, Kernel *kernel) {
-  AxisGroup *groups[3] = {&kernel->contract.batch, &kernel->contract.m, &kernel->contract.n};
-  int first = 0;
-  for (int g = 0; g < 3; g++) {
-    for (int i = 0; i + 1 < groups[g]->count;) {
-      if (group_can_collapse(groups[g], i) && collapse_domain_pair(arena, kernel, first + i))
-        group_collapse(groups[g], i);
-      else i++;
-    }
-    first += groups[g]->count;
-  }
-  AxisGroup *k = &kernel->contract.k;
-  for (int i = 0; i + 1 < k->count;)
-    if (group_can_collapse(k, i)) group_collapse(k, i);
-    else i++;
-  /* What is left of n may be one axis to the epilogue all the same. */
-  for (int axis = kernel->contract.batch.count + kernel->contract.m.count;
-       axis > 0 && axis + 1 < kernel->axis_count;)
-    if (!collapse_domain_pair(arena, kernel, axis)) axis++;
-}
-
-void kernel_collapse(Arena *arena, Kernel *kernel) {
-  if (kernel->kind == KERNEL_CONTRACT) collapse_contract(arena, kernel);
-  if (kernel->kind != KERNEL_LOOP) return;
+void kernel_collapse_stages(Arena *arena, Kernel *kernel) {
   for (int i = 0; i + 1 < kernel->axis_count;)
-    if (!collapse_domain_pair(arena, kernel, i)) i++;
+    if (!kernel_collapse_pair(arena, kernel, i)) i++;
   for (int s = 0; s < kernel->stage_count; s++) {
     Op reduce = kernel->stages[s].reduce;
     if (kernel->stages[s].kind == STAGE_REDUCE && (reduce == OP_ARGMAX || reduce == OP_ARGMIN))
@@ -171,6 +131,11 @@ void kernel_collapse(Arena *arena, Kernel *kernel) {
     for (int i = 0; i + 1 < kernel->stages[s].axis_count;)
       if (!collapse_inner_pair(arena, kernel, s, i)) i++;
   }
+}
+
+void kernel_collapse(Arena *arena, Kernel *kernel) {
+  const KernelClass *class = kernel_class(kernel);
+  if (class->collapse) class->collapse(arena, kernel);
 }
 
 /* ---- division by host scalars -------------------------------------------------------------- */

@@ -9,10 +9,6 @@ enum {
   BLOCK_ALIGNMENT = 64 /* elements: no two tasks write one cache line */
 };
 
-int64_t axis_group_extent(const AxisGroup *group) {
-  return extent_product(group->extent, group->count);
-}
-
 /* Element operations at one point of the domain. */
 static int64_t point_work(const Kernel *kernel) {
   int64_t work = 0;

@@ -93,7 +93,5 @@ int64_t kernel_worker_bytes(const Kernel *kernel);
 /* The type in which a contraction or convolution adds up: integers in theirs, floats in f32 or
  * f64. */
 DType kernel_sum_type(const Kernel *kernel);
-/* Product of a group's extents; 1 when it is empty. */
-int64_t axis_group_extent(const AxisGroup *group);
 
 #endif

@@ -10,9 +10,9 @@
 
 #include <math.h>
 #include "kernel/builder.h"
+#include "kernel/class.h"
 #include "ops/number.h"
 #include "ops/op.h"
-#include "ops/sort.h"
 #include "ops/philox.h"
 #include "support/integers.h"
 #include "support/panic.h"
@@ -273,144 +273,9 @@ static void run_loop(Run *run, Arena *scratch) {
 
 /* ---- templates: the result as a dense array, then the epilogue over the domain ---- */
 
-static int64_t group_extent(const AxisGroup *group) {
-  return extent_product(group->extent, group->count);
+static double read_operand(const void *context, int operand, int64_t index) {
+  return load(context, operand, index);
 }
-
-/* Offset in slot `slot` of element `number` of the group. */
-static int64_t group_offset(const AxisGroup *group, int slot, int64_t number) {
-  int64_t offset = 0;
-  for (int i = group->count - 1; i >= 0; i--) {
-    offset += number % group->extent[i] * group->stride[slot][i];
-    number /= group->extent[i];
-  }
-  return offset;
-}
-
-static void fill_contract(Run *run, double *result) {
-  const ContractSlots *slots = &run->kernel->contract;
-  int64_t at = 0, depth = group_extent(&slots->k);
-  for (int64_t b = 0; b < group_extent(&slots->batch); b++)
-    for (int64_t m = 0; m < group_extent(&slots->m); m++)
-      for (int64_t n = 0; n < group_extent(&slots->n); n++, at++) {
-        int64_t left = group_offset(&slots->batch, 0, b) + group_offset(&slots->m, 0, m);
-        int64_t right = group_offset(&slots->batch, 1, b) + group_offset(&slots->n, 1, n);
-        for (int64_t k = 0; k < depth; k++)
-          result[at] += load(run, 0, left + group_offset(&slots->k, 0, k)) *
-                        load(run, 1, right + group_offset(&slots->k, 1, k));
-      }
-}
-
-/* Calls `visit` with the flat elements of x, w and y that meet in each multiply-add. */
-typedef void (*ConvVisit)(Run *run, double *result, int64_t x, int64_t w, int64_t y);
-
-static int64_t spatial_size(const ConvSlots *conv, const int64_t *extent) {
-  return extent_product(extent, conv->spatial);
-}
-
-/* The input position under tap `tap` of output `out`, both flat; -1 in the padding. */
-static int64_t conv_position(const ConvSlots *conv, int64_t out, int64_t tap) {
-  int64_t position = 0, scale = 1;
-  for (int i = conv->spatial - 1; i >= 0; i--) {
-    int64_t o = out % conv->out[i], t = tap % conv->kernel[i];
-    int64_t at = o * conv->stride[i] - conv->low[i] + t * conv->dilation[i];
-    if (at < 0 || at >= conv->in[i]) return -1;
-    position += at * scale;
-    scale *= conv->in[i];
-    out /= conv->out[i];
-    tap /= conv->kernel[i];
-  }
-  return position;
-}
-
-static void conv_visit(Run *run, double *result, ConvVisit visit) {
-  const ConvSlots *conv = &run->kernel->conv;
-  int64_t in = spatial_size(conv, conv->in), out = spatial_size(conv, conv->out);
-  int64_t taps = spatial_size(conv, conv->kernel);
-  int64_t c_group = conv->c / conv->groups, k_group = conv->k / conv->groups;
-  for (int64_t n = 0; n < conv->n; n++)
-    for (int64_t k = 0; k < conv->k; k++)
-      for (int64_t o = 0; o < out; o++)
-        for (int64_t c = 0; c < c_group; c++)
-          for (int64_t t = 0; t < taps; t++) {
-            int64_t at = conv_position(conv, o, t);
-            if (at < 0) continue;
-            int64_t channel = k / k_group * c_group + c;
-            visit(run, result, (n * conv->c + channel) * in + at, (k * c_group + c) * taps + t,
-                  (n * conv->k + k) * out + o);
-          }
-}
-
-static void visit_conv(Run *run, double *result, int64_t x, int64_t w, int64_t y) {
-  result[y] += load(run, 0, x) * load(run, 1, w);
-}
-
-static void visit_conv_input(Run *run, double *result, int64_t x, int64_t w, int64_t y) {
-  result[x] += load(run, 0, y) * load(run, 1, w);
-}
-
-static void visit_conv_weight(Run *run, double *result, int64_t x, int64_t w, int64_t y) {
-  result[w] += load(run, 0, x) * load(run, 1, y);
-}
-
-static void fill_conv(Run *run, double *result) { conv_visit(run, result, visit_conv); }
-static void fill_conv_input(Run *run, double *result) { conv_visit(run, result, visit_conv_input); }
-static void fill_conv_weight(Run *run, double *result) {
-  conv_visit(run, result, visit_conv_weight);
-}
-
-static void fill_max_pool_grad(Run *run, double *result) {
-  const ConvSlots *conv = &run->kernel->conv;
-  int64_t in = spatial_size(conv, conv->in), out = spatial_size(conv, conv->out);
-  int64_t taps = spatial_size(conv, conv->kernel);
-  for (int64_t plane = 0; plane < conv->n * conv->c; plane++)
-    for (int64_t o = 0; o < out; o++) {
-      int64_t best = -1;
-      for (int64_t t = 0; t < taps; t++) {
-        int64_t at = conv_position(conv, o, t);
-        if (at < 0) continue;
-        double x = load(run, 0, plane * in + at);
-        if (best < 0 || is_better(OP_ARGMAX, x, load(run, 0, plane * in + best))) best = at;
-      }
-      if (best >= 0) result[plane * in + best] += load(run, 1, plane * out + o);
-    }
-}
-
-static void fill_scatter_add(Run *run, double *result) {
-  const ScatterSlots *slots = &run->kernel->scatter;
-  for (int64_t i = 0; i < slots->indices; i++) {
-    double row_number = load(run, 1, i);
-    if (!(row_number >= 0 && row_number < (double)slots->rows)) continue; /* dropped */
-    int64_t row = (int64_t)row_number;
-    for (int64_t k = 0; k < slots->row_elements; k++)
-      result[row * slots->row_elements + k] += load(run, 0, i * slots->row_elements + k);
-  }
-}
-
-static void fill_argsort(Run *run, double *result) {
-  const SortSlots *slots = &run->kernel->sort;
-  Arena *scratch = arena_create();
-  double *row = ARENA_ARRAY(scratch, double, slots->elements + 1);
-  int32_t *order = ARENA_ARRAY(scratch, int32_t, slots->elements + 1);
-  for (int64_t r = 0; r < slots->rows; r++) {
-    int64_t first = r * slots->elements;
-    for (int64_t i = 0; i < slots->elements; i++) row[i] = load(run, 0, first + i);
-    sort_order(row, slots->elements, slots->descending, order);
-    for (int64_t i = 0; i < slots->elements; i++) result[first + i] = order[i];
-  }
-  arena_destroy(scratch);
-}
-
-typedef void (*Fill)(Run *run, double *result);
-static const Fill fill_of[KERNEL_KIND_COUNT] = {
-    [KERNEL_CONTRACT] = fill_contract,
-    [KERNEL_CONV] = fill_conv,
-    [KERNEL_CONV_INPUT] = fill_conv_input,
-    [KERNEL_CONV_WEIGHT] = fill_conv_weight,
-    [KERNEL_MAX_POOL_GRAD] = fill_max_pool_grad,
-    [KERNEL_SCATTER_ADD] = fill_scatter_add,
-    [KERNEL_ARGSORT] = fill_argsort,
-};
 
 static void run_template(Run *run, Arena *scratch) {
   const Kernel *kernel = run->kernel;
@@ -418,7 +283,7 @@ static void run_template(Run *run, Arena *scratch) {
   Values values = values_create(scratch, kernel, 0);
   int64_t points = extent_product(kernel->extent, kernel->axis_count), at = 0;
   double *result = ARENA_ARRAY(scratch, double, points);
-  fill_of[kernel->kind](run, result);
+  kernel_class(kernel)->evaluate(kernel, &(KernelReader){read_operand, run}, result);
   bool more = first_point(run, 0, kernel->axis_count, kernel->extent);
   for (; more; more = next_point(run, 0, kernel->axis_count, kernel->extent)) {
     run->result = result[at++];

@@ -20,6 +20,7 @@
 #include <math.h>
 
 #include "kernel/block.h"
+#include "kernel/class.h"
 #include "program/lowering.h"
 
 enum {
@@ -146,7 +147,8 @@ static bool depends_on_loop(const Former *former, int launch) {
 
 /* Sums over the pieces of the batch are only made block by block. */
 static bool needs_loop(const Former *former, int launch) {
-  return former->parts[launch] != NULL && launch_kernel(former, launch)->kernel->conv.pieces > 0;
+  return former->parts[launch] != NULL &&
+         kernel_is_in_pieces(launch_kernel(former, launch)->kernel);
 }
 
 static bool can_join(const Former *former, int launch) {

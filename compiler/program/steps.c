@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include "kernel/block.h"
+#include "kernel/class.h"
 #include "kernel/tiles.h"
 #include "ops/op.h"
 #include "support/hash.h"
@@ -269,7 +270,7 @@ static void add_launch(Lowering *lowering, const Launch *launch) {
     block_bytes = cut_kernel(lowering, launch, built->kernel);
     blocks = entry->loops.items[launch->loop].blocks;
   }
-  CHECK(built->kernel->conv.pieces == 0);
+  CHECK(!kernel_is_in_pieces(built->kernel));
   kernel_collapse(program->arena, built->kernel);
   if (lowering->level > 0 && launch->loop < 0) trim_operands(program, built->kernel, buffers);
   if (lowering->level > 0) kernel_multiply_by_reciprocals(program->arena, built->kernel);

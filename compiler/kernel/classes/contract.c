@@ -1,5 +1,7 @@
 /* Contractions: result[b,m,n] = sum_k left[b,m,k] * right[b,k,n], each side a strided view. */
+#include "kernel/builder.h"
 #include "kernel/class.h"
+#include "support/integers.h"
 
 static void print_group(Text *text, const char *name, const AxisGroup *group) {
   text_printf(text, "  %s:", name);
@@ -17,6 +19,10 @@ static void contract_print(Text *text, const Kernel *kernel) {
   print_group(text, "k", &kernel->contract.k);
 }
 
+int64_t axis_group_extent(const AxisGroup *group) {
+  return extent_product(group->extent, group->count);
+}
+
 /* Up to the last element of a side. */
 static int64_t contract_reads(const Kernel *kernel, int operand) {
   const ContractSlots *slots = &kernel->contract;
@@ -31,8 +37,115 @@ static int64_t contract_reads(const Kernel *kernel, int operand) {
   return reach;
 }
 
+/* ---- evaluation ---------------------------------------------------------------------------- */
+
+/* Offset in slot `slot` of element `number` of the group. */
+static int64_t group_offset(const AxisGroup *group, int slot, int64_t number) {
+  int64_t offset = 0;
+  for (int i = group->count - 1; i >= 0; i--) {
+    offset += number % group->extent[i] * group->stride[slot][i];
+    number /= group->extent[i];
+  }
+  return offset;
+}
+
+static void contract_evaluate(const Kernel *kernel, const KernelReader *reader, double *result) {
+  const ContractSlots *slots = &kernel->contract;
+  int64_t at = 0, depth = axis_group_extent(&slots->k);
+  for (int64_t b = 0; b < axis_group_extent(&slots->batch); b++)
+    for (int64_t m = 0; m < axis_group_extent(&slots->m); m++)
+      for (int64_t n = 0; n < axis_group_extent(&slots->n); n++, at++) {
+        int64_t left = group_offset(&slots->batch, 0, b) + group_offset(&slots->m, 0, m);
+        int64_t right = group_offset(&slots->batch, 1, b) + group_offset(&slots->n, 1, n);
+        for (int64_t k = 0; k < depth; k++)
+          result[at] += reader_load(reader, 0, left + group_offset(&slots->k, 0, k)) *
+                        reader_load(reader, 1, right + group_offset(&slots->k, 1, k));
+      }
+}
+
+/* ---- joined axes --------------------------------------------------------------------------- */
+
+static bool group_can_collapse(const AxisGroup *group, int axis) {
+  for (int slot = 0; slot < 3; slot++)
+    if (group->stride[slot][axis] != group->stride[slot][axis + 1] * group->extent[axis + 1])
+      return false;
+  return true;
+}
+
+static void group_collapse(AxisGroup *group, int axis) {
+  for (int slot = 0; slot < 3; slot++) {
+    group->stride[slot][axis] = group->stride[slot][axis + 1];
+    for (int i = axis + 1; i + 1 < group->count; i++)
+      group->stride[slot][i] = group->stride[slot][i + 1];
+  }
+  group->extent[axis] *= group->extent[axis + 1];
+  for (int i = axis + 1; i + 1 < group->count; i++) group->extent[i] = group->extent[i + 1];
+  group->count--;
+}
+
+static void contract_collapse(Arena *arena, Kernel *kernel) {
+  AxisGroup *groups[3] = {&kernel->contract.batch, &kernel->contract.m, &kernel->contract.n};
+  int first = 0;
+  for (int g = 0; g < 3; g++) {
+    for (int i = 0; i + 1 < groups[g]->count;) {
+      if (group_can_collapse(groups[g], i) && kernel_collapse_pair(arena, kernel, first + i))
+        group_collapse(groups[g], i);
+      else i++;
+    }
+    first += groups[g]->count;
+  }
+  AxisGroup *k = &kernel->contract.k;
+  for (int i = 0; i + 1 < k->count;)
+    if (group_can_collapse(k, i)) group_collapse(k, i);
+    else i++;
+  /* What is left of n may be one axis to the epilogue all the same. */
+  for (int axis = kernel->contract.batch.count + kernel->contract.m.count;
+       axis > 0 && axis + 1 < kernel->axis_count;)
+    if (!kernel_collapse_pair(arena, kernel, axis)) axis++;
+}
+
+/* ---- blocks -------------------------------------------------------------------------------- */
+
+/* The group to which the domain's first axis belongs. */
+static AxisGroup *first_group(ContractSlots *slots) {
+  return slots->batch.count > 0 ? &slots->batch : slots->m.count > 0 ? &slots->m : &slots->n;
+}
+
+static int64_t reach(const AxisGroup *group, int slot, int from) {
+  int64_t reach = 0;
+  for (int i = from; i < group->count; i++)
+    reach += (group->extent[i] - 1) * group->stride[slot][i];
+  return reach;
+}
+
+/* Side 0 or 1: rows of its own for each element of the first axis, or all of it. */
+static bool can_block_side(const Kernel *kernel, int side, bool *is_part) {
+  ContractSlots slots = kernel->contract;
+  const AxisGroup *groups[] = {&slots.batch, &slots.m, &slots.n, &slots.k};
+  const AxisGroup *first = first_group(&slots);
+  int64_t row = first->stride[side][0], others = 0;
+  *is_part = row != 0;
+  for (int i = 0; i < 4; i++) others += reach(groups[i], side, groups[i] == first);
+  return row == 0 || (row * first->extent[0] == kernel->operands[side].elements && others < row);
+}
+
+static bool contract_can_block(const Kernel *kernel, int64_t blocks, bool *parts) {
+  ContractSlots slots = kernel->contract;
+  const AxisGroup *first = first_group(&slots);
+  return first->count > 0 && first->extent[0] % blocks == 0 &&
+         can_block_side(kernel, 0, &parts[0]) && can_block_side(kernel, 1, &parts[1]);
+}
+
+static void contract_block(Kernel *kernel, int64_t blocks) {
+  first_group(&kernel->contract)->extent[0] /= blocks;
+}
+
 const KernelClass kernel_class_contract = {
     .print = contract_print,
     .reads = contract_reads,
+    .evaluate = contract_evaluate,
+    .collapse = contract_collapse,
+    .can_block = contract_can_block,
+    .block = contract_block,
     .trims_operands = true,
 };

@@ -17,17 +17,86 @@ static int64_t conv_input_reads(const Kernel *kernel, int operand) {
                         : -1;
 }
 
+/* ---- evaluation ---------------------------------------------------------------------------- */
+
+enum { X, W, Y };
+
+/* What the operands and the result are, of X, W and Y. */
+typedef struct Roles {
+  int left, right, result;
+} Roles;
+
+/* Every product of elements that meet. */
+static void add_products(const Kernel *kernel, const KernelReader *reader, Roles roles,
+                         double *result) {
+  const ConvSlots *conv = &kernel->conv;
+  int64_t in = window_elements(conv, conv->in), out = window_elements(conv, conv->out);
+  int64_t taps = window_elements(conv, conv->kernel);
+  int64_t c_group = conv->c / conv->groups, k_group = conv->k / conv->groups;
+  for (int64_t n = 0; n < conv->n; n++)
+    for (int64_t k = 0; k < conv->k; k++)
+      for (int64_t o = 0; o < out; o++)
+        for (int64_t c = 0; c < c_group; c++)
+          for (int64_t t = 0; t < taps; t++) {
+            int64_t position = window_position(conv, o, t);
+            if (position < 0) continue;
+            int64_t channel = k / k_group * c_group + c;
+            const int64_t at[] = {[X] = (n * conv->c + channel) * in + position,
+                                  [W] = (k * c_group + c) * taps + t,
+                                  [Y] = (n * conv->k + k) * out + o};
+            result[at[roles.result]] +=
+                reader_load(reader, 0, at[roles.left]) * reader_load(reader, 1, at[roles.right]);
+          }
+}
+
+static void conv_evaluate(const Kernel *kernel, const KernelReader *reader, double *result) {
+  add_products(kernel, reader, (Roles){X, W, Y}, result);
+}
+
+static void conv_input_evaluate(const Kernel *kernel, const KernelReader *reader, double *result) {
+  add_products(kernel, reader, (Roles){Y, W, X}, result);
+}
+
+static void conv_weight_evaluate(const Kernel *kernel, const KernelReader *reader, double *result) {
+  add_products(kernel, reader, (Roles){X, Y, W}, result);
+}
+
+/* ---- blocks of the weights' gradient: its pieces ------------------------------------------- */
+
+static bool is_in_pieces(const Kernel *kernel) { return kernel->conv.pieces > 0; }
+
+static bool conv_weight_can_block(const Kernel *kernel, int64_t blocks, bool *parts) {
+  return kernel->conv.pieces == blocks && window_can_block_pair(kernel, blocks, parts);
+}
+
+static void conv_weight_block(Kernel *kernel, int64_t blocks) {
+  window_block(kernel, blocks);
+  kernel->conv.pieces = 0;
+}
+
+/* ---- the records --------------------------------------------------------------------------- */
+
 const KernelClass kernel_class_conv = {
     .print = window_print,
     .reads = conv_reads,
+    .evaluate = conv_evaluate,
+    .can_block = window_can_block,
+    .block = window_block,
 };
 
 const KernelClass kernel_class_conv_input = {
     .print = window_print,
     .reads = conv_input_reads,
+    .evaluate = conv_input_evaluate,
+    .can_block = window_can_block,
+    .block = window_block,
 };
 
 const KernelClass kernel_class_conv_weight = {
     .print = window_print,
     .reads = window_reads_pair,
+    .evaluate = conv_weight_evaluate,
+    .can_block = conv_weight_can_block,
+    .block = conv_weight_block,
+    .is_in_pieces = is_in_pieces,
 };

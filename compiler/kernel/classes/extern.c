@@ -1,5 +1,6 @@
 /* Functions of the user's: whole operands in, a whole result out, nothing fused. */
 #include "kernel/class.h"
+#include "support/panic.h"
 
 static void extern_print(Text *text, const Kernel *kernel) {
   text_printf(text, "  %s(", kernel->external.function);
@@ -26,8 +27,14 @@ static const char *extern_verify(Arena *arena, const Kernel *kernel) {
   return NULL;
 }
 
+static void extern_evaluate(const Kernel *kernel, const KernelReader *reader, double *result) {
+  (void)reader, (void)result;
+  panic("only an executable computes %s", kernel->external.function);
+}
+
 const KernelClass kernel_class_extern = {
     .print = extern_print,
     .reads = extern_reads,
     .verify = extern_verify,
+    .evaluate = extern_evaluate,
 };

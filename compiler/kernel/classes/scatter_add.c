@@ -13,7 +13,19 @@ static int64_t scatter_reads(const Kernel *kernel, int operand) {
   return operand == 0 ? slots->indices * slots->row_elements : operand == 1 ? slots->indices : -1;
 }
 
+static void scatter_evaluate(const Kernel *kernel, const KernelReader *reader, double *result) {
+  const ScatterSlots *slots = &kernel->scatter;
+  for (int64_t i = 0; i < slots->indices; i++) {
+    double row = reader_load(reader, 1, i);
+    if (!(row >= 0 && row < (double)slots->rows)) continue; /* dropped */
+    int64_t first = (int64_t)row * slots->row_elements;
+    for (int64_t k = 0; k < slots->row_elements; k++)
+      result[first + k] += reader_load(reader, 0, i * slots->row_elements + k);
+  }
+}
+
 const KernelClass kernel_class_scatter_add = {
     .print = scatter_print,
     .reads = scatter_reads,
+    .evaluate = scatter_evaluate,
 };

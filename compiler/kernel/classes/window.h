@@ -12,4 +12,13 @@ int64_t window_w_elements(const ConvSlots *slots);
 /* KernelClass.reads of templates whose operands are x and dy. */
 int64_t window_reads_pair(const Kernel *kernel, int operand);
 
+int64_t window_elements(const ConvSlots *slots, const int64_t *extent); /* of a plane */
+/* The input position under tap `tap` of output `out`, all flat; -1 in the padding. */
+int64_t window_position(const ConvSlots *slots, int64_t out, int64_t tap);
+
+/* By images. The operands must be all of x or y, not views into something larger. */
+bool window_can_block(const Kernel *kernel, int64_t blocks, bool *parts);
+bool window_can_block_pair(const Kernel *kernel, int64_t blocks, bool *parts);
+void window_block(Kernel *kernel, int64_t blocks);
+
 #endif
