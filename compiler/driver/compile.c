@@ -7,6 +7,7 @@
 
 #include "backend/c/kernels.h"
 #include "backend/common/code.h"
+#include "backend/common/command.h"
 #include "backend/common/compile.h"
 #include "backend/common/emit.h"
 #include "driver/commands.h"
@@ -163,19 +164,6 @@ static const char *installation_prefix(Arena *arena) {
   return arena_strdup(arena, path);
 }
 
-/* Whether a data set names pictures. */
-static bool reads_pictures(const Module *module) {
-  for (int i = 0; i < module->data_sets.count; i++)
-    for (int p = 0; p < module->data_sets.items[i].pipeline_count; p++) {
-      const DataPipeline *pipeline = &module->data_sets.items[i].pipelines[p];
-      for (int c = 0; c < pipeline->call_count; c++)
-        if (!strcmp(pipeline->calls[c].function, "image_folder") ||
-            !strcmp(pipeline->calls[c].function, "files"))
-          return true;
-    }
-  return false;
-}
-
 /* The functions of the user's that are called; false after a mistake in their names. */
 static bool find_externs(const Compilation *compilation, const Module *module,
                          CompileOptions *compile) {
@@ -214,7 +202,7 @@ static int back_end(const Compilation *compilation, const Program *program) {
       .has_cache = !options->no_cache,
       .cache_folder = options->cache_folder,
       .cache_bytes = options->cache_bytes,
-      .reads_pictures = reads_pictures(program->module),
+      .reads_pictures = command_reads_pictures(program->module),
       .prefix = installation_prefix(compilation->arena),
       .output = output,
       .inputs = &compilation->inputs,

@@ -5,6 +5,7 @@
 #ifndef NNC_OPS_H
 #define NNC_OPS_H
 
+#include "nnc_block.h"
 #include "nnc_math.h"
 #include "nnc_vector.h"
 
@@ -160,13 +161,7 @@ NNC_DEFINE_CASTS(f64, double)
  * A reduction over a row runs in blocks of NNC_BLOCK values that the kernel has written to `v`, padded
  * to whole lane groups with the reduction's identity. */
 
-enum {
-  NNC_BLOCK = 128,
-  NNC_GROUP_f32 = 16,
-  NNC_GROUP_f64 = 8,
-  NNC_GROUP_i32 = 16,
-  NNC_GROUP_i64 = 8
-};
+enum { NNC_GROUP_f32 = 16, NNC_GROUP_f64 = 8, NNC_GROUP_i32 = 16, NNC_GROUP_i64 = 8 };
 
 NNC_INLINE int64_t nnc_round_up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 

@@ -7,6 +7,8 @@
 #ifndef NNC_DATA_WORDS_H
 #define NNC_DATA_WORDS_H
 
+#include <string.h>
+
 /* KIND(bit, in messages) */
 #define DATA_KINDS(KIND)                                                                           \
   KIND(1, GIVES_ROWS, "rows of its own")                                                           \
@@ -59,6 +61,15 @@ static inline const char *data_kind_text(int kind) {
   DATA_KINDS(DATA_KIND_TEXT)
 #undef DATA_KIND_TEXT
   return "";
+}
+
+/* What the source gives; -1: there is none of this name. */
+static inline int data_source_gives(const char *source) {
+#define DATA_SOURCE_GIVES(name, gives)                                                             \
+  if (!strcmp(source, #name)) return DATA_GIVES_##name;
+  DATA_SOURCES(DATA_SOURCE_GIVES)
+#undef DATA_SOURCE_GIVES
+  return -1;
 }
 
 #endif

@@ -6,7 +6,6 @@
  * panel at a time). */
 #include "backend/c/kernels.h"
 
-#include "backend/common/template.h"
 #include "kernel/builder.h"
 #include "kernel/tiles.h"
 #include "support/integers.h"
@@ -428,44 +427,38 @@ void contract_write(Code *code, KernelFunction *function) {
   const ContractGrid *grid = &writer.grid;
   const AxisGroup *k = &function->kernel->contract.k;
   const char *block_row = number(arena, align_up(grid->n_block, 64));
-  const TemplateHole holes[] = {
-      {"NAME", function->name},
-      {"PARAMETERS", function_parameters(arena, function)},
-      {"UNUSED", function_unused(arena, function)},
-      {"EPILOGUE", epilogue_text(&writer)},
-      {"TYPE", c_value_type(writer.sum)},
-      {"T", c_type_name(writer.sum)},
-      {"A_TYPE", c_storage_type(function->kernel->operands[writer.a_slot].dtype)},
-      {"B_TYPE", c_storage_type(function->kernel->operands[writer.b_slot].dtype)},
-      {"M", number(arena, grid->m)},
-      {"N", number(arena, grid->n)},
-      {"K", number(arena, grid->k)},
-      {"MB", number(arena, grid->m_block)},
-      {"NB", number(arena, grid->n_block)},
-      {"KB", number(arena, grid->k_block)},
-      {"M_BLOCKS", number(arena, grid->m_blocks)},
-      {"N_BLOCKS", number(arena, grid->n_blocks)},
-      {"TASKS", number(arena, grid->tasks)},
-      {"A_BYTES", number(arena, grid->a_bytes)},
-      {"B_BYTES", number(arena, grid->b_bytes)},
-      {"TILE_ROW", writer.whole_block ? block_row : "NR"},
-      {"KEYS", function_keys_text(arena, function)},
-      {"PACKED",
-       grid->pack_b ? "int64_t packed = -1; /* the columns that packed_b holds */\n" : ""},
-      {"LEFT", side_pointer(&writer, writer.a_slot)},
-      {"RIGHT", side_pointer(&writer, writer.b_slot)},
-      {"PACK_A", pack_a_text(&writer)},
-      {"PACK_B", pack_b_text(&writer)},
-      {"PANEL", panel_text(&writer)},
-      {"A", a_place(&writer)},
-      {"TILE", tile_place(&writer)},
-      {"A_ROW", grid->pack_a ? "1" : number(arena, only_stride(writer.a, writer.a_slot))},
-      {"A_K", grid->pack_a ? "MR" : number(arena, only_stride(k, writer.a_slot))},
-      {"AHEAD", ahead_text(&writer)},
-      {"AHEAD_POINTER", *ahead_text(&writer) ? "&ahead" : "NULL"},
-      {"TILE_DONE", tile_done(&writer)},
-      {"PANEL_DONE", panel_done(&writer)},
-  };
-  template_render(code->out, "codegen_templates/contract.c", (int)(sizeof holes / sizeof *holes),
-                  holes);
+  TemplateHoles holes = function_holes(arena, function, grid->tasks);
+  holes_add(&holes, "EPILOGUE", epilogue_text(&writer));
+  holes_add(&holes, "TYPE", c_value_type(writer.sum));
+  holes_add(&holes, "T", c_type_name(writer.sum));
+  holes_add(&holes, "A_TYPE", c_storage_type(function->kernel->operands[writer.a_slot].dtype));
+  holes_add(&holes, "B_TYPE", c_storage_type(function->kernel->operands[writer.b_slot].dtype));
+  holes_add_integer(&holes, "M", grid->m);
+  holes_add_integer(&holes, "N", grid->n);
+  holes_add_integer(&holes, "K", grid->k);
+  holes_add_integer(&holes, "MB", grid->m_block);
+  holes_add_integer(&holes, "NB", grid->n_block);
+  holes_add_integer(&holes, "KB", grid->k_block);
+  holes_add_integer(&holes, "M_BLOCKS", grid->m_blocks);
+  holes_add_integer(&holes, "N_BLOCKS", grid->n_blocks);
+  holes_add_integer(&holes, "A_BYTES", grid->a_bytes);
+  holes_add_integer(&holes, "B_BYTES", grid->b_bytes);
+  holes_add(&holes, "TILE_ROW", writer.whole_block ? block_row : "NR");
+  holes_add(&holes, "PACKED",
+            grid->pack_b ? "int64_t packed = -1; /* the columns that packed_b holds */\n" : "");
+  holes_add(&holes, "LEFT", side_pointer(&writer, writer.a_slot));
+  holes_add(&holes, "RIGHT", side_pointer(&writer, writer.b_slot));
+  holes_add(&holes, "PACK_A", pack_a_text(&writer));
+  holes_add(&holes, "PACK_B", pack_b_text(&writer));
+  holes_add(&holes, "PANEL", panel_text(&writer));
+  holes_add(&holes, "A", a_place(&writer));
+  holes_add(&holes, "TILE", tile_place(&writer));
+  holes_add(&holes, "A_ROW",
+            grid->pack_a ? "1" : number(arena, only_stride(writer.a, writer.a_slot)));
+  holes_add(&holes, "A_K", grid->pack_a ? "MR" : number(arena, only_stride(k, writer.a_slot)));
+  holes_add(&holes, "AHEAD", ahead_text(&writer));
+  holes_add(&holes, "AHEAD_POINTER", *ahead_text(&writer) ? "&ahead" : "NULL");
+  holes_add(&holes, "TILE_DONE", tile_done(&writer));
+  holes_add(&holes, "PANEL_DONE", panel_done(&writer));
+  template_render(code->out, "codegen_templates/contract.c", &holes);
 }

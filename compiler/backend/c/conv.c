@@ -3,7 +3,6 @@
  * conv_columns.c (the adjoint in the input) and conv_weight_patches.c (in the weights). */
 #include "backend/c/kernels.h"
 
-#include "backend/common/template.h"
 #include "kernel/tiles.h"
 #include "support/integers.h"
 #include "support/panic.h"
@@ -17,7 +16,8 @@ typedef struct ConvWriter {
   ConvGrid grid;
   DType sum;
   bool is_input, is_weight;
-  int absent; /* leading axes that the kernel does not have */
+  bool is_small; /* by columns or patches */
+  int absent;    /* leading axes that the kernel does not have */
 } ConvWriter;
 
 /* ---- tables ---- */
@@ -367,10 +367,103 @@ static const char *epilogue_text(const ConvWriter *writer) {
   return map_epilogue(writer);
 }
 
+/* ---- what fills the template ---- */
+
+static void add_operands(const ConvWriter *writer, TemplateHoles *holes) {
+  const KernelFunction *function = writer->function;
+  const KernelOperand *operands = writer->kernel->operands;
+  holes_add(holes, "TYPE", c_value_type(writer->sum));
+  holes_add(holes, "T", c_type_name(writer->sum));
+  holes_add(holes, "SOURCE", function->operands[0]);
+  holes_add(holes, "SOURCE_TYPE", c_storage_type(operands[0].dtype));
+  holes_add(holes, "SOURCE_T", dtype_name(operands[0].dtype));
+  holes_add(holes, "DY", function->operands[1]);
+  holes_add(holes, "DY_TYPE", c_storage_type(operands[1].dtype));
+  holes_add(holes, "DY_T", dtype_name(operands[1].dtype));
+  holes_add(holes, "W", writer->is_weight ? "" : function->operands[1]);
+  holes_add(holes, "WEIGHTS", writer->is_weight ? "" : weights_text(writer));
+}
+
+/* How the work is cut, and pieces of the worker's block. */
+static void add_grid(const ConvWriter *writer, TemplateHoles *holes) {
+  const ConvGrid *grid = &writer->grid;
+  bool blocks_rows = writer->is_weight || writer->is_small;
+  holes_add_integer(holes, "IMAGES", grid->images);
+  holes_add_integer(holes, "GROUPS", grid->groups);
+  holes_add_integer(holes, "ROWS", grid->rows);
+  holes_add_integer(holes, "CHANNELS", grid->channels);
+  holes_add_integer(holes, "RB", grid->row_block);
+  holes_add_integer(holes, "CB", grid->channel_block);
+  holes_add_integer(holes, "ROW_BLOCKS", blocks_rows ? divide_up(grid->rows, grid->row_block) : 1);
+  holes_add_integer(holes, "CHANNEL_BLOCKS",
+                    writer->is_weight ? divide_up(grid->channels, grid->channel_block) : 1);
+  holes_add_integer(holes, "CHUNK", grid->group_chunk);
+  holes_add_integer(holes, "CHUNKS", grid->chunks);
+  holes_add_integer(holes, "BLOCK", grid->block);
+  holes_add_integer(holes, "BLOCKS", grid->blocks);
+  holes_add_integer(holes, "STACK", grid->stack);
+  holes_add_integer(holes, "LEAST_ROWS", grid->by_columns ? least_rows(grid) : 1);
+  holes_add_integer(holes, "SPAN", grid->span);
+  holes_add_integer(holes, "DY_IN_PLACE", grid->dy_in_place);
+  holes_add_integer(holes, "SOURCE_BYTES", grid->source_bytes);
+  holes_add_integer(holes, "OTHER_BYTES", grid->other_bytes);
+}
+
+/* Extents of the convolution and of its rasters. */
+static void add_extents(const ConvWriter *writer, TemplateHoles *holes) {
+  static const int64_t ones[3] = {1, 1, 1};
+  const ConvGrid *grid = &writer->grid;
+  bool from_y = writer->is_input && !grid->by_columns;
+  bool converts = writer->kernel->operands[1].dtype != writer->sum;
+  int64_t own_channel = writer->is_input ? grid->rows : 1;
+  int64_t own_row = writer->is_input ? 1 : grid->channels;
+  int64_t taps = extent_product(grid->kernel, 3);
+  holes_add_axes(holes, "K", grid->kernel);
+  holes_add_axes(holes, "D", grid->dilation);
+  holes_add_axes(holes, "P", grid->low);
+  holes_add_axes(holes, "L", grid->length);
+  holes_add_axes(holes, "X", from_y ? grid->extent_out : grid->extent_in);
+  holes_add_axes(holes, "Y", grid->extent_out);
+  holes_add_axes(holes, "S", from_y ? ones : grid->stride);
+  holes_add_integer(holes, "TAPS", taps);
+  holes_add_integer(holes, "A_ROW", (converts ? grid->channels : own_row) * taps);
+  holes_add_integer(holes, "A_CHANNEL", (converts ? 1 : own_channel) * taps);
+  holes_add_integer(holes, "POSITIONS",
+                    writer->is_small ? extent_product(grid->extent_out, 3)
+                                     : grid->grid[grid->block_axis]);
+  holes_add_integer(holes, "PADDED", grid->padded);
+  holes_add_integer(holes, "PLANE", grid->plane);
+  holes_add_integer(holes, "TILE_ROW", grid->raster + (grid->dy_in_place ? 0 : RASTER_SLACK));
+  holes_add_integer(holes, "SOURCE_PHASES", extent_product(grid->source_phases, 3));
+  holes_add_integer(holes, "OUTPUT_PHASES", extent_product(grid->output_phases, 3));
+  holes_add_integer(holes, "ROW_PHASES", grid->output_phases[2]);
+}
+
+/* Where rasters begin, and which elements taps meet. */
+static void add_places(const ConvWriter *writer, TemplateHoles *holes) {
+  const ConvGrid *grid = &writer->grid;
+  bool is_inner = stays_inside(grid, 2);
+  const char *taps, *phases;
+  tap_tables(writer, &taps, &phases);
+  holes_add(holes, "TAP_TABLE", taps);
+  holes_add(holes, "PHASE_TABLE", phases);
+  holes_add(holes, "BEGINS", begin_table(writer));
+  holes_add(holes, "RASTER", grid->by_patches ? raster_text(writer) : "");
+  holes_add(holes, "CUT", grid->by_patches ? cut_text(writer) : "");
+  holes_add(holes, "INSIDE", inside_text(writer));
+  holes_add(holes, "FROM", is_inner ? "0" : "nnc_greatest((P2 - t2 * D2 + S2 - 1) / S2, 0)");
+  holes_add(holes, "TO", is_inner ? "Y2" : "nnc_least((X2 - 1 + P2 - t2 * D2 + S2) / S2, Y2)");
+  for (int i = 0; i < 3; i++) {
+    bool is_cut = i == grid->block_axis;
+    holes_add(holes, arena_printf(holes->arena, "FIRST_%d", i), is_cut ? "first" : "0");
+    holes_add(holes, arena_printf(holes->arena, "COUNT_%d", i),
+              is_cut ? "count" : c_integer(holes->arena, grid->grid[i]));
+  }
+}
+
 void conv_write(Code *code, KernelFunction *function) {
-  Arena *arena = code->arena;
   const Kernel *kernel = function->kernel;
-  ConvWriter writer = {.arena = arena,
+  ConvWriter writer = {.arena = code->arena,
                        .function = function,
                        .kernel = kernel,
                        .grid = kernel_conv_grid(kernel),
@@ -378,110 +471,14 @@ void conv_write(Code *code, KernelFunction *function) {
                        .is_input = kernel->kind == KERNEL_CONV_INPUT,
                        .is_weight = kernel->kind == KERNEL_CONV_WEIGHT,
                        .absent = 3 - kernel->conv.spatial};
-  const ConvGrid *grid = &writer.grid;
   CHECK(kernel->axis_count == 2 + kernel->conv.spatial);
   if (function_write_empty(code, function)) return;
-  const char *taps, *phases;
-  tap_tables(&writer, &taps, &phases);
-  bool by_columns = grid->by_columns, is_small = by_columns || grid->by_patches;
-  bool from_y = writer.is_input && !by_columns;
-  const int64_t *source = from_y ? grid->extent_out : grid->extent_in;
-  bool blocks_rows = writer.is_weight || is_small, inner = stays_inside(grid, 2);
-  bool converts = kernel->operands[1].dtype != writer.sum;
-  const char *first[3], *count[3];
-  for (int i = 0; i < 3; i++) {
-    first[i] = i == grid->block_axis ? "first" : "0";
-    count[i] = i == grid->block_axis ? "count" : c_integer(arena, grid->grid[i]);
-  }
-  int64_t own_channel = writer.is_input ? grid->rows : 1,
-          own_row = writer.is_input ? 1 : grid->channels;
-  int64_t tap_count = extent_product(grid->kernel, 3);
-#define INTEGER(name, value)                                                                       \
-  { name, c_integer(arena, value) }
-  const TemplateHole holes[] = {
-      {"NAME", function->name},
-      {"PARAMETERS", function_parameters(arena, function)},
-      {"ARGUMENTS", function_arguments(arena, function)},
-      {"UNUSED", function_unused(arena, function)},
-      {"EPILOGUE", epilogue_text(&writer)},
-      {"KEYS", function_keys_text(arena, function)},
-      {"TYPE", c_value_type(writer.sum)},
-      {"T", c_type_name(writer.sum)},
-      {"SOURCE", function->operands[0]},
-      {"SOURCE_TYPE", c_storage_type(kernel->operands[0].dtype)},
-      {"SOURCE_T", dtype_name(kernel->operands[0].dtype)},
-      {"DY", function->operands[1]},
-      {"DY_TYPE", c_storage_type(kernel->operands[1].dtype)},
-      {"DY_T", dtype_name(kernel->operands[1].dtype)},
-      {"WEIGHTS", writer.is_weight ? "" : weights_text(&writer)},
-      INTEGER("A_ROW", (converts ? grid->channels : own_row) * tap_count),
-      INTEGER("A_CHANNEL", (converts ? 1 : own_channel) * tap_count),
-      INTEGER("IMAGES", grid->images),
-      INTEGER("GROUPS", grid->groups),
-      INTEGER("ROWS", grid->rows),
-      INTEGER("CHANNELS", grid->channels),
-      INTEGER("RB", grid->row_block),
-      INTEGER("CB", grid->channel_block),
-      INTEGER("ROW_BLOCKS", blocks_rows ? (grid->rows + grid->row_block - 1) / grid->row_block : 1),
-      INTEGER("CHANNEL_BLOCKS",
-              writer.is_weight ? (grid->channels + grid->channel_block - 1) / grid->channel_block
-                               : 1),
-      INTEGER("TASKS", grid->tasks),
-      INTEGER("CHUNK", grid->group_chunk),
-      INTEGER("CHUNKS", grid->chunks),
-      INTEGER("BLOCK", grid->block),
-      INTEGER("BLOCKS", grid->blocks),
-      INTEGER("POSITIONS",
-              is_small ? extent_product(grid->extent_out, 3) : grid->grid[grid->block_axis]),
-      INTEGER("PADDED", grid->padded),
-      INTEGER("STACK", grid->stack),
-      INTEGER("LEAST_ROWS", by_columns ? least_rows(grid) : 1),
-      {"RASTER", grid->by_patches ? raster_text(&writer) : ""},
-      {"CUT", grid->by_patches ? cut_text(&writer) : ""},
-      {"W", writer.is_weight ? "" : function->operands[1]},
-      {"INSIDE", inside_text(&writer)},
-      {"FROM", inner ? "0" : "nnc_greatest((P2 - t2 * D2 + S2 - 1) / S2, 0)"},
-      {"TO", inner ? "Y2" : "nnc_least((X2 - 1 + P2 - t2 * D2 + S2) / S2, Y2)"},
-      INTEGER("K1", grid->kernel[1]),
-      INTEGER("K2", grid->kernel[2]),
-      INTEGER("D0", grid->dilation[0]),
-      INTEGER("D1", grid->dilation[1]),
-      INTEGER("D2", grid->dilation[2]),
-      INTEGER("P0", grid->low[0]),
-      INTEGER("P1", grid->low[1]),
-      INTEGER("P2", grid->low[2]),
-      INTEGER("L0", grid->length[0]),
-      INTEGER("L1", grid->length[1]),
-      INTEGER("L2", grid->length[2]),
-      INTEGER("PLANE", grid->plane),
-      INTEGER("TILE_ROW", grid->raster + (grid->dy_in_place ? 0 : RASTER_SLACK)),
-      INTEGER("DY_IN_PLACE", grid->dy_in_place),
-      INTEGER("SPAN", grid->span),
-      INTEGER("X0", source[0]),
-      INTEGER("X1", source[1]),
-      INTEGER("X2", source[2]),
-      INTEGER("Y0", grid->extent_out[0]),
-      INTEGER("Y1", grid->extent_out[1]),
-      INTEGER("Y2", grid->extent_out[2]),
-      INTEGER("S0", from_y ? 1 : grid->stride[0]),
-      INTEGER("S1", from_y ? 1 : grid->stride[1]),
-      INTEGER("S2", from_y ? 1 : grid->stride[2]),
-      INTEGER("SOURCE_PHASES", extent_product(grid->source_phases, 3)),
-      INTEGER("OUTPUT_PHASES", extent_product(grid->output_phases, 3)),
-      INTEGER("ROW_PHASES", grid->output_phases[2]),
-      INTEGER("TAPS", tap_count),
-      {"BEGINS", begin_table(&writer)},
-      {"TAP_TABLE", taps},
-      {"PHASE_TABLE", phases},
-      INTEGER("SOURCE_BYTES", grid->source_bytes),
-      INTEGER("OTHER_BYTES", grid->other_bytes),
-      {"FIRST_0", first[0]},
-      {"FIRST_1", first[1]},
-      {"FIRST_2", first[2]},
-      {"COUNT_0", count[0]},
-      {"COUNT_1", count[1]},
-      {"COUNT_2", count[2]},
-  };
-#undef INTEGER
-  template_render(code->out, template_name(&writer), (int)(sizeof holes / sizeof *holes), holes);
+  writer.is_small = writer.grid.by_columns || writer.grid.by_patches;
+  TemplateHoles holes = function_holes(code->arena, function, writer.grid.tasks);
+  add_operands(&writer, &holes);
+  add_grid(&writer, &holes);
+  add_extents(&writer, &holes);
+  add_places(&writer, &holes);
+  holes_add(&holes, "EPILOGUE", epilogue_text(&writer));
+  template_render(code->out, template_name(&writer), &holes);
 }

@@ -2,7 +2,6 @@
  * argsort. */
 #include "backend/c/kernels.h"
 
-#include "backend/common/template.h"
 #include "kernel/tiles.h"
 #include "support/integers.h"
 #include "support/panic.h"
@@ -80,40 +79,33 @@ void max_pool_grad_write(Code *code, KernelFunction *function) {
     p[i] = own < 0 ? 0 : slots->low[own];
   }
   bool is_inner = stays_inside(slots, slots->spatial - 1);
-#define INTEGER(name, value)                                                                       \
-  { name, c_integer(arena, value) }
-#define AXES(letter, array)                                                                        \
-  INTEGER(letter "0", array[0]), INTEGER(letter "1", array[1]), INTEGER(letter "2", array[2])
-  const TemplateHole holes[] = {
-      {"NAME", function->name},
-      {"PARAMETERS", function_parameters(arena, function)},
-      {"KEYS", function_keys_text(arena, function)},
-      {"TYPE", c_value_type(value_type(kernel))},
-      {"X", function->operands[0]},
-      {"DY", function->operands[1]},
-      {"LOAD_X", loader(arena, kernel->operands[0].dtype)},
-      {"LOAD_DY", loader(arena, kernel->operands[1].dtype)},
-      {"INSIDE", inside_text(arena, slots)},
-      /* windows, from `first`, whose tap t2 lies inside along the last axis */
-      {"FROM", is_inner ? "0" : "nnc_greatest((P2 - t2 * D2 + S2 - 1) / S2 - first, 0)"},
-      {"TO", is_inner ? "count" : "nnc_least((X2 - 1 + P2 - t2 * D2 + S2) / S2 - first, count)"},
-      {"PLACE", extent_product(slots->in, slots->spatial) > INT32_MAX ? "int64_t" : "int32_t"},
-      {"X_TYPE", c_storage_type(kernel->operands[0].dtype)},
-      {"DY_TYPE", c_storage_type(kernel->operands[1].dtype)},
-      {"EPILOGUE", plane_epilogue(arena, function)},
-      INTEGER("SPAN", y[2] < MOST_SPAN ? y[2] : MOST_SPAN),
-      INTEGER("PLANES", grid.rows),
-      INTEGER("CHUNK", grid.row_chunk),
-      INTEGER("TASKS", grid.tasks),
-      AXES("X", x),
-      AXES("Y", y),
-      AXES("K", k),
-      AXES("S", s),
-      AXES("D", d),
-      AXES("P", p),
-  };
-  template_render(code->out, "codegen_templates/max_pool_grad.c",
-                  (int)(sizeof holes / sizeof *holes), holes);
+  TemplateHoles holes = function_holes(arena, function, grid.tasks);
+  holes_add(&holes, "TYPE", c_value_type(value_type(kernel)));
+  holes_add(&holes, "X", function->operands[0]);
+  holes_add(&holes, "DY", function->operands[1]);
+  holes_add(&holes, "LOAD_X", loader(arena, kernel->operands[0].dtype));
+  holes_add(&holes, "LOAD_DY", loader(arena, kernel->operands[1].dtype));
+  holes_add(&holes, "INSIDE", inside_text(arena, slots));
+  /* windows, from `first`, whose tap t2 lies inside along the last axis */
+  holes_add(&holes, "FROM",
+            is_inner ? "0" : "nnc_greatest((P2 - t2 * D2 + S2 - 1) / S2 - first, 0)");
+  holes_add(&holes, "TO",
+            is_inner ? "count" : "nnc_least((X2 - 1 + P2 - t2 * D2 + S2) / S2 - first, count)");
+  holes_add(&holes, "PLACE",
+            extent_product(slots->in, slots->spatial) > INT32_MAX ? "int64_t" : "int32_t");
+  holes_add(&holes, "X_TYPE", c_storage_type(kernel->operands[0].dtype));
+  holes_add(&holes, "DY_TYPE", c_storage_type(kernel->operands[1].dtype));
+  holes_add(&holes, "EPILOGUE", plane_epilogue(arena, function));
+  holes_add_integer(&holes, "SPAN", y[2] < MOST_SPAN ? y[2] : MOST_SPAN);
+  holes_add_integer(&holes, "PLANES", grid.rows);
+  holes_add_integer(&holes, "CHUNK", grid.row_chunk);
+  holes_add_axes(&holes, "X", x);
+  holes_add_axes(&holes, "Y", y);
+  holes_add_axes(&holes, "K", k);
+  holes_add_axes(&holes, "S", s);
+  holes_add_axes(&holes, "D", d);
+  holes_add_axes(&holes, "P", p);
+  template_render(code->out, "codegen_templates/max_pool_grad.c", &holes);
 }
 
 /* ---- scatter_add ---- */
@@ -144,24 +136,19 @@ void scatter_write(Code *code, KernelFunction *function) {
   const Kernel *kernel = function->kernel;
   LoopGrid grid = kernel_plane_grid(kernel);
   if (function_write_empty(code, function)) return;
-  const TemplateHole holes[] = {
-      {"NAME", function->name},
-      {"PARAMETERS", function_parameters(arena, function)},
-      {"KEYS", function_keys_text(arena, function)},
-      {"TYPE", c_value_type(value_type(kernel))},
-      {"VALUES", function->operands[0]},
-      {"INDEX", function->operands[1]},
-      {"LOAD", loader(arena, kernel->operands[0].dtype)},
-      {"EPILOGUE", row_epilogue(arena, function, kernel->scatter.rows, kernel->scatter.row_elements,
-                                "sums[r * ELEMENTS + e]", value_type(kernel))},
-      INTEGER("INDICES", kernel->scatter.indices),
-      INTEGER("ROWS", kernel->scatter.rows),
-      INTEGER("ELEMENTS", kernel->scatter.row_elements),
-      INTEGER("CHUNK", grid.row_chunk),
-      INTEGER("TASKS", grid.tasks),
-  };
-  template_render(code->out, "codegen_templates/scatter_add.c", (int)(sizeof holes / sizeof *holes),
-                  holes);
+  TemplateHoles holes = function_holes(arena, function, grid.tasks);
+  holes_add(&holes, "TYPE", c_value_type(value_type(kernel)));
+  holes_add(&holes, "VALUES", function->operands[0]);
+  holes_add(&holes, "INDEX", function->operands[1]);
+  holes_add(&holes, "LOAD", loader(arena, kernel->operands[0].dtype));
+  holes_add(&holes, "EPILOGUE",
+            row_epilogue(arena, function, kernel->scatter.rows, kernel->scatter.row_elements,
+                         "sums[r * ELEMENTS + e]", value_type(kernel)));
+  holes_add_integer(&holes, "INDICES", kernel->scatter.indices);
+  holes_add_integer(&holes, "ROWS", kernel->scatter.rows);
+  holes_add_integer(&holes, "ELEMENTS", kernel->scatter.row_elements);
+  holes_add_integer(&holes, "CHUNK", grid.row_chunk);
+  template_render(code->out, "codegen_templates/scatter_add.c", &holes);
 }
 
 /* ---- argsort ---- */
@@ -173,22 +160,16 @@ void argsort_write(Code *code, KernelFunction *function) {
   LoopGrid grid = kernel_plane_grid(kernel);
   if (function_write_empty(code, function)) return;
   DType dtype = value_type(kernel);
-  const TemplateHole holes[] = {
-      {"NAME", function->name},
-      {"PARAMETERS", function_parameters(arena, function)},
-      {"KEYS", function_keys_text(arena, function)},
-      {"X", function->operands[0]},
-      {"LOAD", loader(arena, kernel->operands[0].dtype)},
-      {"SIGN", slots->descending ? "~" : ""},
-      {"KEY", arena_printf(arena, "nnc_key_%s", dtype_name(dtype))},
-      {"BITS", dtype_size(dtype) == 8 ? "64" : "32"},
-      {"EPILOGUE",
-       row_epilogue(arena, function, slots->rows, slots->elements, "sorted[e]", DTYPE_I32)},
-      INTEGER("ROWS", slots->rows),
-      INTEGER("ELEMENTS", slots->elements),
-      INTEGER("CHUNK", grid.row_chunk),
-      INTEGER("TASKS", grid.tasks),
-  };
-  template_render(code->out, "codegen_templates/argsort.c", (int)(sizeof holes / sizeof *holes),
-                  holes);
+  TemplateHoles holes = function_holes(arena, function, grid.tasks);
+  holes_add(&holes, "X", function->operands[0]);
+  holes_add(&holes, "LOAD", loader(arena, kernel->operands[0].dtype));
+  holes_add(&holes, "SIGN", slots->descending ? "~" : "");
+  holes_add(&holes, "KEY", arena_printf(arena, "nnc_key_%s", dtype_name(dtype)));
+  holes_add(&holes, "BITS", dtype_size(dtype) == 8 ? "64" : "32");
+  holes_add(&holes, "EPILOGUE",
+            row_epilogue(arena, function, slots->rows, slots->elements, "sorted[e]", DTYPE_I32));
+  holes_add_integer(&holes, "ROWS", slots->rows);
+  holes_add_integer(&holes, "ELEMENTS", slots->elements);
+  holes_add_integer(&holes, "CHUNK", grid.row_chunk);
+  template_render(code->out, "codegen_templates/argsort.c", &holes);
 }

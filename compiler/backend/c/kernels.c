@@ -57,8 +57,8 @@ static void write_declaration(Code *code, const KernelFunction *function) {
   code_line(code, "%s;", head_text(code->arena, function));
 }
 
-static void write_launch(Code *code, const Launch *launch) {
-  function_write_call(code, launch->worker, launch);
+static void write_launch(Code *code, const KernelCall *call) {
+  function_write_call(code, call->worker, call);
 }
 
 const BackEnd back_end_c = {
@@ -92,13 +92,12 @@ const char *function_parameters(Arena *arena, const KernelFunction *function) {
 static const char *each_parameter(Arena *arena, const KernelFunction *function,
                                   const char *before) {
   const Kernel *kernel = function->kernel;
+  const int counts[] = {kernel->operand_count, kernel->scalar_count, kernel->key_count};
+  const char **const names[] = {function->operands, function->scalars, function->keys};
   const char *text = "";
-  for (int i = 0; i < kernel->operand_count; i++)
-    text = arena_printf(arena, "%s, %s%s", text, before, function->operands[i]);
-  for (int i = 0; i < kernel->scalar_count; i++)
-    text = arena_printf(arena, "%s, %s%s", text, before, function->scalars[i]);
-  for (int i = 0; i < kernel->key_count; i++)
-    text = arena_printf(arena, "%s, %s%s", text, before, function->keys[i]);
+  for (int kind = 0; kind < 3; kind++)
+    for (int i = 0; i < counts[kind]; i++)
+      text = arena_printf(arena, "%s, %s%s", text, before, names[kind][i]);
   return text;
 }
 
@@ -106,7 +105,8 @@ const char *function_arguments(Arena *arena, const KernelFunction *function) {
   return each_parameter(arena, function, "");
 }
 
-const char *function_unused(Arena *arena, const KernelFunction *function) {
+/* ", (void)x, (void)lr": against warnings. */
+static const char *unused_text(Arena *arena, const KernelFunction *function) {
   return each_parameter(arena, function, "(void)");
 }
 
@@ -119,7 +119,7 @@ bool function_write_empty(Code *code, const KernelFunction *function) {
   const Kernel *kernel = function->kernel;
   if (extent_product(kernel->extent, kernel->axis_count) > 0) return false;
   function_write_head(code, function);
-  code_line(code, "(void)worker%s;", function_unused(code->arena, function));
+  code_line(code, "(void)worker%s;", unused_text(code->arena, function));
   code_close(code);
   return true;
 }
@@ -129,10 +129,17 @@ void function_keys(Code *code, const KernelFunction *function) {
     code_line(code, "%s = nnc_philox_key(worker->seed, %s);", function->keys[i], function->keys[i]);
 }
 
-const char *function_keys_text(Arena *arena, const KernelFunction *function) {
-  Text text = {0};
-  function_keys(&(Code){.arena = arena, .out = &text}, function);
-  return text_take(&text, arena);
+TemplateHoles function_holes(Arena *arena, const KernelFunction *function, int64_t tasks) {
+  TemplateHoles holes = {.arena = arena};
+  Text keys = {0};
+  function_keys(&(Code){.arena = arena, .out = &keys}, function);
+  holes_add(&holes, "NAME", function->name);
+  holes_add(&holes, "PARAMETERS", function_parameters(arena, function));
+  holes_add(&holes, "ARGUMENTS", function_arguments(arena, function));
+  holes_add(&holes, "UNUSED", unused_text(arena, function));
+  holes_add(&holes, "KEYS", text_take(&keys, arena));
+  holes_add_integer(&holes, "TASKS", tasks);
+  return holes;
 }
 
 void function_write_epilogue(Code *code, KernelFunction *function, const char *result,

@@ -4,6 +4,7 @@
 #define NNC_BACKEND_C_KERNELS_H
 
 #include "backend/common/function.h"
+#include "backend/common/template.h"
 
 extern const BackEnd back_end_c;
 
@@ -22,15 +23,15 @@ void extern_write(Code *code, KernelFunction *function);
 const char *function_parameters(Arena *arena, const KernelFunction *function);
 /* ", x, lr": what the function passes on to its epilogue; keys are already mixed with the seed. */
 const char *function_arguments(Arena *arena, const KernelFunction *function);
-/* ", (void)x, (void)lr": against warnings. */
-const char *function_unused(Arena *arena, const KernelFunction *function);
 /* The head of the function and its opening brace. */
 void function_write_head(Code *code, const KernelFunction *function);
 /* The whole function where the domain has no point; false: it has some. */
 bool function_write_empty(Code *code, const KernelFunction *function);
 /* Lines that mix the random keys with the run's seed. */
 void function_keys(Code *code, const KernelFunction *function);
-const char *function_keys_text(Arena *arena, const KernelFunction *function);
+/* What all templates have holes for: NAME, PARAMETERS, ARGUMENTS, UNUSED and KEYS, and the grid's
+ * TASKS. */
+TemplateHoles function_holes(Arena *arena, const KernelFunction *function, int64_t tasks);
 /* Renders the epilogue and writes its stores, for the template's element of this text and type. */
 void function_write_epilogue(Code *code, KernelFunction *function, const char *result, DType dtype);
 

@@ -18,6 +18,7 @@
 #include "backend/c/kernels.h"
 
 #include <string.h>
+#include "nnc_block.h"
 #include "backend/common/reduction.h"
 #include "kernel/builder.h"
 #include "kernel/cases.h"
@@ -181,7 +182,6 @@ static void declare_row_axis(void *context) {
 
 /* Blocks of values through fixed lanes. */
 static void write_row_lanes(LoopWriter *writer, const Stage *stage, int number) {
-  enum { NNC_BLOCK = 128 }; /* of nnc_ops.h */
   Code *code = writer->code;
   const char *type = c_value_type(accumulator_type(stage));
   const char *lanes = arena_printf(code->arena, "nnc_%s_%s", reduction_name(stage->reduce),
@@ -292,9 +292,8 @@ static void write_column_stage(LoopWriter *writer, int number) {
 /* ---- rows or columns ---- */
 
 /* Whether the index moves by one element or none along the axis. */
-static bool is_smooth(const LoopWriter *writer, const Index *index, int axis_count, int axis) {
+static bool is_smooth(const Index *index, int axis_count, int axis) {
   int64_t base, coefficient[2 * KERNEL_MAX_AXES];
-  (void)writer;
   if (!index_is_affine(index, axis_count, &base, coefficient)) return false;
   return coefficient[axis] == 0 || coefficient[axis] == 1;
 }
@@ -310,14 +309,14 @@ static double rough_accesses(LoopWriter *writer, int number, int axis) {
   for (int i = 0; i < list.count; i++) {
     const Expr *expr = list.items[i];
     if (expr->kind != EXPR_LOAD) continue;
-    bool smooth = axis >= 0 ? is_smooth(writer, expr->index, axis_count, axis)
-                            : has_own && is_smooth(writer, expr->index, axis_count, axis_count - 1);
+    bool smooth = axis >= 0 ? is_smooth(expr->index, axis_count, axis)
+                            : has_own && is_smooth(expr->index, axis_count, axis_count - 1);
     if (!smooth) rough += trips;
   }
   for (int i = 0; i < stage->store_count; i++) {
     const Index *index = stage->stores[i].index;
-    bool smooth = axis >= 0 ? is_smooth(writer, index, axis_count, axis)
-                            : has_own && is_smooth(writer, index, axis_count, axis_count - 1);
+    bool smooth = axis >= 0 ? is_smooth(index, axis_count, axis)
+                            : has_own && is_smooth(index, axis_count, axis_count - 1);
     if (!smooth) rough += trips;
   }
   return rough;
@@ -399,34 +398,34 @@ static void write_row_points(LoopWriter *writer, int number, const char *begin, 
   if (has_near) code_close(code);
 }
 
-static void write_cases(LoopWriter *writer, int number, const KernelCases *cases, int first,
-                        int beyond, const char *begin, const char *end);
+/* The cases of a stage, and the points of the row that each of them is written for. */
+typedef struct CaseLoop {
+  int number;
+  KernelCases cases;
+  const char *begin, *end;
+} CaseLoop;
 
-/* Some of the cases, with what is the same in all of them decided. */
-static void write_some_cases(LoopWriter *writer, int number, const KernelCases *cases, int first,
-                             int beyond, const char *begin, const char *end) {
-  const Kernel *more = writer->kernel;
-  writer->kernel = writer->scope.kernel =
-      kernel_in_cases(writer->code->arena, more, number, cases, first, beyond);
-  write_cases(writer, number, cases, first, beyond, begin, end);
-  writer->kernel = writer->scope.kernel = more;
-}
-
-/* A choice by halves between the cases from `first` to before `beyond`. */
-static void write_cases(LoopWriter *writer, int number, const KernelCases *cases, int first,
-                        int beyond, const char *begin, const char *end) {
+/* A choice by halves between the cases from `first` to before `beyond`; in a half, what is the same
+ * in all of its cases is decided. */
+static void write_cases(LoopWriter *writer, const CaseLoop *loop, int first, int beyond) {
   Code *code = writer->code;
   if (beyond - first == 1) {
-    write_row_points(writer, number, begin, end);
+    write_row_points(writer, loop->number, loop->begin, loop->end);
     return;
   }
+  const Kernel *whole = writer->kernel;
   int middle = (first + beyond) / 2;
-  code_open(code, "if (i%d < %lld)", cases->axis, (long long)cases->begin[middle]);
-  write_some_cases(writer, number, cases, first, middle, begin, end);
-  code_close(code);
-  code_open(code, "else");
-  write_some_cases(writer, number, cases, middle, beyond, begin, end);
-  code_close(code);
+  for (int half = 0; half < 2; half++) {
+    int from = half == 0 ? first : middle, to = half == 0 ? middle : beyond;
+    if (half == 0)
+      code_open(code, "if (i%d < %lld)", loop->cases.axis, (long long)loop->cases.begin[middle]);
+    else code_open(code, "else");
+    writer->kernel = writer->scope.kernel =
+        kernel_in_cases(code->arena, whole, loop->number, &loop->cases, from, to);
+    write_cases(writer, loop, from, to);
+    writer->kernel = writer->scope.kernel = whole;
+    code_close(code);
+  }
 }
 
 static void write_points(LoopWriter *writer, const char *begin, const char *end) {
@@ -435,8 +434,8 @@ static void write_points(LoopWriter *writer, const char *begin, const char *end)
   int last = kernel->axis_count - 1;
   if (has_only_points(kernel)) {
     for (int i = 0; i < kernel->stage_count; i++) {
-      KernelCases cases = kernel_cases(code->arena, kernel, i);
-      write_cases(writer, i, &cases, 0, cases.count, begin, end);
+      CaseLoop loop = {i, kernel_cases(code->arena, kernel, i), begin, end};
+      write_cases(writer, &loop, 0, loop.cases.count);
     }
   } else if (writer->columns) {
     code_open(code, "for (int64_t first = %s; first < %s; first += %d)", begin, end, COLUMN_BLOCK);

@@ -2,6 +2,8 @@
 #include "backend/common/command.h"
 
 #include <string.h>
+#include "data/words.h"
+#include "support/panic.h"
 
 /* gcc 12.2 at -O3 makes masked loads of conditional ones, and some masks are wrong where it has
  * unrolled the inner of two loops: for (j < 12) y[i * 12 + j] = mask[i * 12 + j] ? 0 : x[i * 12 + j].
@@ -58,6 +60,17 @@ static void add_hardening(Arena *arena, Arguments *arguments, const CompileOptio
   if (options->is_static)
     vec_push(arena, arguments, has_static_pie && !is_fixed ? "-static-pie" : "-static");
   else if (!is_fixed) vec_push(arena, arguments, "-pie");
+}
+
+bool command_reads_pictures(const Module *module) {
+  for (int i = 0; i < module->data_sets.count; i++)
+    for (int p = 0; p < module->data_sets.items[i].pipeline_count; p++) {
+      const DataPipeline *pipeline = &module->data_sets.items[i].pipelines[p];
+      int gives = pipeline->call_count > 0 ? data_source_gives(pipeline->calls[0].function) : 0;
+      CHECK(gives >= 0);
+      if (gives & GIVES_PICTURES) return true;
+    }
+  return false;
 }
 
 void command_libraries(Arena *arena, Arguments *arguments, const CompileOptions *options) {

@@ -10,10 +10,11 @@
 void command_flags(Arena *arena, Arguments *arguments, const CompileOptions *options,
                    const char *level);
 void command_include(Arena *arena, Arguments *arguments, const CompileOptions *options);
-/* What stands behind the objects when they are linked. */
-/* Objects and archives of the user's. */
+/* What is linked after the objects: objects and archives of the user's; the libraries. */
 void command_linked(Arena *arena, Arguments *arguments, const CompileOptions *options);
 void command_libraries(Arena *arena, Arguments *arguments, const CompileOptions *options);
+/* Whether a data set's source gives pictures: the libraries that decode them are linked. */
+bool command_reads_pictures(const Module *module);
 /* The one command that makes the executable of the one file. */
 const char *command_whole(Arena *arena, const CompileOptions *options);
 /* The runtime's library. */

@@ -94,23 +94,23 @@ static const char *operand_place(const Emitter *emitter, const Step *step, int o
 }
 
 /* What a step hands to the kernel's function. */
-static Launch make_launch(const Emitter *emitter, const Step *step) {
+static KernelCall make_call(const Emitter *emitter, const Step *step) {
   const KernelFunction *function = &emitter->functions[step->kernel];
   const KernelOperand *operands = function->kernel->operands;
   Arena *arena = emitter->arena;
-  Launch launch = {function, step->loop >= 0 ? "&solo" : "worker", 0,
-                   ARENA_ARRAY(arena, const char *,
-                               step->operand_count + step->scalar_count + step->key_count + 1)};
+  KernelCall call = {function, step->loop >= 0 ? "&solo" : "worker", 0,
+                     ARENA_ARRAY(arena, const char *,
+                                 step->operand_count + step->scalar_count + step->key_count + 1)};
   for (int i = 0; i < step->operand_count; i++)
-    launch.arguments[launch.count++] =
+    call.arguments[call.count++] =
         arena_printf(arena, "(%s%s *)(%s)", operands[i].is_output ? "" : "const ",
                      c_storage_type(operands[i].dtype), operand_place(emitter, step, i));
   for (int i = 0; i < step->scalar_count; i++)
-    launch.arguments[launch.count++] = arena_printf(arena, "worker->scalars[%d]", step->scalars[i]);
+    call.arguments[call.count++] = arena_printf(arena, "worker->scalars[%d]", step->scalars[i]);
   for (int i = 0; i < step->key_count; i++)
-    launch.arguments[launch.count++] =
+    call.arguments[call.count++] =
         arena_printf(arena, "UINT64_C(0x%016llx)", (unsigned long long)step->keys[i]);
-  return launch;
+  return call;
 }
 
 static void emit_launch(Emitter *emitter, const Step *step) {
@@ -120,8 +120,8 @@ static void emit_launch(Emitter *emitter, const Step *step) {
   if (step->span.line > 0 && step->span.file)
     place = arena_printf(emitter->arena, ", %s:%d", step->span.file->name, step->span.line);
   code_comment(&emitter->code, "%s%s", step->path, place);
-  Launch launch = make_launch(emitter, step);
-  emitter->options->back_end->write_launch(&emitter->code, &launch);
+  KernelCall call = make_call(emitter, step);
+  emitter->options->back_end->write_launch(&emitter->code, &call);
 }
 
 static void emit_step(Emitter *emitter, const Step *step) {

@@ -17,12 +17,12 @@ typedef struct KernelFunction {
 ExprScope function_scope(Arena *arena, KernelFunction *function);
 
 /* A launch in the function of an entry. */
-typedef struct Launch {
+typedef struct KernelCall {
   const KernelFunction *function;
   const char *worker; /* the nnc_worker that runs it */
   int count;
   const char **arguments; /* addresses of operands, scalars, keys */
-} Launch;
+} KernelCall;
 
 /* What makes a back end: how it writes kernels, and how entries launch them. All else of a program
  * (entries, the host's arithmetic, tables, units) is C and the same for all. */
@@ -35,10 +35,10 @@ typedef struct BackEnd {
    * for the unit of the entries; the statement that launches it. */
   void (*write_kernel)(Code *code, KernelFunction *function);
   void (*write_declaration)(Code *code, const KernelFunction *function);
-  void (*write_launch)(Code *code, const Launch *launch);
+  void (*write_launch)(Code *code, const KernelCall *call);
 } BackEnd;
 
 /* The statement "name(first, arguments);", its arguments broken over lines. */
-void function_write_call(Code *code, const char *first, const Launch *launch);
+void function_write_call(Code *code, const char *first, const KernelCall *call);
 
 #endif

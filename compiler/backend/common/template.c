@@ -9,8 +9,7 @@
 
 typedef struct Filling {
   const char *template_name;
-  int count;
-  const TemplateHole *holes;
+  const TemplateHoles *holes;
 } Filling;
 
 /* The hole that begins at `at`, or NULL; *length includes both '@'. */
@@ -19,10 +18,11 @@ static const char *hole_at(const Filling *filling, const char *at, size_t *lengt
   while (isupper((unsigned char)*end) || isdigit((unsigned char)*end) || *end == '_') end++;
   if (*at != '@' || *end != '@' || end == at + 1) return NULL;
   *length = (size_t)(end + 1 - at);
-  for (int i = 0; i < filling->count; i++)
-    if (strlen(filling->holes[i].name) == *length - 2 &&
-        strncmp(filling->holes[i].name, at + 1, *length - 2) == 0)
-      return filling->holes[i].text;
+  for (int i = 0; i < filling->holes->list.count; i++) {
+    const TemplateHole *hole = &filling->holes->list.items[i];
+    if (strlen(hole->name) == *length - 2 && strncmp(hole->name, at + 1, *length - 2) == 0)
+      return hole->text;
+  }
   panic("template %s: nothing fills %.*s", filling->template_name, (int)*length, at);
 }
 
@@ -58,10 +58,23 @@ static void render_line(const Filling *filling, Text *out, const char *line, siz
   text_add_char(out, '\n');
 }
 
-void template_render(Text *out, const char *name, int count, const TemplateHole *holes) {
+void holes_add(TemplateHoles *holes, const char *name, const char *text) {
+  vec_push(holes->arena, &holes->list, ((TemplateHole){name, text}));
+}
+
+void holes_add_integer(TemplateHoles *holes, const char *name, int64_t value) {
+  holes_add(holes, name, arena_printf(holes->arena, "%lld", (long long)value));
+}
+
+void holes_add_axes(TemplateHoles *holes, const char *letter, const int64_t values[3]) {
+  for (int i = 0; i < 3; i++)
+    holes_add_integer(holes, arena_printf(holes->arena, "%s%d", letter, i), values[i]);
+}
+
+void template_render(Text *out, const char *name, const TemplateHoles *holes) {
   const EmbeddedFile *file = embedded_find(name);
   if (file == NULL) panic("there is no template %s", name);
-  Filling filling = {name, count, holes};
+  Filling filling = {name, holes};
   const char *line = file->text;
   if (strncmp(line, "/*", 2) == 0) {
     const char *end = strstr(line, "*/\n");

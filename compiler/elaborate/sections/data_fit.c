@@ -9,11 +9,9 @@
 /* ---- what sources give and stages act on --------------------------------------------------- */
 
 int data_gives(const char *source) {
-#define FIND_SOURCE(name, gives)                                                                   \
-  if (!strcmp(source, #name)) return DATA_GIVES_##name;
-  DATA_SOURCES(FIND_SOURCE)
-#undef FIND_SOURCE
-  panic("the source '%s' is missing in runtime/data/words.h", source);
+  int gives = data_source_gives(source);
+  if (gives < 0) panic("the source '%s' is missing in runtime/data/words.h", source);
+  return gives;
 }
 
 int data_acts_on(const char *stage) {
