@@ -1,7 +1,7 @@
 /* nnc doc [NAME...]: what the language offers; an entry with its source. */
 #include <stdio.h>
 #include "driver/commands.h"
-#include "elaborate/elaborate.h"
+#include "elaborate/builtins/doc.h"
 
 int command_doc(Arena *arena, const Options *options) {
   Text text = {0};

@@ -1,6 +1,6 @@
 /* Elaboration: syntax tree -> module.
  *
- * The graph statements of a program are walked several times, as a script that runs at compile
+ * The graph statements of a program are sequences several times, as a script that runs at compile
  * time: for training, for evaluation, and with a batch of one. Names, shapes and types are settled
  * here; what comes out is a module of entry graphs that the verifier accepts. */
 #ifndef NNC_ELABORATE_ELABORATE_H
@@ -29,13 +29,5 @@ typedef struct ElaborateOptions {
  * warning. `options` may be NULL. */
 Module *elaborate(Arena *arena, Diagnostics *diagnostics, const AstProgram *program,
                   const ElaborateOptions *options);
-
-/* What `nnc doc NAME` prints: signature, meaning, formula, source. False when there is no such
- * name. */
-bool doc_print(Text *out, const char *name);
-/* The documented name nearest to a slip; NULL when none is near. */
-const char *doc_nearest(Arena *arena, const char *name);
-/* Every documented name with its first line, by family. */
-void doc_list(Text *out);
 
 #endif

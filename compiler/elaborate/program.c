@@ -1,19 +1,29 @@
-/* elaborate(): the walks through a program and what becomes of them.
+/* elaborate(): the traces through a program and what becomes of them.
  *
  *   train      creates variables, the init and host graphs, the update
  *   accumulate an earlier minibatch of a step
  *   eval       one batch; eval_one and predict: a batch of one
  *
- * Each walk evaluates the whole file afresh. After a walk with mistakes the later ones, which would
+ * Each trace evaluates the whole file afresh. After a trace with mistakes the later ones, which would
  * repeat them, are left out. */
 #include <string.h>
+#include "elaborate/builtins/builtins.h"
+#include "elaborate/core/definition.h"
+#include "elaborate/core/report.h"
+#include "elaborate/elaborate.h"
+#include "elaborate/eval/evaluate.h"
 #include "elaborate/sections/data.h"
-#include "elaborate/sections/train.h"
+#include "elaborate/sections/metrics.h"
+#include "elaborate/sections/predict.h"
+#include "elaborate/sections/update.h"
+#include "elaborate/variables/frozen.h"
+#include "elaborate/variables/variable.h"
 #include "ops/op.h"
 #include "support/embedded.h"
 #include "support/names.h"
 #include "support/panic.h"
 #include "syntax/parse.h"
+#include "syntax/visit.h"
 
 /* ---- functions of a file ------------------------------------------------------------------ */
 
@@ -42,7 +52,7 @@ static void bind_functions(Elaborator *e, const AstStmts *stmts, Scope *scope, b
     Symbol *symbol = scope_bind(e->arena, scope, is_prelude ? SYMBOL_BUILTIN : SYMBOL_DEF,
                                 stmt->function.name.text, value, stmt->function.name.span);
     if (!is_prelude)
-      symbol->usage = usage_of(e, &stmt->function.name, ast_stmt_kind_text(stmt->kind));
+      symbol->usage = scope_usage(e, &stmt->function.name, ast_stmt_kind_text(stmt->kind));
   }
 }
 
@@ -60,28 +70,6 @@ static void load_prelude(Elaborator *e) {
 
 /* ---- definitions -------------------------------------------------------------------------- */
 
-AstExpr *definition_find(Elaborator *e, const char *name) {
-  for (int i = e->options->definition_count - 1; i >= 0; i--) {
-    if (strcmp(e->options->definitions[i].name, name) != 0) continue;
-    e->definition_used[i] = true;
-    return e->definition_exprs[i];
-  }
-  return NULL;
-}
-
-static void parse_definitions(Elaborator *e) {
-  int count = e->options->definition_count;
-  e->definition_used = ARENA_ARRAY(e->arena, bool, count);
-  e->definition_exprs = ARENA_ARRAY(e->arena, AstExpr *, count);
-  for (int i = 0; i < count; i++) {
-    const Definition *definition = &e->options->definitions[i];
-    SourceFile *source =
-        source_from_text(e->arena, arena_printf(e->arena, "-D %s", definition->name),
-                         definition->value, strlen(definition->value));
-    e->definition_exprs[i] = parse_expression(e->arena, e->diagnostics, source);
-  }
-}
-
 static void check_definitions(Elaborator *e) {
   VEC(const char *) names = {0};
   for (int i = 0; i < e->program->stmts.count; i++) {
@@ -89,11 +77,8 @@ static void check_definitions(Elaborator *e) {
     for (int k = 0; stmt->kind == AST_CONST && k < stmt->constants.count; k++)
       vec_push(e->arena, &names, stmt->constants.items[k].name.text);
   }
-  static const char *const keys[] = {"minimize",   "optimizer", "clip",      "epochs",
-                                     "steps",      "metrics",   "precision", "loss_scale",
-                                     "accumulate", "validate",  "seed"};
-  for (int i = 0; i < (int)(sizeof keys / sizeof keys[0]); i++)
-    vec_push(e->arena, &names, name_printf("train.%s", keys[i]));
+  for (int i = 0; train_key_name(i); i++)
+    vec_push(e->arena, &names, name_printf("train.%s", train_key_name(i)));
   for (int i = 0; i < e->options->definition_count; i++) {
     if (e->definition_used[i]) continue;
     const char *name = e->options->definitions[i].name;
@@ -105,7 +90,15 @@ static void check_definitions(Elaborator *e) {
   }
 }
 
-/* ---- walks -------------------------------------------------------------------------------- */
+/* What executes the statements that evaluation leaves to variables and sections. */
+static StatementFunction *const statements[AST_STMT_KINDS] = {
+    [AST_PARAM] = variable_declare,   [AST_STATE] = variable_declare,
+    [AST_STREAM] = variable_declare,  [AST_STORE] = variable_store,
+    [AST_DATA] = data_evaluate,       [AST_TRAIN] = train_evaluate,
+    [AST_PREDICT] = predict_evaluate,
+};
+
+/* ---- traces -------------------------------------------------------------------------------- */
 
 static Frame *make_bottom(Elaborator *e, Scope *scope) {
   Frame *frame = ARENA_NEW(e->arena, Frame);
@@ -115,31 +108,32 @@ static Frame *make_bottom(Elaborator *e, Scope *scope) {
   return frame;
 }
 
-static Walk *walk_program(Elaborator *e, EntryKind entry, bool training, bool single) {
-  Walk *walk = ARENA_NEW(e->arena, Walk);
-  walk->entry = entry;
-  walk->training = training;
-  walk->single = single;
-  walk->room = room_create(e->arena, entry_name(entry), training ? 1 : 2);
-  walk->globals = scope_create(e->arena, e->root, false);
-  walk->slot_names = scope_create(e->arena, NULL, false);
-  walk->keys = scope_create(e->arena, NULL, false);
-  e->walk = walk;
-  e->room = &walk->room;
-  e->frame = make_bottom(e, walk->globals);
-  scope_bind(e->arena, e->root, SYMBOL_BUILTIN, name_intern("training"), value_bool(training),
-             (Span){0});
-  bind_functions(e, &e->program->stmts, walk->globals, false);
+static Trace *trace_program(Elaborator *e, EntryKind entry, bool training, bool single) {
+  Trace *trace = ARENA_NEW(e->arena, Trace);
+  trace->entry = entry;
+  trace->training = training;
+  trace->single = single;
+  trace->region = region_create(e->arena, entry_name(entry), training ? 1 : 2);
+  trace->globals = scope_create(e->arena, e->root, false);
+  trace->slot_names = scope_create(e->arena, NULL, false);
+  trace->keys = scope_create(e->arena, NULL, false);
+  e->trace = trace;
+  e->region = &trace->region;
+  e->frame = make_bottom(e, trace->globals);
+  Value is_training = value_bool(training);
+  scope_bind(e->arena, e->root, SYMBOL_BUILTIN, name_intern("training"), is_training, (Span){0})
+      ->read = frozen_training;
+  bind_functions(e, &e->program->stmts, trace->globals, false);
   evaluate_block(e, &e->program->stmts);
   e->frame->label = e->frame->path;
-  return walk;
+  return trace;
 }
 
 static void find_batch(Elaborator *e) {
   RunConfig *run = &e->module->run;
   run->batch = 1;
   if (!e->batch_name) return;
-  const Symbol *symbol = scope_find_own(e->walk->globals, e->batch_name);
+  const Symbol *symbol = scope_find_own(e->trace->globals, e->batch_name);
   if (!symbol || symbol->value.kind != VALUE_INT) return;
   run->batch_name = e->batch_name;
   run->batch = symbol->value.integer;
@@ -160,58 +154,58 @@ static void report_no_train(Elaborator *e) {
   diag_help(d, "train { minimize = loss, optimizer = adam(lr = 1e-3), epochs = 20 }");
 }
 
-static Walk *walk_training(Elaborator *e) {
-  Walk *walk = walk_program(e, ENTRY_TRAIN, true, false);
+static Trace *trace_training(Elaborator *e) {
+  Trace *trace = trace_program(e, ENTRY_TRAIN, true, false);
   find_batch(e);
   check_definitions(e);
-  check_data(e);
-  if (!walk->train && !walk->exhausted && !has_predict(e)) report_no_train(e);
-  if (walk->train) train_configure(e);
+  data_check(e);
+  if (!trace->train && !trace->exhausted && !has_predict(e)) report_no_train(e);
+  if (trace->train) train_configure(e);
   data_name_features(e);
   if (diagnostics_error_count(e->diagnostics) > 0) return NULL;
-  if (walk->train) update_parameters(e);
+  if (trace->train) update_parameters(e);
   update_states(e);
-  e->module->entries[ENTRY_TRAIN] = walk->room.graph;
-  return walk;
+  e->module->entries[ENTRY_TRAIN] = trace->region.graph;
+  return trace;
 }
 
-static Walk *walk_accumulation(Elaborator *e) {
-  Walk *walk = walk_program(e, ENTRY_ACCUMULATE, true, false);
+static Trace *trace_accumulation(Elaborator *e) {
+  Trace *trace = trace_program(e, ENTRY_ACCUMULATE, true, false);
   update_accumulators(e);
   update_states(e);
-  e->module->entries[ENTRY_ACCUMULATE] = walk->room.graph;
-  return walk;
+  e->module->entries[ENTRY_ACCUMULATE] = trace->region.graph;
+  return trace;
 }
 
-static void walk_prediction(Elaborator *e) {
-  Walk *walk = walk_program(e, ENTRY_PREDICT, false, true);
-  for (int i = 0; i < walk->results.count; i++)
-    graph_add_output(walk->room.graph, walk->results.items[i]);
-  e->module->entries[ENTRY_PREDICT] = walk->room.graph;
+static void trace_prediction(Elaborator *e) {
+  Trace *trace = trace_program(e, ENTRY_PREDICT, false, true);
+  for (int i = 0; i < trace->results.count; i++)
+    graph_add_output(trace->region.graph, trace->results.items[i]);
+  e->module->entries[ENTRY_PREDICT] = trace->region.graph;
 }
 
-static bool walk_all(Elaborator *e) {
-  Walk *train = walk_training(e), *accumulate = NULL;
+static bool trace_all(Elaborator *e) {
+  Trace *train = trace_training(e), *accumulate = NULL;
   bool failed = diagnostics_error_count(e->diagnostics) > 0;
   if (!train || failed) return false;
-  if (train->train && e->module->run.accumulate > 1) accumulate = walk_accumulation(e);
-  Walk *eval = walk_program(e, ENTRY_EVAL, false, false);
+  if (train->train && e->module->run.accumulate > 1) accumulate = trace_accumulation(e);
+  Trace *eval = trace_program(e, ENTRY_EVAL, false, false);
   update_states(e);
   if (diagnostics_error_count(e->diagnostics) > 0) return false;
-  Walk *eval_one = walk_program(e, ENTRY_EVAL_ONE, false, true);
+  Trace *eval_one = trace_program(e, ENTRY_EVAL_ONE, false, true);
   update_states(e);
   if (diagnostics_error_count(e->diagnostics) > 0) return false;
-  if (has_predict(e)) walk_prediction(e);
+  if (has_predict(e)) trace_prediction(e);
   if (diagnostics_error_count(e->diagnostics) > 0) return false;
   if (!train->train && has_predict(e)) {
     e->module->entries[ENTRY_TRAIN] = NULL; /* it only predicts */
     return true;
   }
-  e->module->entries[ENTRY_EVAL] = eval->room.graph;
-  e->module->entries[ENTRY_EVAL_ONE] = eval_one->room.graph;
-  check_predictions(e, eval, eval_one);
+  e->module->entries[ENTRY_EVAL] = eval->region.graph;
+  e->module->entries[ENTRY_EVAL_ONE] = eval_one->region.graph;
+  metrics_check_predictions(e, eval, eval_one);
   if (train->train) metrics_build(e, eval, eval_one, train, accumulate);
-  check_plateaus(e);
+  builtins_check_plateaus(e);
   return diagnostics_error_count(e->diagnostics) == 0;
 }
 
@@ -281,6 +275,16 @@ static const char *module_name(Arena *arena, const char *file) {
   return length ? arena_strndup(arena, base, length) : "model";
 }
 
+/* Whether the program may ask for gradients as values: then gradients of one's own matter to
+ * evaluation, too. */
+static bool uses_grad(const Elaborator *e) {
+  const char *grad = name_intern("grad");
+  bool found = visit_finds_name_in(&e->program->stmts, grad);
+  for (int i = 0; i < e->options->definition_count; i++)
+    found = found || (e->definition_exprs[i] && visit_finds_name(e->definition_exprs[i], grad));
+  return found;
+}
+
 Module *elaborate(Arena *arena, Diagnostics *diagnostics, const AstProgram *program,
                   const ElaborateOptions *options) {
   static const ElaborateOptions defaults = {0};
@@ -288,8 +292,8 @@ Module *elaborate(Arena *arena, Diagnostics *diagnostics, const AstProgram *prog
                            .diagnostics = diagnostics,
                            .program = program,
                            .options = options ? options : &defaults,
-                           .default_float = DTYPE_F32,
-                           .uses_grad = grad_is_mentioned(program->file)};
+                           .statements = statements,
+                           .default_float = DTYPE_F32};
   Elaborator *e = &elaborator;
   if (diagnostics_error_count(diagnostics) > 0) return NULL;
   if (e->options->override_float && dtype_size(e->options->default_float) < 4) {
@@ -300,15 +304,16 @@ Module *elaborate(Arena *arena, Diagnostics *diagnostics, const AstProgram *prog
   e->module = module_create(arena, module_name(arena, program->file->name), program->file);
   e->root = scope_create(arena, NULL, false);
   e->variable_names = scope_create(arena, NULL, false);
-  e->init = room_create(arena, entry_name(ENTRY_INIT), 0);
-  e->host = room_create(arena, entry_name(ENTRY_HOST), 0);
+  e->init = region_create(arena, entry_name(ENTRY_INIT), 0);
+  e->host = region_create(arena, entry_name(ENTRY_HOST), 0);
   e->host.is_host_only = true;
   builtins_bind(e);
   load_prelude(e);
-  parse_definitions(e);
+  definition_parse(e);
+  e->uses_grad = uses_grad(e);
   if (diagnostics_error_count(diagnostics) > 0) return NULL;
-  if (!walk_all(e)) return NULL;
-  warn_unused(e);
+  if (!trace_all(e)) return NULL;
+  scope_warn_unused(e);
   finish_module(e);
   return e->module;
 }

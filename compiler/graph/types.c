@@ -109,6 +109,11 @@ Type type_make(DType dtype, Shape shape) { return (Type){dtype, shape}; }
 
 Type type_scalar(DType dtype) { return (Type){dtype, shape_scalar()}; }
 
+Type type_widened(Type type) {
+  if (dtype_is_half(type.dtype)) type.dtype = DTYPE_F32;
+  return type;
+}
+
 bool type_equal(Type a, Type b) { return a.dtype == b.dtype && shape_equal(a.shape, b.shape); }
 
 int64_t type_bytes(Type type) { return shape_elements(type.shape) * dtype_size(type.dtype); }
@@ -123,4 +128,16 @@ void text_add_shape(Text *text, Shape shape) {
 void text_add_type(Text *text, Type type) {
   text_add(text, dtype_name(type.dtype));
   text_add_shape(text, type.shape);
+}
+
+const char *type_text(Arena *arena, Type type) {
+  Text text = {0};
+  text_add_type(&text, type);
+  return text_take(&text, arena);
+}
+
+const char *shape_text(Arena *arena, Shape shape) {
+  Text text = {0};
+  text_add_shape(&text, shape);
+  return text_take(&text, arena);
 }

@@ -57,7 +57,12 @@ Type type_make(DType dtype, Shape shape);
 Type type_scalar(DType dtype);
 bool type_equal(Type a, Type b);
 int64_t type_bytes(Type type);
+/* f32 for bf16 and f16: the type of what is kept of a variable beside it, states of optimizers and
+ * averages. */
+Type type_widened(Type type);
 void text_add_shape(Text *text, Shape shape); /* "[100, 784]"; "[]" for a scalar */
 void text_add_type(Text *text, Type type);    /* "f32[100, 784]"; "f32[]" */
+const char *shape_text(Arena *arena, Shape shape);
+const char *type_text(Arena *arena, Type type);
 
 #endif

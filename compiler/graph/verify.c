@@ -76,12 +76,6 @@ __attribute__((format(printf, 2, 3))) static bool fail(Check *check, const char 
   return false;
 }
 
-static const char *describe_type(Check *check, Type type) {
-  Text text = {0};
-  text_add_type(&text, type);
-  return text_take(&text, check->arena);
-}
-
 __attribute__((format(printf, 3, 4))) static bool fail_node(Check *check, const Node *node,
                                                             const char *format, ...) {
   va_list arguments;
@@ -224,7 +218,7 @@ static bool check_input_leaf(Check *check, const Node *node, const char *name) {
   }
   if (input->type.dtype != node->type.dtype || !shape_equal(expected, node->type.shape))
     return fail_node(check, node, "input \"%s\" is declared %s but read as %s", name,
-                     describe_type(check, input->type), describe_type(check, node->type));
+                     type_text(check->arena, input->type), type_text(check->arena, node->type));
   return true;
 }
 
@@ -235,7 +229,7 @@ static bool check_variable_leaf(Check *check, const Node *node, const char *name
     return fail_node(check, node, "variable \"%s\" is %sa parameter", name, is_param ? "not " : "");
   if (!type_equal(variable->type, node->type))
     return fail_node(check, node, "variable \"%s\" is %s but read as %s", name,
-                     describe_type(check, variable->type), describe_type(check, node->type));
+                     type_text(check->arena, variable->type), type_text(check->arena, node->type));
   return true;
 }
 
@@ -263,7 +257,7 @@ static bool scalar_is_known(Check *check, const char *name) {
 static bool check_scalar_leaf(Check *check, const Node *node, const char *name) {
   if (!type_equal(node->type, type_scalar(DTYPE_F64)))
     return fail_node(check, node, "a host scalar is f64[] but this is %s",
-                     describe_type(check, node->type));
+                     type_text(check->arena, node->type));
   if (!scalar_is_known(check, name))
     return fail_node(check, node, "no host scalar \"%s\" is known here", name);
   return true;
@@ -350,12 +344,12 @@ static bool check_type(Check *check, const Node *node) {
     return fail_node(check, node, "the type it should have is too large or malformed");
   if (!type_equal(inferred, node->type))
     return fail_node(check, node, "its type is %s but its rule gives %s",
-                     describe_type(check, node->type), describe_type(check, inferred));
+                     type_text(check->arena, node->type), type_text(check->arena, inferred));
   if (!entry_rules[check->kind].is_host) return true;
   if (node->type.shape.rank != 0 ||
       (node->type.dtype != DTYPE_F64 && node->type.dtype != DTYPE_BOOL))
     return fail_node(check, node, "this entry computes with f64 scalars, not with %s",
-                     describe_type(check, node->type));
+                     type_text(check->arena, node->type));
   return true;
 }
 
@@ -428,8 +422,8 @@ static bool check_store(Check *check, const Output *output) {
   if (!variable) return fail_output(check, output, "the module has no variable of this name");
   if (!type_equal(variable->type, output->node->type))
     return fail_output(check, output, "the variable is %s but the value %s",
-                       describe_type(check, variable->type),
-                       describe_type(check, output->node->type));
+                       type_text(check->arena, variable->type),
+                       type_text(check->arena, output->node->type));
   if (entry_rules[check->kind].stores_streams_only && variable->kind != VARIABLE_STREAM)
     return fail_output(check, output, "this entry may store streams only");
   return true;
@@ -444,11 +438,11 @@ static bool check_output_value(Check *check, const Output *output) {
       return fail_output(check, output, "its way to combine does not exist");
     if (type.shape.rank == 0) return true;
     return fail_output(check, output, "an accumulator is a scalar but this is %s",
-                       describe_type(check, type));
+                       type_text(check->arena, type));
   case OUTPUT_SCALAR:
     if (type_equal(type, type_scalar(DTYPE_F64))) return true;
     return fail_output(check, output, "a host scalar is f64[] but this is %s",
-                       describe_type(check, type));
+                       type_text(check->arena, type));
   case OUTPUT_RESULT:
   case OUTPUT_KIND_COUNT: break;
   }

@@ -11,7 +11,7 @@ static bool check_index_infer(Arena *arena, const Node *node, Type *type, const 
   if (!infer_dtype(arena, node, 0, DTYPES_INT, reason)) return false;
   if (number.dtype != DTYPE_I64 || !shape_equal(number.shape, type->shape))
     return infer_fail(arena, reason, "the elements' numbers are %s of %s", dtype_name(number.dtype),
-                      infer_shape_text(arena, number.shape));
+                      shape_text(arena, number.shape));
   return infer_attribute(arena, node, ATTR_NAME, reason) &&
          infer_attribute(arena, node, ATTR_AXIS, reason) &&
          infer_attribute(arena, node, ATTR_LENGTH, reason) &&

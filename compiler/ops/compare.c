@@ -53,11 +53,11 @@ static bool where_infer(Arena *arena, const Node *node, Type *type, const char *
   *type = a;
   if (!infer_dtype(arena, node, 0, DTYPES_BOOL, reason)) return false;
   if (!type_equal(a, b))
-    return infer_fail(arena, reason, "the two sides are %s and %s", infer_type_text(arena, a),
-                      infer_type_text(arena, b));
+    return infer_fail(arena, reason, "the two sides are %s and %s", type_text(arena, a),
+                      type_text(arena, b));
   if (shape_equal(condition.shape, a.shape)) return true;
   return infer_fail(arena, reason, "the condition has shape %s and the sides %s",
-                    infer_shape_text(arena, condition.shape), infer_shape_text(arena, a.shape));
+                    shape_text(arena, condition.shape), shape_text(arena, a.shape));
 }
 
 static Node *where_gradient(const GradientContext *context, int operand) {

@@ -54,8 +54,8 @@ static bool pairs_fit(Arena *arena, const Node *node, AttributeKey left_key, Att
   for (int i = 0; i < l->count; i++)
     if (left.dim[l->ints[i]] != right.dim[r->ints[i]])
       return infer_fail(arena, reason, "axis %lld of %s does not match axis %lld of %s",
-                        (long long)l->ints[i], infer_shape_text(arena, left), (long long)r->ints[i],
-                        infer_shape_text(arena, right));
+                        (long long)l->ints[i], shape_text(arena, left), (long long)r->ints[i],
+                        shape_text(arena, right));
   return true;
 }
 

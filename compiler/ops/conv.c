@@ -38,7 +38,7 @@ static bool conv_shape(Arena *arena, const Node *node, Shape x, Shape w, Shape *
   if (x.rank < 3 || x.rank != w.rank)
     return infer_fail(arena, reason,
                       "x %s and w %s must be [n, c, spatial...] and [k, c / groups, spatial...]",
-                      infer_shape_text(arena, x), infer_shape_text(arena, w));
+                      shape_text(arena, x), shape_text(arena, w));
   if (x.dim[1] % groups != 0 || w.dim[0] % groups != 0)
     return infer_fail(arena, reason,
                       "%lld input and %lld output channels do not fall into %lld "
@@ -46,7 +46,7 @@ static bool conv_shape(Arena *arena, const Node *node, Shape x, Shape w, Shape *
                       (long long)x.dim[1], (long long)w.dim[0], (long long)groups);
   if (w.dim[1] != x.dim[1] / groups)
     return infer_fail(arena, reason, "w %s has %lld input channels where x %s gives %lld a group",
-                      infer_shape_text(arena, w), (long long)w.dim[1], infer_shape_text(arena, x),
+                      shape_text(arena, w), (long long)w.dim[1], shape_text(arena, x),
                       (long long)(x.dim[1] / groups));
   Window window;
   if (!window_infer(arena, node, x.rank - 2, x.dim + 2, w.dim + 2, INT32_MIN, &window, reason))
@@ -70,8 +70,8 @@ static bool adjoint_fits(Arena *arena, const Node *node, ConvShapes shapes, cons
   if (!conv_shape(arena, node, shapes.x, shapes.w, &y, reason)) return false;
   if (shape_equal(y, shapes.y)) return true;
   return infer_fail(arena, reason, "dy has shape %s but x %s and w %s give %s",
-                    infer_shape_text(arena, shapes.y), infer_shape_text(arena, shapes.x),
-                    infer_shape_text(arena, shapes.w), infer_shape_text(arena, y));
+                    shape_text(arena, shapes.y), shape_text(arena, shapes.x),
+                    shape_text(arena, shapes.w), shape_text(arena, y));
 }
 
 static bool conv_input_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
@@ -100,7 +100,7 @@ static bool pieces_fit(Arena *arena, const Node *node, Shape shape, const char *
   if (pieces == 0) return true;
   if (pieces > 0 && shape.rank > 1 && shape.dim[0] == pieces && images % pieces == 0) return true;
   return infer_fail(arena, reason, "%lld images cannot be summed in %lld pieces to %s",
-                    (long long)images, (long long)pieces, infer_shape_text(arena, shape));
+                    (long long)images, (long long)pieces, shape_text(arena, shape));
 }
 
 static bool conv_weight_infer(Arena *arena, const Node *node, Type *type, const char **reason) {

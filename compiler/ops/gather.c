@@ -17,7 +17,7 @@ static bool infer_index(Arena *arena, const Node *node, Shape table, int axis,
   if (!infer_dtype(arena, node, 1, DTYPES_INT, reason)) return false;
   if (table.dim[axis] > 0 || shape_elements(index.shape) == 0) return true;
   return infer_fail(arena, reason, "axis %d of %s has no elements to index", axis,
-                    infer_shape_text(arena, table));
+                    shape_text(arena, table));
 }
 
 /* Only what is chosen is read. */
@@ -96,8 +96,8 @@ static bool scatter_add_infer(Arena *arena, const Node *node, Type *type, const 
     fits = values.dim[i] == (i < index.rank ? index.dim[i] : type->shape.dim[i - index.rank + 1]);
   if (fits) return true;
   return infer_fail(arena, reason, "values %s are not one row of %s for each index of %s",
-                    infer_shape_text(arena, values), infer_shape_text(arena, type->shape),
-                    infer_shape_text(arena, index));
+                    shape_text(arena, values), shape_text(arena, type->shape),
+                    shape_text(arena, index));
 }
 
 static void scatter_add_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
@@ -155,7 +155,7 @@ static bool index_fits(Arena *arena, const Node *node, Shape x, int axis, const 
   if (!infer_index(arena, node, x, axis, reason)) return false;
   if (shape_equal(index, without_axis(x, axis))) return true;
   return infer_fail(arena, reason, "the index has shape %s where %s without axis %d is needed",
-                    infer_shape_text(arena, index), infer_shape_text(arena, x), axis);
+                    shape_text(arena, index), shape_text(arena, x), axis);
 }
 
 static bool pick_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
@@ -221,8 +221,7 @@ static bool unpick_infer(Arena *arena, const Node *node, Type *type, const char 
     return false;
   if (shape_equal(y.shape, node->operands[1]->type.shape)) return true;
   return infer_fail(arena, reason, "values and index have shapes %s and %s",
-                    infer_shape_text(arena, y.shape),
-                    infer_shape_text(arena, node->operands[1]->type.shape));
+                    shape_text(arena, y.shape), shape_text(arena, node->operands[1]->type.shape));
 }
 
 static void unpick_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,

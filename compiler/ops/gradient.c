@@ -10,7 +10,7 @@ static bool gradient_infer(Arena *arena, const Node *node, Type *type, const cha
   *type = node->operands[1]->type;
   if (node->operands[0]->type.shape.rank != 0)
     return infer_fail(arena, reason, "the loss has shape %s where a scalar is needed",
-                      infer_shape_text(arena, node->operands[0]->type.shape));
+                      shape_text(arena, node->operands[0]->type.shape));
   return infer_dtype(arena, node, 0, DTYPES_FLOAT, reason) &&
          infer_dtype(arena, node, 1, DTYPES_FLOAT, reason);
 }

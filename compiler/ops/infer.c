@@ -11,24 +11,6 @@ bool infer_fail(Arena *arena, const char **reason, const char *format, ...) {
   return false;
 }
 
-static const char *finish_text(Arena *arena, Text *text) {
-  const char *result = arena_strdup(arena, text->data);
-  text_free(text);
-  return result;
-}
-
-const char *infer_type_text(Arena *arena, Type type) {
-  Text text = {0};
-  text_add_type(&text, type);
-  return finish_text(arena, &text);
-}
-
-const char *infer_shape_text(Arena *arena, Shape shape) {
-  Text text = {0};
-  text_add_shape(&text, shape);
-  return finish_text(arena, &text);
-}
-
 const Attribute *infer_attribute(Arena *arena, const Node *node, AttributeKey key,
                                  const char **reason) {
   const Attribute *attribute = node_attribute(node, key);
@@ -99,8 +81,7 @@ bool infer_shape(Arena *arena, const Node *node, Shape *shape, const char **reas
                         (long long)attribute->ints[i]);
   *shape = shape_make(attribute->count, attribute->ints);
   if (!shape_is_representable(*shape))
-    return infer_fail(arena, reason, "shape %s has too many elements",
-                      infer_shape_text(arena, *shape));
+    return infer_fail(arena, reason, "shape %s has too many elements", shape_text(arena, *shape));
   return true;
 }
 
@@ -113,7 +94,7 @@ bool infer_same(Arena *arena, const Node *node, bool shapes, const char **reason
                         dtype_name(other.dtype));
     if (shapes && !shape_equal(other.shape, first.shape))
       return infer_fail(arena, reason, "operands have shapes %s and %s",
-                        infer_shape_text(arena, first.shape), infer_shape_text(arena, other.shape));
+                        shape_text(arena, first.shape), shape_text(arena, other.shape));
   }
   return true;
 }

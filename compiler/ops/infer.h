@@ -8,8 +8,6 @@
 /* Sets *reason; always false, so that a rule can return it. */
 bool infer_fail(Arena *arena, const char **reason, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-const char *infer_type_text(Arena *arena, Type type);
-const char *infer_shape_text(Arena *arena, Shape shape);
 
 const Attribute *infer_attribute(Arena *arena, const Node *node, AttributeKey key,
                                  const char **reason);

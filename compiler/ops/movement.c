@@ -32,8 +32,8 @@ static bool reshape_infer(Arena *arena, const Node *node, Type *type, const char
   if (!infer_shape(arena, node, &type->shape, reason)) return false;
   if (shape_elements(x.shape) == shape_elements(type->shape)) return true;
   return infer_fail(arena, reason, "%s has %lld elements but %s has %lld",
-                    infer_shape_text(arena, x.shape), (long long)shape_elements(x.shape),
-                    infer_shape_text(arena, type->shape), (long long)shape_elements(type->shape));
+                    shape_text(arena, x.shape), (long long)shape_elements(x.shape),
+                    shape_text(arena, type->shape), (long long)shape_elements(type->shape));
 }
 
 #define reshape_evaluate copy_evaluate
@@ -60,7 +60,7 @@ static bool transpose_infer(Arena *arena, const Node *node, Type *type, const ch
   if (!axes) return false;
   if (axes->count != x.rank)
     return infer_fail(arena, reason, "a permutation of %d axes is applied to %s", axes->count,
-                      infer_shape_text(arena, x));
+                      shape_text(arena, x));
   *type = node->operands[0]->type;
   for (int i = 0; i < x.rank; i++) type->shape.dim[i] = x.dim[axes->ints[i]];
   return true;
@@ -102,12 +102,12 @@ static bool broadcast_infer(Arena *arena, const Node *node, Type *type, const ch
   if (!axes) return false;
   if (axes->count != x.shape.rank)
     return infer_fail(arena, reason, "'axes' has %d entries for the operand's shape %s",
-                      axes->count, infer_shape_text(arena, x.shape));
+                      axes->count, shape_text(arena, x.shape));
   for (int i = 0; i < axes->count; i++)
     if (type->shape.dim[axes->ints[i]] != x.shape.dim[i])
       return infer_fail(arena, reason, "axis %d of %s does not match axis %lld of %s", i,
-                        infer_shape_text(arena, x.shape), (long long)axes->ints[i],
-                        infer_shape_text(arena, type->shape));
+                        shape_text(arena, x.shape), (long long)axes->ints[i],
+                        shape_text(arena, type->shape));
   return true;
 }
 
@@ -173,7 +173,7 @@ static bool slice_infer(Arena *arena, const Node *node, Type *type, const char *
     if (!inside)
       return infer_fail(arena, reason, "%lld:%lld:%lld is outside axis %d of %s", (long long)from,
                         (long long)to, (long long)by, i,
-                        infer_shape_text(arena, node->operands[0]->type.shape));
+                        shape_text(arena, node->operands[0]->type.shape));
     type->shape.dim[i] = slice_extent(from, to, by);
   }
   return true;
@@ -302,8 +302,8 @@ static bool concat_infer(Arena *arena, const Node *node, Type *type, const char 
       fits = i == axis || other.dim[i] == type->shape.dim[i];
     if (!fits)
       return infer_fail(arena, reason, "shapes %s and %s differ in more than axis %d",
-                        infer_shape_text(arena, node->operands[0]->type.shape),
-                        infer_shape_text(arena, other), axis);
+                        shape_text(arena, node->operands[0]->type.shape), shape_text(arena, other),
+                        axis);
     type->shape.dim[axis] += other.dim[axis];
   }
   if (shape_is_representable(type->shape)) return true;

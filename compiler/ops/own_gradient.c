@@ -27,8 +27,8 @@ static bool infer_arguments(Arena *arena, const Node *node, const char **reason)
     seen[k] = true;
     if (!type_equal(argument->type, node->operands[k]->type))
       return infer_fail(arena, reason, "argument %lld of its rule is %s but gets %s", (long long)k,
-                        infer_type_text(arena, argument->type),
-                        infer_type_text(arena, node->operands[k]->type));
+                        type_text(arena, argument->type),
+                        type_text(arena, node->operands[k]->type));
   }
   return true;
 }
@@ -46,7 +46,7 @@ static bool own_gradient_infer(Arena *arena, const Node *node, Type *type, const
     Type given = node->rule->outputs.items[i].node->type, wanted = node->operands[i + 1]->type;
     if (!type_equal(given, wanted))
       return infer_fail(arena, reason, "result %d of its rule is %s and the operand %s", i,
-                        infer_type_text(arena, given), infer_type_text(arena, wanted));
+                        type_text(arena, given), type_text(arena, wanted));
   }
   return infer_arguments(arena, node, reason);
 }

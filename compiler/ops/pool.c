@@ -22,7 +22,7 @@ static bool pool_shape(Arena *arena, const Node *node, Shape x, bool is_max, Sha
   if (!kernel) return false;
   if (kernel->count < 1 || x.rank != kernel->count + 2)
     return infer_fail(arena, reason, "x has shape %s where [n, c] and %d spatial axes are needed",
-                      infer_shape_text(arena, x), kernel->count);
+                      shape_text(arena, x), kernel->count);
   Window window;
   if (!window_infer(arena, node, kernel->count, x.dim + 2, kernel->ints, 0, &window, reason))
     return false;
@@ -59,8 +59,7 @@ static bool pooled_fits(Arena *arena, const Node *node, Shape x, Shape given, bo
   if (!pool_shape(arena, node, x, is_max, &y, reason)) return false;
   if (shape_equal(y, given)) return true;
   return infer_fail(arena, reason, "dy has shape %s but pooling %s gives %s",
-                    infer_shape_text(arena, given), infer_shape_text(arena, x),
-                    infer_shape_text(arena, y));
+                    shape_text(arena, given), shape_text(arena, x), shape_text(arena, y));
 }
 
 static bool max_pool_grad_infer(Arena *arena, const Node *node, Type *type, const char **reason) {

@@ -54,7 +54,7 @@ static bool reduce_infer(Arena *arena, const Node *node, Type *type, int dtypes,
   *type = type_make(node->operands[0]->type.dtype, kept_shape(x, &split));
   if (!needs_some || split.reduced_elements > 0 || split.kept_elements == 0) return true;
   return infer_fail(arena, reason, "%s of %s is over no elements", op_info(node->op)->name,
-                    infer_shape_text(arena, x));
+                    shape_text(arena, x));
 }
 
 static bool total_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
@@ -75,7 +75,7 @@ static bool extremum_infer(Arena *arena, const Node *node, Type *type, const cha
   if (!reduce_infer(arena, node, type, DTYPES_NUMBER, true, reason)) return false;
   if (node_split(node).reduced_elements <= INT32_MAX) return true;
   return infer_fail(arena, reason, "%s has more than 2147483647 elements for each result",
-                    infer_shape_text(arena, node->operands[0]->type.shape));
+                    shape_text(arena, node->operands[0]->type.shape));
 }
 
 static bool arg_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
@@ -88,10 +88,10 @@ static bool arg_infer(Arena *arena, const Node *node, Type *type, const char **r
   *type = type_make(DTYPE_I32, kept_shape(x, &split));
   if (x.dim[axis] > INT32_MAX)
     return infer_fail(arena, reason, "an index along axis %d of %s does not fit i32", axis,
-                      infer_shape_text(arena, x));
+                      shape_text(arena, x));
   if (x.dim[axis] > 0 || split.kept_elements == 0) return true;
   return infer_fail(arena, reason, "%s of %s is over no elements", op_info(node->op)->name,
-                    infer_shape_text(arena, x));
+                    shape_text(arena, x));
 }
 
 /* ---- evaluation ---- */

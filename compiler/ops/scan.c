@@ -124,7 +124,7 @@ static bool infer_sequences(Arena *arena, const Node *node, const ScanShape *sha
     Shape found = node->operands[i]->type.shape;
     if (found.rank == 0 || found.dim[0] != shape->length)
       return infer_fail(arena, reason, "sequence %d has shape %s, not %lld elements", i,
-                        infer_shape_text(arena, found), (long long)shape->length);
+                        shape_text(arena, found), (long long)shape->length);
   }
   return true;
 }
@@ -145,7 +145,7 @@ static bool infer_arguments(Arena *arena, const Node *node, const ScanShape *sha
     Type expected = scan_argument_type(shape, node->operands[k], (int)k);
     if (!type_equal(argument->type, expected))
       return infer_fail(arena, reason, "argument %lld of its body is %s but gets %s", (long long)k,
-                        infer_type_text(arena, argument->type), infer_type_text(arena, expected));
+                        type_text(arena, argument->type), type_text(arena, expected));
   }
   return true;
 }
@@ -160,8 +160,8 @@ static bool infer_results(Arena *arena, const Node *node, const ScanShape *shape
     const Output *output = &body->outputs.items[i];
     if (i < shape->carries && !type_equal(output->node->type, node->operands[i]->type))
       return infer_fail(arena, reason, "the carry '%s' begins as %s and goes on as %s",
-                        output->name, infer_type_text(arena, node->operands[i]->type),
-                        infer_type_text(arena, output->node->type));
+                        output->name, type_text(arena, node->operands[i]->type),
+                        type_text(arena, output->node->type));
     if (i >= shape->carries && (output->node->type.shape.rank == MAX_RANK ||
                                 !shape_is_representable(scan_result_type(shape, body, i).shape)))
       return infer_fail(arena, reason, "what it yields is too large when stacked");

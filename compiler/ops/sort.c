@@ -14,7 +14,7 @@ static bool argsort_infer(Arena *arena, const Node *node, Type *type, const char
   if (x.shape.rank < 1) return infer_fail(arena, reason, "the operand is a scalar");
   if (x.shape.dim[x.shape.rank - 1] > INT32_MAX)
     return infer_fail(arena, reason, "the last axis of %s is too long for indices of type i32",
-                      infer_shape_text(arena, x.shape));
+                      shape_text(arena, x.shape));
   *type = type_make(DTYPE_I32, x.shape);
   return true;
 }

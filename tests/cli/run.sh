@@ -23,6 +23,7 @@ check_status "unwritable output" 3 'cannot|No such' "$nnc" models/iris.net -o "$
 check_status "no such C compiler" 3 'no-such-compiler' "$nnc" models/iris.net --cc=no-such-compiler -o "$work/iris"
 check_status "mistakes" 1 "unknown name 'relux'" sh -c "sed s/tanh/relux/ models/iris.net > $work/bad.net; $nnc $work/bad.net -o $work/bad"
 check_status "unknown definition" 1 "batsch" "$nnc" -D batsch=5 models/iris.net -o "$work/iris"
+check_status "misspelt train key" 1 "did you mean 'train.average'" "$nnc" -D train.averge=none models/iris.net -o "$work/iris"
 check_status "check prints nothing of a good file" 0 '^$' "$nnc" check models/iris.net
 check_status "doc lists" 0 '^  linear ' "$nnc" doc
 check_status "doc of one" 0 'param w' "$nnc" doc linear

@@ -1,5 +1,6 @@
 /* Elaboration: values of expressions by the interpreter, paths, variables, updates, metrics. */
 #include <math.h>
+#include "elaborate/builtins/doc.h"
 #include "elaborate/elaborate.h"
 #include "graphs.h"
 #include "interpret/interpret.h"

@@ -4,7 +4,9 @@
  * both are read from its source: the text is the comment directly above a definition, the signature its head up to the
  * brace. */
 #include <string.h>
-#include "elaborate/core/elaborator.h"
+#include "elaborate/builtins/builtins.h"
+#include "elaborate/builtins/doc.h"
+#include "elaborate/core/report.h"
 #include "support/embedded.h"
 #include "support/names.h"
 
@@ -100,7 +102,7 @@ static void add_wrapped(Text *out, const char *text, size_t rest) {
 static const Builtin *documented(int i) {
   int functions = 0;
   while (builtins_table(functions)) functions++;
-  return i < functions ? builtins_table(i) : i == functions ? documented_words : NULL;
+  return i < functions ? builtins_table(i) : i == functions ? builtins_words : NULL;
 }
 
 static bool print_builtin(Text *out, const char *name) {

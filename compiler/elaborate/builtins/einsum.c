@@ -3,14 +3,18 @@
  * The axes that "..." stands for have letters of their own, the characters 1, 2, ... from the last
  * axis on, so that operands of different ranks are aligned at it. */
 #include <string.h>
-#include "elaborate/core/elaborator.h"
+#include "elaborate/builtins/builtins.h"
+#include "elaborate/core/emit.h"
+#include "elaborate/core/report.h"
+#include "elaborate/eval/convert.h"
+#include "elaborate/eval/operate.h"
 
 enum { MAX_OPERANDS = 6, ELLIPSIS = '.' };
 
 /* A tensor whose axes have letters. */
 typedef struct Lettered {
   Node *node;
-  char letters[MAX_RANK + 2]; /* with room for ELLIPSIS until it is written out */
+  char letters[MAX_RANK + 2]; /* with region for ELLIPSIS until it is written out */
 } Lettered;
 
 static bool has_letter(const char *letters, char letter) { return strchr(letters, letter) != NULL; }
@@ -157,7 +161,7 @@ static bool take_diagonals(Elaborator *e, Lettered *x) {
     }
     Node *off = emit_constant(e, 0, x->node->type);
     Node *operands[] = {emit_binary(e, OP_EQ, index[0], index[1]), x->node, off};
-    x->node = emit(e, OP_WHERE, 3, operands, 0, NULL);
+    x->node = emit_node(e, OP_WHERE, 3, operands, 0, NULL);
     if (x->node) x->node = emit_reduce(e, OP_REDUCE_SUM, x->node, 1, &axes[1]);
     if (!x->node) return false;
     remove_letter(x, (int)axes[1]);
@@ -208,7 +212,7 @@ static bool contract(Elaborator *e, Lettered *a, const Lettered *b, const char *
                             attr_make_ints(ATTR_BATCH_RIGHT, batch, axes[1]),
                             attr_make_ints(ATTR_SUM_LEFT, sum, axes[2]),
                             attr_make_ints(ATTR_SUM_RIGHT, sum, axes[3])};
-  a->node = emit(e, OP_CONTRACT, 2, (Node *[]){a->node, b->node}, 4, attributes);
+  a->node = emit_node(e, OP_CONTRACT, 2, (Node *[]){a->node, b->node}, 4, attributes);
   memcpy(a->letters, letters, (size_t)count + 1);
   return a->node != NULL;
 }
@@ -217,7 +221,7 @@ static bool contract(Elaborator *e, Lettered *a, const Lettered *b, const char *
 static void widen_operands(Elaborator *e, Lettered *operands, int last) {
   for (int i = 0; i < last; i++)
     if (operands[i].node && operands[last].node)
-      widen_product(e, &operands[i].node, &operands[last].node);
+      operate_widen(e, &operands[i].node, &operands[last].node);
 }
 
 static bool read_operands(Elaborator *e, const Bound *bound, int count, Lettered *operands) {
@@ -229,7 +233,7 @@ static bool read_operands(Elaborator *e, const Bound *bound, int count, Lettered
     if (i > 0) widen_operands(e, operands, i);
     if (!operands[i].node || !operands[0].node) return false;
     dtype = operands[i].node->type.dtype;
-    if (dtype_is_product(dtype) && dtype == operands[0].node->type.dtype) continue;
+    if (operate_has_product(dtype) && dtype == operands[0].node->type.dtype) continue;
     Diagnostic *d =
         report_error(e, bound->spans[i + 1], "'einsum' of %s", dtype_name(node->type.dtype));
     report_note_tensor(e, d, "the tensor", node);
@@ -247,7 +251,7 @@ static void collect_wanted(char *wanted, const char *result, int first, int coun
     if (k != besides) strcat(wanted, operands[k].letters);
 }
 
-Value builtin_einsum(Elaborator *e, const Bound *bound) {
+Value builtins_einsum(Elaborator *e, const Bound *bound) {
   Lettered operands[MAX_OPERANDS] = {0};
   char result[MAX_RANK + 2] = "", wanted[(MAX_OPERANDS + 1) * (MAX_RANK + 1) + 1];
   int64_t extent[128];

@@ -6,10 +6,10 @@
  * that of the step.
  *
  * x must be the very value that y was computed from. */
-#include <ctype.h>
 #include <string.h>
-
-#include "elaborate/core/elaborator.h"
+#include "elaborate/builtins/builtins.h"
+#include "elaborate/core/report.h"
+#include "elaborate/eval/convert.h"
 #include "ops/adjoints.h"
 #include "ops/op.h"
 
@@ -63,22 +63,22 @@ static bool mark_ways(Elaborator *e, const Bound *bound, const Node *y, int coun
   return true;
 }
 
-/* What the rules have added counts like what emit() adds. */
+/* What the rules have added counts like what emit_node() adds. */
 static void count_bytes(Elaborator *e, int first) {
-  const Graph *graph = e->room->graph;
+  const Graph *graph = e->region->graph;
   for (int i = first; i < graph->nodes.count; i++)
-    e->room->bytes += (double)type_bytes(graph->nodes.items[i]->type);
-  room_sync(e);
+    e->region->bytes += (double)type_bytes(graph->nodes.items[i]->type);
+  region_sync(e);
 }
 
 /* The gradient as a node of its own: someone may differentiate by it. */
 static Node *own_node(Elaborator *e, const Adjoints *adjoints, const Node *x) {
-  Maker maker = adjoints_maker(e->room->graph, x);
+  Maker maker = adjoints_maker(e->region->graph, x);
   return make_alias(&maker, adjoints_get(adjoints, x));
 }
 
 static Value differentiate(Elaborator *e, const Bound *bound, Node *y, int count, Node **x) {
-  Graph *graph = e->room->graph;
+  Graph *graph = e->region->graph;
   int first = graph->nodes.count;
   Adjoints adjoints = adjoints_create(graph, y->id + 1);
   Node **gradients = ARENA_ARRAY(e->arena, Node *, count);
@@ -119,11 +119,3 @@ const Builtin builtins_gradient[] = {
      apply_grad, 0, "gradients"},
     {0},
 };
-
-bool grad_is_mentioned(const SourceFile *file) {
-  for (const char *at = file->text; at && (at = strstr(at, "grad")); at += 4) {
-    bool begins = at == file->text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
-    if (begins && !isalnum((unsigned char)at[4]) && at[4] != '_') return true;
-  }
-  return false;
-}

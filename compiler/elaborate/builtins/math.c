@@ -1,7 +1,12 @@
 /* Elementwise builtins: the same names for tensors and for compile-time numbers. */
 #include <math.h>
 #include <stdlib.h>
-#include "elaborate/core/elaborator.h"
+#include "elaborate/builtins/builtins.h"
+#include "elaborate/core/emit.h"
+#include "elaborate/core/report.h"
+#include "elaborate/eval/call.h"
+#include "elaborate/eval/convert.h"
+#include "elaborate/eval/operate.h"
 #include "ops/op.h"
 
 /* ---- one operand -------------------------------------------------------------------------- */
@@ -87,7 +92,7 @@ static Value limit(Elaborator *e, const Bound *bound, Op beyond) {
     return value_error();
   Node *is_beyond = emit_binary(e, beyond, x, y);
   Node *operands[] = {is_beyond, y, x};
-  return value_tensor(e, is_beyond ? emit(e, OP_WHERE, 3, operands, 0, NULL) : NULL);
+  return value_tensor(e, is_beyond ? emit_node(e, OP_WHERE, 3, operands, 0, NULL) : NULL);
 }
 
 static Value apply_clip(Elaborator *e, const Bound *bound) {
@@ -137,7 +142,7 @@ static Value apply_where(Elaborator *e, const Bound *bound) {
   }
   Node *operands[] = {emit_broadcast(e, c, shape), emit_broadcast(e, x, shape),
                       emit_broadcast(e, y, shape)};
-  return value_tensor(e, emit(e, OP_WHERE, 3, operands, 0, NULL));
+  return value_tensor(e, emit_node(e, OP_WHERE, 3, operands, 0, NULL));
 }
 
 /* ---- conversions -------------------------------------------------------------------------- */

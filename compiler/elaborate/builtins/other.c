@@ -1,7 +1,11 @@
 /* Making tensors, indexing, products, and what is known at compile time; the table of tables. */
 #include <math.h>
 #include <string.h>
-#include "elaborate/core/elaborator.h"
+#include "elaborate/builtins/builtins.h"
+#include "elaborate/core/emit.h"
+#include "elaborate/core/report.h"
+#include "elaborate/eval/convert.h"
+#include "elaborate/eval/operate.h"
 #include "support/names.h"
 
 static Node *operand(Elaborator *e, const Bound *bound, int i) {
@@ -56,7 +60,7 @@ static Value apply_one_hot(Elaborator *e, const Bound *bound) {
   Node *x = operand(e, bound, 0);
   int64_t classes = bound->values[1].integer;
   if (!x) return value_error();
-  if (!check_rank(e, bound->call, x->type.shape.rank + 1)) return value_error();
+  if (!emit_check_rank(e, bound->call, x->type.shape.rank + 1)) return value_error();
   if (!dtype_is_int(x->type.dtype) || classes < 1) {
     Diagnostic *d = report_error(e, bound->call,
                                  "'one_hot' needs integers and a number of "
@@ -68,7 +72,7 @@ static Value apply_one_hot(Elaborator *e, const Bound *bound) {
   Shape shape = x->type.shape;
   int axis = shape.rank;
   shape.dim[shape.rank++] = classes;
-  if (!check_shape(e, bound->call, shape)) return value_error();
+  if (!emit_check_shape(e, bound->call, shape)) return value_error();
   x = emit_check_index(e, x, "one_hot", axis, classes);
   if (!x) return value_error();
   int64_t axes[MAX_RANK];
@@ -108,7 +112,7 @@ static Value apply_pick(Elaborator *e, const Bound *bound) {
   index = emit_check_index(e, index, "pick", axis, x->type.shape.dim[axis]);
   if (!index) return value_error();
   Attribute attribute = attr_make_int(ATTR_AXIS, axis);
-  return value_tensor(e, emit(e, OP_PICK, 2, (Node *[]){x, index}, 1, &attribute));
+  return value_tensor(e, emit_node(e, OP_PICK, 2, (Node *[]){x, index}, 1, &attribute));
 }
 
 /* x [v, rest...], index [i...], values [i..., rest...]: x with each row of the values added. */
@@ -133,7 +137,7 @@ static Value apply_scatter_add(Elaborator *e, const Bound *bound) {
   index = emit_check_index(e, index, "scatter_add", 0, x->type.shape.dim[0]);
   if (!index) return value_error();
   Attribute shape = attr_make_ints(ATTR_SHAPE, x->type.shape.rank, x->type.shape.dim);
-  Node *sums = emit(e, OP_SCATTER_ADD, 2, (Node *[]){values, index}, 1, &shape);
+  Node *sums = emit_node(e, OP_SCATTER_ADD, 2, (Node *[]){values, index}, 1, &shape);
   return value_tensor(e, sums ? emit_binary(e, OP_ADD, x, sums) : NULL);
 }
 
@@ -308,7 +312,7 @@ const Builtin builtins_other[] = {
      "A "
      "letter twice in one tensor takes its diagonal; \"...\" stands for axes that no letter names."
      " Example: y = einsum(\"bi,bj->bij\", x, x)",
-     builtin_einsum, 0, "products"},
+     builtins_einsum, 0, "products"},
     {"rank", "rank(x: tensor)",
      "The number of axes."
      " Example: _ = assert(rank(x) == 2, \"rank\")",

@@ -2,10 +2,12 @@
  *
  * It is a host scalar that the runtime keeps and lowers behind a report (runtime/core/plateau.c). What
  * the program says of it goes into the module; equal ones are one. Which metrics there are is known
- * only at the end, when check_plateaus looks. */
+ * only at the end, when builtins_check_plateaus looks. */
 #include <math.h>
 #include <string.h>
-#include "elaborate/core/elaborator.h"
+#include "elaborate/builtins/builtins.h"
+#include "elaborate/core/emit.h"
+#include "elaborate/core/report.h"
 #include "support/names.h"
 
 enum {
@@ -92,7 +94,7 @@ static bool read_words(Elaborator *e, const Bound *bound, Plateau *plateau) {
 
 static Value apply_plateau_value(Elaborator *e, const Bound *bound) {
   Plateau plateau = {.span = report_user_span(e, bound->call)};
-  if (!e->room->is_host_only || e->room == &e->init) {
+  if (!e->region->is_host_only || e->region == &e->init) {
     Diagnostic *d = report_error(e, bound->call, "plateau_value belongs in a schedule");
     diag_help(d, "lr = plateau(1e-3), or a schedule of your own that calls it");
     return value_error();
@@ -115,7 +117,7 @@ static bool is_evaluated(const Module *module, const char *set) {
   return false;
 }
 
-void check_plateaus(Elaborator *e) {
+void builtins_check_plateaus(Elaborator *e) {
   const Module *module = e->module;
   for (int i = 0; i < module->plateaus.count; i++) {
     const Plateau *plateau = &module->plateaus.items[i];

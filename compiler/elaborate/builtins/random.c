@@ -1,12 +1,16 @@
 /* Random tensors.  The key is the path of the call, so every call has numbers of its own, the same
  * in every run with the same seed; initialization, training and evaluation have streams of their
  * own. */
-#include "elaborate/core/elaborator.h"
+#include "elaborate/builtins/builtins.h"
+#include "elaborate/core/path.h"
+#include "elaborate/core/report.h"
+#include "elaborate/eval/convert.h"
+#include "elaborate/eval/evaluate.h"
 
 static Value apply_random(Elaborator *e, const Bound *bound) {
   Op op = (Op)bound->builtin->data;
   Type type = type_scalar(op == OP_RANDOM_BITS ? DTYPE_I64 : e->default_float);
-  if (e->room->is_host_only) {
+  if (e->region->is_host_only) {
     report_error(e, bound->call, "a schedule cannot draw random numbers");
     return value_error();
   }
@@ -18,9 +22,9 @@ static Value apply_random(Elaborator *e, const Bound *bound) {
     report_error(e, bound->spans[1], "random numbers of type %s", dtype_name(type.dtype));
     return value_error();
   }
-  Attribute attributes[] = {attr_make_int(ATTR_STREAM, e->room->stream),
+  Attribute attributes[] = {attr_make_int(ATTR_STREAM, e->region->stream),
                             attr_make_string(ATTR_KEY, path_unique_key(e))};
-  return value_tensor(e, scan_random(e, op, type, 2, attributes));
+  return value_tensor(e, evaluate_random(e, op, type, 2, attributes));
 }
 
 const Builtin builtins_random[] = {

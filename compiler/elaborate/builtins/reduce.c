@@ -1,5 +1,9 @@
 /* Reductions: over all axes by default; argmax and its kin over the last. */
-#include "elaborate/core/elaborator.h"
+#include "elaborate/builtins/builtins.h"
+#include "elaborate/core/emit.h"
+#include "elaborate/core/report.h"
+#include "elaborate/eval/convert.h"
+#include "elaborate/eval/operate.h"
 #include "ops/op.h"
 
 /* The reduced tensor with its axes kept as 1 where asked. */
@@ -122,7 +126,7 @@ static Value apply_argument(Elaborator *e, const Bound *bound) {
   int64_t axes[] = {axis};
   if (!check_some(e, bound, op, x, 1, axes)) return value_error();
   Attribute attribute = attr_make_int(ATTR_AXIS, axis);
-  Node *result = emit(e, op, 1, &x, 1, &attribute);
+  Node *result = emit_node(e, op, 1, &x, 1, &attribute);
   return value_tensor(e, keep_axes(e, result, x->type.shape, 1, axes, bound->values[2].boolean));
 }
 
@@ -134,9 +138,9 @@ static Value apply_argsort(Elaborator *e, const Bound *bound) {
   int rank = x->type.shape.rank;
   if (!convert_axis(e, bound->values[1], bound->spans[1], rank, &axis)) return value_error();
   Attribute descending = attr_make_int(ATTR_DESCENDING, bound->values[2].boolean);
-  Node *last = move_axis(e, x, axis, rank - 1);
-  Node *order = last ? emit(e, OP_ARGSORT, 1, &last, 1, &descending) : NULL;
-  return value_tensor(e, order ? move_axis(e, order, rank - 1, axis) : NULL);
+  Node *last = emit_move_axis(e, x, axis, rank - 1);
+  Node *order = last ? emit_node(e, OP_ARGSORT, 1, &last, 1, &descending) : NULL;
+  return value_tensor(e, order ? emit_move_axis(e, order, rank - 1, axis) : NULL);
 }
 
 #define REDUCTION(name, op, doc)                                                                   \

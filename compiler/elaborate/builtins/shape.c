@@ -1,6 +1,9 @@
 /* Movement: shapes, axes, joining and parting tensors. */
 #include <string.h>
-#include "elaborate/core/elaborator.h"
+#include "elaborate/builtins/builtins.h"
+#include "elaborate/core/emit.h"
+#include "elaborate/core/report.h"
+#include "elaborate/eval/convert.h"
 #include "support/names.h"
 
 static Node *operand(Elaborator *e, const Bound *bound, int i) {
@@ -183,7 +186,7 @@ static Value apply_stack(Elaborator *e, const Bound *bound) {
   int count = collect_parts(e, bound, &parts), axis;
   if (count == 0 || !check_parts(e, bound, count, parts, -1)) return value_error();
   Shape shape = parts[0]->type.shape;
-  if (!check_rank(e, bound->call, shape.rank + 1) ||
+  if (!emit_check_rank(e, bound->call, shape.rank + 1) ||
       !convert_axis(e, bound->values[1], bound->spans[1], shape.rank + 1, &axis))
     return value_error();
   for (int i = shape.rank++; i > axis; i--) shape.dim[i] = shape.dim[i - 1];
@@ -218,7 +221,7 @@ static Value apply_split(Elaborator *e, const Bound *bound) {
   bool equal = parts.kind == VALUE_INT;
   int64_t count = equal ? parts.integer : value_sequence_length(parts);
   bool fits = count > 0 && count <= MAX_ITERATIONS && (!equal || extent % count == 0) &&
-              allow_elements(e, count);
+              emit_allow_elements(e, count);
   Value *items = ARENA_ARRAY(e->arena, Value, fits ? count : 0);
   for (int64_t i = 0; i < count && fits; i++) {
     int64_t size = equal ? extent / count : 0;
@@ -233,7 +236,7 @@ static Value apply_split(Elaborator *e, const Bound *bound) {
   }
   if (fits && sum == extent) return value_tuple(e->arena, (int)count, items);
   Text text = {0};
-  text_add_value(&text, parts);
+  value_add_text(&text, parts);
   Diagnostic *d = report_error(e, bound->call, "axis %d of extent %lld cannot be split into %s%s",
                                axis, (long long)extent, text.data, equal ? " equal parts" : "");
   text_free(&text);
@@ -342,12 +345,12 @@ static Value apply_pad(Elaborator *e, const Bound *bound) {
     step[i] = 1;
     shape.dim[i] += low[i] + high[i];
   }
-  if (!check_shape(e, bound->call, shape)) return value_error();
+  if (!emit_check_shape(e, bound->call, shape)) return value_error();
   if (strcmp(bound->values[3].string, "constant") != 0) return pad_by_mode(e, bound, x, low, high);
   Attribute attributes[] = {
       attr_make_ints(ATTR_LOW, rank, low), attr_make_ints(ATTR_HIGH, rank, high),
       attr_make_ints(ATTR_STEP, rank, step), attr_make_float(ATTR_VALUE, value)};
-  return value_tensor(e, emit(e, OP_PAD, 1, &x, 4, attributes));
+  return value_tensor(e, emit_node(e, OP_PAD, 1, &x, 4, attributes));
 }
 
 static Value apply_flip(Elaborator *e, const Bound *bound) {
@@ -396,7 +399,7 @@ static bool check_repeated(Elaborator *e, Span at, Shape from, Shape counts) {
   for (int i = 0; i < from.rank; i++)
     if (__builtin_mul_overflow(from.dim[i], counts.dim[i], &from.dim[i]))
       from.dim[i] = MAX_ELEMENTS + 1;
-  return check_shape(e, at, from);
+  return emit_check_shape(e, at, from);
 }
 
 /* Each axis repeated as a whole: [a, b] -> [a, b, a, b]. */

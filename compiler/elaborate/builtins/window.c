@@ -1,7 +1,10 @@
 /* Convolution and pooling over the trailing spatial axes of [n, c, spatial...]; the prelude makes
  * layers of them. */
 #include <string.h>
-#include "elaborate/core/elaborator.h"
+#include "elaborate/builtins/builtins.h"
+#include "elaborate/core/emit.h"
+#include "elaborate/core/report.h"
+#include "elaborate/eval/convert.h"
 
 /* What slides: numbers for each spatial axis. */
 typedef struct Slide {
@@ -94,12 +97,12 @@ static bool check_spatial(Elaborator *e, const Bound *bound, const Node *x) {
 static bool check_window(Elaborator *e, const Bound *bound, const Slide *slide, const Node *x) {
   for (int i = 0; i < slide->rank; i++) {
     int64_t reach = slide->dilation[i] * (slide->kernel[i] - 1) + 1;
-    int64_t room = x->type.shape.dim[i + 2] + slide->low[i] + slide->high[i];
-    if (reach <= room) continue;
+    int64_t region = x->type.shape.dim[i + 2] + slide->low[i] + slide->high[i];
+    if (reach <= region) continue;
     Diagnostic *d = report_error(e, bound->call,
                                  "a window of %lld does not fit %lld elements of "
                                  "spatial axis %d",
-                                 (long long)reach, (long long)room, i);
+                                 (long long)reach, (long long)region, i);
     report_note_tensor(e, d, "the operand", x);
     diag_help(d, "padding makes room, a smaller kernel fits");
     return false;
@@ -165,7 +168,7 @@ static Value apply_conv(Elaborator *e, const Bound *bound) {
   Attribute attributes[5];
   int count = slide_attributes(&slide, attributes);
   attributes[count++] = attr_make_int(ATTR_GROUPS, groups);
-  return value_tensor(e, emit(e, OP_CONV, 2, (Node *[]){x, w}, count, attributes));
+  return value_tensor(e, emit_node(e, OP_CONV, 2, (Node *[]){x, w}, count, attributes));
 }
 
 /* Padding "same" of conv_transpose is that of the conv whose adjoint it is: out = in * stride. Where
@@ -221,12 +224,12 @@ static Value apply_conv_transpose(Elaborator *e, const Bound *bound) {
         (long long)shape.dim[i + 2], i);
     return value_error();
   }
-  if (!check_shape(e, bound->call, shape)) return value_error();
+  if (!emit_check_shape(e, bound->call, shape)) return value_error();
   Attribute attributes[6];
   int count = slide_attributes(&slide, attributes);
   attributes[count++] = attr_make_int(ATTR_GROUPS, groups);
   attributes[count++] = attr_make_ints(ATTR_SHAPE, shape.rank, shape.dim);
-  return value_tensor(e, emit(e, OP_CONV_INPUT, 2, (Node *[]){x, w}, count, attributes));
+  return value_tensor(e, emit_node(e, OP_CONV_INPUT, 2, (Node *[]){x, w}, count, attributes));
 }
 
 static Value apply_pool(Elaborator *e, const Bound *bound) {
@@ -243,7 +246,7 @@ static Value apply_pool(Elaborator *e, const Bound *bound) {
   Attribute attributes[5];
   int count = slide_attributes(&slide, attributes);
   attributes[count++] = attr_make_ints(ATTR_KERNEL, slide.rank, slide.kernel);
-  return value_tensor(e, emit(e, (Op)bound->builtin->data, 1, &x, count, attributes));
+  return value_tensor(e, emit_node(e, (Op)bound->builtin->data, 1, &x, count, attributes));
 }
 
 const Builtin builtins_window[] = {

@@ -1,7 +1,7 @@
 /* What `nnc doc` says about words that are no functions: statements, the keys of `train`, sources
  * and stages of data. docs/language.md and docs/data.md say more; tests/docs holds both against
  * this. */
-#include "elaborate/core/elaborator.h"
+#include "elaborate/builtins/builtins.h"
 
 #define STATEMENT(name, signature, doc)                                                            \
   { name, signature, doc, NULL, 0, "statements" }
@@ -12,7 +12,7 @@
 #define STAGE(name, signature, doc)                                                                \
   { name, signature, doc, NULL, 0, "data stages" }
 
-const Builtin documented_words[] = {
+const Builtin builtins_words[] = {
     STATEMENT("const", "const NAME = VALUE, ...",
               "Names known at compile time; -D NAME=VALUE replaces them."
               " Example: const width = 8, depth = 2"),

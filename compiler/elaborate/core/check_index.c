@@ -3,6 +3,7 @@
  * What is taken at an index goes through a check_index node, unless the index is known to lie inside:
  * it counts an axis, or is the place of an extremum or of an order. */
 #include "elaborate/core/elaborator.h"
+#include "elaborate/core/emit.h"
 #include "ops/op.h"
 
 static bool is_smaller_axis(const Node *node, int axis, int64_t extent) {
@@ -36,7 +37,7 @@ static Node *number_elements(Elaborator *e, Shape shape) {
 }
 
 Node *emit_check_index(Elaborator *e, Node *index, const char *taker, int axis, int64_t extent) {
-  if (!index || !e->options->check_indices || e->room->is_host_only || lies_inside(index, extent))
+  if (!index || !e->options->check_indices || e->region->is_host_only || lies_inside(index, extent))
     return index;
   Shape shape = index->type.shape;
   if (shape_elements(shape) == 0) return index;
@@ -46,5 +47,5 @@ Node *emit_check_index(Elaborator *e, Node *index, const char *taker, int axis, 
                             attr_make_int(ATTR_LENGTH, extent),
                             attr_make_int(ATTR_INDEX, e->checked_indices++),
                             attr_make_ints(ATTR_EXTENTS, shape.rank, shape.dim)};
-  return emit(e, OP_CHECK_INDEX, 2, (Node *[]){index, numbers}, 5, attributes);
+  return emit_node(e, OP_CHECK_INDEX, 2, (Node *[]){index, numbers}, 5, attributes);
 }

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include "elaborate/core/elaborator.h"
+#include "elaborate/core/report.h"
 #include "support/names.h"
 
 enum { CHAIN_SHOWN = 6 };
@@ -47,7 +48,7 @@ static void report_chain(Elaborator *e, Diagnostic *diagnostic, Span at, Span pl
     }
     diag_note(diagnostic, frame->call, "in this call of '%s'", frame->function);
   }
-  if (e->walk && e->walk->single)
+  if (e->trace && e->trace->single)
     diag_help(diagnostic,
               "this is the program with %s = 1: evaluation of single examples and "
               "`predict` need it",
@@ -86,7 +87,7 @@ void report_note_tensor(Elaborator *e, Diagnostic *diagnostic, const char *what,
 }
 
 const char *report_meant(const char *name, const char *const *candidates, int count) {
-  const char *meant = synonym_find(name, candidates, count);
+  const char *meant = report_synonym(name, candidates, count);
   return meant ? meant : name_nearest(name, candidates, count);
 }
 
@@ -100,16 +101,4 @@ Value report_kind(Elaborator *e, Span at, const char *what, const char *wanted, 
   if (!value_is_error(found))
     report_error(e, at, "%s must be %s, found %s", what, wanted, value_describe(e->arena, found));
   return value_error();
-}
-
-const char *type_text(Arena *arena, Type type) {
-  Text text = {0};
-  text_add_type(&text, type);
-  return text_take(&text, arena);
-}
-
-const char *shape_text(Arena *arena, Shape shape) {
-  Text text = {0};
-  text_add_shape(&text, shape);
-  return text_take(&text, arena);
 }

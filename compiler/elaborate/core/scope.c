@@ -1,6 +1,7 @@
 /* Scopes: names to symbols, hashed by the interned name.  Nothing iterates in hash order. */
 #include <stdint.h>
-#include "elaborate/core/elaborator.h"
+#include "elaborate/core/scope.h"
+#include "elaborate/core/value.h"
 
 Scope *scope_create(Arena *arena, Scope *parent, bool is_body) {
   Scope *scope = ARENA_NEW(arena, Scope);
@@ -67,7 +68,7 @@ Symbol *scope_bind(Arena *arena, Scope *scope, SymbolKind kind, const char *name
   return symbol;
 }
 
-const char *symbol_kind_text(SymbolKind kind) {
+const char *scope_kind_text(SymbolKind kind) {
   static const char *const texts[SYMBOL_KIND_COUNT] = {
       [SYMBOL_BUILTIN] = "part of the language",
       [SYMBOL_CONST] = "a constant",

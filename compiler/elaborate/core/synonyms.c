@@ -7,7 +7,7 @@
  * stage in a data line and a function elsewhere. */
 #include <ctype.h>
 #include <string.h>
-#include "elaborate/core/elaborator.h"
+#include "elaborate/core/report.h"
 
 enum { LONGEST = 64 };
 
@@ -377,7 +377,7 @@ static const char *find_row(const char *word, const char *const *candidates, int
   return NULL;
 }
 
-const char *synonym_find(const char *name, const char *const *candidates, int count) {
+const char *report_synonym(const char *name, const char *const *candidates, int count) {
   char word[LONGEST], other[LONGEST];
   whole_word(name, word);
   const char *found = find_row(word, candidates, count);

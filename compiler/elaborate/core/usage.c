@@ -1,6 +1,6 @@
 /* Unused names: a warning for what the user's file defines and nothing reads.
  *
- * A name's identity is its place in the tree, so the walks share one record. What only training or
+ * A name's identity is its place in the tree, so the traces share one record. What only training or
  * only predict reads counts as read. */
 #include <stdint.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static void usage_grow(Elaborator *e) {
   e->usage_capacity = capacity;
 }
 
-Usage *usage_of(Elaborator *e, const AstName *name, const char *what) {
+Usage *scope_usage(Elaborator *e, const AstName *name, const char *what) {
   if (e->usages.count * 2 >= e->usage_capacity) usage_grow(e);
   Usage **place = usage_place(e->usage_table, e->usage_capacity, name);
   if (*place) return *place;
@@ -39,7 +39,7 @@ static int compare_places(const void *a, const void *b) {
 }
 
 /* In the order of the file. */
-void warn_unused(Elaborator *e) {
+void scope_warn_unused(Elaborator *e) {
   if (e->usages.count > 0)
     qsort(e->usages.items, (size_t)e->usages.count, sizeof(Usage *), compare_places);
   for (int i = 0; i < e->usages.count; i++) {

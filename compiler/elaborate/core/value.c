@@ -1,7 +1,6 @@
 /* Compile-time values: constructors, sequences, equality, descriptions for messages. */
+#include "elaborate/core/function.h"
 #include "elaborate/core/value.h"
-
-#include "elaborate/core/elaborator.h"
 #include "support/panic.h"
 
 Value value_error(void) { return (Value){.kind = VALUE_ERROR}; }
@@ -145,7 +144,7 @@ const char *value_describe(Arena *arena, Value value) {
   } else if (value_is_number(value) || value.kind == VALUE_STRING || value.kind == VALUE_BOOL ||
              value.kind == VALUE_DTYPE || value.kind == VALUE_QUANTITY) {
     text_add_char(&text, ' ');
-    text_add_value(&text, value);
+    value_add_text(&text, value);
   }
   return text_take(&text, arena);
 }
@@ -156,13 +155,13 @@ static void text_add_values(Text *text, Value value, const char *open, const cha
   text_add(text, open);
   for (int64_t i = 0; i < length && i < SHOWN; i++) {
     if (i > 0) text_add(text, ", ");
-    text_add_value(text, value_sequence_item(value, i));
+    value_add_text(text, value_sequence_item(value, i));
   }
   if (length > SHOWN) text_add(text, ", ...");
   text_add(text, close);
 }
 
-void text_add_value(Text *text, Value value) {
+void value_add_text(Text *text, Value value) {
   switch (value.kind) {
   case VALUE_INT: text_printf(text, "%lld", (long long)value.integer); return;
   case VALUE_FLOAT: text_add_double(text, value.real); return;

@@ -26,6 +26,7 @@ typedef enum ValueKind {
   VALUE_KIND_COUNT
 } ValueKind;
 
+typedef struct Elaborator Elaborator;
 typedef struct Value Value;
 typedef struct Function Function;
 typedef struct Builtin Builtin;
@@ -87,11 +88,13 @@ bool value_is_tensor(Value value);
 double value_number(Value value); /* of an int or float */
 int64_t value_sequence_length(Value value);
 Value value_sequence_item(Value value, int64_t i);
+/* A tensor of the current region; NULL gives an error value. */
+Value value_tensor(Elaborator *e, Node *node);
 /* Equality of compile-time values; an int equals the float of the same number. */
 bool value_equal(Value a, Value b);
 /* "an integer", "a tensor f32[3, 4]", "the function relu": for messages. */
 const char *value_describe(Arena *arena, Value value);
 /* A short text of a compile-time value: 3, 0.5, [1, 2]. */
-void text_add_value(Text *text, Value value);
+void value_add_text(Text *text, Value value);
 
 #endif

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "elaborate/core/elaborator.h"
+#include "elaborate/core/report.h"
+#include "elaborate/eval/call.h"
+#include "elaborate/eval/convert.h"
 #include "support/names.h"
 #include "support/panic.h"
 
@@ -70,11 +72,16 @@ static int find_kind(const Builtin *builtin, const char *name) {
 
 /* ---- signatures --------------------------------------------------------------------------- */
 
-static void copy_word(char *to, size_t room, const char *from, const char *end) {
+static void copy_word(char *to, size_t region, const char *from, const char *end) {
   while (from < end && *from == ' ') from++;
   while (end > from && end[-1] == ' ') end--;
-  snprintf(to, room, "%.*s", (int)(end - from), from);
+  snprintf(to, region, "%.*s", (int)(end - from), from);
 }
+
+typedef struct FormalText {
+  char name[32], kind[16], fallback[32];
+  bool is_variadic, has_fallback;
+} FormalText;
 
 /* The end of the formal that begins at `at`: ',' or the last ')', outside brackets. */
 static const char *formal_end(const char *at) {
@@ -87,7 +94,8 @@ static const char *formal_end(const char *at) {
   return at;
 }
 
-bool builtin_formal(const Builtin *builtin, int i, FormalText *formal) {
+/* The parts of a signature: name, kind and default text of formal `i`; false past the end. */
+static bool read_formal(const Builtin *builtin, int i, FormalText *formal) {
   const char *at = strchr(builtin->signature, '(');
   CHECK(at != NULL);
   at++;
@@ -136,7 +144,7 @@ static void report_unknown(Elaborator *e, const Builtin *builtin, AstName name) 
   const char *names[MAX_FORMALS];
   FormalText formal;
   int count = 0;
-  for (; builtin_formal(builtin, count, &formal); count++) names[count] = name_intern(formal.name);
+  for (; read_formal(builtin, count, &formal); count++) names[count] = name_intern(formal.name);
   Diagnostic *d = report_error(e, name.span, "'%s' has no argument '%s'", builtin->name, name.text);
   report_suggest(d, name.text, names, count);
   note_signature(d, builtin);
@@ -147,17 +155,17 @@ static int place_argument(Elaborator *e, const Builtin *builtin, const Argument 
                           int count) {
   FormalText formal;
   if (!argument->name.text) {
-    bool has_first = builtin_formal(builtin, 0, &formal);
+    bool has_first = read_formal(builtin, 0, &formal);
     if (has_first && formal.is_variadic) return -1;
-    if (builtin_formal(builtin, i, &formal)) return i;
+    if (read_formal(builtin, i, &formal)) return i;
     int formals = 0;
-    while (builtin_formal(builtin, formals, &formal)) formals++;
+    while (read_formal(builtin, formals, &formal)) formals++;
     note_signature(report_error(e, argument->span, "'%s' takes %d argument%s, %d given",
                                 builtin->name, formals, formals == 1 ? "" : "s", count),
                    builtin);
     return -2;
   }
-  for (int k = 0; builtin_formal(builtin, k, &formal); k++)
+  for (int k = 0; read_formal(builtin, k, &formal); k++)
     if (!formal.is_variadic && name_intern(formal.name) == argument->name.text) return k;
   report_unknown(e, builtin, argument->name);
   return -2;
@@ -197,7 +205,7 @@ static bool bind_rest(Elaborator *e, const Builtin *builtin, const FormalText *f
   return false;
 }
 
-bool bind_builtin(Elaborator *e, const Builtin *builtin, const Arguments *arguments, Bound *bound) {
+bool call_bind(Elaborator *e, const Builtin *builtin, const Arguments *arguments, Bound *bound) {
   *bound = (Bound){.builtin = builtin, .call = arguments->call, .expr = arguments->expr};
   bool fits = true;
   FormalText formal;
@@ -207,7 +215,7 @@ bool bind_builtin(Elaborator *e, const Builtin *builtin, const Arguments *argume
     if (at == -2) return false;
     if (at < 0) continue;
     if (bound->given[at]) {
-      builtin_formal(builtin, at, &formal);
+      read_formal(builtin, at, &formal);
       report_error(e, argument->span, "the argument '%s' of '%s' is given twice", formal.name,
                    builtin->name);
       fits = false;
@@ -216,7 +224,7 @@ bool bind_builtin(Elaborator *e, const Builtin *builtin, const Arguments *argume
     bound->values[at] = argument->value;
     bound->spans[at] = argument->span;
   }
-  for (int i = 0; builtin_formal(builtin, i, &formal); i++) {
+  for (int i = 0; read_formal(builtin, i, &formal); i++) {
     if (formal.is_variadic) {
       fits = bind_rest(e, builtin, &formal, arguments, bound) && fits;
     } else if (bound->given[i]) {

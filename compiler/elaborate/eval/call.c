@@ -3,7 +3,12 @@
  * Arguments are evaluated in the caller's frame, in order. A def's body then runs in a frame of its
  * own. Optimizers, initializers and schedules are not run when called: their application is a value
  * (Deferred) that runs where it is used, with the names its kind of definer is given. */
-#include "elaborate/core/elaborator.h"
+#include "elaborate/core/emit.h"
+#include "elaborate/core/path.h"
+#include "elaborate/core/report.h"
+#include "elaborate/eval/call.h"
+#include "elaborate/eval/convert.h"
+#include "elaborate/eval/evaluate.h"
 #include "support/names.h"
 #include "support/panic.h"
 
@@ -13,10 +18,10 @@ static Frame *frame_enter(Elaborator *e, Function *function, Span call, const ch
   if (e->frame->depth + 1 > MAX_CALL_DEPTH) {
     report_error(e, call, "calls are nested more than %d deep: does '%s' call itself without end?",
                  MAX_CALL_DEPTH, function->name);
-    e->walk->exhausted = true;
+    e->trace->exhausted = true;
     return NULL;
   }
-  Scope *outer = function->is_prelude || !e->walk ? e->root : e->walk->globals;
+  Scope *outer = function->is_prelude || !e->trace ? e->root : e->trace->globals;
   Frame *frame = ARENA_NEW(e->arena, Frame);
   frame->parent = e->frame;
   frame->function = function->name;
@@ -34,7 +39,7 @@ static Frame *frame_enter(Elaborator *e, Function *function, Span call, const ch
   return frame;
 }
 
-static void frame_leave(Elaborator *e, Frame *frame) {
+void call_leave(Elaborator *e, Frame *frame) {
   CHECK(e->frame == frame);
   e->frame = frame->parent;
 }
@@ -114,10 +119,10 @@ static bool bind_formals(Elaborator *e, const Function *function, Value *values,
   bool fits = true;
   for (int i = 0; i < formals->count; i++) {
     const AstFormal *formal = &formals->items[i];
-    if (!given[i]) values[i] = evaluate(e, formal->default_value);
+    if (!given[i]) values[i] = evaluate_expr(e, formal->default_value);
     Span at = given[i] ? spans[i] : formal->name.span;
     if (formal->type && !value_is_error(values[i]) && values[i].kind != VALUE_NONE &&
-        !check_formal_type(e, formal, values[i], at))
+        !evaluate_formal_type(e, formal, values[i], at))
       fits = false;
     scope_bind(e->arena, e->frame->scope, SYMBOL_FORMAL, formal->name.text, values[i],
                formal->name.span);
@@ -133,7 +138,7 @@ static Value frame_result(Elaborator *e, const Frame *frame, const Function *fun
     return frame->returned.count == 1
                ? frame->returned.items[0]
                : value_tuple(e->arena, frame->returned.count, frame->returned.items);
-  if (!e->walk->exhausted) {
+  if (!e->trace->exhausted) {
     Diagnostic *d = report_error(e, frame->call, "'%s' ended without `return`", function->name);
     diag_note(d, function->stmt->function.name.span, "defined here");
   }
@@ -198,9 +203,9 @@ static Value call_def(Elaborator *e, Function *function, const Arguments *argume
                  ? evaluate_extern(e, function, arguments->call, values)
                  : run_def(e, frame, function);
     if (function->stmt->function.gradient)
-      result = own_gradient(e, function, arguments->call, values, result);
+      result = evaluate_own_gradient(e, function, arguments->call, values, result);
   }
-  frame_leave(e, frame);
+  call_leave(e, frame);
   return result;
 }
 
@@ -259,7 +264,7 @@ Frame *call_definer(Elaborator *e, const Deferred *deferred, int ambient_count,
     spans[i] = deferred->span;
   }
   if (!bind_formals(e, function, values, spans, given)) {
-    frame_leave(e, frame);
+    call_leave(e, frame);
     return NULL;
   }
   return frame;
@@ -290,7 +295,7 @@ static Value make_layer(Elaborator *e, Value callee, const AstExpr *expr) {
     layer->spans[i] = argument->value->span;
     layer->is_hole[i] = argument->value->kind == AST_PLACEHOLDER;
     if (layer->is_hole[i]) continue;
-    layer->values[i] = evaluate(e, argument->value);
+    layer->values[i] = evaluate_expr(e, argument->value);
     if (value_is_error(layer->values[i])) return value_error();
     if (argument->name.text != name_intern("name") || layer->values[i].kind != VALUE_STRING)
       continue;
@@ -358,7 +363,7 @@ static Value call_dtype(Elaborator *e, DType dtype, const Arguments *arguments) 
 
 static Value call_builtin(Elaborator *e, const Builtin *builtin, const Arguments *arguments) {
   Bound bound;
-  if (!bind_builtin(e, builtin, arguments, &bound)) return value_error();
+  if (!call_bind(e, builtin, arguments, &bound)) return value_error();
   return builtin->call(e, &bound);
 }
 
@@ -384,7 +389,7 @@ Value call_value(Elaborator *e, Value callee, const Arguments *arguments) {
 }
 
 Value evaluate_call(Elaborator *e, const AstExpr *expr) {
-  Value callee = evaluate(e, expr->call.callee);
+  Value callee = evaluate_expr(e, expr->call.callee);
   const AstArguments *written = &expr->call.arguments;
   if (has_hole(expr)) return value_is_error(callee) ? callee : make_layer(e, callee, expr);
   Arguments arguments = {
@@ -393,11 +398,11 @@ Value evaluate_call(Elaborator *e, const AstExpr *expr) {
   bool failed = value_is_error(callee);
   for (int i = 0; i < written->count; i++) {
     const AstArgument *argument = &written->items[i];
-    Value value = evaluate(e, argument->value);
+    Value value = evaluate_expr(e, argument->value);
     failed = failed || value_is_error(value);
     arguments.items[i] = (Argument){argument->name, value, argument->value->span};
   }
-  if (failed || e->walk->exhausted) return value_error();
+  if (failed || e->trace->exhausted) return value_error();
   e->at = expr->span;
   return call_with(e, callee, &arguments, expr);
 }

@@ -1,7 +1,12 @@
 /* Conversions: what a value becomes where a tensor, an integer, a shape or an axis is wanted. */
 #include <math.h>
 #include <string.h>
-#include "elaborate/core/elaborator.h"
+#include "elaborate/core/emit.h"
+#include "elaborate/core/report.h"
+#include "elaborate/core/slot.h"
+#include "elaborate/eval/call.h"
+#include "elaborate/eval/convert.h"
+#include "elaborate/eval/host.h"
 
 /* ---- numbers ------------------------------------------------------------------------------ */
 
@@ -20,7 +25,7 @@ static const struct {
 
 bool convert_fits(Elaborator *e, Value number, DType dtype, Span at) {
   Text text = {0};
-  text_add_value(&text, number);
+  value_add_text(&text, number);
   const char *shown = text_take(&text, e->arena);
   double real = value_number(number);
   if (dtype == DTYPE_BOOL && real != 0 && real != 1) {
@@ -170,15 +175,49 @@ static Node *convert_list(Elaborator *e, Value value, DType dtype, Span at) {
   return emit_concat(e, (int)length, parts, 0);
 }
 
+/* An input that the tensor is computed from; NULL when there is none. */
+static const Node *find_input(Elaborator *e, Value tensor) {
+  const Graph *graph = tensor.tensor.graph;
+  bool *is_used = ARENA_ARRAY(e->arena, bool, graph->next_id);
+  is_used[tensor.tensor.node->id] = true;
+  for (int i = graph->nodes.count - 1; i >= 0; i--) {
+    const Node *node = graph->nodes.items[i];
+    if (!is_used[node->id]) continue;
+    if (node->op == OP_INPUT) return node;
+    for (int k = 0; k < node->operand_count; k++) is_used[node->operands[k]->id] = true;
+  }
+  return NULL;
+}
+
+static void report_not_initial(Elaborator *e, Value tensor, Span at) {
+  const Node *input = find_input(e, tensor);
+  Diagnostic *d;
+  if (input) {
+    d = report_error(e, at,
+                     "an initial value is computed before the first step, but this depends "
+                     "on the input '%s'",
+                     node_string(input, ATTR_NAME));
+    diag_note(d, input->span, "the input");
+    diag_help(d, "begin with a number or zeros, and store in each step: s <- ...");
+  } else {
+    d = report_error(e, at,
+                     "an initial value is computed before the first step, and this tensor "
+                     "in each step");
+    report_note_tensor(e, d, "the tensor", tensor.tensor.node);
+    diag_help(d, "write its expression behind the '=': of numbers, random numbers, parameters and "
+                 "states");
+  }
+}
+
 /* The tensor in the current graph: itself, or what stands for it in the body of a scan. */
 static Node *convert_same_graph(Elaborator *e, Value value, Span at) {
   Op op = value.tensor.node->op;
-  if (e->room == &e->init && (op == OP_PARAM || op == OP_STATE))
-    return first_of_variable(e, value.tensor.node, at);
-  Node *node = scan_capture(e, value.tensor.node, value.tensor.graph);
-  if (node || e->walk->exhausted) return node;
-  if (e->room == &e->init) report_not_initial(e, value, at);
-  else if (e->room->is_host_only)
+  if (e->region == &e->init && (op == OP_PARAM || op == OP_STATE))
+    return slot_first_value(e, value.tensor.node, at);
+  Node *node = region_capture(e, value.tensor.node, value.tensor.graph);
+  if (node || e->trace->exhausted) return node;
+  if (e->region == &e->init) report_not_initial(e, value, at);
+  else if (e->region->is_host_only)
     report_error(e, at, "a schedule is computed by the host and cannot use a tensor of the step");
   else
     report_error(e, at, "this tensor cannot be used here: it belongs to the graph '%s'",
@@ -251,7 +290,7 @@ bool convert_shape(Elaborator *e, Value value, Span at, const char *what, bool a
     shape->dim[shape->rank++] = extent;
   }
   if (allow_negative) return true;
-  return check_shape(e, at, *shape);
+  return emit_check_shape(e, at, *shape);
 }
 
 static bool convert_one_axis(Elaborator *e, Value value, Span at, int rank, int64_t *axis) {

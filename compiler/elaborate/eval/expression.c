@@ -1,5 +1,10 @@
 /* Expressions: one function a kind, chosen by table. */
-#include "elaborate/sections/train.h"
+#include "elaborate/core/emit.h"
+#include "elaborate/core/report.h"
+#include "elaborate/core/slot.h"
+#include "elaborate/eval/convert.h"
+#include "elaborate/eval/evaluate.h"
+#include "elaborate/eval/operate.h"
 #include "support/names.h"
 #include "support/panic.h"
 
@@ -81,11 +86,9 @@ static Value evaluate_name(Elaborator *e, const AstExpr *expr) {
   Symbol *symbol = scope_find(e->frame->scope, expr->name, &hidden);
   if (!symbol) return unknown_name(e, expr->name, expr->span, hidden);
   if (symbol->usage) symbol->usage->used = true;
-  bool is_training = symbol->kind == SYMBOL_BUILTIN && symbol->value.kind == VALUE_BOOL &&
-                     symbol->value.boolean && symbol->name == name_intern("training");
-  if (is_training && frame_is_frozen(e)) return value_bool(false);
-  if (symbol->slot && (e->room == &e->walk->room || e->room->outer))
-    return value_slot(e, symbol->slot);
+  if (symbol->read) return symbol->read(e, symbol);
+  if (symbol->slot && (e->region == &e->trace->region || e->region->outer))
+    return slot_value(e, symbol->slot);
   return symbol->value;
 }
 
@@ -113,7 +116,7 @@ static Value evaluate_bool(Elaborator *e, const AstExpr *expr) {
 
 static Value evaluate_quantity(Elaborator *e, const AstExpr *expr) {
   static const char *const units[] = {"epochs", "epoch", "steps", "step"};
-  Value number = evaluate(e, expr->quantity.number);
+  Value number = evaluate_expr(e, expr->quantity.number);
   const char *unit = expr->quantity.unit.text;
   for (int i = 0; i < 4; i++) {
     if (unit != name_intern(units[i])) continue;
@@ -140,7 +143,7 @@ static Value evaluate_sequence(Elaborator *e, const AstExpr *expr) {
   Value *items = ARENA_ARRAY(e->arena, Value, expr->items.count);
   bool failed = false;
   for (int i = 0; i < expr->items.count; i++) {
-    items[i] = evaluate(e, expr->items.items[i]);
+    items[i] = evaluate_expr(e, expr->items.items[i]);
     failed = failed || value_is_error(items[i]);
   }
   if (failed) return value_error();
@@ -149,7 +152,7 @@ static Value evaluate_sequence(Elaborator *e, const AstExpr *expr) {
 }
 
 static Value evaluate_range(Elaborator *e, const AstExpr *expr) {
-  Value from = evaluate(e, expr->range.from), to = evaluate(e, expr->range.to);
+  Value from = evaluate_expr(e, expr->range.from), to = evaluate_expr(e, expr->range.to);
   Value range = {.kind = VALUE_RANGE};
   if (!convert_int(e, from, expr->range.from->span, "the start of a range", &range.range.from) ||
       !convert_int(e, to, expr->range.to->span, "the end of a range", &range.range.to))
@@ -166,7 +169,7 @@ static Value evaluate_range(Elaborator *e, const AstExpr *expr) {
 /* ---- operators ---------------------------------------------------------------------------- */
 
 static Value evaluate_unary(Elaborator *e, const AstExpr *expr) {
-  Value operand = evaluate(e, expr->unary.operand);
+  Value operand = evaluate_expr(e, expr->unary.operand);
   e->at = expr->span;
   return operate_unary(e, expr->unary.op, operand, expr->unary.operand->span);
 }
@@ -178,18 +181,18 @@ static bool is_decided(const AstExpr *expr, Value left) {
 }
 
 static Value evaluate_binary(Elaborator *e, const AstExpr *expr) {
-  Value left = evaluate(e, expr->binary.left);
+  Value left = evaluate_expr(e, expr->binary.left);
   if (is_decided(expr, left)) return left;
-  Value right = evaluate(e, expr->binary.right);
+  Value right = evaluate_expr(e, expr->binary.right);
   e->at = expr->span;
   return operate_binary(e, expr->binary.op, left, right, expr->binary.left->span,
                         expr->binary.right->span);
 }
 
 static Value evaluate_ternary(Elaborator *e, const AstExpr *expr) {
-  Value condition = convert_plain(e, evaluate(e, expr->ternary.condition), expr->span);
+  Value condition = convert_plain(e, evaluate_expr(e, expr->ternary.condition), expr->span);
   if (condition.kind == VALUE_BOOL)
-    return evaluate(e, condition.boolean ? expr->ternary.then : expr->ternary.otherwise);
+    return evaluate_expr(e, condition.boolean ? expr->ternary.then : expr->ternary.otherwise);
   if (value_is_error(condition)) return condition;
   Span at = expr->ternary.condition->span;
   Diagnostic *d = report_error(e, at,
@@ -243,7 +246,7 @@ static const struct {
 enum { MEMBER_COUNT = sizeof members / sizeof members[0] };
 
 static Value evaluate_member(Elaborator *e, const AstExpr *expr) {
-  Value object = convert_plain(e, evaluate(e, expr->member.object), expr->span);
+  Value object = convert_plain(e, evaluate_expr(e, expr->member.object), expr->span);
   if (value_is_error(object)) return object;
   const char *name = expr->member.name.text;
   if (value_is_number(object) || value_is_sequence(object))
@@ -289,11 +292,11 @@ static Value (*const evaluators[AST_EXPR_KINDS])(Elaborator *e, const AstExpr *e
     [AST_SCAN] = evaluate_scan,
 };
 
-Value evaluate(Elaborator *e, const AstExpr *expr) {
+Value evaluate_expr(Elaborator *e, const AstExpr *expr) {
   if (e->depth >= MAX_EVALUATION_DEPTH) {
-    if (!e->walk->exhausted)
+    if (!e->trace->exhausted)
       report_error(e, expr->span, "expressions are nested too deeply through calls");
-    e->walk->exhausted = true;
+    e->trace->exhausted = true;
     return value_error();
   }
   Span outer = e->at;

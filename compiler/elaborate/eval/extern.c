@@ -10,6 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 #include "elaborate/core/elaborator.h"
+#include "elaborate/core/emit.h"
+#include "elaborate/core/report.h"
+#include "elaborate/eval/convert.h"
+#include "elaborate/eval/evaluate.h"
 #include "ops/extern.h"
 #include "support/names.h"
 
@@ -31,7 +35,7 @@ typedef struct ExternKey {
 } ExternKey;
 
 static bool read_text(Elaborator *e, const AstEntry *entry, const char **text) {
-  Value value = evaluate(e, entry->value);
+  Value value = evaluate_expr(e, entry->value);
   if (value.kind == VALUE_STRING && value.string[0]) {
     *text = value.string;
     return true;
@@ -52,7 +56,7 @@ static bool read_ignored(Elaborator *e, const AstEntry *entry, External *externa
 }
 
 static bool read_rowwise(Elaborator *e, const AstEntry *entry, External *external) {
-  Value value = evaluate(e, entry->value);
+  Value value = evaluate_expr(e, entry->value);
   external->rowwise_at = entry->value->span;
   external->is_rowwise = value.kind == VALUE_BOOL && value.boolean;
   if (value.kind == VALUE_BOOL) return true;
@@ -62,7 +66,7 @@ static bool read_rowwise(Elaborator *e, const AstEntry *entry, External *externa
 
 /* "f.c", or a list of such. */
 static bool read_files(Elaborator *e, const AstEntry *entry, External *external) {
-  Value value = evaluate(e, entry->value);
+  Value value = evaluate_expr(e, entry->value);
   bool is_list = value_is_sequence(value) && value.kind != VALUE_RANGE;
   int64_t count = is_list ? value_sequence_length(value) : 1;
   external->files_at = entry->value->span;
@@ -255,7 +259,7 @@ Value evaluate_extern(Elaborator *e, const Function *function, Span call, const 
   Node *operands[MAX_FORMALS];
   External external;
   Type type;
-  if (e->room->is_host_only) {
+  if (e->region->is_host_only) {
     report_error(e, call, "a schedule is computed by the host and cannot call an extern operator");
     return value_error();
   }
@@ -286,5 +290,5 @@ Value evaluate_extern(Elaborator *e, const Function *function, Span call, const 
   if (!enter(e, function, &external)) return value_error();
   e->at = call;
   int count = external.is_rowwise ? 4 : 3;
-  return value_tensor(e, emit(e, OP_EXTERN, formals->count, operands, count, attributes));
+  return value_tensor(e, emit_node(e, OP_EXTERN, formals->count, operands, count, attributes));
 }

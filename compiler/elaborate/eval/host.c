@@ -3,7 +3,12 @@
  * An application of a schedule is elaborated once, into an output of the host graph; each graph
  * that uses it has a `scalar` leaf of that name. Inside the host graph schedules use each other
  * directly. */
-#include "elaborate/core/elaborator.h"
+#include "elaborate/core/emit.h"
+#include "elaborate/core/report.h"
+#include "elaborate/eval/call.h"
+#include "elaborate/eval/convert.h"
+#include "elaborate/eval/evaluate.h"
+#include "elaborate/eval/host.h"
 #include "support/names.h"
 
 static const char *const ambient_names[] = {"t", "epoch", "steps", "steps_per_epoch"};
@@ -18,7 +23,7 @@ void host_ambient(Elaborator *e, Symbol ambient[4]) {
   }
 }
 
-/* The value of the schedule in the current room, which is the host's. */
+/* The value of the schedule in the current region, which is the host's. */
 static Node *run_schedule(Elaborator *e, const Deferred *deferred) {
   Symbol ambient[AMBIENT_COUNT];
   host_ambient(e, ambient);
@@ -32,7 +37,7 @@ static Node *run_schedule(Elaborator *e, const Deferred *deferred) {
   else if (e->errors == errors)
     report_error(e, deferred->function->stmt->function.name.span,
                  "the schedule '%s' must return one number", deferred->function->name);
-  e->frame = frame->parent;
+  call_leave(e, frame);
   if (!node) return NULL;
   node = emit_cast(e, node, DTYPE_F64);
   if (node && node->type.shape.rank == 0) return node;
@@ -64,18 +69,13 @@ static const char *find_scalar(const Elaborator *e, const Deferred *deferred) {
 }
 
 Node *host_schedule(Elaborator *e, Deferred *deferred, const char *name) {
-  if (e->room->is_host_only) return run_schedule(e, deferred);
+  if (e->region->is_host_only) return run_schedule(e, deferred);
   const char *known = find_scalar(e, deferred);
   if (known) return emit_scalar(e, known);
-  Room *outer = e->room;
-  DType outer_float = e->default_float;
-  Span at = e->at;
-  e->room = &e->host;
+  Context outer = region_enter(e, &e->host);
   e->default_float = DTYPE_F64;
   Node *node = run_schedule(e, deferred);
-  e->room = outer;
-  e->default_float = outer_float;
-  e->at = at;
+  region_leave(e, outer);
   if (!node) return NULL;
   const char *scalar = scalar_name(e, name ? name : deferred->function->name);
   graph_add_output(

@@ -4,10 +4,13 @@
  * The work goes axis by axis into one slice; then axes of single positions vanish and new ones
  * appear in one reshape; a tensor of positions is a gather of the axis moved to the front. Several
  * become one first: their axes are joined, and the position in [a, b] is i b + j. */
-#include "elaborate/core/elaborator.h"
-#include "support/integers.h"
-
 #include <stdint.h>
+#include "elaborate/core/elaborator.h"
+#include "elaborate/core/emit.h"
+#include "elaborate/core/report.h"
+#include "elaborate/eval/convert.h"
+#include "elaborate/eval/evaluate.h"
+#include "support/integers.h"
 
 typedef struct Selection {
   const AstExpr *expr;
@@ -115,7 +118,8 @@ typedef struct SliceRange {
 static bool slice_bound(Elaborator *e, const AstExpr *expr, int64_t extent, int64_t least,
                         int64_t most, int64_t *bound) {
   if (!expr) return true;
-  if (!convert_int(e, evaluate(e, expr), expr->span, "a bound of a slice", bound)) return false;
+  if (!convert_int(e, evaluate_expr(e, expr), expr->span, "a bound of a slice", bound))
+    return false;
   if (*bound < 0) *bound += extent;
   *bound = *bound < least ? least : *bound > most ? most : *bound;
   return true;
@@ -123,8 +127,8 @@ static bool slice_bound(Elaborator *e, const AstExpr *expr, int64_t extent, int6
 
 static bool slice_range(Elaborator *e, const AstIndex *index, int64_t extent, SliceRange *r) {
   int64_t step = 1;
-  if (index->step &&
-      !convert_int(e, evaluate(e, index->step), index->step->span, "the step of a slice", &step))
+  if (index->step && !convert_int(e, evaluate_expr(e, index->step), index->step->span,
+                                  "the step of a slice", &step))
     return false;
   if (step == 0 || step > MAX_ELEMENTS || step < -MAX_ELEMENTS) {
     report_error(e, index->span, "the step of a slice cannot be %lld", (long long)step);
@@ -155,7 +159,7 @@ static void select_slice(Elaborator *e, Selection *s, const AstIndex *index) {
 }
 
 static void select_at(Elaborator *e, Selection *s, const AstIndex *index) {
-  Value value = convert_plain(e, evaluate(e, index->at), index->at->span);
+  Value value = convert_plain(e, evaluate_expr(e, index->at), index->at->span);
   if (value.kind == VALUE_NONE) {
     select_extent(e, s, index->span, 1);
   } else if (value.kind == VALUE_INT) {
@@ -190,7 +194,7 @@ static Node *bounded_positions(Elaborator *e, Node *positions, DType dtype, int 
   Attribute axis = attr_make_int(ATTR_AXIS, 0);
   Node *numbers = emit_leaf(e, OP_IOTA, type, 1, &axis);
   positions = emit_check_index(e, positions, "x[i]", of, extent);
-  return numbers && positions ? emit(e, OP_GATHER, 2, (Node *[]){numbers, positions}, 0, NULL)
+  return numbers && positions ? emit_node(e, OP_GATHER, 2, (Node *[]){numbers, positions}, 0, NULL)
                               : NULL;
 }
 
@@ -256,7 +260,7 @@ static Node *select_pick(Elaborator *e, const Selection *s, Node *x) {
   index = index ? emit_reshape(e, index, rows) : NULL;
   index = index ? emit_broadcast(e, index, result) : NULL;
   Attribute picked = attr_make_int(ATTR_AXIS, axis + 1);
-  return index ? emit(e, OP_PICK, 2, (Node *[]){x, index}, 1, &picked) : NULL;
+  return index ? emit_node(e, OP_PICK, 2, (Node *[]){x, index}, 1, &picked) : NULL;
 }
 
 static Node *select_gather(Elaborator *e, Selection *s, Node *x) {
@@ -278,7 +282,7 @@ static Node *select_gather(Elaborator *e, Selection *s, Node *x) {
     report_error(e, e->at, "the result has more than %d axes", MAX_RANK);
     return NULL;
   }
-  Node *result = x ? emit(e, OP_GATHER, 2, (Node *[]){x, index}, 0, NULL) : NULL;
+  Node *result = x ? emit_node(e, OP_GATHER, 2, (Node *[]){x, index}, 0, NULL) : NULL;
   if (!result) return NULL;
   at = 0; /* [index.., before.., after..] -> [before.., index.., after..] */
   for (int i = 0; i < axis; i++) back[at++] = index_rank + i;
@@ -325,14 +329,15 @@ static Value index_sequence(Elaborator *e, const AstExpr *expr, Value sequence) 
   }
   if (index->kind == AST_SLICE) {
     SliceRange r;
-    if (!slice_range(e, index, length, &r) || !allow_elements(e, r.count)) return value_error();
+    if (!slice_range(e, index, length, &r) || !emit_allow_elements(e, r.count))
+      return value_error();
     Value *items = ARENA_ARRAY(e->arena, Value, r.count);
     for (int64_t i = 0; i < r.count; i++)
       items[i] = value_sequence_item(sequence, r.start + i * r.step);
     return value_list(e->arena, (int)r.count, items);
   }
   int64_t at;
-  if (!convert_int(e, evaluate(e, index->at), index->at->span, "an index of a list", &at))
+  if (!convert_int(e, evaluate_expr(e, index->at), index->at->span, "an index of a list", &at))
     return value_error();
   if (at >= -length && at < length) return value_sequence_item(sequence, at < 0 ? at + length : at);
   report_error(e, index->at->span, "index %lld is outside a list of %lld", (long long)at,
@@ -341,7 +346,7 @@ static Value index_sequence(Elaborator *e, const AstExpr *expr, Value sequence) 
 }
 
 Value evaluate_index(Elaborator *e, const AstExpr *expr) {
-  Value object = convert_plain(e, evaluate(e, expr->index.object), expr->index.object->span);
+  Value object = convert_plain(e, evaluate_expr(e, expr->index.object), expr->index.object->span);
   if (value_is_error(object)) return object;
   if (value_is_sequence(object)) return index_sequence(e, expr, object);
   if (!value_is_tensor(object))

@@ -1,14 +1,19 @@
 /* Gradients of one's own: def f(x) { ... } gradient (dy) { return ... }.
  *
- * The def runs like any other. Then, in the walks that differentiate, its block `gradient` is
- * elaborated into a graph of its own, in a Room whose `outer` is the room of the call, as the body
+ * The def runs like any other. Then, in the traces that differentiate, its block `gradient` is
+ * elaborated into a graph of its own, in a Region whose `outer` is the region of the call, as the body
  * of a scan is: the names that the call has bound are seen, and each tensor that is used becomes an
  * argument. The result of the call is an own_gradient node on top of what the def has returned
  * (ops/own_gradient.h). Its targets are the arguments of the call that are float tensors.
  *
  * Several results are laid behind one another in a flat tensor for the node and taken apart again,
  * the gradients dy likewise. */
+#include <string.h>
 #include "elaborate/core/elaborator.h"
+#include "elaborate/core/emit.h"
+#include "elaborate/core/report.h"
+#include "elaborate/eval/convert.h"
+#include "elaborate/eval/evaluate.h"
 #include "ops/op.h"
 #include "ops/own_gradient.h"
 #include "support/names.h"
@@ -21,15 +26,10 @@ typedef struct OwnGradient {
   int result_count;
   Node *results[MAX_FORMALS];
   int target_count;
-  Node *targets[MAX_FORMALS]; /* in the room of the call */
+  Node *targets[MAX_FORMALS]; /* in the region of the call */
   AstName names[MAX_FORMALS]; /* their formals */
   Node *dy;                   /* in the rule */
 } OwnGradient;
-
-bool room_in_rule(const Room *room) {
-  while (room && !room->is_rule) room = room->outer;
-  return room != NULL;
-}
 
 /* ---- targets ------------------------------------------------------------------------------ */
 
@@ -73,12 +73,12 @@ static bool find_targets(OwnGradient *own, const Value *values) {
   return false;
 }
 
-/* What stands for a leaf of the walk's graph in the body of a scan. */
-static const Node *outside_of(const Room *room, const Node *node) {
-  for (; op_info(node->op)->class->leaf == LEAF_ARGUMENT && room->outer; room = room->outer) {
+/* What stands for a leaf of the trace's graph in the body of a scan. */
+static const Node *outside_of(const Region *region, const Node *node) {
+  for (; op_info(node->op)->class->leaf == LEAF_ARGUMENT && region->outer; region = region->outer) {
     const Node *outer = NULL;
-    for (int i = 0; i < room->arguments.count; i++)
-      if (room->arguments.items[i].leaf == node) outer = room->arguments.items[i].outer;
+    for (int i = 0; i < region->arguments.count; i++)
+      if (region->arguments.items[i].leaf == node) outer = region->arguments.items[i].outer;
     if (!outer) return node;
     node = outer;
   }
@@ -89,7 +89,7 @@ static const Node *outside_of(const Room *room, const Node *node) {
  * without a word. */
 static bool check_parameters(OwnGradient *own) {
   Elaborator *e = own->e;
-  const Graph *graph = e->room->graph;
+  const Graph *graph = e->region->graph;
   bool *reached = ARENA_ARRAY(e->arena, bool, graph->next_id);
   bool *is_target = ARENA_ARRAY(e->arena, bool, graph->next_id);
   for (int i = 0; i < own->result_count; i++) reached[own->results[i]->id] = true;
@@ -97,7 +97,7 @@ static bool check_parameters(OwnGradient *own) {
   for (int i = graph->nodes.count - 1; i >= 0; i--) {
     const Node *node = graph->nodes.items[i];
     if (!reached[i] || is_target[i]) continue;
-    const Node *leaf = outside_of(e->room, node);
+    const Node *leaf = outside_of(e->region, node);
     if (leaf->op == OP_PARAM) {
       const char *path = node_string(leaf, ATTR_NAME);
       Diagnostic *d = report_error(e, own->written->keyword,
@@ -208,7 +208,7 @@ static bool bind_gradients(OwnGradient *own, Type packed) {
     }
     Value value = value_tensor(e, unpack(e, own->dy, own->result_count, own->results, i));
     if (value_is_error(value)) return false;
-    if (formal->type && !check_formal_type(e, formal, value, formal->name.span)) return false;
+    if (formal->type && !evaluate_formal_type(e, formal, value, formal->name.span)) return false;
     scope_bind(e->arena, e->frame->scope, SYMBOL_FORMAL, formal->name.text, value,
                formal->name.span);
   }
@@ -283,7 +283,7 @@ static bool run_rule(OwnGradient *own, Type packed, Node **gradients) {
   if (!bind_gradients(own, packed)) return false;
   int errors = e->errors;
   evaluate_block(e, &own->written->body->stmts);
-  if (e->errors > errors || e->walk->exhausted) return false;
+  if (e->errors > errors || e->trace->exhausted) return false;
   if (!frame->has_returned) {
     report_error(e, own->written->keyword, "the gradient of '%s' ended without `return`",
                  own->function->name);
@@ -292,61 +292,49 @@ static bool run_rule(OwnGradient *own, Type packed, Node **gradients) {
   return take_gradients(own, gradients);
 }
 
-/* The block in a room and a scope of its own; what the def has returned is put aside. */
-static bool elaborate_rule(OwnGradient *own, Type packed, Room *room) {
+/* The block in a region, a scope and a frame of its own. */
+static bool elaborate_rule(OwnGradient *own, Type packed, Region *region) {
   Elaborator *e = own->e;
-  Frame *frame = e->frame;
-  Frame outer = *frame;
   Node *gradients[MAX_FORMALS];
-  *room = room_create(e->arena, "gradient", e->room->stream);
-  room->outer = e->room;
-  room->is_rule = true;
-  room->bytes = e->room->bytes;
-  e->room = room;
-  frame->scope = scope_create(e->arena, outer.scope, false);
-  frame->returned.items = NULL;
-  frame->returned.count = frame->returned.capacity = 0;
-  frame->has_returned = false;
-  frame->stmts = &own->written->body->stmts;
-  frame->loops = 0;
+  *region = region_within(e, "gradient");
+  region->is_rule = true;
+  Context outer = region_enter(e, region);
+  Frame frame = *e->frame;
+  frame.scope = scope_create(e->arena, frame.scope, false);
+  memset(&frame.returned, 0, sizeof frame.returned);
+  frame.has_returned = false;
+  frame.stmts = &own->written->body->stmts;
+  frame.loops = 0;
+  e->frame = &frame;
   bool fine = run_rule(own, packed, gradients);
   for (int i = 0; i < own->target_count && fine; i++)
-    graph_add_output(room->graph, (Output){.kind = OUTPUT_RESULT,
-                                           .name = own->names[i].text,
-                                           .node = gradients[i],
-                                           .span = own->names[i].span});
-  frame->scope = outer.scope;
-  frame->returned = outer.returned;
-  frame->has_returned = outer.has_returned;
-  frame->return_stmt = outer.return_stmt;
-  frame->stmts = outer.stmts;
-  frame->loops = outer.loops;
-  frame->binding = outer.binding;
-  frame->owners = outer.owners;
-  frame->label = outer.label;
-  e->room = room->outer;
+    graph_add_output(region->graph, (Output){.kind = OUTPUT_RESULT,
+                                             .name = own->names[i].text,
+                                             .node = gradients[i],
+                                             .span = own->names[i].span});
+  region_leave_frame(e, outer);
   return fine;
 }
 
 /* ---- the node ----------------------------------------------------------------------------- */
 
 /* Operands: the value, the targets, what else the rule has captured. */
-static Node *add_node(const OwnGradient *own, Node *value, const Room *room) {
+static Node *add_node(const OwnGradient *own, Node *value, const Region *region) {
   Elaborator *e = own->e;
-  int most = 1 + own->target_count + room->arguments.count, count = 0;
+  int most = 1 + own->target_count + region->arguments.count, count = 0;
   Node **operands = ARENA_ARRAY(e->arena, Node *, most);
   operands[count++] = value;
   for (int i = 0; i < own->target_count; i++) operands[count++] = own->targets[i];
-  for (int i = 0; i < room->arguments.count; i++) {
-    const RoomArgument *argument = &room->arguments.items[i];
+  for (int i = 0; i < region->arguments.count; i++) {
+    const RegionArgument *argument = &region->arguments.items[i];
     int at = 1;
     while (at < count && operands[at] != argument->outer) at++;
     if (at == count) operands[count++] = argument->outer;
     argument->leaf->attributes[0].integer = at;
   }
-  Maker maker = {e->room->graph, report_user_span(e, own->call), e->frame->label};
-  Node *node = make_own_gradient(&maker, room->graph, count, operands);
-  room_sync(e);
+  Maker maker = {e->region->graph, report_user_span(e, own->call), e->frame->label};
+  Node *node = make_own_gradient(&maker, region->graph, count, operands);
+  region_sync(e);
   return node;
 }
 
@@ -365,11 +353,11 @@ static Value wrap_results(const OwnGradient *own, Node *node, Value result) {
   return value_tuple(e->arena, result.list.count, values);
 }
 
-Value own_gradient(Elaborator *e, const Function *function, Span call, const Value *values,
-                   Value result) {
-  const Room *bottom = e->room;
+Value evaluate_own_gradient(Elaborator *e, const Function *function, Span call, const Value *values,
+                            Value result) {
+  const Region *bottom = e->region;
   while (bottom->outer) bottom = bottom->outer;
-  bool is_wanted = (e->walk->training || e->uses_grad) && bottom == &e->walk->room;
+  bool is_wanted = (e->trace->training || e->uses_grad) && bottom == &e->trace->region;
   if (!is_wanted || value_is_error(result)) return result;
   OwnGradient own = {
       .e = e, .function = function, .call = call, .written = function->stmt->function.gradient};
@@ -377,9 +365,9 @@ Value own_gradient(Elaborator *e, const Function *function, Span call, const Val
   if (!find_targets(&own, values) || !find_results(&own, result) || !check_parameters(&own))
     return value_error();
   Node *packed = pack(e, own.result_count, own.results);
-  Room room;
-  if (!packed || !elaborate_rule(&own, packed->type, &room)) return value_error();
+  Region region;
+  if (!packed || !elaborate_rule(&own, packed->type, &region)) return value_error();
   e->at = call;
-  Node *node = add_node(&own, packed, &room);
+  Node *node = add_node(&own, packed, &region);
   return wrap_results(&own, node, result);
 }

@@ -1,6 +1,11 @@
-/* Statements: the walk through a block.  A mistake in one binds an error value, and the walk goes
+/* Statements: the trace through a block.  A mistake in one binds an error value, and the trace goes
  * on. */
-#include "elaborate/core/elaborator.h"
+#include "elaborate/core/definition.h"
+#include "elaborate/core/emit.h"
+#include "elaborate/core/path.h"
+#include "elaborate/core/report.h"
+#include "elaborate/eval/convert.h"
+#include "elaborate/eval/evaluate.h"
 #include "support/names.h"
 #include "syntax/parse.h"
 
@@ -12,7 +17,7 @@ static bool at_top_level(const Elaborator *e) { return e->frame->parent == NULL;
 
 static void report_redefinition(Elaborator *e, AstName name, const Symbol *symbol) {
   Diagnostic *d = report_error(e, name.span, "'%s' is %s and cannot be bound again", name.text,
-                               symbol_kind_text(symbol->kind));
+                               scope_kind_text(symbol->kind));
   diag_note(d, symbol->span, "it is defined here");
   if (symbol->kind == SYMBOL_STATE)
     diag_help(d, "a state takes a new value by %s <- ...", name.text);
@@ -36,7 +41,7 @@ static bool may_shadow(Elaborator *e, AstName name, SymbolKind kind, const Symbo
   Diagnostic *d = report_error(e, name.span,
                                "'%s' is %s around this scan, which a step cannot bind "
                                "again",
-                               name.text, symbol_kind_text(around->kind));
+                               name.text, scope_kind_text(around->kind));
   diag_note(d, around->span, "it is defined here");
   if (is_value) diag_help(d, "carry it from step to step: with %s = %s", name.text, name.text);
   else diag_help(d, "choose another name for the new value");
@@ -60,7 +65,7 @@ static void bind_name(Elaborator *e, const AstName *name, SymbolKind kind, Value
   if (name->text == name_intern("_") || !may_bind(e, *name, kind)) return;
   Symbol *symbol = scope_bind(e->arena, e->frame->scope, kind, name->text, value, name->span);
   if (kind == SYMBOL_LOCAL && !name->span.file->is_prelude)
-    symbol->usage = usage_of(e, name, "value");
+    symbol->usage = scope_usage(e, name, "value");
 }
 
 static void bind_names(Elaborator *e, const AstNames *names, SymbolKind kind, Value value,
@@ -86,7 +91,7 @@ static void evaluate_assign(Elaborator *e, const AstStmt *stmt) {
   path_begin_statement(e, &stmt->assignment.names, stmt->assignment.value);
   const AstExpr *expr = stmt->assignment.value;
   Value value = expr->kind == AST_SCAN ? evaluate_scan_for(e, expr, stmt->assignment.names.count)
-                                       : evaluate(e, expr);
+                                       : evaluate_expr(e, expr);
   if (value.kind == VALUE_DEFERRED && !value.deferred->scalar && stmt->assignment.names.count == 1)
     value.deferred->scalar = stmt->assignment.names.items[0].text;
   bind_names(e, &stmt->assignment.names, SYMBOL_LOCAL, value, stmt->assignment.value->span);
@@ -99,7 +104,7 @@ static void evaluate_assign(Elaborator *e, const AstStmt *stmt) {
 static Value override_constant(Elaborator *e, AstName name, Value value) {
   const AstExpr *expr = definition_find(e, name.text);
   if (!expr || value_is_error(value)) return value;
-  Value given = evaluate(e, expr);
+  Value given = evaluate_expr(e, expr);
   if (given.kind == VALUE_INT && value.kind == VALUE_FLOAT)
     return value_float((double)given.integer);
   if (given.kind == value.kind || value_is_error(given)) return given;
@@ -117,7 +122,7 @@ static void evaluate_const(Elaborator *e, const AstStmt *stmt) {
       report_redefinition(e, binding->name, symbol);
       continue;
     }
-    Value value = evaluate(e, binding->value);
+    Value value = evaluate_expr(e, binding->value);
     if (value_is_tensor(value)) {
       Diagnostic *d = report_error(e, binding->value->span,
                                    "a constant must be known at compile time, found %s",
@@ -126,12 +131,12 @@ static void evaluate_const(Elaborator *e, const AstStmt *stmt) {
       value = value_error();
     }
     value = override_constant(e, binding->name, value);
-    if (e->walk->single && binding->name.text == e->batch_name) value = value_int(1);
+    if (e->trace->single && binding->name.text == e->batch_name) value = value_int(1);
     if (value.kind == VALUE_DEFERRED && !value.deferred->scalar)
       value.deferred->scalar = binding->name.text;
     Symbol *constant = scope_bind(e->arena, e->frame->scope, SYMBOL_CONST, binding->name.text,
                                   value, binding->name.span);
-    constant->usage = usage_of(e, &binding->name, "constant");
+    constant->usage = scope_usage(e, &binding->name, "constant");
   }
 }
 
@@ -143,7 +148,7 @@ static const char *input_batch(Elaborator *e, const AstStmt *stmt) {
   if (type->any_shape || type->dims.count == 0) return NULL;
   const AstExpr *first = type->dims.items[0];
   if (first->kind != AST_NAME) return NULL;
-  Symbol *symbol = scope_find(e->walk->globals, first->name, NULL);
+  Symbol *symbol = scope_find(e->trace->globals, first->name, NULL);
   return symbol && symbol->kind == SYMBOL_CONST ? first->name : NULL;
 }
 
@@ -174,7 +179,7 @@ static void evaluate_input(Elaborator *e, const AstStmt *stmt) {
     report_redefinition(e, name, symbol);
     return;
   }
-  if (e->walk->entry == ENTRY_TRAIN) note_batch(e, stmt);
+  if (e->trace->entry == ENTRY_TRAIN) note_batch(e, stmt);
   Type type;
   Value value = value_error();
   e->frame->label = name.text;
@@ -188,31 +193,31 @@ static void evaluate_input(Elaborator *e, const AstStmt *stmt) {
     Attribute attribute = attr_make_string(ATTR_NAME, name.text);
     e->at = stmt->span;
     value = value_tensor(e, emit_leaf(e, OP_INPUT, type, 1, &attribute));
-    if (e->walk->entry == ENTRY_TRAIN) {
+    if (e->trace->entry == ENTRY_TRAIN) {
       InputInfo info = {name.text, type, true, name.span};
       vec_push(e->arena, &e->module->inputs, info);
     }
   }
   symbol = scope_bind(e->arena, e->frame->scope, SYMBOL_INPUT, name.text, value, name.span);
-  symbol->usage = usage_of(e, &stmt->variable.name, "input");
+  symbol->usage = scope_usage(e, &stmt->variable.name, "input");
 }
 
 /* ---- control ------------------------------------------------------------------------------ */
 
 /* Counts one unit of work; false when there was too much. */
 static bool allow_statement(Elaborator *e, Span at) {
-  if (++e->walk->statements > MAX_STATEMENTS && !e->walk->exhausted) {
+  if (++e->trace->statements > MAX_STATEMENTS && !e->trace->exhausted) {
     report_error(e, at, "the program runs more than %lld statements at compile time",
                  (long long)MAX_STATEMENTS);
-    e->walk->exhausted = true;
+    e->trace->exhausted = true;
   }
-  return !e->walk->exhausted;
+  return !e->trace->exhausted;
 }
 
 static void evaluate_for(Elaborator *e, const AstStmt *stmt) {
   path_begin_statement(e, NULL, NULL);
   const AstExpr *expr = stmt->loop.sequence;
-  Value sequence = evaluate(e, expr);
+  Value sequence = evaluate_expr(e, expr);
   if (value_is_error(sequence)) {
     return;
   }
@@ -239,7 +244,7 @@ static void evaluate_for(Elaborator *e, const AstStmt *stmt) {
 static void evaluate_if(Elaborator *e, const AstStmt *stmt) {
   path_begin_statement(e, NULL, NULL);
   const AstExpr *expr = stmt->branch.condition;
-  Value condition = convert_plain(e, evaluate(e, expr), expr->span);
+  Value condition = convert_plain(e, evaluate_expr(e, expr), expr->span);
   if (condition.kind == VALUE_BOOL) {
     const AstBlock *block = condition.boolean ? stmt->branch.then : stmt->branch.otherwise;
     if (block) evaluate_block(e, &block->stmts);
@@ -267,7 +272,7 @@ static void evaluate_return(Elaborator *e, const AstStmt *stmt) {
   }
   path_begin_statement(e, NULL, NULL);
   for (int i = 0; i < stmt->values.count; i++) {
-    Value value = evaluate(e, stmt->values.items[i]);
+    Value value = evaluate_expr(e, stmt->values.items[i]);
     vec_push(e->arena, &frame->returned, value);
   }
   frame->has_returned = true;
@@ -276,33 +281,31 @@ static void evaluate_return(Elaborator *e, const AstStmt *stmt) {
 
 /* ---- definitions -------------------------------------------------------------------------- */
 
-/* Defs are bound before the walk; here only a repetition and a wrong place are noticed. */
+/* Defs are bound before the trace; here only a repetition and a wrong place are noticed. */
 static void evaluate_function(Elaborator *e, const AstStmt *stmt) {
   Symbol *symbol = scope_find_own(e->frame->scope, stmt->function.name.text);
   bool is_this = symbol && symbol->value.kind == VALUE_DEF && symbol->value.function->stmt == stmt;
   if (symbol && !is_this) report_redefinition(e, stmt->function.name, symbol);
 }
 
-static const struct {
-  void (*evaluate)(Elaborator *e, const AstStmt *stmt);
-  bool top_only;
-} statement_rules[AST_STMT_KINDS] = {
-    [AST_CONST] = {evaluate_const, true},     [AST_INPUT] = {evaluate_input, true},
-    [AST_PARAM] = {declare_variable, false},  [AST_STATE] = {declare_variable, false},
-    [AST_STREAM] = {declare_variable, false}, [AST_DATA] = {evaluate_data, true},
-    [AST_TRAIN] = {evaluate_train, true},     [AST_PREDICT] = {evaluate_predict, true},
-    [AST_DEF] = {evaluate_function, true},    [AST_OPTIMIZER] = {evaluate_function, true},
-    [AST_INIT] = {evaluate_function, true},   [AST_SCHEDULE] = {evaluate_function, true},
-    [AST_EXTERN] = {evaluate_function, true}, [AST_ASSIGN] = {evaluate_assign, false},
-    [AST_STORE] = {store_variable, false},    [AST_FOR] = {evaluate_for, false},
-    [AST_IF] = {evaluate_if, false},          [AST_RETURN] = {evaluate_return, false},
-    [AST_YIELD] = {evaluate_yield, false},
+/* Those that are not here are of variables and sections: e->statements has them. */
+static StatementFunction *const own_statements[AST_STMT_KINDS] = {
+    [AST_CONST] = evaluate_const,     [AST_INPUT] = evaluate_input,
+    [AST_DEF] = evaluate_function,    [AST_OPTIMIZER] = evaluate_function,
+    [AST_INIT] = evaluate_function,   [AST_SCHEDULE] = evaluate_function,
+    [AST_EXTERN] = evaluate_function, [AST_ASSIGN] = evaluate_assign,
+    [AST_FOR] = evaluate_for,         [AST_IF] = evaluate_if,
+    [AST_RETURN] = evaluate_return,   [AST_YIELD] = evaluate_yield,
 };
+
+static bool belongs_inside(AstStmtKind kind) {
+  return kind >= AST_ASSIGN || kind == AST_PARAM || kind == AST_STATE || kind == AST_STREAM;
+}
 
 static void evaluate_statement(Elaborator *e, const AstStmt *stmt) {
   if (!allow_statement(e, stmt->span)) return;
   bool is_inside = !at_top_level(e) || e->frame->loops > 0 || e->frame->scan;
-  if (statement_rules[stmt->kind].top_only && is_inside) {
+  if (is_inside && !belongs_inside(stmt->kind)) {
     report_error(e, stmt->keyword, "%s belongs at the top level of the program",
                  ast_stmt_kind_text(stmt->kind));
     return;
@@ -313,10 +316,11 @@ static void evaluate_statement(Elaborator *e, const AstStmt *stmt) {
     return;
   }
   e->at = stmt->span;
-  statement_rules[stmt->kind].evaluate(e, stmt);
+  StatementFunction *own = own_statements[stmt->kind];
+  (own ? own : e->statements[stmt->kind])(e, stmt);
 }
 
 void evaluate_block(Elaborator *e, const AstStmts *stmts) {
-  for (int i = 0; i < stmts->count && !e->frame->has_returned && !e->walk->exhausted; i++)
+  for (int i = 0; i < stmts->count && !e->frame->has_returned && !e->trace->exhausted; i++)
     evaluate_statement(e, stmts->items[i]);
 }

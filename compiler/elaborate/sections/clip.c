@@ -2,6 +2,11 @@
  * clip_norm(c) the norm of each, clip_value(c) each element.
  *
  * Parameters whose clip is the same expression share one global norm: a group may have its own. */
+#include "elaborate/core/emit.h"
+#include "elaborate/core/report.h"
+#include "elaborate/eval/convert.h"
+#include "elaborate/eval/evaluate.h"
+#include "elaborate/eval/operate.h"
 #include "elaborate/sections/update.h"
 #include "support/names.h"
 
@@ -16,7 +21,7 @@ static bool read_clip(Elaborator *e, const AstExpr *expr, ClipKind *kind, double
     for (int k = CLIP_VALUE; k <= CLIP_NORM; k++)
       if (expr->call.callee->name == name_intern(names[k])) *kind = (ClipKind)k;
   const AstExpr *number = *kind == CLIP_GLOBAL ? expr : expr->call.arguments.items[0].value;
-  if (!convert_number(e, evaluate(e, number), number->span, "clip", limit)) return false;
+  if (!convert_number(e, evaluate_expr(e, number), number->span, "clip", limit)) return false;
   if (*limit > 0) return true;
   report_error(e, number->span, "clip must be greater than 0");
   return false;
@@ -98,7 +103,7 @@ static bool clipped_before(const Update *update, int unit, const AstExpr *clip, 
   return false;
 }
 
-void clip_gradients(Update *update, int unit) {
+void update_clip(Update *update, int unit) {
   Elaborator *e = update->e;
   for (int i = 0; i < update->targets.count; i++) {
     Target *target = &update->targets.items[i];

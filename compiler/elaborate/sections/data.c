@@ -1,6 +1,7 @@
 /* Data blocks: the fields that their lines give (data_calls.c), against each other and against the
  * inputs. A field feeds the input of its name. */
 #include <string.h>
+#include "elaborate/core/report.h"
 #include "elaborate/sections/data.h"
 #include "support/names.h"
 
@@ -47,8 +48,8 @@ static bool check_fields(Elaborator *e, const DataSet *set, const AstEntry *entr
   return true;
 }
 
-void evaluate_data(Elaborator *e, const AstStmt *stmt) {
-  if (e->walk->entry != ENTRY_TRAIN) return; /* the same in every walk */
+void data_evaluate(Elaborator *e, const AstStmt *stmt) {
+  if (e->trace->entry != ENTRY_TRAIN) return; /* the same in every trace */
   const char *name = stmt->section.name.text;
   for (int i = 0; i < e->module->data_sets.count; i++)
     if (e->module->data_sets.items[i].name == name) {
@@ -119,16 +120,16 @@ static void check_batch_stage(Elaborator *e, const DataSet *set) {
     }
 }
 
-void check_data(Elaborator *e) {
+void data_check(Elaborator *e) {
   Module *module = e->module;
   bool complete = e->errors == 0; /* else an input may be missing */
   const DataSet *train = find_set(module, "train");
-  if (!train && e->walk->train && module->inputs.count > 0) {
+  if (!train && e->trace->train && module->inputs.count > 0) {
     Diagnostic *d = report_error(e, module->inputs.items[0].span,
                                  "there is no 'data train' to feed the inputs");
     diag_help(d, "data train { %s = idx(\"file\") }", module->inputs.items[0].name);
   }
-  if (!e->walk->train && module->data_sets.count == 0 && module->inputs.count > 0) {
+  if (!e->trace->train && module->data_sets.count == 0 && module->inputs.count > 0) {
     Diagnostic *d = report_error(e, module->inputs.items[0].span,
                                  "there is no data block to say how the inputs are read");
     diag_help(d, "data predict { %s = npy(\"file\") }", module->inputs.items[0].name);

@@ -5,6 +5,10 @@
 #include "data/words.h"
 #include "elaborate/core/elaborator.h"
 
+/* A data block; then, once all are there, what can only be said of them together. */
+void data_evaluate(Elaborator *e, const AstStmt *stmt);
+void data_check(Elaborator *e);
+
 /* ---- lines (data_calls.c) ----------------------------------------------------------------- */
 
 /* Evaluates `names = source | stage ...`; false after an error, then with the calls that are good,

@@ -4,6 +4,8 @@
  * lists, names of fields) and given to the runtime by formal name; what is not given keeps the
  * runtime's default. */
 #include <string.h>
+#include "elaborate/core/report.h"
+#include "elaborate/eval/evaluate.h"
 #include "elaborate/sections/data.h"
 #include "support/names.h"
 
@@ -160,7 +162,7 @@ static bool read_value(Elaborator *e, const DataPipeline *pipeline, const DataFo
     report_suggest(d, expr->name, pipeline->fields, pipeline->field_count);
     return false;
   }
-  Value value = evaluate(e, expr);
+  Value value = evaluate_expr(e, expr);
   if (!data_value(e, value, expr->span, result)) return false;
   if (formal->kinds & 1 << result->kind) return true;
   report_error(e, expr->span, "'%s' must be %s, found %s", formal->name, kinds_text(formal->kinds),

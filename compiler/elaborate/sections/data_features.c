@@ -7,6 +7,7 @@
  * count: the penalty that is added to a loss, or a learnt weight of it, are parameters that every
  * target meets. */
 #include <string.h>
+#include "elaborate/core/report.h"
 #include "elaborate/sections/data.h"
 #include "elaborate/sections/train.h"
 
@@ -20,7 +21,7 @@ static void mark_needed(const Graph *graph, bool *needed) {
 
 /* The nodes that the losses depend on; NULL without a loss. */
 static bool *find_needed(Elaborator *e, const TrainPlan *plan) {
-  const Graph *graph = e->walk->room.graph;
+  const Graph *graph = e->trace->region.graph;
   bool *needed = ARENA_ARRAY(e->arena, bool, graph->next_id), found = false;
   for (int i = -1; i < plan->groups.count; i++) {
     const KeyValue *loss =
@@ -39,7 +40,7 @@ typedef struct Reach {
 } Reach;
 
 static Reach find_weights(Elaborator *e) {
-  const Graph *graph = e->walk->room.graph;
+  const Graph *graph = e->trace->region.graph;
   Reach reach = {ARENA_ARRAY(e->arena, bool, graph->next_id),
                  ARENA_ARRAY(e->arena, bool, graph->next_id),
                  ARENA_ARRAY(e->arena, bool, graph->next_id)};
@@ -60,7 +61,7 @@ static Reach find_weights(Elaborator *e) {
 
 /* Whether a value of the field meets a weight in a node that a loss needs. */
 static bool meets_weight(Elaborator *e, const char *field, const bool *needed, const Reach *reach) {
-  const Graph *graph = e->walk->room.graph;
+  const Graph *graph = e->trace->region.graph;
   bool *of_field = ARENA_ARRAY(e->arena, bool, graph->next_id);
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
@@ -155,7 +156,7 @@ void data_name_features(Elaborator *e) {
   const DataSet *train = NULL;
   for (int i = 0; i < module->data_sets.count; i++)
     if (!strcmp(module->data_sets.items[i].name, "train")) train = &module->data_sets.items[i];
-  bool *needed = e->walk->train ? find_needed(e, e->walk->train) : NULL;
+  bool *needed = e->trace->train ? find_needed(e, e->trace->train) : NULL;
   Reach reach = find_weights(e);
   if (train) visit_set(e, train, train, needed, &reach);
   for (int i = 0; i < module->data_sets.count; i++)

@@ -3,6 +3,7 @@
  * shapes and types of inputs against what a source makes. What a file holds is known when it is
  * read. */
 #include <string.h>
+#include "elaborate/core/report.h"
 #include "elaborate/sections/data.h"
 #include "support/panic.h"
 

@@ -7,6 +7,7 @@
  * a source that both read whole says nothing of parts. */
 #include <math.h>
 #include <string.h>
+#include "elaborate/core/report.h"
 #include "elaborate/sections/data.h"
 
 static bool is_stream(const DataCall *source) {

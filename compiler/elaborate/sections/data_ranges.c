@@ -3,6 +3,7 @@
  * of their own, and so does what replaces a missing value. */
 #include <math.h>
 #include <string.h>
+#include "elaborate/core/report.h"
 #include "elaborate/sections/data.h"
 
 typedef struct Range {

@@ -1,6 +1,7 @@
 /* The inputs that a line feeds, where the shape or the type of what its source makes can be told
  * from the program: pictures, windows, drawn tasks, columns of a table. */
 #include <string.h>
+#include "elaborate/core/report.h"
 #include "elaborate/sections/data.h"
 #include "support/integers.h"
 

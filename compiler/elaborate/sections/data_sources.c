@@ -3,6 +3,7 @@
  * values are known now. */
 #include <math.h>
 #include <string.h>
+#include "elaborate/core/report.h"
 #include "elaborate/sections/data.h"
 
 static bool is_source(const DataPipeline *pipeline, const char *name) {

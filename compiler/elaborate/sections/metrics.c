@@ -5,15 +5,16 @@
  * are exact over a whole data set where what is reduced belongs to single examples, which ops/flow.h
  * says of each node.
  *
- * All walks are cut in parallel; they must agree on the expression above the cuts.
+ * All traces are cut in parallel; they must agree on the expression above the cuts.
  *
  * What cannot be cut, or reduces what mixes the examples of a batch, is no such expression. A loss
  * need not be one to be trained, nor a term of a loss to be reported, nor what
  * compares the examples of a batch in pairs, which has no meaning over a whole data set: it is
  * then averaged over the batches as a whole, and a warning says so. Any other metric is refused. */
-#include "elaborate/sections/train.h"
-
 #include <math.h>
+#include "elaborate/core/emit.h"
+#include "elaborate/core/report.h"
+#include "elaborate/sections/metrics.h"
 #include "ops/flow.h"
 #include "ops/op.h"
 #include "support/names.h"
@@ -26,13 +27,13 @@ typedef struct Cut {
 
 typedef struct Cutter {
   Elaborator *e;
-  int walk_count;
-  Walk *walks[MAX_WALKS];   /* 0: evaluation, 1: of a single example, then training */
+  int trace_count;
+  Trace *traces[MAX_WALKS]; /* 0: evaluation, 1: of a single example, then training */
   bool *depends[MAX_WALKS]; /* on inputs, by node id */
-  Node **finish;            /* by node id of walk 0: what was built for it */
-  Room room;                /* of the finish entry */
+  Node **finish;            /* by node id of trace 0: what was built for it */
+  Region region;            /* of the finish entry */
   const Metric *metric;
-  const Flow *flow;     /* of the examples, by node id of walk 0 */
+  const Flow *flow;     /* of the examples, by node id of trace 0 */
   const char *uncut;    /* why this metric cannot be cut; NULL: it can, so far */
   const Node *uncut_at; /* the part */
   const Flow *uncut_by; /* how the examples mix in it; NULL: they do not */
@@ -185,32 +186,33 @@ static Node *without_rounding(Elaborator *e, Node *node) {
   if (!dtype_is_half(node->type.dtype)) return node;
   if (!find_reduction(node, &combine) && !is_movement(node)) return emit_cast(e, node, DTYPE_F32);
   Node *operand = without_rounding(e, node->operands[0]);
-  return operand ? emit(e, node->op, 1, &operand, node->attribute_count, node->attributes) : NULL;
+  return operand ? emit_node(e, node->op, 1, &operand, node->attribute_count, node->attributes)
+                 : NULL;
 }
 
-static Node *as_scalar(Cutter *c, int walk, Node *node) {
+static Node *as_scalar(Cutter *c, int trace, Node *node) {
   Elaborator *e = c->e;
-  Walk *outer = e->walk;
-  e->walk = c->walks[walk];
-  e->room = &e->walk->room;
+  Trace *outer = e->trace;
+  e->trace = c->traces[trace];
+  e->region = &e->trace->region;
   Node *scalar = without_rounding(e, node);
   if (scalar) scalar = emit_reshape(e, scalar, shape_scalar());
-  e->walk = outer;
-  e->room = &c->room;
+  e->trace = outer;
+  e->region = &c->region;
   return scalar;
 }
 
 static Node *add_accumulator(Cutter *c, const Cut *cut, Combine combine) {
   bool is_whole = cut->node[0] == c->metric->node;
   const char *name = is_whole ? c->metric->name : name_printf("%s.%d", c->metric->name, c->parts++);
-  for (int i = 0; i < c->walk_count; i++) {
+  for (int i = 0; i < c->trace_count; i++) {
     Node *node = as_scalar(c, i, cut->node[i]);
     if (!node) return NULL;
-    graph_add_output(c->walks[i]->room.graph, (Output){.kind = OUTPUT_ACCUMULATOR,
-                                                       .combine = combine,
-                                                       .name = name,
-                                                       .node = node,
-                                                       .span = c->metric->span});
+    graph_add_output(c->traces[i]->region.graph, (Output){.kind = OUTPUT_ACCUMULATOR,
+                                                          .combine = combine,
+                                                          .name = name,
+                                                          .node = node,
+                                                          .span = c->metric->span});
   }
   return emit_scalar(c->e, name);
 }
@@ -244,7 +246,7 @@ static void mark_terms(const Cutter *c, const Node *node, bool *is_term) {
 
 /* Whether `part` is a term of the sum `whole`. */
 static bool is_term(const Cutter *c, const Node *whole, const Node *part) {
-  const Graph *graph = c->walks[0]->room.graph;
+  const Graph *graph = c->traces[0]->region.graph;
   bool *terms = ARENA_ARRAY(c->e->arena, bool, graph->next_id);
   terms[whole->id] = true;
   for (int i = graph->nodes.count - 1; i >= 0; i--) {
@@ -259,7 +261,7 @@ static bool is_term(const Cutter *c, const Node *whole, const Node *part) {
 static bool is_for_batches(const Cutter *c, const Node *metric) {
   const Flow *flow = flow_of(c, metric);
   if (c->metric->is_loss || (flow->kind == FLOW_MIXED && flow->cause == CAUSE_PAIRS)) return true;
-  const Metrics *metrics = &c->walks[0]->train->metrics;
+  const Metrics *metrics = &c->traces[0]->train->metrics;
   for (int i = 0; i < metrics->count; i++) {
     const Node *loss = metrics->items[i].is_loss ? metrics->items[i].node : NULL;
     if (loss && is_term(c, loss, metric)) return true;
@@ -268,7 +270,7 @@ static bool is_for_batches(const Cutter *c, const Node *metric) {
 }
 
 static const char *advise(const Flow *mixed) {
-  if (mixed) return mixing_advice(mixed);
+  if (mixed) return metrics_mixing_advice(mixed);
   return "a metric is a scalar expression over full reductions: mean(...), sum(...), max(...), "
          "min(...); a number for each class is taken by a loop: "
          "for c in 0..classes { p = mean(label == c); ... }";
@@ -283,13 +285,13 @@ static void report_uncut(Cutter *c, bool is_for_batches) {
           : report_error(c->e, c->metric->span, "'%s' cannot be computed over a whole data set: %s",
                          name, c->uncut);
   report_note_tensor(c->e, d, "this part", c->uncut_at);
-  if (c->uncut_by) note_mixing(c->e, d, c->uncut_by);
+  if (c->uncut_by) metrics_note_mixing(c->e, d, c->uncut_by);
   if (!is_for_batches) diag_help(d, "%s", advise(c->uncut_by));
 }
 
-static bool walks_agree(const Cutter *c, const Cut *cut) {
+static bool traces_agree(const Cutter *c, const Cut *cut) {
   const Node *first = cut->node[0];
-  for (int i = 1; i < c->walk_count; i++) {
+  for (int i = 1; i < c->trace_count; i++) {
     const Node *other = cut->node[i];
     if (other->op != first->op || other->operand_count != first->operand_count ||
         c->depends[i][other->id] != c->depends[0][first->id])
@@ -300,7 +302,7 @@ static bool walks_agree(const Cutter *c, const Cut *cut) {
 
 static Cut cut_operand(const Cutter *c, const Cut *cut, int k) {
   Cut operand = {0};
-  for (int i = 0; i < c->walk_count; i++) operand.node[i] = cut->node[i]->operands[k];
+  for (int i = 0; i < c->trace_count; i++) operand.node[i] = cut->node[i]->operands[k];
   return operand;
 }
 
@@ -313,7 +315,7 @@ static Node *cut_elementwise(Cutter *c, const Cut *cut) {
     if (!operands[k]) return NULL;
   }
   if (node->op == OP_STOP_GRADIENT) return operands[0];
-  if (node->op != OP_CAST) return emit(c->e, node->op, node->operand_count, operands, 0, NULL);
+  if (node->op != OP_CAST) return emit_node(c->e, node->op, node->operand_count, operands, 0, NULL);
   DType from = node->operands[0]->type.dtype, to = node->type.dtype;
   if (to == DTYPE_BOOL || (dtype_is_float(from) && dtype_is_int(to)))
     return leave_uncut(c, node, "it converts a result to an integer");
@@ -324,7 +326,8 @@ static Node *cut_elementwise(Cutter *c, const Cut *cut) {
 static Node *cut_reduction(Cutter *c, const Cut *cut, const Node *reduced, Combine combine) {
   const Flow *mixed = find_mixed(c, reduced);
   if (mixed) {
-    leave_uncut(c, reduced, arena_printf(c->e->arena, "it reduces what %s", mixing_text(mixed)));
+    leave_uncut(c, reduced,
+                arena_printf(c->e->arena, "it reduces what %s", metrics_mixing_text(mixed)));
     c->uncut_by = mixed;
     return NULL;
   }
@@ -353,7 +356,7 @@ static Node *cut_new(Cutter *c, const Cut *cut) {
   if (node->op == OP_CONSTANT)
     return emit_constant(c->e, node_float(node, ATTR_VALUE),
                          type_scalar(node->type.dtype == DTYPE_BOOL ? DTYPE_BOOL : DTYPE_F64));
-  if (!walks_agree(c, cut)) {
+  if (!traces_agree(c, cut)) {
     c->has_examples = true;
     return leave_uncut(c, node, "training and evaluation compute it differently");
   }
@@ -380,7 +383,7 @@ static Node *value_of(Node *node) {
 }
 
 static Node *cut_node(Cutter *c, Cut cut) {
-  for (int i = 0; i < c->walk_count; i++) cut.node[i] = value_of(cut.node[i]);
+  for (int i = 0; i < c->trace_count; i++) cut.node[i] = value_of(cut.node[i]);
   const Node *node = cut.node[0];
   if (c->finish[node->id]) return c->finish[node->id];
   if (c->depth == CUT_DEPTH) {
@@ -411,8 +414,8 @@ static Node *cut_expression(Cutter *c, Cut root) {
 }
 
 static bool find_cut(const Cutter *c, const Metric *metric, Cut *cut) {
-  for (int i = 0; i < c->walk_count; i++) {
-    const Metrics *metrics = &c->walks[i]->train->metrics;
+  for (int i = 0; i < c->trace_count; i++) {
+    const Metrics *metrics = &c->traces[i]->train->metrics;
     cut->node[i] = NULL;
     for (int k = 0; k < metrics->count; k++)
       if (metrics->items[k].name == metric->name) cut->node[i] = metrics->items[k].node;
@@ -423,8 +426,9 @@ static bool find_cut(const Cutter *c, const Metric *metric, Cut *cut) {
 
 /* After a cut that failed: the whole metric is one accumulator. */
 static Node *cut_nowhere(Cutter *c, const Cut *cut, const int *output_counts) {
-  for (int i = 0; i < c->walk_count; i++) c->walks[i]->room.graph->outputs.count = output_counts[i];
-  c->finish = ARENA_ARRAY(c->e->arena, Node *, c->walks[0]->room.graph->next_id);
+  for (int i = 0; i < c->trace_count; i++)
+    c->traces[i]->region.graph->outputs.count = output_counts[i];
+  c->finish = ARENA_ARRAY(c->e->arena, Node *, c->traces[0]->region.graph->next_id);
   return add_accumulator(c, cut, c->has_examples ? COMBINE_MEAN : COMBINE_BATCHES);
 }
 
@@ -439,7 +443,8 @@ static void build_metric(Cutter *c, const Metric *metric) {
   e->at = metric->span;
   e->frame->label = metric->name;
   if (!find_cut(c, metric, &cut)) return;
-  for (int i = 0; i < c->walk_count; i++) output_counts[i] = c->walks[i]->room.graph->outputs.count;
+  for (int i = 0; i < c->trace_count; i++)
+    output_counts[i] = c->traces[i]->region.graph->outputs.count;
   Node *node = cut_expression(c, cut);
   if (c->uncut) {
     bool is_reported = is_for_batches(c, cut.node[0]);
@@ -449,14 +454,14 @@ static void build_metric(Cutter *c, const Metric *metric) {
   if (!node) return;
   node = emit_cast(e, node, DTYPE_F64);
   graph_add_output(
-      c->room.graph,
+      c->region.graph,
       (Output){.kind = OUTPUT_SCALAR, .name = metric->name, .node = node, .span = metric->span});
   vec_push(e->arena, &e->module->metrics, ((MetricInfo){metric->name, metric->span}));
 }
 
 /* The flow of examples to all metrics, in the graph of the evaluation. */
 static const Flow *find_flow(const Cutter *c) {
-  const Metrics *metrics = &c->walks[0]->train->metrics;
+  const Metrics *metrics = &c->traces[0]->train->metrics;
   Node **roots = ARENA_ARRAY(c->e->arena, Node *, metrics->count + 1);
   Node **single = ARENA_ARRAY(c->e->arena, Node *, metrics->count + 1);
   int count = 0;
@@ -466,24 +471,24 @@ static const Flow *find_flow(const Cutter *c) {
     roots[count] = cut.node[0];
     single[count++] = cut.node[1];
   }
-  const Graph *graph = c->walks[0]->room.graph;
+  const Graph *graph = c->traces[0]->region.graph;
   return flow_find(c->e->arena, graph, c->e->module->run.batch,
                    counterparts_find(c->e->arena, graph, count, roots, single));
 }
 
-void metrics_build(Elaborator *e, Walk *eval, Walk *eval_one, Walk *train, Walk *accumulate) {
-  Cutter c = {.e = e, .walks = {eval, eval_one, train, accumulate}};
-  c.walk_count = accumulate ? 4 : 3;
-  for (int i = 0; i < c.walk_count; i++)
-    c.depends[i] = find_dependent(e->arena, c.walks[i]->room.graph);
+void metrics_build(Elaborator *e, Trace *eval, Trace *eval_one, Trace *train, Trace *accumulate) {
+  Cutter c = {.e = e, .traces = {eval, eval_one, train, accumulate}};
+  c.trace_count = accumulate ? 4 : 3;
+  for (int i = 0; i < c.trace_count; i++)
+    c.depends[i] = find_dependent(e->arena, c.traces[i]->region.graph);
   c.flow = find_flow(&c);
-  c.finish = ARENA_ARRAY(e->arena, Node *, eval->room.graph->next_id);
-  c.room = room_create(e->arena, entry_name(ENTRY_FINISH), 0);
-  c.room.is_host_only = true;
-  e->walk = eval;
-  e->room = &c.room;
+  c.finish = ARENA_ARRAY(e->arena, Node *, eval->region.graph->next_id);
+  c.region = region_create(e->arena, entry_name(ENTRY_FINISH), 0);
+  c.region.is_host_only = true;
+  e->trace = eval;
+  e->region = &c.region;
   const Metrics *metrics = &eval->train->metrics;
   for (int i = 0; i < metrics->count; i++) build_metric(&c, &metrics->items[i]);
-  e->module->entries[ENTRY_FINISH] = c.room.graph;
-  e->room = &eval->room;
+  e->module->entries[ENTRY_FINISH] = c.region.graph;
+  e->region = &eval->region;
 }

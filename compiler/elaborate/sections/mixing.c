@@ -1,8 +1,9 @@
 /* How messages speak of values that mix the examples of a batch (ops/flow.h), and the predict block's
  * use of them. */
-#include "elaborate/sections/train.h"
+#include "elaborate/core/report.h"
+#include "elaborate/sections/metrics.h"
 
-const char *mixing_text(const Flow *mixed) {
+const char *metrics_mixing_text(const Flow *mixed) {
   switch (mixed->cause) {
   case CAUSE_PAIRS: return "compares the examples of a batch with each other";
   case CAUSE_SIZE: return "depends on the size of a batch";
@@ -12,7 +13,7 @@ const char *mixing_text(const Flow *mixed) {
   }
 }
 
-const char *mixing_advice(const Flow *mixed) {
+const char *metrics_mixing_advice(const Flow *mixed) {
   if (mixed->by->op == OP_EXTERN)
     return "rowwise = true in its declaration says that row i of its result follows from row i of "
            "the arguments";
@@ -29,7 +30,7 @@ const char *mixing_advice(const Flow *mixed) {
   }
 }
 
-void note_mixing(Elaborator *e, Diagnostic *diagnostic, const Flow *mixed) {
+void metrics_note_mixing(Elaborator *e, Diagnostic *diagnostic, const Flow *mixed) {
   const char *what = mixed->cause == CAUSE_MOVED || mixed->cause == CAUSE_PAIRS
                          ? "where examples meet"
                      : mixed->cause == CAUSE_PLACE ? "what differs from place to place"
@@ -40,7 +41,7 @@ void note_mixing(Elaborator *e, Diagnostic *diagnostic, const Flow *mixed) {
 
 /* A prediction is computed with a batch of one, where what mixes examples has lost its meaning. What
  * reduces the batch at the end, as a loss does, is that of the one example. */
-void check_predictions(Elaborator *e, Walk *eval, const Walk *eval_one) {
+void metrics_check_predictions(Elaborator *e, Trace *eval, const Trace *eval_one) {
   int count = eval->results.count;
   if (count != eval_one->results.count) return;
   Node **roots = ARENA_ARRAY(e->arena, Node *, count + 1);
@@ -49,10 +50,10 @@ void check_predictions(Elaborator *e, Walk *eval, const Walk *eval_one) {
     roots[i] = eval->results.items[i].node;
     single[i] = eval_one->results.items[i].node;
   }
-  const Graph *graph = eval->room.graph;
+  const Graph *graph = eval->region.graph;
   const Flow *flow = flow_find(e->arena, graph, e->module->run.batch,
                                counterparts_find(e->arena, graph, count, roots, single));
-  e->walk = eval;
+  e->trace = eval;
   for (int i = 0; i < count; i++) {
     const Output *result = &eval->results.items[i];
     const Flow *mixed = &flow[result->node->id];
@@ -60,8 +61,8 @@ void check_predictions(Elaborator *e, Walk *eval, const Walk *eval_one) {
     Diagnostic *d = report_warning(e, result->span,
                                    "'%s' is predicted for each example alone, but is computed from "
                                    "what %s",
-                                   result->name, mixing_text(mixed));
-    note_mixing(e, d, mixed);
-    if (mixed->by->op == OP_EXTERN) diag_help(d, "%s", mixing_advice(mixed));
+                                   result->name, metrics_mixing_text(mixed));
+    metrics_note_mixing(e, d, mixed);
+    if (mixed->by->op == OP_EXTERN) diag_help(d, "%s", metrics_mixing_advice(mixed));
   }
 }

@@ -1,18 +1,21 @@
 /* The predict block: named results of one example. */
-#include "elaborate/core/elaborator.h"
+#include "elaborate/core/report.h"
+#include "elaborate/eval/convert.h"
+#include "elaborate/eval/evaluate.h"
+#include "elaborate/sections/predict.h"
 #include "support/names.h"
 
 static void add_result(Elaborator *e, AstName name, Value value, Span at) {
   Node *node = value_is_error(value) ? NULL : convert_any_tensor(e, value, at);
   if (!node) return;
-  for (int i = 0; i < e->walk->results.count; i++)
-    if (e->walk->results.items[i].name == name.text) {
+  for (int i = 0; i < e->trace->results.count; i++)
+    if (e->trace->results.items[i].name == name.text) {
       Diagnostic *d = report_error(e, name.span, "predict gives '%s' twice", name.text);
-      diag_note(d, e->walk->results.items[i].span, "the first");
+      diag_note(d, e->trace->results.items[i].span, "the first");
       return;
     }
   Output output = {.kind = OUTPUT_RESULT, .name = name.text, .node = node, .span = name.span};
-  vec_push(e->arena, &e->walk->results, output);
+  vec_push(e->arena, &e->trace->results, output);
 }
 
 static void evaluate_entry(Elaborator *e, const AstEntry *entry) {
@@ -21,7 +24,7 @@ static void evaluate_entry(Elaborator *e, const AstEntry *entry) {
     return;
   }
   e->frame->label = entry->names.items[0].text;
-  Value value = evaluate(e, entry->value);
+  Value value = evaluate_expr(e, entry->value);
   Span at = entry->value->span;
   if (entry->names.count == 1) {
     add_result(e, entry->names.items[0], value, at);
@@ -36,8 +39,8 @@ static void evaluate_entry(Elaborator *e, const AstEntry *entry) {
     add_result(e, entry->names.items[i], value_sequence_item(value, i), at);
 }
 
-/* Evaluated by every walk, so that mistakes show early; only the predict walk keeps the results. */
-void evaluate_predict(Elaborator *e, const AstStmt *stmt) {
+/* Evaluated by every trace, so that mistakes show early; only the predict trace keeps the results. */
+void predict_evaluate(Elaborator *e, const AstStmt *stmt) {
   for (int i = 0; i < e->sections.count; i++) {
     const AstStmt *first = e->sections.items[i];
     if (first == stmt || first->kind != AST_PREDICT) continue;
@@ -45,7 +48,7 @@ void evaluate_predict(Elaborator *e, const AstStmt *stmt) {
     diag_note(d, first->keyword, "the first");
     return;
   }
-  if (e->walk->entry == ENTRY_TRAIN) vec_push(e->arena, &e->sections, stmt);
+  if (e->trace->entry == ENTRY_TRAIN) vec_push(e->arena, &e->sections, stmt);
   for (int i = 0; i < stmt->section.entries.count; i++)
     evaluate_entry(e, &stmt->section.entries.items[i]);
 }

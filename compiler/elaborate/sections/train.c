@@ -1,11 +1,15 @@
 /* The train block: reading its keys and groups; the run's configuration.
  *
- * Expressions are evaluated where the block stands. The walks of evaluation need the loss and the
+ * Expressions are evaluated where the block stands. The traces of evaluation need the loss and the
  * metrics only. `-D train.key=value` replaces a key of the block, not of its groups. */
-#include "elaborate/sections/train.h"
-
 #include <math.h>
 #include <string.h>
+#include "elaborate/core/definition.h"
+#include "elaborate/core/report.h"
+#include "elaborate/eval/convert.h"
+#include "elaborate/eval/evaluate.h"
+#include "elaborate/sections/train.h"
+#include "elaborate/variables/frozen.h"
 #include "support/names.h"
 
 static const struct {
@@ -27,6 +31,12 @@ static const struct {
     [KEY_VALIDATE] = {"validate", true, false, false},
     [KEY_SEED] = {"seed", true, false, false},
 };
+
+const char *train_key_name(int i) {
+  for (int key = 0; key < KEY_COUNT; key++)
+    if (key_info[key].in_train && i-- == 0) return key_info[key].name;
+  return NULL;
+}
 
 static int find_key(const char *name, bool group) {
   for (int i = 0; i < KEY_COUNT; i++)
@@ -116,7 +126,7 @@ static void add_named_metric(Elaborator *e, Metrics *metrics, const AstExpr *exp
     diag_help(d, "bind the value first, its name labels it in the output: accuracy = mean(...)");
     return;
   }
-  Value value = evaluate(e, expr);
+  Value value = evaluate_expr(e, expr);
   add_metric(e, metrics, name, value, expr->span, false);
 }
 
@@ -151,16 +161,17 @@ static void read_key(Elaborator *e, KeyValue *key, int which, const AstEntry *en
     return;
   }
   key->expr = entry->value;
-  bool wanted = e->walk->entry == ENTRY_TRAIN || key_info[which].in_evaluation;
+  bool wanted = e->trace->entry == ENTRY_TRAIN || key_info[which].in_evaluation;
   e->frame->label = key_info[which].name;
-  if (wanted && which != KEY_CLIP && which != KEY_METRICS) key->value = evaluate(e, entry->value);
+  if (wanted && which != KEY_CLIP && which != KEY_METRICS)
+    key->value = evaluate_expr(e, entry->value);
 }
 
 static void read_group_key(Elaborator *e, TrainGroup *group, int which, const AstEntry *line) {
   KeyValue *key = &group->keys[which];
   read_key(e, key, which, line);
   if (which == KEY_FROZEN && key->value.kind == VALUE_BOOL)
-    check_frozen(e, group->entry, line->value, key->value.boolean);
+    frozen_check(e, group->entry, line->value, key->value.boolean);
 }
 
 static bool is_optimizer_argument(Elaborator *e, const char *name) {
@@ -193,8 +204,8 @@ static void read_group(Elaborator *e, TrainPlan *plan, const AstEntry *entry) {
     if (which >= 0) {
       read_group_key(e, group, which, line);
     } else if (is_optimizer_argument(e, name.text)) {
-      if (e->walk->entry != ENTRY_TRAIN) continue;
-      Override override = {name, evaluate(e, line->value)};
+      if (e->trace->entry != ENTRY_TRAIN) continue;
+      Override override = {name, evaluate_expr(e, line->value)};
       vec_push(e->arena, &group->overrides, override);
     } else {
       report_unknown_key(e, name, true);
@@ -210,20 +221,20 @@ static void apply_definitions(Elaborator *e, TrainPlan *plan) {
     plan->keys[i].expr = expr;
     if (i == KEY_EPOCHS) plan->keys[KEY_STEPS].expr = NULL;
     if (i == KEY_STEPS) plan->keys[KEY_EPOCHS].expr = NULL;
-    bool wanted = e->walk->entry == ENTRY_TRAIN || key_info[i].in_evaluation;
-    if (wanted && i != KEY_CLIP && i != KEY_METRICS) plan->keys[i].value = evaluate(e, expr);
+    bool wanted = e->trace->entry == ENTRY_TRAIN || key_info[i].in_evaluation;
+    if (wanted && i != KEY_CLIP && i != KEY_METRICS) plan->keys[i].value = evaluate_expr(e, expr);
   }
 }
 
-void evaluate_train(Elaborator *e, const AstStmt *stmt) {
-  if (e->walk->train) {
+void train_evaluate(Elaborator *e, const AstStmt *stmt) {
+  if (e->trace->train) {
     Diagnostic *d = report_error(e, stmt->keyword, "there is a second train block");
-    diag_note(d, e->walk->train->stmt->keyword, "the first");
+    diag_note(d, e->trace->train->stmt->keyword, "the first");
     return;
   }
   TrainPlan *plan = ARENA_NEW(e->arena, TrainPlan);
   plan->stmt = stmt;
-  e->walk->train = plan;
+  e->trace->train = plan;
   for (int i = 0; i < stmt->section.entries.count; i++) {
     const AstEntry *entry = &stmt->section.entries.items[i];
     if (entry->kind == AST_ENTRY_PARAMS) {
@@ -237,7 +248,7 @@ void evaluate_train(Elaborator *e, const AstStmt *stmt) {
   }
   apply_definitions(e, plan);
   plan->metrics = collect_metrics(e, plan);
-  if (e->walk->entry != ENTRY_TRAIN) return;
+  if (e->trace->entry != ENTRY_TRAIN) return;
   if (!plan->keys[KEY_MINIMIZE].expr && !plan->misspelt[KEY_MINIMIZE])
     report_error(e, stmt->keyword, "train does not say what to minimize: minimize = loss");
   if (!plan->keys[KEY_OPTIMIZER].expr && !plan->misspelt[KEY_OPTIMIZER])
@@ -326,7 +337,7 @@ static void configure_loss_scale(Elaborator *e, const KeyValue *key) {
 }
 
 void train_configure(Elaborator *e) {
-  const TrainPlan *plan = e->walk->train;
+  const TrainPlan *plan = e->trace->train;
   RunConfig *run = &e->module->run;
   configure_length(e, plan);
   configure_validate(e, &plan->keys[KEY_VALIDATE]);

@@ -1,11 +1,10 @@
-/* The train block: its keys and groups, evaluated; what update.c and metrics.c make of them. */
+/* The train block: its keys and groups, evaluated; and the metrics that it names. */
 #ifndef NNC_ELABORATE_TRAIN_H
 #define NNC_ELABORATE_TRAIN_H
 
 #include "elaborate/core/elaborator.h"
-#include "ops/flow.h"
 
-/* The loss and metrics that a walk has found, in order: "loss", losses of groups, metrics. */
+/* The loss and metrics that a trace has found, in order: "loss", losses of groups, metrics. */
 typedef struct Metric {
   const char *name;
   Node *node;
@@ -60,32 +59,10 @@ struct TrainPlan {
   Metrics metrics;
 };
 
-/* frozen.c: is the variable, by the groups with `frozen`? The train block may stand further down. */
-bool path_is_frozen(Elaborator *e, const char *path);
-/* Whether the current frame is inside a layer whose states are all frozen: `training` is false. */
-bool frame_is_frozen(Elaborator *e);
-/* When a walk reaches a group: reports what was not foreseen and matters. */
-void check_frozen(Elaborator *e, const AstEntry *entry, const AstExpr *expr, bool frozen);
-/* The patterns of groups. */
-bool pattern_matches(const char *pattern, const char *path);
-
+void train_evaluate(Elaborator *e, const AstStmt *stmt);
 /* Fills module->run from the block's keys. */
 void train_configure(Elaborator *e);
-/* update.c: the stores of the train entry; of the accumulate entry. */
-void update_parameters(Elaborator *e);
-void update_accumulators(Elaborator *e);
-/* Stores of states, behind which no reader comes. */
-void update_states(Elaborator *e);
-
-/* metrics.c: accumulators in the graph of each walk (NULL where there is none), the finish
- * entry. */
-void metrics_build(Elaborator *e, Walk *eval, Walk *eval_one, Walk *train, Walk *accumulate);
-/* mixing.c, of a value whose flow is FLOW_MIXED or FLOW_SIZED: "... what TEXT"; help; a note at the
- * place where the examples mix. */
-const char *mixing_text(const Flow *mixed);
-const char *mixing_advice(const Flow *mixed);
-void note_mixing(Elaborator *e, Diagnostic *diagnostic, const Flow *mixed);
-/* Warns of what predict gives that other examples of a batch would have a part in. */
-void check_predictions(Elaborator *e, Walk *eval, const Walk *eval_one);
+/* The keys of the block; NULL past the end. */
+const char *train_key_name(int i);
 
 #endif

@@ -4,8 +4,19 @@
  * loss of its own. Units update in text order; a later unit's loss is computed again with the new
  * values of the parameters updated before it, which are constants to its gradients. */
 #include <string.h>
-
+#include "elaborate/core/emit.h"
+#include "elaborate/core/path.h"
+#include "elaborate/core/report.h"
+#include "elaborate/core/slot.h"
+#include "elaborate/eval/call.h"
+#include "elaborate/eval/convert.h"
+#include "elaborate/eval/evaluate.h"
+#include "elaborate/eval/host.h"
+#include "elaborate/eval/operate.h"
 #include "elaborate/sections/update.h"
+#include "elaborate/variables/average.h"
+#include "elaborate/variables/frozen.h"
+#include "elaborate/variables/variable.h"
 #include "ops/own_gradient.h"
 #include "support/names.h"
 #include "support/panic.h"
@@ -14,7 +25,7 @@
 
 static bool group_matches(const TrainGroup *group, const char *path) {
   for (int i = 0; i < group->pattern_count; i++)
-    if (pattern_matches(group->patterns[i], path)) return true;
+    if (path_matches(group->patterns[i], path)) return true;
   return false;
 }
 
@@ -42,7 +53,7 @@ static Target make_target(const TrainPlan *plan, Slot *slot) {
 }
 
 static void set_frozen(Elaborator *e, const Slot *slot) {
-  Variable *variable = find_variable(e, slot->path);
+  Variable *variable = slot_find_variable(e, slot->path);
   CHECK(variable != NULL);
   variable->frozen = true;
 }
@@ -53,12 +64,12 @@ static void freeze_state(Elaborator *e, const TrainPlan *plan, const Slot *slot)
     TrainGroup *group = plan->groups.items[i];
     if (group->keys[KEY_FROZEN].expr && group_matches(group, slot->path)) group->matched++;
   }
-  if (path_is_frozen(e, slot->path)) set_frozen(e, slot);
+  if (frozen_path(e, slot->path)) set_frozen(e, slot);
 }
 
 /* Nodes that the loss depends on by a way that gradients go. */
 static bool *find_reached(Elaborator *e, const Node *loss) {
-  const Graph *graph = e->room->graph;
+  const Graph *graph = e->region->graph;
   bool *reached = ARENA_ARRAY(e->arena, bool, graph->next_id);
   reached[loss->id] = true;
   for (int i = graph->nodes.count - 1; i >= 0; i--) {
@@ -92,8 +103,8 @@ static void collect_targets(Update *update) {
     if (loss_node(loss)) reached[unit] = find_reached(e, loss_node(loss));
   }
   bool any_param = false;
-  for (int i = 0; i < e->walk->slots.count; i++) {
-    Slot *slot = e->walk->slots.items[i];
+  for (int i = 0; i < e->trace->slots.count; i++) {
+    Slot *slot = e->trace->slots.items[i];
     if (slot->kind == VARIABLE_STATE) freeze_state(e, plan, slot);
     if (slot->kind != VARIABLE_PARAM) continue;
     Target target = make_target(plan, slot);
@@ -127,9 +138,9 @@ static void check_groups(Update *update) {
     Diagnostic *d = report_warning(e, group->entry->span, "no parameter matches this group");
     Text list = {0};
     int shown = 0;
-    for (int k = 0; k < e->walk->slots.count && shown < 8; k++)
-      if (e->walk->slots.items[k]->kind == VARIABLE_PARAM)
-        text_printf(&list, "%s%s", shown++ ? ", " : "", e->walk->slots.items[k]->path);
+    for (int k = 0; k < e->trace->slots.count && shown < 8; k++)
+      if (e->trace->slots.items[k]->kind == VARIABLE_PARAM)
+        text_printf(&list, "%s%s", shown++ ? ", " : "", e->trace->slots.items[k]->path);
     if (shown) diag_help(d, "parameters are %s%s", list.data, shown == 8 ? ", ..." : "");
     text_free(&list);
   }
@@ -139,7 +150,7 @@ static void check_groups(Update *update) {
 
 /* Nodes that `node` is computed from, by whatever way. */
 static const bool *find_needed(Elaborator *e, const Node *node) {
-  const Graph *graph = e->room->graph;
+  const Graph *graph = e->region->graph;
   bool *needed = ARENA_ARRAY(e->arena, bool, graph->next_id);
   needed[node->id] = true;
   for (int i = graph->nodes.count - 1; i >= 0; i--) {
@@ -154,10 +165,10 @@ static const bool *find_needed(Elaborator *e, const Node *node) {
  * depend on them to itself; false when none of them matters to `node`. */
 static bool map_updated(Elaborator *e, const Node *node, NodeMap *map) {
   const bool *needed = find_needed(e, node);
-  *map = node_map_create(e->arena, e->room->graph);
+  *map = node_map_create(e->arena, e->region->graph);
   bool changed = false;
-  for (int i = 0; i < e->walk->slots.count; i++) {
-    Slot *slot = e->walk->slots.items[i];
+  for (int i = 0; i < e->trace->slots.count; i++) {
+    Slot *slot = e->trace->slots.items[i];
     if (slot->kind != VARIABLE_PARAM || !slot->stored || !needed[slot->leaf->id]) continue;
     Node *fixed = emit_unary(e, OP_STOP_GRADIENT, slot->current);
     if (!fixed) return false;
@@ -166,7 +177,7 @@ static bool map_updated(Elaborator *e, const Node *node, NodeMap *map) {
   }
   bool *depends = ARENA_ARRAY(e->arena, bool, map->capacity);
   for (int i = 0; i < map->capacity; i++) {
-    Node *old = e->room->graph->nodes.items[i];
+    Node *old = e->region->graph->nodes.items[i];
     depends[i] = node_map_get(map, old) != NULL;
     for (int k = 0; k < old->operand_count; k++)
       depends[i] = depends[i] || depends[old->operands[k]->id];
@@ -183,8 +194,8 @@ static Node *unit_current_loss(Update *update, int unit) {
   NodeMap map;
   e->at = loss->expr->span;
   if (!map_updated(e, node, &map)) return node;
-  node = graph_copy_tree(e->room->graph, node, &map);
-  room_sync(e);
+  node = graph_copy_tree(e->region->graph, node, &map);
+  region_sync(e);
   return node;
 }
 
@@ -208,7 +219,8 @@ static void add_gradients(Update *update, int unit, Node *loss) {
     Target *target = &update->targets.items[i];
     if (target->unit != unit) continue;
     e->frame->label = target->slot->path;
-    Node *gradient = emit(e, OP_GRADIENT, 2, (Node *[]){loss, target->slot->leaf}, 1, &attribute);
+    Node *gradient =
+        emit_node(e, OP_GRADIENT, 2, (Node *[]){loss, target->slot->leaf}, 1, &attribute);
     if (gradient) gradient = emit_cast(e, gradient, type_widened(gradient->type).dtype);
     target->gradient = multiply(e, gradient, 1 / e->loss_scale);
   }
@@ -218,12 +230,12 @@ static void add_gradients(Update *update, int unit, Node *loss) {
 static void take_accumulated(Elaborator *e, Target *target, int64_t count) {
   const char *path = name_printf("%s:accumulated", target->slot->path);
   Type type = type_widened(target->slot->type);
-  Slot *sum = create_slot(e, VARIABLE_OPTIMIZER, path, type, target->slot->leaf->span);
+  Slot *sum = variable_create(e, VARIABLE_OPTIMIZER, path, type, target->slot->leaf->span);
   if (!sum || !target->gradient) return;
-  initialize_variable(e, path, type, NULL, value_int(0), target->slot->leaf->span);
+  variable_initialize(e, path, type, NULL, value_int(0), target->slot->leaf->span);
   Node *total = emit_binary(e, OP_ADD, sum->leaf, target->gradient);
   target->gradient = multiply(e, total, 1.0 / (double)count);
-  store_slot(e, sum, emit_constant(e, 0, type));
+  slot_store(sum, emit_constant(e, 0, type));
 }
 
 /* ---- optimizers --------------------------------------------------------------------------- */
@@ -244,6 +256,22 @@ Deferred *update_definer(Elaborator *e, const KeyValue *key, const char *what, c
     return value.deferred;
   report_kind(e, key->expr->span, what, wanted, value);
   return NULL;
+}
+
+static void average_parameter(Update *update, const Target *target) {
+  Elaborator *e = update->e;
+  const KeyValue *key = target->keys[KEY_AVERAGE];
+  const Slot *slot = target->slot;
+  if (!key->expr || !slot->stored || key->value.kind == VALUE_NONE) return;
+  Deferred *definer = update_definer(e, key, "average", "an average such as ema(0.999)");
+  if (!definer) return;
+  const char *path = average_path(slot->path);
+  e->at = key->expr->span;
+  Slot *average =
+      variable_create(e, VARIABLE_STATE, path, type_widened(slot->type), slot->leaf->span);
+  if (!average) return;
+  average_begin(e, slot, average->path);
+  average_move(e, definer, average, slot->current);
 }
 
 /* "D.*" gives "D.lr"; the block's own optimizer gives "lr". */
@@ -293,7 +321,7 @@ static void scale_rate(Elaborator *e, const Target *target, Deferred *own) {
   Value rate = own->arguments[at];
   if (rate.kind == VALUE_KIND_COUNT) {
     if (!formal->default_value) return;
-    rate = evaluate(e, formal->default_value);
+    rate = evaluate_expr(e, formal->default_value);
   }
   e->at = scale->expr->span;
   own->arguments[at] = operate_binary(e, AST_MUL, rate, scale->value, e->at, e->at);
@@ -356,23 +384,22 @@ static void run_optimizer(Update *update, Target *target) {
   if (!wide.stored && e->errors == errors)
     report_error(e, own->function->stmt->function.name.span,
                  "the optimizer '%s' never stores into w: w <- w - lr * g", own->function->name);
-  e->frame = frame->parent;
-  if (wide.stored && wide.current)
-    store_slot(e, slot, emit_cast(e, wide.current, slot->type.dtype));
+  call_leave(e, frame);
+  if (wide.stored && wide.current) slot_store(slot, emit_cast(e, wide.current, slot->type.dtype));
 }
 
 /* ---- stores ------------------------------------------------------------------------------- */
 
 void update_states(Elaborator *e) {
-  for (int i = 0; i < e->walk->slots.count; i++) {
-    const Slot *slot = e->walk->slots.items[i];
-    bool is_kept = e->walk->training || slot->kind == VARIABLE_STREAM;
+  for (int i = 0; i < e->trace->slots.count; i++) {
+    const Slot *slot = e->trace->slots.items[i];
+    bool is_kept = e->trace->training || slot->kind == VARIABLE_STREAM;
     if (!slot->stored || !slot->current || !is_kept) continue;
-    if (slot->kind == VARIABLE_STATE && path_is_frozen(e, slot->path)) continue;
-    graph_add_output(e->room->graph, (Output){.kind = OUTPUT_STORE,
-                                              .name = slot->path,
-                                              .node = slot->current,
-                                              .span = slot->leaf->span});
+    if (slot->kind == VARIABLE_STATE && frozen_path(e, slot->path)) continue;
+    graph_add_output(e->region->graph, (Output){.kind = OUTPUT_STORE,
+                                                .name = slot->path,
+                                                .node = slot->current,
+                                                .span = slot->leaf->span});
   }
 }
 
@@ -396,7 +423,7 @@ static bool check_accumulation(Update *update) {
 }
 
 void update_parameters(Elaborator *e) {
-  Update update = {.e = e, .plan = e->walk->train};
+  Update update = {.e = e, .plan = e->trace->train};
   int64_t count = e->module->run.accumulate;
   collect_targets(&update);
   check_groups(&update);
@@ -406,7 +433,7 @@ void update_parameters(Elaborator *e) {
     add_gradients(&update, unit, unit_current_loss(&update, unit));
     for (int i = 0; i < update.targets.count && count > 1; i++)
       take_accumulated(e, &update.targets.items[i], count);
-    clip_gradients(&update, unit);
+    update_clip(&update, unit);
     int errors = e->errors;
     for (int i = 0; i < update.targets.count; i++) {
       Target *target = &update.targets.items[i];
@@ -418,14 +445,14 @@ void update_parameters(Elaborator *e) {
   }
 }
 
-/* An earlier minibatch: gradients join the sums; the walk's states are stored as well. */
+/* An earlier minibatch: gradients join the sums; the trace's states are stored as well. */
 void update_accumulators(Elaborator *e) {
-  Update update = {.e = e, .plan = e->walk->train};
+  Update update = {.e = e, .plan = e->trace->train};
   Node *loss = loss_node(unit_loss(update.plan, 0));
   if (!loss) return;
-  for (int i = 0; i < e->walk->slots.count; i++) {
-    Slot *slot = e->walk->slots.items[i];
-    Variable *variable = find_variable(e, slot->path);
+  for (int i = 0; i < e->trace->slots.count; i++) {
+    Slot *slot = e->trace->slots.items[i];
+    Variable *variable = slot_find_variable(e, slot->path);
     if (slot->kind != VARIABLE_PARAM || !variable || variable->frozen) continue;
     vec_push(e->arena, &update.targets, ((Target){.slot = slot}));
   }
@@ -433,10 +460,10 @@ void update_accumulators(Elaborator *e) {
   for (int i = 0; i < update.targets.count; i++) {
     Target *target = &update.targets.items[i];
     const char *path = name_printf("%s:accumulated", target->slot->path);
-    Slot *sum = create_slot(e, VARIABLE_OPTIMIZER, path, type_widened(target->slot->type),
-                            target->slot->leaf->span);
+    Slot *sum = variable_create(e, VARIABLE_OPTIMIZER, path, type_widened(target->slot->type),
+                                target->slot->leaf->span);
     if (!sum || !target->gradient) continue;
     e->frame->label = path;
-    store_slot(e, sum, emit_binary(e, OP_ADD, sum->leaf, target->gradient));
+    slot_store(sum, emit_binary(e, OP_ADD, sum->leaf, target->gradient));
   }
 }

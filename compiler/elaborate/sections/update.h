@@ -20,10 +20,13 @@ typedef struct Update {
 
 /* The value of a key as a definer of the form of an optimizer; NULL after an error. */
 Deferred *update_definer(Elaborator *e, const KeyValue *key, const char *what, const char *wanted);
-/* average.c: the average of a parameter that the optimizer has just stored. */
-void average_parameter(Update *update, const Target *target);
-
 /* Limits the gradients of a unit by the `clip` that holds for each. */
-void clip_gradients(Update *update, int unit);
+void update_clip(Update *update, int unit);
+
+/* The stores of the train entry; of the accumulate entry. */
+void update_parameters(Elaborator *e);
+void update_accumulators(Elaborator *e);
+/* Stores of states, after which no reader comes. */
+void update_states(Elaborator *e);
 
 #endif

@@ -8,8 +8,13 @@
  * What the def declares as states (statistics of batch_norm) the layer has for itself. A shared
  * layer of the program that the def calls is no part of it. */
 #include <string.h>
-
-#include "elaborate/sections/train.h"
+#include "elaborate/core/emit.h"
+#include "elaborate/core/report.h"
+#include "elaborate/core/slot.h"
+#include "elaborate/variables/average.h"
+#include "elaborate/variables/follow.h"
+#include "elaborate/variables/frozen.h"
+#include "elaborate/variables/variable.h"
 #include "support/names.h"
 
 /* Behind the path of the follower; NULL when the path does not belong to it. */
@@ -28,7 +33,7 @@ bool follow_is_average(const Elaborator *e, const char *path) {
 static Slot *find_source(Elaborator *e, const char *average, Type type) {
   const Layer *follower = e->frame->follower;
   const char *path = name_printf("%s%s", follower->followed->path, path_within(follower, average));
-  Slot *source = find_slot(e->walk, path);
+  Slot *source = slot_find(e->trace, path);
   if (source && type_equal(source->type, type)) return source;
   Diagnostic *d =
       source ? report_error(e, follower->span,
@@ -43,87 +48,41 @@ static Slot *find_source(Elaborator *e, const char *average, Type type) {
 }
 
 /* In the earlier minibatches of a step the average is read as it will be, but not stored. */
-static void keep_stored_values(Walk *walk, int first) {
-  for (int i = first; i < walk->slots.count; i++) walk->slots.items[i]->stored = false;
+static void keep_stored_values(Trace *trace, int first) {
+  for (int i = first; i < trace->slots.count; i++) trace->slots.items[i]->stored = false;
 }
 
 /* An average of a parameter of 16 bits is f32; the def reads it rounded, by a slot of its own. */
 static Slot *rounded_slot(Elaborator *e, const Slot *average, Type type) {
-  Room *room = e->room;
   Slot *slot = ARENA_NEW(e->arena, Slot);
   *slot = *average;
   slot->type = type;
   slot->stored = false;
-  e->room = &e->walk->room;
+  Context outer = region_enter(e, &e->trace->region);
   slot->leaf = slot->current = emit_cast(e, average->current, type.dtype);
-  e->room = room;
-  scope_find_own(e->walk->slot_names, slot->path)->slot = slot;
+  region_leave(e, outer);
+  scope_find_own(e->trace->slot_names, slot->path)->slot = slot;
   return slot->leaf ? slot : NULL;
 }
 
 static bool move_toward_source(Elaborator *e, Slot *average, Type type, int first) {
   Slot *source = find_source(e, average->path, type);
   if (!source) return false;
-  Room *room = e->room;
-  e->room = &e->walk->room; /* also from the body of a scan */
-  if (e->walk->entry == ENTRY_TRAIN) initialize_like(e, source, average->path);
+  Context outer = region_enter(e, &e->trace->region); /* also from the body of a scan */
+  if (e->trace->entry == ENTRY_TRAIN) average_begin(e, source, average->path);
   Node *value = emit_unary(e, OP_STOP_GRADIENT, source->current);
-  if (value && !path_is_frozen(e, average->path))
-    move_average(e, e->frame->follower->average, average, value);
-  if (e->walk->entry == ENTRY_ACCUMULATE) keep_stored_values(e->walk, first);
-  e->room = room;
+  if (value && !frozen_path(e, average->path))
+    average_move(e, e->frame->follower->average, average, value);
+  if (e->trace->entry == ENTRY_ACCUMULATE) keep_stored_values(e->trace, first);
+  region_leave(e, outer);
   return true;
 }
 
 Slot *follow_slot(Elaborator *e, const char *path, Type type, Span span) {
-  int first = e->walk->slots.count;
-  Slot *average = create_slot(e, VARIABLE_STATE, path, type_widened(type), span);
+  int first = e->trace->slots.count;
+  Slot *average = variable_create(e, VARIABLE_STATE, path, type_widened(type), span);
   if (!average) return NULL;
-  if (e->walk->training && !move_toward_source(e, average, type, first)) return NULL;
+  if (e->trace->training && !move_toward_source(e, average, type, first)) return NULL;
   bool is_wide = !type_equal(average->type, type);
   return is_wide && average->current ? rounded_slot(e, average, type) : average;
 }
-
-/* ---- the builtin -------------------------------------------------------------------------- */
-
-static Deferred *average_of(Elaborator *e, Value value, Span at) {
-  if (value.kind == VALUE_DEF && value.function->stmt->kind == AST_OPTIMIZER)
-    return call_defaults(e, value.function, at);
-  if (value.kind == VALUE_DEFERRED && value.deferred->function->stmt->kind == AST_OPTIMIZER)
-    return value.deferred;
-  report_kind(e, at, "how 'averaged' averages", "an average such as ema(0.999)", value);
-  return NULL;
-}
-
-static Value apply_averaged(Elaborator *e, const Bound *bound) {
-  Value followed = bound->values[0];
-  if (followed.kind != VALUE_LAYER) {
-    report_kind(e, bound->spans[0], "what is averaged", "a layer, made by a call with '_'",
-                followed);
-    return value_error();
-  }
-  Layer *layer = ARENA_NEW(e->arena, Layer);
-  *layer = *followed.layer;
-  layer->followed = followed.layer;
-  layer->average = average_of(e, bound->values[1], bound->spans[1]);
-  layer->path = path_of_copy(e, bound->builtin->name);
-  layer->span = bound->call;
-  if (!layer->average) return value_error();
-  Value value = {.kind = VALUE_LAYER};
-  value.layer = layer;
-  return value;
-}
-
-const Builtin builtins_follow[] = {
-    {"averaged", "averaged(layer: any, average: any)",
-     "A layer like the given one, with moving averages of its parameters, which no gradient "
-     "trains: a "
-     "target network, a momentum encoder, a mean teacher. They begin as the parameters are when a "
-     "run "
-     "begins and move once a step, by an average as of train { average = ... }; statistics of "
-     "batch_norm it has for itself."
-     " Example: online = linear(_, 8); y = online(x); target = averaged(online, ema(0.99)); "
-     "loss = mse(y, target(x + 0.1))",
-     apply_averaged, 0, "layers that follow"},
-    {0},
-};

@@ -2,38 +2,17 @@
  *
  * The train block usually stands behind the network, but `training` must be false in a frozen layer
  * while that is built (batch norm then uses its running statistics). So the groups are looked up
- * ahead, in the syntax tree, when a walk first asks; when the walk reaches the block, a group that
+ * ahead, in the syntax tree, when a trace first asks; when the trace reaches the block, a group that
  * could not be decided by then and holds for a state is a mistake. */
-#include "elaborate/sections/train.h"
+#include "elaborate/core/path.h"
+#include "elaborate/core/report.h"
+#include "elaborate/eval/evaluate.h"
+#include "elaborate/variables/frozen.h"
 #include "support/names.h"
-
-/* ---- patterns ----------------------------------------------------------------------------- */
-
-/* '*' stands for any characters, dots included, '?' for one. Only the last '*' is ever tried again,
- * so the work is at most the product of the lengths. */
-bool pattern_matches(const char *pattern, const char *path) {
-  const char *star = NULL, *retry = NULL;
-  while (*path) {
-    if (*pattern == '*') {
-      star = ++pattern;
-      retry = path;
-    } else if (*pattern == '?' || *pattern == *path) {
-      pattern++;
-      path++;
-    } else if (star) {
-      pattern = star;
-      path = ++retry;
-    } else {
-      return false;
-    }
-  }
-  while (*pattern == '*') pattern++;
-  return !*pattern;
-}
 
 static bool entry_matches(const AstEntry *entry, const char *path) {
   for (int i = 0; i < entry->patterns.count; i++)
-    if (pattern_matches(entry->patterns.items[i]->string.bytes, path)) return true;
+    if (path_matches(entry->patterns.items[i]->string.bytes, path)) return true;
   return false;
 }
 
@@ -42,17 +21,14 @@ static bool entry_matches(const AstEntry *entry, const char *path) {
 /* The value of an expression at the top level, without a word when it has none yet. */
 static Value evaluate_ahead(Elaborator *e, const AstExpr *expr) {
   Diagnostics *diagnostics = e->diagnostics;
-  Frame *frame = e->frame;
-  Room *room = e->room;
+  Context outer = region_enter(e, &e->trace->region);
   int errors = e->errors;
   e->diagnostics = diagnostics_create(e->arena);
   while (e->frame->parent) e->frame = e->frame->parent;
-  e->room = &e->walk->room;
-  Value value = evaluate(e, expr);
+  Value value = evaluate_expr(e, expr);
   if (diagnostics_error_count(e->diagnostics) > 0) value = value_error();
   e->diagnostics = diagnostics;
-  e->frame = frame;
-  e->room = room;
+  region_leave(e, outer);
   e->errors = errors;
   return value;
 }
@@ -74,7 +50,7 @@ static void add_groups(Elaborator *e, const AstStmt *train) {
     if (!expr) continue;
     Value value = evaluate_ahead(e, expr);
     FrozenGroup group = {.entry = entry, .frozen = value.kind == VALUE_BOOL && value.boolean};
-    vec_push(e->arena, &e->walk->frozen_groups, group);
+    vec_push(e->arena, &e->trace->frozen_groups, group);
   }
 }
 
@@ -91,30 +67,30 @@ static void look_ahead(Elaborator *e, const AstStmts *stmts) {
 }
 
 static void know_groups(Elaborator *e) {
-  if (e->walk->knows_frozen) return;
-  e->walk->knows_frozen = true;
+  if (e->trace->knows_frozen) return;
+  e->trace->knows_frozen = true;
   look_ahead(e, &e->program->stmts);
 }
 
-bool path_is_frozen(Elaborator *e, const char *path) {
+bool frozen_path(Elaborator *e, const char *path) {
   bool frozen = false;
   know_groups(e);
-  for (int i = 0; i < e->walk->frozen_groups.count; i++) {
-    FrozenGroup *group = &e->walk->frozen_groups.items[i];
+  for (int i = 0; i < e->trace->frozen_groups.count; i++) {
+    FrozenGroup *group = &e->trace->frozen_groups.items[i];
     if (entry_matches(group->entry, path)) frozen = group->frozen;
   }
   return frozen;
 }
 
-void check_frozen(Elaborator *e, const AstEntry *entry, const AstExpr *expr, bool frozen) {
+void frozen_check(Elaborator *e, const AstEntry *entry, const AstExpr *expr, bool frozen) {
   bool foreseen = false;
-  if (!e->walk->knows_frozen) return;
-  for (int i = 0; i < e->walk->frozen_groups.count; i++) {
-    FrozenGroup *group = &e->walk->frozen_groups.items[i];
+  if (!e->trace->knows_frozen) return;
+  for (int i = 0; i < e->trace->frozen_groups.count; i++) {
+    FrozenGroup *group = &e->trace->frozen_groups.items[i];
     if (group->entry == entry) foreseen = group->frozen;
   }
-  for (int i = 0; i < e->walk->slots.count && foreseen != frozen; i++) {
-    const Slot *slot = e->walk->slots.items[i];
+  for (int i = 0; i < e->trace->slots.count && foreseen != frozen; i++) {
+    const Slot *slot = e->trace->slots.items[i];
     if (slot->kind != VARIABLE_STATE || !entry_matches(entry, slot->path)) continue;
     Diagnostic *d = report_error(e, expr->span,
                                  "whether '%s' is frozen must be known before its "
@@ -136,7 +112,7 @@ static void count_states(Elaborator *e, const Frame *frame, const AstStmts *stmt
     const AstStmt *stmt = stmts->items[i];
     if (stmt->kind == AST_STATE) {
       states->all++;
-      states->frozen += path_is_frozen(e, path_join(frame->path, stmt->variable.name.text));
+      states->frozen += frozen_path(e, path_join(frame->path, stmt->variable.name.text));
     } else if (stmt->kind == AST_FOR) {
       count_states(e, frame, &stmt->loop.body->stmts, states);
     } else if (stmt->kind == AST_IF) {
@@ -146,9 +122,10 @@ static void count_states(Elaborator *e, const Frame *frame, const AstStmts *stmt
   }
 }
 
-bool frame_is_frozen(Elaborator *e) {
+/* Whether the current frame is inside a layer whose states are all frozen. */
+static bool frame_is_frozen(Elaborator *e) {
   know_groups(e);
-  if (e->walk->frozen_groups.count == 0) return false;
+  if (e->trace->frozen_groups.count == 0) return false;
   for (const Frame *frame = e->frame; frame; frame = frame->parent) {
     States states = {0};
     bool counts = frame->parent || frame == e->frame; /* the top level is no layer around others */
@@ -157,4 +134,8 @@ bool frame_is_frozen(Elaborator *e) {
     if (states.all > 0) return states.frozen == states.all;
   }
   return false;
+}
+
+Value frozen_training(Elaborator *e, const Symbol *symbol) {
+  return symbol->value.boolean && frame_is_frozen(e) ? value_bool(false) : symbol->value;
 }

@@ -1,68 +1,42 @@
 /* Building nodes.
  *
- * Every node of every graph is made by emit() or emit_leaf(): they ask the operator's type rule
+ * Every node of every graph is made by emit_node() or emit_leaf(): they ask the operator's type rule
  * first, so that whatever the checks before them have missed is still a diagnostic and never a
  * panic, and they guard the number of nodes and elements. */
 #include "elaborate/core/elaborator.h"
+#include "elaborate/core/emit.h"
+#include "elaborate/core/report.h"
 #include "ops/number.h"
 #include "ops/op.h"
 #include "support/names.h"
 #include "support/panic.h"
 
-Room room_create(Arena *arena, const char *name, int stream) {
-  return (Room){.graph = graph_create(arena, name), .stream = stream};
-}
-
-bool node_is_host(const Elaborator *e, const Node *node) {
-  return node->id < e->room->is_host.count && e->room->is_host.items[node->id];
-}
-
-/* Known to the host: a host scalar, or scalars computed from such and from constants alone. */
-static void room_note_host(Elaborator *e, const Node *node) {
-  bool host = node->type.shape.rank == 0;
-  bool depends = node->op == OP_SCALAR;
-  if (node->body || node->op == OP_SCAN_RESULT) host = false;
-  for (int i = 0; i < node->operand_count && host; i++) {
-    bool operand = node_is_host(e, node->operands[i]);
-    if (!operand && node->operands[i]->op != OP_CONSTANT) host = false;
-    depends = depends || operand;
-  }
-  vec_push(e->arena, &e->room->is_host, host && depends);
-  CHECK(e->room->is_host.count == node->id + 1);
-}
-
-bool allow_elements(Elaborator *e, int64_t count) {
-  e->walk->elements += count;
-  if (e->walk->elements <= MAX_ELEMENTS_MADE) return true;
-  if (!e->walk->exhausted)
+bool emit_allow_elements(Elaborator *e, int64_t count) {
+  e->trace->elements += count;
+  if (e->trace->elements <= MAX_ELEMENTS_MADE) return true;
+  if (!e->trace->exhausted)
     report_error(e, e->at, "the program makes lists of more than %lld elements",
                  (long long)MAX_ELEMENTS_MADE);
-  e->walk->exhausted = true;
+  e->trace->exhausted = true;
   return false;
-}
-
-void room_sync(Elaborator *e) {
-  const Graph *graph = e->room->graph;
-  while (e->room->is_host.count < graph->nodes.count)
-    room_note_host(e, graph->nodes.items[e->room->is_host.count]);
 }
 
 static bool emit_allowed(Elaborator *e) {
-  if (e->room->graph->nodes.count < MAX_NODES) return true;
-  if (!e->walk->exhausted)
+  if (e->region->graph->nodes.count < MAX_NODES) return true;
+  if (!e->trace->exhausted)
     report_error(e, e->at, "the program needs more than %d operations in one step", MAX_NODES);
-  e->walk->exhausted = true;
+  e->trace->exhausted = true;
   return false;
 }
 
-bool check_shape(Elaborator *e, Span at, Shape shape) {
+bool emit_check_shape(Elaborator *e, Span at, Shape shape) {
   if (shape_is_representable(shape)) return true;
   report_error(e, at, "a tensor of shape %s is too large: at most 2^40 elements",
                shape_text(e->arena, shape));
   return false;
 }
 
-bool check_rank(Elaborator *e, Span at, int rank) {
+bool emit_check_rank(Elaborator *e, Span at, int rank) {
   if (rank <= MAX_RANK) return true;
   report_error(e, at, "the result would have %d axes; a tensor has at most %d", rank, MAX_RANK);
   return false;
@@ -74,27 +48,27 @@ static Span emit_span(const Elaborator *e) {
 }
 
 /* A tensor of this type may be added; offsets of all together stay far from overflow. */
-static bool check_room(Elaborator *e, Type type) {
-  if (!check_shape(e, e->at, type.shape)) return false;
-  e->room->bytes += (double)type_bytes(type);
-  if (e->room->bytes <= MAX_TOTAL_BYTES) return true;
-  if (!e->walk->exhausted)
+static bool check_bytes(Elaborator *e, Type type) {
+  if (!emit_check_shape(e, e->at, type.shape)) return false;
+  e->region->bytes += (double)type_bytes(type);
+  if (e->region->bytes <= MAX_TOTAL_BYTES) return true;
+  if (!e->trace->exhausted)
     report_error(e, e->at, "the tensors of one step need more than 1 PiB, with this one of %s",
                  type_text(e->arena, type));
-  e->walk->exhausted = true;
+  e->trace->exhausted = true;
   return false;
 }
 
 Node *emit_leaf(Elaborator *e, Op op, Type type, int attribute_count, const Attribute *attributes) {
-  if (!emit_allowed(e) || !check_room(e, type)) return NULL;
-  Node *node = graph_add_typed(e->room->graph, op, type, 0, NULL, attribute_count, attributes,
+  if (!emit_allowed(e) || !check_bytes(e, type)) return NULL;
+  Node *node = graph_add_typed(e->region->graph, op, type, 0, NULL, attribute_count, attributes,
                                emit_span(e), e->frame->label);
-  room_note_host(e, node);
+  region_sync(e);
   return node;
 }
 
-Node *emit(Elaborator *e, Op op, int operand_count, Node *const *operands, int attribute_count,
-           const Attribute *attributes) {
+Node *emit_node(Elaborator *e, Op op, int operand_count, Node *const *operands, int attribute_count,
+                const Attribute *attributes) {
   for (int i = 0; i < operand_count; i++)
     if (!operands[i]) return NULL;
   if (!emit_allowed(e)) return NULL;
@@ -106,7 +80,7 @@ Node *emit(Elaborator *e, Op op, int operand_count, Node *const *operands, int a
     for (; k > 0 && sorted[k - 1].key > attributes[i].key; k--) sorted[k] = sorted[k - 1];
     sorted[k] = attributes[i];
   }
-  Node trial = {.id = e->room->graph->next_id,
+  Node trial = {.id = e->region->graph->next_id,
                 .op = op,
                 .operand_count = operand_count,
                 .operands = (Node **)operands,
@@ -120,17 +94,17 @@ Node *emit(Elaborator *e, Op op, int operand_count, Node *const *operands, int a
     report_error(e, e->at, "%s: %s", op_info(op)->name, reason);
     return NULL;
   }
-  if (!check_room(e, type)) return NULL;
-  Node *node = graph_add_typed(e->room->graph, op, type, operand_count, operands, attribute_count,
+  if (!check_bytes(e, type)) return NULL;
+  Node *node = graph_add_typed(e->region->graph, op, type, operand_count, operands, attribute_count,
                                sorted, trial.span, trial.path);
-  room_note_host(e, node);
+  region_sync(e);
   return node;
 }
 
-Node *emit_unary(Elaborator *e, Op op, Node *x) { return emit(e, op, 1, &x, 0, NULL); }
+Node *emit_unary(Elaborator *e, Op op, Node *x) { return emit_node(e, op, 1, &x, 0, NULL); }
 
 Node *emit_binary(Elaborator *e, Op op, Node *x, Node *y) {
-  return emit(e, op, 2, (Node *[]){x, y}, 0, NULL);
+  return emit_node(e, op, 2, (Node *[]){x, y}, 0, NULL);
 }
 
 Node *emit_constant(Elaborator *e, double value, Type type) {
@@ -140,35 +114,35 @@ Node *emit_constant(Elaborator *e, double value, Type type) {
 
 Node *emit_scalar(Elaborator *e, const char *name) {
   const char *interned = name_intern(name);
-  Room *body = e->room;
+  Region *body = e->region;
   if (body->outer) {
-    e->room = body->outer;
+    e->region = body->outer;
     Node *scalar = emit_scalar(e, name);
-    e->room = body;
-    return scalar ? scan_capture(e, scalar, body->outer->graph) : NULL;
+    e->region = body;
+    return scalar ? region_capture(e, scalar, body->outer->graph) : NULL;
   }
-  for (int i = 0; i < e->room->scalars.count; i++)
-    if (node_string(e->room->scalars.items[i], ATTR_NAME) == interned)
-      return e->room->scalars.items[i];
+  for (int i = 0; i < e->region->scalars.count; i++)
+    if (node_string(e->region->scalars.items[i], ATTR_NAME) == interned)
+      return e->region->scalars.items[i];
   Attribute attribute = attr_make_string(ATTR_NAME, interned);
   const char *label = e->frame->label;
   e->frame->label = interned;
   Node *node = emit_leaf(e, OP_SCALAR, type_scalar(DTYPE_F64), 1, &attribute);
   e->frame->label = label;
-  if (node) vec_push(e->arena, &e->room->scalars, node);
+  if (node) vec_push(e->arena, &e->region->scalars, node);
   return node;
 }
 
 Node *emit_cast(Elaborator *e, Node *x, DType dtype) {
   if (!x || x->type.dtype == dtype) return x;
   Attribute attribute = attr_make_int(ATTR_DTYPE, dtype);
-  return emit(e, OP_CAST, 1, &x, 1, &attribute);
+  return emit_node(e, OP_CAST, 1, &x, 1, &attribute);
 }
 
 Node *emit_reshape(Elaborator *e, Node *x, Shape shape) {
   if (!x || shape_equal(x->type.shape, shape)) return x;
   Attribute attribute = attr_make_ints(ATTR_SHAPE, shape.rank, shape.dim);
-  return emit(e, OP_RESHAPE, 1, &x, 1, &attribute);
+  return emit_node(e, OP_RESHAPE, 1, &x, 1, &attribute);
 }
 
 Node *emit_transpose(Elaborator *e, Node *x, const int *permutation) {
@@ -181,20 +155,33 @@ Node *emit_transpose(Elaborator *e, Node *x, const int *permutation) {
   }
   if (is_identity) return x;
   Attribute attribute = attr_make_ints(ATTR_PERMUTATION, x->type.shape.rank, wide);
-  return emit(e, OP_TRANSPOSE, 1, &x, 1, &attribute);
+  return emit_node(e, OP_TRANSPOSE, 1, &x, 1, &attribute);
+}
+
+/* [a, rest...] to [rest..., a at `axis`]: axis 0 goes to `axis`; or back. */
+Node *emit_move_axis(Elaborator *e, Node *x, int from, int to) {
+  int permutation[MAX_RANK], rank = x ? x->type.shape.rank : 0, at = 0;
+  for (int i = 0; i < rank; i++) {
+    if (i == to) permutation[i] = from;
+    else {
+      if (at == from) at++;
+      permutation[i] = at++;
+    }
+  }
+  return emit_transpose(e, x, permutation);
 }
 
 Node *emit_broadcast_axes(Elaborator *e, Node *x, Shape shape, const int64_t *axes) {
   if (!x || shape_equal(x->type.shape, shape)) return x;
   Attribute attributes[] = {attr_make_ints(ATTR_AXES, x->type.shape.rank, axes),
                             attr_make_ints(ATTR_SHAPE, shape.rank, shape.dim)};
-  return emit(e, OP_BROADCAST, 1, &x, 2, attributes);
+  return emit_node(e, OP_BROADCAST, 1, &x, 2, attributes);
 }
 
 /* Axes of extent 1 that grow are dropped first: `broadcast` wants equal extents. */
 Node *emit_broadcast(Elaborator *e, Node *x, Shape shape) {
   if (!x || shape_equal(x->type.shape, shape)) return x;
-  if (!check_shape(e, e->at, shape)) return NULL;
+  if (!emit_check_shape(e, e->at, shape)) return NULL;
   if (x->op == OP_CONSTANT)
     return emit_constant(e, node_float(x, ATTR_VALUE), type_make(x->type.dtype, shape));
   Shape from = x->type.shape, kept = {0};
@@ -219,26 +206,26 @@ Node *emit_slice(Elaborator *e, Node *x, const int64_t *start, const int64_t *st
   Attribute attributes[] = {attr_make_ints(ATTR_START, rank, start),
                             attr_make_ints(ATTR_STOP, rank, stop),
                             attr_make_ints(ATTR_STEP, rank, step)};
-  return emit(e, OP_SLICE, 1, &x, 3, attributes);
+  return emit_node(e, OP_SLICE, 1, &x, 3, attributes);
 }
 
 Node *emit_reduce(Elaborator *e, Op op, Node *x, int axis_count, const int64_t *axes) {
   if (!x || axis_count == 0) return x;
   Attribute attribute = attr_make_ints(ATTR_AXES, axis_count, axes);
-  return emit(e, op, 1, &x, 1, &attribute);
+  return emit_node(e, op, 1, &x, 1, &attribute);
 }
 
 Node *emit_concat(Elaborator *e, int count, Node *const *parts, int axis) {
   if (count == 1) return parts[0];
   Attribute attribute = attr_make_int(ATTR_AXIS, axis);
-  return emit(e, OP_CONCAT, count, parts, 1, &attribute);
+  return emit_node(e, OP_CONCAT, count, parts, 1, &attribute);
 }
 
 Value value_tensor(Elaborator *e, Node *node) {
   if (!node) return value_error();
   Value value = {.kind = VALUE_TENSOR};
   value.tensor.node = node;
-  value.tensor.graph = e->room->graph;
-  value.tensor.is_host = node_is_host(e, node);
+  value.tensor.graph = e->region->graph;
+  value.tensor.is_host = region_is_host(e, node);
   return value;
 }

@@ -11,7 +11,9 @@
  * `binding.def` or `def.k`; only random keys and names in messages come of it. */
 #include <stdio.h>
 #include "elaborate/core/elaborator.h"
+#include "elaborate/core/path.h"
 #include "support/names.h"
+#include "syntax/visit.h"
 
 /* ---- who owns variables ------------------------------------------------------------------- */
 
@@ -58,42 +60,12 @@ static void count_call(Census *census, const AstExpr *expr) {
   if (function_owns(census->e, symbol->value.function)) census->owners++;
 }
 
-static void count_index(Census *census, const AstExpr *expr) {
-  count_expr(census, expr->index.object);
-  for (int i = 0; i < expr->index.indices.count; i++) {
-    const AstIndex *index = &expr->index.indices.items[i];
-    count_expr(census, index->at);
-    count_expr(census, index->from);
-    count_expr(census, index->to);
-    count_expr(census, index->step);
-  }
-}
+static void count_part(const AstExpr *expr, void *census) { count_expr(census, expr); }
 
 static void count_expr(Census *census, const AstExpr *expr) {
-  if (!expr) return;
-  switch (expr->kind) {
-  case AST_TUPLE:
-  case AST_LIST: count_exprs(census, &expr->items); return;
-  case AST_UNARY: count_expr(census, expr->unary.operand); return;
-  case AST_BINARY:
-    count_expr(census, expr->binary.left);
-    count_expr(census, expr->binary.right);
-    return;
-  case AST_TERNARY:
-    count_expr(census, expr->ternary.condition);
-    count_expr(census, expr->ternary.then);
-    count_expr(census, expr->ternary.otherwise);
-    return;
-  case AST_RANGE:
-    count_expr(census, expr->range.from);
-    count_expr(census, expr->range.to);
-    return;
-  case AST_MEMBER: count_expr(census, expr->member.object); return;
-  case AST_CALL: count_call(census, expr); return;
-  case AST_INDEX: count_index(census, expr); return;
-  case AST_SCAN: count_scan(census, expr->scan); return;
-  default: return; /* leaves */
-  }
+  if (expr->kind == AST_CALL) count_call(census, expr);
+  else if (expr->kind == AST_SCAN) count_scan(census, expr->scan);
+  else visit_parts(expr, count_part, census);
 }
 
 static bool block_owns(Census *census, const AstStmts *stmts) {
@@ -140,7 +112,7 @@ static bool function_owns(Elaborator *e, Function *function) {
     e->owner_depth++;
     function->owns = OWNS_VISITING; /* a call of itself adds nothing */
     Census census = {
-        .e = e, .scope = function->is_prelude ? e->root : e->walk->globals, .counts_named = true};
+        .e = e, .scope = function->is_prelude ? e->root : e->trace->globals, .counts_named = true};
     bool owns = function->stmt->function.body &&
                 (block_owns(&census, &function->stmt->function.body->stmts) ||
                  formals_own(&census, function->stmt));
@@ -260,14 +232,38 @@ const char *path_of_copy(Elaborator *e, const char *function) {
 }
 
 const char *path_unique_key(Elaborator *e) {
-  if (e->room->key) { /* an initializer: its parameter's path, then path.1, ... */
-    const char *base = e->room->key;
+  if (e->region->key) { /* an initializer: its parameter's path, then path.1, ... */
+    const char *base = e->region->key;
     int count = (*element_counter(e, name_printf("#%s", base)))++;
     return count == 0 ? name_intern(base) : name_printf("%s.%d", base, count);
   }
   const char *base = e->frame->label[0] ? e->frame->label : "random";
   const char *key = name_intern(base);
-  for (int k = 1; scope_find_own(e->walk->keys, key); k++) key = name_printf("%s.%d", base, k);
-  scope_bind(e->arena, e->walk->keys, SYMBOL_LOCAL, key, value_none(), e->at);
+  for (int k = 1; scope_find_own(e->trace->keys, key); k++) key = name_printf("%s.%d", base, k);
+  scope_bind(e->arena, e->trace->keys, SYMBOL_LOCAL, key, value_none(), e->at);
   return key;
+}
+
+/* ---- patterns of paths -------------------------------------------------------------------- */
+
+/* '*' stands for any characters, dots included, '?' for one. Only the last '*' is ever tried again,
+ * so the work is at most the product of the lengths. */
+bool path_matches(const char *pattern, const char *path) {
+  const char *star = NULL, *retry = NULL;
+  while (*path) {
+    if (*pattern == '*') {
+      star = ++pattern;
+      retry = path;
+    } else if (*pattern == '?' || *pattern == *path) {
+      pattern++;
+      path++;
+    } else if (star) {
+      pattern = star;
+      path = ++retry;
+    } else {
+      return false;
+    }
+  }
+  while (*pattern == '*') pattern++;
+  return !*pattern;
 }

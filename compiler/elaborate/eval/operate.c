@@ -5,6 +5,10 @@
  * type of the tensor they meet. */
 #include <math.h>
 #include "elaborate/core/elaborator.h"
+#include "elaborate/core/emit.h"
+#include "elaborate/core/report.h"
+#include "elaborate/eval/convert.h"
+#include "elaborate/eval/operate.h"
 #include "ops/number.h"
 #include "support/integers.h"
 
@@ -118,7 +122,7 @@ static Value join_lists(Elaborator *e, Value a, Value b) {
     report_error(e, e->at, "a list of more than %d elements", MAX_ITERATIONS);
     return value_error();
   }
-  if (!allow_elements(e, first + second)) return value_error();
+  if (!emit_allow_elements(e, first + second)) return value_error();
   Value *items = ARENA_ARRAY(e->arena, Value, first + second);
   for (int64_t i = 0; i < first; i++) items[i] = value_sequence_item(a, i);
   for (int64_t i = 0; i < second; i++) items[first + i] = value_sequence_item(b, i);
@@ -183,7 +187,7 @@ static bool refuse_float(Elaborator *e, const char *what, Value number, DType dt
       !dtype_is_float(convert_own_dtype(e, number)))
     return false;
   Text text = {0};
-  text_add_value(&text, number);
+  value_add_text(&text, number);
   Diagnostic *d = report_error(e, e->at, "%s of %s and %s, which is not written as an integer",
                                what, dtype_name(dtype), text.data);
   text_free(&text);
@@ -369,11 +373,11 @@ static Value refuse_matmul(Elaborator *e, const char *why, Node *x, Node *y) {
 /* The axis of the right operand that is summed. */
 static int matmul_axis(Shape right) { return right.rank == 1 ? 0 : right.rank - 2; }
 
-bool dtype_is_product(DType dtype) {
+bool operate_has_product(DType dtype) {
   return dtype_is_float(dtype) || dtype == DTYPE_I32 || dtype == DTYPE_I64;
 }
 
-void widen_product(Elaborator *e, Node **x, Node **y) {
+void operate_widen(Elaborator *e, Node **x, Node **y) {
   bool mixed = ((*x)->type.dtype == DTYPE_I32 && (*y)->type.dtype == DTYPE_I64) ||
                ((*x)->type.dtype == DTYPE_I64 && (*y)->type.dtype == DTYPE_I32);
   if (!mixed) return;
@@ -385,7 +389,7 @@ void widen_product(Elaborator *e, Node **x, Node **y) {
 static const char *check_matmul(Elaborator *e, const Node *x, const Node *y) {
   Shape p = x->type.shape, q = y->type.shape;
   if (p.rank == 0 || q.rank == 0) return "'@' needs at least one axis on each side";
-  if (x->type.dtype != y->type.dtype || !dtype_is_product(x->type.dtype))
+  if (x->type.dtype != y->type.dtype || !operate_has_product(x->type.dtype))
     return arena_printf(e->arena, "'@' of %s and %s; both must be floats of one type or i32 or i64",
                         dtype_name(x->type.dtype), dtype_name(y->type.dtype));
   if (p.dim[p.rank - 1] == q.dim[matmul_axis(q)]) return NULL;
@@ -426,7 +430,7 @@ static Node *contract_matrices(Elaborator *e, Node *x, Node *y, int batch) {
   Attribute attributes[] = {
       attr_make_ints(ATTR_BATCH_LEFT, batch, axes), attr_make_ints(ATTR_BATCH_RIGHT, batch, axes),
       attr_make_ints(ATTR_SUM_LEFT, 1, &left), attr_make_ints(ATTR_SUM_RIGHT, 1, &right)};
-  return emit(e, OP_CONTRACT, 2, (Node *[]){x, y}, 4, attributes);
+  return emit_node(e, OP_CONTRACT, 2, (Node *[]){x, y}, 4, attributes);
 }
 
 /* [.., k] @ [b.., k, n] contracts to [.., b.., n]; NumPy puts b.. first. */
@@ -447,14 +451,14 @@ Value operate_matmul(Elaborator *e, Value a, Value b, Span a_at, Span b_at) {
   Node *y = value_is_sequence(b) && x ? convert_tensor(e, b, x->type.dtype, b_at)
                                       : convert_any_tensor(e, b, b_at);
   if (!x || !y) return value_error();
-  widen_product(e, &x, &y);
+  operate_widen(e, &x, &y);
   if (!x || !y) return value_error();
   const char *why = check_matmul(e, x, y);
   if (why) return refuse_matmul(e, why, x, y);
   bool stacks = x->type.shape.rank > 2 && y->type.shape.rank > 2;
   if (stacks && !broadcast_stacks(e, &x, &y)) return value_error();
   int left = x->type.shape.rank, right = y->type.shape.rank;
-  if (!stacks && !check_rank(e, e->at, left + right - 2)) return value_error();
+  if (!stacks && !emit_check_rank(e, e->at, left + right - 2)) return value_error();
   Node *product = contract_matrices(e, x, y, stacks ? left - 2 : 0);
   if (product && right > 2 && !stacks) product = lead_with_stack(e, product, left - 1, right - 1);
   return value_tensor(e, product);

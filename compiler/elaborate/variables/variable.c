@@ -1,108 +1,22 @@
 /* Parameters and states: declaration, initial values, stores.
  *
- * The training walk creates them, in the module and as stores of the init entry; every other walk
- * finds them by path and type. Within a walk a Slot holds what a reader sees: the value at the
+ * The training trace creates them, in the module and as stores of the init entry; every other trace
+ * finds them by path and type. Within a trace a Slot holds what a reader sees: the value at the
  * start of the step until `<-` gives a new one. */
 #include <stdio.h>
 #include <string.h>
-#include "elaborate/core/elaborator.h"
+#include "elaborate/core/emit.h"
+#include "elaborate/core/path.h"
+#include "elaborate/core/report.h"
+#include "elaborate/core/slot.h"
+#include "elaborate/eval/call.h"
+#include "elaborate/eval/convert.h"
+#include "elaborate/eval/evaluate.h"
+#include "elaborate/variables/average.h"
+#include "elaborate/variables/follow.h"
+#include "elaborate/variables/variable.h"
 #include "support/names.h"
 #include "support/panic.h"
-
-/* ---- types -------------------------------------------------------------------------------- */
-
-/* The name of a type, or one that is bound to a type: kind = x.dtype; param w : kind[3, 4]. */
-static bool evaluate_element(Elaborator *e, AstName element, DType *dtype) {
-  *dtype = e->default_float;
-  if (!element.text || dtype_parse(element.text, dtype)) return true;
-  Symbol *symbol = scope_find(e->frame->scope, element.text, NULL);
-  if (symbol && symbol->usage) symbol->usage->used = true;
-  if (symbol && value_is_error(symbol->value)) return false;
-  if (symbol && symbol->value.kind == VALUE_DTYPE) {
-    *dtype = symbol->value.dtype;
-    return true;
-  }
-  Diagnostic *d = symbol ? report_error(e, element.span, "'%s' is %s, not a type", element.text,
-                                        value_describe(e->arena, symbol->value))
-                         : report_error(e, element.span, "unknown type '%s'", element.text);
-  const char *names[DTYPE_COUNT];
-  for (int i = 0; i < DTYPE_COUNT; i++) names[i] = dtype_name((DType)i);
-  if (!symbol) report_suggest(d, element.text, names, DTYPE_COUNT);
-  diag_help(d, "the types are f64 f32 f16 bf16 i64 i32 u8 bool, and names bound to one: "
-               "kind = x.dtype");
-  return false;
-}
-
-Type type_widened(Type type) {
-  if (dtype_is_half(type.dtype)) type.dtype = DTYPE_F32;
-  return type;
-}
-
-bool evaluate_type(Elaborator *e, const AstType *ast, Type *type) {
-  *type = type_scalar(e->default_float);
-  if (!evaluate_element(e, ast->element, &type->dtype)) return false;
-  if (ast->any_shape) {
-    report_error(e, ast->span, "[...] stands for any shape, which only an argument may have");
-    return false;
-  }
-  for (int i = 0; i < ast->dims.count; i++) {
-    const AstExpr *expr = ast->dims.items[i];
-    Value value = evaluate(e, expr);
-    Shape part;
-    if (value_is_error(value) || !convert_shape(e, value, expr->span, "an extent", false, &part))
-      return false;
-    if (type->shape.rank + part.rank > MAX_RANK) {
-      report_error(e, ast->span, "a tensor has at most %d axes", MAX_RANK);
-      return false;
-    }
-    for (int k = 0; k < part.rank; k++) type->shape.dim[type->shape.rank++] = part.dim[k];
-  }
-  return check_shape(e, ast->span, type->shape);
-}
-
-/* One extent of a formal's type; a name without a meaning takes the argument's extent. */
-static bool check_formal_extent(Elaborator *e, const AstExpr *expr, int64_t extent, Span at,
-                                const char *formal) {
-  if (expr->kind == AST_NAME && !scope_find(e->frame->scope, expr->name, NULL)) {
-    scope_bind(e->arena, e->frame->scope, SYMBOL_FORMAL, expr->name, value_int(extent), expr->span);
-    return true;
-  }
-  int64_t wanted;
-  if (!convert_int(e, evaluate(e, expr), expr->span, "an extent", &wanted)) return false;
-  if (wanted == extent) return true;
-  Diagnostic *d = report_error(e, at, "the argument '%s' has extent %lld where %lld is declared",
-                               formal, (long long)extent, (long long)wanted);
-  diag_note(d, expr->span, "declared here");
-  return false;
-}
-
-bool check_formal_type(Elaborator *e, const AstFormal *formal, Value value, Span at) {
-  const AstType *ast = formal->type;
-  DType dtype;
-  if (!evaluate_element(e, ast->element, &dtype)) return false;
-  bool is_number = value_is_number(value) || value.kind == VALUE_DEFERRED ||
-                   value.kind == VALUE_QUANTITY || value.kind == VALUE_BOOL;
-  if (is_number && ast->dims.count == 0) return true;
-  if (!value_is_tensor(value)) {
-    report_kind(e, at, arena_printf(e->arena, "the argument '%s'", formal->name.text), "a tensor",
-                value);
-    return false;
-  }
-  Type found = value.tensor.node->type;
-  bool fits = found.dtype == dtype && (ast->any_shape || found.shape.rank == ast->dims.count);
-  if (!fits) {
-    Diagnostic *d = report_error(e, at,
-                                 "the argument '%s' is %s, which is not of its declared "
-                                 "type",
-                                 formal->name.text, type_text(e->arena, found));
-    diag_note(d, ast->span, "declared here");
-    return false;
-  }
-  for (int i = 0; i < ast->dims.count; i++)
-    if (!check_formal_extent(e, ast->dims.items[i], found.shape.dim[i], at, formal->name.text))
-      return false;
-  return true;
-}
 
 /* ---- initial values ----------------------------------------------------------------------- */
 
@@ -144,7 +58,7 @@ static Value run_initializer(Elaborator *e, const Deferred *deferred, Type type,
   else if (e->errors == errors)
     report_error(e, deferred->function->stmt->function.name.span,
                  "the initializer '%s' must return one value", deferred->function->name);
-  e->frame = frame->parent;
+  call_leave(e, frame);
   return result;
 }
 
@@ -166,7 +80,7 @@ static Value initial_value(Elaborator *e, Value value, Type type, const char *pa
 /* Numbers that stand for those of a file until it is read: what `--check-gradients` and the
  * interpreter compute with. */
 static Value take_file(Elaborator *e, Value file, Type type, const char *path, Span at) {
-  Variable *variable = find_variable(e, path);
+  Variable *variable = slot_find_variable(e, path);
   CHECK(variable != NULL);
   if (variable->kind == VARIABLE_STREAM) {
     Diagnostic *d =
@@ -184,73 +98,12 @@ static Value take_file(Elaborator *e, Value file, Type type, const char *path, S
   return deferred ? run_initializer(e, deferred, type, path) : value_error();
 }
 
-/* An input that the tensor is computed from; NULL when there is none. */
-static const Node *find_input(Elaborator *e, Value tensor) {
-  const Graph *graph = tensor.tensor.graph;
-  bool *is_used = ARENA_ARRAY(e->arena, bool, graph->next_id);
-  is_used[tensor.tensor.node->id] = true;
-  for (int i = graph->nodes.count - 1; i >= 0; i--) {
-    const Node *node = graph->nodes.items[i];
-    if (!is_used[node->id]) continue;
-    if (node->op == OP_INPUT) return node;
-    for (int k = 0; k < node->operand_count; k++) is_used[node->operands[k]->id] = true;
-  }
-  return NULL;
-}
-
-void report_not_initial(Elaborator *e, Value tensor, Span at) {
-  const Node *input = find_input(e, tensor);
-  Diagnostic *d;
-  if (input) {
-    d = report_error(e, at,
-                     "an initial value is computed before the first step, but this depends "
-                     "on the input '%s'",
-                     node_string(input, ATTR_NAME));
-    diag_note(d, input->span, "the input");
-    diag_help(d, "begin with a number or zeros, and store in each step: s <- ...");
-  } else {
-    d = report_error(e, at,
-                     "an initial value is computed before the first step, and this tensor "
-                     "in each step");
-    report_note_tensor(e, d, "the tensor", tensor.tensor.node);
-    diag_help(d, "write its expression behind the '=': of numbers, random numbers, parameters and "
-                 "states");
-  }
-}
-
-/* A stream begins anew at each pass, when the parameter has moved. */
-Node *first_of_variable(Elaborator *e, const Node *leaf, Span at) {
-  const char *path = node_string(leaf, ATTR_NAME);
-  const Variable *variable = find_variable(e, e->init.key), *parameter = find_variable(e, path);
-  if (variable && variable->kind == VARIABLE_STREAM) {
-    Diagnostic *d = report_error(e, at,
-                                 "a stream begins anew at each pass, when '%s' is no longer "
-                                 "what it began with",
-                                 path);
-    diag_help(d, "begin with a number, an initializer or an expression without parameters");
-    return NULL;
-  }
-  if (parameter && parameter->file && (!variable || variable->file != parameter->file)) {
-    Diagnostic *d = report_error(e, at,
-                                 "'%s' begins with what a file holds, and that is not known "
-                                 "before a run begins",
-                                 path);
-    diag_help(d, "'%s' itself, of its shape, may be an initial value, but nothing computed of it",
-              path);
-    return NULL;
-  }
-  const Graph *graph = e->init.graph;
-  for (int i = 0; i < graph->outputs.count; i++)
-    if (!strcmp(graph->outputs.items[i].name, path)) return graph->outputs.items[i].node;
-  return NULL; /* its own initial value was a mistake */
-}
-
 /* What begins as a parameter that a file holds begins with the same file. */
 static void follow_file(Elaborator *e, const char *path, Value value) {
   if (!value_is_tensor(value) || value.tensor.node->op != OP_PARAM) return;
   const char *from = node_string(value.tensor.node, ATTR_NAME);
-  const Variable *parameter = find_variable(e, from);
-  Variable *variable = find_variable(e, path);
+  const Variable *parameter = slot_find_variable(e, from);
+  Variable *variable = slot_find_variable(e, path);
   if (!parameter || !parameter->file || variable->kind == VARIABLE_STREAM ||
       !shape_equal(parameter->type.shape, variable->type.shape))
     return;
@@ -258,18 +111,15 @@ static void follow_file(Elaborator *e, const char *path, Value value) {
   variable->entry = parameter->entry;
 }
 
-void initialize_variable(Elaborator *e, const char *path, Type type, const AstExpr *expr,
+void variable_initialize(Elaborator *e, const char *path, Type type, const AstExpr *expr,
                          Value given, Span at) {
-  Room *outer = e->room;
-  DType outer_float = e->default_float;
-  const char *label = e->frame->label;
-  e->room = &e->init;
+  Context outer = region_enter(e, &e->init);
   e->init.key = path;
   e->frame->label = path;
   /* Initial values of 16 bits are computed in f32 and rounded once. */
   if (dtype_is_float(type.dtype)) e->default_float = type_widened(type).dtype;
   int count = e->frame->elements.count; /* an initializer's paths are its own */
-  Value value = expr ? evaluate(e, expr) : given;
+  Value value = expr ? evaluate_expr(e, expr) : given;
   if (expr) at = expr->span;
   e->at = at;
   value = initial_value(e, value, type, path, at);
@@ -289,29 +139,16 @@ void initialize_variable(Elaborator *e, const char *path, Type type, const AstEx
         .kind = OUTPUT_STORE, .name = path, .node = node, .span = report_user_span(e, at)};
     graph_add_output(e->init.graph, output);
   }
-  e->frame->label = label;
-  e->default_float = outer_float;
   e->init.key = NULL;
-  e->room = outer;
-}
-
-/* ---- slots -------------------------------------------------------------------------------- */
-
-Slot *find_slot(const Walk *walk, const char *path) {
-  Symbol *symbol = scope_find_own(walk->slot_names, name_intern(path));
-  return symbol ? symbol->slot : NULL;
-}
-
-Variable *find_variable(const Elaborator *e, const char *path) {
-  Symbol *symbol = scope_find_own(e->variable_names, name_intern(path));
-  return symbol ? &e->module->variables.items[symbol->value.integer] : NULL;
+  outer.at = at; /* what is made of the variable next stands there, too */
+  region_leave(e, outer);
 }
 
 /* The module's variable of this path: created by training, found by the others. */
 static bool settle_variable(Elaborator *e, VariableKind kind, const char *path, Type type,
                             Span span) {
-  Variable *variable = find_variable(e, path);
-  if (e->walk->entry == ENTRY_TRAIN) {
+  Variable *variable = slot_find_variable(e, path);
+  if (e->trace->entry == ENTRY_TRAIN) {
     CHECK(variable == NULL);
     Value number = value_int(e->module->variables.count);
     scope_bind(e->arena, e->variable_names, SYMBOL_LOCAL, path, number, span);
@@ -331,7 +168,7 @@ static bool settle_variable(Elaborator *e, VariableKind kind, const char *path, 
   return false;
 }
 
-Slot *create_slot(Elaborator *e, VariableKind kind, const char *path, Type type, Span span) {
+Slot *variable_create(Elaborator *e, VariableKind kind, const char *path, Type type, Span span) {
   path = name_intern(path);
   if (!settle_variable(e, kind, path, type, report_user_span(e, span))) return NULL;
   Slot *slot = ARENA_NEW(e->arena, Slot);
@@ -341,34 +178,17 @@ Slot *create_slot(Elaborator *e, VariableKind kind, const char *path, Type type,
   slot->span = span;
   slot->owner_layer = e->frame->layer;
   Attribute attribute = attr_make_string(ATTR_NAME, path);
-  const char *label = e->frame->label;
-  Room *room = e->room;
+  Context outer = region_enter(e, &e->trace->region); /* also from the body of a scan */
   e->frame->label = path;
-  e->room = &e->walk->room; /* also from the body of a scan */
   slot->leaf = kind == VARIABLE_PARAM ? average_leaf(e, path, type) : NULL;
   if (!slot->leaf)
     slot->leaf = emit_leaf(e, kind == VARIABLE_PARAM ? OP_PARAM : OP_STATE, type, 1, &attribute);
-  e->frame->label = label;
-  e->room = room;
+  region_leave(e, outer);
   slot->current = slot->leaf;
   if (!slot->leaf) return NULL;
-  vec_push(e->arena, &e->walk->slots, slot);
-  scope_bind(e->arena, e->walk->slot_names, SYMBOL_LOCAL, path, value_none(), span)->slot = slot;
+  vec_push(e->arena, &e->trace->slots, slot);
+  scope_bind(e->arena, e->trace->slot_names, SYMBOL_LOCAL, path, value_none(), span)->slot = slot;
   return slot;
-}
-
-Value value_slot(Elaborator *e, const Slot *slot) {
-  if (!slot->current) return value_error();
-  Value value = {.kind = VALUE_TENSOR};
-  value.tensor.node = slot->current;
-  value.tensor.graph = e->walk->room.graph;
-  return value;
-}
-
-void store_slot(Elaborator *e, Slot *slot, Node *value) {
-  (void)e;
-  slot->current = value;
-  slot->stored = !slot->is_fresh;
 }
 
 /* ---- declarations ------------------------------------------------------------------------- */
@@ -376,11 +196,11 @@ void store_slot(Elaborator *e, Slot *slot, Node *value) {
 static bool declaration_allowed(Elaborator *e, const AstStmt *stmt) {
   const Frame *frame = e->frame;
   const char *word = ast_stmt_kind_text(stmt->kind);
-  if (e->room != &e->walk->room && !e->room->outer) {
+  if (e->region != &e->trace->region && !e->region->outer) {
     report_error(e, stmt->keyword, "%s belongs in a def or at the top level", word);
     return false;
   }
-  if (room_in_rule(e->room)) {
+  if (region_in_rule(e->region)) {
     Diagnostic *d = report_error(e, stmt->keyword, "a gradient has no %s of its own", word);
     diag_help(d, "it is computed from its argument and from what the def has bound");
     return false;
@@ -434,7 +254,7 @@ static Span slot_place(const Slot *slot) {
   return slot->span.file->is_prelude ? slot->leaf->span : slot->span;
 }
 
-/* The slot of a path that the walk has met before: shared by the uses of one layer. */
+/* The slot of a path that the trace has met before: shared by the uses of one layer. */
 static Slot *shared_slot(Elaborator *e, Slot *slot, const AstStmt *stmt) {
   bool shared = slot->owner_layer && slot->owner_layer == e->frame->layer;
   if (shared) return slot;
@@ -447,24 +267,23 @@ static Slot *shared_slot(Elaborator *e, Slot *slot, const AstStmt *stmt) {
   return NULL;
 }
 
-/* A stream with an axis for the batch, seen by a walk of single examples: it has no row of its own
+/* A stream with an axis for the batch, seen by a trace of single examples: it has no row of its own
  * among the minibatch's. */
 static bool is_of_one_example(const Elaborator *e, const char *path, Type type) {
-  const Variable *variable = find_variable(e, path);
-  return e->walk->single && variable && variable->kind == VARIABLE_STREAM &&
+  const Variable *variable = slot_find_variable(e, path);
+  return e->trace->single && variable && variable->kind == VARIABLE_STREAM &&
          !type_equal(variable->type, type) && variable->type.dtype == type.dtype;
 }
 
 /* Such an example begins with the initial value and leaves nothing behind. */
 static Slot *fresh_stream(Elaborator *e, const AstStmt *stmt, const char *path, Type type) {
-  Room *room = e->room;
-  e->room = &e->walk->room;
+  Context outer = region_enter(e, &e->trace->region);
   const AstExpr *expr = stmt->variable.value;
-  Value value = initial_value(e, evaluate(e, expr), type, path, expr->span);
+  Value value = initial_value(e, evaluate_expr(e, expr), type, path, expr->span);
   Node *node = value_is_error(value) ? NULL
                                      : convert_to_type(e, value, type, expr->span,
                                                        arena_printf(e->arena, "'%s'", path));
-  e->room = room;
+  region_leave(e, outer);
   if (!node) return NULL;
   Slot *slot = ARENA_NEW(e->arena, Slot);
   *slot = (Slot){.path = path,
@@ -475,8 +294,8 @@ static Slot *fresh_stream(Elaborator *e, const AstStmt *stmt, const char *path, 
                  .is_fresh = true,
                  .owner_layer = e->frame->layer,
                  .span = stmt->variable.name.span};
-  vec_push(e->arena, &e->walk->slots, slot);
-  Scope *names = e->walk->slot_names;
+  vec_push(e->arena, &e->trace->slots, slot);
+  Scope *names = e->trace->slot_names;
   scope_bind(e->arena, names, SYMBOL_LOCAL, path, value_none(), slot->span)->slot = slot;
   return slot;
 }
@@ -491,7 +310,7 @@ static Slot *declare_slot(Elaborator *e, const AstStmt *stmt) {
                                                  : VARIABLE_STATE;
   Type type;
   if (!declared_type(e, stmt, &type)) return NULL;
-  Slot *slot = find_slot(e->walk, path);
+  Slot *slot = slot_find(e->trace, path);
   if (slot) {
     slot = shared_slot(e, slot, stmt);
     if (slot && !type_equal(slot->type, type)) {
@@ -516,13 +335,13 @@ static Slot *declare_slot(Elaborator *e, const AstStmt *stmt) {
   }
   if (kind == VARIABLE_STREAM && is_of_one_example(e, path, type))
     return fresh_stream(e, stmt, path, type);
-  slot = create_slot(e, kind, path, type, name.span);
-  if (slot && e->walk->entry == ENTRY_TRAIN)
-    initialize_variable(e, path, type, stmt->variable.value, value_none(), name.span);
+  slot = variable_create(e, kind, path, type, name.span);
+  if (slot && e->trace->entry == ENTRY_TRAIN)
+    variable_initialize(e, path, type, stmt->variable.value, value_none(), name.span);
   return slot;
 }
 
-void declare_variable(Elaborator *e, const AstStmt *stmt) {
+void variable_declare(Elaborator *e, const AstStmt *stmt) {
   AstName name = stmt->variable.name;
   path_begin_statement(e, NULL, NULL);
   if (!declaration_allowed(e, stmt)) {
@@ -538,7 +357,7 @@ void declare_variable(Elaborator *e, const AstStmt *stmt) {
   Slot *slot = declare_slot(e, stmt);
   SymbolKind kind = stmt->kind == AST_PARAM ? SYMBOL_PARAM : SYMBOL_STATE;
   symbol = scope_bind(e->arena, e->frame->scope, slot ? kind : SYMBOL_LOCAL, name.text,
-                      slot ? value_slot(e, slot) : value_error(), name.span);
+                      slot ? slot_value(e, slot) : value_error(), name.span);
   symbol->slot = slot;
 }
 
@@ -546,17 +365,17 @@ void declare_variable(Elaborator *e, const AstStmt *stmt) {
 
 static void report_not_stored(Elaborator *e, AstName name, const Symbol *symbol) {
   Diagnostic *d = report_error(e, name.span, "'%s' is %s; only a state takes a value by <-",
-                               name.text, symbol_kind_text(symbol->kind));
+                               name.text, scope_kind_text(symbol->kind));
   diag_note(d, symbol->span, "it is defined here");
   if (symbol->kind == SYMBOL_LOCAL || symbol->kind == SYMBOL_FORMAL)
     diag_help(d, "write %s = ... for a new value of this step", name.text);
 }
 
-void store_variable(Elaborator *e, const AstStmt *stmt) {
+void variable_store(Elaborator *e, const AstStmt *stmt) {
   AstName name = stmt->assignment.names.items[0];
   path_begin_statement(e, &stmt->assignment.names, stmt->assignment.value);
   e->frame->binding = NULL;
-  Value value = evaluate(e, stmt->assignment.value);
+  Value value = evaluate_expr(e, stmt->assignment.value);
   Symbol *hidden = NULL;
   Symbol *symbol = scope_find(e->frame->scope, name.text, &hidden);
   if (stmt->assignment.names.count != 1) {
@@ -568,11 +387,11 @@ void store_variable(Elaborator *e, const AstStmt *stmt) {
     diag_help(d, "declare it: state %s : f32[...] = zeros", name.text);
     return;
   }
-  if (symbol->kind == SYMBOL_STATE && room_in_rule(e->room)) {
+  if (symbol->kind == SYMBOL_STATE && region_in_rule(e->region)) {
     report_error(e, name.span, "the state '%s' cannot be stored inside a gradient", name.text);
     return;
   }
-  if (symbol->kind == SYMBOL_STATE && e->room->outer) {
+  if (symbol->kind == SYMBOL_STATE && e->region->outer) {
     Diagnostic *d =
         report_error(e, name.span, "the state '%s' cannot be stored inside a scan", name.text);
     diag_help(d, "carry it from step to step, and store it once behind the scan");
@@ -587,5 +406,5 @@ void store_variable(Elaborator *e, const AstStmt *stmt) {
   e->at = stmt->span;
   Node *node = convert_to_type(e, value, symbol->slot->type, stmt->assignment.value->span,
                                arena_printf(e->arena, "'%s'", name.text));
-  if (node) store_slot(e, symbol->slot, node);
+  if (node) slot_store(symbol->slot, node);
 }

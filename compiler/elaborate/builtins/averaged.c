@@ -1,0 +1,47 @@
+/* averaged(layer, average): see variables/follow.c. */
+#include "elaborate/builtins/builtins.h"
+#include "elaborate/core/path.h"
+#include "elaborate/core/report.h"
+#include "elaborate/eval/call.h"
+
+static Deferred *average_of(Elaborator *e, Value value, Span at) {
+  if (value.kind == VALUE_DEF && value.function->stmt->kind == AST_OPTIMIZER)
+    return call_defaults(e, value.function, at);
+  if (value.kind == VALUE_DEFERRED && value.deferred->function->stmt->kind == AST_OPTIMIZER)
+    return value.deferred;
+  report_kind(e, at, "how 'averaged' averages", "an average such as ema(0.999)", value);
+  return NULL;
+}
+
+static Value apply_averaged(Elaborator *e, const Bound *bound) {
+  Value followed = bound->values[0];
+  if (followed.kind != VALUE_LAYER) {
+    report_kind(e, bound->spans[0], "what is averaged", "a layer, made by a call with '_'",
+                followed);
+    return value_error();
+  }
+  Layer *layer = ARENA_NEW(e->arena, Layer);
+  *layer = *followed.layer;
+  layer->followed = followed.layer;
+  layer->average = average_of(e, bound->values[1], bound->spans[1]);
+  layer->path = path_of_copy(e, bound->builtin->name);
+  layer->span = bound->call;
+  if (!layer->average) return value_error();
+  Value value = {.kind = VALUE_LAYER};
+  value.layer = layer;
+  return value;
+}
+
+const Builtin builtins_follow[] = {
+    {"averaged", "averaged(layer: any, average: any)",
+     "A layer like the given one, with moving averages of its parameters, which no gradient "
+     "trains: a "
+     "target network, a momentum encoder, a mean teacher. They begin as the parameters are when a "
+     "run "
+     "begins and move once a step, by an average as of train { average = ... }; statistics of "
+     "batch_norm it has for itself."
+     " Example: online = linear(_, 8); y = online(x); target = averaged(online, ema(0.99)); "
+     "loss = mse(y, target(x + 0.1))",
+     apply_averaged, 0, "layers that follow"},
+    {0},
+};

@@ -1,0 +1,18 @@
+/* `nnc doc`: what the language knows, from where it is defined. */
+#ifndef NNC_ELABORATE_DOC_H
+#define NNC_ELABORATE_DOC_H
+
+#include "support/arena.h"
+#include "support/text.h"
+
+#include <stdbool.h>
+
+/* What `nnc doc NAME` prints: signature, meaning, formula, source. False when there is no such
+ * name. */
+bool doc_print(Text *out, const char *name);
+/* The documented name nearest to a slip; NULL when none is near. */
+const char *doc_nearest(Arena *arena, const char *name);
+/* Every documented name with its first line, by family. */
+void doc_list(Text *out);
+
+#endif

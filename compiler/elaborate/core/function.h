@@ -1,0 +1,79 @@
+/* What a program calls: defs, layers, definers and builtins, with their arguments. */
+#ifndef NNC_ELABORATE_FUNCTION_H
+#define NNC_ELABORATE_FUNCTION_H
+
+#include "elaborate/core/value.h"
+
+enum { MAX_FORMALS = 16 };
+
+struct Function {
+  const char *name;
+  const AstStmt *stmt;
+  bool is_prelude;
+  enum { OWNS_UNKNOWN, OWNS_VISITING, OWNS_NOTHING, OWNS_VARIABLES } owns;
+};
+
+/* A call with `_`: its parameters belong to the layer, each use shares them. */
+struct Layer {
+  Value callee;
+  int count;     /* arguments, in the order written */
+  Value *values; /* those of holes are unused */
+  bool *is_hole;
+  AstName *names; /* text NULL: positional */
+  Span *spans;
+  const char *path;
+  Span span;
+  const Layer *followed; /* of averaged(): the layer whose parameters it averages */
+  Deferred *average;     /* and how: ema(0.99) */
+};
+
+/* optimizer, init or schedule with arguments. */
+struct Deferred {
+  Function *function;
+  Value *arguments; /* one a formal */
+  Span span;
+  const AstExpr *expr; /* identity over the traces */
+  const char *path;    /* of the frame that evaluated it */
+  const char *scalar;  /* schedules: the name of the host scalar, once it has one */
+};
+
+/* Arguments as they were written, evaluated. */
+typedef struct Argument {
+  AstName name; /* text NULL: positional */
+  Value value;
+  Span span;
+} Argument;
+
+typedef struct Arguments {
+  int count;
+  Argument *items;
+  Span call;           /* the whole call */
+  Span callee;         /* the name called */
+  const AstExpr *expr; /* the call in the tree; NULL where it was not written */
+} Arguments;
+
+/* Arguments of a builtin, in the order of its formals. */
+typedef struct Bound {
+  const Builtin *builtin;
+  Value values[MAX_FORMALS];
+  Span spans[MAX_FORMALS];
+  bool given[MAX_FORMALS];
+  int rest_count; /* of a variadic first formal */
+  Value *rest;
+  Span *rest_spans;
+  Span call;
+  const AstExpr *expr; /* NULL where it was not written */
+} Bound;
+
+typedef Value BuiltinFunction(Elaborator *e, const Bound *bound);
+
+struct Builtin {
+  const char *name;
+  const char *signature; /* "sum(x: tensor, axis: axes = none, keep: bool = false)" */
+  const char *doc;
+  BuiltinFunction *call;
+  int data;           /* an Op, for families */
+  const char *family; /* of the documentation */
+};
+
+#endif

@@ -1,0 +1,32 @@
+/* Evaluation: expressions, statements, written types. Mistakes are reported and give error values. */
+#ifndef NNC_ELABORATE_EVALUATE_H
+#define NNC_ELABORATE_EVALUATE_H
+
+#include "elaborate/core/function.h"
+
+Value evaluate_expr(Elaborator *e, const AstExpr *expr);
+void evaluate_block(Elaborator *e, const AstStmts *stmts);
+/* A written type; dims may be shapes. False after an error. */
+bool evaluate_type(Elaborator *e, const AstType *ast, Type *type);
+/* Checks a tensor argument against the type written at a formal. */
+bool evaluate_formal_type(Elaborator *e, const AstFormal *formal, Value value, Span at);
+
+/* ---- kinds of expressions and statements, in files of their own ---- */
+
+Value evaluate_index(Elaborator *e, const AstExpr *expr);
+Value evaluate_call(Elaborator *e, const AstExpr *expr);
+Value evaluate_scan(Elaborator *e, const AstExpr *expr);
+/* The same where `wanted` names are bound: final carries follow what is yielded if they fit. */
+Value evaluate_scan_for(Elaborator *e, const AstExpr *expr, int wanted);
+void evaluate_yield(Elaborator *e, const AstStmt *stmt);
+/* A random leaf; inside a body, one drawn outside for all steps. */
+Node *evaluate_random(Elaborator *e, Op op, Type type, int attribute_count,
+                      const Attribute *attributes);
+/* An operator in C: in the frame of the call, with the formals bound to `values`. */
+Value evaluate_extern(Elaborator *e, const Function *function, Span call, const Value *values);
+/* In the frame of a call that gave `result`: the same with the gradient that is written after the
+ * def. `values` are those of its formals. */
+Value evaluate_own_gradient(Elaborator *e, const Function *function, Span call, const Value *values,
+                            Value result);
+
+#endif
