@@ -43,6 +43,28 @@ for folder in compiler/*/; do
   [ $bad -eq 0 ] && passed=$((passed + 1))
 done
 
+# The folders of elaborate/ include downwards alone; the root sees them all.
+below=elaborate.h
+for part in core eval variables builtins sections; do
+  below="$below|$part/[a-z_]*.h"
+  if grep -rnE '#include "elaborate/' "compiler/elaborate/$part" | grep -vE "#include \"elaborate/($below)\""; then
+    complain "compiler/elaborate/$part includes what lies above it: core <- eval <- variables <- builtins <- sections"
+  else
+    passed=$((passed + 1))
+  fi
+done
+
+# Sizes of functions; prefixes of the external ones of elaborate/.
+if python3 tests/architecture/functions.py .; then passed=$((passed + 1)); else complain "functions (tests/architecture/functions.py)"; fi
+
+# The formatter would change nothing.
+changes=$(scripts/format.sh --check 2>&1); status=$?
+case $status in
+  0) passed=$((passed + 1)) ;;
+  77) echo "skipped: $changes" ;;
+  *) head -20 <<<"$changes"; complain "scripts/format.sh would change these sources" ;;
+esac
+
 # What back ends share knows none of them.
 if grep -rn '#include "backend/' compiler/backend/common | grep -v '#include "backend/common/'; then
   complain "backend/common includes a header of one back end"
