@@ -14,9 +14,9 @@
 #include "driver/memory.h"
 #include "elaborate/elaborate.h"
 #include "graph/textual.h"
-#include "graph/verify.h"
 #include "interpret/check_gradients.h"
 #include "ops/extern.h"
+#include "ops/verify.h"
 #include "passes/retype.h"
 #include "program/program.h"
 #include "support/panic.h"
@@ -50,7 +50,8 @@ static Module *elaborate_source(Compilation *compilation, const SourceFile *sour
 static Module *front_end(Compilation *compilation, const SourceFile *source) {
   const Options *options = compilation->options;
   Module *module = options->passes.start_after
-                       ? module_parse(compilation->arena, compilation->diagnostics, source)
+                       ? module_parse(compilation->arena, compilation->diagnostics, source,
+                                      module_find_violation)
                        : elaborate_source(compilation, source);
   if (module && options->has_scans) module->run.scans = options->scans;
   return module;

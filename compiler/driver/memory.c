@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "graph/verify.h"
+#include "ops/verify.h"
 #include "passes/microbatch.h"
 #include "passes/recompute.h"
 #include "support/panic.h"

@@ -2,7 +2,6 @@
  * graphs compared. */
 #include <string.h>
 #include "graph/graph.h"
-#include "ops/op.h"
 #include "support/names.h"
 #include "support/panic.h"
 
@@ -68,8 +67,8 @@ const Attribute *node_attribute(const Node *node, AttributeKey key) {
 static const Attribute *node_require(const Node *node, AttributeKey key, AttributeKind kind) {
   const Attribute *attribute = node_attribute(node, key);
   if (!attribute || attribute_kind(key) != kind)
-    panic("node %%%d (%s, %s) lacks the attribute %s", node->id, op_info(node->op)->name,
-          node->path, attribute_name(key));
+    panic("node %%%d (%s, %s) lacks the attribute %s", node->id, op_name(node->op), node->path,
+          attribute_name(key));
   return attribute;
 }
 
@@ -120,34 +119,5 @@ bool node_same_attributes(const Node *a, const Node *b) {
   if (a->attribute_count != b->attribute_count) return false;
   for (int i = 0; i < a->attribute_count; i++)
     if (!attribute_same(&a->attributes[i], &b->attributes[i])) return false;
-  return true;
-}
-
-/* ---- whole graphs ------------------------------------------------------------------------- */
-
-static bool same_inner(const Graph *a, const Graph *b) {
-  return a == b || (a && b && graph_same(a, b));
-}
-
-static bool same_operands(const Node *a, const Node *b) {
-  bool in_order = a->operand_count == b->operand_count;
-  for (int i = 0; i < a->operand_count && in_order; i++)
-    in_order = a->operands[i]->id == b->operands[i]->id;
-  if (in_order || a->operand_count != 2 || !op_info(a->op)->class->commutes) return in_order;
-  return a->operands[0]->id == b->operands[1]->id && a->operands[1]->id == b->operands[0]->id;
-}
-
-static bool same_node(const Node *a, const Node *b) {
-  return a->id == b->id && a->op == b->op && type_equal(a->type, b->type) &&
-         node_same_attributes(a, b) && same_operands(a, b) && same_inner(a->body, b->body) &&
-         same_inner(a->rule, b->rule);
-}
-
-bool graph_same(const Graph *a, const Graph *b) {
-  if (a->nodes.count != b->nodes.count || a->outputs.count != b->outputs.count) return false;
-  for (int i = 0; i < a->nodes.count; i++)
-    if (!same_node(a->nodes.items[i], b->nodes.items[i])) return false;
-  for (int i = 0; i < a->outputs.count; i++)
-    if (a->outputs.items[i].node->id != b->outputs.items[i].node->id) return false;
   return true;
 }

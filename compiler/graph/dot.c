@@ -2,7 +2,6 @@
  * an output.  `nnc dump --dot | dot -Tsvg` draws it. */
 #include "graph/dump_words.h"
 #include "graph/textual.h"
-#include "ops/op.h"
 
 /* Names of Graphviz nodes must differ between clusters. */
 static void add_node_name(Text *text, const Graph *graph, const Node *node) {
@@ -28,7 +27,7 @@ static void add_node(Text *text, const Graph *graph, const Node *node) {
   text_add_type(&type, node->type);
   bool is_leaf = node->operand_count == 0;
   const Attribute *name = node_attribute(node, ATTR_NAME);
-  const char *lines[] = {op_info(node->op)->name, type.data, name ? name->string : node->path};
+  const char *lines[] = {op_name(node->op), type.data, name ? name->string : node->path};
   text_add(text, "    ");
   add_node_name(text, graph, node);
   text_add_char(text, ' ');

@@ -5,7 +5,6 @@
  * compact. */
 #include "graph/graph.h"
 
-#include "ops/op.h"
 #include "support/names.h"
 #include "support/panic.h"
 
@@ -33,53 +32,19 @@ static Attribute *attributes_copy(Arena *arena, int count, const Attribute *attr
   return copy;
 }
 
-static Node *node_create(Graph *graph, Op op, int operand_count, Node *const *operands,
-                         int attribute_count, const Attribute *attributes, Span span,
-                         const char *path) {
-  CHECK(path != NULL);
+Node *graph_add(Graph *graph, const Node *model) {
+  CHECK(model->path != NULL);
   Arena *arena = graph->arena;
   Node *node = ARENA_NEW(arena, Node);
-  node->op = op;
-  node->operand_count = operand_count;
-  node->operands = ARENA_ARRAY(arena, Node *, operand_count);
-  for (int i = 0; i < operand_count; i++) {
-    CHECK(operands[i] != NULL);
-    node->operands[i] = operands[i];
-  }
-  node->attribute_count = attribute_count;
-  node->attributes = attributes_copy(arena, attribute_count, attributes);
-  node->span = span;
-  node->path = name_intern(path);
-  return node;
-}
-
-static Node *graph_append(Graph *graph, Node *node) {
+  *node = *model;
   node->id = graph->next_id++;
-  vec_push(graph->arena, &graph->nodes, node);
+  for (int i = 0; i < node->operand_count; i++) CHECK(node->operands[i] != NULL);
+  node->operands =
+      arena_copy(arena, node->operands, sizeof *node->operands * (size_t)node->operand_count);
+  node->attributes = attributes_copy(arena, node->attribute_count, node->attributes);
+  node->path = name_intern(node->path);
+  vec_push(arena, &graph->nodes, node);
   return node;
-}
-
-Node *graph_add(Graph *graph, Op op, int operand_count, Node *const *operands, int attribute_count,
-                const Attribute *attributes, Span span, const char *path) {
-  const OpInfo *info = op_info(op);
-  Node *node =
-      node_create(graph, op, operand_count, operands, attribute_count, attributes, span, path);
-  if (operand_count < info->least_operands ||
-      (info->most_operands >= 0 && operand_count > info->most_operands))
-    panic("%s (%s) is built with %d operands", info->name, path, operand_count);
-  const char *reason = "no reason given";
-  if (!info->class->infer(graph->arena, node, &node->type, &reason))
-    panic("%s (%s) in graph %s cannot be built: %s", info->name, path, graph->name, reason);
-  return graph_append(graph, node);
-}
-
-Node *graph_add_typed(Graph *graph, Op op, Type type, int operand_count, Node *const *operands,
-                      int attribute_count, const Attribute *attributes, Span span,
-                      const char *path) {
-  Node *node =
-      node_create(graph, op, operand_count, operands, attribute_count, attributes, span, path);
-  node->type = type;
-  return graph_append(graph, node);
 }
 
 /* ---- outputs ------------------------------------------------------------------------------ */
@@ -123,11 +88,9 @@ Node *graph_copy_node(Graph *into, const Node *node, const NodeMap *map) {
       panic("node %%%d (%s) is copied before its operand %%%d", node->id, node->path,
             node->operands[i]->id);
   }
-  Node *copy = graph_add_typed(into, node->op, node->type, node->operand_count, operands,
-                               node->attribute_count, node->attributes, node->span, node->path);
-  copy->body = node->body;
-  copy->rule = node->rule;
-  return copy;
+  Node model = *node;
+  model.operands = operands;
+  return graph_add(into, &model);
 }
 
 /* Depth first with a stack of its own: graphs are deep where programs are long. */

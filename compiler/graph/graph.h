@@ -15,7 +15,8 @@
 #include "support/source.h"
 #include "support/vec.h"
 
-/* One enumerator an operator: OP_ADD, ...; the list is ops/ops.def. */
+/* One enumerator an operator: OP_ADD, ...; the list is ops/ops.def, and all that is known of operators
+ * here. */
 typedef enum Op {
 #define OP(identifier, ...) OP_##identifier,
 #include "ops/ops.def"
@@ -100,15 +101,10 @@ struct Graph {
 
 Graph *graph_create(Arena *arena, const char *name);
 
-/* The general constructor: infers the type by the operator's rule (ops/op.h); panics when the
- * operands do not fit, since the elaborator has explained a user's mistake before. Operands and
- * attributes are copied. */
-Node *graph_add(Graph *graph, Op op, int operand_count, Node *const *operands, int attribute_count,
-                const Attribute *attributes, Span span, const char *path);
-/* The same with the type given: for leaves and for reading a dump; the verifier checks it later. */
-Node *graph_add_typed(Graph *graph, Op op, Type type, int operand_count, Node *const *operands,
-                      int attribute_count, const Attribute *attributes, Span span,
-                      const char *path);
+/* A node like `model`, whose operands are of this graph, with an id of its own; operands and attributes
+ * are copied. Nothing is inferred or checked: ops/make.h builds nodes by the rules of operators, and the
+ * verifier looks at what a dump says. */
+Node *graph_add(Graph *graph, const Node *model);
 void graph_add_output(Graph *graph, Output output);
 Output *graph_find_output(Graph *graph, OutputKind kind, const char *name);
 
@@ -130,9 +126,8 @@ bool graph_has_scans(const Graph *graph);
 /* The graph that a node owns, a body or a rule; NULL when it owns none. */
 const Graph *node_inner(const Node *node);
 bool node_same_attributes(const Node *a, const Node *b);
-/* The same nodes, by id, and outputs; names, paths, places and the order of operands that commute
- * do not count. */
-bool graph_same(const Graph *a, const Graph *b);
+const char *op_name(Op op);
+bool op_parse(const char *name, Op *op);
 AttributeKind attribute_kind(AttributeKey key);
 const char *attribute_name(AttributeKey key);
 

@@ -10,7 +10,6 @@
  * Only the form is checked here; whether a node obeys its operator's rule, the verifier tells. */
 #include "graph/dump_reader.h"
 #include "graph/dump_words.h"
-#include "ops/op.h"
 
 enum { DEEPEST_BODY = 16 }; /* of scans in scans; bounds the recursion */
 
@@ -141,7 +140,7 @@ static bool read_body(Reader *reader, Node *node, int depth) {
   if (!reader_accept_mark(reader, '{')) return !reader->failed;
   if (depth == DEEPEST_BODY) return reader_fail(reader, "scans are nested too deeply");
   Graph *body = graph_create(reader->arena, "body");
-  if (op_info(node->op)->class->owns_rule) node->rule = body;
+  if (node->op == OP_OWN_GRADIENT) node->rule = body;
   else node->body = body;
   return read_graph(reader, body, depth + 1, NULL) && reader_expect_mark(reader, '}');
 }
@@ -166,8 +165,14 @@ static bool read_node(Reader *reader, Graph *graph, int depth, Spans *places) {
   Span end = reader->token.span;
   if (!reader_string(reader, &path) || !reader_optional_place(reader, &span)) return false;
   graph->next_id = id;
-  Node *node = graph_add_typed(graph, op, type, operands.count, operands.items, attributes.count,
-                               attributes.items, span, path);
+  Node *node = graph_add(graph, &(Node){.op = op,
+                                        .type = type,
+                                        .operand_count = operands.count,
+                                        .operands = operands.items,
+                                        .attribute_count = attributes.count,
+                                        .attributes = attributes.items,
+                                        .span = span,
+                                        .path = path});
   if (places) vec_push(reader->arena, places, span_join(start, end));
   return read_body(reader, node, depth);
 }

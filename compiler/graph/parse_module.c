@@ -8,7 +8,6 @@
 #include <string.h>
 #include "graph/dump_reader.h"
 #include "graph/dump_words.h"
-#include "graph/verify.h"
 #include "support/names.h"
 
 enum { DEEPEST_LIST = 32 }; /* of a data argument; bounds the recursion */
@@ -301,14 +300,15 @@ static Span violation_place(const Reader *reader, const Violation *violation) {
   return heading;
 }
 
-Module *module_parse(Arena *arena, Diagnostics *diagnostics, const SourceFile *dump) {
+Module *module_parse(Arena *arena, Diagnostics *diagnostics, const SourceFile *dump,
+                     FindViolation *find) {
   Reader reader;
   reader_start(&reader, arena, diagnostics, dump);
   if (!read_heading(&reader)) return NULL;
   while (reader.token.kind != TOKEN_END || reader.failed)
     if (!read_item(&reader)) return NULL;
   Violation violation;
-  if (!module_find_violation(arena, reader.module, &violation)) return reader.module;
+  if (!find(arena, reader.module, &violation)) return reader.module;
   diag_error(diagnostics, violation_place(&reader, &violation), "%s", violation.message);
   return NULL;
 }

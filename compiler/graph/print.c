@@ -7,7 +7,6 @@
 
 #include <string.h>
 #include "graph/dump_words.h"
-#include "ops/op.h"
 #include "support/panic.h"
 
 /* `files` is numbered from 1; items[0] is the source (NULL if the module has none). */
@@ -289,7 +288,7 @@ static void print_node(Printer *printer, const Node *node, int depth) {
   Text *text = printer->text;
   text_printf(text, "%*s%%%d : ", 2 * depth, "", node->id);
   text_add_type(text, node->type);
-  text_printf(text, " = %s(", op_info(node->op)->name);
+  text_printf(text, " = %s(", op_name(node->op));
   for (int i = 0; i < node->operand_count; i++)
     text_printf(text, "%s%%%d", i > 0 ? ", " : "", node->operands[i]->id);
   text_add_char(text, ')');

@@ -10,8 +10,19 @@
 void module_print(Text *text, const Module *module);
 /* One graph alone, for messages and tests. */
 void graph_print(Text *text, const Graph *graph);
-/* NULL after errors, which are reported with their places in `dump`. */
-Module *module_parse(Arena *arena, Diagnostics *diagnostics, const SourceFile *dump);
+
+/* The first thing that is wrong with a module; FindViolation returns false when there is none. */
+typedef struct Violation {
+  const char *message;
+  EntryKind entry;  /* ENTRY_COUNT when it is in the module's tables */
+  const Node *node; /* NULL when it is not in a node */
+} Violation;
+typedef bool FindViolation(Arena *arena, const Module *module, Violation *violation);
+
+/* NULL after errors, which are reported with their places in `dump`. What is read is handed to
+ * `find`: the verifier (ops/verify.h), since a dump may say anything. */
+Module *module_parse(Arena *arena, Diagnostics *diagnostics, const SourceFile *dump,
+                     FindViolation *find);
 /* Graphviz: one cluster an entry. */
 void module_print_dot(Text *text, const Module *module);
 

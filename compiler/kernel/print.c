@@ -3,12 +3,6 @@
 #include "kernel/builder.h"
 #include "kernel/class.h"
 
-static const char *const op_name[OP_COUNT] = {
-#define OP(identifier, name, ...) [OP_##identifier] = name,
-#include "ops/ops.def"
-#undef OP
-};
-
 static void print_index(Text *text, const Index *index) {
   switch (index->kind) {
   case INDEX_CONST: text_printf(text, "%lld", (long long)index->value); return;
@@ -60,14 +54,14 @@ static void print_expr(Text *text, const ExprList *list, const Expr *expr) {
   case EXPR_SCALAR: text_printf(text, "scalar %d", expr->operand); break;
   case EXPR_INDEX: print_index(text, expr->index); break;
   case EXPR_OP:
-    text_add(text, op_name[expr->op]);
+    text_add(text, op_name(expr->op));
     for (int i = 0; i < expr->arg_count; i++)
       text_printf(text, "%s t%d", i > 0 ? "," : "", expr_number(list, expr->args[i]));
     break;
   case EXPR_STAGE: text_printf(text, "stage %d", expr->operand); break;
   case EXPR_RESULT: text_add(text, "result"); break;
   case EXPR_RANDOM:
-    text_printf(text, "%s key %d stream %lld per %.0f at ", op_name[expr->op], expr->operand,
+    text_printf(text, "%s key %d stream %lld per %.0f at ", op_name(expr->op), expr->operand,
                 (long long)expr->stream, expr->value);
     print_index(text, expr->index);
     break;
@@ -85,7 +79,7 @@ static void print_stage(Text *text, const Kernel *kernel, int number) {
   Stage stage = kernel_stage(kernel, number);
   ExprList list = kernel_expressions(arena, kernel, number);
   if (stage.kind == STAGE_REDUCE)
-    text_printf(text, "  stage %d: %s over", number, op_name[stage.reduce]);
+    text_printf(text, "  stage %d: %s over", number, op_name(stage.reduce));
   else text_printf(text, "  stage %d: store", number);
   print_extents(text, kernel->axis_count, stage.axis_count, stage.extent);
   text_add_char(text, '\n');

@@ -2,30 +2,62 @@
 #include "ops/make.h"
 
 #include "ops/number.h"
+#include "ops/op.h"
 #include "support/panic.h"
 
-static Node *add(const Maker *maker, Op op, int count, Node *const *operands, int attribute_count,
-                 const Attribute *attributes) {
-  return graph_add(maker->graph, op, count, operands, attribute_count, attributes, maker->span,
-                   maker->path);
+static Node model_of(const Maker *maker, Op op, int attribute_count, const Attribute *attributes) {
+  return (Node){.op = op,
+                .attribute_count = attribute_count,
+                .attributes = (Attribute *)attributes,
+                .span = maker->span,
+                .path = maker->path};
+}
+
+Node *make_leaf(const Maker *maker, Op op, Type type, int attribute_count,
+                const Attribute *attributes) {
+  Node model = model_of(maker, op, attribute_count, attributes);
+  model.type = type;
+  return graph_add(maker->graph, &model);
+}
+
+Node *make_node(const Maker *maker, Op op, int operand_count, Node *const *operands,
+                int attribute_count, const Attribute *attributes) {
+  const OpInfo *info = op_info(op);
+  Node model = model_of(maker, op, attribute_count, attributes);
+  model.operand_count = operand_count;
+  model.operands = (Node **)operands;
+  if (operand_count < info->least_operands ||
+      (info->most_operands >= 0 && operand_count > info->most_operands))
+    panic("%s (%s) is built with %d operands", info->name, maker->path, operand_count);
+  Node *node = graph_add(maker->graph, &model);
+  make_type(maker, node);
+  return node;
+}
+
+void make_type(const Maker *maker, Node *node) {
+  const OpInfo *info = op_info(node->op);
+  const char *reason = "no reason given";
+  if (!info->class->infer(maker->graph->arena, node, &node->type, &reason))
+    panic("%s (%s) in graph %s cannot be built: %s", info->name, node->path, maker->graph->name,
+          reason);
 }
 
 Node *make_constant(const Maker *maker, Type type, double value) {
   Attribute attribute = attr_make_float(ATTR_VALUE, number_round(value, type.dtype));
-  return graph_add_typed(maker->graph, OP_CONSTANT, type, 0, NULL, 1, &attribute, maker->span,
-                         maker->path);
+  return make_leaf(maker, OP_CONSTANT, type, 1, &attribute);
 }
 
 Node *make_iota(const Maker *maker, Type type, int axis) {
   Attribute attribute = attr_make_int(ATTR_AXIS, axis);
-  return graph_add_typed(maker->graph, OP_IOTA, type, 0, NULL, 1, &attribute, maker->span,
-                         maker->path);
+  return make_leaf(maker, OP_IOTA, type, 1, &attribute);
 }
 
-Node *make_unary(const Maker *maker, Op op, Node *a) { return add(maker, op, 1, &a, 0, NULL); }
+Node *make_unary(const Maker *maker, Op op, Node *a) {
+  return make_node(maker, op, 1, &a, 0, NULL);
+}
 
 Node *make_binary(const Maker *maker, Op op, Node *a, Node *b) {
-  return add(maker, op, 2, (Node *[]){a, b}, 0, NULL);
+  return make_node(maker, op, 2, (Node *[]){a, b}, 0, NULL);
 }
 
 Node *make_binary_value(const Maker *maker, Op op, Node *a, double value) {
@@ -36,23 +68,23 @@ Node *make_add(const Maker *maker, Node *a, Node *b) { return make_binary(maker,
 
 Node *make_alias(const Maker *maker, Node *a) {
   Attribute shape = attr_make_ints(ATTR_SHAPE, a->type.shape.rank, a->type.shape.dim);
-  return add(maker, OP_RESHAPE, 1, &a, 1, &shape);
+  return make_node(maker, OP_RESHAPE, 1, &a, 1, &shape);
 }
 
 Node *make_where(const Maker *maker, Node *condition, Node *a, Node *b) {
-  return add(maker, OP_WHERE, 3, (Node *[]){condition, a, b}, 0, NULL);
+  return make_node(maker, OP_WHERE, 3, (Node *[]){condition, a, b}, 0, NULL);
 }
 
 Node *make_cast(const Maker *maker, Node *a, DType dtype) {
   if (a->type.dtype == dtype) return a;
   Attribute attribute = attr_make_int(ATTR_DTYPE, dtype);
-  return add(maker, OP_CAST, 1, &a, 1, &attribute);
+  return make_node(maker, OP_CAST, 1, &a, 1, &attribute);
 }
 
 Node *make_reshape(const Maker *maker, Node *a, Shape shape) {
   if (shape_equal(a->type.shape, shape)) return a;
   Attribute attribute = attr_make_ints(ATTR_SHAPE, shape.rank, shape.dim);
-  return add(maker, OP_RESHAPE, 1, &a, 1, &attribute);
+  return make_node(maker, OP_RESHAPE, 1, &a, 1, &attribute);
 }
 
 Node *make_transpose(const Maker *maker, Node *a, const int64_t *permutation) {
@@ -60,14 +92,14 @@ Node *make_transpose(const Maker *maker, Node *a, const int64_t *permutation) {
   while (kept < rank && permutation[kept] == kept) kept++;
   if (kept == rank) return a;
   Attribute attribute = attr_make_ints(ATTR_PERMUTATION, rank, permutation);
-  return add(maker, OP_TRANSPOSE, 1, &a, 1, &attribute);
+  return make_node(maker, OP_TRANSPOSE, 1, &a, 1, &attribute);
 }
 
 Node *make_broadcast(const Maker *maker, Node *a, Shape shape, const int64_t *axes) {
   if (shape_equal(a->type.shape, shape)) return a;
   Attribute attributes[] = {attr_make_ints(ATTR_SHAPE, shape.rank, shape.dim),
                             attr_make_ints(ATTR_AXES, a->type.shape.rank, axes)};
-  return add(maker, OP_BROADCAST, 1, &a, 2, attributes);
+  return make_node(maker, OP_BROADCAST, 1, &a, 2, attributes);
 }
 
 Node *make_slice(const Maker *maker, Node *a, const int64_t *start, const int64_t *stop,
@@ -80,7 +112,7 @@ Node *make_slice(const Maker *maker, Node *a, const int64_t *start, const int64_
   Attribute attributes[] = {attr_make_ints(ATTR_START, shape.rank, start),
                             attr_make_ints(ATTR_STOP, shape.rank, stop),
                             attr_make_ints(ATTR_STEP, shape.rank, step)};
-  return add(maker, OP_SLICE, 1, &a, 3, attributes);
+  return make_node(maker, OP_SLICE, 1, &a, 3, attributes);
 }
 
 Node *make_pad(const Maker *maker, Node *a, const int64_t *low, const int64_t *high,
@@ -93,24 +125,24 @@ Node *make_pad(const Maker *maker, Node *a, const int64_t *low, const int64_t *h
   Attribute attributes[] = {
       attr_make_ints(ATTR_LOW, rank, low), attr_make_ints(ATTR_HIGH, rank, high),
       attr_make_ints(ATTR_STEP, rank, step), attr_make_float(ATTR_VALUE, value)};
-  return add(maker, OP_PAD, 1, &a, 4, attributes);
+  return make_node(maker, OP_PAD, 1, &a, 4, attributes);
 }
 
 Node *make_concat(const Maker *maker, int count, Node *const *parts, int axis) {
   if (count == 1) return parts[0];
   Attribute attribute = attr_make_int(ATTR_AXIS, axis);
-  return add(maker, OP_CONCAT, count, parts, 1, &attribute);
+  return make_node(maker, OP_CONCAT, count, parts, 1, &attribute);
 }
 
 Node *make_reduce(const Maker *maker, Op op, Node *a, int count, const int64_t *axes) {
   if (count == 0) return a;
   Attribute attribute = attr_make_ints(ATTR_AXES, count, axes);
-  return add(maker, op, 1, &a, 1, &attribute);
+  return make_node(maker, op, 1, &a, 1, &attribute);
 }
 
 Node *make_arg(const Maker *maker, Op op, Node *a, int axis) {
   Attribute attribute = attr_make_int(ATTR_AXIS, axis);
-  return add(maker, op, 1, &a, 1, &attribute);
+  return make_node(maker, op, 1, &a, 1, &attribute);
 }
 
 Node *make_contract(const Maker *maker, Node *left, Node *right, const ContractAxes *axes) {
@@ -118,27 +150,27 @@ Node *make_contract(const Maker *maker, Node *left, Node *right, const ContractA
                             attr_make_ints(ATTR_BATCH_RIGHT, axes->batch_count, axes->batch_right),
                             attr_make_ints(ATTR_SUM_LEFT, axes->sum_count, axes->sum_left),
                             attr_make_ints(ATTR_SUM_RIGHT, axes->sum_count, axes->sum_right)};
-  return add(maker, OP_CONTRACT, 2, (Node *[]){left, right}, 4, attributes);
+  return make_node(maker, OP_CONTRACT, 2, (Node *[]){left, right}, 4, attributes);
 }
 
 Node *make_gather(const Maker *maker, Node *table, Node *index) {
-  return add(maker, OP_GATHER, 2, (Node *[]){table, index}, 0, NULL);
+  return make_node(maker, OP_GATHER, 2, (Node *[]){table, index}, 0, NULL);
 }
 
 Node *make_scatter_add(const Maker *maker, Node *values, Node *index, Shape shape) {
   Attribute attribute = attr_make_ints(ATTR_SHAPE, shape.rank, shape.dim);
-  return add(maker, OP_SCATTER_ADD, 2, (Node *[]){values, index}, 1, &attribute);
+  return make_node(maker, OP_SCATTER_ADD, 2, (Node *[]){values, index}, 1, &attribute);
 }
 
 Node *make_pick(const Maker *maker, Node *a, Node *index, int axis) {
   Attribute attribute = attr_make_int(ATTR_AXIS, axis);
-  return add(maker, OP_PICK, 2, (Node *[]){a, index}, 1, &attribute);
+  return make_node(maker, OP_PICK, 2, (Node *[]){a, index}, 1, &attribute);
 }
 
 Node *make_unpick(const Maker *maker, Node *a, Node *index, int axis, Shape shape) {
   Attribute attributes[] = {attr_make_int(ATTR_AXIS, axis),
                             attr_make_ints(ATTR_SHAPE, shape.rank, shape.dim)};
-  return add(maker, OP_UNPICK, 2, (Node *[]){a, index}, 2, attributes);
+  return make_node(maker, OP_UNPICK, 2, (Node *[]){a, index}, 2, attributes);
 }
 
 Node *make_like(const Maker *maker, Op op, Node *a, Node *b, const Node *like, const Shape *shape) {
@@ -148,7 +180,7 @@ Node *make_like(const Maker *maker, Op op, Node *a, Node *b, const Node *like, c
     if (like->attributes[i].key != ATTR_SHAPE) attributes[count++] = like->attributes[i];
   if (shape) attributes[count++] = attr_make_ints(ATTR_SHAPE, shape->rank, shape->dim);
   CHECK(count <= ATTR_COUNT);
-  return add(maker, op, b ? 2 : 1, (Node *[]){a, b}, count, attributes);
+  return make_node(maker, op, b ? 2 : 1, (Node *[]){a, b}, count, attributes);
 }
 
 Node *make_unpadded(const Maker *maker, const Node *node, Node *a, Node *b) {
@@ -160,7 +192,7 @@ Node *make_unpadded(const Maker *maker, const Node *node, Node *a, Node *b) {
     attributes[i] =
         is_padding ? attr_make_ints(key, node->attributes[i].count, zeros) : node->attributes[i];
   }
-  return add(maker, node->op, 2, (Node *[]){a, b}, node->attribute_count, attributes);
+  return make_node(maker, node->op, 2, (Node *[]){a, b}, node->attribute_count, attributes);
 }
 
 Node *make_pieces(const Maker *maker, const Node *node, Node *a, Node *b, int64_t pieces) {
@@ -173,5 +205,5 @@ Node *make_pieces(const Maker *maker, const Node *node, Node *a, Node *b, int64_
   attributes[count++] = attr_make_ints(ATTR_SHAPE, shape.rank, shape.dim);
   attributes[count++] = attr_make_int(ATTR_PIECES, pieces);
   CHECK(count <= ATTR_COUNT);
-  return add(maker, node->op, 2, (Node *[]){a, b}, count, attributes);
+  return make_node(maker, node->op, 2, (Node *[]){a, b}, count, attributes);
 }

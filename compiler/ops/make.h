@@ -16,6 +16,16 @@ typedef struct Maker {
   const char *path;
 } Maker;
 
+/* The general constructors: of a node, whose type the operator's rule infers; of a leaf, whose type is
+ * given. They panic when the operands do not fit, since the elaborator has explained a user's mistake
+ * before. */
+Node *make_node(const Maker *maker, Op op, int operand_count, Node *const *operands,
+                int attribute_count, const Attribute *attributes);
+Node *make_leaf(const Maker *maker, Op op, Type type, int attribute_count,
+                const Attribute *attributes);
+/* Infers the type of a node that owns a graph, once it has it. */
+void make_type(const Maker *maker, Node *node);
+
 Node *make_constant(const Maker *maker, Type type, double value); /* every element */
 Node *make_iota(const Maker *maker, Type type, int axis);
 Node *make_unary(const Maker *maker, Op op, Node *a);

@@ -1,8 +1,6 @@
 /* The table of operators: ops.def joined with the records of the op files. */
 #include "ops/op.h"
 
-#include <string.h>
-
 #include "ops/number.h"
 #include "support/panic.h"
 
@@ -16,15 +14,6 @@ static const OpInfo op_table[OP_COUNT] = {
 const OpInfo *op_info(Op op) {
   if ((unsigned)op >= OP_COUNT) panic("there is no operator number %d", (int)op);
   return &op_table[op];
-}
-
-bool op_parse(const char *name, Op *op) {
-  for (int i = 0; i < OP_COUNT; i++) {
-    if (strcmp(op_table[i].name, name) != 0) continue;
-    *op = (Op)i;
-    return true;
-  }
-  return false;
 }
 
 bool op_is_elementwise(Op op) { return op_info(op)->class->family == FAMILY_ELEMENTWISE; }

@@ -116,7 +116,6 @@ typedef struct OpInfo {
 } OpInfo;
 
 const OpInfo *op_info(Op op);
-bool op_parse(const char *name, Op *op);
 bool op_is_elementwise(Op op);
 /* Whether adjoints go on to operands: by the operator's rule, or, for scans and their results, by
  * that of the graph that the scan owns (scan_gradient.c). */

@@ -53,13 +53,13 @@ static bool own_gradient_infer(Arena *arena, const Node *node, Type *type, const
 
 Node *make_own_gradient(const Maker *maker, const Graph *rule, int operand_count,
                         Node *const *operands) {
-  Node *node = graph_add_typed(maker->graph, OP_OWN_GRADIENT, operands[0]->type, operand_count,
-                               operands, 0, NULL, maker->span, maker->path);
-  node->rule = rule;
-  const char *reason = "no reason given";
-  if (!own_gradient_infer(maker->graph->arena, node, &node->type, &reason))
-    panic("an own gradient (%s) in graph %s cannot be built: %s", maker->path, maker->graph->name,
-          reason);
+  Node *node = graph_add(maker->graph, &(Node){.op = OP_OWN_GRADIENT,
+                                               .operand_count = operand_count,
+                                               .operands = (Node **)operands,
+                                               .rule = rule,
+                                               .span = maker->span,
+                                               .path = maker->path});
+  make_type(maker, node);
   return node;
 }
 

@@ -61,12 +61,15 @@ static Node *add_scan(const Maker *maker, const Graph *body, ScanShape shape, in
   attributes[count++] = attr_make_int(ATTR_REVERSE, shape.reverse);
   if (shape.recomputes) attributes[count++] = attr_make_int(ATTR_RECOMPUTE, 1);
   if (saved != NOT_SAVED) attributes[count++] = attr_make_int(ATTR_SAVED, saved);
-  Node *scan = graph_add_typed(maker->graph, OP_SCAN, type_scalar(DTYPE_F64), operand_count,
-                               operands, count, attributes, maker->span, maker->path);
-  scan->body = body;
-  const char *reason = "no reason given";
-  if (!op_class_scan.infer(maker->graph->arena, scan, &scan->type, &reason))
-    panic("a scan (%s) in graph %s cannot be built: %s", maker->path, maker->graph->name, reason);
+  Node *scan = graph_add(maker->graph, &(Node){.op = OP_SCAN,
+                                               .operand_count = operand_count,
+                                               .operands = (Node **)operands,
+                                               .attribute_count = count,
+                                               .attributes = attributes,
+                                               .body = body,
+                                               .span = maker->span,
+                                               .path = maker->path});
+  make_type(maker, scan);
   return scan;
 }
 
@@ -82,13 +85,12 @@ Node *make_saving_scan(const Maker *maker, const Graph *body, ScanShape shape, i
 
 Node *make_scan_result(const Maker *maker, Node *scan, int index) {
   Attribute attribute = attr_make_int(ATTR_INDEX, index);
-  return graph_add(maker->graph, OP_SCAN_RESULT, 1, &scan, 1, &attribute, maker->span, maker->path);
+  return make_node(maker, OP_SCAN_RESULT, 1, &scan, 1, &attribute);
 }
 
 Node *make_argument(const Maker *maker, Type type, int index) {
   Attribute attribute = attr_make_int(ATTR_INDEX, index);
-  return graph_add_typed(maker->graph, OP_ARGUMENT, type, 0, NULL, 1, &attribute, maker->span,
-                         maker->path);
+  return make_leaf(maker, OP_ARGUMENT, type, 1, &attribute);
 }
 
 /* ---- type rules --------------------------------------------------------------------------- */

@@ -77,8 +77,7 @@ Node *sum_steps_make(const Maker *maker, const Node *node, const Nodes *stacked,
   if (node->op == OP_TRANSPOSE)
     return make_transpose(maker, first, node_ints(node, ATTR_PERMUTATION)->ints);
   if (node->op == OP_PAD)
-    return graph_add(maker->graph, OP_PAD, 1, &first, node->attribute_count, node->attributes,
-                     maker->span, maker->path);
+    return make_node(maker, OP_PAD, 1, &first, node->attribute_count, node->attributes);
   Node *second = sum_steps_make(maker, node->operands[1], stacked, stacks);
   return make_binary(maker, node->op, first, second);
 }

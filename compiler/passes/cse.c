@@ -120,9 +120,36 @@ static const Node *under_first_number(const Merger *merger, const Node *node) {
   return other;
 }
 
+static bool same_graphs(const Graph *a, const Graph *b);
+
 /* Both are merged, so that equal ones have equal nodes in the same order. */
-static bool same_body(const Graph *a, const Graph *b) {
-  return a == b || (a && b && graph_same(a, b));
+static bool same_inner(const Graph *a, const Graph *b) {
+  return a == b || (a && b && same_graphs(a, b));
+}
+
+static bool same_nodes_read(const Node *a, const Node *b) {
+  bool in_order = a->operand_count == b->operand_count;
+  for (int i = 0; i < a->operand_count && in_order; i++)
+    in_order = a->operands[i]->id == b->operands[i]->id;
+  if (in_order || a->operand_count != 2 || !op_info(a->op)->class->commutes) return in_order;
+  return a->operands[0]->id == b->operands[1]->id && a->operands[1]->id == b->operands[0]->id;
+}
+
+static bool same_node(const Node *a, const Node *b) {
+  return a->id == b->id && a->op == b->op && type_equal(a->type, b->type) &&
+         node_same_attributes(a, b) && same_nodes_read(a, b) && same_inner(a->body, b->body) &&
+         same_inner(a->rule, b->rule);
+}
+
+/* The same nodes, by id, and outputs; names, paths, places and the order of operands that commute
+ * do not count. */
+static bool same_graphs(const Graph *a, const Graph *b) {
+  if (a->nodes.count != b->nodes.count || a->outputs.count != b->outputs.count) return false;
+  for (int i = 0; i < a->nodes.count; i++)
+    if (!same_node(a->nodes.items[i], b->nodes.items[i])) return false;
+  for (int i = 0; i < a->outputs.count; i++)
+    if (a->outputs.items[i].node->id != b->outputs.items[i].node->id) return false;
+  return true;
 }
 
 static Node *merge_node(Merger *merger, const Node *given) {
@@ -134,7 +161,7 @@ static Node *merge_node(Merger *merger, const Node *given) {
   Leader **bucket = &merger->buckets[hash & merger->mask];
   for (const Leader *leader = *bucket; leader; leader = leader->next)
     if (leader->hash == hash && leader->node->op == node->op &&
-        same_body(leader->node->body, body) && leader->node->rule == node->rule &&
+        same_inner(leader->node->body, body) && leader->node->rule == node->rule &&
         type_equal(leader->node->type, node->type) && node_same_attributes(leader->node, node) &&
         same_operands(merger, leader->node, node))
       return leader->node;

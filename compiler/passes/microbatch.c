@@ -176,11 +176,13 @@ static Node *copy_piece(const MicroBatch *m, const Node *node, Node *const *oper
                         int piece) {
   Attribute *attributes = ARENA_ARRAY(m->arena, Attribute, node->attribute_count + 1);
   int count = copy_attributes(m, node, axis, piece, attributes);
-  Node *copy =
-      graph_add_typed(m->into, node->op, piece_type(m, node->type, axis), node->operand_count,
-                      operands, count, attributes, node->span, node->path);
-  copy->body = node->body; /* of a scan, which is whole */
-  return copy;
+  Node model = *node; /* a scan is whole */
+  model.type = piece_type(m, node->type, axis);
+  model.operands = (Node **)operands;
+  if (!operands) model.operand_count = 0;
+  model.attribute_count = count;
+  model.attributes = attributes;
+  return graph_add(m->into, &model);
 }
 
 /* Piece `piece` of a tensor that is there as a whole. */

@@ -49,9 +49,10 @@ static Node *convert(Mix *mix, const Node *node, DType dtype) {
   Maker maker = maker_of(mix, node);
   Node *own = mix->own[node->id];
   if (!mix->is_weak[node->id] || node->operand_count != 1) return make_cast(&maker, own, dtype);
-  Node *operand = form(mix, node->operands[0], dtype);
-  return graph_add_typed(mix->into, node->op, type_make(dtype, node->type.shape), 1, &operand,
-                         node->attribute_count, node->attributes, node->span, node->path);
+  Node model = *node, *operand = form(mix, node->operands[0], dtype);
+  model.type.dtype = dtype;
+  model.operands = &operand;
+  return graph_add(mix->into, &model);
 }
 
 static Node *form(Mix *mix, const Node *node, DType dtype) {
@@ -144,11 +145,12 @@ static Node *mix_node(Mix *mix, const Node *node) {
   Type type = node->type;
   if (type.dtype == DTYPE_F32) type.dtype = dtype;
   if (is_gradient(node)) type = operands[1]->type;
-  Node *copy = graph_add_typed(mix->into, node->op, type, node->operand_count, operands,
-                               node->attribute_count, node->attributes, node->span, node->path);
-  if (node->body) copy->body = mix_inner(mix, node);
-  if (node->rule) copy->rule = mix_inner(mix, node);
-  return copy;
+  Node model = *node;
+  model.type = type;
+  model.operands = operands;
+  if (node->body) model.body = mix_inner(mix, node);
+  if (node->rule) model.rule = mix_inner(mix, node);
+  return graph_add(mix->into, &model);
 }
 
 static Graph *mix_graph(const Graph *from, DType narrow, const bool *weak_arguments) {

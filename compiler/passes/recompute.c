@@ -250,10 +250,11 @@ static Node *copy_node(const Recompute *r, const Node *node, Node *const *operan
     if (stage == 0 || node->attributes[i].key != ATTR_STAGE)
       attributes[count++] = node->attributes[i];
   if (stage > 0) attributes[count++] = attr_make_int(ATTR_STAGE, stage);
-  Node *copy = graph_add_typed(r->into, node->op, node->type, node->operand_count, operands, count,
-                               attributes, node->span, node->path);
-  copy->body = node->body;
-  return copy;
+  Node model = *node;
+  model.operands = (Node **)operands;
+  model.attribute_count = count;
+  model.attributes = attributes;
+  return graph_add(r->into, &model);
 }
 
 static void copy_again(Recompute *r, int i) {

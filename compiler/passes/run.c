@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 #include "graph/textual.h"
-#include "graph/verify.h"
 #include "ops/op.h"
+#include "ops/verify.h"
 #include "passes/pass.h"
 #include "support/names.h"
 #include "support/panic.h"

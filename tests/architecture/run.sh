@@ -10,7 +10,7 @@ allowed() {
   case $1 in
     support)   echo "support" ;;
     syntax)    echo "support syntax" ;;
-    graph)     echo "support graph ops" ;;          # ops: the verifier asks each operator's type rule
+    graph)     echo "support graph" ;;
     kernel)    echo "support graph kernel" ;;
     ops)       echo "support graph kernel ops" ;;
     elaborate) echo "support syntax graph kernel ops elaborate" ;;
@@ -119,9 +119,9 @@ else
   passed=$((passed + 1))
 fi
 
-# Only ops/ and passes/rules/ name operators; leaves, which are structure, may be named anywhere, and so
-# may the reductions that a kernel's stage stands for.
-leaves='INPUT|PARAM|STATE|SCALAR|CONSTANT|GRADIENT|COUNT'
+# Only ops/ and passes/rules/ name operators; leaves and the node that owns a rule, which are structure, may be
+# named anywhere, and so may the reductions that a kernel's stage stands for.
+leaves='INPUT|PARAM|STATE|SCALAR|CONSTANT|GRADIENT|OWN_GRADIENT|COUNT'
 reductions='REDUCE_SUM|REDUCE_MEAN|REDUCE_MAX|REDUCE_MIN|REDUCE_PROD|ARGMAX|ARGMIN|RANDOM_UNIFORM|RANDOM_NORMAL|RANDOM_BITS|CAST'
 if grep -rnE '\bOP_[A-Z]' --include='*.[ch]' compiler/{syntax,graph,program,driver,interpret,passes} |
    grep -v '^compiler/passes/rules/' | grep -vE "\bOP_($leaves|$reductions)\b" | grep -vE 'OP_##|^[^:]*:[0-9]*: *(/?\*|//)'; then

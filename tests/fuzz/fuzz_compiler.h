@@ -14,7 +14,7 @@
 #include "backend/common/emit.h"
 #include "elaborate/elaborate.h"
 #include "graph/textual.h"
-#include "graph/verify.h"
+#include "ops/verify.h"
 #include "passes/pass.h"
 #include "program/program.h"
 #include "support/panic.h"

@@ -14,7 +14,7 @@ static char *printed(Arena *arena, const Module *module) {
 static void round_trip(Arena *arena, Diagnostics *diagnostics, const Module *module) {
   char *once = printed(arena, module);
   SourceFile *again = source_from_text(arena, "again", once, strlen(once));
-  Module *read = module_parse(arena, diagnostics, again);
+  Module *read = module_parse(arena, diagnostics, again, module_find_violation);
   if (!read) {
     diagnostics_print(diagnostics, stderr, 0);
     panic("a printed module does not read back:\n%s", once);
@@ -28,7 +28,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   Arena *arena = arena_create();
   Diagnostics *diagnostics = diagnostics_create(arena);
   int choice = (uint8_t)(bytes[0] - '@'), behind = choice / 2 % (pass_count + 1);
-  Module *module = module_parse(arena, diagnostics, fuzz_source(arena, bytes + 1, size - 1));
+  Module *module = module_parse(arena, diagnostics, fuzz_source(arena, bytes + 1, size - 1),
+                                module_find_violation);
   if (!module != (diagnostics_error_count(diagnostics) > 0))
     panic("a refusal without a reason, or a module in spite of errors");
   if (module) {

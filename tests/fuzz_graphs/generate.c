@@ -81,7 +81,7 @@ static void round_values(Tensor *tensor) {
 
 static Node *add_leaf(Generator *g, Op op, Type type, const char *name) {
   Attribute attribute = attr_make_string(ATTR_NAME, name);
-  return graph_add_typed(g->graph_of_leaves, op, type, 0, NULL, 1, &attribute, (Span){0}, name);
+  return make_leaf(&(Maker){g->graph_of_leaves, (Span){0}, name}, op, type, 1, &attribute);
 }
 
 Node *add_scan_argument(Generator *g, ArgumentKind kind, Node *outer, Type type) {
@@ -107,7 +107,7 @@ static Generator *outermost(Generator *g) {
 static Node *random_value(const Maker *maker, Op op, Type type, int64_t stream) {
   Attribute attributes[] = {attr_make_string(ATTR_KEY, maker->path),
                             attr_make_int(ATTR_STREAM, stream)};
-  return graph_add_typed(maker->graph, op, type, 0, NULL, 2, attributes, maker->span, maker->path);
+  return make_leaf(maker, op, type, 2, attributes);
 }
 
 /* Values that f32 holds exactly, but for normal ones: only parameters and states may have these,
@@ -330,8 +330,8 @@ Node *try_add(Generator *g, Op op, int operand_count, Node *const *operands, int
   const char *reason = NULL;
   if (!op_info(op)->class->infer(g->arena, &node, &node.type, &reason)) return NULL;
   if (!shape_is_representable(node.type.shape)) return NULL;
-  return graph_add(g->maker.graph, op, operand_count, operands, attribute_count, ordered, (Span){0},
-                   g->maker.path);
+  return make_node(&(Maker){g->maker.graph, (Span){0}, g->maker.path}, op, operand_count, operands,
+                   attribute_count, ordered);
 }
 
 Node *try_unary(Generator *g, Op op, Node *a) { return try_add(g, op, 1, &a, 0, NULL); }

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "graph/verify.h"
+#include "ops/verify.h"
 #include "passes/pass.h"
 #include "passes/recompute.h"
 #include "program/evaluate.h"

@@ -6,6 +6,7 @@
 
 #include "fuzz.h"
 #include "graph/textual.h"
+#include "ops/verify.h"
 #include "passes/pass.h"
 #include "support/panic.h"
 
@@ -18,7 +19,7 @@ Module *module_copy(Arena *arena, const Module *module) {
   module_print(&first, module);
   Diagnostics *diagnostics = diagnostics_create(arena);
   const SourceFile *dump = source_from_text(arena, "fuzz.dump", first.data, first.length);
-  Module *copy = module_parse(arena, diagnostics, dump);
+  Module *copy = module_parse(arena, diagnostics, dump, module_find_violation);
   if (!copy) {
     diagnostics_print(diagnostics, stderr, 0);
     panic("a dump cannot be read back:\n%s", first.data);

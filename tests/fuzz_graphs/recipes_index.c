@@ -72,8 +72,7 @@ Node *grow_random(Generator *g) {
   Type type = type_make(op == OP_RANDOM_BITS ? DTYPE_I64 : g->real, draw_shape(g, 0, 4));
   Attribute attributes[] = {attr_make_int(ATTR_STREAM, 1),
                             attr_make_string(ATTR_KEY, g->maker.path)};
-  return graph_add_typed(g->maker.graph, op, type, 0, NULL, 2, attributes, (Span){0},
-                         g->maker.path);
+  return make_leaf(&(Maker){g->maker.graph, (Span){0}, g->maker.path}, op, type, 2, attributes);
 }
 
 Node *grow_iota(Generator *g) {

@@ -18,8 +18,8 @@
 
 #include "fuzz.h"
 #include "graph/textual.h"
-#include "graph/verify.h"
 #include "interpret/inputs.h"
+#include "ops/verify.h"
 #include "support/panic.h"
 
 /* CPU time bounds a case, as the machine may be busy; the clock only where it hangs. */
@@ -57,7 +57,7 @@ static Case *read_case(Arena *arena, const char *path) {
   const char *reason = NULL;
   SourceFile *dump = source_read(arena, path, &reason);
   Diagnostics *diagnostics = diagnostics_create(arena);
-  Module *module = dump ? module_parse(arena, diagnostics, dump) : NULL;
+  Module *module = dump ? module_parse(arena, diagnostics, dump, module_find_violation) : NULL;
   diagnostics_print(diagnostics, stderr, 0);
   if (!module) panic("%s cannot be read: %s", path, reason ? reason : "it is no dump");
   Case *test = ARENA_NEW(arena, Case);

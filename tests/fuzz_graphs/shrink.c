@@ -167,7 +167,7 @@ static Node *as_input(Case *test, Graph *into, const Node *node, const NodeMap *
   vec_push(test->arena, &test->module->inputs, ((InputInfo){.name = name, .type = node->type}));
   vec_push(test->arena, &test->inputs, value);
   Attribute attribute = attr_make_string(ATTR_NAME, name);
-  return graph_add_typed(into, OP_INPUT, node->type, 0, NULL, 1, &attribute, (Span){0}, name);
+  return make_leaf(&(Maker){into, (Span){0}, name}, OP_INPUT, node->type, 1, &attribute);
 }
 
 static Node *as_operand(Case *test, Graph *into, const Node *node, const NodeMap *map,
@@ -280,10 +280,7 @@ static Graph *replace_graph(Arena *arena, const Graph *graph, Extents extents) {
     if (node->body) copy.body = replace_graph(arena, node->body, extents);
     if (node->body && !copy.body) return NULL;
     if (!op_info(node->op)->class->infer(arena, &copy, &copy.type, &reason)) return NULL;
-    Node *added = graph_add_typed(into, node->op, copy.type, node->operand_count, copy.operands,
-                                  node->attribute_count, copy.attributes, node->span, node->path);
-    added->body = copy.body;
-    node_map_set(&map, node, added);
+    node_map_set(&map, node, graph_add(into, &copy));
   }
   for (int i = 0; i < graph->outputs.count; i++) {
     Output output = graph->outputs.items[i];

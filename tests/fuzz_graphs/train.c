@@ -106,8 +106,8 @@ static Node *make_loss(Generator *g) {
 }
 
 static Node *gradient_of(Generator *g, Node *loss, Node *target) {
-  return graph_add(g->maker.graph, OP_GRADIENT, 2, (Node *[]){loss, target}, 0, NULL, (Span){0},
-                   name_printf("%sgradient", g->prefix));
+  return make_node(&(Maker){g->maker.graph, (Span){0}, name_printf("%sgradient", g->prefix)},
+                   OP_GRADIENT, 2, (Node *[]){loss, target}, 0, NULL);
 }
 
 /* The loss, or the loss and a penalty of its gradients: second derivatives. */
@@ -300,8 +300,8 @@ static void add_metric(Generator *g, const char *name, Node *value, Combine comb
   Module *module = g->test->module;
   Maker maker = {module->entries[ENTRY_FINISH], {0}, name};
   Attribute attribute = attr_make_string(ATTR_NAME, name);
-  Node *metric = graph_add_typed(maker.graph, OP_SCALAR, type_scalar(DTYPE_F64), 0, NULL, 1,
-                                 &attribute, (Span){0}, name);
+  Node *metric = make_leaf(&(Maker){maker.graph, (Span){0}, name}, OP_SCALAR,
+                           type_scalar(DTYPE_F64), 1, &attribute);
   graph_add_output(maker.graph, (Output){.kind = OUTPUT_SCALAR, .name = name, .node = metric});
   vec_push(g->arena, &module->metrics, ((MetricInfo){.name = name}));
 }

@@ -42,7 +42,7 @@ static inline Maker maker_of(Graph *graph, const char *path) {
 
 static inline Node *leaf(Graph *graph, Op op, Type type, const char *name) {
   Attribute attribute = attr_make_string(ATTR_NAME, name);
-  return graph_add_typed(graph, op, type, 0, NULL, 1, &attribute, (Span){0}, name);
+  return make_leaf(&(Maker){graph, (Span){0}, name}, op, type, 1, &attribute);
 }
 
 static inline Node *sum_all(const Maker *maker, Node *x) {

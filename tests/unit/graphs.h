@@ -14,9 +14,9 @@
 
 #include "graph/module.h"
 #include "graph/textual.h"
-#include "graph/verify.h"
 #include "ops/make.h"
 #include "ops/op.h"
+#include "ops/verify.h"
 #include "support/names.h"
 
 /* SHAPE(2, 3), a scalar is shape_scalar(). */
@@ -26,7 +26,7 @@
 
 static inline Node *leaf(const Maker *maker, Op op, Type type, const char *name) {
   Attribute attribute = attr_make_string(ATTR_NAME, name);
-  return graph_add_typed(maker->graph, op, type, 0, NULL, 1, &attribute, maker->span, maker->path);
+  return make_leaf(maker, op, type, 1, &attribute);
 }
 
 static inline void output(Graph *graph, OutputKind kind, const char *name, Node *node) {
@@ -81,7 +81,7 @@ static inline char *print_diagnostics(Arena *arena, const Diagnostics *diagnosti
 static inline Module *parse_text(Arena *arena, const char *dump, size_t length, char **errors) {
   Diagnostics *diagnostics = diagnostics_create(arena);
   const SourceFile *file = source_from_text(arena, "a.dump", dump, length);
-  Module *module = module_parse(arena, diagnostics, file);
+  Module *module = module_parse(arena, diagnostics, file, module_find_violation);
   *errors = print_diagnostics(arena, diagnostics);
   if (module) assert_int_equal(diagnostics_error_count(diagnostics), 0);
   else assert_true(diagnostics_error_count(diagnostics) > 0);

@@ -237,8 +237,8 @@ static inline int draw_window(RandomGraph *r, Shape x, int64_t *kernel, Attribut
 
 static inline Node *add_node(RandomGraph *r, Op op, Node *a, Node *b, int count,
                              const Attribute *attributes) {
-  return graph_add(r->maker.graph, op, b ? 2 : 1, (Node *[]){a, b}, count, attributes, (Span){0},
-                   r->maker.path);
+  return make_node(&(Maker){r->maker.graph, (Span){0}, r->maker.path}, op, b ? 2 : 1,
+                   (Node *[]){a, b}, count, attributes);
 }
 
 static inline void add_convolution(RandomGraph *r) {
@@ -286,8 +286,8 @@ static inline void add_random(RandomGraph *r) {
   Attribute attributes[] = {attr_make_string(ATTR_KEY, name_printf("random.%d", r->pool.count)),
                             attr_make_int(ATTR_STREAM, 1)};
   Op op = draw(r, 2) ? OP_RANDOM_UNIFORM : OP_RANDOM_NORMAL;
-  pool_add(r, graph_add_typed(r->maker.graph, op, type_make(DTYPE_F32, shape), 0, NULL, 2,
-                              attributes, (Span){0}, r->maker.path));
+  pool_add(r, make_leaf(&(Maker){r->maker.graph, (Span){0}, r->maker.path}, op,
+                        type_make(DTYPE_F32, shape), 2, attributes));
 }
 
 static inline void add_scalar(RandomGraph *r) {

@@ -143,7 +143,7 @@ static void test_one_sweep_for_all_parameters(void **state) {
 static void test_names_of_gradient_nodes(void **state) {
   (void)state;
   Fixture f = fixture_create();
-  Node *y = graph_add(f.graph, OP_EXP, 1, &f.a, 0, NULL, (Span){.line = 7}, "h1.exp");
+  Node *y = make_node(&(Maker){f.graph, (Span){.line = 7}, "h1.exp"}, OP_EXP, 1, &f.a, 0, NULL);
   add_output(f.graph, OUTPUT_RESULT, "da", gradient_of(&f.maker, sum_all(&f.maker, y), f.a));
   Module *module = module_of(f.arena, f.graph);
   pass_find("differentiate")->run(module, diagnostics_create(f.arena));
@@ -188,7 +188,7 @@ static Node *parameter(Network *net, const char *name, Shape shape) {
            ((Variable){.kind = VARIABLE_PARAM, .path = name_intern(name), .type = type}));
   Attribute attributes[2] = {attr_make_int(ATTR_STREAM, 0), attr_make_string(ATTR_KEY, name)};
   Node *start =
-      graph_add_typed(net->init, OP_RANDOM_NORMAL, type, 0, NULL, 2, attributes, (Span){0}, name);
+      make_leaf(&(Maker){net->init, (Span){0}, name}, OP_RANDOM_NORMAL, type, 2, attributes);
   add_output(net->init, OUTPUT_STORE, name, start);
   return leaf(net->maker.graph, OP_PARAM, type, name);
 }
@@ -264,7 +264,7 @@ static void test_convolutional_network(void **state) {
   Attribute same[] = {INTS(STRIDE, 1, 1), INTS(LOW, 1, 1), INTS(HIGH, 1, 1), INTS(DILATION, 1, 1),
                       INT(GROUPS, 2)};
   x = make_binary_value(m, OP_DIV, x, 255);
-  Node *h = graph_add(m->graph, OP_CONV, 2, (Node *[]){x, w}, 5, same, (Span){0}, "conv");
+  Node *h = make_node(&(Maker){m->graph, (Span){0}, "conv"}, OP_CONV, 2, (Node *[]){x, w}, 5, same);
   int64_t axes[] = {0, 2, 3};
   Node *mean = make_reduce(m, OP_REDUCE_MEAN, h, 3, axes);
   Node *centred = make_binary(m, OP_SUB, h, along(m, mean, 1, h));
@@ -275,7 +275,7 @@ static void test_convolutional_network(void **state) {
   h = make_binary_value(m, OP_MAX, h, 0);
   Attribute pool[] = {INTS(KERNEL, 3, 3), INTS(STRIDE, 2, 2), INTS(LOW, 1, 1), INTS(HIGH, 1, 1),
                       INTS(DILATION, 1, 1)};
-  h = graph_add(m->graph, OP_MAX_POOL, 1, &h, 5, pool, (Span){0}, "pool");
+  h = make_node(&(Maker){m->graph, (Span){0}, "pool"}, OP_MAX_POOL, 1, &h, 5, pool);
   h = matmul(m, make_reshape(m, h, SHAPE(3, 36)), parameter(&net, "out.w", SHAPE(36, 5)));
   label = input(&net, "label", DTYPE_U8, SHAPE(3));
   check_network(&net, cross_entropy(m, h, label));

@@ -261,8 +261,8 @@ static void test_no_rule_mixes(void **state) {
   Attribute attributes[] = {
       attr_make_string(ATTR_NAME, name_intern("f")), attr_make_int(ATTR_DTYPE, DTYPE_F32),
       attr_make_ints(ATTR_SHAPE, 2, x->type.shape.dim), attr_make_int(ATTR_ROWWISE, 1)};
-  Node *plain = graph_add(m.graph, OP_EXTERN, 1, &x, 3, attributes, m.span, m.path);
-  Node *rows = graph_add(m.graph, OP_EXTERN, 1, &x, 4, attributes, m.span, m.path);
+  Node *plain = make_node(&m, OP_EXTERN, 1, &x, 3, attributes);
+  Node *rows = make_node(&m, OP_EXTERN, 1, &x, 4, attributes);
   const Flow *flow = flow_find(arena, m.graph, BATCH, NULL);
   assert_int_equal(flow[plain->id].kind, FLOW_MIXED);
   assert_int_equal(flow[plain->id].cause, CAUSE_MOVED);

@@ -218,8 +218,8 @@ static Node *build_loss(Built *built, const Case *c) {
     if (spec->is_distinct) spread(built->bindings.items[i].value);
   }
   Maker maker = maker_of(built->graph, "y");
-  Node *y = graph_add(built->graph, c->op, count, operands, attribute_count(c), c->attributes,
-                      (Span){0}, "y");
+  Node *y = make_node(&(Maker){built->graph, (Span){0}, "y"}, c->op, count, operands,
+                      attribute_count(c), c->attributes);
   y = make_cast(&maker, y, DTYPE_F64);
   Node *weight = bound_leaf(built, OP_INPUT, y->type, "weight", -1, 1);
   Node *square = make_binary_value(&maker, OP_MUL, make_binary(&maker, OP_MUL, y, y), 0.5);
@@ -337,7 +337,7 @@ static void gradient_at(Op op, int operands, int count, const double *a, const d
   Type type = type_make(DTYPE_F64, SHAPE(count));
   Node *leaves[2] = {leaf(graph, OP_PARAM, type, "a"), leaf(graph, OP_PARAM, type, "b")};
   Maker maker = maker_of(graph, "y");
-  Node *y = graph_add(graph, op, operands, leaves, 0, NULL, (Span){0}, "y");
+  Node *y = make_node(&(Maker){graph, (Span){0}, "y"}, op, operands, leaves, 0, NULL);
   Node *loss = sum_all(&maker, y);
   add_output(graph, OUTPUT_RESULT, "da", gradient_of(&maker, loss, leaves[0]));
   add_output(graph, OUTPUT_RESULT, "db", gradient_of(&maker, loss, leaves[1]));

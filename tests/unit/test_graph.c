@@ -60,7 +60,7 @@ static void test_attributes_are_sorted_and_copied(void **state) {
   int64_t one[] = {1}, two[] = {2}, three[] = {3};
   Attribute attributes[] = {attr_make_ints(ATTR_STEP, 1, one), attr_make_ints(ATTR_STOP, 1, three),
                             attr_make_ints(ATTR_START, 1, two)};
-  Node *slice = graph_add(graph, OP_SLICE, 1, &x, 3, attributes, maker.span, maker.path);
+  Node *slice = make_node(&(Maker){graph, maker.span, maker.path}, OP_SLICE, 1, &x, 3, attributes);
   two[0] = 0;
   assert_int_equal(node_ints(slice, ATTR_START)->ints[0], 2);
   assert_int_equal(slice->attributes[0].key, ATTR_START);

@@ -95,7 +95,7 @@ static void build_init(Module *module) {
   Maker maker = maker_of(graph, "w");
   Type type = type_make(DTYPE_F64, SHAPE(WIDTH));
   Attribute attributes[2] = {attr_make_int(ATTR_STREAM, 0), attr_make_string(ATTR_KEY, "w")};
-  Node *w = graph_add_typed(graph, OP_RANDOM_NORMAL, type, 0, NULL, 2, attributes, (Span){0}, "w");
+  Node *w = make_leaf(&(Maker){graph, (Span){0}, "w"}, OP_RANDOM_NORMAL, type, 2, attributes);
   add_output(graph, OUTPUT_STORE, "w", w);
   add_output(graph, OUTPUT_STORE, "seen", make_constant(&maker, type_scalar(DTYPE_F64), 0));
 }

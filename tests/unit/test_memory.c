@@ -135,7 +135,7 @@ static void test_stages_survive_a_dump(void **state) {
   Text text = {0}, again = {0};
   module_print(&text, module);
   SourceFile *file = source_from_text(arena, "dump", text.data, text.length);
-  Module *read = module_parse(arena, diagnostics_create(arena), file);
+  Module *read = module_parse(arena, diagnostics_create(arena), file, module_find_violation);
   assert_non_null(read);
   module_print(&again, read);
   assert_string_equal(text.data, again.data);

@@ -48,10 +48,10 @@ static void check_golden(const Golden *golden) {
   }
   bool is_leaf = golden->operand_count == 0;
   Node *node = is_leaf
-                   ? graph_add_typed(graph, golden->op, golden->expected.type, 0, NULL,
-                                     golden->attribute_count, golden->attributes, (Span){0}, "y")
-                   : graph_add(graph, golden->op, golden->operand_count, operands,
-                               golden->attribute_count, golden->attributes, (Span){0}, "y");
+                   ? make_leaf(&(Maker){graph, (Span){0}, "y"}, golden->op, golden->expected.type,
+                               golden->attribute_count, golden->attributes)
+                   : make_node(&(Maker){graph, (Span){0}, "y"}, golden->op, golden->operand_count,
+                               operands, golden->attribute_count, golden->attributes);
   if (!type_equal(node->type, golden->expected.type))
     fail_msg("%s (%s): the type is not as expected", op_info(golden->op)->name, golden->remark);
   add_output(graph, OUTPUT_RESULT, "y", node);
@@ -94,8 +94,8 @@ static void test_scalars_are_what_evaluation_gives(void **state) {
     Node *operands[3];
     for (int k = 0; k < golden->operand_count; k++)
       operands[k] = leaf(graph, OP_INPUT, golden->operands[k].type, "x");
-    Node *node = graph_add(graph, golden->op, golden->operand_count, operands,
-                           golden->attribute_count, golden->attributes, (Span){0}, "y");
+    Node *node = make_node(&(Maker){graph, (Span){0}, "y"}, golden->op, golden->operand_count,
+                           operands, golden->attribute_count, golden->attributes);
     for (int64_t e = 0; e < shape_elements(node->type.shape); e++) {
       double x[3];
       for (int k = 0; k < golden->operand_count; k++) x[k] = golden->operands[k].data[e];
@@ -333,9 +333,13 @@ static void test_type_rules_give_reasons(void **state) {
     Node *operands[3];
     for (int k = 0; k < refusal->operand_count; k++)
       operands[k] = leaf(graph, OP_INPUT, refusal->operands[k], "x");
-    Node *node =
-        graph_add_typed(graph, refusal->op, type_scalar(DTYPE_F32), refusal->operand_count,
-                        operands, refusal->attribute_count, refusal->attributes, (Span){0}, "y");
+    Node *node = graph_add(graph, &(Node){.op = refusal->op,
+                                          .type = type_scalar(DTYPE_F32),
+                                          .operand_count = refusal->operand_count,
+                                          .operands = operands,
+                                          .attribute_count = refusal->attribute_count,
+                                          .attributes = (Attribute *)refusal->attributes,
+                                          .path = "y"});
     const char *reason = NULL;
     Type type;
     assert_false(op_info(refusal->op)->class->infer(arena, node, &type, &reason));
@@ -406,7 +410,7 @@ static const Tensor *random_values(Arena *arena, Op op, Type type, const char *k
                                    EvaluateContext context) {
   Graph *graph = graph_create(arena, "random");
   Attribute attributes[2] = {attr_make_int(ATTR_STREAM, stream), attr_make_string(ATTR_KEY, key)};
-  Node *node = graph_add_typed(graph, op, type, 0, NULL, 2, attributes, (Span){0}, "r");
+  Node *node = make_leaf(&(Maker){graph, (Span){0}, "r"}, op, type, 2, attributes);
   add_output(graph, OUTPUT_RESULT, "r", node);
   return evaluation_output(graph_evaluate(arena, graph, 0, NULL, &context), 0);
 }
@@ -512,7 +516,8 @@ static void test_costs(void **state) {
   Node *kernel = leaf(graph, OP_PARAM, type_make(DTYPE_F32, SHAPE(16, 3, 3, 3)), "kernel");
   Attribute same[] = {INTS(STRIDE, 1, 1), INTS(LOW, 1, 1), INTS(HIGH, 1, 1), INTS(DILATION, 1, 1),
                       INT(GROUPS, 1)};
-  Node *conv = graph_add(graph, OP_CONV, 2, (Node *[]){image, kernel}, 5, same, (Span){0}, "y");
+  Node *conv =
+      make_node(&(Maker){graph, (Span){0}, "y"}, OP_CONV, 2, (Node *[]){image, kernel}, 5, same);
   double flops = 2.0 * 2 * 16 * 8 * 8 * 27;
   assert_true(node_cost(conv).flops == flops);
   assert_true(

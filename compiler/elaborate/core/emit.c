@@ -6,6 +6,7 @@
 #include "elaborate/core/elaborator.h"
 #include "elaborate/core/emit.h"
 #include "elaborate/core/report.h"
+#include "ops/make.h"
 #include "ops/number.h"
 #include "ops/op.h"
 #include "support/names.h"
@@ -61,8 +62,8 @@ static bool check_bytes(Elaborator *e, Type type) {
 
 Node *emit_leaf(Elaborator *e, Op op, Type type, int attribute_count, const Attribute *attributes) {
   if (!emit_allowed(e) || !check_bytes(e, type)) return NULL;
-  Node *node = graph_add_typed(e->region->graph, op, type, 0, NULL, attribute_count, attributes,
-                               emit_span(e), e->frame->label);
+  Node *node = make_leaf(&(Maker){e->region->graph, emit_span(e), e->frame->label}, op, type,
+                         attribute_count, attributes);
   region_sync(e);
   return node;
 }
@@ -95,8 +96,8 @@ Node *emit_node(Elaborator *e, Op op, int operand_count, Node *const *operands, 
     return NULL;
   }
   if (!check_bytes(e, type)) return NULL;
-  Node *node = graph_add_typed(e->region->graph, op, type, operand_count, operands, attribute_count,
-                               sorted, trial.span, trial.path);
+  trial.type = type;
+  Node *node = graph_add(e->region->graph, &trial);
   region_sync(e);
   return node;
 }

@@ -50,8 +50,8 @@ static void put_first(const Attribute *list, int64_t first, int64_t *values) {
 static Node *elementwise(const Steps *s) {
   Node **operands = ARENA_ARRAY(s->maker->graph->arena, Node *, s->node->operand_count);
   for (int i = 0; i < s->node->operand_count; i++) operands[i] = spread(s, i);
-  return graph_add(s->maker->graph, s->node->op, s->node->operand_count, operands,
-                   s->node->attribute_count, s->node->attributes, s->maker->span, s->maker->path);
+  return make_node(s->maker, s->node->op, s->node->operand_count, operands,
+                   s->node->attribute_count, s->node->attributes);
 }
 
 static Node *reshape(const Steps *s) {

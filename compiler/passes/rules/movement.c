@@ -35,10 +35,9 @@ Node *rule_lift_movement(const Rewrite *rewrite, Node *node) {
     operands[i] =
         match_constant(operand, &value) ? make_constant(maker, type, value) : first(operand);
   }
-  Node *result = graph_add(maker->graph, node->op, node->operand_count, operands,
-                           node->attribute_count, node->attributes, maker->span, maker->path);
-  return graph_add(maker->graph, model->op, 1, &result, model->attribute_count, model->attributes,
-                   maker->span, maker->path);
+  Node *result = make_node(maker, node->op, node->operand_count, operands, node->attribute_count,
+                           node->attributes);
+  return make_node(maker, model->op, 1, &result, model->attribute_count, model->attributes);
 }
 
 /* The operand of a broadcast, if it is one element, as a scalar; else NULL. */

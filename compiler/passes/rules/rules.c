@@ -26,8 +26,7 @@ bool rules_need_stops(const Graph *graph) {
 
 Node *rules_make_scalar(const Maker *maker, const char *name) {
   Attribute attribute = attr_make_string(ATTR_NAME, name);
-  return graph_add_typed(maker->graph, OP_SCALAR, type_scalar(DTYPE_F64), 0, NULL, 1, &attribute,
-                         maker->span, maker->path);
+  return make_leaf(maker, OP_SCALAR, type_scalar(DTYPE_F64), 1, &attribute);
 }
 
 bool match_constant(const Node *node, double *value) {

@@ -7,7 +7,7 @@
  *
  * It must survive any damage: a dump may hold anything, so nothing is trusted before it was
  * checked. */
-#include "graph/verify.h"
+#include "ops/verify.h"
 
 #include <string.h>
 
