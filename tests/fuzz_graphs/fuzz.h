@@ -157,9 +157,9 @@ typedef struct FarScale {
   bool has_specials;  /* zeros, infinities and NaNs among them */
 } FarScale;
 double far_element(FarScale scale, uint64_t bits);
-/* Rounds to the type; false where some element lies near the ends of its range, where executables
- * may differ: whether it becomes infinite, 0 or a subnormal number. */
-bool far_round(Tensor *value);
+/* Rounds to the type, or only to infinities and 0; false where some element lies near the ends of its
+ * range, where executables may differ: whether it becomes infinite, 0 or a subnormal number. */
+bool far_round(Tensor *value, bool keeps_digits);
 /* What the magnitudes of a sum's terms may be together. */
 double far_sum_limit(DType dtype);
 /* Whether any part of the product of all elements is within the range. */

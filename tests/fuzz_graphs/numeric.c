@@ -173,9 +173,10 @@ static void copy_elements(double *to, const Tensor *from) {
 }
 
 /* As operators of 16 bits do; in far cases as all operators do. */
-static void round_value(Numbers *numbers, const Node *node, Tensor *value) {
+static void round_value(Numbers *numbers, const Node *node, Tensor *value, const Noise *noise) {
   DType dtype = value->type.dtype;
-  if (numbers->standard.is_far && !far_round(value)) numbers->strays[node->id] = true;
+  if (numbers->standard.is_far && !far_round(value, noise != NULL))
+    numbers->strays[node->id] = true;
   for (int64_t i = 0; dtype_is_half(dtype) && i < shape_elements(value->type.shape); i++)
     value->data[i] = number_round(value->data[i], dtype);
 }
@@ -225,10 +226,10 @@ static void compute_sum(Numbers *numbers, const Node *node, const Tensor **opera
   size_t bytes = sizeof(double) * (size_t)shape_elements(node->type.shape);
   if (bytes > 0) memset(value->data, 0, bytes);
   op_info(node->op)->class->evaluate(node, operands, value, context);
-  round_value(numbers, node, value);
+  round_value(numbers, node, value, noise);
   op_info(node->op)->class->evaluate(node, sized, sizes, context);
   double unit = noise->unit[node->type.dtype] * sqrt(terms_of(node));
-  for (int64_t i = 0; unit > 0 && i < shape_elements(node->type.shape); i++) {
+  for (int64_t i = 0; unit != 0 && i < shape_elements(node->type.shape); i++) {
     double error =
         unit * fmax(fabs(value->data[i]), fabs(sizes->data[i]) / PART) * noise_draw(noise);
     if (isfinite(value->data[i])) value->data[i] += error;
@@ -339,7 +340,7 @@ void numbers_compute(Numbers *numbers, const Node *node, const Tensor *binding,
   op_info(node->op)->class->evaluate(node, operands, value, context);
   numbers->strays[node->id] =
       numbers->standard.is_far && !parts_fit(numbers, node, operands, context);
-  round_value(numbers, node, value);
+  round_value(numbers, node, value, noise);
   numbers->exact[node->id] = find_exact(numbers, node);
   bool rounds = rounding[node->op] != ROUNDS_NOT ||
                 (node->op == OP_CAST && dtype_is_float(operands[0]->type.dtype)) ||

@@ -10,7 +10,7 @@
 #include "passes/pass.h"
 #include "support/panic.h"
 
-enum { NOISY_RUNS = 3, NOISY_RUNS_FAR = 6 };
+enum { NOISY_RUNS = 3, NOISY_RUNS_FAR = 6, MARGIN_RUNS = 2, MARGIN = 64 };
 
 /* ---- copies ---- */
 
@@ -124,7 +124,7 @@ typedef struct Run {
   Choices *choices; /* by step */
   Noise *noise;     /* NULL in the first */
   int kind;         /* of the noise */
-  bool only_choices;
+  double times;     /* as large as rounding */
 } Run;
 
 static void record(Arena *arena, const Run *run, Expected *expected, const char *name,
@@ -135,11 +135,10 @@ static void record(Arena *arena, const Run *run, Expected *expected, const char 
     if (is_far) expected->spreads = tensor_create(arena, value->type);
     return;
   }
-  if (run->only_choices) return;
   for (int64_t i = 0; i < shape_elements(value->type.shape); i++) {
     double moved = fabs(value->data[i] - expected->value->data[i]);
-    /* What saturates is not moved in proportion: far values keep what the larger errors move. */
-    if (!is_far) moved /= enlarged[run->kind];
+    /* What saturates is not moved in proportion: far values keep what errors of one unit move. */
+    moved /= is_far ? run->times : enlarged[run->kind];
     double *spread = is_far ? &expected->spreads->data[i] : &expected->spread[run->kind];
     *spread = fmax(*spread, moved); /* of two infinities NaN, which fmax leaves out */
   }
@@ -234,17 +233,18 @@ static void record_steps(Arena *arena, const Run *run) {
 }
 
 static void record_run(Arena *arena, const Run *run) {
-  if (!run->only_choices) record_init(arena, run);
+  record_init(arena, run);
   record_steps(arena, run);
 }
 
-/* Element by element a few runs may all be small by chance; choices have a margin. */
+/* Element by element a few runs may all be small by chance, or lie on one side of what has two, as
+ * max(x, 0) beside 0: so two runs each have the same errors with opposite signs, and the last two
+ * have MARGIN times the errors, of what they move a MARGINth counts. Choices have that margin too. */
 static void record_far(Arena *arena, Run *run) {
-  enum { MARGIN = 64, MARGIN_RUNS = 2 };
   run->kind = case_is_in_own_types(run->test) ? PRECISION_OWN : PRECISION_DOUBLE;
   for (int i = 0; i < NOISY_RUNS_FAR + MARGIN_RUNS; i++) {
-    run->only_choices = i >= NOISY_RUNS_FAR;
-    Noise noise = make_noise(run->kind, i, run->only_choices ? MARGIN : 1);
+    run->times = i < NOISY_RUNS_FAR ? 1 : MARGIN;
+    Noise noise = make_noise(run->kind, i / 2, i % 2 == 0 ? run->times : -run->times);
     run->noise = &noise;
     record_run(arena, run);
   }
