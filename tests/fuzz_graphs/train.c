@@ -2,7 +2,8 @@
  * outputs that show values, and stores that tempt the memory plan.
  *
  * The whole is differentiated and played on its values; where a node of it is not steady, other
- * draws are tried, and at last there are no gradients. */
+ * draws are tried, then there are no gradients, and at last nothing is computed that the recipes did
+ * not settle. */
 #include <math.h>
 
 #include "generate.h"
@@ -10,7 +11,7 @@
 #include "support/names.h"
 #include "support/panic.h"
 
-enum { TRIES_FOR_ALL_STEPS = 5, MOST_TRIES = 8 };
+enum { TRIES_FOR_ALL_STEPS = 5, TRIES_WITH_GRADIENTS = 7, MOST_TRIES = 9 };
 
 /* What an attempt adds to, for taking it back. */
 typedef struct Snapshot {
@@ -319,12 +320,14 @@ static void add_metrics(Generator *g, Node *loss) {
 
 /* ---- attempts ---- */
 
-/* How many steps are steady. */
-static int attempt(Generator *g, bool with_gradients) {
-  Node *loss = with_gradients ? make_loss(g) : NULL;
+/* How many steps are steady. Of the last attempt the first is: it stores what is there. */
+static int attempt(Generator *g, int tries) {
+  Node *loss = tries < TRIES_WITH_GRADIENTS ? make_loss(g) : NULL;
   add_shown(g);
-  if (draw_chance(g, 60)) add_hazards(g);
-  add_state_update(g);
+  if (tries + 1 < MOST_TRIES) {
+    if (draw_chance(g, 60)) add_hazards(g);
+    add_state_update(g);
+  }
   Node *whole = loss ? with_penalty(g, loss) : NULL;
   if (whole) add_updates(g, whole);
   return case_find_steps(g->test);
@@ -335,10 +338,10 @@ void train_finish(Generator *g) {
   int steps = 0;
   for (int tries = 0; tries < MOST_TRIES && steps == 0; tries++) {
     snapshot_restore(g, &snapshot);
-    steps = attempt(g, tries + 1 < MOST_TRIES);
+    steps = attempt(g, tries);
     if (steps < g->test->steps && tries < TRIES_FOR_ALL_STEPS) steps = 0;
   }
-  if (steps == 0) panic("%s: not steady even without gradients", g->prefix);
+  if (steps == 0) panic("%s: not steady even as it was settled", g->prefix);
   Node *loss = NULL;
   const Graph *graph = g->maker.graph;
   for (int i = snapshot.nodes; i < graph->nodes.count && !loss; i++)
@@ -349,7 +352,7 @@ void train_finish(Generator *g) {
   steps = case_find_steps(g->test);
   if (steps == 0) {
     snapshot_restore(g, &snapshot);
-    steps = attempt(g, false);
+    steps = attempt(g, TRIES_WITH_GRADIENTS);
   }
   g->test->steps = steps == 3 ? 2 : steps;
 }
