@@ -53,6 +53,37 @@ typedef struct Task {
 
 /* ---- cases ---- */
 
+/* Where the comment `# what name =` ends, or NULL. */
+static const char *find_comment(Arena *arena, const SourceFile *dump, const char *what) {
+  const char *key = arena_printf(arena, "# %s =", what), *at = strstr(dump->text, key);
+  return at ? at + strlen(key) : NULL;
+}
+
+/* The values that print_case() wrote; a tensor of which there are none stays as it is. */
+static void read_values(Arena *arena, const SourceFile *dump, const char *what, const char *name,
+                        Tensor *tensor) {
+  const char *at = find_comment(arena, dump, arena_printf(arena, "%s %s", what, name));
+  for (int64_t i = 0; at && i < shape_elements(tensor->type.shape); i++) {
+    char *end;
+    tensor->data[i] = strtod(at, &end);
+    if (end == at) panic("%s: too few values of %s", dump->name, name);
+    at = end;
+  }
+}
+
+static void read_comments(Case *test, const SourceFile *dump) {
+  const Module *module = test->module;
+  const char *steps = find_comment(test->arena, dump, "steps");
+  if (steps) test->steps = (int)strtol(steps, NULL, 10);
+  test->standard.is_far = strstr(dump->text, "# far\n") != NULL;
+  for (int i = 0; i < test->inputs.count; i++)
+    read_values(test->arena, dump, "input", module->inputs.items[i].name, test->inputs.items[i]);
+  for (int i = 0; i < test->start.count; i++)
+    read_values(test->arena, dump, "variable", module->variables.items[i].path,
+                test->start.items[i]);
+}
+
+/* A dump, with the values of its comments or some made up. */
 static Case *read_case(Arena *arena, const char *path) {
   const char *reason = NULL;
   SourceFile *dump = source_read(arena, path, &reason);
@@ -69,6 +100,7 @@ static Case *read_case(Arena *arena, const char *path) {
     const char *path_of_it = module->variables.items[i].path;
     vec_push(arena, &test->start, interpreter_variable(interpreter, path_of_it));
   }
+  read_comments(test, dump);
   return test;
 }
 
@@ -241,12 +273,14 @@ static bool still_fails(void *context, const Case *test) {
 static void print_values(FILE *stream, const char *what, const char *name, const Tensor *tensor) {
   int64_t count = shape_elements(tensor->type.shape);
   fprintf(stream, "# %s %s =", what, name);
-  for (int64_t i = 0; i < count && i < 40; i++) fprintf(stream, " %.9g", tensor->data[i]);
-  fputs(count > 40 ? " ...\n" : "\n", stream);
+  for (int64_t i = 0; i < count; i++) fprintf(stream, " %.17g", tensor->data[i]);
+  fputs("\n", stream);
 }
 
+/* As read_case() reads it. */
 static void print_case(FILE *stream, const Case *test, const char *message) {
-  fprintf(stream, "# %s\n", message);
+  fprintf(stream, "# %s\n# steps = %d\n%s", message, test->steps,
+          test->standard.is_far ? "# far\n" : "");
   for (int i = 0; i < test->inputs.count; i++)
     print_values(stream, "input", test->module->inputs.items[i].name, test->inputs.items[i]);
   for (int i = 0; i < test->start.count; i++)
@@ -277,6 +311,21 @@ static void shrink(const Task *task, const char *message) {
   arena_destroy(arena);
 }
 
+/* In a child, since a generator that panics would end the worker and all that it has yet to do. */
+static void shrink_apart(const Task *task, const char *message) {
+  fflush(NULL);
+  pid_t child = fork();
+  must(child >= 0, "fork");
+  if (child == 0) {
+    shrink(task, message);
+    fflush(NULL);
+    _exit(0);
+  }
+  int status;
+  must(waitpid(child, &status, 0) == child, "waitpid");
+  if (status != 0) printf("seed %llu cannot be made small\n", (unsigned long long)task->seed);
+}
+
 /* ---- workers ---- */
 
 #define COUNT(where, by) __atomic_fetch_add(&(where), (by), __ATOMIC_RELAXED)
@@ -302,7 +351,7 @@ static void add_verdict(Totals *totals, const Task *task, const Verdict *verdict
   if (task->file) printf("FAILED: %s: %s\n", task->file, verdict->message);
   else printf("FAILED: seed %llu: %s\n", (unsigned long long)task->seed, verdict->message);
   if (task->count == 1 && (task->options->shrinks || task->options->kept))
-    shrink(task, verdict->message);
+    shrink_apart(task, verdict->message);
   fflush(stdout);
 }
 

@@ -181,6 +181,7 @@ static Numbers forward_values(Arena *arena, const Case *test) {
   const Module *module = test->module;
   const Graph *graph = module->entries[ENTRY_TRAIN];
   Numbers numbers = numbers_create(arena);
+  numbers.standard = test->standard;
   Interpreter *interpreter = interpreter_create(arena, module, (uint64_t)module->run.seed);
   case_set_start(test, interpreter);
   Binding *bindings, *inputs = case_bind_inputs(arena, test);
