@@ -30,7 +30,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
   @TYPE@ *const rasters = (@TYPE@ *)(worker->scratch + @SOURCE_BYTES@);
   nnc_mem_@T@ *const sums = (nnc_mem_@T@ *)(worker->scratch + @SOURCE_BYTES@ + @OTHER_BYTES@);
   @KEYS@
-  memset(source + (int64_t)CB * PLANE, 0, @SOURCE_BYTES@ - sizeof *source * CB * PLANE);
+  memset(source + (int64_t)@FILLED@ * PLANE, 0, @SOURCE_BYTES@ - sizeof *source * @FILLED@ * PLANE);
   NNC_TASKS(worker, TASKS, task) {
     const int64_t row = task % ROW_BLOCKS * RB, rows = nnc_least(RB, ROWS - row);
     const int64_t channel = task / ROW_BLOCKS % CHANNEL_BLOCKS * CB;

@@ -388,12 +388,15 @@ static void add_operands(const ConvWriter *writer, TemplateHoles *holes) {
 static void add_grid(const ConvWriter *writer, TemplateHoles *holes) {
   const ConvGrid *grid = &writer->grid;
   bool blocks_rows = writer->is_weight || writer->is_small;
+  int64_t last_block = writer->is_weight ? grid->channels % grid->channel_block : 0;
   holes_add_integer(holes, "IMAGES", grid->images);
   holes_add_integer(holes, "GROUPS", grid->groups);
   holes_add_integer(holes, "ROWS", grid->rows);
   holes_add_integer(holes, "CHANNELS", grid->channels);
   holes_add_integer(holes, "RB", grid->row_block);
   holes_add_integer(holes, "CB", grid->channel_block);
+  /* Planes that every task fills. Sums multiply what lies after the last one by 0. */
+  holes_add(holes, "FILLED", last_block > 0 ? c_integer(holes->arena, last_block) : "CB");
   holes_add_integer(holes, "ROW_BLOCKS", blocks_rows ? divide_up(grid->rows, grid->row_block) : 1);
   holes_add_integer(holes, "CHANNEL_BLOCKS",
                     writer->is_weight ? divide_up(grid->channels, grid->channel_block) : 1);
