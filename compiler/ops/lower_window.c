@@ -144,25 +144,60 @@ static void tap_digits(KernelBuilder *builder, const ConvSlots *slots, Index *nu
   }
 }
 
-/* First the number of the first greatest tap, then v under that tap, as a sum with one term. */
-void lower_max_pool_pick(KernelBuilder *builder, const Node *node) {
-  Arena *arena = builder_arena(builder);
-  ConvSlots slots = pool_slots(node, node->operands[0]->type.shape, node->type.shape);
-  int64_t taps = extent_product(slots.kernel, slots.spatial);
+/* Operand `operand` under a tap of the window, over whose taps a reduction is opened. */
+static Expr *tapped(KernelBuilder *builder, const ConvSlots *slots, int operand, double padding,
+                    Index **number, Guard *guards) {
+  int64_t taps = extent_product(slots->kernel, slots->spatial);
   Index *tap[3], *at[MAX_RANK];
+  *number = index_axis(builder_arena(builder), builder_reduce_axes(builder, 1, &taps));
+  tap_digits(builder, slots, *number, tap);
+  window_element(builder, slots, tap, at, guards);
+  return builder_operand_guarded(builder, operand, at, slots->spatial, guards, padding);
+}
+
+static Expr *compared(KernelBuilder *builder, Op op, Expr *a, Expr *b) {
+  return builder_op(builder, op, DTYPE_BOOL, 2, (Expr *[]){a, b});
+}
+
+static Expr *are_inside(KernelBuilder *builder, int count, const Guard *guards, Expr *and) {
+  for (int i = 0; i < count; i++) {
+    Expr *at = builder_index(builder, guards[i].index, DTYPE_I64);
+    Expr *bound = builder_const(builder, DTYPE_I64, (double)guards[i].bound);
+    and = compared(builder, OP_AND, and, compared(builder, OP_LT, at, bound));
+    Expr *zero = builder_const(builder, DTYPE_I64, 0);
+    and = compared(builder, OP_AND, and, compared(builder, OP_GE, at, zero));
+  }
+  return and;
+}
+
+/* The number of the first greatest tap. In a window of -inf alone it must not be one in the padding,
+ * which the value does not tell from the others: there the greatest value is found first. */
+static Expr *first_greatest(KernelBuilder *builder, const ConvSlots *slots) {
   Guard guards[3];
-  int first = builder_reduce_axes(builder, 1, &taps);
-  tap_digits(builder, &slots, index_axis(arena, first), tap);
-  window_element(builder, &slots, tap, at, guards);
-  Expr *x = builder_operand_guarded(builder, 0, at, slots.spatial, guards, -INFINITY);
-  Expr *greatest = builder_reduce(builder, OP_ARGMAX, x);
-  builder_reduce_axes(builder, 1, &taps);
-  tap_digits(builder, &slots, index_axis(arena, first), tap);
-  window_element(builder, &slots, tap, at, guards);
-  Expr *v = builder_operand_guarded(builder, 1, at, slots.spatial, guards, 0);
-  Expr *both[2] = {builder_index(builder, index_axis(arena, first), DTYPE_I32), greatest};
-  Expr *is_it = builder_op(builder, OP_EQ, DTYPE_BOOL, 2, both);
-  Expr *zero = builder_const(builder, node->type.dtype, 0);
-  Expr *term = builder_op(builder, OP_WHERE, node->type.dtype, 3, (Expr *[]){is_it, v, zero});
+  Index *number;
+  bool is_padded = false;
+  for (int i = 0; i < slots->spatial; i++)
+    is_padded = is_padded || slots->low[i] > 0 || slots->high[i] > 0;
+  Expr *x = tapped(builder, slots, 0, -INFINITY, &number, guards);
+  if (!is_padded) return builder_reduce(builder, OP_ARGMAX, x);
+  Expr *greatest = builder_reduce(builder, OP_REDUCE_MAX, x);
+  x = tapped(builder, slots, 0, -INFINITY, &number, guards);
+  Expr *is_greatest = compared(builder, OP_OR, compared(builder, OP_EQ, x, greatest),
+                               compared(builder, OP_NE, x, x)); /* NaN */
+  Expr *choice[] = {are_inside(builder, slots->spatial, guards, is_greatest),
+                    builder_const(builder, DTYPE_I32, 1), builder_const(builder, DTYPE_I32, 0)};
+  return builder_reduce(builder, OP_ARGMAX, builder_op(builder, OP_WHERE, DTYPE_I32, 3, choice));
+}
+
+/* v under the first greatest tap, as a sum with one term. */
+void lower_max_pool_pick(KernelBuilder *builder, const Node *node) {
+  ConvSlots slots = pool_slots(node, node->operands[0]->type.shape, node->type.shape);
+  Guard guards[3];
+  Index *number;
+  Expr *greatest = first_greatest(builder, &slots);
+  Expr *v = tapped(builder, &slots, 1, 0, &number, guards);
+  Expr *is_it = compared(builder, OP_EQ, builder_index(builder, number, DTYPE_I32), greatest);
+  Expr *choice[] = {is_it, v, builder_const(builder, node->type.dtype, 0)};
+  Expr *term = builder_op(builder, OP_WHERE, node->type.dtype, 3, choice);
   builder_return(builder, builder_reduce(builder, OP_REDUCE_SUM, term));
 }
