@@ -160,9 +160,10 @@ Node *rule_pow_constant(const Rewrite *rewrite, Node *node) {
 
 /* ---- selection and logic ------------------------------------------------------------------ */
 
+/* An extremum of a NaN has no gradient, the NaN itself has one: until gradients are made it stays. */
 Node *rule_same_operands(const Rewrite *rewrite, Node *node) {
-  (void)rewrite;
-  return first(node) == second(node) ? first(node) : NULL;
+  bool is_kept = rewrite->keeps_stops && dtype_is_float(node->type.dtype);
+  return first(node) == second(node) && !is_kept ? first(node) : NULL;
 }
 
 /* The constant stands on the right: true is 1. */
