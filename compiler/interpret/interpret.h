@@ -38,19 +38,22 @@ Interpreter *interpreter_create(Arena *arena, const Module *module, uint64_t see
 Tensor *interpreter_variable(Interpreter *interpreter, const char *path);
 /* For random operators of an evaluation: the number of the batch's first example; 0 at first. */
 void interpreter_set_example(Interpreter *interpreter, uint64_t example);
+/* What the host knows before it computes schedules: the step, from 1, and the rest of module.h. */
+typedef struct RunTime {
+  int64_t t, epoch, steps, steps_per_epoch;
+} RunTime;
+
 /* Everything that an entry's leaves may ask for: variables, host scalars (through the host entry)
  * and the given inputs. In the arena; values are the interpreter's own. Returns their number. */
 int interpreter_bind(Interpreter *interpreter, Arena *arena, int input_count, const Binding *inputs,
-                     int64_t t, int64_t epoch, int64_t steps, int64_t steps_per_epoch,
-                     Binding **bindings);
+                     RunTime time, Binding **bindings);
 /* Runs one entry (train, accumulate, eval, ...) on inputs bound by name, with host scalars from
- * the host entry at step t (from 1) and the given epoch; performs its stores. `inputs` may also
+ * the host entry at that time; performs its stores. `inputs` may also
  * bind host scalars (OP_SCALAR), as the finish entry needs: the accumulators by name. Results are
  * output values, valid until the end of the next run. Random operators see step t while training,
  * else 0. */
 Evaluation *interpreter_run(Interpreter *interpreter, EntryKind entry, int input_count,
-                            const Binding *inputs, int64_t t, int64_t epoch, int64_t steps,
-                            int64_t steps_per_epoch);
+                            const Binding *inputs, RunTime time);
 /* Frees what runs allocated; the interpreter itself belongs to its arena. */
 void interpreter_destroy(Interpreter *interpreter);
 

@@ -109,14 +109,13 @@ static void bind_variables(const Interpreter *interpreter, Arena *arena, Binding
 }
 
 int interpreter_bind(Interpreter *interpreter, Arena *arena, int input_count, const Binding *inputs,
-                     int64_t t, int64_t epoch, int64_t steps, int64_t steps_per_epoch,
-                     Binding **result) {
+                     RunTime time, Binding **result) {
   Bindings bindings = {0};
   for (int i = 0; i < input_count; i++) vec_push(arena, &bindings, inputs[i]);
-  bind_number(arena, &bindings, "t", (double)t);
-  bind_number(arena, &bindings, "epoch", (double)epoch);
-  bind_number(arena, &bindings, "steps", (double)steps);
-  bind_number(arena, &bindings, "steps_per_epoch", (double)steps_per_epoch);
+  bind_number(arena, &bindings, "t", (double)time.t);
+  bind_number(arena, &bindings, "epoch", (double)time.epoch);
+  bind_number(arena, &bindings, "steps", (double)time.steps);
+  bind_number(arena, &bindings, "steps_per_epoch", (double)time.steps_per_epoch);
   for (int i = 0; i < interpreter->module->plateaus.count; i++) { /* as a run begins */
     const Plateau *plateau = &interpreter->module->plateaus.items[i];
     bind_number(arena, &bindings, plateau->name, plateau->start);
@@ -128,14 +127,12 @@ int interpreter_bind(Interpreter *interpreter, Arena *arena, int input_count, co
 }
 
 Evaluation *interpreter_run(Interpreter *interpreter, EntryKind entry, int input_count,
-                            const Binding *inputs, int64_t t, int64_t epoch, int64_t steps,
-                            int64_t steps_per_epoch) {
+                            const Binding *inputs, RunTime time) {
   const Graph *graph = interpreter->module->entries[entry];
   if (!graph) panic("module %s has no entry %s", interpreter->module->name, entry_name(entry));
   Arena *arena = arena_create();
   Binding *bindings;
-  int count = interpreter_bind(interpreter, arena, input_count, inputs, t, epoch, steps,
-                               steps_per_epoch, &bindings);
+  int count = interpreter_bind(interpreter, arena, input_count, inputs, time, &bindings);
   bool trains = entry == ENTRY_TRAIN || entry == ENTRY_ACCUMULATE;
-  return run(interpreter, graph, arena, count, bindings, trains ? (uint64_t)t : 0);
+  return run(interpreter, graph, arena, count, bindings, trains ? (uint64_t)time.t : 0);
 }

@@ -121,7 +121,7 @@ static int entries_depth(const AstEntries *entries) {
 
 /* ---- statements --------------------------------------------------------------------------- */
 
-static AstStmt *new_stmt(Parser *parser, AstStmtKind kind, Span span, Span keyword) {
+AstStmt *build_stmt(Parser *parser, AstStmtKind kind, Span span, Span keyword) {
   AstStmt *stmt = ARENA_NEW(parser->arena, AstStmt);
   stmt->kind = kind;
   stmt->depth = 1;
@@ -151,15 +151,13 @@ static void above_formals(AstStmt *stmt, const AstFormals *formals) {
 }
 
 AstStmt *build_const(Parser *parser, Span span, Span keyword, AstBindings *bindings) {
-  AstStmt *stmt = new_stmt(parser, AST_CONST, span, keyword);
+  AstStmt *stmt = build_stmt(parser, AST_CONST, span, keyword);
   stmt->constants = *bindings;
   for (int i = 0; i < bindings->count; i++) above_expr(stmt, bindings->items[i].value);
   return stmt;
 }
 
-AstStmt *build_variable(Parser *parser, AstStmtKind kind, Span span, Span keyword,
-                        const AstName *name, AstType *type, AstExpr *value) {
-  AstStmt *stmt = new_stmt(parser, kind, span, keyword);
+AstStmt *build_variable(AstStmt *stmt, const AstName *name, AstType *type, AstExpr *value) {
   stmt->variable.name = *name;
   stmt->variable.type = type;
   stmt->variable.value = value;
@@ -170,7 +168,7 @@ AstStmt *build_variable(Parser *parser, AstStmtKind kind, Span span, Span keywor
 
 AstStmt *build_section(Parser *parser, AstStmtKind kind, Span span, Span keyword,
                        const AstName *name, AstEntries *entries) {
-  AstStmt *stmt = new_stmt(parser, kind, span, keyword);
+  AstStmt *stmt = build_stmt(parser, kind, span, keyword);
   if (name) stmt->section.name = *name;
   stmt->section.entries = *entries;
   above(stmt, entries_depth(entries));
@@ -179,10 +177,8 @@ AstStmt *build_section(Parser *parser, AstStmtKind kind, Span span, Span keyword
   return stmt;
 }
 
-AstStmt *build_function(Parser *parser, AstStmtKind kind, Span span, Span keyword,
-                        const AstName *name, AstFormals *formals, AstBlock *body,
+AstStmt *build_function(AstStmt *stmt, const AstName *name, AstFormals *formals, AstBlock *body,
                         AstGradient *gradient) {
-  AstStmt *stmt = new_stmt(parser, kind, span, keyword);
   stmt->function.name = *name;
   stmt->function.formals = *formals;
   stmt->function.body = body;
@@ -196,10 +192,7 @@ AstStmt *build_function(Parser *parser, AstStmtKind kind, Span span, Span keywor
   return stmt;
 }
 
-AstStmt *build_extern(Parser *parser, Span span, Span keyword, const AstName *name,
-                      AstFormals *formals, AstType *result, AstEntries *entries,
-                      AstGradient *gradient) {
-  AstStmt *stmt = build_function(parser, AST_EXTERN, span, keyword, name, formals, NULL, gradient);
+AstStmt *build_extern(Parser *parser, AstStmt *stmt, AstType *result, AstEntries *entries) {
   stmt->function.result = result;
   stmt->function.entries = *entries;
   above_type(stmt, result);
@@ -210,7 +203,7 @@ AstStmt *build_extern(Parser *parser, Span span, Span keyword, const AstName *na
 
 AstStmt *build_assignment(Parser *parser, AstStmtKind kind, Span span, Span op, AstNames *names,
                           AstExpr *value) {
-  AstStmt *stmt = new_stmt(parser, kind, span, op);
+  AstStmt *stmt = build_stmt(parser, kind, span, op);
   stmt->assignment.names = *names;
   stmt->assignment.value = value;
   above_expr(stmt, value);
@@ -219,7 +212,7 @@ AstStmt *build_assignment(Parser *parser, AstStmtKind kind, Span span, Span op, 
 
 AstStmt *build_for(Parser *parser, Span span, Span keyword, AstNames *pattern, AstExpr *sequence,
                    AstBlock *body) {
-  AstStmt *stmt = new_stmt(parser, AST_FOR, span, keyword);
+  AstStmt *stmt = build_stmt(parser, AST_FOR, span, keyword);
   stmt->loop.pattern = *pattern;
   stmt->loop.sequence = sequence;
   stmt->loop.body = body;
@@ -229,12 +222,11 @@ AstStmt *build_for(Parser *parser, Span span, Span keyword, AstNames *pattern, A
 }
 
 AstStmt *build_if(Parser *parser, Span span, Span keyword, AstExpr *condition, AstBlock *then,
-                  AstBlock *otherwise, int is_else_if) {
-  AstStmt *stmt = new_stmt(parser, AST_IF, span, keyword);
+                  AstBlock *otherwise) {
+  AstStmt *stmt = build_stmt(parser, AST_IF, span, keyword);
   stmt->branch.condition = condition;
   stmt->branch.then = then;
   stmt->branch.otherwise = otherwise;
-  stmt->branch.is_else_if = is_else_if;
   above_expr(stmt, condition);
   above(stmt, then->depth);
   if (otherwise) above(stmt, otherwise->depth);
@@ -246,11 +238,13 @@ AstStmt *build_else_if(Parser *parser, Span span, Span keyword, AstExpr *conditi
   AstStmts one = {0};
   vec_push(parser->arena, &one, branch);
   AstBlock *otherwise = build_block(parser, branch->span, &one);
-  return build_if(parser, span, keyword, condition, then, otherwise, 1);
+  AstStmt *stmt = build_if(parser, span, keyword, condition, then, otherwise);
+  stmt->branch.is_else_if = 1;
+  return stmt;
 }
 
 AstStmt *build_values(Parser *parser, AstStmtKind kind, Span span, Span keyword, AstExprs *values) {
-  AstStmt *stmt = new_stmt(parser, kind, span, keyword);
+  AstStmt *stmt = build_stmt(parser, kind, span, keyword);
   stmt->values = *values;
   above(stmt, exprs_depth(values));
   return stmt;

@@ -46,8 +46,7 @@ AstExpr *build_call(Parser *, Span, Span open, Span close, AstExpr *callee, AstA
 AstExpr *build_index_expr(Parser *, Span, Span open, Span close, AstExpr *object, AstIndices *);
 AstExpr *build_tuple(Parser *, Span, AstExpr *first, const AstExprs *rest);
 AstExpr *build_list(Parser *, Span, const AstExprs *);
-AstExpr *build_scan(Parser *, Span, Span keyword, AstNames *pattern, AstExprs *sources,
-                    AstExpr *along, Token *recompute, AstBindings *carries, AstBlock *body);
+AstExpr *build_scan(Parser *, Span, const AstScan *scan);
 AstArgument *build_argument(Parser *, Span, const AstName *, AstExpr *value); /* name may be NULL */
 AstArguments *build_arguments(Parser *, AstArguments *, const AstArgument *); /* list may be NULL */
 AstIndex *build_at(Parser *, Span, AstExpr *);
@@ -66,17 +65,16 @@ AstEntry *build_entry(Parser *, Span, AstNames *, AstExpr *value, AstExprs *stag
 AstEntry *build_group(Parser *, Span, AstExprs *patterns, AstEntries *);
 
 AstStmt *build_const(Parser *, Span, Span keyword, AstBindings *);
-AstStmt *build_variable(Parser *, AstStmtKind, Span, Span keyword, const AstName *, AstType *,
-                        AstExpr *value);
+/* An empty statement, which the first builders fill. */
+AstStmt *build_stmt(Parser *, AstStmtKind, Span, Span keyword);
+AstStmt *build_variable(AstStmt *, const AstName *, AstType *, AstExpr *value);
+AstStmt *build_function(AstStmt *, const AstName *, AstFormals *, AstBlock *body, AstGradient *);
+AstStmt *build_extern(Parser *, AstStmt *function, AstType *result, AstEntries *);
 AstStmt *build_section(Parser *, AstStmtKind, Span, Span keyword, const AstName *, AstEntries *);
-AstStmt *build_function(Parser *, AstStmtKind, Span, Span keyword, const AstName *, AstFormals *,
-                        AstBlock *body, AstGradient *);
-AstStmt *build_extern(Parser *, Span, Span keyword, const AstName *, AstFormals *, AstType *result,
-                      AstEntries *, AstGradient *);
 AstStmt *build_assignment(Parser *, AstStmtKind, Span, Span op, AstNames *, AstExpr *value);
 AstStmt *build_for(Parser *, Span, Span keyword, AstNames *pattern, AstExpr *sequence, AstBlock *);
 AstStmt *build_if(Parser *, Span, Span keyword, AstExpr *condition, AstBlock *then,
-                  AstBlock *otherwise, int is_else_if);
+                  AstBlock *otherwise);
 AstStmt *build_else_if(Parser *, Span, Span keyword, AstExpr *condition, AstBlock *then, AstStmt *);
 AstStmt *build_values(Parser *, AstStmtKind, Span, Span keyword, AstExprs *);
 

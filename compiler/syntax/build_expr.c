@@ -247,14 +247,13 @@ AstExpr *build_tuple(Parser *parser, Span span, AstExpr *first, const AstExprs *
   return expr;
 }
 
-AstExpr *build_scan(Parser *parser, Span span, Span keyword, AstNames *pattern, AstExprs *sources,
-                    AstExpr *along, Token *recompute, AstBindings *carries, AstBlock *body) {
+AstExpr *build_scan(Parser *parser, Span span, const AstScan *scan) {
   AstExpr *expr = new_expr(parser, AST_SCAN, span);
-  AstScan *scan = expr->scan = ARENA_NEW(parser->arena, AstScan);
-  *scan = (AstScan){*pattern, *sources, along, recompute != NULL, *carries, body, keyword};
-  int depth = depth_max(exprs_depth(sources), body->depth);
-  if (along) depth = depth_max(depth, along->depth);
-  for (int i = 0; i < carries->count; i++) depth = depth_max(depth, carries->items[i].value->depth);
+  expr->scan = arena_copy(parser->arena, scan, sizeof *scan);
+  int depth = depth_max(exprs_depth(&scan->sources), scan->body->depth);
+  if (scan->along) depth = depth_max(depth, scan->along->depth);
+  for (int i = 0; i < scan->carries.count; i++)
+    depth = depth_max(depth, scan->carries.items[i].value->depth);
   above(parser, expr, depth);
   return expr;
 }

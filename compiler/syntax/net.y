@@ -26,6 +26,7 @@ void net_error(Span *span, Parser *parser, const char *message);
 %code {
 #define YYLLOC_DEFAULT(Result, Rhs, N) ((Result) = parser_join_spans((Rhs), (N)))
 #define YYMAXDEPTH 20000
+#define STMT(kind, span, keyword) build_stmt(parser, (kind), (span), (keyword))
 #define NEW_LIST(type) ARENA_NEW(parser->arena, type)
 #define PUSH(list, item) vec_push(parser->arena, (list), (item))
 /* The statement or entry in which the error was is given up. */
@@ -113,23 +114,24 @@ block: '{' stmts '}'             { $$ = build_block(parser, @$, $2); } ;
 
 stmt
   : CONST bindings               { $$ = build_const(parser, @$, @1, $2); }
-  | INPUT name ':' type          { $$ = build_variable(parser, AST_INPUT, @$, @1, $2, $4, NULL); }
-  | PARAM name opt_type opt_init { $$ = build_variable(parser, AST_PARAM, @$, @1, $2, $3, $4); }
-  | STATE name opt_type opt_init { $$ = build_variable(parser, AST_STATE, @$, @1, $2, $3, $4); }
-  | STREAM name opt_type opt_init { $$ = build_variable(parser, AST_STREAM, @$, @1, $2, $3, $4); }
+  | INPUT name ':' type          { $$ = build_variable(STMT(AST_INPUT, @$, @1), $2, $4, NULL); }
+  | PARAM name opt_type opt_init { $$ = build_variable(STMT(AST_PARAM, @$, @1), $2, $3, $4); }
+  | STATE name opt_type opt_init { $$ = build_variable(STMT(AST_STATE, @$, @1), $2, $3, $4); }
+  | STREAM name opt_type opt_init { $$ = build_variable(STMT(AST_STREAM, @$, @1), $2, $3, $4); }
   | DATA name data_block         { $$ = build_section(parser, AST_DATA, @$, @1, $2, $3); }
   | TRAIN entry_block            { $$ = build_section(parser, AST_TRAIN, @$, @1, NULL, $2); }
   | PREDICT entry_block          { $$ = build_section(parser, AST_PREDICT, @$, @1, NULL, $2); }
   | DEF name '(' formals ')' block opt_gradient
-      { $$ = build_function(parser, AST_DEF, @$, @1, $2, $4, $6, $7); }
+      { $$ = build_function(STMT(AST_DEF, @$, @1), $2, $4, $6, $7); }
   | OPTIMIZER name '(' formals ')' block
-      { $$ = build_function(parser, AST_OPTIMIZER, @$, @1, $2, $4, $6, NULL); }
+      { $$ = build_function(STMT(AST_OPTIMIZER, @$, @1), $2, $4, $6, NULL); }
   | INIT name '(' formals ')' block
-      { $$ = build_function(parser, AST_INIT, @$, @1, $2, $4, $6, NULL); }
+      { $$ = build_function(STMT(AST_INIT, @$, @1), $2, $4, $6, NULL); }
   | SCHEDULE name '(' formals ')' block
-      { $$ = build_function(parser, AST_SCHEDULE, @$, @1, $2, $4, $6, NULL); }
+      { $$ = build_function(STMT(AST_SCHEDULE, @$, @1), $2, $4, $6, NULL); }
   | EXTERN name '(' formals ')' ':' type entry_block opt_gradient
-                                 { $$ = build_extern(parser, @$, @1, $2, $4, $7, $8, $9); }
+                                 { $$ = build_function(STMT(AST_EXTERN, @$, @1), $2, $4, NULL, $9);
+                                   build_extern(parser, $$, $7, $8); }
   | names '=' expr               { $$ = build_assignment(parser, AST_ASSIGN, @$, @2, $1, $3); }
   | names ARROW expr             { $$ = build_assignment(parser, AST_STORE, @$, @2, $1, $3); }
   | FOR pattern IN expr block    { $$ = build_for(parser, @$, @1, $2, $4, $5); }
@@ -138,7 +140,7 @@ stmt
   | YIELD exprs                  { $$ = build_values(parser, AST_YIELD, @$, @1, $2); }
   ;
 if_stmt
-  : IF expr block opt_else       { $$ = build_if(parser, @$, @1, $2, $3, $4, 0); }
+  : IF expr block opt_else       { $$ = build_if(parser, @$, @1, $2, $3, $4); }
   | IF expr block ELSE if_stmt   { $$ = build_else_if(parser, @$, @1, $2, $3, $5); }
   ;
 opt_else
@@ -197,7 +199,7 @@ formal_list
   ;
 formal: name opt_type opt_init   { $$ = build_formal(parser, @$, $1, $2, $3); } ;
 
-/* A brace must not stay on the stack behind its partner: recovery would go back into the block. */
+/* A brace must not stay on the stack longer than its partner: recovery would go back into the block. */
 entry_block: '{' entries '}'     { $$ = $2; } ;
 data_block: '{' data_entries '}' { $$ = $2; } ;
 entries
@@ -332,7 +334,7 @@ opt_expr: %empty                 { $$ = NULL; }
   ;
 
 scan: SCAN pattern IN exprs opt_along opt_recompute opt_with block
-                                 { $$ = build_scan(parser, @$, @1, $2, $4, $5, $6, $7, $8); } ;
+                                 { $$ = build_scan(parser, @$, &(AstScan){*$2, *$4, $5, $6 != NULL, *$7, $8, @1}); } ;
 opt_along: %empty                { $$ = NULL; }
   | ALONG unary                  { $$ = $2; }
   ;

@@ -141,8 +141,8 @@ static void interpret_steps(Case *test) {
       int count = make_inputs(test, &writer, step * parts + part, bindings);
       interpreter_set_example(test->interpreter, (uint64_t)(part * test->module->run.batch));
       EntryKind entry = part + 1 < parts ? ENTRY_ACCUMULATE : ENTRY_TRAIN;
-      Evaluation *result = interpreter_run(test->interpreter, entry, count, bindings, step + 1, 0,
-                                           test->steps, test->steps);
+      Evaluation *result = interpreter_run(test->interpreter, entry, count, bindings,
+                                           (RunTime){step + 1, 0, test->steps, test->steps});
       tally(test, entry, result, part, sums);
     }
     test->losses[step] = finish_loss(test, sums);

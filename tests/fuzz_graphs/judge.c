@@ -55,7 +55,7 @@ static const char *interpret(const Judge *judge, const Module *module) {
   case_set_start(test, interpreter);
   for (int step = 0; step < test->steps && !text; step++) {
     Evaluation *result = interpreter_run(interpreter, ENTRY_TRAIN, test->inputs.count, inputs,
-                                         step + 1, 0, test->steps, test->steps);
+                                         (RunTime){step + 1, 0, test->steps, test->steps});
     for (int i = 0; i < graph->outputs.count && !text; i++)
       text = differs(judge, &judge->reference->outputs[step][i], evaluation_output(result, i)->data,
                      step);
@@ -157,8 +157,8 @@ static double *host_scalars(const Judge *judge, const Program *program, int step
   Interpreter *interpreter = interpreter_create(judge->arena, module, 0);
   Binding *bindings;
   int64_t steps = judge->test->steps;
-  int count =
-      interpreter_bind(interpreter, judge->arena, 0, NULL, step + 1, 0, steps, steps, &bindings);
+  int count = interpreter_bind(interpreter, judge->arena, 0, NULL,
+                               (RunTime){step + 1, 0, steps, steps}, &bindings);
   double *scalars = ARENA_ARRAY(judge->arena, double, program->scalar_names.count + 1);
   for (int i = 0; i < program->scalar_names.count; i++) {
     scalars[i] = NAN;

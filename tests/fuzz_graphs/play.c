@@ -63,8 +63,8 @@ void case_set_start(const Case *test, Interpreter *interpreter) {
 static Numbers play_step(Arena *arena, const Case *test, const Module *module,
                          Interpreter *interpreter, int step, Noise *noise) {
   Binding *bindings, *inputs = case_bind_inputs(arena, test);
-  int count = interpreter_bind(interpreter, arena, test->inputs.count, inputs, step, 0, test->steps,
-                               test->steps, &bindings);
+  int count = interpreter_bind(interpreter, arena, test->inputs.count, inputs,
+                               (RunTime){step, 0, test->steps, test->steps}, &bindings);
   const Graph *graph = module->entries[ENTRY_TRAIN];
   EvaluateContext context = {.seed = (uint64_t)module->run.seed, .step = (uint64_t)step};
   Numbers numbers =

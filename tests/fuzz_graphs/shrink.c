@@ -185,8 +185,8 @@ static Numbers forward_values(Arena *arena, const Case *test) {
   Interpreter *interpreter = interpreter_create(arena, module, (uint64_t)module->run.seed);
   case_set_start(test, interpreter);
   Binding *bindings, *inputs = case_bind_inputs(arena, test);
-  int count = interpreter_bind(interpreter, arena, test->inputs.count, inputs, 1, 0, test->steps,
-                               test->steps, &bindings);
+  int count = interpreter_bind(interpreter, arena, test->inputs.count, inputs,
+                               (RunTime){1, 0, test->steps, test->steps}, &bindings);
   EvaluateContext context = {.seed = (uint64_t)module->run.seed, .step = 1};
   numbers_make_room(&numbers, graph->next_id);
   for (int i = 0; i < graph->nodes.count; i++) {

@@ -61,7 +61,7 @@ static void take_step(Arena *arena, const Module *module, Interpreter *interpret
     const InputInfo *input = &module->inputs.items[i];
     bindings[i] = (Binding){OP_INPUT, input->name, tensor_create(arena, input->type)};
   }
-  interpreter_run(interpreter, ENTRY_TRAIN, count, bindings, 1, 0, 1, 1);
+  interpreter_run(interpreter, ENTRY_TRAIN, count, bindings, (RunTime){1, 0, 1, 1});
 }
 
 static void save_states(Arena *arena, const Module *module, Interpreter *interpreter,

@@ -62,7 +62,7 @@ static inline Interpreter *train_twice(Arena *arena, const char *text, const cha
       set_input(tensor, step + 10 * i);
       inputs[i].value = tensor;
     }
-    interpreter_run(interpreter, ENTRY_TRAIN, 2, inputs, step, 0, 3, 3);
+    interpreter_run(interpreter, ENTRY_TRAIN, 2, inputs, (RunTime){step, 0, 3, 3});
   }
   return interpreter;
 }

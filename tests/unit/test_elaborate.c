@@ -313,8 +313,8 @@ static double run_steps(Arena *arena, const char *train, int steps, int64_t micr
     Binding bindings[1];
     int count = bind_inputs(arena, module, inputs, bindings);
     for (int64_t m = 1; m < micro; m++)
-      interpreter_run(interpreter, ENTRY_ACCUMULATE, count, bindings, t, 0, 100, 10);
-    interpreter_run(interpreter, ENTRY_TRAIN, count, bindings, t, 0, 100, 10);
+      interpreter_run(interpreter, ENTRY_ACCUMULATE, count, bindings, (RunTime){t, 0, 100, 10});
+    interpreter_run(interpreter, ENTRY_TRAIN, count, bindings, (RunTime){t, 0, 100, 10});
   }
   double w = interpreter_variable(interpreter, "w")->data[0];
   interpreter_destroy(interpreter);
@@ -403,7 +403,7 @@ static void test_groups_update_in_text_order(void **state) {
   static const double *const inputs[] = {ones};
   Binding bindings[1];
   int count = bind_inputs(arena, module, inputs, bindings);
-  interpreter_run(interpreter, ENTRY_TRAIN, count, bindings, 1, 0, 1, 1);
+  interpreter_run(interpreter, ENTRY_TRAIN, count, bindings, (RunTime){1, 0, 1, 1});
   double g = 1 - 0.1 * 2, d = 1 - 0.1 * 2 * g; /* d's loss sees the new g, as a constant */
   assert_true(fabs(interpreter_variable(interpreter, "g")->data[0] - g) < 1e-6);
   assert_true(fabs(interpreter_variable(interpreter, "d")->data[0] - d) < 1e-6);

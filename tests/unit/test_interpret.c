@@ -199,13 +199,15 @@ static void test_a_run_of_steps(void **state) {
   assert_true(w[0] == philox_normal(philox_block(key, 0, 0, 0), 0));
   for (int t = 1; t <= 10; t++) {
     double loss = step_by_hand(w, inputs[0].value->data, inputs[1].value->data, 0.1 / t);
-    Evaluation *step = interpreter_run(interpreter, ENTRY_TRAIN, 2, inputs, t, 0, 10, 10);
+    Evaluation *step =
+        interpreter_run(interpreter, ENTRY_TRAIN, 2, inputs, (RunTime){t, 0, 10, 10});
     const Tensor *mean = evaluation_output(step, 2);
     assert_true(fabs(mean->data[0] - loss) < 1e-12);
     for (int i = 0; i < WIDTH; i++)
       assert_true(fabs(interpreter_variable(interpreter, "w")->data[i] - w[i]) < 1e-12);
     Binding accumulator = {OP_SCALAR, name_intern("loss.0"), mean};
-    Evaluation *finish = interpreter_run(interpreter, ENTRY_FINISH, 1, &accumulator, t, 0, 10, 10);
+    Evaluation *finish =
+        interpreter_run(interpreter, ENTRY_FINISH, 1, &accumulator, (RunTime){t, 0, 10, 10});
     assert_true(fabs(evaluation_output(finish, 0)->data[0] - sqrt(loss)) < 1e-12);
   }
   assert_true(interpreter_variable(interpreter, "seen")->data[0] == 10 * BATCH);

@@ -98,7 +98,8 @@ static const double *results(Arena *arena, const char *text, bool unrolled, int 
   Interpreter *interpreter = interpreter_create(arena, module, 1);
   double x[] = {2, 3, 5};
   for (int i = 0; i < 3; i++) interpreter_variable(interpreter, "x")->data[i] = x[i];
-  Evaluation *evaluation = interpreter_run(interpreter, ENTRY_PREDICT, 0, NULL, 1, 0, 1, 1);
+  Evaluation *evaluation =
+      interpreter_run(interpreter, ENTRY_PREDICT, 0, NULL, (RunTime){1, 0, 1, 1});
   return evaluation_output(evaluation, output)->data;
 }
 

@@ -245,7 +245,7 @@ static bool has_predictions(const Case *test) {
 
 static void interpret_predictions(Case *test, int count, const Binding *bindings) {
   Evaluation *result = interpreter_run(test->interpreter, ENTRY_PREDICT, count, bindings,
-                                       test->steps, 0, test->steps, test->steps);
+                                       (RunTime){test->steps, 0, test->steps, test->steps});
   const Graph *graph = test->module->entries[ENTRY_PREDICT];
   for (int k = 0; k < test->vectors->count; k++) {
     const nnc_stored *expected = &test->vectors->tensors[k];
@@ -383,8 +383,8 @@ static void interpret(Case *test) {
              sizeof *value->data * (size_t)shape_elements(input->type.shape));
       bindings[count] = (Binding){OP_INPUT, input->name, value};
     }
-    interpreter_run(test->interpreter, ENTRY_TRAIN, count, bindings, step + 1, 0, test->steps,
-                    test->steps);
+    interpreter_run(test->interpreter, ENTRY_TRAIN, count, bindings,
+                    (RunTime){step + 1, 0, test->steps, test->steps});
     if (step + 1 == test->steps && has_predictions(test))
       interpret_predictions(test, count, bindings);
   }

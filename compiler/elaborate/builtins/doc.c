@@ -37,7 +37,7 @@ static bool read_head(const char *line, Entry *entry) {
   return false;
 }
 
-/* The definition at or behind *at, which moves on; false at the end. */
+/* The definition at or after *at, which moves on; false at the end. */
 static bool next_entry(const char **at, Entry *entry) {
   const char *comment = NULL;
   for (const char *line = *at; *line; line = next_line(line)) {
@@ -55,7 +55,7 @@ static bool next_entry(const char **at, Entry *entry) {
   return false;
 }
 
-/* A comment without its marks, one line a line, each behind `indent`. */
+/* A comment without its marks, one line a line, each indented by `indent`. */
 static void add_comment(Text *out, const Entry *entry, const char *indent, bool first_only) {
   for (const char *line = entry->comment; line < entry->head; line = next_line(line)) {
     const char *text = line + 1 + (line[1] == ' ');

@@ -10,7 +10,7 @@
 /* What `nnc doc NAME` prints: signature, meaning, formula, source. False when there is no such
  * name. */
 bool doc_print(Text *out, const char *name);
-/* The documented name nearest to a slip; NULL when none is near. */
+/* The documented name that was probably meant; NULL when none is near. */
 const char *doc_nearest(Arena *arena, const char *name);
 /* Every documented name with its first line, by family. */
 void doc_list(Text *out);

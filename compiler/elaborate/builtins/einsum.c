@@ -101,11 +101,11 @@ static bool write_out_all(Elaborator *e, const Bound *bound, int count, Lettered
 }
 
 static bool report_extents(Elaborator *e, const Bound *bound, int count, const Lettered *operands,
-                           char letter, int64_t a, int64_t b) {
+                           char letter, const int64_t extents[2]) {
   const char *what =
       is_letter(letter) ? arena_printf(e->arena, "the letter '%c'", letter) : "an axis of \"...\"";
   Diagnostic *d = report_error(e, bound->call, "%s stands for %lld and for %lld", what,
-                               (long long)a, (long long)b);
+                               (long long)extents[0], (long long)extents[1]);
   for (int o = 0; o < count; o++)
     report_note_tensor(e, d, arena_printf(e->arena, "tensor %d", o + 1), operands[o].node);
   return false;
@@ -121,7 +121,7 @@ static bool find_extents(Elaborator *e, const Bound *bound, int count, const Let
       int64_t *known = &extent[(int)letter], found = operands[i].node->type.shape.dim[k];
       if (!is_letter(letter) && found == 1 && *known >= 0) continue;
       if (*known >= 0 && *known != found && (is_letter(letter) || *known != 1))
-        return report_extents(e, bound, count, operands, letter, *known, found);
+        return report_extents(e, bound, count, operands, letter, (int64_t[]){*known, found});
       *known = found;
     }
   for (const char *at = result; *at; at++)

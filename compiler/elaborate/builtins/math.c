@@ -71,8 +71,10 @@ static Value apply_extreme(Elaborator *e, const Bound *bound) {
     return constant_extreme(bound);
   Node *x, *y;
   const char *what = arena_printf(e->arena, "'%s'", bound->builtin->name);
-  if (!operate_unify(e, what, bound->values[0], bound->values[1], bound->spans[0], bound->spans[1],
-                     &x, &y))
+  if (!operate_unify(
+          e, what,
+          (Operands){bound->values[0], bound->values[1], bound->spans[0], bound->spans[1], false},
+          &x, &y))
     return value_error();
   if (!require_number(e, bound, x, true)) return value_error();
   return value_tensor(e, emit_binary(e, (Op)bound->builtin->data, x, y));
@@ -86,8 +88,10 @@ static Value apply_operator(Elaborator *e, const Bound *bound) {
 /* where(x < low, low, x), not a maximum: at a limit all of the gradient is x's. */
 static Value limit(Elaborator *e, const Bound *bound, Op beyond) {
   Node *x, *y;
-  if (!operate_unify(e, "'clip'", bound->values[0], bound->values[1], bound->spans[0],
-                     bound->spans[1], &x, &y) ||
+  if (!operate_unify(
+          e, "'clip'",
+          (Operands){bound->values[0], bound->values[1], bound->spans[0], bound->spans[1], false},
+          &x, &y) ||
       !require_number(e, bound, x, true))
     return value_error();
   Node *is_beyond = emit_binary(e, beyond, x, y);
@@ -127,8 +131,10 @@ static Value apply_where(Elaborator *e, const Bound *bound) {
     return value_error();
   }
   Node *x, *y;
-  if (!operate_unify(e, "'where'", bound->values[1], bound->values[2], bound->spans[1],
-                     bound->spans[2], &x, &y))
+  if (!operate_unify(
+          e, "'where'",
+          (Operands){bound->values[1], bound->values[2], bound->spans[1], bound->spans[2], false},
+          &x, &y))
     return value_error();
   Shape shape;
   if (!shape_broadcast(c->type.shape, x->type.shape, &shape)) {

@@ -1,6 +1,6 @@
 /* plateau_value: the number that a schedule of the kind of PyTorch's ReduceLROnPlateau begins with.
  *
- * It is a host scalar that the runtime keeps and lowers behind a report (runtime/core/plateau.c). What
+ * It is a host scalar that the runtime keeps and lowers after a report (runtime/core/plateau.c). What
  * the program says of it goes into the module; equal ones are one. Which metrics there are is known
  * only at the end, when builtins_check_plateaus looks. */
 #include <math.h>
@@ -41,14 +41,6 @@ static const char *default_set(const Elaborator *e) {
   return name_intern("train");
 }
 
-static bool check_range(Elaborator *e, const Bound *bound, int i, const char *what, double number,
-                        bool fits, const char *wanted) {
-  if (fits) return true;
-  report_error(e, bound->spans[i], "the %s of a plateau must be %s, found %g", what, wanted,
-               number);
-  return false;
-}
-
 static bool read_numbers(Elaborator *e, const Bound *bound, Plateau *plateau) {
   const Value *values = bound->values;
   plateau->start = value_number(values[AT_START]);
@@ -58,23 +50,32 @@ static bool read_numbers(Elaborator *e, const Bound *bound, Plateau *plateau) {
   plateau->least = value_number(values[AT_LEAST]);
   plateau->patience = values[AT_PATIENCE].integer;
   plateau->cooldown = values[AT_COOLDOWN].integer;
-  return check_range(e, bound, AT_START, "start", plateau->start, isfinite(plateau->start),
-                     "a finite number") &&
-         check_range(e, bound, AT_FACTOR, "factor", plateau->factor,
-                     plateau->factor > 0 && plateau->factor < 1, "between 0 and 1") &&
-         check_range(e, bound, AT_PATIENCE, "patience", (double)plateau->patience,
-                     plateau->patience >= 0 && plateau->patience <= INT32_MAX,
-                     "a number of reports") &&
-         check_range(e, bound, AT_COOLDOWN, "cooldown", (double)plateau->cooldown,
-                     plateau->cooldown >= 0 && plateau->cooldown <= INT32_MAX,
-                     "a number of reports") &&
-         check_range(e, bound, AT_THRESHOLD, "threshold", plateau->threshold,
-                     plateau->threshold >= 0 && isfinite(plateau->threshold),
-                     "a finite number from 0") &&
-         check_range(e, bound, AT_FLOOR, "floor", plateau->floor, isfinite(plateau->floor),
-                     "a finite number") &&
-         check_range(e, bound, AT_LEAST, "least", plateau->least,
-                     plateau->least >= 0 && isfinite(plateau->least), "a finite number from 0");
+  const double least = plateau->least, threshold = plateau->threshold;
+  const int64_t patience = plateau->patience, cooldown = plateau->cooldown;
+  const struct {
+    int at;
+    const char *what;
+    double number;
+    bool fits;
+    const char *wanted;
+  } rules[] = {{AT_START, "start", plateau->start, isfinite(plateau->start), "a finite number"},
+               {AT_FACTOR, "factor", plateau->factor, plateau->factor > 0 && plateau->factor < 1,
+                "between 0 and 1"},
+               {AT_PATIENCE, "patience", (double)patience, patience >= 0 && patience <= INT32_MAX,
+                "a number of reports"},
+               {AT_COOLDOWN, "cooldown", (double)cooldown, cooldown >= 0 && cooldown <= INT32_MAX,
+                "a number of reports"},
+               {AT_THRESHOLD, "threshold", threshold, threshold >= 0 && isfinite(threshold),
+                "a finite number from 0"},
+               {AT_FLOOR, "floor", plateau->floor, isfinite(plateau->floor), "a finite number"},
+               {AT_LEAST, "least", least, least >= 0 && isfinite(least), "a finite number from 0"}};
+  for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+    if (rules[i].fits) continue;
+    report_error(e, bound->spans[rules[i].at], "the %s of a plateau must be %s, found %g",
+                 rules[i].what, rules[i].wanted, rules[i].number);
+    return false;
+  }
+  return true;
 }
 
 static bool read_words(Elaborator *e, const Bound *bound, Plateau *plateau) {

@@ -89,8 +89,8 @@ static Value apply_extreme(Elaborator *e, const Bound *bound) {
                                         (value_is_tensor(x) && x.tensor.is_host));
     if (!pairwise) return apply_reduce(e, bound);
     Node *a, *b;
-    if (!operate_unify(e, greatest ? "'max'" : "'min'", x, y, bound->spans[0], bound->spans[1], &a,
-                       &b))
+    if (!operate_unify(e, greatest ? "'max'" : "'min'",
+                       (Operands){x, y, bound->spans[0], bound->spans[1], false}, &a, &b))
       return value_error();
     return value_tensor(e, emit_binary(e, greatest ? OP_MAX : OP_MIN, a, b));
   }

@@ -12,9 +12,17 @@ typedef struct Slide {
   int64_t kernel[MAX_RANK], stride[MAX_RANK], dilation[MAX_RANK], low[MAX_RANK], high[MAX_RANK];
 } Slide;
 
+/* Numbers, one an axis. */
+typedef struct Wanted {
+  const char *what;
+  int rank;
+  int64_t least;
+} Wanted;
+
 /* One number for all axes or a list with one for each. */
-static bool read_each(Elaborator *e, Value value, Span at, const char *what, int rank,
-                      int64_t least, int64_t *result) {
+static bool read_each(Elaborator *e, Value value, Span at, Wanted wanted, int64_t *result) {
+  const char *what = wanted.what;
+  int rank = wanted.rank;
   if (value_is_sequence(value) && value_sequence_length(value) != rank) {
     report_error(e, at, "%s has %lld numbers for %d spatial ax%cs", what,
                  (long long)value_sequence_length(value), rank, rank == 1 ? 'i' : 'e');
@@ -23,7 +31,7 @@ static bool read_each(Elaborator *e, Value value, Span at, const char *what, int
   for (int i = 0; i < rank; i++) {
     Value item = value_is_sequence(value) ? value_sequence_item(value, i) : value;
     if (!convert_int(e, item, at, what, &result[i])) return false;
-    if (result[i] >= least && result[i] <= INT32_MAX) continue;
+    if (result[i] >= wanted.least && result[i] <= INT32_MAX) continue;
     report_error(e, at, "%s cannot be %lld", what, (long long)result[i]);
     return false;
   }
@@ -50,8 +58,8 @@ static bool read_padding(Elaborator *e, Value value, Span at, Slide *slide, cons
       return true;
     }
     if (!strcmp(value.string, "valid"))
-      return read_each(e, value_int(0), at, "padding", slide->rank, 0, slide->low) &&
-             read_each(e, value_int(0), at, "padding", slide->rank, 0, slide->high);
+      return read_each(e, value_int(0), at, (Wanted){"padding", slide->rank, 0}, slide->low) &&
+             read_each(e, value_int(0), at, (Wanted){"padding", slide->rank, 0}, slide->high);
     report_error(e, at, "padding is a number, a list, \"same\" or \"valid\", not \"%s\"",
                  value.string);
     return false;
@@ -59,8 +67,8 @@ static bool read_padding(Elaborator *e, Value value, Span at, Slide *slide, cons
   bool pairs = value_is_sequence(value) && value_sequence_length(value) == slide->rank &&
                slide->rank > 0 && value_is_sequence(value_sequence_item(value, 0));
   if (!pairs)
-    return read_each(e, value, at, "padding", slide->rank, 0, slide->low) &&
-           read_each(e, value, at, "padding", slide->rank, 0, slide->high);
+    return read_each(e, value, at, (Wanted){"padding", slide->rank, 0}, slide->low) &&
+           read_each(e, value, at, (Wanted){"padding", slide->rank, 0}, slide->high);
   for (int i = 0; i < slide->rank; i++) {
     Value pair = value_sequence_item(value, i);
     if (!value_is_sequence(pair) || value_sequence_length(pair) != 2) {
@@ -68,8 +76,8 @@ static bool read_padding(Elaborator *e, Value value, Span at, Slide *slide, cons
       return false;
     }
     Value ends[] = {value_sequence_item(pair, 0), value_sequence_item(pair, 1)};
-    if (!read_each(e, ends[0], at, "padding", 1, 0, &slide->low[i]) ||
-        !read_each(e, ends[1], at, "padding", 1, 0, &slide->high[i]))
+    if (!read_each(e, ends[0], at, (Wanted){"padding", 1, 0}, &slide->low[i]) ||
+        !read_each(e, ends[1], at, (Wanted){"padding", 1, 0}, &slide->high[i]))
       return false;
   }
   return true;
@@ -125,7 +133,9 @@ static void note_both(Elaborator *e, Diagnostic *d, const Node *x, const Node *w
 
 /* x [n, c, in...], w [k, c / groups, kernel...] */
 static bool check_conv(Elaborator *e, const Bound *bound, const Node *x, const Node *w,
-                       int64_t groups, int64_t channels, int64_t expected) {
+                       int64_t groups, bool is_transposed) {
+  int64_t channels = is_transposed ? w->type.shape.dim[0] : x->type.shape.dim[1];
+  int64_t expected = is_transposed ? w->type.shape.dim[1] : channels / groups;
   bool fits = x->type.dtype == w->type.dtype && x->type.shape.rank == w->type.shape.rank;
   const char *why = "must have one type and as many axes";
   if (fits && (channels % groups != 0 || w->type.shape.dim[0] % groups != 0)) {
@@ -148,10 +158,11 @@ static bool read_conv(Elaborator *e, const Bound *bound, const Node *x, const No
   *slide = (Slide){.rank = x->type.shape.rank - 2};
   for (int i = 0; i < slide->rank && i + 2 < w->type.shape.rank; i++)
     slide->kernel[i] = w->type.shape.dim[i + 2];
-  return read_each(e, bound->values[2], bound->spans[2], "stride", slide->rank, 1, slide->stride) &&
-         read_each(e, bound->values[4], bound->spans[4], "dilation", slide->rank, 1,
+  return read_each(e, bound->values[2], bound->spans[2], (Wanted){"stride", slide->rank, 1},
+                   slide->stride) &&
+         read_each(e, bound->values[4], bound->spans[4], (Wanted){"dilation", slide->rank, 1},
                    slide->dilation) &&
-         read_each(e, bound->values[5], bound->spans[5], "groups", 1, 1, groups) &&
+         read_each(e, bound->values[5], bound->spans[5], (Wanted){"groups", 1, 1}, groups) &&
          read_padding(e, bound->values[3], bound->spans[3], slide, x->type.shape.dim + 2);
 }
 
@@ -161,9 +172,7 @@ static Value apply_conv(Elaborator *e, const Bound *bound) {
   int64_t groups;
   if (!x || !w || !check_spatial(e, bound, x) || !read_conv(e, bound, x, w, &slide, &groups))
     return value_error();
-  int64_t channels = x->type.shape.dim[1];
-  if (!check_conv(e, bound, x, w, groups, channels, channels / groups) ||
-      !check_window(e, bound, &slide, x))
+  if (!check_conv(e, bound, x, w, groups, false) || !check_window(e, bound, &slide, x))
     return value_error();
   Attribute attributes[5];
   int count = slide_attributes(&slide, attributes);
@@ -197,11 +206,11 @@ static Value apply_conv_transpose(Elaborator *e, const Bound *bound) {
   Slide slide;
   int64_t groups, extra[MAX_RANK];
   if (!x || !w || !check_spatial(e, bound, x) || !read_conv(e, bound, x, w, &slide, &groups) ||
-      !read_each(e, bound->values[6], bound->spans[6], "output_padding", slide.rank, 0, extra) ||
+      !read_each(e, bound->values[6], bound->spans[6], (Wanted){"output_padding", slide.rank, 0},
+                 extra) ||
       !pad_same_transposed(e, bound, &slide, extra))
     return value_error();
-  if (!check_conv(e, bound, x, w, groups, w->type.shape.dim[0], w->type.shape.dim[1]))
-    return value_error();
+  if (!check_conv(e, bound, x, w, groups, true)) return value_error();
   if (x->type.shape.dim[1] != w->type.shape.dim[0]) {
     Diagnostic *d = report_error(e, bound->call,
                                  "'conv_transpose': the operand has %lld channels, "
@@ -237,9 +246,11 @@ static Value apply_pool(Elaborator *e, const Bound *bound) {
   if (!x || !check_spatial(e, bound, x)) return value_error();
   Slide slide = {.rank = x->type.shape.rank - 2};
   Value stride = bound->values[2].kind == VALUE_NONE ? bound->values[1] : bound->values[2];
-  if (!read_each(e, bound->values[1], bound->spans[1], "the kernel", slide.rank, 1, slide.kernel) ||
-      !read_each(e, stride, bound->spans[2], "stride", slide.rank, 1, slide.stride) ||
-      !read_each(e, bound->values[4], bound->spans[4], "dilation", slide.rank, 1, slide.dilation) ||
+  if (!read_each(e, bound->values[1], bound->spans[1], (Wanted){"the kernel", slide.rank, 1},
+                 slide.kernel) ||
+      !read_each(e, stride, bound->spans[2], (Wanted){"stride", slide.rank, 1}, slide.stride) ||
+      !read_each(e, bound->values[4], bound->spans[4], (Wanted){"dilation", slide.rank, 1},
+                 slide.dilation) ||
       !read_padding(e, bound->values[3], bound->spans[3], &slide, x->type.shape.dim + 2) ||
       !check_window(e, bound, &slide, x))
     return value_error();

@@ -196,13 +196,12 @@ static bool refuse_float(Elaborator *e, const char *what, Value number, DType dt
   return true;
 }
 
-static bool unify(Elaborator *e, const char *what, Value a, Value b, Span a_at, Span b_at,
-                  bool compares, Node **x, Node **y) {
-  a = convert_plain(e, a, a_at);
-  b = convert_plain(e, b, b_at);
+bool operate_unify(Elaborator *e, const char *what, Operands operands, Node **x, Node **y) {
+  Value a = convert_plain(e, operands.a, operands.a_at);
+  Value b = convert_plain(e, operands.b, operands.b_at);
   if (value_is_error(a) || value_is_error(b)) return false;
   if (!value_is_tensor(a) && !value_is_tensor(b)) {
-    *x = convert_any_tensor(e, a, a_at);
+    *x = convert_any_tensor(e, a, operands.a_at);
     a = value_tensor(e, *x);
     if (!*x) return false;
   }
@@ -215,10 +214,11 @@ static bool unify(Elaborator *e, const char *what, Value a, Value b, Span a_at, 
     diag_help(d, "convert one of them: %s(...)", dtype_name(dtype_is_float(left) ? left : right));
     return false;
   }
-  if (!compares && (refuse_float(e, what, a, dtype, a, b) || refuse_float(e, what, b, dtype, a, b)))
+  if (!operands.compares &&
+      (refuse_float(e, what, a, dtype, a, b) || refuse_float(e, what, b, dtype, a, b)))
     return false;
-  *x = emit_cast(e, convert_tensor(e, a, dtype, a_at), dtype);
-  *y = emit_cast(e, convert_tensor(e, b, dtype, b_at), dtype);
+  *x = emit_cast(e, convert_tensor(e, a, dtype, operands.a_at), dtype);
+  *y = emit_cast(e, convert_tensor(e, b, dtype, operands.b_at), dtype);
   if (!*x || !*y) return false;
   Shape shape;
   if (!shape_broadcast((*x)->type.shape, (*y)->type.shape, &shape)) {
@@ -231,11 +231,6 @@ static bool unify(Elaborator *e, const char *what, Value a, Value b, Span a_at, 
   *x = emit_broadcast(e, *x, shape);
   *y = emit_broadcast(e, *y, shape);
   return *x && *y;
-}
-
-bool operate_unify(Elaborator *e, const char *what, Value a, Value b, Span a_at, Span b_at,
-                   Node **x, Node **y) {
-  return unify(e, what, a, b, a_at, b_at, false, x, y);
 }
 
 static Value refuse_u8(Elaborator *e, const char *what, Value a, Value b) {
@@ -272,7 +267,8 @@ static Value operate_tensors(Elaborator *e, AstOperator op, Value a, Value b, Sp
   const char *what = arena_printf(e->arena, "'%s'", ast_operator_text(op));
   bool square = op == AST_POW && b.kind == VALUE_INT && b.integer == 2;
   Node *x, *y;
-  if (!unify(e, what, a, b, a_at, b_at, info->compares, &x, &y)) return value_error();
+  if (!operate_unify(e, what, (Operands){a, b, a_at, b_at, info->compares}, &x, &y))
+    return value_error();
   DType dtype = x->type.dtype;
   if (info->is_logic && dtype != DTYPE_BOOL) {
     Diagnostic *d = report_error(e, e->at, "%s of %s, not truth values", what, dtype_name(dtype));

@@ -4,6 +4,14 @@
 
 #include "elaborate/core/value.h"
 
+/* Of an operator or a builtin, with their places. */
+typedef struct Operands {
+  Value a, b;
+  Span a_at, b_at;
+  bool
+      compares; /* the result is a truth: a float that is not exact in an integer type is no mistake */
+} Operands;
+
 Value operate_binary(Elaborator *e, AstOperator op, Value a, Value b, Span a_at, Span b_at);
 Value operate_unary(Elaborator *e, AstOperator op, Value a, Span a_at); /* operators.c */
 Value operate_matmul(Elaborator *e, Value a, Value b, Span a_at, Span b_at);
@@ -12,7 +20,6 @@ bool operate_has_product(DType dtype);
 /* Of i32 and i64, the operands of a product, both become i64. */
 void operate_widen(Elaborator *e, Node **x, Node **y);
 /* Common type of two tensor operands, broadcast; false after an error. */
-bool operate_unify(Elaborator *e, const char *what, Value a, Value b, Span a_at, Span b_at,
-                   Node **x, Node **y);
+bool operate_unify(Elaborator *e, const char *what, Operands operands, Node **x, Node **y);
 
 #endif

@@ -172,9 +172,12 @@ static bool read_value(Elaborator *e, const DataPipeline *pipeline, const DataFo
 
 /* ---- calls -------------------------------------------------------------------------------- */
 
-static const DataWord *find_word(Elaborator *e, const DataWord *words, int count,
-                                 const DataWord *others, int other_count, const char *name, Span at,
-                                 bool is_source) {
+static const DataWord *find_word(Elaborator *e, const AstExpr *callee, bool is_source) {
+  const DataWord *words = is_source ? sources : stages, *others = is_source ? stages : sources;
+  int count = is_source ? SOURCE_COUNT : STAGE_COUNT;
+  int other_count = SOURCE_COUNT + STAGE_COUNT - count;
+  const char *name = callee->name;
+  Span at = callee->span;
   const char *names[SOURCE_COUNT + STAGE_COUNT];
   for (int i = 0; i < count; i++) {
     names[i] = words[i].name;
@@ -255,10 +258,7 @@ static bool read_call(Elaborator *e, const DataPipeline *pipeline, const AstExpr
                  is_source ? "source" : "stage");
     return false;
   }
-  const DataWord *word = is_source ? find_word(e, sources, SOURCE_COUNT, stages, STAGE_COUNT,
-                                               callee->name, callee->span, true)
-                                   : find_word(e, stages, STAGE_COUNT, sources, SOURCE_COUNT,
-                                               callee->name, callee->span, false);
+  const DataWord *word = find_word(e, callee, is_source);
   if (!word) return false;
   *call = (DataCall){.function = name_intern(word->name), .span = expr->span};
   const AstArguments *arguments = expr->kind == AST_CALL ? &expr->call.arguments : &none;
