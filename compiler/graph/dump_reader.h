@@ -19,7 +19,7 @@ typedef enum TokenKind {
 
 typedef struct Token {
   TokenKind kind;
-  const char *start; /* in the dump; of a string, behind the quote */
+  const char *start; /* in the dump; of a string, after the quote */
   size_t length;
   Span span;
 } Token;
@@ -67,7 +67,7 @@ bool reader_optional_place(Reader *reader, Span *span); /* a zero span when none
 bool reader_choice(Reader *reader, const char *const *words, int count, const char *what,
                    int *choice);
 
-/* entry NAME { ... }, behind the keyword (parse_graph.c). */
+/* entry NAME { ... }, after the keyword (parse_graph.c). */
 bool reader_entry(Reader *reader);
 
 #endif

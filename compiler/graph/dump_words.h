@@ -23,7 +23,7 @@
  *       accumulator mean "loss" = %9 @20:3-20:30
  *     }
  *
- * The body of a scan stands in braces behind its node, nodes and results as in an entry.
+ * The body of a scan stands in braces after its node, nodes and results as in an entry.
  *
  * A place `@line:column-line:column` lies in the source, `@k/...` in file k; a node or output
  * without one has none.  '#' begins a comment.  Integers are decimal, floats the shortest decimal

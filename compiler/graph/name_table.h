@@ -15,7 +15,7 @@ typedef struct NameTable {
   size_t mask; /* the capacity, a power of two, less one */
 } NameTable;
 
-/* Room for `count` names. */
+/* Space for `count` names. */
 NameTable name_table_create(Arena *arena, int count);
 /* The index of `name`, or -1. */
 int name_table_find(const NameTable *table, const char *name);

@@ -5,7 +5,7 @@
  *       store "h1.w" = %12 @1/3:1-3:9
  *     }
  *
- * The body of a scan, and the rule of a gradient of one's own, stands in braces behind its node, in the same form.
+ * The body of a scan, and the rule of a gradient of one's own, stands in braces after its node, in the same form.
  *
  * Only the form is checked here; whether a node obeys its operator's rule, the verifier tells. */
 #include "graph/dump_reader.h"
@@ -135,7 +135,7 @@ static bool read_op(Reader *reader, Op *op) {
 
 static bool read_graph(Reader *reader, Graph *graph, int depth, Spans *places);
 
-/* { nodes and outputs } behind a scan or a gradient of one's own. */
+/* { nodes and outputs } after a scan or a gradient of one's own. */
 static bool read_body(Reader *reader, Node *node, int depth) {
   if (!reader_accept_mark(reader, '{')) return !reader->failed;
   if (depth == DEEPEST_BODY) return reader_fail(reader, "scans are nested too deeply");

@@ -260,7 +260,7 @@ static bool read_data_set(Reader *reader) {
 
 typedef struct Item {
   const char *keyword;
-  bool (*read)(Reader *reader); /* what stands behind the keyword */
+  bool (*read)(Reader *reader); /* what stands after the keyword */
 } Item;
 
 static const Item items[] = {

@@ -3,7 +3,7 @@
  * The gradient(loss, parameter) nodes of the train entry and their losses become the results of a
  * graph of their own, which the differentiate pass writes out; that gives the gradients. The
  * losses alone are a second graph, evaluated again with one element of a parameter moved by +-h
- * and +-h/2. What stands behind stop_gradient keeps its value, as it does for the gradient: so do
+ * and +-h/2. What stop_gradient is applied to keeps its value, as it does for the gradient: so do
  * the parameters that an earlier loss of the same step has updated.
  *
  *   slope(h) = (L(+h) - L(-h)) / 2h          Richardson: (4 slope(h/2) - slope(h)) / 3
@@ -123,8 +123,8 @@ static void evaluate_all(Checker *checker, const Module *module) {
   const Graph *graph = gradients->entries[ENTRY_TRAIN];
   Interpreter *interpreter = interpreter_create(checker->arena, gradients, checker->check->seed);
   Binding *inputs = random_inputs(checker->arena, module, checker->check->seed), *bindings;
-  int count = interpreter_bind(interpreter, checker->arena, module->inputs.count, inputs, 1, 0, 100,
-                               100, &bindings);
+  int count = interpreter_bind(interpreter, checker->arena, module->inputs.count, inputs,
+                               (RunTime){1, 0, 100, 100}, &bindings);
   EvaluateContext context = {.seed = checker->check->seed, .step = 1};
   Evaluation *evaluation = graph_evaluate_outputs(checker->arena, graph, count, bindings, &context);
   for (int i = 0; i < checker->pairs.count; i++)

@@ -1,7 +1,7 @@
 /* Arenas: a list of chunks, the newest first, each filled from its beginning.
  *
  * Chunks come zeroed from calloc() and are never used twice, so memory needs no clearing.  A
- * request too large for an ordinary chunk gets one of its own, put behind the current chunk, whose
+ * request too large for an ordinary chunk gets one of its own, put after the current chunk, whose
  * rest stays in use. */
 #include "support/arena.h"
 

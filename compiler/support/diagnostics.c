@@ -1,6 +1,6 @@
 /* Collecting and printing diagnostics.
  *
- * A place is shown as its source line behind a gutter and a row of '^' and '~' below it.  Both rows
+ * A place is shown as its source line to the right of a gutter and a row of '^' and '~' below it.  Both rows
  * are made column by column: tabs become spaces up to the next multiple of eight, whatever is not
  * printable becomes '?', and of a line longer than WINDOW columns only the part around the caret is
  * shown, between "...". */

@@ -11,7 +11,7 @@ const char *name_printf(const char *format, ...) __attribute__((format(printf, 1
 
 /* Damerau-Levenshtein distance, for "did you mean".  */
 int name_distance(const char *a, const char *b);
-/* The candidate nearest to `name`, or NULL when none is near enough to be a likely slip (distance
+/* The candidate nearest to `name`, or NULL when none is near enough to be a likely misspelling (distance
  * at most a third of the length, at least 1). */
 const char *name_nearest(const char *name, const char *const *candidates, int count);
 

@@ -71,7 +71,7 @@ void sha256_add_string(Sha256 *hash, const char *string) {
 void sha256_end(Sha256 *hash, unsigned char digest[SHA256_BYTES]) {
   uint64_t bits = hash->length * 8;
   unsigned char tail[72] = {0x80};
-  size_t zeros = (119 - hash->length % 64) % 64; /* behind the first byte, up to the length */
+  size_t zeros = (119 - hash->length % 64) % 64; /* after the first byte, up to the length */
   for (int i = 0; i < 8; i++) tail[1 + zeros + (size_t)i] = (unsigned char)(bits >> (56 - 8 * i));
   sha256_add(hash, tail, 1 + zeros + 8);
   for (int i = 0; i < SHA256_BYTES; i++)

@@ -10,7 +10,7 @@
 
 #include "support/panic.h"
 
-/* Room for `more` bytes and the NUL. */
+/* Space for `more` bytes and the NUL. */
 static void reserve(Text *text, size_t more) {
   size_t needed = text->length + more + 1;
   if (needed < more || needed > SIZE_MAX / 2) panic("a text of %zu bytes", more);

@@ -67,7 +67,7 @@ typedef struct AstFormal {
 
 typedef VEC(AstFormal) AstFormals;
 
-/* gradient (dy) { ... } behind a def or an extern. */
+/* gradient (dy) { ... } after a def or an extern. */
 typedef struct AstGradient {
   AstFormals formals; /* one adjoint for each result */
   AstBlock *body;
@@ -232,7 +232,7 @@ struct AstEntry {
   /* AST_ENTRY_SET */
   AstNames names;  /* one, except in data and predict blocks */
   AstExpr *value;  /* the value, or the source of the pipeline */
-  AstExprs stages; /* behind each '|'; only in data blocks */
+  AstExprs stages; /* after each '|'; only in data blocks */
   /* AST_ENTRY_PARAMS */
   AstExprs patterns; /* AST_STRINGs */
   AstEntries entries;

@@ -1,4 +1,4 @@
-/* The formatter: see format_items.h for its stages.  The result is parsed and compared with the
+/* The formatter: see format_items.h for its steps.  The result is parsed and compared with the
  * source before it is given out, so a mistake here never reaches a user's file. */
 #include "syntax/format.h"
 

@@ -1,4 +1,4 @@
-/* The formatter behind `nnc fmt`. */
+/* The formatter of `nnc fmt`. */
 #ifndef NNC_SYNTAX_FORMAT_H
 #define NNC_SYNTAX_FORMAT_H
 

@@ -2,7 +2,7 @@
  *
  * Items of two lines that stand directly below each other are tied when they shall have the same
  * column: the '=' and ':' of neighbouring declarations of one kind and of neighbouring entries, the
- * comments behind neighbouring lines, and whatever the user put into one column with more blanks
+ * comments after neighbouring lines, and whatever the user put into one column with more blanks
  * than needed.  Ties never cross, so moving tied items to the right until all agree comes to an
  * end; and since the result shows the user's alignment again, formatting it changes nothing. */
 #include "syntax/format_items.h"
@@ -55,7 +55,7 @@ static int is_simple_binding(const Aligner *a, int line, int end) {
          item_at(a, line + 1)->kind == '=';
 }
 
-/* May there be more blanks before the item than it needs?  Not behind '(', for example. */
+/* May there be more blanks before the item than it needs?  Not after '(', for example. */
 static int is_movable(const Item *item) { return item->gap > 0 || item->kind == T_SEP; }
 
 static int is_padded(const Item *item) {

@@ -1,6 +1,6 @@
 /* Items of a file: which of the user's line breaks stay, and the gaps inside a line.
  *
- * Rules of the breaks: a block whose braces stand on different lines has a break behind '{' and one
+ * Rules of the breaks: a block whose braces stand on different lines has a break after '{' and one
  * before '}'; one on a single line stays so; '{' stays on the line of what is before it, `else` and
  * `gradient` on that of a '}' that begins its line; at most one blank line, none at the edges of a
  * block. */
@@ -15,7 +15,7 @@ typedef struct Level {
   int kind;      /* '(' '[' '{', 0 for the file */
   int begin;     /* first item of the statement or entry being read */
   int questions; /* '?' whose ':' is still to come */
-  int in_value;  /* of entries: behind the '=', so ',' separates */
+  int in_value;  /* of entries: after the '=', so ',' separates */
   int is_entries;
 } Level;
 
@@ -242,7 +242,7 @@ static void set_breaks(Reader *reader) {
 void format_items(Arena *arena, const SourceFile *file, Items *items) {
   Tokens all = {0};
   tokens_scan(arena, file, &all);
-  read_items(arena, &all, items); /* before the next stages count line ends anew */
+  read_items(arena, &all, items); /* before the next steps count line ends anew */
   Tokens kept = tokens_without_ignored(arena, &all);
   layout_apply(arena, &kept); /* marks the tokens that begin a statement */
   match_brackets(arena, items);

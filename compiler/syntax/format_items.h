@@ -19,7 +19,7 @@ typedef struct Place {
 typedef struct Item {
   const Token *token;
   int kind;
-  int length; /* bytes of its text, without the blanks behind a comment */
+  int length; /* bytes of its text, without the blanks after a comment */
   int width;  /* columns of its text */
   LineBreak before;
   int source_lines; /* line ends before it in the source */

@@ -1,12 +1,12 @@
 /* Lines: where each begins, and the breaking of those that are too long.
  *
- * Inside brackets a line begins behind the bracket, or, when the bracket ends its line, two columns
+ * Inside brackets a line begins after the bracket, or, when the bracket ends its line, two columns
  * right of that line.  A statement that goes on begins its further lines, when they begin with an
  * operator, below its '=' or two columns in (whichever the user chose), otherwise below what stands
- * behind the '='.  The clauses of a scan stand below `scan`, the carries below the first.
+ * after the '='.  The clauses of a scan stand below `scan`, the carries below the first.
  *
  * A line that is too long is broken where the fewest brackets are open, as late as fits: before an
- * operator, the loosest first, behind a comma, or by giving a block in it several lines. */
+ * operator, the loosest first, after a comma, or by giving a block in it several lines. */
 #include "syntax/format.h"
 #include "syntax/format_items.h"
 
@@ -23,7 +23,7 @@ typedef struct Frame {
   int hangs;    /* its further lines: 1 below the '=', 2 two columns in; 0 not yet known */
   int list;     /* first of the things that commas separate */
   int scan;     /* `scan`, until its block begins */
-  int carries;  /* the first name behind `with` */
+  int carries;  /* the first name after `with` */
 } Frame;
 
 typedef struct Lines {
@@ -215,7 +215,7 @@ static void spread_block(Lines *lines, int open) {
   spread_clause(lines, item_at(lines, open)->match + 1);
 }
 
-/* The `else` or `gradient` behind a block that was spread follows on the line of its '}', and its
+/* The `else` or `gradient` after a block that was spread follows on the line of its '}', and its
  * own block is spread as well. */
 static void spread_clause(Lines *lines, int index) {
   if (index == lines->items->count) return;

@@ -1,8 +1,8 @@
 /* The layout filter: decides which newlines end a statement.
  *
- * A newline is a separator unless it stands inside ( ) or [ ], behind a token that cannot end a
+ * A newline is a separator unless it stands inside ( ) or [ ], after a token that cannot end a
  * statement, or before one that cannot begin a statement.  A separator at the beginning of the file
- * or of a block, and one behind another, is left out, so the grammar sees none that is idle. */
+ * or of a block, and one after another, is left out, so the grammar sees none that is idle. */
 #include "syntax/tokens.h"
 
 #include "net.tab.h"
@@ -45,7 +45,7 @@ static int is_separator(const Token *last, const Token *token, const Token *next
   return can_end_statement(last->kind) && !continues_statement(token, next, frame);
 }
 
-/* What is left out leaves its problems with the token behind it. */
+/* What is left out leaves its problems with the token after it. */
 static void hand_on_problems(const Token *token, Token *next) {
   if (!token->problem) return;
   Problem *last = token->problem;

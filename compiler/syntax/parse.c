@@ -81,7 +81,7 @@ void parser_syntax_error(Parser *parser, const int *expected, int count) {
   if (!parser->is_suspect) syntax_error_report(parser, expected, count);
 }
 
-/* Goes on behind the statement that failed: at the next separator or closing brace of its block. */
+/* Goes on after the statement that failed: at the next separator or closing brace of its block. */
 int parser_resume(Parser *parser) {
   if (parser->wants_separator) {
     parser->next = parser->failed;
@@ -127,9 +127,9 @@ static int prepare_tokens(Parser *parser) {
                AST_MAX_NESTING);
     return 0;
   }
-  slips_in_words(arena, &parser->tokens);
+  mistakes_in_words(arena, &parser->tokens);
   layout_apply(arena, &parser->tokens);
-  slips_in_statements(arena, &parser->tokens);
+  mistakes_in_statements(arena, &parser->tokens);
   return 1;
 }
 

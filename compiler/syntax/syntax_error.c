@@ -120,7 +120,7 @@ void syntax_error_report(Parser *parser, const int *expected, int count) {
   error.start = find_start(error.tokens, error.at);
   for (int i = 0; i < count; i++)
     if (expected[i] < TOKEN_KINDS) error.expects[expected[i]] = 1;
-  if (syntax_slip_report(&error)) return;
+  if (syntax_mistake_report(&error)) return;
   Diagnostic *diagnostic =
       diag_error(parser->diagnostics, error.found->span, "expected %s, found %s",
                  syntax_error_expected(&error), syntax_error_found(&error));

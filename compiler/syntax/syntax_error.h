@@ -15,14 +15,14 @@ typedef struct SyntaxError {
   int start;          /* index of the first token of its statement or entry */
   const Token *found; /* tokens[at] */
   const Token *last;  /* the one before, or NULL */
-  const Token *next;  /* the one behind; T_END repeats */
+  const Token *next;  /* the one after it; T_END repeats */
   char expects[TOKEN_KINDS];
 } SyntaxError;
 
 void syntax_error_report(Parser *parser, const int *expected, int count);
 
-/* syntax_slips.c: reports a slip that is known; 0 when it is none. */
-int syntax_slip_report(const SyntaxError *error);
+/* grammar_mistakes.c: reports a mistake that is known; 0 when it is none. */
+int syntax_mistake_report(const SyntaxError *error);
 /* "'foo'", "the end of the line", ... */
 const char *syntax_error_found(const SyntaxError *error);
 /* "',' or ')'", "an expression", ... */

@@ -69,7 +69,7 @@ Token *token_synthetic(Arena *arena, int kind, const Token *before, const Token 
   return token;
 }
 
-/* What is ignored leaves its problems, up to a limit, with the token behind it. */
+/* What is ignored leaves its problems, up to a limit, with the token after it. */
 Tokens tokens_without_ignored(Arena *arena, const Tokens *all) {
   enum { LIMIT = 100 };
   Tokens kept = {0};

@@ -1,14 +1,14 @@
-/* Tokens and the stages between the text and the grammar:
+/* Tokens and the steps between the text and the grammar:
  *
  *     text ─ tokens_scan ─► all tokens and comments            net.l
  *          ─ tokens_without_ignored                           tokens.c
  *          ─ brackets_match ─► every bracket has its partner   brackets.c
- *          ─ slips_in_words ─► `and` is taken for `&&`, ...    slips.c
+ *          ─ mistakes_in_words ─► `and` is taken for `&&`, ... common_mistakes.c
  *          ─ layout_apply ─► newlines that end a statement     layout.c
- *          ─ slips_in_statements ─► `let x = 1`, ...           slips.c
+ *          ─ mistakes_in_statements ─► `let x = 1`, ...        common_mistakes.c
  *          ─ the parser                                        net.y
  *
- * A stage that meets a mistake hangs a Problem on a token, repairs the stream so that the grammar
+ * A step that meets a mistake hangs a Problem on a token, repairs the stream so that the grammar
  * goes on as if the right thing had been written, and leaves the reporting to the parser, which
  * reports problems as it reads the tokens: so all messages come in the order of the text. */
 #ifndef NNC_SYNTAX_TOKENS_H
@@ -61,13 +61,13 @@ typedef VEC(Token *) Tokens;
 
 /* All tokens of the file, comments (T_COMMENT) included, T_END last.  0 when there are too many. */
 int tokens_scan(Arena *arena, const SourceFile *file, Tokens *tokens);
-/* Without T_COMMENT and T_IGNORED; line ends and problems go to the token behind them. */
+/* Without T_COMMENT and T_IGNORED; line ends and problems go to the token after them. */
 Tokens tokens_without_ignored(Arena *arena, const Tokens *tokens);
 
-/* Hangs a problem on the token, behind those it has; the result's help and note may be set. */
+/* Hangs a problem on the token, after those it has; the result's help and note may be set. */
 Problem *token_problem(Arena *arena, Token *token, Span at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* Reports this one, without those behind it in the list. */
+/* Reports this one, without those after it in the list. */
 void problem_report(Diagnostics *diagnostics, const Problem *problem);
 /* A token without text, standing at the end of `before` (or at the file's beginning). */
 Token *token_synthetic(Arena *arena, int kind, const Token *before, const Token *after);
@@ -83,11 +83,11 @@ int token_begins_statement(int kind); /* a word that begins a statement, hard or
 /* Every opener gets its closer: missing ones are put in, stray ones taken out.  Sets `depth`.
  * 0 when brackets nest too deep: then `*too_deep` is the bracket that is one too many. */
 int brackets_match(Arena *arena, Tokens *tokens, const Token **too_deep);
-void slips_in_words(Arena *arena, Tokens *tokens);
+void mistakes_in_words(Arena *arena, Tokens *tokens);
 void layout_apply(Arena *arena, Tokens *tokens);
 /* Does a newline between the two, outside ( ) and [ ], end a statement?  (Clauses of a scan and
  * gradients aside.) */
 int layout_ends_statement(const Token *last, const Token *token);
-void slips_in_statements(Arena *arena, Tokens *tokens);
+void mistakes_in_statements(Arena *arena, Tokens *tokens);
 
 #endif

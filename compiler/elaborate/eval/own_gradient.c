@@ -6,7 +6,7 @@
  * argument. The result of the call is an own_gradient node on top of what the def has returned
  * (ops/own_gradient.h). Its targets are the arguments of the call that are float tensors.
  *
- * Several results are laid behind one another in a flat tensor for the node and taken apart again,
+ * Several results are laid one after the other in a flat tensor for the node and taken apart again,
  * the gradients dy likewise. */
 #include <string.h>
 #include "elaborate/core/elaborator.h"
@@ -161,7 +161,7 @@ static bool find_results(OwnGradient *own, Value result) {
   return false;
 }
 
-/* [n0 + n1 + ...]: the tensors one behind the other; a single one as it is. */
+/* [n0 + n1 + ...]: the tensors one after the other; a single one as it is. */
 static Node *pack(Elaborator *e, int count, Node *const *parts) {
   Node *flat[MAX_FORMALS];
   if (count == 1) return parts[0];

@@ -286,7 +286,7 @@ static Value result_value(Elaborator *e, Node *node, int index, int carries, int
   return value_tensor(e, emit_move_axis(e, result, 0, axis < last ? axis : last));
 }
 
-/* What was yielded; with the final carries behind it where as many names are bound. */
+/* What was yielded; with the final carries after it where as many names are bound. */
 static Value scan_values(Elaborator *e, const AstScan *scan, Node *node, int axis, int wanted) {
   int carries = scan->carries.count, results = scan_result_count(node);
   int yields = results - carries, count = 0;

@@ -1,4 +1,4 @@
-/* Clipping: `clip = c` limits the norm of all gradients of a unit together (Pascanu et al. 2013),
+/* Clipping: `clip = c` limits the norm of all gradients of an objective together (Pascanu et al. 2013),
  * clip_norm(c) the norm of each, clip_value(c) each element.
  *
  * Parameters whose clip is the same expression share one global norm: a group may have its own. */
@@ -63,31 +63,31 @@ static Node *clip_values(Elaborator *e, Node *g, double limit) {
   return above && high ? emit_binary(e, OP_MIN, above, high) : NULL;
 }
 
-static bool shares_clip(const Target *target, int unit, const AstExpr *clip) {
-  return target->unit == unit && target->gradient && target->keys[KEY_CLIP]->expr == clip;
+static bool shares_clip(const UpdateTarget *target, int objective, const AstExpr *clip) {
+  return target->objective == objective && target->gradient && target->keys[KEY_CLIP]->expr == clip;
 }
 
-static void clip_globally(Update *update, int unit, const AstExpr *clip, double limit) {
+static void clip_globally(Update *update, int objective, const AstExpr *clip, double limit) {
   Elaborator *e = update->e;
   Node *total = NULL;
   e->frame->label = "clip";
   for (int i = 0; i < update->targets.count; i++) {
-    Target *target = &update->targets.items[i];
-    if (!shares_clip(target, unit, clip)) continue;
+    UpdateTarget *target = &update->targets.items[i];
+    if (!shares_clip(target, objective, clip)) continue;
     Node *squares = sum_squares(e, target->gradient);
     total = total ? add_squares(e, total, squares) : squares;
     if (!total) return;
   }
   Node *factor = clip_factor(e, total, limit);
   for (int i = 0; i < update->targets.count && factor; i++) {
-    Target *target = &update->targets.items[i];
-    if (!shares_clip(target, unit, clip)) continue;
+    UpdateTarget *target = &update->targets.items[i];
+    if (!shares_clip(target, objective, clip)) continue;
     e->frame->label = target->slot->path;
     target->gradient = scale_gradient(e, target->gradient, factor);
   }
 }
 
-static void clip_one(Elaborator *e, Target *target, ClipKind kind, double limit) {
+static void clip_one(Elaborator *e, UpdateTarget *target, ClipKind kind, double limit) {
   e->frame->label = target->slot->path;
   if (kind == CLIP_VALUE) {
     target->gradient = clip_values(e, target->gradient, limit);
@@ -97,24 +97,24 @@ static void clip_one(Elaborator *e, Target *target, ClipKind kind, double limit)
   target->gradient = factor ? scale_gradient(e, target->gradient, factor) : NULL;
 }
 
-static bool clipped_before(const Update *update, int unit, const AstExpr *clip, int end) {
+static bool clipped_before(const Update *update, int objective, const AstExpr *clip, int end) {
   for (int i = 0; i < end; i++)
-    if (shares_clip(&update->targets.items[i], unit, clip)) return true;
+    if (shares_clip(&update->targets.items[i], objective, clip)) return true;
   return false;
 }
 
-void update_clip(Update *update, int unit) {
+void update_clip(Update *update, int objective) {
   Elaborator *e = update->e;
   for (int i = 0; i < update->targets.count; i++) {
-    Target *target = &update->targets.items[i];
+    UpdateTarget *target = &update->targets.items[i];
     const AstExpr *clip = target->keys[KEY_CLIP]->expr;
-    if (target->unit != unit || !clip || !target->gradient) continue;
+    if (target->objective != objective || !clip || !target->gradient) continue;
     ClipKind kind;
     double limit;
     e->at = clip->span;
-    bool first = !clipped_before(update, unit, clip, i);
+    bool first = !clipped_before(update, objective, clip, i);
     if (!read_clip(e, clip, &kind, &limit)) continue;
     if (kind != CLIP_GLOBAL) clip_one(e, target, kind, limit);
-    else if (first) clip_globally(update, unit, clip, limit);
+    else if (first) clip_globally(update, objective, clip, limit);
   }
 }

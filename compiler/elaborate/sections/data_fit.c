@@ -27,7 +27,7 @@ static void add_word(Text *text, const char *word) {
   text_printf(text, "%s%s", text->length ? ", " : "", word);
 }
 
-/* The stages that may stand behind the source; the sources before the stage. */
+/* The stages that may stand after the source; the sources before the stage. */
 static void help_fitting(Diagnostic *d, int gives, const char *source, int kind) {
   Text stages = {0}, sources = {0};
 #define ADD_STAGE(name, acts_on)                                                                   \

@@ -68,7 +68,7 @@ static bool list_shape(const DataValue *value, Shape *shape) {
   return lists_agree(value, 0, shape);
 }
 
-/* An integer's first value and the first behind its last. */
+/* An integer's first value and the first after its last. */
 static bool fits_integer(DType dtype, double number) {
   double from = dtype == DTYPE_I64 ? -0x1p53 : dtype == DTYPE_I32 ? -0x1p31 : 0;
   double to = dtype == DTYPE_I64   ? 0x1p53

@@ -66,7 +66,7 @@ static void report_unknown_key(Elaborator *e, AstName name, bool group) {
   text_free(&list);
 }
 
-/* A slip is one mistake: the key that was probably meant is not reported as missing. */
+/* A misspelt key is one mistake: the key that was probably meant is not reported as missing, too. */
 static void report_unknown_train_key(Elaborator *e, TrainPlan *plan, AstName name) {
   const char *names[KEY_COUNT];
   for (int i = 0; i < KEY_COUNT; i++) names[i] = key_info[i].in_train ? key_info[i].name : "";

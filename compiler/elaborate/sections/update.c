@@ -1,7 +1,7 @@
 /* Updates: gradients, accumulation, clipping, optimizers, stores.
  *
- * Parameters are divided into units: those of the block's own loss, and one for each group with a
- * loss of its own. Units update in text order; a later unit's loss is computed again with the new
+ * Parameters belong to objectives: the block's own loss, and that of each group with a loss of its
+ * own. Objectives update in text order; a later one's loss is computed again with the new
  * values of the parameters updated before it, which are constants to its gradients. */
 #include <string.h>
 #include "elaborate/core/emit.h"
@@ -29,7 +29,7 @@ static bool group_matches(const TrainGroup *group, const char *path) {
   return false;
 }
 
-static bool is_frozen(Elaborator *e, const Target *target) {
+static bool is_frozen(Elaborator *e, const UpdateTarget *target) {
   const KeyValue *frozen = target->keys[KEY_FROZEN];
   if (!frozen->expr) return false;
   if (frozen->value.kind == VALUE_BOOL) return frozen->value.boolean;
@@ -37,9 +37,9 @@ static bool is_frozen(Elaborator *e, const Target *target) {
   return false;
 }
 
-static Target make_target(const TrainPlan *plan, Slot *slot) {
+static UpdateTarget make_target(const TrainPlan *plan, Slot *slot) {
   static const KeyValue none = {0};
-  Target target = {.slot = slot};
+  UpdateTarget target = {.slot = slot};
   for (int k = 0; k < KEY_COUNT; k++) target.keys[k] = plan->keys[k].expr ? &plan->keys[k] : &none;
   for (int i = 0; i < plan->groups.count; i++) {
     TrainGroup *group = plan->groups.items[i];
@@ -47,7 +47,7 @@ static Target make_target(const TrainPlan *plan, Slot *slot) {
     group->matched++;
     for (int k = 0; k < KEY_COUNT; k++)
       if (group->keys[k].expr) target.keys[k] = &group->keys[k];
-    if (group->keys[KEY_MINIMIZE].expr) target.unit = i + 1;
+    if (group->keys[KEY_MINIMIZE].expr) target.objective = i + 1;
   }
   return target;
 }
@@ -83,8 +83,9 @@ static bool *find_reached(Elaborator *e, const Node *loss) {
   return reached;
 }
 
-static const KeyValue *unit_loss(const TrainPlan *plan, int unit) {
-  return unit == 0 ? &plan->keys[KEY_MINIMIZE] : &plan->groups.items[unit - 1]->keys[KEY_MINIMIZE];
+static const KeyValue *objective_loss(const TrainPlan *plan, int objective) {
+  return objective == 0 ? &plan->keys[KEY_MINIMIZE]
+                        : &plan->groups.items[objective - 1]->keys[KEY_MINIMIZE];
 }
 
 static Node *loss_node(const KeyValue *loss) {
@@ -98,32 +99,32 @@ static void collect_targets(Update *update) {
   Elaborator *e = update->e;
   const TrainPlan *plan = update->plan;
   bool **reached = ARENA_ARRAY(e->arena, bool *, plan->groups.count + 1);
-  for (int unit = 0; unit <= plan->groups.count; unit++) {
-    const KeyValue *loss = unit_loss(plan, unit);
-    if (loss_node(loss)) reached[unit] = find_reached(e, loss_node(loss));
+  for (int objective = 0; objective <= plan->groups.count; objective++) {
+    const KeyValue *loss = objective_loss(plan, objective);
+    if (loss_node(loss)) reached[objective] = find_reached(e, loss_node(loss));
   }
   bool any_param = false;
   for (int i = 0; i < e->trace->slots.count; i++) {
     Slot *slot = e->trace->slots.items[i];
     if (slot->kind == VARIABLE_STATE) freeze_state(e, plan, slot);
     if (slot->kind != VARIABLE_PARAM) continue;
-    Target target = make_target(plan, slot);
+    UpdateTarget target = make_target(plan, slot);
     any_param = true;
     if (is_frozen(e, &target)) {
       set_frozen(e, slot);
-    } else if (reached[target.unit] && !reached[target.unit][slot->leaf->id]) {
+    } else if (reached[target.objective] && !reached[target.objective][slot->leaf->id]) {
       Diagnostic *d = report_warning(e, slot->leaf->span,
                                      "the parameter '%s' is never trained: "
                                      "the loss does not depend on it",
                                      slot->path);
-      diag_note(d, unit_loss(plan, target.unit)->expr->span, "the loss");
+      diag_note(d, objective_loss(plan, target.objective)->expr->span, "the loss");
       set_frozen(e, slot);
-    } else if (reached[target.unit]) {
+    } else if (reached[target.objective]) {
       vec_push(e->arena, &update->targets, target);
     }
   }
   if (update->targets.count > 0) return;
-  const KeyValue *loss = unit_loss(plan, 0);
+  const KeyValue *loss = objective_loss(plan, 0);
   if (loss_node(loss))
     report_error(e, loss->expr->span,
                  any_param ? "the loss depends on no parameter that is trained"
@@ -186,10 +187,10 @@ static bool map_updated(Elaborator *e, const Node *node, NodeMap *map) {
   return changed;
 }
 
-/* The loss of a unit as the units before it have left the parameters. */
-static Node *unit_current_loss(Update *update, int unit) {
+/* The loss of an objective as the objectives before it have left the parameters. */
+static Node *objective_current_loss(Update *update, int objective) {
   Elaborator *e = update->e;
-  const KeyValue *loss = unit_loss(update->plan, unit);
+  const KeyValue *loss = objective_loss(update->plan, objective);
   Node *node = loss_node(loss);
   NodeMap map;
   e->at = loss->expr->span;
@@ -207,17 +208,17 @@ static Node *multiply(Elaborator *e, Node *node, double factor) {
 
 /* The loss times `loss_scale`, and the gradients by it: small ones do not vanish in f16 between.
  * Whatever is computed from gradients of 16 bits is computed in f32. */
-static void add_gradients(Update *update, int unit, Node *loss) {
+static void add_gradients(Update *update, int objective, Node *loss) {
   Elaborator *e = update->e;
-  const KeyValue *key = unit_loss(update->plan, unit);
+  const KeyValue *key = objective_loss(update->plan, objective);
   const char *name = key->expr->kind == AST_NAME ? key->expr->name : "loss";
   Attribute attribute = attr_make_string(ATTR_LOSS, name);
   e->at = key->expr->span;
   if (e->loss_scale != 1 && dtype_is_half(loss->type.dtype)) loss = emit_cast(e, loss, DTYPE_F32);
   loss = multiply(e, loss, e->loss_scale);
   for (int i = 0; loss && i < update->targets.count; i++) {
-    Target *target = &update->targets.items[i];
-    if (target->unit != unit) continue;
+    UpdateTarget *target = &update->targets.items[i];
+    if (target->objective != objective) continue;
     e->frame->label = target->slot->path;
     Node *gradient =
         emit_node(e, OP_GRADIENT, 2, (Node *[]){loss, target->slot->leaf}, 1, &attribute);
@@ -227,7 +228,7 @@ static void add_gradients(Update *update, int unit, Node *loss) {
 }
 
 /* The last of n minibatches: the mean with what the others have left, which then starts at zero. */
-static void take_accumulated(Elaborator *e, Target *target, int64_t count) {
+static void take_accumulated(Elaborator *e, UpdateTarget *target, int64_t count) {
   const char *path = name_printf("%s:accumulated", target->slot->path);
   Type type = type_widened(target->slot->type);
   Slot *sum = variable_create(e, VARIABLE_OPTIMIZER, path, type, target->slot->leaf->span);
@@ -258,7 +259,7 @@ Deferred *update_definer(Elaborator *e, const KeyValue *key, const char *what, c
   return NULL;
 }
 
-static void average_parameter(Update *update, const Target *target) {
+static void average_parameter(Update *update, const UpdateTarget *target) {
   Elaborator *e = update->e;
   const KeyValue *key = target->keys[KEY_AVERAGE];
   const Slot *slot = target->slot;
@@ -275,7 +276,8 @@ static void average_parameter(Update *update, const Target *target) {
 }
 
 /* "D.*" gives "D.lr"; the block's own optimizer gives "lr". */
-static const char *schedule_name(const Update *update, const Target *target, const char *formal) {
+static const char *schedule_name(const Update *update, const UpdateTarget *target,
+                                 const char *formal) {
   const KeyValue *key = target->keys[KEY_OPTIMIZER];
   for (int i = 0; i < update->plan->groups.count; i++) {
     const TrainGroup *group = update->plan->groups.items[i];
@@ -288,7 +290,7 @@ static const char *schedule_name(const Update *update, const Target *target, con
   return formal;
 }
 
-static void override_arguments(Update *update, const Target *target, Deferred *own) {
+static void override_arguments(Update *update, const UpdateTarget *target, Deferred *own) {
   Elaborator *e = update->e;
   for (int i = 0; i < update->plan->groups.count; i++) {
     const TrainGroup *group = update->plan->groups.items[i];
@@ -304,7 +306,7 @@ static void override_arguments(Update *update, const Target *target, Deferred *o
   }
 }
 
-static void scale_rate(Elaborator *e, const Target *target, Deferred *own) {
+static void scale_rate(Elaborator *e, const UpdateTarget *target, Deferred *own) {
   const KeyValue *scale = target->keys[KEY_LR_SCALE];
   if (!scale->expr || value_is_error(scale->value)) return;
   double factor;
@@ -328,7 +330,7 @@ static void scale_rate(Elaborator *e, const Target *target, Deferred *own) {
 }
 
 /* The optimizer's application for one parameter: the group's arguments, named schedules. */
-static Deferred *bind_optimizer(Update *update, const Target *target) {
+static Deferred *bind_optimizer(Update *update, const UpdateTarget *target) {
   Elaborator *e = update->e;
   Deferred *shared = update_definer(e, target->keys[KEY_OPTIMIZER], "optimizer",
                                     "an optimizer such as adam(lr = 1e-3)");
@@ -359,7 +361,7 @@ static Slot widened_slot(Elaborator *e, const Slot *slot) {
   return wide;
 }
 
-static void run_optimizer(Update *update, Target *target) {
+static void run_optimizer(Update *update, UpdateTarget *target) {
   Elaborator *e = update->e;
   Slot *slot = target->slot;
   e->at = target->keys[KEY_OPTIMIZER]->expr->span;
@@ -403,9 +405,9 @@ void update_states(Elaborator *e) {
   }
 }
 
-static bool unit_has_targets(const Update *update, int unit) {
+static bool objective_has_targets(const Update *update, int objective) {
   for (int i = 0; i < update->targets.count; i++)
-    if (update->targets.items[i].unit == unit) return true;
+    if (update->targets.items[i].objective == objective) return true;
   return false;
 }
 
@@ -428,16 +430,16 @@ void update_parameters(Elaborator *e) {
   collect_targets(&update);
   check_groups(&update);
   if (count > 1 && !check_accumulation(&update)) return;
-  for (int unit = 0; unit <= update.plan->groups.count; unit++) {
-    if (!unit_has_targets(&update, unit)) continue;
-    add_gradients(&update, unit, unit_current_loss(&update, unit));
+  for (int objective = 0; objective <= update.plan->groups.count; objective++) {
+    if (!objective_has_targets(&update, objective)) continue;
+    add_gradients(&update, objective, objective_current_loss(&update, objective));
     for (int i = 0; i < update.targets.count && count > 1; i++)
       take_accumulated(e, &update.targets.items[i], count);
-    update_clip(&update, unit);
+    update_clip(&update, objective);
     int errors = e->errors;
     for (int i = 0; i < update.targets.count; i++) {
-      Target *target = &update.targets.items[i];
-      if (target->unit != unit) continue;
+      UpdateTarget *target = &update.targets.items[i];
+      if (target->objective != objective) continue;
       run_optimizer(&update, target);
       average_parameter(&update, target);
     }
@@ -448,17 +450,17 @@ void update_parameters(Elaborator *e) {
 /* An earlier minibatch: gradients join the sums; the trace's states are stored as well. */
 void update_accumulators(Elaborator *e) {
   Update update = {.e = e, .plan = e->trace->train};
-  Node *loss = loss_node(unit_loss(update.plan, 0));
+  Node *loss = loss_node(objective_loss(update.plan, 0));
   if (!loss) return;
   for (int i = 0; i < e->trace->slots.count; i++) {
     Slot *slot = e->trace->slots.items[i];
     Variable *variable = slot_find_variable(e, slot->path);
     if (slot->kind != VARIABLE_PARAM || !variable || variable->frozen) continue;
-    vec_push(e->arena, &update.targets, ((Target){.slot = slot}));
+    vec_push(e->arena, &update.targets, ((UpdateTarget){.slot = slot}));
   }
   add_gradients(&update, 0, loss);
   for (int i = 0; i < update.targets.count; i++) {
-    Target *target = &update.targets.items[i];
+    UpdateTarget *target = &update.targets.items[i];
     const char *path = name_printf("%s:accumulated", target->slot->path);
     Slot *sum = variable_create(e, VARIABLE_OPTIMIZER, path, type_widened(target->slot->type),
                                 target->slot->leaf->span);

@@ -5,23 +5,23 @@
 #include "elaborate/sections/train.h"
 
 /* A parameter with the keys that hold for it. */
-typedef struct Target {
+typedef struct UpdateTarget {
   Slot *slot;
-  int unit; /* 0: the block's loss; i + 1: that of group i */
+  int objective; /* 0: the block's loss; i + 1: that of group i */
   const KeyValue *keys[KEY_COUNT];
   Node *gradient;
-} Target;
+} UpdateTarget;
 
 typedef struct Update {
   Elaborator *e;
   const TrainPlan *plan;
-  VEC(Target) targets; /* in the order of the variables */
+  VEC(UpdateTarget) targets; /* in the order of the variables */
 } Update;
 
 /* The value of a key as a definer of the form of an optimizer; NULL after an error. */
 Deferred *update_definer(Elaborator *e, const KeyValue *key, const char *what, const char *wanted);
-/* Limits the gradients of a unit by the `clip` that holds for each. */
-void update_clip(Update *update, int unit);
+/* Limits the gradients of an objective by the `clip` that holds for each. */
+void update_clip(Update *update, int objective);
 
 /* The stores of the train entry; of the accumulate entry. */
 void update_parameters(Elaborator *e);

@@ -1,7 +1,7 @@
 /* Averaged weights: `average = ema(0.999)` keeps a state PATH:average beside each parameter, which
  * evaluation and prediction read in its stead.
  *
- * How it moves says a definer of the form of an optimizer, run behind the optimizer's: its w is the
+ * A definer of the form of an optimizer says how it moves. It runs after the optimizer: its w is the
  * average, its g the parameter's new value. It starts from the parameter's initial value. Averages
  * of 16 bits would not move: they are f32, and rounded where they are read. */
 #include "elaborate/core/emit.h"

@@ -1,6 +1,6 @@
 /* Frozen layers: nothing under a pattern with `frozen = true` moves, its states included.
  *
- * The train block usually stands behind the network, but `training` must be false in a frozen layer
+ * The train block usually stands after the network, but `training` must be false in a frozen layer
  * while that is built (batch norm then uses its running statistics). So the groups are looked up
  * ahead, in the syntax tree, when a trace first asks; when the trace reaches the block, a group that
  * could not be decided by then and holds for a state is a mistake. */

@@ -275,7 +275,7 @@ static bool is_of_one_example(const Elaborator *e, const char *path, Type type) 
          !type_equal(variable->type, type) && variable->type.dtype == type.dtype;
 }
 
-/* Such an example begins with the initial value and leaves nothing behind. */
+/* Such an example begins with the initial value and stores nothing. */
 static Slot *fresh_stream(Elaborator *e, const AstStmt *stmt, const char *path, Type type) {
   Context outer = region_enter(e, &e->trace->region);
   const AstExpr *expr = stmt->variable.value;

@@ -1,7 +1,7 @@
 /* Syntax errors with a message of their own.
  *
  * Each rule looks at the place where the grammar failed and either reports the error in the terms
- * of the slip that is likely behind it, or leaves it to the next rule.  The table at the end gives
+ * of the mistake that probably caused it, or leaves it to the next rule.  The table at the end gives
  * their order. */
 #include <string.h>
 
@@ -140,7 +140,7 @@ static int comprehension(Error e) {
                             "build a value step by step in a 'for' statement");
 }
 
-/* The clauses of a scan behind its sequences, in their order; 0 for other words. */
+/* The clauses of a scan after its sequences, in their order; 0 for other words. */
 static int clause_rank(int kind) {
   return kind == T_ALONG ? 1 : kind == T_RECOMPUTE ? 2 : kind == T_WITH ? 3 : 0;
 }
@@ -403,7 +403,7 @@ static int missing_separator(Error e) {
                             "put ';' or a new line between them");
 }
 
-/* Before the general message; the first rule that knows the slip reports it. */
+/* Before the general message; the first rule that knows the mistake reports it. */
 static int (*const rules[])(Error) = {
     dangling_line,      nameless_data,     blockless_section,    lonely_gradient,
     misspelt_statement, annotated_name,    expression_statement, python_ternary,
@@ -415,7 +415,7 @@ static int (*const rules[])(Error) = {
     reserved_word,      misspelt_clause,   clause_order,
 };
 
-int syntax_slip_report(const SyntaxError *error) {
+int syntax_mistake_report(const SyntaxError *error) {
   for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
     if (rules[i](error)) return 1;
   return 0;

@@ -1,4 +1,4 @@
-/* What people write who come from other languages: each slip gets a message of its own, and the
+/* What people write who come from other languages: each such mistake gets a message of its own, and the
  * tokens that were meant take its place. */
 #include "syntax/tokens.h"
 
@@ -21,7 +21,7 @@ static int is_binder(int kind) {
   return kind == '=' || kind == ',' || kind == T_ARROW || kind == ':';
 }
 
-/* Takes `token` for what was meant; 1 when an `if` is due behind it. */
+/* Takes `token` for what was meant; 1 when an `if` must follow. */
 static int repair_word(Arena *arena, const Token *last, Token *token, const Token *next) {
   int behind_operand = last && token_ends_operand(last->kind);
   int before_operand = next && token_begins_operand(next->kind);
@@ -47,7 +47,7 @@ static int repair_word(Arena *arena, const Token *last, Token *token, const Toke
   return 0;
 }
 
-void slips_in_words(Arena *arena, Tokens *tokens) {
+void mistakes_in_words(Arena *arena, Tokens *tokens) {
   Tokens out = {0};
   for (int i = 0; i < tokens->count; i++) {
     Token *token = tokens->items[i];
@@ -151,7 +151,7 @@ static int is_behind_names(const Tokens *tokens, int index) {
 }
 
 /* x <-1 is a store or a comparison; inside an expression it can only be the latter.  Returns
- * whether a '-' is due behind the token. */
+ * whether a '-' must follow the token. */
 static int repair_arrow(Arena *arena, const Tokens *tokens, int index) {
   Token *arrow = tokens->items[index];
   const Token *next = tokens->items[index + 1];
@@ -171,7 +171,7 @@ static int repair_arrow(Arena *arena, const Tokens *tokens, int index) {
   return 1;
 }
 
-void slips_in_statements(Arena *arena, Tokens *tokens) {
+void mistakes_in_statements(Arena *arena, Tokens *tokens) {
   Tokens out = {0};
   for (int i = 0; i < tokens->count; i++) {
     Token *token = tokens->items[i];
