@@ -32,7 +32,8 @@ typedef struct Dialect {
   const char *(*choice)(Arena *arena, const char *condition, const char *yes, const char *no);
 
   /* The sign of an operator on operands of the type, in front of one or between two; NULL: it is
-   * the function of this name. `is_near`: the quick form, for arguments that are not far. */
+   * the function of this name. `is_near`: the quick form, for arguments that are not far. Truth
+   * values are added (whether any is true), and their least and greatest taken, in reductions. */
   const char *(*sign)(Op op, DType dtype);
   const char *(*function)(Arena *arena, Op op, DType dtype, bool is_near);
   /* How arguments that are too far for an operator's quick form are asked for ("turn" of

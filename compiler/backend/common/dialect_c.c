@@ -115,10 +115,13 @@ static const char *sign(Op op, DType dtype) {
       [OP_GT] = ">",  [OP_GE] = ">=", [OP_AND] = "&", [OP_OR] = "|"};
   static const char *const of_floats[OP_COUNT] = {
       [OP_ADD] = "+", [OP_SUB] = "-", [OP_MUL] = "*", [OP_DIV] = "/", [OP_NEG] = "-"};
+  if (op == OP_ADD && dtype == DTYPE_BOOL) return "+"; /* of a reduction */
   return of_all[op] || !dtype_is_float(dtype) ? of_all[op] : of_floats[op];
 }
 
 static const char *function(Arena *arena, Op op, DType dtype, bool is_near) {
+  bool is_extreme = op == OP_MIN || op == OP_MAX; /* those of truth values are those of numbers */
+  if (is_extreme && dtype == DTYPE_BOOL) dtype = DTYPE_U8;
   return arena_printf(arena, "nnc_%s%s_%s", is_near ? "near_" : "", op_info(op)->name,
                       c_type_name(dtype));
 }

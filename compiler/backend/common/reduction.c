@@ -18,15 +18,11 @@ static Op joining_operator(Op reduce) {
 void reduction_write_join(Code *code, const Dialect *dialect, const Stage *stage, DType dtype,
                           const char *accumulator, const char *value) {
   Op op = joining_operator(stage->reduce);
-  const char *sign = op == OP_ADD && dtype == DTYPE_BOOL ? "+" : dialect->sign(op, dtype);
-  if (sign) {
-    code_line(code, "%s %s= %s;", accumulator, sign, value);
-    return;
-  }
-  bool is_extreme = op == OP_MAX || op == OP_MIN; /* those of truth values are those of numbers */
-  DType of = is_extreme && dtype == DTYPE_BOOL ? DTYPE_U8 : dtype;
-  code_line(code, "%s = %s(%s, %s);", accumulator, dialect->function(code->arena, op, of, false),
-            accumulator, value);
+  const char *sign = dialect->sign(op, dtype);
+  if (sign) code_line(code, "%s %s= %s;", accumulator, sign, value);
+  else
+    code_line(code, "%s = %s(%s, %s);", accumulator,
+              dialect->function(code->arena, op, dtype, false), accumulator, value);
 }
 
 void reduction_write_search(Code *code, const Dialect *dialect, const Search *search,
