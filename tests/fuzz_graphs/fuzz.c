@@ -15,6 +15,7 @@
  *     --half bf16|f16           all floats of the seeds' graphs in 16 bits
  *     --far f32|f64             values from 1e-30 to 1e30, in every fourth graph zeros, infinities and
  *                               NaNs among them; most floats, or all, of that type (f32: needs --stage c)
+ *     --target cpu|toy          what executables are for (cpu): toy is tests/toy_target
  *     --cflags FLAGS            for the C compiler (-O1)
  *     --jobs N                  so many at the same time (1)
  *     --kept DIR                a small module of each failure goes there
@@ -87,6 +88,7 @@ typedef enum OptionKind {
   OPTION_HALF,
   OPTION_FAR,
   OPTION_STAGE,
+  OPTION_TARGET,
   OPTION_SEED
 } OptionKind;
 
@@ -111,6 +113,10 @@ static void take(Options *options, const OptionRow *row, const char *value) {
     if (strcmp(value, "c") != 0 && strcmp(value, "program") != 0) refuse("no stage", value);
     *(bool *)row->to = strcmp(value, "c") == 0;
     break;
+  case OPTION_TARGET:
+    options->stage.target = find_target(value);
+    if (!options->stage.target) refuse("no target", value);
+    break;
   case OPTION_SEED:
     options->from = number(value);
     options->count = 1;
@@ -131,7 +137,7 @@ static void check_options(Options *options) {
 static Options read_options(int argc, char **argv) {
   Options options = {
       .from = 1, .count = 100, .batch = 16, .jobs = 1, .looks = -1, .scans = -1, .half = DTYPE_F32};
-  options.stage = (CStage){.work = "."};
+  options.stage = (CStage){.work = ".", .target = find_target("cpu")};
   const OptionRow rows[] = {{"--dump", OPTION_FLAG, &options.dumps},
                             {"--coverage", OPTION_FLAG, &options.covers},
                             {"--shrink", OPTION_FLAG, &options.shrinks},
@@ -150,6 +156,7 @@ static Options read_options(int argc, char **argv) {
                             {"--half", OPTION_HALF, &options.half},
                             {"--far", OPTION_FAR, &options.far},
                             {"--stage", OPTION_STAGE, &options.in_c},
+                            {"--target", OPTION_TARGET, NULL},
                             {"--seed", OPTION_SEED, NULL}};
   enum { ROWS = sizeof rows / sizeof *rows };
   for (int i = 1; i < argc; i++) {

@@ -184,7 +184,16 @@ typedef enum Looks {
   LOOKS_ALL    /* both, also at -O0 */
 } Looks;
 
+/* A target that executables are made for (targets.def). */
+typedef struct TestTarget {
+  const char *name;
+  const struct BackEnd *back_end;
+  bool has_loops; /* task loops */
+} TestTarget;
+const TestTarget *find_target(const char *name); /* NULL: there is none */
+
 typedef struct CStage {
+  const TestTarget *target;
   const char *build;    /* build directory: include/nnc and lib/nnc */
   const char *work;     /* a directory for files */
   const char *optimize; /* "-O1", for the C compiler; NULL: by the batch */

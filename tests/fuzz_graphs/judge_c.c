@@ -12,15 +12,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/c/kernels.h"
 #include "backend/common/compile.h"
 #include "backend/common/emit.h"
+#include "backend/common/function.h"
 #include "fuzz.h"
 #include "lib/storage.h"
 #include "passes/pass.h"
 #include "passes/retype.h"
 #include "program/program.h"
 #include "support/panic.h"
+
+#define TARGET(name, back_end, has_loops) extern const BackEnd back_end;
+#include "fuzz_graphs/targets.def"
+#undef TARGET
+
+const TestTarget *find_target(const char *name) {
+  static const TestTarget targets[] = {
+#define TARGET(name, back_end, has_loops) {#name, &back_end, has_loops},
+#include "fuzz_graphs/targets.def"
+#undef TARGET
+  };
+  for (size_t i = 0; name && i < sizeof targets / sizeof *targets; i++)
+    if (strcmp(targets[i].name, name) == 0) return &targets[i];
+  return NULL;
+}
 
 typedef struct CJudge {
   Arena *arena;
@@ -68,11 +83,13 @@ static void build(const CJudge *judge, int level) {
   static const int64_t blocks[] = {0, 2, 3}; /* with task loops, in two cases of three */
   ProgramOptions lowering = {.level = level,
                              .vector_bytes = 64,
+                             .without_loops = !judge->stage->target->has_loops,
                              .blocks = blocks[module->entries[ENTRY_TRAIN]->nodes.count % 3]};
+  if (lowering.without_loops) lowering.blocks = 0;
   Program *program = program_create(judge->arena, module, &lowering);
   const char *broken = program_verify(judge->arena, program);
   if (broken) panic("the program is not sound: %s", broken);
-  CompileOptions compile = {.back_end = &back_end_c,
+  CompileOptions compile = {.back_end = judge->stage->target->back_end,
                             .prefix = judge->stage->build,
                             .cflags = judge->stage->optimize,
                             .jobs = 1,
