@@ -55,5 +55,4 @@ const OpClass op_class_check_index = {
     .cut = elementwise_cut,
     .stands_alone = true,
     .is_alias = true,
-    .doc = "an index as it is; an executable stops where it lies outside of its axis",
 };

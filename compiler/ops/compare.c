@@ -20,7 +20,7 @@ static bool equality_infer(Arena *arena, const Node *node, Type *type, const cha
 
 #define COMPARISON(name, symbol, infer_rule, ...)                                                  \
   SCALAR(name, 2, x[0] symbol x[1])                                                                \
-  ELEMENTWISE(name, infer_rule, NULL, .doc = "a " #symbol " b", __VA_ARGS__)
+  ELEMENTWISE(name, infer_rule, NULL, __VA_ARGS__)
 
 COMPARISON(eq, ==, equality_infer, .commutes = true)
 COMPARISON(ne, !=, equality_infer, .commutes = true)
@@ -36,13 +36,13 @@ static bool logic_infer(Arena *arena, const Node *node, Type *type, const char *
 }
 
 SCALAR(not, 1, x[0] == 0)
-ELEMENTWISE(not, logic_infer, NULL, .doc = "not a")
+ELEMENTWISE(not, logic_infer, NULL)
 
 SCALAR(and, 2, x[0] != 0 && x[1] != 0)
-ELEMENTWISE(and, logic_infer, NULL, .commutes = true, .doc = "a and b")
+ELEMENTWISE(and, logic_infer, NULL, .commutes = true)
 
 SCALAR(or, 2, x[0] != 0 || x[1] != 0)
-ELEMENTWISE(or, logic_infer, NULL, .commutes = true, .doc = "a or b")
+ELEMENTWISE(or, logic_infer, NULL, .commutes = true)
 
 /* ---- where: condition ? a : b; the side not chosen may hold NaN or infinity without harm ---- */
 
@@ -69,8 +69,7 @@ static Node *where_gradient(const GradientContext *context, int operand) {
 }
 
 SCALAR(where, 3, x[0] != 0 ? x[1] : x[2])
-ELEMENTWISE(where, where_infer, where_gradient, .mix = MIX_FOLLOW,
-            .doc = "a where the condition holds, else b")
+ELEMENTWISE(where, where_infer, where_gradient, .mix = MIX_FOLLOW)
 
 /* ---- cast: to the type `dtype`; how each pair converts is number_convert() ---- */
 
@@ -106,7 +105,6 @@ const OpClass op_class_cast = {
     .lower = lower_elementwise,
     .cut = elementwise_cut,
     .moves_values = true,
-    .doc = "conversion; to an integer toward zero, saturating, NaN to 0; to bool x != 0",
 };
 
 /* ---- stop_gradient: the identity, constant to differentiation ---- */
@@ -119,4 +117,4 @@ static bool identity_infer(Arena *arena, const Node *node, Type *type, const cha
 
 SCALAR(stop_gradient, 1, x[0])
 ELEMENTWISE(stop_gradient, identity_infer, NULL, .is_constant = true, .moves_values = true,
-            .mix = MIX_FOLLOW, .doc = "x, constant to differentiation")
+            .mix = MIX_FOLLOW)

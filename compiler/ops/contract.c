@@ -259,5 +259,4 @@ const OpClass op_class_contract = {
     .cut = contract_cut,
     .join = OP_ADD,
     .mix = MIX_NARROW,
-    .doc = "sums of products over paired axes: batch, free of the left, free of the right",
 };

@@ -252,7 +252,7 @@ static int conv_weight_cut(const Node *node, int axis, int operand) {
   return is_summed ? 0 : AXIS_UNCUT;
 }
 
-#define CONVOLUTION(name, prepare_rule, text)                                                      \
+#define CONVOLUTION(name, prepare_rule)                                                            \
   const OpClass op_class_##name = {.family = FAMILY_CONVOLUTION,                                   \
                                    .infer = name##_infer,                                          \
                                    .gradient = name##_gradient,                                    \
@@ -262,9 +262,8 @@ static int conv_weight_cut(const Node *node, int axis, int operand) {
                                    .prepare = prepare_rule,                                        \
                                    .cut = name##_cut,                                              \
                                    .join = OP_ADD,                                                 \
-                                   .mix = MIX_NARROW,                                              \
-                                   .doc = text};
+                                   .mix = MIX_NARROW};
 
-CONVOLUTION(conv, NULL, "convolution (x, w) with stride, padding, dilation, groups")
-CONVOLUTION(conv_input, NULL, "(dy, w): the adjoint of conv in x")
-CONVOLUTION(conv_weight, conv_weight_prepare, "(x, dy): the adjoint of conv in w")
+CONVOLUTION(conv, NULL)
+CONVOLUTION(conv_input, NULL)
+CONVOLUTION(conv_weight, conv_weight_prepare)

@@ -42,12 +42,12 @@ Cost elementwise_cost(const Node *node) {
   return cost;
 }
 
-#define FUNCTION(name, text)                                                                       \
+#define COSTLY(name)                                                                               \
   ELEMENTWISE(name, elementwise_infer_float, name##_gradient, .cost = elementwise_cost,            \
-              .is_costly = true, .doc = text)
-#define ARITHMETIC(name, text, ...)                                                                \
+              .is_costly = true)
+#define ARITHMETIC(name, ...)                                                                      \
   ELEMENTWISE(name, elementwise_infer_number, name##_gradient, .cost = elementwise_cost,           \
-              .doc = text, __VA_ARGS__)
+              __VA_ARGS__)
 
 /* Two's complement arithmetic on the values of integers. */
 static inline uint64_t bits(double x) { return (uint64_t)number_truncate(x); }
@@ -56,34 +56,33 @@ static inline uint64_t bits(double x) { return (uint64_t)number_truncate(x); }
 
 SCALAR(neg, 1, number_is_integer(dtype) ? number_wrap(-bits(x[0]), dtype) : -x[0])
 GRADIENT(neg, neg(m, dy))
-ARITHMETIC(neg, "-x", .commutes = false, .mix = MIX_FOLLOW)
+ARITHMETIC(neg, .commutes = false, .mix = MIX_FOLLOW)
 
 SCALAR(abs, 1, number_is_integer(dtype) && x[0] < 0 ? number_wrap(-bits(x[0]), dtype) : fabs(x[0]))
 GRADIENT(abs, mul(m, dy, make_unary(m, OP_SIGN, x))) /* 0 at 0 */
-ARITHMETIC(abs, "|x|", .commutes = false, .mix = MIX_FOLLOW)
+ARITHMETIC(abs, .commutes = false, .mix = MIX_FOLLOW)
 
 /* -1, 0 or 1; NaN stays NaN. */
 SCALAR(sign, 1, x[0] > 0 ? 1 : x[0] < 0 ? -1 : x[0])
-ELEMENTWISE(sign, elementwise_infer_number, NULL, .cost = elementwise_cost,
-            .doc = "-1, 0 or 1; its gradient is 0")
+ELEMENTWISE(sign, elementwise_infer_number, NULL, .cost = elementwise_cost)
 
 /* ---- exponentials and logarithms ---- */
 
 SCALAR(exp, 1, exp(x[0]))
 GRADIENT(exp, mul(m, dy, y))
-FUNCTION(exp, "e^x")
+COSTLY(exp)
 
 SCALAR(expm1, 1, expm1(x[0]))
 GRADIENT(expm1, mul(m, dy, make_unary(m, OP_EXP, x))) /* y + 1 would cancel where x << 0 */
-FUNCTION(expm1, "e^x - 1, exact near 0")
+COSTLY(expm1)
 
 SCALAR(log, 1, log(x[0]))
 GRADIENT(log, quotient(m, dy, x))
-FUNCTION(log, "natural logarithm; -inf at 0, NaN below")
+COSTLY(log)
 
 SCALAR(log1p, 1, log1p(x[0]))
 GRADIENT(log1p, quotient(m, dy, make_binary_value(m, OP_ADD, x, 1)))
-FUNCTION(log1p, "log(1 + x), exact near 0")
+COSTLY(log1p)
 
 /* ---- roots ---- */
 
@@ -100,7 +99,7 @@ static Node *sqrt_gradient(const GradientContext *context, int operand) {
   Node *safe = make_where(m, at_zero, filled_like(m, y, 1), y);
   return make_where(m, at_zero, zero, quotient(m, times(m, dy, 0.5), safe));
 }
-FUNCTION(sqrt, "square root; NaN below 0; its gradient at 0 is 0")
+COSTLY(sqrt)
 
 SCALAR(rsqrt, 1, 1 / sqrt(x[0]))
 static Node *rsqrt_adjoint(const Maker *m, Node *y, Node *dy) {
@@ -108,21 +107,21 @@ static Node *rsqrt_adjoint(const Maker *m, Node *y, Node *dy) {
   return mul(m, mul(m, mul(m, times(m, dy, -0.5), y), y), y);
 }
 GRADIENT(rsqrt, rsqrt_adjoint(m, y, dy))
-FUNCTION(rsqrt, "1 / sqrt(x)")
+COSTLY(rsqrt)
 
 /* ---- trigonometry ---- */
 
 SCALAR(sin, 1, sin(x[0]))
 GRADIENT(sin, mul(m, dy, make_unary(m, OP_COS, x)))
-FUNCTION(sin, "sine")
+COSTLY(sin)
 
 SCALAR(cos, 1, cos(x[0]))
 GRADIENT(cos, neg(m, mul(m, dy, make_unary(m, OP_SIN, x))))
-FUNCTION(cos, "cosine")
+COSTLY(cos)
 
 SCALAR(tan, 1, tan(x[0]))
 GRADIENT(tan, mul(m, dy, make_binary_value(m, OP_ADD, mul(m, y, y), 1)))
-FUNCTION(tan, "tangent")
+COSTLY(tan)
 
 /* ---- sigmoids ---- */
 
@@ -132,7 +131,7 @@ static Node *tanh_adjoint(const Maker *m, Node *y, Node *dy) {
   return mul(m, dy, sub(m, filled_like(m, y, 1), square));
 }
 GRADIENT(tanh, tanh_adjoint(m, y, dy))
-FUNCTION(tanh, "hyperbolic tangent")
+COSTLY(tanh)
 
 /* Never overflows: e^-|x| is at most 1. */
 static inline double sigmoid(double x) {
@@ -141,46 +140,43 @@ static inline double sigmoid(double x) {
 }
 SCALAR(sigmoid, 1, sigmoid(x[0]))
 GRADIENT(sigmoid, mul(m, dy, mul(m, y, sub(m, filled_like(m, y, 1), y))))
-FUNCTION(sigmoid, "1 / (1 + e^-x)")
+COSTLY(sigmoid)
 
 SCALAR(erf, 1, erf(x[0]))
 GRADIENT(erf, mul(m, dy,
                   times(m, make_unary(m, OP_EXP, neg(m, mul(m, x, x))),
                         1.1283791670955126))) /* 2 / sqrt(pi) */
-FUNCTION(erf, "2 / sqrt(pi) times the integral of e^-t^2 from 0 to x")
+COSTLY(erf)
 
 /* ---- rounding; the gradient is 0 everywhere ---- */
 
 SCALAR(floor, 1, floor(x[0]))
-ELEMENTWISE(floor, elementwise_infer_float, NULL, .cost = elementwise_cost,
-            .doc = "the largest whole number not above x")
+ELEMENTWISE(floor, elementwise_infer_float, NULL, .cost = elementwise_cost)
 
 SCALAR(ceil, 1, ceil(x[0]))
-ELEMENTWISE(ceil, elementwise_infer_float, NULL, .cost = elementwise_cost,
-            .doc = "the smallest whole number not below x")
+ELEMENTWISE(ceil, elementwise_infer_float, NULL, .cost = elementwise_cost)
 
 SCALAR(round, 1, nearbyint(x[0]))
-ELEMENTWISE(round, elementwise_infer_float, NULL, .cost = elementwise_cost,
-            .doc = "the nearest whole number, a half to the even one")
+ELEMENTWISE(round, elementwise_infer_float, NULL, .cost = elementwise_cost)
 
 /* ---- binary arithmetic ---- */
 
 SCALAR(add, 2, number_is_integer(dtype) ? number_wrap(bits(x[0]) + bits(x[1]), dtype) : x[0] + x[1])
 GRADIENT(add, dy)
-ARITHMETIC(add, "a + b", .commutes = true, .mix = MIX_FOLLOW)
+ARITHMETIC(add, .commutes = true, .mix = MIX_FOLLOW)
 
 SCALAR(sub, 2, number_is_integer(dtype) ? number_wrap(bits(x[0]) - bits(x[1]), dtype) : x[0] - x[1])
 GRADIENT(sub, operand == 0 ? dy : neg(m, dy))
-ARITHMETIC(sub, "a - b", .commutes = false, .mix = MIX_FOLLOW)
+ARITHMETIC(sub, .commutes = false, .mix = MIX_FOLLOW)
 
 SCALAR(mul, 2, number_is_integer(dtype) ? number_wrap(bits(x[0]) * bits(x[1]), dtype) : x[0] * x[1])
 GRADIENT(mul, mul(m, dy, operand == 0 ? b : a))
-ARITHMETIC(mul, "a * b", .commutes = true, .mix = MIX_SCALE)
+ARITHMETIC(mul, .commutes = true, .mix = MIX_SCALE)
 
 SCALAR(div, 2, x[0] / x[1])
 GRADIENT(div, operand == 0 ? quotient(m, dy, b) : neg(m, mul(m, quotient(m, dy, b), y)))
 ELEMENTWISE(div, elementwise_infer_float, div_gradient, .cost = elementwise_cost, .is_costly = true,
-            .mix = MIX_SCALE, .doc = "a / b")
+            .mix = MIX_SCALE)
 
 /* Rounds toward -infinity, as in Python. Integers by 0 give 0; the least integer by -1 wraps. */
 static inline double int_floordiv(double a, double b, DType dtype) {
@@ -191,8 +187,7 @@ static inline double int_floordiv(double a, double b, DType dtype) {
 }
 SCALAR(floordiv, 2,
        number_is_integer(dtype) ? int_floordiv(x[0], x[1], dtype) : number_floordiv(x[0], x[1]))
-ELEMENTWISE(floordiv, elementwise_infer_number, NULL, .cost = elementwise_cost,
-            .doc = "floor(a / b), as in Python; integers by 0 give 0; its gradient is 0")
+ELEMENTWISE(floordiv, elementwise_infer_number, NULL, .cost = elementwise_cost)
 
 /* What floor(a / b) leaves, of the divisor's sign.  Integers by 0 give 0. */
 static inline double int_mod(double a, double b, DType dtype) {
@@ -203,8 +198,7 @@ static inline double int_mod(double a, double b, DType dtype) {
 }
 SCALAR(mod, 2, number_is_integer(dtype) ? int_mod(x[0], x[1], dtype) : number_mod(x[0], x[1]))
 GRADIENT(mod, operand == 0 ? dy : neg(m, mul(m, dy, make_binary(m, OP_FLOORDIV, a, b))))
-ARITHMETIC(mod, "what floor(a / b) leaves of a, of b's sign, as in Python; integers by 0 give 0",
-           .commutes = false)
+ARITHMETIC(mod, .commutes = false)
 
 /* ---- pow ---- */
 
@@ -244,7 +238,8 @@ static Node *pow_gradient_exponent(const Maker *m, Node *a, Node *b, Node *y, No
   return mul(m, dy, mul(m, y, make_unary(m, OP_LOG, safe)));
 }
 
-/* Wraps; to a negative power what the quotient rounds to toward zero, and 0 of 0. */
+/* As C's pow: 0^0 is 1, NaN for a < 0 and b not whole.  Of integers: wraps; to a negative power what
+ * the quotient rounds to toward zero, and 0 of 0. */
 static inline double int_pow(double a, double b, DType dtype) {
   int64_t base = number_truncate(a), exponent = number_truncate(b);
   if (exponent < 0) return base == 1 || (base == -1 && exponent % 2 == 0) ? 1 : base == -1 ? -1 : 0;
@@ -255,10 +250,7 @@ static inline double int_pow(double a, double b, DType dtype) {
 }
 SCALAR(pow, 2, number_is_integer(dtype) ? int_pow(x[0], x[1], dtype) : pow(x[0], x[1]))
 GRADIENT(pow, operand == 0 ? pow_gradient_base(m, a, b, dy) : pow_gradient_exponent(m, a, b, y, dy))
-ARITHMETIC(pow,
-           "a^b, as C's pow: 0^0 is 1, NaN for a < 0 and b not whole; of integers to a negative "
-           "power 1 / a^-b toward zero, 0^-b is 0",
-           .is_costly = true)
+ARITHMETIC(pow, .is_costly = true)
 
 /* ---- minimum and maximum; NaN wins; at a tie half of the adjoint goes to each ---- */
 
@@ -270,10 +262,8 @@ static Node *extremum_gradient(const Maker *m, Op wins, Node *mine, Node *other,
 
 SCALAR(min, 2, x[0] < x[1] || x[0] != x[0] ? x[0] : x[1])
 GRADIENT(min, extremum_gradient(m, OP_LT, operand ? b : a, operand ? a : b, dy))
-ARITHMETIC(min, "the lesser; NaN if either is; half the gradient to each at a tie",
-           .commutes = true, .mix = MIX_FOLLOW)
+ARITHMETIC(min, .commutes = true, .mix = MIX_FOLLOW)
 
 SCALAR(max, 2, x[0] > x[1] || x[0] != x[0] ? x[0] : x[1])
 GRADIENT(max, extremum_gradient(m, OP_GT, operand ? b : a, operand ? a : b, dy))
-ARITHMETIC(max, "the greater; NaN if either is; half the gradient to each at a tie",
-           .commutes = true, .mix = MIX_FOLLOW)
+ARITHMETIC(max, .commutes = true, .mix = MIX_FOLLOW)

@@ -98,5 +98,4 @@ const OpClass op_class_extern = {
     .cut = extern_cut,
     .is_costly = true,
     .stands_alone = true,
-    .doc = "what a function of the user's computes",
 };

@@ -78,7 +78,7 @@ static int gather_cut(const Node *node, int axis, int operand) {
 }
 
 GRADIENT(gather, operand == 0 ? make_scatter_add(m, dy, b, a->type.shape) : NULL)
-INDEXING(gather, .cost = chosen_cost, .mix = MIX_FOLLOW, .doc = "rows of a table by number")
+INDEXING(gather, .cost = chosen_cost, .mix = MIX_FOLLOW)
 
 /* ---- scatter_add: values [i..., rest...], index [i...] -> `shape` [v, rest...]: each row of the
  * values is added to the row that its index names; rows not named are 0 ---- */
@@ -138,8 +138,7 @@ static int scatter_add_cut(const Node *node, int axis, int operand) {
 }
 
 GRADIENT(scatter_add, operand == 0 ? make_gather(m, dy, b) : NULL)
-INDEXING(scatter_add, .join = OP_ADD, .cost = scatter_add_cost,
-         .doc = "rows added into a table of zeros by number")
+INDEXING(scatter_add, .join = OP_ADD, .cost = scatter_add_cost)
 
 /* ---- pick: x, index of x's shape without `axis` -> that shape: x at the index ---- */
 
@@ -207,7 +206,7 @@ static int pick_cut(const Node *node, int axis, int operand) {
   return operand == 1 ? axis : axis + (axis >= (int)node_int(node, ATTR_AXIS));
 }
 
-INDEXING(pick, .cost = chosen_cost, .doc = "along an axis, the element that an index names")
+INDEXING(pick, .cost = chosen_cost)
 
 /* ---- unpick: y, index -> `shape`: y at the index along `axis`, 0 elsewhere ---- */
 
@@ -256,4 +255,4 @@ static int unpick_cut(const Node *node, int axis, int operand) {
   return axis - (axis > picked);
 }
 
-INDEXING(unpick, .doc = "zeros but the given values at an index along an axis")
+INDEXING(unpick)

@@ -18,5 +18,4 @@ static bool gradient_infer(Arena *arena, const Node *node, Type *type, const cha
 const OpClass op_class_gradient = {
     .family = FAMILY_SPECIAL,
     .infer = gradient_infer,
-    .doc = "the derivative of a scalar by a tensor; removed by the differentiate pass",
 };

@@ -30,7 +30,6 @@ const OpClass op_class_input = {
     .leaf = LEAF_INPUT,
     .infer = named_infer,
     .cost = no_cost,
-    .doc = "a tensor of the batch, by name",
 };
 
 const OpClass op_class_param = {
@@ -38,7 +37,6 @@ const OpClass op_class_param = {
     .leaf = LEAF_PARAM,
     .infer = named_infer,
     .cost = no_cost,
-    .doc = "a parameter's value at the start of the step",
 };
 
 const OpClass op_class_state = {
@@ -46,7 +44,6 @@ const OpClass op_class_state = {
     .leaf = LEAF_STATE,
     .infer = named_infer,
     .cost = no_cost,
-    .doc = "a state's value at the start of the step; also optimizer state",
 };
 
 const OpClass op_class_scalar = {
@@ -55,7 +52,6 @@ const OpClass op_class_scalar = {
     .infer = scalar_infer,
     .cost = no_cost,
     .lower = lower_scalar,
-    .doc = "a number that the host computes for the step, f64[]",
 };
 
 /* ---- constant: `value` in every element; integers and bool hold a value of their type ---- */
@@ -95,7 +91,6 @@ const OpClass op_class_constant = {
     .evaluate = constant_evaluate,
     .cost = no_cost,
     .lower = lower_constant,
-    .doc = "one value in every element",
 };
 
 /* ---- iota: the index along `axis`, as i32, i64 or a float ---- */
@@ -127,5 +122,4 @@ const OpClass op_class_iota = {
     .evaluate = iota_evaluate,
     .cost = no_cost,
     .lower = lower_iota,
-    .doc = "the index along an axis",
 };

@@ -49,8 +49,7 @@ static int reshape_cut(const Node *node, int axis, int operand) {
 }
 
 GRADIENT(reshape, make_reshape(m, dy, x->type.shape))
-MOVEMENT(reshape, .moves_values = true, .keeps_order = true,
-         .doc = "the same elements in row-major order, other shape")
+MOVEMENT(reshape, .moves_values = true, .keeps_order = true)
 
 /* ---- transpose: result axis i is operand axis permutation[i] ---- */
 
@@ -88,7 +87,7 @@ static int transpose_cut(const Node *node, int axis, int operand) {
                                       : AXIS_UNCUT;
 }
 
-MOVEMENT(transpose, .moves_values = true, .doc = "axes in another order")
+MOVEMENT(transpose, .moves_values = true)
 
 /* ---- broadcast: operand axis i becomes result axis axes[i]; the others repeat.  Extents of the
  * operand are never stretched: an axis of extent 1 that NumPy would repeat is reshaped first.
@@ -145,7 +144,7 @@ static int broadcast_cut(const Node *node, int axis, int operand) {
   return axis < node->type.shape.rank ? AXIS_WHOLE : AXIS_UNCUT;
 }
 
-MOVEMENT(broadcast, .moves_values = true, .doc = "repeats along new axes")
+MOVEMENT(broadcast, .moves_values = true)
 
 /* ---- slice: along each axis start, start + step, ... before stop; a negative step runs down, and
  * a stop of -1 is past the beginning ---- */
@@ -226,7 +225,7 @@ static int slice_cut(const Node *node, int axis, int operand) {
   return is_all ? axis : AXIS_UNCUT;
 }
 
-MOVEMENT(slice, .moves_values = true, .doc = "every step-th element of a range along each axis")
+MOVEMENT(slice, .moves_values = true)
 
 /* ---- pad: `low` and `high` elements around and step - 1 between; all new ones are `value` ---- */
 
@@ -286,7 +285,7 @@ static int pad_cut(const Node *node, int axis, int operand) {
   return is_all ? axis : AXIS_UNCUT;
 }
 
-MOVEMENT(pad, .doc = "constant elements around and between")
+MOVEMENT(pad)
 
 /* ---- concat: operands one after the other along `axis`; all other extents agree ---- */
 
@@ -344,4 +343,4 @@ static int concat_cut(const Node *node, int axis, int operand) {
   return is_other ? axis : AXIS_UNCUT;
 }
 
-MOVEMENT(concat, .doc = "tensors one after the other along an axis")
+MOVEMENT(concat)

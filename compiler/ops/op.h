@@ -106,7 +106,6 @@ typedef struct OpClass {
   bool is_alias;     /* its value is that of operand 0, whatever the others are */
   bool moves_values; /* elements of the result are elements of operand 0, perhaps converted */
   MixRule mix;
-  const char *doc; /* one line for the reference of operators */
 } OpClass;
 
 typedef struct OpInfo {

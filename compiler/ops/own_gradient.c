@@ -97,5 +97,4 @@ const OpClass op_class_own_gradient = {
     .cost = no_cost,
     .owns_rule = true,
     .is_alias = true,
-    .doc = "the first operand, whose gradient is told by a rule; removed by the pass expand",
 };

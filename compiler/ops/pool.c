@@ -214,7 +214,7 @@ static int pool_cut(const Node *node, int axis, int operand) {
   return axis < 2 ? axis : AXIS_UNCUT;
 }
 
-#define POOLING(name, mix_rule, text)                                                              \
+#define POOLING(name, mix_rule)                                                                    \
   const OpClass op_class_##name = {.family = FAMILY_POOLING,                                       \
                                    .infer = name##_infer,                                          \
                                    .gradient = name##_gradient,                                    \
@@ -222,11 +222,10 @@ static int pool_cut(const Node *node, int axis, int operand) {
                                    .cost = pool_cost,                                              \
                                    .lower = lower_##name,                                          \
                                    .cut = pool_cut,                                                \
-                                   .mix = mix_rule,                                                \
-                                   .doc = text};
+                                   .mix = mix_rule};
 
-POOLING(max_pool, MIX_FOLLOW, "the greatest element of each window")
-POOLING(max_pool_grad, MIX_FOLLOW, "(x, dy): dy to the first maximum of each window of x")
-POOLING(max_pool_pick, MIX_FOLLOW, "(x, v): v at the first maximum of each window of x")
-POOLING(sum_pool, MIX_WIDE, "the sum of each window")
-POOLING(sum_pool_grad, MIX_WIDE, "(dy): the adjoint of sum_pool")
+POOLING(max_pool, MIX_FOLLOW)
+POOLING(max_pool_grad, MIX_FOLLOW)
+POOLING(max_pool_pick, MIX_FOLLOW)
+POOLING(sum_pool, MIX_WIDE)
+POOLING(sum_pool_grad, MIX_WIDE)

@@ -81,7 +81,6 @@ const OpClass op_class_random_uniform = {
     .lower = lower_random,
     .is_random = true,
     .is_costly = true,
-    .doc = "uniform on [0, 1), multiples of 2^-24",
 };
 
 const OpClass op_class_random_normal = {
@@ -91,7 +90,6 @@ const OpClass op_class_random_normal = {
     .lower = lower_random,
     .is_random = true,
     .is_costly = true,
-    .doc = "standard normal, by Box and Muller",
 };
 
 const OpClass op_class_random_bits = {
@@ -101,5 +99,4 @@ const OpClass op_class_random_bits = {
     .lower = lower_random,
     .is_random = true,
     .is_costly = true,
-    .doc = "integers from 0 to 2^32 - 1, as i64",
 };

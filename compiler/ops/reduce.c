@@ -307,24 +307,21 @@ static int arg_cut(const Node *node, int axis, int operand) {
 
 /* ---- records ---- */
 
-#define REDUCTION(name, short_name, infer_rule, lower_rule, join_op, text)                         \
+#define REDUCTION(name, short_name, infer_rule, lower_rule, join_op)                               \
   const OpClass op_class_##name = {.family = FAMILY_REDUCTION,                                     \
                                    .infer = infer_rule,                                            \
                                    .gradient = short_name##_gradient,                              \
                                    .evaluate = short_name##_evaluate,                              \
                                    .cost = reduce_cost,                                            \
                                    .lower = lower_rule,                                            \
-                                   .doc = text,                                                    \
                                    .cut = reduce_cut,                                              \
                                    .join = join_op};
 
-REDUCTION(reduce_sum, sum, total_infer, lower_reduce, OP_ADD, "sum; 0 over nothing")
-REDUCTION(reduce_mean, mean, mean_infer, lower_reduce_mean, OP_INPUT, "arithmetic mean")
-REDUCTION(reduce_max, max, extremum_infer, lower_reduce, OP_MAX,
-          "the greatest; NaN if any is; gradient to the first")
-REDUCTION(reduce_min, min, extremum_infer, lower_reduce, OP_MIN,
-          "the least; NaN if any is; gradient to the first")
-REDUCTION(reduce_prod, prod, total_infer, lower_reduce, OP_MUL, "product; 1 over nothing")
+REDUCTION(reduce_sum, sum, total_infer, lower_reduce, OP_ADD)
+REDUCTION(reduce_mean, mean, mean_infer, lower_reduce_mean, OP_INPUT)
+REDUCTION(reduce_max, max, extremum_infer, lower_reduce, OP_MAX)
+REDUCTION(reduce_min, min, extremum_infer, lower_reduce, OP_MIN)
+REDUCTION(reduce_prod, prod, total_infer, lower_reduce, OP_MUL)
 
 const OpClass op_class_argmax = {
     .family = FAMILY_REDUCTION,
@@ -333,7 +330,6 @@ const OpClass op_class_argmax = {
     .cost = reduce_cost,
     .lower = lower_arg_reduce,
     .cut = arg_cut,
-    .doc = "index of the first greatest; NaN is greatest",
 };
 
 const OpClass op_class_argmin = {
@@ -343,5 +339,4 @@ const OpClass op_class_argmin = {
     .cost = reduce_cost,
     .lower = lower_arg_reduce,
     .cut = arg_cut,
-    .doc = "index of the first least; NaN is least",
 };

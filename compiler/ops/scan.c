@@ -242,14 +242,12 @@ const OpClass op_class_scan = {
     .infer = scan_infer,
     .cost = scan_cost,
     .owns_body = true,
-    .doc = "a loop with carries over sequences; its results are scan_result nodes",
 };
 
 const OpClass op_class_scan_result = {
     .family = FAMILY_SCAN,
     .infer = scan_result_infer,
     .cost = no_cost,
-    .doc = "a final carry of a scan, or what its steps yield",
 };
 
 const OpClass op_class_argument = {
@@ -257,5 +255,4 @@ const OpClass op_class_argument = {
     .leaf = LEAF_ARGUMENT,
     .infer = argument_infer,
     .cost = no_cost,
-    .doc = "the step's value of an operand, in the body of a scan",
 };

@@ -67,5 +67,4 @@ const OpClass op_class_argsort = {
     .cut = argsort_cut,
     .lower = argsort_lower,
     .is_costly = true,
-    .doc = "places of the elements along the last axis in their order",
 };

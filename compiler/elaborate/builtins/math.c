@@ -185,27 +185,13 @@ static Value apply_float(Elaborator *e, const Bound *bound) {
   return value_float(value_number(bound->values[0]));
 }
 
-#define UNARY(name, op, doc)                                                                       \
-  { name, name "(x: tensor)", doc " Example: y = " name "(x)", apply_unary, op, "elementwise" }
-
 const Builtin builtins_math[] = {
-    UNARY("exp", OP_EXP, "e^x, elementwise."),
-    UNARY("expm1", OP_EXPM1, "e^x - 1, exact near 0."),
-    UNARY("log", OP_LOG, "The natural logarithm, elementwise."),
-    UNARY("log1p", OP_LOG1P, "log(1 + x), exact near 0."),
-    UNARY("sqrt", OP_SQRT, "The square root, elementwise."),
-    UNARY("rsqrt", OP_RSQRT, "1 / sqrt(x), elementwise."),
-    UNARY("sin", OP_SIN, "The sine, elementwise, in radians."),
-    UNARY("cos", OP_COS, "The cosine, elementwise, in radians."),
-    UNARY("tan", OP_TAN, "The tangent, elementwise, in radians."),
-    UNARY("tanh", OP_TANH, "The hyperbolic tangent, elementwise."),
-    UNARY("sigmoid", OP_SIGMOID, "1 / (1 + e^-x), elementwise."),
-    UNARY("erf", OP_ERF, "The error function 2/sqrt(pi) * integral of e^-t^2 from 0 to x."),
-    UNARY("abs", OP_ABS, "The absolute value, elementwise."),
-    UNARY("sign", OP_SIGN, "-1, 0 or 1, elementwise; its gradient is 0."),
-    UNARY("floor", OP_FLOOR, "The greatest whole number not above x; gradient 0."),
-    UNARY("ceil", OP_CEIL, "The least whole number not below x; gradient 0."),
-    UNARY("round", OP_ROUND, "The nearest whole number, halves to even; gradient 0."),
+#define OP(...)
+#define FUNCTION(identifier, name, table, doc)                                                     \
+  {name,        name "(x: tensor)", doc " Example: y = " name "(x)",                               \
+   apply_unary, OP_##identifier,    "elementwise"},
+#include "ops/ops.def"
+#undef OP
     {"minimum", "minimum(x: tensor, y: tensor)",
      "The lesser, elementwise, with broadcasting."
      " Example: y = minimum(x, 1)",
