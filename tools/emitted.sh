@@ -14,10 +14,11 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 with_memory=no
 [ "$1" = --memory ] && { with_memory=yes; shift; }
-nnc=$(realpath "$1")/bin/nnc pattern=${2:-}
+prefix=$(realpath "$1")
+nnc=$prefix/bin/nnc pattern=${2:-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export nnc work with_memory
+export nnc prefix work with_memory
 
 # sums FILE: the lines of one program.
 sums() {
@@ -27,10 +28,10 @@ sums() {
     local name=$1 status=0
     shift
     "$nnc" "$@" > "$base.out" 2> "$base.err" || status=$?
-    echo "$file $name $status $(cat "$base.out" "$base.err" | sed "s#$work/##g" | sha256sum | cut -c1-24)"
+    echo "$file $name $status $(cat "$base.out" "$base.err" | sed "s#$work/##g; s#$prefix#PREFIX#g" | sha256sum | cut -c1-24)"
   }
   # The same program with mixed precision, beside the original so that relative paths hold.
-  bf16=$(dirname "$file")/.emitted_$$_$(basename "$file")
+  bf16=$(dirname "$file")/.bf16_$(basename "$file")
   sed '0,/^ *train.*{/s//&\n  precision = bf16/' "$file" > "$bf16"
   line c "$file" --emit=c
   line c-O0 "$file" --emit=c -O0
@@ -50,7 +51,7 @@ sums() {
     line c-memory-45 "$file" --emit=c --memory-limit="$((bytes / 100 * 45))"
   fi
   "$nnc" "$bf16" --emit=c > "$base.out" 2> "$base.err"
-  echo "$file c-bf16 $? $(cat "$base.out" "$base.err" | sed "s#\.emitted_$$_##g" | sha256sum | cut -c1-24)"
+  echo "$file c-bf16 $? $(cat "$base.out" "$base.err" | sed "s#$prefix#PREFIX#g" | sha256sum | cut -c1-24)"
   rm -f "$bf16"
   line check check "$file"
   cp "$file" "$base.net"
@@ -58,6 +59,6 @@ sums() {
 }
 export -f sums
 
-find models examples -name '*.net' -not -name '.emitted_*' | grep -E -- "$pattern" | LC_ALL=C sort |
+find models examples -name '*.net' -not -name '.bf16_*' | grep -E -- "$pattern" | LC_ALL=C sort |
   xargs -P "${JOBS:-$(nproc)}" -I{} bash -c 'sums "$1"' _ {} | LC_ALL=C sort
 for words in doc --help --help-passes; do echo "nnc $words $("$nnc" $words 2>&1 | sha256sum | cut -c1-24)"; done
