@@ -245,7 +245,7 @@ static void check_family(void (*make)(CaseList *list), const char *family) {
     const char *command = arena_printf(
         arena,
         "%s -std=gnu11 -O3 -fno-math-errno -fno-trapping-math -Wall -Wextra -Werror -fPIC -shared "
-        "-I %s/runtime %s -o %s -lm",
+        "-I %s/runtime/abi %s -o %s -lm",
         compilers[c], SOURCE_DIR, source, object);
     if (system(command) != 0) fail_msg("this failed, the file is kept: %s", command);
     void *library = dlopen(object, RTLD_NOW | RTLD_LOCAL);
