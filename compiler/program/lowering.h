@@ -4,7 +4,7 @@
  *   groups   which nodes one kernel computes (fuse.c), the kernel (group.c)
  *   launches    launches and copies with their order (order.c, schedule.c)
  *   loops    runs of launches that go through the batch in blocks (loops.c)
- *   buffers  of what is stored, in place where it can be (alias.c)
+ *   buffers  of what is stored, in place where it can be (share.c)
  *   steps    with barriers (barriers.c), then the memory plan (plan.c) */
 #ifndef NNC_PROGRAM_LOWERING_H
 #define NNC_PROGRAM_LOWERING_H
@@ -129,7 +129,7 @@ void loops_form(Lowering *lowering);
 /* loop_memory.c: bytes of activations alive at once at most, by the order and the loops; parts are
  * by launch and operand whether it is touched by blocks in a loop */
 int64_t order_peak(const Lowering *lowering, bool *const *parts);
-/* alias.c: activations over dead operands */
+/* share.c: activations over dead operands */
 void buffers_share(Lowering *lowering);
 /* steps.c */
 void steps_create(Lowering *lowering);
