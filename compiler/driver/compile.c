@@ -11,7 +11,7 @@
 #include "backend/common/compile.h"
 #include "backend/common/emit.h"
 #include "driver/commands.h"
-#include "driver/memory.h"
+#include "memory/memory.h"
 #include "elaborate/elaborate.h"
 #include "graph/textual.h"
 #include "interpret/check_gradients.h"

@@ -17,8 +17,9 @@ allowed() {
     interpret) echo "support graph kernel ops interpret" ;;
     passes)    echo "support graph kernel ops passes" ;;
     program)   echo "support graph kernel ops program interpret" ;;
+    memory)    echo "support graph kernel ops passes program memory driver" ;;
     backend)   echo "support graph kernel ops program backend" ;;
-    driver)    echo "support syntax graph kernel ops elaborate interpret passes program backend driver" ;;
+    driver)    echo "support syntax graph kernel ops elaborate interpret passes program memory backend driver" ;;
     prelude)   echo "" ;;
     *)         echo "unknown" ;;
   esac

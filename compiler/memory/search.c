@@ -11,7 +11,7 @@
  * MOST_NODES are not tried.
  *
  * The limit is for the arena and the blocks of `threads` workers. */
-#include "driver/memory.h"
+#include "memory/memory.h"
 
 #include <sched.h>
 #include <stdlib.h>

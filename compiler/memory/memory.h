@@ -1,6 +1,6 @@
 /* --memory-limit: a program whose arena and workers fit. */
-#ifndef NNC_DRIVER_MEMORY_H
-#define NNC_DRIVER_MEMORY_H
+#ifndef NNC_MEMORY_MEMORY_H
+#define NNC_MEMORY_MEMORY_H
 
 #include "driver/options.h"
 #include "program/program.h"
