@@ -373,7 +373,7 @@ static bool has_loops(const Module *module) {
 static bool write_scans_out(Arena *arena, Module *module, const Options *options) {
   Module written = *module;
   Diagnostics *refusals = diagnostics_create(arena);
-  PassOptions rest = {.level = options->passes.level, .start_after = "expand"};
+  PipelineOptions rest = {.level = options->passes.level, .start_after = "expand"};
   bool stopped;
   if (module->run.scans != SCANS_AUTO || !has_loops(module)) return false;
   written.run.scans = SCANS_UNROLL;

@@ -1,4 +1,4 @@
-/* The pipeline: a table of passes (passes.def) and the runner.
+/* The passes: a table (passes.def), run in order by the runner of support/pipeline.h.
  *
  * The runner verifies the module after every pass and names the culprit; dumping, stopping and
  * timing come from the runner alone. A pass reads attributes or recomputes; nothing travels in side
@@ -7,7 +7,7 @@
 #define NNC_PASSES_PASS_H
 
 #include "graph/module.h"
-#include "support/diagnostics.h"
+#include "support/pipeline.h"
 
 typedef struct Pass {
   const char *name; /* "simplify" */
@@ -25,16 +25,8 @@ typedef struct Pass {
 extern const Pass pass_table[];
 extern const int pass_count;
 
-typedef struct PassOptions {
-  int level;               /* -O */
-  const char *dump_after;  /* pass name, "all" or NULL; printed to stdout */
-  const char *stop_after;  /* NULL: run all */
-  const char *start_after; /* resuming from a dump: passes up to this one are skipped */
-  bool time_passes;        /* a table on stderr */
-} PassOptions;
-
 /* False when a pass reported an error or --stop-after was reached (*stopped tells). */
-bool passes_run(Module *module, Diagnostics *diagnostics, const PassOptions *options,
+bool passes_run(Module *module, Diagnostics *diagnostics, const PipelineOptions *options,
                 bool *stopped);
 const Pass *pass_find(const char *name);
 

@@ -1,18 +1,13 @@
-/* The runner: passes.def as a table, run in order.
+/* passes.def as a table, run in order; stopping and resuming.
  *
- * After every pass the module is verified; what the verifier says is then a mistake of that pass,
- * and the panic names it.  Dumping, stopping, resuming and timing are done here and nowhere else.
  * A pass above the -O level is passed over, but its name still marks its place for --dump-after
  * and --stop-after. */
-#include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include "graph/textual.h"
 #include "ops/op.h"
 #include "ops/verify.h"
 #include "passes/pass.h"
 #include "support/names.h"
-#include "support/panic.h"
 
 const Pass pass_table[] = {
 #define PASS(function, name, level, summary) {name, pass_##function, level, summary},
@@ -39,7 +34,7 @@ static bool check_name(Diagnostics *diagnostics, const char *option, const char 
   return false;
 }
 
-static bool check_options(Diagnostics *diagnostics, const PassOptions *options) {
+static bool check_options(Diagnostics *diagnostics, const PipelineOptions *options) {
   bool dumps_all = options->dump_after && strcmp(options->dump_after, "all") == 0;
   bool fine = dumps_all || check_name(diagnostics, "--dump-after", options->dump_after);
   fine = check_name(diagnostics, "--stop-after", options->stop_after) && fine;
@@ -50,19 +45,7 @@ static bool is_named(const char *option, const Pass *pass) {
   return option && strcmp(option, pass->name) == 0;
 }
 
-/* ---- timing ------------------------------------------------------------------------------- */
-
-typedef struct PassTime {
-  double run, verify; /* seconds */
-  int nodes;          /* afterwards, in all entries */
-  bool ran;
-} PassTime;
-
-static double now(void) {
-  struct timespec time;
-  if (clock_gettime(CLOCK_MONOTONIC, &time) != 0) panic("the monotonic clock cannot be read");
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
+/* ---- running ------------------------------------------------------------------------------ */
 
 static int count_nodes(const Module *module) {
   int count = 0;
@@ -71,76 +54,41 @@ static int count_nodes(const Module *module) {
   return count;
 }
 
-static void print_times(const PassTime *times) {
-  double total = 0;
-  fprintf(stderr, "%-14s %10s %10s %8s\n", "pass", "run, ms", "verify, ms", "nodes");
-  for (int i = 0; i < pass_count; i++) {
-    if (!times[i].ran) continue;
-    fprintf(stderr, "%-14s %10.2f %10.2f %8d\n", pass_table[i].name, 1e3 * times[i].run,
-            1e3 * times[i].verify, times[i].nodes);
-    total += times[i].run + times[i].verify;
-  }
-  fprintf(stderr, "%-14s %10.2f\n", "total", 1e3 * total);
+typedef struct PassSubject {
+  Module *module;
+  Diagnostics *diagnostics;
+} PassSubject;
+
+static void run_pass(const PipelineStep *step) {
+  const Pass *pass = step->row;
+  const PassSubject *subject = step->subject;
+  pass->run(subject->module, subject->diagnostics);
+  step->time->count = count_nodes(subject->module);
 }
 
-/* ---- running ------------------------------------------------------------------------------ */
-
-static void verify_after(const Module *module, const char *culprit) {
-  Arena *arena = arena_create();
-  panic_set_context(culprit);
-  const char *message = module_verify(arena, module);
-  if (message) panic("the verifier rejects the module: %s", message);
-  panic_set_context(NULL);
-  arena_destroy(arena);
+static const char *verify(Arena *arena, const void *subject, const void *pass) {
+  return module_verify(arena, ((const PassSubject *)subject)->module);
 }
 
-/* To stdout.  With "all", each is headed by a comment. */
-static bool dump(const Module *module, Diagnostics *diagnostics, const Pass *pass,
-                 bool with_title) {
-  Text text = {0};
-  if (with_title) text_printf(&text, "# after %s\n", pass->name);
-  module_print(&text, module);
-  bool written = fwrite(text.data, 1, text.length, stdout) == text.length && fflush(stdout) == 0;
-  text_free(&text);
-  if (!written)
-    diag_error(diagnostics, (Span){0}, "the dump after %s cannot be written", pass->name);
-  return written;
+static void print(Text *text, const void *subject, const void *pass) {
+  module_print(text, ((const PassSubject *)subject)->module);
 }
 
-/* Runs and verifies one pass; false when it reported errors. */
-static bool run_pass(Module *module, Diagnostics *diagnostics, const Pass *pass, PassTime *time) {
-  const char *context = arena_printf(module->arena, "pass %s", pass->name);
-  int errors_before = diagnostics_error_count(diagnostics);
-  double start = now();
-  panic_set_context(context);
-  pass->run(module, diagnostics);
-  panic_set_context(NULL);
-  double end = now();
-  *time = (PassTime){.run = end - start, .ran = true};
-  if (diagnostics_error_count(diagnostics) > errors_before) return false;
-  verify_after(module, context);
-  time->verify = now() - end;
-  time->nodes = count_nodes(module);
-  return true;
-}
-
-static bool run_all(Module *module, Diagnostics *diagnostics, const PassOptions *options,
-                    bool *stopped, PassTime *times) {
-  const char *wanted = options->dump_after;
-  bool dumps_all = wanted && strcmp(wanted, "all") == 0;
+static bool run_all(Pipeline *pipeline, PassSubject *subject, bool *stopped, StepTime *times) {
+  const PipelineOptions *options = pipeline->options;
   bool skipping = options->start_after != NULL;
   for (int i = 0; i < pass_count; i++) {
     const Pass *pass = &pass_table[i];
-    if (skipping) {
-      skipping = !is_named(options->start_after, pass);
-      continue;
-    }
-    if (pass->level <= options->level && !run_pass(module, diagnostics, pass, &times[i]))
-      return false;
-    if ((dumps_all || is_named(wanted, pass)) && !dump(module, diagnostics, pass, dumps_all))
-      return false;
-    *stopped = is_named(options->stop_after, pass);
-    if (*stopped) return false;
+    PipelineStep step = {.name = pass->name,
+                         .time = &times[i],
+                         .subject = subject,
+                         .row = pass,
+                         .run = pass->level <= options->level ? run_pass : NULL,
+                         .verify = verify,
+                         .print = print};
+    if (skipping) skipping = !is_named(options->start_after, pass);
+    else if (!pipeline_run(pipeline, &step)) return false;
+    else if ((*stopped = is_named(options->stop_after, pass))) return false;
   }
   return true;
 }
@@ -174,14 +122,17 @@ static bool check_resumed(const Module *module, Diagnostics *diagnostics, const 
   return true;
 }
 
-bool passes_run(Module *module, Diagnostics *diagnostics, const PassOptions *options,
+bool passes_run(Module *module, Diagnostics *diagnostics, const PipelineOptions *options,
                 bool *stopped) {
-  PassTime times[sizeof pass_table / sizeof *pass_table] = {{0}};
+  StepTime times[sizeof pass_table / sizeof *pass_table] = {{0}};
+  Pipeline pipeline = {.kind = "pass", .options = options, .diagnostics = diagnostics};
+  PassSubject subject = {module, diagnostics};
   *stopped = false;
   if (!check_options(diagnostics, options)) return false;
-  verify_after(module, "elaboration or the reading of a dump");
-  bool finished = run_all(module, diagnostics, options, stopped, times);
-  if (options->time_passes) print_times(times);
+  pipeline_verify(&(PipelineStep){.subject = &subject, .verify = verify},
+                  "elaboration or the reading of a dump");
+  bool finished = run_all(&pipeline, &subject, stopped, times);
+  if (options->time) pipeline_print_times(&pipeline, "nodes", times, pass_count);
   const char *after = options->start_after;
   return finished && (!after || check_resumed(module, diagnostics, after));
 }

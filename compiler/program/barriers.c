@@ -7,7 +7,9 @@
  *
  * A scan loop ends with a barrier, since the next round reads what this one carries; so what a step
  * in it conflicts with lies in its own round, or before the loop, and then the barrier does too. */
-#include "program/lowering.h"
+#include "program/barriers.h"
+#include "program/buffers.h"
+#include "program/stages.h"
 
 typedef struct Access {
   const Step *reader, *writer; /* the latest since the last barrier, or NULL */
@@ -143,7 +145,7 @@ static void leave_scans(Placer *placer, const ScanLoop *scans, int at) {
   }
 }
 
-void barriers_insert(Arena *arena, Program *program, ProgramEntry *entry) {
+static void insert_barriers(Arena *arena, Program *program, ProgramEntry *entry) {
   Placer placer = {arena, program, entry, ARENA_ARRAY(arena, Access, program->buffers.count), -1};
   const Step *old = entry->steps.items;
   const ScanLoop *scans =
@@ -175,4 +177,8 @@ int *barriers_before(Arena *arena, const ProgramEntry *entry) {
   }
   barriers[entry->steps.count] = count;
   return barriers;
+}
+
+void stage_barriers(Lowering *lowering) {
+  insert_barriers(lowering->arena, lowering->program, &lowering->program->entries[lowering->entry]);
 }

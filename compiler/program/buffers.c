@@ -1,6 +1,6 @@
 /* Buffers and views of them: parts that begin somewhere in a buffer, also such that move on from
  * round to round of a scan loop. A view may be of a view that moves with an outer loop. */
-#include "program/lowering.h"
+#include "program/buffers.h"
 
 #include "support/panic.h"
 #include "support/integers.h"
@@ -101,11 +101,11 @@ int buffer_row(Program *program, int buffer, int64_t elements, int scan, bool re
 }
 
 int buffer_turn(Program *program, int buffer, int64_t elements, int64_t stride, int scan,
-                int64_t turns, int64_t turn) {
+                int turn) {
   Buffer view = part_of(program, buffer, 0, elements);
   view.scan = scan;
   view.round_bytes = stride * dtype_size(program->buffers.items[buffer].type.dtype);
-  view.turns = turns;
+  view.turns = CARRY_ROWS;
   view.turn = turn;
   return find_view(program, &view);
 }

@@ -12,7 +12,8 @@
  *
  * A contraction or convolution takes what follows it elementwise into its epilogue: bias,
  * activation, and the whole update of the parameter whose gradient it is. */
-#include "program/lowering.h"
+#include "program/group.h"
+#include "program/stages.h"
 
 #include <string.h>
 #include "ops/op.h"
@@ -349,9 +350,7 @@ static void merge_siblings(Fuser *fuser) {
   }
 }
 
-void groups_fuse(Lowering *lowering) {
-  if (lowering->level == 0) return;
-  places_inline(lowering);
+void stage_fuse(Lowering *lowering) {
   for (int i = 0; i < lowering->graph->nodes.count; i++) { /* all stores must be possible */
     Place *place = &lowering->places[lowering->graph->nodes.items[i]->id];
     place->is_stored = place->kind == PLACE_GROUP;

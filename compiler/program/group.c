@@ -1,6 +1,9 @@
 /* From a group of nodes to its kernel: the members are anchored at their points, the operators'
  * rules give the expressions, and what is read elsewhere is stored. */
-#include "program/lowering.h"
+#include "program/group.h"
+#include "program/place.h"
+#include "program/scan.h"
+#include "program/stages.h"
 
 #include "ops/op.h"
 #include "support/panic.h"
@@ -113,7 +116,7 @@ static void mark_read(Lowering *lowering, const Node *node, int group, int *seen
   for (int i = 0; i < node->operand_count; i++) mark_read(lowering, node->operands[i], group, seen);
 }
 
-void groups_mark_stored(Lowering *lowering) {
+static void mark_stored(Lowering *lowering) {
   int *seen = ARENA_ARRAY(lowering->arena, int, lowering->graph->next_id);
   for (int i = 0; i < lowering->graph->nodes.count; i++) {
     Place *place = &lowering->places[lowering->graph->nodes.items[i]->id];
@@ -124,4 +127,11 @@ void groups_mark_stored(Lowering *lowering) {
     for (int k = 0; !group->is_merged_away && k < group->members.count; k++)
       mark_read(lowering, group->members.items[k], i, seen);
   }
+}
+
+void stage_build(Lowering *lowering) {
+  mark_stored(lowering);
+  for (int i = 0; i < lowering->groups.count; i++) /* more may come on the way */
+    if (!lowering->groups.items[i]->is_merged_away)
+      group_build_surely(lowering, lowering->groups.items[i]);
 }

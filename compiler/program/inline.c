@@ -8,7 +8,7 @@
  *
  * Joined parts (pad, concat) inside of joined parts would each be looked for by the indices of
  * those around them, the longer the deeper: sums of such are computed once. */
-#include "program/lowering.h"
+#include "program/stages.h"
 
 #include "ops/op.h"
 
@@ -162,7 +162,7 @@ static void add_demand(const Lowering *lowering, const Node *node, Demand *deman
   }
 }
 
-void places_inline(Lowering *lowering) {
+void stage_inline(Lowering *lowering) {
   find_free(lowering);
   lowering->wide_uses = count_wide_uses(lowering);
   const bool *joins = find_joins(lowering);

@@ -1,7 +1,7 @@
 /* How much memory is alive at once at most in an order of launches with task loops, before there is a
  * plan. Values of which a loop sees only its own block are not in the arena; others that a loop
  * touches live as long as it runs. */
-#include "program/lowering.h"
+#include "program/loop_memory.h"
 
 typedef struct Life {
   int first, last; /* places in the order */

@@ -21,7 +21,9 @@
 
 #include "kernel/block.h"
 #include "kernel/class.h"
-#include "program/lowering.h"
+#include "program/loop_memory.h"
+#include "program/loops.h"
+#include "program/stages.h"
 
 enum {
   LEAST_BLOCKS = 16, /* enough for the usual numbers of workers */
@@ -249,8 +251,7 @@ static void form_loops(Former *former, const LaunchList *launches, LoopReach rea
   order_launches(former, launches);
 }
 
-void loops_form(Lowering *lowering) {
-  for (int i = 0; i < lowering->launches.count; i++) lowering->launches.items[i].loop = -1;
+void stage_loops(Lowering *lowering) {
   if (lowering->blocks == 0) return;
   int count = lowering->launches.count;
   Arena *scratch = arena_create();

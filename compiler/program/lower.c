@@ -1,8 +1,65 @@
-/* A module becomes a Program: each entry graph through the stages of lowering.h, then one memory
- * plan for all.  The pipeline is entry_lower(). */
-#include "program/lowering.h"
+/* A module becomes a Program: stages.def as a table, run for every entry, then for all of them. */
+#include <string.h>
+#include "program/buffers.h"
+#include "program/loops.h"
+#include "program/stages.h"
 
-#include "support/panic.h"
+const LoweringStage stage_table[] = {
+#define STAGE(function, level, state, scope, summary)                                              \
+  {#function, level, STAGE_OF_##scope, stage_##function, verify_##state, print_##state, summary},
+#include "program/stages.def"
+#undef STAGE
+};
+const int stage_count = sizeof stage_table / sizeof *stage_table;
+
+const LoweringStage *stage_find(const char *name) {
+  for (int i = 0; i < stage_count; i++)
+    if (strcmp(stage_table[i].name, name) == 0) return &stage_table[i];
+  return NULL;
+}
+
+/* ---- running ------------------------------------------------------------------------------- */
+
+typedef struct Stages {
+  Program *program;
+  Pipeline pipeline;
+  StepTime times[sizeof stage_table / sizeof *stage_table];
+} Stages;
+
+static void run_stage(const PipelineStep *step) {
+  step->time->count++;
+  ((const LoweringStage *)step->row)->run(step->subject);
+}
+
+static const char *verify(Arena *arena, const void *lowering, const void *stage) {
+  return ((const LoweringStage *)stage)->verify(arena, lowering);
+}
+
+static void print(Text *text, const void *lowering, const void *stage) {
+  ((const LoweringStage *)stage)->print(text, lowering);
+}
+
+/* Runs the stages of a scope over what belongs to it. */
+static void run_stages(Lowering *lowering, StageScope scope) {
+  const char *entry = scope == STAGE_OF_PROGRAM ? "all entries" : entry_name(lowering->entry);
+  for (int i = 0; i < stage_count; i++) {
+    const LoweringStage *stage = &stage_table[i];
+    PipelineStep step = {.name = stage->name,
+                         .of = entry,
+                         .time = &lowering->stages->times[i],
+                         .subject = lowering,
+                         .row = stage,
+                         .run = stage->level <= lowering->level ? run_stage : NULL,
+                         .verify = verify,
+                         .print = print};
+    if (stage->scope == scope) pipeline_run(&lowering->stages->pipeline, &step);
+  }
+}
+
+/* An entry's graph, or the body of a scan. */
+static void graph_lower(Lowering *lowering) { run_stages(lowering, STAGE_OF_GRAPH); }
+
+/* ---- entries ------------------------------------------------------------------------------- */
 
 static const Graph *entry_graph(const Module *module, int entry) {
   bool is_host = entry == ENTRY_HOST || entry == ENTRY_FINISH;
@@ -14,21 +71,6 @@ static int64_t entry_batch(const Module *module, EntryKind entry) {
   return is_single ? 1 : module->run.batch;
 }
 
-void graph_lower(Lowering *lowering) {
-  if (lowering->level > 0) lowering->graph = graph_prepare(lowering);
-  places_create(lowering);
-  groups_fuse(lowering);
-  groups_mark_stored(lowering);
-  for (int i = 0; i < lowering->groups.count; i++) /* more may come on the way */
-    if (!lowering->groups.items[i]->is_merged_away)
-      group_build_surely(lowering, lowering->groups.items[i]);
-  launches_create(lowering);
-  launches_schedule(lowering);
-  loops_form(lowering);
-  buffers_share(lowering);
-  steps_create(lowering);
-}
-
 static void add_costs(ProgramEntry *entry) {
   for (int i = 0; i < entry->steps.count; i++) {
     entry->flops += entry->steps.items[i].flops;
@@ -37,19 +79,21 @@ static void add_costs(ProgramEntry *entry) {
   }
 }
 
-static void entry_lower(Program *program, const Module *module, EntryKind kind,
-                        const ProgramOptions *options) {
+static void entry_lower(Stages *stages, EntryKind kind, const ProgramOptions *options) {
+  Program *program = stages->program;
   ProgramEntry *entry = &program->entries[kind];
   entry->present = true;
-  entry->batch = entry_batch(module, kind);
+  entry->batch = entry_batch(program->module, kind);
   Lowering lowering = {.arena = program->arena,
                        .program = program,
-                       .module = module,
-                       .graph = module->entries[kind],
+                       .module = program->module,
+                       .graph = program->module->entries[kind],
                        .entry = kind,
                        .level = options->level,
                        .scan = -1,
-                       .rounds = 1};
+                       .rounds = 1,
+                       .stages = stages,
+                       .lower = graph_lower};
   if (options->level > 0) {
     lowering.is_eager = options->blocks > 0;
     lowering.blocks = lowering.is_eager        ? options->blocks
@@ -57,8 +101,8 @@ static void entry_lower(Program *program, const Module *module, EntryKind kind,
                                                : batch_blocks(entry->batch);
   }
   graph_lower(&lowering);
+  run_stages(&lowering, STAGE_OF_ENTRY);
   add_costs(entry);
-  barriers_insert(program->arena, program, entry);
 }
 
 static void add_variables(Program *program, const Module *module) {
@@ -81,20 +125,21 @@ static void add_scalars(Program *program, const Module *module) {
 
 Program *program_create(Arena *arena, const Module *module, const ProgramOptions *options) {
   Program *program = ARENA_NEW(arena, Program);
+  const PipelineOptions *runner = options->runner;
+  Stages stages = {
+      .program = program,
+      .pipeline = {.kind = "stage", .options = runner, .diagnostics = options->diagnostics}};
+  Lowering whole = {.arena = arena, .program = program, .stages = &stages};
   program->arena = arena;
   program->module = module;
   add_variables(program, module);
   add_scalars(program, module);
   for (int i = 0; i < ENTRY_COUNT; i++) {
     program->entries[i].entry = (EntryKind)i;
-    if (entry_graph(module, i) == NULL) continue;
-    panic_set_context(arena_printf(arena, "lowering of %s", entry_name((EntryKind)i)));
-    entry_lower(program, module, (EntryKind)i, options);
+    if (entry_graph(module, i)) entry_lower(&stages, (EntryKind)i, options);
   }
-  program_plan(program);
-  panic_set_context("memory plan");
-  const char *wrong = program_verify(arena, program);
-  if (wrong) panic("%s", wrong);
-  panic_set_context(NULL);
+  run_stages(&whole, STAGE_OF_PROGRAM);
+  if (runner && runner->time)
+    pipeline_print_times(&stages.pipeline, "graphs", stages.times, stage_count);
   return program;
 }

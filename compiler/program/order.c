@@ -5,7 +5,10 @@
  * other readers of the old value can come earlier; edges from them to the launch make it so. Where
  * an edge would close a cycle the value goes to memory of its own and a copy at the end brings it
  * over. */
-#include "program/lowering.h"
+#include "program/buffers.h"
+#include "program/scan.h"
+#include "program/schedule.h"
+#include "program/stages.h"
 
 #include "ops/op.h"
 #include "support/panic.h"
@@ -60,6 +63,7 @@ static void add_launches(Lowering *lowering) {
                        .from = -1,
                        .to = -1,
                        .phase = group->phase,
+                       .loop = -1,
                        .key = last->id,
                        .node = last}));
   }
@@ -249,7 +253,7 @@ static void bind_targets(Lowering *lowering) {
   }
 }
 
-void launches_create(Lowering *lowering) {
+static void create_launches(Lowering *lowering) {
   bind_leaves(lowering);
   if (lowering->targets) bind_targets(lowering);
   scans_bind(lowering);
@@ -268,4 +272,9 @@ void launches_create(Lowering *lowering) {
         value_buffer(lowering, node, BUFFER_ACTIVATION, node->path);
     }
   }
+}
+
+void stage_order(Lowering *lowering) {
+  create_launches(lowering);
+  launches_schedule(lowering);
 }

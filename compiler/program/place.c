@@ -3,7 +3,9 @@
  *
  * What form an operator takes (an expression, a reduction, a template) is learned from its rule by
  * running it once with all operands loaded; nothing here names an operator. */
-#include "program/lowering.h"
+#include "program/place.h"
+#include "program/scan.h"
+#include "program/stages.h"
 
 #include "ops/op.h"
 #include "support/panic.h"
@@ -94,7 +96,7 @@ static void place_node(Lowering *lowering, const Node *node) {
   else place_in_own_group(lowering, node);
 }
 
-void places_create(Lowering *lowering) {
+void stage_place(Lowering *lowering) {
   const Graph *graph = lowering->graph;
   lowering->live = graph_live_nodes(lowering->arena, graph);
   lowering->uses = graph_use_counts(lowering->arena, graph);

@@ -9,10 +9,13 @@
  *
  * What lives only within a block of a task loop needs memory for one block, and each worker has its
  * own: behind the place in his block of memory that the loop's kernels use for themselves. */
-#include "program/lowering.h"
+#include "program/barriers.h"
+#include "program/buffers.h"
+#include "program/stages.h"
 
 #include <stdlib.h>
 #include "kernel/tiles.h"
+#include "support/panic.h"
 #include "support/integers.h"
 
 /* ---- values of one block ------------------------------------------------------------------- */
@@ -236,21 +239,25 @@ static int64_t place_variables(Program *program) {
   return end;
 }
 
-void program_plan(Program *program) {
-  int64_t variables = place_variables(program);
-  for (int e = 0; e < ENTRY_COUNT; e++) {
-    ProgramEntry *entry = &program->entries[e];
-    if (!entry->present) continue;
-    move_to_workers(program, entry);
-    find_live_ranges(program, entry);
-    for (int i = 0; i < entry->loops.count; i++) {
-      int64_t end = place_loop(program, entry, &entry->loops.items[i]);
-      if (end > program->worker_bytes) program->worker_bytes = end;
-    }
-    int64_t bytes = place_entry(program, entry);
-    if (bytes > program->activation_bytes) program->activation_bytes = bytes;
-    entry->activation_peak = entry_peak(program, entry);
+static void plan_entry(Program *program, ProgramEntry *entry) {
+  const char *outer =
+      panic_set_context(arena_printf(program->arena, "stage plan of %s", entry_name(entry->entry)));
+  move_to_workers(program, entry);
+  find_live_ranges(program, entry);
+  for (int i = 0; i < entry->loops.count; i++) {
+    int64_t end = place_loop(program, entry, &entry->loops.items[i]);
+    program->worker_bytes = greatest(program->worker_bytes, end);
   }
+  program->activation_bytes = greatest(program->activation_bytes, place_entry(program, entry));
+  entry->activation_peak = entry_peak(program, entry);
+  panic_set_context(outer);
+}
+
+void stage_plan(Lowering *lowering) {
+  Program *program = lowering->program;
+  int64_t variables = place_variables(program);
+  for (int e = 0; e < ENTRY_COUNT; e++)
+    if (program->entries[e].present) plan_entry(program, &program->entries[e]);
   for (int i = 0; i < program->buffers.count; i++) {
     Buffer *buffer = &program->buffers.items[i];
     if (buffer->entry >= 0 && buffer->alias_of < 0 && buffer->kind != BUFFER_WORKER)

@@ -12,7 +12,9 @@
  *
  * Outputs with one node, or with a leaf that is in memory anyway, get nodes of their own: then a
  * value that goes to several places is stored by its kernel and needs no copy afterwards. */
-#include "program/lowering.h"
+#include "program/prepare.h"
+#include "program/loops.h"
+#include "program/stages.h"
 
 #include "ops/make.h"
 #include "ops/op.h"
@@ -167,7 +169,7 @@ void graph_copy_outputs(Graph *copy, const Graph *graph, const NodeMap *map,
   }
 }
 
-const Graph *graph_prepare(const Lowering *lowering) {
+void stage_prepare(Lowering *lowering) {
   const Graph *graph = lowering->graph;
   Graph *copy = graph_create(lowering->arena, graph->name);
   NodeMap map = node_map_create(lowering->arena, graph);
@@ -181,5 +183,5 @@ const Graph *graph_prepare(const Lowering *lowering) {
     node_map_set(&map, node, split ? split : graph_copy_node(copy, node, &map));
   }
   graph_copy_outputs(copy, graph, &map, NULL);
-  return copy;
+  lowering->graph = copy;
 }

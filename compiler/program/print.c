@@ -1,5 +1,5 @@
 /* A Program as text, for dumps: kernels, buffers, steps. */
-#include "program/program.h"
+#include "program/print.h"
 
 static const char *const kind_name[] = {
     [BUFFER_VARIABLE] = "variable", [BUFFER_INPUT] = "input",   [BUFFER_ACTIVATION] = "activation",
@@ -57,20 +57,25 @@ static void print_scan(Text *text, int number, const ScanLoop *scan) {
               scan->last_step, (long long)scan->rounds, scan->path);
 }
 
-void program_print(Text *text, const Program *program) {
-  for (int i = 0; i < program->kernels.count; i++) kernel_print(text, program->kernels.items[i]);
+void program_print_buffers(Text *text, const Program *program) {
   text_add(text, "buffers\n");
   for (int i = 0; i < program->buffers.count; i++) print_buffer(text, &program->buffers.items[i]);
-  for (int e = 0; e < ENTRY_COUNT; e++) {
-    const ProgramEntry *entry = &program->entries[e];
-    if (!entry->present) continue;
-    text_printf(text, "entry %s: batch %lld, %d barriers, %.0f flops\n", entry_name((EntryKind)e),
-                (long long)entry->batch, entry->barrier_count, entry->flops);
-    for (int i = 0; i < entry->loops.count; i++) print_loop(text, i, &entry->loops.items[i]);
-    for (int i = 0; i < entry->scans.count; i++) print_scan(text, i, &entry->scans.items[i]);
-    for (int i = 0; i < entry->steps.count; i++)
-      print_step(text, program, i, &entry->steps.items[i]);
-  }
+}
+
+void program_print_entry(Text *text, const Program *program, EntryKind kind) {
+  const ProgramEntry *entry = &program->entries[kind];
+  text_printf(text, "entry %s: batch %lld, %d barriers, %.0f flops\n", entry_name(kind),
+              (long long)entry->batch, entry->barrier_count, entry->flops);
+  for (int i = 0; i < entry->loops.count; i++) print_loop(text, i, &entry->loops.items[i]);
+  for (int i = 0; i < entry->scans.count; i++) print_scan(text, i, &entry->scans.items[i]);
+  for (int i = 0; i < entry->steps.count; i++) print_step(text, program, i, &entry->steps.items[i]);
+}
+
+void program_print(Text *text, const Program *program) {
+  for (int i = 0; i < program->kernels.count; i++) kernel_print(text, program->kernels.items[i]);
+  program_print_buffers(text, program);
+  for (int e = 0; e < ENTRY_COUNT; e++)
+    if (program->entries[e].present) program_print_entry(text, program, (EntryKind)e);
   text_printf(text, "arena %lld bytes, worker %lld bytes\n", (long long)program->arena_bytes,
               (long long)program->worker_bytes);
 }

@@ -21,6 +21,7 @@
 
 #include "graph/module.h"
 #include "kernel/kernel.h"
+#include "support/pipeline.h"
 
 typedef enum BufferKind {
   BUFFER_VARIABLE,   /* parameters, state, optimizer state: persistent */
@@ -118,10 +119,12 @@ typedef struct Program {
 } Program;
 
 typedef struct ProgramOptions {
-  int level;          /* -O: 0 is one kernel a node */
-  int vector_bytes;   /* task boundaries are aligned to it: 64 */
-  bool without_loops; /* no task loops: they may need more memory */
-  int64_t blocks;     /* for tests: task loops of so many blocks wherever they are possible; 0:
+  int level;                     /* -O: 0 is one kernel a node */
+  int vector_bytes;              /* task boundaries are aligned to it: 64 */
+  bool without_loops;            /* no task loops: they may need more memory */
+  const PipelineOptions *runner; /* which stage is dumped, times; NULL: none */
+  Diagnostics *diagnostics;      /* told when a dump cannot be written; may be NULL without */
+  int64_t blocks; /* for tests: task loops of so many blocks wherever they are possible; 0:
                             * of blocks that the batch gives, where they gain */
 } ProgramOptions;
 

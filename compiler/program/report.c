@@ -4,7 +4,7 @@
  * creation; nodes and parameters outside of them are gathered under the program's name. The
  * forward pass is what evaluation computes; what the training step computes beyond it is the
  * backward pass and the update. Data sets live in memory of the host, beside the arena. */
-#include "program/lowering.h"
+#include "program/buffers.h"
 
 #include <string.h>
 #include "ops/op.h"

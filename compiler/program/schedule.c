@@ -7,7 +7,7 @@
  * that frees most bytes, less what it newly needs, goes first; ties go to the graph's order. So a
  * parameter's update runs as soon as its gradient is there and the last reader of the old value is
  * done, and the gradient's memory is free again. */
-#include "program/lowering.h"
+#include "program/schedule.h"
 
 #include <limits.h>
 

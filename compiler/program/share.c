@@ -1,7 +1,8 @@
 /* Activations over dead operands: a result takes the memory of an operand of equal size that
  * nobody reads afterwards, when the kernel reads each of its elements only where it writes. In a
  * task loop only memory that the loop itself wrote is taken: everyone in it keeps to his block. */
-#include "program/lowering.h"
+#include "program/buffers.h"
+#include "program/stages.h"
 
 /* The last launch, in the schedule, that touches the memory of each buffer. */
 static void note_use(int *last, const Program *program, int buffer, int at) {
@@ -66,8 +67,7 @@ static void share_outputs(Lowering *lowering, const Launch *launch, const int *l
   }
 }
 
-void buffers_share(Lowering *lowering) {
-  if (lowering->level == 0) return;
+void stage_share(Lowering *lowering) {
   int *last = last_uses(lowering), *loops = writer_loops(lowering);
   for (int i = 0; i < lowering->order.count; i++) {
     const Launch *launch = &lowering->launches.items[lowering->order.items[i]];

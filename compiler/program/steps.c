@@ -1,11 +1,12 @@
-/* From ordered launches to steps: kernels shared by structure, operands bound to buffers, costs. */
-#include "program/lowering.h"
+/* Single steps: kernels shared by structure, operands bound to buffers, costs. */
+#include "program/steps.h"
 
 #include <string.h>
 #include "kernel/block.h"
 #include "kernel/class.h"
 #include "kernel/tiles.h"
 #include "ops/op.h"
+#include "program/buffers.h"
 #include "support/hash.h"
 #include "support/panic.h"
 
@@ -256,7 +257,7 @@ static void extend_loop(ProgramEntry *entry, int loop) {
   own->last_step = entry->steps.count;
 }
 
-static void add_launch(Lowering *lowering, const Launch *launch) {
+void launch_step_add(Lowering *lowering, const Launch *launch) {
   Program *program = lowering->program;
   ProgramEntry *entry = &program->entries[lowering->entry];
   Group *group = lowering->groups.items[launch->group];
@@ -317,14 +318,4 @@ void copy_step_add(Lowering *lowering, const Node *node, int from, int to) {
                .operator_name = "copy",
                .span = node->span};
   vec_push(program->arena, &program->entries[lowering->entry].steps, step);
-}
-
-void steps_create(Lowering *lowering) {
-  for (int i = 0; i < lowering->order.count; i++) {
-    const Launch *launch = &lowering->launches.items[lowering->order.items[i]];
-    const Group *group = launch->group >= 0 ? lowering->groups.items[launch->group] : NULL;
-    if (group == NULL) copy_step_add(lowering, launch->node, launch->from, launch->to);
-    else if (group->scan) scan_add_steps(lowering, group);
-    else add_launch(lowering, launch);
-  }
 }

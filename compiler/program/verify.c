@@ -16,8 +16,11 @@
  *     of its kernels, which kernel_verify() keeps inside its operands, has those of one block. What
  *     lies in a worker's block of memory belongs to one loop and is written there before it is read
  */
-#include "program/lowering.h"
+#include "program/verify.h"
+#include "program/barriers.h"
+#include "program/buffers.h"
 
+#include "kernel/builder.h"
 #include "kernel/tiles.h"
 #include "support/panic.h"
 
@@ -482,25 +485,52 @@ static const char *check_sharing(Verifier *verifier) {
   return NULL;
 }
 
+static Verifier verifier_create(Arena *arena, const Program *program, EntryKind kind) {
+  int buffers = program->buffers.count;
+  const ProgramEntry *entry = &program->entries[kind];
+  return (Verifier){.arena = arena,
+                    .program = program,
+                    .entry = entry,
+                    .barriers = barriers_before(arena, entry),
+                    .first = ARENA_ARRAY(arena, int, buffers),
+                    .last = ARENA_ARRAY(arena, int, buffers),
+                    .written = ARENA_ARRAY(arena, bool, buffers)};
+}
+
+/* The steps one by one, without regard to where buffers lie. */
+static const char *check_steps(Verifier *verifier, bool is_whole) {
+  const ProgramEntry *entry = verifier->entry;
+  const char *wrong = is_whole ? check_scans(verifier) : NULL;
+  for (int s = 0; s < entry->steps.count && !wrong; s++) {
+    const Step *step = &entry->steps.items[s];
+    wrong = check_loop(verifier, s);
+    if (wrong == NULL) wrong = check_binding(verifier, step);
+    if (wrong || !is_whole) continue;
+    AccessList list = step_accesses(verifier->arena, verifier->program, step);
+    wrong = check_written(verifier, step, &list);
+  }
+  return wrong;
+}
+
+const char *steps_verify(Arena *arena, const Program *program, EntryKind kind, bool is_whole) {
+  Verifier verifier = verifier_create(arena, program, kind);
+  return check_steps(&verifier, is_whole);
+}
+
 static const char *check_entry(Verifier *verifier) {
   const ProgramEntry *entry = verifier->entry;
-  const char *unclosed = check_scans(verifier);
-  if (unclosed) return unclosed;
-  for (int s = 0; s < entry->steps.count; s++) {
-    const Step *step = &entry->steps.items[s];
-    AccessList list = step_accesses(verifier->arena, verifier->program, step);
-    const char *wrong = check_loop(verifier, s);
-    if (wrong == NULL) wrong = check_binding(verifier, step);
-    if (wrong == NULL) wrong = check_within(verifier, step, &list);
-    if (wrong == NULL) wrong = check_written(verifier, step, &list);
-    if (wrong) return wrong;
+  const char *wrong = check_steps(verifier, true);
+  for (int s = 0; s < entry->steps.count && !wrong; s++) {
+    AccessList list = step_accesses(verifier->arena, verifier->program, &entry->steps.items[s]);
+    wrong = check_within(verifier, &entry->steps.items[s], &list);
   }
-  for (int i = 0; i < entry->results.count; i++)
+  for (int i = 0; i < entry->results.count && !wrong; i++)
     if (!verifier->written[entry->results.items[i]])
-      return arena_printf(verifier->arena, "result %s is never written",
-                          buffer_at(verifier->program, entry->results.items[i])->name);
+      wrong = arena_printf(verifier->arena, "result %s is never written",
+                           buffer_at(verifier->program, entry->results.items[i])->name);
+  if (wrong) return wrong;
   find_uses(verifier);
-  const char *wrong = check_overwritten(verifier);
+  wrong = check_overwritten(verifier);
   if (wrong == NULL) wrong = check_barriers(verifier);
   if (wrong == NULL) wrong = check_block_values(verifier);
   return wrong ? wrong : check_sharing(verifier);
@@ -510,18 +540,10 @@ const char *program_verify(Arena *arena, const Program *program) {
   const char *wrong = check_bounds(arena, program);
   if (wrong == NULL) wrong = check_variables(arena, program);
   for (int e = 0; e < ENTRY_COUNT && wrong == NULL; e++) {
-    const ProgramEntry *entry = &program->entries[e];
-    if (!entry->present) continue;
-    int buffers = program->buffers.count;
-    Verifier verifier = {.arena = arena,
-                         .program = program,
-                         .entry = entry,
-                         .barriers = barriers_before(arena, entry),
-                         .first = ARENA_ARRAY(arena, int, buffers),
-                         .last = ARENA_ARRAY(arena, int, buffers),
-                         .written = ARENA_ARRAY(arena, bool, buffers)};
+    if (!program->entries[e].present) continue;
+    Verifier verifier = verifier_create(arena, program, (EntryKind)e);
     wrong = check_entry(&verifier);
-    if (wrong) wrong = arena_printf(arena, "entry %s: %s", entry_name(entry->entry), wrong);
+    if (wrong) wrong = arena_printf(arena, "entry %s: %s", entry_name((EntryKind)e), wrong);
   }
   return wrong;
 }

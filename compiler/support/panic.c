@@ -7,7 +7,11 @@
 
 static const char *context;
 
-void panic_set_context(const char *now) { context = now; }
+const char *panic_set_context(const char *now) {
+  const char *before = context;
+  context = now;
+  return before;
+}
 
 void panic(const char *format, ...) {
   fflush(stdout);

@@ -286,7 +286,7 @@ static void load(Case *test) {
   if (!test->module) die("cannot elaborate", test->model);
   if (!is_mixed) module_retype_floats(test->module, test->float_type);
   /* As early as the interpreter can: what the passes behind make of it is judged, too. */
-  PassOptions passes = {.level = 0, .stop_after = "differentiate"};
+  PipelineOptions passes = {.level = 0, .stop_after = "differentiate"};
   bool stopped = false;
   if (!passes_run(test->module, diagnostics, &passes, &stopped) && !stopped)
     die("passes fail on", test->model);

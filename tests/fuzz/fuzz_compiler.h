@@ -52,7 +52,7 @@ static inline Module *fuzz_module(Arena *arena, Diagnostics *diagnostics, const 
  * verifies after each pass. */
 static inline void fuzz_back_end(Arena *arena, Diagnostics *diagnostics, Module *module,
                                  const char *start_after, int level) {
-  PassOptions passes = {.level = level, .start_after = start_after};
+  PipelineOptions passes = {.level = level, .start_after = start_after};
   bool stopped = false;
   if (!passes_run(module, diagnostics, &passes, &stopped)) {
     if (diagnostics_error_count(diagnostics) == 0) panic("a pass refuses without a reason");

@@ -204,7 +204,7 @@ static const char *run_program(const Judge *judge, const Program *program) {
 }
 
 static void passes_at(const Judge *judge, Module *module, int level) {
-  PassOptions passes = {.level = level};
+  PipelineOptions passes = {.level = level};
   bool stopped;
   if (!passes_run(module, diagnostics_create(judge->arena), &passes, &stopped))
     panic("the passes reported an error");

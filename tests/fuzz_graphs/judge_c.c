@@ -76,7 +76,7 @@ static void write_values(CJudge *judge) {
 static void build(const CJudge *judge, int level) {
   panic_set_context(judge->what);
   Module *module = module_copy(judge->arena, judge->module);
-  PassOptions passes = {.level = level};
+  PipelineOptions passes = {.level = level};
   bool stopped;
   if (!passes_run(module, diagnostics_create(judge->arena), &passes, &stopped))
     panic("the passes failed");

@@ -31,7 +31,7 @@ static Module *load(Arena *arena, const char *path) {
   AstProgram *program = parse_program(arena, diagnostics, source);
   bool good = diagnostics_error_count(diagnostics) == 0;
   Module *module = good ? elaborate(arena, diagnostics, program, NULL) : NULL;
-  PassOptions options = {.level = 0};
+  PipelineOptions options = {.level = 0};
   bool stopped = false;
   if (module && !passes_run(module, diagnostics, &options, &stopped)) module = NULL;
   diagnostics_print(diagnostics, stderr, 0);

@@ -26,7 +26,7 @@ static inline Module *network_module(Arena *arena, const char *name, int level) 
   if (diagnostics_error_count(diagnostics) == 0)
     module = elaborate(arena, diagnostics, program, NULL);
   if (module) module->run.scans = as_loops ? SCANS_LOOP : SCANS_UNROLL;
-  PassOptions options = {.level = level};
+  PipelineOptions options = {.level = level};
   bool stopped;
   if (!module || !passes_run(module, diagnostics, &options, &stopped)) {
     diagnostics_print(diagnostics, stderr, 0);

@@ -23,7 +23,7 @@ static inline Module *elaborate_with(Arena *arena, const char *text, const char 
   const SourceFile *file = source_from_text(arena, "a.net", text, strlen(text));
   AstProgram *program = parse_program(arena, diagnostics, file);
   Module *module = elaborate(arena, diagnostics, program, NULL);
-  PassOptions options = {.level = level, .stop_after = stop_after};
+  PipelineOptions options = {.level = level, .stop_after = stop_after};
   bool stopped = false;
   if (module) module->run.scans = scans;
   if (!module || (!passes_run(module, diagnostics, &options, &stopped) && !stopped))

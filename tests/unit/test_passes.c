@@ -304,8 +304,8 @@ static void test_hoist_makes_a_host_entry_where_there_is_none(void **state) {
 /* ---- the runner --------------------------------------------------------------------------- */
 
 /* What passes_run() writes to stdout. */
-static char *run_captured(Arena *arena, Module *module, const PassOptions *options, bool *stopped,
-                          bool *finished) {
+static char *run_captured(Arena *arena, Module *module, const PipelineOptions *options,
+                          bool *stopped, bool *finished) {
   FILE *file = tmpfile();
   assert_non_null(file);
   fflush(stdout);
@@ -328,15 +328,15 @@ static void test_a_dump_resumes_where_it_was_written(void **state) {
   for (int i = 0; i < pass_count; i++) {
     bool stopped, finished;
     Sample straight = sample_create(*state), first = sample_create(*state);
-    PassOptions all = {.level = 2};
+    PipelineOptions all = {.level = 2};
     assert_string_equal(run_captured(*state, straight.module, &all, &stopped, &finished), "");
     assert_true(finished && !stopped);
-    PassOptions until = {
+    PipelineOptions until = {
         .level = 2, .dump_after = pass_table[i].name, .stop_after = pass_table[i].name};
     char *dump = run_captured(*state, first.module, &until, &stopped, &finished);
     assert_true(stopped && !finished);
     Module *resumed = read_module(*state, dump);
-    PassOptions from = {.level = 2, .start_after = pass_table[i].name};
+    PipelineOptions from = {.level = 2, .start_after = pass_table[i].name};
     run_captured(*state, resumed, &from, &stopped, &finished);
     assert_true(finished);
     assert_string_equal(print_module(*state, resumed), print_module(*state, straight.module));
@@ -346,7 +346,7 @@ static void test_a_dump_resumes_where_it_was_written(void **state) {
 static void test_low_levels_pass_over_optimizing_passes(void **state) {
   bool stopped, finished;
   Sample sample = sample_create(*state);
-  PassOptions options = {.level = 0, .dump_after = "all"};
+  PipelineOptions options = {.level = 0, .dump_after = "all"};
   char *text = run_captured(*state, sample.module, &options, &stopped, &finished);
   assert_true(finished);
   for (int i = 0; i < pass_count; i++)
@@ -359,7 +359,7 @@ static void test_an_unknown_pass_is_a_diagnostic(void **state) {
   bool stopped;
   Sample sample = sample_create(*state);
   Diagnostics *diagnostics = diagnostics_create(*state);
-  PassOptions options = {.stop_after = "simplfy", .dump_after = "nothing"};
+  PipelineOptions options = {.stop_after = "simplfy", .dump_after = "nothing"};
   assert_false(passes_run(sample.module, diagnostics, &options, &stopped));
   assert_false(stopped);
   char *errors = print_diagnostics(*state, diagnostics);
@@ -377,7 +377,7 @@ static void test_a_broken_module_is_a_bug_of_ours(void **state) {
   assert_true(child >= 0);
   if (child == 0) {
     bool stopped;
-    PassOptions options = {.level = 2};
+    PipelineOptions options = {.level = 2};
     signal(SIGABRT, SIG_DFL);
     if (dup2(fileno(errors), STDERR_FILENO) < 0) _exit(1);
     passes_run(sample.module, diagnostics_create(*state), &options, &stopped);
@@ -410,7 +410,7 @@ static void test_passes_take_whatever_the_verifier_accepts(void **state) {
     size_t length = mutate_number(text, file->length, capacity, &seed);
     Module *module = parse_text(arena, text, length, &errors);
     bool stopped;
-    PassOptions options = {.level = 2};
+    PipelineOptions options = {.level = 2};
     if (module) assert_true(passes_run(module, diagnostics_create(arena), &options, &stopped));
     accepted += module != NULL;
     arena_destroy(arena);

@@ -478,7 +478,7 @@ static void test_too_many_steps_are_refused(void **state) {
   const SourceFile *file = source_from_text(arena, "a.net", text, strlen(text));
   AstProgram *program = parse_program(arena, diagnostics, file);
   Module *module = elaborate(arena, diagnostics, program, NULL);
-  PassOptions options = {.level = 1};
+  PipelineOptions options = {.level = 1};
   bool stopped;
   assert_non_null(module);
   module->run.scans = SCANS_UNROLL; /* left to themselves they are loops */

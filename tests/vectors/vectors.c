@@ -346,7 +346,7 @@ static void load(Case *test) {
   if (!test->module) die("cannot elaborate", test->program);
   if (is_retyped(test)) module_retype_floats(test->module, DTYPE_F64);
   if (test->loops) test->module->run.scans = SCANS_LOOP;
-  PassOptions options = {.level = 0};
+  PipelineOptions options = {.level = 0};
   bool stopped = false;
   if (!passes_run(test->module, diagnostics, &options, &stopped))
     die("passes fail on", test->program);
