@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "program/stages.h"
 #include "support/names.h"
 
 enum {
@@ -19,6 +20,7 @@ enum {
   KEY_RESUME_AFTER,
   KEY_TIME_PASSES,
   KEY_HELP_PASSES,
+  KEY_HELP_STAGES,
   KEY_FLOAT,
   KEY_SCANS,
   KEY_CC,
@@ -81,11 +83,13 @@ static const struct argp_option option_table[] = {
     {"check-indices", KEY_CHECK_INDICES, 0, 0,
      "the executable stops with a message at an index outside of its axis; always with -O0", 0},
     {"dump-after", KEY_DUMP_AFTER, "PASS", 0,
-     "Print the module after PASS, or after each with \"all\"", 2},
+     "Print the module after PASS, or after each with \"all\"; or what a stage of lowering leaves",
+     2},
     {"stop-after", KEY_STOP_AFTER, "PASS", 0, "Run no pass behind PASS", 2},
     {"resume-after", KEY_RESUME_AFTER, "PASS", 0, "FILE is a dump that was taken after PASS", 2},
-    {"time-passes", KEY_TIME_PASSES, 0, 0, "Print how long each pass took", 2},
+    {"time-passes", KEY_TIME_PASSES, 0, 0, "Print how long each pass and each stage took", 2},
     {"help-passes", KEY_HELP_PASSES, 0, 0, "List the passes in their order", 2},
+    {"help-stages", KEY_HELP_STAGES, 0, 0, "List the stages of lowering, which follow them", 2},
     {"color", KEY_COLOUR, "WHEN", 0, "Colour messages: auto, always, never", 2},
     {0, 0, 0, 0, "Formatting:", 3},
     {"in-place", 'i', 0, 0, "nnc fmt: rewrite the files instead of printing", 3},
@@ -178,6 +182,12 @@ static void list_passes(void) {
   exit(0);
 }
 
+static void list_stages(void) {
+  for (int i = 0; i < stage_count; i++)
+    printf("%-16s -O%d  %s\n", stage_table[i].name, stage_table[i].level, stage_table[i].summary);
+  exit(0);
+}
+
 typedef struct ParseState {
   Arena *arena;
   Options *options;
@@ -251,11 +261,15 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
     break;
   case KEY_CHECK_GRADIENTS: options->check_gradients = true; break;
   case KEY_CHECK_INDICES: options->check_indices = true; break;
-  case KEY_DUMP_AFTER: options->passes.dump_after = pass_name(state, argument, true); break;
+  case KEY_DUMP_AFTER:
+    if (stage_find(argument)) options->stages.dump_after = argument;
+    else options->passes.dump_after = pass_name(state, argument, true);
+    break;
   case KEY_STOP_AFTER: options->passes.stop_after = pass_name(state, argument, false); break;
   case KEY_RESUME_AFTER: options->passes.start_after = pass_name(state, argument, false); break;
-  case KEY_TIME_PASSES: options->passes.time_passes = true; break;
+  case KEY_TIME_PASSES: options->passes.time = options->stages.time = true; break;
   case KEY_HELP_PASSES: list_passes(); break;
+  case KEY_HELP_STAGES: list_stages(); break;
   case KEY_COLOUR: options->colour = word_value(state, colour_words, argument, "--color"); break;
   case ARGP_KEY_ARG: parse_positional(parse, state, argument); break;
   case ARGP_KEY_END: check_usage(parse, state); break;

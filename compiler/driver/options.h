@@ -34,8 +34,9 @@ typedef struct Options {
   ReportKind report;
   bool check_gradients;
   bool check_indices; /* always with -O0 */
-  PassOptions passes;
-  bool has_float; /* --float */
+  PipelineOptions passes;
+  PipelineOptions stages; /* of lowering */
+  bool has_float;         /* --float */
   DType float_type;
   bool has_scans; /* --scans; for a dump, else what it says */
   ScanChoice scans;

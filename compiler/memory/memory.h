@@ -2,13 +2,20 @@
 #ifndef NNC_MEMORY_MEMORY_H
 #define NNC_MEMORY_MEMORY_H
 
-#include "driver/options.h"
 #include "program/program.h"
 #include "support/diagnostics.h"
 
+typedef struct MemoryRequest {
+  int64_t limit; /* bytes; 0: none */
+  int threads;   /* whose blocks count; 0: as many as this machine runs */
+  ProgramOptions lowering;
+  bool verbose; /* each candidate is told on standard error */
+} MemoryRequest;
+
 /* What was done to meet the limit. */
 typedef struct MemoryFit {
-  int64_t limit; /* bytes; 0: none was given, and the rest is unset */
+  ProgramOptions lowering; /* by which the module fits */
+  int64_t limit;           /* bytes; 0: none was given, and the rest is unset */
   int threads;
   int64_t default_peak; /* without a limit */
   int64_t peak;
@@ -22,10 +29,10 @@ typedef struct MemoryFit {
   const char **kept;
 } MemoryFit;
 
-/* Lowers the module; with a limit, first changes its training and evaluation entries until the plan
- * fits. NULL after an error that gives the least limit that can be met and says what holds it. */
-Program *memory_fit(Arena *arena, Module *module, Diagnostics *diagnostics, const Options *options,
-                    MemoryFit *fit);
+/* Changes the training and evaluation entries of the module until its plan fits. False after an
+ * error that gives the least limit that can be met and says what holds it. */
+bool memory_fit(Arena *arena, Module *module, Diagnostics *diagnostics,
+                const MemoryRequest *request, MemoryFit *fit);
 void memory_print(Text *text, const MemoryFit *fit);
 /* Adds the member "memory_limit" to the JSON object that `text` ends with. */
 void memory_add_json(Text *text, const MemoryFit *fit);

@@ -121,6 +121,19 @@ int64_t buffer_moved(const Program *program, int buffer, const int64_t *rounds) 
   return bytes;
 }
 
+bool buffer_is_live(const Buffer *buffer, const ProgramEntry *entry, int step) {
+  return buffer->entry == (int)entry->entry && buffer->alias_of < 0 &&
+         buffer->kind != BUFFER_WORKER && buffer->first_step <= step && step <= buffer->last_step;
+}
+
+int64_t live_bytes(const Program *program, const ProgramEntry *entry, int step) {
+  int64_t bytes = 0;
+  for (int i = 0; i < program->buffers.count; i++)
+    if (buffer_is_live(&program->buffers.items[i], entry, step))
+      bytes += program->buffers.items[i].bytes;
+  return bytes;
+}
+
 int scan_loop_at(const ProgramEntry *entry, int step, int outer) {
   for (int i = 0; i < entry->scans.count; i++)
     if (entry->scans.items[i].first_step == step && entry->scans.items[i].outer == outer) return i;

@@ -82,6 +82,7 @@ static int add_copy(Lowering *lowering, const Node *node, int from, int to) {
                  .from = from,
                  .to = to,
                  .phase = lowering->phases[node->id],
+                 .loop = -1,
                  .key = lowering->graph->next_id,
                  .node = node};
   vec_push(lowering->arena, &lowering->launches, copy);

@@ -212,22 +212,6 @@ static int64_t place_loop(Program *program, const ProgramEntry *entry, const Tas
   return end;
 }
 
-/* Bytes of activations alive at once at most. */
-static int64_t entry_peak(const Program *program, const ProgramEntry *entry) {
-  int64_t peak = 0;
-  for (int step = 0; step < entry->steps.count; step++) {
-    int64_t live = 0;
-    for (int i = 0; i < program->buffers.count; i++) {
-      const Buffer *buffer = &program->buffers.items[i];
-      if (buffer->entry == (int)entry->entry && buffer->alias_of < 0 &&
-          buffer->kind != BUFFER_WORKER && buffer->first_step <= step && step <= buffer->last_step)
-        live += buffer->bytes;
-    }
-    if (live > peak) peak = live;
-  }
-  return peak;
-}
-
 static int64_t place_variables(Program *program) {
   int64_t end = 0;
   for (int i = 0; i < program->buffers.count; i++) {
@@ -249,7 +233,8 @@ static void plan_entry(Program *program, ProgramEntry *entry) {
     program->worker_bytes = greatest(program->worker_bytes, end);
   }
   program->activation_bytes = greatest(program->activation_bytes, place_entry(program, entry));
-  entry->activation_peak = entry_peak(program, entry);
+  for (int step = 0; step < entry->steps.count; step++)
+    entry->activation_peak = greatest(entry->activation_peak, live_bytes(program, entry, step));
   panic_set_context(outer);
 }
 

@@ -141,6 +141,9 @@ void program_print(Text *text, const Program *program);
 int64_t buffer_moved(const Program *program, int buffer, const int64_t *rounds);
 /* Two views that never have a byte in common in one round. */
 bool buffers_are_apart(const Program *program, int a, int b);
+/* Whether a buffer's own memory holds a value of the entry during a step, and the bytes of all such. */
+bool buffer_is_live(const Buffer *buffer, const ProgramEntry *entry, int step);
+int64_t live_bytes(const Program *program, const ProgramEntry *entry, int step);
 /* The number of the scan loop that begins with `step` inside of loop `outer` (-1: the entry), or
  * -1. */
 int scan_loop_at(const ProgramEntry *entry, int step, int outer);

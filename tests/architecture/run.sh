@@ -2,6 +2,7 @@
 # The house rules that can be read off the sources: directions of dependencies, operators named only
 # where they belong, no runtime code that knows the compiler.  Usage: tests/architecture/run.sh BUILD
 set -uo pipefail
+build=$(cd "$1" && pwd)
 cd "$(dirname "$0")/../.."
 passed=0 failed=0
 
@@ -17,7 +18,7 @@ allowed() {
     interpret) echo "support graph kernel ops interpret" ;;
     passes)    echo "support graph kernel ops passes" ;;
     program)   echo "support graph kernel ops program interpret" ;;
-    memory)    echo "support graph kernel ops passes program memory driver" ;;
+    memory)    echo "support graph ops passes program memory" ;;
     backend)   echo "support graph kernel ops program backend" ;;
     driver)    echo "support syntax graph kernel ops elaborate interpret passes program memory backend driver" ;;
     prelude)   echo "" ;;
@@ -130,6 +131,21 @@ if grep -rnE '\bOP_[A-Z]' --include='*.[ch]' compiler/{syntax,graph,program,driv
 else
   passed=$((passed + 1))
 fi
+
+# no_circle FOLDER: no file of the folder calls another one that calls it back, in however many steps. What
+# calls what is read off the objects; functions that are handed over as pointers are no calls.
+no_circle() {
+  local folder=$1 objects=$build/CMakeFiles/nnccompiler.dir/compiler/$1 circle
+  if [ ! -d "$objects" ]; then complain "$folder: there are no objects in $objects"; return; fi
+  circle=$(nm -A "$objects"/*.o | awk '
+    { sub(/^.*\//, "", $1); split($1, part, ":"); file = part[1]; sub(/\.o$/, "", file); name = $NF; kind = $(NF - 1) }
+    kind == "T" || kind == "D" || kind == "R" { home[name] = file }
+    kind == "U" { uses[file " " name] = 1 }
+    END { for (pair in uses) { split(pair, part, " "); if (part[2] in home) print part[1], home[part[2]] } }' | tsort 2>&1 >/dev/null)
+  if [ -n "$circle" ]; then complain "files of compiler/$folder call each other in a circle:
+$circle"; else passed=$((passed + 1)); fi
+}
+for folder in program memory driver passes; do no_circle "$folder"; done
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

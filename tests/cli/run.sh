@@ -55,7 +55,18 @@ sed 's/D(x) - 1) ^ 2/D(x) - 1) ^ 0.5/' "$work/constant.net" >"$work/nan.net"
 check_status "a gradient that is not a number" 1 'D\.linear\.0\.w .*NaN at random' "$nnc" "$work/nan.net" --check-gradients
 check_status "dot" 0 '^digraph' "$nnc" models/iris.net --emit=dot
 check_status "time of passes" 0 'differentiate' "$nnc" models/iris.net --time-passes --stop-after=dce
+check_status "time of stages" 0 '^plan .*' "$nnc" models/iris.net --time-passes --emit=program
 check_status "program" 0 'launch|kernel' "$nnc" models/iris.net --emit=program
+check_status "stages" 0 '^fuse ' "$nnc" --help-stages
+for stage in $("$nnc" --help-stages | awk '{print $1}'); do
+  for level in 0 1; do
+    check_status "the dump after $stage of -O$level" 0 "^# after $stage of (train|all entries)$" "$nnc" models/iris.net -O$level --dump-after="$stage"
+  done
+done
+check_status "places" 0 '^load %[0-9]+ h\.w' "$nnc" models/iris.net --dump-after=place
+check_status "groups" 0 '^group [0-9]+ phase 0 over \[.*\] template: %[0-9]+ .* stored' "$nnc" models/iris.net --dump-after=build
+check_status "launches" 0 '^launch [0-9]+ phase 0 group [0-9]+ #[0-9]+.* after [0-9]+' "$nnc" models/iris.net --dump-after=order
+check_status "task loops" 0 '^launch [0-9]+ phase 0 loop 0 ' "$nnc" models/lenet.net --dump-after=loops
 
 # ---- dumps resume to the same C, byte for byte ----
 models=$(models_within "$build" 3)

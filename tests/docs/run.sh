@@ -146,8 +146,11 @@ else fail "docs/library.md is stale: tools/library_page.sh BUILD/bin/nnc > docs/
 
 # ---- docs/architecture.md names the passes in their order, and files that are there ----
 if diff <("$nnc" --help-passes | awk '{print $1}') \
-        <(sed -n 's/^| `\([a-z0-9_]*\)` | -O[01] |.*/\1/p' docs/architecture.md); then ok
+        <(sed -n 's/^| `\([a-z0-9_]*\)` | -O[01] | [^`].*/\1/p' docs/architecture.md); then ok
 else fail "the passes of docs/architecture.md (>) are not those of nnc --help-passes (<)"; fi
+if diff <("$nnc" --help-stages | awk '{print $1, $2}') \
+        <(sed -n 's/^| `\([a-z]*\)` | \(-O[01]\) | `[a-z_]*\.c`.*/\1 \2/p' docs/architecture.md); then ok
+else fail "the stages of docs/architecture.md (>) are not those of nnc --help-stages (<)"; fi
 here="" # files of a table's row belong to the folder that its heading names
 while IFS= read -r line; do
   case $line in *'`program_create` in `program/lower.c`'*) here=program ;; '## The runtime'*) here=runtime ;; '## '*) here="" ;; esac

@@ -1,0 +1,92 @@
+/* From a Program to an executable: the back end emits, the C compiler compiles and links. */
+#include "driver/compilation.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "backend/c/kernels.h"
+#include "backend/common/code.h"
+#include "backend/common/command.h"
+#include "backend/common/compile.h"
+#include "backend/common/emit.h"
+#include "ops/extern.h"
+
+/* The folder above the one of nnc itself: include/nnc and lib/nnc lie below it. Without /proc the
+ * kernel's note of the name that was run says where that is. NULL after a message. */
+static const char *installation_prefix(Arena *arena) {
+  char path[PATH_MAX];
+  const char *name = (const char *)getauxval(AT_EXECFN);
+  ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+  bool found = length > 0 && length < (ssize_t)sizeof path - 1;
+  if (found) path[length] = 0;
+  else found = name != NULL && realpath(name, path) != NULL;
+  if (!found) {
+    fprintf(stderr, "nnc: error: cannot tell where nnc lies: there is no /proc/self/exe\n");
+    return NULL;
+  }
+  for (int i = 0; i < 2; i++) {
+    char *slash = strrchr(path, '/');
+    if (slash) *slash = 0;
+  }
+  return arena_strdup(arena, path);
+}
+
+/* The functions of the user's that are called; false after a mistake in their names. */
+static bool find_externs(const Compilation *compilation, const Module *module,
+                         CompileOptions *compile) {
+  const bool *is_called = extern_called(compilation->arena, module);
+  VEC(const ExternInfo *) externs = {0};
+  bool good = true;
+  for (int i = 0; i < module->externs.count; i++) {
+    const ExternInfo *external = &module->externs.items[i];
+    if (!is_called[i]) continue;
+    vec_push(compilation->arena, &externs, external);
+    if (!c_is_emitted(external->function)) continue;
+    Diagnostic *d = diag_error(compilation->diagnostics, external->span,
+                               "generated code has a name '%s' of its own", external->function);
+    diag_help(d, "give the C function another name: function = \"my_%s\"", external->function);
+    good = false;
+  }
+  compile->extern_count = externs.count;
+  compile->externs = externs.items;
+  compile->diagnostics = compilation->diagnostics;
+  return good;
+}
+
+int write_executable(const Compilation *compilation, const Program *program) {
+  const Options *options = compilation->options;
+  const char *output = options->output ? options->output : program->module->name;
+  CompileOptions compile = {
+      .back_end = &back_end_c,
+      .cc = options->cc,
+      .arch = options->arch,
+      .cflags = options->cflags,
+      .debug = options->debug,
+      .save_temps = options->save_temps,
+      .is_static = options->is_static,
+      .verbose = options->verbose,
+      .jobs = options->jobs,
+      .has_cache = !options->no_cache,
+      .cache_folder = options->cache_folder,
+      .cache_bytes = options->cache_bytes,
+      .reads_pictures = command_reads_pictures(program->module),
+      .prefix = installation_prefix(compilation->arena),
+      .output = output,
+      .inputs = &compilation->inputs,
+  };
+  if (compile.prefix == NULL) return EXIT_MACHINE;
+  if (!find_externs(compilation, program->module, &compile)) return EXIT_MISTAKES;
+  if (!compile_prepare(compilation->arena, &compile)) return EXIT_MACHINE;
+  CSource source = {0};
+  emit_source(compilation->arena, &source, program, &compile);
+  int status = 0;
+  if (options->emit == EMIT_C) status = write_text(compilation, &source.whole);
+  else if (!source_add_externs(compilation->arena, &source, &compile) ||
+           !compile_c(compilation->arena, &compile, &source))
+    status = diagnostics_error_count(compilation->diagnostics) > 0 ? EXIT_MISTAKES : EXIT_MACHINE;
+  source_free(&source);
+  return status;
+}

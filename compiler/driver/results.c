@@ -1,0 +1,61 @@
+/* What can be asked for instead of an executable. */
+#include "driver/compilation.h"
+#include "graph/textual.h"
+#include "interpret/check_gradients.h"
+#include "ops/extern.h"
+#include "passes/pass.h"
+#include "passes/retype.h"
+
+int write_text(const Compilation *compilation, Text *text) {
+  Made made = compilation->options->emit == EMIT_C ? MADE_C : MADE_TEXT;
+  bool written = driver_write(compilation->arena, &compilation->inputs,
+                              compilation->options->output, made, text);
+  text_free(text);
+  return written ? 0 : EXIT_MACHINE;
+}
+
+int write_module(const Compilation *compilation, const Module *module) {
+  Text text = {0};
+  if (compilation->options->emit == EMIT_DOT) module_print_dot(&text, module);
+  else module_print(&text, module);
+  return write_text(compilation, &text);
+}
+
+int write_report(const Compilation *compilation, const Program *program, const MemoryFit *fit) {
+  Text text = {0};
+  if (compilation->options->report == REPORT_JSON) {
+    report_print_json(&text, program);
+    if (fit->limit > 0) memory_add_json(&text, fit);
+  } else {
+    report_print(&text, program);
+    memory_print(&text, fit);
+  }
+  return write_text(compilation, &text);
+}
+
+int write_program(const Compilation *compilation, const Program *program) {
+  Text text = {0};
+  program_print(&text, program);
+  return write_text(compilation, &text);
+}
+
+/* The interpreter knows no functions of the user's. */
+static bool can_interpret(const Compilation *compilation, const Module *module) {
+  const Node *external = extern_first(module);
+  if (!external) return true;
+  diag_error(compilation->diagnostics, external->span,
+             "--check-gradients cannot compute the extern operator '%s': only an executable does",
+             node_string(external, ATTR_NAME));
+  return false;
+}
+
+/* Differences of values of 16 bits would tell nothing: those are f64 here. */
+int write_gradient_table(const Compilation *compilation, Module *module) {
+  Text table = {0};
+  if (!can_interpret(compilation, module)) return EXIT_MISTAKES;
+  module_retype_all_floats(module, DTYPE_F64);
+  bool good = check_gradients(compilation->arena, module, pass_find("differentiate")->run,
+                              &gradient_check_default, &table);
+  int status = write_text(compilation, &table);
+  return status ? status : good ? 0 : EXIT_MISTAKES;
+}

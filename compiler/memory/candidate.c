@@ -1,0 +1,78 @@
+/* Candidates: what one does to a module, and the plan of what comes of it. */
+#include "memory/fitter.h"
+
+#include <string.h>
+
+#include "passes/microbatch.h"
+
+enum { MOST_NODES = 12000 }; /* of an entry in pieces: planning takes seconds beyond */
+
+const EntryKind fitted_entries[FITTED_COUNT] = {ENTRY_TRAIN, ENTRY_ACCUMULATE, ENTRY_EVAL};
+
+int64_t program_peak(const Program *program, int threads) {
+  return program->arena_bytes + threads * program->worker_bytes;
+}
+
+/* Without task loops where the limit is not met with them and they need more. */
+Program *memory_plan(Arena *arena, const Module *module, const MemoryRequest *request,
+                     ProgramOptions *lowering) {
+  *lowering = request->lowering;
+  Program *program = program_create(arena, module, lowering);
+  int64_t peak = program_peak(program, request->threads);
+  if (peak <= request->limit) return program;
+  ProgramOptions plain = request->lowering;
+  plain.without_loops = true;
+  Program *other = program_create(arena, module, &plain);
+  if (program_peak(other, request->threads) >= peak) return program;
+  *lowering = plain;
+  return other;
+}
+
+int64_t entry_bytes(const Program *program, EntryKind entry) {
+  int64_t variables = program->arena_bytes - program->activation_bytes, end = variables;
+  for (int i = 0; i < program->buffers.count; i++) {
+    const Buffer *buffer = &program->buffers.items[i];
+    if (buffer->entry == (int)entry && buffer->kind != BUFFER_WORKER &&
+        buffer->offset + buffer->bytes > end)
+      end = buffer->offset + buffer->bytes;
+  }
+  return end - variables;
+}
+
+bool candidate_apply(Fitter *fitter, Module *module, const Candidate *candidate, Arena *arena,
+                     RecomputeResult *total) {
+  *total = (RecomputeResult){0};
+  for (int i = 0; i < FITTED_COUNT; i++) {
+    EntryKind kind = fitted_entries[i];
+    Graph *graph = module->entries[kind];
+    if (!graph || !fitter->is_large[kind]) continue;
+    if (candidate->recompute.segments > 1) {
+      RecomputeResult result;
+      graph = graph_recompute(arena, graph, &candidate->recompute, &result);
+      total->node_count += result.node_count;
+      total->flops += result.flops;
+      if (kind == ENTRY_TRAIN) memcpy(&total->kept, &result.kept, sizeof total->kept);
+    }
+    if (candidate->pieces > 1) {
+      if ((int64_t)graph->nodes.count * candidate->pieces > MOST_NODES) return false;
+      graph = graph_microbatch(arena, module, graph, candidate->pieces, &fitter->coupled);
+      if (!graph) return false;
+    }
+    module->entries[kind] = graph;
+  }
+  return true;
+}
+
+const char *candidate_text(Arena *arena, const Candidate *candidate, int64_t batch) {
+  const char *pieces = candidate->pieces > 1
+                           ? arena_printf(arena, "%d micro-batches of %lld example%s",
+                                          candidate->pieces, (long long)(batch / candidate->pieces),
+                                          batch / candidate->pieces == 1 ? "" : "s")
+                           : "no micro-batches";
+  if (candidate->recompute.segments == 1)
+    return arena_printf(arena, "%s, no recomputation", pieces);
+  return arena_printf(arena, "%s, recomputation of %s values in %d%s segments", pieces,
+                      candidate->recompute.cheap_only ? "cheap" : "all",
+                      candidate->recompute.segments,
+                      candidate->recompute.tapers ? " tapering" : "");
+}
