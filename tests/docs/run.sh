@@ -146,7 +146,7 @@ else fail "docs/library.md is stale: tools/library_page.sh BUILD/bin/nnc > docs/
 
 # ---- docs/architecture.md names the passes in their order, and files that are there ----
 if diff <("$nnc" --help-passes | awk '{print $1}') \
-        <(sed -n 's/^| `\([a-z0-9_]*\)` | -O[01] | [^`].*/\1/p' docs/architecture.md); then ok
+        <(sed -n '/^| `[a-z]*` | -O[01] | `[a-z_]*\.c`/d; s/^| `\([a-z0-9_]*\)` | -O[01] |.*/\1/p' docs/architecture.md); then ok
 else fail "the passes of docs/architecture.md (>) are not those of nnc --help-passes (<)"; fi
 if diff <("$nnc" --help-stages | awk '{print $1, $2}') \
         <(sed -n 's/^| `\([a-z]*\)` | \(-O[01]\) | `[a-z_]*\.c`.*/\1 \2/p' docs/architecture.md); then ok
