@@ -155,6 +155,8 @@ Node *rule_pow_constant(const Rewrite *rewrite, Node *node) {
   if (exponent == 0 || exponent == 1 || exponent == 2 || exponent == 3 || exponent == 4)
     return power_integer(&rewrite->maker, first(node), (int)exponent);
   if (!dtype_is_float(node->type.dtype)) return NULL;
+  /* The gradient of x * sqrt(x) is NaN at infinity. */
+  if (exponent == 1.5 && rewrite->keeps_stops) return NULL;
   return power_float(&rewrite->maker, first(node), exponent);
 }
 

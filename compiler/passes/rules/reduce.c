@@ -18,7 +18,8 @@ Node *rule_sum_negated(const Rewrite *rewrite, Node *node) {
   return make_unary(&rewrite->maker, OP_NEG, sum);
 }
 
-/* Extrema only: sums are not reassociated. */
+/* Extrema only: sums are not reassociated. Of equal elements the gradient goes to the first; while it
+ * is not made, the axes of `inner` must be the last ones, so that the first stays the first. */
 Node *rule_reduce_twice(const Rewrite *rewrite, Node *node) {
   Node *inner = node->operands[0];
   if (inner->op != node->op) return NULL;
@@ -30,7 +31,12 @@ Node *rule_reduce_twice(const Rewrite *rewrite, Node *node) {
   for (int i = 0; i < first->count; i++) reduced[first->ints[i]] = true;
   for (int i = 0; i < x->type.shape.rank; i++)
     if (!reduced[i]) left[left_count++] = i;
-  for (int i = 0; i < then->count; i++) reduced[left[then->ints[i]]] = true;
+  for (int i = 0; i < then->count; i++) {
+    int64_t axis = left[then->ints[i]];
+    for (int k = 0; k < first->count && rewrite->keeps_stops; k++)
+      if (first->ints[k] < axis) return NULL;
+    reduced[axis] = true;
+  }
   for (int i = 0; i < x->type.shape.rank; i++)
     if (reduced[i]) axes[count++] = i;
   return make_reduce(&rewrite->maker, node->op, x, count, axes);
