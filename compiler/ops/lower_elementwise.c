@@ -2,29 +2,38 @@
  * leaves that are computed rather than loaded. */
 #include "ops/lower.h"
 
-/* Whether node is x - max(x): of each element a maximum that it is one of. */
-static bool is_below_maximum(const Node *node) {
-  const Node *x = node->operands[0], *most = node->operands[node->operand_count - 1];
-  if (node->op != OP_SUB || most->op != OP_BROADCAST) return false;
-  const Node *reduced = most->operands[0];
+/* Whether `of` repeats, for each element of x, an extremum of elements of which it is one: OP_REDUCE_MAX
+ * or OP_REDUCE_MIN; else OP_COUNT. */
+static Op own_extremum(const Node *x, const Node *of) {
+  if (of->op != OP_BROADCAST) return OP_COUNT;
+  const Node *reduced = of->operands[0];
   while (reduced->op == OP_RESHAPE || reduced->op == OP_STOP_GRADIENT)
     reduced = reduced->operands[0];
-  if (reduced->op != OP_REDUCE_MAX || reduced->operands[0] != x) return false;
-  const Attribute *axes = node_ints(reduced, ATTR_AXES), *kept = node_ints(most, ATTR_AXES);
-  for (int i = 0; i < axes->count * kept->count; i++)
-    if (axes->ints[i % axes->count] == kept->ints[i / axes->count]) return false;
-  return axes->count + kept->count == x->type.shape.rank;
+  if (reduced->op != OP_REDUCE_MAX && reduced->op != OP_REDUCE_MIN) return OP_COUNT;
+  const Attribute *axes = node_ints(reduced, ATTR_AXES), *kept = node_ints(of, ATTR_AXES);
+  for (int i = 0; i < axes->count; i++)
+    for (int k = 0; k < kept->count; k++)
+      if (axes->ints[i] == kept->ints[k]) return OP_COUNT;
+  bool is_own = reduced->operands[0] == x && axes->count + kept->count == x->type.shape.rank;
+  return is_own ? reduced->op : OP_COUNT;
 }
 
-/* A machine multiplies and subtracts in one instruction, which does not round the product. A maximum
- * of products is one of rounded ones, though, and from large ones the exact product may be any number
- * away, above or below: of x - max(x) the exp would be infinite, or 0 in a whole row. The minimum of
- * the two is the product, rounded. */
-static void round_product(KernelBuilder *builder, const Node *node, Expr **args) {
-  const Expr *x = args[0];
+static bool is_product(const Expr *x) {
   while (x->kind == EXPR_OP && x->op == OP_NEG) x = x->args[0];
-  if (x->kind == EXPR_OP && x->op == OP_MUL && dtype_is_float(x->dtype))
-    args[0] = builder_op(builder, OP_MIN, node->type.dtype, 2, args);
+  return x->kind == EXPR_OP && x->op == OP_MUL && dtype_is_float(x->dtype);
+}
+
+/* x - max(x), and the like, where x is a product. A machine multiplies and subtracts in one
+ * instruction, which does not round the product. The maximum is one of rounded products, though, and
+ * from large ones the exact product may be any number away, above or below: the exp of it would be
+ * infinite, or 0 in a whole row. min(x, max(x)) is the product, rounded. */
+static void round_product(KernelBuilder *builder, const Node *node, Expr **args) {
+  for (int i = 0; i < 2; i++) {
+    Op extremum = own_extremum(node->operands[i], node->operands[1 - i]);
+    if (extremum == OP_COUNT || !is_product(args[i])) continue;
+    Op op = extremum == OP_REDUCE_MAX ? OP_MIN : OP_MAX;
+    args[i] = builder_op(builder, op, node->type.dtype, 2, args);
+  }
 }
 
 void lower_elementwise(KernelBuilder *builder, const Node *node) {
@@ -36,7 +45,7 @@ void lower_elementwise(KernelBuilder *builder, const Node *node) {
     builder_return(builder, args[0]);
     return;
   }
-  if (is_below_maximum(node)) round_product(builder, node, args);
+  if (node->op == OP_SUB) round_product(builder, node, args);
   builder_return(builder,
                  builder_op(builder, node->op, node->type.dtype, node->operand_count, args));
 }
