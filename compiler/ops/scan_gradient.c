@@ -36,6 +36,7 @@ typedef struct Backward {
   ForwardStep step; /* in it: the copy */
   Node **read;      /* by id in it: the argument that is read instead; NULL elsewhere */
   bool *wanted;     /* by operand: its adjoint is asked for, or a carry's that leads to one */
+  bool *moves;      /* by id in it: a result that has an adjoint depends on it, in some step */
   Nodes carries, sequences, invariants; /* operands of the backward scan */
   Nodes carry_arguments, sequence_arguments, invariant_arguments; /* their leaves */
   Nodes next, yields; /* results of its step, in the body */
@@ -200,6 +201,35 @@ static bool any_adjoint(Node *const *adjoints, int count) {
   return false;
 }
 
+/* Marks what results with adjoints depend on, from step to step. The adjoint of all else is 0, and is
+ * not computed: on the way on, 0 times an infinite derivative would make it NaN. */
+static void mark_moves(Backward *b, Node *const *results, Node *const *adjoints, int count) {
+  int nodes = b->body->next_id;
+  bool *moves = b->moves = ARENA_ARRAY(arena_of(b), bool, nodes);
+  for (int i = 0; i < count; i++)
+    if (adjoints[i]) moves[results[i]->id] = true;
+  for (bool more = true; more;) {
+    more = false;
+    for (int i = nodes - 1; i >= 0; i--) {
+      const Node *node = b->body->nodes.items[i];
+      if (!moves[i] || !node_passes_gradient(node)) continue;
+      for (int k = 0; k < node->operand_count; k++) moves[node->operands[k]->id] = true;
+    }
+    for (int i = 0; i < b->shape.carries; i++) {
+      if (!moves[b->arguments[i]->id] || moves[results[i]->id]) continue;
+      moves[results[i]->id] = more = true;
+    }
+  }
+  for (int i = 0; i < b->shape.carries; i++) b->wanted[i] = b->wanted[i] && moves[results[i]->id];
+}
+
+/* Whether any operand has an adjoint. */
+static bool moves_any(const Backward *b) {
+  for (int i = 0; i < b->scan->operand_count; i++)
+    if (b->wanted[i] && b->moves[b->arguments[i]->id]) return true;
+  return false;
+}
+
 /* ---- the step's adjoints ------------------------------------------------------------------ */
 
 /* The sum over the steps of an invariant's adjoint: behind the loop, or in a carry. */
@@ -357,9 +387,11 @@ static Node *make_backward(Backward *b) {
 static void add_operand_adjoints(Backward *b, Node *backward, const int *stack_yields) {
   Maker maker = outer_maker(b);
   int carry = 0, first_yield = b->carries.count;
-  for (int i = 0; i < b->shape.carries; i++)
-    if (b->wanted[i])
-      adjoints_add(b->outer, b->scan->operands[i], make_scan_result(&maker, backward, carry++));
+  for (int i = 0; i < b->shape.carries; i++) {
+    if (b->wanted[i] && b->moves[b->arguments[i]->id])
+      adjoints_add(b->outer, b->scan->operands[i], make_scan_result(&maker, backward, carry));
+    carry += b->wanted[i];
+  }
   for (int i = b->shape.carries; i < b->shape.carries + b->shape.sequences; i++)
     if (b->yield_of_sequence[i] >= 0)
       adjoints_add(b->outer, b->scan->operands[i],
@@ -398,6 +430,8 @@ void scan_propagate(Adjoints *outer, Node *forward) {
   Node **step_results = copy_forward(&b);
   int count = b.body->next_id;
   Adjoints step = mark_step(&b, step_results, count);
+  mark_moves(&b, step_results, adjoints, results);
+  if (!moves_any(&b)) return;
   Maker maker = outer_maker(&b);
   for (int i = 0; i < b.shape.carries; i++) {
     if (!b.wanted[i]) continue;
