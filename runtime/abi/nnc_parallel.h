@@ -70,13 +70,4 @@ static inline __attribute__((always_inline, unused)) void nnc_laps_end(nnc_worke
   if (__builtin_expect(worker->marks != 0, 0)) nnc_laps_end_now(worker, first, count);
 }
 
-/* Starts `count` - 1 threads, pinned when the workers take all cores for themselves.  NULL with a
- * message on failure. */
-nnc_pool *nnc_pool_create(int count, char *arena, int64_t worker_bytes);
-void nnc_pool_run(nnc_pool *pool, void (*run)(nnc_worker *worker));
-/* Worker 0 does all tasks; the others sleep on. */
-void nnc_pool_run_alone(nnc_pool *pool, void (*run)(nnc_worker *worker));
-nnc_worker *nnc_pool_worker(nnc_pool *pool, int index);
-void nnc_pool_destroy(nnc_pool *pool);
-
 #endif

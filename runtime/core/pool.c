@@ -7,7 +7,7 @@
  * sequentially consistent, so either it sees the sleeper or the sleeper sees the phase.  With
  * more workers than processors nobody spins: the worker that is waited for may need this very
  * processor. */
-#include "nnc_parallel.h"
+#include "core/pool.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -8,10 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "os/message.h"
 #include "core/number.h"
+#include "os/assert.h"
+#include "os/buffer.h"
+#include "os/message.h"
 #include "os/replace.h"
 
+enum { PIECE = NNC_BUFFER(1 << 16, 8) }; /* of a tensor, on its way */
 enum { PREFIX = 8, ALIGNMENT = 64, LARGEST_HEADER = 100 * 1000 * 1000 };
 
 /* --- Reading -------------------------------------------------------------------------------- */
@@ -300,8 +303,13 @@ const nnc_stored *nnc_safetensors_find(const nnc_safetensors *file, const char *
 }
 
 bool nnc_safetensors_read(const nnc_safetensors *file, const nnc_stored *stored, void *into) {
-  return read_exactly(file->fd, file->path, into, stored->end - stored->begin,
-                      file->data_start + stored->begin);
+  return nnc_safetensors_read_part(file, stored, 0, stored->end - stored->begin, into);
+}
+
+bool nnc_safetensors_read_part(const nnc_safetensors *file, const nnc_stored *stored, uint64_t from,
+                               uint64_t count, void *into) {
+  NNC_ASSERT(from <= stored->end - stored->begin && count <= stored->end - stored->begin - from);
+  return read_exactly(file->fd, file->path, into, count, file->data_start + stored->begin + from);
 }
 
 const char *nnc_stored_type_text(char *buffer, const nnc_stored *stored) {
@@ -332,26 +340,26 @@ static void put_tensor_entry(FILE *file, const nnc_tensor *tensor, int64_t begin
 }
 
 /* The header with its prefix, padded so that the data start aligned; malloc'ed. */
-static char *make_header(size_t *size, int count, const nnc_tensor *const *tensors,
-                         int metadata_count, const nnc_metadata *metadata) {
+static char *make_header(const nnc_safetensors_content *content, size_t *size) {
   char *text = NULL;
   int64_t at = 0;
   FILE *file = open_memstream(&text, size);
   if (!file) return NULL;
   fwrite("\0\0\0\0\0\0\0", 1, PREFIX, file);
   fputs("{\"__metadata__\":{", file);
-  for (int i = 0; i < metadata_count; i++) {
+  for (int i = 0; i < content->metadata_count; i++) {
     if (i) fputc(',', file);
-    nnc_json_put_string(file, metadata[i].key);
+    nnc_json_put_string(file, content->metadata[i].key);
     fputc(':', file);
-    nnc_json_put_string(file, metadata[i].text);
+    nnc_json_put_string(file, content->metadata[i].text);
   }
   fputc('}', file);
   for (int s = 0; s < SIZE_COUNT; s++) {
-    for (int i = 0; i < count; i++) {
-      if (nnc_dtype_size(tensors[i]->dtype) != size_order[s]) continue;
-      put_tensor_entry(file, tensors[i], at);
-      at += nnc_tensor_bytes(tensors[i]);
+    for (int i = 0; i < content->count; i++) {
+      const nnc_tensor *tensor = content->tensors[i];
+      if (nnc_dtype_size(tensor->dtype) != size_order[s]) continue;
+      put_tensor_entry(file, tensor, at);
+      at += nnc_tensor_bytes(tensor);
     }
   }
   fputc('}', file);
@@ -365,11 +373,23 @@ static char *make_header(size_t *size, int count, const nnc_tensor *const *tenso
   return text;
 }
 
-bool nnc_safetensors_write(const char *path, const char *keep, int count,
-                           const nnc_tensor *const *tensors, const char *arena, int metadata_count,
-                           const nnc_metadata *metadata) {
+/* Piece by piece: a second copy of a large tensor may not fit beside the first. */
+static bool write_tensor(nnc_replacement *replacement, const nnc_safetensors_content *content,
+                         const nnc_tensor *tensor) {
+  char piece[PIECE];
+  int64_t size = nnc_dtype_size(tensor->dtype), elements = nnc_tensor_elements(tensor);
+  for (int64_t from = 0, count; from < elements; from += count) {
+    count = elements - from < PIECE / size ? elements - from : PIECE / size;
+    content->read(content->source, tensor, from, count, piece);
+    if (!nnc_replace_write(replacement, piece, (size_t)(count * size))) return false;
+  }
+  return true;
+}
+
+bool nnc_safetensors_write(const char *path, const char *keep,
+                           const nnc_safetensors_content *content) {
   size_t header_bytes;
-  char *header = make_header(&header_bytes, count, tensors, metadata_count, metadata);
+  char *header = make_header(content, &header_bytes);
   nnc_replacement replacement;
   if (!header) {
     nnc_error("cannot allocate the header of %s", path);
@@ -378,12 +398,9 @@ bool nnc_safetensors_write(const char *path, const char *keep, int count,
   bool good =
       nnc_replace_open(&replacement, path) && nnc_replace_write(&replacement, header, header_bytes);
   free(header);
-  for (int s = 0; good && s < SIZE_COUNT; s++) {
-    for (int i = 0; good && i < count; i++) {
-      if (nnc_dtype_size(tensors[i]->dtype) != size_order[s]) continue;
-      good = nnc_replace_write(&replacement, arena + tensors[i]->offset,
-                               (size_t)nnc_tensor_bytes(tensors[i]));
-    }
-  }
+  for (int s = 0; good && s < SIZE_COUNT; s++)
+    for (int i = 0; good && i < content->count; i++)
+      if (nnc_dtype_size(content->tensors[i]->dtype) == size_order[s])
+        good = write_tensor(&replacement, content, content->tensors[i]);
   return good && nnc_replace_commit(&replacement, keep);
 }

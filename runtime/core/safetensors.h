@@ -41,7 +41,10 @@ void nnc_safetensors_close(nnc_safetensors *file);
 
 const char *nnc_safetensors_metadata(const nnc_safetensors *file, const char *key); /* or NULL */
 const nnc_stored *nnc_safetensors_find(const nnc_safetensors *file, const char *name);
+/* All of its bytes, or `count` of them from byte `from` on; false after a message. */
 bool nnc_safetensors_read(const nnc_safetensors *file, const nnc_stored *stored, void *into);
+bool nnc_safetensors_read_part(const nnc_safetensors *file, const nnc_stored *stored, uint64_t from,
+                               uint64_t count, void *into);
 
 /* "F32[784, 1000]" in a buffer of NNC_STORED_TEXT, which is returned. */
 enum { NNC_STORED_TEXT = 256 };
@@ -51,9 +54,22 @@ typedef struct nnc_metadata {
   const char *key, *text;
 } nnc_metadata;
 
-/* Replaces `path`; tensors lie at arena + offset.  `keep`: as in nnc_replace_commit. */
-bool nnc_safetensors_write(const char *path, const char *keep, int count,
-                           const nnc_tensor *const *tensors, const char *arena, int metadata_count,
-                           const nnc_metadata *metadata);
+/* Elements [from, from + count) of a tensor that is to be written, from where the caller has it. */
+typedef void nnc_tensor_reader(const void *source, const nnc_tensor *tensor, int64_t from,
+                               int64_t count, void *to);
+
+/* What a file is to hold. */
+typedef struct nnc_safetensors_content {
+  int count;
+  const nnc_tensor *const *tensors;
+  nnc_tensor_reader *read; /* called with `source`, for a piece at a time */
+  const void *source;
+  int metadata_count;
+  const nnc_metadata *metadata;
+} nnc_safetensors_content;
+
+/* Replaces `path`. `keep`: as in nnc_replace_commit. False after a message. */
+bool nnc_safetensors_write(const char *path, const char *keep,
+                           const nnc_safetensors_content *content);
 
 #endif

@@ -17,24 +17,30 @@
 
 /* --- Streams -------------------------------------------------------------------------------- */
 
-enum Direction { TO_ARENA, FROM_ARENA };
-
-static size_t streams_copy(const nnc_session *session, char *buffer, enum Direction direction) {
+/* Copies all streams one after the other; the bytes of all. `buffer` NULL: counts alone. */
+static size_t streams_read(const nnc_session *session, char *buffer) {
   size_t at = 0;
   for (int i = 0; i < session->model->variable_count; i++) {
-    const nnc_variable *variable = &session->model->variables[i];
-    if (variable->kind != NNC_STREAM) continue;
-    size_t bytes = (size_t)nnc_tensor_bytes(&variable->tensor);
-    char *place = nnc_session_at(session, &variable->tensor);
-    if (buffer && direction == TO_ARENA) memcpy(place, buffer + at, bytes);
-    if (buffer && direction == FROM_ARENA) memcpy(buffer + at, place, bytes);
-    at += bytes;
+    const nnc_tensor *tensor = &session->model->variables[i].tensor;
+    if (session->model->variables[i].kind != NNC_STREAM) continue;
+    if (buffer)
+      nnc_device_read(session->device, tensor, 0, nnc_tensor_elements(tensor), buffer + at);
+    at += (size_t)nnc_tensor_bytes(tensor);
   }
   return at;
 }
 
+static void streams_write(nnc_session *session, const char *buffer) {
+  for (int i = 0; i < session->model->variable_count; i++) {
+    const nnc_tensor *tensor = &session->model->variables[i].tensor;
+    if (session->model->variables[i].kind != NNC_STREAM) continue;
+    nnc_device_write(session->device, tensor, 0, nnc_tensor_elements(tensor), buffer);
+    buffer += nnc_tensor_bytes(tensor);
+  }
+}
+
 static bool streams_open(nnc_session *session) {
-  size_t bytes = streams_copy(session, NULL, TO_ARENA);
+  size_t bytes = streams_read(session, NULL);
   if (bytes == 0) return true;
   session->stream_start = malloc(bytes);
   session->stream_saved = malloc(bytes);
@@ -43,17 +49,11 @@ static bool streams_open(nnc_session *session) {
   return false;
 }
 
-void nnc_streams_start(nnc_session *session) {
-  streams_copy(session, session->stream_start, TO_ARENA);
-}
+void nnc_streams_start(nnc_session *session) { streams_write(session, session->stream_start); }
 
-void nnc_streams_save(nnc_session *session) {
-  streams_copy(session, session->stream_saved, FROM_ARENA);
-}
+void nnc_streams_save(nnc_session *session) { streams_read(session, session->stream_saved); }
 
-void nnc_streams_restore(nnc_session *session) {
-  streams_copy(session, session->stream_saved, TO_ARENA);
-}
+void nnc_streams_restore(nnc_session *session) { streams_write(session, session->stream_saved); }
 
 /* --- Sessions ------------------------------------------------------------------------------- */
 
@@ -111,11 +111,9 @@ static bool open_parts(nnc_session *session) {
   if (!session->scalars) nnc_error("cannot allocate %d scalars", model->scalar_count);
   if (!session->checkpoint || !session->scalars || !plateaus_open(session)) return false;
   if (!find_schedules(session)) return false;
-  if (!nnc_block_take(&session->arena, model->arena_bytes, "the model's arena")) return false;
-  if (!streams_open(session)) return false;
   session->threads = choose_threads(session->options);
-  session->pool = nnc_pool_create(session->threads, session->arena.base, model->worker_bytes);
-  return session->pool != NULL;
+  session->device = nnc_device_open(model, session->threads);
+  return session->device && streams_open(session);
 }
 
 /* Metrics are added up over entries: their accumulators must be the same list. */
@@ -152,8 +150,7 @@ bool nnc_session_open(nnc_session *session, const nnc_options *options) {
 }
 
 void nnc_session_close(nnc_session *session) {
-  nnc_pool_destroy(session->pool);
-  nnc_block_free(&session->arena);
+  nnc_device_close(session->device);
   nnc_fitted_free(&session->fitted);
   free(session->scalars);
   free(session->host_inputs);
@@ -163,48 +160,16 @@ void nnc_session_close(nnc_session *session) {
   free(session->checkpoint);
 }
 
-/* Whether a kernel of the entry has more than one task. */
-static bool has_tasks_to_share(const nnc_entry *entry) {
-  for (int i = 0; i < entry->step_count; i++)
-    if (entry->steps[i].tasks > 1) return true;
-  return false;
-}
-
-/* For `profile`: workers with nothing to do wait for worker 0 from his first step on. */
-static void mark_idle(nnc_session *session, const nnc_entry *entry) {
-  const int64_t *first = nnc_pool_worker(session->pool, 0)->marks;
-  for (int w = 1; first && w < session->threads; w++)
-    for (int i = 0; i <= entry->step_count; i++)
-      nnc_pool_worker(session->pool, w)->marks[i] = first[0];
-}
-
-/* To wake the others costs more than many an entry, as for the prediction of one example, and a
- * busy machine lets them come late each time. */
-static void run_entry(nnc_session *session, const nnc_entry *entry) {
-  if (has_tasks_to_share(entry)) {
-    nnc_pool_run(session->pool, entry->run);
-    return;
-  }
-  nnc_pool_run_alone(session->pool, entry->run);
-  mark_idle(session, entry);
-}
-
 void nnc_session_run(nnc_session *session, const nnc_entry *entry, int64_t step, int64_t example) {
-  for (int i = 0; i < session->threads; i++) {
-    nnc_worker *worker = nnc_pool_worker(session->pool, i);
-    worker->scalars = session->scalars;
-    worker->seed = session->seed;
-    worker->step = (uint64_t)step;
-    worker->example = (uint64_t)example;
-  }
-  run_entry(session, entry);
+  nnc_device_run(session->device, entry,
+                 &(nnc_run){session->scalars, session->seed, step, example});
   /* What has been computed is worthless, in the variables too: the last checkpoint is the run's end. */
   if (nnc_index_check_failed(session->model, step, example)) exit(NNC_EXIT_FAILURE);
 }
 
 void nnc_session_initialize(nnc_session *session) {
   if (session->model->init.run) nnc_session_run(session, &session->model->init, 0, 0);
-  streams_copy(session, session->stream_start, FROM_ARENA);
+  streams_read(session, session->stream_start);
 }
 
 bool nnc_session_read_initials(nnc_session *session) {
@@ -221,30 +186,4 @@ void nnc_session_host(nnc_session *session, int64_t t, int64_t epoch, int64_t st
   for (int i = 0; i < session->model->plateau_count; i++)
     inputs[4 + i] = session->plateaus.states[i].value;
   if (session->model->host) session->model->host(inputs, session->scalars);
-}
-
-static const nnc_tensor *find_input(const nnc_entry *entry, const char *name) {
-  for (int i = 0; i < entry->input_count; i++)
-    if (strcmp(entry->inputs[i].name, name) == 0) return &entry->inputs[i];
-  return NULL;
-}
-
-void **nnc_session_bind(const nnc_session *session, const nnc_entry *from, const nnc_entry *entry) {
-  void **places = calloc((size_t)from->input_count + 1, sizeof *places);
-  if (!places) {
-    nnc_error("cannot allocate the places of %d inputs", from->input_count);
-    return NULL;
-  }
-  for (int i = 0; i < from->input_count; i++) {
-    const nnc_tensor *input = find_input(entry, from->inputs[i].name);
-    places[i] = nnc_session_at(session, input ? input : &from->inputs[i]);
-  }
-  for (int i = 0; i < entry->input_count; i++) {
-    if (find_input(from, entry->inputs[i].name)) continue;
-    nnc_error("the compiled program is inconsistent: no data were opened for the input '%s'",
-              entry->inputs[i].name);
-    free(places);
-    return NULL;
-  }
-  return places;
 }

@@ -5,17 +5,15 @@
 
 #include <stdbool.h>
 
-#include "core/plateau.h"
-#include "os/memory.h"
+#include "core/device.h"
 #include "core/fitted.h"
-#include "nnc_parallel.h"
 #include "core/options.h"
+#include "core/plateau.h"
 
 typedef struct nnc_session {
   const nnc_model *model;
   const nnc_options *options;
-  nnc_block arena;
-  nnc_pool *pool;
+  nnc_device *device; /* has the model's memory and runs its entries */
   int threads;
   uint64_t seed;
   double *scalars;            /* the host's, read by the kernels */
@@ -47,14 +45,6 @@ void nnc_session_host(nnc_session *session, int64_t t, int64_t epoch, int64_t st
 
 /* The folder of checkpoint and log: --out or MODEL.run.  malloc'ed; NULL after a message. */
 char *nnc_default_folder(const nnc_options *options);
-
-static inline char *nnc_session_at(const nnc_session *session, const nnc_tensor *tensor) {
-  return session->arena.base + tensor->offset;
-}
-
-/* Where each input of `from` (the entry that data were opened for) lies for a run of `entry`;
- * inputs that `entry` lacks go where they lie for `from`.  malloc'ed; NULL after a message. */
-void **nnc_session_bind(const nnc_session *session, const nnc_entry *from, const nnc_entry *entry);
 
 /* Streams: the state of one pass over one data set. */
 void nnc_streams_start(nnc_session *session); /* a new pass begins */

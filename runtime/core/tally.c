@@ -47,11 +47,11 @@ static bool is_left_out(const nnc_tally *tally, int kind, const nnc_entry *entry
   return kind == NNC_BATCHES && entry->batch < tally->batch && tally->in_batches > 0;
 }
 
-void nnc_tally_add(nnc_tally *tally, const nnc_entry *entry, const char *arena) {
+void nnc_tally_add(nnc_tally *tally, const nnc_entry *entry, const nnc_device *device) {
   for (int i = 0; i < tally->count; i++) {
     const nnc_accumulator *accumulator = &entry->accumulators[i];
     if (is_left_out(tally, accumulator->combine, entry)) continue;
-    double value = nnc_number_get(accumulator->tensor.dtype, arena + accumulator->tensor.offset, 0);
+    double value = nnc_device_number(device, &accumulator->tensor);
     tally->sums[i] = combine(accumulator->combine, tally->sums[i], value, (double)entry->batch,
                              tally->examples == 0);
   }

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "nnc_model.h"
+#include "core/device.h"
 
 typedef struct nnc_tally {
   int count;
@@ -17,7 +17,8 @@ typedef struct nnc_tally {
 
 bool nnc_tally_open(nnc_tally *tally, const nnc_entry *entry); /* false after a message */
 void nnc_tally_reset(nnc_tally *tally);
-void nnc_tally_add(nnc_tally *tally, const nnc_entry *entry, const char *arena);
+/* What a run of the entry has left in its accumulators. */
+void nnc_tally_add(nnc_tally *tally, const nnc_entry *entry, const nnc_device *device);
 /* The model's metrics of all that was added; `metrics` has model->metric_count elements. */
 void nnc_tally_metrics(nnc_tally *tally, const nnc_model *model, const nnc_entry *entry,
                        double *metrics);

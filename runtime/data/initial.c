@@ -16,86 +16,94 @@
 #include "data/table.h"
 #include "os/message.h"
 
-static const nnc_tensor *tensor_of(const nnc_model *model, const nnc_initial *initial) {
-  return &model->variables[initial->variable].tensor;
-}
+/* One of them on its way from its file. */
+typedef struct Value {
+  const DataContext *context;
+  const nnc_initial *initial;
+  const nnc_tensor *tensor;
+  nnc_device *device;
+} Value;
 
-static int fail_shape(const DataContext *context, const char *path, const char *entry, int dtype,
-                      int rank, const int64_t *dim, const nnc_tensor *tensor) {
-  char found[NNC_SHAPE_TEXT], wanted[NNC_SHAPE_TEXT];
-  data_shape_text(found, sizeof found, dtype, rank, dim);
+/* `found`: named as in the file, "" in a file of one array. */
+static int fail_shape(const Value *value, const char *path, const nnc_tensor *found) {
+  char has[NNC_SHAPE_TEXT], wanted[NNC_SHAPE_TEXT];
+  const nnc_tensor *tensor = value->tensor;
+  data_shape_text(has, sizeof has, found->dtype, found->rank, found->dim);
   data_shape_text(wanted, sizeof wanted, tensor->dtype, tensor->rank, tensor->dim);
-  return data_fail_call(context, "%s%s%s holds %s, but '%s' is %s", path, entry ? ": " : "",
-                        entry ? entry : "", found, tensor->name, wanted);
+  return data_fail_call(value->context, "%s%s%s holds %s, but '%s' is %s", path,
+                        *found->name ? ": " : "", found->name, has, tensor->name, wanted);
 }
 
-static bool same_shape(const nnc_tensor *tensor, int rank, const int64_t *dim) {
-  if (tensor->rank != rank) return false;
-  for (int i = 0; i < rank; i++)
-    if (tensor->dim[i] != dim[i]) return false;
+static bool same_shape(const nnc_tensor *a, const nnc_tensor *b) {
+  if (a->rank != b->rank) return false;
+  for (int i = 0; i < a->rank; i++)
+    if (a->dim[i] != b->dim[i]) return false;
   return true;
 }
 
-/* Values of any number type, allocated, into the tensor's. */
-static int store(const DataContext *context, const nnc_tensor *tensor, int dtype, char **values,
-                 void *into) {
+/* `values` are of any number type, allocated, as many as the tensor has. */
+static int store(const Value *value, int dtype, char **values) {
+  const nnc_tensor *tensor = value->tensor;
   nnc_conversion conversion;
-  int64_t bytes = nnc_tensor_bytes(tensor), count = bytes / nnc_any_dtype_size(tensor->dtype);
+  int64_t bytes = nnc_tensor_bytes(tensor), count = nnc_tensor_elements(tensor);
   if (nnc_convert(values, dtype, tensor->dtype, count, &conversion) < 0) {
-    if (conversion.bad < 0) return data_fail_memory(context, tensor->name, bytes);
-    return data_fail_call(context, "value %lld of the file, %g, is none of '%s', which is %s",
+    if (conversion.bad < 0) return data_fail_memory(value->context, tensor->name, bytes);
+    return data_fail_call(value->context,
+                          "value %lld of the file, %g, is none of '%s', which is %s",
                           (long long)conversion.bad, conversion.value, tensor->name,
                           nnc_any_dtype_name(tensor->dtype));
   }
-  if (bytes > 0) memcpy(into, *values, (size_t)bytes);
+  nnc_device_write(value->device, tensor, 0, count, *values);
   return 0;
 }
 
-static int read_npy(const DataContext *context, const nnc_initial *initial,
-                    const nnc_tensor *tensor, void *into) {
-  DataField field = {.name = tensor->name};
-  DataFile *file = data_file_open(context, initial->file);
+static int read_npy(const Value *value) {
+  DataField field = {.name = value->tensor->name};
+  DataFile *file = data_file_open(value->context, value->initial->file);
   if (!file) return -1;
-  int result = data_npy_read(context, file, &field, tensor);
-  if (result > 0)
-    result =
-        fail_shape(context, data_file_name(file), NULL, field.dtype, field.rank, field.dim, tensor);
-  if (result == 0) result = store(context, tensor, field.dtype, &field.values, into);
+  int result = data_npy_read(value->context, file, &field, value->tensor);
+  if (result > 0) {
+    nnc_tensor found = {.name = "", .dtype = field.dtype, .rank = field.rank};
+    memcpy(found.dim, field.dim, sizeof found.dim);
+    result = fail_shape(value, data_file_name(file), &found);
+  }
+  if (result == 0) result = store(value, field.dtype, &field.values);
   free(field.values);
   data_file_close(file);
   return result;
 }
 
-static int read_stored(const DataContext *context, const nnc_safetensors *file,
-                       const nnc_initial *initial, const nnc_tensor *tensor, void *into) {
-  const nnc_stored *stored = nnc_safetensors_find(file, initial->entry);
-  if (!stored) return data_fail_call(context, "%s has no '%s'", file->path, initial->entry);
+static int read_stored(const Value *value, const nnc_safetensors *file) {
+  const DataContext *context = value->context;
+  const nnc_stored *stored = nnc_safetensors_find(file, value->initial->entry);
+  if (!stored) return data_fail_call(context, "%s has no '%s'", file->path, value->initial->entry);
   if (stored->dtype < 0)
     return data_fail_call(context, "%s: '%s' is of the type %s, which no tensor here has",
                           file->path, stored->name, stored->dtype_name);
-  if (!same_shape(tensor, stored->rank, stored->dim))
-    return fail_shape(context, file->path, stored->name, stored->dtype, stored->rank, stored->dim,
-                      tensor);
+  nnc_tensor found = {.name = stored->name, .dtype = stored->dtype, .rank = stored->rank};
+  memcpy(found.dim, stored->dim, sizeof found.dim);
+  if (!same_shape(value->tensor, &found)) return fail_shape(value, file->path, &found);
   size_t bytes = (size_t)(stored->end - stored->begin);
   char *values = malloc(bytes + 1);
   if (!values) return data_fail_memory(context, stored->name, (int64_t)bytes);
   context->message[0] = 0;
   int result = nnc_safetensors_read(file, stored, values) ? 0 : -1;
-  if (result == 0) result = store(context, tensor, stored->dtype, &values, into);
+  if (result == 0) result = store(value, stored->dtype, &values);
   free(values);
   return result;
 }
 
-static int read_safetensors(const DataContext *context, const nnc_initial *initial,
-                            const nnc_tensor *tensor, void *into) {
-  char *path = data_path(context->directory, initial->file, "");
-  if (!path) return data_fail_memory(context, initial->file, (int64_t)strlen(initial->file));
+static int read_safetensors(const Value *value) {
+  const DataContext *context = value->context;
+  const char *name = value->initial->file;
+  char *path = data_path(context->directory, name, "");
+  if (!path) return data_fail_memory(context, name, (int64_t)strlen(name));
   nnc_safetensors *file = nnc_safetensors_open(path); /* tells what is wrong */
   free(path);
   if (!file)
     return data_fail_call(context, "'%s' has no initial value; --data says where %s is",
-                          tensor->name, initial->file);
-  int result = read_stored(context, file, initial, tensor, into);
+                          value->tensor->name, name);
+  int result = read_stored(value, file);
   nnc_safetensors_close(file);
   return result;
 }
@@ -104,7 +112,7 @@ bool nnc_initial_read(nnc_session *session) {
   const nnc_model *model = session->model;
   for (int i = 0; i < model->initial_count; i++) {
     const nnc_initial *initial = &model->initials[i];
-    const nnc_tensor *tensor = tensor_of(model, initial);
+    const nnc_tensor *tensor = &model->variables[initial->variable].tensor;
     char message[NNC_MESSAGE] = "";
     nnc_call call = {.function = "load", .line = initial->line, .column = initial->column};
     DataContext context = {.model = model,
@@ -112,10 +120,8 @@ bool nnc_initial_read(nnc_session *session) {
                            .call = &call,
                            .message = message,
                            .directory = nnc_data_folder(session->options)};
-    void *into = nnc_session_at(session, tensor);
-    int result = initial->entry ? read_safetensors(&context, initial, tensor, into)
-                                : read_npy(&context, initial, tensor, into);
-    if (result == 0) continue;
+    Value value = {&context, initial, tensor, session->device};
+    if ((initial->entry ? read_safetensors : read_npy)(&value) == 0) continue;
     if (message[0]) nnc_error("%s", message);
     return false;
   }

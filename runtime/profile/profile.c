@@ -13,6 +13,7 @@
 #include "core/options.h"
 #include "core/session.h"
 #include "os/message.h"
+#include "nnc_parallel.h"
 #include "os/clock.h"
 
 enum { DEFAULT_STEPS = 50, DEFAULT_WARMUP = 5, TRACE_STEPS = 5, MARKS_A_LINE = 8 };
@@ -164,9 +165,7 @@ static void keep_run(nnc_profile *profile, const nnc_profile_run *run, int64_t s
 static int64_t run_step(nnc_profile *profile, int64_t number, int64_t step) {
   nnc_trial *trial = &profile->trial;
   int workers = profile->session->threads;
-  for (int w = 0; w < workers; w++)
-    nnc_pool_worker(profile->session->pool, w)->marks =
-        step >= 0 ? profile->marks + w * profile->stride : NULL;
+  nnc_device_mark(profile->session->device, step >= 0 ? profile->marks : NULL, profile->stride);
   int64_t *times = step >= 0 ? profile->times + step * profile->row_count : NULL;
   int64_t begin = nnc_nanoseconds_now();
   nnc_trial_host(trial, number);

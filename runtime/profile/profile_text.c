@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "nnc_limits.h"
+#include "os/memory.h"
 #include "os/printable.h"
 #include "profile/profile.h"
 

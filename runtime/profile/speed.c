@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nnc_parallel.h"
+#include "core/pool.h"
 #include "os/clock.h"
 #include "os/memory.h"
 #include "os/message.h"

@@ -48,9 +48,12 @@ static void fill_input(char *to, const nnc_tensor *input, int64_t limit, uint64_
 
 static void fill_entry(const nnc_session *session, const nnc_entry *entry) {
   uint64_t state = session->seed * 2 + 1;
-  for (int i = 0; i < entry->input_count; i++)
-    fill_input(nnc_session_at(session, &entry->inputs[i]), &entry->inputs[i],
+  for (int i = 0; i < entry->input_count; i++) {
+    const nnc_tensor *input = &entry->inputs[i];
+    fill_input(nnc_device_begin_write(session->device, input), input,
                entry->input_limits ? entry->input_limits[i] : 0, &state);
+    nnc_device_end_write(session->device, input);
+  }
 }
 
 /* --- Opening -------------------------------------------------------------------------------- */
@@ -77,10 +80,11 @@ bool nnc_trial_open(nnc_trial *trial, nnc_session *session, int64_t steps) {
     nnc_error("%s does not train", model->file);
     return false;
   }
-  trial->places = nnc_session_bind(session, &model->train, &model->train);
-  trial->accumulate_places = nnc_session_bind(session, &model->train,
-                                              trial->runs > 1 ? &model->accumulate : &model->train);
-  if (!trial->places || !trial->accumulate_places || !open_data(trial)) return false;
+  const nnc_entry *earlier = trial->runs > 1 ? &model->accumulate : &model->train;
+  if (!nnc_feed_open(&trial->feed, session->device, &model->train, &model->train) ||
+      !nnc_feed_open(&trial->accumulate_feed, session->device, &model->train, earlier) ||
+      !open_data(trial))
+    return false;
   nnc_session_initialize(session);
   nnc_streams_start(session);
   return true;
@@ -89,8 +93,8 @@ bool nnc_trial_open(nnc_trial *trial, nnc_session *session, int64_t steps) {
 void nnc_trial_close(nnc_trial *trial) {
   nnc_loader_close(trial->loader);
   nnc_data_close(trial->data);
-  free(trial->places);
-  free(trial->accumulate_places);
+  nnc_feed_close(&trial->feed);
+  nnc_feed_close(&trial->accumulate_feed);
 }
 
 /* --- Running -------------------------------------------------------------------------------- */
@@ -110,8 +114,10 @@ void nnc_trial_fill(nnc_trial *trial, int64_t run) {
 
 void nnc_trial_load(nnc_trial *trial, int64_t run) {
   if (!trial->loader) return;
-  void **places = run + 1 < trial->runs ? trial->accumulate_places : trial->places;
-  if (nnc_loader_next(trial->loader, places).count >= 0 || trial->has_failed) return;
+  nnc_feed *feed = run + 1 < trial->runs ? &trial->accumulate_feed : &trial->feed;
+  nnc_batch batch = nnc_loader_next(trial->loader, nnc_feed_begin(feed));
+  nnc_feed_end(feed);
+  if (batch.count >= 0 || trial->has_failed) return;
   nnc_error("%s", nnc_loader_failure(trial->loader));
   trial->has_failed = true;
 }

@@ -3,6 +3,7 @@
 #ifndef NNC_TRIAL_H
 #define NNC_TRIAL_H
 
+#include "core/feed.h"
 #include "core/session.h"
 #include "data/loader.h"
 
@@ -10,7 +11,7 @@ typedef struct nnc_trial {
   nnc_session *session;
   nnc_data *data;
   nnc_loader *loader; /* NULL: synthetic inputs */
-  void **places, **accumulate_places;
+  nnc_feed feed, accumulate_feed;
   int64_t runs;    /* of an entry, in a step: the minibatches */
   int64_t steps;   /* in all, as the host's schedules see it */
   bool has_failed; /* an example could not be read; the message was given */

@@ -1,5 +1,5 @@
 /* Saving and loading of checkpoint.h.  The differences between a file and the program are found
- * first and told all at once; only then is anything read into the arena. */
+ * first and told all at once; only then is anything read into the model. */
 
 #include "train/checkpoint.h"
 
@@ -16,8 +16,12 @@
 #include "core/safetensors.h"
 #include "core/session.h"
 #include "core/tally.h"
+#include "os/assert.h"
+#include "os/buffer.h"
 #include "os/message.h"
 #include "train/source_change.h"
+
+enum { PIECE = NNC_BUFFER(1 << 16, 8) }; /* of a tensor, on its way */
 
 static const char format_name[] = "nnc checkpoint 1";
 
@@ -86,6 +90,11 @@ static void texts_free(Texts *texts) {
   free(texts->schedule);
 }
 
+static void read_device(const void *source, const nnc_tensor *tensor, int64_t from, int64_t count,
+                        void *to) {
+  nnc_device_read(source, tensor, from, count, to);
+}
+
 static bool save_with(const nnc_session *session, const char *path, const char *keep,
                       unsigned kinds, const Texts *texts, bool is_checkpoint) {
   const nnc_model *model = session->model;
@@ -108,8 +117,13 @@ static bool save_with(const nnc_session *session, const char *path, const char *
   int metadata_count = 0; /* what an export or a program without schedules lacks is left out */
   for (int i = 0; i < (is_checkpoint ? ALL : ALL - OF_A_RUN); i++)
     if (metadata[i].text) metadata[metadata_count++] = metadata[i];
-  bool good = nnc_safetensors_write(path, keep, count, tensors, session->arena.base, metadata_count,
-                                    metadata);
+  nnc_safetensors_content content = {.count = count,
+                                     .tensors = tensors,
+                                     .read = read_device,
+                                     .source = session->device,
+                                     .metadata_count = metadata_count,
+                                     .metadata = metadata};
+  bool good = nnc_safetensors_write(path, keep, &content);
   free(tensors);
   return good;
 }
@@ -196,8 +210,8 @@ nnc_safetensors *nnc_checkpoint_open(const nnc_session *session, const char *pat
 }
 
 /* A tensor of another type: read beside, converted, copied. */
-static bool take_converted(const nnc_safetensors *file, const nnc_stored *stored,
-                           const nnc_tensor *tensor, void *into) {
+static bool take_converted(nnc_session *session, const nnc_safetensors *file,
+                           const nnc_stored *stored, const nnc_tensor *tensor) {
   nnc_conversion conversion;
   size_t bytes = (size_t)(stored->end - stored->begin);
   char *values = malloc(bytes + 1);
@@ -212,16 +226,31 @@ static bool take_converted(const nnc_safetensors *file, const nnc_stored *stored
                 (long long)conversion.bad, stored->name, conversion.value,
                 nnc_dtype_name(tensor->dtype));
   }
-  if (good) memcpy(into, values, (size_t)nnc_tensor_bytes(tensor));
+  if (good) nnc_device_write(session->device, tensor, 0, nnc_tensor_elements(tensor), values);
   free(values);
   return good;
 }
 
+/* A second copy of a large tensor may not fit beside the first. */
+static bool take_pieces(nnc_session *session, const nnc_safetensors *file, const nnc_stored *stored,
+                        const nnc_tensor *tensor) {
+  char piece[PIECE];
+  int64_t size = nnc_dtype_size(tensor->dtype), elements = nnc_tensor_elements(tensor);
+  NNC_ASSERT(stored->end - stored->begin == (uint64_t)nnc_tensor_bytes(tensor));
+  for (int64_t from = 0, count; from < elements; from += count) {
+    count = elements - from < PIECE / size ? elements - from : PIECE / size;
+    if (!nnc_safetensors_read_part(file, stored, (uint64_t)(from * size), (uint64_t)(count * size),
+                                   piece))
+      return false;
+    nnc_device_write(session->device, tensor, from, count, piece);
+  }
+  return true;
+}
+
 bool nnc_checkpoint_take(nnc_session *session, const nnc_safetensors *file,
                          const nnc_stored *stored, const nnc_tensor *tensor) {
-  void *into = nnc_session_at(session, tensor);
-  if (stored->dtype != tensor->dtype) return take_converted(file, stored, tensor, into);
-  return nnc_safetensors_read(file, stored, into);
+  if (stored->dtype != tensor->dtype) return take_converted(session, file, stored, tensor);
+  return take_pieces(session, file, stored, tensor);
 }
 
 bool nnc_checkpoint_read(nnc_session *session, const nnc_safetensors *file, unsigned kinds) {

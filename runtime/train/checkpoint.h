@@ -34,7 +34,7 @@ bool nnc_checkpoint_save(const nnc_session *session, const char *path, const cha
 nnc_safetensors *nnc_checkpoint_open(const nnc_session *session, const char *path, unsigned kinds,
                                      bool strict);
 
-/* Reads those variables into the arena. */
+/* Reads those variables into the model. */
 bool nnc_checkpoint_read(nnc_session *session, const nnc_safetensors *file, unsigned kinds);
 
 /* Reads the fitted values; none are there in a file of another program. */

@@ -99,11 +99,10 @@ bool nnc_evaluator_open(nnc_evaluator *evaluator, nnc_session *session, int name
   int most = name_count > model->data_set_count ? name_count : model->data_set_count;
   evaluator->sets = calloc((size_t)most + 1, sizeof *evaluator->sets);
   if (!evaluator->sets) nnc_error("cannot allocate %d data sets", most);
-  evaluator->batch_places = nnc_session_bind(session, &model->eval, &model->eval);
-  if (model->eval_one.run)
-    evaluator->one_places = nnc_session_bind(session, &model->eval, &model->eval_one);
-  bool good = evaluator->sets && evaluator->batch_places &&
-              (!model->eval_one.run || evaluator->one_places) &&
+  bool good = evaluator->sets &&
+              nnc_feed_open(&evaluator->batch_feed, session->device, &model->eval, &model->eval) &&
+              (!model->eval_one.run || nnc_feed_open(&evaluator->one_feed, session->device,
+                                                     &model->eval, &model->eval_one)) &&
               nnc_tally_open(&evaluator->tally, &model->eval) &&
               (name_count ? open_named(evaluator, name_count, names) : open_all(evaluator));
   if (good) warn_of_tails(evaluator);
@@ -115,23 +114,25 @@ void nnc_evaluator_close(nnc_evaluator *evaluator) {
   for (int i = 0; i < evaluator->count; i++) nnc_data_close(evaluator->sets[i].data);
   nnc_tally_close(&evaluator->tally);
   free(evaluator->sets);
-  free(evaluator->batch_places);
-  free(evaluator->one_places);
+  nnc_feed_close(&evaluator->batch_feed);
+  nnc_feed_close(&evaluator->one_feed);
   *evaluator = (nnc_evaluator){0};
 }
 
 /* Runs [first, first + entry->batch); false when an example cannot be read. */
 static bool run_examples(nnc_evaluator *evaluator, const nnc_data *data, const nnc_entry *entry,
-                         void *const *places, int64_t first) {
+                         nnc_feed *feed, int64_t first) {
   nnc_session *session = evaluator->session;
   char message[NNC_MESSAGE];
-  if (nnc_data_read(data, first, entry->batch, places, message) < 0) {
+  int result = nnc_data_read(data, first, entry->batch, nnc_feed_begin(feed), message);
+  nnc_feed_end(feed);
+  if (result < 0) {
     nnc_error("%s", message);
     evaluator->has_failed = true;
     return false;
   }
   nnc_session_run(session, entry, 0, first);
-  nnc_tally_add(&evaluator->tally, entry, session->arena.base);
+  nnc_tally_add(&evaluator->tally, entry, session->device);
   return true;
 }
 
@@ -140,13 +141,12 @@ static bool run_set(nnc_evaluator *evaluator, const nnc_data *data) {
   int64_t examples = nnc_data_examples(data), first = 0;
   while (first + model->eval.batch <= examples) {
     if (nnc_stop_requested()) return false;
-    if (!run_examples(evaluator, data, &model->eval, evaluator->batch_places, first)) return false;
+    if (!run_examples(evaluator, data, &model->eval, &evaluator->batch_feed, first)) return false;
     first += model->eval.batch;
   }
   while (model->eval_one.run && first + model->eval_one.batch <= examples) {
     if (nnc_stop_requested()) return false;
-    if (!run_examples(evaluator, data, &model->eval_one, evaluator->one_places, first))
-      return false;
+    if (!run_examples(evaluator, data, &model->eval_one, &evaluator->one_feed, first)) return false;
     first += model->eval_one.batch;
   }
   return true;

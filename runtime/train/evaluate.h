@@ -2,6 +2,7 @@
 #ifndef NNC_EVALUATE_H
 #define NNC_EVALUATE_H
 
+#include "core/feed.h"
 #include "core/session.h"
 #include "core/tally.h"
 #include "data/read.h"
@@ -15,7 +16,7 @@ typedef struct nnc_evaluator {
   nnc_session *session;
   int count;
   nnc_eval_set *sets;
-  void **batch_places, **one_places; /* where the inputs lie for eval and eval_one */
+  nnc_feed batch_feed, one_feed; /* of eval and eval_one */
   nnc_tally tally;
   bool has_failed; /* an example could not be read; the message was given */
 } nnc_evaluator;

@@ -8,11 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "os/buffer.h"
 #include "os/message.h"
 #include "core/number.h"
 #include "os/replace.h"
 
-enum { CHUNK = 16384, NPY_HEADER = 512, MAX_NAME = 1024, MAX_MEMBERS = 65535 };
+enum { CHUNK = NNC_BUFFER(16384, 8), NPY_HEADER = 512, MAX_NAME = 1024, MAX_MEMBERS = 65535 };
 
 typedef struct Member {
   const nnc_tensor *tensor;
@@ -91,17 +92,21 @@ static bool sink_file(Archive *archive, Member *member, const void *bytes, size_
 /* Sends the .npy file of a member to the sink. */
 static bool send(Archive *archive, Member *member, Sink *sink) {
   const nnc_tensor *tensor = member->tensor;
-  const char *data = nnc_session_at(archive->session, tensor);
   char header[NPY_HEADER];
   int length = make_npy_header(header, tensor);
   if (!sink(archive, member, header, (size_t)length)) return false;
-  if (tensor->dtype != NNC_BF16) return sink(archive, member, data, (size_t)data_bytes(tensor));
+  char values[CHUNK];
   float wide[CHUNK / sizeof(float)];
-  int64_t elements = nnc_tensor_elements(tensor), room = CHUNK / sizeof(float);
-  for (int64_t first = 0; first < elements; first += room) {
-    int64_t count = elements - first < room ? elements - first : room;
-    for (int64_t i = 0; i < count; i++) wide[i] = (float)nnc_number_get(NNC_BF16, data, first + i);
-    if (!sink(archive, member, wide, (size_t)count * sizeof(float))) return false;
+  bool widens = tensor->dtype == NNC_BF16;
+  int64_t size = widens ? (int64_t)sizeof(float) : nnc_dtype_size(tensor->dtype);
+  int64_t elements = nnc_tensor_elements(tensor), most = CHUNK / size;
+  for (int64_t first = 0, count; first < elements; first += count) {
+    count = elements - first < most ? elements - first : most;
+    nnc_device_read(archive->session->device, tensor, first, count, values);
+    for (int64_t i = 0; widens && i < count; i++)
+      wide[i] = (float)nnc_number_get(NNC_BF16, values, i);
+    if (!sink(archive, member, widens ? (void *)wide : values, (size_t)(count * size)))
+      return false;
   }
   return true;
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/fitted.h"
+#include "core/feed.h"
 #include "core/json.h"
 #include "core/number.h"
 #include "core/options.h"
@@ -24,7 +25,8 @@ typedef struct Column {
   const int64_t *dim;
   int64_t elements; /* of one example */
   bool is_batched;
-  const char *data;                /* in the arena */
+  const nnc_tensor *tensor;
+  char *data;                      /* its values after a run */
   const nnc_fitted_value *classes; /* names for its values, or NULL */
 } Column;
 
@@ -32,7 +34,7 @@ typedef struct Predictor {
   nnc_session *session;
   const nnc_entry *entry;
   nnc_data *data; /* NULL: the entry has no inputs */
-  void **places;
+  nnc_feed feed;
   Column *columns;
   int count;
 } Predictor;
@@ -185,7 +187,8 @@ static Column make_column(const nnc_session *session, const nnc_entry *entry,
                    .dtype = tensor->dtype,
                    .rank = tensor->rank,
                    .dim = tensor->dim,
-                   .data = nnc_session_at(session, tensor)};
+                   .tensor = tensor,
+                   .data = malloc((size_t)nnc_tensor_bytes(tensor) + 1)};
   column.is_batched = tensor->rank > 0 && tensor->dim[0] == entry->batch;
   if (column.is_batched) column.rank--, column.dim++;
   column.elements = 1;
@@ -237,18 +240,24 @@ static bool open_predictor(Predictor *predictor, nnc_session *session) {
   const nnc_entry *entry = &session->model->predict;
   *predictor = (Predictor){.session = session, .entry = entry, .count = entry->result_count};
   predictor->columns = calloc((size_t)entry->result_count + 1, sizeof *predictor->columns);
-  predictor->places = nnc_session_bind(session, entry, entry);
   if (!predictor->columns) nnc_error("cannot allocate %d results", entry->result_count);
-  if (!predictor->columns || !predictor->places || !open_data(predictor)) return false;
-  for (int i = 0; i < entry->result_count; i++)
+  if (!predictor->columns || !nnc_feed_open(&predictor->feed, session->device, entry, entry) ||
+      !open_data(predictor))
+    return false;
+  for (int i = 0; i < entry->result_count; i++) {
     predictor->columns[i] = make_column(session, entry, &entry->results[i]);
+    if (predictor->columns[i].data) continue;
+    nnc_error("cannot allocate the values of %s", entry->results[i].name);
+    return false;
+  }
   return true;
 }
 
 static void close_predictor(Predictor *predictor) {
   nnc_data_close(predictor->data);
+  for (int i = 0; predictor->columns && i < predictor->count; i++) free(predictor->columns[i].data);
   free(predictor->columns);
-  free(predictor->places);
+  nnc_feed_close(&predictor->feed);
 }
 
 /* --- Running -------------------------------------------------------------------------------- */
@@ -264,13 +273,23 @@ static bool print_failed(void) {
 static bool read_examples(Predictor *predictor, int64_t first, int64_t count, bool as_csv,
                           int64_t *unread) {
   char message[NNC_MESSAGE];
-  if (!predictor->data ||
-      nnc_data_read(predictor->data, first, count, predictor->places, message) == 0)
-    return true;
+  if (!predictor->data) return true;
+  int result =
+      nnc_data_read(predictor->data, first, count, nnc_feed_begin(&predictor->feed), message);
+  nnc_feed_end(&predictor->feed);
+  if (result == 0) return true;
   nnc_error("%s", message);
   for (int64_t row = 0; row < count; row++) print_unread(predictor, as_csv, message);
   *unread += count;
   return false;
+}
+
+static void read_results(Predictor *predictor) {
+  for (int i = 0; i < predictor->count; i++) {
+    const Column *column = &predictor->columns[i];
+    nnc_device_read(predictor->session->device, column->tensor, 0,
+                    nnc_tensor_elements(column->tensor), column->data);
+  }
 }
 
 static bool predict_all(Predictor *predictor, bool as_csv) {
@@ -287,6 +306,7 @@ static bool predict_all(Predictor *predictor, bool as_csv) {
       /* Without data each example is a draw of its own: other random numbers, as another step has. */
       nnc_session_run(predictor->session, entry, predictor->data ? 0 : first,
                       predictor->data ? first : 0);
+      read_results(predictor);
       for (int64_t row = 0; row < count; row++) (as_csv ? print_csv : print_json)(predictor, row);
     }
     if (print_failed()) return false;

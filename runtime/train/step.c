@@ -33,13 +33,14 @@ static bool same_type(const nnc_tensor *wanted, const nnc_stored *found) {
 }
 
 /* Kernels do not check what they take as an index. */
-static bool check_limit(const Feeder *feeder, const nnc_entry *entry, int input) {
+static bool check_limit(const Feeder *feeder, const nnc_entry *entry, int input,
+                        const char *values) {
   const nnc_tensor *tensor = &entry->inputs[input];
   int64_t limit = entry->input_limits ? entry->input_limits[input] : 0;
   int64_t except = entry->input_exceptions ? entry->input_exceptions[input] : INT64_MIN;
   int64_t elements = limit > 0 ? nnc_tensor_elements(tensor) : 0;
   for (int64_t i = 0; i < elements; i++) {
-    double value = nnc_number_get(tensor->dtype, nnc_session_at(feeder->session, tensor), i);
+    double value = nnc_number_get(tensor->dtype, values, i);
     if ((value >= 0 && value < (double)limit) || value == (double)except) continue;
     nnc_error("%s: '%s' holds %.0f, but the model takes it as an index from 0 to %lld",
               feeder->file->path, tensor->name, value, (long long)limit - 1);
@@ -66,9 +67,11 @@ static bool feed(const Feeder *feeder, const nnc_entry *entry, int64_t batch) {
                 nnc_tensor_type_text(wanted, input->dtype, input->rank, input->dim));
       return false;
     }
-    if (!nnc_safetensors_read(feeder->file, stored, nnc_session_at(feeder->session, input)) ||
-        !check_limit(feeder, entry, i))
-      return false;
+    char *values = nnc_device_begin_write(feeder->session->device, input);
+    bool good =
+        nnc_safetensors_read(feeder->file, stored, values) && check_limit(feeder, entry, i, values);
+    nnc_device_end_write(feeder->session->device, input);
+    if (!good) return false;
   }
   return true;
 }
@@ -100,7 +103,7 @@ static bool run_step(const Feeder *feeder, nnc_tally *tally, int64_t step) {
     if (!feed(feeder, entry, step * parts + part)) return false;
     nnc_session_run(session, entry, trains ? step + 1 : 0,
                     trains ? part * model->batch : step * model->batch);
-    nnc_tally_add(tally, entry, session->arena.base);
+    nnc_tally_add(tally, entry, session->device);
   }
   return true;
 }

@@ -11,14 +11,20 @@
 #include "train/commands.h"
 #include "train/trainer.h"
 
+static bool next_batch(nnc_loader *loader, nnc_feed *feed) {
+  nnc_batch batch = nnc_loader_next(loader, nnc_feed_begin(feed));
+  nnc_feed_end(feed);
+  return batch.count >= 0;
+}
+
 /* False when its examples cannot be read; then nothing has changed. */
-static bool run_minibatch(Trainer *trainer, const nnc_entry *entry, void *const *places,
+static bool run_minibatch(Trainer *trainer, const nnc_entry *entry, nnc_feed *feed,
                           int64_t number) {
   nnc_session *session = trainer->session;
-  if (trainer->loader && nnc_loader_next(trainer->loader, places).count < 0) return false;
+  if (trainer->loader && !next_batch(trainer->loader, feed)) return false;
   nnc_session_run(session, entry, trainer->position.step + 1, number * entry->batch);
-  nnc_tally_add(&trainer->tally, entry, session->arena.base);
-  nnc_tally_add(&trainer->step_tally, entry, session->arena.base);
+  nnc_tally_add(&trainer->tally, entry, session->device);
+  nnc_tally_add(&trainer->step_tally, entry, session->device);
   return true;
 }
 
@@ -37,8 +43,8 @@ static int64_t run_step(Trainer *trainer) {
                    position->steps_per_epoch);
   nnc_tally_reset(&trainer->step_tally);
   for (int64_t i = 0; i < last; i++)
-    if (!run_minibatch(trainer, &model->accumulate, trainer->accumulate_places, i)) return i;
-  return last + run_minibatch(trainer, &model->train, trainer->train_places, last);
+    if (!run_minibatch(trainer, &model->accumulate, &trainer->accumulate_feed, i)) return i;
+  return last + run_minibatch(trainer, &model->train, &trainer->train_feed, last);
 }
 
 /* Batches that fill no step are left out: the loader goes on with the next epoch. */

@@ -39,11 +39,11 @@ static bool open_loader(Trainer *trainer) {
   options.seed = session->seed;
   trainer->loader = nnc_loader_open(trainer->data, &options, message);
   if (!trainer->loader) nnc_error("data train: %s", message);
-  trainer->train_places = nnc_session_bind(session, &model->train, &model->train);
-  if (model->accumulation > 1)
-    trainer->accumulate_places = nnc_session_bind(session, &model->train, &model->accumulate);
-  return trainer->loader && trainer->train_places &&
-         (model->accumulation <= 1 || trainer->accumulate_places);
+  if (!trainer->loader ||
+      !nnc_feed_open(&trainer->train_feed, session->device, &model->train, &model->train))
+    return false;
+  return model->accumulation <= 1 || nnc_feed_open(&trainer->accumulate_feed, session->device,
+                                                   &model->train, &model->accumulate);
 }
 
 static bool wants_training(const Trainer *trainer) {
@@ -328,8 +328,8 @@ void nnc_trainer_close(Trainer *trainer) {
   nnc_log_close(&trainer->log);
   if (trainer->folder) nnc_remove_made(trainer->folder, trainer->folder_made);
   nnc_folder_unlock(trainer->folder_lock);
-  free(trainer->train_places);
-  free(trainer->accumulate_places);
+  nnc_feed_close(&trainer->train_feed);
+  nnc_feed_close(&trainer->accumulate_feed);
   free(trainer->metrics);
   free(trainer->step_metrics);
   free(trainer->folder);

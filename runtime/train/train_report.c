@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "os/buffer.h"
 #include "os/clock.h"
 #include "os/message.h"
 #include "core/number.h"
@@ -111,20 +112,32 @@ void nnc_trainer_show_step(Trainer *trainer) {
 
 /* --- Saving --------------------------------------------------------------------------------- */
 
+enum { PIECE = NNC_BUFFER(1 << 16, 8) }; /* of a parameter that is looked through */
+
+/* *value: the first element that is not. */
+static bool tensor_is_finite(const nnc_device *device, const nnc_tensor *tensor, double *value) {
+  char values[PIECE];
+  int64_t elements = nnc_tensor_elements(tensor), most = PIECE / nnc_dtype_size(tensor->dtype);
+  for (int64_t from = 0, count; from < elements; from += count) {
+    count = elements - from < most ? elements - from : most;
+    nnc_device_read(device, tensor, from, count, values);
+    for (int64_t i = 0; i < count; i++)
+      if (!isfinite(*value = nnc_number_get(tensor->dtype, values, i))) return false;
+  }
+  return true;
+}
+
 /* A parameter that holds NaN or infinity must not replace a good checkpoint. */
 static bool parameters_are_finite(const Trainer *trainer) {
   for (int i = 0; i < trainer->model->variable_count; i++) {
     const nnc_variable *variable = &trainer->model->variables[i];
     const nnc_tensor *tensor = &variable->tensor;
     if (variable->kind != NNC_PARAM || !nnc_dtype_is_float(tensor->dtype)) continue;
-    const char *values = nnc_session_at(trainer->session, tensor);
-    int64_t elements = nnc_tensor_elements(tensor);
-    for (int64_t k = 0; k < elements; k++) {
-      if (isfinite(nnc_number_get(tensor->dtype, values, k))) continue;
-      nnc_error("step %lld: parameter %s holds %g; not saved", (long long)trainer->position.step,
-                tensor->name, nnc_number_get(tensor->dtype, values, k));
-      return false;
-    }
+    double value;
+    if (tensor_is_finite(trainer->session->device, tensor, &value)) continue;
+    nnc_error("step %lld: parameter %s holds %g; not saved", (long long)trainer->position.step,
+              tensor->name, value);
+    return false;
   }
   return true;
 }

@@ -3,6 +3,7 @@
 #ifndef NNC_TRAINER_H
 #define NNC_TRAINER_H
 
+#include "core/feed.h"
 #include "data/loader.h"
 #include "train/checkpoint.h"
 #include "train/evaluate.h"
@@ -16,7 +17,7 @@ typedef struct Trainer {
 
   nnc_data *data; /* NULL: the model has no inputs, or nothing is to be trained */
   nnc_loader *loader;
-  void **train_places, **accumulate_places;
+  nnc_feed train_feed, accumulate_feed;
   nnc_evaluator evaluator;
 
   nnc_position position;

@@ -3,7 +3,9 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "core/number.h"
 #include "ops/number.h"
 #include "support/panic.h"
 
@@ -78,14 +80,22 @@ void storage_add(StorageWriter *writer, const char *name, DType dtype, const Ten
   vec_push(writer->arena, &writer->values, value);
 }
 
+static void read_tensor(const void *source, const nnc_tensor *tensor, int64_t from, int64_t count,
+                        void *to) {
+  int64_t size = nnc_dtype_size(tensor->dtype);
+  memcpy(to, (const char *)source + tensor->offset + from * size, (size_t)(count * size));
+}
+
 void storage_save(const StorageWriter *writer, const char *path) {
   char *bytes = ARENA_ARRAY(writer->arena, char, writer->bytes + 64);
   for (int i = 0; i < writer->tensors.count; i++)
     storage_from_values(writer->values.items[i], (DType)writer->tensors.items[i]->dtype,
                         bytes + writer->tensors.items[i]->offset);
-  if (!nnc_safetensors_write(path, NULL, writer->tensors.count,
-                             (const nnc_tensor *const *)writer->tensors.items, bytes, 0, NULL))
-    panic("cannot write %s", path);
+  nnc_safetensors_content content = {.count = writer->tensors.count,
+                                     .tensors = (const nnc_tensor *const *)writer->tensors.items,
+                                     .read = read_tensor,
+                                     .source = bytes};
+  if (!nnc_safetensors_write(path, NULL, &content)) panic("cannot write %s", path);
 }
 
 double *storage_load(Arena *arena, nnc_safetensors *file, const char *name, Type type) {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "nnc_parallel.h"
+#include "core/pool.h"
 
 enum { ROUNDS = 300, MOST = 9, TASKS = 1000 };
 

@@ -23,6 +23,7 @@
 #include "interpret/interpret.h"
 #include "passes/pass.h"
 #include "passes/retype.h"
+#include "core/number.h"
 #include "core/safetensors.h"
 #include "support/names.h"
 #include "syntax/parse.h"
@@ -126,12 +127,19 @@ static void writer_add(Case *test, Writer *writer, const char *name, Type type,
   vec_push(test->arena, &writer->tensors, entry);
 }
 
+static void read_tensor(const void *source, const nnc_tensor *tensor, int64_t from, int64_t count,
+                        void *to) {
+  int64_t size = nnc_dtype_size(tensor->dtype);
+  memcpy(to, (const char *)source + tensor->offset + from * size, (size_t)(count * size));
+}
+
 static void writer_save(Case *test, Writer *writer, const char *name) {
   const char *path = arena_printf(test->arena, "%s/%s", test->work, name);
-  if (!nnc_safetensors_write(path, NULL, writer->tensors.count,
-                             (const nnc_tensor *const *)writer->tensors.items, writer->bytes, 0,
-                             NULL))
-    die("cannot write", path);
+  nnc_safetensors_content content = {.count = writer->tensors.count,
+                                     .tensors = (const nnc_tensor *const *)writer->tensors.items,
+                                     .read = read_tensor,
+                                     .source = writer->bytes};
+  if (!nnc_safetensors_write(path, NULL, &content)) die("cannot write", path);
   free(writer->bytes);
 }
 

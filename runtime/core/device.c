@@ -1,0 +1,126 @@
+/* The device of device.h that is this machine's processors: one arena, in which a tensor lies at its
+ * offset, row-major, and the pool. */
+#include "core/device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/number.h"
+#include "core/pool.h"
+#include "os/assert.h"
+#include "os/memory.h"
+#include "os/message.h"
+
+enum { ALIGNMENT = 64 }; /* of every offset */
+
+struct nnc_device {
+  nnc_block arena;
+  int64_t arena_bytes;
+  nnc_pool *pool;
+  int workers;
+};
+
+nnc_device *nnc_device_open(const nnc_model *model, int workers) {
+  nnc_device *device = calloc(1, sizeof *device);
+  if (!device) {
+    nnc_error("cannot allocate the device");
+    return NULL;
+  }
+  device->workers = workers;
+  device->arena_bytes = model->arena_bytes;
+  if (nnc_block_take(&device->arena, model->arena_bytes, "the model's arena"))
+    device->pool = nnc_pool_create(workers, device->arena.base, model->worker_bytes);
+  if (device->pool) return device;
+  nnc_device_close(device);
+  return NULL;
+}
+
+void nnc_device_close(nnc_device *device) {
+  if (!device) return;
+  nnc_pool_destroy(device->pool);
+  nnc_block_free(&device->arena);
+  free(device);
+}
+
+/* --- Running -------------------------------------------------------------------------------- */
+
+/* Whether a kernel of the entry has more than one task. */
+static bool has_tasks_to_share(const nnc_entry *entry) {
+  for (int i = 0; i < entry->step_count; i++)
+    if (entry->steps[i].tasks > 1) return true;
+  return false;
+}
+
+/* For `profile`: workers with nothing to do wait for worker 0 from his first step on. */
+static void mark_idle(nnc_device *device, const nnc_entry *entry) {
+  const int64_t *first = nnc_pool_worker(device->pool, 0)->marks;
+  for (int w = 1; first && w < device->workers; w++)
+    for (int i = 0; i <= entry->step_count; i++)
+      nnc_pool_worker(device->pool, w)->marks[i] = first[0];
+}
+
+/* To wake the others costs more than many an entry, as for the prediction of one example, and a
+ * busy machine lets them come late each time. */
+void nnc_device_run(nnc_device *device, const nnc_entry *entry, const nnc_run *run) {
+  NNC_ASSERT(entry->run && run->step >= 0 && run->example >= 0);
+  for (int w = 0; w < device->workers; w++) {
+    nnc_worker *worker = nnc_pool_worker(device->pool, w);
+    worker->scalars = run->scalars;
+    worker->seed = run->seed;
+    worker->step = (uint64_t)run->step;
+    worker->example = (uint64_t)run->example;
+  }
+  if (has_tasks_to_share(entry)) {
+    nnc_pool_run(device->pool, entry->run);
+    return;
+  }
+  nnc_pool_run_alone(device->pool, entry->run);
+  mark_idle(device, entry);
+}
+
+void nnc_device_mark(nnc_device *device, int64_t *marks, int64_t stride) {
+  for (int w = 0; w < device->workers; w++)
+    nnc_pool_worker(device->pool, w)->marks = marks ? marks + w * stride : NULL;
+}
+
+/* --- Memory --------------------------------------------------------------------------------- */
+
+static char *place_of(const nnc_device *device, const nnc_tensor *tensor) {
+  NNC_ASSERT(tensor->offset >= 0 && tensor->offset % ALIGNMENT == 0);
+  NNC_ASSERT(tensor->offset + nnc_tensor_bytes(tensor) <= device->arena_bytes);
+  return device->arena.base + tensor->offset;
+}
+
+static bool has_elements(const nnc_tensor *tensor, int64_t from, int64_t count) {
+  return from >= 0 && count >= 0 && from + count <= nnc_tensor_elements(tensor);
+}
+
+void nnc_device_read(const nnc_device *device, const nnc_tensor *tensor, int64_t from,
+                     int64_t count, void *to) {
+  int64_t size = nnc_dtype_size(tensor->dtype);
+  NNC_ASSERT(has_elements(tensor, from, count));
+  memcpy(to, place_of(device, tensor) + from * size, (size_t)(count * size));
+}
+
+void nnc_device_write(nnc_device *device, const nnc_tensor *tensor, int64_t from, int64_t count,
+                      const void *values) {
+  int64_t size = nnc_dtype_size(tensor->dtype);
+  NNC_ASSERT(has_elements(tensor, from, count));
+  memcpy(place_of(device, tensor) + from * size, values, (size_t)(count * size));
+}
+
+double nnc_device_number(const nnc_device *device, const nnc_tensor *tensor) {
+  char value[8];
+  nnc_device_read(device, tensor, 0, 1, value);
+  return nnc_number_get(tensor->dtype, value, 0);
+}
+
+/* In place. */
+void *nnc_device_begin_write(nnc_device *device, const nnc_tensor *tensor) {
+  return place_of(device, tensor);
+}
+
+void nnc_device_end_write(nnc_device *device, const nnc_tensor *tensor) {
+  (void)device;
+  (void)tensor;
+}

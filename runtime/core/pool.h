@@ -1,0 +1,16 @@
+/* The pool of workers, for whoever starts them; generated code knows nnc_parallel.h. */
+#ifndef NNC_POOL_H
+#define NNC_POOL_H
+
+#include "nnc_parallel.h"
+
+/* Starts `count` - 1 threads, pinned when the workers take all cores for themselves. NULL with a
+ * message on failure. */
+nnc_pool *nnc_pool_create(int count, char *arena, int64_t worker_bytes);
+void nnc_pool_run(nnc_pool *pool, void (*run)(nnc_worker *worker));
+/* Worker 0 does all tasks; the others sleep on. */
+void nnc_pool_run_alone(nnc_pool *pool, void (*run)(nnc_worker *worker));
+nnc_worker *nnc_pool_worker(nnc_pool *pool, int index);
+void nnc_pool_destroy(nnc_pool *pool);
+
+#endif
