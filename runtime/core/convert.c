@@ -194,12 +194,20 @@ bool nnc_store_double(double number, int to, void *value) {
   return dtypes[to].store(&number, 1, value) < 0;
 }
 
-/* One block: false when a value is bad. */
-static bool convert_block(const char *source, int from, char *target, int to, int64_t count,
-                          int64_t first, nnc_conversion *conversion) {
+/* Of `count` values in all. */
+typedef struct Way {
+  int from, to;
+  int64_t count;
+} Way;
+
+/* The block from value `first` on; false when one of them is bad. */
+static bool convert_block(char *values, const Way *way, int64_t first, nnc_conversion *conversion) {
   double doubles[BLOCK];
-  int64_t bad = dtypes[from].load(source, count, doubles);
-  if (bad < 0) bad = dtypes[to].store(doubles, count, target);
+  int64_t count = way->count - first < BLOCK ? way->count - first : BLOCK;
+  const char *source = values + first * dtypes[way->from].size;
+  char *target = values + first * dtypes[way->to].size;
+  int64_t bad = dtypes[way->from].load(source, count, doubles);
+  if (bad < 0) bad = dtypes[way->to].store(doubles, count, target);
   if (bad < 0) return true;
   *conversion = (nnc_conversion){first + bad, doubles[bad]};
   return false;
@@ -210,6 +218,7 @@ static bool convert_block(const char *source, int from, char *target, int to, in
 int nnc_convert(char **values, int from, int to, int64_t count, nnc_conversion *conversion) {
   *conversion = (nnc_conversion){-1, 0};
   if (from == to) return 0;
+  Way way = {from, to, count};
   int64_t old_size = dtypes[from].size, new_size = dtypes[to].size;
   if (new_size > old_size) {
     int64_t bytes;
@@ -220,11 +229,8 @@ int nnc_convert(char **values, int from, int to, int64_t count, nnc_conversion *
   }
   int64_t blocks = (count + BLOCK - 1) / BLOCK;
   for (int64_t k = 0; k < blocks; k++) {
-    int64_t first = (new_size > old_size ? blocks - 1 - k : k) * BLOCK;
-    int64_t length = count - first < BLOCK ? count - first : BLOCK;
-    if (!convert_block(*values + first * old_size, from, *values + first * new_size, to, length,
-                       first, conversion))
-      return -1;
+    int64_t block = new_size > old_size ? blocks - 1 - k : k;
+    if (!convert_block(*values, &way, block * BLOCK, conversion)) return -1;
   }
   if (new_size < old_size) {
     char *shrunk = realloc(*values, (size_t)(count * new_size) + 1);

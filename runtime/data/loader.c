@@ -88,19 +88,19 @@ static nnc_batch make_batch(nnc_loader *loader, void *const *inputs) {
   }
   int64_t first = walk->index * size;
   nnc_batch batch = {walk->epoch, walk->index, size};
-  const uint32_t *examples = loader->order ? loader->order + first : NULL;
+  DataExamples examples = {loader->order ? loader->order + first : NULL, first, size};
   if (first + size > total && loader->options.tail == NNC_TAIL_KEEP) {
-    batch.count = total - first;
+    batch.count = examples.count = total - first;
   } else if (first + size > total) {
     for (int64_t i = 0; i < size; i++) {
       int64_t example = (first + i) % total;
       loader->picked[i] = loader->order ? loader->order[example] : (uint32_t)example;
     }
-    examples = loader->picked;
+    examples.list = loader->picked;
   }
   DataVisit visit = {.seed = loader->options.seed, .epoch = walk->epoch, .draws = true};
   char message[NNC_MESSAGE];
-  if (data_gather(loader->data, examples, first, batch.count, &visit, inputs, message) < 0) {
+  if (data_gather(loader->data, &examples, &visit, inputs, message) < 0) {
     if (!loader->failure[0]) memcpy(loader->failure, message, sizeof message);
     batch.count = -1;
   }

@@ -521,15 +521,15 @@ static bool needs_files(const Opening *opening) {
 }
 
 nnc_data *nnc_data_open_predict(const nnc_model *model, const nnc_entry *entry,
-                                const char *directory, int file_count, const char *const *files,
-                                const nnc_fitted *fitted, char message[NNC_MESSAGE]) {
+                                const nnc_data_files *files, const nnc_fitted *fitted,
+                                char message[NNC_MESSAGE]) {
   char wanted[256];
   int count = nnc_data_predict_files(model, entry, wanted, sizeof wanted, message);
   if (count < 0) return NULL;
   Opening opening = {.context = {.model = model,
                                  .set = "predict",
-                                 .directory = directory,
-                                 .files = files,
+                                 .directory = files->directory,
+                                 .files = files->names,
                                  .fitted = fitted,
                                  .is_prediction = true,
                                  .message = message},
@@ -537,13 +537,13 @@ nnc_data *nnc_data_open_predict(const nnc_model *model, const nnc_entry *entry,
                      .entry = entry,
                      .always_draws = find_set(model, "predict") != NULL,
                      .keeps_all_rows = !find_set(model, "predict"),
-                     .file_count = file_count};
-  bool reads_named = file_count == 0 && find_set(model, "predict") && !needs_files(&opening);
+                     .file_count = files->count};
+  bool reads_named = files->count == 0 && find_set(model, "predict") && !needs_files(&opening);
   if (reads_named) opening.context.files = NULL;
   bool may_be_more = needs_files(&opening) || takes_many(&opening);
-  if (!reads_named && file_count != count && !(file_count > count && may_be_more)) {
+  if (!reads_named && files->count != count && !(files->count > count && may_be_more)) {
     data_fail(&opening.context, "predict needs %d file%s: %s; %d given", count,
-              count == 1 ? "" : "s", wanted, file_count);
+              count == 1 ? "" : "s", wanted, files->count);
     return NULL;
   }
   return open_set(&opening);

@@ -33,6 +33,13 @@ const nnc_call *nnc_data_unstated(const nnc_model *model, const nnc_fitted *fitt
 nnc_data *nnc_data_open(const nnc_model *model, const char *name, const nnc_entry *entry,
                         const char *directory, nnc_fitted *fitted, char message[NNC_MESSAGE]);
 
+/* Files given on the command line, and where the others are. */
+typedef struct nnc_data_files {
+  const char *directory;
+  int count;
+  const char *const *names;
+} nnc_data_files;
+
 /* Opens files given on the command line for the inputs of `entry` (model->predict), read as `data
  * predict` says, or else the first set that is not "train", or else "train"; `split` and `shuffle`
  * of these other sets are left out.  One file for each needed field, in the order of the fields; a
@@ -40,8 +47,8 @@ nnc_data *nnc_data_open(const nnc_model *model, const char *name, const nnc_entr
  * `files`, all are its rows, and other lines read what they name.  Without files those named in
  * `data predict` are read from `directory`. */
 nnc_data *nnc_data_open_predict(const nnc_model *model, const nnc_entry *entry,
-                                const char *directory, int file_count, const char *const *files,
-                                const nnc_fitted *fitted, char message[NNC_MESSAGE]);
+                                const nnc_data_files *files, const nnc_fitted *fitted,
+                                char message[NNC_MESSAGE]);
 
 /* How many files nnc_data_open_predict wants, and their description ("image (idx)") for a usage
  * message; `text` may be NULL.  -1 with a message when the entry cannot be fed. */

@@ -23,16 +23,20 @@ static void copy_values(const DataField *field, int64_t first, int64_t count, ch
   else nnc_widen(field->dtype, source, field->input->dtype, target, count);
 }
 
-static void gather_field(const DataField *field, const uint32_t *order, const uint32_t *examples,
-                         int64_t first, int64_t count, char *target) {
+static int64_t example_at(const DataExamples *examples, int64_t i) {
+  return examples->list ? examples->list[i] : examples->first + i;
+}
+
+static void gather_field(const DataField *field, const uint32_t *order,
+                         const DataExamples *examples, char *target) {
   if (!field->batched) {
     copy_values(field, 0, field->width, target);
-  } else if (!examples && !order && field->step == field->width) {
-    copy_values(field, first * field->width, count * field->width, target);
+  } else if (!examples->list && !order && field->step == field->width) {
+    copy_values(field, examples->first * field->width, examples->count * field->width, target);
   } else {
     int64_t row_bytes = field->width * nnc_any_dtype_size(field->input->dtype);
-    for (int64_t i = 0; i < count; i++) {
-      int64_t row = examples ? examples[i] : first + i;
+    for (int64_t i = 0; i < examples->count; i++) {
+      int64_t row = example_at(examples, i);
       if (order) row = order[row];
       copy_values(field, row * field->step, field->width, target + i * row_bytes);
     }
@@ -47,8 +51,7 @@ typedef struct Making {
   const DataTable *table;
   const DataField *field;
   int64_t limit, except; /* values are below `limit`, but for `except`; 0: any */
-  const uint32_t *examples;
-  int64_t first;
+  const DataExamples *examples;
   const DataVisit *visit;
   char *target;
   pthread_mutex_t mutex;
@@ -56,8 +59,8 @@ typedef struct Making {
   char *message;
 } Making;
 
-static int64_t row_of(const DataTable *table, const uint32_t *examples, int64_t first, int64_t i) {
-  int64_t row = examples ? examples[i] : first + i;
+static int64_t row_of(const DataTable *table, const DataExamples *examples, int64_t i) {
+  int64_t row = example_at(examples, i);
   return table->reads ? table->reads[row] : row;
 }
 
@@ -105,7 +108,7 @@ static void make_row(void *state, int64_t index, int worker) {
   DataContext context = {
       .model = making->data->model, .set = making->data->name, .message = message};
   DataVisit visit = *making->visit;
-  visit.row = row_of(making->table, making->examples, making->first, index);
+  visit.row = row_of(making->table, making->examples, index);
   visit.worker = worker;
   int to = field->input->dtype;
   int64_t row_bytes = field->width * nnc_any_dtype_size(to);
@@ -130,8 +133,8 @@ static const DataTable *table_of(const nnc_data *data, const DataField *field) {
   return table;
 }
 
-static int make_field(const nnc_data *data, int input, const uint32_t *examples, int64_t first,
-                      int64_t count, const DataVisit *visit, char *target, char *message) {
+static int make_field(const nnc_data *data, int input, const DataExamples *examples,
+                      const DataVisit *visit, char *target, char *message) {
   const nnc_entry *entry = data->entry;
   const DataField *field = data->fields[input];
   Making making = {.data = data,
@@ -140,34 +143,33 @@ static int make_field(const nnc_data *data, int input, const uint32_t *examples,
                    .limit = entry->input_limits ? entry->input_limits[input] : 0,
                    .except = entry->input_exceptions ? entry->input_exceptions[input] : INT64_MIN,
                    .examples = examples,
-                   .first = first,
                    .visit = visit,
                    .target = target,
                    .mutex = PTHREAD_MUTEX_INITIALIZER,
                    .failed = -1,
                    .message = message};
-  data_workers_run(data->workers, count, &making, make_row);
+  data_workers_run(data->workers, examples->count, &making, make_row);
   return making.failed < 0 ? 0 : -1;
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-int data_gather(const nnc_data *data, const uint32_t *examples, int64_t first, int64_t count,
-                const DataVisit *visit, void *const *inputs, char *message) {
+int data_gather(const nnc_data *data, const DataExamples *examples, const DataVisit *visit,
+                void *const *inputs, char *message) {
   for (int i = 0; i < data->entry->input_count; i++) {
     const DataField *field = data->fields[i];
-    if (!field->is_made)
-      gather_field(field, table_of(data, field)->reads, examples, first, count, inputs[i]);
-    else if (make_field(data, i, examples, first, count, visit, inputs[i], message) < 0) return -1;
+    if (!field->is_made) gather_field(field, table_of(data, field)->reads, examples, inputs[i]);
+    else if (make_field(data, i, examples, visit, inputs[i], message) < 0) return -1;
   }
   return 0;
 }
 
 int nnc_data_read(const nnc_data *data, int64_t first, int64_t count, void *const *inputs,
                   char message[NNC_MESSAGE]) {
+  DataExamples examples = {NULL, first, count};
   DataVisit visit = {
       .seed = data->model->seed, .epoch = DATA_NO_EPOCH, .draws = data->always_draws};
-  return data_gather(data, NULL, first, count, &visit, inputs, message);
+  return data_gather(data, &examples, &visit, inputs, message);
 }
 
 int64_t nnc_data_examples(const nnc_data *data) { return data->count; }

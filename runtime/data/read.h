@@ -30,9 +30,14 @@ int nnc_data_read(const nnc_data *data, int64_t first, int64_t count, void *cons
 
 void nnc_data_close(nnc_data *data); /* NULL is fine */
 
-/* Copies the examples `examples[i]`, or first + i without a list, to the inputs; 0, or -1 with a
- * message.  Of the visit, seed and epoch count. */
-int data_gather(const nnc_data *data, const uint32_t *examples, int64_t first, int64_t count,
-                const struct DataVisit *visit, void *const *inputs, char *message);
+/* Some examples of a set. */
+typedef struct DataExamples {
+  const uint32_t *list; /* their numbers; NULL: they follow each other from `first` on */
+  int64_t first, count;
+} DataExamples;
+
+/* Copies the examples to the inputs; 0, or -1 with a message.  Of the visit, seed and epoch count. */
+int data_gather(const nnc_data *data, const DataExamples *examples, const struct DataVisit *visit,
+                void *const *inputs, char *message);
 
 #endif

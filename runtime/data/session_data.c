@@ -50,8 +50,8 @@ nnc_data *nnc_session_open_data(nnc_session *session, const char *set, const nnc
 nnc_data *nnc_session_open_files(nnc_session *session, const nnc_entry *entry) {
   const nnc_options *options = session->options;
   char message[NNC_MESSAGE];
-  nnc_data *data = nnc_data_open_predict(
-      session->model, entry, nnc_data_folder(options), options->argument_count,
-      (const char *const *)options->arguments, &session->fitted, message);
+  nnc_data_files files = {nnc_data_folder(options), options->argument_count,
+                          (const char *const *)options->arguments};
+  nnc_data *data = nnc_data_open_predict(session->model, entry, &files, &session->fitted, message);
   return check("predict", data, entry, message);
 }

@@ -31,6 +31,9 @@ static const char end_of_line[] = "<eos>", unknown[] = "<unk>";
 /* The units of a text in their order: each as an index of the dictionary. */
 typedef struct Units {
   const char *name; /* of the file */
+  const char *text; /* its bytes */
+  int64_t size;
+  bool are_words;
   nnc_dictionary dictionary;
   int32_t *codes;
   int64_t count;
@@ -51,9 +54,9 @@ static int add_unit(const DataContext *context, Units *units, const char *word, 
 }
 
 /* A text's bytes hold no zero: a word ends there, and so would a vocabulary's string. */
-static int cut_characters(const DataContext *context, Units *units, const char *text,
-                          int64_t size) {
-  int64_t line = 1;
+static int cut_characters(const DataContext *context, Units *units) {
+  const char *text = units->text;
+  int64_t size = units->size, line = 1;
   for (int64_t i = 0; i < size;) {
     int length = text[i] ? nnc_utf8_length(text + i, text + size) : 0;
     if (length == 0)
@@ -69,8 +72,9 @@ static int cut_characters(const DataContext *context, Units *units, const char *
   return 0;
 }
 
-static int cut_words(const DataContext *context, Units *units, const char *text, int64_t size) {
-  int64_t line = 1;
+static int cut_words(const DataContext *context, Units *units) {
+  const char *text = units->text;
+  int64_t size = units->size, line = 1;
   for (int64_t i = 0; i < size;) {
     int64_t end = i;
     while (end < size && !is_blank(text[end]) && text[end]) end++;
@@ -167,11 +171,10 @@ static int store_classes(const DataContext *context, const Units *units, const i
 /* --- the source ------------------------------------------------------------------------------- */
 
 static int code_units(const DataContext *context, const DataTable *table, Units *units,
-                      bool are_words, const char *text, int64_t size, DataStream *stream) {
-  units->codes = malloc(((size_t)size + 1) * sizeof *units->codes);
-  if (!units->codes) return data_fail_memory(context, units->name, size * 4);
-  int result = are_words ? cut_words(context, units, text, size)
-                         : cut_characters(context, units, text, size);
+                      DataStream *stream) {
+  units->codes = malloc(((size_t)units->size + 1) * sizeof *units->codes);
+  if (!units->codes) return data_fail_memory(context, units->name, units->size * 4);
+  int result = units->are_words ? cut_words(context, units) : cut_characters(context, units);
   if (result < 0) return -1;
   const nnc_fitted_value *vocabulary = find_vocabulary(context, table, units);
   if (!vocabulary) return -1;
@@ -201,15 +204,15 @@ static int load(const DataContext *context, DataTable *table) {
   DataFile *file = data_file_open_argument(context, formals);
   if (!file) return -1;
   DataStream stream = {0};
-  Units units = {.name = data_file_name(file)};
-  int64_t size = 0;
-  char *text = data_file_read_all(context, file, &size);
+  Units units = {.name = data_file_name(file), .are_words = unit == UNIT_WORD};
+  char *text = data_file_read_all(context, file, &units.size);
+  units.text = text;
   int result = text ? 0 : -1;
   if (result == 0 && unit == UNIT_BYTE) {
-    stream = (DataStream){text, NNC_U8, size, 255};
+    stream = (DataStream){text, NNC_U8, units.size, 255};
     text = NULL;
   } else if (result == 0) {
-    result = code_units(context, table, &units, unit == UNIT_WORD, text, size, &stream);
+    result = code_units(context, table, &units, &stream);
   }
   free(text);
   free(units.codes);

@@ -66,35 +66,28 @@ static size_t append_left(char line[NNC_PROGRESS_LINE], size_t at, double second
   return append(line, at, "  %ld:%02ld:%02ld left", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
-typedef struct Running { /* what the running line says */
-  int64_t epoch, epochs, step, steps;
-  double examples_per_second, seconds_left; /* seconds_left < 0: not known */
-} Running;
-
 /* With the first `count` metrics. */
-static void make_line(char line[NNC_PROGRESS_LINE], const nnc_model *model, const Running *running,
-                      const double *metrics, int count) {
+static void make_line(char line[NNC_PROGRESS_LINE], const nnc_model *model,
+                      const nnc_progress_place *place, double rate, const double *metrics,
+                      int count) {
   size_t at = 0;
-  if (running->epochs > 0)
-    at = append(line, at, "epoch %lld/%lld  ", (long long)running->epoch,
-                (long long)running->epochs);
-  at = append(line, at, "step %lld/%lld", (long long)running->step, (long long)running->steps);
+  if (place->epochs > 0)
+    at = append(line, at, "epoch %lld/%lld  ", (long long)place->epoch, (long long)place->epochs);
+  at = append(line, at, "step %lld/%lld", (long long)place->step, (long long)place->steps);
   at = append_metrics(line, at, model, count, "", metrics);
-  at = append(line, at, "  %.0f examples/s", running->examples_per_second);
-  if (running->seconds_left >= 0) append_left(line, at, running->seconds_left);
+  at = append(line, at, "  %.0f examples/s", rate * (double)place->examples_per_step);
+  double left = rate > 0 ? (double)(place->steps - place->step) / rate : -1;
+  if (left >= 0) append_left(line, at, left);
 }
 
 /* Metrics that do not fit beside the time left are not shown: a longer line would scroll. */
-void nnc_progress_step(nnc_progress *progress, const nnc_model *model, int64_t epoch,
-                       int64_t epochs, int64_t step, int64_t steps, int64_t examples_per_step,
-                       const double *metrics) {
+void nnc_progress_step(nnc_progress *progress, const nnc_model *model,
+                       const nnc_progress_place *place, const double *metrics) {
   char line[NNC_PROGRESS_LINE];
-  update_rate(progress, step);
-  Running running = {epoch, epochs, step, steps, progress->rate * (double)examples_per_step, -1};
-  if (progress->rate > 0) running.seconds_left = (double)(steps - step) / progress->rate;
+  update_rate(progress, place->step);
   int count = model->metric_count;
   int columns = nnc_progress_is_live() ? nnc_progress_columns() : NNC_PROGRESS_LINE;
-  do make_line(line, model, &running, metrics, count);
+  do make_line(line, model, place, progress->rate, metrics, count);
   while (nnc_progress_width(line) >= columns && count-- > 0);
   nnc_progress_show(line);
   progress->shown = nnc_seconds_now();

@@ -18,15 +18,20 @@ typedef struct nnc_progress {
   double rate; /* steps a second, over the last period */
 } nnc_progress;
 
+/* How far a run is: in which epoch of how many (0: steps count), after which step of how many. */
+typedef struct nnc_progress_place {
+  int64_t epoch, epochs, step, steps;
+  int64_t examples_per_step;
+} nnc_progress_place;
+
 void nnc_progress_start(nnc_progress *progress, int64_t step);
 /* The rate's period starts anew: what was done since does not count (validation, saving). */
 void nnc_progress_restart(nnc_progress *progress, int64_t step);
 /* Is it time for a line?  Cheap. */
 bool nnc_progress_is_due(const nnc_progress *progress);
 /* "epoch 3/20  step 1500/12000  loss 0.0342  accuracy 0.989  41230 examples/s  0:12 left" */
-void nnc_progress_step(nnc_progress *progress, const nnc_model *model, int64_t epoch,
-                       int64_t epochs, int64_t step, int64_t steps, int64_t examples_per_step,
-                       const double *metrics);
+void nnc_progress_step(nnc_progress *progress, const nnc_model *model,
+                       const nnc_progress_place *place, const double *metrics);
 /* Appends "  loss 0.0342  accuracy 0.989" at `at`; the new end. */
 size_t nnc_progress_metrics(char line[NNC_PROGRESS_LINE], size_t at, const nnc_model *model,
                             const char *prefix, const double *metrics);

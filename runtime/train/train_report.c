@@ -105,9 +105,9 @@ bool nnc_trainer_report(Trainer *trainer) {
 void nnc_trainer_show_step(Trainer *trainer) {
   if (!nnc_progress_is_due(&trainer->progress)) return;
   nnc_tally_metrics(&trainer->tally, trainer->model, &trainer->model->train, trainer->metrics);
-  nnc_progress_step(&trainer->progress, trainer->model, current_epoch(trainer),
-                    trainer->total_epochs, trainer->position.step, trainer->total_steps,
-                    nnc_trainer_examples_per_step(trainer), trainer->metrics);
+  nnc_progress_place place = {current_epoch(trainer), trainer->total_epochs, trainer->position.step,
+                              trainer->total_steps, nnc_trainer_examples_per_step(trainer)};
+  nnc_progress_step(&trainer->progress, trainer->model, &place, trainer->metrics);
 }
 
 /* --- Saving --------------------------------------------------------------------------------- */

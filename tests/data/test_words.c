@@ -106,7 +106,8 @@ static bool runs(const Source *source, nnc_call stage, const char *expected) {
   char message[NNC_MESSAGE] = "";
   const char *files[] = {path_to("t/c")};
   nnc_data *data = is_predict
-                       ? nnc_data_open_predict(&model, &entry, ".", 1, files, &fitted, message)
+                       ? nnc_data_open_predict(&model, &entry, &(nnc_data_files){".", 1, files},
+                                               &fitted, message)
                        : nnc_data_open(&model, "train", &entry, directory(), &fitted, message);
   static double x[BATCH * 3 * 64], z[BATCH];
   bool good = data && nnc_data_read(data, 0, BATCH, (void *[]){x, z}, message) == 0;
