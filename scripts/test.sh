@@ -6,5 +6,5 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/install_dependencies.sh
-scripts/build.sh build -DNNC_TESTS=ON
+scripts/build.sh build -DNNC_TESTS=REQUIRED
 exec ctest --test-dir build --parallel "$(nproc)" --output-on-failure --no-tests=error ${1:+-R "$1"}
