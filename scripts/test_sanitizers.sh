@@ -42,7 +42,7 @@ suite() {
 }
 
 build() { # FOLDER SANITIZERS
-  CC=$compiler scripts/build.sh "$1" -DNNC_SANITIZE="$2" -DNNC_TESTS=ON \
+  CC=$compiler scripts/build.sh "$1" -DNNC_SANITIZE="$2" -DNNC_TESTS=REQUIRED -DNNC_ASSERTS=ON \
     -DCMAKE_C_FLAGS=-fno-sanitize-recover=all -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O1 \
     >"$work/build.log" 2>&1 && return 0
   fail "build of $1"; tail -n 30 "$work/build.log"

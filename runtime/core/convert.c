@@ -11,7 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 1024 };
+#include "os/assert.h"
+#include "os/buffer.h"
+
+enum { BLOCK = NNC_BUFFER(1024, 2) };
 
 bool nnc_multiply(int64_t a, int64_t b, int64_t *product) {
   return !__builtin_mul_overflow(a, b, product);
@@ -187,10 +190,12 @@ static void (*const widen_table[DATA_DTYPES][DATA_DTYPES])(const void *restrict 
 bool nnc_is_widening(int from, int to) { return widen_table[from][to] != NULL; }
 
 void nnc_widen(int from, const void *source, int to, void *target, int64_t count) {
+  NNC_ASSERT(count >= 0 && nnc_is_widening(from, to));
   widen_table[from][to](source, target, count);
 }
 
 bool nnc_store_double(double number, int to, void *value) {
+  NNC_ASSERT(dtypes[to].store);
   return dtypes[to].store(&number, 1, value) < 0;
 }
 
@@ -206,6 +211,7 @@ static bool convert_block(char *values, const Way *way, int64_t first, nnc_conve
   int64_t count = way->count - first < BLOCK ? way->count - first : BLOCK;
   const char *source = values + first * dtypes[way->from].size;
   char *target = values + first * dtypes[way->to].size;
+  NNC_ASSERT(first >= 0 && count > 0);
   int64_t bad = dtypes[way->from].load(source, count, doubles);
   if (bad < 0) bad = dtypes[way->to].store(doubles, count, target);
   if (bad < 0) return true;
@@ -219,6 +225,7 @@ int nnc_convert(char **values, int from, int to, int64_t count, nnc_conversion *
   *conversion = (nnc_conversion){-1, 0};
   if (from == to) return 0;
   Way way = {from, to, count};
+  NNC_ASSERT(count >= 0 && dtypes[to].store);
   int64_t old_size = dtypes[from].size, new_size = dtypes[to].size;
   if (new_size > old_size) {
     int64_t bytes;

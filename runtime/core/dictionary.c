@@ -5,6 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "os/assert.h"
+#include "os/buffer.h"
+
+enum { FIRST_WORDS = NNC_BUFFER(16, 1) };
+
 static uint64_t hash(const char *word, int64_t length) {
   uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
   for (int64_t i = 0; i < length; i++) h = (h ^ (unsigned char)word[i]) * 0x100000001b3u;
@@ -13,6 +18,8 @@ static uint64_t hash(const char *word, int64_t length) {
 
 static int32_t *find_slot(const nnc_dictionary *dictionary, const char *word, int64_t length) {
   uint64_t mask = (uint64_t)dictionary->slot_count - 1;
+  NNC_ASSERT((dictionary->slot_count & (int32_t)mask) == 0); /* a power of two */
+  NNC_ASSERT(dictionary->slot_count > 2 * dictionary->count);
   for (uint64_t i = hash(word, length) & mask;; i = (i + 1) & mask) {
     int32_t *slot = &dictionary->slots[i];
     if (*slot == 0) return slot;
@@ -23,7 +30,7 @@ static int32_t *find_slot(const nnc_dictionary *dictionary, const char *word, in
 
 static bool grow(nnc_dictionary *dictionary) {
   if (dictionary->capacity >= 1 << 28) return false;
-  int32_t capacity = dictionary->capacity ? dictionary->capacity * 2 : 16;
+  int32_t capacity = dictionary->capacity ? dictionary->capacity * 2 : FIRST_WORDS;
   char **words = realloc(dictionary->words, (size_t)capacity * sizeof *words);
   if (!words) return false;
   dictionary->words = words;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "os/assert.h"
 #include "os/message.h"
 
 static const nnc_tensor *find_input(const nnc_entry *entry, const char *name) {
@@ -42,6 +43,7 @@ void nnc_feed_close(nnc_feed *feed) {
 }
 
 void *const *nnc_feed_begin(nnc_feed *feed) {
+  NNC_ASSERT(feed->places);
   for (int i = 0; i < feed->count; i++)
     feed->places[i] = nnc_device_begin_write(feed->device, feed->inputs[i]);
   return feed->places;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/dictionary.h"
+#include "os/assert.h"
 
 static void value_free(nnc_fitted_value *value) {
   for (int64_t i = 0; value->strings && i < value->count; i++) free(value->strings[i]);
@@ -35,6 +36,7 @@ static int add(nnc_fitted *fitted, nnc_fitted_value value) {
     value_free(&value);
     return -1;
   }
+  NNC_ASSERT(place <= fitted->count);
   if (place == fitted->count) fitted->count++;
   else value_free(&fitted->values[place]);
   fitted->values[place] = value;

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "os/assert.h"
 #include "os/message.h"
 #include "nnc_check_index.h"
 #include "nnc_model.h"
@@ -46,6 +47,7 @@ static const char *element_text(char text[256], const nnc_index_place *place, in
 bool nnc_index_check_failed(const nnc_model *model, int64_t step, int64_t example) {
   char element[256], when[64];
   if (!atomic_load(&is_found)) return false;
+  NNC_ASSERT(first.place >= 0 && first.place < model->index_place_count);
   const nnc_index_place *place = &model->index_places[first.place];
   if (step > 0) snprintf(when, sizeof when, "step %lld", (long long)step);
   else snprintf(when, sizeof when, "the batch from example %lld on", (long long)example);

@@ -1,6 +1,7 @@
 /* The JSON reader: recursive descent with a depth limit; nothing is accepted that the RFC forbids.
  * Duplicate keys are refused, because a file that says two things at once is not to be trusted. */
 #include "core/json.h"
+#include "os/buffer.h"
 #include "os/printable.h"
 
 #include <math.h>
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_DEPTH = 32, MAX_VALUES = 1 << 21 };
+enum { MAX_DEPTH = 32, MAX_VALUES = 1 << 21, FIRST_VALUES = NNC_BUFFER(64, 1) };
 
 typedef struct Parser {
   char *text, *at, *end; /* *end is '\0' */
@@ -34,7 +35,7 @@ static int add_value(Parser *parser) {
   nnc_json_document *document = parser->document;
   if (document->count == MAX_VALUES) return -1;
   if (document->count == parser->capacity) {
-    int capacity = parser->capacity ? parser->capacity * 2 : 64;
+    int capacity = parser->capacity ? parser->capacity * 2 : FIRST_VALUES;
     nnc_json *values = realloc(document->values, (size_t)capacity * sizeof *values);
     if (!values) return -1;
     document->values = values;

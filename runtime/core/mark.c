@@ -1,4 +1,5 @@
 /* The marks between the steps of an entry: see nnc_mark. */
+#include "os/assert.h"
 #include "nnc_parallel.h"
 #include "os/clock.h"
 
@@ -11,6 +12,7 @@ void nnc_laps_begin_now(nnc_worker *worker, int first, int count) {
 }
 
 void nnc_lap_now(nnc_worker *worker, int number) {
+  NNC_ASSERT(worker->marks && number >= 0);
   int64_t now = nnc_nanoseconds_now();
   worker->marks[number] += now - worker->lap;
   worker->lap = now;

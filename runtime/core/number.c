@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "os/assert.h"
+
 typedef struct DType {
   const char *name, *stored_name;
   int size;
@@ -17,7 +19,10 @@ static const DType dtypes[NNC_DTYPE_COUNT] = {
     [NNC_U8] = {"u8", "U8", 1, 0},       [NNC_BOOL] = {"bool", "BOOL", 1, 0},
 };
 
-int64_t nnc_dtype_size(int dtype) { return dtypes[dtype].size; }
+int64_t nnc_dtype_size(int dtype) {
+  NNC_ASSERT(dtype >= 0 && dtype < NNC_DTYPE_COUNT);
+  return dtypes[dtype].size;
+}
 const char *nnc_dtype_name(int dtype) { return dtypes[dtype].name; }
 const char *nnc_dtype_stored_name(int dtype) { return dtypes[dtype].stored_name; }
 int nnc_dtype_is_float(int dtype) { return dtypes[dtype].is_float; }
@@ -58,6 +63,7 @@ double nnc_number_get(int dtype, const void *elements, int64_t index) {
 
 int64_t nnc_tensor_elements(const nnc_tensor *tensor) {
   int64_t elements = 1;
+  NNC_ASSERT(tensor->rank >= 0 && tensor->rank <= NNC_MAX_RANK);
   for (int i = 0; i < tensor->rank; i++) elements *= tensor->dim[i];
   return elements;
 }

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "os/assert.h"
+
 static void reset(nnc_plateaus *plateaus) {
   for (int i = 0; i < plateaus->model->plateau_count; i++) {
     const nnc_plateau *plateau = &plateaus->model->plateaus[i];
@@ -32,6 +34,7 @@ static bool is_better(const nnc_plateau *plateau, double metric, double best) {
 }
 
 void nnc_plateau_advance(nnc_plateaus *plateaus, int i, double metric) {
+  NNC_ASSERT(i >= 0 && i < plateaus->model->plateau_count);
   const nnc_plateau *plateau = &plateaus->model->plateaus[i];
   nnc_plateau_state *state = &plateaus->states[i];
   bool better = is_better(plateau, metric, state->best);

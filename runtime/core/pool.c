@@ -15,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "os/assert.h"
 #include "os/cpus.h"
 #include "os/futex.h"
 #include "os/memory.h"
@@ -64,6 +65,7 @@ void nnc_barrier(nnc_worker *worker) {
   if (worker->count == 1) return;
   unsigned seen = atomic_load_explicit(&pool->phase, memory_order_relaxed);
   unsigned before = atomic_fetch_add_explicit(&pool->arrived, 1, memory_order_acq_rel);
+  NNC_ASSERT(before < (unsigned)pool->count);
   if (before + 1 < (unsigned)pool->count) {
     phase_wait(pool, seen);
     return;
@@ -139,6 +141,7 @@ static void arrive_for_missing(nnc_pool *pool) {
 }
 
 nnc_pool *nnc_pool_create(int count, char *arena, int64_t worker_bytes) {
+  NNC_ASSERT(count >= 1 && worker_bytes >= 0);
   nnc_pool *pool = aligned_alloc(CACHE_LINE, sizeof *pool);
   Seat *seats = aligned_alloc(CACHE_LINE, (size_t)count * sizeof *seats);
   if (!pool || !seats) {
@@ -164,7 +167,10 @@ nnc_pool *nnc_pool_create(int count, char *arena, int64_t worker_bytes) {
   return NULL;
 }
 
-nnc_worker *nnc_pool_worker(nnc_pool *pool, int index) { return &pool->seats[index].worker; }
+nnc_worker *nnc_pool_worker(nnc_pool *pool, int index) {
+  NNC_ASSERT(index >= 0 && index < pool->count);
+  return &pool->seats[index].worker;
+}
 
 void nnc_pool_run(nnc_pool *pool, void (*run)(nnc_worker *worker)) {
   nnc_worker *first = &pool->seats[0].worker;

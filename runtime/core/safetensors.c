@@ -14,7 +14,10 @@
 #include "os/message.h"
 #include "os/replace.h"
 
-enum { PIECE = NNC_BUFFER(1 << 16, 8) }; /* of a tensor, on its way */
+enum {
+  PIECE = NNC_BUFFER(1 << 16, 8), /* of a tensor, on its way */
+  LARGEST_READ = NNC_BUFFER(1 << 30, 3)
+};
 enum { PREFIX = 8, ALIGNMENT = 64, LARGEST_HEADER = 100 * 1000 * 1000 };
 
 /* --- Reading -------------------------------------------------------------------------------- */
@@ -22,7 +25,7 @@ enum { PREFIX = 8, ALIGNMENT = 64, LARGEST_HEADER = 100 * 1000 * 1000 };
 static bool read_exactly(int fd, const char *path, void *into, uint64_t count, uint64_t at) {
   char *to = into;
   while (count > 0) {
-    ssize_t done = pread(fd, to, count < (1 << 30) ? count : 1 << 30, (off_t)at);
+    ssize_t done = pread(fd, to, count < LARGEST_READ ? count : LARGEST_READ, (off_t)at);
     if (done < 0 && errno == EINTR) continue;
     if (done < 0) {
       nnc_error_system("read", path);

@@ -11,6 +11,7 @@
 #include "core/level.h"
 #include "core/number.h"
 #include "core/options.h"
+#include "os/assert.h"
 #include "os/cpus.h"
 #include "os/message.h"
 #include "os/replace.h"
@@ -178,6 +179,7 @@ bool nnc_session_read_initials(nnc_session *session) {
 
 void nnc_session_host(nnc_session *session, int64_t t, int64_t epoch, int64_t steps,
                       int64_t steps_per_epoch) {
+  NNC_ASSERT(t >= 1 && epoch >= 0 && steps_per_epoch >= 0);
   double *inputs = session->host_inputs;
   inputs[0] = (double)t;
   inputs[1] = (double)epoch;

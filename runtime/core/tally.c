@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "os/assert.h"
 #include "os/message.h"
 #include "core/number.h"
 
@@ -48,6 +49,7 @@ static bool is_left_out(const nnc_tally *tally, int kind, const nnc_entry *entry
 }
 
 void nnc_tally_add(nnc_tally *tally, const nnc_entry *entry, const nnc_device *device) {
+  NNC_ASSERT(tally->count == entry->accumulator_count && entry->batch > 0);
   for (int i = 0; i < tally->count; i++) {
     const nnc_accumulator *accumulator = &entry->accumulators[i];
     if (is_left_out(tally, accumulator->combine, entry)) continue;
@@ -61,6 +63,7 @@ void nnc_tally_add(nnc_tally *tally, const nnc_entry *entry, const nnc_device *d
 
 void nnc_tally_metrics(nnc_tally *tally, const nnc_model *model, const nnc_entry *entry,
                        double *metrics) {
+  NNC_ASSERT(tally->count == entry->accumulator_count && tally->in_batches <= tally->examples);
   int64_t in_batches = tally->in_batches > 0 ? tally->in_batches : tally->examples;
   for (int i = 0; i < tally->count; i++) {
     int kind = entry->accumulators[i].combine;

@@ -7,11 +7,13 @@
 #include "core/fitted.h"
 #include "data/call.h"
 #include "data/table.h"
+#include "os/assert.h"
 
 void data_each_block(const DataField *field, int64_t rows, void *state,
                      void (*each)(void *state, int64_t column, int64_t count,
                                   const double *values)) {
   double doubles[DATA_BLOCK];
+  NNC_ASSERT(rows >= 0 && field->width >= 0 && !field->is_made);
   const char *at = field->values;
   for (int64_t row = 0; row < rows; row++)
     for (int64_t column = 0; column < field->width; column += DATA_BLOCK) {
@@ -40,6 +42,7 @@ void data_map_columns(DataField *field, int64_t rows, const double *numbers,
                       double (*map)(double x, const double *numbers, int64_t column,
                                     int64_t width)) {
   int64_t width = field->width;
+  NNC_ASSERT(field->dtype == NNC_F64 || field->dtype == NNC_F32);
   for (int64_t row = 0; row < rows; row++)
     if (field->dtype == NNC_F64) {
       double *values = (double *)field->values + row * width;

@@ -5,8 +5,9 @@
 #include <stdint.h>
 
 #include "data/table.h"
+#include "os/buffer.h"
 
-enum { DATA_BLOCK = 1024 }; /* values in a block of nnc_load_doubles */
+enum { DATA_BLOCK = NNC_BUFFER(1024, 3) }; /* values in a block */
 /* Calls `each` for blocks of up to DATA_BLOCK values of one row, left to right, row by row. */
 void data_each_block(const DataField *field, int64_t rows, void *state,
                      void (*each)(void *state, int64_t column, int64_t count,

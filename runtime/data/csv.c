@@ -17,9 +17,11 @@
 #include "data/decimal.h"
 #include "data/file.h"
 #include "data/table.h"
+#include "os/assert.h"
+#include "os/buffer.h"
 #include "nnc_data.h"
 
-enum { FIRST_ROWS = 1024 };
+enum { FIRST_ROWS = NNC_BUFFER(1024, 1) };
 
 typedef struct CsvLoad {
   CsvReader reader;
@@ -138,7 +140,7 @@ static int store_number(CsvLoad *load, DataField *field, int64_t position, int64
 /* --- rows ------------------------------------------------------------------------------------ */
 
 static int grow(CsvLoad *load) {
-  int64_t capacity = load->capacity ? load->capacity + load->capacity / 2 : FIRST_ROWS;
+  int64_t capacity = load->capacity ? load->capacity + load->capacity / 2 + 1 : FIRST_ROWS;
   for (int f = 0; f < load->table->field_count; f++) {
     DataField *field = &load->table->fields[f];
     if (!field->input) continue;
@@ -175,6 +177,7 @@ static int store_record(CsvLoad *load) {
     }
   }
   load->rows++;
+  NNC_ASSERT(load->rows <= load->capacity);
   return 0;
 }
 

@@ -11,6 +11,7 @@
 #include "data/csv_reader.h"
 #include "data/file.h"
 #include "data/table.h"
+#include "os/assert.h"
 #include "os/message.h"
 
 const char *const csv_formals[] = {"file", "columns", "header", "separator", "missing", NULL};
@@ -66,6 +67,7 @@ static int add_columns(const CsvReader *reader, const CsvColumns *columns, const
     return data_fail_call(reader->context,
                           "a column is a name in quotes, a number or a list of these");
   }
+  NNC_ASSERT(column >= 0 && column < columns->count);
   field->column[field->count++] = column;
   return 0;
 }

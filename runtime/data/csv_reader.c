@@ -15,8 +15,14 @@
 
 #include "data/call.h"
 #include "data/file.h"
+#include "os/assert.h"
+#include "os/buffer.h"
 
-enum { FIRST_BUFFER = 1 << 17, LARGEST_BUFFER = 1 << 28 };
+enum {
+  FIRST_BUFFER = NNC_BUFFER(1 << 17, 1),
+  LARGEST_BUFFER = 1 << 28,
+  FIRST_CELLS = NNC_BUFFER(32, 1)
+};
 
 int csv_fail(const CsvReader *reader, int64_t line, int64_t column, const char *format, ...) {
   char text[NNC_MESSAGE];
@@ -31,6 +37,7 @@ int csv_fail(const CsvReader *reader, int64_t line, int64_t column, const char *
 /* Moves the unread text to the front and reads behind it. */
 static int refill(CsvReader *reader) {
   int64_t kept = reader->end - reader->start;
+  NNC_ASSERT(kept >= 0 && reader->end <= reader->capacity && !reader->at_end);
   memmove(reader->buffer, reader->buffer + reader->start, (size_t)kept);
   reader->start = 0;
   reader->end = kept;
@@ -55,19 +62,25 @@ static int refill(CsvReader *reader) {
   return 0;
 }
 
+enum { BYTE_ORDER_MARK = 3 }; /* its bytes, which some programs put at the front */
+
 int csv_reader_open(CsvReader *reader, const DataContext *context, DataFile *file, char separator) {
   *reader = (CsvReader){.context = context, .file = file, .separator = separator, .line = 1};
   reader->capacity = FIRST_BUFFER;
   reader->buffer = malloc(FIRST_BUFFER);
   if (!reader->buffer) return data_fail_memory(context, data_file_name(file), FIRST_BUFFER);
-  if (refill(reader) < 0) return -1;
-  if (reader->end >= 3 && memcmp(reader->buffer, "\xef\xbb\xbf", 3) == 0) reader->start = 3;
+  do {
+    if (refill(reader) < 0) return -1;
+  } while (reader->end < BYTE_ORDER_MARK && !reader->at_end);
+  if (reader->end >= BYTE_ORDER_MARK &&
+      memcmp(reader->buffer, "\xef\xbb\xbf", BYTE_ORDER_MARK) == 0)
+    reader->start = BYTE_ORDER_MARK;
   return 0;
 }
 
 static CsvCell *add_cell(CsvReader *reader) {
   if (reader->count == reader->cell_capacity) {
-    int64_t capacity = reader->cell_capacity ? reader->cell_capacity * 2 : 32;
+    int64_t capacity = reader->cell_capacity ? reader->cell_capacity * 2 : FIRST_CELLS;
     CsvCell *cells = realloc(reader->cells, (size_t)capacity * sizeof *cells);
     if (!cells) return NULL;
     reader->cells = cells;
@@ -181,6 +194,7 @@ int csv_reader_next(CsvReader *reader) {
       continue;
     }
     if (result < 0) return -1;
+    NNC_ASSERT(cursor.at > reader->start && cursor.at <= reader->end && reader->count > 0);
     reader->start = cursor.at;
     reader->line = cursor.line;
     bool is_empty =

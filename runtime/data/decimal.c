@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "os/assert.h"
+
 enum { LONGEST = 1024 };
 
 static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -60,6 +62,7 @@ bool data_parse_number(const char *text, int64_t length, double *number) {
   int power = scale + exponent;
   if (!is_exact || mantissa > (uint64_t)1 << 53 || power < -22 || power > 22)
     return parse_slowly(text, length, number);
+  NNC_ASSERT(power >= -22 && power <= 22);
   double value = (double)mantissa;
   value = power < 0 ? value / powers[-power] : value * powers[power];
   *number = is_negative ? -value : value;

@@ -15,6 +15,8 @@
 
 #include "data/call.h"
 #include "data/table.h"
+#include "os/assert.h"
+#include "os/buffer.h"
 
 struct DataFile {
   gzFile stream;
@@ -24,7 +26,13 @@ struct DataFile {
 };
 
 /* Deflate codes at best 258 bytes in 2 bits; zlib's documentation states 1032 : 1 as the bound. */
-enum { BEST_COMPRESSION = 1032, BUFFER = 1 << 17, PIECE = 1 << 30, FIRST_PIECE = 1 << 20 };
+enum { BEST_COMPRESSION = 1032 };
+
+enum {
+  BUFFER = NNC_BUFFER(1 << 17, 8), /* of zlib */
+  PIECE = NNC_BUFFER(1 << 30, 3),
+  FIRST_PIECE = NNC_BUFFER(1 << 20, 1)
+};
 
 char *data_path(const char *directory, const char *name, const char *suffix) {
   bool is_alone = name[0] == '/' || !directory || !*directory || strcmp(directory, ".") == 0;
@@ -145,6 +153,7 @@ int64_t data_file_read(const DataContext *context, DataFile *file, void *buffer,
                          (long long)file->consumed, reason);
     }
     if (got == 0) break;
+    NNC_ASSERT((unsigned)got <= piece);
     done += got;
     file->consumed += got;
   }

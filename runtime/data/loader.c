@@ -22,9 +22,11 @@
 #include "data/set.h"
 #include "data/table.h"
 #include "data/visit.h"
+#include "os/assert.h"
+#include "os/buffer.h"
 #include "os/thread.h"
 
-enum { DEFAULT_PREFETCH = 2, ALIGNMENT = 64 };
+enum { DEFAULT_PREFETCH = NNC_BUFFER(2, 1), ALIGNMENT = 64 };
 
 /* One side's walk: its position and the order of its epoch. */
 typedef struct Walk {
@@ -87,6 +89,7 @@ static nnc_batch make_batch(nnc_loader *loader, void *const *inputs) {
     walk->ordered_epoch = walk->epoch;
   }
   int64_t first = walk->index * size;
+  NNC_ASSERT(walk->index >= 0 && walk->index < loader->batches && first < total);
   nnc_batch batch = {walk->epoch, walk->index, size};
   DataExamples examples = {loader->order ? loader->order + first : NULL, first, size};
   if (first + size > total && loader->options.tail == NNC_TAIL_KEEP) {
@@ -124,6 +127,7 @@ static void *prepare(void *argument) {
       pthread_cond_wait(&loader->has_room, &loader->mutex);
       continue;
     }
+    NNC_ASSERT(loader->filled >= loader->taken && loader->filled - loader->taken < loader->slots);
     int slot = (int)(loader->filled % loader->slots);
     void **inputs = loader->slot_inputs + slot * loader->data->entry->input_count;
     pthread_mutex_unlock(&loader->mutex);
@@ -240,6 +244,7 @@ static void copy_out(const nnc_loader *loader, int slot, void *const *inputs) {
   int count = loader->data->entry->input_count;
   const nnc_batch *batch = &loader->made[slot];
   if (batch->count < 0) return;
+  NNC_ASSERT(batch->epoch == loader->taker.epoch && batch->index == loader->taker.index);
   for (int i = 0; i < count; i++) {
     int64_t bytes = loader->input_bytes[i];
     if (loader->data->fields[i]->batched) bytes = bytes / loader->options.batch * batch->count;
@@ -263,6 +268,7 @@ nnc_batch nnc_loader_next(nnc_loader *loader, void *const *inputs) {
   batch = loader->made[slot];
   pthread_mutex_lock(&loader->mutex);
   loader->taken++;
+  NNC_ASSERT(loader->taken <= loader->filled);
   advance(loader, &loader->taker);
   if (loader->filled - loader->taken <= loader->slots / 2) pthread_cond_signal(&loader->has_room);
   pthread_mutex_unlock(&loader->mutex);

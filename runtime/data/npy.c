@@ -19,11 +19,16 @@
 #include "data/class.h"
 #include "data/file.h"
 #include "data/table.h"
+#include "os/assert.h"
+#include "os/buffer.h"
 #include "nnc_data.h"
 
 static const char *const formals[] = {NULL};
 
-enum { HEADER_MOST = 1 << 16, CHUNK = 1 << 16 };
+enum {
+  HEADER_MOST = 1 << 16,
+  CHUNK = NNC_BUFFER(1 << 16, 8)
+}; /* CHUNK: whole values of any type */
 
 typedef struct Header {
   int dtype, rank;
@@ -221,6 +226,7 @@ static int read_fortran(const DataContext *context, DataFile *file, DataField *f
     int64_t piece = bytes - done < CHUNK ? bytes - done : CHUNK;
     got = data_file_read(context, file, chunk, piece);
     if (got < piece) break;
+    NNC_ASSERT(piece % size == 0);
     for (int64_t k = 0; k < piece; k += size, walk_step(&walk, field))
       memcpy(field->values + walk.place * size, chunk + k, (size_t)size);
   }

@@ -17,12 +17,15 @@
 #include "data/picture_stages.h"
 #include "data/table.h"
 #include "data/visit.h"
+#include "os/buffer.h"
+
+enum { FIRST_NAMES = NNC_BUFFER(64, 1) };
 
 /* --- lists ------------------------------------------------------------------------------------ */
 
 int data_picture_add_name(const DataContext *context, PictureNames *names, char *name) {
   if (name && names->count == names->capacity) {
-    int64_t capacity = names->capacity ? names->capacity * 2 : 64;
+    int64_t capacity = names->capacity ? names->capacity * 2 : FIRST_NAMES;
     char **items = realloc(names->items, (size_t)capacity * sizeof *items);
     if (items) {
       names->items = items;

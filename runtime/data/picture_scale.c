@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "data/picture.h"
+#include "os/assert.h"
 
 /* Along one axis: result i is a weighted sum of the source's places from first[i] to end[i] - 1.
  * Neither first nor end ever decreases. */
@@ -49,6 +50,7 @@ static int make_filter(Filter *filter, int64_t from, int64_t to, int64_t start, 
     int64_t first = (int64_t)floor(centre - support + 0.5);
     if (first < 0) first = 0;
     if (first + taps > from) first = from - taps;
+    NNC_ASSERT(first >= 0 && first + taps <= from);
     float *weights = filter->weights + i * taps;
     set_weights(weights, taps, first, centre, support);
     int64_t skipped = 0, used = taps;
@@ -124,6 +126,7 @@ static void filter_rows(const Picture *picture, const Filter *across, const Filt
           picture->channels, row);
     filter_across(across, picture->channels, row, line);
     while (down->end[begin] <= y) begin++;
+    NNC_ASSERT(begin < down->count);
     for (int64_t i = begin; i < down->count && down->first[i] <= y; i++)
       add_weighted(target + i * width, down->weights[i * down->taps + y - down->first[i]], line,
                    width);
@@ -132,6 +135,7 @@ static void filter_rows(const Picture *picture, const Filter *across, const Filt
 
 int data_picture_scale(Picture *picture, int64_t height, int64_t width, PicturePart part) {
   if (part.height > PICTURE_PIXELS / part.width) return PICTURE_TOO_LARGE;
+  NNC_ASSERT(part.top + part.height <= height && part.left + part.width <= width);
   size_t channels = (size_t)picture->channels, values = (size_t)padded(picture->channels);
   size_t pixels = (size_t)(part.height * part.width);
   Filter across = {0}, down = {0};

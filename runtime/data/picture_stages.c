@@ -17,6 +17,7 @@
 #include "data/table.h"
 #include "data/visit.h"
 #include "data/words.h"
+#include "os/assert.h"
 #include "nnc_data.h"
 
 /* --- what is to be seen ----------------------------------------------------------------------- */
@@ -36,6 +37,8 @@ static View whole_view(Picture *picture) {
 
 /* In place: the part from (top, left) on. */
 static void cut(Picture *picture, PicturePart part) {
+  NNC_ASSERT(part.top >= 0 && part.top + part.height <= picture->height);
+  NNC_ASSERT(part.left >= 0 && part.left + part.width <= picture->width);
   int64_t channels = picture->channels;
   if (part.height == picture->height && part.width == picture->width) return;
   for (int64_t y = 0; y < part.height; y++)
@@ -84,6 +87,8 @@ static int scale(View *view, int64_t height, int64_t width) {
 
 /* The part of what is seen from (top, left) on. */
 static void crop(View *view, PicturePart part) {
+  NNC_ASSERT(part.top >= 0 && part.top + part.height <= view->part.height);
+  NNC_ASSERT(part.left >= 0 && part.left + part.width <= view->part.width);
   PicturePart *seen = &view->part;
   seen->top += part.top;
   seen->left += view->is_mirrored ? seen->width - part.left - part.width : part.left;

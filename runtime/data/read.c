@@ -14,9 +14,11 @@
 #include "data/table.h"
 #include "data/visit.h"
 #include "data/workers.h"
+#include "os/assert.h"
 #include "nnc_half.h"
 
 static void copy_values(const DataField *field, int64_t first, int64_t count, char *target) {
+  NNC_ASSERT(first >= 0 && count >= 0 && first + count <= data_field_held(field));
   const char *source = field->values + first * nnc_any_dtype_size(field->dtype);
   if (field->dtype == field->input->dtype)
     memcpy(target, source, (size_t)count * (size_t)nnc_any_dtype_size(field->dtype));
@@ -111,6 +113,7 @@ static void make_row(void *state, int64_t index, int worker) {
   visit.row = row_of(making->table, making->examples, index);
   visit.worker = worker;
   int to = field->input->dtype;
+  NNC_ASSERT(visit.row >= 0 && visit.row < making->table->rows);
   int64_t row_bytes = field->width * nnc_any_dtype_size(to);
   char *row = making->target + index * row_bytes;
   unsigned char *bytes = (unsigned char *)row + row_bytes - field->width;
@@ -129,6 +132,7 @@ static void make_row(void *state, int64_t index, int worker) {
 
 static const DataTable *table_of(const nnc_data *data, const DataField *field) {
   const DataTable *table = data->tables;
+  NNC_ASSERT(data->table_count > 0);
   while (field < table->fields || field >= table->fields + table->field_count) table++;
   return table;
 }
@@ -167,6 +171,7 @@ int data_gather(const nnc_data *data, const DataExamples *examples, const DataVi
 int nnc_data_read(const nnc_data *data, int64_t first, int64_t count, void *const *inputs,
                   char message[NNC_MESSAGE]) {
   DataExamples examples = {NULL, first, count};
+  NNC_ASSERT(first >= 0 && count >= 0 && first + count <= data->count);
   DataVisit visit = {
       .seed = data->model->seed, .epoch = DATA_NO_EPOCH, .draws = data->always_draws};
   return data_gather(data, &examples, &visit, inputs, message);
@@ -207,6 +212,7 @@ bool nnc_data_range(const nnc_data *data, int input, int64_t except, double *sma
                     double *largest) {
   DataField flat = *data->fields[input]; /* as one row */
   if (flat.is_made) return false;
+  NNC_ASSERT(input < data->entry->input_count);
   flat.width = data_field_held(&flat);
   Range range = {INFINITY, -INFINITY, except == INT64_MIN ? NAN : (double)except};
   data_each_block(&flat, 1, &range, widen_range);

@@ -12,6 +12,7 @@
 #include "data/call.h"
 #include "data/table.h"
 #include "data/visit.h"
+#include "os/assert.h"
 
 /* The finalizer of SplitMix64 (Steele, Lea, Flood 2014): a bijection that mixes all bits. */
 static uint64_t mix(uint64_t x) {
@@ -22,6 +23,7 @@ static uint64_t mix(uint64_t x) {
 
 void data_permutation(uint64_t seed, uint64_t stream, int64_t count, uint32_t *order) {
   const uint64_t golden = 0x9e3779b97f4a7c15u;
+  NNC_ASSERT(count >= 0 && count <= UINT32_MAX);
   uint64_t key = mix(mix(seed + golden) ^ mix(stream * golden + 1));
   for (int64_t i = 0; i < count; i++) order[i] = (uint32_t)i;
   for (int64_t i = count - 1; i > 0; i--) {
@@ -43,6 +45,7 @@ uint64_t data_random_bits(const DataVisit *visit, uint64_t stream, uint64_t inde
 }
 
 int64_t data_random_below(const DataVisit *visit, uint64_t stream, uint64_t index, int64_t bound) {
+  NNC_ASSERT(bound > 0);
   return (int64_t)((unsigned __int128)data_random_bits(visit, stream, index) * (uint64_t)bound >>
                    64);
 }
@@ -58,8 +61,10 @@ int data_table_need_order(const DataContext *context, DataTable *table) {
 static void compact_field(DataField *field, const uint32_t *chosen, int64_t count) {
   if (!field->input || !field->batched) return;
   size_t size = (size_t)field->width * (size_t)nnc_any_dtype_size(field->dtype);
-  for (int64_t i = 0; i < count; i++)
+  for (int64_t i = 0; i < count; i++) {
+    NNC_ASSERT(chosen[i] >= i); /* rows move to the front, past none that is still to be moved */
     memmove(field->values + (size_t)i * size, field->values + (size_t)chosen[i] * size, size);
+  }
   field->dim[0] = count;
   char *shrunk = realloc(field->values, (size_t)count * size + 1);
   if (shrunk) field->values = shrunk;
@@ -75,7 +80,10 @@ int data_table_compact(const DataContext *context, DataTable *table) {
     free(chosen);
     return data_fail_memory(context, "the chosen rows", (table->rows + table->count) * 4);
   }
-  for (int64_t i = 0; i < table->count; i++) place[table->order[i]] = 1;
+  for (int64_t i = 0; i < table->count; i++) {
+    NNC_ASSERT(table->order[i] < table->rows);
+    place[table->order[i]] = 1;
+  }
   uint32_t kept = 0;
   for (int64_t row = 0; row < table->rows; row++)
     if (place[row]) {
@@ -87,6 +95,7 @@ int data_table_compact(const DataContext *context, DataTable *table) {
     table->order[i] = place[table->order[i]];
     is_file_order &= table->order[i] == i;
   }
+  NNC_ASSERT(kept <= table->rows && kept <= table->count);
   for (int i = 0; i < table->field_count; i++) compact_field(&table->fields[i], chosen, kept);
   table->rows = kept;
   if (is_file_order) {
@@ -100,6 +109,7 @@ int data_table_compact(const DataContext *context, DataTable *table) {
 
 int data_table_order_lanes(const DataContext *context, DataTable *table, int64_t lanes) {
   int64_t count = table->count, length = count / lanes;
+  NNC_ASSERT(lanes > 0);
   uint32_t *order = malloc((size_t)count * sizeof *order + 1);
   if (!order || data_table_need_order(context, table) < 0) {
     free(order);

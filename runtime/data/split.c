@@ -8,6 +8,7 @@
 #include "data/class.h"
 #include "data/rows.h"
 #include "data/table.h"
+#include "os/assert.h"
 #include "nnc_data.h"
 
 static const char *const formals[] = {"from", "to", "seed", NULL};
@@ -32,6 +33,7 @@ static int rows(const DataContext *context, DataTable *table) {
     int64_t kept = 0;
     for (int64_t i = 0; i < table->count; i++)
       if (chosen[i]) table->order[kept++] = table->order[i];
+    NNC_ASSERT(kept == past - first);
     table->count = kept;
   }
   free(permutation);

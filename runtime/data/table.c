@@ -8,6 +8,7 @@
 #include "core/dictionary.h"
 #include "data/call.h"
 #include "data/class.h"
+#include "os/assert.h"
 
 static int fail_shape(const DataContext *context, const DataField *field, int dtype, int rank,
                       const int64_t *dim) {
@@ -23,6 +24,7 @@ int data_field_shape(const DataContext *context, DataField *field, int dtype, in
                      const int64_t *dim, bool is_flat) {
   const nnc_tensor *input = field->input;
   int skipped = field->batched ? 1 : 0;
+  NNC_ASSERT(input && rank >= 0);
   if (rank < skipped || rank > NNC_MAX_RANK) return fail_shape(context, field, dtype, rank, dim);
   int64_t width = 1, wanted = 1;
   bool agree = rank == input->rank;

@@ -21,6 +21,7 @@
 #include "data/file.h"
 #include "data/table.h"
 #include "data/windows.h"
+#include "os/assert.h"
 #include "nnc_data.h"
 #include "os/printable.h"
 
@@ -49,6 +50,7 @@ static int add_unit(const DataContext *context, Units *units, const char *word, 
                     int64_t line) {
   int32_t code = nnc_dictionary_add(&units->dictionary, word, length, line);
   if (code < 0) return data_fail_memory(context, "the vocabulary", units->dictionary.count);
+  NNC_ASSERT(units->count <= units->size); /* no unit without a byte of its own */
   units->codes[units->count++] = code;
   return 0;
 }

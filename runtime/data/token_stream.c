@@ -12,6 +12,7 @@
 #include "data/file.h"
 #include "data/table.h"
 #include "data/windows.h"
+#include "os/assert.h"
 #include "nnc_data.h"
 
 static const char *const formals[] = {"file", "length", "stride", "from", "to", "type", NULL};
@@ -85,6 +86,7 @@ static int load(const DataContext *context, DataTable *table) {
     result = data_fail(context, "%s: %lld bytes are no whole number of ids of type %s", name,
                        (long long)(size - start), nnc_any_dtype_name(stream.dtype));
   if (result == 0) {
+    NNC_ASSERT(start <= size);
     memmove(stream.values, stream.values + start, (size_t)(size - start));
     stream.count = (size - start) / nnc_any_dtype_size(stream.dtype);
     result = check_ids(context, name, &stream);

@@ -11,6 +11,7 @@
 #include "core/convert.h"
 #include "data/call.h"
 #include "data/table.h"
+#include "os/assert.h"
 
 int data_window_arguments(const DataContext *context, const char *const *formals,
                           DataWindows *windows) {
@@ -42,6 +43,8 @@ static int view_stream(const DataContext *context, DataField *field, const DataS
   if (stream->dtype != to && !nnc_is_widening(stream->dtype, to))
     return data_fail(context, "%s: %s: values up to %.15g do not fit input type %s", field->file,
                      field->name, stream->most, nnc_any_dtype_name(to));
+  NNC_ASSERT(first + (rows - 1) * (int64_t)windows->stride + (int64_t)windows->length <=
+             stream->count);
   field->values = stream->values + first * nnc_any_dtype_size(stream->dtype);
   field->step = (int64_t)windows->stride;
   return 0;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "data/call.h"
+#include "os/assert.h"
 #include "os/thread.h"
 
 struct DataWorkers {
@@ -32,6 +33,7 @@ typedef struct WorkerStart {
 static void work(DataWorkers *workers, int worker) {
   while (workers->next < workers->total) {
     int64_t index = workers->next++;
+    NNC_ASSERT(worker <= workers->started && workers->unfinished > 0);
     pthread_mutex_unlock(&workers->mutex);
     workers->run(workers->state, index, worker);
     pthread_mutex_lock(&workers->mutex);

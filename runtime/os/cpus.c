@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "os/assert.h"
 #include "os/cgroup.h"
 
 /* The number of the first processor on the same core; the processor itself when that is
@@ -50,6 +51,8 @@ void nnc_cpus_find(nnc_cpus *cpus) {
     for (int i = 0; i < sibling_count; i++) cpus->order[cpus->count++] = siblings[i];
   }
   cpus->quota = nnc_cgroup_processors("", cpus->count);
+  NNC_ASSERT(cpus->cores >= 1 && cpus->cores <= cpus->count && cpus->count <= NNC_MAX_CPUS);
+  NNC_ASSERT(cpus->quota >= 1 && cpus->quota <= cpus->count);
 }
 
 int nnc_cpus_default_threads(const nnc_cpus *cpus) {

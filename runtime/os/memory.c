@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "os/assert.h"
 #include "os/message.h"
 
 enum { HUGE_PAGE = 2 << 20 };
@@ -50,6 +51,7 @@ bool nnc_block_take(nnc_block *block, int64_t bytes, const char *purpose) {
     /* Advice only: a kernel without huge pages answers EINVAL, and all works with small ones. */
     (void)madvise((void *)base, (size_t)bytes, MADV_HUGEPAGE);
   }
+  NNC_ASSERT(base % 64 == 0 && base + (uintptr_t)bytes <= (uintptr_t)map + size);
   *block = (nnc_block){.base = (char *)base, .map = map, .map_bytes = size};
   return true;
 }

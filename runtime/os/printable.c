@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "os/assert.h"
+
 /* RFC 3629: overlong forms, surrogates and what is above U+10FFFF are malformed. */
 int nnc_utf8_length(const char *text, const char *end) {
   const unsigned char *s = (const unsigned char *)text;
@@ -22,6 +24,7 @@ int nnc_utf8_length(const char *text, const char *end) {
 
 unsigned long nnc_utf8_decode(const char *text, int length) {
   static const unsigned char first_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+  NNC_ASSERT(length >= 1 && length <= 4);
   unsigned long character = (unsigned char)text[0] & first_bits[length];
   for (int i = 1; i < length; i++) character = character << 6 | ((unsigned char)text[i] & 0x3f);
   return character;

@@ -11,9 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "os/assert.h"
+#include "os/buffer.h"
 #include "os/message.h"
 
-enum { LARGEST_WRITE = 1 << 30 };
+enum { LARGEST_WRITE = NNC_BUFFER(1 << 30, 3) };
 
 char *nnc_path_join(const char *folder, const char *name) {
   char *path = NULL;
@@ -114,6 +116,7 @@ static bool give_up(nnc_replacement *replacement, const char *doing) {
 
 bool nnc_replace_write(nnc_replacement *replacement, const void *bytes, size_t count) {
   const char *from = bytes;
+  NNC_ASSERT(replacement->fd >= 0);
   while (count > 0) {
     size_t some = count < LARGEST_WRITE ? count : LARGEST_WRITE;
     ssize_t done = write(replacement->fd, from, some);
@@ -143,6 +146,7 @@ static bool sync_folder(const char *path) {
 }
 
 bool nnc_replace_commit(nnc_replacement *replacement, const char *keep) {
+  NNC_ASSERT(replacement->fd >= 0 && replacement->temporary);
   if (fsync(replacement->fd) != 0) return give_up(replacement, "flush");
   int fd = replacement->fd;
   replacement->fd = -1;

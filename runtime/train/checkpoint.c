@@ -97,6 +97,7 @@ static void read_device(const void *source, const nnc_tensor *tensor, int64_t fr
 
 static bool save_with(const nnc_session *session, const char *path, const char *keep,
                       unsigned kinds, const Texts *texts, bool is_checkpoint) {
+  NNC_ASSERT(!is_checkpoint || texts->position);
   const nnc_model *model = session->model;
   const nnc_tensor **tensors = calloc((size_t)model->variable_count + 1, sizeof *tensors);
   int count = 0;

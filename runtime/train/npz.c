@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "os/assert.h"
 #include "os/buffer.h"
 #include "os/message.h"
 #include "core/number.h"
@@ -67,6 +68,7 @@ static int make_npy_header(char header[NPY_HEADER], const nnc_tensor *tensor) {
   memcpy(header, "\x93NUMPY\x01\x00", 8);
   header[8] = (char)((length - 10) & 255);
   header[9] = (char)((length - 10) >> 8);
+  NNC_ASSERT(length <= NPY_HEADER && length % 64 == 0);
   memcpy(header + 10, text, (size_t)at);
   header[length - 1] = '\n';
   return length;

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "os/assert.h"
 #include "os/clock.h"
 #include "os/message.h"
 
@@ -31,6 +32,7 @@ bool nnc_progress_is_due(const nnc_progress *progress) {
 __attribute__((format(printf, 3, 4))) static size_t append(char line[NNC_PROGRESS_LINE], size_t at,
                                                            const char *format, ...) {
   va_list arguments;
+  NNC_ASSERT(at < NNC_PROGRESS_LINE);
   if (at + 1 >= NNC_PROGRESS_LINE) return at;
   va_start(arguments, format);
   int length = vsnprintf(line + at, NNC_PROGRESS_LINE - at, format, arguments);

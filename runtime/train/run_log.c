@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/json.h"
+#include "os/assert.h"
 #include "os/message.h"
 #include "os/stop.h"
 
@@ -81,6 +82,7 @@ static bool read_line(char *line, size_t length, int64_t *step, double *seconds)
 static void cut_line(Cut *cut, char *line, size_t length) {
   int64_t step;
   double seconds;
+  NNC_ASSERT(length > 0);
   off_t start = cut->end;
   bool is_whole = line[length - 1] == '\n';
   cut->end += (off_t)length;

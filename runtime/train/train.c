@@ -6,6 +6,7 @@
 #include "core/session.h"
 #include "core/tally.h"
 #include "data/loader.h"
+#include "os/assert.h"
 #include "os/message.h"
 #include "os/stop.h"
 #include "train/commands.h"
@@ -53,6 +54,7 @@ static void advance(Trainer *trainer) {
   int64_t epoch, index;
   position->step++;
   position->step_in_epoch++;
+  NNC_ASSERT(position->step_in_epoch <= position->steps_per_epoch);
   bool ends_epoch = position->step_in_epoch == position->steps_per_epoch;
   if (ends_epoch) {
     position->epoch++;

@@ -9,7 +9,7 @@
 #
 # Usage: tests/data/run.sh BUILD
 # DATA_SETS is the directory of the real data sets (../shared/data unless set); without it, those tests
-# are skipped. MUTATIONS: mutated files of each format (3000).
+# are skipped. MUTATIONS: mutated files of each format (3000). NNC_SMALL: set, internal buffers are a few bytes.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 here=$root/tests/data
@@ -40,7 +40,7 @@ build() {
   mkdir -p "$2"
   for source in "$root"/runtime/{os,core,data}/*.c "$here/support.c"; do
     "$compiler" -std=gnu11 -g -O1 -Wall -Wextra -Werror "-fsanitize=$1" -fno-sanitize-recover=all \
-      -D_GNU_SOURCE -I"$root/runtime" -I"$root/runtime/abi" -c "$source" -o "$2/$(basename "$source" .c).o" || return 1
+      -D_GNU_SOURCE -DNNC_ASSERTS ${NNC_SMALL:+-DNNC_SMALL_BUFFERS} -I"$root/runtime" -I"$root/runtime/abi" -c "$source" -o "$2/$(basename "$source" .c).o" || return 1
   done
   ar rcs "$2/library.a" "$2"/*.o
 }

@@ -1,16 +1,16 @@
 #!/bin/bash
 # Tests of the runtime with a program written by hand (toy_model.c): no compiler is needed.
 #
-#   run.sh BUILD_DIR    the runtime is BUILD_DIR/lib/nnc/libnncrt.a, or $NNC_RUNTIME_LIB; headers are in
-#                       ../../runtime; the C compiler is $CC or cc
+#   run.sh BUILD_DIR    the runtime is BUILD_DIR/lib/nnc/libnncrt.a, or $NNC_SMALL, one with asserts and small
+#                       buffers; headers are in ../../runtime; the C compiler is $CC or cc
 # Prints what failed and "N passed, N failed"; the exit status is 0 when nothing failed.
 
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${1:-$here/../../build}" && pwd) || exit 2
 runtime=$here/../../runtime
-library=${NNC_RUNTIME_LIB:-$build/lib/nnc/libnncrt.a}
+library=${NNC_SMALL:-$build/lib/nnc/libnncrt.a}
 cc=${CC:-cc}
-flags="-std=gnu11 -D_GNU_SOURCE -O1 -g -I $runtime -I $runtime/abi"
+flags="-std=gnu11 -D_GNU_SOURCE -O1 -g -DNNC_ASSERTS ${NNC_SMALL:+-DNNC_SMALL_BUFFERS} -I $runtime -I $runtime/abi"
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2
@@ -382,7 +382,7 @@ test_usage() {
 # The sources themselves under sanitizers, where the compiler has them.
 test_sanitized() {
   local os="$runtime/os" core="$runtime/core"
-  local pool="$core/pool.c $os/cpus.c $os/cgroup.c $os/futex.c $os/memory.c $os/message.c $os/printable.c $os/thread.c"
+  local pool="$core/pool.c $os/assert.c $os/cpus.c $os/cgroup.c $os/futex.c $os/memory.c $os/message.c $os/printable.c $os/thread.c"
   echo 'int main(void) { return 0; }' >probe.c
   run 0 '0 failures' bash -c "$cc $flags $here/pool_test.c $pool -o pool -lpthread && ./pool"
   if $cc -fsanitize=thread probe.c -o probe 2>/dev/null && ./probe; then
@@ -392,7 +392,7 @@ test_sanitized() {
     local sane="-fsanitize=address,undefined -fno-sanitize-recover=all"
     run 0 '0 failures' bash -c "$cc $flags $sane $here/pool_test.c $pool -o pool_a -lpthread && ./pool_a"
     run 0 'accepted' bash -c "$cc $flags $sane $here/fuzz_safetensors.c $core/safetensors.c $core/json.c \
-      $core/number.c $core/fitted_text.c $core/fitted.c $core/dictionary.c $os/replace.c $os/message.c $os/printable.c -o fuzz && ./fuzz one/checkpoint.safetensors bad 3000 2>/dev/null"
+      $core/number.c $core/fitted_text.c $core/fitted.c $core/dictionary.c $os/assert.c $os/replace.c $os/message.c $os/printable.c -o fuzz && ./fuzz one/checkpoint.safetensors bad 3000 2>/dev/null"
   fi
 }
 
