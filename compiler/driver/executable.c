@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "backend/c/kernels.h"
-#include "backend/common/code.h"
+#include "backend/common/naming.h"
 #include "backend/common/command.h"
 #include "backend/common/compile.h"
 #include "backend/common/emit.h"
@@ -44,7 +44,7 @@ static bool find_externs(const Compilation *compilation, const Module *module,
     const ExternInfo *external = &module->externs.items[i];
     if (!is_called[i]) continue;
     vec_push(compilation->arena, &externs, external);
-    if (!c_is_emitted(external->function)) continue;
+    if (!naming_is_emitted(external->function)) continue;
     Diagnostic *d = diag_error(compilation->diagnostics, external->span,
                                "generated code has a name '%s' of its own", external->function);
     diag_help(d, "give the C function another name: function = \"my_%s\"", external->function);

@@ -33,9 +33,15 @@ static void write_launch(Code *code, const KernelCall *call) {
   code_close(code);
 }
 
+static const char *const words[] = {"batch", "before", "best",   "better", "channel", "cols",
+                                    "depth", "given",  "image",  "part",   "place",   "plane",
+                                    "row",   "seen",   "slot",   "sums",   "tap",     "tile",
+                                    "value", "where",  "window", NULL};
+
 const BackEnd back_end_toy = {
     .dialect = &dialect_toy,
     .header = "toy_kernel.h",
+    .words = words,
     .weights = {[KERNEL_LOOP] = 10},
     .write_kernel = write_kernel,
     .write_declaration = write_declaration,

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "backend/c/kernels.h"
+#include "backend/common/naming.h"
 #include "kernel/tiles.h"
 #include "kernel_cases.h"
 #include "kernel_reference.h"
@@ -193,15 +194,15 @@ static void emit_case(Code *code, NameScope *names, const KernelCase *test, int 
   const char *wrong = kernel_verify(code->arena, kernel);
   if (wrong) fail_msg("%s is no sound kernel: %s", test->name, wrong);
   KernelFunction function = {
-      .kernel = kernel, .dialect = &dialect_c, .name = scope_function_name(names, test->name)};
+      .kernel = kernel, .dialect = &dialect_c, .name = naming_function(names, test->name)};
   NameScope inside = {.arena = code->arena, .outer = names};
   function.operands = ARENA_ARRAY(code->arena, const char *, kernel->operand_count + 1);
   function.scalars = ARENA_ARRAY(code->arena, const char *, kernel->scalar_count + 1);
   function.keys = ARENA_ARRAY(code->arena, const char *, kernel->key_count + 1);
   for (int i = 0; i < kernel->operand_count; i++)
-    function.operands[i] = scope_name(&inside, kernel->operands[i].name);
-  for (int i = 0; i < kernel->scalar_count; i++) function.scalars[i] = scope_name(&inside, "lr");
-  for (int i = 0; i < kernel->key_count; i++) function.keys[i] = scope_name(&inside, "key");
+    function.operands[i] = naming_make(&inside, kernel->operands[i].name);
+  for (int i = 0; i < kernel->scalar_count; i++) function.scalars[i] = naming_make(&inside, "lr");
+  for (int i = 0; i < kernel->key_count; i++) function.keys[i] = naming_make(&inside, "key");
   back_end_c.write_kernel(code, &function);
   code_line(code, "void run_%d(nnc_worker *worker, void **operands, const double *scalars,",
             number);
@@ -233,7 +234,7 @@ static void check_family(void (*make)(CaseList *list), const char *family) {
   make(&list);
   Text text = {0};
   Code code = {.arena = arena, .out = &text};
-  NameScope names = {.arena = arena};
+  NameScope names = {.arena = arena, .words = back_end_c.words};
   code_line(&code, "#include \"nnc_kernel.h\"");
   for (int i = 0; i < list.cases.count; i++) emit_case(&code, &names, &list.cases.items[i], i);
   char folder[] = "/tmp/test_emit_XXXXXX";

@@ -71,8 +71,7 @@ static void declare_axes(const ContractWriter *writer, Code *code, int first, in
     if (below > 1) text = arena_printf(code->arena, "(%s) / %lld", text, (long long)below);
     else if (i > first) text = arena_printf(code->arena, "(%s)", text);
     if (i > first) text = arena_printf(code->arena, "%s %% %lld", text, (long long)extent);
-    if (kernel_uses_axis(code->arena, writer->kernel, i))
-      code_line(code, "const int64_t i%d = %s;", i, text);
+    function_declare_axis(code, writer->function, i, text);
     below *= extent;
   }
 }
@@ -134,8 +133,6 @@ static const char *converted(const ContractWriter *writer, int slot, const char 
     return arena_printf(writer->arena, "nnc_from_%s(%s)", dtype_name(dtype), element);
   return arena_printf(writer->arena, "(%s)%s", c_value_type(writer->sum), element);
 }
-
-static const char *number(Arena *arena, int64_t value) { return c_integer(arena, value); }
 
 typedef struct Packing {
   int slot;
@@ -329,7 +326,7 @@ static const char *ahead_of_rows(const ContractWriter *writer) {
   int size = dtype_size(writer->sum);
   long long step = only_stride(writer->a, writer->a_slot) * size;
   const char *next = arena_printf(writer->arena, "(uintptr_t)a + MR * %lldu", step), *bases = next;
-  const char *steps = number(writer->arena, step);
+  const char *steps = code_integer(writer->arena, step);
   for (int i = 1; i < MOST_PLACES; i++) {
     bases = arena_printf(writer->arena, "%s, %s + %d * NNC_AHEAD_BYTES", bases, next, i);
     steps = arena_printf(writer->arena, "%s, %lld", steps, step);
@@ -426,7 +423,7 @@ void contract_write(Code *code, KernelFunction *function) {
   prepare(&writer);
   const ContractGrid *grid = &writer.grid;
   const AxisGroup *k = &function->kernel->contract.k;
-  const char *block_row = number(arena, align_up(grid->n_block, 64));
+  const char *block_row = code_integer(arena, align_up(grid->n_block, 64));
   TemplateHoles holes = function_holes(arena, function, grid->tasks);
   holes_add(&holes, "EPILOGUE", epilogue_text(&writer));
   holes_add(&holes, "TYPE", c_value_type(writer.sum));
@@ -454,8 +451,9 @@ void contract_write(Code *code, KernelFunction *function) {
   holes_add(&holes, "A", a_place(&writer));
   holes_add(&holes, "TILE", tile_place(&writer));
   holes_add(&holes, "A_ROW",
-            grid->pack_a ? "1" : number(arena, only_stride(writer.a, writer.a_slot)));
-  holes_add(&holes, "A_K", grid->pack_a ? "MR" : number(arena, only_stride(k, writer.a_slot)));
+            grid->pack_a ? "1" : code_integer(arena, only_stride(writer.a, writer.a_slot)));
+  holes_add(&holes, "A_K",
+            grid->pack_a ? "MR" : code_integer(arena, only_stride(k, writer.a_slot)));
   holes_add(&holes, "AHEAD", ahead_text(&writer));
   holes_add(&holes, "AHEAD_POINTER", *ahead_text(&writer) ? "&ahead" : "NULL");
   holes_add(&holes, "TILE_DONE", tile_done(&writer));

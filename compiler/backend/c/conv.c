@@ -139,7 +139,7 @@ static void open_position(const ConvWriter *writer, Code *code, int i) {
   const ConvGrid *grid = &writer->grid;
   bool blocked = i == grid->block_axis;
   const char *begin = blocked ? "first" : "0";
-  const char *end = blocked ? "first + count" : c_integer(code->arena, grid->grid[i]);
+  const char *end = blocked ? "first + count" : code_integer(code->arena, grid->grid[i]);
   const char *axis = arena_printf(code->arena, "i%d", 2 + i - writer->absent);
   bool used = kernel_uses_axis(code->arena, writer->kernel, 2 + i - writer->absent);
   if (grid->output_phases[i] == 1) {
@@ -163,7 +163,7 @@ static const char *open_interleaved(const ConvWriter *writer, Code *code, const 
   long long stride = (long long)grid->stride[2];
   long long origin = stride * (long long)grid->least[2] - (long long)grid->low[2];
   bool blocked = grid->block_axis == 2;
-  const char *count = blocked ? "count" : c_integer(arena, grid->grid[2]);
+  const char *count = blocked ? "count" : code_integer(arena, grid->grid[2]);
   const char *begin =
       arena_printf(arena, "%lld * %s - %lld", stride, blocked ? "first" : "0", -origin);
   code_line(code, "for (int64_t phase = 0; phase < %lld; phase++)", stride);
@@ -185,11 +185,9 @@ static const char *map_epilogue(const ConvWriter *writer) {
   bool interleaves = grid->output_phases[2] > 1;
   Text text = {0};
   Code code = {.arena = writer->arena, .out = &text};
-  if (kernel_uses_axis(code.arena, writer->kernel, 0))
-    code_line(&code, "const int64_t i0 = image;");
+  function_declare_axis(&code, writer->function, 0, "image");
   code_open(&code, "for (int64_t r = 0; r < rows; r++)");
-  if (kernel_uses_axis(code.arena, writer->kernel, 1))
-    code_line(&code, "const int64_t i1 = channel + r;");
+  function_declare_axis(&code, writer->function, 1, "channel + r");
   const char *place = "0", *result = NULL;
   for (int i = writer->absent; i < (interleaves ? 2 : 3); i++) {
     open_position(writer, &code, i);
@@ -202,41 +200,19 @@ static const char *map_epilogue(const ConvWriter *writer) {
   else
     result = arena_printf(code.arena, "tile[r * %lld + %s]",
                           (long long)(grid->raster + RASTER_SLACK), place);
-  function_write_epilogue(&code, writer->function, result, writer->sum);
-  for (int i = writer->absent; i < 3; i++) code_close(&code);
-  code_close(&code);
-  return text_take(&text, writer->arena);
-}
-
-/* Opens loops over the spatial axes; returns the place in a plane of these extents. */
-static const char *open_plane(const ConvWriter *writer, Code *code, const int64_t *extent) {
-  const char *place = "0";
-  for (int i = writer->absent; i < 3; i++) {
-    const char *axis = arena_printf(code->arena, "i%d", 2 + i - writer->absent);
-    code_open(code, "for (int64_t %s = 0; %s < %lld; %s++)", axis, axis, (long long)extent[i],
-              axis);
-    place = i == writer->absent
-                ? axis
-                : arena_printf(code->arena, "(%s) * %lld + %s", place, (long long)extent[i], axis);
-  }
-  return place;
+  return function_end_epilogue(&code, writer->function, result, writer->sum);
 }
 
 /* Of whole planes of one image; `plane` elements from one to the next. */
 static const char *planes_epilogue(const ConvWriter *writer, const int64_t *extent, int64_t plane) {
   Text text = {0};
   Code code = {.arena = writer->arena, .out = &text};
-  if (kernel_uses_axis(code.arena, writer->kernel, 0))
-    code_line(&code, "const int64_t i0 = image;");
+  function_declare_axis(&code, writer->function, 0, "image");
   code_open(&code, "for (int64_t r = 0; r < channels; r++)");
-  if (kernel_uses_axis(code.arena, writer->kernel, 1))
-    code_line(&code, "const int64_t i1 = channel + r;");
-  const char *place = open_plane(writer, &code, extent);
+  function_declare_axis(&code, writer->function, 1, "channel + r");
+  const char *place = function_open_plane(&code, 3 - writer->absent, extent + writer->absent);
   const char *result = arena_printf(code.arena, "planes[r * %lld + %s]", (long long)plane, place);
-  function_write_epilogue(&code, writer->function, result, writer->sum);
-  for (int i = writer->absent; i < 3; i++) code_close(&code);
-  code_close(&code);
-  return text_take(&text, writer->arena);
+  return function_end_epilogue(&code, writer->function, result, writer->sum);
 }
 
 static const char *weight_epilogue(const ConvWriter *writer) {
@@ -245,20 +221,14 @@ static const char *weight_epilogue(const ConvWriter *writer) {
   Text text = {0};
   Code code = {.arena = writer->arena, .out = &text};
   code_open(&code, "for (int64_t r = 0; r < rows; r++)");
-  if (kernel_uses_axis(code.arena, writer->kernel, 0))
-    code_line(&code, "const int64_t i0 = row + r;");
+  function_declare_axis(&code, writer->function, 0, "row + r");
   code_open(&code, "for (int64_t c = 0; c < channels; c++)");
-  if (kernel_uses_axis(code.arena, writer->kernel, 1))
-    code_line(&code, "const int64_t i1 = channel + c;");
-  const char *tap = open_plane(writer, &code, grid->kernel);
+  function_declare_axis(&code, writer->function, 1, "channel + c");
+  const char *tap = function_open_plane(&code, 3 - writer->absent, grid->kernel + writer->absent);
   const char *result =
       arena_printf(code.arena, "nnc_lane_sum_%s(sums + (r * %lld + c) * %lld + %s)",
                    c_type_name(writer->sum), (long long)grid->channel_block, taps, tap);
-  function_write_epilogue(&code, writer->function, result, writer->sum);
-  for (int i = writer->absent; i < 3; i++) code_close(&code);
-  code_close(&code);
-  code_close(&code);
-  return text_take(&text, writer->arena);
+  return function_end_epilogue(&code, writer->function, result, writer->sum);
 }
 
 /* ---- the function ---- */
@@ -286,24 +256,6 @@ static const char *weights_text(const ConvWriter *writer) {
 }
 
 /* ---- small planes ---- */
-
-/* Whether the window at every position stays inside along axis `i`. */
-static bool stays_inside(const ConvGrid *grid, int i) {
-  int64_t reach =
-      (grid->extent_out[i] - 1) * grid->stride[i] + (grid->kernel[i] - 1) * grid->dilation[i];
-  return grid->low[i] <= 0 && reach - grid->low[i] < grid->extent_in[i];
-}
-
-/* The test that the row under a tap lies inside. */
-static const char *inside_text(const ConvWriter *writer) {
-  const char *text = NULL;
-  for (int i = 0; i < 2; i++) {
-    if (stays_inside(&writer->grid, i)) continue;
-    const char *test = arena_printf(writer->arena, "nnc_within(x%d, X%d)", i, i);
-    text = text ? arena_printf(writer->arena, "%s && %s", text, test) : test;
-  }
-  return text ? arena_printf(writer->arena, "(%s)", text) : "true";
-}
 
 /* Declares `seen`, from which patches are cut: the plane itself where it has no padding and is
  * walked step by step, else a raster of it. */
@@ -396,7 +348,7 @@ static void add_grid(const ConvWriter *writer, TemplateHoles *holes) {
   holes_add_integer(holes, "RB", grid->row_block);
   holes_add_integer(holes, "CB", grid->channel_block);
   /* Planes that every task fills. Sums multiply what lies after the last one by 0. */
-  holes_add(holes, "FILLED", last_block > 0 ? c_integer(holes->arena, last_block) : "CB");
+  holes_add(holes, "FILLED", last_block > 0 ? code_integer(holes->arena, last_block) : "CB");
   holes_add_integer(holes, "ROW_BLOCKS", blocks_rows ? divide_up(grid->rows, grid->row_block) : 1);
   holes_add_integer(holes, "CHANNEL_BLOCKS",
                     writer->is_weight ? divide_up(grid->channels, grid->channel_block) : 1);
@@ -445,7 +397,7 @@ static void add_extents(const ConvWriter *writer, TemplateHoles *holes) {
 /* Where rasters begin, and which elements taps meet. */
 static void add_places(const ConvWriter *writer, TemplateHoles *holes) {
   const ConvGrid *grid = &writer->grid;
-  bool is_inner = stays_inside(grid, 2);
+  bool is_inner = window_stays_inside(&writer->kernel->conv, writer->kernel->conv.spatial - 1);
   const char *taps, *phases;
   tap_tables(writer, &taps, &phases);
   holes_add(holes, "TAP_TABLE", taps);
@@ -453,14 +405,14 @@ static void add_places(const ConvWriter *writer, TemplateHoles *holes) {
   holes_add(holes, "BEGINS", begin_table(writer));
   holes_add(holes, "RASTER", grid->by_patches ? raster_text(writer) : "");
   holes_add(holes, "CUT", grid->by_patches ? cut_text(writer) : "");
-  holes_add(holes, "INSIDE", inside_text(writer));
+  holes_add(holes, "INSIDE", window_inside_text(holes->arena, &writer->kernel->conv));
   holes_add(holes, "FROM", is_inner ? "0" : "nnc_greatest((P2 - t2 * D2 + S2 - 1) / S2, 0)");
   holes_add(holes, "TO", is_inner ? "Y2" : "nnc_least((X2 - 1 + P2 - t2 * D2 + S2) / S2, Y2)");
   for (int i = 0; i < 3; i++) {
     bool is_cut = i == grid->block_axis;
     holes_add(holes, arena_printf(holes->arena, "FIRST_%d", i), is_cut ? "first" : "0");
     holes_add(holes, arena_printf(holes->arena, "COUNT_%d", i),
-              is_cut ? "count" : c_integer(holes->arena, grid->grid[i]));
+              is_cut ? "count" : code_integer(holes->arena, grid->grid[i]));
   }
 }
 

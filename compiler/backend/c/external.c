@@ -1,27 +1,11 @@
-/* Functions of the user's (extern): the kernels that call them, as C, and the units of their files.
- */
-#include "backend/common/compile.h"
+/* Functions of the user's (extern): the kernels that call them, as C. */
 #include "backend/c/kernels.h"
-
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "support/files.h"
 #include "support/panic.h"
 
-/* ---- kernels ------------------------------------------------------------------------------- */
-
-static const char *const dtype_enumerators[DTYPE_COUNT] = {
-    "NNC_F64", "NNC_F32", "NNC_BF16", "NNC_F16", "NNC_I64", "NNC_I32", "NNC_U8", "NNC_BOOL"};
-
 static const char *tensor_text(Arena *arena, Type type, const char *data) {
-  const char *dims = type.shape.rank == 0 ? "0" : "";
-  for (int i = 0; i < type.shape.rank; i++)
-    dims = arena_printf(arena, "%s%s%lld", dims, i ? ", " : "", (long long)type.shape.dim[i]);
-  return arena_printf(arena, "{(void *)%s, %s, %d, %lld, {%s}}", data,
-                      dtype_enumerators[type.dtype], type.shape.rank,
-                      (long long)shape_elements(type.shape), dims);
+  return arena_printf(arena, "{(void *)%s, %s, %d, %lld, {%s}}", data, c_dtype(type.dtype),
+                      type.shape.rank, (long long)shape_elements(type.shape),
+                      code_integers(arena, type.shape.rank, type.shape.dim));
 }
 
 /* The result is stored as it is: nothing is fused into such a kernel. */
@@ -43,8 +27,7 @@ void extern_write(Code *code, KernelFunction *function) {
   code_open(code, "const nnc_extern_tensor inputs[%d] =", slots->count);
   for (int i = 0; i < slots->count; i++)
     code_line(code, "%s,", tensor_text(arena, slots->operands[i], function->operands[i]));
-  code->indent--;
-  code_line(code, "};");
+  code_close_list(code);
   code_line(code, "const nnc_extern_tensor result = %s;",
             tensor_text(arena, slots->result, function->operands[result_operand(kernel)]));
   code_line(code, "%s(%d, inputs, &result);", slots->function, slots->count);

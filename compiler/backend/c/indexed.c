@@ -25,40 +25,12 @@ static const char *plane_epilogue(Arena *arena, KernelFunction *function) {
   const Kernel *kernel = function->kernel;
   Text text = {0};
   Code code = {.arena = arena, .out = &text};
-  if (kernel_uses_axis(arena, kernel, 0))
-    code_line(&code, "const int64_t i0 = plane / %lld;", (long long)kernel->conv.c);
-  if (kernel_uses_axis(arena, kernel, 1))
-    code_line(&code, "const int64_t i1 = plane %% %lld;", (long long)kernel->conv.c);
-  const char *place = NULL;
-  for (int i = 0; i < kernel->conv.spatial; i++) {
-    long long extent = (long long)kernel->conv.in[i];
-    code_open(&code, "for (int64_t i%d = 0; i%d < %lld; i%d++)", 2 + i, 2 + i, extent, 2 + i);
-    const char *axis = arena_printf(arena, "i%d", 2 + i);
-    place = place ? arena_printf(arena, "(%s) * %lld + %s", place, extent, axis) : axis;
-  }
-  function_write_epilogue(&code, function, arena_printf(arena, "sums[%s]", place),
-                          value_type(kernel));
-  for (int i = 0; i < kernel->conv.spatial; i++) code_close(&code);
-  return text_take(&text, arena);
-}
-
-/* Whether no window leaves the input along spatial axis `i`. */
-static bool stays_inside(const ConvSlots *slots, int i) {
-  int64_t reach =
-      (slots->out[i] - 1) * slots->stride[i] + (slots->kernel[i] - 1) * slots->dilation[i];
-  return slots->low[i] <= 0 && reach - slots->low[i] < slots->in[i];
-}
-
-/* The test that a tap lies inside along all spatial axes but the last. */
-static const char *inside_text(Arena *arena, const ConvSlots *slots) {
-  const char *text = NULL;
-  for (int i = 0; i < slots->spatial - 1; i++) {
-    if (stays_inside(slots, i)) continue;
-    int axis = i + 3 - slots->spatial;
-    const char *test = arena_printf(arena, "nnc_within(x%d, X%d)", axis, axis);
-    text = text ? arena_printf(arena, "%s && %s", text, test) : test;
-  }
-  return text ? arena_printf(arena, "(%s)", text) : "true";
+  long long channels = (long long)kernel->conv.c;
+  function_declare_axis(&code, function, 0, arena_printf(arena, "plane / %lld", channels));
+  function_declare_axis(&code, function, 1, arena_printf(arena, "plane %% %lld", channels));
+  const char *place = function_open_plane(&code, kernel->conv.spatial, kernel->conv.in);
+  return function_end_epilogue(&code, function, arena_printf(arena, "sums[%s]", place),
+                               value_type(kernel));
 }
 
 void max_pool_grad_write(Code *code, KernelFunction *function) {
@@ -78,14 +50,14 @@ void max_pool_grad_write(Code *code, KernelFunction *function) {
     d[i] = own < 0 ? 1 : slots->dilation[own];
     p[i] = own < 0 ? 0 : slots->low[own];
   }
-  bool is_inner = stays_inside(slots, slots->spatial - 1);
+  bool is_inner = window_stays_inside(slots, slots->spatial - 1);
   TemplateHoles holes = function_holes(arena, function, grid.tasks);
   holes_add(&holes, "TYPE", c_value_type(value_type(kernel)));
   holes_add(&holes, "X", function->operands[0]);
   holes_add(&holes, "DY", function->operands[1]);
   holes_add(&holes, "LOAD_X", loader(arena, kernel->operands[0].dtype));
   holes_add(&holes, "LOAD_DY", loader(arena, kernel->operands[1].dtype));
-  holes_add(&holes, "INSIDE", inside_text(arena, slots));
+  holes_add(&holes, "INSIDE", window_inside_text(arena, slots));
   /* windows, from `first`, whose tap t2 lies inside along the last axis */
   holes_add(&holes, "FROM",
             is_inner ? "0" : "nnc_greatest((P2 - t2 * D2 + S2 - 1) / S2 - first, 0)");
@@ -123,12 +95,11 @@ static const char *row_epilogue(Arena *arena, KernelFunction *function, int64_t 
     const char *value = is_matrix ? (i == 0 ? "first + r" : "e")
                                   : arena_printf(arena, "%s / %lld %% %lld", flat, (long long)below,
                                                  (long long)kernel->extent[i]);
-    if (kernel_uses_axis(arena, kernel, i)) code_line(&code, "const int64_t i%d = %s;", i, value);
+    function_declare_axis(&code, function, i, value);
     below *= kernel->extent[i];
   }
   CHECK(below == rows * elements);
-  function_write_epilogue(&code, function, result, dtype);
-  return text_take(&text, arena);
+  return function_end_epilogue(&code, function, result, dtype);
 }
 
 void scatter_write(Code *code, KernelFunction *function) {

@@ -16,7 +16,7 @@ static size_t body_of(const Code *code, const KernelFunction *function, size_t b
 }
 
 static void add_unused(Code *code, size_t body, const char *name, const char **list) {
-  if (!c_mentions(code->out->data + body, name))
+  if (!code_mentions(code->out->data + body, name))
     *list = arena_printf(code->arena, "%s%s(void)%s", *list, **list ? ", " : "", name);
 }
 
@@ -61,8 +61,21 @@ static void write_launch(Code *code, const KernelCall *call) {
   function_write_call(code, call->worker, call);
 }
 
+/* Variables of the templates and loops; axes, temporaries and such have names like i0 (naming.c). */
+static const char *const words[] = {
+    "first",  "last",      "row",       "rows",       "tile",   "cols",         "acc",
+    "packed", "left",      "right",     "depth",      "batch",  "panel",        "sums",
+    "begin",  "end",       "count",     "best",       "better", "image",        "images",
+    "chunk",  "group",     "channel",   "channels",   "taps",   "phases",       "phase",
+    "shift",  "length",    "raster",    "rasters",    "from",   "to",           "value",
+    "given",  "planes",    "plane",     "patches",    "seen",   "tiles",        "part",
+    "slot",   "done",      "weights",   "window",     "where",  "distance",     "inside",
+    "shape",  "tap_count", "sort_keys", "spare_keys", "places", "spare_places", "sorted",
+    NULL};
+
 const BackEnd back_end_c = {
     .dialect = &dialect_c,
+    .words = words,
     .weights = {[KERNEL_LOOP] = 10,
                 [KERNEL_CONTRACT] = 15,
                 [KERNEL_CONV] = 15,
@@ -142,10 +155,46 @@ TemplateHoles function_holes(Arena *arena, const KernelFunction *function, int64
   return holes;
 }
 
-void function_write_epilogue(Code *code, KernelFunction *function, const char *result,
-                             DType dtype) {
+void function_declare_axis(Code *code, const KernelFunction *function, int axis,
+                           const char *value) {
+  if (kernel_uses_axis(code->arena, function->kernel, axis))
+    code_line(code, "const int64_t i%d = %s;", axis, value);
+}
+
+const char *function_open_plane(Code *code, int spatial, const int64_t *extent) {
+  const char *place = "0";
+  for (int i = 0; i < spatial; i++) {
+    const char *axis = arena_printf(code->arena, "i%d", 2 + i);
+    long long length = (long long)extent[i];
+    code_open(code, "for (int64_t %s = 0; %s < %lld; %s++)", axis, axis, length, axis);
+    place = i == 0 ? axis : arena_printf(code->arena, "(%s) * %lld + %s", place, length, axis);
+  }
+  return place;
+}
+
+const char *function_end_epilogue(Code *code, KernelFunction *function, const char *result,
+                                  DType dtype) {
   ExprScope scope = function_scope(code->arena, function);
   scope.result = result;
   scope.result_dtype = dtype;
   expression_write_stores(code, &scope, 0);
+  while (code->indent > 0) code_close(code);
+  return text_take(code->out, code->arena);
+}
+
+bool window_stays_inside(const ConvSlots *slots, int i) {
+  int64_t reach =
+      (slots->out[i] - 1) * slots->stride[i] + (slots->kernel[i] - 1) * slots->dilation[i];
+  return slots->low[i] <= 0 && reach - slots->low[i] < slots->in[i];
+}
+
+const char *window_inside_text(Arena *arena, const ConvSlots *slots) {
+  const char *text = NULL;
+  for (int i = 0; i < slots->spatial - 1; i++) {
+    if (window_stays_inside(slots, i)) continue;
+    int axis = i + 3 - slots->spatial;
+    const char *test = arena_printf(arena, "nnc_within(x%d, X%d)", axis, axis);
+    text = text ? arena_printf(arena, "%s && %s", text, test) : test;
+  }
+  return text ? arena_printf(arena, "(%s)", text) : "true";
 }

@@ -32,7 +32,18 @@ void function_keys(Code *code, const KernelFunction *function);
 /* What all templates have holes for: NAME, PARAMETERS, ARGUMENTS, UNUSED and KEYS, and the grid's
  * TASKS. */
 TemplateHoles function_holes(Arena *arena, const KernelFunction *function, int64_t tasks);
-/* Renders the epilogue and writes its stores, for the template's element of this text and type. */
-void function_write_epilogue(Code *code, KernelFunction *function, const char *result, DType dtype);
+/* "const int64_t i2 = VALUE;", where an access depends on that axis of the domain. */
+void function_declare_axis(Code *code, const KernelFunction *function, int axis, const char *value);
+/* Opens loops over the axes of the domain from number 2 on; the place in a plane of these extents. */
+const char *function_open_plane(Code *code, int spatial, const int64_t *extent);
+/* Writes the stores of the epilogue for the template's element of this text and type, closes what is
+ * open, and returns all of it. */
+const char *function_end_epilogue(Code *code, KernelFunction *function, const char *result,
+                                  DType dtype);
+
+/* Whether no window leaves the input along spatial axis `i`; the test that a tap lies inside along
+ * all of them but the last. */
+bool window_stays_inside(const ConvSlots *slots, int i);
+const char *window_inside_text(Arena *arena, const ConvSlots *slots);
 
 #endif

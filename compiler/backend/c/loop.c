@@ -191,7 +191,7 @@ static void write_row_lanes(LoopWriter *writer, const Stage *stage, int number) 
   RowLoop loop = {writer,
                   number,
                   last,
-                  extent > NNC_BLOCK ? "count" : c_integer(code->arena, extent),
+                  extent > NNC_BLOCK ? "count" : code_integer(code->arena, extent),
                   extent > NNC_BLOCK ? "first + l" : "l",
                   0};
   code_line(code, "%s s%d;", type, number);
@@ -455,7 +455,7 @@ static void write_task(LoopWriter *writer, const LoopGrid *grid) {
   Arena *arena = code->arena;
   const char *piece =
       grid->blocks == 1 ? "task" : arena_printf(arena, "task / %lld", (long long)grid->blocks);
-  const char *begin = "0", *end = c_integer(arena, grid->last);
+  const char *begin = "0", *end = code_integer(arena, grid->last);
   if (grid->blocks > 1) {
     const char *number =
         grid->rows == 1 ? "task" : arena_printf(arena, "task %% %lld", (long long)grid->blocks);

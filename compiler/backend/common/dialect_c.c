@@ -27,6 +27,12 @@ const char *c_storage_type(DType dtype) { return types[dtype].storage; }
 const char *c_value_type(DType dtype) { return types[dtype].value; }
 const char *c_type_name(DType dtype) { return types[dtype].name; }
 
+const char *c_dtype(DType dtype) {
+  static const char *const enumerators[DTYPE_COUNT] = {
+      "NNC_F64", "NNC_F32", "NNC_BF16", "NNC_F16", "NNC_I64", "NNC_I32", "NNC_U8", "NNC_BOOL"};
+  return enumerators[dtype];
+}
+
 /* The shortest decimal that reads back to the same float. */
 static const char *float_literal(Arena *arena, float value) {
   char digits[40];
@@ -49,8 +55,8 @@ const char *c_literal(Arena *arena, DType dtype, double value) {
   if (!dtype_is_float(dtype)) {
     if (value >= 0x1p63) return "INT64_MAX";
     return dtype == DTYPE_I64 && fabs(value) > INT32_MAX
-               ? arena_printf(arena, "INT64_C(%s)", c_integer(arena, (int64_t)value))
-               : c_integer(arena, (int64_t)value);
+               ? arena_printf(arena, "INT64_C(%s)", code_integer(arena, (int64_t)value))
+               : code_integer(arena, (int64_t)value);
   }
   if (isnan(value)) return dtype == DTYPE_F64 ? "(double)NAN" : "NAN";
   bool is_double = dtype == DTYPE_F64;

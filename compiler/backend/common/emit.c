@@ -8,8 +8,8 @@
 static void emit_header(Emitter *emitter) {
   const Module *module = emitter->program->module;
   Code *code = &emitter->code;
-  code_line(code, "/* %s: trains the network of %s.", c_comment(code->arena, module->name),
-            c_comment(code->arena, module->source ? module->source->name : module->name));
+  code_line(code, "/* %s: trains the network of %s.", code_in_comment(code->arena, module->name),
+            code_in_comment(code->arena, module->source ? module->source->name : module->name));
   code_line(code, " *");
   code_line(code, " * %s: no licence is attached. Build it with:", output_c_mark);
   code_line(code, " *");
@@ -34,11 +34,11 @@ static void name_kernel(Emitter *emitter, int number) {
   Arena *arena = emitter->arena;
   function->kernel = kernel;
   function->dialect = emitter->options->back_end->dialect;
-  function->name = scope_function_name(&emitter->names, kernel->name);
+  function->name = naming_function(&emitter->names, kernel->name);
   NameScope inside = {.arena = arena, .outer = &emitter->names};
   function->operands = ARENA_ARRAY(arena, const char *, kernel->operand_count + 1);
   for (int i = 0; i < kernel->operand_count; i++)
-    function->operands[i] = scope_name(&inside, kernel->operands[i].name);
+    function->operands[i] = naming_make(&inside, kernel->operands[i].name);
   function->scalars = ARENA_ARRAY(arena, const char *, kernel->scalar_count + 1);
   function->keys = ARENA_ARRAY(arena, const char *, kernel->key_count + 1);
   for (int i = 0; i < kernel->key_count; i++) function->keys[i] = arena_printf(arena, "key_%d", i);
@@ -69,12 +69,12 @@ static void name_scalars(Emitter *emitter, int number, const UseList *uses) {
   KernelFunction *function = &emitter->functions[number];
   NameScope inside = {.arena = emitter->arena, .outer = &emitter->names};
   for (int i = 0; i < function->kernel->operand_count; i++)
-    scope_take(&inside, function->operands[i]);
+    naming_take(&inside, function->operands[i]);
   for (int i = 0; i < function->kernel->scalar_count; i++) {
     const char *wish = "scalar";
     if (uses->count > 0)
       wish = emitter->program->scalar_names.items[uses->items[0].step->scalars[i]];
-    function->scalars[i] = scope_name(&inside, wish);
+    function->scalars[i] = naming_make(&inside, wish);
   }
 }
 
@@ -110,7 +110,7 @@ static void emit_parts(Emitter *emitter, SourceParts *parts) {
   code->out = &parts->memory;
   emit_memory(emitter);
   for (int i = 0; i < emitter->options->extern_count; i++)
-    scope_take(&emitter->names, emitter->options->externs[i]->function);
+    naming_take(&emitter->names, emitter->options->externs[i]->function);
   for (int i = 0; i < parts->kernel_count; i++) name_kernel(emitter, i);
   for (int i = 0; i < parts->kernel_count; i++) {
     parts->kernels[i].kernel = emitter->program->kernels.items[i];
@@ -138,7 +138,7 @@ void emit_source(Arena *arena, CSource *source, const Program *program,
                      .arena = work,
                      .program = program,
                      .options = options,
-                     .names = {.arena = work},
+                     .names = {.arena = work, .words = options->back_end->words},
                      .functions = ARENA_ARRAY(work, KernelFunction, count + 1)};
   SourceParts parts = {.back_end = options->back_end,
                        .has_levels = options->level_count > 0,

@@ -19,7 +19,7 @@ void emit_memory(Emitter *emitter) {
                                       [BUFFER_WORKER] = "worker"};
   Code *code = &emitter->code;
   const Program *program = emitter->program;
-  NameScope scope = {.arena = emitter->arena};
+  NameScope scope = {.arena = emitter->arena, .words = emitter->options->back_end->words};
   emitter->memory = ARENA_ARRAY(emitter->arena, const char *, program->buffers.count + 1);
   code_blank(code);
   code_comment(code, "The memory plan: bytes from the arena's base, %lld in all.",
@@ -29,7 +29,7 @@ void emit_memory(Emitter *emitter) {
   for (int i = 0; i < program->buffers.count; i++) {
     const Buffer *buffer = &program->buffers.items[i];
     if (buffer->kind == BUFFER_WORKER) continue;
-    emitter->memory[i] = arena_printf(emitter->arena, "mem_%s", scope_name(&scope, buffer->name));
+    emitter->memory[i] = arena_printf(emitter->arena, "mem_%s", naming_make(&scope, buffer->name));
     Text type = {0};
     text_add_type(&type, buffer->type);
     code_line(code, "%s = %lld, /* %s, %s%s%s */", emitter->memory[i],
@@ -40,8 +40,7 @@ void emit_memory(Emitter *emitter) {
                   : "");
     text_free(&type);
   }
-  code->indent--;
-  code_line(code, "};");
+  code_close_list(code);
 }
 
 /* ---- steps ---- */
@@ -132,7 +131,7 @@ static void emit_step(Emitter *emitter, const Step *step) {
     code_line(&emitter->code, "nnc_copy(worker, %s, %s, %lld); /* %s */",
               buffer_place(emitter, step->copy_to), buffer_place(emitter, step->copy_from),
               (long long)type_bytes(emitter->program->buffers.items[step->copy_to].type),
-              c_comment(emitter->arena, step->path));
+              code_in_comment(emitter->arena, step->path));
     return;
   }
 }

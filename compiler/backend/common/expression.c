@@ -39,7 +39,7 @@ static const char *element_text(const ExprScope *scope, int operand, const Index
 
 const char *index_text(const ExprScope *scope, const Index *index) {
   switch (index->kind) {
-  case INDEX_CONST: return c_integer(scope->arena, index->value);
+  case INDEX_CONST: return code_integer(scope->arena, index->value);
   case INDEX_AXIS: CHECK(index->value < scope->axis_count); return scope->axes[index->value];
   case INDEX_ADD: return sum_text(scope, index);
   case INDEX_MUL: {

@@ -45,7 +45,7 @@ bool source_add_externs(Arena *arena, CSource *source, const CompileOptions *opt
       fprintf(stderr, "nnc: error: cannot read %s: %s\n", unit->file, strerror(errno));
       return false;
     }
-    text_printf(&unit->text, "#line 1 %s\n", c_string(arena, unit->file));
+    text_printf(&unit->text, "#line 1 %s\n", code_string(arena, unit->file));
     if (text.length > 0) text_add_bytes(&unit->text, text.data, text.length);
     text_free(&text);
     source->unit_count++;

@@ -27,8 +27,9 @@ typedef struct KernelCall {
 /* What makes a back end: how it writes kernels, and how entries launch them. All else of a program
  * (entries, the host's arithmetic, tables, units) is C and the same for all. */
 typedef struct BackEnd {
-  const Dialect *dialect; /* of the kernels */
-  const char *header;     /* what its kernels include besides nnc_kernel.h, or NULL */
+  const Dialect *dialect;   /* of the kernels */
+  const char *header;       /* what its kernels include besides nnc_kernel.h, or NULL */
+  const char *const *words; /* what its kernels' functions call their own, before a NULL */
   /* About the microseconds that its compiler needs for a byte of a kernel; 0: as for a loop. */
   int weights[KERNEL_KIND_COUNT];
   /* Writes the function (with what it needs before it), without its comment; the declaration of it

@@ -103,7 +103,7 @@ static const char *const *host_targets(Emitter *emitter, const Graph *graph) {
     for (int s = 0; s < program->scalar_names.count; s++)
       if (strcmp(program->scalar_names.items[s], graph->outputs.items[i].name) == 0)
         targets[i] = arena_printf(emitter->arena, "scalars[%d] /* %s */", s,
-                                  c_comment(emitter->arena, graph->outputs.items[i].name));
+                                  code_in_comment(emitter->arena, graph->outputs.items[i].name));
   return targets;
 }
 
@@ -158,7 +158,7 @@ static void emit_finish_function(Emitter *emitter) {
       for (int m = 0; m < module->metrics.count; m++)
         if (strcmp(module->metrics.items[m].name, graph->outputs.items[i].name) == 0)
           targets[i] = arena_printf(emitter->arena, "metrics[%d] /* %s */", m,
-                                    c_comment(emitter->arena, module->metrics.items[m].name));
+                                    code_in_comment(emitter->arena, module->metrics.items[m].name));
     write_graph(emitter, graph, targets, finish_leaf);
   }
   code_close(code);

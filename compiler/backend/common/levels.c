@@ -32,7 +32,7 @@ void emit_level(Emitter *emitter) {
   code_comment(code, "What the runtime calls.");
   code_open(code, is_one ? "static const nnc_level nnc_level_only ="
                          : "const nnc_level NNC_OF_LEVEL(nnc_level) =");
-  if (is_one) code_line(code, ".name = %s,", c_string(emitter->arena, emitter->options->arch));
+  if (is_one) code_line(code, ".name = %s,", code_string(emitter->arena, emitter->options->arch));
   else code_line(code, ".name = NNC_LEVEL_NAME,");
   code_line(code, ".isa = NNC_ISA,");
   code_line(code, ".extensions = NNC_EXTENSIONS,");
@@ -46,8 +46,7 @@ void emit_level(Emitter *emitter) {
   }
   code->indent--;
   code_line(code, "},");
-  code->indent--;
-  code_line(code, "};");
+  code_close_list(code);
 }
 
 void emit_level_table(Emitter *emitter) {

@@ -4,6 +4,7 @@
 
 #include "backend/common/emit.h"
 #include "backend/common/function.h"
+#include "backend/common/naming.h"
 
 typedef struct Emitter {
   Code code;

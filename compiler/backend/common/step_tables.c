@@ -30,13 +30,14 @@ static int64_t step_rounds(const ProgramEntry *entry, const Step *step) {
 static void emit_row(Emitter *emitter, const ProgramEntry *entry, const Step *step) {
   Arena *arena = emitter->arena;
   const char *kernel = step->kind == STEP_LAUNCH ? emitter->functions[step->kernel].name : "";
-  code_line(&emitter->code, "{%s, %s, %s, %s,", c_string(arena, step->class_name),
-            c_string(arena, step->operator_name ? step->operator_name : ""),
-            c_string(arena, kernel), c_string(arena, step->path));
+  code_line(&emitter->code, "{%s, %s, %s, %s,", code_string(arena, step->class_name),
+            code_string(arena, step->operator_name ? step->operator_name : ""),
+            code_string(arena, kernel), code_string(arena, step->path));
   code_line(&emitter->code, " %s, %s, %s, %lld, %lld, %d},",
-            c_string(arena, stored_names(emitter, step)), c_literal(arena, DTYPE_F64, step->flops),
-            c_literal(arena, DTYPE_F64, step->bytes), (long long)step->task_count,
-            (long long)step_rounds(entry, step), step->span.file ? step->span.line : 0);
+            code_string(arena, stored_names(emitter, step)),
+            c_literal(arena, DTYPE_F64, step->flops), c_literal(arena, DTYPE_F64, step->bytes),
+            (long long)step->task_count, (long long)step_rounds(entry, step),
+            step->span.file ? step->span.line : 0);
 }
 
 const char *emit_step_table(Emitter *emitter, const char *name, const ProgramEntry *entry) {
@@ -44,8 +45,7 @@ const char *emit_step_table(Emitter *emitter, const char *name, const ProgramEnt
   if (entry->steps.count == 0) return "";
   code_open(code, "static const nnc_step %s_steps[%d] =", name, entry->steps.count);
   for (int i = 0; i < entry->steps.count; i++) emit_row(emitter, entry, &entry->steps.items[i]);
-  code->indent--;
-  code_line(code, "};");
+  code_close_list(code);
   return arena_printf(emitter->arena, ",\n    .step_count = %d, .steps = %s_steps",
                       entry->steps.count, name);
 }

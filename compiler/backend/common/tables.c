@@ -6,15 +6,13 @@
 #include "ops/op.h"
 #include "support/panic.h"
 
-static const char *const dtype_enumerators[DTYPE_COUNT] = {
-    "NNC_F64", "NNC_F32", "NNC_BF16", "NNC_F16", "NNC_I64", "NNC_I32", "NNC_U8", "NNC_BOOL"};
 static const char *const combine_enumerators[COMBINE_COUNT] = {
     "NNC_MEAN", "NNC_BATCHES", "NNC_SUM", "NNC_MAX", "NNC_MIN", "NNC_LAST"};
 static const char *const variable_enumerators[VARIABLE_KIND_COUNT] = {
     "NNC_PARAM", "NNC_STATE", "NNC_STREAM", "NNC_OPTIMIZER"};
 
 static const char *quoted(Emitter *emitter, const char *string) {
-  return c_string(emitter->arena, string);
+  return code_string(emitter->arena, string);
 }
 
 /* A double: infinities and NaN have names in C, which printf does not write. */
@@ -23,13 +21,9 @@ static const char *number(Emitter *emitter, double value) {
 }
 
 static const char *tensor_text(Emitter *emitter, const char *name, Type type, const char *offset) {
-  const char *dims = "";
-  for (int i = 0; i < type.shape.rank; i++)
-    dims =
-        arena_printf(emitter->arena, "%s%s%lld", dims, i ? ", " : "", (long long)type.shape.dim[i]);
-  if (type.shape.rank == 0) dims = "0";
   return arena_printf(emitter->arena, "{%s, %s, %d, {%s}, %s}", quoted(emitter, name),
-                      dtype_enumerators[type.dtype], type.shape.rank, dims, offset);
+                      c_dtype(type.dtype), type.shape.rank,
+                      code_integers(emitter->arena, type.shape.rank, type.shape.dim), offset);
 }
 
 /* ---- variables ---- */
@@ -72,8 +66,7 @@ static int emit_variables(Emitter *emitter) {
               variable_enumerators[variable->kind], variable->frozen, variable->span.line,
               output && drawn[output->node->id]);
   }
-  code->indent--;
-  code_line(code, "};");
+  code_close_list(code);
   return module->variables.count;
 }
 
@@ -94,8 +87,7 @@ static int emit_initials(Emitter *emitter) {
               variable->entry ? quoted(emitter, variable->entry) : "NULL", variable->span.line,
               variable->span.column);
   }
-  code->indent--;
-  code_line(code, "};");
+  code_close_list(code);
   return count;
 }
 
@@ -120,8 +112,7 @@ static void emit_plateaus(Emitter *emitter) {
               number(emitter, plateau->least), (long long)plateau->patience,
               (long long)plateau->cooldown);
   }
-  code->indent--;
-  code_line(code, "};");
+  code_close_list(code);
 }
 
 /* ---- entries ---- */
@@ -136,29 +127,27 @@ static void emit_inputs(Emitter *emitter, const char *name, const ProgramEntry *
   Code *code = &emitter->code;
   const Program *program = emitter->program;
   const Graph *graph = program->module->entries[entry->entry];
-  const char *batched = "", *limits = "", *exceptions = "";
-  code_open(code, "static const nnc_tensor %s_inputs[%d] =", name, entry->inputs.count);
-  for (int i = 0; i < entry->inputs.count; i++) {
-    const Buffer *buffer = &program->buffers.items[entry->inputs.items[i]];
-    code_line(
-        code, "%s,",
-        tensor_text(emitter, buffer->name, buffer->type, emitter->memory[entry->inputs.items[i]]));
-    batched = arena_printf(emitter->arena, "%s%s%d", batched, i ? ", " : "",
-                           input_is_batched(program->module, buffer->name));
+  const int count = entry->inputs.count;
+  int64_t *batched = ARENA_ARRAY(emitter->arena, int64_t, count);
+  int64_t *limits = ARENA_ARRAY(emitter->arena, int64_t, count);
+  int64_t *exceptions = ARENA_ARRAY(emitter->arena, int64_t, count);
+  code_open(code, "static const nnc_tensor %s_inputs[%d] =", name, count);
+  for (int i = 0; i < count; i++) {
+    int id = entry->inputs.items[i];
+    const Buffer *buffer = &program->buffers.items[id];
     InputLimit limit = graph_input_limit(emitter->arena, graph, buffer->name);
-    int64_t exception = limit.has_exception ? limit.exception : INT64_MIN;
-    limits = arena_printf(emitter->arena, "%s%s%s", limits, i ? ", " : "",
-                          c_integer(emitter->arena, limit.bound));
-    exceptions = arena_printf(emitter->arena, "%s%s%s", exceptions, i ? ", " : "",
-                              c_integer(emitter->arena, exception));
+    code_line(code, "%s,", tensor_text(emitter, buffer->name, buffer->type, emitter->memory[id]));
+    batched[i] = input_is_batched(program->module, buffer->name);
+    limits[i] = limit.bound;
+    exceptions[i] = limit.has_exception ? limit.exception : INT64_MIN;
   }
-  code->indent--;
-  code_line(code, "};");
-  code_line(code, "static const unsigned char %s_batched[%d] = {%s};", name, entry->inputs.count,
-            batched);
-  code_line(code, "static const int64_t %s_limits[%d] = {%s};", name, entry->inputs.count, limits);
-  code_line(code, "static const int64_t %s_exceptions[%d] = {%s};", name, entry->inputs.count,
-            exceptions);
+  code_close_list(code);
+  code_line(code, "static const unsigned char %s_batched[%d] = {%s};", name, count,
+            code_integers(emitter->arena, count, batched));
+  code_line(code, "static const int64_t %s_limits[%d] = {%s};", name, count,
+            code_integers(emitter->arena, count, limits));
+  code_line(code, "static const int64_t %s_exceptions[%d] = {%s};", name, count,
+            code_integers(emitter->arena, count, exceptions));
 }
 
 /* Accumulators and results of an entry, in the graph's order; returns how many. */
@@ -185,8 +174,7 @@ static int emit_outputs(Emitter *emitter, const char *name, const ProgramEntry *
       code_line(code, "{%s, %s, %s},", quoted(emitter, output->name),
                 combine_enumerators[output->combine], tensor);
   }
-  code->indent--;
-  code_line(code, "};");
+  code_close_list(code);
   return count;
 }
 
@@ -264,8 +252,7 @@ static void emit_arguments(Emitter *emitter, const DataCall *call, const char *n
               quoted(emitter, call->arguments[i].name ? call->arguments[i].name : ""), text.data);
     text_free(&text);
   }
-  code->indent--;
-  code_line(code, "};");
+  code_close_list(code);
 }
 
 static const char *emit_pipeline(Emitter *emitter, const DataPipeline *pipeline, const char *name) {
@@ -289,8 +276,7 @@ static const char *emit_pipeline(Emitter *emitter, const DataPipeline *pipeline,
               i == 0 ? "source" : "stage", call->function, call->argument_count, arguments);
     code_line(code, " .line = %d, .column = %d},", call->span.line, call->span.column);
   }
-  code->indent--;
-  code_line(code, "};");
+  code_close_list(code);
   return arena_printf(arena, "{%d, %s_fields, %d, %s_calls}", pipeline->field_count, name,
                       pipeline->call_count, name);
 }
@@ -319,8 +305,7 @@ static void emit_data_sets(Emitter *emitter) {
   }
   code_open(code, "static const nnc_data_set data_sets[%d] =", module->data_sets.count);
   for (int i = 0; i < module->data_sets.count; i++) code_line(code, "%s", rows[i]);
-  code->indent--;
-  code_line(code, "};");
+  code_close_list(code);
 }
 
 /* ---- the model ---- */
@@ -331,8 +316,7 @@ static void emit_names(Emitter *emitter, const char *table, int count, const cha
   code_blank(code);
   code_open(code, "static const char *const %s[%d] =", table, count);
   for (int i = 0; i < count; i++) code_line(code, "%s,", quoted(emitter, names[i]));
-  code->indent--;
-  code_line(code, "};");
+  code_close_list(code);
 }
 
 /* The text of the .net file, a literal a line. */
@@ -369,13 +353,11 @@ static void find_index_places(Arena *arena, const Graph *graph, IndexPlaces *pla
 
 static void emit_index_place(Emitter *emitter, const Node *node) {
   const Attribute *extents = node_ints(node, ATTR_EXTENTS);
-  const char *dim = "";
-  for (int i = 0; i < extents->count; i++)
-    dim = arena_printf(emitter->arena, "%s%s%lld", dim, i ? ", " : "", (long long)extents->ints[i]);
   code_line(&emitter->code, "{%s, %s, %lld, %lld, %d, {%s}, %d, %d},",
             quoted(emitter, node_string(node, ATTR_NAME)), quoted(emitter, node->path),
             (long long)node_int(node, ATTR_AXIS), (long long)node_int(node, ATTR_LENGTH),
-            extents->count, extents->count ? dim : "0", node->span.line, node->span.column);
+            extents->count, code_integers(emitter->arena, extents->count, extents->ints),
+            node->span.line, node->span.column);
 }
 
 /* Returns how many there are. */
@@ -391,8 +373,7 @@ static int emit_index_places(Emitter *emitter) {
     if (places.items[i]) emit_index_place(emitter, places.items[i]);
     else code_line(&emitter->code, "{0},");
   }
-  emitter->code.indent--;
-  code_line(&emitter->code, "};");
+  code_close_list(&emitter->code);
   return places.count;
 }
 
@@ -443,8 +424,7 @@ static void emit_model(Emitter *emitter, const char *const *entries, int initial
   code_line(code, ".validate_steps = %lld,", (long long)module->run.validate_steps);
   code_line(code, ".accumulation = %lld,", (long long)module->run.accumulate);
   code_line(code, ".seed = %llu,", (unsigned long long)module->run.seed);
-  code->indent--;
-  code_line(code, "};");
+  code_close_list(code);
 }
 
 void emit_tables(Emitter *emitter) {

@@ -68,7 +68,7 @@ typedef struct Cutter {
 /* Adds a part that begins at a line of the one file. */
 static void add_part(const Cutter *cutter, SourceUnit *unit, const Text *part, int line) {
   if (cutter->file != NULL) {
-    text_printf(&unit->text, "#line %d %s\n", line, c_string(cutter->arena, cutter->file));
+    text_printf(&unit->text, "#line %d %s\n", line, code_string(cutter->arena, cutter->file));
   }
   add_text(&unit->text, part);
 }

@@ -1,0 +1,123 @@
+/* Identifiers of generated code: see naming.h. */
+#include "backend/common/naming.h"
+
+#include <ctype.h>
+#include <stdint.h>
+#include <string.h>
+#include "support/names.h"
+
+/* Words of C, and what entries and tables of generated code call their own. */
+static const char *const reserved[] = {
+    "auto",  "bool",     "break",  "case",     "char",   "const",    "continue", "default",
+    "do",    "double",   "else",   "enum",     "extern", "false",    "float",    "for",
+    "goto",  "if",       "inline", "int",      "long",   "register", "restrict", "return",
+    "short", "signed",   "sizeof", "static",   "struct", "switch",   "true",     "typedef",
+    "union", "unsigned", "void",   "volatile", "while",  "asm",      "typeof",   "main",
+    "linux", "unix",     "worker", "arena",    "task",   "host",     "finish",   "source",
+    "errno", "stdin",    "stdout", "stderr",   "NULL",   "INFINITY", "NAN",
+};
+
+/* Names such as i0, t12, a1 belong to the generated code. */
+static bool is_generated_name(const char *name) {
+  if (strchr("abcijklmnrstvx", name[0]) == NULL) return false;
+  if (name[1] == 0) return true;
+  for (const char *c = name + 1; *c; c++)
+    if (!isdigit((unsigned char)*c)) return false;
+  return true;
+}
+
+static bool is_reserved(const NameScope *scope, const char *name) {
+  for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
+    if (strcmp(reserved[i], name) == 0) return true;
+  while (scope->outer != NULL) scope = scope->outer;
+  for (const char *const *word = scope->words; word != NULL && *word != NULL; word++)
+    if (strcmp(*word, name) == 0) return true;
+  return is_generated_name(name) || strncmp(name, "nnc_", 4) == 0 ||
+         strncmp(name, "mem_", 4) == 0 || name[0] == '_';
+}
+
+/* "train_run", "data_0_1_calls": the emitted tables and functions of one file. */
+static bool is_table(const char *name) {
+  static const char *const tables[] = {
+      "host",   "finish",    "levels", "variables",    "initials", "plateaus", "source",
+      "worker", "data_sets", "task",   "scalar_names", "inputs",   "result",   "metric_names"};
+  static const char *const entries[] = {"init", "train",    "accumulate",
+                                        "eval", "eval_one", "predict"};
+  static const char *const ends[] = {"run",    "steps",      "inputs",  "batched",
+                                     "limits", "exceptions", "results", "accumulators"};
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+    if (strcmp(tables[i], name) == 0) return true;
+  for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
+    for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) {
+      size_t length = strlen(entries[i]);
+      if (strncmp(name, entries[i], length) == 0 && name[length] == '_' &&
+          strcmp(name + length + 1, ends[k]) == 0)
+        return true;
+    }
+  return strncmp(name, "data_", 5) == 0 && isdigit((unsigned char)name[5]);
+}
+
+bool naming_is_emitted(const char *name) {
+  return is_table(name) || strncmp(name, "net_", 4) == 0 || strncmp(name, "mem_", 4) == 0;
+}
+
+static int *scope_place(const NameScope *scope, const char *name) {
+  size_t hash = (size_t)((uintptr_t)name >> 3) * 0x9E3779B97F4A7C15u, mask = scope->capacity - 1;
+  for (size_t i = hash >> 20 & mask;; i = (i + 1) & mask) {
+    int *place = &scope->table[i];
+    if (*place == 0 || scope->taken.items[*place - 1].name == name) return place;
+  }
+}
+
+/* In this scope alone; NULL when it is free. */
+static TakenName *find_taken(const NameScope *scope, const char *name) {
+  int place = scope->capacity > 0 ? *scope_place(scope, name) : 0;
+  return place > 0 ? &scope->taken.items[place - 1] : NULL;
+}
+
+static void scope_grow(NameScope *scope) {
+  scope->capacity = scope->capacity > 0 ? 2 * scope->capacity : 32;
+  scope->table = ARENA_ARRAY(scope->arena, int, scope->capacity);
+  for (int i = 0; i < scope->taken.count; i++)
+    *scope_place(scope, scope->taken.items[i].name) = i + 1;
+}
+
+void naming_take(NameScope *scope, const char *name) {
+  name = name_intern(name);
+  if (find_taken(scope, name)) return;
+  if (2 * scope->taken.count >= scope->capacity) scope_grow(scope);
+  vec_push(scope->arena, &scope->taken, ((TakenName){name, 2}));
+  *scope_place(scope, name) = scope->taken.count;
+}
+
+static bool is_taken(const NameScope *scope, const char *name) {
+  name = name_intern(name);
+  for (; scope != NULL; scope = scope->outer)
+    if (find_taken(scope, name)) return true;
+  return false;
+}
+
+const char *naming_make(NameScope *scope, const char *wish) {
+  char *base = arena_strdup(scope->arena, wish);
+  for (char *c = base; *c; c++)
+    if (!isalnum((unsigned char)*c)) *c = '_';
+  while (*base == '_') base++;
+  if (*base == 0) base = arena_strdup(scope->arena, "value"); /* a name of signs alone */
+  if (isdigit((unsigned char)*base)) base = arena_printf(scope->arena, "n%s", base);
+  /* Names without small letters are the templates' constants. */
+  if (strpbrk(base, "abcdefghijklmnopqrstuvwxyz") == NULL)
+    base = arena_printf(scope->arena, "v_%s", base);
+  const char *name = base;
+  if (is_reserved(scope, name)) name = base = arena_printf(scope->arena, "%s_", base);
+  TakenName *same = find_taken(scope, name_intern(base));
+  int number = same ? same->next : 2;
+  while (is_reserved(scope, name) || is_taken(scope, name))
+    name = arena_printf(scope->arena, "%s_%d", base, number++);
+  if (same) same->next = number;
+  naming_take(scope, name);
+  return name;
+}
+
+const char *naming_function(NameScope *scope, const char *wish) {
+  return naming_make(scope, arena_printf(scope->arena, "net_%s", wish));
+}
