@@ -1,6 +1,6 @@
 /* A contraction with all extents known: C[m, n] = sum_k A[m, k] B[k, n], for each element of a batch.
  *
- * A task's columns are walked in panels as wide as the register tile (nnc_gemm.h).  A panel of B is read
+ * A task goes over its columns in panels as wide as the register tile (nnc_gemm.h).  A panel of B is read
  * in place where its rows are whole vectors in memory, else from a packed copy in the worker's block,
  * which following tasks with the same columns use again. Tiles go through the epilogue one by one, or a
  * whole panel at a time where the result is contiguous along the tile's rows. */

@@ -1,7 +1,7 @@
 /* A convolution, or its adjoint in the input, with all extents known: rows of the register tile are
  * result channels, its columns neighbouring positions of the raster (nnc_conv.h).
  *
- * A task copies the planes that its block of one image needs, with zeros around them, and walks the
+ * A task copies the planes that its block of one image needs, with zeros around them, and goes over the
  * result channels of the group in strips. The adjoint of a strided convolution has an output phase for
  * each residue of the position modulo the stride, with its own taps. */
 /* Result channels [channel, channel + rows) at a block's positions: tile[r * TILE_ROW + place in the raster],

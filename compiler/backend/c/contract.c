@@ -269,7 +269,7 @@ static bool is_large(const ContractWriter *writer, int operand) {
   return slot->elements * dtype_size(slot->dtype) >= LARGE_BYTES;
 }
 
-/* Adds an access of the epilogue that walks along rows of a large operand. */
+/* Adds an access of the epilogue that goes along rows of a large operand. */
 static void add_place(const ContractWriter *writer, Place *places, int *count, int operand,
                       const Index *index) {
   const Kernel *kernel = writer->kernel;

@@ -258,7 +258,7 @@ static const char *weights_text(const ConvWriter *writer) {
 /* ---- small planes ---- */
 
 /* Declares `seen`, from which patches are cut: the plane itself where it has no padding and is
- * walked step by step, else a raster of it. */
+ * read step by step, else a raster of it. */
 static const char *raster_text(const ConvWriter *writer) {
   const ConvGrid *grid = &writer->grid;
   const char *type = c_value_type(writer->sum);
@@ -280,7 +280,7 @@ static const char *raster_text(const ConvWriter *writer) {
       type, c_type_name(writer->sum), dtype_name(writer->kernel->operands[0].dtype));
 }
 
-/* Copies what a tap sees of `seen` to `to`, which then is behind it. */
+/* Copies what a tap sees of `seen` to `to`, which then points after it. */
 static const char *cut_text(const ConvWriter *writer) {
   const ConvGrid *grid = &writer->grid;
   bool is_whole = true;

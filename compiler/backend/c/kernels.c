@@ -5,7 +5,7 @@
 #include "support/integers.h"
 #include "support/panic.h"
 
-/* Behind the opening brace of the kernel's function, the last one of the text from `begin`. */
+/* After the opening brace of the kernel's function, the last one of the text from `begin`. */
 static size_t body_of(const Code *code, const KernelFunction *function, size_t begin) {
   const char *head = arena_printf(code->arena, "void %s(nnc_worker", function->name);
   const char *text = code->out->data + begin, *last = NULL;
@@ -101,7 +101,7 @@ const char *function_parameters(Arena *arena, const KernelFunction *function) {
   return text;
 }
 
-/* Every parameter behind `before`. */
+/* Every parameter, `before` in front of it. */
 static const char *each_parameter(Arena *arena, const KernelFunction *function,
                                   const char *before) {
   const Kernel *kernel = function->kernel;

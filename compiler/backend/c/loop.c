@@ -341,7 +341,7 @@ static bool has_only_points(const Kernel *kernel) {
   return true;
 }
 
-/* The domain's axes but the last, from the number of the row, for what was written behind the
+/* The domain's axes but the last, from the number of the row, for what was written after the
  * mark. */
 static void declare_row_axes(LoopWriter *writer, size_t mark) {
   const Kernel *kernel = writer->kernel;

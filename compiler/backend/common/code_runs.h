@@ -13,7 +13,7 @@ typedef struct CodeRun {
   size_t length;
 } CodeRun;
 
-/* The code from *at to the next comment, behind which *at moves; false at the end. A run may be
+/* The code from *at to the next comment, after which *at moves; false at the end. A run may be
  * empty. */
 bool code_next(const char **at, const char *end, CodeRun *run);
 

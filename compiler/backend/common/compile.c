@@ -330,7 +330,7 @@ static bool compile_objects(Build *build) {
 
 /* ---- the executable ---- */
 
-/* The word behind `start` is the name, in whatever quotes linkers put it. */
+/* The word after `start` is the name, in whatever quotes linkers put it. */
 static bool says(const char *log, const char *start, const char *name) {
   size_t length = strlen(name);
   for (const char *at = strstr(log, start); at; at = strstr(at, start)) {

@@ -362,17 +362,17 @@ static bool is_stored(const Kernel *kernel, int operand) {
 }
 
 /* By position: it has the same value in all of the stage's loops, and in later stages; and some
- * operator in it is dear. */
-static void find_invariants(const Rendering *r, bool *invariant, bool *dear) {
+ * operator in it is expensive. */
+static void find_invariants(const Rendering *r, bool *invariant, bool *expensive) {
   for (int i = 0; i < r->list.count; i++) {
     const Expr *expr = r->list.items[i];
     bool is_overwritten = expr->kind == EXPR_LOAD && is_stored(r->scope->kernel, expr->operand);
     invariant[i] = !uses_own_axis(r->scope->kernel, &r->stage, expr) && !is_overwritten;
-    dear[i] = expr->kind == EXPR_OP && op_info(expr->op)->class->is_costly;
+    expensive[i] = expr->kind == EXPR_OP && op_info(expr->op)->class->is_costly;
     for (int k = 0; k < expr->arg_count; k++) {
       int at = position(&r->list, expr->args[k]);
       invariant[i] = invariant[i] && invariant[at];
-      dear[i] = dear[i] || dear[at];
+      expensive[i] = expensive[i] || expensive[at];
     }
   }
 }
@@ -389,16 +389,16 @@ static void find_leaving(Rendering *r, const bool *invariant, bool *leaves) {
 void expression_hoist(Code *code, ExprScope *scope, int number) {
   Rendering r = rendering_create(code, scope, number);
   bool *invariant = ARENA_ARRAY(scope->arena, bool, r.list.count);
-  bool *dear = ARENA_ARRAY(scope->arena, bool, r.list.count);
+  bool *expensive = ARENA_ARRAY(scope->arena, bool, r.list.count);
   bool *leaves = ARENA_ARRAY(scope->arena, bool, r.list.count);
-  find_invariants(&r, invariant, dear);
+  find_invariants(&r, invariant, expensive);
   find_leaving(&r, invariant, leaves);
   r = rendering_create(code, scope, number);
   for (int i = 0; i < r.list.count; i++)
-    if (leaves[i] && invariant[i] && dear[i]) want(&r, r.list.items[i]);
+    if (leaves[i] && invariant[i] && expensive[i]) want(&r, r.list.items[i]);
   render_wanted(&r);
   for (int i = 0; i < r.list.count; i++) {
-    if (!(leaves[i] && invariant[i] && dear[i])) continue;
+    if (!(leaves[i] && invariant[i] && expensive[i])) continue;
     if (!code_is_word(r.texts[i])) name_text(&r, i);
     vec_push(scope->arena, &scope->hoisted, ((Hoisted){r.list.items[i], r.texts[i]}));
   }

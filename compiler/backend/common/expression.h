@@ -37,7 +37,7 @@ const char *index_atom(const ExprScope *scope, const Index *index);
 /* Whether an access of any stage or of the epilogue depends on the axis of the domain. */
 bool kernel_uses_axis(Arena *arena, const Kernel *kernel, int axis);
 
-/* Writes, before the loops over a stage's own axes, what is dear and the same in all of them. */
+/* Writes, before the loops over a stage's own axes, what is expensive and the same in all of them. */
 void expression_hoist(Code *code, ExprScope *scope, int stage);
 /* Writes temporaries for what is used more than once, and returns the text of every root: the
  * value of a reduction, or the stores' values. Roots may not be read from memory after the first
@@ -55,7 +55,7 @@ typedef struct LoopParts {
 
 /* Whether a stage has operators of which the runtime has a form for "near" arguments only, as sin. */
 bool expression_has_near(const ExprScope *scope, int stage);
-/* Writes the loop; where expression_has_near, twice, behind a loop that asks whether an argument of
+/* Writes the loop; where expression_has_near, twice, after a loop that asks whether an argument of
  * any of its points is far. It should run over at most some hundred points. */
 void expression_write_loop(Code *code, ExprScope *scope, int stage, const LoopParts *parts);
 /* Renders a stage and writes its stores; of a template the stage is its epilogue. */

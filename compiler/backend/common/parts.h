@@ -22,7 +22,7 @@ void emit_memory(Emitter *emitter);
 int64_t buffer_offset(const Program *program, int buffer);
 
 void emit_entries(Emitter *emitter);
-/* Behind `number` steps of an entry: `profile` notes the time there. */
+/* After `number` steps of an entry: `profile` notes the time there. */
 void emit_mark(Emitter *emitter, int number);
 /* The table of the steps; returns what it adds to the initializer of the nnc_entry. */
 const char *emit_step_table(Emitter *emitter, const char *name, const ProgramEntry *entry);

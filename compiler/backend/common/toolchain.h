@@ -21,7 +21,7 @@ typedef struct Toolchain {
  * is not run: its path, size and time say that it is the same.  False after a message. */
 bool toolchain_find(Arena *arena, Toolchain *toolchain, const char *asked, Cache *cache);
 
-/* Adds path, size and time of a file; of the program behind a name that is called. */
+/* Adds path, size and time of a file; of the program that a called name stands for. */
 void identity_add_file(Sha256 *hash, const char *path);
 void identity_add_program(Arena *arena, Sha256 *hash, const char *name);
 /* Compiler and linker, the variables of the environment that they heed, and with `native` the

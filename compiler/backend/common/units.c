@@ -90,7 +90,7 @@ static SourceUnit *next_unit(const Cutter *cutter, bool is_of_level) {
   return unit;
 }
 
-/* Includes and memory plan; returns the line behind them. */
+/* Includes and memory plan; returns the line after them. */
 static int add_common(const Cutter *cutter, SourceUnit *unit) {
   const SourceParts *parts = cutter->parts;
   int line = 1 + count_lines(&parts->header);
