@@ -3,6 +3,7 @@
 
 #include <argp.h>
 #include <ctype.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -218,20 +219,49 @@ static void check_usage(ParseState *parse, struct argp_state *state) {
                options->files.count > 2 ? ", ..." : "");
 }
 
+/* Options that only set a bool or a string. */
+typedef struct PlainOption {
+  int key;
+  size_t offset; /* in Options */
+} PlainOption;
+
+#define OPTION(key, field)                                                                         \
+  { key, offsetof(Options, field) }
+static const PlainOption flags[] = {OPTION('g', debug),
+                                    OPTION('v', verbose),
+                                    OPTION('i', format_in_place),
+                                    OPTION(KEY_CHECK, format_check),
+                                    OPTION(KEY_STATIC, is_static),
+                                    OPTION(KEY_NO_CACHE, no_cache),
+                                    OPTION(KEY_SAVE_TEMPS, save_temps),
+                                    OPTION(KEY_CHECK_GRADIENTS, check_gradients),
+                                    OPTION(KEY_CHECK_INDICES, check_indices)};
+static const PlainOption strings[] = {OPTION('o', output), OPTION(KEY_CC, cc),
+                                      OPTION(KEY_ARCH, arch), OPTION(KEY_CFLAGS, cflags),
+                                      OPTION(KEY_CACHE_DIR, cache_folder)};
+#undef OPTION
+
+static bool set_plain(Options *options, int key, const char *argument) {
+  for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+    if (flags[i].key == key) return *(bool *)((char *)options + flags[i].offset) = true;
+  for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) {
+    if (strings[i].key != key) continue;
+    *(const char **)((char *)options + strings[i].offset) = argument;
+    return true;
+  }
+  return false;
+}
+
 static error_t parse_option(int key, char *argument, struct argp_state *state) {
   ParseState *parse = state->input;
   Options *options = parse->options;
+  if (set_plain(options, key, argument)) return 0;
   switch (key) {
-  case 'o': options->output = argument; break;
   case 'D':
     if (!strchr(argument, '=')) argp_error(state, "-D takes NAME=VALUE, not \"%s\"", argument);
     vec_push(parse->arena, &options->definitions, argument);
     break;
   case 'O': options->passes.level = word_value(state, level_words, argument, "-O"); break;
-  case 'g': options->debug = true; break;
-  case 'v': options->verbose = true; break;
-  case 'i': options->format_in_place = true; break;
-  case KEY_CHECK: options->format_check = true; break;
   case KEY_FLOAT:
     options->has_float = true;
     options->float_type = (DType)word_value(state, float_words, argument, "--float");
@@ -244,23 +274,14 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
     options->memory_limit = parse_size(state, "--memory-limit", argument);
     break;
   case KEY_THREADS: options->threads = parse_count(state, "--threads", argument); break;
-  case KEY_CC: options->cc = argument; break;
-  case KEY_ARCH: options->arch = argument; break;
-  case KEY_CFLAGS: options->cflags = argument; break;
-  case KEY_STATIC: options->is_static = true; break;
   case 'j': options->jobs = parse_count(state, "--jobs", argument); break;
-  case KEY_CACHE_DIR: options->cache_folder = argument; break;
   case KEY_CACHE_SIZE: options->cache_bytes = parse_size(state, "--cache-size", argument); break;
-  case KEY_NO_CACHE: options->no_cache = true; break;
-  case KEY_SAVE_TEMPS: options->save_temps = true; break;
   case KEY_EMIT: options->emit = (EmitKind)word_value(state, emit_words, argument, "--emit"); break;
   case KEY_REPORT:
     if (argument && strcmp(argument, "json") && strcmp(argument, "text"))
       argp_error(state, "--report takes json or text, not \"%s\"", argument);
     options->report = argument && !strcmp(argument, "json") ? REPORT_JSON : REPORT_TEXT;
     break;
-  case KEY_CHECK_GRADIENTS: options->check_gradients = true; break;
-  case KEY_CHECK_INDICES: options->check_indices = true; break;
   case KEY_DUMP_AFTER:
     if (stage_find(argument)) options->stages.dump_after = argument;
     else options->passes.dump_after = pass_name(state, argument, true);

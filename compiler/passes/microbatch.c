@@ -32,7 +32,7 @@ typedef enum Sort { SORT_WHOLE, SORT_CUT, SORT_JOINED } Sort;
 
 typedef struct Piecewise {
   Sort sort;
-  int axis;          /* SORT_CUT: of the result; SORT_JOINED: the axis of the loop, behind those */
+  int axis;          /* SORT_CUT: of the result; SORT_JOINED: the axis of the loop, after those */
   bool is_late;      /* whole, and depends on examples */
   bool feeds_pieces; /* whole, and a cut or joined node needs it */
 } Piecewise;

@@ -116,7 +116,7 @@ static bool is_gradient(const Node *node) {
   return op_info(node->op)->class->family == FAMILY_SPECIAL;
 }
 
-/* A parameter that an earlier update has left is a parameter again, behind a stop. */
+/* A parameter that an earlier update has left is a parameter again, after a stop. */
 static bool find_update(const Mix *mix, const Node *node) {
   if (is_gradient(node)) return true;
   bool found = false;

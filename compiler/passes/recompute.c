@@ -125,7 +125,7 @@ static double segments_before(const RecomputeOptions *options, double part) {
   return (2 * s + 1 - sqrt(square > 1 ? square : 1)) / 2;
 }
 
-/* Cut number c lies behind the position with the fewest bytes across it among those that have
+/* Cut number c lies after the position with the fewest bytes across it among those that have
  * between c - 1/2 and c + 1/2 segments before them; near the middle if equal. */
 static void find_segments(Recompute *r) {
   const int64_t *crossing = find_crossing(r);

@@ -1,6 +1,6 @@
 /* turn: a scan over reversed sequences walks over the sequences themselves, the other way.
  *
- * What it yields lies in the order of the sequences then, and is reversed behind it; where the
+ * What it yields lies in the order of the sequences then, and is reversed after it; where the
  * program reverses it, too, simplify finds that nothing is left. A scan is turned when the
  * sequences that are reversed are more bytes than those that would have to be.
  *

@@ -1,5 +1,5 @@
-/* Buffers and views of them: parts that begin somewhere in a buffer, also such that move on from
- * round to round of a scan loop. A view may be of a view that moves with an outer loop. */
+/* Buffers and views of them. A view is a part of a buffer; in a scan loop it may move on from round
+ * to round. A view of a view moves with both, when the outer one belongs to an outer loop. */
 #include "program/buffers.h"
 
 #include "support/panic.h"
@@ -69,7 +69,7 @@ static int find_view(Program *program, const Buffer *wanted) {
   return id;
 }
 
-/* A view of `elements` that begins `offset` bytes behind the buffer's beginning. */
+/* A view of `elements` that begins `offset` bytes after the buffer's beginning. */
 static Buffer part_of(const Program *program, int buffer, int64_t offset, int64_t elements) {
   const Buffer *from = &program->buffers.items[buffer];
   Buffer view = {.type = type_make(from->type.dtype, shape_make(1, &elements)),

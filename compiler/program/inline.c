@@ -56,7 +56,8 @@ static double operand_reads(const Lowering *lowering, const Node *user, const No
   return joins_parts(user) && reads > elements ? elements : reads;
 }
 
-/* The operand behind movement; about as large as the node itself, or it does not count. */
+/* What the operand moves (reshapes, slices, ...), or the operand itself; NULL when it is free or
+ * small beside the node. */
 static const Node *real_operand(const Lowering *lowering, const Node *node, int i) {
   const Node *operand = node->operands[i];
   while (family_of(operand) == FAMILY_MOVEMENT && operand->operand_count == 1)

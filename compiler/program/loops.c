@@ -1,7 +1,7 @@
 /* Task loops: launches that go through the batch in blocks, one block through all of them before
  * the next, so that activations stay in the cache of the worker and no barrier is needed between.
  *
- * Starting with each launch in the order of the schedule, a loop takes up every launch behind it
+ * Starting with each launch in the order of the schedule, a loop takes up every later launch
  *
  *   - that can be cut into the blocks along its first axis (kernel/block.h), which the indices of
  *     its accesses prove
@@ -10,7 +10,7 @@
  *   - that is of the same phase (ATTR_STAGE), so that what is computed again stays late
  *   - with which the loop's weights and the values of one block still fit the cache.
  *
- * What comes between and does not wait for the loop goes before it, the rest behind it, where
+ * What comes between and does not wait for the loop goes before it, the rest after it, where
  * further loops are looked for. A value that couples the examples (a mean, the statistics of a
  * batch norm) so ends a loop. The number of blocks depends on the batch alone.
  *
@@ -61,7 +61,7 @@ typedef struct Former {
   Arena *scratch;
   BlockCut cut;
   bool **parts;        /* by launch, by operand; NULL: cannot be cut */
-  bool *is_in, *waits; /* by launch: of the loop; must come behind it */
+  bool *is_in, *waits; /* by launch: of the loop; must come after it */
   LoopReach reach;
   LaunchList loop;
   LaunchList written, whole, touched; /* buffers: written, read as a whole, any */

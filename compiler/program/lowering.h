@@ -15,7 +15,7 @@
 typedef enum PlaceKind {
   PLACE_DEAD,
   PLACE_LOAD,   /* a leaf in memory: input, parameter, state */
-  PLACE_INLINE, /* computed wherever it is needed */
+  PLACE_INLINE, /* computed by each kernel that needs it */
   PLACE_GROUP   /* computed by one kernel; other kernels load it */
 } PlaceKind;
 
@@ -43,15 +43,16 @@ typedef struct Group {
   int id;
   bool is_merged_away;       /* or inlined */
   const Node *template_node; /* or NULL */
-  const Node *scan; /* its loop is the group; members: itself, then the results that are read */
+  const Node *scan; /* of a group that is a scan's loop: members are the scan, then those of its
+                     * results that are read */
   int phase;        /* of all its members */
   Shape domain;
   bool has_inner; /* some member has the whole shape `full`: domain and inner axes */
   Shape full;
-  unsigned reduced;          /* bit i: axis i of `full` is inner */
-  VEC(const Node *) members; /* in the graph's order */
-  int *carries;              /* of a scan: their buffers, two rows each */
-  BuiltKernel built; /* of a scan: only its operands, which the rounds read or write somehow */
+  unsigned reduced;           /* bit i: axis i of `full` is inner */
+  VEC(const Node *) members;  /* in the graph's order */
+  int *carries;               /* of a scan: their buffers, two rows each */
+  BuiltKernel built;          /* of a scan: only the operands, all that its rounds read or write */
   VEC(const Node *) computed; /* members and what is computed along with them */
 } Group;
 

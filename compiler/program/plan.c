@@ -5,10 +5,11 @@
  * one and the first of the other. Buffers are placed from the largest to the smallest, each in the
  * smallest gap among those already placed that are alive at the same time.
  *
- * What others than a round of a scan loop know is alive as long as the loop.
+ * Rounds of a scan loop run one after the other over the same steps. So a value that is not for a
+ * single round (Buffer.owner) keeps its memory as long as the loop runs.
  *
  * What lives only within a block of a task loop needs memory for one block, and each worker has its
- * own: behind the place in his block of memory that the loop's kernels use for themselves. */
+ * own: in the worker's memory, after the part that the loop's kernels use for themselves. */
 #include "program/barriers.h"
 #include "program/buffers.h"
 #include "program/stages.h"
@@ -125,8 +126,8 @@ static int by_size(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* The begin of the smallest gap of `bytes` between the `count` placed ranges; else behind them
- * all. */
+/* The begin of the smallest gap of `bytes` between the `count` placed ranges; else the end
+ * of them all. */
 static int64_t find_gap(Placed *placed, int count, int64_t bytes) {
   if (count > 0) qsort(placed, (size_t)count, sizeof *placed, by_begin);
   int64_t end = 0, best = -1, best_size = INT64_MAX;
@@ -173,7 +174,7 @@ static int64_t place_entry(Program *program, const ProgramEntry *entry) {
   return needed;
 }
 
-/* Places the worker buffers of a loop from `begin`, behind what its kernels need; returns the
+/* Places the worker buffers of a loop from `begin`, after what its kernels need; returns the
  * end. */
 static int64_t place_loop(Program *program, const ProgramEntry *entry, const TaskLoop *loop) {
   Arena *scratch = arena_create();

@@ -102,7 +102,7 @@ static bool may_be_view(const Node *node) {
 /* A gradient that is a sum over the examples of products of two operands. */
 static bool should_cut_batch(const Lowering *lowering, const Node *node) {
   const OpClass *class = op_info(node->op)->class;
-  int summed = node->type.shape.rank; /* the first axis behind those of the result */
+  int summed = node->type.shape.rank; /* the first axis after those of the result */
   if (lowering->blocks == 0 || class->family != FAMILY_CONVOLUTION || class->cut == NULL ||
       class->cut(node, summed, 0) != 0 || class->cut(node, summed, 1) != 0 || summed == MAX_RANK)
     return false;

@@ -3,14 +3,14 @@
  *
  * Neighbouring launches may form a task loop: the batch goes through them in blocks, and a worker
  * runs all of them for one block before the next, so that what they hand on stays in its cache. The
- * blocks are shared out like tasks. In such a launch an operand either lies in the arena and moves
- * on by `block_bytes` from block to block, or is the same for all blocks and not written, or lies
- * in the worker's block of memory, where it lives from its first to its last step of one block.
+ * blocks are shared out like tasks. An operand of such a launch is one of three: it lies in the arena
+ * and moves on by `block_bytes` from block to block; or all blocks read the same and none writes it;
+ * or it lies in the worker's memory and holds a value of one block.
  *
- * A scan that is not written out is a loop over some of the steps: its rounds. What a round takes
- * from a sequence or adds to a result is a buffer that moves over it, a row further each round;
- * what is carried lies in one of two rows by turns, so that the next value never overwrites the
- * present one. What only a round uses is memory for one round.
+ * A scan that is not written out is a loop over some of the steps; each turn of it is a round. An
+ * element of a sequence, or of a result that the rounds fill, is a buffer that moves a row further
+ * each round. What is carried has two rows that take turns: a round reads one and writes the other.
+ * What is written and read within one round has memory for one round.
  *
  * Steps of one entry run in order; every worker runs the same list.  A launch runs `task_count`
  * fixed tasks of a kernel; tasks of one launch are independent. A barrier separates launches that
@@ -40,13 +40,14 @@ typedef struct Buffer {
   int64_t offset;            /* from the arena's base (WORKER: the block's); -1 until planned */
   int entry;                 /* EntryKind of activations, inputs and results; -1 for variables */
   int first_step, last_step; /* live range in its entry; whole entry for inputs and results */
-  int alias_of;              /* id of the buffer whose memory this is (in-place), or -1 */
+  int alias_of;              /* id of the buffer in whose memory this one lies, or -1 */
   int view_of;               /* id of the buffer of whose value this is a part (entry -1), or -1 */
   int64_t view_offset; /* bytes from that buffer's beginning; a multiple of the dtype's size */
   int scan;            /* number of the scan loop whose rounds move this view; -1: it stays */
   int64_t round_bytes; /* in round r it lies round_bytes * r further, or, */
   int64_t turns, turn; /* with `turns` > 0, round_bytes * ((r + turn) % turns) */
-  int owner;           /* of a value of one round: its scan loop; -1: others know it */
+  int owner; /* scan loop whose single rounds the value is for: none reads what another wrote.
+              * -1: it lives outside of such a loop, or belongs to the entry as a whole */
 } Buffer;
 
 typedef enum StepKind { STEP_LAUNCH, STEP_BARRIER, STEP_COPY } StepKind;

@@ -30,13 +30,13 @@ static const int family_weight[] = {
 static OpFamily node_family(const Node *node) { return op_info(node->op)->class->family; }
 
 /* The computed node that stands for the kernel in names and reports. */
-static const Node *group_face(const Group *group) {
-  const Node *face = group->members.items[0];
+static const Node *main_node(const Group *group) {
+  const Node *named = group->members.items[0];
   for (int i = 0; i < group->computed.count; i++) {
     const Node *node = group->computed.items[i];
-    if (family_weight[node_family(node)] > family_weight[node_family(face)]) face = node;
+    if (family_weight[node_family(node)] > family_weight[node_family(named)]) named = node;
   }
-  return face;
+  return named;
 }
 
 /* ---- names --------------------------------------------------------------------------------- */
@@ -118,7 +118,7 @@ static const char *kernel_new_comment(const Lowering *lowering, const Group *gro
     if (text.length > 0) text_add(&text, "; ");
     describe_node(&text, lowering, group, node, 0);
   }
-  Span span = group_face(group)->span;
+  Span span = main_node(group)->span;
   if (span.file && span.line > 0) text_printf(&text, ", %s:%d", span.file->name, span.line);
   const char *comment = arena_strndup(lowering->program->arena, text.data, text.length);
   text_free(&text);
@@ -136,7 +136,7 @@ static int kernel_share(Lowering *lowering, const Group *group, Kernel *kernel) 
   for (int i = 0; i < program->kernels.count && found < 0; i++)
     if (strcmp(program->kernel_keys.items[i], key) == 0) found = i;
   if (found < 0) {
-    kernel->name = kernel_new_name(program, group_face(group), lowering->entry);
+    kernel->name = kernel_new_name(program, main_node(group), lowering->entry);
     kernel->comment = kernel_new_comment(lowering, group);
     vec_push(program->arena, &program->kernel_keys, arena_strdup(program->arena, key));
     vec_push(program->arena, &program->kernels, kernel);
@@ -204,16 +204,16 @@ static void trim_operands(Program *program, Kernel *kernel, int *buffers) {
     buffers[i] = buffer_view(program, buffers[i], first[i], kernel->operands[i].elements);
 }
 
-/* The face's operator and how many more the kernel computes. */
+/* The main node's operator and how many more the kernel computes. */
 static const char *operator_name(Arena *arena, const Group *group) {
-  const Node *face = group_face(group);
+  const Node *named = main_node(group);
   int fused = 0;
   for (int i = 0; i < group->computed.count; i++) {
     const Node *node = group->computed.items[i];
     fused +=
-        node != face && node_family(node) != FAMILY_LEAF && node_family(node) != FAMILY_MOVEMENT;
+        node != named && node_family(node) != FAMILY_LEAF && node_family(node) != FAMILY_MOVEMENT;
   }
-  const char *name = op_info(face->op)->name;
+  const char *name = op_info(named->op)->name;
   return fused > 0 ? arena_printf(arena, "%s+%d", name, fused) : name;
 }
 
@@ -277,7 +277,7 @@ void launch_step_add(Lowering *lowering, const Launch *launch) {
   if (lowering->level > 0) kernel_multiply_by_reciprocals(program->arena, built->kernel);
   name_operands(program->arena, built->kernel, built);
   Kernel *kernel = built->kernel;
-  const Node *face = group_face(group);
+  const Node *named = main_node(group);
   Step step = {.kind = STEP_LAUNCH,
                .kernel = kernel_share(lowering, group, kernel),
                .operand_count = kernel->operand_count,
@@ -291,10 +291,10 @@ void launch_step_add(Lowering *lowering, const Launch *launch) {
                .loop = launch->loop,
                .scan = lowering->scan,
                .block_bytes = block_bytes,
-               .path = face->path,
-               .class_name = family_name[node_family(face)],
+               .path = named->path,
+               .class_name = family_name[node_family(named)],
                .operator_name = operator_name(program->arena, group),
-               .span = face->span};
+               .span = named->span};
   for (int i = 0; i < kernel->scalar_count; i++)
     step.scalars[i] = scalar_number(program, built->scalars[i]);
   for (int i = 0; i < kernel->key_count; i++) step.keys[i] = hash_text(built->keys[i]);

@@ -42,7 +42,7 @@ Node *rule_reduce_twice(const Rewrite *rewrite, Node *node) {
   return make_reduce(&rewrite->maker, node->op, x, count, axes);
 }
 
-/* mean(x) -> sum(x) * (1 / n); of 16 bits in f32, with one rounding behind it. */
+/* mean(x) -> sum(x) * (1 / n); of 16 bits in f32, with one rounding after it. */
 static Node *expand_mean(const Maker *maker, const Node *node, const NodeMap *map) {
   Node *x = node_map_get(map, node->operands[0]);
   const Attribute *axes = node_ints(node, ATTR_AXES);
