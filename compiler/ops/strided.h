@@ -8,12 +8,7 @@
  * (repeat, in `from`) or negative. */
 void strided_copy(int rank, const int64_t *dim, double *to, const int64_t *to_stride,
                   const double *from, const int64_t *from_stride);
-/* The same, adding. */
-void strided_add(int rank, const int64_t *dim, double *to, const int64_t *to_stride,
-                 const double *from, const int64_t *from_stride);
 /* A dense copy of `from` (of `shape`, row-major) with its axes in the order of `axes`. */
 void strided_pack(double *to, const double *from, Shape shape, int count, const int64_t *axes);
-/* The inverse: a dense `from` with axes in that order becomes a row-major `to` of `shape`. */
-void strided_unpack(double *to, const double *from, Shape shape, int count, const int64_t *axes);
 
 #endif

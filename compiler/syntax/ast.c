@@ -328,5 +328,3 @@ void ast_print(Text *out, const AstProgram *program) {
     text_add_char(out, '\n');
   }
 }
-
-void ast_print_expr(Text *out, const AstExpr *expr) { print_expr(out, expr, 0); }

@@ -315,6 +315,5 @@ typedef struct AstProgram {
 /* The tree as an S-expression, one statement a line (blocks indented): for tests.
  * Spans are not printed, so programs that differ only in layout and comments print the same. */
 void ast_print(Text *out, const AstProgram *program);
-void ast_print_expr(Text *out, const AstExpr *expr);
 
 #endif
