@@ -3,8 +3,8 @@
 #include "elaborate/elaborate.h"
 #include "graph/textual.h"
 #include "ops/verify.h"
+#include "ops/retype.h"
 #include "passes/pass.h"
-#include "passes/retype.h"
 #include "support/panic.h"
 #include "syntax/parse.h"
 

@@ -4,7 +4,7 @@
 #include "interpret/check_gradients.h"
 #include "ops/extern.h"
 #include "passes/pass.h"
-#include "passes/retype.h"
+#include "ops/retype.h"
 
 int write_text(const Compilation *compilation, Text *text) {
   Made made = compilation->options->emit == EMIT_C ? MADE_C : MADE_TEXT;

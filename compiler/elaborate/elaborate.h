@@ -19,10 +19,8 @@ typedef struct Definition {
 typedef struct ElaborateOptions {
   int definition_count;
   const Definition *definitions;
-  bool check_only;     /* only mistakes are wanted; the module need not train */
-  bool check_indices;  /* the executable stops at an index outside of its axis */
-  bool override_float; /* compute in `default_float` whatever the program says: f32 or f64 */
-  DType default_float; /* where `override_float` is set */
+  bool check_only;    /* only mistakes are wanted; the module need not train */
+  bool check_indices; /* the executable stops at an index outside of its axis */
 } ElaborateOptions;
 
 /* NULL after errors. A program without a `train` block is a mistake; with `check_only` it is a

@@ -18,7 +18,7 @@
 #include "elaborate/sections/update.h"
 #include "elaborate/variables/frozen.h"
 #include "elaborate/variables/variable.h"
-#include "ops/op.h"
+#include "ops/retype.h"
 #include "support/embedded.h"
 #include "support/names.h"
 #include "support/panic.h"
@@ -228,42 +228,13 @@ static Graph *prune(Elaborator *e, const Graph *graph) {
   return kept;
 }
 
-/* f32 becomes f64; host scalars are already, bf16 and f16 stay. */
-static void retype_graph(const Graph *graph) {
-  for (int i = 0; i < graph->nodes.count; i++) {
-    Node *node = graph->nodes.items[i];
-    if (node_inner(node)) retype_graph(node_inner(node));
-    if (node->type.dtype == DTYPE_F32) node->type.dtype = DTYPE_F64;
-    for (int k = 0; k < node->attribute_count; k++) {
-      Attribute *attribute = &node->attributes[k];
-      if (attribute->key == ATTR_DTYPE && attribute->integer == DTYPE_F32)
-        attribute->integer = DTYPE_F64;
-    }
-  }
-}
-
-static void retype(Elaborator *e) {
-  Module *module = e->module;
-  for (int i = 0; i < ENTRY_COUNT; i++)
-    if (module->entries[i]) retype_graph(module->entries[i]);
-  for (int i = 0; i < module->variables.count; i++)
-    if (module->variables.items[i].type.dtype == DTYPE_F32)
-      module->variables.items[i].type.dtype = DTYPE_F64;
-  for (int i = 0; i < module->inputs.count; i++)
-    if (module->inputs.items[i].type.dtype == DTYPE_F32)
-      module->inputs.items[i].type.dtype = DTYPE_F64;
-  module->run.precision = DTYPE_F64;
-}
-
 static void finish_module(Elaborator *e) {
   Module *module = e->module;
   module->entries[ENTRY_INIT] = e->init.graph;
   module->entries[ENTRY_HOST] = e->host.graph;
   for (int i = 0; i < ENTRY_COUNT; i++)
     if (module->entries[i]) module->entries[i] = prune(e, module->entries[i]);
-  bool is_double = e->options->override_float ? e->options->default_float == DTYPE_F64
-                                              : module->run.precision == DTYPE_F64;
-  if (is_double) retype(e);
+  if (module->run.precision == DTYPE_F64) module_retype_floats(module, DTYPE_F64);
 }
 
 /* "path/mnist.net" is the module mnist. */
@@ -296,11 +267,6 @@ Module *elaborate(Arena *arena, Diagnostics *diagnostics, const AstProgram *prog
                            .default_float = DTYPE_F32};
   Elaborator *e = &elaborator;
   if (diagnostics_error_count(diagnostics) > 0) return NULL;
-  if (e->options->override_float && dtype_size(e->options->default_float) < 4) {
-    diag_error(diagnostics, (Span){0}, "computing in %s is not available in this version of nnc",
-               dtype_name(e->options->default_float));
-    return NULL;
-  }
   e->module = module_create(arena, module_name(arena, program->file->name), program->file);
   e->root = scope_create(arena, NULL, false);
   e->variable_names = scope_create(arena, NULL, false);

@@ -20,7 +20,7 @@
 #include "interpret/inputs.h"
 #include "interpret/interpret.h"
 #include "passes/pass.h"
-#include "passes/retype.h"
+#include "ops/retype.h"
 #include "lib/storage.h"
 #include "syntax/parse.h"
 

@@ -6,7 +6,7 @@
  * units that play.c imitates. */
 #include "fuzz.h"
 #include "ops/number.h"
-#include "passes/retype.h"
+#include "ops/retype.h"
 
 static void retype_tensor(Tensor *tensor, DType dtype) {
   if (!dtype_is_float(tensor->type.dtype)) return;

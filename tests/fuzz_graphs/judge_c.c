@@ -18,7 +18,7 @@
 #include "fuzz.h"
 #include "lib/storage.h"
 #include "passes/pass.h"
-#include "passes/retype.h"
+#include "ops/retype.h"
 #include "program/program.h"
 #include "support/panic.h"
 

@@ -4,6 +4,7 @@
 #include "elaborate/elaborate.h"
 #include "graphs.h"
 #include "interpret/interpret.h"
+#include "ops/retype.h"
 #include "passes/pass.h"
 #include "syntax/parse.h"
 
@@ -300,11 +301,11 @@ static double run_steps(Arena *arena, const char *train, int steps, int64_t micr
                    "param w : [1] = 2\nloss = mean(x) * sum(w * w) / 2\n"
                    "train { minimize = loss, steps = 100, %s }\n",
                    train);
-  ElaborateOptions options = {.override_float = true, .default_float = DTYPE_F64};
   Diagnostics *diagnostics;
-  Module *module = elaborate_text(arena, text, &options, &diagnostics);
+  Module *module = elaborate_text(arena, text, NULL, &diagnostics);
   if (!module) diagnostics_print(diagnostics, stderr, 0);
   assert_non_null(module);
+  module_retype_floats(module, DTYPE_F64);
   pass_differentiate(module, diagnostics);
   Interpreter *interpreter = interpreter_create(arena, module, 1);
   static const double ones[] = {1, 1};

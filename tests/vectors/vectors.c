@@ -22,7 +22,7 @@
 #include "interpret/inputs.h"
 #include "interpret/interpret.h"
 #include "passes/pass.h"
-#include "passes/retype.h"
+#include "ops/retype.h"
 #include "core/number.h"
 #include "core/safetensors.h"
 #include "support/names.h"

@@ -3,7 +3,7 @@
  * The host and finish entries compute host scalars and stay in f64, and so do the scalar subgraphs of
  * the other entries that depend on host scalars and constants only (the schedule's arithmetic): they
  * are typed f64 by the elaborator and reach tensors through a cast, whose target type is what changes. */
-#include "passes/retype.h"
+#include "ops/retype.h"
 
 #include "ops/op.h"
 

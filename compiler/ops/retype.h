@@ -1,6 +1,6 @@
 /* --float: every floating-point tensor of the module in one type. */
-#ifndef NNC_PASSES_RETYPE_H
-#define NNC_PASSES_RETYPE_H
+#ifndef NNC_OPS_RETYPE_H
+#define NNC_OPS_RETYPE_H
 
 #include "graph/module.h"
 
