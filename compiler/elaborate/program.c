@@ -82,10 +82,8 @@ static void check_definitions(Elaborator *e) {
   for (int i = 0; i < e->options->definition_count; i++) {
     if (e->definition_used[i]) continue;
     const char *name = e->options->definitions[i].name;
-    Diagnostic *d = report_error(e, (Span){0},
-                                 "-D %s: the program has no constant or train key of "
-                                 "this name",
-                                 name);
+    Diagnostic *d = report_error(
+        e, (Span){0}, "-D %s: the program has no constant or train key of this name", name);
     report_suggest(d, name, names.items, names.count);
   }
 }

@@ -48,9 +48,8 @@ static bool mark_ways(Elaborator *e, const Bound *bound, const Node *y, int coun
     if (x[i]->id < adjoints->count) adjoints->leads[x[i]->id] = true;
     adjoints_spread(adjoints);
     if (adjoints->leads[y->id]) continue;
-    Diagnostic *d = report_error(e, bound->call,
-                                 "'grad' by a tensor that the scalar does not "
-                                 "depend on");
+    Diagnostic *d =
+        report_error(e, bound->call, "'grad' by a tensor that the scalar does not depend on");
     report_note_tensor(e, d, "the scalar", y);
     report_note_tensor(e, d, "the tensor", x[i]);
     diag_help(d, "give the very value that the scalar was computed from; integers, comparisons "
@@ -113,8 +112,7 @@ static Value apply_grad(Elaborator *e, const Bound *bound) {
 const Builtin builtins_gradient[] = {
     {"grad", "grad(y: any, x: any)",
      "The gradient of the scalar y by x, a tensor that it was computed from: of x's shape. Of a "
-     "list "
-     "of tensors a tuple. It is a value like any other, which may be part of a loss."
+     "list of tensors a tuple. It is a value like any other, which may be part of a loss."
      " Example: penalty = mean((norm(grad(sum(tanh(linear(x, 1))), x), axis = 1) - 1) ^ 2)",
      apply_grad, 0, "gradients"},
     {0},

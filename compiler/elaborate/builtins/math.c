@@ -123,10 +123,9 @@ static Value apply_where(Elaborator *e, const Bound *bound) {
   Node *c = convert_any_tensor(e, condition, bound->spans[0]);
   if (!c) return value_error();
   if (c->type.dtype != DTYPE_BOOL) {
-    Diagnostic *d = report_error(e, bound->spans[0],
-                                 "the condition of 'where' must be of bool, "
-                                 "found %s",
-                                 type_text(e->arena, c->type));
+    Diagnostic *d =
+        report_error(e, bound->spans[0], "the condition of 'where' must be of bool, found %s",
+                     type_text(e->arena, c->type));
     diag_help(d, "compare: x > 0");
     return value_error();
   }
@@ -138,11 +137,9 @@ static Value apply_where(Elaborator *e, const Bound *bound) {
     return value_error();
   Shape shape;
   if (!shape_broadcast(c->type.shape, x->type.shape, &shape)) {
-    Diagnostic *d =
-        report_error(e, bound->call,
-                     "'where' of a condition %s and values %s, "
-                     "which do not broadcast",
-                     shape_text(e->arena, c->type.shape), shape_text(e->arena, x->type.shape));
+    Diagnostic *d = report_error(
+        e, bound->call, "'where' of a condition %s and values %s, which do not broadcast",
+        shape_text(e->arena, c->type.shape), shape_text(e->arena, x->type.shape));
     report_note_tensor(e, d, "the condition", c);
     return value_error();
   }

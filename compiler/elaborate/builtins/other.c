@@ -99,11 +99,10 @@ static Value apply_pick(Elaborator *e, const Bound *bound) {
   wanted.dim[--wanted.rank] = 0;
   bool is_index = dtype_is_int(index->type.dtype);
   if (!is_index || !shape_equal(index->type.shape, wanted)) {
-    Diagnostic *d = report_error(e, bound->call,
-                                 "'pick' of %s along axis %d needs indices %s, "
-                                 "found %s",
-                                 type_text(e->arena, x->type), axis, shape_text(e->arena, wanted),
-                                 type_text(e->arena, index->type));
+    Diagnostic *d =
+        report_error(e, bound->call, "'pick' of %s along axis %d needs indices %s, found %s",
+                     type_text(e->arena, x->type), axis, shape_text(e->arena, wanted),
+                     type_text(e->arena, index->type));
     report_note_tensor(e, d, "the tensor", x);
     report_note_tensor(e, d, "the index tensor", index);
     if (!is_index) diag_help(d, "indices are integers: i32(x) converts");
@@ -236,9 +235,7 @@ static Diagnostic *report_running(Elaborator *e, const Bound *bound, Span at) {
                          "the argument '%s' of '%s' must be a number known at compile "
                          "time, found %s",
                          symbol->name, e->frame->function, value_describe(e->arena, symbol->value))
-          : report_error(e, at,
-                         "the condition of 'assert' must be known at compile time, "
-                         "found %s",
+          : report_error(e, at, "the condition of 'assert' must be known at compile time, found %s",
                          found);
   diag_help(d, symbol ? "%s" : "it is for \"%s\"", bound->values[1].string);
   return d;
@@ -295,10 +292,8 @@ const Builtin builtins_other[] = {
      apply_pick, 0, "indexing"},
     {"scatter_add", "scatter_add(x: tensor, index: tensor, values: tensor)",
      "x with rows of `values` added: x [v, rest...], index [i...] integers, values [i..., "
-     "rest...]; "
-     "row values[k] is added to row x[index[k]], as often as it is named, and nowhere where "
-     "index[k] "
-     "is outside."
+     "rest...]; row values[k] is added to row x[index[k]], as often as it is named, and nowhere "
+     "where index[k] is outside."
      " Example: counts = scatter_add(zeros([10], i32), label, ones([batch], i32))",
      apply_scatter_add, 0, "indexing"},
     {"matmul", "matmul(a: tensor, b: tensor)",
@@ -376,10 +371,8 @@ static Value apply_load(Elaborator *e, const Bound *bound) {
 static const Builtin builtins_files[] = {
     {"load", "load(file: string, entry: string = none)",
      "An initial value from a file in the data folder, read when a run begins: an array of NumPy's "
-     ".npy, or "
-     "a tensor of a .safetensors file, the one called as the parameter is unless `entry` names it. "
-     "It has the "
-     "declared shape; numbers are converted as those of data are."
+     ".npy, or a tensor of a .safetensors file, the one called as the parameter is unless `entry` "
+     "names it. It has the declared shape; numbers are converted as those of data are."
      " Example: param w : [16, 8] = load(\"pretrained.safetensors\", \"encoder.weight\")",
      apply_load, 0, "making"},
     {0},

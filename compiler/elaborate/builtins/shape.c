@@ -116,9 +116,7 @@ static Value apply_along(Elaborator *e, const Bound *bound) {
     return value_error();
   if (v->type.shape.rank != 1 || v->type.shape.dim[0] != x->type.shape.dim[axis]) {
     Diagnostic *d =
-        report_error(e, bound->call,
-                     "'along' needs a vector of %lld for axis %d, "
-                     "found %s",
+        report_error(e, bound->call, "'along' needs a vector of %lld for axis %d, found %s",
                      (long long)x->type.shape.dim[axis], axis, type_text(e->arena, v->type));
     report_note_tensor(e, d, "the vector", v);
     report_note_tensor(e, d, "the tensor", x);
@@ -477,8 +475,7 @@ const Builtin builtins_shape[] = {
     {"pad", "pad(x: tensor, widths: ints, value: number = 0, mode: string = \"constant\")",
      "x with borders: one width for all sides, or for each axis a width or (low, high). mode: "
      "\"constant\" is `value`, \"edge\" the outermost element, \"reflect\" the elements in front "
-     "of it "
-     "backwards, \"wrap\" those of the other end."
+     "of it backwards, \"wrap\" those of the other end."
      " Example: y = pad(image, [0, 0, 2, (1, 0)], mode = \"reflect\")",
      apply_pad, 0, "movement"},
     {"flip", "flip(x: tensor, axis: axes)",

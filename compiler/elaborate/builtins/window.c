@@ -108,8 +108,7 @@ static bool check_window(Elaborator *e, const Bound *bound, const Slide *slide, 
     int64_t region = x->type.shape.dim[i + 2] + slide->low[i] + slide->high[i];
     if (reach <= region) continue;
     Diagnostic *d = report_error(e, bound->call,
-                                 "a window of %lld does not fit %lld elements of "
-                                 "spatial axis %d",
+                                 "a window of %lld does not fit %lld elements of spatial axis %d",
                                  (long long)reach, (long long)region, i);
     report_note_tensor(e, d, "the operand", x);
     diag_help(d, "padding makes room, a smaller kernel fits");
@@ -265,27 +264,23 @@ const Builtin builtins_window[] = {
      "conv(x: tensor, w: tensor, stride: ints = 1, padding: any = 0, dilation: ints = 1, "
      "groups: int = 1)",
      "Convolution over any number of spatial axes: x [n, c, in...], w [k, c / groups, kernel...] "
-     "-> "
-     "[n, k, out...]. padding: a number, one an axis, (low, high) pairs, \"same\" or \"valid\"."
+     "-> [n, k, out...]. padding: a number, one an axis, (low, high) pairs, \"same\" or \"valid\"."
      " Example: y = conv(image, randn([8, 3, 3, 3]), padding = 1)",
      apply_conv, OP_CONV, "windows"},
     {"conv_transpose",
      "conv_transpose(x: tensor, w: tensor, stride: ints = 1, padding: any = 0, "
      "dilation: ints = 1, groups: int = 1, output_padding: ints = 0)",
      "The adjoint of conv: x [n, k, in...], w [k, c / groups, kernel...] -> [n, c, out...]. "
-     "padding: "
-     "as of conv; with \"same\" each axis of the result is stride times as long."
+     "padding: as of conv; with \"same\" each axis of the result is stride times as long."
      " Example: y = conv_transpose(image, randn([3, 8, 2, 2]), stride = 2)",
      apply_conv_transpose, OP_CONV_INPUT, "windows"},
     {"max_pool",
-     "max_pool(x: tensor, kernel: ints, stride: axes = none, padding: any = 0, "
-     "dilation: ints = 1)",
+     "max_pool(x: tensor, kernel: ints, stride: axes = none, padding: any = 0, dilation: ints = 1)",
      "The greatest element of each window of [n, c, spatial...]; stride is the kernel by default."
      " Example: y = max_pool(image, 2)",
      apply_pool, OP_MAX_POOL, "windows"},
     {"sum_pool",
-     "sum_pool(x: tensor, kernel: ints, stride: axes = none, padding: any = 0, "
-     "dilation: ints = 1)",
+     "sum_pool(x: tensor, kernel: ints, stride: axes = none, padding: any = 0, dilation: ints = 1)",
      "The sum of each window of [n, c, spatial...]; stride is the kernel by default."
      " Example: y = sum_pool(image, 2)",
      apply_pool, OP_SUM_POOL, "windows"},

@@ -45,9 +45,8 @@ bool convert_fits(Elaborator *e, Value number, DType dtype, Span at) {
   if (fits && is_exact) return true;
   if (dtype == DTYPE_I64 && !is_exact) { /* constants are kept as doubles */
     Diagnostic *d = report_error(e, at,
-                                 "%s cannot be a constant of an i64 tensor: constants "
-                                 "are doubles, which hold all whole numbers up to 2^53, but not "
-                                 "this one",
+                                 "%s cannot be a constant of an i64 tensor: constants are doubles, "
+                                 "which hold all whole numbers up to 2^53, but not this one",
                                  shown);
     diag_help(d, "add it in two steps, (x + 9007199254740992) + 1");
     return false;

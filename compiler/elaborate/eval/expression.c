@@ -195,10 +195,9 @@ static Value evaluate_ternary(Elaborator *e, const AstExpr *expr) {
     return evaluate_expr(e, condition.boolean ? expr->ternary.then : expr->ternary.otherwise);
   if (value_is_error(condition)) return condition;
   Span at = expr->ternary.condition->span;
-  Diagnostic *d = report_error(e, at,
-                               "the condition of '?' must be known at compile time, "
-                               "found %s",
-                               value_describe(e->arena, condition));
+  Diagnostic *d =
+      report_error(e, at, "the condition of '?' must be known at compile time, found %s",
+                   value_describe(e->arena, condition));
   if (value_is_tensor(condition))
     diag_help(d, "where(condition, then, otherwise) chooses by element");
   return value_error();

@@ -164,9 +164,8 @@ static bool read_entries(Elaborator *e, const Function *function, External *exte
     if (!read_entry(e, &entries->items[i], external)) return false;
   if (external->file_count == 0) {
     report_error(e, function->stmt->function.name.span,
-                 "the extern operator '%s' needs a file: "
-                 "c = \"%s.c\"",
-                 function->name, function->name);
+                 "the extern operator '%s' needs a file: c = \"%s.c\"", function->name,
+                 function->name);
     return false;
   }
   return check_function(e, external->function, function->stmt->function.name.span);
@@ -277,9 +276,8 @@ Value evaluate_extern(Elaborator *e, const Function *function, Span call, const 
   if (!evaluate_type(e, function->stmt->function.result, &type)) return value_error();
   if (shape_elements(type.shape) == 0) {
     report_error(e, function->stmt->function.result->span,
-                 "the result of '%s' is %s: it has no "
-                 "elements",
-                 function->name, type_text(e->arena, type));
+                 "the result of '%s' is %s: it has no elements", function->name,
+                 type_text(e->arena, type));
     return value_error();
   }
   if (!check_rows(e, function, &external, operands, type.shape)) return value_error();

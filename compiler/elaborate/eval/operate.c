@@ -403,8 +403,7 @@ static bool broadcast_stacks(Elaborator *e, Node **x, Node **y) {
   if (!shape_broadcast(before[0], before[1], &lead)) {
     refuse_matmul(e,
                   arena_printf(e->arena,
-                               "'@' of shapes %s and %s, whose leading axes do not "
-                               "broadcast",
+                               "'@' of shapes %s and %s, whose leading axes do not broadcast",
                                shape_text(e->arena, p), shape_text(e->arena, q)),
                   *x, *y);
     return false;

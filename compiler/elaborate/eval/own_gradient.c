@@ -146,10 +146,9 @@ static bool find_results(OwnGradient *own, Value result) {
   for (int i = 0; i < count; i++)
     if (!add_result(own, is_tuple ? result.list.items[i] : result)) return false;
   if (own->result_count == 0) {
-    Diagnostic *d = report_error(e, own->written->keyword,
-                                 "'%s' returns no tensor of floats: it has "
-                                 "no gradient",
-                                 own->function->name);
+    Diagnostic *d =
+        report_error(e, own->written->keyword,
+                     "'%s' returns no tensor of floats: it has no gradient", own->function->name);
     diag_note(d, own->call, "in this call it returns %s", value_describe(e->arena, result));
     return false;
   }
@@ -194,8 +193,7 @@ static bool bind_gradients(OwnGradient *own, Type packed) {
     const AstFormal *formal = &formals->items[i];
     if (formal->default_value) {
       report_error(e, formal->default_value->span,
-                   "the gradient '%s' always comes from what uses the "
-                   "result and has no default",
+                   "the gradient '%s' always comes from what uses the result and has no default",
                    formal->name.text);
       return false;
     }

@@ -297,9 +297,7 @@ static Value scan_values(Elaborator *e, const AstScan *scan, Node *node, int axi
   if (wanted == count || wanted == 1)
     return count == 1 ? values[0] : value_tuple(e->arena, count, values);
   Diagnostic *d =
-      report_error(e, scan->keyword,
-                   "%d names for a scan that yields %d value%s and "
-                   "has %d carr%s",
+      report_error(e, scan->keyword, "%d names for a scan that yields %d value%s and has %d carr%s",
                    wanted, yields, yields == 1 ? "" : "s", carries, carries == 1 ? "y" : "ies");
   diag_help(d, "bind what is yielded, and behind it all final carries or none");
   return value_error();
@@ -309,8 +307,7 @@ Value evaluate_scan_for(Elaborator *e, const AstExpr *expr, int wanted) {
   const AstScan *scan = expr->scan;
   if (e->region != &e->trace->region && !e->region->outer) {
     report_error(e, scan->keyword,
-                 "scan belongs to the step, not to an initial value or a "
-                 "schedule");
+                 "scan belongs to the step, not to an initial value or a schedule");
     return value_error();
   }
   Sequences sequences;

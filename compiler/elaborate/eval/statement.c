@@ -38,10 +38,9 @@ static Symbol *find_around(const Scope *scope, const char *name) {
 static bool may_shadow(Elaborator *e, AstName name, SymbolKind kind, const Symbol *around) {
   bool is_value = around->kind == SYMBOL_LOCAL || around->kind == SYMBOL_FORMAL;
   if (kind == SYMBOL_LOOP && (is_value || around->kind == SYMBOL_LOOP)) return true;
-  Diagnostic *d = report_error(e, name.span,
-                               "'%s' is %s around this scan, which a step cannot bind "
-                               "again",
-                               name.text, scope_kind_text(around->kind));
+  Diagnostic *d =
+      report_error(e, name.span, "'%s' is %s around this scan, which a step cannot bind again",
+                   name.text, scope_kind_text(around->kind));
   diag_note(d, around->span, "it is defined here");
   if (is_value) diag_help(d, "carry it from step to step: with %s = %s", name.text, name.text);
   else diag_help(d, "choose another name for the new value");
@@ -251,10 +250,9 @@ static void evaluate_if(Elaborator *e, const AstStmt *stmt) {
     return;
   }
   if (value_is_error(condition)) return;
-  Diagnostic *d = report_error(e, expr->span,
-                               "the condition of `if` must be true or false, "
-                               "found %s",
-                               value_describe(e->arena, condition));
+  Diagnostic *d =
+      report_error(e, expr->span, "the condition of `if` must be true or false, found %s",
+                   value_describe(e->arena, condition));
   if (value_is_tensor(condition))
     diag_help(d, "if chooses at compile time; where(condition, then, otherwise) chooses by "
                  "element");

@@ -80,10 +80,9 @@ bool evaluate_formal_type(Elaborator *e, const AstFormal *formal, Value value, S
   Type found = value.tensor.node->type;
   bool fits = found.dtype == dtype && (ast->any_shape || found.shape.rank == ast->dims.count);
   if (!fits) {
-    Diagnostic *d = report_error(e, at,
-                                 "the argument '%s' is %s, which is not of its declared "
-                                 "type",
-                                 formal->name.text, type_text(e->arena, found));
+    Diagnostic *d =
+        report_error(e, at, "the argument '%s' is %s, which is not of its declared type",
+                     formal->name.text, type_text(e->arena, found));
     diag_note(d, ast->span, "declared here");
     return false;
   }

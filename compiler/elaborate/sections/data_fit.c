@@ -119,10 +119,9 @@ static void check_order(Elaborator *e, const DataPipeline *pipeline, int index, 
           report_error(e, call->span, "%s(%s) stands here twice", call->function, field);
       diag_note(d, other->span, "the first");
     } else if (!is_same && c > index && is_text) {
-      Diagnostic *d = report_error(e, call->span,
-                                   "%s(%s): '%s' is text; categories(%s) must come "
-                                   "first",
-                                   call->function, field, field, field);
+      Diagnostic *d =
+          report_error(e, call->span, "%s(%s): '%s' is text; categories(%s) must come first",
+                       call->function, field, field, field);
       diag_note(d, other->span, "categories");
     }
   }
@@ -138,8 +137,7 @@ static void check_learning(Elaborator *e, const DataPipeline *pipeline, int inde
   Diagnostic *d =
       input->is_batched
           ? report_error(e, call->span,
-                         "standardize(%s): the input '%s' is %s; standard scores "
-                         "need a float type",
+                         "standardize(%s): the input '%s' is %s; standard scores need a float type",
                          field, field, type_text(e->arena, input->type))
           : report_error(e, call->span, "%s(%s): the input '%s' has no axis of examples",
                          call->function, field, field);
@@ -155,11 +153,9 @@ static void check_applied(Elaborator *e, const DataSet *train, const DataPipelin
     const DataCall *call = &trained->calls[c];
     int kind = data_acts_on(call->function);
     if (!learns(call) || (gives & kind) || !data_call_names_field(call, field)) continue;
-    Diagnostic *d =
-        report_error(e, pipeline->calls[0].span,
-                     "%s(%s) of 'data train' acts on %s, "
-                     "which '%s' does not give",
-                     call->function, field, data_kind_text(kind), pipeline->calls[0].function);
+    Diagnostic *d = report_error(
+        e, pipeline->calls[0].span, "%s(%s) of 'data train' acts on %s, which '%s' does not give",
+        call->function, field, data_kind_text(kind), pipeline->calls[0].function);
     diag_note(d, call->span, "the stage, which holds for '%s' in every set", field);
   }
 }

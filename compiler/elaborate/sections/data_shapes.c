@@ -54,8 +54,7 @@ static void check_pictures(Elaborator *e, const DataPipeline *pipeline) {
         input->is_batched && shape->rank == 4 && (shape->dim[1] == 1 || shape->dim[1] == 3);
     if (!is_picture)
       report_shape(e, source, input,
-                   "pictures are [batch, channels, height, width] with 1 or 3 "
-                   "channels");
+                   "pictures are [batch, channels, height, width] with 1 or 3 channels");
     else if (input->type.dtype == DTYPE_BOOL)
       report_shape(e, source, input, "pictures have values from 0 to 255");
     else check_size(e, pipeline, input);
@@ -113,8 +112,7 @@ static bool check_separator(Elaborator *e, const DataCall *source) {
   const char *word = separator ? separator->value.string : ",";
   if (strlen(word) == 1 && !strchr("\"\r\n", word[0])) return true;
   report_error(e, source->span,
-               "the separator of csv must be one character, not a quote or the end "
-               "of a line");
+               "the separator of csv must be one character, not a quote or the end of a line");
   return false;
 }
 

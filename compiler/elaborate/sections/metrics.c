@@ -351,8 +351,7 @@ static Node *cut_new(Cutter *c, const Cut *cut) {
   double value, one;
   if (is_constant(node, cut->node[1], &value, &one) && value != one)
     return leave_uncut(c, node,
-                       "it uses the batch size beside reductions, which run over the "
-                       "whole set");
+                       "it uses the batch size beside reductions, which run over the whole set");
   if (node->op == OP_CONSTANT)
     return emit_constant(c->e, node_float(node, ATTR_VALUE),
                          type_scalar(node->type.dtype == DTYPE_BOOL ? DTYPE_BOOL : DTYPE_F64));

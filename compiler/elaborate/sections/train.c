@@ -279,8 +279,7 @@ static void configure_length(Elaborator *e, const TrainPlan *plan) {
   if (!given->expr) {
     if (plan->misspelt[KEY_EPOCHS] || plan->misspelt[KEY_STEPS]) return;
     report_error(e, plan->stmt->keyword,
-                 "train does not say how long: epochs = 20 or "
-                 "steps = 10000");
+                 "train does not say how long: epochs = 20 or steps = 10000");
     return;
   }
   KeyValue plain = *given;

@@ -314,8 +314,7 @@ static void scale_rate(Elaborator *e, const UpdateTarget *target, Deferred *own)
   int at = find_formal(own->function, name_intern("lr"));
   if (at < 0) {
     report_error(e, scale->expr->span,
-                 "lr_scale needs an optimizer with an argument 'lr', which "
-                 "'%s' has not",
+                 "lr_scale needs an optimizer with an argument 'lr', which '%s' has not",
                  own->function->name);
     return;
   }
@@ -417,8 +416,7 @@ static bool check_accumulation(Update *update) {
     const KeyValue *own = &update->plan->groups.items[i]->keys[KEY_MINIMIZE];
     if (!own->expr) continue;
     report_error(e, own->expr->span,
-                 "accumulate cannot be combined with a group that minimizes a "
-                 "loss of its own");
+                 "accumulate cannot be combined with a group that minimizes a loss of its own");
     return false;
   }
   return true;

@@ -92,10 +92,9 @@ void frozen_check(Elaborator *e, const AstEntry *entry, const AstExpr *expr, boo
   for (int i = 0; i < e->trace->slots.count && foreseen != frozen; i++) {
     const Slot *slot = e->trace->slots.items[i];
     if (slot->kind != VARIABLE_STATE || !entry_matches(entry, slot->path)) continue;
-    Diagnostic *d = report_error(e, expr->span,
-                                 "whether '%s' is frozen must be known before its "
-                                 "layer is built",
-                                 slot->path);
+    Diagnostic *d =
+        report_error(e, expr->span,
+                     "whether '%s' is frozen must be known before its layer is built", slot->path);
     diag_help(d, "a constant at the top of the file may tell: const frozen_trunk = true");
     return;
   }

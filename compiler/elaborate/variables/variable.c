@@ -241,8 +241,7 @@ static bool declared_type(Elaborator *e, const AstStmt *stmt, Type *type) {
   }
   if (stmt->kind != AST_PARAM || dtype_is_float(type->dtype)) return true;
   Diagnostic *d = report_error(e, stmt->variable.type->span,
-                               "a parameter is trained and must be "
-                               "of a float type, not %s",
+                               "a parameter is trained and must be of a float type, not %s",
                                dtype_name(type->dtype));
   diag_help(d, "state %s : %s[...] is not trained", stmt->variable.name.text,
             dtype_name(type->dtype));
@@ -314,11 +313,9 @@ static Slot *declare_slot(Elaborator *e, const AstStmt *stmt) {
   if (slot) {
     slot = shared_slot(e, slot, stmt);
     if (slot && !type_equal(slot->type, type)) {
-      Diagnostic *d =
-          report_error(e, name.span,
-                       "'%s' is shared, but is %s in one use of the "
-                       "layer and %s in another",
-                       path, type_text(e->arena, slot->type), type_text(e->arena, type));
+      Diagnostic *d = report_error(
+          e, name.span, "'%s' is shared, but is %s in one use of the layer and %s in another", path,
+          type_text(e->arena, slot->type), type_text(e->arena, type));
       diag_note(d, slot_place(slot), "the first use");
       return NULL;
     }
