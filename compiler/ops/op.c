@@ -36,12 +36,12 @@ Cost node_cost(const Node *node) {
   return cost;
 }
 
-bool node_is_dear(const Node *node) {
-  enum { DEAR_OPERATIONS = 8 };
+bool node_is_expensive(const Node *node) {
+  enum { LEAST_OPERATIONS = 8 };
   double elements = (double)shape_elements(node->type.shape);
   if (elements == 0 || node->body) return false;
   if (node_is_scan_result(node) || op_info(node->op)->class->stands_alone) return true;
-  return node_cost(node).flops >= DEAR_OPERATIONS * elements;
+  return node_cost(node).flops >= LEAST_OPERATIONS * elements;
 }
 
 double node_scalar(const Node *node, const double *operands) {

@@ -102,7 +102,9 @@ typedef struct OpClass {
   bool owns_rule;    /* an own_gradient: node->rule is what its operands receive */
   bool keeps_order;  /* the elements of operand 0 in the same row-major order: a reshape */
   bool stands_alone; /* its value is stored; a template's kernel computes nothing else */
-  bool is_constant;  /* to differentiation: whoever moves a parameter must hold its value */
+  bool
+      is_constant; /* differentiation takes its value for a constant, so central differences compute it
+                      * once and keep it while they change a parameter */
   bool is_alias;     /* its value is that of operand 0, whatever the others are */
   bool moves_values; /* elements of the result are elements of operand 0, perhaps converted */
   MixRule mix;
@@ -122,7 +124,7 @@ bool op_passes_gradient(Op op);
 bool node_passes_gradient(const Node *node); /* the same, and the node is a float */
 Cost node_cost(const Node *node);
 /* An element of it takes many operations: a loop had better keep it than compute it again. */
-bool node_is_dear(const Node *node);
+bool node_is_expensive(const Node *node);
 /* One element of an elementwise node, given those of its operands: what `evaluate` computes. */
 double node_scalar(const Node *node, const double *operands);
 

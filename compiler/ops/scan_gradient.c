@@ -6,7 +6,7 @@
  * of what was yielded; it yields the adjoints of the sequences. The adjoint of an invariant is a
  * sum over the steps: where that is one contraction or reduction of the steps' values
  * (sum_steps.h) these are yielded and it is computed behind the loop, else it is one more
- * carry. What is dear of the copy the forward scan yields as well (scan_save.h), and the backward
+ * carry. What is expensive of the copy the forward scan yields as well (scan_save.h), and the backward
  * step reads it instead, unless the scan says that its steps are to be computed again.
  *
  * Where `unroll` writes both out, cse finds all forward values that are there already; so what is

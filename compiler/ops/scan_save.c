@@ -75,7 +75,8 @@ SavedValues scan_save_values(Arena *arena, const ForwardStep *step, const Nodes 
   for (int i = step->in->nodes.count - 1; i >= 0; i--) {
     Node *node = step->in->nodes.items[i];
     if (!needed[node->id]) continue;
-    Node *origin = node_is_dear(node) && can_stack(step, node) ? find_origin(step, node) : NULL;
+    Node *origin =
+        node_is_expensive(node) && can_stack(step, node) ? find_origin(step, node) : NULL;
     const Node *source = origin && origin->id >= known ? origin->operands[0] : origin;
     if (origin && varies[source->id]) {
       vec_push(arena, &found, node);

@@ -75,7 +75,7 @@ static Dependence find_dependence(const Lift *lift, const Node *node) {
   }
   if (least != APART) return least;
   if (!all_steps_can(node, lift->shape.length, stacked)) return BOUND;
-  return node_is_dear(node) && grows_too_much(lift, node) ? BOUND : APART;
+  return node_is_expensive(node) && grows_too_much(lift, node) ? BOUND : APART;
 }
 
 static void weigh(Lift *lift, const Node *node) {
@@ -96,7 +96,7 @@ static void weigh(Lift *lift, const Node *node) {
 
 static bool is_worth_once(const Lift *lift, const Node *node) {
   if (node->body) return false;
-  if (node_is_scan_result(node) || node_is_dear(node)) return true;
+  if (node_is_scan_result(node) || node_is_expensive(node)) return true;
   double work = lift->work[node->id], elements = (double)shape_elements(node->type.shape);
   if (node_cost(node).flops == 0 && !op_is_elementwise(node->op)) return false;
   return work >= COSTLY_OPERATIONS * elements ||
@@ -106,7 +106,7 @@ static bool is_worth_once(const Lift *lift, const Node *node) {
 static bool is_lifted(const Lift *lift, const Node *node) {
   switch (lift->dependence[node->id]) {
   case SAME: return node->operand_count > 0 && is_worth_once(lift, node);
-  case APART: return !is_argument(node) && node_is_dear(node);
+  case APART: return !is_argument(node) && node_is_expensive(node);
   case BOUND: break;
   }
   return false;
