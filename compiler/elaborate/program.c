@@ -218,11 +218,7 @@ static Graph *prune(Elaborator *e, const Graph *graph) {
     const Node *node = graph->nodes.items[i];
     if (live[node->id]) node_map_set(&map, node, graph_copy_node(kept, node, &map));
   }
-  for (int i = 0; i < graph->outputs.count; i++) {
-    Output output = graph->outputs.items[i];
-    output.node = node_map_get(&map, output.node);
-    graph_add_output(kept, output);
-  }
+  graph_map_outputs(kept, graph, &map);
   return kept;
 }
 

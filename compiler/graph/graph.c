@@ -113,6 +113,15 @@ Node *graph_copy_tree(Graph *into, Node *node, NodeMap *map) {
   return node_map_get(map, node);
 }
 
+void graph_map_outputs(Graph *into, const Graph *from, const NodeMap *map) {
+  for (int i = 0; i < from->outputs.count; i++) {
+    Output output = from->outputs.items[i];
+    output.node = node_map_get(map, output.node);
+    if (!output.node) panic("output \"%s\" of %s lost its node", output.name, from->name);
+    graph_add_output(into, output);
+  }
+}
+
 /* ---- analyses ----------------------------------------------------------------------------- */
 
 bool *graph_live_nodes(Arena *arena, const Graph *graph) {

@@ -143,6 +143,8 @@ void node_map_set(NodeMap *map, const Node *node, Node *to);
 Node *graph_copy_node(Graph *into, const Node *node, const NodeMap *map);
 /* A copy of `node` with everything it depends on that `map` does not yet hold; fills the map. */
 Node *graph_copy_tree(Graph *into, Node *node, NodeMap *map);
+/* The same outputs, of the nodes that the map has for theirs: each must be there. */
+void graph_map_outputs(Graph *into, const Graph *from, const NodeMap *map);
 /* Nodes that some output depends on, indexed by id. */
 bool *graph_live_nodes(Arena *arena, const Graph *graph);
 /* For each node id the number of uses by live nodes and by outputs. */

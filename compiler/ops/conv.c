@@ -176,15 +176,10 @@ static void convolve(const Node *node, const ConvShapes *shapes, double *x, doub
   arena_destroy(scratch);
 }
 
-static void clear(Tensor *tensor) {
-  int64_t count = shape_elements(tensor->type.shape);
-  for (int64_t i = 0; i < count; i++) tensor->data[i] = 0;
-}
-
 static void conv_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
                           const EvaluateContext *context) {
   (void)context;
-  clear(result);
+  tensor_clear(result);
   ConvShapes shapes = {operands[0]->type.shape, operands[1]->type.shape, result->type.shape};
   convolve(node, &shapes, operands[0]->data, operands[1]->data, result->data, forward_tap);
 }
@@ -192,7 +187,7 @@ static void conv_evaluate(const Node *node, const Tensor *const *operands, Tenso
 static void conv_input_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
                                 const EvaluateContext *context) {
   (void)context;
-  clear(result);
+  tensor_clear(result);
   ConvShapes shapes = {result->type.shape, operands[1]->type.shape, operands[0]->type.shape};
   convolve(node, &shapes, result->data, operands[1]->data, operands[0]->data, input_tap);
 }
@@ -200,7 +195,7 @@ static void conv_input_evaluate(const Node *node, const Tensor *const *operands,
 static void conv_weight_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
                                  const EvaluateContext *context) {
   (void)context;
-  clear(result);
+  tensor_clear(result);
   ConvShapes shapes = {operands[0]->type.shape, weight_shape(node, result->type.shape),
                        operands[1]->type.shape};
   int64_t pieces = weight_pieces(node), parts = pieces > 0 ? pieces : 1;

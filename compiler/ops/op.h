@@ -116,6 +116,9 @@ typedef struct OpInfo {
   const OpClass *class;
 } OpInfo;
 
+/* OpClass.evaluate of what has the elements of operand 0 in their order. */
+void evaluate_copy(const Node *node, const Tensor *const *operands, Tensor *result,
+                   const EvaluateContext *context);
 const OpInfo *op_info(Op op);
 bool op_is_elementwise(Op op);
 /* Whether adjoints go on to operands: by the operator's rule, or, for scans and their results, by

@@ -132,11 +132,6 @@ static void add_to_maxima(int64_t count, const int64_t *where, const double *dy,
   for (int64_t o = 0; o < count; o++) result[where[o]] += dy[o];
 }
 
-static void clear(Tensor *tensor) {
-  int64_t count = shape_elements(tensor->type.shape);
-  for (int64_t i = 0; i < count; i++) tensor->data[i] = 0;
-}
-
 static void max_pool_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
                               const EvaluateContext *context) {
   (void)context;
@@ -152,7 +147,7 @@ static void max_pool_pick_evaluate(const Node *node, const Tensor *const *operan
 static void max_pool_grad_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
                                    const EvaluateContext *context) {
   (void)context;
-  clear(result);
+  tensor_clear(result);
   for_maxima(node, operands[0], operands[1], result, add_to_maxima);
 }
 
@@ -175,14 +170,14 @@ static void sum_windows(const Node *node, Shape shape, double *x, double *y, boo
 static void sum_pool_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
                               const EvaluateContext *context) {
   (void)context;
-  clear(result);
+  tensor_clear(result);
   sum_windows(node, operands[0]->type.shape, operands[0]->data, result->data, false);
 }
 
 static void sum_pool_grad_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
                                    const EvaluateContext *context) {
   (void)context;
-  clear(result);
+  tensor_clear(result);
   sum_windows(node, result->type.shape, result->data, operands[0]->data, true);
 }
 

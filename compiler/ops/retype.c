@@ -85,11 +85,7 @@ static Graph *retype_graph(const Graph *graph, const Retyping *to, const bool *h
     if (node->rule) copy->rule = retype_inner(node, host, to);
     node_map_set(&map, node, copy);
   }
-  for (int i = 0; i < graph->outputs.count; i++) {
-    Output output = graph->outputs.items[i];
-    output.node = node_map_get(&map, output.node);
-    graph_add_output(into, output);
-  }
+  graph_map_outputs(into, graph, &map);
   return into;
 }
 

@@ -59,11 +59,7 @@ static Graph *saving_body(Arena *arena, const Node *scan) {
     const Node *node = from->nodes.items[i];
     node_map_set(&map, node, scan_copy_node(body, node, &map));
   }
-  for (int i = 0; i < from->outputs.count; i++) {
-    Output output = from->outputs.items[i];
-    output.node = node_map_get(&map, output.node);
-    graph_add_output(body, output);
-  }
+  graph_map_outputs(body, from, &map);
   Node **arguments = scan_arguments(arena, body, scan->operand_count);
   for (int i = 0; i < shape.carries; i++) {
     Maker maker = {body, scan->span, scan->path};

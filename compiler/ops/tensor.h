@@ -10,6 +10,11 @@ typedef struct Tensor {
   double *data; /* row-major, shape_elements(type.shape) */
 } Tensor;
 
+static inline void tensor_clear(Tensor *tensor) {
+  int64_t count = shape_elements(tensor->type.shape);
+  for (int64_t i = 0; i < count; i++) tensor->data[i] = 0;
+}
+
 typedef struct EvaluateContext {
   uint64_t seed; /* for random operators */
   uint64_t step;

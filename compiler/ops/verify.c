@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "graph/dump_words.h"
 #include "graph/name_table.h"
 #include "ops/op.h"
 #include "support/names.h"
@@ -59,13 +60,6 @@ static const EntryRules entry_rules[ENTRY_COUNT] = {
     [ENTRY_FINISH] = {.leaves = LEAVES_HOST, .outputs = OUTPUT_BIT(OUTPUT_SCALAR), .is_host = true},
 };
 
-static const char *const output_kind_names[OUTPUT_KIND_COUNT] = {
-    [OUTPUT_STORE] = "store",
-    [OUTPUT_ACCUMULATOR] = "accumulator",
-    [OUTPUT_RESULT] = "result",
-    [OUTPUT_SCALAR] = "scalar",
-};
-
 /* ---- failing ------------------------------------------------------------------------------ */
 
 __attribute__((format(printf, 2, 3))) static bool fail(Check *check, const char *format, ...) {
@@ -96,7 +90,7 @@ __attribute__((format(printf, 3, 4))) static bool fail_output(Check *check, cons
   const char *rule = arena_vprintf(check->arena, format, arguments);
   va_end(arguments);
   return fail(check, "entry %s: %s \"%s\" = %%%d: %s", entry_name(check->kind),
-              output_kind_names[output->kind], output->name, output->node->id, rule);
+              dump_output_words[output->kind], output->name, output->node->id, rule);
 }
 
 /* ---- the module's tables ------------------------------------------------------------------ */

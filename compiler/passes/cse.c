@@ -184,7 +184,7 @@ static Graph *merge_graph(const Graph *graph, const int *same) {
     const Node *node = graph->nodes.items[i];
     node_map_set(&merger.map, node, merge_node(&merger, node));
   }
-  rewrite_outputs(merger.into, graph, &merger.map);
+  graph_map_outputs(merger.into, graph, &merger.map);
   return merger.into;
 }
 

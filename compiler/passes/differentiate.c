@@ -93,7 +93,7 @@ static Graph *differentiate(const Graph *from) {
                  : saves           ? scan_copy_node(d.into, node, &d.map)
                                    : graph_copy_node(d.into, node, &d.map));
   }
-  rewrite_outputs(d.into, from, &d.map);
+  graph_map_outputs(d.into, from, &d.map);
   return d.into;
 }
 

@@ -19,7 +19,7 @@ static Graph *expand_graph(const Graph *graph) {
     if (node->body) expanded->body = expand_graph(node->body);
     node_map_set(&map, node, expanded);
   }
-  rewrite_outputs(into, graph, &map);
+  graph_map_outputs(into, graph, &map);
   return into;
 }
 

@@ -156,7 +156,7 @@ static Graph *hoist_graph(Hoist *hoist, const Graph *graph) {
     const Node *node = graph->nodes.items[i];
     node_map_set(&hoist->map, node, replace_node(hoist, node));
   }
-  rewrite_outputs(hoist->into, graph, &hoist->map);
+  graph_map_outputs(hoist->into, graph, &hoist->map);
   return hoist->into;
 }
 

@@ -190,7 +190,7 @@ static Graph *shrink_body(const Lift *lift, int more, Node **operands) {
     }
     node_map_set(&map, node, copy);
   }
-  rewrite_outputs(into, lift->body, &map);
+  graph_map_outputs(into, lift->body, &map);
   return into;
 }
 
@@ -248,7 +248,7 @@ static Graph *lift_graph(const Graph *graph) {
     node_map_set(&map, node,
                  has_steps ? lift_scan(into, node, &map) : graph_copy_node(into, node, &map));
   }
-  rewrite_outputs(into, graph, &map);
+  graph_map_outputs(into, graph, &map);
   return into;
 }
 

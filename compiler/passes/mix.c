@@ -171,7 +171,7 @@ static Graph *mix_graph(const Graph *from, DType narrow, const bool *weak_argume
     Node *node = from->outputs.items[i].node;
     node_map_set(&map, node, form(&mix, node, DTYPE_F32));
   }
-  rewrite_outputs(mix.into, from, &map);
+  graph_map_outputs(mix.into, from, &map);
   return mix.into;
 }
 

@@ -304,7 +304,7 @@ static void copy_all(Recompute *r) {
     else copy_late(r, i);
     node_map_set(&map, node_at(r, i), r->copy[i]);
   }
-  rewrite_outputs(r->into, r->graph, &map);
+  graph_map_outputs(r->into, r->graph, &map);
 }
 
 Graph *graph_recompute(Arena *into, const Graph *graph, const RecomputeOptions *options,

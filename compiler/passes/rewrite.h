@@ -6,8 +6,6 @@
 
 /* An empty graph of the same name in the same arena. */
 Graph *rewrite_start(const Graph *graph);
-/* The outputs of `from`, their nodes looked up in `map`. */
-void rewrite_outputs(Graph *into, const Graph *from, const NodeMap *map);
 /* Replaces each entry of the module by what `rewrite` makes of it. */
 void rewrite_entries(Module *module, Graph *(*rewrite)(const Graph *graph));
 

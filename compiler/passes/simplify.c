@@ -47,7 +47,7 @@ static Graph *sweep_graph(const Graph *graph, bool keeps_stops, bool *changed) {
     if (node->body) copy->body = sweep_graph(node->body, keeps_stops, &sweep.changed);
     node_map_set(&sweep.map, node, apply_rules(&sweep, copy));
   }
-  rewrite_outputs(sweep.into, graph, &sweep.map);
+  graph_map_outputs(sweep.into, graph, &sweep.map);
   *changed = *changed || sweep.changed;
   return sweep.into;
 }

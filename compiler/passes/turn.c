@@ -68,7 +68,7 @@ static Graph *turn_graph(const Graph *graph) {
     if (is_yield_of_turned(node, turned)) copy = reverse_steps(&maker, copy);
     node_map_set(&map, node, copy);
   }
-  rewrite_outputs(into, graph, &map);
+  graph_map_outputs(into, graph, &map);
   return into;
 }
 

@@ -197,7 +197,7 @@ static Graph *rewrite_graph(const Graph *graph, ScanChoice choice) {
                .results = ARENA_ARRAY(graph->arena, Results *, graph->next_id),
                .choice = choice};
   copy_graph(&copy, graph);
-  rewrite_outputs(copy.into, graph, &copy.map);
+  graph_map_outputs(copy.into, graph, &copy.map);
   return copy.into;
 }
 

@@ -163,38 +163,19 @@ static int opens_tight(const Items *items, int index) {
   return ends_operand(items, index - 1) && !is_keyword(before->kind);
 }
 
-/* The gap before item `index`.  slice: it is the ':' of a slice; behind_slice: it follows one. */
-static int natural_gap(const Items *items, int index, int slice, int behind_slice) {
+/* The gap before item `index`.  slice: it is the ':' of a slice; after_slice: it follows one. */
+static int natural_gap(const Items *items, int index, int slice, int after_slice) {
   int kind = item_at(items, index)->kind, before = item_at(items, index - 1)->kind;
   if (kind == T_COMMENT) return 2;
   if (before == '(' || before == '[' || kind == ')' || kind == ']') return 0;
   if (kind == ',' || kind == T_SEP) return 0;
   if (before == ',') return 1;
-  if (slice || behind_slice) return 0;
+  if (slice || after_slice) return 0;
   if (kind == '.') return before == T_NUMBER;
   if (before == '.' || kind == T_DOTDOT || before == T_DOTDOT) return 0;
   if (is_sign(items, index - 1)) return 0;
   if (kind == '(' || kind == '[') return !opens_tight(items, index);
   return 1;
-}
-
-static void set_gaps(Reader *reader) {
-  Items *items = reader->items;
-  int behind_slice = 0;
-  reader->levels.count = 0;
-  vec_push(reader->arena, &reader->levels, ((Level){0}));
-  for (int i = 0; i < items->count; i++) {
-    Item *item = &items->items[i];
-    Level *level = &reader->levels.items[reader->levels.count - 1];
-    int slice = item->kind == ':' && level->kind == '[' && !level->questions;
-    item->gap = i ? natural_gap(items, i, slice, behind_slice) : 0;
-    if (item->kind != T_COMMENT) behind_slice = slice;
-    if (item->kind == '?') level->questions++;
-    if (item->kind == ':' && level->questions) level->questions--;
-    if (token_is_closer(item->kind)) reader->levels.count--;
-    if (token_is_opener(item->kind))
-      vec_push(reader->arena, &reader->levels, ((Level){.kind = item->kind}));
-  }
 }
 
 /* ---- breaks ------------------------------------------------------------------------------- */
@@ -225,14 +206,21 @@ static LineBreak break_before(const Items *items, int index, int in_parentheses)
   return item->source_lines > 1 && may_be_blank ? BREAK_BLANK : BREAK_LINE;
 }
 
-static void set_breaks(Reader *reader) {
+/* The gap and the break before each item, by the bracket that it stands in. */
+static void set_spaces(Reader *reader) {
   Items *items = reader->items;
+  int after_slice = 0;
   reader->levels.count = 0;
   vec_push(reader->arena, &reader->levels, ((Level){0}));
   for (int i = 0; i < items->count; i++) {
     Item *item = &items->items[i];
     Level *level = &reader->levels.items[reader->levels.count - 1];
+    int slice = item->kind == ':' && level->kind == '[' && !level->questions;
+    item->gap = i ? natural_gap(items, i, slice, after_slice) : 0;
     item->before = break_before(items, i, level->kind == '(' || level->kind == '[');
+    if (item->kind != T_COMMENT) after_slice = slice;
+    if (item->kind == '?') level->questions++;
+    if (item->kind == ':' && level->questions) level->questions--;
     if (token_is_closer(item->kind)) reader->levels.count--;
     if (token_is_opener(item->kind))
       vec_push(reader->arena, &reader->levels, ((Level){.kind = item->kind}));
@@ -250,6 +238,5 @@ void format_items(Arena *arena, const SourceFile *file, Items *items) {
   mark_structure(&reader);
   *items = without_idle_separators(arena, items);
   match_brackets(arena, items);
-  set_gaps(&reader);
-  set_breaks(&reader);
+  set_spaces(&reader);
 }

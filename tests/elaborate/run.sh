@@ -10,12 +10,15 @@ golden_folder "$build/bin/nnc" "$here/errors"
 # What compiler/elaborate/core/synonyms.c suggests exists: the tables of docs/library.md (made of `nnc doc`) and
 # docs/language.md have every function, argument, source, stage and key; and no word is one of ours already.
 ours=$(grep -ohE '^\| `[^`]*`( or `[^`]*`)?' "$here/../../docs/library.md" "$here/../../docs/language.md" | grep -oE '[a-z_][a-z_0-9]*' | sort -u)
-rows=$(grep -oE '\{"[a-z0-9]+", "[a-z0-9_]+"\}' "$here/../../compiler/elaborate/core/synonyms.c" | tr -d '{}," ' | wc -l)
-while IFS=' ' read -r word name; do
-  if ! grep -qx -- "$name" <<<"$ours"; then echo "FAIL synonyms: '$word' suggests '$name', which does not exist"; failed=$((failed + 1))
-  elif [ "$word" = "${name//_/}" ]; then echo "FAIL synonyms: '$word' is $name already"; failed=$((failed + 1))
-  else passed=$((passed + 1)); fi
-done < <(grep -oE '\{"[a-z0-9]+", "[a-z0-9_]+"\}' "$here/../../compiler/elaborate/core/synonyms.c" | tr -d '{},' | tr -d '"')
+table=$(grep -oE '\{"[a-z0-9_]+", "[a-z0-9 ]+"\}' "$here/../../compiler/elaborate/core/synonyms.c" | tr -d '{},' | tr -d '"')
+rows=$(tr ' ' '\n' <<<"$table" | wc -l)
+while read -r name words; do
+  for word in $words; do
+    if ! grep -qx -- "$name" <<<"$ours"; then echo "FAIL synonyms: '$word' suggests '$name', which does not exist"; failed=$((failed + 1))
+    elif [ "$word" = "${name//_/}" ]; then echo "FAIL synonyms: '$word' is $name already"; failed=$((failed + 1))
+    else passed=$((passed + 1)); fi
+  done
+done <<<"$table"
 [ "$rows" -gt 200 ] || { echo "FAIL synonyms: the table was not read"; failed=$((failed + 1)); }
 
 # Only a name in an expression asks for gradients as values; then evaluation keeps gradients of one's own.

@@ -5,7 +5,7 @@
 
 static int count_dear(const Graph *graph) {
   int count = 0;
-  for (int i = 0; i < graph->nodes.count; i++) count += node_is_dear(graph->nodes.items[i]);
+  for (int i = 0; i < graph->nodes.count; i++) count += node_is_expensive(graph->nodes.items[i]);
   return count;
 }
 

@@ -11,6 +11,8 @@ void builtins_bind(Elaborator *e);
 /* The i-th table and its family; NULL at the end. */
 const Builtin *builtins_table(int i);
 extern const Builtin builtins_words[]; /* no functions: words.c */
+/* Operand `i` has a type that the builtin does not take; NULL. */
+Node *builtins_refuse_type(Elaborator *e, const Bound *bound, int i, const Node *x);
 Value builtins_einsum(Elaborator *e, const Bound *bound);
 /* Whether what plateaus follow exists, once all metrics and data sets are known. */
 void builtins_check_plateaus(Elaborator *e);

@@ -33,12 +33,7 @@ static Value constant_unary(Elaborator *e, const Bound *bound, Value x) {
 static Node *require_number(Elaborator *e, const Bound *bound, Node *x, bool integers) {
   if (!x || dtype_is_float(x->type.dtype)) return x;
   bool is_wide = x->type.dtype == DTYPE_I32 || x->type.dtype == DTYPE_I64;
-  if (integers && is_wide) return x;
-  Diagnostic *d = report_error(e, bound->spans[0], "'%s' of %s", bound->builtin->name,
-                               dtype_name(x->type.dtype));
-  report_note_tensor(e, d, "the operand", x);
-  diag_help(d, "convert first: f32(x)");
-  return NULL;
+  return integers && is_wide ? x : builtins_refuse_type(e, bound, 0, x);
 }
 
 static Value apply_unary(Elaborator *e, const Bound *bound) {

@@ -387,6 +387,14 @@ static const Builtin builtins_check[] = {
     {0},
 };
 
+Node *builtins_refuse_type(Elaborator *e, const Bound *bound, int i, const Node *x) {
+  Diagnostic *d = report_error(e, bound->spans[i], "'%s' of %s", bound->builtin->name,
+                               dtype_name(x->type.dtype));
+  report_note_tensor(e, d, "the operand", x);
+  diag_help(d, "convert first: f32(x)");
+  return NULL;
+}
+
 static const Builtin *const tables[] = {builtins_math,     builtins_shape,    builtins_reduce,
                                         builtins_window,   builtins_random,   builtins_other,
                                         builtins_files,    builtins_schedule, builtins_check,

@@ -47,12 +47,7 @@ static Node *reduce_operand(Elaborator *e, const Bound *bound, Op op) {
   bool fits = dtype != DTYPE_U8 || op == OP_ARGMAX || op == OP_ARGMIN || op == OP_REDUCE_MAX ||
               op == OP_REDUCE_MIN;
   if (op == OP_REDUCE_MEAN) fits = dtype_is_float(dtype);
-  if (fits) return x;
-  Diagnostic *d =
-      report_error(e, bound->spans[0], "'%s' of %s", bound->builtin->name, dtype_name(dtype));
-  report_note_tensor(e, d, "the operand", x);
-  diag_help(d, "convert first: f32(x)");
-  return NULL;
+  return fits ? x : builtins_refuse_type(e, bound, 0, x);
 }
 
 static Value reduce_by(Elaborator *e, const Bound *bound, Op op) {

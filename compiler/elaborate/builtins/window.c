@@ -85,12 +85,7 @@ static bool read_padding(Elaborator *e, Value value, Span at, Slide *slide, cons
 
 static Node *float_operand(Elaborator *e, const Bound *bound, int i) {
   Node *x = convert_any_tensor(e, bound->values[i], bound->spans[i]);
-  if (!x || dtype_is_float(x->type.dtype)) return x;
-  Diagnostic *d = report_error(e, bound->spans[i], "'%s' of %s", bound->builtin->name,
-                               dtype_name(x->type.dtype));
-  report_note_tensor(e, d, "the operand", x);
-  diag_help(d, "convert first: f32(x)");
-  return NULL;
+  return !x || dtype_is_float(x->type.dtype) ? x : builtins_refuse_type(e, bound, i, x);
 }
 
 static bool check_spatial(Elaborator *e, const Bound *bound, const Node *x) {

@@ -81,11 +81,7 @@ static Graph *new_body(const Handover *h) {
                  is_argument ? new_argument(h, &maker, node, (int)node_int(node, ATTR_INDEX))
                              : graph_copy_node(body, node, &map));
   }
-  for (int i = 0; i < from->outputs.count; i++) {
-    Output output = from->outputs.items[i];
-    output.node = node_map_get(&map, output.node);
-    graph_add_output(body, output);
-  }
+  graph_map_outputs(body, from, &map);
   return body;
 }
 
