@@ -12,15 +12,15 @@
 #include <string.h>
 
 #include "graph/dump_words.h"
-#include "graph/name_table.h"
 #include "ops/op.h"
 #include "support/names.h"
+#include "support/table.h"
 
 typedef struct Check {
   Arena *arena;
   const Module *module;
-  NameTable variables, inputs;                       /* indices in the module's tables */
-  NameTable outputs[ENTRY_COUNT][OUTPUT_KIND_COUNT]; /* indices in the entry's outputs */
+  PointerTable variables, inputs;                       /* indices in the module's tables */
+  PointerTable outputs[ENTRY_COUNT][OUTPUT_KIND_COUNT]; /* indices in the entry's outputs */
   EntryKind kind;
   const Graph *graph;
   const Node **by_id; /* nodes seen so far, by id */
@@ -102,22 +102,21 @@ static bool type_is_sound(Type type) {
 static bool span_is_sound(Span span) { return span.line == 0 || span.file != NULL; }
 
 static const Variable *find_variable(const Check *check, const char *path) {
-  int index = name_table_find(&check->variables, path);
+  int index = table_find(&check->variables, path);
   return index < 0 ? NULL : &check->module->variables.items[index];
 }
 
 static const InputInfo *find_input(const Check *check, const char *name) {
-  int index = name_table_find(&check->inputs, name);
+  int index = table_find(&check->inputs, name);
   return index < 0 ? NULL : &check->module->inputs.items[index];
 }
 
 static bool gives(const Check *check, EntryKind entry, OutputKind kind, const char *name) {
-  return check->module->entries[entry] && name_table_find(&check->outputs[entry][kind], name) >= 0;
+  return check->module->entries[entry] && table_find(&check->outputs[entry][kind], name) >= 0;
 }
 
 static bool check_variables(Check *check) {
   const Module *module = check->module;
-  check->variables = name_table_create(check->arena, module->variables.count);
   for (int i = 0; i < module->variables.count; i++) {
     const Variable *variable = &module->variables.items[i];
     if (!variable->path) return fail(check, "variable %d has no path", i);
@@ -127,7 +126,7 @@ static bool check_variables(Check *check) {
       return fail(check, "variable \"%s\": its type is too large or malformed", variable->path);
     if (!span_is_sound(variable->span))
       return fail(check, "variable \"%s\": its place has no file", variable->path);
-    if (!name_table_add(&check->variables, variable->path, i))
+    if (!table_add(check->arena, &check->variables, variable->path, i))
       return fail(check, "variable \"%s\": there are two of this path", variable->path);
   }
   return true;
@@ -135,7 +134,6 @@ static bool check_variables(Check *check) {
 
 static bool check_inputs(Check *check) {
   const Module *module = check->module;
-  check->inputs = name_table_create(check->arena, module->inputs.count);
   for (int i = 0; i < module->inputs.count; i++) {
     const InputInfo *input = &module->inputs.items[i];
     if (!input->name) return fail(check, "input %d has no name", i);
@@ -145,7 +143,7 @@ static bool check_inputs(Check *check) {
       return fail(check, "input \"%s\": it is batched but has no axes", input->name);
     if (!span_is_sound(input->span))
       return fail(check, "input \"%s\": its place has no file", input->name);
-    if (!name_table_add(&check->inputs, input->name, i))
+    if (!table_add(check->arena, &check->inputs, input->name, i))
       return fail(check, "input \"%s\": there are two of this name", input->name);
   }
   return true;
@@ -185,11 +183,11 @@ static bool check_plateaus(Check *check) {
 
 static bool check_metrics(Check *check) {
   const Module *module = check->module;
-  NameTable names = name_table_create(check->arena, module->metrics.count);
+  PointerTable names = {0};
   for (int i = 0; i < module->metrics.count; i++) {
     const char *name = module->metrics.items[i].name;
     if (!name) return fail(check, "metric %d has no name", i);
-    if (!name_table_add(&names, name, i))
+    if (!table_add(check->arena, &names, name, i))
       return fail(check, "metric \"%s\": there are two of this name", name);
     if (module->entries[ENTRY_FINISH] && !gives(check, ENTRY_FINISH, OUTPUT_SCALAR, name))
       return fail(check, "metric \"%s\": entry finish does not compute it", name);
@@ -451,7 +449,7 @@ static bool check_output(Check *check, int index) {
   if (!span_is_sound(output->span)) return fail_output(check, output, "its place has no file");
   if (!(entry_rules[check->kind].outputs & OUTPUT_BIT(output->kind)))
     return fail_output(check, output, "this entry cannot have such an output");
-  if (name_table_find(&check->outputs[check->kind][output->kind], output->name) != index)
+  if (table_find(&check->outputs[check->kind][output->kind], output->name) != index)
     return fail_output(check, output, "there are two of this name");
   return check_output_value(check, output);
 }
@@ -483,8 +481,6 @@ static bool check_entry(Check *check, EntryKind kind) {
 static bool collect_outputs(Check *check, EntryKind kind) {
   const Graph *graph = check->module->entries[kind];
   if (!graph) return true;
-  for (int i = 0; i < OUTPUT_KIND_COUNT; i++)
-    check->outputs[kind][i] = name_table_create(check->arena, graph->outputs.count);
   for (int i = 0; i < graph->outputs.count; i++) {
     const Output *output = &graph->outputs.items[i];
     const char *entry = entry_name(kind);
@@ -493,7 +489,7 @@ static bool collect_outputs(Check *check, EntryKind kind) {
     if (!output->name) return fail(check, "entry %s: output %d has no name", entry, i);
     if (!output->node)
       return fail(check, "entry %s: output \"%s\" has no node", entry, output->name);
-    (void)name_table_add(&check->outputs[kind][output->kind], output->name, i);
+    (void)table_add(check->arena, &check->outputs[kind][output->kind], output->name, i);
   }
   return true;
 }

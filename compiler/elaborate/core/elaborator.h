@@ -116,8 +116,7 @@ struct Elaborator {
   bool uses_grad;         /* the program may ask for gradients as values */
   const char *batch_name; /* NULL until an input tells */
   VEC(Usage *) usages;
-  Usage **usage_table; /* hash by the name's place in the tree */
-  int usage_capacity;
+  PointerTable usage_table; /* indices in `usages` by the name's place in the tree */
   VEC(Function *) functions;
   VEC(HostScalar) scalars;
   Scope *variable_names;         /* by path: symbols with the number of the module's variable */

@@ -1,5 +1,4 @@
-/* Scopes: names to symbols, hashed by the interned name.  Nothing iterates in hash order. */
-#include <stdint.h>
+/* Scopes: names to symbols, by the interned name. */
 #include "elaborate/core/scope.h"
 #include "elaborate/core/value.h"
 
@@ -10,14 +9,9 @@ Scope *scope_create(Arena *arena, Scope *parent, bool is_body) {
   return scope;
 }
 
-static Symbol **scope_place(Symbol **table, int capacity, const char *name) {
-  size_t hash = (size_t)((uintptr_t)name >> 3) * 0x9E3779B97F4A7C15u;
-  for (size_t i = (hash >> 20) & (size_t)(capacity - 1);; i = (i + 1) & (size_t)(capacity - 1))
-    if (!table[i] || table[i]->name == name) return &table[i];
-}
-
 Symbol *scope_find_own(const Scope *scope, const char *name) {
-  return scope->capacity ? *scope_place(scope->table, scope->capacity, name) : NULL;
+  int i = table_find(&scope->table, name);
+  return i < 0 ? NULL : scope->symbols.items[i];
 }
 
 /* A def sees constants, defs, parameters, states and inputs of the program, and shared layers; the
@@ -41,30 +35,15 @@ Symbol *scope_find(const Scope *scope, const char *name, Symbol **hidden) {
   return NULL;
 }
 
-static void scope_grow(Arena *arena, Scope *scope) {
-  int capacity = scope->capacity ? scope->capacity * 2 : 16;
-  Symbol **table = ARENA_ARRAY(arena, Symbol *, capacity);
-  for (int i = 0; i < scope->symbols.count; i++)
-    *scope_place(table, capacity, scope->symbols.items[i]->name) = scope->symbols.items[i];
-  scope->table = table;
-  scope->capacity = capacity;
-}
-
 Symbol *scope_bind(Arena *arena, Scope *scope, SymbolKind kind, const char *name, Value value,
                    Span span) {
   Symbol *symbol = scope_find_own(scope, name);
   if (!symbol) {
-    if (scope->symbols.count * 2 >= scope->capacity) scope_grow(arena, scope);
     symbol = ARENA_NEW(arena, Symbol);
-    symbol->name = name;
+    table_add(arena, &scope->table, name, scope->symbols.count);
     vec_push(arena, &scope->symbols, symbol);
-    *scope_place(scope->table, scope->capacity, name) = symbol;
   }
-  symbol->kind = kind;
-  symbol->value = value;
-  symbol->span = span;
-  symbol->slot = NULL;
-  symbol->usage = NULL;
+  *symbol = (Symbol){.name = name, .kind = kind, .value = value, .span = span};
   return symbol;
 }
 

@@ -4,6 +4,7 @@
 
 #include "elaborate/core/value.h"
 #include "graph/module.h"
+#include "support/table.h"
 #include "support/vec.h"
 
 typedef enum SymbolKind {
@@ -56,8 +57,7 @@ typedef struct Scope {
   bool is_body; /* of a def: hides the values of the program around it */
   bool is_scan; /* of a scan: may not bind the names around it again */
   VEC(Symbol *) symbols;
-  Symbol **table; /* hash by the interned name; open addressing */
-  int capacity;
+  PointerTable table; /* indices in `symbols` by the interned name */
 } Scope;
 
 Scope *scope_create(Arena *arena, Scope *parent, bool is_body);

@@ -2,34 +2,17 @@
  *
  * A name's identity is its place in the tree, so the traces share one record. What only training or
  * only predict reads counts as read. */
-#include <stdint.h>
 #include <stdlib.h>
 #include "elaborate/core/elaborator.h"
 
-static Usage **usage_place(Usage **table, int capacity, const AstName *name) {
-  size_t hash = ((size_t)(uintptr_t)name >> 4) * 0x9E3779B97F4A7C15u;
-  for (size_t i = (hash >> 20) & (size_t)(capacity - 1);; i = (i + 1) & (size_t)(capacity - 1))
-    if (!table[i] || table[i]->name == name) return &table[i];
-}
-
-static void usage_grow(Elaborator *e) {
-  int capacity = e->usage_capacity ? e->usage_capacity * 2 : 64;
-  Usage **table = ARENA_ARRAY(e->arena, Usage *, capacity);
-  for (int i = 0; i < e->usages.count; i++)
-    *usage_place(table, capacity, e->usages.items[i]->name) = e->usages.items[i];
-  e->usage_table = table;
-  e->usage_capacity = capacity;
-}
-
 Usage *scope_usage(Elaborator *e, const AstName *name, const char *what) {
-  if (e->usages.count * 2 >= e->usage_capacity) usage_grow(e);
-  Usage **place = usage_place(e->usage_table, e->usage_capacity, name);
-  if (*place) return *place;
+  int i = table_find(&e->usage_table, name);
+  if (i >= 0) return e->usages.items[i];
   Usage *usage = ARENA_NEW(e->arena, Usage);
   usage->name = name;
   usage->what = what;
+  table_add(e->arena, &e->usage_table, name, e->usages.count);
   vec_push(e->arena, &e->usages, usage);
-  *place = usage;
   return usage;
 }
 
