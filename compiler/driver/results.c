@@ -3,8 +3,8 @@
 #include "graph/textual.h"
 #include "interpret/check_gradients.h"
 #include "ops/extern.h"
-#include "passes/pass.h"
 #include "ops/retype.h"
+#include "passes/pass.h"
 
 int write_text(const Compilation *compilation, Text *text) {
   Made made = compilation->options->emit == EMIT_C ? MADE_C : MADE_TEXT;
