@@ -1,5 +1,4 @@
-/* Attributes of nodes: the table of keys and their kinds, constructors, lookup, comparison; whole
- * graphs compared. */
+/* Attributes of nodes: the table of keys and their kinds, constructors, lookup, comparison. */
 #include <string.h>
 #include "graph/graph.h"
 #include "support/names.h"

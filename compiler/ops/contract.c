@@ -108,9 +108,15 @@ static int join(int64_t *order, int at, int count, const int64_t *axes) {
   return at;
 }
 
+/* Of a product of matrices. */
+typedef struct Extents {
+  int64_t rows, columns, depth;
+} Extents;
+
 /* y[m,n] += sum_k a[m,k] b[k,n], four k at a time to spare loads and stores of y. */
-static void multiply(int64_t rows, int64_t columns, int64_t depth, const double *restrict a,
-                     const double *restrict b, double *restrict y) {
+static void multiply(Extents extents, const double *restrict a, const double *restrict b,
+                     double *restrict y) {
+  const int64_t rows = extents.rows, columns = extents.columns, depth = extents.depth;
   for (int64_t i = 0; i < rows; i++) {
     double *restrict row = y + i * columns;
     const double *factor = a + i * depth;
@@ -128,8 +134,9 @@ static void multiply(int64_t rows, int64_t columns, int64_t depth, const double 
 }
 
 /* The same of integers, in two's complement. */
-static void multiply_integers(int64_t rows, int64_t columns, int64_t depth, const double *a,
-                              const double *b, double *y, DType dtype) {
+static void multiply_integers(Extents extents, const double *a, const double *b, double *y,
+                              DType dtype) {
+  const int64_t rows = extents.rows, columns = extents.columns, depth = extents.depth;
   for (int64_t i = 0; i < rows; i++)
     for (int64_t j = 0; j < columns; j++) {
       uint64_t bits = 0;
@@ -165,8 +172,8 @@ static void contract_evaluate(const Node *node, const Tensor *const *operands, T
     const double *l_matrix = a + i * rows * depth, *r_matrix = b + i * depth * columns;
     double *y = result->data + i * rows * columns;
     if (number_is_integer(node->type.dtype))
-      multiply_integers(rows, columns, depth, l_matrix, r_matrix, y, node->type.dtype);
-    else multiply(rows, columns, depth, l_matrix, r_matrix, y);
+      multiply_integers((Extents){rows, columns, depth}, l_matrix, r_matrix, y, node->type.dtype);
+    else multiply((Extents){rows, columns, depth}, l_matrix, r_matrix, y);
   }
   arena_destroy(scratch);
 }

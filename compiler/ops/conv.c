@@ -49,7 +49,8 @@ static bool conv_shape(Arena *arena, const Node *node, Shape x, Shape w, Shape *
                       shape_text(arena, w), (long long)w.dim[1], shape_text(arena, x),
                       (long long)(x.dim[1] / groups));
   Window window;
-  if (!window_infer(arena, node, x.rank - 2, x.dim + 2, w.dim + 2, INT32_MIN, &window, reason))
+  if (!window_infer(arena, node, (Sliding){x.rank - 2, x.dim + 2, w.dim + 2, INT32_MIN}, &window,
+                    reason))
     return false;
   *y = (Shape){.rank = x.rank, .dim = {x.dim[0], w.dim[0]}};
   for (int i = 0; i < window.rank; i++) y->dim[2 + i] = window.out[i];

@@ -24,7 +24,8 @@ static bool pool_shape(Arena *arena, const Node *node, Shape x, bool is_max, Sha
     return infer_fail(arena, reason, "x has shape %s where [n, c] and %d spatial axes are needed",
                       shape_text(arena, x), kernel->count);
   Window window;
-  if (!window_infer(arena, node, kernel->count, x.dim + 2, kernel->ints, 0, &window, reason))
+  if (!window_infer(arena, node, (Sliding){kernel->count, x.dim + 2, kernel->ints, 0}, &window,
+                    reason))
     return false;
   int axis;
   int64_t position;

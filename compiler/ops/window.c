@@ -32,14 +32,14 @@ Window window_read(const Node *node, int rank, const int64_t *in, const int64_t 
   return window;
 }
 
-bool window_infer(Arena *arena, const Node *node, int rank, const int64_t *in,
-                  const int64_t *kernel, int64_t least_padding, Window *window,
+bool window_infer(Arena *arena, const Node *node, Sliding sliding, Window *window,
                   const char **reason) {
+  const int64_t *in = sliding.in, *kernel = sliding.kernel, least = sliding.least_padding;
+  int rank = sliding.rank;
   const struct {
     AttributeKey key;
     int64_t least;
-  } lists[] = {
-      {ATTR_STRIDE, 1}, {ATTR_DILATION, 1}, {ATTR_LOW, least_padding}, {ATTR_HIGH, least_padding}};
+  } lists[] = {{ATTR_STRIDE, 1}, {ATTR_DILATION, 1}, {ATTR_LOW, least}, {ATTR_HIGH, least}};
   for (int i = 0; i < 4; i++) {
     const Attribute *list = infer_ints(arena, node, lists[i].key, rank, lists[i].least, reason);
     if (!list) return false;

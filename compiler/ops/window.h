@@ -13,11 +13,15 @@ typedef struct Window {
   int64_t stride[MAX_RANK], low[MAX_RANK], high[MAX_RANK], dilation[MAX_RANK];
 } Window;
 
-/* Reads the attributes for a window of `rank` axes over `in` with `kernel` taps, and computes
- * `out`. `least_padding` is the least low and high allowed. False with *reason when it does not
- * fit. */
-bool window_infer(Arena *arena, const Node *node, int rank, const int64_t *in,
-                  const int64_t *kernel, int64_t least_padding, Window *window,
+/* What slides over what. */
+typedef struct Sliding {
+  int rank;
+  const int64_t *in, *kernel;
+  int64_t least_padding; /* the least low and high allowed */
+} Sliding;
+
+/* Reads the attributes for a window and computes `out`. False with *reason when it does not fit. */
+bool window_infer(Arena *arena, const Node *node, Sliding sliding, Window *window,
                   const char **reason);
 /* The same of a node known to be sound. */
 Window window_read(const Node *node, int rank, const int64_t *in, const int64_t *kernel);

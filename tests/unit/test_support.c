@@ -12,8 +12,10 @@
 
 #include "support/diagnostics.h"
 #include "support/embedded.h"
+#include "support/integers.h"
 #include "support/names.h"
 #include "support/sha256.h"
+#include "support/table.h"
 #include "support/text.h"
 #include "support/vec.h"
 
@@ -437,8 +439,42 @@ static void sha256_does_not_depend_on_the_pieces(void **state) {
   }
 }
 
+/* ---- integers, tables ---- */
+
+static void divisions_round_down_or_up(void **state) {
+  (void)state;
+  for (int64_t a = -20; a <= 20; a++)
+    for (int64_t b = -7; b <= 7; b++) {
+      if (b == 0) continue;
+      assert_int_equal(floor_div(a, b), (int64_t)floor((double)a / (double)b));
+      assert_int_equal(floor_mod(a, b), a - b * (int64_t)floor((double)a / (double)b));
+      if (a < 0 || b < 0) continue;
+      assert_int_equal(divide_up(a, b), (int64_t)ceil((double)a / (double)b));
+      assert_true(align_up(a, b) >= a && align_up(a, b) < a + b && align_up(a, b) % b == 0);
+    }
+  assert_int_equal(align_64(65), 128);
+  assert_int_equal(extent_product((int64_t[]){2, 3, 5}, 3), 30);
+  assert_int_equal(extent_product(NULL, 0), 1);
+}
+
+static void tables_keep_the_first_value(void **state) {
+  (void)state;
+  enum { MANY = 1000 };
+  static const char keys[2 * MANY];
+  Arena *arena = arena_create();
+  PointerTable table = {0};
+  assert_int_equal(table_find(&table, keys), -1);
+  for (int i = 0; i < MANY; i++) assert_true(table_add(arena, &table, keys + 2 * i, i));
+  for (int i = 0; i < MANY; i++) assert_false(table_add(arena, &table, keys + 2 * i, -7));
+  for (int i = 0; i < MANY; i++) assert_int_equal(table_find(&table, keys + 2 * i), i);
+  for (int i = 0; i < MANY; i++) assert_int_equal(table_find(&table, keys + 2 * i + 1), -1);
+  arena_destroy(arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(divisions_round_down_or_up),
+      cmocka_unit_test(tables_keep_the_first_value),
       cmocka_unit_test(arena_memory_is_zeroed_aligned_and_apart),
       cmocka_unit_test(arena_gives_large_pieces_their_own_chunk),
       cmocka_unit_test(arena_formats_and_copies),
