@@ -1,11 +1,11 @@
-/* elaborate(): the traces through a program and what becomes of them.
+/* elaborate(): traces the program once for each entry and joins what they make to a module.
  *
  *   train      creates variables, the init and host graphs, the update
  *   accumulate an earlier minibatch of a step
  *   eval       one batch; eval_one and predict: a batch of one
  *
- * Each trace evaluates the whole file afresh. After a trace with mistakes the later ones, which would
- * repeat them, are left out. */
+ * Each trace executes the whole file afresh. The others are left out after one with mistakes, which
+ * they would repeat. */
 #include <string.h>
 #include "elaborate/builtins/builtins.h"
 #include "elaborate/core/definition.h"

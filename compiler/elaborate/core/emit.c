@@ -1,8 +1,8 @@
-/* Building nodes.
+/* Emitting nodes.
  *
- * Every node of every graph is made by emit_node() or emit_leaf(): they ask the operator's type rule
- * first, so that whatever the checks before them have missed is still a diagnostic and never a
- * panic, and they guard the number of nodes and elements. */
+ * Every node of every graph is made by emit_node() or emit_leaf(). They ask the operator's type rule
+ * first, so that what the checks before them have missed is still a diagnostic and never a panic, and
+ * they limit the number of nodes and elements. */
 #include "elaborate/core/elaborator.h"
 #include "elaborate/core/emit.h"
 #include "elaborate/core/report.h"

@@ -8,12 +8,11 @@
 typedef struct Operands {
   Value a, b;
   Span a_at, b_at;
-  bool
-      compares; /* the result is a truth: a float that is not exact in an integer type is no mistake */
+  bool compares; /* a comparison, in which 2.0 is the integer 2 */
 } Operands;
 
 Value operate_binary(Elaborator *e, AstOperator op, Value a, Value b, Span a_at, Span b_at);
-Value operate_unary(Elaborator *e, AstOperator op, Value a, Span a_at); /* operators.c */
+Value operate_unary(Elaborator *e, AstOperator op, Value a, Span a_at);
 Value operate_matmul(Elaborator *e, Value a, Value b, Span a_at, Span b_at);
 /* Whether products are summed in the type: floats, i32 and i64. */
 bool operate_has_product(DType dtype);

@@ -1,9 +1,9 @@
 /* Gradients of one's own: def f(x) { ... } gradient (dy) { return ... }.
  *
  * The def runs like any other. Then, in the traces that differentiate, its block `gradient` is
- * elaborated into a graph of its own, in a Region whose `outer` is the region of the call, as the body
- * of a scan is: the names that the call has bound are seen, and each tensor that is used becomes an
- * argument. The result of the call is an own_gradient node on top of what the def has returned
+ * elaborated into a graph of its own, in a Region whose `outer` is the region of the call, as the
+ * body of a scan is: it sees the names that the call has bound, and each tensor that it uses becomes
+ * an argument. The result of the call is an own_gradient node on top of what the def has returned
  * (ops/own_gradient.h). Its targets are the arguments of the call that are float tensors.
  *
  * Several results are laid one after the other in a flat tensor for the node and taken apart again,

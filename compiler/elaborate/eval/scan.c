@@ -1,10 +1,10 @@
 /* scan: the loop of the running program.
  *
- * The body is elaborated once, into a graph of its own, in a Region whose `outer` is the region around
- * it. A tensor from outside that the body uses becomes an argument (an invariant); parameters are
- * made outside and come the same way. Random numbers are drawn outside, for all steps at once, and
- * sequences over like a sequence. When the body has ended, the scan node takes it, and its results are
- * transposed so that the steps lie along the axis that was sequences. */
+ * The body is elaborated once, into a graph of its own, in a Region whose `outer` is the region
+ * around it. A tensor from outside that the body uses becomes an argument (an invariant); parameters
+ * are made outside and come the same way. Random numbers are drawn outside, for all steps at once,
+ * and become a sequence. At the end of the body the scan node takes it, and its results are
+ * transposed so that the steps lie along the axis that the sequences had them along. */
 #include "elaborate/core/elaborator.h"
 #include "elaborate/core/emit.h"
 #include "elaborate/core/path.h"

@@ -1,5 +1,4 @@
-/* Statements: the trace through a block.  A mistake in one binds an error value, and the trace goes
- * on. */
+/* Statements, executed in order. A mistake in one binds an error value, and the next is executed. */
 #include "elaborate/core/definition.h"
 #include "elaborate/core/emit.h"
 #include "elaborate/core/path.h"
@@ -279,7 +278,7 @@ static void evaluate_return(Elaborator *e, const AstStmt *stmt) {
 
 /* ---- definitions -------------------------------------------------------------------------- */
 
-/* Defs are bound before the trace; here only a repetition and a wrong place are noticed. */
+/* Defs are bound before the first statement; here only a repetition and a wrong place are noticed. */
 static void evaluate_function(Elaborator *e, const AstStmt *stmt) {
   Symbol *symbol = scope_find_own(e->frame->scope, stmt->function.name.text);
   bool is_this = symbol && symbol->value.kind == VALUE_DEF && symbol->value.function->stmt == stmt;

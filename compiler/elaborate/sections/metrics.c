@@ -19,19 +19,19 @@
 #include "ops/op.h"
 #include "support/names.h"
 
-enum { MAX_WALKS = 4, CUT_DEPTH = 500 };
+enum { MAX_TRACES = 4, CUT_DEPTH = 500 };
 
 typedef struct Cut {
-  Node *node[MAX_WALKS];
+  Node *node[MAX_TRACES];
 } Cut;
 
 typedef struct Cutter {
   Elaborator *e;
   int trace_count;
-  Trace *traces[MAX_WALKS]; /* 0: evaluation, 1: of a single example, then training */
-  bool *depends[MAX_WALKS]; /* on inputs, by node id */
-  Node **finish;            /* by node id of trace 0: what was built for it */
-  Region region;            /* of the finish entry */
+  Trace *traces[MAX_TRACES]; /* 0: evaluation, 1: of a single example, then training */
+  bool *depends[MAX_TRACES]; /* on inputs, by node id */
+  Node **finish;             /* by node id of trace 0: what was built for it */
+  Region region;             /* of the finish entry */
   const Metric *metric;
   const Flow *flow;     /* of the examples, by node id of trace 0 */
   const char *uncut;    /* why this metric cannot be cut; NULL: it can, so far */
@@ -434,7 +434,7 @@ static Node *cut_nowhere(Cutter *c, const Cut *cut, const int *output_counts) {
 static void build_metric(Cutter *c, const Metric *metric) {
   Elaborator *e = c->e;
   Cut cut;
-  int output_counts[MAX_WALKS];
+  int output_counts[MAX_TRACES];
   c->metric = metric;
   c->parts = c->depth = 0;
   c->uncut = NULL;
