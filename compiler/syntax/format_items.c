@@ -141,7 +141,7 @@ static Items without_idle_separators(Arena *arena, const Items *items) {
 
 /* ---- gaps --------------------------------------------------------------------------------- */
 
-/* Does an operand end with this item?  Behind an operand `along` and `recompute` are clauses of a
+/* Does an operand end with this item?  After an operand `along` and `recompute` are clauses of a
  * scan. */
 static int ends_operand(const Items *items, int index) {
   const Item *item = item_at(items, index);

@@ -232,7 +232,7 @@ static void break_before(Lines *lines, int index) {
   if (last->is_between) last->is_dropped = 1;
 }
 
-/* Behind these a comma separates values, not names to be bound. */
+/* After these a comma separates values, not names to be bound. */
 static int binds(const Lines *lines, int index) {
   int kind = item_at(lines, index)->kind;
   return kind == '=' || kind == T_ARROW || kind == T_RETURN || kind == T_YIELD || kind == T_PARAMS;

@@ -3,7 +3,7 @@
  *
  * A field feeds the network when, on the way to a loss, a value that depends on it meets a parameter:
  * something that depends on parameters and on no input, as the weights of a layer do. A target meets
- * the network's output, which depends on other inputs as well. Behind that, single numbers do not
+ * the network's output, which depends on other inputs as well. After that, single numbers do not
  * count: the penalty that is added to a loss, or a learnt weight of it, are parameters that every
  * target meets. */
 #include <string.h>

@@ -108,7 +108,7 @@ static bool compare_choices(Elaborator *e, const Pair *pair, const DataPipeline 
     }
     bool x_splits = splits_from(a, before_i), y_splits = splits_from(b, before_k);
     if (!x_splits && !y_splits) return judge(e, pair, last_x, last_y); /* alike to the end */
-    /* Behind rows in different orders, what a split chooses is not known here. */
+    /* After rows in different orders, what a split chooses is not known here. */
     if (x_splits && y_splits && !(is_split(x) && is_split(y))) return false;
     while (x_splits && !is_split(x)) x = data_next_choice(a, &i);
     while (y_splits && !is_split(y)) y = data_next_choice(b, &k);

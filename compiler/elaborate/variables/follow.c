@@ -17,7 +17,7 @@
 #include "elaborate/variables/variable.h"
 #include "support/names.h"
 
-/* Behind the path of the follower; NULL when the path does not belong to it. */
+/* What follows the path of the follower; NULL when the path does not belong to it. */
 static const char *path_within(const Layer *follower, const char *path) {
   size_t length = strlen(follower->path);
   bool is_within = !strncmp(path, follower->path, length) && path[length] == '.';
