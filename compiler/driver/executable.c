@@ -12,6 +12,8 @@
 #include "backend/common/command.h"
 #include "backend/common/compile.h"
 #include "backend/common/emit.h"
+#include "backend/common/externs.h"
+#include "backend/common/units.h"
 #include "ops/extern.h"
 
 /* The folder above the one of nnc itself: include/nnc and lib/nnc lie below it. Without /proc the
@@ -84,9 +86,9 @@ int write_executable(const Compilation *compilation, const Program *program) {
   emit_source(compilation->arena, &source, program, &compile);
   int status = 0;
   if (options->emit == EMIT_C) status = write_text(compilation, &source.whole);
-  else if (!source_add_externs(compilation->arena, &source, &compile) ||
+  else if (!externs_add_units(compilation->arena, &source, &compile) ||
            !compile_c(compilation->arena, &compile, &source))
     status = diagnostics_error_count(compilation->diagnostics) > 0 ? EXIT_MISTAKES : EXIT_MACHINE;
-  source_free(&source);
+  units_free(&source);
   return status;
 }

@@ -15,6 +15,7 @@
 #include "backend/common/compile.h"
 #include "backend/common/emit.h"
 #include "backend/common/function.h"
+#include "backend/common/units.h"
 #include "fuzz.h"
 #include "lib/storage.h"
 #include "passes/pass.h"
@@ -99,7 +100,7 @@ static void build(const CJudge *judge, int level) {
   CSource source = {0};
   emit_source(judge->arena, &source, program, &compile);
   if (!compile_c(judge->arena, &compile, &source)) panic("the C compiler refuses the code");
-  source_free(&source);
+  units_free(&source);
 }
 
 static const char *path_of_run(const CJudge *judge, const char *name, int threads) {

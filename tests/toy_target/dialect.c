@@ -5,6 +5,7 @@
 #include "toy.h"
 
 #include "backend/common/code.h"
+#include "backend/common/c.h"
 
 static const char *value_type(DType dtype) {
   (void)dtype;

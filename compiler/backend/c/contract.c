@@ -5,6 +5,7 @@
  * over the axis along which its accesses are contiguous: the tile's columns, or its rows (then a
  * panel at a time). */
 #include "backend/c/kernels.h"
+#include "backend/common/c.h"
 
 #include "kernel/builder.h"
 #include "kernel/tiles.h"
@@ -425,38 +426,38 @@ void contract_write(Code *code, KernelFunction *function) {
   const AxisGroup *k = &function->kernel->contract.k;
   const char *block_row = code_integer(arena, align_up(grid->n_block, 64));
   TemplateHoles holes = function_holes(arena, function, grid->tasks);
-  holes_add(&holes, "EPILOGUE", epilogue_text(&writer));
-  holes_add(&holes, "TYPE", c_value_type(writer.sum));
-  holes_add(&holes, "T", c_type_name(writer.sum));
-  holes_add(&holes, "A_TYPE", c_storage_type(function->kernel->operands[writer.a_slot].dtype));
-  holes_add(&holes, "B_TYPE", c_storage_type(function->kernel->operands[writer.b_slot].dtype));
-  holes_add_integer(&holes, "M", grid->m);
-  holes_add_integer(&holes, "N", grid->n);
-  holes_add_integer(&holes, "K", grid->k);
-  holes_add_integer(&holes, "MB", grid->m_block);
-  holes_add_integer(&holes, "NB", grid->n_block);
-  holes_add_integer(&holes, "KB", grid->k_block);
-  holes_add_integer(&holes, "M_BLOCKS", grid->m_blocks);
-  holes_add_integer(&holes, "N_BLOCKS", grid->n_blocks);
-  holes_add_integer(&holes, "A_BYTES", grid->a_bytes);
-  holes_add_integer(&holes, "B_BYTES", grid->b_bytes);
-  holes_add(&holes, "TILE_ROW", writer.whole_block ? block_row : "NR");
-  holes_add(&holes, "PACKED",
-            grid->pack_b ? "int64_t packed = -1; /* the columns that packed_b holds */\n" : "");
-  holes_add(&holes, "LEFT", side_pointer(&writer, writer.a_slot));
-  holes_add(&holes, "RIGHT", side_pointer(&writer, writer.b_slot));
-  holes_add(&holes, "PACK_A", pack_a_text(&writer));
-  holes_add(&holes, "PACK_B", pack_b_text(&writer));
-  holes_add(&holes, "PANEL", panel_text(&writer));
-  holes_add(&holes, "A", a_place(&writer));
-  holes_add(&holes, "TILE", tile_place(&writer));
-  holes_add(&holes, "A_ROW",
-            grid->pack_a ? "1" : code_integer(arena, only_stride(writer.a, writer.a_slot)));
-  holes_add(&holes, "A_K",
-            grid->pack_a ? "MR" : code_integer(arena, only_stride(k, writer.a_slot)));
-  holes_add(&holes, "AHEAD", ahead_text(&writer));
-  holes_add(&holes, "AHEAD_POINTER", *ahead_text(&writer) ? "&ahead" : "NULL");
-  holes_add(&holes, "TILE_DONE", tile_done(&writer));
-  holes_add(&holes, "PANEL_DONE", panel_done(&writer));
+  template_add(&holes, "EPILOGUE", epilogue_text(&writer));
+  template_add(&holes, "TYPE", c_value_type(writer.sum));
+  template_add(&holes, "T", c_type_name(writer.sum));
+  template_add(&holes, "A_TYPE", c_storage_type(function->kernel->operands[writer.a_slot].dtype));
+  template_add(&holes, "B_TYPE", c_storage_type(function->kernel->operands[writer.b_slot].dtype));
+  template_add_integer(&holes, "M", grid->m);
+  template_add_integer(&holes, "N", grid->n);
+  template_add_integer(&holes, "K", grid->k);
+  template_add_integer(&holes, "MB", grid->m_block);
+  template_add_integer(&holes, "NB", grid->n_block);
+  template_add_integer(&holes, "KB", grid->k_block);
+  template_add_integer(&holes, "M_BLOCKS", grid->m_blocks);
+  template_add_integer(&holes, "N_BLOCKS", grid->n_blocks);
+  template_add_integer(&holes, "A_BYTES", grid->a_bytes);
+  template_add_integer(&holes, "B_BYTES", grid->b_bytes);
+  template_add(&holes, "TILE_ROW", writer.whole_block ? block_row : "NR");
+  template_add(&holes, "PACKED",
+               grid->pack_b ? "int64_t packed = -1; /* the columns that packed_b holds */\n" : "");
+  template_add(&holes, "LEFT", side_pointer(&writer, writer.a_slot));
+  template_add(&holes, "RIGHT", side_pointer(&writer, writer.b_slot));
+  template_add(&holes, "PACK_A", pack_a_text(&writer));
+  template_add(&holes, "PACK_B", pack_b_text(&writer));
+  template_add(&holes, "PANEL", panel_text(&writer));
+  template_add(&holes, "A", a_place(&writer));
+  template_add(&holes, "TILE", tile_place(&writer));
+  template_add(&holes, "A_ROW",
+               grid->pack_a ? "1" : code_integer(arena, only_stride(writer.a, writer.a_slot)));
+  template_add(&holes, "A_K",
+               grid->pack_a ? "MR" : code_integer(arena, only_stride(k, writer.a_slot)));
+  template_add(&holes, "AHEAD", ahead_text(&writer));
+  template_add(&holes, "AHEAD_POINTER", *ahead_text(&writer) ? "&ahead" : "NULL");
+  template_add(&holes, "TILE_DONE", tile_done(&writer));
+  template_add(&holes, "PANEL_DONE", panel_done(&writer));
   template_render(code->out, "codegen_templates/contract.c", &holes);
 }

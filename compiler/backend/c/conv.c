@@ -2,6 +2,7 @@
  * the adjoint in the input) and conv_weight.c, or where planes are small conv_patches.c (forward),
  * conv_columns.c (the adjoint in the input) and conv_weight_patches.c (in the weights). */
 #include "backend/c/kernels.h"
+#include "backend/common/c.h"
 
 #include "kernel/tiles.h"
 #include "support/integers.h"
@@ -141,7 +142,7 @@ static void open_position(const ConvWriter *writer, Code *code, int i) {
   const char *begin = blocked ? "first" : "0";
   const char *end = blocked ? "first + count" : code_integer(code->arena, grid->grid[i]);
   const char *axis = arena_printf(code->arena, "i%d", 2 + i - writer->absent);
-  bool used = kernel_uses_axis(code->arena, writer->kernel, 2 + i - writer->absent);
+  bool used = expression_uses_axis(code->arena, writer->kernel, 2 + i - writer->absent);
   if (grid->output_phases[i] == 1) {
     code_open(code, "for (int64_t g%d = %s; g%d < %s; g%d++)", i, begin, i, end, i);
     if (used) code_line(code, "const int64_t %s = g%d;", axis, i);
@@ -324,16 +325,16 @@ static const char *epilogue_text(const ConvWriter *writer) {
 static void add_operands(const ConvWriter *writer, TemplateHoles *holes) {
   const KernelFunction *function = writer->function;
   const KernelOperand *operands = writer->kernel->operands;
-  holes_add(holes, "TYPE", c_value_type(writer->sum));
-  holes_add(holes, "T", c_type_name(writer->sum));
-  holes_add(holes, "SOURCE", function->operands[0]);
-  holes_add(holes, "SOURCE_TYPE", c_storage_type(operands[0].dtype));
-  holes_add(holes, "SOURCE_T", dtype_name(operands[0].dtype));
-  holes_add(holes, "DY", function->operands[1]);
-  holes_add(holes, "DY_TYPE", c_storage_type(operands[1].dtype));
-  holes_add(holes, "DY_T", dtype_name(operands[1].dtype));
-  holes_add(holes, "W", writer->is_weight ? "" : function->operands[1]);
-  holes_add(holes, "WEIGHTS", writer->is_weight ? "" : weights_text(writer));
+  template_add(holes, "TYPE", c_value_type(writer->sum));
+  template_add(holes, "T", c_type_name(writer->sum));
+  template_add(holes, "SOURCE", function->operands[0]);
+  template_add(holes, "SOURCE_TYPE", c_storage_type(operands[0].dtype));
+  template_add(holes, "SOURCE_T", dtype_name(operands[0].dtype));
+  template_add(holes, "DY", function->operands[1]);
+  template_add(holes, "DY_TYPE", c_storage_type(operands[1].dtype));
+  template_add(holes, "DY_T", dtype_name(operands[1].dtype));
+  template_add(holes, "W", writer->is_weight ? "" : function->operands[1]);
+  template_add(holes, "WEIGHTS", writer->is_weight ? "" : weights_text(writer));
 }
 
 /* How the work is cut, and pieces of the worker's block. */
@@ -341,27 +342,28 @@ static void add_grid(const ConvWriter *writer, TemplateHoles *holes) {
   const ConvGrid *grid = &writer->grid;
   bool blocks_rows = writer->is_weight || writer->is_small;
   int64_t last_block = writer->is_weight ? grid->channels % grid->channel_block : 0;
-  holes_add_integer(holes, "IMAGES", grid->images);
-  holes_add_integer(holes, "GROUPS", grid->groups);
-  holes_add_integer(holes, "ROWS", grid->rows);
-  holes_add_integer(holes, "CHANNELS", grid->channels);
-  holes_add_integer(holes, "RB", grid->row_block);
-  holes_add_integer(holes, "CB", grid->channel_block);
+  template_add_integer(holes, "IMAGES", grid->images);
+  template_add_integer(holes, "GROUPS", grid->groups);
+  template_add_integer(holes, "ROWS", grid->rows);
+  template_add_integer(holes, "CHANNELS", grid->channels);
+  template_add_integer(holes, "RB", grid->row_block);
+  template_add_integer(holes, "CB", grid->channel_block);
   /* Planes that every task fills. Sums multiply what lies after the last one by 0. */
-  holes_add(holes, "FILLED", last_block > 0 ? code_integer(holes->arena, last_block) : "CB");
-  holes_add_integer(holes, "ROW_BLOCKS", blocks_rows ? divide_up(grid->rows, grid->row_block) : 1);
-  holes_add_integer(holes, "CHANNEL_BLOCKS",
-                    writer->is_weight ? divide_up(grid->channels, grid->channel_block) : 1);
-  holes_add_integer(holes, "CHUNK", grid->group_chunk);
-  holes_add_integer(holes, "CHUNKS", grid->chunks);
-  holes_add_integer(holes, "BLOCK", grid->block);
-  holes_add_integer(holes, "BLOCKS", grid->blocks);
-  holes_add_integer(holes, "STACK", grid->stack);
-  holes_add_integer(holes, "LEAST_ROWS", grid->by_columns ? least_rows(grid) : 1);
-  holes_add_integer(holes, "SPAN", grid->span);
-  holes_add_integer(holes, "DY_IN_PLACE", grid->dy_in_place);
-  holes_add_integer(holes, "SOURCE_BYTES", grid->source_bytes);
-  holes_add_integer(holes, "OTHER_BYTES", grid->other_bytes);
+  template_add(holes, "FILLED", last_block > 0 ? code_integer(holes->arena, last_block) : "CB");
+  template_add_integer(holes, "ROW_BLOCKS",
+                       blocks_rows ? divide_up(grid->rows, grid->row_block) : 1);
+  template_add_integer(holes, "CHANNEL_BLOCKS",
+                       writer->is_weight ? divide_up(grid->channels, grid->channel_block) : 1);
+  template_add_integer(holes, "CHUNK", grid->group_chunk);
+  template_add_integer(holes, "CHUNKS", grid->chunks);
+  template_add_integer(holes, "BLOCK", grid->block);
+  template_add_integer(holes, "BLOCKS", grid->blocks);
+  template_add_integer(holes, "STACK", grid->stack);
+  template_add_integer(holes, "LEAST_ROWS", grid->by_columns ? least_rows(grid) : 1);
+  template_add_integer(holes, "SPAN", grid->span);
+  template_add_integer(holes, "DY_IN_PLACE", grid->dy_in_place);
+  template_add_integer(holes, "SOURCE_BYTES", grid->source_bytes);
+  template_add_integer(holes, "OTHER_BYTES", grid->other_bytes);
 }
 
 /* Extents of the convolution and of its rasters. */
@@ -373,25 +375,25 @@ static void add_extents(const ConvWriter *writer, TemplateHoles *holes) {
   int64_t own_channel = writer->is_input ? grid->rows : 1;
   int64_t own_row = writer->is_input ? 1 : grid->channels;
   int64_t taps = extent_product(grid->kernel, 3);
-  holes_add_axes(holes, "K", grid->kernel);
-  holes_add_axes(holes, "D", grid->dilation);
-  holes_add_axes(holes, "P", grid->low);
-  holes_add_axes(holes, "L", grid->length);
-  holes_add_axes(holes, "X", from_y ? grid->extent_out : grid->extent_in);
-  holes_add_axes(holes, "Y", grid->extent_out);
-  holes_add_axes(holes, "S", from_y ? ones : grid->stride);
-  holes_add_integer(holes, "TAPS", taps);
-  holes_add_integer(holes, "A_ROW", (converts ? grid->channels : own_row) * taps);
-  holes_add_integer(holes, "A_CHANNEL", (converts ? 1 : own_channel) * taps);
-  holes_add_integer(holes, "POSITIONS",
-                    writer->is_small ? extent_product(grid->extent_out, 3)
-                                     : grid->grid[grid->block_axis]);
-  holes_add_integer(holes, "PADDED", grid->padded);
-  holes_add_integer(holes, "PLANE", grid->plane);
-  holes_add_integer(holes, "TILE_ROW", grid->raster + (grid->dy_in_place ? 0 : RASTER_SLACK));
-  holes_add_integer(holes, "SOURCE_PHASES", extent_product(grid->source_phases, 3));
-  holes_add_integer(holes, "OUTPUT_PHASES", extent_product(grid->output_phases, 3));
-  holes_add_integer(holes, "ROW_PHASES", grid->output_phases[2]);
+  template_add_axes(holes, "K", grid->kernel);
+  template_add_axes(holes, "D", grid->dilation);
+  template_add_axes(holes, "P", grid->low);
+  template_add_axes(holes, "L", grid->length);
+  template_add_axes(holes, "X", from_y ? grid->extent_out : grid->extent_in);
+  template_add_axes(holes, "Y", grid->extent_out);
+  template_add_axes(holes, "S", from_y ? ones : grid->stride);
+  template_add_integer(holes, "TAPS", taps);
+  template_add_integer(holes, "A_ROW", (converts ? grid->channels : own_row) * taps);
+  template_add_integer(holes, "A_CHANNEL", (converts ? 1 : own_channel) * taps);
+  template_add_integer(holes, "POSITIONS",
+                       writer->is_small ? extent_product(grid->extent_out, 3)
+                                        : grid->grid[grid->block_axis]);
+  template_add_integer(holes, "PADDED", grid->padded);
+  template_add_integer(holes, "PLANE", grid->plane);
+  template_add_integer(holes, "TILE_ROW", grid->raster + (grid->dy_in_place ? 0 : RASTER_SLACK));
+  template_add_integer(holes, "SOURCE_PHASES", extent_product(grid->source_phases, 3));
+  template_add_integer(holes, "OUTPUT_PHASES", extent_product(grid->output_phases, 3));
+  template_add_integer(holes, "ROW_PHASES", grid->output_phases[2]);
 }
 
 /* Where rasters begin, and which elements taps meet. */
@@ -400,19 +402,19 @@ static void add_places(const ConvWriter *writer, TemplateHoles *holes) {
   bool is_inner = window_stays_inside(&writer->kernel->conv, writer->kernel->conv.spatial - 1);
   const char *taps, *phases;
   tap_tables(writer, &taps, &phases);
-  holes_add(holes, "TAP_TABLE", taps);
-  holes_add(holes, "PHASE_TABLE", phases);
-  holes_add(holes, "BEGINS", begin_table(writer));
-  holes_add(holes, "RASTER", grid->by_patches ? raster_text(writer) : "");
-  holes_add(holes, "CUT", grid->by_patches ? cut_text(writer) : "");
-  holes_add(holes, "INSIDE", window_inside_text(holes->arena, &writer->kernel->conv));
-  holes_add(holes, "FROM", is_inner ? "0" : "nnc_greatest((P2 - t2 * D2 + S2 - 1) / S2, 0)");
-  holes_add(holes, "TO", is_inner ? "Y2" : "nnc_least((X2 - 1 + P2 - t2 * D2 + S2) / S2, Y2)");
+  template_add(holes, "TAP_TABLE", taps);
+  template_add(holes, "PHASE_TABLE", phases);
+  template_add(holes, "BEGINS", begin_table(writer));
+  template_add(holes, "RASTER", grid->by_patches ? raster_text(writer) : "");
+  template_add(holes, "CUT", grid->by_patches ? cut_text(writer) : "");
+  template_add(holes, "INSIDE", window_inside_text(holes->arena, &writer->kernel->conv));
+  template_add(holes, "FROM", is_inner ? "0" : "nnc_greatest((P2 - t2 * D2 + S2 - 1) / S2, 0)");
+  template_add(holes, "TO", is_inner ? "Y2" : "nnc_least((X2 - 1 + P2 - t2 * D2 + S2) / S2, Y2)");
   for (int i = 0; i < 3; i++) {
     bool is_cut = i == grid->block_axis;
-    holes_add(holes, arena_printf(holes->arena, "FIRST_%d", i), is_cut ? "first" : "0");
-    holes_add(holes, arena_printf(holes->arena, "COUNT_%d", i),
-              is_cut ? "count" : code_integer(holes->arena, grid->grid[i]));
+    template_add(holes, arena_printf(holes->arena, "FIRST_%d", i), is_cut ? "first" : "0");
+    template_add(holes, arena_printf(holes->arena, "COUNT_%d", i),
+                 is_cut ? "count" : code_integer(holes->arena, grid->grid[i]));
   }
 }
 
@@ -434,6 +436,6 @@ void conv_write(Code *code, KernelFunction *function) {
   add_grid(&writer, &holes);
   add_extents(&writer, &holes);
   add_places(&writer, &holes);
-  holes_add(&holes, "EPILOGUE", epilogue_text(&writer));
+  template_add(&holes, "EPILOGUE", epilogue_text(&writer));
   template_render(code->out, template_name(&writer), &holes);
 }

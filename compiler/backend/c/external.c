@@ -1,5 +1,6 @@
 /* Functions of the user's (extern): the kernels that call them, as C. */
 #include "backend/c/kernels.h"
+#include "backend/common/c.h"
 #include "support/panic.h"
 
 static const char *tensor_text(Arena *arena, Type type, const char *data) {

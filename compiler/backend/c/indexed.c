@@ -1,6 +1,7 @@
 /* Kernels that add at computed places, as C: the adjoint of max pooling and scatter_add; and
  * argsort. */
 #include "backend/c/kernels.h"
+#include "backend/common/c.h"
 
 #include "kernel/tiles.h"
 #include "support/integers.h"
@@ -52,31 +53,31 @@ void max_pool_grad_write(Code *code, KernelFunction *function) {
   }
   bool is_inner = window_stays_inside(slots, slots->spatial - 1);
   TemplateHoles holes = function_holes(arena, function, grid.tasks);
-  holes_add(&holes, "TYPE", c_value_type(value_type(kernel)));
-  holes_add(&holes, "X", function->operands[0]);
-  holes_add(&holes, "DY", function->operands[1]);
-  holes_add(&holes, "LOAD_X", loader(arena, kernel->operands[0].dtype));
-  holes_add(&holes, "LOAD_DY", loader(arena, kernel->operands[1].dtype));
-  holes_add(&holes, "INSIDE", window_inside_text(arena, slots));
+  template_add(&holes, "TYPE", c_value_type(value_type(kernel)));
+  template_add(&holes, "X", function->operands[0]);
+  template_add(&holes, "DY", function->operands[1]);
+  template_add(&holes, "LOAD_X", loader(arena, kernel->operands[0].dtype));
+  template_add(&holes, "LOAD_DY", loader(arena, kernel->operands[1].dtype));
+  template_add(&holes, "INSIDE", window_inside_text(arena, slots));
   /* windows, from `first`, whose tap t2 lies inside along the last axis */
-  holes_add(&holes, "FROM",
-            is_inner ? "0" : "nnc_greatest((P2 - t2 * D2 + S2 - 1) / S2 - first, 0)");
-  holes_add(&holes, "TO",
-            is_inner ? "count" : "nnc_least((X2 - 1 + P2 - t2 * D2 + S2) / S2 - first, count)");
-  holes_add(&holes, "PLACE",
-            extent_product(slots->in, slots->spatial) > INT32_MAX ? "int64_t" : "int32_t");
-  holes_add(&holes, "X_TYPE", c_storage_type(kernel->operands[0].dtype));
-  holes_add(&holes, "DY_TYPE", c_storage_type(kernel->operands[1].dtype));
-  holes_add(&holes, "EPILOGUE", plane_epilogue(arena, function));
-  holes_add_integer(&holes, "SPAN", y[2] < MOST_SPAN ? y[2] : MOST_SPAN);
-  holes_add_integer(&holes, "PLANES", grid.rows);
-  holes_add_integer(&holes, "CHUNK", grid.row_chunk);
-  holes_add_axes(&holes, "X", x);
-  holes_add_axes(&holes, "Y", y);
-  holes_add_axes(&holes, "K", k);
-  holes_add_axes(&holes, "S", s);
-  holes_add_axes(&holes, "D", d);
-  holes_add_axes(&holes, "P", p);
+  template_add(&holes, "FROM",
+               is_inner ? "0" : "nnc_greatest((P2 - t2 * D2 + S2 - 1) / S2 - first, 0)");
+  template_add(&holes, "TO",
+               is_inner ? "count" : "nnc_least((X2 - 1 + P2 - t2 * D2 + S2) / S2 - first, count)");
+  template_add(&holes, "PLACE",
+               extent_product(slots->in, slots->spatial) > INT32_MAX ? "int64_t" : "int32_t");
+  template_add(&holes, "X_TYPE", c_storage_type(kernel->operands[0].dtype));
+  template_add(&holes, "DY_TYPE", c_storage_type(kernel->operands[1].dtype));
+  template_add(&holes, "EPILOGUE", plane_epilogue(arena, function));
+  template_add_integer(&holes, "SPAN", y[2] < MOST_SPAN ? y[2] : MOST_SPAN);
+  template_add_integer(&holes, "PLANES", grid.rows);
+  template_add_integer(&holes, "CHUNK", grid.row_chunk);
+  template_add_axes(&holes, "X", x);
+  template_add_axes(&holes, "Y", y);
+  template_add_axes(&holes, "K", k);
+  template_add_axes(&holes, "S", s);
+  template_add_axes(&holes, "D", d);
+  template_add_axes(&holes, "P", p);
   template_render(code->out, "codegen_templates/max_pool_grad.c", &holes);
 }
 
@@ -108,17 +109,17 @@ void scatter_write(Code *code, KernelFunction *function) {
   LoopGrid grid = kernel_plane_grid(kernel);
   if (function_write_empty(code, function)) return;
   TemplateHoles holes = function_holes(arena, function, grid.tasks);
-  holes_add(&holes, "TYPE", c_value_type(value_type(kernel)));
-  holes_add(&holes, "VALUES", function->operands[0]);
-  holes_add(&holes, "INDEX", function->operands[1]);
-  holes_add(&holes, "LOAD", loader(arena, kernel->operands[0].dtype));
-  holes_add(&holes, "EPILOGUE",
-            row_epilogue(arena, function, kernel->scatter.rows, kernel->scatter.row_elements,
-                         "sums[r * ELEMENTS + e]", value_type(kernel)));
-  holes_add_integer(&holes, "INDICES", kernel->scatter.indices);
-  holes_add_integer(&holes, "ROWS", kernel->scatter.rows);
-  holes_add_integer(&holes, "ELEMENTS", kernel->scatter.row_elements);
-  holes_add_integer(&holes, "CHUNK", grid.row_chunk);
+  template_add(&holes, "TYPE", c_value_type(value_type(kernel)));
+  template_add(&holes, "VALUES", function->operands[0]);
+  template_add(&holes, "INDEX", function->operands[1]);
+  template_add(&holes, "LOAD", loader(arena, kernel->operands[0].dtype));
+  template_add(&holes, "EPILOGUE",
+               row_epilogue(arena, function, kernel->scatter.rows, kernel->scatter.row_elements,
+                            "sums[r * ELEMENTS + e]", value_type(kernel)));
+  template_add_integer(&holes, "INDICES", kernel->scatter.indices);
+  template_add_integer(&holes, "ROWS", kernel->scatter.rows);
+  template_add_integer(&holes, "ELEMENTS", kernel->scatter.row_elements);
+  template_add_integer(&holes, "CHUNK", grid.row_chunk);
   template_render(code->out, "codegen_templates/scatter_add.c", &holes);
 }
 
@@ -132,15 +133,15 @@ void argsort_write(Code *code, KernelFunction *function) {
   if (function_write_empty(code, function)) return;
   DType dtype = value_type(kernel);
   TemplateHoles holes = function_holes(arena, function, grid.tasks);
-  holes_add(&holes, "X", function->operands[0]);
-  holes_add(&holes, "LOAD", loader(arena, kernel->operands[0].dtype));
-  holes_add(&holes, "SIGN", slots->descending ? "~" : "");
-  holes_add(&holes, "KEY", arena_printf(arena, "nnc_key_%s", dtype_name(dtype)));
-  holes_add(&holes, "BITS", dtype_size(dtype) == 8 ? "64" : "32");
-  holes_add(&holes, "EPILOGUE",
-            row_epilogue(arena, function, slots->rows, slots->elements, "sorted[e]", DTYPE_I32));
-  holes_add_integer(&holes, "ROWS", slots->rows);
-  holes_add_integer(&holes, "ELEMENTS", slots->elements);
-  holes_add_integer(&holes, "CHUNK", grid.row_chunk);
+  template_add(&holes, "X", function->operands[0]);
+  template_add(&holes, "LOAD", loader(arena, kernel->operands[0].dtype));
+  template_add(&holes, "SIGN", slots->descending ? "~" : "");
+  template_add(&holes, "KEY", arena_printf(arena, "nnc_key_%s", dtype_name(dtype)));
+  template_add(&holes, "BITS", dtype_size(dtype) == 8 ? "64" : "32");
+  template_add(&holes, "EPILOGUE",
+               row_epilogue(arena, function, slots->rows, slots->elements, "sorted[e]", DTYPE_I32));
+  template_add_integer(&holes, "ROWS", slots->rows);
+  template_add_integer(&holes, "ELEMENTS", slots->elements);
+  template_add_integer(&holes, "CHUNK", grid.row_chunk);
   template_render(code->out, "codegen_templates/argsort.c", &holes);
 }

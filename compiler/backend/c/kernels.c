@@ -1,5 +1,6 @@
 /* The C back end, and what its functions of all kinds share. */
 #include "backend/c/kernels.h"
+#include "backend/common/c.h"
 
 #include <string.h>
 #include "support/integers.h"
@@ -146,18 +147,18 @@ TemplateHoles function_holes(Arena *arena, const KernelFunction *function, int64
   TemplateHoles holes = {.arena = arena};
   Text keys = {0};
   function_keys(&(Code){.arena = arena, .out = &keys}, function);
-  holes_add(&holes, "NAME", function->name);
-  holes_add(&holes, "PARAMETERS", function_parameters(arena, function));
-  holes_add(&holes, "ARGUMENTS", function_arguments(arena, function));
-  holes_add(&holes, "UNUSED", unused_text(arena, function));
-  holes_add(&holes, "KEYS", text_take(&keys, arena));
-  holes_add_integer(&holes, "TASKS", tasks);
+  template_add(&holes, "NAME", function->name);
+  template_add(&holes, "PARAMETERS", function_parameters(arena, function));
+  template_add(&holes, "ARGUMENTS", function_arguments(arena, function));
+  template_add(&holes, "UNUSED", unused_text(arena, function));
+  template_add(&holes, "KEYS", text_take(&keys, arena));
+  template_add_integer(&holes, "TASKS", tasks);
   return holes;
 }
 
 void function_declare_axis(Code *code, const KernelFunction *function, int axis,
                            const char *value) {
-  if (kernel_uses_axis(code->arena, function->kernel, axis))
+  if (expression_uses_axis(code->arena, function->kernel, axis))
     code_line(code, "const int64_t i%d = %s;", axis, value);
 }
 

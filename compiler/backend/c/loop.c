@@ -20,6 +20,7 @@
 #include <string.h>
 #include "nnc_block.h"
 #include "backend/common/reduction.h"
+#include "backend/common/c.h"
 #include "kernel/builder.h"
 #include "kernel/cases.h"
 #include "kernel/tiles.h"

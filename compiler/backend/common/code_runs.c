@@ -1,7 +1,7 @@
 /* Emitted C without its comments: see code_runs.h. */
 #include "backend/common/code_runs.h"
 
-bool code_next(const char **at, const char *end, CodeRun *run) {
+bool code_runs_next(const char **at, const char *end, CodeRun *run) {
   const char *c = *at;
   char quote = 0; /* what ends the string or character that c is in */
   if (c == end) return false;
@@ -19,9 +19,9 @@ bool code_next(const char **at, const char *end, CodeRun *run) {
   return true;
 }
 
-size_t code_length(const char *text, size_t length) {
+size_t code_runs_length(const char *text, size_t length) {
   size_t sum = 0;
   CodeRun run;
-  for (const char *at = text; code_next(&at, text + length, &run);) sum += run.length;
+  for (const char *at = text; code_runs_next(&at, text + length, &run);) sum += run.length;
   return sum;
 }

@@ -15,9 +15,9 @@ typedef struct CodeRun {
 
 /* The code from *at to the next comment, after which *at moves; false at the end. A run may be
  * empty. */
-bool code_next(const char **at, const char *end, CodeRun *run);
+bool code_runs_next(const char **at, const char *end, CodeRun *run);
 
 /* How many bytes of a text are no comment. */
-size_t code_length(const char *text, size_t length);
+size_t code_runs_length(const char *text, size_t length);
 
 #endif

@@ -1,5 +1,6 @@
 /* The flags that the C compiler is called with. */
 #include "backend/common/command.h"
+#include "backend/common/externs.h"
 
 #include <string.h>
 #include "data/words.h"
@@ -31,7 +32,7 @@ void command_flags(Arena *arena, Arguments *arguments, const CompileOptions *opt
       lowest ? arena_printf(arena, "x86-64-%s", level ? level : lowest) : options->arch;
   vec_push(arena, arguments, arena_printf(arena, "-march=%s", march));
   if (level != NULL) vec_push(arena, arguments, arena_printf(arena, "-DNNC_LEVEL=%s", level));
-  arguments_add_words(arena, arguments, options->cflags);
+  process_add_words(arena, arguments, options->cflags);
 }
 
 void command_include(Arena *arena, Arguments *arguments, const CompileOptions *options) {
@@ -45,7 +46,7 @@ const char *command_library(Arena *arena, const CompileOptions *options) {
 
 void command_linked(Arena *arena, Arguments *arguments, const CompileOptions *options) {
   int count;
-  const ExternFile *files = extern_files(arena, options, false, &count);
+  const ExternFile *files = externs_files(arena, options, false, &count);
   for (int i = 0; i < count; i++) vec_push(arena, arguments, files[i].name);
 }
 
@@ -97,7 +98,7 @@ const char *command_whole(Arena *arena, const CompileOptions *options) {
   command_include(arena, &last, options);
   vec_push(arena, &last, options->source);
   int count;
-  const ExternFile *files = extern_files(arena, options, true, &count);
+  const ExternFile *files = externs_files(arena, options, true, &count);
   for (int i = 0; i < count; i++) vec_push(arena, &last, files[i].name);
   for (int i = 0; i < options->level_count; i++) {
     const char *object = level_object(arena, options, options->levels[i]);
@@ -109,11 +110,11 @@ const char *command_whole(Arena *arena, const CompileOptions *options) {
     vec_push(arena, &one, "-o");
     vec_push(arena, &one, object);
     vec_push(arena, &last, object);
-    line = arena_printf(arena, "%s%s && ", line, arguments_line(arena, &one));
+    line = arena_printf(arena, "%s%s && ", line, process_command_line(arena, &one));
   }
   command_linked(arena, &last, options);
   vec_push(arena, &last, "-o");
   vec_push(arena, &last, options->output);
   command_libraries(arena, &last, options);
-  return arena_printf(arena, "%s%s", line, arguments_line(arena, &last));
+  return arena_printf(arena, "%s%s", line, process_command_line(arena, &last));
 }

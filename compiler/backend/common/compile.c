@@ -12,6 +12,7 @@
 #include "backend/common/keys.h"
 #include "backend/common/process.h"
 #include "backend/common/scratch.h"
+#include "backend/common/externs.h"
 #include "support/files.h"
 
 /* "clang-19 19.1.7": with the first word of its version line that has a digit and a dot. */
@@ -106,7 +107,7 @@ static bool print_logs(const Build *build, int count, const Job *jobs, bool only
 
 static void print_command(const Build *build, const Job *job) {
   if (build->options->verbose)
-    fprintf(stderr, "%s\n", arguments_line(build->arena, &job->arguments));
+    fprintf(stderr, "%s\n", process_command_line(build->arena, &job->arguments));
 }
 
 static Job make_job(const Build *build, const char *name, const char *input) {
@@ -123,7 +124,7 @@ static bool print_syntax_errors(const Build *build) {
   command_include(build->arena, &job.arguments, build->options);
   vec_push(build->arena, &job.arguments, "-fsyntax-only");
   vec_push(build->arena, &job.arguments, build->options->source);
-  return !jobs_run(build->arena, 1, &job, 1) && print_logs(build, 1, &job, true);
+  return !process_run_jobs(build->arena, 1, &job, 1) && print_logs(build, 1, &job, true);
 }
 
 /* Whether it makes an object of the least program, for `arch` unless that is NULL. */
@@ -141,7 +142,8 @@ static bool is_compiler(const Build *build, const char *arch) {
     vec_push(build->arena, &job.arguments, words[i]);
   vec_push(build->arena, &job.arguments, object);
   bool good = file_write(input, 0666, program, sizeof program - 1) &&
-              jobs_run(build->arena, 1, &job, 1) && file_read(object, &made) && made.length > 0;
+              process_run_jobs(build->arena, 1, &job, 1) && file_read(object, &made) &&
+              made.length > 0;
   text_free(&made);
   return good;
 }
@@ -315,7 +317,7 @@ static bool compile_objects(Build *build) {
   int count = 0;
   if (!make_jobs(build, headers, jobs, made, &count)) return false;
   int parallel = build->options->jobs > 0 ? build->options->jobs : count_cores();
-  if (!jobs_run(build->arena, count, jobs, parallel)) {
+  if (!process_run_jobs(build->arena, count, jobs, parallel)) {
     if (!explain_arch(build) && !explain_extern(build, count, jobs, made))
       explain_failure(build, count, jobs);
     return false;
@@ -377,7 +379,7 @@ static bool link_objects(Build *build, const char *executable) {
   command_libraries(build->arena, &job.arguments, build->options);
   print_command(build, &job);
   if (build->options->cache != NULL) vec_push(build->arena, &job.arguments, "-Wl,--trace");
-  if (!jobs_run(build->arena, 1, &job, 1)) {
+  if (!process_run_jobs(build->arena, 1, &job, 1)) {
     if (build->options->extern_count == 0) explain_failure(build, 1, &job);
     else explain_link(build, &job);
     return false;
@@ -427,7 +429,7 @@ bool compile_c(Arena *arena, const CompileOptions *given, const CSource *source)
   if (!check_outputs(&options)) return false;
   bool is_complete = keys_are_complete(&options);
   for (int i = 0; i < source->unit_count; i++)
-    is_complete = is_complete && unit_is_whole(&source->units[i]);
+    is_complete = is_complete && externs_unit_is_whole(&source->units[i]);
   if (!is_complete) options.cache = NULL;
   Build build = {.arena = arena, .options = &options, .source = source};
   list_objects(&build);

@@ -69,18 +69,6 @@ typedef struct CSource {
   SourceUnit *units;
 } CSource;
 
-void source_free(CSource *source);
-/* Adds a unit for each C file of the user's.  False after a message on standard error. */
-bool source_add_externs(Arena *arena, CSource *source, const CompileOptions *options);
-/* The user's files of one kind, "c" for C and else what is linked as it is, each once. */
-typedef struct ExternFile {
-  const char *name;
-  const ExternInfo *external; /* the first that names it */
-} ExternFile;
-const ExternFile *extern_files(Arena *arena, const CompileOptions *options, bool of_c, int *count);
-/* Whether the text of the unit tells all that it is made of; no: it includes files beside it. */
-bool unit_is_whole(const SourceUnit *unit);
-
 /* Finds the C compiler and writes the command. False after a message on standard error. */
 bool compile_prepare(Arena *arena, CompileOptions *options);
 /* Compiles the units and links them, or finds the result. What the C compiler says is printed once;

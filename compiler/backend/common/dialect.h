@@ -57,11 +57,4 @@ typedef struct Dialect {
  * of entries and of the host's arithmetic, whatever that of the kernels. */
 extern const Dialect dialect_c;
 
-/* The parts of it that tables and the templates in C use. */
-const char *c_storage_type(DType dtype);
-const char *c_value_type(DType dtype);
-const char *c_type_name(DType dtype); /* of the values, in names of functions: "f32" for bf16 */
-const char *c_dtype(DType dtype);     /* the runtime's enumerator: "NNC_BF16" */
-const char *c_literal(Arena *arena, DType dtype, double value);
-
 #endif

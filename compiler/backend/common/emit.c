@@ -1,5 +1,6 @@
 /* A Program as C: see emit.h. It is written in parts, which are joined to one file or to units. */
-#include "backend/common/parts.h"
+#include "backend/common/emitter.h"
+#include "backend/common/units.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -108,7 +109,7 @@ static void emit_parts(Emitter *emitter, SourceParts *parts) {
   code->out = &parts->includes;
   emit_includes(emitter);
   code->out = &parts->memory;
-  emit_memory(emitter);
+  emitter_memory(emitter);
   for (int i = 0; i < emitter->options->extern_count; i++)
     naming_take(&emitter->names, emitter->options->externs[i]->function);
   for (int i = 0; i < parts->kernel_count; i++) name_kernel(emitter, i);
@@ -123,11 +124,11 @@ static void emit_parts(Emitter *emitter, SourceParts *parts) {
   for (int i = 0; i < parts->kernel_count; i++)
     emitter->options->back_end->write_declaration(code, &emitter->functions[i]);
   code->out = &parts->calls;
-  emit_entries(emitter);
-  emit_host(emitter);
-  emit_level(emitter);
+  emitter_entries(emitter);
+  emitter_host(emitter);
+  emitter_level(emitter);
   code->out = &parts->tables;
-  emit_tables(emitter);
+  emitter_tables(emitter);
 }
 
 void emit_source(Arena *arena, CSource *source, const Program *program,
@@ -145,9 +146,9 @@ void emit_source(Arena *arena, CSource *source, const Program *program,
                        .kernel_count = count,
                        .kernels = ARENA_ARRAY(work, KernelPart, count + 1)};
   emit_parts(&emitter, &parts);
-  source_join(&source->whole, &parts);
-  source_cut(arena, source, &parts, options->debug ? options->source : NULL);
-  parts_free(&parts);
+  units_join(&source->whole, &parts);
+  units_cut(arena, source, &parts, options->debug ? options->source : NULL);
+  units_free_parts(&parts);
   arena_destroy(work);
 }
 
@@ -156,6 +157,6 @@ void emit_c(Text *text, const Program *program, const CompileOptions *options) {
   CSource source = {0};
   emit_source(arena, &source, program, options);
   if (source.whole.length > 0) text_add_bytes(text, source.whole.data, source.whole.length);
-  source_free(&source);
+  units_free(&source);
   arena_destroy(arena);
 }

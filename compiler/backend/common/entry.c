@@ -1,17 +1,18 @@
 /* The memory plan and the entry functions. */
-#include "backend/common/parts.h"
+#include "backend/common/emitter.h"
+#include "backend/common/c.h"
 
 #include <string.h>
 #include "support/panic.h"
 
 /* ---- memory ---- */
 
-int64_t buffer_offset(const Program *program, int buffer) {
+static int64_t planned_offset(const Program *program, int buffer) {
   CHECK(program->buffers.items[buffer].offset >= 0);
   return program->buffers.items[buffer].offset;
 }
 
-void emit_memory(Emitter *emitter) {
+void emitter_memory(Emitter *emitter) {
   static const char *const kinds[] = {[BUFFER_VARIABLE] = "variable",
                                       [BUFFER_INPUT] = "input",
                                       [BUFFER_ACTIVATION] = "activation",
@@ -33,7 +34,7 @@ void emit_memory(Emitter *emitter) {
     Text type = {0};
     text_add_type(&type, buffer->type);
     code_line(code, "%s = %lld, /* %s, %s%s%s */", emitter->memory[i],
-              (long long)buffer_offset(program, i), type.data, kinds[buffer->kind],
+              (long long)planned_offset(program, i), type.data, kinds[buffer->kind],
               buffer->entry >= 0 && buffer->kind != BUFFER_VARIABLE ? " of " : "",
               buffer->entry >= 0 && buffer->kind != BUFFER_VARIABLE
                   ? entry_name((EntryKind)buffer->entry)
@@ -55,8 +56,8 @@ static void check_aliases(const Emitter *emitter, const Step *step) {
               (program->buffers.items[step->operands[k]].kind == BUFFER_WORKER))
         continue;
       if (buffers_are_apart(program, step->operands[i], step->operands[k])) continue;
-      int64_t a = buffer_offset(program, step->operands[i]);
-      int64_t b = buffer_offset(program, step->operands[k]);
+      int64_t a = planned_offset(program, step->operands[i]);
+      int64_t b = planned_offset(program, step->operands[k]);
       int64_t a_bytes = program->buffers.items[step->operands[i]].bytes;
       int64_t b_bytes = program->buffers.items[step->operands[k]].bytes;
       if (a < b + b_bytes && b < a + a_bytes && a_bytes > 0 && b_bytes > 0)
@@ -195,7 +196,7 @@ static void emit_steps(Emitter *emitter, const ProgramEntry *entry, int first, i
       i = entry->loops.items[step->loop].last_step;
     } else {
       emit_step(emitter, step);
-      if (scan < 0) emit_mark(emitter, i + 1);
+      if (scan < 0) emitter_mark(emitter, i + 1);
       else code_line(&emitter->code, "nnc_lap(worker, %d);", i + 1);
     }
   }
@@ -211,12 +212,12 @@ static void emit_entry(Emitter *emitter, const ProgramEntry *entry) {
   code_block(code);
   code_line(code, "char *const arena = worker->arena;");
   code_line(code, "(void)arena;");
-  emit_mark(emitter, 0);
+  emitter_mark(emitter, 0);
   emit_steps(emitter, entry, 0, entry->steps.count - 1, -1);
   code_close(code);
 }
 
-void emit_entries(Emitter *emitter) {
+void emitter_entries(Emitter *emitter) {
   for (int e = 0; e < ENTRY_COUNT; e++)
     if (emitter->program->entries[e].present) emit_entry(emitter, &emitter->program->entries[e]);
 }

@@ -9,8 +9,8 @@
 
 /* ---- indices ---- */
 
-const char *index_atom(const ExprScope *scope, const Index *index) {
-  return code_atom(scope->arena, index_text(scope, index));
+const char *expression_index_atom(const ExprScope *scope, const Index *index) {
+  return code_atom(scope->arena, expression_index(scope, index));
 }
 
 static bool is_never_negative(const ExprScope *scope, const Index *index) {
@@ -20,35 +20,36 @@ static bool is_never_negative(const ExprScope *scope, const Index *index) {
 
 static const char *division_text(const ExprScope *scope, const Index *index) {
   if (!is_never_negative(scope, index->left))
-    return scope->dialect->index_division(scope->arena, index->kind, index_text(scope, index->left),
-                                          index->value);
-  return arena_printf(scope->arena, "%s %s %lld", index_atom(scope, index->left),
+    return scope->dialect->index_division(scope->arena, index->kind,
+                                          expression_index(scope, index->left), index->value);
+  return arena_printf(scope->arena, "%s %s %lld", expression_index_atom(scope, index->left),
                       index->kind == INDEX_DIV ? "/" : "%", (long long)index->value);
 }
 
 static const char *sum_text(const ExprScope *scope, const Index *index) {
-  const char *left = index_text(scope, index->left);
+  const char *left = expression_index(scope, index->left);
   if (index->right->kind == INDEX_CONST && index->right->value < 0)
     return arena_printf(scope->arena, "%s - %lld", left, -(long long)index->right->value);
-  return arena_printf(scope->arena, "%s + %s", left, index_text(scope, index->right));
+  return arena_printf(scope->arena, "%s + %s", left, expression_index(scope, index->right));
 }
 
 static const char *element_text(const ExprScope *scope, int operand, const Index *index) {
-  return arena_printf(scope->arena, "%s[%s]", scope->operands[operand], index_text(scope, index));
+  return arena_printf(scope->arena, "%s[%s]", scope->operands[operand],
+                      expression_index(scope, index));
 }
 
-const char *index_text(const ExprScope *scope, const Index *index) {
+const char *expression_index(const ExprScope *scope, const Index *index) {
   switch (index->kind) {
   case INDEX_CONST: return code_integer(scope->arena, index->value);
   case INDEX_AXIS: CHECK(index->value < scope->axis_count); return scope->axes[index->value];
   case INDEX_ADD: return sum_text(scope, index);
   case INDEX_MUL: {
     const char *left = index->left->kind == INDEX_ADD || index->left->kind == INDEX_CONST
-                           ? index_atom(scope, index->left)
-                           : index_text(scope, index->left);
+                           ? expression_index_atom(scope, index->left)
+                           : expression_index(scope, index->left);
     if (index->left->kind == INDEX_DIV || index->left->kind == INDEX_MOD)
-      left = index_atom(scope, index->left);
-    return arena_printf(scope->arena, "%s * %s", left, index_atom(scope, index->right));
+      left = expression_index_atom(scope, index->left);
+    return arena_printf(scope->arena, "%s * %s", left, expression_index_atom(scope, index->right));
   }
   case INDEX_DIV:
   case INDEX_MOD: return division_text(scope, index);
@@ -65,7 +66,7 @@ static bool index_uses_axis(const Index *index, int axis) {
   return index_uses_axis(index->left, axis) || index_uses_axis(index->right, axis);
 }
 
-bool kernel_uses_axis(Arena *arena, const Kernel *kernel, int axis) {
+bool expression_uses_axis(Arena *arena, const Kernel *kernel, int axis) {
   for (int number = 0; number < kernel_stage_count(kernel); number++) {
     Stage stage = kernel_stage(kernel, number);
     ExprList list = kernel_expressions(arena, kernel, number);
@@ -162,8 +163,8 @@ static const char *load_text(const ExprScope *scope, const Expr *expr) {
                                             element_text(scope, expr->operand, expr->index));
   const char *condition = NULL;
   for (int i = 0; i < expr->guard_count; i++) {
-    const char *within = scope->dialect->within(arena, index_text(scope, expr->guards[i].index),
-                                                expr->guards[i].bound);
+    const char *within = scope->dialect->within(
+        arena, expression_index(scope, expr->guards[i].index), expr->guards[i].bound);
     condition = condition ? arena_printf(arena, "%s && %s", condition, within) : within;
   }
   if (condition == NULL) return text;
@@ -185,11 +186,12 @@ static const char *leaf_text(const ExprScope *scope, const Expr *expr) {
                : dialect->converted(arena, scope->result_dtype, expr->dtype, scope->result);
   case EXPR_CONST: text = dialect->literal(arena, expr->dtype, expr->value); break;
   case EXPR_INDEX:
-    text = dialect->index_value(arena, expr->dtype, index_text(scope, expr->index));
+    text = dialect->index_value(arena, expr->dtype, expression_index(scope, expr->index));
     break;
   case EXPR_STAGE: text = scope->stages[expr->operand]; break;
   case EXPR_RANDOM:
-    text = dialect->random(arena, expr, scope->keys[expr->operand], index_text(scope, expr->index));
+    text = dialect->random(arena, expr, scope->keys[expr->operand],
+                           expression_index(scope, expr->index));
     break;
   default: panic("expression of kind %d", (int)expr->kind);
   }

@@ -30,12 +30,12 @@ typedef struct ExprScope {
   bool near; /* no argument is far: operators with a quick form for such are written in it */
 } ExprScope;
 
-const char *index_text(const ExprScope *scope, const Index *index);
+const char *expression_index(const ExprScope *scope, const Index *index);
 /* An index as a factor: in parentheses unless it is a name or a number. */
-const char *index_atom(const ExprScope *scope, const Index *index);
+const char *expression_index_atom(const ExprScope *scope, const Index *index);
 
 /* Whether an access of any stage or of the epilogue depends on the axis of the domain. */
-bool kernel_uses_axis(Arena *arena, const Kernel *kernel, int axis);
+bool expression_uses_axis(Arena *arena, const Kernel *kernel, int axis);
 
 /* Writes, before the loops over a stage's own axes, what is expensive and the same in all of them. */
 void expression_hoist(Code *code, ExprScope *scope, int stage);

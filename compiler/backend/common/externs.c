@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "backend/common/code.h"
+#include "backend/common/externs.h"
 #include "support/files.h"
 
 enum { EXTERN_WEIGHT = 100000 };
@@ -14,7 +15,8 @@ static bool is_c(const char *file) {
   return length > 2 && strcmp(file + length - 2, ".c") == 0;
 }
 
-const ExternFile *extern_files(Arena *arena, const CompileOptions *options, bool of_c, int *count) {
+const ExternFile *externs_files(Arena *arena, const CompileOptions *options, bool of_c,
+                                int *count) {
   VEC(ExternFile) files = {0};
   for (int i = 0; i < options->extern_count; i++) {
     const ExternInfo *external = options->externs[i];
@@ -30,9 +32,9 @@ const ExternFile *extern_files(Arena *arena, const CompileOptions *options, bool
   return files.items;
 }
 
-bool source_add_externs(Arena *arena, CSource *source, const CompileOptions *options) {
+bool externs_add_units(Arena *arena, CSource *source, const CompileOptions *options) {
   int count = source->unit_count, added;
-  const ExternFile *files = extern_files(arena, options, true, &added);
+  const ExternFile *files = externs_files(arena, options, true, &added);
   SourceUnit *units = ARENA_ARRAY(arena, SourceUnit, count + added + 1);
   for (int i = 0; i < count; i++) units[i] = source->units[i];
   source->units = units;
@@ -53,7 +55,7 @@ bool source_add_externs(Arena *arena, CSource *source, const CompileOptions *opt
   return true;
 }
 
-bool unit_is_whole(const SourceUnit *unit) {
+bool externs_unit_is_whole(const SourceUnit *unit) {
   if (unit->file == NULL) return true;
   for (const char *at = strstr(unit->text.data, "include"); at; at = strstr(at, "include")) {
     at += strlen("include");

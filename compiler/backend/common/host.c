@@ -2,7 +2,7 @@
  *
  * The host and finish graphs hold scalars only; they are written as the body of a kernel without
  * axes whose loads are the inputs. */
-#include "backend/common/parts.h"
+#include "backend/common/emitter.h"
 
 #include <string.h>
 #include "kernel/build.h"
@@ -164,7 +164,7 @@ static void emit_finish_function(Emitter *emitter) {
   code_close(code);
 }
 
-void emit_host(Emitter *emitter) {
+void emitter_host(Emitter *emitter) {
   emit_host_function(emitter);
   emit_finish_function(emitter);
 }

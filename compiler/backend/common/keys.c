@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "backend/common/code_runs.h"
 #include "backend/common/command.h"
+#include "backend/common/externs.h"
 #include "support/files.h"
 
 bool keys_are_complete(const CompileOptions *options) {
@@ -31,7 +32,7 @@ static void begin_key(const Build *build, Sha256 *hash, const char *step) {
   bool native = strstr(options->arch, "native") || strstr(options->cflags, "native");
   sha256_begin(hash);
   sha256_add_string(hash, step);
-  identity_add(build->arena, hash, &options->toolchain, native);
+  toolchain_add_identity(build->arena, hash, &options->toolchain, native);
   add_words(hash, &flags);
   char *folder = options->debug ? getcwd(NULL, 0) : NULL; /* it is in the debugging information */
   if (folder != NULL) sha256_add_string(hash, folder);
@@ -68,7 +69,7 @@ static bool add_listed(const Build *build, Sha256 *hash, const char *step, bool 
     char *next = path + length + (path[length] != 0);
     path[length] = 0;
     if (with_contents || strcmp(path, library) == 0) good = add_contents(hash, path);
-    else identity_add_file(hash, path);
+    else toolchain_add_file(hash, path);
     path = next;
   }
   text_free(&list);
@@ -86,7 +87,7 @@ static void add_unit(const CompileOptions *options, Sha256 *hash, const Text *te
     return;
   }
   CodeRun run;
-  for (const char *at = text->data; code_next(&at, text->data + text->length, &run);) {
+  for (const char *at = text->data; code_runs_next(&at, text->data + text->length, &run);) {
     sha256_add(hash, run.data, run.length);
     sha256_add(hash, " ", 1); /* as which a comment counts */
   }
@@ -114,7 +115,7 @@ bool keys_of_link(const Build *build, CacheKey *key) {
     sha256_add_string(&hash, build->objects[i].key.text);
   bool good = add_listed(build, &hash, linked_list, false);
   int count;
-  const ExternFile *files = extern_files(build->arena, build->options, false, &count);
+  const ExternFile *files = externs_files(build->arena, build->options, false, &count);
   for (int i = 0; good && i < count; i++) good = add_contents(&hash, files[i].name);
   *key = cache_key(&hash);
   return good;

@@ -3,9 +3,9 @@
  * A program for one has the table of its functions beside them. For several, everything that
  * computes is compiled once for each: what other files see of it gets the level's name (nnc_isa.h),
  * and the other tables, which are compiled once, list the levels. */
-#include "backend/common/parts.h"
+#include "backend/common/emitter.h"
 
-int level_count(const CompileOptions *options) {
+int emitter_level_count(const CompileOptions *options) {
   return options->level_count > 0 ? options->level_count : 1;
 }
 
@@ -20,7 +20,7 @@ static const char *main_float(const Module *module) {
   return has_f64 && !has_narrower ? "f64" : "f32";
 }
 
-void emit_level(Emitter *emitter) {
+void emitter_level(Emitter *emitter) {
   static const EntryKind order[] = {ENTRY_INIT, ENTRY_TRAIN,    ENTRY_ACCUMULATE,
                                     ENTRY_EVAL, ENTRY_EVAL_ONE, ENTRY_PREDICT};
   Code *code = &emitter->code;
@@ -49,7 +49,7 @@ void emit_level(Emitter *emitter) {
   code_close_list(code);
 }
 
-void emit_level_table(Emitter *emitter) {
+void emitter_level_table(Emitter *emitter) {
   Code *code = &emitter->code;
   const CompileOptions *options = emitter->options;
   const char *names = "&nnc_level_only";
@@ -59,5 +59,6 @@ void emit_level_table(Emitter *emitter) {
     names = arena_printf(emitter->arena, "%s%s&nnc_level_%s", i ? names : "", i ? ", " : "",
                          options->levels[i]);
   }
-  code_line(code, "static const nnc_level *const levels[%d] = {%s};", level_count(options), names);
+  code_line(code, "static const nnc_level *const levels[%d] = {%s};", emitter_level_count(options),
+            names);
 }

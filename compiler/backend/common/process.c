@@ -13,7 +13,7 @@ extern char **environ;
 
 /* ---- arguments ---- */
 
-void arguments_add_words(Arena *arena, Arguments *arguments, const char *text) {
+void process_add_words(Arena *arena, Arguments *arguments, const char *text) {
   static const char blanks[] = " \t\n";
   for (text += strspn(text, blanks); *text; text += strspn(text, blanks)) {
     size_t length = strcspn(text, blanks);
@@ -61,7 +61,7 @@ static void add_for_shell(Text *text, const char *word) {
   text_add_char(text, '\'');
 }
 
-const char *arguments_line(Arena *arena, const Arguments *arguments) {
+const char *process_command_line(Arena *arena, const Arguments *arguments) {
   Text text = {0};
   for (int i = 0; i < arguments->count; i++) {
     if (i > 0) text_add_char(&text, ' ');
@@ -164,18 +164,18 @@ static Job *wait_for_any(int count, Job *jobs) {
   }
 }
 
-/* What jobs_stop ends. */
+/* What process_stop_jobs ends. */
 static Job *volatile live_jobs;
 static volatile int live_count;
 
-void jobs_stop(void) {
+void process_stop_jobs(void) {
   for (int i = 0; i < live_count; i++)
     if (live_jobs[i].status == RUNNING) kill(live_jobs[i].child, SIGTERM);
   for (int i = 0; i < live_count; i++)
     if (live_jobs[i].status == RUNNING) waitpid(live_jobs[i].child, NULL, 0);
 }
 
-bool jobs_run(Arena *arena, int count, Job *jobs, int parallel) {
+bool process_run_jobs(Arena *arena, int count, Job *jobs, int parallel) {
   bool good = true;
   int running = 0;
   for (int i = 0; i < count; i++) jobs[i].status = NOT_STARTED;

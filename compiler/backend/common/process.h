@@ -14,9 +14,9 @@ typedef struct Arguments {
 } Arguments;
 
 /* Adds the words of a text that blanks separate. */
-void arguments_add_words(Arena *arena, Arguments *arguments, const char *text);
+void process_add_words(Arena *arena, Arguments *arguments, const char *text);
 /* Quoted for a shell. */
-const char *arguments_line(Arena *arena, const Arguments *arguments);
+const char *process_command_line(Arena *arena, const Arguments *arguments);
 
 /* The exit status; -1 with errno when it could not be started. Standard output is read into
  * `output`, standard error is thrown away. */
@@ -35,8 +35,8 @@ typedef struct Job {
 
 /* Runs them, the heaviest first, `parallel` at a time; when one fails, those that wait are not
  * started. True when all ended with status 0. */
-bool jobs_run(Arena *arena, int count, Job *jobs, int parallel);
+bool process_run_jobs(Arena *arena, int count, Job *jobs, int parallel);
 /* Ends those that run and waits for them; may be called by a signal's handler. */
-void jobs_stop(void);
+void process_stop_jobs(void);
 
 #endif

@@ -32,7 +32,7 @@ static void remove_files(const Scratch *scratch) {
 }
 
 static void on_signal(int number) {
-  jobs_stop(); /* they would still write */
+  process_stop_jobs(); /* they would still write */
   if (live != NULL) remove_files(live);
   raise(number); /* SA_RESETHAND: the default action */
 }

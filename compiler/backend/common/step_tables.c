@@ -1,7 +1,8 @@
 /* The table of an entry's steps, for `profile`, and the marks between them in its function. */
-#include "backend/common/parts.h"
+#include "backend/common/emitter.h"
+#include "backend/common/c.h"
 
-void emit_mark(Emitter *emitter, int number) {
+void emitter_mark(Emitter *emitter, int number) {
   code_line(&emitter->code, "nnc_mark(worker, %d);", number);
 }
 
@@ -40,7 +41,7 @@ static void emit_row(Emitter *emitter, const ProgramEntry *entry, const Step *st
             step->span.file ? step->span.line : 0);
 }
 
-const char *emit_step_table(Emitter *emitter, const char *name, const ProgramEntry *entry) {
+const char *emitter_step_table(Emitter *emitter, const char *name, const ProgramEntry *entry) {
   Code *code = &emitter->code;
   if (entry->steps.count == 0) return "";
   code_open(code, "static const nnc_step %s_steps[%d] =", name, entry->steps.count);

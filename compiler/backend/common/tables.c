@@ -1,5 +1,6 @@
 /* The tables of nnc_the_model. */
-#include "backend/common/parts.h"
+#include "backend/common/emitter.h"
+#include "backend/common/c.h"
 
 #include <string.h>
 #include "ops/limits.h"
@@ -205,7 +206,7 @@ static const char *emit_entry_tables(Emitter *emitter, EntryKind kind) {
   if (results > 0)
     text = arena_printf(arena, "%s,\n    .result_count = %d, .results = %s_results", text, results,
                         name);
-  return arena_printf(arena, "%s%s}", text, emit_step_table(emitter, name, entry));
+  return arena_printf(arena, "%s%s}", text, emitter_step_table(emitter, name, entry));
 }
 
 /* ---- data sets ---- */
@@ -392,7 +393,7 @@ static void emit_model(Emitter *emitter, const char *const *entries, int initial
             quoted(emitter, module->source ? module->source->name : module->name));
   code_line(code, ".source = source,");
   code_line(code, ".compiler = %s,", quoted(emitter, emitter->options->compiler));
-  code_line(code, ".level_count = %d,", level_count(emitter->options));
+  code_line(code, ".level_count = %d,", emitter_level_count(emitter->options));
   code_line(code, ".levels = levels,");
   code_line(code, ".arena_bytes = mem_end,");
   code_line(code, ".worker_bytes = %lld,", (long long)program->worker_bytes);
@@ -427,7 +428,7 @@ static void emit_model(Emitter *emitter, const char *const *entries, int initial
   code_close_list(code);
 }
 
-void emit_tables(Emitter *emitter) {
+void emitter_tables(Emitter *emitter) {
   const Program *program = emitter->program;
   const Module *module = program->module;
   emit_variables(emitter);
@@ -441,6 +442,6 @@ void emit_tables(Emitter *emitter) {
   for (int i = 0; i < module->metrics.count; i++) metrics[i] = module->metrics.items[i].name;
   emit_names(emitter, "metric_names", module->metrics.count, metrics);
   emit_source_text(emitter);
-  emit_level_table(emitter);
+  emitter_level_table(emitter);
   emit_model(emitter, entries, initials, emit_index_places(emitter));
 }

@@ -58,17 +58,17 @@ static void render_line(const Filling *filling, Text *out, const char *line, siz
   text_add_char(out, '\n');
 }
 
-void holes_add(TemplateHoles *holes, const char *name, const char *text) {
+void template_add(TemplateHoles *holes, const char *name, const char *text) {
   vec_push(holes->arena, &holes->list, ((TemplateHole){name, text}));
 }
 
-void holes_add_integer(TemplateHoles *holes, const char *name, int64_t value) {
-  holes_add(holes, name, arena_printf(holes->arena, "%lld", (long long)value));
+void template_add_integer(TemplateHoles *holes, const char *name, int64_t value) {
+  template_add(holes, name, arena_printf(holes->arena, "%lld", (long long)value));
 }
 
-void holes_add_axes(TemplateHoles *holes, const char *letter, const int64_t values[3]) {
+void template_add_axes(TemplateHoles *holes, const char *letter, const int64_t values[3]) {
   for (int i = 0; i < 3; i++)
-    holes_add_integer(holes, arena_printf(holes->arena, "%s%d", letter, i), values[i]);
+    template_add_integer(holes, arena_printf(holes->arena, "%s%d", letter, i), values[i]);
 }
 
 void template_render(Text *out, const char *name, const TemplateHoles *holes) {

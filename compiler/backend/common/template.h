@@ -16,10 +16,10 @@ typedef struct TemplateHoles {
   VEC(TemplateHole) list;
 } TemplateHoles;
 
-void holes_add(TemplateHoles *holes, const char *name, const char *text);
-void holes_add_integer(TemplateHoles *holes, const char *name, int64_t value);
+void template_add(TemplateHoles *holes, const char *name, const char *text);
+void template_add_integer(TemplateHoles *holes, const char *name, int64_t value);
 /* By the names D0, D1 and D2 for "D". */
-void holes_add_axes(TemplateHoles *holes, const char *letter, const int64_t values[3]);
+void template_add_axes(TemplateHoles *holes, const char *letter, const int64_t values[3]);
 
 /* Adds the template with its holes filled; its first comment (about the template itself) is left
  * out. A hole alone on its line takes its text with the line's indentation, or no line when it is

@@ -11,7 +11,7 @@
 
 /* ---- identities ---- */
 
-void identity_add_file(Sha256 *hash, const char *path) {
+void toolchain_add_file(Sha256 *hash, const char *path) {
   struct stat status;
   sha256_add_string(hash, path);
   if (stat(path, &status) != 0) {
@@ -39,11 +39,11 @@ static const char *find_program(Arena *arena, const char *name) {
   }
 }
 
-void identity_add_program(Arena *arena, Sha256 *hash, const char *name) {
+void toolchain_add_program(Arena *arena, Sha256 *hash, const char *name) {
   const char *path = find_program(arena, name);
   char whole[PATH_MAX];
   sha256_add_string(hash, path ? path : name);
-  if (path != NULL) identity_add_file(hash, realpath(path, whole) ? whole : path);
+  if (path != NULL) toolchain_add_file(hash, realpath(path, whole) ? whole : path);
 }
 
 static void add_environment(Sha256 *hash) {
@@ -74,10 +74,10 @@ static void add_processor(Sha256 *hash) {
   if (file != NULL) fclose(file);
 }
 
-void identity_add(Arena *arena, Sha256 *hash, const Toolchain *toolchain, bool native) {
+void toolchain_add_identity(Arena *arena, Sha256 *hash, const Toolchain *toolchain, bool native) {
   sha256_add_string(hash, toolchain->version);
-  identity_add_program(arena, hash, toolchain->cc);
-  identity_add_file(hash, toolchain->linker);
+  toolchain_add_program(arena, hash, toolchain->cc);
+  toolchain_add_file(hash, toolchain->linker);
   add_environment(hash);
   if (native) add_processor(hash);
 }
@@ -125,7 +125,7 @@ static CacheKey facts_key(Arena *arena, const char *cc) {
   Sha256 hash;
   sha256_begin(&hash);
   sha256_add_string(&hash, "toolchain 3");
-  identity_add_program(arena, &hash, cc);
+  toolchain_add_program(arena, &hash, cc);
   add_environment(&hash);
   return cache_key(&hash);
 }

@@ -22,10 +22,10 @@ typedef struct Toolchain {
 bool toolchain_find(Arena *arena, Toolchain *toolchain, const char *asked, Cache *cache);
 
 /* Adds path, size and time of a file; of the program that a called name stands for. */
-void identity_add_file(Sha256 *hash, const char *path);
-void identity_add_program(Arena *arena, Sha256 *hash, const char *name);
+void toolchain_add_file(Sha256 *hash, const char *path);
+void toolchain_add_program(Arena *arena, Sha256 *hash, const char *name);
 /* Compiler and linker, the variables of the environment that they heed, and with `native` the
  * processor. */
-void identity_add(Arena *arena, Sha256 *hash, const Toolchain *toolchain, bool native);
+void toolchain_add_identity(Arena *arena, Sha256 *hash, const Toolchain *toolchain, bool native);
 
 #endif

@@ -5,7 +5,7 @@
  * the kernels. */
 #include "backend/common/code.h"
 #include "backend/common/code_runs.h"
-#include "backend/common/parts.h"
+#include "backend/common/units.h"
 
 static void add_text(Text *text, const Text *more) {
   if (more->length > 0) text_add_bytes(text, more->data, more->length);
@@ -21,7 +21,7 @@ static void add_level_name(Text *text, const KernelPart *part) {
   text_printf(text, "#define %s NNC_OF_LEVEL(%s)\n", part->name, part->name);
 }
 
-void source_join(Text *whole, const SourceParts *parts) {
+void units_join(Text *whole, const SourceParts *parts) {
   add_text(whole, &parts->header);
   add_text(whole, &parts->includes);
   add_text(whole, &parts->memory);
@@ -35,7 +35,7 @@ void source_join(Text *whole, const SourceParts *parts) {
   if (parts->has_levels) text_add(whole, levels_end);
 }
 
-void parts_free(SourceParts *parts) {
+void units_free_parts(SourceParts *parts) {
   text_free(&parts->header);
   text_free(&parts->includes);
   text_free(&parts->memory);
@@ -45,7 +45,7 @@ void parts_free(SourceParts *parts) {
   text_free(&parts->tables);
 }
 
-void source_free(CSource *source) {
+void units_free(CSource *source) {
   text_free(&source->whole);
   for (int i = 0; i < source->unit_count; i++) text_free(&source->units[i].text);
 }
@@ -76,7 +76,7 @@ static void add_part(const Cutter *cutter, SourceUnit *unit, const Text *part, i
 /* About the microseconds that the compiler needs for a kernel. */
 static int64_t kernel_weight(const BackEnd *back_end, const KernelPart *part) {
   int factor = back_end->weights[part->kernel->kind];
-  int64_t length = (int64_t)code_length(part->text.data, part->text.length);
+  int64_t length = (int64_t)code_runs_length(part->text.data, part->text.length);
   return length * (factor > 0 ? factor : back_end->weights[KERNEL_LOOP]);
 }
 
@@ -127,7 +127,7 @@ static SourceUnit *next_kernels(const Cutter *cutter) {
   return unit;
 }
 
-void source_cut(Arena *arena, CSource *source, const SourceParts *parts, const char *file) {
+void units_cut(Arena *arena, CSource *source, const SourceParts *parts, const char *file) {
   const Cutter cutter = {arena, parts, source, file};
   int line = 1 + count_lines(&parts->header) + count_lines(&parts->includes) +
              count_lines(&parts->memory) + (parts->has_levels ? 2 + parts->kernel_count : 0);

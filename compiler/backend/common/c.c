@@ -1,9 +1,9 @@
-/* C, as a dialect: see dialect.h.
+/* C, as a dialect: see c.h.
  *
  * An operator is C's own where there is one for the type; else it is the runtime's inline function
  * nnc_<operator>_<type> (nnc_ops.h, nnc_math.h), so a new operator needs a function there and
  * nothing here. Sixteen-bit floats are computed in f32 and rounded after each operator. */
-#include "backend/common/dialect.h"
+#include "backend/common/c.h"
 
 #include <math.h>
 #include <stdio.h>

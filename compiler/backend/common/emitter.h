@@ -1,0 +1,33 @@
+/* Who writes the parts of the emitted source that are the same for all back ends. */
+#ifndef NNC_BACKEND_COMMON_EMITTER_H
+#define NNC_BACKEND_COMMON_EMITTER_H
+
+#include "backend/common/emit.h"
+#include "backend/common/function.h"
+#include "backend/common/naming.h"
+
+typedef struct Emitter {
+  Code code;
+  Arena *arena;
+  const Program *program;
+  const CompileOptions *options;
+  NameScope names;           /* of the file */
+  KernelFunction *functions; /* by kernel */
+  const char **memory;       /* by buffer: "mem_h1_w"; NULL for workers' */
+} Emitter;
+
+/* The memory plan as enumerators. */
+void emitter_memory(Emitter *emitter);
+void emitter_entries(Emitter *emitter);
+/* After `number` steps of an entry: `profile` notes the time there. */
+void emitter_mark(Emitter *emitter, int number);
+/* The table of the steps; returns what it adds to the initializer of the nnc_entry. */
+const char *emitter_step_table(Emitter *emitter, const char *name, const ProgramEntry *entry);
+void emitter_host(Emitter *emitter);
+/* The table of the functions; the list of such tables (levels.c). */
+void emitter_level(Emitter *emitter);
+void emitter_level_table(Emitter *emitter);
+int emitter_level_count(const CompileOptions *options);
+void emitter_tables(Emitter *emitter);
+
+#endif

@@ -1,0 +1,31 @@
+/* The parts of the emitted source, joined to one file or cut into units. */
+#ifndef NNC_BACKEND_COMMON_UNITS_H
+#define NNC_BACKEND_COMMON_UNITS_H
+
+#include "backend/common/compile.h"
+#include "backend/common/function.h"
+
+typedef struct KernelPart {
+  const Kernel *kernel;
+  const char *name;
+  Text text;
+} KernelPart;
+
+/* In their order in the one file; the declarations are for the unit that calls the kernels. */
+typedef struct SourceParts {
+  const BackEnd *back_end;
+  Text header, includes, memory;
+  int kernel_count;
+  KernelPart *kernels;
+  Text declarations, calls;
+  Text tables;
+  bool has_levels; /* all but the tables is compiled once for each level */
+} SourceParts;
+
+void units_join(Text *whole, const SourceParts *parts);
+/* Units; with `file` their lines are numbered as those of the one file of that name. */
+void units_cut(Arena *arena, CSource *source, const SourceParts *parts, const char *file);
+void units_free_parts(SourceParts *parts);
+void units_free(CSource *source);
+
+#endif
