@@ -31,7 +31,7 @@ typedef struct nnc_tap {
     NNC_UNROLL for (int r = 0; r < rows; r++) NNC_UNROLL for (int v = 0; v < vectors; v++)         \
         sum[r][v] = (nnc_vec_##name){0};                                                           \
     const type                                                                                     \
-        *third[(NNC_TILE_ROWS + 2) / 3]; /* every third row: the two behind it by addressing */    \
+        *third[(NNC_TILE_ROWS + 2) / 3]; /* every third row: the two after it by addressing */     \
     NNC_UNROLL for (int r = 0; r < rows; r += 3) {                                                 \
       third[r / 3] = w + r * w_row;                                                                \
       NNC_OPAQUE(third[r / 3]);                                                                    \

@@ -42,7 +42,7 @@ NNC_INLINE void nnc_prefetch_row(const nnc_ahead *ahead, int64_t row) {
 }
 
 /* The rows of a tile, each with the pointer by which its elements of a are reached: every third row has
- * one, the two behind it are reached by addressing.  Sums are variables, not an array, lest the compiler
+ * one, the two after it are reached by addressing.  Sums are variables, not an array, lest the compiler
  * leave one in memory. */
 #define NNC_TILE_EACH_ROW(what, name)                                                              \
   what(name, 0, a_0, 0) what(name, 1, a_0, 1) what(name, 2, a_0, 2) what(name, 3, a_3, 0)          \
@@ -194,7 +194,7 @@ NNC_INLINE int64_t nnc_round_up_lanes(int64_t n, int64_t lanes) {
       NNC_ROLLED for (int64_t c = 0; c < count; c++) dst[i * width + c] = src[i * src_k + c];      \
     }                                                                                              \
   }                                                                                                \
-  /* Without zeros behind the columns. */                                                          \
+  /* Without zeros after the columns. */                                                           \
   NNC_SHARED void nnc_pack_part_##name(type *restrict dst, int64_t width, int64_t k,               \
                                        int64_t count, const type *restrict src, int64_t src_k,     \
                                        int64_t src_c) {                                            \

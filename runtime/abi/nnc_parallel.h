@@ -35,14 +35,14 @@ typedef struct nnc_worker nnc_worker;
 /* Spins briefly, then sleeps on a futex; at once when more workers than processors are about. */
 void nnc_barrier(nnc_worker *worker);
 
-/* Between steps of an entry, number `number` of them behind it: notes the time when it is profiled. */
+/* Between steps of an entry, after `number` of them: notes the time when it is profiled. */
 void nnc_mark_now(nnc_worker *worker, int number);
 static inline __attribute__((always_inline, unused)) void nnc_mark(nnc_worker *worker, int number) {
   if (__builtin_expect(worker->marks != 0, 0)) nnc_mark_now(worker, number);
 }
 
 /* A worker on his own, who does all tasks of a kernel, for the block of a task loop that begins
- * `examples` behind the first of the batch. */
+ * `examples` after the first of the batch. */
 static inline __attribute__((always_inline, unused)) nnc_worker nnc_solo(const nnc_worker *worker,
                                                                          int64_t examples) {
   nnc_worker solo = *worker;
@@ -53,7 +53,7 @@ static inline __attribute__((always_inline, unused)) nnc_worker nnc_solo(const n
 }
 
 /* In a task loop of `count` steps from number `first` on: nnc_lap adds the time since the lap before
- * to what the step has taken, number + 1 of them being behind it; at the end marks are set as if
+ * to what the step has taken, after number + 1 of them; at the end marks are set as if
  * each step had run once, for all of that time. */
 void nnc_laps_begin_now(nnc_worker *worker, int first, int count);
 void nnc_lap_now(nnc_worker *worker, int number);

@@ -1,4 +1,4 @@
-/* Numbers are written as strings of 17 digits, which is exact and has room for nan and inf.
+/* Numbers are written as strings of 17 digits, which is exact and can say nan and inf.
  * Strings of the data may be in any encoding: a byte that is no part of UTF-8, and '%', become
  * %XX. */
 

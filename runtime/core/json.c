@@ -52,7 +52,7 @@ static int hex_value(char c) {
   return -1;
 }
 
-/* Four digits behind "\u"; -1 when they are not. */
+/* Four digits after "\u"; -1 when they are not. */
 static int parse_hex4(Parser *parser) {
   int code = 0;
   if (parser->end - parser->at < 4) return -1;
@@ -111,7 +111,7 @@ static bool parse_escape(Parser *parser, char **out) {
   return true;
 }
 
-/* The string behind an opening quote, ended with '\0' in place. */
+/* The string after an opening quote, ended with '\0' in place. */
 static bool parse_string(Parser *parser, const char **string, int *length) {
   char *start = parser->at, *out = start;
   while (parser->at < parser->end) {
@@ -198,7 +198,7 @@ static bool parse_key(Parser *parser, const char **key) {
   return true;
 }
 
-/* What stands behind '[' or '{', up to its closing bracket. */
+/* What stands after '[' or '{', up to its closing bracket. */
 static bool parse_children(Parser *parser, int parent, char close) {
   if (++parser->depth > MAX_DEPTH) return fail(parser, "too deep a nesting");
   int last = -1;

@@ -43,7 +43,7 @@ void nnc_json_free(nnc_json_document *document);
 /* The member of an object, NULL when there is none. */
 const nnc_json *nnc_json_member(const nnc_json_document *document, const nnc_json *object,
                                 const char *key);
-/* The next value of a walk over children: start with NULL. */
+/* The child after `child`, the first with NULL; NULL: there is none. */
 const nnc_json *nnc_json_next(const nnc_json_document *document, const nnc_json *parent,
                               const nnc_json *child);
 /* A number without sign, fraction and exponent that fits. */

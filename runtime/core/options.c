@@ -152,7 +152,7 @@ static int store(Parse *parse, int index, const char *value) {
   return NNC_EXIT_OK;
 }
 
-/* The value of an option: behind '=', or the next argument.  NULL after a message. */
+/* The value of an option: after '=', or the next argument.  NULL after a message. */
 static const char *take_value(Parse *parse, int index, const char *attached) {
   const Option *option = &options_table[index];
   const char *next = parse->at < parse->argc ? parse->argv[parse->at] : NULL;

@@ -37,7 +37,7 @@ struct nnc_options {
       schedule; /* -1: not given */
   uint64_t seed;
   bool has_seed, quiet, keep_going, json, all, eval, help, version;
-  int argument_count; /* behind the command */
+  int argument_count; /* after the command */
   char **arguments;
 };
 

@@ -43,7 +43,7 @@ static double combine(int kind, double sum, double value, double examples, bool 
   }
 }
 
-/* Behind whole batches single examples do not count where they say nothing of these. */
+/* After whole batches single examples do not count where they say nothing of these. */
 static bool is_left_out(const nnc_tally *tally, int kind, const nnc_entry *entry) {
   return kind == NNC_BATCHES && entry->batch < tally->batch && tally->in_batches > 0;
 }

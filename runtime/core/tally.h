@@ -9,7 +9,7 @@
 typedef struct nnc_tally {
   int count;
   double *sums;       /* NNC_MEAN, NNC_BATCHES: weighted by examples */
-  double *values;     /* room for nnc_tally_metrics */
+  double *values;     /* for nnc_tally_metrics to work in */
   int64_t examples;   /* seen since the last reset */
   int64_t in_batches; /* of these in whole batches */
   int64_t batch;      /* examples of a whole one */

@@ -28,13 +28,13 @@ struct nnc_source_class {
               const DataVisit *visit, unsigned char *bytes);
   /* What a row that is made is called in messages: its file; NULL: rows have no names. */
   const char *(*row_name)(const DataTable *table, int64_t row);
-  /* Behind all stages: the last chance to compare what they make with the input. */
+  /* After all stages: the last chance to compare what they make with the input. */
   int (*ready)(const DataContext *context, DataTable *table);
   /* Threads that make rows; NULL: as many as there are processors. */
   int (*workers)(const DataTable *table);
   void (*close)(DataTable *table); /* frees table->state */
   /* Instead of load, for a source without rows of its own: fills its field for as many examples as
-   * `rows` has, in their order; NULL: a single one.  Behind the stages of all other tables. */
+   * `rows` has, in their order; NULL: a single one.  Called after the stages of all other tables. */
   int (*follow)(const DataContext *context, DataTable *table, const DataTable *rows);
   bool learns;           /* load may add fitted values */
   bool takes_many_files; /* each file of a prediction is an example */

@@ -2,7 +2,7 @@
  * skipped).
  *
  * The text passes through one buffer.  A record is split in place; when the buffer ends inside it,
- * the record moves to the front, more text is read behind it, and it is split again.  The buffer
+ * the record moves to the front, more text is read after it, and it is split again.  The buffer
  * doubles when a record fills it.  Doubled quotes are undone last, when the record is known to be
  * whole. */
 
@@ -34,7 +34,7 @@ int csv_fail(const CsvReader *reader, int64_t line, int64_t column, const char *
                    (long long)line, (long long)column, text);
 }
 
-/* Moves the unread text to the front and reads behind it. */
+/* Moves the unread text to the front and reads after it. */
 static int refill(CsvReader *reader) {
   int64_t kept = reader->end - reader->start;
   NNC_ASSERT(kept >= 0 && reader->end <= reader->capacity && !reader->at_end);
@@ -102,7 +102,7 @@ static bool is_blank(const CsvReader *reader, char c) {
   return (c == ' ' || c == '\t') && c != reader->separator;
 }
 
-/* From behind the opening quote to behind the closing one; 0, NEEDS_MORE or -1. */
+/* From after the opening quote to after the closing one; 0, NEEDS_MORE or -1. */
 static int split_quoted(CsvReader *reader, CsvCell *cell, Cursor *cursor) {
   const char *text = reader->buffer;
   cell->is_quoted = true;
@@ -146,7 +146,7 @@ static int split_plain(CsvReader *reader, CsvCell *cell, Cursor *cursor) {
   return 0;
 }
 
-/* Splits one record at the buffer's start: 1 and the cursor behind its line end, NEEDS_MORE or -1.
+/* Splits one record at the buffer's start: 1 and the cursor after its line end, NEEDS_MORE or -1.
  */
 static int split_record(CsvReader *reader, Cursor *cursor) {
   const char *text = reader->buffer;

@@ -272,7 +272,7 @@ char *data_file_read_all(const DataContext *context, DataFile *file, int64_t *si
       return NULL;
     }
     *size += got;
-    if (*size <= capacity) break; /* not even the last byte of room was needed */
+    if (*size <= capacity) break; /* the byte beyond the end was not needed */
   }
   bytes[*size] = 0;
   return bytes;

@@ -36,7 +36,7 @@ int64_t data_file_claim(const DataContext *context, DataFile *file, DataField *f
 int data_file_fail_short(const DataContext *context, const DataFile *file, const DataField *field,
                          int64_t start);
 int64_t data_file_consumed(const DataFile *file); /* bytes read so far, uncompressed */
-/* The rest of the file, allocated, with a zero byte behind it; NULL with a message. */
+/* The rest of the file, allocated, with a zero byte after it; NULL with a message. */
 char *data_file_read_all(const DataContext *context, DataFile *file, int64_t *size);
 /* For sources with one file for all fields: opens it (the argument `file`, or the file from the
  * command line). */

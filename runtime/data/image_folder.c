@@ -72,7 +72,7 @@ static int class_of(const DataContext *context, const nnc_dictionary *known, con
 
 /* --- loading ---------------------------------------------------------------------------------- */
 
-/* The pictures of one class behind those of the classes before it. */
+/* The pictures of one class after those of the classes before it. */
 static int add_class(const DataContext *context, const char *folder, int class, PictureNames *files,
                      int32_t **labels) {
   int64_t first = files->count;

@@ -32,7 +32,7 @@ static int compare(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* `sorted` has room for all rows; the mean of the two middle values when their number is even. */
+/* `sorted` can hold all rows; the mean of the two middle values when their number is even. */
 static double median(const DataField *field, int64_t rows, int64_t column, double *sorted) {
   int64_t count = 0, size = nnc_any_dtype_size(field->dtype);
   for (int64_t row = 0; row < rows; row++) {

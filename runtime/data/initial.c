@@ -1,6 +1,6 @@
 /* Initial values from files: `param w : [3, 4] = load("weights.npy")`.
  *
- * They are read when a run begins, behind the init entry, from the data folder: an array of NumPy's
+ * They are read when a run begins, after the init entry, from the data folder: an array of NumPy's
  * format, or a tensor of a safetensors file. A program without such values does not link this. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Batches: the walk through epochs, and the thread that prepares batches ahead.
+/* Batches: the way through epochs, and the thread that prepares batches ahead.
  *
  * A batch is a function of (epoch, index) alone: its examples are a slice of the epoch's
  * permutation, which is drawn from (seed, epoch).  So a position is two numbers, and seeking needs
@@ -28,11 +28,11 @@
 
 enum { DEFAULT_PREFETCH = NNC_BUFFER(2, 1), ALIGNMENT = 64 };
 
-/* One side's walk: its position and the order of its epoch. */
-typedef struct Walk {
+/* Where one side is: its position, and the order of its epoch. */
+typedef struct Place {
   int64_t epoch, index;
   int64_t ordered_epoch; /* whose permutation `order` holds; -1: none */
-} Walk;
+} Place;
 
 struct nnc_loader {
   const nnc_data *data;
@@ -40,8 +40,8 @@ struct nnc_loader {
   int64_t batches;  /* in an epoch */
   uint32_t *order;  /* of the epoch being prepared; NULL: no shuffling */
   uint32_t *picked; /* the examples of a batch that wraps; NULL when none does */
-  Walk maker;       /* of what is prepared next */
-  Walk taker;       /* of what is delivered next */
+  Place maker;      /* of what is prepared next */
+  Place taker;      /* of what is delivered next */
 
   int slots;  /* 0: no thread */
   char *ring; /* slots * slot_bytes */
@@ -74,23 +74,23 @@ nnc_loader_options nnc_loader_training(const nnc_model *model, const nnc_data *d
 
 /* --- making a batch -------------------------------------------------------------------------- */
 
-static void advance(const nnc_loader *loader, Walk *walk) {
-  if (++walk->index < loader->batches) return;
-  walk->index = 0;
-  walk->epoch++;
+static void advance(const nnc_loader *loader, Place *place) {
+  if (++place->index < loader->batches) return;
+  place->index = 0;
+  place->epoch++;
 }
 
 static nnc_batch make_batch(nnc_loader *loader, void *const *inputs) {
-  Walk *walk = &loader->maker;
+  Place *place = &loader->maker;
   int64_t total = loader->data->count, size = loader->options.batch;
-  if (loader->order && walk->ordered_epoch != walk->epoch) {
-    data_permutation(loader->options.seed, DATA_STREAM_EPOCH + (uint64_t)walk->epoch, total,
+  if (loader->order && place->ordered_epoch != place->epoch) {
+    data_permutation(loader->options.seed, DATA_STREAM_EPOCH + (uint64_t)place->epoch, total,
                      loader->order);
-    walk->ordered_epoch = walk->epoch;
+    place->ordered_epoch = place->epoch;
   }
-  int64_t first = walk->index * size;
-  NNC_ASSERT(walk->index >= 0 && walk->index < loader->batches && first < total);
-  nnc_batch batch = {walk->epoch, walk->index, size};
+  int64_t first = place->index * size;
+  NNC_ASSERT(place->index >= 0 && place->index < loader->batches && first < total);
+  nnc_batch batch = {place->epoch, place->index, size};
   DataExamples examples = {loader->order ? loader->order + first : NULL, first, size};
   if (first + size > total && loader->options.tail == NNC_TAIL_KEEP) {
     batch.count = examples.count = total - first;
@@ -101,13 +101,13 @@ static nnc_batch make_batch(nnc_loader *loader, void *const *inputs) {
     }
     examples.list = loader->picked;
   }
-  DataVisit visit = {.seed = loader->options.seed, .epoch = walk->epoch, .draws = true};
+  DataVisit visit = {.seed = loader->options.seed, .epoch = place->epoch, .draws = true};
   char message[NNC_MESSAGE];
   if (data_gather(loader->data, &examples, &visit, inputs, message) < 0) {
     if (!loader->failure[0]) memcpy(loader->failure, message, sizeof message);
     batch.count = -1;
   }
-  advance(loader, walk);
+  advance(loader, place);
   return batch;
 }
 
@@ -280,7 +280,7 @@ void nnc_loader_position(const nnc_loader *loader, int64_t *epoch, int64_t *inde
   *index = loader->taker.index;
 }
 
-/* The maker's walk is the thread's own: it adopts the new position when it sees the generation. */
+/* The maker's place is the thread's own: it adopts the new position when it sees the generation. */
 void nnc_loader_seek(nnc_loader *loader, int64_t epoch, int64_t index) {
   if (epoch < 0) epoch = 0;
   if (index < 0) index = 0;

@@ -194,18 +194,17 @@ static int read_header(const DataContext *context, DataFile *file, Header *heade
   return result;
 }
 
-/* Walks the array in file order, the first axis fastest, and keeps the C-order index of each
- * value. */
-typedef struct FortranWalk {
+/* A place in the array, in file order, the first axis fastest, with its index in C order. */
+typedef struct FortranPlace {
   int64_t at[NNC_MAX_RANK], stride[NNC_MAX_RANK], place;
-} FortranWalk;
+} FortranPlace;
 
-static void walk_step(FortranWalk *walk, const DataField *field) {
+static void step_place(FortranPlace *at, const DataField *field) {
   for (int i = 0; i < field->rank; i++) {
-    walk->place += walk->stride[i];
-    if (++walk->at[i] < field->dim[i]) return;
-    walk->place -= walk->stride[i] * field->dim[i];
-    walk->at[i] = 0;
+    at->place += at->stride[i];
+    if (++at->at[i] < field->dim[i]) return;
+    at->place -= at->stride[i] * field->dim[i];
+    at->at[i] = 0;
   }
 }
 
@@ -216,9 +215,9 @@ static int read_fortran(const DataContext *context, DataFile *file, DataField *f
   if (bytes < 0) return -1;
   char *chunk = malloc(CHUNK);
   if (!chunk) return data_fail_memory(context, data_file_name(file), CHUNK);
-  FortranWalk walk = {.place = 0};
+  FortranPlace at = {.place = 0};
   for (int64_t i = field->rank - 1, stride = 1; i >= 0; i--) {
-    walk.stride[i] = stride;
+    at.stride[i] = stride;
     stride *= field->dim[i];
   }
   int64_t got = 0, done = 0;
@@ -227,8 +226,8 @@ static int read_fortran(const DataContext *context, DataFile *file, DataField *f
     got = data_file_read(context, file, chunk, piece);
     if (got < piece) break;
     NNC_ASSERT(piece % size == 0);
-    for (int64_t k = 0; k < piece; k += size, walk_step(&walk, field))
-      memcpy(field->values + walk.place * size, chunk + k, (size_t)size);
+    for (int64_t k = 0; k < piece; k += size, step_place(&at, field))
+      memcpy(field->values + at.place * size, chunk + k, (size_t)size);
   }
   free(chunk);
   if (got < 0) return -1;
@@ -236,7 +235,7 @@ static int read_fortran(const DataContext *context, DataFile *file, DataField *f
   return data_file_expect_end(context, file);
 }
 
-/* The values behind the header, of the field's shape. */
+/* The values after the header, of the field's shape. */
 static int read_values(const DataContext *context, DataFile *file, const Header *header,
                        DataField *field) {
   bool scatters = header->is_fortran && header->rank > 1;

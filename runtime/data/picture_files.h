@@ -25,7 +25,7 @@ void data_picture_free_names(PictureNames *names);
 /* The folder's own folders, or its pictures, sorted; hidden ones do not count. */
 int data_picture_list(const DataContext *context, const char *folder, bool wants_folders,
                       PictureNames *names);
-/* The pictures of a folder, of which there must be some, behind those that are there. */
+/* The pictures of a folder, of which there must be some, after those that are there. */
 int data_picture_add_folder(const DataContext *context, const char *folder, PictureNames *names);
 /* The files from the command line: pictures, or folders of them. */
 int data_picture_add_given(const DataContext *context, PictureNames *names);

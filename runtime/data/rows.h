@@ -15,7 +15,7 @@ int64_t data_random_below(const DataVisit *visit, uint64_t stream, uint64_t inde
 /* Makes the chosen rows the only ones, in file order. */
 int data_table_compact(const DataContext *context, DataTable *table);
 /* Orders the examples for minibatches of `lanes`: row b of a minibatch continues row b of the one
- * before, so each lane walks through a part of the set of its own, in order. */
+ * before, so each lane goes through a part of the set of its own, in order. */
 int data_table_order_lanes(const DataContext *context, DataTable *table, int64_t lanes);
 int data_table_need_order(const DataContext *context, DataTable *table);
 enum { DATA_STREAM_SPLIT = 1, DATA_STREAM_SHUFFLE = 2, DATA_STREAM_EPOCH = 16 };

@@ -1,6 +1,6 @@
 /* The words of data blocks: what each source gives and what each stage acts on.
  *
- * The compiler refuses a stage behind a source that does not give what it acts on, and so does the
+ * The compiler refuses a stage after a source that does not give what it acts on, and so does the
  * runtime: both read these lists, so they cannot disagree.  A class of a source or stage takes its
  * line by name (DATA_GIVES_idx, DATA_ACTS_ON_split), and the compiler panics when one of its words
  * is missing here. */
@@ -53,7 +53,7 @@ enum DataActsOn { DATA_STAGES(DATA_STAGE_ENUMERATOR) };
 #undef DATA_SOURCE_ENUMERATOR
 #undef DATA_STAGE_ENUMERATOR
 
-enum { DATA_PICTURE_STAGES = 16 }; /* at most, behind one source */
+enum { DATA_PICTURE_STAGES = 16 }; /* at most, after one source */
 
 static inline const char *data_kind_text(int kind) {
 #define DATA_KIND_TEXT(bit, name, text)                                                            \

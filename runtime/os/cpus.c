@@ -1,4 +1,4 @@
-/* Processors: the affinity mask, the cores behind it (hardware threads of one core share its
+/* Processors: the affinity mask, their cores (hardware threads of one core share its
  * vector units, so a second worker there gains nothing), and the control groups' quota (workers
  * beyond it would be stopped in turn while the others wait for them). */
 #include "os/cpus.h"

@@ -27,7 +27,7 @@ char *nnc_path_join(const char *folder, const char *name) {
 bool nnc_may_replace(const char *path, const char *what, size_t at, const char *beginning) {
   char bytes[64];
   struct stat status;
-  if (stat(path, &status) != 0) return true; /* whoever writes it will say why not */
+  if (stat(path, &status) != 0) return true; /* writing it will say why not */
   bool is_full = S_ISREG(status.st_mode) && status.st_size > 0;
   FILE *file = is_full ? fopen(path, "rbe") : NULL;
   if (!file) return true;

@@ -43,7 +43,7 @@ static double in_unit(double seconds, double total) {
   return seconds * (is_short(total) ? 1e6 : 1e3);
 }
 
-/* The columns behind the name; `sum` is the time of the rows so far, this one included. */
+/* The columns after the name; `sum` is the time of the rows so far, this one included. */
 static void print_numbers(const nnc_profile_row *row, double sum, double total) {
   double share = total > 0 ? 100 / total : 0;
   printf(" %10.4f %6.1f%% %6.1f%% %7.0f %10.2f", in_unit(row->seconds, total), row->seconds * share,

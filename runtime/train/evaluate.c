@@ -76,7 +76,7 @@ static void warn_of_small(const nnc_evaluator *evaluator) {
   }
 }
 
-/* Without eval_one, the examples behind the last full batch cannot run. */
+/* Without eval_one, the examples after the last full batch cannot run. */
 static void warn_of_tails(const nnc_evaluator *evaluator) {
   const nnc_model *model = evaluator->session->model;
   if (model->eval_one.run) {

@@ -1,5 +1,5 @@
 /* The zip format (APPNOTE.TXT, 4.3): for each member a local header, its name and its bytes;
- * behind them the central directory, which repeats the headers with offsets, and its end
+ * after them the central directory, which repeats the headers with offsets, and its end
  * record.  Sizes are 32 bits here, so an archive stops at 4 GB; larger models go to
  * safetensors. */
 #include "train/npz.h"
@@ -184,7 +184,7 @@ static bool write_archive(Archive *archive) {
          nnc_replace_commit(&archive->out, NULL);
 }
 
-/* Lists the members; false after a message when the format has no room for them. */
+/* Lists the members; false after a message when they are too much for the format. */
 static bool list_members(Archive *archive, const char *path, unsigned kinds) {
   const nnc_model *model = archive->session->model;
   uint64_t total = 0;

@@ -94,7 +94,7 @@ static void put_element(const Column *column, int64_t element, bool as_json) {
               as_json);
 }
 
-/* Nested arrays over the axes from `axis` on; `*element` walks along. */
+/* Nested arrays over the axes from `axis` on; `*element` is counted on. */
 static void put_nested(const Column *column, int axis, int64_t *element) {
   if (axis == column->rank) {
     put_element(column, (*element)++, true);
@@ -169,7 +169,7 @@ static void print_unread(const Predictor *predictor, bool as_csv, const char *me
 /* --- Opening -------------------------------------------------------------------------------- */
 
 /* A result called like a field with categories holds class numbers of it: `species`, or a name
- * that goes on behind an underscore, `species_guess`. */
+ * that goes on after an underscore, `species_guess`. */
 static const nnc_fitted_value *find_classes(const nnc_fitted *fitted, const char *result) {
   char field[256];
   snprintf(field, sizeof field, "%s", result);

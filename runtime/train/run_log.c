@@ -114,10 +114,10 @@ bool nnc_log_cut(const char *path, int64_t step, bool keeps_step, double *second
     return false;
   }
   char *line = NULL;
-  size_t room = 0;
+  size_t capacity = 0;
   ssize_t length = 0;
   bool good = true;
-  while (S_ISREG(status.st_mode) && (length = getline(&line, &room, file)) > 0)
+  while (S_ISREG(status.st_mode) && (length = getline(&line, &capacity, file)) > 0)
     cut_line(&cut, line, (size_t)length);
   if (ferror(file) || (cut.at >= 0 && ftruncate(fileno(file), cut.at) != 0)) {
     nnc_error_system("cut back the log", path);

@@ -16,7 +16,7 @@ typedef struct nnc_log {
   bool has_failed; /* a line could not be written */
 } nnc_log;
 
-/* Drops from the file the last run's lines behind `step` (and the one of `step` itself unless
+/* Drops from the file the last run's lines after `step` (and the one of `step` itself unless
  * `keeps_step`), and an unfinished last line.  `seconds`: of the last line that stays, else 0.
  * A file that does not exist is fine.  False after a message. */
 bool nnc_log_cut(const char *path, int64_t step, bool keeps_step, double *seconds);
