@@ -6,6 +6,7 @@
  * exactly is left as it is in memory and converted batch by batch, in plain loops that the
  * compiler vectorizes. */
 #include "core/convert.h"
+#include "core/number.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -129,29 +130,16 @@ STORE_FLOAT(bf16, uint16_t, float_to_bf16(doubles[i]), (values[i] & 0x7f80) != 0
 STORE_FLOAT(f16, uint16_t, float_to_f16(doubles[i]), (values[i] & 0x7c00) != 0x7c00)
 
 static const struct {
-  const char *name;
-  int size;
-  bool is_float;
   int64_t (*load)(const void *source, int64_t count, double *doubles);
   int64_t (*store)(const double *doubles, int64_t count, void *target); /* NULL: no input has it */
-} dtypes[DATA_DTYPES] = {
-    [NNC_F64] = {"f64", 8, true, load_f64, store_f64},
-    [NNC_F32] = {"f32", 4, true, load_f32, store_f32},
-    [NNC_BF16] = {"bf16", 2, true, load_bf16, store_bf16},
-    [NNC_F16] = {"f16", 2, true, load_f16, store_f16},
-    [NNC_I64] = {"i64", 8, false, load_i64, store_i64},
-    [NNC_I32] = {"i32", 4, false, load_i32, store_i32},
-    [NNC_U8] = {"u8", 1, false, load_u8, store_u8},
-    [NNC_BOOL] = {"bool", 1, false, load_bool, store_bool},
-    [DATA_I8] = {"i8", 1, false, load_i8, NULL},
-    [DATA_I16] = {"i16", 2, false, load_i16, NULL},
-    [DATA_U16] = {"u16", 2, false, load_u16, NULL},
-    [DATA_U32] = {"u32", 4, false, load_u32, NULL},
+} ways[NNC_ALL_DTYPE_COUNT] = {
+    [NNC_F64] = {load_f64, store_f64},    [NNC_F32] = {load_f32, store_f32},
+    [NNC_BF16] = {load_bf16, store_bf16}, [NNC_F16] = {load_f16, store_f16},
+    [NNC_I64] = {load_i64, store_i64},    [NNC_I32] = {load_i32, store_i32},
+    [NNC_U8] = {load_u8, store_u8},       [NNC_BOOL] = {load_bool, store_bool},
+    [NNC_I8] = {load_i8, NULL},           [NNC_I16] = {load_i16, NULL},
+    [NNC_U16] = {load_u16, NULL},         [NNC_U32] = {load_u32, NULL},
 };
-
-const char *nnc_any_dtype_name(int dtype) { return dtypes[dtype].name; }
-int nnc_any_dtype_size(int dtype) { return dtypes[dtype].size; }
-bool nnc_any_dtype_is_float(int dtype) { return dtypes[dtype].is_float; }
 
 /* Widening: every pair of a shorter type and a longer one that has all its values. */
 #define NARROW_INTEGER(PAIR, from, From)                                                           \
@@ -162,11 +150,11 @@ bool nnc_any_dtype_is_float(int dtype) { return dtypes[dtype].is_float; }
 #define WIDENINGS(PAIR)                                                                            \
   NARROW_INTEGER(PAIR, NNC_U8, uint8_t)                                                            \
   NARROW_INTEGER(PAIR, NNC_BOOL, uint8_t)                                                          \
-  NARROW_INTEGER(PAIR, DATA_I8, int8_t)                                                            \
-  NARROW_INTEGER(PAIR, DATA_I16, int16_t)                                                          \
-  NARROW_INTEGER(PAIR, DATA_U16, uint16_t)                                                         \
-  PAIR(DATA_U32, uint32_t, NNC_I64, int64_t)                                                       \
-  PAIR(DATA_U32, uint32_t, NNC_F64, double)                                                        \
+  NARROW_INTEGER(PAIR, NNC_I8, int8_t)                                                             \
+  NARROW_INTEGER(PAIR, NNC_I16, int16_t)                                                           \
+  NARROW_INTEGER(PAIR, NNC_U16, uint16_t)                                                          \
+  PAIR(NNC_U32, uint32_t, NNC_I64, int64_t)                                                        \
+  PAIR(NNC_U32, uint32_t, NNC_F64, double)                                                         \
   PAIR(NNC_I32, int32_t, NNC_I64, int64_t)                                                         \
   PAIR(NNC_I32, int32_t, NNC_F64, double)                                                          \
   PAIR(NNC_F32, float, NNC_F64, double)
@@ -180,8 +168,8 @@ bool nnc_any_dtype_is_float(int dtype) { return dtypes[dtype].is_float; }
   }
 WIDENINGS(WIDEN)
 
-static void (*const widen_table[DATA_DTYPES][DATA_DTYPES])(const void *restrict source,
-                                                           void *restrict target, int64_t count) = {
+static void (*const widen_table[NNC_ALL_DTYPE_COUNT][NNC_ALL_DTYPE_COUNT])(
+    const void *restrict source, void *restrict target, int64_t count) = {
 #define ENTRY(from, From, to, To) [from][to] = widen_##from##_##to,
     WIDENINGS(ENTRY)
 #undef ENTRY
@@ -195,8 +183,8 @@ void nnc_widen(int from, const void *source, int to, void *target, int64_t count
 }
 
 bool nnc_store_double(double number, int to, void *value) {
-  NNC_ASSERT(dtypes[to].store);
-  return dtypes[to].store(&number, 1, value) < 0;
+  NNC_ASSERT(ways[to].store);
+  return ways[to].store(&number, 1, value) < 0;
 }
 
 /* Of `count` values in all. */
@@ -209,11 +197,11 @@ typedef struct Way {
 static bool convert_block(char *values, const Way *way, int64_t first, nnc_conversion *conversion) {
   double doubles[BLOCK];
   int64_t count = way->count - first < BLOCK ? way->count - first : BLOCK;
-  const char *source = values + first * dtypes[way->from].size;
-  char *target = values + first * dtypes[way->to].size;
+  const char *source = values + first * nnc_dtype_size(way->from);
+  char *target = values + first * nnc_dtype_size(way->to);
   NNC_ASSERT(first >= 0 && count > 0);
-  int64_t bad = dtypes[way->from].load(source, count, doubles);
-  if (bad < 0) bad = dtypes[way->to].store(doubles, count, target);
+  int64_t bad = ways[way->from].load(source, count, doubles);
+  if (bad < 0) bad = ways[way->to].store(doubles, count, target);
   if (bad < 0) return true;
   *conversion = (nnc_conversion){first + bad, doubles[bad]};
   return false;
@@ -225,8 +213,8 @@ int nnc_convert(char **values, int from, int to, int64_t count, nnc_conversion *
   *conversion = (nnc_conversion){-1, 0};
   if (from == to) return 0;
   Way way = {from, to, count};
-  NNC_ASSERT(count >= 0 && dtypes[to].store);
-  int64_t old_size = dtypes[from].size, new_size = dtypes[to].size;
+  NNC_ASSERT(count >= 0 && ways[to].store);
+  int64_t old_size = nnc_dtype_size(from), new_size = nnc_dtype_size(to);
   if (new_size > old_size) {
     int64_t bytes;
     if (!nnc_multiply(count, new_size, &bytes)) return -1;
@@ -260,5 +248,5 @@ void nnc_swap_bytes(void *values, int size, int64_t count) {
 }
 
 void nnc_load_doubles(int dtype, const void *values, int64_t count, double *doubles) {
-  dtypes[dtype].load(values, count, doubles);
+  ways[dtype].load(values, count, doubles);
 }

@@ -1,22 +1,15 @@
-/* Conversions between number types: those of tensors, and those of files alone. */
+/* Conversions between number types (number.h): those of tensors, and those of files alone. */
 #ifndef NNC_CONVERT_H
 #define NNC_CONVERT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "nnc_model.h"
-
-/* Number types of files that no input has; they continue enum nnc_dtype. */
-enum { DATA_I8 = NNC_BOOL + 1, DATA_I16, DATA_U16, DATA_U32, DATA_DTYPES };
-
 typedef struct nnc_conversion {
   int64_t bad;  /* index of the first value that cannot be represented; -1 */
   double value; /* that value */
 } nnc_conversion;
-const char *nnc_any_dtype_name(int dtype);
-int nnc_any_dtype_size(int dtype);
-bool nnc_any_dtype_is_float(int dtype);
+
 /* Can a batch be converted without checking?  (Every value of `from` is one of `to`.) */
 bool nnc_is_widening(int from, int to);
 void nnc_widen(int from, const void *source, int to, void *target, int64_t count);
@@ -25,7 +18,7 @@ bool nnc_store_double(double number, int to, void *value);
 /* In place; *values may move when the type grows.  -1 with `bad` < 0: no memory. */
 int nnc_convert(char **values, int from, int to, int64_t count, nnc_conversion *conversion);
 void nnc_swap_bytes(void *values, int size, int64_t count);
-/* Reads `count` (<= 1024) values as doubles. */
+/* Reads `count` values as doubles. */
 void nnc_load_doubles(int dtype, const void *values, int64_t count, double *doubles);
 
 /* a * b into *product, false on overflow of int64_t; both >= 0. */

@@ -12,15 +12,17 @@ typedef struct DType {
   int is_float;
 } DType;
 
-static const DType dtypes[NNC_DTYPE_COUNT] = {
+static const DType dtypes[NNC_ALL_DTYPE_COUNT] = {
     [NNC_F64] = {"f64", "F64", 8, 1},    [NNC_F32] = {"f32", "F32", 4, 1},
     [NNC_BF16] = {"bf16", "BF16", 2, 1}, [NNC_F16] = {"f16", "F16", 2, 1},
     [NNC_I64] = {"i64", "I64", 8, 0},    [NNC_I32] = {"i32", "I32", 4, 0},
     [NNC_U8] = {"u8", "U8", 1, 0},       [NNC_BOOL] = {"bool", "BOOL", 1, 0},
+    [NNC_I8] = {"i8", NULL, 1, 0},       [NNC_I16] = {"i16", NULL, 2, 0},
+    [NNC_U16] = {"u16", NULL, 2, 0},     [NNC_U32] = {"u32", NULL, 4, 0},
 };
 
 int64_t nnc_dtype_size(int dtype) {
-  NNC_ASSERT(dtype >= 0 && dtype < NNC_DTYPE_COUNT);
+  NNC_ASSERT(dtype >= 0 && dtype < NNC_ALL_DTYPE_COUNT);
   return dtypes[dtype].size;
 }
 const char *nnc_dtype_name(int dtype) { return dtypes[dtype].name; }

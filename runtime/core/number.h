@@ -6,10 +6,13 @@
 
 enum { NNC_DTYPE_COUNT = NNC_BOOL + 1 };
 
+/* Number types of files that no tensor has; they continue enum nnc_dtype. */
+enum { NNC_I8 = NNC_DTYPE_COUNT, NNC_I16, NNC_U16, NNC_U32, NNC_ALL_DTYPE_COUNT };
+
 int64_t nnc_dtype_size(int dtype);
 const char *nnc_dtype_name(int dtype);        /* "f32" */
-const char *nnc_dtype_stored_name(int dtype); /* in safetensors: "F32" */
-int nnc_dtype_find_stored(const char *name);  /* -1 when it is none of ours */
+const char *nnc_dtype_stored_name(int dtype); /* in safetensors: "F32"; of a tensor's type */
+int nnc_dtype_find_stored(const char *name);  /* -1 when no tensor has it */
 int nnc_dtype_is_float(int dtype);
 
 double nnc_number_get(int dtype, const void *elements, int64_t index);

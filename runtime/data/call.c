@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/convert.h"
+#include "core/number.h"
 #include "data/class.h"
 #include "os/message.h"
 
@@ -40,7 +41,7 @@ int data_fail_memory(const DataContext *context, const char *what, int64_t bytes
 }
 
 void data_shape_text(char *text, size_t size, int dtype, int rank, const int64_t *dim) {
-  size_t used = (size_t)snprintf(text, size, "%s[", nnc_any_dtype_name(dtype));
+  size_t used = (size_t)snprintf(text, size, "%s[", nnc_dtype_name(dtype));
   for (int i = 0; i < rank && used < size; i++)
     used += (size_t)snprintf(text + used, size - used, i ? ", %lld" : "%lld", (long long)dim[i]);
   if (used < size) snprintf(text + used, size - used, "]");

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/convert.h"
+#include "core/number.h"
 #include "core/dictionary.h"
 #include "core/fitted.h"
 #include "data/call.h"
@@ -67,7 +68,7 @@ static int fit_column(const DataContext *context, const DataTable *table, const 
 static int fail_kind(const DataContext *context, const DataField *field) {
   return data_fail_call(context,
                         "categories(%s): the source delivers numbers (%s), which need none",
-                        field->name, nnc_any_dtype_name(field->dtype));
+                        field->name, nnc_dtype_name(field->dtype));
 }
 
 static int fit(const DataContext *context, const DataTable *table, const DataField *field,

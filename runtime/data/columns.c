@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/convert.h"
+#include "core/number.h"
 #include "core/fitted.h"
 #include "data/call.h"
 #include "data/table.h"
@@ -20,12 +21,12 @@ void data_each_block(const DataField *field, int64_t rows, void *state,
       int64_t count = field->width - column < DATA_BLOCK ? field->width - column : DATA_BLOCK;
       nnc_load_doubles(field->dtype, at, count, doubles);
       each(state, column, count, doubles);
-      at += count * nnc_any_dtype_size(field->dtype);
+      at += count * nnc_dtype_size(field->dtype);
     }
 }
 
 int data_field_to_float(const DataContext *context, DataField *field) {
-  int dtype = nnc_any_dtype_size(field->dtype) >= 4 && field->dtype != NNC_F32 ? NNC_F64 : NNC_F32;
+  int dtype = nnc_dtype_size(field->dtype) >= 4 && field->dtype != NNC_F32 ? NNC_F64 : NNC_F32;
   if (field->input->dtype == NNC_F64) dtype = NNC_F64;
   int64_t count = field->dim[0] * field->width;
   nnc_conversion conversion;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/convert.h"
+#include "core/number.h"
 #include "data/call.h"
 #include "data/class.h"
 #include "data/table.h"
@@ -31,14 +32,14 @@ static const nnc_value *value_at(const nnc_value *value, int axis, const int64_t
 
 static int fill(const DataContext *context, DataField *field, const nnc_value *value, int rank) {
   const int64_t *dim = field->dim + field->batched;
-  int row_rank = field->rank - field->batched, size = nnc_any_dtype_size(field->dtype);
+  int row_rank = field->rank - field->batched, size = nnc_dtype_size(field->dtype);
   int64_t place[NNC_MAX_RANK] = {0};
   for (int64_t i = 0; i < field->width; i++) {
     const nnc_value *number = value_at(value, row_rank - rank, place);
     if ((number->kind != NNC_NUMBER && number->kind != NNC_BOOLEAN) ||
         !nnc_store_double(number->number, field->dtype, field->values + i * size))
       return data_fail_call(context, "%.17g does not fit the input %s of type %s", number->number,
-                            field->name, nnc_any_dtype_name(field->dtype));
+                            field->name, nnc_dtype_name(field->dtype));
     for (int axis = row_rank - 1; axis >= 0 && ++place[axis] == dim[axis]; axis--) place[axis] = 0;
   }
   return 0;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/convert.h"
+#include "core/number.h"
 #include "data/call.h"
 #include "data/class.h"
 #include "data/table.h"
@@ -15,7 +16,7 @@
 static const char *const formals[] = {NULL};
 
 static void store(const DataField *field, int64_t row, int64_t number) {
-  char *value = field->values + row * nnc_any_dtype_size(field->dtype);
+  char *value = field->values + row * nnc_dtype_size(field->dtype);
   int32_t narrow = (int32_t)number;
   if (field->dtype == NNC_I32) memcpy(value, &narrow, sizeof narrow);
   else memcpy(value, &number, sizeof number);

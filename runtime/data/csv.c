@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/convert.h"
+#include "core/number.h"
 #include "core/dictionary.h"
 #include "data/call.h"
 #include "data/class.h"
@@ -119,7 +120,7 @@ static int fail_cell(const CsvLoad *load, const DataField *field, int64_t column
                     text, name);
   return csv_fail(reader, cell->line, cell->column,
                   "'%.*s'%s does not fit the input %s, which is %s", shown, text, name, field->name,
-                  nnc_any_dtype_name(field->input->dtype));
+                  nnc_dtype_name(field->input->dtype));
 }
 
 static int store_number(CsvLoad *load, DataField *field, int64_t position, int64_t column,
@@ -131,8 +132,7 @@ static int store_number(CsvLoad *load, DataField *field, int64_t position, int64
                     isinf(number))
     return fail_cell(load, field, column, number);
   int64_t index = load->rows * field->width + position;
-  if (!nnc_store_double(number, field->dtype,
-                        field->values + index * nnc_any_dtype_size(field->dtype)))
+  if (!nnc_store_double(number, field->dtype, field->values + index * nnc_dtype_size(field->dtype)))
     return fail_cell(load, field, column, number);
   return 0;
 }
@@ -146,7 +146,7 @@ static int grow(CsvLoad *load) {
     if (!field->input) continue;
     int64_t bytes = capacity;
     bool fits = nnc_multiply(bytes, field->width, &bytes) &&
-                nnc_multiply(bytes, nnc_any_dtype_size(field->dtype), &bytes);
+                nnc_multiply(bytes, nnc_dtype_size(field->dtype), &bytes);
     char *values = fits ? realloc(field->values, (size_t)bytes + 1) : NULL;
     if (!values)
       return data_fail_memory(load->reader.context, field->file, fits ? bytes : INT64_MAX);
@@ -201,7 +201,7 @@ static int finish_field(CsvLoad *load, DataField *field, const CsvField *csv) {
   if (data_field_shape(load->reader.context, field, field->dtype, csv->is_vector ? 2 : 1, dim,
                        true) < 0)
     return -1;
-  int64_t bytes = load->rows * field->width * nnc_any_dtype_size(field->dtype);
+  int64_t bytes = load->rows * field->width * nnc_dtype_size(field->dtype);
   char *values = realloc(field->values, (size_t)bytes + 1);
   if (values) field->values = values;
   return 0;

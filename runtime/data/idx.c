@@ -7,6 +7,7 @@
  *     4 bytes     for each extent, big-endian
  *     values      big-endian, row-major */
 #include "core/convert.h"
+#include "core/number.h"
 #include "data/call.h"
 #include "data/class.h"
 #include "data/file.h"
@@ -18,8 +19,7 @@ static const char *const formals[] = {NULL};
 static const struct {
   unsigned char code;
   int dtype;
-} types[] = {{8, NNC_U8},   {9, DATA_I8},  {11, DATA_I16},
-             {12, NNC_I32}, {13, NNC_F32}, {14, NNC_F64}};
+} types[] = {{8, NNC_U8}, {9, NNC_I8}, {11, NNC_I16}, {12, NNC_I32}, {13, NNC_F32}, {14, NNC_F64}};
 
 static int dtype_of(unsigned char code) {
   for (size_t i = 0; i < sizeof types / sizeof *types; i++)
@@ -63,7 +63,7 @@ static int load_field(const DataContext *context, DataFile *file, DataField *fie
   if (read_header(context, file, &dtype, &rank, dim) < 0) return -1;
   if (data_field_shape(context, field, dtype, rank, dim, false) < 0) return -1;
   if (data_file_read_field(context, file, field) < 0) return -1;
-  int size = nnc_any_dtype_size(dtype);
+  int size = nnc_dtype_size(dtype);
   nnc_swap_bytes(field->values, size, data_shape_bytes(dtype, rank, dim) / size);
   return 0;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/convert.h"
+#include "core/number.h"
 #include "core/fitted.h"
 #include "data/call.h"
 #include "data/class.h"
@@ -34,7 +35,7 @@ static int compare(const void *a, const void *b) {
 
 /* `sorted` can hold all rows; the mean of the two middle values when their number is even. */
 static double median(const DataField *field, int64_t rows, int64_t column, double *sorted) {
-  int64_t count = 0, size = nnc_any_dtype_size(field->dtype);
+  int64_t count = 0, size = nnc_dtype_size(field->dtype);
   for (int64_t row = 0; row < rows; row++) {
     nnc_load_doubles(field->dtype, field->values + (row * field->width + column) * size, 1,
                      &sorted[count]);
@@ -92,7 +93,7 @@ static int apply(const DataContext *context, DataTable *table, DataField *field,
                  const nnc_fitted *fitted) {
   const double *numbers = data_fitted_numbers(context, field, "impute", field->width, fitted);
   if (!numbers) return -1;
-  if (!nnc_any_dtype_is_float(field->dtype)) return 0; /* integers have no missing value */
+  if (!nnc_dtype_is_float(field->dtype)) return 0; /* integers have no missing value */
   if (data_field_to_float(context, field) < 0) return -1;
   data_map_columns(field, table->rows, numbers, map);
   return 0;

@@ -48,10 +48,9 @@ static int store(const Value *value, int dtype, char **values) {
   int64_t bytes = nnc_tensor_bytes(tensor), count = nnc_tensor_elements(tensor);
   if (nnc_convert(values, dtype, tensor->dtype, count, &conversion) < 0) {
     if (conversion.bad < 0) return data_fail_memory(value->context, tensor->name, bytes);
-    return data_fail_call(value->context,
-                          "value %lld of the file, %g, is none of '%s', which is %s",
-                          (long long)conversion.bad, conversion.value, tensor->name,
-                          nnc_any_dtype_name(tensor->dtype));
+    return data_fail_call(
+        value->context, "value %lld of the file, %g, is none of '%s', which is %s",
+        (long long)conversion.bad, conversion.value, tensor->name, nnc_dtype_name(tensor->dtype));
   }
   nnc_device_write(value->device, tensor, 0, count, *values);
   return 0;

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "core/convert.h"
+#include "core/number.h"
 #include "data/call.h"
 #include "data/read.h"
 #include "data/rows.h"
@@ -151,7 +152,7 @@ static bool allocate_ring(nnc_loader *loader, int slots) {
   if (!loader->input_bytes || !loader->slot_inputs || !loader->made) return false;
   for (int i = 0; i < inputs; i++) {
     const DataField *field = loader->data->fields[i];
-    int64_t bytes = field->width * nnc_any_dtype_size(field->input->dtype);
+    int64_t bytes = field->width * nnc_dtype_size(field->input->dtype);
     if (field->batched && !nnc_multiply(bytes, loader->options.batch, &bytes)) return false;
     loader->input_bytes[i] = bytes;
     loader->slot_bytes += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "core/convert.h"
+#include "core/number.h"
 #include "data/call.h"
 #include "data/class.h"
 #include "data/file.h"
@@ -40,9 +41,9 @@ typedef struct Header {
 static const struct {
   const char *code;
   int dtype;
-} types[] = {{"b1", NNC_BOOL}, {"u1", NNC_U8},   {"u2", DATA_U16}, {"u4", DATA_U32},
-             {"i1", DATA_I8},  {"i2", DATA_I16}, {"i4", NNC_I32},  {"i8", NNC_I64},
-             {"f2", NNC_F16},  {"f4", NNC_F32},  {"f8", NNC_F64}};
+} types[] = {{"b1", NNC_BOOL}, {"u1", NNC_U8},  {"u2", NNC_U16}, {"u4", NNC_U32},
+             {"i1", NNC_I8},   {"i2", NNC_I16}, {"i4", NNC_I32}, {"i8", NNC_I64},
+             {"f2", NNC_F16},  {"f4", NNC_F32}, {"f8", NNC_F64}};
 
 static const char *skip_space(const char *at) {
   while (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r') at++;
@@ -210,7 +211,7 @@ static void step_place(FortranPlace *at, const DataField *field) {
 
 /* Scatters what the file delivers. */
 static int read_fortran(const DataContext *context, DataFile *file, DataField *field) {
-  int64_t start = data_file_consumed(file), size = nnc_any_dtype_size(field->dtype);
+  int64_t start = data_file_consumed(file), size = nnc_dtype_size(field->dtype);
   int64_t bytes = data_file_claim(context, file, field);
   if (bytes < 0) return -1;
   char *chunk = malloc(CHUNK);
@@ -240,7 +241,7 @@ static int read_values(const DataContext *context, DataFile *file, const Header 
                        DataField *field) {
   bool scatters = header->is_fortran && header->rank > 1;
   if ((scatters ? read_fortran : data_file_read_field)(context, file, field) < 0) return -1;
-  int64_t size = nnc_any_dtype_size(field->dtype);
+  int64_t size = nnc_dtype_size(field->dtype);
   int64_t count = data_shape_bytes(field->dtype, field->rank, field->dim) / size;
   if (header->is_big_endian) nnc_swap_bytes(field->values, (int)size, count);
   if (field->dtype == NNC_BOOL)

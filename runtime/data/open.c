@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "core/convert.h"
+#include "core/number.h"
 #include "core/fitted.h"
 #include "data/call.h"
 #include "data/class.h"
@@ -193,17 +194,17 @@ static int convert_field(const DataContext *context, DataField *field, bool know
   int to = field->input->dtype;
   if (field->dtype == to || nnc_is_widening(field->dtype, to)) return 0;
   int64_t count =
-      data_shape_bytes(field->dtype, field->rank, field->dim) / nnc_any_dtype_size(field->dtype);
+      data_shape_bytes(field->dtype, field->rank, field->dim) / nnc_dtype_size(field->dtype);
   nnc_conversion conversion;
   if (nnc_convert(&field->values, field->dtype, to, count, &conversion) < 0) {
     if (conversion.bad < 0) return data_fail_memory(context, field->file, count * 8);
     if (!knows_rows || !field->batched)
       return data_fail(context, "%s: %s: value %.17g does not fit input type %s", field->file,
-                       field->name, conversion.value, nnc_any_dtype_name(to));
+                       field->name, conversion.value, nnc_dtype_name(to));
     return data_fail(context,
                      "%s: %s: value %.17g of example %lld (from 0) does not fit input type %s",
                      field->file, field->name, conversion.value,
-                     (long long)(conversion.bad / field->width), nnc_any_dtype_name(to));
+                     (long long)(conversion.bad / field->width), nnc_dtype_name(to));
   }
   field->dtype = to;
   return 0;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/convert.h"
+#include "core/number.h"
 #include "data/call.h"
 #include "data/class.h"
 #include "data/columns.h"
@@ -19,9 +20,9 @@
 
 static void copy_values(const DataField *field, int64_t first, int64_t count, char *target) {
   NNC_ASSERT(first >= 0 && count >= 0 && first + count <= data_field_held(field));
-  const char *source = field->values + first * nnc_any_dtype_size(field->dtype);
+  const char *source = field->values + first * nnc_dtype_size(field->dtype);
   if (field->dtype == field->input->dtype)
-    memcpy(target, source, (size_t)count * (size_t)nnc_any_dtype_size(field->dtype));
+    memcpy(target, source, (size_t)count * (size_t)nnc_dtype_size(field->dtype));
   else nnc_widen(field->dtype, source, field->input->dtype, target, count);
 }
 
@@ -36,7 +37,7 @@ static void gather_field(const DataField *field, const uint32_t *order,
   } else if (!examples->list && !order && field->step == field->width) {
     copy_values(field, examples->first * field->width, examples->count * field->width, target);
   } else {
-    int64_t row_bytes = field->width * nnc_any_dtype_size(field->input->dtype);
+    int64_t row_bytes = field->width * nnc_dtype_size(field->input->dtype);
     for (int64_t i = 0; i < examples->count; i++) {
       int64_t row = example_at(examples, i);
       if (order) row = order[row];
@@ -114,7 +115,7 @@ static void make_row(void *state, int64_t index, int worker) {
   visit.worker = worker;
   int to = field->input->dtype;
   NNC_ASSERT(visit.row >= 0 && visit.row < making->table->rows);
-  int64_t row_bytes = field->width * nnc_any_dtype_size(to);
+  int64_t row_bytes = field->width * nnc_dtype_size(to);
   char *row = making->target + index * row_bytes;
   unsigned char *bytes = (unsigned char *)row + row_bytes - field->width;
   if (making->table->source->make(&context, making->table, field, &visit, bytes) == 0 &&
@@ -184,12 +185,12 @@ int64_t nnc_data_bytes(const nnc_data *data) {
   for (int i = 0; i < data->entry->input_count; i++) {
     const DataField *field = data->fields[i];
     if (!field->is_view && !field->is_made)
-      bytes += data_field_held(field) * nnc_any_dtype_size(field->dtype);
+      bytes += data_field_held(field) * nnc_dtype_size(field->dtype);
   }
   for (int t = 0; t < data->table_count; t++) {
     const DataStream *stream = &data->tables[t].stream;
     if (data->tables[t].order) bytes += data->tables[t].count * (int64_t)sizeof(uint32_t);
-    if (stream->values) bytes += stream->count * nnc_any_dtype_size(stream->dtype);
+    if (stream->values) bytes += stream->count * nnc_dtype_size(stream->dtype);
   }
   return bytes;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/convert.h"
+#include "core/number.h"
 #include "data/call.h"
 #include "data/table.h"
 #include "data/visit.h"
@@ -60,7 +61,7 @@ int data_table_need_order(const DataContext *context, DataTable *table) {
 
 static void compact_field(DataField *field, const uint32_t *chosen, int64_t count) {
   if (!field->input || !field->batched) return;
-  size_t size = (size_t)field->width * (size_t)nnc_any_dtype_size(field->dtype);
+  size_t size = (size_t)field->width * (size_t)nnc_dtype_size(field->dtype);
   for (int64_t i = 0; i < count; i++) {
     NNC_ASSERT(chosen[i] >= i); /* rows move to the front, past none that is still to be moved */
     memmove(field->values + (size_t)i * size, field->values + (size_t)chosen[i] * size, size);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "core/convert.h"
+#include "core/number.h"
 #include "core/fitted.h"
 #include "data/call.h"
 #include "data/class.h"
@@ -77,11 +78,11 @@ static double map(double x, const double *numbers, int64_t column, int64_t width
 
 static int apply(const DataContext *context, DataTable *table, DataField *field,
                  const nnc_fitted *fitted) {
-  if (!nnc_any_dtype_is_float(field->input->dtype))
+  if (!nnc_dtype_is_float(field->input->dtype))
     return data_fail_call(context,
                           "standardize(%s): the input %s is %s; standard scores need a float "
                           "type",
-                          field->name, field->name, nnc_any_dtype_name(field->input->dtype));
+                          field->name, field->name, nnc_dtype_name(field->input->dtype));
   const double *numbers =
       data_fitted_numbers(context, field, "standardize", 2 * field->width, fitted);
   if (!numbers || data_field_to_float(context, field) < 0) return -1;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/convert.h"
+#include "core/number.h"
 #include "core/dictionary.h"
 #include "data/call.h"
 #include "data/class.h"
@@ -50,7 +51,7 @@ int64_t data_field_held(const DataField *field) {
 }
 
 int64_t data_shape_bytes(int dtype, int rank, const int64_t *dim) {
-  int64_t bytes = nnc_any_dtype_size(dtype);
+  int64_t bytes = nnc_dtype_size(dtype);
   for (int i = 0; i < rank; i++)
     if (!nnc_multiply(bytes, dim[i], &bytes)) return -1;
   return bytes == INT64_MAX ? -1 : bytes;

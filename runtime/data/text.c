@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "core/convert.h"
+#include "core/number.h"
 #include "core/dictionary.h"
 #include "core/fitted.h"
 #include "data/call.h"
@@ -155,16 +156,16 @@ static int find_classes(const DataContext *context, const Units *units,
 /* The classes as a stream, in the shortest type that holds them. */
 static int store_classes(const DataContext *context, const Units *units, const int32_t *class_of,
                          int64_t classes, DataStream *stream) {
-  stream->dtype = classes <= 256 ? NNC_U8 : classes <= 65536 ? DATA_U16 : NNC_I32;
+  stream->dtype = classes <= 256 ? NNC_U8 : classes <= 65536 ? NNC_U16 : NNC_I32;
   stream->count = units->count;
   stream->most = (double)(classes - 1);
-  int64_t bytes = units->count * nnc_any_dtype_size(stream->dtype);
+  int64_t bytes = units->count * nnc_dtype_size(stream->dtype);
   void *values = stream->values = malloc((size_t)bytes + 1);
   if (!values) return data_fail_memory(context, units->name, bytes);
   for (int64_t i = 0; i < units->count; i++) {
     int32_t class = class_of[units->codes[i]];
     if (stream->dtype == NNC_U8) ((uint8_t *)values)[i] = (uint8_t) class;
-    else if (stream->dtype == DATA_U16) ((uint16_t *)values)[i] = (uint16_t) class;
+    else if (stream->dtype == NNC_U16) ((uint16_t *)values)[i] = (uint16_t) class;
     else ((int32_t *)values)[i] = class;
   }
   return 0;

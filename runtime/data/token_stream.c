@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/convert.h"
+#include "core/number.h"
 #include "data/call.h"
 #include "data/class.h"
 #include "data/file.h"
@@ -22,7 +23,7 @@ enum { HEADER_BYTES = 1024 };
 static const struct {
   uint32_t magic, version;
   int dtype;
-} headers[] = {{20240520, 1, DATA_U16}, {20240801, 7, DATA_U32}};
+} headers[] = {{20240520, 1, NNC_U16}, {20240801, 7, NNC_U32}};
 
 static uint32_t number_at(const char *bytes, int64_t index) {
   const unsigned char *b = (const unsigned char *)bytes + 4 * index;
@@ -39,7 +40,7 @@ static int64_t read_header(const DataContext *context, const char *name, const c
                        number_at(bytes, 1), headers[i].version);
     *dtype = headers[i].dtype;
     int64_t promised = number_at(bytes, 2);
-    int64_t found = (size - HEADER_BYTES) / nnc_any_dtype_size(*dtype);
+    int64_t found = (size - HEADER_BYTES) / nnc_dtype_size(*dtype);
     if (promised == found) return HEADER_BYTES;
     return data_fail(context, "%s: the header promises %lld ids, but %lld follow", name,
                      (long long)promised, (long long)found);
@@ -50,22 +51,22 @@ static int64_t read_header(const DataContext *context, const char *name, const c
 static int type_of(const DataContext *context, int *dtype) {
   const nnc_value *value = data_argument(context->call, formals, "type");
   const char *word = !value ? "u16" : value->kind == NNC_STRING ? value->string : "";
-  *dtype = strcmp(word, "u32") == 0 ? DATA_U32 : DATA_U16;
-  if (strcmp(word, nnc_any_dtype_name(*dtype)) == 0) return 0;
+  *dtype = strcmp(word, "u32") == 0 ? NNC_U32 : NNC_U16;
+  if (strcmp(word, nnc_dtype_name(*dtype)) == 0) return 0;
   return data_fail_call(context, "type of token_stream must be \"u16\" or \"u32\"");
 }
 
 /* Ids of 32 bits become i32, which inputs have. */
 static int check_ids(const DataContext *context, const char *name, DataStream *stream) {
   for (int64_t i = 0; i < stream->count; i++) {
-    uint32_t id = stream->dtype == DATA_U16 ? ((const uint16_t *)stream->values)[i]
-                                            : ((const uint32_t *)stream->values)[i];
+    uint32_t id = stream->dtype == NNC_U16 ? ((const uint16_t *)stream->values)[i]
+                                           : ((const uint32_t *)stream->values)[i];
     if (id > INT32_MAX)
       return data_fail(context, "%s: id %u of token %lld is more than %d", name, id, (long long)i,
                        INT32_MAX);
     if (id > stream->most) stream->most = id;
   }
-  if (stream->dtype == DATA_U32) stream->dtype = NNC_I32;
+  if (stream->dtype == NNC_U32) stream->dtype = NNC_I32;
   return 0;
 }
 
@@ -82,13 +83,13 @@ static int load(const DataContext *context, DataTable *table) {
   int64_t start =
       stream.values ? read_header(context, name, stream.values, size, &stream.dtype) : -1;
   int result = start < 0 ? -1 : 0;
-  if (result == 0 && (size - start) % nnc_any_dtype_size(stream.dtype) != 0)
+  if (result == 0 && (size - start) % nnc_dtype_size(stream.dtype) != 0)
     result = data_fail(context, "%s: %lld bytes are no whole number of ids of type %s", name,
-                       (long long)(size - start), nnc_any_dtype_name(stream.dtype));
+                       (long long)(size - start), nnc_dtype_name(stream.dtype));
   if (result == 0) {
     NNC_ASSERT(start <= size);
     memmove(stream.values, stream.values + start, (size_t)(size - start));
-    stream.count = (size - start) / nnc_any_dtype_size(stream.dtype);
+    stream.count = (size - start) / nnc_dtype_size(stream.dtype);
     result = check_ids(context, name, &stream);
   }
   if (result == 0) result = data_window_stream(context, table, name, stream, &windows);

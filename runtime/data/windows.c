@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/convert.h"
+#include "core/number.h"
 #include "data/call.h"
 #include "data/table.h"
 #include "os/assert.h"
@@ -42,10 +43,10 @@ static int view_stream(const DataContext *context, DataField *field, const DataS
   int to = field->input->dtype;
   if (stream->dtype != to && !nnc_is_widening(stream->dtype, to))
     return data_fail(context, "%s: %s: values up to %.15g do not fit input type %s", field->file,
-                     field->name, stream->most, nnc_any_dtype_name(to));
+                     field->name, stream->most, nnc_dtype_name(to));
   NNC_ASSERT(first + (rows - 1) * (int64_t)windows->stride + (int64_t)windows->length <=
              stream->count);
-  field->values = stream->values + first * nnc_any_dtype_size(stream->dtype);
+  field->values = stream->values + first * nnc_dtype_size(stream->dtype);
   field->step = (int64_t)windows->stride;
   return 0;
 }
