@@ -383,14 +383,18 @@ test_usage() {
 test_sanitized() {
   local os="$runtime/os" core="$runtime/core"
   local pool="$core/pool.c $os/assert.c $os/cpus.c $os/cgroup.c $os/futex.c $os/memory.c $os/message.c $os/printable.c $os/thread.c"
+  local device="$core/device.c $core/feed.c $core/mark.c $core/number.c $os/clock.c"
   echo 'int main(void) { return 0; }' >probe.c
   run 0 '0 failures' bash -c "$cc $flags $here/pool_test.c $pool -o pool -lpthread && ./pool"
+  run 0 '0 failures' bash -c "$cc $flags $here/device_test.c $pool $device -o device -lpthread && ./device"
   if $cc -fsanitize=thread probe.c -o probe 2>/dev/null && ./probe; then
     run 0 '0 failures' bash -c "$cc $flags -fsanitize=thread $here/pool_test.c $pool -o pool_t -lpthread && ./pool_t"
+    run 0 '0 failures' bash -c "$cc $flags -fsanitize=thread $here/device_test.c $pool $device -o device_t -lpthread && ./device_t"
   fi
   if $cc -fsanitize=address,undefined probe.c -o probe 2>/dev/null && ./probe; then
     local sane="-fsanitize=address,undefined -fno-sanitize-recover=all"
     run 0 '0 failures' bash -c "$cc $flags $sane $here/pool_test.c $pool -o pool_a -lpthread && ./pool_a"
+    run 0 '0 failures' bash -c "$cc $flags $sane $here/device_test.c $pool $device -o device_a -lpthread && ./device_a"
     run 0 'accepted' bash -c "$cc $flags $sane $here/fuzz_safetensors.c $core/safetensors.c $core/json.c \
       $core/number.c $core/fitted_text.c $core/fitted.c $core/dictionary.c $os/assert.c $os/replace.c $os/message.c $os/printable.c -o fuzz && ./fuzz one/checkpoint.safetensors bad 3000 2>/dev/null"
   fi

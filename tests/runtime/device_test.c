@@ -1,0 +1,125 @@
+/* core/device.h and core/feed.h: parts of tensors are read and written without a trace elsewhere, entries run
+ * on what was written, and inputs are matched by name.  Built with the runtime's invariants checked. */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/device.h"
+#include "core/feed.h"
+#include "nnc_parallel.h"
+
+static int failures;
+
+#define expect(condition)                                                                          \
+  do {                                                                                             \
+    if (condition) break;                                                                          \
+    printf("%s:%d: %s\n", __FILE__, __LINE__, #condition);                                         \
+    failures++;                                                                                    \
+  } while (0)
+
+enum { WORKERS = 3, TASKS = 6 };
+
+static const nnc_tensor a = {"a", NNC_F32, 2, {2, 3}, 0}, b = {"b", NNC_F32, 2, {2, 3}, 64},
+                        flag = {"flag", NNC_BOOL, 1, {1}, 128}, big = {"big", NNC_I64, 0, {0}, 192},
+                        half = {"half", NNC_BF16, 1, {2}, 256};
+
+/* b = a * scalar + step, a task an element. */
+static void run_shared(nnc_worker *worker) {
+  const float *from = (const float *)worker->arena;
+  float *to = (float *)(worker->arena + b.offset);
+  nnc_mark(worker, 0);
+  NNC_TASKS(worker, TASKS, i)
+  to[i] = from[i] * (float)worker->scalars[0] + (float)worker->step;
+  nnc_barrier(worker);
+  nnc_mark(worker, 1);
+}
+
+static void run_alone(nnc_worker *worker) {
+  expect(worker->count == 1);
+  nnc_mark(worker, 0);
+  *(int64_t *)(worker->arena + big.offset) = (int64_t)worker->example;
+  nnc_mark(worker, 1);
+}
+
+static const nnc_step shared_step = {.class_name = "elementwise", .tasks = TASKS},
+                      alone_step = {.class_name = "elementwise", .tasks = 1};
+
+static void test_parts(nnc_device *device) {
+  const float ones[6] = {1, 1, 1, 1, 1, 1}, two[2] = {7, 8};
+  const float wanted[6] = {1, 1, 7, 8, 1, 1};
+  float found[6], untouched[6], part[2];
+  nnc_device_write(device, &a, 0, 6, ones);
+  nnc_device_write(device, &a, 2, 2, two);
+  nnc_device_read(device, &a, 0, 6, found);
+  nnc_device_read(device, &b, 0, 6, untouched);
+  nnc_device_read(device, &a, 3, 2, part);
+  expect(memcmp(found, wanted, sizeof wanted) == 0);
+  expect(part[0] == 8 && part[1] == 1);
+  for (int i = 0; i < 6; i++) expect(untouched[i] == 0);
+  nnc_device_write(device, &a, 6, 0, two); /* nothing, at the end */
+  nnc_device_read(device, &a, 0, 6, found);
+  expect(memcmp(found, wanted, sizeof wanted) == 0);
+}
+
+static void test_numbers(nnc_device *device) {
+  nnc_device_write(device, &flag, 0, 1, "\1");
+  nnc_device_write(device, &half, 0, 2, (const uint16_t[]){0x4049, 0xbf80});
+  nnc_device_write(device, &big, 0, 1, (const int64_t[]){-5});
+  expect(nnc_device_number(device, &flag) == 1);
+  expect(nnc_device_number(device, &half) == 3.140625);
+  expect(nnc_device_number(device, &big) == -5);
+}
+
+static void test_run(nnc_device *device) {
+  const nnc_entry shared = {.run = run_shared, .step_count = 1, .steps = &shared_step};
+  const nnc_entry alone = {.run = run_alone, .step_count = 1, .steps = &alone_step};
+  const double scalars[1] = {10};
+  int64_t marks[WORKERS][8] = {{0}};
+  float *input = nnc_device_begin_write(device, &a), found[6];
+  for (int i = 0; i < 6; i++) input[i] = (float)i;
+  nnc_device_end_write(device, &a);
+  nnc_device_run(device, &shared, &(nnc_run){scalars, 1, 4, 0});
+  nnc_device_read(device, &b, 0, 6, found);
+  for (int i = 0; i < 6; i++) expect(found[i] == (float)(10 * i + 4));
+  nnc_device_mark(device, &marks[0][0], 8);
+  nnc_device_run(device, &shared, &(nnc_run){scalars, 1, 4, 0});
+  for (int w = 0; w < WORKERS; w++) expect(marks[w][0] > 0 && marks[w][1] >= marks[w][0]);
+  nnc_device_run(device, &alone, &(nnc_run){scalars, 1, 0, 9});
+  for (int w = 1; w < WORKERS; w++)
+    expect(marks[w][0] == marks[0][0] && marks[w][1] == marks[0][0]);
+  nnc_device_mark(device, NULL, 0);
+  nnc_device_run(device, &alone, &(nnc_run){scalars, 1, 0, 12});
+  expect(nnc_device_number(device, &big) == 12);
+}
+
+/* Of the inputs a and flag, the other entry reads `a` elsewhere and has no flag. */
+static void test_feed(nnc_device *device) {
+  const nnc_tensor moved = {"a", NNC_F32, 2, {1, 3}, 320}, unknown = {"c", NNC_F32, 0, {0}, 320};
+  const nnc_tensor inputs[2] = {a, flag};
+  const nnc_entry opened = {.input_count = 2, .inputs = inputs};
+  const nnc_entry other = {.input_count = 1, .inputs = &moved};
+  const nnc_entry wrong = {.input_count = 1, .inputs = &unknown};
+  nnc_feed feed;
+  expect(nnc_feed_open(&feed, device, &opened, &other));
+  void *const *places = nnc_feed_begin(&feed);
+  memcpy(places[0], (const float[]){3, 2, 1}, 12);
+  memset(places[1], 0, 1);
+  nnc_feed_end(&feed);
+  nnc_feed_close(&feed);
+  expect(nnc_device_number(device, &moved) == 3 && nnc_device_number(device, &flag) == 0);
+  expect(nnc_device_number(device, &a) == 0);
+  expect(!nnc_feed_open(&feed, device, &opened, &wrong));
+  nnc_feed_close(&feed);
+}
+
+int main(void) {
+  const nnc_model model = {.arena_bytes = 384, .worker_bytes = 64};
+  nnc_device *device = nnc_device_open(&model, WORKERS);
+  if (!device) return 1;
+  test_parts(device);
+  test_numbers(device);
+  test_run(device);
+  test_feed(device);
+  nnc_device_close(device);
+  printf("%d failures\n", failures);
+  return failures != 0;
+}
