@@ -10,6 +10,7 @@
 #                         generated digits in data/digits; a line "# prints: TEXT" wants TEXT in the
 #                         output of the commands above it
 #   sh                    commands that take long: of `nnc FILE.net ...` FILE.net is checked
+#   diff NAME             a patch, which tests/how_to_add applies
 # Examples of `nnc doc` stand behind the lines of tests/docs/examples.net.
 # A sentence that says what an expression gives says it with `_ = assert(...)`, so it is checked too.
 set -uo pipefail
@@ -82,7 +83,7 @@ for page in docs/*.md models/README.md; do
       net-fragment*) cat tests/docs/harness.net "$file" > "$work/block.net"; check_program "$name" "$work/block.net" "$refused" ;;
       sh-run) run_commands "$name" "$file" ;;
       sh) check_commands "$name" "$file" ;;
-      text|json|c) ;;
+      text|json|c|diff-*) ;; # patches: tests/how_to_add
       *) fail "$name: unknown kind of block '$kind'" ;;
     esac
   done
