@@ -204,10 +204,9 @@ static bool contract(Elaborator *e, Lettered *a, const Lettered *b, const char *
   for (int i = 0; b->letters[i]; i++)
     if (!has_letter(a->letters, b->letters[i])) letters[count++] = b->letters[i];
   letters[count] = 0;
-  if (count > MAX_RANK) {
-    report_error(e, e->at, "the product would have %d axes; the limit is %d", count, MAX_RANK);
-    return false;
-  }
+  if (count > MAX_RANK)
+    return report_failure(e, e->at, "the product would have %d axes; the limit is %d", count,
+                          MAX_RANK);
   Attribute attributes[] = {attr_make_ints(ATTR_BATCH_LEFT, batch, axes[0]),
                             attr_make_ints(ATTR_BATCH_RIGHT, batch, axes[1]),
                             attr_make_ints(ATTR_SUM_LEFT, sum, axes[2]),

@@ -105,8 +105,7 @@ static Value apply_grad(Elaborator *e, const Bound *bound) {
     if (!x[i]) return value_error();
   }
   if (count > 0) return differentiate(e, bound, y, count, x);
-  report_error(e, bound->spans[1], "'grad' by an empty list");
-  return value_error();
+  return report_error_value(e, bound->spans[1], "'grad' by an empty list");
 }
 
 const Builtin builtins_gradient[] = {

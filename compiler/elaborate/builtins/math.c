@@ -26,8 +26,8 @@ static Value constant_unary(Elaborator *e, const Bound *bound, Value x) {
   bool rounds = op == OP_FLOOR || op == OP_CEIL || op == OP_ROUND;
   if (rounds && fabs(result) < 1e15) return value_int((int64_t)result);
   if (!isnan(result)) return value_float(result);
-  report_error(e, bound->call, "%s of %g is not a number", bound->builtin->name, operand);
-  return value_error();
+  return report_error_value(e, bound->call, "%s of %g is not a number", bound->builtin->name,
+                            operand);
 }
 
 static Node *require_number(Elaborator *e, const Bound *bound, Node *x, bool integers) {
@@ -168,8 +168,7 @@ static Value apply_int(Elaborator *e, const Bound *bound) {
   }
   if (x.kind != VALUE_FLOAT) return report_kind(e, bound->spans[0], "x", "a number", x);
   if (fabs(x.real) < 9e15) return value_int((int64_t)x.real);
-  report_error(e, bound->spans[0], "%g is too large for an integer", x.real);
-  return value_error();
+  return report_error_value(e, bound->spans[0], "%g is too large for an integer", x.real);
 }
 
 static Value apply_float(Elaborator *e, const Bound *bound) {

@@ -41,11 +41,9 @@ static Value apply_arange(Elaborator *e, const Bound *bound) {
   }
   DType dtype = bound->values[2].kind == VALUE_DTYPE ? bound->values[2].dtype : DTYPE_I32;
   Type type = {.dtype = dtype, .shape = {.rank = 1, .dim = {to > from ? to - from : 0}}};
-  if (dtype == DTYPE_U8 || dtype == DTYPE_BOOL) {
-    report_error(e, bound->call, "a range of %s: %lld to %lld", dtype_name(dtype), (long long)from,
-                 (long long)to);
-    return value_error();
-  }
+  if (dtype == DTYPE_U8 || dtype == DTYPE_BOOL)
+    return report_error_value(e, bound->call, "a range of %s: %lld to %lld", dtype_name(dtype),
+                              (long long)from, (long long)to);
   if (dtype == DTYPE_I32 &&
       !convert_fits(e, value_int(to > from ? to - 1 : from), dtype, bound->call))
     return value_error();
@@ -179,10 +177,9 @@ static Value apply_as_list(Elaborator *e, const Bound *bound) {
   Value x = bound->values[0];
   int64_t count = bound->values[1].integer;
   if (value_is_sequence(x) && value_sequence_length(x) == count) return x;
-  if (value_is_sequence(x) || count < 0 || count > MAX_RANK) {
-    report_error(e, bound->spans[0], "a list of %lld numbers is needed here", (long long)count);
-    return value_error();
-  }
+  if (value_is_sequence(x) || count < 0 || count > MAX_RANK)
+    return report_error_value(e, bound->spans[0], "a list of %lld numbers is needed here",
+                              (long long)count);
   Value items[MAX_RANK];
   for (int i = 0; i < count; i++) items[i] = x;
   return value_list(e->arena, (int)count, items);
@@ -364,8 +361,7 @@ static Value apply_load(Elaborator *e, const Bound *bound) {
     return value_error();
   }
   if (!value.file.entry) return value;
-  report_error(e, bound->spans[1], "a .npy file holds one array and has no entries");
-  return value_error();
+  return report_error_value(e, bound->spans[1], "a .npy file holds one array and has no entries");
 }
 
 static const Builtin builtins_files[] = {

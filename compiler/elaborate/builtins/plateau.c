@@ -71,9 +71,8 @@ static bool read_numbers(Elaborator *e, const Bound *bound, Plateau *plateau) {
                {AT_LEAST, "least", least, least >= 0 && isfinite(least), "a finite number from 0"}};
   for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
     if (rules[i].fits) continue;
-    report_error(e, bound->spans[rules[i].at], "the %s of a plateau must be %s, found %g",
-                 rules[i].what, rules[i].wanted, rules[i].number);
-    return false;
+    return report_failure(e, bound->spans[rules[i].at], "the %s of a plateau must be %s, found %g",
+                          rules[i].what, rules[i].wanted, rules[i].number);
   }
   return true;
 }
@@ -84,11 +83,9 @@ static bool read_words(Elaborator *e, const Bound *bound, Plateau *plateau) {
   plateau->metric = bound->values[AT_METRIC].string;
   plateau->is_relative = bound->values[AT_RELATIVE].boolean;
   plateau->is_max = strcmp(best, "max") == 0;
-  if (!plateau->is_max && strcmp(best, "min") != 0) {
-    report_error(e, bound->spans[AT_BEST],
-                 "the best of a metric is its \"min\" or its \"max\", not \"%s\"", best);
-    return false;
-  }
+  if (!plateau->is_max && strcmp(best, "min") != 0)
+    return report_failure(e, bound->spans[AT_BEST],
+                          "the best of a metric is its \"min\" or its \"max\", not \"%s\"", best);
   plateau->set = set.kind == VALUE_STRING ? set.string : default_set(e);
   return true;
 }

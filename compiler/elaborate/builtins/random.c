@@ -10,18 +10,15 @@
 static Value apply_random(Elaborator *e, const Bound *bound) {
   Op op = (Op)bound->builtin->data;
   Type type = type_scalar(op == OP_RANDOM_BITS ? DTYPE_I64 : e->default_float);
-  if (e->region->is_host_only) {
-    report_error(e, bound->call, "a schedule cannot draw random numbers");
-    return value_error();
-  }
+  if (e->region->is_host_only)
+    return report_error_value(e, bound->call, "a schedule cannot draw random numbers");
   if (!convert_shape(e, bound->values[0], bound->spans[0], "the shape", false, &type.shape))
     return value_error();
   if (op != OP_RANDOM_BITS && bound->values[1].kind == VALUE_DTYPE)
     type.dtype = bound->values[1].dtype;
-  if (op != OP_RANDOM_BITS && !dtype_is_float(type.dtype)) {
-    report_error(e, bound->spans[1], "random numbers of type %s", dtype_name(type.dtype));
-    return value_error();
-  }
+  if (op != OP_RANDOM_BITS && !dtype_is_float(type.dtype))
+    return report_error_value(e, bound->spans[1], "random numbers of type %s",
+                              dtype_name(type.dtype));
   Attribute attributes[] = {attr_make_int(ATTR_STREAM, e->region->stream),
                             attr_make_string(ATTR_KEY, path_unique_key(e))};
   return value_tensor(e, evaluate_random(e, op, type, 2, attributes));

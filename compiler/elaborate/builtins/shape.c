@@ -24,8 +24,7 @@ static Value apply_reshape(Elaborator *e, const Bound *bound) {
     if (shape.dim[i] >= 0) {
       fits = fits && !__builtin_mul_overflow(known, shape.dim[i], &known);
     } else if (open >= 0) {
-      report_error(e, bound->spans[1], "only one extent of a shape may be -1");
-      return value_error();
+      return report_error_value(e, bound->spans[1], "only one extent of a shape may be -1");
     } else {
       open = i;
     }
@@ -50,11 +49,9 @@ static Value apply_flatten(Elaborator *e, const Bound *bound) {
     return value_error();
   Shape from = x->type.shape, shape = {0};
   if (start < 0) start += from.rank;
-  if (start < 0 || start > from.rank) {
-    report_error(e, bound->spans[1], "start %lld of a tensor with %d axes",
-                 (long long)bound->values[1].integer, from.rank);
-    return value_error();
-  }
+  if (start < 0 || start > from.rank)
+    return report_error_value(e, bound->spans[1], "start %lld of a tensor with %d axes",
+                              (long long)bound->values[1].integer, from.rank);
   int64_t rest = 1;
   for (int i = 0; i < from.rank; i++) {
     if (i < start) shape.dim[shape.rank++] = from.dim[i];
@@ -74,18 +71,15 @@ static Value apply_transpose(Elaborator *e, const Bound *bound) {
     for (int i = 0; i < rank; i++) permutation[i] = rank - 1 - i;
     return value_tensor(e, emit_transpose(e, x, permutation));
   }
-  if (!value_is_sequence(axes) || value_sequence_length(axes) != rank) {
-    report_error(e, bound->spans[1], "'%s' of a tensor with %d axes needs a list of all %d",
-                 bound->builtin->name, rank, rank);
-    return value_error();
-  }
+  if (!value_is_sequence(axes) || value_sequence_length(axes) != rank)
+    return report_error_value(e, bound->spans[1],
+                              "'%s' of a tensor with %d axes needs a list of all %d",
+                              bound->builtin->name, rank, rank);
   for (int i = 0; i < rank; i++) {
     if (!convert_axis(e, value_sequence_item(axes, i), bound->spans[1], rank, &permutation[i]))
       return value_error();
-    if (seen[permutation[i]]) {
-      report_error(e, bound->spans[1], "axis %d is given twice", permutation[i]);
-      return value_error();
-    }
+    if (seen[permutation[i]])
+      return report_error_value(e, bound->spans[1], "axis %d is given twice", permutation[i]);
     seen[permutation[i]] = true;
   }
   return value_tensor(e, emit_transpose(e, x, permutation));
@@ -248,11 +242,9 @@ static Value apply_split(Elaborator *e, const Bound *bound) {
 static bool read_widths(Elaborator *e, const Bound *bound, int rank, int64_t *low, int64_t *high) {
   Value widths = bound->values[1];
   Span at = bound->spans[1];
-  if (value_is_sequence(widths) && value_sequence_length(widths) != rank) {
-    report_error(e, at, "pad of a tensor with %d axes needs as many widths, found %lld", rank,
-                 (long long)value_sequence_length(widths));
-    return false;
-  }
+  if (value_is_sequence(widths) && value_sequence_length(widths) != rank)
+    return report_failure(e, at, "pad of a tensor with %d axes needs as many widths, found %lld",
+                          rank, (long long)value_sequence_length(widths));
   for (int i = 0; i < rank; i++) {
     Value width = value_is_sequence(widths) ? value_sequence_item(widths, i) : widths;
     bool is_pair = value_is_sequence(width) && value_sequence_length(width) == 2;
@@ -262,9 +254,8 @@ static bool read_widths(Elaborator *e, const Bound *bound, int rank, int64_t *lo
         !convert_int(e, second, at, "a width", &high[i]))
       return false;
     if (low[i] >= 0 && high[i] >= 0 && low[i] < MAX_ELEMENTS && high[i] < MAX_ELEMENTS) continue;
-    report_error(e, at, "a width of padding cannot be %lld",
-                 (long long)(low[i] < 0 || low[i] >= MAX_ELEMENTS ? low[i] : high[i]));
-    return false;
+    return report_failure(e, at, "a width of padding cannot be %lld",
+                          (long long)(low[i] < 0 || low[i] >= MAX_ELEMENTS ? low[i] : high[i]));
   }
   return true;
 }
@@ -407,10 +398,9 @@ static Value apply_tile(Elaborator *e, const Bound *bound) {
   if (!x || !convert_shape(e, bound->values[1], bound->spans[1], "the counts", false, &counts))
     return value_error();
   int rank = x->type.shape.rank;
-  if (counts.rank != rank) {
-    report_error(e, bound->spans[1], "tile of a tensor with %d axes needs a count for each", rank);
-    return value_error();
-  }
+  if (counts.rank != rank)
+    return report_error_value(e, bound->spans[1],
+                              "tile of a tensor with %d axes needs a count for each", rank);
   if (!check_repeated(e, bound->call, x->type.shape, counts)) return value_error();
   for (int i = rank - 1; i >= 0 && x; i--)
     if (counts.dim[i] != 1) x = repeat_axis(e, x, i, counts.dim[i], true);
@@ -425,10 +415,7 @@ static Value apply_repeat(Elaborator *e, const Bound *bound) {
   if (!x || !convert_int(e, bound->values[1], bound->spans[1], "the count", &count) ||
       !convert_axis(e, bound->values[2], bound->spans[2], x->type.shape.rank, &axis))
     return value_error();
-  if (count < 0) {
-    report_error(e, bound->spans[1], "a count of %lld", (long long)count);
-    return value_error();
-  }
+  if (count < 0) return report_error_value(e, bound->spans[1], "a count of %lld", (long long)count);
   Shape counts = {.rank = x->type.shape.rank};
   for (int i = 0; i < counts.rank; i++) counts.dim[i] = i == axis ? count : 1;
   if (!check_repeated(e, bound->call, x->type.shape, counts)) return value_error();

@@ -23,17 +23,14 @@ typedef struct Wanted {
 static bool read_each(Elaborator *e, Value value, Span at, Wanted wanted, int64_t *result) {
   const char *what = wanted.what;
   int rank = wanted.rank;
-  if (value_is_sequence(value) && value_sequence_length(value) != rank) {
-    report_error(e, at, "%s has %lld numbers for %d spatial ax%cs", what,
-                 (long long)value_sequence_length(value), rank, rank == 1 ? 'i' : 'e');
-    return false;
-  }
+  if (value_is_sequence(value) && value_sequence_length(value) != rank)
+    return report_failure(e, at, "%s has %lld numbers for %d spatial ax%cs", what,
+                          (long long)value_sequence_length(value), rank, rank == 1 ? 'i' : 'e');
   for (int i = 0; i < rank; i++) {
     Value item = value_is_sequence(value) ? value_sequence_item(value, i) : value;
     if (!convert_int(e, item, at, what, &result[i])) return false;
     if (result[i] >= wanted.least && result[i] <= INT32_MAX) continue;
-    report_error(e, at, "%s cannot be %lld", what, (long long)result[i]);
-    return false;
+    return report_failure(e, at, "%s cannot be %lld", what, (long long)result[i]);
   }
   return true;
 }
@@ -60,9 +57,8 @@ static bool read_padding(Elaborator *e, Value value, Span at, Slide *slide, cons
     if (!strcmp(value.string, "valid"))
       return read_each(e, value_int(0), at, (Wanted){"padding", slide->rank, 0}, slide->low) &&
              read_each(e, value_int(0), at, (Wanted){"padding", slide->rank, 0}, slide->high);
-    report_error(e, at, "padding is a number, a list, \"same\" or \"valid\", not \"%s\"",
-                 value.string);
-    return false;
+    return report_failure(e, at, "padding is a number, a list, \"same\" or \"valid\", not \"%s\"",
+                          value.string);
   }
   bool pairs = value_is_sequence(value) && value_sequence_length(value) == slide->rank &&
                slide->rank > 0 && value_is_sequence(value_sequence_item(value, 0));
@@ -71,10 +67,8 @@ static bool read_padding(Elaborator *e, Value value, Span at, Slide *slide, cons
            read_each(e, value, at, (Wanted){"padding", slide->rank, 0}, slide->high);
   for (int i = 0; i < slide->rank; i++) {
     Value pair = value_sequence_item(value, i);
-    if (!value_is_sequence(pair) || value_sequence_length(pair) != 2) {
-      report_error(e, at, "padding of an axis is a number or (low, high)");
-      return false;
-    }
+    if (!value_is_sequence(pair) || value_sequence_length(pair) != 2)
+      return report_failure(e, at, "padding of an axis is a number or (low, high)");
     Value ends[] = {value_sequence_item(pair, 0), value_sequence_item(pair, 1)};
     if (!read_each(e, ends[0], at, (Wanted){"padding", 1, 0}, &slide->low[i]) ||
         !read_each(e, ends[1], at, (Wanted){"padding", 1, 0}, &slide->high[i]))
@@ -180,10 +174,9 @@ static bool pad_same_transposed(Elaborator *e, const Bound *bound, Slide *slide,
   Value padding = bound->values[3];
   if (padding.kind != VALUE_STRING || strcmp(padding.string, "same") != 0) return true;
   for (int i = 0; i < slide->rank; i++) {
-    if (extra[i] != 0) {
-      report_error(e, bound->spans[6], "padding \"same\" leaves no choice of output_padding");
-      return false;
-    }
+    if (extra[i] != 0)
+      return report_failure(e, bound->spans[6],
+                            "padding \"same\" leaves no choice of output_padding");
     int64_t total = slide->dilation[i] * (slide->kernel[i] - 1) + 1 - slide->stride[i];
     extra[i] = total < 0 ? -total : 0;
     if (total < 0) total = 0;
@@ -219,13 +212,12 @@ static Value apply_conv_transpose(Elaborator *e, const Bound *bound) {
     shape.dim[i + 2] = (shape.dim[i + 2] - 1) * slide.stride[i] - slide.low[i] - slide.high[i] +
                        slide.dilation[i] * (slide.kernel[i] - 1) + 1 + extra[i];
     if (shape.dim[i + 2] > 0 && extra[i] < slide.stride[i]) continue;
-    report_error(
+    return report_error_value(
         e, bound->call,
         extra[i] < slide.stride[i]
             ? "'conv_transpose' leaves %lld elements of spatial axis %d"
             : "output_padding must be less than the stride (%lld elements, spatial axis %d)",
         (long long)shape.dim[i + 2], i);
-    return value_error();
   }
   if (!emit_check_shape(e, bound->call, shape)) return value_error();
   Attribute attributes[6];

@@ -32,15 +32,14 @@ static bool emit_allowed(Elaborator *e) {
 
 bool emit_check_shape(Elaborator *e, Span at, Shape shape) {
   if (shape_is_representable(shape)) return true;
-  report_error(e, at, "a tensor of shape %s is too large: at most 2^40 elements",
-               shape_text(e->arena, shape));
-  return false;
+  return report_failure(e, at, "a tensor of shape %s is too large: at most 2^40 elements",
+                        shape_text(e->arena, shape));
 }
 
 bool emit_check_rank(Elaborator *e, Span at, int rank) {
   if (rank <= MAX_RANK) return true;
-  report_error(e, at, "the result would have %d axes; a tensor has at most %d", rank, MAX_RANK);
-  return false;
+  return report_failure(e, at, "the result would have %d axes; a tensor has at most %d", rank,
+                        MAX_RANK);
 }
 
 static Span emit_span(const Elaborator *e) {
@@ -91,10 +90,8 @@ Node *emit_node(Elaborator *e, Op op, int operand_count, Node *const *operands, 
                 .path = e->frame->label};
   Type type;
   const char *reason = "its operands do not fit";
-  if (!op_info(op)->class->infer(e->arena, &trial, &type, &reason)) {
-    report_error(e, e->at, "%s: %s", op_info(op)->name, reason);
-    return NULL;
-  }
+  if (!op_info(op)->class->infer(e->arena, &trial, &type, &reason))
+    return report_failure(e, e->at, "%s: %s", op_info(op)->name, reason);
   if (!check_bytes(e, type)) return NULL;
   trial.type = type;
   Node *node = graph_add(e->region->graph, &trial);

@@ -61,25 +61,37 @@ static Diagnostic *report(Elaborator *e, bool is_error, Span at, const char *for
   Span place = report_user_span(e, at);
   Diagnostic *diagnostic = is_error ? diag_error(e->diagnostics, place, "%s", message)
                                     : diag_warning(e->diagnostics, place, "%s", message);
+  e->errors += is_error;
   report_chain(e, diagnostic, at, place);
   return diagnostic;
 }
 
+/* The arguments of a variadic function, which follow `format`, as a message. */
+#define REPORT_ARGUMENTS(is_error)                                                                 \
+  va_list arguments;                                                                               \
+  va_start(arguments, format);                                                                     \
+  Diagnostic *diagnostic = report(e, is_error, at, format, arguments);                             \
+  va_end(arguments);                                                                               \
+  (void)diagnostic
+
 Diagnostic *report_error(Elaborator *e, Span at, const char *format, ...) {
-  e->errors++;
-  va_list arguments;
-  va_start(arguments, format);
-  Diagnostic *diagnostic = report(e, true, at, format, arguments);
-  va_end(arguments);
+  REPORT_ARGUMENTS(true);
   return diagnostic;
 }
 
 Diagnostic *report_warning(Elaborator *e, Span at, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  Diagnostic *diagnostic = report(e, false, at, format, arguments);
-  va_end(arguments);
+  REPORT_ARGUMENTS(false);
   return diagnostic;
+}
+
+void *report_failure(Elaborator *e, Span at, const char *format, ...) {
+  REPORT_ARGUMENTS(true);
+  return NULL;
+}
+
+Value report_error_value(Elaborator *e, Span at, const char *format, ...) {
+  REPORT_ARGUMENTS(true);
+  return value_error();
 }
 
 void report_note_tensor(Elaborator *e, Diagnostic *diagnostic, const char *what, const Node *node) {

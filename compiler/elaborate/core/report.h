@@ -10,6 +10,12 @@ Diagnostic *report_error(Elaborator *e, Span at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 Diagnostic *report_warning(Elaborator *e, Span at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The same error where no note or help is added, as what a function returns that could not do its work:
+ * NULL, which is false as well; an error value. */
+void *report_failure(Elaborator *e, Span at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+Value report_error_value(Elaborator *e, Span at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Where a tensor came from, with its type. */
 void report_note_tensor(Elaborator *e, Diagnostic *diagnostic, const char *what, const Node *node);
 void report_suggest(Diagnostic *diagnostic, const char *name, const char *const *candidates,

@@ -185,11 +185,9 @@ static Value call_def(Elaborator *e, Function *function, const Arguments *argume
   Span spans[MAX_FORMALS];
   bool given[MAX_FORMALS] = {false};
   const AstFormals *formals = &function->stmt->function.formals;
-  if (formals->count > MAX_FORMALS) {
-    report_error(e, function->stmt->function.name.span, "'%s' has more than %d arguments",
-                 function->name, MAX_FORMALS);
-    return value_error();
-  }
+  if (formals->count > MAX_FORMALS)
+    return report_error_value(e, function->stmt->function.name.span,
+                              "'%s' has more than %d arguments", function->name, MAX_FORMALS);
   if (!match_arguments(e, function, arguments, values, spans, given)) return value_error();
   const char *path =
       layer ? layer->path : path_of_call(e, function, argument_name(e, function, arguments));
@@ -222,11 +220,9 @@ static Value defer(Elaborator *e, Function *function, const Arguments *arguments
   deferred->span = arguments->call;
   deferred->expr = expr;
   deferred->path = e->frame->path;
-  if (count > MAX_FORMALS) {
-    report_error(e, arguments->call, "'%s' has more than %d arguments", function->name,
-                 MAX_FORMALS);
-    return value_error();
-  }
+  if (count > MAX_FORMALS)
+    return report_error_value(e, arguments->call, "'%s' has more than %d arguments", function->name,
+                              MAX_FORMALS);
   if (!match_arguments(e, function, arguments, deferred->arguments, spans, given))
     return value_error();
   for (int i = 0; i < count; i++)
@@ -330,10 +326,8 @@ static Value call_layer(Elaborator *e, Layer *layer, const Arguments *arguments)
         .name = layer->names[i], .value = layer->values[i], .span = layer->spans[i]};
     if (layer->is_hole[i]) {
       const Argument *filled = &arguments->items[next++];
-      if (filled->name.text) {
-        report_error(e, filled->name.span, "a layer's arguments are positional");
-        return value_error();
-      }
+      if (filled->name.text)
+        return report_error_value(e, filled->name.span, "a layer's arguments are positional");
       argument.value = filled->value;
       argument.span = filled->span;
     }
@@ -346,10 +340,8 @@ static Value call_layer(Elaborator *e, Layer *layer, const Arguments *arguments)
 /* ---- types as functions: f32(x) ----------------------------------------------------------- */
 
 static Value call_dtype(Elaborator *e, DType dtype, const Arguments *arguments) {
-  if (arguments->count != 1 || arguments->items[0].name.text) {
-    report_error(e, arguments->call, "%s(x) converts one tensor", dtype_name(dtype));
-    return value_error();
-  }
+  if (arguments->count != 1 || arguments->items[0].name.text)
+    return report_error_value(e, arguments->call, "%s(x) converts one tensor", dtype_name(dtype));
   Value value = convert_plain(e, arguments->items[0].value, arguments->items[0].span);
   if (value_is_error(value)) return value;
   if (value.kind == VALUE_BOOL && dtype != DTYPE_BOOL) value = value_int(value.boolean);

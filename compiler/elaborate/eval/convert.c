@@ -28,10 +28,8 @@ bool convert_fits(Elaborator *e, Value number, DType dtype, Span at) {
   value_add_text(&text, number);
   const char *shown = text_take(&text, e->arena);
   double real = value_number(number);
-  if (dtype == DTYPE_BOOL && real != 0 && real != 1) {
-    report_error(e, at, "%s is no truth value: 0 and 1 alone become bool", shown);
-    return false;
-  }
+  if (dtype == DTYPE_BOOL && real != 0 && real != 1)
+    return report_failure(e, at, "%s is no truth value: 0 and 1 alone become bool", shown);
   if (!dtype_is_float(dtype) && (!isfinite(real) || real != floor(real))) {
     Diagnostic *d = report_error(e, at, "%s is not a whole number and cannot become %s", shown,
                                  dtype_name(dtype));
@@ -51,8 +49,7 @@ bool convert_fits(Elaborator *e, Value number, DType dtype, Span at) {
     diag_help(d, "add it in two steps, (x + 9007199254740992) + 1");
     return false;
   }
-  report_error(e, at, "%s is not representable in %s", shown, dtype_name(dtype));
-  return false;
+  return report_failure(e, at, "%s is not representable in %s", shown, dtype_name(dtype));
 }
 
 static Value convert_quantity(Elaborator *e, Value value) {
@@ -139,36 +136,26 @@ bool convert_refuse_results(Elaborator *e, Value value, Span at) {
 static Node *convert_list(Elaborator *e, Value value, DType dtype, Span at) {
   if (convert_refuse_results(e, value, at)) return NULL;
   int64_t length = value_sequence_length(value);
-  if (length == 0) {
-    report_error(e, at, "an empty list has no shape to be a tensor of");
-    return NULL;
-  }
-  if (length > 65536) {
-    report_error(e, at, "a list of %lld elements is too long to be a tensor", (long long)length);
-    return NULL;
-  }
+  if (length == 0) return report_failure(e, at, "an empty list has no shape to be a tensor of");
+  if (length > 65536)
+    return report_failure(e, at, "a list of %lld elements is too long to be a tensor",
+                          (long long)length);
   Node **parts = ARENA_ARRAY(e->arena, Node *, length);
   for (int64_t i = 0; i < length; i++) {
     Node *item = convert_tensor(e, value_sequence_item(value, i), dtype, at);
     if (!item) return NULL;
-    if (i > 0 && item->type.shape.rank + 1 != parts[0]->type.shape.rank) {
-      report_error(e, at, "the elements of this list have different shapes");
-      return NULL;
-    }
+    if (i > 0 && item->type.shape.rank + 1 != parts[0]->type.shape.rank)
+      return report_failure(e, at, "the elements of this list have different shapes");
     Shape shape = item->type.shape;
-    if (shape.rank == MAX_RANK) {
-      report_error(e, at, "a tensor has at most %d axes", MAX_RANK);
-      return NULL;
-    }
+    if (shape.rank == MAX_RANK)
+      return report_failure(e, at, "a tensor has at most %d axes", MAX_RANK);
     memmove(shape.dim + 1, shape.dim, sizeof shape.dim[0] * (size_t)shape.rank);
     shape.dim[0] = 1;
     shape.rank++;
     if (i > 0 &&
-        (!shape_equal(shape, parts[0]->type.shape) || item->type.dtype != parts[0]->type.dtype)) {
-      report_error(e, at, "the elements of this list have different types: %s and %s",
-                   type_text(e->arena, parts[0]->type), type_text(e->arena, item->type));
-      return NULL;
-    }
+        (!shape_equal(shape, parts[0]->type.shape) || item->type.dtype != parts[0]->type.dtype))
+      return report_failure(e, at, "the elements of this list have different types: %s and %s",
+                            type_text(e->arena, parts[0]->type), type_text(e->arena, item->type));
     parts[i] = emit_reshape(e, item, shape);
   }
   return emit_concat(e, (int)length, parts, 0);
@@ -274,18 +261,14 @@ bool convert_shape(Elaborator *e, Value value, Span at, const char *what, bool a
     return false;
   }
   int64_t length = value_sequence_length(value);
-  if (length > MAX_RANK) {
-    report_error(e, at, "%s has %lld axes, but a tensor has at most %d", what, (long long)length,
-                 MAX_RANK);
-    return false;
-  }
+  if (length > MAX_RANK)
+    return report_failure(e, at, "%s has %lld axes, but a tensor has at most %d", what,
+                          (long long)length, MAX_RANK);
   for (int64_t i = 0; i < length; i++) {
     int64_t extent;
     if (!convert_int(e, value_sequence_item(value, i), at, what, &extent)) return false;
-    if (extent < 0 && !(allow_negative && extent == -1)) {
-      report_error(e, at, "%s contains the negative extent %lld", what, (long long)extent);
-      return false;
-    }
+    if (extent < 0 && !(allow_negative && extent == -1))
+      return report_failure(e, at, "%s contains the negative extent %lld", what, (long long)extent);
     shape->dim[shape->rank++] = extent;
   }
   if (allow_negative) return true;
@@ -322,10 +305,7 @@ bool convert_axes(Elaborator *e, Value value, Span at, int rank, int *count, int
   } else if (value_is_sequence(value)) {
     for (int64_t i = 0; i < value_sequence_length(value); i++) {
       if (!convert_one_axis(e, value_sequence_item(value, i), at, rank, &axis)) return false;
-      if (seen[axis]) {
-        report_error(e, at, "axis %lld is given twice", (long long)axis);
-        return false;
-      }
+      if (seen[axis]) return report_failure(e, at, "axis %lld is given twice", (long long)axis);
       seen[axis] = true;
     }
   } else {

@@ -158,11 +158,8 @@ static Value evaluate_range(Elaborator *e, const AstExpr *expr) {
       !convert_int(e, to, expr->range.to->span, "the end of a range", &range.range.to))
     return value_error();
   int64_t length;
-  if (__builtin_sub_overflow(range.range.to, range.range.from, &length) ||
-      length > MAX_ITERATIONS) {
-    report_error(e, expr->span, "a range of more than %d numbers", MAX_ITERATIONS);
-    return value_error();
-  }
+  if (__builtin_sub_overflow(range.range.to, range.range.from, &length) || length > MAX_ITERATIONS)
+    return report_error_value(e, expr->span, "a range of more than %d numbers", MAX_ITERATIONS);
   return range;
 }
 

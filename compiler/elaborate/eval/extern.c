@@ -79,9 +79,8 @@ static bool read_files(Elaborator *e, const AstEntry *entry, External *external)
     external->files[external->file_count++] = file.string;
   }
   if (count > 0 && count <= MOST_FILES) return true;
-  report_error(e, entry->value->span, "an extern operator has 1 to %d files, found %lld",
-               MOST_FILES, (long long)count);
-  return false;
+  return report_failure(e, entry->value->span, "an extern operator has 1 to %d files, found %lld",
+                        MOST_FILES, (long long)count);
 }
 
 /* "models/net.net" and "f.c" give "models/f.c". */
@@ -162,12 +161,10 @@ static bool read_entries(Elaborator *e, const Function *function, External *exte
   *external = (External){.function = function->name};
   for (int i = 0; i < entries->count; i++)
     if (!read_entry(e, &entries->items[i], external)) return false;
-  if (external->file_count == 0) {
-    report_error(e, function->stmt->function.name.span,
-                 "the extern operator '%s' needs a file: c = \"%s.c\"", function->name,
-                 function->name);
-    return false;
-  }
+  if (external->file_count == 0)
+    return report_failure(e, function->stmt->function.name.span,
+                          "the extern operator '%s' needs a file: c = \"%s.c\"", function->name,
+                          function->name);
   return check_function(e, external->function, function->stmt->function.name.span);
 }
 
@@ -176,15 +173,13 @@ static bool find_file(Elaborator *e, const External *external, const char **file
   size_t length = strlen(*file);
   bool is_known = false;
   for (int i = 0; i < 3; i++) is_known |= length > 2 && !strcmp(*file + length - 2, ends[i]);
-  if (!is_known) {
-    report_error(e, external->files_at,
-                 "'%s' is no C file, object or archive: its name must end in .c, .o or .a", *file);
-    return false;
-  }
+  if (!is_known)
+    return report_failure(e, external->files_at,
+                          "'%s' is no C file, object or archive: its name must end in .c, .o or .a",
+                          *file);
   *file = beside_program(e, *file);
   if (access(*file, R_OK) == 0) return true;
-  report_error(e, external->files_at, "cannot read %s: %s", *file, strerror(errno));
-  return false;
+  return report_failure(e, external->files_at, "cannot read %s: %s", *file, strerror(errno));
 }
 
 static bool same_files(const ExternInfo *known, const External *external) {
@@ -236,19 +231,16 @@ static bool check_rows(Elaborator *e, const Function *function, const External *
                        Node *const *operands, Shape result) {
   const AstFormals *formals = &function->stmt->function.formals;
   if (!external->is_rowwise) return true;
-  if (result.rank == 0) {
-    report_error(e, external->rowwise_at, "the result of '%s' is a scalar: it has no rows",
-                 function->name);
-    return false;
-  }
+  if (result.rank == 0)
+    return report_failure(e, external->rowwise_at, "the result of '%s' is a scalar: it has no rows",
+                          function->name);
   for (int i = 0; i < formals->count; i++) {
     Shape x = operands[i]->type.shape;
     if (x.rank == 0 || x.dim[0] == result.dim[0]) continue;
-    report_error(e, external->rowwise_at,
-                 "'%s' is not computed row by row: '%s' has %lld rows and the result %lld",
-                 function->name, formals->items[i].name.text, (long long)x.dim[0],
-                 (long long)result.dim[0]);
-    return false;
+    return report_failure(e, external->rowwise_at,
+                          "'%s' is not computed row by row: '%s' has %lld rows and the result %lld",
+                          function->name, formals->items[i].name.text, (long long)x.dim[0],
+                          (long long)result.dim[0]);
   }
   return true;
 }
@@ -258,14 +250,12 @@ Value evaluate_extern(Elaborator *e, const Function *function, Span call, const 
   Node *operands[MAX_FORMALS];
   External external;
   Type type;
-  if (e->region->is_host_only) {
-    report_error(e, call, "a schedule is computed by the host and cannot call an extern operator");
-    return value_error();
-  }
-  if (formals->count == 0) {
-    report_error(e, function->stmt->function.name.span, "an extern operator needs an argument");
-    return value_error();
-  }
+  if (e->region->is_host_only)
+    return report_error_value(
+        e, call, "a schedule is computed by the host and cannot call an extern operator");
+  if (formals->count == 0)
+    return report_error_value(e, function->stmt->function.name.span,
+                              "an extern operator needs an argument");
   if (!read_entries(e, function, &external)) return value_error();
   for (int i = 0; i < external.file_count; i++)
     if (!find_file(e, &external, &external.files[i])) return value_error();
@@ -274,12 +264,10 @@ Value evaluate_extern(Elaborator *e, const Function *function, Span call, const 
     if (!operands[i]) return value_error();
   }
   if (!evaluate_type(e, function->stmt->function.result, &type)) return value_error();
-  if (shape_elements(type.shape) == 0) {
-    report_error(e, function->stmt->function.result->span,
-                 "the result of '%s' is %s: it has no elements", function->name,
-                 type_text(e->arena, type));
-    return value_error();
-  }
+  if (shape_elements(type.shape) == 0)
+    return report_error_value(e, function->stmt->function.result->span,
+                              "the result of '%s' is %s: it has no elements", function->name,
+                              type_text(e->arena, type));
   if (!check_rows(e, function, &external, operands, type.shape)) return value_error();
   Attribute attributes[] = {attr_make_string(ATTR_NAME, name_intern(external.function)),
                             attr_make_int(ATTR_DTYPE, type.dtype),

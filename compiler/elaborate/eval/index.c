@@ -130,10 +130,8 @@ static bool slice_range(Elaborator *e, const AstIndex *index, int64_t extent, Sl
   if (index->step && !convert_int(e, evaluate_expr(e, index->step), index->step->span,
                                   "the step of a slice", &step))
     return false;
-  if (step == 0 || step > MAX_ELEMENTS || step < -MAX_ELEMENTS) {
-    report_error(e, index->span, "the step of a slice cannot be %lld", (long long)step);
-    return false;
-  }
+  if (step == 0 || step > MAX_ELEMENTS || step < -MAX_ELEMENTS)
+    return report_failure(e, index->span, "the step of a slice cannot be %lld", (long long)step);
   int64_t least = step > 0 ? 0 : -1, most = step > 0 ? extent : extent - 1;
   *r = (SliceRange){step > 0 ? least : most, step > 0 ? most : least, step, 0};
   if (!slice_bound(e, index->from, extent, least, most, &r->start) ||
@@ -277,10 +275,8 @@ static Node *select_gather(Elaborator *e, Selection *s, Node *x) {
   x = emit_transpose(e, x, permutation);
   Node *index = s->positions[0];
   int index_rank = index->type.shape.rank;
-  if (x && index_rank + rank - 1 > MAX_RANK) {
-    report_error(e, e->at, "the result has more than %d axes", MAX_RANK);
-    return NULL;
-  }
+  if (x && index_rank + rank - 1 > MAX_RANK)
+    return report_failure(e, e->at, "the result has more than %d axes", MAX_RANK);
   Node *result = x ? emit_node(e, OP_GATHER, 2, (Node *[]){x, index}, 0, NULL) : NULL;
   if (!result) return NULL;
   at = 0; /* [index.., before.., after..] -> [before.., index.., after..] */
@@ -322,10 +318,8 @@ static Value index_sequence(Elaborator *e, const AstExpr *expr, Value sequence) 
   const AstIndices *indices = &expr->index.indices;
   const AstIndex *index = &indices->items[0];
   int64_t length = value_sequence_length(sequence);
-  if (indices->count != 1 || index->kind == AST_ELLIPSIS || index->kind == AST_NEW_AXIS) {
-    report_error(e, expr->index.brackets, "a list has one index");
-    return value_error();
-  }
+  if (indices->count != 1 || index->kind == AST_ELLIPSIS || index->kind == AST_NEW_AXIS)
+    return report_error_value(e, expr->index.brackets, "a list has one index");
   if (index->kind == AST_SLICE) {
     SliceRange r;
     if (!slice_range(e, index, length, &r) || !emit_allow_elements(e, r.count))
@@ -339,9 +333,8 @@ static Value index_sequence(Elaborator *e, const AstExpr *expr, Value sequence) 
   if (!convert_int(e, evaluate_expr(e, index->at), index->at->span, "an index of a list", &at))
     return value_error();
   if (at >= -length && at < length) return value_sequence_item(sequence, at < 0 ? at + length : at);
-  report_error(e, index->at->span, "index %lld is outside a list of %lld", (long long)at,
-               (long long)length);
-  return value_error();
+  return report_error_value(e, index->at->span, "index %lld is outside a list of %lld",
+                            (long long)at, (long long)length);
 }
 
 Value evaluate_index(Elaborator *e, const AstExpr *expr) {

@@ -38,8 +38,7 @@ static const OperatorInfo operator_info[AST_OPERATORS] = {
 /* ---- compile-time numbers ----------------------------------------------------------------- */
 
 static Value overflow(Elaborator *e, AstOperator op) {
-  report_error(e, e->at, "integer overflow in '%s'", ast_operator_text(op));
-  return value_error();
+  return report_error_value(e, e->at, "integer overflow in '%s'", ast_operator_text(op));
 }
 
 static Value power_int(Elaborator *e, int64_t base, int64_t exponent) {
@@ -74,10 +73,7 @@ static Value operate_ints(Elaborator *e, AstOperator op, int64_t a, int64_t b) {
   }
   case AST_FLOORDIV:
   case AST_MOD:
-    if (b == 0) {
-      report_error(e, e->at, "division by zero");
-      return value_error();
-    }
+    if (b == 0) return report_error_value(e, e->at, "division by zero");
     if (b == -1) return op == AST_MOD ? value_int(0) : operate_ints(e, AST_SUB, 0, a);
     return value_int(op == AST_MOD ? floor_mod(a, b) : floor_div(a, b));
   case AST_LT: return value_bool(a < b);
@@ -89,10 +85,7 @@ static Value operate_ints(Elaborator *e, AstOperator op, int64_t a, int64_t b) {
 
 static Value operate_floats(Elaborator *e, AstOperator op, double a, double b) {
   bool divides = op == AST_DIV || op == AST_FLOORDIV || op == AST_MOD;
-  if (divides && b == 0) {
-    report_error(e, e->at, "division by zero");
-    return value_error();
-  }
+  if (divides && b == 0) return report_error_value(e, e->at, "division by zero");
   switch (op) {
   case AST_ADD: return value_float(a + b);
   case AST_SUB: return value_float(a - b);
@@ -111,17 +104,14 @@ static Value operate_floats(Elaborator *e, AstOperator op, double a, double b) {
 static Value wrong_operands(Elaborator *e, AstOperator op, Value a, Value b) {
   if (convert_refuse_results(e, a, e->at) || convert_refuse_results(e, b, e->at))
     return value_error();
-  report_error(e, e->at, "'%s' cannot be applied to %s and %s", ast_operator_text(op),
-               value_describe(e->arena, a), value_describe(e->arena, b));
-  return value_error();
+  return report_error_value(e, e->at, "'%s' cannot be applied to %s and %s", ast_operator_text(op),
+                            value_describe(e->arena, a), value_describe(e->arena, b));
 }
 
 static Value join_lists(Elaborator *e, Value a, Value b) {
   int64_t first = value_sequence_length(a), second = value_sequence_length(b);
-  if (first > MAX_ITERATIONS || second > MAX_ITERATIONS - first) {
-    report_error(e, e->at, "a list of more than %d elements", MAX_ITERATIONS);
-    return value_error();
-  }
+  if (first > MAX_ITERATIONS || second > MAX_ITERATIONS - first)
+    return report_error_value(e, e->at, "a list of more than %d elements", MAX_ITERATIONS);
   if (!emit_allow_elements(e, first + second)) return value_error();
   Value *items = ARENA_ARRAY(e->arena, Value, first + second);
   for (int64_t i = 0; i < first; i++) items[i] = value_sequence_item(a, i);
@@ -276,10 +266,8 @@ static Value operate_tensors(Elaborator *e, AstOperator op, Value a, Value b, Sp
     return value_error();
   }
   bool is_order = info->compares && !info->is_equality;
-  if (is_order && dtype == DTYPE_BOOL) {
-    report_error(e, e->at, "%s of truth values", what);
-    return value_error();
-  }
+  if (is_order && dtype == DTYPE_BOOL)
+    return report_error_value(e, e->at, "%s of truth values", what);
   if (!info->compares && !info->is_logic &&
       value_is_error(check_arithmetic(e, op, what, a, b, dtype)))
     return value_error();

@@ -121,14 +121,12 @@ static bool add_result(OwnGradient *own, Value value) {
   if (!is_float_tensor(value)) return true; /* has no gradient */
   Node *node = convert_any_tensor(e, value, own->call);
   if (!node) return false;
-  if (own->result_count > 0 && node->type.dtype != own->results[0]->type.dtype) {
-    report_error(e, own->call,
-                 "the results of '%s', which has a gradient of its own, are %s and %s: "
-                 "they must be of one type",
-                 own->function->name, type_text(e->arena, own->results[0]->type),
-                 type_text(e->arena, node->type));
-    return false;
-  }
+  if (own->result_count > 0 && node->type.dtype != own->results[0]->type.dtype)
+    return report_failure(e, own->call,
+                          "the results of '%s', which has a gradient of its own, are %s and %s: "
+                          "they must be of one type",
+                          own->function->name, type_text(e->arena, own->results[0]->type),
+                          type_text(e->arena, node->type));
   own->results[own->result_count++] = node;
   return true;
 }
@@ -138,11 +136,9 @@ static bool find_results(OwnGradient *own, Value result) {
   const AstFormals *formals = &own->written->formals;
   bool is_tuple = result.kind == VALUE_TUPLE;
   int count = is_tuple ? result.list.count : 1;
-  if (count > MAX_FORMALS) {
-    report_error(e, own->call, "'%s' has a gradient of its own and more than %d results",
-                 own->function->name, MAX_FORMALS);
-    return false;
-  }
+  if (count > MAX_FORMALS)
+    return report_failure(e, own->call, "'%s' has a gradient of its own and more than %d results",
+                          own->function->name, MAX_FORMALS);
   for (int i = 0; i < count; i++)
     if (!add_result(own, is_tuple ? result.list.items[i] : result)) return false;
   if (own->result_count == 0) {
@@ -154,10 +150,10 @@ static bool find_results(OwnGradient *own, Value result) {
   }
   if (formals->count == own->result_count) return true;
   Span at = formals->count > 0 ? formals->items[0].span : own->written->keyword;
-  report_error(e, at, "the gradient of '%s' has %d name%s, but '%s' returns %d tensor%s of floats",
-               own->function->name, formals->count, formals->count == 1 ? "" : "s",
-               own->function->name, own->result_count, own->result_count == 1 ? "" : "s");
-  return false;
+  return report_failure(
+      e, at, "the gradient of '%s' has %d name%s, but '%s' returns %d tensor%s of floats",
+      own->function->name, formals->count, formals->count == 1 ? "" : "s", own->function->name,
+      own->result_count, own->result_count == 1 ? "" : "s");
 }
 
 /* [n0 + n1 + ...]: the tensors one after the other; a single one as it is. */
@@ -191,12 +187,11 @@ static bool bind_gradients(OwnGradient *own, Type packed) {
   own->dy = emit_leaf(e, OP_ARGUMENT, packed, 1, &index);
   for (int i = 0; i < formals->count; i++) {
     const AstFormal *formal = &formals->items[i];
-    if (formal->default_value) {
-      report_error(e, formal->default_value->span,
-                   "the gradient '%s' always comes from what uses the result and has no default",
-                   formal->name.text);
-      return false;
-    }
+    if (formal->default_value)
+      return report_failure(
+          e, formal->default_value->span,
+          "the gradient '%s' always comes from what uses the result and has no default",
+          formal->name.text);
     for (int k = 0; k < outer->count; k++) {
       if (outer->items[k].name.text != formal->name.text) continue;
       Diagnostic *d = report_error(e, formal->name.span, "'%s' is an argument of '%s' already",
@@ -282,11 +277,9 @@ static bool run_rule(OwnGradient *own, Type packed, Node **gradients) {
   int errors = e->errors;
   evaluate_block(e, &own->written->body->stmts);
   if (e->errors > errors || e->trace->exhausted) return false;
-  if (!frame->has_returned) {
-    report_error(e, own->written->keyword, "the gradient of '%s' ended without `return`",
-                 own->function->name);
-    return false;
-  }
+  if (!frame->has_returned)
+    return report_failure(e, own->written->keyword, "the gradient of '%s' ended without `return`",
+                          own->function->name);
   return take_gradients(own, gradients);
 }
 

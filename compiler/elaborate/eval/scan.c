@@ -26,10 +26,9 @@ Node *evaluate_random(Elaborator *e, Op op, Type type, int attribute_count,
     region_leave(e, rule);
     return outside ? region_capture(e, outside, region->outer->graph) : NULL;
   }
-  if (type.shape.rank == MAX_RANK) {
-    report_error(e, e->at, "random numbers with %d axes inside a scan, which adds one", MAX_RANK);
-    return NULL;
-  }
+  if (type.shape.rank == MAX_RANK)
+    return report_failure(e, e->at, "random numbers with %d axes inside a scan, which adds one",
+                          MAX_RANK);
   /* Axis 0 stays the first: numbers are counted by example. */
   Type all = type;
   int axis = type.shape.rank > 0;
@@ -82,21 +81,17 @@ static Node *read_sequence(Elaborator *e, const AstScan *scan, const AstExpr *so
     if (value_is_error(along) ||
         !convert_axis(e, along, scan->along->span, node->type.shape.rank, axis))
       return NULL;
-  } else if (node->type.shape.rank == 0) {
-    report_error(e, source->span, "a scan walks along an axis, and this tensor has none");
-    return NULL;
-  }
+  } else if (node->type.shape.rank == 0)
+    return report_failure(e, source->span, "a scan walks along an axis, and this tensor has none");
   return emit_move_axis(e, node, *axis, 0);
 }
 
 static bool read_sequences(Elaborator *e, const AstScan *scan, Sequences *sequences) {
   int count = scan->sources.count;
   *sequences = (Sequences){.count = count};
-  if (count != scan->pattern.count || count > MAX_FORMALS) {
-    report_error(e, scan->keyword, "%d name%s for %d sequence%s", scan->pattern.count,
-                 scan->pattern.count == 1 ? "" : "s", count, count == 1 ? "" : "s");
-    return false;
-  }
+  if (count != scan->pattern.count || count > MAX_FORMALS)
+    return report_failure(e, scan->keyword, "%d name%s for %d sequence%s", scan->pattern.count,
+                          scan->pattern.count == 1 ? "" : "s", count, count == 1 ? "" : "s");
   bool fine = true;
   for (int i = 0; i < count; i++) {
     const AstExpr *source = scan->sources.items[i];
@@ -215,10 +210,8 @@ static bool run_body(Elaborator *e, const AstScan *scan, ScanFrame *frame, Node 
   int errors = e->errors;
   evaluate_block(e, &scan->body->stmts);
   bool fine = !frame->failed && e->errors == errors && !e->trace->exhausted;
-  if (fine && !frame->has_yielded && scan->carries.count == 0) {
-    report_error(e, scan->keyword, "a scan without carries must yield something");
-    return false;
-  }
+  if (fine && !frame->has_yielded && scan->carries.count == 0)
+    return report_failure(e, scan->keyword, "a scan without carries must yield something");
   for (int i = 0; i < scan->carries.count && fine; i++) {
     const AstBinding *carry = &scan->carries.items[i];
     Node *next = end_carry(e, carry, initial[i]->type);
@@ -305,11 +298,9 @@ static Value scan_values(Elaborator *e, const AstScan *scan, Node *node, int axi
 
 Value evaluate_scan_for(Elaborator *e, const AstExpr *expr, int wanted) {
   const AstScan *scan = expr->scan;
-  if (e->region != &e->trace->region && !e->region->outer) {
-    report_error(e, scan->keyword,
-                 "scan belongs to the step, not to an initial value or a schedule");
-    return value_error();
-  }
+  if (e->region != &e->trace->region && !e->region->outer)
+    return report_error_value(e, scan->keyword,
+                              "scan belongs to the step, not to an initial value or a schedule");
   Sequences sequences;
   Region region;
   Node **initial = ARENA_ARRAY(e->arena, Node *, scan->carries.count);

@@ -30,20 +30,17 @@ static bool evaluate_element(Elaborator *e, AstName element, DType *dtype) {
 bool evaluate_type(Elaborator *e, const AstType *ast, Type *type) {
   *type = type_scalar(e->default_float);
   if (!evaluate_element(e, ast->element, &type->dtype)) return false;
-  if (ast->any_shape) {
-    report_error(e, ast->span, "[...] stands for any shape, which only an argument may have");
-    return false;
-  }
+  if (ast->any_shape)
+    return report_failure(e, ast->span,
+                          "[...] stands for any shape, which only an argument may have");
   for (int i = 0; i < ast->dims.count; i++) {
     const AstExpr *expr = ast->dims.items[i];
     Value value = evaluate_expr(e, expr);
     Shape part;
     if (value_is_error(value) || !convert_shape(e, value, expr->span, "an extent", false, &part))
       return false;
-    if (type->shape.rank + part.rank > MAX_RANK) {
-      report_error(e, ast->span, "a tensor has at most %d axes", MAX_RANK);
-      return false;
-    }
+    if (type->shape.rank + part.rank > MAX_RANK)
+      return report_failure(e, ast->span, "a tensor has at most %d axes", MAX_RANK);
     for (int k = 0; k < part.rank; k++) type->shape.dim[type->shape.rank++] = part.dim[k];
   }
   return emit_check_shape(e, ast->span, type->shape);

@@ -23,8 +23,7 @@ static bool read_clip(Elaborator *e, const AstExpr *expr, ClipKind *kind, double
   const AstExpr *number = *kind == CLIP_GLOBAL ? expr : expr->call.arguments.items[0].value;
   if (!convert_number(e, evaluate_expr(e, number), number->span, "clip", limit)) return false;
   if (*limit > 0) return true;
-  report_error(e, number->span, "clip must be greater than 0");
-  return false;
+  return report_failure(e, number->span, "clip must be greater than 0");
 }
 
 /* g * min(1, limit / (norm + 1e-6)) */

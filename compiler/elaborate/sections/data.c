@@ -41,9 +41,8 @@ static bool check_fields(Elaborator *e, const DataSet *set, const AstEntry *entr
     for (int k = 0; k < i; k++)
       twice = twice || entry->names.items[k].text == entry->names.items[i].text;
     if (!twice) continue;
-    report_error(e, entry->names.items[i].span, "the field '%s' is given twice",
-                 entry->names.items[i].text);
-    return false;
+    return report_failure(e, entry->names.items[i].span, "the field '%s' is given twice",
+                          entry->names.items[i].text);
   }
   return true;
 }

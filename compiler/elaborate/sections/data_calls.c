@@ -165,9 +165,8 @@ static bool read_value(Elaborator *e, const DataPipeline *pipeline, const DataFo
   Value value = evaluate_expr(e, expr);
   if (!data_value(e, value, expr->span, result)) return false;
   if (formal->kinds & 1 << result->kind) return true;
-  report_error(e, expr->span, "'%s' must be %s, found %s", formal->name, kinds_text(formal->kinds),
-               value_describe(e->arena, value));
-  return false;
+  return report_failure(e, expr->span, "'%s' must be %s, found %s", formal->name,
+                        kinds_text(formal->kinds), value_describe(e->arena, value));
 }
 
 /* ---- calls -------------------------------------------------------------------------------- */
@@ -185,11 +184,10 @@ static const DataWord *find_word(Elaborator *e, const AstExpr *callee, bool is_s
   }
   for (int i = 0; i < other_count; i++) {
     if (name != name_intern(others[i].name)) continue;
-    report_error(e, at,
-                 is_source ? "'%s' is a stage; a line begins with a source"
-                           : "'%s' is a source; behind | stand stages",
-                 name);
-    return NULL;
+    return report_failure(e, at,
+                          is_source ? "'%s' is a stage; a line begins with a source"
+                                    : "'%s' is a source; behind | stand stages",
+                          name);
   }
   Diagnostic *d = report_error(e, at, "unknown %s '%s'", is_source ? "source" : "stage", name);
   report_suggest(d, name, names, count);
@@ -215,8 +213,7 @@ static const DataFormal *place_argument(Elaborator *e, const DataWord *word,
   }
   if (word->formals[0].is_variadic) return &word->formals[0];
   if (position < formal_count(word)) return &word->formals[position];
-  report_error(e, argument->span, "'%s' has too many arguments", word->name);
-  return NULL;
+  return report_failure(e, argument->span, "'%s' has too many arguments", word->name);
 }
 
 static bool read_arguments(Elaborator *e, const DataPipeline *pipeline, const DataWord *word,
@@ -253,11 +250,9 @@ static bool read_call(Elaborator *e, const DataPipeline *pipeline, const AstExpr
                       bool is_source, DataCall *call) {
   static const AstArguments none = {0};
   const AstExpr *callee = expr->kind == AST_CALL ? expr->call.callee : expr;
-  if (callee->kind != AST_NAME) {
-    report_error(e, expr->span, "a %s of data is a name with arguments",
-                 is_source ? "source" : "stage");
-    return false;
-  }
+  if (callee->kind != AST_NAME)
+    return report_failure(e, expr->span, "a %s of data is a name with arguments",
+                          is_source ? "source" : "stage");
   const DataWord *word = find_word(e, callee, is_source);
   if (!word) return false;
   *call = (DataCall){.function = name_intern(word->name), .span = expr->span};
@@ -266,8 +261,7 @@ static bool read_call(Elaborator *e, const DataPipeline *pipeline, const AstExpr
   for (int i = 0; i < formal_count(word); i++) {
     const DataFormal *formal = &word->formals[i];
     if (!formal->is_required || has_argument(call, formal)) continue;
-    report_error(e, expr->span, "'%s' needs the argument '%s'", word->name, formal->name);
-    return false;
+    return report_failure(e, expr->span, "'%s' needs the argument '%s'", word->name, formal->name);
   }
   return true;
 }
@@ -292,10 +286,9 @@ bool data_follows_rows(const DataCall *source) {
 static bool check_file_count(Elaborator *e, const DataPipeline *pipeline, const DataCall *call) {
   bool is_files = !strcmp(call->function, "idx") || !strcmp(call->function, "npy");
   if (!is_files || call->argument_count == pipeline->field_count) return true;
-  report_error(e, call->span, "%d fields from %d file%s: '%s' gives one field a file",
-               pipeline->field_count, call->argument_count, call->argument_count == 1 ? "" : "s",
-               call->function);
-  return false;
+  return report_failure(e, call->span, "%d fields from %d file%s: '%s' gives one field a file",
+                        pipeline->field_count, call->argument_count,
+                        call->argument_count == 1 ? "" : "s", call->function);
 }
 
 /* Sources whose fields have a meaning by their place. */
@@ -315,9 +308,8 @@ static bool check_field_count(Elaborator *e, const DataPipeline *pipeline, const
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     if (strcmp(call->function, rows[i].source) != 0) continue;
     if (pipeline->field_count >= rows[i].least && pipeline->field_count <= rows[i].most) continue;
-    report_error(e, call->span, "'%s' gives %s (%s), not %d", rows[i].source, counts[rows[i].most],
-                 rows[i].text, pipeline->field_count);
-    return false;
+    return report_failure(e, call->span, "'%s' gives %s (%s), not %d", rows[i].source,
+                          counts[rows[i].most], rows[i].text, pipeline->field_count);
   }
   return true;
 }
@@ -339,9 +331,8 @@ static bool check_words(Elaborator *e, const DataCall *call) {
       for (int w = 0; w < 4 && rows[r].words[w]; w++)
         fits = fits || !strcmp(value->string, rows[r].words[w]);
       if (fits) continue;
-      report_error(e, call->span, "%s takes %s = %s, not \"%s\"", rows[r].function,
-                   rows[r].argument, rows[r].text, value->string);
-      return false;
+      return report_failure(e, call->span, "%s takes %s = %s, not \"%s\"", rows[r].function,
+                            rows[r].argument, rows[r].text, value->string);
     }
   return true;
 }

@@ -49,11 +49,9 @@ bool data_check_stage(Elaborator *e, const DataPipeline *pipeline, const DataCal
   const char *source = pipeline->calls[0].function;
   int gives = data_gives(source), kind = data_acts_on(stage->function);
   if (gives & kind) return true;
-  if (gives == 0) {
-    report_error(e, stage->span, "no stages behind '%s': it has the rows of the other lines",
-                 source);
-    return false;
-  }
+  if (gives == 0)
+    return report_failure(e, stage->span,
+                          "no stages behind '%s': it has the rows of the other lines", source);
   Diagnostic *d = report_error(e, stage->span, "'%s' acts on %s, which '%s' does not give",
                                stage->function, data_kind_text(kind), source);
   help_fitting(d, gives, source, kind);

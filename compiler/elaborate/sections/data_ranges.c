@@ -46,27 +46,26 @@ static bool check_range(Elaborator *e, const DataCall *call, const DataArgument 
   if (!range || argument->value.kind != DATA_NUMBER) return true;
   bool fits = number >= range->least && number <= range->most;
   if (fits && (!range->is_whole || number == floor(number))) return true;
-  report_error(e, call->span, "'%s' must be a %s from %.0f to %.0f, found %g", argument->name,
-               range->is_whole ? "whole number" : "number", range->least, range->most,
-               for_print(number));
-  return false;
+  return report_failure(e, call->span, "'%s' must be a %s from %.0f to %.0f, found %g",
+                        argument->name, range->is_whole ? "whole number" : "number", range->least,
+                        range->most, for_print(number));
 }
 
 static bool check_fractions(Elaborator *e, const DataCall *call) {
   double from = data_argument_number(call, "from", 0), to = data_argument_number(call, "to", 1);
   if (from >= 0 && from < to && to <= 1) return true;
-  report_error(e, call->span, "%s takes fractions with 0 <= from < to <= 1, found %g and %g",
-               call->function, from, to);
-  return false;
+  return report_failure(e, call->span,
+                        "%s takes fractions with 0 <= from < to <= 1, found %g and %g",
+                        call->function, from, to);
 }
 
 /* What replaces a missing value is a value itself. */
 static bool check_replacement(Elaborator *e, const DataCall *call) {
   double with = data_argument_number(call, "with", 0);
   if (strcmp(call->function, "impute") != 0 || isfinite(with)) return true;
-  report_error(e, call->span, "impute replaces missing values by a finite number, not by %g",
-               for_print(with));
-  return false;
+  return report_failure(e, call->span,
+                        "impute replaces missing values by a finite number, not by %g",
+                        for_print(with));
 }
 
 bool data_check_ranges(Elaborator *e, const DataCall *call) {

@@ -111,17 +111,16 @@ static bool check_separator(Elaborator *e, const DataCall *source) {
   const DataArgument *separator = data_find_argument(source, "separator");
   const char *word = separator ? separator->value.string : ",";
   if (strlen(word) == 1 && !strchr("\"\r\n", word[0])) return true;
-  report_error(e, source->span,
-               "the separator of csv must be one character, not a quote or the end of a line");
-  return false;
+  return report_failure(
+      e, source->span,
+      "the separator of csv must be one character, not a quote or the end of a line");
 }
 
 static bool check_missing(Elaborator *e, const DataCall *source) {
   const DataArgument *missing = data_find_argument(source, "missing");
   for (int i = 0; missing && i < missing->value.count; i++) {
     if (missing->value.items[i].kind == DATA_STRING) continue;
-    report_error(e, source->span, "'missing' of csv is a list of texts in quotes");
-    return false;
+    return report_failure(e, source->span, "'missing' of csv is a list of texts in quotes");
   }
   return true;
 }

@@ -261,9 +261,8 @@ static bool read_positive(Elaborator *e, const KeyValue *key, const char *what, 
                           int64_t *result) {
   if (!convert_int(e, key->value, key->expr->span, what, result)) return false;
   if (*result >= least) return true;
-  report_error(e, key->expr->span, "%s must be at least %lld, found %lld", what, (long long)least,
-               (long long)*result);
-  return false;
+  return report_failure(e, key->expr->span, "%s must be at least %lld, found %lld", what,
+                        (long long)least, (long long)*result);
 }
 
 /* `steps = 5 epochs` counts epochs. */

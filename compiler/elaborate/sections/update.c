@@ -415,9 +415,9 @@ static bool check_accumulation(Update *update) {
   for (int i = 0; i < update->plan->groups.count; i++) {
     const KeyValue *own = &update->plan->groups.items[i]->keys[KEY_MINIMIZE];
     if (!own->expr) continue;
-    report_error(e, own->expr->span,
-                 "accumulate cannot be combined with a group that minimizes a loss of its own");
-    return false;
+    return report_failure(
+        e, own->expr->span,
+        "accumulate cannot be combined with a group that minimizes a loss of its own");
   }
   return true;
 }

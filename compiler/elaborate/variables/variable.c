@@ -196,10 +196,8 @@ Slot *variable_create(Elaborator *e, VariableKind kind, const char *path, Type t
 static bool declaration_allowed(Elaborator *e, const AstStmt *stmt) {
   const Frame *frame = e->frame;
   const char *word = ast_stmt_kind_text(stmt->kind);
-  if (e->region != &e->trace->region && !e->region->outer) {
-    report_error(e, stmt->keyword, "%s belongs in a def or at the top level", word);
-    return false;
-  }
+  if (e->region != &e->trace->region && !e->region->outer)
+    return report_failure(e, stmt->keyword, "%s belongs in a def or at the top level", word);
   if (region_in_rule(e->region)) {
     Diagnostic *d = report_error(e, stmt->keyword, "a gradient has no %s of its own", word);
     diag_help(d, "it is computed from its argument and from what the def has bound");
@@ -235,9 +233,8 @@ static bool declared_type(Elaborator *e, const AstStmt *stmt, Type *type) {
   if (!evaluate_type(e, stmt->variable.type, type)) return false;
   for (int i = 0; i < type->shape.rank; i++) {
     if (type->shape.dim[i] > 0) continue;
-    report_error(e, stmt->variable.type->span, "axis %d of '%s' has extent 0", i,
-                 stmt->variable.name.text);
-    return false;
+    return report_failure(e, stmt->variable.type->span, "axis %d of '%s' has extent 0", i,
+                          stmt->variable.name.text);
   }
   if (stmt->kind != AST_PARAM || dtype_is_float(type->dtype)) return true;
   Diagnostic *d = report_error(e, stmt->variable.type->span,
