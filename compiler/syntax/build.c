@@ -1,52 +1,33 @@
-/* Builders of statements, entries and types, and the rules about them that the grammar leaves open.
- * Those of expressions are in build_expr.c. */
+/* What the actions of the grammar call: depths, the decisions and the rules that the grammar leaves
+ * open. */
+#include <string.h>
+
+#include "support/names.h"
 #include "syntax/build.h"
+#include "syntax/visit.h"
+#include "net.tab.h"
 
-#include "syntax/build_depth.h"
+/* ---- nodes -------------------------------------------------------------------------------- */
 
-/* ---- types, formals, blocks --------------------------------------------------------------- */
-
-AstName *build_ast_name(Parser *parser, const Token *token) {
-  AstName *name = ARENA_NEW(parser->arena, AstName);
-  *name = (AstName){token->name, token->span};
-  return name;
+/* Is a tree of that height too high to be part of a statement?  Reported once. */
+static int is_too_high(Parser *parser, int depth, Span at) {
+  if (depth < AST_MAX_DEPTH) return 0;
+  if (parser->is_too_high) return 1;
+  parser->is_too_high = 1;
+  Diagnostic *found = diag_error(parser->diagnostics, at, "the program nests too deeply here");
+  diag_help(found,
+            "at most %d operators and blocks may depend on each other; bind a part of this "
+            "to a name",
+            AST_MAX_DEPTH);
+  return 1;
 }
 
-AstType *build_type(Parser *parser, Span span, const Token *element, const AstExprs *dims) {
-  AstType *type = ARENA_NEW(parser->arena, AstType);
-  type->span = span;
-  if (element) type->element = (AstName){element->name, element->span};
-  if (dims) type->dims = *dims;
-  /* Without dims the span tells `f32` from `f32[...]`. */
-  type->any_shape = !dims && !(element && span.end_line == element->span.end_line &&
-                               span.end_column == element->span.end_column);
-  return type;
-}
-
-AstFormal *build_formal(Parser *parser, Span span, const AstName *name, AstType *type,
-                        AstExpr *default_value) {
-  AstFormal *formal = ARENA_NEW(parser->arena, AstFormal);
-  *formal = (AstFormal){*name, type, default_value, span};
-  return formal;
-}
-
-AstFormals *build_formal_list(Parser *parser, AstFormals *formals, const AstFormal *formal) {
-  if (!formals) formals = ARENA_NEW(parser->arena, AstFormals);
-  for (int i = 0; i < formals->count && i < REPETITIONS_MAX; i++) {
-    if (formals->items[i].name.text != formal->name.text) continue;
-    Diagnostic *found = diag_error(parser->diagnostics, formal->name.span,
-                                   "the formal '%s' is named twice", formal->name.text);
-    diag_note(found, formals->items[i].name.span, "here for the first time");
-    break;
-  }
-  vec_push(parser->arena, formals, *formal);
-  return formals;
-}
-
-AstBinding *build_binding(Parser *parser, const AstName *name, AstExpr *value) {
-  AstBinding *binding = ARENA_NEW(parser->arena, AstBinding);
-  *binding = (AstBinding){*name, value};
-  return binding;
+AstExpr *build_expr(Parser *parser, const AstExpr *written) {
+  AstExpr *expr = arena_copy(parser->arena, written, sizeof *written);
+  expr->depth = 1 + visit_parts_depth(expr);
+  if (is_too_high(parser, expr->depth, expr->span))
+    *expr = (AstExpr){.kind = AST_PLACEHOLDER, .depth = 1, .span = written->span};
+  return expr;
 }
 
 AstBlock *build_block(Parser *parser, Span span, const AstStmts *stmts) {
@@ -54,37 +35,9 @@ AstBlock *build_block(Parser *parser, Span span, const AstStmts *stmts) {
   block->stmts = *stmts;
   block->span = span;
   for (int i = 0; i < stmts->count; i++)
-    block->depth = depth_max(block->depth, stmts->items[i]->depth);
-  if (depth_is_too_high(parser, block->depth, span)) *block = (AstBlock){.span = span};
+    if (stmts->items[i]->depth > block->depth) block->depth = stmts->items[i]->depth;
+  if (is_too_high(parser, block->depth, span)) *block = (AstBlock){.span = span};
   return block;
-}
-
-AstGradient *build_gradient(Parser *parser, Span keyword, AstFormals *formals, AstBlock *body) {
-  AstGradient *gradient = ARENA_NEW(parser->arena, AstGradient);
-  *gradient = (AstGradient){*formals, body, keyword};
-  return gradient;
-}
-
-/* ---- entries ------------------------------------------------------------------------------ */
-
-AstEntry *build_entry(Parser *parser, Span span, AstNames *names, AstExpr *value,
-                      AstExprs *stages) {
-  AstEntry *entry = ARENA_NEW(parser->arena, AstEntry);
-  entry->kind = AST_ENTRY_SET;
-  entry->span = span;
-  entry->names = *names;
-  entry->value = value;
-  if (stages) entry->stages = *stages;
-  return entry;
-}
-
-AstEntry *build_group(Parser *parser, Span span, AstExprs *patterns, AstEntries *entries) {
-  AstEntry *entry = ARENA_NEW(parser->arena, AstEntry);
-  entry->kind = AST_ENTRY_PARAMS;
-  entry->span = span;
-  entry->patterns = *patterns;
-  entry->entries = *entries;
-  return entry;
 }
 
 /* The rules that differ between blocks of one form; the grammar tells data blocks apart. */
@@ -108,144 +61,126 @@ static void check_entries(Parser *parser, const AstEntries *entries, const char 
   }
 }
 
-static int entries_depth(const AstEntries *entries) {
-  int depth = 0;
-  for (int i = 0; i < entries->count; i++) {
-    const AstEntry *entry = &entries->items[i];
-    depth = depth_max(depth, entry->value ? entry->value->depth : 0);
-    depth = depth_max(depth, exprs_depth(&entry->stages));
-    depth = depth_max(depth, entries_depth(&entry->entries)); /* groups do not nest */
-  }
-  return depth;
-}
-
-/* ---- statements --------------------------------------------------------------------------- */
-
-AstStmt *build_stmt(Parser *parser, AstStmtKind kind, Span span, Span keyword) {
-  AstStmt *stmt = ARENA_NEW(parser->arena, AstStmt);
-  stmt->kind = kind;
-  stmt->depth = 1;
-  stmt->span = span;
-  stmt->keyword = keyword;
+AstStmt *build_stmt(Parser *parser, const AstStmt *written) {
+  AstStmt *stmt = arena_copy(parser->arena, written, sizeof *written);
+  stmt->depth = 1 + visit_stmt_depth(stmt);
+  if (stmt->kind == AST_TRAIN) check_entries(parser, &stmt->section.entries, "'train'", 1, 0);
+  if (stmt->kind == AST_PREDICT) check_entries(parser, &stmt->section.entries, "'predict'", 0, 1);
+  if (stmt->kind == AST_EXTERN) check_entries(parser, &stmt->function.entries, "'extern'", 0, 0);
   return stmt;
 }
 
-/* The statement is higher than a part of it. */
-static void above(AstStmt *stmt, int depth) {
-  if (depth >= stmt->depth) stmt->depth = depth + 1;
-}
-
-static void above_type(AstStmt *stmt, const AstType *type) {
-  if (type) above(stmt, exprs_depth(&type->dims));
-}
-
-static void above_expr(AstStmt *stmt, const AstExpr *expr) {
-  if (expr) above(stmt, expr->depth);
-}
-
-static void above_formals(AstStmt *stmt, const AstFormals *formals) {
-  for (int i = 0; i < formals->count; i++) {
-    above_type(stmt, formals->items[i].type);
-    above_expr(stmt, formals->items[i].default_value);
-  }
-}
-
-AstStmt *build_const(Parser *parser, Span span, Span keyword, AstBindings *bindings) {
-  AstStmt *stmt = build_stmt(parser, AST_CONST, span, keyword);
-  stmt->constants = *bindings;
-  for (int i = 0; i < bindings->count; i++) above_expr(stmt, bindings->items[i].value);
-  return stmt;
-}
-
-AstStmt *build_variable(AstStmt *stmt, const AstName *name, AstType *type, AstExpr *value) {
-  stmt->variable.name = *name;
-  stmt->variable.type = type;
-  stmt->variable.value = value;
-  above_type(stmt, type);
-  above_expr(stmt, value);
-  return stmt;
-}
-
-AstStmt *build_section(Parser *parser, AstStmtKind kind, Span span, Span keyword,
-                       const AstName *name, AstEntries *entries) {
-  AstStmt *stmt = build_stmt(parser, kind, span, keyword);
-  if (name) stmt->section.name = *name;
-  stmt->section.entries = *entries;
-  above(stmt, entries_depth(entries));
-  if (kind == AST_TRAIN) check_entries(parser, entries, "'train'", 1, 0);
-  if (kind == AST_PREDICT) check_entries(parser, entries, "'predict'", 0, 1);
-  return stmt;
-}
-
-AstStmt *build_function(AstStmt *stmt, const AstName *name, AstFormals *formals, AstBlock *body,
-                        AstGradient *gradient) {
-  stmt->function.name = *name;
-  stmt->function.formals = *formals;
-  stmt->function.body = body;
-  stmt->function.gradient = gradient;
-  above_formals(stmt, formals);
-  if (body) above(stmt, body->depth);
-  if (gradient) {
-    above_formals(stmt, &gradient->formals);
-    above(stmt, gradient->body->depth);
-  }
-  return stmt;
-}
-
-AstStmt *build_extern(Parser *parser, AstStmt *stmt, AstType *result, AstEntries *entries) {
-  stmt->function.result = result;
-  stmt->function.entries = *entries;
-  above_type(stmt, result);
-  above(stmt, entries_depth(entries));
-  check_entries(parser, entries, "'extern'", 0, 0);
-  return stmt;
-}
-
-AstStmt *build_assignment(Parser *parser, AstStmtKind kind, Span span, Span op, AstNames *names,
-                          AstExpr *value) {
-  AstStmt *stmt = build_stmt(parser, kind, span, op);
-  stmt->assignment.names = *names;
-  stmt->assignment.value = value;
-  above_expr(stmt, value);
-  return stmt;
-}
-
-AstStmt *build_for(Parser *parser, Span span, Span keyword, AstNames *pattern, AstExpr *sequence,
-                   AstBlock *body) {
-  AstStmt *stmt = build_stmt(parser, AST_FOR, span, keyword);
-  stmt->loop.pattern = *pattern;
-  stmt->loop.sequence = sequence;
-  stmt->loop.body = body;
-  above_expr(stmt, sequence);
-  above(stmt, body->depth);
-  return stmt;
-}
-
-AstStmt *build_if(Parser *parser, Span span, Span keyword, AstExpr *condition, AstBlock *then,
-                  AstBlock *otherwise) {
-  AstStmt *stmt = build_stmt(parser, AST_IF, span, keyword);
-  stmt->branch.condition = condition;
-  stmt->branch.then = then;
-  stmt->branch.otherwise = otherwise;
-  above_expr(stmt, condition);
-  above(stmt, then->depth);
-  if (otherwise) above(stmt, otherwise->depth);
-  return stmt;
-}
-
-AstStmt *build_else_if(Parser *parser, Span span, Span keyword, AstExpr *condition, AstBlock *then,
-                       AstStmt *branch) {
+AstBlock *build_else_if(Parser *parser, AstStmt *branch) {
   AstStmts one = {0};
   vec_push(parser->arena, &one, branch);
-  AstBlock *otherwise = build_block(parser, branch->span, &one);
-  AstStmt *stmt = build_if(parser, span, keyword, condition, then, otherwise);
-  stmt->branch.is_else_if = 1;
-  return stmt;
+  return build_block(parser, branch->span, &one);
 }
 
-AstStmt *build_values(Parser *parser, AstStmtKind kind, Span span, Span keyword, AstExprs *values) {
-  AstStmt *stmt = build_stmt(parser, kind, span, keyword);
-  stmt->values = *values;
-  above(stmt, exprs_depth(values));
-  return stmt;
+/* ---- leaves, types ------------------------------------------------------------------------ */
+
+AstExpr *build_name(Parser *parser, const AstName *name) {
+  if (!strcmp(name->text, "_"))
+    return build_expr(parser, &(AstExpr){.kind = AST_PLACEHOLDER, .span = name->span});
+  return build_expr(parser, &(AstExpr){.kind = AST_NAME, .span = name->span, .name = name->text});
+}
+
+AstExpr *build_literal(Parser *parser, const Token *token) {
+  AstExpr expr = {.kind = AST_BOOL, .span = token->span};
+  if (token->kind == T_NUMBER) {
+    expr.kind = token->number.is_float ? AST_FLOAT : AST_INTEGER;
+    expr.number.literal = token->number.literal;
+    expr.number.integer = token->number.integer;
+    expr.number.floating = token->number.floating;
+  } else if (token->kind == T_STRING) {
+    expr.kind = AST_STRING;
+    expr.string.bytes = token->string.bytes;
+    expr.string.length = token->string.length;
+  } else {
+    expr.boolean = *token->name == 't' || *token->name == 'T';
+  }
+  return build_expr(parser, &expr);
+}
+
+AstType *build_type(Parser *parser, Span span, const Token *element, const AstExprs *dims) {
+  AstType *type = ARENA_NEW(parser->arena, AstType);
+  type->span = span;
+  if (element) type->element = (AstName){element->name, element->span};
+  if (dims) type->dims = *dims;
+  /* Without dims the span tells `f32` from `f32[...]`. */
+  type->any_shape = !dims && !(element && span.end_line == element->span.end_line &&
+                               span.end_column == element->span.end_column);
+  return type;
+}
+
+/* ---- lists -------------------------------------------------------------------------------- */
+
+AstExprs *build_items(Parser *parser, AstExpr *first, const AstExprs *rest) {
+  AstExprs *items = ARENA_NEW(parser->arena, AstExprs);
+  vec_push(parser->arena, items, first);
+  for (int i = 0; i < rest->count; i++) vec_push(parser->arena, items, rest->items[i]);
+  return items;
+}
+
+static void report_repeated(Parser *parser, Span at, const char *message, Span first) {
+  diag_note(diag_error(parser->diagnostics, at, "%s", message), first, "here for the first time");
+}
+
+AstFormals *build_formals(Parser *parser, AstFormals *formals, const AstFormal *formal) {
+  if (!formals) formals = ARENA_NEW(parser->arena, AstFormals);
+  for (int i = 0; i < formals->count && i < REPETITIONS_MAX; i++) {
+    if (formals->items[i].name.text != formal->name.text) continue;
+    report_repeated(
+        parser, formal->name.span,
+        arena_printf(parser->arena, "the formal '%s' is named twice", formal->name.text),
+        formals->items[i].name.span);
+    break;
+  }
+  vec_push(parser->arena, formals, *formal);
+  return formals;
+}
+
+static void check_argument(Parser *parser, const AstArguments *arguments,
+                           const AstArgument *argument) {
+  if (parser->is_suspect) return; /* brackets were repaired: who knows what belongs to what */
+  const AstArgument *last = arguments->count ? &arguments->items[arguments->count - 1] : NULL;
+  if (last && last->name.text && !argument->name.text) {
+    Diagnostic *found =
+        diag_error(parser->diagnostics, argument->span, "a positional argument behind a named one");
+    diag_note(found, last->name.span, "'%s' is named", last->name.text);
+  }
+  for (int i = 0; i < arguments->count && argument->name.text && i < REPETITIONS_MAX; i++) {
+    if (arguments->items[i].name.text != argument->name.text) continue;
+    report_repeated(
+        parser, argument->name.span,
+        arena_printf(parser->arena, "the argument '%s' is given twice", argument->name.text),
+        arguments->items[i].name.span);
+    break;
+  }
+}
+
+AstArguments *build_arguments(Parser *parser, AstArguments *arguments,
+                              const AstArgument *argument) {
+  if (!arguments) arguments = ARENA_NEW(parser->arena, AstArguments);
+  check_argument(parser, arguments, argument);
+  vec_push(parser->arena, arguments, *argument);
+  return arguments;
+}
+
+AstIndex *build_at(Parser *parser, Span span, AstExpr *expr) {
+  AstIndex index = {.kind = AST_AT, .at = expr, .span = span};
+  if (expr->kind == AST_NAME && !strcmp(expr->name, "none"))
+    index = (AstIndex){.kind = AST_NEW_AXIS, .span = span};
+  return arena_copy(parser->arena, &index, sizeof index);
+}
+
+AstIndices *build_indices(Parser *parser, AstIndices *indices, const AstIndex *index) {
+  if (!indices) indices = ARENA_NEW(parser->arena, AstIndices);
+  for (int i = 0; i < indices->count && index->kind == AST_ELLIPSIS; i++) {
+    if (indices->items[i].kind != AST_ELLIPSIS) continue;
+    report_repeated(parser, index->span, "'...' can stand only once in an index",
+                    indices->items[i].span);
+    break;
+  }
+  vec_push(parser->arena, indices, *index);
+  return indices;
 }

@@ -31,51 +31,22 @@ Span parser_join_spans(const Span *spans, int count); /* spans[0] is what stands
 int parser_resume(Parser *parser);                    /* 0: the end of the file was tried before */
 void parser_syntax_error(Parser *parser, const int *expected, int count);
 
-/* build.c */
-AstName *build_ast_name(Parser *, const Token *);
+/* build.c. A node is made of what is written in the grammar's action, and gets its depth: an expression
+ * that would be too high loses its parts, a block its statements. */
+AstExpr *build_expr(Parser *, const AstExpr *written);
+AstStmt *build_stmt(Parser *, const AstStmt *written);
+AstBlock *build_block(Parser *, Span, const AstStmts *);
+AstBlock *build_else_if(Parser *, AstStmt *branch);
 AstExpr *build_name(Parser *, const AstName *);
 AstExpr *build_literal(Parser *, const Token *);
-AstExpr *build_quantity(Parser *, Span, const Token *number, const Token *unit);
-AstExpr *build_unary(Parser *, AstOperator, Span, Span op, AstExpr *operand);
-AstExpr *build_binary(Parser *, AstOperator, Span, Span op, AstExpr *left, AstExpr *right);
-AstExpr *build_ternary(Parser *, Span, Span op, AstExpr *condition, AstExpr *then,
-                       AstExpr *otherwise);
-AstExpr *build_range(Parser *, Span, Span op, AstExpr *from, AstExpr *to);
-AstExpr *build_member(Parser *, Span, AstExpr *object, const AstName *);
-AstExpr *build_call(Parser *, Span, Span open, Span close, AstExpr *callee, AstArguments *);
-AstExpr *build_index_expr(Parser *, Span, Span open, Span close, AstExpr *object, AstIndices *);
-AstExpr *build_tuple(Parser *, Span, AstExpr *first, const AstExprs *rest);
-AstExpr *build_list(Parser *, Span, const AstExprs *);
-AstExpr *build_scan(Parser *, Span, const AstScan *scan);
-AstArgument *build_argument(Parser *, Span, const AstName *, AstExpr *value); /* name may be NULL */
-AstArguments *build_arguments(Parser *, AstArguments *, const AstArgument *); /* list may be NULL */
-AstIndex *build_at(Parser *, Span, AstExpr *);
-AstIndex *build_ellipsis(Parser *, Span);
-AstIndex *build_slice(Parser *, Span, AstExpr *from, AstExpr *to, AstExpr *step);
+AstExprs *build_items(Parser *, AstExpr *first, const AstExprs *rest);
+/* The lists may be NULL. */
+AstArguments *build_arguments(Parser *, AstArguments *, const AstArgument *);
+AstFormals *build_formals(Parser *, AstFormals *, const AstFormal *);
 AstIndices *build_indices(Parser *, AstIndices *, const AstIndex *);
-
+/* x[i], where i may be `none`. */
+AstIndex *build_at(Parser *, Span, AstExpr *);
 /* `element` NULL: the default; `dims` NULL: any shape, or none. */
 AstType *build_type(Parser *, Span, const Token *element, const AstExprs *dims);
-AstFormal *build_formal(Parser *, Span, const AstName *, AstType *, AstExpr *default_value);
-AstFormals *build_formal_list(Parser *, AstFormals *, const AstFormal *);
-AstBinding *build_binding(Parser *, const AstName *, AstExpr *value);
-AstBlock *build_block(Parser *, Span, const AstStmts *);
-AstGradient *build_gradient(Parser *, Span keyword, AstFormals *, AstBlock *body);
-AstEntry *build_entry(Parser *, Span, AstNames *, AstExpr *value, AstExprs *stages);
-AstEntry *build_group(Parser *, Span, AstExprs *patterns, AstEntries *);
-
-AstStmt *build_const(Parser *, Span, Span keyword, AstBindings *);
-/* An empty statement, which the first builders fill. */
-AstStmt *build_stmt(Parser *, AstStmtKind, Span, Span keyword);
-AstStmt *build_variable(AstStmt *, const AstName *, AstType *, AstExpr *value);
-AstStmt *build_function(AstStmt *, const AstName *, AstFormals *, AstBlock *body, AstGradient *);
-AstStmt *build_extern(Parser *, AstStmt *function, AstType *result, AstEntries *);
-AstStmt *build_section(Parser *, AstStmtKind, Span, Span keyword, const AstName *, AstEntries *);
-AstStmt *build_assignment(Parser *, AstStmtKind, Span, Span op, AstNames *, AstExpr *value);
-AstStmt *build_for(Parser *, Span, Span keyword, AstNames *pattern, AstExpr *sequence, AstBlock *);
-AstStmt *build_if(Parser *, Span, Span keyword, AstExpr *condition, AstBlock *then,
-                  AstBlock *otherwise);
-AstStmt *build_else_if(Parser *, Span, Span keyword, AstExpr *condition, AstBlock *then, AstStmt *);
-AstStmt *build_values(Parser *, AstStmtKind, Span, Span keyword, AstExprs *);
 
 #endif

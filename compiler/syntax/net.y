@@ -1,6 +1,7 @@
 /* The grammar of .net: LALR(1) without conflicts, reentrant.
  *
- * Its input is the repaired list of tokens (tokens.h).  Actions only call the builders in build.c.
+ * Its input is the repaired list of tokens (tokens.h).  Actions name the parts of a node; what there is to
+ * decide and to check is in build.c.
  * After a syntax error the statement is dropped and parser_resume() moves to the separator or brace
  * that ends it; brackets always match, so that place is certain. */
 %require "3.6"
@@ -26,7 +27,12 @@ void net_error(Span *span, Parser *parser, const char *message);
 %code {
 #define YYLLOC_DEFAULT(Result, Rhs, N) ((Result) = parser_join_spans((Rhs), (N)))
 #define YYMAXDEPTH 20000
-#define STMT(kind, span, keyword) build_stmt(parser, (kind), (span), (keyword))
+#define STMT(what, at, word, ...)                                                                  \
+  build_stmt(parser, &(AstStmt){.kind = (what), .span = (at), .keyword = (word), __VA_ARGS__})
+#define EXPR(what, at, ...)                                                                        \
+  build_expr(parser, &(AstExpr){.kind = (what), .span = (at), __VA_ARGS__})
+#define BINARY(op, at, op_at, left, right) EXPR(AST_BINARY, at, .binary = {(op), (op_at), (left), (right)})
+#define NEW(type, ...) arena_copy(parser->arena, &(type){__VA_ARGS__}, sizeof(type))
 #define NEW_LIST(type) ARENA_NEW(parser->arena, type)
 #define PUSH(list, item) vec_push(parser->arena, (list), (item))
 /* The statement or entry in which the error was is given up. */
@@ -113,35 +119,35 @@ stmt_list
 block: '{' stmts '}'             { $$ = build_block(parser, @$, $2); } ;
 
 stmt
-  : CONST bindings               { $$ = build_const(parser, @$, @1, $2); }
-  | INPUT name ':' type          { $$ = build_variable(STMT(AST_INPUT, @$, @1), $2, $4, NULL); }
-  | PARAM name opt_type opt_init { $$ = build_variable(STMT(AST_PARAM, @$, @1), $2, $3, $4); }
-  | STATE name opt_type opt_init { $$ = build_variable(STMT(AST_STATE, @$, @1), $2, $3, $4); }
-  | STREAM name opt_type opt_init { $$ = build_variable(STMT(AST_STREAM, @$, @1), $2, $3, $4); }
-  | DATA name data_block         { $$ = build_section(parser, AST_DATA, @$, @1, $2, $3); }
-  | TRAIN entry_block            { $$ = build_section(parser, AST_TRAIN, @$, @1, NULL, $2); }
-  | PREDICT entry_block          { $$ = build_section(parser, AST_PREDICT, @$, @1, NULL, $2); }
+  : CONST bindings               { $$ = STMT(AST_CONST, @$, @1, .constants = *$2); }
+  | INPUT name ':' type          { $$ = STMT(AST_INPUT, @$, @1, .variable = {*$2, $4, NULL}); }
+  | PARAM name opt_type opt_init { $$ = STMT(AST_PARAM, @$, @1, .variable = {*$2, $3, $4}); }
+  | STATE name opt_type opt_init { $$ = STMT(AST_STATE, @$, @1, .variable = {*$2, $3, $4}); }
+  | STREAM name opt_type opt_init { $$ = STMT(AST_STREAM, @$, @1, .variable = {*$2, $3, $4}); }
+  | DATA name data_block         { $$ = STMT(AST_DATA, @$, @1, .section = {*$2, *$3}); }
+  | TRAIN entry_block            { $$ = STMT(AST_TRAIN, @$, @1, .section.entries = *$2); }
+  | PREDICT entry_block          { $$ = STMT(AST_PREDICT, @$, @1, .section.entries = *$2); }
   | DEF name '(' formals ')' block opt_gradient
-      { $$ = build_function(STMT(AST_DEF, @$, @1), $2, $4, $6, $7); }
+      { $$ = STMT(AST_DEF, @$, @1, .function = {*$2, *$4, $6, .gradient = $7}); }
   | OPTIMIZER name '(' formals ')' block
-      { $$ = build_function(STMT(AST_OPTIMIZER, @$, @1), $2, $4, $6, NULL); }
+      { $$ = STMT(AST_OPTIMIZER, @$, @1, .function = {*$2, *$4, .body = $6}); }
   | INIT name '(' formals ')' block
-      { $$ = build_function(STMT(AST_INIT, @$, @1), $2, $4, $6, NULL); }
+      { $$ = STMT(AST_INIT, @$, @1, .function = {*$2, *$4, .body = $6}); }
   | SCHEDULE name '(' formals ')' block
-      { $$ = build_function(STMT(AST_SCHEDULE, @$, @1), $2, $4, $6, NULL); }
+      { $$ = STMT(AST_SCHEDULE, @$, @1, .function = {*$2, *$4, .body = $6}); }
   | EXTERN name '(' formals ')' ':' type entry_block opt_gradient
-                                 { $$ = build_function(STMT(AST_EXTERN, @$, @1), $2, $4, NULL, $9);
-                                   build_extern(parser, $$, $7, $8); }
-  | names '=' expr               { $$ = build_assignment(parser, AST_ASSIGN, @$, @2, $1, $3); }
-  | names ARROW expr             { $$ = build_assignment(parser, AST_STORE, @$, @2, $1, $3); }
-  | FOR pattern IN expr block    { $$ = build_for(parser, @$, @1, $2, $4, $5); }
+      { $$ = STMT(AST_EXTERN, @$, @1, .function = {*$2, *$4, NULL, $9, $7, *$8}); }
+  | names '=' expr               { $$ = STMT(AST_ASSIGN, @$, @2, .assignment = {*$1, $3}); }
+  | names ARROW expr             { $$ = STMT(AST_STORE, @$, @2, .assignment = {*$1, $3}); }
+  | FOR pattern IN expr block    { $$ = STMT(AST_FOR, @$, @1, .loop = {*$2, $4, $5}); }
   | if_stmt
-  | RETURN exprs                 { $$ = build_values(parser, AST_RETURN, @$, @1, $2); }
-  | YIELD exprs                  { $$ = build_values(parser, AST_YIELD, @$, @1, $2); }
+  | RETURN exprs                 { $$ = STMT(AST_RETURN, @$, @1, .values = *$2); }
+  | YIELD exprs                  { $$ = STMT(AST_YIELD, @$, @1, .values = *$2); }
   ;
 if_stmt
-  : IF expr block opt_else       { $$ = build_if(parser, @$, @1, $2, $3, $4); }
-  | IF expr block ELSE if_stmt   { $$ = build_else_if(parser, @$, @1, $2, $3, $5); }
+  : IF expr block opt_else       { $$ = STMT(AST_IF, @$, @1, .branch = {$2, $3, $4, 0}); }
+  | IF expr block ELSE if_stmt
+      { $$ = STMT(AST_IF, @$, @1, .branch = {$2, $3, build_else_if(parser, $5), 1}); }
   ;
 opt_else
   : %empty                       { $$ = NULL; }
@@ -149,13 +155,13 @@ opt_else
   ;
 opt_gradient
   : %empty                       { $$ = NULL; }
-  | GRADIENT '(' formals ')' block { $$ = build_gradient(parser, @1, $3, $5); }
+  | GRADIENT '(' formals ')' block { $$ = NEW(AstGradient, *$3, $5, @1); }
   ;
 bindings
   : binding                      { $$ = NEW_LIST(AstBindings); PUSH($$, *$1); }
   | bindings ',' binding         { PUSH($1, *$3); $$ = $1; }
   ;
-binding: name '=' expr           { $$ = build_binding(parser, $1, $3); } ;
+binding: name '=' expr           { $$ = NEW(AstBinding, *$1, $3); } ;
 
 names
   : name                         { $$ = NEW_LIST(AstNames); PUSH($$, *$1); }
@@ -165,8 +171,8 @@ pattern: names | '(' names ')'   { $$ = $2; } ;
 
 /* Words that are keywords only where a statement or a clause begins; elsewhere ordinary names. */
 name
-  : ID                           { $$ = build_ast_name(parser, $1); }
-  | contextual                   { $$ = build_ast_name(parser, $1); }
+  : ID                           { $$ = NEW(AstName, $1->name, $1->span); }
+  | contextual                   { $$ = NEW(AstName, $1->name, $1->span); }
   ;
 contextual
   : DATA | INPUT | STATE | TRAIN | PREDICT | OPTIMIZER | ALONG | INIT | SCHEDULE | STREAM | PARAMS
@@ -194,10 +200,10 @@ formals
   | formal_list opt_comma
   ;
 formal_list
-  : formal                       { $$ = build_formal_list(parser, NULL, $1); }
-  | formal_list ',' formal       { $$ = build_formal_list(parser, $1, $3); }
+  : formal                       { $$ = build_formals(parser, NULL, $1); }
+  | formal_list ',' formal       { $$ = build_formals(parser, $1, $3); }
   ;
-formal: name opt_type opt_init   { $$ = build_formal(parser, @$, $1, $2, $3); } ;
+formal: name opt_type opt_init   { $$ = NEW(AstFormal, *$1, $2, $3, @$); } ;
 
 /* A brace must not stay on the stack longer than its partner: recovery would go back into the block. */
 entry_block: '{' entries '}'     { $$ = $2; } ;
@@ -215,8 +221,9 @@ entry_list
   | entry_list between error     { $$ = $1; RESUME(); }
   ;
 entry
-  : names '=' expr               { $$ = build_entry(parser, @$, $1, $3, NULL); }
-  | PARAMS strings entry_block     { $$ = build_group(parser, @$, $2, $3); }
+  : names '=' expr               { $$ = NEW(AstEntry, .span = @$, .names = *$1, .value = $3); }
+  | PARAMS strings entry_block
+      { $$ = NEW(AstEntry, AST_ENTRY_PARAMS, @$, .patterns = *$2, .entries = *$3); }
   ;
 strings
   : STRING                       { $$ = NEW_LIST(AstExprs); PUSH($$, build_literal(parser, $1)); }
@@ -233,8 +240,9 @@ data_list
   | data_list between error      { $$ = $1; RESUME(); }
   ;
 data_entry
-  : names '=' expr               { $$ = build_entry(parser, @$, $1, $3, NULL); }
-  | names '=' expr stages        { $$ = build_entry(parser, @$, $1, $3, $4); }
+  : names '=' expr               { $$ = NEW(AstEntry, .span = @$, .names = *$1, .value = $3); }
+  | names '=' expr stages
+      { $$ = NEW(AstEntry, .span = @$, .names = *$1, .value = $3, .stages = *$4); }
   ;
 stages
   : '|' expr                     { $$ = NEW_LIST(AstExprs); PUSH($$, $2); }
@@ -244,57 +252,59 @@ stages
 expr: ternary | scan ;
 ternary
   : or
-  | or '?' expr ':' expr         { $$ = build_ternary(parser, @$, @2, $1, $3, $5); }
+  | or '?' expr ':' expr         { $$ = EXPR(AST_TERNARY, @$, .ternary = {$1, $3, $5, @2}); }
   ;
 or: and
-  | or OR and                    { $$ = build_binary(parser, AST_OR, @$, @2, $1, $3); }
+  | or OR and                    { $$ = BINARY(AST_OR, @$, @2, $1, $3); }
   ;
 and: cmp
-  | and AND cmp                  { $$ = build_binary(parser, AST_AND, @$, @2, $1, $3); }
+  | and AND cmp                  { $$ = BINARY(AST_AND, @$, @2, $1, $3); }
   ;
 cmp: range
-  | range EQ range               { $$ = build_binary(parser, AST_EQ, @$, @2, $1, $3); }
-  | range NE range               { $$ = build_binary(parser, AST_NE, @$, @2, $1, $3); }
-  | range '<' range              { $$ = build_binary(parser, AST_LT, @$, @2, $1, $3); }
-  | range '>' range              { $$ = build_binary(parser, AST_GT, @$, @2, $1, $3); }
-  | range LE range               { $$ = build_binary(parser, AST_LE, @$, @2, $1, $3); }
-  | range GE range               { $$ = build_binary(parser, AST_GE, @$, @2, $1, $3); }
+  | range EQ range               { $$ = BINARY(AST_EQ, @$, @2, $1, $3); }
+  | range NE range               { $$ = BINARY(AST_NE, @$, @2, $1, $3); }
+  | range '<' range              { $$ = BINARY(AST_LT, @$, @2, $1, $3); }
+  | range '>' range              { $$ = BINARY(AST_GT, @$, @2, $1, $3); }
+  | range LE range               { $$ = BINARY(AST_LE, @$, @2, $1, $3); }
+  | range GE range               { $$ = BINARY(AST_GE, @$, @2, $1, $3); }
   ;
 range: add
-  | add DOTDOT add               { $$ = build_range(parser, @$, @2, $1, $3); }
+  | add DOTDOT add               { $$ = EXPR(AST_RANGE, @$, .range = {$1, $3, @2}); }
   ;
 add: mul
-  | add '+' mul                  { $$ = build_binary(parser, AST_ADD, @$, @2, $1, $3); }
-  | add '-' mul                  { $$ = build_binary(parser, AST_SUB, @$, @2, $1, $3); }
+  | add '+' mul                  { $$ = BINARY(AST_ADD, @$, @2, $1, $3); }
+  | add '-' mul                  { $$ = BINARY(AST_SUB, @$, @2, $1, $3); }
   ;
 mul: unary
-  | mul '*' unary                { $$ = build_binary(parser, AST_MUL, @$, @2, $1, $3); }
-  | mul '/' unary                { $$ = build_binary(parser, AST_DIV, @$, @2, $1, $3); }
-  | mul FLOORDIV unary           { $$ = build_binary(parser, AST_FLOORDIV, @$, @2, $1, $3); }
-  | mul '%' unary                { $$ = build_binary(parser, AST_MOD, @$, @2, $1, $3); }
-  | mul '@' unary                { $$ = build_binary(parser, AST_MATMUL, @$, @2, $1, $3); }
+  | mul '*' unary                { $$ = BINARY(AST_MUL, @$, @2, $1, $3); }
+  | mul '/' unary                { $$ = BINARY(AST_DIV, @$, @2, $1, $3); }
+  | mul FLOORDIV unary           { $$ = BINARY(AST_FLOORDIV, @$, @2, $1, $3); }
+  | mul '%' unary                { $$ = BINARY(AST_MOD, @$, @2, $1, $3); }
+  | mul '@' unary                { $$ = BINARY(AST_MATMUL, @$, @2, $1, $3); }
   ;
 unary: power
-  | '-' unary                    { $$ = build_unary(parser, AST_NEG, @$, @1, $2); }
-  | '!' unary                    { $$ = build_unary(parser, AST_NOT, @$, @1, $2); }
+  | '-' unary                    { $$ = EXPR(AST_UNARY, @$, .unary = {AST_NEG, @1, $2}); }
+  | '!' unary                    { $$ = EXPR(AST_UNARY, @$, .unary = {AST_NOT, @1, $2}); }
   ;
 power: postfix
-  | postfix '^' unary            { $$ = build_binary(parser, AST_POW, @$, @2, $1, $3); }
+  | postfix '^' unary            { $$ = BINARY(AST_POW, @$, @2, $1, $3); }
   ;
 postfix: primary
-  | postfix '.' name             { $$ = build_member(parser, @$, $1, $3); }
-  | postfix '(' args ')'         { $$ = build_call(parser, @$, @2, @4, $1, $3); }
-  | postfix '[' indices ']'      { $$ = build_index_expr(parser, @$, @2, @4, $1, $3); }
+  | postfix '.' name             { $$ = EXPR(AST_MEMBER, @$, .member = {$1, *$3}); }
+  | postfix '(' args ')'         { $$ = EXPR(AST_CALL, @$, .call = {$1, *$3, span_join(@2, @4)}); }
+  | postfix '[' indices ']'      { $$ = EXPR(AST_INDEX, @$, .index = {$1, *$3, span_join(@2, @4)}); }
   ;
 primary
   : name                         { $$ = build_name(parser, $1); }
   | NUMBER                       { $$ = build_literal(parser, $1); }
   | STRING                       { $$ = build_literal(parser, $1); }
   | BOOL                         { $$ = build_literal(parser, $1); }
-  | NUMBER ID                    { $$ = build_quantity(parser, @$, $1, $2); }
+  | NUMBER ID
+      { $$ = EXPR(AST_QUANTITY, @$, .quantity = {build_literal(parser, $1), {$2->name, $2->span}}); }
   | '(' expr ')'                 { $$ = $2; }
-  | '(' expr ',' opt_exprs ')'   { $$ = build_tuple(parser, @$, $2, $4); }
-  | '[' opt_exprs ']'            { $$ = build_list(parser, @$, $2); }
+  | '(' expr ',' opt_exprs ')'
+      { $$ = EXPR(AST_TUPLE, @$, .items = *build_items(parser, $2, $4)); }
+  | '[' opt_exprs ']'            { $$ = EXPR(AST_LIST, @$, .items = *$2); }
   ;
 exprs
   : expr                         { $$ = NEW_LIST(AstExprs); PUSH($$, $1); }
@@ -313,10 +323,9 @@ arg_list
   | arg_list ',' arg             { $$ = build_arguments(parser, $1, $3); }
   ;
 arg
-  : expr                         { $$ = build_argument(parser, @$, NULL, $1); }
-  | name '=' expr                { $$ = build_argument(parser, @$, $1, $3); }
-  | WITH '=' expr
-      { $$ = build_argument(parser, @$, build_ast_name(parser, $1), $3); }
+  : expr                         { $$ = NEW(AstArgument, .value = $1, .span = @$); }
+  | name '=' expr                { $$ = NEW(AstArgument, *$1, $3, @$); }
+  | WITH '=' expr                { $$ = NEW(AstArgument, {$1->name, $1->span}, $3, @$); }
   ;
 indices: index_list opt_comma ;
 index_list
@@ -325,16 +334,17 @@ index_list
   ;
 index
   : expr                         { $$ = build_at(parser, @$, $1); }
-  | ELLIPSIS                     { $$ = build_ellipsis(parser, @$); }
-  | opt_expr ':' opt_expr        { $$ = build_slice(parser, @$, $1, $3, NULL); }
-  | opt_expr ':' opt_expr ':' opt_expr { $$ = build_slice(parser, @$, $1, $3, $5); }
+  | ELLIPSIS                     { $$ = NEW(AstIndex, AST_ELLIPSIS, .span = @$); }
+  | opt_expr ':' opt_expr        { $$ = NEW(AstIndex, AST_SLICE, NULL, $1, $3, NULL, @$); }
+  | opt_expr ':' opt_expr ':' opt_expr
+                                 { $$ = NEW(AstIndex, AST_SLICE, NULL, $1, $3, $5, @$); }
   ;
 opt_expr: %empty                 { $$ = NULL; }
   | expr
   ;
 
 scan: SCAN pattern IN exprs opt_along opt_recompute opt_with block
-                                 { $$ = build_scan(parser, @$, &(AstScan){*$2, *$4, $5, $6 != NULL, *$7, $8, @1}); } ;
+                                 { $$ = EXPR(AST_SCAN, @$, .scan = NEW(AstScan, *$2, *$4, $5, $6 != NULL, *$7, $8, @1)); } ;
 opt_along: %empty                { $$ = NULL; }
   | ALONG unary                  { $$ = $2; }
   ;

@@ -1,13 +1,20 @@
 /* Visiting the expressions of a tree: see visit.h. */
 #include "syntax/visit.h"
 
+/* What happens to each part: it is visited, or its depth is held against the greatest so far. */
 typedef struct Visitor {
-  AstVisit *visit;
+  AstVisit *visit; /* NULL: `depth` */
   void *context;
+  int *depth;
 } Visitor;
 
+static void note_depth(const Visitor *v, int depth) {
+  if (depth > *v->depth) *v->depth = depth;
+}
+
 static void visit_expr(const Visitor *v, const AstExpr *expr) {
-  if (expr) v->visit(expr, v->context);
+  if (expr && v->visit) v->visit(expr, v->context);
+  else if (expr) note_depth(v, expr->depth);
 }
 
 static void visit_exprs(const Visitor *v, const AstExprs *exprs) {
@@ -15,7 +22,8 @@ static void visit_exprs(const Visitor *v, const AstExprs *exprs) {
 }
 
 static void visit_block(const Visitor *v, const AstBlock *block) {
-  if (block) visit_stmts(&block->stmts, v->visit, v->context);
+  if (block && v->visit) visit_stmts(&block->stmts, v->visit, v->context);
+  else if (block) note_depth(v, block->depth);
 }
 
 static void visit_type(const Visitor *v, const AstType *type) {
@@ -48,9 +56,9 @@ static void visit_call(const Visitor *v, const AstExpr *expr) {
     visit_expr(v, expr->call.arguments.items[i].value);
 }
 
-void visit_parts(const AstExpr *expr, AstVisit *visit, void *context) {
-  const Visitor visitor = {visit, context}, *v = &visitor;
+static void visit_parts_of(const Visitor *v, const AstExpr *expr) {
   switch (expr->kind) {
+  case AST_QUANTITY: visit_expr(v, expr->quantity.number); return;
   case AST_TUPLE:
   case AST_LIST: visit_exprs(v, &expr->items); return;
   case AST_UNARY: visit_expr(v, expr->unary.operand); return;
@@ -73,6 +81,16 @@ void visit_parts(const AstExpr *expr, AstVisit *visit, void *context) {
   case AST_SCAN: visit_scan(v, expr->scan); return;
   default: return; /* leaves */
   }
+}
+
+void visit_parts(const AstExpr *expr, AstVisit *visit, void *context) {
+  visit_parts_of(&(Visitor){.visit = visit, .context = context}, expr);
+}
+
+int visit_parts_depth(const AstExpr *expr) {
+  int depth = 0;
+  visit_parts_of(&(Visitor){.depth = &depth}, expr);
+  return depth;
 }
 
 static void visit_entries(const Visitor *v, const AstEntries *entries) {
@@ -132,7 +150,14 @@ static void visit_stmt(const Visitor *v, const AstStmt *stmt) {
 }
 
 void visit_stmts(const AstStmts *stmts, AstVisit *visit, void *context) {
-  for (int i = 0; i < stmts->count; i++) visit_stmt(&(Visitor){visit, context}, stmts->items[i]);
+  const Visitor visitor = {.visit = visit, .context = context};
+  for (int i = 0; i < stmts->count; i++) visit_stmt(&visitor, stmts->items[i]);
+}
+
+int visit_stmt_depth(const AstStmt *stmt) {
+  int depth = 0;
+  visit_stmt(&(Visitor){.depth = &depth}, stmt);
+  return depth;
 }
 
 /* ---- names -------------------------------------------------------------------------------- */

@@ -10,6 +10,9 @@ typedef void AstVisit(const AstExpr *expr, void *context);
 /* Calls `visit` for each expression that is directly a part of `expr`; of a scan, for those of its
  * body as well. */
 void visit_parts(const AstExpr *expr, AstVisit *visit, void *context);
+/* The depth of the highest expression or block that is directly a part; 0 without any. */
+int visit_parts_depth(const AstExpr *expr);
+int visit_stmt_depth(const AstStmt *stmt);
 /* Calls `visit` for each expression that stands in the statements, those of blocks and entries
  * included, without the parts of these. */
 void visit_stmts(const AstStmts *stmts, AstVisit *visit, void *context);
