@@ -33,11 +33,16 @@ const char *ast_stmt_kind_text(AstStmtKind kind) {
 static void print_expr(Text *out, const AstExpr *expr, int indent);
 static void print_block(Text *out, const AstBlock *block, int indent);
 
-static void print_exprs(Text *out, const AstExprs *exprs, int indent) {
-  for (int i = 0; i < exprs->count; i++) {
-    if (i) text_add_char(out, ' ');
-    print_expr(out, exprs->items[i], indent);
-  }
+/* The text before the expression, and it; nothing where there is none. */
+static void print_part(Text *out, const char *before, const AstExpr *expr, int indent) {
+  if (!expr) return;
+  text_add(out, before);
+  print_expr(out, expr, indent);
+}
+
+/* The same of several, with blanks between. */
+static void print_parts(Text *out, const char *before, const AstExprs *exprs, int indent) {
+  for (int i = 0; i < exprs->count; i++) print_part(out, i ? " " : before, exprs->items[i], indent);
 }
 
 static void print_names(Text *out, const AstNames *names) {
@@ -49,36 +54,30 @@ static void print_names(Text *out, const AstNames *names) {
 
 static void print_bindings(Text *out, const AstBindings *bindings, int indent) {
   for (int i = 0; i < bindings->count; i++) {
-    text_printf(out, "%s(%s ", i ? " " : "", bindings->items[i].name.text);
-    print_expr(out, bindings->items[i].value, indent);
+    text_printf(out, "%s(%s", i ? " " : "", bindings->items[i].name.text);
+    print_part(out, " ", bindings->items[i].value, indent);
     text_add_char(out, ')');
   }
 }
 
-static void print_slice_part(Text *out, const AstExpr *part, int indent) {
-  text_add_char(out, ' ');
-  if (part) print_expr(out, part, indent);
-  else text_add_char(out, '-');
-}
-
 static void print_index(Text *out, const AstIndex *index, int indent) {
-  text_add_char(out, ' ');
   switch (index->kind) {
-  case AST_AT: print_expr(out, index->at, indent); return;
-  case AST_ELLIPSIS: text_add(out, "..."); return;
-  case AST_NEW_AXIS: text_add(out, "(none)"); return;
+  case AST_AT: print_part(out, " ", index->at, indent); return;
+  case AST_ELLIPSIS: text_add(out, " ..."); return;
+  case AST_NEW_AXIS: text_add(out, " (none)"); return;
   case AST_SLICE: break;
   }
-  text_add(out, "(slice");
-  print_slice_part(out, index->from, indent);
-  print_slice_part(out, index->to, indent);
-  if (index->step) print_slice_part(out, index->step, indent);
+  text_add(out, " (slice");
+  if (!index->from) text_add(out, " -");
+  print_part(out, " ", index->from, indent);
+  if (!index->to) text_add(out, " -");
+  print_part(out, " ", index->to, indent);
+  print_part(out, " ", index->step, indent);
   text_add_char(out, ')');
 }
 
 static void print_call(Text *out, const AstExpr *expr, int indent) {
-  text_add(out, "(call ");
-  print_expr(out, expr->call.callee, indent);
+  print_part(out, "(call ", expr->call.callee, indent);
   for (int i = 0; i < expr->call.arguments.count; i++) {
     const AstArgument *argument = &expr->call.arguments.items[i];
     text_add_char(out, ' ');
@@ -91,13 +90,9 @@ static void print_call(Text *out, const AstExpr *expr, int indent) {
 static void print_scan(Text *out, const AstScan *scan, int indent) {
   text_add(out, "(scan ");
   print_names(out, &scan->pattern);
-  text_add(out, " (");
-  print_exprs(out, &scan->sources, indent);
+  print_parts(out, " (", &scan->sources, indent);
   text_add_char(out, ')');
-  if (scan->along) {
-    text_add(out, " along ");
-    print_expr(out, scan->along, indent);
-  }
+  print_part(out, " along ", scan->along, indent);
   if (scan->recomputes) text_add(out, " recompute");
   if (scan->carries.count) {
     text_add(out, " with (");
@@ -110,12 +105,10 @@ static void print_scan(Text *out, const AstScan *scan, int indent) {
 
 static void print_operator(Text *out, const char *op, int indent, const AstExpr *a,
                            const AstExpr *b, const AstExpr *c) {
-  const AstExpr *const operands[] = {a, b, c};
   text_printf(out, "(%s", op);
-  for (int i = 0; i < 3 && operands[i]; i++) {
-    text_add_char(out, ' ');
-    print_expr(out, operands[i], indent);
-  }
+  print_part(out, " ", a, indent);
+  print_part(out, " ", b, indent);
+  print_part(out, " ", c, indent);
   text_add_char(out, ')');
 }
 
@@ -134,8 +127,7 @@ static void print_expr(Text *out, const AstExpr *expr, int indent) {
   case AST_TUPLE:
   case AST_LIST:
     text_add(out, expr->kind == AST_TUPLE ? "(tuple" : "(list");
-    if (expr->items.count) text_add_char(out, ' ');
-    print_exprs(out, &expr->items, indent);
+    print_parts(out, " ", &expr->items, indent);
     text_add_char(out, ')');
     return;
   case AST_UNARY:
@@ -152,14 +144,12 @@ static void print_expr(Text *out, const AstExpr *expr, int indent) {
     return;
   case AST_RANGE: print_operator(out, "..", indent, expr->range.from, expr->range.to, NULL); return;
   case AST_MEMBER:
-    text_add(out, "(. ");
-    print_expr(out, expr->member.object, indent);
+    print_part(out, "(. ", expr->member.object, indent);
     text_printf(out, " %s)", expr->member.name.text);
     return;
   case AST_CALL: print_call(out, expr, indent); return;
   case AST_INDEX:
-    text_add(out, "(at ");
-    print_expr(out, expr->index.object, indent);
+    print_part(out, "(at ", expr->index.object, indent);
     for (int i = 0; i < expr->index.indices.count; i++)
       print_index(out, &expr->index.indices.items[i], indent);
     text_add_char(out, ')');
@@ -188,11 +178,11 @@ static void print_block(Text *out, const AstBlock *block, int indent) {
   text_add_char(out, ')');
 }
 
-static void print_type(Text *out, const AstType *type, int indent) {
-  text_printf(out, "(type %s", type->element.text ? type->element.text : "-");
+static void print_type(Text *out, const char *before, const AstType *type, int indent) {
+  if (!type) return;
+  text_printf(out, "%s(type %s", before, type->element.text ? type->element.text : "-");
   if (type->any_shape) text_add(out, " ...");
-  if (type->dims.count) text_add_char(out, ' ');
-  print_exprs(out, &type->dims, indent);
+  print_parts(out, " ", &type->dims, indent);
   text_add_char(out, ')');
 }
 
@@ -201,14 +191,8 @@ static void print_formals(Text *out, const AstFormals *formals, int indent) {
   for (int i = 0; i < formals->count; i++) {
     const AstFormal *formal = &formals->items[i];
     text_printf(out, "%s(%s", i ? " " : "", formal->name.text);
-    if (formal->type) {
-      text_add(out, " : ");
-      print_type(out, formal->type, indent);
-    }
-    if (formal->default_value) {
-      text_add(out, " = ");
-      print_expr(out, formal->default_value, indent);
-    }
+    print_type(out, " : ", formal->type, indent);
+    print_part(out, " = ", formal->default_value, indent);
     text_add_char(out, ')');
   }
   text_add_char(out, ')');
@@ -219,40 +203,23 @@ static void print_entries(Text *out, const AstEntries *entries, int indent) {
     const AstEntry *entry = &entries->items[i];
     new_line(out, indent + 2);
     if (entry->kind == AST_ENTRY_PARAMS) {
-      text_add(out, "(params (");
-      print_exprs(out, &entry->patterns, indent);
+      print_parts(out, "(params (", &entry->patterns, indent);
       text_add_char(out, ')');
       print_entries(out, &entry->entries, indent + 2);
     } else {
       text_add(out, "(set ");
       print_names(out, &entry->names);
-      text_add_char(out, ' ');
-      print_expr(out, entry->value, indent + 2);
-      if (entry->stages.count) text_add(out, " | ");
-      print_exprs(out, &entry->stages, indent + 2);
+      print_part(out, " ", entry->value, indent + 2);
+      print_parts(out, " | ", &entry->stages, indent + 2);
     }
     text_add_char(out, ')');
   }
 }
 
-static void print_variable(Text *out, const AstStmt *stmt, int indent) {
-  text_printf(out, " %s", stmt->variable.name.text);
-  if (stmt->variable.type) {
-    text_add_char(out, ' ');
-    print_type(out, stmt->variable.type, indent);
-  }
-  if (!stmt->variable.value) return;
-  text_add(out, " = ");
-  print_expr(out, stmt->variable.value, indent);
-}
-
 static void print_function(Text *out, const AstStmt *stmt, int indent) {
   text_printf(out, " %s ", stmt->function.name.text);
   print_formals(out, &stmt->function.formals, indent);
-  if (stmt->function.result) {
-    text_add_char(out, ' ');
-    print_type(out, stmt->function.result, indent);
-  }
+  print_type(out, " ", stmt->function.result, indent);
   print_entries(out, &stmt->function.entries, indent);
   if (stmt->function.body) print_block(out, stmt->function.body, indent);
   const AstGradient *gradient = stmt->function.gradient;
@@ -264,61 +231,56 @@ static void print_function(Text *out, const AstStmt *stmt, int indent) {
   text_add_char(out, ')');
 }
 
-static void print_branch(Text *out, const AstStmt *stmt, int indent) {
-  text_add_char(out, ' ');
-  print_expr(out, stmt->branch.condition, indent);
-  print_block(out, stmt->branch.then, indent);
-  if (stmt->branch.otherwise) print_block(out, stmt->branch.otherwise, indent);
-}
-
-static void print_loop(Text *out, const AstStmt *stmt, int indent) {
-  text_add_char(out, ' ');
-  print_names(out, &stmt->loop.pattern);
-  text_add_char(out, ' ');
-  print_expr(out, stmt->loop.sequence, indent);
-  print_block(out, stmt->loop.body, indent);
-}
-
-static void print_section(Text *out, const AstStmt *stmt, int indent) {
-  if (stmt->section.name.text) text_printf(out, " %s", stmt->section.name.text);
-  print_entries(out, &stmt->section.entries, indent);
-}
-
-static void print_assignment(Text *out, const AstStmt *stmt, int indent) {
-  text_add_char(out, ' ');
-  print_names(out, &stmt->assignment.names);
-  text_add_char(out, ' ');
-  print_expr(out, stmt->assignment.value, indent);
-}
-
-static void print_constants(Text *out, const AstStmt *stmt, int indent) {
-  text_add_char(out, ' ');
-  print_bindings(out, &stmt->constants, indent);
-}
-
-static void print_values(Text *out, const AstStmt *stmt, int indent) {
-  text_add_char(out, ' ');
-  print_exprs(out, &stmt->values, indent);
+/* After the word of the statement. */
+static void print_stmt_parts(Text *out, const AstStmt *stmt, int indent) {
+  switch (stmt->kind) {
+  case AST_CONST:
+    text_add_char(out, ' ');
+    print_bindings(out, &stmt->constants, indent);
+    return;
+  case AST_INPUT:
+  case AST_PARAM:
+  case AST_STATE:
+  case AST_STREAM:
+    text_printf(out, " %s", stmt->variable.name.text);
+    print_type(out, " ", stmt->variable.type, indent);
+    print_part(out, " = ", stmt->variable.value, indent);
+    return;
+  case AST_DATA:
+  case AST_TRAIN:
+  case AST_PREDICT:
+    if (stmt->section.name.text) text_printf(out, " %s", stmt->section.name.text);
+    print_entries(out, &stmt->section.entries, indent);
+    return;
+  case AST_ASSIGN:
+  case AST_STORE:
+    text_add_char(out, ' ');
+    print_names(out, &stmt->assignment.names);
+    print_part(out, " ", stmt->assignment.value, indent);
+    return;
+  case AST_FOR:
+    text_add_char(out, ' ');
+    print_names(out, &stmt->loop.pattern);
+    print_part(out, " ", stmt->loop.sequence, indent);
+    print_block(out, stmt->loop.body, indent);
+    return;
+  case AST_IF:
+    print_part(out, " ", stmt->branch.condition, indent);
+    print_block(out, stmt->branch.then, indent);
+    if (stmt->branch.otherwise) print_block(out, stmt->branch.otherwise, indent);
+    return;
+  case AST_RETURN:
+  case AST_YIELD: print_parts(out, " ", &stmt->values, indent); return;
+  default: print_function(out, stmt, indent);
+  }
 }
 
 static void print_stmt(Text *out, const AstStmt *stmt, int indent) {
-  static const struct {
-    const char *word;
-    void (*print)(Text *, const AstStmt *, int);
-  } forms[AST_STMT_KINDS] = {
-      [AST_CONST] = {"const", print_constants},  [AST_INPUT] = {"input", print_variable},
-      [AST_PARAM] = {"param", print_variable},   [AST_STATE] = {"state", print_variable},
-      [AST_STREAM] = {"stream", print_variable}, [AST_DATA] = {"data", print_section},
-      [AST_TRAIN] = {"train", print_section},    [AST_PREDICT] = {"predict", print_section},
-      [AST_DEF] = {"def", print_function},       [AST_OPTIMIZER] = {"optimizer", print_function},
-      [AST_INIT] = {"init", print_function},     [AST_SCHEDULE] = {"schedule", print_function},
-      [AST_EXTERN] = {"extern", print_function}, [AST_ASSIGN] = {"=", print_assignment},
-      [AST_STORE] = {"<-", print_assignment},    [AST_FOR] = {"for", print_loop},
-      [AST_IF] = {"if", print_branch},           [AST_RETURN] = {"return", print_values},
-      [AST_YIELD] = {"yield", print_values},
-  };
-  text_printf(out, "(%s", forms[stmt->kind].word);
-  forms[stmt->kind].print(out, stmt, indent);
+  const char *word = stmt->kind == AST_ASSIGN  ? "="
+                     : stmt->kind == AST_STORE ? "<-"
+                                               : ast_stmt_kind_text(stmt->kind);
+  text_printf(out, "(%s", word);
+  print_stmt_parts(out, stmt, indent);
   text_add_char(out, ')');
 }
 

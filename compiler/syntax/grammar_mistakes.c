@@ -134,12 +134,6 @@ static int python_ternary(Error e) {
   return 0;
 }
 
-static int comprehension(Error e) {
-  if (e->found->kind != T_FOR || !e->found->depth) return 0;
-  return complain_with_help(e, e->found->span, "'for' cannot stand in an expression",
-                            "build a value step by step in a 'for' statement");
-}
-
 /* The clauses of a scan after its sequences, in their order; 0 for other words. */
 static int clause_rank(int kind) {
   return kind == T_ALONG ? 1 : kind == T_RECOMPUTE ? 2 : kind == T_WITH ? 3 : 0;
@@ -179,12 +173,6 @@ static int lonely_gradient(Error e) {
   return complain_with_help(e, e->tokens[at]->span,
                             "'gradient' without a 'def' or 'extern' before it",
                             "it stands behind the '}' of the function it belongs to");
-}
-
-static int lonely_else(Error e) {
-  if (e->found->kind != T_ELSE) return 0;
-  complain(e, e->found->span, "'else' without an 'if' before it");
-  return 1;
 }
 
 static int reserved_word(Error e) {
@@ -247,85 +235,12 @@ static int swallowed_name(Error e) {
                             "put ';' or a new line between them");
 }
 
-static int c_loop(Error e) {
-  if (e->tokens[e->start]->kind != T_FOR || e->expects['*']) return 0;
-  if (e->found->kind != '=' && e->found->kind != ':') return 0;
-  return complain_with_help(e, e->found->span, "a loop runs over a range or a list",
-                            "write 'for i in 0..n { ... }'");
-}
-
-static int misplaced_equals(Error e) {
-  if (e->found->kind != '=') return 0;
-  int first = e->tokens[e->start]->kind;
-  if (first == T_DEF && e->expects['{'])
-    return complain_with_help(e, e->found->span, "the body of a 'def' is a block",
-                              "write '{ return ... }'");
-  if (first == T_INPUT && e->expects[':'])
-    return complain_with_help(e, e->found->span, "an input has a type and no value",
-                              "write 'input x : f32[batch, 10]'; a 'data' block feeds it");
-  if (first == T_INPUT)
-    return complain_with_help(e, e->found->span, "an input has no value",
-                              "a 'data' block feeds it");
-  if (!e->expects['*']) return 0;
-  return complain_with_help(e, e->found->span, "'=' cannot stand in an expression",
-                            "'==' compares");
-}
-
-static int misplaced_colon(Error e) {
-  if (e->found->kind != ':') return 0;
-  if (e->expects['{'])
-    return complain_with_help(e, e->found->span, "a block is written in braces",
-                              "write '{' here and '}' behind the block");
-  if (e->tokens[e->start]->kind == T_CONST)
-    return complain_with_help(e, e->found->span, "a constant has no type", "write 'const n = 3'");
-  if (e->expects['='] && e->found->depth)
-    return complain_with_help(e, e->found->span, "an argument is named with '='",
-                              "write 'name = value'");
-  if (e->expects['='])
-    return complain_with_help(e, e->found->span, "a key is set with '='", "write 'key = value'");
-  return 0;
-}
-
-static int misplaced_arrow(Error e) {
-  if (e->found->kind != T_ARROW || !e->expects['*']) return 0;
-  return complain_with_help(e, e->found->span,
-                            "'<-' cannot stand in an expression: it stores a state",
-                            "a comparison with a negative number is written '< -'");
-}
-
-static int misplaced_bar(Error e) {
-  if (e->found->kind != '|') return 0;
-  return complain_with_help(e, e->found->span, "'|' joins the stages of a 'data' block",
-                            "'||' is the logical or");
-}
-
 /* ---- inside expressions ------------------------------------------------------------------- */
 
 static int comparison_chain(Error e) {
   if (!is_comparison(e->found->kind) || !e->expects['*']) return 0;
   return complain_with_help(e, e->found->span, "comparisons cannot be chained",
                             "write 'a < b && b < c'");
-}
-
-static int range_step(Error e) {
-  if (e->found->kind != T_DOTDOT || !e->expects['*']) return 0;
-  return complain_with_help(e, e->found->span, "a range has no step",
-                            "write 'a..b' and compute with its elements");
-}
-
-static int unary_plus(Error e) {
-  if (e->found->kind != '+' || !e->expects[T_NUMBER] || e->expects['*']) return 0;
-  complain(e, e->found->span, "there is no unary '+'");
-  return 1;
-}
-
-static int misplaced_ellipsis(Error e) {
-  if (e->found->kind != T_ELLIPSIS) return 0;
-  if (e->expects[T_DOTDOT])
-    return complain_with_help(e, e->found->span, "'...' stands only in an index or a type",
-                              "a range is written 'a..b'");
-  complain(e, e->found->span, "'...' stands only in an index or a type");
-  return 1;
 }
 
 static int empty_index(Error e) {
@@ -368,23 +283,10 @@ static int missing_value(Error e) {
   return 1;
 }
 
-static int nameless_data(Error e) {
-  if (e->found->kind != '{' || !e->last || e->last->kind != T_DATA) return 0;
-  return complain_with_help(e, e->last->span, "a 'data' block needs a name",
-                            "write 'data train { ... }'");
-}
-
 static int untyped_input(Error e) {
   if (e->tokens[e->start]->kind != T_INPUT || !e->expects[':'] || !is_end(e->found->kind)) return 0;
   return complain_with_help(e, e->last->span, "an input needs a type",
                             "write 'input x : f32[batch, 10]'");
-}
-
-static int missing_formals(Error e) {
-  int first = e->tokens[e->start]->kind;
-  if (first != T_DEF || e->found->kind != '{' || !e->expects['(']) return 0;
-  return complain_with_help(e, e->found->span, "a 'def' has a list of formals",
-                            "it may be empty: 'def f() { ... }'");
 }
 
 static int result_type(Error e) {
@@ -403,20 +305,97 @@ static int missing_separator(Error e) {
                             "put ';' or a new line between them");
 }
 
-/* Before the general message; the first rule that knows the mistake reports it. */
-static int (*const rules[])(Error) = {
-    dangling_line,      nameless_data,     blockless_section,    lonely_gradient,
-    misspelt_statement, annotated_name,    expression_statement, python_ternary,
-    comprehension,      lonely_else,       swallowed_name,       c_loop,
-    misplaced_equals,   misplaced_colon,   misplaced_arrow,      misplaced_bar,
-    comparison_chain,   range_step,        unary_plus,           misplaced_ellipsis,
-    empty_index,        missing_separator, missing_comma,        bare_tuple,
-    missing_value,      untyped_input,     missing_formals,      result_type,
-    reserved_word,      misspelt_clause,   clause_order,
+/* ---- the rules ---------------------------------------------------------------------------- */
+
+/* A place where the grammar fails: kinds of tokens, of which 0 asks nothing. */
+typedef struct Place {
+  int first;          /* of the statement */
+  int last;           /* before the one that does not fit; then the caret is there */
+  int found;          /* the one that does not fit */
+  int expects, lacks; /* what would fit; what would not */
+  int in_brackets;
+} Place;
+
+static int is_at(Error e, const Place *place) {
+  return (!place->first || e->tokens[e->start]->kind == place->first) &&
+         (!place->last || (e->last && e->last->kind == place->last)) &&
+         e->found->kind == place->found && (!place->expects || e->expects[place->expects]) &&
+         (!place->lacks || !e->expects[place->lacks]) && (!place->in_brackets || e->found->depth);
+}
+
+/* Before the general message; the first rule that knows the mistake reports it: a function, or a place
+ * with what is said there. */
+#define SAY(words, advice, ...)                                                                    \
+  {                                                                                                \
+    .message = words, .help = advice, .place = { __VA_ARGS__ }                                     \
+  }
+
+static const struct {
+  int (*report)(Error);
+  const char *message, *help; /* `help` may be NULL */
+  Place place;
+} rules[] = {
+    {.report = dangling_line},
+    SAY("a 'data' block needs a name", "write 'data train { ... }'", .last = T_DATA, .found = '{'),
+    {.report = blockless_section},
+    {.report = lonely_gradient},
+    {.report = misspelt_statement},
+    {.report = annotated_name},
+    {.report = expression_statement},
+    {.report = python_ternary},
+    SAY("'for' cannot stand in an expression", "build a value step by step in a 'for' statement",
+        .found = T_FOR, .in_brackets = 1),
+    SAY("'else' without an 'if' before it", NULL, .found = T_ELSE),
+    {.report = swallowed_name},
+    SAY("a loop runs over a range or a list", "write 'for i in 0..n { ... }'", .first = T_FOR,
+        .found = '=', .lacks = '*'),
+    SAY("a loop runs over a range or a list", "write 'for i in 0..n { ... }'", .first = T_FOR,
+        .found = ':', .lacks = '*'),
+    SAY("the body of a 'def' is a block", "write '{ return ... }'", .first = T_DEF, .found = '=',
+        .expects = '{'),
+    SAY("an input has a type and no value",
+        "write 'input x : f32[batch, 10]'; a 'data' block feeds it", .first = T_INPUT, .found = '=',
+        .expects = ':'),
+    SAY("an input has no value", "a 'data' block feeds it", .first = T_INPUT, .found = '='),
+    SAY("'=' cannot stand in an expression", "'==' compares", .found = '=', .expects = '*'),
+    SAY("a block is written in braces", "write '{' here and '}' behind the block", .found = ':',
+        .expects = '{'),
+    SAY("a constant has no type", "write 'const n = 3'", .first = T_CONST, .found = ':'),
+    SAY("an argument is named with '='", "write 'name = value'", .found = ':', .expects = '=',
+        .in_brackets = 1),
+    SAY("a key is set with '='", "write 'key = value'", .found = ':', .expects = '='),
+    SAY("'<-' cannot stand in an expression: it stores a state",
+        "a comparison with a negative number is written '< -'", .found = T_ARROW, .expects = '*'),
+    SAY("'|' joins the stages of a 'data' block", "'||' is the logical or", .found = '|'),
+    {.report = comparison_chain},
+    SAY("a range has no step", "write 'a..b' and compute with its elements", .found = T_DOTDOT,
+        .expects = '*'),
+    SAY("there is no unary '+'", NULL, .found = '+', .expects = T_NUMBER, .lacks = '*'),
+    SAY("'...' stands only in an index or a type", "a range is written 'a..b'", .found = T_ELLIPSIS,
+        .expects = T_DOTDOT),
+    SAY("'...' stands only in an index or a type", NULL, .found = T_ELLIPSIS),
+    {.report = empty_index},
+    {.report = missing_separator},
+    {.report = missing_comma},
+    {.report = bare_tuple},
+    {.report = missing_value},
+    {.report = untyped_input},
+    SAY("a 'def' has a list of formals", "it may be empty: 'def f() { ... }'", .first = T_DEF,
+        .found = '{', .expects = '('),
+    {.report = result_type},
+    {.report = reserved_word},
+    {.report = misspelt_clause},
+    {.report = clause_order},
 };
 
 int syntax_mistake_report(const SyntaxError *error) {
-  for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-    if (rules[i](error)) return 1;
+  for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+    if (rules[i].report && rules[i].report(error)) return 1;
+    if (rules[i].report || !is_at(error, &rules[i].place)) continue;
+    Span at = rules[i].place.last ? error->last->span : error->found->span;
+    Diagnostic *diagnostic = complain(error, at, rules[i].message);
+    if (rules[i].help) diag_help(diagnostic, "%s", rules[i].help);
+    return 1;
+  }
   return 0;
 }

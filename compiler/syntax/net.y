@@ -358,15 +358,13 @@ opt_with: %empty                 { $$ = NEW_LIST(AstBindings); }
 %%
 
 /* The number of the token that stands for a symbol of the grammar. */
-static int token_of_symbol(yysymbol_kind_t symbol)
-{
+static int token_of_symbol(yysymbol_kind_t symbol) {
   for (int token = 0; token <= YYMAXUTOK; token++)
     if (YYTRANSLATE(token) == symbol) return token;
   return T_BAD;
 }
 
-static int yyreport_syntax_error(const yypcontext_t *context, Parser *parser)
-{
+static int yyreport_syntax_error(const yypcontext_t *context, Parser *parser) {
   yysymbol_kind_t symbols[YYNTOKENS];
   int tokens[YYNTOKENS];
   int count = yypcontext_expected_tokens(context, symbols, YYNTOKENS);
