@@ -1,7 +1,7 @@
 /* The adjoint of a convolution in its weights from patches, with all extents known: for a block of result
  * and input channels, sums of products of dy and of what each tap sees (nnc_conv.h), over all images.
  *
- * Both are copied without gaps, several images one after the other, zeros up to a whole vector behind
+ * Both are copied without gaps, several images one after the other, zeros up to a whole vector after
  * each: where planes are small, rasters (conv_weight.c) would be mostly padding and sums too short. A
  * task owns its weights, so nothing is joined between tasks. */
 /* Weights [row, row + rows) x [channel, channel + channels): lanes of sums[(r * COLUMNS) + (c * TAPS) + t]. */

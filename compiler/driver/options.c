@@ -145,7 +145,7 @@ static int word_value(struct argp_state *state, const Word *words, const char *t
   return 0;
 }
 
-/* Bytes: a number with K, M, G or T for powers of 1024, fractions allowed, "iB" or "B" behind or
+/* Bytes: a number with K, M, G or T for powers of 1024, fractions allowed, "iB" or "B" after it or
  * not. */
 static int64_t parse_size(struct argp_state *state, const char *option, const char *text) {
   static const char units[] = "KMGT";

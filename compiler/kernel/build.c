@@ -409,7 +409,7 @@ int builder_reduce_axes(KernelBuilder *builder, int count, const int64_t *extent
       builder_fail(builder, builder->node, "a reduction inside of another loop");
   if (builder->guards != NULL) builder_fail(builder, builder->node, "a reduction under a guard");
   if (kernel_is_template(builder->kernel))
-    builder_fail(builder, builder->node, "a reduction behind a template");
+    builder_fail(builder, builder->node, "a reduction after a template");
   builder_open_loop(builder, count, extents);
   return first;
 }

@@ -52,7 +52,7 @@ void builder_template(KernelBuilder *builder, const Node *node) {
   if (!builder_probe(builder, node)) builder_fail(builder, node, "an operator without a template");
 }
 
-/* The node in memory behind operand `operand`, with the stride of each of the operand's axes in it
+/* The node whose memory operand `operand` is read from, with the stride of each of the operand's axes in it
  * and the element it starts with; the operand itself is to blame when it is no strided view. */
 static const Node *operand_view(KernelBuilder *builder, int operand, int64_t *stride,
                                 int64_t *start) {

@@ -94,7 +94,7 @@ static void cut_grid(ConvGrid *grid, int64_t others, int64_t size, int64_t chann
  *
  * Costs are half the time of a vector multiply-add. */
 
-enum { LANES = 16 }; /* what `padded` is a multiple of, and costs are reckoned with */
+enum { LANES = 16 }; /* what `padded` is a multiple of, and costs are counted in */
 
 static int64_t vectors(int64_t elements) { return divide_up(elements, LANES); }
 

@@ -3,7 +3,7 @@
  *
  * An access under guards is inside when it is a sum of multiples of guarded indices: each such
  * part is taken out of the index and counted with the guard's bound, what remains with the axes'
- * ranges. Where that proves nothing (a reshape behind a pad), points are tried: all of them, or
+ * ranges. Where that proves nothing (a reshape of a padded value), points are tried: all of them, or
  * many. */
 #include "kernel/builder.h"
 #include "kernel/class.h"

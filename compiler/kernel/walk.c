@@ -1,4 +1,4 @@
-/* Walking over a kernel's expressions.  They form a DAG, so each is visited once, found again by
+/* Visiting a kernel's expressions.  They form a DAG, so each is visited once, found again by
  * its address in a small table; the order is that of the first visit and never depends on
  * addresses. */
 #include "kernel/builder.h"
@@ -17,24 +17,24 @@ Stage kernel_stage(const Kernel *kernel, int stage) {
       .kind = STAGE_STORE, .store_count = kernel->epilogue_count, .stores = kernel->epilogue};
 }
 
-typedef struct Walk {
+typedef struct Visit {
   Arena *arena;
   PointerTable seen;
   ExprList list;
-} Walk;
+} Visit;
 
-static void walk_visit(Walk *walk, Expr *expr) {
-  if (!table_add(walk->arena, &walk->seen, expr, 0)) return;
-  for (int i = 0; i < expr->arg_count; i++) walk_visit(walk, expr->args[i]);
-  vec_push(walk->arena, &walk->list, expr);
+static void visit_expr(Visit *visit, Expr *expr) {
+  if (!table_add(visit->arena, &visit->seen, expr, 0)) return;
+  for (int i = 0; i < expr->arg_count; i++) visit_expr(visit, expr->args[i]);
+  vec_push(visit->arena, &visit->list, expr);
 }
 
 ExprList kernel_expressions(Arena *arena, const Kernel *kernel, int number) {
-  Walk walk = {.arena = arena};
+  Visit visit = {.arena = arena};
   Stage stage = kernel_stage(kernel, number);
-  if (stage.kind == STAGE_REDUCE) walk_visit(&walk, stage.value);
-  for (int i = 0; i < stage.store_count; i++) walk_visit(&walk, stage.stores[i].value);
-  return walk.list;
+  if (stage.kind == STAGE_REDUCE) visit_expr(&visit, stage.value);
+  for (int i = 0; i < stage.store_count; i++) visit_expr(&visit, stage.stores[i].value);
+  return visit.list;
 }
 
 /* Stride of a load along an axis; 0 when it is no affine one. */

@@ -1,7 +1,7 @@
 /* Adjoints: reverse mode on one graph, of an entry or of a scan's body.
  *
- * Whoever differentiates marks the nodes that gradients are wanted of, lets the marks spread to
- * what depends on them, adds the adjoints it begins with, and runs. */
+ * To differentiate: mark the nodes that gradients are wanted of, let the marks spread to what depends
+ * on them, add the adjoints to begin with, and run. */
 #ifndef NNC_OPS_ADJOINTS_H
 #define NNC_OPS_ADJOINTS_H
 

@@ -14,7 +14,7 @@
 #include "support/integers.h"
 
 enum {
-  LANES = 16,    /* of a vector, to reckon with */
+  LANES = 16,    /* of a vector, to count costs in */
   SUM_COST = 10, /* vector multiply-adds' time for a sum: loading, storing, adding up its lanes */
   COPY_COST = 5, /* the same for an element of x copied for a panel of the product, by short runs */
   RUN_COST = 2,  /* ... and by long ones, where there is one tap */
@@ -61,14 +61,14 @@ static bool conv_weight_is_product(const Node *node) {
 Node *conv_weight_prepare(const Maker *maker, const Node *node, Node *const *operands) {
   if (is_unpadded(node) || !conv_weight_is_product(node)) return NULL;
   const Attribute *low = node_ints(node, ATTR_LOW), *high = node_ints(node, ATTR_HIGH);
-  int64_t before[MAX_RANK] = {0}, behind[MAX_RANK] = {0}, step[MAX_RANK] = {1, 1};
+  int64_t before[MAX_RANK] = {0}, after[MAX_RANK] = {0}, step[MAX_RANK] = {1, 1};
   for (int i = 0; i < low->count; i++) {
     if (low->ints[i] < 0 || high->ints[i] < 0) return NULL;
     before[2 + i] = low->ints[i];
-    behind[2 + i] = high->ints[i];
+    after[2 + i] = high->ints[i];
     step[2 + i] = 1;
   }
-  Node *padded = make_pad(maker, operands[0], before, behind, step, 0);
+  Node *padded = make_pad(maker, operands[0], before, after, step, 0);
   return make_unpadded(maker, node, padded, operands[1]);
 }
 

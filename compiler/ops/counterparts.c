@@ -1,6 +1,6 @@
 /* Counterparts: which node of a program with a batch of one computes what a node of the program does.
  *
- * Both graphs are walked from the roots down, operand by operand, while their operators agree. With a
+ * Both graphs are visited from the roots down, operand by operand, while their operators agree. With a
  * batch of one some reshapes and broadcasts are not there, or are others; they are stepped over. */
 #include "ops/flow.h"
 #include "ops/op.h"

@@ -193,7 +193,7 @@ static bool same_flow(const Flow *x, const Flow *y) {
          (x->kind != FLOW_NONE || x->alike == y->alike);
 }
 
-/* What holds of a carry before the first step and of one behind a step. */
+/* What holds of a carry before the first step and of one after a step. */
 static Flow join_flows(Flow x, Flow y, const Node *scan) {
   if (x.kind > y.kind) return join_flows(y, x, scan);
   if (y.kind == FLOW_MIXED) return y;

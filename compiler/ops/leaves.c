@@ -1,8 +1,8 @@
 /* Leaves: tensors from outside the graph, constants, and the index along an axis.
  *
  * A leaf's type cannot be inferred; it is the one it was added with (graph_add_typed), and `infer`
- * checks what there is to check. Inputs, parameters, states and host scalars are bound by whoever
- * evaluates the graph. */
+ * checks what there is to check. Inputs, parameters, states and host scalars are given by the code
+ * that evaluates the graph. */
 #include <math.h>
 
 #include "ops/infer.h"

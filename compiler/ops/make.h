@@ -1,4 +1,4 @@
-/* Building nodes by operator, for gradient rules, passes and whoever else writes graphs.
+/* Building nodes by operator, for gradient rules, passes and everything else that writes graphs.
  *
  * A Maker says where nodes go and whose place and path they carry. Types are inferred; identities
  * (a cast to the same type, a reshape to the same shape, ...) return their operand.

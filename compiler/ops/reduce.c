@@ -264,7 +264,7 @@ static Node *shift_ones(const Maker *m, Node *x, int64_t by, bool back) {
   return make_pad(m, make_slice(m, x, start, stop, step), low, high, step, 1);
 }
 
-/* For each element the product of all before it (or behind it, `back`) along the last axis, by
+/* For each element the product of all before it (or after it, `back`) along the last axis, by
  * doubling: log2 n multiplications of shifted copies. */
 static Node *products_beside(const Maker *m, Node *x, bool back) {
   int64_t n = x->type.shape.dim[x->type.shape.rank - 1];
@@ -283,8 +283,8 @@ static Node *prod_gradient(const GradientContext *context, int operand) {
   Node *x = node->operands[0], *dy = spread(&maker, node, context->adjoint);
   if (node_split(node).reduced_elements <= 1) return dy;
   Node *joined = join_reduced(&maker, node, x);
-  Node *behind = products_beside(&maker, joined, true);
-  Node *others = mul(&maker, products_beside(&maker, joined, false), behind);
+  Node *after = products_beside(&maker, joined, true);
+  Node *others = mul(&maker, products_beside(&maker, joined, false), after);
   return mul(&maker, dy, part_reduced(&maker, node, others));
 }
 

@@ -2,8 +2,8 @@
  *
  * Operands are the carries' initial values, then sequences [length, ...], then invariants. The body
  * is a graph that reads operand `index` by an `argument` leaf: a carry's present value, the step's
- * element of a sequence, an invariant as it is. Its outputs are the carries' next values and behind
- * them what the step yields. It reads nothing else, so a body can be copied, differentiated and
+ * element of a sequence, an invariant as it is. Its outputs are the carries' next values, then
+ * what the step yields. It reads nothing else, so a body can be copied, differentiated and
  * written out anywhere; random numbers come as a sequence.
  *
  * The scan node itself is a token (f64[], the number of steps). Its results are `scan_result`

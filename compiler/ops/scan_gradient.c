@@ -5,7 +5,7 @@
  * adjoints of the carries; sequences are the saved carries, the forward sequences and the adjoints
  * of what was yielded; it yields the adjoints of the sequences. The adjoint of an invariant is a
  * sum over the steps: where that is one contraction or reduction of the steps' values
- * (sum_steps.h) these are yielded and it is computed behind the loop, else it is one more
+ * (sum_steps.h) these are yielded and it is computed after the loop, else it is one more
  * carry. What is expensive of the copy the forward scan yields as well (scan_save.h), and the backward
  * step reads it instead, unless the scan says that its steps are to be computed again.
  *
@@ -23,7 +23,7 @@
 typedef struct Total {
   int operand; /* of the forward scan */
   Node *part;  /* of a step, in the body */
-  int carry;   /* the carry that adds it up; -1: computed behind the loop */
+  int carry;   /* the carry that adds it up; -1: computed after the loop */
 } Total;
 
 typedef struct Backward {
@@ -41,7 +41,7 @@ typedef struct Backward {
   Nodes carry_arguments, sequence_arguments, invariant_arguments; /* their leaves */
   Nodes next, yields; /* results of its step, in the body */
   VEC(Total) totals;
-  Nodes stacked;          /* of the body, for sums behind the loop */
+  Nodes stacked;          /* of the body, for sums after the loop */
   int *yield_of_sequence; /* by operand */
 } Backward;
 
@@ -228,7 +228,7 @@ static bool moves_any(const Backward *b) {
 
 /* ---- the step's adjoints ------------------------------------------------------------------ */
 
-/* The sum over the steps of an invariant's adjoint: behind the loop, or in a carry. */
+/* The sum over the steps of an invariant's adjoint: after the loop, or in a carry. */
 static void add_total(Backward *b, int operand, Node *part) {
   Arena *arena = arena_of(b);
   Total total = {.operand = operand, .part = part, .carry = -1};

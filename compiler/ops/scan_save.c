@@ -1,6 +1,6 @@
 /* What a forward step keeps for the backward step.
  *
- * The backward step begins as a copy of the forward step with its adjoints behind it. From what it
+ * The backward step begins as a copy of the forward step with its adjoints after it. From what it
  * gives back to what it reads, the first values of the copy on every way that cost much more to
  * compute than to keep are yielded by the forward scan: results of contractions, of convolutions
  * and of reductions, and all results of scans. Only what is cheap, elementwise and movement, is
@@ -26,7 +26,7 @@ static bool *find_varying(Arena *arena, const Node *scan) {
 
 /* ---- the node of the forward body --------------------------------------------------------- */
 
-/* The pass has made it (scan_copy_node), and whoever shares it may yield more as well. */
+/* The pass has made this copy (scan_copy_node): all that read it may find that it yields more. */
 static Graph *own_body(const Node *scan) { return (Graph *)scan->body; }
 
 /* A result of a scan in the copy may be one that the backward part was the first to ask for. */

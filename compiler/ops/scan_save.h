@@ -9,7 +9,7 @@
 typedef struct ForwardStep {
   Node *scan;      /* whose body belongs to the pass: it may yield more */
   const Graph *in; /* the body that holds the copy */
-  int count;       /* nodes with ids below are the copy; behind them lies the backward part */
+  int count;       /* nodes with ids below are the copy; after them comes the backward part */
   Node **origins;  /* by id in `in`: the node that was copied, in the body of the scan */
 } ForwardStep;
 
@@ -19,7 +19,7 @@ typedef struct SavedValue {
 } SavedValue;
 typedef VEC(SavedValue) SavedValues;
 
-/* What `roots` need of the copy and is dearer to compute than to keep; the scan yields it now. */
+/* What `roots` need of the copy and is more expensive to compute than to keep; the scan yields it now. */
 SavedValues scan_save_values(Arena *arena, const ForwardStep *step, const Nodes *roots);
 
 #endif

@@ -1,4 +1,4 @@
-/* The sum of a value over the steps of a scan, computed behind the loop. */
+/* The sum of a value over the steps of a scan, computed after the loop. */
 #ifndef NNC_OPS_SUM_STEPS_H
 #define NNC_OPS_SUM_STEPS_H
 

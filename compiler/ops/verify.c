@@ -1,6 +1,6 @@
 /* The verifier: tells whether a module obeys every rule that the rest of the compiler relies on.
  *
- * It walks the module once: variables and inputs, then each entry's nodes in order (so that
+ * It goes through the module once: variables and inputs, then each entry's nodes in order (so that
  * operands must precede users), then its outputs.  What an entry may read and give is two tables
  * of masks. The first violation is described in a sentence that names the entry, the node and the
  * rule.
@@ -494,7 +494,7 @@ static bool collect_outputs(Check *check, EntryKind kind) {
   return true;
 }
 
-/* The next accumulator of an entry from output *at on; NULL behind the last. */
+/* The next accumulator of an entry from output *at on; NULL after the last. */
 static const Output *next_accumulator(const Graph *graph, int *at) {
   while (*at < graph->outputs.count) {
     const Output *output = &graph->outputs.items[(*at)++];

@@ -76,9 +76,9 @@ bool window_touches_input(const Window *w, int *axis, int64_t *position) {
   for (int i = 0; i < w->rank; i++) {
     int64_t stride = w->stride[i], low = w->low[i] > 0 ? w->low[i] : 0;
     int64_t inside = (low + stride - 1) / stride;
-    int64_t behind = (w->in[i] + w->low[i] + stride - 1) / stride;
+    int64_t after = (w->in[i] + w->low[i] + stride - 1) / stride;
     for (int64_t o = 0; o < w->out[i]; o++) {
-      if (o == inside && o < behind) o = behind;
+      if (o == inside && o < after) o = after;
       if (o >= w->out[i] || touches_input(w, i, o)) continue;
       *axis = i;
       *position = o;

@@ -79,7 +79,7 @@ static Graph *merge_graph(const Graph *graph, const int *same);
 
 /* ---- scans -------------------------------------------------------------------------------- */
 
-/* Sequences that walk over the same values are one, and so are invariants. */
+/* Sequences that have the same values are one, and so are invariants. */
 static int *find_same_operands(const Merger *merger, const Node *scan) {
   ScanShape shape = scan_shape(scan);
   int *same = ARENA_ARRAY(merger->into->arena, int, scan->operand_count);

@@ -3,7 +3,7 @@
  * What is the same in every step is computed once before the loop, if that takes less memory than
  * it stands on or many operations an element. What a step computes from its elements of sequences
  * and from nothing that is carried, and is expensive (a contraction, a convolution, a reduction), is
- * computed for all steps at once and walked over: `x_t @ w` is one product. That needs memory for
+ * computed for all steps at once and read row by row: `x_t @ w` is one product. That needs memory for
  * all steps, which a gradient would keep anyway; nothing is lifted that has more than MOST_GROWTH
  * times the bytes of what it is made of. Movement and cheap elementwise work on top of what is
  * lifted stays in the step. Inner bodies come first, so work climbs through several.

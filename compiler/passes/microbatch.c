@@ -15,9 +15,9 @@
  * When a cut or joined node needs a whole one that depends on examples (batch normalization), the
  * pieces cannot run one after the other, and nothing is done.
  *
- * Piece p of a node of stage s has stage p * (number of stages) + s, so that the schedule finishes
+ * Piece p of a node of phase s has phase p * (number of phases) + s, so that the schedule finishes
  * a piece, its gradients included, before it begins the next.  Nodes that only the whole ones at
- * the end need come in the last stage.  Random nodes stay whole and are sliced: the same bits for
+ * the end need come in the last phase.  Random nodes stay whole and are sliced: the same bits for
  * an example whatever the number of pieces.
  *
  * Requires a graph without gradient nodes; after recomputation, if there is any. */
@@ -41,7 +41,7 @@ typedef struct MicroBatch {
   Arena *arena;
   const Module *module;
   const Graph *graph;
-  int pieces, count, stages;
+  int pieces, count, phases;
   int *position; /* by id; the arrays below by position */
   Piecewise *nodes;
   Graph *into;
@@ -133,19 +133,19 @@ static void find_feeders(MicroBatch *m) {
   }
 }
 
-static void find_stages(MicroBatch *m) {
-  m->stages = 1;
+static void find_phases(MicroBatch *m) {
+  m->phases = 1;
   for (int i = 0; i < m->count; i++) {
-    const Attribute *stage = node_attribute(node_at(m, i), ATTR_STAGE);
-    if (stage && stage->integer >= m->stages) m->stages = (int)stage->integer + 1;
+    const Attribute *phase = node_attribute(node_at(m, i), ATTR_PHASE);
+    if (phase && phase->integer >= m->phases) m->phases = (int)phase->integer + 1;
   }
 }
 
 /* ---- copying -------------------------------------------------------------------------------- */
 
-static int64_t own_stage(const Node *node) {
-  const Attribute *stage = node_attribute(node, ATTR_STAGE);
-  return stage ? stage->integer : 0;
+static int64_t own_phase(const Node *node) {
+  const Attribute *phase = node_attribute(node, ATTR_PHASE);
+  return phase ? phase->integer : 0;
 }
 
 /* Attributes of a piece; those that are as large as the result are cut along `axis` (-1: none). */
@@ -154,7 +154,7 @@ static int copy_attributes(const MicroBatch *m, const Node *node, int axis, int 
   int count = 0;
   for (int i = 0; i < node->attribute_count; i++) {
     Attribute attribute = node->attributes[i];
-    if (attribute.key == ATTR_STAGE) continue;
+    if (attribute.key == ATTR_PHASE) continue;
     if (axis >= 0 && (attribute.key == ATTR_SHAPE || attribute.key == ATTR_STOP)) {
       attribute.ints =
           arena_copy(m->arena, attribute.ints, sizeof *attribute.ints * (size_t)attribute.count);
@@ -162,8 +162,8 @@ static int copy_attributes(const MicroBatch *m, const Node *node, int axis, int 
     }
     attributes[count++] = attribute;
   }
-  int64_t stage = (int64_t)piece * m->stages + own_stage(node);
-  if (stage > 0) attributes[count++] = attr_make_int(ATTR_STAGE, stage);
+  int64_t phase = (int64_t)piece * m->phases + own_phase(node);
+  if (phase > 0) attributes[count++] = attr_make_int(ATTR_PHASE, phase);
   return count;
 }
 
@@ -198,7 +198,7 @@ static Node *slice_whole(const MicroBatch *m, const Node *node, Node *whole, int
   start[axis] = piece * (shape.dim[axis] / m->pieces);
   stop[axis] = start[axis] + shape.dim[axis] / m->pieces;
   Maker maker = {m->into, node->span, node->path};
-  return make_slice(&maker, whole, start, stop, step); /* its users say the stage */
+  return make_slice(&maker, whole, start, stop, step); /* its users say the phase */
 }
 
 /* The node as a whole: pieces put together if need be. */
@@ -299,7 +299,7 @@ Graph *graph_microbatch(Arena *into, const Module *module, const Graph *graph, i
   if (is_good) {
     m.into = graph_create(into, graph->name);
     find_feeders(&m);
-    find_stages(&m);
+    find_phases(&m);
     copy_all(&m);
   }
   arena_destroy(m.arena);

@@ -10,13 +10,13 @@
  * nodes read is computed for them once more, from the values that stay; only the last segment,
  * which the gradients need first, is not; nor are scans that are loops.
  *
- * The copies carry the stage (ATTR_STAGE) in which the gradients reach their segment, so that the
+ * The copies carry the phase (ATTR_PHASE) in which the gradients reach their segment, so that the
  * schedule cannot run them early, beside the originals, and that nothing fuses them with these.
- * Late nodes whose users all are in a later stage go there too if they do not make values smaller:
+ * Late nodes whose users all are in a later phase go there too if they do not make values smaller:
  * an adjoint stays in one kernel with what follows it, as without recomputation. Random nodes are
  * copied with their key: they give the same bits.
  *
- * Requires a graph without gradient nodes.  A later CSE does not merge the copies: the stages
+ * Requires a graph without gradient nodes.  A later CSE does not merge the copies: the phases
  * differ. */
 #include "passes/recompute.h"
 
@@ -44,7 +44,7 @@ typedef struct Recompute {
   int *last_use;      /* of a base: the last forward node that reads its memory */
   int *segment;       /* forward nodes */
   bool *stays;
-  int *stage;         /* late nodes */
+  int *phase;         /* late nodes */
   int64_t late_bytes; /* of all bases that late nodes read */
   Graph *into;
   Node **copy;  /* the first one */
@@ -195,23 +195,23 @@ static void find_stays(Recompute *r) {
   }
 }
 
-/* ---- stages of late nodes ------------------------------------------------------------------- */
+/* ---- phases of late nodes ------------------------------------------------------------------- */
 
-static int segment_stage(const Recompute *r, int i) {
+static int segment_phase(const Recompute *r, int i) {
   return r->options->segments - 1 - r->segment[i];
 }
 
-/* The earliest stage: when all that it reads is there. */
-static int natural_stage(const Recompute *r, int i) {
-  int stage = 0;
+/* The earliest phase: when all that it reads is there. */
+static int natural_phase(const Recompute *r, int i) {
+  int phase = 0;
   for (int k = 0; k < node_at(r, i)->operand_count; k++) {
     int operand = operand_at(r, i, k);
-    int own = !r->is_forward[operand] ? r->stage[operand]
+    int own = !r->is_forward[operand] ? r->phase[operand]
               : r->stays[operand]     ? 0
-                                      : segment_stage(r, operand);
-    if (own > stage) stage = own;
+                                      : segment_phase(r, operand);
+    if (own > phase) phase = own;
   }
-  return stage;
+  return phase;
 }
 
 /* The result takes at least as much memory as any value that it is computed from. */
@@ -223,33 +223,33 @@ static bool keeps_size(const Recompute *r, int i) {
   return true;
 }
 
-static void find_late_stages(Recompute *r) {
-  int *users = ARENA_ARRAY(r->arena, int, r->count); /* the earliest stage of a user; -1: none */
+static void find_late_phases(Recompute *r) {
+  int *users = ARENA_ARRAY(r->arena, int, r->count); /* the earliest phase of a user; -1: none */
   for (int i = 0; i < r->count; i++) {
     users[i] = -1;
-    if (!r->is_forward[i]) r->stage[i] = natural_stage(r, i);
+    if (!r->is_forward[i]) r->phase[i] = natural_phase(r, i);
   }
   for (int i = 0; i < r->graph->outputs.count; i++)
     users[r->position[r->graph->outputs.items[i].node->id]] = 0;
   for (int i = r->count - 1; i >= 0; i--) {
     if (r->is_forward[i]) continue;
-    if (users[i] > r->stage[i] && keeps_size(r, i)) r->stage[i] = users[i];
+    if (users[i] > r->phase[i] && keeps_size(r, i)) r->phase[i] = users[i];
     for (int k = 0; k < node_at(r, i)->operand_count; k++) {
       int *earliest = &users[operand_at(r, i, k)];
-      if (*earliest < 0 || r->stage[i] < *earliest) *earliest = r->stage[i];
+      if (*earliest < 0 || r->phase[i] < *earliest) *earliest = r->phase[i];
     }
   }
 }
 
 /* ---- the copy ------------------------------------------------------------------------------- */
 
-static Node *copy_node(const Recompute *r, const Node *node, Node *const *operands, int stage) {
+static Node *copy_node(const Recompute *r, const Node *node, Node *const *operands, int phase) {
   Attribute *attributes = ARENA_ARRAY(r->arena, Attribute, node->attribute_count + 1);
   int count = 0;
   for (int i = 0; i < node->attribute_count; i++)
-    if (stage == 0 || node->attributes[i].key != ATTR_STAGE)
+    if (phase == 0 || node->attributes[i].key != ATTR_PHASE)
       attributes[count++] = node->attributes[i];
-  if (stage > 0) attributes[count++] = attr_make_int(ATTR_STAGE, stage);
+  if (phase > 0) attributes[count++] = attr_make_int(ATTR_PHASE, phase);
   Node model = *node;
   model.operands = (Node **)operands;
   model.attribute_count = count;
@@ -264,7 +264,7 @@ static void copy_again(Recompute *r, int i) {
     int operand = operand_at(r, i, k);
     operands[k] = r->again[operand] ? r->again[operand] : r->copy[operand];
   }
-  r->again[i] = copy_node(r, node, operands, segment_stage(r, i));
+  r->again[i] = copy_node(r, node, operands, segment_phase(r, i));
   r->result->node_count++;
   r->result->flops += node_cost(node).flops;
 }
@@ -294,7 +294,7 @@ static void copy_late(Recompute *r, int i) {
     if (r->is_forward[operand] && !r->stays[operand]) compute_again(r, operand);
     operands[k] = r->again[operand] ? r->again[operand] : r->copy[operand];
   }
-  r->copy[i] = copy_node(r, node, operands, node->operand_count > 0 ? r->stage[i] : 0);
+  r->copy[i] = copy_node(r, node, operands, node->operand_count > 0 ? r->phase[i] : 0);
 }
 
 static void copy_all(Recompute *r) {
@@ -322,7 +322,7 @@ Graph *graph_recompute(Arena *into, const Graph *graph, const RecomputeOptions *
                  .base = ARENA_ARRAY(arena, int, count),
                  .last_use = ARENA_ARRAY(arena, int, count),
                  .segment = ARENA_ARRAY(arena, int, count),
-                 .stage = ARENA_ARRAY(arena, int, count),
+                 .phase = ARENA_ARRAY(arena, int, count),
                  .stays = ARENA_ARRAY(arena, bool, count),
                  .into = graph_create(into, graph->name),
                  .copy = ARENA_ARRAY(arena, Node *, count),
@@ -333,7 +333,7 @@ Graph *graph_recompute(Arena *into, const Graph *graph, const RecomputeOptions *
   find_uses(&r);
   find_segments(&r);
   find_stays(&r);
-  find_late_stages(&r);
+  find_late_phases(&r);
   copy_all(&r);
   arena_destroy(arena);
   return r.into;

@@ -1,4 +1,4 @@
-/* turn: a scan over reversed sequences walks over the sequences themselves, the other way.
+/* turn: a scan over reversed sequences goes over the sequences themselves, the other way.
  *
  * What it yields lies in the order of the sequences then, and is reversed after it; where the
  * program reverses it, too, simplify finds that nothing is left. A scan is turned when the

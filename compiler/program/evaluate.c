@@ -4,7 +4,7 @@
  * Each byte of the arena has a double; an element lives at its first byte and poisons (NaN) the
  * others. So two buffers that overlap in the plan, or are read with another dtype, spoil each
  * other's values as they would in the executable. f32 is not rounded, bf16 and f16 are after each
- * operator, as in the reference interpreter. One worker does it all; his block of memory lies behind the arena and is
+ * operator, as in the reference interpreter. One worker does it all; its block of memory lies after the arena and is
  * poisoned before each block of a task loop. */
 #include "program/evaluate.h"
 

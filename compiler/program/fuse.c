@@ -5,7 +5,7 @@
  *
  *   - their domains fit: equal; or the one is elementwise over the whole shape of which the other
  *     reduces the trailing axes (softmax, layer norm: one row after the other, several stages)
- *   - they belong to one phase (ATTR_STAGE), so that what is computed again stays late
+ *   - they belong to one phase (ATTR_PHASE), so that what is computed again stays late
  *   - no path through a third group leads from one to the other, not even one that keeps readers
  *     of a variable before its update
  *   - the merged kernel can be built: the rules themselves say no (kernel/builder.h).

@@ -7,7 +7,7 @@
  *     its accesses prove
  *   - that reads what a launch of the loop wrote, by the same blocks
  *   - of which nothing that must come before it has to wait for the whole of the loop
- *   - that is of the same phase (ATTR_STAGE), so that what is computed again stays late
+ *   - that is of the same phase (ATTR_PHASE), so that what is computed again stays late
  *   - with which the loop's weights and the values of one block still fit the cache.
  *
  * What comes between and does not wait for the loop goes before it, the rest after it, where

@@ -77,7 +77,7 @@ typedef struct Lowering {
   bool *live;           /* by node id */
   int *uses;            /* by node id */
   int *wide_uses;       /* by node id: without those by masks (inline.c) */
-  int *phases;          /* by node id: its own (ATTR_STAGE) or an operand's, if later */
+  int *phases;          /* by node id: its own (ATTR_PHASE) or an operand's, if later */
   Place *places;        /* by node id */
   const Node **node_of; /* by node id */
   VEC(Group *) groups;

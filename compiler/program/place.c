@@ -50,7 +50,7 @@ Group *place_in_own_group(Lowering *lowering, const Node *node) {
 
 /* A node cannot be computed before its operands, so a pass marks only where a phase begins. */
 static void find_phase(Lowering *lowering, const Node *node) {
-  const Attribute *own = node_attribute(node, ATTR_STAGE);
+  const Attribute *own = node_attribute(node, ATTR_PHASE);
   int phase = own ? (int)own->integer : 0;
   for (int i = 0; i < node->operand_count; i++)
     if (lowering->phases[node->operands[i]->id] > phase)

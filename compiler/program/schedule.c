@@ -2,7 +2,7 @@
  * alive at once.
  *
  * Among the launches that are ready, those of the earliest phase come first: a phase is a wish of a
- * pass that trades time for memory (ATTR_STAGE), so that what is computed again is computed late.
+ * pass that trades time for memory (ATTR_PHASE), so that what is computed again is computed late.
  * Of one phase, -O0 takes the one whose node is first in the graph. Otherwise the one
  * that frees most bytes, less what it newly needs, goes first; ties go to the graph's order. So a
  * parameter's update runs as soon as its gradient is there and the last reader of the old value is

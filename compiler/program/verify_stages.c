@@ -37,44 +37,44 @@ const char *verify_graph(Arena *arena, const Lowering *lowering) {
 
 /* ---- places and groups --------------------------------------------------------------------- */
 
-typedef struct GroupWalk {
+typedef struct GroupVisit {
   Arena *arena;
   const Lowering *lowering;
   int *seen;  /* by node: number + 1 of the last group whose operands were looked for */
   char *done; /* by group: 1 while what it reads is looked at, 2 afterwards */
   const char *wrong;
-} GroupWalk;
+} GroupVisit;
 
-static void visit_group(GroupWalk *walk, int number);
+static void visit_group(GroupVisit *visit, int number);
 
 /* Visits the groups that compute what `node` reads, through what is computed in place. */
-static void visit_operands(GroupWalk *walk, const Node *node, int group) {
+static void visit_operands(GroupVisit *visit, const Node *node, int group) {
   for (int i = 0; i < node->operand_count; i++) {
     const Node *operand = node->operands[i];
-    const Place *place = &walk->lowering->places[operand->id];
-    if (place->is_shared || place->kind == PLACE_LOAD || walk->seen[operand->id] == group + 1)
+    const Place *place = &visit->lowering->places[operand->id];
+    if (place->is_shared || place->kind == PLACE_LOAD || visit->seen[operand->id] == group + 1)
       continue;
-    walk->seen[operand->id] = group + 1;
+    visit->seen[operand->id] = group + 1;
     if (place->kind == PLACE_DEAD)
-      walk->wrong = arena_printf(walk->arena, "%s reads %%%d, which nothing computes", node->path,
-                                 operand->id);
-    else if (place->kind == PLACE_INLINE) visit_operands(walk, operand, group);
-    else if (place->group != group) visit_group(walk, place->group);
+      visit->wrong = arena_printf(visit->arena, "%s reads %%%d, which nothing computes", node->path,
+                                  operand->id);
+    else if (place->kind == PLACE_INLINE) visit_operands(visit, operand, group);
+    else if (place->group != group) visit_group(visit, place->group);
   }
 }
 
-static void visit_group(GroupWalk *walk, int number) {
-  const Group *group = walk->lowering->groups.items[number];
-  if (walk->done[number] == 2 || walk->wrong) return;
-  if (walk->done[number] == 1) {
-    walk->wrong = arena_printf(walk->arena, "the group of %s waits for itself",
-                               group->members.items[0]->path);
+static void visit_group(GroupVisit *visit, int number) {
+  const Group *group = visit->lowering->groups.items[number];
+  if (visit->done[number] == 2 || visit->wrong) return;
+  if (visit->done[number] == 1) {
+    visit->wrong = arena_printf(visit->arena, "the group of %s waits for itself",
+                                group->members.items[0]->path);
     return;
   }
-  walk->done[number] = 1;
+  visit->done[number] = 1;
   for (int i = 0; i < group->members.count; i++)
-    visit_operands(walk, group->members.items[i], number);
-  walk->done[number] = 2;
+    visit_operands(visit, group->members.items[i], number);
+  visit->done[number] = 2;
 }
 
 static const char *check_members(Arena *arena, const Lowering *lowering, int number, int *members) {
@@ -108,19 +108,19 @@ const char *verify_groups(Arena *arena, const Lowering *lowering) {
       return arena_printf(arena, "%%%d (%s) must be in memory but is computed in place", node->id,
                           node->path);
   }
-  GroupWalk walk = {.arena = arena,
-                    .lowering = lowering,
-                    .seen = ARENA_ARRAY(arena, int, graph->next_id),
-                    .done = ARENA_ARRAY(arena, char, lowering->groups.count)};
+  GroupVisit visit = {.arena = arena,
+                      .lowering = lowering,
+                      .seen = ARENA_ARRAY(arena, int, graph->next_id),
+                      .done = ARENA_ARRAY(arena, char, lowering->groups.count)};
   for (int g = 0; g < lowering->groups.count; g++) {
     if (lowering->groups.items[g]->is_merged_away) continue;
     const char *wrong = check_members(arena, lowering, g, &members);
     if (wrong) return wrong;
-    visit_group(&walk, g);
+    visit_group(&visit, g);
   }
-  if (!walk.wrong && members != placed)
+  if (!visit.wrong && members != placed)
     return arena_printf(arena, "the groups have %d members of %d values", members, placed);
-  return walk.wrong;
+  return visit.wrong;
 }
 
 /* ---- kernels ------------------------------------------------------------------------------- */

@@ -151,7 +151,7 @@ typedef VEC(AstIndex) AstIndices;
 typedef struct AstScan {
   AstNames pattern;    /* one name for each source */
   AstExprs sources;    /* sequences, or a range */
-  AstExpr *along;      /* the axis walked; NULL when not written */
+  AstExpr *along;      /* the axis it goes along; NULL when not written */
   int recomputes;      /* `recompute` is written */
   AstBindings carries; /* name and initial value */
   AstBlock *body;      /* ends with `yield` */

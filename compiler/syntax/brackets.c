@@ -1,9 +1,9 @@
 /* Matching brackets, and repairing what does not match.
  *
- * The first walk pairs brackets with a stack and finds openers that are never closed and closers
- * that close nothing.  When a '{' stays open at the end of the file the walk is repeated and now
+ * The first round pairs brackets with a stack and finds openers that are never closed and closers
+ * that close nothing.  When a '{' stays open at the end of the file the round is repeated and now
  * trusts the indentation: a '}' at the beginning of a line closes the '{' whose line stands in the
- * same column.  The second walk writes the list anew: a closer that is missing is put in before the
+ * same column.  The second round writes the list anew: a closer that is missing is put in before the
  * first thing that looks like a new statement (for a brace: that stands as far left as the line of
  * the brace), at the latest where the bracket around it ends. */
 #include "syntax/tokens.h"
@@ -32,7 +32,7 @@ static Token *token_at(const Matcher *m, int index) { return m->tokens->items[in
 
 static int top(const Matcher *m) { return m->open.items[m->open.count - 1]; }
 
-/* ---- the first walk ----------------------------------------------------------------------- */
+/* ---- the first round ---------------------------------------------------------------------- */
 
 /* Closes the openers above stack position `position` by force, and that one properly. */
 static void close_at(Matcher *m, int position, int closer) {
@@ -85,7 +85,7 @@ static int looks_like_statement(const Matcher *m, int index) {
 
 /* Does the right closer of the innermost opener follow, so that this wrong one is one too many? */
 static int is_closed_later(const Matcher *m, int index) {
-  enum { REACH = 500 }; /* tokens; further away nothing is certain, and the walk costs time */
+  enum { REACH = 500 }; /* tokens; further away nothing is certain, and looking costs time */
   int right = closer_of(token_at(m, top(m))->kind), depth = 0;
   for (int i = index + 1; i < m->tokens->count - 1 && i < index + REACH; i++) {
     const Token *token = token_at(m, i);
@@ -168,7 +168,7 @@ static int is_swallowed(const Matcher *m, int opener, int place) {
   return 0;
 }
 
-/* ---- the second walk ---------------------------------------------------------------------- */
+/* ---- the second round --------------------------------------------------------------------- */
 
 static void report_closer(Matcher *m, int index) {
   Token *closer = token_at(m, index);

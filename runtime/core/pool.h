@@ -1,4 +1,4 @@
-/* The pool of workers, for whoever starts them; generated code knows nnc_parallel.h. */
+/* The pool of workers, as the runtime starts and ends it; generated code sees nnc_parallel.h alone. */
 #ifndef NNC_POOL_H
 #define NNC_POOL_H
 

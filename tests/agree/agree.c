@@ -285,7 +285,7 @@ static void load(Case *test) {
   diagnostics_print(diagnostics, stderr, 0);
   if (!test->module) die("cannot elaborate", test->model);
   if (!is_mixed) module_retype_floats(test->module, test->float_type);
-  /* As early as the interpreter can: what the passes behind make of it is judged, too. */
+  /* As early as the interpreter can: what later passes make of it is judged, too. */
   PipelineOptions passes = {.level = 0, .stop_after = "differentiate"};
   bool stopped = false;
   if (!passes_run(test->module, diagnostics, &passes, &stopped) && !stopped)

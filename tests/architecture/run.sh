@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The house rules that can be read off the sources: directions of dependencies, operators named only
+# The rules of docs/architecture.md that can be read off the sources: directions of dependencies, operators named only
 # where they belong, no runtime code that knows the compiler.  Usage: tests/architecture/run.sh BUILD
 set -uo pipefail
 build=$(cd "$1" && pwd)
@@ -30,17 +30,17 @@ complain() { echo "FAIL $*"; failed=$((failed + 1)); }
 
 for folder in compiler/*/; do
   name=$(basename "$folder")
-  rooms=$(allowed "$name")
-  [ "$rooms" = unknown ] && { complain "$folder has no place in the house (tests/architecture/run.sh)"; continue; }
+  folders=$(allowed "$name")
+  [ "$folders" = unknown ] && { complain "$folder is not in the order of folders (tests/architecture/run.sh)"; continue; }
   bad=0
   while IFS=: read -r file include; do
-    room=${include%%/*}
-    case " $rooms " in *" $room "*) continue ;; esac
+    included=${include%%/*}
+    case " $folders " in *" $included "*) continue ;; esac
     [ "$include" = ops/ops.def ] && continue
     [ "$include" = data/words.h ] && [ "$name" = elaborate -o "$name" = backend ] && continue # lists that the compiler and the runtime share
     [ "$name" = backend ] && [ -f "runtime/abi/$include" ] && continue
-    [ -d "compiler/$room" ] || [ -e "runtime/$include" ] || [ -e "runtime/abi/$include" ] || continue
-    complain "$file includes $include: $name may include only: $rooms"; bad=1
+    [ -d "compiler/$included" ] || [ -e "runtime/$include" ] || [ -e "runtime/abi/$include" ] || continue
+    complain "$file includes $include: $name may include only: $folders"; bad=1
   done < <(grep -rhoH '^#include "[^"]*"' --include='*.[chyl]' "$folder" | sed 's/#include "\(.*\)"/\1/')
   [ $bad -eq 0 ] && passed=$((passed + 1))
 done

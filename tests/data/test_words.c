@@ -1,4 +1,4 @@
-/* Every source with every stage behind it: whether the runtime takes the pair, and whether it then
+/* Every source with every stage after it: whether the runtime takes the pair, and whether it then
  * delivers examples. With a folder in PROGRAMS each pair is also written there as a program, in a
  * file that says the verdict in its first line: run.sh asks `nnc check` for its own. */
 #include <stdio.h>

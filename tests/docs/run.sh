@@ -2,16 +2,16 @@
 # What the pages of docs/ and models/README.md show is true: their programs compile and their commands
 # run.  Usage: tests/docs/run.sh BUILD
 #
-# A fenced block is checked by the words behind its fence:
+# A fenced block is checked by the words after its fence:
 #   net                   a whole program, for `nnc check`
-#   net fragment          the same behind the lines of tests/docs/harness.net
+#   net fragment          the same after the lines of tests/docs/harness.net
 #   net [fragment] refused   must be refused; the first line, a comment, quotes the message
 #   sh run                commands, run in a folder that has models/*.net, the fragments' data and
 #                         generated digits in data/digits; a line "# prints: TEXT" wants TEXT in the
 #                         output of the commands above it
 #   sh                    commands that take long: of `nnc FILE.net ...` FILE.net is checked
 #   diff NAME             a patch, which tests/how_to_add applies
-# Examples of `nnc doc` stand behind the lines of tests/docs/examples.net.
+# Examples of `nnc doc` stand after the lines of tests/docs/examples.net.
 # A sentence that says what an expression gives says it with `_ = assert(...)`, so it is checked too.
 set -uo pipefail
 build=$(cd "$1" && pwd)
@@ -120,7 +120,7 @@ for name in $("$nnc" doc | awk '/^  / { print $1 }'); do
 done
 
 # ---- words that the tables of the pages name ----
-words() { # PAGE: those that begin a row behind a line of |---
+words() { # PAGE: those that begin a row after a line of |---
   awk '/^\|---/ { inside = 1; next } !/^\|/ { inside = 0 }
        inside { split($0, cells, "|"); print cells[2]; if (cells[2] ~ /^ *$/ || train) print cells[3] }
        /^## Train/ { train = 1 } /^## Definers/ { train = 0 }' "$1" |

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Golden diagnostics of elaborate mistakes, and the table of other frameworks' words behind some of
+# Golden diagnostics of elaborate mistakes, and the table of other frameworks' words after some of
 # them.  Usage: tests/elaborate/run.sh BUILD
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

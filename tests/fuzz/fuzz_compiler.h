@@ -48,7 +48,7 @@ static inline Module *fuzz_module(Arena *arena, Diagnostics *diagnostics, const 
   return module;
 }
 
-/* The passes from behind `start_after` on, at -O `level`; the program; the C text.  The runner
+/* The passes after `start_after`, at -O `level`; the program; the C text.  The runner
  * verifies after each pass. */
 static inline void fuzz_back_end(Arena *arena, Diagnostics *diagnostics, Module *module,
                                  const char *start_after, int level) {

@@ -1,5 +1,5 @@
 /* What the targets of the data readers share: the bytes become a file that a data set of one field
- * opens.  The first byte chooses the input's type and shape, so that all ways behind the header
+ * opens.  The first byte chooses the input's type and shape, so that all ways after the header
  * are met. scripts/fuzz.sh builds and runs them. */
 #ifndef TESTS_FUZZ_DATA_H
 #define TESTS_FUZZ_DATA_H

@@ -1,6 +1,6 @@
 /* Fuzzing target: dumps.  What the reader accepts prints to a text that reads back as itself, and
- * goes through the rest of the compiler: the first byte says behind which pass (@A behind none,
- * BC behind the first, ...) and with which -O (@ 0, A 1). */
+ * goes through the rest of the compiler: the first byte says after which pass (@A after none,
+ * BC after the first, ...) and with which -O (@ 0, A 1). */
 #include "fuzz_compiler.h"
 
 static char *printed(Arena *arena, const Module *module) {
@@ -27,14 +27,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   if (size < 1) return 0;
   Arena *arena = arena_create();
   Diagnostics *diagnostics = diagnostics_create(arena);
-  int choice = (uint8_t)(bytes[0] - '@'), behind = choice / 2 % (pass_count + 1);
+  int choice = (uint8_t)(bytes[0] - '@'), after = choice / 2 % (pass_count + 1);
   Module *module = module_parse(arena, diagnostics, fuzz_source(arena, bytes + 1, size - 1),
                                 module_find_violation);
   if (!module != (diagnostics_error_count(diagnostics) > 0))
     panic("a refusal without a reason, or a module in spite of errors");
   if (module) {
     round_trip(arena, diagnostics, module);
-    fuzz_back_end(arena, diagnostics, module, behind > 0 ? pass_table[behind - 1].name : NULL,
+    fuzz_back_end(arena, diagnostics, module, after > 0 ? pass_table[after - 1].name : NULL,
                   choice % 2);
   }
   fuzz_report(diagnostics);

@@ -34,7 +34,7 @@ static Piece pick_line(const uint8_t *bytes, size_t size) {
   return (Piece){at, end - at + (end < size)};
 }
 
-/* The next word behind a random byte, or a single byte that is none. */
+/* The next word after a random byte, or a single byte that is none. */
 static Piece pick_word(const uint8_t *bytes, size_t size) {
   size_t at = draw(size);
   while (at > 0 && is_word(bytes[at - 1])) at--;

@@ -210,7 +210,7 @@ static void passes_at(const Judge *judge, Module *module, int level) {
     panic("the passes reported an error");
 }
 
-/* Of a module behind its passes. */
+/* Of a module after its passes. */
 static const char *judge_lowered(Judge *judge, const Module *module, const ProgramOptions *options,
                                  const char *stage) {
   judge->stage = stage;
@@ -263,7 +263,7 @@ static const char *judge_pass_programs(Judge *judge) {
   return text;
 }
 
-/* What a memory limit makes of the train entry, behind all passes. */
+/* What a memory limit makes of the train entry, after all passes. */
 static const char *judge_recomputation(Judge *judge) {
   Module *module = module_copy(judge->arena, judge->test->module);
   passes_at(judge, module, 1);

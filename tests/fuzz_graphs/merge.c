@@ -1,5 +1,5 @@
 /* Several cases as one module, so that one executable computes all of them: their names differ by
- * the prefix, so graphs and tables are put one behind the other.  So are the references. */
+ * the prefix, so graphs and tables are put one after the other.  So are the references. */
 #include <string.h>
 
 #include "fuzz.h"

@@ -238,35 +238,35 @@ static void compute_sum(Numbers *numbers, const Node *node, const Tensor **opera
 
 /* ---- scans: the body's nodes, step by step ---- */
 
-typedef struct Walk {
+typedef struct ScanRun {
   Numbers *outer;
   const Node *scan;
   ScanShape shape;
   Tensor **results;
   const EvaluateContext *context;
   Noise *noise;
-} Walk;
+} ScanRun;
 
 /* What the body reads of an operand in step t. */
-static const Tensor *argument_value(const Walk *walk, int operand, int64_t t) {
-  const Node *node = walk->scan->operands[operand];
-  const Tensor *value = walk->outer->values[node->id];
-  if (operand < walk->shape.carries) value = walk->results[operand];
-  if (operand < walk->shape.carries || operand >= walk->shape.carries + walk->shape.sequences)
+static const Tensor *argument_value(const ScanRun *run, int operand, int64_t t) {
+  const Node *node = run->scan->operands[operand];
+  const Tensor *value = run->outer->values[node->id];
+  if (operand < run->shape.carries) value = run->results[operand];
+  if (operand < run->shape.carries || operand >= run->shape.carries + run->shape.sequences)
     return value;
   Tensor *element =
-      tensor_create(walk->outer->arena, scan_argument_type(&walk->shape, node, operand));
+      tensor_create(run->outer->arena, scan_argument_type(&run->shape, node, operand));
   copy_elements(element->data,
                 &(Tensor){element->type, value->data + t * shape_elements(element->type.shape)});
   return element;
 }
 
 /* False where some value of the step jumps or is too large. */
-static bool walk_step(const Walk *walk, int64_t t) {
-  const Graph *body = walk->scan->body;
-  Numbers inner = numbers_create(walk->outer->arena);
-  inner.variables_moved = walk->outer->variables_moved;
-  inner.standard = walk->outer->standard;
+static bool run_step(const ScanRun *run, int64_t t) {
+  const Graph *body = run->scan->body;
+  Numbers inner = numbers_create(run->outer->arena);
+  inner.variables_moved = run->outer->variables_moved;
+  inner.standard = run->outer->standard;
   numbers_make_room(&inner, body->next_id);
   const bool *live = graph_live_nodes(inner.arena, body);
   bool sound = true;
@@ -275,33 +275,33 @@ static bool walk_step(const Walk *walk, int64_t t) {
     if (!live[node->id]) continue;
     bool is_argument = op_info(node->op)->class->leaf == LEAF_ARGUMENT;
     const Tensor *binding =
-        is_argument ? argument_value(walk, (int)node_int(node, ATTR_INDEX), t) : NULL;
-    numbers_compute(&inner, node, binding, walk->context, walk->noise);
+        is_argument ? argument_value(run, (int)node_int(node, ATTR_INDEX), t) : NULL;
+    numbers_compute(&inner, node, binding, run->context, run->noise);
     sound =
         sound && numbers_are_steady(&inner, node) && numbers_have_size(&inner, node, 1e5, 0x1p50);
   }
   for (int i = 0; i < body->outputs.count; i++) {
     const Tensor *value = inner.values[body->outputs.items[i].node->id];
-    int64_t at = i < walk->shape.carries ? 0 : t * shape_elements(value->type.shape);
-    copy_elements(walk->results[i]->data + at, value);
+    int64_t at = i < run->shape.carries ? 0 : t * shape_elements(value->type.shape);
+    copy_elements(run->results[i]->data + at, value);
   }
   return sound;
 }
 
 static void compute_scan(Numbers *numbers, const Node *scan, const EvaluateContext *context,
                          Noise *noise) {
-  Walk walk = {numbers, scan, scan_shape(scan), NULL, context, noise};
+  ScanRun run = {numbers, scan, scan_shape(scan), NULL, context, noise};
   int count = scan_result_count(scan);
-  walk.results = ARENA_ARRAY(numbers->arena, Tensor *, count);
+  run.results = ARENA_ARRAY(numbers->arena, Tensor *, count);
   for (int i = 0; i < count; i++)
-    walk.results[i] = tensor_create(numbers->arena, scan_result_type(&walk.shape, scan->body, i));
-  for (int i = 0; i < walk.shape.carries; i++)
-    copy_elements(walk.results[i]->data, numbers->values[scan->operands[i]->id]);
+    run.results[i] = tensor_create(numbers->arena, scan_result_type(&run.shape, scan->body, i));
+  for (int i = 0; i < run.shape.carries; i++)
+    copy_elements(run.results[i]->data, numbers->values[scan->operands[i]->id]);
   bool sound = true;
-  for (int64_t step = 0; step < walk.shape.length; step++)
-    sound = walk_step(&walk, walk.shape.reverse ? walk.shape.length - 1 - step : step) && sound;
-  numbers->values[scan->id]->data[0] = (double)walk.shape.length;
-  numbers->results[scan->id] = walk.results;
+  for (int64_t step = 0; step < run.shape.length; step++)
+    sound = run_step(&run, run.shape.reverse ? run.shape.length - 1 - step : step) && sound;
+  numbers->values[scan->id]->data[0] = (double)run.shape.length;
+  numbers->results[scan->id] = run.results;
   numbers->jumps[scan->id] = !sound;
 }
 

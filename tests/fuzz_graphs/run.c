@@ -373,7 +373,7 @@ static void judge_batch(const Task *batch, Verdict *verdict, Totals *totals) {
     some_failed = some_failed || verdict->message[0];
   }
   if (some_failed) return;
-  printf("seeds %llu and the %d behind it fail together only\n", (unsigned long long)batch->seed,
+  printf("seeds %llu and the %d after it fail together only\n", (unsigned long long)batch->seed,
          batch->count - 1);
   memset(&of_all.coverage, 0, sizeof of_all.coverage);
   add_verdict(totals, batch, &of_all);

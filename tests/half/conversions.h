@@ -1,7 +1,7 @@
 /* Conversions of bf16 and f16 as four numbers, which tests/half/make.py has from NumPy and PyTorch.
  *
  * `widen`: all 65,536 patterns as the bits of an f32. `narrow`: for each pattern the f32 that it is, the
- * tie between it and the pattern behind it, and both neighbours of each, to 16 bits: so every tie and
+ * tie between it and the pattern after it, and both neighbours of each, to 16 bits: so every tie and
  * every border is met, those to the subnormal numbers and to infinity included. NaNs are counted as one
  * pattern each. The numbers are CRC-32 of the results in order, lowest byte first. */
 #ifndef NNC_TESTS_HALF_CONVERSIONS_H

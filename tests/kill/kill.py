@@ -140,14 +140,14 @@ def play_replacement():
 # ---- full disks ----
 
 def wait_for_failure(child, text):
-    """Stopped behind its first failed save."""
+    """Stopped after its first failed save."""
     while child.poll() is None:
         if text in said():
             return stop(child)
     return False
 
 
-# A run behind its first failed save, stopped. A busy machine may let it end before that; then once more.
+# A run after its first failed save, stopped. A busy machine may let it end before that; then once more.
 def start_starved(name, out, text, before=None, **more):
     for attempt in range(10):
         shutil.rmtree(out, ignore_errors=True)
@@ -184,7 +184,7 @@ def unlimit(child):
 def play_limit():
     too_large = os.strerror(errno.EFBIG)
     starve("a limit of file sizes", "limited", too_large, unlimit, preexec_fn=limit_files)
-    # the same, killed while nothing can be saved, behind a checkpoint
+    # the same, killed while nothing can be saved, after a checkpoint
 
     def make_checkpoint():
         kill_in_save(start(command("starved", "--save-every", "3")), "starved", duration / 10)

@@ -153,7 +153,7 @@ def is_inf(n):
 
 # ---- types --------------------------------------------------------------------------------------
 
-# Digits behind the point, least and greatest exponent, greatest number, and what lies beyond it.
+# Digits after the point, least and greatest exponent, greatest number, and what lies beyond it.
 FEW_BITS = {"float8_e4m3fn": (3, -6, 8, 448.0, "nan"), "float8_e4m3fnuz": (3, -7, 7, 240.0, "nan"),
             "float8_e5m2": (2, -14, 15, 57344.0, "inf"), "float8_e5m2fnuz": (2, -15, 15, 57344.0, "nan"),
             "float4_e2m1fn": (1, 0, 2, 6.0, "zero")}

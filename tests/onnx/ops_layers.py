@@ -75,7 +75,7 @@ def conv_transpose(n):
         if wanted:
             full = stride[i] * (extents[i] - 1) + added[i] + dilation[i] * (kernel[i] - 1) + 1
             total = full - wanted[i]
-            # What lacks is added behind.
+            # What is missing is added at the end.
             added[i] += max(0, -total)
             total = max(0, total)
             low = total - total // 2 if mode == "SAME_LOWER" else total // 2

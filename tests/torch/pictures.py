@@ -12,7 +12,7 @@ def scaled(image, like):
 
 
 def far_from_kinks(rng, shape):
-    """Shifts behind a batch norm of about 3: few of the normalized numbers then lie so near a rectifier's 0 (or 6) that single
+    """Shifts after a batch norm of about 3: few of the normalized numbers then lie so near a rectifier's 0 (or 6) that single
     floats round them to its other side, which would be seen in every gradient before it."""
     return 3 + 0.1 * rng.standard_normal(shape)
 

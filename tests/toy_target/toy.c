@@ -26,7 +26,7 @@ static void write_declaration(Code *code, const KernelFunction *function) {
   code_line(code, "void %s(%s);", function->name, parameters(code->arena, function));
 }
 
-/* One task, whoever has it. */
+/* All of it is one task, whichever worker takes it. */
 static void write_launch(Code *code, const KernelCall *call) {
   code_open(code, "NNC_TASKS(worker, 1, task)");
   function_write_call(code, call->worker, call);

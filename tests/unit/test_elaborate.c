@@ -387,7 +387,7 @@ static void test_accumulation_is_the_mean(void **state) {
               2 * pow(0.9, 3));
 }
 
-/* The block's loss updates g; then the group's loss sees the new g, also behind stop_gradient. */
+/* The block's loss updates g; then the group's loss sees the new g, also after stop_gradient. */
 static void test_groups_update_in_text_order(void **state) {
   Arena *arena = *state;
   Module *module = elaborate_good(

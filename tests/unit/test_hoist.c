@@ -1,4 +1,4 @@
-/* What is dear and the same in all loops of a stage is computed once, before them, and once for all
+/* What is expensive and the same in all loops of a stage is computed once, before them, and once for all
  * stages of a row: exp(a[i]) in s[i] = sum_j exp(a[i]) x[i, j], y[i, j] = exp(a[i]) x[i, j] / s[i].
  * (That the values are right: test_emit.) */
 #include <string.h>

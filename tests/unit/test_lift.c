@@ -1,4 +1,4 @@
-/* The passes lift and turn: what leaves the bodies of scans and what stays, which way they walk,
+/* The passes lift and turn: what leaves the bodies of scans and what stays, which way they go,
  * and that the same is computed. */
 #include "passes/rules/reversal.h"
 #include "scan_programs.h"
@@ -24,7 +24,7 @@ static const char *yielding(Arena *arena, const char *expression) {
       expression);
 }
 
-/* Before the gradients: what the first scan of the training step has that is dear. */
+/* Before the gradients: what the first scan of the training step has that is expensive. */
 static int dear_in_step(Arena *arena, const char *expression) {
   Module *module = elaborate_with(arena, yielding(arena, expression), "lift", 1, SCANS_LOOP);
   return count_dear(first_scan(module->entries[ENTRY_TRAIN])->body);
@@ -83,7 +83,7 @@ static int count_lifted(Arena *arena, const char *expression) {
          first_scan(before->entries[ENTRY_TRAIN])->operand_count;
 }
 
-/* Computed once: what is dear or costly, or no larger than what it stands on; an inner scan. */
+/* Computed once: what is expensive or costly, or no larger than what it stands on; an inner scan. */
 static void test_what_never_changes_is_done_once(void **state) {
   (void)state;
   Arena *arena = arena_create();
@@ -135,7 +135,7 @@ static int count_reversals(const Graph *graph) {
   return count;
 }
 
-/* A walk over a reversed sequence and another one, whose result is read in some order. */
+/* A scan over a reversed sequence and another one, whose result is read in some order. */
 static void check_walk(const char *other, const char *order, bool turns, int reversals) {
   Arena *arena = arena_create();
   const char *text = arena_printf(

@@ -207,7 +207,7 @@ static void test_examples_go_through_in_blocks(void **state) {
     const char *network;
     int least_loops, least_workers;
   } cases[] = {{"blocks", 1, 8},
-               {"blocks_norm", 3, 1}}; /* to the statistics, behind them, and back from them */
+               {"blocks_norm", 3, 1}}; /* to the statistics, after them, and back from them */
   for (int c = 0; c < 2; c++) {
     Arena *arena = arena_create();
     const Program *program = make_program(arena, network_module(arena, cases[c].network, 1), 1);
@@ -232,7 +232,7 @@ static void test_examples_go_through_in_blocks(void **state) {
   }
 }
 
-/* Whoever follows alias_of to the memory's owner must not lose the offset of a view. */
+/* What follows alias_of to the memory's owner must not lose the offset of a view. */
 static void test_views_have_offsets_of_their_own(void **state) {
   (void)state;
   Arena *arena = arena_create();
@@ -247,7 +247,7 @@ static void test_views_have_offsets_of_their_own(void **state) {
     assert_int_equal(buffer->offset,
                      program->buffers.items[buffer->view_of].offset + buffer->view_offset);
   }
-  assert_true(views > 0); /* keys and values behind the queries */
+  assert_true(views > 0); /* keys and values after the queries */
   arena_destroy(arena);
 }
 

@@ -267,7 +267,7 @@ static void test_equal_bodies_merge(void **state) {
   arena_destroy(arena);
 }
 
-/* Two sequences that walk over x are one, two invariants k, and what is yielded twice. */
+/* Two sequences that are x are one, two invariants k, and what is yielded twice. */
 static void test_equal_operands_and_results_merge(void **state) {
   (void)state;
   Arena *arena = arena_create();
@@ -374,7 +374,7 @@ static void test_steps_share_kernels(void **state) {
   arena_destroy(arena);
 }
 
-/* The gradient of a weight that the body reads in parts is one contraction a part behind the loop,
+/* The gradient of a weight that the body reads in parts is one contraction a part after the loop,
  * so the memory is the only carry of the backward scan. */
 static void test_parts_of_a_weight_are_summed_behind_the_loop(void **state) {
   (void)state;

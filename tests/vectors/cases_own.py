@@ -1,4 +1,4 @@
-"""Gradients of one's own, `gradient (dy)` behind a def, against torch.autograd.Function."""
+"""Gradients of one's own, `gradient (dy)` after a def, against torch.autograd.Function."""
 import torch
 
 from make import Group, I, N

@@ -47,7 +47,7 @@ def run(kind, x, units, layers, h=None, c=None, bidirectional=False):
 
 
 def counted(kind, x, units, layers, lengths, bidirectional=False):
-    """Each example by itself, without the steps behind its length; ys and what remains."""
+    """Each example by itself, without the steps after its length; ys and what remains."""
     runs = [run(kind, x[i:i + 1, :n], units, layers, bidirectional=bidirectional) for i, n in enumerate(lengths)]
     ys = [torch.nn.functional.pad(r[0], (0, 0, 0, x.shape[1] - n)) for r, n in zip(runs, lengths)]
     return [torch.cat(ys)] + [torch.cat([r[k][-1] for r in runs]) for k in range(1, len(runs[0]))]

@@ -98,7 +98,7 @@ class Group:
         return np.random.default_rng(zlib.crc32(f"{key} {self.seen[key]}".encode()))
 
     def case(self, text, f, params=None, states=None, predicts=None, **operands):
-        """text: an expression of the operands' names. params: what layers in it declare, by path behind
+        """text: an expression of the operands' names. params: what layers in it declare, by path after
         the result's; states likewise, from their first values. f(operands, params, states) gives
         the result, or a pair of it and the new values of states; predicts, of the same with the new states,
         what evaluation must give."""
@@ -184,7 +184,7 @@ class Trajectory:
 
     def case(self, keys, maker, average=None):
         """keys: of the group of parameters; maker(w): what takes a step, with w.grad set, given t;
-        average: of all values of w behind a step, what w's average must be."""
+        average: of all values of w after a step, what w's average must be."""
         self.makers.append(maker)
         self.averages.append(average)
         self.groups += f"  params \"w{self.count}\" {{ {keys} }}\n"

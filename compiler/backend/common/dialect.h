@@ -5,8 +5,8 @@
  * one more language is one more record. expression.c decides what is computed, and in which order;
  * it knows no spelling.
  *
- * Texts are made in the arena. An argument is a text as it stands; whoever puts it beside an
- * operator sets it in parentheses (code_atom). */
+ * Texts are made in the arena. An argument is a text as it stands; code_atom sets it in
+ * parentheses where it is put beside an operator. */
 #ifndef NNC_BACKEND_COMMON_DIALECT_H
 #define NNC_BACKEND_COMMON_DIALECT_H
 

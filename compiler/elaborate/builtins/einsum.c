@@ -14,7 +14,7 @@ enum { MAX_OPERANDS = 6, ELLIPSIS = '.' };
 /* A tensor whose axes have letters. */
 typedef struct Lettered {
   Node *node;
-  char letters[MAX_RANK + 2]; /* with region for ELLIPSIS until it is written out */
+  char letters[MAX_RANK + 2]; /* with a place for ELLIPSIS until it is written out */
 } Lettered;
 
 static bool has_letter(const char *letters, char letter) { return strchr(letters, letter) != NULL; }

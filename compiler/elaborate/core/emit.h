@@ -27,7 +27,7 @@ Node *emit_slice(Elaborator *e, Node *x, const int64_t *start, const int64_t *st
                  const int64_t *step);
 Node *emit_reduce(Elaborator *e, Op op, Node *x, int axis_count, const int64_t *axes);
 Node *emit_concat(Elaborator *e, int count, Node *const *parts, int axis);
-/* Region for `count` more elements of lists; else reports. */
+/* Whether `count` more elements of lists are within the limit; else reports. */
 bool emit_allow_elements(Elaborator *e, int64_t count);
 /* True when a tensor of this shape may exist; else reports. */
 bool emit_check_shape(Elaborator *e, Span at, Shape shape);

@@ -36,8 +36,8 @@ typedef struct Region {
   VEC(RegionArgument) arguments;
 } Region;
 
-/* What nodes are made with: where, as what and for whom. Whoever changes it for a while enters one
- * and leaves it (region.c). */
+/* What nodes are made with: where, as what and for whom. To change it for a while, enter one
+ * and leave it (region.c). */
 typedef struct Context {
   Frame *frame;
   const char *label; /* of the frame */

@@ -222,7 +222,7 @@ static void whole_word(const char *name, char *word) {
   word[length] = 0;
 }
 
-/* The same without what others put at the end of a word. */
+/* The same without the endings that other frameworks give a word. */
 static void plain_word(const char *name, char *word) {
   static const char *const endings[] = {"loss", "layer", "optimizer", "scheduler"};
   whole_word(name, word);

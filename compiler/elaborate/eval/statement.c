@@ -202,7 +202,7 @@ static void evaluate_input(Elaborator *e, const AstStmt *stmt) {
 
 /* ---- control ------------------------------------------------------------------------------ */
 
-/* Counts one unit of work; false when there was too much. */
+/* Counts a statement or a round of a loop; false when there was too much. */
 static bool allow_statement(Elaborator *e, Span at) {
   if (++e->trace->statements > MAX_STATEMENTS && !e->trace->exhausted) {
     report_error(e, at, "the program runs more than %lld statements at compile time",
