@@ -22,6 +22,8 @@
  *     --progress                how far it is, on standard error
  *     --dump                    prints the module as generated
  *     --save-c                  leaves the C file in the working directory
+ *     --faults                  puts a small mistake into each graph (faults.c), prints which are not
+ *                               noticed, and how many are
  *     --coverage                prints how often each operator was generated and differentiated; one
  *                               that never was is a failure
  *
@@ -128,10 +130,11 @@ static void check_options(Options *options) {
   if (options->in_c && !options->stage.build) refuse("--stage c needs", "--build BUILD");
   if (options->far && dtype_is_half(options->half)) refuse("--far goes without", "--half");
   /* The references without a C compiler do not round to f32. */
-  if (options->far == FAR_F32 && !options->in_c) refuse("--far f32 needs", "--stage c");
+  if (options->far == FAR_F32 && !options->in_c && !options->faults)
+    refuse("--far f32 needs", "--stage c");
   if (options->batch < 1 || options->batch > MOST_BATCH) refuse("--batch is 1 to 64, not", "that");
   if (options->jobs < 1 || options->jobs > MOST_JOBS) refuse("--jobs is 1 to 256, not", "that");
-  if (!options->in_c || options->files) options->batch = 1;
+  if (!options->in_c || options->files || options->faults) options->batch = 1;
 }
 
 static Options read_options(int argc, char **argv) {
@@ -142,6 +145,7 @@ static Options read_options(int argc, char **argv) {
                             {"--coverage", OPTION_FLAG, &options.covers},
                             {"--shrink", OPTION_FLAG, &options.shrinks},
                             {"--progress", OPTION_FLAG, &options.progress},
+                            {"--faults", OPTION_FLAG, &options.faults},
                             {"--save-c", OPTION_FLAG, &options.stage.keeps_c},
                             {"--from", OPTION_NUMBER, &options.from},
                             {"--count", OPTION_NUMBER, &options.count},

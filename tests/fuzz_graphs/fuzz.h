@@ -10,6 +10,7 @@
  *   play.c       steps of training on a case's values: the reference
  *   judge.c      the stages that need no C compiler: passes, text, programs
  *   judge_c.c    the stage that compiles and runs an executable
+ *   faults.c     small mistakes, which the judges must notice
  *   shrink.c     a smaller module that still fails
  *   coverage.c   which operators occurred, and had gradients flow through them
  *   run.c        many seeds, in processes of their own
@@ -117,16 +118,17 @@ typedef struct Reference {
   bool is_steady_in_own;           /* no comparison turns over under the module's own rounding */
 } Reference;
 Reference *reference_create(Arena *arena, const Case *test);
-/* Of the float elements that far cases compare. */
-typedef struct FarCount {
-  int64_t elements;
-  int64_t far;     /* beyond 1e-3 to 1e3 */
+/* Elements of the outputs of all steps. */
+typedef struct Counts {
+  int64_t judged;
+  int64_t noise; /* rounding moves them by a large part of their magnitude: hardly judged */
+  int64_t floats;
+  int64_t far;     /* floats beyond 1e-3 to 1e3 */
   int64_t special; /* infinite or NaN */
-  int64_t loose;   /* rounding may move them by a tenth: hardly compared */
-} FarCount;
-void reference_count_far(const Reference *reference, const Case *test, FarCount *count);
+} Counts;
+Counts reference_count(const Reference *reference, const Case *test);
 
-/* NULL, or where `given` differs. */
+/* NULL, or where `given` differs by more than rounding may move it. */
 const char *expected_differs(Arena *arena, const Expected *expected, const double *given,
                              Precision precision);
 
@@ -204,6 +206,20 @@ typedef struct CStage {
 const char *judge_case_c(const Case *test, const Reference *reference, Arena *arena,
                          const CStage *stage);
 
+/* ---- faults.c ---- */
+
+/* A case whose graph has a small mistake. */
+typedef struct Fault {
+  Case test;         /* its module is differentiated, and wrong */
+  Reference *values; /* what it computes */
+  const char *text;
+} Fault;
+/* False where no mistake that was tried changes any result. */
+bool fault_create(Arena *arena, const Case *test, const Reference *reference, Fault *fault);
+/* Where the values of `given` differ from what they should be, or NULL. */
+const char *judge_values(Arena *arena, const Case *test, const Reference *reference,
+                         const Reference *given);
+
 /* ---- shrink.c ---- */
 
 typedef bool StillFails(void *context, const Case *test);
@@ -227,7 +243,7 @@ typedef struct Options {
   uint64_t from, count;
   uint64_t batch; /* seeds that share an executable */
   int jobs;       /* processes that judge at the same time */
-  bool in_c, dumps, covers, shrinks, progress;
+  bool in_c, dumps, covers, shrinks, progress, faults;
   const char *kept; /* the folder that shrunk cases go to; NULL: standard output */
   DType half;       /* bf16 or f16: what the cases of seeds are retyped to; else they stay */
   Far far;

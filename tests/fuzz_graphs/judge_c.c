@@ -5,7 +5,7 @@
  * must be the same bytes; variables after the last step and metrics of every step must be what the
  * reference says. In f64 that is 1e-10 of a tensor's greatest element; in f32 2^-20 of it, in bf16
  * 2^-7, in f16 2^-10. To it comes 32 times the spread that imitated rounding of the types gives (numeric.c), which is nearly
- * all of it where terms cancel. Own types are left out where imitated rounding alone turns a
+ * all of it where terms cancel; what is nothing but rounding is held to its order of magnitude (play.c). Own types are left out where imitated rounding alone turns a
  * comparison over. */
 #include <math.h>
 #include <stdio.h>

@@ -277,62 +277,112 @@ Reference *reference_create(Arena *arena, const Case *test) {
   return reference;
 }
 
-/* ---- how far the values are ---- */
+/* ---- what can be judged ---- */
 
-static void count_values(const Expected *expected, FarCount *count) {
-  if (!expected->spreads || !dtype_is_float(expected->value->type.dtype)) return;
+/* Results that rounding alone moves by a large part of their own magnitude are noise: terms cancelled
+ * to nothing but their rounding, or were divided by what had. There an executable may give anything
+ * of that size, of either sign, and a few noisy runs tell neither how large nor how it is
+ * distributed: equal terms round alike in an executable, and never in an imitation. So elements that
+ * errors of MARGIN units move by a half, or errors of one unit by a 128th, are known by their order
+ * of magnitude alone: NOISE_FACTOR times the tolerance shows only what is no noise at all. In 16
+ * bits, whose units are large, they are those that errors of one unit move by a 16th; there the
+ * usual tolerance is twice their size, and stays. In cases near 1 the greatest element speaks for a
+ * tensor. */
+enum { NOISE_FACTOR = 1024 };
+
+static double noise_part(DType dtype) { return dtype_is_half(dtype) ? 0x1p-4 : 0.5 / MARGIN; }
+
+/* What an element is held to. */
+typedef struct Standing {
+  const Expected *expected;
+  Precision precision;
+  double norm; /* of the tensor; in far cases each element is its own */
+} Standing;
+
+static Standing standing_of(const Expected *expected, Precision precision) {
+  Standing standing = {expected, precision, 0};
+  const Tensor *value = expected->value;
+  for (int64_t i = 0; !expected->spreads && i < shape_elements(value->type.shape); i++)
+    if (isfinite(value->data[i])) standing.norm = fmax(standing.norm, fabs(value->data[i]));
+  return standing;
+}
+
+static double size_of(const Standing *standing, int64_t i) {
+  const Expected *expected = standing->expected;
+  return expected->spreads ? fabs(expected->value->data[i]) : standing->norm;
+}
+
+static double spread_of(const Standing *standing, int64_t i) {
+  const Expected *expected = standing->expected;
+  if (!dtype_is_float(expected->value->type.dtype)) return 0;
+  return expected->spreads ? expected->spreads->data[i] : expected->spread[standing->precision];
+}
+
+static bool is_noise(const Standing *standing, int64_t i) {
+  double spread = spread_of(standing, i), size = size_of(standing, i);
+  double part = noise_part(standing->expected->value->type.dtype);
+  return isfinite(size) && spread > 0 && spread >= part * size;
+}
+
+/* ---- how many are, and how far they are ---- */
+
+static void count_values(const Expected *expected, Precision precision, Counts *counts) {
+  Standing standing = standing_of(expected, precision);
+  bool is_float = dtype_is_float(expected->value->type.dtype);
   for (int64_t i = 0; i < shape_elements(expected->value->type.shape); i++) {
     double size = fabs(expected->value->data[i]);
-    count->elements++;
-    count->special += !isfinite(size);
-    count->far += isfinite(size) && size != 0 && (size < 1e-3 || size > 1e3);
-    count->loose += isfinite(size) && 32 * expected->spreads->data[i] > 0.1 * size;
+    bool noise = is_noise(&standing, i);
+    counts->judged += !noise;
+    counts->noise += noise;
+    if (!is_float) continue;
+    counts->floats++;
+    counts->special += !isfinite(size);
+    counts->far += isfinite(size) && size != 0 && (size < 1e-3 || size > 1e3);
   }
 }
 
-void reference_count_far(const Reference *reference, const Case *test, FarCount *count) {
-  for (int step = 0; step < test->steps; step++) {
+Counts reference_count(const Reference *reference, const Case *test) {
+  Precision precision = case_is_in_own_types(test) ? PRECISION_OWN : PRECISION_DOUBLE;
+  Counts counts = {0};
+  for (int step = 0; step < test->steps; step++)
     for (int i = 0; i < reference->output_count; i++)
-      count_values(&reference->outputs[step][i], count);
-    for (int i = 0; i < test->start.count; i++) count_values(&reference->variables[step][i], count);
-  }
+      count_values(&reference->outputs[step][i], precision, &counts);
+  return counts;
 }
 
 /* ---- comparing ---- */
 
-static double least_normal(DType dtype) { return dtype == DTYPE_F16 ? 0x1p-14 : FLT_MIN; }
-
 /* The same infinity, or both NaN. */
 static bool is_same_special(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
+
+static double least_normal(DType dtype) { return dtype == DTYPE_F16 ? 0x1p-14 : FLT_MIN; }
 
 /* An executable may take what is smaller than the least normal number for 0. Norm-wise: errors
  * against the tensor's greatest element, and against how far rounding moves it; in far cases each
  * element against itself. The factor covers what a few noisy runs miss, and functions that are good
- * to some ulps. */
-const char *expected_differs(Arena *arena, const Expected *expected, const double *given,
-                             Precision precision) {
+ * to some ulps. What is infinite or NaN must be that. */
+static double allowed_error(const Standing *standing, int64_t i) {
   static const double of_double = 1e-10, least_double = DBL_MIN;
   static const double of_own[DTYPE_COUNT] = {
       [DTYPE_F64] = 0x1p-20, [DTYPE_F32] = 0x1p-20, [DTYPE_BF16] = 0x1p-7, [DTYPE_F16] = 0x1p-10};
+  DType dtype = standing->expected->value->type.dtype;
+  if (!dtype_is_float(dtype) || !isfinite(standing->expected->value->data[i])) return 0;
+  bool is_own = standing->precision == PRECISION_OWN;
+  double base = is_own ? least_normal(dtype) : least_double;
+  double relative = is_own ? of_own[dtype] : of_double;
+  double allowed = base + relative * size_of(standing, i) + 32 * spread_of(standing, i);
+  return is_noise(standing, i) && !dtype_is_half(dtype) ? NOISE_FACTOR * allowed : allowed;
+}
+
+const char *expected_differs(Arena *arena, const Expected *expected, const double *given,
+                             Precision precision) {
   const Tensor *value = expected->value;
-  DType dtype = value->type.dtype;
-  bool is_own = precision == PRECISION_OWN;
-  double base = 0, relative = 0;
-  if (dtype_is_float(dtype)) {
-    base = is_own ? least_normal(dtype) : least_double;
-    relative = is_own ? of_own[dtype] : of_double;
-  }
-  const Tensor *spreads = expected->spreads;
-  double norm = spreads ? 0 : tensor_magnitude(value), worst = 0, most = 0;
-  int64_t where = -1, count = shape_elements(value->type.shape);
-  for (int64_t i = 0; i < count; i++) {
-    if (spreads && is_same_special(given[i], value->data[i])) continue;
-    double error = fabs(given[i] - value->data[i]);
-    double size = spreads ? fabs(value->data[i]) : norm;
-    double spread = !dtype_is_float(dtype) ? 0
-                    : spreads              ? spreads->data[i]
-                                           : expected->spread[precision];
-    double allowed = base + relative * size + 32 * spread;
+  Standing standing = standing_of(expected, precision);
+  double worst = 0, most = 0;
+  int64_t where = -1;
+  for (int64_t i = 0; i < shape_elements(value->type.shape); i++) {
+    if (is_same_special(given[i], value->data[i])) continue;
+    double error = fabs(given[i] - value->data[i]), allowed = allowed_error(&standing, i);
     if (error <= allowed || (error <= worst && where >= 0)) continue;
     worst = error;
     most = allowed;

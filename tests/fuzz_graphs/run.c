@@ -5,6 +5,7 @@
  * which tells how far they are. With the C compiler a batch becomes one executable for each number
  * of steps in it; where that fails, each seed is judged alone, and shrunk. */
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,18 +26,28 @@
 /* CPU time bounds a case, as the machine may be busy; the clock only where it hangs. */
 enum { CPU_SECONDS = 120, SECONDS = 1800, REPORT_SECONDS = 10 };
 
+/* What became of cases; nothing but int64_t, as add_judged() takes for granted. */
+typedef struct Judged {
+  int64_t whole, in_part;  /* some outputs are noise, and not judged */
+  int64_t noise;           /* all are */
+  int64_t turned;          /* rounding turns a comparison over */
+  int64_t stepless;        /* no step is steady */
+  int64_t faults, noticed; /* of --faults */
+  Counts counts;
+} Judged;
+
 typedef struct Verdict { /* shared with the child */
   bool finished;         /* else it died */
   char message[2000];    /* "" when all agrees */
   Coverage coverage;
-  int64_t nodes, with_gradients, steps, left_out;
-  FarCount far;
+  int64_t nodes, with_gradients, steps;
+  Judged judged;
 } Verdict;
 
 typedef struct Totals { /* shared by all */
   uint64_t taken;       /* batches that some worker has */
-  int64_t passed, failed, nodes, with_gradients, steps, left_out;
-  FarCount far;
+  int64_t failed, nodes, with_gradients, steps;
+  Judged judged;
   Coverage coverage;
 } Totals;
 
@@ -132,6 +143,23 @@ static void note(const Case *test, const Task *task, Verdict *verdict) {
 
 /* ---- judging, in a child ---- */
 
+/* Counts the case; false where it is not judged. */
+static bool sort(const Case *test, const Reference *reference, Judged *judged) {
+  Counts counts = reference_count(reference, test);
+  if (test->steps == 0) judged->stepless++;
+  else if (!case_is_judged(test, reference)) judged->turned++;
+  else if (counts.judged == 0) judged->noise++;
+  else if (counts.noise == 0) judged->whole++;
+  else judged->in_part++;
+  if (test->steps == 0 || !case_is_judged(test, reference)) return false;
+  judged->counts.judged += counts.judged;
+  judged->counts.noise += counts.noise;
+  judged->counts.floats += counts.floats;
+  judged->counts.far += counts.far;
+  judged->counts.special += counts.special;
+  return counts.judged > 0;
+}
+
 /* One executable for those of the cases that take so many steps. */
 static const char *judge_group(const Task *task, Arena *arena, Case **cases, int steps,
                                Verdict *verdict) {
@@ -141,12 +169,7 @@ static const char *judge_group(const Task *task, Arena *arena, Case **cases, int
   for (int i = 0; i < task->count; i++) {
     if (cases[i]->steps != steps) continue;
     references[count] = reference_create(arena, cases[i]);
-    if (!case_is_judged(cases[i], references[count])) {
-      verdict->left_out++;
-      continue;
-    }
-    reference_count_far(references[count], cases[i], &verdict->far);
-    some[count++] = cases[i];
+    if (sort(cases[i], references[count], &verdict->judged)) some[count++] = cases[i];
   }
   if (count == 0) return NULL;
   const Case *test = count == 1 ? some[0] : cases_merge(arena, count, some);
@@ -164,8 +187,20 @@ static const char *judge_seeds(const Task *task, Arena *arena, Verdict *verdict)
   }
   for (int steps = 1; steps <= MOST_STEPS && !message; steps++)
     message = judge_group(task, arena, cases, steps, verdict);
-  for (int i = 0; i < task->count; i++) verdict->left_out += cases[i]->steps == 0;
+  for (int i = 0; i < task->count; i++) verdict->judged.stepless += cases[i]->steps == 0;
   return message;
+}
+
+/* Whether a mistake in the graph is noticed; it is no failure where it is not. */
+static void judge_fault(const Task *task, Arena *arena, const Case *test,
+                        const Reference *reference, Verdict *verdict) {
+  Fault fault;
+  if (!fault_create(arena, test, reference, &fault)) return;
+  const char *text = task->options->in_c ? judge_case_c(&fault.test, reference, arena, &task->stage)
+                                         : judge_values(arena, test, reference, fault.values);
+  verdict->judged.faults = 1;
+  verdict->judged.noticed = text != NULL;
+  if (!text) printf("not noticed: seed %llu: %s\n", (unsigned long long)task->seed, fault.text);
 }
 
 static const char *judge_one(const Task *task, Arena *arena, Verdict *verdict) {
@@ -174,11 +209,11 @@ static const char *judge_one(const Task *task, Arena *arena, Verdict *verdict) {
   if (!test) test = make_case(arena, task, task->seed);
   note(test, task, verdict);
   const Reference *reference = reference_create(arena, test);
-  if (!case_is_judged(test, reference)) {
-    verdict->left_out++;
+  if (!sort(test, reference, &verdict->judged)) return NULL;
+  if (task->options->faults) {
+    judge_fault(task, arena, test, reference, verdict);
     return NULL;
   }
-  reference_count_far(reference, test, &verdict->far);
   return task->options->in_c ? judge_case_c(test, reference, arena, &task->stage)
                              : judge_case(test, reference, arena);
 }
@@ -330,6 +365,12 @@ static void shrink_apart(const Task *task, const char *message) {
 
 #define COUNT(where, by) __atomic_fetch_add(&(where), (by), __ATOMIC_RELAXED)
 
+static void add_judged(Judged *into, const Judged *from) {
+  int64_t *to = (int64_t *)into;
+  const int64_t *by = (const int64_t *)from;
+  for (size_t i = 0; i < sizeof *from / sizeof *by; i++) COUNT(to[i], by[i]);
+}
+
 static void add_verdict(Totals *totals, const Task *task, const Verdict *verdict) {
   for (int op = 0; op < OP_COUNT; op++) {
     COUNT(totals->coverage.generated[op], verdict->coverage.generated[op]);
@@ -338,13 +379,8 @@ static void add_verdict(Totals *totals, const Task *task, const Verdict *verdict
   COUNT(totals->nodes, verdict->nodes);
   COUNT(totals->with_gradients, verdict->with_gradients);
   COUNT(totals->steps, verdict->steps);
-  COUNT(totals->left_out, verdict->left_out);
-  COUNT(totals->far.elements, verdict->far.elements);
-  COUNT(totals->far.far, verdict->far.far);
-  COUNT(totals->far.special, verdict->far.special);
-  COUNT(totals->far.loose, verdict->far.loose);
   if (!verdict->message[0]) {
-    COUNT(totals->passed, task->count - verdict->left_out);
+    add_judged(&totals->judged, &verdict->judged);
     return;
   }
   COUNT(totals->failed, 1);
@@ -431,7 +467,10 @@ static double cpu_seconds(void) { /* of all processes that have ended */
 
 static void report(const Options *options, const Totals *totals, double since) {
   double seconds = now() - since;
-  double done = (double)(totals->passed + totals->failed + totals->left_out), rate = done / seconds;
+  const Judged *judged = &totals->judged;
+  int64_t left_out = judged->noise + judged->turned + judged->stepless;
+  double done = (double)(judged->whole + judged->in_part + left_out + totals->failed);
+  double rate = done / seconds;
   fprintf(stderr, "%.0f of %llu, %lld failed, %.1f a second", done,
           (unsigned long long)options->count, (long long)totals->failed, rate);
   if (rate > 0) fprintf(stderr, ", %.0f s left", ((double)options->count - done) / rate);
@@ -459,6 +498,26 @@ static int wait_for(const Options *options, const Totals *totals, double since) 
   return bad;
 }
 
+static void print_judged(const Options *options, const Judged *judged) {
+  const Counts *counts = &judged->counts;
+  printf(
+      "judged: %lld whole, %lld in part; left out: %lld as all is noise, %lld as rounding turns a "
+      "comparison over, %lld without a steady step\n",
+      (long long)judged->whole, (long long)judged->in_part, (long long)judged->noise,
+      (long long)judged->turned, (long long)judged->stepless);
+  double elements = fmax(1, (double)(counts->judged + counts->noise));
+  printf("%lld elements of outputs, %.3f %% of them noise\n",
+         (long long)(counts->judged + counts->noise), 100 / elements * (double)counts->noise);
+  if (options->far) {
+    double percent = 100 / fmax(1, (double)counts->floats);
+    printf("of %lld floats %.1f %% beyond 1e-3 to 1e3, %.1f %% infinite or NaN\n",
+           (long long)counts->floats, percent * (double)counts->far,
+           percent * (double)counts->special);
+  }
+  if (options->faults)
+    printf("%lld of %lld faults noticed\n", (long long)judged->noticed, (long long)judged->faults);
+}
+
 int run_all(const Options *options) {
   Totals *totals = share(sizeof *totals);
   double since = now();
@@ -474,26 +533,18 @@ int run_all(const Options *options) {
   int bad = wait_for(options, totals, since);
   if (bad > 0) printf("FAILED: %d workers ended early\n", bad);
   totals->failed += bad;
+  int64_t passed = totals->judged.whole + totals->judged.in_part;
   if (options->covers) {
     int missing = coverage_print(&totals->coverage);
     totals->failed += missing;
-    totals->passed += missing == 0;
+    passed += missing == 0;
   }
   if (options->progress)
     fprintf(stderr, "%.0f s, %.0f of CPU: %.3f a case\n", now() - since, cpu_seconds(),
             cpu_seconds() / (double)options->count);
   printf("%lld nodes, %lld modules with gradients, %lld steps\n", (long long)totals->nodes,
          (long long)totals->with_gradients, (long long)totals->steps);
-  if (totals->far.elements > 0) {
-    double percent = 100 / (double)totals->far.elements;
-    printf("of %lld floats %.1f %% beyond 1e-3 to 1e3, %.1f %% infinite or NaN, %.1f %% moved by "
-           "rounding\n",
-           (long long)totals->far.elements, percent * (double)totals->far.far,
-           percent * (double)totals->far.special, percent * (double)totals->far.loose);
-  }
-  if (totals->left_out > 0)
-    printf("%lld left out: 16 bits or far values move their comparisons\n",
-           (long long)totals->left_out);
-  printf("%lld passed, %lld failed\n", (long long)totals->passed, (long long)totals->failed);
+  print_judged(options, &totals->judged);
+  printf("%lld passed, %lld failed\n", (long long)passed, (long long)totals->failed);
   return totals->failed > 0;
 }
