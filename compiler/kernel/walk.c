@@ -5,7 +5,7 @@
 #include "support/table.h"
 
 #include <string.h>
-#include "kernel/tiles.h"
+#include "backend/c/tiles.h"
 
 int kernel_stage_count(const Kernel *kernel) {
   return kernel_is_template(kernel) ? 1 : kernel->stage_count;

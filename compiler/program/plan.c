@@ -15,7 +15,7 @@
 #include "program/stages.h"
 
 #include <stdlib.h>
-#include "kernel/tiles.h"
+#include "backend/c/tiles.h"
 #include "support/panic.h"
 #include "support/integers.h"
 

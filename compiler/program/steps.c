@@ -4,7 +4,7 @@
 #include <string.h>
 #include "kernel/block.h"
 #include "kernel/class.h"
-#include "kernel/tiles.h"
+#include "backend/c/tiles.h"
 #include "ops/op.h"
 #include "program/buffers.h"
 #include "support/hash.h"

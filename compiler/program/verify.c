@@ -21,7 +21,7 @@
 #include "program/buffers.h"
 
 #include "kernel/builder.h"
-#include "kernel/tiles.h"
+#include "backend/c/tiles.h"
 #include "support/panic.h"
 
 typedef struct Verifier {

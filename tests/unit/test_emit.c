@@ -15,7 +15,7 @@
 
 #include "backend/c/kernels.h"
 #include "backend/common/naming.h"
-#include "kernel/tiles.h"
+#include "backend/c/tiles.h"
 #include "kernel_cases.h"
 #include "kernel_reference.h"
 #include "lib/storage.h"

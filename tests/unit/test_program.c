@@ -1,6 +1,6 @@
 /* Programs: lowering, fusion and memory plans, judged by the interpreter; the verifier of plans, by
  * faults put into good ones. */
-#include "kernel/tiles.h"
+#include "backend/c/tiles.h"
 #include "networks.h"
 #include "random_graph.h"
 #include "run_program.h"

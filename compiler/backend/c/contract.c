@@ -1,6 +1,6 @@
 /* Contractions as C: fills codegen_templates/contract.c.
  *
- * Roles: the grid (kernel/tiles.h) may swap the operands, so that the side whose elements are
+ * Roles: the grid (backend/c/tiles.h) may swap the operands, so that the side whose elements are
  * broadcast (`a`, rows of the tile) is the kernel's right one.  The epilogue's inner loop runs
  * over the axis along which its accesses are contiguous: the tile's columns, or its rows (then a
  * panel at a time). */
@@ -8,7 +8,7 @@
 #include "backend/common/c.h"
 
 #include "kernel/builder.h"
-#include "kernel/tiles.h"
+#include "backend/c/tiles.h"
 #include "support/integers.h"
 #include "support/panic.h"
 

@@ -1,14 +1,14 @@
-/* Convolutions as C, from the grid of kernel/tiles.h: fills codegen_templates/conv.c (forward and
+/* Convolutions as C, from the grid of backend/c/tiles.h: fills codegen_templates/conv.c (forward and
  * the adjoint in the input) and conv_weight.c, or where planes are small conv_patches.c (forward),
  * conv_columns.c (the adjoint in the input) and conv_weight_patches.c (in the weights). */
 #include "backend/c/kernels.h"
 #include "backend/common/c.h"
 
-#include "kernel/tiles.h"
+#include "backend/c/tiles.h"
 #include "support/integers.h"
 #include "support/panic.h"
 
-enum { RASTER_SLACK = 2 * TILE_MAX_COLUMNS }; /* as in kernel/tiles_conv.c */
+enum { RASTER_SLACK = 2 * TILE_MAX_COLUMNS }; /* as in backend/c/tiles_conv.c */
 
 typedef struct ConvWriter {
   Arena *arena;

@@ -3,7 +3,7 @@
 #include "backend/c/kernels.h"
 #include "backend/common/c.h"
 
-#include "kernel/tiles.h"
+#include "backend/c/tiles.h"
 #include "support/integers.h"
 #include "support/panic.h"
 

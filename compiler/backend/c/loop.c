@@ -1,6 +1,6 @@
 /* Loop kernels as C.
  *
- * A function runs its worker's tasks; a task is a piece of the domain (kernel/tiles.h). Three
+ * A function runs its worker's tasks; a task is a piece of the domain (backend/c/tiles.h). Three
  * shapes:
  *
  *   points   no reductions: a plain loop over the last axis of the domain, which the compiler
@@ -23,7 +23,7 @@
 #include "backend/common/c.h"
 #include "kernel/builder.h"
 #include "kernel/cases.h"
-#include "kernel/tiles.h"
+#include "backend/c/tiles.h"
 #include "support/integers.h"
 #include "support/panic.h"
 

@@ -1,5 +1,5 @@
 /* Task grids of convolutions: see tiles.h. */
-#include "kernel/tiles.h"
+#include "backend/c/tiles.h"
 #include "support/integers.h"
 
 enum {

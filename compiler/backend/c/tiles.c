@@ -1,5 +1,5 @@
 /* Task grids: see tiles.h. */
-#include "kernel/tiles.h"
+#include "backend/c/tiles.h"
 #include "support/integers.h"
 
 enum {
