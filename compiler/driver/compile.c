@@ -54,8 +54,8 @@ static int compile_module(Compilation *compilation, Module *module) {
 
   MemoryRequest request = {.limit = options->memory_limit,
                            .threads = options->threads,
-                           .lowering = {.level = options->passes.level, .vector_bytes = 64},
-                           .verbose = options->verbose};
+                           .lowering = {.target = options->target, .level = options->passes.level},
+                           .verbose = options->toolchain.verbose};
   MemoryFit fit;
   if (!memory_fit(arena, module, diagnostics, &request, &fit)) return EXIT_MISTAKES;
   if (is_module_wanted) return write_module(compilation, module);

@@ -7,7 +7,6 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "backend/c/kernels.h"
 #include "backend/common/naming.h"
 #include "backend/common/command.h"
 #include "backend/common/compile.h"
@@ -61,24 +60,12 @@ static bool find_externs(const Compilation *compilation, const Module *module,
 int write_executable(const Compilation *compilation, const Program *program) {
   const Options *options = compilation->options;
   const char *output = options->output ? options->output : program->module->name;
-  CompileOptions compile = {
-      .back_end = &back_end_c,
-      .cc = options->cc,
-      .arch = options->arch,
-      .cflags = options->cflags,
-      .debug = options->debug,
-      .save_temps = options->save_temps,
-      .is_static = options->is_static,
-      .verbose = options->verbose,
-      .jobs = options->jobs,
-      .has_cache = !options->no_cache,
-      .cache_folder = options->cache_folder,
-      .cache_bytes = options->cache_bytes,
-      .reads_pictures = command_reads_pictures(program->module),
-      .prefix = installation_prefix(compilation->arena),
-      .output = output,
-      .inputs = &compilation->inputs,
-  };
+  CompileOptions compile = options->toolchain;
+  compile.has_cache = !options->no_cache;
+  compile.reads_pictures = command_reads_pictures(program->module);
+  compile.prefix = installation_prefix(compilation->arena);
+  compile.output = output;
+  compile.inputs = &compilation->inputs;
   if (compile.prefix == NULL) return EXIT_MACHINE;
   if (!find_externs(compilation, program->module, &compile)) return EXIT_MISTAKES;
   if (!compile_prepare(compilation->arena, &compile)) return EXIT_MACHINE;

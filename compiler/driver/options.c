@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backend/c/kernels.h"
 #include "program/stages.h"
 #include "support/names.h"
 
@@ -227,18 +228,18 @@ typedef struct PlainOption {
 
 #define OPTION(key, field)                                                                         \
   { key, offsetof(Options, field) }
-static const PlainOption flags[] = {OPTION('g', debug),
-                                    OPTION('v', verbose),
+static const PlainOption flags[] = {OPTION('g', toolchain.debug),
+                                    OPTION('v', toolchain.verbose),
                                     OPTION('i', format_in_place),
                                     OPTION(KEY_CHECK, format_check),
-                                    OPTION(KEY_STATIC, is_static),
+                                    OPTION(KEY_STATIC, toolchain.is_static),
                                     OPTION(KEY_NO_CACHE, no_cache),
-                                    OPTION(KEY_SAVE_TEMPS, save_temps),
+                                    OPTION(KEY_SAVE_TEMPS, toolchain.save_temps),
                                     OPTION(KEY_CHECK_GRADIENTS, check_gradients),
                                     OPTION(KEY_CHECK_INDICES, check_indices)};
-static const PlainOption strings[] = {OPTION('o', output), OPTION(KEY_CC, cc),
-                                      OPTION(KEY_ARCH, arch), OPTION(KEY_CFLAGS, cflags),
-                                      OPTION(KEY_CACHE_DIR, cache_folder)};
+static const PlainOption strings[] = {
+    OPTION('o', output), OPTION(KEY_CC, toolchain.cc), OPTION(KEY_ARCH, toolchain.arch),
+    OPTION(KEY_CFLAGS, toolchain.cflags), OPTION(KEY_CACHE_DIR, toolchain.cache_folder)};
 #undef OPTION
 
 static bool set_plain(Options *options, int key, const char *argument) {
@@ -274,8 +275,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
     options->memory_limit = parse_size(state, "--memory-limit", argument);
     break;
   case KEY_THREADS: options->threads = parse_count(state, "--threads", argument); break;
-  case 'j': options->jobs = parse_count(state, "--jobs", argument); break;
-  case KEY_CACHE_SIZE: options->cache_bytes = parse_size(state, "--cache-size", argument); break;
+  case 'j': options->toolchain.jobs = parse_count(state, "--jobs", argument); break;
+  case KEY_CACHE_SIZE:
+    options->toolchain.cache_bytes = parse_size(state, "--cache-size", argument);
+    break;
   case KEY_EMIT: options->emit = (EmitKind)word_value(state, emit_words, argument, "--emit"); break;
   case KEY_REPORT:
     if (argument && strcmp(argument, "json") && strcmp(argument, "text"))
@@ -304,8 +307,10 @@ static void print_version(FILE *stream, struct argp_state *state) {
 }
 
 Options options_parse(Arena *arena, int argc, char **argv) {
-  Options options = {
-      .arch = "native", .cache_bytes = 512 << 20, .colour = -1, .passes = {.level = 1}};
+  Options options = {.target = &target_c,
+                     .toolchain = {.arch = "native", .cache_bytes = 512 << 20},
+                     .colour = -1,
+                     .passes = {.level = 1}};
   ParseState parse = {arena, &options, false};
   struct argp parser = {option_table, parse_option, "[COMMAND] FILE...", documentation, 0, 0, 0};
   argp_program_version_hook = print_version;

@@ -3,7 +3,9 @@
 #define NNC_DRIVER_OPTIONS_H
 
 #include <stdbool.h>
+#include "backend/common/compile.h"
 #include "graph/module.h"
+#include "target/target.h"
 #include "passes/pass.h"
 #include "support/vec.h"
 
@@ -28,6 +30,7 @@ typedef enum ReportKind { REPORT_NONE, REPORT_TEXT, REPORT_JSON } ReportKind;
 
 typedef struct Options {
   Command command;
+  const Target *target;    /* what the executable is for */
   VEC(const char *) files; /* .net files; for `doc` the names asked for */
   const char *output;      /* -o; NULL: the file's base name (executable) or stdout (text) */
   EmitKind emit;
@@ -43,17 +46,8 @@ typedef struct Options {
   VEC(const char *) definitions; /* -D name=value */
   int64_t memory_limit;          /* --memory-limit in bytes; 0: none */
   int threads;                   /* --threads that the limit is for; 0: as many as there are */
-  const char *cc;                /* --cc; NULL: the newest clang found, else gcc */
-  const char *arch;              /* --arch; "native" */
-  const char *cflags;            /* --cflags; NULL: none */
-  bool debug;                    /* -g */
-  bool save_temps;
-  bool is_static;           /* --static */
-  int jobs;                 /* --jobs; 0: one a core */
-  bool no_cache;            /* --no-cache */
-  const char *cache_folder; /* --cache-dir; NULL: the user's */
-  int64_t cache_bytes;      /* --cache-size */
-  bool verbose;
+  CompileOptions toolchain;      /* --cc, --arch, --cflags, -g, -v, --jobs, --cache-dir, ... */
+  bool no_cache;                 /* --no-cache */
   bool format_in_place, format_check;
   int colour; /* -1: where standard error is a terminal */
 } Options;

@@ -13,6 +13,8 @@
 
 Arena *builder_arena(KernelBuilder *builder) { return builder->arena; }
 
+const struct Target *builder_target(const KernelBuilder *builder) { return builder->host->target; }
+
 void builder_fail(KernelBuilder *builder, const Node *blame, const char *reason) {
   if (builder->failure != NULL) return;
   builder->failure = reason;

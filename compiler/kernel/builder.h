@@ -11,12 +11,15 @@
 
 #include "kernel/build.h"
 
+struct Target; /* target/target.h */
+
 typedef struct BuilderHost {
   void *context;
   /* True when the kernel computes `node` itself; else it is loaded from its buffer. */
   bool (*is_computed)(void *context, const Node *node);
   /* The operator's rule. */
   void (*lower)(KernelBuilder *builder, const Node *node);
+  const struct Target *target; /* that the kernel is for */
 } BuilderHost;
 
 KernelBuilder *builder_create(Arena *arena, const BuilderHost *host, int axis_count,

@@ -25,3 +25,11 @@ bool kernel_is_in_pieces(const Kernel *kernel) {
   const KernelClass *class = kernel_class(kernel);
   return class->is_in_pieces && class->is_in_pieces(kernel);
 }
+
+DType kernel_sum_type(const Kernel *kernel) {
+  DType left = kernel->operands[0].dtype, right = kernel->operands[1].dtype;
+  if (left == DTYPE_F64 || right == DTYPE_F64) return DTYPE_F64;
+  if (!dtype_is_float(left) && !dtype_is_float(right))
+    return left == DTYPE_I64 || right == DTYPE_I64 ? DTYPE_I64 : DTYPE_I32;
+  return kernel->accumulate == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
+}

@@ -154,6 +154,9 @@ typedef struct Kernel {
   const char *comment; /* the expression and its place: "relu(x @ w + b), mnist.net:14" */
 } Kernel;
 
+/* The type in which a contraction or convolution adds up: integers in theirs, floats in f32 or f64. */
+DType kernel_sum_type(const Kernel *kernel);
+
 /* Index arithmetic. */
 Index *index_const(Arena *arena, int64_t value);
 Index *index_axis(Arena *arena, int axis);

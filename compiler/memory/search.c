@@ -28,9 +28,6 @@ enum {
   MOST_NODES_FURTHER = 4000 /* of an entry in pieces, to look further when some candidates fit */
 };
 
-/* What else a step's time depends on, in flops: 200 GFLOP/s, 25 GB/s, 2 us a barrier. */
-static const double flops_a_byte = 8, flops_a_barrier = 400000;
-
 static const int segment_counts[] = {2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32};
 
 static int default_threads(void) {
@@ -45,14 +42,16 @@ static void verify(Arena *arena, const Module *module, const char *what) {
   if (broken) panic("%s made a bad module: %s", what, broken);
 }
 
-static double entry_cost(const ProgramEntry *entry) {
-  return entry->flops + flops_a_byte * entry->bytes + flops_a_barrier * entry->barrier_count;
+static double entry_cost(const Program *program, EntryKind kind) {
+  const ProgramEntry *entry = &program->entries[kind];
+  const TargetCosts *costs = &program->target->costs;
+  return entry->flops + costs->byte * entry->bytes + costs->barrier * entry->barrier_count;
 }
 
 static double step_cost(const Program *program) {
   double earlier = (double)program->module->run.accumulate - 1;
-  return entry_cost(&program->entries[ENTRY_TRAIN]) +
-         (earlier > 0 ? earlier * entry_cost(&program->entries[ENTRY_ACCUMULATE]) : 0);
+  return entry_cost(program, ENTRY_TRAIN) +
+         (earlier > 0 ? earlier * entry_cost(program, ENTRY_ACCUMULATE) : 0);
 }
 
 /* Plans the candidate, for its peak and its cost. */

@@ -4,6 +4,7 @@
 
 #include "kernel/build.h"
 #include "ops/make.h"
+#include "target/target.h"
 
 /* lower_elementwise.c */
 void lower_elementwise(KernelBuilder *builder, const Node *node); /* also cast */
@@ -34,9 +35,11 @@ void group_add(AxisGroup *group, int64_t extent, int64_t left, int64_t right, in
 bool lower_conv_product(KernelBuilder *builder, const Node *node);
 bool lower_conv_input_product(KernelBuilder *builder, const Node *node);
 bool lower_conv_weight_product(KernelBuilder *builder, const Node *node);
-Node *conv_weight_prepare(const Maker *maker, const Node *node, Node *const *operands);
+Node *conv_weight_prepare(const Maker *maker, const Target *target, const Node *node,
+                          Node *const *operands);
 
 /* lower_window.c: convolutions and pooling */
+ConvSlots conv_slots(const Node *node, Shape x, Shape w, Shape y);
 void lower_conv(KernelBuilder *builder, const Node *node);
 void lower_conv_input(KernelBuilder *builder, const Node *node);
 void lower_conv_weight(KernelBuilder *builder, const Node *node);

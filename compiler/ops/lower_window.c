@@ -25,11 +25,16 @@ static ConvSlots window_slots(const Node *node, Shape x, Shape y) {
   return slots;
 }
 
-static void conv_lower(KernelBuilder *builder, const Node *node, KernelKind kind, Shape x, Shape w,
-                       Shape y) {
+ConvSlots conv_slots(const Node *node, Shape x, Shape w, Shape y) {
   ConvSlots slots = window_slots(node, x, y);
   slots.groups = node_int(node, ATTR_GROUPS);
-  for (int i = 0; i < slots.spatial; i++) slots.kernel[i] = w.dim[2 + i];
+  for (int i = 0; i < slots.spatial; i++) slots.kernel[i] = w.dim[w.rank - slots.spatial + i];
+  return slots;
+}
+
+static void conv_lower(KernelBuilder *builder, const Node *node, KernelKind kind, Shape x, Shape w,
+                       Shape y) {
+  ConvSlots slots = conv_slots(node, x, w, y);
   builder_operand_plain(builder, 0);
   builder_operand_plain(builder, 1);
   builder_set_kind(builder, kind)->conv = slots;
@@ -51,11 +56,8 @@ void lower_conv_weight(KernelBuilder *builder, const Node *node) {
   if (lower_conv_weight_product(builder, node)) return;
   const Attribute *pieces = node_attribute(node, ATTR_PIECES);
   Shape x = node->operands[0]->type.shape, y = node->operands[1]->type.shape;
-  ConvSlots slots = window_slots(node, x, y);
-  slots.groups = node_int(node, ATTR_GROUPS);
+  ConvSlots slots = conv_slots(node, x, node->type.shape, y);
   slots.pieces = pieces ? pieces->integer : 0;
-  int first = node->type.shape.rank - slots.spatial;
-  for (int i = 0; i < slots.spatial; i++) slots.kernel[i] = node->type.shape.dim[first + i];
   builder_operand_plain(builder, 0);
   builder_operand_plain(builder, 1);
   builder_set_kind(builder, KERNEL_CONV_WEIGHT)->conv = slots;

@@ -8,6 +8,7 @@
 #include "kernel/kernel.h"
 #include "ops/make.h"
 #include "ops/tensor.h"
+#include "target/target.h"
 
 typedef enum OpFamily {
   FAMILY_LEAF,
@@ -80,9 +81,10 @@ typedef struct OpClass {
   /* The kernel that computes the node from its operands alone (kernel/build.h); NULL for leaves
    * and for those that the differentiate pass removes. */
   void (*lower)(KernelBuilder *builder, const Node *node);
-  /* The same value from these operands (the node's, in another graph) by nodes that lower better;
-   * NULL when the node is as good. NULL rule: it always is. */
-  Node *(*prepare)(const Maker *maker, const Node *node, Node *const *operands);
+  /* The same value from these operands (the node's, in another graph) by nodes that lower better for
+   * the target; NULL when the node is as good. NULL rule: it always is. */
+  Node *(*prepare)(const Maker *maker, const Target *target, const Node *node,
+                   Node *const *operands);
   /* When operand `i` holds indices: how many values they may take (indices lie in [0, n)); else 0.
    * NULL rule: no operand does. The runtime checks data against it before training. */
   int64_t (*index_bound)(const Node *node, int operand);

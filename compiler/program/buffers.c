@@ -10,7 +10,7 @@ int buffer_add(Program *program, BufferKind kind, Type type, const char *name, i
                    .kind = kind,
                    .type = type,
                    .name = name,
-                   .bytes = align_64(type_bytes(type)),
+                   .bytes = target_align(program->target, type_bytes(type)),
                    .offset = -1,
                    .entry = entry,
                    .first_step = -1,
@@ -19,7 +19,7 @@ int buffer_add(Program *program, BufferKind kind, Type type, const char *name, i
                    .view_of = -1,
                    .scan = -1,
                    .owner = -1};
-  if (buffer.bytes == 0) buffer.bytes = 64;
+  if (buffer.bytes == 0) buffer.bytes = program->target->alignment;
   vec_push(program->arena, &program->buffers, buffer);
   return buffer.id;
 }

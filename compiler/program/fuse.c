@@ -18,14 +18,7 @@
 #include <string.h>
 #include "ops/op.h"
 
-enum {
-  MOST_OPERANDS = 40, /* of a kernel */
-  MOST_STAGES = 16,
-  MOST_MEMBERS = 64,
-  FEW_ROWS = 16,       /* fewer rows than this are no parallelism for ... */
-  LARGE_ROWS = 16384,  /* ... more elements than this in all */
-  SMALL_KERNEL = 16384 /* elements read; small kernels merge without common operands */
-};
+enum { MOST_MEMBERS = 64 }; /* of merged groups: trials take time */
 
 typedef VEC(int) IdList;
 
@@ -36,6 +29,10 @@ typedef struct Fuser {
   int *seen;      /* by node or group, stamped */
   int stamp;
 } Fuser;
+
+static const FusionLimits *fusion_limits(const Fuser *fuser) {
+  return &fuser->lowering->program->target->fusion;
+}
 
 static bool list_has(const IdList *list, int id) {
   for (int i = 0; i < list->count; i++)
@@ -139,11 +136,11 @@ static bool is_map_group(const Fuser *fuser, const Group *group) {
 }
 
 /* Rows lie in memory one after the other, and there are enough of them. */
-static bool rows_are_good(Shape full, unsigned reduced, Shape domain) {
+static bool rows_are_good(const FusionLimits *limits, Shape full, unsigned reduced, Shape domain) {
   int last = full.rank - 1;
   while (last >= 0 && full.dim[last] == 1) last--;
   if (last >= 0 && !(reduced >> last & 1)) return false;
-  return shape_elements(domain) >= FEW_ROWS || shape_elements(full) <= LARGE_ROWS;
+  return shape_elements(domain) >= limits->few_rows || shape_elements(full) <= limits->large_rows;
 }
 
 /* Can `map`, elementwise over some shape, run inside the rows of `rows`? */
@@ -157,7 +154,8 @@ static bool fits_as_inner(const Fuser *fuser, const Group *rows, const Group *ma
   }
   for (int i = 0; i < rows->members.count; i++)
     if (reduction_space(rows->members.items[i], full, reduced) && *reduced != 0 &&
-        shape_equal(*full, map->domain) && rows_are_good(*full, *reduced, rows->domain))
+        shape_equal(*full, map->domain) &&
+        rows_are_good(fusion_limits(fuser), *full, *reduced, rows->domain))
       return true;
   return false;
 }
@@ -230,8 +228,9 @@ static void redirect_edges(Fuser *fuser, int a, int b) {
   }
 }
 
-static bool kernel_is_reasonable(const BuiltKernel *built) {
-  return built->kernel->operand_count <= MOST_OPERANDS && built->kernel->stage_count <= MOST_STAGES;
+static bool kernel_is_reasonable(const FusionLimits *limits, const BuiltKernel *built) {
+  return built->kernel->operand_count <= limits->most_operands &&
+         built->kernel->stage_count <= limits->most_stages;
 }
 
 /* A variable that the kernel stores is loaded by it, if at all, only where it is stored. */
@@ -264,7 +263,8 @@ static bool merge_is_good(Fuser *fuser, Group *merged, const Group *a, const Gro
   claim_members(fuser, merged);
   const Node *blame;
   bool is_good = group_build(lowering, merged, &blame) == NULL &&
-                 kernel_is_reasonable(&merged->built) && updates_in_place(fuser, &merged->built);
+                 kernel_is_reasonable(fusion_limits(fuser), &merged->built) &&
+                 updates_in_place(fuser, &merged->built);
   arena_destroy(lowering->arena);
   lowering->arena = arena;
   return is_good;
@@ -333,7 +333,7 @@ static double group_reads(const Fuser *fuser, const Group *group) {
 
 static bool are_small(const Fuser *fuser, const Group *a, const Group *b) {
   return shape_equal(a->domain, b->domain) &&
-         group_reads(fuser, a) + group_reads(fuser, b) <= SMALL_KERNEL;
+         group_reads(fuser, a) + group_reads(fuser, b) <= fusion_limits(fuser)->small_kernel;
 }
 
 /* Siblings: neither depends on the other. */

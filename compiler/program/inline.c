@@ -12,11 +12,6 @@
 
 #include "ops/op.h"
 
-enum {
-  CHEAP_REPEATS = 8,   /* how often one cheap operation may be done instead of a load */
-  FREE_OPERATIONS = 12 /* of an expression that loads nothing */
-};
-
 typedef struct Demand {
   double reads;      /* elements asked for */
   bool needs_memory; /* by a template */
@@ -104,6 +99,7 @@ static int *count_wide_uses(const Lowering *lowering) {
 
 /* Finds expressions that load nothing: constants, indices, and a few cheap operations on them. */
 static void find_free(Lowering *lowering) {
+  const int most = lowering->program->target->fusion.free_operations;
   int *operations = ARENA_ARRAY(lowering->arena, int, lowering->graph->next_id);
   for (int i = 0; i < lowering->graph->nodes.count; i++) {
     const Node *node = lowering->graph->nodes.items[i];
@@ -116,9 +112,9 @@ static void find_free(Lowering *lowering) {
       is_free = is_free && lowering->places[node->operands[k]->id].is_free;
       operations[node->id] += operations[node->operands[k]->id];
     }
-    place->is_free = is_free && operations[node->id] <= FREE_OPERATIONS;
+    place->is_free = is_free && operations[node->id] <= most;
     /* a chain of sums of a value with itself has exponentially many: more than enough is enough */
-    if (operations[node->id] > FREE_OPERATIONS) operations[node->id] = FREE_OPERATIONS + 1;
+    if (operations[node->id] > most) operations[node->id] = most + 1;
   }
 }
 
@@ -143,8 +139,8 @@ static bool should_inline(const Lowering *lowering, const Node *node, const Dema
   if (demand->reads <= elements) return true;
   const OpClass *class = op_info(node->op)->class;
   if (class->is_costly || family_of(node) == FAMILY_MOVEMENT) return false;
-  return class->moves_values ||
-         (demand->reads <= CHEAP_REPEATS * elements && is_cheap_to_repeat(lowering, node));
+  double most_reads = lowering->program->target->fusion.cheap_repeats * elements;
+  return class->moves_values || (demand->reads <= most_reads && is_cheap_to_repeat(lowering, node));
 }
 
 static void add_demand(const Lowering *lowering, const Node *node, Demand *demands) {

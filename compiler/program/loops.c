@@ -8,7 +8,7 @@
  *   - that reads what a launch of the loop wrote, by the same blocks
  *   - of which nothing that must come before it has to wait for the whole of the loop
  *   - that is of the same phase (ATTR_PHASE), so that what is computed again stays late
- *   - with which the loop's weights and the values of one block still fit the cache.
+ *   - with which the loop's weights and the values of one block still fit the target's cache.
  *
  * What comes between and does not wait for the loop goes before it, the rest after it, where
  * further loops are looked for. A value that couples the examples (a mean, the statistics of a
@@ -24,22 +24,18 @@
 #include "program/loop_memory.h"
 #include "program/loops.h"
 #include "program/stages.h"
+#include "support/integers.h"
 
-enum {
-  LEAST_BLOCKS = 16, /* enough for the usual numbers of workers */
-  MOST_BLOCKS = 64,
-  GOOD_BLOCKS = 32,
-  MORE_MEMORY = 8,       /* this part of it may be added to the memory alive at once */
-  PANEL_BYTES = 16 << 10 /* the other side of a contraction few of whose rows are in a block */
-};
+enum { MORE_MEMORY = 8 }; /* this part of it may be added to the memory alive at once */
 
-/* The divisor that is nearest to GOOD_BLOCKS, as a ratio; even ones balance better. */
-int64_t batch_blocks(int64_t batch) {
+/* The divisor that is nearest to the good number, as a ratio; even ones balance better. */
+int64_t batch_blocks(const TaskLoopLimits *limits, int64_t batch) {
   int64_t best = 0;
   double best_score = 0;
-  for (int64_t blocks = LEAST_BLOCKS; blocks <= MOST_BLOCKS && blocks <= batch; blocks++) {
+  int64_t most = least(limits->most_blocks, batch);
+  for (int64_t blocks = limits->least_blocks; blocks <= most; blocks++) {
     if (batch % blocks != 0) continue;
-    double score = fabs(log2((double)blocks / GOOD_BLOCKS)) + (blocks % 2 ? .5 : 0);
+    double score = fabs(log2((double)blocks / (double)limits->good_blocks)) + (blocks % 2 ? .5 : 0);
     if (best == 0 || score < best_score) {
       best = blocks;
       best_score = score;
@@ -68,6 +64,10 @@ typedef struct Former {
   int64_t bytes;                      /* of `touched`: parts, and wholes */
 } Former;
 
+static const TaskLoopLimits *loop_limits(const Former *former) {
+  return &former->lowering->program->target->loops;
+}
+
 static bool list_has(const LaunchList *list, int id) {
   for (int i = 0; i < list->count; i++)
     if (list->items[i] == id) return true;
@@ -84,10 +84,10 @@ static int operand_buffer(const Former *former, const BuiltKernel *built, int op
 }
 
 /* Few rows at a time make a contraction slow, unless its other side is small. */
-static bool is_wide_contraction(const Kernel *kernel, const bool *parts) {
+static bool is_wide_contraction(const Kernel *kernel, const bool *parts, int64_t panel_bytes) {
   if (kernel->kind != KERNEL_CONTRACT || kernel->contract.batch.count > 0) return false;
   const KernelOperand *whole = &kernel->operands[parts[0] ? 1 : 0];
-  return whole->elements * dtype_size(whole->dtype) > PANEL_BYTES;
+  return whole->elements * dtype_size(whole->dtype) > panel_bytes;
 }
 
 static void find_parts(Former *former, int launch) {
@@ -102,7 +102,8 @@ static void find_parts(Former *former, int launch) {
   }
   bool *parts = ARENA_ARRAY(former->scratch, bool, kernel->operand_count);
   bool can = kernel_can_block(kernel, former->cut, parts) &&
-             (former->lowering->is_eager || !is_wide_contraction(kernel, parts));
+             (former->lowering->is_eager ||
+              !is_wide_contraction(kernel, parts, loop_limits(former)->panel_bytes));
   former->parts[launch] = can ? parts : NULL;
 }
 
@@ -162,7 +163,7 @@ static bool can_join(const Former *former, int launch) {
   bool same_phase =
       former->loop.count == 0 || lowering->launches.items[former->loop.items[0]].phase ==
                                      lowering->launches.items[launch].phase;
-  bool fits = former->bytes + added_bytes(former, launch) <= LOOP_CACHE_BYTES;
+  bool fits = former->bytes + added_bytes(former, launch) <= loop_limits(former)->cache_bytes;
   return lowering->is_eager || (same_phase && fits);
 }
 

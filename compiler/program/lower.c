@@ -96,9 +96,10 @@ static void entry_lower(Stages *stages, EntryKind kind, const ProgramOptions *op
                        .lower = graph_lower};
   if (options->level > 0) {
     lowering.is_eager = options->blocks > 0;
-    lowering.blocks = lowering.is_eager        ? options->blocks
-                      : options->without_loops ? 0
-                                               : batch_blocks(entry->batch);
+    lowering.blocks = lowering.is_eager ? options->blocks
+                      : options->without_loops
+                          ? 0
+                          : batch_blocks(&program->target->loops, entry->batch);
   }
   graph_lower(&lowering);
   run_stages(&lowering, STAGE_OF_ENTRY);
@@ -131,6 +132,7 @@ Program *program_create(Arena *arena, const Module *module, const ProgramOptions
       .pipeline = {.kind = "stage", .options = runner, .diagnostics = options->diagnostics}};
   Lowering whole = {.arena = arena, .program = program, .stages = &stages};
   program->arena = arena;
+  program->target = options->target;
   program->module = module;
   add_variables(program, module);
   add_scalars(program, module);

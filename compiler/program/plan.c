@@ -15,7 +15,6 @@
 #include "program/stages.h"
 
 #include <stdlib.h>
-#include "backend/c/tiles.h"
 #include "support/panic.h"
 #include "support/integers.h"
 
@@ -40,13 +39,13 @@ static int *find_own_loops(Arena *arena, const Program *program, const ProgramEn
   return loops;
 }
 
-static void make_block_buffer(Buffer *buffer, int64_t blocks) {
+static void make_block_buffer(const Target *target, Buffer *buffer, int64_t blocks) {
   Shape *shape = &buffer->type.shape;
   int64_t elements = shape_elements(*shape) / blocks;
   if (shape->rank > 0 && shape->dim[0] % blocks == 0) shape->dim[0] /= blocks;
   else *shape = shape_make(1, &elements);
   buffer->kind = BUFFER_WORKER;
-  buffer->bytes = align_64(type_bytes(buffer->type));
+  buffer->bytes = target_align(target, type_bytes(buffer->type));
 }
 
 static void move_to_workers(Program *program, ProgramEntry *entry) {
@@ -58,7 +57,7 @@ static void move_to_workers(Program *program, ProgramEntry *entry) {
       Buffer *buffer = &program->buffers.items[step->operands[i]];
       if (buffer->kind == BUFFER_ACTIVATION &&
           loops[buffer_root(program, buffer->id)] == step->loop)
-        make_block_buffer(buffer, step->task_count);
+        make_block_buffer(program->target, buffer, step->task_count);
       if (buffer->kind == BUFFER_WORKER) step->block_bytes[i] = 0;
     }
   }
@@ -183,9 +182,8 @@ static int64_t place_loop(Program *program, const ProgramEntry *entry, const Tas
   Placed *placed = ARENA_ARRAY(scratch, Placed, count);
   int64_t begin = 0, end;
   for (int s = loop->first_step; s <= loop->last_step; s++) {
-    int64_t own =
-        align_64(kernel_worker_bytes(program->kernels.items[entry->steps.items[s].kernel]));
-    if (own > begin) begin = own;
+    const Kernel *kernel = program->kernels.items[entry->steps.items[s].kernel];
+    begin = greatest(begin, target_worker_bytes(program->target, kernel));
   }
   for (int i = 0; i < count; i++) {
     const Buffer *buffer = &program->buffers.items[i];
@@ -259,7 +257,7 @@ void stage_plan(Lowering *lowering) {
   }
   program->arena_bytes = variables + program->activation_bytes;
   for (int i = 0; i < program->kernels.count; i++) {
-    int64_t bytes = align_64(kernel_worker_bytes(program->kernels.items[i]));
-    if (bytes > program->worker_bytes) program->worker_bytes = bytes;
+    int64_t bytes = target_worker_bytes(program->target, program->kernels.items[i]);
+    program->worker_bytes = greatest(program->worker_bytes, bytes);
   }
 }

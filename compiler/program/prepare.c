@@ -13,43 +13,31 @@
  * Outputs with one node, or with a leaf that is in memory anyway, get nodes of their own: then a
  * value that goes to several places is stored by its kernel and needs no copy afterwards. */
 #include "program/prepare.h"
-#include "program/loops.h"
 #include "program/stages.h"
 
 #include "ops/make.h"
 #include "ops/op.h"
 #include "ops/scan.h"
 
-enum {
-  FEW_COLUMNS = 48, /* results with less than this many are no parallel work ... */
-  FEW_ROWS = 16,    /* ... nor these, each of a row that lies in one piece */
-  LARGE = 32768,    /* elements worth a second kernel */
-  MOST_PIECES = 64,
-  LEAST_PIECES = 4,
-  LONG_ROW = 256,           /* elements of an example summed before the batch is */
-  SMALL_WEIGHTS = 32 << 10, /* bytes; larger gradients are not worth a copy for each block ... */
-  FEW_WEIGHTS = 8           /* ... nor those that are no smaller a part of what they are made of */
-};
-
 /* ---- reductions ---------------------------------------------------------------------------- */
 
 /* The greatest divisor of `extent` that is a good number of pieces; 1 when there is none. */
-static int64_t good_pieces(int64_t extent) {
-  for (int64_t pieces = MOST_PIECES; pieces >= LEAST_PIECES; pieces--)
+static int64_t good_pieces(const ReductionLimits *limits, int64_t extent) {
+  for (int64_t pieces = limits->most_pieces; pieces >= limits->least_pieces; pieces--)
     if (extent % pieces == 0) return pieces;
   return 1;
 }
 
 /* A reduction whose pieces may be reduced first: those over `axes`; argmax and argmin are over
  * `axis`. */
-static bool should_split(const Node *node) {
+static bool should_split(const ReductionLimits *limits, const Node *node) {
   if (op_info(node->op)->class->family != FAMILY_REDUCTION || !node_attribute(node, ATTR_AXES))
     return false;
   Shape from = node->operands[0]->type.shape;
   const Attribute *axes = node_ints(node, ATTR_AXES);
   bool has_rows = axes->count > 0 && axes->ints[axes->count - 1] == from.rank - 1;
-  return axes->count > 0 && shape_elements(from) >= LARGE &&
-         shape_elements(node->type.shape) < (has_rows ? FEW_ROWS : FEW_COLUMNS);
+  return axes->count > 0 && shape_elements(from) >= limits->large &&
+         shape_elements(node->type.shape) < (has_rows ? limits->few_rows : limits->few_columns);
 }
 
 /* First over all axes but the first reduced one, then over that. */
@@ -74,13 +62,14 @@ static Node *split_by_pieces(const Maker *maker, const Node *node, Node *operand
 }
 
 /* NULL when no cut is good. */
-static Node *split_node(Graph *graph, const Node *node, Node *operand) {
+static Node *split_node(const ReductionLimits *limits, Graph *graph, const Node *node,
+                        Node *operand) {
   Maker maker = {graph, node->span, node->path};
   const Attribute *axes = node_ints(node, ATTR_AXES);
   int64_t extent = operand->type.shape.dim[axes->ints[0]];
-  if (axes->count > 1 && extent >= LEAST_PIECES && extent <= 4 * MOST_PIECES)
+  if (axes->count > 1 && extent >= limits->least_pieces && extent <= 4 * limits->most_pieces)
     return split_by_axis(&maker, node, operand);
-  int64_t pieces = good_pieces(extent);
+  int64_t pieces = good_pieces(limits, extent);
   if (pieces == 1 || operand->type.shape.rank == MAX_RANK) return NULL;
   return split_by_pieces(&maker, node, operand, pieces);
 }
@@ -101,6 +90,7 @@ static bool may_be_view(const Node *node) {
 
 /* A gradient that is a sum over the examples of products of two operands. */
 static bool should_cut_batch(const Lowering *lowering, const Node *node) {
+  const TaskLoopLimits *limits = &lowering->program->target->loops;
   const OpClass *class = op_info(node->op)->class;
   int summed = node->type.shape.rank; /* the first axis after those of the result */
   if (lowering->blocks == 0 || class->family != FAMILY_CONVOLUTION || class->cut == NULL ||
@@ -112,9 +102,9 @@ static bool should_cut_batch(const Lowering *lowering, const Node *node) {
   int64_t bytes = type_bytes(node->type), examples = a.shape.dim[0];
   int64_t read = type_bytes(a) + type_bytes(b);
   if (lowering->is_eager) return examples > 0 && examples % lowering->blocks == 0;
-  return examples == lowering->program->entries[lowering->entry].batch && bytes <= SMALL_WEIGHTS &&
-         FEW_WEIGHTS * lowering->blocks * bytes <= read &&
-         read / lowering->blocks <= LOOP_CACHE_BYTES;
+  return examples == lowering->program->entries[lowering->entry].batch &&
+         bytes <= limits->small_weights && limits->few_weights * lowering->blocks * bytes <= read &&
+         read / lowering->blocks <= limits->cache_bytes;
 }
 
 static Node *cut_batch(Graph *graph, const Node *node, const NodeMap *map, int64_t blocks) {
@@ -134,7 +124,7 @@ static Node *prepare_by_rule(const Lowering *lowering, Graph *graph, const Node 
   Maker maker = {graph, node->span, node->path};
   Node **operands = ARENA_ARRAY(lowering->arena, Node *, node->operand_count);
   for (int i = 0; i < node->operand_count; i++) operands[i] = node_map_get(map, node->operands[i]);
-  return class->prepare(&maker, node, operands);
+  return class->prepare(&maker, lowering->program->target, node, operands);
 }
 
 /* ---- outputs ------------------------------------------------------------------------------- */
@@ -170,13 +160,15 @@ void graph_copy_outputs(Graph *copy, const Graph *graph, const NodeMap *map,
 }
 
 void stage_prepare(Lowering *lowering) {
+  const ReductionLimits *limits = &lowering->program->target->reductions;
   const Graph *graph = lowering->graph;
   Graph *copy = graph_create(lowering->arena, graph->name);
   NodeMap map = node_map_create(lowering->arena, graph);
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
     Node *split = NULL;
-    if (should_split(node)) split = split_node(copy, node, node_map_get(&map, node->operands[0]));
+    if (should_split(limits, node))
+      split = split_node(limits, copy, node, node_map_get(&map, node->operands[0]));
     else if (should_cut_batch(lowering, node))
       split = cut_batch(copy, node, &map, lowering->blocks);
     else split = prepare_by_rule(lowering, copy, node, &map);

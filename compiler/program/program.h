@@ -22,6 +22,7 @@
 #include "graph/module.h"
 #include "kernel/kernel.h"
 #include "support/pipeline.h"
+#include "target/target.h"
 
 typedef enum BufferKind {
   BUFFER_VARIABLE,   /* parameters, state, optimizer state: persistent */
@@ -36,7 +37,7 @@ typedef struct Buffer {
   BufferKind kind;
   Type type;
   const char *name;          /* path of the node or variable */
-  int64_t bytes;             /* a multiple of 64 */
+  int64_t bytes;             /* a multiple of the target's alignment */
   int64_t offset;            /* from the arena's base (WORKER: the block's); -1 until planned */
   int entry;                 /* EntryKind of activations, inputs and results; -1 for variables */
   int first_step, last_step; /* live range in its entry; whole entry for inputs and results */
@@ -107,6 +108,7 @@ typedef struct ProgramEntry {
 
 typedef struct Program {
   Arena *arena;
+  const Target *target;
   const Module *module;
   VEC(Kernel *) kernels; /* unique by kernel_key */
   VEC(const char *) kernel_keys;
@@ -120,8 +122,8 @@ typedef struct Program {
 } Program;
 
 typedef struct ProgramOptions {
+  const Target *target;
   int level;                     /* -O: 0 is one kernel a node */
-  int vector_bytes;              /* task boundaries are aligned to it: 64 */
   bool without_loops;            /* no task loops: they may need more memory */
   const PipelineOptions *runner; /* which stage is dumped, times; NULL: none */
   Diagnostics *diagnostics;      /* told when a dump cannot be written; may be NULL without */

@@ -16,8 +16,6 @@
 #include "program/buffers.h"
 #include "support/integers.h"
 
-enum { ROW_ALIGNMENT = 64 };
-
 const Node *memory_node(const Node *node) {
   while (op_info(node->op)->class->keeps_order) node = node->operands[0];
   return node;
@@ -96,9 +94,9 @@ int64_t carry_elements(const Node *scan, int carry) {
   return shape_elements(scan->operands[carry]->type.shape);
 }
 
-int64_t carry_stride(const Node *scan, int carry) {
+int64_t carry_stride(const Target *target, const Node *scan, int carry) {
   return align_up(carry_elements(scan, carry),
-                  ROW_ALIGNMENT / dtype_size(scan->operands[carry]->type.dtype));
+                  target->alignment / dtype_size(scan->operands[carry]->type.dtype));
 }
 
 static void bind_scan(Lowering *lowering, Group *group) {
@@ -107,7 +105,7 @@ static void bind_scan(Lowering *lowering, Group *group) {
   Program *program = lowering->program;
   group->carries = ARENA_ARRAY(lowering->arena, int, shape.carries);
   for (int i = 0; i < shape.carries; i++) {
-    int64_t elements = CARRY_ROWS * carry_stride(scan, i);
+    int64_t elements = CARRY_ROWS * carry_stride(program->target, scan, i);
     Type type = type_make(scan->operands[i]->type.dtype, shape_make(1, &elements));
     group->carries[i] =
         buffer_add(program, BUFFER_ACTIVATION, type, scan->operands[i]->path, lowering->entry);
@@ -117,7 +115,8 @@ static void bind_scan(Lowering *lowering, Group *group) {
     const Node *result = group->members.items[i];
     int64_t index = node_int(result, ATTR_INDEX);
     if (index >= shape.carries) continue;
-    int64_t row = shape.length % CARRY_ROWS * carry_stride(scan, (int)index);
+    int64_t row =
+        shape.length % CARRY_ROWS * carry_stride(lowering->program->target, scan, (int)index);
     lowering->places[result->id].buffer =
         buffer_view(program, group->carries[index], row, carry_elements(scan, (int)index));
   }

@@ -16,6 +16,6 @@ void scan_build(Lowering *lowering, Group *group);
 void scans_bind(Lowering *lowering);
 /* Elements of a carry, and from one of its rows to the next. */
 int64_t carry_elements(const Node *scan, int carry);
-int64_t carry_stride(const Node *scan, int carry);
+int64_t carry_stride(const Target *target, const Node *scan, int carry);
 
 #endif

@@ -52,7 +52,7 @@ static int *bind_arguments(Lowering *lowering, const Group *group, int number) {
     buffers[i] = lowering->places[memory_node(scan->operands[i])->id].buffer;
     if (i < shape.carries)
       buffers[i] = buffer_turn(lowering->program, group->carries[i], carry_elements(scan, i),
-                               carry_stride(scan, i), number, 0);
+                               carry_stride(lowering->program->target, scan, i), number, 0);
     else if (i < shape.carries + shape.sequences && buffers[i] >= 0)
       buffers[i] = buffer_row(lowering->program, buffers[i], row_elements(scan->operands[i]),
                               number, shape.reverse, shape.length);
@@ -69,7 +69,7 @@ static int *bind_targets(Lowering *lowering, const Group *group, int number, con
     if (left_out[i]) continue;
     if (i < shape.carries) {
       buffers[count++] = buffer_turn(lowering->program, group->carries[i], carry_elements(scan, i),
-                                     carry_stride(scan, i), number, 1);
+                                     carry_stride(lowering->program->target, scan, i), number, 1);
       continue;
     }
     const Node *result = find_result(group, i);

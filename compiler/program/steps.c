@@ -4,7 +4,6 @@
 #include <string.h>
 #include "kernel/block.h"
 #include "kernel/class.h"
-#include "backend/c/tiles.h"
 #include "ops/op.h"
 #include "program/buffers.h"
 #include "support/hash.h"
@@ -278,23 +277,24 @@ void launch_step_add(Lowering *lowering, const Launch *launch) {
   name_operands(program->arena, built->kernel, built);
   Kernel *kernel = built->kernel;
   const Node *named = main_node(group);
-  Step step = {.kind = STEP_LAUNCH,
-               .kernel = kernel_share(lowering, group, kernel),
-               .operand_count = kernel->operand_count,
-               .operands = arena_copy(program->arena, buffers,
-                                      sizeof *buffers * (size_t)kernel->operand_count),
-               .scalar_count = kernel->scalar_count,
-               .scalars = ARENA_ARRAY(program->arena, int, kernel->scalar_count),
-               .key_count = kernel->key_count,
-               .keys = ARENA_ARRAY(program->arena, uint64_t, kernel->key_count),
-               .task_count = launch->loop >= 0 ? blocks : kernel_task_count(kernel),
-               .loop = launch->loop,
-               .scan = lowering->scan,
-               .block_bytes = block_bytes,
-               .path = named->path,
-               .class_name = family_name[node_family(named)],
-               .operator_name = operator_name(program->arena, group),
-               .span = named->span};
+  Step step = {
+      .kind = STEP_LAUNCH,
+      .kernel = kernel_share(lowering, group, kernel),
+      .operand_count = kernel->operand_count,
+      .operands =
+          arena_copy(program->arena, buffers, sizeof *buffers * (size_t)kernel->operand_count),
+      .scalar_count = kernel->scalar_count,
+      .scalars = ARENA_ARRAY(program->arena, int, kernel->scalar_count),
+      .key_count = kernel->key_count,
+      .keys = ARENA_ARRAY(program->arena, uint64_t, kernel->key_count),
+      .task_count = launch->loop >= 0 ? blocks : target_task_count(program->target, kernel),
+      .loop = launch->loop,
+      .scan = lowering->scan,
+      .block_bytes = block_bytes,
+      .path = named->path,
+      .class_name = family_name[node_family(named)],
+      .operator_name = operator_name(program->arena, group),
+      .span = named->span};
   for (int i = 0; i < kernel->scalar_count; i++)
     step.scalars[i] = scalar_number(program, built->scalars[i]);
   for (int i = 0; i < kernel->key_count; i++) step.keys[i] = hash_text(built->keys[i]);

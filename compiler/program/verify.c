@@ -21,7 +21,6 @@
 #include "program/buffers.h"
 
 #include "kernel/builder.h"
-#include "backend/c/tiles.h"
 #include "support/panic.h"
 
 typedef struct Verifier {
@@ -52,7 +51,8 @@ static const char *check_bounds(Arena *arena, const Program *program) {
     int64_t end = buffer->kind == BUFFER_WORKER ? program->worker_bytes : program->arena_bytes;
     if (buffer->bytes < type_bytes(buffer->type))
       return arena_printf(arena, "buffer %s is too small for its type", buffer->name);
-    int64_t alignment = buffer->view_of >= 0 ? dtype_size(buffer->type.dtype) : 64;
+    int64_t alignment =
+        buffer->view_of >= 0 ? dtype_size(buffer->type.dtype) : program->target->alignment;
     if (buffer->offset < 0 || buffer->offset % alignment != 0 ||
         buffer->offset + buffer->bytes > end)
       return arena_printf(arena, "buffer %s is at %lld, outside the memory of %lld or not aligned",
@@ -449,7 +449,7 @@ static const char *check_block_values(Verifier *verifier) {
       return arena_printf(verifier->arena, "%s leaves its task loop", a->name);
     const TaskLoop *loop = &verifier->entry->loops.items[steps[first].loop];
     for (int s = loop->first_step; s <= loop->last_step; s++)
-      if (a->offset < kernel_worker_bytes(program->kernels.items[steps[s].kernel]))
+      if (a->offset < target_worker_bytes(program->target, program->kernels.items[steps[s].kernel]))
         return arena_printf(verifier->arena, "%s lies where %s works", a->name, steps[s].path);
     for (int k = 0; k < i; k++) {
       const Buffer *b = buffer_at(program, k);

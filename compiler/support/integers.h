@@ -16,8 +16,6 @@ static inline int64_t floor_mod(int64_t a, int64_t b) { return a - b * floor_div
 /* a >= 0, b > 0. */
 static inline int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static inline int64_t align_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
-/* Bytes of whole cache lines, which are as long as the widest vector. */
-static inline int64_t align_64(int64_t bytes) { return align_up(bytes, 64); }
 
 /* The number of points of a domain. */
 static inline int64_t extent_product(const int64_t *extent, int count) {

@@ -95,4 +95,5 @@ def main():
     return 1 if mistakes else 0
 
 
-sys.exit(main())
+if __name__ == '__main__':
+    sys.exit(main())

@@ -13,14 +13,15 @@ allowed() {
     syntax)    echo "support syntax" ;;
     graph)     echo "support graph" ;;
     kernel)    echo "support graph kernel" ;;
-    ops)       echo "support graph kernel ops" ;;
+    target)    echo "support graph kernel target" ;;
+    ops)       echo "support graph kernel target ops" ;;
     elaborate) echo "support syntax graph kernel ops elaborate" ;;
     interpret) echo "support graph kernel ops interpret" ;;
     passes)    echo "support graph kernel ops passes" ;;
-    program)   echo "support graph kernel ops program interpret" ;;
+    program)   echo "support graph kernel target ops program interpret" ;;
     memory)    echo "support graph ops passes program memory" ;;
-    backend)   echo "support graph kernel ops program backend" ;;
-    driver)    echo "support syntax graph kernel ops elaborate interpret passes program memory backend driver" ;;
+    backend)   echo "support graph kernel target ops program backend" ;;
+    driver)    echo "support syntax graph kernel target ops elaborate interpret passes program memory backend driver" ;;
     prelude)   echo "" ;;
     *)         echo "unknown" ;;
   esac
@@ -122,6 +123,9 @@ if grep -rnE '(->|\.)(arena|offset)\b|nnc_pool_|nnc_block_' runtime/{core,data,p
 else
   passed=$((passed + 1))
 fi
+
+# No number of a machine between the language and the back ends.
+if python3 tests/architecture/machine_numbers.py .; then passed=$((passed + 1)); else complain "numbers of a machine (tests/architecture/machine_numbers.py)"; fi
 
 # What only Linux has is used in os/ alone.
 if grep -rnE '#include <(sys/mman|sys/syscall|sys/file|sys/ioctl|linux/[a-z]*|sched|signal)\.h>' runtime | grep -v '^runtime/os/'; then

@@ -58,12 +58,11 @@ static inline void fuzz_back_end(Arena *arena, Diagnostics *diagnostics, Module 
     if (diagnostics_error_count(diagnostics) == 0) panic("a pass refuses without a reason");
     return;
   }
-  ProgramOptions lowering = {.level = level, .vector_bytes = 64};
+  ProgramOptions lowering = {.level = level, .target = &target_c};
   Program *program = program_create(arena, module, &lowering);
   const char *broken = program_verify(arena, program);
   if (broken) panic("the program is not sound: %s", broken);
-  CompileOptions compile = {.back_end = &back_end_c,
-                            .cc = "cc",
+  CompileOptions compile = {.cc = "cc",
                             .arch = "native",
                             .prefix = "/usr",
                             .output = "fuzz",

@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #include "interpret/interpret.h"
+#include "target/target.h"
 
 enum { MOST_STEPS = 4 };
 
@@ -186,16 +187,11 @@ typedef enum Looks {
   LOOKS_ALL    /* both, also at -O0 */
 } Looks;
 
-/* A target that executables are made for (targets.def). */
-typedef struct TestTarget {
-  const char *name;
-  const struct BackEnd *back_end;
-  bool has_loops; /* task loops */
-} TestTarget;
-const TestTarget *find_target(const char *name); /* NULL: there is none */
+/* A target that executables are made for, by its name in targets.def. */
+const Target *find_target(const char *name); /* NULL: there is none */
 
 typedef struct CStage {
-  const TestTarget *target;
+  const Target *target;
   const char *build;    /* build directory: include/nnc and lib/nnc */
   const char *work;     /* a directory for files */
   const char *optimize; /* "-O1", for the C compiler; NULL: by the batch */

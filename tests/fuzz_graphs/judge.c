@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "backend/c/kernels.h"
 #include "fuzz.h"
 #include "ops/verify.h"
 #include "passes/pass.h"
@@ -222,7 +223,7 @@ static const char *judge_lowered(Judge *judge, const Module *module, const Progr
 }
 
 static const char *judge_program(Judge *judge, const Module *module, int level, const char *stage) {
-  ProgramOptions options = {.level = level, .vector_bytes = 64};
+  ProgramOptions options = {.target = &target_c, .level = level};
   return judge_lowered(judge, module, &options, stage);
 }
 
@@ -230,7 +231,7 @@ static const char *judge_program(Judge *judge, const Module *module, int level, 
 static const char *judge_blocks(Judge *judge, int passes, int blocks) {
   Module *module = module_copy(judge->arena, judge->test->module);
   passes_at(judge, module, passes);
-  ProgramOptions options = {.level = 1, .vector_bytes = 64, .blocks = blocks};
+  ProgramOptions options = {.target = &target_c, .level = 1, .blocks = blocks};
   return judge_lowered(
       judge, module, &options,
       arena_printf(judge->arena, "program of -O%d passes in %d blocks", passes, blocks));

@@ -23,18 +23,21 @@
 #include "program/program.h"
 #include "support/panic.h"
 
-#define TARGET(name, back_end, has_loops) extern const BackEnd back_end;
+#define TARGET(name, record) extern const Target record;
 #include "fuzz_graphs/targets.def"
 #undef TARGET
 
-const TestTarget *find_target(const char *name) {
-  static const TestTarget targets[] = {
-#define TARGET(name, back_end, has_loops) {#name, &back_end, has_loops},
+const Target *find_target(const char *name) {
+  static const struct {
+    const char *name;
+    const Target *target;
+  } targets[] = {
+#define TARGET(name, record) {#name, &record},
 #include "fuzz_graphs/targets.def"
 #undef TARGET
   };
   for (size_t i = 0; name && i < sizeof targets / sizeof *targets; i++)
-    if (strcmp(targets[i].name, name) == 0) return &targets[i];
+    if (strcmp(targets[i].name, name) == 0) return targets[i].target;
   return NULL;
 }
 
@@ -82,16 +85,13 @@ static void build(const CJudge *judge, int level) {
   if (!passes_run(module, diagnostics_create(judge->arena), &passes, &stopped))
     panic("the passes failed");
   static const int64_t blocks[] = {0, 2, 3}; /* with task loops, in two cases of three */
-  ProgramOptions lowering = {.level = level,
-                             .vector_bytes = 64,
-                             .without_loops = !judge->stage->target->has_loops,
+  ProgramOptions lowering = {.target = judge->stage->target,
+                             .level = level,
                              .blocks = blocks[module->entries[ENTRY_TRAIN]->nodes.count % 3]};
-  if (lowering.without_loops) lowering.blocks = 0;
   Program *program = program_create(judge->arena, module, &lowering);
   const char *broken = program_verify(judge->arena, program);
   if (broken) panic("the program is not sound: %s", broken);
-  CompileOptions compile = {.back_end = judge->stage->target->back_end,
-                            .prefix = judge->stage->build,
+  CompileOptions compile = {.prefix = judge->stage->build,
                             .cflags = judge->stage->optimize,
                             .jobs = 1,
                             .save_temps = judge->stage->keeps_c,

@@ -42,8 +42,30 @@ const BackEnd back_end_toy = {
     .dialect = &dialect_toy,
     .header = "toy_kernel.h",
     .words = words,
-    .weights = {[KERNEL_LOOP] = 10},
     .write_kernel = write_kernel,
     .write_declaration = write_declaration,
     .write_launch = write_launch,
+};
+
+/* Every kernel is one task, which needs no memory of the worker's. */
+static const TargetKernel one_task = {.write = toy_write_kernel, .weight = 10};
+
+static bool never(const ConvSlots *slots) {
+  (void)slots;
+  return false;
+}
+
+const Target target_toy = {
+    .name = "toy",
+    .back_end = &back_end_toy,
+    .kernels =
+        {
+#define KERNEL(identifier, name) [KERNEL_##identifier] = &one_task,
+#include "kernel/kernels.def"
+        },
+    .alignment = 16,
+    .reductions = {.large = 1 << 30, .least_pieces = 1, .most_pieces = 1},
+    .fusion = {.most_operands = 8, .most_stages = 4},
+    .conv_weight_is_product = never,
+    .least_product_rows = INT64_MAX,
 };

@@ -14,8 +14,10 @@
 #define NNC_TESTS_TOY_TARGET_TOY_H
 
 #include "backend/common/function.h"
+#include "target/target.h"
 
 extern const BackEnd back_end_toy;
+extern const Target target_toy;
 extern const Dialect dialect_toy;
 
 /* ---- kernels.c ---- */

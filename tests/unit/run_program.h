@@ -3,6 +3,7 @@
 #ifndef NNC_TESTS_UNIT_RUN_PROGRAM_H
 #define NNC_TESTS_UNIT_RUN_PROGRAM_H
 
+#include "backend/c/kernels.h"
 #include "evaluate_graphs.h"
 #include "program/evaluate.h"
 #include "program/program.h"
@@ -85,12 +86,12 @@ static inline const char *compare_outputs(Arena *arena, const Program *program, 
 
 /* `blocks` > 0: with task loops of so many blocks wherever they are possible. */
 static inline Program *make_program_in_blocks(Arena *arena, const Module *module, int64_t blocks) {
-  ProgramOptions options = {.level = 1, .vector_bytes = 64, .blocks = blocks};
+  ProgramOptions options = {.level = 1, .target = &target_c, .blocks = blocks};
   return program_create(arena, module, &options);
 }
 
 static inline Program *make_program(Arena *arena, const Module *module, int level) {
-  ProgramOptions options = {.level = level, .vector_bytes = 64};
+  ProgramOptions options = {.level = level, .target = &target_c};
   return program_create(arena, module, &options);
 }
 

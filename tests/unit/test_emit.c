@@ -118,7 +118,7 @@ static void operands_free(Operands *operands) {
 }
 
 static void run_workers(CaseRunner runner, const Kernel *kernel, Operands *operands, int workers) {
-  size_t bytes = (size_t)kernel_worker_bytes(kernel) + 64;
+  size_t bytes = (size_t)target_worker_bytes(&target_c, kernel) + 64;
   for (int i = 0; i < workers; i++) {
     size_t mapped;
     char *end = guarded_alloc(bytes, &mapped), *scratch = end + 64 - (uintptr_t)end % 64;

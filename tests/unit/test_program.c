@@ -400,7 +400,8 @@ static bool move_where_kernels_work(Program *program, int number) {
   bool works = false;
   for (int s = loop->first_step; s <= loop->last_step; s++)
     works = works ||
-            kernel_worker_bytes(program->kernels.items[train(program)->steps.items[s].kernel]) > 0;
+            target_worker_bytes(&target_c,
+                                program->kernels.items[train(program)->steps.items[s].kernel]) > 0;
   program->buffers.items[step->operands[operand]].offset = works ? 0 : -64;
   return true;
 }

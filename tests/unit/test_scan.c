@@ -1,6 +1,7 @@
 /* Scans: the textual form, the verifier, evaluation against a loop by hand, gradients against those
  * of the loop written out, and that compiled steps share kernels. Whole training steps against
  * executables are tests/agree/programs/recurrent*.net, messages tests/elaborate/errors/scan_*. */
+#include "backend/c/kernels.h"
 #include "passes/recompute.h"
 #include "program/program.h"
 #include "scan_programs.h"
@@ -361,7 +362,7 @@ static const char *recurrent(Arena *arena, int steps) {
 static void test_steps_share_kernels(void **state) {
   (void)state;
   Arena *arena = arena_create();
-  ProgramOptions options = {.level = 1, .vector_bytes = 64};
+  ProgramOptions options = {.level = 1, .target = &target_c};
   int kernels[2], steps[2];
   for (int i = 0; i < 2; i++) {
     Module *module = elaborate_text(arena, recurrent(arena, i == 0 ? 10 : 30), NULL, 1);

@@ -452,7 +452,7 @@ static void divisions_round_down_or_up(void **state) {
       assert_int_equal(divide_up(a, b), (int64_t)ceil((double)a / (double)b));
       assert_true(align_up(a, b) >= a && align_up(a, b) < a + b && align_up(a, b) % b == 0);
     }
-  assert_int_equal(align_64(65), 128);
+  assert_int_equal(align_up(65, 64), 128);
   assert_int_equal(extent_product((int64_t[]){2, 3, 5}, 3), 30);
   assert_int_equal(extent_product(NULL, 0), 1);
 }

@@ -406,7 +406,7 @@ static void prepare(ContractWriter *writer) {
   writer->n_axis = slots->batch.count + slots->m.count;
   CHECK(kernel->axis_count <= writer->n_axis + slots->n.count &&
         (kernel->axis_count > writer->n_axis) == (slots->n.count > 0));
-  writer->grid = kernel_contract_grid(kernel);
+  writer->grid = contract_grid(kernel);
   writer->sum = kernel_sum_type(kernel);
   writer->a_slot = writer->grid.swap ? 1 : 0;
   writer->b_slot = 1 - writer->a_slot;
@@ -418,7 +418,7 @@ static void prepare(ContractWriter *writer) {
   writer->rows_inner = writer->grid.swap ? n_smooth >= m_smooth : m_smooth > n_smooth;
 }
 
-void contract_write(Code *code, KernelFunction *function) {
+static void contract_write(Code *code, KernelFunction *function) {
   Arena *arena = code->arena;
   ContractWriter writer = {.arena = arena, .function = function, .kernel = function->kernel};
   prepare(&writer);
@@ -461,3 +461,12 @@ void contract_write(Code *code, KernelFunction *function) {
   template_add(&holes, "PANEL_DONE", panel_done(&writer));
   template_render(code->out, "codegen_templates/contract.c", &holes);
 }
+
+static int64_t contract_tasks(const Kernel *kernel) { return contract_grid(kernel).tasks; }
+
+static int64_t contract_worker_bytes(const Kernel *kernel) {
+  ContractGrid grid = contract_grid(kernel);
+  return grid.a_bytes + grid.b_bytes + grid.tile_bytes;
+}
+
+const TargetKernel c_kernel_contract = {contract_tasks, contract_worker_bytes, contract_write, 15};

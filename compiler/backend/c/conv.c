@@ -418,12 +418,12 @@ static void add_places(const ConvWriter *writer, TemplateHoles *holes) {
   }
 }
 
-void conv_write(Code *code, KernelFunction *function) {
+static void conv_write(Code *code, KernelFunction *function) {
   const Kernel *kernel = function->kernel;
   ConvWriter writer = {.arena = code->arena,
                        .function = function,
                        .kernel = kernel,
-                       .grid = kernel_conv_grid(kernel),
+                       .grid = conv_grid(kernel),
                        .sum = kernel_sum_type(kernel),
                        .is_input = kernel->kind == KERNEL_CONV_INPUT,
                        .is_weight = kernel->kind == KERNEL_CONV_WEIGHT,
@@ -439,3 +439,14 @@ void conv_write(Code *code, KernelFunction *function) {
   template_add(&holes, "EPILOGUE", epilogue_text(&writer));
   template_render(code->out, template_name(&writer), &holes);
 }
+
+static int64_t conv_tasks(const Kernel *kernel) { return conv_grid(kernel).tasks; }
+
+static int64_t conv_worker_bytes(const Kernel *kernel) {
+  ConvGrid grid = conv_grid(kernel);
+  return grid.source_bytes + grid.other_bytes + grid.tile_bytes;
+}
+
+const TargetKernel c_kernel_conv = {conv_tasks, conv_worker_bytes, conv_write, 15};
+const TargetKernel c_kernel_conv_input = {conv_tasks, conv_worker_bytes, conv_write, 15};
+const TargetKernel c_kernel_conv_weight = {conv_tasks, conv_worker_bytes, conv_write, 15};

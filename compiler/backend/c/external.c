@@ -15,7 +15,7 @@ static int result_operand(const Kernel *kernel) {
   return kernel->epilogue[0].operand;
 }
 
-void extern_write(Code *code, KernelFunction *function) {
+static void extern_write(Code *code, KernelFunction *function) {
   const Kernel *kernel = function->kernel;
   const ExternSlots *slots = &kernel->external;
   Arena *arena = code->arena;
@@ -35,3 +35,5 @@ void extern_write(Code *code, KernelFunction *function) {
   code_close(code);
   code_close(code);
 }
+
+const TargetKernel c_kernel_extern = {.write = extern_write};

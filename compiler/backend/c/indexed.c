@@ -12,6 +12,11 @@ static DType value_type(const Kernel *kernel) {
   return dtype_is_half(dtype) ? DTYPE_F32 : dtype;
 }
 
+/* Bytes of a value while it is worked on. */
+static int64_t sum_size(const Kernel *kernel) {
+  return greatest(dtype_size(kernel->operands[0].dtype), 4);
+}
+
 /* The function that makes a stored element a value; nothing for most types. */
 static const char *loader(Arena *arena, DType dtype) {
   bool converts = dtype_is_half(dtype);
@@ -21,6 +26,20 @@ static const char *loader(Arena *arena, DType dtype) {
 /* ---- max pooling ---- */
 
 enum { MOST_SPAN = 128 }; /* windows whose maxima are found at once */
+
+/* Whole planes [n, c]. */
+static LoopGrid planes_grid(const Kernel *kernel) {
+  const ConvSlots *slots = &kernel->conv;
+  int64_t windows = extent_product(slots->out, slots->spatial);
+  return rows_grid(kernel, slots->n * slots->c,
+                   windows * extent_product(slots->kernel, slots->spatial));
+}
+
+static int64_t planes_tasks(const Kernel *kernel) { return planes_grid(kernel).tasks; }
+
+static int64_t planes_worker_bytes(const Kernel *kernel) {
+  return extent_product(kernel->conv.in, kernel->conv.spatial) * sum_size(kernel);
+}
 
 static const char *plane_epilogue(Arena *arena, KernelFunction *function) {
   const Kernel *kernel = function->kernel;
@@ -34,11 +53,11 @@ static const char *plane_epilogue(Arena *arena, KernelFunction *function) {
                                value_type(kernel));
 }
 
-void max_pool_grad_write(Code *code, KernelFunction *function) {
+static void max_pool_grad_write(Code *code, KernelFunction *function) {
   Arena *arena = code->arena;
   const Kernel *kernel = function->kernel;
   const ConvSlots *slots = &kernel->conv;
-  LoopGrid grid = kernel_plane_grid(kernel);
+  LoopGrid grid = planes_grid(kernel);
   CHECK(kernel->axis_count == 2 + slots->spatial);
   if (function_write_empty(code, function)) return;
   int64_t x[3], y[3], k[3], s[3], d[3], p[3];
@@ -81,6 +100,9 @@ void max_pool_grad_write(Code *code, KernelFunction *function) {
   template_render(code->out, "codegen_templates/max_pool_grad.c", &holes);
 }
 
+const TargetKernel c_kernel_max_pool_grad = {
+    .tasks = planes_tasks, .worker_bytes = planes_worker_bytes, .write = max_pool_grad_write};
+
 /* ---- scatter_add ---- */
 
 /* Of element e of row first + r: the axes that are used, and the stores of `result`. */
@@ -103,10 +125,27 @@ static const char *row_epilogue(Arena *arena, KernelFunction *function, int64_t 
   return function_end_epilogue(&code, function, result, dtype);
 }
 
-void scatter_write(Code *code, KernelFunction *function) {
+/* As many rows of the result as stay in the cache. */
+static LoopGrid scatter_grid(const Kernel *kernel) {
+  enum { SUMS_BYTES = 128 << 10 };
+  int64_t work = greatest(kernel->scatter.row_elements, 1);
+  LoopGrid grid = rows_grid(kernel, kernel->scatter.rows, work);
+  int64_t fitting = SUMS_BYTES / (work * sum_size(kernel));
+  grid.row_chunk = greatest(least(grid.row_chunk, fitting), 1);
+  grid.tasks = divide_up(grid.rows, grid.row_chunk);
+  return grid;
+}
+
+static int64_t scatter_tasks(const Kernel *kernel) { return scatter_grid(kernel).tasks; }
+
+static int64_t scatter_worker_bytes(const Kernel *kernel) {
+  return scatter_grid(kernel).row_chunk * kernel->scatter.row_elements * sum_size(kernel);
+}
+
+static void scatter_write(Code *code, KernelFunction *function) {
   Arena *arena = code->arena;
   const Kernel *kernel = function->kernel;
-  LoopGrid grid = kernel_plane_grid(kernel);
+  LoopGrid grid = scatter_grid(kernel);
   if (function_write_empty(code, function)) return;
   TemplateHoles holes = function_holes(arena, function, grid.tasks);
   template_add(&holes, "TYPE", c_value_type(value_type(kernel)));
@@ -123,13 +162,28 @@ void scatter_write(Code *code, KernelFunction *function) {
   template_render(code->out, "codegen_templates/scatter_add.c", &holes);
 }
 
+const TargetKernel c_kernel_scatter_add = {
+    .tasks = scatter_tasks, .worker_bytes = scatter_worker_bytes, .write = scatter_write};
+
 /* ---- argsort ---- */
 
-void argsort_write(Code *code, KernelFunction *function) {
+static LoopGrid argsort_grid(const Kernel *kernel) {
+  enum { SORT_WORK = 16 /* operations on an element */ };
+  return rows_grid(kernel, kernel->sort.rows, greatest(kernel->sort.elements, 1) * SORT_WORK);
+}
+
+static int64_t argsort_tasks(const Kernel *kernel) { return argsort_grid(kernel).tasks; }
+
+/* Keys and places, twice. */
+static int64_t argsort_worker_bytes(const Kernel *kernel) {
+  return 2 * kernel->sort.elements * (sum_size(kernel) + 4);
+}
+
+static void argsort_write(Code *code, KernelFunction *function) {
   Arena *arena = code->arena;
   const Kernel *kernel = function->kernel;
   const SortSlots *slots = &kernel->sort;
-  LoopGrid grid = kernel_plane_grid(kernel);
+  LoopGrid grid = argsort_grid(kernel);
   if (function_write_empty(code, function)) return;
   DType dtype = value_type(kernel);
   TemplateHoles holes = function_holes(arena, function, grid.tasks);
@@ -145,3 +199,6 @@ void argsort_write(Code *code, KernelFunction *function) {
   template_add_integer(&holes, "CHUNK", grid.row_chunk);
   template_render(code->out, "codegen_templates/argsort.c", &holes);
 }
+
+const TargetKernel c_kernel_argsort = {
+    .tasks = argsort_tasks, .worker_bytes = argsort_worker_bytes, .write = argsort_write};

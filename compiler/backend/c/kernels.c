@@ -35,17 +35,8 @@ static void admit_unused(Code *code, const KernelFunction *function, size_t begi
 }
 
 static void write_kernel(Code *code, KernelFunction *function) {
-  static void (*const writers[KERNEL_KIND_COUNT])(Code *, KernelFunction *) = {
-      [KERNEL_LOOP] = loop_write,           [KERNEL_CONTRACT] = contract_write,
-      [KERNEL_CONV] = conv_write,           [KERNEL_CONV_INPUT] = conv_write,
-      [KERNEL_CONV_WEIGHT] = conv_write,    [KERNEL_MAX_POOL_GRAD] = max_pool_grad_write,
-      [KERNEL_SCATTER_ADD] = scatter_write, [KERNEL_ARGSORT] = argsort_write,
-      [KERNEL_EXTERN] = extern_write,
-  };
-  if (writers[function->kernel->kind] == NULL)
-    panic("kernel %s: no code for kind %d", function->name, (int)function->kernel->kind);
   size_t begin = code_mark(code);
-  writers[function->kernel->kind](code, function);
+  target_c.kernels[function->kernel->kind]->write(code, function);
   admit_unused(code, function, begin);
 }
 
@@ -77,11 +68,6 @@ static const char *const words[] = {
 const BackEnd back_end_c = {
     .dialect = &dialect_c,
     .words = words,
-    .weights = {[KERNEL_LOOP] = 10,
-                [KERNEL_CONTRACT] = 15,
-                [KERNEL_CONV] = 15,
-                [KERNEL_CONV_INPUT] = 15,
-                [KERNEL_CONV_WEIGHT] = 15},
     .write_kernel = write_kernel,
     .write_declaration = write_declaration,
     .write_launch = write_launch,

@@ -5,17 +5,14 @@
 
 #include "backend/common/function.h"
 #include "backend/common/template.h"
+#include "target/target.h"
 
 extern const BackEnd back_end_c;
+extern const Target target_c; /* target.c */
 
-/* The parts by kind of kernel. */
-void loop_write(Code *code, KernelFunction *function);
-void contract_write(Code *code, KernelFunction *function);
-void conv_write(Code *code, KernelFunction *function);
-void max_pool_grad_write(Code *code, KernelFunction *function);
-void scatter_write(Code *code, KernelFunction *function);
-void argsort_write(Code *code, KernelFunction *function);
-void extern_write(Code *code, KernelFunction *function);
+/* The kinds of kernels, each in a file of this folder: how it is cut, how it is written. */
+#define KERNEL(identifier, name) extern const TargetKernel c_kernel_##name;
+#include "kernel/kernels.def"
 
 /* Shared by them. */
 

@@ -482,13 +482,13 @@ static void write_task(LoopWriter *writer, const LoopGrid *grid) {
   if (has_rows && grid->row_chunk != 1) code_close(code);
 }
 
-void loop_write(Code *code, KernelFunction *function) {
+static void loop_write(Code *code, KernelFunction *function) {
   if (function_write_empty(code, function)) return;
   LoopWriter writer = {.code = code,
                        .function = function,
                        .kernel = function->kernel,
                        .scope = function_scope(code->arena, function)};
-  LoopGrid grid = kernel_loop_grid(function->kernel);
+  LoopGrid grid = loop_grid(function->kernel);
   writer.columns = !has_only_points(function->kernel) && columns_are_better(&writer);
   function_write_head(code, function);
   function_keys(code, function);
@@ -498,3 +498,7 @@ void loop_write(Code *code, KernelFunction *function) {
   code_close(code);
   code_close(code);
 }
+
+static int64_t loop_tasks(const Kernel *kernel) { return loop_grid(kernel).tasks; }
+
+const TargetKernel c_kernel_loop = {.tasks = loop_tasks, .write = loop_write, .weight = 10};

@@ -1,6 +1,6 @@
 /* Task grids: see tiles.h. */
 #include "backend/c/tiles.h"
-#include "support/integers.h"
+#include "kernel/builder.h"
 
 enum {
   TASK_LEAST_WORK = 4096, /* element operations worth a task of their own */
@@ -21,7 +21,35 @@ static int64_t point_work(const Kernel *kernel) {
   return greatest(work, 1);
 }
 
-LoopGrid kernel_loop_grid(const Kernel *kernel) {
+/* Stride of a load along an axis; 0 when it is no affine one. */
+static int64_t load_stride(const Expr *load, int axis_count, int axis) {
+  int64_t base, coefficient[2 * KERNEL_MAX_AXES];
+  if (!index_is_affine(load->index, axis_count, &base, coefficient)) return 0;
+  return coefficient[axis] < 0 ? -coefficient[axis] : coefficient[axis];
+}
+
+bool runs_along_rows(const Kernel *kernel) {
+  if (kernel->axis_count == 0) return true;
+  Arena *scratch = arena_create();
+  bool rows = true;
+  for (int s = 0; s < kernel_stage_count(kernel); s++) {
+    Stage stage = kernel_stage(kernel, s);
+    int axes = kernel->axis_count + stage.axis_count;
+    if (stage.axis_count == 0) continue;
+    ExprList list = kernel_expressions(scratch, kernel, s);
+    for (int i = 0; i < list.count; i++) {
+      if (list.items[i]->kind != EXPR_LOAD) continue;
+      int64_t column = load_stride(list.items[i], axes, kernel->axis_count - 1);
+      int64_t row = load_stride(list.items[i], axes, axes - 1);
+      /* A load that is the same in the whole inner loop says nothing. */
+      if (column != 0 && row != 0 && column < row) rows = false;
+    }
+  }
+  arena_destroy(scratch);
+  return rows;
+}
+
+LoopGrid loop_grid(const Kernel *kernel) {
   LoopGrid grid = {.rows = 1, .last = 1};
   for (int i = 0; i + 1 < kernel->axis_count; i++) grid.rows *= kernel->extent[i];
   if (kernel->axis_count > 0) grid.last = kernel->extent[kernel->axis_count - 1];
@@ -32,7 +60,7 @@ LoopGrid kernel_loop_grid(const Kernel *kernel) {
   grid.block = greatest(grid.last, 1);
   grid.row_chunk = greatest(divide_up(grid.rows, wanted), 1);
   /* Rows of much work each may be tasks of their own, in whatever cache line their results lie. */
-  bool are_rows = work >= ROW_WORK && kernel_runs_along_rows(kernel);
+  bool are_rows = work >= ROW_WORK && runs_along_rows(kernel);
   int64_t alignment = are_rows ? 1 : BLOCK_ALIGNMENT;
   if (grid.rows < wanted && grid.last > alignment) {
     grid.row_chunk = 1;
@@ -46,14 +74,6 @@ LoopGrid kernel_loop_grid(const Kernel *kernel) {
 }
 
 /* ---- contractions ---- */
-
-DType kernel_sum_type(const Kernel *kernel) {
-  DType left = kernel->operands[0].dtype, right = kernel->operands[1].dtype;
-  if (left == DTYPE_F64 || right == DTYPE_F64) return DTYPE_F64;
-  if (!dtype_is_float(left) && !dtype_is_float(right))
-    return left == DTYPE_I64 || right == DTYPE_I64 ? DTYPE_I64 : DTYPE_I32;
-  return kernel->accumulate == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
-}
 
 typedef struct Side { /* of a contraction, seen as a matrix [outer, k] */
   const AxisGroup *outer;
@@ -153,7 +173,7 @@ static void cut_rows(ContractGrid *grid) {
   grid->m_blocks = greatest(divide_up(grid->m, grid->m_block), 1);
 }
 
-ContractGrid kernel_contract_grid(const Kernel *kernel) {
+ContractGrid contract_grid(const Kernel *kernel) {
   const ContractSlots *slots = &kernel->contract;
   Side left = {&slots->m, 0, kernel->operands[0].dtype};
   Side right = {&slots->n, 1, kernel->operands[1].dtype};
@@ -184,75 +204,11 @@ ContractGrid kernel_contract_grid(const Kernel *kernel) {
   return grid;
 }
 
-/* Elements of one channel of the pooled tensor. */
-static int64_t plane_elements(const Kernel *kernel) {
-  return extent_product(kernel->conv.in, kernel->conv.spatial);
-}
-
-/* ---- any kernel ---- */
-
-/* Whole planes [n, c] of a pooling; rows to sort; a scatter's rows, as many as stay in the cache.
- */
-LoopGrid kernel_plane_grid(const Kernel *kernel) {
-  enum { SUMS_BYTES = 128 << 10, SORT_WORK = 16 /* operations on an element */ };
-  LoopGrid grid = {.blocks = 1};
-  int64_t work = 1;
-  if (kernel->kind == KERNEL_SCATTER_ADD) {
-    grid.rows = kernel->scatter.rows;
-    work = greatest(kernel->scatter.row_elements, 1);
-  } else if (kernel->kind == KERNEL_ARGSORT) {
-    grid.rows = kernel->sort.rows;
-    work = greatest(kernel->sort.elements, 1) * SORT_WORK;
-  } else {
-    grid.rows = kernel->conv.n * kernel->conv.c;
-    for (int i = 0; i < kernel->conv.spatial; i++)
-      work *= kernel->conv.out[i] * kernel->conv.kernel[i];
-  }
+LoopGrid rows_grid(const Kernel *kernel, int64_t rows, int64_t work) {
+  LoopGrid grid = {.rows = rows, .blocks = 1};
   int64_t most = kernel->is_serial ? 1 : LOOP_MOST_TASKS;
-  int64_t wanted = least(most, greatest(1, grid.rows * work / TASK_LEAST_WORK));
-  grid.row_chunk = greatest(divide_up(grid.rows, wanted), 1);
-  if (kernel->kind == KERNEL_SCATTER_ADD) {
-    int64_t fitting = SUMS_BYTES / (work * greatest(dtype_size(kernel->operands[0].dtype), 4));
-    grid.row_chunk = greatest(least(grid.row_chunk, fitting), 1);
-  }
-  grid.tasks = divide_up(grid.rows, grid.row_chunk);
+  int64_t wanted = least(most, greatest(1, rows * work / TASK_LEAST_WORK));
+  grid.row_chunk = greatest(divide_up(rows, wanted), 1);
+  grid.tasks = divide_up(rows, grid.row_chunk);
   return grid;
-}
-
-int64_t kernel_task_count(const Kernel *kernel) {
-  switch (kernel->kind) {
-  case KERNEL_LOOP: return kernel_loop_grid(kernel).tasks;
-  case KERNEL_CONTRACT: return kernel_contract_grid(kernel).tasks;
-  case KERNEL_CONV:
-  case KERNEL_CONV_INPUT:
-  case KERNEL_CONV_WEIGHT: return kernel_conv_grid(kernel).tasks;
-  case KERNEL_EXTERN: return 1;
-  default: return kernel_plane_grid(kernel).tasks;
-  }
-}
-
-int64_t kernel_worker_bytes(const Kernel *kernel) {
-  switch (kernel->kind) {
-  case KERNEL_LOOP:
-  case KERNEL_EXTERN: return 0;
-  case KERNEL_CONTRACT: {
-    ContractGrid grid = kernel_contract_grid(kernel);
-    return grid.a_bytes + grid.b_bytes + grid.tile_bytes;
-  }
-  case KERNEL_CONV:
-  case KERNEL_CONV_INPUT:
-  case KERNEL_CONV_WEIGHT: {
-    ConvGrid grid = kernel_conv_grid(kernel);
-    return grid.source_bytes + grid.other_bytes + grid.tile_bytes;
-  }
-  case KERNEL_MAX_POOL_GRAD:
-    return align_64(plane_elements(kernel) * greatest(dtype_size(kernel->operands[0].dtype), 4));
-  case KERNEL_ARGSORT: { /* keys and places, twice */
-    int64_t key = greatest(dtype_size(kernel->operands[0].dtype), 4);
-    return align_64(2 * kernel->sort.elements * (key + 4));
-  }
-  default:
-    return align_64(kernel_plane_grid(kernel).row_chunk * kernel->scatter.row_elements *
-                    greatest(dtype_size(kernel->operands[0].dtype), 4));
-  }
 }

@@ -1,13 +1,14 @@
 /* How the work of a kernel is cut into tasks and tiles on a CPU.
  *
- * The Program asks for the number of tasks and the bytes of a worker's block; the C back end cuts
- * the same way when it writes the loops. Everything here depends on the kernel alone, never on the
+ * The number of tasks and the bytes of a worker's block go into the Program (target/target.h); the
+ * writers of the kernels cut the same way. Everything here depends on the kernel alone, never on the
  * number of threads or the width of vectors, so the grid (and with it every bit of the result) is
  * fixed at compile time. */
-#ifndef NNC_KERNEL_TILES_H
-#define NNC_KERNEL_TILES_H
+#ifndef NNC_BACKEND_C_TILES_H
+#define NNC_BACKEND_C_TILES_H
 
 #include "kernel/kernel.h"
+#include "support/integers.h"
 
 /* Loop kernels: the domain's axes but the last are flattened to `rows`; a task takes `row_chunk` of
  * them and one of `blocks` pieces, `block` long, of the last axis. Task = row chunk * blocks +
@@ -66,6 +67,9 @@ typedef struct ConvGrid {
   int64_t tasks;
 } ConvGrid;
 
+/* Bytes of whole cache lines, which are as long as the widest vector. */
+static inline int64_t align_64(int64_t bytes) { return align_up(bytes, 64); }
+
 enum {
   TILE_MAX_ROWS = 16, /* of a register tile, at any vector width */
   TILE_MAX_COLUMNS = 64
@@ -78,20 +82,13 @@ int64_t conv_tap_period(const ConvGrid *grid, int axis);
  * tap. */
 int64_t conv_phase_begin(const ConvGrid *grid, int axis, int64_t phase);
 
-LoopGrid kernel_loop_grid(const Kernel *kernel);
+LoopGrid loop_grid(const Kernel *kernel);
 /* True when the stages with loops of their own read along these loops rather than along the
  * domain's last axis: rows, not columns. */
-bool kernel_runs_along_rows(const Kernel *kernel);
-ContractGrid kernel_contract_grid(const Kernel *kernel);
-ConvGrid kernel_conv_grid(const Kernel *kernel);
-/* Pooling gradients, sorts and scatters: pieces of `row_chunk` of `rows`. */
-LoopGrid kernel_plane_grid(const Kernel *kernel);
-int64_t kernel_task_count(const Kernel *kernel);
-/* Bytes that a task needs in its worker's block; a multiple of 64. */
-int64_t kernel_worker_bytes(const Kernel *kernel);
-
-/* The type in which a contraction or convolution adds up: integers in theirs, floats in f32 or
- * f64. */
-DType kernel_sum_type(const Kernel *kernel);
+bool runs_along_rows(const Kernel *kernel);
+ContractGrid contract_grid(const Kernel *kernel);
+ConvGrid conv_grid(const Kernel *kernel);
+/* Templates that go through `rows` one by one, with `work` element operations each. */
+LoopGrid rows_grid(const Kernel *kernel, int64_t rows, int64_t work);
 
 #endif

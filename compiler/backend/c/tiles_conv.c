@@ -1,6 +1,5 @@
 /* Task grids of convolutions: see tiles.h. */
 #include "backend/c/tiles.h"
-#include "support/integers.h"
 
 enum {
   SOURCE_BYTES = 256 << 10, /* of the padded planes of a block, for the second-level cache */
@@ -338,7 +337,7 @@ static void cut_weight(ConvGrid *grid, int64_t size, bool converts) {
   grid->tasks = grid->chunks * tasks;
 }
 
-ConvGrid kernel_conv_grid(const Kernel *kernel) {
+ConvGrid conv_grid(const Kernel *kernel) {
   const ConvSlots *slots = &kernel->conv;
   ConvGrid grid = {.is_serial = kernel->is_serial, .images = slots->n, .groups = slots->groups};
   bool is_input = kernel->kind == KERNEL_CONV_INPUT;

@@ -25,9 +25,8 @@
 enum { MOST_LEVELS = 3 };
 
 typedef struct CompileOptions {
-  const struct BackEnd *back_end; /* that writes the kernels (function.h) */
-  const char *cc;                 /* --cc; NULL: the newest clang found, else gcc, else cc */
-  const char *arch;               /* -march, or levels "x86-64-v2,x86-64-v3"; NULL: "native" */
+  const char *cc;     /* --cc; NULL: the newest clang found, else gcc, else cc */
+  const char *arch;   /* -march, or levels "x86-64-v2,x86-64-v3"; NULL: "native" */
   const char *cflags; /* more flags after those of ours, separated by blanks; NULL: none */
   bool debug;         /* -g: not stripped; the C file is kept, its lines are those of debuggers */
   bool save_temps;    /* the C file is kept beside the executable */

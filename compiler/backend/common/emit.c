@@ -23,8 +23,8 @@ static void emit_includes(Emitter *emitter) {
                                         "nnc_isa.h"};
   for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
     code_line(&emitter->code, "#include \"%s\"", headers[i]);
-  if (emitter->options->back_end->header)
-    code_line(&emitter->code, "#include \"%s\"", emitter->options->back_end->header);
+  if (emitter->program->target->back_end->header)
+    code_line(&emitter->code, "#include \"%s\"", emitter->program->target->back_end->header);
 }
 
 /* ---- names ---- */
@@ -34,7 +34,7 @@ static void name_kernel(Emitter *emitter, int number) {
   KernelFunction *function = &emitter->functions[number];
   Arena *arena = emitter->arena;
   function->kernel = kernel;
-  function->dialect = emitter->options->back_end->dialect;
+  function->dialect = emitter->program->target->back_end->dialect;
   function->name = naming_function(&emitter->names, kernel->name);
   NameScope inside = {.arena = arena, .outer = &emitter->names};
   function->operands = ARENA_ARRAY(arena, const char *, kernel->operand_count + 1);
@@ -99,7 +99,7 @@ static void emit_kernel(Emitter *emitter, int number) {
   code_blank(code);
   code_comment(code, "%s", comment.data);
   text_free(&comment);
-  emitter->options->back_end->write_kernel(code, function);
+  emitter->program->target->back_end->write_kernel(code, function);
 }
 
 static void emit_parts(Emitter *emitter, SourceParts *parts) {
@@ -122,7 +122,7 @@ static void emit_parts(Emitter *emitter, SourceParts *parts) {
   code->out = &parts->declarations;
   code_blank(code);
   for (int i = 0; i < parts->kernel_count; i++)
-    emitter->options->back_end->write_declaration(code, &emitter->functions[i]);
+    emitter->program->target->back_end->write_declaration(code, &emitter->functions[i]);
   code->out = &parts->calls;
   emitter_entries(emitter);
   emitter_host(emitter);
@@ -139,9 +139,9 @@ void emit_source(Arena *arena, CSource *source, const Program *program,
                      .arena = work,
                      .program = program,
                      .options = options,
-                     .names = {.arena = work, .words = options->back_end->words},
+                     .names = {.arena = work, .words = program->target->back_end->words},
                      .functions = ARENA_ARRAY(work, KernelFunction, count + 1)};
-  SourceParts parts = {.back_end = options->back_end,
+  SourceParts parts = {.target = program->target,
                        .has_levels = options->level_count > 0,
                        .kernel_count = count,
                        .kernels = ARENA_ARRAY(work, KernelPart, count + 1)};

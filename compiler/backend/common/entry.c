@@ -20,7 +20,7 @@ void emitter_memory(Emitter *emitter) {
                                       [BUFFER_WORKER] = "worker"};
   Code *code = &emitter->code;
   const Program *program = emitter->program;
-  NameScope scope = {.arena = emitter->arena, .words = emitter->options->back_end->words};
+  NameScope scope = {.arena = emitter->arena, .words = emitter->program->target->back_end->words};
   emitter->memory = ARENA_ARRAY(emitter->arena, const char *, program->buffers.count + 1);
   code_blank(code);
   code_comment(code, "The memory plan: bytes from the arena's base, %lld in all.",
@@ -121,7 +121,7 @@ static void emit_launch(Emitter *emitter, const Step *step) {
     place = arena_printf(emitter->arena, ", %s:%d", step->span.file->name, step->span.line);
   code_comment(&emitter->code, "%s%s", step->path, place);
   KernelCall call = make_call(emitter, step);
-  emitter->options->back_end->write_launch(&emitter->code, &call);
+  emitter->program->target->back_end->write_launch(&emitter->code, &call);
 }
 
 static void emit_step(Emitter *emitter, const Step *step) {

@@ -30,8 +30,6 @@ typedef struct BackEnd {
   const Dialect *dialect;   /* of the kernels */
   const char *header;       /* what its kernels include besides nnc_kernel.h, or NULL */
   const char *const *words; /* what its kernels' functions call their own, before a NULL */
-  /* About the microseconds that its compiler needs for a byte of a kernel; 0: as for a loop. */
-  int weights[KERNEL_KIND_COUNT];
   /* Writes the function (with what it needs before it), without its comment; the declaration of it
    * for the unit of the entries; the statement that launches it. */
   void (*write_kernel)(Code *code, KernelFunction *function);

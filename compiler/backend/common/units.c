@@ -74,10 +74,10 @@ static void add_part(const Cutter *cutter, SourceUnit *unit, const Text *part, i
 }
 
 /* About the microseconds that the compiler needs for a kernel. */
-static int64_t kernel_weight(const BackEnd *back_end, const KernelPart *part) {
-  int factor = back_end->weights[part->kernel->kind];
+static int64_t kernel_weight(const Target *target, const KernelPart *part) {
+  int factor = target->kernels[part->kernel->kind]->weight;
   int64_t length = (int64_t)code_runs_length(part->text.data, part->text.length);
-  return length * (factor > 0 ? factor : back_end->weights[KERNEL_LOOP]);
+  return length * (factor > 0 ? factor : target->kernels[KERNEL_LOOP]->weight);
 }
 
 /* A unit costs about 40000 microseconds of its own: starting the compiler, reading the headers. */
@@ -122,8 +122,8 @@ static SourceUnit *next_kernels(const Cutter *cutter) {
   SourceUnit *unit = next_unit(cutter, true);
   text_add(&unit->text, "#include \"nnc_kernel.h\"\n");
   if (unit->is_of_level) text_add(&unit->text, "#include \"nnc_isa.h\"\n");
-  if (cutter->parts->back_end->header)
-    text_printf(&unit->text, "#include \"%s\"\n", cutter->parts->back_end->header);
+  if (cutter->parts->target->back_end->header)
+    text_printf(&unit->text, "#include \"%s\"\n", cutter->parts->target->back_end->header);
   return unit;
 }
 
@@ -138,11 +138,11 @@ void units_cut(Arena *arena, CSource *source, const SourceParts *parts, const ch
   SourceUnit *unit = NULL;
   for (int i = 0; i < parts->kernel_count; i++) {
     const KernelPart *part = &parts->kernels[i];
-    if (unit == NULL || unit->weight + kernel_weight(parts->back_end, part) > FULL_UNIT)
+    if (unit == NULL || unit->weight + kernel_weight(parts->target, part) > FULL_UNIT)
       unit = next_kernels(&cutter);
     if (unit->is_of_level) add_level_name(&unit->text, part);
     add_part(&cutter, unit, &part->text, line);
     line += count_lines(&part->text);
-    unit->weight += kernel_weight(parts->back_end, part);
+    unit->weight += kernel_weight(parts->target, part);
   }
 }

@@ -4,6 +4,7 @@
 
 #include "backend/common/compile.h"
 #include "backend/common/function.h"
+#include "target/target.h"
 
 typedef struct KernelPart {
   const Kernel *kernel;
@@ -13,7 +14,7 @@ typedef struct KernelPart {
 
 /* In their order in the one file; the declarations are for the unit that calls the kernels. */
 typedef struct SourceParts {
-  const BackEnd *back_end;
+  const Target *target;
   Text header, includes, memory;
   int kernel_count;
   KernelPart *kernels;

@@ -1,0 +1,71 @@
+/* The target of the C back end: a CPU with vectors, some cores and two levels of cache each. All that
+ * the compiler knows of it besides how kernels are cut (tiles.h) and written. */
+#include "backend/c/kernels.h"
+
+#include "support/integers.h"
+
+/* ---- weight gradients as products ----
+ *
+ * The template of conv_weight goes through the images one by one, with vectors along the positions of
+ * a plane: sums are short and vectors half empty where planes are small. The costs are in the time of a
+ * vector multiply-add. */
+
+enum {
+  LANES = 16,      /* of a vector, to count costs in */
+  SUM_COST = 10,   /* a sum: loading, storing, adding up its lanes */
+  COPY_COST = 5,   /* an element of x copied for a panel of the product, by short runs ... */
+  RUN_COST = 2,    /* ... and by long ones, where there is one tap */
+  ROW_BLOCK = 240, /* rows of a task of a contraction, which copies for itself where a sum is ... */
+  LONG_SUM = 1024  /* ... longer than this (tiles.c) */
+};
+
+static double vectors(int64_t elements) { return (double)divide_up(elements, LANES); }
+
+/* Vectors of a plane of the output with the gaps that the window's reach puts between its rows. */
+static double raster_vectors(const ConvSlots *slots) {
+  int last = slots->spatial - 1;
+  int64_t reach = (slots->kernel[last] - 1) * slots->dilation[last];
+  int64_t row = slots->out[last] + reach / slots->stride[last];
+  return vectors(extent_product(slots->out, last) * row);
+}
+
+static bool conv_weight_is_product(const ConvSlots *slots) {
+  int64_t positions = extent_product(slots->out, slots->spatial);
+  int64_t taps = extent_product(slots->kernel, slots->spatial);
+  double images = (double)slots->n, rows = (double)slots->k, depth = images * (double)positions;
+  double raster = raster_vectors(slots), plane = vectors(positions);
+  double sums = images * (plane < raster ? plane : raster) + SUM_COST;
+  double times = depth > LONG_SUM ? (double)divide_up(slots->k, ROW_BLOCK) : 1;
+  double copies = times * depth * (taps == 1 ? RUN_COST : COPY_COST) / rows;
+  return 1.15 * (1.05 * depth / LANES + 1 + copies) < sums;
+}
+
+const Target target_c = {
+    .name = "c",
+    .back_end = &back_end_c,
+    .kernels =
+        {
+#define KERNEL(identifier, name) [KERNEL_##identifier] = &c_kernel_##name,
+#include "kernel/kernels.def"
+        },
+    .alignment = 64,
+    .loops = {.least_blocks = 16, /* enough for the usual numbers of workers */
+              .good_blocks = 32,
+              .most_blocks = 64,
+              .cache_bytes = 384 << 10, /* of a second-level cache of 512 KiB */
+              .panel_bytes = 16 << 10,
+              .small_weights = 32 << 10,
+              .few_weights = 8},
+    .reductions =
+        {.large = 32768, .few_columns = 48, .few_rows = 16, .least_pieces = 4, .most_pieces = 64},
+    .fusion = {.most_operands = 40,
+               .most_stages = 16,
+               .cheap_repeats = 8,
+               .free_operations = 12,
+               .few_rows = 16,
+               .large_rows = 16384,
+               .small_kernel = 16384},
+    .costs = {.byte = 8, .barrier = 400000}, /* 200 GFLOP/s, 25 GB/s, 2 us a barrier */
+    .conv_weight_is_product = conv_weight_is_product,
+    .least_product_rows = 8, /* for a tile of registers */
+};

@@ -1,0 +1,25 @@
+/* Questions to a target's record: see target.h. */
+#include "target/target.h"
+
+#include "support/integers.h"
+#include "support/panic.h"
+
+static const TargetKernel *target_kernel(const Target *target, const Kernel *kernel) {
+  const TargetKernel *own = target->kernels[kernel->kind];
+  if (own == NULL) panic("target %s has no kernel of the kind of %s", target->name, kernel->name);
+  return own;
+}
+
+int64_t target_task_count(const Target *target, const Kernel *kernel) {
+  const TargetKernel *own = target_kernel(target, kernel);
+  return own->tasks ? own->tasks(kernel) : 1;
+}
+
+int64_t target_worker_bytes(const Target *target, const Kernel *kernel) {
+  const TargetKernel *own = target_kernel(target, kernel);
+  return own->worker_bytes ? target_align(target, own->worker_bytes(kernel)) : 0;
+}
+
+int64_t target_align(const Target *target, int64_t bytes) {
+  return align_up(bytes, target->alignment);
+}

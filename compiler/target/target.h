@@ -1,0 +1,82 @@
+/* What the middle of the compiler asks about the machine that a Program is made for.
+ *
+ * A Target is a constant record in the folder of its back end: backend/c/target.c is the CPU's. ops/,
+ * program/ and memory/ read it and know no number of a machine themselves. What depends on the machine
+ * depends on this record and on the graph alone, never on the machine that compiles nor on the number
+ * of threads, so that the same program gives the same bits. */
+#ifndef NNC_TARGET_TARGET_H
+#define NNC_TARGET_TARGET_H
+
+#include "kernel/kernel.h"
+
+struct BackEnd;        /* backend/common/function.h */
+struct Code;           /* backend/common/code.h */
+struct KernelFunction; /* backend/common/function.h */
+
+/* How a target has a kind of kernel. */
+typedef struct TargetKernel {
+  /* How many independent tasks a launch is cut into; NULL: it is one task. */
+  int64_t (*tasks)(const Kernel *kernel);
+  /* Bytes that a task needs in the block of memory of the worker that runs it; NULL: none. */
+  int64_t (*worker_bytes)(const Kernel *kernel);
+  /* Writes the kernel's function. */
+  void (*write)(struct Code *code, struct KernelFunction *function);
+  /* About the microseconds that the target's compiler needs for a byte of the function; 0: as for a
+   * loop. */
+  int weight;
+} TargetKernel;
+
+/* Task loops (program/loops.c): launches that go through the batch block by block. */
+typedef struct TaskLoopLimits {
+  int64_t least_blocks, good_blocks, most_blocks; /* of a batch; most 0: there are no task loops */
+  int64_t cache_bytes;   /* that the values and weights of a block may take */
+  int64_t panel_bytes;   /* of the other side of a contraction few of whose rows are in a block */
+  int64_t small_weights; /* bytes; larger gradients are not summed for each block ... */
+  int64_t
+      few_weights; /* ... nor those that are no smaller a part than this of what they are made of */
+} TaskLoopLimits;
+
+/* When a reduction to few elements is made in two steps (program/prepare.c). */
+typedef struct ReductionLimits {
+  int64_t large;       /* elements that are worth a second kernel */
+  int64_t few_columns; /* fewer results than this are no parallel work ... */
+  int64_t few_rows;    /* ... nor these, each of a row that lies in one piece */
+  int64_t least_pieces, most_pieces;
+} ReductionLimits;
+
+/* What one kernel may compute (program/inline.c, program/fuse.c). */
+typedef struct FusionLimits {
+  int most_operands, most_stages; /* of a kernel */
+  double cheap_repeats; /* how often one cheap operation may be done again instead of a load */
+  int free_operations; /* of an expression that loads nothing and is computed wherever it is needed */
+  int64_t few_rows;    /* fewer rows than this are no parallel work for ... */
+  int64_t large_rows;  /* ... more elements than this in all */
+  double small_kernel; /* elements read; smaller kernels merge without a common operand */
+} FusionLimits;
+
+/* What a step's time depends on besides its flops, in flops. */
+typedef struct TargetCosts {
+  double byte, barrier;
+} TargetCosts;
+
+typedef struct Target {
+  const char *name;
+  const struct BackEnd *back_end;                 /* how it writes programs */
+  const TargetKernel *kernels[KERNEL_KIND_COUNT]; /* NULL: it has no kernels of this kind */
+  int64_t alignment; /* of buffers, in bytes: as long as the widest vector and a cache line */
+  TaskLoopLimits loops;
+  ReductionLimits reductions;
+  FusionLimits fusion;
+  TargetCosts costs;
+  /* Whether a convolution's gradient in its weights is faster as one contraction over all images. */
+  bool (*conv_weight_is_product)(const ConvSlots *slots);
+  int64_t least_product_rows; /* of a contraction that stands for a convolution to one position */
+} Target;
+
+/* The kernel must be of a kind that the target has. */
+int64_t target_task_count(const Target *target, const Kernel *kernel);
+int64_t target_worker_bytes(const Target *target, const Kernel *kernel);
+/* The bytes, up to a multiple of the alignment. */
+int64_t target_align(const Target *target, int64_t bytes);
+
+#endif
