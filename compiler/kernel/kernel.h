@@ -58,7 +58,7 @@ typedef enum ExprKind {
   EXPR_OP,     /* an elementwise operator on args (also cast) */
   EXPR_STAGE,  /* result of the earlier reduce stage number `operand` */
   EXPR_RESULT, /* template kernels: the contraction's / convolution's element */
-  EXPR_RANDOM  /* op: OP_RANDOM_*; index: the node's element; operand: key slot of the launch;
+  EXPR_RANDOM  /* op: OP_RANDOM_*; index: the node's element; operand: number of the launch's key;
                  * stream; value: elements of one example. Counter: worker's example * value +
                  * index */
 } ExprKind;

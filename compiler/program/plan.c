@@ -9,7 +9,7 @@
  * single round (Buffer.owner) keeps its memory as long as the loop runs.
  *
  * What lives only within a block of a task loop needs memory for one block, and each worker has its
- * own: in the worker's memory, after the part that the loop's kernels use for themselves. */
+ * own: in the worker's block, after the part that the loop's kernels use for themselves. */
 #include "program/barriers.h"
 #include "program/buffers.h"
 #include "program/stages.h"

@@ -5,7 +5,7 @@
  * runs all of them for one block before the next, so that what they hand on stays in its cache. The
  * blocks are shared out like tasks. An operand of such a launch is one of three: it lies in the arena
  * and moves on by `block_bytes` from block to block; or all blocks read the same and none writes it;
- * or it lies in the worker's memory and holds a value of one block.
+ * or it lies in the worker's block of memory and holds a value of one block.
  *
  * A scan that is not written out is a loop over some of the steps; each turn of it is a round. An
  * element of a sequence, or of a result that the rounds fill, is a buffer that moves a row further
