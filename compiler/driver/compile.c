@@ -38,6 +38,14 @@ static Module *front_end(Compilation *compilation, const SourceFile *source) {
 
 /* ---- the whole way ---- */
 
+static int write_result(const Compilation *compilation, const Program *program,
+                        const MemoryFit *fit) {
+  const Options *options = compilation->options;
+  if (options->report != REPORT_NONE) return write_report(compilation, program, fit);
+  if (options->emit == EMIT_PROGRAM) return write_program(compilation, program);
+  return write_executable(compilation, program);
+}
+
 /* The module from its elaboration to the executable, or to what is asked for instead. */
 static int compile_module(Compilation *compilation, Module *module) {
   const Options *options = compilation->options;
@@ -63,10 +71,31 @@ static int compile_module(Compilation *compilation, Module *module) {
   fit.lowering.runner = &options->stages;
   fit.lowering.diagnostics = diagnostics;
   const Program *program = program_create(arena, module, &fit.lowering);
-  if (options->stages.dump_after) return 0;
-  if (options->report != REPORT_NONE) return write_report(compilation, program, &fit);
-  if (options->emit == EMIT_PROGRAM) return write_program(compilation, program);
-  return write_executable(compilation, program);
+  return options->stages.dump_after ? 0 : write_result(compilation, program, &fit);
+}
+
+/* What a dump after the last stage of lowering holds, to the executable. */
+static int compile_program(Compilation *compilation, const SourceFile *dump) {
+  const Options *options = compilation->options;
+  PipelineOptions nothing = {.start_after = pass_table[pass_count - 1].name};
+  MemoryFit fit = {0};
+  bool stopped;
+  Program *program =
+      program_parse(compilation->arena, compilation->diagnostics, dump, module_find_violation);
+  if (!program) return EXIT_MISTAKES;
+  Module *module = (Module *)program->module;
+  inputs_add_named(compilation, module);
+  if (!passes_run(module, compilation->diagnostics, &nothing, &stopped)) return EXIT_MISTAKES;
+  if (options->emit == EMIT_IR || options->emit == EMIT_DOT)
+    return write_module(compilation, module);
+  return write_result(compilation, program, &fit);
+}
+
+static int compile_source(Compilation *compilation, const SourceFile *source) {
+  Module *module = front_end(compilation, source);
+  if (!module) return EXIT_MISTAKES;
+  inputs_add_named(compilation, module);
+  return compile_module(compilation, module);
 }
 
 int command_compile(Arena *arena, const Options *options) {
@@ -78,8 +107,7 @@ int command_compile(Arena *arena, const Options *options) {
   inputs_add(arena, &compilation.inputs, file, "the program that is compiled");
   if (options->output && !output_check_input(&compilation.inputs, options->output))
     return EXIT_MACHINE;
-  Module *module = front_end(&compilation, source);
-  if (module) inputs_add_named(&compilation, module);
-  int status = module ? compile_module(&compilation, module) : EXIT_MISTAKES;
+  int status = options->stages.start_after ? compile_program(&compilation, source)
+                                           : compile_source(&compilation, source);
   return driver_report(compilation.diagnostics, options) && status == 0 ? EXIT_MISTAKES : status;
 }

@@ -88,7 +88,8 @@ static const struct argp_option option_table[] = {
      "Print the module after PASS, or after each with \"all\"; or what a stage of lowering leaves",
      2},
     {"stop-after", KEY_STOP_AFTER, "PASS", 0, "Run no pass behind PASS", 2},
-    {"resume-after", KEY_RESUME_AFTER, "PASS", 0, "FILE is a dump that was taken after PASS", 2},
+    {"resume-after", KEY_RESUME_AFTER, "PASS", 0,
+     "FILE is a dump that was taken after PASS, or after plan, the last stage of lowering", 2},
     {"time-passes", KEY_TIME_PASSES, 0, 0, "Print how long each pass and each stage took", 2},
     {"help-passes", KEY_HELP_PASSES, 0, 0, "List the passes in their order", 2},
     {"help-stages", KEY_HELP_STAGES, 0, 0, "List the stages of lowering, which follow them", 2},
@@ -178,6 +179,17 @@ static const char *pass_name(struct argp_state *state, const char *name, bool al
   return NULL;
 }
 
+/* --resume-after: of the stages, the dump after the last one alone holds everything. */
+static void set_resume(struct argp_state *state, Options *options, const char *name) {
+  const char *last = stage_table[stage_count - 1].name;
+  if (!stage_find(name)) options->passes.start_after = pass_name(state, name, false);
+  else if (strcmp(name, last) == 0) options->stages.start_after = name;
+  else
+    argp_error(state,
+               "the dump after the stage \"%s\" does not read back; the one after \"%s\" does",
+               name, last);
+}
+
 static void list_passes(void) {
   for (int i = 0; i < pass_count; i++)
     printf("%-16s -O%d  %s\n", pass_table[i].name, pass_table[i].level, pass_table[i].summary);
@@ -214,6 +226,13 @@ static void check_usage(ParseState *parse, struct argp_state *state) {
   bool single = options->command == COMMAND_COMPILE;
   if (options->files.count == 0 && options->command != COMMAND_DOC)
     argp_error(state, "which .net file? (nnc FILE -o OUT)");
+  if (options->stages.start_after &&
+      (options->has_float || options->has_scans || options->memory_limit > 0 ||
+       options->definitions.count > 0 || options->check_gradients || options->passes.dump_after ||
+       options->passes.stop_after || options->stages.dump_after))
+    argp_error(state,
+               "after %s nothing is left to choose but what is emitted and how C is compiled",
+               options->stages.start_after);
   if (single && options->files.count > 1)
     argp_error(state, "one file makes one executable, but there are %d: %s, %s%s",
                options->files.count, options->files.items[0], options->files.items[1],
@@ -290,7 +309,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
     else options->passes.dump_after = pass_name(state, argument, true);
     break;
   case KEY_STOP_AFTER: options->passes.stop_after = pass_name(state, argument, false); break;
-  case KEY_RESUME_AFTER: options->passes.start_after = pass_name(state, argument, false); break;
+  case KEY_RESUME_AFTER: set_resume(state, options, argument); break;
   case KEY_TIME_PASSES: options->passes.time = options->stages.time = true; break;
   case KEY_HELP_PASSES: list_passes(); break;
   case KEY_HELP_STAGES: list_stages(); break;

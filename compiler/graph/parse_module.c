@@ -275,7 +275,7 @@ static bool read_item(Reader *reader) {
   for (int kind = 0; kind < VARIABLE_KIND_COUNT; kind++)
     if (reader_accept_word(reader, dump_variable_words[kind]))
       return read_variable(reader, (VariableKind)kind);
-  return reader_fail(reader, "expected an item of a dump (run, source, param, entry, ...)");
+  return false;
 }
 
 static bool read_heading(Reader *reader) {
@@ -300,15 +300,21 @@ static Span violation_place(const Reader *reader, const Violation *violation) {
   return heading;
 }
 
+bool module_read(Reader *reader, FindViolation *find) {
+  Violation violation;
+  if (!read_heading(reader)) return false;
+  while (read_item(reader)) continue;
+  if (reader->failed) return false;
+  if (!find(reader->arena, reader->module, &violation)) return true;
+  return reader_fail_at(reader, violation_place(reader, &violation), "%s", violation.message);
+}
+
 Module *module_parse(Arena *arena, Diagnostics *diagnostics, const SourceFile *dump,
                      FindViolation *find) {
   Reader reader;
   reader_start(&reader, arena, diagnostics, dump);
-  if (!read_heading(&reader)) return NULL;
-  while (reader.token.kind != TOKEN_END || reader.failed)
-    if (!read_item(&reader)) return NULL;
-  Violation violation;
-  if (!find(arena, reader.module, &violation)) return reader.module;
-  diag_error(diagnostics, violation_place(&reader, &violation), "%s", violation.message);
+  if (!module_read(&reader, find)) return NULL;
+  if (reader.token.kind == TOKEN_END) return reader.module;
+  reader_fail(&reader, "expected an item of a dump (run, source, param, entry, ...)");
   return NULL;
 }

@@ -9,30 +9,24 @@
 #include "graph/dump_words.h"
 #include "support/panic.h"
 
-/* `files` is numbered from 1; items[0] is the source (NULL if the module has none). */
-typedef struct Files {
-  const SourceFile **items;
-  int count, capacity;
-} Files;
-
 typedef struct Printer {
   Text *text;
-  Arena *arena; /* scratch */
-  Files files;
+  Arena *arena;   /* scratch */
+  FileList files; /* numbered from 1; items[0] is the source (NULL if the module has none) */
   bool with_places;
 } Printer;
 
 /* ---- places ------------------------------------------------------------------------------- */
 
-static int file_number(Printer *printer, const SourceFile *file) {
-  for (int i = 0; i < printer->files.count; i++)
-    if (printer->files.items[i] == file) return i;
-  vec_push(printer->arena, &printer->files, file);
-  return printer->files.count - 1;
+static int file_number(const FileList *files, const SourceFile *file) {
+  int number = files->count - 1;
+  while (number >= 0 && files->items[number] != file) number--;
+  return number;
 }
 
 static void mention(Printer *printer, Span span) {
-  if (span.line != 0) (void)file_number(printer, span.file);
+  if (span.line != 0 && file_number(&printer->files, span.file) < 0)
+    vec_push(printer->arena, &printer->files, span.file);
 }
 
 static void mention_graph(Printer *printer, const Graph *graph) {
@@ -55,7 +49,7 @@ static void mention_data(Printer *printer, const DataSet *set) {
 
 /* Numbers all files in the order in which the text will mention them. */
 static void collect_files(Printer *printer, const Module *module) {
-  (void)file_number(printer, module->source);
+  vec_push(printer->arena, &printer->files, module->source);
   for (int i = 0; i < module->inputs.count; i++) mention(printer, module->inputs.items[i].span);
   for (int i = 0; i < module->variables.count; i++)
     mention(printer, module->variables.items[i].span);
@@ -67,12 +61,17 @@ static void collect_files(Printer *printer, const Module *module) {
     if (module->entries[i]) mention_graph(printer, module->entries[i]);
 }
 
+void text_add_place(Text *text, Span span, const FileList *files) {
+  if (span.line == 0) return;
+  int number = file_number(files, span.file);
+  CHECK(number >= 0);
+  text_add(text, " @");
+  if (number > 0) text_printf(text, "%d/", number);
+  text_printf(text, "%d:%d-%d:%d", span.line, span.column, span.end_line, span.end_column);
+}
+
 static void print_place(Printer *printer, Span span) {
-  if (!printer->with_places || span.line == 0) return;
-  text_add(printer->text, " @");
-  int number = file_number(printer, span.file);
-  if (number > 0) text_printf(printer->text, "%d/", number);
-  text_printf(printer->text, "%d:%d-%d:%d", span.line, span.column, span.end_line, span.end_column);
+  if (printer->with_places) text_add_place(printer->text, span, &printer->files);
 }
 
 /* ---- the module's tables ------------------------------------------------------------------ */
@@ -331,8 +330,8 @@ static void print_entry(Printer *printer, const Graph *graph) {
   text_add(printer->text, "}\n");
 }
 
-void module_print(Text *text, const Module *module) {
-  Printer printer = {.text = text, .arena = arena_create(), .with_places = true};
+void module_print_files(Text *text, const Module *module, Arena *arena, FileList *files) {
+  Printer printer = {.text = text, .arena = arena, .with_places = true};
   collect_files(&printer, module);
   text_printf(text, "%s %d\nmodule ", DUMP_MAGIC, DUMP_VERSION);
   text_add_quoted(text, module->name);
@@ -348,7 +347,14 @@ void module_print(Text *text, const Module *module) {
     print_data_set(&printer, &module->data_sets.items[i]);
   for (int i = 0; i < ENTRY_COUNT; i++)
     if (module->entries[i]) print_entry(&printer, module->entries[i]);
-  arena_destroy(printer.arena);
+  *files = printer.files;
+}
+
+void module_print(Text *text, const Module *module) {
+  Arena *scratch = arena_create();
+  FileList files;
+  module_print_files(text, module, scratch, &files);
+  arena_destroy(scratch);
 }
 
 /* Without places: their files are listed only with a whole module. */

@@ -7,6 +7,7 @@
 #ifndef NNC_KERNEL_CLASS_H
 #define NNC_KERNEL_CLASS_H
 
+#include "graph/record.h"
 #include "kernel/kernel.h"
 
 /* Elements of the operands, to evaluate with. */
@@ -20,13 +21,16 @@ static inline double reader_load(const KernelReader *reader, int operand, int64_
 }
 
 typedef struct KernelClass {
-  /* The slots, a line or some, each with two spaces in front: of dumps and of the key, so what is
-   * left out may not change the code. */
-  void (*print)(Text *text, const Kernel *kernel);
+  /* The slots as text, a line or some, each with two spaces in front: members of a Kernel. It is in
+   * the key too, so what is left out may not change the code. */
+  const Field *slots;
+  int slot_count;
   /* How many elements of operand `operand` the template reads, counted from its first; -1: it does
    * not read that operand. The template's operands are the first ones. */
   int64_t (*reads)(const Kernel *kernel, int operand);
-  /* What else is wrong with the slots, or NULL. */
+  /* How many elements the template computes. */
+  int64_t (*results)(const Kernel *kernel);
+  /* What else is wrong with the slots, or NULL; asked first, so that the others rely on it. */
   const char *(*verify)(Arena *arena, const Kernel *kernel);
   /* The template's result over the domain, densely, by direct loops; it is zero before. */
   void (*evaluate)(const Kernel *kernel, const KernelReader *reader, double *result);
@@ -41,6 +45,9 @@ typedef struct KernelClass {
   bool (*is_in_pieces)(const Kernel *kernel);
   bool trims_operands; /* what lies after the last element that is read is no part of an operand */
 } KernelClass;
+
+/* A slot that is a number of things. */
+#define SLOT(words, member, least) FIELD(words, INT64, Kernel, member, least, MAX_ELEMENTS)
 
 const KernelClass *kernel_class(const Kernel *kernel);
 bool kernel_is_in_pieces(const Kernel *kernel);

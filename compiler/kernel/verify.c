@@ -8,8 +8,9 @@
 #include "kernel/builder.h"
 #include "kernel/class.h"
 
-#include "support/panic.h"
+#include <math.h>
 #include "support/integers.h"
+#include "support/panic.h"
 
 typedef struct Checker {
   Arena *arena;
@@ -19,7 +20,9 @@ typedef struct Checker {
   int64_t extents[2 * KERNEL_MAX_AXES];
 } Checker;
 
-static const char *check_index(Checker *checker, const Index *index);
+#define LARGEST_INDEX 0x1p52
+
+static const char *check_index(Checker *checker, const Index *index, double *size);
 
 static bool range_is_inside(const Checker *checker, const Index *index, int64_t elements,
                             int64_t more_least, int64_t more_greatest) {
@@ -70,7 +73,8 @@ static bool point_is_inside(const Index *index, int guard_count, const Guard *gu
 static bool points_are_inside(const Checker *checker, const Index *index, int guard_count,
                               const Guard *guards, int64_t elements) {
   int64_t points = loaded_values(index), axis[2 * KERNEL_MAX_AXES], values = points;
-  for (int i = 0; i < checker->axis_count; i++) points *= checker->extents[i];
+  for (int i = 0; i < checker->axis_count; i++)
+    if (__builtin_mul_overflow(points, checker->extents[i], &points)) points = INT64_MAX / 2;
   int64_t step = points <= MOST_POINTS ? 1 : points / MOST_POINTS | 1;
   for (int64_t point = 0; point < points; point += step) {
     int64_t rest = point / values;
@@ -90,7 +94,10 @@ static const char *check_access(Checker *checker, int operand, Index *index, int
   const Kernel *kernel = checker->kernel;
   if (operand < 0 || operand >= kernel->operand_count)
     return arena_printf(checker->arena, "operand %d of %d", operand, kernel->operand_count);
-  const char *wrong = check_index(checker, index);
+  double size;
+  const char *wrong = check_index(checker, index, &size);
+  for (int i = 0; i < guard_count && !wrong; i++)
+    wrong = check_index(checker, guards[i].index, &size);
   if (wrong) return wrong;
   for (int i = 0; i < checker->axis_count; i++)
     if (checker->extents[i] == 0) return NULL; /* nothing is accessed */
@@ -100,6 +107,9 @@ static const char *check_access(Checker *checker, int operand, Index *index, int
   for (int i = 0; i < guard_count; i++) {
     int64_t factor;
     if (!index_factor(checker->arena, index, guards[i].index, &factor)) continue;
+    check_index(checker, guards[i].index, &size);
+    double most = (size > (double)guards[i].bound ? size : (double)guards[i].bound);
+    if (most * (double)(factor < 0 ? -factor : factor) > LARGEST_INDEX) continue;
     index = index_add(checker->arena, index, index_mul(checker->arena, guards[i].index, -factor));
     int64_t end = factor * (guards[i].bound - 1);
     least += end < 0 ? end : 0;
@@ -111,42 +121,67 @@ static const char *check_access(Checker *checker, int operand, Index *index, int
                       operand, checker->stage, (long long)elements);
 }
 
-static const char *check_index(Checker *checker, const Index *index) {
+/* `factor`: the product of what the index is multiplied with and divided by around here. *size: no
+ * value of it and no coefficient in it is larger. So none of the sums and products that are made of
+ * them overflows. */
+static const char *check_part(Checker *checker, const Index *index, double factor, double *size) {
+  const char *wrong = NULL;
+  double right;
   if (index == NULL) return "an index is missing";
+  double value = fabs((double)index->value);
+  *size = value;
   switch (index->kind) {
-  case INDEX_CONST: return NULL;
+  case INDEX_CONST: break;
   case INDEX_AXIS:
-    if (index->value >= 0 && index->value < checker->axis_count) return NULL;
-    return arena_printf(checker->arena, "axis %lld of %d in stage %d", (long long)index->value,
-                        checker->axis_count, checker->stage);
+    if (index->value < 0 || index->value >= checker->axis_count)
+      return arena_printf(checker->arena, "axis %lld of %d in stage %d", (long long)index->value,
+                          checker->axis_count, checker->stage);
+    *size = fmax(1, (double)checker->extents[index->value]);
+    break;
   case INDEX_LOAD:
     if (index->value < 1) return "a loaded index without a range";
-    return check_access(checker, index->operand, index->left, 0, NULL, "an index load");
+    wrong = check_access(checker, index->operand, index->left, 0, NULL, "an index load");
+    break;
   case INDEX_DIV:
   case INDEX_MOD:
     if (index->value < 1) return "a division by zero in an index";
-    return check_index(checker, index->left);
+    wrong = check_part(checker, index->left, factor *= value, size);
+    if (index->kind == INDEX_MOD) *size = value;
+    break;
   case INDEX_ADD:
-  case INDEX_MUL: break;
+    wrong = check_part(checker, index->left, factor, size);
+    if (!wrong) wrong = check_part(checker, index->right, factor, &right);
+    if (!wrong) *size += right;
+    break;
+  case INDEX_MUL:
+    if (!index->right || index->right->kind != INDEX_CONST) return "an index times an index";
+    value = fmax(1, fabs((double)index->right->value));
+    wrong = check_part(checker, index->left, factor *= value, size);
+    if (!wrong) *size *= value;
+    break;
   }
-  const char *wrong = check_index(checker, index->left);
-  return wrong ? wrong : check_index(checker, index->right);
+  if (!wrong && fmax(*size, factor) > LARGEST_INDEX) return "an index that is too large";
+  return wrong;
+}
+
+static const char *check_index(Checker *checker, const Index *index, double *size) {
+  return check_part(checker, index, 1, size);
 }
 
 static const char *check_expr(Checker *checker, const Expr *expr) {
   const Kernel *kernel = checker->kernel;
+  const char *wrong;
+  double size;
   switch (expr->kind) {
   case EXPR_CONST: return NULL;
   case EXPR_LOAD:
-    for (int i = 0; i < expr->guard_count; i++) {
-      const char *wrong = check_index(checker, expr->guards[i].index);
-      if (wrong) return wrong;
-    }
-    return check_access(checker, expr->operand, expr->index, expr->guard_count, expr->guards,
-                        "a load");
+    wrong = check_access(checker, expr->operand, expr->index, expr->guard_count, expr->guards,
+                         "a load");
+    if (wrong || kernel->operands[expr->operand].dtype == expr->dtype) return wrong;
+    return "a load of another dtype";
   case EXPR_SCALAR:
     return expr->operand >= 0 && expr->operand < kernel->scalar_count ? NULL : "a scalar too many";
-  case EXPR_INDEX: return check_index(checker, expr->index);
+  case EXPR_INDEX: return check_index(checker, expr->index, &size);
   case EXPR_OP: return expr->arg_count >= 1 ? NULL : "an operator without operands";
   case EXPR_STAGE:
     if (expr->operand >= 0 && expr->operand < checker->stage && !kernel_is_template(kernel) &&
@@ -157,9 +192,14 @@ static const char *check_expr(Checker *checker, const Expr *expr) {
   case EXPR_RESULT: return kernel_is_template(kernel) ? NULL : "a result without a template";
   case EXPR_RANDOM:
     if (expr->operand < 0 || expr->operand >= kernel->key_count) return "a random key too many";
-    return check_index(checker, expr->index);
+    return check_index(checker, expr->index, &size);
   }
   return "an expression of unknown kind";
+}
+
+static bool is_reduction(Op op) {
+  return op == OP_REDUCE_SUM || op == OP_REDUCE_MAX || op == OP_REDUCE_MIN ||
+         op == OP_REDUCE_PROD || op == OP_ARGMAX || op == OP_ARGMIN;
 }
 
 static const char *check_stage(Checker *checker, int number) {
@@ -170,7 +210,11 @@ static const char *check_stage(Checker *checker, int number) {
   for (int i = 0; i < kernel->axis_count; i++) checker->extents[i] = kernel->extent[i];
   for (int i = 0; i < stage.axis_count; i++)
     checker->extents[kernel->axis_count + i] = stage.extent[i];
+  double points = 1;
+  for (int i = 0; i < checker->axis_count; i++) points *= (double)checker->extents[i];
+  if (points > LARGEST_INDEX) return "a stage with too many turns";
   if (stage.kind == STAGE_REDUCE && stage.value == NULL) return "a reduction of nothing";
+  if (stage.kind == STAGE_REDUCE && !is_reduction(stage.reduce)) return "no reduction";
   if (stage.kind == STAGE_STORE && stage.store_count == 0) return "a store stage without stores";
   ExprList list = kernel_expressions(checker->arena, kernel, number);
   for (int i = 0; i < list.count; i++) {
@@ -190,14 +234,23 @@ static const char *check_stage(Checker *checker, int number) {
 
 /* ---- slots of templates -------------------------------------------------------------------- */
 
+/* What the template reads is there, and its result has the elements of the domain. */
 static const char *check_slots(Arena *arena, const Kernel *kernel) {
   const KernelClass *class = kernel_class(kernel);
-  for (int i = 0; i < kernel_template_operands(kernel); i++)
+  if (!kernel_is_template(kernel)) return NULL;
+  const char *wrong = class->verify ? class->verify(arena, kernel) : NULL;
+  if (wrong) return wrong;
+  int count = kernel_template_operands(kernel);
+  if (class->reads(kernel, count) >= 0) return "an operand of the template is missing";
+  for (int i = 0; i < count; i++)
     if (class->reads(kernel, i) > kernel->operands[i].elements)
       return arena_printf(arena, "the template reads %lld elements of operand %d, which has %lld",
                           (long long)class->reads(kernel, i), i,
                           (long long)kernel->operands[i].elements);
-  return class->verify ? class->verify(arena, kernel) : NULL;
+  int64_t points = extent_product(kernel->extent, kernel->axis_count);
+  if (class->results(kernel) == points) return NULL;
+  return arena_printf(arena, "the template computes %lld elements, the domain has %lld",
+                      (long long)class->results(kernel), (long long)points);
 }
 
 const char *kernel_verify(Arena *arena, const Kernel *kernel) {

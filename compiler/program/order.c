@@ -222,7 +222,6 @@ static void add_results(Lowering *lowering) {
       buffer = result;
     }
     vec_push(program->arena, &entry->results, buffer);
-    vec_push(program->arena, &entry->combines, output->combine);
   }
 }
 

@@ -89,4 +89,6 @@ void print_steps(Text *text, const Lowering *lowering) {
 
 void print_entry(Text *text, const Lowering *lowering) { print_steps(text, lowering); }
 
-void print_program(Text *text, const Lowering *lowering) { program_print(text, lowering->program); }
+void print_program(Text *text, const Lowering *lowering) {
+  program_print_whole(text, lowering->program);
+}

@@ -19,7 +19,7 @@
 #ifndef NNC_PROGRAM_PROGRAM_H
 #define NNC_PROGRAM_PROGRAM_H
 
-#include "graph/module.h"
+#include "graph/textual.h"
 #include "kernel/kernel.h"
 #include "support/pipeline.h"
 #include "target/target.h"
@@ -99,7 +99,6 @@ typedef struct ProgramEntry {
   VEC(ScanLoop) scans;
   VEC(int) inputs;  /* buffer ids; names are the buffers' */
   VEC(int) results; /* in the order of the graph's results / accumulators */
-  VEC(Combine) combines;
   int64_t batch;
   int barrier_count;
   int64_t activation_peak;            /* bytes live at once at most, by the schedule */
@@ -139,6 +138,12 @@ Program *program_create(Arena *arena, const Module *module, const ProgramOptions
  * NULL, or what is wrong. Runs on every compile. */
 const char *program_verify(Arena *arena, const Program *program);
 void program_print(Text *text, const Program *program);
+/* With its module, so that it reads back (textual.c). */
+void program_print_whole(Text *text, const Program *program);
+/* NULL after errors, which are reported with their places in `dump`. A Program that is read is a proven
+ * one; `find` is for its module. */
+Program *program_parse(Arena *arena, Diagnostics *diagnostics, const SourceFile *dump,
+                       FindViolation *find);
 
 /* Bytes by which a view has moved on; `rounds`: of the scan loops, by number. */
 int64_t buffer_moved(const Program *program, int buffer, const int64_t *rounds);

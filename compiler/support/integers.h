@@ -17,10 +17,11 @@ static inline int64_t floor_mod(int64_t a, int64_t b) { return a - b * floor_div
 static inline int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static inline int64_t align_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
 
-/* The number of points of a domain. */
+/* The number of points of a domain; INT64_MAX where a product is larger. */
 static inline int64_t extent_product(const int64_t *extent, int count) {
   int64_t points = 1;
-  for (int i = 0; i < count; i++) points *= extent[i];
+  for (int i = 0; i < count; i++)
+    if (__builtin_mul_overflow(points, extent[i], &points)) return INT64_MAX;
   return points;
 }
 

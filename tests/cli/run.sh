@@ -85,6 +85,51 @@ done
 check_status "a dump from before the pass named" 1 "not taken after dce: it holds a 'gradient'" \
   "$nnc" "$work/early.ir" --resume-after=dce -o "$work/early"
 
+# ---- so does the dump after the last stage, with all that was chosen before it ----
+# Of ten models; with ALL_PROGRAMS=1 of all models and examples.
+resumes() { # WHAT FILE OPTION...
+  local what=$1
+  shift
+  "$nnc" "$@" --dump-after=plan > "$work/plan.txt" && "$nnc" "$@" --emit=c > "$work/plan.c" || { fail "the plan of $*"; return; }
+  if "$nnc" "$work/plan.txt" --resume-after=plan --emit=c | cmp -s "$work/plan.c" -; then ok
+  else fail "$what resumed after plan gives other C"; fi
+}
+planned=$(echo "$models" | head -10)
+[ -n "${ALL_PROGRAMS:-}" ] && planned="$(echo models/*.net examples/*.net examples/*/*.net)"
+for model in $planned; do
+  for option in -O1 -O0 --scans=loop --float=f64; do resumes "$model $option" "$model" $option; done
+  half=$(dirname "$model")/.half_$(basename "$model") # beside it, where its files are
+  sed '0,/^ *train.*{/s//&\n  precision = bf16/' "$model" > "$half"
+  ! "$nnc" check "$half" >/dev/null 2>&1 || resumes "$model in bf16" "$half"
+  rm -f "$half"
+done
+resumes "within a limit" models/lenet.net --memory-limit=6M
+"$nnc" models/iris.net --dump-after=plan > "$work/iris.plan"
+for what in --emit=program --emit=ir --report --report=json; do
+  if "$nnc" "$work/iris.plan" --resume-after=plan $what | cmp -s - <("$nnc" models/iris.net $what); then ok; else fail "iris resumed after plan: other $what"; fi
+done
+check "an executable of a plan" "$nnc" "$work/iris.plan" --resume-after=plan -o "$work/planned"
+check_status "its variables" 0 'logits.w' "$work/planned" info
+check_status "other stages do not read back" 2 'the dump after the stage "fuse" does not read back; the one after "plan" does' "$nnc" "$work/iris.plan" --resume-after=fuse
+check_status "nothing is left to choose" 2 'after plan nothing is left to choose' "$nnc" "$work/iris.plan" --resume-after=plan --memory-limit=1M
+# mistaken LINE... : what is said of the dump with lines changed by sed; the last argument is the message.
+mistaken() {
+  sed "$1" "$work/iris.plan" > "$work/wrong.plan"
+  check_status "a dump with $1" 1 "$2" "$nnc" "$work/wrong.plan" --resume-after=plan --emit=c -o "$work/wrong.c"
+}
+mistaken '/^program /q;s/x/x/' 'wrong.plan:[0-9]+:1: error: the first buffers are not those of the variables'
+mistaken '/^program /,$d' "expected 'program' but found the end of the dump"
+mistaken '/^entry eval batch/,$d' 'entry eval is not in module and program'
+mistaken 's/^program parameters [0-9]*/program parameters -1/' 'error: this integer is not between 0 and'
+mistaken 's/^kernel h_y /kernel h_y 5 /' "expected a string but found '5'"
+mistaken 's/^  m: 10 strides/  m: 11 strides/' 'kernel h_y: the template reads 44 elements of operand 0, which has 40'
+mistaken 's/\(buffer activation .*\) alias -1/\1 alias 9999/' 'there is no buffer 9999'
+mistaken 's/^\(buffer activation .*\) at [0-9]*/\1 at 0/' 'error: .*(variable .* shares memory with|is not where)'
+mistaken 's/^  launch kernel 4 operands \[[0-9]*,/  launch kernel 4 operands [0,/' 'operand 0 of kernel h_y does not fit buffer h.w'
+mistaken 's/ = tanh t2/ = tanh t3/' 'there is no t3 here: there are 3'
+mistaken 's/ = tanh t2/ = tanh t1, t2/' 'operator tanh in stage 0 does not fit: it has another number of operands'
+mistaken 's/= @2\[i1\]/= @2[(i1 * 17)]/' 'a load of operand 2 in stage 0 leaves its 16 elements'
+
 # ---- the choice for scans travels with a dump, and the command line has the last word ----
 cat > "$work/steps.net" <<'EOF'
 const batch = 2

@@ -1,14 +1,21 @@
 /* argsort: for each row the places of its elements in their order. */
 #include "kernel/class.h"
+#include "support/integers.h"
 #include "support/sort.h"
 
-static void argsort_print(Text *text, const Kernel *kernel) {
-  text_printf(text, "  rows %lld, elements of a row %lld%s\n", (long long)kernel->sort.rows,
-              (long long)kernel->sort.elements, kernel->sort.descending ? ", descending" : "");
+static const Field argsort_slots[] = {
+    SLOT("  rows ", sort.rows, 0),
+    SLOT(", elements of a row ", sort.elements, 0),
+    FIELD(", descending", FLAG, Kernel, sort.descending),
+    FIELD_LITERAL("\n"),
+};
+
+static int64_t argsort_results(const Kernel *kernel) {
+  return extent_product((int64_t[]){kernel->sort.rows, kernel->sort.elements}, 2);
 }
 
 static int64_t argsort_reads(const Kernel *kernel, int operand) {
-  return operand == 0 ? kernel->sort.rows * kernel->sort.elements : -1;
+  return operand == 0 ? argsort_results(kernel) : -1;
 }
 
 static void argsort_evaluate(const Kernel *kernel, const KernelReader *reader, double *result) {
@@ -26,7 +33,8 @@ static void argsort_evaluate(const Kernel *kernel, const KernelReader *reader, d
 }
 
 const KernelClass kernel_class_argsort = {
-    .print = argsort_print,
+    .slots = RECORD(argsort_slots),
     .reads = argsort_reads,
+    .results = argsort_results,
     .evaluate = argsort_evaluate,
 };

@@ -3,21 +3,25 @@
 #include "kernel/class.h"
 #include "support/integers.h"
 
-static void print_group(Text *text, const char *name, const AxisGroup *group) {
-  text_printf(text, "  %s:", name);
-  for (int i = 0; i < group->count; i++)
-    text_printf(text, "%s %lld strides %lld %lld %lld", i > 0 ? "," : "",
-                (long long)group->extent[i], (long long)group->stride[0][i],
-                (long long)group->stride[1][i], (long long)group->stride[2][i]);
-  text_add_char(text, '\n');
-}
+#define AXES(group)                                                                                \
+  static const Field group##_axes[] = {                                                            \
+      SLOT(" ", contract.group.extent[0], 0),                                                      \
+      SLOT(" strides ", contract.group.stride[0][0], 0),                                           \
+      SLOT(" ", contract.group.stride[1][0], 0),                                                   \
+      SLOT(" ", contract.group.stride[2][0], 0),                                                   \
+  };
+AXES(batch)
+AXES(m)
+AXES(n)
+AXES(k)
+#define GROUP(words, group)                                                                        \
+  FIELD(words, ROWS, Kernel, contract.group.count, .most = MAX_RANK, .between = ",",               \
+        .columns = RECORD(group##_axes))
 
-static void contract_print(Text *text, const Kernel *kernel) {
-  print_group(text, "batch", &kernel->contract.batch);
-  print_group(text, "m", &kernel->contract.m);
-  print_group(text, "n", &kernel->contract.n);
-  print_group(text, "k", &kernel->contract.k);
-}
+static const Field contract_slots[] = {
+    GROUP("  batch:", batch), GROUP("\n  m:", m),  GROUP("\n  n:", n),
+    GROUP("\n  k:", k),       FIELD_LITERAL("\n"),
+};
 
 int64_t axis_group_extent(const AxisGroup *group) {
   return extent_product(group->extent, group->count);
@@ -32,9 +36,17 @@ static int64_t contract_reads(const Kernel *kernel, int operand) {
   for (int g = 0; g < 4; g++)
     for (int i = 0; i < groups[g]->count; i++) {
       if (groups[g]->extent[i] == 0) return 0;
-      reach += (groups[g]->extent[i] - 1) * groups[g]->stride[operand][i];
+      int64_t way[] = {groups[g]->extent[i] - 1, groups[g]->stride[operand][i]};
+      if (__builtin_add_overflow(reach, extent_product(way, 2), &reach)) return INT64_MAX;
     }
   return reach;
+}
+
+static int64_t contract_results(const Kernel *kernel) {
+  const ContractSlots *slots = &kernel->contract;
+  return extent_product((int64_t[]){axis_group_extent(&slots->batch), axis_group_extent(&slots->m),
+                                    axis_group_extent(&slots->n)},
+                        3);
 }
 
 /* ---- evaluation ---------------------------------------------------------------------------- */
@@ -141,8 +153,9 @@ static void contract_block(Kernel *kernel, int64_t blocks) {
 }
 
 const KernelClass kernel_class_contract = {
-    .print = contract_print,
+    .slots = RECORD(contract_slots),
     .reads = contract_reads,
+    .results = contract_results,
     .evaluate = contract_evaluate,
     .collapse = contract_collapse,
     .can_block = contract_can_block,

@@ -4,6 +4,7 @@
  *   conv_input   dx from dy and w
  *   conv_weight  dw from x and dy */
 #include "kernel/classes/window.h"
+#include "support/integers.h"
 
 static int64_t conv_reads(const Kernel *kernel, int operand) {
   return operand == 0   ? window_x_elements(&kernel->conv)
@@ -15,6 +16,13 @@ static int64_t conv_input_reads(const Kernel *kernel, int operand) {
   return operand == 0   ? window_y_elements(&kernel->conv)
          : operand == 1 ? window_w_elements(&kernel->conv)
                         : -1;
+}
+
+static int64_t conv_results(const Kernel *kernel) { return window_y_elements(&kernel->conv); }
+static int64_t conv_input_results(const Kernel *kernel) { return window_x_elements(&kernel->conv); }
+static int64_t conv_weight_results(const Kernel *kernel) {
+  int64_t pieces = kernel->conv.pieces > 0 ? kernel->conv.pieces : 1;
+  return extent_product((int64_t[]){pieces, window_w_elements(&kernel->conv)}, 2);
 }
 
 /* ---- evaluation ---------------------------------------------------------------------------- */
@@ -77,24 +85,30 @@ static void conv_weight_block(Kernel *kernel, int64_t blocks) {
 /* ---- the records --------------------------------------------------------------------------- */
 
 const KernelClass kernel_class_conv = {
-    .print = window_print,
+    .slots = RECORD(window_slots),
     .reads = conv_reads,
+    .results = conv_results,
+    .verify = window_verify,
     .evaluate = conv_evaluate,
     .can_block = window_can_block,
     .block = window_block,
 };
 
 const KernelClass kernel_class_conv_input = {
-    .print = window_print,
+    .slots = RECORD(window_slots),
     .reads = conv_input_reads,
+    .results = conv_input_results,
+    .verify = window_verify,
     .evaluate = conv_input_evaluate,
     .can_block = window_can_block,
     .block = window_block,
 };
 
 const KernelClass kernel_class_conv_weight = {
-    .print = window_print,
+    .slots = RECORD(window_slots),
     .reads = window_reads_pair,
+    .results = conv_weight_results,
+    .verify = window_verify,
     .evaluate = conv_weight_evaluate,
     .can_block = conv_weight_can_block,
     .block = conv_weight_block,

@@ -2,20 +2,23 @@
 #include "kernel/class.h"
 #include "support/panic.h"
 
-static void extern_print(Text *text, const Kernel *kernel) {
-  text_printf(text, "  %s(", kernel->external.function);
-  for (int i = 0; i < kernel->external.count; i++) {
-    if (i > 0) text_add(text, ", ");
-    text_add_type(text, kernel->external.operands[i]);
-  }
-  text_add(text, ") : ");
-  text_add_type(text, kernel->external.result);
-  text_add_char(text, '\n');
-}
+static const Field operand_types[] = {FIELD("", TYPE, Kernel, external.operands[0])};
+
+static const Field extern_slots[] = {
+    FIELD("  ", NAME, Kernel, external.function),
+    FIELD("(", ROWS, Kernel, external.count, .most = 16, .between = ", ",
+          .columns = RECORD(operand_types)),
+    FIELD(") : ", TYPE, Kernel, external.result),
+    FIELD_LITERAL("\n"),
+};
 
 static int64_t extern_reads(const Kernel *kernel, int operand) {
   const ExternSlots *slots = &kernel->external;
   return operand < slots->count ? shape_elements(slots->operands[operand].shape) : -1;
+}
+
+static int64_t extern_results(const Kernel *kernel) {
+  return shape_elements(kernel->external.result.shape);
 }
 
 static const char *extern_verify(Arena *arena, const Kernel *kernel) {
@@ -33,8 +36,9 @@ static void extern_evaluate(const Kernel *kernel, const KernelReader *reader, do
 }
 
 const KernelClass kernel_class_extern = {
-    .print = extern_print,
+    .slots = RECORD(extern_slots),
     .reads = extern_reads,
+    .results = extern_results,
     .verify = extern_verify,
     .evaluate = extern_evaluate,
 };

@@ -3,6 +3,10 @@
 #include "kernel/classes/window.h"
 #include "support/sort.h"
 
+static int64_t max_pool_grad_results(const Kernel *kernel) {
+  return window_x_elements(&kernel->conv);
+}
+
 static void max_pool_grad_evaluate(const Kernel *kernel, const KernelReader *reader,
                                    double *result) {
   const ConvSlots *conv = &kernel->conv;
@@ -25,8 +29,10 @@ static void max_pool_grad_evaluate(const Kernel *kernel, const KernelReader *rea
 }
 
 const KernelClass kernel_class_max_pool_grad = {
-    .print = window_print,
+    .slots = RECORD(window_slots),
     .reads = window_reads_pair,
+    .results = max_pool_grad_results,
+    .verify = window_verify,
     .evaluate = max_pool_grad_evaluate,
     .can_block = window_can_block_pair,
     .block = window_block,

@@ -1,16 +1,24 @@
 /* scatter_add: rows of values are added to the rows of the result that the indices name; an index
  * outside is dropped. */
 #include "kernel/class.h"
+#include "support/integers.h"
 
-static void scatter_print(Text *text, const Kernel *kernel) {
-  text_printf(text, "  indices %lld, rows %lld, elements of a row %lld\n",
-              (long long)kernel->scatter.indices, (long long)kernel->scatter.rows,
-              (long long)kernel->scatter.row_elements);
-}
+static const Field scatter_slots[] = {
+    SLOT("  indices ", scatter.indices, 0),
+    SLOT(", rows ", scatter.rows, 0),
+    SLOT(", elements of a row ", scatter.row_elements, 0),
+    FIELD_LITERAL("\n"),
+};
 
 static int64_t scatter_reads(const Kernel *kernel, int operand) {
   const ScatterSlots *slots = &kernel->scatter;
-  return operand == 0 ? slots->indices * slots->row_elements : operand == 1 ? slots->indices : -1;
+  return operand == 0   ? extent_product((int64_t[]){slots->indices, slots->row_elements}, 2)
+         : operand == 1 ? slots->indices
+                        : -1;
+}
+
+static int64_t scatter_results(const Kernel *kernel) {
+  return extent_product((int64_t[]){kernel->scatter.rows, kernel->scatter.row_elements}, 2);
 }
 
 static void scatter_evaluate(const Kernel *kernel, const KernelReader *reader, double *result) {
@@ -25,7 +33,8 @@ static void scatter_evaluate(const Kernel *kernel, const KernelReader *reader, d
 }
 
 const KernelClass kernel_class_scatter_add = {
-    .print = scatter_print,
+    .slots = RECORD(scatter_slots),
     .reads = scatter_reads,
+    .results = scatter_results,
     .evaluate = scatter_evaluate,
 };

@@ -3,35 +3,58 @@
 
 #include "support/integers.h"
 
-void window_print(Text *text, const Kernel *kernel) {
-  const ConvSlots *conv = &kernel->conv;
-  text_printf(text, "  n %lld, c %lld, k %lld, groups %lld\n", (long long)conv->n,
-              (long long)conv->c, (long long)conv->k, (long long)conv->groups);
-  if (conv->pieces > 0) text_printf(text, "  pieces %lld\n", (long long)conv->pieces);
-  for (int i = 0; i < conv->spatial; i++)
-    text_printf(text,
-                "  in %lld, out %lld, kernel %lld, stride %lld, low %lld, high %lld, "
-                "dilation %lld\n",
-                (long long)conv->in[i], (long long)conv->out[i], (long long)conv->kernel[i],
-                (long long)conv->stride[i], (long long)conv->low[i], (long long)conv->high[i],
-                (long long)conv->dilation[i]);
-}
+static const Field axes[] = {
+    SLOT("  in ", conv.in[0], 0),
+    SLOT(", out ", conv.out[0], 0),
+    SLOT(", kernel ", conv.kernel[0], 0),
+    SLOT(", stride ", conv.stride[0], 0),
+    SLOT(", low ", conv.low[0], 0),
+    SLOT(", high ", conv.high[0], 0),
+    SLOT(", dilation ", conv.dilation[0], 0),
+    FIELD_LITERAL("\n"),
+};
+
+const Field window_slots[WINDOW_SLOT_COUNT] = {
+    SLOT("  n ", conv.n, 0),
+    SLOT(", c ", conv.c, 0),
+    SLOT(", k ", conv.k, 0),
+    SLOT(", groups ", conv.groups, 0),
+    FIELD("\n  pieces ", OPTION, Kernel, conv.pieces, 1, MAX_ELEMENTS),
+    FIELD("\n", ROWS, Kernel, conv.spatial, .most = 3, .between = "", .columns = RECORD(axes)),
+};
 
 int64_t window_elements(const ConvSlots *slots, const int64_t *extent) {
   return extent_product(extent, slots->spatial);
 }
 
 int64_t window_x_elements(const ConvSlots *slots) {
-  return slots->n * slots->c * window_elements(slots, slots->in);
+  return extent_product((int64_t[]){slots->n, slots->c, window_elements(slots, slots->in)}, 3);
 }
 
 int64_t window_y_elements(const ConvSlots *slots) {
-  return slots->n * slots->k * window_elements(slots, slots->out);
+  return extent_product((int64_t[]){slots->n, slots->k, window_elements(slots, slots->out)}, 3);
 }
 
 int64_t window_w_elements(const ConvSlots *slots) {
   int64_t channels = slots->groups > 0 ? slots->c / slots->groups : 1;
-  return slots->k * channels * window_elements(slots, slots->kernel);
+  return extent_product((int64_t[]){slots->k, channels, window_elements(slots, slots->kernel)}, 3);
+}
+
+/* Groups divide the channels and no window leaves its padded plane. */
+const char *window_verify(Arena *arena, const Kernel *kernel) {
+  const ConvSlots *s = &kernel->conv;
+  (void)arena;
+  if (s->spatial < 1 || s->groups < 1 || s->c % s->groups != 0 || s->k % s->groups != 0)
+    return "groups that do not divide the channels";
+  for (int i = 0; i < s->spatial; i++) {
+    if (s->stride[i] < 1 || s->dilation[i] < 1 || s->kernel[i] < 1) return "a window of nothing";
+    double padded = (double)(s->in[i] + s->low[i] + s->high[i]);
+    double last = (double)(s->out[i] - 1) * (double)s->stride[i] +
+                  (double)(s->kernel[i] - 1) * (double)s->dilation[i];
+    if (padded > 0x1p40 || (last >= padded && s->out[i] > 0))
+      return "windows that leave their plane";
+  }
+  return NULL;
 }
 
 int64_t window_reads_pair(const Kernel *kernel, int operand) {

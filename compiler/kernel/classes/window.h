@@ -4,11 +4,13 @@
 
 #include "kernel/class.h"
 
-void window_print(Text *text, const Kernel *kernel);
+enum { WINDOW_SLOT_COUNT = 6 };
+extern const Field window_slots[WINDOW_SLOT_COUNT];
 /* Elements of x, [n, c, in...], of y, [n, k, out...], and of w, [k, c / groups, kernel...]. */
 int64_t window_x_elements(const ConvSlots *slots);
 int64_t window_y_elements(const ConvSlots *slots);
 int64_t window_w_elements(const ConvSlots *slots);
+const char *window_verify(Arena *arena, const Kernel *kernel);
 /* KernelClass.reads of templates whose operands are x and dy. */
 int64_t window_reads_pair(const Kernel *kernel, int operand);
 
