@@ -2,6 +2,7 @@
  * plan. Values of which a loop sees only its own block are not in the arena; others that a loop
  * touches live as long as it runs. */
 #include "program/loop_memory.h"
+#include "program/schedule.h"
 
 typedef struct Life {
   int first, last; /* places in the order */
@@ -9,6 +10,7 @@ typedef struct Life {
 } Life;
 
 typedef struct Lives {
+  Arena *scratch;
   const Lowering *lowering;
   bool *const *parts; /* by launch, by operand: touched by blocks when it is in a loop */
   Life *lives;        /* by buffer */
@@ -26,18 +28,11 @@ static void touch(Lives *lives, int buffer, int first, int last, int loop) {
 }
 
 static void touch_operands(Lives *lives, int number, int first, int last) {
-  const Lowering *lowering = lives->lowering;
-  const Launch *launch = &lowering->launches.items[number];
-  if (launch->group < 0) {
-    touch(lives, launch->from, first, last, -1);
-    touch(lives, launch->to, first, last, -1);
-    return;
-  }
-  const BuiltKernel *built = &lowering->groups.items[launch->group]->built;
-  for (int i = 0; i < built->kernel->operand_count; i++) {
+  const Launch *launch = &lives->lowering->launches.items[number];
+  LaunchUses uses = launch_uses(lives->scratch, lives->lowering, launch);
+  for (int i = 0; i < uses.count; i++) {
     bool is_part = launch->loop >= 0 && lives->parts[number][i];
-    touch(lives, lowering->places[built->nodes[i]->id].buffer, first, last,
-          is_part ? launch->loop : -1);
+    touch(lives, uses.items[i].buffer, first, last, is_part ? launch->loop : -1);
   }
 }
 
@@ -48,7 +43,7 @@ static int launch_loop(const Lowering *lowering, int at) {
 int64_t order_peak(const Lowering *lowering, bool *const *parts) {
   Arena *scratch = arena_create();
   int buffers = lowering->program->buffers.count, count = lowering->order.count;
-  Lives lives = {lowering, parts, ARENA_ARRAY(scratch, Life, buffers)};
+  Lives lives = {scratch, lowering, parts, ARENA_ARRAY(scratch, Life, buffers)};
   int64_t *change = ARENA_ARRAY(scratch, int64_t, count + 1), alive = 0, peak = 0;
   for (int i = 0; i < buffers; i++) lives.lives[i].last = -1;
   for (int at = 0; at < count; at++) {

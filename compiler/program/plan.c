@@ -141,72 +141,68 @@ static int64_t find_gap(Placed *placed, int count, int64_t bytes) {
   return best >= 0 ? best : end;
 }
 
-/* Places the entry's buffers from offset 0; returns the bytes needed. */
+typedef VEC(int) BufferList;
+
+/* Places the buffers from `begin` on, those that are alive together apart: in no two steps with the same
+ * `time`. Returns the end. */
+static int64_t place(Program *program, BufferList *list, const int *time, int64_t begin) {
+  Arena *scratch = arena_create();
+  Placed *placed = ARENA_ARRAY(scratch, Placed, list->count);
+  int64_t end = begin;
+  sorted_program = program;
+  if (list->count > 0) qsort(list->items, (size_t)list->count, sizeof *list->items, by_size);
+  for (int i = 0; i < list->count; i++) {
+    Buffer *buffer = &program->buffers.items[list->items[i]];
+    if (buffer->first_step < 0) buffer->first_step = buffer->last_step = 0; /* never used */
+    int count = 0;
+    for (int k = 0; k < i; k++) {
+      const Buffer *other = &program->buffers.items[list->items[k]];
+      if (time[other->last_step] >= time[buffer->first_step] &&
+          time[buffer->last_step] >= time[other->first_step])
+        placed[count++] = (Placed){other->offset - begin, other->offset - begin + other->bytes};
+    }
+    buffer->offset = begin + find_gap(placed, count, buffer->bytes);
+    end = greatest(end, buffer->offset + buffer->bytes);
+  }
+  arena_destroy(scratch);
+  return end;
+}
+
+/* Places the entry's buffers in the arena from offset 0; returns the bytes needed. A barrier between
+ * the uses of two buffers lets them have the same bytes. */
 static int64_t place_entry(Program *program, const ProgramEntry *entry) {
   Arena *scratch = arena_create();
-  int count = program->buffers.count, todo_count = 0;
-  int *barriers = barriers_before(scratch, entry), *todo = ARENA_ARRAY(scratch, int, count);
-  Placed *placed = ARENA_ARRAY(scratch, Placed, count);
-  for (int i = 0; i < count; i++) {
+  BufferList list = {0};
+  for (int i = 0; i < program->buffers.count; i++) {
     const Buffer *buffer = &program->buffers.items[i];
     if (buffer->entry == (int)entry->entry && buffer->alias_of < 0 && buffer->kind != BUFFER_WORKER)
-      todo[todo_count++] = i;
+      vec_push(scratch, &list, i);
   }
-  sorted_program = program;
-  if (todo_count > 0) qsort(todo, (size_t)todo_count, sizeof *todo, by_size);
-  int64_t needed = 0;
-  for (int i = 0; i < todo_count; i++) {
-    Buffer *buffer = &program->buffers.items[todo[i]];
-    if (buffer->first_step < 0) buffer->first_step = buffer->last_step = 0; /* never used */
-    int placed_count = 0;
-    for (int k = 0; k < i; k++) {
-      const Buffer *other = &program->buffers.items[todo[k]];
-      if (barriers[other->last_step] < barriers[buffer->first_step] ||
-          barriers[buffer->last_step] < barriers[other->first_step])
-        continue;
-      placed[placed_count++] = (Placed){other->offset, other->offset + other->bytes};
-    }
-    buffer->offset = find_gap(placed, placed_count, buffer->bytes);
-    if (buffer->offset + buffer->bytes > needed) needed = buffer->offset + buffer->bytes;
-  }
+  int64_t needed = place(program, &list, barriers_before(scratch, entry), 0);
   arena_destroy(scratch);
   return needed;
 }
 
-/* Places the worker buffers of a loop from `begin`, after what its kernels need; returns the
- * end. */
+/* Places the worker buffers of a loop after what its kernels need; returns the end. A worker does a
+ * block's steps one after the other. */
 static int64_t place_loop(Program *program, const ProgramEntry *entry, const TaskLoop *loop) {
   Arena *scratch = arena_create();
-  int count = program->buffers.count, todo_count = 0;
-  int *todo = ARENA_ARRAY(scratch, int, count);
-  Placed *placed = ARENA_ARRAY(scratch, Placed, count);
-  int64_t begin = 0, end;
+  BufferList list = {0};
+  int *steps = ARENA_ARRAY(scratch, int, entry->steps.count);
+  int64_t begin = 0;
   for (int s = loop->first_step; s <= loop->last_step; s++) {
     const Kernel *kernel = program->kernels.items[entry->steps.items[s].kernel];
     begin = greatest(begin, target_worker_bytes(program->target, kernel));
+    steps[s] = s;
   }
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; i < program->buffers.count; i++) {
     const Buffer *buffer = &program->buffers.items[i];
     if (buffer->kind == BUFFER_WORKER && buffer->entry == (int)entry->entry &&
         buffer->alias_of < 0 && loop->first_step <= buffer->first_step &&
         buffer->last_step <= loop->last_step)
-      todo[todo_count++] = i;
+      vec_push(scratch, &list, i);
   }
-  sorted_program = program;
-  if (todo_count > 0) qsort(todo, (size_t)todo_count, sizeof *todo, by_size);
-  end = begin;
-  for (int i = 0; i < todo_count; i++) {
-    Buffer *buffer = &program->buffers.items[todo[i]];
-    int placed_count = 0;
-    for (int k = 0; k < i; k++) {
-      const Buffer *other = &program->buffers.items[todo[k]];
-      if (other->last_step < buffer->first_step || buffer->last_step < other->first_step) continue;
-      placed[placed_count++] =
-          (Placed){other->offset - begin, other->offset - begin + other->bytes};
-    }
-    buffer->offset = begin + find_gap(placed, placed_count, buffer->bytes);
-    if (buffer->offset + buffer->bytes > end) end = buffer->offset + buffer->bytes;
-  }
+  int64_t end = place(program, &list, steps, begin);
   arena_destroy(scratch);
   return end;
 }

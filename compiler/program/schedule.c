@@ -17,75 +17,48 @@ typedef struct Scheduler {
   Lowering *lowering;
   int *waiting; /* by launch: launches before it that are not done */
   bool *done;
-  int *readers;    /* by buffer: launches that still read it */
-  bool *allocated; /* by buffer */
+  LaunchUses *uses; /* by launch */
+  int *readers;     /* by buffer: launches that still read it */
+  bool *allocated;  /* by buffer */
 } Scheduler;
 
-typedef void (*BufferVisit)(Scheduler *scheduler, int buffer, int64_t *sum);
-
-static void visit_reads(Scheduler *scheduler, const Launch *launch, BufferVisit visit,
-                        int64_t *sum) {
-  const Lowering *lowering = scheduler->lowering;
+LaunchUses launch_uses(Arena *arena, const Lowering *lowering, const Launch *launch) {
+  LaunchUses uses = {0};
   if (launch->group < 0) {
-    visit(scheduler, launch->from, sum);
-    return;
+    vec_push(arena, &uses, ((LaunchUse){launch->from, false, true}));
+    vec_push(arena, &uses, ((LaunchUse){launch->to, true, true}));
+    return uses;
   }
   const BuiltKernel *built = &lowering->groups.items[launch->group]->built;
   for (int i = 0; i < built->kernel->operand_count; i++) {
-    int buffer = lowering->places[built->nodes[i]->id].buffer;
-    bool is_repeated = built->kernel->operands[i].is_output;
-    for (int k = 0; k < i; k++)
-      if (lowering->places[built->nodes[k]->id].buffer == buffer) is_repeated = true;
-    if (!is_repeated) visit(scheduler, buffer, sum);
+    LaunchUse use = {lowering->places[built->nodes[i]->id].buffer,
+                     built->kernel->operands[i].is_output, true};
+    for (int k = 0; k < i; k++) use.is_first = use.is_first && uses.items[k].buffer != use.buffer;
+    vec_push(arena, &uses, use);
   }
+  return uses;
 }
 
-static void visit_writes(Scheduler *scheduler, const Launch *launch, BufferVisit visit,
-                         int64_t *sum) {
-  const Lowering *lowering = scheduler->lowering;
-  if (launch->group < 0) {
-    visit(scheduler, launch->to, sum);
-    return;
-  }
-  const BuiltKernel *built = &lowering->groups.items[launch->group]->built;
-  for (int i = 0; i < built->kernel->operand_count; i++)
-    if (built->kernel->operands[i].is_output)
-      visit(scheduler, lowering->places[built->nodes[i]->id].buffer, sum);
+/* Adds `count` to the readers of what the launch reads. */
+static void add_readers(Scheduler *scheduler, int launch, int count) {
+  const LaunchUses *uses = &scheduler->uses[launch];
+  for (int i = 0; i < uses->count; i++)
+    if (!uses->items[i].writes && uses->items[i].is_first)
+      scheduler->readers[uses->items[i].buffer] += count;
 }
 
-static void count_reader(Scheduler *scheduler, int buffer, int64_t *sum) {
-  (void)sum;
-  scheduler->readers[buffer]++;
-}
-
-static bool is_activation(const Scheduler *scheduler, int buffer) {
-  return scheduler->lowering->program->buffers.items[buffer].kind == BUFFER_ACTIVATION;
-}
-
-static void add_freed(Scheduler *scheduler, int buffer, int64_t *sum) {
-  if (is_activation(scheduler, buffer) && scheduler->readers[buffer] == 1)
-    *sum += scheduler->lowering->program->buffers.items[buffer].bytes;
-}
-
-static void subtract_needed(Scheduler *scheduler, int buffer, int64_t *sum) {
-  if (is_activation(scheduler, buffer) && !scheduler->allocated[buffer])
-    *sum -= scheduler->lowering->program->buffers.items[buffer].bytes;
-}
-
-static void release_reader(Scheduler *scheduler, int buffer, int64_t *sum) {
-  (void)sum;
-  scheduler->readers[buffer]--;
-}
-
-static void allocate(Scheduler *scheduler, int buffer, int64_t *sum) {
-  (void)sum;
-  scheduler->allocated[buffer] = true;
-}
-
-static int64_t launch_gain(Scheduler *scheduler, const Launch *launch) {
+/* Bytes of activations that the launch frees, less those that it newly needs. */
+static int64_t launch_gain(const Scheduler *scheduler, int launch) {
+  const LaunchUses *uses = &scheduler->uses[launch];
   int64_t gain = 0;
-  visit_reads(scheduler, launch, add_freed, &gain);
-  visit_writes(scheduler, launch, subtract_needed, &gain);
+  for (int i = 0; i < uses->count; i++) {
+    const LaunchUse *use = &uses->items[i];
+    const Buffer *buffer = &scheduler->lowering->program->buffers.items[use->buffer];
+    if (buffer->kind != BUFFER_ACTIVATION) continue;
+    if (use->writes && !scheduler->allocated[use->buffer]) gain -= buffer->bytes;
+    if (!use->writes && use->is_first && scheduler->readers[use->buffer] == 1)
+      gain += buffer->bytes;
+  }
   return gain;
 }
 
@@ -102,7 +75,7 @@ static int next_phase(const Scheduler *scheduler) {
 
 /* The next launch: one that needs no more memory than it frees at once, else the first in the
  * graph. */
-static int choose(Scheduler *scheduler) {
+static int choose(const Scheduler *scheduler) {
   const Lowering *lowering = scheduler->lowering;
   int best = -1, first = -1, phase = next_phase(scheduler);
   int64_t best_gain = -1;
@@ -111,7 +84,7 @@ static int choose(Scheduler *scheduler) {
     if (scheduler->done[u] || scheduler->waiting[u] > 0 || launch->phase != phase) continue;
     if (first < 0 || launch->key < lowering->launches.items[first].key) first = u;
     if (lowering->level == 0) continue;
-    int64_t gain = launch_gain(scheduler, launch);
+    int64_t gain = launch_gain(scheduler, u);
     bool is_earlier = best >= 0 && launch->key < lowering->launches.items[best].key;
     if (gain > best_gain || (gain == best_gain && is_earlier)) {
       best = u;
@@ -127,20 +100,24 @@ void launches_schedule(Lowering *lowering) {
       .lowering = lowering,
       .waiting = ARENA_ARRAY(lowering->arena, int, count),
       .done = ARENA_ARRAY(lowering->arena, bool, count),
+      .uses = ARENA_ARRAY(lowering->arena, LaunchUses, count),
       .readers = ARENA_ARRAY(lowering->arena, int, lowering->program->buffers.count),
       .allocated = ARENA_ARRAY(lowering->arena, bool, lowering->program->buffers.count),
   };
   for (int u = 0; u < count; u++) {
     scheduler.waiting[u] = lowering->launches.items[u].before.count;
-    visit_reads(&scheduler, &lowering->launches.items[u], count_reader, NULL);
+    scheduler.uses[u] = launch_uses(lowering->arena, lowering, &lowering->launches.items[u]);
+    add_readers(&scheduler, u, 1);
   }
   for (int step = 0; step < count; step++) {
     int next = choose(&scheduler);
     if (next < 0) panic("graph %s: the order of its launches is circular", lowering->graph->name);
     scheduler.done[next] = true;
     vec_push(lowering->arena, &lowering->order, next);
-    visit_writes(&scheduler, &lowering->launches.items[next], allocate, NULL);
-    visit_reads(&scheduler, &lowering->launches.items[next], release_reader, NULL);
+    add_readers(&scheduler, next, -1);
+    for (int i = 0; i < scheduler.uses[next].count; i++)
+      if (scheduler.uses[next].items[i].writes)
+        scheduler.allocated[scheduler.uses[next].items[i].buffer] = true;
     for (int u = 0; u < count; u++)
       for (int i = 0; i < lowering->launches.items[u].before.count; i++)
         if (lowering->launches.items[u].before.items[i] == next) scheduler.waiting[u]--;

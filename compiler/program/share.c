@@ -2,25 +2,17 @@
  * nobody reads afterwards, when the kernel reads each of its elements only where it writes. In a
  * task loop only memory that the loop itself wrote is taken: everyone in it keeps to his block. */
 #include "program/buffers.h"
+#include "program/schedule.h"
 #include "program/stages.h"
 
-/* The last launch, in the schedule, that touches the memory of each buffer. */
-static void note_use(int *last, const Program *program, int buffer, int at) {
-  last[buffer_root(program, buffer)] = at;
-}
-
+/* By root: the last launch, in the schedule, that uses its memory. */
 static int *last_uses(const Lowering *lowering) {
   int *last = ARENA_ARRAY(lowering->arena, int, lowering->program->buffers.count);
   for (int i = 0; i < lowering->order.count; i++) {
     const Launch *launch = &lowering->launches.items[lowering->order.items[i]];
-    if (launch->group < 0) {
-      note_use(last, lowering->program, launch->from, i);
-      note_use(last, lowering->program, launch->to, i);
-      continue;
-    }
-    const BuiltKernel *built = &lowering->groups.items[launch->group]->built;
-    for (int k = 0; k < built->kernel->operand_count; k++)
-      note_use(last, lowering->program, lowering->places[built->nodes[k]->id].buffer, i);
+    LaunchUses uses = launch_uses(lowering->arena, lowering, launch);
+    for (int k = 0; k < uses.count; k++)
+      last[buffer_root(lowering->program, uses.items[k].buffer)] = i;
   }
   return last;
 }
@@ -32,11 +24,9 @@ static int *writer_loops(const Lowering *lowering) {
   for (int i = 0; i < count; i++) loops[i] = -1;
   for (int u = 0; u < lowering->launches.count; u++) {
     const Launch *launch = &lowering->launches.items[u];
-    if (launch->group < 0) continue;
-    const BuiltKernel *built = &lowering->groups.items[launch->group]->built;
-    for (int k = 0; k < built->kernel->operand_count; k++)
-      if (built->kernel->operands[k].is_output)
-        loops[lowering->places[built->nodes[k]->id].buffer] = launch->loop;
+    LaunchUses uses = launch_uses(lowering->arena, lowering, launch);
+    for (int k = 0; k < uses.count; k++)
+      if (uses.items[k].writes) loops[uses.items[k].buffer] = launch->loop;
   }
   return loops;
 }

@@ -1,6 +1,7 @@
 /* What each stage of lowering leaves and the next one relies on, proved after every stage. Nothing
  * here looks at how a stage decides; a plan is proved by verify.c. */
 #include "program/buffers.h"
+#include "program/schedule.h"
 #include "program/stages.h"
 #include "program/verify.h"
 
@@ -181,16 +182,12 @@ static const char *check_access(MemoryCheck *check, const Launch *launch, int bu
 }
 
 static const char *check_accesses(MemoryCheck *check, const Launch *launch) {
-  const Lowering *lowering = check->lowering;
+  LaunchUses uses = launch_uses(check->arena, check->lowering, launch);
   const char *wrong = NULL;
-  for (int writes = 0; writes < 2 && launch->group < 0 && !wrong; writes++)
-    wrong = check_access(check, launch, writes ? launch->to : launch->from, writes);
-  if (launch->group < 0) return wrong;
-  const BuiltKernel *built = &lowering->groups.items[launch->group]->built;
   for (int writes = 0; writes < 2; writes++)
-    for (int i = 0; i < built->kernel->operand_count && !wrong; i++)
-      if (built->kernel->operands[i].is_output == writes)
-        wrong = check_access(check, launch, lowering->places[built->nodes[i]->id].buffer, writes);
+    for (int i = 0; i < uses.count && !wrong; i++)
+      if (uses.items[i].writes == writes)
+        wrong = check_access(check, launch, uses.items[i].buffer, writes);
   return wrong;
 }
 
