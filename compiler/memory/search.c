@@ -8,7 +8,7 @@
  * more, if that is no large work: the smaller parts may need no recomputation. What does not fit
  * with task loops is planned without them, too. The plan's peak is exact, so only the choice rests
  * on an estimate. Only entries that are too large by themselves are changed. Graphs of more than
- * MOST_NODES are not tried.
+ * MOST_NODES (candidate.c) are not tried.
  *
  * The limit is for the arena and the blocks of `threads` workers. */
 #include "memory/fitter.h"
@@ -24,7 +24,6 @@
 
 enum {
   MOST_CANDIDATES = 45,
-  MOST_NODES = 12000,       /* of an entry in pieces: planning takes seconds beyond */
   MOST_NODES_FURTHER = 4000 /* of an entry in pieces, to look further when some candidates fit */
 };
 
