@@ -4,7 +4,8 @@
 #
 # A patch is a block fenced by ```diff NAME. All are applied to one copy of the sources in
 # BUILD/how_to_add, which is built there without optimization; the copy stays, so that a second run
-# compiles only what has changed since. The programs that use what NAME adds are NAME.net and NAME.py.
+# compiles only what has changed since. NAME.net is a program that uses what NAME adds; NAME.py makes
+# its data, runs its executable and judges what that predicts.
 set -uo pipefail
 build=$(cd "$1" && pwd)
 cd "$(dirname "$0")/../.."
@@ -55,9 +56,13 @@ try() {
 mkdir -p "$new"
 cp -R CMakeLists.txt compiler runtime codegen_templates tools "$new" || exit 2
 touches operator 3
+touches kernel 4
+touches kernel_use 1
 renew_copy
 check "the patched sources build" build_copy
 nnc=$build/how_to_add/build/bin/nnc
 cd "$work" || exit 2
 try operator
+check_status "the program has the kernel" 0 ' gather_rows' "$nnc" "$root/tests/how_to_add/kernel.net" --emit=program
+try kernel
 summary
