@@ -80,8 +80,8 @@ static int compile_program(Compilation *compilation, const SourceFile *dump) {
   PipelineOptions nothing = {.start_after = pass_table[pass_count - 1].name};
   MemoryFit fit = {0};
   bool stopped;
-  Program *program =
-      program_parse(compilation->arena, compilation->diagnostics, dump, module_find_violation);
+  Program *program = program_parse(compilation->arena, compilation->diagnostics, dump,
+                                   module_find_violation, options->target);
   if (!program) return EXIT_MISTAKES;
   Module *module = (Module *)program->module;
   inputs_add_named(compilation, module);

@@ -143,7 +143,7 @@ void program_print_whole(Text *text, const Program *program);
 /* NULL after errors, which are reported with their places in `dump`. A Program that is read is a proven
  * one; `find` is for its module. */
 Program *program_parse(Arena *arena, Diagnostics *diagnostics, const SourceFile *dump,
-                       FindViolation *find);
+                       FindViolation *find, const Target *target);
 
 /* Bytes by which a view has moved on; `rounds`: of the scan loops, by number. */
 int64_t buffer_moved(const Program *program, int buffer, const int64_t *rounds);

@@ -1,6 +1,6 @@
 /* A Program as a text that reads back: its module, then
  *
- *     program parameters 448 optimizer 896 ...
+ *     program "c" parameters 448 optimizer 896 ...        (the target)
  *     scalar "lr"
  *     kernel h_y "tanh(...)": contract, in f32, ...        (kernel/textual.c)
  *     buffer variable f32[4, 16] "h.w" bytes 256 at 0 ...
@@ -28,7 +28,7 @@ enum { MOST_TURNS = 1 << 24, MOST_TASKS = 1 << 22, DEEPEST_SCAN = 16 };
         .count = offsetof(record, member.count))
 
 static const Field program_fields[] = {
-    BYTES("program parameters ", Program, parameter_bytes),
+    BYTES(" parameters ", Program, parameter_bytes),
     BYTES(" optimizer ", Program, optimizer_bytes),
     BYTES(" state ", Program, state_bytes),
     BYTES(" activations ", Program, activation_bytes),
@@ -149,6 +149,8 @@ void program_print_whole(Text *text, const Program *program) {
   Arena *scratch = arena_create();
   FileList files;
   module_print_files(text, program->module, scratch, &files);
+  text_add(text, "program ");
+  text_add_quoted(text, program->target->name);
   record_print(text, RECORD(program_fields), program, &files);
   for (int i = 0; i < program->scalar_names.count; i++) {
     text_add(text, "scalar ");
@@ -180,11 +182,13 @@ static bool check_numbers(Reader *reader, Span start, const char *what, int list
   return true;
 }
 
-static const char *check_kernel(Arena *arena, const Module *module, const Kernel *kernel) {
+static const char *check_kernel(Arena *arena, const Program *program, const Kernel *kernel) {
+  if (!program->target->kernels[kernel->kind]) return "the target has no kernels of this kind";
   const char *wrong = kernel_verify(arena, kernel);
   for (int i = 0; i < kernel->operand_count; i++)
     if (!kernel->operands[i].name) return "an operand without a name";
-  if (kernel->kind == KERNEL_EXTERN && !module_find_extern(module, kernel->external.function))
+  if (kernel->kind == KERNEL_EXTERN &&
+      !module_find_extern(program->module, kernel->external.function))
     return "a function that the module does not declare";
   return wrong ? wrong : kernel_verify_operators(arena, kernel);
 }
@@ -193,7 +197,7 @@ static bool read_kernel(Reader *reader, Program *program) {
   Span start = reader->token.span;
   Kernel *kernel = ARENA_NEW(reader->arena, Kernel);
   if (!kernel_read(reader, kernel)) return false;
-  const char *wrong = check_kernel(reader->arena, program->module, kernel);
+  const char *wrong = check_kernel(reader->arena, program, kernel);
   vec_push(reader->arena, &program->kernels, kernel);
   return !wrong || reader_fail_at(reader, start, "kernel %s: %s", kernel->name, wrong);
 }
@@ -359,6 +363,13 @@ static const char *check_program(Arena *arena, Program *program) {
 }
 
 static bool read_program(Reader *reader, Program *program) {
+  const char *target;
+  if (!reader_expect_word(reader, "program")) return false;
+  Span start = reader->token.span;
+  if (!reader_string(reader, &target)) return false;
+  if (strcmp(target, program->target->name) != 0)
+    return reader_fail_at(reader, start, "this is for another target than %s",
+                          program->target->name);
   if (!record_read(reader, RECORD(program_fields), program)) return false;
   while (reader_accept_word(reader, "scalar")) {
     const char *name;
@@ -375,10 +386,11 @@ static bool read_program(Reader *reader, Program *program) {
 }
 
 Program *program_parse(Arena *arena, Diagnostics *diagnostics, const SourceFile *dump,
-                       FindViolation *find) {
+                       FindViolation *find, const Target *target) {
   Reader reader;
   Program *program = ARENA_NEW(arena, Program);
   program->arena = arena;
+  program->target = target;
   reader_start(&reader, arena, diagnostics, dump);
   if (!module_read(&reader, find)) return NULL;
   program->module = reader.module;
