@@ -33,13 +33,12 @@ static Value apply_averaged(Elaborator *e, const Bound *bound) {
 }
 
 const Builtin builtins_follow[] = {
-    {"averaged", "averaged(layer: any, average: any)",
-     "A layer like the given one, with moving averages of its parameters, which no gradient "
-     "trains: a target network, a momentum encoder, a mean teacher. They begin as the parameters "
-     "are when a run begins and move once a step, by an average as of train { average = ... }; "
-     "statistics of batch_norm it has for itself."
-     " Example: online = linear(_, 8); y = online(x); target = averaged(online, ema(0.99)); loss = "
-     "mse(y, target(x + 0.1))",
-     apply_averaged, 0, "layers that follow"},
+    BUILTIN("layers that follow", apply_averaged, 0, "averaged", "layer: any, average: any",
+            "A layer like the given one, with moving averages of its parameters, which no "
+            "gradient trains: a target network, a momentum encoder, a mean teacher. They begin as "
+            "the parameters are when a run begins and move once a step, by an average as of train "
+            "{ average = ... }; statistics of batch_norm it has for itself."
+            " Example: online = linear(_, 8); y = online(x); target = averaged(online, "
+            "ema(0.99)); loss = mse(y, target(x + 0.1))"),
     {0},
 };

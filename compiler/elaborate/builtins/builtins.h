@@ -7,10 +7,18 @@
 extern const Builtin builtins_math[], builtins_shape[], builtins_reduce[], builtins_window[],
     builtins_random[], builtins_other[], builtins_schedule[], builtins_gradient[],
     builtins_follow[];
+#define BUILTIN(family, call, data, name, formals, doc)                                            \
+  { name, name "(" formals ")", doc, call, data, family }
+
 void builtins_bind(Elaborator *e);
 /* The i-th table and its family; NULL at the end. */
 const Builtin *builtins_table(int i);
 extern const Builtin builtins_words[]; /* no functions: words.c */
+/* Argument `i` as a tensor, as one of `rank` axes; NULL, false after an error. */
+Node *builtins_tensor(Elaborator *e, const Bound *bound, int i);
+bool builtins_axis(Elaborator *e, const Bound *bound, int i, int rank, int *axis);
+/* Arguments `i` and i + 1 as tensors of one type and shape; false after an error. */
+bool builtins_unify(Elaborator *e, const Bound *bound, int i, Node **x, Node **y);
 /* Operand `i` has a type that the builtin does not take; NULL. */
 Node *builtins_refuse_type(Elaborator *e, const Bound *bound, int i, const Node *x);
 Value builtins_einsum(Elaborator *e, const Bound *bound);

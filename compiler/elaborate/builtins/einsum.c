@@ -154,15 +154,11 @@ static bool take_diagonals(Elaborator *e, Lettered *x) {
     int64_t axes[] = {i, again - x->letters};
     bool is_wide = x->node->type.shape.dim[i] > INT32_MAX;
     Type type = type_make(is_wide ? DTYPE_I64 : DTYPE_I32, x->node->type.shape);
-    Node *index[2];
-    for (int k = 0; k < 2; k++) {
-      Attribute axis = attr_make_int(ATTR_AXIS, axes[k]);
-      index[k] = emit_leaf(e, OP_IOTA, type, 1, &axis);
-    }
+    Node *index[] = {emit_iota(e, type, i), emit_iota(e, type, (int)axes[1])};
     Node *off = emit_constant(e, 0, x->node->type);
     Node *operands[] = {emit_binary(e, OP_EQ, index[0], index[1]), x->node, off};
     x->node = emit_node(e, OP_WHERE, 3, operands, 0, NULL);
-    if (x->node) x->node = emit_reduce(e, OP_REDUCE_SUM, x->node, 1, &axes[1]);
+    x->node = emit_reduce(e, OP_REDUCE_SUM, x->node, 1, &axes[1]);
     if (!x->node) return false;
     remove_letter(x, (int)axes[1]);
     i--; /* a letter may stand there three times */

@@ -109,10 +109,10 @@ static Value apply_grad(Elaborator *e, const Bound *bound) {
 }
 
 const Builtin builtins_gradient[] = {
-    {"grad", "grad(y: any, x: any)",
-     "The gradient of the scalar y by x, a tensor that it was computed from: of x's shape. Of a "
-     "list of tensors a tuple. It is a value like any other, which may be part of a loss."
-     " Example: penalty = mean((norm(grad(sum(tanh(linear(x, 1))), x), axis = 1) - 1) ^ 2)",
-     apply_grad, 0, "gradients"},
+    BUILTIN("gradients", apply_grad, 0, "grad", "y: any, x: any",
+            "The gradient of the scalar y by x, a tensor that it was computed from: of x's shape. "
+            "Of a list of tensors a tuple. It is a value like any other, which may be part of a "
+            "loss."
+            " Example: penalty = mean((norm(grad(sum(tanh(linear(x, 1))), x), axis = 1) - 1) ^ 2)"),
     {0},
 };

@@ -47,8 +47,7 @@ static Value apply_unary(Elaborator *e, const Bound *bound) {
 }
 
 static Value apply_stop_gradient(Elaborator *e, const Bound *bound) {
-  Node *node = convert_any_tensor(e, bound->values[0], bound->spans[0]);
-  return value_tensor(e, node ? emit_unary(e, OP_STOP_GRADIENT, node) : NULL);
+  return value_tensor(e, emit_unary(e, OP_STOP_GRADIENT, builtins_tensor(e, bound, 0)));
 }
 
 /* ---- two operands ------------------------------------------------------------------------- */
@@ -65,13 +64,8 @@ static Value apply_extreme(Elaborator *e, const Bound *bound) {
   if (value_is_number(bound->values[0]) && value_is_number(bound->values[1]))
     return constant_extreme(bound);
   Node *x, *y;
-  const char *what = arena_printf(e->arena, "'%s'", bound->builtin->name);
-  if (!operate_unify(
-          e, what,
-          (Operands){bound->values[0], bound->values[1], bound->spans[0], bound->spans[1], false},
-          &x, &y))
+  if (!builtins_unify(e, bound, 0, &x, &y) || !require_number(e, bound, x, true))
     return value_error();
-  if (!require_number(e, bound, x, true)) return value_error();
   return value_tensor(e, emit_binary(e, (Op)bound->builtin->data, x, y));
 }
 
@@ -83,15 +77,10 @@ static Value apply_operator(Elaborator *e, const Bound *bound) {
 /* where(x < low, low, x), not a maximum: at a limit all of the gradient is x's. */
 static Value limit(Elaborator *e, const Bound *bound, Op beyond) {
   Node *x, *y;
-  if (!operate_unify(
-          e, "'clip'",
-          (Operands){bound->values[0], bound->values[1], bound->spans[0], bound->spans[1], false},
-          &x, &y) ||
-      !require_number(e, bound, x, true))
+  if (!builtins_unify(e, bound, 0, &x, &y) || !require_number(e, bound, x, true))
     return value_error();
-  Node *is_beyond = emit_binary(e, beyond, x, y);
-  Node *operands[] = {is_beyond, y, x};
-  return value_tensor(e, is_beyond ? emit_node(e, OP_WHERE, 3, operands, 0, NULL) : NULL);
+  Node *operands[] = {emit_binary(e, beyond, x, y), y, x};
+  return value_tensor(e, emit_node(e, OP_WHERE, 3, operands, 0, NULL));
 }
 
 static Value apply_clip(Elaborator *e, const Bound *bound) {
@@ -125,11 +114,7 @@ static Value apply_where(Elaborator *e, const Bound *bound) {
     return value_error();
   }
   Node *x, *y;
-  if (!operate_unify(
-          e, "'where'",
-          (Operands){bound->values[1], bound->values[2], bound->spans[1], bound->spans[2], false},
-          &x, &y))
-    return value_error();
+  if (!builtins_unify(e, bound, 1, &x, &y)) return value_error();
   Shape shape;
   if (!shape_broadcast(c->type.shape, x->type.shape, &shape)) {
     Diagnostic *d = report_error(
@@ -183,41 +168,33 @@ const Builtin builtins_math[] = {
    apply_unary, OP_##identifier,    "elementwise"},
 #include "ops/ops.def"
 #undef OP
-    {"minimum", "minimum(x: tensor, y: tensor)",
-     "The lesser, elementwise, with broadcasting."
-     " Example: y = minimum(x, 1)",
-     apply_extreme, OP_MIN, "elementwise"},
-    {"maximum", "maximum(x: tensor, y: tensor)",
-     "The greater, elementwise, with broadcasting."
-     " Example: y = maximum(x, 2 * x)",
-     apply_extreme, OP_MAX, "elementwise"},
-    {"pow", "pow(x: tensor, y: tensor)",
-     "x ^ y, elementwise."
-     " Example: y = pow(abs(x), 1.5)",
-     apply_operator, AST_POW, "elementwise"},
-    {"clip", "clip(x: tensor, low: tensor = none, high: tensor = none)",
-     "x limited to [low, high], elementwise; none is no limit."
-     " Example: y = clip(x, -1, 1)",
-     apply_clip, 0, "elementwise"},
-    {"where", "where(condition: tensor, x: tensor, y: tensor)",
-     "x where the condition holds, else y; elementwise with broadcasting."
-     " Example: y = where(x > 0, x, 0.1 * x)",
-     apply_where, 0, "elementwise"},
-    {"cast", "cast(x: tensor, type: type)",
-     "x converted: cast(x, f32) is f32(x). Floats become integers toward zero."
-     " Example: y = cast(label, f32)",
-     apply_cast, 0, "elementwise"},
-    {"stop_gradient", "stop_gradient(x: tensor)",
-     "x, through which no gradient flows."
-     " Example: y = x - stop_gradient(x)",
-     apply_stop_gradient, 0, "elementwise"},
-    {"int", "int(x: any)",
-     "A compile-time number as an integer, toward zero."
-     " Example: _ = assert(int(3.9) == 3, \"int\")",
-     apply_int, 0, "compile time"},
-    {"float", "float(x: number)",
-     "A compile-time number with a fraction."
-     " Example: _ = assert(float(3) / 2 == 1.5, \"float\")",
-     apply_float, 0, "compile time"},
+    BUILTIN("elementwise", apply_extreme, OP_MIN, "minimum", "x: tensor, y: tensor",
+            "The lesser, elementwise, with broadcasting."
+            " Example: y = minimum(x, 1)"),
+    BUILTIN("elementwise", apply_extreme, OP_MAX, "maximum", "x: tensor, y: tensor",
+            "The greater, elementwise, with broadcasting."
+            " Example: y = maximum(x, 2 * x)"),
+    BUILTIN("elementwise", apply_operator, AST_POW, "pow", "x: tensor, y: tensor",
+            "x ^ y, elementwise."
+            " Example: y = pow(abs(x), 1.5)"),
+    BUILTIN("elementwise", apply_clip, 0, "clip",
+            "x: tensor, low: tensor = none, high: tensor = none",
+            "x limited to [low, high], elementwise; none is no limit."
+            " Example: y = clip(x, -1, 1)"),
+    BUILTIN("elementwise", apply_where, 0, "where", "condition: tensor, x: tensor, y: tensor",
+            "x where the condition holds, else y; elementwise with broadcasting."
+            " Example: y = where(x > 0, x, 0.1 * x)"),
+    BUILTIN("elementwise", apply_cast, 0, "cast", "x: tensor, type: type",
+            "x converted: cast(x, f32) is f32(x). Floats become integers toward zero."
+            " Example: y = cast(label, f32)"),
+    BUILTIN("elementwise", apply_stop_gradient, 0, "stop_gradient", "x: tensor",
+            "x, through which no gradient flows."
+            " Example: y = x - stop_gradient(x)"),
+    BUILTIN("compile time", apply_int, 0, "int", "x: any",
+            "A compile-time number as an integer, toward zero."
+            " Example: _ = assert(int(3.9) == 3, \"int\")"),
+    BUILTIN("compile time", apply_float, 0, "float", "x: number",
+            "A compile-time number with a fraction."
+            " Example: _ = assert(float(3) / 2 == 1.5, \"float\")"),
     {0},
 };

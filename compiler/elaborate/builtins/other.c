@@ -5,12 +5,9 @@
 #include "elaborate/core/emit.h"
 #include "elaborate/core/report.h"
 #include "elaborate/eval/convert.h"
+#include "elaborate/eval/evaluate.h"
 #include "elaborate/eval/operate.h"
 #include "support/names.h"
-
-static Node *operand(Elaborator *e, const Bound *bound, int i) {
-  return convert_any_tensor(e, bound->values[i], bound->spans[i]);
-}
 
 /* ---- making tensors ----------------------------------------------------------------------- */
 
@@ -47,15 +44,14 @@ static Value apply_arange(Elaborator *e, const Bound *bound) {
   if (dtype == DTYPE_I32 &&
       !convert_fits(e, value_int(to > from ? to - 1 : from), dtype, bound->call))
     return value_error();
-  Attribute axis = attr_make_int(ATTR_AXIS, 0);
-  Value iota = value_tensor(e, emit_leaf(e, OP_IOTA, type, 1, &axis));
+  Value iota = value_tensor(e, emit_iota(e, type, 0));
   if (from == 0) return iota;
   return operate_binary(e, AST_ADD, iota, value_int(from), bound->call, bound->spans[0]);
 }
 
 /* x [...] -> [..., classes]: 1 where the class is x. */
 static Value apply_one_hot(Elaborator *e, const Bound *bound) {
-  Node *x = operand(e, bound, 0);
+  Node *x = builtins_tensor(e, bound, 0);
   int64_t classes = bound->values[1].integer;
   if (!x) return value_error();
   if (!emit_check_rank(e, bound->call, x->type.shape.rank + 1)) return value_error();
@@ -71,27 +67,22 @@ static Value apply_one_hot(Elaborator *e, const Bound *bound) {
   int axis = shape.rank;
   shape.dim[shape.rank++] = classes;
   if (!emit_check_shape(e, bound->call, shape)) return value_error();
-  x = emit_check_index(e, x, "one_hot", axis, classes);
-  if (!x) return value_error();
   int64_t axes[MAX_RANK];
   for (int i = 0; i < axis; i++) axes[i] = i;
   bool is_wide = x->type.dtype == DTYPE_I64 || classes > INT32_MAX;
   DType index = is_wide ? DTYPE_I64 : DTYPE_I32;
-  Attribute attribute = attr_make_int(ATTR_AXIS, axis);
-  Node *iota = emit_leaf(e, OP_IOTA, type_make(index, shape), 1, &attribute);
-  Node *wide = emit_broadcast_axes(e, emit_cast(e, x, index), shape, axes);
-  if (!iota || !wide) return value_error();
+  x = emit_check_index(e, x, "one_hot", axis, classes);
+  Node *iota = x ? emit_iota(e, type_make(index, shape), axis) : NULL;
+  Node *wide = iota ? emit_broadcast_axes(e, emit_cast(e, x, index), shape, axes) : NULL;
   return value_tensor(e, emit_cast(e, emit_binary(e, OP_EQ, wide, iota), e->default_float));
 }
 
 /* ---- indexing, products ------------------------------------------------------------------- */
 
 static Value apply_pick(Elaborator *e, const Bound *bound) {
-  Node *x = operand(e, bound, 0), *index = operand(e, bound, 1);
+  Node *x = builtins_tensor(e, bound, 0), *index = builtins_tensor(e, bound, 1);
   int axis;
-  if (!x || !index ||
-      !convert_axis(e, bound->values[2], bound->spans[2], x->type.shape.rank, &axis))
-    return value_error();
+  if (!x || !index || !builtins_axis(e, bound, 2, x->type.shape.rank, &axis)) return value_error();
   Shape wanted = x->type.shape;
   for (int i = axis; i + 1 < wanted.rank; i++) wanted.dim[i] = wanted.dim[i + 1];
   wanted.dim[--wanted.rank] = 0;
@@ -114,7 +105,7 @@ static Value apply_pick(Elaborator *e, const Bound *bound) {
 
 /* x [v, rest...], index [i...], values [i..., rest...]: x with each row of the values added. */
 static Value apply_scatter_add(Elaborator *e, const Bound *bound) {
-  Node *x = operand(e, bound, 0), *index = operand(e, bound, 1);
+  Node *x = builtins_tensor(e, bound, 0), *index = builtins_tensor(e, bound, 1);
   Node *values = x ? convert_tensor(e, bound->values[2], x->type.dtype, bound->spans[2]) : NULL;
   if (!x || !index || !values) return value_error();
   Shape rows = index->type.shape;
@@ -144,24 +135,10 @@ static Value apply_matmul(Elaborator *e, const Bound *bound) {
 
 /* ---- compile time ------------------------------------------------------------------------- */
 
-static Value apply_rank(Elaborator *e, const Bound *bound) {
-  Node *x = operand(e, bound, 0);
-  return x ? value_int(x->type.shape.rank) : value_error();
-}
-
-static Value apply_size(Elaborator *e, const Bound *bound) {
-  Node *x = operand(e, bound, 0);
-  return x ? value_int(shape_elements(x->type.shape)) : value_error();
-}
-
-static Value apply_shape(Elaborator *e, const Bound *bound) {
-  Node *x = operand(e, bound, 0);
-  return x ? value_shape(e->arena, x->type.shape) : value_error();
-}
-
-static Value apply_dtype(Elaborator *e, const Bound *bound) {
-  Node *x = operand(e, bound, 0);
-  return x ? value_dtype(x->type.dtype) : value_error();
+/* rank, size, shape, dtype: the members of these names. */
+static Value apply_property(Elaborator *e, const Bound *bound) {
+  const Node *x = builtins_tensor(e, bound, 0);
+  return x ? evaluate_property(e, x->type, bound->builtin->name) : value_error();
 }
 
 static Value apply_len(Elaborator *e, const Bound *bound) {
@@ -185,19 +162,15 @@ static Value apply_as_list(Elaborator *e, const Bound *bound) {
   return value_list(e->arena, (int)count, items);
 }
 
-static Value apply_is_list(Elaborator *e, const Bound *bound) {
+/* Of the kind that is the builtin's data; VALUE_LIST stands for all sequences, VALUE_INT for all numbers. */
+static Value apply_is(Elaborator *e, const Bound *bound) {
   (void)e;
-  return value_bool(value_is_sequence(bound->values[0]));
-}
-
-static Value apply_is_number(Elaborator *e, const Bound *bound) {
-  (void)e;
-  return value_bool(value_is_number(bound->values[0]));
-}
-
-static Value apply_is_none(Elaborator *e, const Bound *bound) {
-  (void)e;
-  return value_bool(bound->values[0].kind == VALUE_NONE);
+  Value x = bound->values[0];
+  switch (bound->builtin->data) {
+  case VALUE_LIST: return value_bool(value_is_sequence(x));
+  case VALUE_INT: return value_bool(value_is_number(x));
+  default: return value_bool(x.kind == VALUE_NONE);
+  }
 }
 
 /* An argument of the def that runs, of which the condition computes, and which is a tensor: the
@@ -261,86 +234,69 @@ static Value apply_assert(Elaborator *e, const Bound *bound) {
 }
 
 const Builtin builtins_other[] = {
-    {"zeros", "zeros(shape: shape, type: type = none)",
-     "A tensor of zeros; without arguments the initializer."
-     " Example: y = concat(x, zeros([batch, 2]))",
-     apply_fill, 0, "making"},
-    {"ones", "ones(shape: shape, type: type = none)",
-     "A tensor of ones; without arguments the initializer."
-     " Example: y = ones([2, 3])",
-     apply_fill, 1, "making"},
-    {"full", "full(shape: shape, value: scalar, type: type = none)",
-     "A tensor of one value."
-     " Example: y = full([2, 3], 0.5)",
-     apply_full, 0, "making"},
-    {"arange", "arange(from: int, to: int = none, type: type = none)",
-     "0, 1, ..., n - 1 for arange(n); from, ..., to - 1 for arange(from, to); i32."
-     " Example: y = x * f32(arange(16))",
-     apply_arange, 0, "making"},
-    {"one_hot", "one_hot(x: tensor, classes: int)",
-     "[...] integers -> [..., classes]: 1 where the class is x, else 0; so zeros alone where x is "
-     "none of the classes."
-     " Example: y = one_hot(label, 10)",
-     apply_one_hot, 0, "indexing"},
-    {"pick", "pick(x: tensor, index: tensor, axis: int = -1)",
-     "One element along an axis: pick(x, i)[a, b] = x[a, b, i[a, b]]; i has x's shape without "
-     "the axis. An i outside of it takes the nearest element."
-     " Example: y = pick(logits, label)",
-     apply_pick, 0, "indexing"},
-    {"scatter_add", "scatter_add(x: tensor, index: tensor, values: tensor)",
-     "x with rows of `values` added: x [v, rest...], index [i...] integers, values [i..., "
-     "rest...]; row values[k] is added to row x[index[k]], as often as it is named, and nowhere "
-     "where index[k] is outside."
-     " Example: counts = scatter_add(zeros([10], i32), label, ones([batch], i32))",
-     apply_scatter_add, 0, "indexing"},
-    {"matmul", "matmul(a: tensor, b: tensor)",
-     "The matrix product a @ b."
-     " Example: y = matmul(x, x.T)",
-     apply_matmul, 0, "products"},
-    {"einsum",
-     "einsum(formula: string, a: tensor, b: tensor = none, c: tensor = none, "
-     "d: tensor = none, e: tensor = none, f: tensor = none)",
-     "Einstein's sum: einsum(\"bm,bnm->bn\", key, M) sums over the letters that the result lacks. "
-     "A "
-     "letter twice in one tensor takes its diagonal; \"...\" stands for axes that no letter names."
-     " Example: y = einsum(\"bi,bj->bij\", x, x)",
-     builtins_einsum, 0, "products"},
-    {"rank", "rank(x: tensor)",
-     "The number of axes."
-     " Example: _ = assert(rank(x) == 2, \"rank\")",
-     apply_rank, 0, "compile time"},
-    {"size", "size(x: tensor)",
-     "The number of elements."
-     " Example: _ = assert(size(x) == 16 * batch, \"size\")",
-     apply_size, 0, "compile time"},
-    {"shape", "shape(x: tensor)",
-     "The extents as a list: x.shape."
-     " Example: _ = assert(shape(x) == [batch, 16], \"shape\")",
-     apply_shape, 0, "compile time"},
-    {"dtype", "dtype(x: tensor)",
-     "The element type: f32, i32, ..."
-     " Example: _ = assert(dtype(x) == f32, \"dtype\")",
-     apply_dtype, 0, "compile time"},
-    {"len", "len(x: any)",
-     "The length of a list, or the first extent of a tensor."
-     " Example: _ = assert(len([1, 2]) == 2, \"len\")",
-     apply_len, 0, "compile time"},
-    {"as_list", "as_list(x: any, count: int)",
-     "A number as a list of `count` equal ones; a list of that length as it is."
-     " Example: _ = assert(as_list(3, 2) == [3, 3], \"as_list\")",
-     apply_as_list, 0, "compile time"},
-    {"is_list", "is_list(x: any)",
-     "Whether x is a list, tuple or range."
-     " Example: _ = assert(is_list(0..3), \"is_list\")",
-     apply_is_list, 0, "compile time"},
-    {"is_number", "is_number(x: any)",
-     "Whether x is a compile-time number, not a tensor or a schedule."
-     " Example: _ = assert(!is_number(x), \"is_number\")",
-     apply_is_number, 0, "compile time"},
-    {"is_none", "is_none(x: any)",
-     "Whether x is none."
-     " Example: _ = assert(is_none(none), \"is_none\")",
-     apply_is_none, 0, "compile time"},
+    BUILTIN("making", apply_fill, 0, "zeros", "shape: shape, type: type = none",
+            "A tensor of zeros; without arguments the initializer."
+            " Example: y = concat(x, zeros([batch, 2]))"),
+    BUILTIN("making", apply_fill, 1, "ones", "shape: shape, type: type = none",
+            "A tensor of ones; without arguments the initializer."
+            " Example: y = ones([2, 3])"),
+    BUILTIN("making", apply_full, 0, "full", "shape: shape, value: scalar, type: type = none",
+            "A tensor of one value."
+            " Example: y = full([2, 3], 0.5)"),
+    BUILTIN("making", apply_arange, 0, "arange", "from: int, to: int = none, type: type = none",
+            "0, 1, ..., n - 1 for arange(n); from, ..., to - 1 for arange(from, to); i32."
+            " Example: y = x * f32(arange(16))"),
+    BUILTIN("indexing", apply_one_hot, 0, "one_hot", "x: tensor, classes: int",
+            "[...] integers -> [..., classes]: 1 where the class is x, else 0; so zeros alone "
+            "where x is none of the classes."
+            " Example: y = one_hot(label, 10)"),
+    BUILTIN("indexing", apply_pick, 0, "pick", "x: tensor, index: tensor, axis: int = -1",
+            "One element along an axis: pick(x, i)[a, b] = x[a, b, i[a, b]]; i has x's shape "
+            "without the axis. An i outside of it takes the nearest element."
+            " Example: y = pick(logits, label)"),
+    BUILTIN("indexing", apply_scatter_add, 0, "scatter_add",
+            "x: tensor, index: tensor, values: tensor",
+            "x with rows of `values` added: x [v, rest...], index [i...] integers, values [i..., "
+            "rest...]; row values[k] is added to row x[index[k]], as often as it is named, and "
+            "nowhere where index[k] is outside."
+            " Example: counts = scatter_add(zeros([10], i32), label, ones([batch], i32))"),
+    BUILTIN("products", apply_matmul, 0, "matmul", "a: tensor, b: tensor",
+            "The matrix product a @ b."
+            " Example: y = matmul(x, x.T)"),
+    BUILTIN("products", builtins_einsum, 0, "einsum",
+            "formula: string, a: tensor, b: tensor = none, c: tensor = none, d: tensor = none, e: "
+            "tensor = none, f: tensor = none",
+            "Einstein's sum: einsum(\"bm,bnm->bn\", key, M) sums over the letters that the result "
+            "lacks. A letter twice in one tensor takes its diagonal; \"...\" stands for axes that "
+            "no letter names."
+            " Example: y = einsum(\"bi,bj->bij\", x, x)"),
+    BUILTIN("compile time", apply_property, 0, "rank", "x: tensor",
+            "The number of axes."
+            " Example: _ = assert(rank(x) == 2, \"rank\")"),
+    BUILTIN("compile time", apply_property, 0, "size", "x: tensor",
+            "The number of elements."
+            " Example: _ = assert(size(x) == 16 * batch, \"size\")"),
+    BUILTIN("compile time", apply_property, 0, "shape", "x: tensor",
+            "The extents as a list: x.shape."
+            " Example: _ = assert(shape(x) == [batch, 16], \"shape\")"),
+    BUILTIN("compile time", apply_property, 0, "dtype", "x: tensor",
+            "The element type: f32, i32, ..."
+            " Example: _ = assert(dtype(x) == f32, \"dtype\")"),
+    BUILTIN("compile time", apply_len, 0, "len", "x: any",
+            "The length of a list, or the first extent of a tensor."
+            " Example: _ = assert(len([1, 2]) == 2, \"len\")"),
+    BUILTIN("compile time", apply_as_list, 0, "as_list", "x: any, count: int",
+            "A number as a list of `count` equal ones; a list of that length as it is."
+            " Example: _ = assert(as_list(3, 2) == [3, 3], \"as_list\")"),
+    BUILTIN("compile time", apply_is, VALUE_LIST, "is_list", "x: any",
+            "Whether x is a list, tuple or range."
+            " Example: _ = assert(is_list(0..3), \"is_list\")"),
+    BUILTIN("compile time", apply_is, VALUE_INT, "is_number", "x: any",
+            "Whether x is a compile-time number, not a tensor or a schedule."
+            " Example: _ = assert(!is_number(x), \"is_number\")"),
+    BUILTIN("compile time", apply_is, VALUE_NONE, "is_none", "x: any",
+            "Whether x is none."
+            " Example: _ = assert(is_none(none), \"is_none\")"),
     {0},
 };
 
@@ -365,23 +321,40 @@ static Value apply_load(Elaborator *e, const Bound *bound) {
 }
 
 static const Builtin builtins_files[] = {
-    {"load", "load(file: string, entry: string = none)",
-     "An initial value from a file in the data folder, read when a run begins: an array of NumPy's "
-     ".npy, or a tensor of a .safetensors file, the one called as the parameter is unless `entry` "
-     "names it. It has the declared shape; numbers are converted as those of data are."
-     " Example: param w : [16, 8] = load(\"pretrained.safetensors\", \"encoder.weight\")",
-     apply_load, 0, "making"},
+    BUILTIN("making", apply_load, 0, "load", "file: string, entry: string = none",
+            "An initial value from a file in the data folder, read when a run begins: an array of "
+            "NumPy's .npy, or a tensor of a .safetensors file, the one called as the parameter is "
+            "unless `entry` names it. It has the declared shape; numbers are converted as those "
+            "of data are."
+            " Example: param w : [16, 8] = load(\"pretrained.safetensors\", \"encoder.weight\")"),
     {0},
 };
 
 /* There are no expression statements: `_ = assert(...)`. */
 static const Builtin builtins_check[] = {
-    {"assert", "assert(condition: truth, message: string, x: any = none, y: any = none)",
-     "Refuses the program with `message` unless the condition holds, and shows the types of x, y."
-     " Example: _ = assert(rank(x) == 2, \"a matrix is needed\", x)",
-     apply_assert, 0, "compile time"},
+    BUILTIN("compile time", apply_assert, 0, "assert",
+            "condition: truth, message: string, x: any = none, y: any = none",
+            "Refuses the program with `message` unless the condition holds, and shows the types "
+            "of x, y."
+            " Example: _ = assert(rank(x) == 2, \"a matrix is needed\", x)"),
     {0},
 };
+
+Node *builtins_tensor(Elaborator *e, const Bound *bound, int i) {
+  return convert_any_tensor(e, bound->values[i], bound->spans[i]);
+}
+
+bool builtins_axis(Elaborator *e, const Bound *bound, int i, int rank, int *axis) {
+  return convert_axis(e, bound->values[i], bound->spans[i], rank, axis);
+}
+
+bool builtins_unify(Elaborator *e, const Bound *bound, int i, Node **x, Node **y) {
+  Operands operands = {.a = bound->values[i],
+                       .b = bound->values[i + 1],
+                       .a_at = bound->spans[i],
+                       .b_at = bound->spans[i + 1]};
+  return operate_unify(e, arena_printf(e->arena, "'%s'", bound->builtin->name), operands, x, y);
+}
 
 Node *builtins_refuse_type(Elaborator *e, const Bound *bound, int i, const Node *x) {
   Diagnostic *d = report_error(e, bound->spans[i], "'%s' of %s", bound->builtin->name,

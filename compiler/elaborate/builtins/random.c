@@ -25,17 +25,14 @@ static Value apply_random(Elaborator *e, const Bound *bound) {
 }
 
 const Builtin builtins_random[] = {
-    {"rand", "rand(shape: shape, type: type = none)",
-     "Uniform random numbers of [0, 1), fresh each step."
-     " Example: y = x + rand(x.shape)",
-     apply_random, OP_RANDOM_UNIFORM, "random"},
-    {"randn", "randn(shape: shape, type: type = none)",
-     "Normal random numbers of mean 0 and variance 1, fresh each step."
-     " Example: y = x + 0.1 * randn(x.shape)",
-     apply_random, OP_RANDOM_NORMAL, "random"},
-    {"random_bits", "random_bits(shape: shape)",
-     "Random integers of [0, 2^32) as i64."
-     " Example: keep = random_bits(x.shape) % 2 == 0",
-     apply_random, OP_RANDOM_BITS, "random"},
+    BUILTIN("random", apply_random, OP_RANDOM_UNIFORM, "rand", "shape: shape, type: type = none",
+            "Uniform random numbers of [0, 1), fresh each step."
+            " Example: y = x + rand(x.shape)"),
+    BUILTIN("random", apply_random, OP_RANDOM_NORMAL, "randn", "shape: shape, type: type = none",
+            "Normal random numbers of mean 0 and variance 1, fresh each step."
+            " Example: y = x + 0.1 * randn(x.shape)"),
+    BUILTIN("random", apply_random, OP_RANDOM_BITS, "random_bits", "shape: shape",
+            "Random integers of [0, 2^32) as i64."
+            " Example: keep = random_bits(x.shape) % 2 == 0"),
     {0},
 };

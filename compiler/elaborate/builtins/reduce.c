@@ -39,7 +39,7 @@ static bool check_some(Elaborator *e, const Bound *bound, Op op, const Node *x, 
 }
 
 static Node *reduce_operand(Elaborator *e, const Bound *bound, Op op) {
-  Node *x = convert_any_tensor(e, bound->values[0], bound->spans[0]);
+  Node *x = builtins_tensor(e, bound, 0);
   if (!x) return NULL;
   DType dtype = x->type.dtype;
   if (dtype == DTYPE_BOOL && op != OP_ARGMAX && op != OP_ARGMIN)
@@ -84,9 +84,7 @@ static Value apply_extreme(Elaborator *e, const Bound *bound) {
                                         (value_is_tensor(x) && x.tensor.is_host));
     if (!pairwise) return apply_reduce(e, bound);
     Node *a, *b;
-    if (!operate_unify(e, greatest ? "'max'" : "'min'",
-                       (Operands){x, y, bound->spans[0], bound->spans[1], false}, &a, &b))
-      return value_error();
+    if (!builtins_unify(e, bound, 0, &a, &b)) return value_error();
     return value_tensor(e, emit_binary(e, greatest ? OP_MAX : OP_MIN, a, b));
   }
   Value best = value_sequence_item(x, 0);
@@ -99,7 +97,7 @@ static Value apply_extreme(Elaborator *e, const Bound *bound) {
 
 /* any, all: maximum and minimum of truths as numbers; of none sum and product, which have a value. */
 static Value apply_truth(Elaborator *e, const Bound *bound) {
-  Node *x = convert_any_tensor(e, bound->values[0], bound->spans[0]);
+  Node *x = builtins_tensor(e, bound, 0);
   if (!x) return value_error();
   if (x->type.dtype != DTYPE_BOOL)
     return report_kind(e, bound->spans[0], "the operand", "truth values", bound->values[0]);
@@ -116,8 +114,7 @@ static Value apply_argument(Elaborator *e, const Bound *bound) {
   Op op = (Op)bound->builtin->data;
   Node *x = reduce_operand(e, bound, op);
   int axis;
-  if (!x || !convert_axis(e, bound->values[1], bound->spans[1], x->type.shape.rank, &axis))
-    return value_error();
+  if (!x || !builtins_axis(e, bound, 1, x->type.shape.rank, &axis)) return value_error();
   int64_t axes[] = {axis};
   if (!check_some(e, bound, op, x, 1, axes)) return value_error();
   Attribute attribute = attr_make_int(ATTR_AXIS, axis);
@@ -127,15 +124,13 @@ static Value apply_argument(Elaborator *e, const Bound *bound) {
 
 /* The operator sorts along the last axis. */
 static Value apply_argsort(Elaborator *e, const Bound *bound) {
-  Node *x = convert_any_tensor(e, bound->values[0], bound->spans[0]);
-  int axis;
-  if (!x) return value_error();
-  int rank = x->type.shape.rank;
-  if (!convert_axis(e, bound->values[1], bound->spans[1], rank, &axis)) return value_error();
+  Node *x = builtins_tensor(e, bound, 0);
+  int axis, rank = x ? x->type.shape.rank : 0;
+  if (!x || !builtins_axis(e, bound, 1, rank, &axis)) return value_error();
   Attribute descending = attr_make_int(ATTR_DESCENDING, bound->values[2].boolean);
   Node *last = emit_move_axis(e, x, axis, rank - 1);
-  Node *order = last ? emit_node(e, OP_ARGSORT, 1, &last, 1, &descending) : NULL;
-  return value_tensor(e, order ? emit_move_axis(e, order, rank - 1, axis) : NULL);
+  Node *order = emit_node(e, OP_ARGSORT, 1, &last, 1, &descending);
+  return value_tensor(e, emit_move_axis(e, order, rank - 1, axis));
 }
 
 #define REDUCTION(name, op, doc)                                                                   \
@@ -155,34 +150,35 @@ const Builtin builtins_reduce[] = {
     REDUCTION("prod", OP_REDUCE_PROD,
               "The product over `axis`."
               " Example: y = prod(x, axis = 0)"),
-    {"max", "max(x: tensor, axis: any = none, keep: bool = false)",
-     "The greatest element over `axis`; of two numbers or of a list of numbers the greatest."
-     " Example: y = max(x, axis = -1)",
-     apply_extreme, OP_REDUCE_MAX, "reductions"},
-    {"min", "min(x: tensor, axis: any = none, keep: bool = false)",
-     "The least element over `axis`; of two numbers or of a list of numbers the least."
-     " Example: y = min(x)",
-     apply_extreme, OP_REDUCE_MIN, "reductions"},
-    {"any", "any(x: tensor, axis: axes = none, keep: bool = false)",
-     "Whether some element over `axis` is true."
-     " Example: y = any(x > 3)",
-     apply_truth, OP_REDUCE_MAX, "reductions"},
-    {"all", "all(x: tensor, axis: axes = none, keep: bool = false)",
-     "Whether every element over `axis` is true."
-     " Example: y = all(x > -9, axis = 0)",
-     apply_truth, OP_REDUCE_MIN, "reductions"},
-    {"argmax", "argmax(x: tensor, axis: int = -1, keep: bool = false)",
-     "The index of the greatest element along `axis`, the first of equals; i32."
-     " Example: digit = argmax(logits)",
-     apply_argument, OP_ARGMAX, "reductions"},
-    {"argmin", "argmin(x: tensor, axis: int = -1, keep: bool = false)",
-     "The index of the least element along `axis`, the first of equals; i32."
-     " Example: y = argmin(x, axis = 0)",
-     apply_argument, OP_ARGMIN, "reductions"},
-    {"argsort", "argsort(x: tensor, axis: int = -1, descending: bool = false)",
-     "The order of the elements along `axis`: argsort(x)[0] is the place of the least. Equal "
-     "elements keep their order, NaNs count as greatest; i32."
-     " Example: order = argsort(x, descending = true)",
-     apply_argsort, OP_ARGSORT, "reductions"},
+    BUILTIN("reductions", apply_extreme, OP_REDUCE_MAX, "max",
+            "x: tensor, axis: any = none, keep: bool = false",
+            "The greatest element over `axis`; of two numbers or of a list of numbers the "
+            "greatest."
+            " Example: y = max(x, axis = -1)"),
+    BUILTIN("reductions", apply_extreme, OP_REDUCE_MIN, "min",
+            "x: tensor, axis: any = none, keep: bool = false",
+            "The least element over `axis`; of two numbers or of a list of numbers the least."
+            " Example: y = min(x)"),
+    BUILTIN("reductions", apply_truth, OP_REDUCE_MAX, "any",
+            "x: tensor, axis: axes = none, keep: bool = false",
+            "Whether some element over `axis` is true."
+            " Example: y = any(x > 3)"),
+    BUILTIN("reductions", apply_truth, OP_REDUCE_MIN, "all",
+            "x: tensor, axis: axes = none, keep: bool = false",
+            "Whether every element over `axis` is true."
+            " Example: y = all(x > -9, axis = 0)"),
+    BUILTIN("reductions", apply_argument, OP_ARGMAX, "argmax",
+            "x: tensor, axis: int = -1, keep: bool = false",
+            "The index of the greatest element along `axis`, the first of equals; i32."
+            " Example: digit = argmax(logits)"),
+    BUILTIN("reductions", apply_argument, OP_ARGMIN, "argmin",
+            "x: tensor, axis: int = -1, keep: bool = false",
+            "The index of the least element along `axis`, the first of equals; i32."
+            " Example: y = argmin(x, axis = 0)"),
+    BUILTIN("reductions", apply_argsort, OP_ARGSORT, "argsort",
+            "x: tensor, axis: int = -1, descending: bool = false",
+            "The order of the elements along `axis`: argsort(x)[0] is the place of the least. "
+            "Equal elements keep their order, NaNs count as greatest; i32."
+            " Example: order = argsort(x, descending = true)"),
     {0},
 };

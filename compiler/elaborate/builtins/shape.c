@@ -4,16 +4,13 @@
 #include "elaborate/core/emit.h"
 #include "elaborate/core/report.h"
 #include "elaborate/eval/convert.h"
+#include "support/integers.h"
 #include "support/names.h"
-
-static Node *operand(Elaborator *e, const Bound *bound, int i) {
-  return convert_any_tensor(e, bound->values[i], bound->spans[i]);
-}
 
 /* ---- reshaping ---------------------------------------------------------------------------- */
 
 static Value apply_reshape(Elaborator *e, const Bound *bound) {
-  Node *x = operand(e, bound, 0);
+  Node *x = builtins_tensor(e, bound, 0);
   Shape shape;
   if (!x || !convert_shape(e, bound->values[1], bound->spans[1], "the shape", true, &shape))
     return value_error();
@@ -43,10 +40,9 @@ static Value apply_reshape(Elaborator *e, const Bound *bound) {
 
 /* Axes from `start` on become one; axis 0, the batch, stays. */
 static Value apply_flatten(Elaborator *e, const Bound *bound) {
-  Node *x = operand(e, bound, 0);
-  int64_t start;
-  if (!x || !convert_int(e, bound->values[1], bound->spans[1], "start", &start))
-    return value_error();
+  Node *x = builtins_tensor(e, bound, 0);
+  int64_t start = bound->values[1].integer;
+  if (!x) return value_error();
   Shape from = x->type.shape, shape = {0};
   if (start < 0) start += from.rank;
   if (start < 0 || start > from.rank)
@@ -62,7 +58,7 @@ static Value apply_flatten(Elaborator *e, const Bound *bound) {
 }
 
 static Value apply_transpose(Elaborator *e, const Bound *bound) {
-  Node *x = operand(e, bound, 0);
+  Node *x = builtins_tensor(e, bound, 0);
   if (!x) return value_error();
   int rank = x->type.shape.rank, permutation[MAX_RANK];
   Value axes = bound->values[1];
@@ -86,7 +82,7 @@ static Value apply_transpose(Elaborator *e, const Bound *bound) {
 }
 
 static Value apply_broadcast(Elaborator *e, const Bound *bound) {
-  Node *x = operand(e, bound, 0);
+  Node *x = builtins_tensor(e, bound, 0);
   Shape shape, joined;
   if (!x || !convert_shape(e, bound->values[1], bound->spans[1], "the shape", false, &shape))
     return value_error();
@@ -101,13 +97,12 @@ static Value apply_broadcast(Elaborator *e, const Bound *bound) {
 
 /* v [c] along one axis of x: v's values where x has them, in x's shape. */
 static Value apply_along(Elaborator *e, const Bound *bound) {
-  Node *x = operand(e, bound, 2);
+  Node *x = builtins_tensor(e, bound, 2);
   Node *v = x && value_is_sequence(bound->values[0])
                 ? convert_tensor(e, bound->values[0], x->type.dtype, bound->spans[0])
-                : operand(e, bound, 0);
+                : builtins_tensor(e, bound, 0);
   int axis;
-  if (!v || !x || !convert_axis(e, bound->values[1], bound->spans[1], x->type.shape.rank, &axis))
-    return value_error();
+  if (!v || !x || !builtins_axis(e, bound, 1, x->type.shape.rank, &axis)) return value_error();
   if (v->type.shape.rank != 1 || v->type.shape.dim[0] != x->type.shape.dim[axis]) {
     Diagnostic *d =
         report_error(e, bound->call, "'along' needs a vector of %lld for axis %d, found %s",
@@ -166,8 +161,7 @@ static bool check_parts(Elaborator *e, const Bound *bound, int count, Node **par
 static Value apply_concat(Elaborator *e, const Bound *bound) {
   Node **parts;
   int count = collect_parts(e, bound, &parts), axis;
-  if (count == 0 ||
-      !convert_axis(e, bound->values[1], bound->spans[1], parts[0]->type.shape.rank, &axis))
+  if (count == 0 || !builtins_axis(e, bound, 1, parts[0]->type.shape.rank, &axis))
     return value_error();
   if (!check_parts(e, bound, count, parts, axis)) return value_error();
   return value_tensor(e, emit_concat(e, count, parts, axis));
@@ -179,7 +173,7 @@ static Value apply_stack(Elaborator *e, const Bound *bound) {
   if (count == 0 || !check_parts(e, bound, count, parts, -1)) return value_error();
   Shape shape = parts[0]->type.shape;
   if (!emit_check_rank(e, bound->call, shape.rank + 1) ||
-      !convert_axis(e, bound->values[1], bound->spans[1], shape.rank + 1, &axis))
+      !builtins_axis(e, bound, 1, shape.rank + 1, &axis))
     return value_error();
   for (int i = shape.rank++; i > axis; i--) shape.dim[i] = shape.dim[i - 1];
   shape.dim[axis] = 1;
@@ -204,10 +198,9 @@ static Node *slice_axis(Elaborator *e, Node *x, int axis, int64_t from, int64_t 
 
 /* parts: how many equal ones, or a list of their extents. */
 static Value apply_split(Elaborator *e, const Bound *bound) {
-  Node *x = operand(e, bound, 0);
+  Node *x = builtins_tensor(e, bound, 0);
   int axis;
-  if (!x || !convert_axis(e, bound->values[2], bound->spans[2], x->type.shape.rank, &axis))
-    return value_error();
+  if (!x || !builtins_axis(e, bound, 2, x->type.shape.rank, &axis)) return value_error();
   int64_t extent = x->type.shape.dim[axis], sum = 0;
   Value parts = bound->values[1];
   bool equal = parts.kind == VALUE_INT;
@@ -321,7 +314,7 @@ static Value pad_by_mode(Elaborator *e, const Bound *bound, Node *x, const int64
 }
 
 static Value apply_pad(Elaborator *e, const Bound *bound) {
-  Node *x = operand(e, bound, 0);
+  Node *x = builtins_tensor(e, bound, 0);
   int64_t low[MAX_RANK], high[MAX_RANK], step[MAX_RANK];
   double value;
   if (!x || !read_widths(e, bound, x->type.shape.rank, low, high) ||
@@ -343,7 +336,7 @@ static Value apply_pad(Elaborator *e, const Bound *bound) {
 }
 
 static Value apply_flip(Elaborator *e, const Bound *bound) {
-  Node *x = operand(e, bound, 0);
+  Node *x = builtins_tensor(e, bound, 0);
   int count;
   int64_t axes[MAX_RANK];
   if (!x || !convert_axes(e, bound->values[1], bound->spans[1], x->type.shape.rank, &count, axes))
@@ -357,19 +350,17 @@ static Value apply_flip(Elaborator *e, const Bound *bound) {
 
 /* Elements move `shift` places up and come in again at the other end. */
 static Value apply_roll(Elaborator *e, const Bound *bound) {
-  Node *x = operand(e, bound, 0);
-  int64_t shift;
+  Node *x = builtins_tensor(e, bound, 0);
+  int64_t shift = bound->values[1].integer;
   int axis;
-  if (!x || !convert_int(e, bound->values[1], bound->spans[1], "the shift", &shift) ||
-      !convert_axis(e, bound->values[2], bound->spans[2], x->type.shape.rank, &axis))
-    return value_error();
+  if (!x || !builtins_axis(e, bound, 2, x->type.shape.rank, &axis)) return value_error();
   int64_t extent = x->type.shape.dim[axis];
   if (extent == 0) return value_tensor(e, x);
-  shift = (shift % extent + extent) % extent;
+  shift = floor_mod(shift, extent);
   if (shift == 0) return value_tensor(e, x);
   Node *parts[] = {slice_axis(e, x, axis, extent - shift, extent, 1),
                    slice_axis(e, x, axis, 0, extent - shift, 1)};
-  return value_tensor(e, parts[0] && parts[1] ? emit_concat(e, 2, parts, axis) : NULL);
+  return value_tensor(e, emit_concat(e, 2, parts, axis));
 }
 
 /* The elements of x `count` times along one axis, runs of them: the axis and those that follow as a
@@ -393,7 +384,7 @@ static bool check_repeated(Elaborator *e, Span at, Shape from, Shape counts) {
 
 /* Each axis repeated as a whole: [a, b] -> [a, b, a, b]. */
 static Value apply_tile(Elaborator *e, const Bound *bound) {
-  Node *x = operand(e, bound, 0);
+  Node *x = builtins_tensor(e, bound, 0);
   Shape counts;
   if (!x || !convert_shape(e, bound->values[1], bound->spans[1], "the counts", false, &counts))
     return value_error();
@@ -409,12 +400,10 @@ static Value apply_tile(Elaborator *e, const Bound *bound) {
 
 /* Each element repeated along one axis: [a, b] -> [a, a, b, b]. */
 static Value apply_repeat(Elaborator *e, const Bound *bound) {
-  Node *x = operand(e, bound, 0);
-  int64_t count;
+  Node *x = builtins_tensor(e, bound, 0);
+  int64_t count = bound->values[1].integer;
   int axis;
-  if (!x || !convert_int(e, bound->values[1], bound->spans[1], "the count", &count) ||
-      !convert_axis(e, bound->values[2], bound->spans[2], x->type.shape.rank, &axis))
-    return value_error();
+  if (!x || !builtins_axis(e, bound, 2, x->type.shape.rank, &axis)) return value_error();
   if (count < 0) return report_error_value(e, bound->spans[1], "a count of %lld", (long long)count);
   Shape counts = {.rank = x->type.shape.rank};
   for (int i = 0; i < counts.rank; i++) counts.dim[i] = i == axis ? count : 1;
@@ -423,63 +412,52 @@ static Value apply_repeat(Elaborator *e, const Bound *bound) {
 }
 
 const Builtin builtins_shape[] = {
-    {"reshape", "reshape(x: tensor, shape: shape)",
-     "x with another shape, row by row; one extent may be -1 and is then computed."
-     " Example: y = reshape(x, [batch, 4, -1])",
-     apply_reshape, 0, "movement"},
-    {"flatten", "flatten(x: tensor, start: int = 1)",
-     "Axes from `start` on become one: [n, a, b] -> [n, a*b]. Axis 0, the batch, stays."
-     " Example: y = flatten(image)",
-     apply_flatten, 0, "movement"},
-    {"transpose", "transpose(x: tensor, axes: axes = none)",
-     "Axes in a new order: result axis i is axis axes[i] of x; reversed by default. x.T is short."
-     " Example: y = transpose(image, [0, 2, 3, 1])",
-     apply_transpose, 0, "movement"},
-    {"permute", "permute(x: tensor, axes: list)",
-     "Axes in a new order: result axis i is axis axes[i] of x."
-     " Example: y = permute(image, [0, 2, 3, 1])",
-     apply_transpose, 0, "movement"},
-    {"broadcast", "broadcast(x: tensor, shape: shape)",
-     "x repeated to a shape by NumPy's rules: missing axes in front, extents of 1 grow."
-     " Example: y = broadcast(x[0], [3, 16])",
-     apply_broadcast, 0, "movement"},
-    {"along", "along(v: tensor, axis: int, x: tensor)",
-     "The vector v laid along one axis of x and repeated over the others: the shape of x."
-     " Example: y = along([1.0, 2.0, 3.0], 1, image) * image",
-     apply_along, 0, "movement"},
-    {"concat", "concat(...parts: tensor, axis: int = -1)",
-     "Tensors joined along an axis; given one by one or as a list."
-     " Example: y = concat(x, 2 * x)",
-     apply_concat, 0, "movement"},
-    {"stack", "stack(...parts: tensor, axis: int = 0)",
-     "Tensors of one shape joined along a new axis."
-     " Example: y = stack(x, 2 * x)",
-     apply_stack, 0, "movement"},
-    {"split", "split(x: tensor, parts: ints, axis: int = -1)",
-     "A tuple of pieces along an axis: `parts` equal ones, or of the extents in a list."
-     " Example: a, b = split(x, 2)",
-     apply_split, 0, "movement"},
-    {"pad", "pad(x: tensor, widths: ints, value: number = 0, mode: string = \"constant\")",
-     "x with borders: one width for all sides, or for each axis a width or (low, high). mode: "
-     "\"constant\" is `value`, \"edge\" the outermost element, \"reflect\" the elements in front "
-     "of it backwards, \"wrap\" those of the other end."
-     " Example: y = pad(image, [0, 0, 2, (1, 0)], mode = \"reflect\")",
-     apply_pad, 0, "movement"},
-    {"flip", "flip(x: tensor, axis: axes)",
-     "x backwards along axes."
-     " Example: y = flip(image, -1)",
-     apply_flip, 0, "movement"},
-    {"roll", "roll(x: tensor, shift: int, axis: int = -1)",
-     "Elements moved `shift` places along an axis; those that leave come in at the other end."
-     " Example: y = roll(x, 1)",
-     apply_roll, 0, "movement"},
-    {"tile", "tile(x: tensor, counts: ints)",
-     "Each axis repeated as a whole: a count for each axis."
-     " Example: y = tile(x, [1, 2])",
-     apply_tile, 0, "movement"},
-    {"repeat", "repeat(x: tensor, count: int, axis: int = -1)",
-     "Each element repeated along an axis."
-     " Example: y = repeat(x, 2, axis = 0)",
-     apply_repeat, 0, "movement"},
+    BUILTIN("movement", apply_reshape, 0, "reshape", "x: tensor, shape: shape",
+            "x with another shape, row by row; one extent may be -1 and is then computed."
+            " Example: y = reshape(x, [batch, 4, -1])"),
+    BUILTIN("movement", apply_flatten, 0, "flatten", "x: tensor, start: int = 1",
+            "Axes from `start` on become one: [n, a, b] -> [n, a*b]. Axis 0, the batch, stays."
+            " Example: y = flatten(image)"),
+    BUILTIN("movement", apply_transpose, 0, "transpose", "x: tensor, axes: axes = none",
+            "Axes in a new order: result axis i is axis axes[i] of x; reversed by default. x.T is "
+            "short."
+            " Example: y = transpose(image, [0, 2, 3, 1])"),
+    BUILTIN("movement", apply_transpose, 0, "permute", "x: tensor, axes: list",
+            "Axes in a new order: result axis i is axis axes[i] of x."
+            " Example: y = permute(image, [0, 2, 3, 1])"),
+    BUILTIN("movement", apply_broadcast, 0, "broadcast", "x: tensor, shape: shape",
+            "x repeated to a shape by NumPy's rules: missing axes in front, extents of 1 grow."
+            " Example: y = broadcast(x[0], [3, 16])"),
+    BUILTIN("movement", apply_along, 0, "along", "v: tensor, axis: int, x: tensor",
+            "The vector v laid along one axis of x and repeated over the others: the shape of x."
+            " Example: y = along([1.0, 2.0, 3.0], 1, image) * image"),
+    BUILTIN("movement", apply_concat, 0, "concat", "...parts: tensor, axis: int = -1",
+            "Tensors joined along an axis; given one by one or as a list."
+            " Example: y = concat(x, 2 * x)"),
+    BUILTIN("movement", apply_stack, 0, "stack", "...parts: tensor, axis: int = 0",
+            "Tensors of one shape joined along a new axis."
+            " Example: y = stack(x, 2 * x)"),
+    BUILTIN("movement", apply_split, 0, "split", "x: tensor, parts: ints, axis: int = -1",
+            "A tuple of pieces along an axis: `parts` equal ones, or of the extents in a list."
+            " Example: a, b = split(x, 2)"),
+    BUILTIN("movement", apply_pad, 0, "pad",
+            "x: tensor, widths: ints, value: number = 0, mode: string = \"constant\"",
+            "x with borders: one width for all sides, or for each axis a width or (low, high). "
+            "mode: \"constant\" is `value`, \"edge\" the outermost element, \"reflect\" the "
+            "elements in front of it backwards, \"wrap\" those of the other end."
+            " Example: y = pad(image, [0, 0, 2, (1, 0)], mode = \"reflect\")"),
+    BUILTIN("movement", apply_flip, 0, "flip", "x: tensor, axis: axes",
+            "x backwards along axes."
+            " Example: y = flip(image, -1)"),
+    BUILTIN("movement", apply_roll, 0, "roll", "x: tensor, shift: int, axis: int = -1",
+            "Elements moved `shift` places along an axis; those that leave come in at the other "
+            "end."
+            " Example: y = roll(x, 1)"),
+    BUILTIN("movement", apply_tile, 0, "tile", "x: tensor, counts: ints",
+            "Each axis repeated as a whole: a count for each axis."
+            " Example: y = tile(x, [1, 2])"),
+    BUILTIN("movement", apply_repeat, 0, "repeat", "x: tensor, count: int, axis: int = -1",
+            "Each element repeated along an axis."
+            " Example: y = repeat(x, 2, axis = 0)"),
     {0},
 };

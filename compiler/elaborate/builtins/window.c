@@ -78,7 +78,7 @@ static bool read_padding(Elaborator *e, Value value, Span at, Slide *slide, cons
 }
 
 static Node *float_operand(Elaborator *e, const Bound *bound, int i) {
-  Node *x = convert_any_tensor(e, bound->values[i], bound->spans[i]);
+  Node *x = builtins_tensor(e, bound, i);
   return !x || dtype_is_float(x->type.dtype) ? x : builtins_refuse_type(e, bound, i, x);
 }
 
@@ -247,29 +247,28 @@ static Value apply_pool(Elaborator *e, const Bound *bound) {
 }
 
 const Builtin builtins_window[] = {
-    {"conv",
-     "conv(x: tensor, w: tensor, stride: ints = 1, padding: any = 0, dilation: ints = 1, "
-     "groups: int = 1)",
-     "Convolution over any number of spatial axes: x [n, c, in...], w [k, c / groups, kernel...] "
-     "-> [n, k, out...]. padding: a number, one an axis, (low, high) pairs, \"same\" or \"valid\"."
-     " Example: y = conv(image, randn([8, 3, 3, 3]), padding = 1)",
-     apply_conv, OP_CONV, "windows"},
-    {"conv_transpose",
-     "conv_transpose(x: tensor, w: tensor, stride: ints = 1, padding: any = 0, "
-     "dilation: ints = 1, groups: int = 1, output_padding: ints = 0)",
-     "The adjoint of conv: x [n, k, in...], w [k, c / groups, kernel...] -> [n, c, out...]. "
-     "padding: as of conv; with \"same\" each axis of the result is stride times as long."
-     " Example: y = conv_transpose(image, randn([3, 8, 2, 2]), stride = 2)",
-     apply_conv_transpose, OP_CONV_INPUT, "windows"},
-    {"max_pool",
-     "max_pool(x: tensor, kernel: ints, stride: axes = none, padding: any = 0, dilation: ints = 1)",
-     "The greatest element of each window of [n, c, spatial...]; stride is the kernel by default."
-     " Example: y = max_pool(image, 2)",
-     apply_pool, OP_MAX_POOL, "windows"},
-    {"sum_pool",
-     "sum_pool(x: tensor, kernel: ints, stride: axes = none, padding: any = 0, dilation: ints = 1)",
-     "The sum of each window of [n, c, spatial...]; stride is the kernel by default."
-     " Example: y = sum_pool(image, 2)",
-     apply_pool, OP_SUM_POOL, "windows"},
+    BUILTIN("windows", apply_conv, OP_CONV, "conv",
+            "x: tensor, w: tensor, stride: ints = 1, padding: any = 0, dilation: ints = 1, "
+            "groups: int = 1",
+            "Convolution over any number of spatial axes: x [n, c, in...], w [k, c / groups, "
+            "kernel...] -> [n, k, out...]. padding: a number, one an axis, (low, high) pairs, "
+            "\"same\" or \"valid\"."
+            " Example: y = conv(image, randn([8, 3, 3, 3]), padding = 1)"),
+    BUILTIN("windows", apply_conv_transpose, OP_CONV_INPUT, "conv_transpose",
+            "x: tensor, w: tensor, stride: ints = 1, padding: any = 0, dilation: ints = 1, "
+            "groups: int = 1, output_padding: ints = 0",
+            "The adjoint of conv: x [n, k, in...], w [k, c / groups, kernel...] -> [n, c, "
+            "out...]. padding: as of conv; with \"same\" each axis of the result is stride times "
+            "as long."
+            " Example: y = conv_transpose(image, randn([3, 8, 2, 2]), stride = 2)"),
+    BUILTIN("windows", apply_pool, OP_MAX_POOL, "max_pool",
+            "x: tensor, kernel: ints, stride: axes = none, padding: any = 0, dilation: ints = 1",
+            "The greatest element of each window of [n, c, spatial...]; stride is the kernel by "
+            "default."
+            " Example: y = max_pool(image, 2)"),
+    BUILTIN("windows", apply_pool, OP_SUM_POOL, "sum_pool",
+            "x: tensor, kernel: ints, stride: axes = none, padding: any = 0, dilation: ints = 1",
+            "The sum of each window of [n, c, spatial...]; stride is the kernel by default."
+            " Example: y = sum_pool(image, 2)"),
     {0},
 };

@@ -7,6 +7,7 @@
   { name, signature, doc, NULL, 0, "statements" }
 #define TRAIN(name, signature, doc)                                                                \
   { name, signature, doc, NULL, 0, "train" }
+#define IN_TRAIN " Example: train { minimize = mse(linear(x, 16), x), optimizer = sgd, steps = 9, "
 #define SOURCE(name, signature, doc)                                                               \
   { name, signature, doc, NULL, 0, "data sources" }
 #define STAGE(name, signature, doc)                                                                \
@@ -81,49 +82,37 @@ const Builtin builtins_words[] = {
           " Example: train { minimize = mse(linear(x, 16), x), optimizer = sgd, steps = 9 }"),
     TRAIN("clip_norm", "clip = LIMIT | clip_norm(LIMIT) | clip_value(LIMIT)",
           "Limits the norm of gradients. A number: all those of the block or group times min(1, "
-          "LIMIT "
-          "/ (norm + 1e-6)), norm that of all of them; clip_norm: each parameter by its own norm."
-          " Example: train { minimize = mse(linear(x, 16), x), optimizer = sgd, steps = 9, clip = "
-          "clip_norm(1.0) }"),
+          "LIMIT / (norm + 1e-6)), norm that of all of them; clip_norm: each parameter by its own "
+          "norm." IN_TRAIN "clip = clip_norm(1.0) }"),
     TRAIN("clip_value", "clip = clip_value(LIMIT)",
-          "Limits each element of the gradients to [-LIMIT, LIMIT]."
-          " Example: train { minimize = mse(linear(x, 16), x), optimizer = sgd, steps = 9, clip = "
-          "clip_value(0.5) }"),
+          "Limits each element of the gradients to [-LIMIT, LIMIT]." IN_TRAIN
+          "clip = clip_value(0.5) }"),
     TRAIN("average", "average = ema(DECAY) | swa(START, EVERY) | none",
-          "Evaluation and prediction read an average of the weights."
-          " Example: train { minimize = mse(linear(x, 16), x), optimizer = sgd, steps = 9, average "
-          "= ema(0.99) }"),
+          "Evaluation and prediction read an average of the weights." IN_TRAIN
+          "average = ema(0.99) }"),
     TRAIN("accumulate", "accumulate = COUNT",
-          "Minibatches a step: the gradient is the mean of theirs."
-          " Example: train { minimize = mse(linear(x, 16), x), optimizer = sgd, steps = 9, "
-          "accumulate = 4 }"),
+          "Minibatches a step: the gradient is the mean of theirs." IN_TRAIN "accumulate = 4 }"),
     TRAIN("precision", "precision = TYPE",
           "f32, f64, or bf16 and f16: mixed precision, where contractions and convolutions take "
-          "numbers of 16 bits; parameters, losses and optimizers stay f32."
-          " Example: train { minimize = mse(linear(x, 16), x), optimizer = sgd, steps = 9, "
+          "numbers of 16 bits; parameters, losses and optimizers stay f32." IN_TRAIN
           "precision = bf16 }"),
     TRAIN("loss_scale", "loss_scale = POWER_OF_TWO",
           "The loss is multiplied by it and its gradients are divided by it, so that small ones "
-          "do not vanish in f16; 1024 with precision = f16, else 1."
-          " Example: train { minimize = mse(linear(x, 16), x), optimizer = sgd, steps = 9, "
+          "do not vanish in f16; 1024 with precision = f16, else 1." IN_TRAIN
           "precision = f16, loss_scale = 256 }"),
-    TRAIN(
-        "validate", "validate = COUNT steps",
-        "Evaluates each so many steps instead of after each epoch."
-        " Example: train { minimize = mse(linear(x, 16), x), optimizer = sgd, steps = 9, validate "
-        "= 3 steps }"),
+    TRAIN("validate", "validate = COUNT steps",
+          "Evaluates each so many steps instead of after each epoch." IN_TRAIN
+          "validate = 3 steps }"),
     TRAIN("metrics", "metrics = [NAME, ...]",
           "What is reported besides the loss."
           " Example: norm_of_x = norm(x); train { minimize = mse(linear(x, 16), x), optimizer = "
           "sgd, steps = 9, metrics = [norm_of_x] }"),
     TRAIN("lr_scale", "params PATTERN { lr_scale = FACTOR }",
-          "A factor of the optimizer's lr for a group, schedules included."
-          " Example: train { minimize = mse(linear(x, 16), x), optimizer = sgd, steps = 9, params "
-          "\"*.b\" { lr_scale = 2 } }"),
+          "A factor of the optimizer's lr for a group, schedules included." IN_TRAIN
+          "params \"*.b\" { lr_scale = 2 } }"),
     TRAIN("frozen", "params PATTERN { frozen = true }",
-          "Keeps the parameters and states of a group as they are; batch_norm uses its statistics."
-          " Example: train { minimize = mse(linear(x, 16), x), optimizer = sgd, steps = 9, params "
-          "\"*.b\" { frozen = true } }"),
+          "Keeps the parameters and states of a group as they are; batch_norm uses its "
+          "statistics." IN_TRAIN "params \"*.b\" { frozen = true } }"),
     TRAIN(
         "params", "params PATTERN, ... { KEY = VALUE, ... }",
         "Keys for the parameters whose paths match; * is any text, ? one character. An argument "

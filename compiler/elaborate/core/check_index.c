@@ -31,9 +31,7 @@ static bool lies_inside(const Node *index, int64_t extent) {
 /* The row-major number of each element. */
 static Node *number_elements(Elaborator *e, Shape shape) {
   Type type = {.dtype = DTYPE_I64, .shape = {.rank = 1, .dim = {shape_elements(shape)}}};
-  Attribute axis = attr_make_int(ATTR_AXIS, 0);
-  Node *numbers = emit_leaf(e, OP_IOTA, type, 1, &axis);
-  return numbers ? emit_reshape(e, numbers, shape) : NULL;
+  return emit_reshape(e, emit_iota(e, type, 0), shape);
 }
 
 Node *emit_check_index(Elaborator *e, Node *index, const char *taker, int axis, int64_t extent) {

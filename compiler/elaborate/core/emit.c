@@ -131,6 +131,11 @@ Node *emit_scalar(Elaborator *e, const char *name) {
   return node;
 }
 
+Node *emit_iota(Elaborator *e, Type type, int axis) {
+  Attribute attribute = attr_make_int(ATTR_AXIS, axis);
+  return emit_leaf(e, OP_IOTA, type, 1, &attribute);
+}
+
 Node *emit_cast(Elaborator *e, Node *x, DType dtype) {
   if (!x || x->type.dtype == dtype) return x;
   Attribute attribute = attr_make_int(ATTR_DTYPE, dtype);

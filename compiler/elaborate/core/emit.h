@@ -11,7 +11,8 @@ Node *emit_leaf(Elaborator *e, Op op, Type type, int attribute_count, const Attr
 Node *emit_unary(Elaborator *e, Op op, Node *x);
 Node *emit_binary(Elaborator *e, Op op, Node *x, Node *y);
 Node *emit_constant(Elaborator *e, double value, Type type);
-Node *emit_scalar(Elaborator *e, const char *name); /* a host scalar leaf, one an entry */
+Node *emit_scalar(Elaborator *e, const char *name);  /* a host scalar leaf, one an entry */
+Node *emit_iota(Elaborator *e, Type type, int axis); /* 0, 1, ... along the axis */
 Node *emit_cast(Elaborator *e, Node *x, DType dtype);
 /* The axis `from` at place `to`, the others in their order; NULL of NULL (scan.c). */
 Node *emit_move_axis(Elaborator *e, Node *x, int from, int to);

@@ -13,6 +13,8 @@ bool evaluate_formal_type(Elaborator *e, const AstFormal *formal, Value value, S
 
 /* ---- kinds of expressions and statements, in files of their own ---- */
 
+/* Of a tensor of that type: its "shape", "rank", "size" or "dtype". */
+Value evaluate_property(Elaborator *e, Type type, const char *name);
 Value evaluate_index(Elaborator *e, const AstExpr *expr);
 Value evaluate_call(Elaborator *e, const AstExpr *expr);
 Value evaluate_scan(Elaborator *e, const AstExpr *expr);

@@ -1,4 +1,5 @@
 /* Expressions: one function a kind, chosen by table. */
+#include <string.h>
 #include "elaborate/core/emit.h"
 #include "elaborate/core/report.h"
 #include "elaborate/core/slot.h"
@@ -94,24 +95,14 @@ static Value evaluate_name(Elaborator *e, const AstExpr *expr) {
 
 /* ---- literals, sequences ------------------------------------------------------------------ */
 
-static Value evaluate_integer(Elaborator *e, const AstExpr *expr) {
+static Value evaluate_literal(Elaborator *e, const AstExpr *expr) {
   (void)e;
-  return value_int(expr->number.integer);
-}
-
-static Value evaluate_float(Elaborator *e, const AstExpr *expr) {
-  (void)e;
-  return value_float(expr->number.floating);
-}
-
-static Value evaluate_string(Elaborator *e, const AstExpr *expr) {
-  (void)e;
-  return value_string(name_intern(expr->string.bytes));
-}
-
-static Value evaluate_bool(Elaborator *e, const AstExpr *expr) {
-  (void)e;
-  return value_bool(expr->boolean);
+  switch (expr->kind) {
+  case AST_INTEGER: return value_int(expr->number.integer);
+  case AST_FLOAT: return value_float(expr->number.floating);
+  case AST_STRING: return value_string(name_intern(expr->string.bytes));
+  default: return value_bool(expr->boolean);
+  }
 }
 
 static Value evaluate_quantity(Elaborator *e, const AstExpr *expr) {
@@ -202,27 +193,16 @@ static Value evaluate_ternary(Elaborator *e, const AstExpr *expr) {
 
 /* ---- members ------------------------------------------------------------------------------ */
 
-static Value member_shape(Elaborator *e, Value object) {
-  return value_shape(e->arena, object.tensor.node->type.shape);
-}
-
-static Value member_rank(Elaborator *e, Value object) {
-  (void)e;
-  return value_int(object.tensor.node->type.shape.rank);
-}
-
-static Value member_size(Elaborator *e, Value object) {
-  (void)e;
-  return value_int(shape_elements(object.tensor.node->type.shape));
-}
-
-static Value member_dtype(Elaborator *e, Value object) {
-  (void)e;
-  return value_dtype(object.tensor.node->type.dtype);
+Value evaluate_property(Elaborator *e, Type type, const char *name) {
+  if (!strcmp(name, "shape")) return value_shape(e->arena, type.shape);
+  if (!strcmp(name, "rank")) return value_int(type.shape.rank);
+  if (!strcmp(name, "size")) return value_int(shape_elements(type.shape));
+  CHECK(!strcmp(name, "dtype"));
+  return value_dtype(type.dtype);
 }
 
 /* All axes reversed. */
-static Value member_transpose(Elaborator *e, Value object) {
+static Value transpose(Elaborator *e, Value object) {
   Node *node = convert_any_tensor(e, object, e->at);
   if (!node) return value_error();
   int permutation[MAX_RANK];
@@ -231,14 +211,7 @@ static Value member_transpose(Elaborator *e, Value object) {
   return value_tensor(e, emit_transpose(e, node, permutation));
 }
 
-static const struct {
-  const char *name;
-  Value (*evaluate)(Elaborator *e, Value object);
-} members[] = {{"shape", member_shape},
-               {"T", member_transpose},
-               {"rank", member_rank},
-               {"size", member_size},
-               {"dtype", member_dtype}};
+static const char *const members[] = {"shape", "T", "rank", "size", "dtype"};
 enum { MEMBER_COUNT = sizeof members / sizeof members[0] };
 
 static Value evaluate_member(Elaborator *e, const AstExpr *expr) {
@@ -254,14 +227,12 @@ static Value evaluate_member(Elaborator *e, const AstExpr *expr) {
     return value_error();
   }
   e->at = expr->span;
-  const char *names[MEMBER_COUNT];
-  for (int i = 0; i < MEMBER_COUNT; i++) {
-    names[i] = members[i].name;
-    if (name != name_intern(members[i].name)) continue;
-    return members[i].evaluate(e, object);
-  }
+  for (int i = 0; i < MEMBER_COUNT; i++)
+    if (!strcmp(name, members[i]))
+      return !strcmp(name, "T") ? transpose(e, object)
+                                : evaluate_property(e, object.tensor.node->type, name);
   Diagnostic *d = report_error(e, expr->member.name.span, "a tensor has no member '%s'", name);
-  report_suggest(d, name, names, MEMBER_COUNT);
+  report_suggest(d, name, members, MEMBER_COUNT);
   diag_help(d, "the members are shape, T, rank, size and dtype");
   return value_error();
 }
@@ -270,10 +241,10 @@ static Value evaluate_member(Elaborator *e, const AstExpr *expr) {
 
 static Value (*const evaluators[AST_EXPR_KINDS])(Elaborator *e, const AstExpr *expr) = {
     [AST_NAME] = evaluate_name,
-    [AST_INTEGER] = evaluate_integer,
-    [AST_FLOAT] = evaluate_float,
-    [AST_STRING] = evaluate_string,
-    [AST_BOOL] = evaluate_bool,
+    [AST_INTEGER] = evaluate_literal,
+    [AST_FLOAT] = evaluate_literal,
+    [AST_STRING] = evaluate_literal,
+    [AST_BOOL] = evaluate_literal,
     [AST_QUANTITY] = evaluate_quantity,
     [AST_PLACEHOLDER] = evaluate_placeholder,
     [AST_TUPLE] = evaluate_sequence,

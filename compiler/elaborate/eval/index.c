@@ -189,11 +189,9 @@ static Node *bounded_positions(Elaborator *e, Node *positions, DType dtype, int 
   if (range->op == OP_IOTA && range->type.shape.rank == 1 && range->type.shape.dim[0] <= extent)
     return emit_cast(e, positions, dtype);
   Type type = {.dtype = dtype, .shape = {.rank = 1, .dim = {extent}}};
-  Attribute axis = attr_make_int(ATTR_AXIS, 0);
-  Node *numbers = emit_leaf(e, OP_IOTA, type, 1, &axis);
+  Node *numbers = emit_iota(e, type, 0);
   positions = emit_check_index(e, positions, "x[i]", of, extent);
-  return numbers && positions ? emit_node(e, OP_GATHER, 2, (Node *[]){numbers, positions}, 0, NULL)
-                              : NULL;
+  return emit_binary(e, OP_GATHER, numbers, positions);
 }
 
 static bool broadcast_positions(Elaborator *e, const Selection *s, Shape *shape) {
@@ -254,10 +252,9 @@ static Node *select_pick(Elaborator *e, const Selection *s, Node *x) {
   }
   result.dim[--result.rank] = 0;
   Node *index = emit_check_index(e, s->positions[1], "x[i]", axis + 1, x->type.shape.dim[axis + 1]);
-  index = index ? emit_reshape(e, index, rows) : NULL;
-  index = index ? emit_broadcast(e, index, result) : NULL;
+  index = emit_broadcast(e, emit_reshape(e, index, rows), result);
   Attribute picked = attr_make_int(ATTR_AXIS, axis + 1);
-  return index ? emit_node(e, OP_PICK, 2, (Node *[]){x, index}, 1, &picked) : NULL;
+  return emit_node(e, OP_PICK, 2, (Node *[]){x, index}, 1, &picked);
 }
 
 static Node *select_gather(Elaborator *e, Selection *s, Node *x) {
@@ -267,19 +264,13 @@ static Node *select_gather(Elaborator *e, Selection *s, Node *x) {
   if (s->positions_count == 1)
     s->positions[0] = emit_check_index(e, s->positions[0], "x[i]", axis, x->type.shape.dim[axis]);
   if (!s->positions[0]) return NULL;
-  int permutation[MAX_RANK], back[MAX_RANK];
-  int at = 0;
-  permutation[at++] = axis;
-  for (int i = 0; i < rank; i++)
-    if (i != axis) permutation[at++] = i;
-  x = emit_transpose(e, x, permutation);
+  x = emit_move_axis(e, x, axis, 0);
   Node *index = s->positions[0];
   int index_rank = index->type.shape.rank;
   if (x && index_rank + rank - 1 > MAX_RANK)
     return report_failure(e, e->at, "the result has more than %d axes", MAX_RANK);
-  Node *result = x ? emit_node(e, OP_GATHER, 2, (Node *[]){x, index}, 0, NULL) : NULL;
-  if (!result) return NULL;
-  at = 0; /* [index.., before.., after..] -> [before.., index.., after..] */
+  Node *result = emit_binary(e, OP_GATHER, x, index);
+  int back[MAX_RANK], at = 0; /* [index.., before.., after..] -> [before.., index.., after..] */
   for (int i = 0; i < axis; i++) back[at++] = index_rank + i;
   for (int i = 0; i < index_rank; i++) back[at++] = i;
   for (int i = axis + 1; i < rank; i++) back[at++] = index_rank + i - 1;

@@ -57,11 +57,9 @@ static Node *read_range(Elaborator *e, Value range, Span at) {
       !convert_fits(e, value_int(range.range.to), DTYPE_I32, at))
     return NULL;
   Type type = type_make(DTYPE_I32, shape_make(1, &length));
-  Attribute axis = attr_make_int(ATTR_AXIS, 0);
-  Node *counts = emit_leaf(e, OP_IOTA, type, 1, &axis);
+  Node *counts = emit_iota(e, type, 0);
   if (!counts || from == 0) return counts;
-  Node *start = emit_constant(e, (double)from, type);
-  return start ? emit_binary(e, OP_ADD, counts, start) : NULL;
+  return emit_binary(e, OP_ADD, counts, emit_constant(e, (double)from, type));
 }
 
 static Node *read_sequence(Elaborator *e, const AstScan *scan, const AstExpr *source, int *axis) {
