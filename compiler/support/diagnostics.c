@@ -124,18 +124,20 @@ static void add_more(Diagnostic *diagnostic, Severity severity, Span at, const c
   vec_push(arena, &diagnostic->more, message);
 }
 
-void diag_note(Diagnostic *diagnostic, Span at, const char *format, ...) {
+void *diag_note(Diagnostic *diagnostic, Span at, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   add_more(diagnostic, SEVERITY_NOTE, at, format, arguments);
   va_end(arguments);
+  return NULL;
 }
 
-void diag_help(Diagnostic *diagnostic, const char *format, ...) {
+void *diag_help(Diagnostic *diagnostic, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   add_more(diagnostic, SEVERITY_HELP, (Span){0}, format, arguments);
   va_end(arguments);
+  return NULL;
 }
 
 /* ---- printing ----------------------------------------------------------------------------- */

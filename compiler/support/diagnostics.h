@@ -31,9 +31,10 @@ Diagnostic *diag_error(Diagnostics *diagnostics, Span at, const char *format, ..
     __attribute__((format(printf, 3, 4)));
 Diagnostic *diag_warning(Diagnostics *diagnostics, Span at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void diag_note(Diagnostic *diagnostic, Span at, const char *format, ...)
+/* Both give NULL: what a function returns that could not do its work. */
+void *diag_note(Diagnostic *diagnostic, Span at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void diag_help(Diagnostic *diagnostic, const char *format, ...)
+void *diag_help(Diagnostic *diagnostic, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 #endif

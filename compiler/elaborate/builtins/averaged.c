@@ -9,8 +9,8 @@ static Deferred *average_of(Elaborator *e, Value value, Span at) {
     return call_defaults(e, value.function, at);
   if (value.kind == VALUE_DEFERRED && value.deferred->function->stmt->kind == AST_OPTIMIZER)
     return value.deferred;
-  report_kind(e, at, "how 'averaged' averages", "an average such as ema(0.999)", value);
-  return NULL;
+  return report_wrong_kind(e, at, "how 'averaged' averages", "an average such as ema(0.999)",
+                           value);
 }
 
 static Value apply_averaged(Elaborator *e, const Bound *bound) {

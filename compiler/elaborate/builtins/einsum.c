@@ -22,10 +22,9 @@ static bool has_letter(const char *letters, char letter) { return strchr(letters
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 static bool fail(Elaborator *e, const Bound *bound, const char *why) {
-  Diagnostic *d =
-      report_error(e, bound->spans[0], "the formula \"%s\" %s", bound->values[0].string, why);
-  diag_help(d, "a formula reads \"ij,jk->ik\": a letter for each axis");
-  return false;
+  return diag_help(
+      report_error(e, bound->spans[0], "the formula \"%s\" %s", bound->values[0].string, why),
+      "a formula reads \"ij,jk->ik\": a letter for each axis");
 }
 
 static bool add_letter(Elaborator *e, const Bound *bound, char *part, char letter, bool in_result) {
@@ -85,12 +84,12 @@ static bool write_out_all(Elaborator *e, const Bound *bound, int count, Lettered
     bool is_open = has_letter(operands[i].letters, ELLIPSIS);
     int named = (int)strlen(operands[i].letters) - is_open;
     int more = node->type.shape.rank - named;
-    if (is_open ? more < 0 : more != 0) {
-      Diagnostic *d = report_error(e, bound->spans[i + 1], "the formula names %d axes, found %s",
-                                   named, type_text(e->arena, node->type));
-      report_note_tensor(e, d, "the tensor", node);
-      return false;
-    }
+    if (is_open ? more < 0 : more != 0)
+      return report_note_tensor(e,
+                                report_error(e, bound->spans[i + 1],
+                                             "the formula names %d axes, found %s", named,
+                                             type_text(e->arena, node->type)),
+                                "the tensor", node);
     write_out(operands[i].letters, more);
     if (more > most) most = more;
   }
@@ -232,8 +231,7 @@ static bool read_operands(Elaborator *e, const Bound *bound, int count, Lettered
     Diagnostic *d =
         report_error(e, bound->spans[i + 1], "'einsum' of %s", dtype_name(node->type.dtype));
     report_note_tensor(e, d, "the tensor", node);
-    diag_help(d, "all must be floats of one type, or of i32 and i64: f32(x) converts");
-    return false;
+    return diag_help(d, "all must be floats of one type, or of i32 and i64: f32(x) converts");
   }
   return true;
 }

@@ -16,18 +16,16 @@
 /* A float tensor of the current graph; NULL after an error. */
 static Node *float_operand(Elaborator *e, const Bound *bound, int i, Value value) {
   Span at = bound->spans[i];
-  if (!value_is_tensor(value)) {
-    report_kind(e, at, i == 0 ? "what 'grad' differentiates" : "what 'grad' differentiates by",
-                i == 0 ? "a scalar tensor" : "a tensor, or a list of tensors", value);
-    return NULL;
-  }
+  if (!value_is_tensor(value))
+    return report_wrong_kind(
+        e, at, i == 0 ? "what 'grad' differentiates" : "what 'grad' differentiates by",
+        i == 0 ? "a scalar tensor" : "a tensor, or a list of tensors", value);
   Node *node = convert_any_tensor(e, value, at);
   if (!node || dtype_is_float(node->type.dtype)) return node;
   Diagnostic *d = report_error(e, at, "'grad' of %s: only floats have gradients",
                                type_text(e->arena, node->type));
   report_note_tensor(e, d, "the operand", node);
-  diag_help(d, "x = f32(...) converts; compute what is differentiated from that x");
-  return NULL;
+  return diag_help(d, "x = f32(...) converts; compute what is differentiated from that x");
 }
 
 static bool check_scalar(Elaborator *e, const Bound *bound, const Node *y) {
@@ -35,9 +33,9 @@ static bool check_scalar(Elaborator *e, const Bound *bound, const Node *y) {
   Diagnostic *d = report_error(e, bound->spans[0], "'grad' needs a scalar, found %s",
                                type_text(e->arena, y->type));
   report_note_tensor(e, d, "the operand", y);
-  diag_help(d, "grad(sum(y), x) has for each example the gradient of its own y, where examples do "
-               "not mix");
-  return false;
+  return diag_help(
+      d, "grad(sum(y), x) has for each example the gradient of its own y, where examples do "
+         "not mix");
 }
 
 /* Marks the ways from the targets; false when one of them does not lead to y. */
@@ -52,9 +50,9 @@ static bool mark_ways(Elaborator *e, const Bound *bound, const Node *y, int coun
         report_error(e, bound->call, "'grad' by a tensor that the scalar does not depend on");
     report_note_tensor(e, d, "the scalar", y);
     report_note_tensor(e, d, "the tensor", x[i]);
-    diag_help(d, "give the very value that the scalar was computed from; integers, comparisons "
-                 "and stop_gradient let no gradient through");
-    return false;
+    return diag_help(d,
+                     "give the very value that the scalar was computed from; integers, comparisons "
+                     "and stop_gradient let no gradient through");
   }
   memset(adjoints->leads, 0, sizeof *adjoints->leads * (size_t)adjoints->count);
   for (int i = 0; i < count; i++) adjoints->leads[x[i]->id] = true;

@@ -360,8 +360,7 @@ Node *builtins_refuse_type(Elaborator *e, const Bound *bound, int i, const Node 
   Diagnostic *d = report_error(e, bound->spans[i], "'%s' of %s", bound->builtin->name,
                                dtype_name(x->type.dtype));
   report_note_tensor(e, d, "the operand", x);
-  diag_help(d, "convert first: f32(x)");
-  return NULL;
+  return diag_help(d, "convert first: f32(x)");
 }
 
 static const Builtin *const tables[] = {builtins_math,     builtins_shape,    builtins_reduce,

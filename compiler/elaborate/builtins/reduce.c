@@ -34,8 +34,7 @@ static bool check_some(Elaborator *e, const Bound *bound, Op op, const Node *x, 
   Diagnostic *d = report_error(e, bound->call, "'%s' over no elements of %s", bound->builtin->name,
                                type_text(e->arena, x->type));
   report_note_tensor(e, d, "the operand", x);
-  diag_help(d, "of nothing, sum is 0, prod 1, any false and all true");
-  return false;
+  return diag_help(d, "of nothing, sum is 0, prod 1, any false and all true");
 }
 
 static Node *reduce_operand(Elaborator *e, const Bound *bound, Op op) {

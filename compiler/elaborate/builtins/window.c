@@ -84,10 +84,11 @@ static Node *float_operand(Elaborator *e, const Bound *bound, int i) {
 
 static bool check_spatial(Elaborator *e, const Bound *bound, const Node *x) {
   if (x->type.shape.rank >= 3) return true;
-  Diagnostic *d = report_error(e, bound->call, "'%s' needs [batch, channels, spatial...], found %s",
-                               bound->builtin->name, type_text(e->arena, x->type));
-  report_note_tensor(e, d, "the operand", x);
-  return false;
+  return report_note_tensor(e,
+                            report_error(e, bound->call,
+                                         "'%s' needs [batch, channels, spatial...], found %s",
+                                         bound->builtin->name, type_text(e->arena, x->type)),
+                            "the operand", x);
 }
 
 /* A window larger than the padded input. */
@@ -100,8 +101,7 @@ static bool check_window(Elaborator *e, const Bound *bound, const Slide *slide, 
                                  "a window of %lld does not fit %lld elements of spatial axis %d",
                                  (long long)reach, (long long)region, i);
     report_note_tensor(e, d, "the operand", x);
-    diag_help(d, "padding makes room, a smaller kernel fits");
-    return false;
+    return diag_help(d, "padding makes room, a smaller kernel fits");
   }
   return true;
 }

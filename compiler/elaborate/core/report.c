@@ -94,8 +94,9 @@ Value report_error_value(Elaborator *e, Span at, const char *format, ...) {
   return value_error();
 }
 
-void report_note_tensor(Elaborator *e, Diagnostic *diagnostic, const char *what, const Node *node) {
-  diag_note(diagnostic, node->span, "%s is %s", what, type_text(e->arena, node->type));
+void *report_note_tensor(Elaborator *e, Diagnostic *diagnostic, const char *what,
+                         const Node *node) {
+  return diag_note(diagnostic, node->span, "%s is %s", what, type_text(e->arena, node->type));
 }
 
 const char *report_meant(const char *name, const char *const *candidates, int count) {
@@ -109,8 +110,13 @@ void report_suggest(Diagnostic *diagnostic, const char *name, const char *const 
   if (nearest) diag_help(diagnostic, "did you mean '%s'?", nearest);
 }
 
+void *report_wrong_kind(Elaborator *e, Span at, const char *what, const char *wanted, Value found) {
+  if (value_is_error(found)) return NULL;
+  return report_failure(e, at, "%s must be %s, found %s", what, wanted,
+                        value_describe(e->arena, found));
+}
+
 Value report_kind(Elaborator *e, Span at, const char *what, const char *wanted, Value found) {
-  if (!value_is_error(found))
-    report_error(e, at, "%s must be %s, found %s", what, wanted, value_describe(e->arena, found));
+  report_wrong_kind(e, at, what, wanted, found);
   return value_error();
 }

@@ -16,8 +16,8 @@ void *report_failure(Elaborator *e, Span at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 Value report_error_value(Elaborator *e, Span at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Where a tensor came from, with its type. */
-void report_note_tensor(Elaborator *e, Diagnostic *diagnostic, const char *what, const Node *node);
+/* Where a tensor came from, with its type; NULL, as of the other additions. */
+void *report_note_tensor(Elaborator *e, Diagnostic *diagnostic, const char *what, const Node *node);
 void report_suggest(Diagnostic *diagnostic, const char *name, const char *const *candidates,
                     int count);
 /* The candidate that was probably meant, by its spelling or as another framework's word; or NULL. */
@@ -25,6 +25,7 @@ const char *report_meant(const char *name, const char *const *candidates, int co
 /* Which candidate another framework's word means; NULL when none (synonyms.c). */
 const char *report_synonym(const char *name, const char *const *candidates, int count);
 /* "an integer" where another was found: "WHAT must be WANTED, found FOUND". */
+void *report_wrong_kind(Elaborator *e, Span at, const char *what, const char *wanted, Value found);
 Value report_kind(Elaborator *e, Span at, const char *what, const char *wanted, Value found);
 /* The place in the user's file that stands for `at`. */
 Span report_user_span(const Elaborator *e, Span at);

@@ -32,23 +32,19 @@ Node *slot_first_value(Elaborator *e, const Node *leaf, Span at) {
   const char *path = node_string(leaf, ATTR_NAME);
   const Variable *variable = slot_find_variable(e, e->init.key),
                  *parameter = slot_find_variable(e, path);
-  if (variable && variable->kind == VARIABLE_STREAM) {
-    Diagnostic *d = report_error(e, at,
-                                 "a stream begins anew at each pass, when '%s' is no longer "
-                                 "what it began with",
-                                 path);
-    diag_help(d, "begin with a number, an initializer or an expression without parameters");
-    return NULL;
-  }
-  if (parameter && parameter->file && (!variable || variable->file != parameter->file)) {
-    Diagnostic *d = report_error(e, at,
-                                 "'%s' begins with what a file holds, and that is not known "
-                                 "before a run begins",
-                                 path);
-    diag_help(d, "'%s' itself, of its shape, may be an initial value, but nothing computed of it",
-              path);
-    return NULL;
-  }
+  if (variable && variable->kind == VARIABLE_STREAM)
+    return diag_help(report_error(e, at,
+                                  "a stream begins anew at each pass, when '%s' is no longer "
+                                  "what it began with",
+                                  path),
+                     "begin with a number, an initializer or an expression without parameters");
+  if (parameter && parameter->file && (!variable || variable->file != parameter->file))
+    return diag_help(
+        report_error(e, at,
+                     "'%s' begins with what a file holds, and that is not known "
+                     "before a run begins",
+                     path),
+        "'%s' itself, of its shape, may be an initial value, but nothing computed of it", path);
   const Graph *graph = e->init.graph;
   for (int i = 0; i < graph->outputs.count; i++)
     if (!strcmp(graph->outputs.items[i].name, path)) return graph->outputs.items[i].node;

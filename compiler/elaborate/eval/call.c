@@ -158,10 +158,10 @@ static bool is_path_name(Elaborator *e, const char *text, Span at) {
   for (const char *c = text; *c; c++)
     has_control = has_control || (unsigned char)*c < 0x20 || *c == 0x7f;
   if (text[0] && !has_control) return true;
-  Diagnostic *d = report_error(
-      e, at, "%s", text[0] ? "a name cannot hold control characters" : "a name cannot be empty");
-  diag_help(d, "it is the call's part of its parameters' paths: name = \"first\" gives first.w");
-  return false;
+  return diag_help(
+      report_error(e, at, "%s",
+                   text[0] ? "a name cannot hold control characters" : "a name cannot be empty"),
+      "it is the call's part of its parameters' paths: name = \"first\" gives first.w");
 }
 
 static const char *argument_name(Elaborator *e, const Function *function,

@@ -42,12 +42,12 @@ bool convert_fits(Elaborator *e, Value number, DType dtype, Span at) {
                   (real < 0x1p63 && (int64_t)real == number.integer);
   if (fits && is_exact) return true;
   if (dtype == DTYPE_I64 && !is_exact) { /* constants are kept as doubles */
-    Diagnostic *d = report_error(e, at,
-                                 "%s cannot be a constant of an i64 tensor: constants are doubles, "
-                                 "which hold all whole numbers up to 2^53, but not this one",
-                                 shown);
-    diag_help(d, "add it in two steps, (x + 9007199254740992) + 1");
-    return false;
+    return diag_help(
+        report_error(e, at,
+                     "%s cannot be a constant of an i64 tensor: constants are doubles, "
+                     "which hold all whole numbers up to 2^53, but not this one",
+                     shown),
+        "add it in two steps, (x + 9007199254740992) + 1");
   }
   return report_failure(e, at, "%s is not representable in %s", shown, dtype_name(dtype));
 }
@@ -77,25 +77,17 @@ Value convert_plain(Elaborator *e, Value value, Span at) {
 
 bool convert_int(Elaborator *e, Value value, Span at, const char *what, int64_t *result) {
   if (value.kind == VALUE_QUANTITY && !value.quantity.is_epochs) value = convert_quantity(e, value);
-  if (value.kind == VALUE_FLOAT && value.real == floor(value.real) && fabs(value.real) < 1e15) {
-    Diagnostic *d = report_error(e, at, "%s must be an integer, found %s", what,
-                                 value_describe(e->arena, value));
-    diag_help(d, "int(...) converts, // divides integers");
-    return false;
-  }
-  if (value.kind != VALUE_INT) {
-    report_kind(e, at, what, "an integer", value);
-    return false;
-  }
+  if (value.kind == VALUE_FLOAT && value.real == floor(value.real) && fabs(value.real) < 1e15)
+    return diag_help(report_error(e, at, "%s must be an integer, found %s", what,
+                                  value_describe(e->arena, value)),
+                     "int(...) converts, // divides integers");
+  if (value.kind != VALUE_INT) return report_wrong_kind(e, at, what, "an integer", value);
   *result = value.integer;
   return true;
 }
 
 bool convert_number(Elaborator *e, Value value, Span at, const char *what, double *result) {
-  if (!value_is_number(value)) {
-    report_kind(e, at, what, "a number", value);
-    return false;
-  }
+  if (!value_is_number(value)) return report_wrong_kind(e, at, what, "a number", value);
   *result = value_number(value);
   return true;
 }
@@ -222,8 +214,7 @@ Node *convert_tensor(Elaborator *e, Value value, DType dtype, Span at) {
   if (value.kind == VALUE_BOOL) /* a truth value is 0 or 1 among numbers */
     return emit_constant(e, value.boolean, type_scalar(dtype));
   if (value_is_sequence(value)) return convert_list(e, value, dtype, at);
-  report_kind(e, at, "this", "a tensor or a number", value);
-  return NULL;
+  return report_wrong_kind(e, at, "this", "a tensor or a number", value);
 }
 
 Node *convert_any_tensor(Elaborator *e, Value value, Span at) {
@@ -256,10 +247,9 @@ bool convert_shape(Elaborator *e, Value value, Span at, const char *what, bool a
                    Shape *shape) {
   *shape = shape_scalar();
   if (value.kind == VALUE_INT) value = value_list(e->arena, 1, &value);
-  if (!value_is_sequence(value)) {
-    report_kind(e, at, what, value_is_number(value) ? "an integer" : "a list of integers", value);
-    return false;
-  }
+  if (!value_is_sequence(value))
+    return report_wrong_kind(e, at, what,
+                             value_is_number(value) ? "an integer" : "a list of integers", value);
   int64_t length = value_sequence_length(value);
   if (length > MAX_RANK)
     return report_failure(e, at, "%s has %lld axes, but a tensor has at most %d", what,

@@ -40,8 +40,7 @@ static bool read_text(Elaborator *e, const AstEntry *entry, const char **text) {
     *text = value.string;
     return true;
   }
-  report_kind(e, entry->value->span, entry->names.items[0].text, "a string", value);
-  return false;
+  return report_wrong_kind(e, entry->value->span, entry->names.items[0].text, "a string", value);
 }
 
 static bool read_function(Elaborator *e, const AstEntry *entry, External *external) {
@@ -60,8 +59,7 @@ static bool read_rowwise(Elaborator *e, const AstEntry *entry, External *externa
   external->rowwise_at = entry->value->span;
   external->is_rowwise = value.kind == VALUE_BOOL && value.boolean;
   if (value.kind == VALUE_BOOL) return true;
-  report_kind(e, entry->value->span, "rowwise", "true or false", value);
-  return false;
+  return report_wrong_kind(e, entry->value->span, "rowwise", "true or false", value);
 }
 
 /* "f.c", or a list of such. */
@@ -72,10 +70,8 @@ static bool read_files(Elaborator *e, const AstEntry *entry, External *external)
   external->files_at = entry->value->span;
   for (int64_t i = 0; i < count && i < MOST_FILES; i++) {
     Value file = is_list ? value_sequence_item(value, i) : value;
-    if (file.kind != VALUE_STRING || !file.string[0]) {
-      report_kind(e, entry->value->span, "c", "a string or a list of strings", file);
-      return false;
-    }
+    if (file.kind != VALUE_STRING || !file.string[0])
+      return report_wrong_kind(e, entry->value->span, "c", "a string or a list of strings", file);
     external->files[external->file_count++] = file.string;
   }
   if (count > 0 && count <= MOST_FILES) return true;
@@ -114,9 +110,9 @@ static bool read_entry(Elaborator *e, const AstEntry *entry, External *external)
   }
   Diagnostic *d = report_error(e, entry->span, "an extern operator has no key '%s'", key);
   report_suggest(d, key, known, EXTERN_KEYS);
-  diag_help(d, "c = \"file.c\", function = \"name\" where the function is called otherwise, and "
-               "rowwise = true where row i of the result follows from row i of the arguments");
-  return false;
+  return diag_help(
+      d, "c = \"file.c\", function = \"name\" where the function is called otherwise, and "
+         "rowwise = true where row i of the result follows from row i of the arguments");
 }
 
 static bool is_word_of_c(const char *name) {
@@ -150,10 +146,9 @@ static const char *find_objection(const char *name) {
 static bool check_function(Elaborator *e, const char *name, Span at) {
   const char *objection = find_objection(name);
   if (!objection) return true;
-  Diagnostic *d =
-      report_error(e, at, "a C function of your own cannot be called '%s': it %s", name, objection);
-  diag_help(d, "function = \"my_%s\" in the operator's block names another one", name);
-  return false;
+  return diag_help(
+      report_error(e, at, "a C function of your own cannot be called '%s': it %s", name, objection),
+      "function = \"my_%s\" in the operator's block names another one", name);
 }
 
 static bool read_entries(Elaborator *e, const Function *function, External *external) {
@@ -194,12 +189,10 @@ static bool enter(Elaborator *e, const Function *function, const External *exter
   const char *name = name_intern(external->function);
   Span at = function->stmt->function.name.span;
   const ExternInfo *known = module_find_extern(e->module, name);
-  if (known && !same_files(known, external)) {
-    Diagnostic *d =
-        report_error(e, at, "the C function '%s' is taken from other files elsewhere", name);
-    diag_note(d, known->span, "here");
-    return false;
-  }
+  if (known && !same_files(known, external))
+    return diag_note(
+        report_error(e, at, "the C function '%s' is taken from other files elsewhere", name),
+        known->span, "here");
   if (known) return true;
   ExternInfo info = {.function = name,
                      .file_count = external->file_count,
@@ -220,11 +213,10 @@ static Node *take_operand(Elaborator *e, const Function *function, int i, Value 
   if (value_is_tensor(value) && value.tensor.is_host)
     return emit_cast(e, convert_any_tensor(e, value, at), e->default_float);
   if (value_is_tensor(value)) return convert_any_tensor(e, value, at);
-  report_kind(e, at,
-              arena_printf(e->arena, "the argument '%s' of an extern operator",
-                           function->stmt->function.formals.items[i].name.text),
-              "a tensor or a number", value);
-  return NULL;
+  return report_wrong_kind(e, at,
+                           arena_printf(e->arena, "the argument '%s' of an extern operator",
+                                        function->stmt->function.formals.items[i].name.text),
+                           "a tensor or a number", value);
 }
 
 static bool check_rows(Elaborator *e, const Function *function, const External *external,

@@ -199,12 +199,11 @@ static bool broadcast_positions(Elaborator *e, const Selection *s, Shape *shape)
   for (int k = 1; k < s->positions_count; k++) {
     Shape next = s->positions[k]->type.shape;
     if (shape_broadcast(*shape, next, shape)) continue;
-    Diagnostic *d =
-        report_error(e, s->positions_at[k], "positions of shapes %s and %s, which do not broadcast",
-                     shape_text(e->arena, *shape), shape_text(e->arena, next));
-    diag_help(d, "x[i, j] takes x[i[k], j[k]] for each k; for all rows with all columns write "
-                 "x[i[:, none], j]");
-    return false;
+    return diag_help(report_error(e, s->positions_at[k],
+                                  "positions of shapes %s and %s, which do not broadcast",
+                                  shape_text(e->arena, *shape), shape_text(e->arena, next)),
+                     "x[i, j] takes x[i[k], j[k]] for each k; for all rows with all columns write "
+                     "x[i[:, none], j]");
   }
   return true;
 }

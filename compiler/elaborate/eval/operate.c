@@ -201,8 +201,8 @@ bool operate_unify(Elaborator *e, const char *what, Operands operands, Node **x,
     Diagnostic *d =
         report_error(e, e->at, "%s of %s and %s", what, dtype_name(left), dtype_name(right));
     note_operands(e, d, a, b);
-    diag_help(d, "convert one of them: %s(...)", dtype_name(dtype_is_float(left) ? left : right));
-    return false;
+    return diag_help(d, "convert one of them: %s(...)",
+                     dtype_name(dtype_is_float(left) ? left : right));
   }
   if (!operands.compares &&
       (refuse_float(e, what, a, dtype, a, b) || refuse_float(e, what, b, dtype, a, b)))

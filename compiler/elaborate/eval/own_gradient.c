@@ -50,14 +50,12 @@ static bool find_targets(OwnGradient *own, const Value *values) {
   const AstFormals *formals = &own->function->stmt->function.formals;
   for (int i = 0; i < formals->count; i++) {
     AstName name = formals->items[i].name;
-    if (value_is_sequence(values[i]) && holds_float_tensor(values[i])) {
-      Diagnostic *d = report_error(e, own->call,
-                                   "'%s' has a gradient of its own, which cannot be "
-                                   "given to '%s', a list of tensors",
-                                   own->function->name, name.text);
-      diag_help(d, "make each tensor an argument, or join them: stack(...), concat(...)");
-      return false;
-    }
+    if (value_is_sequence(values[i]) && holds_float_tensor(values[i]))
+      return diag_help(report_error(e, own->call,
+                                    "'%s' has a gradient of its own, which cannot be "
+                                    "given to '%s', a list of tensors",
+                                    own->function->name, name.text),
+                       "make each tensor an argument, or join them: stack(...), concat(...)");
     if (!is_float_tensor(values[i])) continue;
     Node *node = convert_any_tensor(e, values[i], own->call);
     if (!node) return false;
@@ -65,12 +63,11 @@ static bool find_targets(OwnGradient *own, const Value *values) {
     own->targets[own->target_count++] = node;
   }
   if (own->target_count > 0) return true;
-  Diagnostic *d = report_error(e, own->call,
-                               "'%s' has a gradient of its own, but no argument of "
-                               "this call is a tensor of floats",
-                               own->function->name);
-  diag_note(d, own->written->keyword, "the gradient");
-  return false;
+  return diag_note(report_error(e, own->call,
+                                "'%s' has a gradient of its own, but no argument of "
+                                "this call is a tensor of floats",
+                                own->function->name),
+                   own->written->keyword, "the gradient");
 }
 
 /* What stands for a leaf of the trace's graph in the body of a scan. */
@@ -105,8 +102,7 @@ static bool check_parameters(OwnGradient *own) {
                                    "the parameter '%s', which '%s' uses",
                                    own->function->name, path, own->function->name);
       diag_note(d, leaf->span, "the parameter");
-      diag_help(d, "take it as an argument, or use stop_gradient(...) of it");
-      return false;
+      return diag_help(d, "take it as an argument, or use stop_gradient(...) of it");
     }
     for (int k = 0; k < node->operand_count && node_passes_gradient(node); k++)
       reached[node->operands[k]->id] = true;
@@ -141,13 +137,11 @@ static bool find_results(OwnGradient *own, Value result) {
                           own->function->name, MAX_FORMALS);
   for (int i = 0; i < count; i++)
     if (!add_result(own, is_tuple ? result.list.items[i] : result)) return false;
-  if (own->result_count == 0) {
-    Diagnostic *d =
-        report_error(e, own->written->keyword,
-                     "'%s' returns no tensor of floats: it has no gradient", own->function->name);
-    diag_note(d, own->call, "in this call it returns %s", value_describe(e->arena, result));
-    return false;
-  }
+  if (own->result_count == 0)
+    return diag_note(report_error(e, own->written->keyword,
+                                  "'%s' returns no tensor of floats: it has no gradient",
+                                  own->function->name),
+                     own->call, "in this call it returns %s", value_describe(e->arena, result));
   if (formals->count == own->result_count) return true;
   Span at = formals->count > 0 ? formals->items[0].span : own->written->keyword;
   return report_failure(
@@ -194,10 +188,9 @@ static bool bind_gradients(OwnGradient *own, Type packed) {
           formal->name.text);
     for (int k = 0; k < outer->count; k++) {
       if (outer->items[k].name.text != formal->name.text) continue;
-      Diagnostic *d = report_error(e, formal->name.span, "'%s' is an argument of '%s' already",
-                                   formal->name.text, own->function->name);
-      diag_note(d, outer->items[k].name.span, "it is defined here");
-      return false;
+      return diag_note(report_error(e, formal->name.span, "'%s' is an argument of '%s' already",
+                                    formal->name.text, own->function->name),
+                       outer->items[k].name.span, "it is defined here");
     }
     Value value = value_tensor(e, unpack(e, own->dy, own->result_count, own->results, i));
     if (value_is_error(value)) return false;
@@ -221,10 +214,9 @@ static Node *convert_gradient(OwnGradient *own, int i, Value value, Span at) {
   if (is_weak)
     return convert_to_type(e, value, type, at,
                            arena_printf(e->arena, "the gradient of '%s'", name));
-  if (!value_is_tensor(value)) {
-    report_kind(e, at, arena_printf(e->arena, "the gradient of '%s'", name), "a tensor", value);
-    return NULL;
-  }
+  if (!value_is_tensor(value))
+    return report_wrong_kind(e, at, arena_printf(e->arena, "the gradient of '%s'", name),
+                             "a tensor", value);
   Node *node = convert_any_tensor(e, value, at);
   if (!node || type_equal(node->type, type)) return node;
   Diagnostic *d = report_error(e, at, "the gradient of '%s' must be %s, as '%s' is, found %s", name,
@@ -258,8 +250,8 @@ static bool take_gradients(OwnGradient *own, Node **gradients) {
                                  count, count == 1 ? "" : "s", own->target_count,
                                  own->target_count == 1 ? "" : "s", names.data);
     text_free(&names);
-    diag_help(d, "return one for each, in the order of the arguments; none stands for zeros");
-    return false;
+    return diag_help(d,
+                     "return one for each, in the order of the arguments; none stands for zeros");
   }
   for (int i = 0; i < count; i++) {
     Span at = stmt->values.items[is_spread ? 0 : i]->span;

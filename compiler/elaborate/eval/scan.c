@@ -68,10 +68,9 @@ static Node *read_sequence(Elaborator *e, const AstScan *scan, const AstExpr *so
   e->at = source->span;
   if (value_is_error(value)) return NULL;
   if (value.kind == VALUE_RANGE) return read_range(e, value, source->span);
-  if (!value_is_tensor(value) && !value_is_sequence(value)) {
-    report_kind(e, source->span, "what a scan walks over", "a tensor or a range", value);
-    return NULL;
-  }
+  if (!value_is_tensor(value) && !value_is_sequence(value))
+    return report_wrong_kind(e, source->span, "what a scan walks over", "a tensor or a range",
+                             value);
   Node *node = convert_any_tensor(e, value, source->span);
   if (!node) return NULL;
   if (scan->along) {
@@ -154,8 +153,7 @@ static Node *end_carry(Elaborator *e, const AstBinding *carry, Type type) {
       report_error(e, at, "the carry '%s' begins as %s, but a step leaves it as %s",
                    carry->name.text, type_text(e->arena, type), type_text(e->arena, node->type));
   diag_note(d, carry->value->span, "its value before the first step");
-  diag_help(d, "a carry has one type from step to step");
-  return NULL;
+  return diag_help(d, "a carry has one type from step to step");
 }
 
 /* ---- the body ----------------------------------------------------------------------------- */

@@ -22,9 +22,8 @@ static bool evaluate_element(Elaborator *e, AstName element, DType *dtype) {
   const char *names[DTYPE_COUNT];
   for (int i = 0; i < DTYPE_COUNT; i++) names[i] = dtype_name((DType)i);
   if (!symbol) report_suggest(d, element.text, names, DTYPE_COUNT);
-  diag_help(d, "the types are f64 f32 f16 bf16 i64 i32 u8 bool, and names bound to one: "
-               "kind = x.dtype");
-  return false;
+  return diag_help(d, "the types are f64 f32 f16 bf16 i64 i32 u8 bool, and names bound to one: "
+                      "kind = x.dtype");
 }
 
 bool evaluate_type(Elaborator *e, const AstType *ast, Type *type) {
@@ -56,10 +55,9 @@ static bool check_formal_extent(Elaborator *e, const AstExpr *expr, int64_t exte
   int64_t wanted;
   if (!convert_int(e, evaluate_expr(e, expr), expr->span, "an extent", &wanted)) return false;
   if (wanted == extent) return true;
-  Diagnostic *d = report_error(e, at, "the argument '%s' has extent %lld where %lld is declared",
-                               formal, (long long)extent, (long long)wanted);
-  diag_note(d, expr->span, "declared here");
-  return false;
+  return diag_note(report_error(e, at, "the argument '%s' has extent %lld where %lld is declared",
+                                formal, (long long)extent, (long long)wanted),
+                   expr->span, "declared here");
 }
 
 bool evaluate_formal_type(Elaborator *e, const AstFormal *formal, Value value, Span at) {
@@ -69,20 +67,16 @@ bool evaluate_formal_type(Elaborator *e, const AstFormal *formal, Value value, S
   bool is_number = value_is_number(value) || value.kind == VALUE_DEFERRED ||
                    value.kind == VALUE_QUANTITY || value.kind == VALUE_BOOL;
   if (is_number && ast->dims.count == 0) return true;
-  if (!value_is_tensor(value)) {
-    report_kind(e, at, arena_printf(e->arena, "the argument '%s'", formal->name.text), "a tensor",
-                value);
-    return false;
-  }
+  if (!value_is_tensor(value))
+    return report_wrong_kind(e, at, arena_printf(e->arena, "the argument '%s'", formal->name.text),
+                             "a tensor", value);
   Type found = value.tensor.node->type;
   bool fits = found.dtype == dtype && (ast->any_shape || found.shape.rank == ast->dims.count);
-  if (!fits) {
-    Diagnostic *d =
-        report_error(e, at, "the argument '%s' is %s, which is not of its declared type",
-                     formal->name.text, type_text(e->arena, found));
-    diag_note(d, ast->span, "declared here");
-    return false;
-  }
+  if (!fits)
+    return diag_note(report_error(e, at,
+                                  "the argument '%s' is %s, which is not of its declared type",
+                                  formal->name.text, type_text(e->arena, found)),
+                     ast->span, "declared here");
   for (int i = 0; i < ast->dims.count; i++)
     if (!check_formal_extent(e, ast->dims.items[i], found.shape.dim[i], at, formal->name.text))
       return false;

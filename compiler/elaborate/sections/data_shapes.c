@@ -8,10 +8,9 @@
 /* A source makes `makes`, but the input is another. */
 static bool report_shape(Elaborator *e, const DataCall *call, const InputInfo *input,
                          const char *makes) {
-  Diagnostic *d = report_error(e, call->span, "%s; the input '%s' is %s", makes, input->name,
-                               type_text(e->arena, input->type));
-  diag_note(d, input->span, "the input");
-  return false;
+  return diag_note(report_error(e, call->span, "%s; the input '%s' is %s", makes, input->name,
+                                type_text(e->arena, input->type)),
+                   input->span, "the input");
 }
 
 /* ---- pictures ------------------------------------------------------------------------------- */

@@ -33,8 +33,7 @@ static bool is_frozen(Elaborator *e, const UpdateTarget *target) {
   const KeyValue *frozen = target->keys[KEY_FROZEN];
   if (!frozen->expr) return false;
   if (frozen->value.kind == VALUE_BOOL) return frozen->value.boolean;
-  report_kind(e, frozen->expr->span, "frozen", "true or false", frozen->value);
-  return false;
+  return report_wrong_kind(e, frozen->expr->span, "frozen", "true or false", frozen->value);
 }
 
 static UpdateTarget make_target(const TrainPlan *plan, Slot *slot) {
@@ -255,8 +254,7 @@ Deferred *update_definer(Elaborator *e, const KeyValue *key, const char *what, c
     return call_defaults(e, value.function, key->expr->span);
   if (value.kind == VALUE_DEFERRED && value.deferred->function->stmt->kind == AST_OPTIMIZER)
     return value.deferred;
-  report_kind(e, key->expr->span, what, wanted, value);
-  return NULL;
+  return report_wrong_kind(e, key->expr->span, what, wanted, value);
 }
 
 static void average_parameter(Update *update, const UpdateTarget *target) {

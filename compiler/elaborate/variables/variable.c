@@ -156,16 +156,13 @@ static bool settle_variable(Elaborator *e, VariableKind kind, const char *path, 
     vec_push(e->arena, &e->module->variables, created);
     return true;
   }
-  if (!variable) {
-    Diagnostic *d = report_error(e, span, "'%s' exists in evaluation but not in training", path);
-    diag_help(d, "parameters and states are created by training; evaluation may use fewer");
-    return false;
-  }
+  if (!variable)
+    return diag_help(report_error(e, span, "'%s' exists in evaluation but not in training", path),
+                     "parameters and states are created by training; evaluation may use fewer");
   if (type_equal(variable->type, type) && variable->kind == kind) return true;
-  Diagnostic *d = report_error(e, span, "'%s' is %s in training but %s here", path,
-                               type_text(e->arena, variable->type), type_text(e->arena, type));
-  diag_help(d, "the shape of a parameter must not depend on the batch or on `training`");
-  return false;
+  return diag_help(report_error(e, span, "'%s' is %s in training but %s here", path,
+                                type_text(e->arena, variable->type), type_text(e->arena, type)),
+                   "the shape of a parameter must not depend on the batch or on `training`");
 }
 
 Slot *variable_create(Elaborator *e, VariableKind kind, const char *path, Type type, Span span) {
@@ -198,16 +195,12 @@ static bool declaration_allowed(Elaborator *e, const AstStmt *stmt) {
   const char *word = ast_stmt_kind_text(stmt->kind);
   if (e->region != &e->trace->region && !e->region->outer)
     return report_failure(e, stmt->keyword, "%s belongs in a def or at the top level", word);
-  if (region_in_rule(e->region)) {
-    Diagnostic *d = report_error(e, stmt->keyword, "a gradient has no %s of its own", word);
-    diag_help(d, "it is computed from its argument and from what the def has bound");
-    return false;
-  }
-  if (frame->state_prefix && stmt->kind == AST_PARAM) {
-    Diagnostic *d = report_error(e, stmt->keyword, "an optimizer has states, not parameters");
-    diag_help(d, "state %s = zeros", stmt->variable.name.text);
-    return false;
-  }
+  if (region_in_rule(e->region))
+    return diag_help(report_error(e, stmt->keyword, "a gradient has no %s of its own", word),
+                     "it is computed from its argument and from what the def has bound");
+  if (frame->state_prefix && stmt->kind == AST_PARAM)
+    return diag_help(report_error(e, stmt->keyword, "an optimizer has states, not parameters"),
+                     "state %s = zeros", stmt->variable.name.text);
   return true;
 }
 
@@ -221,11 +214,10 @@ static bool default_type(Elaborator *e, const AstStmt *stmt, Type *type) {
   *type = type_scalar(e->default_float);
   if (expr && (expr->kind == AST_INTEGER || expr->kind == AST_FLOAT || expr->kind == AST_UNARY))
     return true;
-  Diagnostic *d = report_error(e, stmt->variable.name.span, "the %s '%s' needs a shape",
-                               ast_stmt_kind_text(stmt->kind), stmt->variable.name.text);
-  diag_help(d, "%s %s : f32[...] = ... with its extents in the brackets",
-            ast_stmt_kind_text(stmt->kind), stmt->variable.name.text);
-  return false;
+  return diag_help(report_error(e, stmt->variable.name.span, "the %s '%s' needs a shape",
+                                ast_stmt_kind_text(stmt->kind), stmt->variable.name.text),
+                   "%s %s : f32[...] = ... with its extents in the brackets",
+                   ast_stmt_kind_text(stmt->kind), stmt->variable.name.text);
 }
 
 static bool declared_type(Elaborator *e, const AstStmt *stmt, Type *type) {
@@ -237,12 +229,11 @@ static bool declared_type(Elaborator *e, const AstStmt *stmt, Type *type) {
                           stmt->variable.name.text);
   }
   if (stmt->kind != AST_PARAM || dtype_is_float(type->dtype)) return true;
-  Diagnostic *d = report_error(e, stmt->variable.type->span,
-                               "a parameter is trained and must be of a float type, not %s",
-                               dtype_name(type->dtype));
-  diag_help(d, "state %s : %s[...] is not trained", stmt->variable.name.text,
-            dtype_name(type->dtype));
-  return false;
+  return diag_help(report_error(e, stmt->variable.type->span,
+                                "a parameter is trained and must be of a float type, not %s",
+                                dtype_name(type->dtype)),
+                   "state %s : %s[...] is not trained", stmt->variable.name.text,
+                   dtype_name(type->dtype));
 }
 
 /* Where the user sees that a slot was made. */
@@ -309,24 +300,21 @@ static Slot *declare_slot(Elaborator *e, const AstStmt *stmt) {
   Slot *slot = slot_find(e->trace, path);
   if (slot) {
     slot = shared_slot(e, slot, stmt);
-    if (slot && !type_equal(slot->type, type)) {
-      Diagnostic *d = report_error(
-          e, name.span, "'%s' is shared, but is %s in one use of the layer and %s in another", path,
-          type_text(e->arena, slot->type), type_text(e->arena, type));
-      diag_note(d, slot_place(slot), "the first use");
-      return NULL;
-    }
+    if (slot && !type_equal(slot->type, type))
+      return diag_note(
+          report_error(e, name.span,
+                       "'%s' is shared, but is %s in one use of the layer and %s in another", path,
+                       type_text(e->arena, slot->type), type_text(e->arena, type)),
+          slot_place(slot), "the first use");
     return slot;
   }
   if (kind == VARIABLE_PARAM && follow_is_average(e, path))
     return follow_slot(e, path, type, name.span);
-  if (!stmt->variable.value) {
-    Diagnostic *d = report_error(e, name.span, "the %s '%s' needs an initial value",
-                                 ast_stmt_kind_text(stmt->kind), name.text);
-    diag_help(d, "%s %s : ... = zeros, or = he_normal, normal(0, 0.02), ...",
-              ast_stmt_kind_text(stmt->kind), name.text);
-    return NULL;
-  }
+  if (!stmt->variable.value)
+    return diag_help(report_error(e, name.span, "the %s '%s' needs an initial value",
+                                  ast_stmt_kind_text(stmt->kind), name.text),
+                     "%s %s : ... = zeros, or = he_normal, normal(0, 0.02), ...",
+                     ast_stmt_kind_text(stmt->kind), name.text);
   if (kind == VARIABLE_STREAM && is_of_one_example(e, path, type))
     return fresh_stream(e, stmt, path, type);
   slot = variable_create(e, kind, path, type, name.span);
