@@ -21,9 +21,6 @@ double data_argument_number(const DataCall *call, const char *name, double fallb
 /* Whether the source has no rows of its own: those of the other lines are its rows. */
 bool data_follows_rows(const DataCall *source);
 
-/* Whether the numbers of a call lie where the runtime takes them (data_ranges.c). */
-bool data_check_ranges(Elaborator *e, const DataCall *call);
-
 /* ---- sources and the inputs that they feed (data_sources.c) ------------------------------- */
 
 /* What a set may hold: `files` in predict alone and once, rows for those that follow them. */

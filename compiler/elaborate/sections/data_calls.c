@@ -3,6 +3,7 @@
  * The tables below are that vocabulary. Arguments are evaluated to plain values (numbers, strings,
  * lists, names of fields) and given to the runtime by formal name; what is not given keeps the
  * runtime's default. */
+#include <math.h>
 #include <string.h>
 #include "elaborate/core/report.h"
 #include "elaborate/eval/evaluate.h"
@@ -16,13 +17,23 @@ enum {
   STRING = 1 << DATA_STRING,
   BOOL = 1 << DATA_BOOL,
   LIST = 1 << DATA_LIST,
-  FIELD = 1 << DATA_NAME
+  FIELD = 1 << DATA_NAME,
+  KINDS = NUMBER | STRING | BOOL | LIST | FIELD,
+  NEEDED = KINDS + 1,         /* it must be given */
+  REPEATED = NEEDED * 2,      /* any number of positional ones, named "" */
+  RANGED = NEEDED * 4,        /* numbers have a range; */
+  WHOLE = RANGED | NEEDED * 8 /* and are whole */
 };
 
+/* Ranges are those that the runtime takes, so that a program with another number is refused before it is
+ * compiled. Fractions of a data set have a rule of their own, and so does what replaces a missing
+ * value. */
 typedef struct DataFormal {
   const char *name;
-  int kinds;
-  bool is_required, is_variadic; /* variadic: any number of positional ones, named "" */
+  int kinds; /* and what else is said above */
+  double least, most;
+  const char *words[4]; /* the strings that make sense, if not all do; */
+  const char *text;     /* how they are listed */
 } DataFormal;
 
 enum { MOST_FORMALS = 6 };
@@ -30,57 +41,63 @@ enum { MOST_FORMALS = 6 };
 typedef struct DataWord {
   const char *name;
   DataFormal formals[MOST_FORMALS];
+  struct {
+    int least, most;
+    const char *text;
+  } fields; /* where they have a meaning by their place */
 } DataWord;
 
+#define ANY(name, kinds)                                                                           \
+  { name, kinds, 0, 0, {0}, NULL }
+#define WITHIN(name, kinds, least, most)                                                           \
+  { name, NUMBER | (kinds), least, most, {0}, NULL }
+#define SEED WITHIN("seed", WHOLE, 0, 0x1p53)
+#define WORKERS WITHIN("workers", WHOLE, 0, 256)
+#define WINDOWS                                                                                    \
+  ANY("file", STRING | NEEDED), WITHIN("length", WHOLE | NEEDED, 1, 0x1p31),                       \
+      WITHIN("stride", WHOLE, 1, 0x1p31), ANY("from", NUMBER), ANY("to", NUMBER)
+#define SIZE WITHIN("height", WHOLE | NEEDED, 1, 1 << 15), WITHIN("width", WHOLE, 1, 1 << 15)
+
 static const DataWord sources[] = {
-    {"idx", {{"file", STRING, true, true}}},
+    {"idx", {ANY("file", STRING | NEEDED | REPEATED)}, {0}},
     {"csv",
-     {{"file", STRING, true, false},
-      {"columns", LIST, false, false},
-      {"header", BOOL, false, false},
-      {"separator", STRING, false, false},
-      {"missing", LIST, false, false}}},
-    {"npy", {{"file", STRING, true, true}}},
+     {ANY("file", STRING | NEEDED), ANY("columns", LIST), ANY("header", BOOL),
+      ANY("separator", STRING), ANY("missing", LIST)},
+     {0}},
+    {"npy", {ANY("file", STRING | NEEDED | REPEATED)}, {0}},
     {"text",
-     {{"file", STRING, true, false},
-      {"length", NUMBER, true, false},
-      {"stride", NUMBER, false, false},
-      {"from", NUMBER, false, false},
-      {"to", NUMBER, false, false},
-      {"unit", STRING, false, false}}},
+     {WINDOWS,
+      {"unit", STRING, 0, 0, {"character", "byte", "word"}, "\"character\", \"byte\" or \"word\""}},
+     {1, 2, "a window and what follows it"}},
     {"token_stream",
-     {{"file", STRING, true, false},
-      {"length", NUMBER, true, false},
-      {"stride", NUMBER, false, false},
-      {"from", NUMBER, false, false},
-      {"to", NUMBER, false, false},
-      {"type", STRING, false, false}}},
-    {"image_folder", {{"folder", STRING, true, false}, {"workers", NUMBER, false, false}}},
-    {"files", {{"workers", NUMBER, false, false}}},
+     {WINDOWS, {"type", STRING, 0, 0, {"u16", "u32"}, "\"u16\" or \"u32\""}},
+     {1, 2, "a window and what follows it"}},
+    {"image_folder", {ANY("folder", STRING | NEEDED), WORKERS}, {1, 2, "a picture and its class"}},
+    {"files", {WORKERS}, {1, 1, "a picture"}},
     {"copy_task",
-     {{"words", NUMBER, true, false},
-      {"bits", NUMBER, true, false},
-      {"count", NUMBER, false, false},
-      {"least", NUMBER, false, false},
-      {"seed", NUMBER, false, false}}},
-    {"counter", {{0}}},
-    {"constant", {{"value", NUMBER | BOOL | LIST, true, false}}},
+     {WITHIN("words", WHOLE | NEEDED, 1, 1 << 20), WITHIN("bits", WHOLE | NEEDED, 1, 1 << 20),
+      WITHIN("count", WHOLE, 1, UINT32_MAX), WITHIN("least", WHOLE, 1, 1 << 20), SEED},
+     {3, 3, "source, target and mask"}},
+    {"counter", {{0}}, {1, 1, "the number of the row"}},
+    {"constant", {ANY("value", NUMBER | BOOL | LIST | NEEDED)}, {1, 1, "its value"}},
 };
 enum { SOURCE_COUNT = sizeof sources / sizeof sources[0] };
 
 static const DataWord stages[] = {
-    {"split",
-     {{"from", NUMBER, true, false}, {"to", NUMBER, true, false}, {"seed", NUMBER, false, false}}},
-    {"shuffle", {{"seed", NUMBER, false, false}}},
-    {"standardize", {{"field", FIELD, false, true}}},
-    {"impute", {{"field", FIELD, true, true}, {"with", NUMBER | STRING, false, false}}},
-    {"categories", {{"field", FIELD, true, true}}},
-    {"batch", {{"size", NUMBER, true, false}}},
-    {"prefetch", {{"count", NUMBER, false, false}}},
-    {"resize", {{"height", NUMBER, true, false}, {"width", NUMBER, false, false}}},
-    {"center_crop", {{"height", NUMBER, true, false}, {"width", NUMBER, false, false}}},
-    {"random_crop", {{"height", NUMBER, true, false}, {"width", NUMBER, false, false}}},
-    {"random_flip", {{"probability", NUMBER, false, false}}},
+    {"split", {ANY("from", NUMBER | NEEDED), ANY("to", NUMBER | NEEDED), SEED}, {0}},
+    {"shuffle", {SEED}, {0}},
+    {"standardize", {ANY("field", FIELD | REPEATED)}, {0}},
+    {"impute",
+     {ANY("field", FIELD | NEEDED | REPEATED),
+      {"with", NUMBER | STRING, 0, 0, {"mean", "median"}, "\"mean\", \"median\" or a number"}},
+     {0}},
+    {"categories", {ANY("field", FIELD | NEEDED | REPEATED)}, {0}},
+    {"batch", {WITHIN("size", WHOLE | NEEDED, 1, 0x1p53)}, {0}},
+    {"prefetch", {WITHIN("count", WHOLE, 0, 1024)}, {0}},
+    {"resize", {SIZE}, {0}},
+    {"center_crop", {SIZE}, {0}},
+    {"random_crop", {SIZE}, {0}},
+    {"random_flip", {WITHIN("probability", RANGED, 0, 1)}, {0}},
 };
 enum { STAGE_COUNT = sizeof stages / sizeof stages[0] };
 
@@ -102,7 +119,7 @@ static int formal_count(const DataWord *word) {
 
 static const DataFormal *find_formal(const DataWord *word, const char *name) {
   for (int i = 0; i < formal_count(word); i++)
-    if (!word->formals[i].is_variadic && !strcmp(word->formals[i].name, name))
+    if (!(word->formals[i].kinds & REPEATED) && !strcmp(word->formals[i].name, name))
       return &word->formals[i];
   return NULL;
 }
@@ -166,7 +183,7 @@ static bool read_value(Elaborator *e, const DataPipeline *pipeline, const DataFo
   if (!data_value(e, value, expr->span, result)) return false;
   if (formal->kinds & 1 << result->kind) return true;
   return report_failure(e, expr->span, "'%s' must be %s, found %s", formal->name,
-                        kinds_text(formal->kinds), value_describe(e->arena, value));
+                        kinds_text(formal->kinds & KINDS), value_describe(e->arena, value));
 }
 
 /* ---- calls -------------------------------------------------------------------------------- */
@@ -211,7 +228,7 @@ static const DataFormal *place_argument(Elaborator *e, const DataWord *word,
     report_suggest(d, argument->name.text, names, count);
     return NULL;
   }
-  if (word->formals[0].is_variadic) return &word->formals[0];
+  if (word->formals[0].kinds & REPEATED) return &word->formals[0];
   if (position < formal_count(word)) return &word->formals[position];
   return report_failure(e, argument->span, "'%s' has too many arguments", word->name);
 }
@@ -224,7 +241,7 @@ static bool read_arguments(Elaborator *e, const DataPipeline *pipeline, const Da
     const AstArgument *argument = &arguments->items[i];
     const DataFormal *formal = place_argument(e, word, argument, i);
     if (!formal) return false;
-    const char *name = formal->is_variadic ? "" : name_intern(formal->name);
+    const char *name = formal->kinds & REPEATED ? "" : name_intern(formal->name);
     for (int k = 0; k < call->argument_count; k++)
       if (name[0] && call->arguments[k].name == name) {
         report_error(e, argument->span, "the argument '%s' is given twice", formal->name);
@@ -239,31 +256,10 @@ static bool read_arguments(Elaborator *e, const DataPipeline *pipeline, const Da
 
 static bool has_argument(const DataCall *call, const DataFormal *formal) {
   for (int i = 0; i < call->argument_count; i++)
-    if (formal->is_variadic ? !call->arguments[i].name[0]
-                            : !strcmp(call->arguments[i].name, formal->name))
+    if (formal->kinds & REPEATED ? !call->arguments[i].name[0]
+                                 : !strcmp(call->arguments[i].name, formal->name))
       return true;
   return false;
-}
-
-/* A call, or a stage's bare name. */
-static bool read_call(Elaborator *e, const DataPipeline *pipeline, const AstExpr *expr,
-                      bool is_source, DataCall *call) {
-  static const AstArguments none = {0};
-  const AstExpr *callee = expr->kind == AST_CALL ? expr->call.callee : expr;
-  if (callee->kind != AST_NAME)
-    return report_failure(e, expr->span, "a %s of data is a name with arguments",
-                          is_source ? "source" : "stage");
-  const DataWord *word = find_word(e, callee, is_source);
-  if (!word) return false;
-  *call = (DataCall){.function = name_intern(word->name), .span = expr->span};
-  const AstArguments *arguments = expr->kind == AST_CALL ? &expr->call.arguments : &none;
-  if (!read_arguments(e, pipeline, word, arguments, call)) return false;
-  for (int i = 0; i < formal_count(word); i++) {
-    const DataFormal *formal = &word->formals[i];
-    if (!formal->is_required || has_argument(call, formal)) continue;
-    return report_failure(e, expr->span, "'%s' needs the argument '%s'", word->name, formal->name);
-  }
-  return true;
 }
 
 /* ---- rules of single words ---------------------------------------------------------------- */
@@ -292,59 +288,99 @@ static bool check_file_count(Elaborator *e, const DataPipeline *pipeline, const 
 }
 
 /* Sources whose fields have a meaning by their place. */
-static bool check_field_count(Elaborator *e, const DataPipeline *pipeline, const DataCall *call) {
+static bool check_field_count(Elaborator *e, const DataPipeline *pipeline, const DataCall *call,
+                              const DataWord *word) {
   static const char *const counts[] = {"", "one field", "one or two fields", "three fields"};
-  static const struct {
-    const char *source;
-    int least, most;
-    const char *text;
-  } rows[] = {{"text", 1, 2, "a window and what follows it"},
-              {"token_stream", 1, 2, "a window and what follows it"},
-              {"image_folder", 1, 2, "a picture and its class"},
-              {"files", 1, 1, "a picture"},
-              {"copy_task", 3, 3, "source, target and mask"},
-              {"counter", 1, 1, "the number of the row"},
-              {"constant", 1, 1, "its value"}};
-  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    if (strcmp(call->function, rows[i].source) != 0) continue;
-    if (pipeline->field_count >= rows[i].least && pipeline->field_count <= rows[i].most) continue;
-    return report_failure(e, call->span, "'%s' gives %s (%s), not %d", rows[i].source,
-                          counts[rows[i].most], rows[i].text, pipeline->field_count);
+  int count = pipeline->field_count;
+  if (!word->fields.text || (count >= word->fields.least && count <= word->fields.most))
+    return true;
+  return report_failure(e, call->span, "'%s' gives %s (%s), not %d", word->name,
+                        counts[word->fields.most], word->fields.text, count);
+}
+
+/* 0 / 0 is -nan for printf. */
+static double for_print(double number) { return isnan(number) ? fabs(number) : number; }
+
+/* NaN fits no range. */
+static bool check_range(Elaborator *e, const DataCall *call, const DataFormal *formal,
+                        const DataValue *value) {
+  bool is_whole = (formal->kinds & WHOLE) == WHOLE;
+  if (!(formal->kinds & RANGED) || value->kind != DATA_NUMBER) return true;
+  bool fits = value->number >= formal->least && value->number <= formal->most;
+  if (fits && (!is_whole || value->number == floor(value->number))) return true;
+  return report_failure(e, call->span, "'%s' must be a %s from %.0f to %.0f, found %g",
+                        formal->name, is_whole ? "whole number" : "number", formal->least,
+                        formal->most, for_print(value->number));
+}
+
+static bool check_fractions(Elaborator *e, const DataCall *call) {
+  double from = data_argument_number(call, "from", 0), to = data_argument_number(call, "to", 1);
+  if (from >= 0 && from < to && to <= 1) return true;
+  return report_failure(e, call->span,
+                        "%s takes fractions with 0 <= from < to <= 1, found %g and %g",
+                        call->function, from, to);
+}
+
+/* What replaces a missing value is a value itself. */
+static bool check_replacement(Elaborator *e, const DataCall *call) {
+  double with = data_argument_number(call, "with", 0);
+  if (strcmp(call->function, "impute") != 0 || isfinite(with)) return true;
+  return report_failure(e, call->span,
+                        "impute replaces missing values by a finite number, not by %g",
+                        for_print(with));
+}
+
+static bool check_words(Elaborator *e, const DataCall *call, const DataFormal *formal,
+                        const DataValue *value) {
+  bool fits = !formal->text || value->kind != DATA_STRING;
+  for (int w = 0; w < 4 && formal->words[w]; w++)
+    fits = fits || !strcmp(value->string, formal->words[w]);
+  if (fits) return true;
+  return report_failure(e, call->span, "%s takes %s = %s, not \"%s\"", call->function, formal->name,
+                        formal->text, value->string);
+}
+
+typedef bool ArgumentCheck(Elaborator *e, const DataCall *call, const DataFormal *formal,
+                           const DataValue *value);
+
+static bool check_arguments(Elaborator *e, const DataCall *call, const DataWord *word,
+                            ArgumentCheck *check) {
+  for (int i = 0; i < call->argument_count; i++) {
+    const DataFormal *formal = find_formal(word, call->arguments[i].name);
+    if (formal && !check(e, call, formal, &call->arguments[i].value)) return false;
   }
   return true;
 }
 
-/* A word where only some make sense: impute's `with`, the unit of a text, the type of tokens. */
-static bool check_words(Elaborator *e, const DataCall *call) {
-  static const struct {
-    const char *function, *argument, *words[4], *text;
-  } rows[] = {
-      {"impute", "with", {"mean", "median"}, "\"mean\", \"median\" or a number"},
-      {"text", "unit", {"character", "byte", "word"}, "\"character\", \"byte\" or \"word\""},
-      {"token_stream", "type", {"u16", "u32"}, "\"u16\" or \"u32\""}};
-  for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++)
-    for (int i = 0; i < call->argument_count; i++) {
-      const DataValue *value = &call->arguments[i].value;
-      bool fits = strcmp(call->function, rows[r].function) != 0 ||
-                  strcmp(call->arguments[i].name, rows[r].argument) != 0 ||
-                  value->kind != DATA_STRING;
-      for (int w = 0; w < 4 && rows[r].words[w]; w++)
-        fits = fits || !strcmp(value->string, rows[r].words[w]);
-      if (fits) continue;
-      return report_failure(e, call->span, "%s takes %s = %s, not \"%s\"", rows[r].function,
-                            rows[r].argument, rows[r].text, value->string);
-    }
-  return true;
-}
-
 static bool check_call(Elaborator *e, const DataPipeline *pipeline, const DataCall *call,
-                       bool is_source) {
-  return check_file_count(e, pipeline, call) && check_field_count(e, pipeline, call) &&
-         data_check_ranges(e, call) && check_words(e, call) &&
-         (is_source || data_check_stage(e, pipeline, call));
+                       const DataWord *word) {
+  return check_file_count(e, pipeline, call) && check_field_count(e, pipeline, call, word) &&
+         check_arguments(e, call, word, check_range) && check_fractions(e, call) &&
+         check_replacement(e, call) && check_arguments(e, call, word, check_words);
 }
 
 /* ---- lines -------------------------------------------------------------------------------- */
+
+/* A call, or a stage's bare name. */
+static bool read_call(Elaborator *e, const DataPipeline *pipeline, const AstExpr *expr,
+                      bool is_source, DataCall *call) {
+  static const AstArguments none = {0};
+  const AstExpr *callee = expr->kind == AST_CALL ? expr->call.callee : expr;
+  if (callee->kind != AST_NAME)
+    return report_failure(e, expr->span, "a %s of data is a name with arguments",
+                          is_source ? "source" : "stage");
+  const DataWord *word = find_word(e, callee, is_source);
+  if (!word) return false;
+  *call = (DataCall){.function = name_intern(word->name), .span = expr->span};
+  const AstArguments *arguments = expr->kind == AST_CALL ? &expr->call.arguments : &none;
+  if (!read_arguments(e, pipeline, word, arguments, call)) return false;
+  for (int i = 0; i < formal_count(word); i++) {
+    const DataFormal *formal = &word->formals[i];
+    if (!(formal->kinds & NEEDED) || has_argument(call, formal)) continue;
+    return report_failure(e, expr->span, "'%s' needs the argument '%s'", word->name, formal->name);
+  }
+  return check_call(e, pipeline, call, word) && (is_source || data_check_stage(e, pipeline, call));
+}
 
 bool data_read_pipeline(Elaborator *e, const AstEntry *entry, DataPipeline *pipeline) {
   pipeline->span = entry->span;
@@ -357,7 +393,7 @@ bool data_read_pipeline(Elaborator *e, const AstEntry *entry, DataPipeline *pipe
   for (int i = 0; i < count; i++) {
     const AstExpr *expr = i == 0 ? entry->value : entry->stages.items[i - 1];
     DataCall *call = &pipeline->calls[pipeline->call_count];
-    bool good = read_call(e, pipeline, expr, i == 0, call) && check_call(e, pipeline, call, i == 0);
+    bool good = read_call(e, pipeline, expr, i == 0, call);
     if (i == 0) has_source = good;
     if (good && has_source) pipeline->call_count++;
     fits = fits && good;
