@@ -5,21 +5,17 @@
 #include "elaborate/eval/call.h"
 
 static Deferred *average_of(Elaborator *e, Value value, Span at) {
-  if (value.kind == VALUE_DEF && value.function->stmt->kind == AST_OPTIMIZER)
-    return call_defaults(e, value.function, at);
-  if (value.kind == VALUE_DEFERRED && value.deferred->function->stmt->kind == AST_OPTIMIZER)
-    return value.deferred;
+  Deferred *average;
+  if (call_is_definer(e, value, AST_OPTIMIZER, at, &average)) return average;
   return report_wrong_kind(e, at, "how 'averaged' averages", "an average such as ema(0.999)",
                            value);
 }
 
 static Value apply_averaged(Elaborator *e, const Bound *bound) {
   Value followed = bound->values[0];
-  if (followed.kind != VALUE_LAYER) {
-    report_kind(e, bound->spans[0], "what is averaged", "a layer, made by a call with '_'",
-                followed);
-    return value_error();
-  }
+  if (followed.kind != VALUE_LAYER)
+    return report_kind(e, bound->spans[0], "what is averaged", "a layer, made by a call with '_'",
+                       followed);
   Layer *layer = ARENA_NEW(e->arena, Layer);
   *layer = *followed.layer;
   layer->followed = followed.layer;

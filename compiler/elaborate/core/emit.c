@@ -110,6 +110,11 @@ Node *emit_constant(Elaborator *e, double value, Type type) {
   return emit_leaf(e, OP_CONSTANT, type, 1, &attribute);
 }
 
+void emit_output(Elaborator *e, OutputKind kind, const char *name, Node *node, Span span) {
+  graph_add_output(e->region->graph,
+                   (Output){.kind = kind, .name = name, .node = node, .span = span});
+}
+
 Node *emit_scalar(Elaborator *e, const char *name) {
   const char *interned = name_intern(name);
   Region *body = e->region;

@@ -9,6 +9,7 @@
 #include "elaborate/eval/call.h"
 #include "elaborate/eval/convert.h"
 #include "elaborate/eval/evaluate.h"
+#include "elaborate/eval/host.h"
 #include "support/names.h"
 #include "support/panic.h"
 
@@ -232,9 +233,12 @@ static Value defer(Elaborator *e, Function *function, const Arguments *arguments
   return value;
 }
 
-Deferred *call_defaults(Elaborator *e, Function *function, Span at) {
-  Value value = defer(e, function, &(Arguments){.call = at, .callee = at}, NULL);
-  return value_is_error(value) ? NULL : value.deferred;
+bool call_is_definer(Elaborator *e, Value value, AstStmtKind kind, Span at, Deferred **deferred) {
+  bool is_bare = value.kind == VALUE_DEF && value.function->stmt->kind == kind;
+  if (is_bare) value = defer(e, value.function, &(Arguments){.call = at, .callee = at}, NULL);
+  bool is_applied = value.kind == VALUE_DEFERRED && value.deferred->function->stmt->kind == kind;
+  *deferred = is_applied ? value.deferred : NULL;
+  return is_bare || is_applied;
 }
 
 Frame *call_definer(Elaborator *e, const Deferred *deferred, int ambient_count,
@@ -264,6 +268,26 @@ Frame *call_definer(Elaborator *e, const Deferred *deferred, int ambient_count,
     return NULL;
   }
   return frame;
+}
+
+void call_optimizer(Elaborator *e, const Deferred *definer, Slot *w, Node *g, const char *what,
+                    const char *example) {
+  Symbol ambient[6];
+  host_ambient(e, ambient);
+  ambient[4] = (Symbol){
+      .name = name_intern("w"), .kind = SYMBOL_PARAM, .slot = w, .value = value_tensor(e, w->leaf)};
+  ambient[5] =
+      (Symbol){.name = name_intern("g"), .kind = SYMBOL_AMBIENT, .value = value_tensor(e, g)};
+  Frame *frame = call_definer(e, definer, 6, ambient, w->path);
+  if (!frame) return;
+  frame->state_prefix = name_printf("%s:", w->path);
+  frame->state_type = &w->type;
+  int errors = e->errors;
+  evaluate_block(e, frame->stmts);
+  if (!w->stored && e->errors == errors)
+    report_error(e, definer->function->stmt->function.name.span,
+                 "the %s '%s' never stores into w: %s", what, definer->function->name, example);
+  call_leave(e, frame);
 }
 
 /* ---- layers ------------------------------------------------------------------------------- */

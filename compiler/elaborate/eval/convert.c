@@ -65,14 +65,9 @@ static Value convert_quantity(Elaborator *e, Value value) {
 
 Value convert_plain(Elaborator *e, Value value, Span at) {
   if (value.kind == VALUE_QUANTITY) return convert_quantity(e, value);
-  Deferred *deferred = value.kind == VALUE_DEFERRED ? value.deferred : NULL;
-  if (value.kind == VALUE_DEF && value.function->stmt->kind == AST_SCHEDULE) {
-    deferred = call_defaults(e, value.function, at);
-    if (!deferred) return value_error();
-  }
-  if (!deferred || deferred->function->stmt->kind != AST_SCHEDULE) return value;
-  Node *node = host_schedule(e, deferred, deferred->scalar);
-  return node ? value_tensor(e, node) : value_error();
+  Deferred *schedule;
+  if (!call_is_definer(e, value, AST_SCHEDULE, at, &schedule)) return value;
+  return value_tensor(e, schedule ? host_schedule(e, schedule, schedule->scalar) : NULL);
 }
 
 bool convert_int(Elaborator *e, Value value, Span at, const char *what, int64_t *result) {

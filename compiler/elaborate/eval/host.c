@@ -75,12 +75,10 @@ Node *host_schedule(Elaborator *e, Deferred *deferred, const char *name) {
   Context outer = region_enter(e, &e->host);
   e->default_float = DTYPE_F64;
   Node *node = run_schedule(e, deferred);
+  const char *scalar = scalar_name(e, name ? name : deferred->function->name);
+  if (node) emit_output(e, OUTPUT_SCALAR, scalar, node, deferred->span);
   region_leave(e, outer);
   if (!node) return NULL;
-  const char *scalar = scalar_name(e, name ? name : deferred->function->name);
-  graph_add_output(
-      e->host.graph,
-      (Output){.kind = OUTPUT_SCALAR, .name = scalar, .node = node, .span = deferred->span});
   HostScalar entry = {schedule_identity(deferred), deferred->path, scalar};
   vec_push(e->arena, &e->scalars, entry);
   return emit_scalar(e, scalar);

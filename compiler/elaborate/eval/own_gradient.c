@@ -291,10 +291,7 @@ static bool elaborate_rule(OwnGradient *own, Type packed, Region *region) {
   e->frame = &frame;
   bool fine = run_rule(own, packed, gradients);
   for (int i = 0; i < own->target_count && fine; i++)
-    graph_add_output(region->graph, (Output){.kind = OUTPUT_RESULT,
-                                             .name = own->names[i].text,
-                                             .node = gradients[i],
-                                             .span = own->names[i].span});
+    emit_output(e, OUTPUT_RESULT, own->names[i].text, gradients[i], own->names[i].span);
   region_leave_frame(e, outer);
   return fine;
 }

@@ -212,15 +212,10 @@ static bool run_body(Elaborator *e, const AstScan *scan, ScanFrame *frame, Node 
     const AstBinding *carry = &scan->carries.items[i];
     Node *next = end_carry(e, carry, initial[i]->type);
     if (!next) return false;
-    graph_add_output(e->region->graph, (Output){.kind = OUTPUT_RESULT,
-                                                .name = carry->name.text,
-                                                .node = next,
-                                                .span = carry->name.span});
+    emit_output(e, OUTPUT_RESULT, carry->name.text, next, carry->name.span);
   }
   for (int i = 0; i < frame->yields.count && fine; i++)
-    graph_add_output(e->region->graph, (Output){.kind = OUTPUT_RESULT,
-                                                .name = name_intern("yield"),
-                                                .node = frame->yields.items[i]});
+    emit_output(e, OUTPUT_RESULT, name_intern("yield"), frame->yields.items[i], (Span){0});
   return fine;
 }
 

@@ -452,9 +452,7 @@ static void build_metric(Cutter *c, const Metric *metric) {
   }
   if (!node) return;
   node = emit_cast(e, node, DTYPE_F64);
-  graph_add_output(
-      c->region.graph,
-      (Output){.kind = OUTPUT_SCALAR, .name = metric->name, .node = node, .span = metric->span});
+  emit_output(e, OUTPUT_SCALAR, metric->name, node, metric->span);
   vec_push(e->arena, &e->module->metrics, ((MetricInfo){metric->name, metric->span}));
 }
 

@@ -247,14 +247,12 @@ static int find_formal(const Function *function, const char *name) {
   return -1;
 }
 
-Deferred *update_definer(Elaborator *e, const KeyValue *key, const char *what, const char *wanted) {
-  Value value = key->value;
-  if (value_is_error(value)) return NULL;
-  if (value.kind == VALUE_DEF && value.function->stmt->kind == AST_OPTIMIZER)
-    return call_defaults(e, value.function, key->expr->span);
-  if (value.kind == VALUE_DEFERRED && value.deferred->function->stmt->kind == AST_OPTIMIZER)
-    return value.deferred;
-  return report_wrong_kind(e, key->expr->span, what, wanted, value);
+/* The value of a key as a definer of the form of an optimizer; NULL after an error. */
+static Deferred *find_definer(Elaborator *e, const KeyValue *key, const char *what,
+                              const char *wanted) {
+  Deferred *definer;
+  if (call_is_definer(e, key->value, AST_OPTIMIZER, key->expr->span, &definer)) return definer;
+  return report_wrong_kind(e, key->expr->span, what, wanted, key->value);
 }
 
 static void average_parameter(Update *update, const UpdateTarget *target) {
@@ -262,7 +260,7 @@ static void average_parameter(Update *update, const UpdateTarget *target) {
   const KeyValue *key = target->keys[KEY_AVERAGE];
   const Slot *slot = target->slot;
   if (!key->expr || !slot->stored || key->value.kind == VALUE_NONE) return;
-  Deferred *definer = update_definer(e, key, "average", "an average such as ema(0.999)");
+  Deferred *definer = find_definer(e, key, "average", "an average such as ema(0.999)");
   if (!definer) return;
   const char *path = average_path(slot->path);
   e->at = key->expr->span;
@@ -329,8 +327,8 @@ static void scale_rate(Elaborator *e, const UpdateTarget *target, Deferred *own)
 /* The optimizer's application for one parameter: the group's arguments, named schedules. */
 static Deferred *bind_optimizer(Update *update, const UpdateTarget *target) {
   Elaborator *e = update->e;
-  Deferred *shared = update_definer(e, target->keys[KEY_OPTIMIZER], "optimizer",
-                                    "an optimizer such as adam(lr = 1e-3)");
+  Deferred *shared = find_definer(e, target->keys[KEY_OPTIMIZER], "optimizer",
+                                  "an optimizer such as adam(lr = 1e-3)");
   if (!shared) return NULL;
   const AstFormals *formals = &shared->function->stmt->function.formals;
   Deferred *own = ARENA_NEW(e->arena, Deferred);
@@ -366,24 +364,7 @@ static void run_optimizer(Update *update, UpdateTarget *target) {
   if (!own || !target->gradient) return;
   Slot wide = widened_slot(e, slot);
   if (!wide.leaf) return;
-  Symbol ambient[6];
-  host_ambient(e, ambient);
-  ambient[4] = (Symbol){.name = name_intern("w"),
-                        .kind = SYMBOL_PARAM,
-                        .slot = &wide,
-                        .value = value_tensor(e, wide.leaf)};
-  ambient[5] = (Symbol){
-      .name = name_intern("g"), .kind = SYMBOL_AMBIENT, .value = value_tensor(e, target->gradient)};
-  Frame *frame = call_definer(e, own, 6, ambient, slot->path);
-  if (!frame) return;
-  frame->state_prefix = name_printf("%s:", slot->path);
-  frame->state_type = &wide.type;
-  int errors = e->errors;
-  evaluate_block(e, frame->stmts);
-  if (!wide.stored && e->errors == errors)
-    report_error(e, own->function->stmt->function.name.span,
-                 "the optimizer '%s' never stores into w: w <- w - lr * g", own->function->name);
-  call_leave(e, frame);
+  call_optimizer(e, own, &wide, target->gradient, "optimizer", "w <- w - lr * g");
   if (wide.stored && wide.current) slot_store(slot, emit_cast(e, wide.current, slot->type.dtype));
 }
 
@@ -395,10 +376,7 @@ void update_states(Elaborator *e) {
     bool is_kept = e->trace->training || slot->kind == VARIABLE_STREAM;
     if (!slot->stored || !slot->current || !is_kept) continue;
     if (slot->kind == VARIABLE_STATE && frozen_path(e, slot->path)) continue;
-    graph_add_output(e->region->graph, (Output){.kind = OUTPUT_STORE,
-                                                .name = slot->path,
-                                                .node = slot->current,
-                                                .span = slot->leaf->span});
+    emit_output(e, OUTPUT_STORE, slot->path, slot->current, slot->leaf->span);
   }
 }
 

@@ -18,8 +18,6 @@ typedef struct Update {
   VEC(UpdateTarget) targets; /* in the order of the variables */
 } Update;
 
-/* The value of a key as a definer of the form of an optimizer; NULL after an error. */
-Deferred *update_definer(Elaborator *e, const KeyValue *key, const char *what, const char *wanted);
 /* Limits the gradients of an objective by the `clip` that holds for each. */
 void update_clip(Update *update, int objective);
 

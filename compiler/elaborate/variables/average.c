@@ -5,11 +5,8 @@
  * average, its g the parameter's new value. It starts from the parameter's initial value. Averages
  * of 16 bits would not move: they are f32, and rounded where they are read. */
 #include "elaborate/core/emit.h"
-#include "elaborate/core/report.h"
 #include "elaborate/core/slot.h"
 #include "elaborate/eval/call.h"
-#include "elaborate/eval/evaluate.h"
-#include "elaborate/eval/host.h"
 #include "elaborate/variables/average.h"
 #include "support/names.h"
 #include "support/panic.h"
@@ -32,27 +29,8 @@ void average_begin(Elaborator *e, const Slot *slot, const char *path) {
 }
 
 void average_move(Elaborator *e, Deferred *definer, Slot *average, Node *value) {
-  Symbol ambient[6];
   value = emit_cast(e, value, average->type.dtype);
-  if (!value) return;
-  host_ambient(e, ambient);
-  ambient[4] = (Symbol){.name = name_intern("w"),
-                        .kind = SYMBOL_PARAM,
-                        .slot = average,
-                        .value = value_tensor(e, average->leaf)};
-  ambient[5] =
-      (Symbol){.name = name_intern("g"), .kind = SYMBOL_AMBIENT, .value = value_tensor(e, value)};
-  Frame *frame = call_definer(e, definer, 6, ambient, average->path);
-  if (!frame) return;
-  frame->state_prefix = name_printf("%s:", average->path);
-  frame->state_type = &average->type;
-  int errors = e->errors;
-  evaluate_block(e, frame->stmts);
-  if (!average->stored && e->errors == errors)
-    report_error(e, definer->function->stmt->function.name.span,
-                 "the average '%s' never stores into w: w <- 0.9 * w + 0.1 * g",
-                 definer->function->name);
-  call_leave(e, frame);
+  if (value) call_optimizer(e, definer, average, value, "average", "w <- 0.9 * w + 0.1 * g");
 }
 
 Node *average_leaf(Elaborator *e, const char *path, Type type) {

@@ -66,15 +66,11 @@ static Value run_initializer(Elaborator *e, const Deferred *deferred, Type type,
 static Value initial_value(Elaborator *e, Value value, Type type, const char *path, Span at) {
   if (value.kind == VALUE_BUILTIN && !strcmp(value.builtin->name, "zeros")) return value_int(0);
   if (value.kind == VALUE_BUILTIN && !strcmp(value.builtin->name, "ones")) return value_int(1);
-  Deferred *deferred = value.kind == VALUE_DEFERRED ? value.deferred : NULL;
-  if (value.kind == VALUE_DEF && value.function->stmt->kind == AST_INIT)
-    deferred = call_defaults(e, value.function, at);
-  if (value.kind == VALUE_DEF && value.function->stmt->kind == AST_INIT && !deferred)
-    return value_error();
-  if (!deferred) return value;
-  if (deferred->function->stmt->kind != AST_INIT)
-    return report_kind(e, at, "an initial value", "an initializer, a number or a tensor", value);
-  return run_initializer(e, deferred, type, path);
+  Deferred *deferred;
+  if (call_is_definer(e, value, AST_INIT, at, &deferred))
+    return deferred ? run_initializer(e, deferred, type, path) : value_error();
+  if (value.kind != VALUE_DEFERRED) return value;
+  return report_kind(e, at, "an initial value", "an initializer, a number or a tensor", value);
 }
 
 /* Numbers that stand for those of a file until it is read: what `--check-gradients` and the
@@ -93,9 +89,8 @@ static Value take_file(Elaborator *e, Value file, Type type, const char *path, S
   variable->entry = is_npy ? NULL : file.file.entry ? file.file.entry : path;
   if (type.dtype == DTYPE_BOOL) return value_bool(false);
   if (!dtype_is_float(type.dtype)) return value_int(0);
-  Function *normal = scope_find_own(e->root, name_intern("lecun_normal"))->value.function;
-  Deferred *deferred = call_defaults(e, normal, at);
-  return deferred ? run_initializer(e, deferred, type, path) : value_error();
+  Value normal = scope_find_own(e->root, name_intern("lecun_normal"))->value;
+  return initial_value(e, normal, type, path, at);
 }
 
 /* What begins as a parameter that a file holds begins with the same file. */
@@ -134,11 +129,7 @@ void variable_initialize(Elaborator *e, const char *path, Type type, const AstEx
       value = value_tensor(e, emit_cast(e, value.tensor.node, type.dtype));
     node = convert_to_type(e, value, type, at, arena_printf(e->arena, "'%s'", path));
   }
-  if (node) {
-    Output output = {
-        .kind = OUTPUT_STORE, .name = path, .node = node, .span = report_user_span(e, at)};
-    graph_add_output(e->init.graph, output);
-  }
+  if (node) emit_output(e, OUTPUT_STORE, path, node, report_user_span(e, at));
   e->init.key = NULL;
   outer.at = at; /* what is made of the variable next stands there, too */
   region_leave(e, outer);
