@@ -13,7 +13,6 @@
 #include "support/integers.h"
 
 typedef struct Selection {
-  const AstExpr *expr;
   Node *x;
   int axis; /* the next of x to be indexed */
   int64_t start[MAX_RANK], stop[MAX_RANK], step[MAX_RANK];
@@ -22,46 +21,47 @@ typedef struct Selection {
   Node *positions[MAX_RANK];
   Span positions_at[MAX_RANK];
   int positions_axis; /* of the result: that of the first */
-  bool failed;
 } Selection;
 
-static void select_fail(Selection *s) { s->failed = true; }
-
-static void select_extent(Elaborator *e, Selection *s, Span at, int64_t extent) {
-  if (s->result.rank == MAX_RANK) {
-    report_error(e, at, "the result has more than %d axes", MAX_RANK);
-    select_fail(s);
-    return;
-  }
+/* What each of the following selects; false after a diagnostic. */
+static bool select_extent(Elaborator *e, Selection *s, Span at, int64_t extent) {
+  if (s->result.rank == MAX_RANK)
+    return report_failure(e, at, "the result has more than %d axes", MAX_RANK);
   s->result.dim[s->result.rank++] = extent;
+  return true;
 }
 
-static void select_all(Elaborator *e, Selection *s, Span at) {
-  int64_t extent = s->x->type.shape.dim[s->axis];
-  s->start[s->axis] = 0;
-  s->stop[s->axis] = extent;
-  s->step[s->axis++] = 1;
-  select_extent(e, s, at, extent);
+/* Of the next axis. */
+static void select_range(Selection *s, int64_t start, int64_t stop, int64_t step) {
+  s->start[s->axis] = start;
+  s->stop[s->axis] = stop;
+  s->step[s->axis++] = step;
 }
 
-static void select_position(Elaborator *e, Selection *s, int64_t position, Span at) {
+static bool select_all(Elaborator *e, Selection *s, Span at) {
   int64_t extent = s->x->type.shape.dim[s->axis];
-  if (position < -extent || position >= extent) {
-    Diagnostic *d = report_error(e, at, "index %lld is outside axis %d of extent %lld",
-                                 (long long)position, s->axis, (long long)extent);
-    report_note_tensor(e, d, "the tensor", s->x);
-    select_fail(s);
-    return;
-  }
-  if (position < 0) position += extent;
-  s->start[s->axis] = position;
-  s->stop[s->axis] = position + 1;
-  s->step[s->axis++] = 1;
+  select_range(s, 0, extent, 1);
+  return select_extent(e, s, at, extent);
 }
 
-/* Positions known at compile time are checked, and count from the end when negative. */
-static Value settle_positions(Elaborator *e, Selection *s, Value value, Span at) {
-  int64_t extent = s->x->type.shape.dim[s->axis];
+/* From 0 on; a negative one counts from the end. */
+static bool settle_position(Elaborator *e, const Selection *s, int64_t *position, Span at) {
+  int64_t extent = s->x->type.shape.dim[s->axis], given = *position;
+  *position = given < 0 ? given + extent : given;
+  if (given >= -extent && given < extent) return true;
+  Diagnostic *d = report_error(e, at, "index %lld is outside axis %d of extent %lld",
+                               (long long)given, s->axis, (long long)extent);
+  return report_note_tensor(e, d, "the tensor", s->x);
+}
+
+static bool select_position(Elaborator *e, Selection *s, int64_t position, Span at) {
+  if (!settle_position(e, s, &position, at)) return false;
+  select_range(s, position, position + 1, 1);
+  return true;
+}
+
+/* Those known at compile time. */
+static Value settle_positions(Elaborator *e, const Selection *s, Value value, Span at) {
   if (value_is_sequence(value)) {
     int count = (int)value_sequence_length(value);
     Value *items = ARENA_ARRAY(e->arena, Value, count);
@@ -72,41 +72,30 @@ static Value settle_positions(Elaborator *e, Selection *s, Value value, Span at)
     return value_list(e->arena, count, items);
   }
   if (value.kind != VALUE_INT) return value;
-  if (value.integer >= -extent && value.integer < extent)
-    return value_int(value.integer < 0 ? value.integer + extent : value.integer);
-  Diagnostic *d = report_error(e, at, "index %lld is outside axis %d of extent %lld",
-                               (long long)value.integer, s->axis, (long long)extent);
-  report_note_tensor(e, d, "the tensor", s->x);
-  return value_error();
+  return settle_position(e, s, &value.integer, at) ? value : value_error();
 }
 
-static void select_positions(Elaborator *e, Selection *s, Value value, Span at) {
+static bool select_positions(Elaborator *e, Selection *s, Value value, Span at) {
   value = settle_positions(e, s, value, at);
   Node *positions = value_is_error(value) ? NULL : convert_any_tensor(e, value, at);
-  if (!positions) {
-    select_fail(s);
-    return;
-  }
+  if (!positions) return false;
   if (!dtype_is_int(positions->type.dtype)) {
     Diagnostic *d = report_error(e, at, "an index must be an integer, found %s",
                                  type_text(e->arena, positions->type));
     if (positions->type.dtype == DTYPE_BOOL)
       diag_help(d, "the size of a selection by truth values is not known at compile time; "
                    "where(...) keeps the shape");
-    select_fail(s);
-    return;
+    return false;
   }
   if (s->positions_count == 0) s->positions_axis = s->result.rank;
   if (s->result.rank != s->positions_axis + s->positions_count) {
     Diagnostic *d = report_error(e, at, "tensors of positions must stand side by side in an index");
     diag_note(d, s->positions_at[0], "the first");
-    diag_help(d, "transpose(...) or move_axis(...) brings their axes together");
-    select_fail(s);
-    return;
+    return diag_help(d, "transpose(...) or move_axis(...) brings their axes together");
   }
   s->positions_at[s->positions_count] = at;
   s->positions[s->positions_count++] = positions;
-  select_all(e, s, at);
+  return select_all(e, s, at);
 }
 
 /* What a slice a:b:s takes of an axis or a list: elements start, start + step, ... before stop. */
@@ -142,32 +131,21 @@ static bool slice_range(Elaborator *e, const AstIndex *index, int64_t extent, Sl
   return true;
 }
 
-static void select_slice(Elaborator *e, Selection *s, const AstIndex *index) {
-  int64_t extent = s->x->type.shape.dim[s->axis];
+static bool select_slice(Elaborator *e, Selection *s, const AstIndex *index) {
   SliceRange r;
-  if (!slice_range(e, index, extent, &r)) {
-    select_fail(s);
-    return;
-  }
+  if (!slice_range(e, index, s->x->type.shape.dim[s->axis], &r)) return false;
   if (r.count == 0) r = (SliceRange){0, 0, 1, 0};
-  s->start[s->axis] = r.start;
-  s->stop[s->axis] = r.stop;
-  s->step[s->axis++] = r.step;
-  select_extent(e, s, index->span, r.count);
+  select_range(s, r.start, r.stop, r.step);
+  return select_extent(e, s, index->span, r.count);
 }
 
-static void select_at(Elaborator *e, Selection *s, const AstIndex *index) {
-  Value value = convert_plain(e, evaluate_expr(e, index->at), index->at->span);
-  if (value.kind == VALUE_NONE) {
-    select_extent(e, s, index->span, 1);
-  } else if (value.kind == VALUE_INT) {
-    select_position(e, s, value.integer, index->at->span);
-  } else if (value_is_tensor(value) || value_is_sequence(value)) {
-    select_positions(e, s, value, index->at->span);
-  } else {
-    report_kind(e, index->at->span, "an index", "an integer or a tensor of integers", value);
-    select_fail(s);
-  }
+static bool select_at(Elaborator *e, Selection *s, const AstIndex *index) {
+  Span at = index->at->span;
+  Value value = convert_plain(e, evaluate_expr(e, index->at), at);
+  if (value.kind == VALUE_NONE) return select_extent(e, s, index->span, 1);
+  if (value.kind == VALUE_INT) return select_position(e, s, value.integer, at);
+  if (value_is_tensor(value) || value_is_sequence(value)) return select_positions(e, s, value, at);
+  return report_wrong_kind(e, at, "an index", "an integer or a tensor of integers", value);
 }
 
 /* How many axes of x the index at hand uses; names that are `none` use none. */
@@ -277,7 +255,7 @@ static Node *select_gather(Elaborator *e, Selection *s, Node *x) {
 }
 
 static Value select_tensor(Elaborator *e, const AstExpr *expr, Node *x) {
-  Selection s = {.expr = expr, .x = x};
+  Selection s = {.x = x};
   const AstIndices *indices = &expr->index.indices;
   int rank = x->type.shape.rank, used = count_axes(indices);
   if (used > rank) {
@@ -286,18 +264,19 @@ static Value select_tensor(Elaborator *e, const AstExpr *expr, Node *x) {
     report_note_tensor(e, d, "the tensor", x);
     return value_error();
   }
-  for (int i = 0; i < indices->count && !s.failed; i++) {
+  bool fine = true;
+  for (int i = 0; i < indices->count && fine; i++) {
     const AstIndex *index = &indices->items[i];
     switch (index->kind) {
-    case AST_AT: select_at(e, &s, index); break;
-    case AST_SLICE: select_slice(e, &s, index); break;
-    case AST_NEW_AXIS: select_extent(e, &s, index->span, 1); break;
+    case AST_AT: fine = select_at(e, &s, index); break;
+    case AST_SLICE: fine = select_slice(e, &s, index); break;
+    case AST_NEW_AXIS: fine = select_extent(e, &s, index->span, 1); break;
     case AST_ELLIPSIS:
-      for (int k = 0; k < rank - used && !s.failed; k++) select_all(e, &s, index->span);
+      for (int k = 0; k < rank - used && fine; k++) fine = select_all(e, &s, index->span);
     }
   }
-  while (!s.failed && s.axis < rank) select_all(e, &s, expr->span);
-  if (s.failed) return value_error();
+  while (fine && s.axis < rank) fine = select_all(e, &s, expr->span);
+  if (!fine) return value_error();
   e->at = expr->span;
   Node *result = emit_reshape(e, emit_slice(e, x, s.start, s.stop, s.step), s.result);
   if (result && s.positions_count > 0) result = select_gather(e, &s, result);

@@ -55,15 +55,9 @@ static Value power_int(Elaborator *e, int64_t base, int64_t exponent) {
 static Value operate_ints(Elaborator *e, AstOperator op, int64_t a, int64_t b) {
   int64_t result = 0;
   switch (op) {
-  case AST_ADD:
-    if (__builtin_add_overflow(a, b, &result)) return overflow(e, op);
-    return value_int(result);
-  case AST_SUB:
-    if (__builtin_sub_overflow(a, b, &result)) return overflow(e, op);
-    return value_int(result);
-  case AST_MUL:
-    if (__builtin_mul_overflow(a, b, &result)) return overflow(e, op);
-    return value_int(result);
+  case AST_ADD: return __builtin_add_overflow(a, b, &result) ? overflow(e, op) : value_int(result);
+  case AST_SUB: return __builtin_sub_overflow(a, b, &result) ? overflow(e, op) : value_int(result);
+  case AST_MUL: return __builtin_mul_overflow(a, b, &result) ? overflow(e, op) : value_int(result);
   case AST_POW: return power_int(e, a, b);
   case AST_DIV: {
     Diagnostic *d =
@@ -143,16 +137,20 @@ static void note_operands(Elaborator *e, Diagnostic *d, Value a, Value b) {
   if (value_is_tensor(b)) report_note_tensor(e, d, "the right operand", b.tensor.node);
 }
 
+/* An error, with where the operands came from; `help` may be NULL. */
+static void *refuse(Elaborator *e, Value a, Value b, const char *message, const char *help) {
+  Diagnostic *d = report_error(e, e->at, "%s", message);
+  note_operands(e, d, a, b);
+  return help ? diag_help(d, "%s", help) : NULL;
+}
+
 /* The dtype two tensors meet in; DTYPE_COUNT when there is none. */
 static DType common_dtype(DType x, DType y) {
   if (x == y) return x;
   if (x == DTYPE_BOOL) return y;
   if (y == DTYPE_BOOL) return x;
-  if (dtype_is_int(x) && dtype_is_int(y)) {
-    if (x == DTYPE_I64 || y == DTYPE_I64) return DTYPE_I64;
-    return DTYPE_I32;
-  }
-  return DTYPE_COUNT;
+  if (!dtype_is_int(x) || !dtype_is_int(y)) return DTYPE_COUNT;
+  return x == DTYPE_I64 || y == DTYPE_I64 ? DTYPE_I64 : DTYPE_I32;
 }
 
 /* The dtype of an operation on two operands of which one at least is a tensor. */
@@ -178,11 +176,10 @@ static bool refuse_float(Elaborator *e, const char *what, Value number, DType dt
     return false;
   Text text = {0};
   value_add_text(&text, number);
-  Diagnostic *d = report_error(e, e->at, "%s of %s and %s, which is not written as an integer",
-                               what, dtype_name(dtype), text.data);
-  text_free(&text);
-  note_operands(e, d, a, b);
-  diag_help(d, "write an integer, or convert the tensor: f32(x)");
+  refuse(e, a, b,
+         arena_printf(e->arena, "%s of %s and %s, which is not written as an integer", what,
+                      dtype_name(dtype), text_take(&text, e->arena)),
+         "write an integer, or convert the tensor: f32(x)");
   return true;
 }
 
@@ -198,11 +195,11 @@ bool operate_unify(Elaborator *e, const char *what, Operands operands, Node **x,
   DType dtype = operand_dtype(e, a, b);
   if (dtype == DTYPE_COUNT) {
     DType left = a.tensor.node->type.dtype, right = b.tensor.node->type.dtype;
-    Diagnostic *d =
-        report_error(e, e->at, "%s of %s and %s", what, dtype_name(left), dtype_name(right));
-    note_operands(e, d, a, b);
-    return diag_help(d, "convert one of them: %s(...)",
-                     dtype_name(dtype_is_float(left) ? left : right));
+    DType integer = dtype_is_float(left) ? left : right;
+    return refuse(
+        e, a, b,
+        arena_printf(e->arena, "%s of %s and %s", what, dtype_name(left), dtype_name(right)),
+        arena_printf(e->arena, "convert one of them: %s(...)", dtype_name(integer)));
   }
   if (!operands.compares &&
       (refuse_float(e, what, a, dtype, a, b) || refuse_float(e, what, b, dtype, a, b)))
@@ -211,44 +208,32 @@ bool operate_unify(Elaborator *e, const char *what, Operands operands, Node **x,
   *y = emit_cast(e, convert_tensor(e, b, dtype, operands.b_at), dtype);
   if (!*x || !*y) return false;
   Shape shape;
-  if (!shape_broadcast((*x)->type.shape, (*y)->type.shape, &shape)) {
-    Diagnostic *d = report_error(e, e->at, "%s of shapes %s and %s, which do not broadcast", what,
-                                 shape_text(e->arena, (*x)->type.shape),
-                                 shape_text(e->arena, (*y)->type.shape));
-    note_operands(e, d, a, b);
-    return false;
-  }
+  if (!shape_broadcast((*x)->type.shape, (*y)->type.shape, &shape))
+    return refuse(e, a, b,
+                  arena_printf(e->arena, "%s of shapes %s and %s, which do not broadcast", what,
+                               shape_text(e->arena, (*x)->type.shape),
+                               shape_text(e->arena, (*y)->type.shape)),
+                  NULL);
   *x = emit_broadcast(e, *x, shape);
   *y = emit_broadcast(e, *y, shape);
   return *x && *y;
 }
 
-static Value refuse_u8(Elaborator *e, const char *what, Value a, Value b) {
-  Diagnostic *d = report_error(e, e->at,
-                               "%s of u8: bytes have casts, comparisons, movement and "
+static bool check_arithmetic(Elaborator *e, AstOperator op, Value a, Value b, DType dtype) {
+  const char *sign = ast_operator_text(op);
+  if (dtype == DTYPE_U8)
+    return refuse(e, a, b,
+                  arena_printf(e->arena,
+                               "'%s' of u8: bytes have casts, comparisons, movement and "
                                "indexing only",
-                               what);
-  note_operands(e, d, a, b);
-  diag_help(d, "convert first: f32(x) or i32(x)");
-  return value_error();
-}
-
-static Value check_arithmetic(Elaborator *e, AstOperator op, const char *what, Value a, Value b,
-                              DType dtype) {
-  if (dtype == DTYPE_U8) return refuse_u8(e, what, a, b);
-  if (dtype == DTYPE_BOOL) {
-    Diagnostic *d = report_error(e, e->at, "%s of truth values", what);
-    note_operands(e, d, a, b);
-    diag_help(d, "use && and ||, or convert: f32(x)");
-    return value_error();
-  }
-  if (op == AST_DIV && !dtype_is_float(dtype)) {
-    Diagnostic *d = report_error(e, e->at, "'/' of integers");
-    note_operands(e, d, a, b);
-    diag_help(d, "write // for integer division, or convert: f32(x)");
-    return value_error();
-  }
-  return value_none();
+                               sign),
+                  "convert first: f32(x) or i32(x)");
+  if (dtype == DTYPE_BOOL)
+    return refuse(e, a, b, arena_printf(e->arena, "'%s' of truth values", sign),
+                  "use && and ||, or convert: f32(x)");
+  if (op == AST_DIV && !dtype_is_float(dtype))
+    return refuse(e, a, b, "'/' of integers", "write // for integer division, or convert: f32(x)");
+  return true;
 }
 
 static Value operate_tensors(Elaborator *e, AstOperator op, Value a, Value b, Span a_at,
@@ -261,28 +246,27 @@ static Value operate_tensors(Elaborator *e, AstOperator op, Value a, Value b, Sp
     return value_error();
   DType dtype = x->type.dtype;
   if (info->is_logic && dtype != DTYPE_BOOL) {
-    Diagnostic *d = report_error(e, e->at, "%s of %s, not truth values", what, dtype_name(dtype));
-    note_operands(e, d, a, b);
+    refuse(e, a, b, arena_printf(e->arena, "%s of %s, not truth values", what, dtype_name(dtype)),
+           NULL);
     return value_error();
   }
   bool is_order = info->compares && !info->is_equality;
   if (is_order && dtype == DTYPE_BOOL)
     return report_error_value(e, e->at, "%s of truth values", what);
-  if (!info->compares && !info->is_logic &&
-      value_is_error(check_arithmetic(e, op, what, a, b, dtype)))
+  if (!info->compares && !info->is_logic && !check_arithmetic(e, op, a, b, dtype))
     return value_error();
   if (op == AST_POW && !dtype_is_float(dtype) && b.kind == VALUE_INT && b.integer < 0) {
-    Diagnostic *d = report_error(e, e->at, "%s to the power %lld is no integer", dtype_name(dtype),
-                                 (long long)b.integer);
-    note_operands(e, d, a, b);
-    diag_help(d, "convert the tensor first: f32(x)");
+    refuse(e, a, b,
+           arena_printf(e->arena, "%s to the power %lld is no integer", dtype_name(dtype),
+                        (long long)b.integer),
+           "convert the tensor first: f32(x)");
     return value_error();
   }
   return value_tensor(e, square ? emit_binary(e, OP_MUL, x, x) : emit_binary(e, info->op, x, y));
 }
 
 /* 5 epochs > 0 is known although the length of an epoch is not. */
-static bool compare_quantity(AstOperator op, Value a, Value b, Value *result) {
+static bool compare_quantity(Elaborator *e, AstOperator op, Value a, Value b, Value *result) {
   bool left = a.kind == VALUE_QUANTITY, right = b.kind == VALUE_QUANTITY;
   if (!operator_info[op].compares || (!left && !right)) return false;
   double x, y;
@@ -295,32 +279,26 @@ static bool compare_quantity(AstOperator op, Value a, Value b, Value *result) {
     x = left ? a.quantity.number : 0;
     y = right ? b.quantity.number : 0;
   }
-  *result = value_bool(op == AST_EQ   ? x == y
-                       : op == AST_NE ? x != y
-                       : op == AST_LT ? x < y
-                       : op == AST_GT ? x > y
-                       : op == AST_LE ? x <= y
-                                      : x >= y);
+  if (op == AST_EQ || op == AST_NE) *result = value_bool((x == y) == (op == AST_EQ));
+  else *result = operate_floats(e, op, x, y);
   return true;
+}
+
+static bool is_usable(Value v) {
+  return value_is_tensor(v) || value_is_number(v) || v.kind == VALUE_BOOL || value_is_sequence(v);
 }
 
 Value operate_binary(Elaborator *e, AstOperator op, Value a, Value b, Span a_at, Span b_at) {
   if (value_is_error(a) || value_is_error(b)) return value_error();
   Value result;
-  if (compare_quantity(op, a, b, &result)) return result;
+  if (compare_quantity(e, op, a, b, &result)) return result;
   if (op == AST_MATMUL) return operate_matmul(e, a, b, a_at, b_at);
   a = convert_plain(e, a, a_at);
   b = convert_plain(e, b, b_at);
   if (value_is_error(a) || value_is_error(b)) return value_error();
   if (!value_is_tensor(a) && !value_is_tensor(b)) return operate_constants(e, op, a, b);
   bool equality = operator_info[op].is_equality;
-  bool usable = true;
-  Value both[] = {a, b};
-  for (int i = 0; i < 2; i++) {
-    Value v = both[i];
-    if (!value_is_tensor(v) && !value_is_number(v) && v.kind != VALUE_BOOL && !value_is_sequence(v))
-      usable = false;
-  }
+  bool usable = is_usable(a) && is_usable(b);
   if (!usable && equality && (a.kind == VALUE_NONE || b.kind == VALUE_NONE))
     return value_bool(op == AST_NE); /* a tensor is not none */
   if (!usable) return wrong_operands(e, op, a, b);
@@ -339,8 +317,7 @@ Value operate_unary(Elaborator *e, AstOperator op, Value a, Span a_at) {
   if (a.kind == VALUE_INT) return operate_ints(e, AST_SUB, 0, a.integer);
   if (a.kind == VALUE_FLOAT) return value_float(-a.real);
   if (!value_is_tensor(a)) return report_kind(e, a_at, "the operand of '-'", "a number", a);
-  if (value_is_error(
-          check_arithmetic(e, AST_SUB, "'-'", a, value_none(), a.tensor.node->type.dtype)))
+  if (!check_arithmetic(e, AST_SUB, a, value_none(), a.tensor.node->type.dtype))
     return value_error();
   return value_tensor(e, emit_unary(e, OP_NEG, convert_any_tensor(e, a, a_at)));
 }
