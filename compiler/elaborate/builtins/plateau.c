@@ -3,7 +3,7 @@
  * It is a host scalar that the runtime keeps and lowers after a report (runtime/core/plateau.c). What
  * the program says of it goes into the module; equal ones are one. Which metrics there are is known
  * only at the end, when builtins_check_plateaus looks. */
-#include <math.h>
+#include <float.h>
 #include <string.h>
 #include "elaborate/builtins/builtins.h"
 #include "elaborate/core/emit.h"
@@ -42,7 +42,25 @@ static const char *default_set(const Elaborator *e) {
 }
 
 static bool read_numbers(Elaborator *e, const Bound *bound, Plateau *plateau) {
+  static const struct {
+    int at;
+    const char *what;
+    double least, most;
+    const char *wanted;
+  } rules[] = {{AT_START, "start", -DBL_MAX, DBL_MAX, "a finite number"},
+               {AT_FACTOR, "factor", DBL_TRUE_MIN, 1 - DBL_EPSILON / 2, "between 0 and 1"},
+               {AT_PATIENCE, "patience", 0, INT32_MAX, "a number of reports"},
+               {AT_COOLDOWN, "cooldown", 0, INT32_MAX, "a number of reports"},
+               {AT_THRESHOLD, "threshold", 0, DBL_MAX, "a finite number from 0"},
+               {AT_FLOOR, "floor", -DBL_MAX, DBL_MAX, "a finite number"},
+               {AT_LEAST, "least", 0, DBL_MAX, "a finite number from 0"}};
   const Value *values = bound->values;
+  for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+    double number = value_number(values[rules[i].at]);
+    if (number >= rules[i].least && number <= rules[i].most) continue;
+    return report_failure(e, bound->spans[rules[i].at], "the %s of a plateau must be %s, found %g",
+                          rules[i].what, rules[i].wanted, number);
+  }
   plateau->start = value_number(values[AT_START]);
   plateau->factor = value_number(values[AT_FACTOR]);
   plateau->threshold = value_number(values[AT_THRESHOLD]);
@@ -50,30 +68,6 @@ static bool read_numbers(Elaborator *e, const Bound *bound, Plateau *plateau) {
   plateau->least = value_number(values[AT_LEAST]);
   plateau->patience = values[AT_PATIENCE].integer;
   plateau->cooldown = values[AT_COOLDOWN].integer;
-  const double least = plateau->least, threshold = plateau->threshold;
-  const int64_t patience = plateau->patience, cooldown = plateau->cooldown;
-  const struct {
-    int at;
-    const char *what;
-    double number;
-    bool fits;
-    const char *wanted;
-  } rules[] = {{AT_START, "start", plateau->start, isfinite(plateau->start), "a finite number"},
-               {AT_FACTOR, "factor", plateau->factor, plateau->factor > 0 && plateau->factor < 1,
-                "between 0 and 1"},
-               {AT_PATIENCE, "patience", (double)patience, patience >= 0 && patience <= INT32_MAX,
-                "a number of reports"},
-               {AT_COOLDOWN, "cooldown", (double)cooldown, cooldown >= 0 && cooldown <= INT32_MAX,
-                "a number of reports"},
-               {AT_THRESHOLD, "threshold", threshold, threshold >= 0 && isfinite(threshold),
-                "a finite number from 0"},
-               {AT_FLOOR, "floor", plateau->floor, isfinite(plateau->floor), "a finite number"},
-               {AT_LEAST, "least", least, least >= 0 && isfinite(least), "a finite number from 0"}};
-  for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-    if (rules[i].fits) continue;
-    return report_failure(e, bound->spans[rules[i].at], "the %s of a plateau must be %s, found %g",
-                          rules[i].what, rules[i].wanted, rules[i].number);
-  }
   return true;
 }
 

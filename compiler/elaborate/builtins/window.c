@@ -50,28 +50,26 @@ static void pad_same(Slide *slide, const int64_t *in) {
 /* A number, a list of numbers or of (low, high), "same" or "valid". */
 static bool read_padding(Elaborator *e, Value value, Span at, Slide *slide, const int64_t *in) {
   if (value.kind == VALUE_STRING) {
-    if (!strcmp(value.string, "same")) {
-      pad_same(slide, in);
-      return true;
-    }
-    if (!strcmp(value.string, "valid"))
-      return read_each(e, value_int(0), at, (Wanted){"padding", slide->rank, 0}, slide->low) &&
-             read_each(e, value_int(0), at, (Wanted){"padding", slide->rank, 0}, slide->high);
-    return report_failure(e, at, "padding is a number, a list, \"same\" or \"valid\", not \"%s\"",
-                          value.string);
+    if (!strcmp(value.string, "same")) pad_same(slide, in);
+    else if (strcmp(value.string, "valid") != 0)
+      return report_failure(e, at, "padding is a number, a list, \"same\" or \"valid\", not \"%s\"",
+                            value.string);
+    return true;
   }
   bool pairs = value_is_sequence(value) && value_sequence_length(value) == slide->rank &&
                slide->rank > 0 && value_is_sequence(value_sequence_item(value, 0));
-  if (!pairs)
-    return read_each(e, value, at, (Wanted){"padding", slide->rank, 0}, slide->low) &&
-           read_each(e, value, at, (Wanted){"padding", slide->rank, 0}, slide->high);
+  if (!pairs) {
+    bool fits = read_each(e, value, at, (Wanted){"padding", slide->rank, 0}, slide->low);
+    memcpy(slide->high, slide->low, sizeof slide->high);
+    return fits;
+  }
   for (int i = 0; i < slide->rank; i++) {
     Value pair = value_sequence_item(value, i);
     if (!value_is_sequence(pair) || value_sequence_length(pair) != 2)
       return report_failure(e, at, "padding of an axis is a number or (low, high)");
-    Value ends[] = {value_sequence_item(pair, 0), value_sequence_item(pair, 1)};
-    if (!read_each(e, ends[0], at, (Wanted){"padding", 1, 0}, &slide->low[i]) ||
-        !read_each(e, ends[1], at, (Wanted){"padding", 1, 0}, &slide->high[i]))
+    const Wanted one = {"padding", 1, 0};
+    if (!read_each(e, value_sequence_item(pair, 0), at, one, &slide->low[i]) ||
+        !read_each(e, value_sequence_item(pair, 1), at, one, &slide->high[i]))
       return false;
   }
   return true;

@@ -13,14 +13,26 @@ struct Function {
   enum { OWNS_UNKNOWN, OWNS_VISITING, OWNS_NOTHING, OWNS_VARIABLES } owns;
 };
 
+static inline int function_find_formal(const Function *function, const char *name) {
+  const AstFormals *formals = &function->stmt->function.formals;
+  for (int i = 0; i < formals->count; i++)
+    if (formals->items[i].name.text == name) return i;
+  return -1;
+}
+
+/* An argument as it was written, evaluated. */
+typedef struct Argument {
+  AstName name; /* text NULL: positional */
+  Value value;
+  Span span;
+} Argument;
+
 /* A call with `_`: its parameters belong to the layer, each use shares them. */
 struct Layer {
   Value callee;
-  int count;     /* arguments, in the order written */
-  Value *values; /* those of holes are unused */
-  bool *is_hole;
-  AstName *names; /* text NULL: positional */
-  Span *spans;
+  int count; /* arguments, in the order written */
+  Argument *arguments;
+  bool *is_hole; /* such an argument has no value */
   const char *path;
   Span span;
   const Layer *followed; /* of averaged(): the layer whose parameters it averages */
@@ -36,13 +48,6 @@ struct Deferred {
   const char *path;    /* of the frame that evaluated it */
   const char *scalar;  /* schedules: the name of the host scalar, once it has one */
 };
-
-/* Arguments as they were written, evaluated. */
-typedef struct Argument {
-  AstName name; /* text NULL: positional */
-  Value value;
-  Span span;
-} Argument;
 
 typedef struct Arguments {
   int count;

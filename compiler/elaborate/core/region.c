@@ -41,6 +41,14 @@ void region_sync(Elaborator *e) {
     note_host(e, graph->nodes.items[e->region->is_host.count]);
 }
 
+void region_mark_needed(const Graph *graph, bool *needed) {
+  for (int i = graph->nodes.count - 1; i >= 0; i--) {
+    const Node *node = graph->nodes.items[i];
+    for (int k = 0; needed[node->id] && k < node->operand_count; k++)
+      needed[node->operands[k]->id] = true;
+  }
+}
+
 bool region_in_rule(const Region *region) {
   while (region && !region->is_rule) region = region->outer;
   return region != NULL;

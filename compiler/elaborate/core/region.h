@@ -51,6 +51,8 @@ Region region_create(Arena *arena, const char *name, int stream);
 Region region_within(const Elaborator *e, const char *name);
 /* After nodes were added to the graph by other hands (graph_copy_tree). */
 void region_sync(Elaborator *e);
+/* What the marked nodes are computed from, by whatever way, is marked as well. */
+void region_mark_needed(const Graph *graph, bool *needed);
 /* Whether the region is a gradient of one's own or inside of one. */
 bool region_in_rule(const Region *region);
 /* Whether the node, of the current region, is known to the host before the step. */

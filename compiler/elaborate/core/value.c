@@ -48,6 +48,11 @@ bool value_is_sequence(Value value) {
 
 bool value_is_tensor(Value value) { return value.kind == VALUE_TENSOR; }
 
+bool value_is_tensor_like(Value value) {
+  return value_is_tensor(value) || value_is_number(value) || value.kind == VALUE_BOOL ||
+         value_is_sequence(value);
+}
+
 double value_number(Value value) {
   CHECK(value_is_number(value));
   return value.kind == VALUE_INT ? (double)value.integer : value.real;

@@ -85,7 +85,8 @@ bool value_is_error(Value value);
 bool value_is_number(Value value);   /* int or float */
 bool value_is_sequence(Value value); /* tuple, list or range */
 bool value_is_tensor(Value value);
-double value_number(Value value); /* of an int or float */
+bool value_is_tensor_like(Value value); /* tensors, and what may become one */
+double value_number(Value value);       /* of an int or float */
 int64_t value_sequence_length(Value value);
 Value value_sequence_item(Value value, int64_t i);
 /* A tensor of the current region; NULL gives an error value. */

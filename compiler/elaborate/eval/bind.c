@@ -13,10 +13,6 @@
 
 /* ---- kinds -------------------------------------------------------------------------------- */
 
-static bool is_tensor_like(Value v) {
-  return value_is_tensor(v) || value_is_number(v) || v.kind == VALUE_BOOL || value_is_sequence(v);
-}
-
 static bool is_scalar(Value v) { return value_is_number(v) || v.kind == VALUE_BOOL; }
 
 static bool is_integer(Value v) { return v.kind == VALUE_INT; }
@@ -36,8 +32,6 @@ static bool is_ints(Value v) { return v.kind == VALUE_INT || value_is_sequence(v
 
 static bool is_axes(Value v) { return is_ints(v) || v.kind == VALUE_NONE; }
 
-static bool is_list(Value v) { return value_is_sequence(v); }
-
 static bool is_anything(Value v) {
   (void)v;
   return true;
@@ -48,7 +42,7 @@ static const struct {
   bool (*accepts)(Value value);
   const char *wanted;
 } formal_kinds[] = {
-    {"tensor", is_tensor_like, "a tensor or a number"},
+    {"tensor", value_is_tensor_like, "a tensor or a number"},
     {"number", value_is_number, "a number"},
     {"scalar", is_scalar, "a number or a truth value known at compile time"},
     {"int", is_integer, "an integer"},
@@ -59,7 +53,7 @@ static const struct {
     {"ints", is_ints, "an integer or a list of integers"},
     {"shape", is_ints, "a list of integers"},
     {"axes", is_axes, "an axis or a list of axes"},
-    {"list", is_list, "a list"},
+    {"list", value_is_sequence, "a list"},
     {"any", is_anything, "a value"},
 };
 enum { FORMAL_KIND_COUNT = sizeof formal_kinds / sizeof formal_kinds[0] };

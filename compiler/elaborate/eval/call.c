@@ -47,12 +47,6 @@ void call_leave(Elaborator *e, Frame *frame) {
 
 /* ---- binding arguments to the formals of a def -------------------------------------------- */
 
-static int find_formal(const AstFormals *formals, const char *name) {
-  for (int i = 0; i < formals->count; i++)
-    if (formals->items[i].name.text == name) return i;
-  return -1;
-}
-
 /* What could have been written, and where it is defined if that is the user's file. */
 static void note_definition(Diagnostic *d, const Function *function) {
   const AstFormals *formals = &function->stmt->function.formals;
@@ -81,7 +75,7 @@ static bool match_arguments(Elaborator *e, Function *function, const Arguments *
   bool fits = true;
   for (int i = 0; i < arguments->count; i++) {
     const Argument *argument = &arguments->items[i];
-    int at = argument->name.text ? find_formal(formals, argument->name.text) : i;
+    int at = argument->name.text ? function_find_formal(function, argument->name.text) : i;
     if (argument->name.text && at < 0) {
       if (argument->name.text == name_intern("name")) continue; /* the path: path_of_call */
       report_unknown_argument(e, function, argument->name);
@@ -168,7 +162,7 @@ static bool is_path_name(Elaborator *e, const char *text, Span at) {
 static const char *argument_name(Elaborator *e, const Function *function,
                                  const Arguments *arguments) {
   const char *name = name_intern("name");
-  if (find_formal(&function->stmt->function.formals, name) >= 0) return NULL;
+  if (function_find_formal(function, name) >= 0) return NULL;
   for (int i = 0; i < arguments->count; i++) {
     const Argument *argument = &arguments->items[i];
     if (argument->name.text != name) continue;
@@ -303,23 +297,19 @@ static Value make_layer(Elaborator *e, Value callee, const AstExpr *expr) {
   Layer *layer = ARENA_NEW(e->arena, Layer);
   layer->callee = callee;
   layer->count = written->count;
-  layer->values = ARENA_ARRAY(e->arena, Value, written->count);
+  layer->arguments = ARENA_ARRAY(e->arena, Argument, written->count);
   layer->is_hole = ARENA_ARRAY(e->arena, bool, written->count);
-  layer->names = ARENA_ARRAY(e->arena, AstName, written->count);
-  layer->spans = ARENA_ARRAY(e->arena, Span, written->count);
   layer->span = expr->span;
   const char *name = NULL;
   for (int i = 0; i < written->count; i++) {
     const AstArgument *argument = &written->items[i];
-    layer->names[i] = argument->name;
-    layer->spans[i] = argument->value->span;
+    layer->arguments[i] = (Argument){.name = argument->name, .span = argument->value->span};
     layer->is_hole[i] = argument->value->kind == AST_PLACEHOLDER;
     if (layer->is_hole[i]) continue;
-    layer->values[i] = evaluate_expr(e, argument->value);
-    if (value_is_error(layer->values[i])) return value_error();
-    if (argument->name.text != name_intern("name") || layer->values[i].kind != VALUE_STRING)
-      continue;
-    name = layer->values[i].string;
+    Value value = layer->arguments[i].value = evaluate_expr(e, argument->value);
+    if (value_is_error(value)) return value;
+    if (argument->name.text != name_intern("name") || value.kind != VALUE_STRING) continue;
+    name = value.string;
     if (!is_path_name(e, name, argument->value->span)) return value_error();
   }
   bool is_def = callee.kind == VALUE_DEF && callee.function->stmt->kind == AST_DEF;
@@ -343,19 +333,14 @@ static Value call_layer(Elaborator *e, Layer *layer, const Arguments *arguments)
     return value_error();
   }
   Arguments all = {.count = layer->count, .call = arguments->call, .callee = arguments->callee};
-  all.items = ARENA_ARRAY(e->arena, Argument, layer->count);
-  int next = 0;
-  for (int i = 0; i < layer->count; i++) {
-    Argument argument = {
-        .name = layer->names[i], .value = layer->values[i], .span = layer->spans[i]};
-    if (layer->is_hole[i]) {
-      const Argument *filled = &arguments->items[next++];
-      if (filled->name.text)
-        return report_error_value(e, filled->name.span, "a layer's arguments are positional");
-      argument.value = filled->value;
-      argument.span = filled->span;
-    }
-    all.items[i] = argument;
+  all.items = arena_copy(e->arena, layer->arguments, sizeof *all.items * (size_t)layer->count);
+  for (int i = 0, next = 0; i < layer->count; i++) {
+    if (!layer->is_hole[i]) continue;
+    const Argument *filled = &arguments->items[next++];
+    if (filled->name.text)
+      return report_error_value(e, filled->name.span, "a layer's arguments are positional");
+    all.items[i].value = filled->value;
+    all.items[i].span = filled->span;
   }
   if (layer->callee.kind == VALUE_BUILTIN) return call_value(e, layer->callee, &all);
   return call_def(e, layer->callee.function, &all, layer);

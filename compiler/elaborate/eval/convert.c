@@ -153,12 +153,10 @@ static const Node *find_input(Elaborator *e, Value tensor) {
   const Graph *graph = tensor.tensor.graph;
   bool *is_used = ARENA_ARRAY(e->arena, bool, graph->next_id);
   is_used[tensor.tensor.node->id] = true;
-  for (int i = graph->nodes.count - 1; i >= 0; i--) {
-    const Node *node = graph->nodes.items[i];
-    if (!is_used[node->id]) continue;
-    if (node->op == OP_INPUT) return node;
-    for (int k = 0; k < node->operand_count; k++) is_used[node->operands[k]->id] = true;
-  }
+  region_mark_needed(graph, is_used);
+  for (int i = graph->nodes.count - 1; i >= 0; i--)
+    if (is_used[graph->nodes.items[i]->id] && graph->nodes.items[i]->op == OP_INPUT)
+      return graph->nodes.items[i];
   return NULL;
 }
 

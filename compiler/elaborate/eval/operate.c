@@ -284,10 +284,6 @@ static bool compare_quantity(Elaborator *e, AstOperator op, Value a, Value b, Va
   return true;
 }
 
-static bool is_usable(Value v) {
-  return value_is_tensor(v) || value_is_number(v) || v.kind == VALUE_BOOL || value_is_sequence(v);
-}
-
 Value operate_binary(Elaborator *e, AstOperator op, Value a, Value b, Span a_at, Span b_at) {
   if (value_is_error(a) || value_is_error(b)) return value_error();
   Value result;
@@ -298,7 +294,7 @@ Value operate_binary(Elaborator *e, AstOperator op, Value a, Value b, Span a_at,
   if (value_is_error(a) || value_is_error(b)) return value_error();
   if (!value_is_tensor(a) && !value_is_tensor(b)) return operate_constants(e, op, a, b);
   bool equality = operator_info[op].is_equality;
-  bool usable = is_usable(a) && is_usable(b);
+  bool usable = value_is_tensor_like(a) && value_is_tensor_like(b);
   if (!usable && equality && (a.kind == VALUE_NONE || b.kind == VALUE_NONE))
     return value_bool(op == AST_NE); /* a tensor is not none */
   if (!usable) return wrong_operands(e, op, a, b);

@@ -175,8 +175,7 @@ static Node *unpack(Elaborator *e, Node *packed, int count, Node *const *parts, 
 
 static bool bind_gradients(OwnGradient *own, Type packed) {
   Elaborator *e = own->e;
-  const AstFormals *formals = &own->written->formals,
-                   *outer = &own->function->stmt->function.formals;
+  const AstFormals *formals = &own->written->formals;
   Attribute index = attr_make_int(ATTR_INDEX, 0);
   own->dy = emit_leaf(e, OP_ARGUMENT, packed, 1, &index);
   for (int i = 0; i < formals->count; i++) {
@@ -186,12 +185,12 @@ static bool bind_gradients(OwnGradient *own, Type packed) {
           e, formal->default_value->span,
           "the gradient '%s' always comes from what uses the result and has no default",
           formal->name.text);
-    for (int k = 0; k < outer->count; k++) {
-      if (outer->items[k].name.text != formal->name.text) continue;
+    int outer = function_find_formal(own->function, formal->name.text);
+    if (outer >= 0)
       return diag_note(report_error(e, formal->name.span, "'%s' is an argument of '%s' already",
                                     formal->name.text, own->function->name),
-                       outer->items[k].name.span, "it is defined here");
-    }
+                       own->function->stmt->function.formals.items[outer].name.span,
+                       "it is defined here");
     Value value = value_tensor(e, unpack(e, own->dy, own->result_count, own->results, i));
     if (value_is_error(value)) return false;
     if (formal->type && !evaluate_formal_type(e, formal, value, formal->name.span)) return false;

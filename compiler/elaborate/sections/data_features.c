@@ -11,14 +11,6 @@
 #include "elaborate/sections/data.h"
 #include "elaborate/sections/train.h"
 
-static void mark_needed(const Graph *graph, bool *needed) {
-  for (int i = graph->nodes.count - 1; i >= 0; i--) {
-    const Node *node = graph->nodes.items[i];
-    for (int k = 0; needed[node->id] && k < node->operand_count; k++)
-      needed[node->operands[k]->id] = true;
-  }
-}
-
 /* The nodes that the losses depend on; NULL without a loss. */
 static bool *find_needed(Elaborator *e, const TrainPlan *plan) {
   const Graph *graph = e->trace->region.graph;
@@ -30,7 +22,7 @@ static bool *find_needed(Elaborator *e, const TrainPlan *plan) {
     needed[loss->value.tensor.node->id] = found = true;
   }
   if (!found) return NULL;
-  mark_needed(graph, needed);
+  region_mark_needed(graph, needed);
   return needed;
 }
 

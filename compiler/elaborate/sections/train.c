@@ -46,22 +46,21 @@ static int find_key(const char *name, bool group) {
 }
 
 static void report_unknown_key(Elaborator *e, AstName name, bool group) {
-  const char *names[KEY_COUNT];
-  int count = 0;
-  for (int i = 0; i < KEY_COUNT; i++)
-    if (group ? key_info[i].in_group : key_info[i].in_train) names[count++] = key_info[i].name;
-  Diagnostic *d = report_error(e, name.span, "unknown key '%s' in %s", name.text,
-                               group ? "a group of parameters" : "train");
   VEC(const char *) known = {0};
-  for (int i = 0; i < count; i++) vec_push(e->arena, &known, names[i]);
+  Text list = {0};
+  for (int i = 0; i < KEY_COUNT; i++) {
+    if (!(group ? key_info[i].in_group : key_info[i].in_train)) continue;
+    text_printf(&list, "%s%s", known.count > 0 ? ", " : "", key_info[i].name);
+    vec_push(e->arena, &known, key_info[i].name);
+  }
   for (int i = 0; group && i < e->functions.count; i++) {
     const AstStmt *stmt = e->functions.items[i]->stmt;
     for (int k = 0; stmt->kind == AST_OPTIMIZER && k < stmt->function.formals.count; k++)
       vec_push(e->arena, &known, stmt->function.formals.items[k].name.text);
   }
+  Diagnostic *d = report_error(e, name.span, "unknown key '%s' in %s", name.text,
+                               group ? "a group of parameters" : "train");
   report_suggest(d, name.text, known.items, known.count);
-  Text list = {0};
-  for (int i = 0; i < count; i++) text_printf(&list, "%s%s", i > 0 ? ", " : "", names[i]);
   diag_help(d, "the keys are %s%s", list.data, group ? ", and the arguments of the optimizer" : "");
   text_free(&list);
 }
@@ -154,6 +153,11 @@ static Metrics collect_metrics(Elaborator *e, const TrainPlan *plan) {
 /* ---- reading ------------------------------------------------------------------------------ */
 
 /* `clip = clip_value(0.5)` is a form of its own, read by update.c. */
+static void evaluate_key(Elaborator *e, KeyValue *key, int which) {
+  bool wanted = e->trace->entry == ENTRY_TRAIN || key_info[which].in_evaluation;
+  if (wanted && which != KEY_CLIP && which != KEY_METRICS) key->value = evaluate_expr(e, key->expr);
+}
+
 static void read_key(Elaborator *e, KeyValue *key, int which, const AstEntry *entry) {
   if (key->expr) {
     Diagnostic *d = report_error(e, entry->span, "'%s' is given twice", key_info[which].name);
@@ -161,10 +165,8 @@ static void read_key(Elaborator *e, KeyValue *key, int which, const AstEntry *en
     return;
   }
   key->expr = entry->value;
-  bool wanted = e->trace->entry == ENTRY_TRAIN || key_info[which].in_evaluation;
   e->frame->label = key_info[which].name;
-  if (wanted && which != KEY_CLIP && which != KEY_METRICS)
-    key->value = evaluate_expr(e, entry->value);
+  evaluate_key(e, key, which);
 }
 
 static void read_group_key(Elaborator *e, TrainGroup *group, int which, const AstEntry *line) {
@@ -176,12 +178,10 @@ static void read_group_key(Elaborator *e, TrainGroup *group, int which, const As
 
 static bool is_optimizer_argument(Elaborator *e, const char *name) {
   /* Which optimizer a group uses is known only when all is read: any of the program's counts. */
-  for (int i = 0; i < e->functions.count; i++) {
-    const AstStmt *stmt = e->functions.items[i]->stmt;
-    if (stmt->kind != AST_OPTIMIZER) continue;
-    for (int k = 0; k < stmt->function.formals.count; k++)
-      if (stmt->function.formals.items[k].name.text == name) return true;
-  }
+  for (int i = 0; i < e->functions.count; i++)
+    if (e->functions.items[i]->stmt->kind == AST_OPTIMIZER &&
+        function_find_formal(e->functions.items[i], name) >= 0)
+      return true;
   return false;
 }
 
@@ -221,8 +221,7 @@ static void apply_definitions(Elaborator *e, TrainPlan *plan) {
     plan->keys[i].expr = expr;
     if (i == KEY_EPOCHS) plan->keys[KEY_STEPS].expr = NULL;
     if (i == KEY_STEPS) plan->keys[KEY_EPOCHS].expr = NULL;
-    bool wanted = e->trace->entry == ENTRY_TRAIN || key_info[i].in_evaluation;
-    if (wanted && i != KEY_CLIP && i != KEY_METRICS) plan->keys[i].value = evaluate_expr(e, expr);
+    evaluate_key(e, &plan->keys[i], i);
   }
 }
 

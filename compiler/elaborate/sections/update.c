@@ -148,23 +148,12 @@ static void check_groups(Update *update) {
 
 /* ---- gradients ---------------------------------------------------------------------------- */
 
-/* Nodes that `node` is computed from, by whatever way. */
-static const bool *find_needed(Elaborator *e, const Node *node) {
-  const Graph *graph = e->region->graph;
-  bool *needed = ARENA_ARRAY(e->arena, bool, graph->next_id);
-  needed[node->id] = true;
-  for (int i = graph->nodes.count - 1; i >= 0; i--) {
-    const Node *user = graph->nodes.items[i];
-    for (int k = 0; k < user->operand_count && needed[user->id]; k++)
-      needed[user->operands[k]->id] = true;
-  }
-  return needed;
-}
-
 /* A map in which the parameters updated so far lead to their new values and whatever does not
  * depend on them to itself; false when none of them matters to `node`. */
 static bool map_updated(Elaborator *e, const Node *node, NodeMap *map) {
-  const bool *needed = find_needed(e, node);
+  bool *needed = ARENA_ARRAY(e->arena, bool, e->region->graph->next_id);
+  needed[node->id] = true;
+  region_mark_needed(e->region->graph, needed);
   *map = node_map_create(e->arena, e->region->graph);
   bool changed = false;
   for (int i = 0; i < e->trace->slots.count; i++) {
@@ -240,13 +229,6 @@ static void take_accumulated(Elaborator *e, UpdateTarget *target, int64_t count)
 
 /* ---- optimizers --------------------------------------------------------------------------- */
 
-static int find_formal(const Function *function, const char *name) {
-  const AstFormals *formals = &function->stmt->function.formals;
-  for (int i = 0; i < formals->count; i++)
-    if (formals->items[i].name.text == name) return i;
-  return -1;
-}
-
 /* The value of a key as a definer of the form of an optimizer; NULL after an error. */
 static Deferred *find_definer(Elaborator *e, const KeyValue *key, const char *what,
                               const char *wanted) {
@@ -293,7 +275,7 @@ static void override_arguments(Update *update, const UpdateTarget *target, Defer
     if (!group_matches(group, target->slot->path)) continue;
     for (int k = 0; k < group->overrides.count; k++) {
       const Override *override = &group->overrides.items[k];
-      int at = find_formal(own->function, override->name.text);
+      int at = function_find_formal(own->function, override->name.text);
       if (at >= 0) own->arguments[at] = override->value;
       else
         report_error(e, override->name.span, "the optimizer '%s' of '%s' has no argument '%s'",
@@ -307,7 +289,7 @@ static void scale_rate(Elaborator *e, const UpdateTarget *target, Deferred *own)
   if (!scale->expr || value_is_error(scale->value)) return;
   double factor;
   if (!convert_number(e, scale->value, scale->expr->span, "lr_scale", &factor)) return;
-  int at = find_formal(own->function, name_intern("lr"));
+  int at = function_find_formal(own->function, name_intern("lr"));
   if (at < 0) {
     report_error(e, scale->expr->span,
                  "lr_scale needs an optimizer with an argument 'lr', which '%s' has not",
