@@ -8,7 +8,6 @@
  * they would repeat. */
 #include <string.h>
 #include "elaborate/builtins/builtins.h"
-#include "elaborate/core/definition.h"
 #include "elaborate/core/report.h"
 #include "elaborate/elaborate.h"
 #include "elaborate/eval/evaluate.h"
@@ -69,6 +68,28 @@ static void load_prelude(Elaborator *e) {
 }
 
 /* ---- definitions -------------------------------------------------------------------------- */
+
+AstExpr *elaborator_definition(Elaborator *e, const char *name) {
+  for (int i = e->options->definition_count - 1; i >= 0; i--) {
+    if (strcmp(e->options->definitions[i].name, name) != 0) continue;
+    e->definition_used[i] = true;
+    return e->definition_exprs[i];
+  }
+  return NULL;
+}
+
+static void parse_definitions(Elaborator *e) {
+  int count = e->options->definition_count;
+  e->definition_used = ARENA_ARRAY(e->arena, bool, count);
+  e->definition_exprs = ARENA_ARRAY(e->arena, AstExpr *, count);
+  for (int i = 0; i < count; i++) {
+    const Definition *definition = &e->options->definitions[i];
+    SourceFile *source =
+        source_from_text(e->arena, arena_printf(e->arena, "-D %s", definition->name),
+                         definition->value, strlen(definition->value));
+    e->definition_exprs[i] = parse_expression(e->arena, e->diagnostics, source);
+  }
+}
 
 static void check_definitions(Elaborator *e) {
   VEC(const char *) names = {0};
@@ -269,7 +290,7 @@ Module *elaborate(Arena *arena, Diagnostics *diagnostics, const AstProgram *prog
   e->host.is_host_only = true;
   builtins_bind(e);
   load_prelude(e);
-  definition_parse(e);
+  parse_definitions(e);
   e->uses_grad = uses_grad(e);
   if (diagnostics_error_count(diagnostics) > 0) return NULL;
   if (!trace_all(e)) return NULL;

@@ -5,8 +5,7 @@
 #include "elaborate/core/elaborator.h"
 
 extern const Builtin builtins_math[], builtins_shape[], builtins_reduce[], builtins_window[],
-    builtins_random[], builtins_other[], builtins_schedule[], builtins_gradient[],
-    builtins_follow[];
+    builtins_schedule[], builtins_gradient[], builtins_follow[];
 #define BUILTIN(family, call, data, name, formals, doc)                                            \
   { name, name "(" formals ")", doc, call, data, family }
 

@@ -125,4 +125,7 @@ struct Elaborator {
   AstExpr **definition_exprs;
 };
 
+/* The expression of -D for a constant or "train.key", which counts as used; NULL without one. */
+AstExpr *elaborator_definition(Elaborator *e, const char *name);
+
 #endif

@@ -9,7 +9,6 @@
 #include "elaborate/eval/call.h"
 #include "elaborate/eval/convert.h"
 #include "elaborate/eval/evaluate.h"
-#include "elaborate/eval/host.h"
 #include "support/names.h"
 #include "support/panic.h"
 
@@ -267,7 +266,7 @@ Frame *call_definer(Elaborator *e, const Deferred *deferred, int ambient_count,
 void call_optimizer(Elaborator *e, const Deferred *definer, Slot *w, Node *g, const char *what,
                     const char *example) {
   Symbol ambient[6];
-  host_ambient(e, ambient);
+  evaluate_ambient(e, ambient);
   ambient[4] = (Symbol){
       .name = name_intern("w"), .kind = SYMBOL_PARAM, .slot = w, .value = value_tensor(e, w->leaf)};
   ambient[5] =

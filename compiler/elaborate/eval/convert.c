@@ -6,7 +6,7 @@
 #include "elaborate/core/slot.h"
 #include "elaborate/eval/call.h"
 #include "elaborate/eval/convert.h"
-#include "elaborate/eval/host.h"
+#include "elaborate/eval/evaluate.h"
 
 /* ---- numbers ------------------------------------------------------------------------------ */
 
@@ -67,7 +67,7 @@ Value convert_plain(Elaborator *e, Value value, Span at) {
   if (value.kind == VALUE_QUANTITY) return convert_quantity(e, value);
   Deferred *schedule;
   if (!call_is_definer(e, value, AST_SCHEDULE, at, &schedule)) return value;
-  return value_tensor(e, schedule ? host_schedule(e, schedule, schedule->scalar) : NULL);
+  return value_tensor(e, schedule ? evaluate_schedule(e, schedule, schedule->scalar) : NULL);
 }
 
 bool convert_int(Elaborator *e, Value value, Span at, const char *what, int64_t *result) {

@@ -3,6 +3,7 @@
 #define NNC_ELABORATE_EVALUATE_H
 
 #include "elaborate/core/function.h"
+#include "elaborate/core/scope.h"
 
 Value evaluate_expr(Elaborator *e, const AstExpr *expr);
 void evaluate_block(Elaborator *e, const AstStmts *stmts);
@@ -10,6 +11,11 @@ void evaluate_block(Elaborator *e, const AstStmts *stmts);
 bool evaluate_type(Elaborator *e, const AstType *ast, Type *type);
 /* Checks a tensor argument against the type written at a formal. */
 bool evaluate_formal_type(Elaborator *e, const AstFormal *formal, Value value, Span at);
+
+/* host.c: the value of a schedule as a leaf of the current graph, NULL after an error; t, epoch, steps and
+ * steps_per_epoch, which every definer sees. */
+Node *evaluate_schedule(Elaborator *e, Deferred *deferred, const char *name);
+void evaluate_ambient(Elaborator *e, Symbol ambient[4]);
 
 /* ---- kinds of expressions and statements, in files of their own ---- */
 

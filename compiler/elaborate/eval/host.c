@@ -8,13 +8,12 @@
 #include "elaborate/eval/call.h"
 #include "elaborate/eval/convert.h"
 #include "elaborate/eval/evaluate.h"
-#include "elaborate/eval/host.h"
 #include "support/names.h"
 
 static const char *const ambient_names[] = {"t", "epoch", "steps", "steps_per_epoch"};
 enum { AMBIENT_COUNT = sizeof ambient_names / sizeof ambient_names[0] };
 
-void host_ambient(Elaborator *e, Symbol ambient[4]) {
+void evaluate_ambient(Elaborator *e, Symbol ambient[4]) {
   for (int i = 0; i < AMBIENT_COUNT; i++) {
     Node *leaf = emit_scalar(e, ambient_names[i]);
     ambient[i] = (Symbol){.name = name_intern(ambient_names[i]),
@@ -26,7 +25,7 @@ void host_ambient(Elaborator *e, Symbol ambient[4]) {
 /* The value of the schedule in the current region, which is the host's. */
 static Node *run_schedule(Elaborator *e, const Deferred *deferred) {
   Symbol ambient[AMBIENT_COUNT];
-  host_ambient(e, ambient);
+  evaluate_ambient(e, ambient);
   Frame *frame = call_definer(e, deferred, AMBIENT_COUNT, ambient, deferred->function->name);
   if (!frame) return NULL;
   int errors = e->errors;
@@ -68,7 +67,7 @@ static const char *find_scalar(const Elaborator *e, const Deferred *deferred) {
   return NULL;
 }
 
-Node *host_schedule(Elaborator *e, Deferred *deferred, const char *name) {
+Node *evaluate_schedule(Elaborator *e, Deferred *deferred, const char *name) {
   if (e->region->is_host_only) return run_schedule(e, deferred);
   const char *known = find_scalar(e, deferred);
   if (known) return emit_scalar(e, known);

@@ -1,5 +1,5 @@
 /* Statements, executed in order. A mistake in one binds an error value, and the next is executed. */
-#include "elaborate/core/definition.h"
+#include "elaborate/core/elaborator.h"
 #include "elaborate/core/emit.h"
 #include "elaborate/core/path.h"
 #include "elaborate/core/report.h"
@@ -100,7 +100,7 @@ static void evaluate_assign(Elaborator *e, const AstStmt *stmt) {
 
 /* A definition from the command line must be of the kind that the file gives. */
 static Value override_constant(Elaborator *e, AstName name, Value value) {
-  const AstExpr *expr = definition_find(e, name.text);
+  const AstExpr *expr = elaborator_definition(e, name.text);
   if (!expr || value_is_error(value)) return value;
   Value given = evaluate_expr(e, expr);
   if (given.kind == VALUE_INT && value.kind == VALUE_FLOAT)

@@ -4,7 +4,7 @@
  * metrics only. `-D train.key=value` replaces a key of the block, not of its groups. */
 #include <math.h>
 #include <string.h>
-#include "elaborate/core/definition.h"
+#include "elaborate/core/elaborator.h"
 #include "elaborate/core/report.h"
 #include "elaborate/eval/convert.h"
 #include "elaborate/eval/evaluate.h"
@@ -216,7 +216,8 @@ static void read_group(Elaborator *e, TrainPlan *plan, const AstEntry *entry) {
 static void apply_definitions(Elaborator *e, TrainPlan *plan) {
   for (int i = 0; i < KEY_COUNT; i++) {
     if (!key_info[i].in_train) continue;
-    const AstExpr *expr = definition_find(e, arena_printf(e->arena, "train.%s", key_info[i].name));
+    const AstExpr *expr =
+        elaborator_definition(e, arena_printf(e->arena, "train.%s", key_info[i].name));
     if (!expr) continue;
     plan->keys[i].expr = expr;
     if (i == KEY_EPOCHS) plan->keys[KEY_STEPS].expr = NULL;

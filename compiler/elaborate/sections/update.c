@@ -11,7 +11,6 @@
 #include "elaborate/eval/call.h"
 #include "elaborate/eval/convert.h"
 #include "elaborate/eval/evaluate.h"
-#include "elaborate/eval/host.h"
 #include "elaborate/eval/operate.h"
 #include "elaborate/sections/update.h"
 #include "elaborate/variables/average.h"
