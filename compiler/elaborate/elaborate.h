@@ -1,6 +1,6 @@
 /* Elaboration: syntax tree -> module.
  *
- * The graph statements of a program are sequences several times, as a script that runs at compile
+ * The statements of a program are executed several times, as a script that runs at compile
  * time: for training, for evaluation, and with a batch of one. Names, shapes and types are settled
  * here; what comes out is a module of entry graphs that the verifier accepts. */
 #ifndef NNC_ELABORATE_ELABORATE_H

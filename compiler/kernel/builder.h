@@ -1,5 +1,6 @@
 /* The program's side of the builder: it opens a kernel over a domain, asks for values of nodes at
- * points, and stores them.  What is computed inside and what is loaded is the host's decision.
+ * points, and stores them.  The program decides, by a BuilderHost, what the kernel
+ * computes itself and what it loads.
  *
  * A request that one kernel cannot fulfil (a reduction inside of another loop's axes, a value that
  * the kernel itself stores but at another point, an index load under a guard, an operand of a
@@ -47,7 +48,7 @@ typedef struct BuiltKernel {
   const Node **nodes;   /* by operand: the node loaded or stored */
   int64_t *starts;      /* by operand: the node's element that it begins with; 0 but for views */
   const char **scalars; /* by scalar number: its name */
-  const char **keys;    /* by key slot */
+  const char **keys;    /* by number of the key */
 } BuiltKernel;
 /* The name and comment are set by the caller. */
 BuiltKernel builder_finish(KernelBuilder *builder);

@@ -1,4 +1,4 @@
-/* Candidates: what one does to a module, and the plan of what comes of it. */
+/* Candidates: how one changes a module, and the plan of the result. */
 #include "memory/fitter.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Inside of memory/: a search on its way. */
+/* Inside of memory/: the state of a search for a plan within the limit. */
 #ifndef NNC_MEMORY_FITTER_H
 #define NNC_MEMORY_FITTER_H
 

@@ -1,4 +1,4 @@
-/* --memory-limit: a program whose arena and workers fit. */
+/* --memory-limit: finds a program whose arena and workers' blocks fit. */
 #ifndef NNC_MEMORY_MEMORY_H
 #define NNC_MEMORY_MEMORY_H
 

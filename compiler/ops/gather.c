@@ -129,7 +129,7 @@ static Cost scatter_add_cost(const Node *node) {
                          (double)type_bytes(node->type)};
 }
 
-/* Rows of the table cannot be cut: an index may name any. Behind the result's axes, the index's. */
+/* Rows of the table cannot be cut: an index may name any. After the result's axes come the index's. */
 static int scatter_add_cut(const Node *node, int axis, int operand) {
   int rank = node->type.shape.rank, index_rank = node->operands[1]->type.shape.rank;
   if (axis == 0 || axis >= rank + index_rank) return AXIS_UNCUT;

@@ -1,9 +1,8 @@
 /* Lowering of convolutions (templates) and of pooling (reductions over the window, with guards for
  * the padding).
  *
- *   window element of output o at tap t:  i = o * stride - low + t * dilation   where 0 <= i < in
- *   output of input i at tap t:           o = (i + low - t * dilation) / stride where that is
- * whole */
+ *   window element of output o at tap t:  i = o * stride - low + t * dilation,   0 <= i < in
+ *   output of input i at tap t:           o = (i + low - t * dilation) / stride, a whole number */
 #include <math.h>
 
 #include "ops/lower.h"

@@ -298,7 +298,7 @@ static int reduce_cut(const Node *node, int axis, int operand) {
   return is_axis && joins ? (int)split.order[axis] : AXIS_UNCUT;
 }
 
-/* Which of the pieces has the extremum nobody would know. */
+/* Nothing would tell which of the pieces has the extremum. */
 static int arg_cut(const Node *node, int axis, int operand) {
   (void)operand;
   if (axis >= node->type.shape.rank) return AXIS_UNCUT;

@@ -268,7 +268,7 @@ static void add_all(Arena *arena, Nodes *nodes, const Nodes *more) {
   for (int i = 0; i < more->count; i++) vec_push(arena, nodes, more->items[i]);
 }
 
-/* Dear values of the copy become sequences. */
+/* Expensive values of the copy become sequences. */
 static void read_saved_values(Backward *b) {
   Arena *arena = arena_of(b);
   Nodes roots = {0};

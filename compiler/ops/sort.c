@@ -1,4 +1,4 @@
-/* argsort. The reference merges; kernels sort keys by their bytes (nnc_sort.h). */
+/* argsort. The reference evaluation sorts by merging, kernels sort keys byte by byte (nnc_sort.h). */
 #include "support/sort.h"
 
 #include <math.h>

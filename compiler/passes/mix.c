@@ -11,7 +11,7 @@
  *     contract(x, w) : f32   ->   cast f32 (contract(cast bf16 x, cast bf16 w) : bf16)
  *
  * A node has up to two forms in the new graph, f32 and 16 bits, of which one is its own; the other
- * is a cast, made when someone asks for it. A cast passes gradients, so the backward part, derived
+ * is a cast, made when it is needed. A cast passes gradients, so the backward part, derived
  * afterwards, is mixed by itself, with f32 gradients for the f32 parameters.
  *
  * Before: no gradients are written out. Types that a program asks for by name are left alone. */

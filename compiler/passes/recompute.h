@@ -1,4 +1,4 @@
-/* Recomputation: less memory for a training step, for some of the forward pass once more. */
+/* Recomputation: a training step needs less memory, and computes parts of the forward pass twice. */
 #ifndef NNC_PASSES_RECOMPUTE_H
 #define NNC_PASSES_RECOMPUTE_H
 

@@ -1,6 +1,6 @@
 /* passes.def as a table, run in order; stopping and resuming.
  *
- * A pass above the -O level is passed over, but its name still marks its place for --dump-after
+ * A pass above the -O level is skipped, but its name still marks its place for --dump-after
  * and --stop-after. */
 #include <string.h>
 #include "graph/textual.h"

@@ -6,7 +6,7 @@
 
 typedef struct Life {
   int first, last; /* places in the order */
-  int loop;        /* that alone touches it, by blocks; -1: others do */
+  int loop;        /* the only one that touches it, by blocks; -1: something else does, too */
 } Life;
 
 typedef struct Lives {

@@ -120,7 +120,7 @@ static int64_t added_bytes(const Former *former, int launch) {
   return bytes;
 }
 
-/* What the loop writes, everyone in it touches by blocks; and the launch continues the loop. */
+/* What the loop writes, all its launches touch by blocks; and the launch continues the loop. */
 static bool accesses_fit(const Former *former, int launch) {
   const BuiltKernel *built = launch_kernel(former, launch);
   bool continues = former->loop.count == 0;

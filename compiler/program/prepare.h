@@ -1,4 +1,4 @@
-/* Copies of graphs for lowering. */
+/* Copies of graphs that lower better. */
 #ifndef NNC_PROGRAM_PREPARE_H
 #define NNC_PROGRAM_PREPARE_H
 

@@ -1,6 +1,6 @@
 /* Activations over dead operands: a result takes the memory of an operand of equal size that
  * nobody reads afterwards, when the kernel reads each of its elements only where it writes. In a
- * task loop only memory that the loop itself wrote is taken: everyone in it keeps to his block. */
+ * task loop only memory that the loop itself wrote is taken: there each worker keeps to its block. */
 #include "program/buffers.h"
 #include "program/schedule.h"
 #include "program/stages.h"

@@ -3,12 +3,11 @@
  *
  *   - every buffer lies inside the arena or a worker's block, aligned; aliases have their root's
  *     offset
- *   - variables overlap nothing; two other buffers of an entry overlap only when one is the
- * other's
- *     alias or a barrier lies between the last use of one and the first use of the other
+ *   - variables overlap nothing; two other buffers of an entry overlap only when one is an alias of
+ *     the other, or a barrier lies between the last use of one and the first use of the other
  *   - every launch reads only what was written before it (or comes from outside)
  *   - between two barriers no worker touches what another one writes: two steps use different
- *     memory, or both go through it in the same blocks, so that a worker meets only his own
+ *     memory, or both go through it in the same blocks, so that a worker touches only its own
  *   - a scan loop ends with a barrier; views that its rounds move stay inside of what they are a part
  *     of, and only its own steps use them; a value that a round finds when it begins is alive in all
  *     of the loop
@@ -325,7 +324,7 @@ static const char *check_overwritten(Verifier *verifier) {
 
 /* ---- steps between two barriers ------------------------------------------------------------ */
 
-/* Whatever memory both accesses touch, the same worker does: it is his own block of memory, or both
+/* Whatever memory both accesses touch, the same worker does: it is its own block of memory, or both
  * go through it from the same place in the same blocks. */
 static bool is_of_one_worker(const Verifier *verifier, const StepAccess *a, const StepAccess *b) {
   const Buffer *first = buffer_at(verifier->program, a->buffer);

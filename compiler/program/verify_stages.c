@@ -126,7 +126,7 @@ const char *verify_groups(Arena *arena, const Lowering *lowering) {
 
 /* ---- kernels ------------------------------------------------------------------------------- */
 
-/* Each kernel stores what others read of its group, and reads only what is in memory. */
+/* Each kernel stores the values of its group that other kernels read, and reads only what is in memory. */
 const char *verify_kernels(Arena *arena, const Lowering *lowering) {
   for (int g = 0; g < lowering->groups.count; g++) {
     const Group *group = lowering->groups.items[g];

@@ -1,7 +1,7 @@
 /* Interned strings: a hash table with open addressing over texts in an arena that lives as long as
  * the run.
  *
- * The one piece of global state of the compiler: names must be equal across files and phases. */
+ * The one piece of global state of the compiler: names must be equal across files and folders. */
 #include "support/names.h"
 
 #include <stdarg.h>

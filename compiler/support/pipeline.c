@@ -1,4 +1,4 @@
-/* Runs, verifies, times and dumps single steps; which ones, the callers' tables say. */
+/* Runs, verifies, times and dumps single passes or stages, which the callers' tables list. */
 #include "support/pipeline.h"
 
 #include <stdio.h>

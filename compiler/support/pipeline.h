@@ -1,4 +1,4 @@
-/* Running a table of steps by name: the passes over a module, the stages of lowering.
+/* Runs a table of passes over a module, or of stages of lowering; each is a step here.
  *
  * After each step what it worked on is verified; what the verifier says is then a mistake of that
  * step, and the panic names it. Dumping and timing are done here and nowhere else. */

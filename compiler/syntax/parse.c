@@ -1,7 +1,7 @@
 /* The parse of a file: prepares the tokens, runs the grammar, hands out tokens, goes on after
  * errors.
  *
- * Problems that the earlier stages hung on tokens are reported as the grammar reads them.  Such a
+ * Problems that the earlier steps (tokens.h) hung on tokens are reported as the grammar reads them.  Such a
  * statement is suspect: a syntax error in it is taken for a consequence and not reported. */
 #include "syntax/parse.h"
 

@@ -41,7 +41,7 @@ static inline __attribute__((always_inline, unused)) void nnc_mark(nnc_worker *w
   if (__builtin_expect(worker->marks != 0, 0)) nnc_mark_now(worker, number);
 }
 
-/* A worker on his own, who does all tasks of a kernel, for the block of a task loop that begins
+/* A single worker, which does all tasks of a kernel, for the block of a task loop that begins
  * `examples` after the first of the batch. */
 static inline __attribute__((always_inline, unused)) nnc_worker nnc_solo(const nnc_worker *worker,
                                                                          int64_t examples) {

@@ -51,7 +51,7 @@ static bool has_tasks_to_share(const nnc_entry *entry) {
   return false;
 }
 
-/* For `profile`: workers with nothing to do wait for worker 0 from his first step on. */
+/* For `profile`: workers with nothing to do wait for worker 0 from its first step on. */
 static void mark_idle(nnc_device *device, const nnc_entry *entry) {
   const int64_t *first = nnc_pool_worker(device->pool, 0)->marks;
   for (int w = 1; first && w < device->workers; w++)
@@ -59,7 +59,7 @@ static void mark_idle(nnc_device *device, const nnc_entry *entry) {
       nnc_pool_worker(device->pool, w)->marks[i] = first[0];
 }
 
-/* To wake the others costs more than many an entry, as for the prediction of one example, and a
+/* To wake the other workers costs more than a small entry, as for the prediction of one example, and a
  * busy machine lets them come late each time. */
 void nnc_device_run(nnc_device *device, const nnc_entry *entry, const nnc_run *run) {
   NNC_ASSERT(entry->run && run->step >= 0 && run->example >= 0);

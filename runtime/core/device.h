@@ -1,7 +1,7 @@
 /* Where the model's memory lies and where its entries run: here, memory of this process and a pool of
  * workers.
  *
- * Nobody else holds a pointer into that memory. It is read and written by tensors, in elements of the
+ * Nothing else holds a pointer into that memory. It is read and written by tensors, in elements of the
  * tensor's type, dense and row-major, whatever the layout in which the device keeps them; so another
  * device, a packed layout or memory that is spread over machines is another implementation of this
  * header. Nothing is read or written while an entry runs. */

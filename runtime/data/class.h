@@ -1,4 +1,4 @@
-/* What a source or a stage is to the others: a record of functions; private to this folder. */
+/* How the rest of this folder sees a source or a stage: a record of functions; private to this folder. */
 #ifndef NNC_DATA_CLASS_H
 #define NNC_DATA_CLASS_H
 

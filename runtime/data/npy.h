@@ -1,4 +1,4 @@
-/* NumPy's format, for others than its source. */
+/* NumPy's format, for other files than the source `npy`. */
 #ifndef NNC_DATA_NPY_H
 #define NNC_DATA_NPY_H
 

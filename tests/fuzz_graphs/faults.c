@@ -1,4 +1,4 @@
-/* Seeded faults, which show how sharp the judges are: small mistakes in the train entry behind
+/* Seeded faults, which show how sharp the judges are: small mistakes in the train entry after
  * differentiation, such as a wrong pass or kernel makes. The reference stays that of the sound graph.
  *
  *   a constant is off by a 64th

@@ -60,9 +60,12 @@ touches kernel 4
 touches kernel_use 1
 renew_copy
 check "the patched sources build" build_copy
+[ "$failed" -eq 0 ] || { summary; exit 1; }
 nnc=$build/how_to_add/build/bin/nnc
 cd "$work" || exit 2
 try operator
 check_status "the program has the kernel" 0 ' gather_rows' "$nnc" "$root/tests/how_to_add/kernel.net" --emit=program
+check "the dump of its plan resumes to the same C" bash -c "'$nnc' '$root/tests/how_to_add/kernel.net' --dump-after=plan >plan.dump &&
+  '$nnc' plan.dump --resume-after=plan --emit=c >resumed.c && '$nnc' '$root/tests/how_to_add/kernel.net' --emit=c | cmp - resumed.c"
 try kernel
 summary

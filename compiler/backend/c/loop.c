@@ -4,15 +4,14 @@
  * shapes:
  *
  *   points   no reductions: a plain loop over the last axis of the domain, which the compiler
- * vectorizes; where conditions divide the rows into cases (kernel/cases.h), a loop for each case
+ *            vectorizes; where conditions cut the rows into cases (kernel/cases.h), a loop for
+ *            each case
  *   rows     each point of the domain runs the stages one after the other; their inner loops are
- * the
- *            ones that vectorize.  Reductions of floats go through blocks of NNC_BLOCK values and
- *            fixed lanes (nnc_ops.h), since a compiler may not reorder them
+ *            the ones that vectorize.  Reductions of floats go through blocks of NNC_BLOCK values
+ *            and fixed lanes (nnc_ops.h), since a compiler may not reorder them
  *   columns  up to COLUMN_BLOCK points of the last domain axis run together, the stages' results
- * are
- *            small arrays, and the loop over those points is the innermost: for sums over a strided
- *            axis such as the gradient of a bias
+ *            are small arrays, and the loop over those points is the innermost: for sums over a
+ *            strided axis such as the gradient of a bias
  *
  * The choice between rows and columns counts which of the two makes more accesses contiguous. */
 #include "backend/c/kernels.h"

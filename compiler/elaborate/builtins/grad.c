@@ -68,7 +68,7 @@ static void count_bytes(Elaborator *e, int first) {
   region_sync(e);
 }
 
-/* The gradient as a node of its own: someone may differentiate by it. */
+/* The gradient as a node of its own: the program may differentiate by it. */
 static Node *own_node(Elaborator *e, const Adjoints *adjoints, const Node *x) {
   Maker maker = adjoints_maker(e->region->graph, x);
   return make_alias(&maker, adjoints_get(adjoints, x));

@@ -47,7 +47,7 @@ typedef struct Symbol {
   Value value;
   Span span;
   Slot *slot;   /* param, state */
-  Usage *usage; /* NULL where nobody asks */
+  Usage *usage; /* NULL where it does not matter */
   /* What a reader sees where that is not `value`; else NULL. */
   Value (*read)(Elaborator *e, const struct Symbol *symbol);
 } Symbol;

@@ -1,8 +1,8 @@
 /* Words of PyTorch, Keras, JAX and NumPy for what this language has under another name: a name that
  * is unknown here is answered with ours.
  *
- * Words are compared as small letters and digits alone, so LeakyReLU is leaky_relu, and without what
- * others put at their end ("Loss", "Layer"). A word stands in the row of each of ours that it may
+ * Words are compared as small letters and digits alone, so LeakyReLU is leaky_relu, and without
+ * the endings that other frameworks give them ("Loss", "Layer"). A word stands in the row of each of ours that it may
  * mean, the likeliest first; one is suggested only where it is among the candidates, since `flip`
  * means a stage in a data line and a function elsewhere. */
 #include <ctype.h>
