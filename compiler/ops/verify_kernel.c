@@ -11,7 +11,14 @@ static bool is_index_check(const Expr *expr) {
          expr->args[3]->dtype == DTYPE_I64;
 }
 
-static bool fits(Arena *arena, const Expr *expr, const char **reason) {
+/* A stage that finds a place gives an i32, also where it is called by the type of what it looks at. */
+static DType operand_dtype(const Kernel *kernel, const Expr *expr) {
+  bool is_place = expr->kind == EXPR_STAGE && (kernel->stages[expr->operand].reduce == OP_ARGMAX ||
+                                               kernel->stages[expr->operand].reduce == OP_ARGMIN);
+  return is_place && dtype_is_float(expr->dtype) ? DTYPE_I32 : expr->dtype;
+}
+
+static bool fits(Arena *arena, const Kernel *kernel, const Expr *expr, const char **reason) {
   Node operands[EXPR_MOST_ARGS], *list[EXPR_MOST_ARGS];
   Attribute dtype = attr_make_int(ATTR_DTYPE, expr->dtype);
   const OpInfo *info = op_info(expr->op);
@@ -28,7 +35,7 @@ static bool fits(Arena *arena, const Expr *expr, const char **reason) {
   *reason = "it has another number of operands";
   if (expr->arg_count < info->least_operands || expr->arg_count > info->most_operands) return false;
   for (int i = 0; i < expr->arg_count; i++) {
-    operands[i] = (Node){.type = type_scalar(expr->args[i]->dtype), .path = ""};
+    operands[i] = (Node){.type = type_scalar(operand_dtype(kernel, expr->args[i])), .path = ""};
     list[i] = &operands[i];
   }
   if (!info->class->infer(arena, &node, &type, reason)) return false;
@@ -43,7 +50,7 @@ const char *kernel_verify_operators(Arena *arena, const Kernel *kernel) {
       const Expr *expr = list.items[i];
       const OpInfo *info = op_info(expr->op);
       const char *reason = "it is not random";
-      if (expr->kind == EXPR_OP ? !fits(arena, expr, &reason)
+      if (expr->kind == EXPR_OP ? !fits(arena, kernel, expr, &reason)
                                 : expr->kind == EXPR_RANDOM && info->class->family != FAMILY_RANDOM)
         return arena_printf(arena, "operator %s in stage %d does not fit: %s", info->name, s,
                             reason);

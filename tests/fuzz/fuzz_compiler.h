@@ -48,6 +48,20 @@ static inline Module *fuzz_module(Arena *arena, Diagnostics *diagnostics, const 
   return module;
 }
 
+/* The C text of a sound program. */
+static inline void fuzz_emit(const Program *program) {
+  CompileOptions compile = {.cc = "cc",
+                            .arch = "native",
+                            .prefix = "/usr",
+                            .output = "fuzz",
+                            .source = "fuzz.c",
+                            .compiler = "cc",
+                            .command = "cc fuzz.c"};
+  Text text = {0};
+  emit_c(&text, program, &compile);
+  text_free(&text);
+}
+
 /* The passes after `start_after`, at -O `level`; the program; the C text.  The runner
  * verifies after each pass. */
 static inline void fuzz_back_end(Arena *arena, Diagnostics *diagnostics, Module *module,
@@ -62,16 +76,7 @@ static inline void fuzz_back_end(Arena *arena, Diagnostics *diagnostics, Module 
   Program *program = program_create(arena, module, &lowering);
   const char *broken = program_verify(arena, program);
   if (broken) panic("the program is not sound: %s", broken);
-  CompileOptions compile = {.cc = "cc",
-                            .arch = "native",
-                            .prefix = "/usr",
-                            .output = "fuzz",
-                            .source = "fuzz.c",
-                            .compiler = "cc",
-                            .command = "cc fuzz.c"};
-  Text text = {0};
-  emit_c(&text, program, &compile);
-  text_free(&text);
+  fuzz_emit(program);
 }
 
 #endif

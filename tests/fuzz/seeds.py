@@ -80,6 +80,8 @@ if len(sys.argv) > 2:
         late = run(file, "--emit=ir")
         for name, choice, dump in (("0", 0, whole), ("1", 1, whole), ("late", 2 * len(passes) + 1, late)):
             save("dump", f"{path.stem}-{name}", [ord("@") + choice], dump)
+        for level in (0, 1):
+            save("dump", f"{path.stem}-plan-{level}", b"@", run(f"-O{level}", file, "--dump-after=plan"))
 
     def dictionary(name, words):
         lines = ['"' + re.sub(r'(["\\\\])', r"\\\1", word) + '"' for word in words]
@@ -94,5 +96,7 @@ if len(sys.argv) > 2:
     attributes = re.findall(r'"(\w+)"', (tree / "compiler/graph/attributes.def").read_text())
     items = "nnc_dump module run source file input param state stream optimizer metric data entry batched frozen " \
             "store accumulator result scalar mean sum max min last prelude file_order stream_order wrap_tail".split()
+    items += " program kernel buffer variable activation worker loop scan launch barrier copy operands blocks scalars keys " \
+             "tasks bytes at entry steps to alias view from round turns turn owner domain stage over value batch"
     entries = "init host train accumulate eval eval_one predict finish".split()
     dictionary("dump.dict", items + entries + operators + attributes + "f32 f64 i64 i32 u8 bool".split())

@@ -5,7 +5,8 @@
  *                    after every pass from differentiation on; after every pass the module is
  *                    verified and goes on as what its dump reads back as
  *   each pass alone  on the differentiated module; with the needed ones, as a program
- *   programs         lowered with passes and fusion at each level; plan verified; evaluated
+ *   programs         lowered with passes and fusion at each level; plan verified; printed, read back
+ *                    and evaluated
  *   recomputation    of segments of the train entry, interpreted and as a program */
 #include <math.h>
 #include <string.h>
@@ -211,6 +212,25 @@ static void passes_at(const Judge *judge, Module *module, int level) {
     panic("the passes reported an error");
 }
 
+/* What a dump of the program reads back as, which prints the same. */
+static Program *program_copy(Arena *arena, const Program *program) {
+  Text first = {0}, second = {0};
+  Diagnostics *diagnostics = diagnostics_create(arena);
+  program_print_whole(&first, program);
+  const SourceFile *dump = source_from_text(arena, "fuzz.dump", first.data, first.length);
+  Program *copy = program_parse(arena, diagnostics, dump, module_find_violation, program->target);
+  if (!copy) {
+    diagnostics_print(diagnostics, stderr, 0);
+    panic("a dump cannot be read back:\n%s", first.data);
+  }
+  program_print_whole(&second, copy);
+  if (strcmp(first.data, second.data) != 0)
+    panic("print -> parse -> print differs; first:\n%s\nthen:\n%s", first.data, second.data);
+  text_free(&first);
+  text_free(&second);
+  return copy;
+}
+
 /* Of a module after its passes. */
 static const char *judge_lowered(Judge *judge, const Module *module, const ProgramOptions *options,
                                  const char *stage) {
@@ -219,7 +239,7 @@ static const char *judge_lowered(Judge *judge, const Module *module, const Progr
   Program *program = program_create(judge->arena, module, options);
   const char *broken = program_verify(judge->arena, program);
   if (broken) panic("the program is not sound: %s", broken);
-  return run_program(judge, program);
+  return run_program(judge, program_copy(judge->arena, program));
 }
 
 static const char *judge_program(Judge *judge, const Module *module, int level, const char *stage) {

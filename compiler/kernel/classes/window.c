@@ -8,8 +8,8 @@ static const Field axes[] = {
     SLOT(", out ", conv.out[0], 0),
     SLOT(", kernel ", conv.kernel[0], 0),
     SLOT(", stride ", conv.stride[0], 0),
-    SLOT(", low ", conv.low[0], 0),
-    SLOT(", high ", conv.high[0], 0),
+    SLOT(", low ", conv.low[0], -MAX_ELEMENTS),
+    SLOT(", high ", conv.high[0], -MAX_ELEMENTS),
     SLOT(", dilation ", conv.dilation[0], 0),
     FIELD_LITERAL("\n"),
 };
