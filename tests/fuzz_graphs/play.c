@@ -10,7 +10,14 @@
 #include "passes/pass.h"
 #include "support/panic.h"
 
-enum { NOISY_RUNS = 3, NOISY_RUNS_FAR = 6, MARGIN_RUNS = 2, MARGIN = 64 };
+enum {
+  NOISY_RUNS = 3,
+  NOISY_RUNS_FAR = 6,
+  MARGIN_RUNS = 2,
+  MARGIN = 64,
+  LEAP = 4,
+  LEAP_SHARE = 16
+};
 
 /* ---- copies ---- */
 
@@ -137,9 +144,11 @@ static void record(Arena *arena, const Run *run, Expected *expected, const char 
   }
   for (int64_t i = 0; i < shape_elements(value->type.shape); i++) {
     double moved = fabs(value->data[i] - expected->value->data[i]);
-    /* What saturates is not moved in proportion: far values keep what errors of one unit move. */
-    moved /= is_far ? run->times : enlarged[run->kind];
     double *spread = is_far ? &expected->spreads->data[i] : &expected->spread[run->kind];
+    /* What saturates is not moved in proportion: far values keep what errors of one unit move. What
+     * errors of one unit do not show, as a direction that turns round, may turn in an executable. */
+    bool leaps = run->times == MARGIN && moved > LEAP * MARGIN * *spread;
+    moved /= leaps ? LEAP_SHARE : is_far ? run->times : enlarged[run->kind];
     *spread = fmax(*spread, moved); /* of two infinities NaN, which fmax leaves out */
   }
 }
@@ -283,14 +292,14 @@ Reference *reference_create(Arena *arena, const Case *test) {
  * to nothing but their rounding, or were divided by what had. There an executable may give anything
  * of that size, of either sign, and a few noisy runs tell neither how large nor how it is
  * distributed: equal terms round alike in an executable, and never in an imitation. So elements that
- * errors of MARGIN units move by a half, or errors of one unit by a 128th, are known by their order
- * of magnitude alone: NOISE_FACTOR times the tolerance shows only what is no noise at all. In 16
- * bits, whose units are large, they are those that errors of one unit move by a 16th; there the
- * usual tolerance is twice their size, and stays. In cases near 1 the greatest element speaks for a
- * tensor. */
-enum { NOISE_FACTOR = 1024 };
+ * errors of MARGIN units move by as much as they are, or errors of one unit by a MARGINth, are known
+ * by their order of magnitude alone: NOISE_FACTOR times the tolerance shows only what is no noise at
+ * all. In 16 bits, whose units are large, they are those that errors of one unit move by a 16th; there
+ * the usual tolerance is twice their size, and stays. In cases near 1 the greatest element speaks for
+ * a tensor. */
+enum { NOISE_FACTOR = 128 };
 
-static double noise_part(DType dtype) { return dtype_is_half(dtype) ? 0x1p-4 : 0.5 / MARGIN; }
+static double noise_part(DType dtype) { return dtype_is_half(dtype) ? 0x1p-4 : 1.0 / MARGIN; }
 
 /* What an element is held to. */
 typedef struct Standing {
