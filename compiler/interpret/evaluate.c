@@ -153,7 +153,7 @@ static void compute(Evaluation *evaluation, const Node *node, Tensor *value) {
     copy_elements(value->data, evaluation->arguments[node_int(node, ATTR_INDEX)]);
     return;
   }
-  if (!info->class->evaluate && !node->body)
+  if (!info->class->evaluate && !info->class->draw && !node->body)
     panic("graph %s: nothing evaluates %s (%%%d, %s)", evaluation->graph->name, info->name,
           node->id, node->path);
   enum { FEW = 8 };
@@ -163,7 +163,7 @@ static void compute(Evaluation *evaluation, const Node *node, Tensor *value) {
   for (int i = 0; i < node->operand_count; i++)
     operands[i] = evaluation->values[node->operands[i]->id];
   if (node->body) compute_scan(evaluation, node, operands, value);
-  else info->class->evaluate(node, operands, value, &evaluation->context);
+  else node_evaluate(node, operands, value, &evaluation->context);
 }
 
 static Evaluation *evaluate_with(Arena *arena, const Evaluation *given, bool keep_all) {

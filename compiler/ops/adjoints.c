@@ -49,7 +49,8 @@ Node *adjoints_get(const Adjoints *adjoints, const Node *node) {
 
 /* Hands the adjoint of `node` on to its operand number `k`. */
 static void propagate(Adjoints *adjoints, Node *node, int k) {
-  GradientContext context = {adjoints->into, node, adjoints->adjoint[node->id]};
+  GradientContext context = {adjoints_maker(adjoints->into, node), node,
+                             adjoints->adjoint[node->id]};
   Node *part = op_info(node->op)->class->gradient(&context, k);
   if (part) adjoints_add(adjoints, node->operands[k], part);
 }

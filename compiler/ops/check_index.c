@@ -19,17 +19,7 @@ static bool check_index_infer(Arena *arena, const Node *node, Type *type, const 
          infer_attribute(arena, node, ATTR_EXTENTS, reason);
 }
 
-static void check_index_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
-                                 const EvaluateContext *context) {
-  (void)node, (void)context;
-  int64_t count = shape_elements(result->type.shape);
-  for (int64_t i = 0; i < count; i++) result->data[i] = operands[0]->data[i];
-}
-
-static double check_index_scalar(const double *operands, DType dtype) {
-  (void)dtype;
-  return operands[0];
-}
+SCALAR(check_index, 1, x[0])
 
 static void check_index_lower(KernelBuilder *builder, const Node *node) {
   Index *at[MAX_RANK];

@@ -60,13 +60,12 @@ static bool where_infer(Arena *arena, const Node *node, Type *type, const char *
                     shape_text(arena, condition.shape), shape_text(arena, a.shape));
 }
 
-static Node *where_gradient(const GradientContext *context, int operand) {
+static Node *where_adjoint(const Maker *m, Node *condition, Node *dy, int operand) {
   if (operand == 0) return NULL;
-  Maker maker = gradient_maker(context);
-  Node *dy = context->adjoint, *zero = filled_like(&maker, dy, 0);
-  return make_where(&maker, context->node->operands[0], operand == 1 ? dy : zero,
-                    operand == 1 ? zero : dy);
+  Node *zero = filled_like(m, dy, 0);
+  return make_where(m, condition, operand == 1 ? dy : zero, operand == 1 ? zero : dy);
 }
+GRADIENT(where, where_adjoint(m, x, dy, operand))
 
 SCALAR(where, 3, x[0] != 0 ? x[1] : x[2])
 ELEMENTWISE(where, where_infer, where_gradient, .mix = MIX_FOLLOW)
@@ -82,15 +81,9 @@ static bool cast_infer(Arena *arena, const Node *node, Type *type, const char **
   return true;
 }
 
-static Node *cast_gradient(const GradientContext *context, int operand) {
-  DType from = context->node->operands[operand]->type.dtype;
-  Maker maker = gradient_maker(context);
-  return dtype_is_float(from) ? make_cast(&maker, context->adjoint, from) : NULL;
-}
+GRADIENT(cast, dtype_is_float(x->type.dtype) ? make_cast(m, dy, x->type.dtype) : NULL)
 
-static void cast_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
-                          const EvaluateContext *context) {
-  (void)context;
+static void cast_evaluate(const Node *node, const Tensor *const *operands, Tensor *result) {
   DType from = operands[0]->type.dtype, to = node->type.dtype;
   int64_t count = shape_elements(result->type.shape);
   for (int64_t i = 0; i < count; i++)

@@ -147,9 +147,7 @@ static void multiply_integers(Extents extents, const double *a, const double *b,
     }
 }
 
-static void contract_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
-                              const EvaluateContext *context) {
-  (void)context;
+static void contract_evaluate(const Node *node, const Tensor *const *operands, Tensor *result) {
   Side left = left_side(node), right = right_side(node);
   Shape l = operands[0]->type.shape, r = operands[1]->type.shape;
   int64_t batch = extent(l, left.batch->count, left.batch->ints);
@@ -183,9 +181,7 @@ static Cost contract_cost(const Node *node) {
   const Attribute *sum = node_ints(node, ATTR_SUM_LEFT);
   double depth = (double)extent(left, sum->count, sum->ints);
   return (Cost){.flops = 2 * depth * (double)shape_elements(node->type.shape),
-                .bytes = (double)type_bytes(node->operands[0]->type) +
-                         (double)type_bytes(node->operands[1]->type) +
-                         (double)type_bytes(node->type)};
+                .bytes = node_bytes(node)};
 }
 
 /* ---- gradients ----
@@ -205,43 +201,30 @@ static void iota_axes(int64_t *axes, int64_t from, int count) {
   for (int i = 0; i < count; i++) axes[i] = from + i;
 }
 
-/* The contraction gives [batch, own free, sum axes in the right's order]. */
-static Node *left_gradient(const Maker *m, const Node *node, Node *dy) {
+/* Of the left operand the contraction gives [batch, own free, sum], of the right one [batch, sum, own
+ * free], the sum axes in the order of the other side. */
+static Node *side_gradient(const Maker *m, const Node *node, Node *dy, bool is_left) {
   Side left = left_side(node), right = right_side(node);
-  ContractAxes axes = {.batch_count = left.batch->count, .sum_count = right.free_count};
-  iota_axes(axes.batch_left, 0, left.batch->count);
-  join(axes.batch_right, 0, right.batch->count, right.batch->ints);
-  iota_axes(axes.sum_left, left.batch->count + left.free_count, right.free_count);
-  join(axes.sum_right, 0, right.free_count, right.free);
-  Node *product = make_contract(m, dy, node->operands[1], &axes);
-  int64_t place[MAX_RANK]; /* for each axis of the left, its axis in the product */
-  for (int i = 0; i < left.batch->count; i++) place[left.batch->ints[i]] = i;
-  for (int i = 0; i < left.free_count; i++) place[left.free[i]] = left.batch->count + i;
-  for (int i = 0; i < left.sum->count; i++)
-    place[left.sum->ints[i]] =
-        left.batch->count + left.free_count + rank_among(right.sum, right.sum->ints[i]);
+  const Side *own = is_left ? &left : &right, *other = is_left ? &right : &left;
+  int batches = own->batch->count;
+  int first_free = batches + (is_left ? 0 : own->sum->count);
+  int first_sum = batches + (is_left ? own->free_count : 0);
+  ContractAxes axes = {.batch_count = batches, .sum_count = other->free_count};
+  iota_axes(is_left ? axes.batch_left : axes.batch_right, 0, batches);
+  iota_axes(is_left ? axes.sum_left : axes.sum_right, first_sum, other->free_count);
+  join(is_left ? axes.batch_right : axes.batch_left, 0, batches, other->batch->ints);
+  join(is_left ? axes.sum_right : axes.sum_left, 0, other->free_count, other->free);
+  Node *product = is_left ? make_contract(m, dy, node->operands[1], &axes)
+                          : make_contract(m, node->operands[0], dy, &axes);
+  int64_t place[MAX_RANK]; /* for each axis of the operand, its axis in the product */
+  for (int i = 0; i < batches; i++) place[own->batch->ints[i]] = i;
+  for (int i = 0; i < own->free_count; i++) place[own->free[i]] = first_free + i;
+  for (int i = 0; i < own->sum->count; i++)
+    place[own->sum->ints[i]] = first_sum + rank_among(other->sum, other->sum->ints[i]);
   return make_transpose(m, product, place);
 }
 
-/* The contraction gives [batch, sum axes in the left's order, own free]. */
-static Node *right_gradient(const Maker *m, const Node *node, Node *dy) {
-  Side left = left_side(node), right = right_side(node);
-  ContractAxes axes = {.batch_count = left.batch->count, .sum_count = left.free_count};
-  join(axes.batch_left, 0, left.batch->count, left.batch->ints);
-  iota_axes(axes.batch_right, 0, left.batch->count);
-  join(axes.sum_left, 0, left.free_count, left.free);
-  iota_axes(axes.sum_right, left.batch->count, left.free_count);
-  Node *product = make_contract(m, node->operands[0], dy, &axes);
-  int64_t place[MAX_RANK];
-  for (int i = 0; i < right.batch->count; i++) place[right.batch->ints[i]] = i;
-  for (int i = 0; i < right.sum->count; i++)
-    place[right.sum->ints[i]] = left.batch->count + rank_among(left.sum, left.sum->ints[i]);
-  for (int i = 0; i < right.free_count; i++)
-    place[right.free[i]] = left.batch->count + left.sum->count + i;
-  return make_transpose(m, product, place);
-}
-
-GRADIENT(contract, operand == 0 ? left_gradient(m, y, dy) : right_gradient(m, y, dy))
+GRADIENT(contract, side_gradient(m, y, dy, operand == 0))
 
 static int contract_cut(const Node *node, int axis, int operand) {
   Side left = left_side(node), right = right_side(node);

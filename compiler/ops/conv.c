@@ -177,26 +177,20 @@ static void convolve(const Node *node, const ConvShapes *shapes, double *x, doub
   arena_destroy(scratch);
 }
 
-static void conv_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
-                          const EvaluateContext *context) {
-  (void)context;
-  tensor_clear(result);
+static void conv_evaluate(const Node *node, const Tensor *const *operands, Tensor *result) {
+  tensor_fill(result, 0);
   ConvShapes shapes = {operands[0]->type.shape, operands[1]->type.shape, result->type.shape};
   convolve(node, &shapes, operands[0]->data, operands[1]->data, result->data, forward_tap);
 }
 
-static void conv_input_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
-                                const EvaluateContext *context) {
-  (void)context;
-  tensor_clear(result);
+static void conv_input_evaluate(const Node *node, const Tensor *const *operands, Tensor *result) {
+  tensor_fill(result, 0);
   ConvShapes shapes = {result->type.shape, operands[1]->type.shape, operands[0]->type.shape};
   convolve(node, &shapes, result->data, operands[1]->data, operands[0]->data, input_tap);
 }
 
-static void conv_weight_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
-                                 const EvaluateContext *context) {
-  (void)context;
-  tensor_clear(result);
+static void conv_weight_evaluate(const Node *node, const Tensor *const *operands, Tensor *result) {
+  tensor_fill(result, 0);
   ConvShapes shapes = {operands[0]->type.shape, weight_shape(node, result->type.shape),
                        operands[1]->type.shape};
   int64_t pieces = weight_pieces(node), parts = pieces > 0 ? pieces : 1;
@@ -216,9 +210,7 @@ static Cost conv_cost(const Node *node) {
                                         : b->type.shape;
   Shape w = node->op == OP_CONV_WEIGHT ? weight_shape(node, node->type.shape) : b->type.shape;
   double taps = w.dim[0] > 0 ? (double)shape_elements(w) / (double)w.dim[0] : 0;
-  return (Cost){.flops = 2 * taps * (double)shape_elements(y),
-                .bytes = (double)type_bytes(a->type) + (double)type_bytes(b->type) +
-                         (double)type_bytes(node->type)};
+  return (Cost){.flops = 2 * taps * (double)shape_elements(y), .bytes = node_bytes(node)};
 }
 
 /* ---- gradients ---- */
@@ -235,7 +227,6 @@ GRADIENT(conv_weight, operand == 0 ? make_like(m, OP_CONV_INPUT, b, dy, y, &a->t
 /* ---- pieces: the examples; the gradient of the weights sums over them ---- */
 
 static int conv_cut(const Node *node, int axis, int operand) {
-  (void)node;
   if (axis != 0) return AXIS_UNCUT;
   return operand == 0 ? 0 : AXIS_WHOLE;
 }
@@ -243,7 +234,6 @@ static int conv_cut(const Node *node, int axis, int operand) {
 #define conv_input_cut conv_cut
 
 static int conv_weight_cut(const Node *node, int axis, int operand) {
-  (void)operand;
   bool is_summed = axis == node->type.shape.rank && weight_pieces(node) == 0;
   return is_summed ? 0 : AXIS_UNCUT;
 }

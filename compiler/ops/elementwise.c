@@ -8,13 +8,6 @@
 
 #include <math.h>
 
-#include "support/names.h"
-
-Maker gradient_maker(const GradientContext *context) {
-  const Node *node = context->node;
-  return (Maker){context->graph, node->span, name_printf("%s.grad", node->path)};
-}
-
 bool elementwise_infer(Arena *arena, const Node *node, Type *type, int dtypes,
                        const char **reason) {
   *type = node->operands[0]->type;
@@ -30,16 +23,11 @@ bool elementwise_infer_number(Arena *arena, const Node *node, Type *type, const 
 }
 
 int elementwise_cut(const Node *node, int axis, int operand) {
-  (void)operand;
   return axis < node->type.shape.rank ? axis : AXIS_UNCUT;
 }
 
 Cost elementwise_cost(const Node *node) {
-  Cost cost = {.flops = (double)shape_elements(node->type.shape),
-               .bytes = (double)type_bytes(node->type)};
-  for (int i = 0; i < node->operand_count; i++)
-    cost.bytes += (double)type_bytes(node->operands[i]->type);
-  return cost;
+  return (Cost){.flops = (double)shape_elements(node->type.shape), .bytes = node_bytes(node)};
 }
 
 #define COSTLY(name)                                                                               \
@@ -89,16 +77,14 @@ COSTLY(log1p)
 /* dy / 2y.  At 0, where the slope is infinite, the adjoint is 0: a norm of zeros has the
  * subgradient 0 instead of NaN. */
 SCALAR(sqrt, 1, sqrt(x[0]))
-static Node *sqrt_gradient(const GradientContext *context, int operand) {
-  (void)operand;
-  Maker maker = gradient_maker(context);
-  const Maker *m = &maker;
-  Node *y = context->node, *dy = context->adjoint, *zero = filled_like(m, y, 0);
+static Node *sqrt_adjoint(const Maker *m, Node *y, Node *dy) {
+  Node *zero = filled_like(m, y, 0);
   Node *at_zero = make_binary(m, OP_EQ, y, zero);
   /* The inner selection keeps infinities out of second derivatives as well. */
   Node *safe = make_where(m, at_zero, filled_like(m, y, 1), y);
   return make_where(m, at_zero, zero, quotient(m, times(m, dy, 0.5), safe));
 }
+GRADIENT(sqrt, sqrt_adjoint(m, y, dy))
 COSTLY(sqrt)
 
 SCALAR(rsqrt, 1, 1 / sqrt(x[0]))

@@ -16,13 +16,8 @@
 #include "ops/op.h"
 
 #define SCALAR(name, operand_number, expression)                                                   \
-  static inline double name##_scalar(const double *x, DType dtype) {                               \
-    (void)dtype;                                                                                   \
-    return expression;                                                                             \
-  }                                                                                                \
-  static void name##_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,     \
-                              const EvaluateContext *context) {                                    \
-    (void)context;                                                                                 \
+  static inline double name##_scalar(const double *x, DType dtype) { return expression; }          \
+  static void name##_evaluate(const Node *node, const Tensor *const *operands, Tensor *result) {   \
     int64_t count = shape_elements(result->type.shape);                                            \
     for (int64_t i = 0; i < count; i++) {                                                          \
       double x[operand_number];                                                                    \
@@ -33,11 +28,10 @@
 
 #define GRADIENT(name, expression)                                                                 \
   static Node *name##_gradient(const GradientContext *context, int operand) {                      \
-    Maker maker = gradient_maker(context);                                                         \
-    const Maker *m = &maker;                                                                       \
+    const Maker *m = &context->maker;                                                              \
     Node *x = context->node->operands[0], *y = context->node, *dy = context->adjoint;              \
     Node *a = x, *b = y->operand_count > 1 ? y->operands[1] : NULL;                                \
-    (void)operand, (void)m, (void)a, (void)b, (void)dy;                                            \
+    (void)m, (void)a, (void)b, (void)dy;                                                           \
     return expression;                                                                             \
   }
 
@@ -50,9 +44,6 @@
                                    .lower = lower_elementwise,                                     \
                                    .cut = elementwise_cut,                                         \
                                    __VA_ARGS__};
-
-/* Place and path of what a gradient rule adds: those of the forward node, the path with ".grad". */
-Maker gradient_maker(const GradientContext *context);
 
 /* Result of the operands' common type, which is in the set. */
 bool elementwise_infer(Arena *arena, const Node *node, Type *type, int dtypes, const char **reason);

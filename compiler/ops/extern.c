@@ -31,9 +31,7 @@ static int extern_cut(const Node *node, int axis, int operand) {
   return node->operands[operand]->type.shape.rank > 0 ? 0 : AXIS_WHOLE;
 }
 
-static void extern_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
-                            const EvaluateContext *context) {
-  (void)operands, (void)result, (void)context;
+static void extern_evaluate(const Node *node, const Tensor *const *operands, Tensor *result) {
   panic("%s: only an executable computes the extern operator %s", node->path,
         node_string(node, ATTR_NAME));
 }

@@ -92,7 +92,7 @@ static Flow flow_leaf(const Analysis *a, const Node *node) {
     if (is_sized) return (Flow){.kind = FLOW_SIZED, .cause = CAUSE_SIZE, .by = node};
     return axis >= 0 ? flow_separate(axis) : flow_none(all_axes(a, node->type));
   }
-  if (class->leaf != LEAF_NONE || class->is_random)
+  if (class->leaf != LEAF_NONE || class->draw)
     return axis >= 0 ? flow_separate(axis) : flow_none(0);
   const Attribute *counted = node_attribute(node, ATTR_AXIS);
   if (!counted) return flow_none(0);
@@ -302,7 +302,7 @@ static const Flow *flow_of_one(Arena *arena, const Graph *graph) {
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
     const OpClass *class = op_info(node->op)->class;
-    if (class->leaf == LEAF_INPUT || class->is_random) flow[node->id].kind = FLOW_SEPARATE;
+    if (class->leaf == LEAF_INPUT || class->draw) flow[node->id].kind = FLOW_SEPARATE;
     for (int k = 0; k < node->operand_count; k++)
       if (flow[node->operands[k]->id].kind) flow[node->id].kind = FLOW_SEPARATE;
   }

@@ -54,9 +54,7 @@ static bool gather_infer(Arena *arena, const Node *node, Type *type, const char 
 
 static int64_t row_elements(Shape table) { return extent_product(table.dim + 1, table.rank - 1); }
 
-static void gather_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
-                            const EvaluateContext *context) {
-  (void)node, (void)context;
+static void gather_evaluate(const Node *node, const Tensor *const *operands, Tensor *result) {
   Shape table = operands[0]->type.shape;
   int64_t row = row_elements(table), count = shape_elements(operands[1]->type.shape);
   if (row == 0) return;
@@ -100,12 +98,10 @@ static bool scatter_add_infer(Arena *arena, const Node *node, Type *type, const 
                     shape_text(arena, index));
 }
 
-static void scatter_add_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
-                                 const EvaluateContext *context) {
-  (void)context;
+static void scatter_add_evaluate(const Node *node, const Tensor *const *operands, Tensor *result) {
   Shape table = result->type.shape;
   int64_t row = row_elements(table), count = shape_elements(operands[1]->type.shape);
-  for (int64_t i = 0; i < shape_elements(table); i++) result->data[i] = 0;
+  tensor_fill(result, 0);
   for (int64_t i = 0; i < count; i++) {
     double at = operands[1]->data[i];
     if (at < 0 || at >= (double)table.dim[0]) continue;
@@ -123,10 +119,8 @@ static int64_t scatter_add_index_bound(const Node *node, int operand) {
 }
 
 static Cost scatter_add_cost(const Node *node) {
-  Type values = node->operands[0]->type;
-  return (Cost){.flops = (double)shape_elements(values.shape),
-                .bytes = (double)type_bytes(values) + (double)type_bytes(node->operands[1]->type) +
-                         (double)type_bytes(node->type)};
+  return (Cost){.flops = (double)shape_elements(node->operands[0]->type.shape),
+                .bytes = node_bytes(node)};
 }
 
 /* Rows of the table cannot be cut: an index may name any. After the result's axes come the index's. */
@@ -177,9 +171,7 @@ static Places places_of(Shape x, int axis) {
   return places;
 }
 
-static void pick_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
-                          const EvaluateContext *context) {
-  (void)context;
+static void pick_evaluate(const Node *node, const Tensor *const *operands, Tensor *result) {
   Places places = places_of(operands[0]->type.shape, (int)node_int(node, ATTR_AXIS));
   for (int64_t o = 0; o < places.outer; o++)
     for (int64_t i = 0; i < places.inner; i++) {
@@ -193,19 +185,13 @@ static int64_t pick_index_bound(const Node *node, int operand) {
   return operand == 1 ? node->operands[0]->type.shape.dim[node_int(node, ATTR_AXIS)] : 0;
 }
 
-static Node *pick_gradient(const GradientContext *context, int operand) {
-  if (operand == 1) return NULL;
-  Maker maker = gradient_maker(context);
-  const Node *node = context->node;
-  return make_unpick(&maker, context->adjoint, node->operands[1], (int)node_int(node, ATTR_AXIS),
-                     node->operands[0]->type.shape);
-}
-
 static int pick_cut(const Node *node, int axis, int operand) {
   if (axis >= node->type.shape.rank) return AXIS_UNCUT;
   return operand == 1 ? axis : axis + (axis >= (int)node_int(node, ATTR_AXIS));
 }
 
+GRADIENT(pick,
+         operand == 1 ? NULL : make_unpick(m, dy, b, (int)node_int(y, ATTR_AXIS), a->type.shape))
 INDEXING(pick, .cost = chosen_cost)
 
 /* ---- unpick: y, index -> `shape`: y at the index along `axis`, 0 elsewhere ---- */
@@ -223,11 +209,9 @@ static bool unpick_infer(Arena *arena, const Node *node, Type *type, const char 
                     shape_text(arena, y.shape), shape_text(arena, node->operands[1]->type.shape));
 }
 
-static void unpick_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
-                            const EvaluateContext *context) {
-  (void)context;
+static void unpick_evaluate(const Node *node, const Tensor *const *operands, Tensor *result) {
   Places places = places_of(result->type.shape, (int)node_int(node, ATTR_AXIS));
-  for (int64_t i = 0; i < shape_elements(result->type.shape); i++) result->data[i] = 0;
+  tensor_fill(result, 0);
   for (int64_t o = 0; o < places.outer; o++)
     for (int64_t i = 0; i < places.inner; i++) {
       int64_t y = o * places.inner + i;
@@ -241,18 +225,11 @@ static int64_t unpick_index_bound(const Node *node, int operand) {
   return operand == 1 ? node->type.shape.dim[node_int(node, ATTR_AXIS)] : 0;
 }
 
-static Node *unpick_gradient(const GradientContext *context, int operand) {
-  if (operand == 1) return NULL;
-  Maker maker = gradient_maker(context);
-  const Node *node = context->node;
-  return make_pick(&maker, context->adjoint, node->operands[1], (int)node_int(node, ATTR_AXIS));
-}
-
 static int unpick_cut(const Node *node, int axis, int operand) {
   int picked = (int)node_int(node, ATTR_AXIS);
-  (void)operand;
   if (axis >= node->type.shape.rank || axis == picked) return AXIS_UNCUT;
   return axis - (axis > picked);
 }
 
+GRADIENT(unpick, operand == 1 ? NULL : make_pick(m, dy, b, (int)node_int(y, ATTR_AXIS)))
 INDEXING(unpick)

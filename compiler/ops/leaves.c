@@ -10,11 +10,6 @@
 #include "ops/op.h"
 #include "support/integers.h"
 
-static Cost no_cost(const Node *node) {
-  (void)node;
-  return (Cost){0};
-}
-
 static bool named_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
   *type = node->type;
   return infer_attribute(arena, node, ATTR_NAME, reason) != NULL;
@@ -25,34 +20,17 @@ static bool scalar_infer(Arena *arena, const Node *node, Type *type, const char 
   return infer_attribute(arena, node, ATTR_NAME, reason) != NULL;
 }
 
-const OpClass op_class_input = {
-    .family = FAMILY_LEAF,
-    .leaf = LEAF_INPUT,
-    .infer = named_infer,
-    .cost = no_cost,
-};
+#define NAMED_LEAF(name, leaf_kind, infer_rule, ...)                                               \
+  const OpClass op_class_##name = {.family = FAMILY_LEAF,                                          \
+                                   .leaf = leaf_kind,                                              \
+                                   .infer = infer_rule,                                            \
+                                   .cost = cost_nothing,                                           \
+                                   __VA_ARGS__};
 
-const OpClass op_class_param = {
-    .family = FAMILY_LEAF,
-    .leaf = LEAF_PARAM,
-    .infer = named_infer,
-    .cost = no_cost,
-};
-
-const OpClass op_class_state = {
-    .family = FAMILY_LEAF,
-    .leaf = LEAF_STATE,
-    .infer = named_infer,
-    .cost = no_cost,
-};
-
-const OpClass op_class_scalar = {
-    .family = FAMILY_LEAF,
-    .leaf = LEAF_SCALAR,
-    .infer = scalar_infer,
-    .cost = no_cost,
-    .lower = lower_scalar,
-};
+NAMED_LEAF(input, LEAF_INPUT, named_infer)
+NAMED_LEAF(param, LEAF_PARAM, named_infer)
+NAMED_LEAF(state, LEAF_STATE, named_infer)
+NAMED_LEAF(scalar, LEAF_SCALAR, scalar_infer, .lower = lower_scalar)
 
 /* ---- constant: `value` in every element; integers and bool hold a value of their type ---- */
 
@@ -76,12 +54,8 @@ static bool constant_infer(Arena *arena, const Node *node, Type *type, const cha
   return infer_fail(arena, reason, "%s cannot hold the constant %g", dtype_name(type->dtype), real);
 }
 
-static void constant_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
-                              const EvaluateContext *context) {
-  (void)operands, (void)context;
-  double value = node_float(node, ATTR_VALUE);
-  int64_t count = shape_elements(result->type.shape);
-  for (int64_t i = 0; i < count; i++) result->data[i] = value;
+static void constant_evaluate(const Node *node, const Tensor *const *operands, Tensor *result) {
+  tensor_fill(result, node_float(node, ATTR_VALUE));
 }
 
 const OpClass op_class_constant = {
@@ -89,7 +63,7 @@ const OpClass op_class_constant = {
     .leaf = LEAF_CONSTANT,
     .infer = constant_infer,
     .evaluate = constant_evaluate,
-    .cost = no_cost,
+    .cost = cost_nothing,
     .lower = lower_constant,
 };
 
@@ -104,9 +78,7 @@ static bool iota_infer(Arena *arena, const Node *node, Type *type, const char **
   return infer_fail(arena, reason, "an index cannot be of type %s", dtype_name(type->dtype));
 }
 
-static void iota_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
-                          const EvaluateContext *context) {
-  (void)operands, (void)context;
+static void iota_evaluate(const Node *node, const Tensor *const *operands, Tensor *result) {
   Shape shape = result->type.shape;
   int axis = (int)node_int(node, ATTR_AXIS);
   int64_t outer = extent_product(shape.dim, axis), at = 0;
@@ -120,6 +92,6 @@ const OpClass op_class_iota = {
     .family = FAMILY_LEAF,
     .infer = iota_infer,
     .evaluate = iota_evaluate,
-    .cost = no_cost,
+    .cost = cost_nothing,
     .lower = lower_iota,
 };

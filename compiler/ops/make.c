@@ -115,6 +115,17 @@ Node *make_slice(const Maker *maker, Node *a, const int64_t *start, const int64_
   return make_node(maker, OP_SLICE, 1, &a, 3, attributes);
 }
 
+Node *make_range(const Maker *maker, Node *a, int axis, int64_t start, int64_t stop) {
+  int64_t from[MAX_RANK] = {0}, to[MAX_RANK], step[MAX_RANK];
+  for (int i = 0; i < a->type.shape.rank; i++) {
+    to[i] = a->type.shape.dim[i];
+    step[i] = 1;
+  }
+  from[axis] = start;
+  to[axis] = stop;
+  return make_slice(maker, a, from, to, step);
+}
+
 Node *make_pad(const Maker *maker, Node *a, const int64_t *low, const int64_t *high,
                const int64_t *step, double value) {
   int rank = a->type.shape.rank;

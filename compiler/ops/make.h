@@ -45,6 +45,8 @@ Node *make_transpose(const Maker *maker, Node *a, const int64_t *permutation);
 Node *make_broadcast(const Maker *maker, Node *a, Shape shape, const int64_t *axes);
 Node *make_slice(const Maker *maker, Node *a, const int64_t *start, const int64_t *stop,
                  const int64_t *step);
+/* Elements [start, stop) along one axis. */
+Node *make_range(const Maker *maker, Node *a, int axis, int64_t start, int64_t stop);
 Node *make_pad(const Maker *maker, Node *a, const int64_t *low, const int64_t *high,
                const int64_t *step, double value);
 Node *make_concat(const Maker *maker, int count, Node *const *parts, int axis);

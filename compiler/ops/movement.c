@@ -7,9 +7,7 @@
 
 #include <string.h>
 
-void evaluate_copy(const Node *node, const Tensor *const *operands, Tensor *result,
-                   const EvaluateContext *context) {
-  (void)node, (void)context;
+void evaluate_copy(const Node *node, const Tensor *const *operands, Tensor *result) {
   size_t count = (size_t)shape_elements(result->type.shape);
   if (count > 0) memcpy(result->data, operands[0]->data, sizeof(double) * count);
 }
@@ -65,24 +63,21 @@ static bool transpose_infer(Arena *arena, const Node *node, Type *type, const ch
   return true;
 }
 
-static void transpose_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
-                               const EvaluateContext *context) {
-  (void)context;
+static void transpose_evaluate(const Node *node, const Tensor *const *operands, Tensor *result) {
   const Attribute *axes = node_ints(node, ATTR_PERMUTATION);
   strided_pack(result->data, operands[0]->data, operands[0]->type.shape, axes->count, axes->ints);
 }
 
-static Node *transpose_gradient(const GradientContext *context, int operand) {
-  (void)operand;
-  const Attribute *axes = node_ints(context->node, ATTR_PERMUTATION);
+static Node *transpose_back(const Maker *m, const Node *node, Node *dy) {
+  const Attribute *axes = node_ints(node, ATTR_PERMUTATION);
   int64_t inverse[MAX_RANK];
   for (int i = 0; i < axes->count; i++) inverse[axes->ints[i]] = i;
-  Maker maker = gradient_maker(context);
-  return make_transpose(&maker, context->adjoint, inverse);
+  return make_transpose(m, dy, inverse);
 }
 
+GRADIENT(transpose, transpose_back(m, y, dy))
+
 static int transpose_cut(const Node *node, int axis, int operand) {
-  (void)operand;
   return axis < node->type.shape.rank ? (int)node_ints(node, ATTR_PERMUTATION)->ints[axis]
                                       : AXIS_UNCUT;
 }
@@ -110,9 +105,7 @@ static bool broadcast_infer(Arena *arena, const Node *node, Type *type, const ch
   return true;
 }
 
-static void broadcast_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
-                               const EvaluateContext *context) {
-  (void)context;
+static void broadcast_evaluate(const Node *node, const Tensor *const *operands, Tensor *result) {
   const Attribute *axes = node_ints(node, ATTR_AXES);
   int64_t plain[MAX_RANK], from[MAX_RANK] = {0}, to[MAX_RANK];
   shape_strides(operands[0]->type.shape, plain);
@@ -123,21 +116,20 @@ static void broadcast_evaluate(const Node *node, const Tensor *const *operands, 
 }
 
 /* The sum over the axes that were added. */
-static Node *broadcast_gradient(const GradientContext *context, int operand) {
-  (void)operand;
-  const Attribute *axes = node_ints(context->node, ATTR_AXES);
+static Node *broadcast_back(const Maker *m, const Node *node, Node *dy) {
+  const Attribute *axes = node_ints(node, ATTR_AXES);
   int64_t added[MAX_RANK];
   int count = 0, next = 0;
-  for (int i = 0; i < context->node->type.shape.rank; i++) {
+  for (int i = 0; i < node->type.shape.rank; i++) {
     if (next < axes->count && axes->ints[next] == i) next++;
     else added[count++] = i;
   }
-  Maker maker = gradient_maker(context);
-  return make_reduce(&maker, OP_REDUCE_SUM, context->adjoint, count, added);
+  return make_reduce(m, OP_REDUCE_SUM, dy, count, added);
 }
 
+GRADIENT(broadcast, broadcast_back(m, y, dy))
+
 static int broadcast_cut(const Node *node, int axis, int operand) {
-  (void)operand;
   const Attribute *axes = node_ints(node, ATTR_AXES);
   for (int i = 0; i < axes->count; i++)
     if (axes->ints[i] == axis) return i;
@@ -178,9 +170,7 @@ static bool slice_infer(Arena *arena, const Node *node, Type *type, const char *
   return true;
 }
 
-static void slice_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
-                           const EvaluateContext *context) {
-  (void)context;
+static void slice_evaluate(const Node *node, const Tensor *const *operands, Tensor *result) {
   const Attribute *start = node_ints(node, ATTR_START), *step = node_ints(node, ATTR_STEP);
   Shape shape = result->type.shape;
   if (shape_elements(shape) == 0) return;
@@ -195,9 +185,8 @@ static void slice_evaluate(const Node *node, const Tensor *const *operands, Tens
 }
 
 /* Zeros but where the elements came from; axes that ran down are reversed first. */
-static Node *slice_gradient(const GradientContext *context, int operand) {
-  const Node *node = context->node;
-  Shape x = node->operands[operand]->type.shape, y = node->type.shape;
+static Node *slice_back(const Maker *m, const Node *node, Node *dy) {
+  Shape x = node->operands[0]->type.shape, y = node->type.shape;
   const Attribute *start = node_ints(node, ATTR_START), *step = node_ints(node, ATTR_STEP);
   int64_t from[MAX_RANK], stop[MAX_RANK], turn[MAX_RANK];
   int64_t low[MAX_RANK], high[MAX_RANK], spread[MAX_RANK];
@@ -211,10 +200,10 @@ static Node *slice_gradient(const GradientContext *context, int operand) {
     high[i] = count == 0 ? x.dim[i] : x.dim[i] - 1 - (down ? start->ints[i] : last);
     spread[i] = down ? -step->ints[i] : step->ints[i];
   }
-  Maker maker = gradient_maker(context);
-  Node *forward = make_slice(&maker, context->adjoint, from, stop, turn);
-  return make_pad(&maker, forward, low, high, spread, 0);
+  return make_pad(m, make_slice(m, dy, from, stop, turn), low, high, spread, 0);
 }
+
+GRADIENT(slice, slice_back(m, y, dy))
 
 /* Along an axis that it leaves alone. */
 static int slice_cut(const Node *node, int axis, int operand) {
@@ -248,13 +237,10 @@ static bool pad_infer(Arena *arena, const Node *node, Type *type, const char **r
   return infer_fail(arena, reason, "the padded tensor has too many elements");
 }
 
-static void pad_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
-                         const EvaluateContext *context) {
-  (void)context;
+static void pad_evaluate(const Node *node, const Tensor *const *operands, Tensor *result) {
   const Attribute *low = node_ints(node, ATTR_LOW), *step = node_ints(node, ATTR_STEP);
-  double value = node_float(node, ATTR_VALUE);
-  int64_t count = shape_elements(result->type.shape), from[MAX_RANK], to[MAX_RANK], first = 0;
-  for (int64_t i = 0; i < count; i++) result->data[i] = value;
+  int64_t from[MAX_RANK], to[MAX_RANK], first = 0;
+  tensor_fill(result, node_float(node, ATTR_VALUE));
   Shape shape = operands[0]->type.shape;
   if (shape_elements(shape) == 0) return;
   shape_strides(shape, from);
@@ -266,19 +252,18 @@ static void pad_evaluate(const Node *node, const Tensor *const *operands, Tensor
   strided_copy(shape.rank, shape.dim, result->data + first, to, operands[0]->data, from);
 }
 
-static Node *pad_gradient(const GradientContext *context, int operand) {
-  const Node *node = context->node;
-  Shape x = node->operands[operand]->type.shape;
+static Node *pad_back(const Maker *m, const Node *node, Node *dy) {
+  Shape x = node->operands[0]->type.shape;
   const Attribute *low = node_ints(node, ATTR_LOW), *step = node_ints(node, ATTR_STEP);
   int64_t stop[MAX_RANK];
   for (int i = 0; i < x.rank; i++)
     stop[i] = low->ints[i] + (x.dim[i] > 0 ? (x.dim[i] - 1) * step->ints[i] + 1 : 0);
-  Maker maker = gradient_maker(context);
-  return make_slice(&maker, context->adjoint, low->ints, stop, step->ints);
+  return make_slice(m, dy, low->ints, stop, step->ints);
 }
 
+GRADIENT(pad, pad_back(m, y, dy))
+
 static int pad_cut(const Node *node, int axis, int operand) {
-  (void)operand;
   bool is_all = axis < node->type.shape.rank && node_ints(node, ATTR_LOW)->ints[axis] == 0 &&
                 node_ints(node, ATTR_HIGH)->ints[axis] == 0 &&
                 node_ints(node, ATTR_STEP)->ints[axis] == 1;
@@ -309,9 +294,7 @@ static bool concat_infer(Arena *arena, const Node *node, Type *type, const char 
   return infer_fail(arena, reason, "the result has too many elements");
 }
 
-static void concat_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
-                            const EvaluateContext *context) {
-  (void)context;
+static void concat_evaluate(const Node *node, const Tensor *const *operands, Tensor *result) {
   int axis = (int)node_int(node, ATTR_AXIS);
   int64_t to[MAX_RANK], from[MAX_RANK], first = 0;
   shape_strides(result->type.shape, to);
@@ -323,22 +306,16 @@ static void concat_evaluate(const Node *node, const Tensor *const *operands, Ten
   }
 }
 
-static Node *concat_gradient(const GradientContext *context, int operand) {
-  const Node *node = context->node;
+static Node *concat_back(const Maker *m, const Node *node, Node *dy, int operand) {
   int axis = (int)node_int(node, ATTR_AXIS);
-  int64_t start[MAX_RANK] = {0}, stop[MAX_RANK], step[MAX_RANK];
-  for (int i = 0; i < node->type.shape.rank; i++) {
-    stop[i] = node->type.shape.dim[i];
-    step[i] = 1;
-  }
-  for (int k = 0; k < operand; k++) start[axis] += node->operands[k]->type.shape.dim[axis];
-  stop[axis] = start[axis] + node->operands[operand]->type.shape.dim[axis];
-  Maker maker = gradient_maker(context);
-  return make_slice(&maker, context->adjoint, start, stop, step);
+  int64_t start = 0;
+  for (int k = 0; k < operand; k++) start += node->operands[k]->type.shape.dim[axis];
+  return make_range(m, dy, axis, start, start + node->operands[operand]->type.shape.dim[axis]);
 }
 
+GRADIENT(concat, concat_back(m, y, dy, operand))
+
 static int concat_cut(const Node *node, int axis, int operand) {
-  (void)operand;
   bool is_other = axis < node->type.shape.rank && axis != (int)node_int(node, ATTR_AXIS);
   return is_other ? axis : AXIS_UNCUT;
 }

@@ -27,14 +27,19 @@ bool node_passes_gradient(const Node *node) {
   return dtype_is_float(node->type.dtype) && op_passes_gradient(node->op);
 }
 
+double node_bytes(const Node *node) {
+  double bytes = (double)type_bytes(node->type);
+  for (int i = 0; i < node->operand_count; i++)
+    bytes += (double)type_bytes(node->operands[i]->type);
+  return bytes;
+}
+
 Cost node_cost(const Node *node) {
   const OpClass *class = op_info(node->op)->class;
-  if (class->cost) return class->cost(node);
-  Cost cost = {.bytes = (double)type_bytes(node->type)};
-  for (int i = 0; i < node->operand_count; i++)
-    cost.bytes += (double)type_bytes(node->operands[i]->type);
-  return cost;
+  return class->cost ? class->cost(node) : (Cost){.bytes = node_bytes(node)};
 }
+
+Cost cost_nothing(const Node *node) { return (Cost){0}; }
 
 bool node_is_expensive(const Node *node) {
   enum { LEAST_OPERATIONS = 8 };

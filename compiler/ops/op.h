@@ -7,6 +7,7 @@
 #include "graph/graph.h"
 #include "kernel/kernel.h"
 #include "ops/make.h"
+#include "ops/philox.h"
 #include "ops/tensor.h"
 #include "target/target.h"
 
@@ -57,7 +58,7 @@ typedef struct Cost {
 
 /* The place where a gradient rule adds nodes. */
 typedef struct GradientContext {
-  Graph *graph;
+  Maker maker;   /* with the forward node's place, and its path with ".grad" */
   Node *node;    /* being differentiated */
   Node *adjoint; /* of `node`; its type */
 } GradientContext;
@@ -71,8 +72,9 @@ typedef struct OpClass {
    * NULL rule: no operand has a gradient. */
   Node *(*gradient)(const GradientContext *context, int operand);
   /* Plain evaluation in double; result is allocated with the node's shape. */
-  void (*evaluate)(const Node *node, const Tensor *const *operands, Tensor *result,
-                   const EvaluateContext *context);
+  void (*evaluate)(const Node *node, const Tensor *const *operands, Tensor *result);
+  /* Random operators instead: an element, given its block of words. CSE never merges them. */
+  double (*draw)(PhiloxBlock block, uint64_t element);
   /* NULL: no flops, bytes of operands and result. */
   Cost (*cost)(const Node *node);
   /* Elementwise operators only: one element, given the result's dtype. NULL for cast, which needs
@@ -97,7 +99,6 @@ typedef struct OpClass {
   int (*cut)(const Node *node, int axis, int operand);
   Op join;           /* what joins the pieces along axes that it sums over: OP_ADD, OP_MAX, ... */
   bool commutes;     /* a op b == b op a */
-  bool is_random;    /* never merged by CSE */
   bool is_costly;    /* an element is worth storing rather than computing twice: exp, random */
   LeafKind leaf;     /* what the verifier looks up in the module, and hoisting asks */
   bool owns_body;    /* a scan: node->body is what one step computes */
@@ -119,8 +120,7 @@ typedef struct OpInfo {
 } OpInfo;
 
 /* OpClass.evaluate of what has the elements of operand 0 in their order. */
-void evaluate_copy(const Node *node, const Tensor *const *operands, Tensor *result,
-                   const EvaluateContext *context);
+void evaluate_copy(const Node *node, const Tensor *const *operands, Tensor *result);
 const OpInfo *op_info(Op op);
 bool op_is_elementwise(Op op);
 /* Whether adjoints go on to operands: by the operator's rule, or, for scans and their results, by
@@ -128,8 +128,13 @@ bool op_is_elementwise(Op op);
 bool op_passes_gradient(Op op);
 bool node_passes_gradient(const Node *node); /* the same, and the node is a float */
 Cost node_cost(const Node *node);
+double node_bytes(const Node *node); /* of operands and result */
+Cost cost_nothing(const Node *node); /* OpClass.cost of what does no work */
 /* An element of it takes many operations: a loop had better keep it than compute it again. */
 bool node_is_expensive(const Node *node);
+/* The value of a node, given those of its operands; not of scans. */
+void node_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
+                   const EvaluateContext *context);
 /* One element of an elementwise node, given those of its operands: what `evaluate` computes. */
 double node_scalar(const Node *node, const double *operands);
 

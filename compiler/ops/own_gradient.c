@@ -6,30 +6,11 @@
 
 #include "ops/infer.h"
 #include "ops/op.h"
+#include "ops/scan.h"
 #include "support/panic.h"
 
 bool own_gradient_leads(const Node *node, int operand) {
   return operand >= 1 && operand <= node->rule->outputs.count;
-}
-
-static bool infer_arguments(Arena *arena, const Node *node, const char **reason) {
-  bool *seen = ARENA_ARRAY(arena, bool, node->operand_count);
-  for (int i = 0; i < node->rule->nodes.count; i++) {
-    const Node *argument = node->rule->nodes.items[i];
-    if (op_info(argument->op)->class->leaf != LEAF_ARGUMENT) continue;
-    const Attribute *index = infer_attribute(arena, argument, ATTR_INDEX, reason);
-    if (!index) return false;
-    int64_t k = index->integer;
-    if (k < 0 || k >= node->operand_count || seen[k])
-      return infer_fail(arena, reason, "argument %lld of its rule is no operand or stands twice",
-                        (long long)k);
-    seen[k] = true;
-    if (!type_equal(argument->type, node->operands[k]->type))
-      return infer_fail(arena, reason, "argument %lld of its rule is %s but gets %s", (long long)k,
-                        type_text(arena, argument->type),
-                        type_text(arena, node->operands[k]->type));
-  }
-  return true;
 }
 
 static bool own_gradient_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
@@ -47,7 +28,7 @@ static bool own_gradient_infer(Arena *arena, const Node *node, Type *type, const
       return infer_fail(arena, reason, "result %d of its rule is %s and the operand %s", i,
                         type_text(arena, given), type_text(arena, wanted));
   }
-  return infer_arguments(arena, node, reason);
+  return scan_infer_arguments(arena, node, &(ScanShape){.carries = node->operand_count}, reason);
 }
 
 Node *make_own_gradient(const Maker *maker, const Graph *rule, int operand_count,
@@ -66,19 +47,15 @@ static Node *own_gradient_gradient(const GradientContext *context, int operand) 
   const Node *node = context->node;
   if (!own_gradient_leads(node, operand)) return NULL;
   const Graph *rule = node->rule;
-  NodeMap map = node_map_create(context->graph->arena, rule);
+  Graph *into = context->maker.graph;
+  NodeMap map = node_map_create(into->arena, rule);
   for (int i = 0; i < rule->nodes.count; i++) {
     const Node *argument = rule->nodes.items[i];
     if (op_info(argument->op)->class->leaf != LEAF_ARGUMENT) continue;
     int64_t index = node_int(argument, ATTR_INDEX);
     node_map_set(&map, argument, index == 0 ? context->adjoint : node->operands[index]);
   }
-  return graph_copy_tree(context->graph, rule->outputs.items[operand - 1].node, &map);
-}
-
-static Cost no_cost(const Node *node) {
-  (void)node;
-  return (Cost){0};
+  return graph_copy_tree(into, rule->outputs.items[operand - 1].node, &map);
 }
 
 const OpClass op_class_own_gradient = {
@@ -86,7 +63,7 @@ const OpClass op_class_own_gradient = {
     .infer = own_gradient_infer,
     .gradient = own_gradient_gradient,
     .evaluate = evaluate_copy,
-    .cost = no_cost,
+    .cost = cost_nothing,
     .owns_rule = true,
     .is_alias = true,
 };

@@ -133,22 +133,18 @@ static void add_to_maxima(int64_t count, const int64_t *where, const double *dy,
   for (int64_t o = 0; o < count; o++) result[where[o]] += dy[o];
 }
 
-static void max_pool_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
-                              const EvaluateContext *context) {
-  (void)context;
+static void max_pool_evaluate(const Node *node, const Tensor *const *operands, Tensor *result) {
   for_maxima(node, operands[0], operands[0], result, pick_maxima);
 }
 
-static void max_pool_pick_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
-                                   const EvaluateContext *context) {
-  (void)context;
+static void max_pool_pick_evaluate(const Node *node, const Tensor *const *operands,
+                                   Tensor *result) {
   for_maxima(node, operands[0], operands[1], result, pick_maxima);
 }
 
-static void max_pool_grad_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
-                                   const EvaluateContext *context) {
-  (void)context;
-  tensor_clear(result);
+static void max_pool_grad_evaluate(const Node *node, const Tensor *const *operands,
+                                   Tensor *result) {
+  tensor_fill(result, 0);
   for_maxima(node, operands[0], operands[1], result, add_to_maxima);
 }
 
@@ -168,17 +164,14 @@ static void sum_windows(const Node *node, Shape shape, double *x, double *y, boo
   arena_destroy(scratch);
 }
 
-static void sum_pool_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
-                              const EvaluateContext *context) {
-  (void)context;
-  tensor_clear(result);
+static void sum_pool_evaluate(const Node *node, const Tensor *const *operands, Tensor *result) {
+  tensor_fill(result, 0);
   sum_windows(node, operands[0]->type.shape, operands[0]->data, result->data, false);
 }
 
-static void sum_pool_grad_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
-                                   const EvaluateContext *context) {
-  (void)context;
-  tensor_clear(result);
+static void sum_pool_grad_evaluate(const Node *node, const Tensor *const *operands,
+                                   Tensor *result) {
+  tensor_fill(result, 0);
   sum_windows(node, result->type.shape, result->data, operands[0]->data, true);
 }
 
@@ -189,11 +182,8 @@ static Cost pool_cost(const Node *node) {
   for (int i = 0; i < kernel->count; i++) taps *= (double)kernel->ints[i];
   const Node *last = node->operands[node->operand_count - 1];
   bool is_adjoint = node->op == OP_MAX_POOL_GRAD || node->op == OP_SUM_POOL_GRAD;
-  Cost cost = {.bytes = (double)type_bytes(node->type)};
-  for (int i = 0; i < node->operand_count; i++)
-    cost.bytes += (double)type_bytes(node->operands[i]->type);
-  cost.flops = taps * (double)shape_elements((is_adjoint ? last : node)->type.shape);
-  return cost;
+  return (Cost){.flops = taps * (double)shape_elements((is_adjoint ? last : node)->type.shape),
+                .bytes = node_bytes(node)};
 }
 
 /* ---- gradients ---- */
@@ -206,7 +196,6 @@ GRADIENT(sum_pool_grad, make_like(m, OP_SUM_POOL, dy, NULL, y, NULL))
 
 /* Pieces along the examples or the channels. */
 static int pool_cut(const Node *node, int axis, int operand) {
-  (void)node, (void)operand;
   return axis < 2 ? axis : AXIS_UNCUT;
 }
 

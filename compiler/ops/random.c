@@ -33,9 +33,13 @@ static bool bits_infer(Arena *arena, const Node *node, Type *type, const char **
   return infer_fail(arena, reason, "random bits are i64, not %s", dtype_name(type->dtype));
 }
 
-typedef double (*WordRule)(PhiloxBlock block, uint64_t element);
+static double draw_uniform(PhiloxBlock block, uint64_t element) {
+  return philox_uniform(block.word[element % 4]);
+}
 
-static void fill(const Node *node, Tensor *result, const EvaluateContext *context, WordRule rule) {
+static double draw_bits(PhiloxBlock block, uint64_t element) { return block.word[element % 4]; }
+
+static void draw_elements(const Node *node, Tensor *result, const EvaluateContext *context) {
   uint64_t key = philox_key(context->seed, hash_text(node_string(node, ATTR_KEY)));
   uint32_t stream = (uint32_t)node_int(node, ATTR_STREAM);
   Shape shape = result->type.shape;
@@ -46,57 +50,24 @@ static void fill(const Node *node, Tensor *result, const EvaluateContext *contex
   for (int64_t i = 0; i < count; i++) {
     uint64_t element = first + (uint64_t)i;
     PhiloxBlock block = philox_block(key, element, (uint32_t)context->step, stream);
-    result->data[i] = rule(block, element);
+    result->data[i] = op_info(node->op)->class->draw(block, element);
   }
 }
 
-static double uniform_rule(PhiloxBlock block, uint64_t element) {
-  return philox_uniform(block.word[element % 4]);
+void node_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
+                   const EvaluateContext *context) {
+  const OpClass *class = op_info(node->op)->class;
+  if (class->draw) draw_elements(node, result, context);
+  else class->evaluate(node, operands, result);
 }
 
-static double bits_rule(PhiloxBlock block, uint64_t element) { return block.word[element % 4]; }
+#define RANDOM(name, infer_rule, draw_rule)                                                        \
+  const OpClass op_class_random_##name = {.family = FAMILY_RANDOM,                                 \
+                                          .infer = infer_rule,                                     \
+                                          .draw = draw_rule,                                       \
+                                          .lower = lower_random,                                   \
+                                          .is_costly = true};
 
-static void uniform_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
-                             const EvaluateContext *context) {
-  (void)operands;
-  fill(node, result, context, uniform_rule);
-}
-
-static void normal_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
-                            const EvaluateContext *context) {
-  (void)operands;
-  fill(node, result, context, philox_normal);
-}
-
-static void bits_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
-                          const EvaluateContext *context) {
-  (void)operands;
-  fill(node, result, context, bits_rule);
-}
-
-const OpClass op_class_random_uniform = {
-    .family = FAMILY_RANDOM,
-    .infer = float_infer,
-    .evaluate = uniform_evaluate,
-    .lower = lower_random,
-    .is_random = true,
-    .is_costly = true,
-};
-
-const OpClass op_class_random_normal = {
-    .family = FAMILY_RANDOM,
-    .infer = float_infer,
-    .evaluate = normal_evaluate,
-    .lower = lower_random,
-    .is_random = true,
-    .is_costly = true,
-};
-
-const OpClass op_class_random_bits = {
-    .family = FAMILY_RANDOM,
-    .infer = bits_infer,
-    .evaluate = bits_evaluate,
-    .lower = lower_random,
-    .is_random = true,
-    .is_costly = true,
-};
+RANDOM(uniform, float_infer, draw_uniform)
+RANDOM(normal, float_infer, philox_normal)
+RANDOM(bits, bits_infer, draw_bits)

@@ -137,7 +137,6 @@ static double prod_row(const double *x, int64_t count, DType dtype) {
 }
 
 static double argmax_row(const double *x, int64_t count, DType dtype) {
-  (void)dtype;
   int64_t best = 0;
   for (int64_t i = 0; i < count && x[best] == x[best]; i++)
     if (x[i] > x[best] || x[i] != x[i]) best = i;
@@ -145,7 +144,6 @@ static double argmax_row(const double *x, int64_t count, DType dtype) {
 }
 
 static double argmin_row(const double *x, int64_t count, DType dtype) {
-  (void)dtype;
   int64_t best = 0;
   for (int64_t i = 0; i < count && x[best] == x[best]; i++)
     if (x[i] < x[best] || x[i] != x[i]) best = i;
@@ -161,9 +159,7 @@ static double min_row(const double *x, int64_t count, DType dtype) {
 }
 
 #define EVALUATE_AXES(name)                                                                        \
-  static void name##_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,     \
-                              const EvaluateContext *context) {                                    \
-    (void)context;                                                                                 \
+  static void name##_evaluate(const Node *node, const Tensor *const *operands, Tensor *result) {   \
     const Attribute *axes = node_ints(node, ATTR_AXES);                                            \
     reduce_rows(operands[0], result, axes->count, axes->ints, name##_row);                         \
   }
@@ -174,9 +170,7 @@ EVALUATE_AXES(min)
 EVALUATE_AXES(prod)
 
 #define EVALUATE_AXIS(name)                                                                        \
-  static void name##_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,     \
-                              const EvaluateContext *context) {                                    \
-    (void)context;                                                                                 \
+  static void name##_evaluate(const Node *node, const Tensor *const *operands, Tensor *result) {   \
     int64_t axis = node_int(node, ATTR_AXIS);                                                      \
     reduce_rows(operands[0], result, 1, &axis, name##_row);                                        \
   }
@@ -185,9 +179,8 @@ EVALUATE_AXIS(argmin)
 
 /* One flop an element of the operand. */
 static Cost reduce_cost(const Node *node) {
-  Type x = node->operands[0]->type;
-  return (Cost){.flops = (double)shape_elements(x.shape),
-                .bytes = (double)type_bytes(x) + (double)type_bytes(node->type)};
+  return (Cost){.flops = (double)shape_elements(node->operands[0]->type.shape),
+                .bytes = node_bytes(node)};
 }
 
 /* ---- gradients ---- */
@@ -200,14 +193,13 @@ static Node *spread(const Maker *m, const Node *node, Node *dy) {
 
 GRADIENT(sum, spread(m, y, dy))
 
-static Node *mean_gradient(const GradientContext *context, int operand) {
-  (void)operand;
-  Maker maker = gradient_maker(context);
-  double count = (double)node_split(context->node).reduced_elements;
+static Node *mean_adjoint(const Maker *m, const Node *node, Node *dy) {
+  double count = (double)node_split(node).reduced_elements;
   /* A mean over no elements exists only where there are no results either. */
-  Node *share = count > 0 ? times(&maker, context->adjoint, 1 / count) : context->adjoint;
-  return spread(&maker, context->node, share);
+  return spread(m, node, count > 0 ? times(m, dy, 1 / count) : dy);
 }
+
+GRADIENT(mean, mean_adjoint(m, y, dy))
 
 /* x as [kept..., n]: the reduced axes last and joined. */
 static Node *join_reduced(const Maker *m, const Node *node, Node *x) {
@@ -248,20 +240,11 @@ GRADIENT(min, extremum_gradient(m, OP_ARGMIN, y, dy))
 static Node *shift_ones(const Maker *m, Node *x, int64_t by, bool back) {
   Shape shape = x->type.shape;
   int axis = shape.rank - 1;
-  int64_t start[MAX_RANK] = {0}, stop[MAX_RANK], step[MAX_RANK];
-  int64_t low[MAX_RANK] = {0}, high[MAX_RANK] = {0};
-  for (int i = 0; i < shape.rank; i++) {
-    stop[i] = shape.dim[i];
-    step[i] = 1;
-  }
-  if (back) {
-    start[axis] = by;
-    high[axis] = by;
-  } else {
-    stop[axis] -= by;
-    low[axis] = by;
-  }
-  return make_pad(m, make_slice(m, x, start, stop, step), low, high, step, 1);
+  int64_t low[MAX_RANK] = {0}, high[MAX_RANK] = {0}, step[MAX_RANK];
+  for (int i = 0; i < shape.rank; i++) step[i] = 1;
+  *(back ? &high[axis] : &low[axis]) = by;
+  int64_t start = back ? by : 0, stop = shape.dim[axis] - (back ? 0 : by);
+  return make_pad(m, make_range(m, x, axis, start, stop), low, high, step, 1);
 }
 
 /* For each element the product of all before it (or after it, `back`) along the last axis, by
@@ -276,22 +259,20 @@ static Node *products_beside(const Maker *m, Node *x, bool back) {
 
 /* dy times the product of all other elements.  Without division, so it holds where elements are 0,
  * and so do its own derivatives. */
-static Node *prod_gradient(const GradientContext *context, int operand) {
-  (void)operand;
-  Maker maker = gradient_maker(context);
-  const Node *node = context->node;
-  Node *x = node->operands[0], *dy = spread(&maker, node, context->adjoint);
+static Node *prod_adjoint(const Maker *m, const Node *node, Node *adjoint) {
+  Node *dy = spread(m, node, adjoint);
   if (node_split(node).reduced_elements <= 1) return dy;
-  Node *joined = join_reduced(&maker, node, x);
-  Node *after = products_beside(&maker, joined, true);
-  Node *others = mul(&maker, products_beside(&maker, joined, false), after);
-  return mul(&maker, dy, part_reduced(&maker, node, others));
+  Node *joined = join_reduced(m, node, node->operands[0]);
+  Node *after = products_beside(m, joined, true);
+  Node *others = mul(m, products_beside(m, joined, false), after);
+  return mul(m, dy, part_reduced(m, node, others));
 }
+
+GRADIENT(prod, prod_adjoint(m, y, dy))
 
 /* ---- pieces: axes of the result are those that stay; the others follow in their order ---- */
 
 static int reduce_cut(const Node *node, int axis, int operand) {
-  (void)operand;
   Split split = node_split(node);
   bool is_axis = axis < split.kept_count + split.reduced_count;
   bool joins = axis < split.kept_count || op_info(node->op)->class->join != OP_INPUT;
@@ -300,7 +281,6 @@ static int reduce_cut(const Node *node, int axis, int operand) {
 
 /* Nothing would tell which of the pieces has the extremum. */
 static int arg_cut(const Node *node, int axis, int operand) {
-  (void)operand;
   if (axis >= node->type.shape.rank) return AXIS_UNCUT;
   return axis + (axis >= (int)node_int(node, ATTR_AXIS));
 }
@@ -323,20 +303,13 @@ REDUCTION(reduce_max, max, extremum_infer, lower_reduce, OP_MAX)
 REDUCTION(reduce_min, min, extremum_infer, lower_reduce, OP_MIN)
 REDUCTION(reduce_prod, prod, total_infer, lower_reduce, OP_MUL)
 
-const OpClass op_class_argmax = {
-    .family = FAMILY_REDUCTION,
-    .infer = arg_infer,
-    .evaluate = argmax_evaluate,
-    .cost = reduce_cost,
-    .lower = lower_arg_reduce,
-    .cut = arg_cut,
-};
+#define ARG_REDUCTION(name)                                                                        \
+  const OpClass op_class_##name = {.family = FAMILY_REDUCTION,                                     \
+                                   .infer = arg_infer,                                             \
+                                   .evaluate = name##_evaluate,                                    \
+                                   .cost = reduce_cost,                                            \
+                                   .lower = lower_arg_reduce,                                      \
+                                   .cut = arg_cut};
 
-const OpClass op_class_argmin = {
-    .family = FAMILY_REDUCTION,
-    .infer = arg_infer,
-    .evaluate = argmin_evaluate,
-    .cost = reduce_cost,
-    .lower = lower_arg_reduce,
-    .cut = arg_cut,
-};
+ARG_REDUCTION(argmax)
+ARG_REDUCTION(argmin)

@@ -49,10 +49,8 @@ Node **scan_arguments(Arena *arena, const Graph *body, int operand_count) {
 
 /* ---- constructors ------------------------------------------------------------------------- */
 
-enum { NOT_SAVED = -1 };
-
-static Node *add_scan(const Maker *maker, const Graph *body, ScanShape shape, int saved,
-                      int operand_count, Node *const *operands) {
+Node *make_saving_scan(const Maker *maker, const Graph *body, ScanShape shape, int saved,
+                       int operand_count, Node *const *operands) {
   Attribute attributes[ATTR_COUNT];
   int count = 0;
   attributes[count++] = attr_make_int(ATTR_CARRIES, shape.carries);
@@ -60,7 +58,7 @@ static Node *add_scan(const Maker *maker, const Graph *body, ScanShape shape, in
   attributes[count++] = attr_make_int(ATTR_LENGTH, shape.length);
   attributes[count++] = attr_make_int(ATTR_REVERSE, shape.reverse);
   if (shape.recomputes) attributes[count++] = attr_make_int(ATTR_RECOMPUTE, 1);
-  if (saved != NOT_SAVED) attributes[count++] = attr_make_int(ATTR_SAVED, saved);
+  if (saved != SCAN_SAVES_NOTHING) attributes[count++] = attr_make_int(ATTR_SAVED, saved);
   Node *scan = graph_add(maker->graph, &(Node){.op = OP_SCAN,
                                                .operand_count = operand_count,
                                                .operands = (Node **)operands,
@@ -75,12 +73,7 @@ static Node *add_scan(const Maker *maker, const Graph *body, ScanShape shape, in
 
 Node *make_scan(const Maker *maker, const Graph *body, ScanShape shape, int operand_count,
                 Node *const *operands) {
-  return add_scan(maker, body, shape, NOT_SAVED, operand_count, operands);
-}
-
-Node *make_saving_scan(const Maker *maker, const Graph *body, ScanShape shape, int saved,
-                       int operand_count, Node *const *operands) {
-  return add_scan(maker, body, shape, saved, operand_count, operands);
+  return make_saving_scan(maker, body, shape, SCAN_SAVES_NOTHING, operand_count, operands);
 }
 
 Node *make_scan_result(const Maker *maker, Node *scan, int index) {
@@ -131,23 +124,25 @@ static bool infer_sequences(Arena *arena, const Node *node, const ScanShape *sha
   return true;
 }
 
-static bool infer_arguments(Arena *arena, const Node *node, const ScanShape *shape,
-                            const char **reason) {
+bool scan_infer_arguments(Arena *arena, const Node *node, const ScanShape *shape,
+                          const char **reason) {
   bool *seen = ARENA_ARRAY(arena, bool, node->operand_count);
-  for (int i = 0; i < node->body->nodes.count; i++) {
-    const Node *argument = node->body->nodes.items[i];
+  const Graph *inner = node_inner(node);
+  const char *word = node->body ? "body" : "rule";
+  for (int i = 0; i < inner->nodes.count; i++) {
+    const Node *argument = inner->nodes.items[i];
     if (op_info(argument->op)->class->leaf != LEAF_ARGUMENT) continue;
     const Attribute *index = infer_attribute(arena, argument, ATTR_INDEX, reason);
     if (!index) return false;
     int64_t k = index->integer;
     if (k < 0 || k >= node->operand_count || seen[k])
-      return infer_fail(arena, reason, "argument %lld of its body is no operand or stands twice",
-                        (long long)k);
+      return infer_fail(arena, reason, "argument %lld of its %s is no operand or stands twice",
+                        (long long)k, word);
     seen[k] = true;
     Type expected = scan_argument_type(shape, node->operands[k], (int)k);
     if (!type_equal(argument->type, expected))
-      return infer_fail(arena, reason, "argument %lld of its body is %s but gets %s", (long long)k,
-                        type_text(arena, argument->type), type_text(arena, expected));
+      return infer_fail(arena, reason, "argument %lld of its %s is %s but gets %s", (long long)k,
+                        word, type_text(arena, argument->type), type_text(arena, expected));
   }
   return true;
 }
@@ -201,7 +196,7 @@ static bool scan_infer(Arena *arena, const Node *node, Type *type, const char **
   if (!node->body) return infer_fail(arena, reason, "it has no body");
   return infer_scan_shape(arena, node, &shape, reason) && infer_recompute(arena, node, reason) &&
          infer_sequences(arena, node, &shape, reason) &&
-         infer_arguments(arena, node, &shape, reason) &&
+         scan_infer_arguments(arena, node, &shape, reason) &&
          infer_results(arena, node, &shape, reason) && infer_saved(arena, node, &shape, reason);
 }
 
@@ -232,11 +227,6 @@ static Cost scan_cost(const Node *node) {
   return (Cost){cost.flops * length, cost.bytes * length};
 }
 
-static Cost no_cost(const Node *node) {
-  (void)node;
-  return (Cost){0};
-}
-
 const OpClass op_class_scan = {
     .family = FAMILY_SCAN,
     .infer = scan_infer,
@@ -247,12 +237,12 @@ const OpClass op_class_scan = {
 const OpClass op_class_scan_result = {
     .family = FAMILY_SCAN,
     .infer = scan_result_infer,
-    .cost = no_cost,
+    .cost = cost_nothing,
 };
 
 const OpClass op_class_argument = {
     .family = FAMILY_LEAF,
     .leaf = LEAF_ARGUMENT,
     .infer = argument_infer,
-    .cost = no_cost,
+    .cost = cost_nothing,
 };

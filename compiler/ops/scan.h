@@ -26,10 +26,15 @@ ScanShape scan_shape(const Node *scan);
 int scan_result_count(const Node *scan);
 /* The type of operand `i` inside the body. */
 Type scan_argument_type(const ScanShape *shape, const Node *operand, int i);
+/* Clause of type rules (ops/infer.h): the arguments of a body, or of a rule, all of whose operands count as
+ * carries, have the types of the operands. */
+bool scan_infer_arguments(Arena *arena, const Node *node, const ScanShape *shape,
+                          const char **reason);
 Type scan_result_type(const ScanShape *shape, const Graph *body, int i);
 
 Node *make_scan(const Maker *maker, const Graph *body, ScanShape shape, int operand_count,
                 Node *const *operands);
+enum { SCAN_SAVES_NOTHING = -1 };
 /* One whose body yields from result `saved` on the carries' values before each step. */
 Node *make_saving_scan(const Maker *maker, const Graph *body, ScanShape shape, int saved,
                        int operand_count, Node *const *operands);

@@ -21,9 +21,7 @@ static bool argsort_infer(Arena *arena, const Node *node, Type *type, const char
 
 /* ---- evaluation ---- */
 
-static void argsort_evaluate(const Node *node, const Tensor *const *operands, Tensor *result,
-                             const EvaluateContext *context) {
-  (void)context;
+static void argsort_evaluate(const Node *node, const Tensor *const *operands, Tensor *result) {
   Shape shape = node->type.shape;
   int64_t count = shape.dim[shape.rank - 1], elements = shape_elements(shape);
   int32_t *order = malloc((size_t)count * sizeof *order + 1);
@@ -41,12 +39,10 @@ static void argsort_evaluate(const Node *node, const Tensor *const *operands, Te
 static Cost argsort_cost(const Node *node) {
   Type x = node->operands[0]->type;
   double count = (double)x.shape.dim[x.shape.rank - 1], elements = (double)shape_elements(x.shape);
-  return (Cost){.flops = elements * (count > 1 ? log2(count) : 0),
-                .bytes = (double)type_bytes(x) + (double)type_bytes(node->type)};
+  return (Cost){.flops = elements * (count > 1 ? log2(count) : 0), .bytes = node_bytes(node)};
 }
 
 static int argsort_cut(const Node *node, int axis, int operand) {
-  (void)operand;
   return axis < node->type.shape.rank - 1 ? axis : AXIS_UNCUT;
 }
 

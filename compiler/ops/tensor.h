@@ -10,9 +10,9 @@ typedef struct Tensor {
   double *data; /* row-major, shape_elements(type.shape) */
 } Tensor;
 
-static inline void tensor_clear(Tensor *tensor) {
+static inline void tensor_fill(Tensor *tensor, double value) {
   int64_t count = shape_elements(tensor->type.shape);
-  for (int64_t i = 0; i < count; i++) tensor->data[i] = 0;
+  for (int64_t i = 0; i < count; i++) tensor->data[i] = value;
 }
 
 typedef struct EvaluateContext {

@@ -304,7 +304,7 @@ static bool check_operands(Check *check, const Node *node) {
 }
 
 static bool check_attributes(Check *check, const Node *node) {
-  if (check->scan && op_info(node->op)->class->is_random)
+  if (check->scan && op_info(node->op)->class->draw)
     return fail_node(check, node, "random numbers come to a body as a sequence");
   if (check->scan && op_info(node->op)->class->family == FAMILY_SPECIAL)
     return fail_node(check, node, "a body holds no gradients");

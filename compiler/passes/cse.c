@@ -154,7 +154,7 @@ static bool same_graphs(const Graph *a, const Graph *b) {
 
 static Node *merge_node(Merger *merger, const Node *given) {
   const Node *node = under_first_number(merger, given);
-  if (op_info(node->op)->class->is_random) return graph_copy_node(merger->into, node, &merger->map);
+  if (op_info(node->op)->class->draw) return graph_copy_node(merger->into, node, &merger->map);
   uint64_t hash = hash_node(merger, node);
   const Graph *body = NULL;
   if (node->body) body = merge_graph(node->body, find_same_operands(merger, node));
@@ -190,7 +190,4 @@ static Graph *merge_graph(const Graph *graph, const int *same) {
 
 static Graph *merge_entry(const Graph *graph) { return merge_graph(graph, NULL); }
 
-void pass_cse(Module *module, Diagnostics *diagnostics) {
-  (void)diagnostics;
-  rewrite_entries(module, merge_entry);
-}
+void pass_cse(Module *module, Diagnostics *diagnostics) { rewrite_entries(module, merge_entry); }

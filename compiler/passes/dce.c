@@ -146,7 +146,4 @@ static Graph *keep_live(const Graph *graph) {
   return keep(graph, find_needs(graph->arena, graph, NULL), NULL);
 }
 
-void pass_dce(Module *module, Diagnostics *diagnostics) {
-  (void)diagnostics;
-  rewrite_entries(module, keep_live);
-}
+void pass_dce(Module *module, Diagnostics *diagnostics) { rewrite_entries(module, keep_live); }

@@ -98,6 +98,5 @@ static Graph *differentiate(const Graph *from) {
 }
 
 void pass_differentiate(Module *module, Diagnostics *diagnostics) {
-  (void)diagnostics;
   rewrite_entries(module, differentiate);
 }

@@ -24,6 +24,5 @@ static Graph *expand_graph(const Graph *graph) {
 }
 
 void pass_expand(Module *module, Diagnostics *diagnostics) {
-  (void)diagnostics;
   rewrite_entries(module, expand_graph);
 }

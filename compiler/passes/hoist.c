@@ -161,7 +161,6 @@ static Graph *hoist_graph(Hoist *hoist, const Graph *graph) {
 }
 
 void pass_hoist(Module *module, Diagnostics *diagnostics) {
-  (void)diagnostics;
   Hoist hoist = {.module = module, .host = module->entries[ENTRY_HOST]};
   if (!hoist.host) hoist.host = graph_create(module->arena, entry_name(ENTRY_HOST));
   for (size_t i = 0; i < sizeof hoisted_entries / sizeof *hoisted_entries; i++) {

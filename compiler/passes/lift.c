@@ -252,7 +252,4 @@ static Graph *lift_graph(const Graph *graph) {
   return into;
 }
 
-void pass_lift(Module *module, Diagnostics *diagnostics) {
-  (void)diagnostics;
-  rewrite_entries(module, lift_graph);
-}
+void pass_lift(Module *module, Diagnostics *diagnostics) { rewrite_entries(module, lift_graph); }

@@ -189,16 +189,10 @@ static Node *copy_piece(const MicroBatch *m, const Node *node, Node *const *oper
 static Node *slice_whole(const MicroBatch *m, const Node *node, Node *whole, int axis, int piece) {
   if (op_info(node->op)->class->leaf == LEAF_CONSTANT)
     return copy_piece(m, node, NULL, axis, piece);
-  int64_t start[MAX_RANK] = {0}, stop[MAX_RANK], step[MAX_RANK];
-  Shape shape = node->type.shape;
-  for (int i = 0; i < shape.rank; i++) {
-    stop[i] = shape.dim[i];
-    step[i] = 1;
-  }
-  start[axis] = piece * (shape.dim[axis] / m->pieces);
-  stop[axis] = start[axis] + shape.dim[axis] / m->pieces;
+  int64_t extent = node->type.shape.dim[axis] / m->pieces;
   Maker maker = {m->into, node->span, node->path};
-  return make_slice(&maker, whole, start, stop, step); /* its users say the phase */
+  /* Its users say the stage. */
+  return make_range(&maker, whole, axis, piece * extent, (piece + 1) * extent);
 }
 
 /* The node as a whole: pieces put together if need be. */

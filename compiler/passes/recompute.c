@@ -59,7 +59,7 @@ static int operand_at(const Recompute *r, int i, int k) {
 
 /* Is in memory anyway, or needs none. */
 static bool is_leaf(const Node *node) {
-  return node->operand_count == 0 && !op_info(node->op)->class->is_random;
+  return node->operand_count == 0 && !op_info(node->op)->class->draw;
 }
 
 /* A scan that is a loop, or a result of one: what its steps keep was decided with its gradient. */

@@ -63,6 +63,5 @@ static Graph *simplify_graph(const Graph *graph) {
 }
 
 void pass_simplify(Module *module, Diagnostics *diagnostics) {
-  (void)diagnostics;
   rewrite_entries(module, simplify_graph);
 }

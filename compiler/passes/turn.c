@@ -72,7 +72,4 @@ static Graph *turn_graph(const Graph *graph) {
   return into;
 }
 
-void pass_turn(Module *module, Diagnostics *diagnostics) {
-  (void)diagnostics;
-  rewrite_entries(module, turn_graph);
-}
+void pass_turn(Module *module, Diagnostics *diagnostics) { rewrite_entries(module, turn_graph); }

@@ -86,24 +86,13 @@ static Node **yielded_parts(const Copy *copy, const Node *sequence) {
 }
 
 /* [length, ...] at t: [...] */
-static Node *slice_element(const Maker *maker, Node *sequence, Type type, int64_t t) {
-  int64_t start[MAX_RANK] = {0}, stop[MAX_RANK], step[MAX_RANK];
-  for (int i = 0; i < sequence->type.shape.rank; i++) {
-    stop[i] = sequence->type.shape.dim[i];
-    step[i] = 1;
-  }
-  start[0] = t;
-  stop[0] = t + 1;
-  return make_reshape(maker, make_slice(maker, sequence, start, stop, step), type.shape);
-}
-
 static Node *element(Copy *copy, const Node *scan, const ScanShape *shape, int operand, int64_t t) {
   const Node *sequence = scan->operands[operand];
   Node **parts = yielded_parts(copy, sequence);
   if (parts) return parts[t];
   Maker maker = maker_of(copy, scan);
-  return slice_element(&maker, node_map_get(&copy->map, sequence),
-                       scan_argument_type(shape, sequence, operand), t);
+  Node *slice = make_range(&maker, node_map_get(&copy->map, sequence), 0, t, t + 1);
+  return make_reshape(&maker, slice, scan_argument_type(shape, sequence, operand).shape);
 }
 
 /* ---- steps -------------------------------------------------------------------------------- */

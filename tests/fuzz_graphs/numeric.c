@@ -202,7 +202,7 @@ static bool parts_fit(Numbers *numbers, const Node *node, const Tensor **operand
         dtype_is_float(operands[i]->type.dtype) && (node->op != OP_MAX_POOL_GRAD || i != 0);
     sized[i] = is_sized ? finite_magnitudes(numbers->arena, operands[i]) : operands[i];
   }
-  op_info(node->op)->class->evaluate(node, sized, sizes, context);
+  node_evaluate(node, sized, sizes, context);
   double terms = node->op == OP_REDUCE_MEAN ? terms_of(node) : 1;
   for (int64_t i = 0; i < shape_elements(node->type.shape); i++)
     if (fabs(sizes->data[i]) * terms > far_sum_limit(node->type.dtype)) return false;
@@ -225,9 +225,9 @@ static void compute_sum(Numbers *numbers, const Node *node, const Tensor **opera
   }
   size_t bytes = sizeof(double) * (size_t)shape_elements(node->type.shape);
   if (bytes > 0) memset(value->data, 0, bytes);
-  op_info(node->op)->class->evaluate(node, operands, value, context);
+  node_evaluate(node, operands, value, context);
   round_value(numbers, node, value, noise);
-  op_info(node->op)->class->evaluate(node, sized, sizes, context);
+  node_evaluate(node, sized, sizes, context);
   double unit = noise->unit[node->type.dtype] * sqrt(terms_of(node));
   for (int64_t i = 0; unit != 0 && i < shape_elements(node->type.shape); i++) {
     double error =
@@ -337,7 +337,7 @@ void numbers_compute(Numbers *numbers, const Node *node, const Tensor *binding,
     operands[i] = numbers->values[node->operands[i]->id];
     all_exact = all_exact && numbers->exact[node->operands[i]->id];
   }
-  op_info(node->op)->class->evaluate(node, operands, value, context);
+  node_evaluate(node, operands, value, context);
   numbers->strays[node->id] =
       numbers->standard.is_far && !parts_fit(numbers, node, operands, context);
   round_value(numbers, node, value, noise);

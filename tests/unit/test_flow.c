@@ -235,7 +235,7 @@ static void check_graph(uint64_t seed, Tally *tally) {
 /* Operators that no value of an example comes out of, or that the graphs do not have. */
 static bool has_no_examples(Op op) {
   const OpClass *class = op_info(op)->class;
-  return (class->family == FAMILY_LEAF && class->leaf != LEAF_INPUT) || class->is_random ||
+  return (class->family == FAMILY_LEAF && class->leaf != LEAF_INPUT) || class->draw ||
          class->owns_body || op == OP_CONV_WEIGHT || op == OP_EXTERN || op == OP_GRADIENT;
 }
 

@@ -101,7 +101,6 @@ static bool contains(const ExprScope *scope, const Expr *expr, IsSuch *is_such) 
 }
 
 static bool is_rest(const ExprScope *scope, const Expr *expr) {
-  (void)scope;
   return expr->kind == EXPR_OP && expr->op == OP_MOD;
 }
 

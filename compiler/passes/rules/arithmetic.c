@@ -10,7 +10,6 @@ static Node *second(const Node *node) { return node->operands[1]; }
 /* ---- sums and differences ----------------------------------------------------------------- */
 
 Node *rule_add_zero(const Rewrite *rewrite, Node *node) {
-  (void)rewrite;
   return match_value(second(node), 0) ? first(node) : NULL;
 }
 
@@ -85,7 +84,6 @@ Node *rule_div_power_of_two(const Rewrite *rewrite, Node *node) {
 /* ---- one operand -------------------------------------------------------------------------- */
 
 Node *rule_neg_neg(const Rewrite *rewrite, Node *node) {
-  (void)rewrite;
   return first(node)->op == OP_NEG ? first(first(node)) : NULL;
 }
 
@@ -113,12 +111,10 @@ Node *rule_abs_neg(const Rewrite *rewrite, Node *node) {
 }
 
 Node *rule_idempotent(const Rewrite *rewrite, Node *node) {
-  (void)rewrite;
   return first(node)->op == node->op ? first(node) : NULL;
 }
 
 Node *rule_integral(const Rewrite *rewrite, Node *node) {
-  (void)rewrite;
   const Node *x = first(node);
   bool is_whole = x->op == OP_FLOOR || x->op == OP_CEIL || x->op == OP_ROUND ||
                   (x->op == OP_CAST && !dtype_is_float(first(x)->type.dtype));
@@ -170,7 +166,6 @@ Node *rule_same_operands(const Rewrite *rewrite, Node *node) {
 
 /* The constant stands on the right: true is 1. */
 Node *rule_logic_constant(const Rewrite *rewrite, Node *node) {
-  (void)rewrite;
   double value;
   if (!match_constant(second(node), &value)) return NULL;
   bool is_unit = (value != 0) == (node->op == OP_AND);
@@ -178,7 +173,6 @@ Node *rule_logic_constant(const Rewrite *rewrite, Node *node) {
 }
 
 Node *rule_where_constant(const Rewrite *rewrite, Node *node) {
-  (void)rewrite;
   double condition;
   if (node->operands[1] == node->operands[2]) return node->operands[1];
   if (!match_constant(node->operands[0], &condition)) return NULL;
@@ -193,7 +187,6 @@ Node *rule_where_not(const Rewrite *rewrite, Node *node) {
 /* ---- casts -------------------------------------------------------------------------------- */
 
 Node *rule_cast_same(const Rewrite *rewrite, Node *node) {
-  (void)rewrite;
   return first(node)->type.dtype == node->type.dtype ? first(node) : NULL;
 }
 

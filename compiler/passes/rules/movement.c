@@ -143,7 +143,6 @@ Node *rule_broadcast_reshape(const Rewrite *rewrite, Node *node) {
 /* ---- slice, pad, concat ------------------------------------------------------------------- */
 
 Node *rule_slice_whole(const Rewrite *rewrite, Node *node) {
-  (void)rewrite;
   const Attribute *step = node_ints(node, ATTR_STEP);
   if (!shape_equal(node->type.shape, first(node)->type.shape)) return NULL;
   for (int i = 0; i < step->count; i++)
@@ -155,7 +154,6 @@ Node *rule_slice_fill(const Rewrite *rewrite, Node *node) { return refill(rewrit
 
 /* A range along the axis that is one whole part, everything else whole. */
 Node *rule_slice_concat(const Rewrite *rewrite, Node *node) {
-  (void)rewrite;
   const Node *whole = first(node);
   if (whole->op != OP_CONCAT) return NULL;
   int axis = (int)node_int(whole, ATTR_AXIS);
@@ -173,11 +171,9 @@ Node *rule_slice_concat(const Rewrite *rewrite, Node *node) {
 }
 
 Node *rule_pad_nothing(const Rewrite *rewrite, Node *node) {
-  (void)rewrite;
   return shape_equal(node->type.shape, first(node)->type.shape) ? first(node) : NULL;
 }
 
 Node *rule_concat_one(const Rewrite *rewrite, Node *node) {
-  (void)rewrite;
   return node->operand_count == 1 ? first(node) : NULL;
 }
