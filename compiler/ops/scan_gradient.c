@@ -26,6 +26,9 @@ typedef struct Total {
   int carry;   /* the carry that adds it up; -1: computed after the loop */
 } Total;
 
+/* The operands of a scan stand in this order. */
+typedef enum OperandKind { CARRIES, SEQUENCES, INVARIANTS, OPERAND_KIND_COUNT } OperandKind;
+
 typedef struct Backward {
   Adjoints *outer;
   Node *scan; /* forward, with saved carries */
@@ -37,9 +40,9 @@ typedef struct Backward {
   Node **read;      /* by id in it: the argument that is read instead; NULL elsewhere */
   bool *wanted;     /* by operand: its adjoint is asked for, or a carry's that leads to one */
   bool *moves;      /* by id in it: a result that has an adjoint depends on it, in some step */
-  Nodes carries, sequences, invariants; /* operands of the backward scan */
-  Nodes carry_arguments, sequence_arguments, invariant_arguments; /* their leaves */
-  Nodes next, yields; /* results of its step, in the body */
+  Nodes operands[OPERAND_KIND_COUNT];     /* of the backward scan */
+  Nodes arguments_of[OPERAND_KIND_COUNT]; /* their leaves, in its body */
+  Nodes next, yields;                     /* results of its step, in the body */
   VEC(Total) totals;
   Nodes stacked;          /* of the body, for sums after the loop */
   int *yield_of_sequence; /* by operand */
@@ -90,31 +93,17 @@ static Arena *arena_of(const Backward *b) { return b->outer->into->arena; }
 
 static bool is_float(const Node *node) { return dtype_is_float(node->type.dtype); }
 
-/* A leaf in the body for a new operand; its index is set at the end. */
-static Node *add_argument(Backward *b, Type type) {
+/* A new operand, of this type in a step; returns its leaf in the body, whose index is set at the end. */
+static Node *add_operand(Backward *b, OperandKind kind, Node *operand, Type type) {
   Maker maker = adjoints_maker(b->body, b->scan);
-  return make_argument(&maker, type, 0);
+  Node *argument = make_argument(&maker, type, 0);
+  vec_push(arena_of(b), &b->operands[kind], operand);
+  vec_push(arena_of(b), &b->arguments_of[kind], argument);
+  return argument;
 }
 
 static Node *add_carry(Backward *b, Node *initial) {
-  Node *argument = add_argument(b, initial->type);
-  vec_push(arena_of(b), &b->carries, initial);
-  vec_push(arena_of(b), &b->carry_arguments, argument);
-  return argument;
-}
-
-static Node *add_sequence(Backward *b, Node *sequence, Type element) {
-  Node *argument = add_argument(b, element);
-  vec_push(arena_of(b), &b->sequences, sequence);
-  vec_push(arena_of(b), &b->sequence_arguments, argument);
-  return argument;
-}
-
-static Node *add_invariant(Backward *b, Node *value) {
-  Node *argument = add_argument(b, value->type);
-  vec_push(arena_of(b), &b->invariants, value);
-  vec_push(arena_of(b), &b->invariant_arguments, argument);
-  return argument;
+  return add_operand(b, CARRIES, initial, initial->type);
 }
 
 static Maker outer_maker(const Backward *b) { return adjoints_maker(b->outer->into, b->scan); }
@@ -130,10 +119,9 @@ static void add_forward_arguments(Backward *b) {
     Node *operand = b->scan->operands[i];
     Type type = scan_argument_type(&b->shape, operand, i);
     Maker maker = outer_maker(b);
-    if (i < b->shape.carries)
-      b->arguments[i] = add_sequence(b, make_scan_result(&maker, b->scan, b->saved + i), type);
-    else if (is_sequence(b, i)) b->arguments[i] = add_sequence(b, operand, type);
-    else b->arguments[i] = add_invariant(b, operand);
+    if (i < b->shape.carries) operand = make_scan_result(&maker, b->scan, b->saved + i);
+    bool is_invariant = i >= b->shape.carries && !is_sequence(b, i);
+    b->arguments[i] = add_operand(b, is_invariant ? INVARIANTS : SEQUENCES, operand, type);
   }
 }
 
@@ -236,7 +224,7 @@ static void add_total(Backward *b, int operand, Node *part) {
   if (!sum_steps_find(arena, part, &b->stacked)) {
     b->stacked.count = before;
     Maker outer = outer_maker(b), inner = adjoints_maker(b->body, b->scan);
-    total.carry = b->carries.count;
+    total.carry = b->operands[CARRIES].count;
     Node *sum = add_carry(b, make_constant(&outer, part->type, 0));
     vec_push(arena, &b->next, make_add(&inner, sum, part));
   }
@@ -282,7 +270,7 @@ static void read_saved_values(Backward *b) {
   for (int i = 0; i < saved.count; i++) {
     const SavedValue *value = &saved.items[i];
     Node *stack = make_scan_result(&maker, b->scan, value->result);
-    b->read[value->node->id] = add_sequence(b, stack, value->node->type);
+    b->read[value->node->id] = add_operand(b, SEQUENCES, stack, value->node->type);
   }
 }
 
@@ -294,24 +282,15 @@ static Node *value_of(const Backward *b, Node *node) {
 
 /* ---- the backward scan -------------------------------------------------------------------- */
 
-static void number_arguments(Backward *b) {
-  int index = 0;
-  for (int i = 0; i < b->carry_arguments.count; i++)
-    b->carry_arguments.items[i]->attributes[0].integer = index++;
-  for (int i = 0; i < b->sequence_arguments.count; i++)
-    b->sequence_arguments.items[i]->attributes[0].integer = index++;
-  for (int i = 0; i < b->invariant_arguments.count; i++)
-    b->invariant_arguments.items[i]->attributes[0].integer = index++;
-}
-
 /* A stack is an operand already, or one more yield. */
 static int *add_stacks(Backward *b) {
+  const Nodes *read = &b->arguments_of[SEQUENCES];
   int *yield = ARENA_ARRAY(arena_of(b), int, b->stacked.count);
   for (int i = 0; i < b->stacked.count; i++) {
     const Node *value = value_of(b, b->stacked.items[i]);
     yield[i] = -1;
-    for (int k = 0; k < b->sequence_arguments.count; k++)
-      if (b->sequence_arguments.items[k] == value) yield[i] = -2 - k;
+    for (int k = 0; k < read->count; k++)
+      if (read->items[k] == value) yield[i] = -2 - k;
     if (yield[i] != -1) continue;
     yield[i] = b->yields.count;
     vec_push(arena_of(b), &b->yields, b->stacked.items[i]);
@@ -319,15 +298,19 @@ static int *add_stacks(Backward *b) {
   return yield;
 }
 
-static void copy_leaves(Graph *into, const Nodes *leaves, NodeMap *map) {
-  for (int i = 0; i < leaves->count; i++)
-    node_map_set(map, leaves->items[i], graph_copy_node(into, leaves->items[i], map));
+static void copy_arguments(const Backward *b, Graph *into, NodeMap *map) {
+  Nodes leaves = {0};
+  for (int kind = 0; kind < OPERAND_KIND_COUNT; kind++)
+    add_all(into->arena, &leaves, &b->arguments_of[kind]);
+  for (int i = 0; i < leaves.count; i++) {
+    leaves.items[i]->attributes[0].integer = i;
+    node_map_set(map, leaves.items[i], graph_copy_node(into, leaves.items[i], map));
+  }
 }
 
-static void copy_needed(const Backward *b, Graph *into, NodeMap *map) {
+static void copy_needed(const Backward *b, const Nodes *results, Graph *into, NodeMap *map) {
   bool *needed = ARENA_ARRAY(into->arena, bool, b->body->next_id);
-  for (int i = 0; i < b->next.count; i++) needed[value_of(b, b->next.items[i])->id] = true;
-  for (int i = 0; i < b->yields.count; i++) needed[value_of(b, b->yields.items[i])->id] = true;
+  for (int i = 0; i < results->count; i++) needed[value_of(b, results->items[i])->id] = true;
   for (int i = b->body->nodes.count - 1; i >= 0; i--) {
     const Node *node = b->body->nodes.items[i];
     for (int k = 0; k < node->operand_count && needed[node->id]; k++)
@@ -350,16 +333,13 @@ static void add_result(Graph *body, Node *node) {
 static Graph *finish_body(Backward *b) {
   Graph *into = graph_create(arena_of(b), b->body->name);
   NodeMap map = node_map_create(arena_of(b), b->body);
-  number_arguments(b);
-  copy_leaves(into, &b->carry_arguments, &map);
-  copy_leaves(into, &b->sequence_arguments, &map);
-  copy_leaves(into, &b->invariant_arguments, &map);
-  copy_needed(b, into, &map);
-  for (int i = 0; i < b->next.count; i++) add_result(into, node_map_get(&map, b->next.items[i]));
-  for (int i = 0; i < b->yields.count; i++)
-    add_result(into, node_map_get(&map, b->yields.items[i]));
-  for (int i = 0; i < b->carry_arguments.count; i++)
-    add_result(into, node_map_get(&map, b->carry_arguments.items[i]));
+  Nodes results = {0};
+  add_all(into->arena, &results, &b->next);
+  add_all(into->arena, &results, &b->yields);
+  copy_arguments(b, into, &map);
+  copy_needed(b, &results, into, &map);
+  add_all(into->arena, &results, &b->arguments_of[CARRIES]);
+  for (int i = 0; i < results.count; i++) add_result(into, node_map_get(&map, results.items[i]));
   return into;
 }
 
@@ -367,11 +347,9 @@ static Node *make_backward(Backward *b) {
   Arena *arena = arena_of(b);
   const Graph *body = finish_body(b);
   Nodes all = {0};
-  add_all(arena, &all, &b->carries);
-  add_all(arena, &all, &b->sequences);
-  add_all(arena, &all, &b->invariants);
-  ScanShape shape = {.carries = b->carries.count,
-                     .sequences = b->sequences.count,
+  for (int kind = 0; kind < OPERAND_KIND_COUNT; kind++) add_all(arena, &all, &b->operands[kind]);
+  ScanShape shape = {.carries = b->operands[CARRIES].count,
+                     .sequences = b->operands[SEQUENCES].count,
                      .length = b->shape.length,
                      .reverse = !b->shape.reverse,
                      .recomputes = b->shape.recomputes};
@@ -382,7 +360,7 @@ static Node *make_backward(Backward *b) {
 
 static void add_operand_adjoints(Backward *b, Node *backward, const int *stack_yields) {
   Maker maker = outer_maker(b);
-  int carry = 0, first_yield = b->carries.count;
+  int carry = 0, first_yield = b->operands[CARRIES].count;
   for (int i = 0; i < b->shape.carries; i++) {
     if (b->wanted[i] && b->moves[b->arguments[i]->id])
       adjoints_add(b->outer, b->scan->operands[i], make_scan_result(&maker, backward, carry));
@@ -395,7 +373,7 @@ static void add_operand_adjoints(Backward *b, Node *backward, const int *stack_y
   Node **stacks = ARENA_ARRAY(arena_of(b), Node *, b->stacked.count);
   for (int i = 0; i < b->stacked.count; i++)
     stacks[i] = stack_yields[i] < 0
-                    ? b->sequences.items[-2 - stack_yields[i]]
+                    ? b->operands[SEQUENCES].items[-2 - stack_yields[i]]
                     : make_scan_result(&maker, backward, first_yield + stack_yields[i]);
   for (int i = 0; i < b->totals.count; i++) {
     const Total *total = &b->totals.items[i];
@@ -436,7 +414,8 @@ void scan_propagate(Adjoints *outer, Node *forward) {
   }
   for (int i = b.shape.carries; i < results; i++)
     if (adjoints[i] && step.leads[step_results[i]->id])
-      adjoints_add(&step, step_results[i], add_sequence(&b, adjoints[i], step_results[i]->type));
+      adjoints_add(&step, step_results[i],
+                   add_operand(&b, SEQUENCES, adjoints[i], step_results[i]->type));
   adjoints_run(&step);
   collect_step(&b, &step);
   read_saved_values(&b);

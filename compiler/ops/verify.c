@@ -23,10 +23,12 @@ typedef struct Check {
   PointerTable outputs[ENTRY_COUNT][OUTPUT_KIND_COUNT]; /* indices in the entry's outputs */
   EntryKind kind;
   const Graph *graph;
-  const Node **by_id; /* nodes seen so far, by id */
-  int depth;          /* of bodies in bodies */
-  int64_t batch;      /* first extent of the batched inputs of this entry; -1 before any */
-  const Node *scan;   /* the outermost scan whose body is checked; NULL in the entry itself */
+  const Node **by_id;   /* nodes seen so far, by id */
+  int depth;            /* of bodies in bodies */
+  int64_t batch;        /* first extent of the batched inputs of this entry; -1 before any */
+  const Node *scan;     /* the outermost scan whose body is checked; NULL in the entry itself */
+  const Node *node;     /* being looked at; NULL: something else */
+  const Output *output; /* likewise */
   const Node *culprit;
   const char *message;
 } Check;
@@ -62,35 +64,31 @@ static const EntryRules entry_rules[ENTRY_COUNT] = {
 
 /* ---- failing ------------------------------------------------------------------------------ */
 
+/* "entry train: node %3 (add, "h1"): ", of what is being looked at. */
+static const char *subject_text(const Check *check) {
+  if (check->kind == ENTRY_COUNT) return "";
+  const char *entry = arena_printf(check->arena, "entry %s: ", entry_name(check->kind));
+  const Output *output = check->output;
+  const Node *node = check->node;
+  if (output)
+    return arena_printf(check->arena, "%s%s \"%s\" = %%%d: ", entry,
+                        dump_output_words[output->kind], output->name, output->node->id);
+  if (!node) return entry;
+  const char *op = (unsigned)node->op < OP_COUNT ? op_info(node->op)->name : "?";
+  return arena_printf(check->arena, "%s%snode %%%d (%s, \"%s\"): ", entry,
+                      check->scan ? "in the body of a scan: " : "", node->id, op,
+                      node->path ? node->path : "");
+}
+
+/* Always false, so that a check can return it. */
 __attribute__((format(printf, 2, 3))) static bool fail(Check *check, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  check->message = arena_vprintf(check->arena, format, arguments);
+  const char *rule = arena_vprintf(check->arena, format, arguments);
   va_end(arguments);
+  check->message = arena_printf(check->arena, "%s%s", subject_text(check), rule);
+  if (!check->output) check->culprit = check->scan ? check->scan : check->node;
   return false;
-}
-
-__attribute__((format(printf, 3, 4))) static bool fail_node(Check *check, const Node *node,
-                                                            const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  const char *rule = arena_vprintf(check->arena, format, arguments);
-  va_end(arguments);
-  check->culprit = check->scan ? check->scan : node;
-  const char *op = (unsigned)node->op < OP_COUNT ? op_info(node->op)->name : "?";
-  return fail(check, "entry %s: %snode %%%d (%s, \"%s\"): %s", entry_name(check->kind),
-              check->scan ? "in the body of a scan: " : "", node->id, op,
-              node->path ? node->path : "", rule);
-}
-
-__attribute__((format(printf, 3, 4))) static bool fail_output(Check *check, const Output *output,
-                                                              const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  const char *rule = arena_vprintf(check->arena, format, arguments);
-  va_end(arguments);
-  return fail(check, "entry %s: %s \"%s\" = %%%d: %s", entry_name(check->kind),
-              dump_output_words[output->kind], output->name, output->node->id, rule);
 }
 
 /* ---- the module's tables ------------------------------------------------------------------ */
@@ -199,29 +197,29 @@ static bool check_metrics(Check *check) {
 
 static bool check_input_leaf(Check *check, const Node *node, const char *name) {
   const InputInfo *input = find_input(check, name);
-  if (!input) return fail_node(check, node, "the module has no input \"%s\"", name);
+  if (!input) return fail(check, "the module has no input \"%s\"", name);
   Shape expected = input->type.shape;
   if (input->is_batched && node->type.shape.rank > 0) {
     expected.dim[0] = node->type.shape.dim[0];
     if (check->batch >= 0 && check->batch != expected.dim[0])
-      return fail_node(check, node, "its batch of %lld differs from another input's %lld",
-                       (long long)expected.dim[0], (long long)check->batch);
+      return fail(check, "its batch of %lld differs from another input's %lld",
+                  (long long)expected.dim[0], (long long)check->batch);
     check->batch = expected.dim[0];
   }
   if (input->type.dtype != node->type.dtype || !shape_equal(expected, node->type.shape))
-    return fail_node(check, node, "input \"%s\" is declared %s but read as %s", name,
-                     type_text(check->arena, input->type), type_text(check->arena, node->type));
+    return fail(check, "input \"%s\" is declared %s but read as %s", name,
+                type_text(check->arena, input->type), type_text(check->arena, node->type));
   return true;
 }
 
 static bool check_variable_leaf(Check *check, const Node *node, const char *name, bool is_param) {
   const Variable *variable = find_variable(check, name);
-  if (!variable) return fail_node(check, node, "the module has no variable \"%s\"", name);
+  if (!variable) return fail(check, "the module has no variable \"%s\"", name);
   if ((variable->kind == VARIABLE_PARAM) != is_param)
-    return fail_node(check, node, "variable \"%s\" is %sa parameter", name, is_param ? "not " : "");
+    return fail(check, "variable \"%s\" is %sa parameter", name, is_param ? "not " : "");
   if (!type_equal(variable->type, node->type))
-    return fail_node(check, node, "variable \"%s\" is %s but read as %s", name,
-                     type_text(check->arena, variable->type), type_text(check->arena, node->type));
+    return fail(check, "variable \"%s\" is %s but read as %s", name,
+                type_text(check->arena, variable->type), type_text(check->arena, node->type));
   return true;
 }
 
@@ -248,10 +246,10 @@ static bool scalar_is_known(Check *check, const char *name) {
 
 static bool check_scalar_leaf(Check *check, const Node *node, const char *name) {
   if (!type_equal(node->type, type_scalar(DTYPE_F64)))
-    return fail_node(check, node, "a host scalar is f64[] but this is %s",
-                     type_text(check->arena, node->type));
+    return fail(check, "a host scalar is f64[] but this is %s",
+                type_text(check->arena, node->type));
   if (!scalar_is_known(check, name))
-    return fail_node(check, node, "no host scalar \"%s\" is known here", name);
+    return fail(check, "no host scalar \"%s\" is known here", name);
   return true;
 }
 
@@ -260,13 +258,13 @@ static bool check_leaf(Check *check, const Node *node) {
   if (leaf == LEAF_NONE) return true;
   if (check->scan) {
     if (leaf == LEAF_CONSTANT || leaf == LEAF_ARGUMENT) return true;
-    return fail_node(check, node, "a body reads what is around it by arguments alone");
+    return fail(check, "a body reads what is around it by arguments alone");
   }
   if (!(entry_rules[check->kind].leaves & LEAF_BIT(leaf)))
-    return fail_node(check, node, "this entry cannot read such a leaf");
+    return fail(check, "this entry cannot read such a leaf");
   if (leaf == LEAF_CONSTANT) return true;
   const Attribute *name = node_attribute(node, ATTR_NAME);
-  if (!name || !name->string) return fail_node(check, node, "the leaf has no name");
+  if (!name || !name->string) return fail(check, "the leaf has no name");
   if (leaf == LEAF_INPUT) return check_input_leaf(check, node, name->string);
   if (leaf == LEAF_SCALAR) return check_scalar_leaf(check, node, name->string);
   return check_variable_leaf(check, node, name->string, leaf == LEAF_PARAM);
@@ -276,14 +274,12 @@ static bool check_leaf(Check *check, const Node *node) {
 
 static bool check_identity(Check *check, const Node *node, int previous_id) {
   if (node->id <= previous_id)
-    return fail_node(check, node, "its id does not exceed %d, that of the node before it",
-                     previous_id);
+    return fail(check, "its id does not exceed %d, that of the node before it", previous_id);
   if (node->id >= check->graph->next_id)
-    return fail_node(check, node, "its id is not below the graph's next id %d",
-                     check->graph->next_id);
-  if ((unsigned)node->op >= OP_COUNT) return fail_node(check, node, "its operator does not exist");
-  if (!node->path) return fail_node(check, node, "it has no path");
-  if (!span_is_sound(node->span)) return fail_node(check, node, "its place has no file");
+    return fail(check, "its id is not below the graph's next id %d", check->graph->next_id);
+  if ((unsigned)node->op >= OP_COUNT) return fail(check, "its operator does not exist");
+  if (!node->path) return fail(check, "it has no path");
+  if (!span_is_sound(node->span)) return fail(check, "its place has no file");
   return true;
 }
 
@@ -291,57 +287,54 @@ static bool check_operands(Check *check, const Node *node) {
   const OpInfo *info = op_info(node->op);
   if (node->operand_count < info->least_operands ||
       (info->most_operands >= 0 && node->operand_count > info->most_operands))
-    return fail_node(check, node, "it has %d operands", node->operand_count);
+    return fail(check, "it has %d operands", node->operand_count);
   for (int i = 0; i < node->operand_count; i++) {
     const Node *operand = node->operands[i];
-    if (!operand) return fail_node(check, node, "operand %d is missing", i);
+    if (!operand) return fail(check, "operand %d is missing", i);
     if (operand->id < 0 || operand->id >= check->graph->next_id ||
         check->by_id[operand->id] != operand)
-      return fail_node(check, node, "operand %d (%%%d) is not a node of this graph before it", i,
-                       operand->id);
+      return fail(check, "operand %d (%%%d) is not a node of this graph before it", i, operand->id);
   }
   return true;
 }
 
 static bool check_attributes(Check *check, const Node *node) {
   if (check->scan && op_info(node->op)->class->draw)
-    return fail_node(check, node, "random numbers come to a body as a sequence");
+    return fail(check, "random numbers come to a body as a sequence");
   if (check->scan && op_info(node->op)->class->family == FAMILY_SPECIAL)
-    return fail_node(check, node, "a body holds no gradients");
+    return fail(check, "a body holds no gradients");
   for (int i = 0; i < node->attribute_count; i++) {
     const Attribute *attribute = &node->attributes[i];
     if ((unsigned)attribute->key >= ATTR_COUNT)
-      return fail_node(check, node, "attribute %d has a key that does not exist", i);
+      return fail(check, "attribute %d has a key that does not exist", i);
     if (i > 0 && attribute[-1].key >= attribute->key)
-      return fail_node(check, node, "attribute %s is double or out of order",
-                       attribute_name(attribute->key));
+      return fail(check, "attribute %s is double or out of order", attribute_name(attribute->key));
     AttributeKind kind = attribute_kind(attribute->key);
     if (kind == ATTRIBUTE_STRING && !attribute->string)
-      return fail_node(check, node, "attribute %s has no text", attribute_name(attribute->key));
+      return fail(check, "attribute %s has no text", attribute_name(attribute->key));
     if (kind == ATTRIBUTE_INTS &&
         (attribute->count < 0 || (attribute->count > 0 && !attribute->ints)))
-      return fail_node(check, node, "attribute %s has no elements", attribute_name(attribute->key));
+      return fail(check, "attribute %s has no elements", attribute_name(attribute->key));
   }
   return true;
 }
 
 static bool check_type(Check *check, const Node *node) {
-  if (!type_is_sound(node->type))
-    return fail_node(check, node, "its type is too large or malformed");
+  if (!type_is_sound(node->type)) return fail(check, "its type is too large or malformed");
   Type inferred = node->type;
   const char *reason = "operands and attributes do not fit";
   if (!op_info(node->op)->class->infer(check->arena, node, &inferred, &reason))
-    return fail_node(check, node, "%s", reason);
+    return fail(check, "%s", reason);
   if (!type_is_sound(inferred))
-    return fail_node(check, node, "the type it should have is too large or malformed");
+    return fail(check, "the type it should have is too large or malformed");
   if (!type_equal(inferred, node->type))
-    return fail_node(check, node, "its type is %s but its rule gives %s",
-                     type_text(check->arena, node->type), type_text(check->arena, inferred));
+    return fail(check, "its type is %s but its rule gives %s", type_text(check->arena, node->type),
+                type_text(check->arena, inferred));
   if (!entry_rules[check->kind].is_host) return true;
   if (node->type.shape.rank != 0 ||
       (node->type.dtype != DTYPE_F64 && node->type.dtype != DTYPE_BOOL))
-    return fail_node(check, node, "this entry computes with f64 scalars, not with %s",
-                     type_text(check->arena, node->type));
+    return fail(check, "this entry computes with f64 scalars, not with %s",
+                type_text(check->arena, node->type));
   return true;
 }
 
@@ -354,9 +347,9 @@ static bool check_body_outputs(Check *check, const Node *scan) {
     const Output *output = &body->outputs.items[i];
     const Node *node = output->node;
     if (output->kind != OUTPUT_RESULT || !output->name || !span_is_sound(output->span))
-      return fail_node(check, scan, "result %d of its body is malformed", i);
+      return fail(check, "result %d of its body is malformed", i);
     if (!node || node->id < 0 || node->id >= body->next_id || check->by_id[node->id] != node)
-      return fail_node(check, scan, "result %d of its body is no node of it", i);
+      return fail(check, "result %d of its body is no node of it", i);
   }
   return true;
 }
@@ -366,7 +359,7 @@ static bool check_extern(Check *check, const Node *node) {
   if (op_info(node->op)->class->family != FAMILY_EXTERN) return true;
   const char *function = node_string(node, ATTR_NAME);
   return module_find_extern(check->module, function) ||
-         fail_node(check, node, "there is no extern \"%s\"", function);
+         fail(check, "there is no extern \"%s\"", function);
 }
 
 static bool check_body(Check *check, const Node *node) {
@@ -374,19 +367,21 @@ static bool check_body(Check *check, const Node *node) {
   const Graph *inner = node_inner(node);
   bool owns_body = op_info(node->op)->class->owns_body;
   bool owns_rule = op_info(node->op)->class->owns_rule;
-  if (!node->body && owns_body) return fail_node(check, node, "it has no body");
-  if (!node->rule && owns_rule) return fail_node(check, node, "it has no rule");
+  if (!node->body && owns_body) return fail(check, "it has no body");
+  if (!node->rule && owns_rule) return fail(check, "it has no rule");
   if (!inner) return true;
-  if (node->body && !owns_body) return fail_node(check, node, "only a scan has a body");
-  if (node->rule && !owns_rule) return fail_node(check, node, "only an own gradient has a rule");
-  if (entry_rules[check->kind].is_host) return fail_node(check, node, "the host knows no scans");
-  if (check->depth == DEEPEST) return fail_node(check, node, "scans are nested too deeply");
+  if (node->body && !owns_body) return fail(check, "only a scan has a body");
+  if (node->rule && !owns_rule) return fail(check, "only an own gradient has a rule");
+  if (entry_rules[check->kind].is_host) return fail(check, "the host knows no scans");
+  if (check->depth == DEEPEST) return fail(check, "scans are nested too deeply");
   const Check outer = *check;
   if (!check->scan) check->scan = node;
   check->depth++;
   check->graph = inner;
   check->by_id = ARENA_ARRAY(check->arena, const Node *, inner->next_id);
-  if (!check_nodes(check) || !check_body_outputs(check, node)) return false;
+  if (!check_nodes(check)) return false;
+  check->node = node;
+  if (!check_body_outputs(check, node)) return false;
   *check = outer;
   return true;
 }
@@ -394,9 +389,8 @@ static bool check_body(Check *check, const Node *node) {
 static bool check_nodes(Check *check) {
   int previous_id = -1;
   for (int i = 0; i < check->graph->nodes.count; i++) {
-    const Node *node = check->graph->nodes.items[i];
-    if (!node)
-      return fail(check, "entry %s: node number %d is missing", entry_name(check->kind), i);
+    const Node *node = check->node = check->graph->nodes.items[i];
+    if (!node) return fail(check, "node number %d is missing", i);
     if (!check_identity(check, node, previous_id) || !check_operands(check, node) ||
         !check_attributes(check, node) || !check_body(check, node) || !check_type(check, node) ||
         !check_leaf(check, node) || !check_extern(check, node))
@@ -411,13 +405,13 @@ static bool check_nodes(Check *check) {
 
 static bool check_store(Check *check, const Output *output) {
   const Variable *variable = find_variable(check, output->name);
-  if (!variable) return fail_output(check, output, "the module has no variable of this name");
+  if (!variable) return fail(check, "the module has no variable of this name");
   if (!type_equal(variable->type, output->node->type))
-    return fail_output(check, output, "the variable is %s but the value %s",
-                       type_text(check->arena, variable->type),
-                       type_text(check->arena, output->node->type));
+    return fail(check, "the variable is %s but the value %s",
+                type_text(check->arena, variable->type),
+                type_text(check->arena, output->node->type));
   if (entry_rules[check->kind].stores_streams_only && variable->kind != VARIABLE_STREAM)
-    return fail_output(check, output, "this entry may store streams only");
+    return fail(check, "this entry may store streams only");
   return true;
 }
 
@@ -427,14 +421,12 @@ static bool check_output_value(Check *check, const Output *output) {
   case OUTPUT_STORE: return check_store(check, output);
   case OUTPUT_ACCUMULATOR:
     if ((unsigned)output->combine >= COMBINE_COUNT)
-      return fail_output(check, output, "its way to combine does not exist");
+      return fail(check, "its way to combine does not exist");
     if (type.shape.rank == 0) return true;
-    return fail_output(check, output, "an accumulator is a scalar but this is %s",
-                       type_text(check->arena, type));
+    return fail(check, "an accumulator is a scalar but this is %s", type_text(check->arena, type));
   case OUTPUT_SCALAR:
     if (type_equal(type, type_scalar(DTYPE_F64))) return true;
-    return fail_output(check, output, "a host scalar is f64[] but this is %s",
-                       type_text(check->arena, type));
+    return fail(check, "a host scalar is f64[] but this is %s", type_text(check->arena, type));
   case OUTPUT_RESULT:
   case OUTPUT_KIND_COUNT: break;
   }
@@ -442,26 +434,28 @@ static bool check_output_value(Check *check, const Output *output) {
 }
 
 static bool check_output(Check *check, int index) {
-  const Output *output = &check->graph->outputs.items[index];
+  const Output *output = check->output = &check->graph->outputs.items[index];
   int id = output->node->id;
   if (id < 0 || id >= check->graph->next_id || check->by_id[id] != output->node)
-    return fail_output(check, output, "its node does not belong to the graph");
-  if (!span_is_sound(output->span)) return fail_output(check, output, "its place has no file");
+    return fail(check, "its node does not belong to the graph");
+  if (!span_is_sound(output->span)) return fail(check, "its place has no file");
   if (!(entry_rules[check->kind].outputs & OUTPUT_BIT(output->kind)))
-    return fail_output(check, output, "this entry cannot have such an output");
+    return fail(check, "this entry cannot have such an output");
   if (table_find(&check->outputs[check->kind][output->kind], output->name) != index)
-    return fail_output(check, output, "there are two of this name");
+    return fail(check, "there are two of this name");
   return check_output_value(check, output);
 }
 
 static bool check_outputs(Check *check) {
+  check->node = NULL;
   for (int i = 0; i < check->graph->outputs.count; i++)
     if (!check_output(check, i)) return false;
+  check->output = NULL;
   if (check->kind != ENTRY_INIT) return true;
   for (int i = 0; i < check->module->variables.count; i++) {
     const char *path = check->module->variables.items[i].path;
     if (!gives(check, ENTRY_INIT, OUTPUT_STORE, path))
-      return fail(check, "entry init: variable \"%s\" gets no value", path);
+      return fail(check, "variable \"%s\" gets no value", path);
   }
   return true;
 }
@@ -472,7 +466,7 @@ static bool check_entry(Check *check, EntryKind kind) {
   check->batch = -1;
   if (!check->graph) return true;
   if (check->graph->name != name_intern(entry_name(kind)))
-    return fail(check, "entry %s: its graph is named \"%s\"", entry_name(kind), check->graph->name);
+    return fail(check, "its graph is named \"%s\"", check->graph->name);
   check->by_id = ARENA_ARRAY(check->arena, const Node *, check->graph->next_id);
   return check_nodes(check) && check_outputs(check);
 }
@@ -481,14 +475,13 @@ static bool check_entry(Check *check, EntryKind kind) {
 static bool collect_outputs(Check *check, EntryKind kind) {
   const Graph *graph = check->module->entries[kind];
   if (!graph) return true;
+  check->kind = kind;
   for (int i = 0; i < graph->outputs.count; i++) {
     const Output *output = &graph->outputs.items[i];
-    const char *entry = entry_name(kind);
     if ((unsigned)output->kind >= OUTPUT_KIND_COUNT)
-      return fail(check, "entry %s: output %d: its kind does not exist", entry, i);
-    if (!output->name) return fail(check, "entry %s: output %d has no name", entry, i);
-    if (!output->node)
-      return fail(check, "entry %s: output \"%s\" has no node", entry, output->name);
+      return fail(check, "output %d: its kind does not exist", i);
+    if (!output->name) return fail(check, "output %d has no name", i);
+    if (!output->node) return fail(check, "output \"%s\" has no node", output->name);
     (void)table_add(check->arena, &check->outputs[kind][output->kind], output->name, i);
   }
   return true;
@@ -527,6 +520,7 @@ static bool check_accumulators(Check *check) {
 static bool check_module(Check *check) {
   for (EntryKind kind = 0; kind < ENTRY_COUNT; kind++)
     if (!collect_outputs(check, kind)) return false;
+  check->kind = ENTRY_COUNT;
   if (!check_run(check) || !check_variables(check) || !check_inputs(check) ||
       !check_metrics(check) || !check_plateaus(check))
     return false;

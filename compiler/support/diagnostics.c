@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "support/names.h"
+#include "support/table.h"
 #include "support/text.h"
 #include "support/vec.h"
 
@@ -42,8 +44,7 @@ struct Diagnostics {
   Arena *arena;
   VEC(Diagnostic *) all;
   int errors, warnings;
-  Diagnostic **seen; /* hash table with open addressing: finds repetitions */
-  size_t seen_capacity;
+  PointerTable seen; /* interned texts of what was told: finds repetitions */
 };
 
 Diagnostics *diagnostics_create(Arena *arena) {
@@ -63,36 +64,21 @@ static int is_same_message(const Message *a, const Message *b) {
          a->at.column == b->at.column && !strcmp(a->text, b->text);
 }
 
-/* Where the table has the message, or would have it. */
-static Diagnostic **find_seen(Diagnostic **table, size_t capacity, const Message *message) {
-  size_t hash = (size_t)message->at.line * 1000003u + (size_t)message->at.column * 10007u;
-  for (const char *c = message->text; *c; c++) hash = hash * 31 + (unsigned char)*c;
-  for (size_t i = hash & (capacity - 1);; i = (i + 1) & (capacity - 1))
-    if (!table[i] || is_same_message(&table[i]->message, message)) return &table[i];
-}
-
-static void grow_seen(Diagnostics *diagnostics) {
-  size_t capacity = diagnostics->seen_capacity ? diagnostics->seen_capacity * 2 : 64;
-  Diagnostic **table = ARENA_ARRAY(diagnostics->arena, Diagnostic *, capacity);
-  for (int i = 0; i < diagnostics->all.count; i++) {
-    Diagnostic *diagnostic = diagnostics->all.items[i];
-    *find_seen(table, capacity, &diagnostic->message) = diagnostic;
-  }
-  diagnostics->seen = table;
-  diagnostics->seen_capacity = capacity;
+/* Whether it is the first of this severity, place and text. */
+static bool is_first(Diagnostics *diagnostics, const Message *message) {
+  const char *key = name_printf("%d %p %d:%d %s", (int)message->severity, (void *)message->at.file,
+                                message->at.line, message->at.column, message->text);
+  return table_add(diagnostics->arena, &diagnostics->seen, key, 0);
 }
 
 static Diagnostic *record(Diagnostics *diagnostics, Severity severity, Span at, const char *format,
                           va_list arguments) {
-  if ((size_t)diagnostics->all.count * 2 >= diagnostics->seen_capacity) grow_seen(diagnostics);
   Arena *arena = diagnostics->arena;
   Message message = {severity, at, arena_vprintf(arena, format, arguments)};
-  Diagnostic **slot = find_seen(diagnostics->seen, diagnostics->seen_capacity, &message);
   Diagnostic *diagnostic = ARENA_NEW(arena, Diagnostic);
   diagnostic->owner = diagnostics;
   diagnostic->message = message;
-  if (*slot) return diagnostic; /* its notes go nowhere */
-  *slot = diagnostic;
+  if (!is_first(diagnostics, &message)) return diagnostic; /* its notes go nowhere */
   vec_push(arena, &diagnostics->all, diagnostic);
   if (severity == SEVERITY_ERROR) diagnostics->errors++;
   else diagnostics->warnings++;

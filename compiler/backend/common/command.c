@@ -20,11 +20,8 @@ static bool is_gcc(const Toolchain *toolchain) {
 void command_flags(Arena *arena, Arguments *arguments, const CompileOptions *options,
                    const char *level) {
   /* Neither errno nor traps are observed: no result changes by the last two. */
-  static const char *const fixed[] = {
-      "-std=gnu11",         "-O3",  "-ffunction-sections", "-fdata-sections", "-fno-math-errno",
-      "-fno-trapping-math", "-fPIE"};
-  vec_push(arena, arguments, options->toolchain.cc);
-  for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) vec_push(arena, arguments, fixed[i]);
+  process_add(arena, arguments, options->toolchain.cc, "-std=gnu11", "-O3", "-ffunction-sections",
+              "-fdata-sections", "-fno-math-errno", "-fno-trapping-math", "-fPIE", NULL);
   if (is_gcc(&options->toolchain)) vec_push(arena, arguments, gcc_flag);
   vec_push(arena, arguments, options->debug ? "-g" : "-fno-asynchronous-unwind-tables");
   const char *lowest = options->level_count > 0 ? options->levels[0] : NULL;
@@ -36,28 +33,31 @@ void command_flags(Arena *arena, Arguments *arguments, const CompileOptions *opt
 }
 
 void command_include(Arena *arena, Arguments *arguments, const CompileOptions *options) {
-  vec_push(arena, arguments, "-I");
-  vec_push(arena, arguments, arena_printf(arena, "%s/include/nnc", options->prefix));
+  process_add(arena, arguments, "-I", arena_printf(arena, "%s/include/nnc", options->prefix), NULL);
 }
 
 const char *command_library(Arena *arena, const CompileOptions *options) {
   return arena_printf(arena, "%s/lib/nnc/libnncrt.a", options->prefix);
 }
 
-void command_linked(Arena *arena, Arguments *arguments, const CompileOptions *options) {
+static void add_externs(Arena *arena, Arguments *arguments, const CompileOptions *options,
+                        bool of_c) {
   int count;
-  const ExternFile *files = externs_files(arena, options, false, &count);
+  const ExternFile *files = externs_files(arena, options, of_c, &count);
   for (int i = 0; i < count; i++) vec_push(arena, arguments, files[i].name);
+}
+
+void command_linked(Arena *arena, Arguments *arguments, const CompileOptions *options) {
+  add_externs(arena, arguments, options, false);
 }
 
 /* Code and tables lie at addresses of chance, what is known when it starts is read-only, and no
  * stack is code. Flags of the user's that say otherwise have the last word. */
 static void add_hardening(Arena *arena, Arguments *arguments, const CompileOptions *options) {
-  static const char *const flags[] = {"-Wl,--gc-sections", "-Wl,-z,relro", "-Wl,-z,now",
-                                      "-Wl,-z,noexecstack"};
   bool is_fixed = strstr(options->cflags, "-no-pie") != NULL;
   bool has_static_pie = options->toolchain.static_pie[0] != 0;
-  for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) vec_push(arena, arguments, flags[i]);
+  process_add(arena, arguments, "-Wl,--gc-sections", "-Wl,-z,relro", "-Wl,-z,now",
+              "-Wl,-z,noexecstack", NULL);
   if (options->is_static)
     vec_push(arena, arguments, has_static_pie && !is_fixed ? "-static-pie" : "-static");
   else if (!is_fixed) vec_push(arena, arguments, "-pie");
@@ -80,15 +80,9 @@ void command_libraries(Arena *arena, Arguments *arguments, const CompileOptions 
     vec_push(arena, arguments,
              arena_printf(arena, *options->toolchain.libraries[i] ? "-l:lib%s.a" : "-l%s",
                           library_names[i]));
-  vec_push(arena, arguments, "-lm");
-  vec_push(arena, arguments, "-lpthread");
+  process_add(arena, arguments, "-lm", "-lpthread", NULL);
   add_hardening(arena, arguments, options);
   if (!options->debug) vec_push(arena, arguments, "-Wl,-s");
-}
-
-/* The object of a level, beside the C file. */
-static const char *level_object(Arena *arena, const CompileOptions *options, const char *level) {
-  return arena_printf(arena, "%s.%s.o", options->output, level);
 }
 
 const char *command_whole(Arena *arena, const CompileOptions *options) {
@@ -97,24 +91,19 @@ const char *command_whole(Arena *arena, const CompileOptions *options) {
   command_flags(arena, &last, options, NULL);
   command_include(arena, &last, options);
   vec_push(arena, &last, options->source);
-  int count;
-  const ExternFile *files = externs_files(arena, options, true, &count);
-  for (int i = 0; i < count; i++) vec_push(arena, &last, files[i].name);
+  add_externs(arena, &last, options, true);
   for (int i = 0; i < options->level_count; i++) {
-    const char *object = level_object(arena, options, options->levels[i]);
+    /* The object of a level lies beside the C file. */
+    const char *object = arena_printf(arena, "%s.%s.o", options->output, options->levels[i]);
     Arguments one = {0};
     command_flags(arena, &one, options, options->levels[i]);
     command_include(arena, &one, options);
-    vec_push(arena, &one, "-c");
-    vec_push(arena, &one, options->source);
-    vec_push(arena, &one, "-o");
-    vec_push(arena, &one, object);
+    process_add(arena, &one, "-c", options->source, "-o", object, NULL);
     vec_push(arena, &last, object);
     line = arena_printf(arena, "%s%s && ", line, process_command_line(arena, &one));
   }
   command_linked(arena, &last, options);
-  vec_push(arena, &last, "-o");
-  vec_push(arena, &last, options->output);
+  process_add(arena, &last, "-o", options->output, NULL);
   command_libraries(arena, &last, options);
   return arena_printf(arena, "%s%s", line, process_command_line(arena, &last));
 }

@@ -122,14 +122,12 @@ static bool print_syntax_errors(const Build *build) {
   const char *level = build->options->level_count > 0 ? build->options->levels[0] : NULL;
   command_flags(build->arena, &job.arguments, build->options, level);
   command_include(build->arena, &job.arguments, build->options);
-  vec_push(build->arena, &job.arguments, "-fsyntax-only");
-  vec_push(build->arena, &job.arguments, build->options->source);
+  process_add(build->arena, &job.arguments, "-fsyntax-only", build->options->source, NULL);
   return !process_run_jobs(build->arena, 1, &job, 1) && print_logs(build, 1, &job, true);
 }
 
 /* Whether it makes an object of the least program, for `arch` unless that is NULL. */
 static bool is_compiler(const Build *build, const char *arch) {
-  static const char *const words[] = {"-c", "-x", "c", "-", "-o"};
   static const char program[] = "int main(void) { return 0; }\n";
   const char *input = scratch_file(build->scratch, "least.c");
   const char *object = scratch_file(build->scratch, "least.o");
@@ -138,9 +136,7 @@ static bool is_compiler(const Build *build, const char *arch) {
   vec_push(build->arena, &job.arguments, build->options->toolchain.cc);
   if (arch != NULL)
     vec_push(build->arena, &job.arguments, arena_printf(build->arena, "-march=%s", arch));
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    vec_push(build->arena, &job.arguments, words[i]);
-  vec_push(build->arena, &job.arguments, object);
+  process_add(build->arena, &job.arguments, "-c", "-x", "c", "-", "-o", object, NULL);
   bool good = file_write(input, 0666, program, sizeof program - 1) &&
               process_run_jobs(build->arena, 1, &job, 1) && file_read(object, &made) &&
               made.length > 0;
@@ -208,7 +204,6 @@ static int count_cores(void) {
 
 static Job object_job(const Build *build, const Object *object, const char *input,
                       const char *headers) {
-  static const char *const words[] = {"-c", "-x", "c", "-", "-o"};
   Arena *arena = build->arena;
   Job job = make_job(build, object->name, input);
   job.weight = build->source->units[object->unit].weight;
@@ -216,19 +211,11 @@ static Job object_job(const Build *build, const Object *object, const char *inpu
   command_include(arena, &job.arguments, build->options);
   const char *file = build->source->units[object->unit].file;
   const char *slash = file ? strrchr(file, '/') : NULL;
-  if (file != NULL) { /* what lies beside it */
-    vec_push(arena, &job.arguments, "-iquote");
-    vec_push(arena, &job.arguments,
-             slash ? arena_strndup(arena, file, (size_t)(slash - file) + 1) : ".");
-  }
-  if (object->unit == 0) {
-    vec_push(arena, &job.arguments, "-MD");
-    vec_push(arena, &job.arguments, "-MF");
-    vec_push(arena, &job.arguments, headers);
-  }
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    vec_push(arena, &job.arguments, words[i]);
-  vec_push(arena, &job.arguments, object->file);
+  if (file != NULL) /* what lies beside it */
+    process_add(arena, &job.arguments, "-iquote",
+                slash ? arena_strndup(arena, file, (size_t)(slash - file) + 1) : ".", NULL);
+  if (object->unit == 0) process_add(arena, &job.arguments, "-MD", "-MF", headers, NULL);
+  process_add(arena, &job.arguments, "-c", "-x", "c", "-", "-o", object->file, NULL);
   return job;
 }
 
@@ -374,8 +361,7 @@ static bool link_objects(Build *build, const char *executable) {
   for (int i = 0; i < build->object_count; i++)
     vec_push(build->arena, &job.arguments, build->objects[i].file);
   command_linked(build->arena, &job.arguments, build->options);
-  vec_push(build->arena, &job.arguments, "-o");
-  vec_push(build->arena, &job.arguments, executable);
+  process_add(build->arena, &job.arguments, "-o", executable, NULL);
   command_libraries(build->arena, &job.arguments, build->options);
   print_command(build, &job);
   if (build->options->cache != NULL) vec_push(build->arena, &job.arguments, "-Wl,--trace");

@@ -2,7 +2,6 @@
 #include "backend/common/naming.h"
 
 #include <ctype.h>
-#include <stdint.h>
 #include <string.h>
 #include "support/names.h"
 
@@ -61,33 +60,16 @@ bool naming_is_emitted(const char *name) {
   return is_table(name) || strncmp(name, "net_", 4) == 0 || strncmp(name, "mem_", 4) == 0;
 }
 
-static int *scope_place(const NameScope *scope, const char *name) {
-  size_t hash = (size_t)((uintptr_t)name >> 3) * 0x9E3779B97F4A7C15u, mask = scope->capacity - 1;
-  for (size_t i = hash >> 20 & mask;; i = (i + 1) & mask) {
-    int *place = &scope->table[i];
-    if (*place == 0 || scope->taken.items[*place - 1].name == name) return place;
-  }
-}
-
 /* In this scope alone; NULL when it is free. */
 static TakenName *find_taken(const NameScope *scope, const char *name) {
-  int place = scope->capacity > 0 ? *scope_place(scope, name) : 0;
-  return place > 0 ? &scope->taken.items[place - 1] : NULL;
-}
-
-static void scope_grow(NameScope *scope) {
-  scope->capacity = scope->capacity > 0 ? 2 * scope->capacity : 32;
-  scope->table = ARENA_ARRAY(scope->arena, int, scope->capacity);
-  for (int i = 0; i < scope->taken.count; i++)
-    *scope_place(scope, scope->taken.items[i].name) = i + 1;
+  int place = table_find(&scope->places, name);
+  return place < 0 ? NULL : &scope->taken.items[place];
 }
 
 void naming_take(NameScope *scope, const char *name) {
   name = name_intern(name);
-  if (find_taken(scope, name)) return;
-  if (2 * scope->taken.count >= scope->capacity) scope_grow(scope);
-  vec_push(scope->arena, &scope->taken, ((TakenName){name, 2}));
-  *scope_place(scope, name) = scope->taken.count;
+  if (table_add(scope->arena, &scope->places, name, scope->taken.count))
+    vec_push(scope->arena, &scope->taken, ((TakenName){name, 2}));
 }
 
 static bool is_taken(const NameScope *scope, const char *name) {

@@ -3,7 +3,7 @@
 #define NNC_BACKEND_COMMON_NAMING_H
 
 #include <stdbool.h>
-#include "support/arena.h"
+#include "support/table.h"
 #include "support/vec.h"
 
 typedef struct TakenName {
@@ -15,7 +15,7 @@ typedef struct TakenName {
 typedef struct NameScope {
   Arena *arena;
   VEC(TakenName) taken;
-  int *table, capacity; /* 1 + index in `taken` by the name's hash; open addressing */
+  PointerTable places; /* indices in `taken` by name */
   const struct NameScope *outer;
   const char *const *words; /* of an outermost scope: what the kernels' functions call their own
                                (BackEnd.words), or NULL */

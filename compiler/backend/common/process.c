@@ -13,6 +13,14 @@ extern char **environ;
 
 /* ---- arguments ---- */
 
+void process_add(Arena *arena, Arguments *arguments, ...) {
+  va_list words;
+  va_start(words, arguments);
+  for (const char *word; (word = va_arg(words, const char *)) != NULL;)
+    vec_push(arena, arguments, word);
+  va_end(words);
+}
+
 void process_add_words(Arena *arena, Arguments *arguments, const char *text) {
   static const char blanks[] = " \t\n";
   for (text += strspn(text, blanks); *text; text += strspn(text, blanks)) {

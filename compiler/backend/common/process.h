@@ -14,6 +14,8 @@ typedef struct Arguments {
 } Arguments;
 
 /* Adds the words of a text that blanks separate. */
+/* Adds words; NULL is after the last one. */
+void process_add(Arena *arena, Arguments *arguments, ...) __attribute__((sentinel));
 void process_add_words(Arena *arena, Arguments *arguments, const char *text);
 /* Quoted for a shell. */
 const char *process_command_line(Arena *arena, const Arguments *arguments);

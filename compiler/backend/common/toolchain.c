@@ -90,8 +90,7 @@ const char *const library_names[LIBRARY_COUNT] = {"jpeg", "png", "z"};
 static const char *ask(Arena *arena, const char *cc, const char *option) {
   Arguments arguments = {0};
   Text output = {0};
-  vec_push(arena, &arguments, cc);
-  vec_push(arena, &arguments, option);
+  process_add(arena, &arguments, cc, option, NULL);
   int status = process_read(arena, &arguments, &output);
   const char *line = NULL;
   if (status == 0 && output.data != NULL)
