@@ -5,18 +5,16 @@
 #include "ops/elementwise.h"
 #include "ops/lower.h"
 
-static bool check_index_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  *type = node->operands[0]->type;
-  Type number = node->operands[1]->type;
-  if (!infer_dtype(arena, node, 0, DTYPES_INT, reason)) return false;
-  if (number.dtype != DTYPE_I64 || !shape_equal(number.shape, type->shape))
-    return infer_fail(arena, reason, "the elements' numbers are %s of %s", dtype_name(number.dtype),
-                      shape_text(arena, number.shape));
-  return infer_attribute(arena, node, ATTR_NAME, reason) &&
-         infer_attribute(arena, node, ATTR_AXIS, reason) &&
-         infer_attribute(arena, node, ATTR_LENGTH, reason) &&
-         infer_attribute(arena, node, ATTR_INDEX, reason) &&
-         infer_attribute(arena, node, ATTR_EXTENTS, reason);
+static bool check_index_infer(Inference *in) {
+  in->type = in->node->operands[0]->type;
+  Type number = in->node->operands[1]->type;
+  if (!infer_dtype(in, 0, DTYPES_INT)) return false;
+  if (number.dtype != DTYPE_I64 || !shape_equal(number.shape, in->type.shape))
+    return infer_fail(in, "the elements' numbers are %s of %s", dtype_name(number.dtype),
+                      shape_text(in->arena, number.shape));
+  return infer_attribute(in, ATTR_NAME) && infer_attribute(in, ATTR_AXIS) &&
+         infer_attribute(in, ATTR_LENGTH) && infer_attribute(in, ATTR_INDEX) &&
+         infer_attribute(in, ATTR_EXTENTS);
 }
 
 SCALAR(check_index, 1, x[0])

@@ -6,15 +6,15 @@
 #include "ops/elementwise.h"
 #include "ops/lower.h"
 
-static bool order_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  if (!elementwise_infer(arena, node, type, DTYPES_ORDERED, reason)) return false;
-  type->dtype = DTYPE_BOOL;
+static bool order_infer(Inference *in) {
+  if (!elementwise_infer(in, DTYPES_ORDERED)) return false;
+  in->type.dtype = DTYPE_BOOL;
   return true;
 }
 
-static bool equality_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  if (!elementwise_infer(arena, node, type, DTYPES_ANY, reason)) return false;
-  type->dtype = DTYPE_BOOL;
+static bool equality_infer(Inference *in) {
+  if (!elementwise_infer(in, DTYPES_ANY)) return false;
+  in->type.dtype = DTYPE_BOOL;
   return true;
 }
 
@@ -31,9 +31,7 @@ COMPARISON(ge, >=, order_infer, .commutes = false)
 
 /* ---- logic: bool only ---- */
 
-static bool logic_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  return elementwise_infer(arena, node, type, DTYPES_BOOL, reason);
-}
+static bool logic_infer(Inference *in) { return elementwise_infer(in, DTYPES_BOOL); }
 
 SCALAR(not, 1, x[0] == 0)
 ELEMENTWISE(not, logic_infer, NULL)
@@ -47,17 +45,17 @@ ELEMENTWISE(or, logic_infer, NULL, .commutes = true)
 /* ---- where: condition ? a : b; the side not chosen may hold NaN or infinity without harm ---- */
 
 /* condition: bool  a, b: any one dtype; all of one shape */
-static bool where_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  Type condition = node->operands[0]->type, a = node->operands[1]->type;
-  Type b = node->operands[2]->type;
-  *type = a;
-  if (!infer_dtype(arena, node, 0, DTYPES_BOOL, reason)) return false;
+static bool where_infer(Inference *in) {
+  Type condition = in->node->operands[0]->type, a = in->node->operands[1]->type;
+  Type b = in->node->operands[2]->type;
+  in->type = a;
+  if (!infer_dtype(in, 0, DTYPES_BOOL)) return false;
   if (!type_equal(a, b))
-    return infer_fail(arena, reason, "the two sides are %s and %s", type_text(arena, a),
-                      type_text(arena, b));
+    return infer_fail(in, "the two sides are %s and %s", type_text(in->arena, a),
+                      type_text(in->arena, b));
   if (shape_equal(condition.shape, a.shape)) return true;
-  return infer_fail(arena, reason, "the condition has shape %s and the sides %s",
-                    shape_text(arena, condition.shape), shape_text(arena, a.shape));
+  return infer_fail(in, "the condition has shape %s and the sides %s",
+                    shape_text(in->arena, condition.shape), shape_text(in->arena, a.shape));
 }
 
 static Node *where_adjoint(const Maker *m, Node *condition, Node *dy, int operand) {
@@ -72,12 +70,12 @@ ELEMENTWISE(where, where_infer, where_gradient, .mix = MIX_FOLLOW)
 
 /* ---- cast: to the type `dtype`; how each pair converts is number_convert() ---- */
 
-static bool cast_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  const Attribute *dtype = infer_attribute(arena, node, ATTR_DTYPE, reason);
+static bool cast_infer(Inference *in) {
+  const Attribute *dtype = infer_attribute(in, ATTR_DTYPE);
   if (!dtype) return false;
   if (dtype->integer < 0 || dtype->integer >= DTYPE_COUNT)
-    return infer_fail(arena, reason, "there is no type number %lld", (long long)dtype->integer);
-  *type = type_make((DType)dtype->integer, node->operands[0]->type.shape);
+    return infer_fail(in, "there is no type number %lld", (long long)dtype->integer);
+  in->type = type_make((DType)dtype->integer, in->node->operands[0]->type.shape);
   return true;
 }
 
@@ -102,9 +100,8 @@ const OpClass op_class_cast = {
 
 /* ---- stop_gradient: the identity, constant to differentiation ---- */
 
-static bool identity_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  (void)arena, (void)reason;
-  *type = node->operands[0]->type;
+static bool identity_infer(Inference *in) {
+  in->type = in->node->operands[0]->type;
   return true;
 }
 

@@ -42,57 +42,53 @@ static Side right_side(const Node *node) {
 
 /* ---- type rule ---- */
 
-static bool pairs_fit(Arena *arena, const Node *node, AttributeKey left_key, AttributeKey right_key,
-                      const char **reason) {
-  Shape left = node->operands[0]->type.shape, right = node->operands[1]->type.shape;
-  const Attribute *l = infer_axes(arena, node, left_key, left.rank, false, reason);
-  const Attribute *r = l ? infer_axes(arena, node, right_key, right.rank, false, reason) : NULL;
+static bool pairs_fit(Inference *in, AttributeKey left_key, AttributeKey right_key) {
+  Shape left = in->node->operands[0]->type.shape, right = in->node->operands[1]->type.shape;
+  const Attribute *l = infer_axes(in, left_key, left.rank, false);
+  const Attribute *r = l ? infer_axes(in, right_key, right.rank, false) : NULL;
   if (!r) return false;
   if (l->count != r->count)
-    return infer_fail(arena, reason, "'%s' has %d axes but '%s' has %d", attribute_name(left_key),
-                      l->count, attribute_name(right_key), r->count);
+    return infer_fail(in, "'%s' has %d axes but '%s' has %d", attribute_name(left_key), l->count,
+                      attribute_name(right_key), r->count);
   for (int i = 0; i < l->count; i++)
     if (left.dim[l->ints[i]] != right.dim[r->ints[i]])
-      return infer_fail(arena, reason, "axis %lld of %s does not match axis %lld of %s",
-                        (long long)l->ints[i], shape_text(arena, left), (long long)r->ints[i],
-                        shape_text(arena, right));
+      return infer_fail(in, "axis %lld of %s does not match axis %lld of %s", (long long)l->ints[i],
+                        shape_text(in->arena, left), (long long)r->ints[i],
+                        shape_text(in->arena, right));
   return true;
 }
 
 /* No axis is in both lists of a side. */
-static bool lists_are_disjoint(Arena *arena, const Node *node, AttributeKey batch, AttributeKey sum,
-                               const char **reason) {
-  const Attribute *b = node_ints(node, batch), *s = node_ints(node, sum);
+static bool lists_are_disjoint(Inference *in, AttributeKey batch, AttributeKey sum) {
+  const Attribute *b = node_ints(in->node, batch), *s = node_ints(in->node, sum);
   for (int i = 0; i < b->count; i++)
     for (int k = 0; k < s->count; k++)
       if (b->ints[i] == s->ints[k])
-        return infer_fail(arena, reason, "axis %lld is in both '%s' and '%s'",
-                          (long long)b->ints[i], attribute_name(batch), attribute_name(sum));
+        return infer_fail(in, "axis %lld is in both '%s' and '%s'", (long long)b->ints[i],
+                          attribute_name(batch), attribute_name(sum));
   return true;
 }
 
-static bool contract_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  if (!infer_same(arena, node, false, reason) ||
-      !infer_dtype(arena, node, 0, DTYPES_NUMBER, reason) ||
-      !pairs_fit(arena, node, ATTR_BATCH_LEFT, ATTR_BATCH_RIGHT, reason) ||
-      !pairs_fit(arena, node, ATTR_SUM_LEFT, ATTR_SUM_RIGHT, reason) ||
-      !lists_are_disjoint(arena, node, ATTR_BATCH_LEFT, ATTR_SUM_LEFT, reason) ||
-      !lists_are_disjoint(arena, node, ATTR_BATCH_RIGHT, ATTR_SUM_RIGHT, reason))
+static bool contract_infer(Inference *in) {
+  if (!infer_same(in, false) || !infer_dtype(in, 0, DTYPES_NUMBER) ||
+      !pairs_fit(in, ATTR_BATCH_LEFT, ATTR_BATCH_RIGHT) ||
+      !pairs_fit(in, ATTR_SUM_LEFT, ATTR_SUM_RIGHT) ||
+      !lists_are_disjoint(in, ATTR_BATCH_LEFT, ATTR_SUM_LEFT) ||
+      !lists_are_disjoint(in, ATTR_BATCH_RIGHT, ATTR_SUM_RIGHT))
     return false;
-  Side left = left_side(node), right = right_side(node);
+  Side left = left_side(in->node), right = right_side(in->node);
   int rank = left.batch->count + left.free_count + right.free_count;
   if (rank > MAX_RANK)
-    return infer_fail(arena, reason, "the result would have %d axes; the limit is %d", rank,
-                      MAX_RANK);
-  const Type *l = &node->operands[0]->type, *r = &node->operands[1]->type;
+    return infer_fail(in, "the result would have %d axes; the limit is %d", rank, MAX_RANK);
+  const Type *l = &in->node->operands[0]->type, *r = &in->node->operands[1]->type;
   Shape shape = {.rank = 0};
   for (int i = 0; i < left.batch->count; i++)
     shape.dim[shape.rank++] = l->shape.dim[left.batch->ints[i]];
   for (int i = 0; i < left.free_count; i++) shape.dim[shape.rank++] = l->shape.dim[left.free[i]];
   for (int i = 0; i < right.free_count; i++) shape.dim[shape.rank++] = r->shape.dim[right.free[i]];
-  *type = type_make(l->dtype, shape);
+  in->type = type_make(l->dtype, shape);
   if (shape_is_representable(shape)) return true;
-  return infer_fail(arena, reason, "the result has too many elements");
+  return infer_fail(in, "the result has too many elements");
 }
 
 /* ---- evaluation: both sides packed, then a matrix product for each element of the batch ---- */

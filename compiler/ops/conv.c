@@ -22,65 +22,62 @@ typedef struct ConvShapes {
   Shape x, w, y;
 } ConvShapes;
 
-static bool common_infer(Arena *arena, const Node *node, const char **reason) {
-  if (!infer_same(arena, node, false, reason) || !infer_dtype(arena, node, 0, DTYPES_FLOAT, reason))
-    return false;
-  const Attribute *groups = infer_attribute(arena, node, ATTR_GROUPS, reason);
+static bool common_infer(Inference *in) {
+  if (!infer_same(in, false) || !infer_dtype(in, 0, DTYPES_FLOAT)) return false;
+  const Attribute *groups = infer_attribute(in, ATTR_GROUPS);
   if (!groups) return false;
   if (groups->integer >= 1) return true;
-  return infer_fail(arena, reason, "there cannot be %lld groups", (long long)groups->integer);
+  return infer_fail(in, "there cannot be %lld groups", (long long)groups->integer);
 }
 
 /* The result shape of convolving x with w under the node's attributes. */
-static bool conv_shape(Arena *arena, const Node *node, Shape x, Shape w, Shape *y,
-                       const char **reason) {
-  int64_t groups = node_int(node, ATTR_GROUPS);
+static bool conv_shape(Inference *in, Shape x, Shape w, Shape *y) {
+  int64_t groups = node_int(in->node, ATTR_GROUPS);
   if (x.rank < 3 || x.rank != w.rank)
-    return infer_fail(arena, reason,
+    return infer_fail(in,
                       "x %s and w %s must be [n, c, spatial...] and [k, c / groups, spatial...]",
-                      shape_text(arena, x), shape_text(arena, w));
+                      shape_text(in->arena, x), shape_text(in->arena, w));
   if (x.dim[1] % groups != 0 || w.dim[0] % groups != 0)
-    return infer_fail(arena, reason,
+    return infer_fail(in,
                       "%lld input and %lld output channels do not fall into %lld "
                       "groups",
                       (long long)x.dim[1], (long long)w.dim[0], (long long)groups);
   if (w.dim[1] != x.dim[1] / groups)
-    return infer_fail(arena, reason, "w %s has %lld input channels where x %s gives %lld a group",
-                      shape_text(arena, w), (long long)w.dim[1], shape_text(arena, x),
+    return infer_fail(in, "w %s has %lld input channels where x %s gives %lld a group",
+                      shape_text(in->arena, w), (long long)w.dim[1], shape_text(in->arena, x),
                       (long long)(x.dim[1] / groups));
   Window window;
-  if (!window_infer(arena, node, (Sliding){x.rank - 2, x.dim + 2, w.dim + 2, INT32_MIN}, &window,
-                    reason))
+  if (!window_infer(in, (Sliding){x.rank - 2, x.dim + 2, w.dim + 2, INT32_MIN}, &window))
     return false;
   *y = (Shape){.rank = x.rank, .dim = {x.dim[0], w.dim[0]}};
   for (int i = 0; i < window.rank; i++) y->dim[2 + i] = window.out[i];
   if (shape_is_representable(*y)) return true;
-  return infer_fail(arena, reason, "the result has too many elements");
+  return infer_fail(in, "the result has too many elements");
 }
 
-static bool conv_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  if (!common_infer(arena, node, reason)) return false;
-  type->dtype = node->operands[0]->type.dtype;
-  return conv_shape(arena, node, node->operands[0]->type.shape, node->operands[1]->type.shape,
-                    &type->shape, reason);
+static bool conv_infer(Inference *in) {
+  if (!common_infer(in)) return false;
+  in->type.dtype = in->node->operands[0]->type.dtype;
+  return conv_shape(in, in->node->operands[0]->type.shape, in->node->operands[1]->type.shape,
+                    &in->type.shape);
 }
 
 /* The forward shape of an adjoint's x and w must be that of its dy. */
-static bool adjoint_fits(Arena *arena, const Node *node, ConvShapes shapes, const char **reason) {
+static bool adjoint_fits(Inference *in, ConvShapes shapes) {
   Shape y;
-  if (!conv_shape(arena, node, shapes.x, shapes.w, &y, reason)) return false;
+  if (!conv_shape(in, shapes.x, shapes.w, &y)) return false;
   if (shape_equal(y, shapes.y)) return true;
-  return infer_fail(arena, reason, "dy has shape %s but x %s and w %s give %s",
-                    shape_text(arena, shapes.y), shape_text(arena, shapes.x),
-                    shape_text(arena, shapes.w), shape_text(arena, y));
+  return infer_fail(in, "dy has shape %s but x %s and w %s give %s",
+                    shape_text(in->arena, shapes.y), shape_text(in->arena, shapes.x),
+                    shape_text(in->arena, shapes.w), shape_text(in->arena, y));
 }
 
-static bool conv_input_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  ConvShapes shapes = {.y = node->operands[0]->type.shape, .w = node->operands[1]->type.shape};
-  if (!common_infer(arena, node, reason) || !infer_shape(arena, node, &shapes.x, reason))
-    return false;
-  *type = type_make(node->operands[0]->type.dtype, shapes.x);
-  return adjoint_fits(arena, node, shapes, reason);
+static bool conv_input_infer(Inference *in) {
+  ConvShapes shapes = {.y = in->node->operands[0]->type.shape,
+                       .w = in->node->operands[1]->type.shape};
+  if (!common_infer(in) || !infer_shape(in, &shapes.x)) return false;
+  in->type = type_make(in->node->operands[0]->type.dtype, shapes.x);
+  return adjoint_fits(in, shapes);
 }
 
 static int64_t weight_pieces(const Node *node) {
@@ -96,23 +93,22 @@ static Shape weight_shape(const Node *node, Shape shape) {
   return w;
 }
 
-static bool pieces_fit(Arena *arena, const Node *node, Shape shape, const char **reason) {
-  int64_t pieces = weight_pieces(node), images = node->operands[0]->type.shape.dim[0];
+static bool pieces_fit(Inference *in, Shape shape) {
+  int64_t pieces = weight_pieces(in->node), images = in->node->operands[0]->type.shape.dim[0];
   if (pieces == 0) return true;
   if (pieces > 0 && shape.rank > 1 && shape.dim[0] == pieces && images % pieces == 0) return true;
-  return infer_fail(arena, reason, "%lld images cannot be summed in %lld pieces to %s",
-                    (long long)images, (long long)pieces, shape_text(arena, shape));
+  return infer_fail(in, "%lld images cannot be summed in %lld pieces to %s", (long long)images,
+                    (long long)pieces, shape_text(in->arena, shape));
 }
 
-static bool conv_weight_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  ConvShapes shapes = {.x = node->operands[0]->type.shape, .y = node->operands[1]->type.shape};
+static bool conv_weight_infer(Inference *in) {
+  ConvShapes shapes = {.x = in->node->operands[0]->type.shape,
+                       .y = in->node->operands[1]->type.shape};
   Shape shape;
-  if (!common_infer(arena, node, reason) || !infer_shape(arena, node, &shape, reason) ||
-      !pieces_fit(arena, node, shape, reason))
-    return false;
-  shapes.w = weight_shape(node, shape);
-  *type = type_make(node->operands[0]->type.dtype, shape);
-  return adjoint_fits(arena, node, shapes, reason);
+  if (!common_infer(in) || !infer_shape(in, &shape) || !pieces_fit(in, shape)) return false;
+  shapes.w = weight_shape(in->node, shape);
+  in->type = type_make(in->node->operands[0]->type.dtype, shape);
+  return adjoint_fits(in, shapes);
 }
 
 /* ---- evaluation ---- */

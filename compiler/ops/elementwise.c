@@ -8,19 +8,14 @@
 
 #include <math.h>
 
-bool elementwise_infer(Arena *arena, const Node *node, Type *type, int dtypes,
-                       const char **reason) {
-  *type = node->operands[0]->type;
-  return infer_same(arena, node, true, reason) && infer_dtype(arena, node, 0, dtypes, reason);
+bool elementwise_infer(Inference *in, int dtypes) {
+  in->type = in->node->operands[0]->type;
+  return infer_same(in, true) && infer_dtype(in, 0, dtypes);
 }
 
-bool elementwise_infer_float(Arena *arena, const Node *node, Type *type, const char **reason) {
-  return elementwise_infer(arena, node, type, DTYPES_FLOAT, reason);
-}
+bool elementwise_infer_float(Inference *in) { return elementwise_infer(in, DTYPES_FLOAT); }
 
-bool elementwise_infer_number(Arena *arena, const Node *node, Type *type, const char **reason) {
-  return elementwise_infer(arena, node, type, DTYPES_NUMBER, reason);
-}
+bool elementwise_infer_number(Inference *in) { return elementwise_infer(in, DTYPES_NUMBER); }
 
 int elementwise_cut(const Node *node, int axis, int operand) {
   return axis < node->type.shape.rank ? axis : AXIS_UNCUT;

@@ -9,7 +9,6 @@
 #ifndef NNC_OPS_ELEMENTWISE_H
 #define NNC_OPS_ELEMENTWISE_H
 
-#include "ops/infer.h"
 #include "ops/lower.h"
 #include "ops/make.h"
 #include "ops/number.h"
@@ -46,9 +45,9 @@
                                    __VA_ARGS__};
 
 /* Result of the operands' common type, which is in the set. */
-bool elementwise_infer(Arena *arena, const Node *node, Type *type, int dtypes, const char **reason);
-bool elementwise_infer_float(Arena *arena, const Node *node, Type *type, const char **reason);
-bool elementwise_infer_number(Arena *arena, const Node *node, Type *type, const char **reason);
+bool elementwise_infer(Inference *in, int dtypes);
+bool elementwise_infer_float(Inference *in);
+bool elementwise_infer_number(Inference *in);
 /* OpClass.cut where operands and result have one shape. */
 int elementwise_cut(const Node *node, int axis, int operand);
 /* Bytes of operands and result, one flop an element. */

@@ -3,24 +3,23 @@
  * (own_gradient.h). */
 #include "ops/extern.h"
 
-#include "ops/infer.h"
 #include "ops/lower.h"
 #include "ops/op.h"
 #include "support/panic.h"
 
-static bool extern_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  const Attribute *dtype = infer_attribute(arena, node, ATTR_DTYPE, reason);
-  if (!dtype || !infer_attribute(arena, node, ATTR_NAME, reason)) return false;
+static bool extern_infer(Inference *in) {
+  const Attribute *dtype = infer_attribute(in, ATTR_DTYPE);
+  if (!dtype || !infer_attribute(in, ATTR_NAME)) return false;
   if (dtype->integer < 0 || dtype->integer >= DTYPE_COUNT)
-    return infer_fail(arena, reason, "there is no type number %lld", (long long)dtype->integer);
-  type->dtype = (DType)dtype->integer;
-  if (!infer_shape(arena, node, &type->shape, reason)) return false;
-  for (int k = 0; node_attribute(node, ATTR_ROWWISE) && k < node->operand_count; k++) {
-    Shape x = node->operands[k]->type.shape;
-    if (type->shape.rank == 0) return infer_fail(arena, reason, "a scalar has no rows");
-    if (x.rank > 0 && x.dim[0] != type->shape.dim[0])
-      return infer_fail(arena, reason, "operand %d has %lld rows, the result %lld", k,
-                        (long long)x.dim[0], (long long)type->shape.dim[0]);
+    return infer_fail(in, "there is no type number %lld", (long long)dtype->integer);
+  in->type.dtype = (DType)dtype->integer;
+  if (!infer_shape(in, &in->type.shape)) return false;
+  for (int k = 0; node_attribute(in->node, ATTR_ROWWISE) && k < in->node->operand_count; k++) {
+    Shape x = in->node->operands[k]->type.shape;
+    if (in->type.shape.rank == 0) return infer_fail(in, "a scalar has no rows");
+    if (x.rank > 0 && x.dim[0] != in->type.shape.dim[0])
+      return infer_fail(in, "operand %d has %lld rows, the result %lld", k, (long long)x.dim[0],
+                        (long long)in->type.shape.dim[0]);
   }
   return true;
 }

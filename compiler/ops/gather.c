@@ -11,13 +11,12 @@
 
 #include <string.h>
 
-static bool infer_index(Arena *arena, const Node *node, Shape table, int axis,
-                        const char **reason) {
-  Type index = node->operands[1]->type;
-  if (!infer_dtype(arena, node, 1, DTYPES_INT, reason)) return false;
+static bool infer_index(Inference *in, Shape table, int axis) {
+  Type index = in->node->operands[1]->type;
+  if (!infer_dtype(in, 1, DTYPES_INT)) return false;
   if (table.dim[axis] > 0 || shape_elements(index.shape) == 0) return true;
-  return infer_fail(arena, reason, "axis %d of %s has no elements to index", axis,
-                    shape_text(arena, table));
+  return infer_fail(in, "axis %d of %s has no elements to index", axis,
+                    shape_text(in->arena, table));
 }
 
 /* Only what is chosen is read. */
@@ -38,18 +37,18 @@ static Cost chosen_cost(const Node *node) {
 
 /* ---- gather: table [v, rest...], index [i...] -> [i..., rest...] ---- */
 
-static bool gather_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  Shape table = node->operands[0]->type.shape, index = node->operands[1]->type.shape;
-  if (table.rank < 1) return infer_fail(arena, reason, "the table is a scalar");
-  if (!infer_index(arena, node, table, 0, reason)) return false;
+static bool gather_infer(Inference *in) {
+  Shape table = in->node->operands[0]->type.shape, index = in->node->operands[1]->type.shape;
+  if (table.rank < 1) return infer_fail(in, "the table is a scalar");
+  if (!infer_index(in, table, 0)) return false;
   if (index.rank + table.rank - 1 > MAX_RANK)
-    return infer_fail(arena, reason, "the result would have %d axes; the limit is %d",
+    return infer_fail(in, "the result would have %d axes; the limit is %d",
                       index.rank + table.rank - 1, MAX_RANK);
   Shape shape = index;
   for (int i = 1; i < table.rank; i++) shape.dim[shape.rank++] = table.dim[i];
-  *type = type_make(node->operands[0]->type.dtype, shape);
+  in->type = type_make(in->node->operands[0]->type.dtype, shape);
   if (shape_is_representable(shape)) return true;
-  return infer_fail(arena, reason, "the result has too many elements");
+  return infer_fail(in, "the result has too many elements");
 }
 
 static int64_t row_elements(Shape table) { return extent_product(table.dim + 1, table.rank - 1); }
@@ -81,21 +80,20 @@ INDEXING(gather, .cost = chosen_cost, .mix = MIX_FOLLOW)
 /* ---- scatter_add: values [i..., rest...], index [i...] -> `shape` [v, rest...]: each row of the
  * values is added to the row that its index names; rows not named are 0 ---- */
 
-static bool scatter_add_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  Shape values = node->operands[0]->type.shape, index = node->operands[1]->type.shape;
-  type->dtype = node->operands[0]->type.dtype;
-  if (!infer_dtype(arena, node, 0, DTYPES_NUMBER, reason) ||
-      !infer_shape(arena, node, &type->shape, reason))
-    return false;
-  if (type->shape.rank < 1) return infer_fail(arena, reason, "the result is a scalar");
-  if (!infer_index(arena, node, type->shape, 0, reason)) return false;
-  bool fits = values.rank == index.rank + type->shape.rank - 1;
+static bool scatter_add_infer(Inference *in) {
+  Shape values = in->node->operands[0]->type.shape, index = in->node->operands[1]->type.shape;
+  in->type.dtype = in->node->operands[0]->type.dtype;
+  if (!infer_dtype(in, 0, DTYPES_NUMBER) || !infer_shape(in, &in->type.shape)) return false;
+  if (in->type.shape.rank < 1) return infer_fail(in, "the result is a scalar");
+  if (!infer_index(in, in->type.shape, 0)) return false;
+  bool fits = values.rank == index.rank + in->type.shape.rank - 1;
   for (int i = 0; fits && i < values.rank; i++)
-    fits = values.dim[i] == (i < index.rank ? index.dim[i] : type->shape.dim[i - index.rank + 1]);
+    fits =
+        values.dim[i] == (i < index.rank ? index.dim[i] : in->type.shape.dim[i - index.rank + 1]);
   if (fits) return true;
-  return infer_fail(arena, reason, "values %s are not one row of %s for each index of %s",
-                    shape_text(arena, values), shape_text(arena, type->shape),
-                    shape_text(arena, index));
+  return infer_fail(in, "values %s are not one row of %s for each index of %s",
+                    shape_text(in->arena, values), shape_text(in->arena, in->type.shape),
+                    shape_text(in->arena, index));
 }
 
 static void scatter_add_evaluate(const Node *node, const Tensor *const *operands, Tensor *result) {
@@ -143,20 +141,20 @@ static Shape without_axis(Shape shape, int axis) {
   return result;
 }
 
-static bool index_fits(Arena *arena, const Node *node, Shape x, int axis, const char **reason) {
-  Shape index = node->operands[1]->type.shape;
-  if (!infer_index(arena, node, x, axis, reason)) return false;
+static bool index_fits(Inference *in, Shape x, int axis) {
+  Shape index = in->node->operands[1]->type.shape;
+  if (!infer_index(in, x, axis)) return false;
   if (shape_equal(index, without_axis(x, axis))) return true;
-  return infer_fail(arena, reason, "the index has shape %s where %s without axis %d is needed",
-                    shape_text(arena, index), shape_text(arena, x), axis);
+  return infer_fail(in, "the index has shape %s where %s without axis %d is needed",
+                    shape_text(in->arena, index), shape_text(in->arena, x), axis);
 }
 
-static bool pick_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  Type x = node->operands[0]->type;
+static bool pick_infer(Inference *in) {
+  Type x = in->node->operands[0]->type;
   int axis;
-  if (!infer_axis(arena, node, x.shape.rank, &axis, reason)) return false;
-  *type = type_make(x.dtype, without_axis(x.shape, axis));
-  return index_fits(arena, node, x.shape, axis, reason);
+  if (!infer_axis(in, x.shape.rank, &axis)) return false;
+  in->type = type_make(x.dtype, without_axis(x.shape, axis));
+  return index_fits(in, x.shape, axis);
 }
 
 /* x as [outer, extent, inner], the axis in the middle; the index is [outer, inner]. */
@@ -196,17 +194,16 @@ INDEXING(pick, .cost = chosen_cost)
 
 /* ---- unpick: y, index -> `shape`: y at the index along `axis`, 0 elsewhere ---- */
 
-static bool unpick_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  Type y = node->operands[0]->type;
+static bool unpick_infer(Inference *in) {
+  Type y = in->node->operands[0]->type;
   int axis;
-  type->dtype = y.dtype;
-  if (!infer_shape(arena, node, &type->shape, reason) ||
-      !infer_axis(arena, node, type->shape.rank, &axis, reason) ||
-      !index_fits(arena, node, type->shape, axis, reason))
+  in->type.dtype = y.dtype;
+  if (!infer_shape(in, &in->type.shape) || !infer_axis(in, in->type.shape.rank, &axis) ||
+      !index_fits(in, in->type.shape, axis))
     return false;
-  if (shape_equal(y.shape, node->operands[1]->type.shape)) return true;
-  return infer_fail(arena, reason, "values and index have shapes %s and %s",
-                    shape_text(arena, y.shape), shape_text(arena, node->operands[1]->type.shape));
+  if (shape_equal(y.shape, in->node->operands[1]->type.shape)) return true;
+  return infer_fail(in, "values and index have shapes %s and %s", shape_text(in->arena, y.shape),
+                    shape_text(in->arena, in->node->operands[1]->type.shape));
 }
 
 static void unpick_evaluate(const Node *node, const Tensor *const *operands, Tensor *result) {

@@ -1,28 +1,32 @@
-/* Clauses that the type rules of operators share. Each returns false (or NULL) with *reason set to
- * a clause in the arena when the node does not fit. */
+/* Clauses that the type rules of operators share. Each returns false (or NULL) with a reason when the
+ * node does not fit. */
 #ifndef NNC_OPS_INFER_H
 #define NNC_OPS_INFER_H
 
 #include "graph/graph.h"
 
-/* Sets *reason; always false, so that a rule can return it. */
-bool infer_fail(Arena *arena, const char **reason, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/* A type rule at work on a node. */
+typedef struct Inference {
+  Arena *arena; /* of texts */
+  const Node *node;
+  Type type;          /* of the result; at first what the node has, which that of a leaf is */
+  const char *reason; /* a clause such as "operands have shapes [2, 3] and [3]" */
+} Inference;
 
-const Attribute *infer_attribute(Arena *arena, const Node *node, AttributeKey key,
-                                 const char **reason);
+/* Sets the reason; always false, so that a rule can return it. */
+bool infer_fail(Inference *in, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+const Attribute *infer_attribute(Inference *in, AttributeKey key);
 /* An integer list of `count` entries, each at least `least`. */
-const Attribute *infer_ints(Arena *arena, const Node *node, AttributeKey key, int count,
-                            int64_t least, const char **reason);
+const Attribute *infer_ints(Inference *in, AttributeKey key, int count, int64_t least);
 /* The attribute `axis`, in [0, rank). */
-bool infer_axis(Arena *arena, const Node *node, int rank, int *axis, const char **reason);
+bool infer_axis(Inference *in, int rank, int *axis);
 /* Distinct axes in [0, rank), of any count; `increasing` asks for their order too. */
-const Attribute *infer_axes(Arena *arena, const Node *node, AttributeKey key, int rank,
-                            bool increasing, const char **reason);
+const Attribute *infer_axes(Inference *in, AttributeKey key, int rank, bool increasing);
 /* The attribute `shape`. */
-bool infer_shape(Arena *arena, const Node *node, Shape *shape, const char **reason);
+bool infer_shape(Inference *in, Shape *shape);
 /* All operands have one dtype and, with `shapes`, one shape. */
-bool infer_same(Arena *arena, const Node *node, bool shapes, const char **reason);
+bool infer_same(Inference *in, bool shapes);
 
 /* Sets of dtypes that an operator takes. */
 enum {
@@ -34,6 +38,6 @@ enum {
   DTYPES_ANY = DTYPES_ORDERED | DTYPES_BOOL
 };
 /* Operand `i` is of one of the dtypes of the set. */
-bool infer_dtype(Arena *arena, const Node *node, int i, int dtypes, const char **reason);
+bool infer_dtype(Inference *in, int i, int dtypes);
 
 #endif

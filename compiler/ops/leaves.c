@@ -5,19 +5,18 @@
  * that evaluates the graph. */
 #include <math.h>
 
-#include "ops/infer.h"
 #include "ops/lower.h"
 #include "ops/op.h"
 #include "support/integers.h"
 
-static bool named_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  *type = node->type;
-  return infer_attribute(arena, node, ATTR_NAME, reason) != NULL;
+static bool named_infer(Inference *in) {
+  in->type = in->node->type;
+  return infer_attribute(in, ATTR_NAME) != NULL;
 }
 
-static bool scalar_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  *type = type_scalar(DTYPE_F64);
-  return infer_attribute(arena, node, ATTR_NAME, reason) != NULL;
+static bool scalar_infer(Inference *in) {
+  in->type = type_scalar(DTYPE_F64);
+  return infer_attribute(in, ATTR_NAME) != NULL;
 }
 
 #define NAMED_LEAF(name, leaf_kind, infer_rule, ...)                                               \
@@ -34,11 +33,11 @@ NAMED_LEAF(scalar, LEAF_SCALAR, scalar_infer, .lower = lower_scalar)
 
 /* ---- constant: `value` in every element; integers and bool hold a value of their type ---- */
 
-static bool constant_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  *type = node->type;
-  const Attribute *value = infer_attribute(arena, node, ATTR_VALUE, reason);
+static bool constant_infer(Inference *in) {
+  in->type = in->node->type;
+  const Attribute *value = infer_attribute(in, ATTR_VALUE);
   if (!value) return false;
-  if (dtype_is_float(type->dtype)) return true;
+  if (dtype_is_float(in->type.dtype)) return true;
   /* The ends are powers of two or exact, so the comparison in double is exact. */
   static const struct {
     double least, beyond;
@@ -49,9 +48,10 @@ static bool constant_infer(Arena *arena, const Node *node, Type *type, const cha
       [DTYPE_BOOL] = {0, 2},
   };
   double real = value->real;
-  if (real >= range[type->dtype].least && real < range[type->dtype].beyond && real == floor(real))
+  if (real >= range[in->type.dtype].least && real < range[in->type.dtype].beyond &&
+      real == floor(real))
     return true;
-  return infer_fail(arena, reason, "%s cannot hold the constant %g", dtype_name(type->dtype), real);
+  return infer_fail(in, "%s cannot hold the constant %g", dtype_name(in->type.dtype), real);
 }
 
 static void constant_evaluate(const Node *node, const Tensor *const *operands, Tensor *result) {
@@ -69,13 +69,13 @@ const OpClass op_class_constant = {
 
 /* ---- iota: the index along `axis`, as i32, i64 or a float ---- */
 
-static bool iota_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  *type = node->type;
+static bool iota_infer(Inference *in) {
+  in->type = in->node->type;
   int axis;
-  if (!infer_axis(arena, node, type->shape.rank, &axis, reason)) return false;
-  if (dtype_is_float(type->dtype) || type->dtype == DTYPE_I64 || type->dtype == DTYPE_I32)
+  if (!infer_axis(in, in->type.shape.rank, &axis)) return false;
+  if (dtype_is_float(in->type.dtype) || in->type.dtype == DTYPE_I64 || in->type.dtype == DTYPE_I32)
     return true;
-  return infer_fail(arena, reason, "an index cannot be of type %s", dtype_name(type->dtype));
+  return infer_fail(in, "an index cannot be of type %s", dtype_name(in->type.dtype));
 }
 
 static void iota_evaluate(const Node *node, const Tensor *const *operands, Tensor *result) {

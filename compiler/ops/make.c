@@ -35,11 +35,10 @@ Node *make_node(const Maker *maker, Op op, int operand_count, Node *const *opera
 }
 
 void make_type(const Maker *maker, Node *node) {
-  const OpInfo *info = op_info(node->op);
-  const char *reason = "no reason given";
-  if (!info->class->infer(maker->graph->arena, node, &node->type, &reason))
-    panic("%s (%s) in graph %s cannot be built: %s", info->name, node->path, maker->graph->name,
-          reason);
+  const char *reason;
+  if (!node_infer(maker->graph->arena, node, &node->type, &reason))
+    panic("%s (%s) in graph %s cannot be built: %s", op_info(node->op)->name, node->path,
+          maker->graph->name, reason);
 }
 
 Node *make_constant(const Maker *maker, Type type, double value) {

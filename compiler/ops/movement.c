@@ -24,14 +24,14 @@ void evaluate_copy(const Node *node, const Tensor *const *operands, Tensor *resu
 
 /* ---- reshape: to `shape`, of as many elements; row-major order is kept ---- */
 
-static bool reshape_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  Type x = node->operands[0]->type;
-  type->dtype = x.dtype;
-  if (!infer_shape(arena, node, &type->shape, reason)) return false;
-  if (shape_elements(x.shape) == shape_elements(type->shape)) return true;
-  return infer_fail(arena, reason, "%s has %lld elements but %s has %lld",
-                    shape_text(arena, x.shape), (long long)shape_elements(x.shape),
-                    shape_text(arena, type->shape), (long long)shape_elements(type->shape));
+static bool reshape_infer(Inference *in) {
+  Type x = in->node->operands[0]->type;
+  in->type.dtype = x.dtype;
+  if (!infer_shape(in, &in->type.shape)) return false;
+  if (shape_elements(x.shape) == shape_elements(in->type.shape)) return true;
+  return infer_fail(in, "%s has %lld elements but %s has %lld", shape_text(in->arena, x.shape),
+                    (long long)shape_elements(x.shape), shape_text(in->arena, in->type.shape),
+                    (long long)shape_elements(in->type.shape));
 }
 
 #define reshape_evaluate evaluate_copy
@@ -51,15 +51,15 @@ MOVEMENT(reshape, .moves_values = true, .keeps_order = true)
 
 /* ---- transpose: result axis i is operand axis permutation[i] ---- */
 
-static bool transpose_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  Shape x = node->operands[0]->type.shape;
-  const Attribute *axes = infer_axes(arena, node, ATTR_PERMUTATION, x.rank, false, reason);
+static bool transpose_infer(Inference *in) {
+  Shape x = in->node->operands[0]->type.shape;
+  const Attribute *axes = infer_axes(in, ATTR_PERMUTATION, x.rank, false);
   if (!axes) return false;
   if (axes->count != x.rank)
-    return infer_fail(arena, reason, "a permutation of %d axes is applied to %s", axes->count,
-                      shape_text(arena, x));
-  *type = node->operands[0]->type;
-  for (int i = 0; i < x.rank; i++) type->shape.dim[i] = x.dim[axes->ints[i]];
+    return infer_fail(in, "a permutation of %d axes is applied to %s", axes->count,
+                      shape_text(in->arena, x));
+  in->type = in->node->operands[0]->type;
+  for (int i = 0; i < x.rank; i++) in->type.shape.dim[i] = x.dim[axes->ints[i]];
   return true;
 }
 
@@ -88,20 +88,20 @@ MOVEMENT(transpose, .moves_values = true)
  * operand are never stretched: an axis of extent 1 that NumPy would repeat is reshaped first.
  * ---- */
 
-static bool broadcast_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  Type x = node->operands[0]->type;
-  type->dtype = x.dtype;
-  if (!infer_shape(arena, node, &type->shape, reason)) return false;
-  const Attribute *axes = infer_axes(arena, node, ATTR_AXES, type->shape.rank, true, reason);
+static bool broadcast_infer(Inference *in) {
+  Type x = in->node->operands[0]->type;
+  in->type.dtype = x.dtype;
+  if (!infer_shape(in, &in->type.shape)) return false;
+  const Attribute *axes = infer_axes(in, ATTR_AXES, in->type.shape.rank, true);
   if (!axes) return false;
   if (axes->count != x.shape.rank)
-    return infer_fail(arena, reason, "'axes' has %d entries for the operand's shape %s",
-                      axes->count, shape_text(arena, x.shape));
+    return infer_fail(in, "'axes' has %d entries for the operand's shape %s", axes->count,
+                      shape_text(in->arena, x.shape));
   for (int i = 0; i < axes->count; i++)
-    if (type->shape.dim[axes->ints[i]] != x.shape.dim[i])
-      return infer_fail(arena, reason, "axis %d of %s does not match axis %lld of %s", i,
-                        shape_text(arena, x.shape), (long long)axes->ints[i],
-                        shape_text(arena, type->shape));
+    if (in->type.shape.dim[axes->ints[i]] != x.shape.dim[i])
+      return infer_fail(in, "axis %d of %s does not match axis %lld of %s", i,
+                        shape_text(in->arena, x.shape), (long long)axes->ints[i],
+                        shape_text(in->arena, in->type.shape));
   return true;
 }
 
@@ -146,26 +146,25 @@ static int64_t slice_extent(int64_t start, int64_t stop, int64_t step) {
   return stop >= start ? 0 : (start - stop - step - 1) / -step;
 }
 
-static bool slice_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  *type = node->operands[0]->type;
-  int rank = type->shape.rank;
-  const Attribute *start = infer_ints(arena, node, ATTR_START, rank, -1, reason);
-  const Attribute *stop = start ? infer_ints(arena, node, ATTR_STOP, rank, -1, reason) : NULL;
-  const Attribute *step = stop ? infer_ints(arena, node, ATTR_STEP, rank, INT64_MIN, reason) : NULL;
+static bool slice_infer(Inference *in) {
+  in->type = in->node->operands[0]->type;
+  int rank = in->type.shape.rank;
+  const Attribute *start = infer_ints(in, ATTR_START, rank, -1);
+  const Attribute *stop = start ? infer_ints(in, ATTR_STOP, rank, -1) : NULL;
+  const Attribute *step = stop ? infer_ints(in, ATTR_STEP, rank, INT64_MIN) : NULL;
   if (!step) return false;
   for (int i = 0; i < rank; i++) {
-    int64_t extent = type->shape.dim[i], from = start->ints[i], to = stop->ints[i];
+    int64_t extent = in->type.shape.dim[i], from = start->ints[i], to = stop->ints[i];
     int64_t by = step->ints[i];
-    if (by == 0) return infer_fail(arena, reason, "the step along axis %d is 0", i);
+    if (by == 0) return infer_fail(in, "the step along axis %d is 0", i);
     if (by < -MAX_ELEMENTS || by > MAX_ELEMENTS)
-      return infer_fail(arena, reason, "the step %lld along axis %d is too large", (long long)by,
-                        i);
+      return infer_fail(in, "the step %lld along axis %d is too large", (long long)by, i);
     bool inside = by > 0 ? from >= 0 && to >= from && to <= extent : from < extent && to <= from;
     if (!inside)
-      return infer_fail(arena, reason, "%lld:%lld:%lld is outside axis %d of %s", (long long)from,
+      return infer_fail(in, "%lld:%lld:%lld is outside axis %d of %s", (long long)from,
                         (long long)to, (long long)by, i,
-                        shape_text(arena, node->operands[0]->type.shape));
-    type->shape.dim[i] = slice_extent(from, to, by);
+                        shape_text(in->arena, in->node->operands[0]->type.shape));
+    in->type.shape.dim[i] = slice_extent(from, to, by);
   }
   return true;
 }
@@ -218,23 +217,23 @@ MOVEMENT(slice, .moves_values = true)
 
 /* ---- pad: `low` and `high` elements around and step - 1 between; all new ones are `value` ---- */
 
-static bool pad_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  *type = node->operands[0]->type;
-  int rank = type->shape.rank;
-  const Attribute *low = infer_ints(arena, node, ATTR_LOW, rank, 0, reason);
-  const Attribute *high = low ? infer_ints(arena, node, ATTR_HIGH, rank, 0, reason) : NULL;
-  const Attribute *step = high ? infer_ints(arena, node, ATTR_STEP, rank, 1, reason) : NULL;
-  if (!step || !infer_attribute(arena, node, ATTR_VALUE, reason)) return false;
+static bool pad_infer(Inference *in) {
+  in->type = in->node->operands[0]->type;
+  int rank = in->type.shape.rank;
+  const Attribute *low = infer_ints(in, ATTR_LOW, rank, 0);
+  const Attribute *high = low ? infer_ints(in, ATTR_HIGH, rank, 0) : NULL;
+  const Attribute *step = high ? infer_ints(in, ATTR_STEP, rank, 1) : NULL;
+  if (!step || !infer_attribute(in, ATTR_VALUE)) return false;
   for (int i = 0; i < rank; i++) {
-    int64_t extent = type->shape.dim[i], inner = 0;
+    int64_t extent = in->type.shape.dim[i], inner = 0;
     if (low->ints[i] > MAX_ELEMENTS || high->ints[i] > MAX_ELEMENTS ||
         step->ints[i] > MAX_ELEMENTS ||
         (extent > 1 && __builtin_mul_overflow(extent - 1, step->ints[i], &inner)))
-      return infer_fail(arena, reason, "the padding along axis %d is too large", i);
-    type->shape.dim[i] = low->ints[i] + high->ints[i] + (extent > 0 ? inner + 1 : 0);
+      return infer_fail(in, "the padding along axis %d is too large", i);
+    in->type.shape.dim[i] = low->ints[i] + high->ints[i] + (extent > 0 ? inner + 1 : 0);
   }
-  if (shape_is_representable(type->shape)) return true;
-  return infer_fail(arena, reason, "the padded tensor has too many elements");
+  if (shape_is_representable(in->type.shape)) return true;
+  return infer_fail(in, "the padded tensor has too many elements");
 }
 
 static void pad_evaluate(const Node *node, const Tensor *const *operands, Tensor *result) {
@@ -274,24 +273,24 @@ MOVEMENT(pad)
 
 /* ---- concat: operands one after the other along `axis`; all other extents agree ---- */
 
-static bool concat_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  *type = node->operands[0]->type;
+static bool concat_infer(Inference *in) {
+  in->type = in->node->operands[0]->type;
   int axis;
-  if (!infer_axis(arena, node, type->shape.rank, &axis, reason)) return false;
-  if (!infer_same(arena, node, false, reason)) return false;
-  for (int k = 1; k < node->operand_count; k++) {
-    Shape other = node->operands[k]->type.shape;
-    bool fits = other.rank == type->shape.rank;
+  if (!infer_axis(in, in->type.shape.rank, &axis)) return false;
+  if (!infer_same(in, false)) return false;
+  for (int k = 1; k < in->node->operand_count; k++) {
+    Shape other = in->node->operands[k]->type.shape;
+    bool fits = other.rank == in->type.shape.rank;
     for (int i = 0; fits && i < other.rank; i++)
-      fits = i == axis || other.dim[i] == type->shape.dim[i];
+      fits = i == axis || other.dim[i] == in->type.shape.dim[i];
     if (!fits)
-      return infer_fail(arena, reason, "shapes %s and %s differ in more than axis %d",
-                        shape_text(arena, node->operands[0]->type.shape), shape_text(arena, other),
-                        axis);
-    type->shape.dim[axis] += other.dim[axis];
+      return infer_fail(in, "shapes %s and %s differ in more than axis %d",
+                        shape_text(in->arena, in->node->operands[0]->type.shape),
+                        shape_text(in->arena, other), axis);
+    in->type.shape.dim[axis] += other.dim[axis];
   }
-  if (shape_is_representable(type->shape)) return true;
-  return infer_fail(arena, reason, "the result has too many elements");
+  if (shape_is_representable(in->type.shape)) return true;
+  return infer_fail(in, "the result has too many elements");
 }
 
 static void concat_evaluate(const Node *node, const Tensor *const *operands, Tensor *result) {

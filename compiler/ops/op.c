@@ -16,6 +16,14 @@ const OpInfo *op_info(Op op) {
   return &op_table[op];
 }
 
+bool node_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
+  Inference in = {arena, node, node->type, "operands and attributes do not fit"};
+  bool fits = op_info(node->op)->class->infer(&in);
+  *type = in.type;
+  *reason = in.reason;
+  return fits;
+}
+
 bool op_is_elementwise(Op op) { return op_info(op)->class->family == FAMILY_ELEMENTWISE; }
 
 bool op_passes_gradient(Op op) {

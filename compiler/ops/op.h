@@ -6,6 +6,7 @@
 
 #include "graph/graph.h"
 #include "kernel/kernel.h"
+#include "ops/infer.h"
 #include "ops/make.h"
 #include "ops/philox.h"
 #include "ops/tensor.h"
@@ -65,9 +66,8 @@ typedef struct GradientContext {
 
 typedef struct OpClass {
   OpFamily family;
-  /* The type of the result; false with *reason (in the arena, a clause such as "operands have
-   * shapes [2, 3] and [3]") when operands or attributes do not fit. */
-  bool (*infer)(Arena *arena, const Node *node, Type *type, const char **reason);
+  /* Sets `type` to that of the result; false with a reason when operands or attributes do not fit. */
+  bool (*infer)(Inference *in);
   /* The adjoint of operand `i`, or NULL when it is zero everywhere (integer, index, comparison).
    * NULL rule: no operand has a gradient. */
   Node *(*gradient)(const GradientContext *context, int operand);
@@ -122,6 +122,8 @@ typedef struct OpInfo {
 /* OpClass.evaluate of what has the elements of operand 0 in their order. */
 void evaluate_copy(const Node *node, const Tensor *const *operands, Tensor *result);
 const OpInfo *op_info(Op op);
+/* The type of the node by its operator's rule; false with *reason, in the arena. */
+bool node_infer(Arena *arena, const Node *node, Type *type, const char **reason);
 bool op_is_elementwise(Op op);
 /* Whether adjoints go on to operands: by the operator's rule, or, for scans and their results, by
  * that of the graph that the scan owns (scan_gradient.c). */

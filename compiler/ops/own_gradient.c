@@ -4,7 +4,6 @@
  * is asked for, with the adjoint in the place of argument 0. The pass expand drops the node. */
 #include "ops/own_gradient.h"
 
-#include "ops/infer.h"
 #include "ops/op.h"
 #include "ops/scan.h"
 #include "support/panic.h"
@@ -13,22 +12,23 @@ bool own_gradient_leads(const Node *node, int operand) {
   return operand >= 1 && operand <= node->rule->outputs.count;
 }
 
-static bool own_gradient_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  *type = node->operands[0]->type;
-  if (!node->rule) return infer_fail(arena, reason, "it has no rule");
-  int targets = node->rule->outputs.count;
-  if (targets < 1 || targets >= node->operand_count)
-    return infer_fail(arena, reason, "its rule gives %d gradients to %d operands", targets,
-                      node->operand_count - 1);
+static bool own_gradient_infer(Inference *in) {
+  in->type = in->node->operands[0]->type;
+  if (!in->node->rule) return infer_fail(in, "it has no rule");
+  int targets = in->node->rule->outputs.count;
+  if (targets < 1 || targets >= in->node->operand_count)
+    return infer_fail(in, "its rule gives %d gradients to %d operands", targets,
+                      in->node->operand_count - 1);
   for (int i = 0; i <= targets; i++)
-    if (!infer_dtype(arena, node, i, DTYPES_FLOAT, reason)) return false;
+    if (!infer_dtype(in, i, DTYPES_FLOAT)) return false;
   for (int i = 0; i < targets; i++) {
-    Type given = node->rule->outputs.items[i].node->type, wanted = node->operands[i + 1]->type;
+    Type given = in->node->rule->outputs.items[i].node->type,
+         wanted = in->node->operands[i + 1]->type;
     if (!type_equal(given, wanted))
-      return infer_fail(arena, reason, "result %d of its rule is %s and the operand %s", i,
-                        type_text(arena, given), type_text(arena, wanted));
+      return infer_fail(in, "result %d of its rule is %s and the operand %s", i,
+                        type_text(in->arena, given), type_text(in->arena, wanted));
   }
-  return scan_infer_arguments(arena, node, &(ScanShape){.carries = node->operand_count}, reason);
+  return scan_infer_arguments(in, &(ScanShape){.carries = in->node->operand_count});
 }
 
 Node *make_own_gradient(const Maker *maker, const Graph *rule, int operand_count,

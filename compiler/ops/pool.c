@@ -16,71 +16,60 @@
 
 /* ---- type rules ---- */
 
-static bool pool_shape(Arena *arena, const Node *node, Shape x, bool is_max, Shape *y,
-                       const char **reason) {
-  const Attribute *kernel = infer_attribute(arena, node, ATTR_KERNEL, reason);
+static bool pool_shape(Inference *in, Shape x, bool is_max, Shape *y) {
+  const Attribute *kernel = infer_attribute(in, ATTR_KERNEL);
   if (!kernel) return false;
   if (kernel->count < 1 || x.rank != kernel->count + 2)
-    return infer_fail(arena, reason, "x has shape %s where [n, c] and %d spatial axes are needed",
-                      shape_text(arena, x), kernel->count);
+    return infer_fail(in, "x has shape %s where [n, c] and %d spatial axes are needed",
+                      shape_text(in->arena, x), kernel->count);
   Window window;
-  if (!window_infer(arena, node, (Sliding){kernel->count, x.dim + 2, kernel->ints, 0}, &window,
-                    reason))
+  if (!window_infer(in, (Sliding){kernel->count, x.dim + 2, kernel->ints, 0}, &window))
     return false;
   int axis;
   int64_t position;
   if (is_max && !window_touches_input(&window, &axis, &position))
-    return infer_fail(arena, reason, "window %lld along spatial axis %d lies in the padding",
+    return infer_fail(in, "window %lld along spatial axis %d lies in the padding",
                       (long long)position, axis);
   *y = (Shape){.rank = x.rank, .dim = {x.dim[0], x.dim[1]}};
   for (int i = 0; i < window.rank; i++) y->dim[2 + i] = window.out[i];
   if (shape_is_representable(*y)) return true;
-  return infer_fail(arena, reason, "the result has too many elements");
+  return infer_fail(in, "the result has too many elements");
 }
 
-static bool pool_infer(Arena *arena, const Node *node, Type *type, bool is_max,
-                       const char **reason) {
-  type->dtype = node->operands[0]->type.dtype;
-  return infer_dtype(arena, node, 0, DTYPES_FLOAT, reason) &&
-         pool_shape(arena, node, node->operands[0]->type.shape, is_max, &type->shape, reason);
+static bool pool_infer(Inference *in, bool is_max) {
+  in->type.dtype = in->node->operands[0]->type.dtype;
+  return infer_dtype(in, 0, DTYPES_FLOAT) &&
+         pool_shape(in, in->node->operands[0]->type.shape, is_max, &in->type.shape);
 }
 
-static bool max_pool_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  return pool_infer(arena, node, type, true, reason);
-}
+static bool max_pool_infer(Inference *in) { return pool_infer(in, true); }
 
-static bool sum_pool_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  return pool_infer(arena, node, type, false, reason);
-}
+static bool sum_pool_infer(Inference *in) { return pool_infer(in, false); }
 
 /* `given` must be what pooling x gives. */
-static bool pooled_fits(Arena *arena, const Node *node, Shape x, Shape given, bool is_max,
-                        const char **reason) {
+static bool pooled_fits(Inference *in, Shape x, Shape given, bool is_max) {
   Shape y;
-  if (!pool_shape(arena, node, x, is_max, &y, reason)) return false;
+  if (!pool_shape(in, x, is_max, &y)) return false;
   if (shape_equal(y, given)) return true;
-  return infer_fail(arena, reason, "dy has shape %s but pooling %s gives %s",
-                    shape_text(arena, given), shape_text(arena, x), shape_text(arena, y));
+  return infer_fail(in, "dy has shape %s but pooling %s gives %s", shape_text(in->arena, given),
+                    shape_text(in->arena, x), shape_text(in->arena, y));
 }
 
-static bool max_pool_grad_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  *type = node->operands[0]->type;
-  return infer_same(arena, node, false, reason) &&
-         infer_dtype(arena, node, 0, DTYPES_FLOAT, reason) &&
-         pooled_fits(arena, node, type->shape, node->operands[1]->type.shape, true, reason);
+static bool max_pool_grad_infer(Inference *in) {
+  in->type = in->node->operands[0]->type;
+  return infer_same(in, false) && infer_dtype(in, 0, DTYPES_FLOAT) &&
+         pooled_fits(in, in->type.shape, in->node->operands[1]->type.shape, true);
 }
 
-static bool max_pool_pick_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  if (!infer_same(arena, node, true, reason)) return false;
-  return pool_infer(arena, node, type, true, reason);
+static bool max_pool_pick_infer(Inference *in) {
+  if (!infer_same(in, true)) return false;
+  return pool_infer(in, true);
 }
 
-static bool sum_pool_grad_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  type->dtype = node->operands[0]->type.dtype;
-  if (!infer_dtype(arena, node, 0, DTYPES_FLOAT, reason) ||
-      !infer_shape(arena, node, &type->shape, reason))
-    return false;
-  return pooled_fits(arena, node, type->shape, node->operands[0]->type.shape, false, reason);
+static bool sum_pool_grad_infer(Inference *in) {
+  in->type.dtype = in->node->operands[0]->type.dtype;
+  if (!infer_dtype(in, 0, DTYPES_FLOAT) || !infer_shape(in, &in->type.shape)) return false;
+  return pooled_fits(in, in->type.shape, in->node->operands[0]->type.shape, false);
 }
 
 /* ---- evaluation: a loop over planes (image and channel), then taps, then runs ---- */

@@ -3,34 +3,31 @@
  * What element e of a node is, is defined in ops/philox.h. Attributes: `key`, the node's identity
  * (its path), and `stream`, which keeps initialization, training and evaluation apart. The type is
  * the one the node was added with. They have no gradient; CSE never merges them. */
-#include "ops/infer.h"
 #include "ops/lower.h"
 #include "ops/op.h"
 #include "ops/philox.h"
 #include "support/hash.h"
 
-static bool random_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  *type = node->type;
-  if (!infer_attribute(arena, node, ATTR_KEY, reason)) return false;
-  const Attribute *stream = infer_attribute(arena, node, ATTR_STREAM, reason);
+static bool random_infer(Inference *in) {
+  in->type = in->node->type;
+  if (!infer_attribute(in, ATTR_KEY)) return false;
+  const Attribute *stream = infer_attribute(in, ATTR_STREAM);
   if (!stream) return false;
   if (stream->integer < 0 || stream->integer > UINT32_MAX)
-    return infer_fail(arena, reason, "stream %lld does not fit 32 bits",
-                      (long long)stream->integer);
+    return infer_fail(in, "stream %lld does not fit 32 bits", (long long)stream->integer);
   return true;
 }
 
-static bool float_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  if (!random_infer(arena, node, type, reason)) return false;
-  if (dtype_is_float(type->dtype)) return true;
-  return infer_fail(arena, reason, "random numbers of type %s do not exist",
-                    dtype_name(type->dtype));
+static bool float_infer(Inference *in) {
+  if (!random_infer(in)) return false;
+  if (dtype_is_float(in->type.dtype)) return true;
+  return infer_fail(in, "random numbers of type %s do not exist", dtype_name(in->type.dtype));
 }
 
-static bool bits_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  if (!random_infer(arena, node, type, reason)) return false;
-  if (type->dtype == DTYPE_I64) return true;
-  return infer_fail(arena, reason, "random bits are i64, not %s", dtype_name(type->dtype));
+static bool bits_infer(Inference *in) {
+  if (!random_infer(in)) return false;
+  if (in->type.dtype == DTYPE_I64) return true;
+  return infer_fail(in, "random bits are i64, not %s", dtype_name(in->type.dtype));
 }
 
 static double draw_uniform(PhiloxBlock block, uint64_t element) {

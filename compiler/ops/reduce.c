@@ -44,26 +44,21 @@ static Shape kept_shape(Shape shape, const Split *split) {
 
 /* ---- type rules ---- */
 
-static bool reduce_infer(Arena *arena, const Node *node, Type *type, int dtypes, bool needs_some,
-                         const char **reason) {
-  Shape x = node->operands[0]->type.shape;
-  if (!infer_dtype(arena, node, 0, dtypes, reason)) return false;
-  const Attribute *axes = infer_axes(arena, node, ATTR_AXES, x.rank, true, reason);
+static bool reduce_infer(Inference *in, int dtypes, bool needs_some) {
+  Shape x = in->node->operands[0]->type.shape;
+  if (!infer_dtype(in, 0, dtypes)) return false;
+  const Attribute *axes = infer_axes(in, ATTR_AXES, x.rank, true);
   if (!axes) return false;
   Split split = split_axes(x, axes->count, axes->ints);
-  *type = type_make(node->operands[0]->type.dtype, kept_shape(x, &split));
+  in->type = type_make(in->node->operands[0]->type.dtype, kept_shape(x, &split));
   if (!needs_some || split.reduced_elements > 0 || split.kept_elements == 0) return true;
-  return infer_fail(arena, reason, "%s of %s is over no elements", op_info(node->op)->name,
-                    shape_text(arena, x));
+  return infer_fail(in, "%s of %s is over no elements", op_info(in->node->op)->name,
+                    shape_text(in->arena, x));
 }
 
-static bool total_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  return reduce_infer(arena, node, type, DTYPES_NUMBER, false, reason);
-}
+static bool total_infer(Inference *in) { return reduce_infer(in, DTYPES_NUMBER, false); }
 
-static bool mean_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  return reduce_infer(arena, node, type, DTYPES_FLOAT, true, reason);
-}
+static bool mean_infer(Inference *in) { return reduce_infer(in, DTYPES_FLOAT, true); }
 
 static Split node_split(const Node *node) {
   const Attribute *axes = node_ints(node, ATTR_AXES);
@@ -71,27 +66,25 @@ static Split node_split(const Node *node) {
 }
 
 /* The gradient goes to the first extremum, which argmax or argmin finds: its index is an i32. */
-static bool extremum_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  if (!reduce_infer(arena, node, type, DTYPES_NUMBER, true, reason)) return false;
-  if (node_split(node).reduced_elements <= INT32_MAX) return true;
-  return infer_fail(arena, reason, "%s has more than 2147483647 elements for each result",
-                    shape_text(arena, node->operands[0]->type.shape));
+static bool extremum_infer(Inference *in) {
+  if (!reduce_infer(in, DTYPES_NUMBER, true)) return false;
+  if (node_split(in->node).reduced_elements <= INT32_MAX) return true;
+  return infer_fail(in, "%s has more than 2147483647 elements for each result",
+                    shape_text(in->arena, in->node->operands[0]->type.shape));
 }
 
-static bool arg_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  Shape x = node->operands[0]->type.shape;
+static bool arg_infer(Inference *in) {
+  Shape x = in->node->operands[0]->type.shape;
   int axis;
-  if (!infer_dtype(arena, node, 0, DTYPES_NUMBER, reason) ||
-      !infer_axis(arena, node, x.rank, &axis, reason))
-    return false;
+  if (!infer_dtype(in, 0, DTYPES_NUMBER) || !infer_axis(in, x.rank, &axis)) return false;
   Split split = split_axes(x, 1, (int64_t[]){axis});
-  *type = type_make(DTYPE_I32, kept_shape(x, &split));
+  in->type = type_make(DTYPE_I32, kept_shape(x, &split));
   if (x.dim[axis] > INT32_MAX)
-    return infer_fail(arena, reason, "an index along axis %d of %s does not fit i32", axis,
-                      shape_text(arena, x));
+    return infer_fail(in, "an index along axis %d of %s does not fit i32", axis,
+                      shape_text(in->arena, x));
   if (x.dim[axis] > 0 || split.kept_elements == 0) return true;
-  return infer_fail(arena, reason, "%s of %s is over no elements", op_info(node->op)->name,
-                    shape_text(arena, x));
+  return infer_fail(in, "%s of %s is over no elements", op_info(in->node->op)->name,
+                    shape_text(in->arena, x));
 }
 
 /* ---- evaluation ---- */

@@ -5,7 +5,6 @@
 #include "ops/scan.h"
 
 #include <string.h>
-#include "ops/infer.h"
 #include "ops/op.h"
 #include "support/panic.h"
 
@@ -88,24 +87,21 @@ Node *make_argument(const Maker *maker, Type type, int index) {
 
 /* ---- type rules --------------------------------------------------------------------------- */
 
-static bool int_attribute(Arena *arena, const Node *node, AttributeKey key, int64_t most,
-                          int64_t *value, const char **reason) {
-  const Attribute *attribute = infer_attribute(arena, node, key, reason);
+static bool int_attribute(Inference *in, AttributeKey key, int64_t most, int64_t *value) {
+  const Attribute *attribute = infer_attribute(in, key);
   if (!attribute) return false;
   *value = attribute->integer;
   if (*value >= 0 && *value <= most) return true;
-  return infer_fail(arena, reason, "%s = %lld is not between 0 and %lld", attribute_name(key),
+  return infer_fail(in, "%s = %lld is not between 0 and %lld", attribute_name(key),
                     (long long)*value, (long long)most);
 }
 
-static bool infer_scan_shape(Arena *arena, const Node *node, ScanShape *shape,
-                             const char **reason) {
+static bool infer_scan_shape(Inference *in, ScanShape *shape) {
   int64_t carries, sequences, reverse;
-  if (!int_attribute(arena, node, ATTR_CARRIES, node->operand_count, &carries, reason) ||
-      !int_attribute(arena, node, ATTR_SEQUENCES, node->operand_count - carries, &sequences,
-                     reason) ||
-      !int_attribute(arena, node, ATTR_LENGTH, MAX_ELEMENTS, &shape->length, reason) ||
-      !int_attribute(arena, node, ATTR_REVERSE, 1, &reverse, reason))
+  if (!int_attribute(in, ATTR_CARRIES, in->node->operand_count, &carries) ||
+      !int_attribute(in, ATTR_SEQUENCES, in->node->operand_count - carries, &sequences) ||
+      !int_attribute(in, ATTR_LENGTH, MAX_ELEMENTS, &shape->length) ||
+      !int_attribute(in, ATTR_REVERSE, 1, &reverse))
     return false;
   shape->carries = (int)carries;
   shape->sequences = (int)sequences;
@@ -113,107 +109,97 @@ static bool infer_scan_shape(Arena *arena, const Node *node, ScanShape *shape,
   return true;
 }
 
-static bool infer_sequences(Arena *arena, const Node *node, const ScanShape *shape,
-                            const char **reason) {
+static bool infer_sequences(Inference *in, const ScanShape *shape) {
   for (int i = shape->carries; i < shape->carries + shape->sequences; i++) {
-    Shape found = node->operands[i]->type.shape;
+    Shape found = in->node->operands[i]->type.shape;
     if (found.rank == 0 || found.dim[0] != shape->length)
-      return infer_fail(arena, reason, "sequence %d has shape %s, not %lld elements", i,
-                        shape_text(arena, found), (long long)shape->length);
+      return infer_fail(in, "sequence %d has shape %s, not %lld elements", i,
+                        shape_text(in->arena, found), (long long)shape->length);
   }
   return true;
 }
 
-bool scan_infer_arguments(Arena *arena, const Node *node, const ScanShape *shape,
-                          const char **reason) {
-  bool *seen = ARENA_ARRAY(arena, bool, node->operand_count);
-  const Graph *inner = node_inner(node);
-  const char *word = node->body ? "body" : "rule";
+bool scan_infer_arguments(Inference *in, const ScanShape *shape) {
+  bool *seen = ARENA_ARRAY(in->arena, bool, in->node->operand_count);
+  const Graph *inner = node_inner(in->node);
+  const char *word = in->node->body ? "body" : "rule";
   for (int i = 0; i < inner->nodes.count; i++) {
     const Node *argument = inner->nodes.items[i];
     if (op_info(argument->op)->class->leaf != LEAF_ARGUMENT) continue;
-    const Attribute *index = infer_attribute(arena, argument, ATTR_INDEX, reason);
-    if (!index) return false;
-    int64_t k = index->integer;
-    if (k < 0 || k >= node->operand_count || seen[k])
-      return infer_fail(arena, reason, "argument %lld of its %s is no operand or stands twice",
-                        (long long)k, word);
+    int64_t k = node_int(argument, ATTR_INDEX);
+    if (k < 0 || k >= in->node->operand_count || seen[k])
+      return infer_fail(in, "argument %lld of its %s is no operand or stands twice", (long long)k,
+                        word);
     seen[k] = true;
-    Type expected = scan_argument_type(shape, node->operands[k], (int)k);
+    Type expected = scan_argument_type(shape, in->node->operands[k], (int)k);
     if (!type_equal(argument->type, expected))
-      return infer_fail(arena, reason, "argument %lld of its %s is %s but gets %s", (long long)k,
-                        word, type_text(arena, argument->type), type_text(arena, expected));
+      return infer_fail(in, "argument %lld of its %s is %s but gets %s", (long long)k, word,
+                        type_text(in->arena, argument->type), type_text(in->arena, expected));
   }
   return true;
 }
 
-static bool infer_results(Arena *arena, const Node *node, const ScanShape *shape,
-                          const char **reason) {
-  const Graph *body = node->body;
+static bool infer_results(Inference *in, const ScanShape *shape) {
+  const Graph *body = in->node->body;
   if (body->outputs.count < shape->carries)
-    return infer_fail(arena, reason, "its body gives %d results for %d carries",
-                      body->outputs.count, shape->carries);
+    return infer_fail(in, "its body gives %d results for %d carries", body->outputs.count,
+                      shape->carries);
   for (int i = 0; i < body->outputs.count; i++) {
     const Output *output = &body->outputs.items[i];
-    if (i < shape->carries && !type_equal(output->node->type, node->operands[i]->type))
-      return infer_fail(arena, reason, "the carry '%s' begins as %s and goes on as %s",
-                        output->name, type_text(arena, node->operands[i]->type),
-                        type_text(arena, output->node->type));
+    if (i < shape->carries && !type_equal(output->node->type, in->node->operands[i]->type))
+      return infer_fail(in, "the carry '%s' begins as %s and goes on as %s", output->name,
+                        type_text(in->arena, in->node->operands[i]->type),
+                        type_text(in->arena, output->node->type));
     if (i >= shape->carries && (output->node->type.shape.rank == MAX_RANK ||
                                 !shape_is_representable(scan_result_type(shape, body, i).shape)))
-      return infer_fail(arena, reason, "what it yields is too large when stacked");
+      return infer_fail(in, "what it yields is too large when stacked");
   }
   return true;
 }
 
-static bool infer_recompute(Arena *arena, const Node *node, const char **reason) {
-  const Attribute *recompute = node_attribute(node, ATTR_RECOMPUTE);
+static bool infer_recompute(Inference *in) {
+  const Attribute *recompute = node_attribute(in->node, ATTR_RECOMPUTE);
   if (!recompute || recompute->integer == 1) return true;
-  return infer_fail(arena, reason, "recompute = %lld is neither 1 nor left out",
+  return infer_fail(in, "recompute = %lld is neither 1 nor left out",
                     (long long)recompute->integer);
 }
 
 /* From result `saved` on, the carries' values before each step. */
-static bool infer_saved(Arena *arena, const Node *node, const ScanShape *shape,
-                        const char **reason) {
+static bool infer_saved(Inference *in, const ScanShape *shape) {
   int64_t saved;
-  const Graph *body = node->body;
-  if (!node_attribute(node, ATTR_SAVED)) return true;
-  if (!int_attribute(arena, node, ATTR_SAVED, body->outputs.count - shape->carries, &saved, reason))
-    return false;
+  const Graph *body = in->node->body;
+  if (!node_attribute(in->node, ATTR_SAVED)) return true;
+  if (!int_attribute(in, ATTR_SAVED, body->outputs.count - shape->carries, &saved)) return false;
   for (int i = 0; i < shape->carries; i++) {
     const Node *result = body->outputs.items[saved + i].node;
     if (saved < shape->carries || result->op != OP_ARGUMENT || node_int(result, ATTR_INDEX) != i)
-      return infer_fail(arena, reason, "result %lld of its body is not the saved carry %d",
+      return infer_fail(in, "result %lld of its body is not the saved carry %d",
                         (long long)saved + i, i);
   }
   return true;
 }
 
-static bool scan_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
+static bool scan_infer(Inference *in) {
   ScanShape shape;
-  *type = type_scalar(DTYPE_F64);
-  if (!node->body) return infer_fail(arena, reason, "it has no body");
-  return infer_scan_shape(arena, node, &shape, reason) && infer_recompute(arena, node, reason) &&
-         infer_sequences(arena, node, &shape, reason) &&
-         scan_infer_arguments(arena, node, &shape, reason) &&
-         infer_results(arena, node, &shape, reason) && infer_saved(arena, node, &shape, reason);
+  in->type = type_scalar(DTYPE_F64);
+  if (!in->node->body) return infer_fail(in, "it has no body");
+  return infer_scan_shape(in, &shape) && infer_recompute(in) && infer_sequences(in, &shape) &&
+         scan_infer_arguments(in, &shape) && infer_results(in, &shape) && infer_saved(in, &shape);
 }
 
-static bool scan_result_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  const Node *scan = node->operands[0];
+static bool scan_result_infer(Inference *in) {
+  const Node *scan = in->node->operands[0];
   int64_t index;
-  if (!scan->body) return infer_fail(arena, reason, "its operand is no scan");
-  if (!int_attribute(arena, node, ATTR_INDEX, scan_result_count(scan) - 1, &index, reason))
-    return false;
+  if (!scan->body) return infer_fail(in, "its operand is no scan");
+  if (!int_attribute(in, ATTR_INDEX, scan_result_count(scan) - 1, &index)) return false;
   ScanShape shape = scan_shape(scan);
-  *type = scan_result_type(&shape, scan->body, (int)index);
+  in->type = scan_result_type(&shape, scan->body, (int)index);
   return true;
 }
 
-static bool argument_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  *type = node->type;
-  return infer_attribute(arena, node, ATTR_INDEX, reason) != NULL;
+static bool argument_infer(Inference *in) {
+  in->type = in->node->type;
+  return infer_attribute(in, ATTR_INDEX) != NULL;
 }
 
 static Cost scan_cost(const Node *node) {

@@ -12,6 +12,7 @@
 #ifndef NNC_OPS_SCAN_H
 #define NNC_OPS_SCAN_H
 
+#include "ops/infer.h"
 #include "ops/make.h"
 
 typedef struct ScanShape {
@@ -28,8 +29,7 @@ int scan_result_count(const Node *scan);
 Type scan_argument_type(const ScanShape *shape, const Node *operand, int i);
 /* Clause of type rules (ops/infer.h): the arguments of a body, or of a rule, all of whose operands count as
  * carries, have the types of the operands. */
-bool scan_infer_arguments(Arena *arena, const Node *node, const ScanShape *shape,
-                          const char **reason);
+bool scan_infer_arguments(Inference *in, const ScanShape *shape);
 Type scan_result_type(const ScanShape *shape, const Graph *body, int i);
 
 Node *make_scan(const Maker *maker, const Graph *body, ScanShape shape, int operand_count,

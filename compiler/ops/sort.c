@@ -4,18 +4,17 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "ops/infer.h"
 #include "ops/lower.h"
 #include "ops/op.h"
 #include "support/panic.h"
 
-static bool argsort_infer(Arena *arena, const Node *node, Type *type, const char **reason) {
-  Type x = node->operands[0]->type;
-  if (x.shape.rank < 1) return infer_fail(arena, reason, "the operand is a scalar");
+static bool argsort_infer(Inference *in) {
+  Type x = in->node->operands[0]->type;
+  if (x.shape.rank < 1) return infer_fail(in, "the operand is a scalar");
   if (x.shape.dim[x.shape.rank - 1] > INT32_MAX)
-    return infer_fail(arena, reason, "the last axis of %s is too long for indices of type i32",
-                      shape_text(arena, x.shape));
-  *type = type_make(DTYPE_I32, x.shape);
+    return infer_fail(in, "the last axis of %s is too long for indices of type i32",
+                      shape_text(in->arena, x.shape));
+  in->type = type_make(DTYPE_I32, x.shape);
   return true;
 }
 

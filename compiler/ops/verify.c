@@ -321,10 +321,9 @@ static bool check_attributes(Check *check, const Node *node) {
 
 static bool check_type(Check *check, const Node *node) {
   if (!type_is_sound(node->type)) return fail(check, "its type is too large or malformed");
-  Type inferred = node->type;
-  const char *reason = "operands and attributes do not fit";
-  if (!op_info(node->op)->class->infer(check->arena, node, &inferred, &reason))
-    return fail(check, "%s", reason);
+  Type inferred;
+  const char *reason;
+  if (!node_infer(check->arena, node, &inferred, &reason)) return fail(check, "%s", reason);
   if (!type_is_sound(inferred))
     return fail(check, "the type it should have is too large or malformed");
   if (!type_equal(inferred, node->type))

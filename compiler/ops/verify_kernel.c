@@ -38,7 +38,7 @@ static bool fits(Arena *arena, const Kernel *kernel, const Expr *expr, const cha
     operands[i] = (Node){.type = type_scalar(operand_dtype(kernel, expr->args[i])), .path = ""};
     list[i] = &operands[i];
   }
-  if (!info->class->infer(arena, &node, &type, reason)) return false;
+  if (!node_infer(arena, &node, &type, reason)) return false;
   *reason = arena_printf(arena, "its result is %s", dtype_name(type.dtype));
   return type.dtype == expr->dtype;
 }

@@ -6,7 +6,6 @@
  * output. So the inner loops of convolution and pooling have neither tests nor divisions. */
 #include "ops/window.h"
 
-#include "ops/infer.h"
 #include "support/integers.h"
 #include "support/panic.h"
 #include "support/vec.h"
@@ -32,34 +31,33 @@ Window window_read(const Node *node, int rank, const int64_t *in, const int64_t 
   return window;
 }
 
-bool window_infer(Arena *arena, const Node *node, Sliding sliding, Window *window,
-                  const char **reason) {
-  const int64_t *in = sliding.in, *kernel = sliding.kernel, least = sliding.least_padding;
+bool window_infer(Inference *in, Sliding sliding, Window *window) {
+  const int64_t *kernel = sliding.kernel, least = sliding.least_padding;
   int rank = sliding.rank;
   const struct {
     AttributeKey key;
     int64_t least;
   } lists[] = {{ATTR_STRIDE, 1}, {ATTR_DILATION, 1}, {ATTR_LOW, least}, {ATTR_HIGH, least}};
   for (int i = 0; i < 4; i++) {
-    const Attribute *list = infer_ints(arena, node, lists[i].key, rank, lists[i].least, reason);
+    const Attribute *list = infer_ints(in, lists[i].key, rank, lists[i].least);
     if (!list) return false;
     for (int k = 0; k < rank; k++)
       if (list->ints[k] > INT32_MAX)
-        return infer_fail(arena, reason, "entry %d of '%s' is too large", k,
-                          attribute_name(lists[i].key));
+        return infer_fail(in, "entry %d of '%s' is too large", k, attribute_name(lists[i].key));
   }
   for (int i = 0; i < rank; i++)
     if (kernel[i] < 1 || kernel[i] > INT32_MAX)
-      return infer_fail(arena, reason, "the window has extent %lld along spatial axis %d",
+      return infer_fail(in, "the window has extent %lld along spatial axis %d",
                         (long long)kernel[i], i);
-  *window = window_read(node, rank, in, kernel);
+  *window = window_read(in->node, rank, sliding.in, kernel);
   for (int i = 0; i < rank; i++)
     if (window->out[i] < 0)
-      return infer_fail(arena, reason,
+      return infer_fail(in,
                         "a window of %lld (dilation %lld) does not fit into %lld elements with "
                         "padding %lld and %lld along spatial axis %d",
-                        (long long)kernel[i], (long long)window->dilation[i], (long long)in[i],
-                        (long long)window->low[i], (long long)window->high[i], i);
+                        (long long)kernel[i], (long long)window->dilation[i],
+                        (long long)sliding.in[i], (long long)window->low[i],
+                        (long long)window->high[i], i);
   return true;
 }
 

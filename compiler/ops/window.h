@@ -5,7 +5,7 @@
 #ifndef NNC_OPS_WINDOW_H
 #define NNC_OPS_WINDOW_H
 
-#include "graph/graph.h"
+#include "ops/infer.h"
 
 typedef struct Window {
   int rank; /* spatial axes */
@@ -21,8 +21,7 @@ typedef struct Sliding {
 } Sliding;
 
 /* Reads the attributes for a window and computes `out`. False with *reason when it does not fit. */
-bool window_infer(Arena *arena, const Node *node, Sliding sliding, Window *window,
-                  const char **reason);
+bool window_infer(Inference *in, Sliding sliding, Window *window);
 /* The same of a node known to be sound. */
 Window window_read(const Node *node, int rank, const int64_t *in, const int64_t *kernel);
 /* False when some window lies in the padding entirely: *axis and *position say where. */

@@ -191,7 +191,7 @@ static Node *slice_whole(const MicroBatch *m, const Node *node, Node *whole, int
     return copy_piece(m, node, NULL, axis, piece);
   int64_t extent = node->type.shape.dim[axis] / m->pieces;
   Maker maker = {m->into, node->span, node->path};
-  /* Its users say the stage. */
+  /* Its users say the phase. */
   return make_range(&maker, whole, axis, piece * extent, (piece + 1) * extent);
 }
 

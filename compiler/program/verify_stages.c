@@ -24,8 +24,7 @@ const char *verify_graph(Arena *arena, const Lowering *lowering) {
       if (by_id[node->operands[k]->id] != node->operands[k])
         return arena_printf(arena, "%%%d (%s) comes before its operand %d", node->id, node->path,
                             k);
-    if (!op_info(node->op)->class->infer(arena, node, &type, &reason) ||
-        !type_equal(type, node->type))
+    if (!node_infer(arena, node, &type, &reason) || !type_equal(type, node->type))
       return arena_printf(arena, "%%%d (%s): %s", node->id, node->path, reason);
   }
   for (int i = 0; i < graph->outputs.count; i++) {

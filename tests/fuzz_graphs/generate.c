@@ -328,7 +328,7 @@ Node *try_add(Generator *g, Op op, int operand_count, Node *const *operands, int
                .attributes = ordered,
                .path = g->maker.path};
   const char *reason = NULL;
-  if (!op_info(op)->class->infer(g->arena, &node, &node.type, &reason)) return NULL;
+  if (!node_infer(g->arena, &node, &node.type, &reason)) return NULL;
   if (!shape_is_representable(node.type.shape)) return NULL;
   return make_node(&(Maker){g->maker.graph, (Span){0}, g->maker.path}, op, operand_count, operands,
                    attribute_count, ordered);

@@ -280,7 +280,7 @@ static Graph *replace_graph(Arena *arena, const Graph *graph, Extents extents) {
     if (node->operand_count == 0) replace_dims(&copy.type.shape, extents);
     if (node->body) copy.body = replace_graph(arena, node->body, extents);
     if (node->body && !copy.body) return NULL;
-    if (!op_info(node->op)->class->infer(arena, &copy, &copy.type, &reason)) return NULL;
+    if (!node_infer(arena, &copy, &copy.type, &reason)) return NULL;
     node_map_set(&map, node, graph_add(into, &copy));
   }
   for (int i = 0; i < graph->outputs.count; i++) {

@@ -342,7 +342,7 @@ static void test_type_rules_give_reasons(void **state) {
                                           .path = "y"});
     const char *reason = NULL;
     Type type;
-    assert_false(op_info(refusal->op)->class->infer(arena, node, &type, &reason));
+    assert_false(node_infer(arena, node, &type, &reason));
     assert_string_equal(reason, refusal->reason);
     arena_destroy(arena);
   }
@@ -371,8 +371,7 @@ static void test_constants_fit_their_type(void **state) {
     Node *node = make_constant(&maker, type_scalar(constants[i].dtype), constants[i].value);
     const char *reason = NULL;
     Type type;
-    assert_int_equal(op_info(OP_CONSTANT)->class->infer(arena, node, &type, &reason),
-                     constants[i].fits);
+    assert_int_equal(node_infer(arena, node, &type, &reason), constants[i].fits);
     arena_destroy(arena);
   }
 }

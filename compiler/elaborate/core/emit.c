@@ -89,8 +89,8 @@ Node *emit_node(Elaborator *e, Op op, int operand_count, Node *const *operands, 
                 .span = emit_span(e),
                 .path = e->frame->label};
   Type type;
-  const char *reason = "its operands do not fit";
-  if (!op_info(op)->class->infer(e->arena, &trial, &type, &reason))
+  const char *reason;
+  if (!node_infer(e->arena, &trial, &type, &reason))
     return report_failure(e, e->at, "%s: %s", op_info(op)->name, reason);
   if (!check_bytes(e, type)) return NULL;
   trial.type = type;
