@@ -5,6 +5,7 @@
  * compact. */
 #include "graph/graph.h"
 
+#include <string.h>
 #include "support/names.h"
 #include "support/panic.h"
 
@@ -13,6 +14,28 @@ Graph *graph_create(Arena *arena, const char *name) {
   graph->arena = arena;
   graph->name = name_intern(name);
   return graph;
+}
+
+/* ---- the names of operators --------------------------------------------------------------- */
+
+static const char *const operator_names[OP_COUNT] = {
+#define OP(identifier, name, ...) [OP_##identifier] = name,
+#include "ops/ops.def"
+#undef OP
+};
+
+const char *op_name(Op op) {
+  if ((unsigned)op >= OP_COUNT) panic("there is no operator number %d", (int)op);
+  return operator_names[op];
+}
+
+bool op_parse(const char *name, Op *op) {
+  for (int i = 0; i < OP_COUNT; i++) {
+    if (strcmp(operator_names[i], name) != 0) continue;
+    *op = (Op)i;
+    return true;
+  }
+  return false;
 }
 
 /* ---- nodes -------------------------------------------------------------------------------- */

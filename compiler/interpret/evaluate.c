@@ -98,9 +98,8 @@ static void run_step(const Node *scan, const ScanShape *shape, const Tensor *con
   Arena *scratch = arena_create();
   const Tensor **arguments = ARENA_ARRAY(scratch, const Tensor *, scan->operand_count);
   for (int i = 0; i < scan->operand_count; i++) {
-    bool is_sequence = i >= shape->carries && i < shape->carries + shape->sequences;
     arguments[i] = i < shape->carries ? results[i] : operands[i];
-    if (is_sequence)
+    if (scan_is_sequence(shape, i))
       arguments[i] = sequence_element(scratch, operands[i],
                                       scan_argument_type(shape, scan->operands[i], i), t);
   }

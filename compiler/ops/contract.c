@@ -10,7 +10,6 @@
  * again. Integers wrap, as their products and sums do. */
 #include "ops/elementwise.h"
 #include "ops/lower.h"
-#include "ops/strided.h"
 #include "support/panic.h"
 
 /* One side's axes: batch as listed, sum as listed, the free ones increasing. */

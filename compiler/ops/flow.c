@@ -245,8 +245,7 @@ static const Flow *flow_scan(const Analysis *a, const Node *scan) {
   Flow *arguments = ARENA_ARRAY(a->arena, Flow, scan->operand_count + 1);
   for (int k = 0; k < scan->operand_count; k++) {
     arguments[k] = a->flow[scan->operands[k]->id];
-    if (k >= shape.carries && k < shape.carries + shape.sequences)
-      arguments[k] = flow_element(arguments[k], scan);
+    if (scan_is_sequence(&shape, k)) arguments[k] = flow_element(arguments[k], scan);
   }
   const Flow *body = NULL;
   for (bool changes = true; changes;) {

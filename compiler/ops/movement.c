@@ -2,7 +2,6 @@
  * back. */
 #include "ops/elementwise.h"
 #include "ops/lower.h"
-#include "ops/strided.h"
 #include "support/panic.h"
 
 #include <string.h>

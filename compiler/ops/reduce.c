@@ -9,7 +9,6 @@
  * neighbours, in row-major order of the reduced axes. */
 #include "ops/elementwise.h"
 #include "ops/lower.h"
-#include "ops/strided.h"
 #include "support/panic.h"
 
 /* The axes that stay, then the reduced ones, as lists. */

@@ -16,11 +16,15 @@ ScanShape scan_shape(const Node *scan) {
                      .recomputes = node_attribute(scan, ATTR_RECOMPUTE) != NULL};
 }
 
+bool scan_is_sequence(const ScanShape *shape, int operand) {
+  return operand >= shape->carries && operand < shape->carries + shape->sequences;
+}
+
 int scan_result_count(const Node *scan) { return scan->body->outputs.count; }
 
 Type scan_argument_type(const ScanShape *shape, const Node *operand, int i) {
   Type type = operand->type;
-  if (i < shape->carries || i >= shape->carries + shape->sequences) return type;
+  if (!scan_is_sequence(shape, i)) return type;
   type.shape.rank--;
   memmove(type.shape.dim, type.shape.dim + 1, sizeof type.shape.dim[0] * (MAX_RANK - 1));
   type.shape.dim[MAX_RANK - 1] = 0;

@@ -23,6 +23,7 @@ typedef struct ScanShape {
 } ScanShape;
 
 ScanShape scan_shape(const Node *scan);
+bool scan_is_sequence(const ScanShape *shape, int operand);
 /* Of results: final carries and yields. */
 int scan_result_count(const Node *scan);
 /* The type of operand `i` inside the body. */

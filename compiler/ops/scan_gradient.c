@@ -108,10 +108,6 @@ static Node *add_carry(Backward *b, Node *initial) {
 
 static Maker outer_maker(const Backward *b) { return adjoints_maker(b->outer->into, b->scan); }
 
-static bool is_sequence(const Backward *b, int operand) {
-  return operand >= b->shape.carries && operand < b->shape.carries + b->shape.sequences;
-}
-
 /* What the forward step reads: saved carries, sequences and invariants. */
 static void add_forward_arguments(Backward *b) {
   b->arguments = ARENA_ARRAY(arena_of(b), Node *, b->scan->operand_count);
@@ -120,7 +116,7 @@ static void add_forward_arguments(Backward *b) {
     Type type = scan_argument_type(&b->shape, operand, i);
     Maker maker = outer_maker(b);
     if (i < b->shape.carries) operand = make_scan_result(&maker, b->scan, b->saved + i);
-    bool is_invariant = i >= b->shape.carries && !is_sequence(b, i);
+    bool is_invariant = i >= b->shape.carries && !scan_is_sequence(&b->shape, i);
     b->arguments[i] = add_operand(b, is_invariant ? INVARIANTS : SEQUENCES, operand, type);
   }
 }
@@ -241,7 +237,7 @@ static void collect_step(Backward *b, const Adjoints *step) {
     Node *part = step->adjoint[b->arguments[i]->id];
     b->yield_of_sequence[i] = -1;
     if (!b->wanted[i] || !part) continue;
-    if (is_sequence(b, i)) {
+    if (scan_is_sequence(&b->shape, i)) {
       b->yield_of_sequence[i] = b->yields.count;
       vec_push(arena, &b->yields, part);
     } else {

@@ -15,6 +15,13 @@ static inline void tensor_fill(Tensor *tensor, double value) {
   for (int64_t i = 0; i < count; i++) tensor->data[i] = value;
 }
 
+/* to[i . to_stride] = from[i . from_stride] for every index i below `dim`; strides may be 0
+ * (repeat, in `from`) or negative. */
+void strided_copy(int rank, const int64_t *dim, double *to, const int64_t *to_stride,
+                  const double *from, const int64_t *from_stride);
+/* A dense copy of `from` (of `shape`, row-major) with its axes in the order of `axes`. */
+void strided_pack(double *to, const double *from, Shape shape, int count, const int64_t *axes);
+
 typedef struct EvaluateContext {
   uint64_t seed; /* for random operators */
   uint64_t step;

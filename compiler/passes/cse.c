@@ -10,7 +10,6 @@
 #include "ops/op.h"
 #include "ops/scan.h"
 #include "passes/pass.h"
-#include "passes/rewrite.h"
 
 /* A node that stands for all equal ones. */
 typedef struct Leader Leader;

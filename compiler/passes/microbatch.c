@@ -26,7 +26,6 @@
 #include "ops/flow.h"
 #include "ops/make.h"
 #include "ops/op.h"
-#include "passes/rewrite.h"
 
 typedef enum Sort { SORT_WHOLE, SORT_CUT, SORT_JOINED } Sort;
 

@@ -20,7 +20,6 @@
 #include "ops/number.h"
 #include "ops/op.h"
 #include "passes/pass.h"
-#include "passes/rewrite.h"
 
 typedef struct Mix {
   DType narrow;

@@ -23,7 +23,6 @@
 #include <math.h>
 
 #include "ops/op.h"
-#include "passes/rewrite.h"
 
 enum {
   SMALL_PART = 512,        /* a value with less than this part of all that late nodes read stays, */

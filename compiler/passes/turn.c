@@ -8,8 +8,7 @@
 #include "ops/op.h"
 #include "ops/scan.h"
 #include "passes/pass.h"
-#include "passes/rewrite.h"
-#include "passes/rules/reversal.h"
+#include "passes/rules/rules.h"
 
 static const bool first_axis[MAX_RANK] = {true};
 
@@ -39,9 +38,9 @@ static Node *turn_scan(const Maker *maker, const Node *scan, const Graph *body,
   ScanShape shape = scan_shape(scan);
   Node **operands = ARENA_ARRAY(maker->graph->arena, Node *, scan->operand_count);
   for (int i = 0; i < scan->operand_count; i++) {
-    bool is_sequence = i >= shape.carries && i < shape.carries + shape.sequences;
     operands[i] = node_map_get(map, scan->operands[i]);
-    if (is_sequence) operands[i] = turn_sequence(maker, scan->operands[i], operands[i]);
+    if (scan_is_sequence(&shape, i))
+      operands[i] = turn_sequence(maker, scan->operands[i], operands[i]);
   }
   shape.reverse = !shape.reverse;
   return make_scan(maker, body, shape, scan->operand_count, operands);

@@ -16,7 +16,6 @@
 #include "ops/op.h"
 #include "ops/scan.h"
 #include "passes/pass.h"
-#include "passes/rewrite.h"
 
 #define MOST_OPERATIONS 400000.0 /* of one entry, written out */
 #define MOST_UNROLLED 300.0      /* of one scan that SCANS_AUTO writes out */
@@ -100,7 +99,7 @@ static Node *element(Copy *copy, const Node *scan, const ScanShape *shape, int o
 static Node *argument_value(Copy *copy, const Node *scan, const ScanShape *shape,
                             const Results *results, int operand, int64_t t) {
   if (operand < shape->carries) return results->final[operand];
-  if (operand < shape->carries + shape->sequences) return element(copy, scan, shape, operand, t);
+  if (scan_is_sequence(shape, operand)) return element(copy, scan, shape, operand, t);
   return node_map_get(&copy->map, scan->operands[operand]);
 }
 
@@ -171,10 +170,8 @@ static bool *find_read(Arena *arena, const Graph *from, ScanChoice choice) {
     const Node *node = from->nodes.items[i];
     ScanShape shape = {0};
     if (node->body && !stays(node, choice)) shape = scan_shape(node);
-    for (int k = 0; k < node->operand_count; k++) {
-      bool is_sequence = k >= shape.carries && k < shape.carries + shape.sequences;
-      if (!is_sequence) read[node->operands[k]->id] = true;
-    }
+    for (int k = 0; k < node->operand_count; k++)
+      if (!scan_is_sequence(&shape, k)) read[node->operands[k]->id] = true;
   }
   return read;
 }

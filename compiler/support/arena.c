@@ -5,6 +5,7 @@
  * rest stays in use. */
 #include "support/arena.h"
 
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 
 #include "support/panic.h"
+#include "support/vec.h"
 
 enum { FIRST_CHUNK = 16 << 10, LARGEST_CHUNK = 1 << 20 };
 
@@ -120,4 +122,17 @@ char *arena_printf(Arena *arena, const char *format, ...) {
   char *text = arena_vprintf(arena, format, arguments);
   va_end(arguments);
   return text;
+}
+
+/* ---- growing arrays: see vec.h ---- */
+
+void *vec_grow(Arena *arena, void *items, int *capacity, size_t item_size) {
+  int old = *capacity;
+  if (old > INT_MAX / 2 || (old && item_size > SIZE_MAX / 2 / (size_t)old))
+    panic("vec_grow: an array of more than %d items", old);
+  int grown = old < 4 ? 8 : old * 2;
+  char *storage = arena_alloc(arena, (size_t)grown * item_size);
+  if (old) memcpy(storage, items, (size_t)old * item_size);
+  *capacity = grown;
+  return storage;
 }

@@ -1,6 +1,6 @@
 /* The passes lift and turn: what leaves the bodies of scans and what stays, which way they go,
  * and that the same is computed. */
-#include "passes/rules/reversal.h"
+#include "passes/rules/rules.h"
 #include "scan_programs.h"
 
 static int count_dear(const Graph *graph) {

@@ -4,7 +4,7 @@
  * all operands alike, one that is the same in every step is repeated along it. In a contraction the
  * steps are a further free axis of one side, or paired between both; in a convolution and in a
  * table look-up they join the examples. */
-#include "passes/rules/all_steps.h"
+#include "passes/rules/rules.h"
 
 #include "ops/op.h"
 #include "support/panic.h"

@@ -2,7 +2,6 @@
  *
  * A slice of every element along each axis, with steps of 1 and -1, is a reversal. Two of them, and
  * two around a transposition, are one. */
-#include "passes/rules/reversal.h"
 
 #include "passes/rules/rules.h"
 

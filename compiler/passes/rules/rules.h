@@ -47,6 +47,26 @@ Node *rules_expand(const Maker *maker, const Node *node, const NodeMap *map);
 bool match_constant(const Node *node, double *value);
 bool match_value(const Node *node, double value);
 
+/* Movement that runs axes backwards and nothing else: x[:, ::-1] (reversal.c). */
+
+/* Whether `node` is one of its operand, and of which axes. */
+bool reversal_match(const Node *node, bool axes[MAX_RANK]);
+/* Of the marked axes of `x`; x itself where none is. */
+Node *reversal_make(const Maker *maker, Node *x, const bool axes[MAX_RANK]);
+/* Whether `sequence` is seen to run backwards through another along its axis 0; and that other. */
+bool reversal_is_seen(const Node *sequence);
+Node *reversal_source(const Maker *maker, const Node *sequence);
+
+/* What the steps of a scan compute one by one, computed for all of them at once (all_steps.c). */
+
+/* Whether `node`, of a body, can be computed so; `stacked`: by operand, its values differ from step
+ * to step. */
+bool all_steps_can(const Node *node, int64_t length, const bool *stacked);
+/* The stack [length, ...] of the node's values; `operands`: stacks where `stacked` says so, else
+ * the one value of all steps. */
+Node *all_steps_make(const Maker *maker, const Node *node, int64_t length, Node *const *operands,
+                     const bool *stacked);
+
 #define RULE(op, function, text) RuleApply rule_##function;
 #include "passes/rules/rules.def"
 #undef RULE

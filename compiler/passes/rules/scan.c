@@ -7,10 +7,6 @@
 #include "ops/scan.h"
 #include "passes/rules/rules.h"
 
-static bool is_sequence(const ScanShape *shape, int operand) {
-  return operand >= shape->carries && operand < shape->carries + shape->sequences;
-}
-
 /* ---- operands ----------------------------------------------------------------------------- */
 
 typedef enum Handing { HANDED, INSIDE, SMALL } Handing; /* as it is; a constant; what it repeats */
@@ -23,7 +19,7 @@ static Handing find_handing(const ScanShape *shape, const Node *operand, int i) 
   if (operand->op != OP_BROADCAST) return HANDED;
   const Attribute *axes = node_ints(operand, ATTR_AXES);
   bool has_steps = axes->count > 0 && axes->ints[0] == 0;
-  return is_sequence(shape, i) && has_steps ? HANDED : SMALL;
+  return scan_is_sequence(shape, i) && has_steps ? HANDED : SMALL;
 }
 
 typedef struct Handover {
@@ -47,7 +43,7 @@ static int order_operands(Handover *h) {
   for (int i = 0; i < invariants; i++) {
     if (h->handing[i] != HANDED) continue;
     hand_over(h, i, h->scan->operands[i]);
-    sequences += is_sequence(&h->shape, i);
+    sequences += scan_is_sequence(&h->shape, i);
   }
   for (int i = h->shape.carries; i < h->scan->operand_count; i++) {
     if (h->handing[i] == SMALL) hand_over(h, i, h->scan->operands[i]->operands[0]);
@@ -65,7 +61,7 @@ static Node *new_argument(const Handover *h, const Maker *maker, const Node *arg
   Node *small = make_argument(maker, operand->operands[0]->type, h->index[i]);
   const Attribute *list = node_ints(operand, ATTR_AXES);
   int64_t axes[MAX_RANK];
-  for (int k = 0; k < list->count; k++) axes[k] = list->ints[k] - is_sequence(&h->shape, i);
+  for (int k = 0; k < list->count; k++) axes[k] = list->ints[k] - scan_is_sequence(&h->shape, i);
   return make_broadcast(maker, small, argument->type.shape, axes);
 }
 
@@ -119,7 +115,7 @@ Node *rule_scan_yield(const Rewrite *rewrite, Node *node) {
   if (match_constant(value, &constant)) return make_constant(&rewrite->maker, node->type, constant);
   int operand = yielded_operand(value);
   if (operand < shape.carries) return NULL;
-  if (is_sequence(&shape, operand)) return scan->operands[operand];
+  if (scan_is_sequence(&shape, operand)) return scan->operands[operand];
   int64_t axes[MAX_RANK];
   for (int i = 0; i < MAX_RANK; i++) axes[i] = i + 1;
   return make_broadcast(&rewrite->maker, scan->operands[operand], node->type.shape, axes);

@@ -1,5 +1,6 @@
-/* Copying between strided views: outer axes count like an odometer, the last is a plain loop. */
-#include "ops/strided.h"
+/* Copying between strided views, what movement operators and packing come down to: outer axes count
+ * like an odometer, the last is a plain loop. */
+#include "ops/tensor.h"
 
 void strided_copy(int rank, const int64_t *dim, double *to, const int64_t *to_stride,
                   const double *from, const int64_t *from_stride) {
