@@ -47,3 +47,9 @@ const ExternInfo *module_find_extern(const Module *module, const char *function)
     if (module->externs.items[i].function == interned) return &module->externs.items[i];
   return NULL;
 }
+
+const char **module_metric_names(Arena *arena, const Module *module) {
+  const char **names = ARENA_ARRAY(arena, const char *, module->metrics.count);
+  for (int i = 0; i < module->metrics.count; i++) names[i] = module->metrics.items[i].name;
+  return names;
+}

@@ -47,44 +47,38 @@ static void extern_lower(KernelBuilder *builder, const Node *node) {
 
 /* ---- the calls of a module ------------------------------------------------------------------ */
 
-/* Calls visit(state, node) for each extern node, also in bodies; stops when it says false. */
-static bool visit_externs(const Graph *graph, void *state, bool (*visit)(void *, const Node *)) {
+typedef VEC(const Node *) Calls;
+
+/* The extern nodes of a graph, also in bodies. */
+static void find_calls(Arena *arena, const Graph *graph, Calls *calls) {
   for (int i = 0; graph && i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
-    if (node->op == OP_EXTERN && !visit(state, node)) return false;
-    if (!visit_externs(node_inner(node), state, visit)) return false;
+    if (node->op == OP_EXTERN) vec_push(arena, calls, node);
+    find_calls(arena, node_inner(node), calls);
   }
-  return true;
 }
 
-static bool keep_first(void *state, const Node *node) {
-  *(const Node **)state = node;
-  return false;
+static Calls module_calls(Arena *arena, const Module *module) {
+  Calls calls = {0};
+  for (int e = 0; e < ENTRY_COUNT; e++) find_calls(arena, module->entries[e], &calls);
+  return calls;
 }
 
 const Node *extern_first(const Module *module) {
-  const Node *first = NULL;
-  for (int e = 0; e < ENTRY_COUNT && !first; e++)
-    visit_externs(module->entries[e], &first, keep_first);
+  Arena *scratch = arena_create();
+  Calls calls = module_calls(scratch, module);
+  const Node *first = calls.count > 0 ? calls.items[0] : NULL;
+  arena_destroy(scratch);
   return first;
 }
 
-typedef struct Called {
-  const Module *module;
-  bool *is_called; /* by number of module->externs */
-} Called;
-
-static bool mark_called(void *state, const Node *node) {
-  const Called *called = state;
-  const ExternInfo *external = module_find_extern(called->module, node_string(node, ATTR_NAME));
-  called->is_called[external - called->module->externs.items] = true;
-  return true;
-}
-
 const bool *extern_called(Arena *arena, const Module *module) {
-  Called called = {module, ARENA_ARRAY(arena, bool, module->externs.count + 1)};
-  for (int e = 0; e < ENTRY_COUNT; e++) visit_externs(module->entries[e], &called, mark_called);
-  return called.is_called;
+  bool *is_called = ARENA_ARRAY(arena, bool, module->externs.count + 1);
+  Calls calls = module_calls(arena, module);
+  for (int i = 0; i < calls.count; i++)
+    is_called[module_find_extern(module, node_string(calls.items[i], ATTR_NAME)) -
+              module->externs.items] = true;
+  return is_called;
 }
 
 const OpClass op_class_extern = {

@@ -122,14 +122,13 @@ static void add_to_maxima(int64_t count, const int64_t *where, const double *dy,
   for (int64_t o = 0; o < count; o++) result[where[o]] += dy[o];
 }
 
-static void max_pool_evaluate(const Node *node, const Tensor *const *operands, Tensor *result) {
-  for_maxima(node, operands[0], operands[0], result, pick_maxima);
-}
-
+/* max_pool picks x itself. */
 static void max_pool_pick_evaluate(const Node *node, const Tensor *const *operands,
                                    Tensor *result) {
-  for_maxima(node, operands[0], operands[1], result, pick_maxima);
+  for_maxima(node, operands[0], operands[node->operand_count - 1], result, pick_maxima);
 }
+
+#define max_pool_evaluate max_pool_pick_evaluate
 
 static void max_pool_grad_evaluate(const Node *node, const Tensor *const *operands,
                                    Tensor *result) {

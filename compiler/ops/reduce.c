@@ -60,8 +60,9 @@ static bool total_infer(Inference *in) { return reduce_infer(in, DTYPES_NUMBER, 
 static bool mean_infer(Inference *in) { return reduce_infer(in, DTYPES_FLOAT, true); }
 
 static Split node_split(const Node *node) {
-  const Attribute *axes = node_ints(node, ATTR_AXES);
-  return split_axes(node->operands[0]->type.shape, axes->count, axes->ints);
+  const Attribute *axes = node_attribute(node, ATTR_AXES), *axis = node_attribute(node, ATTR_AXIS);
+  Shape x = node->operands[0]->type.shape;
+  return axes ? split_axes(x, axes->count, axes->ints) : split_axes(x, 1, &axis->integer);
 }
 
 /* The gradient goes to the first extremum, which argmax or argmin finds: its index is an i32. */
@@ -87,20 +88,6 @@ static bool arg_infer(Inference *in) {
 }
 
 /* ---- evaluation ---- */
-
-typedef double (*RowRule)(const double *x, int64_t count, DType dtype);
-
-static void reduce_rows(const Tensor *x, Tensor *result, int axis_count, const int64_t *axes,
-                        RowRule rule) {
-  Split split = split_axes(x->type.shape, axis_count, axes);
-  Arena *scratch = arena_create();
-  double *rows = ARENA_ARRAY(scratch, double, split.kept_elements *split.reduced_elements);
-  strided_pack(rows, x->data, x->type.shape, x->type.shape.rank, split.order);
-  for (int64_t i = 0; i < split.kept_elements; i++)
-    result->data[i] =
-        rule(rows + i * split.reduced_elements, split.reduced_elements, x->type.dtype);
-  arena_destroy(scratch);
-}
 
 static double sum_row(const double *x, int64_t count, DType dtype) {
   double sum = 0;
@@ -128,46 +115,46 @@ static double prod_row(const double *x, int64_t count, DType dtype) {
   return product;
 }
 
-static double argmax_row(const double *x, int64_t count, DType dtype) {
+/* The place of the first NaN, or else of the first extremum: of x, or for a sign of -1 of -x. */
+static int64_t first_place(const double *x, int64_t count, double sign) {
   int64_t best = 0;
   for (int64_t i = 0; i < count && x[best] == x[best]; i++)
-    if (x[i] > x[best] || x[i] != x[i]) best = i;
-  return (double)best;
+    if (sign * x[i] > sign * x[best] || x[i] != x[i]) best = i;
+  return best;
+}
+
+static double argmax_row(const double *x, int64_t count, DType dtype) {
+  return (double)first_place(x, count, 1);
 }
 
 static double argmin_row(const double *x, int64_t count, DType dtype) {
-  int64_t best = 0;
-  for (int64_t i = 0; i < count && x[best] == x[best]; i++)
-    if (x[i] < x[best] || x[i] != x[i]) best = i;
-  return (double)best;
+  return (double)first_place(x, count, -1);
 }
 
 static double max_row(const double *x, int64_t count, DType dtype) {
-  return x[(int64_t)argmax_row(x, count, dtype)];
+  return x[first_place(x, count, 1)];
 }
 
 static double min_row(const double *x, int64_t count, DType dtype) {
-  return x[(int64_t)argmin_row(x, count, dtype)];
+  return x[first_place(x, count, -1)];
 }
 
-#define EVALUATE_AXES(name)                                                                        \
-  static void name##_evaluate(const Node *node, const Tensor *const *operands, Tensor *result) {   \
-    const Attribute *axes = node_ints(node, ATTR_AXES);                                            \
-    reduce_rows(operands[0], result, axes->count, axes->ints, name##_row);                         \
-  }
-EVALUATE_AXES(sum)
-EVALUATE_AXES(mean)
-EVALUATE_AXES(max)
-EVALUATE_AXES(min)
-EVALUATE_AXES(prod)
-
-#define EVALUATE_AXIS(name)                                                                        \
-  static void name##_evaluate(const Node *node, const Tensor *const *operands, Tensor *result) {   \
-    int64_t axis = node_int(node, ATTR_AXIS);                                                      \
-    reduce_rows(operands[0], result, 1, &axis, name##_row);                                        \
-  }
-EVALUATE_AXIS(argmax)
-EVALUATE_AXIS(argmin)
+static void reduce_evaluate(const Node *node, const Tensor *const *operands, Tensor *result) {
+  static double (*const rules[OP_COUNT])(const double *x, int64_t count, DType dtype) = {
+      [OP_REDUCE_SUM] = sum_row, [OP_REDUCE_MEAN] = mean_row, [OP_REDUCE_PROD] = prod_row,
+      [OP_REDUCE_MAX] = max_row, [OP_REDUCE_MIN] = min_row,   [OP_ARGMAX] = argmax_row,
+      [OP_ARGMIN] = argmin_row,
+  };
+  Type x = operands[0]->type;
+  Split split = node_split(node);
+  Arena *scratch = arena_create();
+  double *rows = ARENA_ARRAY(scratch, double, split.kept_elements *split.reduced_elements);
+  strided_pack(rows, operands[0]->data, x.shape, x.shape.rank, split.order);
+  for (int64_t i = 0; i < split.kept_elements; i++)
+    result->data[i] =
+        rules[node->op](rows + i * split.reduced_elements, split.reduced_elements, x.dtype);
+  arena_destroy(scratch);
+}
 
 /* One flop an element of the operand. */
 static Cost reduce_cost(const Node *node) {
@@ -283,7 +270,7 @@ static int arg_cut(const Node *node, int axis, int operand) {
   const OpClass op_class_##name = {.family = FAMILY_REDUCTION,                                     \
                                    .infer = infer_rule,                                            \
                                    .gradient = short_name##_gradient,                              \
-                                   .evaluate = short_name##_evaluate,                              \
+                                   .evaluate = reduce_evaluate,                                    \
                                    .cost = reduce_cost,                                            \
                                    .lower = lower_rule,                                            \
                                    .cut = reduce_cut,                                              \
@@ -298,7 +285,7 @@ REDUCTION(reduce_prod, prod, total_infer, lower_reduce, OP_MUL)
 #define ARG_REDUCTION(name)                                                                        \
   const OpClass op_class_##name = {.family = FAMILY_REDUCTION,                                     \
                                    .infer = arg_infer,                                             \
-                                   .evaluate = name##_evaluate,                                    \
+                                   .evaluate = reduce_evaluate,                                    \
                                    .cost = reduce_cost,                                            \
                                    .lower = lower_arg_reduce,                                      \
                                    .cut = arg_cut};

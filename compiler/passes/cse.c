@@ -10,6 +10,7 @@
 #include "ops/op.h"
 #include "ops/scan.h"
 #include "passes/pass.h"
+#include "support/hash.h"
 
 /* A node that stands for all equal ones. */
 typedef struct Leader Leader;
@@ -32,18 +33,13 @@ static uint64_t mix(uint64_t hash, uint64_t value) {
   return hash * 0xff51afd7ed558ccdu;
 }
 
-static uint64_t hash_string(uint64_t hash, const char *string) {
-  for (const char *c = string; *c; c++) hash = mix(hash, (unsigned char)*c);
-  return hash;
-}
-
 static uint64_t hash_attribute(uint64_t hash, const Attribute *attribute) {
   uint64_t bits;
   hash = mix(hash, attribute->key);
   switch (attribute_kind(attribute->key)) {
   case ATTRIBUTE_INT: return mix(hash, (uint64_t)attribute->integer);
   case ATTRIBUTE_FLOAT: memcpy(&bits, &attribute->real, sizeof bits); return mix(hash, bits);
-  case ATTRIBUTE_STRING: return hash_string(hash, attribute->string);
+  case ATTRIBUTE_STRING: return mix(hash, hash_text(attribute->string));
   case ATTRIBUTE_INTS:
     for (int i = 0; i < attribute->count; i++) hash = mix(hash, (uint64_t)attribute->ints[i]);
   }
@@ -62,16 +58,6 @@ static uint64_t hash_node(const Merger *merger, const Node *node) {
     else hash = mix(hash, id);
   }
   return mix(hash, sum);
-}
-
-static bool same_operands(const Merger *merger, const Node *leader, const Node *node) {
-  Node *const *a = leader->operands;
-  bool in_order = leader->operand_count == node->operand_count;
-  for (int i = 0; i < node->operand_count && in_order; i++)
-    in_order = a[i] == node_map_get(&merger->map, node->operands[i]);
-  if (in_order || node->operand_count != 2 || !op_info(node->op)->class->commutes) return in_order;
-  return a[0] == node_map_get(&merger->map, node->operands[1]) &&
-         a[1] == node_map_get(&merger->map, node->operands[0]);
 }
 
 static Graph *merge_graph(const Graph *graph, const int *same);
@@ -126,17 +112,20 @@ static bool same_inner(const Graph *a, const Graph *b) {
   return a == b || (a && b && same_graphs(a, b));
 }
 
-static bool same_nodes_read(const Node *a, const Node *b) {
-  bool in_order = a->operand_count == b->operand_count;
-  for (int i = 0; i < a->operand_count && in_order; i++)
-    in_order = a->operands[i]->id == b->operands[i]->id;
-  if (in_order || a->operand_count != 2 || !op_info(a->op)->class->commutes) return in_order;
-  return a->operands[0]->id == b->operands[1]->id && a->operands[1]->id == b->operands[0]->id;
+/* `a` reads what `b` does: the nodes that the map has for them, or without a map those of their ids. */
+static bool same_operands(const Node *a, const Node *b, const NodeMap *map) {
+  bool in_order = a->operand_count == b->operand_count, turned = in_order;
+  for (int i = 0; i < a->operand_count && (in_order || turned); i++) {
+    const Node *other = map ? node_map_get(map, b->operands[i]) : b->operands[i];
+    in_order = in_order && a->operands[i]->id == other->id;
+    turned = turned && a->operands[a->operand_count - 1 - i]->id == other->id;
+  }
+  return in_order || (turned && a->operand_count == 2 && op_info(a->op)->class->commutes);
 }
 
 static bool same_node(const Node *a, const Node *b) {
   return a->id == b->id && a->op == b->op && type_equal(a->type, b->type) &&
-         node_same_attributes(a, b) && same_nodes_read(a, b) && same_inner(a->body, b->body) &&
+         node_same_attributes(a, b) && same_operands(a, b, NULL) && same_inner(a->body, b->body) &&
          same_inner(a->rule, b->rule);
 }
 
@@ -162,7 +151,7 @@ static Node *merge_node(Merger *merger, const Node *given) {
     if (leader->hash == hash && leader->node->op == node->op &&
         same_inner(leader->node->body, body) && leader->node->rule == node->rule &&
         type_equal(leader->node->type, node->type) && node_same_attributes(leader->node, node) &&
-        same_operands(merger, leader->node, node))
+        same_operands(leader->node, node, &merger->map))
       return leader->node;
   Leader *leader = ARENA_NEW(merger->into->arena, Leader);
   *leader = (Leader){*bucket, hash, graph_copy_node(merger->into, node, &merger->map)};

@@ -96,14 +96,16 @@ static const char *host_leaf(const Emitter *emitter, const char *name) {
   panic("the host entry reads %s", name);
 }
 
-static const char *const *host_targets(Emitter *emitter, const Graph *graph) {
-  const Program *program = emitter->program;
+/* For each output of the graph "<array>[i] <its name in a comment>", i by the list of names; NULL where
+ * that lacks it. */
+static const char **find_targets(Emitter *emitter, const Graph *graph, const char *array, int count,
+                                 const char *const *names) {
   const char **targets = ARENA_ARRAY(emitter->arena, const char *, graph->outputs.count + 1);
   for (int i = 0; i < graph->outputs.count; i++)
-    for (int s = 0; s < program->scalar_names.count; s++)
-      if (strcmp(program->scalar_names.items[s], graph->outputs.items[i].name) == 0)
-        targets[i] = arena_printf(emitter->arena, "scalars[%d] /* %s */", s,
-                                  code_in_comment(emitter->arena, graph->outputs.items[i].name));
+    for (int k = 0; k < count; k++)
+      if (strcmp(names[k], graph->outputs.items[i].name) == 0)
+        targets[i] = arena_printf(emitter->arena, "%s[%d] /* %s */", array, k,
+                                  code_in_comment(emitter->arena, names[k]));
   return targets;
 }
 
@@ -122,7 +124,10 @@ static void emit_host_function(Emitter *emitter) {
       if (strcmp(program->scalar_names.items[s], host_inputs[i]) == 0)
         code_line(code, "scalars[%d] = inputs[%d]; /* %s */", s, i, host_inputs[i]);
   if (graph != NULL)
-    write_graph(emitter, graph, (const char **)host_targets(emitter, graph), host_leaf);
+    write_graph(emitter, graph,
+                find_targets(emitter, graph, "scalars", program->scalar_names.count,
+                             program->scalar_names.items),
+                host_leaf);
   code_close(code);
 }
 
@@ -153,12 +158,8 @@ static void emit_finish_function(Emitter *emitter) {
   code_block(code);
   code_line(code, "(void)accumulators, (void)metrics;");
   if (graph != NULL) {
-    const char **targets = ARENA_ARRAY(emitter->arena, const char *, graph->outputs.count + 1);
-    for (int i = 0; i < graph->outputs.count; i++)
-      for (int m = 0; m < module->metrics.count; m++)
-        if (strcmp(module->metrics.items[m].name, graph->outputs.items[i].name) == 0)
-          targets[i] = arena_printf(emitter->arena, "metrics[%d] /* %s */", m,
-                                    code_in_comment(emitter->arena, module->metrics.items[m].name));
+    const char **targets = find_targets(emitter, graph, "metrics", module->metrics.count,
+                                        module_metric_names(emitter->arena, module));
     write_graph(emitter, graph, targets, finish_leaf);
   }
   code_close(code);

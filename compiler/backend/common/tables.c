@@ -27,6 +27,14 @@ static const char *tensor_text(Emitter *emitter, const char *name, Type type, co
                       code_integers(emitter->arena, type.shape.rank, type.shape.dim), offset);
 }
 
+/* Begins a table, unless it would be empty: then false. */
+static bool open_table(Emitter *emitter, const char *type, const char *name, int count) {
+  if (count == 0) return false;
+  code_blank(&emitter->code);
+  code_open(&emitter->code, "static const %s %s[%d] =", type, name, count);
+  return true;
+}
+
 /* ---- variables ---- */
 
 static const char *variable_offset(const Emitter *emitter, const char *path) {
@@ -50,14 +58,12 @@ static bool *find_drawn(Arena *arena, const Graph *graph) {
   return drawn;
 }
 
-static int emit_variables(Emitter *emitter) {
+static void emit_variables(Emitter *emitter) {
   const Module *module = emitter->program->module;
   Code *code = &emitter->code;
   Graph *init = module->entries[ENTRY_INIT];
-  if (module->variables.count == 0) return 0;
   const bool *drawn = init ? find_drawn(emitter->arena, init) : NULL;
-  code_blank(code);
-  code_open(code, "static const nnc_variable variables[%d] =", module->variables.count);
+  if (!open_table(emitter, "nnc_variable", "variables", module->variables.count)) return;
   for (int i = 0; i < module->variables.count; i++) {
     const Variable *variable = &module->variables.items[i];
     const Output *output = init ? graph_find_output(init, OUTPUT_STORE, variable->path) : NULL;
@@ -68,7 +74,6 @@ static int emit_variables(Emitter *emitter) {
               output && drawn[output->node->id]);
   }
   code_close_list(code);
-  return module->variables.count;
 }
 
 /* Those whose initial values come from files; returns how many. */
@@ -78,9 +83,7 @@ static int emit_initials(Emitter *emitter) {
   int count = 0;
   for (int i = 0; i < module->variables.count; i++)
     count += module->variables.items[i].file != NULL;
-  if (count == 0) return 0;
-  code_blank(code);
-  code_open(code, "static const nnc_initial initials[%d] =", count);
+  if (!open_table(emitter, "nnc_initial", "initials", count)) return 0;
   for (int i = 0; i < module->variables.count; i++) {
     const Variable *variable = &module->variables.items[i];
     if (!variable->file) continue;
@@ -96,9 +99,7 @@ static int emit_initials(Emitter *emitter) {
 static void emit_plateaus(Emitter *emitter) {
   const Module *module = emitter->program->module;
   Code *code = &emitter->code;
-  if (module->plateaus.count == 0) return;
-  code_blank(code);
-  code_open(code, "static const nnc_plateau plateaus[%d] =", module->plateaus.count);
+  if (!open_table(emitter, "nnc_plateau", "plateaus", module->plateaus.count)) return;
   for (int i = 0; i < module->plateaus.count; i++) {
     const Plateau *plateau = &module->plateaus.items[i];
     int metric = 0;
@@ -312,12 +313,9 @@ static void emit_data_sets(Emitter *emitter) {
 /* ---- the model ---- */
 
 static void emit_names(Emitter *emitter, const char *table, int count, const char *const *names) {
-  if (count == 0) return;
-  Code *code = &emitter->code;
-  code_blank(code);
-  code_open(code, "static const char *const %s[%d] =", table, count);
-  for (int i = 0; i < count; i++) code_line(code, "%s,", quoted(emitter, names[i]));
-  code_close_list(code);
+  if (!open_table(emitter, "char *const", table, count)) return;
+  for (int i = 0; i < count; i++) code_line(&emitter->code, "%s,", quoted(emitter, names[i]));
+  code_close_list(&emitter->code);
 }
 
 /* The text of the .net file, a literal a line. */
@@ -367,9 +365,7 @@ static int emit_index_places(Emitter *emitter) {
   const Module *module = emitter->program->module;
   for (int e = 0; e < ENTRY_COUNT; e++)
     find_index_places(emitter->arena, module->entries[e], &places);
-  if (places.count == 0) return 0;
-  code_blank(&emitter->code);
-  code_open(&emitter->code, "static const nnc_index_place index_places[%d] =", places.count);
+  if (!open_table(emitter, "nnc_index_place", "index_places", places.count)) return 0;
   for (int i = 0; i < places.count; i++) {
     if (places.items[i]) emit_index_place(emitter, places.items[i]);
     else code_line(&emitter->code, "{0},");
@@ -438,9 +434,8 @@ void emitter_tables(Emitter *emitter) {
   for (int e = 0; e < ENTRY_COUNT; e++) entries[e] = emit_entry_tables(emitter, (EntryKind)e);
   emit_data_sets(emitter);
   emit_names(emitter, "scalar_names", program->scalar_names.count, program->scalar_names.items);
-  const char **metrics = ARENA_ARRAY(emitter->arena, const char *, module->metrics.count + 1);
-  for (int i = 0; i < module->metrics.count; i++) metrics[i] = module->metrics.items[i].name;
-  emit_names(emitter, "metric_names", module->metrics.count, metrics);
+  emit_names(emitter, "metric_names", module->metrics.count,
+             module_metric_names(emitter->arena, module));
   emit_source_text(emitter);
   emitter_level_table(emitter);
   emit_model(emitter, entries, initials, emit_index_places(emitter));
