@@ -8,20 +8,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+bool file_read_rest(int file, Text *text, size_t most) {
+  char piece[32768];
+  for (ssize_t got; (got = read(file, piece, sizeof piece)) != 0;) {
+    if (got < 0 && errno == EINTR) continue;
+    if (got > 0 && text->length + (size_t)got > most) errno = EFBIG, got = -1;
+    if (got < 0) return false;
+    text_add_bytes(text, piece, (size_t)got);
+  }
+  return true;
+}
+
 bool file_read(const char *path, Text *text) {
   int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
-  char piece[32768];
-  ssize_t got;
-  while ((got = read(file, piece, sizeof piece)) != 0) {
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) break;
-    text_add_bytes(text, piece, (size_t)got);
-  }
+  bool good = file_read_rest(file, text, SIZE_MAX);
   int error = errno;
   close(file);
   errno = error;
-  return got == 0;
+  return good;
 }
 
 static bool write_all(int file, const char *bytes, size_t count) {

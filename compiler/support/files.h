@@ -7,6 +7,8 @@
 #include "support/text.h"
 
 bool file_read(const char *path, Text *text);
+/* Appends what is left of an open file; EFBIG where the text would have more than `most` bytes. */
+bool file_read_rest(int file, Text *text, size_t most);
 /* Into the file that is there; else makes one of that mode. Devices and pipes take the bytes, too. */
 bool file_write(const char *path, unsigned mode, const char *bytes, size_t count);
 /* Under another name first, then renamed: readers see the old file or the new one. */

@@ -5,24 +5,17 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "support/text.h"
+#include "support/files.h"
 
 enum { LARGEST_FILE = 1 << 30 }; /* whatever a dump may need; /dev/zero ends here */
 
-/* Appends all that `fd` gives.  0, or the reason for the failure. */
+/* NULL, or why the file cannot be read. */
 static const char *read_all(int fd, Text *content) {
-  char buffer[1 << 16];
-  for (;;) {
-    ssize_t count = read(fd, buffer, sizeof buffer);
-    if (count == 0) return NULL;
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return errno == EISDIR ? "is a directory" : strerror(errno);
-    if (content->length + (size_t)count > LARGEST_FILE) return "is larger than 1 GiB";
-    text_add_bytes(content, buffer, (size_t)count);
-  }
+  if (file_read_rest(fd, content, LARGEST_FILE)) return NULL;
+  if (errno == EFBIG) return "is larger than 1 GiB";
+  return errno == EISDIR ? "is a directory" : strerror(errno);
 }
 
 SourceFile *source_read(Arena *arena, const char *path, const char **reason) {
@@ -32,13 +25,9 @@ SourceFile *source_read(Arena *arena, const char *path, const char **reason) {
     *reason = arena_strdup(arena, strerror(errno));
     return NULL;
   }
-  struct stat status;
   Text content = {0};
   SourceFile *file = NULL;
-  const char *failure;
-  if (fstat(fd, &status) < 0) failure = strerror(errno);
-  else if (S_ISDIR(status.st_mode)) failure = "is a directory";
-  else failure = read_all(fd, &content);
+  const char *failure = read_all(fd, &content);
   if (failure) *reason = arena_strdup(arena, failure);
   else file = source_from_text(arena, is_stdin ? "<stdin>" : path, content.data, content.length);
   text_free(&content);

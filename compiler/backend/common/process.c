@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "support/files.h"
 
 extern char **environ;
 
@@ -97,14 +98,6 @@ static int wait_for(pid_t child) {
   return exit_status(status);
 }
 
-static void read_all(int end, Text *output) {
-  char piece[512];
-  for (ssize_t got; (got = read(end, piece, sizeof piece)) != 0;) {
-    if (got < 0 && errno != EINTR) return;
-    if (got > 0) text_add_bytes(output, piece, (size_t)got);
-  }
-}
-
 int process_read(Arena *arena, const Arguments *arguments, Text *output) {
   posix_spawn_file_actions_t actions;
   int ends[2];
@@ -122,7 +115,7 @@ int process_read(Arena *arena, const Arguments *arguments, Text *output) {
                            argument_vector(arena, arguments), environ);
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
-  if (!failure) read_all(ends[0], output);
+  if (!failure) (void)file_read_rest(ends[0], output, SIZE_MAX); /* what was read counts */
   close(ends[0]);
   errno = failure;
   return failure ? -1 : wait_for(child);
