@@ -234,14 +234,4 @@ static int contract_cut(const Node *node, int axis, int operand) {
   return axis < own->sum->count ? (int)own->sum->ints[axis] : AXIS_UNCUT;
 }
 
-const OpClass op_class_contract = {
-    .family = FAMILY_CONTRACTION,
-    .infer = contract_infer,
-    .gradient = contract_gradient,
-    .evaluate = contract_evaluate,
-    .cost = contract_cost,
-    .lower = lower_contract,
-    .cut = contract_cut,
-    .join = OP_ADD,
-    .mix = MIX_NARROW,
-};
+OP_CLASS(contract, FAMILY_CONTRACTION, .cost = contract_cost, .join = OP_ADD, .mix = MIX_NARROW)

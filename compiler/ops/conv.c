@@ -234,18 +234,7 @@ static int conv_weight_cut(const Node *node, int axis, int operand) {
   return is_summed ? 0 : AXIS_UNCUT;
 }
 
-#define CONVOLUTION(name, prepare_rule)                                                            \
-  const OpClass op_class_##name = {.family = FAMILY_CONVOLUTION,                                   \
-                                   .infer = name##_infer,                                          \
-                                   .gradient = name##_gradient,                                    \
-                                   .evaluate = name##_evaluate,                                    \
-                                   .cost = conv_cost,                                              \
-                                   .lower = lower_##name,                                          \
-                                   .prepare = prepare_rule,                                        \
-                                   .cut = name##_cut,                                              \
-                                   .join = OP_ADD,                                                 \
-                                   .mix = MIX_NARROW};
-
-CONVOLUTION(conv, NULL)
-CONVOLUTION(conv_input, NULL)
-CONVOLUTION(conv_weight, conv_weight_prepare)
+OP_CLASS(conv, FAMILY_CONVOLUTION, .cost = conv_cost, .join = OP_ADD, .mix = MIX_NARROW)
+OP_CLASS(conv_input, FAMILY_CONVOLUTION, .cost = conv_cost, .join = OP_ADD, .mix = MIX_NARROW)
+OP_CLASS(conv_weight, FAMILY_CONVOLUTION, .cost = conv_cost, .prepare = conv_weight_prepare,
+         .join = OP_ADD, .mix = MIX_NARROW)

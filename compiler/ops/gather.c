@@ -25,16 +25,6 @@ static Cost chosen_cost(const Node *node) {
                          (double)type_bytes(node->operands[1]->type)};
 }
 
-#define INDEXING(name, ...)                                                                        \
-  const OpClass op_class_##name = {.family = FAMILY_INDEXING,                                      \
-                                   .infer = name##_infer,                                          \
-                                   .gradient = name##_gradient,                                    \
-                                   .evaluate = name##_evaluate,                                    \
-                                   .index_bound = name##_index_bound,                              \
-                                   .lower = lower_##name,                                          \
-                                   .cut = name##_cut,                                              \
-                                   __VA_ARGS__};
-
 /* ---- gather: table [v, rest...], index [i...] -> [i..., rest...] ---- */
 
 static bool gather_infer(Inference *in) {
@@ -75,7 +65,8 @@ static int gather_cut(const Node *node, int axis, int operand) {
 }
 
 GRADIENT(gather, operand == 0 ? make_scatter_add(m, dy, b, a->type.shape) : NULL)
-INDEXING(gather, .cost = chosen_cost, .mix = MIX_FOLLOW)
+OP_CLASS(gather, FAMILY_INDEXING, .index_bound = gather_index_bound, .cost = chosen_cost,
+         .mix = MIX_FOLLOW)
 
 /* ---- scatter_add: values [i..., rest...], index [i...] -> `shape` [v, rest...]: each row of the
  * values is added to the row that its index names; rows not named are 0 ---- */
@@ -130,7 +121,8 @@ static int scatter_add_cut(const Node *node, int axis, int operand) {
 }
 
 GRADIENT(scatter_add, operand == 0 ? make_gather(m, dy, b) : NULL)
-INDEXING(scatter_add, .join = OP_ADD, .cost = scatter_add_cost)
+OP_CLASS(scatter_add, FAMILY_INDEXING, .index_bound = scatter_add_index_bound, .join = OP_ADD,
+         .cost = scatter_add_cost)
 
 /* ---- pick: x, index of x's shape without `axis` -> that shape: x at the index ---- */
 
@@ -190,7 +182,7 @@ static int pick_cut(const Node *node, int axis, int operand) {
 
 GRADIENT(pick,
          operand == 1 ? NULL : make_unpick(m, dy, b, (int)node_int(y, ATTR_AXIS), a->type.shape))
-INDEXING(pick, .cost = chosen_cost)
+OP_CLASS(pick, FAMILY_INDEXING, .index_bound = pick_index_bound, .cost = chosen_cost)
 
 /* ---- unpick: y, index -> `shape`: y at the index along `axis`, 0 elsewhere ---- */
 
@@ -229,4 +221,4 @@ static int unpick_cut(const Node *node, int axis, int operand) {
 }
 
 GRADIENT(unpick, operand == 1 ? NULL : make_pick(m, dy, b, (int)node_int(y, ATTR_AXIS)))
-INDEXING(unpick)
+OP_CLASS(unpick, FAMILY_INDEXING, .index_bound = unpick_index_bound)

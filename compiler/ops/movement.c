@@ -11,16 +11,6 @@ void evaluate_copy(const Node *node, const Tensor *const *operands, Tensor *resu
   if (count > 0) memcpy(result->data, operands[0]->data, sizeof(double) * count);
 }
 
-#define MOVEMENT(name, ...)                                                                        \
-  const OpClass op_class_##name = {.family = FAMILY_MOVEMENT,                                      \
-                                   .infer = name##_infer,                                          \
-                                   .gradient = name##_gradient,                                    \
-                                   .evaluate = name##_evaluate,                                    \
-                                   .lower = lower_##name,                                          \
-                                   .cut = name##_cut,                                              \
-                                   .mix = MIX_FOLLOW,                                              \
-                                   __VA_ARGS__};
-
 /* ---- reshape: to `shape`, of as many elements; row-major order is kept ---- */
 
 static bool reshape_infer(Inference *in) {
@@ -46,7 +36,7 @@ static int reshape_cut(const Node *node, int axis, int operand) {
 }
 
 GRADIENT(reshape, make_reshape(m, dy, x->type.shape))
-MOVEMENT(reshape, .moves_values = true, .keeps_order = true)
+OP_CLASS(reshape, FAMILY_MOVEMENT, .mix = MIX_FOLLOW, .moves_values = true, .keeps_order = true)
 
 /* ---- transpose: result axis i is operand axis permutation[i] ---- */
 
@@ -81,7 +71,7 @@ static int transpose_cut(const Node *node, int axis, int operand) {
                                       : AXIS_UNCUT;
 }
 
-MOVEMENT(transpose, .moves_values = true)
+OP_CLASS(transpose, FAMILY_MOVEMENT, .mix = MIX_FOLLOW, .moves_values = true)
 
 /* ---- broadcast: operand axis i becomes result axis axes[i]; the others repeat.  Extents of the
  * operand are never stretched: an axis of extent 1 that NumPy would repeat is reshaped first.
@@ -135,7 +125,7 @@ static int broadcast_cut(const Node *node, int axis, int operand) {
   return axis < node->type.shape.rank ? AXIS_WHOLE : AXIS_UNCUT;
 }
 
-MOVEMENT(broadcast, .moves_values = true)
+OP_CLASS(broadcast, FAMILY_MOVEMENT, .mix = MIX_FOLLOW, .moves_values = true)
 
 /* ---- slice: along each axis start, start + step, ... before stop; a negative step runs down, and
  * a stop of -1 is past the beginning ---- */
@@ -212,7 +202,7 @@ static int slice_cut(const Node *node, int axis, int operand) {
   return is_all ? axis : AXIS_UNCUT;
 }
 
-MOVEMENT(slice, .moves_values = true)
+OP_CLASS(slice, FAMILY_MOVEMENT, .mix = MIX_FOLLOW, .moves_values = true)
 
 /* ---- pad: `low` and `high` elements around and step - 1 between; all new ones are `value` ---- */
 
@@ -268,7 +258,7 @@ static int pad_cut(const Node *node, int axis, int operand) {
   return is_all ? axis : AXIS_UNCUT;
 }
 
-MOVEMENT(pad)
+OP_CLASS(pad, FAMILY_MOVEMENT, .mix = MIX_FOLLOW)
 
 /* ---- concat: operands one after the other along `axis`; all other extents agree ---- */
 
@@ -318,4 +308,4 @@ static int concat_cut(const Node *node, int axis, int operand) {
   return is_other ? axis : AXIS_UNCUT;
 }
 
-MOVEMENT(concat)
+OP_CLASS(concat, FAMILY_MOVEMENT, .mix = MIX_FOLLOW)

@@ -140,6 +140,16 @@ void node_evaluate(const Node *node, const Tensor *const *operands, Tensor *resu
 /* One element of an elementwise node, given those of its operands: what `evaluate` computes. */
 double node_scalar(const Node *node, const double *operands);
 
+/* A record whose rules bear its name; what follows are more of its fields. */
+#define OP_CLASS(name, of_family, ...)                                                             \
+  const OpClass op_class_##name = {.family = of_family,                                            \
+                                   .infer = name##_infer,                                          \
+                                   .gradient = name##_gradient,                                    \
+                                   .evaluate = name##_evaluate,                                    \
+                                   .lower = lower_##name,                                          \
+                                   .cut = name##_cut,                                              \
+                                   __VA_ARGS__};
+
 /* The records, one a line of ops.def. */
 #define OP(identifier, name, least, most, table) extern const OpClass op_class_##table;
 #include "ops/ops.def"

@@ -12,8 +12,6 @@
 
 static const bool first_axis[MAX_RANK] = {true};
 
-static Graph *turn_graph(const Graph *graph);
-
 static Node *reverse_steps(const Maker *maker, Node *x) {
   return reversal_make(maker, x, first_axis);
 }
