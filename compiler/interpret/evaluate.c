@@ -68,8 +68,7 @@ static void bind_leaf(Evaluation *evaluation, const Node *node, Tensor *value) {
     if (!type_equal(binding->value->type, node->type))
       panic("graph %s: %s %s is bound to a value of another type", evaluation->graph->name, op,
             name);
-    size_t count = (size_t)shape_elements(node->type.shape);
-    if (count > 0) memcpy(value->data, binding->value->data, sizeof(double) * count);
+    tensor_copy(value->data, binding->value);
     return;
   }
   panic("graph %s: %s %s has no value", evaluation->graph->name, op, name);
@@ -87,11 +86,6 @@ static const Tensor *sequence_element(Arena *arena, const Tensor *sequence, Type
   return element;
 }
 
-static void copy_elements(double *to, const Tensor *from) {
-  size_t count = (size_t)shape_elements(from->type.shape);
-  if (count > 0) memcpy(to, from->data, sizeof(double) * count);
-}
-
 /* One step: the carries, which are the first results, take their next values. */
 static void run_step(const Node *scan, const ScanShape *shape, const Tensor *const *operands,
                      Tensor **results, int64_t t, const EvaluateContext *context) {
@@ -107,7 +101,7 @@ static void run_step(const Node *scan, const ScanShape *shape, const Tensor *con
   for (int i = 0; i < scan_result_count(scan); i++) {
     const Tensor *value = evaluation_output(step, i);
     int64_t at = i < shape->carries ? 0 : t * shape_elements(value->type.shape);
-    copy_elements(results[i]->data + at, value);
+    tensor_copy(results[i]->data + at, value);
   }
   arena_destroy(scratch);
 }
@@ -121,7 +115,7 @@ static void compute_scan(Evaluation *evaluation, const Node *scan, const Tensor 
   Tensor **results = ARENA_ARRAY(arena, Tensor *, scan_result_count(scan));
   for (int i = 0; i < scan_result_count(scan); i++)
     results[i] = tensor_create(arena, scan_result_type(&shape, scan->body, i));
-  for (int i = 0; i < shape.carries; i++) copy_elements(results[i]->data, operands[i]);
+  for (int i = 0; i < shape.carries; i++) tensor_copy(results[i]->data, operands[i]);
   for (int64_t step = 0; step < shape.length; step++)
     run_step(scan, &shape, operands, results, shape.reverse ? shape.length - 1 - step : step,
              &evaluation->context);
@@ -145,11 +139,11 @@ static void compute(Evaluation *evaluation, const Node *node, Tensor *value) {
   const OpInfo *info = op_info(node->op);
   if (node_is_scan_result(node)) {
     Tensor **results = evaluation->results[node->operands[0]->id];
-    copy_elements(value->data, results[node_int(node, ATTR_INDEX)]);
+    tensor_copy(value->data, results[node_int(node, ATTR_INDEX)]);
     return;
   }
   if (info->class->leaf == LEAF_ARGUMENT) {
-    copy_elements(value->data, evaluation->arguments[node_int(node, ATTR_INDEX)]);
+    tensor_copy(value->data, evaluation->arguments[node_int(node, ATTR_INDEX)]);
     return;
   }
   if (!info->class->evaluate && !info->class->draw && !node->body)

@@ -18,12 +18,6 @@ struct Interpreter {
   Arena *run_arena; /* of the latest run */
 };
 
-static void copy_values(Tensor *to, const Tensor *from) {
-  CHECK(shape_equal(to->type.shape, from->type.shape));
-  size_t count = (size_t)shape_elements(to->type.shape);
-  if (count > 0) memcpy(to->data, from->data, sizeof(double) * count);
-}
-
 static Tensor *find_value(const Interpreter *interpreter, const char *path) {
   const Module *module = interpreter->module;
   for (int i = 0; i < module->variables.count; i++)
@@ -42,7 +36,7 @@ static void store(Interpreter *interpreter, const Graph *graph, const Evaluation
   for (int i = 0; i < graph->outputs.count; i++) {
     const Output *output = &graph->outputs.items[i];
     if (output->kind == OUTPUT_STORE)
-      copy_values(interpreter_variable(interpreter, output->name),
+      tensor_copy(interpreter_variable(interpreter, output->name)->data,
                   evaluation_output(evaluation, i));
   }
 }

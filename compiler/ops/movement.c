@@ -4,11 +4,8 @@
 #include "ops/lower.h"
 #include "support/panic.h"
 
-#include <string.h>
-
 void evaluate_copy(const Node *node, const Tensor *const *operands, Tensor *result) {
-  size_t count = (size_t)shape_elements(result->type.shape);
-  if (count > 0) memcpy(result->data, operands[0]->data, sizeof(double) * count);
+  tensor_copy(result->data, operands[0]);
 }
 
 /* ---- reshape: to `shape`, of as many elements; row-major order is kept ---- */

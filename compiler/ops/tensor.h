@@ -3,12 +3,18 @@
 #ifndef NNC_OPS_TENSOR_H
 #define NNC_OPS_TENSOR_H
 
+#include <string.h>
 #include "graph/types.h"
 
 typedef struct Tensor {
   Type type;
   double *data; /* row-major, shape_elements(type.shape) */
 } Tensor;
+
+static inline void tensor_copy(double *to, const Tensor *from) {
+  size_t count = (size_t)shape_elements(from->type.shape);
+  if (count > 0) memcpy(to, from->data, sizeof(double) * count);
+}
 
 static inline void tensor_fill(Tensor *tensor, double value) {
   int64_t count = shape_elements(tensor->type.shape);
