@@ -24,37 +24,29 @@ AttributeKind attribute_kind(AttributeKey key) { return attribute_find(key)->kin
 
 const char *attribute_name(AttributeKey key) { return attribute_find(key)->name; }
 
-static Attribute attr_make(AttributeKey key, AttributeKind kind) {
+/* The key, whose attribute has a value of this kind. */
+static AttributeKey key_of(AttributeKey key, AttributeKind kind) {
   if (attribute_kind(key) != kind)
     panic("attribute %s is made with a value of another kind", attribute_name(key));
-  return (Attribute){.key = key};
+  return key;
 }
 
 Attribute attr_make_int(AttributeKey key, int64_t value) {
-  Attribute attribute = attr_make(key, ATTRIBUTE_INT);
-  attribute.integer = value;
-  return attribute;
+  return (Attribute){.key = key_of(key, ATTRIBUTE_INT), .integer = value};
 }
 
 Attribute attr_make_float(AttributeKey key, double value) {
-  Attribute attribute = attr_make(key, ATTRIBUTE_FLOAT);
-  attribute.real = value;
-  return attribute;
+  return (Attribute){.key = key_of(key, ATTRIBUTE_FLOAT), .real = value};
 }
 
 Attribute attr_make_string(AttributeKey key, const char *value) {
-  Attribute attribute = attr_make(key, ATTRIBUTE_STRING);
-  attribute.string = name_intern(value);
-  return attribute;
+  return (Attribute){.key = key_of(key, ATTRIBUTE_STRING), .string = name_intern(value)};
 }
 
 /* The array stays the caller's until the attribute is given to a node, which copies it. */
 Attribute attr_make_ints(AttributeKey key, int count, const int64_t *values) {
-  Attribute attribute = attr_make(key, ATTRIBUTE_INTS);
   CHECK(count >= 0);
-  attribute.count = count;
-  attribute.ints = (int64_t *)values;
-  return attribute;
+  return (Attribute){.key = key_of(key, ATTRIBUTE_INTS), .count = count, .ints = (int64_t *)values};
 }
 
 const Attribute *node_attribute(const Node *node, AttributeKey key) {

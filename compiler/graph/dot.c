@@ -1,12 +1,8 @@
 /* Graphviz: one cluster an entry, a box a node labelled with operator, type and path, an ellipse
- * an output.  `nnc dump --dot | dot -Tsvg` draws it. */
+ * an output. Names of Graphviz nodes begin with that of the entry, since they must differ between
+ * clusters. `nnc dump --dot | dot -Tsvg` draws it. */
 #include "graph/dump_words.h"
 #include "graph/textual.h"
-
-/* Names of Graphviz nodes must differ between clusters. */
-static void add_node_name(Text *text, const Graph *graph, const Node *node) {
-  text_printf(text, "%s_%d", graph->name, node->id);
-}
 
 /* A quoted label: Graphviz knows \" and \n in it and keeps any other backslash, so a path's own
  * backslashes and control characters are shown as '?'. */
@@ -28,19 +24,13 @@ static void add_node(Text *text, const Graph *graph, const Node *node) {
   bool is_leaf = node->operand_count == 0;
   const Attribute *name = node_attribute(node, ATTR_NAME);
   const char *lines[] = {op_name(node->op), type.data, name ? name->string : node->path};
-  text_add(text, "    ");
-  add_node_name(text, graph, node);
-  text_add_char(text, ' ');
+  text_printf(text, "    %s_%d ", graph->name, node->id);
   add_label(text, lines, 3);
   text_printf(text, ", shape=box%s];\n", is_leaf ? ", style=filled, fillcolor=lightgrey" : "");
   text_free(&type);
-  for (int i = 0; i < node->operand_count; i++) {
-    text_add(text, "    ");
-    add_node_name(text, graph, node->operands[i]);
-    text_add(text, " -> ");
-    add_node_name(text, graph, node);
-    text_add(text, ";\n");
-  }
+  for (int i = 0; i < node->operand_count; i++)
+    text_printf(text, "    %s_%d -> %s_%d;\n", graph->name, node->operands[i]->id, graph->name,
+                node->id);
 }
 
 static void add_output(Text *text, const Graph *graph, int index) {
@@ -48,9 +38,8 @@ static void add_output(Text *text, const Graph *graph, int index) {
   const char *lines[] = {dump_output_words[output->kind], output->name};
   text_printf(text, "    %s_out%d ", graph->name, index);
   add_label(text, lines, 2);
-  text_add(text, ", shape=ellipse];\n    ");
-  add_node_name(text, graph, output->node);
-  text_printf(text, " -> %s_out%d;\n", graph->name, index);
+  text_printf(text, ", shape=ellipse];\n    %s_%d -> %s_out%d;\n", graph->name, output->node->id,
+              graph->name, index);
 }
 
 void module_print_dot(Text *text, const Module *module) {

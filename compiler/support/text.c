@@ -2,7 +2,6 @@
 #include "support/text.h"
 
 #include <inttypes.h>
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,17 +90,6 @@ void text_add_quoted(Text *text, const char *string) {
   text_add_char(text, '"');
 }
 
-/* The locale may print 0,5: put the point back. */
-static void fix_point(char *number) {
-  const char *point = localeconv()->decimal_point;
-  if (!strcmp(point, ".") || !*point) return;
-  char *at = strstr(number, point);
-  if (!at) return;
-  *at = '.';
-  size_t extra = strlen(point) - 1;
-  memmove(at + 1, at + 1 + extra, strlen(at + 1 + extra) + 1);
-}
-
 void text_add_double(Text *text, double value) {
   if (isnan(value)) {
     text_add(text, "nan");
@@ -119,7 +107,6 @@ void text_add_double(Text *text, double value) {
   /* 1e+03 is 1000: whole numbers that a reader can take in at a glance are written out. */
   if (strchr(number, 'e') && fabs(value) < 1e9 && value == floor(value))
     snprintf(number, sizeof number, "%.0f", value);
-  fix_point(number);
   text_add(text, number);
   if (!strpbrk(number, ".e")) text_add(text, ".0");
 }
@@ -145,10 +132,7 @@ void text_add_bytes_size(Text *text, double bytes) {
   bytes /= 1024;
   /* 1023.95 KiB would be printed as 1024.0 KiB. */
   while (fabs(bytes) >= 1023.95 && unit + 1 < sizeof units / sizeof *units) bytes /= 1024, unit++;
-  char number[64];
-  snprintf(number, sizeof number, "%.1f", bytes);
-  fix_point(number);
-  text_printf(text, "%s %s", number, units[unit]);
+  text_printf(text, "%.1f %s", bytes, units[unit]);
 }
 
 void text_free(Text *text) {

@@ -25,7 +25,7 @@ void text_pad(Text *text, char c, int count);
 /* A double-quoted string with C escapes, readable by C, JSON and the dump parser. */
 void text_add_quoted(Text *text, const char *string);
 /* The shortest decimal that reads back to exactly `value`, with '.' or 'e' in it ("0.1", "1e-08",
- * "2.0"); "inf", "-inf", "nan" for the others.  Never depends on the locale. */
+ * "2.0"); "inf", "-inf", "nan" for the others. The locale is always C. */
 void text_add_double(Text *text, double value);
 /* 1234567 as "1,234,567"; 3145728 bytes as "3.0 MiB". */
 void text_add_grouped(Text *text, int64_t value);
