@@ -71,13 +71,11 @@ Node *sum_steps_make(const Maker *maker, const Node *node, const Nodes *stacked,
     return sum_contract(maker, node, stack_of(x, stacked, stacks),
                         stack_of(node->operands[1], stacked, stacks));
   if (node->op == OP_REDUCE_SUM) return sum_reduction(maker, node, stack_of(x, stacked, stacks));
-  Node *first = sum_steps_make(maker, x, stacked, stacks);
-  if (node->op == OP_NEG) return make_unary(maker, OP_NEG, first);
-  if (node->op == OP_RESHAPE) return make_reshape(maker, first, node->type.shape);
+  Node *sums[2] = {sum_steps_make(maker, x, stacked, stacks), NULL};
+  if (node->op == OP_RESHAPE) return make_reshape(maker, sums[0], node->type.shape);
   if (node->op == OP_TRANSPOSE)
-    return make_transpose(maker, first, node_ints(node, ATTR_PERMUTATION)->ints);
-  if (node->op == OP_PAD)
-    return make_node(maker, OP_PAD, 1, &first, node->attribute_count, node->attributes);
-  Node *second = sum_steps_make(maker, node->operands[1], stacked, stacks);
-  return make_binary(maker, node->op, first, second);
+    return make_transpose(maker, sums[0], node_ints(node, ATTR_PERMUTATION)->ints);
+  if (node->operand_count > 1) sums[1] = sum_steps_make(maker, node->operands[1], stacked, stacks);
+  return make_node(maker, node->op, node->operand_count, sums, node->attribute_count,
+                   node->attributes);
 }

@@ -303,23 +303,17 @@ static bool is_smooth(const Index *index, int axis_count, int axis) {
 static double rough_accesses(LoopWriter *writer, int number, int axis) {
   const Stage *stage = &writer->kernel->stages[number];
   int axis_count = writer->kernel->axis_count + stage->axis_count;
-  double trips = (double)stage_extent(stage), rough = 0;
-  bool has_own = stage->axis_count > 0;
+  bool has_axis = axis >= 0 || stage->axis_count > 0;
+  if (axis < 0) axis = axis_count - 1;
+  int rough = 0;
   ExprList list = kernel_expressions(writer->code->arena, writer->kernel, number);
   for (int i = 0; i < list.count; i++) {
     const Expr *expr = list.items[i];
-    if (expr->kind != EXPR_LOAD) continue;
-    bool smooth = axis >= 0 ? is_smooth(expr->index, axis_count, axis)
-                            : has_own && is_smooth(expr->index, axis_count, axis_count - 1);
-    if (!smooth) rough += trips;
+    if (expr->kind == EXPR_LOAD) rough += !has_axis || !is_smooth(expr->index, axis_count, axis);
   }
-  for (int i = 0; i < stage->store_count; i++) {
-    const Index *index = stage->stores[i].index;
-    bool smooth = axis >= 0 ? is_smooth(index, axis_count, axis)
-                            : has_own && is_smooth(index, axis_count, axis_count - 1);
-    if (!smooth) rough += trips;
-  }
-  return rough;
+  for (int i = 0; i < stage->store_count; i++)
+    rough += !has_axis || !is_smooth(stage->stores[i].index, axis_count, axis);
+  return (double)stage_extent(stage) * rough;
 }
 
 static bool columns_are_better(LoopWriter *writer) {
