@@ -34,7 +34,7 @@ Variable *module_find_variable(Module *module, const char *path) {
   return NULL;
 }
 
-InputInfo *module_find_input(Module *module, const char *name) {
+const InputInfo *module_find_input(const Module *module, const char *name) {
   const char *interned = name_intern(name);
   for (int i = 0; i < module->inputs.count; i++)
     if (module->inputs.items[i].name == interned) return &module->inputs.items[i];

@@ -167,7 +167,7 @@ typedef struct Module {
 
 Module *module_create(Arena *arena, const char *name, const SourceFile *source);
 Variable *module_find_variable(Module *module, const char *path);
-InputInfo *module_find_input(Module *module, const char *name);
+const InputInfo *module_find_input(const Module *module, const char *name);
 const char **module_metric_names(Arena *arena, const Module *module);
 const ExternInfo *module_find_extern(const Module *module, const char *function);
 

@@ -18,17 +18,11 @@ struct Interpreter {
   Arena *run_arena; /* of the latest run */
 };
 
-static Tensor *find_value(const Interpreter *interpreter, const char *path) {
+Tensor *interpreter_variable(Interpreter *interpreter, const char *path) {
   const Module *module = interpreter->module;
   for (int i = 0; i < module->variables.count; i++)
     if (strcmp(module->variables.items[i].path, path) == 0) return interpreter->values[i];
-  return NULL;
-}
-
-Tensor *interpreter_variable(Interpreter *interpreter, const char *path) {
-  Tensor *value = find_value(interpreter, path);
-  if (!value) panic("module %s has no variable %s", interpreter->module->name, path);
-  return value;
+  panic("module %s has no variable %s", module->name, path);
 }
 
 /* The new values of variables; nothing reads old ones any more. */

@@ -62,11 +62,8 @@ static bool divides(const MicroBatch *m, Type type, int axis) {
 }
 
 static bool is_batched_input(const MicroBatch *m, const Node *node) {
-  if (op_info(node->op)->class->leaf != LEAF_INPUT) return false;
-  for (int i = 0; i < m->module->inputs.count; i++)
-    if (m->module->inputs.items[i].name == node_string(node, ATTR_NAME))
-      return m->module->inputs.items[i].is_batched;
-  return false;
+  return op_info(node->op)->class->leaf == LEAF_INPUT &&
+         module_find_input(m->module, node_string(node, ATTR_NAME))->is_batched;
 }
 
 typedef struct Operands {

@@ -119,12 +119,6 @@ static void emit_plateaus(Emitter *emitter) {
 
 /* ---- entries ---- */
 
-static bool input_is_batched(const Module *module, const char *name) {
-  for (int i = 0; i < module->inputs.count; i++)
-    if (strcmp(module->inputs.items[i].name, name) == 0) return module->inputs.items[i].is_batched;
-  panic("input %s is not declared", name);
-}
-
 static void emit_inputs(Emitter *emitter, const char *name, const ProgramEntry *entry) {
   Code *code = &emitter->code;
   const Program *program = emitter->program;
@@ -139,7 +133,7 @@ static void emit_inputs(Emitter *emitter, const char *name, const ProgramEntry *
     const Buffer *buffer = &program->buffers.items[id];
     InputLimit limit = graph_input_limit(emitter->arena, graph, buffer->name);
     code_line(code, "%s,", tensor_text(emitter, buffer->name, buffer->type, emitter->memory[id]));
-    batched[i] = input_is_batched(program->module, buffer->name);
+    batched[i] = module_find_input(program->module, buffer->name)->is_batched;
     limits[i] = limit.bound;
     exceptions[i] = limit.has_exception ? limit.exception : INT64_MIN;
   }
