@@ -34,15 +34,11 @@ Node *rule_sub_negated(const Rewrite *rewrite, Node *node) {
 
 /* ---- products and quotients --------------------------------------------------------------- */
 
-static Node *by_unit(const Rewrite *rewrite, Node *node) {
+Node *rule_unit(const Rewrite *rewrite, Node *node) {
   if (match_value(second(node), 1)) return first(node);
   if (match_value(second(node), -1)) return make_unary(&rewrite->maker, OP_NEG, first(node));
   return NULL;
 }
-
-Node *rule_mul_unit(const Rewrite *rewrite, Node *node) { return by_unit(rewrite, node); }
-
-Node *rule_div_unit(const Rewrite *rewrite, Node *node) { return by_unit(rewrite, node); }
 
 Node *rule_mul_zero(const Rewrite *rewrite, Node *node) {
   if (!dtype_is_int(node->type.dtype) || !match_value(second(node), 0)) return NULL;
@@ -50,7 +46,7 @@ Node *rule_mul_zero(const Rewrite *rewrite, Node *node) {
 }
 
 /* Signs of the operands of a product or quotient cancel, or go into a constant. */
-static Node *cancel_signs(const Rewrite *rewrite, Node *node) {
+Node *rule_signs(const Rewrite *rewrite, Node *node) {
   double value;
   if (first(node)->op != OP_NEG) return NULL;
   if (second(node)->op == OP_NEG)
@@ -64,10 +60,8 @@ Node *rule_mul_negated(const Rewrite *rewrite, Node *node) {
   /* -(-2^31) would not be an i32. */
   if (dtype_is_int(node->type.dtype) && match_constant(second(node), &value) && !(value > -0x1p31))
     return NULL;
-  return cancel_signs(rewrite, node);
+  return rule_signs(rewrite, node);
 }
-
-Node *rule_div_negated(const Rewrite *rewrite, Node *node) { return cancel_signs(rewrite, node); }
 
 /* Both x / 2^k and x * 2^-k are the exact quotient rounded once, if 2^-k is a normal number. */
 Node *rule_div_power_of_two(const Rewrite *rewrite, Node *node) {

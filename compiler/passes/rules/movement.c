@@ -46,7 +46,7 @@ static Node *match_fill(const Rewrite *rewrite, const Node *node) {
   return make_reshape(&rewrite->maker, first(node), shape_scalar());
 }
 
-static Node *refill(const Rewrite *rewrite, Node *node) {
+Node *rule_refill(const Rewrite *rewrite, Node *node) {
   Node *scalar = match_fill(rewrite, first(node));
   return scalar ? make_broadcast(&rewrite->maker, scalar, node->type.shape, NULL) : NULL;
 }
@@ -58,8 +58,6 @@ Node *rule_reshape(const Rewrite *rewrite, Node *node) {
   if (first(node)->op != OP_RESHAPE) return NULL;
   return make_reshape(&rewrite->maker, first(first(node)), node->type.shape);
 }
-
-Node *rule_reshape_fill(const Rewrite *rewrite, Node *node) { return refill(rewrite, node); }
 
 /* ---- transpose ---------------------------------------------------------------------------- */
 
@@ -149,8 +147,6 @@ Node *rule_slice_whole(const Rewrite *rewrite, Node *node) {
     if (node->type.shape.dim[i] > 1 && step->ints[i] < 0) return NULL;
   return first(node);
 }
-
-Node *rule_slice_fill(const Rewrite *rewrite, Node *node) { return refill(rewrite, node); }
 
 /* A range along the axis that is one whole part, everything else whole. */
 Node *rule_slice_concat(const Rewrite *rewrite, Node *node) {
