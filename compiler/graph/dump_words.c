@@ -33,3 +33,45 @@ const DumpRunField dump_run_fields[] = {
     {"seed", offsetof(RunConfig, seed)},
 };
 const int dump_run_field_count = sizeof dump_run_fields / sizeof *dump_run_fields;
+
+static const Field input_fields[] = {
+    FIELD("", STRING, InputInfo, name),
+    FIELD(" : ", TYPE, InputInfo, type),
+    FIELD(" batched", FLAG, InputInfo, is_batched),
+    FIELD("", PLACE, InputInfo, span),
+};
+static const Field variable_fields[] = {
+    FIELD("", WORD, Variable, kind, .most = VARIABLE_KIND_COUNT, .choices = dump_variable_words),
+    FIELD(" ", STRING, Variable, path),
+    FIELD(" : ", TYPE, Variable, type),
+    FIELD(" frozen", FLAG, Variable, frozen),
+    FIELD(" file ", GIVEN, Variable, file),
+    FIELD(" entry ", GIVEN, Variable, entry),
+    FIELD("", PLACE, Variable, span),
+};
+static const Field metric_fields[] = {
+    FIELD("", STRING, MetricInfo, name),
+    FIELD("", PLACE, MetricInfo, span),
+};
+static const Field plateau_fields[] = {
+    FIELD("", STRING, Plateau, name),
+    FIELD(" metric ", STRING, Plateau, metric),
+    FIELD(" of ", STRING, Plateau, set),
+    FIELD(" max", FLAG, Plateau, is_max),
+    FIELD(" relative", FLAG, Plateau, is_relative),
+    FIELD(" ", DOUBLE, Plateau, start),
+    FIELD(" ", DOUBLE, Plateau, factor),
+    FIELD(" ", DOUBLE, Plateau, threshold),
+    FIELD(" ", DOUBLE, Plateau, floor),
+    FIELD(" ", DOUBLE, Plateau, least),
+    FIELD(" ", INT64, Plateau, patience, 0, INT32_MAX),
+    FIELD(" ", INT64, Plateau, cooldown, 0, INT32_MAX),
+    FIELD("", PLACE, Plateau, span),
+};
+
+const DumpList dump_lists[DUMP_LIST_COUNT] = {
+    {"input", RECORD(input_fields), offsetof(Module, inputs), sizeof(InputInfo)},
+    {NULL, RECORD(variable_fields), offsetof(Module, variables), sizeof(Variable)},
+    {"metric", RECORD(metric_fields), offsetof(Module, metrics), sizeof(MetricInfo)},
+    {"plateau", RECORD(plateau_fields), offsetof(Module, plateaus), sizeof(Plateau)},
+};

@@ -31,7 +31,7 @@
 #ifndef NNC_GRAPH_DUMP_WORDS_H
 #define NNC_GRAPH_DUMP_WORDS_H
 
-#include "graph/module.h"
+#include "graph/record.h"
 
 #define DUMP_MAGIC "nnc_dump"
 enum { DUMP_VERSION = 1 };
@@ -51,5 +51,21 @@ typedef struct DumpRunField {
 } DumpRunField;
 extern const DumpRunField dump_run_fields[];
 extern const int dump_run_field_count;
+
+/* The arrays of a module whose elements are a line each, in the order they are printed. */
+typedef struct DumpList {
+  const char *keyword; /* before the fields; NULL: the first field tells */
+  const Field *fields;
+  int field_count;
+  size_t list, size; /* where the array is in Module; bytes of an element */
+} DumpList;
+enum { DUMP_LIST_COUNT = 4 };
+extern const DumpList dump_lists[DUMP_LIST_COUNT];
+
+/* Any of these arrays. */
+typedef VEC(char) DumpItems;
+static inline DumpItems *dump_items(const DumpList *list, const Module *module) {
+  return (DumpItems *)((char *)module + list->list);
+}
 
 #endif

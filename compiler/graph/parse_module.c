@@ -86,61 +86,22 @@ static bool read_file(Reader *reader) {
   return !reader->failed;
 }
 
-/* ---- inputs, variables, metrics ----------------------------------------------------------- */
+/* ---- what is a line each ------------------------------------------------------------------ */
 
-static bool read_typed_name(Reader *reader, const char **name, Type *type) {
-  return reader_string(reader, name) && reader_expect_mark(reader, ':') &&
-         reader_type(reader, type);
+static bool read_element(Reader *reader, const DumpList *list) {
+  DumpItems *items = dump_items(list, reader->module);
+  if (items->count == items->capacity)
+    items->items = vec_grow(reader->arena, items->items, &items->capacity, list->size);
+  char *record = items->items + (size_t)items->count++ * list->size;
+  return record_read(reader, list->fields, list->field_count, record);
 }
 
-static bool read_input(Reader *reader) {
-  InputInfo input = {0};
-  if (!read_typed_name(reader, &input.name, &input.type)) return false;
-  input.is_batched = reader_accept_word(reader, "batched");
-  if (!reader_optional_place(reader, &input.span)) return false;
-  vec_push(reader->arena, &reader->module->inputs, input);
-  return true;
-}
-
-static bool read_variable(Reader *reader, VariableKind kind) {
-  Variable variable = {.kind = kind};
-  if (!read_typed_name(reader, &variable.path, &variable.type)) return false;
-  variable.frozen = reader_accept_word(reader, "frozen");
-  if (reader_accept_word(reader, "file") && !reader_string(reader, &variable.file)) return false;
-  if (variable.file && reader_accept_word(reader, "entry") &&
-      !reader_string(reader, &variable.entry))
-    return false;
-  if (!reader_optional_place(reader, &variable.span)) return false;
-  vec_push(reader->arena, &reader->module->variables, variable);
-  return true;
-}
-
-static bool read_metric(Reader *reader) {
-  MetricInfo metric = {0};
-  if (!reader_string(reader, &metric.name) || !reader_optional_place(reader, &metric.span))
-    return false;
-  vec_push(reader->arena, &reader->module->metrics, metric);
-  return true;
-}
-
-static bool read_plateau(Reader *reader) {
-  Plateau plateau = {0};
-  double *const numbers[] = {&plateau.start, &plateau.factor, &plateau.threshold, &plateau.floor,
-                             &plateau.least};
-  if (!reader_string(reader, &plateau.name) || !reader_expect_word(reader, "metric") ||
-      !reader_string(reader, &plateau.metric) || !reader_expect_word(reader, "of") ||
-      !reader_string(reader, &plateau.set))
-    return false;
-  plateau.is_max = reader_accept_word(reader, "max");
-  plateau.is_relative = reader_accept_word(reader, "relative");
-  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-    if (!reader_double(reader, numbers[i])) return false;
-  if (!reader_integer(reader, 0, INT32_MAX, &plateau.patience) ||
-      !reader_integer(reader, 0, INT32_MAX, &plateau.cooldown) ||
-      !reader_optional_place(reader, &plateau.span))
-    return false;
-  vec_push(reader->arena, &reader->module->plateaus, plateau);
-  return true;
+/* Whether an element is next, whose keyword it consumes. */
+static bool sees_element(Reader *reader, const DumpList *list) {
+  if (list->keyword) return reader_accept_word(reader, list->keyword);
+  for (int kind = 0; kind < VARIABLE_KIND_COUNT; kind++)
+    if (reader_sees_word(reader, dump_variable_words[kind])) return true;
+  return false;
 }
 
 static bool read_extern(Reader *reader) {
@@ -264,17 +225,15 @@ typedef struct Item {
 } Item;
 
 static const Item items[] = {
-    {"run", read_run},       {"source", read_source},   {"file", read_file},
-    {"input", read_input},   {"metric", read_metric},   {"data", read_data_set},
-    {"entry", reader_entry}, {"plateau", read_plateau}, {"extern", read_extern},
+    {"run", read_run},       {"source", read_source}, {"file", read_file},
+    {"data", read_data_set}, {"entry", reader_entry}, {"extern", read_extern},
 };
 
 static bool read_item(Reader *reader) {
   for (size_t i = 0; i < sizeof items / sizeof *items; i++)
     if (reader_accept_word(reader, items[i].keyword)) return items[i].read(reader);
-  for (int kind = 0; kind < VARIABLE_KIND_COUNT; kind++)
-    if (reader_accept_word(reader, dump_variable_words[kind]))
-      return read_variable(reader, (VariableKind)kind);
+  for (int i = 0; i < DUMP_LIST_COUNT; i++)
+    if (sees_element(reader, &dump_lists[i])) return read_element(reader, &dump_lists[i]);
   return false;
 }
 

@@ -29,38 +29,6 @@ static void mention(Printer *printer, Span span) {
     vec_push(printer->arena, &printer->files, span.file);
 }
 
-static void mention_graph(Printer *printer, const Graph *graph) {
-  for (int i = 0; i < graph->nodes.count; i++) {
-    mention(printer, graph->nodes.items[i]->span);
-    const Graph *inner = node_inner(graph->nodes.items[i]);
-    if (inner) mention_graph(printer, inner);
-  }
-  for (int i = 0; i < graph->outputs.count; i++) mention(printer, graph->outputs.items[i].span);
-}
-
-static void mention_data(Printer *printer, const DataSet *set) {
-  mention(printer, set->span);
-  for (int i = 0; i < set->pipeline_count; i++) {
-    const DataPipeline *pipeline = &set->pipelines[i];
-    for (int k = 0; k < pipeline->call_count; k++) mention(printer, pipeline->calls[k].span);
-    mention(printer, pipeline->span);
-  }
-}
-
-/* Numbers all files in the order in which the text will mention them. */
-static void collect_files(Printer *printer, const Module *module) {
-  vec_push(printer->arena, &printer->files, module->source);
-  for (int i = 0; i < module->inputs.count; i++) mention(printer, module->inputs.items[i].span);
-  for (int i = 0; i < module->variables.count; i++)
-    mention(printer, module->variables.items[i].span);
-  for (int i = 0; i < module->metrics.count; i++) mention(printer, module->metrics.items[i].span);
-  for (int i = 0; i < module->externs.count; i++) mention(printer, module->externs.items[i].span);
-  for (int i = 0; i < module->data_sets.count; i++)
-    mention_data(printer, &module->data_sets.items[i]);
-  for (int i = 0; i < ENTRY_COUNT; i++)
-    if (module->entries[i]) mention_graph(printer, module->entries[i]);
-}
-
 void text_add_place(Text *text, Span span, const FileList *files) {
   if (span.line == 0) return;
   int number = file_number(files, span.file);
@@ -71,7 +39,9 @@ void text_add_place(Text *text, Span span, const FileList *files) {
 }
 
 static void print_place(Printer *printer, Span span) {
-  if (printer->with_places) text_add_place(printer->text, span, &printer->files);
+  if (!printer->with_places) return;
+  mention(printer, span);
+  text_add_place(printer->text, span, &printer->files);
 }
 
 /* ---- the module's tables ------------------------------------------------------------------ */
@@ -130,60 +100,17 @@ static void print_files(Printer *printer) {
   }
 }
 
-static void print_typed_name(Text *text, const char *keyword, const char *name, Type type) {
-  text_printf(text, "%s ", keyword);
-  text_add_quoted(text, name);
-  text_add(text, " : ");
-  text_add_type(text, type);
-}
-
-static void print_tables(Printer *printer, const Module *module) {
-  Text *text = printer->text;
-  for (int i = 0; i < module->inputs.count; i++) {
-    const InputInfo *input = &module->inputs.items[i];
-    print_typed_name(text, "input", input->name, input->type);
-    if (input->is_batched) text_add(text, " batched");
-    print_place(printer, input->span);
-    text_add_char(text, '\n');
+static void print_list(Printer *printer, const DumpList *list, const Module *module) {
+  const DumpItems *items = dump_items(list, module);
+  for (int i = 0; i < items->count; i++) {
+    const char *record = items->items + (size_t)i * list->size;
+    for (int k = 0; k < list->field_count; k++)
+      if (list->fields[k].kind == FIELD_PLACE)
+        mention(printer, *(const Span *)(record + list->fields[k].offset));
+    if (list->keyword) text_printf(printer->text, "%s ", list->keyword);
+    record_print(printer->text, list->fields, list->field_count, record, &printer->files);
+    text_add_char(printer->text, '\n');
   }
-  for (int i = 0; i < module->variables.count; i++) {
-    const Variable *variable = &module->variables.items[i];
-    print_typed_name(text, dump_variable_words[variable->kind], variable->path, variable->type);
-    if (variable->frozen) text_add(text, " frozen");
-    if (variable->file) text_add(text, " file ");
-    if (variable->file) text_add_quoted(text, variable->file);
-    if (variable->entry) text_add(text, " entry ");
-    if (variable->entry) text_add_quoted(text, variable->entry);
-    print_place(printer, variable->span);
-    text_add_char(text, '\n');
-  }
-  for (int i = 0; i < module->metrics.count; i++) {
-    text_add(text, "metric ");
-    text_add_quoted(text, module->metrics.items[i].name);
-    print_place(printer, module->metrics.items[i].span);
-    text_add_char(text, '\n');
-  }
-}
-
-static void print_plateau(Printer *printer, const Plateau *plateau) {
-  Text *text = printer->text;
-  const double numbers[] = {plateau->start, plateau->factor, plateau->threshold, plateau->floor,
-                            plateau->least};
-  text_add(text, "plateau ");
-  text_add_quoted(text, plateau->name);
-  text_add(text, " metric ");
-  text_add_quoted(text, plateau->metric);
-  text_add(text, " of ");
-  text_add_quoted(text, plateau->set);
-  if (plateau->is_max) text_add(text, " max");
-  if (plateau->is_relative) text_add(text, " relative");
-  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-    text_add_char(text, ' ');
-    text_add_double(text, numbers[i]);
-  }
-  text_printf(text, " %lld %lld", (long long)plateau->patience, (long long)plateau->cooldown);
-  print_place(printer, plateau->span);
-  text_add_char(text, '\n');
 }
 
 /* extern "swish" "swish.c" "tables.a" @place */
@@ -330,23 +257,26 @@ static void print_entry(Printer *printer, const Graph *graph) {
   text_add(printer->text, "}\n");
 }
 
+/* What mentions files is printed first. */
 void module_print_files(Text *text, const Module *module, Arena *arena, FileList *files) {
-  Printer printer = {.text = text, .arena = arena, .with_places = true};
-  collect_files(&printer, module);
+  Text body = {0};
+  Printer printer = {.text = &body, .arena = arena, .with_places = true};
+  vec_push(arena, &printer.files, module->source);
+  for (int i = 0; i < DUMP_LIST_COUNT; i++) print_list(&printer, &dump_lists[i], module);
+  for (int i = 0; i < module->externs.count; i++) print_extern(&printer, &module->externs.items[i]);
+  for (int i = 0; i < module->data_sets.count; i++)
+    print_data_set(&printer, &module->data_sets.items[i]);
+  for (int i = 0; i < ENTRY_COUNT; i++)
+    if (module->entries[i]) print_entry(&printer, module->entries[i]);
+  printer.text = text;
   text_printf(text, "%s %d\nmodule ", DUMP_MAGIC, DUMP_VERSION);
   text_add_quoted(text, module->name);
   text_add_char(text, '\n');
   print_run(text, &module->run);
   print_source(&printer, module->source);
   print_files(&printer);
-  print_tables(&printer, module);
-  for (int i = 0; i < module->plateaus.count; i++)
-    print_plateau(&printer, &module->plateaus.items[i]);
-  for (int i = 0; i < module->externs.count; i++) print_extern(&printer, &module->externs.items[i]);
-  for (int i = 0; i < module->data_sets.count; i++)
-    print_data_set(&printer, &module->data_sets.items[i]);
-  for (int i = 0; i < ENTRY_COUNT; i++)
-    if (module->entries[i]) print_entry(&printer, module->entries[i]);
+  if (body.length > 0) text_add_bytes(text, body.data, body.length);
+  text_free(&body);
   *files = printer.files;
 }
 

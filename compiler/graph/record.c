@@ -36,6 +36,7 @@ static void print_field(Text *text, const Field *field, const void *record, cons
   const void *at = (const char *)record + field->offset;
   bool is_there = field->kind == FIELD_FLAG     ? *(const bool *)at
                   : field->kind == FIELD_OPTION ? *(const int64_t *)at != 0
+                  : field->kind == FIELD_GIVEN  ? *(const char *const *)at != NULL
                                                 : true;
   if (!is_there) return;
   text_add(text, field->words);
@@ -45,6 +46,7 @@ static void print_field(Text *text, const Field *field, const void *record, cons
   case FIELD_WORD: text_add(text, field->choices[*(const unsigned *)at]); break;
   case FIELD_NAME: text_add(text, *(const char *const *)at); break;
   case FIELD_STRING:
+  case FIELD_GIVEN:
   case FIELD_MAYBE:
     if (*(const char *const *)at) text_add_quoted(text, *(const char *const *)at);
     else text_add_char(text, '-');
@@ -146,7 +148,8 @@ static bool read_word(Reader *reader, const Field *field, unsigned *value) {
 
 static bool read_field(Reader *reader, const Field *field, void *record) {
   void *at = (char *)record + field->offset;
-  bool is_optional = field->kind == FIELD_FLAG || field->kind == FIELD_OPTION;
+  bool is_optional =
+      field->kind == FIELD_FLAG || field->kind == FIELD_OPTION || field->kind == FIELD_GIVEN;
   if (is_optional && !read_words(reader, field->words, true)) return !reader->failed;
   if (!read_words(reader, field->words, false)) return false;
   switch (field->kind) {
@@ -154,7 +157,8 @@ static bool read_field(Reader *reader, const Field *field, void *record) {
   case FIELD_FLAG: return *(bool *)at = true;
   case FIELD_WORD: return read_word(reader, field, at);
   case FIELD_NAME: return reader_word(reader, at);
-  case FIELD_STRING: return reader_string(reader, at);
+  case FIELD_STRING:
+  case FIELD_GIVEN: return reader_string(reader, at);
   case FIELD_MAYBE: return reader_accept_mark(reader, '-') || reader_string(reader, at);
   case FIELD_INT: return read_int(reader, field, at);
   case FIELD_INT64:
@@ -171,8 +175,15 @@ static bool read_field(Reader *reader, const Field *field, void *record) {
   return false;
 }
 
+/* The field depends on the one before it, whose string is not there. */
+static bool is_left_out(const Field *field, const void *record) {
+  return field->kind == FIELD_GIVEN && field[-1].kind == FIELD_GIVEN &&
+         !*(const char *const *)((const char *)record + field[-1].offset);
+}
+
 bool record_read(Reader *reader, const Field *fields, int count, void *record) {
   for (int i = 0; i < count; i++)
-    if (!read_field(reader, &fields[i], record)) return false;
+    if (!(i > 0 && is_left_out(&fields[i], record)) && !read_field(reader, &fields[i], record))
+      return false;
   return true;
 }

@@ -15,6 +15,9 @@
   KIND(NAME, const char *)   /* an identifier, as it is */                                         \
   KIND(STRING, const char *) /* in quotes */                                                       \
   KIND(MAYBE, const char *)  /* the same, or '-' for NULL */                                       \
+  KIND(GIVEN,                                                                                      \
+       const char *) /* the words and the string stand there when it is not NULL; right    \
+                                after another one, only if that stands there */       \
   KIND(INT, int)                                                                                   \
   KIND(INT64, int64_t)                                                                             \
   KIND(OPTION, int64_t) /* the words and the number stand there when it is not 0 */                \
