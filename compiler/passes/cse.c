@@ -10,6 +10,7 @@
 #include "ops/op.h"
 #include "ops/scan.h"
 #include "passes/pass.h"
+#include "passes/rewrite.h"
 #include "support/hash.h"
 
 /* A node that stands for all equal ones. */

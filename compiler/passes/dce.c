@@ -9,6 +9,7 @@
 #include "ops/op.h"
 #include "ops/scan.h"
 #include "passes/pass.h"
+#include "passes/rewrite.h"
 
 /* What is needed of a graph. */
 typedef struct Needs Needs;

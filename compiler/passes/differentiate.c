@@ -13,6 +13,7 @@
 #include "ops/op.h"
 #include "ops/adjoints.h"
 #include "passes/pass.h"
+#include "passes/rewrite.h"
 
 /* The adjoints of one loss. */
 typedef struct Sweep {

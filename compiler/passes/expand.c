@@ -5,6 +5,7 @@
  * that no gradient is left; afterwards none of the expanded operators is, in bodies of scans
  * neither. */
 #include "passes/pass.h"
+#include "passes/rewrite.h"
 #include "passes/rules/rules.h"
 
 static Graph *expand_graph(const Graph *graph) {

@@ -10,6 +10,7 @@
  * Requires that no gradient is left (a schedule has none).  Leaves dead nodes behind for dce. */
 #include "ops/op.h"
 #include "passes/pass.h"
+#include "passes/rewrite.h"
 #include "passes/rules/rules.h"
 #include "support/names.h"
 

@@ -12,6 +12,7 @@
 #include "ops/op.h"
 #include "ops/scan.h"
 #include "passes/pass.h"
+#include "passes/rewrite.h"
 #include "passes/rules/rules.h"
 
 /* Bytes of a step's value for each byte of its largest operand that is different in each step. */

@@ -20,6 +20,7 @@
 #include "ops/number.h"
 #include "ops/op.h"
 #include "passes/pass.h"
+#include "passes/rewrite.h"
 
 typedef struct Mix {
   DType narrow;

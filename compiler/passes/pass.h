@@ -30,9 +30,4 @@ bool passes_run(Module *module, Diagnostics *diagnostics, const PipelineOptions 
                 bool *stopped);
 const Pass *pass_find(const char *name);
 
-/* What passes that rebuild graphs share: an empty graph of the same name in the same arena; each entry
- * of the module replaced by what `rewrite` makes of it. */
-Graph *rewrite_start(const Graph *graph);
-void rewrite_entries(Module *module, Graph *(*rewrite)(const Graph *graph));
-
 #endif

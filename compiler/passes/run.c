@@ -22,13 +22,6 @@ const Pass *pass_find(const char *name) {
   return NULL;
 }
 
-Graph *rewrite_start(const Graph *graph) { return graph_create(graph->arena, graph->name); }
-
-void rewrite_entries(Module *module, Graph *(*rewrite)(const Graph *graph)) {
-  for (int i = 0; i < ENTRY_COUNT; i++)
-    if (module->entries[i]) module->entries[i] = rewrite(module->entries[i]);
-}
-
 /* ---- options ------------------------------------------------------------------------------ */
 
 static bool check_name(Diagnostics *diagnostics, const char *option, const char *name) {

@@ -8,6 +8,7 @@
  *
  * Requires a verified module; keeps every output's value (see rules.h for what "value" means). */
 #include "passes/pass.h"
+#include "passes/rewrite.h"
 #include "passes/rules/rules.h"
 
 enum { MOST_SWEEPS = 40, MOST_REWRITES_A_NODE = 24 };

@@ -8,6 +8,7 @@
 #include "ops/op.h"
 #include "ops/scan.h"
 #include "passes/pass.h"
+#include "passes/rewrite.h"
 #include "passes/rules/rules.h"
 
 static const bool first_axis[MAX_RANK] = {true};

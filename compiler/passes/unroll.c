@@ -16,6 +16,7 @@
 #include "ops/op.h"
 #include "ops/scan.h"
 #include "passes/pass.h"
+#include "passes/rewrite.h"
 
 #define MOST_OPERATIONS 400000.0 /* of one entry, written out */
 #define MOST_UNROLLED 300.0      /* of one scan that SCANS_AUTO writes out */
