@@ -69,18 +69,11 @@ static int find_opener(const Matcher *m, const Token *closer) {
   return -1;
 }
 
-/* Does `a, b =` or `a <-` or `data name` or a hard word begin here, where an operand has ended? */
+/* Does a statement seem to begin here, where an operand has ended? */
 static int looks_like_statement(const Matcher *m, int index) {
-  int kind = token_at(m, index)->kind;
-  if (!token_is_name(kind)) return token_begins_statement(kind);
-  if (!token_ends_operand(token_at(m, index - 1)->kind)) return 0;
-  int next = token_at(m, index + 1)->kind;
-  if (token_begins_statement(kind) && (token_is_name(next) || next == '{')) return 1;
-  while (next == ',' && token_is_name(token_at(m, index + 2)->kind)) {
-    index += 2;
-    next = token_at(m, index + 1)->kind;
-  }
-  return next == '=' || next == T_ARROW;
+  if (token_is_name(token_at(m, index)->kind) && !token_ends_operand(token_at(m, index - 1)->kind))
+    return 0;
+  return tokens_seem_to_begin(m->tokens, index);
 }
 
 /* Does the right closer of the innermost opener follow, so that this wrong one is one too many? */

@@ -192,18 +192,6 @@ static int reserved_word(Error e) {
 
 /* ---- '=', ':', '<-', '|' ------------------------------------------------------------------ */
 
-/* Does a statement seem to begin with token `at`: a word that begins one, or `a, b =`? */
-static int seems_to_begin(Error e, int at) {
-  int kind = kind_at(e, at), next = kind_at(e, at + 1);
-  if (!token_is_name(kind)) return token_begins_statement(kind);
-  if (token_begins_statement(kind) && (token_is_name(next) || next == '{')) return 1;
-  while (next == ',' && token_is_name(kind_at(e, at + 2))) {
-    at += 2;
-    next = kind_at(e, at + 1);
-  }
-  return next == '=' || next == T_ARROW;
-}
-
 /* `x =` on one line and `y = 3` on the next: the newline was no separator. */
 static int dangling_line(Error e) {
   for (int at = e->at; at > e->start; at--) {
@@ -211,7 +199,9 @@ static int dangling_line(Error e) {
     if (token->kind == '}') return 0;
     if (!token->newlines || token->depth || token->starts_stmt) continue;
     if (token_ends_operand(before->kind)) continue; /* the newline belongs to a continued line */
-    if (is_end(before->kind) || before->kind == '{' || !seems_to_begin(e, at)) continue;
+    if (is_end(before->kind) || before->kind == '{' ||
+        !tokens_seem_to_begin(&e->parser->tokens, at))
+      continue;
     diag_error(e->parser->diagnostics, before->span, "something is missing behind '%.*s'",
                (int)before->length, before->text);
     syntax_error_restart(e, at);
@@ -299,7 +289,7 @@ static int result_type(Error e) {
 static int missing_separator(Error e) {
   int may_end = e->expects[T_SEP] || e->expects[T_END];
   if (!may_end || e->found->newlines || !e->last || e->found->depth) return 0;
-  if (!seems_to_begin(e, e->at)) return 0;
+  if (!tokens_seem_to_begin(&e->parser->tokens, e->at)) return 0;
   syntax_error_restart(e, e->at);
   return complain_with_help(e, e->found->span, "two statements on one line",
                             "put ';' or a new line between them");

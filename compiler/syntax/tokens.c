@@ -29,6 +29,21 @@ int token_begins_statement(int kind) {
           kind != T_RECOMPUTE && kind != T_GRADIENT);
 }
 
+static int kind_at(const Tokens *tokens, int at) {
+  return tokens->items[at < tokens->count ? at : tokens->count - 1]->kind;
+}
+
+int tokens_seem_to_begin(const Tokens *tokens, int at) {
+  int kind = kind_at(tokens, at), next = kind_at(tokens, at + 1);
+  if (!token_is_name(kind)) return token_begins_statement(kind);
+  if (token_begins_statement(kind) && (token_is_name(next) || next == '{')) return 1;
+  while (next == ',' && token_is_name(kind_at(tokens, at + 2))) {
+    at += 2;
+    next = kind_at(tokens, at + 1);
+  }
+  return next == '=' || next == T_ARROW;
+}
+
 Problem *token_problem(Arena *arena, Token *token, Span at, const char *format, ...) {
   Problem *problem = ARENA_NEW(arena, Problem);
   va_list arguments;

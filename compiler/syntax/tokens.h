@@ -80,6 +80,9 @@ int token_ends_operand(int kind);
 int token_begins_operand(int kind);
 int token_begins_statement(int kind); /* a word that begins a statement, hard or contextual */
 
+/* Does a statement seem to begin with token `at`: a word that begins one, or `a, b =`, or `a <-`? */
+int tokens_seem_to_begin(const Tokens *tokens, int at);
+
 /* Every opener gets its closer: missing ones are put in, stray ones taken out.  Sets `depth`.
  * 0 when brackets nest too deep: then `*too_deep` is the bracket that is one too many. */
 int brackets_match(Arena *arena, Tokens *tokens, const Token **too_deep);

@@ -267,3 +267,9 @@ bool path_matches(const char *pattern, const char *path) {
   while (*pattern == '*') pattern++;
   return !*pattern;
 }
+
+bool path_matches_group(const AstEntry *group, const char *path) {
+  for (int i = 0; i < group->patterns.count; i++)
+    if (path_matches(group->patterns.items[i]->string.bytes, path)) return true;
+  return false;
+}

@@ -15,5 +15,7 @@ void path_begin_statement(Elaborator *e, const AstNames *names, const AstExpr *v
 const char *path_unique_key(Elaborator *e);
 /* '*' stands for any characters, dots included, '?' for one. */
 bool path_matches(const char *pattern, const char *path);
+/* Whether one of the patterns of a group matches. */
+bool path_matches_group(const AstEntry *group, const char *path);
 
 #endif

@@ -258,11 +258,11 @@ bool convert_shape(Elaborator *e, Value value, Span at, const char *what, bool a
   return emit_check_shape(e, at, *shape);
 }
 
-static bool convert_one_axis(Elaborator *e, Value value, Span at, int rank, int64_t *axis) {
+bool convert_axis(Elaborator *e, Value value, Span at, int rank, int *axis) {
   int64_t given;
   if (!convert_int(e, value, at, "an axis", &given)) return false;
   if (given >= -rank && given < rank) {
-    *axis = given < 0 ? given + rank : given;
+    *axis = (int)(given < 0 ? given + rank : given);
     return true;
   }
   if (rank == 0) report_error(e, at, "axis %lld of a scalar, which has no axes", (long long)given);
@@ -272,27 +272,20 @@ static bool convert_one_axis(Elaborator *e, Value value, Span at, int rank, int6
   return false;
 }
 
-bool convert_axis(Elaborator *e, Value value, Span at, int rank, int *axis) {
-  int64_t found = 0;
-  bool fits = convert_one_axis(e, value, at, rank, &found);
-  *axis = (int)found;
-  return fits;
-}
-
 bool convert_axes(Elaborator *e, Value value, Span at, int rank, int *count, int64_t *axes) {
   bool seen[MAX_RANK] = {false};
-  int64_t axis;
+  int axis;
   *count = 0;
   if (value.kind == VALUE_NONE) {
     for (int i = 0; i < rank; i++) seen[i] = true;
   } else if (value_is_sequence(value)) {
     for (int64_t i = 0; i < value_sequence_length(value); i++) {
-      if (!convert_one_axis(e, value_sequence_item(value, i), at, rank, &axis)) return false;
-      if (seen[axis]) return report_failure(e, at, "axis %lld is given twice", (long long)axis);
+      if (!convert_axis(e, value_sequence_item(value, i), at, rank, &axis)) return false;
+      if (seen[axis]) return report_failure(e, at, "axis %d is given twice", axis);
       seen[axis] = true;
     }
   } else {
-    if (!convert_one_axis(e, value, at, rank, &axis)) return false;
+    if (!convert_axis(e, value, at, rank, &axis)) return false;
     seen[axis] = true;
   }
   for (int i = 0; i < rank; i++)

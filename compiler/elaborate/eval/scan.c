@@ -114,6 +114,14 @@ static bool read_sequences(Elaborator *e, const AstScan *scan, Sequences *sequen
 
 /* ---- carries ------------------------------------------------------------------------------ */
 
+/* Of a number that the host knows the step takes a copy in the program's float type. */
+static Node *take_tensor(Elaborator *e, const AstExpr *expr) {
+  Value value = evaluate_expr(e, expr);
+  e->at = expr->span;
+  Node *node = value_is_error(value) ? NULL : convert_any_tensor(e, value, expr->span);
+  return node && region_is_host(e, node) ? emit_cast(e, node, e->default_float) : node;
+}
+
 static bool begin_carries(Elaborator *e, const AstScan *scan, Node **initial) {
   bool fine = true;
   for (int i = 0; i < scan->carries.count; i++) {
@@ -123,11 +131,7 @@ static bool begin_carries(Elaborator *e, const AstScan *scan, Node **initial) {
       report_error(e, carry->name.span, "the carry '%s' is given twice", carry->name.text);
       fine = false;
     }
-    Value value = evaluate_expr(e, carry->value);
-    e->at = carry->value->span;
-    initial[i] = value_is_error(value) ? NULL : convert_any_tensor(e, value, carry->value->span);
-    if (initial[i] && region_is_host(e, initial[i]))
-      initial[i] = emit_cast(e, initial[i], e->default_float);
+    initial[i] = take_tensor(e, carry->value);
     fine = fine && initial[i];
   }
   return fine;
@@ -187,10 +191,7 @@ void evaluate_yield(Elaborator *e, const AstStmt *stmt) {
   path_begin_statement(e, NULL, NULL);
   for (int i = 0; i < stmt->values.count; i++) {
     const AstExpr *expr = stmt->values.items[i];
-    Value value = evaluate_expr(e, expr);
-    e->at = expr->span;
-    Node *node = value_is_error(value) ? NULL : convert_any_tensor(e, value, expr->span);
-    if (node && region_is_host(e, node)) node = emit_cast(e, node, e->default_float);
+    Node *node = take_tensor(e, expr);
     scan->failed = scan->failed || !node;
     if (node && node->type.shape.rank == MAX_RANK) {
       report_error(e, expr->span, "a tensor has at most %d axes, and a scan adds one", MAX_RANK);

@@ -53,13 +53,12 @@ static Node *add_squares(Elaborator *e, Node *total, Node *squares) {
 
 static Node *scale_gradient(Elaborator *e, Node *g, Node *factor) {
   Node *wide = emit_broadcast(e, emit_cast(e, factor, g->type.dtype), g->type.shape);
-  return wide ? emit_binary(e, OP_MUL, g, wide) : NULL;
+  return emit_binary(e, OP_MUL, g, wide);
 }
 
 static Node *clip_values(Elaborator *e, Node *g, double limit) {
   Node *low = emit_constant(e, -limit, g->type), *high = emit_constant(e, limit, g->type);
-  Node *above = low ? emit_binary(e, OP_MAX, g, low) : NULL;
-  return above && high ? emit_binary(e, OP_MIN, above, high) : NULL;
+  return emit_binary(e, OP_MIN, emit_binary(e, OP_MAX, g, low), high);
 }
 
 static bool shares_clip(const UpdateTarget *target, int objective, const AstExpr *clip) {

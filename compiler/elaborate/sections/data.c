@@ -5,6 +5,12 @@
 #include "elaborate/sections/data.h"
 #include "support/names.h"
 
+const DataSet *data_find_set(const Module *module, const char *name) {
+  for (int i = 0; i < module->data_sets.count; i++)
+    if (!strcmp(module->data_sets.items[i].name, name)) return &module->data_sets.items[i];
+  return NULL;
+}
+
 /* ---- blocks ------------------------------------------------------------------------------- */
 
 /* order = file | streams, tail = wrap: words, not fields. */
@@ -50,12 +56,12 @@ static bool check_fields(Elaborator *e, const DataSet *set, const AstEntry *entr
 void data_evaluate(Elaborator *e, const AstStmt *stmt) {
   if (e->trace->entry != ENTRY_TRAIN) return; /* the same in every trace */
   const char *name = stmt->section.name.text;
-  for (int i = 0; i < e->module->data_sets.count; i++)
-    if (e->module->data_sets.items[i].name == name) {
-      Diagnostic *d = report_error(e, stmt->section.name.span, "there is a second 'data %s'", name);
-      diag_note(d, e->module->data_sets.items[i].span, "the first");
-      return;
-    }
+  const DataSet *first = data_find_set(e->module, name);
+  if (first) {
+    Diagnostic *d = report_error(e, stmt->section.name.span, "there is a second 'data %s'", name);
+    diag_note(d, first->span, "the first");
+    return;
+  }
   DataSet set = {.name = name, .span = stmt->section.name.span};
   set.pipelines = ARENA_ARRAY(e->arena, DataPipeline, stmt->section.entries.count);
   for (int i = 0; i < stmt->section.entries.count; i++) {
@@ -73,12 +79,6 @@ void data_evaluate(Elaborator *e, const AstStmt *stmt) {
 }
 
 /* ---- fields and inputs -------------------------------------------------------------------- */
-
-static const DataSet *find_set(const Module *module, const char *name) {
-  for (int i = 0; i < module->data_sets.count; i++)
-    if (!strcmp(module->data_sets.items[i].name, name)) return &module->data_sets.items[i];
-  return NULL;
-}
 
 static void report_unfed(Elaborator *e, const DataSet *set, const InputInfo *input) {
   Diagnostic *d = report_error(e, input->span, "no field of 'data %s' feeds the input '%s'",
@@ -122,7 +122,7 @@ static void check_batch_stage(Elaborator *e, const DataSet *set) {
 void data_check(Elaborator *e) {
   Module *module = e->module;
   bool complete = e->errors == 0; /* else an input may be missing */
-  const DataSet *train = find_set(module, "train");
+  const DataSet *train = data_find_set(module, "train");
   if (!train && e->trace->train && module->inputs.count > 0) {
     Diagnostic *d = report_error(e, module->inputs.items[0].span,
                                  "there is no 'data train' to feed the inputs");

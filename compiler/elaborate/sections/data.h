@@ -9,6 +9,8 @@
 void data_evaluate(Elaborator *e, const AstStmt *stmt);
 void data_check(Elaborator *e);
 
+const DataSet *data_find_set(const Module *module, const char *name); /* NULL when there is none */
+
 /* ---- lines (data_calls.c) ----------------------------------------------------------------- */
 
 /* Evaluates `names = source | stage ...`; false after an error, then with the calls that are good,

@@ -145,9 +145,7 @@ static void visit_set(Elaborator *e, const DataSet *train, const DataSet *set, c
 
 void data_name_features(Elaborator *e) {
   const Module *module = e->module;
-  const DataSet *train = NULL;
-  for (int i = 0; i < module->data_sets.count; i++)
-    if (!strcmp(module->data_sets.items[i].name, "train")) train = &module->data_sets.items[i];
+  const DataSet *train = data_find_set(module, "train");
   bool *needed = e->trace->train ? find_needed(e, e->trace->train) : NULL;
   Reach reach = find_weights(e);
   if (train) visit_set(e, train, train, needed, &reach);

@@ -188,10 +188,6 @@ static bool is_optimizer_argument(Elaborator *e, const char *name) {
 static void read_group(Elaborator *e, TrainPlan *plan, const AstEntry *entry) {
   TrainGroup *group = ARENA_NEW(e->arena, TrainGroup);
   group->entry = entry;
-  group->pattern_count = entry->patterns.count;
-  group->patterns = ARENA_ARRAY(e->arena, const char *, entry->patterns.count);
-  for (int i = 0; i < entry->patterns.count; i++)
-    group->patterns[i] = entry->patterns.items[i]->string.bytes;
   vec_push(e->arena, &plan->groups, group);
   for (int i = 0; i < entry->entries.count; i++) {
     const AstEntry *line = &entry->entries.items[i];

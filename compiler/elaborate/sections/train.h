@@ -44,8 +44,6 @@ typedef struct Override {
 
 typedef struct TrainGroup {
   const AstEntry *entry;
-  const char **patterns;
-  int pattern_count;
   int matched; /* parameters */
   KeyValue keys[KEY_COUNT];
   VEC(Override) overrides;

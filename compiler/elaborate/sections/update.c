@@ -22,12 +22,6 @@
 
 /* ---- which keys hold for a parameter ------------------------------------------------------ */
 
-static bool group_matches(const TrainGroup *group, const char *path) {
-  for (int i = 0; i < group->pattern_count; i++)
-    if (path_matches(group->patterns[i], path)) return true;
-  return false;
-}
-
 static bool is_frozen(Elaborator *e, const UpdateTarget *target) {
   const KeyValue *frozen = target->keys[KEY_FROZEN];
   if (!frozen->expr) return false;
@@ -41,7 +35,7 @@ static UpdateTarget make_target(const TrainPlan *plan, Slot *slot) {
   for (int k = 0; k < KEY_COUNT; k++) target.keys[k] = plan->keys[k].expr ? &plan->keys[k] : &none;
   for (int i = 0; i < plan->groups.count; i++) {
     TrainGroup *group = plan->groups.items[i];
-    if (!group_matches(group, slot->path)) continue;
+    if (!path_matches_group(group->entry, slot->path)) continue;
     group->matched++;
     for (int k = 0; k < KEY_COUNT; k++)
       if (group->keys[k].expr) target.keys[k] = &group->keys[k];
@@ -60,7 +54,8 @@ static void set_frozen(Elaborator *e, const Slot *slot) {
 static void freeze_state(Elaborator *e, const TrainPlan *plan, const Slot *slot) {
   for (int i = 0; i < plan->groups.count; i++) {
     TrainGroup *group = plan->groups.items[i];
-    if (group->keys[KEY_FROZEN].expr && group_matches(group, slot->path)) group->matched++;
+    if (group->keys[KEY_FROZEN].expr && path_matches_group(group->entry, slot->path))
+      group->matched++;
   }
   if (frozen_path(e, slot->path)) set_frozen(e, slot);
 }
@@ -214,16 +209,20 @@ static void add_gradients(Update *update, int objective, Node *loss) {
   }
 }
 
+/* The state in which the minibatches of a step join the gradients of a parameter. */
+static Slot *create_sum(Elaborator *e, const Slot *slot) {
+  return variable_create(e, VARIABLE_OPTIMIZER, name_printf("%s:accumulated", slot->path),
+                         type_widened(slot->type), slot->leaf->span);
+}
+
 /* The last of n minibatches: the mean with what the others have left, which then starts at zero. */
 static void take_accumulated(Elaborator *e, UpdateTarget *target, int64_t count) {
-  const char *path = name_printf("%s:accumulated", target->slot->path);
-  Type type = type_widened(target->slot->type);
-  Slot *sum = variable_create(e, VARIABLE_OPTIMIZER, path, type, target->slot->leaf->span);
+  Slot *sum = create_sum(e, target->slot);
   if (!sum || !target->gradient) return;
-  variable_initialize(e, path, type, NULL, value_int(0), target->slot->leaf->span);
+  variable_initialize(e, sum->path, sum->type, NULL, value_int(0), sum->span);
   Node *total = emit_binary(e, OP_ADD, sum->leaf, target->gradient);
   target->gradient = multiply(e, total, 1.0 / (double)count);
-  slot_store(sum, emit_constant(e, 0, type));
+  slot_store(sum, emit_constant(e, 0, sum->type));
 }
 
 /* ---- optimizers --------------------------------------------------------------------------- */
@@ -259,7 +258,7 @@ static const char *schedule_name(const Update *update, const UpdateTarget *targe
   for (int i = 0; i < update->plan->groups.count; i++) {
     const TrainGroup *group = update->plan->groups.items[i];
     if (&group->keys[KEY_OPTIMIZER] != key) continue;
-    const char *pattern = group->patterns[0];
+    const char *pattern = group->entry->patterns.items[0]->string.bytes;
     size_t length = 0;
     while (pattern[length] && !strchr("*?.", pattern[length])) length++;
     if (length > 0) return name_printf("%.*s.%s", (int)length, pattern, formal);
@@ -271,7 +270,7 @@ static void override_arguments(Update *update, const UpdateTarget *target, Defer
   Elaborator *e = update->e;
   for (int i = 0; i < update->plan->groups.count; i++) {
     const TrainGroup *group = update->plan->groups.items[i];
-    if (!group_matches(group, target->slot->path)) continue;
+    if (!path_matches_group(group->entry, target->slot->path)) continue;
     for (int k = 0; k < group->overrides.count; k++) {
       const Override *override = &group->overrides.items[k];
       int at = function_find_formal(own->function, override->name.text);
@@ -416,11 +415,9 @@ void update_accumulators(Elaborator *e) {
   add_gradients(&update, 0, loss);
   for (int i = 0; i < update.targets.count; i++) {
     UpdateTarget *target = &update.targets.items[i];
-    const char *path = name_printf("%s:accumulated", target->slot->path);
-    Slot *sum = variable_create(e, VARIABLE_OPTIMIZER, path, type_widened(target->slot->type),
-                                target->slot->leaf->span);
+    Slot *sum = create_sum(e, target->slot);
     if (!sum || !target->gradient) continue;
-    e->frame->label = path;
+    e->frame->label = sum->path;
     slot_store(sum, emit_binary(e, OP_ADD, sum->leaf, target->gradient));
   }
 }

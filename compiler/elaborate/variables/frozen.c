@@ -10,12 +10,6 @@
 #include "elaborate/variables/frozen.h"
 #include "support/names.h"
 
-static bool entry_matches(const AstEntry *entry, const char *path) {
-  for (int i = 0; i < entry->patterns.count; i++)
-    if (path_matches(entry->patterns.items[i]->string.bytes, path)) return true;
-  return false;
-}
-
 /* ---- looking ahead ------------------------------------------------------------------------ */
 
 /* The value of an expression at the top level, without a word when it has none yet. */
@@ -77,7 +71,7 @@ bool frozen_path(Elaborator *e, const char *path) {
   know_groups(e);
   for (int i = 0; i < e->trace->frozen_groups.count; i++) {
     FrozenGroup *group = &e->trace->frozen_groups.items[i];
-    if (entry_matches(group->entry, path)) frozen = group->frozen;
+    if (path_matches_group(group->entry, path)) frozen = group->frozen;
   }
   return frozen;
 }
@@ -91,7 +85,7 @@ void frozen_check(Elaborator *e, const AstEntry *entry, const AstExpr *expr, boo
   }
   for (int i = 0; i < e->trace->slots.count && foreseen != frozen; i++) {
     const Slot *slot = e->trace->slots.items[i];
-    if (slot->kind != VARIABLE_STATE || !entry_matches(entry, slot->path)) continue;
+    if (slot->kind != VARIABLE_STATE || !path_matches_group(entry, slot->path)) continue;
     Diagnostic *d =
         report_error(e, expr->span,
                      "whether '%s' is frozen must be known before its layer is built", slot->path);

@@ -156,27 +156,30 @@ static bool settle_variable(Elaborator *e, VariableKind kind, const char *path, 
                    "the shape of a parameter must not depend on the batch or on `training`");
 }
 
+/* The trace's slot of a leaf; NULL without one. */
+static Slot *add_slot(Elaborator *e, Slot slot) {
+  if (!slot.leaf) return NULL;
+  slot.current = slot.leaf;
+  slot.owner_layer = e->frame->layer;
+  Slot *added = arena_copy(e->arena, &slot, sizeof slot);
+  vec_push(e->arena, &e->trace->slots, added);
+  Scope *names = e->trace->slot_names;
+  scope_bind(e->arena, names, SYMBOL_LOCAL, slot.path, value_none(), slot.span)->slot = added;
+  return added;
+}
+
 Slot *variable_create(Elaborator *e, VariableKind kind, const char *path, Type type, Span span) {
   path = name_intern(path);
   if (!settle_variable(e, kind, path, type, report_user_span(e, span))) return NULL;
-  Slot *slot = ARENA_NEW(e->arena, Slot);
-  slot->path = path;
-  slot->kind = kind;
-  slot->type = type;
-  slot->span = span;
-  slot->owner_layer = e->frame->layer;
+  Slot slot = {.path = path, .kind = kind, .type = type, .span = span};
   Attribute attribute = attr_make_string(ATTR_NAME, path);
   Context outer = region_enter(e, &e->trace->region); /* also from the body of a scan */
   e->frame->label = path;
-  slot->leaf = kind == VARIABLE_PARAM ? average_leaf(e, path, type) : NULL;
-  if (!slot->leaf)
-    slot->leaf = emit_leaf(e, kind == VARIABLE_PARAM ? OP_PARAM : OP_STATE, type, 1, &attribute);
+  slot.leaf = kind == VARIABLE_PARAM ? average_leaf(e, path, type) : NULL;
+  if (!slot.leaf)
+    slot.leaf = emit_leaf(e, kind == VARIABLE_PARAM ? OP_PARAM : OP_STATE, type, 1, &attribute);
   region_leave(e, outer);
-  slot->current = slot->leaf;
-  if (!slot->leaf) return NULL;
-  vec_push(e->arena, &e->trace->slots, slot);
-  scope_bind(e->arena, e->trace->slot_names, SYMBOL_LOCAL, path, value_none(), span)->slot = slot;
-  return slot;
+  return add_slot(e, slot);
 }
 
 /* ---- declarations ------------------------------------------------------------------------- */
@@ -262,20 +265,12 @@ static Slot *fresh_stream(Elaborator *e, const AstStmt *stmt, const char *path, 
                                      : convert_to_type(e, value, type, expr->span,
                                                        arena_printf(e->arena, "'%s'", path));
   region_leave(e, outer);
-  if (!node) return NULL;
-  Slot *slot = ARENA_NEW(e->arena, Slot);
-  *slot = (Slot){.path = path,
-                 .kind = VARIABLE_STREAM,
-                 .type = type,
-                 .leaf = node,
-                 .current = node,
-                 .is_fresh = true,
-                 .owner_layer = e->frame->layer,
-                 .span = stmt->variable.name.span};
-  vec_push(e->arena, &e->trace->slots, slot);
-  Scope *names = e->trace->slot_names;
-  scope_bind(e->arena, names, SYMBOL_LOCAL, path, value_none(), slot->span)->slot = slot;
-  return slot;
+  return add_slot(e, (Slot){.path = path,
+                            .kind = VARIABLE_STREAM,
+                            .type = type,
+                            .leaf = node,
+                            .is_fresh = true,
+                            .span = stmt->variable.name.span});
 }
 
 static Slot *declare_slot(Elaborator *e, const AstStmt *stmt) {
