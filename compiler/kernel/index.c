@@ -178,6 +178,11 @@ Index *index_const(Arena *arena, int64_t value) {
 
 Index *index_axis(Arena *arena, int axis) { return index_new(arena, INDEX_AXIS, axis, NULL); }
 
+/* Divisors of quotients in quotients have no bound together: false where their product has none. */
+static bool multiply(int64_t a, int64_t b, int64_t *product) {
+  return !__builtin_mul_overflow(a, b, product);
+}
+
 /* Joins one pair of terms that are the two halves of a split; false when there is none.
  *   b*d * (x/d)      + b * (x%d)  ->  b * x
  *   b*d * (x/d % e)  + b * (x%d)  ->  b * (x % (d*e)) */
@@ -185,20 +190,23 @@ static bool sum_join_halves(Arena *arena, Sum *sum) {
   for (int i = 0; i < sum->terms.count; i++) {
     Term low = sum->terms.items[i];
     if (low.atom->kind != INDEX_MOD) continue;
-    int64_t divisor = low.atom->value;
+    int64_t divisor = low.atom->value, whole, step;
     for (int j = 0; j < sum->terms.count; j++) {
       Term high = sum->terms.items[j];
-      if (j == i || high.coefficient != low.coefficient * divisor) continue;
+      if (j == i || !multiply(low.coefficient, divisor, &step) || high.coefficient != step)
+        continue;
       const Index *quotient = high.atom->kind == INDEX_MOD ? high.atom->left : high.atom;
       if (quotient->kind != INDEX_DIV || quotient->value != divisor) continue;
-      if (!index_equal(quotient->left, low.atom->left)) continue;
+      if (!index_equal(quotient->left, low.atom->left) ||
+          !multiply(divisor, high.atom->value, &whole))
+        continue;
       sum_add_term(arena, sum, -high.coefficient, high.atom);
       sum_add_term(arena, sum, -low.coefficient, low.atom);
       if (high.atom->kind == INDEX_DIV) {
         sum_add(arena, sum, low.atom->left, low.coefficient);
       } else {
-        Index *whole = index_new(arena, INDEX_MOD, divisor * high.atom->value, low.atom->left);
-        sum_add_term(arena, sum, low.coefficient, whole);
+        sum_add_term(arena, sum, low.coefficient,
+                     index_new(arena, INDEX_MOD, whole, low.atom->left));
       }
       return true;
     }
@@ -247,8 +255,9 @@ static int64_t sum_shrink(Sum *rest, int64_t divisor, int64_t *low) {
 }
 
 static Index *divide_atom(Arena *arena, Index *rest, int64_t divisor) {
-  if (rest->kind == INDEX_DIV)
-    return index_new(arena, INDEX_DIV, rest->value * divisor, rest->left);
+  int64_t both;
+  if (rest->kind == INDEX_DIV && multiply(rest->value, divisor, &both))
+    return index_new(arena, INDEX_DIV, both, rest->left);
   if (rest->kind == INDEX_MOD && rest->value % divisor == 0) {
     Index *inner = divide_atom(arena, rest->left, divisor);
     return index_new(arena, INDEX_MOD, rest->value / divisor, inner);
@@ -290,8 +299,10 @@ static Sum sum_drop_moduli(Arena *arena, const Sum *sum, int64_t divisor) {
   Sum result = {.constant = sum->constant};
   for (int i = 0; i < sum->terms.count; i++) {
     Term term = sum->terms.items[i];
-    bool is_dropped =
-        term.atom->kind == INDEX_MOD && term.atom->value * term.coefficient % divisor == 0;
+    int64_t period;
+    bool is_dropped = term.atom->kind == INDEX_MOD &&
+                      multiply(term.atom->value, term.coefficient, &period) &&
+                      period % divisor == 0;
     sum_add(arena, &result, is_dropped ? term.atom->left : term.atom, term.coefficient);
   }
   return result;

@@ -121,9 +121,9 @@ static const char *check_access(Checker *checker, int operand, Index *index, int
                       operand, checker->stage, (long long)elements);
 }
 
-/* `factor`: the product of what the index is multiplied with and divided by around here. *size: no
- * value of it and no coefficient in it is larger. So none of the sums and products that are made of
- * them overflows. */
+/* `factor`: the product of what the index is multiplied with around here, up to a quotient or
+ * remainder. *size: no value of it and no coefficient in it is larger. So none of the sums and
+ * products that are made of them overflows. */
 static const char *check_part(Checker *checker, const Index *index, double factor, double *size) {
   const char *wrong = NULL;
   double right;
@@ -145,8 +145,8 @@ static const char *check_part(Checker *checker, const Index *index, double facto
   case INDEX_DIV:
   case INDEX_MOD:
     if (index->value < 1) return "a division by zero in an index";
-    wrong = check_part(checker, index->left, factor *= value, size);
-    if (index->kind == INDEX_MOD) *size = value;
+    wrong = check_part(checker, index->left, 1, size);
+    *size = index->kind == INDEX_MOD ? value : *size / value + 1;
     break;
   case INDEX_ADD:
     wrong = check_part(checker, index->left, factor, size);

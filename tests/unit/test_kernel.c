@@ -366,6 +366,32 @@ static void test_guards_make_an_access_safe(void **state) {
   arena_destroy(arena);
 }
 
+/* Channels that are shuffled again and again: each remainder is small, whatever the product of all
+ * divisors. */
+static void test_quotients_in_quotients_are_bounded_one_by_one(void **state) {
+  (void)state;
+  CaseList list = {.arena = arena_create()};
+  Kernel *kernel = new_kernel(&list, KERNEL_LOOP, 1, (int64_t[]){4096});
+  int x = add_operand(kernel, "x", DTYPE_F32, 1 << 20, false);
+  int y = add_operand(kernel, "y", DTYPE_F32, 4096, true);
+  Index *index = index_axis(list.arena, 0);
+  for (int i = 0; i < 12; i++) {
+    Index *around = ARENA_NEW(list.arena, Index);
+    *around = (Index){
+        .kind = i % 2 ? INDEX_MOD : INDEX_DIV, .value = 1 << (i % 2 ? 20 : 10), .left = index};
+    index = around;
+  }
+  Store *store = ARENA_NEW(list.arena, Store);
+  *store = (Store){y, index_axis(list.arena, 0), load_at(&list, kernel, x, index)};
+  kernel->stages[kernel->stage_count++] =
+      (Stage){.kind = STAGE_STORE, .store_count = 1, .stores = store};
+  assert_null(kernel_verify(list.arena, kernel));
+  Index *huge = index_div(list.arena, index_axis(list.arena, 0), (int64_t)1 << 40, NULL, 0);
+  huge = index_div(list.arena, huge, (int64_t)1 << 40, NULL, 0); /* 2^80 is no divisor */
+  assert_int_equal(index_value(huge, (int64_t[]){4095}), 0);
+  arena_destroy(list.arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_random_indices),
@@ -379,6 +405,7 @@ int main(void) {
       cmocka_unit_test(test_a_row_of_a_concatenation_reads_its_own_part),
       cmocka_unit_test(test_few_rows_are_no_cases),
       cmocka_unit_test(test_guards_make_an_access_safe),
+      cmocka_unit_test(test_quotients_in_quotients_are_bounded_one_by_one),
   };
   return cmocka_run_group_tests_name("kernel", tests, NULL, NULL);
 }
