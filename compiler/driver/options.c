@@ -175,7 +175,9 @@ static int parse_count(struct argp_state *state, const char *option, const char 
 
 static const char *pass_name(struct argp_state *state, const char *name, bool all) {
   if ((all && !strcmp(name, "all")) || pass_find(name)) return name;
-  argp_error(state, "there is no pass \"%s\"; nnc --help-passes lists them", name);
+  argp_error(state,
+             "there is no pass or stage \"%s\"; nnc --help-passes and --help-stages list them",
+             name);
   return NULL;
 }
 
@@ -228,11 +230,13 @@ static void check_usage(ParseState *parse, struct argp_state *state) {
     argp_error(state, "which .net file? (nnc FILE -o OUT)");
   if (options->stages.start_after &&
       (options->has_float || options->has_scans || options->memory_limit > 0 ||
-       options->definitions.count > 0 || options->check_gradients || options->passes.dump_after ||
-       options->passes.stop_after || options->stages.dump_after))
+       options->definitions.count > 0 || options->check_gradients || options->check_indices ||
+       options->passes.dump_after || options->passes.stop_after || options->stages.dump_after))
     argp_error(state,
                "after %s nothing is left to choose but what is emitted and how C is compiled",
                options->stages.start_after);
+  if (options->passes.start_after && (options->has_float || options->definitions.count > 0))
+    argp_error(state, "a dump has its types and constants: --float and -D are for .net files");
   if (single && options->files.count > 1)
     argp_error(state, "one file makes one executable, but there are %d: %s, %s%s",
                options->files.count, options->files.items[0], options->files.items[1],

@@ -202,6 +202,22 @@ static bool is_reduction(Op op) {
          op == OP_REDUCE_PROD || op == OP_ARGMAX || op == OP_ARGMIN;
 }
 
+/* A store along strides writes each element of its operand once: sorted by stride, each axis goes
+ * through all that the axes before it leave between its elements. (Other indices are not looked at.) */
+static bool writes_each_once(const Checker *checker, const Store *store) {
+  int64_t base, stride[2 * KERNEL_MAX_AXES], step = 1;
+  int64_t points = extent_product(checker->extents, checker->axis_count);
+  if (points == 0 || !index_is_affine(store->index, checker->axis_count, &base, stride))
+    return true;
+  for (int axis = 0; axis < checker->axis_count; axis++) {
+    int next = 0;
+    while (next < checker->axis_count && (checker->extents[next] == 1 || stride[next] != step))
+      next++;
+    if (next < checker->axis_count) step *= checker->extents[next];
+  }
+  return base == 0 && step == points && step == checker->kernel->operands[store->operand].elements;
+}
+
 static const char *check_stage(Checker *checker, int number) {
   const Kernel *kernel = checker->kernel;
   Stage stage = kernel_stage(kernel, number);
@@ -227,7 +243,12 @@ static const char *check_stage(Checker *checker, int number) {
     if (wrong) return wrong;
     if (!kernel->operands[store->operand].is_output) return "a store into an input";
     if (kernel->operands[store->operand].dtype != store->value->dtype)
-      return "a store of another dtype";
+      return arena_printf(checker->arena, "a store of %s into operand %d, which is %s",
+                          dtype_name(store->value->dtype), store->operand,
+                          dtype_name(kernel->operands[store->operand].dtype));
+    if (!writes_each_once(checker, store))
+      return arena_printf(checker->arena, "operand %d is not written once everywhere",
+                          store->operand);
   }
   return NULL;
 }

@@ -17,7 +17,7 @@ typedef struct LoweringStage {
   const char *summary;
 } LoweringStage;
 
-/* stage_prepare(), stage_place(), ...: one function a stage, in a file of its name. */
+/* stage_prepare(), stage_place(), ...: one function a stage (docs/architecture.md names their files). */
 #define STAGE(function, level, state, scope, summary) void stage_##function(Lowering *lowering);
 #include "program/stages.def"
 #undef STAGE

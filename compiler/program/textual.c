@@ -364,7 +364,8 @@ static const char *check_program(Arena *arena, Program *program) {
 
 static bool read_program(Reader *reader, Program *program) {
   const char *target;
-  if (!reader_expect_word(reader, "program")) return false;
+  if (!reader_accept_word(reader, "program"))
+    return reader_fail(reader, "expected 'program': the dump of a pass has no Program");
   Span start = reader->token.span;
   if (!reader_string(reader, &target)) return false;
   if (strcmp(target, program->target->name) != 0)

@@ -20,6 +20,7 @@
 #include "program/buffers.h"
 
 #include "kernel/builder.h"
+#include "support/integers.h"
 #include "support/panic.h"
 
 typedef struct Verifier {
@@ -232,8 +233,10 @@ static const char *check_binding(Verifier *verifier, const Step *step) {
   if (step->kind != STEP_LAUNCH) return NULL;
   const Program *program = verifier->program;
   const Kernel *kernel = program->kernels.items[step->kernel];
+  int64_t tasks = step->loop >= 0 ? verifier->entry->loops.items[step->loop].blocks
+                                  : target_task_count(program->target, kernel);
   if (step->operand_count != kernel->operand_count || step->scalar_count != kernel->scalar_count ||
-      step->key_count != kernel->key_count || step->task_count < 0)
+      step->key_count != kernel->key_count || step->task_count != tasks)
     return arena_printf(verifier->arena, "%s does not fit its kernel %s", step->path, kernel->name);
   for (int i = 0; i < step->operand_count; i++) {
     const Buffer *buffer = buffer_at(program, step->operands[i]);
@@ -527,6 +530,12 @@ static const char *check_entry(Verifier *verifier) {
     if (!verifier->written[entry->results.items[i]])
       wrong = arena_printf(verifier->arena, "result %s is never written",
                            buffer_at(verifier->program, entry->results.items[i])->name);
+  for (int i = 0; i < verifier->program->buffers.count && !wrong; i++) {
+    const Buffer *buffer = buffer_at(verifier->program, i);
+    bool is_begun = entry->entry == ENTRY_INIT && buffer->kind == BUFFER_VARIABLE;
+    if (is_begun && !verifier->written[i])
+      wrong = arena_printf(verifier->arena, "variable %s is never written", buffer->name);
+  }
   if (wrong) return wrong;
   find_uses(verifier);
   wrong = check_overwritten(verifier);
@@ -535,8 +544,32 @@ static const char *check_entry(Verifier *verifier) {
   return wrong ? wrong : check_sharing(verifier);
 }
 
+/* What is said of memory is what buffers and kernels need. */
+static const char *check_sizes(Arena *arena, const Program *program) {
+  int64_t arena_bytes = 0, worker_bytes = 0, sums[VARIABLE_KIND_COUNT] = {0};
+  for (int i = 0; i < program->buffers.count; i++) {
+    const Buffer *buffer = buffer_at(program, i);
+    int64_t *end = buffer->kind == BUFFER_WORKER ? &worker_bytes : &arena_bytes;
+    *end = greatest(*end, buffer->offset + buffer->bytes);
+    if (buffer->kind == BUFFER_VARIABLE)
+      sums[program->module->variables.items[i].kind] += type_bytes(buffer->type);
+  }
+  for (int i = 0; i < program->kernels.count; i++)
+    worker_bytes =
+        greatest(worker_bytes, target_worker_bytes(program->target, program->kernels.items[i]));
+  if (program->arena_bytes == arena_bytes && program->worker_bytes == worker_bytes &&
+      program->parameter_bytes == sums[VARIABLE_PARAM] &&
+      program->optimizer_bytes == sums[VARIABLE_OPTIMIZER] &&
+      program->state_bytes == sums[VARIABLE_STATE] + sums[VARIABLE_STREAM])
+    return NULL;
+  return arena_printf(arena, "the arena needs %lld bytes, a worker %lld, the parameters %lld",
+                      (long long)arena_bytes, (long long)worker_bytes,
+                      (long long)sums[VARIABLE_PARAM]);
+}
+
 const char *program_verify(Arena *arena, const Program *program) {
   const char *wrong = check_bounds(arena, program);
+  if (wrong == NULL) wrong = check_sizes(arena, program);
   if (wrong == NULL) wrong = check_variables(arena, program);
   for (int e = 0; e < ENTRY_COUNT && wrong == NULL; e++) {
     if (!program->entries[e].present) continue;

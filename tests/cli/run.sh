@@ -15,7 +15,7 @@ check_status "no file" 2 'which .net file' "$nnc"
 check_status "two files" 2 'one file makes one executable' "$nnc" a.net b.net
 check_status "unknown flag" 2 'unrecognized option' "$nnc" --no-such-flag x.net
 check_status "unknown kind" 2 '--emit takes one of c, ir' "$nnc" --emit=pdf x.net
-check_status "unknown pass" 2 'there is no pass "nothing"' "$nnc" --dump-after=nothing x.net
+check_status "unknown pass" 2 'there is no pass or stage "nothing"' "$nnc" --dump-after=nothing x.net
 check_status "bad definition" 2 'NAME=VALUE' "$nnc" -D batch models/iris.net
 check_status "missing file" 3 'cannot read .*nowhere\.net: No such file' "$nnc" "$work/nowhere.net"
 check_status "a folder as file" 3 'cannot read' "$nnc" "$work"
@@ -118,7 +118,7 @@ mistaken() {
   check_status "a dump with $1" 1 "$2" "$nnc" "$work/wrong.plan" --resume-after=plan --emit=c -o "$work/wrong.c"
 }
 mistaken '/^program /q;s/x/x/' 'wrong.plan:[0-9]+:1: error: the first buffers are not those of the variables'
-mistaken '/^program /,$d' "expected 'program' but found the end of the dump"
+mistaken '/^program /,$d' "expected 'program': the dump of a pass has no Program"
 mistaken '/^entry eval batch/,$d' 'entry eval is not in module and program'
 mistaken 's/^\(program .*\) parameters [0-9]*/\1 parameters -1/' 'error: this integer is not between 0 and'
 mistaken 's/^program "[a-z]*"/program "other"/' 'this is for another target than'
@@ -130,6 +130,11 @@ mistaken 's/^  launch kernel 4 operands \[[0-9]*,/  launch kernel 4 operands [0,
 mistaken 's/ = tanh t2/ = tanh t3/' 'there is no t3 here: there are 3'
 mistaken 's/ = tanh t2/ = tanh t1, t2/' 'operator tanh in stage 0 does not fit: it has another number of operands'
 mistaken 's/= @2\[i1\]/= @2[(i1 * 17)]/' 'a load of operand 2 in stage 0 leaves its 16 elements'
+mistaken 's/^\(program .* worker\) [0-9]*/\1 64/' 'error: the arena needs [0-9]+ bytes, a worker [0-9]+, the parameters [0-9]+'
+mistaken 's/^\(program .* arena\) [0-9]*/\1 70368744177664/' 'error: the arena needs [0-9]+ bytes'
+mistaken 's/^\(  launch kernel 0 .* tasks\) [0-9]*/\1 17/' 'does not fit its kernel'
+mistaken '0,/^  launch kernel/{/^  launch kernel/d}' 'error: entry init: variable [a-z.]+ is never written'
+mistaken '0,/^    @\(.*\)\[i0\] = /s//    @\1[(i0 * 0)] = /' 'operand [0-9]+ is not written once everywhere'
 
 # ---- the choice for scans travels with a dump, and the command line has the last word ----
 cat > "$work/steps.net" <<'EOF'

@@ -434,7 +434,7 @@ static void write_questions(Code *code, const ExprScope *scope, int number) {
   for (int i = 0; i < r.list.count; i++) {
     const Expr *expr = r.list.items[i];
     if (!has_near_form(scope, expr) || asks_as_before(scope, &r.list, i)) continue;
-    const char *args[EXPR_MOST_ARGS];
+    const char *args[EXPR_MOST_ARGS] = {0};
     for (int k = 0; k < expr->arg_count; k++) args[k] = r.texts[position(&r.list, expr->args[k])];
     code_line(code, "far |= %s;",
               scope->dialect->is_far(scope->arena, far_name(scope, expr), expr->dtype,
