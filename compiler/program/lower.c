@@ -94,7 +94,7 @@ static void entry_lower(Stages *stages, EntryKind kind, const ProgramOptions *op
                        .rounds = 1,
                        .stages = stages,
                        .lower = graph_lower};
-  if (options->level > 0) {
+  if (options->level > 0 && program->target->loops.most_blocks > 0) {
     lowering.is_eager = options->blocks > 0;
     lowering.blocks = lowering.is_eager ? options->blocks
                       : options->without_loops
