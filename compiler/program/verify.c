@@ -569,8 +569,8 @@ static const char *check_sizes(Arena *arena, const Program *program) {
 
 const char *program_verify(Arena *arena, const Program *program) {
   const char *wrong = check_bounds(arena, program);
-  if (wrong == NULL) wrong = check_sizes(arena, program);
   if (wrong == NULL) wrong = check_variables(arena, program);
+  if (wrong == NULL) wrong = check_sizes(arena, program);
   for (int e = 0; e < ENTRY_COUNT && wrong == NULL; e++) {
     if (!program->entries[e].present) continue;
     Verifier verifier = verifier_create(arena, program, (EntryKind)e);

@@ -28,11 +28,16 @@ static void max_pool_grad_evaluate(const Kernel *kernel, const KernelReader *rea
     }
 }
 
+/* Without channels there are no groups either, and nothing to do. */
+static const char *max_pool_grad_verify(Arena *arena, const Kernel *kernel) {
+  return kernel->conv.c == 0 ? NULL : window_verify(arena, kernel);
+}
+
 const KernelClass kernel_class_max_pool_grad = {
     .slots = RECORD(window_slots),
     .reads = window_reads_pair,
     .results = max_pool_grad_results,
-    .verify = window_verify,
+    .verify = max_pool_grad_verify,
     .evaluate = max_pool_grad_evaluate,
     .can_block = window_can_block_pair,
     .block = window_block,
