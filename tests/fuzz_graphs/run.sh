@@ -29,22 +29,23 @@ judge() {
   passed=$((passed + $(cut -d' ' -f1 <<<"$line")))
   failed=$((failed + $(cut -d' ' -f3 <<<"$line")))
 }
-# notice LEAST FLAGS...: as many of 200 mistakes
+# notice SHARE FLAGS...: of 200 small mistakes, less those in graphs that cannot be judged (some 15 of the far ones),
+# at least SHARE percent. Which graphs are drawn depends on the compiler that built the generator.
 notice() {
-  local least=$1 out noticed; shift
+  local share=$1 out noticed of; shift
   out=$("$build/tests/fuzz_graphs" --faults --from 20001 --count 200 --jobs 2 "$@" 2>&1)
-  noticed=$(sed -n 's/^\([0-9]*\) of [0-9]* faults noticed$/\1/p' <<<"$out")
-  if [ "${noticed:-0}" -ge "$least" ]; then passed=$((passed + 1)); return; fi
-  printf '%s\n' "$out" "fewer than $least faults noticed: $*"; failed=$((failed + 1))
+  read -r noticed of < <(sed -n 's/^\([0-9]*\) of \([0-9]*\) faults noticed$/\1 \2/p' <<<"$out")
+  if [ "${of:-0}" -ge 170 ] && [ $((noticed * 100)) -ge $((of * share)) ]; then passed=$((passed + 1)); return; fi
+  printf '%s\n' "$out" "fewer than $share % of the faults noticed: $*"; failed=$((failed + 1))
 }
 judge --module "$here"/cases/*.dump
 judge --from 1 --count 300 --jobs 2 --coverage
 for half in bf16 f16; do judge --from 301 --count 60 --jobs 2 --half $half; done
 judge --from 421 --count 80 --jobs 2 --far f64
 judge --from 70386 --count 1
-notice 195
-notice 183 --far f64
-notice 178 --far f32
+notice 97
+notice 93 --far f64
+notice 93 --far f32
 in_c=(--stage c --build "$build" --work "$work" --jobs 2 --cflags "-O1 ${NNC_CFLAGS:-}")
 judge "${in_c[@]}" --looks all --module "$here"/cases/*.dump
 judge "${in_c[@]}" --from 1 --count "${C_SEEDS:-48}" --batch 12
