@@ -1,10 +1,10 @@
 """What the executable of kernel.net predicts, against rows of the table.  Usage: kernel.py EXECUTABLE"""
 
-import json
 import math
 import struct
-import subprocess
 import sys
+
+from predictions import predictions
 
 ROWS, ELEMENTS = 5, 300
 INDICES = [[0, 1, 2, 3, 4, 4], [3, 3, 3, 0, 0, 1]]
@@ -24,13 +24,7 @@ with open("table.npy", "wb") as file:
     file.writelines(struct.pack("<f", x) for row in TABLE for x in row)
 with open("train.csv", "w") as file:
     file.writelines(f"{i % 5},{i * i % 5},1,{(i + 2) % 5},0,4,{i / 4}\n" for i in range(8))
-with open("x.csv", "w") as file:
-    file.writelines(",".join(map(str, row)) + "\n" for row in INDICES)
-subprocess.run([sys.argv[1], "-q"], check=True)
-lines = subprocess.run([sys.argv[1], "predict"], check=True, capture_output=True, text=True).stdout.splitlines()
-assert len(lines) == len(INDICES), lines
-for indices, line in zip(INDICES, lines):
-    found = json.loads(line)
+for indices, found in zip(INDICES, predictions(sys.argv[1], INDICES)):
     for i, index in enumerate(indices):
         for e, x in enumerate(TABLE[index]):
             wanted = {"rows": x, "fused": math.tanh(2 * x) + 1, "half": 2 * bf16(x), "turned": x}
