@@ -1,0 +1,62 @@
+/* The contract between a generated CUDA program and its runtime, beside that of nnc_model.h.
+ *
+ * The generated host code of an entry calls nnc_cuda_launch for each kernel in the order of its steps;
+ * the runtime records these calls once as a CUDA graph and then launches the graph. So an entry's
+ * function must launch the same kernels with the same arguments whenever it is called: what changes
+ * from run to run lies in device memory (nnc_cuda_state and the scalars after it), never in an
+ * argument. In this host code nnc_worker.arena and nnc_worker.scalars are addresses of the device. */
+#ifndef NNC_CUDA_PROGRAM_H
+#define NNC_CUDA_PROGRAM_H
+
+#include "nnc_model.h"
+#include "nnc_parallel.h"
+
+/* Machine code of a unit of kernels: a cubin for one architecture, or PTX, which the driver compiles for
+ * newer ones. */
+typedef struct nnc_cuda_image {
+  const char *name; /* "sm_80", "sm_90a"; of PTX "compute_90" */
+  int unit;
+  const unsigned char *begin, *end;
+} nnc_cuda_image;
+
+/* A kernel with the extents of its launch, which are known when the program is compiled. */
+typedef struct nnc_cuda_kernel {
+  const char *name; /* of the function in its unit */
+  int unit;
+  int64_t blocks; /* of the grid, which has one axis */
+  int threads;    /* of a block, which has one axis; a multiple of 32 */
+  int shared;     /* bytes of shared memory that are asked for at the launch; may be more than 48 KB */
+} nnc_cuda_kernel;
+
+typedef struct nnc_cuda_program {
+  int unit_count;
+  int image_count;
+  const nnc_cuda_image *images; /* those of a unit have the same names as those of all others */
+  int kernel_count;
+  const nnc_cuda_kernel *kernels;
+} nnc_cuda_program;
+
+extern const nnc_cuda_program nnc_the_cuda_program;
+
+/* In device memory, before the host's scalars: what the kernels of one run are told. Kernels see it
+ * as nnc_state of nnc_cuda.h. */
+typedef struct nnc_cuda_state {
+  uint64_t seed, step, example;
+  /* --check-indices: of the first place (nnc_model.index_places) with an index outside its axis, the
+   * first element; place << 40 | element, all bits set where there is none. Then that index. */
+  uint64_t outside;
+  int64_t outside_index;
+  uint64_t unused[3];
+} nnc_cuda_state;
+
+static inline __attribute__((unused)) nnc_cuda_state *nnc_cuda_state_of(const nnc_worker *worker) {
+  return (nnc_cuda_state *)worker->scalars - 1;
+}
+
+/* Launches kernel number `kernel` of the program; `arguments` are the addresses of its parameters' values,
+ * which are copied. A kernel of no blocks is not launched. */
+void nnc_cuda_launch(nnc_worker *worker, int kernel, void **arguments);
+/* Copies within the device's memory. */
+void nnc_cuda_copy(nnc_worker *worker, void *to, const void *from, int64_t bytes);
+
+#endif
