@@ -46,7 +46,7 @@ typedef struct nnc_cuda_state {
    * first element; place << 40 | element, all bits set where there is none. Then that index. */
   uint64_t outside;
   int64_t outside_index;
-  uint64_t unused[3];
+  uint64_t lock, unused[2]; /* of kernels that note it; 0 */
 } nnc_cuda_state;
 
 static inline __attribute__((unused)) nnc_cuda_state *nnc_cuda_state_of(const nnc_worker *worker) {

@@ -41,7 +41,8 @@ NNC_INLINE nnc_philox nnc_philox_block(uint64_t key, uint64_t step, uint32_t str
     key0 += 0x9E3779B9u; /* golden ratio */
     key1 += 0xBB67AE85u; /* sqrt(3) - 1 */
   }
-  return (nnc_philox){{c0, c1, c2, c3}};
+  const nnc_philox block = {{c0, c1, c2, c3}};
+  return block;
 }
 
 NNC_INLINE uint32_t nnc_philox_word(uint64_t key, uint64_t step, uint32_t stream,

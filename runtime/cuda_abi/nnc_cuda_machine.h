@@ -58,13 +58,13 @@ NNC_DEFINE_SHUFFLE(i64, int64_t)
 NNC_DEVICE uint32_t nnc_ballot(bool is_true) { return __ballot_sync(0xffffffffu, is_true); }
 NNC_DEVICE int nnc_count_bits(uint32_t bits) { return __popc(bits); }
 
-/* The least of what is at the address and the value goes there: the same result in any order. */
-NNC_DEVICE void nnc_atomic_least(uint64_t *at, uint64_t value) {
-  atomicMin((unsigned long long *)at, (unsigned long long)value);
+/* What was at the address before the value; other threads see what was written before. */
+NNC_DEVICE uint64_t nnc_exchange(uint64_t *at, uint64_t value) {
+  __threadfence();
+  const uint64_t before = atomicExch((unsigned long long *)at, (unsigned long long)value);
+  __threadfence();
+  return before;
 }
-
-NNC_DEVICE float nnc_bits_f32(uint32_t bits) { return __uint_as_float(bits); }
-NNC_DEVICE uint32_t nnc_f32_bits(float x) { return __float_as_uint(x); }
 
 #endif
 #endif

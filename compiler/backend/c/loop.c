@@ -8,7 +8,7 @@
  *            each case
  *   rows     each point of the domain runs the stages one after the other; their inner loops are
  *            the ones that vectorize.  Reductions of floats go through blocks of NNC_BLOCK values
- *            and fixed lanes (nnc_ops.h), since a compiler may not reorder them
+ *            and fixed lanes (nnc_lanes.h), since a compiler may not reorder them
  *   columns  up to COLUMN_BLOCK points of the last domain axis run together, the stages' results
  *            are small arrays, and the loop over those points is the innermost: for sums over a
  *            strided axis such as the gradient of a bias
@@ -44,7 +44,7 @@ typedef struct LoopWriter {
 
 /* ---- reductions ---- */
 
-/* "sum", "prod", "max", "min": the family of functions in nnc_ops.h. */
+/* "sum", "prod", "max", "min": the family of functions in nnc_lanes.h. */
 static const char *reduction_name(Op reduce) {
   switch (reduce) {
   case OP_REDUCE_SUM: return "sum";
