@@ -20,7 +20,17 @@ struct nnc_device {
   int workers;
 };
 
-nnc_device *nnc_device_open(const nnc_model *model, int workers) {
+bool nnc_device_has_number(void) { return false; }
+
+bool nnc_device_describe(const nnc_model *model, int number, char *text) {
+  (void)model;
+  (void)number;
+  (void)text;
+  return false;
+}
+
+nnc_device *nnc_device_open(const nnc_model *model, int workers, int number) {
+  (void)number; /* there is one */
   nnc_device *device = calloc(1, sizeof *device);
   if (!device) {
     nnc_error("cannot allocate the device");
@@ -41,6 +51,8 @@ void nnc_device_close(nnc_device *device) {
   nnc_block_free(&device->arena);
   free(device);
 }
+
+int nnc_device_workers(const nnc_device *device) { return device->workers; }
 
 /* --- Running -------------------------------------------------------------------------------- */
 
@@ -77,6 +89,9 @@ void nnc_device_run(nnc_device *device, const nnc_entry *entry, const nnc_run *r
   nnc_pool_run_alone(device->pool, entry->run);
   mark_idle(device, entry);
 }
+
+/* A run has ended when nnc_device_run returns. */
+void nnc_device_wait(const nnc_device *device) { (void)device; }
 
 void nnc_device_mark(nnc_device *device, int64_t *marks, int64_t stride) {
   for (int w = 0; w < device->workers; w++)

@@ -4,7 +4,7 @@
  * Nothing else holds a pointer into that memory. It is read and written by tensors, in elements of the
  * tensor's type, dense and row-major, whatever the layout in which the device keeps them; so another
  * device, a packed layout or memory that is spread over machines is another implementation of this
- * header. Nothing is read or written while an entry runs. */
+ * header (runtime/cuda). Nothing is read or written while an entry runs. */
 #ifndef NNC_DEVICE_H
 #define NNC_DEVICE_H
 
@@ -15,20 +15,34 @@
 
 typedef struct nnc_device nnc_device;
 
-/* Takes the model's memory, zeroed, and starts the workers. NULL after a message. */
-nnc_device *nnc_device_open(const nnc_model *model, int workers);
+/* Whether a machine may have several such devices, of which --device names one. */
+bool nnc_device_has_number(void);
+
+/* What device `number` is (negative: the first), or why it cannot be used, in NNC_MESSAGE bytes. False:
+ * there is nothing to say, it is the machine's processors. */
+bool nnc_device_describe(const nnc_model *model, int number, char *text);
+
+/* Takes the model's memory, zeroed, and starts the workers; `number` as above. NULL after a message. */
+nnc_device *nnc_device_open(const nnc_model *model, int workers, int number);
 void nnc_device_close(nnc_device *device); /* NULL is fine */
 
 /* What the kernels of one run are told. */
 typedef struct nnc_run {
-  const double *scalars; /* the host's; they stay until the run ends */
+  const double *scalars; /* the host's; read before nnc_device_run returns */
   uint64_t seed;
   int64_t step;    /* 0 outside of training */
   int64_t example; /* the batch's first */
 } nnc_run;
 
-/* Runs an entry to its end. */
+/* Those that run entries and note times: of a device that is no processor of this machine one. */
+int nnc_device_workers(const nnc_device *device);
+
+/* Runs an entry, in order with all else that is done here: the device may be at work when this returns,
+ * but nothing shows of that, except in time. */
 void nnc_device_run(nnc_device *device, const nnc_entry *entry, const nnc_run *run);
+
+/* Until all runs have ended. */
+void nnc_device_wait(const nnc_device *device);
 
 /* Elements [from, from + count) of a tensor. */
 void nnc_device_read(const nnc_device *device, const nnc_tensor *tensor, int64_t from,

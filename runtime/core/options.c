@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/device.h"
 #include "os/cpus.h"
 #include "os/message.h"
 
@@ -27,6 +28,8 @@ typedef struct Option {
 #define FIELD(field) offsetof(nnc_options, field)
 enum { ALL = -1, TIMES = NNC_BENCH | NNC_PROFILE };
 enum { RUNS = NNC_TRAIN | NNC_EVAL | NNC_PREDICT | NNC_STEP | TIMES };
+enum { NNC_MAX_DEVICE = 1023 };
+enum { USES = RUNS | NNC_INFO };
 enum { LOADS = NNC_TRAIN | NNC_EVAL | NNC_PREDICT | NNC_EXPORT | NNC_STEP };
 
 static const Option options_table[] = {
@@ -40,6 +43,8 @@ static const Option options_table[] = {
      "of weights, order and random operators"},
     {"threads", 'j', KIND_COUNT, FIELD(threads), RUNS, 1, "N",
      "workers (default: one a core); no effect on results"},
+    {"device", 0, KIND_COUNT, FIELD(device), USES | NNC_EXPORT, 0, "N",
+     "the GPU to use, as nvidia-smi numbers them (default: 0)"},
     {"init", 'i', KIND_TEXT, FIELD(init), LOADS, 0, "FILE",
      "start from the tensors of FILE that fit (eval, predict, export: the checkpoint to use)"},
     {"resume", 'r', KIND_RESUME, FIELD(resume), NNC_TRAIN, 0, "[FILE]",
@@ -116,6 +121,11 @@ static int unknown_option(const char *word) {
   memcpy(name, word + 2, length);
   name[length] = '\0';
   return unknown("flag", name, nnc_nearest(name, OPTION_COUNT, names), "--");
+}
+
+/* Whether this program has no such flag, but others do. */
+static bool lacks(const Option *option) {
+  return strcmp(option->name, "device") == 0 && !nnc_device_has_number();
 }
 
 static bool read_number(const char *text, uint64_t *number) {
@@ -202,16 +212,31 @@ static int parse_option(Parse *parse, const char *word) {
   return value ? store(parse, index, value) : NNC_EXIT_USAGE;
 }
 
-static int check(const Parse *parse) {
-  const nnc_options *options = parse->options;
-  const nnc_command *command = options->command;
-  if (options->help || options->version) return NNC_EXIT_OK;
+/* Of the flags that are given: does the command know them, and this program? */
+static int check_flags(const Parse *parse) {
+  const nnc_command *command = parse->options->command;
   for (int i = 0; i < OPTION_COUNT; i++) {
-    if (!parse->is_given[i] || options_table[i].commands & command->bit) continue;
+    if (!parse->is_given[i]) continue;
+    if (lacks(&options_table[i])) {
+      nnc_error("--%s: this program computes on the machine's processors; one that 'nnc "
+                "--target=cuda' makes has this flag",
+                options_table[i].name);
+      return NNC_EXIT_USAGE;
+    }
+    if (options_table[i].commands & command->bit) continue;
     nnc_error("--%s is no flag of %s; '%s --help' lists them", options_table[i].name, command->name,
               command->name);
     return NNC_EXIT_USAGE;
   }
+  return NNC_EXIT_OK;
+}
+
+static int check(const Parse *parse) {
+  const nnc_options *options = parse->options;
+  const nnc_command *command = options->command;
+  if (options->help || options->version) return NNC_EXIT_OK;
+  int flags = check_flags(parse);
+  if (flags != NNC_EXIT_OK) return flags;
   if (options->epochs >= 0 && options->steps >= 0) {
     nnc_error("--epochs and --steps contradict each other; give one");
     return NNC_EXIT_USAGE;
@@ -219,6 +244,10 @@ static int check(const Parse *parse) {
   if (options->resume && (options->init || options->has_seed)) {
     nnc_error("--resume continues a run as it was: --%s cannot stand beside it",
               options->init ? "init" : "seed");
+    return NNC_EXIT_USAGE;
+  }
+  if (options->device > NNC_MAX_DEVICE) {
+    nnc_error("--device: at most %d", NNC_MAX_DEVICE);
     return NNC_EXIT_USAGE;
   }
   if (options->threads > NNC_MAX_CPUS) {
@@ -244,6 +273,7 @@ int nnc_options_parse(nnc_options *options, int argc, char **argv, int command_c
                            .threads = -1,
                            .count = -1,
                            .schedule = -1,
+                           .device = -1,
                            .arguments = argv};
   Parse parse = {.options = options,
                  .argc = argc,
@@ -282,7 +312,7 @@ void nnc_options_help(const nnc_options *options, const char *program, int comma
          *command->arguments ? " " : "", command->arguments, command->summary);
   for (int i = 0; i < OPTION_COUNT; i++) {
     const Option *option = &options_table[i];
-    if (!(option->commands & command->bit)) continue;
+    if (!(option->commands & command->bit) || lacks(option)) continue;
     char left[40], letter[4] = "   ";
     if (option->letter) snprintf(letter, sizeof letter, "-%c,", option->letter);
     snprintf(left, sizeof left, "%s --%s%s%s", letter, option->name, option->value ? " " : "",

@@ -113,7 +113,7 @@ static bool open_parts(nnc_session *session) {
   if (!session->checkpoint || !session->scalars || !plateaus_open(session)) return false;
   if (!find_schedules(session)) return false;
   session->threads = choose_threads(session->options);
-  session->device = nnc_device_open(model, session->threads);
+  session->device = nnc_device_open(model, session->threads, (int)session->options->device);
   return session->device && streams_open(session);
 }
 

@@ -94,8 +94,9 @@ static bool print_result(const Bench *bench) {
          quantile(bench->sorted, bench->steps, 0.9) * 1e3);
   printf(",\"gflop\":%.6g,\"product_gflop\":%.9g,\"gflops\":%.6g,\"bytes\":%.0f", flops * 1e-9,
          products * 1e-9, flops * 1e-9 / median, bytes);
-  printf(",\"arena_bytes\":%lld",
-         (long long)(model->arena_bytes + model->worker_bytes * session->threads));
+  printf(
+      ",\"arena_bytes\":%lld",
+      (long long)(model->arena_bytes + model->worker_bytes * nnc_device_workers(session->device)));
   if (session->options->all) put_times(bench);
   puts("}");
   if (fflush(stdout) == 0) return true;

@@ -18,6 +18,10 @@
 
 enum { DEFAULT_STEPS = 50, DEFAULT_WARMUP = 5, TRACE_STEPS = 5, MARKS_A_LINE = 8 };
 
+static int workers_of(const nnc_profile *profile) {
+  return nnc_device_workers(profile->session->device);
+}
+
 /* --- Rows ----------------------------------------------------------------------------------- */
 
 static void add_rows(nnc_profile *profile, const nnc_entry *entry, const char *name, double calls) {
@@ -80,7 +84,7 @@ static void *take(int64_t count, int64_t each, size_t size) {
 }
 
 static bool take_trace(nnc_profile *profile) {
-  int64_t runs = profile->trial.runs, marks = profile->stride * profile->session->threads;
+  int64_t runs = profile->trial.runs, marks = profile->stride * workers_of(profile);
   if (!profile->session->options->trace) return true;
   profile->trace_steps = profile->steps < TRACE_STEPS ? profile->steps : TRACE_STEPS;
   profile->trace = take(profile->trace_steps, runs, sizeof *profile->trace);
@@ -100,7 +104,7 @@ static bool take_times(nnc_profile *profile) {
   profile->times = take(profile->steps, profile->row_count, sizeof *profile->times);
   profile->marked = take(profile->steps, 1, sizeof *profile->marked);
   profile->plain = take(profile->steps, 1, sizeof *profile->plain);
-  profile->marks = take(profile->stride, profile->session->threads, sizeof *profile->marks);
+  profile->marks = take(profile->stride, workers_of(profile), sizeof *profile->marks);
   return profile->times && profile->marked && profile->plain && profile->marks &&
          take_trace(profile);
 }
@@ -137,7 +141,7 @@ static void close_profile(nnc_profile *profile) {
 static void add_run(const nnc_profile *profile, const nnc_profile_run *run, int64_t index,
                     int64_t *times) {
   const nnc_entry *entry = nnc_trial_entry(&profile->trial, index);
-  int workers = profile->session->threads;
+  int workers = workers_of(profile);
   int64_t *rows = times + profile->first_row[index + 1 == profile->trial.runs];
   times[NNC_ROW_DATA] += (run->begin - run->load) * workers;
   for (int w = 0; w < workers; w++) {
@@ -158,13 +162,13 @@ static void keep_run(nnc_profile *profile, const nnc_profile_run *run, int64_t s
   place->begin = run->begin;
   place->end = run->end;
   memcpy(place->marks, run->marks,
-         sizeof *run->marks * (size_t)(profile->stride * profile->session->threads));
+         sizeof *run->marks * (size_t)(profile->stride * workers_of(profile)));
 }
 
 /* Step `number` from 1; its times go to measured step `step`, nowhere when that is negative. */
 static int64_t run_step(nnc_profile *profile, int64_t number, int64_t step) {
   nnc_trial *trial = &profile->trial;
-  int workers = profile->session->threads;
+  int workers = workers_of(profile);
   nnc_device_mark(profile->session->device, step >= 0 ? profile->marks : NULL, profile->stride);
   int64_t *times = step >= 0 ? profile->times + step * profile->row_count : NULL;
   int64_t begin = nnc_nanoseconds_now();
@@ -225,7 +229,7 @@ static bool show(const nnc_profile *profile) {
 static bool profile_model(nnc_session *session) {
   nnc_profile profile;
   bool good = open_profile(&profile, session) &&
-              nnc_speed_measure(session->model, session->threads, &profile.speed);
+              nnc_speed_measure(session->device, session->model, session->threads, &profile.speed);
   if (good) {
     run_steps(&profile);
     profile.mark_seconds = time_mark(&profile);

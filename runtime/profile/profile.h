@@ -8,7 +8,7 @@
 #ifndef NNC_PROFILE_H
 #define NNC_PROFILE_H
 
-#include "profile/speed.h"
+#include "core/speed.h"
 #include "profile/trial.h"
 
 enum nnc_profile_own_row {

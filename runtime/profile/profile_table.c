@@ -42,7 +42,8 @@ static void fill_row(const nnc_profile *profile, const Timed *timed, int row) {
   int64_t sum = 0;
   for (int64_t i = 0; i < profile->counted; i++)
     sum += profile->times[timed[i].step * profile->row_count + row];
-  to->seconds = (double)sum * 1e-9 / (double)(profile->counted * profile->session->threads);
+  to->seconds = (double)sum * 1e-9 /
+                (double)(profile->counted * nnc_device_workers(profile->session->device));
   bool has_mark = to->step || row == NNC_ROW_START;
   if (has_mark) to->seconds = fmax(0, to->seconds - to->calls * profile->mark_seconds);
   double compute = to->flops / profile->speed.flops, memory = to->bytes / profile->speed.bandwidth;

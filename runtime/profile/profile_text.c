@@ -2,8 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "nnc_limits.h"
-#include "os/memory.h"
 #include "os/printable.h"
 #include "profile/profile.h"
 
@@ -97,8 +95,7 @@ static void print_table(const nnc_profile_table *table, const char *title, int s
 
 static void print_head(const nnc_profile *profile) {
   const nnc_model *model = profile->session->model;
-  int threads = profile->session->threads;
-  char memory[NNC_FORMAT_BYTES];
+  int threads = nnc_device_workers(profile->session->device);
   printf("%s: a training step of %lld examples, %d worker%s, %s; means over the middle half of "
          "%lld steps.\n",
          model->file, (long long)(model->train.batch * profile->trial.runs), threads,
@@ -113,11 +110,8 @@ static void print_head(const nnc_profile *profile) {
          "%.0f ns in each worker are taken off.\n",
          in_unit(step, step), name, in_unit(profile->marked_seconds, step), name,
          in_unit(profile->plain_seconds, step), name, marks, profile->mark_seconds * 1e9);
-  printf("The bound: %.1f GFLOP/s (multiply-add in %s for %s), %.1f GB/s (reading %s, the model's "
-         "size).\n",
-         profile->speed.flops * 1e-9, model->limits->float_name, model->isa,
-         profile->speed.bandwidth * 1e-9,
-         nnc_format_bytes(memory, (double)profile->speed.read_bytes));
+  printf("The bound: %.1f GFLOP/s (%s), %.1f GB/s (%s).\n", profile->speed.flops * 1e-9,
+         profile->speed.flops_of, profile->speed.bandwidth * 1e-9, profile->speed.bandwidth_of);
 }
 
 void nnc_profile_print(const nnc_profile *profile) {

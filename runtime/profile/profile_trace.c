@@ -58,7 +58,7 @@ static void span_step(Trace *trace, const nnc_step *step, int worker, int64_t be
 static void trace_run(Trace *trace, const nnc_profile_run *run, const nnc_entry *entry) {
   const nnc_profile *profile = trace->profile;
   if (profile->trial.loader) span(trace, "(next minibatch)", "data", 0, run->load, run->begin);
-  for (int w = 0; w < profile->session->threads; w++) {
+  for (int w = 0; w < nnc_device_workers(profile->session->device); w++) {
     const int64_t *marks = run->marks + w * profile->stride;
     span(trace, "(workers begin)", "start", w, run->begin, marks[0]);
     for (int i = 0; i < entry->step_count; i++)
@@ -70,7 +70,7 @@ static void trace_run(Trace *trace, const nnc_profile_run *run, const nnc_entry 
 static void trace_all(Trace *trace) {
   const nnc_profile *profile = trace->profile;
   int64_t runs = profile->trial.runs;
-  for (int w = 0; w < profile->session->threads; w++) {
+  for (int w = 0; w < nnc_device_workers(profile->session->device); w++) {
     event_begin(trace, "M", "thread_name", w);
     fprintf(trace->file, ",\"args\":{\"name\":\"worker %d\"}}", w);
   }

@@ -125,4 +125,5 @@ void nnc_trial_load(nnc_trial *trial, int64_t run) {
 void nnc_trial_run(nnc_trial *trial, int64_t step, int64_t run) {
   const nnc_entry *entry = nnc_trial_entry(trial, run);
   nnc_session_run(trial->session, entry, step, run * entry->batch);
+  nnc_device_wait(trial->session->device);
 }

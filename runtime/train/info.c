@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "train/commands.h"
+#include "core/device.h"
 #include "core/json.h"
 #include "core/level.h"
 #include "os/memory.h"
@@ -155,10 +156,16 @@ static void print_levels(const nnc_model *model) {
   putchar('\n');
 }
 
-static void print_text(const nnc_model *model) {
+static void print_device(const nnc_model *model, int number) {
+  char text[NNC_MESSAGE];
+  if (nnc_device_describe(model, number, text)) printf("%s\n", nnc_printable(text));
+}
+
+static void print_text(const nnc_model *model, int device) {
   char bytes[NNC_FORMAT_BYTES];
   printf("%s (%s), compiled by %s\n", nnc_printable(model->name), nnc_printable(model->file),
          nnc_printable(model->compiler));
+  print_device(model, device);
   print_levels(model);
   print_variables(model);
   printf("%lld parameters, %lld of them frozen\n\n", (long long)count_parameters(model, false),
@@ -262,12 +269,18 @@ static void json_data(const nnc_model *model) {
   fputs("]}\n", stdout);
 }
 
-static void print_json(const nnc_model *model) {
+static void json_device(const nnc_model *model, int number) {
+  char text[NNC_MESSAGE];
+  if (nnc_device_describe(model, number, text)) put_member("device", text);
+}
+
+static void print_json(const nnc_model *model, int device) {
   putchar('{');
   put_member("model", model->name);
   put_member("file", model->file);
   put_member("compiler", model->compiler);
   put_member("isa", model->isa);
+  json_device(model, device);
   json_levels(model);
   printf("\"parameters\":%lld,", (long long)count_parameters(model, false));
   printf("\"parameter_bytes\":%lld,\"optimizer_bytes\":%lld,\"state_bytes\":%lld,",
@@ -294,7 +307,7 @@ static void print_json(const nnc_model *model) {
 }
 
 int nnc_info_command(const nnc_options *options) {
-  (options->json ? print_json : print_text)(&nnc_the_model);
+  (options->json ? print_json : print_text)(&nnc_the_model, (int)options->device);
   if (fflush(stdout) == 0) return NNC_EXIT_OK;
   nnc_error_system("write", "the description");
   return NNC_EXIT_FAILURE;

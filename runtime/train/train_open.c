@@ -245,14 +245,18 @@ static bool open_rest(Trainer *trainer, const nnc_safetensors *resumed) {
 /* What the run holds: the plan is exact, the program itself and its stacks come to it. */
 static void say_memory(const Trainer *trainer) {
   const nnc_session *session = trainer->session;
-  int64_t plan = session->model->arena_bytes + session->threads * session->model->worker_bytes;
+  const nnc_model *model = session->model;
+  int64_t plan = model->arena_bytes + nnc_device_workers(session->device) * model->worker_bytes;
   int64_t data = trainer->data ? nnc_data_bytes(trainer->data) : 0;
   for (int i = 0; i < trainer->evaluator.count; i++)
     data += nnc_data_bytes(trainer->evaluator.sets[i].data);
   char planned[NNC_FORMAT_BYTES], held[NNC_FORMAT_BYTES];
-  nnc_note("%s planned for %d thread%s, %s of data", nnc_format_bytes(planned, (double)plan),
-           session->threads, session->threads == 1 ? "" : "s",
-           nnc_format_bytes(held, (double)data));
+  nnc_format_bytes(planned, (double)plan);
+  nnc_format_bytes(held, (double)data);
+  if (nnc_device_has_number()) nnc_note("%s planned on the device, %s of data", planned, held);
+  else
+    nnc_note("%s planned for %d thread%s, %s of data", planned, session->threads,
+             session->threads == 1 ? "" : "s", held);
 }
 
 static bool keeps_drawn(const nnc_model *model, int variable) {

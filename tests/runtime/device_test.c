@@ -113,7 +113,7 @@ static void test_feed(nnc_device *device) {
 
 int main(void) {
   const nnc_model model = {.arena_bytes = 384, .worker_bytes = 64};
-  nnc_device *device = nnc_device_open(&model, WORKERS);
+  nnc_device *device = nnc_device_open(&model, WORKERS, -1);
   if (!device) return 1;
   test_parts(device);
   test_numbers(device);

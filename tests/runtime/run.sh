@@ -369,6 +369,8 @@ test_usage() {
   run 2 'no flag of info' ./toy info --steps 3
   run 2 'one argument too many' ./toy train now
   run 0 'Usage:' ./toy --help
+  run 2 "computes on the machine's processors" ./toy --device 1
+  check "a program for processors has no --device" bash -c '! ./toy --help | grep -q -e --device'
   run 0 '\-\-warmup' ./toy bench --help
   run 0 'toy.net' ./toy --version
   run 0 '4 parameters' ./toy info

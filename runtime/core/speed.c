@@ -4,8 +4,9 @@
  * through as much memory as the model takes (at least 1 MB, at most 256 MB), since that decides
  * from which level of the caches its kernels can be served; the fastest counts.  A kernel whose
  * own operands fit a nearer cache may read faster. */
-#include "profile/speed.h"
+#include "core/speed.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,14 +80,25 @@ static bool measure(nnc_pool *pool, int threads, int64_t bytes, nnc_speed *speed
   return true;
 }
 
-bool nnc_speed_measure(const nnc_model *model, int threads, nnc_speed *speed) {
+/* What was measured, in words. */
+static void describe(const nnc_model *model, nnc_speed *speed) {
+  char memory[NNC_FORMAT_BYTES];
+  snprintf(speed->flops_of, sizeof speed->flops_of, "multiply-add in %s for %s",
+           model->limits->float_name, model->isa);
+  snprintf(speed->bandwidth_of, sizeof speed->bandwidth_of, "reading %s, the model's size",
+           nnc_format_bytes(memory, (double)speed->read_bytes));
+}
+
+bool nnc_speed_measure(nnc_device *device, const nnc_model *model, int threads, nnc_speed *speed) {
   nnc_block block;
+  (void)device; /* its pool has the arena, which is not to be read */
   int64_t bytes = model->arena_bytes + model->worker_bytes * threads;
   bytes = bytes < LEAST_BYTES ? LEAST_BYTES : bytes > MOST_BYTES ? MOST_BYTES : bytes;
   if (!nnc_block_take(&block, bytes, "the measurement of memory")) return false;
   memset(block.base, 1, (size_t)bytes); /* pages that were never written would all be one */
   nnc_pool *pool = nnc_pool_create(threads, block.base, SCRATCH);
   bool good = pool && measure(pool, threads, bytes, speed);
+  if (good) describe(model, speed);
   nnc_pool_destroy(pool);
   nnc_block_free(&block);
   return good;

@@ -1,0 +1,81 @@
+/* Recording and launching graphs: play.h. */
+#include "cuda/play.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cuda/failure.h"
+#include "os/assert.h"
+#include "os/exit.h"
+#include "os/message.h"
+
+void nnc_play_open(nnc_play *play, const nnc_gpu *gpu, const nnc_code *code,
+                   const nnc_worker *worker) {
+  *play = (nnc_play){.gpu = gpu, .code = code, .worker = *worker};
+  play->worker.pool = play;
+}
+
+void nnc_play_close(nnc_play *play) {
+  for (int i = 0; i < NNC_ENTRY_COUNT; i++)
+    if (play->graphs[i]) (void)nnc_cuda.exec_destroy(play->graphs[i]);
+  nnc_timeline_close(&play->timeline);
+  *play = (nnc_play){0};
+}
+
+/* --- In an entry's function ----------------------------------------------------------------- */
+
+void nnc_play_launch(nnc_play *play, int kernel, void **arguments) {
+  NNC_ASSERT(kernel >= 0 && kernel < play->code->program->kernel_count);
+  const nnc_cuda_kernel *launched = &play->code->program->kernels[kernel];
+  char doing[160];
+  NNC_ASSERT(launched->threads > 0 && launched->threads % 32 == 0);
+  if (launched->blocks <= 0) return;
+  if (launched->blocks > INT_MAX) {
+    nnc_error("the kernel '%s' wants %lld blocks, but a device takes at most %d", launched->name,
+              (long long)launched->blocks, INT_MAX);
+    exit(NNC_EXIT_FAILURE);
+  }
+  CuResult result = nnc_cuda.launch(play->code->functions[kernel], (unsigned)launched->blocks, 1, 1,
+                                    (unsigned)launched->threads, 1, 1, (unsigned)launched->shared,
+                                    play->gpu->stream, arguments, NULL);
+  if (result == 0) return;
+  snprintf(doing, sizeof doing, "launch the kernel '%s'", launched->name);
+  nnc_cuda_must(result, doing);
+}
+
+void nnc_play_copy(nnc_play *play, CuAddress to, CuAddress from, int64_t bytes) {
+  if (bytes <= 0) return;
+  nnc_cuda_must(nnc_cuda.copy_within(to, from, (size_t)bytes, play->gpu->stream),
+                "copy within the device's memory");
+}
+
+/* --- Runs ----------------------------------------------------------------------------------- */
+
+static CuGraphExec record(nnc_play *play, const nnc_entry *entry) {
+  const char *doing = "record an entry's kernels";
+  CuGraph graph;
+  CuGraphExec exec;
+  nnc_worker worker = play->worker;
+  nnc_cuda_must(nnc_cuda.capture_begin(play->gpu->stream, CU_CAPTURE_THREAD_LOCAL), doing);
+  entry->run(&worker);
+  nnc_cuda_must(nnc_cuda.capture_end(play->gpu->stream, &graph), doing);
+  nnc_cuda_must(nnc_cuda.graph_instantiate(&exec, graph, 0), "make a graph of an entry's kernels");
+  nnc_cuda_must(nnc_cuda.graph_destroy(graph), doing);
+  nnc_cuda_must(nnc_cuda.graph_upload(exec, play->gpu->stream), "bring a graph to the device");
+  return exec;
+}
+
+void nnc_play_entry(nnc_play *play, const nnc_entry *entry, enum nnc_entry_number number) {
+  NNC_ASSERT(number < NNC_ENTRY_COUNT);
+  if (!play->graphs[number]) play->graphs[number] = record(play, entry);
+  nnc_cuda_must(nnc_cuda.graph_launch(play->graphs[number], play->gpu->stream), "launch a graph");
+}
+
+void nnc_play_marked(nnc_play *play, const nnc_entry *entry, int64_t *marks) {
+  nnc_worker worker = play->worker;
+  worker.marks = marks;
+  nnc_timeline_begin(&play->timeline, play->gpu);
+  entry->run(&worker);
+  nnc_timeline_finish(&play->timeline, marks);
+}

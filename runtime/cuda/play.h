@@ -1,0 +1,37 @@
+/* Entries as the device runs them: each is recorded once as a graph, which is launched from then on. */
+#ifndef NNC_CUDA_PLAY_H
+#define NNC_CUDA_PLAY_H
+
+#include <stdbool.h>
+
+#include "cuda/code.h"
+#include "cuda/gpu.h"
+#include "cuda/timeline.h"
+#include "nnc_parallel.h"
+
+/* What host code of an entry finds as nnc_worker.pool. */
+struct nnc_pool {
+  const nnc_gpu *gpu;
+  const nnc_code *code;
+  nnc_worker worker;
+  CuGraphExec graphs[NNC_ENTRY_COUNT];
+  nnc_timeline timeline;
+};
+typedef struct nnc_pool nnc_play;
+
+/* `worker` has addresses of the device; its pool is set here. */
+void nnc_play_open(nnc_play *play, const nnc_gpu *gpu, const nnc_code *code,
+                   const nnc_worker *worker);
+void nnc_play_close(nnc_play *play);
+
+/* Puts a run of entry `number` of the model into the stream. */
+void nnc_play_entry(nnc_play *play, const nnc_entry *entry, enum nnc_entry_number number);
+
+/* The same kernel by kernel, with marks; returns when it has ended. */
+void nnc_play_marked(nnc_play *play, const nnc_entry *entry, int64_t *marks);
+
+/* In an entry's function. */
+void nnc_play_launch(nnc_play *play, int kernel, void **arguments);
+void nnc_play_copy(nnc_play *play, CuAddress to, CuAddress from, int64_t bytes);
+
+#endif
