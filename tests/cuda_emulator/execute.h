@@ -1,0 +1,34 @@
+/* Runs kernels: the blocks of a launch one after the other, the threads of a block as fibers. */
+#ifndef EXECUTE_H
+#define EXECUTE_H
+
+#include "module.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct Launch {
+  const Function *function;
+  int64_t blocks;
+  int threads;
+  void **arguments;
+} Launch;
+
+/* The place of an access in time: two accesses of one launch are in order if they are of one thread, or of
+ * one block with a barrier between them, or of one warp with a barrier of the warp between them. */
+typedef struct Moment {
+  int64_t block;
+  int thread;
+  uint32_t barriers, warp_barriers; /* how many came before */
+} Moment;
+
+void execute_launch(const Launch *launch);
+nnc_emulated_machine *execute_machine(void);
+bool execute_is_running(void);
+/* "kernel NAME, block B, thread T: ", or nothing. */
+void execute_describe(char *to, size_t size);
+Moment execute_moment(void);
+const Function *execute_function(void);
+
+#endif

@@ -1,0 +1,45 @@
+/* What compiled kernels and the emulator know of each other: kernels are host code in a shared object, made
+ * by the stand-in for NVRTC (nvrtc.c), and reach the machine through a table of functions, which the
+ * stand-in for the driver hands them when it loads the object (module.c). C and C++ include it. */
+#ifndef NNC_EMULATED_INTERFACE_H
+#define NNC_EMULATED_INTERFACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { NNC_EMULATED_VERSION = 1 };
+
+/* What a lane asks of its warp. */
+enum { NNC_WARP_SYNC, NNC_WARP_SHUFFLE, NNC_WARP_BALLOT };
+
+/* How memory is touched. */
+enum { NNC_TOUCH_READ, NNC_TOUCH_WRITE, NNC_TOUCH_ATOMIC };
+
+typedef struct nnc_emulated_machine {
+  int thread; /* the place of the thread that runs now */
+  int64_t block;
+  void (*sync)(const char *file, int line);
+  /* All lanes come with the same `kind` from the same line. A shuffle gives the value of the lane `from`, a
+   * ballot a bit for each lane: whether its value is not 0. */
+  uint64_t (*warp)(int kind, uint64_t value, int from, const char *file, int line);
+  /* With NNC_EMULATED_RACES, before each access; `code` is the address of the instruction. */
+  void (*touch)(const void *at, size_t bytes, int how, const void *code);
+} nnc_emulated_machine;
+
+typedef struct nnc_emulated_kernel {
+  const char *name; /* NULL after the last */
+  int threads;      /* the most of a block */
+  int parameter_count;
+  const int *parameter_sizes;
+  void (*call)(void **arguments); /* the addresses of its parameters' values */
+} nnc_emulated_kernel;
+
+/* The symbol `nnc_the_unit` of a shared object. */
+typedef struct nnc_emulated_unit {
+  int version;
+  const char *architecture; /* "sm_90a", "compute_80" */
+  const nnc_emulated_kernel *kernels;
+  nnc_emulated_machine **machine;
+} nnc_emulated_unit;
+
+#endif
