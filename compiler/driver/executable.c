@@ -1,38 +1,33 @@
 /* From a Program to an executable: the back end emits, the C compiler compiles and links. */
 #include "driver/compilation.h"
 
-#include <limits.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <unistd.h>
 
 #include "backend/common/naming.h"
 #include "backend/common/command.h"
 #include "backend/common/compile.h"
 #include "backend/common/emit.h"
 #include "backend/common/externs.h"
+#include "backend/common/function.h"
 #include "backend/common/units.h"
 #include "ops/extern.h"
+#include "support/files.h"
 
-/* The folder above the one of nnc itself: include/nnc and lib/nnc lie below it. Without /proc the
- * kernel's note of the name that was run says where that is. NULL after a message. */
+/* The folder above the one of nnc itself: include/nnc and lib/nnc lie below it. NULL after a
+ * message. */
 static const char *installation_prefix(Arena *arena) {
-  char path[PATH_MAX];
-  const char *name = (const char *)getauxval(AT_EXECFN);
-  ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-  bool found = length > 0 && length < (ssize_t)sizeof path - 1;
-  if (found) path[length] = 0;
-  else found = name != NULL && realpath(name, path) != NULL;
-  if (!found) {
+  const char *program = path_of_program(arena);
+  if (program == NULL) {
     fprintf(stderr, "nnc: error: cannot tell where nnc lies: there is no /proc/self/exe\n");
     return NULL;
   }
+  char *path = arena_strdup(arena, program);
   for (int i = 0; i < 2; i++) {
     char *slash = strrchr(path, '/');
     if (slash) *slash = 0;
   }
-  return arena_strdup(arena, path);
+  return path;
 }
 
 /* The functions of the user's that are called; false after a mistake in their names. */
@@ -68,6 +63,10 @@ int write_executable(const Compilation *compilation, const Program *program) {
   compile.inputs = &compilation->inputs;
   if (compile.prefix == NULL) return EXIT_MACHINE;
   if (!find_externs(compilation, program->module, &compile)) return EXIT_MISTAKES;
+  const BackEnd *back_end = program->target->back_end;
+  if (back_end->prepare &&
+      !back_end->prepare(compilation->arena, &compile, options->emit == EMIT_EXECUTABLE))
+    return EXIT_MACHINE;
   if (!compile_prepare(compilation->arena, &compile)) return EXIT_MACHINE;
   CSource source = {0};
   emit_source(compilation->arena, &source, program, &compile);

@@ -1,5 +1,6 @@
-/* Files embedded in nnc at build time: the prelude, the code templates.
- * The build writes the table from compiler/prelude/ and codegen_templates/. */
+/* Files embedded in nnc at build time: the prelude, the code templates, the headers of CUDA
+ * kernels. The build writes the table from compiler/prelude/, codegen_templates/ and
+ * runtime/cuda_abi/. */
 #ifndef NNC_SUPPORT_EMBEDDED_H
 #define NNC_SUPPORT_EMBEDDED_H
 

@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -69,4 +71,15 @@ bool file_replace(Arena *arena, const char *path, unsigned mode, const char *byt
 
 const char *path_for_program(Arena *arena, const char *path) {
   return *path == '-' || *path == '@' ? arena_printf(arena, "./%s", path) : path;
+}
+
+/* Without /proc the kernel's note of the name that was run says it. */
+const char *path_of_program(Arena *arena) {
+  char path[PATH_MAX];
+  const char *name = (const char *)getauxval(AT_EXECFN);
+  ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+  bool found = length > 0 && length < (ssize_t)sizeof path - 1;
+  if (found) path[length] = 0;
+  else found = name != NULL && realpath(name, path) != NULL;
+  return found ? arena_strdup(arena, path) : NULL;
 }

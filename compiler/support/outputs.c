@@ -46,7 +46,7 @@ static bool read_beginning(const char *path, char text[BEGINNING]) {
 
 /* Why the regular file that is there is not replaced; NULL: it may be. */
 static const char *find_objection(const char *path, Made made) {
-  static const char *const sources[] = {".net", ".c", ".h"};
+  static const char *const sources[] = {".net", ".c", ".cu", ".h"};
   char text[BEGINNING];
   if (!read_beginning(path, text)) return NULL; /* writing will say why */
   if (made == MADE_EXECUTABLE)

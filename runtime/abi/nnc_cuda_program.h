@@ -13,6 +13,16 @@
 
 /* Machine code of a unit of kernels: a cubin for one architecture, or PTX, which the driver compiles for
  * newer ones. */
+#define NNC_IMAGE(symbol)                                                                          \
+  extern const unsigned char symbol[] __attribute__((visibility("hidden"))),                       \
+      symbol##_end[] __attribute__((visibility("hidden")))
+/* The same, and the image is the contents of a file; text has a 0 after it. */
+#define NNC_EMBED(symbol, file)                                                                    \
+  NNC_IMAGE(symbol);                                                                               \
+  __asm__(".pushsection .rodata.nnc_images,\"a\",%progbits\n.balign 64\n"                          \
+          ".globl " #symbol "\n.hidden " #symbol "\n" #symbol ":\n.incbin \"" file "\"\n"          \
+          ".globl " #symbol "_end\n.hidden " #symbol "_end\n" #symbol "_end:\n.byte 0\n"           \
+          ".popsection")
 typedef struct nnc_cuda_image {
   const char *name; /* "sm_80", "sm_90a"; of PTX "compute_90" */
   int unit;
@@ -25,7 +35,7 @@ typedef struct nnc_cuda_kernel {
   int unit;
   int64_t blocks; /* of the grid, which has one axis */
   int threads;    /* of a block, which has one axis; a multiple of 32 */
-  int shared;     /* bytes of shared memory that are asked for at the launch; may be more than 48 KB */
+  int shared; /* bytes of shared memory that are asked for at the launch; may be more than 48 KB */
 } nnc_cuda_kernel;
 
 typedef struct nnc_cuda_program {

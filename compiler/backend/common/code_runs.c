@@ -25,3 +25,15 @@ size_t code_runs_length(const char *text, size_t length) {
   for (const char *at = text; code_runs_next(&at, text + length, &run);) sum += run.length;
   return sum;
 }
+
+void code_runs_add(Sha256 *hash, const char *text, size_t length, bool has_lines) {
+  if (has_lines) {
+    sha256_add(hash, text, length);
+    return;
+  }
+  CodeRun run;
+  for (const char *at = text; code_runs_next(&at, text + length, &run);) {
+    sha256_add(hash, run.data, run.length);
+    sha256_add(hash, " ", 1); /* as which a comment counts */
+  }
+}

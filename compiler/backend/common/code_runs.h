@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include "support/sha256.h"
 
 typedef struct CodeRun {
   const char *data;
@@ -19,5 +20,8 @@ bool code_runs_next(const char **at, const char *end, CodeRun *run);
 
 /* How many bytes of a text are no comment. */
 size_t code_runs_length(const char *text, size_t length);
+
+/* Adds a text to a key: without comments, unless its lines are part of what is made of it. */
+void code_runs_add(Sha256 *hash, const char *text, size_t length, bool has_lines);
 
 #endif

@@ -1,6 +1,8 @@
 /* The flags that the C compiler is called with. */
 #include "backend/common/command.h"
+#include "backend/common/code.h"
 #include "backend/common/externs.h"
+#include "backend/common/images.h"
 
 #include <string.h>
 #include "data/words.h"
@@ -90,7 +92,13 @@ const char *command_whole(Arena *arena, const CompileOptions *options) {
   Arguments last = {0};
   command_flags(arena, &last, options, NULL);
   command_include(arena, &last, options);
+  if (options->images != NULL) {
+    line = options->images->commands(arena, options);
+    const char *images = code_string(arena, options->output);
+    process_add(arena, &last, arena_printf(arena, "-DNNC_IMAGES=%s", images), "-x", "c", NULL);
+  }
   vec_push(arena, &last, options->source);
+  if (options->images != NULL) process_add(arena, &last, "-x", "none", NULL);
   add_externs(arena, &last, options, true);
   for (int i = 0; i < options->level_count; i++) {
     /* The object of a level lies beside the C file. */

@@ -9,10 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "backend/common/command.h"
+#include "backend/common/explain.h"
+#include "backend/common/externs.h"
+#include "backend/common/images.h"
 #include "backend/common/keys.h"
 #include "backend/common/process.h"
 #include "backend/common/scratch.h"
-#include "backend/common/externs.h"
 #include "support/files.h"
 
 /* "clang-19 19.1.7": with the first word of its version line that has a digit and a dot. */
@@ -61,9 +63,12 @@ static bool find_levels(Arena *arena, CompileOptions *options) {
 bool compile_prepare(Arena *arena, CompileOptions *options) {
   options->output = path_for_program(arena, options->output);
   size_t length = strlen(options->output);
-  bool names_source = length > 2 && strcmp(options->output + length - 2, ".c") == 0;
-  options->source = names_source ? options->output : arena_printf(arena, "%s.c", options->output);
-  if (names_source) options->output = arena_strndup(arena, options->output, length - 2);
+  const char *suffix = options->images ? ".cu" : ".c";
+  size_t stem = length > strlen(suffix) ? length - strlen(suffix) : 0;
+  bool names_source = stem > 0 && strcmp(options->output + stem, suffix) == 0;
+  options->source =
+      names_source ? options->output : arena_printf(arena, "%s%s", options->output, suffix);
+  if (names_source) options->output = arena_strndup(arena, options->output, stem);
   if (options->arch == NULL) options->arch = "native";
   if (options->arch[0] == 'v' && options->arch[1] && !options->arch[2])
     options->arch = arena_printf(arena, "x86-64-%s", options->arch); /* "v3" */
@@ -75,124 +80,11 @@ bool compile_prepare(Arena *arena, CompileOptions *options) {
   options->compiler =
       arena_printf(arena, "%s -O3 -march=%s%s%s", describe_compiler(arena, &options->toolchain),
                    options->arch, *options->cflags ? " " : "", options->cflags);
+  for (int i = 0; options->images && i < options->images->architecture_count; i++)
+    options->compiler = arena_printf(arena, "%s%s%s", options->compiler, i > 0 ? "," : " ",
+                                     options->images->architectures[i]);
   options->command = command_whole(arena, options);
   return true;
-}
-
-/* ---- what they said ---- */
-
-static bool write_whole(const Build *build) {
-  const CompileOptions *options = build->options;
-  return output_check(options->inputs, options->source, MADE_C) &&
-         output_write(build->arena, options->source, MADE_C, &build->source->whole);
-}
-
-/* What failed jobs printed, or all: equal texts once. True when that was anything. */
-static bool print_logs(const Build *build, int count, const Job *jobs, bool only_failed) {
-  const char **seen = ARENA_ARRAY(build->arena, const char *, count + 1);
-  int seen_count = 0;
-  for (int i = 0; i < count; i++) {
-    Text text = {0};
-    bool is_new = jobs[i].status >= 0 && !(only_failed && jobs[i].status == 0) &&
-                  file_read(jobs[i].log, &text) && text.length > 0;
-    for (int k = 0; is_new && k < seen_count; k++) is_new = strcmp(seen[k], text.data) != 0;
-    if (is_new) {
-      fputs(text.data, stderr);
-      seen[seen_count++] = arena_strdup(build->arena, text.data);
-    }
-    text_free(&text);
-  }
-  return seen_count > 0;
-}
-
-static void print_command(const Build *build, const Job *job) {
-  if (build->options->verbose)
-    fprintf(stderr, "%s\n", process_command_line(build->arena, &job->arguments));
-}
-
-static Job make_job(const Build *build, const char *name, const char *input) {
-  return (Job){.input = input,
-               .output = scratch_file(build->scratch, arena_printf(build->arena, "%s.out", name)),
-               .log = scratch_file(build->scratch, arena_printf(build->arena, "%s.log", name))};
-}
-
-/* The whole file once more, for messages that name its lines. */
-static bool print_syntax_errors(const Build *build) {
-  Job job = make_job(build, "syntax", "/dev/null");
-  const char *level = build->options->level_count > 0 ? build->options->levels[0] : NULL;
-  command_flags(build->arena, &job.arguments, build->options, level);
-  command_include(build->arena, &job.arguments, build->options);
-  process_add(build->arena, &job.arguments, "-fsyntax-only", build->options->source, NULL);
-  return !process_run_jobs(build->arena, 1, &job, 1) && print_logs(build, 1, &job, true);
-}
-
-/* Whether it makes an object of the least program, for `arch` unless that is NULL. */
-static bool is_compiler(const Build *build, const char *arch) {
-  static const char program[] = "int main(void) { return 0; }\n";
-  const char *input = scratch_file(build->scratch, "least.c");
-  const char *object = scratch_file(build->scratch, "least.o");
-  Job job = make_job(build, "least", input);
-  Text made = {0};
-  vec_push(build->arena, &job.arguments, build->options->toolchain.cc);
-  if (arch != NULL)
-    vec_push(build->arena, &job.arguments, arena_printf(build->arena, "-march=%s", arch));
-  process_add(build->arena, &job.arguments, "-c", "-x", "c", "-", "-o", object, NULL);
-  bool good = file_write(input, 0666, program, sizeof program - 1) &&
-              process_run_jobs(build->arena, 1, &job, 1) && file_read(object, &made) &&
-              made.length > 0;
-  text_free(&made);
-  return good;
-}
-
-/* Whether the compiler does not know a machine that the code is to be for: that is told. */
-static bool explain_arch(const Build *build) {
-  const CompileOptions *options = build->options;
-  const char *refused = NULL;
-  for (int i = options->level_count - 1; i >= 0; i--) {
-    const char *level = arena_printf(build->arena, "x86-64-%s", options->levels[i]);
-    if (!is_compiler(build, level)) refused = level;
-  }
-  if (options->level_count == 0 && !is_compiler(build, options->arch)) refused = options->arch;
-  if (refused == NULL || !is_compiler(build, NULL)) return false;
-  fprintf(stderr,
-          "nnc: error: --arch: %s knows no machine '%s'; there are native, x86-64-v2, x86-64-v3, "
-          "x86-64-v4, and what this compiler's -march takes\n",
-          options->toolchain.cc, refused);
-  return true;
-}
-
-static void explain_failure(const Build *build, int count, const Job *jobs) {
-  const CompileOptions *options = build->options;
-  const Job *failed = jobs;
-  for (int i = count - 1; i >= 0; i--)
-    if (jobs[i].status > 0 || jobs[i].status == -1) failed = &jobs[i];
-  if (failed->status == -1) {
-    fprintf(stderr, "nnc: error: cannot run %s: %s\n", options->toolchain.cc,
-            strerror(failed->error));
-    return;
-  }
-  if (!is_compiler(build, NULL)) {
-    print_logs(build, count, jobs, true);
-    fprintf(stderr, "nnc: error: '%s' does not compile C: --cc names another compiler\n",
-            options->toolchain.cc);
-    return;
-  }
-  if (!write_whole(build)) return;
-  if (!print_syntax_errors(build)) print_logs(build, count, jobs, true);
-  const char *library = command_library(build->arena, options);
-  if (access(library, R_OK) != 0)
-    fprintf(stderr, "nnc: error: cannot read the runtime library %s: %s\n", library,
-            strerror(errno));
-  else if (*options->cflags)
-    fprintf(stderr,
-            "nnc: error: %s refused the generated code with the flags %s (status %d); it is "
-            "kept in %s\n",
-            options->toolchain.cc, options->cflags, failed->status, options->source);
-  else
-    fprintf(stderr,
-            "nnc: internal error: %s refused the generated code (status %d); please report "
-            "it with %s, which is kept\n",
-            options->toolchain.cc, failed->status, options->source);
 }
 
 /* ---- objects ---- */
@@ -205,8 +97,12 @@ static int count_cores(void) {
 static Job object_job(const Build *build, const Object *object, const char *input,
                       const char *headers) {
   Arena *arena = build->arena;
-  Job job = make_job(build, object->name, input);
+  Job job = explain_job(build, object->name, input);
   job.weight = build->source->units[object->unit].weight;
+  if (build->source->units[object->unit].is_of_device) {
+    images_add_command(build, &job, object);
+    return job;
+  }
   command_flags(arena, &job.arguments, build->options, object->level);
   command_include(arena, &job.arguments, build->options);
   const char *file = build->source->units[object->unit].file;
@@ -225,15 +121,22 @@ static bool write_file(const char *path, const Text *text) {
   return false;
 }
 
-/* Lists the objects: every unit, and those of levels for each level. */
+/* Lists the objects: every unit, those of levels for each level, and the device's for each of its
+ * architectures. */
 static void list_objects(Build *build) {
   const CSource *source = build->source;
   const int levels = build->options->level_count;
-  build->objects = ARENA_ARRAY(build->arena, Object, source->unit_count * (levels + 1) + 1);
+  const int images = build->options->images ? build->options->images->architecture_count : 0;
+  build->objects =
+      ARENA_ARRAY(build->arena, Object, source->unit_count * (levels + images + 1) + 1);
   for (int i = 0; i < source->unit_count; i++) {
-    bool is_of_level = source->units[i].is_of_level;
-    for (int k = 0; k < (is_of_level ? levels : 1); k++) {
-      const char *level = is_of_level ? build->options->levels[k] : NULL;
+    const SourceUnit *unit = &source->units[i];
+    const char *const *names = unit->is_of_device  ? build->options->images->architectures
+                               : unit->is_of_level ? build->options->levels
+                                                   : NULL;
+    int copies = unit->is_of_device ? images : unit->is_of_level ? levels : 1;
+    for (int k = 0; k < copies; k++) {
+      const char *level = names ? names[k] : NULL;
       const char *name =
           arena_printf(build->arena, "unit_%d%s%s", i, level ? "_" : "", level ? level : "");
       build->objects[build->object_count++] = (Object){.unit = i, .level = level, .name = name};
@@ -277,24 +180,9 @@ static bool make_jobs(Build *build, const char *headers, Job *jobs, Object **mad
     }
     made[*count] = object;
     jobs[*count] = object_job(build, object, *input, headers);
-    print_command(build, &jobs[(*count)++]);
+    explain_command(build, &jobs[(*count)++]);
   }
   return true;
-}
-
-/* The user's file that the C compiler refused, with what it said; false when it was another. */
-static bool explain_extern(const Build *build, int count, const Job *jobs, Object *const *made) {
-  for (int i = 0; i < count; i++) {
-    const char *file = build->source->units[made[i]->unit].file;
-    if (jobs[i].status <= 0 || file == NULL) continue;
-    print_logs(build, 1, &jobs[i], true);
-    const ExternInfo *external = build->source->units[made[i]->unit].external;
-    diag_error(build->options->diagnostics, external->span,
-               "%s refused %s, a file of the C function '%s': see above",
-               build->options->toolchain.cc, file, external->function);
-    return true;
-  }
-  return false;
 }
 
 static bool compile_objects(Build *build) {
@@ -305,11 +193,13 @@ static bool compile_objects(Build *build) {
   if (!make_jobs(build, headers, jobs, made, &count)) return false;
   int parallel = build->options->jobs > 0 ? build->options->jobs : count_cores();
   if (!process_run_jobs(build->arena, count, jobs, parallel)) {
-    if (!explain_arch(build) && !explain_extern(build, count, jobs, made))
+    if (!images_explain(build, count, jobs, made) && !explain_arch(build) &&
+        !explain_extern(build, count, jobs, made))
       explain_failure(build, count, jobs);
     return false;
   }
-  print_logs(build, count, jobs, false);
+  explain_print_logs(build, count, jobs, false);
+  images_print_notes(build, count, jobs, made);
   if (build->options->cache == NULL) return true;
   keys_keep_headers(build, headers);
   if (!keys_of_objects(build)) return true;
@@ -319,58 +209,43 @@ static bool compile_objects(Build *build) {
 
 /* ---- the executable ---- */
 
-/* The word after `start` is the name, in whatever quotes linkers put it. */
-static bool says(const char *log, const char *start, const char *name) {
-  size_t length = strlen(name);
-  for (const char *at = strstr(log, start); at; at = strstr(at, start)) {
-    at += strlen(start);
-    at += strspn(at, " :`'\"");
-    if (strncmp(at, name, length) == 0 && strchr("'\"\n`( ", at[length])) return true;
-  }
-  return false;
-}
-
-/* A program with functions of the user's that cannot be linked: which of them is not there, or else
- * that something of their files does not fit. */
-static void explain_link(const Build *build, const Job *job) {
-  static const char *const undefined[] = {"undefined reference to", "undefined symbol"};
-  const CompileOptions *options = build->options;
-  Text log = {0};
-  bool has_log = file_read(job->log, &log) && log.length > 0, found = false;
-  print_logs(build, 1, job, true);
-  for (int i = 0; has_log && i < options->extern_count; i++) {
-    const ExternInfo *external = options->externs[i];
-    bool is_missing = false;
-    for (int k = 0; k < 2; k++)
-      is_missing = is_missing || says(log.data, undefined[k], external->function);
-    if (!is_missing) continue;
-    diag_error(options->diagnostics, external->span, "no file of '%s' defines the C function '%s'",
-               external->function, external->function);
-    found = true;
-  }
-  if (!found)
-    diag_error(options->diagnostics, options->externs[0]->span,
-               "%s cannot link the program with the files of its extern operators: see above",
-               options->toolchain.cc);
-  text_free(&log);
+/* The object that holds the images, if there are any. */
+static bool assemble_images(Build *build) {
+  if (build->options->images == NULL) return true;
+  Text text = {0};
+  const char *file = scratch_file(build->scratch, "images.s");
+  build->images = scratch_file(build->scratch, "images.o");
+  images_write_assembly(&text, build);
+  bool good = write_file(file, &text);
+  text_free(&text);
+  if (!good) return false;
+  Job job = explain_job(build, "images", "/dev/null");
+  process_add(build->arena, &job.arguments, build->options->toolchain.cc, "-c", "-x", "assembler",
+              file, "-o", build->images, NULL);
+  explain_command(build, &job);
+  good = process_run_jobs(build->arena, 1, &job, 1);
+  if (!good) explain_failure(build, 1, &job);
+  return good;
 }
 
 static bool link_objects(Build *build, const char *executable) {
-  Job job = make_job(build, "link", "/dev/null");
+  Job job = explain_job(build, "link", "/dev/null");
   command_flags(build->arena, &job.arguments, build->options, NULL);
   for (int i = 0; i < build->object_count; i++)
-    vec_push(build->arena, &job.arguments, build->objects[i].file);
+    if (!build->source->units[build->objects[i].unit].is_of_device)
+      vec_push(build->arena, &job.arguments, build->objects[i].file);
+  if (build->images != NULL) vec_push(build->arena, &job.arguments, build->images);
   command_linked(build->arena, &job.arguments, build->options);
   process_add(build->arena, &job.arguments, "-o", executable, NULL);
   command_libraries(build->arena, &job.arguments, build->options);
-  print_command(build, &job);
+  explain_command(build, &job);
   if (build->options->cache != NULL) vec_push(build->arena, &job.arguments, "-Wl,--trace");
   if (!process_run_jobs(build->arena, 1, &job, 1)) {
     if (build->options->extern_count == 0) explain_failure(build, 1, &job);
     else explain_link(build, &job);
     return false;
   }
-  print_logs(build, 1, &job, false);
+  explain_print_logs(build, 1, &job, false);
   if (build->options->cache == NULL) return true;
   keys_keep_linked(build, job.output);
   CacheKey key;
@@ -392,8 +267,8 @@ static bool make_executable(Build *build, Text *executable) {
     build->objects[i].file =
         scratch_file(build->scratch, arena_printf(build->arena, "%s.o", build->objects[i].name));
   const char *path = scratch_file(build->scratch, "executable");
-  bool good =
-      (!has_keys || find_objects(build)) && compile_objects(build) && link_objects(build, path);
+  bool good = (!has_keys || find_objects(build)) && compile_objects(build) &&
+              assemble_images(build) && link_objects(build, path);
   if (good && !file_read(path, executable)) {
     fprintf(stderr, "nnc: error: '%s' ran and made no executable: --cc names another compiler\n",
             build->options->toolchain.cc);
@@ -422,7 +297,7 @@ bool compile_c(Arena *arena, const CompileOptions *given, const CSource *source)
   Text executable = {0};
   bool good = make_executable(&build, &executable) &&
               output_write(arena, options.output, MADE_EXECUTABLE, &executable);
-  if (good && (options.debug || options.save_temps)) good = write_whole(&build);
+  if (good && (options.debug || options.save_temps)) good = explain_keep_source(&build);
   text_free(&executable);
   cache_close(options.cache);
   return good;

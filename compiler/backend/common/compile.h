@@ -5,6 +5,7 @@
  *   an object's key    the unit's text, the flags, the compiler (path, size, time, version), the
  *                      contents of all headers that such a unit includes, the environment's
  *                      variables that compilers heed, and with -march=native the processor
+ *   an image's key    for units of a device: see images.h
  *   executable's key   the keys of its objects, the flags of linking, the linker, the contents of
  *                      the runtime's library, and path, size and time of every other file that is
  *                      linked
@@ -39,12 +40,13 @@ typedef struct CompileOptions {
   bool reads_pictures;      /* links the libraries that decode them */
   int extern_count;         /* functions of the user's: files are compiled and linked, too */
   const ExternInfo *const *externs;
-  Diagnostics *diagnostics; /* takes mistakes in these files */
-  const char *prefix;       /* PREFIX/include/nnc and PREFIX/lib/nnc hold the runtime */
-  const char *output;       /* the executable; a name that ends in .c is the C file's */
-  const InputFiles *inputs; /* which neither may be */
+  Diagnostics *diagnostics;           /* takes mistakes in these files */
+  const char *prefix;                 /* PREFIX/include/nnc and PREFIX/lib/nnc hold the runtime */
+  const struct ImageCompiler *images; /* makes those of the device's units; NULL: there are none */
+  const char *output;                 /* the executable; a name that ends as the C file's is its */
+  const InputFiles *inputs;           /* which neither may be */
   /* filled by compile_prepare */
-  const char *source;              /* the C file: OUTPUT.c */
+  const char *source;              /* the C file: OUTPUT.c, or OUTPUT.cu with images */
   int level_count;                 /* 0: `arch` is one, and not a list */
   const char *levels[MOST_LEVELS]; /* "v2", "v3", in ascending order */
   const char *compiler;            /* "clang-19 19.1.7 -O3 -march=native", for the tables */
@@ -58,13 +60,14 @@ typedef struct SourceUnit {
   Text text;
   int64_t weight;             /* about the microseconds of compiling it */
   bool is_of_level;           /* compiled once for each level */
+  bool is_of_device;          /* becomes an image for each architecture of options->images */
   const char *file;           /* the user's, whose text it is; NULL: the unit was emitted */
   const ExternInfo *external; /* the first function that is said to be in the file */
 } SourceUnit;
 
 typedef struct CSource {
   Text whole;
-  int unit_count; /* the first is the one that includes every header */
+  int unit_count; /* the first is C and the one that includes every header */
   SourceUnit *units;
 } CSource;
 

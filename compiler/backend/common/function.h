@@ -26,9 +26,14 @@ typedef struct KernelCall {
 
 /* What makes a back end: how it writes kernels, and how entries launch them. All else of a program
  * (entries, the host's arithmetic, tables, units) is C and the same for all. */
+struct CompileOptions;
+
 typedef struct BackEnd {
-  const Dialect *dialect;   /* of the kernels */
-  const char *header;       /* what its kernels include besides nnc_kernel.h, or NULL */
+  const Dialect *dialect; /* of the kernels */
+  const char *header;     /* what its kernels include besides nnc_kernel.h, or NULL */
+  /* Fills options->images with what compiles the kernels, before compile_prepare; `compiles` is false
+   * where only text is wanted. False after a message. NULL: it is the C compiler. */
+  bool (*prepare)(Arena *arena, struct CompileOptions *options, bool compiles);
   const char *const *words; /* what its kernels' functions call their own, before a NULL */
   /* Writes the function (with what it needs before it), without its comment; the declaration of it
    * for the unit of the entries; the statement that launches it. */

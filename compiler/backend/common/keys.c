@@ -7,6 +7,7 @@
 #include "backend/common/code_runs.h"
 #include "backend/common/command.h"
 #include "backend/common/externs.h"
+#include "backend/common/images.h"
 #include "support/files.h"
 
 bool keys_are_complete(const CompileOptions *options) {
@@ -82,15 +83,7 @@ static const char headers_list[] = "headers 1", linked_list[] = "linked 1";
  * or by what flags of the user ask for. */
 static void add_unit(const CompileOptions *options, Sha256 *hash, const Text *text) {
   bool has_lines = options->debug || options->cflags[0] != 0;
-  if (has_lines) {
-    sha256_add(hash, text->data, text->length);
-    return;
-  }
-  CodeRun run;
-  for (const char *at = text->data; code_runs_next(&at, text->data + text->length, &run);) {
-    sha256_add(hash, run.data, run.length);
-    sha256_add(hash, " ", 1); /* as which a comment counts */
-  }
+  code_runs_add(hash, text->data, text->length, has_lines);
 }
 
 bool keys_of_objects(Build *build) {
@@ -101,6 +94,10 @@ bool keys_of_objects(Build *build) {
     Object *object = &build->objects[i];
     Sha256 hash = base;
     const Text *text = &build->source->units[object->unit].text;
+    if (build->source->units[object->unit].is_of_device) {
+      object->key = images_key(build, object);
+      continue;
+    }
     sha256_add_string(&hash, object->level ? object->level : "");
     add_unit(build->options, &hash, text);
     object->key = cache_key(&hash);
@@ -153,7 +150,8 @@ static void read_linked(const Build *build, Text *list, const char *trace) {
   while (*trace) {
     size_t length = strcspn(trace, "\n"), path = length;
     if (length > 0 && trace[length - 1] == ')') path = strcspn(trace, "(");
-    bool is_ours = false;
+    bool is_ours = build->images != NULL && strlen(build->images) == path &&
+                   strncmp(build->images, trace, path) == 0;
     for (int i = 0; i < build->object_count; i++)
       is_ours |=
           strlen(build->objects[i].file) == path && !strncmp(build->objects[i].file, trace, path);

@@ -6,10 +6,10 @@
 #include "backend/common/compile.h"
 #include "backend/common/scratch.h"
 
-/* A unit compiled for a level. */
+/* A unit compiled for a level, or for an architecture of the device: then it is an image. */
 typedef struct Object {
   int unit;
-  const char *level; /* "v3"; NULL: the unit is compiled once */
+  const char *level; /* "v3", "sm_80"; NULL: the unit is compiled once */
   CacheKey key;
   const char *name, *file;
   bool is_cached; /* it came from the cache */
@@ -21,7 +21,8 @@ typedef struct Build {
   const CSource *source;
   Scratch *scratch;
   int object_count;
-  Object *objects; /* in the order of linking */
+  Object *objects;    /* in the order of linking */
+  const char *images; /* the object that holds the images; NULL: there are none */
 } Build;
 
 /* Whether anything of this build may be kept: not with flags that name files no key would cover. */
