@@ -1,4 +1,6 @@
 /* nnc: the compiler's main program. */
+#include <string.h>
+#include "backend/cuda/nvrtc.h"
 #include "driver/commands.h"
 
 int main(int argc, char **argv) {
@@ -8,6 +10,7 @@ int main(int argc, char **argv) {
       [COMMAND_FORMAT] = command_format,
       [COMMAND_DOC] = command_doc,
   };
+  if (argc > 1 && strcmp(argv[1], nvrtc_worker_word) == 0) return nvrtc_worker(argc - 2, argv + 2);
   Arena *arena = arena_create();
   Options options = options_parse(arena, argc, argv);
   int status = commands[options.command](arena, &options);

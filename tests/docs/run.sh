@@ -157,7 +157,7 @@ while IFS= read -r line; do
   case $line in *'`program_create` in `program/lower.c`'*) here=program ;; '## The runtime'*) here=runtime ;; '## '*) here="" ;; esac
   for file in $(grep -v NAME <<<"$line" | grep -oE '`[a-z][a-zA-Z0-9_/.]*\.(c|h|def|net|sh|py|y|l)`' | tr -d '`'); do
     found=""
-    for folder in . compiler "compiler/$here" "$here" compiler/* compiler/backend/c compiler/backend/common runtime runtime/* codegen_templates tests/tools tests/unit; do
+    for folder in . compiler "compiler/$here" "$here" compiler/* compiler/backend/* runtime runtime/* codegen_templates tests/tools tests/unit; do
       [ -e "$folder/$file" ] && { found=1; break; }
     done
     if [ -n "$found" ]; then ok; else fail "docs/architecture.md names $file, which is not there"; fi
