@@ -218,11 +218,12 @@ static void case_places(void) {
 }
 
 static void case_least(void) {
-  uint64_t values[100], none = UINT64_MAX;
+  uint64_t values[100], none = UINT64_MAX, open = 0;
   int64_t count = 100;
   for (int i = 0; i < 100; i++) values[i] = 1000 + (uint64_t)(i * 37 % 100);
   Address x = device_copy(values, sizeof values), y = device_copy(&none, 8);
-  LAUNCH("least", 2, 64, &y, &x, &count);
+  Address lock = device_copy(&open, 8);
+  LAUNCH("least", 2, 64, &y, &lock, &x, &count);
   SAME(*(const uint64_t *)fetch(y, 8), 1000);
 }
 

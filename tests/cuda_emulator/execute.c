@@ -49,15 +49,18 @@ static int free_stacks[MOST_FIBERS], free_stack_count;
 static int thread_count, waiting, ended;
 static Site barrier;
 static uint32_t barriers;
-static Thread *now; /* the thread that runs */
+static int exchange_count; /* since a thread began or came to a barrier */
+static Thread *now;        /* the thread that runs */
 static Fiber outside;
 static const Launch *current;
 
 static void block_barrier(const char *file, int line);
 static uint64_t warp_operation(int kind, uint64_t value, int from, const char *file, int line);
 
+static void exchanged(void);
+
 static nnc_emulated_machine machine = {
-    .sync = block_barrier, .warp = warp_operation, .touch = races_touch};
+    .sync = block_barrier, .warp = warp_operation, .exchanged = exchanged, .touch = races_touch};
 
 nnc_emulated_machine *execute_machine(void) { return &machine; }
 bool execute_is_running(void) { return current != NULL; }
@@ -134,7 +137,7 @@ static void run_fiber(void) {
   for (;;) {
     current->function->kernel->call(current->arguments);
     Warp *warp = &warps[machine.thread / LANES];
-    now->state = ENDED, ended++, warp->ended++;
+    now->state = ENDED, ended++, warp->ended++, exchange_count = 0;
     if (warp->arrived) {
       fault("the thread has ended while %d lanes of its warp wait in an operation of the warp "
             "(%s:%d)",
@@ -167,7 +170,7 @@ static void block_barrier(const char *file, int line) {
     return;
   }
   for (int i = 0; i < thread_count; i++) threads[i].state = READY;
-  waiting = 0, barriers++;
+  waiting = 0, barriers++, exchange_count = 0;
   go_to(&threads[order[0]]);
 }
 
@@ -211,6 +214,15 @@ static uint64_t warp_operation(int kind, uint64_t value, int from, const char *f
   if (kind == NNC_WARP_SHUFFLE) return from >= 0 && from < LANES ? values[from] : value;
   for (int i = 0; i < LANES; i++) bits |= (uint64_t)(values[i] != 0) << i;
   return bits;
+}
+
+/* A thread that waits in a loop for what another does. */
+static void exchanged(void) {
+  enum { OFTEN = 100, FOREVER = 1000000 };
+  if (++exchange_count % OFTEN) return;
+  if (exchange_count == FOREVER) fault("threads wait forever in a loop of atomic operations");
+  Thread *next = next_thread();
+  if (next) go_to(next);
 }
 
 /* ---- orders ---- */

@@ -22,6 +22,8 @@ typedef struct nnc_emulated_machine {
   /* All lanes come with the same `kind` from the same line. A shuffle gives the value of the lane `from`, a
    * ballot a bit for each lane: whether its value is not 0. */
   uint64_t (*warp)(int kind, uint64_t value, int from, const char *file, int line);
+  void (*exchanged)(
+      void); /* after an atomic operation: whoever waits for another lets others run */
   /* With NNC_EMULATED_RACES, before each access; `code` is the address of the instruction. */
   void (*touch)(const void *at, size_t bytes, int how, const void *code);
 } nnc_emulated_machine;

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <math.h>
+#include <string.h>
 #include "nnc_emulated_interface.h"
 
 static nnc_emulated_machine *nnc_the_machine;
@@ -30,7 +31,7 @@ static nnc_emulated_machine *nnc_the_machine;
 NNC_DEVICE void nnc_sync(NNC_SITE) { nnc_the_machine->sync(file, line); }
 NNC_DEVICE void nnc_sync_warp(NNC_SITE) { nnc_the_machine->warp(NNC_WARP_SYNC, 0, 0, file, line); }
 
-template <class T> NNC_DEVICE T nnc_exchange(T value, int from, const char *file, int line) {
+template <class T> NNC_DEVICE T nnc_of_lane(T value, int from, const char *file, int line) {
   uint64_t bits = 0;
   __builtin_memcpy(&bits, &value, sizeof value);
   bits = nnc_the_machine->warp(NNC_WARP_SHUFFLE, bits, from, file, line);
@@ -40,10 +41,10 @@ template <class T> NNC_DEVICE T nnc_exchange(T value, int from, const char *file
 
 #define NNC_DEFINE_SHUFFLE(name, type)                                                             \
   NNC_DEVICE type nnc_shuffle_xor_##name(type value, int mask, NNC_SITE) {                         \
-    return nnc_exchange<type>(value, (NNC_THREAD % 32) ^ mask, file, line);                        \
+    return nnc_of_lane<type>(value, (NNC_THREAD % 32) ^ mask, file, line);                         \
   }                                                                                                \
   NNC_DEVICE type nnc_shuffle_##name(type value, int from, NNC_SITE) {                             \
-    return nnc_exchange<type>(value, from & 31, file, line);                                       \
+    return nnc_of_lane<type>(value, from & 31, file, line);                                        \
   }
 NNC_DEFINE_SHUFFLE(f32, float)
 NNC_DEFINE_SHUFFLE(f64, double)
@@ -64,20 +65,12 @@ NNC_DEVICE int nnc_count_bits(uint32_t bits) { return __builtin_popcount(bits); 
 #define NNC_TOUCH(at, bytes, how) ((void)0)
 #endif
 
-static NNC_UNTRACED void nnc_atomic_least(uint64_t *at, uint64_t value) {
+static NNC_UNTRACED uint64_t nnc_exchange(uint64_t *at, uint64_t value) {
   NNC_TOUCH(at, sizeof *at, NNC_TOUCH_ATOMIC);
-  if (value < *at) *at = value;
-}
-
-NNC_DEVICE float nnc_bits_f32(uint32_t bits) {
-  float x;
-  __builtin_memcpy(&x, &bits, sizeof x);
-  return x;
-}
-NNC_DEVICE uint32_t nnc_f32_bits(float x) {
-  uint32_t bits;
-  __builtin_memcpy(&bits, &x, sizeof bits);
-  return bits;
+  const uint64_t before = *at;
+  *at = value;
+  nnc_the_machine->exchanged();
+  return before;
 }
 
 /* What CUDA has besides the C library. */

@@ -59,9 +59,16 @@ NNC_KERNEL(64) places(int *y, const double *x) {
   y[i] = x[i] > 0 ? place : -1;
 }
 
-NNC_KERNEL(64) least(uint64_t *y, const uint64_t *x, int64_t count) {
+/* Behind a lock. */
+NNC_KERNEL(64) least(uint64_t *y, uint64_t *lock, const uint64_t *x, int64_t count) {
   int64_t i = NNC_BLOCK * 64 + NNC_THREAD;
-  if (i < count) nnc_atomic_least(y, x[i]);
+  if (i >= count) return;
+  for (bool is_done = false; !is_done;) {
+    if (nnc_exchange(lock, 1) != 0) continue;
+    if (x[i] < *(volatile uint64_t *)y) *(volatile uint64_t *)y = x[i];
+    nnc_exchange(lock, 0);
+    is_done = true;
+  }
 }
 
 /* Lanes tell each other through memory, with the barrier of the warp between. */
