@@ -78,10 +78,13 @@ static void set_text(Text *text, const char *string) {
   text_add(text, string);
 }
 
+static const char *compiler; /* --cc */
+
 static bool prepare(Sample *sample, const char *architectures) {
   memset(sample, 0, sizeof *sample);
   CompileOptions *options = &sample->options;
   *options = (CompileOptions){.arch = architectures,
+                              .cc = compiler,
                               .has_cache = true,
                               .cache_folder = below("cache"),
                               .cache_bytes = 64 << 20,
@@ -208,6 +211,23 @@ static void test_table(void **state) {
     if (!strstr(printed, rows[i])) fail_msg("no '%s' in:\n%s", rows[i], printed);
   assert_null(strstr(printed, "misplaced"));
   assert_int_equal(count_files(getenv("TMPDIR")), 0);
+}
+
+/* Another C compiler assembles the images, too; a static executable could not open the driver. */
+static void test_other_compilers(void **state) {
+  Sample sample;
+  compiler = "gcc";
+  if (system("gcc --version > /dev/null 2>&1") == 0) {
+    clear_cache();
+    assert_int_equal(builds("sm_80", NULL), 4);
+    assert_non_null(strstr(run_program(), "compute_80 unit 1: image of"));
+  }
+  compiler = NULL;
+  sample.options = (CompileOptions){.is_static = true};
+  heard_begin(work);
+  assert_false(cuda_prepare_images(arena, &sample.options, false));
+  heard_end(arena);
+  heard_assert("nnc: error: --static: ");
 }
 
 static void test_cache(void **state) {
@@ -382,15 +402,11 @@ static void test_by_hand(void **state) {
 
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_table),
-      cmocka_unit_test(test_cache),
-      cmocka_unit_test(test_parallel),
-      cmocka_unit_test(test_warning),
-      cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_machine),
-      cmocka_unit_test(test_unknown_architecture),
-      cmocka_unit_test(test_interrupted),
-      cmocka_unit_test(test_true_nvrtc),
+      cmocka_unit_test(test_table),           cmocka_unit_test(test_cache),
+      cmocka_unit_test(test_other_compilers), cmocka_unit_test(test_parallel),
+      cmocka_unit_test(test_warning),         cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_machine),         cmocka_unit_test(test_unknown_architecture),
+      cmocka_unit_test(test_interrupted),     cmocka_unit_test(test_true_nvrtc),
       cmocka_unit_test(test_by_hand),
   };
   char folder[] = "/tmp/nnc-images-XXXXXX";

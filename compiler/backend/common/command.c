@@ -77,12 +77,16 @@ bool command_reads_pictures(const Module *module) {
 }
 
 void command_libraries(Arena *arena, Arguments *arguments, const CompileOptions *options) {
+  if (options->images != NULL)
+    vec_push(arena, arguments,
+             arena_printf(arena, "%s/lib/nnc/%s", options->prefix, options->images->library));
   vec_push(arena, arguments, command_library(arena, options));
   for (int i = options->reads_pictures ? 0 : LIBRARY_ZLIB; i < LIBRARY_COUNT; i++)
     vec_push(arena, arguments,
              arena_printf(arena, *options->toolchain.libraries[i] ? "-l:lib%s.a" : "-l%s",
                           library_names[i]));
   process_add(arena, arguments, "-lm", "-lpthread", NULL);
+  if (options->images != NULL) vec_push(arena, arguments, "-ldl"); /* opens the driver */
   add_hardening(arena, arguments, options);
   if (!options->debug) vec_push(arena, arguments, "-Wl,-s");
 }

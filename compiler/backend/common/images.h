@@ -28,7 +28,8 @@ typedef struct ImageRequest {
 } ImageRequest;
 
 typedef struct ImageCompiler {
-  const char *name; /* "NVRTC 13.0", for messages */
+  const char *name;    /* "NVRTC 13.0", for messages */
+  const char *library; /* of PREFIX/lib/nnc: the device's part of the runtime, "libnnccuda.a" */
   int architecture_count;
   const char *const *architectures; /* "sm_80", "sm_90a", "compute_90" */
   /* Adds all that decides an image, besides text and architecture. */

@@ -102,6 +102,12 @@ static bool find_compiler(Arena *arena, CudaImages *images) {
 
 bool cuda_prepare_images(Arena *arena, CompileOptions *options, bool compiles) {
   CudaImages *images = ARENA_NEW(arena, CudaImages);
+  if (options->is_static) {
+    fprintf(stderr,
+            "nnc: error: --static: an executable for CUDA opens the driver's library when it "
+            "starts, which a static one cannot\n");
+    return false;
+  }
   bool is_default = options->arch == NULL || strcmp(options->arch, "native") == 0;
   const char *list = is_default ? default_architectures : options->arch;
   if (!architectures_parse(arena, &images->architectures, list)) return false;
@@ -109,6 +115,7 @@ bool cuda_prepare_images(Arena *arena, CompileOptions *options, bool compiles) {
   const char **names = ARENA_ARRAY(arena, const char *, count);
   for (int i = 0; i < count; i++) names[i] = images->architectures.items[i].name;
   images->compiler = (ImageCompiler){.name = "NVRTC",
+                                     .library = "libnnccuda.a",
                                      .architecture_count = count,
                                      .architectures = names,
                                      .add_identity = add_identity,
