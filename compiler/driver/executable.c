@@ -71,7 +71,8 @@ int write_executable(const Compilation *compilation, const Program *program) {
   CSource source = {0};
   emit_source(compilation->arena, &source, program, &compile);
   int status = 0;
-  if (options->emit == EMIT_C) status = write_text(compilation, &source.whole);
+  if (options->emit == EMIT_C || options->emit == EMIT_CUDA)
+    status = write_text(compilation, &source.whole);
   else if (!externs_add_units(compilation->arena, &source, &compile) ||
            !compile_c(compilation->arena, &compile, &source))
     status = diagnostics_error_count(compilation->diagnostics) > 0 ? EXIT_MISTAKES : EXIT_MACHINE;

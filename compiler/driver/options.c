@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "backend/c/kernels.h"
+#include "backend/cuda/cuda.h"
 #include "program/stages.h"
 #include "support/names.h"
 
@@ -23,6 +24,7 @@ enum {
   KEY_TIME_PASSES,
   KEY_HELP_PASSES,
   KEY_HELP_STAGES,
+  KEY_TARGET,
   KEY_FLOAT,
   KEY_SCANS,
   KEY_CC,
@@ -46,6 +48,9 @@ static const struct argp_option option_table[] = {
      "Give a constant, or with train.KEY a key of the train block, another value", 1},
     {"optimize", 'O', "LEVEL", 0,
      "0: one kernel an operator, for debugging; 1 (default): everything", 1},
+    {"target", KEY_TARGET, "MACHINE", 0,
+     "c (default): this machine's processors; cuda: an NVIDIA GPU, which OUT needs the driver of",
+     1},
     {"float", KEY_FLOAT, "TYPE", 0, "Compute all floating-point tensors in TYPE: f32 or f64", 1},
     {"scans", KEY_SCANS, "HOW", 0,
      "unroll: the steps of scans are written out, loop: they stay loops, auto (default): by their "
@@ -61,7 +66,7 @@ static const struct argp_option option_table[] = {
     {"arch", KEY_ARCH, "ARCH", 0,
      "What the code is for, a -march of the C compiler (default: native) or a list: "
      "x86-64-v2,x86-64-v3,x86-64-v4. OUT then takes the best that its machine has, or the one of "
-     "OUT --isa",
+     "OUT --isa. With --target=cuda a list of architectures (default: sm_80,sm_90a)",
      1},
     {"cflags", KEY_CFLAGS, "FLAGS", 0, "More flags for the C compiler, separated by blanks", 1},
     {"debug", 'g', 0, 0,
@@ -77,7 +82,7 @@ static const struct argp_option option_table[] = {
     {"verbose", 'v', 0, 0, "Show the commands that are run", 1},
     {0, 0, 0, 0, "Looking inside:", 2},
     {"emit", KEY_EMIT, "KIND", 0,
-     "Instead of an executable: c, ir (the graphs as text), dot, program", 2},
+     "Instead of an executable: c, cuda, ir (the graphs as text), dot, program", 2},
     {"report", KEY_REPORT, "json", OPTION_ARG_OPTIONAL,
      "Print layers, cost and exact memory; compiles nothing", 2},
     {"check-gradients", KEY_CHECK_GRADIENTS, 0, 0,
@@ -123,7 +128,10 @@ static const Word command_words[] = {{"check", COMMAND_CHECK},
                                      {"doc", COMMAND_DOC},
                                      {"compile", COMMAND_COMPILE},
                                      {0, 0}};
+static const Target *const targets[] = {&target_c, &target_cuda};
+static const Word target_words[] = {{"c", 0}, {"cuda", 1}, {0, 0}};
 static const Word emit_words[] = {{"c", EMIT_C},
+                                  {"cuda", EMIT_CUDA},
                                   {"ir", EMIT_IR},
                                   {"dot", EMIT_DOT},
                                   {"program", EMIT_PROGRAM},
@@ -237,6 +245,9 @@ static void check_usage(ParseState *parse, struct argp_state *state) {
                options->stages.start_after);
   if (options->passes.start_after && (options->has_float || options->definitions.count > 0))
     argp_error(state, "a dump has its types and constants: --float and -D are for .net files");
+  if (options->emit == EMIT_CUDA) options->target = &target_cuda;
+  if (options->emit == EMIT_C && options->target == &target_cuda)
+    argp_error(state, "with --target=cuda one file holds the kernels and their host: --emit=cuda");
   if (single && options->files.count > 1)
     argp_error(state, "one file makes one executable, but there are %d: %s, %s%s",
                options->files.count, options->files.items[0], options->files.items[1],
@@ -286,6 +297,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
     vec_push(parse->arena, &options->definitions, argument);
     break;
   case 'O': options->passes.level = word_value(state, level_words, argument, "-O"); break;
+  case KEY_TARGET:
+    options->target = targets[word_value(state, target_words, argument, "--target")];
+    break;
   case KEY_FLOAT:
     options->has_float = true;
     options->float_type = (DType)word_value(state, float_words, argument, "--float");

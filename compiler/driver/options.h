@@ -20,6 +20,7 @@ typedef enum Command {
 typedef enum EmitKind {
   EMIT_EXECUTABLE,
   EMIT_C,
+  EMIT_CUDA,
   EMIT_IR,
   EMIT_DOT,
   EMIT_PROGRAM,

@@ -7,7 +7,8 @@
 #include "passes/pass.h"
 
 int write_text(const Compilation *compilation, Text *text) {
-  Made made = compilation->options->emit == EMIT_C ? MADE_C : MADE_TEXT;
+  EmitKind emit = compilation->options->emit;
+  Made made = emit == EMIT_C || emit == EMIT_CUDA ? MADE_C : MADE_TEXT;
   bool written = driver_write(compilation->arena, &compilation->inputs,
                               compilation->options->output, made, text);
   text_free(text);

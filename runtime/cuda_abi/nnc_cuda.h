@@ -57,12 +57,8 @@ NNC_DEFINE_JOINS(i64, int64_t)
 /* ---- searches: the best value and its place; of equal ones the first, NaN before all others ---- */
 
 #define NNC_DEFINE_SEARCH(name, type)                                                              \
-  NNC_DEVICE bool nnc_is_more_##name(type a, type b) {                                             \
-    return (a > b) | ((a != a) & (b == b));                                                        \
-  }                                                                                                \
-  NNC_DEVICE bool nnc_is_less_##name(type a, type b) {                                             \
-    return (a < b) | ((a != a) & (b == b));                                                        \
-  }
+  NNC_DEVICE bool nnc_is_more_##name(type a, type b) { return (a > b) | ((a != a) & (b == b)); }   \
+  NNC_DEVICE bool nnc_is_less_##name(type a, type b) { return (a < b) | ((a != a) & (b == b)); }
 NNC_DEFINE_SEARCH(f32, float)
 NNC_DEFINE_SEARCH(f64, double)
 NNC_DEFINE_SEARCH(i32, int32_t)
@@ -147,8 +143,8 @@ NNC_DEVICE int64_t nnc_check_index(nnc_state *state, int64_t index, int64_t numb
 #define nnc_check_index_i64(index, number, extent, place)                                          \
   nnc_check_index(state, index, number, extent, place)
 #define nnc_check_index_i32(index, number, extent, place)                                          \
-  (int32_t)nnc_check_index(state, index, number, extent, place)
+  (int32_t) nnc_check_index(state, index, number, extent, place)
 #define nnc_check_index_u8(index, number, extent, place)                                           \
-  (uint8_t)nnc_check_index(state, index, number, extent, place)
+  (uint8_t) nnc_check_index(state, index, number, extent, place)
 
 #endif

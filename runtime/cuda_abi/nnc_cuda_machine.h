@@ -28,7 +28,7 @@ typedef unsigned long long uint64_t;
 #define NNC_KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads)
 #define NNC_DEVICE static __device__ __forceinline__
 #define NNC_SHARED static __device__ __noinline__ /* a function that is not inlined */
-#define NNC_BLOCK_MEMORY __shared__               /* a variable of the block, declared in a kernel */
+#define NNC_BLOCK_MEMORY __shared__ /* a variable of the block, declared in a kernel */
 #define NNC_RESTRICT __restrict__
 #define NNC_UNROLL _Pragma("unroll")
 #define NNC_ALIGN(bytes) __align__(bytes)

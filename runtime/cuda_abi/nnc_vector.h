@@ -7,6 +7,9 @@
 
 #define NNC_INLINE NNC_DEVICE
 #define NNC_EXTENTS(...) enum { __VA_ARGS__ }
+/* The pointer is a multiple of so many bytes: neighbours may be loaded and stored together. */
+#define NNC_IS_ALIGNED(pointer, bytes)                                                             \
+  pointer = (decltype(pointer))__builtin_assume_aligned(pointer, bytes)
 
 #ifdef __CUDACC_RTC__
 #define INFINITY __int_as_float(0x7f800000)

@@ -66,23 +66,23 @@ const char *c_literal(Arena *arena, DType dtype, double value) {
   return *literal == '-' ? arena_printf(arena, "(%s)", literal) : literal;
 }
 
-static const char *constant(Arena *arena, DType dtype, const char *name, const char *value) {
+const char *c_constant(Arena *arena, DType dtype, const char *name, const char *value) {
   return arena_printf(arena, "const %s %s = %s;", c_value_type(dtype), name, value);
 }
 
 /* ---- sixteen bits, conversions ---- */
 
-static const char *loaded(Arena *arena, DType dtype, const char *element) {
+const char *c_loaded(Arena *arena, DType dtype, const char *element) {
   return dtype_is_half(dtype) ? arena_printf(arena, "nnc_from_%s(%s)", dtype_name(dtype), element)
                               : element;
 }
 
-static const char *stored(Arena *arena, DType dtype, const char *value) {
+const char *c_stored(Arena *arena, DType dtype, const char *value) {
   return dtype_is_half(dtype) ? arena_printf(arena, "nnc_to_%s(%s)", dtype_name(dtype), value)
                               : value;
 }
 
-static const char *rounded(Arena *arena, DType dtype, const char *value) {
+const char *c_rounded(Arena *arena, DType dtype, const char *value) {
   return dtype_is_half(dtype) ? arena_printf(arena, "nnc_round_%s(%s)", dtype_name(dtype), value)
                               : value;
 }
@@ -97,25 +97,25 @@ static const char *number(Arena *arena, DType from, DType to, const char *value)
   return arena_printf(arena, "(%s)%s", c_value_type(to), atom);
 }
 
-static const char *converted(Arena *arena, DType from, DType to, const char *value) {
+const char *c_converted(Arena *arena, DType from, DType to, const char *value) {
   if (to == DTYPE_BOOL) return arena_printf(arena, "%s != 0", code_atom(arena, value));
   if (dtype_is_float(from) && dtype_is_int(to))
     return arena_printf(arena, "nnc_cast_%s_%s(%s)", c_type_name(from), c_type_name(to), value);
   if (dtype_is_half(from) && to == DTYPE_F32) return value;
-  return rounded(arena, to, number(arena, from, to, value));
+  return c_rounded(arena, to, number(arena, from, to, value));
 }
 
-static const char *index_value(Arena *arena, DType to, const char *index) {
+const char *c_index_value(Arena *arena, DType to, const char *index) {
   return number(arena, DTYPE_I64, to, index);
 }
 
-static const char *choice(Arena *arena, const char *condition, const char *yes, const char *no) {
+const char *c_choice(Arena *arena, const char *condition, const char *yes, const char *no) {
   return arena_printf(arena, "%s ? %s : %s", code_atom(arena, condition), yes, no);
 }
 
 /* ---- operators ---- */
 
-static const char *sign(Op op, DType dtype) {
+const char *c_sign(Op op, DType dtype) {
   static const char *const of_all[OP_COUNT] = {
       [OP_NOT] = "!", [OP_EQ] = "==", [OP_NE] = "!=", [OP_LT] = "<", [OP_LE] = "<=",
       [OP_GT] = ">",  [OP_GE] = ">=", [OP_AND] = "&", [OP_OR] = "|"};
@@ -125,7 +125,7 @@ static const char *sign(Op op, DType dtype) {
   return of_all[op] || !dtype_is_float(dtype) ? of_all[op] : of_floats[op];
 }
 
-static const char *function(Arena *arena, Op op, DType dtype, bool is_near) {
+const char *c_function(Arena *arena, Op op, DType dtype, bool is_near) {
   bool is_extreme = op == OP_MIN || op == OP_MAX; /* those of truth values are those of numbers */
   if (is_extreme && dtype == DTYPE_BOOL) dtype = DTYPE_U8;
   return arena_printf(arena, "nnc_%s%s_%s", is_near ? "near_" : "", op_info(op)->name,
@@ -153,7 +153,7 @@ static const char *random_number(Arena *arena, const Expr *expr, const char *key
 
 /* ---- reductions ---- */
 
-static const char *reduction_start(Op reduce, DType dtype) {
+const char *c_reduction_start(Op reduce, DType dtype) {
   static const char *const least[DTYPE_COUNT] = {
       [DTYPE_I64] = "INT64_MIN", [DTYPE_I32] = "INT32_MIN", [DTYPE_U8] = "0", [DTYPE_BOOL] = "0"};
   static const char *const greatest[DTYPE_COUNT] = {[DTYPE_I64] = "INT64_MAX",
@@ -169,38 +169,22 @@ static const char *reduction_start(Op reduce, DType dtype) {
 
 /* ---- indices ---- */
 
-static const char *index_division(Arena *arena, IndexKind kind, const char *index,
-                                  int64_t divisor) {
+const char *c_index_division(Arena *arena, IndexKind kind, const char *index, int64_t divisor) {
   return arena_printf(arena, "nnc_%s_i64(%s, %lld)", kind == INDEX_DIV ? "floordiv" : "mod", index,
                       (long long)divisor);
 }
 
-static const char *clamped(Arena *arena, const char *index, int64_t bound) {
+const char *c_clamped(Arena *arena, const char *index, int64_t bound) {
   return arena_printf(arena, "nnc_clamp(%s, %lld)", index, (long long)bound);
 }
 
-static const char *within(Arena *arena, const char *index, int64_t bound) {
+const char *c_within(Arena *arena, const char *index, int64_t bound) {
   return arena_printf(arena, "nnc_within(%s, %lld)", index, (long long)bound);
 }
 
 const Dialect dialect_c = {
-    .storage_type = c_storage_type,
-    .value_type = c_value_type,
-    .literal = c_literal,
-    .constant = constant,
-    .loaded = loaded,
-    .stored = stored,
-    .rounded = rounded,
-    .converted = converted,
-    .index_value = index_value,
-    .choice = choice,
-    .sign = sign,
-    .function = function,
+    C_SPELLING,
     .far_name = far_name,
     .is_far = is_far,
     .random = random_number,
-    .reduction_start = reduction_start,
-    .index_division = index_division,
-    .clamped = clamped,
-    .within = within,
 };

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "support/integers.h"
 #include "support/panic.h"
 
 static void emit_header(Emitter *emitter) {
@@ -23,17 +24,46 @@ static void emit_includes(Emitter *emitter) {
                                         "nnc_isa.h"};
   for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
     code_line(&emitter->code, "#include \"%s\"", headers[i]);
-  if (emitter->program->target->back_end->header)
-    code_line(&emitter->code, "#include \"%s\"", emitter->program->target->back_end->header);
+  const BackEnd *back_end = emitter->program->target->back_end;
+  const char *more = back_end->guard ? back_end->host_header : back_end->header;
+  if (more) code_line(&emitter->code, "#include \"%s\"", more);
 }
 
 /* ---- names ---- */
+
+/* The greatest power of two up to 64 that the addresses of an operand's buffers are multiples of. */
+static int64_t buffer_alignment(const Program *program, int buffer) {
+  int64_t bits = 64;
+  for (int id = buffer; id >= 0; id = program->buffers.items[id].view_of) {
+    const Buffer *view = &program->buffers.items[id];
+    bits |= view->offset > 0 ? view->offset : 0;
+    if (view->scan >= 0) bits |= view->round_bytes;
+  }
+  return bits & -bits;
+}
+
+static int64_t *find_alignments(const Emitter *emitter, int number) {
+  const Program *program = emitter->program;
+  int count = program->kernels.items[number]->operand_count;
+  int64_t *alignments = ARENA_ARRAY(emitter->arena, int64_t, count + 1);
+  for (int i = 0; i < count; i++) alignments[i] = 64;
+  for (int e = 0; e < ENTRY_COUNT; e++)
+    for (int s = 0; s < program->entries[e].steps.count; s++) {
+      const Step *step = &program->entries[e].steps.items[s];
+      if (step->kind != STEP_LAUNCH || step->kernel != number) continue;
+      for (int i = 0; i < step->operand_count; i++)
+        alignments[i] = least(alignments[i], buffer_alignment(program, step->operands[i]));
+    }
+  return alignments;
+}
 
 static void name_kernel(Emitter *emitter, int number) {
   const Kernel *kernel = emitter->program->kernels.items[number];
   KernelFunction *function = &emitter->functions[number];
   Arena *arena = emitter->arena;
   function->kernel = kernel;
+  function->number = number;
+  function->alignments = find_alignments(emitter, number);
   function->dialect = emitter->program->target->back_end->dialect;
   function->name = naming_function(&emitter->names, kernel->name);
   NameScope inside = {.arena = arena, .outer = &emitter->names};
@@ -119,15 +149,20 @@ static void emit_parts(Emitter *emitter, SourceParts *parts) {
     code->out = &parts->kernels[i].text;
     emit_kernel(emitter, i);
   }
+  const BackEnd *back_end = emitter->program->target->back_end;
+  int units = units_plan(parts);
+  for (int i = 0; i < parts->kernel_count; i++) emitter->functions[i].unit = parts->kernels[i].unit;
   code->out = &parts->declarations;
   code_blank(code);
   for (int i = 0; i < parts->kernel_count; i++)
-    emitter->program->target->back_end->write_declaration(code, &emitter->functions[i]);
+    back_end->write_declaration(code, &emitter->functions[i]);
   code->out = &parts->calls;
   emitter_entries(emitter);
   emitter_host(emitter);
   emitter_level(emitter);
   code->out = &parts->tables;
+  if (back_end->write_tables)
+    back_end->write_tables(code, emitter->functions, parts->kernel_count, units, emitter->options);
   emitter_tables(emitter);
 }
 

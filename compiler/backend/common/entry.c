@@ -105,8 +105,10 @@ static KernelCall make_call(const Emitter *emitter, const Step *step) {
     call.arguments[call.count++] =
         arena_printf(arena, "(%s%s *)(%s)", operands[i].is_output ? "" : "const ",
                      c_storage_type(operands[i].dtype), operand_place(emitter, step, i));
+  bool is_address = emitter->program->target->back_end->guard != NULL;
   for (int i = 0; i < step->scalar_count; i++)
-    call.arguments[call.count++] = arena_printf(arena, "worker->scalars[%d]", step->scalars[i]);
+    call.arguments[call.count++] = arena_printf(
+        arena, is_address ? "worker->scalars + %d" : "worker->scalars[%d]", step->scalars[i]);
   for (int i = 0; i < step->key_count; i++)
     call.arguments[call.count++] =
         arena_printf(arena, "UINT64_C(0x%016llx)", (unsigned long long)step->keys[i]);
@@ -124,16 +126,23 @@ static void emit_launch(Emitter *emitter, const Step *step) {
   emitter->program->target->back_end->write_launch(&emitter->code, &call);
 }
 
+static void emit_copy(Emitter *emitter, const Step *step) {
+  const BackEnd *back_end = emitter->program->target->back_end;
+  const char *to = buffer_place(emitter, step->copy_to);
+  const char *from = buffer_place(emitter, step->copy_from);
+  const char *comment = code_in_comment(emitter->arena, step->path);
+  int64_t bytes = type_bytes(emitter->program->buffers.items[step->copy_to].type);
+  if (back_end->write_copy) back_end->write_copy(&emitter->code, to, from, bytes, comment);
+  else
+    code_line(&emitter->code, "nnc_copy(worker, %s, %s, %lld); /* %s */", to, from,
+              (long long)bytes, comment);
+}
+
 static void emit_step(Emitter *emitter, const Step *step) {
   switch (step->kind) {
   case STEP_LAUNCH: emit_launch(emitter, step); return;
   case STEP_BARRIER: code_line(&emitter->code, "nnc_barrier(worker);"); return;
-  case STEP_COPY:
-    code_line(&emitter->code, "nnc_copy(worker, %s, %s, %lld); /* %s */",
-              buffer_place(emitter, step->copy_to), buffer_place(emitter, step->copy_from),
-              (long long)type_bytes(emitter->program->buffers.items[step->copy_to].type),
-              code_in_comment(emitter->arena, step->path));
-    return;
+  case STEP_COPY: emit_copy(emitter, step); return;
   }
 }
 

@@ -10,6 +10,9 @@ typedef struct KernelFunction {
   const Dialect *dialect;
   const char *name;
   const char **operands, **scalars, **keys;
+  int64_t *alignments; /* by operand: of its address at all launches, in bytes */
+  int number;          /* of the kernel in its program */
+  int unit;            /* of those that hold kernels, where they are a unit's of their own */
   int temporaries;
 } KernelFunction;
 
@@ -25,14 +28,19 @@ typedef struct KernelCall {
 } KernelCall;
 
 /* What makes a back end: how it writes kernels, and how entries launch them. All else of a program
- * (entries, the host's arithmetic, tables, units) is C and the same for all. */
+ * (entries, the host's arithmetic, tables, units) is C and the same for all.
+ *
+ * The kernels of a device are not C: they stand in the one file under `guard`, which the device's
+ * compiler defines, and the host's C in the other branch; units hold one or the other. */
 struct CompileOptions;
 
 typedef struct BackEnd {
-  const Dialect *dialect; /* of the kernels */
-  const char *header;     /* what its kernels include besides nnc_kernel.h, or NULL */
-  /* Fills options->images with what compiles the kernels, before compile_prepare; `compiles` is false
-   * where only text is wanted. False after a message. NULL: it is the C compiler. */
+  const Dialect *dialect;  /* of the kernels */
+  const char *header;      /* what its kernels include besides nnc_kernel.h, or NULL */
+  const char *guard;       /* of a device: "NNC_KERNELS"; NULL: kernels are C */
+  const char *host_header; /* of a device: what the host's C includes besides */
+  /* Of a device: fills options->images with what compiles the kernels, before compile_prepare;
+   * `compiles` is false where only text is wanted. False after a message. */
   bool (*prepare)(Arena *arena, struct CompileOptions *options, bool compiles);
   const char *const *words; /* what its kernels' functions call their own, before a NULL */
   /* Writes the function (with what it needs before it), without its comment; the declaration of it
@@ -40,6 +48,12 @@ typedef struct BackEnd {
   void (*write_kernel)(Code *code, KernelFunction *function);
   void (*write_declaration)(Code *code, const KernelFunction *function);
   void (*write_launch)(Code *code, const KernelCall *call);
+  /* Of a device: the statement that copies within its memory; the tables of the kernels. The host's
+   * scalars are arguments by their addresses. */
+  void (*write_copy)(Code *code, const char *to, const char *from, int64_t bytes,
+                     const char *comment);
+  void (*write_tables)(Code *code, const KernelFunction *functions, int count, int units,
+                       const struct CompileOptions *options);
 } BackEnd;
 
 /* The statement "name(first, arguments);", its arguments broken over lines. */

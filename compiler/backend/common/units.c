@@ -15,14 +15,37 @@ static const char levels_begin[] =
     "\n#ifdef NNC_LEVEL /* what is compiled once for each instruction set, under names of its own "
     "*/\n";
 static const char levels_else[] = "\n#else /* and once for all of them */\n";
+static const char device_else[] = "\n#else /* what runs on the host, in C */\n";
 static const char levels_end[] = "\n#endif\n";
 
 static void add_level_name(Text *text, const KernelPart *part) {
   text_printf(text, "#define %s NNC_OF_LEVEL(%s)\n", part->name, part->name);
 }
 
+/* The branch of a device's kernels begins with these lines. */
+static void begin_device(Text *text, const BackEnd *back_end) {
+  text_printf(text, "\n#ifdef %s /* the kernels, for the device's compiler */\n", back_end->guard);
+  text_printf(text, "#include \"%s\"\n", back_end->header);
+}
+
+static void join_for_device(Text *whole, const SourceParts *parts) {
+  begin_device(whole, parts->target->back_end);
+  for (int i = 0; i < parts->kernel_count; i++) add_text(whole, &parts->kernels[i].text);
+  text_add(whole, device_else);
+  add_text(whole, &parts->includes);
+  add_text(whole, &parts->memory);
+  add_text(whole, &parts->declarations);
+  add_text(whole, &parts->calls);
+  add_text(whole, &parts->tables);
+  text_add(whole, levels_end);
+}
+
 void units_join(Text *whole, const SourceParts *parts) {
   add_text(whole, &parts->header);
+  if (parts->target->back_end->guard != NULL) {
+    join_for_device(whole, parts);
+    return;
+  }
   add_text(whole, &parts->includes);
   add_text(whole, &parts->memory);
   if (parts->has_levels) text_add(whole, levels_begin);
@@ -63,6 +86,7 @@ typedef struct Cutter {
   const SourceParts *parts;
   CSource *source;
   const char *file; /* whose lines are named, or NULL */
+  int common_line;  /* of that file, where the includes begin */
 } Cutter;
 
 /* Adds a part that begins at a line of the one file. */
@@ -83,6 +107,19 @@ static int64_t kernel_weight(const Target *target, const KernelPart *part) {
 /* A unit costs about 40000 microseconds of its own: starting the compiler, reading the headers. */
 enum { UNIT_WEIGHT = 40000, FULL_UNIT = 560000, WEIGHT_OF_BYTE = 4 };
 
+int units_plan(SourceParts *parts) {
+  int64_t weight = FULL_UNIT;
+  int count = 0;
+  for (int i = 0; i < parts->kernel_count; i++) {
+    int64_t own = kernel_weight(parts->target, &parts->kernels[i]);
+    bool is_next = count == 0 || weight + own > FULL_UNIT;
+    weight = is_next ? UNIT_WEIGHT + own : weight + own;
+    count += is_next;
+    parts->kernels[i].unit = count - 1;
+  }
+  return count;
+}
+
 static SourceUnit *next_unit(const Cutter *cutter, bool is_of_level) {
   SourceUnit *unit = &cutter->source->units[cutter->source->unit_count++];
   unit->weight = UNIT_WEIGHT;
@@ -93,7 +130,7 @@ static SourceUnit *next_unit(const Cutter *cutter, bool is_of_level) {
 /* Includes and memory plan; returns the line after them. */
 static int add_common(const Cutter *cutter, SourceUnit *unit) {
   const SourceParts *parts = cutter->parts;
-  int line = 1 + count_lines(&parts->header);
+  int line = cutter->common_line;
   add_part(cutter, unit, &parts->includes, line);
   line += count_lines(&parts->includes);
   add_part(cutter, unit, &parts->memory, line);
@@ -119,27 +156,46 @@ static void add_calls(const Cutter *cutter, int calls_line) {
 }
 
 static SourceUnit *next_kernels(const Cutter *cutter) {
-  SourceUnit *unit = next_unit(cutter, true);
-  text_add(&unit->text, "#include \"nnc_kernel.h\"\n");
+  const BackEnd *back_end = cutter->parts->target->back_end;
+  SourceUnit *unit = next_unit(cutter, back_end->guard == NULL);
+  unit->is_of_device = back_end->guard != NULL;
+  if (!unit->is_of_device) text_add(&unit->text, "#include \"nnc_kernel.h\"\n");
   if (unit->is_of_level) text_add(&unit->text, "#include \"nnc_isa.h\"\n");
-  if (cutter->parts->target->back_end->header)
-    text_printf(&unit->text, "#include \"%s\"\n", cutter->parts->target->back_end->header);
+  if (back_end->header) text_printf(&unit->text, "#include \"%s\"\n", back_end->header);
   return unit;
 }
 
+/* In the one file: where the kernels begin, and what else is not before them. */
+typedef struct Lines {
+  int common, kernels, calls; /* of includes and memory plan; of the first kernel; of the calls */
+} Lines;
+
+static Lines find_lines(const SourceParts *parts) {
+  const BackEnd *back_end = parts->target->back_end;
+  Lines lines = {.common = 1 + count_lines(&parts->header)};
+  int common = count_lines(&parts->includes) + count_lines(&parts->memory), kernels = 0;
+  for (int i = 0; i < parts->kernel_count; i++) kernels += count_lines(&parts->kernels[i].text);
+  if (back_end->guard != NULL) {
+    lines.kernels = lines.common + 3;
+    lines.common = lines.kernels + kernels + 2;
+    lines.calls = lines.common + common + count_lines(&parts->declarations);
+    return lines;
+  }
+  lines.kernels = lines.common + common + (parts->has_levels ? 2 + parts->kernel_count : 0);
+  lines.calls = lines.kernels + kernels;
+  return lines;
+}
+
 void units_cut(Arena *arena, CSource *source, const SourceParts *parts, const char *file) {
-  const Cutter cutter = {arena, parts, source, file};
-  int line = 1 + count_lines(&parts->header) + count_lines(&parts->includes) +
-             count_lines(&parts->memory) + (parts->has_levels ? 2 + parts->kernel_count : 0);
-  int calls_line = line;
-  for (int i = 0; i < parts->kernel_count; i++) calls_line += count_lines(&parts->kernels[i].text);
+  Lines lines = find_lines(parts);
+  const Cutter cutter = {arena, parts, source, file, lines.common};
   source->units = ARENA_ARRAY(arena, SourceUnit, parts->kernel_count + 2);
-  add_calls(&cutter, calls_line);
+  add_calls(&cutter, lines.calls);
   SourceUnit *unit = NULL;
+  int line = lines.kernels;
   for (int i = 0; i < parts->kernel_count; i++) {
     const KernelPart *part = &parts->kernels[i];
-    if (unit == NULL || unit->weight + kernel_weight(parts->target, part) > FULL_UNIT)
-      unit = next_kernels(&cutter);
+    if (i == 0 || part->unit != parts->kernels[i - 1].unit) unit = next_kernels(&cutter);
     if (unit->is_of_level) add_level_name(&unit->text, part);
     add_part(&cutter, unit, &part->text, line);
     line += count_lines(&part->text);

@@ -10,9 +10,11 @@ typedef struct KernelPart {
   const Kernel *kernel;
   const char *name;
   Text text;
+  int unit; /* of those that hold kernels; filled by units_plan */
 } KernelPart;
 
-/* In their order in the one file; the declarations are for the unit that calls the kernels. */
+/* In their order in the one file; the declarations are for the unit that calls the kernels. The kernels of
+ * a device are in a branch of the preprocessor's of their own, and before the rest. */
 typedef struct SourceParts {
   const Target *target;
   Text header, includes, memory;
@@ -23,6 +25,8 @@ typedef struct SourceParts {
   bool has_levels; /* all but the tables is compiled once for each level */
 } SourceParts;
 
+/* Cuts the kernels into units; returns how many these are. */
+int units_plan(SourceParts *parts);
 void units_join(Text *whole, const SourceParts *parts);
 /* Units; with `file` their lines are numbered as those of the one file of that name. */
 void units_cut(Arena *arena, CSource *source, const SourceParts *parts, const char *file);

@@ -1,0 +1,23 @@
+/* The body of a product of few rows or columns: one element of the result a thread. */
+  NNC_EXTENTS(M = @M@, N = @N@, K = @K@, r = 0, c = 0);
+  const @INDEX@ point = (@INDEX@)NNC_POINT(@THREADS@);
+  if (point >= @POINTS@) return;
+  const @INDEX@ column = point % N, row = point / N % M, batch = point / ((int64_t)N * M);
+  @TYPE@ sums[1][1] = {{0}};
+  for (@INDEX@ depth = 0; depth < K; depth++) {
+    @TYPE@ a[1] = {0}, b[1] = {0};
+    {
+      const @INDEX@ outer = row;
+      @TYPE@ value = 0;
+      @LEFT@
+      a[r] = value;
+    }
+    {
+      const @INDEX@ outer = column;
+      @TYPE@ value = 0;
+      @RIGHT@
+      b[c] = value;
+    }
+    @ADD@;
+  }
+  @EPILOGUE@

@@ -1,0 +1,230 @@
+/* The CUDA back end, and what its functions of all kinds share. */
+#include "backend/cuda/cuda.h"
+
+#include <string.h>
+#include "backend/common/c.h"
+#include "backend/cuda/images.h"
+#include "kernel/builder.h"
+#include "support/integers.h"
+
+/* ---- grids ---- */
+
+static const CudaKernel *const kinds[KERNEL_KIND_COUNT] = {
+#define KERNEL(identifier, name) [KERNEL_##identifier] = &cuda_kernel_##name,
+#include "kernel/kernels.def"
+};
+
+CudaGrid cuda_grid(const Kernel *kernel) {
+  if (extent_product(kernel->extent, kernel->axis_count) == 0) return (CudaGrid){0, WARP};
+  return kinds[kernel->kind]->grid(kernel);
+}
+
+CudaGrid cuda_grid_of_points(int64_t points, int64_t each) {
+  return (CudaGrid){divide_up(points, each * USUAL_THREADS), USUAL_THREADS};
+}
+
+/* ---- types ---- */
+
+DType cuda_sum_type(DType dtype) {
+  if (dtype_is_half(dtype)) return DTYPE_F32;
+  return dtype == DTYPE_U8 || dtype == DTYPE_BOOL ? DTYPE_I32 : dtype;
+}
+
+/* Whether the index, and all that it is made of, fits 32 bits. */
+static bool index_is_narrow(const Index *index, const int64_t *extents, int axis_count) {
+  int64_t least, greatest_value;
+  if (index == NULL) return true;
+  if (!index_range(index, extents, axis_count, &least, &greatest_value)) return false;
+  return least >= INT32_MIN && greatest_value <= INT32_MAX &&
+         index_is_narrow(index->left, extents, axis_count) &&
+         index_is_narrow(index->right, extents, axis_count);
+}
+
+static bool stage_is_narrow(Arena *arena, const Kernel *kernel, int number) {
+  Stage stage = kernel_stage(kernel, number);
+  int64_t extents[2 * KERNEL_MAX_AXES];
+  int axis_count = kernel->axis_count + stage.axis_count;
+  for (int i = 0; i < axis_count; i++)
+    extents[i] = i < kernel->axis_count ? kernel->extent[i] : stage.extent[i - kernel->axis_count];
+  if (extent_product(stage.extent, stage.axis_count) > INT32_MAX / 2) return false;
+  ExprList list = kernel_expressions(arena, kernel, number);
+  for (int i = 0; i < list.count; i++) {
+    const Expr *expr = list.items[i];
+    if (!index_is_narrow(expr->index, extents, axis_count)) return false;
+    for (int k = 0; k < expr->guard_count; k++)
+      if (!index_is_narrow(expr->guards[k].index, extents, axis_count)) return false;
+  }
+  for (int i = 0; i < stage.store_count; i++)
+    if (!index_is_narrow(stage.stores[i].index, extents, axis_count)) return false;
+  return true;
+}
+
+/* A thread after the last point has a number, too. */
+const char *cuda_index_type(const Kernel *kernel, int64_t points) {
+  bool is_narrow = points <= INT32_MAX - 16 * MOST_THREADS;
+  Arena *arena = arena_create();
+  for (int i = 0; is_narrow && i < kernel_stage_count(kernel); i++)
+    is_narrow = stage_is_narrow(arena, kernel, i);
+  for (int i = 0; i < kernel->operand_count; i++)
+    is_narrow = is_narrow && kernel->operands[i].elements <= INT32_MAX;
+  arena_destroy(arena);
+  return is_narrow ? "int32_t" : "int64_t";
+}
+
+/* ---- parts of functions ---- */
+
+void cuda_declare_axes(Code *code, const KernelFunction *function, const char *index_type,
+                       int first, int end, const char *flat) {
+  Arena *arena = code->arena;
+  int64_t below = 1;
+  for (int i = end - 1; i >= first; i--) {
+    int64_t extent = function->kernel->extent[i];
+    const char *text = flat;
+    if (below > 1)
+      text = arena_printf(arena, "%s / %lld", code_atom(arena, flat), (long long)below);
+    else if (i > first) text = code_atom(arena, flat);
+    if (i > first) text = arena_printf(arena, "%s %% %lld", text, (long long)extent);
+    if (expression_uses_axis(arena, function->kernel, i))
+      code_line(code, "const %s i%d = %s;", index_type, i, text);
+    below *= extent;
+  }
+}
+
+const char *cuda_loaded(Arena *arena, const KernelFunction *function, int operand, const char *at) {
+  return c_loaded(arena, function->kernel->operands[operand].dtype,
+                  arena_printf(arena, "%s[%s]", function->operands[operand], at));
+}
+
+void cuda_write_epilogue(Code *code, KernelFunction *function, const char *result, DType dtype) {
+  ExprScope scope = function_scope(code->arena, function);
+  scope.result = result;
+  scope.result_dtype = dtype;
+  expression_write_stores(code, &scope, 0);
+}
+
+void cuda_write_values(Code *code, const KernelFunction *function) {
+  for (int i = 0; i < function->kernel->scalar_count; i++)
+    code_line(code, "const double %s = *nnc_at_%s;", function->scalars[i], function->scalars[i]);
+  for (int i = 0; i < function->kernel->key_count; i++)
+    code_line(code, "%s = nnc_philox_key(state->seed, %s);", function->keys[i], function->keys[i]);
+}
+
+/* ---- the function ---- */
+
+/* Pointers say how many bytes they are multiples of, so that neighbours are loaded together. */
+static const char *parameters(Arena *arena, const KernelFunction *function) {
+  const Kernel *kernel = function->kernel;
+  const char *text = "";
+  for (int i = 0; i < kernel->operand_count; i++)
+    text = arena_printf(arena, "%s%s%s *NNC_RESTRICT %s, ", text,
+                        kernel->operands[i].is_output ? "" : "const ",
+                        c_storage_type(kernel->operands[i].dtype), function->operands[i]);
+  for (int i = 0; i < kernel->scalar_count; i++)
+    text =
+        arena_printf(arena, "%sconst double *NNC_RESTRICT nnc_at_%s, ", text, function->scalars[i]);
+  for (int i = 0; i < kernel->key_count; i++)
+    text = arena_printf(arena, "%suint64_t %s, ", text, function->keys[i]);
+  return arena_printf(arena, "%snnc_state *state", text);
+}
+
+static void write_alignments(Code *code, const KernelFunction *function) {
+  const Kernel *kernel = function->kernel;
+  for (int i = 0; i < kernel->operand_count; i++)
+    if (function->alignments[i] >= 16)
+      code_line(code, "NNC_IS_ALIGNED(%s, 16);", function->operands[i]);
+}
+
+static void write_kernel(Code *code, KernelFunction *function) {
+  const Kernel *kernel = function->kernel;
+  const CudaKernel *kind = kinds[kernel->kind];
+  CudaGrid grid = cuda_grid(kernel);
+  if (kind->write_before && grid.blocks > 0) kind->write_before(code, function);
+  code_line(code, "NNC_KERNEL(%d) %s(%s)", grid.threads, function->name,
+            parameters(code->arena, function));
+  code_block(code);
+  if (grid.blocks > 0) {
+    write_alignments(code, function);
+    cuda_write_values(code, function);
+    kind->write(code, function);
+  }
+  code_close(code);
+}
+
+/* What the entries call: it launches. */
+static void write_declaration(Code *code, const KernelFunction *function) {
+  const Kernel *kernel = function->kernel;
+  Arena *arena = code->arena;
+  const char *list = "nnc_worker *nnc_the_worker", *addresses = "";
+  for (int i = 0; i < kernel->operand_count; i++) {
+    list = arena_printf(arena, "%s, %s%s *%s", list, kernel->operands[i].is_output ? "" : "const ",
+                        c_storage_type(kernel->operands[i].dtype), function->operands[i]);
+    addresses = arena_printf(arena, "%s&%s, ", addresses, function->operands[i]);
+  }
+  for (int i = 0; i < kernel->scalar_count; i++) {
+    list = arena_printf(arena, "%s, const double *%s", list, function->scalars[i]);
+    addresses = arena_printf(arena, "%s&%s, ", addresses, function->scalars[i]);
+  }
+  for (int i = 0; i < kernel->key_count; i++) {
+    list = arena_printf(arena, "%s, uint64_t %s", list, function->keys[i]);
+    addresses = arena_printf(arena, "%s&%s, ", addresses, function->keys[i]);
+  }
+  code_line(code, "static void %s(%s)", function->name, list);
+  code_block(code);
+  code_line(code, "nnc_cuda_state *nnc_state = nnc_cuda_state_of(nnc_the_worker);");
+  code_line(code, "nnc_cuda_launch(nnc_the_worker, %d, (void *[]){%s&nnc_state});",
+            function->number, addresses);
+  code_close(code);
+}
+
+static void write_launch(Code *code, const KernelCall *call) {
+  function_write_call(code, call->worker, call);
+}
+
+static void write_copy(Code *code, const char *to, const char *from, int64_t bytes,
+                       const char *comment) {
+  code_line(code, "nnc_cuda_copy(worker, %s, %s, %lld); /* %s */", to, from, (long long)bytes,
+            comment);
+}
+
+/* The table of the images, and that of the kernels, which nnc_cuda_launch takes by number. */
+static void write_tables(Code *code, const KernelFunction *functions, int count, int units,
+                         const CompileOptions *options) {
+  code_blank(code);
+  cuda_write_images(code->out, options, units);
+  code_blank(code);
+  code_open(code, "static const nnc_cuda_kernel nnc_kernels[%d] =", count + (count == 0));
+  for (int i = 0; i < count; i++) {
+    CudaGrid grid = cuda_grid(functions[i].kernel);
+    code_line(code, "{\"%s\", NNC_UNIT(%d), %lld, %d, 0},", functions[i].name, functions[i].unit,
+              (long long)grid.blocks, grid.threads);
+  }
+  if (count == 0) code_line(code, "{0},");
+  code_close_list(code);
+  code_blank(code);
+  code_line(code,
+            "const nnc_cuda_program nnc_the_cuda_program = {NNC_UNIT(%d) + 1, IMAGE_COUNT, "
+            "images, %d, nnc_kernels};",
+            units > 0 ? units - 1 : 0, count);
+}
+
+/* Variables of the templates and loops; axes, temporaries and such have names like i0 (naming.c). */
+static const char *const words[] = {
+    "point",  "part",   "column", "is_inside", "state",  "row",    "cols",   "depth",   "batch",
+    "sums",   "slot",   "tap",    "place",     "image",  "tile",   "where",  "channel", "best",
+    "better", "seen",   "value",  "given",     "window", "left",   "right",  "first",   "count",
+    "plane",  "lane",   "warp",   "sum",       "own",    "other",  "before", "number",  "owners",
+    "counts", "memory", "outer",  "totals",    "down",   "across", NULL};
+
+const BackEnd back_end_cuda = {
+    .dialect = &dialect_cuda,
+    .words = words,
+    .prepare = cuda_prepare_images,
+    .header = "nnc_cuda.h",
+    .guard = "NNC_KERNELS",
+    .host_header = "nnc_cuda_program.h",
+    .write_kernel = write_kernel,
+    .write_declaration = write_declaration,
+    .write_launch = write_launch,
+    .write_copy = write_copy,
+    .write_tables = write_tables,
+};

@@ -1,0 +1,26 @@
+/* Products of matrices that are read element by element: what contractions and convolutions have in common.
+ *
+ *   result[batch, row, column] = sum over depth of left[batch, row, depth] * right[batch, depth, column] */
+#ifndef NNC_BACKEND_CUDA_PRODUCT_H
+#define NNC_BACKEND_CUDA_PRODUCT_H
+
+#include "backend/cuda/cuda.h"
+
+typedef struct ProductExtents {
+  int64_t batches, rows, columns, depth;
+} ProductExtents;
+
+/* How the product reads and stores. Texts of CUDA, in which `batch` is the product's number. */
+typedef struct ProductText {
+  const char *index_type;
+  /* Lines that set `value` to the element of row (of the right side: column) `outer` at `depth`. */
+  const char *sides[2];
+  bool depth_is_inner[2]; /* neighbours along the depth are neighbours in memory */
+  const char *epilogue;   /* lines for the element sums[r][c] of `row` and `column` */
+} ProductText;
+
+CudaGrid product_grid(const Kernel *kernel, const ProductExtents *extents);
+void product_write(Code *code, KernelFunction *function, const ProductExtents *extents,
+                   const ProductText *text);
+
+#endif

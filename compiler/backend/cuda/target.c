@@ -1,0 +1,40 @@
+/* The target of the CUDA back end: a GPU of compute capability 8.0 or later. All that the compiler knows of
+ * it besides how kernels are cut and written. */
+#include "backend/cuda/cuda.h"
+
+static int64_t blocks_of(const Kernel *kernel) { return cuda_grid(kernel).blocks; }
+
+/* It is written by its back end (function.c). */
+static const TargetKernel every_kernel = {.tasks = blocks_of, .weight = 30};
+
+/* A product reads both operands through the same memory of the block as a convolution does. */
+static bool never(const ConvSlots *slots) {
+  (void)slots;
+  return false;
+}
+
+const Target target_cuda = {
+    .name = "cuda",
+    .back_end = &back_end_cuda,
+    .kernels =
+        {
+#define KERNEL(identifier, name) [KERNEL_##identifier] = &every_kernel,
+#include "kernel/kernels.def"
+        },
+    .alignment = 256, /* of what the driver allocates; copies by TMA want 128 */
+    .reductions = {.large = 32768,
+                   .few_columns = 2048,
+                   .few_rows = 64,
+                   .least_pieces = 8,
+                   .most_pieces = 256},
+    .fusion = {.most_operands = 40,
+               .most_stages = 16,
+               .cheap_repeats = 8,
+               .free_operations = 12,
+               .few_rows = 64,
+               .large_rows = 65536,
+               .small_kernel = 65536},
+    .costs = {.byte = 12, .barrier = 1e8}, /* 50 TFLOP/s, 4 TB/s, 2 us a launch */
+    .conv_weight_is_product = never,
+    .least_product_rows = 1,
+};
