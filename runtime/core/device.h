@@ -53,6 +53,13 @@ void nnc_device_write(nnc_device *device, const nnc_tensor *tensor, int64_t from
 /* Element 0 as a double. */
 double nnc_device_number(const nnc_device *device, const nnc_tensor *tensor);
 
+/* The number of the last run, from 1, where runs may be under way; 0: the last has ended. */
+int64_t nnc_device_under_way(const nnc_device *device);
+/* Element 0 of an accumulator as run number `run` left it, which is one of the last
+ * NNC_DEVICE_KEEPS: waits for that run alone. Where no run is under way it is what the tensor holds. */
+double nnc_device_left(const nnc_device *device, int64_t run, const nnc_tensor *tensor);
+enum { NNC_DEVICE_KEEPS = 3 };
+
 /* Writing a tensor without a copy in between: the host fills the memory that begin_write gives, of
  * all its elements, and from end_write on they are the tensor's. What is not filled is undefined. */
 void *nnc_device_begin_write(nnc_device *device, const nnc_tensor *tensor);

@@ -29,6 +29,7 @@ void nnc_tally_close(nnc_tally *tally) {
 void nnc_tally_reset(nnc_tally *tally) {
   for (int i = 0; i < tally->count; i++) tally->sums[i] = 0;
   tally->examples = tally->in_batches = 0;
+  tally->entry = NULL;
 }
 
 /* A comparison with NaN is false: these let NaN through, so that it is seen. */
@@ -48,12 +49,14 @@ static bool is_left_out(const nnc_tally *tally, int kind, const nnc_entry *entry
   return kind == NNC_BATCHES && entry->batch < tally->batch && tally->in_batches > 0;
 }
 
-void nnc_tally_add(nnc_tally *tally, const nnc_entry *entry, const nnc_device *device) {
-  NNC_ASSERT(tally->count == entry->accumulator_count && entry->batch > 0);
+void nnc_tally_settle(nnc_tally *tally) {
+  const nnc_entry *entry = tally->entry;
+  if (!entry) return;
+  tally->entry = NULL;
   for (int i = 0; i < tally->count; i++) {
     const nnc_accumulator *accumulator = &entry->accumulators[i];
     if (is_left_out(tally, accumulator->combine, entry)) continue;
-    double value = nnc_device_number(device, &accumulator->tensor);
+    double value = nnc_device_left(tally->device, tally->run, &accumulator->tensor);
     tally->sums[i] = combine(accumulator->combine, tally->sums[i], value, (double)entry->batch,
                              tally->examples == 0);
   }
@@ -61,8 +64,18 @@ void nnc_tally_add(nnc_tally *tally, const nnc_entry *entry, const nnc_device *d
   if (entry->batch >= tally->batch) tally->in_batches += entry->batch;
 }
 
+void nnc_tally_add(nnc_tally *tally, const nnc_entry *entry, const nnc_device *device) {
+  NNC_ASSERT(tally->count == entry->accumulator_count && entry->batch > 0);
+  nnc_tally_settle(tally);
+  tally->entry = entry;
+  tally->device = device;
+  tally->run = nnc_device_under_way(device);
+  if (tally->run == 0) nnc_tally_settle(tally);
+}
+
 void nnc_tally_metrics(nnc_tally *tally, const nnc_model *model, const nnc_entry *entry,
                        double *metrics) {
+  nnc_tally_settle(tally);
   NNC_ASSERT(tally->count == entry->accumulator_count && tally->in_batches <= tally->examples);
   int64_t in_batches = tally->in_batches > 0 ? tally->in_batches : tally->examples;
   for (int i = 0; i < tally->count; i++) {
@@ -75,9 +88,10 @@ void nnc_tally_metrics(nnc_tally *tally, const nnc_model *model, const nnc_entry
   model->finish(tally->values, metrics);
 }
 
-char *nnc_tally_format(const nnc_tally *tally) {
+char *nnc_tally_format(nnc_tally *tally) {
   char *text = NULL;
   size_t size;
+  nnc_tally_settle(tally);
   FILE *file = open_memstream(&text, &size);
   if (!file) return NULL;
   fprintf(file, "%lld", (long long)tally->examples);

@@ -13,19 +13,26 @@ typedef struct nnc_tally {
   int64_t examples;   /* seen since the last reset */
   int64_t in_batches; /* of these in whole batches */
   int64_t batch;      /* examples of a whole one */
+  /* A run that was added while it was under way: its numbers are still to be asked for. */
+  const nnc_entry *entry; /* NULL: there is none */
+  const nnc_device *device;
+  int64_t run;
 } nnc_tally;
 
 bool nnc_tally_open(nnc_tally *tally, const nnc_entry *entry); /* false after a message */
 void nnc_tally_reset(nnc_tally *tally);
-/* What a run of the entry has left in its accumulators. */
+/* What the last run has left in the accumulators of its entry. A run that is under way is not waited
+ * for, but the one that was added before it is. */
 void nnc_tally_add(nnc_tally *tally, const nnc_entry *entry, const nnc_device *device);
+/* Waits for a run that was added: before NNC_DEVICE_KEEPS others have begun, unless they are added too. */
+void nnc_tally_settle(nnc_tally *tally);
 /* The model's metrics of all that was added; `metrics` has model->metric_count elements. */
 void nnc_tally_metrics(nnc_tally *tally, const nnc_model *model, const nnc_entry *entry,
                        double *metrics);
 void nnc_tally_close(nnc_tally *tally);
 
 /* As text for a checkpoint: "EXAMPLES SUM SUM ...", exact.  `format` mallocs, NULL: no memory. */
-char *nnc_tally_format(const nnc_tally *tally);
+char *nnc_tally_format(nnc_tally *tally);
 bool nnc_tally_parse(nnc_tally *tally, const char *text);
 
 #endif

@@ -38,8 +38,6 @@ struct nnc_device {
   nnc_transfer transfer;
   nnc_play play;
   nnc_numbers numbers[NNC_ENTRY_COUNT];
-  const nnc_slot *last; /* of the last run; NULL: its accumulators have been written since */
-  enum nnc_entry_number last_number;
   int64_t *marks;
 };
 
@@ -229,18 +227,21 @@ static void check_indices(const nnc_device *device, const nnc_slot *slot) {
                       slot->left->outside_index);
 }
 
+/* For the message of a failure. */
+static void note_run(const nnc_slot *slot) {
+  nnc_cuda_note_run(entry_names[slot->entry], slot->step, slot->example);
+}
+
 void nnc_device_run(nnc_device *device, const nnc_entry *entry, const nnc_run *run) {
   NNC_ASSERT(entry->run && run->step >= 0 && run->example >= 0);
   enum nnc_entry_number number = number_of(device, entry);
-  nnc_cuda_note_run(entry_names[number], run->step, run->example);
-  nnc_slot *slot = nnc_slots_tell(&device->slots, run);
+  nnc_slot *slot = nnc_slots_tell(&device->slots, number, run);
+  note_run(slot);
   if (device->marks) nnc_play_marked(&device->play, entry, device->marks);
   else nnc_play_entry(&device->play, entry, number);
   fetch_numbers(device, &device->numbers[number], slot);
   nnc_cuda_must(nnc_cuda.event_record(slot->ended, device->gpu.stream), "end a run");
   nnc_staging_turn(&device->staging);
-  device->last = slot;
-  device->last_number = number;
   if (device->model->index_place_count > 0) check_indices(device, slot);
 }
 
@@ -280,20 +281,25 @@ void nnc_device_write(nnc_device *device, const nnc_tensor *tensor, int64_t from
   NNC_ASSERT(has_elements(tensor, from, count));
   nnc_transfer_in(&device->transfer, place_of(device, tensor) + (CuAddress)(from * size), values,
                   count * size);
-  device->last = NULL;
 }
 
-/* An accumulator of the last run has been copied out with the others when the run has ended. */
 double nnc_device_number(const nnc_device *device, const nnc_tensor *tensor) {
   char value[8];
-  int64_t at = device->last ? nnc_numbers_find(&device->numbers[device->last_number], tensor) : -1;
-  if (at >= 0) {
-    nnc_cuda_must(nnc_cuda.event_wait(device->last->ended), "wait for the run's end");
-    memcpy(value, device->last->numbers + at, (size_t)nnc_dtype_size(tensor->dtype));
-  } else {
-    nnc_device_read(device, tensor, 0, 1, value);
-  }
+  nnc_device_read(device, tensor, 0, 1, value);
   return nnc_number_get(tensor->dtype, value, 0);
+}
+
+int64_t nnc_device_under_way(const nnc_device *device) { return device->slots.runs; }
+
+/* The accumulators are copied out together when a run has ended. */
+double nnc_device_left(const nnc_device *device, int64_t run, const nnc_tensor *tensor) {
+  const nnc_slot *slot = nnc_slots_find(&device->slots, run);
+  int64_t at = nnc_numbers_find(&device->numbers[slot->entry], tensor);
+  NNC_ASSERT(at >= 0);
+  note_run(slot);
+  nnc_cuda_must(nnc_cuda.event_wait(slot->ended), "wait for a run's end");
+  note_run(nnc_slots_find(&device->slots, device->slots.runs));
+  return nnc_number_get(tensor->dtype, slot->numbers + at, 0);
 }
 
 void *nnc_device_begin_write(nnc_device *device, const nnc_tensor *tensor) {

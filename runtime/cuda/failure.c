@@ -89,14 +89,17 @@ void nnc_cuda_note_run(const char *entry, int64_t step, int64_t example) {
   now.example = example;
 }
 
+/* What a kernel does wrong is told by any later call. */
 void nnc_cuda_must(CuResult result, const char *doing) {
-  char message[NNC_MESSAGE], when[96] = "";
+  char message[NNC_MESSAGE], when[128] = "";
   if (nnc_cuda_explain(message, result, doing)) return;
+  const char *or_before = result >= CU_ILLEGAL_ADDRESS ? " or the run before it" : "";
   if (now.entry && now.step > 0)
-    snprintf(when, sizeof when, "step %lld, entry '%s': ", (long long)now.step, now.entry);
+    snprintf(when, sizeof when, "step %lld, entry '%s'%s: ", (long long)now.step, now.entry,
+             or_before);
   else if (now.entry)
-    snprintf(when, sizeof when, "entry '%s', the batch from example %lld on: ", now.entry,
-             (long long)now.example);
+    snprintf(when, sizeof when, "entry '%s', the batch from example %lld on%s: ", now.entry,
+             (long long)now.example, or_before);
   nnc_error("%s%s. What was saved before stays as it is, and --resume continues it", when, message);
   exit(NNC_EXIT_FAILURE);
 }

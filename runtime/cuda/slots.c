@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cuda/failure.h"
+#include "os/assert.h"
 
 enum { ALIGNMENT = 256 };
 
@@ -39,9 +40,16 @@ void nnc_slots_close(nnc_slots *slots) {
   *slots = (nnc_slots){0};
 }
 
-nnc_slot *nnc_slots_tell(nnc_slots *slots, const nnc_run *run) {
-  nnc_slot *slot = &slots->slots[slots->turn];
-  slots->turn = (slots->turn + 1) % NNC_SLOTS;
+const nnc_slot *nnc_slots_find(const nnc_slots *slots, int64_t run) {
+  NNC_ASSERT(run > slots->runs - NNC_DEVICE_KEEPS && run <= slots->runs);
+  return &slots->slots[run % NNC_SLOTS];
+}
+
+nnc_slot *nnc_slots_tell(nnc_slots *slots, enum nnc_entry_number entry, const nnc_run *run) {
+  nnc_slot *slot = &slots->slots[++slots->runs % NNC_SLOTS];
+  slot->entry = entry;
+  slot->step = run->step;
+  slot->example = run->example;
   nnc_cuda_must(nnc_cuda.event_wait(slot->ended), "wait for an earlier run");
   *slot->told = (nnc_cuda_state){.seed = run->seed,
                                  .step = (uint64_t)run->step,

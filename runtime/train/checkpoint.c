@@ -64,7 +64,7 @@ typedef struct Texts { /* malloc'ed parts of the metadata */
 } Texts;
 
 static bool texts_make(Texts *texts, const nnc_session *session, const nnc_position *position,
-                       const nnc_tally *tally) {
+                       nnc_tally *tally) {
   *texts = (Texts){.fitted = nnc_fitted_format(&session->fitted)};
   if (!texts->fitted || asprintf(&texts->seed, "%" PRIu64, session->seed) < 0) return false;
   if (session->model->plateau_count > 0 &&
@@ -130,7 +130,7 @@ static bool save_with(const nnc_session *session, const char *path, const char *
 }
 
 bool nnc_checkpoint_save(const nnc_session *session, const char *path, const char *keep,
-                         unsigned kinds, const nnc_position *position, const nnc_tally *tally) {
+                         unsigned kinds, const nnc_position *position, nnc_tally *tally) {
   Texts texts = {0};
   bool good = texts_make(&texts, session, position, tally);
   if (good) good = save_with(session, path, keep, kinds, &texts, position != NULL);

@@ -27,7 +27,7 @@ enum {
 /* Writes the kinds of variables to `path`; `position` and `tally` may be NULL (an export),
  * `keep` too (see nnc_replace_commit).  False after a message; the old file is untouched then. */
 bool nnc_checkpoint_save(const nnc_session *session, const char *path, const char *keep,
-                         unsigned kinds, const nnc_position *position, const nnc_tally *tally);
+                         unsigned kinds, const nnc_position *position, nnc_tally *tally);
 
 /* Opens and checks it: the kinds of variables must be there with their shapes, and, with `strict`,
  * with exactly their types and nothing else.  NULL after a message that lists the differences. */

@@ -1,5 +1,8 @@
 /* The train command: the loop over steps.  Nothing is allocated here but the text of
- * checkpoints. */
+ * checkpoints.
+ *
+ * A device may run ahead of the host: then a step's loss is looked at when the next step has begun, but
+ * always before anything is reported or saved. */
 #include <math.h>
 
 #include "core/options.h"
@@ -18,14 +21,21 @@ static bool next_batch(nnc_loader *loader, nnc_feed *feed) {
   return batch.count >= 0;
 }
 
+/* Of step `step`, and of the one before the last when it is that. */
+static nnc_tally *tally_of(Trainer *trainer, int64_t step) {
+  return &trainer->step_tallies[step % 2];
+}
+
 /* False when its examples cannot be read; then nothing has changed. */
 static bool run_minibatch(Trainer *trainer, const nnc_entry *entry, nnc_feed *feed,
                           int64_t number) {
   nnc_session *session = trainer->session;
   if (trainer->loader && !next_batch(trainer->loader, feed)) return false;
-  nnc_session_run(session, entry, trainer->position.step + 1, number * entry->batch);
+  int64_t step = trainer->position.step + 1;
+  nnc_session_run(session, entry, step, number * entry->batch);
   nnc_tally_add(&trainer->tally, entry, session->device);
-  nnc_tally_add(&trainer->step_tally, entry, session->device);
+  nnc_tally_add(tally_of(trainer, step), entry, session->device);
+  nnc_tally_settle(tally_of(trainer, step - 1));
   return true;
 }
 
@@ -42,7 +52,7 @@ static int64_t run_step(Trainer *trainer) {
   if (position->step_in_epoch == 0) nnc_streams_start(trainer->session);
   nnc_session_host(trainer->session, position->step + 1, position->epoch, position->schedule_steps,
                    position->steps_per_epoch);
-  nnc_tally_reset(&trainer->step_tally);
+  nnc_tally_reset(tally_of(trainer, position->step + 1));
   for (int64_t i = 0; i < last; i++)
     if (!run_minibatch(trainer, &model->accumulate, &trainer->accumulate_feed, i)) return i;
   return last + run_minibatch(trainer, &model->train, &trainer->train_feed, last);
@@ -69,26 +79,42 @@ static void advance(Trainer *trainer) {
   position->report_is_due = is_due || position->step == trainer->total_steps;
 }
 
-/* False when the run must end: the loss of the last step is no number. */
-static bool check_loss(Trainer *trainer) {
+/* False when the run must end: the loss of the step is no number. */
+static bool check_loss(Trainer *trainer, int64_t step) {
   const nnc_model *model = trainer->model;
   if (model->metric_count == 0) return true;
-  nnc_tally_metrics(&trainer->step_tally, model, &model->train, trainer->step_metrics);
+  nnc_tally_metrics(tally_of(trainer, step), model, &model->train, trainer->step_metrics);
   double loss = trainer->step_metrics[0];
   if (isfinite(loss)) return true;
-  long long step = (long long)trainer->position.step;
+  long long number = (long long)step;
   if (trainer->options->keep_going) {
-    nnc_warning("step %lld: %s is %g", step, model->metric_names[0], loss);
+    nnc_warning("step %lld: %s is %g", number, model->metric_names[0], loss);
     return true;
   }
   if (trainer->saved_step >= 0)
-    nnc_error("step %lld: %s is %g; training stops. %s holds step %lld", step,
+    nnc_error("step %lld: %s is %g; training stops. %s holds step %lld", number,
               model->metric_names[0], loss, trainer->session->checkpoint,
               (long long)trainer->saved_step);
   else
-    nnc_error("step %lld: %s is %g; training stops, and nothing was saved yet", step,
+    nnc_error("step %lld: %s is %g; training stops, and nothing was saved yet", number,
               model->metric_names[0], loss);
   return false;
+}
+
+/* The loss of the last step, unless it has been looked at; false as check_loss. */
+static bool settle(Trainer *trainer) {
+  int64_t step = trainer->unchecked_step;
+  trainer->unchecked_step = -1;
+  return step < 0 || check_loss(trainer, step);
+}
+
+/* After a step: the loss of the one before where this one is under way, else its own. */
+static bool settle_earlier(Trainer *trainer) {
+  int64_t step = trainer->position.step;
+  bool is_under_way = nnc_device_under_way(trainer->session->device) > 0;
+  bool good = settle(trainer);
+  trainer->unchecked_step = step;
+  return good && (is_under_way || settle(trainer));
 }
 
 /* An example could not be read.  What the steps before it did is saved, unless the step had begun:
@@ -119,22 +145,37 @@ static int finished(Trainer *trainer) {
   return trainer->log.has_failed ? NNC_EXIT_FAILURE : NNC_EXIT_OK;
 }
 
+/* What comes between two steps: true when the run ends, with *code. */
+static bool ends_here(Trainer *trainer, int *code) {
+  bool is_reported = trainer->position.report_is_due;
+  bool is_over = trainer->position.step >= trainer->total_steps;
+  bool is_stopped = nnc_stop_requested();
+  *code = NNC_EXIT_FAILURE;
+  if ((is_reported || is_over || is_stopped) && !settle(trainer)) return true;
+  if (is_reported && !nnc_trainer_report(trainer)) return *code = interrupted(trainer), true;
+  if (is_over) return *code = finished(trainer), true;
+  if (nnc_trainer_save_is_due(trainer, is_reported)) {
+    if (!settle(trainer)) return true;
+    if (!nnc_trainer_save(trainer)) nnc_warning("training goes on; the next save tries again");
+  }
+  if (!nnc_stop_requested()) return false;
+  if (settle(trainer)) *code = interrupted(trainer);
+  return true;
+}
+
 static int run_steps(Trainer *trainer) {
-  nnc_position *position = &trainer->position;
-  nnc_progress_start(&trainer->progress, position->step);
-  for (;;) {
-    bool is_reported = position->report_is_due;
-    if (is_reported && !nnc_trainer_report(trainer)) return interrupted(trainer);
-    if (position->step >= trainer->total_steps) return finished(trainer);
-    nnc_trainer_save_if_due(trainer, is_reported);
-    if (nnc_stop_requested()) return interrupted(trainer);
+  int code;
+  nnc_progress_start(&trainer->progress, trainer->position.step);
+  while (!ends_here(trainer, &code)) {
     int64_t ran = run_step(trainer);
-    if (ran < minibatches_per_step(trainer->model)) return starved(trainer, ran > 0);
+    if (ran < minibatches_per_step(trainer->model))
+      return settle(trainer) ? starved(trainer, ran > 0) : NNC_EXIT_FAILURE;
     advance(trainer);
     trainer->has_stepped = true;
-    if (!check_loss(trainer)) return NNC_EXIT_FAILURE;
+    if (!settle_earlier(trainer)) return NNC_EXIT_FAILURE;
     nnc_trainer_show_step(trainer);
   }
+  return code;
 }
 
 int nnc_train_command(const nnc_options *options) {

@@ -226,7 +226,9 @@ static bool open_tallies(Trainer *trainer) {
   const nnc_model *model = trainer->model;
   size_t rows = (size_t)model->data_set_count + 1;
   if (!nnc_tally_open(&trainer->tally, &model->train)) return false;
-  if (!nnc_tally_open(&trainer->step_tally, &model->train)) return false;
+  for (int i = 0; i < 2; i++)
+    if (!nnc_tally_open(&trainer->step_tallies[i], &model->train)) return false;
+  trainer->unchecked_step = -1;
   trainer->metrics = calloc(rows * (size_t)model->metric_count + 1, sizeof(double));
   trainer->step_metrics = calloc((size_t)model->metric_count + 1, sizeof(double));
   if (trainer->metrics && trainer->step_metrics) return true;
@@ -328,7 +330,7 @@ void nnc_trainer_close(Trainer *trainer) {
   nnc_data_close(trainer->data);
   nnc_evaluator_close(&trainer->evaluator);
   nnc_tally_close(&trainer->tally);
-  nnc_tally_close(&trainer->step_tally);
+  for (int i = 0; i < 2; i++) nnc_tally_close(&trainer->step_tallies[i]);
   nnc_log_close(&trainer->log);
   if (trainer->folder) nnc_remove_made(trainer->folder, trainer->folder_made);
   nnc_folder_unlock(trainer->folder_lock);

@@ -162,12 +162,10 @@ bool nnc_trainer_save(Trainer *trainer) {
   return true;
 }
 
-void nnc_trainer_save_if_due(Trainer *trainer, bool was_reported) {
+bool nnc_trainer_save_is_due(const Trainer *trainer, bool was_reported) {
   int64_t every = trainer->options->save_every;
-  if (!nnc_trainer_may_save(trainer)) return;
+  if (!nnc_trainer_may_save(trainer)) return false;
   double age = nnc_seconds_now() - trainer->save_time;
-  bool is_due = every > 0 ? trainer->position.step % every == 0
-                          : age >= save_interval || (was_reported && age >= report_save_interval);
-  if (is_due && !nnc_trainer_save(trainer))
-    nnc_warning("training goes on; the next save tries again");
+  return every > 0 ? trainer->position.step % every == 0
+                   : age >= save_interval || (was_reported && age >= report_save_interval);
 }

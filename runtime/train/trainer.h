@@ -24,9 +24,10 @@ typedef struct Trainer {
   int64_t total_steps, total_epochs; /* total_epochs 0: steps count */
   int64_t validate_steps;            /* 0: after each epoch */
 
-  nnc_tally tally;      /* since the last report */
-  nnc_tally step_tally; /* of the last step: is its loss finite? */
-  double *metrics;      /* of the period, then a row for each evaluation set */
+  nnc_tally tally;           /* since the last report */
+  nnc_tally step_tallies[2]; /* of the last two steps, even and odd: is the loss finite? */
+  int64_t unchecked_step;    /* the last, whose loss has not been looked at; -1: there is none */
+  double *metrics;           /* of the period, then a row for each evaluation set */
   double *step_metrics;
 
   char *folder;       /* of checkpoint and log */
@@ -62,7 +63,7 @@ void nnc_trainer_show_step(Trainer *trainer);
 bool nnc_trainer_may_save(const Trainer *trainer);
 /* Saves unless that is done for this step; false after a message, and the run may go on. */
 bool nnc_trainer_save(Trainer *trainer);
-/* Saves if it is time. `was_reported`: a report just ended. */
-void nnc_trainer_save_if_due(Trainer *trainer, bool was_reported);
+/* Is it time to save? `was_reported`: a report just ended. */
+bool nnc_trainer_save_is_due(const Trainer *trainer, bool was_reported);
 
 #endif
