@@ -41,7 +41,8 @@ void nnc_slots_close(nnc_slots *slots) {
 }
 
 const nnc_slot *nnc_slots_find(const nnc_slots *slots, int64_t run) {
-  NNC_ASSERT(run > slots->runs - NNC_DEVICE_KEEPS && run <= slots->runs);
+  bool is_kept = run > slots->runs - NNC_DEVICE_KEEPS && run <= slots->runs;
+  if (!is_kept) nnc_assert_failed("a run's numbers are asked for in time", __FILE__, __LINE__);
   return &slots->slots[run % NNC_SLOTS];
 }
 

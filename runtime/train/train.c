@@ -145,21 +145,27 @@ static int finished(Trainer *trainer) {
   return trainer->log.has_failed ? NNC_EXIT_FAILURE : NNC_EXIT_OK;
 }
 
+/* Nothing of the steps so far is under way any more; false as check_loss. */
+static bool settle_all(Trainer *trainer) {
+  nnc_tally_settle(&trainer->tally);
+  return settle(trainer);
+}
+
 /* What comes between two steps: true when the run ends, with *code. */
 static bool ends_here(Trainer *trainer, int *code) {
   bool is_reported = trainer->position.report_is_due;
   bool is_over = trainer->position.step >= trainer->total_steps;
   bool is_stopped = nnc_stop_requested();
   *code = NNC_EXIT_FAILURE;
-  if ((is_reported || is_over || is_stopped) && !settle(trainer)) return true;
+  if ((is_reported || is_over || is_stopped) && !settle_all(trainer)) return true;
   if (is_reported && !nnc_trainer_report(trainer)) return *code = interrupted(trainer), true;
   if (is_over) return *code = finished(trainer), true;
   if (nnc_trainer_save_is_due(trainer, is_reported)) {
-    if (!settle(trainer)) return true;
+    if (!settle_all(trainer)) return true;
     if (!nnc_trainer_save(trainer)) nnc_warning("training goes on; the next save tries again");
   }
   if (!nnc_stop_requested()) return false;
-  if (settle(trainer)) *code = interrupted(trainer);
+  if (settle_all(trainer)) *code = interrupted(trainer);
   return true;
 }
 
@@ -169,7 +175,7 @@ static int run_steps(Trainer *trainer) {
   while (!ends_here(trainer, &code)) {
     int64_t ran = run_step(trainer);
     if (ran < minibatches_per_step(trainer->model))
-      return settle(trainer) ? starved(trainer, ran > 0) : NNC_EXIT_FAILURE;
+      return settle_all(trainer) ? starved(trainer, ran > 0) : NNC_EXIT_FAILURE;
     advance(trainer);
     trainer->has_stepped = true;
     if (!settle_earlier(trainer)) return NNC_EXIT_FAILURE;

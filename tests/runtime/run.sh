@@ -2,7 +2,8 @@
 # Tests of the runtime with a program written by hand (toy_model.c): no compiler is needed.
 #
 #   run.sh BUILD_DIR    the runtime is BUILD_DIR/lib/nnc/libnncrt.a, or $NNC_SMALL, one with asserts and small
-#                       buffers; headers are in ../../runtime; the C compiler is $CC or cc
+#                       buffers; with $NNC_CUDA_DRIVER, a stand-in for libcuda.so.1, the toy is a program for
+#                       CUDA and what concerns devices is tested; headers are in ../../runtime; the C compiler is $CC or cc
 # Prints what failed and "N passed, N failed"; the exit status is 0 when nothing failed.
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -11,6 +12,17 @@ runtime=$here/../../runtime
 library=${NNC_SMALL:-$build/lib/nnc/libnncrt.a}
 cc=${CC:-cc}
 flags="-std=gnu11 -D_GNU_SOURCE -O1 -g -DNNC_ASSERTS ${NNC_SMALL:+-DNNC_SMALL_BUFFERS} -I $runtime -I $runtime/abi"
+tests="training metrics resume log numbers full_disk folders damage headers fits levels predict export step profile usage \
+sanitized cgroups foreign escapes columns clock hangup"
+if [ -n "${NNC_CUDA_DRIVER:-}" ]; then
+  flags+=" -DON_CUDA -rdynamic"
+  library="$build/lib/nnc/libnnccuda.a $library"
+  LDFLAGS+=" -ldl"
+  export NNC_LIBCUDA=$NNC_CUDA_DRIVER
+  tests="training metrics log numbers folders damage headers fits predict export step device hangup"
+  # An interrupt that a kernel sends comes in its own step only where kernels run at once.
+  [ -z "${COUNTING_EAGER:-}" ] || tests+=" resume"
+fi
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2
@@ -47,7 +59,7 @@ same() {
 toy() { # toy NAME FLAGS...: builds a variant of the toy
   local name=$1
   shift
-  if ! $cc $flags "$@" "$here/toy_model.c" -o "$name" "$library" ${LDFLAGS:-} -lz -lm -lpthread; then
+  if ! $cc $flags "$@" "$here/toy_model.c" -o "$name" $library ${LDFLAGS:-} -lz -lm -lpthread; then
     echo "cannot build $name"
     echo "0 passed, 1 failed"
     exit 1
@@ -298,7 +310,7 @@ test_fits() {
   run 0 '' ./toy export --out one weights.safetensors -q
   run 1 'b:m: missing in the file' ./toy --resume weights.safetensors --out x
   run 1 "'y' holds .* but the model takes it as an index from 0 to 1" ./toy_limit --out x
-  run 1 'cannot take 17.6 TB .* for the model.s arena' ./toy_huge --out x
+  run 1 'cannot take 17.6 TB .*for the model.s arena' ./toy_huge --out x
 }
 
 test_predict() {
@@ -354,6 +366,41 @@ test_profile() {
     many=$(./toy_counted $name --steps 300 --data . 2>&1 | grep allocations)
     check "$name allocates nothing in the loop: $few, $many" test -n "$few" -a "$few" = "$many"
   done
+}
+
+# Where the GPU is a stand-in: the numbers are those of processors, whether the host runs ahead or not.
+test_device() {
+  $cc ${flags/-DON_CUDA/} "$here/toy_model.c" -o toy_cpu "${library##* }" -lz -lm -lpthread $LDFLAGS
+  $cc ${flags/-DON_CUDA/} -DACCUMULATE=2 "$here/toy_model.c" -o toy_cpu2 "${library##* }" -lz -lm -lpthread $LDFLAGS
+  run 0 '' ./toy_cpu --out cpu -q
+  same "processors and device" one cpu
+  run 0 '' ./toy_cpu2 --out cpu2 -q
+  run 0 '' ./toy_accumulate --out device2 -q
+  same "minibatches of a step" cpu2 device2
+  run 137 '' bash -c 'TOY_KILL=18 ./toy --out killed --save-every 3 -q; exit $?'
+  run 0 '' ./toy --out killed --resume -q
+  same "killed" one killed
+  run 0 '' ./toy_cpu --out half -e 2 --schedule 4 -q
+  run 0 '' ./toy --out half --resume -e 4 -q
+  run 0 '' ./toy --out half2 -e 2 --schedule 4 -q
+  run 0 '' ./toy_cpu --out half2 --resume -e 4 -q
+  same "from processors to the device and back" half half2
+  run 1 'step 7: loss is nan; training stops. bad/checkpoint.safetensors holds step 6' \
+    env TOY_NAN_STEP=7 ./toy --out bad --save-every 3 -q
+  run 1 'step 9: loss is nan; training stops. bad/checkpoint.safetensors holds step 6' \
+    env TOY_NAN_STEP=9 ./toy --out bad --resume --save-every 9 -q
+  run 1 "step 5, entry 'train' or the run before it: cannot launch a graph: CUDA_ERROR_ILLEGAL_ADDRESS" \
+    env COUNTING_FAIL=cuGraphLaunch:6:700 ./toy --out fault --save-every 2 -q
+  run 0 '' ./toy --out fault --resume -q
+  same "after a failure" one fault
+  run 0 'computes on device 0 [(]Counting 0[)]: compute capability 9.0, 100 multiprocessors' ./toy info
+  run 0 '"device":"computes on device 0' ./toy info --json
+  run 0 'multiprocessors of 128 cores at 1000 MHz[)], .* GB/s [(]copying' ./toy profile --steps 4
+  run 0 '"threads":1' ./toy bench --steps 5 --warmup 1 -j1
+  run 0 '"step_ms":' ./toy profile --steps 4 --json
+  run 1 'device=3: this machine has one NVIDIA GPU' ./toy --device 3
+  run 0 '\-\-device N' ./toy --help
+  run 1 'COUNTING|sm_75: compile it' env COUNTING_CAPABILITY=75 ./toy bench
 }
 
 test_usage() {
@@ -573,7 +620,7 @@ test_hangup() {
   check "messages that nobody reads: $(cat piped.status)" test "$(cat piped.status)" = 0
 }
 
-for test in training metrics resume log numbers full_disk folders damage headers fits levels predict export step profile usage sanitized cgroups foreign escapes columns clock hangup; do
+for test in $tests; do
   test_$test
 done
 echo "$passed passed, $failed failed"

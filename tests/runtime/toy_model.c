@@ -3,7 +3,7 @@
  * states, host scalars, random numbers, tasks for several workers, and accumulators of two kinds.
  *
  * Macros: WIDTH (columns of x), ACCUMULATE, EPOCHS, ISA, MORE_LEVELS, ARENA_BYTES, LIMIT (of y),
- * COUNT_ALLOCATIONS.  Environment, read by the kernels: TOY_NAN_STEP=n makes the loss of step n
+ * COUNT_ALLOCATIONS, ON_CUDA.  Environment, read by the kernels: TOY_NAN_STEP=n makes the loss of step n
  * NaN, TOY_SLOW=microseconds delays each step, TOY_INTERRUPT=n and TOY_KILL=n send SIGINT and
  * SIGKILL in step n. */
 #include <math.h>
@@ -319,6 +319,13 @@ __attribute__((destructor)) static void tell_allocations(void) {
     .steps = train_steps                                                                           \
   }
 
+#ifdef ON_CUDA
+#include "toy_cuda.h"
+#define RUN(name) launched_##name
+#else
+#define RUN(name) run_##name
+#endif
+
 static const nnc_level level = {
     .name = MODEL_NAME,
     .isa = ISA,
@@ -326,7 +333,7 @@ static const nnc_level level = {
     .limits = &nnc_limits_f32,
     .host = host,
     .finish = finish,
-    .run = {run_init, run_train, run_accumulate, run_eval, run_eval_one, run_predict},
+    .run = {RUN(init), RUN(train), RUN(accumulate), RUN(eval), RUN(eval_one), RUN(predict)},
 };
 #ifdef MORE_LEVELS /* the same code under a name that wants what no processor has */
 static const nnc_level level_beyond = {
@@ -336,7 +343,7 @@ static const nnc_level level_beyond = {
     .limits = &nnc_limits_f32,
     .host = host,
     .finish = finish,
-    .run = {run_init, run_train, run_accumulate, run_eval, run_eval_one, run_predict},
+    .run = {RUN(init), RUN(train), RUN(accumulate), RUN(eval), RUN(eval_one), RUN(predict)},
 };
 static const nnc_level *const levels[] = {&level, &level_beyond};
 #else

@@ -1,0 +1,45 @@
+/* The toy as a program for CUDA, on the counting driver of tests/unit: its kernels are the entries that
+ * processors run, each as one worker. */
+#ifndef TOY_CUDA_H
+#define TOY_CUDA_H
+
+#include "nnc_cuda_program.h"
+
+/* Kernel KERNEL_NAME runs the entry; launched_NAME is the host code that launches it. */
+#define LAUNCHED(name, number)                                                                     \
+  __attribute__((visibility("default"))) void kernel_##name(const uint64_t *arguments);            \
+  void kernel_##name(const uint64_t *arguments) {                                                  \
+    const nnc_cuda_state *state = (const nnc_cuda_state *)arguments[3];                            \
+    nnc_worker worker = {.count = 1,                                                               \
+                         .arena = (char *)arguments[0],                                            \
+                         .scratch = (char *)arguments[1],                                          \
+                         .scalars = (const double *)arguments[2],                                  \
+                         .seed = state->seed,                                                      \
+                         .step = state->step,                                                      \
+                         .example = state->example};                                               \
+    run_##name(&worker);                                                                           \
+  }                                                                                                \
+  static void launched_##name(nnc_worker *worker) {                                                \
+    nnc_cuda_state *state = nnc_cuda_state_of(worker);                                             \
+    void *arguments[] = {&worker->arena, &worker->scratch, &worker->scalars, &state};              \
+    nnc_mark(worker, 0);                                                                           \
+    nnc_cuda_launch(worker, number, arguments);                                                    \
+    for (int i = 1; i <= 6; i++) nnc_mark(worker, i);                                              \
+  }
+LAUNCHED(init, NNC_RUN_INIT)
+LAUNCHED(train, NNC_RUN_TRAIN)
+LAUNCHED(accumulate, NNC_RUN_ACCUMULATE)
+LAUNCHED(eval, NNC_RUN_EVAL)
+LAUNCHED(eval_one, NNC_RUN_EVAL_ONE)
+LAUNCHED(predict, NNC_RUN_PREDICT)
+
+static const unsigned char toy_image[] = "toy";
+static const nnc_cuda_image toy_images[] = {{"sm_80", 0, toy_image, toy_image + 3},
+                                            {"sm_90a", 0, toy_image, toy_image + 3}};
+static const nnc_cuda_kernel toy_kernels[] = {
+    {"kernel_init", 0, 1, 32, 0},       {"kernel_train", 0, 1, 32, 0},
+    {"kernel_accumulate", 0, 1, 32, 0}, {"kernel_eval", 0, 1, 32, 0},
+    {"kernel_eval_one", 0, 1, 32, 0},   {"kernel_predict", 0, 1, 32, 0}};
+const nnc_cuda_program nnc_the_cuda_program = {1, 2, toy_images, NNC_ENTRY_COUNT, toy_kernels};
+
+#endif
