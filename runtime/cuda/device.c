@@ -61,7 +61,7 @@ bool nnc_device_describe(const nnc_model *model, int number, char *text) {
   const char *code;
   if (!nnc_gpu_find(&gpu, number, reason) ||
       !(code = nnc_code_choose(&nnc_the_cuda_program, &gpu, model->file, reason))) {
-    snprintf(text, NNC_MESSAGE, "computes on no device: %s", reason);
+    snprintf(text, NNC_MESSAGE, "computes on no device: %.960s", reason);
     return true;
   }
   snprintf(text, NNC_MESSAGE,

@@ -89,12 +89,14 @@ struct CuEventState {
 struct CuFunctionState {
   char name[32];
   void (*run)(const uint64_t *arguments); /* of the program itself; NULL: one of ours */
+  CuFunction next;
 };
 struct CuGraphState {
   Op *ops;
   int count;
 };
-static int64_t now; /* operations that have run */
+static int64_t now;          /* operations that have run */
+static CuFunction functions; /* all that were asked for; they stay */
 
 /* What the kernels of the tests do; the arguments of all are addresses: x, y, scalars, state. */
 static void run_kernel(const Op *op) {
@@ -257,12 +259,13 @@ CuResult cuModuleUnload(CuModule module) {
 CuResult cuModuleGetFunction(CuFunction *function, CuModule module, const char *name) {
   ENTER("cuModuleGetFunction");
   (void)module;
-  CuFunction found = calloc(1, sizeof *found); /* stays */
+  CuFunction found = calloc(1, sizeof *found);
   if (!found) return CU_OUT_OF_MEMORY;
   void *address = dlsym(RTLD_DEFAULT, name);
   snprintf(found->name, sizeof found->name, "%s", name);
   memcpy(&found->run, &address, sizeof address);
-  *function = found;
+  found->next = functions;
+  *function = functions = found;
   return 0;
 }
 
