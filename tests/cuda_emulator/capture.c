@@ -261,8 +261,8 @@ static bool is_ready(const Node *node, const bool *is_done) {
   return true;
 }
 
-/* An order that keeps to the dependencies: that of the calls or, as late as it goes, each time the last
- * node that can be. */
+/* An order that keeps to the dependencies: that of the calls or, as late as it goes, each time the
+ * last node that can be. */
 static void arrange(GraphRun *run) {
   const Graph *graph = &run->graph;
   bool *is_done = calloc((size_t)graph->count + 1, sizeof *is_done);

@@ -1,4 +1,5 @@
-/* Graphs: what streams were asked for while they were captured, each operation with those it comes after. */
+/* Graphs: what streams were asked for while they were captured, each operation with those it comes
+ * after. */
 #ifndef CAPTURE_H
 #define CAPTURE_H
 
@@ -14,8 +15,9 @@ int capture_add(Stream *stream, Work work);
 int capture_record(Event *event, Stream *stream);
 /* The stream may not be captured yet, and is then. */
 int capture_wait(Stream *stream, const Event *event);
-/* For a call that is not allowed now, if `stream` (or, where it is NULL, any stream) is captured: spoils the
- * capture. Captures in relaxed mode, and of other threads, forbid only what is about their streams. */
+/* For a call that is not allowed now, if `stream` (or, where it is NULL, any stream) is captured:
+ * spoils the capture. Captures in relaxed mode, and of other threads, forbid only what is about
+ * their streams. */
 int capture_forbid(const Stream *stream);
 /* 0 no, 1 yes, 2 yes, but spoilt. */
 int capture_status(const Stream *stream);

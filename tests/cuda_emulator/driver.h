@@ -9,7 +9,8 @@
 /* One call at a time. */
 void driver_lock(void);
 void driver_unlock(const int *unused);
-/* An error with which the call of that name ends at once: an injected or a lasting one, or no context. */
+/* An error with which the call of that name ends at once: an injected or a lasting one, or no
+ * context. */
 int driver_refuse(const char *name, int needs);
 void driver_keep_error(int error);
 

@@ -1,4 +1,5 @@
-/* A stand-in for libcuda.so.1: errors, the device, contexts. It runs the images of nvrtc.c on this machine.
+/* A stand-in for libcuda.so.1: errors, the device, contexts. It runs the images of nvrtc.c on this
+ * machine.
  *
  * NNC_EMULATOR_SM      the compute capability, 90 for 9.0 (the default)
  * NNC_EMULATOR_MEMORY  bytes of device memory, 4 GiB by default
@@ -12,6 +13,7 @@
 #include "driver.h"
 
 #include "failures.h"
+#include "fault.h"
 #include "memory.h"
 #include "work.h"
 
@@ -48,6 +50,7 @@ int driver_refuse(const char *name, int needs) {
   driver_keep_error(error);
   if (error) return error;
   if (needs >= NEEDS_DRIVER && !is_initialized) return CUDA_ERROR_NOT_INITIALIZED;
+  if (needs >= NEEDS_CONTEXT) fault_catch_signals();
   if (needs >= NEEDS_CONTEXT && !context) return CUDA_ERROR_INVALID_CONTEXT;
   return needs >= NEEDS_CONTEXT ? lasting_error : CUDA_SUCCESS;
 }

@@ -136,8 +136,8 @@ EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *to, Function *functi
 
 /* ---- launches ---- */
 
-/* Whether something of the host is mapped there, beside what the device may reach. Small numbers, which are
- * extents and the like, are no addresses. */
+/* Whether something of the host is mapped there, beside what the device may reach. Small numbers,
+ * which are extents and the like, are no addresses. */
 static bool is_address_of_host(const void *at) {
   unsigned char resident;
   uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);

@@ -1,12 +1,12 @@
-/* One fiber runs at a time, until its thread comes to a barrier, to an operation of its warp or to its end;
- * then the next in the order goes on that can. A thread that has not begun is begun by the fiber of one
- * that has ended, so a kernel without barriers is a loop over its threads.
+/* One fiber runs at a time, until its thread comes to a barrier, to an operation of its warp or to
+ * its end; then the next in the order goes on that can. A thread that has not begun is begun by
+ * the fiber of one that has ended, so a kernel without barriers is a loop over its threads.
  *
- * NNC_EMULATOR_ORDER  forward (the default), reverse or shuffled: of blocks, of the warps of a block, of the
- *                     lanes of a warp. With NNC_EMULATOR_SEED another shuffle.
+ * NNC_EMULATOR_ORDER  forward (the default), reverse or shuffled: of blocks, of the warps of a
+ *                     block, of the lanes of a warp. With NNC_EMULATOR_SEED another shuffle.
  *
- * The rules of nnc_cuda_machine.h are checked: all threads of a block at the same barrier, all 32 lanes of a
- * warp at the same operation, none of them ended. */
+ * The rules of nnc_cuda_machine.h are checked: all threads of a block at the same barrier, all
+ * 32 lanes of a warp at the same operation, none of them ended. */
 #include "execute.h"
 
 #include "fault.h"

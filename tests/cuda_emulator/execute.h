@@ -15,8 +15,9 @@ typedef struct Launch {
   void **arguments;
 } Launch;
 
-/* The place of an access in time: two accesses of one launch are in order if they are of one thread, or of
- * one block with a barrier between them, or of one warp with a barrier of the warp between them. */
+/* The place of an access in time: two accesses of one launch are in order if they are of one
+ * thread, or of one block with a barrier between them, or of one warp with a barrier of the warp
+ * between them. */
 typedef struct Moment {
   int64_t block;
   int thread;

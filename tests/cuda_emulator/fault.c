@@ -1,5 +1,5 @@
-/* Signals: an address outside of all memory (guard pages, memory.c), a trap of the compiler's checks. What
- * is no kernel's doing goes to whoever handled it before. */
+/* Signals: an address outside of all memory (guard pages, memory.c), a trap of the compiler's
+ * checks. What is no kernel's doing goes to whoever handled it before. */
 #include "fault.h"
 
 #include "execute.h"

@@ -1,4 +1,5 @@
-/* What is wrong with a program under test: one line on stderr, and the process ends with FAULT_STATUS. */
+/* What is wrong with a program under test: one line on stderr, and the process ends with
+ * FAULT_STATUS. */
 #ifndef FAULT_H
 #define FAULT_H
 

@@ -1,4 +1,5 @@
-/* x86-64 and 64-bit Arm switch by storing the registers that a call keeps; other machines by ucontext. */
+/* x86-64 and 64-bit Arm switch by storing the registers that a call keeps; other machines by
+ * ucontext. */
 #include "fiber.h"
 
 #include <stdint.h>

@@ -10,10 +10,11 @@ typedef struct Fiber {
   void *context;
 } Fiber;
 
-/* Makes `fiber` begin in `run`, which must not return, on stack number `stack` when it is first switched to. */
+/* Makes `fiber` begin in `run`, which must not return, on stack number `stack` when it is first
+ * switched to. */
 void fiber_begin(Fiber *fiber, int stack, void (*run)(void));
 void fiber_switch(Fiber *from, Fiber *to);
-/* Whether the address is on a stack, or in the page between two of them, which nothing may touch. */
+/* Whether the address is on a stack; or in the page below one, which nothing may touch. */
 bool fiber_owns(const void *address);
 bool fiber_guards(const void *address);
 

@@ -1,6 +1,6 @@
-/* Pieces in the order of their addresses. A piece is [guard][edge, bytes, edge][guard]: the bytes begin at a
- * multiple of 256, as the driver's do, so up to 255 bytes lie between their end and the guard; these and
- * those of the first page before the bytes keep 0xff. */
+/* Pieces in the order of their addresses. A piece is [guard][edge, bytes, edge][guard]: the bytes
+ * begin at a multiple of 256, as the driver's do, so up to 255 bytes lie between their end and the
+ * guard; these and those of the first page before the bytes keep 0xff. */
 #include "memory.h"
 
 #include "fault.h"
@@ -162,16 +162,16 @@ static bool is_filled(const char *begin, const char *end) {
   return true;
 }
 
-void memory_check_edges(void) {
+void memory_check_edges(const char *kernel) {
   for (int i = 0; i < piece_count; i++) {
     const Piece *piece = &pieces[i];
     if (piece->is_free) continue;
     const char *end = piece->map + piece->map_size - PAGE;
     if (!is_filled(piece->map + PAGE, piece->begin)) {
-      fault("something was stored before memory of %zu bytes", piece->size);
+      fault("kernel %s stored before memory of %zu bytes", kernel, piece->size);
     }
     if (!is_filled(piece->begin + piece->size, end)) {
-      fault("something was stored past the end of memory of %zu bytes", piece->size);
+      fault("kernel %s stored past the end of memory of %zu bytes", kernel, piece->size);
     }
   }
 }

@@ -1,6 +1,7 @@
-/* Memory of the device and pinned memory of the host: mapped by itself between pages that nothing may touch,
- * its end at the second of them, filled with 0xff, which is NaN. What is freed is never mapped again, so
- * that its use is noticed. While nothing of the device runs, the host cannot reach small device memory. */
+/* Memory of the device and pinned memory of the host: mapped by itself between pages that nothing
+ * may touch, its end at the second of them, filled with 0xff, which is NaN. What is freed is never
+ * mapped again, so that its use is noticed. While nothing of the device runs, the host cannot
+ * reach small device memory. */
 #ifndef MEMORY_H
 #define MEMORY_H
 
@@ -24,7 +25,8 @@ void memory_describe(char *to, size_t size, const void *at);
 /* Around whatever the device does. */
 void memory_open(void);
 void memory_close(void);
-/* A fault if bytes around a piece of memory, which belong to nobody, have changed. */
-void memory_check_edges(void);
+/* A fault if bytes around a piece of memory, which belong to nobody, have changed; the kernel has
+ * just run. */
+void memory_check_edges(const char *kernel);
 
 #endif

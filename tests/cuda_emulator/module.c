@@ -1,5 +1,5 @@
-/* An image is written to a file that the loader takes. Block memory is found by the symbols of static
- * variables of functions: _ZZ<length><kernel>E<length><variable>. */
+/* An image is written to a file that the loader takes. Block memory is found by the symbols of
+ * static variables of functions: _ZZ<length><kernel>E<length><variable>. */
 #include "module.h"
 
 #include "cuda_types.h"
@@ -136,8 +136,9 @@ static void measure(Module *module) {
 
 /* ---- loading ---- */
 
-/* Whether a device runs what was compiled for the architecture, as the driver decides it: machine code for
- * the same major number and no greater minor one, PTX for no greater number, "a" for the very same. */
+/* Whether a device runs what was compiled for the architecture, as the driver decides it: machine
+ * code for the same major number and no greater minor one, PTX for no greater number, "a" for the
+ * very same. */
 static int check_architecture(const char *name, bool is_text, int device) {
   int number = atoi(strchr(name, '_') + 1);
   bool is_exact = name[strlen(name) - 1] == 'a';
@@ -209,9 +210,22 @@ Function *module_function(Module *module, const char *name) {
 
 void *module_variable(Module *module, const char *name) { return dlsym(module->handle, name); }
 
-bool module_owns(const Module *module, const void *at, size_t bytes) {
+bool module_has(const Module *module, const void *at) {
+  return (uintptr_t)at - (uintptr_t)module->base < module->extent;
+}
+
+/* Segments that cannot be written, those that the loader writes, and the pointer to the machine. */
+bool module_has_constant(const Module *module, const void *at) {
+  const Elf64_Ehdr *head = (const void *)module->image;
+  const Elf64_Phdr *parts = (const void *)(module->image + head->e_phoff);
   size_t offset = (uintptr_t)at - (uintptr_t)module->base;
-  return offset < module->extent && bytes <= module->extent - offset;
+  bool is_constant = at == (const void *)module->unit->machine;
+  for (int i = 0; i < head->e_phnum; i++) {
+    bool is_fixed = (parts[i].p_type == PT_LOAD && !(parts[i].p_flags & PF_W)) ||
+                    parts[i].p_type == PT_GNU_RELRO;
+    is_constant |= is_fixed && offset - parts[i].p_vaddr < parts[i].p_memsz;
+  }
+  return is_constant;
 }
 
 bool function_owns(const Function *function, const void *at, size_t bytes) {
@@ -227,7 +241,7 @@ bool function_owns(const Function *function, const void *at, size_t bytes) {
 
 void module_locate(char *to, size_t size, const void *code) {
   const Module *module = modules;
-  while (module && !module_owns(module, code, 1)) module = module->next;
+  while (module && !module_has(module, code)) module = module->next;
   char path[4096], command[9000], line[400] = "";
   *to = 0;
   if (!module || !write_image(module, path, sizeof path)) return;
@@ -242,5 +256,6 @@ void module_locate(char *to, size_t size, const void *code) {
   }
   unlink(path);
   line[strcspn(line, "\n ")] = 0;
-  if (*line && *line != '?') snprintf(to, size, " (%s)", line);
+  if (strchr(line, '?')) return; /* the compiler has joined several places */
+  if (*line) snprintf(to, size, " (%s)", line);
 }

@@ -22,13 +22,16 @@ typedef struct Function {
   int most_shared;     /* dynamic shared memory that a launch may ask for */
 } Function;
 
-/* What the stand-in for NVRTC made, for a device of this number (90 is 9.0). 0, or the driver's error. */
+/* What the stand-in for NVRTC made, for a device of this number (90 is 9.0). 0, or the driver's
+ * error. */
 int module_load(Module **to, const void *image, int device);
 void module_unload(Module *module);
 Function *module_function(Module *module, const char *name);
 void *module_variable(Module *module, const char *name);
-/* Whether code or constants of a module lie there; whether it is block memory of the function. */
-bool module_owns(const Module *module, const void *at, size_t bytes);
+/* Whether the address is in the module; whether kernels may read there; whether it is block memory
+ * of the function. */
+bool module_has(const Module *module, const void *at);
+bool module_has_constant(const Module *module, const void *at);
 bool function_owns(const Function *function, const void *at, size_t bytes);
 /* " (FILE:LINE)" of an instruction, or nothing. */
 void module_locate(char *to, size_t size, const void *code);

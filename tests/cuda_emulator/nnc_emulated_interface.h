@@ -1,6 +1,7 @@
-/* What compiled kernels and the emulator know of each other: kernels are host code in a shared object, made
- * by the stand-in for NVRTC (nvrtc.c), and reach the machine through a table of functions, which the
- * stand-in for the driver hands them when it loads the object (module.c). C and C++ include it. */
+/* What compiled kernels and the emulator know of each other: kernels are host code in a shared
+ * object, made by the stand-in for NVRTC (nvrtc.c), and reach the machine through a table of
+ * functions, which the stand-in for the driver hands them when it loads the object (module.c). C
+ * and C++ include it. */
 #ifndef NNC_EMULATED_INTERFACE_H
 #define NNC_EMULATED_INTERFACE_H
 
@@ -13,14 +14,14 @@ enum { NNC_EMULATED_VERSION = 1 };
 enum { NNC_WARP_SYNC, NNC_WARP_SHUFFLE, NNC_WARP_BALLOT };
 
 /* How memory is touched. */
-enum { NNC_TOUCH_READ, NNC_TOUCH_WRITE, NNC_TOUCH_ATOMIC };
+enum { NNC_TOUCH_READ, NNC_TOUCH_WRITE, NNC_TOUCH_ATOMIC, NNC_TOUCH_VOLATILE };
 
 typedef struct nnc_emulated_machine {
   int thread; /* the place of the thread that runs now */
   int64_t block;
   void (*sync)(const char *file, int line);
-  /* All lanes come with the same `kind` from the same line. A shuffle gives the value of the lane `from`, a
-   * ballot a bit for each lane: whether its value is not 0. */
+  /* All lanes come with the same `kind` from the same line. A shuffle gives the value of the lane
+   * `from`, a ballot a bit for each lane: whether its value is not 0. */
   uint64_t (*warp)(int kind, uint64_t value, int from, const char *file, int line);
   void (*exchanged)(
       void); /* after an atomic operation: whoever waits for another lets others run */

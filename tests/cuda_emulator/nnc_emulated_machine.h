@@ -1,9 +1,10 @@
-/* The emulator's version of runtime/cuda_abi/nnc_cuda_machine.h: what generated kernels use of the machine,
- * for kernels that are compiled as host code. Each CUDA thread is a fiber (execute.c); a variable of the
- * block is a static one, since one block runs at a time. Barriers and operations of a warp pass the line
- * they are called from, by which the emulator tells them apart.
+/* The emulator's version of runtime/cuda_abi/nnc_cuda_machine.h: what generated kernels use of the
+ * machine, for kernels that are compiled as host code. Each CUDA thread is a fiber (execute.c); a
+ * variable of the block is a static one, since one block runs at a time. Barriers and operations
+ * of a warp pass the line they are called from, by which the emulator tells them apart.
  *
- * Small on purpose: it is compiled with every unit of kernels. <math.h> is the C library's (-nostdinc++). */
+ * Small on purpose: it is compiled with every unit of kernels. <math.h> is the C library's
+ * (-nostdinc++). */
 #ifndef NNC_EMULATED_MACHINE_H
 #define NNC_EMULATED_MACHINE_H
 

@@ -1,11 +1,12 @@
-/* The end of every unit of kernels: the table by which the emulator finds and calls them. The stand-in for
- * NVRTC appends
+/* The end of every unit of kernels: the table by which the emulator finds and calls them. The
+ * stand-in for NVRTC appends
  *
  *   #include "nnc_emulated_unit.h"
  *   NNC_UNIT_BEGIN  NNC_UNIT_KERNEL(NAME, THREADS) ...  NNC_UNIT_END("sm_90")
  *
- * With NNC_EMULATED_RACES the kernels are compiled with -fsanitize=thread, but the functions that this puts
- * before each access are not ThreadSanitizer's: they are below, and tell the emulator (races.c). */
+ * With NNC_EMULATED_RACES the kernels are compiled with -fsanitize=thread, but the functions
+ * that this puts before each access are not ThreadSanitizer's: they are below, and tell the
+ * emulator (races.c). */
 #ifndef NNC_EMULATED_UNIT_H
 #define NNC_EMULATED_UNIT_H
 
@@ -19,10 +20,10 @@ template <auto F> struct nnc_thunk;
 template <class... A, void (*F)(A...)> struct nnc_thunk<F> {
   static constexpr int count = sizeof...(A);
   static constexpr int sizes[sizeof...(A) + 1] = {(int)sizeof(A)..., 0};
-  template <int... I> static void spread(void **arguments, nnc_indices<I...>) {
+  template <int... I> NNC_UNTRACED static void spread(void **arguments, nnc_indices<I...>) {
     F(*(A *)arguments[I]...);
   }
-  static void call(void **arguments) {
+  NNC_UNTRACED static void call(void **arguments) {
     spread(arguments, typename nnc_count<sizeof...(A)>::type());
   }
 };
@@ -39,10 +40,13 @@ template <class... A, void (*F)(A...)> struct nnc_thunk<F> {
                                           &nnc_the_machine};
 
 #ifdef NNC_EMULATED_RACES
-#define NNC_HOOK extern "C" __attribute__((visibility("hidden"), no_sanitize("thread"))) void
+#define NNC_HOOK                                                                                   \
+  extern "C" __attribute__((noinline, visibility("hidden"), no_sanitize("thread"))) void
 #define NNC_HOOKS(bytes)                                                                           \
   NNC_HOOK __tsan_read##bytes(void *at) { NNC_TOUCH(at, bytes, NNC_TOUCH_READ); }                  \
   NNC_HOOK __tsan_write##bytes(void *at) { NNC_TOUCH(at, bytes, NNC_TOUCH_WRITE); }                \
+  NNC_HOOK __tsan_volatile_read##bytes(void *at) { NNC_TOUCH(at, bytes, NNC_TOUCH_VOLATILE); }     \
+  NNC_HOOK __tsan_volatile_write##bytes(void *at) { NNC_TOUCH(at, bytes, NNC_TOUCH_VOLATILE); }    \
   NNC_HOOK __tsan_unaligned_read##bytes(void *at) { NNC_TOUCH(at, bytes, NNC_TOUCH_READ); }        \
   NNC_HOOK __tsan_unaligned_write##bytes(void *at) { NNC_TOUCH(at, bytes, NNC_TOUCH_WRITE); }
 NNC_HOOKS(1)
@@ -55,19 +59,19 @@ NNC_HOOK __tsan_write_range(void *at, size_t bytes) { NNC_TOUCH(at, bytes, NNC_T
 NNC_HOOK __tsan_init() {}
 NNC_HOOK __tsan_func_entry(void *) {}
 NNC_HOOK __tsan_func_exit(void *) {}
-extern "C" __attribute__((visibility("hidden"), no_sanitize("thread"))) void *
+extern "C" __attribute__((noinline, visibility("hidden"), no_sanitize("thread"))) void *
 __tsan_memcpy(void *to, const void *from, size_t bytes) {
   NNC_TOUCH(from, bytes, NNC_TOUCH_READ);
   NNC_TOUCH(to, bytes, NNC_TOUCH_WRITE);
   return __builtin_memcpy(to, from, bytes);
 }
-extern "C" __attribute__((visibility("hidden"), no_sanitize("thread"))) void *
+extern "C" __attribute__((noinline, visibility("hidden"), no_sanitize("thread"))) void *
 __tsan_memmove(void *to, const void *from, size_t bytes) {
   NNC_TOUCH(from, bytes, NNC_TOUCH_READ);
   NNC_TOUCH(to, bytes, NNC_TOUCH_WRITE);
   return __builtin_memmove(to, from, bytes);
 }
-extern "C" __attribute__((visibility("hidden"), no_sanitize("thread"))) void *
+extern "C" __attribute__((noinline, visibility("hidden"), no_sanitize("thread"))) void *
 __tsan_memset(void *to, int value, size_t bytes) {
   NNC_TOUCH(to, bytes, NNC_TOUCH_WRITE);
   return __builtin_memset(to, value, bytes);

@@ -1,14 +1,16 @@
-/* A stand-in for libnvrtc.so.13: the functions of NVRTC over a C++ compiler of the host. The "cubin" is a
- * shared object with the kernels as host code and a table of them (nnc_emulated_unit.h); the "PTX" is the
- * same in hexadecimal digits after a line of comment. Only the stand-in for the driver can load them.
+/* A stand-in for libnvrtc.so.13: the functions of NVRTC over a C++ compiler of the host. The
+ * "cubin" is a shared object with the kernels as host code and a table of them
+ * (nnc_emulated_unit.h); the "PTX" is the same in hexadecimal digits after a line of comment. Only
+ * the stand-in for the driver can load them.
  *
  * NNC_EMULATOR_CXX    the compiler; else clang++, else g++
  * NNC_EMULATOR_FLAGS  words for it after ours, such as -O0
  * NNC_EMULATOR_RACES  1: code that tells of each access to memory, for races.c
  *
- * These and the texts of the headers go into the minor version that nvrtcVersion tells, so that what nnc
- * caches of one is not taken for another. Checks of the compiler are on: an index outside an array that
- * the text declares, and an address that is not a multiple of its type's alignment, end in SIGILL. */
+ * These and the texts of the headers go into the minor version that nvrtcVersion tells, so that
+ * what nnc caches of one is not taken for another. Checks of the compiler are on: an index
+ * outside an array that the text declares, and an address that is not a multiple of its type's
+ * alignment, end in SIGILL. */
 #include "nvrtc_compile.h"
 
 #include <stdbool.h>
@@ -105,7 +107,8 @@ EXPORT int nvrtcDestroyProgram(Program **at) {
 
 /* ---- options ---- */
 
-/* What follows `name` in the option (after "=" or at once, as for -D), or NULL if it is another option. */
+/* What follows `name` in the option (after "=" or at once, as for -D), or NULL if it is another
+ * option. */
 static const char *value_of(const char *option, const char *name) {
   size_t length = strlen(name);
   return strncmp(option, name, length) ? NULL : option + length;

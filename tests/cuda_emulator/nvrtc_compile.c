@@ -1,5 +1,6 @@
-/* The text and the headers go into a temporary folder, the table of kernels behind the text: they are found
- * as NNC_KERNEL(THREADS) NAME( outside of comments. Then the compiler makes a shared object of it. */
+/* The text and the headers go into a temporary folder, the table of kernels behind the text: they
+ * are found as NNC_KERNEL(THREADS) NAME( outside of comments. Then the compiler makes a shared
+ * object of it. */
 #include "nvrtc_compile.h"
 
 #include <ctype.h>
@@ -77,18 +78,26 @@ static bool finds_races(void) {
   return value && *value && strcmp(value, "0");
 }
 
-/* The compiler's traps: each of the two spells them in its own way and refuses the other's. */
-static const char *trap_flag(void) {
+static bool is_clang(void) {
   const char *name = strrchr(compiler(), '/');
-  return strstr(name ? name : compiler(), "clang") ? "-fsanitize-trap=alignment,bounds"
-                                                   : "-fsanitize-undefined-trap-on-error";
+  return strstr(name ? name : compiler(), "clang") != NULL;
+}
+
+/* What each of the two spells in its own way: traps instead of messages; volatile accesses told
+ * apart. */
+static void add_own_flags(Words *words) {
+  add(words,
+      is_clang() ? "-fsanitize-trap=alignment,bounds" : "-fsanitize-undefined-trap-on-error");
+  if (!finds_races()) return;
+  if (is_clang()) add(words, "-mllvm");
+  add(words, is_clang() ? "-tsan-distinguish-volatile" : "--param=tsan-distinguish-volatile=1");
 }
 
 static void add_flags(Words *words) {
   add(words, "%s", compiler());
   for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) add(words, "%s", usual[i]);
   for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) add(words, "%s", checks[i]);
-  add(words, "%s", trap_flag());
+  add_own_flags(words);
   add(words, "-I%s", EMULATOR_FOLDER);
   for (size_t i = 0; finds_races() && i < sizeof races / sizeof *races; i++) {
     add(words, "%s", races[i]);
@@ -193,12 +202,19 @@ static const char *list_kernel(const char *at, FILE *to) {
   return name + length;
 }
 
+/* The name under which the text is compiled: the caller's, without folders. */
+static const char *file_name(const Request *request) {
+  const char *name = strrchr(request->sources->name, '/');
+  name = name ? name + 1 : request->sources->name;
+  return *name && strlen(name) < 200 ? name : "unit.cu";
+}
+
 static char *make_text(const Request *request) {
   char *text = NULL;
   size_t size = 0;
   FILE *to = open_memstream(&text, &size);
   if (!to) return NULL;
-  fprintf(to, "#include \"nnc_emulated_machine.h\"\n#line 1 \"%s\"\n%s\n", request->sources->name,
+  fprintf(to, "#include \"nnc_emulated_machine.h\"\n#line 1 \"%s\"\n%s\n", file_name(request),
           request->sources->text);
   fputs("#line 1 \"kernels\"\n#include \"nnc_emulated_unit.h\"\nNNC_UNIT_BEGIN\n", to);
   const char *at = request->sources->text;
@@ -215,7 +231,9 @@ static void add_request(Words *words, const Request *request, const char *folder
   add(words, "-I%s", folder);
   add(words, "-ffile-prefix-map=%s/=", folder);
   for (int i = 0; i < request->word_count; i++) add(words, "%s", request->words[i]);
-  add(words, "%s/unit.cc", folder);
+  add(words, "-x");
+  add(words, "c++");
+  add(words, "%s/%s", folder, file_name(request));
   add(words, "-o");
   add(words, "%s/unit.so", folder);
   add(words, "-lm");
@@ -254,7 +272,7 @@ bool compile_unit(const Request *request, Compiled *to) {
     return false;
   }
   char *text = make_text(request);
-  bool is_written = text && write_below(folder, "unit.cc", text);
+  bool is_written = text && write_below(folder, file_name(request), text);
   for (int i = 0; i < request->sources->header_count; i++) {
     is_written &=
         write_below(folder, request->sources->header_names[i], request->sources->headers[i]);

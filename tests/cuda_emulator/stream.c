@@ -1,12 +1,12 @@
-/* A real device does an operation at any time between the call and whatever waits for it. What may go wrong
- * shows at the extremes, which NNC_EMULATOR_ASYNC chooses:
+/* A real device does an operation at any time between the call and whatever waits for it. What may
+ * go wrong shows at the extremes, which NNC_EMULATOR_ASYNC chooses:
  *
  *   issue   (the default) at once, in the order of the calls
  *   late    only when something waits for it, and nothing else with it
  *   others  when something is waited for, first all that the other streams have
  *
- * A wait for an event is an operation that needs another stream to have done a number of operations; the
- * null stream and blocking streams wait for each other in the same way. */
+ * A wait for an event is an operation that needs another stream to have done a number of
+ * operations; the null stream and blocking streams wait for each other in the same way. */
 #include "stream.h"
 
 #include "capture.h"

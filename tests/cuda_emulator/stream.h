@@ -43,7 +43,8 @@ int stream_issue(Stream *stream, Work work);
 void event_record(Event *event, Stream *stream);
 int stream_wait(Stream *stream, const Event *event);
 
-/* Does what must be done before the stream has done `sequence` operations; 0, or the error of the device. */
+/* Does what must be done before the stream has done `sequence` operations; 0, or the error of the
+ * device. */
 int stream_finish(Stream *stream, uint64_t sequence);
 int stream_finish_all(void);
 /* Whether it has; if not, a little is done, so that asking again and again comes to an end. */

@@ -68,7 +68,7 @@ int work_run(const Work *work) {
     Launch launch = {work->function, work->blocks, work->threads, work->arguments};
     work_counts.launches++;
     error = failure_of("kernel");
-    if (!error) execute_launch(&launch), memory_check_edges();
+    if (!error) execute_launch(&launch), memory_check_edges(work->function->kernel->name);
   } else if (work->kind == WORK_COPY) {
     work_counts.copies++;
     check_range(work->to, work->bytes, "a copy to memory"),

@@ -34,9 +34,8 @@ typedef struct Work {
   size_t bytes;
   uint32_t value; /* of a fill, as `width` bytes */
   int width;
-  Event *event; /* of a record */
-  Stream *
-      stream; /* of a wait: until this stream has done `sequence` operations; of a record, its own */
+  Event *event;   /* of a record */
+  Stream *stream; /* of a wait: until it has done `sequence` operations; of a record, its own */
   uint64_t sequence;
   GraphRun *graph;
 } Work;

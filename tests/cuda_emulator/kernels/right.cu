@@ -2,7 +2,8 @@
 #include "nnc_cuda_machine.h"
 
 /* A loop over threads alone. */
-NNC_KERNEL(128) scale(float *NNC_RESTRICT y, const float *NNC_RESTRICT x, float factor, int64_t count) {
+NNC_KERNEL(128) scale(float *NNC_RESTRICT y, const float *NNC_RESTRICT x, float factor,
+                      int64_t count) {
   int64_t i = NNC_BLOCK * 128 + NNC_THREAD;
   if (i < count) y[i] = fmaf(x[i], factor, sqrtf(fabsf(x[i])));
 }
@@ -80,10 +81,22 @@ NNC_KERNEL(64) neighbours(double *y, const double *x) {
   y[NNC_THREAD] = other + nnc_shuffle_f64(x[NNC_THREAD], 5);
 }
 
+/* Neighbours of two bytes each are different memory. */
+NNC_KERNEL(128) halves(uint16_t *y) {
+  NNC_BLOCK_MEMORY uint16_t tile[128];
+  tile[NNC_THREAD] = (uint16_t)(3 * NNC_THREAD);
+  nnc_sync();
+  y[NNC_THREAD] = tile[NNC_THREAD ^ 1];
+}
+
 NNC_KERNEL(32) add_one(int *y) {
   if (NNC_THREAD == 0) *y += 1;
 }
 
 NNC_KERNEL(32) set(int *y, int value) {
   if (NNC_THREAD == 0) *y = value;
+}
+
+NNC_KERNEL(32) add_to(int *y, const int *x) {
+  if (NNC_THREAD == 0) *y += *x;
 }
