@@ -26,14 +26,20 @@ static bool check_version(char *message) {
   return false;
 }
 
-/* A kernel that the driver loads as late as its first launch would be loaded while a graph is captured. */
+/* What the user has set stays. A kernel that the driver loads as late as its first launch would be loaded
+ * while a graph is captured; devices are numbered as nvidia-smi does. */
+static bool set_environment(char *message) {
+  if (setenv("CUDA_MODULE_LOADING", "EAGER", 0) == 0 &&
+      setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 0) == 0)
+    return true;
+  snprintf(message, NNC_MESSAGE, "cannot set the environment of the NVIDIA driver");
+  return false;
+}
+
 static bool prepare(char *message) {
   static bool is_ready;
   if (is_ready) return true;
-  if (setenv("CUDA_MODULE_LOADING", "EAGER", 0) != 0) {
-    snprintf(message, NNC_MESSAGE, "cannot set CUDA_MODULE_LOADING in the environment");
-    return false;
-  }
+  if (!set_environment(message)) return false;
   is_ready = nnc_cuda_explain(message, nnc_cuda.init(0), "start the NVIDIA driver");
   return is_ready && check_version(message);
 }

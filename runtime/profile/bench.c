@@ -76,6 +76,13 @@ static void put_times(const Bench *bench) {
   putchar(']');
 }
 
+static void put_device(const nnc_session *session) {
+  char text[NNC_MESSAGE];
+  if (!nnc_device_describe(session->model, (int)session->options->device, text)) return;
+  fputs(",\"device\":", stdout);
+  nnc_json_put_string(stdout, text);
+}
+
 static bool print_result(const Bench *bench) {
   const nnc_session *session = bench->session;
   const nnc_model *model = session->model;
@@ -97,6 +104,7 @@ static bool print_result(const Bench *bench) {
   printf(
       ",\"arena_bytes\":%lld",
       (long long)(model->arena_bytes + model->worker_bytes * nnc_device_workers(session->device)));
+  put_device(session);
   if (session->options->all) put_times(bench);
   puts("}");
   if (fflush(stdout) == 0) return true;

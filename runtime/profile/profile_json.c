@@ -2,6 +2,8 @@
 #include <stdio.h>
 
 #include "core/json.h"
+#include "core/options.h"
+#include "os/message.h"
 #include "profile/profile.h"
 
 static void put_member(const char *name, const char *text) {
@@ -56,9 +58,12 @@ static double product_flops(const nnc_profile *profile) {
 
 void nnc_profile_print_json(const nnc_profile *profile) {
   const nnc_model *model = profile->session->model;
+  char device[NNC_MESSAGE];
   printf("{\"model\":");
   nnc_json_put_string(stdout, model->name);
   put_member("isa", model->isa);
+  if (nnc_device_describe(model, (int)profile->session->options->device, device))
+    put_member("device", device);
   put_number("batch", (double)(model->train.batch * profile->trial.runs));
   put_number("threads", profile->session->threads);
   put_number("steps", (double)profile->steps);

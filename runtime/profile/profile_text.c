@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/options.h"
+#include "os/message.h"
 #include "os/printable.h"
 #include "profile/profile.h"
 
@@ -101,6 +103,9 @@ static void print_head(const nnc_profile *profile) {
          model->file, (long long)(model->train.batch * profile->trial.runs), threads,
          threads == 1 ? "" : "s", profile->trial.loader ? "the data" : "synthetic inputs",
          (long long)profile->steps);
+  char device[NNC_MESSAGE];
+  if (nnc_device_describe(model, (int)profile->session->options->device, device))
+    printf("It %s.\n", nnc_printable(device));
   double marks = (double)model->train.step_count + 1;
   if (profile->trial.runs > 1)
     marks += (double)(profile->trial.runs - 1) * ((double)model->accumulate.step_count + 1);

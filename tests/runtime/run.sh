@@ -397,7 +397,9 @@ test_device() {
   run 0 '"device":"computes on device 0' ./toy info --json
   run 0 'multiprocessors of 128 cores at 1000 MHz[)], .* GB/s [(]copying' ./toy profile --steps 4
   run 0 '"threads":1' ./toy bench --steps 5 --warmup 1 -j1
-  run 0 '"step_ms":' ./toy profile --steps 4 --json
+  run 0 '"device":"computes on device 0 .*"step_ms":' ./toy profile --steps 4 --json
+  run 0 'It computes on device 0' ./toy profile --steps 4
+  run 0 '"device":"computes on device 0' ./toy bench --steps 4
   run 1 'device=3: this machine has one NVIDIA GPU' ./toy --device 3
   run 0 '\-\-device N' ./toy --help
   run 1 'COUNTING|sm_75: compile it' env COUNTING_CAPABILITY=75 ./toy bench
