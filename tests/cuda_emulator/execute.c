@@ -158,9 +158,13 @@ static void run_fiber(void) {
 
 /* ---- meeting points ---- */
 
+static bool is_elsewhere(Site site, const char *file, int line) {
+  return site.line != line || (site.file != file && strcmp(site.file, file));
+}
+
 static void block_barrier(const char *file, int line) {
   if (!waiting) barrier = (Site){file, line};
-  else if (barrier.line != line || strcmp(barrier.file, file)) {
+  else if (is_elsewhere(barrier, file, line)) {
     fault("threads of the block are at different barriers: %s:%d and %s:%d", barrier.file,
           barrier.line, file, line);
   }
@@ -182,7 +186,7 @@ static void check_warp(const Warp *warp, int kind, Site site) {
           site.line);
   }
   if (!warp->arrived) return;
-  if (warp->kind != kind || warp->site.line != site.line || strcmp(warp->site.file, site.file)) {
+  if (warp->kind != kind || is_elsewhere(warp->site, site.file, site.line)) {
     fault("lanes of a warp are at different operations: %s (%s:%d) and %s (%s:%d)",
           kinds[warp->kind], warp->site.file, warp->site.line, kinds[kind], site.file, site.line);
   }

@@ -23,7 +23,7 @@ static char *stack_end(int stack) {
     for (int i = 0; i < MOST_FIBERS; i++) mprotect(stacks + (size_t)i * STACK, GUARD, PROT_NONE);
   }
   /* Tops at different distances from a page's end, so that they do not share lines of the cache. */
-  return stacks + (size_t)(stack + 1) * STACK - (stack % 32 + 1) * 64;
+  return stacks + (size_t)(stack + 1) * STACK - (stack % 56 + 1) * 64;
 }
 
 bool fiber_owns(const void *address) {
