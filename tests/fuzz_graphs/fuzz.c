@@ -15,7 +15,8 @@
  *     --half bf16|f16           all floats of the seeds' graphs in 16 bits
  *     --far f32|f64             values from 1e-30 to 1e30, in every fourth graph zeros, infinities and
  *                               NaNs among them; most floats, or all, of that type (f32: needs --stage c)
- *     --target cpu|toy          what executables are for (cpu): toy is tests/toy_target
+ *     --target cpu|toy|cuda     what executables are for (cpu): toy is tests/toy_target, cuda needs
+ *                               tests/cuda_emulator, or an NVIDIA GPU
  *     --cflags FLAGS            for the C compiler (-O1)
  *     --jobs N                  so many at the same time (1)
  *     --kept DIR                a small module of each failure goes there
@@ -31,6 +32,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "backend/cuda/nvrtc.h"
 
 #include "fuzz.h"
 
@@ -183,6 +186,7 @@ static Options read_options(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+  if (argc > 1 && strcmp(argv[1], nvrtc_worker_word) == 0) return nvrtc_worker(argc - 2, argv + 2);
   Options options = read_options(argc, argv);
   return run_all(&options);
 }

@@ -77,6 +77,10 @@ static void write_values(CJudge *judge) {
 
 /* ---- the executable ---- */
 
+static bool is_of_device(const CJudge *judge) {
+  return judge->stage->target->back_end->guard != NULL;
+}
+
 static void build(const CJudge *judge, int level) {
   panic_set_context(judge->what);
   Module *module = module_copy(judge->arena, judge->module);
@@ -94,8 +98,12 @@ static void build(const CJudge *judge, int level) {
   CompileOptions compile = {.prefix = judge->stage->build,
                             .cflags = judge->stage->optimize,
                             .jobs = 1,
+                            .arch = is_of_device(judge) ? "compute_90" : NULL,
                             .save_temps = judge->stage->keeps_c,
                             .output = path_of(judge, "model")};
+  if (is_of_device(judge) &&
+      !lowering.target->back_end->prepare(judge->arena, &compile, true))
+    panic("there is no compiler for the device");
   if (!compile_prepare(judge->arena, &compile)) panic("there is no C compiler");
   CSource source = {0};
   emit_source(judge->arena, &source, program, &compile);
@@ -111,11 +119,13 @@ static const char *run_steps(const CJudge *judge, int threads) {
   const char *work = judge->stage->work;
   const char *start =
       judge->has_start ? arena_printf(judge->arena, "--init '%s/start.safetensors'", work) : "";
+  /* The threads of a device in another order, too (tests/cuda_emulator). */
+  const char *order = is_of_device(judge) && threads > 1 ? "NNC_EMULATOR_ORDER=shuffled " : "";
   const char *command =
       arena_printf(judge->arena,
-                   "'%s/model' step --inputs '%s/inputs.safetensors' %s --steps %d --threads %d "
+                   "%s'%s/model' step --inputs '%s/inputs.safetensors' %s --steps %d --threads %d "
                    "--quiet '%s' > '%s'",
-                   work, work, start, judge->test->steps, threads,
+                   order, work, work, start, judge->test->steps, threads,
                    path_of_run(judge, "result", threads), path_of_run(judge, "metrics", threads));
   int status = system(command);
   if (status == 0) return NULL;
