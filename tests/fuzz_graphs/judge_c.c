@@ -101,8 +101,7 @@ static void build(const CJudge *judge, int level) {
                             .arch = is_of_device(judge) ? "compute_90" : NULL,
                             .save_temps = judge->stage->keeps_c,
                             .output = path_of(judge, "model")};
-  if (is_of_device(judge) &&
-      !lowering.target->back_end->prepare(judge->arena, &compile, true))
+  if (is_of_device(judge) && !lowering.target->back_end->prepare(judge->arena, &compile, true))
     panic("there is no compiler for the device");
   if (!compile_prepare(judge->arena, &compile)) panic("there is no C compiler");
   CSource source = {0};

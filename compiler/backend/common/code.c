@@ -45,6 +45,30 @@ void code_close_list(Code *code) {
   code_line(code, "};");
 }
 
+void code_list(Code *code, const char *head, int count, const char *const *items,
+               const char *tail) {
+  enum { WIDTH = 100, INDENT = 4 };
+  Text line = {0};
+  size_t start = 0, room = (size_t)(WIDTH - 2 * code->indent);
+  text_add(&line, head);
+  for (int i = 0; i < count; i++) {
+    const char *after = i + 1 < count ? "," : tail;
+    size_t length = strlen(items[i]) + strlen(after) + (i > 0);
+    if (line.length - start + length > room && line.length > start + INDENT) {
+      text_add_char(&line, '\n');
+      start = line.length;
+      text_pad(&line, ' ', INDENT + 2 * code->indent);
+    } else if (i > 0) {
+      text_add_char(&line, ' ');
+    }
+    text_add(&line, items[i]);
+    text_add(&line, after);
+  }
+  if (count == 0) text_add(&line, tail);
+  code_line(code, "%s", line.data);
+  text_free(&line);
+}
+
 void code_blank(Code *code) { text_add_char(code->out, '\n'); }
 
 /* ---- words ---- */

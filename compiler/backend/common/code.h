@@ -20,6 +20,8 @@ void code_block(Code *code);
 void code_close(Code *code);
 /* "};", of an initializer or of enumerators. */
 void code_close_list(Code *code);
+/* The items with commas between them after `head` and before `tail`, broken over lines. */
+void code_list(Code *code, const char *head, int count, const char *const *items, const char *tail);
 void code_blank(Code *code);
 /* Where the next line goes. Once what follows is written, `code_declare` puts a line there, but
  * only if the identifier is mentioned below it. */

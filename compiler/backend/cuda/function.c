@@ -111,22 +111,28 @@ void cuda_write_values(Code *code, const KernelFunction *function) {
 
 /* ---- the function ---- */
 
-/* Pointers say how many bytes they are multiples of, so that neighbours are loaded together. */
-static const char *parameters(Arena *arena, const KernelFunction *function) {
+typedef VEC(const char *) Items;
+
+/* One for each operand, scalar and key: of the kernel, or of the host's function that launches it. */
+static Items list_parameters(Arena *arena, const KernelFunction *function, bool is_host) {
   const Kernel *kernel = function->kernel;
-  const char *text = "";
+  const char *restrict_word = is_host ? "" : "NNC_RESTRICT ";
+  Items items = {0};
   for (int i = 0; i < kernel->operand_count; i++)
-    text = arena_printf(arena, "%s%s%s *NNC_RESTRICT %s, ", text,
-                        kernel->operands[i].is_output ? "" : "const ",
-                        c_storage_type(kernel->operands[i].dtype), function->operands[i]);
+    vec_push(arena, &items,
+             arena_printf(arena, "%s%s *%s%s", kernel->operands[i].is_output ? "" : "const ",
+                          c_storage_type(kernel->operands[i].dtype), restrict_word,
+                          function->operands[i]));
   for (int i = 0; i < kernel->scalar_count; i++)
-    text =
-        arena_printf(arena, "%sconst double *NNC_RESTRICT nnc_at_%s, ", text, function->scalars[i]);
+    vec_push(arena, &items,
+             arena_printf(arena, "const double *%s%s%s", restrict_word, is_host ? "" : "nnc_at_",
+                          function->scalars[i]));
   for (int i = 0; i < kernel->key_count; i++)
-    text = arena_printf(arena, "%suint64_t %s, ", text, function->keys[i]);
-  return arena_printf(arena, "%snnc_state *state", text);
+    vec_push(arena, &items, arena_printf(arena, "uint64_t %s", function->keys[i]));
+  return items;
 }
 
+/* Pointers say how many bytes they are multiples of, so that neighbours are loaded together. */
 static void write_alignments(Code *code, const KernelFunction *function) {
   const Kernel *kernel = function->kernel;
   for (int i = 0; i < kernel->operand_count; i++)
@@ -139,8 +145,10 @@ static void write_kernel(Code *code, KernelFunction *function) {
   const CudaKernel *kind = kinds[kernel->kind];
   CudaGrid grid = cuda_grid(kernel);
   if (kind->write_before && grid.blocks > 0) kind->write_before(code, function);
-  code_line(code, "NNC_KERNEL(%d) %s(%s)", grid.threads, function->name,
-            parameters(code->arena, function));
+  Items items = list_parameters(code->arena, function, false);
+  vec_push(code->arena, &items, "nnc_state *state");
+  code_list(code, arena_printf(code->arena, "NNC_KERNEL(%d) %s(", grid.threads, function->name),
+            items.count, items.items, ")");
   code_block(code);
   if (grid.blocks > 0) {
     write_alignments(code, function);
@@ -154,25 +162,22 @@ static void write_kernel(Code *code, KernelFunction *function) {
 static void write_declaration(Code *code, const KernelFunction *function) {
   const Kernel *kernel = function->kernel;
   Arena *arena = code->arena;
-  const char *list = "nnc_worker *nnc_the_worker", *addresses = "";
-  for (int i = 0; i < kernel->operand_count; i++) {
-    list = arena_printf(arena, "%s, %s%s *%s", list, kernel->operands[i].is_output ? "" : "const ",
-                        c_storage_type(kernel->operands[i].dtype), function->operands[i]);
-    addresses = arena_printf(arena, "%s&%s, ", addresses, function->operands[i]);
-  }
-  for (int i = 0; i < kernel->scalar_count; i++) {
-    list = arena_printf(arena, "%s, const double *%s", list, function->scalars[i]);
-    addresses = arena_printf(arena, "%s&%s, ", addresses, function->scalars[i]);
-  }
-  for (int i = 0; i < kernel->key_count; i++) {
-    list = arena_printf(arena, "%s, uint64_t %s", list, function->keys[i]);
-    addresses = arena_printf(arena, "%s&%s, ", addresses, function->keys[i]);
-  }
-  code_line(code, "static void %s(%s)", function->name, list);
+  Items items = {0}, more = list_parameters(arena, function, true), addresses = {0};
+  vec_push(arena, &items, "nnc_worker *nnc_the_worker");
+  for (int i = 0; i < more.count; i++) vec_push(arena, &items, more.items[i]);
+  const char **const names[] = {function->operands, function->scalars, function->keys};
+  const int counts[] = {kernel->operand_count, kernel->scalar_count, kernel->key_count};
+  for (int kind = 0; kind < 3; kind++)
+    for (int i = 0; i < counts[kind]; i++)
+      vec_push(arena, &addresses, arena_printf(arena, "&%s", names[kind][i]));
+  vec_push(arena, &addresses, "&nnc_state");
+  code_blank(code);
+  code_list(code, arena_printf(arena, "static void %s(", function->name), items.count, items.items,
+            ")");
   code_block(code);
   code_line(code, "nnc_cuda_state *nnc_state = nnc_cuda_state_of(nnc_the_worker);");
-  code_line(code, "nnc_cuda_launch(nnc_the_worker, %d, (void *[]){%s&nnc_state});",
-            function->number, addresses);
+  code_list(code, "void *nnc_arguments[] = {", addresses.count, addresses.items, "};");
+  code_line(code, "nnc_cuda_launch(nnc_the_worker, %d, nnc_arguments);", function->number);
   code_close(code);
 }
 

@@ -20,6 +20,7 @@ static const Tile tiles[] = {
     {128, 128, 8, 8, 8}, {64, 64, 16, 4, 4}, {32, 32, 32, 2, 2}, {16, 16, 32, 1, 1}};
 enum {
   TILE_COUNT = sizeof tiles / sizeof *tiles,
+  ENOUGH_BLOCKS = PROCESSORS * 3 / 4,
   FEW = 8,          /* rows or columns that fill no tile */
   LONG_DEPTH = 256, /* worth a block */
   LONG_SUM = 1024   /* products of floats that are added up one after the other */
@@ -47,7 +48,7 @@ static int64_t tile_blocks(const Tile *tile, const ProductExtents *extents) {
 static const Tile *choose_tile(const Kernel *kernel, const ProductExtents *extents) {
   int first = dtype_size(kernel_sum_type(kernel)) > 4 || extents->depth > LONG_SUM ? 1 : 0;
   for (int i = first; i < TILE_COUNT - 1; i++)
-    if (tile_blocks(&tiles[i], extents) >= PROCESSORS) return &tiles[i];
+    if (tile_blocks(&tiles[i], extents) >= ENOUGH_BLOCKS) return &tiles[i];
   return &tiles[TILE_COUNT - 1];
 }
 
@@ -75,26 +76,29 @@ static void add_tile(TemplateHoles *holes, const Tile *tile, const ProductText *
   template_add_integer(holes, "THREAD_ROWS", tile->thread_rows);
   template_add_integer(holes, "THREAD_COLUMNS", tile->thread_columns);
   template_add(holes, "LEFT_PLACE",
-               text->depth_is_inner[0] ? "i / DEPTH, k = i % DEPTH" : "i % ROWS, k = i / ROWS");
+               text->depth_is_inner[0] ? "r = i / DEPTH, k = i % DEPTH"
+                                       : "r = i % ROWS, k = i / ROWS");
   template_add(holes, "RIGHT_PLACE",
-               text->depth_is_inner[1] ? "i / DEPTH, k = i % DEPTH"
-                                       : "i % COLUMNS, k = i / COLUMNS");
+               text->depth_is_inner[1] ? "c = i / DEPTH, k = i % DEPTH"
+                                       : "c = i % COLUMNS, k = i / COLUMNS");
+  template_add_integer(holes, "GROUP", least(least(tile->thread_rows, tile->thread_columns), 4));
 }
 
 /* Long sums of floats: in tiles the parts of LONG_SUM products are added up apart. */
 static void add_parts(TemplateHoles *holes, bool is_long) {
-  template_add(holes, "TOTAL", is_long ? "totals[r][c] + sums[r][c]" : "sums[r][c]");
+  static const char take[] = "sums[r][c] += totals[r][c];";
+  static const char add[] = "if ((first + DEPTH) % LONG_SUM == 0)\n"
+                            "  NNC_UNROLL for (int r = 0; r < MINE_ROWS; r++)\n"
+                            "    NNC_UNROLL for (int c = 0; c < MINE_COLUMNS; c++) {\n"
+                            "      totals[r][c] += sums[r][c];\n"
+                            "      sums[r][c] = 0;\n"
+                            "    }";
+  template_add(holes, "TAKE_TOTALS", is_long ? take : "");
   template_add(holes, "BEGIN_TOTALS", is_long ? "totals[r][c] = 0;" : "");
   template_add(holes, "DECLARE_TOTALS", is_long ? ", totals[MINE_ROWS][MINE_COLUMNS]" : "");
-  template_add(holes, "ADD_TOTALS",
-               is_long ? "if ((first + DEPTH) % LONG_SUM == 0)\n"
-                         "  NNC_UNROLL for (int r = 0; r < MINE_ROWS; r++)\n"
-                         "    NNC_UNROLL for (int c = 0; c < MINE_COLUMNS; c++) {\n"
-                         "      totals[r][c] += sums[r][c];\n"
-                         "      sums[r][c] = 0;\n"
-                         "    }"
-                       : "");
-  template_add_integer(holes, "LONG_SUM", LONG_SUM);
+  template_add(holes, "ADD_TOTALS", is_long ? add : "");
+  template_add(holes, "LONG_SUM",
+               is_long ? arena_printf(holes->arena, ", LONG_SUM = %d", LONG_SUM) : "");
 }
 
 void product_write(Code *code, KernelFunction *function, const ProductExtents *extents,
