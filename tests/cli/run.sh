@@ -14,7 +14,7 @@ check_status "help names every command" 0 'nnc doc \[NAME\]' "$nnc" --help
 check_status "no file" 2 'which .net file' "$nnc"
 check_status "two files" 2 'one file makes one executable' "$nnc" a.net b.net
 check_status "unknown flag" 2 'unrecognized option' "$nnc" --no-such-flag x.net
-check_status "unknown kind" 2 '--emit takes one of c, ir' "$nnc" --emit=pdf x.net
+check_status "unknown kind" 2 '--emit takes one of c, cuda, ir' "$nnc" --emit=pdf x.net
 check_status "unknown pass" 2 'there is no pass or stage "nothing"' "$nnc" --dump-after=nothing x.net
 check_status "bad definition" 2 'NAME=VALUE' "$nnc" -D batch models/iris.net
 check_status "missing file" 3 'cannot read .*nowhere\.net: No such file' "$nnc" "$work/nowhere.net"

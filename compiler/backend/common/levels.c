@@ -34,7 +34,9 @@ void emitter_level(Emitter *emitter) {
                          : "const nnc_level NNC_OF_LEVEL(nnc_level) =");
   if (is_one) code_line(code, ".name = %s,", code_string(emitter->arena, emitter->options->arch));
   else code_line(code, ".name = NNC_LEVEL_NAME,");
-  code_line(code, ".isa = NNC_ISA,");
+  bool is_of_device = emitter->program->target->back_end->guard != NULL;
+  if (is_of_device) code_line(code, ".isa = \"%s\",", emitter->program->target->name);
+  else code_line(code, ".isa = NNC_ISA,");
   code_line(code, ".extensions = NNC_EXTENSIONS,");
   code_line(code, ".limits = &nnc_limits_%s,", number);
   code_line(code, ".host = host,");
