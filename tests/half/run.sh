@@ -108,6 +108,13 @@ for precision in f32 bf16 f16; do
     "$(awk "BEGIN { print $(last f32.run test/accuracy) - 0.005 }")"
   grep -qaF '"h1.w":{"dtype":"F32"' <(head -c 3000 $precision.run/checkpoint.safetensors) && ok || fail "$precision: h1.w is not f32"
 done
+
+# ---- a scale that follows the gradients ----
+for parts in 1 2; do
+  check "dynamic scale, $parts minibatches a step" "$nnc" "$here/dynamic.net" -D parts=$parts -o dynamic
+  check "dynamic scale, $parts minibatches a step: the recurrence" python3 "$here/dynamic.py" ./dynamic
+done
+
 count() { "$nnc" "$root/models/mnist_cnn.net" -D train.precision=$1 ${3:-} --emit=ir | grep -c "$2"; }
 [ "$(count bf16 'bf16\[.*= \(contract\|conv\)')" -gt 6 ] && ok || fail "no contractions in bf16"
 [ "$(count bf16 'f32\[.*= \(contract\|conv\)')" = 0 ] && ok || fail "a contraction in f32"

@@ -96,9 +96,10 @@ const Builtin builtins_words[] = {
           "f32, f64, or bf16 and f16: mixed precision, where contractions and convolutions take "
           "numbers of 16 bits; parameters, losses and optimizers stay f32." IN_TRAIN
           "precision = bf16 }"),
-    TRAIN("loss_scale", "loss_scale = POWER_OF_TWO",
+    TRAIN("loss_scale", "loss_scale = POWER_OF_TWO | \"dynamic\"",
           "The loss is multiplied by it and its gradients are divided by it, so that small ones "
-          "do not vanish in f16; 1024 with precision = f16, else 1." IN_TRAIN
+          "do not vanish in f16; 1024 with precision = f16, else 1. \"dynamic\" finds it itself: "
+          "steps with gradients that are not finite are left out." IN_TRAIN
           "precision = f16, loss_scale = 256 }"),
     TRAIN("validate", "validate = COUNT steps",
           "Evaluates each so many steps instead of after each epoch." IN_TRAIN

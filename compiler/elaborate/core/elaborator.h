@@ -113,6 +113,7 @@ struct Elaborator {
   int owner_depth; /* of paths.c looking through defs */
   DType default_float;
   double loss_scale;      /* of train; a power of two */
+  bool has_dynamic_scale; /* it is found by itself instead */
   bool uses_grad;         /* the program may ask for gradients as values */
   const char *batch_name; /* NULL until an input tells */
   VEC(Usage *) usages;

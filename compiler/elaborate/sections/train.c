@@ -8,6 +8,7 @@
 #include "elaborate/core/report.h"
 #include "elaborate/eval/convert.h"
 #include "elaborate/eval/evaluate.h"
+#include "elaborate/sections/loss_scale.h"
 #include "elaborate/sections/train.h"
 #include "elaborate/variables/frozen.h"
 #include "support/names.h"
@@ -312,31 +313,13 @@ static void configure_precision(Elaborator *e, const KeyValue *key) {
   run->precision = dtype;
 }
 
-/* By a power of two nothing is rounded. */
-static void configure_loss_scale(Elaborator *e, const KeyValue *key) {
-  enum { OF_F16 = 1024 };
-  double scale;
-  int exponent;
-  e->loss_scale = e->module->run.precision == DTYPE_F16 ? OF_F16 : 1;
-  if (!key->expr || value_is_error(key->value) ||
-      !convert_number(e, key->value, key->expr->span, "loss_scale", &scale))
-    return;
-  if (scale >= 0x1p-24 && scale <= 0x1p24 && frexp(scale, &exponent) == 0.5) {
-    e->loss_scale = scale;
-    return;
-  }
-  Diagnostic *d =
-      report_error(e, key->expr->span, "loss_scale must be a power of two from 2 ^ -24 to 2 ^ 24");
-  diag_help(d, "loss_scale = 1024: the loss is multiplied by it, its gradients are divided by it");
-}
-
 void train_configure(Elaborator *e) {
   const TrainPlan *plan = e->trace->train;
   RunConfig *run = &e->module->run;
   configure_length(e, plan);
   configure_validate(e, &plan->keys[KEY_VALIDATE]);
   configure_precision(e, &plan->keys[KEY_PRECISION]);
-  configure_loss_scale(e, &plan->keys[KEY_LOSS_SCALE]);
+  loss_scale_configure(e, &plan->keys[KEY_LOSS_SCALE]);
   if (plan->keys[KEY_ACCUMULATE].expr)
     read_positive(e, &plan->keys[KEY_ACCUMULATE], "accumulate", 1, &run->accumulate);
   if (plan->keys[KEY_SEED].expr) read_positive(e, &plan->keys[KEY_SEED], "seed", 0, &run->seed);

@@ -12,6 +12,7 @@
 #include "elaborate/eval/convert.h"
 #include "elaborate/eval/evaluate.h"
 #include "elaborate/eval/operate.h"
+#include "elaborate/sections/loss_scale.h"
 #include "elaborate/sections/update.h"
 #include "elaborate/variables/average.h"
 #include "elaborate/variables/frozen.h"
@@ -196,8 +197,9 @@ static void add_gradients(Update *update, int objective, Node *loss) {
   const char *name = key->expr->kind == AST_NAME ? key->expr->name : "loss";
   Attribute attribute = attr_make_string(ATTR_LOSS, name);
   e->at = key->expr->span;
-  if (e->loss_scale != 1 && dtype_is_half(loss->type.dtype)) loss = emit_cast(e, loss, DTYPE_F32);
-  loss = multiply(e, loss, e->loss_scale);
+  if (!loss_scale_is_one(e) && dtype_is_half(loss->type.dtype))
+    loss = emit_cast(e, loss, DTYPE_F32);
+  loss = loss_scale_loss(e, loss);
   for (int i = 0; loss && i < update->targets.count; i++) {
     UpdateTarget *target = &update->targets.items[i];
     if (target->objective != objective) continue;
@@ -205,7 +207,7 @@ static void add_gradients(Update *update, int objective, Node *loss) {
     Node *gradient =
         emit_node(e, OP_GRADIENT, 2, (Node *[]){loss, target->slot->leaf}, 1, &attribute);
     if (gradient) gradient = emit_cast(e, gradient, type_widened(gradient->type).dtype);
-    target->gradient = multiply(e, gradient, 1 / e->loss_scale);
+    target->gradient = loss_scale_gradient(e, gradient);
   }
 }
 
@@ -336,9 +338,11 @@ static Slot widened_slot(Elaborator *e, const Slot *slot) {
   return wide;
 }
 
-static void run_optimizer(Update *update, UpdateTarget *target) {
+/* `is_finite`: unless it is true nothing changes; NULL: it does in any case. */
+static void run_optimizer(Update *update, UpdateTarget *target, Node *is_finite) {
   Elaborator *e = update->e;
   Slot *slot = target->slot;
+  int states = e->trace->slots.count;
   e->at = target->keys[KEY_OPTIMIZER]->expr->span;
   Deferred *own = bind_optimizer(update, target);
   if (!own || !target->gradient) return;
@@ -346,6 +350,9 @@ static void run_optimizer(Update *update, UpdateTarget *target) {
   if (!wide.leaf) return;
   call_optimizer(e, own, &wide, target->gradient, "optimizer", "w <- w - lr * g");
   if (wide.stored && wide.current) slot_store(slot, emit_cast(e, wide.current, slot->type.dtype));
+  loss_scale_guard(e, slot, is_finite);
+  for (int i = states; i < e->trace->slots.count; i++)
+    loss_scale_guard(e, e->trace->slots.items[i], is_finite);
 }
 
 /* ---- stores ------------------------------------------------------------------------------- */
@@ -366,16 +373,25 @@ static bool objective_has_targets(const Update *update, int objective) {
   return false;
 }
 
-static bool check_accumulation(Update *update) {
+/* Whether nothing forbids `what`, of one loss alone, together with losses of groups. */
+static bool check_one_loss(Update *update, const char *what) {
   Elaborator *e = update->e;
   for (int i = 0; i < update->plan->groups.count; i++) {
     const KeyValue *own = &update->plan->groups.items[i]->keys[KEY_MINIMIZE];
     if (!own->expr) continue;
-    return report_failure(
-        e, own->expr->span,
-        "accumulate cannot be combined with a group that minimizes a loss of its own");
+    return report_failure(e, own->expr->span,
+                          "%s cannot be combined with a group that minimizes a loss of its own",
+                          what);
   }
   return true;
+}
+
+/* NULL: whether they are finite makes no difference. */
+static Node *judge_gradients(Update *update) {
+  Elaborator *e = update->e;
+  Node **gradients = ARENA_ARRAY(e->arena, Node *, update->targets.count + 1);
+  for (int i = 0; i < update->targets.count; i++) gradients[i] = update->targets.items[i].gradient;
+  return loss_scale_judge(e, update->targets.count, gradients);
 }
 
 void update_parameters(Elaborator *e) {
@@ -383,18 +399,20 @@ void update_parameters(Elaborator *e) {
   int64_t count = e->module->run.accumulate;
   collect_targets(&update);
   check_groups(&update);
-  if (count > 1 && !check_accumulation(&update)) return;
+  if (count > 1 && !check_one_loss(&update, "accumulate")) return;
+  if (e->has_dynamic_scale && !check_one_loss(&update, "loss_scale = \"dynamic\"")) return;
   for (int objective = 0; objective <= update.plan->groups.count; objective++) {
     if (!objective_has_targets(&update, objective)) continue;
     add_gradients(&update, objective, objective_current_loss(&update, objective));
     for (int i = 0; i < update.targets.count && count > 1; i++)
       take_accumulated(e, &update.targets.items[i], count);
+    Node *is_finite = judge_gradients(&update);
     update_clip(&update, objective);
     int errors = e->errors;
     for (int i = 0; i < update.targets.count; i++) {
       UpdateTarget *target = &update.targets.items[i];
       if (target->objective != objective) continue;
-      run_optimizer(&update, target);
+      run_optimizer(&update, target, is_finite);
       average_parameter(&update, target);
     }
     if (e->errors > errors) return;
