@@ -30,9 +30,29 @@ static const char *installation_prefix(Arena *arena) {
   return path;
 }
 
-/* The functions of the user's that are called; false after a mistake in their names. */
-static bool find_externs(const Compilation *compilation, const Module *module,
+/* Whether the function has a file for the target. */
+static bool check_file(const Compilation *compilation, const Target *target,
+                       const ExternInfo *external) {
+  const char *function = external->function;
+  bool is_of_device = target->back_end->write_extern != NULL;
+  if (is_of_device ? external->cuda != NULL : external->file_count > 0) return true;
+  Diagnostic *d = diag_error(compilation->diagnostics, external->span,
+                             "the function '%s' has no %s file, which --target=%s needs", function,
+                             is_of_device ? "CUDA" : "C", target->name);
+  if (is_of_device)
+    diag_help(d,
+              "cuda = \"%s.cu\" in the operator's block names one, which includes "
+              "nnc_cuda_extern.h and has NNC_EXTERN void %s(int count, const nnc_extern_tensor "
+              "*inputs, const nnc_extern_tensor *result)",
+              function, function);
+  else diag_help(d, "c = \"%s.c\" in the operator's block names one", function);
+  return false;
+}
+
+/* The functions of the user's that are called; false after a mistake in their names or files. */
+static bool find_externs(const Compilation *compilation, const Program *program,
                          CompileOptions *compile) {
+  const Module *module = program->module;
   const bool *is_called = extern_called(compilation->arena, module);
   VEC(const ExternInfo *) externs = {0};
   bool good = true;
@@ -40,10 +60,11 @@ static bool find_externs(const Compilation *compilation, const Module *module,
     const ExternInfo *external = &module->externs.items[i];
     if (!is_called[i]) continue;
     vec_push(compilation->arena, &externs, external);
+    good = check_file(compilation, program->target, external) && good;
     if (!naming_is_emitted(external->function)) continue;
     Diagnostic *d = diag_error(compilation->diagnostics, external->span,
                                "generated code has a name '%s' of its own", external->function);
-    diag_help(d, "give the C function another name: function = \"my_%s\"", external->function);
+    diag_help(d, "give the function another name: function = \"my_%s\"", external->function);
     good = false;
   }
   compile->extern_count = externs.count;
@@ -62,11 +83,12 @@ int write_executable(const Compilation *compilation, const Program *program) {
   compile.output = output;
   compile.inputs = &compilation->inputs;
   if (compile.prefix == NULL) return EXIT_MACHINE;
-  if (!find_externs(compilation, program->module, &compile)) return EXIT_MISTAKES;
+  if (!find_externs(compilation, program, &compile)) return EXIT_MISTAKES;
   const BackEnd *back_end = program->target->back_end;
   if (back_end->prepare &&
       !back_end->prepare(compilation->arena, &compile, options->emit == EMIT_EXECUTABLE))
     return EXIT_MACHINE;
+  if (compile.images && !externs_read(compilation->arena, &compile)) return EXIT_MACHINE;
   if (!compile_prepare(compilation->arena, &compile)) return EXIT_MACHINE;
   CSource source = {0};
   emit_source(compilation->arena, &source, program, &compile);

@@ -1,4 +1,4 @@
-/* The files that a program names: data, initial weights, functions in C. */
+/* The files that a program names: data, initial weights, functions of one's own. */
 #include "driver/compilation.h"
 
 #include <string.h>
@@ -28,12 +28,19 @@ static void add_data(Compilation *compilation, const Module *module, const DataS
   }
 }
 
+static void add_extern(Compilation *compilation, const ExternInfo *external) {
+  Arena *arena = compilation->arena;
+  for (int i = 0; i < external->file_count; i++)
+    inputs_add(arena, &compilation->inputs, external->files[i],
+               arena_printf(arena, "a file of the C function '%s'", external->function));
+  if (external->cuda)
+    inputs_add(arena, &compilation->inputs, external->cuda,
+               arena_printf(arena, "the file of the CUDA function '%s'", external->function));
+}
+
 void inputs_add_named(Compilation *compilation, const Module *module) {
   for (int i = 0; i < module->externs.count; i++)
-    for (int k = 0; k < module->externs.items[i].file_count; k++)
-      inputs_add(compilation->arena, &compilation->inputs, module->externs.items[i].files[k],
-                 arena_printf(compilation->arena, "a file of the C function '%s'",
-                              module->externs.items[i].function));
+    add_extern(compilation, &module->externs.items[i]);
   for (int i = 0; i < module->variables.count; i++)
     add_named(compilation, module, module->variables.items[i].file,
               "a file that the program loads");

@@ -131,11 +131,12 @@ typedef struct Plateau {
 /* --scans: whether the steps of scans are written out (passes/unroll.c). */
 typedef enum ScanChoice { SCANS_AUTO, SCANS_UNROLL, SCANS_LOOP, SCAN_CHOICE_COUNT } ScanChoice;
 
-/* A function of the user's in C that nodes call by its name (extern). */
+/* A function of the user's that nodes call by its name (extern). It has one file at least. */
 typedef struct ExternInfo {
   const char *function;
   int file_count;
   const char **files; /* of C (.c), objects (.o), archives of them (.a) */
+  const char *cuda;   /* of CUDA (.cu), or NULL */
   Span span;          /* its declaration */
 } ExternInfo;
 

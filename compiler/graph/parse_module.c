@@ -108,11 +108,13 @@ static bool read_extern(Reader *reader) {
   ExternInfo external = {0};
   StringList files = {0};
   if (!reader_string(reader, &external.function)) return false;
-  do {
+  while (files.count == 0 || reader->token.kind == TOKEN_STRING) {
     const char *file;
+    if (files.count == 0 && reader_sees_word(reader, "cuda")) break;
     if (!reader_string(reader, &file)) return false;
     vec_push(reader->arena, &files, file);
-  } while (reader->token.kind == TOKEN_STRING);
+  }
+  if (reader_accept_word(reader, "cuda") && !reader_string(reader, &external.cuda)) return false;
   external.file_count = files.count;
   external.files = files.items;
   if (!reader_optional_place(reader, &external.span)) return false;

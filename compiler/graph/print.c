@@ -113,7 +113,7 @@ static void print_list(Printer *printer, const DumpList *list, const Module *mod
   }
 }
 
-/* extern "swish" "swish.c" "tables.a" @place */
+/* extern "swish" "swish.c" "tables.a" cuda "swish.cu" @place */
 static void print_extern(Printer *printer, const ExternInfo *external) {
   Text *text = printer->text;
   text_add(text, "extern ");
@@ -121,6 +121,10 @@ static void print_extern(Printer *printer, const ExternInfo *external) {
   for (int i = 0; i < external->file_count; i++) {
     text_add_char(text, ' ');
     text_add_quoted(text, external->files[i]);
+  }
+  if (external->cuda) {
+    text_add(text, " cuda ");
+    text_add_quoted(text, external->cuda);
   }
   print_place(printer, external->span);
   text_add_char(text, '\n');

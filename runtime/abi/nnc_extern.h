@@ -17,14 +17,6 @@
 
 #include <stdint.h>
 
-#include "nnc_model.h" /* enum nnc_dtype, NNC_MAX_RANK */
-
-typedef struct nnc_extern_tensor {
-  void *data;
-  int dtype; /* enum nnc_dtype; with --float=f64 every float is NNC_F64 */
-  int rank;
-  int64_t elements; /* in all */
-  int64_t dim[NNC_MAX_RANK];
-} nnc_extern_tensor;
+#include "nnc_extern_tensor.h"
 
 #endif

@@ -13,10 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The numbers are those of the compiler's DType. */
-enum nnc_dtype { NNC_F64, NNC_F32, NNC_BF16, NNC_F16, NNC_I64, NNC_I32, NNC_U8, NNC_BOOL };
-
-enum { NNC_MAX_RANK = 8 };
+#include "nnc_dtype.h"
 
 typedef struct nnc_worker nnc_worker; /* nnc_parallel.h */
 

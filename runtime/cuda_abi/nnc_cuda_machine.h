@@ -28,13 +28,16 @@ typedef unsigned long long uint64_t;
 #define NNC_KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads)
 #define NNC_DEVICE static __device__ __forceinline__
 #define NNC_SHARED static __device__ __noinline__ /* a function that is not inlined */
+#define NNC_EXTERN static __device__              /* one of the user's (nnc_cuda_extern.h) */
 #define NNC_BLOCK_MEMORY __shared__ /* a variable of the block, declared in a kernel */
 #define NNC_RESTRICT __restrict__
 #define NNC_UNROLL _Pragma("unroll")
 #define NNC_ALIGN(bytes) __align__(bytes)
 
 #define NNC_THREAD ((int)threadIdx.x)
+#define NNC_THREADS ((int)blockDim.x) /* of a block */
 #define NNC_BLOCK ((int64_t)blockIdx.x)
+#define NNC_BLOCKS ((int64_t)gridDim.x)
 
 /* All threads of the block; what they wrote before is seen after. */
 NNC_DEVICE void nnc_sync(void) { __syncthreads(); }

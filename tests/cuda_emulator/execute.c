@@ -297,6 +297,7 @@ void execute_launch(const Launch *launch) {
   fault_catch_signals();
   random_state = (seed + 1) * 0x9e3779b97f4a7c15u + launch_count;
   thread_count = launch->threads, current = launch;
+  machine.threads = thread_count, machine.blocks = launch->blocks;
   races_begin_launch();
   arrange_threads(kind);
   int64_t start = kind == SHUFFLED ? (int64_t)draw((int)(launch->blocks % 0x7fffffff)) : 0;

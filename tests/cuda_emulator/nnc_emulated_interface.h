@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { NNC_EMULATED_VERSION = 1 };
+enum { NNC_EMULATED_VERSION = 2 };
 
 /* What a lane asks of its warp. */
 enum { NNC_WARP_SYNC, NNC_WARP_SHUFFLE, NNC_WARP_BALLOT };
@@ -17,8 +17,9 @@ enum { NNC_WARP_SYNC, NNC_WARP_SHUFFLE, NNC_WARP_BALLOT };
 enum { NNC_TOUCH_READ, NNC_TOUCH_WRITE, NNC_TOUCH_ATOMIC, NNC_TOUCH_VOLATILE };
 
 typedef struct nnc_emulated_machine {
-  int thread; /* the place of the thread that runs now */
-  int64_t block;
+  int thread;  /* the place of the thread that runs now */
+  int threads; /* of a block */
+  int64_t block, blocks;
   void (*sync)(const char *file, int line);
   /* All lanes come with the same `kind` from the same line. A shuffle gives the value of the lane
    * `from`, a ballot a bit for each lane: whether its value is not 0. */

@@ -6,25 +6,13 @@ set -uo pipefail
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 source "$here/../lib/check.sh"
+source "$here/../lib/close.sh"
 nnc="$build/bin/nnc --cache-dir=cache"
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2
-cp "$here"/*.{c,h,net} .
+cp "$here"/*.{c,cu,h,net} .
 awk 'BEGIN { for (i = 1; i <= 30; i++) printf "%g,%g,%g,%g,%d\n", sin(i), cos(2 * i), sin(3 * i), cos(i / 2), i * i % 3 }' > x.csv
 
-# close A B TOLERANCE: two checkpoints hold the same tensors, relative to the largest element of each.
-close() {
-  perl -e 'sub tensors { open F, "<:raw", $_[0] or die; local $/; my $f = <F>; my $n = unpack "Q<", $f; my %t;
-      my $h = substr $f, 8, $n;
-      while ($h =~ /"([^"]+)":\{"dtype":"(F32|F64)","shape":\[[0-9,]*\],"data_offsets":\[(\d+),(\d+)\]/g) {
-        $t{$1} = [unpack(($2 eq "F32" ? "f<*" : "d<*"), substr $f, 8 + $n + $3, $4 - $3)] }
-      return %t }
-    my %a = tensors($ARGV[0]); my %b = tensors($ARGV[1]); die "no tensors" if !%a || keys %a != keys %b;
-    for my $k (keys %a) { my ($most, $worst) = (0, 0); my @b = @{$b{$k}};
-      for my $i (0 .. $#b) { $most = abs $b[$i] if abs $b[$i] > $most;
-        my $d = abs($b[$i] - $a{$k}[$i]); $worst = $d if !($d <= $worst) }
-      die "$k: $worst of $most" if !($worst <= $ARGV[2] * $most) }' "$@"
-}
 for type in f64 f32; do
   tolerance=1e-9; [ $type = f32 ] && tolerance=2e-3
   check "same" $nnc same.net --float=$type -o same
@@ -52,7 +40,7 @@ check "runs" ./own --out command.run
 check_status "the dump reads back" 0 'function' bash -c "$nnc own.net --dump-after=dce --stop-after=dce >d.ir &&
   $nnc d.ir --resume-after=dce --emit=c >1.c && $nnc own.net --emit=c >2.c && cmp 1.c 2.c && echo function"
 check_status "gradients are not checked" 1 "cannot compute the extern operator 'swish" $nnc own.net --check-gradients
-mkdir -p deep && cp own.net *.c *.h deep && rm -f swish.c.bak
+mkdir -p deep && cp own.net *.c *.cu *.h deep && rm -f swish.c.bak
 check "files lie beside the program" $nnc deep/own.net -o deep_own
 check "deep runs" ./deep_own --out deep.run
 

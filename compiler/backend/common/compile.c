@@ -106,10 +106,8 @@ static Job object_job(const Build *build, const Object *object, const char *inpu
   command_flags(arena, &job.arguments, build->options, object->level);
   command_include(arena, &job.arguments, build->options);
   const char *file = build->source->units[object->unit].file;
-  const char *slash = file ? strrchr(file, '/') : NULL;
-  if (file != NULL) /* what lies beside it */
-    process_add(arena, &job.arguments, "-iquote",
-                slash ? arena_strndup(arena, file, (size_t)(slash - file) + 1) : ".", NULL);
+  if (file != NULL)
+    process_add(arena, &job.arguments, "-iquote", externs_folder(arena, file), NULL);
   if (object->unit == 0) process_add(arena, &job.arguments, "-MD", "-MF", headers, NULL);
   process_add(arena, &job.arguments, "-c", "-x", "c", "-", "-o", object->file, NULL);
   return job;
@@ -241,7 +239,7 @@ static bool link_objects(Build *build, const char *executable) {
   explain_command(build, &job);
   if (build->options->cache != NULL) vec_push(build->arena, &job.arguments, "-Wl,--trace");
   if (!process_run_jobs(build->arena, 1, &job, 1)) {
-    if (build->options->extern_count == 0) explain_failure(build, 1, &job);
+    if (build->options->extern_count == 0 || build->images != NULL) explain_failure(build, 1, &job);
     else explain_link(build, &job);
     return false;
   }

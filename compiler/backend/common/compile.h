@@ -40,7 +40,9 @@ typedef struct CompileOptions {
   bool reads_pictures;      /* links the libraries that decode them */
   int extern_count;         /* functions of the user's: files are compiled and linked, too */
   const ExternInfo *const *externs;
-  Diagnostics *diagnostics;           /* takes mistakes in these files */
+  int device_file_count; /* with images: the user's files, which units of the device hold */
+  const struct DeviceFile *device_files; /* externs.h */
+  Diagnostics *diagnostics;              /* takes mistakes in these files */
   const char *prefix;                 /* PREFIX/include/nnc and PREFIX/lib/nnc hold the runtime */
   const struct ImageCompiler *images; /* makes those of the device's units; NULL: there are none */
   const char *output;                 /* the executable; a name that ends as the C file's is its */
@@ -58,10 +60,10 @@ typedef struct CompileOptions {
 /* The emitted C, whole and cut into units of the same functions. */
 typedef struct SourceUnit {
   Text text;
-  int64_t weight;             /* about the microseconds of compiling it */
-  bool is_of_level;           /* compiled once for each level */
-  bool is_of_device;          /* becomes an image for each architecture of options->images */
-  const char *file;           /* the user's, whose text it is; NULL: the unit was emitted */
+  int64_t weight;    /* about the microseconds of compiling it */
+  bool is_of_level;  /* compiled once for each level */
+  bool is_of_device; /* becomes an image for each architecture of options->images */
+  const char *file;  /* the user's, whose text it is or holds; NULL: the unit was emitted */
   const ExternInfo *external; /* the first function that is said to be in the file */
 } SourceUnit;
 

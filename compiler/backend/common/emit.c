@@ -1,5 +1,6 @@
 /* A Program as C: see emit.h. It is written in parts, which are joined to one file or to units. */
 #include "backend/common/emitter.h"
+#include "backend/common/externs.h"
 #include "backend/common/units.h"
 
 #include <stdlib.h>
@@ -132,6 +133,24 @@ static void emit_kernel(Emitter *emitter, int number) {
   emitter->program->target->back_end->write_kernel(code, function);
 }
 
+/* The user's files, of which a device's kernels call functions. */
+static void emit_externs(Emitter *emitter, SourceParts *parts) {
+  const CompileOptions *options = emitter->options;
+  Code *code = &emitter->code;
+  parts->file_count = options->device_file_count;
+  parts->files = ARENA_ARRAY(emitter->arena, Text, parts->file_count + 1);
+  parts->device_files = options->device_files;
+  for (int i = 0; i < parts->file_count; i++) {
+    code->out = &parts->files[i];
+    emitter->program->target->back_end->write_extern(code, &options->device_files[i], i, options);
+  }
+  for (int i = 0; i < parts->kernel_count; i++) {
+    const Kernel *kernel = parts->kernels[i].kernel;
+    bool calls = kernel->kind == KERNEL_EXTERN && parts->file_count > 0;
+    parts->kernels[i].file = calls ? externs_device_file(options, kernel->external.function) : -1;
+  }
+}
+
 static void emit_parts(Emitter *emitter, SourceParts *parts) {
   Code *code = &emitter->code;
   code->out = &parts->header;
@@ -149,6 +168,7 @@ static void emit_parts(Emitter *emitter, SourceParts *parts) {
     code->out = &parts->kernels[i].text;
     emit_kernel(emitter, i);
   }
+  emit_externs(emitter, parts);
   const BackEnd *back_end = emitter->program->target->back_end;
   int units = units_plan(parts);
   for (int i = 0; i < parts->kernel_count; i++) emitter->functions[i].unit = parts->kernels[i].unit;

@@ -33,6 +33,7 @@ typedef struct KernelCall {
  * The kernels of a device are not C: they stand in the one file under `guard`, which the device's
  * compiler defines, and the host's C in the other branch; units hold one or the other. */
 struct CompileOptions;
+struct DeviceFile;
 
 typedef struct BackEnd {
   const Dialect *dialect;  /* of the kernels */
@@ -43,6 +44,10 @@ typedef struct BackEnd {
    * `compiles` is false where only text is wanted. False after a message. */
   bool (*prepare)(Arena *arena, struct CompileOptions *options, bool compiles);
   const char *const *words; /* what its kernels' functions call their own, before a NULL */
+  /* Of a device: writes a file of the user's, the number'th, as kernels need it that call functions of
+   * it (extern). It is behind these, so that its macros do not change them. */
+  void (*write_extern)(Code *code, const struct DeviceFile *file, int number,
+                       const struct CompileOptions *options);
   /* Writes the function (with what it needs before it), without its comment; the declaration of it
    * for the unit of the entries; the statement that launches it. */
   void (*write_kernel)(Code *code, KernelFunction *function);

@@ -6,6 +6,7 @@
 #include "backend/common/code.h"
 #include "backend/common/code_runs.h"
 #include "backend/common/explain.h"
+#include "backend/common/externs.h"
 #include "support/files.h"
 
 static bool is_of_device(const Build *build, const Object *object) {
@@ -14,7 +15,10 @@ static bool is_of_device(const Build *build, const Object *object) {
 
 void images_add_command(const Build *build, Job *job, const Object *object) {
   const ImageCompiler *compiler = build->options->images;
-  ImageRequest request = {.architecture = object->level, .file = object->file};
+  const char *file = build->source->units[object->unit].file;
+  ImageRequest request = {.architecture = object->level,
+                          .file = object->file,
+                          .beside = file ? externs_folder(build->arena, file) : NULL};
   compiler->add_command(build->arena, &job->arguments, build->options, &request);
 }
 
@@ -26,7 +30,8 @@ CacheKey images_key(const Build *build, const Object *object) {
   sha256_add_string(&hash, "image 1");
   sha256_add_string(&hash, object->level);
   options->images->add_identity(build->arena, &hash, options);
-  code_runs_add(&hash, text->data, text->length, options->debug);
+  bool is_of_user = build->source->units[object->unit].file != NULL;
+  code_runs_add(&hash, text->data, text->length, options->debug || is_of_user);
   return cache_key(&hash);
 }
 
@@ -92,6 +97,50 @@ static void explain_refusal(const Build *build, const Job *job, const char *arch
           architecture, options->source);
 }
 
+/* ---- files of the user's ---- */
+
+/* Whether the compiler says that the file has no function of that name: as NVRTC, clang and gcc do of
+ * what the emitted text calls in the file's own namespace. */
+static bool says_missing(const char *log, const char *name) {
+  static const char *const ways[][2] = {
+      {"has no member \"", "\""}, {"no member named '", "'"}, {"error: '", "' is not a member"}};
+  for (int i = 0; i < 3; i++)
+    for (const char *at = strstr(log, ways[i][0]); at; at = strstr(at, ways[i][0])) {
+      at += strlen(ways[i][0]);
+      size_t length = strlen(name);
+      if (strncmp(at, name, length) == 0 &&
+          strncmp(at + length, ways[i][1], strlen(ways[i][1])) == 0)
+        return true;
+    }
+  return false;
+}
+
+static void explain_user(const Build *build, const Job *job, const SourceUnit *unit) {
+  const CompileOptions *options = build->options;
+  Text log = {0};
+  bool found = false, has_log = file_read(job->log, &log) && log.length > 0;
+  explain_print_logs(build, 1, job, true);
+  for (int i = 0; i < options->extern_count && has_log; i++) {
+    const ExternInfo *external = options->externs[i];
+    if (strcmp(external->cuda, unit->external->cuda) != 0) continue;
+    if (!says_missing(log.data, external->function)) continue;
+    diag_error(options->diagnostics, external->span, "%s defines no function '%s'", unit->file,
+               external->function);
+    found = true;
+  }
+  bool lacks_header = has_log && strstr(log.data, "cannot open source file") != NULL;
+  text_free(&log);
+  if (found) return;
+  Diagnostic *d =
+      diag_error(options->diagnostics, unit->external->span,
+                 "%s %s %s, the file of the CUDA function '%s': see above", options->images->name,
+                 job->status == IMAGE_REFUSED ? "refused" : "made poor code of", unit->file,
+                 unit->external->function);
+  if (lacks_header)
+    diag_help(d, "it may include nnc_cuda_extern.h and what lies beside it; mathematical functions "
+                 "are there without a header");
+}
+
 bool images_explain(const Build *build, int count, const Job *jobs, Object *const *made) {
   const char *compiler = build->options->images ? build->options->images->name : NULL;
   int failed = 0;
@@ -101,11 +150,13 @@ bool images_explain(const Build *build, int count, const Job *jobs, Object *cons
   if (failed == count) return false;
   const Job *job = &jobs[failed];
   const char *architecture = made[failed]->level;
+  const SourceUnit *unit = &build->source->units[made[failed]->unit];
+  bool is_refused = job->status == IMAGE_REFUSED || job->status == IMAGE_POOR;
   if (job->status == -1)
     fprintf(stderr, "nnc: error: cannot run %s: %s\n", job->arguments.items[0],
             strerror(job->error));
-  else if (job->status == IMAGE_REFUSED || job->status == IMAGE_POOR)
-    explain_refusal(build, job, architecture);
+  else if (is_refused && unit->file != NULL) explain_user(build, job, unit);
+  else if (is_refused) explain_refusal(build, job, architecture);
   else {
     explain_print_logs(build, 1, job, true);
     if (job->status > 128)

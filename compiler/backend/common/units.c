@@ -5,6 +5,7 @@
  * the kernels. */
 #include "backend/common/code.h"
 #include "backend/common/code_runs.h"
+#include "backend/common/externs.h"
 #include "backend/common/units.h"
 
 static void add_text(Text *text, const Text *more) {
@@ -31,6 +32,7 @@ static void begin_device(Text *text, const BackEnd *back_end) {
 static void join_for_device(Text *whole, const SourceParts *parts) {
   begin_device(whole, parts->target->back_end);
   for (int i = 0; i < parts->kernel_count; i++) add_text(whole, &parts->kernels[i].text);
+  for (int i = 0; i < parts->file_count; i++) add_text(whole, &parts->files[i]);
   text_add(whole, device_else);
   add_text(whole, &parts->includes);
   add_text(whole, &parts->memory);
@@ -63,6 +65,7 @@ void units_free_parts(SourceParts *parts) {
   text_free(&parts->includes);
   text_free(&parts->memory);
   for (int i = 0; i < parts->kernel_count; i++) text_free(&parts->kernels[i].text);
+  for (int i = 0; i < parts->file_count; i++) text_free(&parts->files[i]);
   text_free(&parts->declarations);
   text_free(&parts->calls);
   text_free(&parts->tables);
@@ -107,12 +110,15 @@ static int64_t kernel_weight(const Target *target, const KernelPart *part) {
 /* A unit costs about 40000 microseconds of its own: starting the compiler, reading the headers. */
 enum { UNIT_WEIGHT = 40000, FULL_UNIT = 560000, WEIGHT_OF_BYTE = 4 };
 
+/* A file of the user's shares no unit with others, and no unit with kernels that do not call it: what
+ * it means by its names and macros is its own affair. */
 int units_plan(SourceParts *parts) {
   int64_t weight = FULL_UNIT;
   int count = 0;
   for (int i = 0; i < parts->kernel_count; i++) {
     int64_t own = kernel_weight(parts->target, &parts->kernels[i]);
-    bool is_next = count == 0 || weight + own > FULL_UNIT;
+    bool is_next = count == 0 || weight + own > FULL_UNIT ||
+                   parts->kernels[i].file != parts->kernels[i - 1].file;
     weight = is_next ? UNIT_WEIGHT + own : weight + own;
     count += is_next;
     parts->kernels[i].unit = count - 1;
@@ -173,17 +179,28 @@ typedef struct Lines {
 static Lines find_lines(const SourceParts *parts) {
   const BackEnd *back_end = parts->target->back_end;
   Lines lines = {.common = 1 + count_lines(&parts->header)};
-  int common = count_lines(&parts->includes) + count_lines(&parts->memory), kernels = 0;
+  int common = count_lines(&parts->includes) + count_lines(&parts->memory), kernels = 0, files = 0;
   for (int i = 0; i < parts->kernel_count; i++) kernels += count_lines(&parts->kernels[i].text);
+  for (int i = 0; i < parts->file_count; i++) files += count_lines(&parts->files[i]);
   if (back_end->guard != NULL) {
     lines.kernels = lines.common + 3;
-    lines.common = lines.kernels + kernels + 2;
+    lines.common = lines.kernels + kernels + files + 2;
     lines.calls = lines.common + common + count_lines(&parts->declarations);
     return lines;
   }
   lines.kernels = lines.common + common + (parts->has_levels ? 2 + parts->kernel_count : 0);
   lines.calls = lines.kernels + kernels;
   return lines;
+}
+
+/* The user's file that its kernels call is the end of a unit. */
+static void end_kernels(const Cutter *cutter, SourceUnit *unit, int file) {
+  if (file < 0) return;
+  const DeviceFile *of_user = &cutter->parts->device_files[file];
+  add_text(&unit->text, &cutter->parts->files[file]);
+  unit->file = of_user->name;
+  unit->external = of_user->external;
+  unit->weight += (int64_t)of_user->text.length * WEIGHT_OF_BYTE;
 }
 
 void units_cut(Arena *arena, CSource *source, const SourceParts *parts, const char *file) {
@@ -200,5 +217,7 @@ void units_cut(Arena *arena, CSource *source, const SourceParts *parts, const ch
     add_part(&cutter, unit, &part->text, line);
     line += count_lines(&part->text);
     unit->weight += kernel_weight(parts->target, part);
+    bool is_last = i + 1 == parts->kernel_count || parts->kernels[i + 1].unit != part->unit;
+    if (is_last) end_kernels(&cutter, unit, part->file);
   }
 }

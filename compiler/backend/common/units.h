@@ -10,6 +10,7 @@ typedef struct KernelPart {
   const Kernel *kernel;
   const char *name;
   Text text;
+  int file; /* the number of the user's file that it calls; -1: none */
   int unit; /* of those that hold kernels; filled by units_plan */
 } KernelPart;
 
@@ -20,6 +21,9 @@ typedef struct SourceParts {
   Text header, includes, memory;
   int kernel_count;
   KernelPart *kernels;
+  int file_count; /* of the user's for a device: each is behind the kernels of a unit that call it */
+  Text *files;
+  const struct DeviceFile *device_files;
   Text declarations, calls;
   Text tables;
   bool has_levels; /* all but the tables is compiled once for each level */

@@ -36,6 +36,10 @@ typedef struct CudaKernel {
 #define KERNEL(identifier, name) extern const CudaKernel cuda_kernel_##name;
 #include "kernel/kernels.def"
 
+/* Writes a file of the user's (extern). */
+void cuda_write_extern(Code *code, const struct DeviceFile *file, int number,
+                       const struct CompileOptions *options);
+
 CudaGrid cuda_grid(const Kernel *kernel);
 /* Blocks of one thread a point, or of `each` points a thread. */
 CudaGrid cuda_grid_of_points(int64_t points, int64_t each);

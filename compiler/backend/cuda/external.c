@@ -1,5 +1,6 @@
 /* Functions of the user's (extern) on the device: every thread of the launch calls the function. */
 #include "backend/common/c.h"
+#include "backend/common/externs.h"
 #include "backend/cuda/cuda.h"
 #include "support/integers.h"
 #include "support/panic.h"
@@ -23,11 +24,13 @@ static int result_operand(const Kernel *kernel) {
   return kernel->epilogue[0].operand;
 }
 
+/* It calls the user's by a name of ours, since what that one is called may mean something else here. */
 static void extern_write_before(Code *code, const KernelFunction *function) {
-  code_line(code,
-            "__device__ void %s(int count, const nnc_extern_tensor *inputs, "
-            "const nnc_extern_tensor *result);",
-            function->kernel->external.function);
+  code_line(code, "#include \"nnc_cuda_extern.h\"");
+  code_line(
+      code,
+      "NNC_EXTERN void nnc_call_%s(int, const nnc_extern_tensor *, const nnc_extern_tensor *);",
+      function->kernel->external.function);
 }
 
 static void extern_write(Code *code, KernelFunction *function) {
@@ -40,7 +43,31 @@ static void extern_write(Code *code, KernelFunction *function) {
   code_close_list(code);
   code_line(code, "const nnc_extern_tensor result = %s;",
             tensor_text(arena, slots->result, function->operands[result_operand(kernel)]));
-  code_line(code, "%s(%d, inputs, &result);", slots->function, slots->count);
+  code_line(code, "nnc_call_%s(%d, inputs, &result);", slots->function, slots->count);
+}
+
+/* The file in a namespace of its own, with its own lines; then the functions that kernels call. */
+void cuda_write_extern(Code *code, const DeviceFile *file, int number,
+                       const CompileOptions *options) {
+  Arena *arena = code->arena;
+  const Text *text = &file->text;
+  code_blank(code);
+  code_line(code, "namespace nnc_extern_%d {", number);
+  code_line(code, "#line 1 %s", code_string(arena, file->name));
+  if (text->length > 0) text_add_bytes(code->out, text->data, text->length);
+  if (text->length > 0 && text->data[text->length - 1] != '\n') text_add_char(code->out, '\n');
+  code_line(code, "}");
+  for (int i = 0; i < options->extern_count; i++) {
+    const char *function = options->externs[i]->function;
+    if (externs_device_file(options, function) != number) continue;
+    code_line(code, "#line 1 \"the call of %s\"", function);
+    code_open(code,
+              "NNC_EXTERN void nnc_call_%s(int nnc_count, const nnc_extern_tensor *nnc_inputs, "
+              "const nnc_extern_tensor *nnc_result)",
+              function);
+    code_line(code, "nnc_extern_%d::%s(nnc_count, nnc_inputs, nnc_result);", number, function);
+    code_close(code);
+  }
 }
 
 const CudaKernel cuda_kernel_extern = {

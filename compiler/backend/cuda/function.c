@@ -218,7 +218,7 @@ static const char *const words[] = {
     "sums",   "slot",   "tap",    "place",     "image",  "tile",   "where",  "channel", "best",
     "better", "seen",   "value",  "given",     "window", "left",   "right",  "first",   "count",
     "plane",  "lane",   "warp",   "sum",       "own",    "other",  "before", "number",  "owners",
-    "counts", "memory", "outer",  "totals",    "down",   "across", NULL};
+    "counts", "memory", "outer",  "totals",    "down",   "across", "inputs", "result",  NULL};
 
 const BackEnd back_end_cuda = {
     .dialect = &dialect_cuda,
@@ -227,6 +227,7 @@ const BackEnd back_end_cuda = {
     .header = "nnc_cuda.h",
     .guard = "NNC_KERNELS",
     .host_header = "nnc_cuda_program.h",
+    .write_extern = cuda_write_extern,
     .write_kernel = write_kernel,
     .write_declaration = write_declaration,
     .write_launch = write_launch,

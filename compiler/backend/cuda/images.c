@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "backend/common/command.h"
+#include "backend/common/externs.h"
 #include "backend/common/images.h"
 #include "backend/cuda/architectures.h"
 #include "support/embedded.h"
@@ -30,6 +31,20 @@ static void add_options(Arena *arena, Arguments *arguments, const CompileOptions
   if (options->debug) vec_push(arena, arguments, "--generate-line-info");
 }
 
+/* The user's files may include what lies beside them. */
+static void add_folder(Arena *arena, Arguments *arguments, const char *folder) {
+  vec_push(arena, arguments, arena_printf(arena, "-I%s", folder));
+}
+
+static void add_folders(Arena *arena, Arguments *arguments, const CompileOptions *options) {
+  const char *last = NULL;
+  for (int i = 0; i < options->device_file_count; i++) {
+    const char *folder = externs_folder(arena, options->device_files[i].name);
+    if (last == NULL || strcmp(folder, last) != 0) add_folder(arena, arguments, folder);
+    last = folder;
+  }
+}
+
 static void add_command(Arena *arena, Arguments *arguments, const CompileOptions *options,
                         const ImageRequest *request) {
   const CudaImages *images = cuda_images(options);
@@ -38,6 +53,8 @@ static void add_command(Arena *arena, Arguments *arguments, const CompileOptions
               arena_printf(arena, "--gpu-architecture=%s", request->architecture), NULL);
   add_options(arena, arguments, options);
   if (request->is_whole) vec_push(arena, arguments, "--define-macro=NNC_KERNELS");
+  if (request->is_whole) add_folders(arena, arguments, options);
+  if (request->beside != NULL) add_folder(arena, arguments, request->beside);
   if (strncmp(request->architecture, "sm_", 3) == 0)
     vec_push(arena, arguments, "--ptxas-options=-v");
 }
@@ -71,6 +88,7 @@ static const char *commands(Arena *arena, const CompileOptions *options) {
     vec_push(arena, &words, arena_printf(arena, "-arch=%s", architecture));
     add_options(arena, &words, options);
     vec_push(arena, &words, "-DNNC_KERNELS");
+    add_folders(arena, &words, options);
     process_add(arena, &words, "-I", arena_printf(arena, "%s/include/nnc/cuda", options->prefix),
                 "-x", "cu", options->source, "-o",
                 arena_printf(arena, "%s.%s", options->output, architecture), NULL);

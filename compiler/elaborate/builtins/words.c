@@ -48,12 +48,14 @@ const Builtin builtins_words[] = {
         "A gradient of one's own: the block returns the gradients of the arguments, `none` "
         "for none, from that of the result; it sees the arguments and the body's names."
         " Example: def pass(v) { return sign(v) } gradient (dy) { return dy * (abs(v) <= 1) }"),
-    STATEMENT("extern",
-              "extern NAME(ARGUMENT : TYPE[EXTENTS], ...) : TYPE[EXTENTS] { c = FILE } gradient "
-              "(DY) { BODY }",
-              "An operator written in C, compiled into the executable; its gradient, if it has "
-              "one, is written in the language. [...] takes any shape."
-              " Example: extern twice(v : f32[...]) : f32[v.shape] { c = \"twice.c\" }"),
+    STATEMENT(
+        "extern",
+        "extern NAME(ARGUMENT : TYPE[EXTENTS], ...) : TYPE[EXTENTS] { c = FILE, cuda = FILE } "
+        "gradient (DY) { BODY }",
+        "An operator written in C, and in CUDA for --target=cuda, compiled into the "
+        "executable; its gradient, if it has one, is written in the language. [...] takes "
+        "any shape."
+        " Example: extern twice(v : f32[...]) : f32[v.shape] { c = \"twice.c\" }"),
     STATEMENT(
         "optimizer", "optimizer NAME(ARGUMENTS) { BODY }",
         "How a step changes a parameter: the body sees w, its gradient g and the step t, from "

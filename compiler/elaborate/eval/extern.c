@@ -1,9 +1,9 @@
-/* Operators of one's own in C: extern f(x : f32[...]) : f32[x.shape] { c = "f.c" }.
+/* Operators of one's own: extern f(x : f32[...]) : f32[x.shape] { c = "f.c", cuda = "f.cu" }.
  *
  * A call evaluates the declared types with the arguments in place, as a def does, and makes one
- * node. Tensors and numbers become its operands, in the order of the arguments. Files of C, objects
- * and archives are looked for beside the program's; the module knows them by the function's name.
- */
+ * node. Tensors and numbers become its operands, in the order of the arguments. Files of C, objects,
+ * archives and files of CUDA are looked for beside the program's; the module knows them by the function's
+ * name. Which of them a program needs its target says (driver/executable.c). */
 #include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -24,6 +24,8 @@ typedef struct External {
   int file_count;
   const char *files[MOST_FILES];
   Span files_at;
+  const char *cuda; /* NULL: there is none */
+  Span cuda_at;
   bool is_rowwise; /* row i of the result follows from row i of each argument that has axes */
   Span rowwise_at;
 } External;
@@ -47,11 +49,10 @@ static bool read_function(Elaborator *e, const AstEntry *entry, External *extern
   return read_text(e, entry, &external->function);
 }
 
-/* Kept for back ends to come. */
-static bool read_ignored(Elaborator *e, const AstEntry *entry, External *external) {
-  const char *ignored;
-  (void)external;
-  return read_text(e, entry, &ignored);
+/* One file: it is a part of the text that the kernels' compiler sees. */
+static bool read_cuda(Elaborator *e, const AstEntry *entry, External *external) {
+  external->cuda_at = entry->value->span;
+  return read_text(e, entry, &external->cuda);
 }
 
 static bool read_rowwise(Elaborator *e, const AstEntry *entry, External *external) {
@@ -96,7 +97,7 @@ static const ExternKey extern_keys[] = {
     {"c", read_files},
     {"function", read_function},
     {"rowwise", read_rowwise},
-    {"cuda", read_ignored},
+    {"cuda", read_cuda},
 };
 enum { EXTERN_KEYS = sizeof extern_keys / sizeof *extern_keys };
 
@@ -111,8 +112,15 @@ static bool read_entry(Elaborator *e, const AstEntry *entry, External *external)
   Diagnostic *d = report_error(e, entry->span, "an extern operator has no key '%s'", key);
   report_suggest(d, key, known, EXTERN_KEYS);
   return diag_help(
-      d, "c = \"file.c\", function = \"name\" where the function is called otherwise, and "
-         "rowwise = true where row i of the result follows from row i of the arguments");
+      d, "c = \"file.c\", cuda = \"file.cu\", function = \"name\" where the function is called "
+         "otherwise, and rowwise = true where row i of the result follows from row i of the "
+         "arguments");
+}
+
+static bool is_word(const char *const *words, size_t count, const char *name) {
+  for (size_t i = 0; i < count; i++)
+    if (!strcmp(words[i], name)) return true;
+  return false;
 }
 
 static bool is_word_of_c(const char *name) {
@@ -127,15 +135,25 @@ static bool is_word_of_c(const char *name) {
       "typeof",    "bool",    "true",     "false",         "nullptr",
       "constexpr", "alignas", "alignof",  "static_assert", "thread_local",
       "linux",     "unix"};
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (!strcmp(words[i], name)) return true;
-  return false;
+  return is_word(words, sizeof words / sizeof *words, name);
+}
+
+/* CUDA is C++. */
+static bool is_word_of_cuda(const char *name) {
+  static const char *const words[] = {
+      "and",      "and_eq",   "bitand", "bitor",    "catch",   "class",   "compl",     "delete",
+      "dim3",     "explicit", "export", "false",    "friend",  "mutable", "namespace", "new",
+      "noexcept", "not",      "not_eq", "operator", "or",      "or_eq",   "private",   "protected",
+      "public",   "template", "this",   "throw",    "try",     "typeid",  "typename",  "using",
+      "virtual",  "wchar_t",  "xor",    "xor_eq",   "decltype"};
+  return is_word(words, sizeof words / sizeof *words, name);
 }
 
 /* Why no function of the user's can have the name; NULL: it can. */
-static const char *find_objection(const char *name) {
+static const char *find_objection(const char *name, bool is_of_cuda) {
   if (!is_identifier(name)) return "is no name of a C function";
   if (is_word_of_c(name)) return "is a word of C";
+  if (is_of_cuda && is_word_of_cuda(name)) return "is a word of CUDA";
   if (!strncmp(name, "nnc_", 4)) return "begins with nnc_, as the runtime's functions do";
   if (name[0] == '_') return "begins with '_': such names are the C library's";
   /* The program would call the user's where it means the other. */
@@ -143,11 +161,12 @@ static const char *find_objection(const char *name) {
   return NULL;
 }
 
-static bool check_function(Elaborator *e, const char *name, Span at) {
-  const char *objection = find_objection(name);
+static bool check_function(Elaborator *e, const External *external, Span at) {
+  const char *name = external->function;
+  const char *objection = find_objection(name, external->cuda != NULL);
   if (!objection) return true;
   return diag_help(
-      report_error(e, at, "a C function of your own cannot be called '%s': it %s", name, objection),
+      report_error(e, at, "a function of your own cannot be called '%s': it %s", name, objection),
       "function = \"my_%s\" in the operator's block names another one", name);
 }
 
@@ -156,29 +175,47 @@ static bool read_entries(Elaborator *e, const Function *function, External *exte
   *external = (External){.function = function->name};
   for (int i = 0; i < entries->count; i++)
     if (!read_entry(e, &entries->items[i], external)) return false;
-  if (external->file_count == 0)
+  if (external->file_count == 0 && !external->cuda)
     return report_failure(e, function->stmt->function.name.span,
-                          "the extern operator '%s' needs a file: c = \"%s.c\"", function->name,
-                          function->name);
-  return check_function(e, external->function, function->stmt->function.name.span);
+                          "the extern operator '%s' needs a file: c = \"%s.c\", or for "
+                          "--target=cuda cuda = \"%s.cu\"",
+                          function->name, function->name, function->name);
+  return check_function(e, external, function->stmt->function.name.span);
 }
 
-static bool find_file(Elaborator *e, const External *external, const char **file) {
-  static const char *const ends[] = {".c", ".o", ".a"};
-  size_t length = strlen(*file);
-  bool is_known = false;
-  for (int i = 0; i < 3; i++) is_known |= length > 2 && !strcmp(*file + length - 2, ends[i]);
-  if (!is_known)
-    return report_failure(e, external->files_at,
-                          "'%s' is no C file, object or archive: its name must end in .c, .o or .a",
-                          *file);
+static bool ends_with(const char *name, const char *end) {
+  size_t length = strlen(name), rest = strlen(end);
+  return length > rest && !strcmp(name + length - rest, end);
+}
+
+static bool find_file(Elaborator *e, Span at, const char **file) {
   *file = beside_program(e, *file);
   if (access(*file, R_OK) == 0) return true;
-  return report_failure(e, external->files_at, "cannot read %s: %s", *file, strerror(errno));
+  return report_failure(e, at, "cannot read %s: %s", *file, strerror(errno));
+}
+
+static bool find_c(Elaborator *e, const External *external, const char **file) {
+  Span at = external->files_at;
+  if (ends_with(*file, ".c") || ends_with(*file, ".o") || ends_with(*file, ".a"))
+    return find_file(e, at, file);
+  if (!ends_with(*file, ".cu"))
+    return report_failure(
+        e, at, "'%s' is no C file, object or archive: its name must end in .c, .o or .a", *file);
+  return diag_help(report_error(e, at, "'%s' is a file of CUDA, not of C", *file), "cuda = \"%s\"",
+                   *file);
+}
+
+static bool find_files(Elaborator *e, External *external) {
+  for (int i = 0; i < external->file_count; i++)
+    if (!find_c(e, external, &external->files[i])) return false;
+  if (!external->cuda) return true;
+  if (ends_with(external->cuda, ".cu")) return find_file(e, external->cuda_at, &external->cuda);
+  return report_failure(e, external->cuda_at, "'%s' is no file of CUDA: its name must end in .cu",
+                        external->cuda);
 }
 
 static bool same_files(const ExternInfo *known, const External *external) {
-  bool same = known->file_count == external->file_count;
+  bool same = known->file_count == external->file_count && known->cuda == external->cuda;
   for (int i = 0; same && i < known->file_count; i++)
     same = known->files[i] == external->files[i]; /* interned */
   return same;
@@ -191,11 +228,12 @@ static bool enter(Elaborator *e, const Function *function, const External *exter
   const ExternInfo *known = module_find_extern(e->module, name);
   if (known && !same_files(known, external))
     return diag_note(
-        report_error(e, at, "the C function '%s' is taken from other files elsewhere", name),
+        report_error(e, at, "the function '%s' is taken from other files elsewhere", name),
         known->span, "here");
   if (known) return true;
   ExternInfo info = {.function = name,
                      .file_count = external->file_count,
+                     .cuda = external->cuda,
                      .span = at,
                      .files = ARENA_ARRAY(e->arena, const char *, external->file_count)};
   for (int i = 0; i < info.file_count; i++) info.files[i] = external->files[i];
@@ -249,8 +287,7 @@ Value evaluate_extern(Elaborator *e, const Function *function, Span call, const 
     return report_error_value(e, function->stmt->function.name.span,
                               "an extern operator needs an argument");
   if (!read_entries(e, function, &external)) return value_error();
-  for (int i = 0; i < external.file_count; i++)
-    if (!find_file(e, &external, &external.files[i])) return value_error();
+  if (!find_files(e, &external)) return value_error();
   for (int i = 0; i < formals->count; i++) {
     operands[i] = take_operand(e, function, i, values[i], call);
     if (!operands[i]) return value_error();

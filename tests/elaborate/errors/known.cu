@@ -1,0 +1,1 @@
+/* A file for the declarations of extern.net. */
