@@ -247,7 +247,13 @@ static void check_usage(ParseState *parse, struct argp_state *state) {
     argp_error(state, "a dump has its types and constants: --float and -D are for .net files");
   if (options->emit == EMIT_CUDA) options->target = &target_cuda;
   if (options->emit == EMIT_C && options->target == &target_cuda)
-    argp_error(state, "with --target=cuda one file holds the kernels and their host: --emit=cuda");
+    argp_error(state,
+               "--emit=c is for --target=c; with --target=cuda --emit=cuda writes one file of "
+               "the kernels and their host");
+  const char *arch = options->toolchain.arch;
+  if (options->target == &target_c && arch &&
+      (!strncmp(arch, "sm_", 3) || !strncmp(arch, "compute_", 8)))
+    argp_error(state, "--arch=%s names GPUs, which are for --target=cuda", arch);
   if (single && options->files.count > 1)
     argp_error(state, "one file makes one executable, but there are %d: %s, %s%s",
                options->files.count, options->files.items[0], options->files.items[1],
@@ -345,7 +351,7 @@ static void print_version(FILE *stream, struct argp_state *state) {
 
 Options options_parse(Arena *arena, int argc, char **argv) {
   Options options = {.target = &target_c,
-                     .toolchain = {.arch = "native", .cache_bytes = 512 << 20},
+                     .toolchain = {.cache_bytes = 512 << 20},
                      .colour = -1,
                      .passes = {.level = 1}};
   ParseState parse = {arena, &options, false};

@@ -88,13 +88,15 @@ void memory_refuse(Fitter *fitter, Diagnostics *diagnostics) {
   diag_note(error, (Span){0}, "parameters take %s, optimizer state %s, state %s",
             bytes_text(arena, program->parameter_bytes),
             bytes_text(arena, program->optimizer_bytes), bytes_text(arena, program->state_bytes));
-  diag_note(error, (Span){0}, "workspace of %d thread%s: %s", fitter->request->threads,
-            fitter->request->threads == 1 ? "" : "s",
-            bytes_text(arena, fitter->request->threads * program->worker_bytes));
+  if (program->worker_bytes > 0)
+    diag_note(error, (Span){0}, "workspace of %d thread%s: %s", fitter->request->threads,
+              fitter->request->threads == 1 ? "" : "s",
+              bytes_text(arena, fitter->request->threads * program->worker_bytes));
   diag_note(error, (Span){0}, "values of the entry %s take %s (%s)", entry_name(largest),
             bytes_text(arena, entry_bytes(program, largest)),
             candidate_text(arena, &fitter->best, module.run.batch));
   note_holders(arena, error, program, &program->entries[largest]);
   note_coupled(arena, error, coupled);
-  if (fitter->request->threads > 1) diag_help(error, "--threads=1 needs a single workspace");
+  if (fitter->request->threads > 1 && program->worker_bytes > 0)
+    diag_help(error, "--threads=1 needs a single workspace");
 }

@@ -369,7 +369,7 @@ static bool read_program(Reader *reader, Program *program) {
   Span start = reader->token.span;
   if (!reader_string(reader, &target)) return false;
   if (strcmp(target, program->target->name) != 0)
-    return reader_fail_at(reader, start, "this is for another target than %s",
+    return reader_fail_at(reader, start, "this was lowered for --target=%s, not for %s", target,
                           program->target->name);
   if (!record_read(reader, RECORD(program_fields), program)) return false;
   while (reader_accept_word(reader, "scalar")) {

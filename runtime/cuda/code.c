@@ -62,6 +62,8 @@ static void list_names(char *text, size_t size, const nnc_cuda_program *program,
   }
 }
 
+enum { OLDEST_CAPABILITY = 80 }; /* as OLDEST_ARCHITECTURE of the compiler */
+
 const char *nnc_code_choose(const nnc_cuda_program *program, const nnc_gpu *gpu, const char *file,
                             char *message) {
   int capability = 10 * gpu->major + gpu->minor, best_rank = 0;
@@ -75,10 +77,17 @@ const char *nnc_code_choose(const nnc_cuda_program *program, const nnc_gpu *gpu,
   if (best) return best;
   list_names(has, sizeof has, program, ", ", " and ");
   list_names(arch, sizeof arch, program, ",", ",");
-  snprintf(message, NNC_MESSAGE,
-           "this program was compiled for %s, but %s is sm_%d: compile it for this one, too, by "
-           "'nnc --target=cuda --arch=%s,sm_%d %s'",
-           has, nnc_gpu_text(text, gpu), capability, arch, capability, file);
+  if (capability < OLDEST_CAPABILITY)
+    snprintf(
+        message, NNC_MESSAGE,
+        "this program was compiled for %s, but %s is sm_%d: nnc makes programs for sm_%d and newer "
+        "GPUs; without --target=cuda the model is compiled for the processor",
+        has, nnc_gpu_text(text, gpu), capability, OLDEST_CAPABILITY);
+  else
+    snprintf(message, NNC_MESSAGE,
+             "this program was compiled for %s, but %s is sm_%d: compile it for this one, too, by "
+             "'nnc --target=cuda --arch=%s,sm_%d %s'",
+             has, nnc_gpu_text(text, gpu), capability, arch, capability, file);
   return NULL;
 }
 

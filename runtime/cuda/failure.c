@@ -13,8 +13,10 @@ typedef struct Advice {
 } Advice;
 
 #define FAULT_OF_OURS                                                                              \
-  "A kernel of this program is wrong, which is a fault of nnc: please report it with the model; "  \
-  "compute-sanitizer, run on this program, tells which kernel"
+  "A kernel of this program is wrong. This is a fault of nnc, unless the model has operators of "  \
+  "its own "                                                                                       \
+  "in CUDA: please report it with the model; compute-sanitizer, run on this program, tells which " \
+  "kernel"
 
 static const Advice advices[] = {
     {CU_OUT_OF_MEMORY, "Other programs may hold the device's memory: nvidia-smi lists them"},

@@ -15,6 +15,13 @@ check_status "no file" 2 'which .net file' "$nnc"
 check_status "two files" 2 'one file makes one executable' "$nnc" a.net b.net
 check_status "unknown flag" 2 'unrecognized option' "$nnc" --no-such-flag x.net
 check_status "unknown kind" 2 '--emit takes one of c, cuda, ir' "$nnc" --emit=pdf x.net
+check_status "C of a program for CUDA" 2 'emit=c is for --target=c; with --target=cuda --emit=cuda' "$nnc" --target=cuda --emit=c x.net
+check_status "GPUs without --target=cuda" 2 'arch=sm_80,sm_90a names GPUs, which are for --target=cuda' "$nnc" --arch=sm_80,sm_90a x.net
+check_status "the GPUs of this machine" 3 'error: --arch=native: GPUs are named' "$nnc" models/iris.net --target=cuda --arch=native --emit=cuda
+check_status "processors as GPUs" 3 "in a list for CUDA stand sm_80, .* not 'x86-64-v3'" "$nnc" models/iris.net --target=cuda --arch=x86-64-v3 --emit=cuda
+check_status "a static program for CUDA" 3 'error: --static: an executable for CUDA opens' "$nnc" models/iris.net --target=cuda --static --emit=cuda
+check_status "no NVRTC" 3 "NNC_NVRTC is '/nonexistent', which is no NVRTC" env NNC_NVRTC=/nonexistent "$nnc" models/iris.net --target=cuda -o "$work/iris"
+check_status "memory of a GPU" 1 'values of the entry train take' "$nnc" models/iris.net --target=cuda --memory-limit=1K --emit=cuda
 check_status "unknown pass" 2 'there is no pass or stage "nothing"' "$nnc" --dump-after=nothing x.net
 check_status "bad definition" 2 'NAME=VALUE' "$nnc" -D batch models/iris.net
 check_status "missing file" 3 'cannot read .*nowhere\.net: No such file' "$nnc" "$work/nowhere.net"
@@ -121,7 +128,7 @@ mistaken '/^program /q;s/x/x/' 'wrong.plan:[0-9]+:1: error: the first buffers ar
 mistaken '/^program /,$d' "expected 'program': the dump of a pass has no Program"
 mistaken '/^entry eval batch/,$d' 'entry eval is not in module and program'
 mistaken 's/^\(program .*\) parameters [0-9]*/\1 parameters -1/' 'error: this integer is not between 0 and'
-mistaken 's/^program "[a-z]*"/program "other"/' 'this is for another target than'
+mistaken 's/^program "[a-z]*"/program "other"/' 'this was lowered for --target=other, not for c'
 mistaken 's/^kernel h_y /kernel h_y 5 /' "expected a string but found '5'"
 mistaken 's/^  m: 10 strides/  m: 11 strides/' 'kernel h_y: the template reads 44 elements of operand 0, which has 40'
 mistaken 's/\(buffer activation .*\) alias -1/\1 alias 9999/' 'there is no buffer 9999'

@@ -126,8 +126,14 @@ bool cuda_prepare_images(Arena *arena, CompileOptions *options, bool compiles) {
             "starts, which a static one cannot\n");
     return false;
   }
-  bool is_default = options->arch == NULL || strcmp(options->arch, "native") == 0;
-  const char *list = is_default ? default_architectures : options->arch;
+  if (options->arch != NULL && strcmp(options->arch, "native") == 0) {
+    fprintf(stderr,
+            "nnc: error: --arch=native: GPUs are named, as by --arch=sm_90a; 'nvidia-smi "
+            "--query-gpu=name,compute_cap --format=csv' tells which this machine has (9.0 is "
+            "sm_90a, 8.6 is sm_86)\n");
+    return false;
+  }
+  const char *list = options->arch == NULL ? default_architectures : options->arch;
   if (!architectures_parse(arena, &images->architectures, list)) return false;
   int count = images->architectures.count;
   const char **names = ARENA_ARRAY(arena, const char *, count);

@@ -4,7 +4,7 @@
 
 #include "backend/common/compile.h"
 
-/* Before compile_prepare: reads options->arch, which is of the GPUs (NULL or "native": the default),
+/* Before compile_prepare: reads options->arch, which is of the GPUs (NULL: the default),
  * fills options->images, and sets options->arch to what the host's part is compiled for. With
  * `compiles` NVRTC is found and asked what it knows; without, compile_c must not be called. False
  * after a message. */
