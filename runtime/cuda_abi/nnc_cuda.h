@@ -121,6 +121,14 @@ NNC_DEFINE_ORDER(f64, double)
 NNC_DEFINE_ORDER(i32, int32_t)
 NNC_DEFINE_ORDER(i64, int64_t)
 
+/* An unsigned number of the same order: of a float the bits, with those of negative numbers complemented and
+ * the sign of the others set; NaN is the greatest, both zeros are one. */
+NNC_DEVICE uint32_t nnc_key_f32(float x) {
+  const uint32_t bits = nnc_f32_bits(x == 0 ? 0.0f : x);
+  return x != x ? UINT32_MAX : bits ^ (bits >> 31 ? UINT32_MAX : (uint32_t)1 << 31);
+}
+NNC_DEVICE uint32_t nnc_key_i32(int32_t x) { return (uint32_t)x ^ (uint32_t)1 << 31; }
+
 /* ---- --check-indices ---- */
 
 /* The index as it is. One outside of [0, extent) is noted: the first element of the first place. The

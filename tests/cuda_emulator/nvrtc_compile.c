@@ -22,21 +22,23 @@ extern char **environ;
 static const char *const shim[] = {"nnc_emulated_interface.h", "nnc_emulated_machine.h",
                                    "nnc_emulated_unit.h"};
 
-static const char *const usual[] = {"-std=c++17",
-                                    "-O1",
-                                    "-g1",
-                                    "-fPIC",
-                                    "-shared",
-                                    "-nostdlib",
-                                    "-nostdinc++",
-                                    "-fno-exceptions",
-                                    "-fno-rtti",
-                                    "-fno-math-errno",
-                                    "-fno-strict-aliasing",
-                                    "-ffp-contract=off",
-                                    "-DNNC_EMULATED",
-                                    "-Wl,-z,defs",
-                                    "-Wl,--build-id=none"};
+static const char *const usual[] = {
+    "-w",
+    /* generated code need not look as if written by hand */ "-std=c++17",
+    "-O1",
+    "-g1",
+    "-fPIC",
+    "-shared",
+    "-nostdlib",
+    "-nostdinc++",
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-fno-math-errno",
+    "-fno-strict-aliasing",
+    "-ffp-contract=off",
+    "-DNNC_EMULATED",
+    "-Wl,-z,defs",
+    "-Wl,--build-id=none"};
 
 static const char *const checks[] = {"-fsanitize=alignment,bounds"};
 static const char *const races[] = {"-fsanitize=thread", "-DNNC_EMULATED_RACES"};

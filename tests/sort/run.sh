@@ -15,4 +15,19 @@ for type in f32 f64 i32 i64 u8; do
     check "$type $count" python3 tests/sort/check.py "$work/order" $type $count "$work"
   done
 done
+
+# CUDA's kernels: short rows are ordered by counting, longer ones sorted by a block.
+emulator=$build/tests/cuda_emulator
+if [ -e "$emulator/libnvrtc.so.13" ]; then
+  export NNC_NVRTC=$emulator/libnvrtc.so.13 NNC_LIBCUDA=$emulator/libcuda.so.1
+  for type in f32 f64 i32 u8; do
+    for count in 63 300; do
+      sed "s/COUNT/$count/g; s/TYPE/$type/" tests/sort/order.net > "$work/order.net"
+      check "compile $type $count for CUDA" "$build/bin/nnc" --target=cuda --arch=compute_90 "$work/order.net" -o "$work/order"
+      check "$type $count by CUDA" python3 tests/sort/check.py "$work/order" $type $count "$work"
+    done
+  done
+else
+  echo "skipped: kernels of CUDA, without the emulator's C++ compiler"
+fi
 summary

@@ -8,6 +8,15 @@
 #include "support/integers.h"
 #include "support/panic.h"
 
+/* The command, which holds no comment's end; its parts on lines of their own. */
+static void emit_command(Emitter *emitter) {
+  static const char and[] = " && ";
+  const char *at = emitter->options->command;
+  for (const char *end = strstr(at, and); end; at = end + strlen(and), end = strstr(at, and))
+    code_line(&emitter->code, " *   %.*s &&", (int)(end - at), at);
+  code_line(&emitter->code, " *   %s", at);
+}
+
 static void emit_header(Emitter *emitter) {
   const Module *module = emitter->program->module;
   Code *code = &emitter->code;
@@ -16,7 +25,7 @@ static void emit_header(Emitter *emitter) {
   code_line(code, " *");
   code_line(code, " * %s: no licence is attached. Build it with:", output_c_mark);
   code_line(code, " *");
-  code_line(code, " *   %s", emitter->options->command); /* which holds no comment's end */
+  emit_command(emitter);
   code_line(code, " */");
 }
 

@@ -104,22 +104,59 @@ const CudaKernel cuda_kernel_scatter_add = {.grid = scatter_grid, .write = scatt
 
 /* ---- argsort ---- */
 
-static void argsort_write(Code *code, KernelFunction *function) {
-  Arena *arena = code->arena;
-  const Kernel *kernel = function->kernel;
-  const SortSlots *slots = &kernel->sort;
-  const char *index_type = cuda_index_type(kernel, points_of(kernel));
-  TemplateHoles holes = holes_of(arena, function, index_type);
-  DType compared = cuda_sum_type(value_type(kernel));
-  template_add_integer(&holes, "ELEMENTS", slots->elements);
-  template_add(&holes, "COMPARED", c_value_type(compared));
-  template_add(&holes, "COMPARED_NAME", c_type_name(compared));
-  template_add(&holes, "IS_DESCENDING", slots->descending ? "true" : "false");
-  template_add(&holes, "OWN", cuda_loaded(arena, function, 0, "number"));
-  template_add(&holes, "OTHER", cuda_loaded(arena, function, 0, "number - own + i"));
-  template_add(&holes, "EPILOGUE",
-               point_epilogue(arena, function, index_type, "(int32_t)own", DTYPE_I32));
-  template_render(code->out, "codegen_templates/cuda/argsort.cu", &holes);
+enum { LEAST_SORTED = 64, MOST_SORTED = 4096 }; /* elements of a row that a block sorts */
+
+/* Longer and shorter rows, and values of 8 bytes, are ordered by counting. */
+static bool is_sorted_by_block(const Kernel *kernel) {
+  int64_t elements = kernel->sort.elements;
+  return elements >= LEAST_SORTED && elements <= MOST_SORTED &&
+         dtype_size(cuda_sum_type(value_type(kernel))) == 4;
 }
 
-const CudaKernel cuda_kernel_argsort = {.grid = points_grid, .write = argsort_write};
+static CudaGrid argsort_grid(const Kernel *kernel) {
+  if (!is_sorted_by_block(kernel)) return points_grid(kernel);
+  return (CudaGrid){kernel->sort.rows, USUAL_THREADS};
+}
+
+/* Fills codegen_templates/cuda/argsort_block.cu. */
+static void sort_by_block(Code *code, KernelFunction *function, TemplateHoles *holes) {
+  const Kernel *kernel = function->kernel;
+  int width = 2;
+  while (width < kernel->sort.elements) width *= 2;
+  const char *key =
+      arena_printf(code->arena, "%snnc_key_%s(%s)", kernel->sort.descending ? "~" : "",
+                   c_type_name(cuda_sum_type(value_type(kernel))),
+                   cuda_loaded(code->arena, function, 0, "number"));
+  template_add_integer(holes, "WIDTH", width);
+  template_add(holes, "KEY", key);
+  template_add(holes, "EPILOGUE",
+               point_epilogue(code->arena, function, cuda_index_type(kernel, points_of(kernel)),
+                              "own", DTYPE_I32));
+  template_render(code->out, "codegen_templates/cuda/argsort_block.cu", holes);
+}
+
+/* Fills codegen_templates/cuda/argsort.cu. */
+static void sort_by_counting(Code *code, KernelFunction *function, TemplateHoles *holes) {
+  Arena *arena = code->arena;
+  const Kernel *kernel = function->kernel;
+  DType compared = cuda_sum_type(value_type(kernel));
+  template_add(holes, "COMPARED", c_value_type(compared));
+  template_add(holes, "COMPARED_NAME", c_type_name(compared));
+  template_add(holes, "IS_DESCENDING", kernel->sort.descending ? "true" : "false");
+  template_add(holes, "OWN", cuda_loaded(arena, function, 0, "number"));
+  template_add(holes, "OTHER", cuda_loaded(arena, function, 0, "number - own + i"));
+  template_add(holes, "EPILOGUE",
+               point_epilogue(arena, function, cuda_index_type(kernel, points_of(kernel)),
+                              "(int32_t)own", DTYPE_I32));
+  template_render(code->out, "codegen_templates/cuda/argsort.cu", holes);
+}
+
+static void argsort_write(Code *code, KernelFunction *function) {
+  const Kernel *kernel = function->kernel;
+  TemplateHoles holes = holes_of(code->arena, function, cuda_index_type(kernel, points_of(kernel)));
+  template_add_integer(&holes, "ELEMENTS", kernel->sort.elements);
+  if (is_sorted_by_block(kernel)) sort_by_block(code, function, &holes);
+  else sort_by_counting(code, function, &holes);
+}
+
+const CudaKernel cuda_kernel_argsort = {.grid = argsort_grid, .write = argsort_write};
