@@ -225,24 +225,24 @@ static const char *join_name(Op reduce, DType dtype) {
   }
 }
 
-/* The parts' results of a reduction in columns: one for each warp and lane. */
+/* The parts' results of a reduction in columns: one for each warp and lane, in memory that all such
+ * reductions of the kernel share. */
 static void join_columns(const LoopWriter *writer, const Stage *stage, int number, DType sum) {
   Code *code = writer->code;
   const char *type = c_value_type(sum), *name = arena_printf(code->arena, "a%d", number);
   bool is_search = reduction_is_search(stage->reduce);
-  code_line(code, "NNC_BLOCK_MEMORY %s m%d[%d];", type, number, writer->plan.grid.threads);
-  if (is_search)
-    code_line(code, "NNC_BLOCK_MEMORY int32_t n%d[%d];", number, writer->plan.grid.threads);
+  code_line(code, "%s *const m%d = (%s *)memory;", type, number, type);
+  code_line(code, "nnc_sync();");
   code_line(code, "m%d[NNC_THREAD] = %s;", number, name);
-  if (is_search) code_line(code, "n%d[NNC_THREAD] = p%d;", number, number);
+  if (is_search) code_line(code, "places[NNC_THREAD] = p%d;", number);
   code_line(code, "nnc_sync();");
   code_line(code, "%s = m%d[NNC_THREAD %% %d];", name, number, WARP);
-  if (is_search) code_line(code, "p%d = n%d[NNC_THREAD %% %d];", number, number, WARP);
+  if (is_search) code_line(code, "p%d = places[NNC_THREAD %% %d];", number, WARP);
   code_open(code, "for (int w = NNC_THREAD %% %d + %d; w < %d; w += %d)", WARP, WARP,
             writer->plan.grid.threads, WARP);
   if (is_search) {
-    code_line(code, "nnc_join_%s_%s(&%s, &p%d, m%d[w], n%d[w]);", join_name(stage->reduce, sum),
-              c_type_name(sum), name, number, number, number);
+    code_line(code, "nnc_join_%s_%s(&%s, &p%d, m%d[w], places[w]);", join_name(stage->reduce, sum),
+              c_type_name(sum), name, number, number);
   } else {
     Stage join = *stage;
     if (stage->value->dtype == DTYPE_BOOL) join.reduce = OP_REDUCE_MAX;
@@ -250,6 +250,18 @@ static void join_columns(const LoopWriter *writer, const Stage *stage, int numbe
                          arena_printf(code->arena, "m%d[w]", number));
   }
   code_close(code);
+}
+
+/* The memory for that. */
+static void declare_columns(const LoopWriter *writer) {
+  bool has_search = false;
+  for (int i = 0; i < writer->kernel->stage_count; i++) {
+    const Stage *stage = &writer->kernel->stages[i];
+    has_search |= stage->kind == STAGE_REDUCE && reduction_is_search(stage->reduce);
+  }
+  int threads = writer->plan.grid.threads;
+  code_line(writer->code, "NNC_BLOCK_MEMORY uint64_t memory[%d];", threads);
+  if (has_search) code_line(writer->code, "NNC_BLOCK_MEMORY int32_t places[%d];", threads);
 }
 
 /* Joins what the threads that share a point have. */
@@ -403,6 +415,7 @@ static void loop_write(Code *code, KernelFunction *function) {
     write_points(&writer, points);
     return;
   }
+  if (writer.plan.shape == COLUMNS) declare_columns(&writer);
   open_point(&writer, points);
   for (int i = 0; i < kernel->stage_count; i++) {
     if (kernel->stages[i].kind == STAGE_REDUCE) write_reduction(&writer, i);
