@@ -103,8 +103,11 @@ static void explain_refusal(const Build *build, const Job *job, const char *arch
  * what the emitted text calls in the file's own namespace. */
 static bool says_missing(const char *log, const char *name) {
   static const char *const ways[][2] = {
-      {"has no member \"", "\""}, {"no member named '", "'"}, {"error: '", "' is not a member"}};
-  for (int i = 0; i < 3; i++)
+      {"has no member \"", "\""},
+      {"no member named '", "'"},
+      {"error: '", "' is not a member"},
+      {"error: \342\200\230", "\342\200\231 is not a member"}}; /* curved quotes */
+  for (int i = 0; i < 4; i++)
     for (const char *at = strstr(log, ways[i][0]); at; at = strstr(at, ways[i][0])) {
       at += strlen(ways[i][0]);
       size_t length = strlen(name);
