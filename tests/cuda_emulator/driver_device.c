@@ -5,6 +5,7 @@
  * NNC_EMULATOR_MEMORY  bytes of device memory, 4 GiB by default
  * NNC_EMULATOR_ORDER, NNC_EMULATOR_SEED   execute.c
  * NNC_EMULATOR_ASYNC   stream.c
+ * NNC_EMULATOR_COPIES  copies.c
  * NNC_EMULATOR_FAIL    failures.h
  * NNC_EMULATOR_TRACE   1: the name of each call on stderr
  * NNC_EMULATOR_STATISTICS  1: what was done, on stderr at the end

@@ -9,10 +9,12 @@
  * 32 lanes of a warp at the same operation, none of them ended. */
 #include "execute.h"
 
+#include "copies.h"
 #include "fault.h"
 #include "fiber.h"
 #include "memory.h"
 #include "races.h"
+#include "tensor.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +41,8 @@ typedef struct Warp {
   Site site;
   int turn; /* which of the values the next operation uses: those of the last may still be read */
   uint64_t values[2][LANES];
+  Together *together;
+  int word;
   uint32_t barriers;
 } Warp;
 
@@ -59,8 +63,15 @@ static uint64_t warp_operation(int kind, uint64_t value, int from, const char *f
 
 static void exchanged(void);
 
-static nnc_emulated_machine machine = {
-    .sync = block_barrier, .warp = warp_operation, .exchanged = exchanged, .touch = races_touch};
+static nnc_emulated_machine machine = {.sync = block_barrier,
+                                       .warp = warp_operation,
+                                       .exchanged = exchanged,
+                                       .touch = races_touch,
+                                       .copy_begin = copies_begin,
+                                       .copy_group = copies_group,
+                                       .copy_wait = copies_wait,
+                                       .load_matrices = tensor_load_matrices,
+                                       .mma = tensor_mma};
 
 nnc_emulated_machine *execute_machine(void) { return &machine; }
 bool execute_is_running(void) { return current != NULL; }
@@ -178,7 +189,8 @@ static void block_barrier(const char *file, int line) {
   go_to(&threads[order[0]]);
 }
 
-static const char *const kinds[] = {"a barrier of the warp", "a shuffle", "a ballot"};
+static const char *const kinds[] = {"a barrier of the warp", "a shuffle", "a ballot",
+                                    "an operation on matrices"};
 
 static void check_warp(const Warp *warp, int kind, Site site) {
   if (warp->ended) {
@@ -204,6 +216,12 @@ static void release_warp(Warp *warp) {
   go_to(first);
 }
 
+static void do_together(const Warp *warp, const uint64_t *values) {
+  void *arguments[LANES];
+  for (int i = 0; i < LANES; i++) arguments[i] = (void *)(uintptr_t)values[i];
+  warp->together(arguments, warp->word);
+}
+
 static uint64_t warp_operation(int kind, uint64_t value, int from, const char *file, int line) {
   Warp *warp = &warps[machine.thread / LANES];
   int lane = machine.thread % LANES;
@@ -213,11 +231,22 @@ static uint64_t warp_operation(int kind, uint64_t value, int from, const char *f
   values[lane] = value;
   warp->kind = kind, warp->site = site;
   now->state = AT_WARP;
-  if (++warp->arrived == LANES) release_warp(warp);
-  else go_on();
+  if (++warp->arrived < LANES) go_on();
+  else {
+    if (kind == NNC_WARP_TOGETHER) do_together(warp, values);
+    release_warp(warp);
+  }
   if (kind == NNC_WARP_SHUFFLE) return from >= 0 && from < LANES ? values[from] : value;
   for (int i = 0; i < LANES; i++) bits |= (uint64_t)(values[i] != 0) << i;
   return bits;
+}
+
+void execute_together(Together *together, void *argument, int word, const char *file, int line) {
+  Warp *warp = &warps[machine.thread / LANES];
+  if (warp->arrived && (warp->together != together || warp->word != word))
+    fault("lanes of a warp are at different operations on matrices (%s:%d)", file, line);
+  warp->together = together, warp->word = word;
+  warp_operation(NNC_WARP_TOGETHER, (uint64_t)(uintptr_t)argument, 0, file, line);
 }
 
 /* A thread that waits in a loop for what another does. */
@@ -273,6 +302,7 @@ static void arrange_threads(Order kind) {
 static void run_block(int64_t block) {
   machine.block = block;
   waiting = ended = 0, barriers = 0;
+  copies_begin_block();
   for (int i = 0; i < thread_count; i++) threads[i].state = FRESH;
   for (int i = 0; i < thread_count / LANES; i++) {
     warps[i].arrived = warps[i].ended = 0, warps[i].barriers = 0;

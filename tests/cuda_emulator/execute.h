@@ -30,6 +30,10 @@ bool execute_is_running(void);
 /* "kernel NAME, block B, thread T: ", or nothing. */
 void execute_describe(char *to, size_t size);
 Moment execute_moment(void);
+/* When all lanes of the warp have come with the same function and word, it is called once, with what
+ * each has brought; then they go on. */
+typedef void Together(void *const *arguments, int word);
+void execute_together(Together *together, void *argument, int word, const char *file, int line);
 const Function *execute_function(void);
 
 #endif

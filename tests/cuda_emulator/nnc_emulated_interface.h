@@ -11,7 +11,10 @@
 enum { NNC_EMULATED_VERSION = 2 };
 
 /* What a lane asks of its warp. */
-enum { NNC_WARP_SYNC, NNC_WARP_SHUFFLE, NNC_WARP_BALLOT };
+enum { NNC_WARP_SYNC, NNC_WARP_SHUFFLE, NNC_WARP_BALLOT, NNC_WARP_TOGETHER };
+
+/* The types of the products of matrices. */
+enum { NNC_MMA_BF16, NNC_MMA_F16, NNC_MMA_TF32 };
 
 /* How memory is touched. */
 enum { NNC_TOUCH_READ, NNC_TOUCH_WRITE, NNC_TOUCH_ATOMIC, NNC_TOUCH_VOLATILE };
@@ -28,6 +31,13 @@ typedef struct nnc_emulated_machine {
       void); /* after an atomic operation: whoever waits for another lets others run */
   /* With NNC_EMULATED_RACES, before each access; `code` is the address of the instruction. */
   void (*touch)(const void *at, size_t bytes, int how, const void *code);
+  /* nnc_emulated_tensor.h */
+  void (*copy_begin)(void *to, const void *from, int bytes, const char *file, int line);
+  void (*copy_group)(void);
+  void (*copy_wait)(int left);
+  void (*load_matrices)(uint32_t *to, const void *row, int is_turned, const char *file, int line);
+  void (*mma)(int type, float *sums, const uint32_t *left, const uint32_t *right, const char *file,
+              int line);
 } nnc_emulated_machine;
 
 typedef struct nnc_emulated_kernel {

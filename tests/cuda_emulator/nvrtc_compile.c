@@ -20,7 +20,7 @@
 extern char **environ;
 
 static const char *const shim[] = {"nnc_emulated_interface.h", "nnc_emulated_machine.h",
-                                   "nnc_emulated_unit.h"};
+                                   "nnc_emulated_tensor.h", "nnc_emulated_unit.h"};
 
 static const char *const usual[] = {
     "-w",

@@ -1,0 +1,10 @@
+/* Copies to block memory that go on while their thread computes (cp.async). */
+#ifndef COPIES_H
+#define COPIES_H
+
+void copies_begin_block(void);
+void copies_begin(void *to, const void *from, int bytes, const char *file, int line);
+void copies_group(void);
+void copies_wait(int left);
+
+#endif
