@@ -72,6 +72,7 @@
       const @INDEX@ column = first_column + (c / GROUP * ACROSS + across) * GROUP + c % GROUP;
       if (row < M && column < N) {
         @TAKE_TOTALS@
+        const @TYPE@ sum = sums[r][c];
         @EPILOGUE@
       }
     }

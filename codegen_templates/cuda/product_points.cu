@@ -20,4 +20,5 @@
     }
     @ADD@;
   }
+  const @TYPE@ sum = sums[r][c];
   @EPILOGUE@

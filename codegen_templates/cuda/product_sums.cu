@@ -20,7 +20,7 @@
     }
     @ADD@;
   }
-  sums[r][c] = nnc_block_sum_@WIDE_NAME@(sums[r][c], memory, THREADS / 32);
+  const @WIDE@ sum = nnc_block_sum_@WIDE_NAME@(sums[r][c], memory, THREADS / 32);
   if (NNC_THREAD == 0) {
     @EPILOGUE@
   }

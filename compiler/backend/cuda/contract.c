@@ -1,6 +1,6 @@
 /* Contractions of CUDA: products (product.h) of operands with strides. */
 #include "backend/common/c.h"
-#include "backend/cuda/product.h"
+#include "backend/cuda/tensor.h"
 #include "support/integers.h"
 
 static ProductExtents extents_of(const Kernel *kernel) {
@@ -43,7 +43,30 @@ static bool depth_is_inner(const ContractSlots *slots, int slot) {
   return along_depth != 0 && (along_outer == 0 || along_depth < along_outer);
 }
 
-static const char *side_text(Arena *arena, const KernelFunction *function, int side) {
+static bool strides_divide(const AxisGroup *group, int slot, int first, int end, int64_t each) {
+  for (int i = first; i < end; i++)
+    if (group->stride[slot][i] % each != 0) return false;
+  return true;
+}
+
+/* See ProductText.matrices. */
+static bool is_matrix(const KernelFunction *function, int side) {
+  const ContractSlots *slots = &function->kernel->contract;
+  int64_t each = TENSOR_CHUNK / dtype_size(function->kernel->operands[side].dtype);
+  const AxisGroup *outer = side == 0 ? &slots->m : &slots->n;
+  bool by_rows = depth_is_inner(slots, side);
+  const AxisGroup *inner = by_rows ? &slots->k : outer, *other = by_rows ? outer : &slots->k;
+  int last = inner->count - 1;
+  return last >= 0 && inner->stride[side][last] == 1 &&
+         (last == 0 || inner->extent[last] % each == 0) &&
+         strides_divide(inner, side, 0, last, each) &&
+         strides_divide(other, side, 0, other->count, each) &&
+         strides_divide(&slots->batch, side, 0, slots->batch.count, each) &&
+         function->alignments[side] >= TENSOR_CHUNK;
+}
+
+/* The number in its operand of the element `outer`, `depth` of a side. */
+static const char *side_place(Arena *arena, const KernelFunction *function, int side) {
   const ContractSlots *slots = &function->kernel->contract;
   const char *const parts[] = {
       group_offset(arena, &slots->batch, side, "batch"),
@@ -52,7 +75,7 @@ static const char *side_text(Arena *arena, const KernelFunction *function, int s
   const char *at = NULL;
   for (int i = 0; i < 3; i++)
     if (parts[i]) at = at ? arena_printf(arena, "%s + %s", at, parts[i]) : parts[i];
-  return arena_printf(arena, "value = %s;", cuda_loaded(arena, function, side, at ? at : "0"));
+  return at ? at : "0";
 }
 
 static const char *epilogue_text(Arena *arena, KernelFunction *function, const char *index_type) {
@@ -64,20 +87,26 @@ static const char *epilogue_text(Arena *arena, KernelFunction *function, const c
   cuda_declare_axes(&code, function, index_type, 0, m_axis, "batch");
   cuda_declare_axes(&code, function, index_type, m_axis, n_axis, "row");
   cuda_declare_axes(&code, function, index_type, n_axis, kernel->axis_count, "column");
-  cuda_write_epilogue(&code, function, "sums[r][c]", kernel_sum_type(kernel));
+  cuda_write_epilogue(&code, function, "sum", kernel_sum_type(kernel));
   return text_take(&text, arena);
 }
 
 static void contract_write(Code *code, KernelFunction *function) {
   const Kernel *kernel = function->kernel;
+  Arena *arena = code->arena;
   ProductExtents extents = extents_of(kernel);
   int64_t points = extent_product(kernel->extent, kernel->axis_count);
-  ProductText text = {.index_type = cuda_index_type(kernel, greatest(points, extents.depth))};
+  ProductText text = {.index_type = cuda_index_type(kernel, greatest(points, extents.depth)),
+                      .operands = {0, 1}};
   for (int side = 0; side < 2; side++) {
-    text.sides[side] = side_text(code->arena, function, side);
+    const char *at = side_place(arena, function, side);
+    const char *value = product_loaded(arena, function, &extents, side, at);
+    text.sides[side] = arena_printf(arena, "value = %s;", value);
     text.depth_is_inner[side] = depth_is_inner(&kernel->contract, side);
+    if (is_matrix(function, side))
+      text.matrices[side] = arena_printf(arena, "%s[%s]", function->operands[side], at);
   }
-  text.epilogue = epilogue_text(code->arena, function, text.index_type);
+  text.epilogue = epilogue_text(arena, function, text.index_type);
   product_write(code, function, &extents, &text);
 }
 

@@ -1,12 +1,12 @@
-/* Convolutions of CUDA in their three directions, as products (product.h) whose one side is read through
- * the windows. The batches of the product are the groups of channels.
+/* Convolutions of CUDA in their three directions, as products (product.h) whose one side is read
+ * through the windows. The batches of the product are the groups of channels.
  *
  *                result      rows          columns             depth
  *   conv         y           channels k    images, positions   channels c, taps
  *   conv_input   dx          channels c    images, positions   channels k, taps
  *   conv_weight  dw          channels k    channels c, taps    images, positions */
 #include "backend/common/c.h"
-#include "backend/cuda/product.h"
+#include "backend/cuda/tensor.h"
 #include "support/integers.h"
 #include "support/panic.h"
 
@@ -14,12 +14,14 @@ typedef struct ConvWriter {
   Arena *arena;
   KernelFunction *function;
   const ConvSlots *slots;
+  const ProductExtents *extents;
   const char *index_type;
   int64_t in, out, taps; /* elements of a plane; of a window; 1 where there are none */
   int64_t own_c, own_k;  /* channels of a group */
 } ConvWriter;
 
-static ConvWriter writer_create(Arena *arena, KernelFunction *function) {
+static ConvWriter writer_create(Arena *arena, KernelFunction *function,
+                                const ProductExtents *extents) {
   const Kernel *kernel = function->kernel;
   const ConvSlots *slots = &kernel->conv;
   int64_t points = extent_product(kernel->extent, kernel->axis_count);
@@ -27,6 +29,7 @@ static ConvWriter writer_create(Arena *arena, KernelFunction *function) {
   ConvWriter writer = {.arena = arena,
                        .function = function,
                        .slots = slots,
+                       .extents = extents,
                        .in = greatest(extent_product(slots->in, slots->spatial), 1),
                        .out = greatest(extent_product(slots->out, slots->spatial), 1),
                        .taps = greatest(extent_product(slots->kernel, slots->spatial), 1),
@@ -37,7 +40,8 @@ static ConvWriter writer_create(Arena *arena, KernelFunction *function) {
   return writer;
 }
 
-/* "const int32_t y0 = place / 28 % 28": the axes of a place in extents that are `name` and a number. */
+/* "const int32_t y0 = place / 28 % 28": the axes of a place in extents that are `name` and a
+ * number. */
 static void declare_place(const ConvWriter *writer, Text *text, const char *name, const char *place,
                           const int64_t *extent) {
   int64_t below = 1;
@@ -50,6 +54,40 @@ static void declare_place(const ConvWriter *writer, Text *text, const char *name
   }
 }
 
+static const char *loaded(const ConvWriter *writer, int operand, const char *at) {
+  return product_loaded(writer->arena, writer->function, writer->extents, operand, at);
+}
+
+/* The element of an operand for ProductText.matrices, if its runs of neighbours are whole chunks.
+ * */
+static const char *matrix(const ConvWriter *writer, int operand, int64_t run, const char *at) {
+  int64_t each = TENSOR_CHUNK / dtype_size(writer->function->kernel->operands[operand].dtype);
+  if (run % each != 0 || writer->function->alignments[operand] < TENSOR_CHUNK) return NULL;
+  return arena_printf(writer->arena, "%s[%s]", writer->function->operands[operand], at);
+}
+
+/* Windows of one element: a position of the output meets the same one of the input. */
+static bool is_pointwise(const ConvSlots *slots) {
+  bool is_one = true;
+  for (int i = 0; i < slots->spatial; i++)
+    is_one = is_one && slots->kernel[i] == 1 && slots->stride[i] == 1 && slots->low[i] == 0 &&
+             slots->high[i] == 0;
+  return is_one;
+}
+
+/* Of a pointwise convolution, the element of operand 0 at a position `place`, a name, which counts
+ * those of all images, and one of `channels` channels. */
+static const char *pointwise(const ConvWriter *writer, const char *place, const char *channel,
+                             int64_t channels, int64_t own) {
+  if (!is_pointwise(writer->slots)) return NULL;
+  long long plane = (long long)writer->in;
+  return matrix(writer, 0, writer->in,
+                arena_printf(writer->arena,
+                             "(%s / %lld * %lld + batch * %lld + %s) * %lld + %s %% %lld", place,
+                             plane, (long long)channels, (long long)own, channel, plane, place,
+                             plane));
+}
+
 /* The place in a plane of these extents of the axes `name`. */
 static const char *flat_place(const ConvWriter *writer, const char *name, const int64_t *extent) {
   const char *text = arena_printf(writer->arena, "%s0", name);
@@ -58,8 +96,8 @@ static const char *flat_place(const ConvWriter *writer, const char *name, const 
   return text;
 }
 
-/* From the axes y of an output's position and t of a tap: those, x, of what it meets in the input; then
- * `value`, of x at plane `row`, if that lies inside. */
+/* From the axes y of an output's position and t of a tap: those, x, of what it meets in the input;
+ * then `value`, of x at plane `row`, if that lies inside. */
 static void load_through_window(const ConvWriter *writer, Text *text, const char *row) {
   const ConvSlots *slots = writer->slots;
   const char *inside = NULL;
@@ -73,14 +111,13 @@ static void load_through_window(const ConvWriter *writer, Text *text, const char
   text_printf(text, "if (%s) value = ", inside);
   const char *at = arena_printf(writer->arena, "(%s) * %lld + %s", row, (long long)writer->in,
                                 flat_place(writer, "x", slots->in));
-  text_printf(text, "%s;\n", cuda_loaded(writer->arena, writer->function, 0, at));
+  text_printf(text, "%s;\n", loaded(writer, 0, at));
 }
 
 /* ---- y = x w ---- */
 
 static const char *plain_text(const ConvWriter *writer, int operand, const char *at) {
-  return arena_printf(writer->arena, "value = %s;\n",
-                      cuda_loaded(writer->arena, writer->function, operand, at));
+  return arena_printf(writer->arena, "value = %s;\n", loaded(writer, operand, at));
 }
 
 static ProductText conv_text(const ConvWriter *writer) {
@@ -97,10 +134,12 @@ static ProductText conv_text(const ConvWriter *writer) {
                       arena_printf(arena, "image * %lld + batch * %lld + channel",
                                    (long long)slots->c, (long long)writer->own_c));
   long long row = (long long)(writer->own_c * writer->taps);
-  const char *weight = plain_text(
-      writer, 1,
-      arena_printf(arena, "(batch * %lld + outer) * %lld + depth", (long long)writer->own_k, row));
-  return (ProductText){.sides = {weight, text_take(&text, arena)}, .depth_is_inner = {true, false}};
+  const char *at =
+      arena_printf(arena, "(batch * %lld + outer) * %lld + depth", (long long)writer->own_k, row);
+  return (ProductText){.sides = {plain_text(writer, 1, at), text_take(&text, arena)},
+                       .depth_is_inner = {true, false},
+                       .matrices = {matrix(writer, 1, row, at),
+                                    pointwise(writer, "outer", "depth", slots->c, writer->own_c)}};
 }
 
 /* ---- dx = dy w ---- */
@@ -131,13 +170,14 @@ static ProductText conv_input_text(const ConvWriter *writer) {
   const char *at = arena_printf(arena, "(image * %lld + batch * %lld + channel) * %lld + %s",
                                 (long long)slots->k, (long long)writer->own_k,
                                 (long long)writer->out, flat_place(writer, "y", slots->out));
-  text_printf(&text, "if (%s) value = %s;\n", meets, cuda_loaded(arena, writer->function, 0, at));
-  const char *weight = plain_text(
-      writer, 1,
+  text_printf(&text, "if (%s) value = %s;\n", meets, loaded(writer, 0, at));
+  const char *weight =
       arena_printf(arena, "((batch * %lld + depth / %lld) * %lld + outer) * %lld + depth %% %lld",
-                   (long long)writer->own_k, taps, (long long)writer->own_c, taps, taps));
-  return (ProductText){.sides = {weight, text_take(&text, arena)},
-                       .depth_is_inner = {taps > 1, false}};
+                   (long long)writer->own_k, taps, (long long)writer->own_c, taps, taps);
+  return (ProductText){.sides = {plain_text(writer, 1, weight), text_take(&text, arena)},
+                       .depth_is_inner = {taps > 1, false},
+                       .matrices = {matrix(writer, 1, taps > 1 ? taps : writer->own_c, weight),
+                                    pointwise(writer, "outer", "depth", slots->k, writer->own_k)}};
 }
 
 /* ---- dw = x dy ---- */
@@ -154,11 +194,13 @@ static ProductText conv_weight_text(const ConvWriter *writer) {
   load_through_window(writer, &text,
                       arena_printf(arena, "image * %lld + batch * %lld + channel",
                                    (long long)slots->c, (long long)writer->own_c));
-  const char *given = plain_text(
-      writer, 1,
+  const char *given =
       arena_printf(arena, "(depth / %lld * %lld + batch * %lld + outer) * %lld + depth %% %lld",
-                   out, (long long)slots->k, (long long)writer->own_k, out, out));
-  return (ProductText){.sides = {given, text_take(&text, arena)}, .depth_is_inner = {true, true}};
+                   out, (long long)slots->k, (long long)writer->own_k, out, out);
+  return (ProductText){.sides = {plain_text(writer, 1, given), text_take(&text, arena)},
+                       .depth_is_inner = {true, true},
+                       .matrices = {matrix(writer, 1, out, given),
+                                    pointwise(writer, "depth", "outer", slots->c, writer->own_c)}};
 }
 
 /* ---- what they share ---- */
@@ -213,16 +255,18 @@ static const char *epilogue_text(const ConvWriter *writer, const Direction *dire
                 (i == 0) == direction->is_weight ? channel : outer);
   cuda_declare_axes(&code, writer->function, type, 2, kernel->axis_count,
                     arena_printf(arena, "(column %% %lld)", (long long)plane));
-  cuda_write_epilogue(&code, writer->function, "sums[r][c]", kernel_sum_type(kernel));
+  cuda_write_epilogue(&code, writer->function, "sum", kernel_sum_type(kernel));
   return text_take(&text, arena);
 }
 
 static void conv_write(Code *code, KernelFunction *function) {
-  ConvWriter writer = writer_create(code->arena, function);
   ProductExtents extents = extents_of(function->kernel);
+  ConvWriter writer = writer_create(code->arena, function, &extents);
   Direction direction = direction_of(function->kernel);
   ProductText text = direction.text(&writer);
   text.index_type = writer.index_type;
+  text.operands[0] = 1;
+  text.operands[1] = 0;
   text.epilogue = epilogue_text(&writer, &direction);
   product_write(code, function, &extents, &text);
 }

@@ -5,10 +5,13 @@
  *            the largest of those with which every processor still has a block.
  *   points   Where there are few rows or columns, as in a depthwise convolution, a thread computes one
  *            element,
- *   sums     or a block does, where the depth is long. */
+ *   sums     or a block does, where the depth is long.
+ *
+ * What tensor cores can do is theirs (tensor.h). */
 #include "backend/cuda/product.h"
 
 #include "backend/common/c.h"
+#include "backend/cuda/tensor.h"
 #include "support/integers.h"
 
 typedef struct Tile {
@@ -26,11 +29,19 @@ enum {
   LONG_SUM = 1024   /* products of floats that are added up one after the other */
 };
 
-typedef enum Way { TILES, POINTS, SUMS } Way;
+typedef enum Way { TILES, POINTS, SUMS, TENSOR } Way;
 
-static Way choose_way(const ProductExtents *extents) {
+static Way choose_way(const Kernel *kernel, const ProductExtents *extents) {
+  if (tensor_takes(kernel, extents)) return TENSOR;
   if (extents->rows >= FEW && extents->columns >= FEW) return TILES;
   return extents->depth >= LONG_DEPTH ? SUMS : POINTS;
+}
+
+const char *product_loaded(Arena *arena, const KernelFunction *function,
+                           const ProductExtents *extents, int operand, const char *at) {
+  if (tensor_takes(function->kernel, extents))
+    return arena_printf(arena, "%s[%s]", function->operands[operand], at);
+  return cuda_loaded(arena, function, operand, at);
 }
 
 static int64_t results(const ProductExtents *extents) {
@@ -43,8 +54,8 @@ static int64_t tile_blocks(const Tile *tile, const ProductExtents *extents) {
   return extent_product((int64_t[]){extents->batches, down, across}, 3);
 }
 
-/* Values of 8 bytes need twice the registers and memory; long sums, which are added up in parts, twice the
- * registers. */
+/* Values of 8 bytes need twice the registers and memory; long sums, which are added up in parts,
+ * twice the registers. */
 static const Tile *choose_tile(const Kernel *kernel, const ProductExtents *extents) {
   int first = dtype_size(kernel_sum_type(kernel)) > 4 || extents->depth > LONG_SUM ? 1 : 0;
   for (int i = first; i < TILE_COUNT - 1; i++)
@@ -53,7 +64,8 @@ static const Tile *choose_tile(const Kernel *kernel, const ProductExtents *exten
 }
 
 CudaGrid product_grid(const Kernel *kernel, const ProductExtents *extents) {
-  Way way = choose_way(extents);
+  Way way = choose_way(kernel, extents);
+  if (way == TENSOR) return tensor_grid(kernel, extents);
   if (way == POINTS) return cuda_grid_of_points(results(extents), 1);
   if (way == SUMS) return (CudaGrid){results(extents), USUAL_THREADS};
   const Tile *tile = choose_tile(kernel, extents);
@@ -106,7 +118,11 @@ void product_write(Code *code, KernelFunction *function, const ProductExtents *e
   static const char *const templates[] = {[TILES] = "codegen_templates/cuda/product.cu",
                                           [POINTS] = "codegen_templates/cuda/product_points.cu",
                                           [SUMS] = "codegen_templates/cuda/product_sums.cu"};
-  Way way = choose_way(extents);
+  Way way = choose_way(function->kernel, extents);
+  if (way == TENSOR) {
+    tensor_write(code, function, extents, text);
+    return;
+  }
   DType sum = kernel_sum_type(function->kernel);
   TemplateHoles holes = {.arena = code->arena};
   template_add(&holes, "TYPE", c_value_type(sum));

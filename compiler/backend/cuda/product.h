@@ -1,4 +1,5 @@
-/* Products of matrices that are read element by element: what contractions and convolutions have in common.
+/* Products of matrices that are read element by element: what contractions and convolutions have in
+ * common.
  *
  *   result[batch, row, column] = sum over depth of left[batch, row, depth] * right[batch, depth, column] */
 #ifndef NNC_BACKEND_CUDA_PRODUCT_H
@@ -16,8 +17,17 @@ typedef struct ProductText {
   /* Lines that set `value` to the element of row (of the right side: column) `outer` at `depth`. */
   const char *sides[2];
   bool depth_is_inner[2]; /* neighbours along the depth are neighbours in memory */
-  const char *epilogue;   /* lines for the element sums[r][c] of `row` and `column` */
+  /* The element itself, "x[outer * 100 + depth]", of a side that lies in memory as runs of 16 bytes, at
+   * multiples of 16, of neighbours along the inner axis (but for the end of the last of them); or NULL. */
+  const char *matrices[2];
+  int operands[2];      /* that the sides are read from */
+  const char *epilogue; /* lines for the element `sum` of `row` and `column` */
 } ProductText;
+
+/* The element of a side, for ProductText.sides: a number of the type in which the product
+ * multiplies. Tensor cores take it as it lies in memory. */
+const char *product_loaded(Arena *arena, const KernelFunction *function,
+                           const ProductExtents *extents, int operand, const char *at);
 
 CudaGrid product_grid(const Kernel *kernel, const ProductExtents *extents);
 void product_write(Code *code, KernelFunction *function, const ProductExtents *extents,

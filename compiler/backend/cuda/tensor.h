@@ -1,0 +1,16 @@
+/* Products (product.h) on tensor cores: of two sides of the same type of 16 bits with sums in f32,
+ * or of f32 where the program lets them be rounded to tf32. */
+#ifndef NNC_BACKEND_CUDA_TENSOR_H
+#define NNC_BACKEND_CUDA_TENSOR_H
+
+#include "backend/cuda/product.h"
+
+/* Bytes that a copy brings, and a lane's row of a fragment. */
+enum { TENSOR_CHUNK = 16 };
+
+bool tensor_takes(const Kernel *kernel, const ProductExtents *extents);
+CudaGrid tensor_grid(const Kernel *kernel, const ProductExtents *extents);
+void tensor_write(Code *code, KernelFunction *function, const ProductExtents *extents,
+                  const ProductText *text);
+
+#endif
