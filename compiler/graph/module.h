@@ -149,6 +149,8 @@ typedef struct RunConfig {
   int64_t accumulate;     /* minibatches a step, at least 1 */
   int64_t seed;
   DType precision; /* default float */
+  bool
+      allows_tf32; /* precision = tf32: contractions and convolutions of f32 may round their operands */
   ScanChoice scans;
 } RunConfig;
 

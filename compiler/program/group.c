@@ -82,8 +82,11 @@ const char *group_build(Lowering *lowering, Group *group, const Node **blame) {
   if (group->has_inner) store_members(lowering, group, builder, true);
   store_members(lowering, group, builder, false);
   const char *failure = builder_failure(builder, blame);
-  if (failure == NULL) group->built = builder_finish(builder);
-  return failure;
+  if (failure != NULL) return failure;
+  group->built = builder_finish(builder);
+  if (lowering->module->run.allows_tf32 && lowering->entry != ENTRY_INIT)
+    kernel_allow_tf32(group->built.kernel);
+  return NULL;
 }
 
 void group_build_surely(Lowering *lowering, Group *group) {

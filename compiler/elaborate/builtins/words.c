@@ -96,7 +96,8 @@ const Builtin builtins_words[] = {
           "Minibatches a step: the gradient is the mean of theirs." IN_TRAIN "accumulate = 4 }"),
     TRAIN("precision", "precision = TYPE",
           "f32, f64, or bf16 and f16: mixed precision, where contractions and convolutions take "
-          "numbers of 16 bits; parameters, losses and optimizers stay f32." IN_TRAIN
+          "numbers of 16 bits; parameters, losses and optimizers stay f32. tf32: f32, but they may "
+          "round what they take to 11 binary digits where a GPU is faster with it." IN_TRAIN
           "precision = bf16 }"),
     TRAIN("loss_scale", "loss_scale = POWER_OF_TWO | \"dynamic\"",
           "The loss is multiplied by it and its gradients are divided by it, so that small ones "

@@ -153,10 +153,17 @@ static Metrics collect_metrics(Elaborator *e, const TrainPlan *plan) {
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
+/* A word of its own, since tensors have no such type. */
+static bool is_tf32(const AstExpr *expr) {
+  return expr->kind == AST_NAME && !strcmp(expr->name, "tf32");
+}
+
 /* `clip = clip_value(0.5)` is a form of its own, read by update.c. */
 static void evaluate_key(Elaborator *e, KeyValue *key, int which) {
   bool wanted = e->trace->entry == ENTRY_TRAIN || key_info[which].in_evaluation;
-  if (wanted && which != KEY_CLIP && which != KEY_METRICS) key->value = evaluate_expr(e, key->expr);
+  if (which == KEY_PRECISION && is_tf32(key->expr)) key->value = value_dtype(DTYPE_F32);
+  else if (wanted && which != KEY_CLIP && which != KEY_METRICS)
+    key->value = evaluate_expr(e, key->expr);
 }
 
 static void read_key(Elaborator *e, KeyValue *key, int which, const AstEntry *entry) {
@@ -311,6 +318,7 @@ static void configure_precision(Elaborator *e, const KeyValue *key) {
     return;
   }
   run->precision = dtype;
+  run->allows_tf32 = is_tf32(key->expr);
 }
 
 void train_configure(Elaborator *e) {
