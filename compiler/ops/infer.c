@@ -102,6 +102,7 @@ static const char *dtypes_text(int dtypes) {
   case DTYPES_INT: return "an integer";
   case DTYPES_ORDERED: return "a number";
   case DTYPES_BOOL: return "bool";
+  case DTYPES_FLOAT | DTYPES_BOOL: return "a float or bool";
   default: return "any type";
   }
 }

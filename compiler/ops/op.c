@@ -24,6 +24,11 @@ bool node_infer(Arena *arena, const Node *node, Type *type, const char **reason)
   return fits;
 }
 
+bool op_has_kernel(Op op, const Target *target) {
+  KernelKind kind = op_info(op)->class->needs;
+  return kind == KERNEL_LOOP || (target && target->kernels[kind]);
+}
+
 bool op_is_elementwise(Op op) { return op_info(op)->class->family == FAMILY_ELEMENTWISE; }
 
 bool op_passes_gradient(Op op) {

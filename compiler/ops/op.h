@@ -21,6 +21,7 @@ typedef enum OpFamily {
   FAMILY_CONVOLUTION,
   FAMILY_POOLING,
   FAMILY_INDEXING,
+  FAMILY_ATTENTION,
   FAMILY_RANDOM,
   FAMILY_SCAN,
   FAMILY_EXTERN,
@@ -87,6 +88,11 @@ typedef struct OpClass {
    * the target; NULL when the node is as good. NULL rule: it always is. */
   Node *(*prepare)(const Maker *maker, const Target *target, const Node *node,
                    Node *const *operands);
+  /* The kind of kernel (kernels.def, SOME_KERNEL) without which a target cannot compute the operator;
+   * KERNEL_LOOP: every target can. */
+  KernelKind needs;
+  /* For targets without that kind: the same value from these operands by operators that all have. */
+  Node *(*expand)(const Maker *maker, const Node *node, Node *const *operands);
   /* When operand `i` holds indices: how many values they may take (indices lie in [0, n)); else 0.
    * NULL rule: no operand does. The runtime checks data against it before training. */
   int64_t (*index_bound)(const Node *node, int operand);
@@ -122,6 +128,8 @@ typedef struct OpInfo {
 /* OpClass.evaluate of what has the elements of operand 0 in their order. */
 void evaluate_copy(const Node *node, const Tensor *const *operands, Tensor *result);
 const OpInfo *op_info(Op op);
+/* Whether the target has what the operator needs. A target of NULL has what all have. */
+bool op_has_kernel(Op op, const Target *target);
 /* The type of the node by its operator's rule; false with *reason, in the arena. */
 bool node_infer(Arena *arena, const Node *node, Type *type, const char **reason);
 bool op_is_elementwise(Op op);

@@ -15,15 +15,16 @@ static const char *const family_name[] = {
     [FAMILY_CONTRACTION] = "contraction", [FAMILY_CONVOLUTION] = "convolution",
     [FAMILY_POOLING] = "pooling",         [FAMILY_INDEXING] = "indexing",
     [FAMILY_RANDOM] = "random",           [FAMILY_SPECIAL] = "special",
-    [FAMILY_EXTERN] = "extern",
+    [FAMILY_EXTERN] = "extern",           [FAMILY_ATTENTION] = "attention",
 };
 
 /* How characteristic a family is of a kernel that computes several nodes; the greatest names
  * it. */
 static const int family_weight[] = {
-    [FAMILY_LEAF] = 0,     [FAMILY_MOVEMENT] = 1,    [FAMILY_ELEMENTWISE] = 2, [FAMILY_RANDOM] = 3,
-    [FAMILY_INDEXING] = 4, [FAMILY_REDUCTION] = 5,   [FAMILY_POOLING] = 6,     [FAMILY_SPECIAL] = 6,
-    [FAMILY_EXTERN] = 7,   [FAMILY_CONTRACTION] = 7, [FAMILY_CONVOLUTION] = 7,
+    [FAMILY_LEAF] = 0,        [FAMILY_MOVEMENT] = 1,    [FAMILY_ELEMENTWISE] = 2,
+    [FAMILY_RANDOM] = 3,      [FAMILY_INDEXING] = 4,    [FAMILY_REDUCTION] = 5,
+    [FAMILY_POOLING] = 6,     [FAMILY_SPECIAL] = 6,     [FAMILY_EXTERN] = 7,
+    [FAMILY_CONTRACTION] = 7, [FAMILY_CONVOLUTION] = 7, [FAMILY_ATTENTION] = 7,
 };
 
 static OpFamily node_family(const Node *node) { return op_info(node->op)->class->family; }
@@ -217,7 +218,8 @@ static const char *operator_name(Arena *arena, const Group *group) {
 }
 
 static bool is_product(const Node *node) {
-  return node_family(node) == FAMILY_CONTRACTION || node_family(node) == FAMILY_CONVOLUTION;
+  OpFamily family = node_family(node);
+  return family == FAMILY_CONTRACTION || family == FAMILY_CONVOLUTION || family == FAMILY_ATTENTION;
 }
 
 static void launch_costs(const Group *group, const Kernel *kernel, double rounds, Step *step) {

@@ -296,6 +296,40 @@ unpicked = np.zeros((2, 3, 2)); np.put_along_axis(unpicked, pi[:, None, :].astyp
 golden('unpick', [picked, pi], unpicked, 'middle', shape=[2, 3, 2], axis=1)
 golden('unpick', [np.array([5.0, 6.0]), np.array([-3, 1], np.int32)], np.array([[0.0, 0.0], [0.0, 6.0]]), 'outside', shape=[2, 2], axis=1)
 
+# ---- attention: a row of scores at a time ----
+def attend(q, k, v, mask, scale, causal):
+    """y, the log-sum-exp of each row, and the weights."""
+    scores = np.einsum('bhqd,bhkd->bhqk', q, k) * scale
+    if causal: scores[..., ~np.tri(q.shape[2], k.shape[2], dtype=bool)] = -inf
+    if mask is not None: scores = np.where(mask, scores, -inf) if mask.dtype == bool else scores + mask
+    top = np.max(scores, axis=-1, initial=-inf)
+    top = np.where(top == -inf, 0, top)
+    total = np.exp(scores - top[..., None]).sum(-1)
+    total = np.where(total == 0, 1, total)
+    weights = np.exp(scores - top[..., None]) / total[..., None]
+    return np.einsum('bhqk,bhkv->bhqv', weights, v), top + np.log(total), weights
+
+
+blind = rng.random((1, 2, 3, 4)) < 0.6
+blind[0, 1, 1] = False   # a query that sees nothing
+for remark, (b, h, nq, nk, d, e), mask, scale, causal in [
+        ('', (2, 1, 3, 4, 2, 3), None, 0.5, 0), ('causal', (1, 2, 4, 3, 3, 2), None, 0.7, 1),
+        ('more keys than queries, causal', (1, 1, 2, 5, 1, 1), None, -1.5, 1),
+        ('mask', (1, 2, 3, 4, 2, 2), blind, 1.25, 0), ('shifted', (1, 1, 3, 3, 2, 1), normal(1, 1, 3, 3), 0.5, 1),
+        ('one of each', (1, 1, 1, 1, 1, 1), None, 2.0, 1), ('no keys', (1, 1, 2, 0, 2, 2), None, 1.0, 0)]:
+    q, k, v, dy = normal(b, h, nq, d), normal(b, h, nk, d), normal(b, h, nk, e), normal(b, h, nq, e)
+    common = dict(scale=scale, causal=causal)
+    masks = [] if mask is None else [mask]
+    y, lse, weights = attend(q, k, v, mask, scale, causal)
+    golden('attention', [q, k, v] + masks, y, remark, **common)
+    golden('attention_lse', [q, k] + masks, lse, remark, **common)
+    delta = (y * dy).sum(-1)
+    scores = weights * (np.einsum('bhqv,bhkv->bhqk', dy, v) - delta[..., None])
+    operands = [q, k, v, dy, lse, delta] + masks
+    golden('attention_grad_q', operands, scale * np.einsum('bhqk,bhkd->bhqd', scores, k), remark, **common)
+    both = [scale * np.einsum('bhqk,bhqd->bhkd', scores, q), np.einsum('bhqk,bhqv->bhkv', weights, dy)]
+    golden('attention_grad_kv', operands, np.concatenate(both, -1), remark, **common)
+
 print('/* Made by tests/tools/op_goldens.py with NumPy; do not edit.  What each operator must compute:')
 print(' * operator, remark, operands, attributes, result. */')
 print('static const Golden goldens[] = {')

@@ -106,6 +106,31 @@ static void add_rows_up(RandomGraph *r) {
   pool_add(r, make_scatter_add(&r->maker, x, r->integers.items[1], shape));
 }
 
+/* The examples as the batch, the heads or the queries of attention, and its adjoints. */
+static void add_attention(RandomGraph *r) {
+  const Maker *m = &r->maker;
+  Node *x = draw_node(r);
+  Shape shape = {.rank = 4, .dim = {1, 1, 1, 1}}, from = x->type.shape;
+  if (from.rank == 0) return;
+  int first = (int)draw(r, 3);
+  for (int i = 0; i < from.rank; i++) shape.dim[i == 0 ? first : 3] *= from.dim[i];
+  Node *q = make_reshape(m, tame(r, x), shape);
+  Type other = type_make(DTYPE_F32, shape);
+  if (first == 2 && draw(r, 2)) other.shape.dim[2] = 4;
+  Node *operands[6] = {q, tame(r, fitting(r, other)), fitting(r, other), fitting(r, q->type)};
+  Attribute attributes[2] = {attr_make_float(ATTR_SCALE, 0.5), attr_make_int(ATTR_CAUSAL, 1)};
+  int count = 1 + (int)draw(r, 2);
+  Node *y = make_node(m, OP_ATTENTION, 3, operands, count, attributes);
+  operands[4] = make_node(m, OP_ATTENTION_LSE, 2, operands, count, attributes);
+  int64_t last = 3;
+  Node *product = make_binary(m, OP_MUL, y, operands[3]);
+  operands[5] = make_reduce(m, OP_REDUCE_SUM, product, 1, &last);
+  pool_add(r, y);
+  pool_add(r, operands[4]);
+  pool_add(r, make_node(m, OP_ATTENTION_GRAD_Q, 6, operands, count, attributes));
+  pool_add(r, make_node(m, OP_ATTENTION_GRAD_KV, 6, operands, count, attributes));
+}
+
 /* The batch in another place, or merged with another axis. */
 static void add_place(RandomGraph *r) {
   Node *x = draw_node(r);
@@ -140,10 +165,11 @@ static Graph *draw_graph(Arena *arena, uint64_t seed) {
   vec_push(arena, &r->integers, leaf(&r->maker, OP_PARAM, TYPE(I32, 3), "numbers"));
   typedef void (*Grow)(RandomGraph * r);
   static const Grow grow[] = {
-      add_unary,        add_binary,  add_binary,      add_rows,        add_reduction, add_reshape,
-      add_movement,     add_place,   add_place,       add_contraction, add_gather,    add_gather,
-      add_convolution,  add_pooling, add_elementwise, add_elementwise, add_order,     add_counts,
-      add_own_gradient, add_scan,    add_random,      add_scalar,      add_rows_up,   add_check};
+      add_unary,       add_binary,   add_binary,      add_rows,         add_reduction,
+      add_reshape,     add_movement, add_place,       add_place,        add_contraction,
+      add_gather,      add_gather,   add_convolution, add_pooling,      add_elementwise,
+      add_elementwise, add_order,    add_counts,      add_own_gradient, add_scan,
+      add_random,      add_scalar,   add_rows_up,     add_check,        add_attention};
   int operators = 6 + (int)draw(r, 14);
   for (int i = 0; i < operators; i++) grow[draw(r, sizeof grow / sizeof *grow)](r);
   Graph *graph = r->maker.graph;

@@ -8,7 +8,7 @@
 #include "build_graph.h"
 #include "passes/pass.h"
 
-enum { MOST_OPERANDS = 4, MOST_ATTRIBUTES = 8 };
+enum { MOST_OPERANDS = 7, MOST_ATTRIBUTES = 8 };
 
 typedef struct OperandSpec {
   DType dtype;
@@ -38,6 +38,9 @@ typedef struct Case {
   }
 #define WINDOW(s, l, h, d) INTS(STRIDE, s), INTS(LOW, l), INTS(HIGH, h), INTS(DILATION, d)
 #define TWO(a, b) a, b
+
+#define ADJOINT(b, h, q, k, d, e)                                                                  \
+  F(b, h, q, d), F(b, h, k, d), F(b, h, k, e), F(b, h, q, e), FR(1, 2, b, h, q), F(b, h, q)
 
 static const Case cases[] = {
     {OP_NEG, {F(2, 3)}, {{0}}, ""},
@@ -164,6 +167,34 @@ static const Case cases[] = {
     {OP_PICK, {F(3, 4, 2), I(U8, 4, 3, 2)}, {INT(AXIS, 1)}, ""},
     {OP_PICK, {F(3, 4), I(I32, 4, 3)}, {INT(AXIS, 1)}, "last"},
     {OP_UNPICK, {F(3, 2), I(I32, 4, 3, 2)}, {INTS(SHAPE, 3, 4, 2), INT(AXIS, 1)}, ""},
+    {OP_ATTENTION, {F(2, 2, 3, 2), F(2, 2, 4, 2), F(2, 2, 4, 3)}, {REAL(SCALE, 0.7)}, ""},
+    {OP_ATTENTION,
+     {F(1, 2, 4, 3), F(1, 2, 4, 3), F(1, 2, 4, 1)},
+     {REAL(SCALE, 1.5), INT(CAUSAL, 1)},
+     "causal"},
+    {OP_ATTENTION,
+     {F(1, 1, 3, 2), F(1, 1, 4, 2), F(1, 1, 4, 2), F(1, 1, 3, 4)},
+     {REAL(SCALE, 0.7)},
+     "shifted"},
+    {OP_ATTENTION,
+     {F(1, 1, 4, 2), F(1, 1, 3, 2), F(1, 1, 3, 2), I(BOOL, 2, 1, 1, 4, 3)},
+     {REAL(SCALE, 0.7)},
+     "mask"},
+    {OP_ATTENTION_LSE, {F(2, 1, 3, 2), F(2, 1, 4, 2)}, {REAL(SCALE, 0.7)}, ""},
+    {OP_ATTENTION_LSE,
+     {F(1, 1, 3, 2), F(1, 1, 3, 2), F(1, 1, 3, 3)},
+     {REAL(SCALE, -0.7), INT(CAUSAL, 1)},
+     "shifted, causal"},
+    {OP_ATTENTION_GRAD_Q, {ADJOINT(1, 1, 3, 2, 2, 1)}, {REAL(SCALE, 0.7)}, ""},
+    {OP_ATTENTION_GRAD_Q,
+     {ADJOINT(1, 1, 3, 3, 1, 2), F(1, 1, 3, 3)},
+     {REAL(SCALE, 0.7), INT(CAUSAL, 1)},
+     "shifted, causal"},
+    {OP_ATTENTION_GRAD_KV, {ADJOINT(1, 2, 2, 3, 1, 2)}, {REAL(SCALE, 0.7)}, ""},
+    {OP_ATTENTION_GRAD_KV,
+     {ADJOINT(1, 1, 2, 3, 2, 1), F(1, 1, 2, 3)},
+     {REAL(SCALE, 0.7), INT(CAUSAL, 1)},
+     "shifted, causal"},
 };
 
 enum { CASES = sizeof cases / sizeof *cases };

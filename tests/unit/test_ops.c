@@ -8,6 +8,8 @@
 #include "ops/number.h"
 #include "support/hash.h"
 
+enum { MOST_OPERANDS = 7 };
+
 typedef struct GoldenTensor {
   Type type;
   const double *data;
@@ -17,7 +19,7 @@ typedef struct Golden {
   Op op;
   const char *remark;
   int operand_count;
-  GoldenTensor operands[3];
+  GoldenTensor operands[MOST_OPERANDS];
   int attribute_count;
   Attribute attributes[8];
   GoldenTensor expected;
@@ -38,8 +40,8 @@ static bool same_number(double a, double b) {
 static void check_golden(const Golden *golden) {
   Arena *arena = arena_create();
   Graph *graph = graph_create(arena, "golden");
-  Node *operands[3];
-  Binding bindings[3];
+  Node *operands[MOST_OPERANDS];
+  Binding bindings[MOST_OPERANDS];
   for (int i = 0; i < golden->operand_count; i++) {
     const char *name = name_printf("x%d", i);
     Type type = golden->operands[i].type;
@@ -91,7 +93,7 @@ static void test_scalars_are_what_evaluation_gives(void **state) {
     if (!op_is_elementwise(golden->op)) continue;
     Arena *arena = arena_create();
     Graph *graph = graph_create(arena, "golden");
-    Node *operands[3];
+    Node *operands[MOST_OPERANDS];
     for (int k = 0; k < golden->operand_count; k++)
       operands[k] = leaf(graph, OP_INPUT, golden->operands[k].type, "x");
     Node *node = make_node(&(Maker){graph, (Span){0}, "y"}, golden->op, golden->operand_count,
@@ -122,7 +124,7 @@ static void test_commuting_operators_commute(void **state) {
 typedef struct Refusal {
   Op op;
   int operand_count;
-  Type operands[3];
+  Type operands[MOST_OPERANDS];
   int attribute_count;
   Attribute attributes[6];
   const char *reason;
@@ -316,6 +318,36 @@ static const Refusal refusals[] = {
      {INT(AXIS, 1)},
      "the index has shape [3] where [2, 3] without axis 1 is needed"},
     {OP_ARGSORT, 1, {SCALAR_OF(F32)}, 1, {INT(DESCENDING, 0)}, "the operand is a scalar"},
+    {OP_ATTENTION,
+     3,
+     {T(F32, 1, 2, 3, 4), T(F32, 1, 2, 5, 4), T(F32, 1, 2, 6, 4)},
+     1,
+     {REAL(SCALE, 1.0)},
+     "operand 3 has shape [1, 2, 6, 4], and axis 2 is 5 elsewhere"},
+    {OP_ATTENTION,
+     3,
+     {T(F32, 2, 3, 4), T(F32, 2, 5, 4), T(F32, 2, 5, 4)},
+     1,
+     {REAL(SCALE, 1.0)},
+     "operand 1 has shape [2, 3, 4] where 4 axes are needed"},
+    {OP_ATTENTION,
+     3,
+     {T(F32, 1, 2, 3, 4), T(F64, 1, 2, 5, 4), T(F32, 1, 2, 5, 4)},
+     1,
+     {REAL(SCALE, 1.0)},
+     "operand 2 has type f64, not f32"},
+    {OP_ATTENTION,
+     4,
+     {T(F32, 1, 2, 3, 4), T(F32, 1, 2, 5, 4), T(F32, 1, 2, 5, 4), T(I32, 1, 2, 3, 5)},
+     1,
+     {REAL(SCALE, 1.0)},
+     "operand 4 has type i32 but attention takes a float or bool"},
+    {OP_ATTENTION_LSE,
+     2,
+     {T(F32, 1, 2, 3, 4), T(F32, 1, 2, 5, 4)},
+     2,
+     {REAL(SCALE, 1.0), INT(CAUSAL, 2)},
+     "'causal' is neither 0 nor 1"},
     {OP_GRADIENT,
      2,
      {T(F32, 2), T(F32, 3)},
@@ -330,7 +362,7 @@ static void test_type_rules_give_reasons(void **state) {
     const Refusal *refusal = &refusals[i];
     Arena *arena = arena_create();
     Graph *graph = graph_create(arena, "refused");
-    Node *operands[3];
+    Node *operands[MOST_OPERANDS];
     for (int k = 0; k < refusal->operand_count; k++)
       operands[k] = leaf(graph, OP_INPUT, refusal->operands[k], "x");
     Node *node = graph_add(graph, &(Node){.op = refusal->op,

@@ -12,6 +12,7 @@ extern const Target target_c; /* target.c */
 
 /* The kinds of kernels, each in a file of this folder: how it is cut, how it is written. */
 #define KERNEL(identifier, name) extern const TargetKernel c_kernel_##name;
+#define SOME_KERNEL(identifier, name)
 #include "kernel/kernels.def"
 
 /* Shared by them. */

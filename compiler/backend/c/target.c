@@ -46,6 +46,7 @@ const Target target_c = {
     .kernels =
         {
 #define KERNEL(identifier, name) [KERNEL_##identifier] = &c_kernel_##name,
+#define SOME_KERNEL(identifier, name)
 #include "kernel/kernels.def"
         },
     .alignment = 64,

@@ -34,6 +34,7 @@ typedef struct CudaKernel {
 } CudaKernel;
 
 #define KERNEL(identifier, name) extern const CudaKernel cuda_kernel_##name;
+#define SOME_KERNEL(identifier, name)
 #include "kernel/kernels.def"
 
 /* Writes a file of the user's (extern). */

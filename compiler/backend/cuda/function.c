@@ -11,6 +11,7 @@
 
 static const CudaKernel *const kinds[KERNEL_KIND_COUNT] = {
 #define KERNEL(identifier, name) [KERNEL_##identifier] = &cuda_kernel_##name,
+#define SOME_KERNEL(identifier, name)
 #include "kernel/kernels.def"
 };
 

@@ -19,6 +19,7 @@ const Target target_cuda = {
     .kernels =
         {
 #define KERNEL(identifier, name) [KERNEL_##identifier] = &every_kernel,
+#define SOME_KERNEL(identifier, name)
 #include "kernel/kernels.def"
         },
     .alignment = 256, /* of what the driver allocates; copies by TMA want 128 */
