@@ -32,7 +32,9 @@ static Module *front_end(Compilation *compilation, const SourceFile *source) {
                        ? module_parse(compilation->arena, compilation->diagnostics, source,
                                       module_find_violation)
                        : elaborate_source(compilation, source);
-  if (module && options->has_scans) module->run.scans = options->scans;
+  if (!module) return NULL;
+  if (options->has_scans) module->run.scans = options->scans;
+  module->target = options->target;
   return module;
 }
 

@@ -154,6 +154,8 @@ typedef struct RunConfig {
   ScanChoice scans;
 } RunConfig;
 
+struct Target; /* target/target.h */
+
 typedef struct Module {
   Arena *arena;
   const char *name; /* "mnist": the file's base name */
@@ -166,6 +168,8 @@ typedef struct Module {
   VEC(Plateau) plateaus;
   VEC(ExternInfo) externs;
   RunConfig run;
+  /* The machine that it is compiled for; NULL: any. Passes ask which kernels it has. */
+  const struct Target *target;
 } Module;
 
 Module *module_create(Arena *arena, const char *name, const SourceFile *source);

@@ -43,11 +43,13 @@ DType attention_wide(DType dtype) { return dtype == DTYPE_F64 ? DTYPE_F64 : DTYP
 static Node *make_form(const Maker *maker, Op op, int count, Node *const *operands, Node *mask,
                        AttentionForm form) {
   Node *all[ADJOINT_OPERANDS + 1];
-  Attribute attributes[2] = {attr_make_float(ATTR_SCALE, form.scale),
+  int first = op == OP_ATTENTION_LSE ? 0 : 1; /* it alone has a type of its own */
+  Attribute attributes[3] = {attr_make_int(ATTR_DTYPE, attention_wide(operands[0]->type.dtype)),
+                             attr_make_float(ATTR_SCALE, form.scale),
                              attr_make_int(ATTR_CAUSAL, 1)};
   for (int i = 0; i < count; i++) all[i] = operands[i];
   if (mask) all[count++] = mask;
-  return make_node(maker, op, count, all, form.is_causal ? 2 : 1, attributes);
+  return make_node(maker, op, count, all, (form.is_causal ? 3 : 2) - first, attributes + first);
 }
 
 Node *make_attention(const Maker *maker, Node *const *operands, Node *mask, AttentionForm form) {
@@ -84,35 +86,43 @@ static bool find_extents(Inference *in, int64_t extents[128]) {
   return true;
 }
 
-/* Floats of one type; sums are wider; a mask may be bool. */
+/* Floats of one type; what belongs to a query as a whole has any; a mask may be bool. */
 static bool dtypes_fit(Inference *in) {
   const Node *node = in->node;
   DType dtype = node->operands[Q]->type.dtype;
   if (!infer_dtype(in, Q, DTYPES_FLOAT)) return false;
   for (int i = 1; i < node->operand_count; i++) {
-    DType own = node->operands[i]->type.dtype, wanted = i < LSE ? dtype : attention_wide(dtype);
-    if (i == attention_operands(kind_of(node)) - 1) {
-      if (!infer_dtype(in, i, DTYPES_FLOAT | DTYPES_BOOL)) return false;
-    } else if (own != wanted) {
-      return infer_fail(in, "operand %d has type %s, not %s", i + 1, dtype_name(own),
-                        dtype_name(wanted));
-    }
+    bool is_mask = i == attention_operands(kind_of(node)) - 1;
+    if (!infer_dtype(in, i, is_mask ? DTYPES_FLOAT | DTYPES_BOOL : DTYPES_FLOAT)) return false;
+    if (i < LSE && !is_mask && node->operands[i]->type.dtype != dtype)
+      return infer_fail(in, "operand %d has type %s, not %s", i + 1,
+                        dtype_name(node->operands[i]->type.dtype), dtype_name(dtype));
   }
   return true;
+}
+
+/* The type of the result: attention_lse says it. */
+static bool result_dtype(Inference *in, DType *dtype) {
+  *dtype = in->node->operands[Q]->type.dtype;
+  if (in->node->op != OP_ATTENTION_LSE) return true;
+  const Attribute *own = infer_attribute(in, ATTR_DTYPE);
+  if (!own) return false;
+  *dtype = (DType)own->integer;
+  return dtype_is_float(*dtype) || infer_fail(in, "'dtype' is no float");
 }
 
 static bool attention_infer(Inference *in) {
   int64_t extents[128];
   const Attribute *causal = node_attribute(in->node, ATTR_CAUSAL);
+  DType dtype;
   if (!infer_attribute(in, ATTR_SCALE)) return false;
   if (causal && causal->integer != 0 && causal->integer != 1)
     return infer_fail(in, "'causal' is neither 0 nor 1");
-  if (!dtypes_fit(in) || !find_extents(in, extents)) return false;
+  if (!dtypes_fit(in) || !result_dtype(in, &dtype) || !find_extents(in, extents)) return false;
   const char *axes = attention_result_axes(kind_of(in->node));
   Shape shape = {.rank = (int)strlen(axes)};
   for (int i = 0; i < shape.rank; i++) shape.dim[i] = extents[(int)axes[i]];
-  DType dtype = in->node->operands[Q]->type.dtype;
-  in->type = type_make(in->node->op == OP_ATTENTION_LSE ? attention_wide(dtype) : dtype, shape);
+  in->type = type_make(dtype, shape);
   if (shape_is_representable(shape)) return true;
   return infer_fail(in, "the result has too many elements");
 }

@@ -83,19 +83,20 @@ Node *attention_expand(const Maker *m, const Node *node, Node *const *operands) 
 
 Node *attention_lse_expand(const Maker *m, const Node *node, Node *const *operands) {
   Softmax softmax = make_softmax(m, make_scores(m, node, operands));
-  return add(m, softmax.top, make_unary(m, OP_LOG, softmax.sum));
+  Node *lse = add(m, softmax.top, make_unary(m, OP_LOG, softmax.sum));
+  return make_cast(m, lse, node->type.dtype);
 }
 
 static Node *make_weights(const Maker *m, const Node *node, Node *const *operands) {
   Node *scores = make_scores(m, node, operands);
-  Node *lse = along_keys(m, operands[LSE], scores->type.shape);
+  Node *lse = along_keys(m, widen(m, operands[LSE]), scores->type.shape);
   return make_unary(m, OP_EXP, sub(m, scores, lse));
 }
 
 static Node *make_score_adjoint(const Maker *m, Node *weights, Node *const *operands) {
   Node *dy = widen(m, operands[DY]);
   Node *received = product(m, dy, widen(m, operands[V]), 3, 3);
-  Node *delta = along_keys(m, operands[DELTA], weights->type.shape);
+  Node *delta = along_keys(m, widen(m, operands[DELTA]), weights->type.shape);
   return mul(m, weights, sub(m, received, delta));
 }
 

@@ -94,14 +94,15 @@ static bool run_all(Pipeline *pipeline, PassSubject *subject, bool *stopped, Ste
 }
 
 /* What no pass leaves and no kernel computes, bodies of scans included; NULL: there is none. */
-static const Node *find_unlowered(const Graph *graph) {
+static const Node *find_unlowered(const Graph *graph, const Target *target) {
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
     const OpClass *class = op_info(node->op)->class;
     bool is_result = node_is_scan_result(node);
-    const Node *found = node->body ? find_unlowered(node->body)
-                        : class->lower || class->leaf != LEAF_NONE || is_result ? NULL
-                                                                                : node;
+    bool is_lowered = class->lower && op_has_kernel(node->op, target);
+    const Node *found = node->body ? find_unlowered(node->body, target)
+                        : is_lowered || class->leaf != LEAF_NONE || is_result ? NULL
+                                                                              : node;
     if (found) return found;
   }
   return NULL;
@@ -111,12 +112,19 @@ static const Node *find_unlowered(const Graph *graph) {
 static bool check_resumed(const Module *module, Diagnostics *diagnostics, const char *after) {
   for (int entry = 0; entry < ENTRY_COUNT; entry++) {
     const Graph *graph = module->entries[entry];
-    const Node *node = graph ? find_unlowered(graph) : NULL;
+    const Node *node = graph ? find_unlowered(graph, module->target) : NULL;
     if (!node) continue;
+    const char *name = op_info(node->op)->name;
+    bool is_other = op_info(node->op)->class->lower != NULL;
     Diagnostic *error =
-        diag_error(diagnostics, node->span, "the dump was not taken after %s: it holds a '%s'",
-                   after, op_info(node->op)->name);
-    diag_help(error, "--resume-after takes the pass that --dump-after named");
+        is_other
+            ? diag_error(diagnostics, node->span,
+                         "the dump was made for another target: this one has no kernel for '%s'",
+                         name)
+            : diag_error(diagnostics, node->span,
+                         "the dump was not taken after %s: it holds a '%s'", after, name);
+    diag_help(error, is_other ? "--target takes the target that it was made for"
+                              : "--resume-after takes the pass that --dump-after named");
     return false;
   }
   return true;

@@ -86,6 +86,7 @@ static void build(const CJudge *judge, int level) {
   Module *module = module_copy(judge->arena, judge->module);
   PipelineOptions passes = {.level = level};
   bool stopped;
+  module->target = judge->stage->target;
   if (!passes_run(module, diagnostics_create(judge->arena), &passes, &stopped))
     panic("the passes failed");
   static const int64_t blocks[] = {0, 2, 3}; /* with task loops, in two cases of three */

@@ -126,9 +126,63 @@ static Node *contract_batches(Generator *g, Node *a, Node *b, int64_t left, int6
   return try_add(g, OP_CONTRACT, 2, (Node *[]){a, b}, 4, attributes);
 }
 
+/* The greatest magnitude of an element; 0 without elements. */
+static double magnitude(Generator *g, Node *x) {
+  double low, high;
+  return value_range(g, x, &low, &high) ? fmax(fabs(low), fabs(high)) : 0;
+}
+
+/* [..., time, channel] with two axes in front. */
+static Shape four_axes(Shape shape) {
+  Shape four = {.rank = 4, .dim = {1, 1, 1, 1}};
+  for (int i = 0; i < shape.rank; i++)
+    four.dim[i + 2 < shape.rank ? 0 : i + 4 - shape.rank] *= shape.dim[i];
+  return four;
+}
+
+/* Side by side the operators of its gradient and the log of the softmax's sum. */
+static Node *attention_adjoints(Generator *g, Node *y, Node **operands,
+                                const Attribute *attributes) {
+  const Maker *m = &g->maker;
+  int64_t last = 3;
+  Shape column = y->type.shape;
+  column.dim[3] = 1;
+  operands[3] = draw_like(g, y->type);
+  operands[4] = try_add(g, OP_ATTENTION_LSE, 2, operands, 3, attributes);
+  if (!operands[4]) return NULL;
+  Node *wide = make_cast(m, y, operands[4]->type.dtype);
+  Node *adjoint = make_cast(m, operands[3], operands[4]->type.dtype);
+  operands[5] = make_reduce(m, OP_REDUCE_SUM, make_binary(m, OP_MUL, wide, adjoint), 1, &last);
+  Node *parts[3] = {try_add(g, OP_ATTENTION_GRAD_Q, 6, operands, 2, attributes + 1),
+                    try_add(g, OP_ATTENTION_LSE, 2, operands, 3, attributes), NULL};
+  if (!parts[0] || !parts[1]) return NULL;
+  parts[1] = make_cast(m, make_reshape(m, parts[1], column), y->type.dtype);
+  parts[2] = try_add(g, OP_ATTENTION_GRAD_KV, 6, operands, 2, attributes + 1);
+  return parts[2] ? make_concat(m, 3, parts, 3) : NULL;
+}
+
+/* The operator on [..., time, channel], with scores of at most 4. */
+static Node *grow_attention_operator(Generator *g) {
+  const Maker *m = &g->maker;
+  Node *q = draw_layer_input(g, 2), *operands[6];
+  if (!q) return NULL;
+  Shape shape = four_axes(q->type.shape);
+  if (shape_elements(shape) * shape.dim[2] > g->sizes->products) return NULL;
+  for (int i = 0; i < 3; i++)
+    operands[i] = make_reshape(m, i == 0 ? q : draw_like(g, q->type), shape);
+  double greatest = magnitude(g, operands[0]) * magnitude(g, operands[1]) * (double)shape.dim[3];
+  DType wide = q->type.dtype == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
+  Attribute attributes[] = {attr_make_int(ATTR_DTYPE, wide),
+                            attr_make_float(ATTR_SCALE, greatest > 4 ? 4 / greatest : 0.5),
+                            attr_make_int(ATTR_CAUSAL, draw_chance(g, 40))};
+  Node *y = try_add(g, OP_ATTENTION, 3, operands, 2, attributes + 1);
+  return y && draw_chance(g, 50) ? attention_adjoints(g, y, operands, attributes) : y;
+}
+
 /* softmax(q k') v of [batch, time, channel], with a causal mask now and then. */
 Node *grow_attention(Generator *g) {
   const Maker *m = &g->maker;
+  if (!g->far && draw_chance(g, 50)) return grow_attention_operator(g);
   Node *q = draw_layer_input(g, 3);
   if (!q || q->type.shape.rank != 3) return NULL;
   int64_t time = q->type.shape.dim[1];

@@ -322,7 +322,7 @@ for remark, (b, h, nq, nk, d, e), mask, scale, causal in [
     masks = [] if mask is None else [mask]
     y, lse, weights = attend(q, k, v, mask, scale, causal)
     golden('attention', [q, k, v] + masks, y, remark, **common)
-    golden('attention_lse', [q, k] + masks, lse, remark, **common)
+    golden('attention_lse', [q, k] + masks, lse, remark, dtype='DTYPE_F64', **common)
     delta = (y * dy).sum(-1)
     scores = weights * (np.einsum('bhqv,bhkv->bhqk', dy, v) - delta[..., None])
     operands = [q, k, v, dy, lse, delta] + masks

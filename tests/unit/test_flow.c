@@ -118,10 +118,12 @@ static void add_attention(RandomGraph *r) {
   Type other = type_make(DTYPE_F32, shape);
   if (first == 2 && draw(r, 2)) other.shape.dim[2] = 4;
   Node *operands[6] = {q, tame(r, fitting(r, other)), fitting(r, other), fitting(r, q->type)};
-  Attribute attributes[2] = {attr_make_float(ATTR_SCALE, 0.5), attr_make_int(ATTR_CAUSAL, 1)};
+  Attribute all[3] = {attr_make_int(ATTR_DTYPE, DTYPE_F32), attr_make_float(ATTR_SCALE, 0.5),
+                      attr_make_int(ATTR_CAUSAL, 1)};
+  const Attribute *attributes = all + 1;
   int count = 1 + (int)draw(r, 2);
   Node *y = make_node(m, OP_ATTENTION, 3, operands, count, attributes);
-  operands[4] = make_node(m, OP_ATTENTION_LSE, 2, operands, count, attributes);
+  operands[4] = make_node(m, OP_ATTENTION_LSE, 2, operands, count + 1, all);
   int64_t last = 3;
   Node *product = make_binary(m, OP_MUL, y, operands[3]);
   operands[5] = make_reduce(m, OP_REDUCE_SUM, product, 1, &last);

@@ -43,6 +43,11 @@ Node *rules_make_scalar(const Maker *maker, const char *name);
  * it is such already. */
 Node *rules_expand(const Maker *maker, const Node *node, const NodeMap *map);
 
+/* The operator attention in the place of `node`, which ends one that is written out; NULL when it does not.
+ * `uses`: of the nodes of its graph; `map`: what they have become (attention.c). */
+Node *rules_recognize_attention(const Maker *maker, const Node *node, const NodeMap *map,
+                                const int *uses);
+
 /* The node has the same value in all elements, known now. */
 bool match_constant(const Node *node, double *value);
 bool match_value(const Node *node, double value);

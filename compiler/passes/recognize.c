@@ -1,0 +1,34 @@
+/* recognize: attention that a program writes out with products and a softmax becomes the
+ * operator, where the target has kernels for it; otherwise nothing changes.
+ *
+ * Runs before differentiation, so that the gradient is the operator's, and after simplify, whose
+ * forms it knows. Bodies of scans stay as they are. */
+#include "ops/op.h"
+#include "passes/pass.h"
+#include "passes/rewrite.h"
+#include "passes/rules/rules.h"
+
+static Graph *recognize_graph(const Graph *graph) {
+  Graph *into = rewrite_start(graph);
+  NodeMap map = node_map_create(graph->arena, graph);
+  const int *uses = graph_use_counts(graph->arena, graph);
+  for (int i = 0; i < graph->nodes.count; i++) {
+    const Node *node = graph->nodes.items[i];
+    Maker maker = {into, node->span, node->path};
+    Node *recognized = rules_recognize_attention(&maker, node, &map, uses);
+    node_map_set(&map, node, recognized ? recognized : graph_copy_node(into, node, &map));
+  }
+  graph_map_outputs(into, graph, &map);
+  return into;
+}
+
+static bool has_all_kernels(const Target *target) {
+  for (int op = 0; op < OP_COUNT; op++)
+    if (op_info((Op)op)->class->family == FAMILY_ATTENTION && !op_has_kernel((Op)op, target))
+      return false;
+  return true;
+}
+
+void pass_recognize(Module *module, Diagnostics *diagnostics) {
+  if (has_all_kernels(module->target)) rewrite_entries(module, recognize_graph);
+}
