@@ -33,9 +33,9 @@ typedef struct CudaKernel {
   void (*write_before)(Code *code, const KernelFunction *function);
 } CudaKernel;
 
-#define KERNEL(identifier, name) extern const CudaKernel cuda_kernel_##name;
-#define SOME_KERNEL(identifier, name)
-#include "kernel/kernels.def"
+#define CUDA_KERNEL(identifier, name) extern const CudaKernel cuda_kernel_##name;
+#include "backend/cuda/kernels.def"
+#undef CUDA_KERNEL
 
 /* Writes a file of the user's (extern). */
 void cuda_write_extern(Code *code, const struct DeviceFile *file, int number,

@@ -10,9 +10,9 @@
 /* ---- grids ---- */
 
 static const CudaKernel *const kinds[KERNEL_KIND_COUNT] = {
-#define KERNEL(identifier, name) [KERNEL_##identifier] = &cuda_kernel_##name,
-#define SOME_KERNEL(identifier, name)
-#include "kernel/kernels.def"
+#define CUDA_KERNEL(identifier, name) [KERNEL_##identifier] = &cuda_kernel_##name,
+#include "backend/cuda/kernels.def"
+#undef CUDA_KERNEL
 };
 
 CudaGrid cuda_grid(const Kernel *kernel) {

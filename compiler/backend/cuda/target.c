@@ -18,9 +18,9 @@ const Target target_cuda = {
     .back_end = &back_end_cuda,
     .kernels =
         {
-#define KERNEL(identifier, name) [KERNEL_##identifier] = &every_kernel,
-#define SOME_KERNEL(identifier, name)
-#include "kernel/kernels.def"
+#define CUDA_KERNEL(identifier, name) [KERNEL_##identifier] = &every_kernel,
+#include "backend/cuda/kernels.def"
+#undef CUDA_KERNEL
         },
     .alignment = 256, /* of what the driver allocates; copies by TMA want 128 */
     .reductions = {.large = 32768,
