@@ -67,6 +67,8 @@ static const Option options_table[] = {
      "print JSON, on a terminal too"},
     {"all", 0, KIND_FLAG, FIELD(all), TIMES, 0, NULL,
      "profile: every instance, not only the 20 longest; bench: every step's time"},
+    {"ahead", 0, KIND_FLAG, FIELD(ahead), NNC_BENCH, 0, NULL,
+     "time groups of steps that follow each other as in training, without a wait after each"},
     {"trace", 0, KIND_TEXT, FIELD(trace), NNC_PROFILE, 0, "FILE",
      "write the last steps for a trace viewer (Perfetto, chrome://tracing)"},
     {"warmup", 0, KIND_COUNT, FIELD(warmup), TIMES, 0, "N",

@@ -36,7 +36,7 @@ struct nnc_options {
   int64_t epochs, steps, save_every, validate_every, warmup, threads, count, schedule,
       device; /* -1: not given */
   uint64_t seed;
-  bool has_seed, quiet, keep_going, json, all, eval, help, version;
+  bool has_seed, quiet, keep_going, json, all, ahead, eval, help, version;
   int argument_count; /* after the command */
   char **arguments;
 };

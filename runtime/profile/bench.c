@@ -1,5 +1,8 @@
 /* The bench command: times training steps on synthetic inputs, or on the data when --data is
- * given. */
+ * given.
+ *
+ * Each step is timed by itself, until the device has ended it. With --ahead groups of steps are, as training
+ * runs them: what the host does for a step, its inputs included, goes on beside the steps before. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +15,14 @@
 #include "profile/bench.h"
 #include "os/clock.h"
 
-enum { DEFAULT_STEPS = 50, DEFAULT_WARMUP = 5 };
+enum { DEFAULT_STEPS = 50, DEFAULT_WARMUP = 5, GROUPS = 10 };
 
 typedef struct Bench {
   nnc_session *session;
   nnc_trial trial;
   int64_t steps, warmup;
-  double *seconds; /* of each step, in their order */
+  int64_t times;   /* that are taken: of steps, or with --ahead of groups of them */
+  double *seconds; /* of a step, by each of the times in their order */
   double *sorted;  /* the same, the shortest first */
 } Bench;
 
@@ -31,6 +35,7 @@ static bool open_bench(Bench *bench, nnc_session *session) {
     nnc_error("--steps: at least 1");
     return false;
   }
+  bench->times = options->ahead && bench->steps > GROUPS ? GROUPS : bench->steps;
   bench->seconds = calloc((size_t)bench->steps, sizeof *bench->seconds);
   bench->sorted = calloc((size_t)bench->steps, sizeof *bench->sorted);
   bool has_times = bench->seconds && bench->sorted;
@@ -56,6 +61,36 @@ static void run_step(Bench *bench, int64_t step) {
   }
 }
 
+static void begin_step(Bench *bench, int64_t step) {
+  nnc_trial *trial = &bench->trial;
+  nnc_trial_host(trial, step);
+  for (int64_t run = 0; run < trial->runs; run++) {
+    nnc_trial_fill(trial, run);
+    nnc_trial_load(trial, run);
+    nnc_trial_begin(trial, step, run);
+  }
+}
+
+/* Group `number` has the steps up to steps * (number + 1) / times, so sizes differ by one at most. */
+static void run_groups(Bench *bench) {
+  nnc_trial *trial = &bench->trial;
+  int64_t step = 0, done = 0;
+  while (step < bench->warmup && !trial->has_failed) begin_step(bench, ++step);
+  nnc_trial_wait(trial);
+  for (int64_t group = 0; group < bench->times && !trial->has_failed; group++) {
+    int64_t end = bench->steps * (group + 1) / bench->times, count = end - done;
+    double start = nnc_seconds_now();
+    for (; done < end && !trial->has_failed; done++) begin_step(bench, ++step);
+    nnc_trial_wait(trial);
+    bench->seconds[group] = (nnc_seconds_now() - start) / (double)count;
+  }
+}
+
+static void run_steps(Bench *bench) {
+  for (int64_t step = 1; step <= bench->warmup + bench->steps && !bench->trial.has_failed; step++)
+    run_step(bench, step);
+}
+
 static int compare_doubles(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
   return x < y ? -1 : x > y;
@@ -71,7 +106,7 @@ static double quantile(const double *sorted, int64_t count, double q) {
 
 static void put_times(const Bench *bench) {
   printf(",\"all_ms\":[");
-  for (int64_t i = 0; i < bench->steps; i++)
+  for (int64_t i = 0; i < bench->times; i++)
     printf("%s%.6g", i > 0 ? "," : "", bench->seconds[i] * 1e3);
   putchar(']');
 }
@@ -90,15 +125,15 @@ static bool print_result(const Bench *bench) {
   double flops = before * model->accumulate.flops + model->train.flops;
   double products = before * model->accumulate.product_flops + model->train.product_flops;
   double bytes = before * model->accumulate.bytes + model->train.bytes;
-  double median = quantile(bench->sorted, bench->steps, 0.5);
+  double median = quantile(bench->sorted, bench->times, 0.5);
   fputs("{\"model\":", stdout);
   nnc_json_put_string(stdout, model->name);
   printf(",\"batch\":%lld,\"threads\":%d,\"steps\":%lld",
          (long long)(model->train.batch * (int64_t)(before + 1)), session->threads,
          (long long)bench->steps);
   printf(",\"step_ms\":%.6g,\"p10\":%.6g,\"p90\":%.6g", median * 1e3,
-         quantile(bench->sorted, bench->steps, 0.1) * 1e3,
-         quantile(bench->sorted, bench->steps, 0.9) * 1e3);
+         quantile(bench->sorted, bench->times, 0.1) * 1e3,
+         quantile(bench->sorted, bench->times, 0.9) * 1e3);
   printf(",\"gflop\":%.6g,\"product_gflop\":%.9g,\"gflops\":%.6g,\"bytes\":%.0f", flops * 1e-9,
          products * 1e-9, flops * 1e-9 / median, bytes);
   printf(
@@ -116,10 +151,10 @@ static bool bench_model(nnc_session *session) {
   Bench bench;
   bool good = open_bench(&bench, session);
   if (good) {
-    for (int64_t step = 1; step <= bench.warmup + bench.steps && !bench.trial.has_failed; step++)
-      run_step(&bench, step);
-    memcpy(bench.sorted, bench.seconds, (size_t)bench.steps * sizeof *bench.sorted);
-    qsort(bench.sorted, (size_t)bench.steps, sizeof *bench.sorted, compare_doubles);
+    if (session->options->ahead) run_groups(&bench);
+    else run_steps(&bench);
+    memcpy(bench.sorted, bench.seconds, (size_t)bench.times * sizeof *bench.sorted);
+    qsort(bench.sorted, (size_t)bench.times, sizeof *bench.sorted, compare_doubles);
     good = !bench.trial.has_failed && print_result(&bench);
   }
   close_bench(&bench);

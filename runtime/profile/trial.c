@@ -46,13 +46,32 @@ static void fill_input(char *to, const nnc_tensor *input, int64_t limit, uint64_
   }
 }
 
-static void fill_entry(const nnc_session *session, const nnc_entry *entry) {
+static int64_t input_bytes(const nnc_entry *entry) {
+  int64_t bytes = 0;
+  for (int i = 0; i < entry->input_count; i++) bytes += nnc_tensor_bytes(&entry->inputs[i]) + 64;
+  return bytes;
+}
+
+/* The inputs of an entry, one behind the other. NULL after a message. */
+static char *draw_entry(const nnc_session *session, const nnc_entry *entry) {
   uint64_t state = session->seed * 2 + 1;
+  char *drawn = malloc((size_t)input_bytes(entry) + 1), *to = drawn;
+  if (!drawn) nnc_error("cannot allocate %lld bytes of inputs", (long long)input_bytes(entry));
+  for (int i = 0; drawn && i < entry->input_count; i++) {
+    const nnc_tensor *input = &entry->inputs[i];
+    fill_input(to, input, entry->input_limits ? entry->input_limits[i] : 0, &state);
+    to += (nnc_tensor_bytes(input) + 63) / 64 * 64;
+  }
+  return drawn;
+}
+
+static void fill_entry(const nnc_session *session, const nnc_entry *entry, const char *drawn) {
   for (int i = 0; i < entry->input_count; i++) {
     const nnc_tensor *input = &entry->inputs[i];
-    fill_input(nnc_device_begin_write(session->device, input), input,
-               entry->input_limits ? entry->input_limits[i] : 0, &state);
+    int64_t bytes = nnc_tensor_bytes(input);
+    memcpy(nnc_device_begin_write(session->device, input), drawn, (size_t)bytes);
     nnc_device_end_write(session->device, input);
+    drawn += (bytes + 63) / 64 * 64;
   }
 }
 
@@ -71,6 +90,14 @@ static bool open_data(nnc_trial *trial) {
   return trial->loader != NULL;
 }
 
+static bool draw_inputs(nnc_trial *trial) {
+  const nnc_model *model = trial->session->model;
+  if (trial->loader) return true;
+  trial->drawn = draw_entry(trial->session, &model->train);
+  if (trial->runs > 1) trial->accumulate_drawn = draw_entry(trial->session, &model->accumulate);
+  return trial->drawn && (trial->runs == 1 || trial->accumulate_drawn);
+}
+
 bool nnc_trial_open(nnc_trial *trial, nnc_session *session, int64_t steps) {
   const nnc_model *model = session->model;
   *trial = (nnc_trial){.session = session,
@@ -83,7 +110,7 @@ bool nnc_trial_open(nnc_trial *trial, nnc_session *session, int64_t steps) {
   const nnc_entry *earlier = trial->runs > 1 ? &model->accumulate : &model->train;
   if (!nnc_feed_open(&trial->feed, session->device, &model->train, &model->train) ||
       !nnc_feed_open(&trial->accumulate_feed, session->device, &model->train, earlier) ||
-      !open_data(trial))
+      !open_data(trial) || !draw_inputs(trial))
     return false;
   nnc_session_initialize(session);
   nnc_streams_start(session);
@@ -95,6 +122,8 @@ void nnc_trial_close(nnc_trial *trial) {
   nnc_data_close(trial->data);
   nnc_feed_close(&trial->feed);
   nnc_feed_close(&trial->accumulate_feed);
+  free(trial->drawn);
+  free(trial->accumulate_drawn);
 }
 
 /* --- Running -------------------------------------------------------------------------------- */
@@ -109,7 +138,10 @@ void nnc_trial_host(nnc_trial *trial, int64_t step) {
 }
 
 void nnc_trial_fill(nnc_trial *trial, int64_t run) {
-  if (!trial->loader) fill_entry(trial->session, nnc_trial_entry(trial, run));
+  if (trial->loader) return;
+  const nnc_entry *entry = nnc_trial_entry(trial, run);
+  bool is_last = entry == &trial->session->model->train;
+  fill_entry(trial->session, entry, is_last ? trial->drawn : trial->accumulate_drawn);
 }
 
 void nnc_trial_load(nnc_trial *trial, int64_t run) {
@@ -123,7 +155,13 @@ void nnc_trial_load(nnc_trial *trial, int64_t run) {
 }
 
 void nnc_trial_run(nnc_trial *trial, int64_t step, int64_t run) {
+  nnc_trial_begin(trial, step, run);
+  nnc_trial_wait(trial);
+}
+
+void nnc_trial_begin(nnc_trial *trial, int64_t step, int64_t run) {
   const nnc_entry *entry = nnc_trial_entry(trial, run);
   nnc_session_run(trial->session, entry, step, run * entry->batch);
-  nnc_device_wait(trial->session->device);
 }
+
+void nnc_trial_wait(nnc_trial *trial) { nnc_device_wait(trial->session->device); }

@@ -12,9 +12,10 @@ typedef struct nnc_trial {
   nnc_data *data;
   nnc_loader *loader; /* NULL: synthetic inputs */
   nnc_feed feed, accumulate_feed;
-  int64_t runs;    /* of an entry, in a step: the minibatches */
-  int64_t steps;   /* in all, as the host's schedules see it */
-  bool has_failed; /* an example could not be read; the message was given */
+  char *drawn, *accumulate_drawn; /* synthetic inputs; else NULL */
+  int64_t runs;                   /* of an entry, in a step: the minibatches */
+  int64_t steps;                  /* in all, as the host's schedules see it */
+  bool has_failed;                /* an example could not be read; the message was given */
 } nnc_trial;
 
 /* Initializes the model; `steps` will be taken. False after a message. */
@@ -24,11 +25,15 @@ void nnc_trial_close(nnc_trial *trial);
 /* The entry of the step's run `run`, from 0. */
 const nnc_entry *nnc_trial_entry(const nnc_trial *trial, int64_t run);
 
-/* The parts of a step, in this order; it is counted from 1.  Filling the synthetic inputs is no
- * part of what is measured. */
+/* The parts of a step, in this order; it is counted from 1.  Filling the synthetic inputs, which are
+ * the same in every step, is no part of what is measured. */
 void nnc_trial_host(nnc_trial *trial, int64_t step);
 void nnc_trial_fill(nnc_trial *trial, int64_t run);
 void nnc_trial_load(nnc_trial *trial, int64_t run);
 void nnc_trial_run(nnc_trial *trial, int64_t step, int64_t run);
+
+/* The two halves of nnc_trial_run: between them the device may be at work. */
+void nnc_trial_begin(nnc_trial *trial, int64_t step, int64_t run);
+void nnc_trial_wait(nnc_trial *trial);
 
 #endif

@@ -361,7 +361,7 @@ test_profile() {
     ./$name profile --json --trace trace --steps 9 -j3 >profile
     command -v python3 >/dev/null && check "$name: tables and trace" python3 "$here/../profile/check.py" profile trace
   done
-  for name in profile bench; do
+  for name in profile bench 'bench --ahead'; do
     few=$(./toy_counted $name --steps 8 --data . 2>&1 | grep allocations)
     many=$(./toy_counted $name --steps 300 --data . 2>&1 | grep allocations)
     check "$name allocates nothing in the loop: $few, $many" test -n "$few" -a "$few" = "$many"
@@ -427,6 +427,9 @@ test_usage() {
   run 0 '"inputs":[[]{"name":' ./toy info --json
   run 0 '"step_ms":' ./toy bench --steps 5 --warmup 1
   run 0 '"threads":2' ./toy bench --steps 5 --data . --threads 2
+  run 0 '"steps":25,.*"all_ms":[[]([0-9.e-]+,){9}[0-9.e-]+[]]' ./toy bench --ahead --steps 25 --all
+  run 0 '"steps":2,.*"all_ms":[[][0-9.e-]+,[0-9.e-]+[]]' ./toy_accumulate bench --ahead --steps 2 --all --data .
+  run 2 'no flag of profile' ./toy profile --ahead
   check "bench writes nothing" test ! -e toy.run
 }
 
