@@ -59,13 +59,13 @@ rounds() {
   done
 }
 
-# seeded MISTAKE: values are wrong, or the emulator ends the program.
-differs() { ! { step "./$1.gpu" "$1.out" && python3 "$here/compare.py" same pipeline.out "$1.out"; }; }
+# seeded MISTAKE PROGRAM: values are wrong, or the emulator ends the program.
+differs() { ! { step "./$1.gpu" "$1.out" && python3 "$here/compare.py" same "$2.out" "$1.out"; }; }
 seeded() {
   local name=seeded.$1
   NNC_EMULATOR_FLAGS="-include $here/seeded/$1.h" verdict "$name.compiles" emulated "$nnc" --no-cache \
-    --target=cuda --arch=sm_90a "$here/programs/pipeline.net" -o "$name.gpu"
-  verdict "$name.caught" differs "$name"
+    --target=cuda --arch=sm_90a -D train.precision=bf16 "$here/programs/$2.net" -o "$name.gpu"
+  verdict "$name.caught" differs "$name" "$2"
 }
 
 # compiled NAME PROGRAM [DEFINE...]: by NVRTC itself.
@@ -80,8 +80,11 @@ compiled() {
 jobs=$(nproc)
 start() { while [ "$(jobs -pr | wc -l)" -ge "$jobs" ]; do wait -n; done; "$@" >>results & }
 
-tried pipeline pipeline bf16 >results # seeded mistakes are compared with it
-for mistake in "$here"/seeded/*.h; do start seeded "$(basename "$mistake" .h)"; done
+start tried pipeline pipeline bf16 # seeded mistakes are compared with these two
+start tried tiles tiles bf16 train.precision=bf16
+wait
+for mistake in early_wait no_wait no_group no_barrier plain_places; do start seeded $mistake pipeline; done
+start seeded no_warp_barrier tiles
 start tried products.bf16 products bf16 train.precision=bf16
 start tried products.f16 products f16 train.precision=f16 m=67 n=45 k=133
 start tried products.tf32 products tf32 train.precision=tf32 m=40 n=132 k=68
@@ -92,7 +95,6 @@ start tried epilogues.bf16 epilogues bf16 train.precision=bf16
 start tried epilogues.tf32 epilogues tf32 train.precision=tf32
 start tried convolutions.bf16 convolutions bf16 train.precision=bf16
 start tried convolutions.tf32 convolutions tf32 train.precision=tf32
-start tried tiles.bf16 tiles bf16 train.precision=bf16
 start tried tiles.tf32 tiles tf32 train.precision=tf32
 start rounds
 start raced races.bf16 pipeline
@@ -109,5 +111,5 @@ fi
 wait
 grep -v '^ok ' results
 passed=$(grep -c '^ok ' results) failed=$(grep -c '^FAIL ' results)
-check "all sizes of tiles" test "$(grep -ho 'ROWS = [0-9]*, COLUMNS = [0-9]*' tiles.*.cu products.*.cu | sort -u | wc -l)" -eq 5
+check "all sizes of tiles" test "$(grep -ho 'ROWS = [0-9]*, COLUMNS = [0-9]*' tiles*.cu products*.cu | sort -u | wc -l)" -eq 5
 summary

@@ -222,7 +222,7 @@ static const char *const words[] = {
     "other",   "before",     "number",      "owners",    "counts", "memory", "outer",  "totals",
     "items",   "places",     "size",        "step",      "down",   "across", "inputs", "result",
     "next",    "left_words", "right_words", "line",      "at",     "bytes",  "rows",   "columns",
-    "page",    NULL};
+    "page",    "pages",      "slice",       NULL};
 
 const BackEnd back_end_cuda = {
     .dialect = &dialect_cuda,

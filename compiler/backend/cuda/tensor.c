@@ -1,10 +1,12 @@
 /* Fills codegen_templates/cuda/product_tensor.cu: see tensor.h. The sides come to the block's
  * memory in one of two ways, each in one of two layouts (nnc_cuda_tile.h):
  *
- *   copied     A side that lies in memory as runs of 16 bytes at addresses of that alignment is copied by the
- *              machine while the threads multiply what has arrived (tensor_copy.cu).
- *   gathered   Any other, such as the patches of a convolution, is read element by element before the
- *              threads multiply, and written to the block's memory after (tensor_gather.cu, tensor_keep.cu).
+ *   copied     A side that lies in memory as runs of 16 bytes at addresses of that alignment is
+ *              copied by the machine while the threads multiply what has arrived
+ *              (tensor_copy.cu).
+ *   gathered   Any other, such as the patches of a convolution, is read element by element before
+ *              the threads multiply, and written to the block's memory after (tensor_gather.cu,
+ *              tensor_keep.cu).
  *
  *   by rows    where neighbours along the depth are neighbours in memory,
  *   by depths  where neighbours along the other axis are. */
@@ -14,16 +16,18 @@
 #include "support/integers.h"
 #include "support/panic.h"
 
-/* A block's part of the result, and what of it a warp has. `chunks` of the depth are held at a
+/* A block's part of the result, and what of it a warp has. Small tiles have several slices of
+ * warps, which share the depth, so that enough of them run. `chunks` of the depth are held at a
  * time, in `stages` parts: together at most 48 KB, which every machine gives a block. `cost` is the
  * time for a piece of the depth, relative to others: smaller tiles read the sides more often. */
 typedef struct TensorTile {
-  int rows, columns, warp_rows, warp_columns, chunks, stages, cost;
+  int rows, columns, warp_rows, warp_columns, slices, chunks, stages, cost;
 } TensorTile;
 
 static const TensorTile tiles[] = {
-    {128, 128, 64, 32, 4, 3, 100}, {128, 64, 64, 32, 4, 4, 56}, {64, 128, 32, 64, 4, 4, 56},
-    {64, 64, 32, 32, 8, 3, 32},    {32, 32, 16, 16, 8, 4, 12},
+    {128, 128, 64, 32, 1, 4, 3, 100}, {128, 64, 64, 32, 2, 4, 4, 56},
+    {64, 128, 32, 64, 2, 4, 4, 56},   {64, 64, 32, 32, 2, 8, 3, 32},
+    {32, 32, 16, 32, 4, 8, 4, 12},
 };
 enum {
   TILE_COUNT = sizeof tiles / sizeof *tiles,
@@ -58,7 +62,7 @@ static const TensorTile *choose_tile(const ProductExtents *extents) {
 }
 
 static int tile_threads(const TensorTile *tile) {
-  return tile->rows / tile->warp_rows * (tile->columns / tile->warp_columns) * WARP;
+  return tile->rows / tile->warp_rows * (tile->columns / tile->warp_columns) * tile->slices * WARP;
 }
 
 CudaGrid tensor_grid(const Kernel *kernel, const ProductExtents *extents) {
@@ -142,6 +146,15 @@ static void add_side(TemplateHoles *holes, const KernelFunction *function, const
   template_add(holes, arena_printf(arena, "%s_ROUND", name), side->each == 4 ? round : "");
 }
 
+/* The slices of a page meet behind a barrier of the block. */
+static void add_slices(TemplateHoles *holes, const TensorTile *tile) {
+  static const char add[] =
+      "for (int s = 1; s < SLICES; s++) sum += pages[s * WARPS * PAGE + place];";
+  template_add_integer(holes, "SLICES", tile->slices);
+  template_add(holes, "PAGE_BARRIER", tile->slices > 1 ? "nnc_sync();" : "nnc_sync_warp();");
+  template_add(holes, "ADD_SLICES", tile->slices > 1 ? add : "");
+}
+
 static const char *mma_name(DType dtype) {
   return dtype == DTYPE_BF16 ? "bf16" : dtype == DTYPE_F16 ? "f16" : "tf32";
 }
@@ -167,6 +180,7 @@ void tensor_write(Code *code, KernelFunction *function, const ProductExtents *ex
   template_add_integer(&holes, "WARP_ROWS", tile->warp_rows);
   template_add_integer(&holes, "WARP_COLUMNS", tile->warp_columns);
   template_add_integer(&holes, "STAGES", tile->stages);
+  add_slices(&holes, tile);
   template_add_integer(&holes, "EACH", each);
   template_add(&holes, "MMA", mma_name(kernel->operands[0].dtype));
   template_add(&holes, "EPILOGUE", text->epilogue);
