@@ -30,6 +30,7 @@ class Bundle:
         self.options, self.folder = options, folder
         self.nnc = os.path.join(options.build, "bin/nnc")
         self.environment = dict(os.environ)
+        self.begin = time.monotonic()
         self.offered = {}  # precision: whether nnc has it
         if options.emulator:
             self.environment["NNC_NVRTC"] = os.path.join(options.build, "tests/cuda_emulator/libnvrtc.so.13")
@@ -52,6 +53,8 @@ class Bundle:
         program = os.path.join("programs", identity)
         command = [self.nnc, f"--target={target}", *arch, "-j1", *words, file, "-o", self.path(program)]
         start = time.monotonic()
+        if self.options.seconds and start - self.begin > self.options.seconds:
+            return dict(entry, failed="the bundle was made in too short a time", left_out=True, seconds=0)
         try:
             done = subprocess.run(command, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                   timeout=self.options.timeout, text=True)
@@ -86,7 +89,7 @@ class Bundle:
         """The program, the variables it starts from and its inputs, as tests/vectors/vectors.c writes them."""
         entry = {"kind": "vectors", "name": group, "type": type_name, "own_type": is_own, "loops": loops}
         words = ([] if is_own else [f"--float={type_name}"]) + ["--scans=loop"] * loops
-        self.compile(entry, text, words)
+        entry = self.compile(entry, text, words)
         if "failed" in entry:
             return entry
         place = os.path.join("vectors", f"{group}_{type_name}" + "_loop" * loops)
@@ -161,12 +164,12 @@ class Bundle:
         """In the order in which they matter, should the time end."""
         options = self.options
         yield from ((self.build_mnist, (target,)) for target in ("cuda", "c"))
-        for rank in (0, 1):
-            for model in cases.MODELS:
-                for pair in self.model_precisions(model)[rank:rank + 1]:
-                    yield self.build_model, (model, *pair)
+        models = [[(self.build_model, (model, *pair)) for model in cases.MODELS
+                   for pair in self.model_precisions(model)[rank:rank + 1]] for rank in (0, 1)]
+        yield from models[0]
         yield from ((self.build_check, (check,)) for check in cases.checks(options.tiny) if self.offers(check["type"]))
         yield from ((self.build_vectors, job) for job in self.vector_jobs())
+        yield from models[1]
 
     def wanted_jobs(self):
         for function, arguments in self.jobs():
@@ -220,6 +223,7 @@ def parse_options():
     parser.add_argument("--only", metavar="PATTERN", help="what matches: 'model gpt2', 'vectors scan', 'check'")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--timeout", type=float, default=900, help="of one program, in seconds")
+    parser.add_argument("--seconds", type=float, help="begin no program later than this")
     parser.add_argument("--no-compile-time", action="store_true", help="do not time nnc on gpt2.net")
     options = parser.parse_args()
     options.build = os.path.abspath(options.build)

@@ -129,7 +129,7 @@ class Run:
         def one(entry):
             name = f"{entry['name']} {entry['type']}{' loops' * entry.get('loops', False)}"
             if "failed" in entry:
-                return [f"{name}: not built: {entry['failed']}"]
+                return None if entry.get("left_out") else [f"{name}: not built: {entry['failed']}"]
             if self.elapsed() > end:
                 return None
             try:
@@ -402,7 +402,7 @@ class Run:
     # ---- contractions beside cuBLAS --------------------------------------------------------------
 
     def contractions(self, end):
-        entries = [entry for entry in self.entries("contraction")]
+        entries = [entry for entry in self.entries("contraction") if not entry.get("left_out")]
         if not entries:
             raise Skipped("the bundle has none")
         order = sorted(entries, key=lambda entry: cases.TYPES.index(entry["type"]))

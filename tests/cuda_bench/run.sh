@@ -19,6 +19,19 @@ found() {
   check "$1" python3 -c "import json, sys; r = json.load(open(sys.argv[1])); assert $2, r" "$work/out/results.json"
 }
 
+# The tools of such a machine, which say nothing of their own; racecheck finds something.
+mkdir "$work/tools"
+cat >"$work/tools/compute-sanitizer" <<'END'
+#!/usr/bin/env bash
+[ "$2" = racecheck ] && { echo "a race" >&2; exit 9; }
+exec "${@:5}"
+END
+cat >"$work/tools/nvidia-smi" <<'END'
+#!/usr/bin/env bash
+case $1 in *memory*) echo 4096 ;; *) echo "Rehearsal, 1.2" ;; esac
+END
+chmod +x "$work"/tools/*
+
 check_status "a bundle" 0 'bundle.tar.xz: .* 7 programs, 0 not built' \
   bundle --only='mnist|model perceptron f32|contraction 16x16x16 (f32|bf16)|convolution 2x4.* f32|vectors ranges'
 check_status "a run" 0 'mnist: good: accuracy' gpu
@@ -29,6 +42,12 @@ found "contractions" "len(r['contractions']) == 2 and all(c['ours'] > 0 for c in
 found "profiles" "r['parts']['profiles']['says'] == '1 models, in profiles.json'"
 found "targets" "{t['verdict'] for t in r['targets']} == {'not measured'}"
 check "a page" grep -q 'perceptron, B=100, f32: times eager | 10.0 |  | not measured' "$work/out/results.md"
+check_status "tools" 1 '4 of 6 runs are clean' \
+  env PATH="$work/tools:$PATH" bench/cuda/gpu.sh "$work/bundle" "$work/out" --parts=sanitizer
+found "the sanitizer" "len(r['parts']['sanitizer']['wrong']) == 2 and 'a race' in r['parts']['sanitizer']['wrong'][0]"
+found "the device" "r['device'] == 'Rehearsal' and r['driver'] == '1.2'"
+short() { bench/cuda/bundle.sh "$build" "$work/short" --emulator --tiny --no-compile-time --seconds=0.0001 "$@"; }
+check_status "a bundle that had no time" 0 '0 programs, 1 not built' short --only='vectors ranges'
 check_status "a device that fails" 1 'contractions: FAILED' \
   env NNC_EMULATOR_FAIL=cuGraphLaunch:2:719 bench/cuda/gpu.sh "$work/bundle" "$work/failed" --parts=contractions
 check_status "no device" 1 'computes on no device' \
