@@ -86,6 +86,7 @@ static int compile_program(Compilation *compilation, const SourceFile *dump) {
                                    module_find_violation, options->target);
   if (!program) return EXIT_MISTAKES;
   Module *module = (Module *)program->module;
+  module->target = options->target;
   inputs_add_named(compilation, module);
   if (!passes_run(module, compilation->diagnostics, &nothing, &stopped)) return EXIT_MISTAKES;
   if (options->emit == EMIT_IR || options->emit == EMIT_DOT)

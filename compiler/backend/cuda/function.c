@@ -215,14 +215,20 @@ static void write_tables(Code *code, const KernelFunction *functions, int count,
 
 /* Variables of the templates and loops; axes, temporaries and such have names like i0 (naming.c). */
 static const char *const words[] = {
-    "point",   "part",       "column",      "is_inside", "state",  "row",    "cols",   "depth",
-    "batch",   "sums",       "slot",        "tap",       "place",  "image",  "tile",   "where",
-    "channel", "best",       "better",      "seen",      "value",  "given",  "window", "left",
-    "right",   "first",      "count",       "plane",     "lane",   "warp",   "sum",    "own",
-    "other",   "before",     "number",      "owners",    "counts", "memory", "outer",  "totals",
-    "items",   "places",     "size",        "step",      "down",   "across", "inputs", "result",
-    "next",    "left_words", "right_words", "line",      "at",     "bytes",  "rows",   "columns",
-    "page",    "pages",      "slice",       NULL};
+    "point",      "part",         "column",      "is_inside", "state",      "row",
+    "cols",       "depth",        "batch",       "sums",      "slot",       "tap",
+    "place",      "image",        "tile",        "where",     "channel",    "best",
+    "better",     "seen",         "value",       "given",     "window",     "left",
+    "right",      "first",        "count",       "plane",     "lane",       "warp",
+    "sum",        "own",          "other",       "before",    "number",     "owners",
+    "counts",     "memory",       "outer",       "totals",    "items",      "places",
+    "size",       "step",         "down",        "across",    "inputs",     "result",
+    "next",       "left_words",   "right_words", "line",      "at",         "bytes",
+    "rows",       "columns",      "page",        "head",      "query",      "key",
+    "score",      "scores",       "lse",         "delta",     "weight",     "weights",
+    "greatest",   "factor",       "base",        "top",       "total",      "mask",
+    "is_seen",    "received",     "row_part",    "first_row", "value_part", "column_part",
+    "value_sums", "adjoint_part", "pages",       "slice",     NULL};
 
 const BackEnd back_end_cuda = {
     .dialect = &dialect_cuda,

@@ -1,0 +1,5 @@
+/* From a product to the score of a query and a key: -inf where it is not seen. */
+@TYPE@ score = scores[r][c] * @SCALE@;
+const bool is_seen = query < QUERIES && key < KEYS@CAUSAL@;
+@MASK@
+score = is_seen ? score : @NOTHING@;
