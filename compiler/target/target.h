@@ -71,6 +71,7 @@ typedef struct Target {
   /* Whether a convolution's gradient in its weights is faster as one contraction over all images. */
   bool (*conv_weight_is_product)(const ConvSlots *slots);
   int64_t least_product_rows; /* of a contraction that stands for a convolution to one position */
+  bool attention_is_plain;    /* its kernels of attention use no tensor cores, as its products do */
 } Target;
 
 /* The kernel must be of a kind that the target has. */

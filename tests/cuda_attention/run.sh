@@ -26,7 +26,10 @@ tried() {
   check "$name: for the CPU" "$nnc" "${options[@]}" "$name.net" -o "$name.cpu"
   check "$name: for CUDA" "$nnc" --target=cuda --arch=sm_90a "${options[@]}" "$name.net" -o "$name.gpu"
   "$nnc" --target=cuda --emit=cuda "${options[@]}" "$name.net" -o "$name.cu" 2> /dev/null
-  check "$name: is the operator" grep -q value_sums "$name.cu"
+  case $type in # products of 16 bits have the tensor cores, which the operator's kernels have not
+    bf16|f16) check "$name: is written out" test "$(grep -c value_sums "$name.cu")" = 0 ;;
+    *) check "$name: is the operator" grep -q value_sums "$name.cu" ;;
+  esac
   check "$name: a step" step "./$name.cpu" "$name.out"
   check "$name: a step on CUDA" step "./$name.gpu" "$name.given"
   check "$name: values" python3 "$here/compare.py" "$tolerance" "$name.out" "$name.given"

@@ -38,4 +38,5 @@ const Target target_cuda = {
     .costs = {.byte = 12, .barrier = 1e8}, /* 50 TFLOP/s, 4 TB/s, 2 us a launch */
     .conv_weight_is_product = never,
     .least_product_rows = 1,
+    .attention_is_plain = true,
 };
