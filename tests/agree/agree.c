@@ -10,7 +10,8 @@
  * there, and where AGREE_PLAIN is set, the optimizer is sgd, since Adam gives all gradients one size,
  * also those that are mostly rounding.
  * Prints one line a check. AGREE_OPTIONS holds further options for NNC, e.g.
- * --memory-limit=4M. */
+ * --memory-limit=4M; AGREE_DEFINE definitions ("batch=4 steps=2") for both sides; AGREE_SECOND variables
+ * of the environment for the run with 2 threads, or "none", and there is no such run. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,10 +25,12 @@
 #include "lib/storage.h"
 #include "syntax/parse.h"
 
-enum { MOST_INPUTS = 64, SEED = 7 };
+enum { MOST_INPUTS = 64, MOST_DEFINITIONS = 16, SEED = 7 };
 
 typedef struct Case {
   const char *nnc, *model, *work;
+  Definition definitions[MOST_DEFINITIONS];
+  int definition_count;
   DType float_type;
   int steps;
   Arena *arena;
@@ -229,29 +232,57 @@ static bool is_plain(const Case *test) {
   return dtype_is_half(test->float_type) || getenv("AGREE_PLAIN");
 }
 
+static void define(Case *test, const char *name, const char *value) {
+  if (test->definition_count == MOST_DEFINITIONS) die("too many definitions for", test->model);
+  test->definitions[test->definition_count++] = (Definition){name, value};
+}
+
+static void read_definitions(Case *test) {
+  if (is_plain(test)) define(test, "train.optimizer", PLAIN_OPTIMIZER);
+  if (dtype_is_half(test->float_type))
+    define(test, "train.precision", dtype_name(test->float_type));
+  const char *more = getenv("AGREE_DEFINE");
+  char *text = arena_printf(test->arena, "%s", more ? more : "");
+  for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) {
+    char *equals = strchr(word, '=');
+    if (!equals) die("no NAME=VALUE:", word);
+    *equals = 0;
+    define(test, word, equals + 1);
+  }
+}
+
+static const char *definition_flags(const Case *test) {
+  const char *flags = "";
+  for (int i = 0; i < test->definition_count; i++)
+    flags = arena_printf(test->arena, "%s -D '%s=%s'", flags, test->definitions[i].name,
+                         test->definitions[i].value);
+  return flags;
+}
+
 static void run_level(Case *test, int level) {
   /* Adam divides small gradients by their own size, so float32 rounding shows in its first
    * steps. */
   double limit = limits[test->float_type].weights, loss_limit = limits[test->float_type].losses;
   const char *results[2];
-  const char *more = getenv("AGREE_OPTIONS");
-  const char *optimizer = is_plain(test) ? "-D 'train.optimizer=" PLAIN_OPTIMIZER "'" : "";
-  const char *type = dtype_is_half(test->float_type) ? "-D train.precision=" : "--float=";
-  run_command(test,
-              arena_printf(test->arena, "'%s' '%s' -O%d %s %s%s %s -o '%s/model%d'", test->nnc,
-                           test->model, level, optimizer, type, dtype_name(test->float_type),
-                           more ? more : "", test->work, level));
-  for (int threads = 1; threads <= 2; threads++) {
+  const char *more = getenv("AGREE_OPTIONS"), *second = getenv("AGREE_SECOND");
+  bool has_second = !second || strcmp(second, "none") != 0;
+  const char *type = dtype_is_half(test->float_type)
+                         ? ""
+                         : arena_printf(test->arena, "--float=%s", dtype_name(test->float_type));
+  run_command(test, arena_printf(test->arena, "'%s' '%s' -O%d %s %s %s -o '%s/model%d'", test->nnc,
+                                 test->model, level, definition_flags(test), type, more ? more : "",
+                                 test->work, level));
+  for (int threads = 1; threads <= 1 + has_second; threads++) {
     results[threads - 1] =
         arena_printf(test->arena, "%s/result%d.%d.safetensors", test->work, level, threads);
     const char *losses = arena_printf(test->arena, "%s/losses%d.%d", test->work, level, threads);
     run_command(
         test,
         arena_printf(test->arena,
-                     "'%s/model%d' step --inputs '%s/inputs.safetensors' --init "
+                     "%s '%s/model%d' step --inputs '%s/inputs.safetensors' --init "
                      "'%s/start.safetensors' --steps %d --threads %d --seed %d --quiet '%s' > '%s'",
-                     test->work, level, test->work, test->work, test->steps, threads, SEED,
-                     results[threads - 1], losses));
+                     threads > 1 && second ? second : "", test->work, level, test->work, test->work,
+                     test->steps, threads, SEED, results[threads - 1], losses));
     char check[64];
     snprintf(check, sizeof check, "-O%d %d thread%s weights", level, threads,
              threads > 1 ? "s" : "");
@@ -262,6 +293,7 @@ static void run_level(Case *test, int level) {
     worst = compare_losses(test, losses);
     verdict(test, worst <= loss_limit, check, worst, loss_limit);
   }
+  if (!has_second) return;
   verdict(test, storage_files_equal(results[0], results[1]),
           level ? "-O1 bits of 1 and 2 threads differ" : "-O0 bits of 1 and 2 threads differ",
           !storage_files_equal(results[0], results[1]), 0);
@@ -273,11 +305,10 @@ static void load(Case *test) {
   if (!source) die("cannot read", test->model);
   Diagnostics *diagnostics = diagnostics_create(test->arena);
   bool is_mixed = dtype_is_half(test->float_type);
-  Definition changed[] = {{"train.optimizer", PLAIN_OPTIMIZER},
-                          {"train.precision", dtype_name(test->float_type)}};
   /* -O0 stops at an index outside of its axis: so the inputs made up must know these. */
-  ElaborateOptions options = {
-      .check_indices = true, .definition_count = is_plain(test) + is_mixed, .definitions = changed};
+  ElaborateOptions options = {.check_indices = true,
+                              .definition_count = test->definition_count,
+                              .definitions = test->definitions};
   AstProgram *program = parse_program(test->arena, diagnostics, source);
   test->module = diagnostics_error_count(diagnostics)
                      ? NULL
@@ -301,6 +332,7 @@ int main(int argc, char **argv) {
                .work = argv[5],
                .arena = arena_create()};
   if (!dtype_parse(argv[3], &test.float_type)) die("no such type:", argv[3]);
+  read_definitions(&test);
   load(&test);
   save_start(&test);
   interpret_steps(&test);
