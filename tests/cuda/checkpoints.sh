@@ -1,0 +1,75 @@
+# Checkpoints: what a run of CUDA leaves, one of CUDA resumes to the same bits and one of C to the same numbers, and
+# the other way round; in the middle of an epoch (40 steps), after kills too. The program is that of tests/kill, but that
+# batch norm comes after the activation, so that the bias before it has a gradient that is more than rounding.
+
+write_digits() {
+  sed 's/relu(batch_norm(\(linear(.*, 32)\)))/batch_norm(tanh(\1))/' tests/kill/digits.net >"$here/digits.net"
+  check "the order of layers" grep -q 'batch_norm(tanh(linear(' "$here/digits.net"
+  check "digits" "$build/bin/nnc-digits" "$here/data" --train 2000 --test 100
+}
+
+run_digits() { # PROGRAM OUT FLAGS...
+  local program=$1 out=$2; shift 2
+  check "$program $out $*" "$here/$program" --data "$here/data" --out "$here/$out" --quiet --schedule 2 "$@"
+}
+checkpoint() { echo "$here/$1/checkpoint.safetensors"; }
+same_run() { # NAME RUN RUN: bit for bit, but for the log's times
+  same_files "$1" "$(checkpoint "$2")" "$(checkpoint "$3")"
+  same_files "$1, logs" <(sed 's/"seconds":[0-9.]*,//' "$here/$2/log.jsonl") <(sed 's/"seconds":[0-9.]*,//' "$here/$3/log.jsonl")
+}
+close_run() { check "$1" python3 tests/cuda/compare.py "$(checkpoint "$2")" "$(checkpoint "$3")" "$4"; }
+
+moving() { # TYPE LIMIT
+  local digits=$here/digits.net run
+  write_digits
+  check "digits of C" "$nnc" --float="$1" "$digits" -o "$here/c"
+  check "digits of CUDA" "$nnc" "${cuda[@]}" --float="$1" "$digits" -o "$here/cuda"
+  run_digits c whole_c --steps 50
+  run_digits cuda whole_cuda --steps 50
+  close_run "$1: C and CUDA" whole_c whole_cuda "$2"
+  run_digits cuda parts --steps 13
+  cp -r "$here/parts" "$here/moved"
+  run_digits cuda parts --resume --steps 50
+  same_files "$1: CUDA resumes CUDA" "$(checkpoint whole_cuda)" "$(checkpoint parts)"
+  run_digits c moved --resume --steps 27
+  run_digits cuda moved --resume --steps 50
+  close_run "$1: CUDA, C and CUDA again" whole_c moved "$2"
+  run_digits c other --steps 21
+  run_digits cuda other --resume --steps 44
+  run_digits c other --resume --steps 50
+  close_run "$1: C, CUDA and C again" whole_c other "$2"
+  for run in whole_cuda moved other; do
+    check_status "$1: the loss of $run" 0 "$(loss_of c whole_c)" echo "$(loss_of cuda $run)"
+  done
+}
+# Its first digits.
+loss_of() { # PROGRAM RUN
+  "$here/$1" eval --data "$here/data" --init "$(checkpoint "$2")" --quiet | grep -oE 'loss[^0-9]{1,4}[0-9.]{5}' | head -n 1
+}
+
+# Killed in whatever it does when a checkpoint has come, three times.
+killed() {
+  local out=$here/killed round before pid
+  write_digits
+  check "digits of CUDA" "$nnc" "${cuda[@]}" "$here/digits.net" -o "$here/cuda"
+  run_digits cuda whole --steps 60
+  for round in 1 2 3; do
+    before=$(stat -c %Y%i "$out/checkpoint.safetensors" 2>/dev/null)
+    NNC_EMULATOR_ASYNC=late "$here/cuda" --data "$here/data" --out "$out" --quiet --schedule 2 --save-every 2 --steps 60 \
+      $([ -z "$before" ] || echo --resume) >"$here/out" 2>&1 &
+    pid=$!
+    while kill -0 $pid 2>/dev/null && [ "$(stat -c %Y%i "$out/checkpoint.safetensors" 2>/dev/null)" = "$before" ]; do
+      sleep 0.02
+    done
+    kill -9 $pid 2>/dev/null
+    wait $pid 2>/dev/null
+  done
+  run_digits cuda killed --resume --steps 60
+  same_run "killed and resumed" whole killed
+}
+
+part_checkpoints() {
+  job "checkpoints, f32" moving f32 1e-3
+  job "checkpoints, f64" moving f64 1e-9
+  job "killed runs" killed
+}

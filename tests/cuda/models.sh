@@ -1,0 +1,73 @@
+# Models and examples as executables of CUDA over training steps, against the interpreter (tests/agree): with threads
+# in order, and shuffled on a device that does all as late as it may.
+#
+# Most have a smaller batch here: a step of a GFLOP takes seconds in the emulator. The long mode takes all whose step
+# is of at most .3 GFLOP as they are.
+
+# As in tests/agree/run.sh; with so few examples also in others.
+plain_models=" examples/write.net models/gpt.net examples/own_gradient.net "
+
+agree() { # TYPE STEPS MODEL [DEFINITIONS [SECOND]]
+  local output status
+  [[ $plain_models != *" $3 "* ]] || export AGREE_PLAIN=1
+  output=$(AGREE_OPTIONS="${cuda[*]}" AGREE_DEFINE="${4:-}" \
+    AGREE_SECOND="${5:-NNC_EMULATOR_ORDER=shuffled NNC_EMULATOR_ASYNC=late}" \
+    timeout 7200 "$build/tests/agree" "$nnc" "$3" "$1" "$2" "$here" 2>&1)
+  status=$?
+  grep -v '^ok ' <<<"$output" | sed "s/^/$1 /"
+  passed=$((passed + $(grep -c '^ok ' <<<"$output"))) failed=$((failed + $(grep -c '^FAIL ' <<<"$output")))
+  [ $status -le 1 ] || fail "$1 $3: exit status $status"
+}
+agree_job() { job "$1, $2 steps of $3 ${4:-}" agree "$@"; }
+
+# What is smaller in CI: MODEL DEFINITIONS.
+smaller_models="
+models/iris.net
+models/logistic.net
+models/housing.net
+models/ntm.net batch=2 words=2 units=16
+models/mnist_cnn.net batch=4
+models/mnist.net batch=8
+models/lenet.net batch=2
+models/vae.net batch=4
+models/fashion.net batch=1
+models/autoencoder.net batch=2
+models/gpt.net batch=2 time=8 layers=2 width=32
+models/char_gru.net batch=2 time=4 width=32
+models/bilstm_tagger.net batch=2 time=4 width=16
+examples/copy.net batch=4
+examples/fine_tune.net batch=2
+examples/gradient_penalty.net batch=2
+examples/own_gradient.net batch=8
+examples/own_layer.net batch=8
+examples/own_loss.net batch=8
+examples/own_optimizer.net batch=8
+examples/write.net batch=2 time=6
+"
+
+part_models() {
+  local model definitions type
+  for model in tests/agree/programs/*.net tests/cuda/kinds.net; do
+    for type in f32 f64; do agree_job $type 5 "$model"; done
+  done
+  while read -r model definitions; do
+    [ -n "$model" ] || continue
+    for type in f32 f64; do agree_job $type 5 "$model" "$definitions"; done
+  done <<<"$smaller_models"
+  for type in bf16 f16; do agree_job $type 5 models/lenet.net "batch=1"; done
+  agree_job f64 50 models/mnist.net "batch=4" none
+  agree_job f32 50 models/mnist_cnn.net "batch=2" none
+  agree_job f64 50 models/gpt.net "batch=1 time=8 layers=2 width=16" none
+  [ -z "$is_long" ] || whole_models
+}
+
+whole_models() {
+  local model type
+  for model in $(models_within "$build" 0.3) examples/*.net; do
+    for type in f32 f64; do agree_job $type 5 "$model"; done
+  done
+  for type in f32 f64; do
+    for model in mnist mnist_cnn; do agree_job $type 50 "models/$model.net" "" none; done
+    agree_job $type 50 models/gpt.net "layers=2" none
+  done
+}

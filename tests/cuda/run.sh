@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# The CUDA back end on the emulator of tests/cuda_emulator, without a GPU.
+#
+#   tests/cuda/run.sh BUILD [PART...]           some minutes; parts: see `parts`, each a file beside this one
+#   tests/cuda/run.sh BUILD --long [PART...]    everything each part knows: hours on two cores
+#
+# $CUDA_TIMES: a file to which each job adds its processor time; $CUDA_DEFECTS: some of the defects.
+# Prints what failed and "N passed, N failed".
+set -uo pipefail
+build=$(cd "${1:?usage: run.sh BUILD [--long] [PART...]}" && pwd) || exit 2
+shift
+cd "$(dirname "$0")/../.."
+parts=(graphs models vectors checkpoints orders defects commands nvrtc)
+is_long=
+if [ "${1:-}" = --long ]; then is_long=1; shift; fi
+[ $# -eq 0 ] || parts=("$@")
+if ! command -v clang++ >/dev/null && ! command -v g++ >/dev/null && [ -z "${NNC_EMULATOR_CXX:-}" ]; then
+  echo "skipped: the emulator of CUDA needs a C++ compiler (clang++ or g++)"
+  echo "0 passed, 0 failed"
+  exit 0
+fi
+source tests/lib/check.sh
+source tests/cuda/jobs.sh
+for part in "${parts[@]}"; do
+  source "tests/cuda/$part.sh"
+  "part_$part"
+done
+finish_jobs
+summary
