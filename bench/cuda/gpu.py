@@ -28,6 +28,7 @@ PARTS = [("vectors", 0.17), ("checks", 0.30), ("mnist", 0.38), ("sanitizer", 0.4
 # GB that PyTorch may take at a time beside ours, and for one row: eager, compiled, captured (0: not at this size).
 PEER_GIGABYTES = {"gpt2_b4": (8, 9, 9), "gpt2_b32": (25, 45, 0), "resnet50": (5, 9, 9), "mobilenet_v2": (5, 10, 10)}
 PEERS_BUILT_AT_ONCE = 8
+OVERRUN = 15  # seconds that a row may take beyond the end of its part
 MODES = ("eager", "compiled", "captured")
 
 
@@ -370,7 +371,8 @@ class Run:
         if "failed" in row:
             raise Failure("not built: " + row["failed"])
         program = self.path(row["program"])
-        first = self.bench(program, 3, end + 60 - self.elapsed())
+        left = lambda: min(60, end + OVERRUN - self.elapsed())
+        first = self.bench(program, 3, left())
         steps = self.steps_for(min(first["all_ms"]))
         ready = {mode: peer for mode, peer in row["peers"].items() if peer.state == READY}
         for mode, peer in row["peers"].items():
@@ -379,10 +381,14 @@ class Run:
         times = {side: [] for side in ("ours", *ready)}
         said = {}
         for _ in range(self.options.rounds):
-            result = self.bench(program, steps, 60)
+            try:
+                result = self.bench(program, steps, left())
+            except Failure as failure:  # what was measured before counts
+                found["notes"]["ours"] = str(failure)
+                break
             times["ours"] += result["all_ms"]
             for mode, peer in ready.items():
-                reply = peer.ask({"steps": self.steps_for(peer.first["ms"])}, 60)
+                reply = peer.ask({"steps": self.steps_for(peer.first["ms"])}, left())
                 if reply:
                     times[mode] += reply["ms"]
                     said[mode] = reply
@@ -397,7 +403,7 @@ class Run:
                     more = {key: said[side][key] for key in ("allocated", "reserved") if key in said[side]}
                     found["peers"][side] = dict(measured, layout=ready[side].first["layout"], **more)
             else:
-                found["notes"][side] = "gave no answer"
+                found["notes"].setdefault(side, "gave no answer")
 
     # ---- contractions beside cuBLAS --------------------------------------------------------------
 
@@ -501,6 +507,9 @@ class Run:
         self.describe()
         self.save()
         self.begin_peers()
+        watch = threading.Timer(max(0, self.options.seconds + OVERRUN - self.elapsed()), self.close)
+        watch.daemon = True
+        watch.start()  # what hangs then is ended, and the report written
         for name, share in PARTS:
             self.part(name, share)
         if self.peers:

@@ -126,8 +126,9 @@ def serve_model(file, precision, mode, defines):
         torch.cuda.empty_cache()  # others are built meanwhile
     reply(ready=True, ms=ms, layout=layout, torch=torch.__version__, **memory())
     for line in sys.stdin:
+        request = json.loads(line)
         training.step()
-        reply(ms=group_times(training.step, json.loads(line)["steps"]), **memory())
+        reply(number=request["number"], ms=group_times(training.step, request["steps"]), **memory())
 
 
 def multiplier(m, k, n, type_name, repeats):
@@ -161,9 +162,9 @@ def serve_contractions():
             step = multiplier(*request["sizes"], request["type"], request["repeats"])
             once = min(group_times(step, 3))
             steps = max(3, min(2000, int(request["seconds"] * 1e3 / once)))
-            reply(ms=group_times(step, steps))
+            reply(number=request["number"], ms=group_times(step, steps))
         except Exception as error:  # of one size: out of memory, say
-            reply(failed=f"{type(error).__name__}: {error}"[:300])
+            reply(number=request["number"], failed=f"{type(error).__name__}: {error}"[:300])
         step = None
         if DEVICE == "cuda":
             torch.cuda.empty_cache()

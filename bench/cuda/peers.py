@@ -23,7 +23,7 @@ class Peer:
         self.state, self.first, self.reason = WAITING, None, "was not started within the time"
         self.process = None
         self.answered = threading.Condition()
-        self.replies = []
+        self.asked, self.replies = 0, {}  # replies that came too late stay behind
 
     def start(self, environment):
         self.state, self.reason = BUILDING, "was not built within the time"
@@ -41,7 +41,7 @@ class Peer:
                     self.state = READY if "ready" in found else FAILED
                     self.reason = found.get("failed")
                 else:
-                    self.replies.append(found)
+                    self.replies[found["number"]] = found
                 self.answered.notify_all()
         with self.answered:
             if self.state in (BUILDING, READY):
@@ -53,14 +53,14 @@ class Peer:
         with self.answered:
             if self.state != READY:
                 return None
-            self.replies.clear()
+            self.asked += 1
             try:
-                self.process.stdin.write(json.dumps(request) + "\n")
+                self.process.stdin.write(json.dumps(dict(request, number=self.asked)) + "\n")
                 self.process.stdin.flush()
             except OSError:
                 return None
-            self.answered.wait_for(lambda: self.replies or self.state != READY, timeout)
-            return self.replies.pop() if self.replies else None
+            self.answered.wait_for(lambda: self.asked in self.replies or self.state != READY, timeout)
+            return self.replies.pop(self.asked, None)
 
     def signal(self, number):
         if self.process and self.process.poll() is None:
