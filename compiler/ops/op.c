@@ -29,6 +29,8 @@ bool op_has_kernel(Op op, const Target *target) {
   return kind == KERNEL_LOOP || (target && target->kernels[kind]);
 }
 
+bool op_attention_is_plain(const Target *target) { return target && target->attention_is_plain; }
+
 bool op_is_elementwise(Op op) { return op_info(op)->class->family == FAMILY_ELEMENTWISE; }
 
 bool op_passes_gradient(Op op) {

@@ -9,7 +9,6 @@
 #include "passes/pass.h"
 #include "passes/rewrite.h"
 #include "passes/rules/rules.h"
-#include "target/target.h"
 
 static Graph *recognize(const Graph *graph, bool in_16_bits) {
   Graph *into = rewrite_start(graph);
@@ -38,7 +37,7 @@ static bool has_all_kernels(const Target *target) {
 
 void pass_recognize(Module *module, Diagnostics *diagnostics) {
   const RunConfig *run = &module->run;
-  bool is_plain = module->target && module->target->attention_is_plain;
+  bool is_plain = op_attention_is_plain(module->target);
   bool has_tensor_products = run->allows_tf32 || dtype_is_half(run->precision);
   if (!has_all_kernels(module->target) || (is_plain && has_tensor_products)) return;
   rewrite_entries(module, is_plain ? recognize_wide : recognize_all);
