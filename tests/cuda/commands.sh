@@ -46,7 +46,7 @@ part_commands() {
   job "commands" commands_of_digits
   job "checked indices" checked_indices
   job "memory limit" agree_with tests/memory/deep.net "--memory-limit=$(less_than_the_plan tests/memory/deep.net)"
-  job "nothing optimized" agree_with tests/agree/programs/own_gradients.net --check-indices
+  job "checked indices of a model" agree_with tests/agree/programs/own_gradients.net --check-indices
   job "scans as loops" agree_with tests/agree/programs/recurrent.net --scans=loop
 }
 
