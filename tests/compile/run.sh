@@ -177,7 +177,7 @@ else
       "$work/levels" --resume --data "$work/digits" --steps 4 --out "$work/run"
   fi
   "$nnc" models/iris.net --arch=v2,v3 --emit=c -o "$work/listed.c"
-  command=$(sed -n 's/^ \*  *\(.* -o .*\)$/\1/p' "$work/listed.c" | head -1)
+  command=$(sed -n '/^ \*\//q; s/^ \*   //p' "$work/listed.c") # a line for each level and the last
   check "one file with levels" sh -c "$command"
   check_status "has them" 0 '^code for x86-64-v3' "$work/listed" info
 fi

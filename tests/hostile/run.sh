@@ -151,7 +151,7 @@ done
 # ---- names of C functions ----
 for name in int restrict main malloc expf nnc_mine _mine "two words" train_run host data_0 net_h; do
   sed "s/\[\"good.c\", \"FILE\"\]/\"good.c\", function = \"$name\"/" "$work/options/n.net" > "$work/options/named.net"
-  check_status "a function called '$name'" 1 "named\.net:5:[0-9]+:? error: (a C function of your own cannot be|generated code has a name)" "$nnc" "$work/options/named.net" -o "$work/options/named"
+  check_status "a function called '$name'" 1 "named\.net:5:[0-9]+:? error: (a function of your own cannot be|generated code has a name)" "$nnc" "$work/options/named.net" -o "$work/options/named"
 done
 # A tensor of the program called as the function is.
 sed 's/swish/other/g; s/count/nothing/; s/other(/clash(/; s/other_grad(/clash_grad(/' tests/extern/swish.c > "$work/options/clash.c"
