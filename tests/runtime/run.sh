@@ -402,7 +402,7 @@ test_device() {
   run 0 '"device":"computes on device 0' ./toy bench --steps 4
   run 1 'device=3: this machine has one NVIDIA GPU' ./toy --device 3
   run 0 '\-\-device N' ./toy --help
-  run 1 'COUNTING|sm_75: compile it' env COUNTING_CAPABILITY=75 ./toy bench
+  run 1 'is sm_75: nnc makes programs for sm_80' env COUNTING_CAPABILITY=75 ./toy bench
 }
 
 test_usage() {
