@@ -320,12 +320,20 @@ static void write_reduction(LoopWriter *writer, int number) {
                                            : accumulator;
 }
 
+/* What lanes have read for a reduction may be stored now. Other shapes join their parts between barriers;
+ * the operations by which a warp does are none for memory. */
+static bool follows_warp_reduction(const LoopWriter *writer, int number) {
+  return writer->plan.shape == WARPS && number > 0 &&
+         writer->kernel->stages[number - 1].kind == STAGE_REDUCE;
+}
+
 /* Stores of a stage without axes of its own are one thread's. */
 static void write_stores(LoopWriter *writer, int number) {
   Code *code = writer->code;
   const Stage *stage = &writer->kernel->stages[number];
   bool is_single = stage->axis_count == 0 && writer->part != NULL;
   bool is_column = writer->plan.shape == COLUMNS;
+  if (follows_warp_reduction(writer, number)) code_line(code, "nnc_sync_warp();");
   if (stage->axis_count > 0) expression_hoist(code, &writer->scope, number);
   if (is_single)
     code_open(code, is_column ? "if (%s == 0 && is_inside)" : "if (%s == 0)", writer->part);
