@@ -55,7 +55,7 @@ part_models() {
   done
   while read -r model definitions; do
     [ -n "$model" ] || continue
-    for type in f32 f64; do agree_job $type 5 "$model" "$definitions"; done
+    for type in ${is_long:+f32} f64; do agree_job $type 5 "$model" "$definitions"; done
   done <<<"$smaller_models"
   for type in bf16 f16; do agree_job $type 5 models/lenet.net "batch=1"; done
   [ -z "$is_long" ] || whole_models
