@@ -26,18 +26,9 @@ typedef struct ContractWriter {
 } ContractWriter;
 
 /* The offset that element `flat` of a group has in an operand. */
-static const char *group_offset(Arena *arena, const AxisGroup *group, int slot, const char *flat) {
-  const char *text = NULL;
-  int64_t below = 1;
-  for (int i = group->count - 1; i >= 0; i--) {
-    const char *digit = flat;
-    if (below > 1) digit = arena_printf(arena, "%s / %lld", digit, (long long)below);
-    if (i > 0) digit = arena_printf(arena, "%s %% %lld", digit, (long long)group->extent[i]);
-    const char *term = arena_printf(arena, "%s * %lld", digit, (long long)group->stride[slot][i]);
-    text = text == NULL ? term : arena_printf(arena, "%s + %s", term, text);
-    below *= group->extent[i];
-  }
-  return text == NULL ? "0" : text;
+static const char *offset_in(Arena *arena, const AxisGroup *group, int slot, const char *flat) {
+  const char *text = expression_group_offset(arena, group, slot, flat);
+  return text ? text : "0";
 }
 
 static long long only_stride(const AxisGroup *group, int slot) {
@@ -177,8 +168,8 @@ static const char *pack_runs(const ContractWriter *writer, const Packing *pack) 
                       pack->count,
                       run_length(arena, outer, column, arena_printf(arena, "%s - c", pack->count)),
                       run_length(arena, k, "k + i", "depth - i"), part, pack->to, pack->width,
-                      pack->width, pack->from, group_offset(arena, outer, pack->slot, column),
-                      group_offset(arena, k, pack->slot, "(k + i)"), inner_stride(k, pack->slot),
+                      pack->width, pack->from, offset_in(arena, outer, pack->slot, column),
+                      offset_in(arena, k, pack->slot, "(k + i)"), inner_stride(k, pack->slot),
                       inner_stride(outer, pack->slot), type, pack->to, pack->width, pack->count);
 }
 
@@ -187,8 +178,8 @@ static const char *pack_elements(const ContractWriter *writer, const Packing *pa
   Arena *arena = writer->arena;
   const char *element = arena_printf(
       arena, "%s[%s + %s]", pack->from,
-      group_offset(arena, pack->outer, pack->slot, arena_printf(arena, "(%s + c)", pack->first)),
-      group_offset(arena, &writer->kernel->contract.k, pack->slot, "(k + i)"));
+      offset_in(arena, pack->outer, pack->slot, arena_printf(arena, "(%s + c)", pack->first)),
+      offset_in(arena, &writer->kernel->contract.k, pack->slot, "(k + i)"));
   return arena_printf(arena,
                       "  for (int64_t i = 0; i < depth; i++)\n"
                       "    for (int64_t c = 0; c < %s; c++)\n"
@@ -371,7 +362,7 @@ static const char *side_pointer(const ContractWriter *writer, int slot) {
   const char *name = writer->function->operands[slot];
   if (batch->count == 0) return name;
   return arena_printf(writer->arena, "%s + %s", name,
-                      group_offset(writer->arena, batch, slot, "batch"));
+                      offset_in(writer->arena, batch, slot, "batch"));
 }
 
 static const char *tile_done(const ContractWriter *writer) {

@@ -18,6 +18,7 @@
 
 #include <string.h>
 #include "nnc_block.h"
+#include "backend/common/loops.h"
 #include "backend/common/reduction.h"
 #include "backend/common/c.h"
 #include "kernel/builder.h"
@@ -75,10 +76,6 @@ static void open_inner_axes(LoopWriter *writer, const Stage *stage, int count) {
 
 static void close_loops(LoopWriter *writer, int count) {
   for (int i = 0; i < count; i++) code_close(writer->code);
-}
-
-static int64_t stage_extent(const Stage *stage) {
-  return extent_product(stage->extent, stage->axis_count);
 }
 
 /* The type in which a stage's values are accumulated. */
@@ -249,7 +246,7 @@ static void write_column_reduction(LoopWriter *writer, int number) {
   Code *code = writer->code;
   const Stage *stage = &writer->kernel->stages[number];
   DType dtype = accumulator_type(stage);
-  bool is_long = stage_extent(stage) > LONG_SUM && stage->reduce == OP_REDUCE_SUM;
+  bool is_long = loops_stage_extent(stage) > LONG_SUM && stage->reduce == OP_REDUCE_SUM;
   if (dtype == DTYPE_F32 && is_long) dtype = DTYPE_F64;
   const char *start = dialect_c.reduction_start(stage->reduce, dtype);
   code_line(code, "%s a%d[%d] NNC_ALIGNED;", c_value_type(dtype), number, COLUMN_BLOCK);
@@ -289,51 +286,7 @@ static void write_column_stage(LoopWriter *writer, int number) {
   close_loops(writer, stage->axis_count);
 }
 
-/* ---- rows or columns ---- */
-
-/* Whether the index moves by one element or none along the axis. */
-static bool is_smooth(const Index *index, int axis_count, int axis) {
-  int64_t base, coefficient[2 * KERNEL_MAX_AXES];
-  if (!index_is_affine(index, axis_count, &base, coefficient)) return false;
-  return coefficient[axis] == 0 || coefficient[axis] == 1;
-}
-
-/* Accesses of a stage, weighted by its trips, that do not move smoothly along an axis; `axis` -1
- * is the stage's own last one. */
-static double rough_accesses(LoopWriter *writer, int number, int axis) {
-  const Stage *stage = &writer->kernel->stages[number];
-  int axis_count = writer->kernel->axis_count + stage->axis_count;
-  bool has_axis = axis >= 0 || stage->axis_count > 0;
-  if (axis < 0) axis = axis_count - 1;
-  int rough = 0;
-  ExprList list = kernel_expressions(writer->code->arena, writer->kernel, number);
-  for (int i = 0; i < list.count; i++) {
-    const Expr *expr = list.items[i];
-    if (expr->kind == EXPR_LOAD) rough += !has_axis || !is_smooth(expr->index, axis_count, axis);
-  }
-  for (int i = 0; i < stage->store_count; i++)
-    rough += !has_axis || !is_smooth(stage->stores[i].index, axis_count, axis);
-  return (double)stage_extent(stage) * rough;
-}
-
-static bool columns_are_better(LoopWriter *writer) {
-  const Kernel *kernel = writer->kernel;
-  if (kernel->axis_count == 0 || kernel->extent[kernel->axis_count - 1] < SHORT_ROW) return false;
-  double rows = 0, columns = 0;
-  for (int i = 0; i < kernel->stage_count; i++) {
-    rows += rough_accesses(writer, i, -1);
-    columns += rough_accesses(writer, i, kernel->axis_count - 1);
-  }
-  return columns < rows;
-}
-
 /* ---- the function ---- */
-
-static bool has_only_points(const Kernel *kernel) {
-  for (int i = 0; i < kernel->stage_count; i++)
-    if (kernel->stages[i].kind != STAGE_STORE || kernel->stages[i].axis_count > 0) return false;
-  return true;
-}
 
 /* The domain's axes but the last, from the number of the row, for what was written after the
  * mark. */
@@ -426,7 +379,7 @@ static void write_points(LoopWriter *writer, const char *begin, const char *end)
   Code *code = writer->code;
   const Kernel *kernel = writer->kernel;
   int last = kernel->axis_count - 1;
-  if (has_only_points(kernel)) {
+  if (loops_are_points(kernel)) {
     for (int i = 0; i < kernel->stage_count; i++) {
       CaseLoop loop = {i, kernel_cases(code->arena, kernel, i), begin, end};
       write_cases(writer, &loop, 0, loop.cases.count);
@@ -482,7 +435,8 @@ static void loop_write(Code *code, KernelFunction *function) {
                        .kernel = function->kernel,
                        .scope = function_scope(code->arena, function)};
   LoopGrid grid = loop_grid(function->kernel);
-  writer.columns = !has_only_points(function->kernel) && columns_are_better(&writer);
+  writer.columns =
+      !loops_are_points(function->kernel) && loops_prefer_columns(function->kernel, SHORT_ROW);
   function_write_head(code, function);
   function_keys(code, function);
   code_open(code, "NNC_TASKS(worker, %lld, task)", (long long)grid.tasks);

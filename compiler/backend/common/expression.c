@@ -13,6 +13,23 @@ const char *expression_index_atom(const ExprScope *scope, const Index *index) {
   return code_atom(scope->arena, expression_index(scope, index));
 }
 
+const char *expression_group_offset(Arena *arena, const AxisGroup *group, int slot,
+                                    const char *flat) {
+  const char *text = NULL;
+  int64_t below = 1;
+  for (int i = group->count - 1; i >= 0; i--) {
+    const char *digit = flat;
+    if (below > 1) digit = arena_printf(arena, "%s / %lld", digit, (long long)below);
+    if (i > 0) digit = arena_printf(arena, "%s %% %lld", digit, (long long)group->extent[i]);
+    int64_t stride = group->stride[slot][i];
+    const char *term =
+        stride == 1 ? digit : arena_printf(arena, "%s * %lld", digit, (long long)stride);
+    text = text == NULL ? term : arena_printf(arena, "%s + %s", term, text);
+    below *= group->extent[i];
+  }
+  return text;
+}
+
 static bool is_never_negative(const ExprScope *scope, const Index *index) {
   int64_t least, greatest;
   return index_range(index, scope->extents, scope->axis_count, &least, &greatest) && least >= 0;

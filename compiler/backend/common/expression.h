@@ -34,6 +34,11 @@ const char *expression_index(const ExprScope *scope, const Index *index);
 /* An index as a factor: in parentheses unless it is a name or a number. */
 const char *expression_index_atom(const ExprScope *scope, const Index *index);
 
+/* The offset that an element of a group of axes has in an operand (slot); `flat` is the text of the
+ * element's number, in parentheses unless it is a name.  NULL: the group has no axes. */
+const char *expression_group_offset(Arena *arena, const AxisGroup *group, int slot,
+                                    const char *flat);
+
 /* Whether an access of any stage or of the epilogue depends on the axis of the domain. */
 bool expression_uses_axis(Arena *arena, const Kernel *kernel, int axis);
 

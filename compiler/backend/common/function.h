@@ -64,4 +64,8 @@ typedef struct BackEnd {
 /* The statement "name(first, arguments);", its arguments broken over lines. */
 void function_write_call(Code *code, const char *first, const KernelCall *call);
 
+/* Declares what a kernel hands to a function of the user's (extern): the array `inputs` and the
+ * `result`. */
+void function_write_tensors(Code *code, const KernelFunction *function);
+
 #endif

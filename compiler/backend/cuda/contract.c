@@ -14,23 +14,6 @@ static CudaGrid contract_grid(const Kernel *kernel) {
   return product_grid(kernel, &extents);
 }
 
-/* The offset that element `flat` of a group, a name, has in an operand; NULL: there are no axes. */
-static const char *group_offset(Arena *arena, const AxisGroup *group, int slot, const char *flat) {
-  const char *text = NULL;
-  int64_t below = 1;
-  for (int i = group->count - 1; i >= 0; i--) {
-    const char *digit = flat;
-    if (below > 1) digit = arena_printf(arena, "%s / %lld", digit, (long long)below);
-    if (i > 0) digit = arena_printf(arena, "%s %% %lld", digit, (long long)group->extent[i]);
-    int64_t stride = group->stride[slot][i];
-    const char *term =
-        stride == 1 ? digit : arena_printf(arena, "%s * %lld", digit, (long long)stride);
-    text = text == NULL ? term : arena_printf(arena, "%s + %s", term, text);
-    below *= group->extent[i];
-  }
-  return text;
-}
-
 static int64_t last_stride(const AxisGroup *group, int slot) {
   int64_t stride = group->count ? group->stride[slot][group->count - 1] : 0;
   return stride < 0 ? -stride : stride;
@@ -69,9 +52,9 @@ static bool is_matrix(const KernelFunction *function, int side) {
 static const char *side_place(Arena *arena, const KernelFunction *function, int side) {
   const ContractSlots *slots = &function->kernel->contract;
   const char *const parts[] = {
-      group_offset(arena, &slots->batch, side, "batch"),
-      group_offset(arena, side == 0 ? &slots->m : &slots->n, side, "outer"),
-      group_offset(arena, &slots->k, side, "depth")};
+      expression_group_offset(arena, &slots->batch, side, "batch"),
+      expression_group_offset(arena, side == 0 ? &slots->m : &slots->n, side, "outer"),
+      expression_group_offset(arena, &slots->k, side, "depth")};
   const char *at = NULL;
   for (int i = 0; i < 3; i++)
     if (parts[i]) at = at ? arena_printf(arena, "%s + %s", at, parts[i]) : parts[i];

@@ -12,6 +12,7 @@
  * Whether rows or columns is asked of the accesses: neighbouring lanes should touch neighbouring
  * elements. */
 #include "backend/common/c.h"
+#include "backend/common/loops.h"
 #include "backend/common/reduction.h"
 #include "backend/cuda/cuda.h"
 #include "kernel/builder.h"
@@ -37,57 +38,11 @@ typedef struct LoopPlan {
 
 /* ---- the shape ---- */
 
-static bool has_only_points(const Kernel *kernel) {
-  for (int i = 0; i < kernel->stage_count; i++)
-    if (kernel->stages[i].kind != STAGE_STORE || kernel->stages[i].axis_count > 0) return false;
-  return true;
-}
-
-static int64_t stage_extent(const Stage *stage) {
-  return extent_product(stage->extent, stage->axis_count);
-}
-
 static int64_t longest_stage(const Kernel *kernel) {
   int64_t longest = 1;
   for (int i = 0; i < kernel->stage_count; i++)
-    longest = greatest(longest, stage_extent(&kernel->stages[i]));
+    longest = greatest(longest, loops_stage_extent(&kernel->stages[i]));
   return longest;
-}
-
-/* Whether the index moves by one element or none along the axis. */
-static bool is_smooth(const Index *index, int axis_count, int axis) {
-  int64_t base, coefficient[2 * KERNEL_MAX_AXES];
-  if (!index_is_affine(index, axis_count, &base, coefficient)) return false;
-  return coefficient[axis] == 0 || coefficient[axis] == 1;
-}
-
-/* Accesses of a stage, weighted by its trips, that do not move smoothly along an axis; -1: the stage's
- * own last one. */
-static double rough_accesses(Arena *arena, const Kernel *kernel, int number, int axis) {
-  const Stage *stage = &kernel->stages[number];
-  int axis_count = kernel->axis_count + stage->axis_count;
-  bool has_axis = axis >= 0 || stage->axis_count > 0;
-  if (axis < 0) axis = axis_count - 1;
-  int rough = 0;
-  ExprList list = kernel_expressions(arena, kernel, number);
-  for (int i = 0; i < list.count; i++)
-    if (list.items[i]->kind == EXPR_LOAD)
-      rough += !has_axis || !is_smooth(list.items[i]->index, axis_count, axis);
-  for (int i = 0; i < stage->store_count; i++)
-    rough += !has_axis || !is_smooth(stage->stores[i].index, axis_count, axis);
-  return (double)stage_extent(stage) * rough;
-}
-
-static bool columns_are_better(const Kernel *kernel) {
-  if (kernel->axis_count == 0 || kernel->extent[kernel->axis_count - 1] < WARP / 4) return false;
-  Arena *arena = arena_create();
-  double rows = 0, columns = 0;
-  for (int i = 0; i < kernel->stage_count; i++) {
-    rows += rough_accesses(arena, kernel, i, -1);
-    columns += rough_accesses(arena, kernel, i, kernel->axis_count - 1);
-  }
-  arena_destroy(arena);
-  return columns < rows;
 }
 
 /* The widest vector of 16 bytes that neighbours along the last axis may form. */
@@ -130,11 +85,11 @@ static LoopPlan plan_columns(const Kernel *kernel, int64_t points, int64_t row) 
 static LoopPlan loop_plan(const Kernel *kernel) {
   int64_t points = extent_product(kernel->extent, kernel->axis_count);
   int64_t row = longest_stage(kernel);
-  if (has_only_points(kernel)) {
+  if (loops_are_points(kernel)) {
     int each = vector_length(kernel, points);
     return (LoopPlan){POINTS, cuda_grid_of_points(points, each), each};
   }
-  if (points > 0 && row > TINY_ROW && columns_are_better(kernel))
+  if (points > 0 && row > TINY_ROW && loops_prefer_columns(kernel, WARP / 4))
     return plan_columns(kernel, points, row);
   return plan_rows(points, row);
 }
@@ -169,7 +124,7 @@ static int64_t trips(const LoopWriter *writer, const Stage *stage) {
                     : shape == WARPS ? WARP
                     : shape == BLOCK ? writer->plan.grid.threads
                                      : warps_of(writer);
-  return divide_up(stage_extent(stage), threads);
+  return divide_up(loops_stage_extent(stage), threads);
 }
 
 /* Opens the loops over a stage's own axes, shared by the parts; returns how many. */
@@ -197,7 +152,7 @@ static int open_stage(LoopWriter *writer, const Stage *stage) {
     return last + 1;
   }
   code_open(code, "for (%s j = %s; j < %lld; j += %s)", type, writer->part,
-            (long long)stage_extent(stage), writer->parts);
+            (long long)loops_stage_extent(stage), writer->parts);
   int64_t below = 1;
   for (int i = last; i >= 0; i--) {
     const char *text = below == 1 ? "j" : arena_printf(code->arena, "j / %lld", (long long)below);
