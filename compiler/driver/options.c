@@ -25,6 +25,7 @@ enum {
   KEY_HELP_PASSES,
   KEY_HELP_STAGES,
   KEY_TARGET,
+  KEY_GEMM,
   KEY_FLOAT,
   KEY_SCANS,
   KEY_CC,
@@ -50,6 +51,10 @@ static const struct argp_option option_table[] = {
      "0: one kernel an operator, for debugging; 1 (default): everything", 1},
     {"target", KEY_TARGET, "MACHINE", 0,
      "c (default): this machine's processors; cuda: an NVIDIA GPU, which OUT needs the driver of",
+     1},
+    {"gemm", KEY_GEMM, "WHOSE", 0,
+     "With --target=cuda, who computes matrix products: own (default): kernels of nnc's; cublaslt: "
+     "NVIDIA's library where OUT finds it",
      1},
     {"float", KEY_FLOAT, "TYPE", 0, "Compute all floating-point tensors in TYPE: f32 or f64", 1},
     {"scans", KEY_SCANS, "HOW", 0,
@@ -130,6 +135,7 @@ static const Word command_words[] = {{"check", COMMAND_CHECK},
                                      {0, 0}};
 static const Target *const targets[] = {&target_c, &target_cuda};
 static const Word target_words[] = {{"c", 0}, {"cuda", 1}, {0, 0}};
+static const Word gemm_words[] = {{"own", GEMM_OWN}, {"cublaslt", GEMM_CUBLASLT}, {0, 0}};
 static const Word emit_words[] = {{"c", EMIT_C},
                                   {"cuda", EMIT_CUDA},
                                   {"ir", EMIT_IR},
@@ -250,6 +256,9 @@ static void check_usage(ParseState *parse, struct argp_state *state) {
     argp_error(state,
                "--emit=c is for --target=c; with --target=cuda --emit=cuda writes one file of "
                "the kernels and their host");
+  if (options->gemm != GEMM_NONE && options->target != &target_cuda)
+    argp_error(state, "--gemm is for --target=cuda");
+  if (options->gemm == GEMM_CUBLASLT) options->target = target_cuda_cublaslt();
   const char *arch = options->toolchain.arch;
   if (options->target == &target_c && arch &&
       (!strncmp(arch, "sm_", 3) || !strncmp(arch, "compute_", 8)))
@@ -305,6 +314,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
   case 'O': options->passes.level = word_value(state, level_words, argument, "-O"); break;
   case KEY_TARGET:
     options->target = targets[word_value(state, target_words, argument, "--target")];
+    break;
+  case KEY_GEMM:
+    options->gemm = (GemmChoice)word_value(state, gemm_words, argument, "--gemm");
     break;
   case KEY_FLOAT:
     options->has_float = true;

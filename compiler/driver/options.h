@@ -29,6 +29,8 @@ typedef enum EmitKind {
 
 typedef enum ReportKind { REPORT_NONE, REPORT_TEXT, REPORT_JSON } ReportKind;
 
+typedef enum GemmChoice { GEMM_NONE, GEMM_OWN, GEMM_CUBLASLT } GemmChoice;
+
 typedef struct Options {
   Command command;
   const Target *target;    /* what the executable is for */
@@ -36,6 +38,7 @@ typedef struct Options {
   const char *output;      /* -o; NULL: the file's base name (executable) or stdout (text) */
   EmitKind emit;
   ReportKind report;
+  GemmChoice gemm; /* --gemm; GEMM_NONE: not given */
   bool check_gradients;
   bool check_indices; /* always with -O0 */
   PipelineOptions passes;

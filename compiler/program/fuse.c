@@ -160,6 +160,12 @@ static bool fits_as_inner(const Fuser *fuser, const Group *rows, const Group *ma
   return false;
 }
 
+static bool stands_alone(const Fuser *fuser, const Node *node) {
+  const Target *target = fuser->lowering->program->target;
+  return op_info(node->op)->class->stands_alone ||
+         (target->product_stands_alone && target->product_stands_alone(node));
+}
+
 /* The iteration space of both together, in *merged. */
 static bool spaces_merge(const Fuser *fuser, const Group *a, const Group *b, Group *merged) {
   if (a->phase != b->phase || (a->template_node && b->template_node) || a->scan || b->scan)
@@ -168,7 +174,7 @@ static bool spaces_merge(const Fuser *fuser, const Group *a, const Group *b, Gro
   const Group *template_group = a->template_node ? a : b->template_node ? b : NULL;
   const Group *other = template_group == a ? b : a;
   if (template_group) {
-    if (op_info(template_group->template_node->op)->class->stands_alone) return false;
+    if (stands_alone(fuser, template_group->template_node)) return false;
     merged->template_node = template_group->template_node;
     merged->domain = template_group->domain;
     return is_map_group(fuser, other) && shape_equal(a->domain, b->domain);

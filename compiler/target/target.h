@@ -72,6 +72,9 @@ typedef struct Target {
   bool (*conv_weight_is_product)(const ConvSlots *slots);
   int64_t least_product_rows; /* of a contraction that stands for a convolution to one position */
   bool attention_is_plain;    /* its kernels of attention use no tensor cores, as its products do */
+  /* Whether nothing is fused into the kernel of a product, since a library may compute it; NULL: there
+   * is none. */
+  bool (*product_stands_alone)(const Node *node);
 } Target;
 
 /* The kernel must be of a kind that the target has. */

@@ -29,6 +29,28 @@ typedef struct nnc_cuda_image {
   const unsigned char *begin, *end;
 } nnc_cuda_image;
 
+/* A matrix of a product: `line` elements from one column to the next; transposed, its rows lie in one
+ * piece each, that far apart. From one product of a batch to the next, `batch` elements. */
+typedef struct nnc_cuda_matrix {
+  int argument; /* its number among the kernel's */
+  bool is_transposed;
+  int alignment; /* bytes: of its address */
+  int64_t line, batch;
+} nnc_cuda_matrix;
+
+/* What a library may compute in place of a kernel: result = first second, `rows` by `columns`, of `depth`
+ * products each, added up in f32; one element of a column after the other. */
+typedef struct nnc_cuda_product {
+  enum nnc_dtype type, result_type;
+  bool is_tf32; /* of f32: they may be rounded to tf32 */
+  int64_t rows, columns, depth, batches;
+  nnc_cuda_matrix first, second, result;
+} nnc_cuda_product;
+
+/* A library that is opened when the program starts: --gemm (cuda/library.h). */
+struct nnc_cuda_library;
+extern const struct nnc_cuda_library nnc_cublaslt;
+
 /* A kernel with the extents of its launch, which are known when the program is compiled. */
 typedef struct nnc_cuda_kernel {
   const char *name; /* of the function in its unit */
@@ -36,6 +58,7 @@ typedef struct nnc_cuda_kernel {
   int64_t blocks; /* of the grid, which has one axis */
   int threads;    /* of a block, which has one axis; a multiple of 32 */
   int shared; /* bytes of shared memory that are asked for at the launch; may be more than 48 KB */
+  const nnc_cuda_product *product; /* that the library computes; NULL: none */
 } nnc_cuda_kernel;
 
 typedef struct nnc_cuda_program {
@@ -44,6 +67,7 @@ typedef struct nnc_cuda_program {
   const nnc_cuda_image *images; /* those of a unit have the same names as those of all others */
   int kernel_count;
   const nnc_cuda_kernel *kernels;
+  const struct nnc_cuda_library *library; /* or NULL */
 } nnc_cuda_program;
 
 extern const nnc_cuda_program nnc_the_cuda_program;

@@ -14,6 +14,7 @@
 #include "cuda/code.h"
 #include "cuda/failure.h"
 #include "cuda/gpu.h"
+#include "cuda/library.h"
 #include "cuda/measure.h"
 #include "cuda/numbers.h"
 #include "cuda/play.h"
@@ -59,6 +60,7 @@ bool nnc_device_describe(const nnc_model *model, int number, char *text) {
   nnc_gpu gpu;
   char reason[NNC_MESSAGE], name[NNC_GPU_TEXT], memory[NNC_FORMAT_BYTES];
   const char *code;
+  const nnc_cuda_library *library = nnc_the_cuda_program.library;
   if (!nnc_gpu_find(&gpu, number, reason) ||
       !(code = nnc_code_choose(&nnc_the_cuda_program, &gpu, model->file, reason))) {
     snprintf(text, NNC_MESSAGE, "computes on no device: %.960s", reason);
@@ -66,9 +68,10 @@ bool nnc_device_describe(const nnc_model *model, int number, char *text) {
   }
   snprintf(text, NNC_MESSAGE,
            "computes on %s: compute capability %d.%d, %d multiprocessors, %s of memory; runs its "
-           "code for %s",
+           "code for %s%s%s",
            nnc_gpu_text(name, &gpu), gpu.major, gpu.minor, gpu.multiprocessors,
-           nnc_format_bytes(memory, (double)gpu.memory), code);
+           nnc_format_bytes(memory, (double)gpu.memory), code, library ? ", products by " : "",
+           library ? library->name : "");
   return true;
 }
 
@@ -141,7 +144,9 @@ static bool open_memory(nnc_device *device) {
   const nnc_model *model = device->model;
   int64_t number_bytes, input_bytes;
   int inputs = count_inputs(model, &input_bytes);
-  device->gpu.planned = model->arena_bytes + model->worker_bytes + input_bytes;
+  const nnc_cuda_library *library = nnc_the_cuda_program.library;
+  device->gpu.planned =
+      model->arena_bytes + model->worker_bytes + input_bytes + (library ? library->workspace : 0);
   return open_numbers(device, &number_bytes) &&
          take_zeroed(device, &device->arena, model->arena_bytes, "the model's arena") &&
          (model->worker_bytes == 0 ||
@@ -169,8 +174,9 @@ nnc_device *nnc_device_open(const nnc_model *model, int workers, int number) {
                        .arena = (char *)(uintptr_t)device->arena,
                        .scratch = (char *)(uintptr_t)device->scratch,
                        .scalars = (const double *)(uintptr_t)scalars};
-  nnc_play_open(&device->play, &device->gpu, &device->code, &worker);
-  return device;
+  if (nnc_play_open(&device->play, &device->gpu, &device->code, &worker)) return device;
+  nnc_device_close(device);
+  return NULL;
 }
 
 /* What is still under way ends first. */

@@ -58,6 +58,7 @@ enum nnc_cuda_flag {
   CU_EVENT_TIMED = 0,
   CU_EVENT_NOT_TIMED = 2,
   CU_CAPTURE_THREAD_LOCAL = 1,
+  CU_CAPTURE_RELAXED = 2,    /* other calls of the driver may be made meanwhile */
   CU_MOST_DYNAMIC_SHARED = 8 /* attribute of a function */
 };
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cuda/failure.h"
+#include "nnc_cuda_program.h"
 #include "os/memory.h"
 #include "os/message.h"
 
@@ -27,9 +28,11 @@ static bool check_version(char *message) {
 }
 
 /* What the user has set stays. A kernel that the driver loads as late as its first launch would be loaded
- * while a graph is captured; devices are numbered as nvidia-smi does. */
+ * while a graph is captured; but a library has many that are never launched. Devices are numbered as
+ * nvidia-smi does. */
 static bool set_environment(char *message) {
-  if (setenv("CUDA_MODULE_LOADING", "EAGER", 0) == 0 &&
+  bool is_eager = nnc_the_cuda_program.library == NULL;
+  if ((!is_eager || setenv("CUDA_MODULE_LOADING", "EAGER", 0) == 0) &&
       setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 0) == 0)
     return true;
   snprintf(message, NNC_MESSAGE, "cannot set the environment of the NVIDIA driver");

@@ -10,16 +10,19 @@
 #include "os/exit.h"
 #include "os/message.h"
 
-void nnc_play_open(nnc_play *play, const nnc_gpu *gpu, const nnc_code *code,
+bool nnc_play_open(nnc_play *play, const nnc_gpu *gpu, const nnc_code *code,
                    const nnc_worker *worker) {
   *play = (nnc_play){.gpu = gpu, .code = code, .worker = *worker};
   play->worker.pool = play;
+  const nnc_cuda_library *library = code->program->library;
+  return !library || library->open(&play->library, gpu, code->program);
 }
 
 void nnc_play_close(nnc_play *play) {
   for (int i = 0; i < NNC_ENTRY_COUNT; i++)
     if (play->graphs[i]) (void)nnc_cuda.exec_destroy(play->graphs[i]);
   nnc_timeline_close(&play->timeline);
+  if (play->library) play->code->program->library->close(play->library);
   *play = (nnc_play){0};
 }
 
@@ -31,6 +34,9 @@ void nnc_play_launch(nnc_play *play, int kernel, void **arguments) {
   char doing[160];
   NNC_ASSERT(launched->threads > 0 && launched->threads % 32 == 0);
   if (launched->blocks <= 0) return;
+  if (launched->product && play->library &&
+      play->code->program->library->launch(play->library, kernel, arguments))
+    return;
   if (launched->blocks > INT_MAX) {
     nnc_error("the kernel '%s' wants %lld blocks, but a device takes at most %d", launched->name,
               (long long)launched->blocks, INT_MAX);
@@ -57,7 +63,8 @@ static CuGraphExec record(nnc_play *play, const nnc_entry *entry) {
   CuGraph graph;
   CuGraphExec exec;
   nnc_worker worker = play->worker;
-  nnc_cuda_must(nnc_cuda.capture_begin(play->gpu->stream, CU_CAPTURE_THREAD_LOCAL), doing);
+  int mode = play->library ? CU_CAPTURE_RELAXED : CU_CAPTURE_THREAD_LOCAL; /* it may load kernels */
+  nnc_cuda_must(nnc_cuda.capture_begin(play->gpu->stream, mode), doing);
   entry->run(&worker);
   nnc_cuda_must(nnc_cuda.capture_end(play->gpu->stream, &graph), doing);
   nnc_cuda_must(nnc_cuda.graph_instantiate(&exec, graph, 0), "make a graph of an entry's kernels");

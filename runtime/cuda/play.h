@@ -6,6 +6,7 @@
 
 #include "cuda/code.h"
 #include "cuda/gpu.h"
+#include "cuda/library.h"
 #include "cuda/timeline.h"
 #include "nnc_parallel.h"
 
@@ -16,11 +17,12 @@ struct nnc_pool {
   nnc_worker worker;
   CuGraphExec graphs[NNC_ENTRY_COUNT];
   nnc_timeline timeline;
+  nnc_library *library; /* NULL: kernels compute all products */
 };
 typedef struct nnc_pool nnc_play;
 
-/* `worker` has addresses of the device; its pool is set here. */
-void nnc_play_open(nnc_play *play, const nnc_gpu *gpu, const nnc_code *code,
+/* `worker` has addresses of the device; its pool is set here. False after a message. */
+bool nnc_play_open(nnc_play *play, const nnc_gpu *gpu, const nnc_code *code,
                    const nnc_worker *worker);
 void nnc_play_close(nnc_play *play);
 

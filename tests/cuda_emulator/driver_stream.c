@@ -60,6 +60,16 @@ EXPORT int cuStreamWaitEvent(void *handle, Event *event, unsigned flags) {
                                            : stream_wait(stream, event);
 }
 
+/* By which stand-ins for libraries compute (cublaslt/). */
+EXPORT int cuLaunchHostFunc(void *handle, void (*call)(void *), void *data) {
+  ENTER(NEEDS_CONTEXT);
+  Stream *stream = stream_of(handle);
+  REQUIRE(stream, ERROR_INVALID_HANDLE);
+  REQUIRE(call, ERROR_INVALID_VALUE);
+  Work work = {.kind = WORK_CALL, .call = call, .data = data};
+  return stream->capture ? capture_add(stream, work) : stream_issue(stream, work);
+}
+
 /* ---- events ---- */
 
 EXPORT int cuEventCreate(Event **to, unsigned flags) {

@@ -78,6 +78,8 @@ int work_run(const Work *work) {
     work_counts.fills++;
     check_range(work->to, work->bytes, "a fill");
     fill(work);
+  } else if (work->kind == WORK_CALL) {
+    work->call(work->data);
   }
   memory_close();
   return error;

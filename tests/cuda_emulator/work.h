@@ -12,6 +12,7 @@ typedef enum WorkKind {
   WORK_LAUNCH,
   WORK_COPY,
   WORK_FILL,
+  WORK_CALL,
   WORK_RECORD,
   WORK_WAIT,
   WORK_GRAPH
@@ -38,13 +39,15 @@ typedef struct Work {
   Stream *stream; /* of a wait: until it has done `sequence` operations; of a record, its own */
   uint64_t sequence;
   GraphRun *graph;
+  void (*call)(void *); /* a function of the host's, with `data` */
+  void *data;
 } Work;
 
 /* Copies a launch's arguments. */
 void **work_copy_arguments(const Function *function, void **arguments);
 /* A copy that owns what it points to. */
 Work work_copy(const Work *work);
-/* Does a launch, copy, fill or nothing; 0 or the driver's error. */
+/* Does a launch, copy, fill, call or nothing; 0 or the driver's error. */
 int work_run(const Work *work);
 void work_free(Work *work);
 

@@ -10,6 +10,9 @@
 extern const Dialect dialect_cuda;
 extern const BackEnd back_end_cuda;
 extern const Target target_cuda; /* target.c */
+/* The same with --gemm=cublaslt. */
+extern const BackEnd back_end_cuda_cublaslt;
+const Target *target_cuda_cublaslt(void);
 
 enum {
   WARP = 32,           /* lanes */

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "backend/common/c.h"
 #include "backend/cuda/images.h"
+#include "backend/cuda/library.h"
 #include "kernel/builder.h"
 #include "support/integers.h"
 
@@ -192,25 +193,52 @@ static void write_copy(Code *code, const char *to, const char *from, int64_t byt
             comment);
 }
 
-/* The table of the images, and that of the kernels, which nnc_cuda_launch takes by number. */
-static void write_tables(Code *code, const KernelFunction *functions, int count, int units,
-                         const CompileOptions *options) {
-  code_blank(code);
-  cuda_write_images(code->out, options, units);
-  code_blank(code);
+/* The kernels, which nnc_cuda_launch takes by number; with a library, which product of its table each
+ * is. */
+static void write_kernels(Code *code, const KernelFunction *functions, int count,
+                          bool has_library) {
+  int products = 0;
   code_open(code, "static const nnc_cuda_kernel nnc_kernels[%d] =", count + (count == 0));
   for (int i = 0; i < count; i++) {
     CudaGrid grid = cuda_grid(functions[i].kernel);
-    code_line(code, "{\"%s\", NNC_UNIT(%d), %lld, %d, 0},", functions[i].name, functions[i].unit,
-              (long long)grid.blocks, grid.threads);
+    bool is_product = has_library && library_takes(functions[i].kernel);
+    code_line(code, "{\"%s\", NNC_UNIT(%d), %lld, %d, 0, %s},", functions[i].name,
+              functions[i].unit, (long long)grid.blocks, grid.threads,
+              is_product ? arena_printf(code->arena, "&nnc_products[%d]", products) : "NULL");
+    products += is_product;
   }
   if (count == 0) code_line(code, "{0},");
   code_close_list(code);
   code_blank(code);
+}
+
+static bool any_is_product(const KernelFunction *functions, int count) {
+  bool any = false;
+  for (int i = 0; i < count; i++) any = any || library_takes(functions[i].kernel);
+  return any;
+}
+
+static void write_all_tables(Code *code, const KernelFunction *functions, int count, int units,
+                             const CompileOptions *options, bool has_library) {
+  code_blank(code);
+  cuda_write_images(code->out, options, units);
+  code_blank(code);
+  if (has_library) library_write_products(code, functions, count);
+  write_kernels(code, functions, count, has_library);
   code_line(code,
             "const nnc_cuda_program nnc_the_cuda_program = {NNC_UNIT(%d) + 1, IMAGE_COUNT, "
-            "images, %d, nnc_kernels};",
-            units > 0 ? units - 1 : 0, count);
+            "images, %d, nnc_kernels, %s};",
+            units > 0 ? units - 1 : 0, count, has_library ? "&nnc_cublaslt" : "NULL");
+}
+
+static void write_tables(Code *code, const KernelFunction *functions, int count, int units,
+                         const CompileOptions *options) {
+  write_all_tables(code, functions, count, units, options, false);
+}
+
+static void write_library_tables(Code *code, const KernelFunction *functions, int count, int units,
+                                 const CompileOptions *options) {
+  write_all_tables(code, functions, count, units, options, any_is_product(functions, count));
 }
 
 /* Variables of the templates and loops; axes, temporaries and such have names like i0 (naming.c). */
@@ -230,17 +258,11 @@ static const char *const words[] = {
     "is_seen",    "received",     "row_part",    "first_row", "value_part", "column_part",
     "value_sums", "adjoint_part", "pages",       "slice",     NULL};
 
-const BackEnd back_end_cuda = {
-    .dialect = &dialect_cuda,
-    .words = words,
-    .prepare = cuda_prepare_images,
-    .header = "nnc_cuda.h",
-    .guard = "NNC_KERNELS",
-    .host_header = "nnc_cuda_program.h",
-    .write_extern = cuda_write_extern,
-    .write_kernel = write_kernel,
-    .write_declaration = write_declaration,
-    .write_launch = write_launch,
-    .write_copy = write_copy,
-    .write_tables = write_tables,
-};
+#define BACK_END                                                                                   \
+  .dialect = &dialect_cuda, .words = words, .prepare = cuda_prepare_images,                        \
+  .header = "nnc_cuda.h", .guard = "NNC_KERNELS", .host_header = "nnc_cuda_program.h",             \
+  .write_extern = cuda_write_extern, .write_kernel = write_kernel,                                 \
+  .write_declaration = write_declaration, .write_launch = write_launch, .write_copy = write_copy
+
+const BackEnd back_end_cuda = {BACK_END, .write_tables = write_tables};
+const BackEnd back_end_cuda_cublaslt = {BACK_END, .write_tables = write_library_tables};

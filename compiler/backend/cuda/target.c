@@ -1,6 +1,7 @@
 /* The target of the CUDA back end: a GPU of compute capability 8.0 or later. All that the compiler knows of
  * it besides how kernels are cut and written. */
 #include "backend/cuda/cuda.h"
+#include "backend/cuda/library.h"
 
 static int64_t blocks_of(const Kernel *kernel) { return cuda_grid(kernel).blocks; }
 
@@ -40,3 +41,11 @@ const Target target_cuda = {
     .least_product_rows = 1,
     .attention_is_plain = true,
 };
+
+const Target *target_cuda_cublaslt(void) {
+  static Target target;
+  target = target_cuda;
+  target.back_end = &back_end_cuda_cublaslt;
+  target.product_stands_alone = library_wants;
+  return &target;
+}
