@@ -86,6 +86,10 @@ typedef struct nnc_accumulator {
   nnc_tensor tensor; /* a scalar; read after every run of the entry */
 } nnc_accumulator;
 
+/* What multiplies in a step: on a device, units for matrix products of 16 bits and of tf32, which are
+ * several times as fast as what computes all else. */
+enum nnc_unit { NNC_UNIT_PLAIN, NNC_UNIT_HALF, NNC_UNIT_TF32, NNC_UNIT_COUNT };
+
 /* One step of an entry, for `profile`. */
 typedef struct nnc_step {
   const char *class_name;    /* "contraction", "elementwise", "copy", "barrier", ... */
@@ -97,6 +101,7 @@ typedef struct nnc_step {
   int64_t tasks;
   int64_t rounds; /* how often one run does it: more than once in the loop of a scan */
   int line;       /* in the .net file, 0 when unknown */
+  enum nnc_unit unit;
 } nnc_step;
 
 /* The code of a model for one instruction set. */

@@ -73,9 +73,10 @@ static bool measure(nnc_pool *pool, int threads, int64_t bytes, nnc_speed *speed
     nnc_pool_worker(pool, w)->scalars = scalars;
     nnc_pool_worker(pool, w)->marks = marks[w];
   }
-  *speed = (nnc_speed){.flops = multiply_speed(pool, threads, scalars),
-                       .bandwidth = read_speed(pool, bytes, scalars),
-                       .read_bytes = bytes};
+  *speed = (nnc_speed){.bandwidth = read_speed(pool, bytes, scalars), .read_bytes = bytes};
+  speed->flops[NNC_UNIT_PLAIN] = multiply_speed(pool, threads, scalars);
+  for (int unit = 1; unit < NNC_UNIT_COUNT; unit++)
+    speed->flops[unit] = speed->flops[NNC_UNIT_PLAIN];
   free(marks);
   return true;
 }

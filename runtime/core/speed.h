@@ -8,10 +8,10 @@
 #include "core/device.h"
 
 typedef struct nnc_speed {
-  double flops;                        /* a second, all workers together */
-  double bandwidth;                    /* bytes a second, read by all workers */
-  int64_t read_bytes;                  /* memory over which it was measured */
-  char flops_of[96], bandwidth_of[96]; /* what does so much: "multiply-add in f32 for x86-64" */
+  double flops[NNC_UNIT_COUNT];         /* a second, all workers together, by what multiplies */
+  double bandwidth;                     /* bytes a second, read by all workers */
+  int64_t read_bytes;                   /* memory over which it was measured */
+  char flops_of[192], bandwidth_of[96]; /* what does so much: "multiply-add in f32 for x86-64" */
 } nnc_speed;
 
 /* False after a message. */

@@ -1,8 +1,9 @@
 /* The bounds of core/speed.h for an NVIDIA GPU: multiply-add by the numbers that the driver tells, memory by
  * copying.
  *
- * Cores of a multiprocessor: CUDA C++ Programming Guide, "Arithmetic Instructions", results a clock cycle
- * of 32-bit floating-point multiply-add. */
+ * Multiply-adds of a multiprocessor in a clock cycle: by threads, CUDA C++ Programming Guide, "Arithmetic
+ * Instructions"; by tensor cores, NVIDIA's white papers of the A100, Ada, H100 and Blackwell architectures
+ * (GeForce cards have half of that in 16 bits). */
 #include "cuda/measure.h"
 
 #include <stdio.h>
@@ -13,20 +14,38 @@
 
 enum { MOST_BYTES = 256 << 20, LEAST_BYTES = 1 << 20, REPEATS = 8 };
 
-static int cores_of(const nnc_gpu *gpu) {
-  int capability = 10 * gpu->major + gpu->minor;
-  return capability < 80 || capability == 80 ? 64 : 128;
+/* Multiply-adds of a multiprocessor in a clock cycle. */
+typedef struct Rates {
+  int capability; /* and those above it, up to the next row */
+  int plain;      /* in f32, by threads */
+  int half, tf32; /* by tensor cores, of dense matrices, with sums in f32 */
+} Rates;
+
+static const Rates rates[] = {{80, 64, 1024, 512},    {86, 128, 512, 256},    {90, 128, 2048, 1024},
+                              {100, 128, 4096, 2048}, {110, 128, 4096, 2048}, {120, 128, 512, 256}};
+
+static const Rates *rates_of(const nnc_gpu *gpu) {
+  const Rates *found = rates;
+  for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
+    if (rates[i].capability <= 10 * gpu->major + gpu->minor) found = &rates[i];
+  return found;
 }
 
 static bool find_flops(const nnc_gpu *gpu, nnc_speed *speed) {
+  const Rates *each = rates_of(gpu);
   int clock;
   if (!nnc_cuda_worked(nnc_cuda.device_attribute(&clock, CU_CLOCK_RATE, gpu->device),
                        "ask the device for its clock"))
     return false;
-  speed->flops = 2.0 * cores_of(gpu) * gpu->multiprocessors * clock * 1e3;
+  double of_one = 2.0 * gpu->multiprocessors * clock * 1e3;
+  speed->flops[NNC_UNIT_PLAIN] = of_one * each->plain;
+  speed->flops[NNC_UNIT_HALF] = of_one * each->half;
+  speed->flops[NNC_UNIT_TF32] = of_one * each->tf32;
   snprintf(speed->flops_of, sizeof speed->flops_of,
-           "multiply-add in f32, %d multiprocessors of %d cores at %d MHz", gpu->multiprocessors,
-           cores_of(gpu), clock / 1000);
+           "multiply-add in f32, %d multiprocessors of %d cores at %d MHz; products of 16 bits "
+           "%.1f, of tf32 %.1f TFLOP/s",
+           gpu->multiprocessors, each->plain, clock / 1000, speed->flops[NNC_UNIT_HALF] * 1e-12,
+           speed->flops[NNC_UNIT_TF32] * 1e-12);
   return true;
 }
 

@@ -73,7 +73,9 @@ void nnc_profile_print_json(const nnc_profile *profile) {
   put_number("marked_step_ms", profile->marked_seconds * 1e3);
   put_number("unmarked_step_ms", profile->plain_seconds * 1e3);
   put_number("mark_ns", profile->mark_seconds * 1e9);
-  put_number("peak_gflops", profile->speed.flops * 1e-9);
+  put_number("peak_gflops", profile->speed.flops[NNC_UNIT_PLAIN] * 1e-9);
+  put_number("peak_gflops_16_bits", profile->speed.flops[NNC_UNIT_HALF] * 1e-9);
+  put_number("peak_gflops_tf32", profile->speed.flops[NNC_UNIT_TF32] * 1e-9);
   put_number("peak_gbs", profile->speed.bandwidth * 1e-9);
   put_number("peak_gbs_bytes", (double)profile->speed.read_bytes);
   put_table("classes", &profile->classes, false);

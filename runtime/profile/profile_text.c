@@ -115,8 +115,9 @@ static void print_head(const nnc_profile *profile) {
          "%.0f ns in each worker are taken off.\n",
          in_unit(step, step), name, in_unit(profile->marked_seconds, step), name,
          in_unit(profile->plain_seconds, step), name, marks, profile->mark_seconds * 1e9);
-  printf("The bound: %.1f GFLOP/s (%s), %.1f GB/s (%s).\n", profile->speed.flops * 1e-9,
-         profile->speed.flops_of, profile->speed.bandwidth * 1e-9, profile->speed.bandwidth_of);
+  printf("The bound: %.1f GFLOP/s (%s), %.1f GB/s (%s).\n",
+         profile->speed.flops[NNC_UNIT_PLAIN] * 1e-9, profile->speed.flops_of,
+         profile->speed.bandwidth * 1e-9, profile->speed.bandwidth_of);
 }
 
 void nnc_profile_print(const nnc_profile *profile) {

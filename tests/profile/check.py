@@ -34,6 +34,7 @@ def check_tables(profile):
     cost = profile["marked_step_ms"] - step
     rounding = 1e-7 * step
     assert -rounding <= cost <= marks * profile["mark_ns"] * 1e-6 + rounding, f"{cost} ms for {marks} marks"
+    assert profile["peak_gflops_16_bits"] >= profile["peak_gflops_tf32"] >= profile["peak_gflops"]
     assert profile["peak_gflops"] > 0 and profile["peak_gbs"] > 0 and profile["mark_ns"] > 0
 
 

@@ -271,16 +271,16 @@ static const char *const metric_names[] = {"loss", "worst"};
 static const char *const scalar_names[] = {"lr"};
 
 #define BARRIER                                                                                    \
-  { "barrier", "", "", "", "", 0, 0, 0, 1, 0 }
+  { "barrier", "", "", "", "", 0, 0, 0, 1, 0, NNC_UNIT_PLAIN }
 static const nnc_step train_steps[] = {
     {"contraction", "contract+2", "backward", "error", "partial", 6.0 * BATCH *WIDTH,
-     4.0 * BATCH *WIDTH, TASKS, 1, 11},
+     4.0 * BATCH *WIDTH, TASKS, 1, 11, NNC_UNIT_PLAIN},
     BARRIER,
     {"reduction", "reduce_sum", "join", "loss", "loss, worst, gradient", TASKS,
-     8.0 * TASKS *PARTIALS, 1, 1, 12},
+     8.0 * TASKS *PARTIALS, 1, 1, 12, NNC_UNIT_PLAIN},
     BARRIER,
     {"elementwise", "add+3", "update", "w", "w:m, w, b:m, b", 4.0 * (WIDTH + 1), 16.0 * (WIDTH + 1),
-     1, 1, 13},
+     1, 1, 13, NNC_UNIT_PLAIN},
     BARRIER,
 };
 

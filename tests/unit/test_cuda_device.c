@@ -316,7 +316,10 @@ static void test_speed(void **state) {
   nnc_device *device = open_device();
   nnc_speed speed;
   assert_true(nnc_speed_measure(device, &model, 3, &speed));
-  assert_true(speed.flops == 2.0 * 128 * 100 * 1e9); /* 100 multiprocessors at 1 GHz */
+  assert_true(speed.flops[NNC_UNIT_PLAIN] ==
+              2.0 * 128 * 100 * 1e9); /* 100 multiprocessors, 1 GHz */
+  assert_true(speed.flops[NNC_UNIT_HALF] == 2.0 * 2048 * 100 * 1e9); /* of 9.0 */
+  assert_true(speed.flops[NNC_UNIT_TF32] == 2.0 * 1024 * 100 * 1e9);
   assert_true(speed.bandwidth > 0 && speed.read_bytes > 0);
   expect_text(speed.flops_of, "100 multiprocessors of 128 cores at 1000 MHz");
   expect_text(speed.bandwidth_of, "copying");

@@ -39,6 +39,7 @@ typedef struct BackEnd {
   const Dialect *dialect;  /* of the kernels */
   const char *header;      /* what its kernels include besides nnc_kernel.h, or NULL */
   const char *guard;       /* of a device: "NNC_KERNELS"; NULL: kernels are C */
+  bool has_matrix_units;   /* faster for products of 16 bits and tf32 than what computes all else */
   const char *host_header; /* of a device: what the host's C includes besides */
   /* Of a device: fills options->images with what compiles the kernels, before compile_prepare;
    * `compiles` is false where only text is wanted. False after a message. */

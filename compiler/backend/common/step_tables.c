@@ -28,17 +28,29 @@ static int64_t step_rounds(const ProgramEntry *entry, const Step *step) {
   return rounds;
 }
 
+/* What multiplies in the step: nnc_unit. */
+static const char *step_unit(const Emitter *emitter, const Step *step) {
+  const Program *program = emitter->program;
+  const BackEnd *back_end = program->target->back_end;
+  if (!back_end->has_matrix_units || step->kind != STEP_LAUNCH) return "NNC_UNIT_PLAIN";
+  const Kernel *kernel = program->kernels.items[step->kernel];
+  if (!kernel_is_template(kernel)) return "NNC_UNIT_PLAIN";
+  return kernel->operand_count > 0 && dtype_is_half(kernel->operands[0].dtype) ? "NNC_UNIT_HALF"
+         : kernel->is_tf32                                                     ? "NNC_UNIT_TF32"
+                                                                               : "NNC_UNIT_PLAIN";
+}
+
 static void emit_row(Emitter *emitter, const ProgramEntry *entry, const Step *step) {
   Arena *arena = emitter->arena;
   const char *kernel = step->kind == STEP_LAUNCH ? emitter->functions[step->kernel].name : "";
   code_line(&emitter->code, "{%s, %s, %s, %s,", code_string(arena, step->class_name),
             code_string(arena, step->operator_name ? step->operator_name : ""),
             code_string(arena, kernel), code_string(arena, step->path));
-  code_line(&emitter->code, " %s, %s, %s, %lld, %lld, %d},",
+  code_line(&emitter->code, " %s, %s, %s, %lld, %lld, %d, %s},",
             code_string(arena, stored_names(emitter, step)),
             c_literal(arena, DTYPE_F64, step->flops), c_literal(arena, DTYPE_F64, step->bytes),
             (long long)step->task_count, (long long)step_rounds(entry, step),
-            step->span.file ? step->span.line : 0);
+            step->span.file ? step->span.line : 0, step_unit(emitter, step));
 }
 
 const char *emitter_step_table(Emitter *emitter, const char *name, const ProgramEntry *entry) {

@@ -261,7 +261,7 @@ static const char *const words[] = {
 #define BACK_END                                                                                   \
   .dialect = &dialect_cuda, .words = words, .prepare = cuda_prepare_images,                        \
   .header = "nnc_cuda.h", .guard = "NNC_KERNELS", .host_header = "nnc_cuda_program.h",             \
-  .write_extern = cuda_write_extern, .write_kernel = write_kernel,                                 \
+  .has_matrix_units = true, .write_extern = cuda_write_extern, .write_kernel = write_kernel,       \
   .write_declaration = write_declaration, .write_launch = write_launch, .write_copy = write_copy
 
 const BackEnd back_end_cuda = {BACK_END, .write_tables = write_tables};
