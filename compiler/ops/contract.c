@@ -86,6 +86,7 @@ static bool contract_infer(Inference *in) {
   for (int i = 0; i < left.free_count; i++) shape.dim[shape.rank++] = l->shape.dim[left.free[i]];
   for (int i = 0; i < right.free_count; i++) shape.dim[shape.rank++] = r->shape.dim[right.free[i]];
   in->type = type_make(l->dtype, shape);
+  if (!infer_wide_sum(in)) return false;
   if (shape_is_representable(shape)) return true;
   return infer_fail(in, "the result has too many elements");
 }

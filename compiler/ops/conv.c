@@ -108,7 +108,7 @@ static bool conv_weight_infer(Inference *in) {
   if (!common_infer(in) || !infer_shape(in, &shape) || !pieces_fit(in, shape)) return false;
   shapes.w = weight_shape(in->node, shape);
   in->type = type_make(in->node->operands[0]->type.dtype, shape);
-  return adjoint_fits(in, shapes);
+  return infer_wide_sum(in) && adjoint_fits(in, shapes);
 }
 
 /* ---- evaluation ---- */

@@ -113,3 +113,14 @@ bool infer_dtype(Inference *in, int i, int dtypes) {
   return infer_fail(in, "operand %d has type %s but %s takes %s", i + 1, dtype_name(dtype),
                     op_info(in->node->op)->name, dtypes_text(dtypes));
 }
+
+bool infer_wide_sum(Inference *in) {
+  const Attribute *wide = node_attribute(in->node, ATTR_DTYPE);
+  if (wide == NULL) return true;
+  DType dtype = (DType)wide->integer;
+  if (!dtype_is_half(in->type.dtype) || dtype != DTYPE_F32)
+    return infer_fail(in, "sums of %s cannot be %s", dtype_name(in->type.dtype),
+                      dtype == DTYPE_F32 ? "f32" : "of another type");
+  in->type.dtype = dtype;
+  return true;
+}

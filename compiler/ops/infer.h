@@ -39,5 +39,7 @@ enum {
 };
 /* Operand `i` is of one of the dtypes of the set. */
 bool infer_dtype(Inference *in, int i, int dtypes);
+/* Sums of 16 bits may be of f32 (ATTR_DTYPE), which the type is then. */
+bool infer_wide_sum(Inference *in);
 
 #endif

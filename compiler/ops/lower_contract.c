@@ -46,7 +46,7 @@ static Expr *side_element(KernelBuilder *builder, const Sides *sides, int side, 
 /* Of 16 bits in f32 where products are summed, so that the sum alone is rounded. */
 static Expr *product(KernelBuilder *builder, const Node *node, const Sides *sides, int first) {
   Expr *both[2] = {side_element(builder, sides, 0, first), side_element(builder, sides, 1, first)};
-  DType dtype = node->type.dtype;
+  DType dtype = node->operands[0]->type.dtype;
   if (dtype_is_half(dtype) && sides->sum[0]->count > 0) {
     dtype = DTYPE_F32;
     for (int i = 0; i < 2; i++) both[i] = builder_op(builder, OP_CAST, dtype, 1, &both[i]);

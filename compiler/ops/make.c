@@ -156,11 +156,18 @@ Node *make_arg(const Maker *maker, Op op, Node *a, int axis) {
 }
 
 Node *make_contract(const Maker *maker, Node *left, Node *right, const ContractAxes *axes) {
+  return make_contract_of(maker, left, right, axes, left->type.dtype);
+}
+
+Node *make_contract_of(const Maker *maker, Node *left, Node *right, const ContractAxes *axes,
+                       DType dtype) {
   Attribute attributes[] = {attr_make_ints(ATTR_BATCH_LEFT, axes->batch_count, axes->batch_left),
                             attr_make_ints(ATTR_BATCH_RIGHT, axes->batch_count, axes->batch_right),
                             attr_make_ints(ATTR_SUM_LEFT, axes->sum_count, axes->sum_left),
-                            attr_make_ints(ATTR_SUM_RIGHT, axes->sum_count, axes->sum_right)};
-  return make_node(maker, OP_CONTRACT, 2, (Node *[]){left, right}, 4, attributes);
+                            attr_make_ints(ATTR_SUM_RIGHT, axes->sum_count, axes->sum_right),
+                            attr_make_int(ATTR_DTYPE, dtype)};
+  int count = dtype == left->type.dtype ? 4 : 5;
+  return make_node(maker, OP_CONTRACT, 2, (Node *[]){left, right}, count, attributes);
 }
 
 Node *make_gather(const Maker *maker, Node *table, Node *index) {
@@ -205,7 +212,8 @@ Node *make_unpadded(const Maker *maker, const Node *node, Node *a, Node *b) {
   return make_node(maker, node->op, 2, (Node *[]){a, b}, node->attribute_count, attributes);
 }
 
-Node *make_pieces(const Maker *maker, const Node *node, Node *a, Node *b, int64_t pieces) {
+Node *make_pieces(const Maker *maker, const Node *node, Node *a, Node *b, int64_t pieces,
+                  DType dtype) {
   Attribute attributes[ATTR_COUNT];
   int count = 0;
   Shape shape = {.rank = node->type.shape.rank + 1, .dim = {pieces}};
@@ -214,6 +222,7 @@ Node *make_pieces(const Maker *maker, const Node *node, Node *a, Node *b, int64_
     if (node->attributes[i].key != ATTR_SHAPE) attributes[count++] = node->attributes[i];
   attributes[count++] = attr_make_ints(ATTR_SHAPE, shape.rank, shape.dim);
   attributes[count++] = attr_make_int(ATTR_PIECES, pieces);
+  if (dtype != a->type.dtype) attributes[count++] = attr_make_int(ATTR_DTYPE, dtype);
   CHECK(count <= ATTR_COUNT);
   return make_node(maker, node->op, 2, (Node *[]){a, b}, count, attributes);
 }

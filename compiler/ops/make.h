@@ -60,6 +60,9 @@ typedef struct ContractAxes { /* paired: batch_left[i] with batch_right[i], sums
   int64_t batch_left[MAX_RANK], batch_right[MAX_RANK], sum_left[MAX_RANK], sum_right[MAX_RANK];
 } ContractAxes;
 Node *make_contract(const Maker *maker, Node *left, Node *right, const ContractAxes *axes);
+/* The same with a result of this type: that of the sides, or f32 where they are of 16 bits. */
+Node *make_contract_of(const Maker *maker, Node *left, Node *right, const ContractAxes *axes,
+                       DType dtype);
 
 Node *make_gather(const Maker *maker, Node *table, Node *index);
 Node *make_scatter_add(const Maker *maker, Node *values, Node *index, Shape shape);
@@ -71,7 +74,9 @@ Node *make_unpick(const Maker *maker, Node *a, Node *index, int axis, Shape shap
 Node *make_like(const Maker *maker, Op op, Node *a, Node *b, const Node *like, const Shape *shape);
 /* `node` with other operands and no padding. */
 Node *make_unpadded(const Maker *maker, const Node *node, Node *a, Node *b);
-/* The sums of `node`, which has two operands and ATTR_SHAPE, over equal pieces (ATTR_PIECES). */
-Node *make_pieces(const Maker *maker, const Node *node, Node *a, Node *b, int64_t pieces);
+/* The sums of `node`, which has two operands and ATTR_SHAPE, over equal pieces (ATTR_PIECES), of this
+ * type: that of the operands, or f32 where they are of 16 bits. */
+Node *make_pieces(const Maker *maker, const Node *node, Node *a, Node *b, int64_t pieces,
+                  DType dtype);
 
 #endif

@@ -8,6 +8,9 @@
  * A convolution's gradient in small weights becomes sums over blocks of the batch and a sum of
  * these: then it is done where the images are in the cache (loops.c), and images are parallel work.
  *
+ * Products of few results and a long depth are made in pieces, too, where the target wants it
+ * (ops/depth.h).
+ *
  * An operator may have a form of its own that lowers better (OpClass.prepare).
  *
  * Outputs with one node, or with a leaf that is in memory anyway, get nodes of their own: then a
@@ -15,7 +18,7 @@
 #include "program/prepare.h"
 #include "program/stages.h"
 
-#include "ops/make.h"
+#include "ops/depth.h"
 #include "ops/op.h"
 #include "ops/scan.h"
 
@@ -110,9 +113,23 @@ static bool should_cut_batch(const Lowering *lowering, const Node *node) {
 static Node *cut_batch(Graph *graph, const Node *node, const NodeMap *map, int64_t blocks) {
   Maker maker = {graph, node->span, node->path};
   Node *pieces = make_pieces(&maker, node, node_map_get(map, node->operands[0]),
-                             node_map_get(map, node->operands[1]), blocks);
+                             node_map_get(map, node->operands[1]), blocks, node->type.dtype);
   int64_t first = 0;
   return make_reduce(&maker, OP_REDUCE_SUM, pieces, 1, &first);
+}
+
+/* ---- products with a long depth ------------------------------------------------------------ */
+
+static Node *cut_depth(const Lowering *lowering, Graph *graph, const Node *node,
+                       const NodeMap *map) {
+  if (node->operand_count != 2) return NULL;
+  Node *operands[] = {node_map_get(map, node->operands[0]), node_map_get(map, node->operands[1])};
+  DepthCutter cutter = {.maker = {graph, node->span, node->path},
+                        .target = lowering->program->target,
+                        .allows_tf32 = lowering->module->run.allows_tf32,
+                        .node = node,
+                        .operands = operands};
+  return make_depth_pieces(&cutter);
 }
 
 /* ---- the operator's own form --------------------------------------------------------------- */
@@ -171,7 +188,8 @@ void stage_prepare(Lowering *lowering) {
       split = split_node(limits, copy, node, node_map_get(&map, node->operands[0]));
     else if (should_cut_batch(lowering, node))
       split = cut_batch(copy, node, &map, lowering->blocks);
-    else split = prepare_by_rule(lowering, copy, node, &map);
+    else split = cut_depth(lowering, copy, node, &map);
+    if (split == NULL) split = prepare_by_rule(lowering, copy, node, &map);
     node_map_set(&map, node, split ? split : graph_copy_node(copy, node, &map));
   }
   graph_copy_outputs(copy, graph, &map, NULL);

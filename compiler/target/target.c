@@ -20,6 +20,10 @@ int64_t target_worker_bytes(const Target *target, const Kernel *kernel) {
   return own->worker_bytes ? target_align(target, own->worker_bytes(kernel)) : 0;
 }
 
+int64_t product_results(const ProductShape *product) {
+  return extent_product((int64_t[]){product->batches, product->rows, product->columns}, 3);
+}
+
 int64_t target_align(const Target *target, int64_t bytes) {
   return align_up(bytes, target->alignment);
 }

@@ -44,6 +44,23 @@ typedef struct ReductionLimits {
   int64_t least_pieces, most_pieces;
 } ReductionLimits;
 
+/* A product of matrices. */
+typedef struct ProductShape {
+  int64_t batches, rows, columns, depth;
+  DType dtype;  /* of the sides */
+  bool is_tf32; /* which may be rounded */
+} ProductShape;
+
+/* When the depth of a product is cut (ops/depth.c). */
+typedef struct DepthLimits {
+  int64_t least_depth; /* of a piece */
+  int64_t most_pieces;
+  double worth; /* pieces take at most this part of the time of the whole */
+  /* About the time for the product in so many pieces (1: as a whole), with joining them, in any
+   * unit; NULL: no depth is cut. */
+  double (*time)(const ProductShape *product, int64_t pieces);
+} DepthLimits;
+
 /* What one kernel may compute (program/inline.c, program/fuse.c). */
 typedef struct FusionLimits {
   int most_operands, most_stages; /* of a kernel */
@@ -66,6 +83,7 @@ typedef struct Target {
   int64_t alignment; /* of buffers, in bytes: as long as the widest vector and a cache line */
   TaskLoopLimits loops;
   ReductionLimits reductions;
+  DepthLimits depth;
   FusionLimits fusion;
   TargetCosts costs;
   /* Whether a convolution's gradient in its weights is faster as one contraction over all images. */
@@ -80,6 +98,7 @@ typedef struct Target {
 /* The kernel must be of a kind that the target has. */
 int64_t target_task_count(const Target *target, const Kernel *kernel);
 int64_t target_worker_bytes(const Target *target, const Kernel *kernel);
+int64_t product_results(const ProductShape *product);
 /* The bytes, up to a multiple of the alignment. */
 int64_t target_align(const Target *target, int64_t bytes);
 

@@ -1,15 +1,16 @@
 # Mistakes that are put into the text of kernels before the stand-in for NVRTC compiles it (seed.py): the comparison of
-# kinds.net with the interpreter must fail for each, and pass with none.
+# kinds.net (depth.net for those of its name) with the interpreter must fail for each, and pass with none.
 
 seeded() { # DEFECT
-  local defect=$1 real=clang++ status
+  local defect=$1 real=clang++ program=kinds status
+  [[ $defect != depth_* ]] || program=depth
   command -v clang++ >/dev/null || real=g++
   mkdir "$here/bin"
   printf '#!/bin/sh\nexec python3 "%s" %s %s "%s" "$@"\n' "$PWD/tests/cuda/seed.py" $real "$defect" "$here/seeded" \
     >"$here/bin/$real"
   chmod +x "$here/bin/$real"
   NNC_EMULATOR_CXX=$here/bin/$real AGREE_OPTIONS="${cuda[*]} --no-cache --scans=loop" \
-    AGREE_SECOND=NNC_EMULATOR_ORDER=shuffled "$build/tests/agree" "$nnc" tests/cuda/kinds.net f64 3 "$here" >"$here/out" 2>&1
+    AGREE_SECOND=NNC_EMULATOR_ORDER=shuffled "$build/tests/agree" "$nnc" tests/cuda/$program.net f64 3 "$here" >"$here/out" 2>&1
   status=$?
   if [ ! -e "$here/seeded" ]; then fail "defect $defect: kernels have no such text: $(tail -n 5 "$here/out")"
   elif grep -q 'error: .*\.cu' "$here/out"; then fail "defect $defect does not compile: $(cat "$here/out")"

@@ -34,6 +34,10 @@ DEFECTS = {
     "points_one_more": (None, r"if \(point >= (\d+)\) return;", r"if (point > \1) return;"),
     "scatter_one_row_off": (None, r"== row;", "== row + 1;"),
     "order_turned": (HEADER, r"is_descending \? is_more : is_less", "is_descending ? is_less : is_more"),
+    # Pieces of a long depth (depth.net).
+    "depth_images_of_the_first": (None, r"\(batch / (\d+) \* \d+ \+ depth\)", "depth"),
+    "depth_part_of_the_first": (None, r"batch / 3 \* (\d+) \+", r"batch / 3 * 0 * \1 +"),
+    "depth_one_piece_less": (None, r"(j0 = NNC_THREAD / 32; j0 < 6)4;", r"\g<1>3;"),
     # What a graph would keep if the host gave it by value when the graph is recorded.
     "frozen_step": (None, r"state->step", "NNC_FROZEN(state->step)"),
     "frozen_scalar": (None, r"= \*(nnc_at_\w+);", r"= NNC_FROZEN(*\1);"),

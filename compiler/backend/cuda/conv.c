@@ -4,7 +4,9 @@
  *                result      rows          columns             depth
  *   conv         y           channels k    images, positions   channels c, taps
  *   conv_input   dx          channels c    images, positions   channels k, taps
- *   conv_weight  dw          channels k    channels c, taps    images, positions */
+ *   conv_weight  dw          channels k    channels c, taps    images, positions
+ *
+ * In pieces of the images conv_weight has such batches for each piece. */
 #include "backend/common/c.h"
 #include "backend/cuda/tensor.h"
 #include "support/integers.h"
@@ -18,6 +20,8 @@ typedef struct ConvWriter {
   const char *index_type;
   int64_t in, out, taps; /* elements of a plane; of a window; 1 where there are none */
   int64_t own_c, own_k;  /* channels of a group */
+  const char *group;     /* that the batch is of */
+  const char *depth;     /* of conv_weight: the place among the positions of all images */
 } ConvWriter;
 
 static ConvWriter writer_create(Arena *arena, KernelFunction *function,
@@ -25,7 +29,6 @@ static ConvWriter writer_create(Arena *arena, KernelFunction *function,
   const Kernel *kernel = function->kernel;
   const ConvSlots *slots = &kernel->conv;
   int64_t points = extent_product(kernel->extent, kernel->axis_count);
-  CHECK(slots->pieces == 0); /* they come with task loops alone */
   ConvWriter writer = {.arena = arena,
                        .function = function,
                        .slots = slots,
@@ -34,7 +37,15 @@ static ConvWriter writer_create(Arena *arena, KernelFunction *function,
                        .out = greatest(extent_product(slots->out, slots->spatial), 1),
                        .taps = greatest(extent_product(slots->kernel, slots->spatial), 1),
                        .own_c = slots->c / slots->groups,
-                       .own_k = slots->k / slots->groups};
+                       .own_k = slots->k / slots->groups,
+                       .group = "batch",
+                       .depth = "depth"};
+  if (slots->pieces > 0) {
+    long long groups = (long long)slots->groups;
+    writer.group = arena_printf(arena, "batch %% %lld", groups);
+    writer.depth =
+        arena_printf(arena, "(batch / %lld * %lld + depth)", groups, (long long)extents->depth);
+  }
   int64_t depth = slots->n * greatest(writer.in, writer.out);
   writer.index_type = cuda_index_type(kernel, greatest(points, depth));
   return writer;
@@ -83,9 +94,9 @@ static const char *pointwise(const ConvWriter *writer, const char *place, const 
   long long plane = (long long)writer->in;
   return matrix(writer, 0, writer->in,
                 arena_printf(writer->arena,
-                             "(%s / %lld * %lld + batch * %lld + %s) * %lld + %s %% %lld", place,
-                             plane, (long long)channels, (long long)own, channel, plane, place,
-                             plane));
+                             "(%s / %lld * %lld + %s * %lld + %s) * %lld + %s %% %lld", place,
+                             plane, (long long)channels, writer->group, (long long)own, channel,
+                             plane, place, plane));
 }
 
 /* The place in a plane of these extents of the axes `name`. */
@@ -185,22 +196,23 @@ static ProductText conv_input_text(const ConvWriter *writer) {
 static ProductText conv_weight_text(const ConvWriter *writer) {
   const ConvSlots *slots = writer->slots;
   Arena *arena = writer->arena;
+  const char *depth = writer->depth, *group = writer->group;
   long long out = (long long)writer->out, taps = (long long)writer->taps;
   Text text = {0};
-  text_printf(&text, "const %s image = depth / %lld, channel = outer / %lld;\n", writer->index_type,
-              out, taps);
-  declare_place(writer, &text, "y", arena_printf(arena, "depth %% %lld", out), slots->out);
+  text_printf(&text, "const %s image = %s / %lld, channel = outer / %lld;\n", writer->index_type,
+              depth, out, taps);
+  declare_place(writer, &text, "y", arena_printf(arena, "%s %% %lld", depth, out), slots->out);
   declare_place(writer, &text, "t", arena_printf(arena, "outer %% %lld", taps), slots->kernel);
   load_through_window(writer, &text,
-                      arena_printf(arena, "image * %lld + batch * %lld + channel",
-                                   (long long)slots->c, (long long)writer->own_c));
+                      arena_printf(arena, "image * %lld + %s * %lld + channel", (long long)slots->c,
+                                   group, (long long)writer->own_c));
   const char *given =
-      arena_printf(arena, "(depth / %lld * %lld + batch * %lld + outer) * %lld + depth %% %lld",
-                   out, (long long)slots->k, (long long)writer->own_k, out, out);
+      arena_printf(arena, "(%s / %lld * %lld + %s * %lld + outer) * %lld + %s %% %lld", depth, out,
+                   (long long)slots->k, group, (long long)writer->own_k, out, depth, out);
   return (ProductText){.sides = {plain_text(writer, 1, given), text_take(&text, arena)},
                        .depth_is_inner = {true, true},
                        .matrices = {matrix(writer, 1, out, given),
-                                    pointwise(writer, "depth", "outer", slots->c, writer->own_c)}};
+                                    pointwise(writer, depth, "outer", slots->c, writer->own_c)}};
 }
 
 /* ---- what they share ---- */
@@ -225,8 +237,10 @@ static ProductExtents extents_of(const Kernel *kernel) {
   int64_t taps = extent_product(slots->kernel, slots->spatial);
   int64_t own_c = slots->c / slots->groups, own_k = slots->k / slots->groups;
   Direction direction = direction_of(kernel);
-  if (direction.is_weight)
-    return (ProductExtents){slots->groups, own_k, own_c * taps, slots->n * out};
+  if (direction.is_weight) {
+    int64_t pieces = greatest(slots->pieces, 1);
+    return (ProductExtents){pieces * slots->groups, own_k, own_c * taps, slots->n / pieces * out};
+  }
   return direction.is_input ? (ProductExtents){slots->groups, own_c, slots->n * in, own_k * taps}
                             : (ProductExtents){slots->groups, own_k, slots->n * out, own_c * taps};
 }
@@ -247,13 +261,16 @@ static const char *epilogue_text(const ConvWriter *writer, const Direction *dire
                   : direction->is_input ? writer->in
                                         : writer->out;
   int64_t own = direction->is_input ? writer->own_c : writer->own_k;
-  const char *channel = arena_printf(arena, "batch * %lld + row", (long long)own);
+  int pieces_axes = writer->slots->pieces > 0;
+  const char *channel = arena_printf(arena, "%s * %lld + row", writer->group, (long long)own);
   const char *outer = arena_printf(arena, "column / %lld", (long long)plane);
+  if (pieces_axes > 0 && expression_uses_axis(arena, kernel, 0))
+    code_line(&code, "const %s i0 = batch / %lld;", type, (long long)writer->slots->groups);
   for (int i = 0; i < 2; i++)
-    if (expression_uses_axis(arena, kernel, i))
-      code_line(&code, "const %s i%d = %s;", type, i,
+    if (expression_uses_axis(arena, kernel, pieces_axes + i))
+      code_line(&code, "const %s i%d = %s;", type, pieces_axes + i,
                 (i == 0) == direction->is_weight ? channel : outer);
-  cuda_declare_axes(&code, writer->function, type, 2, kernel->axis_count,
+  cuda_declare_axes(&code, writer->function, type, pieces_axes + 2, kernel->axis_count,
                     arena_printf(arena, "(column %% %lld)", (long long)plane));
   cuda_write_epilogue(&code, writer->function, "sum", kernel_sum_type(kernel));
   return text_take(&text, arena);

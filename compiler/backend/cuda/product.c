@@ -24,17 +24,15 @@ static const Tile tiles[] = {
 enum {
   TILE_COUNT = sizeof tiles / sizeof *tiles,
   ENOUGH_BLOCKS = PROCESSORS * 3 / 4,
-  FEW = 8,          /* rows or columns that fill no tile */
-  LONG_DEPTH = 256, /* worth a block */
-  LONG_SUM = 1024   /* products of floats that are added up one after the other */
+  LONG_SUM = 1024 /* products of floats that are added up one after the other */
 };
 
 typedef enum Way { TILES, POINTS, SUMS, TENSOR } Way;
 
 static Way choose_way(const Kernel *kernel, const ProductExtents *extents) {
   if (tensor_takes(kernel, extents)) return TENSOR;
-  if (extents->rows >= FEW && extents->columns >= FEW) return TILES;
-  return extents->depth >= LONG_DEPTH ? SUMS : POINTS;
+  if (extents->rows >= PRODUCT_FEW && extents->columns >= PRODUCT_FEW) return TILES;
+  return extents->depth >= PRODUCT_LONG_DEPTH ? SUMS : POINTS;
 }
 
 const char *product_loaded(Arena *arena, const KernelFunction *function,

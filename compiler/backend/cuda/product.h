@@ -11,6 +11,14 @@ typedef struct ProductExtents {
   int64_t batches, rows, columns, depth;
 } ProductExtents;
 
+enum {
+  PRODUCT_FEW = 8,         /* rows or columns that fill no tile */
+  PRODUCT_LONG_DEPTH = 256 /* then worth a block an element */
+};
+
+/* About the clocks of a product whose depth is made in so many pieces (pieces.c). */
+double product_time(const ProductShape *whole, int64_t pieces);
+
 /* How the product reads and stores. Texts of CUDA, in which `batch` is the product's number. */
 typedef struct ProductText {
   const char *index_type;

@@ -1,7 +1,7 @@
 /* The target of the CUDA back end: a GPU of compute capability 8.0 or later. All that the compiler knows of
  * it besides how kernels are cut and written. */
-#include "backend/cuda/cuda.h"
 #include "backend/cuda/library.h"
+#include "backend/cuda/product.h"
 
 static int64_t blocks_of(const Kernel *kernel) { return cuda_grid(kernel).blocks; }
 
@@ -29,6 +29,7 @@ const Target target_cuda = {
                    .few_rows = 64,
                    .least_pieces = 8,
                    .most_pieces = 256},
+    .depth = {.least_depth = 64, .most_pieces = 256, .worth = .75, .time = product_time},
     .fusion = {.most_operands = 40,
                .most_stages = 16,
                .cheap_repeats = 8,

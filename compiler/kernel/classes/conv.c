@@ -34,13 +34,14 @@ typedef struct Roles {
   int left, right, result;
 } Roles;
 
-/* Every product of elements that meet. */
+/* Every product of elements that meet. In pieces each sums up its own images. */
 static void add_products(const Kernel *kernel, const KernelReader *reader, Roles roles,
                          double *result) {
   const ConvSlots *conv = &kernel->conv;
   int64_t in = window_elements(conv, conv->in), out = window_elements(conv, conv->out);
   int64_t taps = window_elements(conv, conv->kernel);
   int64_t c_group = conv->c / conv->groups, k_group = conv->k / conv->groups;
+  int64_t images = conv->n / greatest(conv->pieces, 1), weights = window_w_elements(conv);
   for (int64_t n = 0; n < conv->n; n++)
     for (int64_t k = 0; k < conv->k; k++)
       for (int64_t o = 0; o < out; o++)
@@ -50,7 +51,8 @@ static void add_products(const Kernel *kernel, const KernelReader *reader, Roles
             if (position < 0) continue;
             int64_t channel = k / k_group * c_group + c;
             const int64_t at[] = {[X] = (n * conv->c + channel) * in + position,
-                                  [W] = (k * c_group + c) * taps + t,
+                                  [W] = n / images * (conv->pieces > 0 ? weights : 0) +
+                                        (k * c_group + c) * taps + t,
                                   [Y] = (n * conv->k + k) * out + o};
             result[at[roles.result]] +=
                 reader_load(reader, 0, at[roles.left]) * reader_load(reader, 1, at[roles.right]);
