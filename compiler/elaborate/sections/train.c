@@ -72,7 +72,7 @@ static void report_unknown_train_key(Elaborator *e, TrainPlan *plan, AstName nam
   for (int i = 0; i < KEY_COUNT; i++) names[i] = key_info[i].in_train ? key_info[i].name : "";
   const char *nearest = report_meant(name.text, names, KEY_COUNT);
   for (int i = 0; nearest && i < KEY_COUNT; i++)
-    if (names[i] == nearest) plan->misspelt[i] = true;
+    if (strcmp(names[i], nearest) == 0) plan->misspelt[i] = true;
   report_unknown_key(e, name, false);
 }
 
