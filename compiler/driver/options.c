@@ -10,6 +10,7 @@
 
 #include "backend/c/kernels.h"
 #include "backend/cuda/cuda.h"
+#include "backend/cuda/images.h"
 #include "program/stages.h"
 #include "support/names.h"
 
@@ -237,32 +238,47 @@ static void parse_positional(ParseState *parse, struct argp_state *state, char *
   vec_push(parse->arena, &options->files, argument);
 }
 
-static void check_usage(ParseState *parse, struct argp_state *state) {
-  Options *options = parse->options;
-  bool single = options->command == COMMAND_COMPILE;
-  if (options->files.count == 0 && options->command != COMMAND_DOC)
-    argp_error(state, "which .net file? (nnc FILE -o OUT)");
+/* A dump has been through what these options are about. */
+static void check_dumps(const Options *options, struct argp_state *state) {
   if (options->stages.start_after &&
-      (options->has_float || options->has_scans || options->memory_limit > 0 ||
-       options->definitions.count > 0 || options->check_gradients || options->check_indices ||
-       options->passes.dump_after || options->passes.stop_after || options->stages.dump_after))
+      (options->has_level || options->has_float || options->has_scans ||
+       options->memory_limit > 0 || options->definitions.count > 0 || options->check_gradients ||
+       options->check_indices || options->passes.dump_after || options->passes.stop_after ||
+       options->stages.dump_after))
     argp_error(state,
                "after %s nothing is left to choose but what is emitted and how C is compiled",
                options->stages.start_after);
   if (options->passes.start_after && (options->has_float || options->definitions.count > 0))
     argp_error(state, "a dump has its types and constants: --float and -D are for .net files");
-  if (options->emit == EMIT_CUDA) options->target = &target_cuda;
-  if (options->emit == EMIT_C && options->target == &target_cuda)
+}
+
+/* What the executable is for, and what is only for one of the targets. */
+static void check_target(ParseState *parse, struct argp_state *state) {
+  Options *options = parse->options;
+  const char *arch = options->toolchain.arch, *mistake = NULL;
+  if (options->emit == EMIT_CUDA && options->target == &target_c)
+    argp_error(state, "--emit=cuda is for --target=cuda; with --target=c --emit=c writes the C");
+  if (!options->target) options->target = options->emit == EMIT_CUDA ? &target_cuda : &target_c;
+  bool is_cuda = options->target == &target_cuda;
+  if (options->emit == EMIT_C && is_cuda)
     argp_error(state,
                "--emit=c is for --target=c; with --target=cuda --emit=cuda writes one file of "
                "the kernels and their host");
-  if (options->gemm != GEMM_NONE && options->target != &target_cuda)
-    argp_error(state, "--gemm is for --target=cuda");
+  if (options->gemm != GEMM_NONE && !is_cuda) argp_error(state, "--gemm is for --target=cuda");
   if (options->gemm == GEMM_CUBLASLT) options->target = target_cuda_cublaslt();
-  const char *arch = options->toolchain.arch;
-  if (options->target == &target_c && arch &&
-      (!strncmp(arch, "sm_", 3) || !strncmp(arch, "compute_", 8)))
+  if (is_cuda) mistake = cuda_usage_mistake(parse->arena, &options->toolchain);
+  if (mistake) argp_error(state, "%s", mistake);
+  if (!is_cuda && arch && (!strncmp(arch, "sm_", 3) || !strncmp(arch, "compute_", 8)))
     argp_error(state, "--arch=%s names GPUs, which are for --target=cuda", arch);
+}
+
+static void check_usage(ParseState *parse, struct argp_state *state) {
+  Options *options = parse->options;
+  bool single = options->command == COMMAND_COMPILE;
+  if (options->files.count == 0 && options->command != COMMAND_DOC)
+    argp_error(state, "which .net file? (nnc FILE -o OUT)");
+  check_dumps(options, state);
+  check_target(parse, state);
   if (single && options->files.count > 1)
     argp_error(state, "one file makes one executable, but there are %d: %s, %s%s",
                options->files.count, options->files.items[0], options->files.items[1],
@@ -311,7 +327,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
     if (!strchr(argument, '=')) argp_error(state, "-D takes NAME=VALUE, not \"%s\"", argument);
     vec_push(parse->arena, &options->definitions, argument);
     break;
-  case 'O': options->passes.level = word_value(state, level_words, argument, "-O"); break;
+  case 'O':
+    options->has_level = true;
+    options->passes.level = word_value(state, level_words, argument, "-O");
+    break;
   case KEY_TARGET:
     options->target = targets[word_value(state, target_words, argument, "--target")];
     break;
@@ -362,10 +381,7 @@ static void print_version(FILE *stream, struct argp_state *state) {
 }
 
 Options options_parse(Arena *arena, int argc, char **argv) {
-  Options options = {.target = &target_c,
-                     .toolchain = {.cache_bytes = 512 << 20},
-                     .colour = -1,
-                     .passes = {.level = 1}};
+  Options options = {.toolchain = {.cache_bytes = 512 << 20}, .colour = -1, .passes = {.level = 1}};
   ParseState parse = {arena, &options, false};
   struct argp parser = {option_table, parse_option, "[COMMAND] FILE...", documentation, 0, 0, 0};
   argp_program_version_hook = print_version;

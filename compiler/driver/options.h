@@ -43,6 +43,7 @@ typedef struct Options {
   bool check_indices; /* always with -O0 */
   PipelineOptions passes;
   PipelineOptions stages; /* of lowering */
+  bool has_level;         /* -O */
   bool has_float;         /* --float */
   DType float_type;
   bool has_scans; /* --scans; for a dump, else what it says */

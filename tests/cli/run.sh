@@ -17,9 +17,10 @@ check_status "unknown flag" 2 'unrecognized option' "$nnc" --no-such-flag x.net
 check_status "unknown kind" 2 '--emit takes one of c, cuda, ir' "$nnc" --emit=pdf x.net
 check_status "C of a program for CUDA" 2 'emit=c is for --target=c; with --target=cuda --emit=cuda' "$nnc" --target=cuda --emit=c x.net
 check_status "GPUs without --target=cuda" 2 'arch=sm_80,sm_90a names GPUs, which are for --target=cuda' "$nnc" --arch=sm_80,sm_90a x.net
-check_status "the GPUs of this machine" 3 'error: --arch=native: GPUs are named' "$nnc" models/iris.net --target=cuda --arch=native --emit=cuda
-check_status "processors as GPUs" 3 "in a list for CUDA stand sm_80, .* not 'x86-64-v3'" "$nnc" models/iris.net --target=cuda --arch=x86-64-v3 --emit=cuda
-check_status "a static program for CUDA" 3 'error: --static: an executable for CUDA opens' "$nnc" models/iris.net --target=cuda --static --emit=cuda
+check_status "the GPUs of this machine" 2 'nnc: --arch=native: GPUs are named' "$nnc" models/iris.net --target=cuda --arch=native --emit=cuda
+check_status "processors as GPUs" 2 "in a list for CUDA stand sm_80, .* not 'x86-64-v3'" "$nnc" models/iris.net --target=cuda --arch=x86-64-v3 --emit=cuda
+check_status "CUDA for processors" 2 'emit=cuda is for --target=cuda' "$nnc" models/iris.net --target=c --emit=cuda
+check_status "a static program for CUDA" 2 'nnc: --static: an executable for CUDA opens' "$nnc" models/iris.net --target=cuda --static --emit=cuda
 check_status "no NVRTC" 3 "NNC_NVRTC is '/nonexistent', which is no NVRTC" env NNC_NVRTC=/nonexistent "$nnc" models/iris.net --target=cuda -o "$work/iris"
 check_status "memory of a GPU" 1 'values of the entry train take' "$nnc" models/iris.net --target=cuda --memory-limit=1K --emit=cuda
 check_status "unknown pass" 2 'there is no pass or stage "nothing"' "$nnc" --dump-after=nothing x.net
@@ -118,6 +119,7 @@ done
 check "an executable of a plan" "$nnc" "$work/iris.plan" --resume-after=plan -o "$work/planned"
 check_status "its variables" 0 'logits.w' "$work/planned" info
 check_status "other stages do not read back" 2 'the dump after the stage "fuse" does not read back; the one after "plan" does' "$nnc" "$work/iris.plan" --resume-after=fuse
+check_status "nor how much is optimized" 2 'after plan nothing is left to choose' "$nnc" "$work/iris.plan" --resume-after=plan -O0
 check_status "nothing is left to choose" 2 'after plan nothing is left to choose' "$nnc" "$work/iris.plan" --resume-after=plan --memory-limit=1M
 # mistaken LINE... : what is said of the dump with lines changed by sed; the last argument is the message.
 mistaken() {

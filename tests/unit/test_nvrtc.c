@@ -41,7 +41,7 @@ static void test_lists(void **state) {
                {"compute_80", "compute_80"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     Architectures found;
-    assert_true(architectures_parse(arena, &found, cases[i].list));
+    assert_null(architectures_parse(arena, &found, cases[i].list));
     assert_string_equal(names_of(&found), cases[i].names);
   }
 }
@@ -64,11 +64,9 @@ static void test_mistakes_in_lists(void **state) {
                 "more than 15 architectures"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     Architectures found;
-    heard_begin(work);
-    bool good = architectures_parse(arena, &found, cases[i].list);
-    heard_end(arena);
-    assert_false(good);
-    heard_assert(cases[i].message);
+    const char *mistake = architectures_parse(arena, &found, cases[i].list);
+    assert_non_null(mistake);
+    assert_non_null(strstr(mistake, cases[i].message));
   }
 }
 
@@ -86,7 +84,7 @@ static void test_known(void **state) {
       .path = "libx", .major = 12, .minor = 8, .architecture_count = 4, .architectures = known};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     Architectures asked;
-    assert_true(architectures_parse(arena, &asked, cases[i].list));
+    assert_null(architectures_parse(arena, &asked, cases[i].list));
     heard_begin(work);
     bool good = architectures_check(arena, &asked, &nvrtc);
     heard_end(arena);
@@ -99,7 +97,7 @@ static void test_known(void **state) {
   }
   Architectures family;
   nvrtc.minor = 9;
-  assert_true(architectures_parse(arena, &family, "sm_100f"));
+  assert_null(architectures_parse(arena, &family, "sm_100f"));
   assert_true(architectures_check(arena, &family, &nvrtc));
 }
 

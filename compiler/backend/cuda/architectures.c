@@ -46,29 +46,23 @@ static bool has_text(const Architectures *architectures) {
   return architectures->items[architectures->count - 1].is_text;
 }
 
-bool architectures_parse(Arena *arena, Architectures *architectures, const char *list) {
+const char *architectures_parse(Arena *arena, Architectures *architectures, const char *list) {
   *architectures = (Architectures){0};
   for (const char *at = list;;) {
     size_t length = strcspn(at, ",");
     const char *word = arena_strndup(arena, at, length);
     Architecture one;
-    if (!parse_word(&one, word)) {
-      fprintf(stderr,
-              "nnc: error: --arch: in a list for CUDA stand sm_80, sm_90a, sm_100f or compute_90, "
-              "not '%s'\n",
-              word);
-      return false;
-    }
-    if (one.number < OLDEST_ARCHITECTURE) {
-      fprintf(stderr, "nnc: error: --arch: '%s' is too old, the oldest is sm_%d\n", word,
-              OLDEST_ARCHITECTURE);
-      return false;
-    }
+    if (!parse_word(&one, word))
+      return arena_printf(arena,
+                          "--arch: in a list for CUDA stand sm_80, sm_90a, sm_100f or compute_90, "
+                          "not '%s'",
+                          word);
+    if (one.number < OLDEST_ARCHITECTURE)
+      return arena_printf(arena, "--arch: '%s' is too old, the oldest is sm_%d", word,
+                          OLDEST_ARCHITECTURE);
     /* One place is left for the text. */
-    if (architectures->count == MOST_ARCHITECTURES - 1 || !insert(architectures, one)) {
-      fprintf(stderr, "nnc: error: --arch: more than %d architectures\n", MOST_ARCHITECTURES - 1);
-      return false;
-    }
+    if (architectures->count == MOST_ARCHITECTURES - 1 || !insert(architectures, one))
+      return arena_printf(arena, "--arch: more than %d architectures", MOST_ARCHITECTURES - 1);
     if (at[length] == 0) break;
     at += length + 1;
   }
@@ -78,7 +72,7 @@ bool architectures_parse(Arena *arena, Architectures *architectures, const char 
                                          .number = number,
                                          .is_text = true});
   }
-  return true;
+  return NULL;
 }
 
 /* ---- what NVRTC knows ---- */

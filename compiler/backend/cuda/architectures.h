@@ -29,8 +29,8 @@ typedef struct Architectures {
 
 extern const char default_architectures[];
 
-/* Reads the list; false after a message. */
-bool architectures_parse(Arena *arena, Architectures *architectures, const char *list);
+/* Reads the list; NULL, or what is wrong with it. */
+const char *architectures_parse(Arena *arena, Architectures *architectures, const char *list);
 /* Whether NVRTC compiles for all of them; false after a message. */
 bool architectures_check(Arena *arena, const Architectures *architectures, const Nvrtc *nvrtc);
 

@@ -9,6 +9,7 @@
 #include "backend/cuda/architectures.h"
 #include "support/embedded.h"
 #include "support/files.h"
+#include "support/panic.h"
 
 typedef struct CudaImages {
   ImageCompiler compiler; /* first: options->images is this */
@@ -118,23 +119,24 @@ static bool find_compiler(Arena *arena, CudaImages *images) {
   return architectures_check(arena, &images->architectures, &images->nvrtc);
 }
 
+const char *cuda_usage_mistake(Arena *arena, const CompileOptions *options) {
+  Architectures named;
+  if (options->is_static)
+    return "--static: an executable for CUDA opens the driver's library when it starts, which a "
+           "static one cannot";
+  if (options->arch == NULL) return NULL;
+  if (strcmp(options->arch, "native") == 0)
+    return "--arch=native: GPUs are named, as by --arch=sm_90a; 'nvidia-smi "
+           "--query-gpu=name,compute_cap --format=csv' tells which this machine has (9.0 is "
+           "sm_90a, 8.6 is sm_86)";
+  return architectures_parse(arena, &named, options->arch);
+}
+
 bool cuda_prepare_images(Arena *arena, CompileOptions *options, bool compiles) {
   CudaImages *images = ARENA_NEW(arena, CudaImages);
-  if (options->is_static) {
-    fprintf(stderr,
-            "nnc: error: --static: an executable for CUDA opens the driver's library when it "
-            "starts, which a static one cannot\n");
-    return false;
-  }
-  if (options->arch != NULL && strcmp(options->arch, "native") == 0) {
-    fprintf(stderr,
-            "nnc: error: --arch=native: GPUs are named, as by --arch=sm_90a; 'nvidia-smi "
-            "--query-gpu=name,compute_cap --format=csv' tells which this machine has (9.0 is "
-            "sm_90a, 8.6 is sm_86)\n");
-    return false;
-  }
   const char *list = options->arch == NULL ? default_architectures : options->arch;
-  if (!architectures_parse(arena, &images->architectures, list)) return false;
+  const char *mistake = architectures_parse(arena, &images->architectures, list);
+  if (mistake) panic("%s", mistake); /* cuda_usage_mistake has looked for one */
   int count = images->architectures.count;
   const char **names = ARENA_ARRAY(arena, const char *, count);
   for (int i = 0; i < count; i++) names[i] = images->architectures.items[i].name;

@@ -4,6 +4,9 @@
 
 #include "backend/common/compile.h"
 
+/* NULL, or what of these options CUDA cannot take. */
+const char *cuda_usage_mistake(Arena *arena, const CompileOptions *options);
+
 /* Before compile_prepare: reads options->arch, which is of the GPUs (NULL: the default),
  * fills options->images, and sets options->arch to what the host's part is compiled for. With
  * `compiles` NVRTC is found and asked what it knows; without, compile_c must not be called. False
