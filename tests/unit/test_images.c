@@ -215,7 +215,6 @@ static void test_table(void **state) {
 
 /* Another C compiler assembles the images, too; a static executable could not open the driver. */
 static void test_other_compilers(void **state) {
-  Sample sample;
   compiler = "gcc";
   if (system("gcc --version > /dev/null 2>&1") == 0) {
     clear_cache();
@@ -223,11 +222,15 @@ static void test_other_compilers(void **state) {
     assert_non_null(strstr(run_program(), "compute_80 unit 1: image of"));
   }
   compiler = NULL;
-  sample.options = (CompileOptions){.is_static = true};
-  heard_begin(work);
-  assert_false(cuda_prepare_images(arena, &sample.options, false));
-  heard_end(arena);
-  heard_assert("nnc: error: --static: ");
+}
+
+static void test_usage(void **state) {
+  const CompileOptions fit = {.arch = "sm_80,compute_90"}, is_static = {.is_static = true};
+  const CompileOptions native = {.arch = "native"}, other = {.arch = "x86-64"};
+  assert_null(cuda_usage_mistake(arena, &fit));
+  assert_non_null(strstr(cuda_usage_mistake(arena, &is_static), "--static: an executable"));
+  assert_non_null(strstr(cuda_usage_mistake(arena, &native), "--arch=native: GPUs are named"));
+  assert_non_null(strstr(cuda_usage_mistake(arena, &other), "not 'x86-64'"));
 }
 
 static void test_cache(void **state) {
@@ -402,11 +405,17 @@ static void test_by_hand(void **state) {
 
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_table),           cmocka_unit_test(test_cache),
-      cmocka_unit_test(test_other_compilers), cmocka_unit_test(test_parallel),
-      cmocka_unit_test(test_warning),         cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_machine),         cmocka_unit_test(test_unknown_architecture),
-      cmocka_unit_test(test_interrupted),     cmocka_unit_test(test_true_nvrtc),
+      cmocka_unit_test(test_table),
+      cmocka_unit_test(test_cache),
+      cmocka_unit_test(test_other_compilers),
+      cmocka_unit_test(test_usage),
+      cmocka_unit_test(test_parallel),
+      cmocka_unit_test(test_warning),
+      cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_machine),
+      cmocka_unit_test(test_unknown_architecture),
+      cmocka_unit_test(test_interrupted),
+      cmocka_unit_test(test_true_nvrtc),
       cmocka_unit_test(test_by_hand),
   };
   char folder[] = "/tmp/nnc-images-XXXXXX";
