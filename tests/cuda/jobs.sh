@@ -1,7 +1,7 @@
 # What the parts of the suite share: the compiler for the emulator, and checks that run side by side, as many as
 # there are cores.
 
-export NNC_NVRTC=$build/tests/cuda_emulator/libnvrtc.so.13 NNC_LIBCUDA=$build/tests/cuda_emulator/libcuda.so.1
+export NNC_NVRTC=$build/tests/cuda_emulator/libnvrtc.so.13
 export NNC_EMULATOR_FLAGS=-g0 # compiles faster; faults name no lines
 nnc=$build/bin/nnc
 cuda=(--target=cuda --arch=compute_90)

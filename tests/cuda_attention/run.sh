@@ -6,17 +6,12 @@ set -uo pipefail
 build=$(cd "$1" && pwd)
 cd "$(dirname "$0")"
 source ../lib/check.sh
+source ../lib/emulator.sh
 here=$PWD nnc=$build/bin/nnc
-if ! command -v clang++ >/dev/null && ! command -v g++ >/dev/null && [ -z "${NNC_EMULATOR_CXX:-}" ]; then
-  echo "skipped: the emulator needs a C++ compiler (clang++ or g++)"
-  echo "0 passed, 0 failed"
-  exit 0
-fi
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-printf '\x08\0\0\0\0\0\0\0{}      ' > none.safetensors # there are no inputs
-export NNC_NVRTC=$build/tests/cuda_emulator/libnvrtc.so.13 NNC_LIBCUDA=$build/tests/cuda_emulator/libcuda.so.1
-step() { "$1" step --inputs none.safetensors --steps 1 --quiet "$2"; }
+make_no_inputs
+export NNC_NVRTC=$build/tests/cuda_emulator/libnvrtc.so.13
 
 # tried NAME TYPE TOLERANCE DEFINE...
 tried() {

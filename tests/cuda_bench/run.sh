@@ -5,13 +5,9 @@ set -uo pipefail
 build=$(cd "$1" && pwd)
 cd "$(dirname "$0")/../.."
 source tests/lib/check.sh
-if ! command -v clang++ >/dev/null && ! command -v g++ >/dev/null; then
-  echo "skipped: the emulator needs a C++ compiler (clang++ or g++)"
-  echo "0 passed, 0 failed"
-  exit 0
-fi
+source tests/lib/emulator.sh
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
-export PYTHONDONTWRITEBYTECODE=1 NNC_LIBCUDA=$build/tests/cuda_emulator/libcuda.so.1
+export PYTHONDONTWRITEBYTECODE=1
 bundle() { bench/cuda/bundle.sh "$build" "$work/bundle" --emulator --tiny --no-compile-time "$@"; }
 gpu() { bench/cuda/gpu.sh "$work/bundle" "$work/out" --jobs=2 --rounds=1 --round-seconds=0.02 --seconds=120 "$@"; }
 # found NAME EXPRESSION: of the results `r`.

@@ -14,13 +14,9 @@ set -uo pipefail
 build=$(cd "$1" && pwd)
 cd "$(dirname "$0")/../.."
 source tests/lib/check.sh
-if ! command -v clang++ >/dev/null && ! command -v g++ >/dev/null && [ -z "${NNC_EMULATOR_CXX:-}" ]; then
-  echo "skipped: the emulator needs a C++ compiler (clang++ or g++)"
-  echo "0 passed, 0 failed"
-  exit 0
-fi
+source tests/lib/emulator.sh
 emulator=$build/tests/cuda_emulator
-export NNC_NVRTC=$emulator/libnvrtc.so.13 NNC_LIBCUDA=$emulator/libcuda.so.1
+export NNC_NVRTC=$emulator/libnvrtc.so.13
 run="$emulator/check"
 
 for order in forward reverse shuffled; do

@@ -7,13 +7,9 @@ build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 source "$here/../lib/check.sh"
 source "$here/../lib/close.sh"
-if ! command -v clang++ >/dev/null && ! command -v g++ >/dev/null && [ -z "${NNC_EMULATOR_CXX:-}" ]; then
-  echo "skipped: the emulator needs a C++ compiler (clang++ or g++)"
-  echo "0 passed, 0 failed"
-  exit 0
-fi
+source "$here/../lib/emulator.sh"
 cxx=${NNC_EMULATOR_CXX:-$(command -v clang++ || command -v g++)}
-export NNC_NVRTC=$build/tests/cuda_emulator/libnvrtc.so.13 NNC_LIBCUDA=$build/tests/cuda_emulator/libcuda.so.1
+export NNC_NVRTC=$build/tests/cuda_emulator/libnvrtc.so.13
 nnc="$build/bin/nnc --cache-dir=cache"
 cuda="$nnc --target=cuda --arch=sm_80"
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT

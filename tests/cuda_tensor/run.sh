@@ -9,18 +9,11 @@ set -uo pipefail
 build=$(cd "$1" && pwd)
 cd "$(dirname "$0")"
 source ../lib/check.sh
+source ../lib/emulator.sh
 here=$PWD nnc=$build/bin/nnc
-if ! command -v clang++ >/dev/null && ! command -v g++ >/dev/null && [ -z "${NNC_EMULATOR_CXX:-}" ]; then
-  echo "skipped: the emulator needs a C++ compiler (clang++ or g++)"
-  echo "0 passed, 0 failed"
-  exit 0
-fi
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-printf '\x08\0\0\0\0\0\0\0{}      ' > none.safetensors # there are no inputs
-emulated() { NNC_NVRTC=$build/tests/cuda_emulator/libnvrtc.so.13 "$@"; }
-export NNC_LIBCUDA=$build/tests/cuda_emulator/libcuda.so.1
-step() { "$1" step --inputs none.safetensors --steps 1 --quiet "$2"; }
+make_no_inputs
 
 # Every line of a result is printed by a function below; they run as many at a time as there are processors.
 verdict() { local name=$1; shift; if "$@" >"$name.log" 2>&1; then echo "ok $name"; else echo "FAIL $name: $(tail -c 600 "$name.log")"; fi; }
