@@ -51,6 +51,26 @@ typedef struct nnc_cuda_product {
 struct nnc_cuda_library;
 extern const struct nnc_cuda_library nnc_cublaslt;
 
+/* A tensor that a kernel copies boxes of by the machine's own means (TMA): a parameter of it, which the
+ * runtime makes of the operand's address (cuTensorMapEncodeTiled). The elements of the first axis lie
+ * together; strides, in bytes, are those of the others. Rows of a box have 128 bytes. */
+enum { NNC_CUDA_MAP_AXES = 5 };
+typedef struct nnc_cuda_map {
+  int argument; /* the operand, by its number among the arguments */
+  int type;     /* as the driver numbers them */
+  int rank;
+  uint64_t extents[NNC_CUDA_MAP_AXES], strides[NNC_CUDA_MAP_AXES - 1];
+  uint32_t box[NNC_CUDA_MAP_AXES];
+} nnc_cuda_map;
+
+/* What a kernel is in images for sm_90a, where it is something else there. */
+typedef struct nnc_cuda_form {
+  int64_t tiles; /* so many blocks are launched, but no more than the device has multiprocessors */
+  int threads, shared;
+  int first_map; /* the maps are arguments from this one on, for which there are places */
+  nnc_cuda_map maps[2];
+} nnc_cuda_form;
+
 /* A kernel with the extents of its launch, which are known when the program is compiled. */
 typedef struct nnc_cuda_kernel {
   const char *name; /* of the function in its unit */
@@ -59,6 +79,7 @@ typedef struct nnc_cuda_kernel {
   int threads;    /* of a block, which has one axis; a multiple of 32 */
   int shared; /* bytes of shared memory that are asked for at the launch; may be more than 48 KB */
   const nnc_cuda_product *product; /* that the library computes; NULL: none */
+  const nnc_cuda_form *form;       /* NULL: it is the same in all images */
 } nnc_cuda_kernel;
 
 typedef struct nnc_cuda_program {

@@ -129,18 +129,23 @@ static bool load_image(CuModule *module, const nnc_cuda_image *image) {
   return good;
 }
 
+const nnc_cuda_form *nnc_code_form(const nnc_code *code, int kernel) {
+  return strcmp(code->name, "sm_90a") == 0 ? code->program->kernels[kernel].form : NULL;
+}
+
 static bool find_function(const nnc_code *code, int number) {
   const nnc_cuda_kernel *kernel = &code->program->kernels[number];
+  const nnc_cuda_form *form = nnc_code_form(code, number);
   CuFunction *function = &code->functions[number];
+  int shared = form ? form->shared : kernel->shared;
   char doing[160];
   snprintf(doing, sizeof doing, "find the kernel '%s'", kernel->name);
   CuResult result = nnc_cuda.module_function(function, code->modules[kernel->unit], kernel->name);
   if (!nnc_cuda_worked(result, doing)) return false;
-  if (kernel->shared <= PLAIN_SHARED) return true;
-  snprintf(doing, sizeof doing, "get %d bytes of shared memory for the kernel '%s'", kernel->shared,
+  if (shared <= PLAIN_SHARED) return true;
+  snprintf(doing, sizeof doing, "get %d bytes of shared memory for the kernel '%s'", shared,
            kernel->name);
-  return nnc_cuda_worked(nnc_cuda.function_set(*function, CU_MOST_DYNAMIC_SHARED, kernel->shared),
-                         doing);
+  return nnc_cuda_worked(nnc_cuda.function_set(*function, CU_MOST_DYNAMIC_SHARED, shared), doing);
 }
 
 static bool load_all(nnc_code *code) {

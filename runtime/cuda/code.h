@@ -19,6 +19,9 @@ typedef struct nnc_code {
 const char *nnc_code_choose(const nnc_cuda_program *program, const nnc_gpu *gpu, const char *file,
                             char *message);
 
+/* What the kernel is in the images that are used, if that is another form; else NULL. */
+const nnc_cuda_form *nnc_code_form(const nnc_code *code, int kernel);
+
 /* Loads these images; false after a message. */
 bool nnc_code_load(nnc_code *code, const nnc_cuda_program *program, const char *name);
 void nnc_code_unload(nnc_code *code);

@@ -62,6 +62,17 @@ enum nnc_cuda_flag {
   CU_MOST_DYNAMIC_SHARED = 8 /* attribute of a function */
 };
 
+/* Of a tensor map. */
+enum nnc_cuda_map_option {
+  CU_MAP_NOT_INTERLEAVED = 0,
+  CU_MAP_SWIZZLE_128 = 3,
+  CU_MAP_PROMOTE_256 = 3, /* to so many bytes on the way through the L2 cache */
+  CU_MAP_ZEROS_OUTSIDE = 0
+};
+typedef struct CuTensorMap {
+  _Alignas(64) uint64_t words[16];
+} CuTensorMap;
+
 /* Options of module_load. */
 enum nnc_cuda_jit {
   CU_JIT_INFO_LOG = 3,
@@ -90,6 +101,9 @@ enum nnc_cuda_jit {
   X(module_function, "cuModuleGetFunction", CuFunction *function, CuModule module,                 \
     const char *name)                                                                              \
   X(function_set, "cuFuncSetAttribute", CuFunction function, int attribute, int value)             \
+  X(map_encode, "cuTensorMapEncodeTiled", CuTensorMap *map, int type, uint32_t rank,               \
+    void *address, const uint64_t *extents, const uint64_t *strides, const uint32_t *box,          \
+    const uint32_t *steps, int interleave, int swizzle, int promotion, int outside)                \
   X(memory_take, "cuMemAlloc_v2", CuAddress *address, size_t bytes)                                \
   X(memory_free, "cuMemFree_v2", CuAddress address)                                                \
   X(memory_info, "cuMemGetInfo_v2", size_t *free, size_t *total)                                   \

@@ -28,10 +28,49 @@ void nnc_play_close(nnc_play *play) {
 
 /* --- In an entry's function ----------------------------------------------------------------- */
 
+static void encode(CuTensorMap *to, const nnc_cuda_map *map, void **arguments, const char *kernel) {
+  static const uint32_t steps[NNC_CUDA_MAP_AXES] = {1, 1, 1, 1, 1};
+  char doing[160];
+  CuResult result =
+      nnc_cuda.map_encode(to, map->type, (uint32_t)map->rank, *(void **)arguments[map->argument],
+                          map->extents, map->strides, map->box, steps, CU_MAP_NOT_INTERLEAVED,
+                          CU_MAP_SWIZZLE_128, CU_MAP_PROMOTE_256, CU_MAP_ZEROS_OUTSIDE);
+  if (result == 0) return;
+  snprintf(doing, sizeof doing, "describe a tensor for the kernel '%s'", kernel);
+  nnc_cuda_must(result, doing);
+}
+
+static void launch(const nnc_play *play, int kernel, const nnc_cuda_kernel *launched,
+                   void **arguments) {
+  char doing[160];
+  CuResult result = nnc_cuda.launch(play->code->functions[kernel], (unsigned)launched->blocks, 1, 1,
+                                    (unsigned)launched->threads, 1, 1, (unsigned)launched->shared,
+                                    play->gpu->stream, arguments, NULL);
+  if (result == 0) return;
+  snprintf(doing, sizeof doing, "launch the kernel '%s'", launched->name);
+  nnc_cuda_must(result, doing);
+}
+
+/* The driver copies the maps, as all arguments. */
+static void launch_form(const nnc_play *play, int kernel, const nnc_cuda_form *form,
+                        void **arguments) {
+  nnc_cuda_kernel launched = play->code->program->kernels[kernel];
+  CuTensorMap maps[2];
+  int64_t most = play->gpu->multiprocessors;
+  launched.blocks = form->tiles < most ? form->tiles : most;
+  launched.threads = form->threads;
+  launched.shared = form->shared;
+  for (int i = 0; i < 2; i++) {
+    encode(&maps[i], &form->maps[i], arguments, launched.name);
+    arguments[form->first_map + i] = &maps[i];
+  }
+  launch(play, kernel, &launched, arguments);
+}
+
 void nnc_play_launch(nnc_play *play, int kernel, void **arguments) {
   NNC_ASSERT(kernel >= 0 && kernel < play->code->program->kernel_count);
   const nnc_cuda_kernel *launched = &play->code->program->kernels[kernel];
-  char doing[160];
+  const nnc_cuda_form *form = nnc_code_form(play->code, kernel);
   NNC_ASSERT(launched->threads > 0 && launched->threads % 32 == 0);
   if (launched->blocks <= 0) return;
   if (launched->product && play->library &&
@@ -42,12 +81,8 @@ void nnc_play_launch(nnc_play *play, int kernel, void **arguments) {
               (long long)launched->blocks, INT_MAX);
     exit(NNC_EXIT_FAILURE);
   }
-  CuResult result = nnc_cuda.launch(play->code->functions[kernel], (unsigned)launched->blocks, 1, 1,
-                                    (unsigned)launched->threads, 1, 1, (unsigned)launched->shared,
-                                    play->gpu->stream, arguments, NULL);
-  if (result == 0) return;
-  snprintf(doing, sizeof doing, "launch the kernel '%s'", launched->name);
-  nnc_cuda_must(result, doing);
+  if (form) launch_form(play, kernel, form, arguments);
+  else launch(play, kernel, launched, arguments);
 }
 
 void nnc_play_copy(nnc_play *play, CuAddress to, CuAddress from, int64_t bytes) {

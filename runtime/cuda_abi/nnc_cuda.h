@@ -3,6 +3,7 @@
 #define NNC_CUDA_H
 
 #include "nnc_cuda_tile.h"
+#include "nnc_cuda_wgmma.h"
 #include "nnc_half.h"
 #include "nnc_ops.h"
 #include "nnc_random.h"

@@ -26,12 +26,15 @@ typedef unsigned long long uint64_t;
 
 /* A kernel whose blocks have at most so many threads. */
 #define NNC_KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads)
+/* The same, and a multiprocessor runs one such block at a time. */
+#define NNC_KERNEL_ALONE(threads) extern "C" __global__ void __launch_bounds__(threads, 1)
 #define NNC_DEVICE static __device__ __forceinline__
 #define NNC_SHARED static __device__ __noinline__ /* a function that is not inlined */
 #define NNC_EXTERN static __device__              /* one of the user's (nnc_cuda_extern.h) */
 #define NNC_BLOCK_MEMORY __shared__ /* a variable of the block, declared in a kernel */
 #define NNC_RESTRICT __restrict__
 #define NNC_UNROLL _Pragma("unroll")
+#define NNC_ROLLED _Pragma("unroll 1")
 #define NNC_ALIGN(bytes) __align__(bytes)
 
 #define NNC_THREAD ((int)threadIdx.x)

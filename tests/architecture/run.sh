@@ -97,7 +97,7 @@ runtime_includes() {
     while read -r file header; do
       case $header in
         */*) ;;
-        nnc_emulated_machine.h | nnc_emulated_tensor.h) continue ;; # of tests/cuda_emulator
+        nnc_emulated_machine.h | nnc_emulated_tensor.h | nnc_emulated_wgmma.h) continue ;; # of tests/cuda_emulator
         *) if [ -f "runtime/cuda_abi/$header" ] && [ "${file%%/*}" = cuda_abi ]; then header=cuda_abi/$header; else header=abi/$header; fi ;;
       esac
       echo "$file $header"

@@ -35,7 +35,7 @@ static Queue queues[MOST_THREADS];
 
 static Queue *own_queue(void) { return &queues[execute_machine()->thread]; }
 
-static bool copies_at_once(void) {
+bool copies_at_once(void) {
   static bool is_known, is_at_once;
   if (is_known) return is_at_once;
   const char *text = getenv("NNC_EMULATOR_COPIES");

@@ -9,10 +9,13 @@
  * 32 lanes of a warp at the same operation, none of them ended. */
 #include "execute.h"
 
+#include "boxes.h"
 #include "copies.h"
 #include "fault.h"
 #include "fiber.h"
+#include "groups.h"
 #include "memory.h"
+#include "phases.h"
 #include "races.h"
 #include "tensor.h"
 
@@ -22,19 +25,20 @@
 
 enum { MOST_THREADS = 1024, LANES = 32, MOST_WARPS = MOST_THREADS / LANES };
 
-enum { FRESH, READY, AT_BARRIER, AT_WARP, ENDED };
-
-typedef struct Thread {
-  int state;
-  int position; /* in the order */
-  int stack;
-  Fiber fiber;
-} Thread;
+enum { FRESH, READY, AT_BARRIER, AT_WARP, ASLEEP, ENDED };
 
 typedef struct Site {
   const char *file;
   int line;
 } Site;
+
+typedef struct Thread {
+  int state;
+  int position; /* in the order */
+  int stack;
+  Site site; /* where it sleeps */
+  Fiber fiber;
+} Thread;
 
 typedef struct Warp {
   int arrived, ended, kind;
@@ -63,6 +67,15 @@ static uint64_t warp_operation(int kind, uint64_t value, int from, const char *f
 
 static void exchanged(void);
 
+/* The memory that a launch asks for: as much as any device gives, from a multiple of 1024. */
+static _Alignas(1024) char dynamic_memory[232448];
+
+static uint32_t block_address(const void *at) {
+  if (!function_owns(execute_function(), at, 1))
+    fault("%p is no address of the block's memory", at);
+  return (uint32_t)((const char *)at - dynamic_memory);
+}
+
 static nnc_emulated_machine machine = {.sync = block_barrier,
                                        .warp = warp_operation,
                                        .exchanged = exchanged,
@@ -71,7 +84,14 @@ static nnc_emulated_machine machine = {.sync = block_barrier,
                                        .copy_group = copies_group,
                                        .copy_wait = copies_wait,
                                        .load_matrices = tensor_load_matrices,
-                                       .mma = tensor_mma};
+                                       .mma = tensor_mma,
+                                       .dynamic = dynamic_memory,
+                                       .block_address = block_address,
+                                       .registers = groups_registers,
+                                       .phase = phases_do,
+                                       .box = boxes_begin,
+                                       .group = groups_do,
+                                       .product = groups_multiply};
 
 nnc_emulated_machine *execute_machine(void) { return &machine; }
 bool execute_is_running(void) { return current != NULL; }
@@ -90,13 +110,20 @@ void execute_describe(char *to, size_t size) {
 
 /* ---- which thread runs ---- */
 
-static Thread *next_thread(void) {
+static Thread *find_next(void) {
   for (int i = 1, at = now->position + 1; i <= thread_count; i++, at++) {
     if (at >= thread_count) at -= thread_count;
     Thread *thread = &threads[order[at]];
     if (thread->state == FRESH || thread->state == READY) return thread;
   }
   return NULL;
+}
+
+/* Where nobody can go on but boxes are under way, one arrives. */
+static Thread *next_thread(void) {
+  Thread *next = find_next();
+  while (!next && boxes_arrive()) next = find_next();
+  return next;
 }
 
 static void become(Thread *thread) {
@@ -129,6 +156,13 @@ static _Noreturn void deadlock(void) {
     length += (size_t)snprintf(where + length, sizeof where - length,
                                "; %d lanes of warp %d wait in an operation of the warp (%s:%d)",
                                warps[i].arrived, i, warps[i].site.file, warps[i].site.line);
+  }
+  for (int i = 0; i < thread_count && length < 200; i++) {
+    if (threads[i].state != ASLEEP) continue;
+    length += (size_t)snprintf(where + length, sizeof where - length,
+                               "; thread %d waits for a phase that does not end (%s:%d)", i,
+                               threads[i].site.file, threads[i].site.line);
+    break;
   }
   if (waiting) {
     snprintf(where + length, sizeof where - length, "; %d threads wait at a barrier (%s:%d)",
@@ -165,6 +199,16 @@ static void run_fiber(void) {
     if (next) become(next);
     fiber_switch(&last->fiber, next ? &next->fiber : &outside);
   }
+}
+
+void execute_sleep(const char *file, int line) {
+  now->state = ASLEEP, now->site = (Site){file, line}, exchange_count = 0;
+  go_on();
+}
+
+void execute_wake_all(void) {
+  for (int i = 0; i < thread_count; i++)
+    if (threads[i].state == ASLEEP) threads[i].state = READY;
 }
 
 /* ---- meeting points ---- */
@@ -303,6 +347,8 @@ static void run_block(int64_t block) {
   machine.block = block;
   waiting = ended = 0, barriers = 0;
   copies_begin_block();
+  phases_begin_block();
+  groups_begin_block();
   for (int i = 0; i < thread_count; i++) threads[i].state = FRESH;
   for (int i = 0; i < thread_count / LANES; i++) {
     warps[i].arrived = warps[i].ended = 0, warps[i].barriers = 0;
@@ -310,10 +356,13 @@ static void run_block(int64_t block) {
   for (int i = 0; i < current->function->variable_count; i++) {
     memset(current->function->variables[i].begin, 0xff, current->function->variables[i].size);
   }
+  memset(dynamic_memory, 0xff, (size_t)current->shared);
   Thread *first = &threads[order[0]];
   give_stack(first);
   become(first);
   fiber_switch(&outside, &first->fiber);
+  boxes_end_block();
+  groups_end_block(thread_count);
 }
 
 void execute_launch(const Launch *launch) {
@@ -328,6 +377,7 @@ void execute_launch(const Launch *launch) {
   random_state = (seed + 1) * 0x9e3779b97f4a7c15u + launch_count;
   thread_count = launch->threads, current = launch;
   machine.threads = thread_count, machine.blocks = launch->blocks;
+  module_set_dynamic(dynamic_memory, (size_t)launch->shared);
   races_begin_launch();
   arrange_threads(kind);
   int64_t start = kind == SHUFFLED ? (int64_t)draw((int)(launch->blocks % 0x7fffffff)) : 0;

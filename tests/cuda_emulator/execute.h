@@ -12,6 +12,7 @@ typedef struct Launch {
   const Function *function;
   int64_t blocks;
   int threads;
+  int shared; /* bytes that are asked for */
   void **arguments;
 } Launch;
 
@@ -35,5 +36,8 @@ Moment execute_moment(void);
 typedef void Together(void *const *arguments, int word);
 void execute_together(Together *together, void *argument, int word, const char *file, int line);
 const Function *execute_function(void);
+/* The thread goes on after others have called execute_wake_all. */
+void execute_sleep(const char *file, int line);
+void execute_wake_all(void);
 
 #endif

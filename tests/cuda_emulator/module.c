@@ -228,7 +228,13 @@ bool module_has_constant(const Module *module, const void *at) {
   return is_constant;
 }
 
+static BlockVariable dynamic;
+
+void module_set_dynamic(char *begin, size_t size) { dynamic = (BlockVariable){begin, size}; }
+
 bool function_owns(const Function *function, const void *at, size_t bytes) {
+  size_t place = (uintptr_t)at - (uintptr_t)dynamic.begin;
+  if (place < dynamic.size && bytes <= dynamic.size - place) return true;
   for (int i = 0; i < function->variable_count; i++) {
     size_t offset = (uintptr_t)at - (uintptr_t)function->variables[i].begin;
     size_t size = function->variables[i].size;

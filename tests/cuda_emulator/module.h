@@ -33,6 +33,8 @@ void *module_variable(Module *module, const char *name);
 bool module_has(const Module *module, const void *at);
 bool module_has_constant(const Module *module, const void *at);
 bool function_owns(const Function *function, const void *at, size_t bytes);
+/* From now on that is block memory of all functions: what the launch asks for. */
+void module_set_dynamic(char *begin, size_t size);
 /* " (FILE:LINE)" of an instruction, or nothing. */
 void module_locate(char *to, size_t size, const void *code);
 

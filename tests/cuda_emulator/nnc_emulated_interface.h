@@ -8,13 +8,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { NNC_EMULATED_VERSION = 2 };
+enum { NNC_EMULATED_VERSION = 3 };
 
 /* What a lane asks of its warp. */
 enum { NNC_WARP_SYNC, NNC_WARP_SHUFFLE, NNC_WARP_BALLOT, NNC_WARP_TOGETHER };
 
 /* The types of the products of matrices. */
 enum { NNC_MMA_BF16, NNC_MMA_F16, NNC_MMA_TF32 };
+
+/* What is done with a barrier that counts bytes, and with groups of products. */
+enum { NNC_PHASE_BEGIN, NNC_PHASE_BEGUN, NNC_PHASE_ARRIVE, NNC_PHASE_EXPECT, NNC_PHASE_WAIT };
+enum { NNC_GROUP_FENCE, NNC_GROUP_CLOSE, NNC_GROUP_WAIT };
+
+/* A product of a warpgroup. */
+typedef struct nnc_emulated_product {
+  int type, left_by_depths, right_by_depths, adds;
+  float *sums;
+  uint64_t left, right;
+} nnc_emulated_product;
 
 /* How memory is touched. */
 enum { NNC_TOUCH_READ, NNC_TOUCH_WRITE, NNC_TOUCH_ATOMIC, NNC_TOUCH_VOLATILE };
@@ -38,6 +49,15 @@ typedef struct nnc_emulated_machine {
   void (*load_matrices)(uint32_t *to, const void *row, int is_turned, const char *file, int line);
   void (*mma)(int type, float *sums, const uint32_t *left, const uint32_t *right, const char *file,
               int line);
+  /* nnc_emulated_wgmma.h */
+  char *dynamic; /* the memory that the launch asks for */
+  uint32_t (*block_address)(const void *at);
+  void (*registers)(int count, int is_more, const char *file, int line);
+  void (*phase)(int what, void *barrier, int64_t value, const char *file, int line);
+  void (*box)(void *to, const void *map, void *barrier, const int32_t *at, int rank,
+              const char *file, int line);
+  void (*group)(int what, int left, const char *file, int line);
+  void (*product)(const nnc_emulated_product *product, const char *file, int line);
 } nnc_emulated_machine;
 
 typedef struct nnc_emulated_kernel {

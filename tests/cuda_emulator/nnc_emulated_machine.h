@@ -17,12 +17,14 @@
 static nnc_emulated_machine *nnc_the_machine;
 
 #define NNC_KERNEL(threads) extern "C" void
+#define NNC_KERNEL_ALONE(threads) extern "C" void
 #define NNC_DEVICE static inline __attribute__((always_inline, unused))
 #define NNC_SHARED static __attribute__((noinline, unused)) /* a function that is not inlined */
 #define NNC_EXTERN static __attribute__((unused))
 #define NNC_BLOCK_MEMORY static
 #define NNC_RESTRICT __restrict__
 #define NNC_UNROLL
+#define NNC_ROLLED
 #define NNC_ALIGN(bytes) __attribute__((aligned(bytes)))
 
 #define NNC_THREAD (nnc_the_machine->thread)

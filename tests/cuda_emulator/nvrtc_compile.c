@@ -1,6 +1,7 @@
 /* The text and the headers go into a temporary folder, the table of kernels behind the text: they
- * are found as NNC_KERNEL(THREADS) NAME( outside of comments. Then the compiler makes a shared
- * object of it. */
+ * are found as NNC_KERNEL(THREADS) NAME( or NNC_KERNEL_ALONE(THREADS) NAME( outside of comments;
+ * conditions of the preprocessor stand in the table, too. Then the compiler makes a shared object
+ * of it. */
 #include "nvrtc_compile.h"
 
 #include <ctype.h>
@@ -20,7 +21,8 @@
 extern char **environ;
 
 static const char *const shim[] = {"nnc_emulated_interface.h", "nnc_emulated_machine.h",
-                                   "nnc_emulated_tensor.h", "nnc_emulated_unit.h"};
+                                   "nnc_emulated_tensor.h", "nnc_emulated_unit.h",
+                                   "nnc_emulated_wgmma.h"};
 
 static const char *const usual[] = {
     "-w",
@@ -164,30 +166,55 @@ static const char *skip_blank(const char *at) {
 
 static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
-/* The next NNC_KERNEL at or after `at` outside of comments and directives, or NULL. */
-static const char *find_kernel(const char *at) {
-  static const char mark[] = "NNC_KERNEL";
+static bool is_condition(const char *directive) {
+  static const char *const names[] = {"if", "ifdef", "ifndef", "elif", "else", "endif"};
+  const char *begin = directive + 1 + strspn(directive + 1, " \t"), *end = begin;
+  while (is_word(*end)) end++;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strlen(names[i]) == (size_t)(end - begin) && !strncmp(begin, names[i], strlen(names[i])))
+      return true;
+  return false;
+}
+
+/* After the directive, with the lines that a backslash joins to it. */
+static const char *skip_directive(const char *at, FILE *to) {
+  const char *begin = at;
+  do {
+    at += strcspn(at, "\n");
+  } while (*at && *at++ && at[-2] == '\\');
+  if (is_condition(begin)) fprintf(to, "%.*s\n", (int)(at - begin), begin);
+  return at;
+}
+
+/* Whether the word marks a kernel. */
+static bool is_mark(const char *begin, const char *end) {
+  static const char *const marks[] = {"NNC_KERNEL", "NNC_KERNEL_ALONE"};
+  for (int i = 0; i < 2; i++)
+    if (strlen(marks[i]) == (size_t)(end - begin) && !strncmp(begin, marks[i], strlen(marks[i])))
+      return true;
+  return false;
+}
+
+/* What follows the next NNC_KERNEL at or after `at` outside of comments and directives, or NULL. */
+static const char *find_kernel(const char *at, FILE *to) {
   for (;;) {
     at = skip_blank(at);
     if (!*at) return NULL;
-    if (*at == '#') { /* a directive, with the lines that a backslash joins to it */
-      do {
-        at += strcspn(at, "\n");
-      } while (*at && *at++ && at[-2] == '\\');
-    } else if (*at == '"') {
+    if (*at == '#') at = skip_directive(at, to);
+    else if (*at == '"') {
       for (at++; *at && *at != '"' && *at != '\n'; at++) at += *at == '\\' && at[1];
       if (*at) at++;
     } else if (is_word(*at)) {
       const char *begin = at;
       while (is_word(*at)) at++;
-      if (at - begin == sizeof mark - 1 && !strncmp(begin, mark, sizeof mark - 1)) return begin;
+      if (is_mark(begin, at)) return at;
     } else at++;
   }
 }
 
 /* Writes the table's line for a kernel; returns where to look on. */
 static const char *list_kernel(const char *at, FILE *to) {
-  const char *begin = skip_blank(at + strlen("NNC_KERNEL"));
+  const char *begin = skip_blank(at);
   if (*begin != '(') return begin;
   int depth = 0;
   const char *end = begin;
@@ -220,7 +247,7 @@ static char *make_text(const Request *request) {
           request->sources->text);
   fputs("#line 1 \"kernels\"\n#include \"nnc_emulated_unit.h\"\nNNC_UNIT_BEGIN\n", to);
   const char *at = request->sources->text;
-  while ((at = find_kernel(at))) at = list_kernel(at, to);
+  while ((at = find_kernel(at, to))) at = list_kernel(at, to);
   fprintf(to, "NNC_UNIT_END(\"%s\")\n", request->architecture);
   return fclose(to) ? NULL : text;
 }
@@ -230,6 +257,7 @@ static char *make_text(const Request *request) {
 static void add_request(Words *words, const Request *request, const char *folder) {
   const char *number = strchr(request->architecture, '_') + 1;
   add(words, "-D__CUDA_ARCH__=%d0", atoi(number));
+  if (!strcmp(number, "90a")) add(words, "-D__CUDA_ARCH_FEAT_SM90_ALL");
   add(words, "-I%s", folder);
   add(words, "-ffile-prefix-map=%s/=", folder);
   for (int i = 0; i < request->word_count; i++) add(words, "%s", request->words[i]);

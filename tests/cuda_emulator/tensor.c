@@ -72,8 +72,7 @@ static float from_bits(uint32_t bits) {
   return value;
 }
 
-/* The number at depth `part` (0 or 1; tf32: 0) of a register. */
-static float number_of(int type, uint32_t bits, int part) {
+float tensor_number(int type, uint32_t bits, int part) {
   if (type == NNC_MMA_TF32) return from_bits(bits & ~0x1FFFu);
   uint16_t half = (uint16_t)(part ? bits >> 16 : bits);
   return type == NNC_MMA_BF16 ? from_bits((uint32_t)half << 16) : from_f16(half);
@@ -88,12 +87,12 @@ static void read_fragments(int type, Product *const *lanes, float left[ROWS][DEP
     for (int part = 0; part < each; part++) {
       int depth = t * each + part, other = depth + 4 * each;
       const uint32_t *a = lanes[lane]->left, *b = lanes[lane]->right;
-      left[g][depth] = number_of(type, a[0], part);
-      left[g + 8][depth] = number_of(type, a[1], part);
-      left[g][other] = number_of(type, a[2], part);
-      left[g + 8][other] = number_of(type, a[3], part);
-      right[depth][g] = number_of(type, b[0], part);
-      right[other][g] = number_of(type, b[1], part);
+      left[g][depth] = tensor_number(type, a[0], part);
+      left[g + 8][depth] = tensor_number(type, a[1], part);
+      left[g][other] = tensor_number(type, a[2], part);
+      left[g + 8][other] = tensor_number(type, a[3], part);
+      right[depth][g] = tensor_number(type, b[0], part);
+      right[other][g] = tensor_number(type, b[1], part);
     }
   }
 }

@@ -12,19 +12,23 @@
 
 WorkCounts work_counts;
 
+enum { ALIGNMENT = 64 }; /* of parameters; that of tensor maps is the greatest */
+
+static size_t rounded(size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+
 void **work_copy_arguments(const Function *function, void **arguments) {
   const nnc_emulated_kernel *kernel = function->kernel;
   size_t bytes = 0;
   for (int i = 0; i < kernel->parameter_count; i++)
-    bytes += ((size_t)kernel->parameter_sizes[i] + 15) / 16 * 16;
-  size_t head = ((size_t)kernel->parameter_count * sizeof(void *) + 15) / 16 * 16;
-  void **copy = malloc(head + bytes + 16);
+    bytes += rounded((size_t)kernel->parameter_sizes[i]);
+  size_t head = rounded((size_t)kernel->parameter_count * sizeof(void *));
+  void **copy = aligned_alloc(ALIGNMENT, head + bytes + ALIGNMENT);
   if (!copy) abort();
   char *values = (char *)copy + head;
   for (int i = 0; i < kernel->parameter_count; i++) {
     memcpy(values, arguments[i], (size_t)kernel->parameter_sizes[i]);
     copy[i] = values;
-    values += ((size_t)kernel->parameter_sizes[i] + 15) / 16 * 16;
+    values += rounded((size_t)kernel->parameter_sizes[i]);
   }
   return copy;
 }
@@ -65,7 +69,7 @@ int work_run(const Work *work) {
   if (work->kind == WORK_NOTHING) return 0;
   memory_open();
   if (work->kind == WORK_LAUNCH) {
-    Launch launch = {work->function, work->blocks, work->threads, work->arguments};
+    Launch launch = {work->function, work->blocks, work->threads, work->shared, work->arguments};
     work_counts.launches++;
     error = failure_of("kernel");
     if (!error) execute_launch(&launch), memory_check_edges(work->function->kernel->name);

@@ -51,6 +51,7 @@ def tf32(given):
     return worst < 2e-6
 
 
-if sys.argv[1] == "same":
-    sys.exit(not same(read(sys.argv[2]), read(sys.argv[3])))
-sys.exit(not tf32(read(sys.argv[2])))
+if __name__ == "__main__":
+    if sys.argv[1] == "same":
+        sys.exit(not same(read(sys.argv[2]), read(sys.argv[3])))
+    sys.exit(not tf32(read(sys.argv[2])))

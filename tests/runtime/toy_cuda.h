@@ -37,9 +37,9 @@ static const unsigned char toy_image[] = "toy";
 static const nnc_cuda_image toy_images[] = {{"sm_80", 0, toy_image, toy_image + 3},
                                             {"sm_90a", 0, toy_image, toy_image + 3}};
 static const nnc_cuda_kernel toy_kernels[] = {
-    {"kernel_init", 0, 1, 32, 0, NULL},       {"kernel_train", 0, 1, 32, 0, NULL},
-    {"kernel_accumulate", 0, 1, 32, 0, NULL}, {"kernel_eval", 0, 1, 32, 0, NULL},
-    {"kernel_eval_one", 0, 1, 32, 0, NULL},   {"kernel_predict", 0, 1, 32, 0, NULL}};
+    {"kernel_init", 0, 1, 32, 0, NULL, NULL},       {"kernel_train", 0, 1, 32, 0, NULL, NULL},
+    {"kernel_accumulate", 0, 1, 32, 0, NULL, NULL}, {"kernel_eval", 0, 1, 32, 0, NULL, NULL},
+    {"kernel_eval_one", 0, 1, 32, 0, NULL, NULL},   {"kernel_predict", 0, 1, 32, 0, NULL, NULL}};
 const nnc_cuda_program nnc_the_cuda_program = {1,           2,   toy_images, NNC_ENTRY_COUNT,
                                                toy_kernels, NULL};
 

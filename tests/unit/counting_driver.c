@@ -275,6 +275,21 @@ CuResult cuFuncSetAttribute(CuFunction function, int attribute, int value) {
   return attribute == CU_MOST_DYNAMIC_SHARED && value > 48 << 10 ? 0 : 1;
 }
 
+EXPORT CuResult cuTensorMapEncodeTiled(CuTensorMap *map, int type, uint32_t rank, void *address,
+                                       const uint64_t *extents, const uint64_t *strides,
+                                       const uint32_t *box, const uint32_t *steps, int interleave,
+                                       int swizzle, int promotion, int outside);
+CuResult cuTensorMapEncodeTiled(CuTensorMap *map, int type, uint32_t rank, void *address,
+                                const uint64_t *extents, const uint64_t *strides,
+                                const uint32_t *box, const uint32_t *steps, int interleave,
+                                int swizzle, int promotion, int outside) {
+  ENTER("cuTensorMapEncodeTiled");
+  (void)extents, (void)strides, (void)box, (void)steps;
+  (void)interleave, (void)swizzle, (void)promotion, (void)outside;
+  *map = (CuTensorMap){{(uintptr_t)address, (uint64_t)type, rank}};
+  return 0;
+}
+
 CuResult cuLaunchKernel(CuFunction function, unsigned blocks, unsigned blocks_y, unsigned blocks_z,
                         unsigned threads, unsigned threads_y, unsigned threads_z, unsigned shared,
                         CuStream stream, void **arguments, void **extra) {

@@ -33,9 +33,9 @@ static const unsigned char image[] = "image";
 static const nnc_cuda_image plain_images[] = {IMAGE("sm_80"), IMAGE("sm_90"), IMAGE("sm_90a")};
 static const nnc_cuda_image ptx_images[] = {IMAGE("sm_80"), IMAGE("compute_80")};
 static const nnc_cuda_image special_images[] = {IMAGE("sm_90a")};
-static const nnc_cuda_kernel kernels[] = {[SCALE] = {"scale", 0, 2, 64, 100000, NULL},
-                                          {"outside", 0, 1, 32, 0, NULL},
-                                          {"nothing", 0, 0, 32, 0, NULL}};
+static const nnc_cuda_kernel kernels[] = {[SCALE] = {"scale", 0, 2, 64, 100000, NULL, NULL},
+                                          {"outside", 0, 1, 32, 0, NULL, NULL},
+                                          {"nothing", 0, 0, 32, 0, NULL, NULL}};
 
 static nnc_cuda_program the_program = {1, 3, plain_images, 3, kernels, NULL};
 extern const nnc_cuda_program nnc_the_cuda_program __attribute__((alias("the_program")));

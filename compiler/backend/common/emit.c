@@ -73,6 +73,7 @@ static void name_kernel(Emitter *emitter, int number) {
   Arena *arena = emitter->arena;
   function->kernel = kernel;
   function->number = number;
+  function->options = emitter->options;
   function->alignments = find_alignments(emitter, number);
   function->dialect = emitter->program->target->back_end->dialect;
   function->name = naming_function(&emitter->names, kernel->name);

@@ -4,6 +4,8 @@
 
 #include "backend/common/expression.h"
 
+struct CompileOptions;
+
 /* A kernel with the names of its function and its parameters. */
 typedef struct KernelFunction {
   const Kernel *kernel;
@@ -14,6 +16,7 @@ typedef struct KernelFunction {
   int number;          /* of the kernel in its program */
   int unit;            /* of those that hold kernels, where they are a unit's of their own */
   int temporaries;
+  const struct CompileOptions *options;
 } KernelFunction;
 
 /* What the names stand for in the function, outside of a stage's own axes. */
@@ -32,7 +35,6 @@ typedef struct KernelCall {
  *
  * The kernels of a device are not C: they stand in the one file under `guard`, which the device's
  * compiler defines, and the host's C in the other branch; units hold one or the other. */
-struct CompileOptions;
 struct DeviceFile;
 
 typedef struct BackEnd {

@@ -1,6 +1,7 @@
 /* Contractions of CUDA: products (product.h) of operands with strides. */
 #include "backend/common/c.h"
 #include "backend/cuda/tensor.h"
+#include "backend/cuda/wgmma.h"
 #include "support/integers.h"
 
 static ProductExtents extents_of(const Kernel *kernel) {
@@ -74,13 +75,16 @@ static const char *epilogue_text(Arena *arena, KernelFunction *function, const c
   return text_take(&text, arena);
 }
 
+static const char *index_type(const Kernel *kernel, const ProductExtents *extents) {
+  int64_t points = extent_product(kernel->extent, kernel->axis_count);
+  return cuda_index_type(kernel, greatest(points, extents->depth));
+}
+
 static void contract_write(Code *code, KernelFunction *function) {
   const Kernel *kernel = function->kernel;
   Arena *arena = code->arena;
   ProductExtents extents = extents_of(kernel);
-  int64_t points = extent_product(kernel->extent, kernel->axis_count);
-  ProductText text = {.index_type = cuda_index_type(kernel, greatest(points, extents.depth)),
-                      .operands = {0, 1}};
+  ProductText text = {.index_type = index_type(kernel, &extents), .operands = {0, 1}};
   for (int side = 0; side < 2; side++) {
     const char *at = side_place(arena, function, side);
     const char *value = product_loaded(arena, function, &extents, side, at);
@@ -93,4 +97,19 @@ static void contract_write(Code *code, KernelFunction *function) {
   product_write(code, function, &extents, &text);
 }
 
-const CudaKernel cuda_kernel_contract = {.grid = contract_grid, .write = contract_write};
+static bool contract_find_form(const KernelFunction *function, CudaForm *form) {
+  ProductExtents extents = extents_of(function->kernel);
+  return wgmma_find_form(function, &extents, form);
+}
+
+static void contract_write_form(Code *code, KernelFunction *function) {
+  ProductExtents extents = extents_of(function->kernel);
+  ProductText text = {.index_type = index_type(function->kernel, &extents)};
+  text.epilogue = epilogue_text(code->arena, function, text.index_type);
+  wgmma_write(code, function, &extents, &text);
+}
+
+const CudaKernel cuda_kernel_contract = {.grid = contract_grid,
+                                         .write = contract_write,
+                                         .find_form = contract_find_form,
+                                         .write_form = contract_write_form};

@@ -27,6 +27,23 @@ typedef struct CudaGrid {
   int threads;    /* of a block; a multiple of WARP */
 } CudaGrid;
 
+/* A tensor that a kernel of sm_90a copies boxes of (nnc_cuda_map of nnc_cuda_program.h): its axes, the
+ * one whose elements lie together first, with strides in elements. */
+enum { CUDA_MAP_AXES = 5 };
+typedef struct CudaMap {
+  int rank;
+  int64_t extent[CUDA_MAP_AXES], stride[CUDA_MAP_AXES], box[CUDA_MAP_AXES];
+} CudaMap;
+
+/* What a kernel is instead in images for sm_90a: blocks that take one tile after the other, and read
+ * the first two operands as boxes. */
+typedef struct CudaForm {
+  int64_t tiles;
+  int threads;
+  int64_t shared; /* bytes of a block */
+  CudaMap maps[2];
+} CudaForm;
+
 /* A kind of kernels, each in a file of this folder. */
 typedef struct CudaKernel {
   CudaGrid (*grid)(const Kernel *kernel);
@@ -34,6 +51,9 @@ typedef struct CudaKernel {
   void (*write)(Code *code, KernelFunction *function);
   /* Writes what must stand before the function, or NULL. */
   void (*write_before)(Code *code, const KernelFunction *function);
+  /* Whether the kernel has another form, which is filled in; writes its body. Or NULL. */
+  bool (*find_form)(const KernelFunction *function, CudaForm *form);
+  void (*write_form)(Code *code, KernelFunction *function);
 } CudaKernel;
 
 #define CUDA_KERNEL(identifier, name) extern const CudaKernel cuda_kernel_##name;
@@ -45,6 +65,8 @@ void cuda_write_extern(Code *code, const struct DeviceFile *file, int number,
                        const struct CompileOptions *options);
 
 CudaGrid cuda_grid(const Kernel *kernel);
+/* Whether the kernel has another form for sm_90a, which is filled in. */
+bool cuda_find_form(const KernelFunction *function, CudaForm *form);
 /* Blocks of one thread a point, or of `each` points a thread. */
 CudaGrid cuda_grid_of_points(int64_t points, int64_t each);
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include "backend/common/c.h"
+#include "backend/cuda/form.h"
 #include "backend/cuda/images.h"
 #include "backend/cuda/library.h"
 #include "kernel/builder.h"
@@ -19,6 +20,12 @@ static const CudaKernel *const kinds[KERNEL_KIND_COUNT] = {
 CudaGrid cuda_grid(const Kernel *kernel) {
   if (extent_product(kernel->extent, kernel->axis_count) == 0) return (CudaGrid){0, WARP};
   return kinds[kernel->kind]->grid(kernel);
+}
+
+bool cuda_find_form(const KernelFunction *function, CudaForm *form) {
+  const CudaKernel *kind = kinds[function->kernel->kind];
+  return kind->find_form && cuda_grid(function->kernel).blocks > 0 &&
+         kind->find_form(function, form);
 }
 
 CudaGrid cuda_grid_of_points(int64_t points, int64_t each) {
@@ -142,22 +149,43 @@ static void write_alignments(Code *code, const KernelFunction *function) {
       code_line(code, "NNC_IS_ALIGNED(%s, 16);", function->operands[i]);
 }
 
-static void write_kernel(Code *code, KernelFunction *function) {
-  const Kernel *kernel = function->kernel;
-  const CudaKernel *kind = kinds[kernel->kind];
-  CudaGrid grid = cuda_grid(kernel);
-  if (kind->write_before && grid.blocks > 0) kind->write_before(code, function);
+/* In the usual form where `form` is NULL. */
+static void write_function(Code *code, KernelFunction *function, const CudaForm *form) {
+  const CudaKernel *kind = kinds[function->kernel->kind];
+  CudaGrid grid = cuda_grid(function->kernel);
   Items items = list_parameters(code->arena, function, false);
   vec_push(code->arena, &items, "nnc_state *state");
-  code_list(code, arena_printf(code->arena, "NNC_KERNEL(%d) %s(", grid.threads, function->name),
+  if (form) {
+    vec_push(code->arena, &items, "NNC_MAP left_map");
+    vec_push(code->arena, &items, "NNC_MAP right_map");
+  }
+  const char *bounds = form ? "NNC_KERNEL_ALONE" : "NNC_KERNEL";
+  code_list(code,
+            arena_printf(code->arena, "%s(%d) %s(", bounds, form ? form->threads : grid.threads,
+                         function->name),
             items.count, items.items, ")");
   code_block(code);
   if (grid.blocks > 0) {
     write_alignments(code, function);
     cuda_write_values(code, function);
-    kind->write(code, function);
+    (form ? kind->write_form : kind->write)(code, function);
   }
   code_close(code);
+}
+
+static void write_kernel(Code *code, KernelFunction *function) {
+  const CudaKernel *kind = kinds[function->kernel->kind];
+  CudaForm form;
+  bool has_form = cuda_find_form(function, &form);
+  if (kind->write_before && cuda_grid(function->kernel).blocks > 0)
+    kind->write_before(code, function);
+  if (has_form) {
+    code_line(code, "#ifdef NNC_WGMMA /* sm_90a */");
+    write_function(code, function, &form);
+    code_line(code, "#else");
+  }
+  write_function(code, function, NULL);
+  if (has_form) code_line(code, "#endif");
 }
 
 /* What the entries call: it launches. */
@@ -173,6 +201,9 @@ static void write_declaration(Code *code, const KernelFunction *function) {
     for (int i = 0; i < counts[kind]; i++)
       vec_push(arena, &addresses, arena_printf(arena, "&%s", names[kind][i]));
   vec_push(arena, &addresses, "&nnc_state");
+  CudaForm form;
+  for (int i = 0; i < 2 && cuda_find_form(function, &form); i++)
+    vec_push(arena, &addresses, "NULL");
   code_blank(code);
   code_list(code, arena_printf(arena, "static void %s(", function->name), items.count, items.items,
             ")");
@@ -198,13 +229,16 @@ static void write_copy(Code *code, const char *to, const char *from, int64_t byt
 static void write_kernels(Code *code, const KernelFunction *functions, int count,
                           bool has_library) {
   int products = 0;
+  const char **forms = ARENA_ARRAY(code->arena, const char *, count + 1);
+  for (int i = 0; i < count; i++) forms[i] = form_write(code, &functions[i]);
   code_open(code, "static const nnc_cuda_kernel nnc_kernels[%d] =", count + (count == 0));
   for (int i = 0; i < count; i++) {
     CudaGrid grid = cuda_grid(functions[i].kernel);
     bool is_product = has_library && library_takes(functions[i].kernel);
-    code_line(code, "{\"%s\", NNC_UNIT(%d), %lld, %d, 0, %s},", functions[i].name,
+    code_line(code, "{\"%s\", NNC_UNIT(%d), %lld, %d, 0, %s, %s},", functions[i].name,
               functions[i].unit, (long long)grid.blocks, grid.threads,
-              is_product ? arena_printf(code->arena, "&nnc_products[%d]", products) : "NULL");
+              is_product ? arena_printf(code->arena, "&nnc_products[%d]", products) : "NULL",
+              forms[i]);
     products += is_product;
   }
   if (count == 0) code_line(code, "{0},");
@@ -256,7 +290,9 @@ static const char *const words[] = {
     "score",      "scores",       "lse",         "delta",     "weight",     "weights",
     "greatest",   "factor",       "base",        "top",       "total",      "mask",
     "is_seen",    "received",     "row_part",    "first_row", "value_part", "column_part",
-    "value_sums", "adjoint_part", "pages",       "slice",     NULL};
+    "value_sums", "adjoint_part", "pages",       "slice",     "stage",      "stages",
+    "full",       "empty",        "arrived",     "tiles",     "group",      "left_map",
+    "right_map",  "turn",         "turns",       "piece",     NULL};
 
 #define BACK_END                                                                                   \
   .dialect = &dialect_cuda, .words = words, .prepare = cuda_prepare_images,                        \

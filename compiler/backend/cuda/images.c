@@ -152,6 +152,13 @@ bool cuda_prepare_images(Arena *arena, CompileOptions *options, bool compiles) {
   return !compiles || find_compiler(arena, images);
 }
 
+bool cuda_has_architecture(const CompileOptions *options, const char *name) {
+  const ImageCompiler *compiler = options->images;
+  for (int i = 0; compiler && i < compiler->architecture_count; i++)
+    if (strcmp(compiler->architectures[i], name) == 0) return true;
+  return false;
+}
+
 /* ---- the table ---- */
 
 static void write_declarations(Text *text, const ImageCompiler *compiler, int first, int last) {

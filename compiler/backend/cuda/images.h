@@ -13,6 +13,9 @@ const char *cuda_usage_mistake(Arena *arena, const CompileOptions *options);
  * after a message. */
 bool cuda_prepare_images(Arena *arena, CompileOptions *options, bool compiles);
 
+/* Whether the executable gets machine code, or text, of that name: "sm_90a". */
+bool cuda_has_architecture(const CompileOptions *options, const char *name);
+
 /* Writes the table of the images for that many units, as
  *
  *   static const nnc_cuda_image images[];    and the number of its elements, IMAGE_COUNT

@@ -61,6 +61,11 @@ static const TensorTile *choose_tile(const ProductExtents *extents) {
   return best;
 }
 
+double tensor_time(const ProductExtents *extents) {
+  const TensorTile *tile = choose_tile(extents);
+  return (double)divide_up(tile_blocks(tile, extents), PROCESSORS) * tile->cost;
+}
+
 static int tile_threads(const TensorTile *tile) {
   return tile->rows / tile->warp_rows * (tile->columns / tile->warp_columns) * tile->slices * WARP;
 }
@@ -155,7 +160,7 @@ static void add_slices(TemplateHoles *holes, const TensorTile *tile) {
   template_add(holes, "ADD_SLICES", tile->slices > 1 ? add : "");
 }
 
-static const char *mma_name(DType dtype) {
+const char *tensor_mma_name(DType dtype) {
   return dtype == DTYPE_BF16 ? "bf16" : dtype == DTYPE_F16 ? "f16" : "tf32";
 }
 
@@ -182,7 +187,7 @@ void tensor_write(Code *code, KernelFunction *function, const ProductExtents *ex
   template_add_integer(&holes, "STAGES", tile->stages);
   add_slices(&holes, tile);
   template_add_integer(&holes, "EACH", each);
-  template_add(&holes, "MMA", mma_name(kernel->operands[0].dtype));
+  template_add(&holes, "MMA", tensor_mma_name(kernel->operands[0].dtype));
   template_add(&holes, "EPILOGUE", text->epilogue);
   template_render(code->out, "codegen_templates/cuda/product_tensor.cu", &holes);
 }
