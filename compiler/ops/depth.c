@@ -78,7 +78,7 @@ static Cut best_cut(const DepthCutter *cutter) {
   Cut best = {.pieces = 1};
   double least_time = worthy_time(cutter, &product);
   int64_t before = 1, most = cutter->target->depth.most_pieces;
-  for (int i = 0; i < sum->count && before <= most; i++) {
+  for (int i = 0; i < sum->count && before > 0 && before <= most; i++) {
     int64_t extent = left.dim[sum->ints[i]];
     for (int64_t part = 2; part <= least(extent, most / before); part++) {
       double time = extent % part == 0 ? time_of(cutter, &product, before * part) : -1;
