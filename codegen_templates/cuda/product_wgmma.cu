@@ -78,7 +78,7 @@
       at += (TURNS - 1) * PARTS; /* the other group's */
 
       /* The sums change lanes, 16 x 32 at a time, so that neighbouring lanes store neighbours. */
-      NNC_ROLLED for (int piece = 0; piece < OWN_ROWS / 64 * PIECES_ACROSS; piece++) {
+      NNC_UNROLL_BY(1) for (int piece = 0; piece < OWN_ROWS / 64 * PIECES_ACROSS; piece++) {
         const int r = piece / PIECES_ACROSS, c = piece % PIECES_ACROSS;
         NNC_UNROLL for (int i = 0; i < OWN_ROWS / 64 * PIECES_ACROSS; i++)
           if (i == piece)
@@ -87,9 +87,9 @@
                              &sums[i / PIECES_ACROSS][i % PIECES_ACROSS / 4][(i % 4 * 4 + k) * 4]);
         nnc_sync_warp();
         const @INDEX@ column = first_column + c * 32 + lane;
-        for (int i = 0; i < 16; i++) {
+        NNC_UNROLL_BY(@ROWS_AHEAD@) for (int i = 0; i < 16; i++) {
           const @INDEX@ row = first_row + r * 64 + warp % 4 * 16 + i;
-          if (row < M && column < N) {
+          if ((M % ROWS == 0 || row < M) && (N % COLUMNS == 0 || column < N)) {
             const float sum = page[i * PITCH + lane];
             @EPILOGUE@
           }

@@ -34,7 +34,8 @@ typedef unsigned long long uint64_t;
 #define NNC_BLOCK_MEMORY __shared__ /* a variable of the block, declared in a kernel */
 #define NNC_RESTRICT __restrict__
 #define NNC_UNROLL _Pragma("unroll")
-#define NNC_ROLLED _Pragma("unroll 1")
+#define NNC_PRAGMA(text) _Pragma(#text)
+#define NNC_UNROLL_BY(rounds) NNC_PRAGMA(unroll rounds) /* so many beside each other */
 #define NNC_ALIGN(bytes) __align__(bytes)
 
 #define NNC_THREAD ((int)threadIdx.x)

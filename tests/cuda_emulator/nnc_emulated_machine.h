@@ -24,7 +24,7 @@ static nnc_emulated_machine *nnc_the_machine;
 #define NNC_BLOCK_MEMORY static
 #define NNC_RESTRICT __restrict__
 #define NNC_UNROLL
-#define NNC_ROLLED
+#define NNC_UNROLL_BY(rounds)
 #define NNC_ALIGN(bytes) __attribute__((aligned(bytes)))
 
 #define NNC_THREAD (nnc_the_machine->thread)

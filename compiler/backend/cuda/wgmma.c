@@ -21,7 +21,8 @@ enum {
   BOX = 64,  /* rows or columns of a box by depths, and of half a tile */
   PAGES = 8 * 16 * (32 + 8) * 4,
   BARRIER = 8,
-  FEWEST = 64 /* rows, columns, depths: less fills no tile */
+  ROWS_AHEAD = 4, /* rows whose epilogues wait for memory side by side, where none is outside */
+  FEWEST = 64     /* rows, columns, depths: less fills no tile */
 };
 
 /* ---- the sides ---- */
@@ -242,6 +243,9 @@ void wgmma_write(Code *code, KernelFunction *function, const ProductExtents *ext
   template_add_integer(&holes, "DEPTH", ROW / dtype_size(dtype));
   template_add_integer(&holes, "TURNS", plan.tile->turns);
   template_add_integer(&holes, "STAGES", plan.tile->stages);
+  bool is_whole =
+      extents->rows % plan.tile->rows == 0 && extents->columns % plan.tile->columns == 0;
+  template_add_integer(&holes, "ROWS_AHEAD", is_whole ? ROWS_AHEAD : 1);
   template_add(&holes, "MMA", tensor_mma_name(dtype));
   template_add(&holes, "EPILOGUE", text->epilogue);
   template_render(code->out, "codegen_templates/cuda/product_wgmma.cu", &holes);
