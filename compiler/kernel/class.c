@@ -28,7 +28,10 @@ bool kernel_is_in_pieces(const Kernel *kernel) {
 
 void kernel_allow_tf32(Kernel *kernel) {
   bool multiplies = kernel->kind == KERNEL_CONTRACT || kernel->kind == KERNEL_CONV ||
-                    kernel->kind == KERNEL_CONV_INPUT || kernel->kind == KERNEL_CONV_WEIGHT;
+                    kernel->kind == KERNEL_CONV_INPUT || kernel->kind == KERNEL_CONV_WEIGHT ||
+                    kernel->kind == KERNEL_ATTENTION || kernel->kind == KERNEL_ATTENTION_LSE ||
+                    kernel->kind == KERNEL_ATTENTION_GRAD_Q ||
+                    kernel->kind == KERNEL_ATTENTION_GRAD_KV;
   kernel->is_tf32 = multiplies && kernel->operands[0].dtype == DTYPE_F32 &&
                     kernel->operands[1].dtype == DTYPE_F32;
 }

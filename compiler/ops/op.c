@@ -29,7 +29,10 @@ bool op_has_kernel(Op op, const Target *target) {
   return kind == KERNEL_LOOP || (target && target->kernels[kind]);
 }
 
-bool op_attention_is_plain(const Target *target) { return target && target->attention_is_plain; }
+bool op_attention_has_units(const Target *target, DType dtype, int64_t depth, int64_t value_depth) {
+  return !target || !target->attention_has_units ||
+         target->attention_has_units(dtype, depth, value_depth);
+}
 
 bool op_is_elementwise(Op op) { return op_info(op)->class->family == FAMILY_ELEMENTWISE; }
 

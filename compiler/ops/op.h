@@ -130,8 +130,8 @@ void evaluate_copy(const Node *node, const Tensor *const *operands, Tensor *resu
 const OpInfo *op_info(Op op);
 /* Whether the target has what the operator needs. A target of NULL has what all have. */
 bool op_has_kernel(Op op, const Target *target);
-/* Whether its kernels of attention are slower than products that have tensor cores. */
-bool op_attention_is_plain(const Target *target);
+/* False: its kernels of attention are slower than products, which alone have tensor cores. */
+bool op_attention_has_units(const Target *target, DType dtype, int64_t depth, int64_t value_depth);
 /* The type of the node by its operator's rule; false with *reason, in the arena. */
 bool node_infer(Arena *arena, const Node *node, Type *type, const char **reason);
 bool op_is_elementwise(Op op);

@@ -89,7 +89,9 @@ typedef struct Target {
   /* Whether a convolution's gradient in its weights is faster as one contraction over all images. */
   bool (*conv_weight_is_product)(const ConvSlots *slots);
   int64_t least_product_rows; /* of a contraction that stands for a convolution to one position */
-  bool attention_is_plain;    /* its kernels of attention use no tensor cores, as its products do */
+  /* Whether its kernels of attention have tensor cores for heads of this type, where f32 may be
+   * rounded to tf32, and these depths, as its products do. NULL: neither have. */
+  bool (*attention_has_units)(DType dtype, int64_t depth, int64_t value_depth);
   /* Whether nothing is fused into the kernel of a product, since a library may compute it; NULL: there
    * is none. */
   bool (*product_stands_alone)(const Node *node);

@@ -85,5 +85,26 @@ NNC_DEVICE uint32_t nnc_to_tf32(uint32_t bits) {
   return rounded;
 }
 
+/* Two numbers rounded to 16 bits, as a register of a fragment has them: the nearest, ties to even. */
+#define NNC_DEFINE_PACK(name)                                                                      \
+  NNC_DEVICE uint32_t nnc_pack_##name(float low, float high) {                                     \
+    uint32_t both;                                                                                 \
+    asm("cvt.rn." #name "x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));                  \
+    return both;                                                                                   \
+  }
+NNC_DEFINE_PACK(bf16)
+NNC_DEFINE_PACK(f16)
+
+/* ---- the softmax ---- */
+
+/* 2^x within 2 units of the last place; 0 where that is below the normal numbers. */
+NNC_DEVICE float nnc_exp2(float x) {
+  float result;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
+}
+/* The greater one; of a NaN and a number the number. */
+NNC_DEVICE float nnc_greater(float a, float b) { return fmaxf(a, b); }
+
 #endif
 #endif

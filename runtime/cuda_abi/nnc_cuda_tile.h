@@ -18,6 +18,14 @@ typedef struct NNC_ALIGN(16) nnc_chunk {
   uint32_t words[4];
 } nnc_chunk;
 
+/* What an element is in memory. */
+NNC_DEVICE uint32_t nnc_bits_of(uint16_t value) { return value; }
+NNC_DEVICE uint32_t nnc_bits_of(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
 /* ---- places ---- */
 
 /* Where chunk `at` of a row lies, of rows of `chunks` chunks, 4 or a multiple of 8. */
@@ -108,6 +116,31 @@ NNC_DEVICE void nnc_right_by_depths_wide(uint32_t *to, const nnc_chunk *part, in
       nnc_wide_at(part, column + g + i / 2 * 8, depth + t + i % 2 * 4, chunks);
 }
 
+/* Numbers of 4 bytes by depths, from a part that is read by rows as well (nnc_place). Depth t of the
+ * fragment is that at 2 t, depth t + 4 the one after it: so lie the sums of an earlier product. */
+NNC_DEVICE void nnc_right_by_pairs(uint32_t *to, const nnc_chunk *part, int column, int depth,
+                                   int chunks) {
+  const int g = NNC_THREAD % 32 / 4, t = NNC_THREAD % 4;
+  NNC_UNROLL for (int i = 0; i < 4; i++) {
+    const int outer = column + g + i / 2 * 8;
+    to[i] = part[nnc_place(depth + 2 * t + i % 2, outer / 4, chunks)].words[outer % 4];
+  }
+}
+
+/* A left side out of the sums of an earlier product, whose columns are the depth, without a way
+ * through memory: of 16 columns, or of 8 in the order of nnc_right_by_pairs. */
+#define NNC_DEFINE_LEFT_OF_SUMS(name)                                                              \
+  NNC_DEVICE void nnc_left_of_sums_##name(uint32_t *to, const float(*sums)[4]) {                   \
+    NNC_UNROLL for (int i = 0; i < 4; i++) to[i] =                                                 \
+        nnc_pack_##name(sums[i / 2][i % 2 * 2], sums[i / 2][i % 2 * 2 + 1]);                       \
+  }
+NNC_DEFINE_LEFT_OF_SUMS(bf16)
+NNC_DEFINE_LEFT_OF_SUMS(f16)
+NNC_DEVICE void nnc_left_of_sums_tf32(uint32_t *to, const float (*sums)[4]) {
+  NNC_UNROLL for (int i = 0; i < 4; i++) to[i] =
+      nnc_to_tf32(nnc_bits_of(sums[0][i % 2 * 2 + i / 2]));
+}
+
 /* The sums of 16 rows and 8 columns, in a page of f32 with rows of `pitch`. */
 NNC_DEVICE void nnc_write_sums(float *page, int pitch, const float *sums) {
   const int row = NNC_THREAD % 32 / 4, column = NNC_THREAD % 4 * 2;
@@ -116,14 +149,6 @@ NNC_DEVICE void nnc_write_sums(float *page, int pitch, const float *sums) {
 
 NNC_DEVICE void nnc_round_tf32(uint32_t *fragment) {
   NNC_UNROLL for (int i = 0; i < 4; i++) fragment[i] = nnc_to_tf32(fragment[i]);
-}
-
-/* What an element is in memory. */
-NNC_DEVICE uint32_t nnc_bits_of(uint16_t value) { return value; }
-NNC_DEVICE uint32_t nnc_bits_of(float value) {
-  uint32_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  return bits;
 }
 
 #endif

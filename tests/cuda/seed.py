@@ -42,10 +42,25 @@ DEFECTS = {
     "frozen_step": (None, r"state->step", "NNC_FROZEN(state->step)"),
     "frozen_scalar": (None, r"= \*(nnc_at_\w+);", r"= NNC_FROZEN(*\1);"),
 }
+# Of attention on tensor cores (tests/cuda_attention).
+ATTENTION = {
+    "same_stage": (None, r"\(part \+ 1\) % 2 \* STAGE", "part % 2 * STAGE"),
+    "early_wait": (None, r"nnc_copy_wait<0>", "nnc_copy_wait<1>"),
+    "no_barrier": (None, r"nnc_sync\(\); (/\* and the part before)", r"\1"),
+    "page_too_early": (None, r"(nnc_write_sums\([^;]*;\s*)nnc_sync_warp\(\);", r"\1"),
+    "numbers_of_another_part": (None, r"- lse\[part % 2\]", "- lse[(part + 1) % 2]"),
+    "diagonal_unmasked": (None, r"first \+ COLUMNS - 1 > own_row", "first > own_row"),
+    "diagonal_key_more": (None, r"key <= query", "key < query"),
+    "part_less": (None, r"first < own_row \+ GROUPS \* 16", "first < own_row"),
+    "sums_unscaled": (None, r"const float by = factor;", "const float by = 1;"),
+    "total_unscaled": (None, r"total\[r\]\[k\] \*= factor;", ""),
+    "pairs_turned": ("nnc_cuda_tile.h", r"sums\[i / 2\]\[i % 2 \* 2 \+ 1\]", "sums[i / 2][i % 2 * 2]"),
+    "delta_left_out": (None, r" - delta\[r\]\[i / 2\]", ""),
+}
 
 
 def seed(path, defect, note):
-    header, pattern, replacement = DEFECTS[defect]
+    header, pattern, replacement = {**DEFECTS, **ATTENTION}[defect]
     if header:
         path = os.path.join(os.path.dirname(path), header)
         for folder, _, names in os.walk(os.path.dirname(path)):
@@ -67,7 +82,7 @@ def main(compiler, defect, note, *arguments):
     sys.exit(subprocess.run([compiler, "-fno-threadsafe-statics", *arguments]).returncode)
 
 
-if len(sys.argv) == 2 and sys.argv[1] == "--list":
-    print(*DEFECTS)
+if sys.argv[1] == "--list":
+    print(*(ATTENTION if sys.argv[2:] == ["attention"] else DEFECTS))
 else:
     main(*sys.argv[1:])

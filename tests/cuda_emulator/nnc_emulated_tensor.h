@@ -4,6 +4,8 @@
 
 #include "nnc_emulated_machine.h"
 
+#include "nnc_half.h"
+
 static NNC_UNTRACED void nnc_copy_begin(void *to, const void *from, int bytes, NNC_SITE) {
   NNC_TOUCH(to, 16, NNC_TOUCH_WRITE);
   if (bytes > 0) NNC_TOUCH(from, (size_t)bytes, NNC_TOUCH_READ);
@@ -34,5 +36,18 @@ NNC_DEVICE uint32_t nnc_to_tf32(uint32_t bits) {
   const bool is_number = (bits & 0x7F800000) != 0x7F800000;
   return is_number ? (bits + 0x1000) & ~0x1FFFu : bits;
 }
+
+#define NNC_DEFINE_PACK(name)                                                                      \
+  NNC_DEVICE uint32_t nnc_pack_##name(float low, float high) {                                     \
+    return (uint32_t)nnc_to_##name(high) << 16 | nnc_to_##name(low);                               \
+  }
+NNC_DEFINE_PACK(bf16)
+NNC_DEFINE_PACK(f16)
+
+NNC_DEVICE float nnc_exp2(float x) {
+  const float result = exp2f(x);
+  return result < 0x1p-126f ? 0 : result;
+}
+NNC_DEVICE float nnc_greater(float a, float b) { return fmaxf(a, b); }
 
 #endif

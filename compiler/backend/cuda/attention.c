@@ -1,14 +1,14 @@
 /* Attention of CUDA: a block has a tile of queries, or of keys, and goes through the others,
  * whose scores are never in the GPU's memory. Sums are made by threads, in a fixed order: there
- * are no atomic additions.
+ * are no atomic additions. What tensor cores can do is theirs (attention_tensor.c).
  *
  * Sixteen neighbouring lanes share some rows of the tile, so a row's softmax is theirs, and what
  * one of them writes to the block's memory for the others needs the warp alone. The bodies are
  * made of parts, which the files attention_*.cu of codegen_templates/cuda describe. */
+#include "backend/cuda/attention.h"
+
 #include <math.h>
 #include "backend/common/c.h"
-#include "backend/cuda/cuda.h"
-#include "kernel/attention.h"
 #include "support/integers.h"
 #include "support/panic.h"
 
@@ -16,8 +16,6 @@ enum {
   ACROSS = 16,           /* lanes of a row */
   BLOCK_BYTES = 48 << 10 /* of memory that a block has without asking for more */
 };
-
-enum { Q, K, V, DY, LSE, DELTA };
 
 typedef struct Tile {
   int rows, columns, threads;
@@ -27,10 +25,6 @@ typedef struct Tile {
 static const Tile tiles[] = {{64, 64, 256}, {64, 32, 256}, {32, 64, 256}, {32, 32, 256},
                              {16, 16, 256}, {8, 16, 128},  {4, 16, 64},   {2, 16, 32}};
 enum { TILE_COUNT = sizeof tiles / sizeof *tiles, SMALL = 4 /* the first for few queries */ };
-
-static DType value_type(const Kernel *kernel) {
-  return kernel->operands[Q].dtype == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
-}
 
 /* ---- tiles ---- */
 
@@ -47,7 +41,7 @@ static int64_t width_of(int64_t depth) {
 
 static int64_t tile_bytes(const Kernel *kernel, const Tile *tile) {
   const AttentionSlots *slots = &kernel->attention;
-  int64_t size = dtype_size(value_type(kernel)), padding = 16 / size;
+  int64_t size = dtype_size(attention_value_type(kernel)), padding = 16 / size;
   int64_t q = width_of(slots->depth) + padding, v = width_of(slots->value_depth) + padding;
   int64_t weights = tile->rows * (tile->columns + padding), widest = greatest(q, v), parts = 0;
   switch (kernel->kind) {
@@ -61,14 +55,8 @@ static int64_t tile_bytes(const Kernel *kernel, const Tile *tile) {
   return parts * size;
 }
 
-static int64_t rows_of(const Kernel *kernel) {
-  const AttentionSlots *slots = &kernel->attention;
-  return kernel->kind == KERNEL_ATTENTION_GRAD_KV ? slots->keys : slots->queries;
-}
-
 static int64_t tile_blocks(const Kernel *kernel, const Tile *tile) {
-  int64_t down = divide_up(rows_of(kernel), tile->rows);
-  return extent_product((int64_t[]){kernel->attention.batch, kernel->attention.heads, down}, 3);
+  return attention_blocks(kernel, tile->rows);
 }
 
 /* The first that fits the memory and gives every processor a block. */
@@ -84,6 +72,7 @@ static const Tile *choose_tile(const Kernel *kernel) {
 }
 
 static CudaGrid attention_grid(const Kernel *kernel) {
+  if (attention_tensor_takes(kernel)) return attention_tensor_grid(kernel);
   const Tile *tile = choose_tile(kernel);
   return (CudaGrid){tile_blocks(kernel, tile), tile->threads};
 }
@@ -91,50 +80,22 @@ static CudaGrid attention_grid(const Kernel *kernel) {
 /* ---- texts ---- */
 
 typedef struct Writer {
-  Arena *arena;
-  KernelFunction *function;
-  const Kernel *kernel;
-  const AttentionSlots *slots;
+  AttentionText text;
   const Tile *tile;
-  TemplateHoles holes; /* that all parts share */
 } Writer;
 
-/* A part with holes of its own, which come first. */
-static const char *render(const Writer *w, const char *name, int count,
-                          const char *const own[][2]) {
-  TemplateHoles holes = {.arena = w->arena};
-  Text text = {0};
-  for (int i = 0; i < count; i++) template_add(&holes, own[i][0], own[i][1]);
-  for (int i = 0; i < w->holes.list.count; i++)
-    template_add(&holes, w->holes.list.items[i].name, w->holes.list.items[i].text);
-  template_render(&text, arena_printf(w->arena, "codegen_templates/cuda/%s.cu", name), &holes);
-  return text_take(&text, w->arena);
-}
-
-#define RENDER(w, name, ...)                                                                       \
-  render(w, name, (int)(sizeof(const char *[][2]){__VA_ARGS__} / (2 * sizeof(char *))),            \
-         (const char *const[][2]){__VA_ARGS__})
+#define RENDER(w, name, ...) RENDER_ATTENTION(&(w)->text, name, __VA_ARGS__)
 
 static const char *number(const Writer *w, int64_t value) {
-  return arena_printf(w->arena, "%lld", (long long)value);
+  return arena_printf(w->text.arena, "%lld", (long long)value);
 }
 
-/* The element of an operand: `row` and `column` are names, of axes that it has. */
 static const char *element(const Writer *w, int operand, const char *row, const char *column) {
-  const char *names[4] = {"batch", "head", row, column}, *at = "0";
-  const char *axes = attention_axes(w->kernel->kind, operand);
-  for (int i = 0; axes[i]; i++) {
-    int64_t stride = w->slots->stride[i][operand];
-    if (stride == 0) continue;
-    const char *term =
-        stride == 1 ? names[i] : arena_printf(w->arena, "%s * %lld", names[i], (long long)stride);
-    at = at[0] == '0' ? term : arena_printf(w->arena, "%s + %s", at, term);
-  }
-  return cuda_loaded(w->arena, w->function, operand, at);
+  return attention_element(&w->text, operand, row, column);
 }
 
 static int64_t depth_of(const Writer *w, int operand) {
-  return operand == V || operand == DY ? w->slots->value_depth : w->slots->depth;
+  return attention_depth(w->text.kernel, operand);
 }
 
 /* Copies an operand's rows to the part of this name, which is of the tile's rows or of its
@@ -161,43 +122,32 @@ static const char *add_up(const Writer *w, int operand, const char *sums, const 
                 {"GROUP", number(w, group_of(depth))}, {"SUMS", sums}, {"PART", part});
 }
 
-/* The epilogue for the element `result` at batch, head, row and, where there is one, column. */
-static const char *epilogue(const Writer *w) {
-  static const char *const names[] = {"batch", "head", "row", "column"};
-  Text text = {0};
-  Code code = {.arena = w->arena, .out = &text};
-  const char *index_type = w->holes.list.items[0].text;
-  for (int i = 0; i < w->kernel->axis_count; i++)
-    cuda_declare_axes(&code, w->function, index_type, i, i + 1, names[i]);
-  cuda_write_epilogue(&code, w->function, "result", value_type(w->kernel));
-  return text_take(&text, w->arena);
-}
-
 static const char *results(const Writer *w, int operand, const char *end, const char *first,
                            const char *result) {
   int64_t depth = depth_of(w, operand);
   return RENDER(w, "attention_results", {"EACH", number(w, width_of(depth) / ACROSS)},
                 {"GROUP", number(w, group_of(depth))}, {"DEPTH", number(w, depth)}, {"END", end},
-                {"FIRST", first}, {"RESULT", result}, {"EPILOGUE", epilogue(w)});
+                {"FIRST", first}, {"RESULT", result}, {"EPILOGUE", attention_epilogue(&w->text)});
 }
 
 static const char *mask_text(const Writer *w) {
-  int mask = attention_operands(w->kernel->kind) - 1;
-  if (w->slots->count <= mask) return "";
+  int mask = attention_mask_of(w->text.kernel);
+  if (mask < 0) return "";
   const char *value = element(w, mask, "query", "key");
-  DType dtype = w->kernel->operands[mask].dtype;
+  DType dtype = w->text.kernel->operands[mask].dtype;
   if (dtype == DTYPE_BOOL)
-    return arena_printf(w->arena, "if (is_seen) score = %s ? score : %s;", value,
-                        c_literal(w->arena, value_type(w->kernel), -INFINITY));
-  return arena_printf(w->arena, "if (is_seen) score += (%s)%s;",
-                      c_value_type(value_type(w->kernel)), value);
+    return arena_printf(w->text.arena, "if (is_seen) score = %s ? score : %s;", value,
+                        c_literal(w->text.arena, attention_value_type(w->text.kernel), -INFINITY));
+  return arena_printf(w->text.arena, "if (is_seen) score += (%s)%s;",
+                      c_value_type(attention_value_type(w->text.kernel)), value);
 }
 
-static const char *extents_text(const Writer *w, const char *index_type) {
-  const AttentionSlots *s = w->slots;
-  bool is_reversed = s->causal && w->kernel->kind != KERNEL_ATTENTION_GRAD_KV;
+static const char *extents_text(const Writer *w) {
+  const char *index_type = w->text.index_type;
+  const AttentionSlots *s = w->text.slots;
+  bool is_reversed = s->causal && w->text.kernel->kind != KERNEL_ATTENTION_GRAD_KV;
   return arena_printf(
-      w->arena,
+      w->text.arena,
       "NNC_EXTENTS(QUERIES = %lld, KEYS = %lld, HEADS = %lld, TILES = %lld);\n"
       "NNC_EXTENTS(ROWS = %d, COLUMNS = %d, THREADS = %d, ACROSS = %d);\n"
       "NNC_EXTENTS(MINE_ROWS = ROWS * ACROSS / THREADS, MINE_COLUMNS = COLUMNS / ACROSS);\n"
@@ -206,32 +156,29 @@ static const char *extents_text(const Writer *w, const char *index_type) {
       "const %s first_row = (%s)(%sNNC_BLOCK %% TILES) * ROWS;\n"
       "const int down = NNC_THREAD / ACROSS, across = NNC_THREAD %% ACROSS;",
       (long long)s->queries, (long long)s->keys, (long long)s->heads,
-      (long long)divide_up(rows_of(w->kernel), w->tile->rows), w->tile->rows, w->tile->columns,
-      w->tile->threads, ACROSS, c_value_type(value_type(w->kernel)), index_type, index_type,
-      index_type, index_type, index_type, is_reversed ? "TILES - 1 - " : "");
+      (long long)divide_up(attention_rows(w->text.kernel), w->tile->rows), w->tile->rows,
+      w->tile->columns, w->tile->threads, ACROSS,
+      c_value_type(attention_value_type(w->text.kernel)), index_type, index_type, index_type,
+      index_type, index_type, is_reversed ? "TILES - 1 - " : "");
 }
 
-/* What all parts and bodies have; the first one is the type of indices. */
+/* What all parts and bodies have. */
 static void add_common(Writer *w) {
-  const Kernel *kernel = w->kernel;
-  TemplateHoles *holes = &w->holes;
-  DType type = value_type(kernel);
-  int64_t points = extent_product(kernel->extent, kernel->axis_count);
-  int64_t longest = greatest(w->slots->queries, w->slots->keys) + 2 * tiles[0].rows;
-  const char *index_type = cuda_index_type(kernel, greatest(points, longest));
-  bool is_causal = w->slots->causal;
-  template_add(holes, "INDEX", index_type);
+  const Kernel *kernel = w->text.kernel;
+  TemplateHoles *holes = &w->text.holes;
+  DType type = attention_value_type(kernel);
+  bool is_causal = w->text.slots->causal;
   template_add(holes, "TYPE", c_value_type(type));
   template_add(holes, "TYPE_NAME", c_type_name(type));
-  template_add(holes, "EXTENTS", extents_text(w, index_type));
-  template_add(holes, "SCALE", c_literal(w->arena, type, w->slots->scale));
-  template_add(holes, "NOTHING", c_literal(w->arena, type, -INFINITY));
+  template_add(holes, "EXTENTS", extents_text(w));
+  template_add(holes, "SCALE", c_literal(w->text.arena, type, w->text.slots->scale));
+  template_add(holes, "NOTHING", c_literal(w->text.arena, type, -INFINITY));
   template_add(holes, "CAUSAL", is_causal ? " && key <= query" : "");
   template_add(holes, "MASK", mask_text(w));
   template_add(holes, "LAST_KEY",
                is_causal ? "(first_row + ROWS < KEYS ? first_row + ROWS : KEYS)" : "KEYS");
   template_add(holes, "FIRST_QUERY", is_causal ? "first_row / COLUMNS * COLUMNS" : "0");
-  int64_t q = width_of(w->slots->depth), v = width_of(w->slots->value_depth);
+  int64_t q = width_of(w->text.slots->depth), v = width_of(w->text.slots->value_depth);
   template_add_integer(holes, "Q_WIDTH", q);
   template_add_integer(holes, "V_WIDTH", v);
   template_add_integer(holes, "WIDEST", greatest(q, v));
@@ -242,26 +189,21 @@ static void add_common(Writer *w) {
 
 static Writer begin(Code *code, KernelFunction *function) {
   const Kernel *kernel = function->kernel;
-  Writer w = {.arena = code->arena,
-              .function = function,
-              .kernel = kernel,
-              .slots = &kernel->attention,
-              .tile = choose_tile(kernel),
-              .holes = {.arena = code->arena}};
+  Writer w = {.text = attention_text(code, function), .tile = choose_tile(kernel)};
   add_common(&w);
   return w;
 }
 
 static void finish(Code *code, Writer *w, const char *name) {
-  template_render(code->out, arena_printf(w->arena, "codegen_templates/cuda/%s.cu", name),
-                  &w->holes);
+  template_render(code->out, arena_printf(w->text.arena, "codegen_templates/cuda/%s.cu", name),
+                  &w->text.holes);
 }
 
 /* ---- the kinds ---- */
 
 static void attention_write(Code *code, KernelFunction *function) {
   Writer w = begin(code, function);
-  TemplateHoles *holes = &w.holes;
+  TemplateHoles *holes = &w.text.holes;
   template_add(holes, "LOAD_Q", load(&w, Q, "row_part", true));
   template_add(holes, "LOAD_K", load(&w, K, "column_part", false));
   template_add(holes, "LOAD_V", load(&w, V, "column_part", false));
@@ -269,9 +211,9 @@ static void attention_write(Code *code, KernelFunction *function) {
   template_add(holes, "STORE_WEIGHT",
                "weights[down * MINE_ROWS + r][across + c * ACROSS] = weight;");
   template_add(holes, "RESCALE",
-               arena_printf(w.arena,
+               arena_printf(w.text.arena,
                             "NNC_UNROLL for (int c = 0; c < %lld; c++) sums[r][c] *= factor;",
-                            (long long)(width_of(w.slots->value_depth) / ACROSS)));
+                            (long long)(width_of(w.text.slots->value_depth) / ACROSS)));
   template_add(holes, "SOFTMAX", RENDER(&w, "attention_softmax", {"", ""}));
   template_add(holes, "ADD_VALUES", add_up(&w, V, "sums", "column_part"));
   template_add(holes, "RESULTS", results(&w, V, "QUERIES", "0", "sums[r][c] / total[r]"));
@@ -280,25 +222,25 @@ static void attention_write(Code *code, KernelFunction *function) {
 
 static void lse_write(Code *code, KernelFunction *function) {
   Writer w = begin(code, function);
-  TemplateHoles *holes = &w.holes;
+  TemplateHoles *holes = &w.text.holes;
   template_add(holes, "LOAD_Q", load(&w, Q, "row_part", true));
   template_add(holes, "LOAD_K", load(&w, K, "column_part", false));
   template_add(holes, "SCORES", products(&w, Q, "scores", "row_part", "column_part"));
   template_add(holes, "STORE_WEIGHT", "");
   template_add(holes, "RESCALE", "");
   template_add(holes, "SOFTMAX", RENDER(&w, "attention_softmax", {"", ""}));
-  template_add(holes, "EPILOGUE", epilogue(&w));
+  template_add(holes, "EPILOGUE", attention_epilogue(&w.text));
   finish(code, &w, "attention_lse");
 }
 
 static void add_numbers(Writer *w) {
-  template_add(&w->holes, "LSE", element(w, LSE, "row", ""));
-  template_add(&w->holes, "DELTA", element(w, DELTA, "row", ""));
+  template_add(&w->text.holes, "LSE", element(w, LSE, "row", ""));
+  template_add(&w->text.holes, "DELTA", element(w, DELTA, "row", ""));
 }
 
 static void grad_q_write(Code *code, KernelFunction *function) {
   Writer w = begin(code, function);
-  TemplateHoles *holes = &w.holes;
+  TemplateHoles *holes = &w.text.holes;
   add_numbers(&w);
   template_add(holes, "LOAD_Q", load(&w, Q, "row_part", true));
   template_add(holes, "LOAD_DY", load(&w, DY, "adjoint_part", true));
@@ -307,15 +249,16 @@ static void grad_q_write(Code *code, KernelFunction *function) {
   template_add(holes, "SCORES", products(&w, Q, "scores", "row_part", "column_part"));
   template_add(holes, "RECEIVED", products(&w, V, "received", "adjoint_part", "column_part"));
   template_add(holes, "ADD_KEYS", add_up(&w, K, "sums", "column_part"));
-  const char *scaled = arena_printf(w.arena, "sums[r][c] * %s",
-                                    c_literal(w.arena, value_type(w.kernel), w.slots->scale));
+  const char *scaled = arena_printf(
+      w.text.arena, "sums[r][c] * %s",
+      c_literal(w.text.arena, attention_value_type(w.text.kernel), w.text.slots->scale));
   template_add(holes, "RESULTS", results(&w, Q, "QUERIES", "0", scaled));
   finish(code, &w, "attention_grad_q");
 }
 
 static void grad_kv_write(Code *code, KernelFunction *function) {
   Writer w = begin(code, function);
-  TemplateHoles *holes = &w.holes;
+  TemplateHoles *holes = &w.text.holes;
   add_numbers(&w);
   template_add(holes, "LOAD_K", load(&w, K, "row_part", true));
   template_add(holes, "LOAD_V", load(&w, V, "value_part", true));
@@ -325,15 +268,25 @@ static void grad_kv_write(Code *code, KernelFunction *function) {
   template_add(holes, "RECEIVED", products(&w, V, "received", "value_part", "adjoint_part"));
   template_add(holes, "ADD_QUERIES", add_up(&w, Q, "sums", "column_part"));
   template_add(holes, "ADD_ADJOINTS", add_up(&w, DY, "value_sums", "adjoint_part"));
-  const char *scaled = arena_printf(w.arena, "sums[r][c] * %s",
-                                    c_literal(w.arena, value_type(w.kernel), w.slots->scale));
-  const char *depth = number(&w, w.slots->depth);
+  const char *scaled = arena_printf(
+      w.text.arena, "sums[r][c] * %s",
+      c_literal(w.text.arena, attention_value_type(w.text.kernel), w.text.slots->scale));
+  const char *depth = number(&w, w.text.slots->depth);
   template_add(holes, "RESULTS", results(&w, K, "KEYS", "0", scaled));
   template_add(holes, "VALUE_RESULTS", results(&w, V, "KEYS", depth, "value_sums[r][c]"));
   finish(code, &w, "attention_grad_kv");
 }
 
-const CudaKernel cuda_kernel_attention = {.grid = attention_grid, .write = attention_write};
-const CudaKernel cuda_kernel_attention_lse = {.grid = attention_grid, .write = lse_write};
-const CudaKernel cuda_kernel_attention_grad_q = {.grid = attention_grid, .write = grad_q_write};
-const CudaKernel cuda_kernel_attention_grad_kv = {.grid = attention_grid, .write = grad_kv_write};
+/* ---- the records ---- */
+
+#define ATTENTION_KERNEL(name, rule)                                                               \
+  static void name##_dispatch(Code *code, KernelFunction *function) {                              \
+    if (attention_tensor_takes(function->kernel)) attention_tensor_write(code, function);          \
+    else rule(code, function);                                                                     \
+  }                                                                                                \
+  const CudaKernel cuda_kernel_##name = {.grid = attention_grid, .write = name##_dispatch};
+
+ATTENTION_KERNEL(attention, attention_write)
+ATTENTION_KERNEL(attention_lse, lse_write)
+ATTENTION_KERNEL(attention_grad_q, grad_q_write)
+ATTENTION_KERNEL(attention_grad_kv, grad_kv_write)

@@ -292,7 +292,9 @@ static const char *const words[] = {
     "is_seen",    "received",     "row_part",    "first_row", "value_part", "column_part",
     "value_sums", "adjoint_part", "pages",       "slice",     "stage",      "stages",
     "full",       "empty",        "arrived",     "tiles",     "group",      "left_map",
-    "right_map",  "turn",         "turns",       "piece",     NULL};
+    "right_map",  "turn",         "turns",       "piece",     "d",          "own_row",
+    "first_part", "parts",        "chunk",       "row_kept",  "other_kept", "own_lse",
+    "own_delta",  "last",         "by",          NULL};
 
 #define BACK_END                                                                                   \
   .dialect = &dialect_cuda, .words = words, .prepare = cuda_prepare_images,                        \

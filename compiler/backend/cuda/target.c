@@ -1,5 +1,6 @@
 /* The target of the CUDA back end: a GPU of compute capability 8.0 or later. All that the compiler knows of
  * it besides how kernels are cut and written. */
+#include "backend/cuda/attention.h"
 #include "backend/cuda/library.h"
 #include "backend/cuda/product.h"
 
@@ -40,7 +41,7 @@ const Target target_cuda = {
     .costs = {.byte = 12, .barrier = 1e8}, /* 50 TFLOP/s, 4 TB/s, 2 us a launch */
     .conv_weight_is_product = never,
     .least_product_rows = 1,
-    .attention_is_plain = true,
+    .attention_has_units = attention_tensor_fits,
 };
 
 const Target *target_cuda_cublaslt(void) {

@@ -12,6 +12,7 @@
 #ifndef NNC_PASSES_RULES_RULES_H
 #define NNC_PASSES_RULES_RULES_H
 
+#include "graph/module.h"
 #include "ops/make.h"
 #include "ops/op.h"
 
@@ -44,9 +45,10 @@ Node *rules_make_scalar(const Maker *maker, const char *name);
 Node *rules_expand(const Maker *maker, const Node *node, const NodeMap *map);
 
 /* The operator attention in the place of `node`, which ends one that is written out; NULL when it does not.
- * `uses`: of the nodes of its graph; `map`: what they have become (attention.c). */
+ * `uses`: of the nodes of its graph; `map`: what they have become (attention.c). The module's
+ * target has kernels for it, which may be too slow. */
 Node *rules_recognize_attention(const Maker *maker, const Node *node, const NodeMap *map,
-                                const int *uses);
+                                const int *uses, const Module *module);
 
 /* The node has the same value in all elements, known now. */
 bool match_constant(const Node *node, double *value);
