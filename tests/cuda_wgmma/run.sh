@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Products by what sm_90a alone has (wgmma, TMA), through the emulator (tests/cuda_emulator): programs whose values are
 # small integers give the bytes that the C target gives, in bf16, f16 and tf32, for every way in which the sides lie in
-# memory, extents that fill no tile, batches, both tiles, and what is computed along, with boxes and products done as early
+# memory, extents that fill no tile, batches, and what is computed along, with boxes and products done as early
 # and as late as they may be; rounded factors give what they should. Seeded mistakes are caught; other devices get other
 # code. Where NVRTC is installed it compiles the same programs without spills and without putting wgmma in sequence.
-# Usage: tests/cuda_wgmma/run.sh BUILD [--long]
+# Usage: tests/cuda_wgmma/run.sh BUILD [--long]    all types, and a depth at which larger tiles pay
 set -uo pipefail
 build=$(cd "$1" && pwd)
 cd "$(dirname "$0")"
@@ -54,6 +54,7 @@ if [ $long = 1 ]; then
   start tried forms.f16 forms "nnc_wgmma_f16<true, false>" train.precision=f16 m=760 n=744 k=72
   start tried forms.tf32 forms "nnc_wgmma_tf32<false, false>" train.precision=tf32
   start tried turned.bf16 turned "nnc_wgmma_bf16<false, false>" train.precision=bf16 k=520
+  start tried deep deep "COLUMNS = 256" train.precision=bf16
   start values bf16
   start values f16
   start raced races.bf16 forms train.precision=bf16
@@ -61,6 +62,7 @@ fi
 if [ $long = 1 ] && has_nvrtc turned; then
   start compiled forms.bf16 forms train.precision=bf16
   start compiled turned.f16 turned train.precision=f16 k=520
+  start compiled deep deep train.precision=bf16
 elif has_nvrtc turned; then
   compiled_for=sm_90a start compiled turned.tf32 turned train.precision=tf32
 fi
