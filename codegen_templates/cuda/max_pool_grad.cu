@@ -4,8 +4,9 @@
   NNC_EXTENTS(K0 = @K0@, K1 = @K1@, K2 = @K2@);
   NNC_EXTENTS(S0 = @S0@, S1 = @S1@, S2 = @S2@, D0 = @D0@, D1 = @D1@, D2 = @D2@);
   const @INDEX@ P0 = @P0@, P1 = @P1@, P2 = @P2@, PLANE = (@INDEX@)X0 * X1 * X2;
-  const @INDEX@ point = (@INDEX@)NNC_POINT(@THREADS@);
-  if (point >= @POINTS@) return;
+  const @INDEX@ C = @C@, nth = (@INDEX@)NNC_POINT(@THREADS@);
+  if (nth >= @POINTS@) return;
+  const @INDEX@ point = @POINT@;
   const @INDEX@ place = point % PLANE, plane = point / PLANE;
   const @INDEX@ x0 = place / ((@INDEX@)X1 * X2), x1 = place / X2 % X1, x2 = place % X2;
   @TYPE@ sum = 0;

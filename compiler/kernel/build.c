@@ -7,6 +7,7 @@
  * the memory is per loop, since values of different loops are never shared. A reduction becomes a
  * stage as soon as its value is complete, so stages it depends on come before it. */
 #include "kernel/builder_state.h"
+#include "kernel/layout.h"
 
 #include <string.h>
 #include "support/panic.h"
@@ -106,10 +107,15 @@ int builder_operand_number(KernelBuilder *builder, const Node *node, bool is_out
   return builder_add_operand(builder, node, 0, is_output);
 }
 
-/* The row-major element number of `at`. */
+void builder_node_strides(const KernelBuilder *builder, const Node *node, int64_t *stride) {
+  const BuilderHost *host = builder->host;
+  const Layout *layout = host->layout ? host->layout(host->context, node) : NULL;
+  layout_strides(layout, node->type.shape, stride);
+}
+
 Index *builder_flat_index(KernelBuilder *builder, const Node *node, Index *const *at) {
   int64_t stride[MAX_RANK];
-  shape_strides(node->type.shape, stride);
+  builder_node_strides(builder, node, stride);
   Index *flat = index_const(builder->arena, 0);
   for (int i = 0; i < node->type.shape.rank; i++)
     flat = index_add(builder->arena, flat, index_mul(builder->arena, at[i], stride[i]));

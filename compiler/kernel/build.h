@@ -49,6 +49,9 @@ void builder_return(KernelBuilder *builder, Expr *value);
  * needs no copy), or as plain row-major. */
 void builder_operand_strides(KernelBuilder *builder, int operand, int64_t *stride);
 void builder_operand_plain(KernelBuilder *builder, int operand);
+/* The same where axis 1 may also be the innermost in memory: whether it is, or may be said to be because
+ * an extent is 1. */
+bool builder_operand_planes(KernelBuilder *builder, int operand);
 /* Makes the kernel one of `kind`; the rule sets the slots of what it returns. */
 Kernel *builder_set_kind(KernelBuilder *builder, KernelKind kind);
 

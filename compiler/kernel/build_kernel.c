@@ -1,5 +1,6 @@
 /* The second half of the kernel builder: stores, templates and the finished kernel. */
 #include "kernel/builder_state.h"
+#include "kernel/layout.h"
 
 #include <string.h>
 #include "support/panic.h"
@@ -59,7 +60,7 @@ static const Node *operand_view(KernelBuilder *builder, int operand, int64_t *st
   const Node *node = builder->node->operands[operand];
   int rank = node->type.shape.rank;
   *start = 0;
-  shape_strides(node->type.shape, stride);
+  builder_node_strides(builder, node, stride);
   if (!builder->host->is_computed(builder->host->context, node)) return node;
   int64_t saved[2 * KERNEL_MAX_AXES];
   memcpy(saved, builder->extents, sizeof saved);
@@ -99,14 +100,32 @@ void builder_operand_strides(KernelBuilder *builder, int operand, int64_t *strid
   builder_add_operand(builder, base, start, false);
 }
 
+/* Whether neighbours are as far apart as in this layout. */
+static bool lies_so(Shape shape, const int64_t *stride, const Layout *layout) {
+  int64_t wanted[MAX_RANK];
+  layout_strides(layout, shape, wanted);
+  for (int i = 0; i < shape.rank; i++)
+    if (shape.dim[i] > 1 && stride[i] != wanted[i]) return false;
+  return true;
+}
+
 void builder_operand_plain(KernelBuilder *builder, int operand) {
   const Node *node = builder->node->operands[operand];
-  int64_t stride[MAX_RANK], plain[MAX_RANK];
+  int64_t stride[MAX_RANK];
   builder_operand_strides(builder, operand, stride);
-  shape_strides(node->type.shape, plain);
-  for (int i = 0; i < node->type.shape.rank; i++)
-    if (node->type.shape.dim[i] > 1 && stride[i] != plain[i])
-      builder_fail(builder, node, "an operand that is not row-major");
+  if (!lies_so(node->type.shape, stride, NULL))
+    builder_fail(builder, node, "an operand that is not row-major");
+}
+
+bool builder_operand_planes(KernelBuilder *builder, int operand) {
+  const Node *node = builder->node->operands[operand];
+  Layout layout = layout_channels_last(node->type.shape.rank);
+  int64_t stride[MAX_RANK];
+  builder_operand_strides(builder, operand, stride);
+  bool is_last = lies_so(node->type.shape, stride, &layout);
+  if (!is_last && !lies_so(node->type.shape, stride, NULL))
+    builder_fail(builder, node, "an operand that is not row-major");
+  return is_last;
 }
 
 Kernel *builder_set_kind(KernelBuilder *builder, KernelKind kind) {

@@ -13,6 +13,7 @@
 #include "kernel/build.h"
 
 struct Target; /* target/target.h */
+struct Layout; /* kernel/layout.h */
 
 typedef struct BuilderHost {
   void *context;
@@ -21,6 +22,8 @@ typedef struct BuilderHost {
   /* The operator's rule. */
   void (*lower)(KernelBuilder *builder, const Node *node);
   const struct Target *target; /* that the kernel is for */
+  /* How `node` lies in memory; NULL, the function or what it says: row-major. */
+  const struct Layout *(*layout)(void *context, const Node *node);
 } BuilderHost;
 
 KernelBuilder *builder_create(Arena *arena, const BuilderHost *host, int axis_count,

@@ -8,6 +8,7 @@
  * adds them up, in one order, into which fuses whatever reads the sum. */
 #include "ops/depth.h"
 
+#include "ops/lower.h"
 #include "ops/op.h"
 #include "support/integers.h"
 
@@ -139,6 +140,7 @@ static Node *cut_contract(const DepthCutter *cutter) {
 static Node *cut_conv_weight(const DepthCutter *cutter) {
   const Node *node = cutter->node;
   Shape w = node->type.shape, y = node->operands[1]->type.shape;
+  if (conv_is_depthwise(cutter->target, node, node->operands[0]->type.shape, y)) return NULL;
   if (node_attribute(node, ATTR_PIECES) || w.rank == MAX_RANK || shape_elements(y) == 0)
     return NULL;
   int64_t images = y.dim[0], best = 1;

@@ -38,6 +38,15 @@ bool lower_conv_weight_product(KernelBuilder *builder, const Node *node);
 Node *conv_weight_prepare(const Maker *maker, const Target *target, const Node *node,
                           Node *const *operands);
 
+/* lower_depthwise.c: convolutions of single channels as loops; false where they are none, and NULL where the
+ * node is as good. */
+bool conv_is_depthwise(const Target *target, const Node *node, Shape x, Shape y);
+bool lower_depthwise_conv(KernelBuilder *builder, const Node *node);
+bool lower_depthwise_input(KernelBuilder *builder, const Node *node);
+bool lower_depthwise_weight(KernelBuilder *builder, const Node *node);
+Node *depthwise_weight_prepare(const Maker *maker, const Target *target, const Node *node,
+                               Node *const *operands);
+
 /* lower_window.c: convolutions and pooling */
 ConvSlots conv_slots(const Node *node, Shape x, Shape w, Shape y);
 void lower_conv(KernelBuilder *builder, const Node *node);

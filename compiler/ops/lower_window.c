@@ -31,35 +31,41 @@ ConvSlots conv_slots(const Node *node, Shape x, Shape w, Shape y) {
   return slots;
 }
 
-static void conv_lower(KernelBuilder *builder, const Node *node, KernelKind kind, Shape x, Shape w,
-                       Shape y) {
-  ConvSlots slots = conv_slots(node, x, w, y);
-  builder_operand_plain(builder, 0);
-  builder_operand_plain(builder, 1);
+/* A template over windows. Each of its operands has its channels first, or last if the target has that. */
+static void window_set(KernelBuilder *builder, KernelKind kind, ConvSlots slots) {
+  bool may_be_last = builder_target(builder)->keeps_channels_last;
+  for (int i = 0; i < 2; i++) {
+    if (!may_be_last) builder_operand_plain(builder, i);
+    else if (builder_operand_planes(builder, i)) slots.last |= (int64_t)1 << i;
+  }
   builder_set_kind(builder, kind)->conv = slots;
 }
 
+static void conv_lower(KernelBuilder *builder, const Node *node, KernelKind kind, Shape x, Shape w,
+                       Shape y) {
+  ConvSlots slots = conv_slots(node, x, w, y);
+  window_set(builder, kind, slots);
+}
+
 void lower_conv(KernelBuilder *builder, const Node *node) {
-  if (lower_conv_product(builder, node)) return;
+  if (lower_conv_product(builder, node) || lower_depthwise_conv(builder, node)) return;
   conv_lower(builder, node, KERNEL_CONV, node->operands[0]->type.shape,
              node->operands[1]->type.shape, node->type.shape);
 }
 
 void lower_conv_input(KernelBuilder *builder, const Node *node) {
-  if (lower_conv_input_product(builder, node)) return;
+  if (lower_conv_input_product(builder, node) || lower_depthwise_input(builder, node)) return;
   conv_lower(builder, node, KERNEL_CONV_INPUT, node->type.shape, node->operands[1]->type.shape,
              node->operands[0]->type.shape);
 }
 
 void lower_conv_weight(KernelBuilder *builder, const Node *node) {
-  if (lower_conv_weight_product(builder, node)) return;
+  if (lower_conv_weight_product(builder, node) || lower_depthwise_weight(builder, node)) return;
   const Attribute *pieces = node_attribute(node, ATTR_PIECES);
   Shape x = node->operands[0]->type.shape, y = node->operands[1]->type.shape;
   ConvSlots slots = conv_slots(node, x, node->type.shape, y);
   slots.pieces = pieces ? pieces->integer : 0;
-  builder_operand_plain(builder, 0);
-  builder_operand_plain(builder, 1);
-  builder_set_kind(builder, KERNEL_CONV_WEIGHT)->conv = slots;
+  window_set(builder, KERNEL_CONV_WEIGHT, slots);
 }
 
 /* ---- pooling ---- */
@@ -130,9 +136,7 @@ void lower_sum_pool_grad(KernelBuilder *builder, const Node *node) {
 
 void lower_max_pool_grad(KernelBuilder *builder, const Node *node) {
   ConvSlots slots = pool_slots(node, node->type.shape, node->operands[1]->type.shape);
-  builder_operand_plain(builder, 0);
-  builder_operand_plain(builder, 1);
-  builder_set_kind(builder, KERNEL_MAX_POOL_GRAD)->conv = slots;
+  window_set(builder, KERNEL_MAX_POOL_GRAD, slots);
 }
 
 /* Tap number `number` of the window, row-major over its axes, as a tap for each axis. */

@@ -11,6 +11,7 @@
 #include <math.h>
 #include "kernel/builder.h"
 #include "kernel/class.h"
+#include "kernel/layout.h"
 #include "ops/number.h"
 #include "ops/op.h"
 #include "ops/philox.h"
@@ -67,14 +68,30 @@ static void element_set(Machine *machine, int buffer, int64_t index, double valu
            value);
 }
 
-void machine_write(Machine *machine, int buffer, const double *values) {
-  int64_t count = shape_elements(machine->program->buffers.items[buffer].type.shape);
-  for (int64_t i = 0; i < count; i++) element_set(machine, buffer, i, values[i]);
+/* Where element `index` of a buffer's value lies in it. */
+static int64_t place_in(const Buffer *buffer, int64_t index) {
+  if (!buffer->has_channels_last) return index;
+  Shape shape = buffer->type.shape;
+  Layout layout = layout_channels_last(shape.rank);
+  int64_t stride[MAX_RANK], place = 0;
+  layout_strides(&layout, shape, stride);
+  for (int i = shape.rank - 1; i >= 0; i--) {
+    place += index % shape.dim[i] * stride[i];
+    index /= shape.dim[i];
+  }
+  return place;
 }
 
-void machine_read(const Machine *machine, int buffer, double *values) {
-  int64_t count = shape_elements(machine->program->buffers.items[buffer].type.shape);
-  for (int64_t i = 0; i < count; i++) values[i] = *element_at(machine, buffer, i);
+void machine_write(Machine *machine, int number, const double *values) {
+  const Buffer *buffer = &machine->program->buffers.items[number];
+  int64_t count = shape_elements(buffer->type.shape);
+  for (int64_t i = 0; i < count; i++) element_set(machine, number, place_in(buffer, i), values[i]);
+}
+
+void machine_read(const Machine *machine, int number, double *values) {
+  const Buffer *buffer = &machine->program->buffers.items[number];
+  int64_t count = shape_elements(buffer->type.shape);
+  for (int64_t i = 0; i < count; i++) values[i] = *element_at(machine, number, place_in(buffer, i));
 }
 
 /* ---- indices and expressions --------------------------------------------------------------- */

@@ -28,6 +28,10 @@ static bool is_computed(void *context, const Node *node) {
   return true;
 }
 
+static const Layout *layout_of(void *context, const Node *node) {
+  return ((GroupHost *)context)->lowering->places[node->id].layout;
+}
+
 static void run_rule(KernelBuilder *builder, const Node *node) {
   op_info(node->op)->class->lower(builder, node);
 }
@@ -60,6 +64,13 @@ static void store_members(Lowering *lowering, Group *group, KernelBuilder *build
   builder_end_stores(builder);
 }
 
+/* Whether an operand does not lie row-major. */
+static bool touches_layouts(const Lowering *lowering, const BuiltKernel *built) {
+  for (int i = 0; i < built->kernel->operand_count; i++)
+    if (lowering->places[built->nodes[i]->id].layout) return true;
+  return false;
+}
+
 const char *group_build(Lowering *lowering, Group *group, const Node **blame) {
   Arena *arena = lowering->arena;
   if (group->scan) {
@@ -69,7 +80,7 @@ const char *group_build(Lowering *lowering, Group *group, const Node **blame) {
   GroupHost *context = ARENA_NEW(arena, GroupHost);
   *context = (GroupHost){lowering, group};
   BuilderHost *host = ARENA_NEW(arena, BuilderHost);
-  *host = (BuilderHost){context, is_computed, run_rule, lowering->program->target};
+  *host = (BuilderHost){context, is_computed, run_rule, lowering->program->target, layout_of};
   group->computed.count = 0;
   KernelBuilder *builder = builder_create(arena, host, group->domain.rank, group->domain.dim);
   for (int i = 0; i < group->members.count; i++) {
@@ -84,6 +95,7 @@ const char *group_build(Lowering *lowering, Group *group, const Node **blame) {
   const char *failure = builder_failure(builder, blame);
   if (failure != NULL) return failure;
   group->built = builder_finish(builder);
+  if (touches_layouts(lowering, &group->built)) kernel_order_axes(arena, group->built.kernel);
   if (lowering->module->run.allows_tf32 && lowering->entry != ENTRY_INIT)
     kernel_allow_tf32(group->built.kernel);
   return NULL;

@@ -15,6 +15,7 @@
 typedef struct Demand {
   double reads;      /* elements asked for */
   bool needs_memory; /* by a template */
+  bool is_convolved; /* by a loop that goes over windows of it */
   bool is_part;      /* of what is joined on the way to a kernel */
   int phase;         /* the latest of a kernel that asks */
 } Demand;
@@ -125,13 +126,19 @@ static bool prolongs_lives(const Lowering *lowering, const Node *node, const Dem
   return demand->phase > lowering->phases[node->id] && count > 1;
 }
 
+/* A conversion to a smaller type: what it converts would be stored in its place. */
+static bool narrows(const Node *node) {
+  return op_info(node->op)->class->moves_values && family_of(node) != FAMILY_MOVEMENT &&
+         dtype_size(node->type.dtype) < dtype_size(node->operands[0]->type.dtype);
+}
+
 static bool should_inline(const Lowering *lowering, const Node *node, const Demand *demand,
                           bool joins) {
   const Place *place = &lowering->places[node->id];
   if (place->kind != PLACE_GROUP || place->form != FORM_MAP || place->is_kept) return false;
   if (op_info(node->op)->class->stands_alone) return false;
   if (is_plain_movement(node)) return true; /* as a view, where a template needs it */
-  if (demand->needs_memory) return false;
+  if (demand->needs_memory || (demand->is_convolved && narrows(node))) return false;
   if (place->is_free) return true;
   if (demand->is_part && joins && family_of(node) != FAMILY_MOVEMENT) return false;
   if (prolongs_lives(lowering, node, demand)) return false;
@@ -141,6 +148,10 @@ static bool should_inline(const Lowering *lowering, const Node *node, const Dema
   if (class->is_costly || family_of(node) == FAMILY_MOVEMENT) return false;
   double most_reads = lowering->program->target->fusion.cheap_repeats * elements;
   return class->moves_values || (demand->reads <= most_reads && is_cheap_to_repeat(lowering, node));
+}
+
+static bool is_window_loop(const Node *node, const Place *place) {
+  return family_of(node) == FAMILY_CONVOLUTION && place->form == FORM_REDUCE;
 }
 
 static void add_demand(const Lowering *lowering, const Node *node, Demand *demands) {
@@ -154,6 +165,8 @@ static void add_demand(const Lowering *lowering, const Node *node, Demand *deman
     demand->reads += times * operand_reads(lowering, node, node->operands[i]);
     if (phase > demand->phase) demand->phase = phase;
     if (joins_parts(node) || (is_inline && demands[node->id].is_part)) demand->is_part = true;
+    if (is_window_loop(node, place) || (is_inline && demands[node->id].is_convolved))
+      demand->is_convolved = true;
     if (place->form == FORM_TEMPLATE || (is_inline && demands[node->id].needs_memory))
       demand->needs_memory = true;
   }

@@ -1,6 +1,7 @@
 /* A module becomes a Program: stages.def as a table, run for every entry, then for all of them. */
 #include <string.h>
 #include "program/buffers.h"
+#include "program/layout.h"
 #include "program/loops.h"
 #include "program/stages.h"
 
@@ -135,6 +136,7 @@ Program *program_create(Arena *arena, const Module *module, const ProgramOptions
   program->target = options->target;
   program->module = module;
   add_variables(program, module);
+  if (options->level > 0) layout_variables(program);
   add_scalars(program, module);
   for (int i = 0; i < ENTRY_COUNT; i++) {
     program->entries[i].entry = (EntryKind)i;

@@ -10,6 +10,7 @@
 #define NNC_PROGRAM_LOWERING_H
 
 #include "kernel/builder.h"
+#include "kernel/layout.h"
 #include "program/program.h"
 
 typedef enum PlaceKind {
@@ -37,6 +38,7 @@ typedef struct Place {
   bool is_free;   /* an expression of a few operations that loads nothing */
   bool is_shared; /* a constant or host scalar: computed everywhere even if also stored */
   int buffer;     /* of a stored or loaded value; -1: none */
+  const Layout *layout; /* of a stored value; NULL: row-major */
 } Place;
 
 typedef struct Group {

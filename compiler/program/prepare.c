@@ -31,14 +31,22 @@ static int64_t good_pieces(const ReductionLimits *limits, int64_t extent) {
   return 1;
 }
 
+/* Over images and places, but not over channels, which are columns where they are kept last. */
+static bool leaves_channels(const Target *target, Shape from, const Attribute *axes) {
+  return target->keeps_channels_last && from.rank >= 3 && axes->count == from.rank - 1 &&
+         axes->ints[0] == 0 && axes->ints[1] == 2;
+}
+
 /* A reduction whose pieces may be reduced first: those over `axes`; argmax and argmin are over
  * `axis`. */
-static bool should_split(const ReductionLimits *limits, const Node *node) {
+static bool should_split(const Target *target, const Node *node) {
+  const ReductionLimits *limits = &target->reductions;
   if (op_info(node->op)->class->family != FAMILY_REDUCTION || !node_attribute(node, ATTR_AXES))
     return false;
   Shape from = node->operands[0]->type.shape;
   const Attribute *axes = node_ints(node, ATTR_AXES);
-  bool has_rows = axes->count > 0 && axes->ints[axes->count - 1] == from.rank - 1;
+  bool has_rows = axes->count > 0 && axes->ints[axes->count - 1] == from.rank - 1 &&
+                  !leaves_channels(target, from, axes);
   return axes->count > 0 && shape_elements(from) >= limits->large &&
          shape_elements(node->type.shape) < (has_rows ? limits->few_rows : limits->few_columns);
 }
@@ -184,7 +192,7 @@ void stage_prepare(Lowering *lowering) {
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
     Node *split = NULL;
-    if (should_split(limits, node))
+    if (should_split(lowering->program->target, node))
       split = split_node(limits, copy, node, node_map_get(&map, node->operands[0]));
     else if (should_cut_batch(lowering, node))
       split = cut_batch(copy, node, &map, lowering->blocks);

@@ -14,6 +14,7 @@ static void print_buffer(Text *text, const Buffer *buffer) {
     text_printf(text, ", %s steps %d to %d", entry_name((EntryKind)buffer->entry),
                 buffer->first_step, buffer->last_step);
   if (buffer->alias_of >= 0) text_printf(text, ", in the memory of #%d", buffer->alias_of);
+  if (buffer->has_channels_last) text_add(text, ", channels last");
   if (buffer->view_of >= 0) text_printf(text, ", part of #%d", buffer->view_of);
   if (buffer->scan >= 0 && buffer->turns > 0)
     text_printf(text, ", row (r + %lld) %% %lld in round r of scan %d", (long long)buffer->turn,

@@ -11,6 +11,8 @@ static void print_node(Text *text, const Lowering *lowering, const Node *node) {
   const Place *place = &lowering->places[node->id];
   text_printf(text, " %%%d %s%s%s", node->id, node->path, place->is_kept ? " kept" : "",
               place->is_stored ? " stored" : "");
+  for (int i = 0; place->layout && i < place->layout->rank; i++)
+    text_printf(text, i == 0 ? " in order %d" : " %d", place->layout->axis[i]);
 }
 
 static void print_group(Text *text, const Lowering *lowering, const Group *group) {

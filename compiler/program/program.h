@@ -40,6 +40,7 @@ typedef struct Buffer {
   int64_t bytes;             /* a multiple of the target's alignment */
   int64_t offset;            /* from the arena's base (WORKER: the block's); -1 until planned */
   int entry;                 /* EntryKind of activations, inputs and results; -1 for variables */
+  bool has_channels_last;    /* its axis 1 is the innermost in memory: of a variable (layout.c) */
   int first_step, last_step; /* live range in its entry; whole entry for inputs and results */
   int alias_of;              /* id of the buffer in whose memory this one lies, or -1 */
   int view_of;               /* id of the buffer of whose value this is a part (entry -1), or -1 */

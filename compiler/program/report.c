@@ -317,6 +317,10 @@ static void print_memory(Text *text, const Report *report) {
   add_bytes_line(text, "inputs of one batch", input_bytes(report));
   add_bytes_line(text, "activations and inputs", program->activation_bytes);
   add_bytes_line(text, "arena", program->arena_bytes);
+  int turned = 0;
+  for (int i = 0; i < program->buffers.count; i++)
+    turned += program->buffers.items[i].has_channels_last;
+  if (turned > 0) text_printf(text, "  %d variables have their channels last\n", turned);
   add_bytes_line(text, "workspace, each thread", program->worker_bytes);
   text_add(text, "  peak = arena + threads * workspace: ");
   for (int threads = 1; threads <= 8; threads *= 2) {

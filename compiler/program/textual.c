@@ -55,6 +55,7 @@ static const Field buffer_fields[] = {
     FIELD(" turns ", INT64, Buffer, turns, 0, MOST_TURNS),
     FIELD(" turn ", INT64, Buffer, turn, 0, MOST_TURNS),
     NUMBER(" owner ", Buffer, owner),
+    FIELD(" channels last", FLAG, Buffer, has_channels_last),
     FIELD_LITERAL("\n"),
 };
 
@@ -326,7 +327,8 @@ static const char *check_variables(Arena *arena, const Program *program) {
     const Buffer *buffer = &program->buffers.items[i];
     fits = buffer->kind == BUFFER_VARIABLE && buffer->alias_of < 0 &&
            buffer->name == module->variables.items[i].path &&
-           type_equal(buffer->type, module->variables.items[i].type);
+           type_equal(buffer->type, module->variables.items[i].type) &&
+           (!buffer->has_channels_last || buffer->type.shape.rank >= 3);
   }
   return fits ? NULL : "the first buffers are not those of the variables";
 }

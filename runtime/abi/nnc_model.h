@@ -38,7 +38,7 @@ typedef struct nnc_tensor {
 enum nnc_variable_kind { NNC_PARAM, NNC_STATE, NNC_STREAM, NNC_OPTIMIZER };
 
 typedef struct nnc_variable {
-  nnc_tensor tensor; /* in the plain, row-major layout */
+  nnc_tensor tensor; /* in the plain, row-major layout, to all but the device */
   int kind;
   int frozen;
   int line;  /* of its declaration in the .net file, 0 when unknown */
@@ -204,6 +204,8 @@ typedef struct nnc_model {
   int64_t parameter_bytes, optimizer_bytes, state_bytes, activation_bytes; /* for `info` */
   int variable_count;
   const nnc_variable *variables;
+  const char
+      *channels_last; /* by variable: the device keeps its axis 1 innermost; NULL: none is so */
   int initial_count;
   const nnc_initial *initials;
   bool (*read_initials)(struct nnc_session *session); /* NULL: there are none */
@@ -240,7 +242,7 @@ typedef struct nnc_model {
   uint64_t seed;
 } nnc_model;
 
-enum { NNC_MODEL_ABI = 8 };
+enum { NNC_MODEL_ABI = 9 };
 
 extern nnc_model nnc_the_model;
 

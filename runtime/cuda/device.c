@@ -21,6 +21,7 @@
 #include "cuda/slots.h"
 #include "cuda/staging.h"
 #include "cuda/transfer.h"
+#include "cuda/turned.h"
 #include "nnc_check_index.h"
 #include "nnc_cuda_program.h"
 #include "os/assert.h"
@@ -37,6 +38,7 @@ struct nnc_device {
   nnc_slots slots;
   nnc_staging staging;
   nnc_transfer transfer;
+  nnc_turned turned;
   nnc_play play;
   nnc_numbers numbers[NNC_ENTRY_COUNT];
   int64_t *marks;
@@ -153,7 +155,8 @@ static bool open_memory(nnc_device *device) {
           take_zeroed(device, &device->scratch, model->worker_bytes, "the kernels' buffers")) &&
          nnc_slots_open(&device->slots, &device->gpu, model->scalar_count, number_bytes) &&
          nnc_staging_open(&device->staging, &device->gpu, inputs, input_bytes) &&
-         nnc_transfer_open(&device->transfer, &device->gpu);
+         nnc_transfer_open(&device->transfer, &device->gpu) &&
+         nnc_turned_open(&device->turned, model);
 }
 
 nnc_device *nnc_device_open(const nnc_model *model, int workers, int number) {
@@ -184,6 +187,7 @@ void nnc_device_close(nnc_device *device) {
   if (!device) return;
   if (device->gpu.stream) (void)nnc_cuda.stream_wait(device->gpu.stream);
   nnc_play_close(&device->play);
+  nnc_turned_close(&device->turned);
   nnc_transfer_close(&device->transfer);
   nnc_staging_close(&device->staging);
   nnc_slots_close(&device->slots);
@@ -277,6 +281,11 @@ void nnc_device_read(const nnc_device *device, const nnc_tensor *tensor, int64_t
                      int64_t count, void *to) {
   int64_t size = nnc_dtype_size(tensor->dtype);
   NNC_ASSERT(has_elements(tensor, from, count));
+  if (nnc_turned_has(&device->turned, tensor)) {
+    nnc_turned_part part = {tensor, place_of(device, tensor), from, count};
+    nnc_turned_read(&device->turned, (nnc_transfer *)&device->transfer, &part, to);
+    return;
+  }
   nnc_transfer_out((nnc_transfer *)&device->transfer, to,
                    place_of(device, tensor) + (CuAddress)(from * size), count * size);
 }
@@ -285,6 +294,11 @@ void nnc_device_write(nnc_device *device, const nnc_tensor *tensor, int64_t from
                       const void *values) {
   int64_t size = nnc_dtype_size(tensor->dtype);
   NNC_ASSERT(has_elements(tensor, from, count));
+  if (nnc_turned_has(&device->turned, tensor)) {
+    nnc_turned_part part = {tensor, place_of(device, tensor), from, count};
+    nnc_turned_write(&device->turned, &device->transfer, &part, values);
+    return;
+  }
   nnc_transfer_in(&device->transfer, place_of(device, tensor) + (CuAddress)(from * size), values,
                   count * size);
 }
@@ -309,6 +323,7 @@ double nnc_device_left(const nnc_device *device, int64_t run, const nnc_tensor *
 }
 
 void *nnc_device_begin_write(nnc_device *device, const nnc_tensor *tensor) {
+  NNC_ASSERT(!nnc_turned_has(&device->turned, tensor)); /* it is an input */
   return nnc_staging_begin(&device->staging, place_of(device, tensor), nnc_tensor_bytes(tensor));
 }
 

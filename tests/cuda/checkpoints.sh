@@ -68,8 +68,36 @@ killed() {
   same_run "killed and resumed" whole killed
 }
 
+# Of weights that CUDA keeps with their channels last, in files as C has them; read and written by rows, too.
+turning() {
+  local program=$here/channels.net
+  sed 's/^const batch = .*/const batch = 10/' tests/cuda/channels.net >"$program"
+  check "digits" "$build/bin/nnc-digits" "$here/data" --train 100 --test 20
+  check "channels.net of C" "$nnc" --float=f64 "$program" -o "$here/c"
+  check "channels.net of CUDA" "$nnc" "${cuda[@]}" --float=f64 "$program" -o "$here/cuda"
+  check "a variable has its channels last" grep -q 'channels last' <("$nnc" --target=cuda --emit=program "$program")
+  run_digits c whole_c --steps 7
+  run_digits cuda moved --steps 2
+  run_digits c moved --resume --steps 4
+  cp -r "$here/moved" "$here/other"
+  run_digits cuda moved --resume --steps 7
+  close_run "channels.net: CUDA, C and CUDA" whole_c moved 1e-9
+  run_digits cuda other --resume --steps 5
+  run_digits cuda other --resume --steps 7
+  same_files "channels.net: CUDA resumes CUDA" "$(checkpoint moved)" "$(checkpoint other)"
+  dumps_read_back "$program"
+}
+dumps_read_back() { # PROGRAM
+  check "its text" "$nnc" --target=cuda "$1" --emit=cuda -o "$here/whole.cu"
+  "$nnc" --target=cuda --dump-after=plan "$1" >"$here/dump"
+  check "the dump of its plan" "$nnc" --target=cuda --resume-after=plan --emit=cuda "$here/dump" -o "$here/resumed.cu"
+  same_files "its text from a dump" <(sed -n '/^#ifdef NNC_KERNELS/,$p' "$here/whole.cu") \
+    <(sed -n '/^#ifdef NNC_KERNELS/,$p' "$here/resumed.cu")
+}
+
 part_checkpoints() {
   job "checkpoints, f32" moving f32 1e-3
   job "checkpoints, f64" moving f64 1e-9
+  job "weights with channels last" turning
   job "killed runs" killed
 }

@@ -58,6 +58,7 @@ part_models() {
     for type in ${is_long:+f32} f64; do agree_job $type 5 "$model" "$definitions"; done
   done <<<"$smaller_models"
   for type in bf16 f16; do agree_job $type 5 models/lenet.net "batch=1"; done
+  for type in f64 ${is_long:+f32 bf16 f16}; do agree_job $type 3 tests/cuda/channels.net "batch=2"; done
   [ -z "$is_long" ] || whole_models
 }
 

@@ -21,7 +21,7 @@ compiled() { # MODEL
 
 part_nvrtc() {
   local model models=(models/{iris,mnist,lenet,gpt,ntm}.net examples/{copy,own_layer}.net) real=(models/{iris,mnist_cnn}.net)
-  if [ -n "$is_long" ]; then models=(models/*.net examples/*.net) real=("${models[@]}"); fi
+  if [ -n "$is_long" ]; then models=(models/*.net examples/*.net) real=("${models[@]}" tests/cuda/channels.net); fi
   for model in "${models[@]}"; do job "$model for the emulator" emulated "$model"; done
   if ! has_nvrtc; then
     echo "NVRTC is not installed: nothing is compiled for sm_80, sm_90a and sm_120"

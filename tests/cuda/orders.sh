@@ -51,5 +51,6 @@ part_orders() {
   job "races in mnist_cnn.net" without_races models/mnist_cnn.net batch=2
   job "races in gpt.net" without_races models/gpt.net "batch=1 time=8 layers=1 width=16"
   job "races in recurrent.net" without_races tests/agree/programs/recurrent.net
+  job "races in channels.net" without_races tests/cuda/channels.net batch=2
   job "races in graphs" graphs_without_races --from 13001 --count $few
 }

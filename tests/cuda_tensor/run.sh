@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Products on tensor cores, through the emulator (tests/cuda_emulator): programs whose values are small integers, so that
 # sums are exact in any order, give the bytes that the C target gives, in bf16, f16 and tf32, for every way in which the
-# sides lie in memory, extents that fill no tile, all sizes of tiles, convolutions in their three directions and what is
+# sides lie in memory, extents that fill no tile, all sizes of tiles, convolutions in their three directions, channels first and last, and what is
 # computed along; copies are done as early and as late as they may be. tf32 rounds as it should. Seeded mistakes of the
 # pipeline are caught. Where NVRTC is installed it compiles the same programs without spills.
 # Usage: tests/cuda_tensor/run.sh BUILD
@@ -33,11 +33,13 @@ seeded() {
   verdict "$name.caught" differs "$name" "$2"
 }
 
-start tried pipeline pipeline "nnc_mma_bf16(" # seeded mistakes are compared with these two
+start tried pipeline pipeline "nnc_mma_bf16(" # seeded mistakes are compared with these three
 start tried tiles tiles "nnc_mma_bf16(" train.precision=bf16
+start tried channels channels "nnc_mma_bf16(" train.precision=bf16
 wait
 for mistake in early_wait no_wait no_group no_barrier plain_places; do start seeded $mistake pipeline; done
 start seeded no_warp_barrier tiles
+start seeded no_padding channels
 start tried products.bf16 products "nnc_mma_bf16(" train.precision=bf16
 start tried products.f16 products "nnc_mma_f16(" train.precision=f16 m=67 n=45 k=133
 start tried products.tf32 products "nnc_mma_tf32(" train.precision=tf32 m=40 n=132 k=68
@@ -48,6 +50,7 @@ start tried epilogues.bf16 epilogues "nnc_mma_bf16(" train.precision=bf16
 start tried epilogues.tf32 epilogues "nnc_mma_tf32(" train.precision=tf32
 start tried convolutions.bf16 convolutions "nnc_mma_bf16(" train.precision=bf16
 start tried convolutions.tf32 convolutions "nnc_mma_tf32(" train.precision=tf32
+start tried channels.tf32 channels "nnc_mma_tf32(" train.precision=tf32
 start tried tiles.tf32 tiles "nnc_mma_tf32(" train.precision=tf32
 start rounds
 start raced races.bf16 pipeline
@@ -57,6 +60,7 @@ if has_nvrtc rounds; then
   start compiled odd.tf32 products train.precision=tf32 m=67 n=45 k=133
   start compiled tiles.bf16 tiles train.precision=bf16
   start compiled tiles.tf32 tiles train.precision=tf32
+  start compiled channels.bf16 channels train.precision=bf16
   start compiled convolutions.bf16 convolutions train.precision=bf16
 fi
 finish

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "backend/c/kernels.h"
+#include "backend/cuda/cuda.h"
 #include "fuzz.h"
 #include "ops/verify.h"
 #include "passes/pass.h"
@@ -247,6 +248,14 @@ static const char *judge_program(Judge *judge, const Module *module, int level, 
   return judge_lowered(judge, module, &options, stage);
 }
 
+/* For a GPU, which keeps channels last and cuts sums otherwise. */
+static const char *judge_gpu(Judge *judge) {
+  Module *module = module_copy(judge->arena, judge->test->module);
+  passes_at(judge, module, 1);
+  ProgramOptions options = {.target = &target_cuda, .level = 1};
+  return judge_lowered(judge, module, &options, "program for a GPU");
+}
+
 /* With task loops wherever they are possible. */
 static const char *judge_blocks(Judge *judge, int passes, int blocks) {
   Module *module = module_copy(judge->arena, judge->test->module);
@@ -311,6 +320,7 @@ const char *judge_case(const Case *test, const Reference *reference, Arena *aren
   }
   if (!text) text = judge_passes_alone(&judge);
   for (int i = 0; i < 4 && !text; i++) text = judge_levels(&judge, i / 2, i % 2);
+  if (!text && test->seed % 4 == 0) text = judge_gpu(&judge);
   if (!text) text = judge_blocks(&judge, 1, 2);
   if (!text) text = judge_blocks(&judge, 0, 3);
   if (!text) text = judge_pass_programs(&judge);

@@ -76,6 +76,22 @@ static void emit_variables(Emitter *emitter) {
   code_close_list(code);
 }
 
+/* Which variables have their channels last; whether there are any. */
+static bool emit_layouts(Emitter *emitter) {
+  const Program *program = emitter->program;
+  int64_t *last = ARENA_ARRAY(emitter->arena, int64_t, program->buffers.count);
+  bool has_any = false;
+  int count = program->module->variables.count; /* their buffers are the first */
+  for (int i = 0; i < count; i++) {
+    last[i] = program->buffers.items[i].has_channels_last;
+    has_any = has_any || last[i];
+  }
+  if (has_any)
+    code_line(&emitter->code, "static const char channels_last[%d] = {%s};", count,
+              code_integers(emitter->arena, count, last));
+  return has_any;
+}
+
 /* Those whose initial values come from files; returns how many. */
 static int emit_initials(Emitter *emitter) {
   const Module *module = emitter->program->module;
@@ -371,6 +387,7 @@ static int emit_index_places(Emitter *emitter) {
 static void emit_model(Emitter *emitter, const char *const *entries, int initials,
                        int index_places) {
   const Program *program = emitter->program;
+  bool has_layouts = emit_layouts(emitter);
   const Module *module = program->module;
   Code *code = &emitter->code;
   static const EntryKind order[] = {ENTRY_INIT, ENTRY_TRAIN,    ENTRY_ACCUMULATE,
@@ -393,6 +410,7 @@ static void emit_model(Emitter *emitter, const char *const *entries, int initial
   code_line(code, ".activation_bytes = %lld,", (long long)program->activation_bytes);
   if (module->variables.count > 0)
     code_line(code, ".variable_count = %d, .variables = variables,", module->variables.count);
+  if (has_layouts) code_line(code, ".channels_last = channels_last,");
   if (index_places > 0)
     code_line(code, ".index_place_count = %d, .index_places = index_places,", index_places);
   if (module->plateaus.count > 0)

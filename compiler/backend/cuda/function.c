@@ -275,26 +275,33 @@ static void write_library_tables(Code *code, const KernelFunction *functions, in
   write_all_tables(code, functions, count, units, options, any_is_product(functions, count));
 }
 
-/* Variables of the templates and loops; axes, temporaries and such have names like i0 (naming.c). */
+/* Variables of the templates and loops; axes, temporaries and such have names like i0 (naming.c). And what
+ * is a word of C++, as which kernels are compiled, but none of C. */
 static const char *const words[] = {
-    "point",      "part",         "column",      "is_inside", "state",      "row",
-    "cols",       "depth",        "batch",       "sums",      "slot",       "tap",
-    "place",      "image",        "tile",        "where",     "channel",    "best",
-    "better",     "seen",         "value",       "given",     "window",     "left",
-    "right",      "first",        "count",       "plane",     "lane",       "warp",
-    "sum",        "own",          "other",       "before",    "number",     "owners",
-    "counts",     "memory",       "outer",       "totals",    "items",      "places",
-    "size",       "step",         "down",        "across",    "inputs",     "result",
-    "next",       "left_words",   "right_words", "line",      "at",         "bytes",
-    "rows",       "columns",      "page",        "head",      "query",      "key",
-    "score",      "scores",       "lse",         "delta",     "weight",     "weights",
-    "greatest",   "factor",       "base",        "top",       "total",      "mask",
-    "is_seen",    "received",     "row_part",    "first_row", "value_part", "column_part",
-    "value_sums", "adjoint_part", "pages",       "slice",     "stage",      "stages",
-    "full",       "empty",        "arrived",     "tiles",     "group",      "left_map",
-    "right_map",  "turn",         "turns",       "piece",     "d",          "own_row",
-    "first_part", "parts",        "chunk",       "row_kept",  "other_kept", "own_lse",
-    "own_delta",  "last",         "by",          NULL};
+    "point",      "part",        "column",      "is_inside",    "state",     "row",
+    "cols",       "depth",       "batch",       "sums",         "slot",      "tap",
+    "place",      "image",       "tile",        "where",        "channel",   "best",
+    "better",     "seen",        "value",       "given",        "window",    "left",
+    "right",      "first",       "count",       "plane",        "lane",      "warp",
+    "sum",        "own",         "other",       "before",       "number",    "owners",
+    "counts",     "memory",      "outer",       "totals",       "items",     "places",
+    "size",       "step",        "down",        "across",       "inputs",    "result",
+    "next",       "left_words",  "right_words", "line",         "at",        "bytes",
+    "rows",       "columns",     "page",        "from",         "nth",       "head",
+    "query",      "key",         "score",       "scores",       "lse",       "delta",
+    "weight",     "weights",     "greatest",    "factor",       "base",      "top",
+    "total",      "mask",        "is_seen",     "received",     "row_part",  "first_row",
+    "value_part", "column_part", "value_sums",  "adjoint_part", "pages",     "slice",
+    "stage",      "stages",      "full",        "empty",        "arrived",   "tiles",
+    "group",      "left_map",    "right_map",   "turn",         "turns",     "piece",
+    "d",          "own_row",     "first_part",  "parts",        "chunk",     "row_kept",
+    "other_kept", "own_lse",     "own_delta",   "last",         "by",        "and",
+    "bitand",     "bitor",       "catch",       "class",        "compl",     "concept",
+    "constexpr",  "decltype",    "delete",      "explicit",     "export",    "false",
+    "friend",     "mutable",     "namespace",   "new",          "noexcept",  "not",
+    "nullptr",    "operator",    "or",          "private",      "protected", "public",
+    "requires",   "template",    "this",        "throw",        "true",      "try",
+    "typeid",     "typename",    "using",       "virtual",      "xor",       NULL};
 
 #define BACK_END                                                                                   \
   .dialect = &dialect_cuda, .words = words, .prepare = cuda_prepare_images,                        \

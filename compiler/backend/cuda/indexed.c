@@ -39,6 +39,14 @@ static CudaGrid points_grid(const Kernel *kernel) {
   return cuda_grid_of_points(points_of(kernel), 1);
 }
 
+/* Where `place` of the plane number `plane` of an operand lies. */
+static const char *plane_place(const ConvSlots *slots, int operand, const char *elements,
+                               const char *place, Arena *arena) {
+  if (slots->last >> operand & 1)
+    return arena_printf(arena, "(plane / C * %s + %s) * C + plane %% C", elements, place);
+  return arena_printf(arena, "plane * %s + %s", elements, place);
+}
+
 static void max_pool_grad_write(Code *code, KernelFunction *function) {
   Arena *arena = code->arena;
   const Kernel *kernel = function->kernel;
@@ -57,9 +65,16 @@ static void max_pool_grad_write(Code *code, KernelFunction *function) {
     template_add_axes(&holes, names[k], axes);
   }
   template_add(&holes, "COMPARED", c_type_name(cuda_sum_type(value_type(kernel))));
-  template_add(&holes, "LOAD_X", cuda_loaded(arena, function, 0, "plane * PLANE + seen"));
-  template_add(&holes, "LOAD_DY",
-               cuda_loaded(arena, function, 1, "((plane * Y0 + y0) * Y1 + y1) * Y2 + y2"));
+  template_add_integer(&holes, "C", greatest(slots->c, 1));
+  template_add(&holes, "POINT",
+               slots->last & 1 ? "(nth / C / PLANE * C + nth % C) * PLANE + nth / C % PLANE"
+                               : "nth");
+  template_add(&holes, "LOAD_X",
+               cuda_loaded(arena, function, 0, plane_place(slots, 0, "PLANE", "seen", arena)));
+  template_add(
+      &holes, "LOAD_DY",
+      cuda_loaded(arena, function, 1,
+                  plane_place(slots, 1, "(Y0 * Y1 * Y2)", "((y0 * Y1 + y1) * Y2 + y2)", arena)));
   template_add(&holes, "EPILOGUE",
                point_epilogue(arena, function, index_type, "sum", value_type(kernel)));
   template_render(code->out, "codegen_templates/cuda/max_pool_grad.cu", &holes);

@@ -28,6 +28,10 @@ typedef struct ProductText {
   /* The element itself, "x[outer * 100 + depth]", of a side that lies in memory as runs of 16 bytes, at
    * multiples of 16, of neighbours along the inner axis (but for the end of the last of them); or NULL. */
   const char *matrices[2];
+  /* Lines that set `from` to the address of the 16 bytes that begin with the element, and `bytes` to 16, or
+   * leave `bytes` 0 where all their elements are 0: of a side that lies as such runs along the inner axis, each
+   * at a place of its own; or NULL. */
+  const char *runs[2];
   int operands[2];      /* that the sides are read from */
   const char *epilogue; /* lines for the element `sum` of `row` and `column` */
 } ProductText;

@@ -41,6 +41,7 @@ const Target target_cuda = {
     .costs = {.byte = 12, .barrier = 1e8}, /* 50 TFLOP/s, 4 TB/s, 2 us a launch */
     .conv_weight_is_product = never,
     .least_product_rows = 1,
+    .keeps_channels_last = true,
     .attention_has_units = attention_tensor_fits,
 };
 

@@ -2,9 +2,9 @@
  * memory in one of two ways, each in one of two layouts (nnc_cuda_tile.h):
  *
  *   copied     A side that lies in memory as runs of 16 bytes at addresses of that alignment is
- *              copied by the machine while the threads multiply what has arrived
- *              (tensor_copy.cu).
- *   gathered   Any other, such as the patches of a convolution, is read element by element before
+ *              copied by the machine while the threads multiply what has arrived: a matrix
+ *              (tensor_copy.cu), or runs in places of their own (tensor_runs.cu).
+ *   gathered   Any other, such as the patches of few channels, is read element by element before
  *              the threads multiply, and written to the block's memory after (tensor_gather.cu,
  *              tensor_keep.cu).
  *
@@ -98,11 +98,28 @@ static Side side_of(const Kernel *kernel, const TensorTile *tile, const ProductT
 /* Of numbers of 4 bytes that lie by depths, fragments are read one by one. */
 static bool is_wide(const Side *side) { return side->each == 4 && !side->by_rows; }
 
+/* How a side is fetched. */
+typedef struct Fetch {
+  const char *file;
+  bool is_copied;
+} Fetch;
+enum { MATRIX, RUNS, GATHERED };
+static const Fetch fetches[] = {
+    [MATRIX] = {"tensor_copy", true},
+    [RUNS] = {"tensor_runs", true},
+    [GATHERED] = {"tensor_gather", false},
+};
+
+static int fetch_of(const ProductText *text, int number) {
+  return text->matrices[number] ? MATRIX : text->runs[number] ? RUNS : GATHERED;
+}
+
 /* Renders one of the templates for the fetching of a side. */
 static const char *side_text(Arena *arena, const KernelFunction *function, const Side *side,
                              const ProductText *text, const char *name) {
-  bool is_left = side->number == 0, is_copied = text->matrices[side->number] != NULL;
-  const char *along = is_copied ? "at * EACH" : "at + e";
+  const Fetch *fetch = &fetches[fetch_of(text, side->number)];
+  bool is_left = side->number == 0;
+  const char *along = fetch->is_copied ? "at * EACH" : "at + e";
   TemplateHoles holes = {.arena = arena};
   template_add(&holes, "SIDE", is_left ? "left" : "right");
   template_add(&holes, "INDEX", text->index_type);
@@ -124,8 +141,9 @@ static const char *side_text(Arena *arena, const KernelFunction *function, const
   template_add(&holes, "PLACE", is_wide(side) ? "nnc_place_wide" : "nnc_place");
   template_add_integer(&holes, "CHUNKS", side->chunks);
   template_add(&holes, "OPERAND", function->operands[text->operands[side->number]]);
-  template_add(&holes, "ELEMENT",
-               is_copied ? text->matrices[side->number] : text->sides[side->number]);
+  const char *const elements[] = {text->matrices[side->number], text->runs[side->number],
+                                  text->sides[side->number]};
+  template_add(&holes, "ELEMENT", elements[fetch_of(text, side->number)]);
   Text out = {0};
   template_render(&out, arena_printf(arena, "codegen_templates/cuda/%s.cu", name), &holes);
   return text_take(&out, arena);
@@ -135,11 +153,11 @@ static void add_side(TemplateHoles *holes, const KernelFunction *function, const
                      const ProductText *text) {
   static const char *const layouts[] = {"by_depths", "by_depths_wide", "by_rows"};
   Arena *arena = holes->arena;
-  bool is_left = side->number == 0, is_copied = text->matrices[side->number] != NULL;
+  bool is_left = side->number == 0;
   const char *name = is_left ? "LEFT" : "RIGHT";
-  const char *fetch =
-      side_text(arena, function, side, text, is_copied ? "tensor_copy" : "tensor_gather");
-  const char *keep = is_copied ? "" : side_text(arena, function, side, text, "tensor_keep");
+  const Fetch *way = &fetches[fetch_of(text, side->number)];
+  const char *fetch = side_text(arena, function, side, text, way->file);
+  const char *keep = way->is_copied ? "" : side_text(arena, function, side, text, "tensor_keep");
   template_add(holes, arena_printf(arena, "%s_FETCH", name), fetch);
   template_add(holes, arena_printf(arena, "%s_KEEP", name), keep);
   template_add(holes, arena_printf(arena, "%s_LAYOUT", name),

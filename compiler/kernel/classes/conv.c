@@ -34,14 +34,23 @@ typedef struct Roles {
   int left, right, result;
 } Roles;
 
+/* The element of X, W or Y of an operand; `number` is that of the result where -1. */
+static int64_t element_of(const ConvSlots *conv, int number, WindowPlane plane, int64_t place) {
+  return number >= 0 ? window_element(conv, number, plane, place)
+                     : (plane.row * plane.channels + plane.channel) * plane.plane + place;
+}
+
 /* Every product of elements that meet. In pieces each sums up its own images. */
 static void add_products(const Kernel *kernel, const KernelReader *reader, Roles roles,
                          double *result) {
   const ConvSlots *conv = &kernel->conv;
+  int64_t images = conv->n / greatest(conv->pieces, 1), weights = window_w_elements(conv);
+  int number[] = {-1, -1, -1}; /* of the operand that is X, W or Y */
+  number[roles.left] = 0;
+  number[roles.right] = 1;
   int64_t in = window_elements(conv, conv->in), out = window_elements(conv, conv->out);
   int64_t taps = window_elements(conv, conv->kernel);
   int64_t c_group = conv->c / conv->groups, k_group = conv->k / conv->groups;
-  int64_t images = conv->n / greatest(conv->pieces, 1), weights = window_w_elements(conv);
   for (int64_t n = 0; n < conv->n; n++)
     for (int64_t k = 0; k < conv->k; k++)
       for (int64_t o = 0; o < out; o++)
@@ -50,10 +59,12 @@ static void add_products(const Kernel *kernel, const KernelReader *reader, Roles
             int64_t position = window_position(conv, o, t);
             if (position < 0) continue;
             int64_t channel = k / k_group * c_group + c;
-            const int64_t at[] = {[X] = (n * conv->c + channel) * in + position,
+            const WindowPlane x = {n, conv->c, channel, in}, w = {k, c_group, c, taps};
+            const WindowPlane y = {n, conv->k, k, out};
+            const int64_t at[] = {[X] = element_of(conv, number[X], x, position),
                                   [W] = n / images * (conv->pieces > 0 ? weights : 0) +
-                                        (k * c_group + c) * taps + t,
-                                  [Y] = (n * conv->k + k) * out + o};
+                                        element_of(conv, number[W], w, t),
+                                  [Y] = element_of(conv, number[Y], y, o)};
             result[at[roles.result]] +=
                 reader_load(reader, 0, at[roles.left]) * reader_load(reader, 1, at[roles.right]);
           }

@@ -14,17 +14,20 @@ static void max_pool_grad_evaluate(const Kernel *kernel, const KernelReader *rea
   int64_t taps = window_elements(conv, conv->kernel);
   for (int64_t plane = 0; plane < conv->n * conv->c; plane++)
     for (int64_t o = 0; o < out; o++) {
+      const WindowPlane own = {plane / conv->c, conv->c, plane % conv->c, in};
+      const WindowPlane given = {own.row, own.channels, own.channel, out};
       int64_t best = -1;
       double greatest = 0;
       for (int64_t t = 0; t < taps; t++) {
         int64_t at = window_position(conv, o, t);
         if (at < 0) continue;
-        double x = reader_load(reader, 0, plane * in + at);
+        double x = reader_load(reader, 0, window_element(conv, 0, own, at));
         if (best >= 0 && !sort_comes_before(x, greatest, true)) continue;
         best = at;
         greatest = x;
       }
-      if (best >= 0) result[plane * in + best] += reader_load(reader, 1, plane * out + o);
+      if (best >= 0)
+        result[plane * in + best] += reader_load(reader, 1, window_element(conv, 1, given, o));
     }
 }
 

@@ -20,11 +20,17 @@ const Field window_slots[WINDOW_SLOT_COUNT] = {
     SLOT(", k ", conv.k, 0),
     SLOT(", groups ", conv.groups, 0),
     FIELD("\n  pieces ", OPTION, Kernel, conv.pieces, 1, MAX_ELEMENTS),
+    FIELD(", last ", OPTION, Kernel, conv.last, 1, 3),
     FIELD("\n", ROWS, Kernel, conv.spatial, .most = 3, .between = "", .columns = RECORD(axes)),
 };
 
 int64_t window_elements(const ConvSlots *slots, const int64_t *extent) {
   return extent_product(extent, slots->spatial);
+}
+
+int64_t window_element(const ConvSlots *slots, int operand, WindowPlane at, int64_t place) {
+  if (slots->last >> operand & 1) return (at.row * at.plane + place) * at.channels + at.channel;
+  return (at.row * at.channels + at.channel) * at.plane + place;
 }
 
 int64_t window_x_elements(const ConvSlots *slots) {
