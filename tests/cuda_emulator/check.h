@@ -28,6 +28,8 @@ typedef unsigned long long Address;
   X(cuModuleUnload, (void *))                                                                      \
   X(cuModuleGetFunction, (void **, void *, const char *))                                          \
   X(cuFuncGetAttribute, (int *, int, void *))                                                      \
+  X(cuTensorMapEncodeTiled, (void *, int, uint32_t, Address, const uint64_t *, const uint64_t *,   \
+                             const uint32_t *, const uint32_t *, int, int, int, int))              \
   X(cuMemAlloc_v2, (Address *, size_t))                                                            \
   X(cuMemFree_v2, (Address))                                                                       \
   X(cuMemHostAlloc, (void **, size_t, unsigned))                                                   \

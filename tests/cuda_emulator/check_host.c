@@ -261,11 +261,57 @@ static void case_has_no_memory(void) {
   CHECK(cuMemAlloc_v2(&y, 4));
 }
 
+/* A map of a tensor of bf16 with rows of 1008 bytes, of which one number is another. */
+typedef struct MapArguments {
+  int type, rank;
+  uint64_t address, extents[3], strides[2];
+  uint32_t box[3], steps[3];
+  int swizzle, outside;
+} MapArguments;
+
+static int encode(const MapArguments *map) {
+  _Alignas(64) char to[128];
+  return cuTensorMapEncodeTiled(to, map->type, (uint32_t)map->rank, map->address, map->extents,
+                                map->strides, map->box, map->steps, 0, map->swizzle, 3,
+                                map->outside);
+}
+
+static void case_map_errors(void) {
+  enum { BF16 = 9, U16 = 1 };
+  const MapArguments right = {
+      BF16, 3, device(1 << 20), {500, 40, 3}, {1008, 1008 * 40}, {64, 128, 1}, {1, 1, 1}, 3, 0};
+  CHECK(encode(&right));
+#define WRONG(member, value)                                                                       \
+  do {                                                                                             \
+    MapArguments wrong = right;                                                                    \
+    wrong.member = value;                                                                          \
+    EXPECT(encode(&wrong), CUDA_ERROR_INVALID_VALUE);                                              \
+  } while (0)
+  WRONG(type, 13);
+  WRONG(rank, 6);
+  WRONG(address, right.address + 8);
+  WRONG(address, 0);
+  WRONG(extents[1], 0);
+  WRONG(extents[2], ((uint64_t)1 << 32) + 1);
+  WRONG(strides[0], 1000);      /* no multiple of 16 */
+  WRONG(strides[0], 992);       /* a row is longer */
+  WRONG(strides[1], 1008 * 39); /* a plane is larger */
+  WRONG(strides[1], 1008 * 40 + 16);
+  WRONG(strides[1], (uint64_t)1 << 40);
+  WRONG(box[1], 257);
+  WRONG(box[0], 0);
+  WRONG(box[0], 60);  /* no multiple of 16 bytes */
+  WRONG(box[0], 128); /* more than the swizzle's 128 bytes */
+  WRONG(steps[0], 9);
+  WRONG(swizzle, 4);
+  WRONG(outside, 2);
+}
+
 /* Without the last two. */
 static void case_most(void) {
   case_copies(), case_new_memory_is_nan(), case_events(), case_queries_end(), case_null_stream();
   case_graph(), case_graph_branches(), case_capture_errors(), case_launch_errors();
-  case_memory_errors();
+  case_memory_errors(), case_map_errors();
 }
 
 const Case host_cases[] = {CASE(most),  CASE(images),        CASE(compile_errors),

@@ -9,7 +9,7 @@ set -uo pipefail
 build=$(cd "$1" && pwd)
 cd "$(dirname "$0")"
 source ../lib/products.sh
-arch=sm_80,sm_90a long=0
+arch=sm_90a long=0
 [ "${2:-}" = --long ] && long=1
 
 # values TYPE: of factors that the type rounds.
@@ -26,20 +26,27 @@ others() {
   for device in 86 120; do NNC_EMULATOR_SM=$device verdict others.$device same turned $device; done
 }
 
+# Products of GPT-2 that take this form.
+model() {
+  verdict model.text "$nnc" --target=cuda --emit=cuda -D train.precision=bf16 "$here/../../models/gpt2.net" -o model.cu
+  verdict model.forms test "$(grep -c 'nnc_wgmma_bf16<' model.cu)" -ge 10
+}
+
 # Mistakes of seeded.h, by which the emulator ends the program, or values are wrong.
 differs() { ! { NNC_SEEDED=$1 step ./seeded.gpu "seeded.$1.out" && python3 "$here/../cuda_tensor/compare.py" same turned.out "seeded.$1.out"; }; }
 seeds() {
   NNC_EMULATOR_FLAGS="-include $here/seeded.h" verdict seeded.compiles emulated "$nnc" --no-cache --target=cuda --arch=$arch \
     -D train.precision=tf32 "$here/programs/turned.net" -o seeded.gpu
   verdict seeded.right step ./seeded.gpu seeded.right.out
-  verdict seeded.same cmp seeded.right.out turned.late.out
+  verdict seeded.same python3 "$here/../cuda_tensor/compare.py" same turned.out seeded.right.out
   for mistake in no_arrival no_space parity few_bytes many_bytes not_begun no_group no_fence early_wait eights swizzle registers; do
     verdict "seeded.$mistake" differs "$mistake"
   done
 }
 
-tried turned turned "nnc_wgmma_tf32<false, false>" train.precision=tf32 >>results
+arch=sm_80,sm_90a tried turned turned "nnc_wgmma_tf32<false, false>" train.precision=tf32 >>results
 start others
+start model
 start seeds
 start tried forms forms "nnc_wgmma_bf16<true, true>" train.precision=bf16
 start values tf32

@@ -395,7 +395,7 @@ test_device() {
   same "after a failure" one fault
   run 0 'computes on device 0 [(]Counting 0[)]: compute capability 9.0, 100 multiprocessors' ./toy info
   run 0 '"device":"computes on device 0' ./toy info --json
-  run 0 'multiprocessors of 128 cores at 1000 MHz[)], .* GB/s [(]copying' ./toy profile --steps 4
+  run 0 'multiprocessors of 128 cores at 1000 MHz; .*[)], .* GB/s [(]copying' ./toy profile --steps 4
   run 0 '"threads":1' ./toy bench --steps 5 --warmup 1 -j1
   run 0 '"device":"computes on device 0 .*"step_ms":' ./toy profile --steps 4 --json
   run 0 'It computes on device 0' ./toy profile --steps 4
