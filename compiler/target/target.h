@@ -93,6 +93,9 @@ typedef struct Target {
   /* Whether its kernels of attention have tensor cores for heads of this type, where f32 may be
    * rounded to tf32, and these depths, as its products do. NULL: neither have. */
   bool (*attention_has_units)(DType dtype, int64_t depth, int64_t value_depth);
+  /* Where launches that do not need each other become one: how little memory a launch needs and frees
+   * that may wait for others (program/schedule.c). 0: none waits. */
+  int64_t waiting_bytes;
   /* Whether nothing is fused into the kernel of a product, since a library may compute it; NULL: there
    * is none. */
   bool (*product_stands_alone)(const Node *node);

@@ -73,7 +73,7 @@ typedef struct nnc_cuda_form {
 
 /* A kernel with the extents of its launch, which are known when the program is compiled. */
 typedef struct nnc_cuda_kernel {
-  const char *name; /* of the function in its unit */
+  const char *name; /* of the function in its unit; NULL: it is a part of others alone */
   int unit;
   int64_t blocks; /* of the grid, which has one axis */
   int threads;    /* of a block, which has one axis; a multiple of 32 */
@@ -82,6 +82,15 @@ typedef struct nnc_cuda_kernel {
   const nnc_cuda_form *form;       /* NULL: it is the same in all images */
 } nnc_cuda_kernel;
 
+/* Several launches as one: the kernel takes a table of the parts' arguments, 8 bytes each. They come one
+ * by one, in any order, while an entry is recorded; the last one launches. */
+typedef struct nnc_cuda_merge {
+  int kernel, parts;
+  const int *places; /* of the parts' arguments in the table, and its end */
+  uint64_t *words;   /* the table */
+  int arrived;       /* parts */
+} nnc_cuda_merge;
+
 typedef struct nnc_cuda_program {
   int unit_count;
   int image_count;
@@ -89,6 +98,7 @@ typedef struct nnc_cuda_program {
   int kernel_count;
   const nnc_cuda_kernel *kernels;
   const struct nnc_cuda_library *library; /* or NULL */
+  nnc_cuda_merge *merges;
 } nnc_cuda_program;
 
 extern const nnc_cuda_program nnc_the_cuda_program;
@@ -111,6 +121,8 @@ static inline __attribute__((unused)) nnc_cuda_state *nnc_cuda_state_of(const nn
 /* Launches kernel number `kernel` of the program; `arguments` are the addresses of its parameters' values,
  * which are copied. A kernel of no blocks is not launched. */
 void nnc_cuda_launch(nnc_worker *worker, int kernel, void **arguments);
+/* What is launched next is part `place` of a merged launch. */
+void nnc_cuda_part(nnc_worker *worker, int merge, int place);
 /* Copies within the device's memory. */
 void nnc_cuda_copy(nnc_worker *worker, void *to, const void *from, int64_t bytes);
 

@@ -139,6 +139,7 @@ static bool find_function(const nnc_code *code, int number) {
   CuFunction *function = &code->functions[number];
   int shared = form ? form->shared : kernel->shared;
   char doing[160];
+  if (!kernel->name) return true;
   snprintf(doing, sizeof doing, "find the kernel '%s'", kernel->name);
   CuResult result = nnc_cuda.module_function(function, code->modules[kernel->unit], kernel->name);
   if (!nnc_cuda_worked(result, doing)) return false;

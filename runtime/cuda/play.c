@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cuda/failure.h"
 #include "os/assert.h"
@@ -67,11 +68,31 @@ static void launch_form(const nnc_play *play, int kernel, const nnc_cuda_form *f
   launch(play, kernel, &launched, arguments);
 }
 
+void nnc_play_part(nnc_play *play, int merge, int place) {
+  play->merge = &play->code->program->merges[merge];
+  play->place = place;
+}
+
+/* Notes the arguments of a part; the last of the parts launches all. The state is behind them. */
+static void take_part(nnc_play *play, void **arguments) {
+  nnc_cuda_merge *merge = play->merge;
+  int first = merge->places[play->place], count = merge->places[play->place + 1] - first;
+  play->merge = NULL;
+  for (int i = 0; i < count; i++) memcpy(&merge->words[first + i], arguments[i], sizeof(uint64_t));
+  if (++merge->arrived < merge->parts) return;
+  merge->arrived = 0;
+  nnc_play_launch(play, merge->kernel, (void *[]){merge->words, arguments[count]});
+}
+
 void nnc_play_launch(nnc_play *play, int kernel, void **arguments) {
   NNC_ASSERT(kernel >= 0 && kernel < play->code->program->kernel_count);
   const nnc_cuda_kernel *launched = &play->code->program->kernels[kernel];
   const nnc_cuda_form *form = nnc_code_form(play->code, kernel);
   NNC_ASSERT(launched->threads > 0 && launched->threads % 32 == 0);
+  if (play->merge) {
+    take_part(play, arguments);
+    return;
+  }
   if (launched->blocks <= 0) return;
   if (launched->product && play->library &&
       play->code->program->library->launch(play->library, kernel, arguments))

@@ -17,6 +17,8 @@ struct nnc_pool {
   nnc_worker worker;
   CuGraphExec graphs[NNC_ENTRY_COUNT];
   nnc_timeline timeline;
+  nnc_cuda_merge *merge; /* of which the next launch is part `place`; NULL: of none */
+  int place;
   nnc_library *library; /* NULL: kernels compute all products */
 };
 typedef struct nnc_pool nnc_play;
@@ -34,6 +36,7 @@ void nnc_play_marked(nnc_play *play, const nnc_entry *entry, int64_t *marks);
 
 /* In an entry's function. */
 void nnc_play_launch(nnc_play *play, int kernel, void **arguments);
+void nnc_play_part(nnc_play *play, int merge, int place);
 void nnc_play_copy(nnc_play *play, CuAddress to, CuAddress from, int64_t bytes);
 
 #endif

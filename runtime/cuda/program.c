@@ -16,6 +16,10 @@ void nnc_cuda_launch(nnc_worker *worker, int kernel, void **arguments) {
   nnc_play_launch(worker->pool, kernel, arguments);
 }
 
+void nnc_cuda_part(nnc_worker *worker, int merge, int place) {
+  nnc_play_part(worker->pool, merge, place);
+}
+
 void nnc_cuda_copy(nnc_worker *worker, void *to, const void *from, int64_t bytes) {
   nnc_play_copy(worker->pool, (CuAddress)(uintptr_t)to, (CuAddress)(uintptr_t)from, bytes);
 }

@@ -16,6 +16,9 @@ typedef struct nnc_state {
   uint64_t lock, unused[2];
 } nnc_state;
 
+/* The table of a merged kernel: addresses and keys of its parts. */
+template <int COUNT> struct nnc_words { uint64_t at[COUNT]; };
+
 /* The number of this thread in a grid of blocks of so many threads. */
 #define NNC_POINT(threads) (NNC_BLOCK * (threads) + NNC_THREAD)
 

@@ -31,7 +31,8 @@ typedef unsigned long long uint64_t;
 #define NNC_DEVICE static __device__ __forceinline__
 #define NNC_SHARED static __device__ __noinline__ /* a function that is not inlined */
 #define NNC_EXTERN static __device__              /* one of the user's (nnc_cuda_extern.h) */
-#define NNC_BLOCK_MEMORY __shared__ /* a variable of the block, declared in a kernel */
+#define NNC_BLOCK_MEMORY __shared__           /* a variable of the block, declared in a kernel */
+#define NNC_PARAMETER const __grid_constant__ /* of a kernel, and read at computed places */
 #define NNC_RESTRICT __restrict__
 #define NNC_UNROLL _Pragma("unroll")
 #define NNC_PRAGMA(text) _Pragma(#text)
@@ -40,7 +41,8 @@ typedef unsigned long long uint64_t;
 
 #define NNC_THREAD ((int)threadIdx.x)
 #define NNC_THREADS ((int)blockDim.x) /* of a block */
-#define NNC_BLOCK ((int64_t)blockIdx.x)
+#define NNC_BLOCK_OF_GRID ((int64_t)blockIdx.x)
+#define NNC_BLOCK NNC_BLOCK_OF_GRID /* in a part of a merged kernel, of those of the part */
 #define NNC_BLOCKS ((int64_t)gridDim.x)
 
 /* All threads of the block; what they wrote before is seen after. */

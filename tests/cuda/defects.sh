@@ -1,9 +1,9 @@
 # Mistakes that are put into the text of kernels before the stand-in for NVRTC compiles it (seed.py): the comparison of
-# kinds.net (depth.net for those of its name) with the interpreter must fail for each, and pass with none.
+# kinds.net (depth.net and merge.net for those of their names) with the interpreter must fail for each, and pass with none.
 
 seeded() { # DEFECT
   local defect=$1 real=clang++ program=kinds status
-  [[ $defect != depth_* ]] || program=depth
+  case $defect in depth_*) program=depth ;; merge_*) program=merge ;; esac
   command -v clang++ >/dev/null || real=g++
   mkdir "$here/bin"
   printf '#!/bin/sh\nexec python3 "%s" %s %s "%s" "$@"\n' "$PWD/tests/cuda/seed.py" $real "$defect" "$here/seeded" \

@@ -38,6 +38,10 @@ DEFECTS = {
     "depth_images_of_the_first": (None, r"\(batch / (\d+) \* \d+ \+ depth\)", "depth"),
     "depth_part_of_the_first": (None, r"batch / 3 \* (\d+) \+", r"batch / 3 * 0 * \1 +"),
     "depth_one_piece_less": (None, r"(j0 = NNC_THREAD / 32; j0 < 6)4;", r"\g<1>3;"),
+    # Launches that are merged: another part's range, one step's operands for another's, a block too few.
+    "merge_range_one_off": (None, r"block -= (\d+);", r"block -= \1 - 1;"),
+    "merge_first_of_a_table": (None, r"words\.at \+ (\d+) \+ block / \d+ \*", r"words.at + \1 + 0 *"),
+    "merge_next_operand": (None, r"words\.at \+ (\d+);", r"words.at + \1 + 1;"),
     # What a graph would keep if the host gave it by value when the graph is recorded.
     "frozen_step": (None, r"state->step", "NNC_FROZEN(state->step)"),
     "frozen_scalar": (None, r"= \*(nnc_at_\w+);", r"= NNC_FROZEN(*\1);"),

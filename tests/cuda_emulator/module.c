@@ -91,11 +91,20 @@ static void add_variable(Function *function, char *begin, size_t size) {
   function->fixed_shared += size;
 }
 
+/* Whether the variable of this mangled name is declared in the kernel or, of a merged one, in a part
+ * of it, which nnc calls nnc_KERNEL_part_NUMBER. */
+static bool is_declared_in(const char *variable, const char *kernel) {
+  char text[512];
+  int length = snprintf(text, sizeof text, "_ZZ%zu%sE", strlen(kernel), kernel);
+  if (!strncmp(variable, text, (size_t)length)) return true;
+  if (strncmp(variable, "_ZZL", 4)) return false;
+  variable += 4 + strspn(variable + 4, "0123456789");
+  length = snprintf(text, sizeof text, "nnc_%s_part_", kernel);
+  return !strncmp(variable, text, (size_t)length);
+}
+
 static void find_block_memory(Module *module, Function *function) {
   const Elf64_Shdr *table = symbols_of(module);
-  char prefix[512];
-  int length = snprintf(prefix, sizeof prefix, "_ZZ%zu%sE", strlen(function->kernel->name),
-                        function->kernel->name);
   if (!table) return;
   const Elf64_Shdr *sections =
       (const void *)(module->image + ((Elf64_Ehdr *)module->image)->e_shoff);
@@ -108,7 +117,7 @@ static void find_block_memory(Module *module, Function *function) {
       continue;
     }
     if (sections[symbol->st_shndx].sh_type != SHT_NOBITS) continue;
-    if (strncmp(names + symbol->st_name, prefix, (size_t)length)) continue;
+    if (!is_declared_in(names + symbol->st_name, function->kernel->name)) continue;
     add_variable(function, module->base + symbol->st_value, symbol->st_size);
   }
 }

@@ -22,6 +22,7 @@ static nnc_emulated_machine *nnc_the_machine;
 #define NNC_SHARED static __attribute__((noinline, unused)) /* a function that is not inlined */
 #define NNC_EXTERN static __attribute__((unused))
 #define NNC_BLOCK_MEMORY static
+#define NNC_PARAMETER const
 #define NNC_RESTRICT __restrict__
 #define NNC_UNROLL
 #define NNC_UNROLL_BY(rounds)
@@ -29,7 +30,8 @@ static nnc_emulated_machine *nnc_the_machine;
 
 #define NNC_THREAD (nnc_the_machine->thread)
 #define NNC_THREADS (nnc_the_machine->threads)
-#define NNC_BLOCK (nnc_the_machine->block)
+#define NNC_BLOCK_OF_GRID (nnc_the_machine->block)
+#define NNC_BLOCK NNC_BLOCK_OF_GRID
 #define NNC_BLOCKS (nnc_the_machine->blocks)
 
 #define NNC_SITE const char *file = __builtin_FILE(), int line = __builtin_LINE()

@@ -40,7 +40,7 @@ static const nnc_cuda_kernel toy_kernels[] = {
     {"kernel_init", 0, 1, 32, 0, NULL, NULL},       {"kernel_train", 0, 1, 32, 0, NULL, NULL},
     {"kernel_accumulate", 0, 1, 32, 0, NULL, NULL}, {"kernel_eval", 0, 1, 32, 0, NULL, NULL},
     {"kernel_eval_one", 0, 1, 32, 0, NULL, NULL},   {"kernel_predict", 0, 1, 32, 0, NULL, NULL}};
-const nnc_cuda_program nnc_the_cuda_program = {1,           2,   toy_images, NNC_ENTRY_COUNT,
-                                               toy_kernels, NULL};
+const nnc_cuda_program nnc_the_cuda_program = {1,           2,    toy_images, NNC_ENTRY_COUNT,
+                                               toy_kernels, NULL, NULL};
 
 #endif

@@ -37,7 +37,7 @@ static const nnc_cuda_kernel kernels[] = {[SCALE] = {"scale", 0, 2, 64, 100000, 
                                           {"outside", 0, 1, 32, 0, NULL, NULL},
                                           {"nothing", 0, 0, 32, 0, NULL, NULL}};
 
-static nnc_cuda_program the_program = {1, 3, plain_images, 3, kernels, NULL};
+static nnc_cuda_program the_program = {1, 3, plain_images, 3, kernels, NULL, NULL};
 extern const nnc_cuda_program nnc_the_cuda_program __attribute__((alias("the_program")));
 
 /* Y = X * scalar + step. */

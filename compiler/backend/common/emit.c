@@ -143,6 +143,29 @@ static void emit_kernel(Emitter *emitter, int number) {
   emitter->program->target->back_end->write_kernel(code, function);
 }
 
+/* Kernels that nothing launches by themselves are only in the merged ones. */
+static void emit_kernels(Emitter *emitter, SourceParts *parts, int count) {
+  const MergePlan *merges = emitter->merges;
+  for (int i = 0; i < count; i++) {
+    parts->kernels[i].kernel = emitter->program->kernels.items[i];
+    parts->kernels[i].name = emitter->functions[i].name;
+    Text unused = {0};
+    bool is_inside = merges && merges->is_inside[i];
+    emitter->code.out = is_inside ? &unused : &parts->kernels[i].text;
+    emit_kernel(emitter, i);
+    text_free(&unused);
+  }
+  for (int i = 0; merges && i < merges->kernels.count; i++) {
+    MergedKernel *merged = &merges->kernels.items[i];
+    KernelPart *part = &parts->kernels[count + i];
+    merged->name = naming_function(&emitter->names, "merged");
+    *part = (KernelPart){.kernel = emitter->functions[merged->parts.items[0].kernel].kernel,
+                         .name = merged->name};
+    emitter->code.out = &part->text;
+    emitter->program->target->back_end->write_merged(&emitter->code, merged, emitter->functions);
+  }
+}
+
 /* The user's files, of which a device's kernels call functions. */
 static void emit_externs(Emitter *emitter, SourceParts *parts) {
   const CompileOptions *options = emitter->options;
@@ -171,41 +194,42 @@ static void emit_parts(Emitter *emitter, SourceParts *parts) {
   emitter_memory(emitter);
   for (int i = 0; i < emitter->options->extern_count; i++)
     naming_take(&emitter->names, emitter->options->externs[i]->function);
-  for (int i = 0; i < parts->kernel_count; i++) name_kernel(emitter, i);
-  for (int i = 0; i < parts->kernel_count; i++) {
-    parts->kernels[i].kernel = emitter->program->kernels.items[i];
-    parts->kernels[i].name = emitter->functions[i].name;
-    code->out = &parts->kernels[i].text;
-    emit_kernel(emitter, i);
-  }
+  int count = emitter->program->kernels.count;
+  for (int i = 0; i < count; i++) name_kernel(emitter, i);
+  emit_kernels(emitter, parts, count);
   emit_externs(emitter, parts);
   const BackEnd *back_end = emitter->program->target->back_end;
   int units = units_plan(parts);
-  for (int i = 0; i < parts->kernel_count; i++) emitter->functions[i].unit = parts->kernels[i].unit;
+  for (int i = 0; i < count; i++) emitter->functions[i].unit = parts->kernels[i].unit;
+  for (int i = count; i < parts->kernel_count; i++)
+    emitter->merges->kernels.items[i - count].unit = parts->kernels[i].unit;
   code->out = &parts->declarations;
   code_blank(code);
-  for (int i = 0; i < parts->kernel_count; i++)
-    back_end->write_declaration(code, &emitter->functions[i]);
+  for (int i = 0; i < count; i++) back_end->write_declaration(code, &emitter->functions[i]);
   code->out = &parts->calls;
   emitter_entries(emitter);
   emitter_host(emitter);
   emitter_level(emitter);
   code->out = &parts->tables;
   if (back_end->write_tables)
-    back_end->write_tables(code, emitter->functions, parts->kernel_count, units, emitter->options);
+    back_end->write_tables(
+        code, &(TableSource){emitter->functions, count, units, emitter->options, emitter->merges});
   emitter_tables(emitter);
 }
 
 void emit_source(Arena *arena, CSource *source, const Program *program,
                  const CompileOptions *options) {
-  const int count = program->kernels.count;
+  const BackEnd *back_end = program->target->back_end;
   Arena *work = arena_create();
+  MergePlan *merges = back_end->plan_merges ? back_end->plan_merges(work, program) : NULL;
+  const int own = program->kernels.count, count = own + (merges ? merges->kernels.count : 0);
   Emitter emitter = {.code = {.arena = work},
                      .arena = work,
                      .program = program,
                      .options = options,
                      .names = {.arena = work, .words = program->target->back_end->words},
-                     .functions = ARENA_ARRAY(work, KernelFunction, count + 1)};
+                     .functions = ARENA_ARRAY(work, KernelFunction, own + 1),
+                     .merges = merges};
   SourceParts parts = {.target = program->target,
                        .has_levels = options->level_count > 0,
                        .kernel_count = count,

@@ -4,6 +4,7 @@
 
 #include "backend/common/emit.h"
 #include "backend/common/function.h"
+#include "backend/common/merge.h"
 #include "backend/common/naming.h"
 
 typedef struct Emitter {
@@ -13,6 +14,7 @@ typedef struct Emitter {
   const CompileOptions *options;
   NameScope names;           /* of the file */
   KernelFunction *functions; /* by kernel */
+  MergePlan *merges;         /* launches that are made one, or NULL */
   const char **memory;       /* by buffer: "mem_h1_w"; NULL for workers' */
 } Emitter;
 

@@ -138,9 +138,17 @@ static void emit_copy(Emitter *emitter, const Step *step) {
               (long long)bytes, comment);
 }
 
-static void emit_step(Emitter *emitter, const Step *step) {
+/* A launch by itself, or a part of one. */
+static void emit_part(Emitter *emitter, const ProgramEntry *entry, const Step *step) {
+  int place, number = (int)(step - entry->steps.items);
+  int launch = merge_of_step(emitter->merges, entry->entry, number, &place);
+  if (launch >= 0) emitter->program->target->back_end->write_part(&emitter->code, launch, place);
+  emit_launch(emitter, step);
+}
+
+static void emit_step(Emitter *emitter, const ProgramEntry *entry, const Step *step) {
   switch (step->kind) {
-  case STEP_LAUNCH: emit_launch(emitter, step); return;
+  case STEP_LAUNCH: emit_part(emitter, entry, step); return;
   case STEP_BARRIER: code_line(&emitter->code, "nnc_barrier(worker);"); return;
   case STEP_COPY: emit_copy(emitter, step); return;
   }
@@ -204,7 +212,7 @@ static void emit_steps(Emitter *emitter, const ProgramEntry *entry, int first, i
       emit_loop(emitter, entry, &entry->loops.items[step->loop]);
       i = entry->loops.items[step->loop].last_step;
     } else {
-      emit_step(emitter, step);
+      emit_step(emitter, entry, step);
       if (scan < 0) emitter_mark(emitter, i + 1);
       else code_line(&emitter->code, "nnc_lap(worker, %d);", i + 1);
     }

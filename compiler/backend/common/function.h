@@ -36,6 +36,17 @@ typedef struct KernelCall {
  * The kernels of a device are not C: they stand in the one file under `guard`, which the device's
  * compiler defines, and the host's C in the other branch; units hold one or the other. */
 struct DeviceFile;
+struct MergedKernel;
+struct MergePlan;
+struct Program;
+
+/* What the tables of a device's kernels are made of. */
+typedef struct TableSource {
+  const KernelFunction *functions;
+  int count, units;
+  const struct CompileOptions *options;
+  const struct MergePlan *merges;
+} TableSource;
 
 typedef struct BackEnd {
   const Dialect *dialect;  /* of the kernels */
@@ -60,8 +71,13 @@ typedef struct BackEnd {
    * scalars are arguments by their addresses. */
   void (*write_copy)(Code *code, const char *to, const char *from, int64_t bytes,
                      const char *comment);
-  void (*write_tables)(Code *code, const KernelFunction *functions, int count, int units,
-                       const struct CompileOptions *options);
+  void (*write_tables)(Code *code, const TableSource *source);
+  /* Of a device: which launches are made one (merge.h), the function of a merged kernel, and what goes
+   * before the launch of a step that is a part of one. NULL: none are. */
+  struct MergePlan *(*plan_merges)(Arena *arena, const struct Program *program);
+  void (*write_merged)(Code *code, const struct MergedKernel *merged,
+                       const KernelFunction *functions);
+  void (*write_part)(Code *code, int launch, int place);
 } BackEnd;
 
 /* The statement "name(first, arguments);", its arguments broken over lines. */

@@ -40,17 +40,36 @@ static const char *step_unit(const Emitter *emitter, const Step *step) {
                                                                                : "NNC_UNIT_PLAIN";
 }
 
+/* The costs of a step. A launch of several steps takes place at the last of them, which has the costs of
+ * all, so that they stand beside its time. */
+static void step_costs(const Emitter *emitter, const ProgramEntry *entry, const Step *step,
+                       double *flops, double *bytes) {
+  int place, number = (int)(step - entry->steps.items), last = number;
+  int launch = merge_of_step(emitter->merges, entry->entry, number, &place);
+  *flops = *bytes = 0;
+  for (int i = 0; launch >= 0 && i < emitter->merges->launches.items[launch].steps.count; i++) {
+    int other = emitter->merges->launches.items[launch].steps.items[i];
+    *flops += entry->steps.items[other].flops;
+    *bytes += entry->steps.items[other].bytes;
+    if (other > last) last = other;
+  }
+  if (launch < 0) *flops = step->flops, *bytes = step->bytes;
+  else if (last != number) *flops = *bytes = 0;
+}
+
 static void emit_row(Emitter *emitter, const ProgramEntry *entry, const Step *step) {
   Arena *arena = emitter->arena;
   const char *kernel = step->kind == STEP_LAUNCH ? emitter->functions[step->kernel].name : "";
+  double flops, bytes;
+  step_costs(emitter, entry, step, &flops, &bytes);
   code_line(&emitter->code, "{%s, %s, %s, %s,", code_string(arena, step->class_name),
             code_string(arena, step->operator_name ? step->operator_name : ""),
             code_string(arena, kernel), code_string(arena, step->path));
   code_line(&emitter->code, " %s, %s, %s, %lld, %lld, %d, %s},",
-            code_string(arena, stored_names(emitter, step)),
-            c_literal(arena, DTYPE_F64, step->flops), c_literal(arena, DTYPE_F64, step->bytes),
-            (long long)step->task_count, (long long)step_rounds(entry, step),
-            step->span.file ? step->span.line : 0, step_unit(emitter, step));
+            code_string(arena, stored_names(emitter, step)), c_literal(arena, DTYPE_F64, flops),
+            c_literal(arena, DTYPE_F64, bytes), (long long)step->task_count,
+            (long long)step_rounds(entry, step), step->span.file ? step->span.line : 0,
+            step_unit(emitter, step));
 }
 
 const char *emitter_step_table(Emitter *emitter, const char *name, const ProgramEntry *entry) {

@@ -6,6 +6,7 @@
 #include "backend/cuda/form.h"
 #include "backend/cuda/images.h"
 #include "backend/cuda/library.h"
+#include "backend/cuda/merge.h"
 #include "kernel/builder.h"
 #include "support/integers.h"
 
@@ -149,23 +150,27 @@ static void write_alignments(Code *code, const KernelFunction *function) {
       code_line(code, "NNC_IS_ALIGNED(%s, 16);", function->operands[i]);
 }
 
-/* In the usual form where `form` is NULL. */
-static void write_function(Code *code, KernelFunction *function, const CudaForm *form) {
+/* In the usual form where `form` is NULL. A part of a merged kernel is told its block. */
+static void write_function(Code *code, KernelFunction *function, const CudaForm *form,
+                           bool is_part) {
   const CudaKernel *kind = kinds[function->kernel->kind];
-  CudaGrid grid = cuda_grid(function->kernel);
-  Items items = list_parameters(code->arena, function, false);
+  Items items = {0}, own = list_parameters(code->arena, function, false);
+  if (is_part) vec_push(code->arena, &items, "int64_t block");
+  for (int i = 0; i < own.count; i++) vec_push(code->arena, &items, own.items[i]);
   vec_push(code->arena, &items, "nnc_state *state");
   if (form) {
     vec_push(code->arena, &items, "NNC_MAP left_map");
     vec_push(code->arena, &items, "NNC_MAP right_map");
   }
-  const char *bounds = form ? "NNC_KERNEL_ALONE" : "NNC_KERNEL";
-  code_list(code,
-            arena_printf(code->arena, "%s(%d) %s(", bounds, form ? form->threads : grid.threads,
-                         function->name),
-            items.count, items.items, ")");
+  int threads = form ? form->threads : cuda_grid(function->kernel).threads;
+  const char *bounds =
+      arena_printf(code->arena, "%s(%d)", form ? "NNC_KERNEL_ALONE" : "NNC_KERNEL", threads);
+  code_list(
+      code,
+      arena_printf(code->arena, "%s %s(", is_part ? "NNC_DEVICE void" : bounds, function->name),
+      items.count, items.items, ")");
   code_block(code);
-  if (grid.blocks > 0) {
+  if (cuda_grid(function->kernel).blocks > 0) {
     write_alignments(code, function);
     cuda_write_values(code, function);
     (form ? kind->write_form : kind->write)(code, function);
@@ -181,11 +186,15 @@ static void write_kernel(Code *code, KernelFunction *function) {
     kind->write_before(code, function);
   if (has_form) {
     code_line(code, "#ifdef NNC_WGMMA /* sm_90a */");
-    write_function(code, function, &form);
+    write_function(code, function, &form, false);
     code_line(code, "#else");
   }
-  write_function(code, function, NULL);
+  write_function(code, function, NULL, false);
   if (has_form) code_line(code, "#endif");
+}
+
+void cuda_write_part(Code *code, KernelFunction *function) {
+  write_function(code, function, NULL, true);
 }
 
 /* What the entries call: it launches. */
@@ -227,21 +236,29 @@ static void write_copy(Code *code, const char *to, const char *from, int64_t byt
 /* The kernels, which nnc_cuda_launch takes by number; with a library, which product of its table each
  * is. */
 static void write_kernels(Code *code, const KernelFunction *functions, int count,
-                          bool has_library) {
-  int products = 0;
+                          const MergePlan *merges, bool has_library) {
+  int products = 0, all = count + merges->kernels.count;
   const char **forms = ARENA_ARRAY(code->arena, const char *, count + 1);
   for (int i = 0; i < count; i++) forms[i] = form_write(code, &functions[i]);
-  code_open(code, "static const nnc_cuda_kernel nnc_kernels[%d] =", count + (count == 0));
+  code_open(code, "static const nnc_cuda_kernel nnc_kernels[%d] =", all + (all == 0));
   for (int i = 0; i < count; i++) {
     CudaGrid grid = cuda_grid(functions[i].kernel);
     bool is_product = has_library && library_takes(functions[i].kernel);
-    code_line(code, "{\"%s\", NNC_UNIT(%d), %lld, %d, 0, %s, %s},", functions[i].name,
-              functions[i].unit, (long long)grid.blocks, grid.threads,
+    const char *name =
+        merges->is_inside[i] ? "NULL" : arena_printf(code->arena, "\"%s\"", functions[i].name);
+    code_line(code, "{%s, NNC_UNIT(%d), %lld, %d, 0, %s, %s},", name, functions[i].unit,
+              (long long)grid.blocks, grid.threads,
               is_product ? arena_printf(code->arena, "&nnc_products[%d]", products) : "NULL",
               forms[i]);
     products += is_product;
   }
-  if (count == 0) code_line(code, "{0},");
+  for (int i = 0; i < merges->kernels.count; i++) {
+    const MergedKernel *merged = &merges->kernels.items[i];
+    CudaGrid grid = cuda_grid(functions[merged->parts.items[0].kernel].kernel);
+    code_line(code, "{\"%s\", NNC_UNIT(%d), %lld, %d, 0, NULL, NULL},", merged->name, merged->unit,
+              (long long)cuda_merged_blocks(merged, functions), grid.threads);
+  }
+  if (all == 0) code_line(code, "{0},");
   code_close_list(code);
   code_blank(code);
 }
@@ -252,27 +269,32 @@ static bool any_is_product(const KernelFunction *functions, int count) {
   return any;
 }
 
-static void write_all_tables(Code *code, const KernelFunction *functions, int count, int units,
-                             const CompileOptions *options, bool has_library) {
+static void write_all_tables(Code *code, const TableSource *source, bool has_library) {
+  const MergePlan *merges = source->merges;
+  bool has_merges = merges->launches.count > 0;
   code_blank(code);
-  cuda_write_images(code->out, options, units);
+  cuda_write_images(code->out, source->options, source->units);
   code_blank(code);
-  if (has_library) library_write_products(code, functions, count);
-  write_kernels(code, functions, count, has_library);
+  if (has_library) library_write_products(code, source->functions, source->count);
+  write_kernels(code, source->functions, source->count, merges, has_library);
+  if (has_merges) cuda_write_merges(code, merges, source->functions, source->count);
   code_line(code,
             "const nnc_cuda_program nnc_the_cuda_program = {NNC_UNIT(%d) + 1, IMAGE_COUNT, "
-            "images, %d, nnc_kernels, %s};",
-            units > 0 ? units - 1 : 0, count, has_library ? "&nnc_cublaslt" : "NULL");
+            "images, %d, nnc_kernels, %s, %s};",
+            source->units > 0 ? source->units - 1 : 0, source->count + merges->kernels.count,
+            has_library ? "&nnc_cublaslt" : "NULL", has_merges ? "nnc_merges" : "NULL");
 }
 
-static void write_tables(Code *code, const KernelFunction *functions, int count, int units,
-                         const CompileOptions *options) {
-  write_all_tables(code, functions, count, units, options, false);
+static void write_tables(Code *code, const TableSource *source) {
+  write_all_tables(code, source, false);
 }
 
-static void write_library_tables(Code *code, const KernelFunction *functions, int count, int units,
-                                 const CompileOptions *options) {
-  write_all_tables(code, functions, count, units, options, any_is_product(functions, count));
+static void write_library_tables(Code *code, const TableSource *source) {
+  write_all_tables(code, source, any_is_product(source->functions, source->count));
+}
+
+static void write_part(Code *code, int launch, int place) {
+  code_line(code, "nnc_cuda_part(worker, %d, %d);", launch, place);
 }
 
 /* Variables of the templates and loops; axes, temporaries and such have names like i0 (naming.c). And what
@@ -301,13 +323,15 @@ static const char *const words[] = {
     "friend",     "mutable",     "namespace",   "new",          "noexcept",  "not",
     "nullptr",    "operator",    "or",          "private",      "protected", "public",
     "requires",   "template",    "this",        "throw",        "true",      "try",
-    "typeid",     "typename",    "using",       "virtual",      "xor",       NULL};
+    "typeid",     "typename",    "using",       "virtual",      "xor",       "block",
+    NULL};
 
 #define BACK_END                                                                                   \
   .dialect = &dialect_cuda, .words = words, .prepare = cuda_prepare_images,                        \
   .header = "nnc_cuda.h", .guard = "NNC_KERNELS", .host_header = "nnc_cuda_program.h",             \
   .has_matrix_units = true, .write_extern = cuda_write_extern, .write_kernel = write_kernel,       \
-  .write_declaration = write_declaration, .write_launch = write_launch, .write_copy = write_copy
+  .write_declaration = write_declaration, .write_launch = write_launch, .write_copy = write_copy,  \
+  .plan_merges = cuda_plan_merges, .write_merged = cuda_write_merged, .write_part = write_part
 
 const BackEnd back_end_cuda = {BACK_END, .write_tables = write_tables};
 const BackEnd back_end_cuda_cublaslt = {BACK_END, .write_tables = write_library_tables};

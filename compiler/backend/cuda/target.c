@@ -43,6 +43,7 @@ const Target target_cuda = {
     .least_product_rows = 1,
     .keeps_channels_last = true,
     .attention_has_units = attention_tensor_fits,
+    .waiting_bytes = 16384,
 };
 
 const Target *target_cuda_cublaslt(void) {
