@@ -100,29 +100,34 @@ static int variable_of(const Program *program, const Node *node) {
   return variable_buffer(program, node_string(node, ATTR_NAME));
 }
 
+/* By node: some operator that reads it may mind. */
+static bool *find_minded(Arena *arena, const Graph *graph) {
+  bool *minded = ARENA_ARRAY(arena, bool, graph->next_id);
+  for (int i = 0; i < graph->nodes.count; i++) {
+    const Node *node = graph->nodes.items[i];
+    for (int k = 0; k < node->operand_count && !takes_any_order(node); k++)
+      minded[node->operands[k]->id] = true;
+  }
+  return minded;
+}
+
 static void choose_variables(Arena *arena, const Program *program, const Graph *graph,
                              Choice *choices) {
   Chooser chooser = chooser_create(arena, graph);
-  int *stored = ARENA_ARRAY(arena, int, graph->next_id); /* by node: its variable, plus 1 */
+  const bool *minded = find_minded(arena, graph);
   for (int i = 0; i < graph->outputs.count; i++) {
     const Output *output = &graph->outputs.items[i];
     if (output->kind != OUTPUT_STORE) continue;
-    int variable = variable_buffer(program, output->name);
-    if (stored[output->node->id]) choices[variable].is_refused = true;
-    if (family_of(output->node) == FAMILY_SCAN) choices[variable].is_refused = true;
-    stored[output->node->id] = variable + 1;
-    if (is_wanted(&chooser, output->node)) choices[variable].is_wanted = true;
+    Choice *choice = &choices[variable_buffer(program, output->name)];
+    choice->is_wanted |= is_wanted(&chooser, output->node);
+    choice->is_refused |= minded[output->node->id] || family_of(output->node) == FAMILY_SCAN;
   }
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
-    int own = variable_of(program, node);
-    if (own >= 0 && is_wanted(&chooser, node)) choices[own].is_wanted = true;
-    for (int k = 0; k < node->operand_count && !takes_any_order(node); k++) {
-      int read = variable_of(program, node->operands[k]);
-      if (read >= 0) choices[read].is_refused = true;
-      if (stored[node->operands[k]->id])
-        choices[stored[node->operands[k]->id] - 1].is_refused = true;
-    }
+    int variable = variable_of(program, node);
+    if (variable < 0) continue;
+    choices[variable].is_wanted |= is_wanted(&chooser, node);
+    choices[variable].is_refused |= minded[node->id];
   }
 }
 
