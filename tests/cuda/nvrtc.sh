@@ -3,7 +3,7 @@
 
 ptxas=$(command -v ptxas || { [ -x "${CUDA_HOME:-/usr/local/cuda}/bin/ptxas" ] && echo "${CUDA_HOME:-/usr/local/cuda}/bin/ptxas"; })
 
-emulated() { check "$1 compiles for the emulator" "$nnc" "${cuda[@]}" "$1" -o "$here/m"; }
+by_stand_in() { check "$1 compiles for the emulator" "$nnc" "${cuda[@]}" "$1" -o "$here/m"; }
 
 has_nvrtc() { env -u NNC_NVRTC "$nnc" --target=cuda --arch=sm_80 models/logistic.net -o "$work/logistic" >/dev/null 2>&1; }
 
@@ -22,7 +22,7 @@ compiled() { # MODEL
 part_nvrtc() {
   local model models=(models/{iris,mnist,lenet,gpt,ntm}.net examples/{copy,own_layer}.net) real=(models/{iris,mnist_cnn}.net)
   if [ -n "$is_long" ]; then models=(models/*.net examples/*.net) real=("${models[@]}" tests/cuda/channels.net); fi
-  for model in "${models[@]}"; do job "$model for the emulator" emulated "$model"; done
+  for model in "${models[@]}"; do job "$model for the emulator" by_stand_in "$model"; done
   if ! has_nvrtc; then
     echo "NVRTC is not installed: nothing is compiled for sm_80, sm_90a and sm_120"
     return
