@@ -48,11 +48,11 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
         const int64_t t0 = row % TAPS / ((int64_t)K1 * K2), t1 = row % TAPS / K2 % K1, t2 = row % K2;
         const @TYPE@ *restrict from = tile + (row - m) * PADDED + s * POSITIONS;
         @TYPE@ *restrict plane = planes + (s * RB + row / TAPS) * ((int64_t)X0 * X1 * X2);
-        for (int64_t y = 0; y < (int64_t)Y0 * Y1; y++) {
-          const int64_t x0 = y / Y1 * S0 - P0 + t0 * D0, x1 = y % Y1 * S1 - P1 + t1 * D1;
+        for (int64_t line = 0; line < (int64_t)Y0 * Y1; line++) {
+          const int64_t x0 = line / Y1 * S0 - P0 + t0 * D0, x1 = line % Y1 * S1 - P1 + t1 * D1;
           if (!@INSIDE@) continue;
           @TYPE@ *const to = plane + (x0 * X1 + x1) * X2 - P2 + t2 * D2;
-          for (int64_t i = @FROM@; i < @TO@; i++) to[i * S2] += from[y * Y2 + i];
+          for (int64_t i = @FROM@; i < @TO@; i++) to[i * S2] += from[line * Y2 + i];
         }
       }
     }

@@ -46,9 +46,9 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
                 @SOURCE@ + ((image * GROUPS + group) * CHANNELS + channel + c) * ((int64_t)X0 * X1 * X2);
             @TYPE@ *to = source + c * PLANE;
             for (int64_t f = 0; f < SOURCE_PHASES; f++)
-              for (int64_t w = 0; w < (int64_t)L0 * L1; w++) {
-                const int64_t x0 = S0 * (w / L1 + @FIRST_0@) + begin[f][0];
-                const int64_t x1 = S1 * (w % L1 + @FIRST_1@) + begin[f][1];
+              for (int64_t line = 0; line < (int64_t)L0 * L1; line++) {
+                const int64_t x0 = S0 * (line / L1 + @FIRST_0@) + begin[f][0];
+                const int64_t x1 = S1 * (line % L1 + @FIRST_1@) + begin[f][1];
                 const bool inside = nnc_within(x0, X0) && nnc_within(x1, X1);
                 nnc_spread_@T@_@SOURCE_T@(to, L2, inside ? from + (x0 * X1 + x1) * X2 : NULL, S2,
                                    begin[f][2] + S2 * @FIRST_2@, X2);
@@ -60,10 +60,10 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
           for (int64_t r = 0; r < rows && !DY_IN_PLACE; r++) {
             const @DY_TYPE@ *const from =
                 @DY@ + ((image * GROUPS + group) * ROWS + row + r) * ((int64_t)Y0 * Y1 * Y2);
-            for (int64_t w = 0; w * L2 < length; w++) {
-              const int64_t y0 = w / L1 + @FIRST_0@, y1 = w % L1 + @FIRST_1@;
-              const bool inside = w / L1 < @COUNT_0@ && w % L1 < @COUNT_1@;
-              nnc_spread_@T@_@DY_T@(rasters + r * DY_ROW + w * L2, nnc_least(L2, length - w * L2),
+            for (int64_t line = 0; line * L2 < length; line++) {
+              const int64_t y0 = line / L1 + @FIRST_0@, y1 = line % L1 + @FIRST_1@;
+              const bool inside = line / L1 < @COUNT_0@ && line % L1 < @COUNT_1@;
+              nnc_spread_@T@_@DY_T@(rasters + r * DY_ROW + line * L2, nnc_least(L2, length - line * L2),
                                inside ? from + (y0 * Y1 + y1) * Y2 : NULL, 1, @FIRST_2@,
                                @FIRST_2@ + @COUNT_2@);
             }

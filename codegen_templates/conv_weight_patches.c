@@ -45,8 +45,8 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
         @RASTER@
         for (int64_t t = 0; t < TAPS; t++) {
           @TYPE@ *to = patches + (c * TAPS + t) * LENGTH + slot * PADDED;
-          for (int64_t w = 0; w < (int64_t)Y0 * Y1; w++, to += Y2)
-            memcpy(to, seen + taps[t].offset + (w / Y1 * L1 + w % Y1) * L2, sizeof *to * Y2);
+          for (int64_t line = 0; line < (int64_t)Y0 * Y1; line++, to += Y2)
+            memcpy(to, seen + taps[t].offset + (line / Y1 * L1 + line % Y1) * L2, sizeof *to * Y2);
           for (int64_t i = POSITIONS; i < PADDED; i++) *to++ = 0;
         }
       }

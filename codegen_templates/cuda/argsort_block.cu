@@ -15,9 +15,9 @@
       nnc_sync();
       for (int i = NNC_THREAD; i < WIDTH / 2; i += THREADS) {
         const int a = 2 * i - (i & (step - 1)), b = a + step;
-        const uint64_t x = items[a], y = items[b];
-        if ((x > y) == ((a & size) == 0)) {
-          items[a] = y;
+        const uint64_t x = items[a], other = items[b];
+        if ((x > other) == ((a & size) == 0)) {
+          items[a] = other;
           items[b] = x;
         }
       }

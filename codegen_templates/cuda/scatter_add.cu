@@ -15,9 +15,9 @@
     if (lane == 0) counts[warp] = nnc_count_bits(owners);
     nnc_sync();
     int before = nnc_count_bits(owners & ((uint32_t)1 << lane) - 1), count = 0;
-    for (int w = 0; w < THREADS / 32; w++) {
-      before += w < warp ? counts[w] : 0;
-      count += counts[w];
+    for (int each = 0; each < THREADS / 32; each++) {
+      before += each < warp ? counts[each] : 0;
+      count += counts[each];
     }
     if (is_own) seen[before] = number;
     nnc_sync();

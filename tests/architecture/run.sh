@@ -131,6 +131,7 @@ else
 fi
 
 # No number of a machine between the language and the back ends.
+if python3 tests/architecture/template_words.py .; then passed=$((passed + 1)); else complain "words of templates (tests/architecture/template_words.py)"; fi
 if python3 tests/architecture/machine_numbers.py .; then passed=$((passed + 1)); else complain "numbers of a machine (tests/architecture/machine_numbers.py)"; fi
 
 # What only Linux has is used in os/ alone.

@@ -272,10 +272,11 @@ static const char *raster_text(const ConvWriter *writer) {
       writer->arena,
       "const %s *const seen = raster;\n"
       "for (int64_t f = 0; f < SOURCE_PHASES; f++)\n"
-      "  for (int64_t w = 0; w < (int64_t)L0 * L1; w++) {\n"
-      "    const int64_t x0 = S0 * (w / L1) + begin[f][0], x1 = S1 * (w %% L1) + begin[f][1];\n"
+      "  for (int64_t line = 0; line < (int64_t)L0 * L1; line++) {\n"
+      "    const int64_t x0 = S0 * (line / L1) + begin[f][0], x1 = S1 * (line %% L1) + "
+      "begin[f][1];\n"
       "    const bool inside = nnc_within(x0, X0) && nnc_within(x1, X1);\n"
-      "    nnc_spread_%s_%s(raster + (f * (L0 * L1) + w) * L2, L2,\n"
+      "    nnc_spread_%s_%s(raster + (f * (L0 * L1) + line) * L2, L2,\n"
       "                     inside ? from + (x0 * X1 + x1) * X2 : NULL, S2, begin[f][2], X2);\n"
       "  }\n",
       type, c_type_name(writer->sum), dtype_name(writer->kernel->operands[0].dtype));
@@ -291,8 +292,9 @@ static const char *cut_text(const ConvWriter *writer) {
   if (is_whole)
     return "memcpy(to, seen + taps[t].offset, sizeof *to * POSITIONS);\n"
            "to += POSITIONS;\n";
-  return "for (int64_t w = 0; w < (int64_t)Y0 * Y1; w++, to += Y2)\n"
-         "  memcpy(to, seen + taps[t].offset + (w / Y1 * L1 + w % Y1) * L2, sizeof *to * Y2);\n";
+  return "for (int64_t line = 0; line < (int64_t)Y0 * Y1; line++, to += Y2)\n"
+         "  memcpy(to, seen + taps[t].offset + (line / Y1 * L1 + line % Y1) * L2, sizeof *to * "
+         "Y2);\n";
 }
 
 /* Rows of the smallest block of conv_columns.c. */

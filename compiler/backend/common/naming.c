@@ -13,7 +13,7 @@ static const char *const reserved[] = {
     "short", "signed",   "sizeof", "static",   "struct", "switch",   "true",     "typedef",
     "union", "unsigned", "void",   "volatile", "while",  "asm",      "typeof",   "main",
     "linux", "unix",     "worker", "arena",    "task",   "host",     "finish",   "source",
-    "errno", "stdin",    "stdout", "stderr",   "NULL",   "INFINITY", "NAN",
+    "errno", "stdin",    "stdout", "stderr",   "NULL",   "INFINITY", "NAN",      "far",
 };
 
 /* Names such as i0, t12, a1 belong to the generated code. */

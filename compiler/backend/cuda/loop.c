@@ -193,16 +193,16 @@ static void join_columns(const LoopWriter *writer, const Stage *stage, int numbe
   code_line(code, "nnc_sync();");
   code_line(code, "%s = m%d[NNC_THREAD %% %d];", name, number, WARP);
   if (is_search) code_line(code, "p%d = places[NNC_THREAD %% %d];", number, WARP);
-  code_open(code, "for (int w = NNC_THREAD %% %d + %d; w < %d; w += %d)", WARP, WARP,
+  code_open(code, "for (int each = NNC_THREAD %% %d + %d; each < %d; each += %d)", WARP, WARP,
             writer->plan.grid.threads, WARP);
   if (is_search) {
-    code_line(code, "nnc_join_%s_%s(&%s, &p%d, m%d[w], places[w]);", join_name(stage->reduce, sum),
-              c_type_name(sum), name, number, number);
+    code_line(code, "nnc_join_%s_%s(&%s, &p%d, m%d[each], places[each]);",
+              join_name(stage->reduce, sum), c_type_name(sum), name, number, number);
   } else {
     Stage join = *stage;
     if (stage->value->dtype == DTYPE_BOOL) join.reduce = OP_REDUCE_MAX;
     reduction_write_join(code, &dialect_cuda, &join, sum, name,
-                         arena_printf(code->arena, "m%d[w]", number));
+                         arena_printf(code->arena, "m%d[each]", number));
   }
   code_close(code);
 }
