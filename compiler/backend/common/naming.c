@@ -14,6 +14,7 @@ static const char *const reserved[] = {
     "union", "unsigned", "void",   "volatile", "while",  "asm",      "typeof",   "main",
     "linux", "unix",     "worker", "arena",    "task",   "host",     "finish",   "source",
     "errno", "stdin",    "stdout", "stderr",   "NULL",   "INFINITY", "NAN",      "far",
+    "end",
 };
 
 /* Names such as i0, t12, a1 belong to the generated code. */
