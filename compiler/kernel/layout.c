@@ -30,34 +30,43 @@ void layout_strides(const Layout *layout, Shape shape, int64_t *stride) {
 
 /* ---- the order of loops -------------------------------------------------------------------- */
 
-/* The access by which axes are put in order, with its coefficients, and how often it is made. */
+/* The access by which axes are put in order, with its coefficients, and the elements that it touches: those
+ * of small operands come from a cache in any order. */
 typedef struct Guide {
-  double trips;
+  double weight;
   int64_t coefficient[2 * KERNEL_MAX_AXES];
 } Guide;
 
-/* Takes the access if it is made more often. One that moves along no axis orders nothing, and one that
- * is looked up is everywhere. */
-static void consider(Guide *guide, const Index *index, int axis_count, double trips) {
+/* Takes the access if it touches more. One that moves along no axis orders nothing, and one that is looked
+ * up is everywhere. */
+static void consider(Guide *guide, const Index *index, int axis_count, const int64_t *extents,
+                     double worth) {
   int64_t base, coefficient[2 * KERNEL_MAX_AXES];
-  if (trips <= guide->trips || !index_is_affine(index, axis_count, &base, coefficient)) return;
-  double moves = 0;
-  for (int i = 0; i < axis_count; i++) moves += coefficient[i] != 0;
-  if (moves < 2) return;
-  guide->trips = trips;
+  if (!index_is_affine(index, axis_count, &base, coefficient)) return;
+  int moves = 0;
+  double elements = 1;
+  for (int i = 0; i < axis_count; i++) {
+    moves += coefficient[i] != 0;
+    if (coefficient[i] != 0) elements *= (double)extents[i];
+  }
+  if (moves < 2 || elements * worth <= guide->weight) return;
+  guide->weight = elements * worth;
   for (int i = 0; i < axis_count; i++) guide->coefficient[i] = coefficient[i];
 }
 
-/* The accesses of one stage; a store goes before a load. */
+/* The accesses of one stage; a store goes before a load of as many elements. */
 static void consider_stage(Arena *arena, const Kernel *kernel, int number, Guide *guide) {
   const Stage *stage = &kernel->stages[number];
   int axis_count = kernel->axis_count + stage->axis_count;
-  double trips = (double)extent_product(stage->extent, stage->axis_count);
+  int64_t extents[2 * KERNEL_MAX_AXES];
+  for (int i = 0; i < axis_count; i++)
+    extents[i] = i < kernel->axis_count ? kernel->extent[i] : stage->extent[i - kernel->axis_count];
   for (int i = 0; i < stage->store_count; i++)
-    consider(guide, stage->stores[i].index, axis_count, trips * 1.5);
+    consider(guide, stage->stores[i].index, axis_count, extents, 1.5);
   ExprList list = kernel_expressions(arena, kernel, number);
   for (int i = 0; i < list.count; i++)
-    if (list.items[i]->kind == EXPR_LOAD) consider(guide, list.items[i]->index, axis_count, trips);
+    if (list.items[i]->kind == EXPR_LOAD)
+      consider(guide, list.items[i]->index, axis_count, extents, 1);
 }
 
 /* Orders axes [first, first + count) by falling coefficients; axes that do not move stay where they are
@@ -109,7 +118,7 @@ static void order_domain(Arena *arena, Kernel *kernel) {
   int order[2 * KERNEL_MAX_AXES];
   Index *by[2 * KERNEL_MAX_AXES] = {0};
   for (int s = 0; s < kernel->stage_count; s++) consider_stage(arena, kernel, s, &guide);
-  if (guide.trips == 0 || !sort_axes(&guide, 0, kernel->axis_count, order)) return;
+  if (guide.weight == 0 || !sort_axes(&guide, 0, kernel->axis_count, order)) return;
   permute(arena, kernel->extent, 0, kernel->axis_count, order, by);
   for (int s = 0; s < kernel->stage_count; s++)
     renumber_stage(arena, kernel, s, by, kernel->axis_count);
@@ -122,7 +131,7 @@ static void order_stage(Arena *arena, Kernel *kernel, int number) {
   int order[2 * KERNEL_MAX_AXES], first = kernel->axis_count;
   Index *by[2 * KERNEL_MAX_AXES] = {0};
   consider_stage(arena, kernel, number, &guide);
-  if (guide.trips == 0 || !sort_axes(&guide, first, stage->axis_count, order)) return;
+  if (guide.weight == 0 || !sort_axes(&guide, first, stage->axis_count, order)) return;
   permute(arena, stage->extent, first, stage->axis_count, order, by);
   renumber_stage(arena, kernel, number, by, first + stage->axis_count);
 }

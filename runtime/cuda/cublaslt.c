@@ -26,26 +26,30 @@ static bool find_all(void *library, char *message) {
           find(library, &nnc_blas.text, "cublasLtGetStatusString", message);
 }
 
+static const char *file = "";
+
+const char *nnc_blas_file(void) { return file; }
+
 /* A library of a newer CUDA than the driver's cannot start. */
 static void *open_first(char *message) {
   static const char *const names[] = {"libcublasLt.so.13", "libcublasLt.so.12"};
   const char *named = getenv("NNC_CUBLASLT");
   int version = 0;
-  void *library = NULL;
   if (named && *named) {
-    library = dlopen(named, RTLD_NOW | RTLD_LOCAL);
+    void *library = dlopen(file = named, RTLD_NOW | RTLD_LOCAL);
     if (!library) snprintf(message, NNC_MESSAGE, "NNC_CUBLASLT names %s: %.512s", named, dlerror());
     return library;
   }
   (void)nnc_cuda.version(&version);
-  for (int i = version >= 13000 ? 0 : 1; i < 2 && !library; i++)
-    library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-  if (!library)
-    snprintf(message, NNC_MESSAGE,
-             "%slibcublasLt.so.12 was not found (NVIDIA's package libcublas has it; the loader "
-             "looks in LD_LIBRARY_PATH, too)",
-             version >= 13000 ? "neither libcublasLt.so.13 nor " : "");
-  return library;
+  for (int i = version >= 13000 ? 0 : 1; i < 2; i++) {
+    void *library = dlopen(file = names[i], RTLD_NOW | RTLD_LOCAL);
+    if (library) return library;
+  }
+  snprintf(message, NNC_MESSAGE,
+           "%slibcublasLt.so.12 was not found (NVIDIA's package libcublas has it; the loader looks "
+           "in LD_LIBRARY_PATH, too, and NNC_CUBLASLT may name it)",
+           version >= 13000 ? "neither libcublasLt.so.13 nor " : "");
+  return NULL;
 }
 
 bool nnc_blas_open(char *message) {

@@ -84,5 +84,7 @@ extern nnc_blas_functions nnc_blas;
 /* Opens libcublasLt.so.13 or .12, whichever the driver is new enough for, or the file that the
  * environment variable NNC_CUBLASLT names. False with a message of NNC_MESSAGE bytes (os/message.h). */
 bool nnc_blas_open(char *message);
+/* The file that was opened. */
+const char *nnc_blas_file(void);
 
 #endif

@@ -70,10 +70,10 @@ bool nnc_device_describe(const nnc_model *model, int number, char *text) {
   }
   snprintf(text, NNC_MESSAGE,
            "computes on %s: compute capability %d.%d, %d multiprocessors, %s of memory; runs its "
-           "code for %s%s%s",
+           "code for %s%s%s%s",
            nnc_gpu_text(name, &gpu), gpu.major, gpu.minor, gpu.multiprocessors,
            nnc_format_bytes(memory, (double)gpu.memory), code, library ? ", products by " : "",
-           library ? library->name : "");
+           library ? library->name : "", library ? " where it is found" : "");
   return true;
 }
 

@@ -134,8 +134,13 @@ static bool start(nnc_library *library, char *message) {
   if (!nnc_blas_open(message)) return false;
   BlasResult result = nnc_blas.create(&library->handle);
   if (result == 0) result = nnc_blas.wish_create(&library->wish);
-  if (result == 0) return true;
-  snprintf(message, NNC_MESSAGE, "cuBLASLt cannot start: %s", nnc_blas.text(result));
+  if (result != 0) {
+    snprintf(message, NNC_MESSAGE, "cuBLASLt (%s) cannot start: %s", nnc_blas_file(),
+             nnc_blas.text(result));
+    return false;
+  }
+  if (nnc_cuda.memory_take(&library->workspace, WORKSPACE) == 0) return true;
+  snprintf(message, NNC_MESSAGE, "the device has no %d MB for cuBLASLt", WORKSPACE >> 20);
   return false;
 }
 
@@ -156,10 +161,6 @@ static bool open_library(nnc_library **to, const nnc_gpu *gpu, const nnc_cuda_pr
                 message);
     close_library(library);
     return true;
-  }
-  if (!nnc_gpu_take(gpu, &library->workspace, WORKSPACE, "cuBLASLt")) {
-    close_library(library);
-    return false;
   }
   prepare_all(library);
   *to = library;

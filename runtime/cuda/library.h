@@ -13,8 +13,8 @@ typedef struct nnc_cuda_library {
   const char *name;  /* "cuBLASLt" */
   int64_t workspace; /* bytes of the device's memory that it takes */
   /* Finds the library and prepares the products of all kernels. NULL after a warning where it is not
-   * there or of no use: then the program's kernels compute them. False after a message where the
-   * device has no memory for it. */
+   * there, cannot start or has no memory: then the program's kernels compute them. False after a
+   * message where the host has no memory. */
   bool (*open)(nnc_library **library, const nnc_gpu *gpu, const nnc_cuda_program *program);
   /* Puts the product of kernel `kernel` into the stream; false: it has none. Ends the program with a
    * message where that fails. */

@@ -161,7 +161,9 @@ static int open_module(Module *module) {
   char path[4096];
   if (!write_image(module, path, sizeof path)) return CUDA_ERROR_FILE_NOT_FOUND;
   module->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (!module->handle) fprintf(stderr, "nnc emulator: %s\n", dlerror());
+  if (!module->handle)
+    fprintf(stderr, "nnc emulator: an image is not by the stand-in for NVRTC (NNC_NVRTC): %s\n",
+            dlerror());
   unlink(path);
   if (!module->handle) return CUDA_ERROR_INVALID_IMAGE;
   module->unit = dlsym(module->handle, "nnc_the_unit");
