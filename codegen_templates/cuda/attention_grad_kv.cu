@@ -6,7 +6,7 @@
   NNC_BLOCK_MEMORY NNC_ALIGN(16) @TYPE@ column_part[COLUMNS][@Q_WIDTH@ + PADDING];
   NNC_BLOCK_MEMORY NNC_ALIGN(16) @TYPE@ adjoint_part[COLUMNS][@V_WIDTH@ + PADDING];
   NNC_BLOCK_MEMORY NNC_ALIGN(16) @TYPE@ weights[ROWS][COLUMNS + PADDING];
-  NNC_BLOCK_MEMORY @TYPE@ lse[COLUMNS], delta[COLUMNS];
+  NNC_BLOCK_MEMORY @TYPE@ top[COLUMNS], lse[COLUMNS], delta[COLUMNS];
   @TYPE@ sums[MINE_ROWS][@Q_EACH@], value_sums[MINE_ROWS][@V_EACH@];
   NNC_UNROLL for (int r = 0; r < MINE_ROWS; r++) {
     NNC_UNROLL for (int c = 0; c < @Q_EACH@; c++) sums[r][c] = 0;
@@ -20,8 +20,9 @@
     @LOAD_DY@
     for (int i = NNC_THREAD; i < COLUMNS; i += THREADS) {
       const @INDEX@ row = first + i;
-      lse[i] = delta[i] = 0;
+      top[i] = lse[i] = delta[i] = 0;
       if (row < QUERIES) {
+        top[i] = @TOP@;
         lse[i] = @LSE@;
         delta[i] = @DELTA@;
       }
@@ -34,7 +35,7 @@
         const int own = across + c * ACROSS;
         const @INDEX@ key = first_row + down * MINE_ROWS + r, query = first + own;
         @SCORE@
-        const @TYPE@ weight = nnc_exp_@TYPE_NAME@(score - lse[own]);
+        const @TYPE@ weight = nnc_exp_@TYPE_NAME@(score - top[own] - lse[own]);
         weights[down * MINE_ROWS + r][own] = weight;
         scores[r][c] = weight * (received[r][c] - delta[own]);
       }

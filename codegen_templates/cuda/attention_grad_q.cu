@@ -6,11 +6,12 @@
   NNC_BLOCK_MEMORY NNC_ALIGN(16) @TYPE@ adjoint_part[ROWS][@V_WIDTH@ + PADDING];
   NNC_BLOCK_MEMORY NNC_ALIGN(16) @TYPE@ column_part[COLUMNS][@WIDEST@ + PADDING];
   NNC_BLOCK_MEMORY NNC_ALIGN(16) @TYPE@ weights[ROWS][COLUMNS + PADDING];
-  @TYPE@ lse[MINE_ROWS], delta[MINE_ROWS], sums[MINE_ROWS][@Q_EACH@];
+  @TYPE@ top[MINE_ROWS], lse[MINE_ROWS], delta[MINE_ROWS], sums[MINE_ROWS][@Q_EACH@];
   NNC_UNROLL for (int r = 0; r < MINE_ROWS; r++) {
     const @INDEX@ row = first_row + down * MINE_ROWS + r;
-    lse[r] = delta[r] = 0;
+    top[r] = lse[r] = delta[r] = 0;
     if (row < QUERIES) {
+      top[r] = @TOP@;
       lse[r] = @LSE@;
       delta[r] = @DELTA@;
     }
@@ -32,7 +33,7 @@
         const @INDEX@ query = first_row + down * MINE_ROWS + r, key = first + across + c * ACROSS;
         @SCORE@
         weights[down * MINE_ROWS + r][across + c * ACROSS] =
-            nnc_exp_@TYPE_NAME@(score - lse[r]) * (received[r][c] - delta[r]);
+            nnc_exp_@TYPE_NAME@(score - top[r] - lse[r]) * (received[r][c] - delta[r]);
       }
     nnc_sync_warp();
     @ADD_KEYS@

@@ -19,8 +19,10 @@
     NNC_UNROLL for (int mask = ACROSS / 2; mask > 0; mask /= 2)
       total[r] += nnc_shuffle_xor_@TYPE_NAME@(total[r], mask);
     const @INDEX@ row = first_row + down * MINE_ROWS + r;
-    if (row < QUERIES && across == 0) {
-      const @TYPE@ result = total[r] == 0 ? 0 : top[r] + nnc_log_@TYPE_NAME@(total[r]);
+    if (row < QUERIES && across < 2) {
+      const @INDEX@ column = across;
+      const @TYPE@ number = across == 0 ? top[r] : nnc_log_@TYPE_NAME@(total[r]);
+      const @TYPE@ result = total[r] == 0 ? 0 : number;
       @EPILOGUE@
     }
   }

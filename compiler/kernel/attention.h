@@ -5,8 +5,8 @@
 #include "kernel/kernel.h"
 
 /* The axes of operand `operand` of the kind, a letter each: b batch, h heads, q queries, k keys,
- * d the depth of queries and keys, v that of values; NULL where there is none. The last operand,
- * a mask, may be missing. */
+ * d the depth of queries and keys, v that of values, p the two numbers of attention_lse; NULL where
+ * there is none. The last operand, a mask, may be missing. */
 const char *attention_axes(KernelKind kind, int operand);
 /* The same of the result, with w for the depths of keys and values side by side. */
 const char *attention_result_axes(KernelKind kind);

@@ -6,11 +6,13 @@
  * A mask is bool, where false nothing is seen, or a float that is added to the scores. With
  * `causal` query i sees keys up to the i-th. A query that sees nothing gets zeros.
  *
- * What the backward part needs of the softmax is attention_lse, a number for each query; the
- * adjoints compute scores again from it, and from delta, the sum of y dy over each row (Dao et
- * al. 2022). That in the keys and that in the values come from one operator, side by side, since
- * they share all they are made of. Scores and sums are in f32 where the operands have 16 bits.
- * The formulas stand in kernel/classes/attention.c.
+ * What the backward part needs of the softmax is attention_lse [b, h, nq, 2]: of each query the
+ * greatest score and the logarithm of the sum above it. They are apart, since where scores are
+ * about -1e9, as under a mask that is added, their sum would not hold the logarithm. The adjoints
+ * compute scores again from them, and from delta, the sum of y dy over each row (Dao et al. 2022).
+ * That in the keys and that in the values come from one operator, side by side, since they share
+ * all they are made of. Scores and sums are in f32 where the operands have 16 bits. The formulas
+ * stand in kernel/classes/attention.c.
  *
  * Programs write attention out (prelude/layers.net, or by hand); the pass `recognize` makes it
  * this operator where the target has the kernels, and `expand` writes it out again where it has
@@ -67,7 +69,7 @@ Node *attention_like(const Maker *maker, Op op, const Node *node, int count,
 /* The extents of the axes by their letters (kernel/attention.h); false when two differ. */
 static bool find_extents(Inference *in, int64_t extents[128]) {
   KernelKind kind = kind_of(in->node);
-  for (int c = 0; c < 128; c++) extents[c] = -1;
+  for (int c = 0; c < 128; c++) extents[c] = c == 'p' ? 2 : -1;
   for (int i = 0; i < in->node->operand_count; i++) {
     const char *axes = attention_axes(kind, i);
     Shape shape = in->node->operands[i]->type.shape;
@@ -154,8 +156,8 @@ static double masked(const Head *head, int64_t at, double score) {
   return head->mask[at] != 0 ? score : -INFINITY;
 }
 
-/* weights = the scores of row i; the log of the sum of their exponentials. */
-static double score_row(const Head *head, int64_t i) {
+/* weights = the scores of row i; lse = the greatest, and the log of the sum of exponentials. */
+static void score_row(const Head *head, int64_t i, double lse[2]) {
   double scale = node_float(head->node, ATTR_SCALE), top = -INFINITY, sum = 0;
   bool is_causal = attention_is_causal(head->node);
   for (int64_t j = 0; j < head->keys; j++) {
@@ -166,17 +168,20 @@ static double score_row(const Head *head, int64_t i) {
   }
   if (top == -INFINITY) top = 0;
   for (int64_t j = 0; j < head->keys; j++) sum += exp(head->weights[j] - top);
-  return sum == 0 ? 0 : top + log(sum);
+  lse[0] = top;
+  lse[1] = sum == 0 ? 0 : log(sum);
 }
 
-static void weigh_row(const Head *head, double lse) {
-  for (int64_t j = 0; j < head->keys; j++) head->weights[j] = exp(head->weights[j] - lse);
+static void weigh_row(const Head *head, const double lse[2]) {
+  for (int64_t j = 0; j < head->keys; j++)
+    head->weights[j] = exp(head->weights[j] - lse[0] - lse[1]);
 }
 
 /* weights = those of row i, adjoints = what its scores receive. */
 static void differentiate_row(const Head *head, int64_t i) {
-  score_row(head, i);
-  weigh_row(head, head->of[LSE][i]);
+  double lse[2];
+  score_row(head, i, lse);
+  weigh_row(head, head->of[LSE] + 2 * i);
   for (int64_t j = 0; j < head->keys; j++) {
     double received = dot(head->of[DY] + i * head->value_depth, head->of[V] + j * head->value_depth,
                           head->value_depth);
@@ -185,14 +190,17 @@ static void differentiate_row(const Head *head, int64_t i) {
 }
 
 static void y_row(const Head *head, int64_t i, double *result) {
-  double lse = score_row(head, i);
+  double lse[2];
+  score_row(head, i, lse);
   weigh_row(head, lse);
   for (int64_t j = 0; j < head->keys; j++)
     add_times(result + i * head->value_depth, head->of[V] + j * head->value_depth, head->weights[j],
               head->value_depth);
 }
 
-static void lse_row(const Head *head, int64_t i, double *result) { result[i] = score_row(head, i); }
+static void lse_row(const Head *head, int64_t i, double *result) {
+  score_row(head, i, result + 2 * i);
+}
 
 static void grad_q_row(const Head *head, int64_t i, double *result) {
   double scale = node_float(head->node, ATTR_SCALE);
@@ -261,7 +269,7 @@ static int attention_cut(const Node *node, int axis, int operand) {
   if (axis >= node->type.shape.rank) return AXIS_UNCUT;
   char letter = attention_result_axes(kind)[axis];
   bool is_position = letter == 'q' || letter == 'k';
-  if (letter == 'd' || letter == 'w' || (is_position && attention_is_causal(node)))
+  if (letter == 'd' || letter == 'w' || letter == 'p' || (is_position && attention_is_causal(node)))
     return AXIS_UNCUT;
   const char *axes = attention_axes(kind, operand), *at = strchr(axes, letter);
   return at ? (int)(at - axes) : AXIS_WHOLE;

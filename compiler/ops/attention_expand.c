@@ -28,6 +28,13 @@ static Node *along_keys(const Maker *m, Node *a, Shape scores) {
   return make_broadcast(m, a, scores, (int64_t[]){0, 1, 2});
 }
 
+/* [b, h, nq] to [b, h, nq, 1]. */
+static Node *as_column(const Maker *m, Node *a) {
+  Shape shape = a->type.shape;
+  shape.dim[shape.rank++] = 1;
+  return make_reshape(m, a, shape);
+}
+
 static Node *see(const Maker *m, Node *seen, Node *scores) {
   return make_where(m, seen, scores, filled_like(m, scores, -INFINITY));
 }
@@ -51,16 +58,17 @@ static Node *make_scores(const Maker *m, const Node *node, Node *const *operands
 }
 
 /* The softmax of a matrix of scores: the greatest of each row, 0 where nothing is seen; the
- * exponentials of what is above it; their sums, 1 where nothing is seen. */
+ * exponentials of what is above it; their sums, 1 where nothing is seen. Quotients do not depend on
+ * the greatest, so there the gradient may stop. */
 typedef struct Softmax {
   Node *top, *exponentials, *sum;
 } Softmax;
 
-static Softmax make_softmax(const Maker *m, Node *scores) {
+static Softmax make_softmax(const Maker *m, Node *scores, bool stops_gradient) {
   int64_t keys = 3;
   Softmax softmax;
   Node *greatest = make_reduce(m, OP_REDUCE_MAX, scores, 1, &keys);
-  greatest = make_unary(m, OP_STOP_GRADIENT, greatest);
+  if (stops_gradient) greatest = make_unary(m, OP_STOP_GRADIENT, greatest);
   Node *is_blind = make_binary_value(m, OP_EQ, greatest, -INFINITY);
   softmax.top = make_where(m, is_blind, filled_like(m, greatest, 0), greatest);
   Node *above = sub(m, scores, along_keys(m, softmax.top, scores->type.shape));
@@ -75,22 +83,27 @@ static Softmax make_softmax(const Maker *m, Node *scores) {
 
 Node *attention_expand(const Maker *m, const Node *node, Node *const *operands) {
   Node *scores = make_scores(m, node, operands);
-  Softmax softmax = make_softmax(m, scores);
+  Softmax softmax = make_softmax(m, scores, true);
   Node *sum = along_keys(m, softmax.sum, scores->type.shape);
   Node *weights = quotient(m, softmax.exponentials, sum);
   return make_cast(m, product(m, weights, widen(m, operands[V]), 3, 2), node->type.dtype);
 }
 
 Node *attention_lse_expand(const Maker *m, const Node *node, Node *const *operands) {
-  Softmax softmax = make_softmax(m, make_scores(m, node, operands));
-  Node *lse = add(m, softmax.top, make_unary(m, OP_LOG, softmax.sum));
-  return make_cast(m, lse, node->type.dtype);
+  Softmax softmax = make_softmax(m, make_scores(m, node, operands), false);
+  Node *parts[2] = {as_column(m, softmax.top), as_column(m, make_unary(m, OP_LOG, softmax.sum))};
+  return make_cast(m, make_concat(m, 2, parts, 3), node->type.dtype);
 }
 
 static Node *make_weights(const Maker *m, const Node *node, Node *const *operands) {
   Node *scores = make_scores(m, node, operands);
-  Node *lse = along_keys(m, widen(m, operands[LSE]), scores->type.shape);
-  return make_unary(m, OP_EXP, sub(m, scores, lse));
+  for (int i = 0; i < 2; i++) {
+    Node *column = make_range(m, widen(m, operands[LSE]), 3, i, i + 1);
+    Shape shape = column->type.shape;
+    shape.rank = 3;
+    scores = sub(m, scores, along_keys(m, make_reshape(m, column, shape), scores->type.shape));
+  }
+  return make_unary(m, OP_EXP, scores);
 }
 
 static Node *make_score_adjoint(const Maker *m, Node *weights, Node *const *operands) {

@@ -67,6 +67,10 @@ NNC_DEFINE_SHUFFLE(i64, int64_t)
 NNC_DEVICE uint32_t nnc_ballot(bool is_true) { return __ballot_sync(0xffffffffu, is_true); }
 NNC_DEVICE int nnc_count_bits(uint32_t bits) { return __popc(bits); }
 
+/* The product, rounded: no sum that it is part of takes it in unrounded. */
+NNC_DEVICE float nnc_times_f32(float a, float b) { return __fmul_rn(a, b); }
+NNC_DEVICE double nnc_times_f64(double a, double b) { return __dmul_rn(a, b); }
+
 /* What was at the address before the value; other threads see what was written before. */
 NNC_DEVICE uint64_t nnc_exchange(uint64_t *at, uint64_t value) {
   __threadfence();

@@ -59,6 +59,7 @@ ATTENTION = {
     "sums_unscaled": (None, r"const float by = factor;", "const float by = 1;"),
     "total_unscaled": (None, r"total\[r\]\[k\] \*= factor;", ""),
     "pairs_turned": ("nnc_cuda_tile.h", r"sums\[i / 2\]\[i % 2 \* 2 \+ 1\]", "sums[i / 2][i % 2 * 2]"),
+    "logarithm_left_out": (None, r" - lse\[r\]\[i / 2\]", ""),
     "delta_left_out": (None, r" - delta\[r\]\[i / 2\]", ""),
 }
 

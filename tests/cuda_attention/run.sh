@@ -2,8 +2,8 @@
 # Attention on CUDA, through the emulator (tests/cuda_emulator): values and gradients are those of the C target, which
 # writes attention out, for every form of mask, extents that fill no tile, all sizes of tiles, f32, f64, bf16, f16 and
 # tf32, in every order of threads and with late and early copies the same bytes; in 16 bits they are as near to f64 as
-# those of the C target; no two accesses are unordered; seeded mistakes are noticed. Where NVRTC is installed it
-# compiles the kernels for tensor cores without spills.
+# those of the C target, and scores far from 0 lose no weights; no two accesses are unordered; seeded mistakes are
+# noticed. Where NVRTC is installed it compiles the kernels for tensor cores without spills.
 # Usage: tests/cuda_attention/run.sh BUILD [--long]     --long: more extents, all mistakes, depths for NVRTC
 set -uo pipefail
 build=$(cd "$1" && pwd) is_long=${2:-}
@@ -43,6 +43,18 @@ near() {
   check "$name: in f64" "$nnc" --float=f64 "${options[@]}" "$here/forms.net" -o "$name.exact"
   check "$name: a step in f64" step "./$name.exact" "$name.right"
   check "$name: as near to f64" python3 "$here/compare.py" nearer "$name.right" "$name.out" "$name.given"
+}
+
+# far NAME TYPE TOLERANCE DEFINE...: far.net in the type is what it is for the CPU in f32, which holds its numbers.
+far() {
+  local name=far.$1 type=$2 tolerance=$3 options=(); shift 3
+  for define in "$@"; do options+=(-D "$define"); done
+  sed "s/precision = f32/precision = $type/" "$here/far.net" > "$name.net"
+  check "$name: for the CPU" "$nnc" "${options[@]}" "$here/far.net" -o "$name.cpu"
+  check "$name: for CUDA" "$nnc" --target=cuda --arch=sm_90a "${options[@]}" "$name.net" -o "$name.gpu"
+  check "$name: a step" step "./$name.cpu" "$name.out"
+  check "$name: a step on CUDA" step "./$name.gpu" "$name.given"
+  check "$name: values" python3 "$here/compare.py" "$tolerance" "$name.out" "$name.given"
 }
 
 # written NAME DEFINE...: heads for which there are no such kernels stay products, which have tensor cores.
@@ -97,6 +109,18 @@ program=$here/turned.net
 tried turned.tf32 tf32 4e-3
 [ -z "$is_long" ] || tried turned.bf16 bf16 2e-2
 program=$here/forms.net
+# Far from 0: all that is rounded are results and, to the type, the weights before they are divided by their sum.
+far f32 f32 2e-5 low=-1e9
+far bf16 bf16 2e-2 low=-1e9
+far least bf16 2e-2 low=-3.4e38
+far large bf16 2e-2 size=131072
+far scaled bf16 2e-2 size=131072 depth=24
+if [ -n "$is_long" ]; then
+  far f64 f64 2e-5 low=-3.4e38
+  for low in -1e9 -3.4e38; do far f16$low f16 4e-3 low=$low; done
+  for size in 1024 131072; do far tf32.$size tf32 4e-3 size=$size depth=24; done
+  far f32.large f32 2e-5 size=131072 depth=24
+fi
 written narrow bf16 depth=8
 written uneven16 f16 depth=20
 written wide32 tf32 depth=72

@@ -64,6 +64,9 @@ NNC_DEVICE uint32_t nnc_ballot(bool is_true, NNC_SITE) {
 }
 NNC_DEVICE int nnc_count_bits(uint32_t bits) { return __builtin_popcount(bits); }
 
+NNC_DEVICE float nnc_times_f32(float a, float b) { return a * b; }
+NNC_DEVICE double nnc_times_f64(double a, double b) { return a * b; }
+
 #ifdef NNC_EMULATED_RACES
 #define NNC_UNTRACED __attribute__((noinline, no_sanitize("thread"), unused))
 #define NNC_TOUCH(at, bytes, how)                                                                  \

@@ -146,7 +146,7 @@ static Node *attention_adjoints(Generator *g, Node *y, Node **operands,
   const Maker *m = &g->maker;
   int64_t last = 3;
   Shape column = y->type.shape;
-  column.dim[3] = 1;
+  column.dim[3] = 2;
   operands[3] = draw_like(g, y->type);
   operands[4] = try_add(g, OP_ATTENTION_LSE, 2, operands, 3, attributes);
   if (!operands[4]) return NULL;

@@ -298,7 +298,7 @@ golden('unpick', [np.array([5.0, 6.0]), np.array([-3, 1], np.int32)], np.array([
 
 # ---- attention: a row of scores at a time ----
 def attend(q, k, v, mask, scale, causal):
-    """y, the log-sum-exp of each row, and the weights."""
+    """y, of each row the greatest score and the log of the sum above it, and the weights."""
     scores = np.einsum('bhqd,bhkd->bhqk', q, k) * scale
     if causal: scores[..., ~np.tri(q.shape[2], k.shape[2], dtype=bool)] = -inf
     if mask is not None: scores = np.where(mask, scores, -inf) if mask.dtype == bool else scores + mask
@@ -307,7 +307,7 @@ def attend(q, k, v, mask, scale, causal):
     total = np.exp(scores - top[..., None]).sum(-1)
     total = np.where(total == 0, 1, total)
     weights = np.exp(scores - top[..., None]) / total[..., None]
-    return np.einsum('bhqk,bhkv->bhqv', weights, v), top + np.log(total), weights
+    return np.einsum('bhqk,bhkv->bhqv', weights, v), np.stack([top, np.log(total)], -1), weights
 
 
 blind = rng.random((1, 2, 3, 4)) < 0.6

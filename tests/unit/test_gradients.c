@@ -40,7 +40,7 @@ typedef struct Case {
 #define TWO(a, b) a, b
 
 #define ADJOINT(b, h, q, k, d, e)                                                                  \
-  F(b, h, q, d), F(b, h, k, d), F(b, h, k, e), F(b, h, q, e), FR(1, 2, b, h, q), F(b, h, q)
+  F(b, h, q, d), F(b, h, k, d), F(b, h, k, e), F(b, h, q, e), FR(0.5, 1, b, h, q, 2), F(b, h, q)
 
 static const Case cases[] = {
     {OP_NEG, {F(2, 3)}, {{0}}, ""},

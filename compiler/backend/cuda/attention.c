@@ -50,7 +50,7 @@ static int64_t tile_bytes(const Kernel *kernel, const Tile *tile) {
   case KERNEL_ATTENTION_GRAD_Q:
     parts = tile->rows * (q + v) + tile->columns * widest + weights;
     break;
-  default: parts = (tile->rows + tile->columns) * (q + v) + weights + 2 * tile->columns; break;
+  default: parts = (tile->rows + tile->columns) * (q + v) + weights + 3 * tile->columns; break;
   }
   return parts * size;
 }
@@ -234,7 +234,8 @@ static void lse_write(Code *code, KernelFunction *function) {
 }
 
 static void add_numbers(Writer *w) {
-  template_add(&w->text.holes, "LSE", element(w, LSE, "row", ""));
+  template_add(&w->text.holes, "TOP", element(w, LSE, "row", "0"));
+  template_add(&w->text.holes, "LSE", element(w, LSE, "row", "1"));
   template_add(&w->text.holes, "DELTA", element(w, DELTA, "row", ""));
 }
 

@@ -11,10 +11,13 @@
  * read and write the sums of all its queries in memory, in turn. By the documented rates that takes
  * longer than the two products where tiles have fewer than some two hundred keys.
  *
- * Scores are powers of two: their factor has the logarithm of e in it. */
+ * The exponents of weights, which are powers of two, are differences of scores times the logarithm of
+ * e. Scores have the same bits in all kernels, so they are rounded before something is subtracted; a
+ * scale that is a power of two rounds nothing, and waits until after it. */
 #include "backend/cuda/attention.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include "backend/common/c.h"
 #include "backend/cuda/tensor.h"
@@ -30,7 +33,8 @@ enum {
   MOST_REGISTERS = 150,    /* of a thread for sums and fragments; as many as 100 go elsewhere */
   BLOCK_BYTES = 48 * 1024, /* of memory that a block has without asking for more */
   FEW_COLUMNS = 32,        /* with fewer, sums are scaled too often */
-  SPAN = 32                /* columns of sums that change lanes at a time */
+  SPAN = 32,               /* columns of sums that change lanes at a time */
+  MOST_EXPONENT = 16       /* of a power of two by which no product overflows or vanishes */
 };
 
 /* How a block is cut. `is_kept`: fragments of its own rows stay in registers. */
@@ -102,7 +106,7 @@ static int64_t memory_chunks(const Kernel *kernel, const Cut *cut) {
 }
 
 static bool cut_fits(const Kernel *kernel, const Cut *cut) {
-  int64_t numbers = is_by_keys(kernel) ? 4 * cut->columns * 4 : 0;
+  int64_t numbers = is_by_keys(kernel) ? 6 * cut->columns * 4 : 0;
   return memory_chunks(kernel, cut) * TENSOR_CHUNK + numbers <= BLOCK_BYTES &&
          registers_of(kernel, cut) <= MOST_REGISTERS;
 }
@@ -300,7 +304,7 @@ static const char *declare_sums(const Writer *w, int operand, const char *name) 
 
 /* ---- scores ---- */
 
-/* Whether the mask is added to the scores: then these have their factor already. */
+/* Whether the mask is added to the scores: then these have their scale already. */
 static bool has_added_mask(const Kernel *kernel) {
   int mask = attention_mask_of(kernel);
   return mask >= 0 && kernel->operands[mask].dtype != DTYPE_BOOL;
@@ -314,8 +318,22 @@ static const char *mask_text(const Writer *w) {
   if (!has_added_mask(kernel))
     return arena_printf(w->text.arena, "if (is_seen) score = %s ? score : %s;", value,
                         literal(w, -INFINITY));
-  return arena_printf(w->text.arena, "if (is_seen) score = score * %s + (float)%s * %s;",
-                      literal(w, w->text.slots->scale * M_LOG2E), value, literal(w, M_LOG2E));
+  return arena_printf(w->text.arena, "if (is_seen) score = nnc_times_f32(score, %s) + (float)%s;",
+                      literal(w, w->text.slots->scale), value);
+}
+
+/* What a score is a multiple of in registers: the scale, where it rounds nothing. */
+static double unit_of(const Writer *w) {
+  double scale = w->text.slots->scale;
+  int exponent;
+  bool is_power = frexp(scale, &exponent) == 0.5 && abs(exponent) <= MOST_EXPONENT;
+  return is_power && !has_added_mask(w->text.kernel) ? scale : 1;
+}
+
+/* Products times the scale, unless it waits, or the mask's part does it. */
+static const char *scales(const Writer *w) {
+  if (unit_of(w) != 1 || w->text.slots->scale == 1 || has_added_mask(w->text.kernel)) return "";
+  return RENDER(w, "attention_tensor_times", {"SCALE", literal(w, w->text.slots->scale)});
 }
 
 /* "if (...)": where a part has keys after a query of the warp, or after the last one. */
@@ -360,9 +378,11 @@ static const char *extents_text(const Writer *w) {
       (long long)(cut->columns * row_chunks(kernel, false)), (long long)memory_chunks(kernel, cut));
 }
 
-/* Of the gradients: the logarithm of the sum of each query, and its delta. */
+/* Of the gradients: the greatest score of each query, the logarithm of its sum, and its delta. */
 static const char *numbers(const Writer *w, const char *name) {
-  return RENDER(w, name, {"LSE", attention_element(&w->text, LSE, "row", "")},
+  return RENDER(w, name, {"TOP", attention_element(&w->text, LSE, "row", "0")},
+                {"LSE", attention_element(&w->text, LSE, "row", "1")},
+                {"INVERSE_UNIT", literal(w, 1 / unit_of(w))},
                 {"DELTA", attention_element(&w->text, DELTA, "row", "")});
 }
 
@@ -384,21 +404,23 @@ static const char *parts_text(const Writer *w) {
 static void add_common(Writer *w) {
   const AttentionSlots *slots = w->text.slots;
   TemplateHoles *holes = &w->text.holes;
-  bool by_keys = is_by_keys(w->text.kernel), has_added = has_added_mask(w->text.kernel);
+  bool by_keys = is_by_keys(w->text.kernel);
   const char *concerned = by_keys ? " && next > own_row" : " && first < own_row + GROUPS * 16";
   template_add(holes, "MMA", tensor_mma_name(w->dtype));
   template_add(holes, "EXTENTS", extents_text(w));
   template_add(holes, "NOTHING", literal(w, -INFINITY));
   template_add(holes, "LOG2_E", literal(w, M_LOG2E));
-  template_add(holes, "FACTOR", literal(w, has_added ? 1 : slots->scale * M_LOG2E));
+  template_add(holes, "FACTOR", literal(w, unit_of(w) * M_LOG2E));
   template_add(holes, "TILE",
                slots->causal && !by_keys ? "TILES - 1 - NNC_BLOCK % TILES" : "NNC_BLOCK % TILES");
   template_add(holes, "ALL_PARTS", parts_text(w));
   template_add(holes, "IS_CONCERNED", slots->causal ? concerned : "");
-  template_add(holes, "MEMORIES",
-               by_keys ? "NNC_BLOCK_MEMORY float lse[2][COLUMNS], delta[2][COLUMNS];" : "");
+  template_add(
+      holes, "MEMORIES",
+      by_keys ? "NNC_BLOCK_MEMORY float top[2][COLUMNS], lse[2][COLUMNS], delta[2][COLUMNS];" : "");
   template_add(holes, "BEGIN_NUMBERS", by_keys ? numbers(w, "attention_tensor_numbers") : "");
   template_add(holes, "KEEP_NUMBERS", by_keys ? numbers(w, "attention_tensor_keep_numbers") : "");
+  template_add(holes, "SCALES", scales(w));
   template_add(holes, "MASKS", masks(w));
 }
 
@@ -428,9 +450,8 @@ static void finish(Code *code, Writer *w, const char *compute, const char *last)
 static void forward_write(Code *code, Writer *w) {
   TemplateHoles *holes = &w->text.holes;
   bool has_values = w->text.kernel->kind == KERNEL_ATTENTION;
-  const char *fetched = fetch(w, K), *natural = literal(w, w->text.slots->scale);
+  const char *fetched = fetch(w, K);
   const char *inverse = "1 / (total[r][k] == 0 ? 1 : total[r][k])";
-  if (has_added_mask(w->text.kernel)) natural = literal(w, M_LN2);
   add_rows(w, Q, -1);
   template_add(holes, "FETCH", has_values ? two(w, fetched, fetch(w, V)) : fetched);
   template_add(holes, "SCORES", products(w, Q, "row_kept", K, "scores"));
@@ -442,7 +463,7 @@ static void forward_write(Code *code, Writer *w) {
   template_add(holes, "DECLARATIONS",
                has_values ? two(w, begin, declare_sums(w, V, "sums")) : begin);
   const char *row = has_values ? RENDER(w, "attention_tensor_scale", {"BY", inverse})
-                               : RENDER(w, "attention_tensor_lse", {"NATURAL", natural},
+                               : RENDER(w, "attention_tensor_lse", {"UNIT", literal(w, unit_of(w))},
                                         {"EPILOGUE", attention_epilogue(&w->text)});
   const char *last = RENDER(w, "attention_tensor_totals", {"FINISH_ROW", row});
   if (has_values) last = two(w, two(w, last, "nnc_sync();"), results(w, V, "sums", 1));

@@ -1,8 +1,9 @@
 /* Attention: for each head of each element of the batch
  *
  *   score[i,j] = scale sum_d q[i,d] k[j,d] + mask[i,j]    -inf where query i does not see key j
- *   lse[i]     = log sum_j exp(score[i,j])                0 for a query that sees nothing
- *   weight     = exp(score - lse)                         0 where nothing is seen
+ *   lse[i]     = max_j score[i,j], log sum_j exp(score[i,j] - max)
+ *                                                         0, 0 for a query that sees nothing
+ *   weight     = exp(score - lse[i,0] - lse[i,1])         0 where nothing is seen
  *   y          = weight v
  *
  * and the adjoints: with dweight = dy v^T and delta[i] = sum_d y[i,d] dy[i,d],
@@ -20,7 +21,7 @@
 
 enum { Q, K, V, DY, LSE, DELTA };
 
-#define ADJOINT "bhqd", "bhkd", "bhkv", "bhqv", "bhq", "bhq", "bhqk"
+#define ADJOINT "bhqd", "bhkd", "bhkv", "bhqv", "bhqp", "bhq", "bhqk"
 
 static const char *const axes_of[KERNEL_KIND_COUNT][8] = {
     [KERNEL_ATTENTION] = {"bhqd", "bhkd", "bhkv", "bhqk"},
@@ -31,7 +32,7 @@ static const char *const axes_of[KERNEL_KIND_COUNT][8] = {
 
 static const char *const result_axes[KERNEL_KIND_COUNT] = {
     [KERNEL_ATTENTION] = "bhqv",
-    [KERNEL_ATTENTION_LSE] = "bhq",
+    [KERNEL_ATTENTION_LSE] = "bhqp",
     [KERNEL_ATTENTION_GRAD_Q] = "bhqd",
     [KERNEL_ATTENTION_GRAD_KV] = "bhkw",
 };
@@ -77,6 +78,7 @@ static int64_t extent_of(const AttentionSlots *slots, char axis) {
   case 'k': return slots->keys;
   case 'd': return slots->depth;
   case 'v': return slots->value_depth;
+  case 'p': return 2;
   default: return slots->depth + slots->value_depth;
   }
 }
@@ -148,25 +150,26 @@ static void row_scores(const Head *at, int64_t query) {
   }
 }
 
-static double row_lse(const Head *at) {
+static void row_lse(const Head *at, double lse[2]) {
   int64_t keys = at->kernel->attention.keys;
   double top = -INFINITY, total = 0;
   for (int64_t j = 0; j < keys; j++) top = fmax(top, at->weights[j]);
   if (top == -INFINITY) top = 0;
   for (int64_t j = 0; j < keys; j++) total += exp(at->weights[j] - top);
-  return total == 0 ? 0 : top + log(total);
+  lse[0] = top;
+  lse[1] = total == 0 ? 0 : log(total);
 }
 
-static void row_weights(const Head *at, double lse) {
+static void row_weights(const Head *at, const double lse[2]) {
   for (int64_t j = 0; j < at->kernel->attention.keys; j++)
-    at->weights[j] = exp(at->weights[j] - lse);
+    at->weights[j] = exp(at->weights[j] - lse[0] - lse[1]);
 }
 
 /* The weights of a query and what its scores receive. */
 static void row_adjoints(const Head *at, int64_t query) {
   const AttentionSlots *slots = &at->kernel->attention;
   row_scores(at, query);
-  row_weights(at, load(at, LSE, query, 0));
+  row_weights(at, (double[]){load(at, LSE, query, 0), load(at, LSE, query, 1)});
   for (int64_t j = 0; j < slots->keys; j++) {
     double sum = 0;
     for (int64_t d = 0; d < slots->value_depth; d++)
@@ -180,8 +183,10 @@ typedef void (*RowRule)(const Head *at, int64_t query, double *result);
 
 static void y_row(const Head *at, int64_t query, double *result) {
   const AttentionSlots *slots = &at->kernel->attention;
+  double lse[2];
   row_scores(at, query);
-  row_weights(at, row_lse(at));
+  row_lse(at, lse);
+  row_weights(at, lse);
   for (int64_t j = 0; j < slots->keys; j++)
     for (int64_t d = 0; d < slots->value_depth; d++)
       result[query * slots->value_depth + d] += at->weights[j] * load(at, V, j, d);
@@ -189,7 +194,7 @@ static void y_row(const Head *at, int64_t query, double *result) {
 
 static void lse_row(const Head *at, int64_t query, double *result) {
   row_scores(at, query);
-  result[query] = row_lse(at);
+  row_lse(at, result + 2 * query);
 }
 
 static void grad_q_row(const Head *at, int64_t query, double *result) {
