@@ -5,20 +5,7 @@
   const @INDEX@ column = point % N, row = point / N % M, batch = point / ((int64_t)N * M);
   @TYPE@ sums[1][1] = {{0}};
   for (@INDEX@ depth = 0; depth < K; depth++) {
-    @TYPE@ a[1] = {0}, b[1] = {0};
-    {
-      const @INDEX@ outer = row;
-      @TYPE@ value = 0;
-      @LEFT@
-      a[r] = value;
-    }
-    {
-      const @INDEX@ outer = column;
-      @TYPE@ value = 0;
-      @RIGHT@
-      b[c] = value;
-    }
-    @ADD@;
+    @ADD_ELEMENT@
   }
   const @TYPE@ sum = sums[r][c];
   @EPILOGUE@

@@ -5,20 +5,7 @@
   const @INDEX@ column = point % N, row = point / N % M, batch = point / ((int64_t)N * M);
   @WIDE@ sums[1][1] = {{0}};
   for (@INDEX@ depth = NNC_THREAD; depth < K; depth += THREADS) {
-    @TYPE@ a[1] = {0}, b[1] = {0};
-    {
-      const @INDEX@ outer = row;
-      @TYPE@ value = 0;
-      @LEFT@
-      a[r] = value;
-    }
-    {
-      const @INDEX@ outer = column;
-      @TYPE@ value = 0;
-      @RIGHT@
-      b[c] = value;
-    }
-    @ADD@;
+    @ADD_ELEMENT@
   }
   const @WIDE@ sum = nnc_block_sum_@WIDE_NAME@(sums[r][c], memory, THREADS / 32);
   if (NNC_THREAD == 0) {

@@ -74,8 +74,9 @@ Expr *builder_element(KernelBuilder *builder, const Node *node, Index *const *at
 Expr *builder_new_expr(KernelBuilder *builder, ExprKind kind, DType dtype);
 int builder_add_operand(KernelBuilder *builder, const Node *node, int64_t start, bool is_output);
 int builder_operand_number(KernelBuilder *builder, const Node *node, bool is_output);
-/* The element of the node's memory at `at`. */
+/* How far apart neighbours along each axis lie in the node's memory. */
 void builder_node_strides(const KernelBuilder *builder, const Node *node, int64_t *stride);
+/* The element of the node's memory at `at`. */
 Index *builder_flat_index(KernelBuilder *builder, const Node *node, Index *const *at);
 void builder_normalize_point(KernelBuilder *builder, const Node *node, Index *const *asked,
                              Index **at);

@@ -127,9 +127,7 @@ static int64_t good_pieces(const ReductionLimits *limits, Shape x) {
   int64_t images = x.dim[0];
   if (shape_elements(x) < limits->large || images < limits->least_pieces) return 1;
   if (images <= 4 * limits->most_pieces) return images;
-  for (int64_t pieces = limits->most_pieces; pieces >= limits->least_pieces; pieces--)
-    if (images % pieces == 0) return pieces;
-  return 1;
+  return reduction_pieces(limits, images);
 }
 
 Node *depthwise_weight_prepare(const Maker *maker, const Target *target, const Node *node,

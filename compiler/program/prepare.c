@@ -24,13 +24,6 @@
 
 /* ---- reductions ---------------------------------------------------------------------------- */
 
-/* The greatest divisor of `extent` that is a good number of pieces; 1 when there is none. */
-static int64_t good_pieces(const ReductionLimits *limits, int64_t extent) {
-  for (int64_t pieces = limits->most_pieces; pieces >= limits->least_pieces; pieces--)
-    if (extent % pieces == 0) return pieces;
-  return 1;
-}
-
 /* Over images and places, but not over channels, which are columns where they are kept last. */
 static bool leaves_channels(const Target *target, Shape from, const Attribute *axes) {
   return target->keeps_channels_last && from.rank >= 3 && axes->count == from.rank - 1 &&
@@ -80,7 +73,7 @@ static Node *split_node(const ReductionLimits *limits, Graph *graph, const Node 
   int64_t extent = operand->type.shape.dim[axes->ints[0]];
   if (axes->count > 1 && extent >= limits->least_pieces && extent <= 4 * limits->most_pieces)
     return split_by_axis(&maker, node, operand);
-  int64_t pieces = good_pieces(limits, extent);
+  int64_t pieces = reduction_pieces(limits, extent);
   if (pieces == 1 || operand->type.shape.rank == MAX_RANK) return NULL;
   return split_by_pieces(&maker, node, operand, pieces);
 }

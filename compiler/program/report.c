@@ -320,7 +320,9 @@ static void print_memory(Text *text, const Report *report) {
   int turned = 0;
   for (int i = 0; i < program->buffers.count; i++)
     turned += program->buffers.items[i].has_channels_last;
-  if (turned > 0) text_printf(text, "  %d variables have their channels last\n", turned);
+  if (turned > 0)
+    text_printf(text, "  %d %s channels last\n", turned,
+                turned == 1 ? "variable has its" : "variables have their");
   add_bytes_line(text, "workspace, each thread", program->worker_bytes);
   text_add(text, "  peak = arena + threads * workspace: ");
   for (int threads = 1; threads <= 8; threads *= 2) {

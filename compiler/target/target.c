@@ -20,6 +20,12 @@ int64_t target_worker_bytes(const Target *target, const Kernel *kernel) {
   return own->worker_bytes ? target_align(target, own->worker_bytes(kernel)) : 0;
 }
 
+int64_t reduction_pieces(const ReductionLimits *limits, int64_t extent) {
+  for (int64_t pieces = limits->most_pieces; pieces >= limits->least_pieces; pieces--)
+    if (extent % pieces == 0) return pieces;
+  return 1;
+}
+
 int64_t product_results(const ProductShape *product) {
   return extent_product((int64_t[]){product->batches, product->rows, product->columns}, 3);
 }

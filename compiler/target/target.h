@@ -104,6 +104,9 @@ typedef struct Target {
 /* The kernel must be of a kind that the target has. */
 int64_t target_task_count(const Target *target, const Kernel *kernel);
 int64_t target_worker_bytes(const Target *target, const Kernel *kernel);
+/* The greatest divisor of `extent` that is a good number of pieces; 1 where there is none. */
+int64_t reduction_pieces(const ReductionLimits *limits, int64_t extent);
+/* The elements of the result. */
 int64_t product_results(const ProductShape *product);
 /* The bytes, up to a multiple of the alignment. */
 int64_t target_align(const Target *target, int64_t bytes);

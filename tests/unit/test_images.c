@@ -188,7 +188,8 @@ static void clear_cache(void) {
 
 static int builds(const char *architectures, const char *first) {
   use_stand_in(NULL);
-  if (!build_with(architectures, first)) fail_msg("%s is not built", architectures);
+  if (!build_with(architectures, first))
+    fail_msg("%s is not built", architectures ? architectures : "the default");
   return compiled();
 }
 

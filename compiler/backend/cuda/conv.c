@@ -7,8 +7,10 @@
  *   conv_weight  dw          channels k    channels c, taps    images, positions
  *
  * Where the result has its channels last, its rows and columns change places, so that neighbouring
- * lanes store neighbours. In pieces of the images conv_weight has such batches for each piece. Channels and taps are counted as they lie in what is read through the windows:
- * channels last, the channels of a tap follow each other, and come 16 bytes at a time. */
+ * lanes store neighbours. In pieces of the images conv_weight has such batches for each piece.
+ *
+ * Channels and taps are counted as they lie in what is read through the windows: channels last, the
+ * channels of a tap follow each other, and come 16 bytes at a time. */
 #include "backend/common/c.h"
 #include "backend/cuda/tensor.h"
 #include "support/integers.h"

@@ -185,13 +185,13 @@ static void write_part(Code *code, const MergedKernel *merged, int number, const
   MergedPart part = merged->parts.items[number];
   int64_t blocks = cuda_grid(kernel).blocks;
   VEC(const char *) items = {0};
-  code_line(code, "if (block < %lld) {", (long long)(part.count * blocks));
+  code_open(code, "if (block < %lld)", (long long)(part.count * blocks));
   const char *own = "block", *row = "";
   if (part.count > 1) {
     own = arena_printf(arena, "block %% %lld", (long long)blocks);
     row = arena_printf(arena, " + block / %lld * %d", (long long)blocks, merge_words(kernel));
   }
-  code_line(code, "  const uint64_t *const at = words.at + %d%s;", first_word, row);
+  code_line(code, "const uint64_t *const at = words.at + %d%s;", first_word, row);
   vec_push(arena, &items, own);
   int at = 0;
   for (int i = 0; i < kernel->operand_count; i++, at++)
@@ -202,10 +202,10 @@ static void write_part(Code *code, const MergedKernel *merged, int number, const
   for (int i = 0; i < kernel->key_count; i++, at++)
     vec_push(arena, &items, arena_printf(arena, "at[%d]", at));
   vec_push(arena, &items, "state");
-  code_list(code, arena_printf(arena, "  %s(", part_name(arena, merged, number)), items.count,
+  code_list(code, arena_printf(arena, "%s(", part_name(arena, merged, number)), items.count,
             items.items, ");");
-  code_line(code, "  return;");
-  code_line(code, "}");
+  code_line(code, "return;");
+  code_close(code);
   code_line(code, "block -= %lld;", (long long)(part.count * blocks));
 }
 

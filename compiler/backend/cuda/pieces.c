@@ -25,11 +25,11 @@ static const double join_clocks = 3000, /* a launch more, and a wait for the one
     stride_clocks = 150;                /* of one product of each thread of a block */
 
 static double tiles_time(const TileTime *tiles, const ProductShape *product, double depth) {
+  const ProductExtents extents = {product->batches, product->rows, product->columns,
+                                  product->depth};
   double best = 0;
   for (int i = 0; i < TILE_COUNT; i++) {
-    int64_t down = divide_up(product->rows, tiles[i].rows);
-    int64_t across = divide_up(product->columns, tiles[i].columns);
-    int64_t blocks = extent_product((int64_t[]){product->batches, down, across}, 3);
+    int64_t blocks = product_tiles(&extents, tiles[i].rows, tiles[i].columns);
     double time = (double)divide_up(blocks, PROCESSORS) * tiles[i].clocks * depth;
     if (i == 0 || time < best) best = time;
   }

@@ -46,9 +46,8 @@ static int64_t results(const ProductExtents *extents) {
   return extent_product((int64_t[]){extents->batches, extents->rows, extents->columns}, 3);
 }
 
-static int64_t tile_blocks(const Tile *tile, const ProductExtents *extents) {
-  int64_t down = divide_up(extents->rows, tile->rows);
-  int64_t across = divide_up(extents->columns, tile->columns);
+int64_t product_tiles(const ProductExtents *extents, int rows, int columns) {
+  int64_t down = divide_up(extents->rows, rows), across = divide_up(extents->columns, columns);
   return extent_product((int64_t[]){extents->batches, down, across}, 3);
 }
 
@@ -57,7 +56,7 @@ static int64_t tile_blocks(const Tile *tile, const ProductExtents *extents) {
 static const Tile *choose_tile(const Kernel *kernel, const ProductExtents *extents) {
   int first = dtype_size(kernel_sum_type(kernel)) > 4 || extents->depth > LONG_SUM ? 1 : 0;
   for (int i = first; i < TILE_COUNT - 1; i++)
-    if (tile_blocks(&tiles[i], extents) >= ENOUGH_BLOCKS) return &tiles[i];
+    if (product_tiles(extents, tiles[i].rows, tiles[i].columns) >= ENOUGH_BLOCKS) return &tiles[i];
   return &tiles[TILE_COUNT - 1];
 }
 
@@ -68,7 +67,7 @@ CudaGrid product_grid(const Kernel *kernel, const ProductExtents *extents) {
   if (way == SUMS) return (CudaGrid){results(extents), USUAL_THREADS};
   const Tile *tile = choose_tile(kernel, extents);
   int threads = tile->rows / tile->thread_rows * (tile->columns / tile->thread_columns);
-  return (CudaGrid){tile_blocks(tile, extents), threads};
+  return (CudaGrid){product_tiles(extents, tile->rows, tile->columns), threads};
 }
 
 /* "sums[r][c] += a[r] * b[c]"; integers wrap. */
@@ -136,6 +135,9 @@ void product_write(Code *code, KernelFunction *function, const ProductExtents *e
   template_add(&holes, "WIDE", sum == DTYPE_F32 ? "double" : c_value_type(sum));
   template_add(&holes, "WIDE_NAME", sum == DTYPE_F32 ? "f64" : c_type_name(sum));
   template_add(&holes, "EPILOGUE", text->epilogue);
+  Text element = {0};
+  if (way != TILES) template_render(&element, "codegen_templates/cuda/product_element.cu", &holes);
+  template_add(&holes, "ADD_ELEMENT", text_take(&element, code->arena));
   if (way == TILES) add_tile(&holes, choose_tile(function->kernel, extents), text);
   add_parts(&holes, dtype_is_float(sum) && extents->depth > LONG_SUM);
   template_render(code->out, templates[way], &holes);

@@ -16,6 +16,8 @@ enum {
   PRODUCT_LONG_DEPTH = 256 /* then worth a block an element */
 };
 
+/* How many tiles of so many rows and columns cover the result. */
+int64_t product_tiles(const ProductExtents *extents, int rows, int columns);
 /* About the clocks of a product whose depth is made in so many pieces (pieces.c). */
 double product_time(const ProductShape *whole, int64_t pieces);
 

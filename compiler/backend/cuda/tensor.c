@@ -42,18 +42,13 @@ bool tensor_takes(const Kernel *kernel, const ProductExtents *extents) {
          extents->rows >= FEWEST && extents->columns >= FEWEST && extents->depth >= LEAST_DEPTH;
 }
 
-static int64_t tile_blocks(const TensorTile *tile, const ProductExtents *extents) {
-  int64_t down = divide_up(extents->rows, tile->rows);
-  int64_t across = divide_up(extents->columns, tile->columns);
-  return extent_product((int64_t[]){extents->batches, down, across}, 3);
-}
-
 /* The one that is through first: the processors take blocks in turns. */
 static const TensorTile *choose_tile(const ProductExtents *extents) {
   const TensorTile *best = NULL;
   double least = 0;
   for (int i = 0; i < TILE_COUNT; i++) {
-    double turns = (double)divide_up(tile_blocks(&tiles[i], extents), PROCESSORS);
+    double turns =
+        (double)divide_up(product_tiles(extents, tiles[i].rows, tiles[i].columns), PROCESSORS);
     if (best && turns * tiles[i].cost >= least) continue;
     best = &tiles[i];
     least = turns * tiles[i].cost;
@@ -63,7 +58,8 @@ static const TensorTile *choose_tile(const ProductExtents *extents) {
 
 double tensor_time(const ProductExtents *extents) {
   const TensorTile *tile = choose_tile(extents);
-  return (double)divide_up(tile_blocks(tile, extents), PROCESSORS) * tile->cost;
+  return (double)divide_up(product_tiles(extents, tile->rows, tile->columns), PROCESSORS) *
+         tile->cost;
 }
 
 static int tile_threads(const TensorTile *tile) {
@@ -73,7 +69,7 @@ static int tile_threads(const TensorTile *tile) {
 CudaGrid tensor_grid(const Kernel *kernel, const ProductExtents *extents) {
   CHECK(tensor_takes(kernel, extents));
   const TensorTile *tile = choose_tile(extents);
-  return (CudaGrid){tile_blocks(tile, extents), tile_threads(tile)};
+  return (CudaGrid){product_tiles(extents, tile->rows, tile->columns), tile_threads(tile)};
 }
 
 /* ---- what is written ---- */

@@ -124,18 +124,13 @@ typedef struct Plan {
   Side sides[2];
 } Plan;
 
-static int64_t tile_count(const WgmmaTile *tile, const ProductExtents *extents) {
-  int64_t down = divide_up(extents->rows, tile->rows);
-  int64_t across = divide_up(extents->columns, tile->columns);
-  return extent_product((int64_t[]){extents->batches, down, across}, 3);
-}
-
 /* A tile that beats the best of those of tensor.h; NULL: none does. */
 static const WgmmaTile *choose_tile(const ProductExtents *extents) {
   const WgmmaTile *best = NULL;
   double least = tensor_time(extents);
   for (int i = 0; i < TILE_COUNT; i++) {
-    double turns = (double)divide_up(tile_count(&tiles[i], extents), PROCESSORS);
+    double turns =
+        (double)divide_up(product_tiles(extents, tiles[i].rows, tiles[i].columns), PROCESSORS);
     double time = turns * tiles[i].cost * (1 + (double)tiles[i].tail / (double)extents->depth);
     if (time >= least) continue;
     best = &tiles[i];
@@ -154,7 +149,7 @@ static bool find_plan(const KernelFunction *function, const ProductExtents *exte
   bool is_wide = dtype_size(function->kernel->operands[0].dtype) == 4;
   if (is_wide && !(plan->sides[0].by_rows && plan->sides[1].by_rows)) return false;
   plan->tile = choose_tile(extents);
-  if (plan->tile) plan->tiles = tile_count(plan->tile, extents);
+  if (plan->tile) plan->tiles = product_tiles(extents, plan->tile->rows, plan->tile->columns);
   return plan->tile != NULL;
 }
 
