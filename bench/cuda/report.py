@@ -1,12 +1,15 @@
 """What gpu.py found, as a table and a plot.
 
 `targets(results)` judges every target: met, missed or not measured, with the numbers; `markdown(results)` is the page;
-`plot(results, folder)` writes speed.png by matplotlib, or else speed.svg by the few lines below."""
-import html
+`plot(results, folder)` writes speed.png by matplotlib, or else speed.svg (bars.py)."""
 import math
 import os
+import sys
 
 import cases
+
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import bars  # noqa: E402
 
 NAMES = {"gpt2_b4": "GPT-2 124M, B=4, T=1024", "gpt2_b32": "GPT-2 124M, B=32, T=1024",
          "perceptron": "perceptron, B=100", "cnn": "small CNN, B=32", "resnet50": "ResNet-50, B=64",
@@ -134,7 +137,7 @@ def markdown(results):
 
 # ---- the plot ----------------------------------------------------------------------------------
 
-def bars(results):
+def ratios(results):
     """Label and ratio of each bar: above 1 ours is faster."""
     found = []
     for row in results.get("models", []):
@@ -149,55 +152,9 @@ def bars(results):
     return found
 
 
-def svg(rows):
-    """Horizontal bars on a logarithmic axis, with a line at 1."""
-    row, left, width = 22, 260, 420
-    low, high = (limit(rows, key=lambda each: each[1])[1] for limit in (min, max))
-    low, high = math.log(min(low, 0.5)), math.log(max(high, 2.0))
-    at = lambda value: left + width * (math.log(value) - low) / (high - low)
-    height = row * len(rows) + 40
-    text = '<text x="%.1f" y="%.1f" font-family="sans-serif" font-size="12" text-anchor="%s">%s</text>'
-    lines = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 70}" height="{height}">',
-             '<rect width="100%" height="100%" fill="white"/>', text % (left, 16, "start", "times as fast as PyTorch")]
-    for i, (label, value) in enumerate(rows):
-        y, start, end = 26 + row * i, *sorted((at(1.0), at(value)))
-        colour = "#2a7" if value >= 1 else "#c54"
-        lines += [text % (left - 8, y + 13, "end", html.escape(label)),
-                  text % (end + 5, y + 13, "start", f"{value:.2f}"),
-                  f'<rect x="{start:.1f}" y="{y}" width="{max(end - start, 1):.1f}" height="{row - 6}" '
-                  f'fill="{colour}"/>']
-    lines += [f'<line x1="{at(1.0):.1f}" x2="{at(1.0):.1f}" y1="22" y2="{height - 10}" stroke="black"/>', "</svg>"]
-    return "\n".join(lines) + "\n"
-
-
-def draw(rows, path):
-    import matplotlib
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-    figure, axes = pyplot.subplots(figsize=(9, 1 + 0.3 * len(rows)))
-    labels, values = zip(*reversed(rows))
-    axes.barh(labels, values, color=["#2a7" if value >= 1 else "#c54" for value in values])
-    axes.axvline(1, color="black", linewidth=1)
-    axes.set_xscale("log")
-    axes.set_xlabel("times as fast as PyTorch")
-    for i, value in enumerate(values):
-        axes.text(value, i, f" {value:.2f}", va="center")
-    figure.tight_layout()
-    figure.savefig(path, dpi=110)
-    pyplot.close(figure)
-
-
 def plot(results, folder, plain=False):
     """The file's name; None where nothing was timed beside PyTorch."""
-    rows = bars(results)
+    rows = ratios(results)
     if not rows:
         return None
-    try:
-        if plain:
-            raise ImportError
-        draw(rows, os.path.join(folder, "speed.png"))
-        return "speed.png"
-    except ImportError:
-        with open(os.path.join(folder, "speed.svg"), "w") as file:
-            file.write(svg(rows))
-        return "speed.svg"
+    return os.path.basename(bars.plot(rows, "times as fast as PyTorch", os.path.join(folder, "speed"), plain))

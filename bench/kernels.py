@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""Single kernels of nnc beside the best of today's libraries: contractions, each as a row with its ratio.
+
+    bench/kernels.py [--only PATTERN] [--threads 1,2] [--models resnet18,gpt] [--quick] [--json FILE] [--plot FILE]
+
+The rows: every distinct contraction of models/*.net, read from the compiler's own graphs, cubes from 256 to 4096 in
+every transposition, narrow and batched products. Peers: MKL and oneDNN through PyTorch (bench/peers/install.sh).
+A row is verified first: our result of one step against that of each way a peer has, on the same data. Then rounds
+alternate: the machine's peak (bench/limits.c), ours (`OUT bench`), the peer's ways, on the same processors; data are
+of the row's own size, and caches are as warm as it leaves them. The ratio is the peer's least time by ours, above 1
+ours is faster; that of the medians stands beside it. `bound` is the peak's time by ours.
+
+A row below its bar is red on a terminal, else it ends with MISSED; bars and groups: bench/kernels/judge.py.
+--quick: representative rows, some three minutes. --only: rows whose name or group matches (a regular expression).
+--plot FILE: FILE.png with matplotlib, else FILE.svg. --list only tells the rows.
+Status: 0 all bars met, 1 one is missed or could not be measured, 2 wrong usage or nothing to measure with."""
+import argparse
+import concurrent.futures
+import json
+import os
+import re
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(1, os.path.join(HERE, "kernels"))
+import extract  # noqa: E402
+import judge    # noqa: E402
+import rows     # noqa: E402
+import sides    # noqa: E402
+
+QUICK_MODELS = ["mnist", "gpt", "ptb_lstm", "lenet"]
+QUICK_OF_A_GROUP = 2        # rows of each model
+TOLERANCE = {"f32": (3e-5, 1e-3), "f64": (1e-12, 1e-10)}  # norm of the difference; the worst element
+
+
+def chosen(options):
+    models = options.models or (QUICK_MODELS if options.quick else extract.model_names())
+    found = extract.rows_of_models(options.nnc, models)
+    if options.quick:
+        kept = {}
+        for row in sorted(found, key=lambda row: -row.flop):
+            for model in row.models:
+                place = kept.setdefault((model, row.group), [])
+                if len(place) < QUICK_OF_A_GROUP:
+                    place.append(row.key())
+        keys = {key for place in kept.values() for key in place}
+        found = [row for row in found if row.key() in keys]
+    known = {row.key(): row for row in found}
+    if not options.models:
+        for row in rows.made_contractions(options.quick):
+            known.setdefault(row.key(), row).of_peak = row.of_peak
+    pattern = re.compile(options.only)
+    order = list(judge.BARS)
+    return sorted((row for row in known.values() if pattern.search(row.name) or pattern.search(row.group)),
+                  key=lambda row: (order.index(row.group), -row.of_peak, row.flop))
+
+
+class Progress:
+    """What is done and about how long the rest takes, on standard error."""
+
+    def __init__(self, weights):
+        self.weights, self.done, self.start, self.count = weights, 0, time.time(), 0
+        self.is_terminal = sys.stderr.isatty()
+
+    def before(self, name):
+        left = ""
+        if self.done:
+            seconds = (time.time() - self.start) * (sum(self.weights) / self.done - 1)
+            left = ", %d:%02d left" % divmod(round(seconds), 60)
+        text = "[%d/%d%s] %s" % (self.count, len(self.weights), left, name)
+        if self.is_terminal:
+            print("\r\033[K" + text, end="", file=sys.stderr, flush=True)
+        elif self.count % 20 == 0:
+            print(text, file=sys.stderr, flush=True)
+
+    def after(self):
+        if self.is_terminal:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+        self.done += self.weights[self.count]
+        self.count += 1
+
+
+class Bench:
+    def __init__(self, options, folder):
+        self.options, self.folder = options, folder
+        allowed = sorted(options.cpus or os.sched_getaffinity(0))
+        if max(options.threads) > len(allowed):
+            sides.stop("%d threads, but %d processors" % (max(options.threads), len(allowed)))
+        self.cpus = {count: allowed[:count] for count in options.threads}
+        self.machine = sides.Machine(folder, options.cc)
+        python = os.path.join(options.peers, "bin/python")
+        if not os.path.exists(python):
+            sides.stop("no %s; bench/peers/install.sh makes it, --peers tells where it is" % python)
+        self.theirs = {count: sides.Theirs(python, cpus) for count, cpus in self.cpus.items()}
+        self.versions = self.theirs[options.threads[0]].ask(do="versions")
+
+    def build(self, chosen_rows):
+        """Executables, as many at a time as there are processors, before anything is measured."""
+        all_ours = [sides.Ours(self.options.nnc, self.folder, i, row) for i, row in enumerate(chosen_rows)]
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            progress = Progress([1] * len(all_ours))
+            for _ in concurrent.futures.as_completed([pool.submit(ours.build) for ours in all_ours]):
+                progress.before("compiling")
+                progress.after()
+        return all_ours
+
+    def verify(self, ours, threads):
+        """Loads the peer and compares; gives the largest difference."""
+        file = ours.result(self.cpus[threads])
+        try:
+            answer = self.theirs[threads].ask(do="load", operation=ours.row.operation, file=file)
+        finally:
+            os.remove(file)
+        limits, found = TOLERANCE[ours.row.dtype], answer["differences"]
+        for way, gaps in zip(answer["ways"], found):
+            if not all(gap <= limit for gap, limit in zip(gaps, limits)):
+                raise sides.Failure("WRONG: differs from %s's result by %.2g of its norm, %.2g at worst" % (way, *gaps))
+        return max(gaps[0] for gaps in found)
+
+    def measure(self, ours, threads):
+        row, cpus, all_ms, peers = ours.row, self.cpus[threads], [], {}
+        finding = {"group": row.group, "name": row.name, "dtype": row.dtype, "models": row.models, "flop": row.flop,
+                   "bytes": row.bytes, "of_peak": row.of_peak, "is_read_only": row.is_read_only, "threads": threads}
+        try:
+            finding["difference"] = self.verify(ours, threads)
+            for number in range(self.options.rounds):
+                if row.flop:
+                    self.machine.measure(cpus, "fma")
+                elif number == 0:
+                    self.machine.measure(cpus, "memory")
+                all_ms += ours.time(cpus, self.options.seconds)
+                for way, ms in self.theirs[threads].ask(do="time", seconds=self.options.seconds)["ms"].items():
+                    peers.setdefault(way, []).extend(ms)
+        except sides.Failure as failure:
+            return {**finding, "failure": str(failure)}
+        least = lambda ms: {"least": min(ms), "median": statistics.median(ms), "samples": len(ms)}
+        return {**finding, "ours": least(all_ms), "peers": {way: least(ms) for way, ms in peers.items()}}
+
+    def run(self, chosen_rows):
+        """Findings, each printed when it is there."""
+        all_ours = self.build(chosen_rows)
+        findings, is_coloured = [], sys.stdout.isatty()
+        progress = Progress([1 + row.flop / 2e10 + row.bytes / 1e9 for row in chosen_rows])
+        print(judge.HEAD, flush=True)
+        group = None
+        for ours in all_ours:
+            if ours.row.group != group:
+                group = ours.row.group
+                print("%s, each at least %.2f" % (group, judge.BARS[group][0]))
+            for threads in self.options.threads:
+                progress.before(ours.row.name)
+                findings.append(self.measure(ours, threads))
+                if sys.stderr.isatty():
+                    print("\r\033[K", end="", file=sys.stderr, flush=True)
+                print(judge.line(findings[-1], self.machine.best, is_coloured), flush=True)
+            progress.after()
+            ours.remove()
+        return findings
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="", metavar="PATTERN")
+    parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--cpus", help="processors to use, the first so many for so many threads; default all allowed")
+    parser.add_argument("--models", help="only rows of these models")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--rounds", type=int)
+    parser.add_argument("--seconds", type=float, help="of each side in a round")
+    parser.add_argument("--build", default=os.path.join(HERE, "../build"))
+    parser.add_argument("--peers", default=os.path.join(HERE, "../build/peers"), help="the folder of install.sh")
+    parser.add_argument("--cc", help="for bench/limits.c; default clang, else gcc")
+    parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--plot", metavar="FILE")
+    parser.add_argument("--list", action="store_true")
+    options = parser.parse_args()
+    options.nnc = os.path.join(options.build, "bin/nnc")
+    options.models = options.models.split(",") if options.models else []
+    unknown = set(options.models) - set(extract.model_names())
+    if unknown:
+        parser.error("no models/%s.net" % ", ".join(sorted(unknown)))
+    options.threads = [int(count) for count in options.threads.split(",")]
+    options.cpus = [int(cpu) for cpu in options.cpus.split(",")] if options.cpus else []
+    options.rounds = options.rounds or (3 if options.quick else 5)
+    options.seconds = options.seconds or (0.06 if options.quick else 0.15)
+    return options
+
+
+def main():
+    options = parse_options()
+    if not shutil.which(options.nnc):
+        sides.stop("no %s; --build tells where it is" % options.nnc)
+    chosen_rows = chosen(options)
+    if not chosen_rows:
+        sides.stop("no such rows")
+    if options.list:
+        for row in chosen_rows:
+            print("%-26s %-44s %s %9.4g MFLOP  %s" % (row.group, row.name, row.dtype, row.flop * 1e-6, " ".join(
+                "%s:%d" % pair for pair in row.models.items())))
+        return 0
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(options, folder)
+        findings = bench.run(chosen_rows)
+    machine = bench.machine.best
+    print("\n".join(judge.summary(findings, machine, sys.stdout.isatty())))
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump({"machine": machine, "versions": bench.versions, "rounds": options.rounds,
+                       "seconds": options.seconds, "findings": findings}, file, indent=1)
+    if options.plot:
+        print("plot: %s" % judge.plot(findings, options.plot))
+    return 0 if judge.is_good(findings, machine) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

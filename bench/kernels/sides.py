@@ -1,0 +1,133 @@
+"""The sides of bench/kernels.py, each on as many processors as it has threads: Ours, Theirs, Machine.
+
+All are processes: an executable of nnc's a row, a peer.py for each number of threads, bench/limits.c."""
+import json
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(1, os.path.join(HERE, ".."))
+from step_bound import compiler  # noqa: E402
+
+MOST_STEPS = 2000
+# Memory that was freed stays with the process, in huge pages, as ours does.
+KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": "8589934592", "MALLOC_TRIM_THRESHOLD_": "17179869184",
+               "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
+EMPTY = b"\x02\0\0\0\0\0\0\0{}"  # a safetensors file without tensors
+
+
+class Failure(Exception):
+    """This row cannot be measured."""
+
+
+def stop(message):
+    """Nothing can be measured."""
+    print("kernels.py: " + message, file=sys.stderr)
+    sys.exit(2)
+
+
+def pinned(cpus):
+    return lambda: os.sched_setaffinity(0, cpus)
+
+
+def output(words, cpus=None):
+    done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          preexec_fn=pinned(cpus) if cpus else None)
+    if done.returncode != 0:
+        raise Failure("%s: status %d: %s" % (words[0], done.returncode, done.stderr.decode(errors="replace")[-800:]))
+    return done.stdout.decode()
+
+
+class Ours:
+    """The executable of a row."""
+
+    def __init__(self, nnc, folder, number, row):
+        self.path, self.row, self.nnc = os.path.join(folder, "row%d" % number), row, nnc
+        self.estimate = {}  # threads: seconds a step
+        self.failure = None
+
+    def build(self):
+        """Of a row that nnc refuses the failure is kept."""
+        try:
+            self.compile()
+        except Failure as failure:
+            self.failure = failure
+
+    def compile(self):
+        with open(self.path + ".net", "w") as file:
+            file.write(self.row.text)
+        output([self.nnc, "-j1", self.path + ".net", "--float=" + self.row.dtype, "-o", self.path])
+
+    def result(self, cpus):
+        """A file of the operands and the result of one step; the caller removes it."""
+        if self.failure:
+            raise self.failure
+        inputs, result = self.path + ".inputs", self.path + ".safetensors"
+        with open(inputs, "wb") as file:
+            file.write(EMPTY)
+        output([self.path, "step", result, "--steps", 1, "--inputs", inputs, "--threads", len(cpus)], cpus)
+        os.remove(inputs)
+        return result
+
+    def bench(self, cpus, steps, warmup):
+        found = json.loads(output([self.path, "bench", "--all", "--steps", steps, "--warmup", warmup, "--threads",
+                                   len(cpus)], cpus))
+        counted = found["product_gflop"] * 1e9
+        if abs(counted - self.row.flop) > 1e-6 * self.row.flop:
+            raise Failure("the compiler counts %.9g flop, the bench %.9g" % (counted, self.row.flop))
+        return found["all_ms"]
+
+    def time(self, cpus, seconds):
+        if len(cpus) not in self.estimate:
+            self.estimate[len(cpus)] = min(self.bench(cpus, 2, 1)) * 1e-3
+        steps = max(1, min(MOST_STEPS, round(seconds / max(self.estimate[len(cpus)], 1e-9))))
+        return self.bench(cpus, steps, max(1, min(steps, 20)))
+
+    def remove(self):
+        for ending in ("", ".net"):
+            if os.path.exists(self.path + ending):
+                os.remove(self.path + ending)
+
+
+class Theirs:
+    """A peer.py that waits for requests."""
+
+    def __init__(self, python, cpus):
+        threads = str(len(cpus))
+        names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "NUMEXPR_MAX_THREADS")
+        environment = {**os.environ, **KEEP_MEMORY, **{name: threads for name in names}}
+        self.process = subprocess.Popen([python, os.path.join(HERE, "peer.py"), threads], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, env=environment, preexec_fn=pinned(cpus), text=True)
+
+    def ask(self, **request):
+        try:
+            self.process.stdin.write(json.dumps(request) + "\n")
+            self.process.stdin.flush()
+            answer = self.process.stdout.readline()
+        except BrokenPipeError:
+            answer = ""
+        if not answer:
+            stop("the peers' process ended (bench/peers/install.sh installs what it needs)")
+        answer = json.loads(answer)
+        if "error" in answer:
+            raise Failure("peer: " + answer["error"])
+        return answer
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+class Machine:
+    """bench/limits.c: the best that each number of threads reached so far."""
+
+    def __init__(self, folder, cc=None):
+        self.path, self.best = os.path.join(folder, "limits"), {}
+        output([compiler(cc), "-O2", "-march=native", "-pthread", os.path.join(HERE, "../limits.c"), "-o", self.path])
+
+    def measure(self, cpus, what):
+        """what: fma or memory."""
+        best = self.best.setdefault(len(cpus), {})
+        for key, value in json.loads(output([self.path, len(cpus), 1, what], cpus)).items():
+            best[key] = max(value, best.get(key, 0))
