@@ -18,7 +18,7 @@ agree() { # TYPE STEPS MODEL [DEFINITIONS [SECOND]]
   passed=$((passed + $(grep -c '^ok ' <<<"$output"))) failed=$((failed + $(grep -c '^FAIL ' <<<"$output")))
   [ $status -le 1 ] || fail "$1 $3: exit status $status"
 }
-agree_job() { job "$1, $2 steps of $3 ${4:-}" agree "$@"; }
+agree_job() { chosen "$3" && job "$1, $2 steps of $3 ${4:-}" agree "$@"; }
 
 # What is smaller in CI: MODEL DEFINITIONS.
 smaller_models="

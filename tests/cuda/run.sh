@@ -4,7 +4,8 @@
 #   tests/cuda/run.sh BUILD [PART...]           some minutes; parts: see `parts`, each a file beside this one
 #   tests/cuda/run.sh BUILD --long [PART...]    everything each part knows: hours on two cores
 #
-# $CUDA_TIMES: a file to which each job adds its processor time; $CUDA_DEFECTS: some of the defects.
+# $CUDA_TIMES: a file to which each job adds its processor time; $CUDA_DEFECTS: some of the defects; $CUDA_MODELS: a
+# pattern of the models that the parts models and nvrtc take, such as 'gpt|mnist'; $CUDA_JOBS: how many jobs at a time.
 # Prints what failed and "N passed, N failed".
 set -uo pipefail
 build=$(cd "${1:?usage: run.sh BUILD [--long] [PART...]}" && pwd) || exit 2

@@ -5,9 +5,11 @@
  *   STAND_IN_VERSION   "12.4"; by default 13.0. Before 12.9 it knows no architecture after 90
  *   STAND_IN_LIST      a file that gets a line for each text compiled: the process
  *   STAND_IN_FAULT     refuse, poor, warn, memory, signal, hang; or meet:N, waits until N texts are
- *                      being compiled
+ *                      being compiled; or spill:N, the kernel squares spills 8 bytes, and N where
+ *                      it may have all registers
  */
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +82,18 @@ static int count_lines(void) {
   return lines;
 }
 
+static char *spill_log(const char *text, const char *more) {
+  static char log[256];
+  bool is_alone = strstr(text, "NNC_KERNEL_ALONE(256) squares(") != NULL;
+  if (strstr(text, " squares(") == NULL) return "";
+  snprintf(
+      log, sizeof log,
+      "ptxas info    : Function properties for squares\nptxas         .     8 bytes stack frame, "
+      "%s bytes spill stores, 0 bytes spill loads\n",
+      is_alone ? more : "8");
+  return log;
+}
+
 /* Some seconds at most. */
 static int meet(int count) {
   for (int i = 0; i < 1000 && count_lines() < count; i++)
@@ -93,6 +107,7 @@ static int misbehave(Program *program, const char *fault) {
   if (!strcmp(fault, "signal")) raise(SIGKILL);
   if (!strcmp(fault, "hang")) sleep(60);
   if (!strncmp(fault, "meet:", 5)) return meet(atoi(fault + 5));
+  if (!strncmp(fault, "spill:", 6)) program->log = spill_log(program->text, fault + 6);
   if (!strcmp(fault, "warn")) program->log = "kernels.cu(1): warning: a stand-in's\n";
   if (!strcmp(fault, "poor"))
     program->log = "ptxas info    : (C7508) Potential Performance Loss: a stand-in's\n";

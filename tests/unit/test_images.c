@@ -275,6 +275,22 @@ static void test_warning(void **state) {
   heard_assert("kernels.cu(1): warning: a stand-in's\n");
 }
 
+/* A kernel that spills, and no other, is compiled again with room; the better image stays. */
+static void test_spills(void **state) {
+  static const char *const counts[] = {"spill:0", "spill:4", "spill:8", "spill:16"};
+  for (int i = 0; i < 4; i++) {
+    clear_cache();
+    use_stand_in(counts[i]);
+    assert_true(build_with("sm_80", NULL));
+    assert_int_equal(compiled(), 4 + 2); /* in both images of one unit */
+    const char *printed = run_program();
+    bool has_room = strstr(printed, "NNC_KERNEL_ALONE(256) squares(") != NULL;
+    assert_int_equal(has_room, i < 2);
+    assert_int_equal(strstr(printed, "NNC_KERNEL(256) squares(") != NULL, i >= 2);
+    assert_non_null(strstr(printed, "\nNNC_KERNEL(256) add("));
+  }
+}
+
 static void fails(const char *fault, const char *first, const char *second) {
   clear_cache();
   use_stand_in(fault);
@@ -406,17 +422,12 @@ static void test_by_hand(void **state) {
 
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_table),
-      cmocka_unit_test(test_cache),
-      cmocka_unit_test(test_other_compilers),
-      cmocka_unit_test(test_usage),
-      cmocka_unit_test(test_parallel),
-      cmocka_unit_test(test_warning),
-      cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_machine),
-      cmocka_unit_test(test_unknown_architecture),
-      cmocka_unit_test(test_interrupted),
-      cmocka_unit_test(test_true_nvrtc),
+      cmocka_unit_test(test_table),           cmocka_unit_test(test_cache),
+      cmocka_unit_test(test_other_compilers), cmocka_unit_test(test_usage),
+      cmocka_unit_test(test_parallel),        cmocka_unit_test(test_warning),
+      cmocka_unit_test(test_spills),          cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_machine),         cmocka_unit_test(test_unknown_architecture),
+      cmocka_unit_test(test_interrupted),     cmocka_unit_test(test_true_nvrtc),
       cmocka_unit_test(test_by_hand),
   };
   char folder[] = "/tmp/nnc-images-XXXXXX";

@@ -1,12 +1,18 @@
 /* A process of nnc that compiles one text by NVRTC: see nvrtc.h. A crash of the library, and the
- * memory that it does not give back, are those of this process; several run side by side. */
+ * memory that it does not give back, are those of this process; several run side by side.
+ *
+ * The assembler keeps a kernel to as few registers as let another block run beside it, and for that
+ * stores some in memory (spills). A kernel that spills is compiled once more with all the registers
+ * that a block can have. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 #include "backend/common/images.h"
+#include "backend/cuda/cuda.h"
 #include "backend/cuda/nvrtc.h"
 #include "support/embedded.h"
 #include "support/files.h"
@@ -17,6 +23,7 @@ typedef struct Work {
   Arena *arena;
   Nvrtc nvrtc;
   NvrtcProgram program;
+  const char *log;
   const char *image, *name;
   int option_count;
   const char *const *options;
@@ -105,16 +112,86 @@ static int write_image(const Work *work) {
   return IMAGE_UNUSABLE;
 }
 
-static int compile(Work *work, const char *text) {
+/* ---- spills ---- */
+
+static const char kernel_note[] = "Function properties for ", frame_note[] = " bytes stack frame, ";
+static const char kernel_begin[] = "NNC_KERNEL(", alone_begin[] = "NNC_KERNEL_ALONE(";
+
+/* Bytes that the kernel of a note stores and loads. */
+static long spilled(const char *note) {
+  long stores = 0, loads = 0;
+  const char *numbers = strstr(note, frame_note);
+  if (numbers)
+    sscanf(numbers + sizeof frame_note - 1, "%ld bytes spill stores, %ld", &stores, &loads);
+  return stores + loads;
+}
+
+static long all_spilled(const char *log) {
+  long sum = 0;
+  for (const char *at = log; (at = strstr(at, kernel_note)) != NULL; at++) sum += spilled(at);
+  return sum;
+}
+
+/* Whether the log says that the kernel whose name begins here spills. */
+static bool name_spills(const char *log, const char *name) {
+  size_t length = strcspn(name, "(");
+  for (const char *at = log; (at = strstr(at, kernel_note)) != NULL; at++) {
+    const char *found = at + sizeof kernel_note - 1;
+    if (strcspn(found, "\n") == length && strncmp(found, name, length) == 0) return spilled(at) > 0;
+  }
+  return false;
+}
+
+/* The text in which kernels that spill have more registers; NULL where none can. */
+static const char *with_room(const Work *work, const char *text) {
+  Text roomy = {0};
+  const char *done = text;
+  for (const char *at = text; (at = strstr(at, kernel_begin)) != NULL; at++) {
+    char *end;
+    bool can = strtol(at + sizeof kernel_begin - 1, &end, 10) < MOST_THREADS;
+    if (!can || strncmp(end, ") ", 2) != 0 || !name_spills(work->log, end + 2)) continue;
+    text_add_bytes(&roomy, done, (size_t)(at - done));
+    text_add(&roomy, alone_begin);
+    done = at + sizeof kernel_begin - 1;
+  }
+  if (done == text) return NULL;
+  text_add(&roomy, done);
+  return text_take(&roomy, work->arena);
+}
+
+/* ---- all ---- */
+
+/* Returns NVRTC's result. */
+static int attempt(Work *work, const char *text) {
+  work->log = "";
   int result = create_program(work, text);
-  if (result) return fail(work, "read the kernels", result);
+  if (result) return result;
   result = work->nvrtc.calls.compile(work->program, work->option_count, work->options);
-  const char *log = read_log(work);
-  print_log(log);
+  work->log = read_log(work);
+  return result;
+}
+
+/* Where kernels spill, the better of two images. */
+static void give_room(Work *work, const char *text) {
+  const char *roomy = all_spilled(work->log) > 0 ? with_room(work, text) : NULL;
+  if (roomy == NULL) return;
+  Work other = *work, first = *work;
+  other.program = NULL;
+  bool is_better = attempt(&other, roomy) == 0 && !is_poor(other.log) &&
+                   all_spilled(other.log) < all_spilled(work->log);
+  if (is_better) *work = other;
+  NvrtcProgram left = is_better ? first.program : other.program;
+  if (left) work->nvrtc.calls.destroy(&left);
+}
+
+static int compile(Work *work, const char *text) {
+  int result = attempt(work, text);
+  if (result == 0) give_room(work, text);
+  print_log(work->log);
   if (result == NVRTC_COMPILATION) return IMAGE_REFUSED;
   if (result) return fail(work, "compile the kernels", result);
-  if (is_poor(log)) {
-    fprintf(stderr, "%s", log);
+  if (is_poor(work->log)) {
+    fprintf(stderr, "%s", work->log);
     return IMAGE_POOR;
   }
   int status = write_image(work);
