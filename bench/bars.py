@@ -37,10 +37,15 @@ def draw(rows, title, path):
     from matplotlib import pyplot
     figure, axes = pyplot.subplots(figsize=(9, 1 + min(0.3 * len(rows), 400)))
     places, rows = range(len(rows)), rows[::-1]
-    axes.barh(places, [row[1] for row in rows], color=[colour(row) for row in rows],
+    axes.barh(places, [row[1] - 1 for row in rows], left=1, color=[colour(row) for row in rows],
               tick_label=[row[0] for row in rows])
     axes.axvline(1, color="black", linewidth=1)
     axes.set_xscale("log")
+    axes.set_xlim(min(0.5, 0.9 * min(row[1] for row in rows)), max(2, 1.2 * max(row[1] for row in rows)))
+    ticks = [tick for tick in (0.1, 0.25, 0.5, 0.7, 1, 1.5, 2, 4, 10, 30, 100) if axes.get_xlim()[0] <= tick]
+    ticks = [tick for tick in ticks if tick <= axes.get_xlim()[1]]
+    axes.set_xticks(ticks, labels=["%g" % tick for tick in ticks])
+    axes.set_xticks([], minor=True)
     axes.set_xlabel(title)
     axes.margins(y=0.5 / len(rows))
     for place, row in zip(places, rows):

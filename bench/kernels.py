@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
-"""Single kernels of nnc beside the best of today's libraries: contractions, each as a row with its ratio.
+"""Single kernels of nnc beside the best of today's libraries, each as a row with its ratio.
 
     bench/kernels.py [--only PATTERN] [--threads 1,2] [--models resnet18,gpt] [--quick] [--json FILE] [--plot FILE]
 
-The rows: every distinct contraction of models/*.net, read from the compiler's own graphs, cubes from 256 to 4096 in
-every transposition, narrow and batched products. Peers: MKL and oneDNN through PyTorch (bench/peers/install.sh).
+The rows: every distinct contraction and convolution of models/*.net in all three directions, read from the compiler's
+own graphs; cubes from 256 to 4096 in every transposition, narrow and batched products; elementwise functions and
+reductions in f32 and f64. Peers: MKL and oneDNN through PyTorch, NumPy, numexpr (bench/peers/install.sh).
+
 A row is verified first: our result of one step against that of each way a peer has, on the same data. Then rounds
 alternate: the machine's peak (bench/limits.c), ours (`OUT bench`), the peer's ways, on the same processors; data are
 of the row's own size, and caches are as warm as it leaves them. The ratio is the peer's least time by ours, above 1
-ours is faster; that of the medians stands beside it. `bound` is the peak's time by ours.
+ours is faster; that of the medians stands beside it. `G/s` are GFLOP/s of products, GB/s of other rows, `bound` the
+time at the machine's peak, or at memory's speed (of reading, for reductions), by ours.
 
 A row below its bar is red on a terminal, else it ends with MISSED; bars and groups: bench/kernels/judge.py.
---quick: representative rows, some three minutes. --only: rows whose name or group matches (a regular expression).
+--quick: representative rows, some three minutes; all of them take three quarters of an hour. --only: rows whose
+name, group or type matches (a regular expression).
 --plot FILE: FILE.png with matplotlib, else FILE.svg. --list only tells the rows.
 Status: 0 all bars met, 1 one is missed or could not be measured, 2 wrong usage or nothing to measure with."""
 import argparse
@@ -27,35 +31,33 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(1, os.path.join(HERE, "kernels"))
-import extract  # noqa: E402
-import judge    # noqa: E402
-import rows     # noqa: E402
-import sides    # noqa: E402
+import elementwise  # noqa: E402
+import extract      # noqa: E402
+import judge        # noqa: E402
+import rows         # noqa: E402
+import sides        # noqa: E402
 
-QUICK_MODELS = ["mnist", "gpt", "ptb_lstm", "lenet"]
-QUICK_OF_A_GROUP = 2        # rows of each model
-TOLERANCE = {"f32": (3e-5, 1e-3), "f64": (1e-12, 1e-10)}  # norm of the difference; the worst element
+QUICK_MODELS = ["mnist", "gpt", "resnet18", "mobilenet_v2"]
+# Of products, and of elementwise functions and reductions: norm of the difference by the norm, the worst element.
+TOLERANCES = {(True, "f32"): (3e-5, 1e-3), (False, "f32"): (1e-6, 2e-5), (False, "f64"): (1e-13, 1e-12)}
 
 
 def chosen(options):
     models = options.models or (QUICK_MODELS if options.quick else extract.model_names())
     found = extract.rows_of_models(options.nnc, models)
-    if options.quick:
-        kept = {}
-        for row in sorted(found, key=lambda row: -row.flop):
-            for model in row.models:
-                place = kept.setdefault((model, row.group), [])
-                if len(place) < QUICK_OF_A_GROUP:
-                    place.append(row.key())
-        keys = {key for place in kept.values() for key in place}
-        found = [row for row in found if row.key() in keys]
+    if options.quick:  # of each model and sort that which has most of the work
+        most = {}
+        for row in sorted(found, key=lambda row: (row.flop, sum(row.models.values()), row.name)):
+            most.update({(model, row.group, row.sort): row for model in row.models})
+        found = [row for row in found if row in most.values()]
     known = {row.key(): row for row in found}
     if not options.models:
-        for row in rows.made_contractions(options.quick):
+        for row in rows.made_contractions(options.quick) + elementwise.made(options.quick):
             known.setdefault(row.key(), row).of_peak = row.of_peak
     pattern = re.compile(options.only)
     order = list(judge.BARS)
-    return sorted((row for row in known.values() if pattern.search(row.name) or pattern.search(row.group)),
+    matches = lambda row: any(pattern.search(text) for text in (row.name, row.group, row.dtype))
+    return sorted(filter(matches, known.values()),
                   key=lambda row: (order.index(row.group), -row.of_peak, row.flop))
 
 
@@ -77,9 +79,12 @@ class Progress:
         elif self.count % 20 == 0:
             print(text, file=sys.stderr, flush=True)
 
-    def after(self):
+    def clear(self):
         if self.is_terminal:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+    def after(self):
+        self.clear()
         self.done += self.weights[self.count]
         self.count += 1
 
@@ -108,57 +113,50 @@ class Bench:
                 progress.after()
         return all_ours
 
-    def verify(self, ours, threads):
-        """Loads the peer and compares; gives the largest difference."""
-        file = ours.result(self.cpus[threads])
-        try:
-            answer = self.theirs[threads].ask(do="load", operation=ours.row.operation, file=file)
-        finally:
-            os.remove(file)
-        limits, found = TOLERANCE[ours.row.dtype], answer["differences"]
-        for way, gaps in zip(answer["ways"], found):
-            if not all(gap <= limit for gap, limit in zip(gaps, limits)):
-                raise sides.Failure("WRONG: differs from %s's result by %.2g of its norm, %.2g at worst" % (way, *gaps))
-        return max(gaps[0] for gaps in found)
-
-    def measure(self, ours, threads):
-        row, cpus, all_ms, peers = ours.row, self.cpus[threads], [], {}
-        finding = {"group": row.group, "name": row.name, "dtype": row.dtype, "models": row.models, "flop": row.flop,
-                   "bytes": row.bytes, "of_peak": row.of_peak, "is_read_only": row.is_read_only, "threads": threads}
-        try:
-            finding["difference"] = self.verify(ours, threads)
-            for number in range(self.options.rounds):
-                if row.flop:
-                    self.machine.measure(cpus, "fma")
-                elif number == 0:
-                    self.machine.measure(cpus, "memory")
-                all_ms += ours.time(cpus, self.options.seconds)
-                for way, ms in self.theirs[threads].ask(do="time", seconds=self.options.seconds)["ms"].items():
-                    peers.setdefault(way, []).extend(ms)
-        except sides.Failure as failure:
-            return {**finding, "failure": str(failure)}
+    def measure(self, ours, threads, file):
+        """One number of threads: the comparison of the results, then rounds."""
+        row, cpus, theirs, all_ms, peers = ours.row, self.cpus[threads], self.theirs[threads], [], {}
+        found = theirs.ask(do="load", operation=row.operation, file=file, most=TOLERANCES[bool(row.flop), row.dtype])
+        for number in range(self.options.rounds):
+            if row.flop:
+                self.machine.measure(cpus, "fma")
+            elif number == 0:
+                self.machine.measure(cpus, "memory")
+            all_ms += ours.time(cpus, self.options.seconds)
+            for way, ms in theirs.ask(do="time", seconds=self.options.seconds)["ms"].items():
+                peers.setdefault(way, []).extend(ms)
         least = lambda ms: {"least": min(ms), "median": statistics.median(ms), "samples": len(ms)}
-        return {**finding, "ours": least(all_ms), "peers": {way: least(ms) for way, ms in peers.items()}}
+        return {**found, "ours": least(all_ms), "peers": {way: least(ms) for way, ms in peers.items()}}
+
+    def findings_of(self, ours):
+        """One finding for each number of threads. Our result has the same bits for all, so it is computed once."""
+        row, file = ours.row, None
+        for threads in self.options.threads:
+            finding = {"threads": threads, **{key: getattr(row, key) for key in (
+                "group", "name", "dtype", "models", "flop", "bytes", "of_peak", "is_read_only")}}
+            try:
+                file = file or ours.result(self.cpus[max(self.options.threads)])
+                finding.update(self.measure(ours, threads, file))
+            except sides.Failure as failure:
+                finding["failure"] = str(failure)
+            yield finding
+        ours.remove()
 
     def run(self, chosen_rows):
         """Findings, each printed when it is there."""
-        all_ours = self.build(chosen_rows)
-        findings, is_coloured = [], sys.stdout.isatty()
-        progress = Progress([1 + row.flop / 2e10 + row.bytes / 1e9 for row in chosen_rows])
+        all_ours, findings, group = self.build(chosen_rows), [], None
+        progress = Progress([1 + row.flop / 2e10 + row.bytes / 1e8 for row in chosen_rows])
         print(judge.HEAD, flush=True)
-        group = None
         for ours in all_ours:
             if ours.row.group != group:
                 group = ours.row.group
                 print("%s, each at least %.2f" % (group, judge.BARS[group][0]))
-            for threads in self.options.threads:
-                progress.before(ours.row.name)
-                findings.append(self.measure(ours, threads))
-                if sys.stderr.isatty():
-                    print("\r\033[K", end="", file=sys.stderr, flush=True)
-                print(judge.line(findings[-1], self.machine.best, is_coloured), flush=True)
+            progress.before(ours.row.name)
+            for finding in self.findings_of(ours):
+                findings.append(finding)
+                progress.clear()
+                print(judge.line(finding, self.machine.best, sys.stdout.isatty()), flush=True)
             progress.after()
-            ours.remove()
         return findings
 
 
@@ -185,8 +183,8 @@ def parse_options():
         parser.error("no models/%s.net" % ", ".join(sorted(unknown)))
     options.threads = [int(count) for count in options.threads.split(",")]
     options.cpus = [int(cpu) for cpu in options.cpus.split(",")] if options.cpus else []
-    options.rounds = options.rounds or (3 if options.quick else 5)
-    options.seconds = options.seconds or (0.06 if options.quick else 0.15)
+    options.rounds = options.rounds or 3
+    options.seconds = options.seconds or (0.06 if options.quick else 0.1)
     return options
 
 
@@ -202,7 +200,8 @@ def main():
             print("%-26s %-44s %s %9.4g MFLOP  %s" % (row.group, row.name, row.dtype, row.flop * 1e-6, " ".join(
                 "%s:%d" % pair for pair in row.models.items())))
         return 0
-    with tempfile.TemporaryDirectory() as folder:
+    in_memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with tempfile.TemporaryDirectory(dir=in_memory) as folder:
         bench = Bench(options, folder)
         findings = bench.run(chosen_rows)
     machine = bench.machine.best

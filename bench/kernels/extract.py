@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 
+import convolutions
 import rows
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -86,7 +87,26 @@ def contraction(node, nodes):
     return rows.contraction(["".join(letters[0]), "".join(letters[1]), "".join(out)], sizes)
 
 
-READERS = {"contract": contraction}
+def geometry_of(node):
+    return {name: node.attributes[name] for name in ("low", "high", "stride", "dilation", "groups")}
+
+
+def forward(node, nodes):
+    x, w = (nodes[number].shape for number in node.operands)
+    return convolutions.convolution(convolutions.FORWARD, x, w, node.shape, geometry_of(node))
+
+
+def input_gradient(node, nodes):
+    out, w = (nodes[number].shape for number in node.operands)
+    return convolutions.convolution(convolutions.INPUT, node.shape, w, out, geometry_of(node))
+
+
+def weight_gradient(node, nodes):
+    x, out = (nodes[number].shape for number in node.operands)
+    return convolutions.convolution(convolutions.WEIGHT, x, node.shape, out, geometry_of(node))
+
+
+READERS = {"contract": contraction, "conv": forward, "conv_input": input_gradient, "conv_weight": weight_gradient}
 
 
 def rows_of(text):

@@ -8,12 +8,18 @@ import os
 import sys
 
 sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-import bars  # noqa: E402
+import bars          # noqa: E402
+import convolutions  # noqa: E402
 
 # Group: what each row's ratio of least times shall be, and their geometric mean.
 BARS = {"contraction": (0.85, 1.0), "small contraction": (0.85, 1.0)}
+for _direction in (convolutions.FORWARD, convolutions.INPUT, convolutions.WEIGHT):
+    BARS["convolution " + _direction] = 0.85, 1.15
+    BARS["small convolution " + _direction] = 0.85, 1.15
+    BARS["depthwise " + _direction] = 1.2, 1.2
+BARS["elementwise"] = 1.0, 1.3  # and reductions
 HEAD = "%-44s %s %10s %10s %8s %6s %10s %-15s %6s %7s %5s" % (
-    "", "t", "ours ms", "median", "GFLOP/s", "bound", "peer ms", "", "ratio", "median", "bar")
+    "", "t", "ours ms", "median", "G/s", "bound", "peer ms", "", "ratio", "median", "bar")
 
 
 def best_way(finding, kind="least"):
@@ -81,8 +87,7 @@ def number(value, form):
 
 
 def label(finding):
-    kind = "" if finding["dtype"] == "f32" else " " + finding["dtype"]
-    return "%s%s" % (finding["name"], kind)
+    return finding["name"] + (" " + finding["dtype"] if finding["group"] == "elementwise" else "")
 
 
 def line(finding, machine, is_coloured):
@@ -91,9 +96,9 @@ def line(finding, machine, is_coloured):
     if "failure" in finding:
         return marked(start + "not measured: " + finding["failure"].replace("\n", " ")[:300], False, is_coloured)
     ours, way = finding["ours"], best_way(finding)
-    share = of_bound(finding, machine)
+    share, speed = of_bound(finding, machine), (finding["flop"] or finding["bytes"]) / ours["least"] * 1e-6
     text = start + "%10.4f %10.4f %8s %6s %10.4f %-15s %6.2f %7.2f %5.2f" % (
-        ours["least"], ours["median"], number(finding["flop"] / ours["least"] * 1e-6 or None, "%.1f"),
+        ours["least"], ours["median"], "%.1f" % speed,
         number(share and 100 * share, "%.0f %%"), finding["peers"][way]["least"], way[:15], ratio(finding),
         ratio(finding, "median"), row_bar)
     return marked(text, is_met(finding, machine), is_coloured)

@@ -1,13 +1,15 @@
 """The other libraries' side of bench/kernels.py: a process that stays alive and answers requests, a JSON object a line.
 
-    {"do": "load", "operation": ..., "file": F}   the operands and our result, from a safetensors file -> the ways to
-                                                  compute it that are worth timing, and how far ours is from each
-    {"do": "time", "seconds": S}                  -> each way's milliseconds, the calls of some S seconds in all
+    {"do": "load", "operation": ..., "file": F, "most": [N, W]}
+                                     the operands and our result, from a safetensors file -> how far it is from theirs:
+                                     an error where the norm of the difference is above N of the norm or one element
+                                     is off by more than W of the mean square's root
+    {"do": "time", "seconds": S}     -> milliseconds of each way's calls, of some S seconds in all
     {"do": "versions"}
 
 A way is one that users have: torch.mm into a given result, einsum, a convolution with contiguous and with
-channels-last operands, NumPy's and numexpr's functions into given arrays. Each is tried; those that take more than
-1.3 times as long as the fastest are dropped. Conversions of layout lie outside of what is timed, results of
+channels-last operands, NumPy's and numexpr's functions into given arrays. Each is tried; those that are wrong where
+others agree (numexpr sums f32 in f32), and those that take more than 1.3 times as long as the fastest, are dropped. Conversions of layout lie outside of what is timed, results of
 convolutions are allocated by PyTorch, from memory that the process keeps (bench/kernels/sides.py sets the allocator).
 
 Usage: python peer.py THREADS, on as many processors as it may use."""
@@ -52,7 +54,48 @@ def contraction_ways(operation, data):
     return [("matmul", lambda: torch.matmul(a, b).permute(back))] if len(order) == a.dim() else ways
 
 
-WAYS = {"contraction": contraction_ways}
+def convolution_in(layout, operation, data):
+    """The operation on operands in that layout. Zeros that are more on one side lie in the input beforehand."""
+    low, high, extra = operation["low"], operation["high"], []
+    for before, after in zip(low, high):
+        extra = [max(0, before - after), max(0, after - before)] + extra
+    crop = (..., *(slice(max(0, before - after), max(0, before - after) + size)
+                   for before, after, size in zip(low, high, data["a"].shape[2:])))
+    x, w = torch.nn.functional.pad(data["a"], extra), data["b"]
+    g = data.get("g")
+    x, w, g = (each if each is None else each.contiguous(memory_format=layout) for each in (x, w, g))
+    padding = [min(pair) for pair in zip(low, high)]
+    stride, dilation, groups = operation["stride"], operation["dilation"], operation["groups"]
+    if operation["direction"] == "forward":
+        convolve = getattr(torch.nn.functional, "conv%dd" % len(padding))
+        return lambda: convolve(x, w, None, stride, padding, dilation, groups)
+    wanted = [operation["direction"] == "dx", operation["direction"] == "dw", False]
+    backward = lambda: torch.ops.aten.convolution_backward(g, x, w, None, stride, padding, dilation, False,
+                                                           [0] * len(padding), groups, wanted)
+    return (lambda: backward()[0][crop]) if wanted[0] else (lambda: backward()[1])
+
+
+def convolution_ways(operation, data):
+    layouts = {"contiguous": torch.contiguous_format}
+    last = {4: torch.channels_last, 5: torch.channels_last_3d}.get(data["a"].dim())
+    if last:
+        layouts["channels-last"] = last
+    return [(name, convolution_in(layout, operation, data)) for name, layout in layouts.items()]
+
+
+def elementwise_ways(operation, data):
+    """The texts of elementwise.py: of torch on tensors, of np on the same memory, of numexpr."""
+    import numexpr
+    tensors = {**data, "y": torch.zeros_like(data["y"])}
+    arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
+    makers = {"torch": lambda text: eval("lambda: " + text, {"torch": torch, **tensors}),
+              "numpy": lambda text: eval("lambda: " + text, {"np": np, **arrays}),
+              "numexpr": lambda text: lambda: numexpr.evaluate(text, arrays, {}, **written)}
+    written = {"out": arrays["y"]} if data["y"].shape == data["a"].shape else {}
+    return [(library, makers[library](text)) for library, text in operation["ways"].items() if text]
+
+
+WAYS = {"contraction": contraction_ways, "convolution": convolution_ways, "elementwise": elementwise_ways}
 
 
 def difference(ours, theirs):
@@ -68,30 +111,38 @@ def seconds_of(call):
     return time.perf_counter() - start
 
 
+def times_within(call, seconds):
+    """Milliseconds of one call and of as many more as begin in time, after a tenth of that to get warm."""
+    end = time.perf_counter() + seconds / 10
+    call()
+    while time.perf_counter() < end:
+        call()
+    found, end = [], time.perf_counter() + seconds
+    while not found or (time.perf_counter() < end and len(found) < MOST_CALLS):
+        found.append(1e3 * seconds_of(call))
+    time.sleep(QUIET)
+    return found
+
+
 class Peer:
     def __init__(self):
-        self.ways, self.estimates = [], []
+        self.ways = []
 
     def load(self, request):
         data = {name: torch.from_numpy(np.array(value)) for name, value in read_safetensors(request["file"]).items()}
         ours, operation = data["y"], request["operation"]
         ways = WAYS[operation["kind"]](operation, data)
         gaps = [difference(ours, torch.as_tensor(call())) for _, call in ways]
-        times = [min(seconds_of(call) for _ in range(3)) for _, call in ways]
-        kept = [i for i in range(len(ways)) if times[i] <= SLOWER * min(times)]
-        self.ways, self.estimates = [ways[i] for i in kept], [times[i] for i in kept]
-        return {"ways": [ways[i][0] for i in kept], "differences": [gaps[i] for i in kept]}
+        agreeing = [i for i in range(len(ways)) if all(gap <= most for gap, most in zip(gaps[i], request["most"]))]
+        if not agreeing:
+            raise ValueError("WRONG: our result differs from %s's by %.2g of its norm, %.2g at worst" % (
+                ways[0][0], *gaps[0]))
+        times = {i: min(seconds_of(ways[i][1]) for _ in range(3)) for i in agreeing}
+        self.ways = [ways[i] for i in agreeing if times[i] <= SLOWER * min(times.values())]
+        return {"difference": max(gaps[i][0] for i in agreeing)}
 
     def time(self, request):
-        result = {}
-        for (name, call), estimate in zip(self.ways, self.estimates):
-            seconds = request["seconds"] / len(self.ways)
-            count = max(1, min(MOST_CALLS, round(seconds / estimate)))
-            for _ in range(max(1, min(count, 20))):
-                call()
-            result[name] = [1e3 * seconds_of(call) for _ in range(count)]
-        time.sleep(QUIET)
-        return {"ms": result}
+        return {"ms": {name: times_within(call, request["seconds"] / len(self.ways)) for name, call in self.ways}}
 
     def versions(self, _):
         import numexpr

@@ -28,12 +28,13 @@ class Row:
     bytes: float       # of operands and result, once each
     text: str          # the program
     dtype: str = "f32"
+    sort: str = ""      # rows of one sort are alike: --quick takes one of a model
     of_peak: float = 0  # the share of the multiply-adds' peak that it shall reach
     is_read_only: bool = False  # bound by reading rather than by a copy
     models: dict = dataclasses.field(default_factory=dict)  # name: how often in a step
 
     def key(self):
-        return self.group, self.name
+        return self.group, self.name, self.dtype
 
 
 def program(states, statement):
@@ -101,7 +102,8 @@ def contraction(terms, sizes):
     formula = "%s,%s->%s" % tuple(terms)
     states = {"a": ("f32", a, "uniform(-1, 1)"), "b": ("f32", b, "uniform(-1, 1)"), "y": ("f32", y, "zeros")}
     return Row(group, contraction_name(terms, sizes), {"kind": "contraction", "terms": terms}, flop,
-               4.0 * sum(math.prod(shape) for shape in shapes), program(states, 'einsum("%s", a, b)' % formula))
+               4.0 * sum(math.prod(shape) for shape in shapes), program(states, 'einsum("%s", a, b)' % formula),
+               sort=formula)
 
 
 def product(m, n, k, layout="nn", batch=1):

@@ -44,7 +44,7 @@ class Ours:
 
     def __init__(self, nnc, folder, number, row):
         self.path, self.row, self.nnc = os.path.join(folder, "row%d" % number), row, nnc
-        self.estimate = {}  # threads: seconds a step
+        self.estimate = {}  # threads: the least ms of a step
         self.failure = None
 
     def build(self):
@@ -60,14 +60,13 @@ class Ours:
         output([self.nnc, "-j1", self.path + ".net", "--float=" + self.row.dtype, "-o", self.path])
 
     def result(self, cpus):
-        """A file of the operands and the result of one step; the caller removes it."""
+        """A file of the operands and the result of one step."""
         if self.failure:
             raise self.failure
         inputs, result = self.path + ".inputs", self.path + ".safetensors"
         with open(inputs, "wb") as file:
             file.write(EMPTY)
         output([self.path, "step", result, "--steps", 1, "--inputs", inputs, "--threads", len(cpus)], cpus)
-        os.remove(inputs)
         return result
 
     def bench(self, cpus, steps, warmup):
@@ -79,13 +78,17 @@ class Ours:
         return found["all_ms"]
 
     def time(self, cpus, seconds):
-        if len(cpus) not in self.estimate:
-            self.estimate[len(cpus)] = min(self.bench(cpus, 2, 1)) * 1e-3
-        steps = max(1, min(MOST_STEPS, round(seconds / max(self.estimate[len(cpus)], 1e-9))))
-        return self.bench(cpus, steps, max(1, min(steps, 20)))
+        """Milliseconds of some `seconds` of steps, by the fastest that were seen; a tenth of that to get warm."""
+        threads = len(cpus)
+        if threads not in self.estimate:
+            self.estimate[threads] = min(self.bench(cpus, 2, 1))
+        steps = max(1, min(MOST_STEPS, round(1e3 * seconds / max(self.estimate[threads], 1e-6))))
+        found = self.bench(cpus, steps, max(1, steps // 10))
+        self.estimate[threads] = min(self.estimate[threads], *found)
+        return found
 
     def remove(self):
-        for ending in ("", ".net"):
+        for ending in ("", ".net", ".inputs", ".safetensors"):
             if os.path.exists(self.path + ending):
                 os.remove(self.path + ending)
 

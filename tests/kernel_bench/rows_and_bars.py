@@ -8,22 +8,34 @@ import xml.dom.minidom
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 sys.path[1:1] = [os.path.join(ROOT, "bench/kernels"), os.path.join(ROOT, "bench")]
-import extract     # noqa: E402
-import judge       # noqa: E402
-import rows        # noqa: E402
-import step_bound  # noqa: E402
+import convolutions  # noqa: E402
+import elementwise   # noqa: E402
+import extract       # noqa: E402
+import judge         # noqa: E402
+import rows          # noqa: E402
+import step_bound    # noqa: E402
 
 NNC = sys.argv[1]
 
 # All products of networks whose flops are counted by hand.
-HAND_COUNTED = ["mnist"]
-for model in HAND_COUNTED:
+for model in ("mnist", "mnist_cnn", "lenet"):
     found = extract.rows_of(extract.graph_text(NNC, model)).values()
     total, wanted = sum(row.flop * count for row, count in found), step_bound.step_flops(step_bound.MODELS[model][1])
     assert total == wanted, (model, total, wanted, [(row.name, count) for row, count in found])
 names = {row.name: row.models["mnist"] for row in extract.rows_of_models(NNC, ["mnist"])}
 assert names == {"100x1000x784 nn": 1, "784x1000x100 tn": 1, "100x1000x1000 nn": 1, "100x1000x1000 nt": 1,
                  "1000x1000x100 tn": 1, "100x10x1000 nn": 1, "100x1000x10 nt": 1, "1000x10x100 tn": 1}, names
+
+names = {row.name: (row.group, row.flop) for row in extract.rows_of_models(NNC, ["lenet"]) if ">" in row.name}
+flops = [2 * 64 * 24 * 24 * 20 * 25, 2 * 64 * 8 * 8 * 50 * 20 * 25]
+assert names == {"5x5 1>20 @28x28 n64 forward": ("convolution forward", flops[0]),
+                 "5x5 1>20 @28x28 n64 dw": ("convolution dw", flops[0]),
+                 "5x5 20>50 @12x12 n64 forward": ("convolution forward", flops[1]),
+                 "5x5 20>50 @12x12 n64 dx": ("convolution dx", flops[1]),
+                 "5x5 20>50 @12x12 n64 dw": ("convolution dw", flops[1])}, names
+shuffled = {row.name: row for row in extract.rows_of_models(NNC, ["shufflenet"])}
+depthwise = shuffled["3x3/2 24>24 @24x24 n8 p1 g24 dx"]
+assert depthwise.group == "depthwise dx" and depthwise.flop == 2 * 8 * 24 * 12 * 12 * 9, depthwise
 
 # Scans' bodies are read, and the transposed result of an attention.
 lstm = {row.name: row for row in extract.rows_of_models(NNC, ["ptb_lstm"])}
@@ -40,12 +52,26 @@ assert name("abk,abj->kj", a=3, b=2, j=4, k=5) == "5x4x6 tn"
 assert name("bhik,bhjk->bhij", b=2, h=3, i=4, j=5, k=6) == "6 of 4x5x6 nt"
 assert name("ik,kj->ij", i=1, j=4, k=5) == name("k,kj->j", j=4, k=5)
 
+geometry = {"low": [0, 2], "high": [1, 2], "stride": [2, 1], "dilation": [1, 2], "groups": 2}
+grouped = [convolutions.convolution(direction, [3, 8, 9, 10], [6, 4, 2, 3], [3, 6, 5, 10], geometry)
+           for direction in (convolutions.FORWARD, convolutions.INPUT, convolutions.WEIGHT)]
+assert grouped[1].name == "2x3/2x1d1x2 8>6 @9x10 n3 p0x2:1x2 g2 dx" and grouped[1].flop == 2 * 3 * 6 * 50 * 4 * 6
+
+
 # A row's program is that row.
-for row in rows.made_contractions(True) + list(lstm.values())[:4] + [rows.contraction(["km", "kn", "nm"], {
-        "k": 30, "m": 7, "n": 5})]:
-    done = subprocess.run([NNC, "/dev/stdin", "--emit=ir"], input=row.text, stdout=subprocess.PIPE, text=True)
-    again = extract.rows_of(done.stdout)
+def compiled(row):
+    done = subprocess.run([NNC, "/dev/stdin", "--emit=ir", "--float=" + row.dtype], input=row.text, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert done.returncode == 0, (row.name, done.stdout)
+    return extract.rows_of(done.stdout)
+
+
+for row in rows.made_contractions(True) + list(lstm.values())[:3] + list(shuffled.values())[::20] + grouped + [
+        rows.contraction(["km", "kn", "nm"], {"k": 30, "m": 7, "n": 5})]:
+    again = compiled(row)
     assert list(again) == [row.key()] and again[row.key()][0].flop == row.flop, (row.name, list(again))
+for row in elementwise.made(False)[::3]:
+    assert compiled(row) == {}, row.name
 
 
 # Bars.
