@@ -79,6 +79,7 @@ int write_executable(const Compilation *compilation, const Program *program) {
   CompileOptions compile = options->toolchain;
   compile.has_cache = !options->no_cache;
   compile.reads_pictures = command_reads_pictures(program->module);
+  compile.memory_limit = options->memory_limit;
   compile.prefix = installation_prefix(compilation->arena);
   compile.output = output;
   compile.inputs = &compilation->inputs;

@@ -99,9 +99,45 @@ typedef struct nnc_cuda_program {
   const nnc_cuda_kernel *kernels;
   const struct nnc_cuda_library *library; /* or NULL */
   nnc_cuda_merge *merges;
+  const nnc_cuda_kernel *gather; /* of the kernels; NULL: there is none */
+  int64_t memory_limit;          /* --memory-limit, bytes; 0: none */
 } nnc_cuda_program;
 
 extern const nnc_cuda_program nnc_the_cuda_program;
+
+/* Rows of data in device memory, and the input that those of a batch go to: one of the table of the kernel
+ * `gather`, which begins with their number. Kernels see it as nnc_gather_rows of nnc_cuda_gather.h. */
+typedef struct nnc_cuda_rows {
+  uint64_t values, to;         /* addresses: of row 0; of the input */
+  uint64_t order;              /* of the row of each example, 32 bits; 0: they follow each other */
+  int64_t width, step;         /* values of a row; from a row to the next */
+  int64_t rows;                /* of a batch */
+  int64_t first_block, blocks; /* that fetch them */
+  int32_t from, type;          /* enum nnc_cuda_value: of the values, and of the input */
+  int32_t is_batched;          /* else it is row 0 for every batch */
+  int32_t unused;
+} nnc_cuda_rows;
+
+/* Values that are copied, by their bytes, or widened. */
+enum nnc_cuda_value {
+  NNC_COPY_1,
+  NNC_COPY_2,
+  NNC_COPY_4,
+  NNC_COPY_8,
+  NNC_COPY_16,
+  NNC_FROM_U8,
+  NNC_FROM_I8,
+  NNC_FROM_U16,
+  NNC_FROM_I16,
+  NNC_FROM_U32,
+  NNC_FROM_I32,
+  NNC_FROM_F32,
+  NNC_TO_I32,
+  NNC_TO_I64,
+  NNC_TO_F32,
+  NNC_TO_F64
+};
+enum { NNC_GATHER_THREADS = 256, NNC_GATHER_EACH = 4 }; /* a block; values of a thread */
 
 /* In device memory, before the host's scalars: what the kernels of one run are told. Kernels see it
  * as nnc_state of nnc_cuda.h. */

@@ -32,7 +32,31 @@ typedef struct nnc_run {
   uint64_t seed;
   int64_t step;    /* 0 outside of training */
   int64_t example; /* the batch's first */
+  /* Of data that the device keeps: the examples whose rows are the inputs, as many as the entry's batch
+   * has; read as the scalars. NULL: the inputs were written. */
+  const uint32_t *examples;
 } nnc_run;
+
+/* The rows of an input, as the host holds them: those of example e begin at value
+ * `step` times (order[e], or e) of `values`. */
+typedef struct nnc_rows {
+  const char *input; /* its name */
+  int dtype;         /* of the values; the input's, or one that widens to it (core/convert.h) */
+  bool is_batched;   /* else they are the whole input, whatever the examples */
+  int64_t width;     /* values in a row */
+  int64_t step;      /* from a row to the next: less than `width` where they overlap */
+  const char *values;
+  const char
+      *held; /* where the memory begins that they lie in, perhaps with those of other inputs */
+  int64_t held_bytes;
+  const uint32_t *order; /* NULL: none */
+  int64_t order_count;
+} nnc_rows;
+
+/* Lets the device copy all rows into its own memory, so that runs of training are told examples and no
+ * inputs are written. False: it does not, for want of memory, or since it has the host's. */
+bool nnc_device_keep(nnc_device *device, int count, const nnc_rows *rows);
+int64_t nnc_device_kept_bytes(const nnc_device *device);
 
 /* Those that run entries and note times: of a device that is no processor of this machine one. */
 int nnc_device_workers(const nnc_device *device);

@@ -12,7 +12,7 @@
 #include "os/cpus.h"
 #include "os/message.h"
 
-enum Kind { KIND_FLAG, KIND_COUNT, KIND_TEXT, KIND_SEED, KIND_RESUME };
+enum Kind { KIND_FLAG, KIND_COUNT, KIND_TEXT, KIND_SEED, KIND_RESUME, KIND_YES };
 
 typedef struct Option {
   const char *name;
@@ -45,6 +45,8 @@ static const Option options_table[] = {
      "workers (default: one a core); no effect on results"},
     {"device", 0, KIND_COUNT, FIELD(device), USES | NNC_EXPORT, 0, "N",
      "the GPU to use, as nvidia-smi numbers them (default: 0)"},
+    {"resident", 0, KIND_YES, FIELD(resident), NNC_TRAIN | NNC_BENCH, 0, "yes|no",
+     "whether the GPU keeps the training data where they fit (default: yes)"},
     {"init", 'i', KIND_TEXT, FIELD(init), LOADS, 0, "FILE",
      "start from the tensors of FILE that fit (eval, predict, export: the checkpoint to use)"},
     {"resume", 'r', KIND_RESUME, FIELD(resume), NNC_TRAIN, 0, "[FILE]",
@@ -127,7 +129,8 @@ static int unknown_option(const char *word) {
 
 /* Whether this program has no such flag, but others do. */
 static bool lacks(const Option *option) {
-  return strcmp(option->name, "device") == 0 && !nnc_device_has_number();
+  bool is_of_device = strcmp(option->name, "device") == 0 || strcmp(option->name, "resident") == 0;
+  return is_of_device && !nnc_device_has_number();
 }
 
 static bool read_number(const char *text, uint64_t *number) {
@@ -136,6 +139,13 @@ static bool read_number(const char *text, uint64_t *number) {
   errno = 0;
   *number = strtoull(text, &end, 10);
   return errno == 0 && *end == '\0';
+}
+
+static int store_yes(const Option *option, const char *value, int64_t *field) {
+  *field = strcmp(value, "yes") == 0;
+  if (*field || strcmp(value, "no") == 0) return NNC_EXIT_OK;
+  nnc_error("--%s wants yes or no, not '%s'", option->name, value);
+  return NNC_EXIT_USAGE;
 }
 
 static int store(Parse *parse, int index, const char *value) {
@@ -151,6 +161,7 @@ static int store(Parse *parse, int index, const char *value) {
     *(const char **)field = value;
     return NNC_EXIT_OK;
   }
+  if (option->kind == KIND_YES) return store_yes(option, value, (int64_t *)field);
   bool is_good = read_number(value, &number);
   if (option->kind == KIND_COUNT)
     is_good = is_good && number <= INT64_MAX && (int64_t)number >= option->least;
@@ -276,6 +287,7 @@ int nnc_options_parse(nnc_options *options, int argc, char **argv, int command_c
                            .count = -1,
                            .schedule = -1,
                            .device = -1,
+                           .resident = -1,
                            .arguments = argv};
   Parse parse = {.options = options,
                  .argc = argc,

@@ -162,8 +162,13 @@ void nnc_session_close(nnc_session *session) {
 }
 
 void nnc_session_run(nnc_session *session, const nnc_entry *entry, int64_t step, int64_t example) {
+  nnc_session_run_on(session, entry, NULL, step, example);
+}
+
+void nnc_session_run_on(nnc_session *session, const nnc_entry *entry, const uint32_t *examples,
+                        int64_t step, int64_t example) {
   nnc_device_run(session->device, entry,
-                 &(nnc_run){session->scalars, session->seed, step, example});
+                 &(nnc_run){session->scalars, session->seed, step, example, examples});
   /* What has been computed is worthless, in the variables too: the last checkpoint is the run's end. */
   if (nnc_index_check_failed(session->model, step, example)) exit(NNC_EXIT_FAILURE);
 }

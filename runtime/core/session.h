@@ -38,6 +38,9 @@ bool nnc_session_read_initials(nnc_session *session);
 
 /* Runs an entry with all workers.  `step`: 0 outside training; `example`: the batch's first. */
 void nnc_session_run(nnc_session *session, const nnc_entry *entry, int64_t step, int64_t example);
+/* The same on these examples of data that the device keeps. */
+void nnc_session_run_on(nnc_session *session, const nnc_entry *entry, const uint32_t *examples,
+                        int64_t step, int64_t example);
 
 /* Lets the host compute its scalars; t from 1, epoch from 0. */
 void nnc_session_host(nnc_session *session, int64_t t, int64_t epoch, int64_t steps,

@@ -14,6 +14,7 @@
 #include "cuda/code.h"
 #include "cuda/failure.h"
 #include "cuda/gpu.h"
+#include "cuda/kept.h"
 #include "cuda/library.h"
 #include "cuda/measure.h"
 #include "cuda/numbers.h"
@@ -25,6 +26,7 @@
 #include "nnc_check_index.h"
 #include "nnc_cuda_program.h"
 #include "os/assert.h"
+#include "os/exit.h"
 #include "os/memory.h"
 #include "os/message.h"
 
@@ -36,6 +38,7 @@ struct nnc_device {
   nnc_code code;
   CuAddress arena, scratch;
   nnc_slots slots;
+  nnc_kept kept;
   nnc_staging staging;
   nnc_transfer transfer;
   nnc_turned turned;
@@ -43,9 +46,6 @@ struct nnc_device {
   nnc_numbers numbers[NNC_ENTRY_COUNT];
   int64_t *marks;
 };
-
-static const char *const entry_names[NNC_ENTRY_COUNT] = {"init", "train",    "accumulate",
-                                                         "eval", "eval_one", "predict"};
 
 static const nnc_entry *entry_of(const nnc_model *model, int number) {
   const nnc_entry *const entries[NNC_ENTRY_COUNT] = {&model->init,       &model->train,
@@ -153,7 +153,8 @@ static bool open_memory(nnc_device *device) {
          take_zeroed(device, &device->arena, model->arena_bytes, "the model's arena") &&
          (model->worker_bytes == 0 ||
           take_zeroed(device, &device->scratch, model->worker_bytes, "the kernels' buffers")) &&
-         nnc_slots_open(&device->slots, &device->gpu, model->scalar_count, number_bytes) &&
+         nnc_slots_open(&device->slots, &device->gpu, model->scalar_count,
+                        &(nnc_slot_room){.most = 1, .number_bytes = number_bytes}) &&
          nnc_staging_open(&device->staging, &device->gpu, inputs, input_bytes) &&
          nnc_transfer_open(&device->transfer, &device->gpu) &&
          nnc_turned_open(&device->turned, model);
@@ -187,6 +188,7 @@ void nnc_device_close(nnc_device *device) {
   if (!device) return;
   if (device->gpu.stream) (void)nnc_cuda.stream_wait(device->gpu.stream);
   nnc_play_close(&device->play);
+  nnc_kept_close(&device->kept);
   nnc_turned_close(&device->turned);
   nnc_transfer_close(&device->transfer);
   nnc_staging_close(&device->staging);
@@ -213,13 +215,11 @@ static enum nnc_entry_number number_of(const nnc_device *device, const nnc_entry
   return (enum nnc_entry_number)number;
 }
 
-static void fetch_numbers(const nnc_device *device, const nnc_numbers *numbers,
-                          const nnc_slot *slot) {
+static void fetch_numbers(const nnc_device *device, const nnc_numbers *numbers, char *to) {
   for (int i = 0; i < numbers->count; i++) {
     const nnc_span *span = &numbers->spans[i];
-    nnc_cuda_must(nnc_cuda.copy_out(slot->numbers + span->at,
-                                    device->arena + (CuAddress)span->offset, (size_t)span->bytes,
-                                    device->gpu.stream),
+    nnc_cuda_must(nnc_cuda.copy_out(to + span->at, device->arena + (CuAddress)span->offset,
+                                    (size_t)span->bytes, device->gpu.stream),
                   "read the accumulators");
   }
 }
@@ -237,19 +237,26 @@ static void check_indices(const nnc_device *device, const nnc_slot *slot) {
                       slot->left->outside_index);
 }
 
-/* For the message of a failure. */
-static void note_run(const nnc_slot *slot) {
-  nnc_cuda_note_run(entry_names[slot->entry], slot->step, slot->example);
+/* Tells run `number` of the slot what it is told, and fetches its inputs where the device has them. */
+static void begin_run(nnc_device *device, const nnc_slot *slot, int number) {
+  const nnc_slots *slots = &device->slots;
+  nnc_told told = {slots->told + (CuAddress)(number * slots->told_bytes), slots->state,
+                   slots->state_bytes / (int64_t)sizeof(uint64_t)};
+  nnc_kept_launch(&device->kept, &device->play, slot->runs[number].entry, &told);
 }
 
 void nnc_device_run(nnc_device *device, const nnc_entry *entry, const nnc_run *run) {
   NNC_ASSERT(entry->run && run->step >= 0 && run->example >= 0);
+  NNC_ASSERT(!run->examples || device->kept.is_open);
   enum nnc_entry_number number = number_of(device, entry);
-  nnc_slot *slot = nnc_slots_tell(&device->slots, number, run);
-  note_run(slot);
+  nnc_slot *slot = nnc_slots_begin(&device->slots);
+  int place = nnc_slots_add(&device->slots, slot, number, run);
+  nnc_slots_note(&slot->runs[place]);
+  nnc_slots_tell(&device->slots, slot, run->examples != NULL);
+  if (run->examples) begin_run(device, slot, place);
   if (device->marks) nnc_play_marked(&device->play, entry, device->marks);
   else nnc_play_entry(&device->play, entry, number);
-  fetch_numbers(device, &device->numbers[number], slot);
+  fetch_numbers(device, &device->numbers[number], slot->numbers);
   nnc_cuda_must(nnc_cuda.event_record(slot->ended, device->gpu.stream), "end a run");
   nnc_staging_turn(&device->staging);
   if (device->model->index_place_count > 0) check_indices(device, slot);
@@ -263,6 +270,20 @@ void nnc_device_mark(nnc_device *device, int64_t *marks, int64_t stride) {
   (void)stride; /* one worker */
   device->marks = marks;
 }
+
+/* --- Data ----------------------------------------------------------------------------------- */
+
+bool nnc_device_keep(nnc_device *device, int count, const nnc_rows *rows) {
+  nnc_kept_place place = {&device->gpu, device->model, device->arena, &device->transfer};
+  nnc_slot_room room = device->slots.room;
+  room.examples = device->model->train.batch;
+  if (!nnc_kept_open(&device->kept, &place, count, rows)) return false;
+  device->gpu.planned += device->kept.bytes;
+  if (!nnc_slots_widen(&device->slots, &room)) exit(NNC_EXIT_FAILURE); /* after its message */
+  return true;
+}
+
+int64_t nnc_device_kept_bytes(const nnc_device *device) { return device->kept.bytes; }
 
 /* --- Memory --------------------------------------------------------------------------------- */
 
@@ -311,15 +332,13 @@ double nnc_device_number(const nnc_device *device, const nnc_tensor *tensor) {
 
 int64_t nnc_device_under_way(const nnc_device *device) { return device->slots.runs; }
 
-/* The accumulators are copied out together when a run has ended. */
+/* The accumulators are copied out together when a run has ended. To wait for it is to take answers. */
 double nnc_device_left(const nnc_device *device, int64_t run, const nnc_tensor *tensor) {
-  const nnc_slot *slot = nnc_slots_find(&device->slots, run);
-  int64_t at = nnc_numbers_find(&device->numbers[slot->entry], tensor);
+  enum nnc_entry_number entry;
+  const char *numbers = nnc_slots_answer((nnc_slots *)&device->slots, run, &entry);
+  int64_t at = nnc_numbers_find(&device->numbers[entry], tensor);
   NNC_ASSERT(at >= 0);
-  note_run(slot);
-  nnc_cuda_must(nnc_cuda.event_wait(slot->ended), "wait for a run's end");
-  note_run(nnc_slots_find(&device->slots, device->slots.runs));
-  return nnc_number_get(tensor->dtype, slot->numbers + at, 0);
+  return nnc_number_get(tensor->dtype, numbers + at, 0);
 }
 
 void *nnc_device_begin_write(nnc_device *device, const nnc_tensor *tensor) {

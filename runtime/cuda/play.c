@@ -106,6 +106,14 @@ void nnc_play_launch(nnc_play *play, int kernel, void **arguments) {
   else launch(play, kernel, launched, arguments);
 }
 
+void nnc_play_gather(nnc_play *play, int64_t blocks, void **arguments) {
+  const nnc_cuda_program *program = play->code->program;
+  nnc_cuda_kernel launched = *program->gather;
+  NNC_ASSERT(blocks > 0 && blocks <= INT_MAX);
+  launched.blocks = blocks;
+  launch(play, (int)(program->gather - program->kernels), &launched, arguments);
+}
+
 void nnc_play_copy(nnc_play *play, CuAddress to, CuAddress from, int64_t bytes) {
   if (bytes <= 0) return;
   nnc_cuda_must(nnc_cuda.copy_within(to, from, (size_t)bytes, play->gpu->stream),

@@ -34,6 +34,9 @@ void nnc_play_entry(nnc_play *play, const nnc_entry *entry, enum nnc_entry_numbe
 /* The same kernel by kernel, with marks; returns when it has ended. */
 void nnc_play_marked(nnc_play *play, const nnc_entry *entry, int64_t *marks);
 
+/* Launches the program's kernel `gather` with so many blocks. */
+void nnc_play_gather(nnc_play *play, int64_t blocks, void **arguments);
+
 /* In an entry's function. */
 void nnc_play_launch(nnc_play *play, int kernel, void **arguments);
 void nnc_play_part(nnc_play *play, int merge, int place);

@@ -1,65 +1,154 @@
-/* The ring of slots: slots.h. A slot is used again when the run that it was for has ended. */
+/* The ring of slots: slots.h. A slot is used again when its runs have ended; their answers are then kept
+ * elsewhere until nobody may ask for them any more. */
 #include "cuda/slots.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "cuda/failure.h"
 #include "os/assert.h"
+#include "os/message.h"
 
 enum { ALIGNMENT = 256 };
 
 static int64_t rounded(int64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
-static int64_t told_bytes(const nnc_slots *slots) {
-  return (int64_t)sizeof(nnc_cuda_state) + (int64_t)sizeof(double) * slots->scalar_count;
+void nnc_slots_note(const nnc_slot_run *run) {
+  static const char *const names[NNC_ENTRY_COUNT] = {"init", "train",    "accumulate",
+                                                     "eval", "eval_one", "predict"};
+  nnc_cuda_note_run(names[run->entry], run->step, run->example);
 }
 
-bool nnc_slots_open(nnc_slots *slots, const nnc_gpu *gpu, int scalar_count, int64_t number_bytes) {
-  *slots = (nnc_slots){.gpu = gpu, .scalar_count = scalar_count};
-  int64_t told = rounded(told_bytes(slots)), left = rounded((int64_t)sizeof(nnc_cuda_state));
-  int64_t each = told + left + rounded(number_bytes);
-  slots->pinned = nnc_gpu_take_pinned(each * NNC_SLOTS, "what runs are told");
-  if (!slots->pinned || !nnc_gpu_take(gpu, &slots->state, told_bytes(slots), "what runs are told"))
+/* --- Opening -------------------------------------------------------------------------------- */
+
+static void release(nnc_slots *slots) {
+  if (slots->pinned) (void)nnc_cuda.host_free(slots->pinned);
+  if (slots->told) (void)nnc_cuda.memory_free(slots->told);
+  free(slots->run_memory);
+  free(slots->answered_runs);
+  free(slots->answers);
+  slots->pinned = slots->answers = NULL;
+  slots->told = 0;
+  slots->run_memory = slots->answered_runs = NULL;
+}
+
+static bool take(nnc_slots *slots) {
+  size_t most = (size_t)slots->room.most;
+  int64_t each = (slots->told_bytes + slots->answer_bytes) * slots->room.most + ALIGNMENT;
+  slots->answer_count = 2 * slots->room.most + 2;
+  slots->run_memory = calloc(most * NNC_SLOTS, sizeof *slots->run_memory);
+  slots->answered_runs = calloc((size_t)slots->answer_count, sizeof *slots->answered_runs);
+  slots->answers = calloc((size_t)slots->answer_count, (size_t)slots->answer_bytes + 1);
+  if (!slots->run_memory || !slots->answered_runs || !slots->answers) {
+    nnc_error("cannot allocate what %zu runs answer", most);
     return false;
-  for (int i = 0; i < NNC_SLOTS; i++) {
-    char *base = slots->pinned + each * i;
-    slots->slots[i] = (nnc_slot){.told = (void *)base,
-                                 .left = (void *)(base + told),
-                                 .numbers = base + told + left,
-                                 .ended = nnc_gpu_event(CU_EVENT_NOT_TIMED)};
-    if (!slots->slots[i].ended) return false;
   }
-  return true;
+  slots->pinned = nnc_gpu_take_pinned(each * NNC_SLOTS, "what runs are told");
+  if (!slots->pinned) return false;
+  for (int i = 0; i < NNC_SLOTS; i++) {
+    char *told = slots->pinned + each * i;
+    char *numbers = told + slots->told_bytes * slots->room.most;
+    slots->slots[i].runs = slots->run_memory + (size_t)i * most;
+    slots->slots[i].told = told;
+    slots->slots[i].numbers = numbers;
+    slots->slots[i].left = (void *)(numbers + slots->answer_bytes * slots->room.most);
+  }
+  return nnc_gpu_take(slots->gpu, &slots->told, slots->told_bytes * slots->room.most,
+                      "what runs are told");
+}
+
+static bool make_room(nnc_slots *slots, const nnc_slot_room *room) {
+  slots->room = *room;
+  slots->told_bytes = rounded(slots->state_bytes + room->examples * (int64_t)sizeof(uint32_t));
+  slots->answer_bytes = rounded(room->number_bytes);
+  return take(slots);
+}
+
+bool nnc_slots_open(nnc_slots *slots, const nnc_gpu *gpu, int scalar_count,
+                    const nnc_slot_room *room) {
+  *slots = (nnc_slots){.gpu = gpu};
+  slots->state_bytes = (int64_t)sizeof(nnc_cuda_state) + (int64_t)sizeof(double) * scalar_count;
+  for (int i = 0; i < NNC_SLOTS; i++)
+    if (!(slots->slots[i].ended = nnc_gpu_event(CU_EVENT_NOT_TIMED))) return false;
+  return make_room(slots, room) &&
+         nnc_gpu_take(gpu, &slots->state, slots->state_bytes, "what runs are told");
+}
+
+static void take_answers(nnc_slots *slots);
+
+bool nnc_slots_widen(nnc_slots *slots, const nnc_slot_room *room) {
+  while (slots->taken < slots->begun) take_answers(slots);
+  release(slots);
+  return make_room(slots, room);
 }
 
 void nnc_slots_close(nnc_slots *slots) {
   for (int i = 0; i < NNC_SLOTS; i++)
     if (slots->slots[i].ended) (void)nnc_cuda.event_destroy(slots->slots[i].ended);
-  if (slots->pinned) (void)nnc_cuda.host_free(slots->pinned);
+  release(slots);
   if (slots->state) (void)nnc_cuda.memory_free(slots->state);
   *slots = (nnc_slots){0};
 }
 
-const nnc_slot *nnc_slots_find(const nnc_slots *slots, int64_t run) {
-  bool is_kept = run > slots->runs - NNC_DEVICE_KEEPS && run <= slots->runs;
-  if (!is_kept) nnc_assert_failed("a run's numbers are asked for in time", __FILE__, __LINE__);
-  return &slots->slots[run % NNC_SLOTS];
+/* --- Telling -------------------------------------------------------------------------------- */
+
+/* Of the slot that was begun first of those whose answers are not taken. */
+static void take_answers(nnc_slots *slots) {
+  nnc_slot *slot = &slots->slots[slots->taken++ % NNC_SLOTS];
+  if (slot->count > 0) nnc_slots_note(&slot->runs[0]);
+  nnc_cuda_must(nnc_cuda.event_wait(slot->ended), "wait for a run's end");
+  for (int i = 0; i < slot->count; i++) {
+    int64_t at = ++slots->answered % slots->answer_count;
+    slots->answered_runs[at] = slot->runs[i];
+    memcpy(slots->answers + at * slots->answer_bytes, slot->numbers + i * slots->answer_bytes,
+           (size_t)slots->answer_bytes);
+  }
+  slot->count = 0;
 }
 
-nnc_slot *nnc_slots_tell(nnc_slots *slots, enum nnc_entry_number entry, const nnc_run *run) {
-  nnc_slot *slot = &slots->slots[++slots->runs % NNC_SLOTS];
-  slot->entry = entry;
-  slot->step = run->step;
-  slot->example = run->example;
-  nnc_cuda_must(nnc_cuda.event_wait(slot->ended), "wait for an earlier run");
-  *slot->told = (nnc_cuda_state){.seed = run->seed,
-                                 .step = (uint64_t)run->step,
-                                 .example = (uint64_t)run->example,
-                                 .outside = UINT64_MAX};
-  if (slots->scalar_count > 0)
-    memcpy(slot->told + 1, run->scalars, sizeof(double) * (size_t)slots->scalar_count);
-  nnc_cuda_must(
-      nnc_cuda.copy_in(slots->state, slot->told, (size_t)told_bytes(slots), slots->gpu->stream),
-      "tell the device what to run");
+nnc_slot *nnc_slots_begin(nnc_slots *slots) {
+  if (slots->begun - slots->taken == NNC_SLOTS) take_answers(slots);
+  nnc_slot *slot = &slots->slots[slots->begun++ % NNC_SLOTS];
+  NNC_ASSERT(slot->count == 0);
   return slot;
+}
+
+int nnc_slots_add(nnc_slots *slots, nnc_slot *slot, enum nnc_entry_number entry,
+                  const nnc_run *run) {
+  NNC_ASSERT(slot->count < slots->room.most);
+  int number = slot->count++;
+  nnc_cuda_state *state = (void *)(slot->told + number * slots->told_bytes);
+  size_t scalars = (size_t)slots->state_bytes - sizeof *state;
+  slots->runs++;
+  slot->runs[number] = (nnc_slot_run){entry, run->step, run->example};
+  *state = (nnc_cuda_state){.seed = run->seed,
+                            .step = (uint64_t)run->step,
+                            .example = (uint64_t)run->example,
+                            .outside = UINT64_MAX};
+  if (scalars > 0) memcpy(state + 1, run->scalars, scalars);
+  if (run->examples)
+    memcpy((char *)state + slots->state_bytes, run->examples,
+           (size_t)slots->room.examples * sizeof *run->examples);
+  return number;
+}
+
+void nnc_slots_tell(const nnc_slots *slots, const nnc_slot *slot, bool has_examples) {
+  NNC_ASSERT(has_examples || slot->count == 1);
+  CuAddress to = has_examples ? slots->told : slots->state;
+  int64_t bytes = has_examples ? slot->count * slots->told_bytes : slots->state_bytes;
+  nnc_cuda_must(nnc_cuda.copy_in(to, slot->told, (size_t)bytes, slots->gpu->stream),
+                "tell the device what to run");
+}
+
+/* --- Answers -------------------------------------------------------------------------------- */
+
+const char *nnc_slots_answer(nnc_slots *slots, int64_t run, enum nnc_entry_number *entry) {
+  bool is_kept = run > slots->runs - slots->answer_count && run > 0 && run <= slots->runs;
+  if (!is_kept) nnc_assert_failed("a run's numbers are asked for in time", __FILE__, __LINE__);
+  bool waits = slots->answered < run;
+  while (slots->answered < run) take_answers(slots);
+  if (waits) nnc_slots_note(&slots->slots[(slots->begun - 1) % NNC_SLOTS].runs[0]);
+  int64_t at = run % slots->answer_count;
+  *entry = slots->answered_runs[at].entry;
+  return slots->answers + at * slots->answer_bytes;
 }

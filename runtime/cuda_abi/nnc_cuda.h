@@ -2,6 +2,7 @@
 #ifndef NNC_CUDA_H
 #define NNC_CUDA_H
 
+#include "nnc_cuda_gather.h"
 #include "nnc_cuda_tile.h"
 #include "nnc_cuda_wgmma.h"
 #include "nnc_half.h"

@@ -27,7 +27,7 @@
 #include "os/buffer.h"
 #include "os/thread.h"
 
-enum { DEFAULT_PREFETCH = NNC_BUFFER(2, 1), ALIGNMENT = 64 };
+enum { DEFAULT_PREFETCH = NNC_BUFFER(2, 1), NAMES_PREFETCH = NNC_BUFFER(64, 1), ALIGNMENT = 64 };
 
 /* Where one side is: its position, and the order of its epoch. */
 typedef struct Place {
@@ -47,6 +47,7 @@ struct nnc_loader {
   int slots;  /* 0: no thread */
   char *ring; /* slots * slot_bytes */
   int64_t slot_bytes;
+  int inputs;           /* that are delivered */
   int64_t *input_bytes; /* of a whole batch, an input each, rounded up */
   void **slot_inputs;   /* [slots][inputs] */
   nnc_batch *made;      /* [slots] */
@@ -81,6 +82,12 @@ static void advance(const nnc_loader *loader, Place *place) {
   place->epoch++;
 }
 
+static void name_examples(const DataExamples *examples, uint32_t *names) {
+  if (examples->list) memcpy(names, examples->list, (size_t)examples->count * sizeof *names);
+  for (int64_t i = 0; !examples->list && i < examples->count; i++)
+    names[i] = (uint32_t)(examples->first + i);
+}
+
 static nnc_batch make_batch(nnc_loader *loader, void *const *inputs) {
   Place *place = &loader->maker;
   int64_t total = loader->data->count, size = loader->options.batch;
@@ -104,7 +111,9 @@ static nnc_batch make_batch(nnc_loader *loader, void *const *inputs) {
   }
   DataVisit visit = {.seed = loader->options.seed, .epoch = place->epoch, .draws = true};
   char message[NNC_MESSAGE];
-  if (data_gather(loader->data, &examples, &visit, inputs, message) < 0) {
+  if (loader->options.names) {
+    name_examples(&examples, inputs[0]);
+  } else if (data_gather(loader->data, &examples, &visit, inputs, message) < 0) {
     if (!loader->failure[0]) memcpy(loader->failure, message, sizeof message);
     batch.count = -1;
   }
@@ -130,7 +139,7 @@ static void *prepare(void *argument) {
     }
     NNC_ASSERT(loader->filled >= loader->taken && loader->filled - loader->taken < loader->slots);
     int slot = (int)(loader->filled % loader->slots);
-    void **inputs = loader->slot_inputs + slot * loader->data->entry->input_count;
+    void **inputs = loader->slot_inputs + slot * loader->inputs;
     pthread_mutex_unlock(&loader->mutex);
     nnc_batch batch = make_batch(loader, inputs);
     pthread_mutex_lock(&loader->mutex);
@@ -143,19 +152,23 @@ static void *prepare(void *argument) {
   return NULL;
 }
 
+/* A batch's bytes of an input that is delivered; false: they are too many. */
+static bool find_bytes(const nnc_loader *loader, int input, int64_t *bytes) {
+  const DataField *field = loader->options.names ? NULL : loader->data->fields[input];
+  *bytes = field ? field->width * nnc_dtype_size(field->input->dtype) : (int64_t)sizeof(uint32_t);
+  return (field && !field->batched) || nnc_multiply(*bytes, loader->options.batch, bytes);
+}
+
 static bool allocate_ring(nnc_loader *loader, int slots) {
-  const nnc_entry *entry = loader->data->entry;
-  int64_t inputs = entry->input_count;
+  int64_t inputs = loader->inputs;
   loader->input_bytes = calloc((size_t)inputs + 1, sizeof *loader->input_bytes);
   loader->slot_inputs = calloc((size_t)(inputs * slots) + 1, sizeof *loader->slot_inputs);
   loader->made = calloc((size_t)slots, sizeof *loader->made);
   if (!loader->input_bytes || !loader->slot_inputs || !loader->made) return false;
   for (int i = 0; i < inputs; i++) {
-    const DataField *field = loader->data->fields[i];
-    int64_t bytes = field->width * nnc_dtype_size(field->input->dtype);
-    if (field->batched && !nnc_multiply(bytes, loader->options.batch, &bytes)) return false;
-    loader->input_bytes[i] = bytes;
-    loader->slot_bytes += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    int64_t *bytes = &loader->input_bytes[i];
+    if (!find_bytes(loader, i, bytes)) return false;
+    loader->slot_bytes += (*bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   }
   int64_t total;
   if (!nnc_multiply(loader->slot_bytes, slots, &total)) return false;
@@ -217,6 +230,7 @@ nnc_loader *nnc_loader_open(const nnc_data *data, const nnc_loader_options *opti
   if (!loader) return fail(NULL, &context, "a loader", ENOMEM);
   loader->data = data;
   loader->options = *options;
+  loader->inputs = options->names ? 1 : data->entry->input_count;
   loader->batches = total / size + (!drops && total % size != 0);
   loader->maker.ordered_epoch = -1;
   int error = pthread_mutex_init(&loader->mutex, NULL);
@@ -228,7 +242,9 @@ nnc_loader *nnc_loader_open(const nnc_data *data, const nnc_loader_options *opti
   }
   int slots = options->prefetch;
   if (slots == NNC_PREFETCH_DEFAULT)
-    slots = data->prefetch >= 0 ? data->prefetch : DEFAULT_PREFETCH;
+    slots = data->prefetch >= 0 ? data->prefetch
+            : options->names    ? NAMES_PREFETCH
+                                : DEFAULT_PREFETCH;
   if (!allocate(loader) || (slots > 0 && !allocate_ring(loader, slots)))
     return fail(loader, &context, "no memory", ENOMEM);
   loader->slots = slots;
@@ -242,13 +258,15 @@ int64_t nnc_loader_batches(const nnc_loader *loader) { return loader->batches; }
 const char *nnc_loader_failure(const nnc_loader *loader) { return loader->failure; }
 
 static void copy_out(const nnc_loader *loader, int slot, void *const *inputs) {
-  int count = loader->data->entry->input_count;
+  int count = loader->inputs;
+  bool is_named = loader->options.names;
   const nnc_batch *batch = &loader->made[slot];
   if (batch->count < 0) return;
   NNC_ASSERT(batch->epoch == loader->taker.epoch && batch->index == loader->taker.index);
   for (int i = 0; i < count; i++) {
     int64_t bytes = loader->input_bytes[i];
-    if (loader->data->fields[i]->batched) bytes = bytes / loader->options.batch * batch->count;
+    if (is_named || loader->data->fields[i]->batched)
+      bytes = bytes / loader->options.batch * batch->count;
     memcpy(inputs[i], loader->slot_inputs[slot * count + i], (size_t)bytes);
   }
 }

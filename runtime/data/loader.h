@@ -3,6 +3,7 @@
 #ifndef NNC_DATA_LOADER_H
 #define NNC_DATA_LOADER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "os/message.h"
@@ -19,6 +20,8 @@ typedef struct nnc_loader_options {
   int tail;    /* the incomplete last batch: dropped, short, or filled from the epoch's start */
   int shuffle; /* a new order each epoch, a function of (seed, epoch) alone */
   uint64_t seed;
+  bool
+      names; /* the numbers of the examples are delivered, 32 bits each, in place of their values */
   int prefetch; /* batches prepared ahead by a thread; 0: no thread;
                  * NNC_PREFETCH_DEFAULT: what the set's prefetch stage says, or 2 */
 } nnc_loader_options;
@@ -38,7 +41,8 @@ nnc_loader *nnc_loader_open(const nnc_data *data, const nnc_loader_options *opti
                             char message[NNC_MESSAGE]);
 int64_t nnc_loader_batches(const nnc_loader *loader); /* in an epoch */
 
-/* Delivers the next batch into inputs[i] as nnc_data_read does; after the last batch of an epoch
+/* Delivers the next batch into inputs[i] as nnc_data_read does (with options.names the examples into
+ * inputs[0], for nnc_run.examples); after the last batch of an epoch
  * comes the first of the next.  Allocates nothing. */
 nnc_batch nnc_loader_next(nnc_loader *loader, void *const *inputs);
 const char *nnc_loader_failure(const nnc_loader *loader);

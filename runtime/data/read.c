@@ -178,6 +178,32 @@ int nnc_data_read(const nnc_data *data, int64_t first, int64_t count, void *cons
   return data_gather(data, &examples, &visit, inputs, message);
 }
 
+static nnc_rows rows_of(const nnc_data *data, const DataField *field) {
+  const DataTable *table = table_of(data, field);
+  const DataStream *stream = &table->stream;
+  int64_t bytes = data_field_held(field) * nnc_dtype_size(field->dtype);
+  return (nnc_rows){.input = field->input->name,
+                    .dtype = field->dtype,
+                    .is_batched = field->batched,
+                    .width = field->width,
+                    .step = field->step,
+                    .values = field->values,
+                    .held = field->is_view ? stream->values : field->values,
+                    .held_bytes =
+                        field->is_view ? stream->count * nnc_dtype_size(stream->dtype) : bytes,
+                    .order = field->batched ? table->reads : NULL,
+                    .order_count = data->count};
+}
+
+bool nnc_data_rows(const nnc_data *data, nnc_rows *rows) {
+  for (int i = 0; i < data->entry->input_count; i++) {
+    const DataField *field = data->fields[i];
+    if (field->is_made) return false;
+    rows[i] = rows_of(data, field);
+  }
+  return true;
+}
+
 int64_t nnc_data_examples(const nnc_data *data) { return data->count; }
 
 int64_t nnc_data_bytes(const nnc_data *data) {

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/device.h"
 #include "os/message.h"
 
 typedef struct nnc_data nnc_data;
@@ -27,6 +28,10 @@ bool nnc_data_range(const nnc_data *data, int input, int64_t except, double *sma
  * made (a damaged picture). */
 int nnc_data_read(const nnc_data *data, int64_t first, int64_t count, void *const *inputs,
                   char message[NNC_MESSAGE]);
+
+/* The rows of all inputs, in the order of entry->inputs, for a device that keeps them. False where
+ * rows are made when they are read. */
+bool nnc_data_rows(const nnc_data *data, nnc_rows *rows);
 
 void nnc_data_close(nnc_data *data); /* NULL is fine */
 

@@ -4,6 +4,7 @@
 #include "data/session_data.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/session.h"
@@ -45,6 +46,15 @@ nnc_data *nnc_session_open_data(nnc_session *session, const char *set, const nnc
   nnc_data *data = nnc_data_open(session->model, set, entry, nnc_data_folder(session->options),
                                  &session->fitted, message);
   return check(title, data, entry, message);
+}
+
+bool nnc_session_keep_data(nnc_session *session, const nnc_data *data) {
+  int count = session->model->train.input_count;
+  nnc_rows *rows = calloc((size_t)count + 1, sizeof *rows);
+  bool keeps = rows && session->options->resident != 0 && nnc_data_rows(data, rows) &&
+               nnc_device_keep(session->device, count, rows);
+  free(rows);
+  return keeps;
 }
 
 nnc_data *nnc_session_open_files(nnc_session *session, const nnc_entry *entry) {

@@ -40,7 +40,8 @@ static bool open_bench(Bench *bench, nnc_session *session) {
   bench->sorted = calloc((size_t)bench->steps, sizeof *bench->sorted);
   bool has_times = bench->seconds && bench->sorted;
   if (!has_times) nnc_error("cannot allocate %lld times", (long long)bench->steps);
-  return has_times && nnc_trial_open(&bench->trial, session, bench->warmup + bench->steps);
+  return has_times &&
+         nnc_trial_open(&bench->trial, session, bench->warmup + bench->steps, options->ahead);
 }
 
 static void close_bench(Bench *bench) {

@@ -118,7 +118,7 @@ static bool open_profile(nnc_profile *profile, nnc_session *session) {
     nnc_error("--steps: at least 1");
     return false;
   }
-  return nnc_trial_open(&profile->trial, session, profile->warmup + 2 * profile->steps) &&
+  return nnc_trial_open(&profile->trial, session, profile->warmup + 2 * profile->steps, false) &&
          make_rows(profile) && take_times(profile);
 }
 

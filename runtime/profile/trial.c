@@ -77,14 +77,56 @@ static void fill_entry(const nnc_session *session, const nnc_entry *entry, const
 
 /* --- Opening -------------------------------------------------------------------------------- */
 
+/* The inputs of training as rows that follow each other. */
+static bool keep_drawn(nnc_trial *trial) {
+  const nnc_entry *entry = &trial->session->model->train;
+  nnc_rows *rows = calloc((size_t)entry->input_count + 1, sizeof *rows);
+  const char *values = trial->drawn;
+  for (int i = 0; rows && i < entry->input_count; i++) {
+    const nnc_tensor *input = &entry->inputs[i];
+    int64_t bytes = nnc_tensor_bytes(input), elements = nnc_tensor_elements(input);
+    bool is_batched = entry->input_is_batched && entry->input_is_batched[i];
+    int64_t width = is_batched ? elements / input->dim[0] : elements;
+    rows[i] = (nnc_rows){.input = input->name,
+                         .dtype = input->dtype,
+                         .is_batched = is_batched,
+                         .width = width,
+                         .step = width,
+                         .values = values,
+                         .held = values,
+                         .held_bytes = bytes};
+    values += (bytes + 63) / 64 * 64;
+  }
+  bool keeps = rows && nnc_device_keep(trial->session->device, entry->input_count, rows);
+  free(rows);
+  return keeps;
+}
+
+/* The numbers of a batch's examples, where the device keeps what they are of. */
+static bool keep(nnc_trial *trial) {
+  int64_t batch = trial->session->model->train.batch;
+  if (trial->session->options->resident == 0) return true;
+  if (trial->data ? !nnc_session_keep_data(trial->session, trial->data) : !keep_drawn(trial))
+    return true;
+  trial->examples = calloc((size_t)batch + 1, sizeof *trial->examples);
+  if (!trial->examples) nnc_error("cannot allocate a batch of %lld", (long long)batch);
+  for (int64_t i = 0; trial->examples && i < batch; i++) trial->examples[i] = (uint32_t)i;
+  return trial->examples != NULL;
+}
+
 static bool open_data(nnc_trial *trial) {
   nnc_session *session = trial->session;
   const nnc_model *model = session->model;
-  char message[NNC_MESSAGE];
   if (!session->options->data || model->train.input_count == 0) return true;
   trial->data = nnc_session_open_data(session, "train", &model->train);
-  if (!trial->data) return false;
-  nnc_loader_options options = nnc_loader_training(model, trial->data);
+  return trial->data != NULL;
+}
+
+static bool open_loader(nnc_trial *trial) {
+  char message[NNC_MESSAGE];
+  if (!trial->data) return true;
+  nnc_loader_options options = nnc_loader_training(trial->session->model, trial->data);
+  options.names = trial->examples != NULL;
   trial->loader = nnc_loader_open(trial->data, &options, message);
   if (!trial->loader) nnc_error("data train: %s", message);
   return trial->loader != NULL;
@@ -92,13 +134,13 @@ static bool open_data(nnc_trial *trial) {
 
 static bool draw_inputs(nnc_trial *trial) {
   const nnc_model *model = trial->session->model;
-  if (trial->loader) return true;
+  if (trial->data) return true;
   trial->drawn = draw_entry(trial->session, &model->train);
   if (trial->runs > 1) trial->accumulate_drawn = draw_entry(trial->session, &model->accumulate);
   return trial->drawn && (trial->runs == 1 || trial->accumulate_drawn);
 }
 
-bool nnc_trial_open(nnc_trial *trial, nnc_session *session, int64_t steps) {
+bool nnc_trial_open(nnc_trial *trial, nnc_session *session, int64_t steps, bool keeps) {
   const nnc_model *model = session->model;
   *trial = (nnc_trial){.session = session,
                        .runs = model->accumulation > 1 ? model->accumulation : 1,
@@ -110,7 +152,7 @@ bool nnc_trial_open(nnc_trial *trial, nnc_session *session, int64_t steps) {
   const nnc_entry *earlier = trial->runs > 1 ? &model->accumulate : &model->train;
   if (!nnc_feed_open(&trial->feed, session->device, &model->train, &model->train) ||
       !nnc_feed_open(&trial->accumulate_feed, session->device, &model->train, earlier) ||
-      !open_data(trial) || !draw_inputs(trial))
+      !open_data(trial) || !draw_inputs(trial) || (keeps && !keep(trial)) || !open_loader(trial))
     return false;
   nnc_session_initialize(session);
   nnc_streams_start(session);
@@ -122,6 +164,7 @@ void nnc_trial_close(nnc_trial *trial) {
   nnc_data_close(trial->data);
   nnc_feed_close(&trial->feed);
   nnc_feed_close(&trial->accumulate_feed);
+  free(trial->examples);
   free(trial->drawn);
   free(trial->accumulate_drawn);
 }
@@ -138,7 +181,7 @@ void nnc_trial_host(nnc_trial *trial, int64_t step) {
 }
 
 void nnc_trial_fill(nnc_trial *trial, int64_t run) {
-  if (trial->loader) return;
+  if (trial->loader || trial->examples) return;
   const nnc_entry *entry = nnc_trial_entry(trial, run);
   bool is_last = entry == &trial->session->model->train;
   fill_entry(trial->session, entry, is_last ? trial->drawn : trial->accumulate_drawn);
@@ -147,8 +190,13 @@ void nnc_trial_fill(nnc_trial *trial, int64_t run) {
 void nnc_trial_load(nnc_trial *trial, int64_t run) {
   if (!trial->loader) return;
   nnc_feed *feed = run + 1 < trial->runs ? &trial->accumulate_feed : &trial->feed;
-  nnc_batch batch = nnc_loader_next(trial->loader, nnc_feed_begin(feed));
-  nnc_feed_end(feed);
+  nnc_batch batch;
+  if (trial->examples) {
+    batch = nnc_loader_next(trial->loader, (void *[]){trial->examples});
+  } else {
+    batch = nnc_loader_next(trial->loader, nnc_feed_begin(feed));
+    nnc_feed_end(feed);
+  }
   if (batch.count >= 0 || trial->has_failed) return;
   nnc_error("%s", nnc_loader_failure(trial->loader));
   trial->has_failed = true;
@@ -161,7 +209,7 @@ void nnc_trial_run(nnc_trial *trial, int64_t step, int64_t run) {
 
 void nnc_trial_begin(nnc_trial *trial, int64_t step, int64_t run) {
   const nnc_entry *entry = nnc_trial_entry(trial, run);
-  nnc_session_run(trial->session, entry, step, run * entry->batch);
+  nnc_session_run_on(trial->session, entry, trial->examples, step, run * entry->batch);
 }
 
 void nnc_trial_wait(nnc_trial *trial) { nnc_device_wait(trial->session->device); }

@@ -13,13 +13,15 @@ typedef struct nnc_trial {
   nnc_loader *loader; /* NULL: synthetic inputs */
   nnc_feed feed, accumulate_feed;
   char *drawn, *accumulate_drawn; /* synthetic inputs; else NULL */
-  int64_t runs;                   /* of an entry, in a step: the minibatches */
-  int64_t steps;                  /* in all, as the host's schedules see it */
-  bool has_failed;                /* an example could not be read; the message was given */
+  uint32_t *examples; /* of a batch, where the device keeps the inputs or the data; else NULL */
+  int64_t runs;       /* of an entry, in a step: the minibatches */
+  int64_t steps;      /* in all, as the host's schedules see it */
+  bool has_failed;    /* an example could not be read; the message was given */
 } nnc_trial;
 
-/* Initializes the model; `steps` will be taken. False after a message. */
-bool nnc_trial_open(nnc_trial *trial, nnc_session *session, int64_t steps);
+/* Initializes the model; `steps` will be taken. The device may keep the inputs where `keeps`, as in
+ * training; then to fill and load them is no time of the host's. False after a message. */
+bool nnc_trial_open(nnc_trial *trial, nnc_session *session, int64_t steps, bool keeps);
 void nnc_trial_close(nnc_trial *trial);
 
 /* The entry of the step's run `run`, from 0. */

@@ -15,7 +15,9 @@
 #include "train/commands.h"
 #include "train/trainer.h"
 
-static bool next_batch(nnc_loader *loader, nnc_feed *feed) {
+static bool next_batch(const Trainer *trainer, nnc_feed *feed) {
+  nnc_loader *loader = trainer->loader;
+  if (trainer->examples) return nnc_loader_next(loader, (void *[]){trainer->examples}).count >= 0;
   nnc_batch batch = nnc_loader_next(loader, nnc_feed_begin(feed));
   nnc_feed_end(feed);
   return batch.count >= 0;
@@ -30,9 +32,9 @@ static nnc_tally *tally_of(Trainer *trainer, int64_t step) {
 static bool run_minibatch(Trainer *trainer, const nnc_entry *entry, nnc_feed *feed,
                           int64_t number) {
   nnc_session *session = trainer->session;
-  if (trainer->loader && !next_batch(trainer->loader, feed)) return false;
+  if (trainer->loader && !next_batch(trainer, feed)) return false;
   int64_t step = trainer->position.step + 1;
-  nnc_session_run(session, entry, step, number * entry->batch);
+  nnc_session_run_on(session, entry, trainer->examples, step, number * entry->batch);
   nnc_tally_add(&trainer->tally, entry, session->device);
   nnc_tally_add(tally_of(trainer, step), entry, session->device);
   nnc_tally_settle(tally_of(trainer, step - 1));

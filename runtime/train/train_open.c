@@ -29,6 +29,22 @@ static const nnc_data_set *find_set(const nnc_model *model, const char *name) {
   return NULL;
 }
 
+static bool wants_training(const Trainer *trainer) {
+  const nnc_options *options = trainer->options;
+  if (options->epochs >= 0) return options->epochs > 0;
+  if (options->steps >= 0) return options->steps > 0;
+  return trainer->model->epochs > 0 || trainer->model->steps > 0;
+}
+
+/* What the device keeps is loaded no more: batches are the numbers of their examples. */
+static bool keep_data(Trainer *trainer, nnc_loader_options *options) {
+  if (!nnc_session_keep_data(trainer->session, trainer->data)) return true;
+  options->names = true;
+  trainer->examples = calloc((size_t)options->batch + 1, sizeof *trainer->examples);
+  if (!trainer->examples) nnc_error("cannot allocate a batch of %lld", (long long)options->batch);
+  return trainer->examples != NULL;
+}
+
 static bool open_loader(Trainer *trainer) {
   nnc_session *session = trainer->session;
   const nnc_model *model = trainer->model;
@@ -37,6 +53,7 @@ static bool open_loader(Trainer *trainer) {
   if (!trainer->data) return false;
   nnc_loader_options options = nnc_loader_training(model, trainer->data);
   options.seed = session->seed;
+  if (wants_training(trainer) && !keep_data(trainer, &options)) return false;
   trainer->loader = nnc_loader_open(trainer->data, &options, message);
   if (!trainer->loader) nnc_error("data train: %s", message);
   if (!trainer->loader ||
@@ -44,13 +61,6 @@ static bool open_loader(Trainer *trainer) {
     return false;
   return model->accumulation <= 1 || nnc_feed_open(&trainer->accumulate_feed, session->device,
                                                    &model->train, &model->accumulate);
-}
-
-static bool wants_training(const Trainer *trainer) {
-  const nnc_options *options = trainer->options;
-  if (options->epochs >= 0) return options->epochs > 0;
-  if (options->steps >= 0) return options->steps > 0;
-  return trainer->model->epochs > 0 || trainer->model->steps > 0;
 }
 
 static bool open_data(Trainer *trainer) {
@@ -252,10 +262,14 @@ static void say_memory(const Trainer *trainer) {
   int64_t data = trainer->data ? nnc_data_bytes(trainer->data) : 0;
   for (int i = 0; i < trainer->evaluator.count; i++)
     data += nnc_data_bytes(trainer->evaluator.sets[i].data);
-  char planned[NNC_FORMAT_BYTES], held[NNC_FORMAT_BYTES];
+  char planned[NNC_FORMAT_BYTES], held[NNC_FORMAT_BYTES], there[NNC_FORMAT_BYTES];
   nnc_format_bytes(planned, (double)plan);
   nnc_format_bytes(held, (double)data);
-  if (nnc_device_has_number()) nnc_note("%s planned on the device, %s of data", planned, held);
+  int64_t kept = nnc_device_kept_bytes(session->device);
+  if (kept > 0)
+    nnc_note("%s planned on the device, %s of data, %s of them there too", planned, held,
+             nnc_format_bytes(there, (double)kept));
+  else if (nnc_device_has_number()) nnc_note("%s planned on the device, %s of data", planned, held);
   else
     nnc_note("%s planned for %d thread%s, %s of data", planned, session->threads,
              session->threads == 1 ? "" : "s", held);
@@ -336,6 +350,7 @@ void nnc_trainer_close(Trainer *trainer) {
   nnc_folder_unlock(trainer->folder_lock);
   nnc_feed_close(&trainer->train_feed);
   nnc_feed_close(&trainer->accumulate_feed);
+  free(trainer->examples);
   free(trainer->metrics);
   free(trainer->step_metrics);
   free(trainer->folder);

@@ -62,10 +62,23 @@ ATTENTION = {
     "logarithm_left_out": (None, r" - lse\[r\]\[i / 2\]", ""),
     "delta_left_out": (None, r" - delta\[r\]\[i / 2\]", ""),
 }
+GATHER = "nnc_cuda_gather.h"
+# Of data that the device keeps (resident.sh).
+RESIDENT = {
+    "row_of_the_batch": (GATHER, r"int64_t row = input->is_batched \? examples\[row_of_batch\]", "int64_t row = input->is_batched ? row_of_batch"),
+    "row_one_off": (GATHER, r"row \* input->step \+ t", "(row + 1) * input->step + t"),
+    "order_left_out": (GATHER, r"row = \(\(const uint32_t \*\)input->order\)\[row\];", ";"),
+    "rows_do_not_overlap": (GATHER, r"row \* input->step", "row * input->width"),
+    "only_first_block": (GATHER, r"NNC_BLOCK_OF_GRID - input->first_block", "0"),
+    "bytes_have_signs": (GATHER, r"\(const uint16_t \*\)from\)", "(const int16_t *)from)"),
+    "state_frozen": (GATHER, r"state\[i\] = told\[i\]", "if (i == 1 && state[i]) return; else state[i] = told[i]"),
+    "scalars_left_out": (GATHER, r"i < words; i", "i < 8; i"),
+    "examples_of_the_next_run": (GATHER, r"told \+ words\)", "told + words + 32)"),
+}
 
 
 def seed(path, defect, note):
-    header, pattern, replacement = {**DEFECTS, **ATTENTION}[defect]
+    header, pattern, replacement = {**DEFECTS, **ATTENTION, **RESIDENT}[defect]
     if header:
         path = os.path.join(os.path.dirname(path), header)
         for folder, _, names in os.walk(os.path.dirname(path)):
@@ -88,6 +101,6 @@ def main(compiler, defect, note, *arguments):
 
 
 if sys.argv[1] == "--list":
-    print(*(ATTENTION if sys.argv[2:] == ["attention"] else DEFECTS))
+    print(*{"attention": ATTENTION, "resident": RESIDENT}.get(sys.argv[-1], DEFECTS))
 else:
     main(*sys.argv[1:])

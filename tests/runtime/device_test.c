@@ -77,17 +77,17 @@ static void test_run(nnc_device *device) {
   float *input = nnc_device_begin_write(device, &a), found[6];
   for (int i = 0; i < 6; i++) input[i] = (float)i;
   nnc_device_end_write(device, &a);
-  nnc_device_run(device, &shared, &(nnc_run){scalars, 1, 4, 0});
+  nnc_device_run(device, &shared, &(nnc_run){scalars, 1, 4, 0, NULL});
   nnc_device_read(device, &b, 0, 6, found);
   for (int i = 0; i < 6; i++) expect(found[i] == (float)(10 * i + 4));
   nnc_device_mark(device, &marks[0][0], 8);
-  nnc_device_run(device, &shared, &(nnc_run){scalars, 1, 4, 0});
+  nnc_device_run(device, &shared, &(nnc_run){scalars, 1, 4, 0, NULL});
   for (int w = 0; w < WORKERS; w++) expect(marks[w][0] > 0 && marks[w][1] >= marks[w][0]);
-  nnc_device_run(device, &alone, &(nnc_run){scalars, 1, 0, 9});
+  nnc_device_run(device, &alone, &(nnc_run){scalars, 1, 0, 9, NULL});
   for (int w = 1; w < WORKERS; w++)
     expect(marks[w][0] == marks[0][0] && marks[w][1] == marks[0][0]);
   nnc_device_mark(device, NULL, 0);
-  nnc_device_run(device, &alone, &(nnc_run){scalars, 1, 0, 12});
+  nnc_device_run(device, &alone, &(nnc_run){scalars, 1, 0, 12, NULL});
   expect(nnc_device_number(device, &big) == 12);
 }
 

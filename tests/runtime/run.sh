@@ -374,6 +374,10 @@ test_device() {
   $cc ${flags/-DON_CUDA/} -DACCUMULATE=2 "$here/toy_model.c" -o toy_cpu2 "${library##* }" -lz -lm -lpthread $LDFLAGS
   run 0 '' ./toy_cpu --out cpu -q
   same "processors and device" one cpu
+  run 0 'of them there too' ./toy --out kept
+  same "data that the device keeps" kept one
+  run 0 'of data$' ./toy --out fed --resident=no
+  same "data that the host sends" fed one
   run 0 '' ./toy_cpu2 --out cpu2 -q
   run 0 '' ./toy_accumulate --out device2 -q
   same "minibatches of a step" cpu2 device2

@@ -3,6 +3,9 @@
 #ifndef TOY_CUDA_H
 #define TOY_CUDA_H
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "nnc_cuda_program.h"
 
 /* Kernel KERNEL_NAME runs the entry; launched_NAME is the host code that launches it. */
@@ -36,11 +39,44 @@ LAUNCHED(predict, NNC_RUN_PREDICT)
 static const unsigned char toy_image[] = "toy";
 static const nnc_cuda_image toy_images[] = {{"sm_80", 0, toy_image, toy_image + 3},
                                             {"sm_90a", 0, toy_image, toy_image + 3}};
+/* What nnc_gather of nnc_cuda_gather.h does: inputs of the toy have their data's types, or are widened from
+ * bytes to floats. */
+__attribute__((visibility("default"))) void kernel_gather(const uint64_t *arguments);
+static void gather_value(const nnc_cuda_rows *rows, int64_t to, int64_t from) {
+  const char *values = (const char *)rows->values;
+  char *input = (char *)rows->to;
+  if (rows->from == NNC_FROM_U8) {
+    if (rows->type != NNC_TO_F32) abort();
+    ((float *)input)[to] = ((const unsigned char *)values)[from];
+    return;
+  }
+  if (rows->from > NNC_COPY_16) abort();
+  size_t bytes = (size_t)1 << rows->from;
+  memcpy(input + (size_t)to * bytes, values + (size_t)from * bytes, bytes);
+}
+void kernel_gather(const uint64_t *arguments) {
+  const int64_t *count = (const int64_t *)arguments[0];
+  const nnc_cuda_rows *rows = (const nnc_cuda_rows *)(count + 2);
+  const uint64_t *told = (const uint64_t *)arguments[1];
+  const uint32_t *examples = (const uint32_t *)(told + arguments[3]), *order;
+  memcpy((void *)arguments[2], told, arguments[3] * sizeof *told);
+  for (int64_t i = 0; i < *count; i++) {
+    order = (const uint32_t *)rows[i].order;
+    for (int64_t k = 0; k < rows[i].rows; k++) {
+      int64_t row = !rows[i].is_batched ? 0 : order ? order[examples[k]] : examples[k];
+      for (int64_t j = 0; j < rows[i].width; j++)
+        gather_value(&rows[i], k * rows[i].width + j, row * rows[i].step + j);
+    }
+  }
+}
+
 static const nnc_cuda_kernel toy_kernels[] = {
     {"kernel_init", 0, 1, 32, 0, NULL, NULL},       {"kernel_train", 0, 1, 32, 0, NULL, NULL},
     {"kernel_accumulate", 0, 1, 32, 0, NULL, NULL}, {"kernel_eval", 0, 1, 32, 0, NULL, NULL},
-    {"kernel_eval_one", 0, 1, 32, 0, NULL, NULL},   {"kernel_predict", 0, 1, 32, 0, NULL, NULL}};
-const nnc_cuda_program nnc_the_cuda_program = {1,           2,    toy_images, NNC_ENTRY_COUNT,
-                                               toy_kernels, NULL, NULL};
+    {"kernel_eval_one", 0, 1, 32, 0, NULL, NULL},   {"kernel_predict", 0, 1, 32, 0, NULL, NULL},
+    {"kernel_gather", 0, 1, 256, 0, NULL, NULL}};
+const nnc_cuda_program nnc_the_cuda_program = {
+    1, 2, toy_images, NNC_ENTRY_COUNT + 1, toy_kernels, NULL, NULL, &toy_kernels[NNC_ENTRY_COUNT],
+    0};
 
 #endif

@@ -37,7 +37,7 @@ static const nnc_cuda_kernel kernels[] = {[SCALE] = {"scale", 0, 2, 64, 100000, 
                                           {"outside", 0, 1, 32, 0, NULL, NULL},
                                           {"nothing", 0, 0, 32, 0, NULL, NULL}};
 
-static nnc_cuda_program the_program = {1, 3, plain_images, 3, kernels, NULL, NULL};
+static nnc_cuda_program the_program = {1, 3, plain_images, 3, kernels, NULL, NULL, NULL, 0};
 extern const nnc_cuda_program nnc_the_cuda_program __attribute__((alias("the_program")));
 
 /* Y = X * scalar + step. */
@@ -122,7 +122,7 @@ static void feed(nnc_device *device, float value) {
 
 static void run(nnc_device *device, double scalar, int64_t step) {
   double scalars[1] = {scalar};
-  nnc_device_run(device, &model.train, &(nnc_run){scalars, 1, step, 0});
+  nnc_device_run(device, &model.train, &(nnc_run){scalars, 1, step, 0, NULL});
   scalars[0] = -100; /* it has been read */
 }
 
@@ -357,7 +357,7 @@ static void find_outside(void) {
   static const double scalars[1];
   nnc_device *device = nnc_device_open(&model, 3, -1);
   if (!device) _exit(77);
-  nnc_device_run(device, &model.eval, &(nnc_run){scalars, 1, 4, 0});
+  nnc_device_run(device, &model.eval, &(nnc_run){scalars, 1, 4, 0, NULL});
   _exit(nnc_index_check_failed(&model, 4, 0) ? NNC_EXIT_FAILURE : 77);
 }
 

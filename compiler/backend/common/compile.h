@@ -38,6 +38,7 @@ typedef struct CompileOptions {
   const char *cache_folder; /* NULL: the user's */
   int64_t cache_bytes;      /* bound of the folder */
   bool reads_pictures;      /* links the libraries that decode them */
+  int64_t memory_limit;     /* --memory-limit, for the runtime of a device; 0: none */
   int extern_count;         /* functions of the user's: files are compiled and linked, too */
   const ExternInfo *const *externs;
   int device_file_count; /* with images: the user's files, which units of the device hold */

@@ -166,6 +166,19 @@ static void emit_kernels(Emitter *emitter, SourceParts *parts, int count) {
   }
 }
 
+static bool has_own_kernel(const Program *program) {
+  return program->target->back_end->write_own && program->entries[ENTRY_TRAIN].present;
+}
+
+/* It is the last of all. */
+static void emit_own_kernel(Emitter *emitter, SourceParts *parts) {
+  if (!has_own_kernel(emitter->program)) return;
+  KernelPart *part = &parts->kernels[parts->kernel_count - 1];
+  part->name = "";
+  emitter->code.out = &part->text;
+  emitter->program->target->back_end->write_own(&emitter->code);
+}
+
 /* The user's files, of which a device's kernels call functions. */
 static void emit_externs(Emitter *emitter, SourceParts *parts) {
   const CompileOptions *options = emitter->options;
@@ -179,7 +192,7 @@ static void emit_externs(Emitter *emitter, SourceParts *parts) {
   }
   for (int i = 0; i < parts->kernel_count; i++) {
     const Kernel *kernel = parts->kernels[i].kernel;
-    bool calls = kernel->kind == KERNEL_EXTERN && parts->file_count > 0;
+    bool calls = kernel && kernel->kind == KERNEL_EXTERN && parts->file_count > 0;
     parts->kernels[i].file = calls ? externs_device_file(options, kernel->external.function) : -1;
   }
 }
@@ -197,12 +210,15 @@ static void emit_parts(Emitter *emitter, SourceParts *parts) {
   int count = emitter->program->kernels.count;
   for (int i = 0; i < count; i++) name_kernel(emitter, i);
   emit_kernels(emitter, parts, count);
+  emit_own_kernel(emitter, parts);
   emit_externs(emitter, parts);
   const BackEnd *back_end = emitter->program->target->back_end;
   int units = units_plan(parts);
   for (int i = 0; i < count; i++) emitter->functions[i].unit = parts->kernels[i].unit;
-  for (int i = count; i < parts->kernel_count; i++)
-    emitter->merges->kernels.items[i - count].unit = parts->kernels[i].unit;
+  for (int i = 0; emitter->merges && i < emitter->merges->kernels.count; i++)
+    emitter->merges->kernels.items[i].unit = parts->kernels[count + i].unit;
+  const KernelPart *last =
+      has_own_kernel(emitter->program) ? &parts->kernels[parts->kernel_count - 1] : NULL;
   code->out = &parts->declarations;
   code_blank(code);
   for (int i = 0; i < count; i++) back_end->write_declaration(code, &emitter->functions[i]);
@@ -212,8 +228,8 @@ static void emit_parts(Emitter *emitter, SourceParts *parts) {
   emitter_level(emitter);
   code->out = &parts->tables;
   if (back_end->write_tables)
-    back_end->write_tables(
-        code, &(TableSource){emitter->functions, count, units, emitter->options, emitter->merges});
+    back_end->write_tables(code, &(TableSource){emitter->functions, count, units, emitter->options,
+                                                emitter->merges, last ? last->unit : -1});
   emitter_tables(emitter);
 }
 
@@ -222,7 +238,8 @@ void emit_source(Arena *arena, CSource *source, const Program *program,
   const BackEnd *back_end = program->target->back_end;
   Arena *work = arena_create();
   MergePlan *merges = back_end->plan_merges ? back_end->plan_merges(work, program) : NULL;
-  const int own = program->kernels.count, count = own + (merges ? merges->kernels.count : 0);
+  const int own = program->kernels.count;
+  const int count = own + (merges ? merges->kernels.count : 0) + has_own_kernel(program);
   Emitter emitter = {.code = {.arena = work},
                      .arena = work,
                      .program = program,

@@ -46,6 +46,7 @@ typedef struct TableSource {
   int count, units;
   const struct CompileOptions *options;
   const struct MergePlan *merges;
+  int own_unit; /* of the kernel of the back end's own; -1: the program has none */
 } TableSource;
 
 typedef struct BackEnd {
@@ -78,6 +79,9 @@ typedef struct BackEnd {
   void (*write_merged)(Code *code, const struct MergedKernel *merged,
                        const KernelFunction *functions);
   void (*write_part)(Code *code, int launch, int place);
+  /* Of a device: a kernel that programs which train have behind all others, and which the runtime launches
+   * by itself. NULL: there is none. */
+  void (*write_own)(Code *code);
 } BackEnd;
 
 /* The statement "name(first, arguments);", its arguments broken over lines. */

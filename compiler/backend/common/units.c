@@ -102,7 +102,7 @@ static void add_part(const Cutter *cutter, SourceUnit *unit, const Text *part, i
 
 /* About the microseconds that the compiler needs for a kernel. */
 static int64_t kernel_weight(const Target *target, const KernelPart *part) {
-  int factor = target->kernels[part->kernel->kind]->weight;
+  int factor = part->kernel ? target->kernels[part->kernel->kind]->weight : 0;
   int64_t length = (int64_t)code_runs_length(part->text.data, part->text.length);
   return length * (factor > 0 ? factor : target->kernels[KERNEL_LOOP]->weight);
 }

@@ -7,7 +7,7 @@
 #include "target/target.h"
 
 typedef struct KernelPart {
-  const Kernel *kernel;
+  const Kernel *kernel; /* NULL: it is the back end's own */
   const char *name;
   Text text;
   int file; /* the number of the user's file that it calls; -1: none */

@@ -233,11 +233,13 @@ static void write_copy(Code *code, const char *to, const char *from, int64_t byt
             comment);
 }
 
+enum { GATHER_THREADS = 256 }; /* NNC_GATHER_THREADS of nnc_cuda_program.h */
+
 /* The kernels, which nnc_cuda_launch takes by number; with a library, which product of its table each
  * is. */
 static void write_kernels(Code *code, const KernelFunction *functions, int count,
-                          const MergePlan *merges, bool has_library) {
-  int products = 0, all = count + merges->kernels.count;
+                          const MergePlan *merges, bool has_library, int own_unit) {
+  int products = 0, all = count + merges->kernels.count + (own_unit >= 0);
   const char **forms = ARENA_ARRAY(code->arena, const char *, count + 1);
   for (int i = 0; i < count; i++) forms[i] = form_write(code, &functions[i]);
   code_open(code, "static const nnc_cuda_kernel nnc_kernels[%d] =", all + (all == 0));
@@ -258,6 +260,9 @@ static void write_kernels(Code *code, const KernelFunction *functions, int count
     code_line(code, "{\"%s\", NNC_UNIT(%d), %lld, %d, 0, NULL, NULL},", merged->name, merged->unit,
               (long long)cuda_merged_blocks(merged, functions), grid.threads);
   }
+  if (own_unit >= 0)
+    code_line(code, "{\"nnc_gather\", NNC_UNIT(%d), 1, %d, 0, NULL, NULL},", own_unit,
+              GATHER_THREADS);
   if (all == 0) code_line(code, "{0},");
   code_close_list(code);
   code_blank(code);
@@ -276,13 +281,16 @@ static void write_all_tables(Code *code, const TableSource *source, bool has_lib
   cuda_write_images(code->out, source->options, source->units);
   code_blank(code);
   if (has_library) library_write_products(code, source->functions, source->count);
-  write_kernels(code, source->functions, source->count, merges, has_library);
+  int all = source->count + merges->kernels.count;
+  write_kernels(code, source->functions, source->count, merges, has_library, source->own_unit);
   if (has_merges) cuda_write_merges(code, merges, source->functions, source->count);
   code_line(code,
             "const nnc_cuda_program nnc_the_cuda_program = {NNC_UNIT(%d) + 1, IMAGE_COUNT, "
-            "images, %d, nnc_kernels, %s, %s};",
-            source->units > 0 ? source->units - 1 : 0, source->count + merges->kernels.count,
-            has_library ? "&nnc_cublaslt" : "NULL", has_merges ? "nnc_merges" : "NULL");
+            "images, %d, nnc_kernels, %s, %s, %s, %lldLL};",
+            source->units > 0 ? source->units - 1 : 0, all + (source->own_unit >= 0),
+            has_library ? "&nnc_cublaslt" : "NULL", has_merges ? "nnc_merges" : "NULL",
+            source->own_unit >= 0 ? arena_printf(code->arena, "&nnc_kernels[%d]", all) : "NULL",
+            (long long)source->options->memory_limit);
 }
 
 static void write_tables(Code *code, const TableSource *source) {
@@ -291,6 +299,19 @@ static void write_tables(Code *code, const TableSource *source) {
 
 static void write_library_tables(Code *code, const TableSource *source) {
   write_all_tables(code, source, any_is_product(source->functions, source->count));
+}
+
+/* The body is in nnc_cuda_gather.h. */
+static void write_own(Code *code) {
+  code_blank(code);
+  code_comment(code,
+               "Tells a run what it is told, and fetches the rows of its inputs (--resident).");
+  code_line(code, "NNC_KERNEL(%d) nnc_gather(const nnc_gather_table *table, const uint64_t *told,",
+            GATHER_THREADS);
+  code_line(code, "                           uint64_t *state, int64_t words)");
+  code_block(code);
+  code_line(code, "nnc_gather_rows(table, told, state, words);");
+  code_close(code);
 }
 
 static void write_part(Code *code, int launch, int place) {
@@ -332,7 +353,8 @@ static const char *const words[] = {
   .header = "nnc_cuda.h", .guard = "NNC_KERNELS", .host_header = "nnc_cuda_program.h",             \
   .has_matrix_units = true, .write_extern = cuda_write_extern, .write_kernel = write_kernel,       \
   .write_declaration = write_declaration, .write_launch = write_launch, .write_copy = write_copy,  \
-  .plan_merges = cuda_plan_merges, .write_merged = cuda_write_merged, .write_part = write_part
+  .plan_merges = cuda_plan_merges, .write_merged = cuda_write_merged, .write_part = write_part,    \
+  .write_own = write_own
 
 const BackEnd back_end_cuda = {BACK_END, .write_tables = write_tables};
 const BackEnd back_end_cuda_cublaslt = {BACK_END, .write_tables = write_library_tables};
