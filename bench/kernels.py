@@ -9,9 +9,10 @@ reductions in f32 and f64. Peers: MKL and oneDNN through PyTorch, NumPy, numexpr
 
 A row is verified first: our result of one step against that of each way a peer has, on the same data. Then rounds
 alternate: the machine's peak (bench/limits.c), ours (`OUT bench`), the peer's ways, on the same processors; data are
-of the row's own size, and caches are as warm as it leaves them. The ratio is the peer's least time by ours, above 1
-ours is faster; that of the medians stands beside it. `G/s` are GFLOP/s of products, GB/s of other rows, `bound` the
-time at the machine's peak, or at memory's speed (of reading, for reductions), by ours.
+of the row's own size, and caches are as warm as it leaves them. With two threads the peer may use one. The ratio is
+the peer's least time by ours, above 1 ours is faster; that of the medians stands beside it. `G/s` are GFLOP/s of
+products, GB/s of other rows, `bound` the time at the machine's peak, or at memory's speed (of reading, for
+reductions), by ours.
 
 A row below its bar is red on a terminal, else it ends with MISSED; bars and groups: bench/kernels/judge.py.
 --quick: representative rows, some three minutes; all of them take three quarters of an hour. --only: rows whose
@@ -130,7 +131,7 @@ class Bench:
 
     def findings_of(self, ours):
         """One finding for each number of threads. Our result has the same bits for all, so it is computed once."""
-        row, file = ours.row, None
+        row, file, earlier = ours.row, None, []
         for threads in self.options.threads:
             finding = {"threads": threads, **{key: getattr(row, key) for key in (
                 "group", "name", "dtype", "models", "flop", "bytes", "of_peak", "is_read_only")}}
@@ -139,6 +140,8 @@ class Bench:
                 finding.update(self.measure(ours, threads, file))
             except sides.Failure as failure:
                 finding["failure"] = str(failure)
+            judge.let_idle(finding, earlier)
+            earlier.append(finding)
             yield finding
         ours.remove()
 
@@ -181,7 +184,7 @@ def parse_options():
     unknown = set(options.models) - set(extract.model_names())
     if unknown:
         parser.error("no models/%s.net" % ", ".join(sorted(unknown)))
-    options.threads = [int(count) for count in options.threads.split(",")]
+    options.threads = sorted({int(count) for count in options.threads.split(",")})
     options.cpus = [int(cpu) for cpu in options.cpus.split(",")] if options.cpus else []
     options.rounds = options.rounds or 3
     options.seconds = options.seconds or (0.06 if options.quick else 0.1)

@@ -1,4 +1,4 @@
-"""Rows that are bound by memory or by the polynomial of a function: elementwise functions and reductions, f32 and f64."""
+"""Rows that memory or the polynomial of a function bounds: elementwise functions and reductions, f32 and f64."""
 import math
 
 import rows

@@ -47,6 +47,13 @@ def of_bound(finding, machine):
     return bound / max(finding["ours"]["least"], 1e-6) if bound and "ours" in finding else None
 
 
+def let_idle(finding, earlier):
+    """A peer may leave processors idle: its ways on fewer threads (`earlier`, of the same row) count as well."""
+    if "peers" in finding:
+        finding["peers"].update({"%s, %d t" % (way, other["threads"]): times for other in earlier
+                                 for way, times in other.get("peers", {}).items() if "," not in way})
+
+
 def is_met(finding, machine):
     if "failure" in finding:
         return False

@@ -1,10 +1,10 @@
 """The other libraries' side of bench/kernels.py: a process that stays alive and answers requests, a JSON object a line.
 
     {"do": "load", "operation": ..., "file": F, "most": [N, W]}
-                                     the operands and our result, from a safetensors file -> how far it is from theirs:
-                                     an error where the norm of the difference is above N of the norm or one element
-                                     is off by more than W of the mean square's root
-    {"do": "time", "seconds": S}     -> milliseconds of each way's calls, of some S seconds in all
+        the operands and our result, from a safetensors file -> how far it is from theirs: an error where the norm of
+        the difference is above N of the norm or one element is off by more than W of the mean square's root
+    {"do": "time", "seconds": S}
+        -> milliseconds of each way's calls, of some S seconds in all
     {"do": "versions"}
 
 A way is one that users have: torch.mm into a given result, einsum, a convolution with contiguous and with
@@ -46,12 +46,13 @@ def contraction_ways(operation, data):
             seen = seen if letter in term else seen.unsqueeze(len(batch) + i)
         return seen
 
-    a, b, order = view(a, left, "mk"), view(b, right, "kn"), [letter for letter in batch + "mn" if letter in out]
+    one, two, order = view(a, left, "mk"), view(b, right, "kn"), [letter for letter in batch + "mn" if letter in out]
     if len(batch) < 2 and out == "".join(order):
         product, result = torch.bmm if batch else torch.mm, view(y, out, "mn")
-        return [(product.__name__, lambda: product(a, b, out=result))] + ([] if "m" in out and "n" in out else ways)
+        into = [(product.__name__, lambda: product(one, two, out=result))]
+        return into if "m" in out and "n" in out else into + ways
     back = [order.index(letter) for letter in out]
-    return [("matmul", lambda: torch.matmul(a, b).permute(back))] if len(order) == a.dim() else ways
+    return [("matmul", lambda: torch.matmul(one, two).permute(back))] if len(order) == one.dim() else ways
 
 
 def convolution_in(layout, operation, data):
@@ -84,7 +85,7 @@ def convolution_ways(operation, data):
 
 
 def elementwise_ways(operation, data):
-    """The texts of elementwise.py: of torch on tensors, of np on the same memory, of numexpr."""
+    """The texts of FUNCTIONS and REDUCTIONS: of torch on tensors, of np on the same memory, of numexpr."""
     import numexpr
     tensors = {**data, "y": torch.zeros_like(data["y"])}
     arrays = {name: tensor.numpy() for name, tensor in tensors.items()}

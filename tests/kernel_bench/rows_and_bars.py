@@ -87,6 +87,9 @@ assert judge.ratio(good) == 1.5 and judge.of_bound(good, machine) == 0.5 and jud
 assert not judge.is_met(slow, machine) and not judge.is_met(below, machine)
 assert judge.is_good([good], machine) and not judge.is_good([good, slow], machine)
 assert not judge.is_good([finding(1, 0.9), finding(1, 0.95)], machine)  # the mean is below its bar
+two = finding(1, 3, threads=2)
+judge.let_idle(two, [good])
+assert judge.ratio(two) == 1.5 and judge.best_way(two) == "a, 1 t" and len(two["peers"]) == 4
 lost = {key: value for key, value in good.items() if key not in ("ours", "peers")}
 lost["failure"] = "WRONG"
 assert not judge.is_good([good, lost], machine) and "WRONG" in judge.line(lost, machine, False)
