@@ -9,10 +9,12 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
 import tempfile
+import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -23,6 +25,11 @@ from variant import only_training
 
 SCANS = re.compile(r"\b(scan|rnn|lstm|gru|ctc)\b")
 MOST_BYTES = 60 << 20
+# Processor seconds of one program, roughly: for the time that is left.
+SECONDS = {"gpt2": 15, "resnet50": 60, "mobilenet_v2": 60, "contraction": 1, "convolution": 2, "attention": 3}
+LEFT_OUT = "the bundle was made in too short a time"
+# What the assembler says of each kernel.
+KERNEL = re.compile(r"bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 
 
 class Bundle:
@@ -30,7 +37,7 @@ class Bundle:
         self.options, self.folder = options, folder
         self.nnc = os.path.join(options.build, "bin/nnc")
         self.environment = dict(os.environ)
-        self.begin = time.monotonic()
+        self.begin, self.is_cut, self.children = time.monotonic(), False, set()
         self.offered = {}  # precision: whether nnc has it
         if options.emulator:
             self.environment["NNC_NVRTC"] = os.path.join(options.build, "tests/cuda_emulator/libnvrtc.so.13")
@@ -51,23 +58,48 @@ class Bundle:
             stream.write(text)
         arch = ["--arch=" + (self.options.arch if target == "cuda" else self.options.cpu)]
         program = os.path.join("programs", identity)
-        command = [self.nnc, f"--target={target}", *arch, "-j1", *words, file, "-o", self.path(program)]
-        start = time.monotonic()
-        if self.options.seconds and start - self.begin > self.options.seconds:
-            return dict(entry, failed="the bundle was made in too short a time", left_out=True, seconds=0)
-        try:
-            done = subprocess.run(command, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                  timeout=self.options.timeout, text=True)
-            message = done.stdout if done.returncode else None
-        except subprocess.TimeoutExpired:
-            message = f"nnc took more than {self.options.timeout} s"
-        entry["seconds"] = round(time.monotonic() - start, 2)
-        if message is None:
+        command = [self.nnc, f"--target={target}", *arch, "-j1", "-v", *words, file, "-o", self.path(program)]
+        if self.has_no_time():
+            return dict(entry, failed=LEFT_OUT, left_out=True, seconds=0)
+        status, output, seconds = self.call(command)
+        spills = [int(stores) + int(loads) > 0 for stores, loads in KERNEL.findall(output)]
+        entry.update(seconds=round(seconds, 2), kernels=len(spills), spills=sum(spills))
+        if status == 0:
             entry["program"] = program
+        elif self.is_cut:
+            entry.update(failed=LEFT_OUT, left_out=True)
+        elif status is None:
+            entry["failed"] = f"nnc took more than {self.options.timeout} s"
         else:
-            lines = [line for line in message.splitlines() if "error" in line] or message.splitlines()
+            lines = [line for line in output.splitlines() if "error" in line] or output.splitlines()
             entry["failed"] = (lines or ["no message"])[0].replace(file, os.path.basename(file))[:300]
         return entry
+
+    def call(self, command):
+        """Status (None: it took too long), output and processor seconds of a command with all that it started."""
+        with tempfile.TemporaryFile("w+") as output:
+            child = subprocess.Popen(command, env=self.environment, stdin=subprocess.DEVNULL, stdout=output,
+                                     stderr=subprocess.STDOUT)
+            self.children.add(child)
+            is_late = threading.Event()
+            timer = threading.Timer(self.options.timeout, lambda: (is_late.set(), child.terminate()))
+            timer.start()
+            _, status, used = os.wait4(child.pid, 0)
+            timer.cancel()
+            self.children.discard(child)
+            child.returncode = os.waitstatus_to_exitcode(status)
+            output.seek(0)
+            return None if is_late.is_set() else child.returncode, output.read(), used.ru_utime + used.ru_stime
+
+    def has_no_time(self):
+        late = self.options.seconds and time.monotonic() - self.begin > self.options.seconds
+        return self.is_cut or late
+
+    def cut(self, *_):
+        """Nothing more is compiled; what there is becomes the bundle."""
+        self.is_cut = True
+        for child in list(self.children):
+            child.terminate()
 
     # ---- the groups of tests/vectors -----------------------------------------------------------
 
@@ -181,15 +213,23 @@ class Bundle:
                 yield function, arguments
 
     def build_all(self):
-        entries = []
-        jobs = list(self.wanted_jobs())
+        entries, jobs = [], list(self.wanted_jobs())
+        weights = [self.weight(*job) for job in jobs]
         with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
             for entry in pool.map(lambda job: job[0](*job[1]), jobs):
                 entries.append(entry)
+                taken = time.monotonic() - self.begin
+                left = taken * sum(weights[len(entries):]) / sum(weights[:len(entries)])
                 said = "not built: " + entry["failed"] if "failed" in entry else f"{entry['seconds']} s"
                 variant = entry.get("type", entry.get("target")) + " loops" * entry.get("loops", False)
-                print(f"{len(entries)}/{len(jobs)} {entry['kind']} {entry['name']} {variant}: {said}", flush=True)
+                print(f"{len(entries)}/{len(jobs)} {entry['kind']} {entry['name']} {variant}: {said}; "
+                      f"{taken / 60:.1f} min, {left / 60:.0f} min left", flush=True)
         return entries
+
+    def weight(self, _, arguments):
+        """Roughly the processor seconds of a job."""
+        named = arguments[0] if isinstance(arguments[0], dict) else {}
+        return SECONDS.get(named.get("file", named.get("kind")), 5)
 
     def time_compiler(self):
         """Seconds of `nnc --target=cuda models/gpt2.net`, with an empty cache and again."""
@@ -238,15 +278,21 @@ def write_archive(folder, path):
             archive.add(os.path.join(folder, name), name)
 
 
+def total(key, entries):
+    return sum(entry.get(key, 0) for entry in entries)
+
+
 def main():
     options = parse_options()
     os.makedirs(options.folder, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         bundle = Bundle(options, folder)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, bundle.cut)
         manifest = {"revision": revision(), "tiny": options.tiny, "emulator": options.emulator, "arch": options.arch,
                     "entries": bundle.build_all()}
         manifest["lacking"] = [precision for precision, is_there in bundle.offered.items() if not is_there]
-        if not options.no_compile_time:
+        if not options.no_compile_time and not bundle.is_cut:
             manifest["compile_seconds"] = bundle.time_compiler()
         os.makedirs(bundle.path("tools"))
         shutil.copy(os.path.join(options.build, "bin/nnc-digits"), bundle.path("tools/nnc-digits"))
@@ -254,8 +300,11 @@ def main():
             json.dump(manifest, stream, indent=1)
         archive = os.path.join(options.folder, "bundle.tar.xz")
         write_archive(folder, archive)
-    size, failed = os.path.getsize(archive), sum("failed" in entry for entry in manifest["entries"])
-    print(f"{archive}: {size / 1e6:.1f} MB, {len(manifest['entries']) - failed} programs, {failed} not built")
+    entries = manifest["entries"]
+    size, failed = os.path.getsize(archive), sum("failed" in entry for entry in entries)
+    print(f"{archive}: {size / 1e6:.1f} MB, {len(entries) - failed} programs, {failed} not built; "
+          f"{(time.monotonic() - bundle.begin) / 60:.1f} min, {sum(entry['seconds'] for entry in entries):.0f} s of "
+          f"processors; of {total('kernels', entries)} kernels compiled {total('spills', entries)} spill")
     if size > MOST_BYTES:
         sys.exit(f"bundle.py: more than {MOST_BYTES >> 20} MiB")
 

@@ -6,8 +6,10 @@
 #
 # models at the sizes of the tables, small modules of contractions, convolutions and attention, the groups of
 # tests/vectors with their inputs, the perceptron for processors, the generator of digits. The GPU's code is compiled
-# by NVRTC, which `nnc` finds. It takes an hour or two on two cores; a second run takes what did not change from nnc's
-# cache, and with --seconds what is begun later is left out: the order is that of importance.
+# by NVRTC, which `nnc` finds. It takes a quarter of an hour of processor time, half of that on two cores that
+# do nothing else; a second run takes what did not change from nnc's cache. The order is that of importance: with
+# --seconds what is begun later is left out, and a signal (Ctrl-C, SIGTERM) ends the compiling; what there is by then
+# becomes the bundle. --only takes what matches, such as 'mnist|model (gpt2|resnet50)|contraction .* bf16'.
 set -euo pipefail
 export PYTHONDONTWRITEBYTECODE=1
 exec python3 "$(dirname "$0")/bundle.py" "$@"

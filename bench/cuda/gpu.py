@@ -282,7 +282,7 @@ class Run:
 
     def begin_peers(self):
         """All that will be timed, in the order of its importance; they are built from now on."""
-        self.rows = [dict(entry, peers={}) for entry in self.entries("model")]
+        self.rows = [dict(entry, peers={}) for entry in self.entries("model") if not entry.get("left_out")]
         if self.options.parts and not {"models", "contractions"} & set(self.options.parts):
             return
         if importlib.util.find_spec("torch") is None:

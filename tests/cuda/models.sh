@@ -2,7 +2,7 @@
 # in order, and shuffled on a device that does all as late as it may.
 #
 # Most have a smaller batch here: a step of a GFLOP takes seconds in the emulator. The long mode takes all whose step
-# is of at most .3 GFLOP as they are.
+# is of at most .3 GFLOP as they are, and the large ones with smaller pictures and widths, too.
 
 # As in tests/agree/run.sh; with so few examples also in others.
 plain_models=" examples/write.net models/gpt.net examples/own_gradient.net "
@@ -45,6 +45,25 @@ examples/own_optimizer.net batch=8
 examples/write.net batch=2 time=6
 "
 
+# What the long mode takes besides, for some steps in f64: all other models.
+small_models="
+models/gpt2.net batch=1 time=8 context=8 vocab=40 layers=2 heads=2 width=16
+models/bert.net batch=1 time=8 vocab=120 layers=2 heads=2 width=16
+models/vit_s.net batch=1 side=32 layers=2 heads=2 width=16 classes=10
+models/mlp_mixer.net batch=1 side=32 layers=2 width=16 over_patches=8 over_channels=32 classes=10
+models/ptb_lstm.net batch=2 time=5 vocab=97 width=16
+models/dcgan.net batch=2 width=8
+models/resnet18.net batch=2 size=32 classes=10
+models/unet.net size=188 width=2
+models/squeezenet.net batch=1 size=64 classes=10
+models/mobilenet_v2.net batch=2 size=32 classes=10
+models/shufflenet.net batch=2 size=32 classes=10 channels=[16,32,64]
+models/resnet50.net batch=2 size=32 classes=10
+models/vgg16.net batch=1 size=32 classes=10
+models/googlenet.net batch=1 size=64 classes=10
+models/densenet121.net batch=2 size=32 classes=10 growth=4
+"
+
 part_models() {
   local model definitions type
   agree_job f64 50 models/mnist.net "batch=4" none
@@ -63,7 +82,10 @@ part_models() {
 }
 
 whole_models() {
-  local model type
+  local model type definitions
+  while read -r model definitions; do
+    [ -z "$model" ] || agree_job f64 3 "$model" "$definitions"
+  done <<<"$small_models"
   for model in $(models_within "$build" 0.3) examples/*.net; do
     for type in f32 f64; do agree_job $type 5 "$model"; done
   done

@@ -44,6 +44,20 @@ found "the sanitizer" "len(r['parts']['sanitizer']['wrong']) == 2 and 'a race' i
 found "the device" "r['device'] == 'Rehearsal' and r['driver'] == '1.2'"
 short() { bench/cuda/bundle.sh "$build" "$work/short" --emulator --tiny --no-compile-time --seconds=0.0001 "$@"; }
 check_status "a bundle that had no time" 0 '0 programs, 1 not built' short --only='vectors ranges'
+# cut COMMAND...: ended by SIGTERM after its first line.
+cut_short() {
+  "$@" >"$work/cut.log" 2>&1 &
+  until [ -s "$work/cut.log" ] || ! kill -0 $!; do sleep 0.1; done
+  kill -TERM $!
+  wait $!
+  local status=$?
+  cat "$work/cut.log"
+  return $status
+}
+check_status "a bundle that is ended" 0 '[12] programs, [12] not built' cut_short \
+  bench/cuda/bundle.sh "$build" "$work/cut" --emulator --tiny --jobs=1 --only='mnist|model perceptron f32'
+check "what was made until then" python3 -c 'import sys, tarfile; tarfile.open(sys.argv[1]).getmember("programs/mnist_mnist_cuda")' \
+  "$work/cut/bundle.tar.xz"
 check_status "a device that fails" 1 'contractions: FAILED' \
   env NNC_EMULATOR_FAIL=cuGraphLaunch:2:719 bench/cuda/gpu.sh "$work/bundle" "$work/failed" --parts=contractions
 check_status "no device" 1 'computes on no device' \
