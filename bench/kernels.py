@@ -25,6 +25,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import statistics
 import sys
 import tempfile
@@ -91,8 +92,8 @@ class Progress:
 
 
 class Bench:
-    def __init__(self, options, folder):
-        self.options, self.folder = options, folder
+    def __init__(self, options, folder, results):
+        self.options, self.folder, self.results = options, folder, results
         allowed = sorted(options.cpus or os.sched_getaffinity(0))
         if max(options.threads) > len(allowed):
             sides.stop("%d threads, but %d processors" % (max(options.threads), len(allowed)))
@@ -106,7 +107,8 @@ class Bench:
 
     def build(self, chosen_rows):
         """Executables, as many at a time as there are processors, before anything is measured."""
-        all_ours = [sides.Ours(self.options.nnc, self.folder, i, row) for i, row in enumerate(chosen_rows)]
+        all_ours = [sides.Ours(self.options.nnc, self.folder, self.results, i, row)
+                    for i, row in enumerate(chosen_rows)]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             progress = Progress([1] * len(all_ours))
             for _ in concurrent.futures.as_completed([pool.submit(ours.build) for ours in all_ours]):
@@ -203,9 +205,9 @@ def main():
             print("%-26s %-44s %s %9.4g MFLOP  %s" % (row.group, row.name, row.dtype, row.flop * 1e-6, " ".join(
                 "%s:%d" % pair for pair in row.models.items())))
         return 0
-    in_memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    with tempfile.TemporaryDirectory(dir=in_memory) as folder:
-        bench = Bench(options, folder)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # folders go
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory(dir=sides.results_place()) as results:
+        bench = Bench(options, folder, results)
         findings = bench.run(chosen_rows)
     machine = bench.machine.best
     print("\n".join(judge.summary(findings, machine, sys.stdout.isatty())))

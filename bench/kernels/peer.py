@@ -9,8 +9,9 @@
 
 A way is one that users have: torch.mm into a given result, einsum, a convolution with contiguous and with
 channels-last operands, NumPy's and numexpr's functions into given arrays. Each is tried; those that are wrong where
-others agree (numexpr sums f32 in f32), and those that take more than 1.3 times as long as the fastest, are dropped. Conversions of layout lie outside of what is timed, results of
-convolutions are allocated by PyTorch, from memory that the process keeps (bench/kernels/sides.py sets the allocator).
+others agree (numexpr sums f32 in f32), and those that take more than 1.3 times as long as the fastest, are dropped.
+Conversions of layout lie outside of what is timed, results of convolutions are allocated by PyTorch, from memory that
+the process keeps (bench/kernels/sides.py sets the allocator).
 
 Usage: python peer.py THREADS, on as many processors as it may use."""
 import json

@@ -3,6 +3,7 @@
 All are processes: an executable of nnc's a row, a peer.py for each number of threads, bench/limits.c."""
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -11,6 +12,7 @@ sys.path.insert(1, os.path.join(HERE, ".."))
 from step_bound import compiler  # noqa: E402
 
 MOST_STEPS = 2000
+MOST_RESULT = 4 << 30  # bytes that must be free in /dev/shm for operands and results to go there
 # Memory that was freed stays with the process, in huge pages, as ours does.
 KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": "8589934592", "MALLOC_TRIM_THRESHOLD_": "17179869184",
                "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
@@ -25,6 +27,11 @@ def stop(message):
     """Nothing can be measured."""
     print("kernels.py: " + message, file=sys.stderr)
     sys.exit(2)
+
+
+def results_place():
+    """Where operands and results are handed over: in memory where there is enough for them."""
+    return "/dev/shm" if os.path.isdir("/dev/shm") and shutil.disk_usage("/dev/shm").free > MOST_RESULT else None
 
 
 def pinned(cpus):
@@ -42,8 +49,9 @@ def output(words, cpus=None):
 class Ours:
     """The executable of a row."""
 
-    def __init__(self, nnc, folder, number, row):
+    def __init__(self, nnc, folder, results, number, row):
         self.path, self.row, self.nnc = os.path.join(folder, "row%d" % number), row, nnc
+        self.inputs, self.saved = (os.path.join(results, name) for name in ("inputs", "result"))
         self.estimate = {}  # threads: the least ms of a step
         self.failure = None
 
@@ -63,11 +71,10 @@ class Ours:
         """A file of the operands and the result of one step."""
         if self.failure:
             raise self.failure
-        inputs, result = self.path + ".inputs", self.path + ".safetensors"
-        with open(inputs, "wb") as file:
+        with open(self.inputs, "wb") as file:
             file.write(EMPTY)
-        output([self.path, "step", result, "--steps", 1, "--inputs", inputs, "--threads", len(cpus)], cpus)
-        return result
+        output([self.path, "step", self.saved, "--steps", 1, "--inputs", self.inputs, "--threads", len(cpus)], cpus)
+        return self.saved
 
     def bench(self, cpus, steps, warmup):
         found = json.loads(output([self.path, "bench", "--all", "--steps", steps, "--warmup", warmup, "--threads",
@@ -88,9 +95,9 @@ class Ours:
         return found
 
     def remove(self):
-        for ending in ("", ".net", ".inputs", ".safetensors"):
-            if os.path.exists(self.path + ending):
-                os.remove(self.path + ending)
+        for path in (self.path, self.path + ".net", self.inputs, self.saved):
+            if os.path.exists(path):
+                os.remove(path)
 
 
 class Theirs:
