@@ -9,6 +9,8 @@
  * byte for byte.  FLOAT is f64 or f32, all floats' type, or bf16 or f16, the precision of train;
  * there, and where AGREE_PLAIN is set, the optimizer is sgd, since Adam gives all gradients one size,
  * also those that are mostly rounding.
+ * The C of -O0 and of f64 is compiled without optimization, in a quarter of the time, unless
+ * AGREE_LONG is set; all else as NNC does.
  * Prints one line a check. AGREE_OPTIONS holds further options for NNC, e.g.
  * --memory-limit=4M; AGREE_DEFINE definitions ("batch=4 steps=2") for both sides; AGREE_SECOND variables
  * of the environment for the run with 2 threads, or "none", and there is no such run. */
@@ -269,9 +271,11 @@ static void run_level(Case *test, int level) {
   const char *type = dtype_is_half(test->float_type)
                          ? ""
                          : arena_printf(test->arena, "--float=%s", dtype_name(test->float_type));
-  run_command(test, arena_printf(test->arena, "'%s' '%s' -O%d %s %s %s -o '%s/model%d'", test->nnc,
-                                 test->model, level, definition_flags(test), type, more ? more : "",
-                                 test->work, level));
+  bool is_quick = (level == 0 || test->float_type == DTYPE_F64) && !getenv("AGREE_LONG");
+  run_command(test,
+              arena_printf(test->arena, "'%s' '%s' -O%d %s %s %s %s -o '%s/model%d'", test->nnc,
+                           test->model, level, definition_flags(test), type,
+                           is_quick ? "--cflags=-O0" : "", more ? more : "", test->work, level));
   for (int threads = 1; threads <= 1 + has_second; threads++) {
     results[threads - 1] =
         arena_printf(test->arena, "%s/result%d.%d.safetensors", test->work, level, threads);

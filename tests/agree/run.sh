@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Small models, every example, -O0 and full, 1 and 2 threads, f32 and f64, against the interpreter over the first
-# 5 steps; a few with precision = bf16 and f16.  Usage: tests/agree/run.sh BUILD [MODEL.net...]
+# 5 steps; a few with precision = bf16 and f16.  Usage: tests/agree/run.sh BUILD [--long] [MODEL.net...]
+# The C of -O0 and of f64 is compiled without optimization, with --long all as nnc does.
 set -uo pipefail
 build=$(cd "$1" && pwd); shift
+if [ "${1:-}" = --long ]; then export AGREE_LONG=1; shift; fi
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 source tests/lib/check.sh

@@ -38,7 +38,7 @@ checked_indices() {
 }
 
 agree_with() { # MODEL OPTIONS [DEFINITIONS]
-  check "$1 with $2" env AGREE_OPTIONS="${cuda[*]} $2" AGREE_DEFINE="${3:-}" AGREE_SECOND=NNC_EMULATOR_ORDER=reverse \
+  check "$1 with $2" env "$quick_kernels" AGREE_OPTIONS="${cuda[*]} $2" AGREE_DEFINE="${3:-}" AGREE_SECOND=NNC_EMULATOR_ORDER=reverse \
     "$build/tests/agree" "$nnc" "$1" f64 3 "$here"
 }
 

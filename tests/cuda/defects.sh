@@ -9,7 +9,7 @@ seeded() { # DEFECT
   printf '#!/bin/sh\nexec python3 "%s" %s %s "%s" "$@"\n' "$PWD/tests/cuda/seed.py" $real "$defect" "$here/seeded" \
     >"$here/bin/$real"
   chmod +x "$here/bin/$real"
-  NNC_EMULATOR_CXX=$here/bin/$real AGREE_OPTIONS="${cuda[*]} --no-cache --scans=loop" \
+  env "$quick_kernels" NNC_EMULATOR_CXX=$here/bin/$real AGREE_OPTIONS="${cuda[*]} --no-cache --scans=loop" \
     AGREE_SECOND=NNC_EMULATOR_ORDER=shuffled "$build/tests/agree" "$nnc" tests/cuda/$program.net f64 3 "$here" >"$here/out" 2>&1
   status=$?
   if [ ! -e "$here/seeded" ]; then fail "defect $defect: kernels have no such text: $(tail -n 5 "$here/out")"

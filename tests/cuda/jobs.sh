@@ -2,9 +2,9 @@
 # there are cores ($CUDA_JOBS: so many).
 
 export NNC_NVRTC=$build/tests/cuda_emulator/libnvrtc.so.13
-export NNC_EMULATOR_FLAGS=-g0 # compiles faster; faults name no lines
+export NNC_EMULATOR_FLAGS=-g0 # with -O1; faults name no lines
 nnc=$build/bin/nnc
-cuda=(--target=cuda --arch=compute_90)
+cuda=(--target=cuda --arch=compute_90 $quick) # the host's part does little
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 mkdir "$work/jobs"
 job_count=0 job_names=() job_commands=()

@@ -3,7 +3,7 @@
 export NNC_CUBLASLT=$build/tests/cuda_emulator/libcublasLt.so.13
 
 agree_with_library() { # TYPE MODEL [DEFINITIONS]
-  check "products by a library in $1: $2 ${3:-}" env AGREE_OPTIONS="${cuda[*]} --gemm=cublaslt" AGREE_DEFINE="${3:-}" \
+  check "products by a library in $1: $2 ${3:-}" env "$quick_kernels" AGREE_OPTIONS="${cuda[*]} --gemm=cublaslt" AGREE_DEFINE="${3:-}" \
     AGREE_SECOND="NNC_EMULATOR_ORDER=shuffled NNC_EMULATOR_ASYNC=late" \
     "$build/tests/agree" "$nnc" "$2" "$1" 4 "$here"
 }

@@ -19,6 +19,8 @@ agree() { # TYPE STEPS MODEL [DEFINITIONS [SECOND]]
   [ $status -le 1 ] || fail "$1 $3: exit status $status"
 }
 agree_job() { chosen "$3" && job "$1, $2 steps of $3 ${4:-}" agree "$@"; }
+quick_agree_job() { chosen "$3" && job "$1, $2 steps of $3" quick_agree "$@"; }
+quick_agree() { export "${quick_kernels?}"; agree "$@"; }
 
 # What is smaller in CI: MODEL DEFINITIONS.
 smaller_models="
@@ -70,7 +72,7 @@ part_models() {
   agree_job f32 50 models/mnist_cnn.net "batch=2" none
   agree_job f64 50 models/gpt.net "batch=1 time=8 layers=2 width=16" none
   for model in tests/agree/programs/*.net tests/cuda/kinds.net; do
-    for type in f32 f64; do agree_job $type 5 "$model"; done
+    for type in f32 f64; do quick_agree_job $type 5 "$model"; done
   done
   while read -r model definitions; do
     [ -n "$model" ] || continue

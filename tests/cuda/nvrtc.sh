@@ -5,7 +5,7 @@
 
 ptxas=$(command -v ptxas || { [ -x "${CUDA_HOME:-/usr/local/cuda}/bin/ptxas" ] && echo "${CUDA_HOME:-/usr/local/cuda}/bin/ptxas"; })
 
-by_stand_in() { check "$1 compiles for the emulator" "$nnc" "${cuda[@]}" "$1" -o "$here/m"; }
+by_stand_in() { check "$1 compiles for the emulator" env "$quick_kernels" "$nnc" "${cuda[@]}" "$1" -o "$here/m"; }
 
 has_nvrtc() { env -u NNC_NVRTC "$nnc" --target=cuda --arch=sm_80 models/logistic.net -o "$work/logistic" >/dev/null 2>&1; }
 

@@ -1,7 +1,7 @@
 # Reference vectors (tests/vectors) through executables of CUDA, at the tolerances of all targets. In CI some of the
 # groups, which together have every kind of kernel.
 
-vector_group() { counted env VECTORS_OPTIONS="${cuda[*]}" bash tests/vectors/run.sh "$build" "$1"; }
+vector_group() { counted env "$quick_kernels" VECTORS_OPTIONS="${cuda[*]}" bash tests/vectors/run.sh "$build" "$1"; }
 
 part_vectors() {
   local group groups=(angles axes groups integers movement optimizers ranges rates running schedules sixteen)

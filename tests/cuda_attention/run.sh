@@ -10,6 +10,7 @@ build=$(cd "$1" && pwd) is_long=${2:-}
 cd "$(dirname "$0")"
 source ../lib/check.sh
 source ../lib/emulator.sh
+export "${quick_kernels?}"
 here=$PWD nnc=$build/bin/nnc
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -22,8 +23,8 @@ tried() {
   local name=$1 type=$2 tolerance=$3 options=() copies; shift 3
   for define in "$@"; do options+=(-D "$define"); done
   sed "s/precision = f32/precision = $type/" "$program" > "$name.net"
-  check "$name: for the CPU" "$nnc" "${options[@]}" "$name.net" -o "$name.cpu"
-  check "$name: for CUDA" "$nnc" --target=cuda --arch=sm_90a "${options[@]}" "$name.net" -o "$name.gpu"
+  check "$name: for the CPU" "$nnc" $quick "${options[@]}" "$name.net" -o "$name.cpu"
+  check "$name: for CUDA" "$nnc" $quick --target=cuda --arch=sm_90a "${options[@]}" "$name.net" -o "$name.gpu"
   "$nnc" --target=cuda --emit=cuda "${options[@]}" "$name.net" -o "$name.cu" 2> /dev/null
   case $type in
     bf16|f16|tf32) check "$name: has tensor cores" test "$(grep -c "nnc_left_of_sums_$type" "$name.cu")" -ge 4 ;;
@@ -40,7 +41,7 @@ tried() {
 near() {
   local name=$1 options=(); shift
   for define in "$@"; do options+=(-D "$define"); done
-  check "$name: in f64" "$nnc" --float=f64 "${options[@]}" "$here/forms.net" -o "$name.exact"
+  check "$name: in f64" "$nnc" $quick --float=f64 "${options[@]}" "$here/forms.net" -o "$name.exact"
   check "$name: a step in f64" step "./$name.exact" "$name.right"
   check "$name: as near to f64" python3 "$here/compare.py" nearer "$name.right" "$name.out" "$name.given"
 }
@@ -50,8 +51,8 @@ far() {
   local name=far.$1 type=$2 tolerance=$3 options=(); shift 3
   for define in "$@"; do options+=(-D "$define"); done
   sed "s/precision = f32/precision = $type/" "$here/far.net" > "$name.net"
-  check "$name: for the CPU" "$nnc" "${options[@]}" "$here/far.net" -o "$name.cpu"
-  check "$name: for CUDA" "$nnc" --target=cuda --arch=sm_90a "${options[@]}" "$name.net" -o "$name.gpu"
+  check "$name: for the CPU" "$nnc" $quick "${options[@]}" "$here/far.net" -o "$name.cpu"
+  check "$name: for CUDA" "$nnc" $quick --target=cuda --arch=sm_90a "${options[@]}" "$name.net" -o "$name.gpu"
   check "$name: a step" step "./$name.cpu" "$name.out"
   check "$name: a step on CUDA" step "./$name.gpu" "$name.given"
   check "$name: values" python3 "$here/compare.py" "$tolerance" "$name.out" "$name.given"
@@ -75,7 +76,7 @@ seeded() {
   mkdir "$name"
   printf '#!/bin/sh\nexec python3 "%s" %s %s "%s" "$@"\n' "$here/../cuda/seed.py" "$compiler" "$1" "$work/$name.note" > "$name/$compiler"
   chmod +x "$name/$compiler"
-  check "$name: for CUDA" env NNC_EMULATOR_CXX="$work/$name/$compiler" "$nnc" --no-cache --target=cuda --arch=sm_90a "${options[@]}" warps.net -o "$name.gpu"
+  check "$name: for CUDA" env NNC_EMULATOR_CXX="$work/$name/$compiler" "$nnc" $quick --no-cache --target=cuda --arch=sm_90a "${options[@]}" warps.net -o "$name.gpu"
   check "$name: is in the text" test -e "$name.note"
   NNC_EMULATOR_COPIES=wait NNC_EMULATOR_ORDER=shuffled check "$name: is noticed" differs "$name"
 }
@@ -95,8 +96,10 @@ tried few f32 2e-5 queries=1 keys=70 depth=3 values=1
 tried two f32 2e-5 queries=70 keys=2 depth=1 values=3 form=3
 tried deep f32 2e-5 queries=33 keys=40 depth=256 values=256 form=1
 tried wide f32 2e-5 queries=66 keys=40 depth=64 values=128 form=1
+NNC_EMULATOR_FLAGS=-g0 # with -O1: these run for longer
 tried many f32 2e-5 n=4 heads=11 queries=195 keys=195 depth=64 values=64 form=1
 tried uneven f32 2e-5 n=4 heads=17 queries=100 keys=130 depth=128 values=96
+export "${quick_kernels?}"
 tried double f64 1e-11 queries=40 keys=33 depth=128 values=64 form=1
 # In 16 bits and tf32 the tensor cores: of bf16 numbers have 8 bits, of f16 and tf32 11; sums are in f32.
 tried bf16 bf16 2e-2 queries=40 keys=33 depth=32 values=48 form=1
@@ -163,7 +166,7 @@ check_status "one that is too late" 1 "made for another target" "$nnc" --resume-
 export NNC_EMULATOR_RACES=1
 raced() { # NAME OPTION...
   local name=races.$1; shift
-  check "$name: for CUDA" "$nnc" --no-cache --target=cuda --arch=sm_90a "$@" -o races
+  check "$name: for CUDA" "$nnc" $quick --no-cache --target=cuda --arch=sm_90a "$@" -o races
   check "$name: none" step ./races races.out
 }
 for form in 1 4; do raced $form -D form=$form -D queries=50 -D keys=50 "$here/forms.net"; done

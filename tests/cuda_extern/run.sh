@@ -9,9 +9,9 @@ source "$here/../lib/check.sh"
 source "$here/../lib/close.sh"
 source "$here/../lib/emulator.sh"
 cxx=${NNC_EMULATOR_CXX:-$(command -v clang++ || command -v g++)}
-export NNC_NVRTC=$build/tests/cuda_emulator/libnvrtc.so.13
+export "${quick_kernels?}" NNC_NVRTC=$build/tests/cuda_emulator/libnvrtc.so.13
 nnc="$build/bin/nnc --cache-dir=cache"
-cuda="$nnc --target=cuda --arch=sm_80"
+cuda="$nnc $quick --target=cuda --arch=sm_80"
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2
 cp "$here"/../extern/*.{c,cu,h,net} .
@@ -19,7 +19,7 @@ awk 'BEGIN { for (i = 1; i <= 30; i++) printf "%g,%g,%g,%g,%d\n", sin(i), cos(2 
 
 for type in f64 f32; do
   tolerance=1e-9; [ $type = f32 ] && tolerance=2e-3
-  check "in C, $type" $nnc own.net --float=$type -o own_c && check "runs" ./own_c --out c.run
+  check "in C, $type" $nnc $quick own.net --float=$type -o own_c && check "runs" ./own_c --out c.run
   check "in CUDA, $type" $cuda own.net --float=$type -o own
   for order in forward shuffled; do
     check "trains, $type, $order" env NNC_EMULATOR_ORDER=$order ./own --out $order.run

@@ -13,7 +13,7 @@ compiled_for=sm_80,sm_90,sm_120
 arch=sm_90 # without what sm_90a alone has (tests/cuda_wgmma)
 
 rounds() {
-  verdict rounds.compiles emulated "$nnc" --target=cuda --arch=$arch "$here/programs/rounds.net" -o rounds.gpu
+  verdict rounds.compiles emulated "$nnc" $quick --target=cuda --arch=$arch "$here/programs/rounds.net" -o rounds.gpu
   verdict rounds.runs step ./rounds.gpu rounds.out
   verdict rounds.values python3 "$here/compare.py" tf32 rounds.out
   "$nnc" --target=cuda --emit=cuda "$here/programs/rounds.net" -o rounds.cu
@@ -28,7 +28,7 @@ rounds() {
 differs() { ! { step "./$1.gpu" "$1.out" && python3 "$here/../cuda_tensor/compare.py" same "$2.out" "$1.out"; }; }
 seeded() {
   local name=seeded.$1
-  NNC_EMULATOR_FLAGS="-include $here/seeded/$1.h" verdict "$name.compiles" emulated "$nnc" --no-cache \
+  NNC_EMULATOR_FLAGS+=" -include $here/seeded/$1.h" verdict "$name.compiles" emulated "$nnc" $quick --no-cache \
     --target=cuda --arch=$arch -D train.precision=bf16 "$here/programs/$2.net" -o "$name.gpu"
   verdict "$name.caught" differs "$name" "$2"
 }

@@ -14,7 +14,7 @@ arch=sm_90a long=0
 
 # values TYPE: of factors that the type rounds.
 values() {
-  verdict "values.$1.compiles" emulated "$nnc" --target=cuda --arch=$arch -D "train.precision=$1" "$here/programs/values.net" -o "values.$1.gpu"
+  verdict "values.$1.compiles" emulated "$nnc" $quick --target=cuda --arch=$arch -D "train.precision=$1" "$here/programs/values.net" -o "values.$1.gpu"
   verdict "values.$1.runs" step "./values.$1.gpu" "values.$1.out"
   verdict "values.$1.values" python3 "$here/compare.py" "$1" "values.$1.out"
 }
@@ -35,7 +35,7 @@ model() {
 # Mistakes of seeded.h, by which the emulator ends the program, or values are wrong.
 differs() { ! { NNC_SEEDED=$1 step ./seeded.gpu "seeded.$1.out" && python3 "$here/../cuda_tensor/compare.py" same turned.out "seeded.$1.out"; }; }
 seeds() {
-  NNC_EMULATOR_FLAGS="-include $here/seeded.h" verdict seeded.compiles emulated "$nnc" --no-cache --target=cuda --arch=$arch \
+  NNC_EMULATOR_FLAGS+=" -include $here/seeded.h" verdict seeded.compiles emulated "$nnc" $quick --no-cache --target=cuda --arch=$arch \
     -D train.precision=tf32 "$here/programs/turned.net" -o seeded.gpu
   verdict seeded.right step ./seeded.gpu seeded.right.out
   verdict seeded.same python3 "$here/../cuda_tensor/compare.py" same turned.out seeded.right.out

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Random graphs (fuzz.c).  Usage: tests/fuzz_graphs/run.sh BUILD
+# Random graphs (fuzz.c).  Usage: tests/fuzz_graphs/run.sh BUILD [--long]
 #
 #   - the cases of this folder: small modules that once failed
 #   - 300 fixed seeds through all that needs no C compiler; together they hold every operator, and
 #     gradients flow through every operator that has one
-#   - some of them in bf16 and f16, also as executables
+#   - some (--long: more) in bf16 and f16, also as executables
 #   - some with values far from 1, infinities and NaNs, also as executables
 #   - seeds on which the generator itself, or the judge, once failed
 #   - graphs with a small mistake, of which the judge must notice nearly all
@@ -14,6 +14,8 @@
 # Longer: docs/testing.md.  $NNC_CFLAGS: flags of BUILD's sanitizers
 set -uo pipefail
 build=$(cd "$1" && pwd)
+halves=24 half_executables=8 quick=-O0
+[ "${2:-}" = --long ] && halves=60 half_executables=16 quick=-O1
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -40,17 +42,18 @@ notice() {
 }
 judge --module "$here"/cases/*.dump
 judge --from 1 --count 300 --jobs 2 --coverage
-for half in bf16 f16; do judge --from 301 --count 60 --jobs 2 --half $half; done
+for half in bf16 f16; do judge --from 301 --count $halves --jobs 2 --half $half; done
 judge --from 421 --count 80 --jobs 2 --far f64
 judge --from 70386 --count 1
 notice 97
 notice 93 --far f64
 notice 93 --far f32
 in_c=(--stage c --build "$build" --work "$work" --jobs 2 --cflags "-O1 ${NNC_CFLAGS:-}")
+quick_in_c=("${in_c[@]::${#in_c[@]}-1}" "$quick ${NNC_CFLAGS:-}")
 judge "${in_c[@]}" --looks all --module "$here"/cases/*.dump
 judge "${in_c[@]}" --from 1 --count "${C_SEEDS:-48}" --batch 12
-for half in bf16 f16; do judge "${in_c[@]}" --from 361 --count 16 --batch 8 --half $half; done
-judge "${in_c[@]}" --from 501 --count 24 --batch 12 --far f32
+for half in bf16 f16; do judge "${quick_in_c[@]}" --from 361 --count $half_executables --batch 8 --half $half; done
+judge "${quick_in_c[@]}" --from 501 --count 24 --batch 12 --far f32
 judge "${in_c[@]}" --from 8100288 --count 1 --far f32 # nothing but rounding is left of some results
 judge "${in_c[@]}" --from 5059 --count 1 --looks types
 echo "$passed passed, $failed failed"

@@ -25,11 +25,12 @@ for compiler in clang gcc; do
   done
 done
 
-# ---- operators and gradients: -O0 and -O1, and the emitted C without warnings ----
+# ---- operators and gradients: -O0 (the C compiler's, too) and -O1, and the emitted C without warnings ----
+flags=(--cflags=-O0 "")
 for type in bf16 f16; do
   sed "s/TYPE/$type/g" "$here/operators.net" > $type.net
   for level in 0 1; do
-    check "$type -O$level" "$nnc" -O$level $type.net -o $type
+    check "$type -O$level" "$nnc" -O$level ${flags[level]} $type.net -o $type
     check "$type -O$level step" ./$type step --inputs "$here/$type.safetensors" \
       --init "$here/$type.safetensors" --steps 1 --quiet out.safetensors
     compared=$(python3 "$here/compare.py" "$here/$type.safetensors" out.safetensors)

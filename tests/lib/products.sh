@@ -3,6 +3,7 @@
 # `compiled_for`, if set), and runs `start ...`, then `finish`.
 source ../lib/check.sh
 source ../lib/emulator.sh
+export "${quick_kernels?}"
 here=$PWD nnc=$build/bin/nnc jobs=$(nproc)
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -16,10 +17,10 @@ same() { [ -s "$1.out" ] && step "./$1.gpu" "$1.$2.out" && python3 "$here/../cud
 tried() {
   local name=$1 program=$here/programs/$2.net function=$3 options=(); shift 3
   for define in "$@"; do options+=(-D "$define"); done
-  "$nnc" "${options[@]}" "$program" -o "$name.cpu" && step "./$name.cpu" "$name.out" >/dev/null
+  "$nnc" $quick "${options[@]}" "$program" -o "$name.cpu" && step "./$name.cpu" "$name.out" >/dev/null
   verdict "$name.text" "$nnc" --target=cuda --emit=cuda "${options[@]}" "$program" -o "$name.cu"
   verdict "$name.units" grep -q "$function" "$name.cu"
-  verdict "$name.compiles" emulated "$nnc" --target=cuda --arch=$arch "${options[@]}" "$program" -o "$name.gpu"
+  verdict "$name.compiles" emulated "$nnc" $quick --target=cuda --arch=$arch "${options[@]}" "$program" -o "$name.gpu"
   NNC_EMULATOR_COPIES=wait verdict "$name.late" same "$name" late
   NNC_EMULATOR_COPIES=issue NNC_EMULATOR_ORDER=shuffled verdict "$name.early" same "$name" early
   NNC_EMULATOR_COPIES=wait NNC_EMULATOR_ORDER=reverse verdict "$name.reverse" same "$name" reverse
@@ -29,7 +30,7 @@ tried() {
 raced() {
   local name=$1 program=$here/programs/$2.net options=(); shift 2
   for define in "$@"; do options+=(-D "$define"); done
-  NNC_EMULATOR_RACES=1 verdict "$name.compiles" emulated "$nnc" --target=cuda --arch=$arch "${options[@]}" "$program" -o "$name.gpu"
+  NNC_EMULATOR_RACES=1 verdict "$name.compiles" emulated "$nnc" $quick --target=cuda --arch=$arch "${options[@]}" "$program" -o "$name.gpu"
   verdict "$name.runs" step "./$name.gpu" "$name.out"
 }
 

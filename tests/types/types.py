@@ -159,7 +159,7 @@ def take_step(cases, kind):
             fail(f"{kind}: {output[:2000]}")
         return None
     binary = os.path.join(folder, kind)
-    for command in [[nnc, path, "-O0", "--cflags=-O1", "-o", binary],
+    for command in [[nnc, path, "-O0", "--cflags=-O0", "-o", binary],
                     [binary, "step", "--inputs", os.path.join(folder, "inputs"), "--steps", "1", "--quiet", binary + ".out"]]:
         status, output = run(command)
         if status:

@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # The library against reference vectors made with PyTorch (make.py), through the interpreter and through
 # executables of f64 and f32; groups with scans once more with scans as loops; groups written in TYPE in bf16, f16 and
-# f64 by their own declarations.  Usage: tests/vectors/run.sh BUILD [GROUP...]
+# f64 by their own declarations.  Usage: tests/vectors/run.sh BUILD [--long] [GROUP...]
+# Executables of f64 are compiled without optimization, with --long all as nnc does.
 #
 # Every name that `nnc doc` lists is called in some vector, but for those in `exceptions`; optimizers,
 # schedules and initializers may be named alone. Every other is called with operands of several shapes.
 set -uo pipefail
 build=$(cd "$1" && pwd); shift
+if [ "${1:-}" = --long ]; then export VECTORS_LONG=1; shift; fi
 cd "$(dirname "$0")/../.."
 source tests/lib/check.sh
 nnc=$build/bin/nnc
