@@ -2,10 +2,16 @@
  *
  * Chunks come zeroed from calloc() and are never used twice, so memory needs no clearing.  A
  * request too large for an ordinary chunk gets one of its own, put after the current chunk, whose
- * rest stays in use. */
+ * rest stays in use.
+ *
+ * The compiler tries many plans, each in an arena of its own.  The C library would give their
+ * chunks back to the system and ask for them anew, whose clean pages cost as much time as what is
+ * computed in them, so it is told to keep what is freed. */
 #include "support/arena.h"
 
 #include <limits.h>
+#include <malloc.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,7 +21,7 @@
 #include "support/panic.h"
 #include "support/vec.h"
 
-enum { FIRST_CHUNK = 16 << 10, LARGEST_CHUNK = 1 << 20 };
+enum { FIRST_CHUNK = 16 << 10, LARGEST_CHUNK = 1 << 20, MOST_KEPT = 256 << 20 };
 
 typedef struct Chunk {
   struct Chunk *next;
@@ -39,7 +45,20 @@ static void *must_calloc(size_t size) {
   return memory;
 }
 
+/* Larger requests than LARGEST_CHUNK are rare and still go to the system. */
+static void keep_freed_memory(void) {
+#ifdef __GLIBC__
+  static bool is_told;
+  if (is_told) return;
+  is_told = true;
+  mallopt(M_MMAP_THRESHOLD, 2 * LARGEST_CHUNK);
+  mallopt(M_TRIM_THRESHOLD, MOST_KEPT);
+  mallopt(M_TOP_PAD, LARGEST_CHUNK);
+#endif
+}
+
 Arena *arena_create(void) {
+  keep_freed_memory();
   Arena *arena = must_calloc(sizeof *arena);
   arena->next_size = FIRST_CHUNK;
   return arena;

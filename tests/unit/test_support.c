@@ -5,10 +5,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "support/diagnostics.h"
 #include "support/embedded.h"
@@ -47,6 +49,23 @@ static void arena_gives_large_pieces_their_own_chunk(void **state) {
   assert_in_range((uintptr_t)(next - small), 1, 64); /* the first chunk is still in use */
   arena_destroy(arena);
   arena_destroy(NULL);
+}
+
+/* A limit of memory makes nnc try hundreds of plans, each in an arena of its own. */
+static void arenas_take_what_others_freed(void **state) {
+  (void)state;
+  enum { ROUNDS = 100, PIECES = 8, BYTES = 900 << 10, PAGE = 4096 };
+  struct rusage before, after;
+  if (mallopt(M_TOP_PAD, 1 << 20) != 1) skip(); /* a sanitizer's malloc */
+  getrusage(RUSAGE_SELF, &before);
+  for (int round = 0; round < ROUNDS; round++) {
+    Arena *arena = arena_create();
+    for (int i = 0; i < PIECES; i++) memset(arena_alloc(arena, BYTES), 1, BYTES);
+    arena_destroy(arena);
+  }
+  getrusage(RUSAGE_SELF, &after);
+  long pages = PIECES * (BYTES / PAGE); /* of one round */
+  assert_true(after.ru_minflt - before.ru_minflt < 10 * pages);
 }
 
 static void arena_formats_and_copies(void **state) {
@@ -473,6 +492,8 @@ static void tables_keep_the_first_value(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      /* First: the C library keeps more by itself once it got a large piece back. */
+      cmocka_unit_test(arenas_take_what_others_freed),
       cmocka_unit_test(divisions_round_down_or_up),
       cmocka_unit_test(tables_keep_the_first_value),
       cmocka_unit_test(arena_memory_is_zeroed_aligned_and_apart),
