@@ -18,7 +18,7 @@ for _direction in (convolutions.FORWARD, convolutions.INPUT, convolutions.WEIGHT
     BARS["small convolution " + _direction] = 0.85, 1.15
     BARS["depthwise " + _direction] = 1.2, 1.2
 BARS["elementwise"] = 1.0, 1.3  # and reductions
-HEAD = "%-44s %s %10s %10s %8s %6s %10s %-15s %6s %7s %5s" % (
+HEAD = "%-44s %s %10s %10s %8s %6s %10s %-18s %6s %7s %5s" % (
     "", "t", "ours ms", "median", "G/s", "bound", "peer ms", "", "ratio", "median", "bar")
 
 
@@ -104,9 +104,9 @@ def line(finding, machine, is_coloured):
         return marked(start + "not measured: " + finding["failure"].replace("\n", " ")[:300], False, is_coloured)
     ours, way = finding["ours"], best_way(finding)
     share, speed = of_bound(finding, machine), (finding["flop"] or finding["bytes"]) / ours["least"] * 1e-6
-    text = start + "%10.4f %10.4f %8s %6s %10.4f %-15s %6.2f %7.2f %5.2f" % (
+    text = start + "%10.4f %10.4f %8s %6s %10.4f %-18s %6.2f %7.2f %5.2f" % (
         ours["least"], ours["median"], "%.1f" % speed,
-        number(share and 100 * share, "%.0f %%"), finding["peers"][way]["least"], way[:15], ratio(finding),
+        number(share and 100 * share, "%.0f %%"), finding["peers"][way]["least"], way, ratio(finding),
         ratio(finding, "median"), row_bar)
     return marked(text, is_met(finding, machine), is_coloured)
 
