@@ -91,7 +91,8 @@ void nnc_device_run(nnc_device *device, const nnc_entry *entry, const nnc_run *r
 }
 
 /* Inputs are where the data are. */
-bool nnc_device_keep(nnc_device *device, int count, const nnc_rows *rows) {
+bool nnc_device_keep(nnc_device *device, int count, const nnc_rows *rows, int64_t group) {
+  (void)group;
   (void)device;
   (void)count;
   (void)rows;
@@ -144,6 +145,11 @@ double nnc_device_number(const nnc_device *device, const nnc_tensor *tensor) {
 }
 
 int64_t nnc_device_under_way(const nnc_device *device) {
+  (void)device;
+  return 0;
+}
+
+int64_t nnc_device_behind(const nnc_device *device) {
   (void)device;
   return 0;
 }

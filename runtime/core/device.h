@@ -54,8 +54,9 @@ typedef struct nnc_rows {
 } nnc_rows;
 
 /* Lets the device copy all rows into its own memory, so that runs of training are told examples and no
- * inputs are written. False: it does not, for want of memory, or since it has the host's. */
-bool nnc_device_keep(nnc_device *device, int count, const nnc_rows *rows);
+ * inputs are written. It may then take the runs of several steps together, of at most `group` (0: as many
+ * as it chooses). False: it does not, for want of memory, or since it has the host's. */
+bool nnc_device_keep(nnc_device *device, int count, const nnc_rows *rows, int64_t group);
 int64_t nnc_device_kept_bytes(const nnc_device *device);
 
 /* Those that run entries and note times: of a device that is no processor of this machine one. */
@@ -80,9 +81,12 @@ double nnc_device_number(const nnc_device *device, const nnc_tensor *tensor);
 /* The number of the last run, from 1, where runs may be under way; 0: the last has ended. */
 int64_t nnc_device_under_way(const nnc_device *device);
 /* Element 0 of an accumulator as run number `run` left it, which is one of the last
- * NNC_DEVICE_KEEPS: waits for that run alone. Where no run is under way it is what the tensor holds. */
+ * NNC_DEVICE_KEEPS, or of the last nnc_device_behind() + 1: waits for that run alone, and those that the device
+ * takes together with it. Where no run is under way it is what the tensor holds. */
 double nnc_device_left(const nnc_device *device, int64_t run, const nnc_tensor *tensor);
 enum { NNC_DEVICE_KEEPS = 3 };
+/* How many runs back the host looks at numbers without holding up the device: 0 where none is under way. */
+int64_t nnc_device_behind(const nnc_device *device);
 
 /* Writing a tensor without a copy in between: the host fills the memory that begin_write gives, of
  * all its elements, and from end_write on they are the tensor's. What is not filled is undefined. */

@@ -47,6 +47,8 @@ static const Option options_table[] = {
      "the GPU to use, as nvidia-smi numbers them (default: 0)"},
     {"resident", 0, KIND_YES, FIELD(resident), NNC_TRAIN | NNC_BENCH, 0, "yes|no",
      "whether the GPU keeps the training data where they fit (default: yes)"},
+    {"group", 0, KIND_COUNT, FIELD(group), NNC_TRAIN | NNC_BENCH, 1, "N",
+     "small steps that go to the GPU together, at most (default: as many as take 2 ms)"},
     {"init", 'i', KIND_TEXT, FIELD(init), LOADS, 0, "FILE",
      "start from the tensors of FILE that fit (eval, predict, export: the checkpoint to use)"},
     {"resume", 'r', KIND_RESUME, FIELD(resume), NNC_TRAIN, 0, "[FILE]",
@@ -129,8 +131,10 @@ static int unknown_option(const char *word) {
 
 /* Whether this program has no such flag, but others do. */
 static bool lacks(const Option *option) {
-  bool is_of_device = strcmp(option->name, "device") == 0 || strcmp(option->name, "resident") == 0;
-  return is_of_device && !nnc_device_has_number();
+  static const char *const of_device[] = {"device", "resident", "group"};
+  for (size_t i = 0; i < sizeof of_device / sizeof *of_device; i++)
+    if (strcmp(option->name, of_device[i]) == 0) return !nnc_device_has_number();
+  return false;
 }
 
 static bool read_number(const char *text, uint64_t *number) {
@@ -288,6 +292,7 @@ int nnc_options_parse(nnc_options *options, int argc, char **argv, int command_c
                            .schedule = -1,
                            .device = -1,
                            .resident = -1,
+                           .group = -1,
                            .arguments = argv};
   Parse parse = {.options = options,
                  .argc = argc,

@@ -34,7 +34,7 @@ struct nnc_options {
   const char *data, *out, *init, *log, *format, *inputs, *trace, *isa; /* NULL: not given */
   const char *resume; /* "": the default checkpoint; NULL: no --resume */
   int64_t epochs, steps, save_every, validate_every, warmup, threads, count, schedule, device,
-      resident; /* -1: not given; yes is 1 */
+      resident, group; /* -1: not given; yes is 1 */
   uint64_t seed;
   bool has_seed, quiet, keep_going, json, all, ahead, eval, help, version;
   int argument_count; /* after the command */

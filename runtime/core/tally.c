@@ -49,19 +49,25 @@ static bool is_left_out(const nnc_tally *tally, int kind, const nnc_entry *entry
   return kind == NNC_BATCHES && entry->batch < tally->batch && tally->in_batches > 0;
 }
 
-void nnc_tally_settle(nnc_tally *tally) {
-  const nnc_entry *entry = tally->entry;
-  if (!entry) return;
-  tally->entry = NULL;
+void nnc_tally_take(nnc_tally *tally, const nnc_entry *entry, const nnc_device *device,
+                    int64_t run) {
+  NNC_ASSERT(!tally->entry && tally->count == entry->accumulator_count && entry->batch > 0);
   for (int i = 0; i < tally->count; i++) {
     const nnc_accumulator *accumulator = &entry->accumulators[i];
     if (is_left_out(tally, accumulator->combine, entry)) continue;
-    double value = nnc_device_left(tally->device, tally->run, &accumulator->tensor);
+    double value = nnc_device_left(device, run, &accumulator->tensor);
     tally->sums[i] = combine(accumulator->combine, tally->sums[i], value, (double)entry->batch,
                              tally->examples == 0);
   }
   tally->examples += entry->batch;
   if (entry->batch >= tally->batch) tally->in_batches += entry->batch;
+}
+
+void nnc_tally_settle(nnc_tally *tally) {
+  const nnc_entry *entry = tally->entry;
+  if (!entry) return;
+  tally->entry = NULL;
+  nnc_tally_take(tally, entry, tally->device, tally->run);
 }
 
 void nnc_tally_add(nnc_tally *tally, const nnc_entry *entry, const nnc_device *device) {

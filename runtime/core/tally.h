@@ -24,6 +24,10 @@ void nnc_tally_reset(nnc_tally *tally);
 /* What the last run has left in the accumulators of its entry. A run that is under way is not waited
  * for, but the one that was added before it is. */
 void nnc_tally_add(nnc_tally *tally, const nnc_entry *entry, const nnc_device *device);
+/* The same for run number `run`, which may be under way and is waited for; what was added before has been
+ * settled. */
+void nnc_tally_take(nnc_tally *tally, const nnc_entry *entry, const nnc_device *device,
+                    int64_t run);
 /* Waits for a run that was added: before NNC_DEVICE_KEEPS others have begun, unless they are added too. */
 void nnc_tally_settle(nnc_tally *tally);
 /* The model's metrics of all that was added; `metrics` has model->metric_count elements. */

@@ -14,6 +14,7 @@
 #include "cuda/code.h"
 #include "cuda/failure.h"
 #include "cuda/gpu.h"
+#include "cuda/group.h"
 #include "cuda/kept.h"
 #include "cuda/library.h"
 #include "cuda/measure.h"
@@ -44,6 +45,9 @@ struct nnc_device {
   nnc_turned turned;
   nnc_play play;
   nnc_numbers numbers[NNC_ENTRY_COUNT];
+  nnc_group group;
+  nnc_slot *
+      waiting; /* its runs are not in the stream yet: others will go with them; NULL: there are none */
   int64_t *marks;
 };
 
@@ -168,11 +172,17 @@ nnc_device *nnc_device_open(const nnc_model *model, int workers, int number) {
     return NULL;
   }
   device->model = model;
-  nnc_cuda_note_run(NULL, 0, 0);
+  nnc_cuda_note_run(NULL, 0, 0, 0);
   if (!open_code(device, number) || !open_memory(device)) {
     nnc_device_close(device);
     return NULL;
   }
+  device->group = (nnc_group){.model = model,
+                              .play = &device->play,
+                              .kept = &device->kept,
+                              .slots = &device->slots,
+                              .numbers = device->numbers,
+                              .arena = device->arena};
   CuAddress scalars = device->slots.state + sizeof(nnc_cuda_state);
   nnc_worker worker = {.count = 1,
                        .arena = (char *)(uintptr_t)device->arena,
@@ -187,6 +197,7 @@ nnc_device *nnc_device_open(const nnc_model *model, int workers, int number) {
 void nnc_device_close(nnc_device *device) {
   if (!device) return;
   if (device->gpu.stream) (void)nnc_cuda.stream_wait(device->gpu.stream);
+  nnc_group_close(&device->group);
   nnc_play_close(&device->play);
   nnc_kept_close(&device->kept);
   nnc_turned_close(&device->turned);
@@ -215,15 +226,6 @@ static enum nnc_entry_number number_of(const nnc_device *device, const nnc_entry
   return (enum nnc_entry_number)number;
 }
 
-static void fetch_numbers(const nnc_device *device, const nnc_numbers *numbers, char *to) {
-  for (int i = 0; i < numbers->count; i++) {
-    const nnc_span *span = &numbers->spans[i];
-    nnc_cuda_must(nnc_cuda.copy_out(to + span->at, device->arena + (CuAddress)span->offset,
-                                    (size_t)span->bytes, device->gpu.stream),
-                  "read the accumulators");
-  }
-}
-
 /* Whether an index lay outside of its axis: core/index_check.h asks when the run has returned. */
 static void check_indices(const nnc_device *device, const nnc_slot *slot) {
   const char *doing = "ask for indices outside of their axes";
@@ -237,46 +239,78 @@ static void check_indices(const nnc_device *device, const nnc_slot *slot) {
                       slot->left->outside_index);
 }
 
-/* Tells run `number` of the slot what it is told, and fetches its inputs where the device has them. */
-static void begin_run(nnc_device *device, const nnc_slot *slot, int number) {
-  const nnc_slots *slots = &device->slots;
-  nnc_told told = {slots->told + (CuAddress)(number * slots->told_bytes), slots->state,
-                   slots->state_bytes / (int64_t)sizeof(uint64_t)};
-  nnc_kept_launch(&device->kept, &device->play, slot->runs[number].entry, &told);
-}
-
-void nnc_device_run(nnc_device *device, const nnc_entry *entry, const nnc_run *run) {
-  NNC_ASSERT(entry->run && run->step >= 0 && run->example >= 0);
-  NNC_ASSERT(!run->examples || device->kept.is_open);
-  enum nnc_entry_number number = number_of(device, entry);
-  nnc_slot *slot = nnc_slots_begin(&device->slots);
-  int place = nnc_slots_add(&device->slots, slot, number, run);
-  nnc_slots_note(&slot->runs[place]);
-  nnc_slots_tell(&device->slots, slot, run->examples != NULL);
-  if (run->examples) begin_run(device, slot, place);
-  if (device->marks) nnc_play_marked(&device->play, entry, device->marks);
-  else nnc_play_entry(&device->play, entry, number);
-  fetch_numbers(device, &device->numbers[number], slot->numbers);
+static void end_runs(nnc_device *device, const nnc_slot *slot) {
   nnc_cuda_must(nnc_cuda.event_record(slot->ended, device->gpu.stream), "end a run");
   nnc_staging_turn(&device->staging);
   if (device->model->index_place_count > 0) check_indices(device, slot);
 }
 
+/* Nothing waits any more. To the caller the runs have begun when they were asked for, so that what only
+ * reads does so, too. */
+static void put_waiting(const nnc_device *reader) {
+  nnc_device *device = (nnc_device *)reader;
+  const nnc_slot *slot = device->waiting;
+  if (!slot) return;
+  device->waiting = NULL;
+  nnc_group_put(&device->group, slot, 0, slot->count);
+  end_runs(device, slot);
+}
+
+/* Of training on data that the device keeps, or on no inputs; the others are told their state alone. */
+static bool is_kept(const nnc_device *device, enum nnc_entry_number number, const nnc_run *run) {
+  bool trains = number == NNC_RUN_TRAIN || number == NNC_RUN_ACCUMULATE;
+  return device->kept.is_open && trains && !device->marks &&
+         (run->examples || entry_of(device->model, number)->input_count == 0);
+}
+
+/* Runs go together in the order that steps have. */
+static void run_kept(nnc_device *device, enum nnc_entry_number number, const nnc_run *run) {
+  int before = device->waiting ? device->waiting->count : 0;
+  if (nnc_group_entry(device->model, before) != number) put_waiting(device);
+  if (!device->waiting) device->waiting = nnc_slots_begin(&device->slots);
+  nnc_slots_add(&device->slots, device->waiting, number, run);
+  bool is_full = device->waiting->count == device->slots.room.most;
+  if (is_full || nnc_group_entry(device->model, device->waiting->count - 1) != number)
+    put_waiting(device);
+}
+
+void nnc_device_run(nnc_device *device, const nnc_entry *entry, const nnc_run *run) {
+  NNC_ASSERT(entry->run && run->step >= 0 && run->example >= 0);
+  enum nnc_entry_number number = number_of(device, entry);
+  if (is_kept(device, number, run)) {
+    run_kept(device, number, run);
+    return;
+  }
+  NNC_ASSERT(!run->examples);
+  put_waiting(device);
+  nnc_slot *slot = nnc_slots_begin(&device->slots);
+  nnc_slots_add(&device->slots, slot, number, run);
+  nnc_slots_note(slot, 0, 1);
+  nnc_slots_tell_state(&device->slots, slot);
+  if (device->marks) nnc_play_marked(&device->play, entry, device->marks);
+  else nnc_play_entry(&device->play, entry, number);
+  nnc_group_fetch(&device->group, number, slot->numbers);
+  end_runs(device, slot);
+}
+
 void nnc_device_wait(const nnc_device *device) {
+  put_waiting(device);
   nnc_cuda_must(nnc_cuda.stream_wait(device->gpu.stream), "wait for the device");
 }
 
 void nnc_device_mark(nnc_device *device, int64_t *marks, int64_t stride) {
   (void)stride; /* one worker */
+  put_waiting(device);
   device->marks = marks;
 }
 
 /* --- Data ----------------------------------------------------------------------------------- */
 
-bool nnc_device_keep(nnc_device *device, int count, const nnc_rows *rows) {
+bool nnc_device_keep(nnc_device *device, int count, const nnc_rows *rows, int64_t group) {
   nnc_kept_place place = {&device->gpu, device->model, device->arena, &device->transfer};
   nnc_slot_room room = device->slots.room;
   room.examples = device->model->train.batch;
+  room.most = nnc_group_choose(device->model, group);
   if (!nnc_kept_open(&device->kept, &place, count, rows)) return false;
   device->gpu.planned += device->kept.bytes;
   if (!nnc_slots_widen(&device->slots, &room)) exit(NNC_EXIT_FAILURE); /* after its message */
@@ -302,6 +336,7 @@ void nnc_device_read(const nnc_device *device, const nnc_tensor *tensor, int64_t
                      int64_t count, void *to) {
   int64_t size = nnc_dtype_size(tensor->dtype);
   NNC_ASSERT(has_elements(tensor, from, count));
+  put_waiting(device);
   if (nnc_turned_has(&device->turned, tensor)) {
     nnc_turned_part part = {tensor, place_of(device, tensor), from, count};
     nnc_turned_read(&device->turned, (nnc_transfer *)&device->transfer, &part, to);
@@ -315,6 +350,7 @@ void nnc_device_write(nnc_device *device, const nnc_tensor *tensor, int64_t from
                       const void *values) {
   int64_t size = nnc_dtype_size(tensor->dtype);
   NNC_ASSERT(has_elements(tensor, from, count));
+  put_waiting(device);
   if (nnc_turned_has(&device->turned, tensor)) {
     nnc_turned_part part = {tensor, place_of(device, tensor), from, count};
     nnc_turned_write(&device->turned, &device->transfer, &part, values);
@@ -332,9 +368,13 @@ double nnc_device_number(const nnc_device *device, const nnc_tensor *tensor) {
 
 int64_t nnc_device_under_way(const nnc_device *device) { return device->slots.runs; }
 
+/* The host looks at a group when the next one is in the stream, while one more is prepared. */
+int64_t nnc_device_behind(const nnc_device *device) { return 2 * device->slots.room.most - 1; }
+
 /* The accumulators are copied out together when a run has ended. To wait for it is to take answers. */
 double nnc_device_left(const nnc_device *device, int64_t run, const nnc_tensor *tensor) {
   enum nnc_entry_number entry;
+  if (device->waiting && run > device->slots.runs - device->waiting->count) put_waiting(device);
   const char *numbers = nnc_slots_answer((nnc_slots *)&device->slots, run, &entry);
   int64_t at = nnc_numbers_find(&device->numbers[entry], tensor);
   NNC_ASSERT(at >= 0);
@@ -343,6 +383,7 @@ double nnc_device_left(const nnc_device *device, int64_t run, const nnc_tensor *
 
 void *nnc_device_begin_write(nnc_device *device, const nnc_tensor *tensor) {
   NNC_ASSERT(!nnc_turned_has(&device->turned, tensor)); /* it is an input */
+  put_waiting(device);
   return nnc_staging_begin(&device->staging, place_of(device, tensor), nnc_tensor_bytes(tensor));
 }
 

@@ -82,12 +82,13 @@ bool nnc_cuda_worked(CuResult result, const char *doing) {
 
 static struct {
   const char *entry;
-  int64_t step, example;
+  int64_t step, last, example;
 } now;
 
-void nnc_cuda_note_run(const char *entry, int64_t step, int64_t example) {
+void nnc_cuda_note_run(const char *entry, int64_t step, int64_t last, int64_t example) {
   now.entry = entry;
   now.step = step;
+  now.last = last;
   now.example = example;
 }
 
@@ -96,7 +97,10 @@ void nnc_cuda_must(CuResult result, const char *doing) {
   char message[NNC_MESSAGE], when[128] = "";
   if (nnc_cuda_explain(message, result, doing)) return;
   const char *or_before = result >= CU_ILLEGAL_ADDRESS ? " or the run before it" : "";
-  if (now.entry && now.step > 0)
+  if (now.entry && now.last > now.step)
+    snprintf(when, sizeof when, "steps %lld to %lld%s: ", (long long)now.step, (long long)now.last,
+             or_before);
+  else if (now.entry && now.step > 0)
     snprintf(when, sizeof when, "step %lld, entry '%s'%s: ", (long long)now.step, now.entry,
              or_before);
   else if (now.entry)

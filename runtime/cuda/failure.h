@@ -14,8 +14,8 @@ bool nnc_cuda_explain(char *message, CuResult result, const char *doing);
 bool nnc_cuda_worked(CuResult result, const char *doing);
 
 /* What runs on the device from now on, for the message of a failure: an entry's name; `step` 0 outside
- * of training, where `example` is the batch's first. */
-void nnc_cuda_note_run(const char *entry, int64_t step, int64_t example);
+ * of training, where `example` is the batch's first; `last` the last step of those that go together. */
+void nnc_cuda_note_run(const char *entry, int64_t step, int64_t last, int64_t example);
 
 /* Ends the program with a message unless it worked. What the device has computed is lost then, and files
  * are as they were: nothing is saved after a failure of the device. */

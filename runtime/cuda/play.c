@@ -122,14 +122,13 @@ void nnc_play_copy(nnc_play *play, CuAddress to, CuAddress from, int64_t bytes) 
 
 /* --- Runs ----------------------------------------------------------------------------------- */
 
-static CuGraphExec record(nnc_play *play, const nnc_entry *entry) {
+CuGraphExec nnc_play_record(nnc_play *play, void (*put)(void *context), void *context) {
   const char *doing = "record an entry's kernels";
   CuGraph graph;
   CuGraphExec exec;
-  nnc_worker worker = play->worker;
   int mode = play->library ? CU_CAPTURE_RELAXED : CU_CAPTURE_THREAD_LOCAL; /* it may load kernels */
   nnc_cuda_must(nnc_cuda.capture_begin(play->gpu->stream, mode), doing);
-  entry->run(&worker);
+  put(context);
   nnc_cuda_must(nnc_cuda.capture_end(play->gpu->stream, &graph), doing);
   nnc_cuda_must(nnc_cuda.graph_instantiate(&exec, graph, 0), "make a graph of an entry's kernels");
   nnc_cuda_must(nnc_cuda.graph_destroy(graph), doing);
@@ -137,10 +136,31 @@ static CuGraphExec record(nnc_play *play, const nnc_entry *entry) {
   return exec;
 }
 
+void nnc_play_run(nnc_play *play, const nnc_entry *entry) {
+  nnc_worker worker = play->worker;
+  entry->run(&worker);
+}
+
+void nnc_play_launch_graph(nnc_play *play, CuGraphExec graph) {
+  nnc_cuda_must(nnc_cuda.graph_launch(graph, play->gpu->stream), "launch a graph");
+}
+
+/* What an entry's graph is recorded of. */
+typedef struct Recording {
+  nnc_play *play;
+  const nnc_entry *entry;
+} Recording;
+
+static void run_recorded(void *context) {
+  const Recording *recording = context;
+  nnc_play_run(recording->play, recording->entry);
+}
+
 void nnc_play_entry(nnc_play *play, const nnc_entry *entry, enum nnc_entry_number number) {
   NNC_ASSERT(number < NNC_ENTRY_COUNT);
-  if (!play->graphs[number]) play->graphs[number] = record(play, entry);
-  nnc_cuda_must(nnc_cuda.graph_launch(play->graphs[number], play->gpu->stream), "launch a graph");
+  CuGraphExec *graph = &play->graphs[number];
+  if (!*graph) *graph = nnc_play_record(play, run_recorded, &(Recording){play, entry});
+  nnc_play_launch_graph(play, *graph);
 }
 
 void nnc_play_marked(nnc_play *play, const nnc_entry *entry, int64_t *marks) {

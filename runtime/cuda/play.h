@@ -31,6 +31,12 @@ void nnc_play_close(nnc_play *play);
 /* Puts a run of entry `number` of the model into the stream. */
 void nnc_play_entry(nnc_play *play, const nnc_entry *entry, enum nnc_entry_number number);
 
+/* For graphs of other runs: what `put` puts into the stream becomes a graph, which the caller destroys;
+ * nnc_play_run is what entries put there. */
+CuGraphExec nnc_play_record(nnc_play *play, void (*put)(void *context), void *context);
+void nnc_play_run(nnc_play *play, const nnc_entry *entry);
+void nnc_play_launch_graph(nnc_play *play, CuGraphExec graph);
+
 /* The same kernel by kernel, with marks; returns when it has ended. */
 void nnc_play_marked(nnc_play *play, const nnc_entry *entry, int64_t *marks);
 

@@ -13,10 +13,12 @@ enum { ALIGNMENT = 256 };
 
 static int64_t rounded(int64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
-void nnc_slots_note(const nnc_slot_run *run) {
+void nnc_slots_note(const nnc_slot *slot, int first, int count) {
   static const char *const names[NNC_ENTRY_COUNT] = {"init", "train",    "accumulate",
                                                      "eval", "eval_one", "predict"};
-  nnc_cuda_note_run(names[run->entry], run->step, run->example);
+  if (count == 0) return;
+  const nnc_slot_run *run = &slot->runs[first];
+  nnc_cuda_note_run(names[run->entry], run->step, slot->runs[first + count - 1].step, run->example);
 }
 
 /* --- Opening -------------------------------------------------------------------------------- */
@@ -24,11 +26,12 @@ void nnc_slots_note(const nnc_slot_run *run) {
 static void release(nnc_slots *slots) {
   if (slots->pinned) (void)nnc_cuda.host_free(slots->pinned);
   if (slots->told) (void)nnc_cuda.memory_free(slots->told);
+  if (slots->aside) (void)nnc_cuda.memory_free(slots->aside);
   free(slots->run_memory);
   free(slots->answered_runs);
   free(slots->answers);
   slots->pinned = slots->answers = NULL;
-  slots->told = 0;
+  slots->told = slots->aside = 0;
   slots->run_memory = slots->answered_runs = NULL;
 }
 
@@ -54,7 +57,9 @@ static bool take(nnc_slots *slots) {
     slots->slots[i].left = (void *)(numbers + slots->answer_bytes * slots->room.most);
   }
   return nnc_gpu_take(slots->gpu, &slots->told, slots->told_bytes * slots->room.most,
-                      "what runs are told");
+                      "what runs are told") &&
+         nnc_gpu_take(slots->gpu, &slots->aside, slots->answer_bytes * slots->room.most,
+                      "what runs answer");
 }
 
 static bool make_room(nnc_slots *slots, const nnc_slot_room *room) {
@@ -95,7 +100,7 @@ void nnc_slots_close(nnc_slots *slots) {
 /* Of the slot that was begun first of those whose answers are not taken. */
 static void take_answers(nnc_slots *slots) {
   nnc_slot *slot = &slots->slots[slots->taken++ % NNC_SLOTS];
-  if (slot->count > 0) nnc_slots_note(&slot->runs[0]);
+  nnc_slots_note(slot, 0, slot->count);
   nnc_cuda_must(nnc_cuda.event_wait(slot->ended), "wait for a run's end");
   for (int i = 0; i < slot->count; i++) {
     int64_t at = ++slots->answered % slots->answer_count;
@@ -132,12 +137,19 @@ int nnc_slots_add(nnc_slots *slots, nnc_slot *slot, enum nnc_entry_number entry,
   return number;
 }
 
-void nnc_slots_tell(const nnc_slots *slots, const nnc_slot *slot, bool has_examples) {
-  NNC_ASSERT(has_examples || slot->count == 1);
-  CuAddress to = has_examples ? slots->told : slots->state;
-  int64_t bytes = has_examples ? slot->count * slots->told_bytes : slots->state_bytes;
-  nnc_cuda_must(nnc_cuda.copy_in(to, slot->told, (size_t)bytes, slots->gpu->stream),
+static void tell(const nnc_slots *slots, CuAddress to, const char *told, int64_t bytes) {
+  nnc_cuda_must(nnc_cuda.copy_in(to, told, (size_t)bytes, slots->gpu->stream),
                 "tell the device what to run");
+}
+
+void nnc_slots_tell(const nnc_slots *slots, const nnc_slot *slot, int first, int count) {
+  NNC_ASSERT(first >= 0 && count > 0 && first + count <= slot->count);
+  tell(slots, slots->told, slot->told + first * slots->told_bytes, count * slots->told_bytes);
+}
+
+void nnc_slots_tell_state(const nnc_slots *slots, const nnc_slot *slot) {
+  NNC_ASSERT(slot->count == 1);
+  tell(slots, slots->state, slot->told, slots->state_bytes);
 }
 
 /* --- Answers -------------------------------------------------------------------------------- */
@@ -147,7 +159,8 @@ const char *nnc_slots_answer(nnc_slots *slots, int64_t run, enum nnc_entry_numbe
   if (!is_kept) nnc_assert_failed("a run's numbers are asked for in time", __FILE__, __LINE__);
   bool waits = slots->answered < run;
   while (slots->answered < run) take_answers(slots);
-  if (waits) nnc_slots_note(&slots->slots[(slots->begun - 1) % NNC_SLOTS].runs[0]);
+  const nnc_slot *last = &slots->slots[(slots->begun - 1) % NNC_SLOTS];
+  if (waits) nnc_slots_note(last, 0, last->count);
   int64_t at = run % slots->answer_count;
   *entry = slots->answered_runs[at].entry;
   return slots->answers + at * slots->answer_bytes;

@@ -40,7 +40,8 @@ typedef struct nnc_slots {
   int64_t state_bytes;              /* the state and its scalars */
   int64_t told_bytes, answer_bytes; /* of a run in a slot */
   CuAddress state;                  /* on the device, the scalars after it: kernels find it here */
-  CuAddress told;                   /* on the device, the runs of a slot */
+  CuAddress told;  /* on the device, what runs of a slot are told, from the first */
+  CuAddress aside; /* on the device, what runs of a group answer */
   char *pinned;
   nnc_slot_run *run_memory;
   nnc_slot slots[NNC_SLOTS];
@@ -63,14 +64,15 @@ nnc_slot *nnc_slots_begin(nnc_slots *slots);
 /* Adds a run to it; the run's number in the slot. */
 int nnc_slots_add(nnc_slots *slots, nnc_slot *slot, enum nnc_entry_number entry,
                   const nnc_run *run);
-/* Puts into the stream what the slot's runs are told: to slots->told, or, of a single run whose inputs were
- * written, to slots->state. */
-void nnc_slots_tell(const nnc_slots *slots, const nnc_slot *slot, bool has_examples);
+/* Puts into the stream what `count` of its runs are told, from `first` on, to slots->told; what the only
+ * run is told, to slots->state. */
+void nnc_slots_tell(const nnc_slots *slots, const nnc_slot *slot, int first, int count);
+void nnc_slots_tell_state(const nnc_slots *slots, const nnc_slot *slot);
 
 /* The accumulators that run number `run` has left; waits for it. It is one of the last 2 * room.most + 1. */
 const char *nnc_slots_answer(nnc_slots *slots, int64_t run, enum nnc_entry_number *entry);
 
 /* For the message of a failure: what is waited for. */
-void nnc_slots_note(const nnc_slot_run *run);
+void nnc_slots_note(const nnc_slot *slot, int first, int count);
 
 #endif

@@ -48,11 +48,16 @@ nnc_data *nnc_session_open_data(nnc_session *session, const char *set, const nnc
   return check(title, data, entry, message);
 }
 
+bool nnc_session_keep_rows(nnc_session *session, const nnc_rows *rows) {
+  const nnc_options *options = session->options;
+  return options->resident != 0 &&
+         nnc_device_keep(session->device, session->model->train.input_count, rows,
+                         options->group > 0 ? options->group : 0);
+}
+
 bool nnc_session_keep_data(nnc_session *session, const nnc_data *data) {
-  int count = session->model->train.input_count;
-  nnc_rows *rows = calloc((size_t)count + 1, sizeof *rows);
-  bool keeps = rows && session->options->resident != 0 && nnc_data_rows(data, rows) &&
-               nnc_device_keep(session->device, count, rows);
+  nnc_rows *rows = calloc((size_t)session->model->train.input_count + 1, sizeof *rows);
+  bool keeps = rows && nnc_data_rows(data, rows) && nnc_session_keep_rows(session, rows);
   free(rows);
   return keeps;
 }

@@ -15,7 +15,9 @@ static inline const char *nnc_data_folder(const nnc_options *options) {
 nnc_data *nnc_session_open_data(nnc_session *session, const char *set, const nnc_entry *entry);
 nnc_data *nnc_session_open_files(nnc_session *session, const nnc_entry *entry);
 
-/* Lets the device keep the rows of `data`, unless --resident=no; false: it does not. */
+/* Lets the device keep the rows of training's inputs (NULL: it has none), or those of `data`, unless
+ * --resident=no; false: it does not. */
+bool nnc_session_keep_rows(nnc_session *session, const nnc_rows *rows);
 bool nnc_session_keep_data(nnc_session *session, const nnc_data *data);
 
 #endif

@@ -97,7 +97,7 @@ static bool keep_drawn(nnc_trial *trial) {
                          .held_bytes = bytes};
     values += (bytes + 63) / 64 * 64;
   }
-  bool keeps = rows && nnc_device_keep(trial->session->device, entry->input_count, rows);
+  bool keeps = rows && nnc_session_keep_rows(trial->session, rows);
   free(rows);
   return keeps;
 }
@@ -105,7 +105,6 @@ static bool keep_drawn(nnc_trial *trial) {
 /* The numbers of a batch's examples, where the device keeps what they are of. */
 static bool keep(nnc_trial *trial) {
   int64_t batch = trial->session->model->train.batch;
-  if (trial->session->options->resident == 0) return true;
   if (trial->data ? !nnc_session_keep_data(trial->session, trial->data) : !keep_drawn(trial))
     return true;
   trial->examples = calloc((size_t)batch + 1, sizeof *trial->examples);

@@ -1,7 +1,7 @@
 /* The train command: the loop over steps.  Nothing is allocated here but the text of
  * checkpoints.
  *
- * A device may run ahead of the host: then a step's loss is looked at when the next step has begun, but
+ * A device may run ahead of the host: then a step's loss is looked at when later steps have begun, but
  * always before anything is reported or saved. */
 #include <math.h>
 
@@ -23,21 +23,62 @@ static bool next_batch(const Trainer *trainer, nnc_feed *feed) {
   return batch.count >= 0;
 }
 
-/* Of step `step`, and of the one before the last when it is that. */
-static nnc_tally *tally_of(Trainer *trainer, int64_t step) {
-  return &trainer->step_tallies[step % 2];
+/* False when the run must end: the loss of the step is no number. */
+static bool check_loss(Trainer *trainer, int64_t step) {
+  const nnc_model *model = trainer->model;
+  if (model->metric_count == 0) return true;
+  nnc_tally_metrics(&trainer->step_tally, model, &model->train, trainer->step_metrics);
+  double loss = trainer->step_metrics[0];
+  if (isfinite(loss)) return true;
+  long long number = (long long)step;
+  if (trainer->options->keep_going) {
+    nnc_warning("step %lld: %s is %g", number, model->metric_names[0], loss);
+    return true;
+  }
+  if (trainer->saved_step >= 0)
+    nnc_error("step %lld: %s is %g; training stops. %s holds step %lld", number,
+              model->metric_names[0], loss, trainer->session->checkpoint,
+              (long long)trainer->saved_step);
+  else
+    nnc_error("step %lld: %s is %g; training stops, and nothing was saved yet", number,
+              model->metric_names[0], loss);
+  return false;
+}
+
+/* What the run that comes first of those that have not been looked at has left. */
+static void look(Trainer *trainer) {
+  const nnc_device *device = trainer->session->device;
+  const Unseen *unseen = &trainer->unseen[trainer->first_unseen];
+  trainer->first_unseen = (trainer->first_unseen + 1) % trainer->unseen_room;
+  trainer->unseen_count--;
+  nnc_tally_take(&trainer->tally, unseen->entry, device, unseen->number);
+  nnc_tally_take(&trainer->step_tally, unseen->entry, device, unseen->number);
+  if (unseen->step == 0) return;
+  if (!trainer->has_failed && !check_loss(trainer, unseen->step)) trainer->has_failed = true;
+  nnc_tally_reset(&trainer->step_tally);
+}
+
+/* A run has begun: those before it are looked at that hold up the device no more. */
+static void note_run(Trainer *trainer, const nnc_entry *entry, int64_t step) {
+  int64_t at = (trainer->first_unseen + trainer->unseen_count++) % trainer->unseen_room;
+  trainer->unseen[at] = (Unseen){entry, nnc_device_under_way(trainer->session->device), step};
+  if (trainer->unseen_count == trainer->unseen_room) look(trainer);
+}
+
+/* Nothing of the steps so far is under way any more; false as check_loss. */
+static bool settle_all(Trainer *trainer) {
+  while (trainer->unseen_count > 0) look(trainer);
+  return !trainer->has_failed;
 }
 
 /* False when its examples cannot be read; then nothing has changed. */
 static bool run_minibatch(Trainer *trainer, const nnc_entry *entry, nnc_feed *feed,
                           int64_t number) {
   nnc_session *session = trainer->session;
-  if (trainer->loader && !next_batch(trainer, feed)) return false;
   int64_t step = trainer->position.step + 1;
+  if (trainer->loader && !next_batch(trainer, feed)) return false;
   nnc_session_run_on(session, entry, trainer->examples, step, number * entry->batch);
-  nnc_tally_add(&trainer->tally, entry, session->device);
-  nnc_tally_add(tally_of(trainer, step), entry, session->device);
-  nnc_tally_settle(tally_of(trainer, step - 1));
+  note_run(trainer, entry, entry == &trainer->model->train ? step : 0);
   return true;
 }
 
@@ -54,7 +95,6 @@ static int64_t run_step(Trainer *trainer) {
   if (position->step_in_epoch == 0) nnc_streams_start(trainer->session);
   nnc_session_host(trainer->session, position->step + 1, position->epoch, position->schedule_steps,
                    position->steps_per_epoch);
-  nnc_tally_reset(tally_of(trainer, position->step + 1));
   for (int64_t i = 0; i < last; i++)
     if (!run_minibatch(trainer, &model->accumulate, &trainer->accumulate_feed, i)) return i;
   return last + run_minibatch(trainer, &model->train, &trainer->train_feed, last);
@@ -79,44 +119,6 @@ static void advance(Trainer *trainer) {
   bool is_due =
       trainer->validate_steps > 0 ? position->step % trainer->validate_steps == 0 : ends_epoch;
   position->report_is_due = is_due || position->step == trainer->total_steps;
-}
-
-/* False when the run must end: the loss of the step is no number. */
-static bool check_loss(Trainer *trainer, int64_t step) {
-  const nnc_model *model = trainer->model;
-  if (model->metric_count == 0) return true;
-  nnc_tally_metrics(tally_of(trainer, step), model, &model->train, trainer->step_metrics);
-  double loss = trainer->step_metrics[0];
-  if (isfinite(loss)) return true;
-  long long number = (long long)step;
-  if (trainer->options->keep_going) {
-    nnc_warning("step %lld: %s is %g", number, model->metric_names[0], loss);
-    return true;
-  }
-  if (trainer->saved_step >= 0)
-    nnc_error("step %lld: %s is %g; training stops. %s holds step %lld", number,
-              model->metric_names[0], loss, trainer->session->checkpoint,
-              (long long)trainer->saved_step);
-  else
-    nnc_error("step %lld: %s is %g; training stops, and nothing was saved yet", number,
-              model->metric_names[0], loss);
-  return false;
-}
-
-/* The loss of the last step, unless it has been looked at; false as check_loss. */
-static bool settle(Trainer *trainer) {
-  int64_t step = trainer->unchecked_step;
-  trainer->unchecked_step = -1;
-  return step < 0 || check_loss(trainer, step);
-}
-
-/* After a step: the loss of the one before where this one is under way, else its own. */
-static bool settle_earlier(Trainer *trainer) {
-  int64_t step = trainer->position.step;
-  bool is_under_way = nnc_device_under_way(trainer->session->device) > 0;
-  bool good = settle(trainer);
-  trainer->unchecked_step = step;
-  return good && (is_under_way || settle(trainer));
 }
 
 /* An example could not be read.  What the steps before it did is saved, unless the step had begun:
@@ -147,12 +149,6 @@ static int finished(Trainer *trainer) {
   return trainer->log.has_failed ? NNC_EXIT_FAILURE : NNC_EXIT_OK;
 }
 
-/* Nothing of the steps so far is under way any more; false as check_loss. */
-static bool settle_all(Trainer *trainer) {
-  nnc_tally_settle(&trainer->tally);
-  return settle(trainer);
-}
-
 /* What comes between two steps: true when the run ends, with *code. */
 static bool ends_here(Trainer *trainer, int *code) {
   bool is_reported = trainer->position.report_is_due;
@@ -180,7 +176,8 @@ static int run_steps(Trainer *trainer) {
       return settle_all(trainer) ? starved(trainer, ran > 0) : NNC_EXIT_FAILURE;
     advance(trainer);
     trainer->has_stepped = true;
-    if (!settle_earlier(trainer)) return NNC_EXIT_FAILURE;
+    bool shows = nnc_progress_is_due(&trainer->progress);
+    if (trainer->has_failed || (shows && !settle_all(trainer))) return NNC_EXIT_FAILURE;
     nnc_trainer_show_step(trainer);
   }
   return code;

@@ -73,7 +73,10 @@ static bool open_data(Trainer *trainer) {
               model->predict.run ? "; its command is predict" : "");
     return false;
   }
-  if (model->train.input_count == 0) return true;
+  if (model->train.input_count == 0) {
+    if (trains) (void)nnc_session_keep_rows(trainer->session, NULL);
+    return true;
+  }
   if (!set && trains) {
     nnc_error("%s has inputs but no 'data train'", model->file);
     return false;
@@ -236,9 +239,7 @@ static bool open_tallies(Trainer *trainer) {
   const nnc_model *model = trainer->model;
   size_t rows = (size_t)model->data_set_count + 1;
   if (!nnc_tally_open(&trainer->tally, &model->train)) return false;
-  for (int i = 0; i < 2; i++)
-    if (!nnc_tally_open(&trainer->step_tallies[i], &model->train)) return false;
-  trainer->unchecked_step = -1;
+  if (!nnc_tally_open(&trainer->step_tally, &model->train)) return false;
   trainer->metrics = calloc(rows * (size_t)model->metric_count + 1, sizeof(double));
   trainer->step_metrics = calloc((size_t)model->metric_count + 1, sizeof(double));
   if (trainer->metrics && trainer->step_metrics) return true;
@@ -246,8 +247,16 @@ static bool open_tallies(Trainer *trainer) {
   return false;
 }
 
+/* When the device is open with all that it keeps. */
+static bool open_unseen(Trainer *trainer) {
+  trainer->unseen_room = nnc_device_behind(trainer->session->device) + 1;
+  trainer->unseen = calloc((size_t)trainer->unseen_room, sizeof *trainer->unseen);
+  if (!trainer->unseen) nnc_error("cannot allocate the list of runs under way");
+  return trainer->unseen != NULL;
+}
+
 static bool open_rest(Trainer *trainer, const nnc_safetensors *resumed) {
-  return open_data(trainer) && find_length(trainer) &&
+  return open_data(trainer) && open_unseen(trainer) && find_length(trainer) &&
          (trainer->total_steps == 0 ||
           nnc_evaluator_open(&trainer->evaluator, trainer->session, 0, NULL)) &&
          open_folder(trainer) && choose_keep(trainer) && open_log(trainer) &&
@@ -344,13 +353,14 @@ void nnc_trainer_close(Trainer *trainer) {
   nnc_data_close(trainer->data);
   nnc_evaluator_close(&trainer->evaluator);
   nnc_tally_close(&trainer->tally);
-  for (int i = 0; i < 2; i++) nnc_tally_close(&trainer->step_tallies[i]);
+  nnc_tally_close(&trainer->step_tally);
   nnc_log_close(&trainer->log);
   if (trainer->folder) nnc_remove_made(trainer->folder, trainer->folder_made);
   nnc_folder_unlock(trainer->folder_lock);
   nnc_feed_close(&trainer->train_feed);
   nnc_feed_close(&trainer->accumulate_feed);
   free(trainer->examples);
+  free(trainer->unseen);
   free(trainer->metrics);
   free(trainer->step_metrics);
   free(trainer->folder);

@@ -10,6 +10,13 @@
 #include "train/progress.h"
 #include "train/run_log.h"
 
+/* A run whose numbers have not been looked at. */
+typedef struct Unseen {
+  const nnc_entry *entry;
+  int64_t number; /* as nnc_device_under_way said */
+  int64_t step;   /* that ends with it; 0: none */
+} Unseen;
+
 typedef struct Trainer {
   nnc_session *session;
   const nnc_model *model;
@@ -26,10 +33,12 @@ typedef struct Trainer {
   int64_t total_steps, total_epochs; /* total_epochs 0: steps count */
   int64_t validate_steps;            /* 0: after each epoch */
 
-  nnc_tally tally;           /* since the last report */
-  nnc_tally step_tallies[2]; /* of the last two steps, even and odd: is the loss finite? */
-  int64_t unchecked_step;    /* the last, whose loss has not been looked at; -1: there is none */
-  double *metrics;           /* of the period, then a row for each evaluation set */
+  nnc_tally tally;      /* since the last report */
+  nnc_tally step_tally; /* of the step that is looked at: is the loss finite? */
+  Unseen *unseen;       /* a ring; the device may be that far ahead */
+  int64_t unseen_room, first_unseen, unseen_count;
+  bool has_failed; /* a loss is no number; the message was given */
+  double *metrics; /* of the period, then a row for each evaluation set */
   double *step_metrics;
 
   char *folder;       /* of checkpoint and log */

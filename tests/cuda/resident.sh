@@ -1,5 +1,6 @@
-# Data that the device keeps: a run with --resident=yes leaves the same bytes as one without, which is fed by the host;
-# so it does when it is resumed the other way round, and where the device has too little memory.
+# Data that the device keeps, and steps that go to it together: such a run leaves the same bytes as one with
+# --resident=no, which the host feeds step by step; so it does when it is resumed the other way round, and where the
+# device has too little memory.
 
 resident_program() { # MODEL OPTIONS...: the program $here/MODEL and its data
   local model=$1; shift
@@ -20,12 +21,16 @@ same_as_fed() { # NAME OUT
 }
 
 kept_rows() { # MODEL STEPS MEMORY: steps of the whole run, memory that the data do not fit into
-  local model=$1 steps="--schedule $2 --steps" async
+  local model=$1 steps="--schedule $2 --steps" async group
   resident_program "$model"
   trains "$model" fed 'of data$' --resident=no $steps "$2"
   for async in issue late others; do
     NNC_EMULATOR_ORDER=shuffled NNC_EMULATOR_ASYNC=$async trains "$model" "kept_$async" 'kB of them there too' $steps "$2"
     same_as_fed "$model, $async" "kept_$async"
+  done
+  for group in 1 2 8; do
+    NNC_EMULATOR_ASYNC=late trains "$model" "group$group" 'there too' --group $group $steps "$2"
+    same_as_fed "$model, groups of $group" "group$group"
   done
   trains "$model" parts 'there too' $steps $(($2 / 3 - 1))
   trains "$model" parts 'of data$' --resume --resident=no $steps $(($2 / 2))
@@ -52,6 +57,17 @@ kept_limit() {
   check_status "a flag of yes and no" 2 'wants yes or no' "$here/windows" --resident=maybe
 }
 
+# Losses that are scaled as the device sees fit, in f16: what a step leaves for the next is on the device.
+kept_scale() {
+  sed 's/1000/24/g; s/const batch = 100/const batch = 20/; s/minimize  = loss/minimize = loss, precision = f16/' models/mnist.net \
+    >"$here/half.net"
+  check "half.net" "$nnc" "${cuda[@]}" "$here/half.net" -o "$here/half"
+  check "digits" "$build/bin/nnc-digits" "$here" --train 300 --test 40
+  trains half fed 'of data$' --resident=no --epochs 2
+  NNC_EMULATOR_ASYNC=others trains half kept 'there too' --epochs 2
+  same_as_fed "f16 in groups" kept
+}
+
 # The compiler of the emulator puts a mistake into the kernel (seed.py); what it leaves must differ then.
 kept_defect() { # DEFECT
   local defect=$1 real=clang++ model=resident status
@@ -73,6 +89,7 @@ part_resident() {
   job "rows that the device keeps" kept_rows resident 9 25000
   job "windows that the device keeps" kept_rows windows 64 22000
   job "what does not fit" kept_limit
+  job "scaled losses in groups" kept_scale
   some=$(python3 tests/cuda/seed.py --list resident)
   [ -n "$is_long" ] || some=state_frozen
   for defect in $some; do job "defect $defect" kept_defect "$defect"; done

@@ -19,7 +19,8 @@ if [ -n "${NNC_CUDA_DRIVER:-}" ]; then
   library="$build/lib/nnc/libnnccuda.a $library"
   LDFLAGS+=" -ldl"
   export NNC_LIBCUDA=$NNC_CUDA_DRIVER
-  tests="training metrics log numbers folders damage headers fits predict export step device hangup"
+  tests="training metrics log numbers folders damage headers fits predict export step device groups hangup"
+  alone=--group=1 # steps do not go together, so that it is known in which of them something happens
   # An interrupt that a kernel sends comes in its own step only where kernels run at once.
   [ -z "${COUNTING_EAGER:-}" ] || tests+=" resume"
 fi
@@ -27,6 +28,7 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2
 
+alone=${alone:-}
 passed=0 failed=0
 pass() { passed=$((passed + 1)); }
 fail() { failed=$((failed + 1)); echo "FAILED: $1"; [ -z "$2" ] || sed 's/^/    /' <<<"$2"; }
@@ -114,13 +116,13 @@ test_resume() {
   local step
   for step in 1 2 9 10 11 17 30 39 40; do
     rm -rf stopped
-    TOY_INTERRUPT=$step run 130 "step $step is saved" ./toy --out stopped -j2
+    TOY_INTERRUPT=$step run 130 "step $step is saved" ./toy --out stopped -j2 $alone
     run 0 '' ./toy --out stopped --resume -j1 -q
     same "interrupted in step $step" one stopped
   done
   rm -rf stopped
-  TOY_INTERRUPT=3 run 130 '' ./toy --out stopped -q
-  for step in 4 10 25; do TOY_INTERRUPT=$step run 130 '' ./toy --out stopped --resume -q; done
+  TOY_INTERRUPT=3 run 130 '' ./toy --out stopped -q $alone
+  for step in 4 10 25; do TOY_INTERRUPT=$step run 130 '' ./toy --out stopped --resume -q $alone; done
   run 0 '' ./toy --out stopped --resume
   same "interrupted four times" one stopped
   for step in 5 10 20 21 38; do
@@ -369,6 +371,58 @@ test_profile() {
 }
 
 # Where the GPU is a stand-in: the numbers are those of processors, whether the host runs ahead or not.
+# Steps that go to the device together leave what single steps do; so they do after an interrupt, with minibatches that
+# make a step, at any place where a report, a save or the end of the run comes between them.
+test_groups() {
+  local group every
+  for group in 1 2 8 64; do
+    run 0 '' ./toy --out "group$group" --group $group --save-every 7 --validate-every 9 -q
+    same "groups of $group" group1 "group$group"
+    run 0 '' ./toy_accumulate --out "groups$group" --group $group --validate-every 6 -q
+    same "groups of $group steps of minibatches" groups1 "groups$group"
+  done
+  for every in 3 5; do
+    rm -rf parts
+    run 0 '' ./toy --out parts --steps $every --schedule 1000000 -q
+    run 0 '' ./toy --out parts --resume --steps $((5 * every + 1)) --schedule 1000000 --group 4 -q
+    run 0 '' ./toy --out parts_alone --steps $((5 * every + 1)) --schedule 1000000 $alone -q
+    check "resumed in groups" cmp -s parts/checkpoint.safetensors parts_alone/checkpoint.safetensors
+  done
+  rm -rf interrupted
+  TOY_INTERRUPT=13 run 130 'step [0-9]+ is saved' ./toy --out interrupted
+  run 0 '' ./toy --out interrupted --resume -q
+  same "interrupted in a group" one interrupted
+  run 1 'steps [0-9]+ to [0-9]+ or the run before it: cannot launch a graph' \
+    env COUNTING_FAIL=cuGraphLaunch:3:700 ./toy --out fault2 -q
+  defects_of_groups
+}
+
+# Mistakes that are put into the device: checkpoint or log must not be what they are without.
+same_quietly() { cmp -s "$1/checkpoint.safetensors" "$2/checkpoint.safetensors" && same_log "$1/log.jsonl" "$2/log.jsonl"; }
+is_noticed() { ! same_quietly group1 defect; }
+defect() { # FILE WHEN EXPRESSION: what sed does to a file of runtime/cuda; WHEN: "late" where only such a driver shows it
+  if [ "$2" = late ] && [ -n "${COUNTING_EAGER:-}" ]; then return; fi
+  sed -E "${3/none/}" "$runtime/cuda/$1" >"defect_$1"
+  [ "$3" = none ] || check "defect $3: there is such text" differ "$runtime/cuda/$1" "defect_$1"
+  $cc $flags "$here/toy_model.c" "defect_$1" -o toy_defect $library -lz -lm -lpthread $LDFLAGS ||
+    fail "defect $3 compiles"
+  rm -rf defect
+  (ulimit -c 0; timeout 20 ./toy_defect --out defect --group ${4:-16} -q >/dev/null 2>&1) 2>/dev/null
+  if [ "$3" = none ]; then check "without a defect" same_quietly group1 defect
+  else check "defect $3 is noticed" is_noticed; fi
+}
+defects_of_groups() {
+  run 0 '' ./toy --out group1 $alone -q
+  defect group.c '' none
+  defect group.c '' 's/place \* slots->told_bytes/0 * slots->told_bytes/'
+  defect group.c '' 's/begin_run\(group, number, i\)/begin_run(group, number, i > 0 ? i - 1 : 0)/'
+  defect group.c '' 's/\(place \* group->slots->answer_bytes\)/(0 * group->slots->answer_bytes)/'
+  defect group.c '' 's/nnc_slots_tell\(slots, slot, first, count\)/nnc_slots_tell(slots, slot, 0, count)/'
+  defect slots.c '' 's/count \* slots->told_bytes\)/slots->told_bytes)/'
+  defect slots.c late 's/nnc_cuda_must\(nnc_cuda.event_wait\(slot->ended\).*/;/' 2
+  defect device.c '' 's/\) put_waiting\(device\);/) ;/'
+}
+
 test_device() {
   $cc ${flags/-DON_CUDA/} "$here/toy_model.c" -o toy_cpu "${library##* }" -lz -lm -lpthread $LDFLAGS
   $cc ${flags/-DON_CUDA/} -DACCUMULATE=2 "$here/toy_model.c" -o toy_cpu2 "${library##* }" -lz -lm -lpthread $LDFLAGS
@@ -394,7 +448,7 @@ test_device() {
   run 1 'step 9: loss is nan; training stops. bad/checkpoint.safetensors holds step 6' \
     env TOY_NAN_STEP=9 ./toy --out bad --resume --save-every 9 -q
   run 1 "step 5, entry 'train' or the run before it: cannot launch a graph: CUDA_ERROR_ILLEGAL_ADDRESS" \
-    env COUNTING_FAIL=cuGraphLaunch:6:700 ./toy --out fault --save-every 2 -q
+    env COUNTING_FAIL=cuGraphLaunch:6:700 ./toy --out fault --save-every 2 -q $alone
   run 0 '' ./toy --out fault --resume -q
   same "after a failure" one fault
   run 0 'computes on device 0 [(]Counting 0[)]: compute capability 9.0, 100 multiprocessors' ./toy info
