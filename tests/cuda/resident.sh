@@ -28,7 +28,7 @@ kept_rows() { # MODEL STEPS MEMORY: steps of the whole run, memory that the data
     NNC_EMULATOR_ORDER=shuffled NNC_EMULATOR_ASYNC=$async trains "$model" "kept_$async" 'kB of them there too' $steps "$2"
     same_as_fed "$model, $async" "kept_$async"
   done
-  for group in 1 2 8; do
+  for group in 2 ${is_long:+1 8}; do
     NNC_EMULATOR_ASYNC=late trains "$model" "group$group" 'there too' --group $group $steps "$2"
     same_as_fed "$model, groups of $group" "group$group"
   done
