@@ -40,7 +40,8 @@ static int close_rows(void **state) {
 }
 
 static nnc_loader *open_loader(int tail, int shuffle, uint64_t seed, int prefetch) {
-  nnc_loader_options options = {BATCH, tail, shuffle, seed, prefetch};
+  nnc_loader_options options = {
+      .batch = BATCH, .tail = tail, .shuffle = shuffle, .seed = seed, .prefetch = prefetch};
   char message[NNC_MESSAGE];
   nnc_loader *loader = nnc_loader_open(data, &options, message);
   if (!loader) fail_msg("%s", message);
@@ -92,6 +93,35 @@ static void test_tails(void **state) {
   assert_int_equal(batch.count, BATCH);
   assert_memory_equal(x + 3, first, 7 * sizeof *x); /* filled from the epoch's start */
   nnc_loader_close(loader);
+}
+
+/* The examples that are named are those whose values are delivered otherwise: here value i is example i. */
+static void test_names(void **state) {
+  (void)state;
+  const int tails[] = {NNC_TAIL_DROP, NNC_TAIL_KEEP, NNC_TAIL_WRAP};
+  for (int kind = 0; kind < 12; kind++) {
+    int tail = tails[kind % 3], shuffle = kind / 3 % 2;
+    nnc_loader_options options = {.batch = BATCH,
+                                  .tail = tail,
+                                  .shuffle = shuffle,
+                                  .seed = 5,
+                                  .names = true,
+                                  .prefetch = kind < 6 ? 0 : NNC_PREFETCH_DEFAULT};
+    char message[NNC_MESSAGE];
+    nnc_loader *values = open_loader(tail, shuffle, 5, 2),
+               *names = nnc_loader_open(data, &options, message);
+    assert_non_null(names);
+    for (int index = 0; index < 250; index++) {
+      int64_t x[BATCH];
+      uint32_t examples[BATCH];
+      nnc_batch of_values = nnc_loader_next(values, (void *[]){x});
+      nnc_batch of_names = nnc_loader_next(names, (void *[]){examples});
+      assert_memory_equal(&of_names, &of_values, sizeof of_names);
+      for (int i = 0; i < of_names.count; i++) assert_int_equal(examples[i], x[i]);
+    }
+    nnc_loader_close(values);
+    nnc_loader_close(names);
+  }
 }
 
 static uint32_t draw(uint32_t *random) { return *random = *random * 1664525 + 1013904223; }
@@ -167,6 +197,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_epochs),
       cmocka_unit_test(test_tails),
+      cmocka_unit_test(test_names),
       cmocka_unit_test(test_positions_continue_exactly),
       cmocka_unit_test(test_seeds_and_options),
       cmocka_unit_test(test_orders_are_even),

@@ -121,7 +121,7 @@ static void test_whole_inputs(void **state) {
   read_well(data, 1, 1, (void *[]){x, &y});
   assert_true(x[0] == 1 && x[2] == 3 && y == 8);
   char message[NNC_MESSAGE];
-  nnc_loader_options options = {1, NNC_TAIL_DROP, 1, 1, 2};
+  nnc_loader_options options = {.batch = 1, .shuffle = 1, .seed = 1, .prefetch = 2};
   nnc_loader *loader = nnc_loader_open(data, &options, message);
   assert_non_null(loader);
   for (int i = 0; i < 10; i++) {
