@@ -168,9 +168,73 @@ NNC_INLINE int64_t nnc_round_up_lanes(int64_t n, int64_t lanes) {
   return (n + lanes - 1) / lanes * lanes;
 }
 
-/* dst[k, columns], rows `width` apart, from src[k * src_k + c * src_c]; columns from `count` to the
- * next whole vector, or to `width` where that is less, are 0. */
+/* Two vectors of 8 in turns: the low halves, the high halves. */
+#if defined(__clang__)
+#define NNC_TURNS_LOW(x, y, mask) __builtin_shufflevector(x, y, 0, 8, 1, 9, 2, 10, 3, 11)
+#define NNC_TURNS_HIGH(x, y, mask) __builtin_shufflevector(x, y, 4, 12, 5, 13, 6, 14, 7, 15)
+#else
+#define NNC_TURNS_LOW(x, y, mask) __builtin_shuffle(x, y, (mask){0, 8, 1, 9, 2, 10, 3, 11})
+#define NNC_TURNS_HIGH(x, y, mask) __builtin_shuffle(x, y, (mask){4, 12, 5, 13, 6, 14, 7, 15})
+#endif
+
+/* dst[i, c] = src[c, i] of 8 by 8: three times, rows r and r + 4 become rows 2 r and 2 r + 1 in turns. */
+#define NNC_DEFINE_TRANSPOSE(name, type, mask_type)                                                \
+  typedef type nnc_eight_##name __attribute__((vector_size(8 * sizeof(type))));                    \
+  typedef mask_type nnc_mask_##name __attribute__((vector_size(8 * sizeof(type))));                \
+  NNC_INLINE void nnc_transpose_##name(type *restrict dst, int64_t width,                          \
+                                       const type *restrict src, int64_t src_c) {                  \
+    nnc_eight_##name row[8], next[8];                                                              \
+    NNC_UNROLL for (int r = 0; r < 8; r++) memcpy(&row[r], src + r * src_c, sizeof row[r]);        \
+    NNC_UNROLL for (int stage = 0; stage < 3; stage++) {                                           \
+      NNC_UNROLL for (int r = 0; r < 4; r++) {                                                     \
+        next[2 * r] = NNC_TURNS_LOW(row[r], row[r + 4], nnc_mask_##name);                          \
+        next[2 * r + 1] = NNC_TURNS_HIGH(row[r], row[r + 4], nnc_mask_##name);                     \
+      }                                                                                            \
+      NNC_UNROLL for (int r = 0; r < 8; r++) row[r] = next[r];                                     \
+    }                                                                                              \
+    NNC_UNROLL for (int r = 0; r < 8; r++) memcpy(dst + r * width, &row[r], sizeof row[r]);        \
+  }
+
+NNC_DEFINE_TRANSPOSE(f32, float, int32_t)
+NNC_DEFINE_TRANSPOSE(f64, double, int64_t)
+NNC_DEFINE_TRANSPOSE(i32, int32_t, int32_t)
+NNC_DEFINE_TRANSPOSE(i64, int64_t, int64_t)
+
+/* Packing: columns [column, column + count) of a block go to groups of `width` columns, which lie
+ * `group` elements apart:
+ *
+ *     dst[c / width * group + i * width + c % width] = src[i * src_k + (c - column) * src_c]    i < k
+ *
+ * NNC_DEFINE_PACK_BLOCK makes nnc_pack_block_NAME of nnc_pack_row_NAME, which copies neighbours, and
+ * nnc_pack_columns_NAME, which transposes. Rows are read whole, for all groups at once. */
+enum { NNC_PACK_AHEAD = 12 }; /* rows that are fetched early, into the second-level cache */
+#define NNC_DEFINE_PACK_BLOCK(name, type, source)                                                  \
+  NNC_SHARED void nnc_pack_block_##name(                                                           \
+      type *restrict dst, int64_t width, int64_t group, int64_t column, int64_t k, int64_t count,  \
+      const source *restrict src, int64_t src_k, int64_t src_c) {                                  \
+    const int64_t rows = src_c == 1 ? k : 1;                                                       \
+    type *const first = dst + column / width * group;                                              \
+    for (int64_t i = 0; i < rows; i++) {                                                           \
+      type *to = first + i * width;                                                                \
+      if (src_c == 1)                                                                              \
+        for (int64_t c = 0; c < count; c += 64 / (int)sizeof *src)                                 \
+          __builtin_prefetch(src + (i + NNC_PACK_AHEAD) * src_k + c, 0, 2);                        \
+      for (int64_t c = 0, at = column % width, here; c < count; c += here, at = 0, to += group) {  \
+        const source *const from = src + i * src_k + c * src_c;                                    \
+        here = nnc_least(width - at, count - c);                                                   \
+        if (src_c == 1) nnc_pack_row_##name(to + at, from, here);                                  \
+        else nnc_pack_columns_##name(to + at, width, k, here, from, src_k, src_c);                 \
+      }                                                                                            \
+    }                                                                                              \
+  }
+
 #define NNC_DEFINE_PACK(name, type)                                                                \
+  NNC_INLINE void nnc_pack_row_##name(type *restrict dst, const type *restrict src,                \
+                                      int64_t count) {                                             \
+    int64_t c = 0;                                                                                 \
+    NNC_ROLLED for (; c + 8 <= count; c += 8) memcpy(dst + c, src + c, 8 * sizeof *dst);           \
+    NNC_ROLLED for (; c < count; c++) dst[c] = src[c];                                             \
+  }                                                                                                \
   /* A line of each column at a time, so that lines of both sides stay in the cache. */            \
   NNC_INLINE void nnc_pack_columns_##name(type *restrict dst, int64_t width, int64_t k,            \
                                           int64_t count, const type *restrict src, int64_t src_k,  \
@@ -178,39 +242,28 @@ NNC_INLINE int64_t nnc_round_up_lanes(int64_t n, int64_t lanes) {
     enum { LENGTH = 64 / (int)sizeof(type) };                                                      \
     for (int64_t first = 0; first < k; first += LENGTH) {                                          \
       const int64_t end = nnc_least(first + LENGTH, k);                                            \
-      for (int64_t c = 0; c < count; c++) {                                                        \
+      int64_t c = 0;                                                                               \
+      if (src_k == 1 && end == first + LENGTH)                                                     \
+        for (; c + 8 <= count; c += 8) {                                                           \
+          for (int64_t i = first; i < end; i += 8)                                                 \
+            nnc_transpose_##name(dst + i * width + c, width, src + c * src_c + i, src_c);          \
+          for (int r = 0; r < 8; r++) __builtin_prefetch(src + (c + r) * src_c + end + LENGTH);    \
+        }                                                                                          \
+      for (; c < count; c++) {                                                                     \
         __builtin_prefetch(src + c * src_c + (first + 2 * LENGTH) * src_k);                        \
         NNC_ROLLED for (int64_t i = first; i < end; i++) dst[i * width + c] =                      \
             src[c * src_c + i * src_k];                                                            \
       }                                                                                            \
     }                                                                                              \
   }                                                                                                \
-  NNC_INLINE void nnc_pack_rows_##name(type *restrict dst, int64_t width, int64_t k,               \
-                                       int64_t count, const type *restrict src, int64_t src_k) {   \
-    enum { LENGTH = 64 / (int)sizeof(type) };                                                      \
-    for (int64_t i = 0; i < k; i++) {                                                              \
-      const type *const later = src + (i + 16) * src_k;                                            \
-      for (int64_t c = 0; c < count; c += LENGTH) __builtin_prefetch(later + c);                   \
-      NNC_ROLLED for (int64_t c = 0; c < count; c++) dst[i * width + c] = src[i * src_k + c];      \
-    }                                                                                              \
-  }                                                                                                \
-  /* Without zeros after the columns. */                                                           \
-  NNC_SHARED void nnc_pack_part_##name(type *restrict dst, int64_t width, int64_t k,               \
-                                       int64_t count, const type *restrict src, int64_t src_k,     \
-                                       int64_t src_c) {                                            \
-    if (src_c == 1) nnc_pack_rows_##name(dst, width, k, count, src, src_k);                        \
-    else nnc_pack_columns_##name(dst, width, k, count, src, src_k, src_c);                         \
-  }                                                                                                \
-  NNC_SHARED void nnc_pack_zeros_##name(type *dst, int64_t width, int64_t k, int64_t count) {      \
-    const int64_t padded = nnc_least(width, nnc_round_up_lanes(count, NNC_LANES_##name));          \
-    if (padded == count) return;                                                                   \
+  NNC_DEFINE_PACK_BLOCK(name, type, type)                                                          \
+  /* Fills the last group's columns from `count` on with 0, up to a whole vector. */               \
+  NNC_SHARED void nnc_pack_zeros_##name(type *dst, int64_t width, int64_t group, int64_t k,        \
+                                        int64_t count) {                                           \
+    const int64_t used = count % width;                                                            \
+    const int64_t padded = nnc_least(width, nnc_round_up_lanes(used, NNC_LANES_##name));           \
     for (int64_t i = 0; i < k; i++)                                                                \
-      for (int64_t c = count; c < padded; c++) dst[i * width + c] = 0;                             \
-  }                                                                                                \
-  NNC_INLINE void nnc_pack_##name(type *restrict dst, int64_t width, int64_t k, int64_t count,     \
-                                  const type *restrict src, int64_t src_k, int64_t src_c) {        \
-    nnc_pack_part_##name(dst, width, k, count, src, src_k, src_c);                                 \
-    nnc_pack_zeros_##name(dst, width, k, count);                                                   \
+      for (int64_t c = used; c < padded; c++) dst[count / width * group + i * width + c] = 0;      \
   }
 
 NNC_DEFINE_PACK(f32, float)

@@ -1,21 +1,20 @@
-/* Packing for contractions: nnc_pack_part_f32 of nnc_gemm.h, from 16 bits; lines are widened as
+/* Packing for contractions: nnc_pack_block_f32 of nnc_gemm.h, from 16 bits; lines are widened as
  * vectors. */
 #ifndef NNC_PACK_HALF_H
 #define NNC_PACK_HALF_H
 
+#include "nnc_gemm.h"
 #include "nnc_half.h"
 
 #define NNC_DEFINE_PACK_HALF(kind)                                                                 \
-  NNC_SHARED void nnc_pack_part_f32_##kind(float *restrict dst, int64_t width, int64_t k,          \
-                                           int64_t count, const uint16_t *restrict src,            \
-                                           int64_t src_k, int64_t src_c) {                         \
+  NNC_INLINE void nnc_pack_row_f32_##kind(float *restrict dst, const uint16_t *restrict src,       \
+                                          int64_t count) {                                         \
+    NNC_ROLLED for (int64_t c = 0; c < count; c++) dst[c] = nnc_from_##kind(src[c]);               \
+  }                                                                                                \
+  NNC_INLINE void nnc_pack_columns_f32_##kind(float *restrict dst, int64_t width, int64_t k,       \
+                                              int64_t count, const uint16_t *restrict src,         \
+                                              int64_t src_k, int64_t src_c) {                      \
     enum { LENGTH = 32 };                                                                          \
-    if (src_c == 1) {                                                                              \
-      for (int64_t i = 0; i < k; i++)                                                              \
-        NNC_ROLLED for (int64_t c = 0; c < count; c++) dst[i * width + c] =                        \
-            nnc_from_##kind(src[i * src_k + c]);                                                   \
-      return;                                                                                      \
-    }                                                                                              \
     for (int64_t first = 0; first < k; first += LENGTH) {                                          \
       const int64_t length = nnc_least(LENGTH, k - first);                                         \
       for (int64_t c = 0; c < count; c++) {                                                        \
@@ -28,7 +27,8 @@
         NNC_ROLLED for (int64_t i = 0; i < length; i++) dst[(first + i) * width + c] = line[i];    \
       }                                                                                            \
     }                                                                                              \
-  }
+  }                                                                                                \
+  NNC_DEFINE_PACK_BLOCK(f32_##kind, float, uint16_t)
 
 NNC_DEFINE_PACK_HALF(bf16)
 NNC_DEFINE_PACK_HALF(f16)

@@ -129,9 +129,9 @@ static const char *converted(const ContractWriter *writer, int slot, const char 
 typedef struct Packing {
   int slot;
   const AxisGroup *outer;
-  const char *from, *to;     /* pointers: the operand, the block's group of `width` columns */
-  const char *width, *first; /* columns of a group; the number of its first column */
-  const char *count;         /* its columns */
+  const char *from, *to;     /* pointers: the operand, the block's first group of columns */
+  const char *width, *group; /* columns of a group, elements from one group to the next */
+  const char *first, *count; /* the block's first column, and how many it has */
 } Packing;
 
 /* Elements from the flat number `at` on whose offsets grow by the innermost stride. */
@@ -146,31 +146,43 @@ static long long inner_stride(const AxisGroup *group, int slot) {
   return group->count == 0 ? 0 : (long long)group->stride[slot][group->count - 1];
 }
 
+static const char *block_zeros(const ContractWriter *writer, const Packing *pack) {
+  return arena_printf(writer->arena, "nnc_pack_zeros_%s(%s, %s, %s, depth, %s);\n",
+                      c_type_name(writer->sum), pack->to, pack->width, pack->group, pack->count);
+}
+
 /* By runs along both axes: of the sum's type, so that pieces are only copied, or of 16 bits. */
 static const char *pack_runs(const ContractWriter *writer, const Packing *pack) {
   Arena *arena = writer->arena;
   const AxisGroup *k = &writer->kernel->contract.k, *outer = pack->outer;
   const char *type = c_type_name(writer->sum);
-  const char *column = arena_printf(arena, "(%s + c)", pack->first);
   DType from = writer->kernel->operands[pack->slot].dtype;
   const char *part =
       dtype_is_half(from) ? arena_printf(arena, "%s_%s", type, dtype_name(from)) : type;
-  return arena_printf(arena,
-                      "  for (int64_t c = 0, columns; c < %s; c += columns) {\n"
-                      "    columns = %s;\n"
-                      "    for (int64_t i = 0, steps; i < depth; i += steps) {\n"
-                      "      steps = %s;\n"
-                      "      nnc_pack_part_%s(%s + i * %s + c, %s, steps, columns,\n"
-                      "                       %s + %s + %s, %lld, %lld);\n"
-                      "    }\n"
-                      "  }\n"
-                      "  nnc_pack_zeros_%s(%s, %s, depth, %s);\n",
-                      pack->count,
-                      run_length(arena, outer, column, arena_printf(arena, "%s - c", pack->count)),
-                      run_length(arena, k, "k + i", "depth - i"), part, pack->to, pack->width,
-                      pack->width, pack->from, offset_in(arena, outer, pack->slot, column),
-                      offset_in(arena, k, pack->slot, "(k + i)"), inner_stride(k, pack->slot),
-                      inner_stride(outer, pack->slot), type, pack->to, pack->width, pack->count);
+  const char *strides = arena_printf(arena, "%lld, %lld", inner_stride(k, pack->slot),
+                                     inner_stride(outer, pack->slot));
+  if (k->count <= 1 && outer->count <= 1)
+    return arena_printf(arena,
+                        "nnc_pack_block_%s(%s, %s, %s, 0, depth, %s,\n    %s + %s + %s, %s);\n%s",
+                        part, pack->to, pack->width, pack->group, pack->count, pack->from,
+                        offset_in(arena, outer, pack->slot, pack->first),
+                        offset_in(arena, k, pack->slot, "k"), strides, block_zeros(writer, pack));
+  const char *column = arena_printf(arena, "(%s + c)", pack->first);
+  return arena_printf(
+      arena,
+      "for (int64_t c = 0, columns; c < %s; c += columns) {\n"
+      "  columns = %s;\n"
+      "  for (int64_t i = 0, steps; i < depth; i += steps) {\n"
+      "    steps = %s;\n"
+      "    nnc_pack_block_%s(%s + i * %s, %s, %s, c, steps, columns,\n"
+      "                      %s + %s + %s, %s);\n"
+      "  }\n"
+      "}\n"
+      "%s",
+      pack->count, run_length(arena, outer, column, arena_printf(arena, "%s - c", pack->count)),
+      run_length(arena, k, "k + i", "depth - i"), part, pack->to, pack->width, pack->width,
+      pack->group, pack->from, offset_in(arena, outer, pack->slot, column),
+      offset_in(arena, k, pack->slot, "(k + i)"), strides, block_zeros(writer, pack));
 }
 
 /* Element by element, converted to the sum's type. */
@@ -181,12 +193,12 @@ static const char *pack_elements(const ContractWriter *writer, const Packing *pa
       offset_in(arena, pack->outer, pack->slot, arena_printf(arena, "(%s + c)", pack->first)),
       offset_in(arena, &writer->kernel->contract.k, pack->slot, "(k + i)"));
   return arena_printf(arena,
-                      "  for (int64_t i = 0; i < depth; i++)\n"
-                      "    for (int64_t c = 0; c < %s; c++)\n"
-                      "      (%s)[i * %s + c] = %s;\n"
-                      "  nnc_pack_zeros_%s(%s, %s, depth, %s);\n",
-                      pack->count, pack->to, pack->width, converted(writer, pack->slot, element),
-                      c_type_name(writer->sum), pack->to, pack->width, pack->count);
+                      "for (int64_t i = 0; i < depth; i++)\n"
+                      "  for (int64_t c = 0; c < %s; c++)\n"
+                      "    (%s)[c / %s * %s + i * %s + c %% %s] = %s;\n"
+                      "%s",
+                      pack->count, pack->to, pack->width, pack->group, pack->width, pack->width,
+                      converted(writer, pack->slot, element), block_zeros(writer, pack));
 }
 
 static const char *pack_text(const ContractWriter *writer, const Packing *pack) {
@@ -195,36 +207,46 @@ static const char *pack_text(const ContractWriter *writer, const Packing *pack) 
   return from == writer->sum || widens ? pack_runs(writer, pack) : pack_elements(writer, pack);
 }
 
-/* Tiles of MR rows: [depth][MR] each. */
+/* Groups of MR rows: [depth][MR] each. */
 static const char *pack_a_text(const ContractWriter *writer) {
   if (!writer->grid.pack_a) return "";
   Packing pack = {.slot = writer->a_slot,
                   .outer = writer->a,
                   .from = "left",
-                  .to = "packed_a + (m - m_first) * KB",
+                  .to = "packed_a",
                   .width = "MR",
-                  .first = "m",
-                  .count = "nnc_least(MR, m_end - m)"};
-  return arena_printf(writer->arena, "for (int64_t m = m_first; m < m_end; m += MR) {\n%s}\n",
-                      pack_text(writer, &pack));
+                  .group = "A_GROUP",
+                  .first = "m_first",
+                  .count = "(m_end - m_first)"};
+  return pack_text(writer, &pack);
 }
 
-/* Panels of NR columns: [depth][NR] each, whole vectors filled with 0. */
+/* Groups of NR columns: [depth][NR] each, whole vectors filled with 0. */
 static const char *pack_b_text(const ContractWriter *writer) {
   if (!writer->grid.pack_b) return "";
   Packing pack = {.slot = writer->b_slot,
                   .outer = writer->b,
                   .from = "right",
-                  .to = "packed_b + (n - n_first) * KB",
+                  .to = "panels",
                   .width = "NR",
-                  .first = "n",
-                  .count = "nnc_least(NR, n_end - n)"};
+                  .group = "B_GROUP",
+                  .first = "n_first",
+                  .count = "(n_end - n_first)"};
+  const ContractGrid *grid = &writer->grid;
+  const char *packing = pack_text(writer, &pack);
+  const char *panels = grid->b_piece > 0 ? arena_printf(writer->arena, "packed_b + k / KB * %lld",
+                                                        (long long)grid->b_piece)
+                                         : "packed_b";
+  const char *declared =
+      arena_printf(writer->arena, "%s *const panels = %s;\n", c_value_type(writer->sum), panels);
+  if (!grid->keeps_b) return arena_printf(writer->arena, "%s%s", declared, packing);
   return arena_printf(writer->arena,
-                      "if (K > KB || packed != task / M_BLOCKS) {\n"
-                      "  for (int64_t n = n_first; n < n_end; n += NR) {\n%s  }\n"
-                      "  packed = task / M_BLOCKS;\n"
+                      "%s"
+                      "if (packed != task / M_BLOCKS) {\n"
+                      "%s"
+                      "  if (is_last) packed = task / M_BLOCKS;\n"
                       "}\n",
-                      pack_text(writer, &pack));
+                      declared, packing);
 }
 
 static const char *panel_text(const ContractWriter *writer) {
@@ -232,7 +254,7 @@ static const char *panel_text(const ContractWriter *writer) {
   const char *type = c_value_type(writer->sum);
   if (writer->grid.pack_b)
     return arena_printf(arena,
-                        "const %s *const panel = packed_b + (n - n_first) * KB;\n"
+                        "const %s *const panel = panels + (n - n_first) / NR * B_GROUP;\n"
                         "const int64_t panel_row = NR;\n",
                         type);
   long long row = only_stride(&writer->kernel->contract.k, writer->b_slot);
@@ -240,11 +262,12 @@ static const char *panel_text(const ContractWriter *writer) {
                       "const %s *panel = right + k * %lld + n;\n"
                       "int64_t panel_row = %lld;\n"
                       "if (cols %% LANES != 0) {\n"
-                      "  nnc_pack_%s(packed_b, NR, depth, cols, panel, panel_row, 1);\n"
+                      "  nnc_pack_block_%s(packed_b, NR, 0, 0, depth, cols, panel, panel_row, 1);\n"
+                      "  nnc_pack_zeros_%s(packed_b, NR, 0, depth, cols);\n"
                       "  panel = packed_b;\n"
                       "  panel_row = NR;\n"
                       "}\n",
-                      type, row, row, c_type_name(writer->sum));
+                      type, row, row, c_type_name(writer->sum), c_type_name(writer->sum));
 }
 
 /* ---- what to prefetch during a tile ---- */
@@ -384,7 +407,7 @@ static const char *tile_place(const ContractWriter *writer) {
 }
 
 static const char *a_place(const ContractWriter *writer) {
-  if (writer->grid.pack_a) return "packed_a + (m - m_first) * KB";
+  if (writer->grid.pack_a) return "packed_a + (m - m_first) / MR * A_GROUP";
   return arena_printf(writer->arena, "left + m * %lld + k * %lld",
                       only_stride(writer->a, writer->a_slot),
                       only_stride(&writer->kernel->contract.k, writer->a_slot));
@@ -403,7 +426,7 @@ static void prepare(ContractWriter *writer) {
   writer->b_slot = 1 - writer->a_slot;
   writer->a = writer->grid.swap ? &slots->n : &slots->m;
   writer->b = writer->grid.swap ? &slots->m : &slots->n;
-  writer->whole_block = writer->grid.k > writer->grid.k_block;
+  writer->whole_block = contract_keeps_sums(&writer->grid);
   int m_smooth = slots->m.count > 0 ? smooth_accesses(writer, writer->n_axis - 1) : 0;
   int n_smooth = slots->n.count > 0 ? smooth_accesses(writer, kernel->axis_count - 1) : 0;
   writer->rows_inner = writer->grid.swap ? n_smooth >= m_smooth : m_smooth > n_smooth;
@@ -415,7 +438,6 @@ static void contract_write(Code *code, KernelFunction *function) {
   prepare(&writer);
   const ContractGrid *grid = &writer.grid;
   const AxisGroup *k = &function->kernel->contract.k;
-  const char *block_row = code_integer(arena, align_up(grid->n_block, 64));
   TemplateHoles holes = function_holes(arena, function, grid->tasks);
   template_add(&holes, "EPILOGUE", epilogue_text(&writer));
   template_add(&holes, "TYPE", c_value_type(writer.sum));
@@ -432,9 +454,9 @@ static void contract_write(Code *code, KernelFunction *function) {
   template_add_integer(&holes, "N_BLOCKS", grid->n_blocks);
   template_add_integer(&holes, "A_BYTES", grid->a_bytes);
   template_add_integer(&holes, "B_BYTES", grid->b_bytes);
-  template_add(&holes, "TILE_ROW", writer.whole_block ? block_row : "NR");
+  template_add(&holes, "TILE_ROW", writer.whole_block ? code_integer(arena, grid->sums_row) : "NR");
   template_add(&holes, "PACKED",
-               grid->pack_b ? "int64_t packed = -1; /* the columns that packed_b holds */\n" : "");
+               grid->keeps_b ? "int64_t packed = -1; /* the columns that packed_b holds */\n" : "");
   template_add(&holes, "LEFT", side_pointer(&writer, writer.a_slot));
   template_add(&holes, "RIGHT", side_pointer(&writer, writer.b_slot));
   template_add(&holes, "PACK_A", pack_a_text(&writer));

@@ -25,10 +25,13 @@ typedef struct LoopGrid {
  * tasks of a worker share packed panels of b. */
 typedef struct ContractGrid {
   bool swap;              /* rows of the tile are n of the kernel, columns its m */
-  bool pack_a, pack_b;    /* copied to the worker's block: other dtype or awkward strides */
+  bool pack_a, pack_b;    /* copied to the worker's block, where that is faster or must be */
+  bool keeps_b;           /* for the tasks that follow, in its whole depth */
   int64_t batch, m, n, k; /* extents after the swap */
   int64_t m_block, m_blocks, n_block, n_blocks;
   int64_t k_block;                      /* k is cut when panels of b would leave the cache */
+  int64_t b_piece;                      /* elements of a piece of k of the kept panels */
+  int64_t sums_row;                     /* elements of a row of the sums that are kept */
   int64_t a_bytes, b_bytes, tile_bytes; /* pieces of the worker's block, in this order */
   int64_t tasks;
 } ContractGrid;
@@ -66,6 +69,9 @@ typedef struct ConvGrid {
   int64_t source_bytes, other_bytes, tile_bytes; /* pieces of the worker's block, in this order */
   int64_t tasks;
 } ConvGrid;
+
+/* Whether the sums of a whole task are kept while k goes on. */
+static inline bool contract_keeps_sums(const ContractGrid *grid) { return grid->k > grid->k_block; }
 
 /* Bytes of whole cache lines, which are as long as the widest vector. */
 static inline int64_t align_64(int64_t bytes) { return align_up(bytes, 64); }

@@ -1,0 +1,238 @@
+/* Task grids of contractions: see tiles.h.
+ *
+ * What an operand costs depends on how it is read. Packed, it is copied once for each block of the
+ * other side, and the tile's loop then reads consecutive addresses. In place, the copy is saved, but
+ * rows that lie far apart miss the caches and the table of pages. The grid is the one of the least
+ * estimated time. */
+#include "backend/c/tiles.h"
+
+#include "support/integers.h"
+
+typedef struct Side { /* of a contraction, seen as a matrix [outer, k] */
+  const AxisGroup *outer;
+  int slot;
+  DType dtype;
+} Side;
+
+static bool is_flat(const AxisGroup *group) { return group->count <= 1; }
+
+static int64_t only_stride(const AxisGroup *group, int slot) {
+  return group->count == 0 ? 1 : group->stride[slot][0];
+}
+
+static int64_t inner_stride(const AxisGroup *group, int slot) {
+  return group->count == 0 ? 1 : group->stride[slot][group->count - 1];
+}
+
+/* Elements follow each other in memory. */
+static bool is_contiguous(const AxisGroup *group, int slot) {
+  int64_t stride = 1;
+  for (int i = group->count - 1; i >= 0; i--) {
+    if (group->stride[slot][i] != stride) return false;
+    stride *= group->extent[i];
+  }
+  return true;
+}
+
+static bool reads_in_place(const Kernel *kernel, Side side) {
+  return side.dtype == kernel_sum_type(kernel) && is_flat(side.outer) &&
+         is_flat(&kernel->contract.k);
+}
+
+/* b can be read in place when its vectors lie in memory as they are. */
+static bool loads_vectors(const Kernel *kernel, Side side) {
+  return reads_in_place(kernel, side) &&
+         (axis_group_extent(side.outer) == 1 || only_stride(side.outer, side.slot) == 1);
+}
+
+/* ---- what reading costs, in clocks of an element ---- */
+
+enum {
+  VECTOR = 16,              /* elements that a clock multiplies and adds */
+  CONFLICTING_BYTES = 1024, /* rows a multiple of this apart lie in few sets of a cache */
+  CONFLICTING_ROWS = 64,    /* of them to drive each other out */
+  FEW_ROWS = 64,
+  TILE_ROWS = 8,
+  TILE_COLUMNS = 48
+};
+
+static double pack_clocks(const Kernel *kernel, Side side) {
+  if (side.dtype != kernel_sum_type(kernel)) return 1.5;
+  if (inner_stride(side.outer, side.slot) == 1) return .7;
+  return inner_stride(&kernel->contract.k, side.slot) == 1 ? .9 : 1.5;
+}
+
+static bool has_conflicts(Side side, int64_t stride, int64_t rows) {
+  return rows >= CONFLICTING_ROWS && stride * dtype_size(side.dtype) % CONFLICTING_BYTES == 0;
+}
+
+/* Of each of the multiply-adds, as a share of one clock: its element of `a` in place. */
+static double a_share(const Kernel *kernel, Side a) {
+  const AxisGroup *k = &kernel->contract.k;
+  int64_t depth = axis_group_extent(k), stride = only_stride(k, a.slot);
+  if (has_conflicts(a, stride, depth)) return 1;
+  if (stride != 1) return .02;
+  return has_conflicts(a, only_stride(a.outer, a.slot), TILE_ROWS * CONFLICTING_ROWS) ? .1 : .01;
+}
+
+/* The same of b, whose panels are read once for each tile of rows: few tiles gain nothing. */
+static double b_share(const Kernel *kernel, Side b, int64_t rows) {
+  const AxisGroup *k = &kernel->contract.k;
+  int64_t depth = axis_group_extent(k), stride = only_stride(k, b.slot);
+  if (rows < FEW_ROWS) return 0;
+  if (axis_group_extent(b.outer) <= TILE_COLUMNS && stride <= TILE_COLUMNS) return 0;
+  return has_conflicts(b, stride, depth) ? .6 : .15;
+}
+
+/* Of an element of one side that a block of the other side reads again. */
+static const double STREAM_CLOCKS = .12;
+
+/* ---- the grid ---- */
+
+enum {
+  MOST_ROWS = 480,
+  MOST_COLUMNS = 576,
+  ROW_STEP = 24, /* whole tiles at any width of vectors */
+  COLUMN_STEP = 16,
+  WHOLE_DEPTH = 512, /* that is not cut; else into pieces of about ... */
+  DEPTH_PIECE = 384,
+  TASK_CLOCKS = 1000,
+  MOST_KEPT_BYTES = 4 << 20, /* of a worker's copy of b for the tasks that follow */
+  MOST_A_BYTES = 512 << 10   /* of a copy of a, which stays in the second-level cache */
+};
+
+/* How even `tasks` equal tasks are on the usual numbers of threads: lost share, summed. */
+static double imbalance(int64_t tasks) {
+  double lost = 0;
+  for (int threads = 2; threads <= 16; threads *= 2) {
+    int64_t rounds = divide_up(tasks, threads);
+    lost += ((double)(rounds * threads) / (double)tasks - 1) / threads;
+  }
+  return lost;
+}
+
+typedef struct Costs { /* of an element, or of a multiply-add, with the operands as they are */
+  double pack_a, pack_b, a_share, b_share;
+  bool must_pack_a, must_pack_b;
+} Costs;
+
+static int64_t kept_bytes(const ContractGrid *grid, int64_t size) {
+  return align_up(grid->n_block, TILE_MAX_COLUMNS) * align_up(grid->k, 8) * size;
+}
+
+/* Fills in what follows from m_block and n_block. */
+static void cut(ContractGrid *grid, int64_t size) {
+  grid->m_blocks = greatest(divide_up(grid->m, grid->m_block), 1);
+  grid->n_blocks = greatest(divide_up(grid->n, grid->n_block), 1);
+  grid->tasks = grid->batch * grid->m_blocks * grid->n_blocks;
+  grid->keeps_b = grid->m_blocks > 1 && kept_bytes(grid, size) <= MOST_KEPT_BYTES;
+}
+
+/* The sum of the blocks' extents, each rounded up to tiles. */
+static int64_t padded(int64_t extent, int64_t block, int64_t blocks, int64_t tile) {
+  return (blocks - 1) * align_up(block, tile) + align_up(extent - (blocks - 1) * block, tile);
+}
+
+/* Clocks of all tasks on one thread, in the better of both ways to read each side. */
+static double clocks(ContractGrid *grid, const Costs *costs) {
+  double m = (double)grid->m, n = (double)grid->n, k = (double)grid->k;
+  double row_blocks = (double)grid->m_blocks, column_blocks = (double)grid->n_blocks;
+  double high = (double)padded(grid->m, grid->m_block, grid->m_blocks, TILE_ROWS);
+  double wide = (double)padded(grid->n, grid->n_block, grid->n_blocks, VECTOR);
+  double ragged = grid->n_block % TILE_COLUMNS ? .03 : 0;
+  double products = high * wide * k / VECTOR * (1 + ragged);
+  double pack_a = m * k * costs->pack_a * column_blocks;
+  double pack_b = n * k * costs->pack_b * (grid->keeps_b ? least(2, grid->m_blocks) : row_blocks);
+  double in_place_a = products * costs->a_share, in_place_b = products * costs->b_share;
+  grid->pack_a = costs->must_pack_a || pack_a < in_place_a;
+  grid->pack_b = costs->must_pack_b || pack_b < in_place_b;
+  double streams = STREAM_CLOCKS * (n * k * row_blocks + m * k * column_blocks);
+  return (double)grid->batch * (products + streams + (grid->pack_a ? pack_a : in_place_a) +
+                                (grid->pack_b ? pack_b : in_place_b)) +
+         TASK_CLOCKS * (double)grid->tasks;
+}
+
+static void choose_blocks(ContractGrid *grid, const Costs *costs, bool is_serial, int64_t size) {
+  ContractGrid best = *grid;
+  double least_clocks = 0;
+  int64_t rows = align_up(greatest(grid->m, 1), ROW_STEP);
+  int64_t columns = align_up(greatest(grid->n, 1), COLUMN_STEP);
+  for (int64_t m = least(rows, ROW_STEP); m <= least(rows, MOST_ROWS); m += ROW_STEP)
+    for (int64_t n = least(columns, TILE_COLUMNS); n <= least(columns, MOST_COLUMNS);
+         n += COLUMN_STEP) {
+      ContractGrid tried = *grid;
+      tried.m_block = greatest(least(m, grid->m), 1);
+      tried.n_block = n;
+      cut(&tried, size);
+      double time = clocks(&tried, costs);
+      if (tried.pack_a && (tried.m_block + TILE_MAX_ROWS) * grid->k_block * size > MOST_A_BYTES)
+        continue;
+      if (!is_serial) time *= 1 + imbalance(tried.tasks);
+      if (least_clocks > 0 && time >= least_clocks) continue;
+      least_clocks = time;
+      best = tried;
+    }
+  *grid = best;
+}
+
+static Costs costs_of(const Kernel *kernel, Side a, Side b) {
+  Costs costs = {.pack_a = pack_clocks(kernel, a),
+                 .pack_b = pack_clocks(kernel, b),
+                 .must_pack_a = !reads_in_place(kernel, a),
+                 .must_pack_b = !loads_vectors(kernel, b)};
+  if (!costs.must_pack_a) costs.a_share = a_share(kernel, a);
+  if (!costs.must_pack_b) costs.b_share = b_share(kernel, b, axis_group_extent(a.outer));
+  return costs;
+}
+
+/* Estimated clocks of everything but the multiply-adds, with `b` as vectors. */
+static double side_cost(const Kernel *kernel, Side a, Side b, bool result_transposed) {
+  double m = (double)axis_group_extent(a.outer), n = (double)axis_group_extent(b.outer);
+  double k = (double)axis_group_extent(&kernel->contract.k);
+  double cost = 0;
+  if (!loads_vectors(kernel, b)) cost += 1.5 * n * k;
+  if (!reads_in_place(kernel, a)) cost += 1.5 * m * k;
+  if (result_transposed) cost += 1.5 * m * n;
+  double columns = (double)align_up((int64_t)n, VECTOR);
+  return cost + (columns - n) * m * k / VECTOR;
+}
+
+/* Rows of sums and groups of packed columns are no power of 2 apart: GROUP_SLACK is what the latter
+ * take for it, by column, where groups are narrowest. */
+static void take_memory(ContractGrid *grid, int64_t size) {
+  enum { GROUP_SLACK = 4 };
+  bool keeps_sums = contract_keeps_sums(grid);
+  int64_t columns = align_up(grid->n_block, TILE_MAX_COLUMNS);
+  int64_t rows = grid->m_block + TILE_MAX_ROWS, depth = grid->k_block + GROUP_SLACK;
+  int64_t pieces = grid->keeps_b ? greatest(divide_up(grid->k, grid->k_block), 1) : 1;
+  if (pieces > 1) grid->b_piece = columns * depth;
+  grid->sums_row = keeps_sums ? columns + VECTOR : TILE_MAX_COLUMNS;
+  if (grid->pack_a) grid->a_bytes = align_64(rows * depth * size);
+  grid->b_bytes = align_64((grid->pack_b ? columns * pieces : TILE_MAX_COLUMNS) * depth * size);
+  grid->tile_bytes = align_64(rows * grid->sums_row * size);
+}
+
+ContractGrid contract_grid(const Kernel *kernel) {
+  const ContractSlots *slots = &kernel->contract;
+  Side left = {&slots->m, 0, kernel->operands[0].dtype};
+  Side right = {&slots->n, 1, kernel->operands[1].dtype};
+  bool row_result = axis_group_extent(&slots->n) == 1 || is_contiguous(&slots->n, 2);
+  bool column_result =
+      is_flat(&slots->m) && axis_group_extent(&slots->m) > 1 && only_stride(&slots->m, 2) == 1;
+  ContractGrid grid = {0};
+  grid.swap = side_cost(kernel, right, left, !column_result) <
+              side_cost(kernel, left, right, !row_result && column_result);
+  Side a = grid.swap ? right : left, b = grid.swap ? left : right;
+  grid.batch = axis_group_extent(&slots->batch);
+  grid.m = axis_group_extent(a.outer);
+  grid.n = axis_group_extent(b.outer);
+  grid.k = axis_group_extent(&slots->k);
+  int64_t pieces = grid.k <= WHOLE_DEPTH ? 1 : divide_up(grid.k, DEPTH_PIECE);
+  grid.k_block = greatest(align_up(divide_up(grid.k, pieces), 8), 8);
+  int64_t size = dtype_size(kernel_sum_type(kernel));
+  Costs costs = costs_of(kernel, a, b);
+  choose_blocks(&grid, &costs, kernel->is_serial, size);
+
+  take_memory(&grid, size);
+  return grid;
+}
