@@ -4,15 +4,6 @@
  * in place where its rows are whole vectors in memory, else from a packed copy in the worker's block,
  * which following tasks with the same columns use again. Tiles go through the epilogue one by one, or a
  * whole panel at a time where the result is contiguous along the tile's rows. */
-/* Elements [m, m + rows) x [n, n + cols) of the product are tile[r * TILE_ROW + c]. */
-NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t batch, const int64_t m,
-                                const int64_t rows, const int64_t n, const int64_t cols,
-                                const @TYPE@ *restrict tile, const int64_t tile_row@PARAMETERS@)
-{
-  (void)worker, (void)batch, (void)m, (void)n@UNUSED@;
-  @EPILOGUE@
-}
-
 NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
 {
   NNC_EXTENTS(M = @M@, N = @N@, K = @K@, MB = @MB@, NB = @NB@, KB = @KB@,
@@ -26,7 +17,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
       NNC_TILE_TABLE(@T@, MB < MR ? 0 : MR, ROWS_1, ROWS_2, NB < NR ? 0 : NNC_TILE_VECTORS, VECTORS_1, VECTORS_2);
   @TYPE@ *const packed_a = (@TYPE@ *)worker->scratch;
   @TYPE@ *const packed_b = (@TYPE@ *)(worker->scratch + @A_BYTES@);
-  @TYPE@ *const sums = (@TYPE@ *)(worker->scratch + @A_BYTES@ + @B_BYTES@);
+  @SUMS@
   (void)packed_a, (void)packed_b;
   @KEYS@
   @PACKED@
@@ -36,6 +27,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
     const int64_t n_first = task / M_BLOCKS % N_BLOCKS * NB, n_end = nnc_least(n_first + NB, N);
     const @A_TYPE@ *const left = @LEFT@;
     const @B_TYPE@ *const right = @RIGHT@;
+    @RESULT@
     for (int64_t k = 0; k == 0 || k < K; k += KB) {
       const int64_t depth = nnc_least(KB, K - k);
       const bool is_first = k == 0, is_last = k + KB >= K;

@@ -389,21 +389,53 @@ static const char *side_pointer(const ContractWriter *writer, int slot) {
 }
 
 static const char *tile_done(const ContractWriter *writer) {
-  if (writer->rows_inner) return "";
+  if (writer->rows_inner || writer->grid.stores_tiles) return "";
   return arena_printf(writer->arena, "if (is_last)\n  %s\n",
                       epilogue_call(writer, "tile", "m", "rows", "cols"));
 }
 
 static const char *panel_done(const ContractWriter *writer) {
-  if (!writer->rows_inner) return "";
+  if (!writer->rows_inner || writer->grid.stores_tiles) return "";
   const char *tile = writer->whole_block ? "sums + (n - n_first)" : "sums";
   return arena_printf(writer->arena, "if (is_last)\n  %s\n",
                       epilogue_call(writer, tile, "m_first", "m_end - m_first", "cols"));
 }
 
+/* Where the result of the task's batch element begins. */
+static const char *result_pointer(const ContractWriter *writer) {
+  if (!writer->grid.stores_tiles) return "";
+  Arena *arena = writer->arena;
+  const Kernel *kernel = writer->kernel;
+  const Store *store = &kernel->epilogue[0];
+  int64_t base, coefficient[KERNEL_MAX_AXES];
+  CHECK(index_is_affine(store->index, kernel->axis_count, &base, coefficient));
+  const char *place =
+      arena_printf(arena, "%s + %lld", writer->function->operands[store->operand], (long long)base);
+  int64_t below = 1;
+  for (int i = writer->m_axis - 1; i >= 0; below *= kernel->extent[i--]) {
+    const char *axis = below > 1 ? arena_printf(arena, "batch / %lld", (long long)below) : "batch";
+    if (i > 0) axis = arena_printf(arena, "%s %% %lld", axis, (long long)kernel->extent[i]);
+    place = arena_printf(arena, "%s + %s * %lld", place, axis, (long long)coefficient[i]);
+  }
+  return arena_printf(arena, "%s *const result = %s;\n", c_value_type(writer->sum), place);
+}
+
 static const char *tile_place(const ContractWriter *writer) {
+  if (writer->grid.stores_tiles)
+    return arena_printf(writer->arena, "result + m * %lld + n", (long long)writer->grid.result_row);
   if (writer->whole_block) return "sums + (m - m_first) * TILE_ROW + (n - n_first)";
   return writer->rows_inner ? "sums + (m - m_first) * TILE_ROW" : "sums";
+}
+
+static const char *tile_row(const ContractWriter *writer) {
+  if (writer->grid.stores_tiles) return code_integer(writer->arena, writer->grid.result_row);
+  return writer->whole_block ? code_integer(writer->arena, writer->grid.sums_row) : "NR";
+}
+
+static const char *sums_text(const ContractWriter *writer) {
+  return arena_printf(writer->arena, "%s *const sums = (%s *)(worker->scratch + %lld);\n",
+                      c_value_type(writer->sum), c_value_type(writer->sum),
+                      (long long)(writer->grid.a_bytes + writer->grid.b_bytes));
 }
 
 static const char *a_place(const ContractWriter *writer) {
@@ -439,7 +471,6 @@ static void contract_write(Code *code, KernelFunction *function) {
   const ContractGrid *grid = &writer.grid;
   const AxisGroup *k = &function->kernel->contract.k;
   TemplateHoles holes = function_holes(arena, function, grid->tasks);
-  template_add(&holes, "EPILOGUE", epilogue_text(&writer));
   template_add(&holes, "TYPE", c_value_type(writer.sum));
   template_add(&holes, "T", c_type_name(writer.sum));
   template_add(&holes, "A_TYPE", c_storage_type(function->kernel->operands[writer.a_slot].dtype));
@@ -454,7 +485,9 @@ static void contract_write(Code *code, KernelFunction *function) {
   template_add_integer(&holes, "N_BLOCKS", grid->n_blocks);
   template_add_integer(&holes, "A_BYTES", grid->a_bytes);
   template_add_integer(&holes, "B_BYTES", grid->b_bytes);
-  template_add(&holes, "TILE_ROW", writer.whole_block ? code_integer(arena, grid->sums_row) : "NR");
+  template_add(&holes, "TILE_ROW", tile_row(&writer));
+  template_add(&holes, "SUMS", grid->stores_tiles ? "" : sums_text(&writer));
+  template_add(&holes, "RESULT", result_pointer(&writer));
   template_add(&holes, "PACKED",
                grid->keeps_b ? "int64_t packed = -1; /* the columns that packed_b holds */\n" : "");
   template_add(&holes, "LEFT", side_pointer(&writer, writer.a_slot));
@@ -472,6 +505,10 @@ static void contract_write(Code *code, KernelFunction *function) {
   template_add(&holes, "AHEAD_POINTER", *ahead_text(&writer) ? "&ahead" : "NULL");
   template_add(&holes, "TILE_DONE", tile_done(&writer));
   template_add(&holes, "PANEL_DONE", panel_done(&writer));
+  if (!grid->stores_tiles) {
+    template_add(&holes, "EPILOGUE", epilogue_text(&writer));
+    template_render(code->out, "codegen_templates/contract_epilogue.c", &holes);
+  }
   template_render(code->out, "codegen_templates/contract.c", &holes);
 }
 

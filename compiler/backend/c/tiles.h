@@ -30,6 +30,8 @@ typedef struct ContractGrid {
   int64_t batch, m, n, k; /* extents after the swap */
   int64_t m_block, m_blocks, n_block, n_blocks;
   int64_t k_block;                      /* k is cut when panels of b would leave the cache */
+  bool stores_tiles;                    /* tiles are the result's own memory: no epilogue */
+  int64_t result_row;                   /* then elements of the result from row to row of a tile */
   int64_t b_piece;                      /* elements of a piece of k of the kept panels */
   int64_t sums_row;                     /* elements of a row of the sums that are kept */
   int64_t a_bytes, b_bytes, tile_bytes; /* pieces of the worker's block, in this order */
@@ -71,7 +73,9 @@ typedef struct ConvGrid {
 } ConvGrid;
 
 /* Whether the sums of a whole task are kept while k goes on. */
-static inline bool contract_keeps_sums(const ContractGrid *grid) { return grid->k > grid->k_block; }
+static inline bool contract_keeps_sums(const ContractGrid *grid) {
+  return grid->k > grid->k_block && !grid->stores_tiles;
+}
 
 /* Bytes of whole cache lines, which are as long as the widest vector. */
 static inline int64_t align_64(int64_t bytes) { return align_up(bytes, 64); }

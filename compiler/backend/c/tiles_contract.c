@@ -197,6 +197,41 @@ static double side_cost(const Kernel *kernel, Side a, Side b, bool result_transp
   return cost + (columns - n) * m * k / VECTOR;
 }
 
+/* ---- tiles that are the result ---- */
+
+/* The stride of the flat axis that the axes [first, end) are in an affine index; 0: they are none. */
+static int64_t flat_stride(const Kernel *kernel, const int64_t *coefficient, int first, int end) {
+  int64_t stride = end > first ? coefficient[end - 1] : 0, below = stride;
+  for (int i = end - 1; i >= first; i--) {
+    if (coefficient[i] != below) return 0;
+    below *= kernel->extent[i];
+  }
+  return stride;
+}
+
+/* A plain product whose vectors are whole and lie in the result as in the tile is computed there. */
+static void store_tiles(const Kernel *kernel, ContractGrid *grid) {
+  int64_t base, coefficient[KERNEL_MAX_AXES];
+  const ContractSlots *slots = &kernel->contract;
+  const Store *store = &kernel->epilogue[0];
+  int m = slots->batch.count, n = m + slots->m.count, end = n + slots->n.count;
+  if (kernel->epilogue_count != 1 || store->value->kind != EXPR_RESULT || grid->k == 0 ||
+      kernel->operands[store->operand].dtype != kernel_sum_type(kernel) ||
+      kernel->axis_count != end ||
+      !index_is_affine(store->index, kernel->axis_count, &base, coefficient))
+    return;
+  int64_t row = flat_stride(kernel, coefficient, m, n);
+  int64_t column = flat_stride(kernel, coefficient, n, end);
+  if (grid->swap) {
+    int64_t other = row;
+    row = column;
+    column = other;
+  }
+  if (column != 1 || row == 0 || grid->n % VECTOR != 0) return;
+  grid->stores_tiles = true;
+  grid->result_row = row;
+}
+
 /* Rows of sums and groups of packed columns are no power of 2 apart: GROUP_SLACK is what the latter
  * take for it, by column, where groups are narrowest. */
 static void take_memory(ContractGrid *grid, int64_t size) {
@@ -209,7 +244,7 @@ static void take_memory(ContractGrid *grid, int64_t size) {
   grid->sums_row = keeps_sums ? columns + VECTOR : TILE_MAX_COLUMNS;
   if (grid->pack_a) grid->a_bytes = align_64(rows * depth * size);
   grid->b_bytes = align_64((grid->pack_b ? columns * pieces : TILE_MAX_COLUMNS) * depth * size);
-  grid->tile_bytes = align_64(rows * grid->sums_row * size);
+  if (!grid->stores_tiles) grid->tile_bytes = align_64(rows * grid->sums_row * size);
 }
 
 ContractGrid contract_grid(const Kernel *kernel) {
@@ -233,6 +268,7 @@ ContractGrid contract_grid(const Kernel *kernel) {
   Costs costs = costs_of(kernel, a, b);
   choose_blocks(&grid, &costs, kernel->is_serial, size);
 
+  store_tiles(kernel, &grid);
   take_memory(&grid, size);
   return grid;
 }
