@@ -9,20 +9,20 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
   NNC_EXTENTS(M = @M@, N = @N@, K = @K@, MB = @MB@, NB = @NB@, KB = @KB@,
          M_BLOCKS = @M_BLOCKS@, N_BLOCKS = @N_BLOCKS@, TASKS = @TASKS@,
          MR = NNC_TILE_ROWS, TILES = (MB + MR - 1) / MR, LANES = NNC_LANES_@T@, NR = NNC_TILE_VECTORS * LANES, TILE_ROW = @TILE_ROW@,
-         A_GROUP = KB * MR + 16, B_GROUP = KB * NR + 16, /* packed groups, no power of 2 apart */
+         A_GROUP = @KB_PACKED@ * MR + 16, B_GROUP = @KB_PACKED@ * NR + 16, /* packed groups, no power of 2 apart */
          ROWS_1 = MB % MR, ROWS_2 = (M - (M_BLOCKS - (int64_t)1) * MB) % MR, /* of the last tiles of blocks */
          VECTORS_1 = (NB % NR + LANES - 1) / LANES,
          VECTORS_2 = ((N - (N_BLOCKS - (int64_t)1) * NB) % NR + LANES - 1) / LANES);
-  static nnc_tile_of_@T@ *const tiles[3][3] =
-      NNC_TILE_TABLE(@T@, MB < MR ? 0 : MR, ROWS_1, ROWS_2, NB < NR ? 0 : NNC_TILE_VECTORS, VECTORS_1, VECTORS_2);
-  @TYPE@ *const packed_a = (@TYPE@ *)worker->scratch;
-  @TYPE@ *const packed_b = (@TYPE@ *)(worker->scratch + @A_BYTES@);
+  static nnc_tile_of_@P@ *const tiles[3][3] =
+      NNC_TILE_TABLE(@TILES@, MB < MR ? 0 : MR, ROWS_1, ROWS_2, NB < NR ? 0 : NNC_TILE_VECTORS, VECTORS_1, VECTORS_2);
+  @PACKED_TYPE@ *const packed_a = (@PACKED_TYPE@ *)worker->scratch;
+  @PACKED_TYPE@ *const packed_b = (@PACKED_TYPE@ *)(worker->scratch + @A_BYTES@);
   @SUMS@
   (void)packed_a, (void)packed_b;
   @KEYS@
   @PACKED@
   NNC_TASKS(worker, TASKS, task) {
-    const int64_t batch = task / ((int64_t)M_BLOCKS * N_BLOCKS);
+    @BATCH@
     const int64_t m_first = task % M_BLOCKS * MB, m_end = nnc_least(m_first + MB, M);
     const int64_t n_first = task / M_BLOCKS % N_BLOCKS * NB, n_end = nnc_least(n_first + NB, N);
     const @A_TYPE@ *const left = @LEFT@;
@@ -30,7 +30,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
     @RESULT@
     for (int64_t k = 0; k == 0 || k < K; k += KB) {
       const int64_t depth = nnc_least(KB, K - k);
-      const bool is_first = k == 0, is_last = k + KB >= K;
+      const bool is_first = k == 0@IS_LAST@;
       @PACK_A@
       @PACK_B@
       for (int64_t n = n_first; n < n_end; n += NR) {
@@ -39,11 +39,11 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
         @PANEL@
         for (int64_t m = m_first; m < m_end; m += MR) {
           const int64_t rows = nnc_least(MR, m_end - m);
-          const @TYPE@ *const a = @A@;
+          const @PACKED_TYPE@ *const a = @A@;
           @TYPE@ *const tile = @TILE@;
           @AHEAD@
           tiles[rows == ROWS_1 ? 1 : rows == ROWS_2 ? 2 : 0][width](
-              depth, a, @A_ROW@, @A_K@, panel, panel_row, tile, TILE_ROW, is_first, @AHEAD_POINTER@);
+              @DEPTH@, a, @A_ROW@, @A_K@, panel, panel_row, tile, TILE_ROW, is_first, @AHEAD_POINTER@);
           @TILE_DONE@
         }
         @PANEL_DONE@

@@ -57,10 +57,10 @@ NNC_INLINE void nnc_prefetch_row(const nnc_ahead *ahead, int64_t row) {
   }
 #define NNC_TILE_ADD(name, r, pointer, times)                                                      \
   if (rows > r) {                                                                                  \
-    const nnc_vec_##name x = nnc_splat_##name(pointer[times * a_row]);                             \
-    sum_##r##_0 += x * b_0;                                                                        \
-    if (vectors > 1) sum_##r##_1 += x * b_1;                                                       \
-    if (vectors > 2) sum_##r##_2 += x * b_2;                                                       \
+    const nnc_row_##name x = nnc_row_splat_##name(pointer[times * a_row]);                         \
+    nnc_row_add_##name(&sum_##r##_0, x, b_0);                                                      \
+    if (vectors > 1) nnc_row_add_##name(&sum_##r##_1, x, b_1);                                     \
+    if (vectors > 2) nnc_row_add_##name(&sum_##r##_2, x, b_2);                                     \
   }
 #define NNC_TILE_STORE(name, r, pointer, times)                                                    \
   if (rows > r) {                                                                                  \
@@ -69,21 +69,22 @@ NNC_INLINE void nnc_prefetch_row(const nnc_ahead *ahead, int64_t row) {
     if (vectors > 2) nnc_store_##name(tile + r * tile_row + 2 * NNC_LANES_##name, sum_##r##_2);    \
   }
 
-/* nnc_tile_f32(8, 3, ...) is the code of a tile; nnc_tile_f32_8_3 a function made of it. */
-#define NNC_DEFINE_TILE(name, type)                                                                \
-  typedef void nnc_tile_of_##name(int64_t k, const type *a, int64_t a_row, int64_t a_k,            \
-                                  const type *b, int64_t b_k, type *tile, int64_t tile_row,        \
+/* nnc_tile_f32(8, 3, ...) is the code of a tile; nnc_tile_f32_8_3 a function made of it. Elements of
+ * operands are of type `packed`, sums of `type`, which the names of vectors call `sum`. */
+#define NNC_DEFINE_TILE(name, packed, sum, type)                                                   \
+  typedef void nnc_tile_of_##name(int64_t k, const packed *a, int64_t a_row, int64_t a_k,          \
+                                  const packed *b, int64_t b_k, type *tile, int64_t tile_row,      \
                                   bool first, const nnc_ahead *ahead);                             \
-  NNC_INLINE void nnc_tile_##name(const int rows, const int vectors, int64_t k, const type *a,     \
-                                  int64_t a_row, int64_t a_k, const type *b, int64_t b_k,          \
+  NNC_INLINE void nnc_tile_##name(const int rows, const int vectors, int64_t k, const packed *a,   \
+                                  int64_t a_row, int64_t a_k, const packed *b, int64_t b_k,        \
                                   type *tile, int64_t tile_row, bool first,                        \
                                   const nnc_ahead *ahead) {                                        \
-    NNC_TILE_EACH_ROW(NNC_TILE_DECLARE, name)                                                      \
+    NNC_TILE_EACH_ROW(NNC_TILE_DECLARE, sum)                                                       \
     if (!first) {                                                                                  \
-      NNC_TILE_EACH_ROW(NNC_TILE_LOAD, name)                                                       \
+      NNC_TILE_EACH_ROW(NNC_TILE_LOAD, sum)                                                        \
     }                                                                                              \
-    const type *a_0 = a, *a_3 = a + (rows > 3 ? 3 : 0) * a_row,                                    \
-               *a_6 = a + (rows > 6 ? 6 : 0) * a_row;                                              \
+    const packed *a_0 = a, *a_3 = a + (rows > 3 ? 3 : 0) * a_row,                                  \
+                 *a_6 = a + (rows > 6 ? 6 : 0) * a_row;                                            \
     NNC_OPAQUE(a_0);                                                                               \
     if (rows > 3) NNC_OPAQUE(a_3);                                                                 \
     if (rows > 6) NNC_OPAQUE(a_6);                                                                 \
@@ -93,9 +94,10 @@ NNC_INLINE void nnc_prefetch_row(const nnc_ahead *ahead, int64_t row) {
       if (place < places) nnc_prefetch_row(ahead, place);                                          \
       NNC_ROLLED for (const int64_t end = place < places ? nnc_least(k, i + share) : k; i < end;   \
                       i++) {                                                                       \
-        const nnc_vec_##name b_0 = nnc_load_##name(b);                                             \
-        const nnc_vec_##name b_1 = nnc_load_##name(b + (vectors > 1 ? NNC_LANES_##name : 0));      \
-        const nnc_vec_##name b_2 = nnc_load_##name(b + (vectors > 2 ? 2 * NNC_LANES_##name : 0));  \
+        const nnc_row_##name b_0 = nnc_row_load_##name(b);                                         \
+        const nnc_row_##name b_1 = nnc_row_load_##name(b + (vectors > 1 ? NNC_LANES_##sum : 0));   \
+        const nnc_row_##name b_2 =                                                                 \
+            nnc_row_load_##name(b + (vectors > 2 ? 2 * NNC_LANES_##sum : 0));                      \
         NNC_TILE_EACH_ROW(NNC_TILE_ADD, name)                                                      \
         a_0 += a_k;                                                                                \
         if (rows > 3) a_3 += a_k;                                                                  \
@@ -103,26 +105,26 @@ NNC_INLINE void nnc_prefetch_row(const nnc_ahead *ahead, int64_t row) {
         b += b_k;                                                                                  \
       }                                                                                            \
     }                                                                                              \
-    NNC_TILE_EACH_ROW(NNC_TILE_STORE, name)                                                        \
+    NNC_TILE_EACH_ROW(NNC_TILE_STORE, sum)                                                         \
   }                                                                                                \
-  NNC_EACH_TILE_SIZE(NNC_DEFINE_TILE_FUNCTION, name, type)
+  NNC_EACH_TILE_SIZE(NNC_DEFINE_TILE_FUNCTION, name, packed, type)
 
-/* DEFINE(name, type, rows, vectors) for every size of a tile; nnc_conv.h has the same sizes. */
+/* DEFINE(..., rows, vectors) for every size of a tile; nnc_conv.h has the same sizes. */
 // clang-format off
-#define NNC_EACH_TILE_SIZE(DEFINE, name, type)                                                     \
-  DEFINE(name, type, 1, 1) DEFINE(name, type, 1, 2) DEFINE(name, type, 1, 3)                       \
-  DEFINE(name, type, 2, 1) DEFINE(name, type, 2, 2) DEFINE(name, type, 2, 3)                       \
-  DEFINE(name, type, 3, 1) DEFINE(name, type, 3, 2) DEFINE(name, type, 3, 3)                       \
-  DEFINE(name, type, 4, 1) DEFINE(name, type, 4, 2) DEFINE(name, type, 4, 3)                       \
-  DEFINE(name, type, 5, 1) DEFINE(name, type, 5, 2) DEFINE(name, type, 5, 3)                       \
-  DEFINE(name, type, 6, 1) DEFINE(name, type, 6, 2) DEFINE(name, type, 6, 3)                       \
-  DEFINE(name, type, 7, 1) DEFINE(name, type, 7, 2) DEFINE(name, type, 7, 3)                       \
-  DEFINE(name, type, 8, 1) DEFINE(name, type, 8, 2) DEFINE(name, type, 8, 3)
+#define NNC_EACH_TILE_SIZE(DEFINE, ...)                                                     \
+  DEFINE(__VA_ARGS__, 1, 1) DEFINE(__VA_ARGS__, 1, 2) DEFINE(__VA_ARGS__, 1, 3)                       \
+  DEFINE(__VA_ARGS__, 2, 1) DEFINE(__VA_ARGS__, 2, 2) DEFINE(__VA_ARGS__, 2, 3)                       \
+  DEFINE(__VA_ARGS__, 3, 1) DEFINE(__VA_ARGS__, 3, 2) DEFINE(__VA_ARGS__, 3, 3)                       \
+  DEFINE(__VA_ARGS__, 4, 1) DEFINE(__VA_ARGS__, 4, 2) DEFINE(__VA_ARGS__, 4, 3)                       \
+  DEFINE(__VA_ARGS__, 5, 1) DEFINE(__VA_ARGS__, 5, 2) DEFINE(__VA_ARGS__, 5, 3)                       \
+  DEFINE(__VA_ARGS__, 6, 1) DEFINE(__VA_ARGS__, 6, 2) DEFINE(__VA_ARGS__, 6, 3)                       \
+  DEFINE(__VA_ARGS__, 7, 1) DEFINE(__VA_ARGS__, 7, 2) DEFINE(__VA_ARGS__, 7, 3)                       \
+  DEFINE(__VA_ARGS__, 8, 1) DEFINE(__VA_ARGS__, 8, 2) DEFINE(__VA_ARGS__, 8, 3)
 // clang-format on
 
-#define NNC_DEFINE_TILE_FUNCTION(name, type, rows, vectors)                                        \
+#define NNC_DEFINE_TILE_FUNCTION(name, packed, type, rows, vectors)                                \
   NNC_SHARED void nnc_tile_##name##_##rows##_##vectors(                                            \
-      int64_t k, const type *a, int64_t a_row, int64_t a_k, const type *b, int64_t b_k,            \
+      int64_t k, const packed *a, int64_t a_row, int64_t a_k, const packed *b, int64_t b_k,        \
       type *tile, int64_t tile_row, bool first, const nnc_ahead *ahead) {                          \
     enum {                                                                                         \
       r = rows < NNC_TILE_ROWS ? rows : NNC_TILE_ROWS,                                             \
@@ -131,10 +133,20 @@ NNC_INLINE void nnc_prefetch_row(const nnc_ahead *ahead, int64_t row) {
     nnc_tile_##name(r, v, k, a, a_row, a_k, b, b_k, tile, tile_row, first, ahead);                 \
   }
 
-NNC_DEFINE_TILE(f32, float)
-NNC_DEFINE_TILE(f64, double)
-NNC_DEFINE_TILE(i32, int32_t)
-NNC_DEFINE_TILE(i64, int64_t)
+/* Operands of the sums' own type. */
+#define NNC_DEFINE_PLAIN_TILE(name, type)                                                          \
+  typedef nnc_vec_##name nnc_row_##name;                                                           \
+  NNC_INLINE nnc_row_##name nnc_row_load_##name(const type *p) { return nnc_load_##name(p); }      \
+  NNC_INLINE nnc_row_##name nnc_row_splat_##name(type x) { return nnc_splat_##name(x); }           \
+  NNC_INLINE void nnc_row_add_##name(nnc_vec_##name *sum, nnc_row_##name x, nnc_row_##name b) {    \
+    *sum += x * b;                                                                                 \
+  }                                                                                                \
+  NNC_DEFINE_TILE(name, type, name, type)
+
+NNC_DEFINE_PLAIN_TILE(f32, float)
+NNC_DEFINE_PLAIN_TILE(f64, double)
+NNC_DEFINE_PLAIN_TILE(i32, int32_t)
+NNC_DEFINE_PLAIN_TILE(i64, int64_t)
 
 /* The function of a tile whose size is a constant expression; NULL for no rows or no vectors. What a
  * translation unit does not name in this way is not compiled. */
@@ -178,11 +190,11 @@ NNC_INLINE int64_t nnc_round_up_lanes(int64_t n, int64_t lanes) {
 #endif
 
 /* dst[i, c] = src[c, i] of 8 by 8: three times, rows r and r + 4 become rows 2 r and 2 r + 1 in turns. */
-#define NNC_DEFINE_TRANSPOSE(name, type, mask_type)                                                \
+#define NNC_DEFINE_TRANSPOSE(name, type, mask_type, source)                                        \
   typedef type nnc_eight_##name __attribute__((vector_size(8 * sizeof(type))));                    \
   typedef mask_type nnc_mask_##name __attribute__((vector_size(8 * sizeof(type))));                \
   NNC_INLINE void nnc_transpose_##name(type *restrict dst, int64_t width,                          \
-                                       const type *restrict src, int64_t src_c) {                  \
+                                       const source *restrict src, int64_t src_c) {                \
     nnc_eight_##name row[8], next[8];                                                              \
     NNC_UNROLL for (int r = 0; r < 8; r++) memcpy(&row[r], src + r * src_c, sizeof row[r]);        \
     NNC_UNROLL for (int stage = 0; stage < 3; stage++) {                                           \
@@ -195,10 +207,10 @@ NNC_INLINE int64_t nnc_round_up_lanes(int64_t n, int64_t lanes) {
     NNC_UNROLL for (int r = 0; r < 8; r++) memcpy(dst + r * width, &row[r], sizeof row[r]);        \
   }
 
-NNC_DEFINE_TRANSPOSE(f32, float, int32_t)
-NNC_DEFINE_TRANSPOSE(f64, double, int64_t)
-NNC_DEFINE_TRANSPOSE(i32, int32_t, int32_t)
-NNC_DEFINE_TRANSPOSE(i64, int64_t, int64_t)
+NNC_DEFINE_TRANSPOSE(f32, float, int32_t, float)
+NNC_DEFINE_TRANSPOSE(f64, double, int64_t, double)
+NNC_DEFINE_TRANSPOSE(i32, int32_t, int32_t, int32_t)
+NNC_DEFINE_TRANSPOSE(i64, int64_t, int64_t, int64_t)
 
 /* Packing: columns [column, column + count) of a block go to groups of `width` columns, which lie
  * `group` elements apart:

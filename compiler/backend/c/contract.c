@@ -23,6 +23,7 @@ typedef struct ContractWriter {
   int a_slot, b_slot;     /* operand numbers */
   bool rows_inner;        /* the epilogue's inner loop is over the tile's rows */
   bool whole_block;       /* sums of the whole task are kept: k is cut */
+  const char *packed; /* what packed elements and their tiles are called: the sum's type, bf16 */
 } ContractWriter;
 
 /* The offset that element `flat` of a group has in an operand. */
@@ -147,18 +148,25 @@ static long long inner_stride(const AxisGroup *group, int slot) {
 }
 
 static const char *block_zeros(const ContractWriter *writer, const Packing *pack) {
-  return arena_printf(writer->arena, "nnc_pack_zeros_%s(%s, %s, %s, depth, %s);\n",
-                      c_type_name(writer->sum), pack->to, pack->width, pack->group, pack->count);
+  return arena_printf(writer->arena, "nnc_pack_zeros_%s(%s, %s, %s, depth, %s);\n", writer->packed,
+                      pack->to, pack->width, pack->group, pack->count);
+}
+
+/* nnc_pack_block_NAME copies elements of this type. */
+static const char *pack_name(const ContractWriter *writer, DType from) {
+  if (writer->grid.is_bf16 || !dtype_is_half(from)) return writer->packed;
+  return arena_printf(writer->arena, "%s_%s", writer->packed, dtype_name(from));
+}
+
+static const char *packed_type(const ContractWriter *writer) {
+  return writer->grid.is_bf16 ? "nnc_packed_bf16" : c_value_type(writer->sum);
 }
 
 /* By runs along both axes: of the sum's type, so that pieces are only copied, or of 16 bits. */
 static const char *pack_runs(const ContractWriter *writer, const Packing *pack) {
   Arena *arena = writer->arena;
   const AxisGroup *k = &writer->kernel->contract.k, *outer = pack->outer;
-  const char *type = c_type_name(writer->sum);
-  DType from = writer->kernel->operands[pack->slot].dtype;
-  const char *part =
-      dtype_is_half(from) ? arena_printf(arena, "%s_%s", type, dtype_name(from)) : type;
+  const char *part = pack_name(writer, writer->kernel->operands[pack->slot].dtype);
   const char *strides = arena_printf(arena, "%lld, %lld", inner_stride(k, pack->slot),
                                      inner_stride(outer, pack->slot));
   if (k->count <= 1 && outer->count <= 1)
@@ -234,11 +242,12 @@ static const char *pack_b_text(const ContractWriter *writer) {
                   .count = "(n_end - n_first)"};
   const ContractGrid *grid = &writer->grid;
   const char *packing = pack_text(writer, &pack);
-  const char *panels = grid->b_piece > 0 ? arena_printf(writer->arena, "packed_b + k / KB * %lld",
-                                                        (long long)grid->b_piece)
-                                         : "packed_b";
+  const char *panels = grid->b_piece > 0
+                           ? arena_printf(writer->arena, "packed_b + k / KB * (int64_t)%lld",
+                                          (long long)grid->b_piece)
+                           : "packed_b";
   const char *declared =
-      arena_printf(writer->arena, "%s *const panels = %s;\n", c_value_type(writer->sum), panels);
+      arena_printf(writer->arena, "%s *const panels = %s;\n", packed_type(writer), panels);
   if (!grid->keeps_b) return arena_printf(writer->arena, "%s%s", declared, packing);
   return arena_printf(writer->arena,
                       "%s"
@@ -251,7 +260,7 @@ static const char *pack_b_text(const ContractWriter *writer) {
 
 static const char *panel_text(const ContractWriter *writer) {
   Arena *arena = writer->arena;
-  const char *type = c_value_type(writer->sum);
+  const char *type = packed_type(writer);
   if (writer->grid.pack_b)
     return arena_printf(arena,
                         "const %s *const panel = panels + (n - n_first) / NR * B_GROUP;\n"
@@ -454,6 +463,7 @@ static void prepare(ContractWriter *writer) {
         (kernel->axis_count > writer->n_axis) == (slots->n.count > 0));
   writer->grid = contract_grid(kernel);
   writer->sum = kernel_sum_type(kernel);
+  writer->packed = writer->grid.is_bf16 ? "bf16" : c_type_name(writer->sum);
   writer->a_slot = writer->grid.swap ? 1 : 0;
   writer->b_slot = 1 - writer->a_slot;
   writer->a = writer->grid.swap ? &slots->n : &slots->m;
@@ -464,32 +474,59 @@ static void prepare(ContractWriter *writer) {
   writer->rows_inner = writer->grid.swap ? n_smooth >= m_smooth : m_smooth > n_smooth;
 }
 
+static void add_types(TemplateHoles *holes, const ContractWriter *writer) {
+  bool is_bf16 = writer->grid.is_bf16;
+  const KernelOperand *operands = writer->kernel->operands;
+  template_add(holes, "TYPE", c_value_type(writer->sum));
+  template_add(holes, "T", c_type_name(writer->sum));
+  template_add(holes, "P", writer->packed);
+  template_add(holes, "PACKED_TYPE", packed_type(writer));
+  template_add(holes, "TILES", is_bf16 ? "NNC_TILES_bf16" : writer->packed);
+  template_add(holes, "KB_PACKED", is_bf16 ? "KB / NNC_DEPTH_bf16" : "KB");
+  template_add(holes, "DEPTH", is_bf16 ? "(depth + NNC_DEPTH_bf16 - 1) / NNC_DEPTH_bf16" : "depth");
+  template_add(holes, "A_TYPE", c_storage_type(operands[writer->a_slot].dtype));
+  template_add(holes, "B_TYPE", c_storage_type(operands[writer->b_slot].dtype));
+}
+
+static void add_extents(TemplateHoles *holes, const ContractGrid *grid) {
+  template_add_integer(holes, "M", grid->m);
+  template_add_integer(holes, "N", grid->n);
+  template_add_integer(holes, "K", grid->k);
+  template_add_integer(holes, "MB", grid->m_block);
+  template_add_integer(holes, "NB", grid->n_block);
+  template_add_integer(holes, "KB", grid->k_block);
+  template_add_integer(holes, "M_BLOCKS", grid->m_blocks);
+  template_add_integer(holes, "N_BLOCKS", grid->n_blocks);
+  template_add_integer(holes, "A_BYTES", grid->a_bytes);
+  template_add_integer(holes, "B_BYTES", grid->b_bytes);
+}
+
+/* What is declared where something uses it. */
+static void add_declarations(TemplateHoles *holes, const ContractWriter *writer) {
+  const ContractGrid *grid = &writer->grid;
+  bool has_epilogue = !grid->stores_tiles;
+  bool has_batch = has_epilogue || writer->kernel->contract.batch.count > 0;
+  template_add(holes, "BATCH",
+               has_batch ? "const int64_t batch = task / ((int64_t)M_BLOCKS * N_BLOCKS);" : "");
+  template_add(holes, "IS_LAST", has_epilogue || grid->keeps_b ? ", is_last = k + KB >= K" : "");
+  template_add(holes, "SUMS", has_epilogue ? sums_text(writer) : "");
+  template_add(holes, "RESULT", result_pointer(writer));
+  template_add(holes, "PACKED",
+               grid->keeps_b ? "int64_t packed = -1; /* the columns that packed_b holds */\n" : "");
+}
+
 static void contract_write(Code *code, KernelFunction *function) {
   Arena *arena = code->arena;
   ContractWriter writer = {.arena = arena, .function = function, .kernel = function->kernel};
   prepare(&writer);
   const ContractGrid *grid = &writer.grid;
   const AxisGroup *k = &function->kernel->contract.k;
+  const char *ahead = ahead_text(&writer);
   TemplateHoles holes = function_holes(arena, function, grid->tasks);
-  template_add(&holes, "TYPE", c_value_type(writer.sum));
-  template_add(&holes, "T", c_type_name(writer.sum));
-  template_add(&holes, "A_TYPE", c_storage_type(function->kernel->operands[writer.a_slot].dtype));
-  template_add(&holes, "B_TYPE", c_storage_type(function->kernel->operands[writer.b_slot].dtype));
-  template_add_integer(&holes, "M", grid->m);
-  template_add_integer(&holes, "N", grid->n);
-  template_add_integer(&holes, "K", grid->k);
-  template_add_integer(&holes, "MB", grid->m_block);
-  template_add_integer(&holes, "NB", grid->n_block);
-  template_add_integer(&holes, "KB", grid->k_block);
-  template_add_integer(&holes, "M_BLOCKS", grid->m_blocks);
-  template_add_integer(&holes, "N_BLOCKS", grid->n_blocks);
-  template_add_integer(&holes, "A_BYTES", grid->a_bytes);
-  template_add_integer(&holes, "B_BYTES", grid->b_bytes);
+  add_types(&holes, &writer);
+  add_extents(&holes, grid);
+  add_declarations(&holes, &writer);
   template_add(&holes, "TILE_ROW", tile_row(&writer));
-  template_add(&holes, "SUMS", grid->stores_tiles ? "" : sums_text(&writer));
-  template_add(&holes, "RESULT", result_pointer(&writer));
-  template_add(&holes, "PACKED",
-               grid->keeps_b ? "int64_t packed = -1; /* the columns that packed_b holds */\n" : "");
   template_add(&holes, "LEFT", side_pointer(&writer, writer.a_slot));
   template_add(&holes, "RIGHT", side_pointer(&writer, writer.b_slot));
   template_add(&holes, "PACK_A", pack_a_text(&writer));
@@ -501,8 +538,8 @@ static void contract_write(Code *code, KernelFunction *function) {
                grid->pack_a ? "1" : code_integer(arena, only_stride(writer.a, writer.a_slot)));
   template_add(&holes, "A_K",
                grid->pack_a ? "MR" : code_integer(arena, only_stride(k, writer.a_slot)));
-  template_add(&holes, "AHEAD", ahead_text(&writer));
-  template_add(&holes, "AHEAD_POINTER", *ahead_text(&writer) ? "&ahead" : "NULL");
+  template_add(&holes, "AHEAD", ahead);
+  template_add(&holes, "AHEAD_POINTER", *ahead ? "&ahead" : "NULL");
   template_add(&holes, "TILE_DONE", tile_done(&writer));
   template_add(&holes, "PANEL_DONE", panel_done(&writer));
   if (!grid->stores_tiles) {

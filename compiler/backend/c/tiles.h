@@ -26,6 +26,7 @@ typedef struct LoopGrid {
 typedef struct ContractGrid {
   bool swap;              /* rows of the tile are n of the kernel, columns its m */
   bool pack_a, pack_b;    /* copied to the worker's block, where that is faster or must be */
+  bool is_bf16;           /* both sides, with sums in f32: nnc_gemm_bf16.h */
   bool keeps_b;           /* for the tasks that follow, in its whole depth */
   int64_t batch, m, n, k; /* extents after the swap */
   int64_t m_block, m_blocks, n_block, n_blocks;

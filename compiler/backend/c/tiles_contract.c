@@ -57,7 +57,8 @@ enum {
 };
 
 static double pack_clocks(const Kernel *kernel, Side side) {
-  if (side.dtype != kernel_sum_type(kernel)) return 1.5;
+  bool is_half = dtype_is_half(side.dtype) && kernel_sum_type(kernel) == DTYPE_F32;
+  if (side.dtype != kernel_sum_type(kernel) && !is_half) return 1.5;
   if (inner_stride(side.outer, side.slot) == 1) return .7;
   return inner_stride(&kernel->contract.k, side.slot) == 1 ? .9 : 1.5;
 }
@@ -117,7 +118,7 @@ typedef struct Costs { /* of an element, or of a multiply-add, with the operands
 } Costs;
 
 static int64_t kept_bytes(const ContractGrid *grid, int64_t size) {
-  return align_up(grid->n_block, TILE_MAX_COLUMNS) * align_up(grid->k, 8) * size;
+  return (grid->n_block + TILE_MAX_COLUMNS) * align_up(grid->k, 8) * size;
 }
 
 /* Fills in what follows from m_block and n_block. */
@@ -140,7 +141,7 @@ static double clocks(ContractGrid *grid, const Costs *costs) {
   double high = (double)padded(grid->m, grid->m_block, grid->m_blocks, TILE_ROWS);
   double wide = (double)padded(grid->n, grid->n_block, grid->n_blocks, VECTOR);
   double ragged = grid->n_block % TILE_COLUMNS ? .03 : 0;
-  double products = high * wide * k / VECTOR * (1 + ragged);
+  double products = high * wide * k / VECTOR * (1 + ragged) / (grid->is_bf16 ? 2 : 1);
   double pack_a = m * k * costs->pack_a * column_blocks;
   double pack_b = n * k * costs->pack_b * (grid->keeps_b ? least(2, grid->m_blocks) : row_blocks);
   double in_place_a = products * costs->a_share, in_place_b = products * costs->b_share;
@@ -237,14 +238,24 @@ static void store_tiles(const Kernel *kernel, ContractGrid *grid) {
 static void take_memory(ContractGrid *grid, int64_t size) {
   enum { GROUP_SLACK = 4 };
   bool keeps_sums = contract_keeps_sums(grid);
-  int64_t columns = align_up(grid->n_block, TILE_MAX_COLUMNS);
+  grid->keeps_b = grid->keeps_b && grid->pack_b;
+  int64_t columns = align_up(grid->n_block, TILE_MAX_COLUMNS) + TILE_MAX_COLUMNS; /* whole groups */
   int64_t rows = grid->m_block + TILE_MAX_ROWS, depth = grid->k_block + GROUP_SLACK;
   int64_t pieces = grid->keeps_b ? greatest(divide_up(grid->k, grid->k_block), 1) : 1;
   if (pieces > 1) grid->b_piece = columns * depth;
-  grid->sums_row = keeps_sums ? columns + VECTOR : TILE_MAX_COLUMNS;
+  grid->sums_row =
+      keeps_sums ? align_up(grid->n_block, TILE_MAX_COLUMNS) + VECTOR : TILE_MAX_COLUMNS;
   if (grid->pack_a) grid->a_bytes = align_64(rows * depth * size);
   grid->b_bytes = align_64((grid->pack_b ? columns * pieces : TILE_MAX_COLUMNS) * depth * size);
   if (!grid->stores_tiles) grid->tile_bytes = align_64(rows * grid->sums_row * size);
+}
+
+/* Pairs along k must not be cut by where its axes end. */
+static bool multiplies_bf16(const Kernel *kernel) {
+  const AxisGroup *k = &kernel->contract.k;
+  return kernel_sum_type(kernel) == DTYPE_F32 && kernel->operands[0].dtype == DTYPE_BF16 &&
+         kernel->operands[1].dtype == DTYPE_BF16 &&
+         (is_flat(k) || k->extent[k->count - 1] % 2 == 0);
 }
 
 ContractGrid contract_grid(const Kernel *kernel) {
@@ -254,7 +265,7 @@ ContractGrid contract_grid(const Kernel *kernel) {
   bool row_result = axis_group_extent(&slots->n) == 1 || is_contiguous(&slots->n, 2);
   bool column_result =
       is_flat(&slots->m) && axis_group_extent(&slots->m) > 1 && only_stride(&slots->m, 2) == 1;
-  ContractGrid grid = {0};
+  ContractGrid grid = {.is_bf16 = multiplies_bf16(kernel)};
   grid.swap = side_cost(kernel, right, left, !column_result) <
               side_cost(kernel, left, right, !row_result && column_result);
   Side a = grid.swap ? right : left, b = grid.swap ? left : right;

@@ -1,0 +1,113 @@
+/* Contractions of bf16 with sums in f32: the tiles and the packing of nnc_gemm.h, by the name bf16.
+ *
+ * Where the processor multiplies pairs (AVX512-BF16), two elements that follow each other along k are
+ * one packed element of 32 bits, the first in its low half; an odd depth ends with a pair whose high
+ * half is 0. Elsewhere operands are widened as they are packed, and the tiles are those of f32.
+ * NNC_BF16_PAIRS, defined as 1, has pairs computed without the instruction: for tests. */
+#ifndef NNC_GEMM_BF16_H
+#define NNC_GEMM_BF16_H
+
+#include "nnc_gemm.h"
+#include "nnc_half.h"
+#include "nnc_pack_half.h"
+
+#if !defined(NNC_BF16_PAIRS) && defined(__AVX512BF16__)
+#define NNC_BF16_PAIRS 1
+#define NNC_BF16_INSTRUCTION 1
+#endif
+
+#ifdef NNC_BF16_PAIRS
+
+typedef uint32_t nnc_packed_bf16;
+typedef nnc_vec_i32 nnc_row_bf16;
+enum { NNC_DEPTH_bf16 = 2 }; /* elements of the depth in a packed one */
+#define NNC_TILES_bf16 bf16
+
+NNC_INLINE nnc_row_bf16 nnc_row_load_bf16(const uint32_t *p) {
+  return nnc_load_i32((const int32_t *)p);
+}
+NNC_INLINE nnc_row_bf16 nnc_row_splat_bf16(uint32_t x) { return nnc_splat_i32((int32_t)x); }
+
+/* Of each lane: the sum, the product of the low halves and that of the high halves. */
+NNC_INLINE void nnc_row_add_bf16(nnc_vec_f32 *sum, nnc_row_bf16 x, nnc_row_bf16 b) {
+#ifdef NNC_BF16_INSTRUCTION
+  __asm__("vdpbf16ps %2, %1, %0" : "+v"(*sum) : "v"(x), "v"(b));
+#else
+  const nnc_row_bf16 high = nnc_splat_i32((int32_t)0xFFFF0000u);
+  *sum += (nnc_vec_f32)(x & high) * (nnc_vec_f32)(b & high);
+  *sum += (nnc_vec_f32)(x << 16) * (nnc_vec_f32)(b << 16);
+#endif
+}
+
+NNC_DEFINE_TILE(bf16, uint32_t, f32, float)
+NNC_DEFINE_TRANSPOSE(bf16, int32_t, int32_t, uint16_t)
+
+NNC_INLINE uint32_t nnc_pair_bf16(uint16_t low, uint16_t high) {
+  return low | (uint32_t)high << 16;
+}
+
+/* Two rows, neighbours along k; `second` is NULL after the last. */
+NNC_INLINE void nnc_pack_row_pair_bf16(uint32_t *restrict dst, const uint16_t *restrict first,
+                                       const uint16_t *restrict second, int64_t count) {
+  if (!second)
+    for (int64_t c = 0; c < count; c++) dst[c] = first[c];
+  else
+    for (int64_t c = 0; c < count; c++) dst[c] = nnc_pair_bf16(first[c], second[c]);
+}
+
+NNC_INLINE void nnc_pack_columns_bf16(uint32_t *restrict dst, int64_t width, int64_t k,
+                                      int64_t count, const uint16_t *restrict src, int64_t src_k,
+                                      int64_t src_c) {
+  enum { LENGTH = 32 }; /* a line */
+  for (int64_t first = 0; first < k; first += LENGTH) {
+    const int64_t end = nnc_least(first + LENGTH, k);
+    int64_t c = 0;
+    if (src_k == 1 && end == first + LENGTH)
+      for (; c + 8 <= count; c += 8) {
+        for (int64_t i = first; i < end; i += 16)
+          nnc_transpose_bf16((int32_t *)dst + i / 2 * width + c, width, src + c * src_c + i, src_c);
+        for (int r = 0; r < 8; r++) __builtin_prefetch(src + (c + r) * src_c + end + LENGTH);
+      }
+    for (; c < count; c++) {
+      const uint16_t *const from = src + c * src_c;
+      for (int64_t i = first; i < end; i += 2)
+        dst[i / 2 * width + c] =
+            nnc_pair_bf16(from[i * src_k], i + 1 < k ? from[(i + 1) * src_k] : 0);
+    }
+  }
+}
+
+/* As the others (NNC_DEFINE_PACK_BLOCK); k is even but for the last piece of the depth. */
+NNC_SHARED void nnc_pack_block_bf16(uint32_t *restrict dst, int64_t width, int64_t group,
+                                    int64_t column, int64_t k, int64_t count,
+                                    const uint16_t *restrict src, int64_t src_k, int64_t src_c) {
+  const int64_t rows = src_c == 1 ? k : 1;
+  uint32_t *const first = dst + column / width * group;
+  for (int64_t i = 0; i < rows; i += 2) {
+    uint32_t *to = first + i / 2 * width;
+    for (int64_t c = 0, at = column % width, here; c < count; c += here, at = 0, to += group) {
+      const uint16_t *const from = src + i * src_k + c * src_c;
+      here = nnc_least(width - at, count - c);
+      if (src_c == 1) nnc_pack_row_pair_bf16(to + at, from, i + 1 < k ? from + src_k : NULL, here);
+      else nnc_pack_columns_bf16(to + at, width, k, here, from, src_k, src_c);
+    }
+  }
+}
+
+NNC_SHARED void nnc_pack_zeros_bf16(uint32_t *dst, int64_t width, int64_t group, int64_t k,
+                                    int64_t count) {
+  nnc_pack_zeros_i32((int32_t *)dst, width, group, (k + 1) / 2, count);
+}
+
+#else
+
+typedef float nnc_packed_bf16;
+typedef nnc_tile_of_f32 nnc_tile_of_bf16;
+enum { NNC_DEPTH_bf16 = 1 };
+
+#define NNC_TILES_bf16 f32
+#define nnc_pack_block_bf16 nnc_pack_block_f32_bf16
+#define nnc_pack_zeros_bf16 nnc_pack_zeros_f32
+
+#endif
+#endif
