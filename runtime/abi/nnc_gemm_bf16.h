@@ -18,6 +18,8 @@
 
 #ifdef NNC_BF16_PAIRS
 
+#define NNC_ISA_BF16 "+bf16"
+
 typedef uint32_t nnc_packed_bf16;
 typedef nnc_vec_i32 nnc_row_bf16;
 enum { NNC_DEPTH_bf16 = 2 }; /* elements of the depth in a packed one */
@@ -100,6 +102,8 @@ NNC_SHARED void nnc_pack_zeros_bf16(uint32_t *dst, int64_t width, int64_t group,
 }
 
 #else
+
+#define NNC_ISA_BF16 ""
 
 typedef float nnc_packed_bf16;
 typedef nnc_tile_of_f32 nnc_tile_of_bf16;

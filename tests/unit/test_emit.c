@@ -230,7 +230,8 @@ static void write_file(const char *path, const Text *text) {
 static void check_family(void (*make)(CaseList *list), const char *family) {
   enum { COMPILERS = 4, OPTIMIZED = 2 };
   static const char *const compilers[COMPILERS] = {"clang -march=native", "gcc -march=native",
-                                                   "clang -march=x86-64-v3", "gcc -march=x86-64"};
+                                                   "clang -march=x86-64-v3",
+                                                   "gcc -march=x86-64 -DNNC_BF16_PAIRS=1"};
   int optimized = getenv("NNC_TEST_LONG") ? COMPILERS : OPTIMIZED;
   Arena *arena = arena_create();
   CaseList list = {.arena = arena};

@@ -20,6 +20,17 @@ static const char *main_float(const Module *module) {
   return has_f64 && !has_narrower ? "f64" : "f32";
 }
 
+/* Whether bits depend on how the processor multiplies bf16 (nnc_gemm_bf16.h). */
+static bool multiplies_bf16(const Program *program) {
+  for (int i = 0; i < program->kernels.count; i++) {
+    const Kernel *kernel = program->kernels.items[i];
+    if (kernel->kind == KERNEL_CONTRACT && kernel->operands[0].dtype == DTYPE_BF16 &&
+        kernel->operands[1].dtype == DTYPE_BF16)
+      return true;
+  }
+  return false;
+}
+
 void emitter_level(Emitter *emitter) {
   static const EntryKind order[] = {ENTRY_INIT, ENTRY_TRAIN,    ENTRY_ACCUMULATE,
                                     ENTRY_EVAL, ENTRY_EVAL_ONE, ENTRY_PREDICT};
@@ -36,7 +47,8 @@ void emitter_level(Emitter *emitter) {
   else code_line(code, ".name = NNC_LEVEL_NAME,");
   bool is_of_device = emitter->program->target->back_end->guard != NULL;
   if (is_of_device) code_line(code, ".isa = \"%s\",", emitter->program->target->name);
-  else code_line(code, ".isa = NNC_ISA,");
+  else
+    code_line(code, ".isa = NNC_ISA%s,", multiplies_bf16(emitter->program) ? " NNC_ISA_BF16" : "");
   code_line(code, ".extensions = NNC_EXTENSIONS,");
   code_line(code, ".limits = &nnc_limits_%s,", number);
   code_line(code, ".host = host,");
