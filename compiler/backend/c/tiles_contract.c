@@ -52,15 +52,19 @@ enum {
   CONFLICTING_BYTES = 1024, /* rows a multiple of this apart lie in few sets of a cache */
   CONFLICTING_ROWS = 64,    /* of them to drive each other out */
   FEW_ROWS = 64,
+  FAR_BYTES = 2 << 20,
   TILE_ROWS = 8,
   TILE_COLUMNS = 48
 };
 
+/* More from memory or the last cache, whose rows arrive too late. */
 static double pack_clocks(const Kernel *kernel, Side side) {
+  const KernelOperand *operand = &kernel->operands[side.slot];
+  double far = operand->elements * dtype_size(operand->dtype) > FAR_BYTES ? 2 : 1;
   bool is_half = dtype_is_half(side.dtype) && kernel_sum_type(kernel) == DTYPE_F32;
-  if (side.dtype != kernel_sum_type(kernel) && !is_half) return 1.5;
-  if (inner_stride(side.outer, side.slot) == 1) return .7;
-  return inner_stride(&kernel->contract.k, side.slot) == 1 ? .9 : 1.5;
+  if (side.dtype != kernel_sum_type(kernel) && !is_half) return 1.5 * far;
+  if (inner_stride(side.outer, side.slot) == 1) return .7 * far;
+  return (inner_stride(&kernel->contract.k, side.slot) == 1 ? .9 : 1.5) * far;
 }
 
 static bool has_conflicts(Side side, int64_t stride, int64_t rows) {
@@ -95,7 +99,8 @@ enum {
   MOST_COLUMNS = 576,
   ROW_STEP = 24, /* whole tiles at any width of vectors */
   COLUMN_STEP = 16,
-  WHOLE_DEPTH = 512, /* that is not cut; else into pieces of about ... */
+  IN_PLACE_DEPTH = 1024, /* is not cut where both sides are read in place ... */
+  WHOLE_DEPTH = 512,     /* ... or where one is packed; else into pieces of about ... */
   DEPTH_PIECE = 384,
   TASK_CLOCKS = 1000,
   MOST_KEPT_BYTES = 4 << 20, /* of a worker's copy of b for the tasks that follow */
@@ -134,6 +139,11 @@ static int64_t padded(int64_t extent, int64_t block, int64_t blocks, int64_t til
   return (blocks - 1) * align_up(block, tile) + align_up(extent - (blocks - 1) * block, tile);
 }
 
+/* Columns of a last panel without whole vectors, which each task packs. */
+static double ragged_columns(const ContractGrid *grid) {
+  return grid->n % VECTOR ? (double)least(grid->n, TILE_COLUMNS) : 0;
+}
+
 /* Clocks of all tasks on one thread, in the better of both ways to read each side. */
 static double clocks(ContractGrid *grid, const Costs *costs) {
   double m = (double)grid->m, n = (double)grid->n, k = (double)grid->k;
@@ -144,13 +154,19 @@ static double clocks(ContractGrid *grid, const Costs *costs) {
   double products = high * wide * k / VECTOR * (1 + ragged) / (grid->is_bf16 ? 2 : 1);
   double pack_a = m * k * costs->pack_a * column_blocks;
   double pack_b = n * k * costs->pack_b * (grid->keeps_b ? least(2, grid->m_blocks) : row_blocks);
-  double in_place_a = products * costs->a_share, in_place_b = products * costs->b_share;
+  double in_place_a = products * costs->a_share;
+  double in_place_b = products * costs->b_share + ragged_columns(grid) * k * row_blocks;
   grid->pack_a = costs->must_pack_a || pack_a < in_place_a;
   grid->pack_b = costs->must_pack_b || pack_b < in_place_b;
   double streams = STREAM_CLOCKS * (n * k * row_blocks + m * k * column_blocks);
   return (double)grid->batch * (products + streams + (grid->pack_a ? pack_a : in_place_a) +
                                 (grid->pack_b ? pack_b : in_place_b)) +
          TASK_CLOCKS * (double)grid->tasks;
+}
+
+static void cut_depth(ContractGrid *grid, int64_t whole) {
+  int64_t pieces = grid->k <= whole ? 1 : divide_up(grid->k, DEPTH_PIECE);
+  grid->k_block = greatest(align_up(divide_up(grid->k, pieces), 8), 8);
 }
 
 static void choose_blocks(ContractGrid *grid, const Costs *costs, bool is_serial, int64_t size) {
@@ -273,12 +289,14 @@ ContractGrid contract_grid(const Kernel *kernel) {
   grid.m = axis_group_extent(a.outer);
   grid.n = axis_group_extent(b.outer);
   grid.k = axis_group_extent(&slots->k);
-  int64_t pieces = grid.k <= WHOLE_DEPTH ? 1 : divide_up(grid.k, DEPTH_PIECE);
-  grid.k_block = greatest(align_up(divide_up(grid.k, pieces), 8), 8);
   int64_t size = dtype_size(kernel_sum_type(kernel));
   Costs costs = costs_of(kernel, a, b);
+  cut_depth(&grid, IN_PLACE_DEPTH);
   choose_blocks(&grid, &costs, kernel->is_serial, size);
-
+  if (grid.pack_a || grid.pack_b) {
+    cut_depth(&grid, WHOLE_DEPTH);
+    choose_blocks(&grid, &costs, kernel->is_serial, size);
+  }
   store_tiles(kernel, &grid);
   take_memory(&grid, size);
   return grid;
