@@ -218,23 +218,26 @@ NNC_DEFINE_TRANSPOSE(i64, int64_t, int64_t, int64_t)
  *     dst[c / width * group + i * width + c % width] = src[i * src_k + (c - column) * src_c]    i < k
  *
  * NNC_DEFINE_PACK_BLOCK makes nnc_pack_block_NAME of nnc_pack_row_NAME, which copies neighbours, and
- * nnc_pack_columns_NAME, which transposes. Rows are read whole, for all groups at once. */
+ * nnc_pack_columns_NAME, which transposes. Rows are read whole, for all groups at once; `step` of them
+ * make one packed row, and a row is told the next one, NULL after the last. */
 enum { NNC_PACK_AHEAD = 12 }; /* rows that are fetched early, into the second-level cache */
-#define NNC_DEFINE_PACK_BLOCK(name, type, source)                                                  \
+#define NNC_DEFINE_PACK_BLOCK(name, type, source, step)                                            \
   NNC_SHARED void nnc_pack_block_##name(                                                           \
       type *restrict dst, int64_t width, int64_t group, int64_t column, int64_t k, int64_t count,  \
       const source *restrict src, int64_t src_k, int64_t src_c) {                                  \
     const int64_t rows = src_c == 1 ? k : 1;                                                       \
     type *const first = dst + column / width * group;                                              \
-    for (int64_t i = 0; i < rows; i++) {                                                           \
-      type *to = first + i * width;                                                                \
+    for (int64_t i = 0; i < rows; i += step) {                                                     \
+      type *to = first + i / step * width;                                                         \
       if (src_c == 1)                                                                              \
         for (int64_t c = 0; c < count; c += 64 / (int)sizeof *src)                                 \
-          __builtin_prefetch(src + (i + NNC_PACK_AHEAD) * src_k + c, 0, 2);                        \
+          for (int r = 0; r < step; r++)                                                           \
+            __builtin_prefetch(src + (i + r + NNC_PACK_AHEAD) * src_k + c, 0, 2);                  \
       for (int64_t c = 0, at = column % width, here; c < count; c += here, at = 0, to += group) {  \
         const source *const from = src + i * src_k + c * src_c;                                    \
+        const source *const next = i + 1 < rows ? from + src_k : NULL;                             \
         here = nnc_least(width - at, count - c);                                                   \
-        if (src_c == 1) nnc_pack_row_##name(to + at, from, here);                                  \
+        if (src_c == 1) nnc_pack_row_##name(to + at, from, next, here);                            \
         else nnc_pack_columns_##name(to + at, width, k, here, from, src_k, src_c);                 \
       }                                                                                            \
     }                                                                                              \
@@ -242,8 +245,9 @@ enum { NNC_PACK_AHEAD = 12 }; /* rows that are fetched early, into the second-le
 
 #define NNC_DEFINE_PACK(name, type)                                                                \
   NNC_INLINE void nnc_pack_row_##name(type *restrict dst, const type *restrict src,                \
-                                      int64_t count) {                                             \
+                                      const type *next, int64_t count) {                           \
     int64_t c = 0;                                                                                 \
+    (void)next;                                                                                    \
     NNC_ROLLED for (; c + 8 <= count; c += 8) memcpy(dst + c, src + c, 8 * sizeof *dst);           \
     NNC_ROLLED for (; c < count; c++) dst[c] = src[c];                                             \
   }                                                                                                \
@@ -268,7 +272,7 @@ enum { NNC_PACK_AHEAD = 12 }; /* rows that are fetched early, into the second-le
       }                                                                                            \
     }                                                                                              \
   }                                                                                                \
-  NNC_DEFINE_PACK_BLOCK(name, type, type)                                                          \
+  NNC_DEFINE_PACK_BLOCK(name, type, type, 1)                                                       \
   /* Fills the last group's columns from `count` on with 0, up to a whole vector. */               \
   NNC_SHARED void nnc_pack_zeros_##name(type *dst, int64_t width, int64_t group, int64_t k,        \
                                         int64_t count) {                                           \

@@ -8,7 +8,8 @@
 
 #define NNC_DEFINE_PACK_HALF(kind)                                                                 \
   NNC_INLINE void nnc_pack_row_f32_##kind(float *restrict dst, const uint16_t *restrict src,       \
-                                          int64_t count) {                                         \
+                                          const uint16_t *next, int64_t count) {                   \
+    (void)next;                                                                                    \
     NNC_ROLLED for (int64_t c = 0; c < count; c++) dst[c] = nnc_from_##kind(src[c]);               \
   }                                                                                                \
   NNC_INLINE void nnc_pack_columns_f32_##kind(float *restrict dst, int64_t width, int64_t k,       \
@@ -28,7 +29,7 @@
       }                                                                                            \
     }                                                                                              \
   }                                                                                                \
-  NNC_DEFINE_PACK_BLOCK(f32_##kind, float, uint16_t)
+  NNC_DEFINE_PACK_BLOCK(f32_##kind, float, uint16_t, 1)
 
 NNC_DEFINE_PACK_HALF(bf16)
 NNC_DEFINE_PACK_HALF(f16)

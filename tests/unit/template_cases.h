@@ -131,6 +131,23 @@ static void make_contractions(CaseList *list) {
                        .epilogue = 0};
     make_contraction(list, &s);
   }
+  /* By pairs along k: depths odd, cut, of two axes (the inner of which may be odd). */
+  static const int64_t pairs[][4] = {{1, 40, 100, 36}, {1, 66, 130, 1101}, {2, 20, 64, 42}};
+  for (int i = 0; i < 12; i++) {
+    ContractShape s = {.batch = pairs[i % 3][0],
+                       .m = pairs[i % 3][1],
+                       .n = pairs[i % 3][2],
+                       .k = pairs[i % 3][3],
+                       .left = DTYPE_BF16,
+                       .right = DTYPE_BF16,
+                       .result = i % 2 ? DTYPE_F32 : DTYPE_BF16,
+                       .left_transposed = i & 4,
+                       .right_transposed = i / 3 & 1,
+                       .result_transposed = i == 5,
+                       .split = i % 3 != 1,
+                       .epilogue = i % 2};
+    make_contraction(list, &s);
+  }
 }
 
 /* ---- convolutions ---- */

@@ -182,14 +182,15 @@ static const char *pack_runs(const ContractWriter *writer, const Packing *pack) 
       "  columns = %s;\n"
       "  for (int64_t i = 0, steps; i < depth; i += steps) {\n"
       "    steps = %s;\n"
-      "    nnc_pack_block_%s(%s + i * %s, %s, %s, c, steps, columns,\n"
+      "    nnc_pack_block_%s(%s + i%s * %s, %s, %s, c, steps, columns,\n"
       "                      %s + %s + %s, %s);\n"
       "  }\n"
       "}\n"
       "%s",
       pack->count, run_length(arena, outer, column, arena_printf(arena, "%s - c", pack->count)),
-      run_length(arena, k, "k + i", "depth - i"), part, pack->to, pack->width, pack->width,
-      pack->group, pack->from, offset_in(arena, outer, pack->slot, column),
+      run_length(arena, k, "k + i", "depth - i"), part, pack->to,
+      writer->grid.is_bf16 ? " / NNC_DEPTH_bf16" : "", pack->width, pack->width, pack->group,
+      pack->from, offset_in(arena, outer, pack->slot, column),
       offset_in(arena, k, pack->slot, "(k + i)"), strides, block_zeros(writer, pack));
 }
 
