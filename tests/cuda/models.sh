@@ -47,7 +47,8 @@ examples/own_optimizer.net batch=8
 examples/write.net batch=2 time=6
 "
 
-# What the long mode takes besides, for some steps in f64: all other models.
+# What the long mode takes besides, for some steps in f64: all other models. With fewer or smaller pictures, norms over
+# a few elements make of a rounding what no tolerance holds, for processors too.
 small_models="
 models/gpt2.net batch=1 time=8 context=8 vocab=40 layers=2 heads=2 width=16
 models/bert.net batch=1 time=8 vocab=120 layers=2 heads=2 width=16
@@ -55,15 +56,15 @@ models/vit_s.net batch=1 side=32 layers=2 heads=2 width=16 classes=10
 models/mlp_mixer.net batch=1 side=32 layers=2 width=16 over_patches=8 over_channels=32 classes=10
 models/ptb_lstm.net batch=2 time=5 vocab=97 width=16
 models/dcgan.net batch=2 width=8
-models/resnet18.net batch=2 size=32 classes=10
+models/resnet18.net batch=2 size=64 classes=10
 models/unet.net size=188 width=2
 models/squeezenet.net batch=1 size=64 classes=10
-models/mobilenet_v2.net batch=2 size=32 classes=10
-models/shufflenet.net batch=2 size=32 classes=10 channels=[16,32,64]
-models/resnet50.net batch=2 size=32 classes=10
+models/mobilenet_v2.net batch=4 size=64 classes=10
+models/shufflenet.net batch=4 size=64 classes=10 channels=[16,32,64]
+models/resnet50.net batch=4 size=64 classes=10
 models/vgg16.net batch=1 size=32 classes=10
-models/googlenet.net batch=1 size=64 classes=10
-models/densenet121.net batch=2 size=32 classes=10 growth=4
+models/googlenet.net batch=1 size=96 classes=10
+models/densenet121.net batch=4 size=64 classes=10 growth=4
 "
 
 part_models() {
@@ -92,7 +93,9 @@ whole_models() {
     for type in f32 f64; do agree_job $type 5 "$model"; done
   done
   for type in f32 f64; do
-    for model in mnist mnist_cnn; do agree_job $type 50 "models/$model.net" "" none; done
+    agree_job $type 50 models/mnist.net "" none
     agree_job $type 50 models/gpt.net "layers=2" none
   done
+  # In f32 a rounding decides, after some thirty steps, at a rectifier or within a window, and a bias goes another way.
+  agree_job f64 50 models/mnist_cnn.net "" none
 }
