@@ -29,6 +29,19 @@ bool op_has_kernel(Op op, const Target *target) {
   return kind == KERNEL_LOOP || (target && target->kernels[kind]);
 }
 
+bool op_attention_fits(const Target *target, DType dtype, int64_t depth, int64_t value_depth) {
+  return !target || !target->attention_fits || target->attention_fits(dtype, depth, value_depth);
+}
+
+bool node_has_kernel(const Node *node, const Target *target) {
+  if (!op_has_kernel(node->op, target)) return false;
+  if (op_info(node->op)->class->family != FAMILY_ATTENTION) return true;
+  const Type *q = &node->operands[0]->type;
+  int values = node->op == OP_ATTENTION_LSE ? 1 : 2; /* q and k alone have scores */
+  return op_attention_fits(target, q->dtype, q->shape.dim[3],
+                           node->operands[values]->type.shape.dim[3]);
+}
+
 bool op_attention_has_units(const Target *target, DType dtype, int64_t depth, int64_t value_depth) {
   return !target || !target->attention_has_units ||
          target->attention_has_units(dtype, depth, value_depth);

@@ -130,6 +130,9 @@ void evaluate_copy(const Node *node, const Tensor *const *operands, Tensor *resu
 const OpInfo *op_info(Op op);
 /* Whether the target has what the operator needs. A target of NULL has what all have. */
 bool op_has_kernel(Op op, const Target *target);
+/* The same of the operator with these operands: heads of attention may be too deep for its kernels. */
+bool node_has_kernel(const Node *node, const Target *target);
+bool op_attention_fits(const Target *target, DType dtype, int64_t depth, int64_t value_depth);
 /* False: its kernels of attention are slower than products, which alone have tensor cores. */
 bool op_attention_has_units(const Target *target, DType dtype, int64_t depth, int64_t value_depth);
 /* The type of the node by its operator's rule; false with *reason, in the arena. */

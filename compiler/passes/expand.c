@@ -11,7 +11,7 @@
 
 static Node *expand_for(const Target *target, const Maker *maker, const Node *node,
                         const NodeMap *map) {
-  if (op_has_kernel(node->op, target)) return rules_expand(maker, node, map);
+  if (node_has_kernel(node, target)) return rules_expand(maker, node, map);
   Node **operands = ARENA_ARRAY(maker->graph->arena, Node *, node->operand_count);
   for (int i = 0; i < node->operand_count; i++) operands[i] = node_map_get(map, node->operands[i]);
   return op_info(node->op)->class->expand(maker, node, operands);

@@ -99,7 +99,7 @@ static const Node *find_unlowered(const Graph *graph, const Target *target) {
     const Node *node = graph->nodes.items[i];
     const OpClass *class = op_info(node->op)->class;
     bool is_result = node_is_scan_result(node);
-    bool is_lowered = class->lower && op_has_kernel(node->op, target);
+    bool is_lowered = class->lower && node_has_kernel(node, target);
     const Node *found = node->body ? find_unlowered(node->body, target)
                         : is_lowered || class->leaf != LEAF_NONE || is_result ? NULL
                                                                               : node;

@@ -90,6 +90,8 @@ typedef struct Target {
   bool (*conv_weight_is_product)(const ConvSlots *slots);
   int64_t least_product_rows; /* of a contraction that stands for a convolution to one position */
   bool keeps_channels_last;   /* of what convolutions read and write (program/layout.c) */
+  /* Whether its kernels of attention take heads of this type and these depths; NULL: of all. */
+  bool (*attention_fits)(DType dtype, int64_t depth, int64_t value_depth);
   /* Whether its kernels of attention have tensor cores for heads of this type, where f32 may be
    * rounded to tf32, and these depths, as its products do. NULL: neither have. */
   bool (*attention_has_units)(DType dtype, int64_t depth, int64_t value_depth);

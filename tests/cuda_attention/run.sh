@@ -67,6 +67,21 @@ written() {
   check "$name: is written out" test "$(grep -c "nnc_mma_$type" "$name.cu")" -ge 3 -a "$(grep -c 'value_sums\|nnc_exp2' "$name.cu")" = 0
 }
 
+# too_deep NAME TYPE TOLERANCE DEFINE...: heads of which a block's memory holds no tiles are written out, whether
+# the program wrote `attention` or products.
+too_deep() {
+  local name=$1 type=$2 tolerance=$3 options=(); shift 3
+  for define in "$@"; do options+=(-D "$define"); done
+  sed "s/precision = f32/precision = $type/" "$here/forms.net" > "$name.net"
+  check "$name: for the CPU" "$nnc" $quick "${options[@]}" "$name.net" -o "$name.cpu"
+  check "$name: for CUDA" "$nnc" $quick --target=cuda --arch=sm_90a "${options[@]}" "$name.net" -o "$name.gpu"
+  "$nnc" --target=cuda --emit=cuda "${options[@]}" "$name.net" -o "$name.cu" 2> /dev/null
+  check "$name: is written out" test "$(grep -c value_sums "$name.cu")" = 0
+  check "$name: a step" step "./$name.cpu" "$name.out"
+  check "$name: a step on CUDA" step "./$name.gpu" "$name.given"
+  check "$name: values" python3 "$here/compare.py" "$tolerance" "$name.out" "$name.given"
+}
+
 # seeded MISTAKE: the values are wrong, or the emulator ends the program.
 warps=(n=6 heads=22 queries=70 keys=70 depth=16 values=16 form=1)
 differs() { ! { step "./$1.gpu" "$1.out" && python3 "$here/compare.py" 4e-2 warps.out "$1.out"; }; }
@@ -96,6 +111,8 @@ tried few f32 2e-5 queries=1 keys=70 depth=3 values=1
 tried two f32 2e-5 queries=70 keys=2 depth=1 values=3 form=3
 tried deep f32 2e-5 queries=33 keys=40 depth=256 values=256 form=1
 tried wide f32 2e-5 queries=66 keys=40 depth=64 values=128 form=1
+too_deep deepest f32 2e-5 queries=5 keys=7 depth=700 values=512 form=1
+too_deep deepest.f64 f64 1e-11 queries=5 keys=7 depth=221 values=221
 NNC_EMULATOR_FLAGS=-g0 # with -O1: these run for longer
 tried many f32 2e-5 n=4 heads=11 queries=195 keys=195 depth=64 values=64 form=1
 tried uneven f32 2e-5 n=4 heads=17 queries=100 keys=130 depth=128 values=96

@@ -39,12 +39,16 @@ static int64_t width_of(int64_t depth) {
   return greatest(divide_up(depth, share), 1) * share;
 }
 
-static int64_t tile_bytes(const Kernel *kernel, const Tile *tile) {
-  const AttentionSlots *slots = &kernel->attention;
-  int64_t size = dtype_size(attention_value_type(kernel)), padding = 16 / size;
-  int64_t q = width_of(slots->depth) + padding, v = width_of(slots->value_depth) + padding;
+typedef struct Heads {
+  KernelKind kind;
+  int64_t depth, value_depth, size; /* bytes of an element in the block's memory */
+} Heads;
+
+static int64_t heads_bytes(const Heads *heads, const Tile *tile) {
+  int64_t padding = 16 / heads->size;
+  int64_t q = width_of(heads->depth) + padding, v = width_of(heads->value_depth) + padding;
   int64_t weights = tile->rows * (tile->columns + padding), widest = greatest(q, v), parts = 0;
-  switch (kernel->kind) {
+  switch (heads->kind) {
   case KERNEL_ATTENTION: parts = tile->rows * q + tile->columns * widest + weights; break;
   case KERNEL_ATTENTION_LSE: parts = (tile->rows + tile->columns) * q; break;
   case KERNEL_ATTENTION_GRAD_Q:
@@ -52,7 +56,19 @@ static int64_t tile_bytes(const Kernel *kernel, const Tile *tile) {
     break;
   default: parts = (tile->rows + tile->columns) * (q + v) + weights + 3 * tile->columns; break;
   }
-  return parts * size;
+  return parts * heads->size;
+}
+
+static int64_t tile_bytes(const Kernel *kernel, const Tile *tile) {
+  const AttentionSlots *slots = &kernel->attention;
+  Heads heads = {kernel->kind, slots->depth, slots->value_depth,
+                 dtype_size(attention_value_type(kernel))};
+  return heads_bytes(&heads, tile);
+}
+
+bool attention_fits(DType dtype, int64_t depth, int64_t value_depth) {
+  Heads heads = {KERNEL_ATTENTION_GRAD_KV, depth, value_depth, dtype == DTYPE_F64 ? 8 : 4};
+  return heads_bytes(&heads, &tiles[TILE_COUNT - 1]) <= BLOCK_BYTES;
 }
 
 static int64_t tile_blocks(const Kernel *kernel, const Tile *tile) {

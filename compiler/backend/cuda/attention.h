@@ -41,6 +41,8 @@ const char *attention_element(const AttentionText *text, int operand, const char
                               const char *column);
 /* The epilogue for the element `result` at batch, head, row and, where there is one, column. */
 const char *attention_epilogue(const AttentionText *text);
+/* Whether a block's memory holds tiles of heads of these depths, in all kinds of kernels. */
+bool attention_fits(DType dtype, int64_t depth, int64_t value_depth);
 /* In which scores and sums are made. */
 DType attention_value_type(const Kernel *kernel);
 

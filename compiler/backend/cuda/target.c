@@ -42,6 +42,7 @@ const Target target_cuda = {
     .conv_weight_is_product = never,
     .least_product_rows = 1,
     .keeps_channels_last = true,
+    .attention_fits = attention_fits,
     .attention_has_units = attention_tensor_fits,
     .waiting_bytes = 16384,
 };

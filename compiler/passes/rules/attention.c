@@ -284,13 +284,14 @@ static Node *make_mask(const Maker *maker, const NodeMap *map, const Match *matc
   return make_reshape(maker, mask, four_axes(mask->type.shape));
 }
 
-/* Whether the target's kernels are as fast as the products: these have tensor cores in 16 bits, and
- * in f32 that may be rounded to tf32. */
-static bool has_units(const Match *match, const Module *module) {
+/* Whether the target's kernels take heads so deep, and are as fast as the products: these have tensor
+ * cores in 16 bits, and in f32 that may be rounded to tf32. */
+static bool has_kernels(const Match *match, const Module *module) {
   DType dtype = match->second->type.dtype;
   const Node *q = match->first->operands[0], *v = match->second->operands[1];
   int64_t depth = q->type.shape.dim[node_ints(match->first, ATTR_SUM_LEFT)->ints[0]];
   int64_t value_depth = v->type.shape.dim[free_axis(match->second, 1)];
+  if (!op_attention_fits(module->target, dtype, depth, value_depth)) return false;
   bool products_have = dtype_is_half(dtype) || (dtype == DTYPE_F32 && module->run.allows_tf32);
   return !products_have || op_attention_has_units(module->target, dtype, depth, value_depth);
 }
@@ -299,7 +300,7 @@ Node *rules_recognize_attention(const Maker *maker, const Node *node, const Node
                                 const int *uses, const Module *module) {
   Match match = {.uses = uses};
   if (node->op != OP_CONTRACT || !match_attention(&match, node) || !sides_fit(&match) ||
-      !has_units(&match, module))
+      !has_kernels(&match, module))
     return NULL;
   Node *operands[3];
   operands[0] = make_side(maker, map, match.first, 0, true, node->type.dtype);
