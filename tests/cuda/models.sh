@@ -61,7 +61,7 @@ models/unet.net size=188 width=2
 models/squeezenet.net batch=1 size=64 classes=10
 models/mobilenet_v2.net batch=4 size=64 classes=10
 models/shufflenet.net batch=4 size=64 classes=10 channels=[16,32,64]
-models/resnet50.net batch=4 size=64 classes=10
+models/resnet50.net batch=8 size=64 classes=10
 models/vgg16.net batch=1 size=32 classes=10
 models/googlenet.net batch=1 size=96 classes=10
 models/densenet121.net batch=4 size=64 classes=10 growth=4
