@@ -249,25 +249,25 @@ enum { NNC_PACK_AHEAD = 12 }; /* rows that are fetched early, into the second-le
     int64_t c = 0;                                                                                 \
     (void)next;                                                                                    \
     NNC_ROLLED for (; c + 8 <= count; c += 8) memcpy(dst + c, src + c, 8 * sizeof *dst);           \
-    NNC_ROLLED for (; c < count; c++) dst[c] = src[c];                                             \
+    NNC_SHORT for (; c < count; c++) dst[c] = src[c];                                              \
   }                                                                                                \
   /* A line of each column at a time, so that lines of both sides stay in the cache. */            \
-  NNC_INLINE void nnc_pack_columns_##name(type *restrict dst, int64_t width, int64_t k,            \
+  NNC_SHARED void nnc_pack_columns_##name(type *restrict dst, int64_t width, int64_t k,            \
                                           int64_t count, const type *restrict src, int64_t src_k,  \
                                           int64_t src_c) {                                         \
     enum { LENGTH = 64 / (int)sizeof(type) };                                                      \
+    const int64_t whole = src_k == 1 ? count / 8 * 8 : 0; /* columns that go eight at a time */    \
     for (int64_t first = 0; first < k; first += LENGTH) {                                          \
-      const int64_t end = nnc_least(first + LENGTH, k);                                            \
-      int64_t c = 0;                                                                               \
-      if (src_k == 1 && end == first + LENGTH)                                                     \
-        for (; c + 8 <= count; c += 8) {                                                           \
-          for (int64_t i = first; i < end; i += 8)                                                 \
+      const int64_t end = nnc_least(first + LENGTH, k), eights = end - first < LENGTH ? 0 : whole; \
+      NNC_SHORT for (int64_t c = 0; c < eights; c += 8) {                                          \
+        NNC_SHORT for (int64_t i = first; i < end; i += 8)                                         \
             nnc_transpose_##name(dst + i * width + c, width, src + c * src_c + i, src_c);          \
-          for (int r = 0; r < 8; r++) __builtin_prefetch(src + (c + r) * src_c + end + LENGTH);    \
-        }                                                                                          \
-      for (; c < count; c++) {                                                                     \
+        NNC_SHORT for (int r = 0; r < 8; r++)                                                      \
+            __builtin_prefetch(src + (c + r) * src_c + end + LENGTH);                              \
+      }                                                                                            \
+      NNC_SHORT for (int64_t c = eights; c < count; c++) {                                         \
         __builtin_prefetch(src + c * src_c + (first + 2 * LENGTH) * src_k);                        \
-        NNC_ROLLED for (int64_t i = first; i < end; i++) dst[i * width + c] =                      \
+        NNC_SHORT for (int64_t i = first; i < end; i++) dst[i * width + c] =                       \
             src[c * src_c + i * src_k];                                                            \
       }                                                                                            \
     }                                                                                              \

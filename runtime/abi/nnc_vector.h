@@ -51,9 +51,11 @@
 #if defined(__clang__)
 #define NNC_UNROLL _Pragma("clang loop unroll(full)")
 #define NNC_ROLLED _Pragma("clang loop unroll(disable) interleave(disable)")
+#define NNC_SHORT _Pragma("clang loop unroll(disable) vectorize(disable)") /* of few rounds */
 #else
 #define NNC_UNROLL _Pragma("GCC unroll 64")
 #define NNC_ROLLED _Pragma("GCC unroll 1")
+#define NNC_SHORT _Pragma("GCC unroll 1")
 #endif
 
 /* a * b + c, in one rounding where the target has the instruction. */

@@ -104,9 +104,10 @@ resumes() { # WHAT FILE OPTION...
 }
 planned=$(echo "$models" | head -10)
 [ -n "${ALL_PROGRAMS:-}" ] && planned="$(echo models/*.net examples/*.net examples/*/*.net)"
+cp -R models examples "$work" # what is written beside a program would be there for suites that run beside this one
 for model in $planned; do
   for option in -O1 -O0 --scans=loop --float=f64; do resumes "$model $option" "$model" $option; done
-  half=$(dirname "$model")/.half_$(basename "$model") # beside it, where its files are
+  half=$work/$(dirname "$model")/.half_$(basename "$model") # beside a copy, where its files are
   sed '0,/^ *train.*{/s//&\n  precision = bf16/' "$model" > "$half"
   ! "$nnc" check "$half" >/dev/null 2>&1 || resumes "$model in bf16" "$half"
   rm -f "$half"
