@@ -107,16 +107,6 @@ enum {
   MOST_A_BYTES = 512 << 10   /* of a copy of a, which stays in the second-level cache */
 };
 
-/* How even `tasks` equal tasks are on the usual numbers of threads: lost share, summed. */
-static double imbalance(int64_t tasks) {
-  double lost = 0;
-  for (int threads = 2; threads <= 16; threads *= 2) {
-    int64_t rounds = divide_up(tasks, threads);
-    lost += ((double)(rounds * threads) / (double)tasks - 1) / threads;
-  }
-  return lost;
-}
-
 typedef struct Costs { /* of an element, or of a multiply-add, with the operands as they are */
   double pack_a, pack_b, a_share, b_share;
   bool must_pack_a, must_pack_b;
@@ -137,6 +127,33 @@ static void cut(ContractGrid *grid, int64_t size) {
 /* The sum of the blocks' extents, each rounded up to tiles. */
 static int64_t padded(int64_t extent, int64_t block, int64_t blocks, int64_t tile) {
   return (blocks - 1) * align_up(block, tile) + align_up(extent - (blocks - 1) * block, tile);
+}
+
+/* The work of the first `count` tasks, in padded elements of the result: the last blocks are smaller. */
+static double work_of(const ContractGrid *grid, int64_t count) {
+  double high = (double)padded(grid->m, grid->m_block, grid->m_blocks, TILE_ROWS);
+  double wide = (double)padded(grid->n, grid->n_block, grid->n_blocks, VECTOR);
+  int64_t column = count / grid->m_blocks, row = count % grid->m_blocks;
+  int64_t batches = column / grid->n_blocks, block = column % grid->n_blocks;
+  int64_t width = least(grid->n_block, grid->n - block * grid->n_block);
+  double columns = (double)(block * align_up(grid->n_block, VECTOR));
+  double rows = (double)(row * align_up(grid->m_block, TILE_ROWS));
+  return (double)batches * high * wide + columns * high + (double)align_up(width, VECTOR) * rows;
+}
+
+/* How even the tasks are on the usual numbers of threads: lost share, summed. */
+static double imbalance(const ContractGrid *grid) {
+  double lost = 0, all = work_of(grid, grid->tasks);
+  for (int threads = 2; threads <= 16; threads *= 2) {
+    double most = 0;
+    for (int i = 0; i < threads; i++) {
+      double from = work_of(grid, grid->tasks * i / threads);
+      double share = work_of(grid, grid->tasks * (i + 1) / threads) - from;
+      if (share > most) most = share;
+    }
+    lost += all > 0 ? (most * threads / all - 1) / threads : 0;
+  }
+  return lost;
 }
 
 /* Columns of a last panel without whole vectors, which each task packs. */
@@ -184,7 +201,7 @@ static void choose_blocks(ContractGrid *grid, const Costs *costs, bool is_serial
       double time = clocks(&tried, costs);
       if (tried.pack_a && (tried.m_block + TILE_MAX_ROWS) * grid->k_block * size > MOST_A_BYTES)
         continue;
-      if (!is_serial) time *= 1 + imbalance(tried.tasks);
+      if (!is_serial) time *= 1 + imbalance(&tried);
       if (least_clocks > 0 && time >= least_clocks) continue;
       least_clocks = time;
       best = tried;
