@@ -43,3 +43,8 @@ DType kernel_sum_type(const Kernel *kernel) {
     return left == DTYPE_I64 || right == DTYPE_I64 ? DTYPE_I64 : DTYPE_I32;
   return kernel->accumulate == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
 }
+
+bool kernel_multiplies_bf16(const Kernel *kernel) {
+  return kernel->kind == KERNEL_CONTRACT && kernel->operands[0].dtype == DTYPE_BF16 &&
+         kernel->operands[1].dtype == DTYPE_BF16 && kernel_sum_type(kernel) == DTYPE_F32;
+}

@@ -283,12 +283,10 @@ static void take_memory(ContractGrid *grid, int64_t size) {
   if (!grid->stores_tiles) grid->tile_bytes = align_64(rows * grid->sums_row * size);
 }
 
-/* Pairs along k must not be cut by where its axes end. */
-static bool multiplies_bf16(const Kernel *kernel) {
+/* Whether panels hold pairs along k, which must not be cut by where its axes end. */
+static bool has_pairs(const Kernel *kernel) {
   const AxisGroup *k = &kernel->contract.k;
-  return kernel_sum_type(kernel) == DTYPE_F32 && kernel->operands[0].dtype == DTYPE_BF16 &&
-         kernel->operands[1].dtype == DTYPE_BF16 &&
-         (is_flat(k) || k->extent[k->count - 1] % 2 == 0);
+  return kernel_multiplies_bf16(kernel) && (is_flat(k) || k->extent[k->count - 1] % 2 == 0);
 }
 
 ContractGrid contract_grid(const Kernel *kernel) {
@@ -298,7 +296,7 @@ ContractGrid contract_grid(const Kernel *kernel) {
   bool row_result = axis_group_extent(&slots->n) == 1 || is_contiguous(&slots->n, 2);
   bool column_result =
       is_flat(&slots->m) && axis_group_extent(&slots->m) > 1 && only_stride(&slots->m, 2) == 1;
-  ContractGrid grid = {.is_bf16 = multiplies_bf16(kernel)};
+  ContractGrid grid = {.is_bf16 = has_pairs(kernel)};
   grid.swap = side_cost(kernel, right, left, !column_result) <
               side_cost(kernel, left, right, !row_result && column_result);
   Side a = grid.swap ? right : left, b = grid.swap ? left : right;

@@ -20,14 +20,10 @@ static const char *main_float(const Module *module) {
   return has_f64 && !has_narrower ? "f64" : "f32";
 }
 
-/* Whether bits depend on how the processor multiplies bf16 (nnc_gemm_bf16.h). */
+/* Whether bits depend on how the processor multiplies bf16. */
 static bool multiplies_bf16(const Program *program) {
-  for (int i = 0; i < program->kernels.count; i++) {
-    const Kernel *kernel = program->kernels.items[i];
-    if (kernel->kind == KERNEL_CONTRACT && kernel->operands[0].dtype == DTYPE_BF16 &&
-        kernel->operands[1].dtype == DTYPE_BF16)
-      return true;
-  }
+  for (int i = 0; i < program->kernels.count; i++)
+    if (kernel_multiplies_bf16(program->kernels.items[i])) return true;
   return false;
 }
 
