@@ -1,9 +1,9 @@
 /* A contraction with all extents known: C[m, n] = sum_k A[m, k] B[k, n], for each element of a batch.
  *
  * A task goes over its columns in panels as wide as the register tile (nnc_gemm.h).  A panel of B is read
- * in place where its rows are whole vectors in memory, else from a packed copy in the worker's block,
- * which following tasks with the same columns use again. Tiles go through the epilogue one by one, or a
- * whole panel at a time where the result is contiguous along the tile's rows. */
+ * in place where its rows are whole vectors in memory, else, or where that is faster, from a packed copy in
+ * the worker's block, which following tasks with the same columns use again. Tiles go through the epilogue one
+ * by one, or a whole panel at a time where the result is contiguous along the tile's rows. */
 NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
 {
   NNC_EXTENTS(M = @M@, N = @N@, K = @K@, MB = @MB@, NB = @NB@, KB = @KB@,

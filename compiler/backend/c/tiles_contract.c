@@ -6,6 +6,8 @@
  * estimated time. */
 #include "backend/c/tiles.h"
 
+#include <math.h>
+
 #include "support/integers.h"
 
 typedef struct Side { /* of a contraction, seen as a matrix [outer, k] */
@@ -45,19 +47,22 @@ static bool loads_vectors(const Kernel *kernel, Side side) {
          (axis_group_extent(side.outer) == 1 || only_stride(side.outer, side.slot) == 1);
 }
 
-/* ---- what reading costs, in clocks of an element ---- */
+/* ---- what reading costs, in clocks of an element ----
+ *
+ * Shares and limits are those of a Zen 4 core (1 MiB of second-level cache), on which products of
+ * many sizes were timed with each side packed and in place; see docs/architecture.md. */
 
 enum {
   VECTOR = 16,              /* elements that a clock multiplies and adds */
   CONFLICTING_BYTES = 1024, /* rows a multiple of this apart lie in few sets of a cache */
   CONFLICTING_ROWS = 64,    /* of them to drive each other out */
-  FEW_ROWS = 64,
-  FAR_BYTES = 2 << 20,
+  FEW_ROWS = 64,            /* of a: fewer are so few tiles that no copy of b pays */
+  FAR_BYTES = 2 << 20,      /* twice the second-level cache: most of more lies beyond it */
   TILE_ROWS = 8,
   TILE_COLUMNS = 48
 };
 
-/* More from memory or the last cache, whose rows arrive too late. */
+/* Twice as many from memory or the last cache, whose rows arrive too late. */
 static double pack_clocks(const Kernel *kernel, Side side) {
   const KernelOperand *operand = &kernel->operands[side.slot];
   double far = operand->elements * dtype_size(operand->dtype) > FAR_BYTES ? 2 : 1;
@@ -67,8 +72,13 @@ static double pack_clocks(const Kernel *kernel, Side side) {
   return (inner_stride(&kernel->contract.k, side.slot) == 1 ? .9 : 1.5) * far;
 }
 
+/* Many rows this far apart drive each other out of a cache. */
+static bool is_conflicting(Side side, int64_t stride) {
+  return stride * dtype_size(side.dtype) % CONFLICTING_BYTES == 0;
+}
+
 static bool has_conflicts(Side side, int64_t stride, int64_t rows) {
-  return rows >= CONFLICTING_ROWS && stride * dtype_size(side.dtype) % CONFLICTING_BYTES == 0;
+  return rows >= CONFLICTING_ROWS && is_conflicting(side, stride);
 }
 
 /* Of each of the multiply-adds, as a share of one clock: its element of `a` in place. */
@@ -77,7 +87,7 @@ static double a_share(const Kernel *kernel, Side a) {
   int64_t depth = axis_group_extent(k), stride = only_stride(k, a.slot);
   if (has_conflicts(a, stride, depth)) return 1;
   if (stride != 1) return .02;
-  return has_conflicts(a, only_stride(a.outer, a.slot), TILE_ROWS * CONFLICTING_ROWS) ? .1 : .01;
+  return is_conflicting(a, only_stride(a.outer, a.slot)) ? .1 : .01;
 }
 
 /* The same of b, whose panels are read once for each tile of rows: few tiles gain nothing. */
@@ -188,7 +198,7 @@ static void cut_depth(ContractGrid *grid, int64_t whole) {
 
 static void choose_blocks(ContractGrid *grid, const Costs *costs, bool is_serial, int64_t size) {
   ContractGrid best = *grid;
-  double least_clocks = 0;
+  double least_clocks = INFINITY;
   int64_t rows = align_up(greatest(grid->m, 1), ROW_STEP);
   int64_t columns = align_up(greatest(grid->n, 1), COLUMN_STEP);
   for (int64_t m = least(rows, ROW_STEP); m <= least(rows, MOST_ROWS); m += ROW_STEP)
@@ -201,8 +211,9 @@ static void choose_blocks(ContractGrid *grid, const Costs *costs, bool is_serial
       double time = clocks(&tried, costs);
       if (tried.pack_a && (tried.m_block + TILE_MAX_ROWS) * grid->k_block * size > MOST_A_BYTES)
         continue;
+      if (time >= least_clocks) continue; /* uneven tasks only add to it */
       if (!is_serial) time *= 1 + imbalance(&tried);
-      if (least_clocks > 0 && time >= least_clocks) continue;
+      if (time >= least_clocks) continue;
       least_clocks = time;
       best = tried;
     }
