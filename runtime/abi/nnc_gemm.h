@@ -243,6 +243,31 @@ enum { NNC_PACK_AHEAD = 12 }; /* rows that are fetched early, into the second-le
     }                                                                                              \
   }
 
+/* A line of each column at a time, so that lines of both sides stay in the cache; whole lines of eight
+ * columns are transposed. nnc_pack_element_NAME(src, src_k, is_last) is one packed element, of `step` rows
+ * or of the last row alone. */
+#define NNC_DEFINE_PACK_COLUMNS(name, type, source, step)                                          \
+  NNC_INLINE void nnc_pack_columns_##name(type *restrict dst, int64_t width, int64_t k,            \
+                                          int64_t count, const source *restrict src,               \
+                                          int64_t src_k, int64_t src_c) {                          \
+    enum { LENGTH = 64 / (int)sizeof(source) };                                                    \
+    const int64_t whole = src_k == 1 ? count / 8 * 8 : 0; /* columns that go eight at a time */    \
+    for (int64_t first = 0; first < k; first += LENGTH) {                                          \
+      const int64_t end = nnc_least(first + LENGTH, k), eights = end - first < LENGTH ? 0 : whole; \
+      NNC_SHORT for (int64_t c = 0; c < eights; c += 8) {                                          \
+        NNC_SHORT for (int64_t i = first; i < end; i += 8 * step)                                  \
+            nnc_transpose_##name(dst + i / step * width + c, width, src + c * src_c + i, src_c);   \
+        NNC_SHORT for (int r = 0; r < 8; r++)                                                      \
+            __builtin_prefetch(src + (c + r) * src_c + end + LENGTH);                              \
+      }                                                                                            \
+      NNC_SHORT for (int64_t c = eights; c < count; c++) {                                         \
+        if (end < k) __builtin_prefetch(src + c * src_c + (first + 2 * LENGTH) * src_k);           \
+        NNC_SHORT for (int64_t i = first; i < end; i += step) dst[i / step * width + c] =          \
+            nnc_pack_element_##name(src + c * src_c + i * src_k, src_k, i + step > k);             \
+      }                                                                                            \
+    }                                                                                              \
+  }
+
 #define NNC_DEFINE_PACK(name, type)                                                                \
   NNC_INLINE void nnc_pack_row_##name(type *restrict dst, const type *restrict src,                \
                                       const type *next, int64_t count) {                           \
@@ -251,27 +276,11 @@ enum { NNC_PACK_AHEAD = 12 }; /* rows that are fetched early, into the second-le
     NNC_ROLLED for (; c + 8 <= count; c += 8) memcpy(dst + c, src + c, 8 * sizeof *dst);           \
     NNC_SHORT for (; c < count; c++) dst[c] = src[c];                                              \
   }                                                                                                \
-  /* A line of each column at a time, so that lines of both sides stay in the cache. */            \
-  NNC_SHARED void nnc_pack_columns_##name(type *restrict dst, int64_t width, int64_t k,            \
-                                          int64_t count, const type *restrict src, int64_t src_k,  \
-                                          int64_t src_c) {                                         \
-    enum { LENGTH = 64 / (int)sizeof(type) };                                                      \
-    const int64_t whole = src_k == 1 ? count / 8 * 8 : 0; /* columns that go eight at a time */    \
-    for (int64_t first = 0; first < k; first += LENGTH) {                                          \
-      const int64_t end = nnc_least(first + LENGTH, k), eights = end - first < LENGTH ? 0 : whole; \
-      NNC_SHORT for (int64_t c = 0; c < eights; c += 8) {                                          \
-        NNC_SHORT for (int64_t i = first; i < end; i += 8)                                         \
-            nnc_transpose_##name(dst + i * width + c, width, src + c * src_c + i, src_c);          \
-        NNC_SHORT for (int r = 0; r < 8; r++)                                                      \
-            __builtin_prefetch(src + (c + r) * src_c + end + LENGTH);                              \
-      }                                                                                            \
-      NNC_SHORT for (int64_t c = eights; c < count; c++) {                                         \
-        __builtin_prefetch(src + c * src_c + (first + 2 * LENGTH) * src_k);                        \
-        NNC_SHORT for (int64_t i = first; i < end; i++) dst[i * width + c] =                       \
-            src[c * src_c + i * src_k];                                                            \
-      }                                                                                            \
-    }                                                                                              \
+  NNC_INLINE type nnc_pack_element_##name(const type *src, int64_t src_k, bool is_last) {          \
+    (void)src_k, (void)is_last;                                                                    \
+    return *src;                                                                                   \
   }                                                                                                \
+  NNC_DEFINE_PACK_COLUMNS(name, type, type, 1)                                                     \
   NNC_DEFINE_PACK_BLOCK(name, type, type, 1)                                                       \
   /* Fills the last group's columns from `count` on with 0, up to a whole vector. */               \
   NNC_SHARED void nnc_pack_zeros_##name(type *dst, int64_t width, int64_t group, int64_t k,        \

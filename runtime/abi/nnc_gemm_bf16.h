@@ -42,44 +42,25 @@ NNC_INLINE void nnc_row_add_bf16(nnc_vec_f32 *sum, nnc_row_bf16 x, nnc_row_bf16 
 }
 
 NNC_DEFINE_TILE(bf16, uint32_t, f32, float)
-NNC_DEFINE_TRANSPOSE(bf16, int32_t, int32_t, uint16_t)
+NNC_DEFINE_TRANSPOSE(bf16, uint32_t, int32_t, uint16_t)
 
 NNC_INLINE uint32_t nnc_pair(uint16_t low, uint16_t high) { return low | (uint32_t)high << 16; }
 
 /* The parts of nnc_pack_block_bf16; k is even but for the last piece of the depth. */
-#define NNC_DEFINE_PACK_PAIRS(kind)                                                                \
-  NNC_INLINE void nnc_pack_row_##kind(uint32_t *restrict dst, const uint16_t *restrict src,        \
-                                      const uint16_t *restrict next, int64_t count) {              \
-    if (!next)                                                                                     \
-      for (int64_t c = 0; c < count; c++) dst[c] = src[c];                                         \
-    else                                                                                           \
-      for (int64_t c = 0; c < count; c++) dst[c] = nnc_pair(src[c], next[c]);                      \
-  }                                                                                                \
-  NNC_INLINE void nnc_pack_columns_##kind(uint32_t *restrict dst, int64_t width, int64_t k,        \
-                                          int64_t count, const uint16_t *restrict src,             \
-                                          int64_t src_k, int64_t src_c) {                          \
-    enum { LENGTH = 32 };                                                                          \
-    for (int64_t first = 0; first < k; first += LENGTH) {                                          \
-      const int64_t end = nnc_least(first + LENGTH, k);                                            \
-      int64_t c = 0;                                                                               \
-      if (src_k == 1 && end == first + LENGTH)                                                     \
-        for (; c + 8 <= count; c += 8) {                                                           \
-          for (int64_t i = first; i < end; i += 16)                                                \
-            nnc_transpose_##kind((int32_t *)dst + i / 2 * width + c, width, src + c * src_c + i,   \
-                                 src_c);                                                           \
-          for (int r = 0; r < 8; r++) __builtin_prefetch(src + (c + r) * src_c + end + LENGTH);    \
-        }                                                                                          \
-      for (; c < count; c++) {                                                                     \
-        const uint16_t *const from = src + c * src_c;                                              \
-        for (int64_t i = first; i < end; i += 2)                                                   \
-          dst[i / 2 * width + c] =                                                                 \
-              nnc_pair(from[i * src_k], i + 1 < k ? from[(i + 1) * src_k] : 0);                    \
-      }                                                                                            \
-    }                                                                                              \
-  }                                                                                                \
-  NNC_DEFINE_PACK_BLOCK(kind, uint32_t, uint16_t, 2)
+NNC_INLINE void nnc_pack_row_bf16(uint32_t *restrict dst, const uint16_t *restrict src,
+                                  const uint16_t *restrict next, int64_t count) {
+  if (!next)
+    for (int64_t c = 0; c < count; c++) dst[c] = src[c];
+  else
+    for (int64_t c = 0; c < count; c++) dst[c] = nnc_pair(src[c], next[c]);
+}
 
-NNC_DEFINE_PACK_PAIRS(bf16)
+NNC_INLINE uint32_t nnc_pack_element_bf16(const uint16_t *src, int64_t src_k, bool is_last) {
+  return nnc_pair(src[0], is_last ? 0 : src[src_k]);
+}
+
+NNC_DEFINE_PACK_COLUMNS(bf16, uint32_t, uint16_t, 2)
+NNC_DEFINE_PACK_BLOCK(bf16, uint32_t, uint16_t, 2)
 
 NNC_SHARED void nnc_pack_zeros_bf16(uint32_t *dst, int64_t width, int64_t group, int64_t k,
                                     int64_t count) {
