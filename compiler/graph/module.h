@@ -44,8 +44,8 @@ typedef struct Variable {
   const char *path; /* identity: "h1.w"; optimizer state "h1.w:m" (parameter path ':' state name) */
   Type type;
   bool frozen; /* a parameter that no group trains */
-  const char
-      *file; /* its initial value is read from there when a run begins; NULL: init gives it */
+  /* its initial value is read from there when a run begins; NULL: init gives it */
+  const char *file;
   const char *entry; /* of a safetensors file; NULL: an array of NumPy's format */
   Span span;         /* its declaration */
 } Variable;
@@ -149,8 +149,8 @@ typedef struct RunConfig {
   int64_t accumulate;     /* minibatches a step, at least 1 */
   int64_t seed;
   DType precision; /* default float */
-  bool
-      allows_tf32; /* precision = tf32: contractions and convolutions of f32 may round their operands */
+  /* precision = tf32: contractions and convolutions of f32 may round their operands */
+  bool allows_tf32;
   ScanChoice scans;
 } RunConfig;
 

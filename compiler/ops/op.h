@@ -111,9 +111,9 @@ typedef struct OpClass {
   bool owns_rule;    /* an own_gradient: node->rule is what its operands receive */
   bool keeps_order;  /* the elements of operand 0 in the same row-major order: a reshape */
   bool stands_alone; /* its value is stored; a template's kernel computes nothing else */
-  bool
-      is_constant; /* differentiation takes its value for a constant, so central differences compute it
-                      * once and keep it while they change a parameter */
+  /* differentiation takes its value for a constant, so central differences compute it
+   * once and keep it while they change a parameter */
+  bool is_constant;
   bool is_alias;     /* its value is that of operand 0, whatever the others are */
   bool moves_values; /* elements of the result are elements of operand 0, perhaps converted */
   MixRule mix;

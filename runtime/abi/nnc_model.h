@@ -122,11 +122,11 @@ typedef struct nnc_entry {
   int input_count;                       /* inputs that it reads */
   const nnc_tensor *inputs;              /* names as in the .net file; batch extent of this entry */
   const unsigned char *input_is_batched; /* the first axis is the batch */
-  const int64_t
-      *input_limits; /* an integer input used as an index (a label) lies in [0, limit); 0: any */
-  const int64_t
-      *input_exceptions; /* a value outside of that which is allowed; INT64_MIN: none; NULL: none */
-  int64_t batch;         /* examples in one run */
+  /* an integer input used as an index (a label) lies in [0, limit); 0: any */
+  const int64_t *input_limits;
+  /* a value outside of that which is allowed; INT64_MIN: none; NULL: none */
+  const int64_t *input_exceptions;
+  int64_t batch; /* examples in one run */
   int accumulator_count;
   const nnc_accumulator *accumulators;
   int result_count; /* predict */
@@ -204,8 +204,8 @@ typedef struct nnc_model {
   int64_t parameter_bytes, optimizer_bytes, state_bytes, activation_bytes; /* for `info` */
   int variable_count;
   const nnc_variable *variables;
-  const char
-      *channels_last; /* by variable: the device keeps its axis 1 innermost; NULL: none is so */
+  /* by variable: the device keeps its axis 1 innermost; NULL: none is so */
+  const char *channels_last;
   int initial_count;
   const nnc_initial *initials;
   bool (*read_initials)(struct nnc_session *session); /* NULL: there are none */

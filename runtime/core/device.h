@@ -46,8 +46,8 @@ typedef struct nnc_rows {
   int64_t width;     /* values in a row */
   int64_t step;      /* from a row to the next: less than `width` where they overlap */
   const char *values;
-  const char
-      *held; /* where the memory begins that they lie in, perhaps with those of other inputs */
+  /* where the memory begins that they lie in, perhaps with those of other inputs */
+  const char *held;
   int64_t held_bytes;
   const uint32_t *order; /* NULL: none */
   int64_t order_count;

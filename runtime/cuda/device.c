@@ -46,8 +46,8 @@ struct nnc_device {
   nnc_play play;
   nnc_numbers numbers[NNC_ENTRY_COUNT];
   nnc_group group;
-  nnc_slot *
-      waiting; /* its runs are not in the stream yet: others will go with them; NULL: there are none */
+  /* its runs are not in the stream yet: others will go with them; NULL: there are none */
+  nnc_slot *waiting;
   int64_t *marks;
 };
 

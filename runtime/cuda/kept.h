@@ -11,8 +11,8 @@
 
 /* Of an entry that trains. */
 typedef struct nnc_kept_table {
-  CuAddress
-      address;    /* the kernel's table: how many inputs there are, then a nnc_cuda_rows for each */
+  /* the kernel's table: how many inputs there are, then a nnc_cuda_rows for each */
+  CuAddress address;
   int64_t blocks; /* of the kernel's grid */
 } nnc_kept_table;
 

@@ -47,8 +47,8 @@ struct nnc_stage_class {
   const char *name;
   int acts_on; /* enum DataKind */
   const char *const *formals;
-  bool
-      names_fields; /* its unnamed arguments are fields; the compiler has named those that are meant */
+  /* its unnamed arguments are fields; the compiler has named those that are meant */
+  bool names_fields;
   bool reads_text; /* works on text columns */
   bool fills_missing;
   int (*rows)(const DataContext *context, DataTable *table);

@@ -20,8 +20,8 @@ typedef struct nnc_loader_options {
   int tail;    /* the incomplete last batch: dropped, short, or filled from the epoch's start */
   int shuffle; /* a new order each epoch, a function of (seed, epoch) alone */
   uint64_t seed;
-  bool
-      names; /* the numbers of the examples are delivered, 32 bits each, in place of their values */
+  /* the numbers of the examples are delivered, 32 bits each, in place of their values */
+  bool names;
   int prefetch; /* batches prepared ahead by a thread; 0: no thread;
                  * NNC_PREFETCH_DEFAULT: what the set's prefetch stage says, or 2 */
 } nnc_loader_options;

@@ -37,8 +37,8 @@ typedef struct DataField {
   bool is_view;  /* the values belong to the table's stream */
   bool is_made;  /* no values: the source makes rows (u8) when they are read */
   int made_most; /* the largest value that it makes */
-  nnc_dictionary
-      *dictionaries; /* text: `width` of them; values are i32 codes, -1 missing; else NULL */
+  /* text: `width` of them; values are i32 codes, -1 missing; else NULL */
+  nnc_dictionary *dictionaries;
 } DataField;
 
 /* One long row of class numbers. */

@@ -9,8 +9,8 @@
 typedef struct nnc_log {
   FILE *file;
   const char *path; /* the caller's */
-  const char
-      *keep;       /* gets what an earlier run wrote before the first line; NULL: nothing to keep */
+  /* gets what an earlier run wrote before the first line; NULL: nothing to keep */
+  const char *keep;
   bool is_new;     /* there was none */
   bool is_regular; /* a file, not a terminal or pipe */
   bool has_failed; /* a line could not be written */

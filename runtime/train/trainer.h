@@ -24,8 +24,8 @@ typedef struct Trainer {
 
   nnc_data *data; /* NULL: the model has no inputs, or nothing is to be trained */
   nnc_loader *loader;
-  uint32_t
-      *examples; /* of a batch, where the device keeps the data; else NULL, and feeds are used */
+  /* of a batch, where the device keeps the data; else NULL, and feeds are used */
+  uint32_t *examples;
   nnc_feed train_feed, accumulate_feed;
   nnc_evaluator evaluator;
 

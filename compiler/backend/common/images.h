@@ -25,8 +25,8 @@ typedef struct ImageRequest {
   const char *architecture;
   const char *file; /* the image */
   bool is_whole;    /* the text is the whole emitted file, with the host's part */
-  const char
-      *beside; /* the folder of the user's file in it, whose headers it may include, or NULL */
+  /* the folder of the user's file in it, whose headers it may include, or NULL */
+  const char *beside;
 } ImageRequest;
 
 typedef struct ImageCompiler {
