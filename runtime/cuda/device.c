@@ -81,10 +81,6 @@ bool nnc_device_describe(const nnc_model *model, int number, char *text) {
   return true;
 }
 
-static int64_t rounded(int64_t bytes) {
-  return (bytes + NNC_STAGING_ALIGNMENT - 1) / NNC_STAGING_ALIGNMENT * NNC_STAGING_ALIGNMENT;
-}
-
 /* The bytes of the largest input of this name, if input `index` of entry `number` is the first of it. */
 static int64_t largest_input(const nnc_model *model, int number, int index) {
   const char *name = entry_of(model, number)->inputs[index].name;
@@ -110,7 +106,7 @@ static int count_inputs(const nnc_model *model, int64_t *bytes) {
     for (int i = 0; entry->run && i < entry->input_count; i++) {
       int64_t largest = largest_input(model, e, i);
       if (largest < 0) continue;
-      *bytes += rounded(largest);
+      *bytes += nnc_gpu_rounded(largest);
       count++;
     }
   }

@@ -35,6 +35,12 @@ enum { NNC_GPU_TEXT = 192 };
 /* An event that tells when what was put into a stream has run; NULL after a message. */
 CuEvent nnc_gpu_event(unsigned flags);
 
+/* Parts of what is taken at once begin at multiples of so many bytes. */
+enum { NNC_GPU_ALIGNMENT = 256 };
+static inline int64_t nnc_gpu_rounded(int64_t bytes) {
+  return (bytes + NNC_GPU_ALIGNMENT - 1) / NNC_GPU_ALIGNMENT * NNC_GPU_ALIGNMENT;
+}
+
 /* Memory of the device, not zeroed; false after a message that tells what is free. `purpose`: as in
  * "cannot take 4.00 MB for PURPOSE". */
 bool nnc_gpu_take(const nnc_gpu *gpu, CuAddress *address, int64_t bytes, const char *purpose);

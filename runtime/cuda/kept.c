@@ -9,9 +9,7 @@
 #include "nnc_cuda_program.h"
 #include "os/assert.h"
 
-enum { ALIGNMENT = 256, HEADER = 2 * sizeof(int64_t) };
-
-static int64_t rounded(int64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+enum { HEADER = 2 * sizeof(int64_t) };
 
 /* --- Where the arrays lie ------------------------------------------------------------------- */
 
@@ -41,11 +39,11 @@ static int64_t offset_of(const Keeping *keeping, const void *memory) {
     const nnc_rows *rows = &keeping->rows[i];
     if (!is_shared(keeping->rows, i, rows->held)) {
       if (rows->held == memory) return at;
-      at += rounded(rows->held_bytes);
+      at += nnc_gpu_rounded(rows->held_bytes);
     }
     if (rows->order && !is_shared(keeping->rows, i, rows->order)) {
       if ((const void *)rows->order == memory) return at;
-      at += rounded(order_bytes(rows));
+      at += nnc_gpu_rounded(order_bytes(rows));
     }
   }
   return at;
@@ -128,7 +126,7 @@ static const nnc_rows *find_rows(const Keeping *keeping, const char *name) {
 
 /* Bytes of an entry's table. */
 static int64_t table_bytes(const nnc_entry *entry) {
-  return rounded(HEADER + entry->input_count * (int64_t)sizeof(nnc_cuda_rows));
+  return nnc_gpu_rounded(HEADER + entry->input_count * (int64_t)sizeof(nnc_cuda_rows));
 }
 
 /* Fills the table of an entry; false where the kernel cannot fetch its inputs. */
@@ -151,7 +149,7 @@ static bool fill_table(const Keeping *keeping, const nnc_entry *entry, nnc_kept_
   return blocks < INT32_MAX;
 }
 
-/* The tables of both entries go behind the arrays. */
+/* The tables of both entries go after the arrays. */
 static bool write_table(const Keeping *keeping, const nnc_entry *entry, nnc_kept_table *table,
                         int64_t at) {
   char *text = calloc(1, (size_t)table_bytes(entry));

@@ -18,7 +18,7 @@ typedef struct nnc_kept_table {
 
 typedef struct nnc_kept {
   bool is_open;
-  CuAddress memory; /* all arrays, one behind the other, then the tables */
+  CuAddress memory; /* all arrays, one after the other, then the tables */
   int64_t bytes;    /* of the arrays */
   nnc_kept_table train, accumulate;
 } nnc_kept;

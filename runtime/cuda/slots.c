@@ -9,10 +9,6 @@
 #include "os/assert.h"
 #include "os/message.h"
 
-enum { ALIGNMENT = 256 };
-
-static int64_t rounded(int64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
-
 void nnc_slots_note(const nnc_slot *slot, int first, int count) {
   static const char *const names[NNC_ENTRY_COUNT] = {"init", "train",    "accumulate",
                                                      "eval", "eval_one", "predict"};
@@ -37,7 +33,7 @@ static void release(nnc_slots *slots) {
 
 static bool take(nnc_slots *slots) {
   size_t most = (size_t)slots->room.most;
-  int64_t each = (slots->told_bytes + slots->answer_bytes) * slots->room.most + ALIGNMENT;
+  int64_t each = (slots->told_bytes + slots->answer_bytes) * slots->room.most + NNC_GPU_ALIGNMENT;
   slots->answer_count = 2 * slots->room.most + 2;
   slots->run_memory = calloc(most * NNC_SLOTS, sizeof *slots->run_memory);
   slots->answered_runs = calloc((size_t)slots->answer_count, sizeof *slots->answered_runs);
@@ -64,8 +60,9 @@ static bool take(nnc_slots *slots) {
 
 static bool make_room(nnc_slots *slots, const nnc_slot_room *room) {
   slots->room = *room;
-  slots->told_bytes = rounded(slots->state_bytes + room->examples * (int64_t)sizeof(uint32_t));
-  slots->answer_bytes = rounded(room->number_bytes);
+  slots->told_bytes =
+      nnc_gpu_rounded(slots->state_bytes + room->examples * (int64_t)sizeof(uint32_t));
+  slots->answer_bytes = nnc_gpu_rounded(room->number_bytes);
   return take(slots);
 }
 

@@ -59,12 +59,8 @@ static nnc_staged *find_open(const nnc_staging *staging, CuAddress address) {
   return NULL;
 }
 
-static int64_t rounded(int64_t bytes) {
-  return (bytes + NNC_STAGING_ALIGNMENT - 1) / NNC_STAGING_ALIGNMENT * NNC_STAGING_ALIGNMENT;
-}
-
 static bool has_room(const nnc_staging *staging, int64_t bytes) {
-  return staging->count < staging->most && staging->used + rounded(bytes) <= staging->bytes;
+  return staging->count < staging->most && staging->used + nnc_gpu_rounded(bytes) <= staging->bytes;
 }
 
 void *nnc_staging_begin(nnc_staging *staging, CuAddress address, int64_t bytes) {
@@ -81,7 +77,7 @@ void *nnc_staging_begin(nnc_staging *staging, CuAddress address, int64_t bytes) 
       (nnc_staged){.address = address, .at = staging->used, .bytes = bytes, .is_open = true};
   staging->open_count++;
   char *place = staging->halves[staging->turn] + staging->used;
-  staging->used += rounded(bytes);
+  staging->used += nnc_gpu_rounded(bytes);
   return place;
 }
 

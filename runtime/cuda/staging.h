@@ -29,10 +29,9 @@ typedef struct nnc_staging {
 } nnc_staging;
 
 /* For at most `most` tensors of `bytes` together between two runs, each rounded up to multiples of
- * NNC_STAGING_ALIGNMENT. False after a message. */
+ * NNC_GPU_ALIGNMENT. False after a message. */
 bool nnc_staging_open(nnc_staging *staging, const nnc_gpu *gpu, int most, int64_t bytes);
 void nnc_staging_close(nnc_staging *staging);
-enum { NNC_STAGING_ALIGNMENT = 256 };
 
 /* Memory for all bytes of a tensor at `address`; from `end` on they are the tensor's. Several may be
  * open at a time. */
