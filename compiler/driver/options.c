@@ -98,7 +98,7 @@ static const struct argp_option option_table[] = {
     {"dump-after", KEY_DUMP_AFTER, "PASS", 0,
      "Print the module after PASS, or after each with \"all\"; or what a stage of lowering leaves",
      2},
-    {"stop-after", KEY_STOP_AFTER, "PASS", 0, "Run no pass behind PASS", 2},
+    {"stop-after", KEY_STOP_AFTER, "PASS", 0, "Run no pass after PASS", 2},
     {"resume-after", KEY_RESUME_AFTER, "PASS", 0,
      "FILE is a dump that was taken after PASS, or after plan, the last stage of lowering", 2},
     {"time-passes", KEY_TIME_PASSES, 0, 0, "Print how long each pass and each stage took", 2},

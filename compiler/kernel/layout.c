@@ -5,7 +5,7 @@
 #include "support/integers.h"
 #include "support/panic.h"
 
-/* Axis `last` behind all others. */
+/* Axis `last` after all others. */
 static Layout layout_last(int rank, int last) {
   Layout layout = {.rank = rank};
   for (int i = 0; i < rank; i++) layout.axis[i] = i < last ? i : i == rank - 1 ? last : i + 1;

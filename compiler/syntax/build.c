@@ -145,7 +145,7 @@ static void check_argument(Parser *parser, const AstArguments *arguments,
   const AstArgument *last = arguments->count ? &arguments->items[arguments->count - 1] : NULL;
   if (last && last->name.text && !argument->name.text) {
     Diagnostic *found =
-        diag_error(parser->diagnostics, argument->span, "a positional argument behind a named one");
+        diag_error(parser->diagnostics, argument->span, "a positional argument after a named one");
     diag_note(found, last->name.span, "'%s' is named", last->name.text);
   }
   for (int i = 0; i < arguments->count && argument->name.text && i < REPETITIONS_MAX; i++) {

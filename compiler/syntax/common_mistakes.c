@@ -23,13 +23,13 @@ static int is_binder(int kind) {
 
 /* Takes `token` for what was meant; 1 when an `if` must follow. */
 static int repair_word(Arena *arena, const Token *last, Token *token, const Token *next) {
-  int behind_operand = last && token_ends_operand(last->kind);
+  int after_operand = last && token_ends_operand(last->kind);
   int before_operand = next && token_begins_operand(next->kind);
-  if (behind_operand && before_operand && is_word(token, "and"))
+  if (after_operand && before_operand && is_word(token, "and"))
     keyword_instead(arena, token, T_AND, "&&");
-  else if (behind_operand && before_operand && is_word(token, "or"))
+  else if (after_operand && before_operand && is_word(token, "or"))
     keyword_instead(arena, token, T_OR, "||");
-  else if ((!behind_operand || token->newlines) && before_operand && is_word(token, "not"))
+  else if ((!after_operand || token->newlines) && before_operand && is_word(token, "not"))
     keyword_instead(arena, token, '!', "!");
   else if (is_word(token, "True") && next && next->kind != '=')
     keyword_instead(arena, token, T_BOOL, "true");
@@ -141,7 +141,7 @@ static void repair_condition(Arena *arena, const Tokens *tokens, int index) {
 }
 
 /* Do only names and commas stand between the beginning of the statement and this token? */
-static int is_behind_names(const Tokens *tokens, int index) {
+static int is_after_names(const Tokens *tokens, int index) {
   for (int i = index - 1; i >= 0; i--) {
     const Token *token = tokens->items[i];
     if (!token_is_name(token->kind) && token->kind != ',') return 0;
@@ -157,8 +157,8 @@ static int repair_arrow(Arena *arena, const Tokens *tokens, int index) {
   const Token *next = tokens->items[index + 1];
   if (next->newlines || next->text != arrow->text + arrow->length || next->kind == T_SEP) return 0;
   const Token *last = index ? tokens->items[index - 1] : NULL;
-  int is_store = is_behind_names(tokens, index);
-  const char *message = is_store ? "'<-' without a blank behind it may be a store or a comparison"
+  int is_store = is_after_names(tokens, index);
+  const char *message = is_store ? "'<-' without a blank after it may be a store or a comparison"
                                  : "'<-' stores; this looks like '<' and '-'";
   Problem *problem = token_problem(arena, arrow, arrow->span, "%s", message);
   const char *left = last && token_is_name(last->kind) ? last->name : "x";

@@ -172,7 +172,7 @@ static int lonely_gradient(Error e) {
   if (e->tokens[at]->kind != T_GRADIENT || kind_at(e, at + 1) != '(') return 0;
   return complain_with_help(e, e->tokens[at]->span,
                             "'gradient' without a 'def' or 'extern' before it",
-                            "it stands behind the '}' of the function it belongs to");
+                            "it stands after the '}' of the function it belongs to");
 }
 
 static int reserved_word(Error e) {
@@ -202,7 +202,7 @@ static int dangling_line(Error e) {
     if (is_end(before->kind) || before->kind == '{' ||
         !tokens_seem_to_begin(&e->parser->tokens, at))
       continue;
-    diag_error(e->parser->diagnostics, before->span, "something is missing behind '%.*s'",
+    diag_error(e->parser->diagnostics, before->span, "something is missing after '%.*s'",
                (int)before->length, before->text);
     syntax_error_restart(e, at);
     return 1;
@@ -218,7 +218,7 @@ static int swallowed_name(Error e) {
   if (e->found->depth) {
     Span at = e->tokens[e->at - 2]->span;
     at.column = at.end_column;
-    return complain_with_help(e, at, "expected ',' behind the number", "is a comma missing?");
+    return complain_with_help(e, at, "expected ',' after the number", "is a comma missing?");
   }
   syntax_error_restart(e, e->at - 1);
   return complain_with_help(e, e->last->span, "two statements on one line",
@@ -348,7 +348,7 @@ static const struct {
         .expects = ':'),
     SAY("an input has no value", "a 'data' block feeds it", .first = T_INPUT, .found = '='),
     SAY("'=' cannot stand in an expression", "'==' compares", .found = '=', .expects = '*'),
-    SAY("a block is written in braces", "write '{' here and '}' behind the block", .found = ':',
+    SAY("a block is written in braces", "write '{' here and '}' after the block", .found = ':',
         .expects = '{'),
     SAY("a constant has no type", "write 'const n = 3'", .first = T_CONST, .found = ':'),
     SAY("an argument is named with '='", "write 'name = value'", .found = ':', .expects = '=',

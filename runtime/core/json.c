@@ -296,7 +296,7 @@ bool nnc_json_parse(nnc_json_document *document, char *text, size_t length, char
   good = good && parse_value(&parser, 0);
   if (good) {
     skip_space(&parser);
-    if (parser.at != parser.end) good = fail(&parser, "something behind the end");
+    if (parser.at != parser.end) good = fail(&parser, "something after the end");
   }
   good = good && check_keys(&parser);
   if (!good) nnc_json_free(document);

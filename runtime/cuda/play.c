@@ -73,7 +73,7 @@ void nnc_play_part(nnc_play *play, int merge, int place) {
   play->place = place;
 }
 
-/* Notes the arguments of a part; the last of the parts launches all. The state is behind them. */
+/* Notes the arguments of a part; the last of the parts launches all. The state is after them. */
 static void take_part(nnc_play *play, void **arguments) {
   nnc_cuda_merge *merge = play->merge;
   int first = merge->places[play->place], count = merge->places[play->place + 1] - first;

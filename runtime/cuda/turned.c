@@ -52,7 +52,7 @@ static int64_t turned_place(const nnc_tensor *tensor, int64_t element, int64_t f
 /* Rows [first, end) hold what is left from element `at` on, as much of it as there is memory for. */
 typedef struct Rows {
   int64_t first, end;
-  int64_t stop; /* the element behind those that are wanted of them */
+  int64_t stop; /* the element after those that are wanted of them */
 } Rows;
 
 static Rows rows_from(const nnc_turned *turned, const nnc_turned_part *part, int64_t at) {

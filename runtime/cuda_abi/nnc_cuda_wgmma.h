@@ -11,7 +11,7 @@
  * side of a product it holds
  *
  *   by rows     rows of the left side (columns of the right one), each 128 bytes along the depth
- *   by depths   depths, each 128 bytes along the rows (columns): boxes of 8 KB behind each other */
+ *   by depths   depths, each 128 bytes along the rows (columns): boxes of 8 KB one after the other */
 #ifndef NNC_CUDA_WGMMA_H
 #define NNC_CUDA_WGMMA_H
 

@@ -128,7 +128,7 @@ static int split_quoted(CsvReader *reader, CsvCell *cell, Cursor *cursor) {
   char next = text[cursor->at];
   if (next == reader->separator || next == '\n' || next == '\r') return 0;
   return csv_fail(reader, cursor->line, cursor->at - cursor->line_start + 1,
-                  "expected '%c' or the end of the line behind the closing quote, found '%c'",
+                  "expected '%c' or the end of the line after the closing quote, found '%c'",
                   reader->separator, next);
 }
 

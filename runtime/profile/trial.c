@@ -52,7 +52,7 @@ static int64_t input_bytes(const nnc_entry *entry) {
   return bytes;
 }
 
-/* The inputs of an entry, one behind the other. NULL after a message. */
+/* The inputs of an entry, one after the other. NULL after a message. */
 static char *draw_entry(const nnc_session *session, const nnc_entry *entry) {
   uint64_t state = session->seed * 2 + 1;
   char *drawn = malloc((size_t)input_bytes(entry) + 1), *to = drawn;

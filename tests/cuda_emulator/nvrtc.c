@@ -114,7 +114,7 @@ static const char *value_of(const char *option, const char *name) {
   return strncmp(option, name, length) ? NULL : option + length;
 }
 
-/* "sm_90", "compute_120", with an `a` or `f` behind newer ones. */
+/* "sm_90", "compute_120", with an `a` or `f` after newer ones. */
 static bool is_architecture(const char *name) {
   const char *number = strchr(name, '_');
   if (!number || (strncmp(name, "sm_", 3) && strncmp(name, "compute_", 8))) return false;

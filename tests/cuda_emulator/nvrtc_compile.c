@@ -1,4 +1,4 @@
-/* The text and the headers go into a temporary folder, the table of kernels behind the text: they
+/* The text and the headers go into a temporary folder, the table of kernels after the text: they
  * are found as NNC_KERNEL(THREADS) NAME( or NNC_KERNEL_ALONE(THREADS) NAME( outside of comments;
  * conditions of the preprocessor stand in the table, too. Then the compiler makes a shared object
  * of it. */

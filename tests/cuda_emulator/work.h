@@ -28,7 +28,7 @@ typedef struct Work {
   int64_t blocks;
   int threads;
   int shared;
-  void **arguments; /* one allocation with the values behind the pointers */
+  void **arguments; /* one allocation with the values after the pointers */
   char *to;         /* of a copy; of a fill */
   const char *from;
   void *kept; /* bytes of pageable memory as they were at the call, freed with the work */

@@ -181,7 +181,7 @@ static void test_broken_records(void **state) {
   BROKEN("a,b,c\n1,2,3\n\n4,5\n", "$/t.csv:4:1: 2 columns, where the first line has 3");
   BROKEN("a,b,c\n1,\"2,3\n4,5,6\n", "$/t.csv:2:3: this quote is never closed");
   BROKEN("a,b,c\n1,\"2\"x,3\n",
-         "$/t.csv:2:6: expected ',' or the end of the line behind the closing "
+         "$/t.csv:2:6: expected ',' or the end of the line after the closing "
          "quote, found 'x'");
   BROKEN("a,\"b\n\n\",c\n1,2,x\n",
          "$/t.csv:4:5: expected a number (column c), found 'x'; text needs the "

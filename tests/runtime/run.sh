@@ -262,7 +262,7 @@ test_headers() {
     '{"a":"\ud800"}|lone surrogate'
     '{"a":"\x"}|bad escape'
     '{"a":"x|string without an end'
-    '{} {}|behind the end'
+    '{} {}|after the end'
     '[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[|too deep'
     $'{"\xc0\xaf":1}|not UTF-8'
   )

@@ -261,13 +261,13 @@ typedef void (*Spoil)(Arena *arena, Kernel *kernel);
 
 static Expr *first_load(Kernel *kernel) { return kernel->stages[0].stores[0].value->args[0]; }
 
-static void load_behind_the_end(Arena *arena, Kernel *kernel) {
+static void load_after_the_end(Arena *arena, Kernel *kernel) {
   first_load(kernel)->index = index_add(arena, first_load(kernel)->index, index_const(arena, 1));
 }
 static void load_before_the_beginning(Arena *arena, Kernel *kernel) {
   first_load(kernel)->index = index_add(arena, first_load(kernel)->index, index_const(arena, -1));
 }
-static void store_behind_the_end(Arena *arena, Kernel *kernel) {
+static void store_after_the_end(Arena *arena, Kernel *kernel) {
   Store *store = &kernel->stages[0].stores[0];
   store->index = index_mul(arena, store->index, 2);
 }
@@ -295,7 +295,7 @@ static void other_dtype(Arena *arena, Kernel *kernel) {
   kernel->operands[1].dtype = DTYPE_F64;
 }
 static void guard_too_wide(Arena *arena, Kernel *kernel) {
-  load_behind_the_end(arena, kernel);
+  load_after_the_end(arena, kernel);
   Guard *guard = ARENA_NEW(arena, Guard);
   *guard = (Guard){first_load(kernel)->index, 129};
   first_load(kernel)->guards = guard;
@@ -305,7 +305,7 @@ static void guard_too_wide(Arena *arena, Kernel *kernel) {
 static void test_verifier_finds_seeded_faults(void **state) {
   (void)state;
   static const Spoil faults[] = {
-      load_behind_the_end,     load_before_the_beginning, store_behind_the_end,
+      load_after_the_end,      load_before_the_beginning, store_after_the_end,
       store_into_an_input,     operand_too_many,          axis_too_many,
       stage_that_is_not_there, scalar_that_is_not_there,  other_dtype,
       guard_too_wide};

@@ -377,7 +377,7 @@ static void test_steps_share_kernels(void **state) {
 
 /* The gradient of a weight that the body reads in parts is one contraction a part after the loop,
  * so the memory is the only carry of the backward scan. */
-static void test_parts_of_a_weight_are_summed_behind_the_loop(void **state) {
+static void test_parts_of_a_weight_are_summed_after_the_loop(void **state) {
   (void)state;
   Arena *arena = arena_create();
   static const char text[] = "const batch = 4\ndata train { x, y = csv(\"a.csv\") }\n"
@@ -501,7 +501,7 @@ int main(void) {
       cmocka_unit_test(test_same_as_written_by_hand),
       cmocka_unit_test(test_none_and_one_step),
       cmocka_unit_test(test_steps_share_kernels),
-      cmocka_unit_test(test_parts_of_a_weight_are_summed_behind_the_loop),
+      cmocka_unit_test(test_parts_of_a_weight_are_summed_after_the_loop),
       cmocka_unit_test(test_dear_values_are_kept),
       cmocka_unit_test(test_recomputed_scans_keep_carries_alone),
       cmocka_unit_test(test_steps_are_computed_again),

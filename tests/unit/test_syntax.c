@@ -238,7 +238,7 @@ static void an_expression_alone_parses(void **state) {
 
 /* ---- errors ------------------------------------------------------------------------------- */
 
-static void statements_behind_an_error_are_read(void **state) {
+static void statements_after_an_error_are_read(void **state) {
   (void)state;
   Parsed p = parse_text("a = * 1\nb = 2\ndef f(x) {\n  c = * 3\n  d = 4\n  return d e\n}\ng = 7\n");
   assert_int_equal(diagnostics_error_count(p.diagnostics), 3);
@@ -408,7 +408,7 @@ int main(void) {
       cmocka_unit_test(spans_cover_what_they_name),
       cmocka_unit_test(numbers_keep_their_text),
       cmocka_unit_test(an_expression_alone_parses),
-      cmocka_unit_test(statements_behind_an_error_are_read),
+      cmocka_unit_test(statements_after_an_error_are_read),
       cmocka_unit_test(depth_is_bounded),
       cmocka_unit_test(size_is_bounded),
       cmocka_unit_test(damaged_programs_do_no_harm),

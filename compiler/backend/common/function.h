@@ -60,7 +60,7 @@ typedef struct BackEnd {
   bool (*prepare)(Arena *arena, struct CompileOptions *options, bool compiles);
   const char *const *words; /* what its kernels' functions call their own, before a NULL */
   /* Of a device: writes a file of the user's, the number'th, as kernels need it that call functions of
-   * it (extern). It is behind these, so that its macros do not change them. */
+   * it (extern). It is after these, so that its macros do not change them. */
   void (*write_extern)(Code *code, const struct DeviceFile *file, int number,
                        const struct CompileOptions *options);
   /* Writes the function (with what it needs before it), without its comment; the declaration of it
@@ -79,7 +79,7 @@ typedef struct BackEnd {
   void (*write_merged)(Code *code, const struct MergedKernel *merged,
                        const KernelFunction *functions);
   void (*write_part)(Code *code, int launch, int place);
-  /* Of a device: a kernel that programs which train have behind all others, and which the runtime launches
+  /* Of a device: a kernel that programs which train have after all others, and which the runtime launches
    * by itself. NULL: there is none. */
   void (*write_own)(Code *code);
 } BackEnd;

@@ -21,7 +21,7 @@ typedef struct SourceParts {
   Text header, includes, memory;
   int kernel_count;
   KernelPart *kernels;
-  int file_count; /* of the user's for a device: each is behind the kernels of a unit that call it */
+  int file_count; /* of the user's for a device: each is after the kernels of a unit that call it */
   Text *files;
   const struct DeviceFile *device_files;
   Text declarations, calls;

@@ -165,7 +165,7 @@ static void add_side(TemplateHoles *holes, const KernelFunction *function, const
   template_add(holes, arena_printf(arena, "%s_ROUND", name), side->each == 4 ? round : "");
 }
 
-/* The slices of a page meet behind a barrier of the block. */
+/* The slices of a page meet after a barrier of the block. */
 static void add_slices(TemplateHoles *holes, const TensorTile *tile) {
   static const char add[] =
       "for (int s = 1; s < SLICES; s++) sum += pages[s * WARPS * PAGE + place];";

@@ -34,7 +34,7 @@ const Builtin builtins_words[] = {
         "scan",
         "scan NAME, ... in SEQUENCE, ... along AXIS recompute with NAME = FIRST, ... { BODY }",
         "The loop of the running program: a step for each element of the sequences. Names "
-        "behind `with` are carried: what the body binds to them is their value in the next "
+        "after `with` are carried: what the body binds to them is their value in the next "
         "step. `yield` ends the body; what it gives is stacked along the axis. The result: "
         "what is yielded, then the carries. Backwards: scan v in x[:, ::-1]. recompute: the "
         "backward pass computes the steps again instead of keeping what they made."

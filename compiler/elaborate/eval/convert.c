@@ -175,7 +175,7 @@ static void report_not_initial(Elaborator *e, Value tensor, Span at) {
                      "an initial value is computed before the first step, and this tensor "
                      "in each step");
     report_note_tensor(e, d, "the tensor", tensor.tensor.node);
-    diag_help(d, "write its expression behind the '=': of numbers, random numbers, parameters and "
+    diag_help(d, "write its expression after the '=': of numbers, random numbers, parameters and "
                  "states");
   }
 }

@@ -284,7 +284,7 @@ static Value scan_values(Elaborator *e, const AstScan *scan, Node *node, int axi
   Diagnostic *d =
       report_error(e, scan->keyword, "%d names for a scan that yields %d value%s and has %d carr%s",
                    wanted, yields, yields == 1 ? "" : "s", carries, carries == 1 ? "y" : "ies");
-  diag_help(d, "bind what is yielded, and behind it all final carries or none");
+  diag_help(d, "bind what is yielded, and after it all final carries or none");
   return value_error();
 }
 

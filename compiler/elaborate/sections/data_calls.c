@@ -203,7 +203,7 @@ static const DataWord *find_word(Elaborator *e, const AstExpr *callee, bool is_s
     if (name != name_intern(others[i].name)) continue;
     return report_failure(e, at,
                           is_source ? "'%s' is a stage; a line begins with a source"
-                                    : "'%s' is a source; behind | stand stages",
+                                    : "'%s' is a source; stages stand after |",
                           name);
   }
   Diagnostic *d = report_error(e, at, "unknown %s '%s'", is_source ? "source" : "stage", name);

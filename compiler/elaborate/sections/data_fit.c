@@ -38,7 +38,7 @@ static void help_fitting(Diagnostic *d, int gives, const char *source, int kind)
   DATA_SOURCES(ADD_SOURCE)
 #undef ADD_STAGE
 #undef ADD_SOURCE
-  diag_help(d, "behind '%s' may stand %s; %s come from %s", source, stages.data,
+  diag_help(d, "after '%s' may stand %s; %s come from %s", source, stages.data,
             data_kind_text(kind), sources.data);
   text_free(&stages);
   text_free(&sources);
@@ -51,7 +51,7 @@ bool data_check_stage(Elaborator *e, const DataPipeline *pipeline, const DataCal
   if (gives & kind) return true;
   if (gives == 0)
     return report_failure(e, stage->span,
-                          "no stages behind '%s': it has the rows of the other lines", source);
+                          "no stages after '%s': it has the rows of the other lines", source);
   Diagnostic *d = report_error(e, stage->span, "'%s' acts on %s, which '%s' does not give",
                                stage->function, data_kind_text(kind), source);
   help_fitting(d, gives, source, kind);

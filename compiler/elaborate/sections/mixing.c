@@ -19,7 +19,7 @@ const char *metrics_mixing_advice(const Flow *mixed) {
            "the arguments";
   switch (mixed->cause) {
   case CAUSE_SIZE:
-    return "divide behind the reduction, sum(x) / batch; by grad(sum(y), x) each example has "
+    return "divide after the reduction, sum(x) / batch; by grad(sum(y), x) each example has "
            "the gradient of its own y";
   case CAUSE_JOINED:
     return "write it with reductions of single examples: mean(x * x) - mean(x) ^ 2 for "

@@ -362,7 +362,7 @@ void variable_store(Elaborator *e, const AstStmt *stmt) {
   if (symbol->kind == SYMBOL_STATE && e->region->outer) {
     Diagnostic *d =
         report_error(e, name.span, "the state '%s' cannot be stored inside a scan", name.text);
-    diag_help(d, "carry it from step to step, and store it once behind the scan");
+    diag_help(d, "carry it from step to step, and store it once after the scan");
     return;
   }
   bool is_weight = e->frame->state_prefix && symbol->kind == SYMBOL_PARAM;
