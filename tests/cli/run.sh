@@ -32,6 +32,16 @@ check_status "no such C compiler" 3 'no-such-compiler' "$nnc" models/iris.net --
 check_status "mistakes" 1 "unknown name 'relux'" sh -c "sed s/tanh/relux/ models/iris.net > $work/bad.net; $nnc $work/bad.net -o $work/bad"
 check_status "unknown definition" 1 "batsch" "$nnc" -D batsch=5 models/iris.net -o "$work/iris"
 check_status "misspelt train key" 1 "did you mean 'train.average'" "$nnc" -D train.averge=none models/iris.net -o "$work/iris"
+check_status "misspelt value of a train key" 1 "did you mean 'bf16'" "$nnc" check -D train.precision=bf17 models/iris.net
+check_status "a train key by its name elsewhere" 1 "did you mean 'train.epochs'" "$nnc" check -D train.num_epochs=3 models/iris.net
+check_status "a train key without its block" 1 "did you mean 'train.epochs'" "$nnc" check -D epochs=3 models/iris.net
+check_status "a definition twice" 1 'nnc: error: -D train.precision is given more than once' \
+  "$nnc" check -D train.precision=bf17 -D train.precision=bf16 models/iris.net
+check "a definition twice is no other name" sh -c \
+  "! '$nnc' check -D train.precision=bf17 -D train.precision=f16 models/iris.net 2>&1 | grep -q \"did you mean 'train.precision\""
+printf 'const batch = 4\ndata predict { x = npy("x.npy") }\ninput x : f32[batch, 3]\npredict { y = x }\n' >"$work/predict.net"
+check_status "train key of a program that only predicts" 1 '-D train.epochs: the program has no train block$' \
+  "$nnc" check -D train.epochs=3 "$work/predict.net"
 check_status "check prints nothing of a good file" 0 '^$' "$nnc" check models/iris.net
 check_status "doc lists" 0 '^  linear ' "$nnc" doc
 check_status "doc of one" 0 'param w' "$nnc" doc linear
