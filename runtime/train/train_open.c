@@ -101,7 +101,11 @@ static void choose_schedule(Trainer *trainer) {
   nnc_position *position = &trainer->position;
   int64_t given = trainer->options->schedule, kept = position->schedule_steps, steps;
   bool counts_epochs = trainer->total_epochs > 0 || trainer->options->epochs == 0;
+  bool have_length = trainer->session->schedules_have_length;
   if (given >= 0) {
+    if (!have_length)
+      nnc_warning("--schedule %lld changes nothing: no schedule of %s depends on the run's length",
+                  (long long)given, trainer->model->file);
     if (__builtin_mul_overflow(given, counts_epochs ? position->steps_per_epoch : 1, &steps))
       steps = INT64_MAX / 2;
     position->schedule_steps = steps;
@@ -111,7 +115,7 @@ static void choose_schedule(Trainer *trainer) {
     position->schedule_steps = trainer->total_steps;
     return;
   }
-  if (kept < trainer->total_steps && trainer->session->schedules_have_length)
+  if (kept < trainer->total_steps && have_length)
     nnc_warning("the schedules were made for %lld steps and keep that length: from there to step "
                 "%lld they stay at their end; --schedule N makes them N %s long",
                 (long long)kept, (long long)trainer->total_steps,

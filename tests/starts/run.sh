@@ -182,4 +182,6 @@ check "a part of it" ./steady -q -e 3 --out steady.parts
 said=$(./steady --resume --out steady.parts 2>&1)
 equal "a schedule without an end" steady.whole steady.parts
 if grep -q schedule <<<"$said"; then fail "warned of a schedule without an end: $said"; else ok; fi
+check_status "the length of a schedule without an end" 0 \
+  'steady: warning: --schedule 9 changes nothing: no schedule of steady.net depends on the run' ./steady -q --schedule 9 --out steady.given
 summary
