@@ -17,8 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "folder.h"
 #include "random.h"
 
 enum { SIDE = 28, MOST_POINTS = 64, STEPS = 8, FIELD = 4 };
@@ -364,7 +364,7 @@ int main(int argc, char **argv) {
     }
   }
   if (!directory) usage(2);
-  if (mkdir(directory, 0777) != 0 && errno != EEXIST) fail("make the directory", directory);
+  if (!folder_make(directory)) fail("make the folder", directory);
   write_set(directory, "train", 0, train, (uint64_t)seed);
   write_set(directory, "t10k", 1, test, (uint64_t)seed);
   return 0;

@@ -21,8 +21,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "folder.h"
 #include "random.h"
 
 enum { CHANNELS = 3, POINTS = 3, MOST_SHAPES = 3, LEAST_SIZE = 8, MOST_SIZE = 4096 };
@@ -171,7 +171,7 @@ static _Noreturn void fail(const char *doing, const char *what, const char *why)
 }
 
 static void make_folder(const char *path) {
-  if (mkdir(path, 0777) != 0 && errno != EEXIST) fail("make the folder", path, strerror(errno));
+  if (!folder_make(path)) fail("make the folder", path, strerror(errno));
 }
 
 static void join(char *path, size_t size, const char *folder, const char *name) {

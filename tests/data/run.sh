@@ -120,6 +120,11 @@ log=$work/digits.log
     (cd "$work/out" && sha256sum -c "$here/golden/digits.sha256")
 } >"$log" 2>&1
 report "digits are the same everywhere" $? "$log"
+"$work/digits" "$work/deep/er/digits/" --train 2000 --test 500 --seed 3 >"$log" 2>&1 &&
+  diff -r "$work/out" "$work/deep/er/digits" >>"$log" 2>&1
+report "digits makes the folders that are missing" $? "$log"
+{ ! "$work/digits" "$log" && ! "$work/digits" "$log/deeper"; } 2>&1 | grep -c 'cannot make the folder .*: Not a directory' | grep -qx 2
+report "digits says what is no folder" $? ""
 { ! "$work/digits" "$work/out" --train 0 && ! "$work/digits" && ! "$work/digits" /proc/none/x; } >"$log" 2>&1
 report "digits refuses nonsense" $? "$log"
 
@@ -132,6 +137,8 @@ log=$work/shapes.log
       python3 "$here/png_pixels.py" $(find train val -name '*.png' | sort) | diff "$here/golden/shapes.pixels" -)
 } >"$log" 2>&1
 report "shapes are the same everywhere" $? "$log"
+"$work/shapes" "$work/deep/er/shapes" --train 7 --val 2 --size 24 --seed 3 >"$log" 2>&1
+report "shapes makes the folders that are missing" $? "$log"
 { ! "$work/shapes" "$work/drawn" --size 4 && ! "$work/shapes" && ! "$work/shapes" /proc/none/x; } >"$log" 2>&1
 report "shapes refuses nonsense" $? "$log"
 
