@@ -308,6 +308,22 @@ static void print_barriers(Text *text, const Report *report) {
   }
 }
 
+/* Kernels of a GPU, for one, have no workspace of a thread's. */
+static void print_peak(Text *text, const Program *program) {
+  if (program->worker_bytes == 0) {
+    text_add(text, "  peak = arena: ");
+    text_add_grouped(text, program->arena_bytes);
+    text_add(text, " bytes\n");
+    return;
+  }
+  add_bytes_line(text, "workspace, each thread", program->worker_bytes);
+  text_add(text, "  peak = arena + threads * workspace: ");
+  for (int threads = 1; threads <= 8; threads *= 2) {
+    text_add_grouped(text, program->arena_bytes + threads * program->worker_bytes);
+    text_printf(text, " bytes with %d%s", threads, threads < 8 ? ", " : "\n");
+  }
+}
+
 static void print_memory(Text *text, const Report *report) {
   const Program *program = report->program;
   text_add(text, "\nmemory\n");
@@ -323,12 +339,7 @@ static void print_memory(Text *text, const Report *report) {
   if (turned > 0)
     text_printf(text, "  %d %s channels last\n", turned,
                 turned == 1 ? "variable has its" : "variables have their");
-  add_bytes_line(text, "workspace, each thread", program->worker_bytes);
-  text_add(text, "  peak = arena + threads * workspace: ");
-  for (int threads = 1; threads <= 8; threads *= 2) {
-    text_add_grouped(text, program->arena_bytes + threads * program->worker_bytes);
-    text_printf(text, " bytes with %d%s", threads, threads < 8 ? ", " : "\n");
-  }
+  print_peak(text, program);
   for (int i = 0; i < program->module->data_sets.count; i++)
     text_printf(text, "  data set '%s' is held by the host beside it, as large as its files say\n",
                 program->module->data_sets.items[i].name);

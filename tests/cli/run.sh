@@ -49,7 +49,9 @@ check_status "doc of nothing known" 1 '^$|linear' "$nnc" doc linea
 check_status "passes" 0 '^differentiate' "$nnc" --help-passes
 
 # ---- looking inside ----
-check_status "report" 0 'peak' "$nnc" models/iris.net --report
+check_status "report" 0 'peak = arena \+ threads \* workspace: [0-9,]+ bytes with 1, ' "$nnc" models/mnist.net --report
+check_status "report for a GPU" 0 '^  peak = arena: [0-9,]+ bytes$' "$nnc" models/mnist.net --target=cuda --report
+check "report for a GPU knows no threads" sh -c "! '$nnc' models/mnist.net --target=cuda --report | grep thread"
 check "report as JSON" sh -c "'$nnc' models/mnist.net --report=json | python3 -m json.tool"
 check_status "gradients" 0 'logits\.w .*ok' "$nnc" models/iris.net --check-gradients
 cat >"$work/constant.net" <<'EOF'
