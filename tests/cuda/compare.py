@@ -19,14 +19,19 @@ def distance(dtype, a, b):
     return math.sqrt(sum((x - y) ** 2 for x, y in zip(a, b))) / max(norm, 1e-9)
 
 
-first, second, limit = read(sys.argv[1]), read(sys.argv[2]), float(sys.argv[3])
-if first.keys() != second.keys():
-    sys.exit(f"other tensors: {first.keys() ^ second.keys()}")
-for name, (dtype, values) in first.items():
-    if dtype != second[name][0] or len(values) != len(second[name][1]):
-        sys.exit(f"{name}: another type or size")
-    if values == second[name][1]:
-        continue
-    far = distance(dtype, values, second[name][1]) if dtype in ("F32", "F64") else math.inf
-    if not far <= limit:
-        sys.exit(f"{name} is {far:.3g} off, at most {limit}")
+def main():
+    first, second, limit = read(sys.argv[1]), read(sys.argv[2]), float(sys.argv[3])
+    if first.keys() != second.keys():
+        sys.exit(f"other tensors: {first.keys() ^ second.keys()}")
+    for name, (dtype, values) in first.items():
+        if dtype != second[name][0] or len(values) != len(second[name][1]):
+            sys.exit(f"{name}: another type or size")
+        if values == second[name][1]:
+            continue
+        far = distance(dtype, values, second[name][1]) if dtype in ("F32", "F64") else math.inf
+        if not far <= limit:
+            sys.exit(f"{name} is {far:.3g} off, at most {limit}")
+
+
+if __name__ == "__main__":
+    main()

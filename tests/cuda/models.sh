@@ -92,10 +92,10 @@ whole_models() {
   for model in $(models_within "$build" 0.3) examples/*.net; do
     for type in f32 f64; do agree_job $type 5 "$model"; done
   done
-  for type in f32 f64; do
-    agree_job $type 50 models/mnist.net "" none
-    agree_job $type 50 models/gpt.net "layers=2" none
-  done
-  # In f32 a rounding decides, after some thirty steps, at a rectifier or within a window, and a bias goes another way.
-  agree_job f64 50 models/mnist_cnn.net "" none
+  for type in f32 f64; do agree_job $type 50 models/gpt.net "layers=2" none; done
+  # In f32 a rounding decides at a rectifier, here in step 27 of mnist_cnn.net: an input of -1.8e-7, among numbers of
+  # .45, is above 0 on CUDA. Its gradient is there or not, and a bias near 0 goes another way (.016 off in the end).
+  # From weights that differ in their last bits, two of 30 runs of C do the same in that step. In mnist.net Adam makes
+  # more of it: ten such runs of C are .21 to .41 from the interpreter. So f32 is held step by step (steps.sh).
+  for model in mnist mnist_cnn; do agree_job f64 50 models/$model.net "" none; done
 }

@@ -11,7 +11,7 @@ set -uo pipefail
 build=$(cd "${1:?usage: run.sh BUILD [--long] [PART...]}" && pwd) || exit 2
 shift
 cd "$(dirname "$0")/../.."
-parts=(graphs models vectors depth merge checkpoints resident orders defects commands library nvrtc)
+parts=(graphs models steps vectors depth merge checkpoints resident orders defects commands library nvrtc)
 is_long=
 if [ "${1:-}" = --long ]; then is_long=1; shift; fi
 [ $# -eq 0 ] || parts=("$@")
