@@ -497,9 +497,9 @@ class Run:
         if program:
             info = json.loads(self.call([self.path(program), "info", "--json"], 60))
             self.results.setdefault("device", info.get("device"))
-            self.say(info.get("device", "no device"))
-            if "computes on no device" in info.get("device", ""):
-                raise Failure(info["device"])
+            self.say(info.get("device_text", "no device"))
+            if "device_text" in info and info["device"] is None:
+                raise Failure(info["device_text"])
 
     def run(self):
         with tarfile.open(os.path.join(self.options.bundle, "bundle.tar.xz")) as archive:

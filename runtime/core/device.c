@@ -29,6 +29,18 @@ bool nnc_device_describe(const nnc_model *model, int number, char *text) {
   return false;
 }
 
+bool nnc_device_name(const nnc_model *model, int number, char *name) {
+  (void)model;
+  (void)number;
+  (void)name;
+  return false;
+}
+
+const char *nnc_device_architecture(int index) {
+  (void)index;
+  return NULL;
+}
+
 nnc_device *nnc_device_open(const nnc_model *model, int workers, int number) {
   (void)number; /* there is one */
   nnc_device *device = calloc(1, sizeof *device);

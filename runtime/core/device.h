@@ -21,6 +21,12 @@ bool nnc_device_has_number(void);
 /* What device `number` is (negative: the first), or why it cannot be used, in NNC_MESSAGE bytes. False:
  * there is nothing to say, it is the machine's processors. */
 bool nnc_device_describe(const nnc_model *model, int number, char *text);
+/* Its name alone, "NVIDIA H200", in NNC_MESSAGE bytes. False: the program computes on the machine's
+ * processors, or the device cannot be used. */
+bool nnc_device_name(const nnc_model *model, int number, char *name);
+/* What the kernels are compiled for: architecture `index`, as "sm_90a"; NULL after the last. What is
+ * compiled for processors is in the model's levels. */
+const char *nnc_device_architecture(int index);
 
 /* Takes the model's memory, zeroed, and starts the workers; `number` as above. NULL after a message. */
 nnc_device *nnc_device_open(const nnc_model *model, int workers, int number);

@@ -81,6 +81,24 @@ bool nnc_device_describe(const nnc_model *model, int number, char *text) {
   return true;
 }
 
+bool nnc_device_name(const nnc_model *model, int number, char *name) {
+  nnc_gpu gpu;
+  char reason[NNC_MESSAGE];
+  if (!nnc_gpu_find(&gpu, number, reason) ||
+      !nnc_code_choose(&nnc_the_cuda_program, &gpu, model->file, reason))
+    return false;
+  snprintf(name, NNC_MESSAGE, "%s", gpu.name);
+  return true;
+}
+
+/* The images of unit 0 have the names of all. */
+const char *nnc_device_architecture(int index) {
+  const nnc_cuda_program *program = &nnc_the_cuda_program;
+  for (int i = 0; i < program->image_count; i++)
+    if (program->images[i].unit == 0 && index-- == 0) return program->images[i].name;
+  return NULL;
+}
+
 /* The bytes of the largest input of this name, if input `index` of entry `number` is the first of it. */
 static int64_t largest_input(const nnc_model *model, int number, int index) {
   const char *name = entry_of(model, number)->inputs[index].name;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/device_json.h"
 #include "core/json.h"
 #include "core/options.h"
 #include "core/session.h"
@@ -112,13 +113,6 @@ static void put_times(const Bench *bench) {
   putchar(']');
 }
 
-static void put_device(const nnc_session *session) {
-  char text[NNC_MESSAGE];
-  if (!nnc_device_describe(session->model, (int)session->options->device, text)) return;
-  fputs(",\"device\":", stdout);
-  nnc_json_put_string(stdout, text);
-}
-
 static bool print_result(const Bench *bench) {
   const nnc_session *session = bench->session;
   const nnc_model *model = session->model;
@@ -140,7 +134,7 @@ static bool print_result(const Bench *bench) {
   printf(
       ",\"arena_bytes\":%lld",
       (long long)(model->arena_bytes + model->worker_bytes * nnc_device_workers(session->device)));
-  put_device(session);
+  nnc_device_json(stdout, model, (int)session->options->device);
   if (session->options->all) put_times(bench);
   puts("}");
   if (fflush(stdout) == 0) return true;

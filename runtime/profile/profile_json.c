@@ -1,6 +1,7 @@
 /* The profile as one JSON object on a line. */
 #include <stdio.h>
 
+#include "core/device_json.h"
 #include "core/json.h"
 #include "core/options.h"
 #include "os/message.h"
@@ -58,12 +59,10 @@ static double product_flops(const nnc_profile *profile) {
 
 void nnc_profile_print_json(const nnc_profile *profile) {
   const nnc_model *model = profile->session->model;
-  char device[NNC_MESSAGE];
   printf("{\"model\":");
   nnc_json_put_string(stdout, model->name);
   put_member("isa", model->isa);
-  if (nnc_device_describe(model, (int)profile->session->options->device, device))
-    put_member("device", device);
+  nnc_device_json(stdout, model, (int)profile->session->options->device);
   put_number("batch", (double)(model->train.batch * profile->trial.runs));
   put_number("threads", profile->session->threads);
   put_number("steps", (double)profile->steps);

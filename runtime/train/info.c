@@ -4,6 +4,7 @@
 
 #include "train/commands.h"
 #include "core/device.h"
+#include "core/device_json.h"
 #include "core/json.h"
 #include "core/level.h"
 #include "os/memory.h"
@@ -145,6 +146,14 @@ static void print_data(const nnc_model *model) {
   }
 }
 
+/* Of a program for a device the levels are those of its host's part. */
+static void print_architectures(void) {
+  fputs("kernels for ", stdout);
+  for (int i = 0; nnc_device_architecture(i); i++)
+    printf("%s%s", i ? ", " : "", nnc_device_architecture(i));
+  printf("; the host's code for %s\n\n", nnc_level_used()->name);
+}
+
 static void print_levels(const nnc_model *model) {
   for (int i = 0; i < model->level_count; i++) {
     const nnc_level *level = model->levels[i];
@@ -166,7 +175,8 @@ static void print_text(const nnc_model *model, int device) {
   printf("%s (%s), compiled by %s\n", nnc_printable(model->name), nnc_printable(model->file),
          nnc_printable(model->compiler));
   print_device(model, device);
-  print_levels(model);
+  if (nnc_device_architecture(0)) print_architectures();
+  else print_levels(model);
   print_variables(model);
   printf("%lld parameters, %lld of them frozen\n\n", (long long)count_parameters(model, false),
          (long long)count_parameters(model, true));
@@ -269,9 +279,14 @@ static void json_data(const nnc_model *model) {
   fputs("]}\n", stdout);
 }
 
-static void json_device(const nnc_model *model, int number) {
-  char text[NNC_MESSAGE];
-  if (nnc_device_describe(model, number, text)) put_member("device", text);
+static void json_architectures(void) {
+  if (!nnc_device_architecture(0)) return;
+  fputs("\"kernels\":[", stdout);
+  for (int i = 0; nnc_device_architecture(i); i++) {
+    if (i) putchar(',');
+    nnc_json_put_string(stdout, nnc_device_architecture(i));
+  }
+  fputs("],", stdout);
 }
 
 static void print_json(const nnc_model *model, int device) {
@@ -279,8 +294,11 @@ static void print_json(const nnc_model *model, int device) {
   put_member("model", model->name);
   put_member("file", model->file);
   put_member("compiler", model->compiler);
-  put_member("isa", model->isa);
-  json_device(model, device);
+  fputs("\"isa\":", stdout);
+  nnc_json_put_string(stdout, model->isa);
+  nnc_device_json(stdout, model, device);
+  putchar(',');
+  json_architectures();
   json_levels(model);
   printf("\"parameters\":%lld,", (long long)count_parameters(model, false));
   printf("\"parameter_bytes\":%lld,\"optimizer_bytes\":%lld,\"state_bytes\":%lld,",

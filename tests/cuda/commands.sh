@@ -13,7 +13,7 @@ commands_of_digits() {
   check "export" "$digits" export --out "$here/run" "$here/cuda.safetensors"
   check "export of C" "$here/c" export --out "$here/run" "$here/c.safetensors"
   check "exported by both" python3 tests/cuda/compare.py "$here/cuda.safetensors" "$here/c.safetensors" 0
-  check_status "bench" 0 '"device":"computes on device 0' "$digits" bench --steps 3
+  check_status "bench" 0 '"device":"[^"]+","device_text":"computes on device 0' "$digits" bench --steps 3
   check "profile" bash -c '"$0" profile --json --steps 4 --threads 1 --trace "$1.trace" >"$1.json"' "$digits" "$here/profile"
   check "rows of the profile" python3 tests/profile/check.py "$here/profile.json" "$here/profile.trace"
   check_status "profile as text" 0 'contract' "$digits" profile --steps 2 --all

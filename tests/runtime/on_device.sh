@@ -90,12 +90,14 @@ test_device() {
   run 0 '' ./toy --out fault --resume -q
   same "after a failure" one fault
   run 0 'computes on device 0 [(]Counting 0[)]: compute capability 9.0, 100 multiprocessors' ./toy info
-  run 0 '"device":"computes on device 0' ./toy info --json
+  run 0 '"isa":"any","device":"Counting 0","device_text":"computes on device 0 .*,"kernels":[[]"sm_80","sm_90a"[]],"levels"' ./toy info --json
+  run 0 '^kernels for sm_80, sm_90a; the host.s code for toy$' ./toy info
+  run 0 '"device":null,"device_text":"computes on no device: ' env COUNTING_CAPABILITY=75 ./toy info --json
   run 0 'multiprocessors of 128 cores at 1000 MHz; .*[)], .* GB/s [(]copying' ./toy profile --steps 4
   run 0 '"threads":1' ./toy bench --steps 5 --warmup 1 -j1
-  run 0 '"device":"computes on device 0 .*"step_ms":' ./toy profile --steps 4 --json
+  run 0 '"device":"Counting 0","device_text":"computes on device 0 .*"step_ms":' ./toy profile --steps 4 --json
   run 0 'It computes on device 0' ./toy profile --steps 4
-  run 0 '"device":"computes on device 0' ./toy bench --steps 4
+  run 0 '"device":"Counting 0","device_text":"computes on device 0' ./toy bench --steps 4
   run 1 'device=3: this machine has one NVIDIA GPU' ./toy --device 3
   run 0 '\-\-device N' ./toy --help
   run 1 'is sm_75: nnc makes programs for sm_80' env COUNTING_CAPABILITY=75 ./toy bench
