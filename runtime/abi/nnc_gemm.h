@@ -244,16 +244,18 @@ enum { NNC_PACK_AHEAD = 12 }; /* rows that are fetched early, into the second-le
   }
 
 /* A line of each column at a time, so that lines of both sides stay in the cache; whole lines of eight
- * columns are transposed. nnc_pack_element_NAME(src, src_k, is_last) is one packed element, of `step` rows
- * or of the last row alone. */
+ * columns are transposed. nnc_pack_element_NAME(src, src_k) is one packed element, of `step` rows; what
+ * is left of the depth is a packed element with 0 in its other places. */
 #define NNC_DEFINE_PACK_COLUMNS(name, type, source, step)                                          \
   NNC_INLINE void nnc_pack_columns_##name(type *restrict dst, int64_t width, int64_t k,            \
                                           int64_t count, const source *restrict src,               \
                                           int64_t src_k, int64_t src_c) {                          \
     enum { LENGTH = 64 / (int)sizeof(source) };                                                    \
     const int64_t whole = src_k == 1 ? count / 8 * 8 : 0; /* columns that go eight at a time */    \
-    for (int64_t first = 0; first < k; first += LENGTH) {                                          \
-      const int64_t end = nnc_least(first + LENGTH, k), eights = end - first < LENGTH ? 0 : whole; \
+    const int64_t depth = k / step * step;                                                         \
+    for (int64_t first = 0; first < depth; first += LENGTH) {                                      \
+      const int64_t end = nnc_least(first + LENGTH, depth);                                        \
+      const int64_t eights = end - first < LENGTH ? 0 : whole;                                     \
       NNC_SHORT for (int64_t c = 0; c < eights; c += 8) {                                          \
         NNC_SHORT for (int64_t i = first; i < end; i += 8 * step)                                  \
             nnc_transpose_##name(dst + i / step * width + c, width, src + c * src_c + i, src_c);   \
@@ -263,9 +265,12 @@ enum { NNC_PACK_AHEAD = 12 }; /* rows that are fetched early, into the second-le
       NNC_SHORT for (int64_t c = eights; c < count; c++) {                                         \
         if (end < k) __builtin_prefetch(src + c * src_c + (first + 2 * LENGTH) * src_k);           \
         NNC_SHORT for (int64_t i = first; i < end; i += step) dst[i / step * width + c] =          \
-            nnc_pack_element_##name(src + c * src_c + i * src_k, src_k, i + step > k);             \
+            nnc_pack_element_##name(src + c * src_c + i * src_k, src_k);                           \
       }                                                                                            \
     }                                                                                              \
+    if (depth < k)                                                                                 \
+      for (int64_t c = 0; c < count; c++)                                                          \
+        dst[depth / step * width + c] = src[c * src_c + depth * src_k];                            \
   }
 
 #define NNC_DEFINE_PACK(name, type)                                                                \
@@ -276,8 +281,8 @@ enum { NNC_PACK_AHEAD = 12 }; /* rows that are fetched early, into the second-le
     NNC_ROLLED for (; c + 8 <= count; c += 8) memcpy(dst + c, src + c, 8 * sizeof *dst);           \
     NNC_SHORT for (; c < count; c++) dst[c] = src[c];                                              \
   }                                                                                                \
-  NNC_INLINE type nnc_pack_element_##name(const type *src, int64_t src_k, bool is_last) {          \
-    (void)src_k, (void)is_last;                                                                    \
+  NNC_INLINE type nnc_pack_element_##name(const type *src, int64_t src_k) {                        \
+    (void)src_k;                                                                                   \
     return *src;                                                                                   \
   }                                                                                                \
   NNC_DEFINE_PACK_COLUMNS(name, type, type, 1)                                                     \

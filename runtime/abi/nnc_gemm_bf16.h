@@ -55,8 +55,8 @@ NNC_INLINE void nnc_pack_row_bf16(uint32_t *restrict dst, const uint16_t *restri
     for (int64_t c = 0; c < count; c++) dst[c] = nnc_pair(src[c], next[c]);
 }
 
-NNC_INLINE uint32_t nnc_pack_element_bf16(const uint16_t *src, int64_t src_k, bool is_last) {
-  return nnc_pair(src[0], is_last ? 0 : src[src_k]);
+NNC_INLINE uint32_t nnc_pack_element_bf16(const uint16_t *src, int64_t src_k) {
+  return nnc_pair(src[0], src[src_k]);
 }
 
 NNC_DEFINE_PACK_COLUMNS(bf16, uint32_t, uint16_t, 2)
