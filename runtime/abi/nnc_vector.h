@@ -90,6 +90,7 @@ NNC_DEFINE_VECTOR(i64, int64_t)
 
 NNC_INLINE int64_t nnc_least(int64_t a, int64_t b) { return a < b ? a : b; }
 NNC_INLINE int64_t nnc_greatest(int64_t a, int64_t b) { return a > b ? a : b; }
+NNC_INLINE int64_t nnc_round_up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 /* An index that was loaded, kept inside [0, bound). */
 NNC_INLINE int64_t nnc_clamp(int64_t index, int64_t bound) {
   index = index < bound ? index : bound - 1;

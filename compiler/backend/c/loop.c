@@ -31,7 +31,9 @@ enum {
   COLUMN_BLOCK = 64,
   SHORT_ROW = 8,    /* a reduction over fewer elements is a scalar loop */
   LONG_SEARCH = 48, /* the same for argmax and argmin */
-  LONG_SUM = 4096   /* more floats than this are summed in double between blocks */
+  FAR_BYTES = 1 << 20,
+  MOST_KEPT = 1 << 14, /* of a row's expensive values, 128 KB of the stack */
+  LONG_SUM = 4096      /* more floats than this are summed in double between blocks */
 };
 
 typedef struct LoopWriter {
@@ -149,11 +151,12 @@ static void write_row_scalar(LoopWriter *writer, const Stage *stage, int number)
   close_loops(writer, stage->axis_count);
 }
 
-/* The loop that fills a block `v` with a stage's values. */
+/* The loop that computes a part of a row's values. */
 typedef struct RowLoop {
   LoopWriter *writer;
   int number, axis;
   const char *count, *place; /* how many there are; the axis at element l */
+  const char *value;         /* where that of element l goes */
   size_t mark;               /* where the axis is declared */
 } RowLoop;
 
@@ -166,7 +169,8 @@ static void open_row_values(void *context) {
 static void write_row_value(void *context) {
   const RowLoop *loop = context;
   Code *code = loop->writer->code;
-  code_line(code, "v[l] = %s;", expression_render(code, &loop->writer->scope, loop->number)[0]);
+  code_line(code, "%s = %s;", loop->value,
+            expression_render(code, &loop->writer->scope, loop->number)[0]);
 }
 
 static void declare_row_axis(void *context) {
@@ -177,36 +181,99 @@ static void declare_row_axis(void *context) {
                arena_printf(code->arena, "const int64_t %s = %s;", axis, loop->place));
 }
 
-/* Blocks of values through fixed lanes. */
+/* How a row is reduced: by these functions, from a block `v`, from the row that is kept (its name,
+ * else NULL) or, where `is_load`, from the operand itself. */
+typedef struct RowLanes {
+  const char *functions, *type, *kept;
+  bool is_load;
+} RowLanes;
+
+/* Whether a stage reduces neighbours in memory as they are. */
+static bool reduces_memory(const LoopWriter *writer, const Stage *stage) {
+  const Expr *value = stage->value;
+  int64_t base, coefficient[2 * KERNEL_MAX_AXES];
+  int axes = writer->kernel->axis_count + stage->axis_count;
+  return value->kind == EXPR_LOAD && value->guard_count == 0 && !dtype_is_half(value->dtype) &&
+         writer->kernel->operands[value->operand].dtype == value->dtype &&
+         index_is_affine(value->index, axes, &base, coefficient) && coefficient[axes - 1] == 1;
+}
+
+/* Whether an operand is too large for a core's own cache. */
+static bool is_far(const LoopWriter *writer, int operand) {
+  const KernelOperand *memory = &writer->kernel->operands[operand];
+  return memory->elements > FAR_BYTES / dtype_size(memory->dtype);
+}
+
+/* Where the values from element `first` on are, when they are there; writes the loop that computes
+ * them. */
+static const char *write_row_values(LoopWriter *writer, int number, const RowLanes *lanes,
+                                    const char *first, const char *count) {
+  Code *code = writer->code;
+  Arena *arena = code->arena;
+  ExprScope *scope = &writer->scope;
+  const Stage *stage = &writer->kernel->stages[number];
+  bool is_start = strcmp(first, "0") == 0;
+  if (lanes->is_load) {
+    const char *axis = scope->axes[scope->axis_count - 1];
+    scope->axes[scope->axis_count - 1] = first;
+    const char *index = expression_index(scope, stage->value->index);
+    scope->axes[scope->axis_count - 1] = axis;
+    return arena_printf(arena, "&%s[%s]", scope->operands[stage->value->operand], index);
+  }
+  const char *place = is_start ? "l" : arena_printf(arena, "%s + l", first);
+  RowLoop loop = {.writer = writer,
+                  .number = number,
+                  .axis = stage->axis_count - 1,
+                  .count = count,
+                  .place = place,
+                  .value =
+                      lanes->kept ? arena_printf(arena, "%s[%s]", lanes->kept, place) : "v[l]"};
+  if (!lanes->kept) code_line(code, "%s v[NNC_BLOCK] NNC_ALIGNED;", lanes->type);
+  expression_write_loop(code, scope, number,
+                        &(LoopParts){open_row_values, write_row_value, declare_row_axis, &loop});
+  if (!lanes->kept) return "v";
+  return is_start ? lanes->kept : arena_printf(arena, "%s + %s", lanes->kept, first);
+}
+
+/* Whole blocks of values through fixed lanes, then the rest. */
 static void write_row_lanes(LoopWriter *writer, const Stage *stage, int number) {
   Code *code = writer->code;
-  const char *type = c_value_type(accumulator_type(stage));
-  const char *lanes = arena_printf(code->arena, "nnc_%s_%s", reduction_name(stage->reduce),
-                                   c_type_name(accumulator_type(stage)));
+  Arena *arena = code->arena;
   int last = stage->axis_count - 1;
-  int64_t extent = stage->extent[last];
-  RowLoop loop = {writer,
-                  number,
-                  last,
-                  extent > NNC_BLOCK ? "count" : code_integer(code->arena, extent),
-                  extent > NNC_BLOCK ? "first + l" : "l",
-                  0};
-  code_line(code, "%s s%d;", type, number);
+  int64_t extent = stage->extent[last], whole = extent / NNC_BLOCK * NNC_BLOCK;
+  bool is_kept = extent <= MOST_KEPT && expression_is_computed_again(&writer->scope, number);
+  RowLanes lanes = {.functions = arena_printf(arena, "nnc_%s_%s", reduction_name(stage->reduce),
+                                              c_type_name(accumulator_type(stage))),
+                    .type = c_value_type(accumulator_type(stage)),
+                    .kept = is_kept ? arena_printf(arena, "r%d", number) : NULL,
+                    .is_load = reduces_memory(writer, stage)};
+  code_line(code, "%s s%d;", lanes.type, number);
+  if (is_kept)
+    code_line(code, "%s %s[%lld] NNC_ALIGNED;", lanes.type, lanes.kept,
+              (long long)align_up(extent, NNC_BLOCK));
   code_block(code);
-  code_line(code, "%s_lanes acc;", lanes);
-  code_line(code, "%s_begin(&acc);", lanes);
+  code_line(code, "%s_lanes acc;", lanes.functions);
+  code_line(code, "%s_begin(&acc);", lanes.functions);
   open_inner_axes(writer, stage, last);
-  if (extent > NNC_BLOCK) {
-    code_open(code, "for (int64_t first = 0; first < %lld; first += NNC_BLOCK)", (long long)extent);
-    code_line(code, "const int64_t count = nnc_least(NNC_BLOCK, %lld - first);", (long long)extent);
+  if (whole > 0) {
+    code_open(code, "for (int64_t first = 0; first < %lld; first += NNC_BLOCK)", (long long)whole);
+    const char *v = write_row_values(writer, number, &lanes, "first", "NNC_BLOCK");
+    if (lanes.is_load && is_far(writer, stage->value->operand))
+      v = arena_printf(arena, "nnc_ahead_%s(%s)", c_type_name(stage->value->dtype), v);
+    code_line(code, "%s_block(&acc, %s);", lanes.functions, v);
+    code_close(code);
   }
-  code_line(code, "%s v[NNC_BLOCK] NNC_ALIGNED;", type);
-  expression_write_loop(code, &writer->scope, number,
-                        &(LoopParts){open_row_values, write_row_value, declare_row_axis, &loop});
-  code_line(code, "%s_block(&acc, v, %s);", lanes, loop.count);
-  close_loops(writer, last + (extent > NNC_BLOCK));
-  code_line(code, "s%d = %s_end(&acc);", number, lanes);
+  if (whole < extent) {
+    const char *rest = code_integer(arena, extent - whole);
+    const char *v = write_row_values(writer, number, &lanes, code_integer(arena, whole), rest);
+    code_line(code, "%s_rest(&acc, %s, %s);", lanes.functions, v, rest);
+  }
+  close_loops(writer, last);
+  code_line(code, "s%d = %s_end(&acc);", number, lanes.functions);
   code_close(code);
+  if (is_kept)
+    vec_push(arena, &writer->scope.hoisted,
+             ((Hoisted){stage->value, arena_printf(arena, "%s[j%d]", lanes.kept, last)}));
 }
 
 static void write_row_stage(LoopWriter *writer, int number) {

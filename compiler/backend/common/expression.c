@@ -422,6 +422,24 @@ void expression_hoist(Code *code, ExprScope *scope, int number) {
   }
 }
 
+bool expression_is_computed_again(const ExprScope *scope, int number) {
+  enum { MOST_COMPARISONS = 1000 };
+  Stage stage = kernel_stage(scope->kernel, number);
+  if (stage.axis_count != 1 || !contains(scope, stage.value, is_expensive)) return false;
+  bool found = false;
+  for (int s = number + 1; s < kernel_stage_count(scope->kernel); s++) {
+    Stage later = kernel_stage(scope->kernel, s);
+    ExprList list = kernel_expressions(scope->arena, scope->kernel, s);
+    int budget = MOST_COMPARISONS;
+    for (int i = 0; i < list.count; i++) {
+      if (!same_expression(list.items[i], stage.value, &budget)) continue;
+      if (later.axis_count != 1 || later.extent[0] != stage.extent[0]) return false;
+      found = true;
+    }
+  }
+  return found;
+}
+
 /* ---- loops over near and far arguments ---- */
 
 bool expression_has_near(const ExprScope *scope, int number) {

@@ -6,7 +6,7 @@
 #include "backend/common/dialect.h"
 #include "kernel/kernel.h"
 
-/* An expression that is computed before the loops of its stage, and its name. */
+/* An expression that was computed before, and the text of its value. */
 typedef struct Hoisted {
   const Expr *expr;
   const char *name;
@@ -44,6 +44,9 @@ bool expression_uses_axis(Arena *arena, const Kernel *kernel, int axis);
 
 /* Writes, before the loops over a stage's own axes, what is expensive and the same in all of them. */
 void expression_hoist(Code *code, ExprScope *scope, int stage);
+/* Whether the value that a stage reduces is expensive, and later stages over as many elements of one
+ * axis compute it again, and no other ones: then it is worth a row of memory. */
+bool expression_is_computed_again(const ExprScope *scope, int stage);
 /* Writes temporaries for what is used more than once, and returns the text of every root: the
  * value of a reduction, or the stores' values. Roots may not be read from memory after the first
  * store: with several stores they are names of temporaries. */
