@@ -76,6 +76,10 @@ def expm1_part(r):  # (e^r - 1 - r) / r^2
     return (expm1(r) - r) / r ** 2 if abs(r) > mpf(10) ** -15 else mpf(1) / 2 + r / 6
 
 
+def exp2m1_part(r):  # (2^r - 1) / r
+    return expm1(r * log(mpf(2))) / r if abs(r) > mpf(10) ** -30 else log(mpf(2))
+
+
 def log_part(z):  # (log((1 + s) / (1 - s)) / s - 2) / z, z = s^2
     s = sqrt(z)
     return (log((1 + s) / (1 - s)) / s - 2) / z if z > mpf(10) ** -15 else mpf(2) / 3
@@ -149,8 +153,9 @@ if "--prelude" in sys.argv:
     sys.exit()
 print("/* Polynomials and other constants of nnc_math.h; written by tools/fit_math.py, do not edit. */")
 print("#ifndef NNC_MATH_COEFFICIENTS_H\n#define NNC_MATH_COEFFICIENTS_H\n")
-table("NNC_EXPM1_SHORT", "(e^x - 1 - x) / x^2, |x| <= log(2) / 2", expm1_part, -half, half, 5)
-table("NNC_EXPM1_LONG", "the same for f64", expm1_part, -half, half, 10)
+table("NNC_EXP2_SHORT", "2^x, |x| <= 1 / 2", lambda x: mpf(2) ** x, mpf(-1) / 2, mpf(1) / 2, 6)
+table("NNC_EXP2M1_SHORT", "(2^x - 1) / x, |x| <= 1 / 2", exp2m1_part, mpf(-1) / 2, mpf(1) / 2, 6)
+table("NNC_EXPM1_LONG", "(e^x - 1 - x) / x^2, |x| <= log(2) / 2, for f64", expm1_part, -half, half, 10)
 table("NNC_LOG_SHORT", "(2 atanh(s) / s - 2) / x, x = s^2", log_part, 0, bound, 4)
 table("NNC_LOG_LONG", "the same for f64", log_part, 0, bound, 7)
 table("NNC_ERF_NEAR", "erf(s) / s, x = s^2, |s| <= 1", erf_part, 0, 1, 8)

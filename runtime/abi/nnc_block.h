@@ -1,4 +1,5 @@
-/* How many values a row's reduction takes at a time: known to the compiler, too. */
+/* How many values a reduction takes at a time, or are computed before they go past the caches: known to
+ * the compiler, too. */
 #ifndef NNC_BLOCK_H
 #define NNC_BLOCK_H
 

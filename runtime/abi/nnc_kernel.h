@@ -15,6 +15,7 @@
 #include "nnc_parallel.h"
 #include "nnc_random.h"
 #include "nnc_sort.h"
+#include "nnc_stream.h"
 #include "nnc_vector.h"
 
 /* Copies a buffer, every worker its share. */

@@ -32,6 +32,7 @@ NNC_INLINE uint64_t nnc_f64_bits(double x) {
 
 /* Adding this rounds to the nearest whole number, which stands in the low bits of the sum. */
 #define NNC_MAGIC 0x1.8p52
+#define NNC_LOG2_E 1.4426950408889634
 #define NNC_LN2_HIGH                                                                               \
   0x1.62e42feep-1 /* its last bits are zeros: products with small integers are exact */
 #define NNC_LN2_LOW 0x1.a39ef35793c76p-33
@@ -61,28 +62,31 @@ NNC_INLINE double nnc_power_of_2(double magic_sum) {
 
 /* x - n log(2), with n + NNC_MAGIC in *sum. */
 NNC_INLINE double nnc_reduce_exp(double x, double *sum) {
-  *sum = x * 1.4426950408889634 + NNC_MAGIC;
+  *sum = x * NNC_LOG2_E + NNC_MAGIC;
   const double n = *sum - NNC_MAGIC;
   return NNC_FMA(n, -NNC_LN2_LOW, NNC_FMA(n, -NNC_LN2_HIGH, x));
 }
 
-/* The same, -150 <= x <= 150, good to 1e-13. */
-NNC_INLINE double nnc_short_reduce_exp(double x, double *sum) {
-  *sum = x * 1.4426950408889634 + NNC_MAGIC;
-  return NNC_FMA(*sum - NNC_MAGIC, -0.6931471805599453, x);
+/* The nearest whole number to x `turns` in *sum with NNC_MAGIC, and what is left of the product, at
+ * most 1 / 2: below 220 good to 1e-13. */
+NNC_INLINE double nnc_short_reduce(double x, double turns, double *sum) {
+  *sum = NNC_FMA(x, turns, NNC_MAGIC);
+  return NNC_FMA(x, turns, NNC_MAGIC - *sum);
 }
 
-/* e^x - 1 and e^x, -150 <= x <= 150, good to 1e-9. */
-NNC_INLINE double nnc_short_expm1(double x) {
+/* 2^(x turns) - 1, |x turns| < 220, good to 1e-9. */
+NNC_INLINE double nnc_short_exp2m1(double x, double turns) {
   double sum;
-  const double r = nnc_short_reduce_exp(x, &sum), scale = nnc_power_of_2(sum);
-  return scale * NNC_FMA(r * r, NNC_EXPM1_SHORT(r), r) + (scale - 1);
+  const double r = nnc_short_reduce(x, turns, &sum), scale = nnc_power_of_2(sum);
+  return NNC_FMA(scale, r * NNC_EXP2M1_SHORT(r), scale - 1);
 }
 
+/* e^x, -150 <= x <= 150, good to 3e-9: the power of 2 is added to the exponent. A NaN that was a float
+ * stays one. */
 NNC_INLINE double nnc_short_exp(double x) {
   double sum;
-  const double r = nnc_short_reduce_exp(x, &sum), scale = nnc_power_of_2(sum);
-  return scale * (1 + NNC_FMA(r * r, NNC_EXPM1_SHORT(r), r));
+  const double r = nnc_short_reduce(x, NNC_LOG2_E, &sum), part = NNC_EXP2_SHORT(r);
+  return nnc_bits_f64(nnc_f64_bits(part) + (nnc_f64_bits(sum) << 52));
 }
 
 NNC_INLINE double nnc_bounded(double x, double least, double greatest) {
@@ -109,7 +113,7 @@ NNC_INLINE double nnc_short_log(double f, double k) {
 NNC_INLINE float nnc_exp_f32(float x) { return (float)nnc_short_exp(nnc_bounded(x, -110, 100)); }
 
 NNC_INLINE float nnc_expm1_f32(float x) {
-  const float y = (float)nnc_short_expm1(nnc_bounded(x, -60, 100));
+  const float y = (float)nnc_short_exp2m1(nnc_bounded(x, -60, 100), NNC_LOG2_E);
   return x == 0 ? x : y;
 }
 
@@ -134,8 +138,9 @@ NNC_INLINE float nnc_log1p_f32(float x) {
 }
 
 NNC_INLINE float nnc_tanh_f32(float x) {
-  const double e = nnc_short_expm1(-2 * nnc_bounded(__builtin_fabsf(x), 0, 20));
-  return __builtin_copysignf((float)(-e / (e + 2)), x);
+  const float a = __builtin_fabsf(x);
+  const double e = nnc_short_exp2m1(a > 20 ? 20 : a, -2 * NNC_LOG2_E);
+  return __builtin_copysignf((float)(e / (e + 2)), x);
 }
 
 NNC_INLINE float nnc_sigmoid_f32(float x) {

@@ -2,15 +2,27 @@
 #ifndef NNC_MATH_COEFFICIENTS_H
 #define NNC_MATH_COEFFICIENTS_H
 
-/* (e^x - 1 - x) / x^2, |x| <= log(2) / 2; error 2.9e-9 */
-#define NNC_EXPM1_SHORT(x)                                                                         \
-  (NNC_FMA(NNC_FMA(NNC_FMA(NNC_FMA(NNC_FMA(0.00019890980869750327, x, 0.0013933641031986701), x,   \
-                                   0.008333310934448869),                                          \
-                           x, 0.04166646500604005),                                                \
-                   x, 0.16666666681614256),                                                        \
-           x, 0.5000000013457727))
+/* 2^x, |x| <= 1 / 2; error 2.5e-9 */
+#define NNC_EXP2_SHORT(x)                                                                          \
+  (NNC_FMA(                                                                                        \
+      NNC_FMA(NNC_FMA(NNC_FMA(NNC_FMA(NNC_FMA(0.0001546144469856913, x, 0.0013400428177615838), x, \
+                                      0.009618056678524637),                                       \
+                              x, 0.05550327226670302),                                             \
+                      x, 0.24022650922288757),                                                     \
+              x, 0.6931472067028326),                                                              \
+      x, 1.0))
 
-/* the same for f64; error 4.9e-18 */
+/* (2^x - 1) / x, |x| <= 1 / 2; error 2.7e-10 */
+#define NNC_EXP2M1_SHORT(x)                                                                        \
+  (NNC_FMA(                                                                                        \
+      NNC_FMA(NNC_FMA(NNC_FMA(NNC_FMA(NNC_FMA(1.5297323760701075e-05, x, 0.0001546144469856913),   \
+                                      x, 0.001333350238616277),                                    \
+                              x, 0.009618056678524637),                                            \
+                      x, 0.055504108839096185),                                                    \
+              x, 0.24022650922288757),                                                             \
+      x, 0.6931471805599453))
+
+/* (e^x - 1 - x) / x^2, |x| <= log(2) / 2, for f64; error 4.9e-18 */
 #define NNC_EXPM1_LONG(x)                                                                          \
   (NNC_FMA(                                                                                        \
       NNC_FMA(                                                                                     \

@@ -5,8 +5,9 @@
 enum {
   TASK_LEAST_WORK = 4096, /* element operations worth a task of their own */
   LOOP_MOST_TASKS = 64,
-  ROW_WORK = 256,      /* element operations of a row that may be a task of its own */
-  BLOCK_ALIGNMENT = 64 /* elements: no two tasks write one cache line */
+  STREAM_BYTES = 64 << 20, /* twice the last cache of many processors */
+  ROW_WORK = 256,          /* element operations of a row that may be a task of its own */
+  BLOCK_ALIGNMENT = 64     /* elements: no two tasks write one cache line */
 };
 
 /* Element operations at one point of the domain. */
@@ -71,6 +72,21 @@ LoopGrid loop_grid(const Kernel *kernel) {
   /* Without rows, one task that finds nothing to do. */
   grid.tasks = greatest(divide_up(grid.rows, grid.row_chunk), 1) * grid.blocks;
   return grid;
+}
+
+bool streams_operand(const Kernel *kernel, int operand) {
+  const KernelOperand *memory = &kernel->operands[operand];
+  if (!memory->is_output || memory->elements < STREAM_BYTES / dtype_size(memory->dtype))
+    return false;
+  Arena *scratch = arena_create();
+  bool is_read = false;
+  for (int s = 0; s < kernel_stage_count(kernel); s++) {
+    ExprList list = kernel_expressions(scratch, kernel, s);
+    for (int i = 0; i < list.count; i++)
+      is_read |= list.items[i]->kind == EXPR_LOAD && list.items[i]->operand == operand;
+  }
+  arena_destroy(scratch);
+  return !is_read;
 }
 
 LoopGrid rows_grid(const Kernel *kernel, int64_t rows, int64_t work) {

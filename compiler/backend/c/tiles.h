@@ -94,6 +94,9 @@ int64_t conv_tap_period(const ConvGrid *grid, int axis);
 int64_t conv_phase_begin(const ConvGrid *grid, int axis, int64_t phase);
 
 LoopGrid loop_grid(const Kernel *kernel);
+/* Whether a loop kernel stores an operand past the caches: it is far larger than they are, so that
+ * none of it would be left there when all is written, and the kernel does not read it. */
+bool streams_operand(const Kernel *kernel, int operand);
 /* True when the stages with loops of their own read along these loops rather than along the
  * domain's last axis: rows, not columns. */
 bool runs_along_rows(const Kernel *kernel);

@@ -440,6 +440,13 @@ bool expression_is_computed_again(const ExprScope *scope, int number) {
   return found;
 }
 
+bool expression_is_costly(const ExprScope *scope, int number) {
+  ExprList list = kernel_expressions(scope->arena, scope->kernel, number);
+  for (int i = 0; i < list.count; i++)
+    if (is_expensive(scope, list.items[i]) && !hoisted_name(scope, list.items[i])) return true;
+  return false;
+}
+
 /* ---- loops over near and far arguments ---- */
 
 bool expression_has_near(const ExprScope *scope, int number) {
@@ -506,7 +513,8 @@ void expression_write_loop(Code *code, ExprScope *scope, int number, const LoopP
 
 static void write_store(Code *code, const ExprScope *scope, const Store *store, const char *text) {
   DType dtype = scope->kernel->operands[store->operand].dtype;
-  code_line(code, "%s = %s;", element_text(scope, store->operand, store->index),
+  const char *block = scope->blocks ? scope->blocks[store->operand] : NULL;
+  code_line(code, "%s = %s;", block ? block : element_text(scope, store->operand, store->index),
             scope->dialect->stored(scope->arena, dtype, text));
 }
 

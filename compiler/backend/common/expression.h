@@ -18,6 +18,7 @@ typedef struct ExprScope {
   const Dialect *dialect;
   const Kernel *kernel;
   const char **operands; /* parameters, by operand */
+  const char **blocks;   /* by operand: where stores write instead, unless NULL; NULL: none does */
   const char **scalars, **keys;
   const char *axes[2 * KERNEL_MAX_AXES]; /* variables: the domain's, then the stage's */
   int64_t extents[2 * KERNEL_MAX_AXES];
@@ -61,6 +62,8 @@ typedef struct LoopParts {
   void *context;
 } LoopParts;
 
+/* Whether a stage has operators that are long chains of operations, as exp. */
+bool expression_is_costly(const ExprScope *scope, int stage);
 /* Whether a stage has operators of which the runtime has a form for "near" arguments only, as sin. */
 bool expression_has_near(const ExprScope *scope, int stage);
 /* Writes the loop; where expression_has_near, twice, after a loop that asks whether an argument of
