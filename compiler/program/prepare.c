@@ -40,8 +40,10 @@ static bool should_split(const Target *target, const Node *node) {
   const Attribute *axes = node_ints(node, ATTR_AXES);
   bool has_rows = axes->count > 0 && axes->ints[axes->count - 1] == from.rank - 1 &&
                   !leaves_channels(target, from, axes);
-  return axes->count > 0 && shape_elements(from) >= limits->large &&
-         shape_elements(node->type.shape) < (has_rows ? limits->few_rows : limits->few_columns);
+  int64_t elements = shape_elements(from), results = shape_elements(node->type.shape);
+  bool is_huge = limits->huge > 0 && elements >= limits->huge;
+  int64_t few = has_rows ? limits->few_rows : is_huge ? limits->many_columns : limits->few_columns;
+  return axes->count > 0 && elements >= limits->large && results < few;
 }
 
 /* First over all axes but the first reduced one, then over that. */

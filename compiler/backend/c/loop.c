@@ -9,9 +9,9 @@
  *   rows     each point of the domain runs the stages one after the other; their inner loops are
  *            the ones that vectorize.  Reductions of floats go through blocks of NNC_BLOCK values
  *            and fixed lanes (nnc_lanes.h), since a compiler may not reorder them
- *   columns  up to COLUMN_BLOCK points of the last domain axis run together, the stages' results
- *            are small arrays, and the loop over those points is the innermost: for sums over a
- *            strided axis such as the gradient of a bias
+ *   columns  points of the last domain axis run together, as many as accumulators fit the cache, the
+ *            stages' results are small arrays, and the loop over those points is the innermost: for
+ *            sums over a strided axis such as the gradient of a bias
  *
  * The choice between rows and columns counts which of the two makes more accesses contiguous. */
 #include "backend/c/loop.h"
@@ -21,12 +21,18 @@
 #include "backend/common/loops.h"
 #include "backend/common/reduction.h"
 #include "backend/common/c.h"
+#include "kernel/builder.h"
 #include "kernel/cases.h"
 #include "backend/c/tiles.h"
 #include "support/integers.h"
 #include "support/panic.h"
 
-enum { COLUMN_BLOCK = 64, LONG_SUM = 4096 /* more floats than this are summed in double */ };
+enum {
+  COLUMN_UNIT = 64,
+  MOST_COLUMNS = 1024, /* whose accumulators are half of a first-level cache at most */
+  COLUMN_ROWS = 4,     /* added in one pass */
+  LONG_SUM = 4096      /* more floats than this are summed in double */
+};
 
 /* ---- axes ---- */
 
@@ -76,6 +82,73 @@ static void close_columns(LoopWriter *writer) {
   code_close(writer->code);
 }
 
+/* Whether several rows are added in one pass over the columns. */
+static bool takes_rows(const LoopWriter *writer, int number) {
+  enum { MOST_EXPRESSIONS = 8 };
+  const Stage *stage = &writer->kernel->stages[number];
+  Arena *arena = writer->code->arena;
+  return stage->axis_count > 0 && stage->extent[stage->axis_count - 1] >= 2 * COLUMN_ROWS &&
+         kernel_expressions(arena, writer->kernel, number).count <= MOST_EXPRESSIONS;
+}
+
+/* One or more rows of a sum, product or extremum, with `axis` as the stage's last axis. */
+static void write_column_joins(LoopWriter *writer, int number, DType dtype, int rows) {
+  Code *code = writer->code;
+  ExprScope *scope = &writer->scope;
+  const Stage *stage = &writer->kernel->stages[number];
+  const char **axis = &scope->axes[scope->axis_count - 1], *name = *axis;
+  open_columns(writer);
+  for (int i = 0; i < rows; i++) {
+    if (i > 0) *axis = arena_printf(code->arena, "(%s + %d)", name, i);
+    const char *value = expression_render(code, scope, number)[0];
+    reduction_write_join(code, &dialect_c, stage, dtype,
+                         arena_printf(code->arena, "a%d[l]", number), value);
+  }
+  *axis = name;
+  close_columns(writer);
+}
+
+static void write_column_rows(LoopWriter *writer, int number, DType dtype) {
+  Code *code = writer->code;
+  const Stage *stage = &writer->kernel->stages[number];
+  int last = stage->axis_count - 1;
+  if (!takes_rows(writer, number)) {
+    loop_open_axes(writer, stage, 0, stage->axis_count);
+    write_column_joins(writer, number, dtype, 1);
+    loop_close(writer, stage->axis_count);
+    return;
+  }
+  long long extent = (long long)stage->extent[last], whole = extent / COLUMN_ROWS * COLUMN_ROWS;
+  loop_open_axes(writer, stage, 0, last);
+  code_open(code, "for (int64_t j%d = 0; j%d < %lld; j%d += %d)", last, last, whole, last,
+            COLUMN_ROWS);
+  write_column_joins(writer, number, dtype, COLUMN_ROWS);
+  code_close(code);
+  if (whole < extent) {
+    code_open(code, "for (int64_t j%d = %lld; j%d < %lld; j%d++)", last, whole, last, extent, last);
+    write_column_joins(writer, number, dtype, 1);
+    code_close(code);
+  }
+  loop_close(writer, last);
+}
+
+static void write_column_search(LoopWriter *writer, int number, DType dtype) {
+  Code *code = writer->code;
+  const Stage *stage = &writer->kernel->stages[number];
+  const char *place = arena_printf(code->arena, "s%d[l]", number);
+  code_line(code, "int32_t s%d[%d] NNC_ALIGNED;", number, writer->column_block);
+  code_line(code, "for (int64_t l = 0; l < %d; l++) %s = 0;", writer->column_block, place);
+  loop_open_axes(writer, stage, 0, stage->axis_count);
+  open_columns(writer);
+  const char *value = expression_render(code, &writer->scope, number)[0];
+  const char *accumulator = arena_printf(code->arena, "a%d[l]", number);
+  reduction_write_search(code, &dialect_c, &(Search){stage->reduce, dtype, accumulator, place},
+                         value, "j0");
+  close_columns(writer);
+  loop_close(writer, stage->axis_count);
+  writer->scope.stages[number] = place;
+}
+
 static void write_column_reduction(LoopWriter *writer, int number) {
   Code *code = writer->code;
   const Stage *stage = &writer->kernel->stages[number];
@@ -83,27 +156,17 @@ static void write_column_reduction(LoopWriter *writer, int number) {
   bool is_long = loops_stage_extent(stage) > LONG_SUM && stage->reduce == OP_REDUCE_SUM;
   if (dtype == DTYPE_F32 && is_long) dtype = DTYPE_F64;
   const char *start = dialect_c.reduction_start(stage->reduce, dtype);
-  code_line(code, "%s a%d[%d] NNC_ALIGNED;", c_value_type(dtype), number, COLUMN_BLOCK);
-  code_line(code, "for (int64_t l = 0; l < %d; l++) a%d[l] = %s;", COLUMN_BLOCK, number, start);
+  int block = writer->column_block;
+  code_line(code, "%s a%d[%d] NNC_ALIGNED;", c_value_type(dtype), number, block);
+  code_line(code, "for (int64_t l = 0; l < %d; l++) a%d[l] = %s;", block, number, start);
   if (reduction_is_search(stage->reduce)) {
-    code_line(code, "int32_t s%d[%d] NNC_ALIGNED;", number, COLUMN_BLOCK);
-    code_line(code, "for (int64_t l = 0; l < %d; l++) s%d[l] = 0;", COLUMN_BLOCK, number);
+    write_column_search(writer, number, dtype);
+    return;
   }
-  loop_open_axes(writer, stage, 0, stage->axis_count);
-  open_columns(writer);
-  const char *value = expression_render(code, &writer->scope, number)[0];
-  const char *accumulator = arena_printf(code->arena, "a%d[l]", number);
-  const char *place = arena_printf(code->arena, "s%d[l]", number);
-  if (reduction_is_search(stage->reduce))
-    reduction_write_search(code, &dialect_c, &(Search){stage->reduce, dtype, accumulator, place},
-                           value, "j0");
-  else reduction_write_join(code, &dialect_c, stage, dtype, accumulator, value);
-  close_columns(writer);
-  loop_close(writer, stage->axis_count);
+  write_column_rows(writer, number, dtype);
   bool narrow = dtype == DTYPE_F64 && stage->value->dtype != DTYPE_F64;
-  writer->scope.stages[number] = reduction_is_search(stage->reduce) ? place
-                                 : narrow ? arena_printf(code->arena, "(float)%s", accumulator)
-                                          : accumulator;
+  writer->scope.stages[number] =
+      arena_printf(code->arena, "%sa%d[l]", narrow ? "(float)" : "", number);
 }
 
 static void write_column_stage(LoopWriter *writer, int number) {
@@ -225,8 +288,9 @@ static void write_points(LoopWriter *writer, const char *begin, const char *end)
       write_cases(writer, &loop, 0, loop.cases.count);
     }
   } else if (writer->columns) {
-    code_open(code, "for (int64_t first = %s; first < %s; first += %d)", begin, end, COLUMN_BLOCK);
-    code_line(code, "const int64_t count = nnc_least(%d, %s - first);", COLUMN_BLOCK, end);
+    int block = writer->column_block;
+    code_open(code, "for (int64_t first = %s; first < %s; first += %d)", begin, end, block);
+    code_line(code, "const int64_t count = nnc_least(%d, %s - first);", block, end);
     for (int i = 0; i < kernel->stage_count; i++) write_column_stage(writer, i);
     code_close(code);
   } else {
@@ -269,6 +333,15 @@ static void write_task(LoopWriter *writer, const LoopGrid *grid) {
   if (writer->has_streamed) code_line(code, "nnc_stream_end();");
 }
 
+/* Columns that run together, of so many of a task. */
+static int column_block(const Kernel *kernel, int64_t columns) {
+  int reductions = 0;
+  for (int i = 0; i < kernel->stage_count; i++)
+    reductions += kernel->stages[i].kind == STAGE_REDUCE;
+  int64_t most = greatest(MOST_COLUMNS / greatest(reductions, 1) / COLUMN_UNIT, 1) * COLUMN_UNIT;
+  return (int)least(most, align_up(columns, COLUMN_UNIT));
+}
+
 static void loop_write(Code *code, KernelFunction *function) {
   if (function_write_empty(code, function)) return;
   LoopWriter writer = {.code = code,
@@ -277,6 +350,7 @@ static void loop_write(Code *code, KernelFunction *function) {
                        .scope = function_scope(code->arena, function)};
   LoopGrid grid = loop_grid(function->kernel);
   writer.points = grid.block;
+  writer.column_block = column_block(function->kernel, grid.block);
   writer.columns =
       !loops_are_points(function->kernel) && loops_prefer_columns(function->kernel, SHORT_ROW);
   function_write_head(code, function);

@@ -12,6 +12,7 @@ typedef struct LoopWriter {
   const Kernel *kernel;
   ExprScope scope;
   bool columns;
+  int column_block;   /* points that run together */
   bool has_streamed;  /* some store that was written goes past the caches */
   size_t column_mark; /* where the axis of the columns is declared */
   int64_t points;     /* along the domain's last axis, of a task */

@@ -63,7 +63,7 @@ LoopGrid loop_grid(const Kernel *kernel) {
   /* Rows of much work each may be tasks of their own, in whatever cache line their results lie. */
   bool are_rows = work >= ROW_WORK && runs_along_rows(kernel);
   int64_t alignment = are_rows ? 1 : BLOCK_ALIGNMENT;
-  if (grid.rows < wanted && grid.last > alignment) {
+  if (2 * grid.rows <= wanted && grid.last > alignment) {
     grid.row_chunk = 1;
     int64_t pieces = divide_up(wanted, greatest(grid.rows, 1));
     grid.block = align_up(divide_up(grid.last, pieces), alignment);
