@@ -166,5 +166,7 @@ table("NNC_ERFC_LONG", "erfc(s) e^(s^2) for f64, x = (s - 2) / (s + 2), 1 <= s <
       mpf(-1) / 3, mpf(1) / 2, 12, erfc_long_weight)
 table("NNC_SIN_SHORT", "(sin(s) / s - 1) / x, x = s^2, |s| <= pi / 4", sin_part, 0, (pi / 4) ** 2 * mpf("1.001"), 3)
 table("NNC_COS_SHORT", "(cos(s) - 1 + x / 2) / x^2, x = s^2, |s| <= pi / 4", cos_part, 0, (pi / 4) ** 2 * mpf("1.001"), 3)
+table("NNC_SIN_LONG", "(sin(s) / s - 1) / x for f64, x = s^2, |s| <= pi / 4", sin_part, 0, (pi / 4) ** 2 * mpf("1.001"), 5)
+table("NNC_COS_LONG", "(cos(s) - 1 + x / 2) / x^2 for f64, x = s^2, |s| <= pi / 4", cos_part, 0, (pi / 4) ** 2 * mpf("1.001"), 5)
 turns(-3, 22, 5)
 print("#endif")

@@ -135,8 +135,8 @@ const char *c_function(Arena *arena, Op op, DType dtype, bool is_near) {
 static const char *far_name(Op op, DType dtype) {
   if (!dtype_is_float(dtype)) return NULL;
   if (op == OP_MOD) return "mod";
-  bool is_turn = op == OP_SIN || op == OP_COS || op == OP_TAN;
-  return is_turn && dtype != DTYPE_F64 ? "turn" : NULL;
+  bool is_turn = op == OP_SIN || op == OP_COS || (op == OP_TAN && dtype != DTYPE_F64);
+  return is_turn ? "turn" : NULL;
 }
 
 static const char *is_far(Arena *arena, const char *name, DType dtype, const char *arguments) {
