@@ -308,6 +308,27 @@ static void print_barriers(Text *text, const Report *report) {
   }
 }
 
+/* Results of the counted entry that the target writes past its caches. */
+static void print_streams(Text *text, const Report *report) {
+  const Target *target = report->program->target;
+  if (report->entry == ENTRY_COUNT || target->streams == NULL) return;
+  const ProgramEntry *entry = &report->program->entries[report->entry];
+  int count = 0;
+  for (int i = 0; i < entry->steps.count; i++) {
+    const Step *step = &entry->steps.items[i];
+    if (step->kind != STEP_LAUNCH) continue;
+    const Kernel *kernel = report->program->kernels.items[step->kernel];
+    for (int k = 0; k < kernel->operand_count; k++) {
+      if (!target->streams(kernel, k)) continue;
+      if (count++ == 0) text_add(text, "\nwritten past the caches\n");
+      const KernelOperand *operand = &kernel->operands[k];
+      text_printf(text, "  %s of %s, ", operand->name, step->path);
+      text_add_bytes_size(text, (double)operand->elements * dtype_size(operand->dtype));
+      text_add(text, "\n");
+    }
+  }
+}
+
 /* Kernels of a GPU, for one, have no workspace of a thread's. */
 static void print_peak(Text *text, const Program *program) {
   if (program->worker_bytes == 0) {
@@ -360,6 +381,7 @@ void report_print(Text *text, const Program *program) {
   text_add_char(text, '\n');
   print_entries(text, program);
   print_barriers(text, &report);
+  print_streams(text, &report);
   print_updates(text, &report);
   print_memory(text, &report);
   arena_destroy(report.arena);

@@ -101,6 +101,8 @@ typedef struct Target {
   /* Where launches that do not need each other become one: how little memory a launch needs and frees
    * that may wait for others (program/schedule.c). 0: none waits. */
   int64_t waiting_bytes;
+  /* Whether a kernel writes an output past the caches; NULL: none does. */
+  bool (*streams)(const Kernel *kernel, int operand);
   /* Whether nothing is fused into the kernel of a product, since a library may compute it; NULL: there
    * is none. */
   bool (*product_stands_alone)(const Node *node);

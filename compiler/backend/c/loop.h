@@ -3,8 +3,7 @@
 #define NNC_BACKEND_C_LOOP_H
 
 #include "backend/c/kernels.h"
-
-enum { SHORT_ROW = 8 /* a reduction over fewer elements is a scalar loop */ };
+#include "backend/c/tiles.h"
 
 typedef struct LoopWriter {
   Code *code;
@@ -31,9 +30,9 @@ void loop_write_hint(LoopWriter *writer, int number, int64_t points);
 /* A stage for one point of the domain. */
 void loop_write_row_stage(LoopWriter *writer, int number);
 
-/* Whether some store of a stage goes past the caches (tiles.h), along the last axis of the scope. */
+/* Whether some store of a stage goes past the caches (tiles.h). */
 bool loop_streams(const LoopWriter *writer, int number);
-/* The stage's stores for points `begin` to `end` of that axis, so many at a time. */
+/* The stage's stores for points `begin` to `end` of the scope's last axis, so many at a time. */
 void loop_write_streamed(LoopWriter *writer, int number, const char *begin, const char *end,
                          int64_t block);
 

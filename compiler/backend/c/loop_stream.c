@@ -2,25 +2,12 @@
  * stores that read no line of memory before (nnc_stream.h). */
 #include "backend/c/loop.h"
 
-#include "backend/c/tiles.h"
 #include "backend/common/c.h"
-#include "kernel/builder.h"
-
-enum { LEAST_POINTS = 256 };
-
-/* Whether a store writes neighbours along the axis to memory that is streamed. */
-static bool is_streamed(const LoopWriter *writer, const Store *store, int axis) {
-  int64_t base, coefficient[2 * KERNEL_MAX_AXES];
-  return writer->scope.extents[axis] >= LEAST_POINTS &&
-         streams_operand(writer->kernel, store->operand) &&
-         index_is_affine(store->index, writer->scope.axis_count, &base, coefficient) &&
-         coefficient[axis] == 1;
-}
 
 bool loop_streams(const LoopWriter *writer, int number) {
   const Stage *stage = &writer->kernel->stages[number];
   for (int i = 0; i < stage->store_count; i++)
-    if (is_streamed(writer, &stage->stores[i], writer->scope.axis_count - 1)) return true;
+    if (streams_store(writer->kernel, stage, &stage->stores[i])) return true;
   return false;
 }
 
@@ -68,7 +55,7 @@ static void write_block(const StreamLoop *loop, const Store *store, bool is_decl
 
 static void write_blocks(const StreamLoop *loop, const Stage *stage, bool is_declaration) {
   for (int i = 0; i < stage->store_count; i++)
-    if (is_streamed(loop->writer, &stage->stores[i], loop->axis))
+    if (streams_store(loop->writer->kernel, stage, &stage->stores[i]))
       write_block(loop, &stage->stores[i], is_declaration);
 }
 

@@ -1,6 +1,7 @@
 /* The target of the C back end: a CPU with vectors, some cores and two levels of cache each. All that
  * the compiler knows of it besides how kernels are cut (tiles.h) and written. */
 #include "backend/c/kernels.h"
+#include "backend/c/tiles.h"
 
 #include "support/integers.h"
 
@@ -73,5 +74,6 @@ const Target target_c = {
                .small_kernel = 16384},
     .costs = {.byte = 8, .barrier = 400000}, /* 200 GFLOP/s, 25 GB/s, 2 us a barrier */
     .conv_weight_is_product = conv_weight_is_product,
+    .streams = streams_operand,
     .least_product_rows = 8, /* for a tile of registers */
 };

@@ -1,11 +1,13 @@
 /* Task grids: see tiles.h. */
 #include "backend/c/tiles.h"
+#include "backend/common/loops.h"
 #include "kernel/builder.h"
 
 enum {
   TASK_LEAST_WORK = 4096, /* element operations worth a task of their own */
   LOOP_MOST_TASKS = 64,
   STREAM_BYTES = 64 << 20, /* twice the last cache of many processors */
+  STREAM_POINTS = 256,     /* of an innermost loop that are worth blocks */
   ROW_WORK = 256,          /* element operations of a row that may be a task of its own */
   BLOCK_ALIGNMENT = 64     /* elements: no two tasks write one cache line */
 };
@@ -74,19 +76,39 @@ LoopGrid loop_grid(const Kernel *kernel) {
   return grid;
 }
 
-bool streams_operand(const Kernel *kernel, int operand) {
-  const KernelOperand *memory = &kernel->operands[operand];
-  if (!memory->is_output || memory->elements < STREAM_BYTES / dtype_size(memory->dtype))
-    return false;
+static bool is_read(const Kernel *kernel, int operand) {
   Arena *scratch = arena_create();
-  bool is_read = false;
+  bool found = false;
   for (int s = 0; s < kernel_stage_count(kernel); s++) {
     ExprList list = kernel_expressions(scratch, kernel, s);
     for (int i = 0; i < list.count; i++)
-      is_read |= list.items[i]->kind == EXPR_LOAD && list.items[i]->operand == operand;
+      found |= list.items[i]->kind == EXPR_LOAD && list.items[i]->operand == operand;
   }
   arena_destroy(scratch);
-  return !is_read;
+  return found;
+}
+
+bool streams_store(const Kernel *kernel, const Stage *stage, const Store *store) {
+  const KernelOperand *memory = &kernel->operands[store->operand];
+  int axes = kernel->axis_count + stage->axis_count;
+  int64_t base, coefficient[2 * KERNEL_MAX_AXES];
+  if (memory->elements < STREAM_BYTES / dtype_size(memory->dtype) || axes == 0) return false;
+  bool has_own_loops = stage->axis_count > 0 && !loops_prefer_columns(kernel, SHORT_ROW);
+  if (!loops_are_points(kernel) && !has_own_loops) return false;
+  int64_t points = stage->axis_count > 0 ? stage->extent[stage->axis_count - 1]
+                                         : kernel->extent[kernel->axis_count - 1];
+  return points >= STREAM_POINTS && index_is_affine(store->index, axes, &base, coefficient) &&
+         coefficient[axes - 1] == 1 && !is_read(kernel, store->operand);
+}
+
+bool streams_operand(const Kernel *kernel, int operand) {
+  if (kernel->kind != KERNEL_LOOP) return false;
+  for (int s = 0; s < kernel->stage_count; s++)
+    for (int i = 0; i < kernel->stages[s].store_count; i++)
+      if (kernel->stages[s].stores[i].operand == operand &&
+          streams_store(kernel, &kernel->stages[s], &kernel->stages[s].stores[i]))
+        return true;
+  return false;
 }
 
 LoopGrid rows_grid(const Kernel *kernel, int64_t rows, int64_t work) {

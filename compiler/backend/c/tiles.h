@@ -10,6 +10,8 @@
 #include "kernel/kernel.h"
 #include "support/integers.h"
 
+enum { SHORT_ROW = 8 /* a reduction over fewer elements is a scalar loop */ };
+
 /* Loop kernels: the domain's axes but the last are flattened to `rows`; a task takes `row_chunk` of
  * them and one of `blocks` pieces, `block` long, of the last axis. Task = row chunk * blocks +
  * block. */
@@ -94,8 +96,10 @@ int64_t conv_tap_period(const ConvGrid *grid, int axis);
 int64_t conv_phase_begin(const ConvGrid *grid, int axis, int64_t phase);
 
 LoopGrid loop_grid(const Kernel *kernel);
-/* Whether a loop kernel stores an operand past the caches: it is far larger than they are, so that
- * none of it would be left there when all is written, and the kernel does not read it. */
+/* Whether a loop kernel writes a store of a stage past the caches: the operand is far larger than they
+ * are, so that none of it would be left there when all is written, the kernel does not read it, and
+ * the stage's innermost loop writes neighbours. The same of some store of an operand. */
+bool streams_store(const Kernel *kernel, const Stage *stage, const Store *store);
 bool streams_operand(const Kernel *kernel, int operand);
 /* True when the stages with loops of their own read along these loops rather than along the
  * domain's last axis: rows, not columns. */
