@@ -4,6 +4,8 @@
  * task: so it is written as two reductions by the same operator, over all axes but one, or over
  * equal pieces of the only one, and then over the pieces. The pieces depend on the shape alone, so
  * the result has the same bits whatever the number of threads.
+ * So are those of very many elements to some thousand columns, where the target says so, whose pieces
+ * are whole rows of memory.
  *
  * A convolution's gradient in small weights becomes sums over blocks of the batch and a sum of
  * these: then it is done where the images are in the cache (loops.c), and images are parallel work.

@@ -38,12 +38,11 @@ typedef struct TaskLoopLimits {
 
 /* When a reduction to few elements is made in two steps (program/prepare.c). */
 typedef struct ReductionLimits {
-  int64_t large;       /* elements that are worth a second kernel */
-  int64_t few_columns; /* fewer results than this are no parallel work ... */
-  int64_t few_rows;    /* ... nor these, each of a row that lies in one piece */
-  int64_t
-      huge; /* elements; 0: none is. Fewer results than many_columns are summed by whole rows ... */
-  int64_t many_columns; /* ... of memory, so that tasks are pieces of it rather than columns */
+  int64_t large;        /* elements that are worth a second kernel */
+  int64_t few_columns;  /* fewer results than this are no parallel work ... */
+  int64_t few_rows;     /* ... nor these, each of a row that lies in one piece */
+  int64_t huge;         /* elements, 0: none is; of so many fewer results than ... */
+  int64_t many_columns; /* ... this are summed from whole rows of memory, by pieces of them */
   int64_t least_pieces, most_pieces;
 } ReductionLimits;
 

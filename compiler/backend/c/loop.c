@@ -7,13 +7,13 @@
  *            vectorizes; where conditions cut the rows into cases (kernel/cases.h), a loop for
  *            each case
  *   rows     each point of the domain runs the stages one after the other; their inner loops are
- *            the ones that vectorize.  Reductions of floats go through blocks of NNC_BLOCK values
- *            and fixed lanes (nnc_lanes.h), since a compiler may not reorder them
+ *            the ones that vectorize (loop_rows.c)
  *   columns  points of the last domain axis run together, as many as accumulators fit the cache, the
  *            stages' results are small arrays, and the loop over those points is the innermost: for
  *            sums over a strided axis such as the gradient of a bias
  *
- * The choice between rows and columns counts which of the two makes more accesses contiguous. */
+ * The choice between rows and columns counts which of the two makes more accesses contiguous. Stores of
+ * points and rows may go past the caches (loop_stream.c). */
 #include "backend/c/loop.h"
 
 #include <string.h>
