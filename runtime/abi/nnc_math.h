@@ -51,6 +51,7 @@ NNC_INLINE double nnc_product_rest(double a, double b, double p) {
 
 /* (a - q b) / b to be added to q, the quotient; b has the low part `b_low`. */
 NNC_INLINE double nnc_quotient_rest(double a, double b, double b_low, double q, double inverse) {
+  if (*NNC_ISA_FMA) return NNC_FMA(-q, b_low, NNC_FMA(-q, b, a)) * inverse;
   const double p = q * b;
   return ((a - p) - nnc_product_rest(q, b, p) - q * b_low) * inverse;
 }
@@ -58,6 +59,13 @@ NNC_INLINE double nnc_quotient_rest(double a, double b, double b_low, double q, 
 /* 2^n for the whole number in a sum with NNC_MAGIC, -1022 <= n <= 1023. */
 NNC_INLINE double nnc_power_of_2(double magic_sum) {
   return nnc_bits_f64((nnc_f64_bits(magic_sum) + 1023) << 52);
+}
+
+/* p 2^n, n + NNC_MAGIC in `sum`, in two factors: subnormal results and the greatest need them. */
+NNC_INLINE double nnc_scale(double p, double sum) {
+  const double half = NNC_FMA(sum - NNC_MAGIC, 0.5, NNC_MAGIC);
+  const uint64_t rest = nnc_f64_bits(sum) - nnc_f64_bits(half) + 1023;
+  return p * nnc_power_of_2(half) * nnc_bits_f64(rest << 52);
 }
 
 /* x - n log(2), with n + NNC_MAGIC in *sum. */
@@ -261,10 +269,7 @@ NNC_INLINE double nnc_exp_f64(double x) {
   double sum;
   const double r = nnc_reduce_exp(nnc_bounded(x, -760, 720), &sum);
   const double p = 1 + NNC_FMA(r * r, NNC_EXPM1_LONG(r), r);
-  /* 2^n in two factors: subnormal results and the greatest need them */
-  const double half = (sum - NNC_MAGIC) * 0.5 + NNC_MAGIC;
-  const double rest = (sum - NNC_MAGIC) - (half - NNC_MAGIC) + NNC_MAGIC;
-  return p * nnc_power_of_2(half) * nnc_power_of_2(rest);
+  return nnc_scale(p, sum);
 }
 
 NNC_INLINE double nnc_log_f64(double x) {
@@ -361,9 +366,7 @@ NNC_INLINE double nnc_pair_exp(double x, double low) {
   const double r = nnc_reduce_exp(x, &sum);
   const double tail = r * r * NNC_EXPM1_LONG(r);
   const double p = 1 + (NNC_FMA(low, 1 + (r + tail), tail) + r);
-  const double half = (sum - NNC_MAGIC) * 0.5 + NNC_MAGIC;
-  const double rest = (sum - NNC_MAGIC) - (half - NNC_MAGIC) + NNC_MAGIC;
-  return p * nnc_power_of_2(half) * nnc_power_of_2(rest);
+  return nnc_scale(p, sum);
 }
 
 /* x^y with C's special cases: y log|x| in two parts, since its last bits become leading ones. */
