@@ -9,7 +9,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
   NNC_EXTENTS(M = @M@, N = @N@, K = @K@, MB = @MB@, NB = @NB@, KB = @KB@,
          M_BLOCKS = @M_BLOCKS@, N_BLOCKS = @N_BLOCKS@, TASKS = @TASKS@,
          MR = NNC_TILE_ROWS, TILES = (MB + MR - 1) / MR, LANES = NNC_LANES_@T@, NR = NNC_TILE_VECTORS * LANES, TILE_ROW = @TILE_ROW@,
-         A_GROUP = @KB_PACKED@ * MR + 16, B_GROUP = @KB_PACKED@ * NR + 16, /* packed groups, no power of 2 apart */
+         A_GROUP = @KB_PACKED@ * MR + 16, A_WINDOW = @KB_PACKED@ + 16, B_GROUP = @KB_PACKED@ * NR + 16, /* packed groups, no power of 2 apart */
          ROWS_1 = MB % MR, ROWS_2 = (M - (M_BLOCKS - (int64_t)1) * MB) % MR, /* of the last tiles of blocks */
          VECTORS_1 = (NB % NR + LANES - 1) / LANES,
          VECTORS_2 = ((N - (N_BLOCKS - (int64_t)1) * NB) % NR + LANES - 1) / LANES);
@@ -18,18 +18,20 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
   @PACKED_TYPE@ *const packed_a = (@PACKED_TYPE@ *)worker->scratch;
   @PACKED_TYPE@ *const packed_b = (@PACKED_TYPE@ *)(worker->scratch + @A_BYTES@);
   @SUMS@
+  @WINDOWS@
   (void)packed_a, (void)packed_b;
   @KEYS@
   @PACKED@
   NNC_TASKS(worker, TASKS, task) {
     @BATCH@
+    @WINDOW_DEPTH@
     const int64_t m_first = task % M_BLOCKS * MB, m_end = nnc_least(m_first + MB, M);
     const int64_t n_first = task / M_BLOCKS % N_BLOCKS * NB, n_end = nnc_least(n_first + NB, N);
     const @A_TYPE@ *const left = @LEFT@;
     const @B_TYPE@ *const right = @RIGHT@;
     @RESULT@
-    for (int64_t k = 0; k == 0 || k < K; k += KB) {
-      const int64_t depth = nnc_least(KB, K - k);
+    for (int64_t k = 0; k == 0 || k < @WHOLE@; k += KB) {
+      const int64_t depth = nnc_least(KB, @WHOLE@ - k);
       const bool is_first = k == 0@IS_LAST@;
       @PACK_A@
       @PACK_B@

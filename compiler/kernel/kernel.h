@@ -157,8 +157,8 @@ typedef struct Kernel {
 
 /* The type in which a contraction or convolution adds up: integers in theirs, floats in f32 or f64. */
 DType kernel_sum_type(const Kernel *kernel);
-/* A contraction of bf16 that adds up in f32: some processors multiply its pairs along k in one
- * instruction, whose bits are its own (nnc_gemm_bf16.h). */
+/* A contraction of bf16 that adds up in f32, or a convolution that may be computed as one: some processors
+ * multiply its pairs along k in one instruction, whose bits are its own (nnc_gemm_bf16.h). */
 bool kernel_multiplies_bf16(const Kernel *kernel);
 /* Sets is_tf32 of a contraction, a convolution or attention of f32. */
 void kernel_allow_tf32(Kernel *kernel);

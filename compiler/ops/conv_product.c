@@ -11,6 +11,7 @@
  *
  * For the first, conv_weight_prepare makes the padding a node of its own, which is then in memory. */
 #include "ops/lower.h"
+#include "ops/window.h"
 #include "support/integers.h"
 
 static bool is_unpadded(const Node *node) {
@@ -27,7 +28,7 @@ static bool conv_weight_is_product(const Target *target, const Node *node) {
       shape_elements(y) == 0)
     return false;
   ConvSlots slots = conv_slots(node, x, node->type.shape, y);
-  return target->conv_weight_is_product(&slots);
+  return !conv_keeps_channels_last(target, node) && target->conv_weight_is_product(&slots);
 }
 
 Node *conv_weight_prepare(const Maker *maker, const Target *target, const Node *node,

@@ -8,11 +8,12 @@
  * Both factors are under the conditions of the padding: what is not there is no product with zero. */
 #include "ops/lower.h"
 #include "ops/op.h"
+#include "ops/window.h"
 #include "support/integers.h"
 
 bool conv_is_depthwise(const Target *target, const Node *node, Shape x, Shape y) {
-  return target->keeps_channels_last && x.dim[1] > 1 && x.dim[1] == node_int(node, ATTR_GROUPS) &&
-         y.dim[1] == x.dim[1];
+  return conv_keeps_channels_last(target, node) && x.dim[1] > 1 &&
+         x.dim[1] == node_int(node, ATTR_GROUPS) && y.dim[1] == x.dim[1];
 }
 
 /* Some axes of the loop, from `first` on. */
@@ -48,7 +49,9 @@ static void sum_products(KernelBuilder *builder, Index *const *left, Index *cons
 
 bool lower_depthwise_conv(KernelBuilder *builder, const Node *node) {
   Shape x = node->operands[0]->type.shape, w = node->operands[1]->type.shape;
-  if (!conv_is_depthwise(builder_target(builder), node, x, node->type.shape)) return false;
+  if (!builder_target(builder)->depthwise_is_loop ||
+      !conv_is_depthwise(builder_target(builder), node, x, node->type.shape))
+    return false;
   ConvSlots slots = conv_slots(node, x, w, node->type.shape);
   Index *point[MAX_RANK], *at[MAX_RANK], *weight[MAX_RANK];
   Guard guards[3];
@@ -68,7 +71,9 @@ bool lower_depthwise_conv(KernelBuilder *builder, const Node *node) {
 
 bool lower_depthwise_input(KernelBuilder *builder, const Node *node) {
   Shape y = node->operands[0]->type.shape, w = node->operands[1]->type.shape;
-  if (!conv_is_depthwise(builder_target(builder), node, node->type.shape, y)) return false;
+  if (!builder_target(builder)->depthwise_is_loop ||
+      !conv_is_depthwise(builder_target(builder), node, node->type.shape, y))
+    return false;
   Arena *arena = builder_arena(builder);
   ConvSlots slots = conv_slots(node, node->type.shape, w, y);
   Index *point[MAX_RANK], *at[MAX_RANK], *weight[MAX_RANK];

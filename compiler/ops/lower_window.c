@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "ops/lower.h"
+#include "ops/window.h"
 #include "support/integers.h"
 
 /* x: [n, c, in...]; y: [n, k, out...]; window [..., kernel...] */
@@ -31,9 +32,17 @@ ConvSlots conv_slots(const Node *node, Shape x, Shape w, Shape y) {
   return slots;
 }
 
+bool conv_keeps_channels_last(const Target *target, const Node *node) {
+  const Node *w = node->op == OP_CONV_WEIGHT ? node : node->operands[1];
+  int first = node_attribute(node, ATTR_PIECES) != NULL;
+  ConvSlots slots = {.k = w->type.shape.dim[first], .groups = node_int(node, ATTR_GROUPS)};
+  slots.c = w->type.shape.dim[first + 1] * slots.groups;
+  return target->keeps_channels_last && target->keeps_channels_last(&slots);
+}
+
 /* A template over windows. Each of its operands has its channels first, or last if the target has that. */
 static void window_set(KernelBuilder *builder, KernelKind kind, ConvSlots slots) {
-  bool may_be_last = builder_target(builder)->keeps_channels_last;
+  bool may_be_last = builder_target(builder)->keeps_channels_last != NULL;
   for (int i = 0; i < 2; i++) {
     if (!may_be_last) builder_operand_plain(builder, i);
     else if (builder_operand_planes(builder, i)) slots.last |= (int64_t)1 << i;

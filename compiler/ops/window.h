@@ -7,6 +7,8 @@
 
 #include "ops/infer.h"
 
+struct Target; /* target/target.h */
+
 typedef struct Window {
   int rank; /* spatial axes */
   int64_t in[MAX_RANK], out[MAX_RANK], kernel[MAX_RANK];
@@ -24,6 +26,8 @@ typedef struct Sliding {
 bool window_infer(Inference *in, Sliding sliding, Window *window);
 /* The same of a node known to be sound. */
 Window window_read(const Node *node, int rank, const int64_t *in, const int64_t *kernel);
+/* Whether the target keeps what this convolution reads and writes with its channels last. */
+bool conv_keeps_channels_last(const struct Target *target, const Node *node);
 /* False when some window lies in the padding entirely: *axis and *position say where. */
 bool window_touches_input(const Window *window, int *axis, int64_t *position);
 

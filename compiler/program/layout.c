@@ -14,15 +14,15 @@
 #include "program/layout.h"
 
 #include "ops/op.h"
+#include "ops/window.h"
 #include "program/buffers.h"
 #include "program/group.h"
 #include "program/stages.h"
 #include "support/integers.h"
 
-enum { LEAST_CHANNELS = 4 }; /* a multiple of which are worth it: 16 bytes of f32 */
-
 /* The values of a graph as sets of those that one kernel had better find in one order. */
 typedef struct Chooser {
+  const Target *target;
   const Graph *graph;
   const Node **chain; /* by node: another of the same set, or itself */
   bool *is_wanted;    /* by the node that stands for a set: convolutions want it */
@@ -41,10 +41,11 @@ static const Node *set_of(const Chooser *chooser, const Node *node) {
 static bool has_pieces(const Node *node) { return node_attribute(node, ATTR_PIECES) != NULL; }
 
 /* A value that could lie so, and would not look the same. */
-static bool has_channels(const Node *node) {
+static bool has_channels(const Target *target, const Node *node) {
   Shape shape = node->type.shape;
   int axis = has_pieces(node) ? 2 : 1;
-  return shape.rank > axis + 1 && shape.dim[axis] % LEAST_CHANNELS == 0 && shape.dim[axis] > 0 &&
+  return shape.rank > axis + 1 && shape.dim[axis] > 1 &&
+         shape.dim[axis] % target->channels_together == 0 &&
          extent_product(shape.dim + axis + 1, shape.rank - axis - 1) > 1;
 }
 
@@ -64,18 +65,27 @@ static void want(Chooser *chooser, const Node *node) {
 }
 
 static bool is_wanted(const Chooser *chooser, const Node *node) {
-  return chooser->is_wanted[set_of(chooser, node)->id] && has_channels(node);
+  return chooser->is_wanted[set_of(chooser, node)->id] && has_channels(chooser->target, node);
 }
 
-static Chooser chooser_create(Arena *arena, const Graph *graph) {
-  Chooser chooser = {graph, ARENA_ARRAY(arena, const Node *, graph->next_id),
+/* What goes through the windows must be able to lie so: an input cannot. */
+static bool wants_channels_last(const Target *target, const Node *node) {
+  if (family_of(node) != FAMILY_CONVOLUTION || !conv_keeps_channels_last(target, node))
+    return false;
+  const Node *seen = node->operands[0];
+  return op_info(seen->op)->class->leaf != LEAF_INPUT ||
+         seen->type.shape.dim[1] <= target->most_plane_channels;
+}
+
+static Chooser chooser_create(Arena *arena, const Target *target, const Graph *graph) {
+  Chooser chooser = {target, graph, ARENA_ARRAY(arena, const Node *, graph->next_id),
                      ARENA_ARRAY(arena, bool, graph->next_id)};
   for (int i = 0; i < graph->nodes.count; i++)
     chooser.chain[graph->nodes.items[i]->id] = graph->nodes.items[i];
   for (int i = 0; i < graph->nodes.count; i++) join_operands(&chooser, graph->nodes.items[i]);
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];
-    if (family_of(node) != FAMILY_CONVOLUTION) continue;
+    if (!wants_channels_last(target, node)) continue;
     want(&chooser, node);
     for (int k = 0; k < node->operand_count; k++) want(&chooser, node->operands[k]);
   }
@@ -115,7 +125,7 @@ static bool *find_minded(Arena *arena, const Graph *graph) {
 
 static void choose_variables(Arena *arena, const Program *program, const Graph *graph,
                              Choice *choices) {
-  Chooser chooser = chooser_create(arena, graph);
+  Chooser chooser = chooser_create(arena, program->target, graph);
   const bool *minded = find_minded(arena, graph);
   for (int i = 0; i < graph->outputs.count; i++) {
     const Output *output = &graph->outputs.items[i];
@@ -159,7 +169,7 @@ static bool mixes_axes(const Node *node) {
 
 static void choose(Lowering *lowering, const Layout *layouts, const Layout *pieces) {
   const Graph *graph = lowering->graph;
-  Chooser chooser = chooser_create(lowering->arena, graph);
+  Chooser chooser = chooser_create(lowering->arena, lowering->program->target, graph);
   bool *is_mixed = ARENA_ARRAY(lowering->arena, bool, graph->next_id);
   for (int i = 0; i < graph->nodes.count; i++) {
     const Node *node = graph->nodes.items[i];

@@ -26,10 +26,13 @@
 
 /* ---- reductions ---------------------------------------------------------------------------- */
 
-/* Over images and places, but not over channels, which are columns where they are kept last. */
+/* Over images and places, but not over channels, which are columns where they are kept last: as they are
+ * where convolutions make as many of as many. */
 static bool leaves_channels(const Target *target, Shape from, const Attribute *axes) {
-  return target->keeps_channels_last && from.rank >= 3 && axes->count == from.rank - 1 &&
-         axes->ints[0] == 0 && axes->ints[1] == 2;
+  if (target->keeps_channels_last == NULL || from.rank < 3 || axes->count != from.rank - 1)
+    return false;
+  ConvSlots slots = {.c = from.dim[1], .k = from.dim[1], .groups = 1};
+  return axes->ints[0] == 0 && axes->ints[1] == 2 && target->keeps_channels_last(&slots);
 }
 
 /* A reduction whose pieces may be reduced first: those over `axes`; argmax and argmin are over
@@ -40,12 +43,16 @@ static bool should_split(const Target *target, const Node *node) {
     return false;
   Shape from = node->operands[0]->type.shape;
   const Attribute *axes = node_ints(node, ATTR_AXES);
-  bool has_rows = axes->count > 0 && axes->ints[axes->count - 1] == from.rank - 1 &&
-                  !leaves_channels(target, from, axes);
   int64_t elements = shape_elements(from), results = shape_elements(node->type.shape);
+  if (axes->count == 0 || elements < limits->large) return false;
+  bool has_channels = leaves_channels(target, from, axes);
+  bool has_rows = !has_channels && axes->ints[axes->count - 1] == from.rank - 1;
   bool is_huge = limits->huge > 0 && elements >= limits->huge;
-  int64_t few = has_rows ? limits->few_rows : is_huge ? limits->many_columns : limits->few_columns;
-  return axes->count > 0 && elements >= limits->large && results < few;
+  int64_t few = has_rows       ? limits->few_rows
+                : has_channels ? limits->few_channels
+                               : limits->few_columns;
+  if (is_huge && !has_rows && limits->many_columns > few) few = limits->many_columns;
+  return results < few;
 }
 
 /* First over all axes but the first reduced one, then over that. */

@@ -40,7 +40,8 @@ typedef struct TaskLoopLimits {
 typedef struct ReductionLimits {
   int64_t large;        /* elements that are worth a second kernel */
   int64_t few_columns;  /* fewer results than this are no parallel work ... */
-  int64_t few_rows;     /* ... nor these, each of a row that lies in one piece */
+  int64_t few_rows;     /* ... nor these, each of a row that lies in one piece ... */
+  int64_t few_channels; /* ... nor these, which lie last where the target keeps channels so */
   int64_t huge;         /* elements, 0: none is; of so many fewer results than ... */
   int64_t many_columns; /* ... this are summed from whole rows of memory, by pieces of them */
   int64_t least_pieces, most_pieces;
@@ -91,7 +92,13 @@ typedef struct Target {
   /* Whether a convolution's gradient in its weights is faster as one contraction over all images. */
   bool (*conv_weight_is_product)(const ConvSlots *slots);
   int64_t least_product_rows; /* of a contraction that stands for a convolution to one position */
-  bool keeps_channels_last;   /* of what convolutions read and write (program/layout.c) */
+  /* Whether what a convolution reads and writes is kept with its channels last (program/layout.c); of its
+   * slots channels and groups are set. NULL: none does so. */
+  bool (*keeps_channels_last)(const ConvSlots *slots);
+  bool depthwise_is_loop; /* convolutions of single channels are loops then, not templates */
+  int64_t
+      most_plane_channels; /* of an input, whose channels lie first: such a convolution reads them one by one */
+  int64_t channels_together; /* a multiple of which a value must have to be kept so */
   /* Whether its kernels of attention take heads of this type and these depths; NULL: of all. */
   bool (*attention_fits)(DType dtype, int64_t depth, int64_t value_depth);
   /* Whether its kernels of attention have tensor cores for heads of this type, where f32 may be

@@ -17,6 +17,7 @@
 #include "nnc_sort.h"
 #include "nnc_stream.h"
 #include "nnc_vector.h"
+#include "nnc_window.h"
 
 /* Copies a buffer, every worker its share. */
 NNC_INLINE void nnc_copy(nnc_worker *worker, void *restrict to, const void *restrict from,

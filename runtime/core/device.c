@@ -1,10 +1,11 @@
 /* The device of device.h that is this machine's processors: one arena, in which a tensor lies at its
- * offset, row-major, and the pool. */
+ * offset, row-major but for variables with their channels last (core/layout.h), and the pool. */
 #include "core/device.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/layout.h"
 #include "core/number.h"
 #include "core/pool.h"
 #include "os/assert.h"
@@ -14,6 +15,7 @@
 enum { ALIGNMENT = 64 }; /* of every offset */
 
 struct nnc_device {
+  const nnc_model *model;
   nnc_block arena;
   int64_t arena_bytes;
   nnc_pool *pool;
@@ -48,6 +50,7 @@ nnc_device *nnc_device_open(const nnc_model *model, int workers, int number) {
     nnc_error("cannot allocate the device");
     return NULL;
   }
+  device->model = model;
   device->workers = workers;
   device->arena_bytes = model->arena_bytes;
   if (nnc_block_take(&device->arena, model->arena_bytes, "the model's arena"))
@@ -140,6 +143,13 @@ void nnc_device_read(const nnc_device *device, const nnc_tensor *tensor, int64_t
                      int64_t count, void *to) {
   int64_t size = nnc_dtype_size(tensor->dtype);
   NNC_ASSERT(has_elements(tensor, from, count));
+  if (nnc_layout_is_turned(device->model, tensor)) {
+    const char *place = place_of(device, tensor);
+    for (int64_t i = 0; i < count; i++)
+      memcpy((char *)to + i * size, place + nnc_layout_place(tensor, from + i) * size,
+             (size_t)size);
+    return;
+  }
   memcpy(to, place_of(device, tensor) + from * size, (size_t)(count * size));
 }
 
@@ -147,6 +157,13 @@ void nnc_device_write(nnc_device *device, const nnc_tensor *tensor, int64_t from
                       const void *values) {
   int64_t size = nnc_dtype_size(tensor->dtype);
   NNC_ASSERT(has_elements(tensor, from, count));
+  if (nnc_layout_is_turned(device->model, tensor)) {
+    char *place = place_of(device, tensor);
+    for (int64_t i = 0; i < count; i++)
+      memcpy(place + nnc_layout_place(tensor, from + i) * size, (const char *)values + i * size,
+             (size_t)size);
+    return;
+  }
   memcpy(place_of(device, tensor) + from * size, values, (size_t)(count * size));
 }
 
@@ -171,8 +188,9 @@ double nnc_device_left(const nnc_device *device, int64_t run, const nnc_tensor *
   return nnc_device_number(device, tensor);
 }
 
-/* In place. */
+/* In place: it is an input. */
 void *nnc_device_begin_write(nnc_device *device, const nnc_tensor *tensor) {
+  NNC_ASSERT(!nnc_layout_is_turned(device->model, tensor));
   return place_of(device, tensor);
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/layout.h"
 #include "core/number.h"
 #include "cuda/code.h"
 #include "cuda/failure.h"
@@ -351,7 +352,7 @@ void nnc_device_read(const nnc_device *device, const nnc_tensor *tensor, int64_t
   int64_t size = nnc_dtype_size(tensor->dtype);
   NNC_ASSERT(has_elements(tensor, from, count));
   put_waiting(device);
-  if (nnc_turned_has(&device->turned, tensor)) {
+  if (nnc_layout_is_turned(device->turned.model, tensor)) {
     nnc_turned_part part = {tensor, place_of(device, tensor), from, count};
     nnc_turned_read(&device->turned, (nnc_transfer *)&device->transfer, &part, to);
     return;
@@ -365,7 +366,7 @@ void nnc_device_write(nnc_device *device, const nnc_tensor *tensor, int64_t from
   int64_t size = nnc_dtype_size(tensor->dtype);
   NNC_ASSERT(has_elements(tensor, from, count));
   put_waiting(device);
-  if (nnc_turned_has(&device->turned, tensor)) {
+  if (nnc_layout_is_turned(device->turned.model, tensor)) {
     nnc_turned_part part = {tensor, place_of(device, tensor), from, count};
     nnc_turned_write(&device->turned, &device->transfer, &part, values);
     return;
@@ -396,7 +397,7 @@ double nnc_device_left(const nnc_device *device, int64_t run, const nnc_tensor *
 }
 
 void *nnc_device_begin_write(nnc_device *device, const nnc_tensor *tensor) {
-  NNC_ASSERT(!nnc_turned_has(&device->turned, tensor)); /* it is an input */
+  NNC_ASSERT(!nnc_layout_is_turned(device->turned.model, tensor)); /* it is an input */
   put_waiting(device);
   return nnc_staging_begin(&device->staging, place_of(device, tensor), nnc_tensor_bytes(tensor));
 }

@@ -5,21 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/layout.h"
 #include "core/number.h"
 #include "os/assert.h"
 #include "os/message.h"
 
 enum { LEAST_BYTES = 1 << 20 };
 
-static int64_t row_elements(const nnc_tensor *tensor) {
-  return tensor->dim[0] > 0 ? nnc_tensor_elements(tensor) / tensor->dim[0] : 0;
-}
-
 bool nnc_turned_open(nnc_turned *turned, const nnc_model *model) {
   *turned = (nnc_turned){.model = model};
   for (int i = 0; model->channels_last && i < model->variable_count; i++) {
     const nnc_tensor *tensor = &model->variables[i].tensor;
-    int64_t bytes = row_elements(tensor) * nnc_dtype_size(tensor->dtype);
+    int64_t bytes = nnc_layout_row(tensor) * nnc_dtype_size(tensor->dtype);
     if (!model->channels_last[i]) continue;
     if (bytes > turned->bytes) turned->bytes = bytes;
     if (LEAST_BYTES > turned->bytes) turned->bytes = LEAST_BYTES;
@@ -35,20 +32,6 @@ void nnc_turned_close(nnc_turned *turned) {
   *turned = (nnc_turned){0};
 }
 
-bool nnc_turned_has(const nnc_turned *turned, const nnc_tensor *tensor) {
-  const nnc_model *model = turned->model;
-  for (int i = 0; model->channels_last && i < model->variable_count; i++)
-    if (model->channels_last[i] && model->variables[i].tensor.offset == tensor->offset) return true;
-  return false;
-}
-
-/* Where an element of a tensor is in `rows`, of which `first` is the number of the first. */
-static int64_t turned_place(const nnc_tensor *tensor, int64_t element, int64_t first) {
-  int64_t row = row_elements(tensor), channels = tensor->dim[1], places = row / channels;
-  int64_t within = element % row;
-  return (element / row - first) * row + within % places * channels + within / places;
-}
-
 /* Rows [first, end) hold what is left from element `at` on, as much of it as there is memory for. */
 typedef struct Rows {
   int64_t first, end;
@@ -56,7 +39,7 @@ typedef struct Rows {
 } Rows;
 
 static Rows rows_from(const nnc_turned *turned, const nnc_turned_part *part, int64_t at) {
-  int64_t row = row_elements(part->tensor), size = nnc_dtype_size(part->tensor->dtype);
+  int64_t row = nnc_layout_row(part->tensor), size = nnc_dtype_size(part->tensor->dtype);
   Rows rows = {.first = at / row, .stop = part->from + part->count};
   rows.end = rows.first + turned->bytes / (row * size);
   if (rows.end * row < rows.stop) rows.stop = rows.end * row;
@@ -66,7 +49,7 @@ static Rows rows_from(const nnc_turned *turned, const nnc_turned_part *part, int
 }
 
 static CuAddress rows_address(const nnc_turned_part *part, const Rows *rows, int64_t *bytes) {
-  int64_t row = row_elements(part->tensor) * nnc_dtype_size(part->tensor->dtype);
+  int64_t row = nnc_layout_row(part->tensor) * nnc_dtype_size(part->tensor->dtype);
   *bytes = (rows->end - rows->first) * row;
   return part->base + (CuAddress)(rows->first * row);
 }
@@ -80,21 +63,26 @@ void nnc_turned_read(const nnc_turned *turned, nnc_transfer *transfer, const nnc
     nnc_transfer_out(transfer, turned->rows, address, bytes);
     for (; at < rows.stop; at++)
       memcpy((char *)to + (at - part->from) * size,
-             turned->rows + turned_place(part->tensor, at, rows.first) * size, (size_t)size);
+             turned->rows +
+                 (nnc_layout_place(part->tensor, at) - rows.first * nnc_layout_row(part->tensor)) *
+                     size,
+             (size_t)size);
   }
 }
 
 /* Rows of which only a part is written are read before. */
 void nnc_turned_write(const nnc_turned *turned, nnc_transfer *transfer, const nnc_turned_part *part,
                       const void *values) {
-  int64_t size = nnc_dtype_size(part->tensor->dtype), row = row_elements(part->tensor), bytes;
+  int64_t size = nnc_dtype_size(part->tensor->dtype), row = nnc_layout_row(part->tensor), bytes;
   for (int64_t at = part->from; at < part->from + part->count;) {
     Rows rows = rows_from(turned, part, at);
     CuAddress address = rows_address(part, &rows, &bytes);
     if (at % row != 0 || rows.stop % row != 0)
       nnc_transfer_out(transfer, turned->rows, address, bytes);
     for (; at < rows.stop; at++)
-      memcpy(turned->rows + turned_place(part->tensor, at, rows.first) * size,
+      memcpy(turned->rows +
+                 (nnc_layout_place(part->tensor, at) - rows.first * nnc_layout_row(part->tensor)) *
+                     size,
              (const char *)values + (at - part->from) * size, (size_t)size);
     nnc_transfer_in(transfer, address, turned->rows, bytes);
   }

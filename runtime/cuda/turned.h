@@ -15,9 +15,6 @@ typedef struct nnc_turned {
 bool nnc_turned_open(nnc_turned *turned, const nnc_model *model); /* false after a message */
 void nnc_turned_close(nnc_turned *turned);
 
-/* Whether the tensor is such a variable. */
-bool nnc_turned_has(const nnc_turned *turned, const nnc_tensor *tensor);
-
 /* Elements [from, from + count) of it, whose memory begins at `base`. */
 typedef struct nnc_turned_part {
   const nnc_tensor *tensor;

@@ -15,7 +15,7 @@
  *     --half bf16|f16           all floats of the seeds' graphs in 16 bits
  *     --far f32|f64             values from 1e-30 to 1e30, in every fourth graph zeros, infinities and
  *                               NaNs among them; most floats, or all, of that type (f32: needs --stage c)
- *     --target cpu|toy|cuda     what executables are for (cpu): toy is tests/toy_target, cuda needs
+  *     --target cpu|toy|cuda|last     what executables are for (cpu): toy is tests/toy_target, cuda needs
  *                               tests/cuda_emulator, or an NVIDIA GPU
  *     --cflags FLAGS            for the C compiler (-O1)
  *     --jobs N                  so many at the same time (1)

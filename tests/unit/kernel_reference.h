@@ -158,6 +158,16 @@ static int64_t reference_place(int64_t a, int64_t b, int64_t extent_b, const int
   return place;
 }
 
+/* The same in operand `operand` of a convolution, whose channels may lie last. */
+static int64_t reference_plane(const ConvSlots *s, int operand, int64_t row, int64_t channel,
+                               int64_t channels, const int64_t *at, const int64_t *extent) {
+  int64_t place = row;
+  if ((s->last >> operand & 1) == 0)
+    return reference_place(row, channel, channels, at, extent, s->spatial);
+  for (int i = 0; i < s->spatial; i++) place = place * extent[i] + at[i];
+  return place * channels + channel;
+}
+
 /* Position under a tap; false in the padding. */
 static bool reference_under(const ConvSlots *s, const int64_t *out, const int64_t *tap,
                             int64_t *in) {
@@ -172,19 +182,19 @@ static bool reference_under(const ConvSlots *s, const int64_t *out, const int64_
 static double reference_x(const Reference *r, int operand, int64_t n, int64_t channel,
                           const int64_t *in) {
   const ConvSlots *s = &r->kernel->conv;
-  return r->before[operand][reference_place(n, channel, s->c, in, s->in, s->spatial)];
+  return r->before[operand][reference_plane(s, operand, n, channel, s->c, in, s->in)];
 }
 
 static double reference_w(const Reference *r, int operand, int64_t k, int64_t c,
                           const int64_t *tap) {
   const ConvSlots *s = &r->kernel->conv;
-  return r->before[operand][reference_place(k, c, s->c / s->groups, tap, s->kernel, s->spatial)];
+  return r->before[operand][reference_plane(s, operand, k, c, s->c / s->groups, tap, s->kernel)];
 }
 
 static double reference_y(const Reference *r, int operand, int64_t n, int64_t k,
                           const int64_t *out) {
   const ConvSlots *s = &r->kernel->conv;
-  return r->before[operand][reference_place(n, k, s->k, out, s->out, s->spatial)];
+  return r->before[operand][reference_plane(s, operand, n, k, s->k, out, s->out)];
 }
 
 /* y[n, k, out] */
@@ -247,13 +257,13 @@ static double reference_max_pool_grad(const Reference *r) {
     bool found = false;
     do {
       if (!reference_under(s, out, tap, in)) continue;
-      double x = r->before[0][reference_place(r->at[0], r->at[1], s->c, in, s->in, s->spatial)];
+      double x = reference_x(r, 0, r->at[0], r->at[1], in);
       if (found && !(x > best || (x != x && best == best))) continue;
       found = true, best = x;
       memcpy(best_in, in, sizeof in);
     } while (reference_next(tap, s->kernel, s->spatial));
     if (found && memcmp(best_in, r->at + 2, sizeof *best_in * (size_t)s->spatial) == 0)
-      sum += r->before[1][reference_place(r->at[0], r->at[1], s->c, out, s->out, s->spatial)];
+      sum += reference_y(r, 1, r->at[0], r->at[1], out);
   } while (reference_next(out, s->out, s->spatial));
   return sum;
 }

@@ -174,9 +174,24 @@ static ConvSlots conv_slots(const ConvShape *s) {
   return slots;
 }
 
-/* epilogue 0: store; 1: relu(result + bias[axis 1]); 2: an update in place. */
+enum { RESULT_LAST = 4 };
+
+/* Of a value [n, c, ...], row-major or with its channels last. */
+static Index *planes_place(CaseList *list, int rank, const int64_t *extent, bool is_last) {
+  int64_t stride[5] = {0}, below = is_last ? extent[1] : 1;
+  for (int i = rank - 1; i >= 0; i--) {
+    if (i == 1 && is_last) continue;
+    stride[i] = below;
+    below *= extent[i];
+  }
+  if (is_last) stride[1] = 1;
+  return strided(list, rank, stride);
+}
+
+/* epilogue 0: store; 1: relu(result + bias[axis 1]); 2: an update in place. `last`: as in ConvSlots, and
+ * RESULT_LAST. */
 static void make_conv(CaseList *list, const ConvShape *s, KernelKind kind, DType dtype,
-                      int epilogue) {
+                      int epilogue, int last) {
   ConvSlots slots = conv_slots(s);
   int64_t x[5] = {s->n, s->c}, w[5] = {s->k, s->c / s->groups}, y[5] = {s->n, s->k};
   for (int i = 0; i < s->spatial; i++)
@@ -191,12 +206,11 @@ static void make_conv(CaseList *list, const ConvShape *s, KernelKind kind, DType
   const char *const *names = all_names[list->cases.count % 3];
   Kernel *kernel = new_kernel(list, kind, rank, result);
   kernel->conv = slots;
+  kernel->conv.last = last & ~RESULT_LAST;
   add_operand(kernel, names[0], dtype, product(rank, left), false);
   add_operand(kernel, names[1], dtype, product(rank, right), false);
   int out = add_operand(kernel, names[2], dtype, product(rank, result), true);
-  int64_t stride[5] = {0};
-  for (int i = rank - 1, below = 1; i >= 0; i--) stride[i] = below, below *= (int)result[i];
-  Index *place = strided(list, rank, stride);
+  Index *place = planes_place(list, rank, result, last & RESULT_LAST);
   Expr *value = new_expr(list, EXPR_RESULT, dtype);
   if (epilogue == 1) {
     int bias = add_operand(kernel, "b", dtype, result[1], false);
@@ -250,17 +264,49 @@ static void make_convolutions(CaseList *list) {
   for (size_t i = 0; i < sizeof conv_shapes / sizeof *conv_shapes; i++)
     for (int kind = 0; kind < 3; kind++, turn++)
       make_conv(list, &conv_shapes[i], kinds[kind], turn % 4 == 3 ? DTYPE_F64 : DTYPE_F32,
-                turn % 3 ? (turn + (int)i) % 3 : (turn / 3) % 3);
+                turn % 3 ? (turn + (int)i) % 3 : (turn / 3) % 3, 0);
   for (int kind = 0; kind < 3; kind++) {
-    make_conv(list, &conv_shapes[2], kinds[kind], DTYPE_BF16, 0);
-    make_conv(list, &conv_shapes[0], kinds[kind], DTYPE_F16, 1);
-    make_conv(list, &conv_shapes[5], kinds[kind], DTYPE_F64, 1);
+    make_conv(list, &conv_shapes[2], kinds[kind], DTYPE_BF16, 0, 0);
+    make_conv(list, &conv_shapes[0], kinds[kind], DTYPE_F16, 1, 0);
+    make_conv(list, &conv_shapes[5], kinds[kind], DTYPE_F64, 1, 0);
   }
+}
+
+/* With their channels last; all shapes of above, and some more. */
+static void make_convolutions_last(CaseList *list) {
+  static const KernelKind kinds[] = {KERNEL_CONV, KERNEL_CONV_INPUT, KERNEL_CONV_WEIGHT};
+  static const ConvShape more[] = {
+      {3, 64, 48, 1, 2, {14, 10}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+      {2, 32, 24, 1, 2, {9, 9}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, {1, 1}},
+      {2, 24, 72, 3, 2, {9, 8}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, {1, 1}},
+      {2, 3, 40, 1, 2, {30, 31}, {7, 7}, {2, 2}, {3, 3}, {3, 3}, {1, 1}},
+      {1, 530, 20, 1, 2, {5, 5}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}},
+      {2, 40, 40, 40, 2, {11, 12}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+      {2, 70, 70, 70, 2, {13, 9}, {5, 3}, {2, 2}, {2, 1}, {2, 1}, {1, 1}},
+      {1, 17, 17, 17, 1, {40}, {4}, {3}, {2}, {1}, {2}},
+      {1, 130, 130, 130, 3, {4, 5, 6}, {2, 3, 3}, {1, 2, 1}, {1, 1, 1}, {0, 1, 1}, {1, 1, 2}},
+      {2, 20, 20, 20, 2, {6, 6}, {2, 2}, {3, 3}, {0, 0}, {0, 0}, {1, 1}},
+      {2, 1, 1, 1, 1, {13}, {2}, {2}, {0}, {0}, {1}},
+      {2, 1, 18, 1, 2, {9, 8}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+  };
+  static const int lasts[] = {7, 1, 3, 6, 5, 2};
+  static const DType types[] = {DTYPE_F32, DTYPE_BF16, DTYPE_F32, DTYPE_F64, DTYPE_F16};
+  int count = (int)(sizeof conv_shapes / sizeof *conv_shapes), turn = 0;
+  int all = count + (int)(sizeof more / sizeof *more);
+  for (int i = 0; i < all; i++)
+    for (int kind = 0; kind < 3; kind++, turn++) {
+      const ConvShape *shape = i < count ? &conv_shapes[i] : &more[i - count];
+      make_conv(list, shape, kinds[kind], DTYPE_F32, turn % 3, 7);
+      make_conv(list, shape, kinds[kind], types[(turn + i) % 5], (turn + i) % 3, lasts[turn % 6]);
+    }
+  /* Pairs of channels: of a place, not of two. */
+  static const ConvShape odd = {3, 7, 8, 1, 2, {6, 3}, {3, 2}, {1, 2}, {0, 0}, {3, 2}, {1, 1}};
+  for (int kind = 0; kind < 3; kind++) make_conv(list, &odd, kinds[kind], DTYPE_BF16, 0, 7);
 }
 
 /* ---- adding at places ---- */
 
-static void make_pool(CaseList *list, const ConvShape *s, DType dtype) {
+static void make_pool(CaseList *list, const ConvShape *s, DType dtype, int last) {
   ConvSlots slots = conv_slots(s);
   int64_t x[5] = {s->n, s->c}, y[5] = {s->n, s->c};
   for (int i = 0; i < s->spatial; i++) x[2 + i] = slots.in[i], y[2 + i] = slots.out[i];
@@ -268,14 +314,14 @@ static void make_pool(CaseList *list, const ConvShape *s, DType dtype) {
   Kernel *kernel = new_kernel(list, KERNEL_MAX_POOL_GRAD, rank, x);
   kernel->conv = slots;
   kernel->conv.k = kernel->conv.groups = s->c;
+  kernel->conv.last = last & ~RESULT_LAST;
   add_operand(kernel, "x", dtype, product(rank, x), false);
   add_operand(kernel, "dy", dtype, product(rank, y), false);
   int out = add_operand(kernel, "dx", dtype, product(rank, x), true);
-  int64_t stride[5] = {0};
-  for (int i = rank - 1, below = 1; i >= 0; i--) stride[i] = below, below *= (int)x[i];
-  Index *place = strided(list, rank, stride);
+  Index *place = planes_place(list, rank, x, last & RESULT_LAST);
+  Index *own = planes_place(list, rank, x, last & 1);
   Expr *value = apply(list, OP_MUL, dtype, new_expr(list, EXPR_RESULT, dtype),
-                      load_at(list, kernel, 0, place), NULL);
+                      load_at(list, kernel, 0, own), NULL);
   add_store(kernel->epilogue, &kernel->epilogue_count, out, place, value);
   add_case(list, "max_pool_grad", kernel, 1);
 }
@@ -321,10 +367,20 @@ static void make_indexed(CaseList *list) {
       {1, 2, 2, 2, 2, {5, 700}, {3, 5}, {1, 2}, {1, 2}, {1, 2}, {1, 2}}, /* two spans */
       {1, 3, 3, 3, 1, {9}, {5}, {3}, {4}, {3}, {1}},
       {2, 3, 3, 3, 2, {7, 7}, {7, 7}, {1, 1}, {0, 0}, {0, 0}, {1, 1}},
+      {2, 70, 70, 70, 2, {8, 9}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}},
   };
   for (size_t i = 0; i < sizeof pools / sizeof *pools; i++)
     for (int t = 0; t < 3; t++)
-      make_pool(list, &pools[i], t == 0 ? DTYPE_F32 : t == 1 ? DTYPE_F64 : DTYPE_BF16);
+      make_pool(list, &pools[i], t == 0 ? DTYPE_F32 : t == 1 ? DTYPE_F64 : DTYPE_BF16, 0);
+  for (size_t i = 0; i < sizeof pools / sizeof *pools; i++)
+    for (int t = 0; t < 3; t++)
+      make_pool(list, &pools[i],
+                t == 0   ? DTYPE_BF16
+                : t == 1 ? DTYPE_F64
+                         : DTYPE_F32,
+                t == 0   ? 1
+                : t == 1 ? 6
+                         : 7);
   make_scatter(list, 50, 9, 33, 1, DTYPE_F32, DTYPE_I32);
   make_scatter(list, 70, 5, 4, 5, DTYPE_F64, DTYPE_I64);
   make_scatter(list, 20, 300, 200, 1, DTYPE_F32, DTYPE_U8);

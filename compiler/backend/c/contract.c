@@ -4,37 +4,12 @@
  * broadcast (`a`, rows of the tile) is the kernel's right one.  The epilogue's inner loop runs
  * over the axis along which its accesses are contiguous: the tile's columns, or its rows (then a
  * panel at a time). */
-#include "backend/c/kernels.h"
+#include "backend/c/contract.h"
 #include "backend/common/c.h"
 
 #include "kernel/builder.h"
-#include "backend/c/tiles.h"
 #include "support/integers.h"
 #include "support/panic.h"
-
-typedef struct ContractWriter {
-  Arena *arena;
-  KernelFunction *function;
-  const Kernel *kernel;
-  ContractGrid grid;
-  DType sum;
-  const AxisGroup *a, *b; /* outer groups of the broadcast side and of the vector side */
-  int m_axis, n_axis;     /* the kernel's first axes of m and n */
-  int a_slot, b_slot;     /* operand numbers */
-  bool rows_inner;        /* the epilogue's inner loop is over the tile's rows */
-  bool whole_block;       /* sums of the whole task are kept: k is cut */
-  const char *packed; /* what packed elements and their tiles are called: the sum's type, bf16 */
-} ContractWriter;
-
-/* The offset that element `flat` of a group has in an operand. */
-static const char *offset_in(Arena *arena, const AxisGroup *group, int slot, const char *flat) {
-  const char *text = expression_group_offset(arena, group, slot, flat);
-  return text ? text : "0";
-}
-
-static long long only_stride(const AxisGroup *group, int slot) {
-  return group->count == 0 ? 0 : (long long)group->stride[slot][0];
-}
 
 /* ---- the epilogue ---- */
 
@@ -84,6 +59,7 @@ static void open_tile_loop(const TileLoop *loop, bool is_row) {
             is_row ? "rows" : "cols", name);
   declare_axes(writer, loop->code, is_m ? writer->m_axis : writer->n_axis,
                is_m ? writer->n_axis : writer->kernel->axis_count, is_row ? "m + r" : "n + c");
+  if (is_row) window_write_guard(writer, loop->code);
 }
 
 static void open_inner_loop(void *context) {
@@ -116,168 +92,6 @@ static const char *epilogue_call(const ContractWriter *writer, const char *tile,
   return arena_printf(writer->arena, "%s_epilogue(worker, batch, %s, %s, n, %s, %s, TILE_ROW%s);",
                       writer->function->name, m, rows, cols, tile,
                       function_arguments(writer->arena, writer->function));
-}
-
-/* ---- packing ---- */
-
-static const char *converted(const ContractWriter *writer, int slot, const char *element) {
-  DType dtype = writer->kernel->operands[slot].dtype;
-  if (dtype_is_half(dtype))
-    return arena_printf(writer->arena, "nnc_from_%s(%s)", dtype_name(dtype), element);
-  return arena_printf(writer->arena, "(%s)%s", c_value_type(writer->sum), element);
-}
-
-typedef struct Packing {
-  int slot;
-  const AxisGroup *outer;
-  const char *from, *to;     /* pointers: the operand, the block's first group of columns */
-  const char *width, *group; /* columns of a group, elements from one group to the next */
-  const char *first, *count; /* the block's first column, and how many it has */
-} Packing;
-
-/* Elements from the flat number `at` on whose offsets grow by the innermost stride. */
-static const char *run_length(Arena *arena, const AxisGroup *group, const char *at,
-                              const char *left) {
-  if (group->count <= 1) return left;
-  long long extent = (long long)group->extent[group->count - 1];
-  return arena_printf(arena, "nnc_least(%lld - (%s) %% %lld, %s)", extent, at, extent, left);
-}
-
-static long long inner_stride(const AxisGroup *group, int slot) {
-  return group->count == 0 ? 0 : (long long)group->stride[slot][group->count - 1];
-}
-
-static const char *block_zeros(const ContractWriter *writer, const Packing *pack) {
-  return arena_printf(writer->arena, "nnc_pack_zeros_%s(%s, %s, %s, depth, %s);\n", writer->packed,
-                      pack->to, pack->width, pack->group, pack->count);
-}
-
-/* nnc_pack_block_NAME copies elements of this type. */
-static const char *pack_name(const ContractWriter *writer, DType from) {
-  if (writer->grid.is_bf16 || !dtype_is_half(from)) return writer->packed;
-  return arena_printf(writer->arena, "%s_%s", writer->packed, dtype_name(from));
-}
-
-static const char *packed_type(const ContractWriter *writer) {
-  return writer->grid.is_bf16 ? "nnc_packed_bf16" : c_value_type(writer->sum);
-}
-
-/* By runs along both axes: of the sum's type, so that pieces are only copied, or of 16 bits. */
-static const char *pack_runs(const ContractWriter *writer, const Packing *pack) {
-  Arena *arena = writer->arena;
-  const AxisGroup *k = &writer->kernel->contract.k, *outer = pack->outer;
-  const char *part = pack_name(writer, writer->kernel->operands[pack->slot].dtype);
-  const char *strides = arena_printf(arena, "%lld, %lld", inner_stride(k, pack->slot),
-                                     inner_stride(outer, pack->slot));
-  if (k->count <= 1 && outer->count <= 1)
-    return arena_printf(arena,
-                        "nnc_pack_block_%s(%s, %s, %s, 0, depth, %s,\n    %s + %s + %s, %s);\n%s",
-                        part, pack->to, pack->width, pack->group, pack->count, pack->from,
-                        offset_in(arena, outer, pack->slot, pack->first),
-                        offset_in(arena, k, pack->slot, "k"), strides, block_zeros(writer, pack));
-  const char *column = arena_printf(arena, "(%s + c)", pack->first);
-  return arena_printf(
-      arena,
-      "for (int64_t c = 0, columns; c < %s; c += columns) {\n"
-      "  columns = %s;\n"
-      "  for (int64_t i = 0, steps; i < depth; i += steps) {\n"
-      "    steps = %s;\n"
-      "    nnc_pack_block_%s(%s + i%s * %s, %s, %s, c, steps, columns,\n"
-      "                      %s + %s + %s, %s);\n"
-      "  }\n"
-      "}\n"
-      "%s",
-      pack->count, run_length(arena, outer, column, arena_printf(arena, "%s - c", pack->count)),
-      run_length(arena, k, "k + i", "depth - i"), part, pack->to,
-      writer->grid.is_bf16 ? " / NNC_DEPTH_bf16" : "", pack->width, pack->width, pack->group,
-      pack->from, offset_in(arena, outer, pack->slot, column),
-      offset_in(arena, k, pack->slot, "(k + i)"), strides, block_zeros(writer, pack));
-}
-
-/* Element by element, converted to the sum's type. */
-static const char *pack_elements(const ContractWriter *writer, const Packing *pack) {
-  Arena *arena = writer->arena;
-  const char *element = arena_printf(
-      arena, "%s[%s + %s]", pack->from,
-      offset_in(arena, pack->outer, pack->slot, arena_printf(arena, "(%s + c)", pack->first)),
-      offset_in(arena, &writer->kernel->contract.k, pack->slot, "(k + i)"));
-  return arena_printf(arena,
-                      "for (int64_t i = 0; i < depth; i++)\n"
-                      "  for (int64_t c = 0; c < %s; c++)\n"
-                      "    (%s)[c / %s * %s + i * %s + c %% %s] = %s;\n"
-                      "%s",
-                      pack->count, pack->to, pack->width, pack->group, pack->width, pack->width,
-                      converted(writer, pack->slot, element), block_zeros(writer, pack));
-}
-
-static const char *pack_text(const ContractWriter *writer, const Packing *pack) {
-  DType from = writer->kernel->operands[pack->slot].dtype;
-  bool widens = dtype_is_half(from) && writer->sum == DTYPE_F32;
-  return from == writer->sum || widens ? pack_runs(writer, pack) : pack_elements(writer, pack);
-}
-
-/* Groups of MR rows: [depth][MR] each. */
-static const char *pack_a_text(const ContractWriter *writer) {
-  if (!writer->grid.pack_a) return "";
-  Packing pack = {.slot = writer->a_slot,
-                  .outer = writer->a,
-                  .from = "left",
-                  .to = "packed_a",
-                  .width = "MR",
-                  .group = "A_GROUP",
-                  .first = "m_first",
-                  .count = "(m_end - m_first)"};
-  return pack_text(writer, &pack);
-}
-
-/* Groups of NR columns: [depth][NR] each, whole vectors filled with 0. */
-static const char *pack_b_text(const ContractWriter *writer) {
-  if (!writer->grid.pack_b) return "";
-  Packing pack = {.slot = writer->b_slot,
-                  .outer = writer->b,
-                  .from = "right",
-                  .to = "panels",
-                  .width = "NR",
-                  .group = "B_GROUP",
-                  .first = "n_first",
-                  .count = "(n_end - n_first)"};
-  const ContractGrid *grid = &writer->grid;
-  const char *packing = pack_text(writer, &pack);
-  const char *panels = grid->b_piece > 0
-                           ? arena_printf(writer->arena, "packed_b + k / KB * (int64_t)%lld",
-                                          (long long)grid->b_piece)
-                           : "packed_b";
-  const char *declared =
-      arena_printf(writer->arena, "%s *const panels = %s;\n", packed_type(writer), panels);
-  if (!grid->keeps_b) return arena_printf(writer->arena, "%s%s", declared, packing);
-  return arena_printf(writer->arena,
-                      "%s"
-                      "if (packed != task / M_BLOCKS) {\n"
-                      "%s"
-                      "  if (is_last) packed = task / M_BLOCKS;\n"
-                      "}\n",
-                      declared, packing);
-}
-
-static const char *panel_text(const ContractWriter *writer) {
-  Arena *arena = writer->arena;
-  const char *type = packed_type(writer);
-  if (writer->grid.pack_b)
-    return arena_printf(arena,
-                        "const %s *const panel = panels + (n - n_first) / NR * B_GROUP;\n"
-                        "const int64_t panel_row = NR;\n",
-                        type);
-  long long row = only_stride(&writer->kernel->contract.k, writer->b_slot);
-  return arena_printf(arena,
-                      "const %s *panel = right + k * %lld + n;\n"
-                      "int64_t panel_row = %lld;\n"
-                      "if (cols %% LANES != 0) {\n"
-                      "  nnc_pack_block_%s(packed_b, NR, 0, 0, depth, cols, panel, panel_row, 1);\n"
-                      "  nnc_pack_zeros_%s(packed_b, NR, 0, depth, cols);\n"
-                      "  panel = packed_b;\n"
-                      "  panel_row = NR;\n"
-                      "}\n",
-                      type, row, row, c_type_name(writer->sum), c_type_name(writer->sum));
 }
 
 /* ---- what to prefetch during a tile ---- */
@@ -334,7 +148,7 @@ static const char *ahead_of_epilogue(const ContractWriter *writer, const Place *
 
 /* A share of the next panel of b for each of the block's tiles. */
 static const char *ahead_of_panel(const ContractWriter *writer) {
-  long long row = only_stride(&writer->kernel->contract.k, writer->b_slot);
+  long long row = contract_stride(&writer->kernel->contract.k, writer->b_slot);
   int size = dtype_size(writer->sum);
   return arena_printf(
       writer->arena,
@@ -349,7 +163,7 @@ static const char *ahead_of_panel(const ContractWriter *writer) {
 /* The next tile's rows of a, where a is large and used for few columns. */
 static const char *ahead_of_rows(const ContractWriter *writer) {
   int size = dtype_size(writer->sum);
-  long long step = only_stride(writer->a, writer->a_slot) * size;
+  long long step = contract_stride(writer->a, writer->a_slot) * size;
   const char *next = arena_printf(writer->arena, "(uintptr_t)a + MR * %lldu", step), *bases = next;
   const char *steps = code_integer(writer->arena, step);
   for (int i = 1; i < MOST_PLACES; i++) {
@@ -368,7 +182,7 @@ static bool reads_rows_once(const ContractWriter *writer) {
   const ContractGrid *grid = &writer->grid;
   return !grid->pack_a && is_large(writer, writer->a_slot) && grid->n <= FEW_COLUMNS &&
          grid->k * dtype_size(writer->sum) <= LONG_ROW && grid->k >= 8 &&
-         only_stride(&writer->kernel->contract.k, writer->a_slot) == 1;
+         contract_stride(&writer->kernel->contract.k, writer->a_slot) == 1;
 }
 
 static const char *ahead_text(const ContractWriter *writer) {
@@ -395,7 +209,7 @@ static const char *side_pointer(const ContractWriter *writer, int slot) {
   const char *name = writer->function->operands[slot];
   if (batch->count == 0) return name;
   return arena_printf(writer->arena, "%s + %s", name,
-                      offset_in(writer->arena, batch, slot, "batch"));
+                      contract_offset(writer->arena, batch, slot, "batch"));
 }
 
 static const char *tile_done(const ContractWriter *writer) {
@@ -448,11 +262,16 @@ static const char *sums_text(const ContractWriter *writer) {
                       (long long)(writer->grid.a_bytes + writer->grid.b_bytes));
 }
 
+static bool has_window_rows(const ContractWriter *writer) {
+  return writer->window && writer->window->side == WINDOW_ROWS;
+}
+
 static const char *a_place(const ContractWriter *writer) {
+  if (has_window_rows(writer)) return "packed_a + (m - m_first) * A_WINDOW";
   if (writer->grid.pack_a) return "packed_a + (m - m_first) / MR * A_GROUP";
   return arena_printf(writer->arena, "left + m * %lld + k * %lld",
-                      only_stride(writer->a, writer->a_slot),
-                      only_stride(&writer->kernel->contract.k, writer->a_slot));
+                      contract_stride(writer->a, writer->a_slot),
+                      contract_stride(&writer->kernel->contract.k, writer->a_slot));
 }
 
 static void prepare(ContractWriter *writer) {
@@ -462,7 +281,7 @@ static void prepare(ContractWriter *writer) {
   writer->n_axis = slots->batch.count + slots->m.count;
   CHECK(kernel->axis_count <= writer->n_axis + slots->n.count &&
         (kernel->axis_count > writer->n_axis) == (slots->n.count > 0));
-  writer->grid = contract_grid(kernel);
+  writer->grid = contract_grid(kernel, writer->window);
   writer->sum = kernel_sum_type(kernel);
   writer->packed = writer->grid.is_bf16 ? "bf16" : c_type_name(writer->sum);
   writer->a_slot = writer->grid.swap ? 1 : 0;
@@ -481,7 +300,7 @@ static void add_types(TemplateHoles *holes, const ContractWriter *writer) {
   template_add(holes, "TYPE", c_value_type(writer->sum));
   template_add(holes, "T", c_type_name(writer->sum));
   template_add(holes, "P", writer->packed);
-  template_add(holes, "PACKED_TYPE", packed_type(writer));
+  template_add(holes, "PACKED_TYPE", contract_packed_type(writer));
   template_add(holes, "TILES", is_bf16 ? "NNC_TILES_bf16" : writer->packed);
   template_add(holes, "KB_PACKED", is_bf16 ? "KB / NNC_DEPTH_bf16" : "KB");
   template_add(holes, "DEPTH", is_bf16 ? "(depth + NNC_DEPTH_bf16 - 1) / NNC_DEPTH_bf16" : "depth");
@@ -502,6 +321,11 @@ static void add_extents(TemplateHoles *holes, const ContractGrid *grid) {
   template_add_integer(holes, "B_BYTES", grid->b_bytes);
 }
 
+/* Of the task's batch: phases of a convolution differ. */
+static const char *whole_depth(const ContractWriter *writer) {
+  return writer->window && writer->window->phases > 1 ? "whole" : "K";
+}
+
 /* What is declared where something uses it. */
 static void add_declarations(TemplateHoles *holes, const ContractWriter *writer) {
   const ContractGrid *grid = &writer->grid;
@@ -509,16 +333,20 @@ static void add_declarations(TemplateHoles *holes, const ContractWriter *writer)
   bool has_batch = has_epilogue || writer->kernel->contract.batch.count > 0;
   template_add(holes, "BATCH",
                has_batch ? "const int64_t batch = task / ((int64_t)M_BLOCKS * N_BLOCKS);" : "");
-  template_add(holes, "IS_LAST", has_epilogue || grid->keeps_b ? ", is_last = k + KB >= K" : "");
+  template_add(holes, "IS_LAST",
+               has_epilogue || grid->keeps_b
+                   ? arena_printf(writer->arena, ", is_last = k + KB >= %s", whole_depth(writer))
+                   : "");
   template_add(holes, "SUMS", has_epilogue ? sums_text(writer) : "");
   template_add(holes, "RESULT", result_pointer(writer));
   template_add(holes, "PACKED",
                grid->keeps_b ? "int64_t packed = -1; /* the columns that packed_b holds */\n" : "");
 }
 
-static void contract_write(Code *code, KernelFunction *function) {
+void contract_write_product(Code *code, KernelFunction *function, const WindowProduct *window) {
   Arena *arena = code->arena;
-  ContractWriter writer = {.arena = arena, .function = function, .kernel = function->kernel};
+  ContractWriter writer = {
+      .arena = arena, .function = function, .kernel = function->kernel, .window = window};
   prepare(&writer);
   const ContractGrid *grid = &writer.grid;
   const AxisGroup *k = &function->kernel->contract.k;
@@ -528,17 +356,24 @@ static void contract_write(Code *code, KernelFunction *function) {
   add_extents(&holes, grid);
   add_declarations(&holes, &writer);
   template_add(&holes, "TILE_ROW", tile_row(&writer));
+  template_add(&holes, "WINDOWS", window_tables(&writer));
+  template_add(&holes, "WINDOW_DEPTH", window_depth(&writer));
+  template_add(&holes, "WHOLE", whole_depth(&writer));
   template_add(&holes, "LEFT", side_pointer(&writer, writer.a_slot));
   template_add(&holes, "RIGHT", side_pointer(&writer, writer.b_slot));
-  template_add(&holes, "PACK_A", pack_a_text(&writer));
-  template_add(&holes, "PACK_B", pack_b_text(&writer));
-  template_add(&holes, "PANEL", panel_text(&writer));
+  template_add(&holes, "PACK_A", contract_pack_a(&writer));
+  template_add(&holes, "PACK_B", contract_pack_b(&writer));
+  template_add(&holes, "PANEL", contract_panel(&writer));
   template_add(&holes, "A", a_place(&writer));
   template_add(&holes, "TILE", tile_place(&writer));
   template_add(&holes, "A_ROW",
-               grid->pack_a ? "1" : code_integer(arena, only_stride(writer.a, writer.a_slot)));
+               has_window_rows(&writer) ? "A_WINDOW"
+               : grid->pack_a           ? "1"
+                              : code_integer(arena, contract_stride(writer.a, writer.a_slot)));
   template_add(&holes, "A_K",
-               grid->pack_a ? "MR" : code_integer(arena, only_stride(k, writer.a_slot)));
+               has_window_rows(&writer) ? "1"
+               : grid->pack_a           ? "MR"
+                                        : code_integer(arena, contract_stride(k, writer.a_slot)));
   template_add(&holes, "AHEAD", ahead);
   template_add(&holes, "AHEAD_POINTER", *ahead ? "&ahead" : "NULL");
   template_add(&holes, "TILE_DONE", tile_done(&writer));
@@ -550,10 +385,14 @@ static void contract_write(Code *code, KernelFunction *function) {
   template_render(code->out, "codegen_templates/contract.c", &holes);
 }
 
-static int64_t contract_tasks(const Kernel *kernel) { return contract_grid(kernel).tasks; }
+static void contract_write(Code *code, KernelFunction *function) {
+  contract_write_product(code, function, NULL);
+}
+
+static int64_t contract_tasks(const Kernel *kernel) { return contract_grid(kernel, NULL).tasks; }
 
 static int64_t contract_worker_bytes(const Kernel *kernel) {
-  ContractGrid grid = contract_grid(kernel);
+  ContractGrid grid = contract_grid(kernel, NULL);
   return grid.a_bytes + grid.b_bytes + grid.tile_bytes;
 }
 

@@ -1,10 +1,10 @@
 /* Convolutions as C, from the grid of backend/c/tiles.h: fills codegen_templates/conv.c (forward and
  * the adjoint in the input) and conv_weight.c, or where planes are small conv_patches.c (forward),
  * conv_columns.c (the adjoint in the input) and conv_weight_patches.c (in the weights). */
-#include "backend/c/kernels.h"
+#include "backend/c/contract.h"
+#include "backend/c/depthwise.h"
 #include "backend/common/c.h"
 
-#include "backend/c/tiles.h"
 #include "support/integers.h"
 #include "support/panic.h"
 
@@ -420,8 +420,24 @@ static void add_places(const ConvWriter *writer, TemplateHoles *holes) {
   }
 }
 
+/* The kernel as one of the product, whose axes the function's epilogue declares. */
+static void write_product(Code *code, const KernelFunction *function) {
+  WindowProduct product = window_product(code->arena, function->kernel);
+  KernelFunction own = *function;
+  own.kernel = product.kernel;
+  contract_write_product(code, &own, &product);
+}
+
 static void conv_write(Code *code, KernelFunction *function) {
   const Kernel *kernel = function->kernel;
+  if (kernel_is_depthwise(kernel)) {
+    depthwise_write(code, function);
+    return;
+  }
+  if (conv_is_product(kernel)) {
+    if (!function_write_empty(code, function)) write_product(code, function);
+    return;
+  }
   ConvWriter writer = {.arena = code->arena,
                        .function = function,
                        .kernel = kernel,
@@ -442,9 +458,25 @@ static void conv_write(Code *code, KernelFunction *function) {
   template_render(code->out, template_name(&writer), &holes);
 }
 
-static int64_t conv_tasks(const Kernel *kernel) { return conv_grid(kernel).tasks; }
+static ContractGrid product_grid(const Kernel *kernel) {
+  Arena *arena = arena_create();
+  WindowProduct product = window_product(arena, kernel);
+  ContractGrid grid = contract_grid(product.kernel, &product);
+  arena_destroy(arena);
+  return grid;
+}
+
+static int64_t conv_tasks(const Kernel *kernel) {
+  if (kernel_is_depthwise(kernel)) return depthwise_tasks(kernel);
+  return conv_is_product(kernel) ? product_grid(kernel).tasks : conv_grid(kernel).tasks;
+}
 
 static int64_t conv_worker_bytes(const Kernel *kernel) {
+  if (kernel_is_depthwise(kernel)) return depthwise_worker_bytes(kernel);
+  if (conv_is_product(kernel)) {
+    ContractGrid grid = product_grid(kernel);
+    return grid.a_bytes + grid.b_bytes + grid.tile_bytes;
+  }
   ConvGrid grid = conv_grid(kernel);
   return grid.source_bytes + grid.other_bytes + grid.tile_bytes;
 }

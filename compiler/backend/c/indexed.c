@@ -35,9 +35,12 @@ static LoopGrid planes_grid(const Kernel *kernel) {
                    windows * extent_product(slots->kernel, slots->spatial));
 }
 
-static int64_t planes_tasks(const Kernel *kernel) { return planes_grid(kernel).tasks; }
+static int64_t planes_tasks(const Kernel *kernel) {
+  return kernel->conv.last != 0 ? pool_last_tasks(kernel) : planes_grid(kernel).tasks;
+}
 
 static int64_t planes_worker_bytes(const Kernel *kernel) {
+  if (kernel->conv.last != 0) return pool_last_worker_bytes(kernel);
   return extent_product(kernel->conv.in, kernel->conv.spatial) * sum_size(kernel);
 }
 
@@ -59,6 +62,10 @@ static void max_pool_grad_write(Code *code, KernelFunction *function) {
   const ConvSlots *slots = &kernel->conv;
   LoopGrid grid = planes_grid(kernel);
   CHECK(kernel->axis_count == 2 + slots->spatial);
+  if (slots->last != 0) {
+    pool_last_write(code, function);
+    return;
+  }
   if (function_write_empty(code, function)) return;
   int64_t x[3], y[3], k[3], s[3], d[3], p[3];
   for (int i = 0; i < 3; i++) {

@@ -55,20 +55,23 @@ static void write_launch(Code *code, const KernelCall *call) {
 
 /* Variables of the templates and loops; axes, temporaries and such have names like i0 (naming.c). */
 static const char *const words[] = {
-    "first",        "last",    "row",       "rows",      "tile",       "cols",
-    "acc",          "packed",  "left",      "right",     "depth",      "batch",
-    "panel",        "sums",    "begin",     "end",       "count",      "best",
-    "better",       "image",   "images",    "chunk",     "group",      "channel",
-    "channels",     "taps",    "phases",    "phase",     "shift",      "length",
-    "raster",       "rasters", "from",      "to",        "value",      "given",
-    "planes",       "plane",   "patches",   "seen",      "tiles",      "part",
-    "slot",         "done",    "weights",   "window",    "where",      "distance",
-    "inside",       "shape",   "tap_count", "sort_keys", "spare_keys", "places",
-    "spare_places", "sorted",  "e",         "f",         "p",          "line",
-    "is_first",     "is_last", "m_first",   "m_end",     "n_first",    "n_end",
-    "vectors",      "width",   "g",         "g0",        "g1",         "g2",
-    "begin_0",      "begin_1", "begin_2",   "end_0",     "end_1",      "end_2",
-    "beyond",       "y0",      "y1",        NULL};
+    "first",        "last",      "row",       "rows",      "tile",       "cols",
+    "acc",          "packed",    "left",      "right",     "depth",      "batch",
+    "panel",        "sums",      "begin",     "end",       "count",      "best",
+    "better",       "image",     "images",    "chunk",     "group",      "channel",
+    "channels",     "taps",      "phases",    "phase",     "shift",      "length",
+    "raster",       "rasters",   "from",      "to",        "value",      "given",
+    "planes",       "plane",     "patches",   "seen",      "tiles",      "part",
+    "slot",         "done",      "weights",   "window",    "where",      "distance",
+    "inside",       "shape",     "tap_count", "sort_keys", "spare_keys", "places",
+    "spare_places", "sorted",    "e",         "f",         "p",          "line",
+    "is_first",     "is_last",   "m_first",   "m_end",     "n_first",    "n_end",
+    "vectors",      "width",     "g",         "g0",        "g1",         "g2",
+    "begin_0",      "begin_1",   "begin_2",   "end_0",     "end_1",      "end_2",
+    "beyond",       "y0",        "y1",        "y2",        "p0",         "p1",
+    "lines",        "first_tap", "offset",    "weight",    "sum",        "w",
+    "adds",         "place",     "met",       "whole",     "tap",        "steps",
+    "columns",      "panels",    NULL};
 
 const BackEnd back_end_c = {
     .dialect = &dialect_c,

@@ -15,6 +15,11 @@ extern const Target target_c; /* target.c */
 #define SOME_KERNEL(identifier, name)
 #include "kernel/kernels.def"
 
+/* pool_last.c: of the adjoint of max pooling where an operand has its channels last. */
+int64_t pool_last_tasks(const Kernel *kernel);
+int64_t pool_last_worker_bytes(const Kernel *kernel);
+void pool_last_write(Code *code, KernelFunction *function);
+
 /* Shared by them. */
 
 /* ", const float *restrict x, double lr, uint64_t k0_hash" */

@@ -61,10 +61,12 @@ DType loop_accumulator(const Stage *stage) {
   return dtype_is_half(dtype) ? DTYPE_F32 : dtype;
 }
 
-void loop_write_hint(LoopWriter *writer, int number, int64_t points) {
+bool loop_write_hint(LoopWriter *writer, int number, int64_t points) {
   enum { MANY = 512, INTERLEAVED = 32 }; /* double values of four of the widest vectors */
   bool suits = points >= MANY || points % INTERLEAVED == 0;
-  if (suits && expression_is_costly(&writer->scope, number)) code_line(writer->code, "NNC_COSTLY");
+  if (!suits || !expression_is_costly(&writer->scope, number)) return false;
+  code_line(writer->code, "NNC_COSTLY");
+  return true;
 }
 
 /* ---- columns ---- */
@@ -209,13 +211,21 @@ typedef struct PointLoop {
   const char *begin, *end;
 } PointLoop;
 
+/* Rows of few vectors, which a compiler would else write out element by element. */
+static bool has_short_rows(const Kernel *kernel) {
+  enum { FEW = 64 };
+  return kernel->axis_count > 1 && kernel->extent[kernel->axis_count - 1] <= FEW;
+}
+
 static void open_points(void *context) {
   const PointLoop *loop = context;
   int last = loop->writer->kernel->axis_count - 1;
   bool is_block = strcmp(loop->begin, "first") == 0;
-  loop_write_hint(loop->writer, loop->number, is_block ? NNC_BLOCK : loop->writer->points);
-  code_open(loop->writer->code, "for (int64_t i%d = %s; i%d < %s; i%d++)", last, loop->begin, last,
-            loop->end, last);
+  bool has_hint =
+      loop_write_hint(loop->writer, loop->number, is_block ? NNC_BLOCK : loop->writer->points);
+  bool is_rolled = !has_hint && has_short_rows(loop->writer->kernel);
+  code_open(loop->writer->code, "%sfor (int64_t i%d = %s; i%d < %s; i%d++)",
+            is_rolled ? "NNC_ROLLED " : "", last, loop->begin, last, loop->end, last);
 }
 
 static void write_point(void *context) {

@@ -24,8 +24,8 @@ void loop_open_axes(LoopWriter *writer, const Stage *stage, int from, int end);
 void loop_close(LoopWriter *writer, int count);
 /* The type in which a stage's values are accumulated. */
 DType loop_accumulator(const Stage *stage);
-/* Before a loop over so many points of a stage: that it is worth interleaving, if it is. */
-void loop_write_hint(LoopWriter *writer, int number, int64_t points);
+/* Before a loop over so many points of a stage: that it is worth interleaving, if it is; whether it is. */
+bool loop_write_hint(LoopWriter *writer, int number, int64_t points);
 
 /* A stage for one point of the domain. */
 void loop_write_row_stage(LoopWriter *writer, int number);

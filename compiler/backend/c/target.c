@@ -41,6 +41,16 @@ static bool conv_weight_is_product(const ConvSlots *slots) {
   return 1.15 * (1.05 * depth / LANES + 1 + copies) < sums;
 }
 
+/* Vectors are of channels then: of the result, or of both where each has its own. A group's own channels
+ * should fill one, or the few of a picture become many. */
+static bool keeps_channels_last(const ConvSlots *slots) {
+  enum { PICTURE = 4, HALF = LANES / 2 };
+  int64_t c = slots->c / slots->groups, k = slots->k / slots->groups;
+  if (c == 1 && k == 1) return slots->groups >= LANES && slots->groups % HALF == 0;
+  if (k % HALF != 0 || k < LANES) return false;
+  return (c % HALF == 0 && c >= LANES) || (c <= PICTURE && k >= 2 * LANES);
+}
+
 const Target target_c = {
     .name = "c",
     .back_end = &back_end_c,
@@ -63,6 +73,7 @@ const Target target_c = {
                    .few_rows = 16,
                    .huge = 4 << 20,
                    .many_columns = 8192,
+                   .few_channels = 1024,
                    .least_pieces = 4,
                    .most_pieces = 64},
     .fusion = {.most_operands = 40,
@@ -76,4 +87,7 @@ const Target target_c = {
     .conv_weight_is_product = conv_weight_is_product,
     .streams = streams_operand,
     .least_product_rows = 8, /* for a tile of registers */
+    .keeps_channels_last = keeps_channels_last,
+    .most_plane_channels = 1,
+    .channels_together = 1,
 };

@@ -12,6 +12,8 @@
 
 enum { SHORT_ROW = 8 /* a reduction over fewer elements is a scalar loop */ };
 
+struct WindowProduct; /* window.h */
+
 /* Loop kernels: the domain's axes but the last are flattened to `rows`; a task takes `row_chunk` of
  * them and one of `blocks` pieces, `block` long, of the last axis. Task = row chunk * blocks +
  * block. */
@@ -104,7 +106,8 @@ bool streams_operand(const Kernel *kernel, int operand);
 /* True when the stages with loops of their own read along these loops rather than along the
  * domain's last axis: rows, not columns. */
 bool runs_along_rows(const Kernel *kernel);
-ContractGrid contract_grid(const Kernel *kernel);
+/* `window`: of a convolution as this product, or NULL. */
+ContractGrid contract_grid(const Kernel *kernel, const struct WindowProduct *window);
 ConvGrid conv_grid(const Kernel *kernel);
 /* Templates that go through `rows` one by one, with `work` element operations each. */
 LoopGrid rows_grid(const Kernel *kernel, int64_t rows, int64_t work);

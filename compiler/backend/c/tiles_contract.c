@@ -6,6 +6,7 @@
  * estimated time. */
 #include "backend/c/tiles.h"
 
+#include "backend/c/window.h"
 #include <math.h>
 
 #include "support/integers.h"
@@ -295,21 +296,56 @@ static void take_memory(ContractGrid *grid, int64_t size) {
 }
 
 /* Whether panels hold pairs along k, which must not be cut by where its axes end. */
-static bool has_pairs(const Kernel *kernel) {
+static bool has_pairs(const Kernel *kernel, const WindowProduct *window) {
   const AxisGroup *k = &kernel->contract.k;
-  return kernel_multiplies_bf16(kernel) && (is_flat(k) || k->extent[k->count - 1] % 2 == 0);
+  WindowSide side = window ? window->side : WINDOW_NONE;
+  if (!kernel_multiplies_bf16(kernel) || side == WINDOW_COLUMNS) return false;
+  if (side == WINDOW_ROWS) return window->place_channels % 2 == 0;
+  return is_flat(k) || k->extent[k->count - 1] % 2 == 0;
 }
 
-ContractGrid contract_grid(const Kernel *kernel) {
+/* ---- convolutions: window.h ---- */
+
+enum { WINDOW_ROW_SLACK = 16 }; /* elements: rows of what a window sees are no power of 2 apart */
+
+/* Clocks to copy an element that is read through windows: neighbours together, or one by one. */
+static double window_clocks(const WindowProduct *window) {
+  return window->channel == 1 ? .15 + 4.0 / (double)greatest(window->tap_channels, 1) : 2;
+}
+
+static void add_window_costs(const WindowProduct *window, Costs *costs) {
+  if (window->side == WINDOW_ROWS) {
+    costs->pack_a = window_clocks(window);
+    costs->must_pack_a = costs->must_pack_b = true;
+  } else if (window->side == WINDOW_COLUMNS) {
+    costs->pack_b = window_clocks(window);
+    costs->must_pack_b = true;
+  }
+}
+
+/* Pieces of the depth end where taps do, if these are no longer. */
+static void cut_by_taps(ContractGrid *grid, const WindowProduct *window) {
+  int64_t channels = greatest(window->tap_channels, 1);
+  if (window->side != WINDOW_ROWS || grid->k_block >= grid->k || channels > grid->k_block) return;
+  grid->k_block = grid->k_block / channels * channels;
+}
+
+/* Whether the tile's rows are n. */
+static bool swaps(const Kernel *kernel, Side left, Side right) {
   const ContractSlots *slots = &kernel->contract;
-  Side left = {&slots->m, 0, kernel->operands[0].dtype};
-  Side right = {&slots->n, 1, kernel->operands[1].dtype};
   bool row_result = axis_group_extent(&slots->n) == 1 || is_contiguous(&slots->n, 2);
   bool column_result =
       is_flat(&slots->m) && axis_group_extent(&slots->m) > 1 && only_stride(&slots->m, 2) == 1;
-  ContractGrid grid = {.is_bf16 = has_pairs(kernel)};
-  grid.swap = side_cost(kernel, right, left, !column_result) <
-              side_cost(kernel, left, right, !row_result && column_result);
+  return side_cost(kernel, right, left, !column_result) <
+         side_cost(kernel, left, right, !row_result && column_result);
+}
+
+ContractGrid contract_grid(const Kernel *kernel, const WindowProduct *window) {
+  const ContractSlots *slots = &kernel->contract;
+  Side left = {&slots->m, 0, kernel->operands[0].dtype};
+  Side right = {&slots->n, 1, kernel->operands[1].dtype};
+  ContractGrid grid = {.is_bf16 = has_pairs(kernel, window)};
+  grid.swap = window ? window->swap : swaps(kernel, left, right);
   Side a = grid.swap ? right : left, b = grid.swap ? left : right;
   grid.batch = axis_group_extent(&slots->batch);
   grid.m = axis_group_extent(a.outer);
@@ -317,13 +353,18 @@ ContractGrid contract_grid(const Kernel *kernel) {
   grid.k = axis_group_extent(&slots->k);
   int64_t size = dtype_size(kernel_sum_type(kernel));
   Costs costs = costs_of(kernel, a, b);
+  if (window) add_window_costs(window, &costs);
   cut_depth(&grid, IN_PLACE_DEPTH);
   choose_blocks(&grid, &costs, kernel->is_serial, size);
   if (grid.pack_a || grid.pack_b) {
     cut_depth(&grid, WHOLE_DEPTH);
+    if (window) cut_by_taps(&grid, window);
     choose_blocks(&grid, &costs, kernel->is_serial, size);
   }
-  store_tiles(kernel, &grid);
+  if (!window || window->phases == 1) store_tiles(kernel, &grid);
   take_memory(&grid, size);
+  if (window && window->side == WINDOW_ROWS)
+    grid.a_bytes =
+        align_64((grid.m_block + TILE_MAX_ROWS) * (grid.k_block + WINDOW_ROW_SLACK) * size);
   return grid;
 }

@@ -15,6 +15,13 @@ static bool never(const ConvSlots *slots) {
   return false;
 }
 
+enum { CHUNK = 4 }; /* elements of f32 in 16 bytes */
+
+static bool keeps_channels_last(const ConvSlots *slots) {
+  (void)slots;
+  return true;
+}
+
 const Target target_cuda = {
     .name = "cuda",
     .back_end = &back_end_cuda,
@@ -28,6 +35,7 @@ const Target target_cuda = {
     .reductions = {.large = 32768,
                    .few_columns = 2048,
                    .few_rows = 64,
+                   .few_channels = 2048,
                    .least_pieces = 8,
                    .most_pieces = 256},
     .depth = {.least_depth = 64, .most_pieces = 256, .worth = .75, .time = product_time},
@@ -41,7 +49,10 @@ const Target target_cuda = {
     .costs = {.byte = 12, .barrier = 1e8}, /* 50 TFLOP/s, 4 TB/s, 2 us a launch */
     .conv_weight_is_product = never,
     .least_product_rows = 1,
-    .keeps_channels_last = true,
+    .keeps_channels_last = keeps_channels_last,
+    .most_plane_channels = INT64_MAX,
+    .channels_together = CHUNK,
+    .depthwise_is_loop = true,
     .attention_fits = attention_fits,
     .attention_has_units = attention_tensor_fits,
     .waiting_bytes = 16384,

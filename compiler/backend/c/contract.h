@@ -1,0 +1,56 @@
+/* What writes contractions (contract.c), and convolutions as products (window.h): the parts of it that are
+ * in files of their own. */
+#ifndef NNC_BACKEND_C_CONTRACT_H
+#define NNC_BACKEND_C_CONTRACT_H
+
+#include "backend/c/kernels.h"
+#include "backend/c/tiles.h"
+#include "backend/c/window.h"
+
+typedef struct ContractWriter {
+  Arena *arena;
+  KernelFunction *function;
+  const Kernel *kernel;
+  const WindowProduct *window; /* of a convolution; NULL: both sides are matrices */
+  ContractGrid grid;
+  DType sum;
+  const AxisGroup *a, *b; /* outer groups of the broadcast side and of the vector side */
+  int m_axis, n_axis;     /* the kernel's first axes of m and n */
+  int a_slot, b_slot;     /* operand numbers */
+  bool rows_inner;        /* the epilogue's inner loop is over the tile's rows */
+  bool whole_block;       /* sums of the whole task are kept: k is cut */
+  const char *packed; /* what packed elements and their tiles are called: the sum's type, bf16 */
+} ContractWriter;
+
+/* Writes the function of a contraction, which stands for a convolution where `window` is there: its kernel
+ * is the function's then. */
+void contract_write_product(Code *code, KernelFunction *function, const WindowProduct *window);
+
+/* ---- contract_pack.c ---- */
+
+/* The offset that element `flat` of a group has in an operand. */
+const char *contract_offset(Arena *arena, const AxisGroup *group, int slot, const char *flat);
+/* The stride of a group that is flat. */
+long long contract_stride(const AxisGroup *group, int slot);
+const char *contract_packed_type(const ContractWriter *writer);
+/* Statements that pack what a task reads of a and of b. */
+const char *contract_pack_a(const ContractWriter *writer);
+const char *contract_pack_b(const ContractWriter *writer);
+/* Declares the panel that a tile reads. */
+const char *contract_panel(const ContractWriter *writer);
+
+/* ---- contract_window.c: of convolutions ---- */
+
+#define WINDOW_ROW_TEXT "A_WINDOW" /* elements from one packed row to the next */
+
+/* Tables of the windows and their taps, and how deep each batch is. */
+const char *window_tables(const ContractWriter *writer);
+const char *window_depth(const ContractWriter *writer);
+/* Statements that pack what is read through the windows, as rows or as columns; and the weights. */
+const char *window_pack_rows(const ContractWriter *writer);
+const char *window_pack_columns(const ContractWriter *writer);
+const char *window_pack_weights(const ContractWriter *writer);
+/* Leaves out positions beyond the result, which phases may have. */
+void window_write_guard(const ContractWriter *writer, Code *code);
+
+#endif

@@ -1,0 +1,184 @@
+/* How contractions copy what their tiles read: see contract.h. */
+#include "backend/c/contract.h"
+
+#include "backend/common/c.h"
+
+const char *contract_offset(Arena *arena, const AxisGroup *group, int slot, const char *flat) {
+  const char *text = expression_group_offset(arena, group, slot, flat);
+  return text ? text : "0";
+}
+
+long long contract_stride(const AxisGroup *group, int slot) {
+  return group->count == 0 ? 0 : (long long)group->stride[slot][0];
+}
+
+static const char *converted(const ContractWriter *writer, int slot, const char *element) {
+  DType dtype = writer->kernel->operands[slot].dtype;
+  if (dtype_is_half(dtype))
+    return arena_printf(writer->arena, "nnc_from_%s(%s)", dtype_name(dtype), element);
+  return arena_printf(writer->arena, "(%s)%s", c_value_type(writer->sum), element);
+}
+
+typedef struct Packing {
+  int slot;
+  const AxisGroup *outer;
+  const char *from, *to;     /* pointers: the operand, the block's first group of columns */
+  const char *width, *group; /* columns of a group, elements from one group to the next */
+  const char *first, *count; /* the block's first column, and how many it has */
+} Packing;
+
+/* Elements from the flat number `at` on whose offsets grow by the innermost stride. */
+static const char *run_length(Arena *arena, const AxisGroup *group, const char *at,
+                              const char *left) {
+  if (group->count <= 1) return left;
+  long long extent = (long long)group->extent[group->count - 1];
+  return arena_printf(arena, "nnc_least(%lld - (%s) %% %lld, %s)", extent, at, extent, left);
+}
+
+static long long inner_stride(const AxisGroup *group, int slot) {
+  return group->count == 0 ? 0 : (long long)group->stride[slot][group->count - 1];
+}
+
+static const char *block_zeros(const ContractWriter *writer, const Packing *pack) {
+  return arena_printf(writer->arena, "nnc_pack_zeros_%s(%s, %s, %s, depth, %s);\n", writer->packed,
+                      pack->to, pack->width, pack->group, pack->count);
+}
+
+/* nnc_pack_block_NAME copies elements of this type. */
+static const char *pack_name(const ContractWriter *writer, DType from) {
+  if (writer->grid.is_bf16 || !dtype_is_half(from)) return writer->packed;
+  return arena_printf(writer->arena, "%s_%s", writer->packed, dtype_name(from));
+}
+
+const char *contract_packed_type(const ContractWriter *writer) {
+  return writer->grid.is_bf16 ? "nnc_packed_bf16" : c_value_type(writer->sum);
+}
+
+/* By runs along both axes: of the sum's type, so that pieces are only copied, or of 16 bits. */
+static const char *pack_runs(const ContractWriter *writer, const Packing *pack) {
+  Arena *arena = writer->arena;
+  const AxisGroup *k = &writer->kernel->contract.k, *outer = pack->outer;
+  const char *part = pack_name(writer, writer->kernel->operands[pack->slot].dtype);
+  const char *strides = arena_printf(arena, "%lld, %lld", inner_stride(k, pack->slot),
+                                     inner_stride(outer, pack->slot));
+  if (k->count <= 1 && outer->count <= 1)
+    return arena_printf(
+        arena, "nnc_pack_block_%s(%s, %s, %s, 0, depth, %s,\n    %s + %s + %s, %s);\n%s", part,
+        pack->to, pack->width, pack->group, pack->count, pack->from,
+        contract_offset(arena, outer, pack->slot, pack->first),
+        contract_offset(arena, k, pack->slot, "k"), strides, block_zeros(writer, pack));
+  const char *column = arena_printf(arena, "(%s + c)", pack->first);
+  return arena_printf(
+      arena,
+      "for (int64_t c = 0, columns; c < %s; c += columns) {\n"
+      "  columns = %s;\n"
+      "  for (int64_t i = 0, steps; i < depth; i += steps) {\n"
+      "    steps = %s;\n"
+      "    nnc_pack_block_%s(%s + i%s * %s, %s, %s, c, steps, columns,\n"
+      "                      %s + %s + %s, %s);\n"
+      "  }\n"
+      "}\n"
+      "%s",
+      pack->count, run_length(arena, outer, column, arena_printf(arena, "%s - c", pack->count)),
+      run_length(arena, k, "k + i", "depth - i"), part, pack->to,
+      writer->grid.is_bf16 ? " / NNC_DEPTH_bf16" : "", pack->width, pack->width, pack->group,
+      pack->from, contract_offset(arena, outer, pack->slot, column),
+      contract_offset(arena, k, pack->slot, "(k + i)"), strides, block_zeros(writer, pack));
+}
+
+/* Element by element, converted to the sum's type. */
+static const char *pack_elements(const ContractWriter *writer, const Packing *pack) {
+  Arena *arena = writer->arena;
+  const char *element = arena_printf(
+      arena, "%s[%s + %s]", pack->from,
+      contract_offset(arena, pack->outer, pack->slot, arena_printf(arena, "(%s + c)", pack->first)),
+      contract_offset(arena, &writer->kernel->contract.k, pack->slot, "(k + i)"));
+  return arena_printf(arena,
+                      "for (int64_t i = 0; i < depth; i++)\n"
+                      "  for (int64_t c = 0; c < %s; c++)\n"
+                      "    (%s)[c / %s * %s + i * %s + c %% %s] = %s;\n"
+                      "%s",
+                      pack->count, pack->to, pack->width, pack->group, pack->width, pack->width,
+                      converted(writer, pack->slot, element), block_zeros(writer, pack));
+}
+
+static const char *pack_text(const ContractWriter *writer, const Packing *pack) {
+  DType from = writer->kernel->operands[pack->slot].dtype;
+  bool widens = dtype_is_half(from) && writer->sum == DTYPE_F32;
+  return from == writer->sum || widens ? pack_runs(writer, pack) : pack_elements(writer, pack);
+}
+
+static WindowSide window_side(const ContractWriter *writer) {
+  return writer->window ? writer->window->side : WINDOW_NONE;
+}
+
+/* Groups of MR rows: [depth][MR] each. */
+const char *contract_pack_a(const ContractWriter *writer) {
+  if (!writer->grid.pack_a) return "";
+  if (window_side(writer) == WINDOW_ROWS) return window_pack_rows(writer);
+  Packing pack = {.slot = writer->a_slot,
+                  .outer = writer->a,
+                  .from = "left",
+                  .to = "packed_a",
+                  .width = "MR",
+                  .group = "A_GROUP",
+                  .first = "m_first",
+                  .count = "(m_end - m_first)"};
+  return pack_text(writer, &pack);
+}
+
+/* Groups of NR columns: [depth][NR] each, whole vectors filled with 0. */
+const char *contract_pack_b(const ContractWriter *writer) {
+  if (!writer->grid.pack_b) return "";
+  Packing pack = {.slot = writer->b_slot,
+                  .outer = writer->b,
+                  .from = "right",
+                  .to = "panels",
+                  .width = "NR",
+                  .group = "B_GROUP",
+                  .first = "n_first",
+                  .count = "(n_end - n_first)"};
+  const ContractGrid *grid = &writer->grid;
+  WindowSide side = window_side(writer);
+  const char *packing = side == WINDOW_NONE
+                            ? pack_text(writer, &pack)
+                            : arena_printf(writer->arena, "%s%s",
+                                           side == WINDOW_ROWS ? window_pack_weights(writer)
+                                                               : window_pack_columns(writer),
+                                           block_zeros(writer, &pack));
+  const char *panels = grid->b_piece > 0
+                           ? arena_printf(writer->arena, "packed_b + k / KB * (int64_t)%lld",
+                                          (long long)grid->b_piece)
+                           : "packed_b";
+  const char *declared =
+      arena_printf(writer->arena, "%s *const panels = %s;\n", contract_packed_type(writer), panels);
+  if (!grid->keeps_b) return arena_printf(writer->arena, "%s%s", declared, packing);
+  return arena_printf(writer->arena,
+                      "%s"
+                      "if (packed != task / M_BLOCKS) {\n"
+                      "%s"
+                      "  if (is_last) packed = task / M_BLOCKS;\n"
+                      "}\n",
+                      declared, packing);
+}
+
+const char *contract_panel(const ContractWriter *writer) {
+  Arena *arena = writer->arena;
+  const char *type = contract_packed_type(writer);
+  if (writer->grid.pack_b)
+    return arena_printf(arena,
+                        "const %s *const panel = panels + (n - n_first) / NR * B_GROUP;\n"
+                        "const int64_t panel_row = NR;\n",
+                        type);
+  long long row = contract_stride(&writer->kernel->contract.k, writer->b_slot);
+  return arena_printf(arena,
+                      "const %s *panel = right + k * %lld + n;\n"
+                      "int64_t panel_row = %lld;\n"
+                      "if (cols %% LANES != 0) {\n"
+                      "  nnc_pack_block_%s(packed_b, NR, 0, 0, depth, cols, panel, panel_row, 1);\n"
+                      "  nnc_pack_zeros_%s(packed_b, NR, 0, depth, cols);\n"
+                      "  panel = packed_b;\n"
+                      "  panel_row = NR;\n"
+                      "}\n",
+                      type, row, row, c_type_name(writer->sum), c_type_name(writer->sum));
+}

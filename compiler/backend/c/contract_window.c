@@ -1,0 +1,139 @@
+/* What convolutions read through their windows, packed for the tiles of contractions: see contract.h. */
+#include "backend/c/contract.h"
+
+#include "backend/common/c.h"
+#include "support/integers.h"
+
+static const char *three(Arena *arena, const int64_t *values) {
+  return code_integers(arena, 3, values);
+}
+
+const char *window_tables(const ContractWriter *writer) {
+  const WindowProduct *window = writer->window;
+  Arena *arena = writer->arena;
+  Text text = {0};
+  if (!window || window->side == WINDOW_NONE) return "";
+  text_printf(&text, "static const nnc_window window = {{%s}, {%s}, {%s}, %lld, %lld, %lld};\n",
+              three(arena, window->grid), three(arena, window->step), three(arena, window->extent),
+              (long long)window->place, (long long)window->channel, (long long)window->image);
+  text_add(&text, "static const nnc_window_tap taps[] = {\n");
+  for (int i = 0; i < window->taps.count; i++) {
+    const ProductTap *tap = &window->taps.items[i];
+    text_printf(&text, "    {{%s}, %lld, %lld},\n", three(arena, tap->at), (long long)tap->span,
+                (long long)tap->weight);
+  }
+  text_add(&text, window->taps.count > 0 ? "};\n" : "    {{0}, 0, 0}};\n");
+  if (window->phases > 1)
+    text_printf(&text, "static const int64_t first_tap[] = {%s};\n",
+                code_integers(arena, window->phases + 1, window->first_tap));
+  return text_take(&text, arena);
+}
+
+const char *window_depth(const ContractWriter *writer) {
+  const WindowProduct *window = writer->window;
+  if (!window || window->side != WINDOW_ROWS) return "";
+  if (window->phases == 1) return "const nnc_window_tap *const met = taps;\n";
+  return arena_printf(writer->arena,
+                      "const int64_t phase = batch %% %d;\n"
+                      "const int64_t whole = (first_tap[phase + 1] - first_tap[phase]) * %lld;\n"
+                      "const nnc_window_tap *const met = taps + first_tap[phase];\n",
+                      window->phases, (long long)window->tap_channels);
+}
+
+/* Of the function that copies rows of operand 0: by the type of what is packed, and its own. */
+static const char *rows_name(const ContractWriter *writer) {
+  DType from = writer->kernel->operands[0].dtype;
+  if (writer->grid.is_bf16 || from == writer->sum) return writer->packed;
+  return arena_printf(writer->arena, "%s_%s", writer->packed, dtype_name(from));
+}
+
+/* Opens the loop over the parts of the depth that are of one tap: `i` in the piece, `channel` of the tap. */
+static const char *depth_loop(const ContractWriter *writer, const char *body) {
+  long long channels = (long long)writer->window->tap_channels;
+  return arena_printf(writer->arena,
+                      "for (int64_t i = 0, steps; i < depth; i += steps) {\n"
+                      "  const int64_t tap = (k + i) / %lld, channel = (k + i) %% %lld;\n"
+                      "  steps = nnc_least(%lld - channel, depth - i);\n"
+                      "%s"
+                      "}\n",
+                      channels, channels, channels, body);
+}
+
+static const char *packed_depth(const ContractWriter *writer) {
+  return writer->grid.is_bf16 ? " / NNC_DEPTH_bf16" : "";
+}
+
+const char *window_pack_rows(const ContractWriter *writer) {
+  return depth_loop(
+      writer, arena_printf(writer->arena,
+                           "  nnc_window_rows_%s(packed_a + i%s, %s, &window, &met[tap], channel,\n"
+                           "                     steps, left, m_first, m_end - m_first);\n",
+                           rows_name(writer), packed_depth(writer), WINDOW_ROW_TEXT));
+}
+
+const char *window_pack_columns(const ContractWriter *writer) {
+  long long channels = (long long)writer->window->tap_channels;
+  return arena_printf(
+      writer->arena,
+      "for (int64_t c = 0, columns; c < n_end - n_first; c += columns) {\n"
+      "  const int64_t tap = (n_first + c) / %lld, channel = (n_first + c) %% %lld;\n"
+      "  columns = nnc_least(nnc_least(%lld - channel, NR - c %% NR), n_end - n_first - c);\n"
+      "  nnc_window_rows_%s(panels + c / NR * B_GROUP + c %% NR, NR, &window, &taps[tap], "
+      "channel,\n"
+      "                     columns, right, k, depth);\n"
+      "}\n",
+      channels, channels, channels, rows_name(writer));
+}
+
+/* Element by element, where the sum is of another type. */
+static const char *weights_by_element(const ContractWriter *writer) {
+  const WindowProduct *window = writer->window;
+  return arena_printf(
+      writer->arena,
+      "  for (int64_t s = 0; s < steps; s++)\n"
+      "    for (int64_t c = 0; c < n_end - n_first; c++)\n"
+      "      panels[c / NR * B_GROUP + (i + s) * NR + c %% NR] =\n"
+      "          (%s)right[met[tap].weight + (channel + s) * %lld + (n_first + c) * %lld];\n",
+      c_value_type(writer->sum), (long long)window->weight_channel, (long long)window->weight_row);
+}
+
+const char *window_pack_weights(const ContractWriter *writer) {
+  const WindowProduct *window = writer->window;
+  DType from = writer->kernel->operands[1].dtype;
+  if (from != writer->sum && !dtype_is_half(from))
+    return depth_loop(writer, weights_by_element(writer));
+  bool is_own = writer->grid.is_bf16 || from == writer->sum;
+  long long depth = (long long)window->weight_channel, row = (long long)window->weight_row;
+  const char *part = is_own
+                         ? writer->packed
+                         : arena_printf(writer->arena, "%s_%s", writer->packed, dtype_name(from));
+  return depth_loop(
+      writer,
+      arena_printf(
+          writer->arena,
+          "  nnc_pack_block_%s(panels + i%s * NR, NR, B_GROUP, 0, steps, n_end - n_first,\n"
+          "                     right + met[tap].weight + channel * %lld + n_first * %lld,\n"
+          "                     %lld, %lld);\n",
+          part, packed_depth(writer), depth, row, depth, row));
+}
+
+void window_write_guard(const ContractWriter *writer, Code *code) {
+  const WindowProduct *window = writer->window;
+  if (!window || window->phases == 1) return;
+  const ConvSlots *conv = &writer->kernel->conv;
+  const char *inside = NULL;
+  int64_t positions = 1, residues = 1;
+  for (int i = 2; i >= 3 - conv->spatial; i--) {
+    long long stride = (long long)window->stride[i];
+    const char *place =
+        arena_printf(code->arena, "(m + r) / %lld %% %lld * %lld + batch / %lld %% %lld - %lld",
+                     (long long)positions, (long long)window->grid[i], stride, (long long)residues,
+                     stride, (long long)-window->base[i]);
+    inside = arena_printf(code->arena, "%s%s!nnc_within(%s, %lld)", inside ? inside : "",
+                          inside ? " ||\n    " : "", place,
+                          (long long)conv->in[i - (3 - conv->spatial)]);
+    positions *= window->grid[i];
+    residues *= window->stride[i];
+  }
+  code_line(code, "if (%s) continue;", inside);
+}

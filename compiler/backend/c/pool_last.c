@@ -1,0 +1,107 @@
+/* The adjoint of max pooling as C where an operand has its channels last: fills
+ * codegen_templates/max_pool_grad_last.c. */
+#include "backend/c/kernels.h"
+#include "backend/common/c.h"
+
+#include "backend/c/tiles.h"
+#include "support/integers.h"
+#include "support/panic.h"
+
+/* Some vectors of channels, whose sums stay in the second-level cache. */
+typedef struct ChannelGrid {
+  int64_t block, blocks, tasks, places;
+} ChannelGrid;
+
+static DType value_type(const Kernel *kernel) {
+  DType dtype = kernel->operands[0].dtype;
+  return dtype_is_half(dtype) ? DTYPE_F32 : dtype;
+}
+
+static ChannelGrid channel_grid(const Kernel *kernel) {
+  enum { SUMS_BYTES = 128 << 10, LEAST = 16, MOST = 64 };
+  const ConvSlots *slots = &kernel->conv;
+  ChannelGrid grid = {.places = extent_product(slots->in, slots->spatial)};
+  int64_t fitting = SUMS_BYTES / greatest(grid.places * dtype_size(value_type(kernel)), 1);
+  int64_t block = greatest(least(fitting / LEAST * LEAST, MOST), LEAST);
+  grid.block = greatest(least(block, slots->c), 1);
+  grid.blocks = greatest(divide_up(slots->c, grid.block), 1);
+  grid.tasks = slots->n * grid.blocks;
+  return grid;
+}
+
+int64_t pool_last_tasks(const Kernel *kernel) { return channel_grid(kernel).tasks; }
+
+int64_t pool_last_worker_bytes(const Kernel *kernel) {
+  ChannelGrid grid = channel_grid(kernel);
+  return grid.places * grid.block * dtype_size(value_type(kernel));
+}
+
+static const char *channels_epilogue(Arena *arena, KernelFunction *function) {
+  const Kernel *kernel = function->kernel;
+  Text text = {0};
+  Code code = {.arena = arena, .out = &text};
+  function_declare_axis(&code, function, 0, "image");
+  const char *place = function_open_plane(&code, kernel->conv.spatial, kernel->conv.in);
+  code_open(&code, "NNC_ROLLED for (int64_t c = 0; c < channels; c++)");
+  function_declare_axis(&code, function, 1, "channel + c");
+  return function_end_epilogue(&code, function, arena_printf(arena, "sums[(%s) * CB + c]", place),
+                               value_type(kernel));
+}
+
+/* Element `first` of [0, 1, 2] where there are fewer axes. */
+static void add_axes(TemplateHoles *holes, const ConvSlots *slots) {
+  const int64_t *of[] = {slots->in,     slots->out,      slots->kernel,
+                         slots->stride, slots->dilation, slots->low};
+  static const char *const letters[] = {"X", "Y", "K", "S", "D", "P"};
+  for (int k = 0; k < 6; k++) {
+    int64_t values[3];
+    for (int i = 0; i < 3; i++) {
+      int own = i - (3 - slots->spatial);
+      values[i] = own < 0 ? of[k] != slots->low : of[k][own];
+    }
+    template_add_axes(holes, letters[k], values);
+  }
+}
+
+/* Elements from a place to the next, and from a channel to the next. */
+static void add_strides(TemplateHoles *holes, const ConvSlots *slots, int operand,
+                        const char *name) {
+  const int64_t *extent = operand == 0 ? slots->in : slots->out;
+  bool is_last = slots->last >> operand & 1;
+  template_add_integer(holes, arena_printf(holes->arena, "%s_PLACE", name), is_last ? slots->c : 1);
+  template_add_integer(holes, arena_printf(holes->arena, "%s_CHANNEL", name),
+                       is_last ? 1 : extent_product(extent, slots->spatial));
+}
+
+static void add_operand(TemplateHoles *holes, const KernelFunction *function, int operand,
+                        const char *name) {
+  Arena *arena = holes->arena;
+  DType dtype = function->kernel->operands[operand].dtype;
+  const char *load =
+      dtype_is_half(dtype) ? arena_printf(arena, "nnc_from_%s", dtype_name(dtype)) : "";
+  template_add(holes, name, function->operands[operand]);
+  template_add(holes, arena_printf(arena, "LOAD_%s", name), load);
+  template_add(holes, arena_printf(arena, "%s_TYPE", name), c_storage_type(dtype));
+  add_strides(holes, &function->kernel->conv, operand, name);
+}
+
+void pool_last_write(Code *code, KernelFunction *function) {
+  const Kernel *kernel = function->kernel;
+  const ConvSlots *slots = &kernel->conv;
+  ChannelGrid grid = channel_grid(kernel);
+  CHECK(kernel->axis_count == 2 + slots->spatial);
+  if (function_write_empty(code, function)) return;
+  TemplateHoles holes = function_holes(code->arena, function, grid.tasks);
+  template_add(&holes, "TYPE", c_value_type(value_type(kernel)));
+  template_add(&holes, "PLACE", grid.places > INT32_MAX ? "int64_t" : "int32_t");
+  template_add(&holes, "COUNT",
+               slots->c % grid.block == 0 ? "CB" : "nnc_least(CB, CHANNELS - channel)");
+  template_add(&holes, "EPILOGUE", channels_epilogue(code->arena, function));
+  template_add_integer(&holes, "CHANNELS", slots->c);
+  template_add_integer(&holes, "CB", grid.block);
+  template_add_integer(&holes, "BLOCKS", grid.blocks);
+  add_operand(&holes, function, 0, "X");
+  add_operand(&holes, function, 1, "DY");
+  add_axes(&holes, slots);
+  template_render(code->out, "codegen_templates/max_pool_grad_last.c", &holes);
+}

@@ -1,0 +1,101 @@
+/* What taps of a window see of planes, as rows of a matrix: convolutions as products (nnc_gemm.h).
+ *
+ * Positions, of all images, are the rows; elements of a row are the channels of a place, 0 where the
+ * place lies outside of the plane. With channels last they follow each other and are copied; else they
+ * are a plane apart. */
+#ifndef NNC_WINDOW_H
+#define NNC_WINDOW_H
+
+#include "nnc_conv.h"
+#include "nnc_gemm_bf16.h"
+
+typedef struct nnc_window {
+  int64_t grid[3];   /* positions along each axis */
+  int64_t step[3];   /* of the source's places, from a position to the next */
+  int64_t extent[3]; /* places along each axis */
+  int64_t place;     /* elements from a place to the next */
+  int64_t channel;   /* from a channel to the next */
+  int64_t image;     /* from an image to the next */
+} nnc_window;
+
+/* `span` neighbouring taps of the last axis as one: their places follow each other. */
+typedef struct nnc_window_tap {
+  int32_t at[3]; /* the place that position 0 meets */
+  int32_t span;
+  int64_t weight; /* its element of the first channels' kernel */
+} nnc_window_tap;
+
+/* Elements [begin, begin + length) of what a tap sees at place x of a line. */
+#define NNC_DEFINE_WINDOW(name, type, source, convert)                                             \
+  NNC_INLINE void nnc_window_run_##name(type *restrict to, const source *restrict from,            \
+                                        int64_t channel, int64_t length) {                         \
+    if (channel == 1 && sizeof(type) == sizeof(source))                                            \
+      nnc_copy_short((char *)to, (const char *)from, length *(int64_t)sizeof *to);                 \
+    else if (channel == 1)                                                                         \
+      for (int64_t i = 0; i < length; i++) to[i] = convert(from[i]);                               \
+    else NNC_SHORT for (int64_t i = 0; i < length; i++) to[i] = convert(from[i * channel]);        \
+  }                                                                                                \
+  NNC_INLINE void nnc_window_row_##name(type *restrict to, const source *from, int64_t x,          \
+                                        const nnc_window *window, int64_t span, int64_t begin,     \
+                                        int64_t length) {                                          \
+    const source *const at = from + x * window->place + begin * window->channel;                   \
+    if (x >= 0 && x + span <= window->extent[2]) {                                                 \
+      nnc_window_run_##name(to, at, window->channel, length);                                      \
+      return;                                                                                      \
+    }                                                                                              \
+    /* Of the places that neighbouring taps see as one, those that are there. */                   \
+    const int64_t own = span > 1 ? window->place : length + begin;                                 \
+    const int64_t low = nnc_least(nnc_greatest(-x * own - begin, 0), length);                      \
+    const int64_t high =                                                                           \
+        nnc_greatest(nnc_least((window->extent[2] - x) * own - begin, length), low);               \
+    nnc_clear_short((char *)to, low *(int64_t)sizeof *to);                                         \
+    if (low < high) nnc_window_run_##name(to + low, at + low, 1, high - low);                      \
+    nnc_clear_short((char *)(to + high), (length - high) * (int64_t)sizeof *to);                   \
+  }                                                                                                \
+  /* Rows [first, first + count) of that to dst[i * row]. */                                       \
+  NNC_SHARED void nnc_window_rows_##name(                                                          \
+      type *restrict dst, int64_t row, const nnc_window *window, const nnc_window_tap *tap,        \
+      int64_t begin, int64_t length, const source *src, int64_t first, int64_t count) {            \
+    const int64_t *const grid = window->grid, *const extent = window->extent;                      \
+    int64_t p2 = first % grid[2], p1 = first / grid[2] % grid[1];                                  \
+    int64_t p0 = first / (grid[2] * grid[1]) % grid[0];                                            \
+    int64_t image = first / (grid[2] * grid[1] * grid[0]);                                         \
+    for (int64_t i = 0, line; i < count; i += line) {                                              \
+      const int64_t x0 = p0 * window->step[0] + tap->at[0];                                        \
+      const int64_t x1 = p1 * window->step[1] + tap->at[1];                                        \
+      int64_t x2 = p2 * window->step[2] + tap->at[2];                                              \
+      const source *const from =                                                                   \
+          src + image * window->image + (x0 * extent[1] + x1) * extent[2] * window->place;         \
+      const bool inside = nnc_within(x0, extent[0]) && nnc_within(x1, extent[1]);                  \
+      type *to = dst + i * row;                                                                    \
+      line = nnc_least(grid[2] - p2, count - i);                                                   \
+      NNC_SHORT for (int64_t j = 0; j < line; j++, to += row, x2 += window->step[2]) {             \
+        if (inside) nnc_window_row_##name(to, from, x2, window, tap->span, begin, length);         \
+        else nnc_clear_short((char *)to, length *(int64_t)sizeof *to);                             \
+      }                                                                                            \
+      p2 = 0;                                                                                      \
+      if (++p1 < grid[1]) continue;                                                                \
+      p1 = 0;                                                                                      \
+      if (++p0 < grid[0]) continue;                                                                \
+      p0 = 0;                                                                                      \
+      image++;                                                                                     \
+    }                                                                                              \
+  }
+
+NNC_DEFINE_WINDOW(f32, float, float, )
+NNC_DEFINE_WINDOW(f32_bf16, float, uint16_t, nnc_from_bf16)
+NNC_DEFINE_WINDOW(f32_f16, float, uint16_t, nnc_from_f16)
+NNC_DEFINE_WINDOW(f64, double, double, )
+NNC_DEFINE_WINDOW(f64_f32, double, float, )
+
+/* For the tiles of bf16 (nnc_gemm_bf16.h): pairs along the depth lie as they are, and are even there. */
+#ifdef NNC_BF16_PAIRS
+NNC_DEFINE_WINDOW(half, uint16_t, uint16_t, )
+
+#define nnc_window_rows_bf16(dst, row, ...)                                                        \
+  nnc_window_rows_half((uint16_t *)(dst), 2 * (row), __VA_ARGS__)
+#else
+#define nnc_window_rows_bf16 nnc_window_rows_f32_bf16
+#endif
+
+#endif
