@@ -422,10 +422,26 @@ void expression_hoist(Code *code, ExprScope *scope, int number) {
   }
 }
 
+/* Whether stage `number` loads an element that the kernel may have overwritten when the same is loaded
+ * again: one that is stored, but at the point at which it is loaded. */
+static bool loads_overwritten(const ExprScope *scope, int number) {
+  ExprList list = kernel_expressions(scope->arena, scope->kernel, number);
+  for (int s = number + 1; s < kernel_stage_count(scope->kernel); s++) {
+    Stage later = kernel_stage(scope->kernel, s);
+    for (int k = 0; k < later.store_count; k++)
+      for (int i = 0; i < list.count; i++)
+        if (list.items[i]->kind == EXPR_LOAD && list.items[i]->operand == later.stores[k].operand &&
+            !index_equal(list.items[i]->index, later.stores[k].index))
+          return true;
+  }
+  return false;
+}
+
 bool expression_is_computed_again(const ExprScope *scope, int number) {
   enum { MOST_COMPARISONS = 1000 };
   Stage stage = kernel_stage(scope->kernel, number);
   if (stage.axis_count != 1 || !contains(scope, stage.value, is_expensive)) return false;
+  if (loads_overwritten(scope, number)) return false;
   bool found = false;
   for (int s = number + 1; s < kernel_stage_count(scope->kernel); s++) {
     Stage later = kernel_stage(scope->kernel, s);
