@@ -20,7 +20,8 @@ enum { WORKERS = 3, TASKS = 6 };
 
 static const nnc_tensor a = {"a", NNC_F32, 2, {2, 3}, 0}, b = {"b", NNC_F32, 2, {2, 3}, 64},
                         flag = {"flag", NNC_BOOL, 1, {1}, 128}, big = {"big", NNC_I64, 0, {0}, 192},
-                        half = {"half", NNC_BF16, 1, {2}, 256};
+                        half = {"half", NNC_BF16, 1, {2}, 256},
+                        turned = {"turned", NNC_F32, 3, {2, 3, 2}, 384};
 
 /* b = a * scalar + step, a task an element. */
 static void run_shared(nnc_worker *worker) {
@@ -42,6 +43,32 @@ static void run_alone(nnc_worker *worker) {
 
 static const nnc_step shared_step = {.class_name = "elementwise", .tasks = TASKS},
                       alone_step = {.class_name = "elementwise", .tasks = 1};
+
+/* run_turned: the elements of `turned` as they lie. */
+static float laid[12];
+
+static void run_turned(nnc_worker *worker) {
+  nnc_mark(worker, 0);
+  memcpy(laid, worker->arena + turned.offset, sizeof laid);
+  nnc_mark(worker, 1);
+}
+
+/* Row-major outside, [n, place, c] inside: whole and by parts that begin and end within rows. */
+static void test_turned(nnc_device *device) {
+  static const float inside[12] = {0, 2, 4, 1, 3, 5, 6, 8, 10, 7, 9, 11};
+  const nnc_entry entry = {.run = run_turned, .steps = &alone_step, .step_count = 1};
+  const nnc_run run = {.scalars = (const double[]){0}};
+  float values[12], found[12];
+  for (int i = 0; i < 12; i++) values[i] = (float)i;
+  nnc_device_write(device, &turned, 0, 5, values);
+  nnc_device_write(device, &turned, 5, 7, values + 5);
+  nnc_device_run(device, &entry, &run);
+  expect(memcmp(laid, inside, sizeof inside) == 0);
+  nnc_device_read(device, &turned, 0, 12, found);
+  expect(memcmp(found, values, sizeof values) == 0);
+  nnc_device_read(device, &turned, 4, 5, found);
+  expect(memcmp(found, values + 4, 5 * sizeof *values) == 0);
+}
 
 static void test_parts(nnc_device *device) {
   const float ones[6] = {1, 1, 1, 1, 1, 1}, two[2] = {7, 8};
@@ -112,10 +139,17 @@ static void test_feed(nnc_device *device) {
 }
 
 int main(void) {
-  const nnc_model model = {.arena_bytes = 384, .worker_bytes = 64};
+  static const nnc_variable variables[] = {{.tensor = {"a", NNC_F32, 2, {2, 3}, 0}},
+                                           {.tensor = {"turned", NNC_F32, 3, {2, 3, 2}, 384}}};
+  const nnc_model model = {.arena_bytes = 448,
+                           .worker_bytes = 64,
+                           .variable_count = 2,
+                           .variables = variables,
+                           .channels_last = (const char[]){0, 1}};
   nnc_device *device = nnc_device_open(&model, WORKERS, -1);
   if (!device) return 1;
   test_parts(device);
+  test_turned(device);
   test_numbers(device);
   test_run(device);
   test_feed(device);
