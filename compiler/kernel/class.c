@@ -45,7 +45,8 @@ DType kernel_sum_type(const Kernel *kernel) {
 }
 
 bool kernel_multiplies_bf16(const Kernel *kernel) {
-  bool is_conv = kernel->kind == KERNEL_CONV || kernel->kind == KERNEL_CONV_INPUT;
+  bool is_conv = kernel->kind == KERNEL_CONV || kernel->kind == KERNEL_CONV_INPUT ||
+                 kernel->kind == KERNEL_CONV_WEIGHT;
   bool multiplies = kernel->kind == KERNEL_CONTRACT || (is_conv && kernel->conv.last != 0);
   return multiplies && kernel->operands[0].dtype == DTYPE_BF16 &&
          kernel->operands[1].dtype == DTYPE_BF16 && kernel_sum_type(kernel) == DTYPE_F32;

@@ -25,12 +25,23 @@ typedef struct nnc_window_tap {
   int64_t weight; /* its element of the first channels' kernel */
 } nnc_window_tap;
 
+/* Short stretches, of any number of bytes where elements have two. */
+NNC_INLINE void nnc_window_copy(char *to, const char *from, int64_t bytes) {
+  if (bytes % 4 == 0) nnc_copy_short(to, from, bytes);
+  else memcpy(to, from, (size_t)bytes);
+}
+
+NNC_INLINE void nnc_window_clear(char *to, int64_t bytes) {
+  if (bytes % 4 == 0) nnc_clear_short(to, bytes);
+  else memset(to, 0, (size_t)bytes);
+}
+
 /* Elements [begin, begin + length) of what a tap sees at place x of a line. */
 #define NNC_DEFINE_WINDOW(name, type, source, convert)                                             \
   NNC_INLINE void nnc_window_run_##name(type *restrict to, const source *restrict from,            \
                                         int64_t channel, int64_t length) {                         \
     if (channel == 1 && sizeof(type) == sizeof(source))                                            \
-      nnc_copy_short((char *)to, (const char *)from, length *(int64_t)sizeof *to);                 \
+      nnc_window_copy((char *)to, (const char *)from, length *(int64_t)sizeof *to);                \
     else if (channel == 1)                                                                         \
       for (int64_t i = 0; i < length; i++) to[i] = convert(from[i]);                               \
     else NNC_SHORT for (int64_t i = 0; i < length; i++) to[i] = convert(from[i * channel]);        \
@@ -48,9 +59,9 @@ typedef struct nnc_window_tap {
     const int64_t low = nnc_least(nnc_greatest(-x * own - begin, 0), length);                      \
     const int64_t high =                                                                           \
         nnc_greatest(nnc_least((window->extent[2] - x) * own - begin, length), low);               \
-    nnc_clear_short((char *)to, low *(int64_t)sizeof *to);                                         \
+    nnc_window_clear((char *)to, low *(int64_t)sizeof *to);                                        \
     if (low < high) nnc_window_run_##name(to + low, at + low, 1, high - low);                      \
-    nnc_clear_short((char *)(to + high), (length - high) * (int64_t)sizeof *to);                   \
+    nnc_window_clear((char *)(to + high), (length - high) * (int64_t)sizeof *to);                  \
   }                                                                                                \
   /* Rows [first, first + count) of that to dst[i * row]. */                                       \
   NNC_SHARED void nnc_window_rows_##name(                                                          \
@@ -71,7 +82,7 @@ typedef struct nnc_window_tap {
       line = nnc_least(grid[2] - p2, count - i);                                                   \
       NNC_SHORT for (int64_t j = 0; j < line; j++, to += row, x2 += window->step[2]) {             \
         if (inside) nnc_window_row_##name(to, from, x2, window, tap->span, begin, length);         \
-        else nnc_clear_short((char *)to, length *(int64_t)sizeof *to);                             \
+        else nnc_window_clear((char *)to, length *(int64_t)sizeof *to);                            \
       }                                                                                            \
       p2 = 0;                                                                                      \
       if (++p1 < grid[1]) continue;                                                                \
@@ -88,14 +99,34 @@ NNC_DEFINE_WINDOW(f32_f16, float, uint16_t, nnc_from_f16)
 NNC_DEFINE_WINDOW(f64, double, double, )
 NNC_DEFINE_WINDOW(f64_f32, double, float, )
 
-/* For the tiles of bf16 (nnc_gemm_bf16.h): pairs along the depth lie as they are, and are even there. */
+/* For the tiles of bf16 (nnc_gemm_bf16.h). Pairs along a row, of an even number of elements, lie as they
+ * are; those of two rows, along a depth of positions, are put together, some rows at a time. */
 #ifdef NNC_BF16_PAIRS
 NNC_DEFINE_WINDOW(half, uint16_t, uint16_t, )
 
 #define nnc_window_rows_bf16(dst, row, ...)                                                        \
   nnc_window_rows_half((uint16_t *)(dst), 2 * (row), __VA_ARGS__)
+
+/* nnc_window_columns_bf16, of at most a panel's columns. */
+#define NNC_DEFINE_WINDOW_PAIRS(name)                                                              \
+  NNC_SHARED void nnc_window_columns_##name(                                                       \
+      uint32_t *restrict dst, int64_t row, const nnc_window *window, const nnc_window_tap *tap,    \
+      int64_t begin, int64_t length, const uint16_t *src, int64_t first, int64_t count) {          \
+    enum { ROWS = 32, WIDEST = NNC_TILE_VECTORS * NNC_LANES_f32 };                                 \
+    uint16_t seen[ROWS * WIDEST] NNC_ALIGNED;                                                      \
+    for (int64_t i = 0; i < count; i += ROWS) {                                                    \
+      const int64_t rows = nnc_least(ROWS, count - i);                                             \
+      nnc_window_rows_half(seen, length, window, tap, begin, length, src, first + i, rows);        \
+      for (int64_t r = 0; r < rows; r += 2)                                                        \
+        nnc_pack_row_##name(dst + (i + r) / 2 * row, seen + r * length,                            \
+                            r + 1 < rows ? seen + (r + 1) * length : NULL, length);                \
+    }                                                                                              \
+  }
+
+NNC_DEFINE_WINDOW_PAIRS(bf16)
 #else
 #define nnc_window_rows_bf16 nnc_window_rows_f32_bf16
+#define nnc_window_columns_bf16 nnc_window_rows_f32_bf16
 #endif
 
 #endif

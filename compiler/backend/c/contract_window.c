@@ -73,16 +73,18 @@ const char *window_pack_rows(const ContractWriter *writer) {
 
 const char *window_pack_columns(const ContractWriter *writer) {
   long long channels = (long long)writer->window->tap_channels;
+  const char *copy = writer->grid.is_bf16
+                         ? "columns_bf16"
+                         : arena_printf(writer->arena, "rows_%s", rows_name(writer));
   return arena_printf(
       writer->arena,
       "for (int64_t c = 0, columns; c < n_end - n_first; c += columns) {\n"
       "  const int64_t tap = (n_first + c) / %lld, channel = (n_first + c) %% %lld;\n"
       "  columns = nnc_least(nnc_least(%lld - channel, NR - c %% NR), n_end - n_first - c);\n"
-      "  nnc_window_rows_%s(panels + c / NR * B_GROUP + c %% NR, NR, &window, &taps[tap], "
-      "channel,\n"
+      "  nnc_window_%s(panels + c / NR * B_GROUP + c %% NR, NR, &window, &taps[tap], channel,\n"
       "                     columns, right, k, depth);\n"
       "}\n",
-      channels, channels, channels, rows_name(writer));
+      channels, channels, channels, copy);
 }
 
 /* Element by element, where the sum is of another type. */

@@ -299,7 +299,7 @@ static void take_memory(ContractGrid *grid, int64_t size) {
 static bool has_pairs(const Kernel *kernel, const WindowProduct *window) {
   const AxisGroup *k = &kernel->contract.k;
   WindowSide side = window ? window->side : WINDOW_NONE;
-  if (!kernel_multiplies_bf16(kernel) || side == WINDOW_COLUMNS) return false;
+  if (!kernel_multiplies_bf16(kernel)) return false;
   if (side == WINDOW_ROWS) return window->place_channels % 2 == 0;
   return is_flat(k) || k->extent[k->count - 1] % 2 == 0;
 }
