@@ -1,13 +1,14 @@
 /* A depthwise convolution with its channels last, or its adjoint in the input: each channel with taps of its
  * own. Vectors are of channels.
  *
- * A task takes some channels of some lines of an image. What its windows see is copied to a raster with
- * zeros around it, so that a tap is at a fixed distance from its position. The adjoint of a strided
+ * A task takes some channels of some lines of an image, or of parts of long ones. What its windows see is
+ * copied to a raster with zeros around it, so that a tap is at a fixed distance from its position. The adjoint of a strided
  * convolution has a phase for each residue of the place modulo the stride, with its own taps. */
-/* Positions [0, POSITIONS) of line (p0, p1) of a phase: tile[p * CB + c] of channels [channel, channel + channels). */
+/* Positions [begin, end) of line (p0, p1) of a phase: tile[(p - begin) * CB + c] of channels
+ * [channel, channel + channels). */
 NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t image, const int64_t channel,
                                 const int64_t channels, const int64_t phase, const int64_t p0, const int64_t p1,
-                                const @TYPE@ *restrict tile@PARAMETERS@)
+                                const int64_t begin, const int64_t end, const @TYPE@ *restrict tile@PARAMETERS@)
 {
   (void)worker, (void)image, (void)channel, (void)phase, (void)p0, (void)p1@UNUSED@;
   @EPILOGUE@
@@ -16,7 +17,8 @@ NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t image, c
 NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
 {
   NNC_EXTENTS(CHANNELS = @CHANNELS@, CB = @CB@ /* of a task */, BLOCKS = @BLOCKS@, TASKS = @TASKS@);
-  NNC_EXTENTS(LINES = @LINES@ /* of a task */, LINE_BLOCKS = @LINE_BLOCKS@, P0 = @P0@, P1 = @P1@, P2 = @P2@);
+  NNC_EXTENTS(LINES = @LINES@ /* of a task */, LINE_BLOCKS = @LINE_BLOCKS@, WIDTH = @WIDTH@ /* of its lines */,
+              PARTS = @PARTS@, P0 = @P0@, P1 = @P1@, P2 = @P2@);
   NNC_EXTENTS(X0 = @X0@, X1 = @X1@, X2 = @X2@, S0 = @S0@, S1 = @S1@, S2 = @S2@, L0 = @L0@, L1 = @L1@, L2 = @L2@);
   NNC_EXTENTS(PHASES = @PHASES@, TAPS = @TAPS@, ALL_TAPS = @ALL_TAPS@, MOST = @MOST@, LANES = NNC_LANES_@T@);
   /* For each tap its distance in the raster, in places, and its number in the window; phase by phase. */
@@ -27,9 +29,11 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
   @TYPE@ *const tile = weights + ALL_TAPS * CB;
   @KEYS@
   NNC_TASKS(worker, TASKS, task) {
-    const int64_t image = task / ((int64_t)BLOCKS * LINE_BLOCKS), channel = task / LINE_BLOCKS % BLOCKS * CB;
+    const int64_t image = task / ((int64_t)PARTS * LINE_BLOCKS * BLOCKS);
+    const int64_t channel = task / ((int64_t)PARTS * LINE_BLOCKS) % BLOCKS * CB;
     const int64_t channels = nnc_least(CB, CHANNELS - channel);
-    const int64_t first = task % LINE_BLOCKS * LINES, lines = nnc_least(LINES, P1 - first);
+    const int64_t first = task / PARTS % LINE_BLOCKS * LINES, lines = nnc_least(LINES, P1 - first);
+    const int64_t begin = task % PARTS * WIDTH, end = nnc_least(begin + WIDTH, P2);
     for (int64_t t = 0; t < ALL_TAPS; t++)
       for (int64_t c = 0; c < CB; c++)
         weights[t * CB + c] = c < channels ? @LOAD_W@(@W@[(channel + c) * TAPS + weight[t]]) : 0;
@@ -38,7 +42,8 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
     for (int64_t l = 0; l < (int64_t)L0 * L1; l++) {
       const int64_t x0 = l / L1 + @BEGIN_0@, x1 = l % L1 + first * S1 + @BEGIN_1@;
       const bool inside = nnc_within(x0, X0) && nnc_within(x1, X1);
-      for (int64_t x2 = @BEGIN_2@; x2 < L2 + @BEGIN_2@; x2++, to += CB)
+      const int64_t left = begin * S2 + @BEGIN_2@;
+      for (int64_t x2 = left; x2 < left + L2; x2++, to += CB)
         if (inside && nnc_within(x2, X2))
           NNC_ROLLED for (int64_t c = 0; c < channels; c++)
             to[c] = @LOAD_SOURCE@(from[((x0 * X1 + x1) * X2 + x2) * CHANNELS + c]);
@@ -50,18 +55,18 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
         const int64_t p0 = line / lines, p1 = line % lines;
         for (int64_t c = 0; c < CB; c += LANES) {
           const @TYPE@ *seen = raster + (p0 * S0 * L1 + p1 * S1) * L2 * CB + c;
-          const int64_t begin = first_tap[phase], taps = PHASES == 1 ? TAPS : first_tap[phase + 1] - begin;
+          const int64_t own = first_tap[phase], taps = PHASES == 1 ? TAPS : first_tap[phase + 1] - own;
           nnc_vec_@T@ w[MOST];
           NNC_UNROLL for (int64_t t = 0; t < MOST; t++)
-            w[t] = t < taps ? nnc_load_@T@(weights + (begin + t) * CB + c) : (nnc_vec_@T@){0};
-          for (int64_t p = 0; p < P2; p++, seen += S2 * CB) {
+            w[t] = t < taps ? nnc_load_@T@(weights + (own + t) * CB + c) : (nnc_vec_@T@){0};
+          for (int64_t p = 0; p < end - begin; p++, seen += S2 * CB) {
             nnc_vec_@T@ sum = {0};
             NNC_UNROLL for (int64_t t = 0; t < MOST; t++)
-              if (t < taps) sum += nnc_load_@T@(seen + offset[begin + t] * CB) * w[t];
+              if (t < taps) sum += nnc_load_@T@(seen + offset[own + t] * CB) * w[t];
             nnc_store_@T@(tile + p * CB + c, sum);
           }
         }
-        @NAME@_epilogue(worker, image, channel, channels, phase, p0, first + p1, tile@ARGUMENTS@);
+        @NAME@_epilogue(worker, image, channel, channels, phase, p0, first + p1, begin, end, tile@ARGUMENTS@);
       }
   }
 }

@@ -18,6 +18,7 @@ typedef struct DepthwiseGrid {
   DType sum;
   int64_t channels, block, blocks; /* of channels */
   int64_t lines, line_blocks;      /* along the second axis of positions */
+  int64_t width, parts;            /* along the last */
   int64_t begin[3], length[3];     /* of the raster: its first place, for the first line; places */
   int64_t most_taps, bytes, tasks;
 } DepthwiseGrid;
@@ -38,35 +39,43 @@ static void measure(DepthwiseGrid *grid) {
   const WindowProduct *window = &grid->window;
   int64_t places = 1;
   for (int i = 0; i < 3; i++) {
-    int64_t positions = i == 1 ? grid->lines : window->grid[i];
+    int64_t positions = i == 1 ? grid->lines : i == 2 ? grid->width : window->grid[i];
     int64_t beyond = reach(grid, i);
     grid->length[i] = greatest((positions - 1) * window->step[i] + beyond + 1, 0);
     places *= grid->length[i];
   }
-  int64_t rows = places + greatest(window->taps.count, 1) + window->grid[2];
+  int64_t rows = places + greatest(window->taps.count, 1) + grid->width;
   grid->bytes = align_64(rows * grid->block * dtype_size(grid->sum));
 }
 
-/* Blocks of channels of whole vectors, and of lines, so that the raster stays in the second-level cache and
- * there are enough tasks. */
+/* Halves the lines of a task, then their length, until the raster stays in the second-level cache and there
+ * are enough tasks. */
+static void cut(DepthwiseGrid *grid, int64_t others, int64_t wanted) {
+  enum { RASTER_BYTES = 96 << 10, LEAST_LINES = 4, LEAST_WIDTH = 64 };
+  const int64_t *positions = grid->window.grid;
+  for (measure(grid);; measure(grid)) {
+    grid->line_blocks = greatest(divide_up(positions[1], grid->lines), 1);
+    grid->parts = greatest(divide_up(positions[2], grid->width), 1);
+    grid->tasks = others * grid->line_blocks * grid->parts;
+    if (grid->bytes <= RASTER_BYTES && grid->tasks >= wanted) return;
+    if (grid->lines > LEAST_LINES) grid->lines = divide_up(grid->lines, 2);
+    else if (grid->width > LEAST_WIDTH) grid->width = divide_up(grid->width, 2);
+    else return;
+  }
+}
+
+/* Blocks of channels are of whole vectors. */
 static DepthwiseGrid depthwise_grid(Arena *arena, const Kernel *kernel) {
-  enum { VECTOR = 16, MOST_CHANNELS = 64, RASTER_BYTES = 96 << 10, LEAST_LINES = 4, TASKS = 16 };
+  enum { VECTOR = 16, MOST_CHANNELS = 64, TASKS = 16 };
   const ConvSlots *conv = &kernel->conv;
   DepthwiseGrid grid = {
       .window = window_product(arena, kernel), .sum = kernel_sum_type(kernel), .channels = conv->c};
   grid.block = align_up(greatest(conv->c, 1), VECTOR);
   if (grid.block > MOST_CHANNELS) grid.block = conv->c % 48 == 0 && conv->c % 64 != 0 ? 48 : 64;
-  grid.lines = greatest(grid.window.grid[1], 1);
-  int64_t wanted = kernel->is_serial ? 1 : TASKS;
-  for (measure(&grid); grid.lines > LEAST_LINES; measure(&grid)) {
-    grid.blocks = divide_up(conv->c, grid.block);
-    int64_t tasks = conv->n * grid.blocks * divide_up(grid.window.grid[1], grid.lines);
-    if (grid.bytes <= RASTER_BYTES && tasks >= wanted) break;
-    grid.lines = divide_up(grid.lines, 2);
-  }
   grid.blocks = divide_up(conv->c, grid.block);
-  grid.line_blocks = greatest(divide_up(grid.window.grid[1], grid.lines), 1);
-  grid.tasks = conv->n * grid.blocks * grid.line_blocks;
+  grid.lines = greatest(grid.window.grid[1], 1);
+  grid.width = greatest(grid.window.grid[2], 1);
+  cut(&grid, conv->n * grid.blocks, kernel->is_serial ? 1 : TASKS);
   for (int i = 0; i < grid.window.phases; i++)
     grid.most_taps =
         greatest(grid.most_taps, grid.window.first_tap[i + 1] - grid.window.first_tap[i]);
@@ -115,13 +124,13 @@ static const char *line_epilogue(const DepthwiseGrid *grid, Arena *arena,
   function_declare_axis(&code, function, 0, "image");
   open_place(grid, &code, function, 0, "p0");
   open_place(grid, &code, function, 1, "p1");
-  code_open(&code, "for (int64_t p = 0; p < %lld; p++)", (long long)grid->window.grid[2]);
+  code_open(&code, "for (int64_t p = begin; p < end; p++)");
   open_place(grid, &code, function, 2, "p");
   code_open(&code, "NNC_ROLLED for (int64_t c = 0; c < channels; c++)");
   function_declare_axis(&code, function, 1, "channel + c");
-  return function_end_epilogue(&code, function,
-                               arena_printf(arena, "tile[p * %lld + c]", (long long)grid->block),
-                               grid->sum);
+  return function_end_epilogue(
+      &code, function, arena_printf(arena, "tile[(p - begin) * %lld + c]", (long long)grid->block),
+      grid->sum);
 }
 
 static void add_taps(const DepthwiseGrid *grid, TemplateHoles *holes) {
@@ -168,6 +177,8 @@ void depthwise_write(Code *code, KernelFunction *function) {
   template_add_integer(&holes, "BLOCKS", grid.blocks);
   template_add_integer(&holes, "LINES", grid.lines);
   template_add_integer(&holes, "LINE_BLOCKS", grid.line_blocks);
+  template_add_integer(&holes, "WIDTH", grid.width);
+  template_add_integer(&holes, "PARTS", grid.parts);
   template_add_integer(&holes, "TAPS", extent_product(kernel->conv.kernel, kernel->conv.spatial));
   add_taps(&grid, &holes);
   template_add_axes(&holes, "P", grid.window.grid);
