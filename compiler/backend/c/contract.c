@@ -321,9 +321,13 @@ static void add_extents(TemplateHoles *holes, const ContractGrid *grid) {
   template_add_integer(holes, "B_BYTES", grid->b_bytes);
 }
 
+static bool has_phases(const ContractWriter *writer) {
+  return writer->window && writer->window->phases > 1;
+}
+
 /* Of the task's batch: phases of a convolution differ. */
 static const char *whole_depth(const ContractWriter *writer) {
-  return writer->window && writer->window->phases > 1 ? "whole" : "K";
+  return has_phases(writer) ? "whole" : "K";
 }
 
 /* What is declared where something uses it. */
@@ -331,8 +335,8 @@ static void add_declarations(TemplateHoles *holes, const ContractWriter *writer)
   const ContractGrid *grid = &writer->grid;
   bool has_epilogue = !grid->stores_tiles;
   bool has_batch = has_epilogue || writer->kernel->contract.batch.count > 0;
-  template_add(holes, "BATCH",
-               has_batch ? "const int64_t batch = task / ((int64_t)M_BLOCKS * N_BLOCKS);" : "");
+  const char *batch = "const int64_t batch = task / ((int64_t)M_BLOCKS * N_BLOCKS);";
+  template_add(holes, "BATCH", !has_batch ? "" : has_phases(writer) ? window_batch(writer) : batch);
   template_add(holes, "IS_LAST",
                has_epilogue || grid->keeps_b
                    ? arena_printf(writer->arena, ", is_last = k + KB >= %s", whole_depth(writer))

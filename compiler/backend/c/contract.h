@@ -46,6 +46,8 @@ const char *contract_panel(const ContractWriter *writer);
 /* Tables of the windows and their taps, and how deep each batch is. */
 const char *window_tables(const ContractWriter *writer);
 const char *window_depth(const ContractWriter *writer);
+/* Declares the batch of a task, where there are phases: in the order in which tasks take them. */
+const char *window_batch(const ContractWriter *writer);
 /* Statements that pack what is read through the windows, as rows or as columns; and the weights. */
 const char *window_pack_rows(const ContractWriter *writer);
 const char *window_pack_columns(const ContractWriter *writer);

@@ -29,6 +29,36 @@ const char *window_tables(const ContractWriter *writer) {
   return text_take(&text, arena);
 }
 
+/* The phases, that with most taps first and that with fewest after it, so that the halves of all tasks have
+ * about as much work. */
+static int64_t *phase_order(const WindowProduct *window, Arena *arena) {
+  int64_t *order = ARENA_ARRAY(arena, int64_t, window->phases);
+  const int64_t *first = window->first_tap;
+  for (int i = 0; i < window->phases; i++) {
+    int to = i;
+    int64_t taps = first[i + 1] - first[i];
+    for (; to > 0 && first[order[to - 1] + 1] - first[order[to - 1]] < taps; to--)
+      order[to] = order[to - 1];
+    order[to] = i;
+  }
+  if (window->phases < 3) return order;
+  int64_t fewest = order[window->phases - 1];
+  for (int i = window->phases - 1; i > 1; i--) order[i] = order[i - 1];
+  order[1] = fewest;
+  return order;
+}
+
+const char *window_batch(const ContractWriter *writer) {
+  const WindowProduct *window = writer->window;
+  return arena_printf(
+      writer->arena,
+      "static const int64_t order[] = {%s};\n"
+      "const int64_t flat = task / ((int64_t)M_BLOCKS * N_BLOCKS);\n"
+      "const int64_t batch = flat - flat %% %d + order[flat %% %d];\n",
+      code_integers(writer->arena, window->phases, phase_order(window, writer->arena)),
+      window->phases, window->phases);
+}
+
 const char *window_depth(const ContractWriter *writer) {
   const WindowProduct *window = writer->window;
   if (!window || window->side != WINDOW_ROWS) return "";

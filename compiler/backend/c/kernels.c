@@ -71,7 +71,7 @@ static const char *const words[] = {
     "beyond",       "y0",        "y1",        "y2",        "p0",         "p1",
     "lines",        "first_tap", "offset",    "weight",    "sum",        "w",
     "adds",         "place",     "met",       "whole",     "tap",        "steps",
-    "columns",      "panels",    "own",       NULL};
+    "columns",      "panels",    "own",       "order",     "flat",       NULL};
 
 const BackEnd back_end_c = {
     .dialect = &dialect_c,
