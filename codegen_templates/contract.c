@@ -9,7 +9,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
   NNC_EXTENTS(M = @M@, N = @N@, K = @K@, MB = @MB@, NB = @NB@, KB = @KB@,
          M_BLOCKS = @M_BLOCKS@, N_BLOCKS = @N_BLOCKS@, TASKS = @TASKS@,
          MR = NNC_TILE_ROWS, TILES = (MB + MR - 1) / MR, LANES = NNC_LANES_@T@, NR = NNC_TILE_VECTORS * LANES, TILE_ROW = @TILE_ROW@,
-         A_GROUP = @KB_PACKED@ * MR + 16, A_WINDOW = @KB_PACKED@ + 16, B_GROUP = @KB_PACKED@ * NR + 16, /* packed groups, no power of 2 apart */
+         A_GROUP = @KB_PACKED@ * MR + 16, B_GROUP = @KB_PACKED@ * NR + 16, /* packed groups, no power of 2 apart */
          ROWS_1 = MB % MR, ROWS_2 = (M - (M_BLOCKS - (int64_t)1) * MB) % MR, /* of the last tiles of blocks */
          VECTORS_1 = (NB % NR + LANES - 1) / LANES,
          VECTORS_2 = ((N - (N_BLOCKS - (int64_t)1) * NB) % NR + LANES - 1) / LANES);

@@ -2,8 +2,9 @@
  * own. Vectors are of channels.
  *
  * A task takes some channels of some lines of an image, or of parts of long ones. What its windows see is
- * copied to a raster with zeros around it, so that a tap is at a fixed distance from its position. The adjoint of a strided
- * convolution has a phase for each residue of the place modulo the stride, with its own taps. */
+ * copied to a raster with zeros around it, so that a tap is at a fixed distance from its position. The
+ * adjoint of a strided convolution has a phase for each residue of the place modulo the stride, with its own
+ * taps. */
 /* Positions [begin, end) of line (p0, p1) of a phase: tile[(p - begin) * CB + c] of channels
  * [channel, channel + channels). */
 NNC_INLINE void @NAME@_epilogue(const nnc_worker *worker, const int64_t image, const int64_t channel,
@@ -27,6 +28,7 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
   @TYPE@ *const raster = (@TYPE@ *)worker->scratch;
   @TYPE@ *const weights = raster + (int64_t)L0 * L1 * L2 * CB;
   @TYPE@ *const tile = weights + ALL_TAPS * CB;
+  int64_t held = -1; /* the channel with which the weights begin */
   @KEYS@
   NNC_TASKS(worker, TASKS, task) {
     const int64_t image = task / ((int64_t)PARTS * LINE_BLOCKS * BLOCKS);
@@ -34,9 +36,10 @@ NNC_KERNEL void @NAME@(nnc_worker *worker@PARAMETERS@)
     const int64_t channels = nnc_least(CB, CHANNELS - channel);
     const int64_t first = task / PARTS % LINE_BLOCKS * LINES, lines = nnc_least(LINES, P1 - first);
     const int64_t begin = task % PARTS * WIDTH, end = nnc_least(begin + WIDTH, P2);
-    for (int64_t t = 0; t < ALL_TAPS; t++)
+    for (int64_t t = 0; t < (held == channel ? 0 : ALL_TAPS); t++)
       for (int64_t c = 0; c < CB; c++)
         weights[t * CB + c] = c < channels ? @LOAD_W@(@W@[(channel + c) * TAPS + weight[t]]) : 0;
+    held = channel;
     const @SOURCE_TYPE@ *const from = @SOURCE@ + image * ((int64_t)X0 * X1 * X2 * CHANNELS) + channel;
     @TYPE@ *to = raster;
     for (int64_t l = 0; l < (int64_t)L0 * L1; l++) {

@@ -96,8 +96,8 @@ typedef struct Target {
    * slots channels and groups are set. NULL: none does so. */
   bool (*keeps_channels_last)(const ConvSlots *slots);
   bool depthwise_is_loop; /* convolutions of single channels are loops then, not templates */
-  int64_t
-      most_plane_channels; /* of an input, whose channels lie first: such a convolution reads them one by one */
+  /* of an input that such a convolution reads: its channels lie first, and are read one by one */
+  int64_t most_plane_channels;
   int64_t channels_together; /* a multiple of which a value must have to be kept so */
   /* Whether its kernels of attention take heads of this type and these depths; NULL: of all. */
   bool (*attention_fits)(DType dtype, int64_t depth, int64_t value_depth);

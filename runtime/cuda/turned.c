@@ -54,6 +54,11 @@ static CuAddress rows_address(const nnc_turned_part *part, const Rows *rows, int
   return part->base + (CuAddress)(rows->first * row);
 }
 
+/* Where element `at` of the tensor is among these rows. */
+static int64_t place_in_rows(const nnc_turned_part *part, const Rows *rows, int64_t at) {
+  return nnc_layout_place(part->tensor, at) - rows->first * nnc_layout_row(part->tensor);
+}
+
 void nnc_turned_read(const nnc_turned *turned, nnc_transfer *transfer, const nnc_turned_part *part,
                      void *to) {
   int64_t size = nnc_dtype_size(part->tensor->dtype), bytes;
@@ -63,10 +68,7 @@ void nnc_turned_read(const nnc_turned *turned, nnc_transfer *transfer, const nnc
     nnc_transfer_out(transfer, turned->rows, address, bytes);
     for (; at < rows.stop; at++)
       memcpy((char *)to + (at - part->from) * size,
-             turned->rows +
-                 (nnc_layout_place(part->tensor, at) - rows.first * nnc_layout_row(part->tensor)) *
-                     size,
-             (size_t)size);
+             turned->rows + place_in_rows(part, &rows, at) * size, (size_t)size);
   }
 }
 
@@ -80,9 +82,7 @@ void nnc_turned_write(const nnc_turned *turned, nnc_transfer *transfer, const nn
     if (at % row != 0 || rows.stop % row != 0)
       nnc_transfer_out(transfer, turned->rows, address, bytes);
     for (; at < rows.stop; at++)
-      memcpy(turned->rows +
-                 (nnc_layout_place(part->tensor, at) - rows.first * nnc_layout_row(part->tensor)) *
-                     size,
+      memcpy(turned->rows + place_in_rows(part, &rows, at) * size,
              (const char *)values + (at - part->from) * size, (size_t)size);
     nnc_transfer_in(transfer, address, turned->rows, bytes);
   }

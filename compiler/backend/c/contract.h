@@ -33,6 +33,8 @@ const char *contract_offset(Arena *arena, const AxisGroup *group, int slot, cons
 /* The stride of a group that is flat. */
 long long contract_stride(const AxisGroup *group, int slot);
 const char *contract_packed_type(const ContractWriter *writer);
+/* What the functions are called that pack elements of this type: nnc_pack_block_NAME, nnc_window_rows_NAME. */
+const char *contract_pack_name(const ContractWriter *writer, DType from);
 /* Statements that pack what a task reads of a and of b. */
 const char *contract_pack_a(const ContractWriter *writer);
 const char *contract_pack_b(const ContractWriter *writer);
@@ -40,8 +42,6 @@ const char *contract_pack_b(const ContractWriter *writer);
 const char *contract_panel(const ContractWriter *writer);
 
 /* ---- contract_window.c: of convolutions ---- */
-
-#define WINDOW_ROW_TEXT "A_WINDOW" /* elements from one packed row to the next */
 
 /* Tables of the windows and their taps, and how deep each batch is. */
 const char *window_tables(const ContractWriter *writer);

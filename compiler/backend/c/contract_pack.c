@@ -44,9 +44,8 @@ static const char *block_zeros(const ContractWriter *writer, const Packing *pack
                       pack->to, pack->width, pack->group, pack->count);
 }
 
-/* nnc_pack_block_NAME copies elements of this type. */
-static const char *pack_name(const ContractWriter *writer, DType from) {
-  if (writer->grid.is_bf16 || !dtype_is_half(from)) return writer->packed;
+const char *contract_pack_name(const ContractWriter *writer, DType from) {
+  if (writer->grid.is_bf16 || from == writer->sum) return writer->packed;
   return arena_printf(writer->arena, "%s_%s", writer->packed, dtype_name(from));
 }
 
@@ -58,7 +57,7 @@ const char *contract_packed_type(const ContractWriter *writer) {
 static const char *pack_runs(const ContractWriter *writer, const Packing *pack) {
   Arena *arena = writer->arena;
   const AxisGroup *k = &writer->kernel->contract.k, *outer = pack->outer;
-  const char *part = pack_name(writer, writer->kernel->operands[pack->slot].dtype);
+  const char *part = contract_pack_name(writer, writer->kernel->operands[pack->slot].dtype);
   const char *strides = arena_printf(arena, "%lld, %lld", inner_stride(k, pack->slot),
                                      inner_stride(outer, pack->slot));
   if (k->count <= 1 && outer->count <= 1)

@@ -8,11 +8,18 @@ static const char *three(Arena *arena, const int64_t *values) {
   return code_integers(arena, 3, values);
 }
 
+static const char *packed_depth(const ContractWriter *writer) {
+  return writer->grid.is_bf16 ? " / NNC_DEPTH_bf16" : "";
+}
+
 const char *window_tables(const ContractWriter *writer) {
   const WindowProduct *window = writer->window;
   Arena *arena = writer->arena;
   Text text = {0};
   if (!window || window->side == WINDOW_NONE) return "";
+  if (window->side == WINDOW_ROWS)
+    text_printf(&text, "NNC_EXTENTS(A_WINDOW = KB%s + 16); /* of a row of what windows see */\n",
+                packed_depth(writer));
   text_printf(&text, "static const nnc_window window = {{%s}, {%s}, {%s}, %lld, %lld, %lld};\n",
               three(arena, window->grid), three(arena, window->step), three(arena, window->extent),
               (long long)window->place, (long long)window->channel, (long long)window->image);
@@ -70,11 +77,8 @@ const char *window_depth(const ContractWriter *writer) {
                       window->phases, (long long)window->tap_channels);
 }
 
-/* Of the function that copies rows of operand 0: by the type of what is packed, and its own. */
 static const char *rows_name(const ContractWriter *writer) {
-  DType from = writer->kernel->operands[0].dtype;
-  if (writer->grid.is_bf16 || from == writer->sum) return writer->packed;
-  return arena_printf(writer->arena, "%s_%s", writer->packed, dtype_name(from));
+  return contract_pack_name(writer, writer->kernel->operands[0].dtype);
 }
 
 /* Opens the loop over the parts of the depth that are of one tap: `i` in the piece, `channel` of the tap. */
@@ -89,16 +93,13 @@ static const char *depth_loop(const ContractWriter *writer, const char *body) {
                       channels, channels, channels, body);
 }
 
-static const char *packed_depth(const ContractWriter *writer) {
-  return writer->grid.is_bf16 ? " / NNC_DEPTH_bf16" : "";
-}
-
 const char *window_pack_rows(const ContractWriter *writer) {
   return depth_loop(
-      writer, arena_printf(writer->arena,
-                           "  nnc_window_rows_%s(packed_a + i%s, %s, &window, &met[tap], channel,\n"
-                           "                     steps, left, m_first, m_end - m_first);\n",
-                           rows_name(writer), packed_depth(writer), WINDOW_ROW_TEXT));
+      writer,
+      arena_printf(writer->arena,
+                   "  nnc_window_rows_%s(packed_a + i%s, A_WINDOW, &window, &met[tap], channel,\n"
+                   "                     steps, left, m_first, m_end - m_first);\n",
+                   rows_name(writer), packed_depth(writer)));
 }
 
 const char *window_pack_columns(const ContractWriter *writer) {
@@ -134,11 +135,7 @@ const char *window_pack_weights(const ContractWriter *writer) {
   DType from = writer->kernel->operands[1].dtype;
   if (from != writer->sum && !dtype_is_half(from))
     return depth_loop(writer, weights_by_element(writer));
-  bool is_own = writer->grid.is_bf16 || from == writer->sum;
   long long depth = (long long)window->weight_channel, row = (long long)window->weight_row;
-  const char *part = is_own
-                         ? writer->packed
-                         : arena_printf(writer->arena, "%s_%s", writer->packed, dtype_name(from));
   return depth_loop(
       writer,
       arena_printf(
@@ -146,7 +143,7 @@ const char *window_pack_weights(const ContractWriter *writer) {
           "  nnc_pack_block_%s(panels + i%s * NR, NR, B_GROUP, 0, steps, n_end - n_first,\n"
           "                     right + met[tap].weight + channel * %lld + n_first * %lld,\n"
           "                     %lld, %lld);\n",
-          part, packed_depth(writer), depth, row, depth, row));
+          contract_pack_name(writer, from), packed_depth(writer), depth, row, depth, row));
 }
 
 void window_write_guard(const ContractWriter *writer, Code *code) {

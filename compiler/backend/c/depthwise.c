@@ -154,10 +154,6 @@ static void add_taps(const DepthwiseGrid *grid, TemplateHoles *holes) {
   template_add_integer(holes, "PHASES", window->phases);
 }
 
-static const char *loader(Arena *arena, DType dtype) {
-  return dtype_is_half(dtype) ? arena_printf(arena, "nnc_from_%s", dtype_name(dtype)) : "";
-}
-
 void depthwise_write(Code *code, KernelFunction *function) {
   Arena *arena = code->arena;
   const Kernel *kernel = function->kernel;
@@ -168,9 +164,9 @@ void depthwise_write(Code *code, KernelFunction *function) {
   template_add(&holes, "T", c_type_name(grid.sum));
   template_add(&holes, "SOURCE", function->operands[0]);
   template_add(&holes, "SOURCE_TYPE", c_storage_type(kernel->operands[0].dtype));
-  template_add(&holes, "LOAD_SOURCE", loader(arena, kernel->operands[0].dtype));
+  template_add(&holes, "LOAD_SOURCE", c_loader(arena, kernel->operands[0].dtype));
   template_add(&holes, "W", function->operands[1]);
-  template_add(&holes, "LOAD_W", loader(arena, kernel->operands[1].dtype));
+  template_add(&holes, "LOAD_W", c_loader(arena, kernel->operands[1].dtype));
   template_add(&holes, "EPILOGUE", line_epilogue(&grid, arena, function));
   template_add_integer(&holes, "CHANNELS", grid.channels);
   template_add_integer(&holes, "CB", grid.block);

@@ -17,12 +17,6 @@ static int64_t sum_size(const Kernel *kernel) {
   return greatest(dtype_size(kernel->operands[0].dtype), 4);
 }
 
-/* The function that makes a stored element a value; nothing for most types. */
-static const char *loader(Arena *arena, DType dtype) {
-  bool converts = dtype_is_half(dtype);
-  return converts ? arena_printf(arena, "nnc_from_%s", dtype_name(dtype)) : "";
-}
-
 /* ---- max pooling ---- */
 
 enum { MOST_SPAN = 128 }; /* windows whose maxima are found at once */
@@ -82,8 +76,8 @@ static void max_pool_grad_write(Code *code, KernelFunction *function) {
   template_add(&holes, "TYPE", c_value_type(value_type(kernel)));
   template_add(&holes, "X", function->operands[0]);
   template_add(&holes, "DY", function->operands[1]);
-  template_add(&holes, "LOAD_X", loader(arena, kernel->operands[0].dtype));
-  template_add(&holes, "LOAD_DY", loader(arena, kernel->operands[1].dtype));
+  template_add(&holes, "LOAD_X", c_loader(arena, kernel->operands[0].dtype));
+  template_add(&holes, "LOAD_DY", c_loader(arena, kernel->operands[1].dtype));
   template_add(&holes, "INSIDE", window_inside_text(arena, slots));
   /* windows, from `first`, whose tap t2 lies inside along the last axis */
   template_add(&holes, "FROM",
@@ -158,7 +152,7 @@ static void scatter_write(Code *code, KernelFunction *function) {
   template_add(&holes, "TYPE", c_value_type(value_type(kernel)));
   template_add(&holes, "VALUES", function->operands[0]);
   template_add(&holes, "INDEX", function->operands[1]);
-  template_add(&holes, "LOAD", loader(arena, kernel->operands[0].dtype));
+  template_add(&holes, "LOAD", c_loader(arena, kernel->operands[0].dtype));
   template_add(&holes, "EPILOGUE",
                row_epilogue(arena, function, kernel->scatter.rows, kernel->scatter.row_elements,
                             "sums[r * ELEMENTS + e]", value_type(kernel)));
@@ -195,7 +189,7 @@ static void argsort_write(Code *code, KernelFunction *function) {
   DType dtype = value_type(kernel);
   TemplateHoles holes = function_holes(arena, function, grid.tasks);
   template_add(&holes, "X", function->operands[0]);
-  template_add(&holes, "LOAD", loader(arena, kernel->operands[0].dtype));
+  template_add(&holes, "LOAD", c_loader(arena, kernel->operands[0].dtype));
   template_add(&holes, "SIGN", slots->descending ? "~" : "");
   template_add(&holes, "KEY", arena_printf(arena, "nnc_key_%s", dtype_name(dtype)));
   template_add(&holes, "BITS", dtype_size(dtype) == 8 ? "64" : "32");

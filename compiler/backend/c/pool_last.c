@@ -77,10 +77,8 @@ static void add_operand(TemplateHoles *holes, const KernelFunction *function, in
                         const char *name) {
   Arena *arena = holes->arena;
   DType dtype = function->kernel->operands[operand].dtype;
-  const char *load =
-      dtype_is_half(dtype) ? arena_printf(arena, "nnc_from_%s", dtype_name(dtype)) : "";
   template_add(holes, name, function->operands[operand]);
-  template_add(holes, arena_printf(arena, "LOAD_%s", name), load);
+  template_add(holes, arena_printf(arena, "LOAD_%s", name), c_loader(arena, dtype));
   template_add(holes, arena_printf(arena, "%s_TYPE", name), c_storage_type(dtype));
   add_strides(holes, &function->kernel->conv, operand, name);
 }

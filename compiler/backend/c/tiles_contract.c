@@ -6,9 +6,9 @@
  * estimated time. */
 #include "backend/c/tiles.h"
 
-#include "backend/c/window.h"
 #include <math.h>
 
+#include "backend/c/window.h"
 #include "support/integers.h"
 
 typedef struct Side { /* of a contraction, seen as a matrix [outer, k] */

@@ -37,7 +37,7 @@ typedef struct Maker {
   const Kernel *from;
   const ConvSlots *conv;
   Kernel *kernel;
-  int64_t own_c, own_k, in, out, taps;
+  int64_t own_c, own_k, out, taps;
   Index *by[KERNEL_MAX_AXES]; /* the axes of `from` by those of the product */
   WindowProduct product;
 } Maker;
@@ -349,7 +349,6 @@ WindowProduct window_product(Arena *arena, const Kernel *kernel) {
   Maker maker = {.arena = arena, .from = kernel, .conv = conv};
   maker.own_c = conv->c / conv->groups;
   maker.own_k = conv->k / conv->groups;
-  maker.in = extent_product(conv->in, conv->spatial);
   maker.out = extent_product(conv->out, conv->spatial);
   maker.taps = extent_product(conv->kernel, conv->spatial);
   maker.kernel = arena_copy(arena, kernel, sizeof *kernel);

@@ -34,11 +34,11 @@ typedef struct WindowProduct {
   int64_t place, channel, image;       /* elements of operand 0 from each to the next */
   int64_t tap_channels;                /* elements of a row for a tap */
   int64_t place_channels;              /* of these, those of one place */
-  int64_t weight_row,
-      weight_channel;   /* elements of w from a column to the next, and along the depth */
+  /* elements of w from a column to the next, and along the depth */
+  int64_t weight_row, weight_channel;
   VEC(ProductTap) taps; /* phase by phase */
   int phases;
-  int64_t *first_tap;         /* of each phase, and behind the last */
+  int64_t *first_tap;         /* of each phase, and after the last */
   int64_t stride[3], base[3]; /* place of the result = stride * position + residue + base */
 } WindowProduct;
 

@@ -72,8 +72,12 @@ const char *c_constant(Arena *arena, DType dtype, const char *name, const char *
 
 /* ---- sixteen bits, conversions ---- */
 
+const char *c_loader(Arena *arena, DType dtype) {
+  return dtype_is_half(dtype) ? arena_printf(arena, "nnc_from_%s", dtype_name(dtype)) : "";
+}
+
 const char *c_loaded(Arena *arena, DType dtype, const char *element) {
-  return dtype_is_half(dtype) ? arena_printf(arena, "nnc_from_%s(%s)", dtype_name(dtype), element)
+  return dtype_is_half(dtype) ? arena_printf(arena, "%s(%s)", c_loader(arena, dtype), element)
                               : element;
 }
 

@@ -7,7 +7,9 @@
 const char *c_storage_type(DType dtype);
 const char *c_value_type(DType dtype);
 const char *c_type_name(DType dtype); /* of the values, in names of functions: "f32" for bf16 */
-const char *c_dtype(DType dtype);     /* the runtime's enumerator: "NNC_BF16" */
+/* The function that makes a stored element a value; nothing for most types. */
+const char *c_loader(Arena *arena, DType dtype);
+const char *c_dtype(DType dtype); /* the runtime's enumerator: "NNC_BF16" */
 const char *c_literal(Arena *arena, DType dtype, double value);
 
 /* What dialects share that are C but for some words. */
